@@ -1,0 +1,56 @@
+//! An allocation: how many tasks of each user run on each server class.
+
+use rug::Rational;
+
+use crate::constraint::Sharing;
+
+/// Whether the numbers of a result are exact or came from floating point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Arithmetic {
+    /// The result of exact rational arithmetic.
+    Exact,
+    /// Floating-point numbers, exact only as the decimals that they print as.
+    #[default]
+    Float,
+}
+
+/// `x_ni`, sparse, with how it came about.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Allocation {
+    /// Name of the mechanism that made it, if known.
+    pub mechanism: Option<String>,
+    /// How servers are shared.
+    pub sharing: Sharing,
+    /// What the numbers are.
+    pub arithmetic: Arithmetic,
+    /// By user: `(server class, tasks)` in ascending order of class; absent entries are 0.
+    pub tasks: Vec<Vec<(usize, Rational)>>,
+}
+
+impl Allocation {
+    /// The allocation that gives nobody anything.
+    #[must_use]
+    pub fn empty(n_users: usize, sharing: Sharing) -> Self {
+        Self { sharing, tasks: vec![Vec::new(); n_users], ..Self::default() }
+    }
+
+    /// Tasks of user `n` on all classes together, `x_n`.
+    #[must_use]
+    pub fn total(&self, n: usize) -> Rational {
+        self.tasks[n].iter().map(|(_, x)| x).sum()
+    }
+
+    /// Tasks of every user, by `n`.
+    #[must_use]
+    pub fn totals(&self) -> Vec<Rational> {
+        (0..self.tasks.len()).map(|n| self.total(n)).collect()
+    }
+
+    /// Tasks of user `n` on class `i`, `x_ni`.
+    #[must_use]
+    pub fn on(&self, n: usize, i: usize) -> Rational {
+        self.tasks[n]
+            .binary_search_by_key(&i, |(server, _)| *server)
+            .map_or_else(|_| Rational::new(), |position| self.tasks[n][position].1.clone())
+    }
+}

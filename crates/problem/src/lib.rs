@@ -1,0 +1,20 @@
+//! Allocation problems of several resources on server classes, in exact numbers.
+//!
+//! This crate holds the nouns of the engine and nothing that solves: [`Problem`] and
+//! [`Allocation`], the capacity [`Constraints`] of a problem, exact [`number`]s and the file
+//! formats. Users are indexed by `n`, server classes by `i` and resources by `r`, in that order.
+#![forbid(unsafe_code)]
+
+pub mod allocation;
+pub mod constraint;
+pub mod number;
+pub mod place;
+pub mod problem;
+
+pub use allocation::{Allocation, Arithmetic};
+pub use constraint::{Constraints, Row, RowKind, Sharing};
+pub use place::Place;
+pub use problem::{
+    Problem, ProblemError, ProblemErrorKind, ProblemSpec, ServerClass, ServerSpec, User, UserSpec, Warning,
+};
+pub use rug::{Integer, Rational};

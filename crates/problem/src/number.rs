@@ -1,0 +1,174 @@
+//! Exact numbers: how text becomes a [`Rational`] and back.
+//!
+//! Accepted are a decimal (`-0.5`, `1e-3`) and a quotient of integers (`3/7`). Both are bounded, so
+//! that a file of a few bytes cannot ask for gigabytes of digits.
+
+use rug::{Integer, Rational, ops::Pow};
+use thiserror::Error;
+
+/// Most digits of a number that somebody states, before and after the point (or in numerator and
+/// denominator) together.
+pub const MAX_DIGITS: usize = 400;
+/// Most digits of a number that was computed (in an allocation or in the evidence of a
+/// certificate): the exact answer of a real cluster has thousands.
+pub const MAX_RESULT_DIGITS: usize = 200_000;
+/// Largest absolute decimal exponent.
+pub const MAX_EXPONENT: u32 = 400;
+
+/// Why a text is not an exact number.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum NumberError {
+    /// Neither a decimal nor a quotient of integers.
+    #[error("`{0}` is not a number: expected a decimal such as 0.25 or a quotient such as \"3/7\"")]
+    Syntax(String),
+    /// More digits than the limit.
+    #[error("a number with {found} digits: at most {limit} are accepted")]
+    TooManyDigits {
+        /// Digits in the text.
+        found: usize,
+        /// [`MAX_DIGITS`] or [`MAX_RESULT_DIGITS`].
+        limit: usize,
+    },
+    /// The exponent exceeds [`MAX_EXPONENT`].
+    #[error("the exponent of `{0}` is out of range: at most {MAX_EXPONENT} in absolute value")]
+    ExponentTooLarge(String),
+    /// The denominator of a quotient is zero.
+    #[error("`{0}` has a zero denominator")]
+    ZeroDenominator(String),
+}
+
+/// Reads a decimal or a quotient exactly: `0.1` is 1/10, never the nearest binary number.
+///
+/// # Errors
+/// [`NumberError`] when the text is neither, or is out of bounds.
+///
+/// # Examples
+/// ```
+/// use evenhand_problem::number::parse;
+/// assert_eq!(parse("0.1").unwrap(), parse("1/10").unwrap());
+/// assert!(parse("1e999999999").is_err());
+/// ```
+pub fn parse(text: &str) -> Result<Rational, NumberError> {
+    parse_bounded(text, MAX_DIGITS)
+}
+
+/// [`parse`] for numbers that a solver computed: up to [`MAX_RESULT_DIGITS`] digits.
+///
+/// # Errors
+/// As [`parse`].
+pub fn parse_result(text: &str) -> Result<Rational, NumberError> {
+    parse_bounded(text, MAX_RESULT_DIGITS)
+}
+
+fn parse_bounded(text: &str, limit: usize) -> Result<Rational, NumberError> {
+    match text.split_once('/') {
+        Some((numerator, denominator)) => parse_quotient(text, numerator, denominator, limit),
+        None => parse_decimal(text, limit),
+    }
+}
+
+/// A rational as the formats write it: `7` or `5/7`, in lowest terms.
+#[must_use]
+pub fn format(value: &Rational) -> String {
+    value.to_string()
+}
+
+fn parse_quotient(
+    text: &str,
+    numerator: &str,
+    denominator: &str,
+    limit: usize,
+) -> Result<Rational, NumberError> {
+    let (negative, numerator) = split_sign(numerator);
+    if !is_digits(numerator) || !is_digits(denominator) {
+        return Err(NumberError::Syntax(excerpt(text)));
+    }
+    check_digits(numerator.len() + denominator.len(), limit)?;
+    let denominator_value = integer(denominator);
+    if denominator_value.is_zero() {
+        return Err(NumberError::ZeroDenominator(excerpt(text)));
+    }
+    Ok(signed(negative, Rational::from((integer(numerator), denominator_value))))
+}
+
+fn parse_decimal(text: &str, limit: usize) -> Result<Rational, NumberError> {
+    let syntax = || NumberError::Syntax(excerpt(text));
+    let (negative, unsigned) = split_sign(text);
+    let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (mantissa, Some(exponent)),
+        None => (unsigned, None),
+    };
+    let (whole, fraction) = mantissa.split_once('.').map_or((mantissa, None), |(w, f)| (w, Some(f)));
+    if !is_digits(whole) || fraction.is_some_and(|f| !is_digits(f)) {
+        return Err(syntax());
+    }
+    let fraction = fraction.unwrap_or("");
+    check_digits(whole.len() + fraction.len(), limit)?;
+    let shift = match exponent {
+        None => 0,
+        Some(exponent) => parse_exponent(exponent)
+            .ok_or_else(syntax)?
+            .ok_or_else(|| NumberError::ExponentTooLarge(excerpt(text)))?,
+    };
+    let mut value = Rational::from(integer(&format!("{whole}{fraction}")));
+    let power = shift - i32::try_from(fraction.len()).unwrap_or(i32::MAX);
+    let scale = Integer::from(10).pow(power.unsigned_abs());
+    if power >= 0 {
+        value *= scale;
+    } else {
+        value /= scale;
+    }
+    Ok(signed(negative, value))
+}
+
+/// `None`: not an exponent; `Some(None)`: out of range.
+fn parse_exponent(text: &str) -> Option<Option<i32>> {
+    let (negative, digits) = match text.strip_prefix('+') {
+        Some(rest) => (false, rest),
+        None => split_sign(text),
+    };
+    if !is_digits(digits) {
+        return None;
+    }
+    let digits = digits.trim_start_matches('0');
+    if digits.len() > 4 {
+        return Some(None);
+    }
+    let value = digits.bytes().fold(0u32, |v, b| v * 10 + u32::from(b - b'0'));
+    if value > MAX_EXPONENT {
+        return Some(None);
+    }
+    let value = value.cast_signed();
+    Some(Some(if negative { -value } else { value }))
+}
+
+fn split_sign(text: &str) -> (bool, &str) {
+    text.strip_prefix('-').map_or((false, text), |rest| (true, rest))
+}
+
+fn is_digits(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
+}
+
+fn check_digits(found: usize, limit: usize) -> Result<(), NumberError> {
+    if found > limit { Err(NumberError::TooManyDigits { found, limit }) } else { Ok(()) }
+}
+
+/// Only called on text made of ASCII digits.
+fn integer(digits: &str) -> Integer {
+    digits.parse().unwrap_or_default()
+}
+
+fn signed(negative: bool, value: Rational) -> Rational {
+    if negative { -value } else { value }
+}
+
+fn excerpt(text: &str) -> String {
+    const LONGEST: usize = 40;
+    if text.chars().count() <= LONGEST {
+        return text.to_owned();
+    }
+    let head: String = text.chars().take(LONGEST).collect();
+    format!("{head}...")
+}

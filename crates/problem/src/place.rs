@@ -1,0 +1,72 @@
+//! Where in a document something stands: `users[3].demand.cpu`.
+
+use std::fmt;
+
+use crate::problem::{ProblemError, ProblemErrorKind};
+
+/// A path from the root of a document.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Place {
+    steps: Vec<Step>,
+}
+
+/// One step of a [`Place`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// A field of an object.
+    Key(String),
+    /// An element of an array.
+    Index(usize),
+}
+
+impl Place {
+    /// The document itself.
+    #[must_use]
+    pub fn root() -> Self {
+        Self::default()
+    }
+
+    /// The field `name` of the object at this place.
+    #[must_use]
+    pub fn key(&self, name: &str) -> Self {
+        self.step(Step::Key(name.to_owned()))
+    }
+
+    /// The element `position` of the array at this place.
+    #[must_use]
+    pub fn index(&self, position: usize) -> Self {
+        self.step(Step::Index(position))
+    }
+
+    /// The steps from the root.
+    #[must_use]
+    pub fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+
+    pub(crate) fn error(self, kind: ProblemErrorKind) -> ProblemError {
+        ProblemError { place: self, kind }
+    }
+
+    fn step(&self, step: Step) -> Self {
+        let mut steps = self.steps.clone();
+        steps.push(step);
+        Self { steps }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (position, step) in self.steps.iter().enumerate() {
+            match step {
+                Step::Key(name) if position == 0 => write!(f, "{name}")?,
+                Step::Key(name) if name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-') => {
+                    write!(f, ".{name}")?;
+                }
+                Step::Key(name) => write!(f, "[\"{name}\"]")?,
+                Step::Index(index) => write!(f, "[{index}]")?,
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,601 @@
+//! The allocation problem: resources, server classes and users, in exact numbers.
+//!
+//! Users are indexed by `n` in `0..n_users()`, server classes by `i` in `0..n_servers()` and
+//! resources by `r` in `0..n_resources()`, in the order of the problem file, and vectors are
+//! indexed in that order: `demand(n, i)[r]`, `capacity(i)[r]`.
+//!
+//! A [`Problem`] is valid once built: [`Problem::new`] checks everything that the rest of the
+//! engine relies on, and nothing can change it afterwards.
+
+use std::collections::HashMap;
+
+use rug::Rational;
+use thiserror::Error;
+
+use crate::place::Place;
+
+/// Largest count of identical servers in one class.
+pub const MAX_COUNT: u64 = 1_000_000_000_000;
+
+/// An allocation problem as somebody states it, by name, before it is checked.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ProblemSpec {
+    /// A title for people; may be empty.
+    pub name: String,
+    /// Names of the resources.
+    pub resources: Vec<String>,
+    /// Server classes.
+    pub servers: Vec<ServerSpec>,
+    /// Users; may be empty.
+    pub users: Vec<UserSpec>,
+}
+
+/// One class of identical servers, as stated.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ServerSpec {
+    /// Name of the class.
+    pub name: String,
+    /// Number of identical servers; 1 if absent.
+    pub count: Option<Rational>,
+    /// Capacity of one server by resource; an absent resource is 0.
+    pub capacity: Vec<(String, Rational)>,
+}
+
+/// One user, as stated.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct UserSpec {
+    /// Name of the user.
+    pub name: String,
+    /// Weight, positive; 1 if absent.
+    pub weight: Option<Rational>,
+    /// Tasks that the user has, possibly fractional; unlimited if absent.
+    pub tasks: Option<Rational>,
+    /// Demand of one task by resource; an absent resource is 0.
+    pub demand: Vec<(String, Rational)>,
+    /// Server classes on which the user may run; all if absent.
+    pub servers: Option<Vec<String>>,
+    /// Demand of one task on certain server classes, in place of `demand`.
+    pub demand_on: Vec<(String, Vec<(String, Rational)>)>,
+    /// `gamma_ni` given directly: tasks of the user when it has all of the class.
+    pub gamma: Vec<(String, Rational)>,
+    /// `u_ni` of the generic criterion (Kesidis, equation 3).
+    pub criterion: Vec<(String, Rational)>,
+}
+
+/// A checked allocation problem.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Problem {
+    name: String,
+    resources: Vec<String>,
+    servers: Vec<ServerClass>,
+    users: Vec<User>,
+    total_capacity: Vec<Rational>,
+}
+
+/// `count` identical servers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ServerClass {
+    name: String,
+    count: u64,
+    capacity: Vec<Rational>,
+    time_shared: bool,
+}
+
+/// A user of a checked problem.
+#[derive(Debug, Clone, PartialEq)]
+pub struct User {
+    name: String,
+    weight: Rational,
+    tasks: Option<Rational>,
+    demand: Vec<Rational>,
+    servers: Option<Vec<usize>>,
+    demand_on: Vec<(usize, Vec<Rational>)>,
+    gamma: Vec<(usize, Rational)>,
+    criterion: Vec<(usize, Rational)>,
+}
+
+/// Something a reader of the problem should know although it is no error.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum Warning {
+    /// The user can run nowhere and gets no task.
+    #[error("user `{0}` fits on no server that it may use and gets 0 tasks")]
+    FitsNowhere(String),
+}
+
+/// Why a stated problem is not one.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{kind}")]
+pub struct ProblemError {
+    /// Where in the stated problem.
+    pub place: Place,
+    /// What is wrong there.
+    pub kind: ProblemErrorKind,
+}
+
+/// What can be wrong with a stated problem.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ProblemErrorKind {
+    /// No resource is named.
+    #[error("expected at least one resource")]
+    NoResources,
+    /// No server class is given.
+    #[error("expected at least one server class")]
+    NoServers,
+    /// A name is given twice, or is empty.
+    #[error("the {what} `{name}` is named twice")]
+    DuplicateName {
+        /// resource, server or user
+        what: &'static str,
+        /// The name.
+        name: String,
+    },
+    /// A name is empty.
+    #[error("a {0} needs a name that is not empty")]
+    EmptyName(&'static str),
+    /// A reference to something that is not there.
+    #[error("there is no {what} `{name}`")]
+    Unknown {
+        /// resource, server or user
+        what: &'static str,
+        /// The name.
+        name: String,
+    },
+    /// A quantity below zero.
+    #[error("{0} is negative: expected a number of at least 0")]
+    Negative(String),
+    /// A weight or rate that is not above zero.
+    #[error("{0} is not positive: expected a number above 0")]
+    NotPositive(String),
+    /// A count that is not an integer from 1 to [`MAX_COUNT`].
+    #[error("{0} is not a count of servers: expected an integer from 1 to 10^12")]
+    BadCount(String),
+    /// A demand that asks for nothing.
+    #[error("user `{0}` demands nothing: expected at least one resource with a demand above 0")]
+    DemandsNothing(String),
+    /// The user may run on no server class at all.
+    #[error("user `{0}` may use no server class: expected at least one, or no `servers` at all")]
+    NoServerAllowed(String),
+}
+
+impl Problem {
+    /// Checks a stated problem.
+    ///
+    /// # Errors
+    /// [`ProblemError`] with the place of the first fault: a duplicate, empty or unknown name, a
+    /// negative quantity, a weight or rate that is not positive, a bad count, a demand for nothing.
+    pub fn new(spec: ProblemSpec) -> Result<Self, ProblemError> {
+        let at = Place::root();
+        if spec.resources.is_empty() {
+            return Err(at.key("resources").error(ProblemErrorKind::NoResources));
+        }
+        if spec.servers.is_empty() {
+            return Err(at.key("servers").error(ProblemErrorKind::NoServers));
+        }
+        let resource_index = index_names("resource", &spec.resources, |r| at.key("resources").index(r))?;
+        let server_names: Vec<String> = spec.servers.iter().map(|s| s.name.clone()).collect();
+        let server_index = index_names("server", &server_names, |i| at.key("servers").index(i).key("name"))?;
+        let user_names: Vec<String> = spec.users.iter().map(|u| u.name.clone()).collect();
+        index_names("user", &user_names, |n| at.key("users").index(n).key("name"))?;
+
+        let mut servers = Vec::with_capacity(spec.servers.len());
+        for (i, server) in spec.servers.into_iter().enumerate() {
+            servers.push(ServerClass::new(server, &resource_index, &at.key("servers").index(i))?);
+        }
+        let names = Names { resources: &resource_index, servers: &server_index };
+        let mut users = Vec::with_capacity(spec.users.len());
+        for (n, user) in spec.users.into_iter().enumerate() {
+            users.push(User::new(user, &names, &at.key("users").index(n))?);
+        }
+        for user in &users {
+            for (i, _) in &user.gamma {
+                servers[*i].time_shared = true;
+            }
+        }
+        let mut total_capacity = vec![Rational::new(); spec.resources.len()];
+        for server in &servers {
+            for (total, capacity) in total_capacity.iter_mut().zip(&server.capacity) {
+                *total += Rational::from(capacity * server.count);
+            }
+        }
+        Ok(Self { name: spec.name, resources: spec.resources, servers, users, total_capacity })
+    }
+
+    /// The title; may be empty.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Names of the resources, by `r`.
+    #[must_use]
+    pub fn resources(&self) -> &[String] {
+        &self.resources
+    }
+
+    /// The server classes, by `i`.
+    #[must_use]
+    pub fn servers(&self) -> &[ServerClass] {
+        &self.servers
+    }
+
+    /// The users, by `n`.
+    #[must_use]
+    pub fn users(&self) -> &[User] {
+        &self.users
+    }
+
+    /// Number of resources, `m`.
+    #[must_use]
+    pub fn n_resources(&self) -> usize {
+        self.resources.len()
+    }
+
+    /// Number of server classes.
+    #[must_use]
+    pub fn n_servers(&self) -> usize {
+        self.servers.len()
+    }
+
+    /// Number of users, `N`.
+    #[must_use]
+    pub fn n_users(&self) -> usize {
+        self.users.len()
+    }
+
+    /// Number of single servers in all classes together.
+    #[must_use]
+    pub fn n_single_servers(&self) -> u128 {
+        self.servers.iter().map(|s| u128::from(s.count)).sum()
+    }
+
+    /// Capacity of all servers together, by resource: the sum over `i` of `k_i c_ir`.
+    #[must_use]
+    pub fn total_capacity(&self) -> &[Rational] {
+        &self.total_capacity
+    }
+
+    /// Demand of one task of user `n` on a server of class `i`, by resource: `d_nir`.
+    #[must_use]
+    pub fn demand(&self, n: usize, i: usize) -> &[Rational] {
+        self.users[n].demand_on(i)
+    }
+
+    /// `gamma_ni`: tasks of user `n` when it has all of class `i`; 0 where it may not run.
+    #[must_use]
+    pub fn gamma(&self, n: usize, i: usize) -> Rational {
+        if self.users[n].may_use(i) { self.unconstrained_gamma(n, i) } else { Rational::new() }
+    }
+
+    /// `gamma_ni` as if there were no placement constraint.
+    #[must_use]
+    pub fn unconstrained_gamma(&self, n: usize, i: usize) -> Rational {
+        let user = &self.users[n];
+        if let Some(gamma) = lookup(&user.gamma, i) {
+            return gamma.clone();
+        }
+        let server = &self.servers[i];
+        let per_server = user
+            .demand_on(i)
+            .iter()
+            .zip(&server.capacity)
+            .filter(|(demand, _)| !demand.is_zero())
+            .map(|(demand, capacity)| Rational::from(capacity / demand))
+            .min();
+        per_server.map_or_else(Rational::new, |tasks| tasks * server.count)
+    }
+
+    /// `gamma_n`: the sum of `gamma_ni` over the classes that user `n` may use.
+    #[must_use]
+    pub fn total_gamma(&self, n: usize) -> Rational {
+        (0..self.n_servers()).map(|i| self.gamma(n, i)).sum()
+    }
+
+    /// Whether user `n` can be given anything: it has tasks and fits on a class that it may use.
+    ///
+    /// A user that is not active takes part in no share and no sum of weights (THEORY, section 1).
+    #[must_use]
+    pub fn is_active(&self, n: usize) -> bool {
+        let has_tasks = self.users[n].tasks.as_ref().is_none_or(|t| !t.is_zero());
+        has_tasks && (0..self.n_servers()).any(|i| self.can_run(n, i))
+    }
+
+    /// Whether `gamma_ni > 0`: user `n` may use class `i`, and its task fits there divisibly.
+    #[must_use]
+    pub fn can_run(&self, n: usize, i: usize) -> bool {
+        let user = &self.users[n];
+        user.may_use(i)
+            && (lookup(&user.gamma, i).is_some()
+                || user
+                    .demand_on(i)
+                    .iter()
+                    .zip(&self.servers[i].capacity)
+                    .all(|(demand, capacity)| demand.is_zero() || !capacity.is_zero()))
+    }
+
+    /// Whether some user is barred from some class.
+    #[must_use]
+    pub fn has_placement_constraints(&self) -> bool {
+        self.users.iter().any(|u| u.servers.as_ref().is_some_and(|s| s.len() < self.n_servers()))
+    }
+
+    /// What a reader of the problem should know although it is no error.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<Warning> {
+        (0..self.n_users())
+            .filter(|&n| !(0..self.n_servers()).any(|i| self.can_run(n, i)))
+            .map(|n| Warning::FitsNowhere(self.users[n].name.clone()))
+            .collect()
+    }
+
+    /// The index of a user by name.
+    #[must_use]
+    pub fn user_named(&self, name: &str) -> Option<usize> {
+        self.users.iter().position(|u| u.name == name)
+    }
+}
+
+impl ServerClass {
+    fn new(spec: ServerSpec, resources: &Index, at: &Place) -> Result<Self, ProblemError> {
+        let count = match spec.count {
+            None => 1,
+            Some(count) => whole_count(&count)
+                .ok_or_else(|| at.key("count").error(ProblemErrorKind::BadCount(count.to_string())))?,
+        };
+        let capacity = quantities(spec.capacity, resources, &at.key("capacity"))?;
+        Ok(Self { name: spec.name, count, capacity, time_shared: false })
+    }
+
+    /// Name of the class.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Number of identical servers, `k_i`.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Capacity of ONE server, by resource: `c_ir`.
+    #[must_use]
+    pub fn capacity(&self) -> &[Rational] {
+        &self.capacity
+    }
+
+    /// Whether some user gives its `gamma` on this class directly. Such a class has one unit of
+    /// time, which its users share, in place of its resources.
+    #[must_use]
+    pub fn is_time_shared(&self) -> bool {
+        self.time_shared
+    }
+}
+
+impl User {
+    fn new(spec: UserSpec, names: &Names<'_>, at: &Place) -> Result<Self, ProblemError> {
+        let weight = match spec.weight {
+            None => Rational::from(1),
+            Some(weight) => positive(weight, &at.key("weight"))?,
+        };
+        let tasks = match spec.tasks {
+            None => None,
+            Some(tasks) => Some(not_negative(tasks, &at.key("tasks"))?),
+        };
+        let nothing = || ProblemErrorKind::DemandsNothing(spec.name.clone());
+        let demand = quantities(spec.demand, names.resources, &at.key("demand"))?;
+        let servers = match spec.servers {
+            None => None,
+            Some(list) => Some(server_list(&spec.name, &list, names.servers, &at.key("servers"))?),
+        };
+        let mut demand_on = Vec::with_capacity(spec.demand_on.len());
+        let at_demand_on = at.key("demand_on");
+        for (server, entries) in spec.demand_on {
+            let place = at_demand_on.key(&server);
+            let i = resolve("server", &server, names.servers, &place)?;
+            let entry = quantities(entries, names.resources, &place)?;
+            if entry.iter().all(Rational::is_zero) {
+                return Err(place.error(nothing()));
+            }
+            demand_on.push((i, entry));
+        }
+        let gamma = rates(spec.gamma, names.servers, &at.key("gamma"))?;
+        let criterion = rates(spec.criterion, names.servers, &at.key("criterion"))?;
+        sort_by_server(&mut demand_on, &at_demand_on)?;
+        let user =
+            Self { name: spec.name.clone(), weight, tasks, demand, servers, demand_on, gamma, criterion };
+        let needs_demand = (0..names.servers.len()).any(|i| {
+            user.may_use(i) && lookup(&user.gamma, i).is_none() && lookup(&user.demand_on, i).is_none()
+        });
+        if needs_demand && user.demand.iter().all(Rational::is_zero) {
+            return Err(at.key("demand").error(nothing()));
+        }
+        Ok(user)
+    }
+
+    /// Name of the user.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Weight `w_n`, positive.
+    #[must_use]
+    pub fn weight(&self) -> &Rational {
+        &self.weight
+    }
+
+    /// Tasks `T_n` that the user has; `None`: unlimited.
+    #[must_use]
+    pub fn tasks(&self) -> Option<&Rational> {
+        self.tasks.as_ref()
+    }
+
+    /// Demand of one task by resource, where the class states no other: `d_nr`.
+    #[must_use]
+    pub fn base_demand(&self) -> &[Rational] {
+        &self.demand
+    }
+
+    /// Demand of one task on class `i`, by resource: `d_nir`.
+    #[must_use]
+    pub fn demand_on(&self, i: usize) -> &[Rational] {
+        lookup(&self.demand_on, i).unwrap_or(&self.demand)
+    }
+
+    /// Classes on which the demand differs from [`User::base_demand`], in ascending order.
+    #[must_use]
+    pub fn demand_overrides(&self) -> &[(usize, Vec<Rational>)] {
+        &self.demand_on
+    }
+
+    /// The classes named in the problem, in ascending order; `None`: all.
+    #[must_use]
+    pub fn servers(&self) -> Option<&[usize]> {
+        self.servers.as_deref()
+    }
+
+    /// `delta_ni`: whether the user may run on class `i`.
+    #[must_use]
+    pub fn may_use(&self, i: usize) -> bool {
+        self.servers.as_ref().is_none_or(|list| list.binary_search(&i).is_ok())
+    }
+
+    /// The `gamma_ni` that are given directly, by class in ascending order.
+    #[must_use]
+    pub fn given_gamma(&self) -> &[(usize, Rational)] {
+        &self.gamma
+    }
+
+    /// The `u_ni` of the generic criterion, by class in ascending order.
+    #[must_use]
+    pub fn criterion(&self) -> &[(usize, Rational)] {
+        &self.criterion
+    }
+}
+
+type Index = HashMap<String, usize>;
+
+struct Names<'a> {
+    resources: &'a Index,
+    servers: &'a Index,
+}
+
+fn index_names(
+    what: &'static str,
+    names: &[String],
+    place: impl Fn(usize) -> Place,
+) -> Result<Index, ProblemError> {
+    let mut index = HashMap::with_capacity(names.len());
+    for (position, name) in names.iter().enumerate() {
+        if name.is_empty() {
+            return Err(place(position).error(ProblemErrorKind::EmptyName(what)));
+        }
+        if index.insert(name.clone(), position).is_some() {
+            let name = name.clone();
+            return Err(place(position).error(ProblemErrorKind::DuplicateName { what, name }));
+        }
+    }
+    Ok(index)
+}
+
+fn resolve(what: &'static str, name: &str, index: &Index, at: &Place) -> Result<usize, ProblemError> {
+    index
+        .get(name)
+        .copied()
+        .ok_or_else(|| at.clone().error(ProblemErrorKind::Unknown { what, name: name.to_owned() }))
+}
+
+/// A dense vector by resource from named entries.
+fn quantities(
+    entries: Vec<(String, Rational)>,
+    resources: &Index,
+    at: &Place,
+) -> Result<Vec<Rational>, ProblemError> {
+    let mut values = vec![Rational::new(); resources.len()];
+    let mut seen = vec![false; resources.len()];
+    for (name, value) in entries {
+        let place = at.key(&name);
+        let r = resolve("resource", &name, resources, &place)?;
+        if std::mem::replace(&mut seen[r], true) {
+            return Err(place.error(ProblemErrorKind::DuplicateName { what: "resource", name }));
+        }
+        values[r] = not_negative(value, &place)?;
+    }
+    Ok(values)
+}
+
+fn rates(
+    entries: Vec<(String, Rational)>,
+    servers: &Index,
+    at: &Place,
+) -> Result<Vec<(usize, Rational)>, ProblemError> {
+    let mut values = Vec::with_capacity(entries.len());
+    for (name, value) in entries {
+        let place = at.key(&name);
+        let i = resolve("server", &name, servers, &place)?;
+        values.push((i, positive(value, &place)?));
+    }
+    sort_by_server(&mut values, at)?;
+    Ok(values)
+}
+
+fn sort_by_server<T>(entries: &mut [(usize, T)], at: &Place) -> Result<(), ProblemError> {
+    entries.sort_by_key(|(i, _)| *i);
+    match entries.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+        None => Ok(()),
+        Some(pair) => {
+            let name = format!("number {}", pair[0].0 + 1);
+            Err(at.clone().error(ProblemErrorKind::DuplicateName { what: "server", name }))
+        }
+    }
+}
+
+fn server_list(
+    user: &str,
+    names: &[String],
+    servers: &Index,
+    at: &Place,
+) -> Result<Vec<usize>, ProblemError> {
+    if names.is_empty() {
+        return Err(at.clone().error(ProblemErrorKind::NoServerAllowed(user.to_owned())));
+    }
+    let mut list = Vec::with_capacity(names.len());
+    for (position, name) in names.iter().enumerate() {
+        list.push((resolve("server", name, servers, &at.index(position))?, position));
+    }
+    list.sort_unstable();
+    if let Some(pair) = list.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+        let position = pair[1].1;
+        let name = names[position].clone();
+        return Err(at.index(position).error(ProblemErrorKind::DuplicateName { what: "server", name }));
+    }
+    Ok(list.into_iter().map(|(i, _)| i).collect())
+}
+
+fn not_negative(value: Rational, at: &Place) -> Result<Rational, ProblemError> {
+    if value < 0 {
+        return Err(at.clone().error(ProblemErrorKind::Negative(value.to_string())));
+    }
+    Ok(value)
+}
+
+fn positive(value: Rational, at: &Place) -> Result<Rational, ProblemError> {
+    if value <= 0 {
+        return Err(at.clone().error(ProblemErrorKind::NotPositive(value.to_string())));
+    }
+    Ok(value)
+}
+
+fn whole_count(count: &Rational) -> Option<u64> {
+    if !count.is_integer() {
+        return None;
+    }
+    count.numer().to_u64().filter(|k| (1..=MAX_COUNT).contains(k))
+}
+
+fn lookup<T>(entries: &[(usize, T)], i: usize) -> Option<&T> {
+    let position = entries.binary_search_by_key(&i, |(server, _)| *server).ok()?;
+    Some(&entries[position].1)
+}
