@@ -7,9 +7,11 @@
 
 pub mod allocation;
 pub mod constraint;
+pub mod format;
 pub mod number;
 pub mod place;
 pub mod problem;
+pub mod utilisation;
 
 pub use allocation::{Allocation, Arithmetic};
 pub use constraint::{Constraints, Row, RowKind, Sharing};

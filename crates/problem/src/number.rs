@@ -74,6 +74,32 @@ pub fn format(value: &Rational) -> String {
     value.to_string()
 }
 
+/// The nearest floating-point number, ties to even; infinite when out of range.
+#[must_use]
+pub fn to_f64(value: &Rational) -> f64 {
+    // GMP rounds towards zero, so the nearest is this or its neighbour away from zero.
+    let inner = value.to_f64();
+    let negative = *value < 0;
+    let outer = if negative { inner.next_down() } else { inner.next_up() };
+    let (Some(inner_value), Some(outer_value)) = (Rational::from_f64(inner), Rational::from_f64(outer))
+    else {
+        return inner;
+    };
+    let to_inner = (value - inner_value).abs();
+    let to_outer = (outer_value - value).abs();
+    let outer_is_even = outer.to_bits() & 1 == 0;
+    if to_outer < to_inner || (to_outer == to_inner && outer_is_even) { outer } else { inner }
+}
+
+/// The decimal that a floating-point number prints as (0.1 is 1/10); `None` for NaN and infinities.
+///
+/// A result read back from a file is this number, so a solver that hands on this one and not the
+/// binary value gives what its file gives.
+#[must_use]
+pub fn from_f64(value: f64) -> Option<Rational> {
+    if value.is_finite() { parse(&format!("{value:e}")).ok() } else { None }
+}
+
 fn parse_quotient(
     text: &str,
     numerator: &str,

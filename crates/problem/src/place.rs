@@ -38,6 +38,12 @@ impl Place {
         self.step(Step::Index(position))
     }
 
+    /// The place that `inner` names within the value at this place.
+    #[must_use]
+    pub fn join(&self, inner: &Self) -> Self {
+        Self { steps: self.steps.iter().chain(&inner.steps).cloned().collect() }
+    }
+
     /// The steps from the root.
     #[must_use]
     pub fn steps(&self) -> &[Step] {

@@ -7,7 +7,7 @@
 //! A [`Problem`] is valid once built: [`Problem::new`] checks everything that the rest of the
 //! engine relies on, and nothing can change it afterwards.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use rug::Rational;
 use thiserror::Error;
@@ -123,7 +123,7 @@ pub enum ProblemErrorKind {
     /// No server class is given.
     #[error("expected at least one server class")]
     NoServers,
-    /// A name is given twice, or is empty.
+    /// A name is given twice.
     #[error("the {what} `{name}` is named twice")]
     DuplicateName {
         /// resource, server or user
@@ -166,40 +166,11 @@ impl Problem {
     /// [`ProblemError`] with the place of the first fault: a duplicate, empty or unknown name, a
     /// negative quantity, a weight or rate that is not positive, a bad count, a demand for nothing.
     pub fn new(spec: ProblemSpec) -> Result<Self, ProblemError> {
-        let at = Place::root();
-        if spec.resources.is_empty() {
-            return Err(at.key("resources").error(ProblemErrorKind::NoResources));
+        let mut builder = ProblemBuilder::new(spec.name, spec.resources, spec.servers)?;
+        for user in spec.users {
+            builder.user(user)?;
         }
-        if spec.servers.is_empty() {
-            return Err(at.key("servers").error(ProblemErrorKind::NoServers));
-        }
-        let resource_index = index_names("resource", &spec.resources, |r| at.key("resources").index(r))?;
-        let server_names: Vec<String> = spec.servers.iter().map(|s| s.name.clone()).collect();
-        let server_index = index_names("server", &server_names, |i| at.key("servers").index(i).key("name"))?;
-        let user_names: Vec<String> = spec.users.iter().map(|u| u.name.clone()).collect();
-        index_names("user", &user_names, |n| at.key("users").index(n).key("name"))?;
-
-        let mut servers = Vec::with_capacity(spec.servers.len());
-        for (i, server) in spec.servers.into_iter().enumerate() {
-            servers.push(ServerClass::new(server, &resource_index, &at.key("servers").index(i))?);
-        }
-        let names = Names { resources: &resource_index, servers: &server_index };
-        let mut users = Vec::with_capacity(spec.users.len());
-        for (n, user) in spec.users.into_iter().enumerate() {
-            users.push(User::new(user, &names, &at.key("users").index(n))?);
-        }
-        for user in &users {
-            for (i, _) in &user.gamma {
-                servers[*i].time_shared = true;
-            }
-        }
-        let mut total_capacity = vec![Rational::new(); spec.resources.len()];
-        for server in &servers {
-            for (total, capacity) in total_capacity.iter_mut().zip(&server.capacity) {
-                *total += Rational::from(capacity * server.count);
-            }
-        }
-        Ok(Self { name: spec.name, resources: spec.resources, servers, users, total_capacity })
+        Ok(builder.finish())
     }
 
     /// The title; may be empty.
@@ -329,10 +300,89 @@ impl Problem {
             .collect()
     }
 
-    /// The index of a user by name.
+    /// The index of every user by name.
+    #[must_use]
+    pub fn user_index(&self) -> HashMap<&str, usize> {
+        self.users.iter().enumerate().map(|(n, user)| (user.name.as_str(), n)).collect()
+    }
+
+    /// The index of every server class by name.
+    #[must_use]
+    pub fn server_index(&self) -> HashMap<&str, usize> {
+        self.servers.iter().enumerate().map(|(i, server)| (server.name.as_str(), i)).collect()
+    }
+
+    /// The index of a user by name; for many names, [`Problem::user_index`].
     #[must_use]
     pub fn user_named(&self, name: &str) -> Option<usize> {
         self.users.iter().position(|u| u.name == name)
+    }
+}
+
+/// A problem that is built one user at a time, so that a reader need not hold all statements at once.
+pub(crate) struct ProblemBuilder {
+    problem: Problem,
+    resource_index: Index,
+    server_index: Index,
+    user_names: HashSet<String>,
+}
+
+impl ProblemBuilder {
+    pub(crate) fn new(
+        name: String,
+        resources: Vec<String>,
+        specs: Vec<ServerSpec>,
+    ) -> Result<Self, ProblemError> {
+        let at = Place::root();
+        if resources.is_empty() {
+            return Err(at.key("resources").error(ProblemErrorKind::NoResources));
+        }
+        if specs.is_empty() {
+            return Err(at.key("servers").error(ProblemErrorKind::NoServers));
+        }
+        let resource_index =
+            index_names("resource", resources.iter().map(String::as_str), |r| at.key("resources").index(r))?;
+        let server_index = index_names("server", specs.iter().map(|s| s.name.as_str()), |i| {
+            at.key("servers").index(i).key("name")
+        })?;
+        let mut servers = Vec::with_capacity(specs.len());
+        for (i, server) in specs.into_iter().enumerate() {
+            servers.push(ServerClass::new(server, &resource_index, &at.key("servers").index(i))?);
+        }
+        let mut total_capacity = vec![Rational::new(); resources.len()];
+        for server in &servers {
+            for (total, capacity) in total_capacity.iter_mut().zip(&server.capacity) {
+                *total += Rational::from(capacity * server.count);
+            }
+        }
+        let problem = Problem { name, resources, servers, users: Vec::new(), total_capacity };
+        Ok(Self { problem, resource_index, server_index, user_names: HashSet::new() })
+    }
+
+    pub(crate) fn user(&mut self, spec: UserSpec) -> Result<(), ProblemError> {
+        let at = Place::root().key("users").index(self.problem.users.len());
+        if spec.name.is_empty() {
+            return Err(at.key("name").error(ProblemErrorKind::EmptyName("user")));
+        }
+        if !self.user_names.insert(spec.name.clone()) {
+            let kind = ProblemErrorKind::DuplicateName { what: "user", name: spec.name };
+            return Err(at.key("name").error(kind));
+        }
+        let names = Names {
+            resources: &self.resource_index,
+            servers: &self.server_index,
+            classes: &self.problem.servers,
+        };
+        let user = User::new(spec, &names, &at)?;
+        for (i, _) in &user.gamma {
+            self.problem.servers[*i].time_shared = true;
+        }
+        self.problem.users.push(user);
+        Ok(())
+    }
+
+    pub(crate) fn finish(self) -> Problem {
+        self.problem
     }
 }
 
@@ -377,38 +427,38 @@ impl User {
     fn new(spec: UserSpec, names: &Names<'_>, at: &Place) -> Result<Self, ProblemError> {
         let weight = match spec.weight {
             None => Rational::from(1),
-            Some(weight) => positive(weight, &at.key("weight"))?,
+            Some(weight) => positive(weight, || at.key("weight"))?,
         };
         let tasks = match spec.tasks {
             None => None,
-            Some(tasks) => Some(not_negative(tasks, &at.key("tasks"))?),
+            Some(tasks) => Some(not_negative(tasks, || at.key("tasks"))?),
         };
         let nothing = || ProblemErrorKind::DemandsNothing(spec.name.clone());
         let demand = quantities(spec.demand, names.resources, &at.key("demand"))?;
         let servers = match spec.servers {
             None => None,
-            Some(list) => Some(server_list(&spec.name, &list, names.servers, &at.key("servers"))?),
+            Some(list) => Some(server_list(&spec.name, &list, names.servers, &at.key("servers"))?)
+                .filter(|list| list.len() < names.classes.len()),
         };
         let mut demand_on = Vec::with_capacity(spec.demand_on.len());
         let at_demand_on = at.key("demand_on");
         for (server, entries) in spec.demand_on {
             let place = at_demand_on.key(&server);
-            let i = resolve("server", &server, names.servers, &place)?;
+            let i = resolve("server", &server, names.servers, || place.clone())?;
             let entry = quantities(entries, names.resources, &place)?;
             if entry.iter().all(Rational::is_zero) {
                 return Err(place.error(nothing()));
             }
             demand_on.push((i, entry));
         }
-        let gamma = rates(spec.gamma, names.servers, &at.key("gamma"))?;
-        let criterion = rates(spec.criterion, names.servers, &at.key("criterion"))?;
-        sort_by_server(&mut demand_on, &at_demand_on)?;
+        let gamma = rates(spec.gamma, names, &at.key("gamma"))?;
+        let criterion = rates(spec.criterion, names, &at.key("criterion"))?;
+        sort_by_server(&mut demand_on, names.classes, &at_demand_on)?;
         let user =
             Self { name: spec.name.clone(), weight, tasks, demand, servers, demand_on, gamma, criterion };
-        let needs_demand = (0..names.servers.len()).any(|i| {
-            user.may_use(i) && lookup(&user.gamma, i).is_none() && lookup(&user.demand_on, i).is_none()
-        });
-        if needs_demand && user.demand.iter().all(Rational::is_zero) {
+        let needs_demand =
+            |i| user.may_use(i) && lookup(&user.gamma, i).is_none() && lookup(&user.demand_on, i).is_none();
+        if user.demand.iter().all(Rational::is_zero) && (0..names.classes.len()).any(needs_demand) {
             return Err(at.key("demand").error(nothing()));
         }
         Ok(user)
@@ -450,7 +500,7 @@ impl User {
         &self.demand_on
     }
 
-    /// The classes named in the problem, in ascending order; `None`: all.
+    /// The classes that the user may use, in ascending order; `None`: all.
     #[must_use]
     pub fn servers(&self) -> Option<&[usize]> {
         self.servers.as_deref()
@@ -480,31 +530,37 @@ type Index = HashMap<String, usize>;
 struct Names<'a> {
     resources: &'a Index,
     servers: &'a Index,
+    classes: &'a [ServerClass],
 }
 
-fn index_names(
+fn index_names<'a>(
     what: &'static str,
-    names: &[String],
+    names: impl ExactSizeIterator<Item = &'a str>,
     place: impl Fn(usize) -> Place,
 ) -> Result<Index, ProblemError> {
     let mut index = HashMap::with_capacity(names.len());
-    for (position, name) in names.iter().enumerate() {
+    for (position, name) in names.enumerate() {
         if name.is_empty() {
             return Err(place(position).error(ProblemErrorKind::EmptyName(what)));
         }
-        if index.insert(name.clone(), position).is_some() {
-            let name = name.clone();
+        if index.insert(name.to_owned(), position).is_some() {
+            let name = name.to_owned();
             return Err(place(position).error(ProblemErrorKind::DuplicateName { what, name }));
         }
     }
     Ok(index)
 }
 
-fn resolve(what: &'static str, name: &str, index: &Index, at: &Place) -> Result<usize, ProblemError> {
+fn resolve(
+    what: &'static str,
+    name: &str,
+    index: &Index,
+    at: impl FnOnce() -> Place,
+) -> Result<usize, ProblemError> {
     index
         .get(name)
         .copied()
-        .ok_or_else(|| at.clone().error(ProblemErrorKind::Unknown { what, name: name.to_owned() }))
+        .ok_or_else(|| at().error(ProblemErrorKind::Unknown { what, name: name.to_owned() }))
 }
 
 /// A dense vector by resource from named entries.
@@ -516,38 +572,40 @@ fn quantities(
     let mut values = vec![Rational::new(); resources.len()];
     let mut seen = vec![false; resources.len()];
     for (name, value) in entries {
-        let place = at.key(&name);
-        let r = resolve("resource", &name, resources, &place)?;
+        let r = resolve("resource", &name, resources, || at.key(&name))?;
         if std::mem::replace(&mut seen[r], true) {
-            return Err(place.error(ProblemErrorKind::DuplicateName { what: "resource", name }));
+            return Err(at.key(&name).error(ProblemErrorKind::DuplicateName { what: "resource", name }));
         }
-        values[r] = not_negative(value, &place)?;
+        values[r] = not_negative(value, || at.key(&name))?;
     }
     Ok(values)
 }
 
 fn rates(
     entries: Vec<(String, Rational)>,
-    servers: &Index,
+    names: &Names<'_>,
     at: &Place,
 ) -> Result<Vec<(usize, Rational)>, ProblemError> {
     let mut values = Vec::with_capacity(entries.len());
     for (name, value) in entries {
-        let place = at.key(&name);
-        let i = resolve("server", &name, servers, &place)?;
-        values.push((i, positive(value, &place)?));
+        let i = resolve("server", &name, names.servers, || at.key(&name))?;
+        values.push((i, positive(value, || at.key(&name))?));
     }
-    sort_by_server(&mut values, at)?;
+    sort_by_server(&mut values, names.classes, at)?;
     Ok(values)
 }
 
-fn sort_by_server<T>(entries: &mut [(usize, T)], at: &Place) -> Result<(), ProblemError> {
+fn sort_by_server<T>(
+    entries: &mut [(usize, T)],
+    classes: &[ServerClass],
+    at: &Place,
+) -> Result<(), ProblemError> {
     entries.sort_by_key(|(i, _)| *i);
     match entries.windows(2).find(|pair| pair[0].0 == pair[1].0) {
         None => Ok(()),
         Some(pair) => {
-            let name = format!("number {}", pair[0].0 + 1);
-            Err(at.clone().error(ProblemErrorKind::DuplicateName { what: "server", name }))
+            let name = classes[pair[0].0].name.clone();
+            Err(at.key(&name).error(ProblemErrorKind::DuplicateName { what: "server", name }))
         }
     }
 }
@@ -563,7 +621,7 @@ fn server_list(
     }
     let mut list = Vec::with_capacity(names.len());
     for (position, name) in names.iter().enumerate() {
-        list.push((resolve("server", name, servers, &at.index(position))?, position));
+        list.push((resolve("server", name, servers, || at.index(position))?, position));
     }
     list.sort_unstable();
     if let Some(pair) = list.windows(2).find(|pair| pair[0].0 == pair[1].0) {
@@ -574,16 +632,16 @@ fn server_list(
     Ok(list.into_iter().map(|(i, _)| i).collect())
 }
 
-fn not_negative(value: Rational, at: &Place) -> Result<Rational, ProblemError> {
+fn not_negative(value: Rational, at: impl FnOnce() -> Place) -> Result<Rational, ProblemError> {
     if value < 0 {
-        return Err(at.clone().error(ProblemErrorKind::Negative(value.to_string())));
+        return Err(at().error(ProblemErrorKind::Negative(value.to_string())));
     }
     Ok(value)
 }
 
-fn positive(value: Rational, at: &Place) -> Result<Rational, ProblemError> {
+fn positive(value: Rational, at: impl FnOnce() -> Place) -> Result<Rational, ProblemError> {
     if value <= 0 {
-        return Err(at.clone().error(ProblemErrorKind::NotPositive(value.to_string())));
+        return Err(at().error(ProblemErrorKind::NotPositive(value.to_string())));
     }
     Ok(value)
 }

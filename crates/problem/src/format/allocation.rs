@@ -1,0 +1,262 @@
+//! Reads an allocation.
+
+use std::collections::{HashMap, HashSet};
+
+use rug::Rational;
+use serde_json::value::RawValue;
+
+use super::{Document, FormatError, Source, canonical::problem_sha256, document::shorten};
+use crate::{
+    allocation::{Allocation, Arithmetic},
+    constraint::Sharing,
+    place::Place,
+    problem::Problem,
+};
+
+/// All fields of an allocation document. Those after `placements` are for people and other programs.
+const FIELDS: [&str; 18] = [
+    "kind",
+    "mechanism",
+    "sharing",
+    "arithmetic",
+    "problem_sha256",
+    "tasks",
+    "placements",
+    "summary",
+    "utilisation",
+    "seconds",
+    "prices",
+    "user_prices",
+    "gap",
+    "witness",
+    "bottlenecks",
+    "status",
+    "iterations",
+    "warnings",
+];
+
+/// What an allocation document says.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AllocationFile {
+    /// The tasks by user and class.
+    pub allocation: Allocation,
+    /// The tasks on single servers, where an integer mechanism made the allocation.
+    pub placements: Option<Vec<Placement>>,
+    /// The hash of the problem that it was made for.
+    pub problem_sha256: Option<String>,
+}
+
+/// The tasks on one single server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Placement {
+    /// Server class.
+    pub server: usize,
+    /// Which of the servers of the class, from 0.
+    pub index: u64,
+    /// `(user, tasks)` in ascending order of user.
+    pub tasks: Vec<(usize, Rational)>,
+}
+
+impl AllocationFile {
+    /// Whether the stored hash, if there is one, is that of this problem.
+    #[must_use]
+    pub fn is_for(&self, problem: &Problem) -> bool {
+        self.problem_sha256.as_ref().is_none_or(|hash| *hash == problem_sha256(problem))
+    }
+}
+
+impl<'a> Source<'a> {
+    /// The text as an allocation for a problem.
+    ///
+    /// That the stored hash is the problem's is for the caller to ask: [`AllocationFile::is_for`].
+    ///
+    /// # Errors
+    /// [`FormatError`] when the text is no JSON, no allocation, names a user or server that the
+    /// problem has not, or has placements whose sums are not its tasks.
+    pub fn allocation(&self, problem: &Problem) -> Result<AllocationFile, FormatError> {
+        Reader::new(&self.document()?, problem).read()
+    }
+
+    /// An allocation inside this text: `raw` is borrowed from [`Source::text`] and stands at `at` in
+    /// the document.
+    ///
+    /// # Errors
+    /// As [`Source::allocation`], with lines and columns of the whole text.
+    pub fn allocation_in(
+        &self,
+        raw: &'a RawValue,
+        at: &Place,
+        problem: &Problem,
+    ) -> Result<AllocationFile, FormatError> {
+        Reader::new(&self.document_in(raw, at)?, problem).read()
+    }
+}
+
+struct Reader<'r, 't> {
+    document: &'r Document<'t>,
+    problem: &'r Problem,
+    users: HashMap<&'r str, usize>,
+    servers: HashMap<&'r str, usize>,
+}
+
+type Tasks = Vec<Vec<(usize, Rational)>>;
+
+impl<'r, 't> Reader<'r, 't> {
+    fn new(document: &'r Document<'t>, problem: &'r Problem) -> Self {
+        Self { document, problem, users: problem.user_index(), servers: problem.server_index() }
+    }
+
+    fn read(&self) -> Result<AllocationFile, FormatError> {
+        let document = self.document;
+        let object = document.object(document.root())?;
+        object.of_kind(document, "allocation")?;
+        object.only(document, &FIELDS)?;
+        let text = |name: &str| object.get(name).map(|raw| document.string(raw)).transpose();
+        let mechanism = text("mechanism")?.map(std::borrow::Cow::into_owned);
+        let problem_sha256 = text("problem_sha256")?.map(std::borrow::Cow::into_owned);
+        let sharing = object.get("sharing").map(|raw| self.sharing(raw)).transpose()?.unwrap_or_default();
+        let arithmetic =
+            object.get("arithmetic").map(|raw| self.arithmetic(raw)).transpose()?.unwrap_or_default();
+        let placements = object.get("placements").map(|raw| self.placements(raw)).transpose()?;
+        let tasks = match (object.get("tasks"), &placements) {
+            (Some(raw), None) => self.tasks(raw)?,
+            (Some(raw), Some(placements)) => {
+                let tasks = self.tasks(raw)?;
+                self.compare_sums(raw, &tasks, &self.sums(placements))?;
+                tasks
+            }
+            (None, Some(placements)) => self.sums(placements),
+            (None, None) => return Err(document.error(object.raw(), "the field `tasks` is missing")),
+        };
+        for name in &FIELDS[7..] {
+            if let Some(raw) = object.get(name) {
+                document.decoration(raw)?;
+            }
+        }
+        let allocation = Allocation { mechanism, sharing, arithmetic, tasks };
+        Ok(AllocationFile { allocation, placements, problem_sha256 })
+    }
+
+    fn sharing(&self, raw: &'t RawValue) -> Result<Sharing, FormatError> {
+        match &*self.document.string(raw)? {
+            "rdm" => Ok(Sharing::Rdm),
+            "tdm" => Ok(Sharing::Tdm),
+            other => {
+                let message = format!("found `{}`: expected \"rdm\" or \"tdm\"", shorten(other));
+                Err(self.document.error(raw, message))
+            }
+        }
+    }
+
+    fn arithmetic(&self, raw: &'t RawValue) -> Result<Arithmetic, FormatError> {
+        match &*self.document.string(raw)? {
+            "exact" => Ok(Arithmetic::Exact),
+            "float" => Ok(Arithmetic::Float),
+            other => {
+                let message = format!("found `{}`: expected \"exact\" or \"float\"", shorten(other));
+                Err(self.document.error(raw, message))
+            }
+        }
+    }
+
+    fn user(&self, name: &str, value: &RawValue) -> Result<usize, FormatError> {
+        self.users.get(name).copied().ok_or_else(|| {
+            let message = format!("the problem has no user `{}`", shorten(name));
+            self.document.error_on_key(value, message)
+        })
+    }
+
+    fn tasks(&self, raw: &'t RawValue) -> Result<Tasks, FormatError> {
+        let mut tasks = vec![Vec::new(); self.problem.n_users()];
+        for (user, on_servers) in self.document.object(raw)?.fields() {
+            let n = self.user(user, on_servers)?;
+            let entries = self.document.object(on_servers)?;
+            let mut row = Vec::with_capacity(entries.fields().len());
+            for (server, value) in entries.fields() {
+                let i = self.servers.get(&**server).copied().ok_or_else(|| {
+                    let message = format!("the problem has no server `{}`", shorten(server));
+                    self.document.error_on_key(value, message)
+                })?;
+                row.push((i, self.document.result_number(value)?));
+            }
+            row.sort_by_key(|(i, _)| *i);
+            tasks[n] = row;
+        }
+        Ok(tasks)
+    }
+
+    fn placements(&self, raw: &'t RawValue) -> Result<Vec<Placement>, FormatError> {
+        let document = self.document;
+        let list = document.list(raw)?;
+        let mut placements = Vec::with_capacity(list.len());
+        let mut seen = HashSet::with_capacity(list.len());
+        for raw in list {
+            let object = document.object(raw)?;
+            object.only(document, &["server", "index", "tasks"])?;
+            let server_raw = object.need(document, "server")?;
+            let name = document.string(server_raw)?;
+            let server = self.servers.get(&*name).copied().ok_or_else(|| {
+                document.error(server_raw, format!("the problem has no server `{}`", shorten(&name)))
+            })?;
+            let index_raw = object.need(document, "index")?;
+            let index = self.index(index_raw, server)?;
+            if !seen.insert((server, index)) {
+                let message = format!("server {index} of `{name}` is given twice");
+                return Err(document.error(index_raw, message));
+            }
+            let tasks = object.need(document, "tasks")?;
+            placements.push(Placement { server, index, tasks: self.placed_tasks(tasks)? });
+        }
+        Ok(placements)
+    }
+
+    fn index(&self, raw: &'t RawValue, server: usize) -> Result<u64, FormatError> {
+        let value = self.document.number(raw)?;
+        let class = &self.problem.servers()[server];
+        let index = if value.is_integer() { value.numer().to_u64() } else { None };
+        index.filter(|&index| index < class.count()).ok_or_else(|| {
+            let last = class.count() - 1;
+            self.document.error(raw, format!("found {}: expected an integer from 0 to {last}", raw.get()))
+        })
+    }
+
+    fn placed_tasks(&self, raw: &'t RawValue) -> Result<Vec<(usize, Rational)>, FormatError> {
+        let object = self.document.object(raw)?;
+        let mut tasks = Vec::with_capacity(object.fields().len());
+        for (user, value) in object.fields() {
+            tasks.push((self.user(user, value)?, self.document.result_number(value)?));
+        }
+        tasks.sort_by_key(|(n, _)| *n);
+        Ok(tasks)
+    }
+
+    fn sums(&self, placements: &[Placement]) -> Tasks {
+        let mut sums: Vec<HashMap<usize, Rational>> = vec![HashMap::new(); self.problem.n_users()];
+        for placement in placements {
+            for (n, tasks) in &placement.tasks {
+                *sums[*n].entry(placement.server).or_default() += tasks;
+            }
+        }
+        let sorted = |sums: HashMap<usize, Rational>| {
+            let mut row: Vec<_> = sums.into_iter().collect();
+            row.sort_by_key(|(i, _)| *i);
+            row
+        };
+        sums.into_iter().map(sorted).collect()
+    }
+
+    fn compare_sums(&self, raw: &'t RawValue, tasks: &Tasks, sums: &Tasks) -> Result<(), FormatError> {
+        let without_zeros = |row: &[(usize, Rational)]| -> Vec<(usize, Rational)> {
+            row.iter().filter(|(_, x)| !x.is_zero()).cloned().collect()
+        };
+        for (n, (stated, placed)) in tasks.iter().zip(sums).enumerate() {
+            if without_zeros(stated) != without_zeros(placed) {
+                let name = self.problem.users()[n].name();
+                let object = self.document.object(raw)?;
+                let message = format!("the tasks of user `{name}` are not the sums of its placements");
+                return Err(self.document.error(object.get(name).unwrap_or(raw), message));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,471 @@
+//! A JSON document read level by level, without a tree of it in memory.
+//!
+//! Every value stays a piece of the text ([`RawValue`]) until it is asked for as an object, list,
+//! string or number, so that each error knows its own piece. The place of an error is found by
+//! walking down to it afterwards: reading itself keeps no path.
+
+use std::{borrow::Cow, collections::HashSet, fmt};
+
+use rug::Rational;
+use serde::{
+    Deserialize, Deserializer,
+    de::{DeserializeOwned, MapAccess, Visitor},
+};
+use serde_json::{error::Category, value::RawValue};
+
+use super::{FormatError, MAX_DEPTH, Source, text::too_deep};
+use crate::{
+    number::{self, NumberError},
+    place::{Place, Step},
+    problem::ProblemError,
+};
+
+/// A JSON document, or a part of one, that is being read.
+#[derive(Debug, Clone)]
+pub struct Document<'t> {
+    source: Source<'t>,
+    root: &'t RawValue,
+    at: Place,
+}
+
+/// The fields of a JSON object in the order of the text, each once.
+#[derive(Debug, Clone)]
+pub struct Object<'t> {
+    raw: &'t RawValue,
+    fields: Vec<(Cow<'t, str>, &'t RawValue)>,
+}
+
+impl<'a> Source<'a> {
+    /// The text as one JSON document.
+    ///
+    /// # Errors
+    /// [`FormatError`] when it is empty, truncated, nested deeper than [`MAX_DEPTH`], or no JSON.
+    pub fn document(&self) -> Result<Document<'a>, FormatError> {
+        let error = |offset, length, message: &str| {
+            Err(self.error_on(offset, length, Place::root(), message.to_owned()))
+        };
+        if self.text.starts_with('\u{feff}') {
+            return error(0, 3, "found a byte order mark: expected UTF-8 text without one");
+        }
+        if self.text.trim().is_empty() {
+            return error(self.text.len(), 0, "the file is empty: expected a JSON document");
+        }
+        if let Some(offset) = too_deep(self.text, MAX_DEPTH) {
+            return error(offset, 1, &nested_too_deeply());
+        }
+        match serde_json::from_str::<&RawValue>(self.text) {
+            Ok(root) => Ok(Document { source: *self, root, at: Place::root() }),
+            Err(fault) => Err(self.syntax_error(&fault)),
+        }
+    }
+
+    /// A part of this text, which stands at `at` in the document, as a document of its own.
+    ///
+    /// # Errors
+    /// [`FormatError`] when it is nested deeper than [`MAX_DEPTH`].
+    pub fn document_in(&self, raw: &'a RawValue, at: &Place) -> Result<Document<'a>, FormatError> {
+        match too_deep(raw.get(), MAX_DEPTH) {
+            None => Ok(Document { source: *self, root: raw, at: at.clone() }),
+            Some(offset) => {
+                let offset = self.span(raw.get()).0 + offset;
+                Err(self.error_on(offset, 1, at.clone(), nested_too_deeply()))
+            }
+        }
+    }
+
+    fn syntax_error(&self, fault: &serde_json::Error) -> FormatError {
+        let text = fault.to_string();
+        let what = text.split(" at line ").next().unwrap_or_default();
+        if fault.classify() == Category::Eof {
+            let what = what.trim_start_matches("EOF while parsing ");
+            let message = format!("the file ends inside {what}: expected the rest of it");
+            return self.error_on(self.text.len(), 0, Place::root(), message);
+        }
+        let offset = self.offset_of(fault.line(), fault.column());
+        let rest = &self.text[offset..];
+        let token: String = rest
+            .chars()
+            .enumerate()
+            .take_while(|(i, c)| *i == 0 || (*i < 20 && !c.is_whitespace() && !",:[]{}\"".contains(*c)))
+            .map(|(_, c)| c)
+            .collect();
+        let what = match what {
+            "trailing characters" => "the end of the file",
+            _ => what.strip_prefix("expected ").unwrap_or(what),
+        };
+        let message = format!("this is not JSON: found `{}`: {what}", token.escape_debug());
+        let message = match what {
+            "invalid number" | "invalid escape" | "key must be a string" => message,
+            _ => format!("this is not JSON: found `{}`: expected {what}", token.escape_debug()),
+        };
+        self.error_on(offset, token.len(), Place::root(), message)
+    }
+}
+
+impl<'t> Document<'t> {
+    /// The whole value.
+    #[must_use]
+    pub fn root(&self) -> &'t RawValue {
+        self.root
+    }
+
+    /// The text that the document is part of.
+    #[must_use]
+    pub fn source(&self) -> Source<'t> {
+        self.source
+    }
+
+    /// An object.
+    ///
+    /// # Errors
+    /// [`FormatError`] when the value is none, or names a field twice.
+    pub fn object(&self, raw: &'t RawValue) -> Result<Object<'t>, FormatError> {
+        if !raw.get().starts_with('{') {
+            return Err(self.wrong_type(raw, "an object"));
+        }
+        let fields = members(raw).map_err(|fault| self.error(raw, fault.to_string()))?;
+        if let Some(repeated) = first_repeated(&fields) {
+            let (key, value) = &fields[repeated];
+            return Err(self.error_on_key(value, format!("the field `{key}` is given twice")));
+        }
+        Ok(Object { raw, fields })
+    }
+
+    /// The elements of a list.
+    ///
+    /// # Errors
+    /// [`FormatError`] when the value is none.
+    pub fn list(&self, raw: &'t RawValue) -> Result<Vec<&'t RawValue>, FormatError> {
+        if !raw.get().starts_with('[') {
+            return Err(self.wrong_type(raw, "a list"));
+        }
+        elements(raw).map_err(|fault| self.error(raw, fault.to_string()))
+    }
+
+    /// A string.
+    ///
+    /// # Errors
+    /// [`FormatError`] when the value is none.
+    pub fn string(&self, raw: &'t RawValue) -> Result<Cow<'t, str>, FormatError> {
+        let inner = raw.get().strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+        match inner {
+            None => Err(self.wrong_type(raw, "a string")),
+            Some(inner) if !inner.contains('\\') => Ok(Cow::Borrowed(inner)),
+            Some(_) => serde_json::from_str(raw.get())
+                .map(Cow::Owned)
+                .map_err(|_| self.error(raw, "this string holds an escape that stands for no character")),
+        }
+    }
+
+    /// `true` or `false`.
+    ///
+    /// # Errors
+    /// [`FormatError`] when the value is neither.
+    pub fn boolean(&self, raw: &'t RawValue) -> Result<bool, FormatError> {
+        match raw.get() {
+            "true" => Ok(true),
+            "false" => Ok(false),
+            _ => Err(self.wrong_type(raw, "true or false")),
+        }
+    }
+
+    /// A number that somebody states: a JSON number as the decimal it is written as, or a string.
+    ///
+    /// # Errors
+    /// [`FormatError`] when the value is none, or has more than [`number::MAX_DIGITS`] digits.
+    pub fn number(&self, raw: &'t RawValue) -> Result<Rational, FormatError> {
+        self.number_by(raw, number::parse)
+    }
+
+    /// A number that was computed: up to [`number::MAX_RESULT_DIGITS`] digits.
+    ///
+    /// # Errors
+    /// As [`Document::number`].
+    pub fn result_number(&self, raw: &'t RawValue) -> Result<Rational, FormatError> {
+        self.number_by(raw, number::parse_result)
+    }
+
+    /// A value by serde.
+    ///
+    /// # Errors
+    /// [`FormatError`] at the position that serde_json names.
+    pub fn value<T: DeserializeOwned>(&self, raw: &'t RawValue) -> Result<T, FormatError> {
+        serde_json::from_str(raw.get()).map_err(|fault| {
+            let part = Source { name: self.source.name, text: raw.get() };
+            let offset = part.offset_of(fault.line(), fault.column());
+            let text = fault.to_string();
+            let what = text.split(" at line ").next().unwrap_or_default();
+            let start = self.source.span(raw.get()).0 + offset;
+            self.source.error_on(start, 1, self.place_of(start), what.to_owned())
+        })
+    }
+
+    /// That the value, which nobody reads, at least names no field twice.
+    ///
+    /// # Errors
+    /// [`FormatError`] at the field that is repeated.
+    pub fn decoration(&self, raw: &'t RawValue) -> Result<(), FormatError> {
+        match raw.get().as_bytes().first() {
+            Some(b'{') => self.object(raw)?.fields.iter().try_for_each(|(_, value)| self.decoration(value)),
+            Some(b'[') => self.list(raw)?.into_iter().try_for_each(|value| self.decoration(value)),
+            _ => Ok(()),
+        }
+    }
+
+    /// An error about a value of this document.
+    #[must_use]
+    pub fn error(&self, raw: &RawValue, message: impl Into<String>) -> FormatError {
+        let (offset, length) = self.source.span(raw.get());
+        self.source.error_on(offset, length, self.place_of(offset), message.into())
+    }
+
+    /// An error about the key of a field, given the value of the field.
+    #[must_use]
+    pub fn error_on_key(&self, value: &RawValue, message: impl Into<String>) -> FormatError {
+        let (value_offset, _) = self.source.span(value.get());
+        let (offset, length) = key_span(self.source.text, value_offset);
+        self.source.error_on(offset, length, self.place_of(value_offset), message.into())
+    }
+
+    /// A fault that was found in what the document says, at its place in the text.
+    #[must_use]
+    pub fn problem_error(&self, error: &ProblemError) -> FormatError {
+        let raw = self.locate(&error.place);
+        self.source.error_at(raw, &self.at.join(&error.place), error.kind.to_string())
+    }
+
+    /// The value at a place of this document, or the innermost one around it that is there.
+    #[must_use]
+    pub fn locate(&self, place: &Place) -> &'t RawValue {
+        let mut here = self.root;
+        for step in place.steps() {
+            let next = match step {
+                Step::Key(name) => members(here)
+                    .ok()
+                    .and_then(|fields| fields.into_iter().find(|(key, _)| key == name).map(|(_, v)| v)),
+                Step::Index(index) => elements(here).ok().and_then(|list| list.get(*index).copied()),
+            };
+            match next {
+                Some(value) => here = value,
+                None => break,
+            }
+        }
+        here
+    }
+
+    /// The place of the innermost value around a byte of the text.
+    fn place_of(&self, offset: usize) -> Place {
+        let mut place = self.at.clone();
+        let mut here = self.root;
+        let holds = |raw: &RawValue| {
+            let (start, length) = self.source.span(raw.get());
+            (start..start + length).contains(&offset)
+        };
+        loop {
+            if let Ok(fields) = members(here) {
+                let Some((key, value)) = fields.into_iter().find(|(_, value)| holds(value)) else { break };
+                place = place.key(&key);
+                here = value;
+            } else if let Ok(list) = elements(here) {
+                let Some((index, value)) = list.into_iter().enumerate().find(|(_, value)| holds(value))
+                else {
+                    break;
+                };
+                place = place.index(index);
+                here = value;
+            } else {
+                break;
+            }
+        }
+        place
+    }
+
+    fn number_by(
+        &self,
+        raw: &'t RawValue,
+        parse: impl Fn(&str) -> Result<Rational, NumberError>,
+    ) -> Result<Rational, FormatError> {
+        let text = match raw.get().as_bytes().first() {
+            Some(b'-' | b'0'..=b'9') => Cow::Borrowed(raw.get()),
+            Some(b'"') => self.string(raw)?,
+            _ => return Err(self.wrong_type(raw, "a number")),
+        };
+        parse(&text).map_err(|fault| self.error(raw, fault.to_string()))
+    }
+
+    fn wrong_type(&self, raw: &RawValue, expected: &str) -> FormatError {
+        self.error(raw, format!("found {}: expected {expected}", describe(raw)))
+    }
+}
+
+impl<'t> Object<'t> {
+    /// The fields in the order of the text.
+    #[must_use]
+    pub fn fields(&self) -> &[(Cow<'t, str>, &'t RawValue)] {
+        &self.fields
+    }
+
+    /// The object itself.
+    #[must_use]
+    pub fn raw(&self) -> &'t RawValue {
+        self.raw
+    }
+
+    /// The value of a field, if it is there.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&'t RawValue> {
+        self.fields.iter().find(|(key, _)| key == name).map(|(_, value)| *value)
+    }
+
+    /// The value of a field.
+    ///
+    /// # Errors
+    /// [`FormatError`] when it is not there.
+    pub fn need(&self, document: &Document<'t>, name: &str) -> Result<&'t RawValue, FormatError> {
+        self.get(name).ok_or_else(|| document.error(self.raw, format!("the field `{name}` is missing")))
+    }
+
+    /// That there are no fields but these.
+    ///
+    /// # Errors
+    /// [`FormatError`] at the first other field.
+    pub fn only(&self, document: &Document<'t>, known: &[&str]) -> Result<(), FormatError> {
+        match self.fields.iter().find(|(key, _)| !known.contains(&&**key)) {
+            None => Ok(()),
+            Some((key, value)) => {
+                let known = known.join(", ");
+                let message = format!("unknown field `{}`: expected one of {known}", shorten(key));
+                Err(document.error_on_key(value, message))
+            }
+        }
+    }
+
+    /// That the field `kind` says so.
+    ///
+    /// # Errors
+    /// [`FormatError`] when it is missing or says something else.
+    pub fn of_kind(&self, document: &Document<'t>, kind: &str) -> Result<(), FormatError> {
+        let Some(raw) = self.get("kind") else {
+            let message = format!("the field `kind` is missing: expected \"kind\": \"{kind}\"");
+            return Err(document.error(self.raw, message));
+        };
+        let found = document.string(raw)?;
+        if found == kind {
+            return Ok(());
+        }
+        Err(document.error(raw, format!("this file is a `{}`: expected `{kind}`", shorten(&found))))
+    }
+}
+
+/// A name that is short enough for a message.
+pub(super) fn shorten(name: &str) -> String {
+    const LONGEST: usize = 60;
+    match name.char_indices().nth(LONGEST) {
+        None => name.to_owned(),
+        Some((end, _)) => format!("{}...", &name[..end]),
+    }
+}
+
+fn nested_too_deeply() -> String {
+    format!("nested too deeply: expected at most {MAX_DEPTH} levels")
+}
+
+fn describe(raw: &RawValue) -> String {
+    match raw.get().as_bytes().first() {
+        Some(b'{') => "an object".to_owned(),
+        Some(b'[') => "a list".to_owned(),
+        Some(b'"') => "a string".to_owned(),
+        Some(b'-' | b'0'..=b'9') => "a number".to_owned(),
+        _ => format!("`{}`", raw.get()),
+    }
+}
+
+fn elements(raw: &RawValue) -> Result<Vec<&RawValue>, serde_json::Error> {
+    serde_json::from_str(raw.get())
+}
+
+fn members(raw: &RawValue) -> Result<Vec<(Cow<'_, str>, &RawValue)>, serde_json::Error> {
+    serde_json::from_str::<Members<'_>>(raw.get()).map(|members| members.0)
+}
+
+fn first_repeated(fields: &[(Cow<'_, str>, &RawValue)]) -> Option<usize> {
+    const FEW: usize = 12;
+    if fields.len() <= FEW {
+        return (1..fields.len()).find(|&i| fields[..i].iter().any(|(key, _)| *key == fields[i].0));
+    }
+    let mut seen = HashSet::with_capacity(fields.len());
+    fields.iter().position(|(key, _)| !seen.insert(&**key))
+}
+
+/// The key that stands before a value, with its quotes, found backwards from the value.
+fn key_span(text: &str, value_offset: usize) -> (usize, usize) {
+    let bytes = text.as_bytes();
+    let Some(end) = bytes[..value_offset].iter().rposition(|&byte| byte == b'"') else {
+        return (value_offset, 0);
+    };
+    let mut start = end;
+    while let Some(quote) = bytes[..start].iter().rposition(|&byte| byte == b'"') {
+        start = quote;
+        let escapes = bytes[..quote].iter().rev().take_while(|&&byte| byte == b'\\').count();
+        if escapes % 2 == 0 {
+            break;
+        }
+    }
+    (start, end + 1 - start)
+}
+
+struct Members<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
+
+impl<'de> Deserialize<'de> for Members<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(MembersVisitor)
+    }
+}
+
+struct MembersVisitor;
+
+impl<'de> Visitor<'de> for MembersVisitor {
+    type Value = Members<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut fields = Vec::new();
+        while let Some(key) = map.next_key::<Key<'de>>()? {
+            fields.push((key.0, map.next_value()?));
+        }
+        Ok(Members(fields))
+    }
+}
+
+struct Key<'a>(Cow<'a, str>);
+
+impl<'de> Deserialize<'de> for Key<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_str(KeyVisitor)
+    }
+}
+
+struct KeyVisitor;
+
+impl<'de> Visitor<'de> for KeyVisitor {
+    type Value = Key<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the name of a field")
+    }
+
+    fn visit_borrowed_str<E: serde::de::Error>(self, key: &'de str) -> Result<Self::Value, E> {
+        Ok(Key(Cow::Borrowed(key)))
+    }
+
+    fn visit_str<E: serde::de::Error>(self, key: &str) -> Result<Self::Value, E> {
+        Ok(Key(Cow::Owned(key.to_owned())))
+    }
+
+    fn visit_bytes<E: serde::de::Error>(self, _: &[u8]) -> Result<Self::Value, E> {
+        Err(E::custom("the name of a field is no text"))
+    }
+}

@@ -1,0 +1,93 @@
+//! What is wrong with a file, and where.
+
+use std::{fmt, io};
+
+use thiserror::Error;
+
+use crate::place::Place;
+
+/// A fault in the text of a file.
+///
+/// It prints as one line, `FILE:LINE:COLUMN: PLACE: message`, without the place when it is the
+/// whole document.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub struct FormatError {
+    pub(super) file: String,
+    pub(super) line: usize,
+    pub(super) column: usize,
+    pub(super) offset: usize,
+    pub(super) length: usize,
+    pub(super) place: Place,
+    pub(super) message: String,
+}
+
+impl FormatError {
+    /// Name of the file; `-` is standard input.
+    #[must_use]
+    pub fn file(&self) -> &str {
+        &self.file
+    }
+
+    /// Line of the offending text, from 1.
+    #[must_use]
+    pub fn line(&self) -> usize {
+        self.line
+    }
+
+    /// Column of the offending text, from 1, in characters.
+    #[must_use]
+    pub fn column(&self) -> usize {
+        self.column
+    }
+
+    /// Where the offending text begins, in bytes from the start of the file.
+    #[must_use]
+    pub fn offset(&self) -> usize {
+        self.offset
+    }
+
+    /// Length of the offending text in bytes; 0 at the end of the file.
+    #[must_use]
+    pub fn length(&self) -> usize {
+        self.length
+    }
+
+    /// Where in the document.
+    #[must_use]
+    pub fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// What was found and what was expected.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+}
+
+impl fmt::Display for FormatError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}: ", self.file, self.line, self.column)?;
+        if !self.place.steps().is_empty() {
+            write!(f, "{}: ", self.place)?;
+        }
+        f.write_str(&self.message)
+    }
+}
+
+/// Why a file cannot be read as text.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ReadError {
+    /// The file cannot be opened or read.
+    #[error("{file}: {source}")]
+    Io {
+        /// Name of the file.
+        file: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The file is not UTF-8 text.
+    #[error(transparent)]
+    Format(#[from] FormatError),
+}

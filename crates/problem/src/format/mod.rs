@@ -1,0 +1,56 @@
+//! Reading and writing the JSON files of the engine.
+//!
+//! Numbers are read exactly, from the text as it is written, never through binary floating point.
+//! Whatever is wrong with a file is a [`FormatError`] that names file, line, column and
+//! [`Place`](crate::Place) of the offending text.
+//!
+//! | to | use |
+//! |---|---|
+//! | read a file or standard input | [`read_text`] |
+//! | read a problem or an allocation | [`Source::problem`], [`Source::allocation`] |
+//! | read one that stands inside another document | [`Source::problem_in`], [`Source::allocation_in`] |
+//! | read other JSON with the same care | [`Document`], or serde with [`Exact`] and [`Entries`] |
+//! | write | [`problem_to_json`], [`AllocationDocument`], [`write_atomically`] |
+//!
+//! # Examples
+//! ```
+//! use evenhand_problem::format::Source;
+//!
+//! let text = r#"{"kind": "allocation-problem", "resources": ["cpu"],
+//!   "servers": [{"name": "pool", "count": 2, "capacity": {"cpu": 4}}],
+//!   "users": [{"name": "a", "demand": {"cpu": -1}}]}"#;
+//! let error = Source { name: "p.json", text }.problem().unwrap_err();
+//! assert_eq!(
+//!     error.to_string(),
+//!     "p.json:3:43: users[0].demand.cpu: -1 is negative: expected a number of at least 0",
+//! );
+//! ```
+
+mod allocation;
+mod canonical;
+mod document;
+mod error;
+mod exact;
+mod output;
+mod problem;
+mod text;
+
+pub use allocation::{AllocationFile, Placement};
+pub use canonical::{problem_sha256, problem_to_json};
+pub use document::{Document, Object};
+pub use error::{FormatError, ReadError};
+pub use exact::{Entries, Exact, ExactResult};
+pub use output::{AllocationDocument, NumberText};
+pub use text::{read_text, write_atomically};
+
+/// Deepest nesting of lists and objects that a file may have.
+pub const MAX_DEPTH: usize = 100;
+
+/// The text of a file, with the name that messages call it by.
+#[derive(Debug, Clone, Copy)]
+pub struct Source<'a> {
+    /// File name; `-` is standard input.
+    pub name: &'a str,
+    /// The whole text.
+    pub text: &'a str,
+}

@@ -1,0 +1,115 @@
+//! Reads an allocation problem.
+
+use rug::Rational;
+use serde_json::value::RawValue;
+
+use super::{Document, FormatError, Object, Source};
+use crate::{
+    place::Place,
+    problem::{Problem, ProblemBuilder, ServerSpec, UserSpec},
+};
+
+impl<'a> Source<'a> {
+    /// The text as an allocation problem.
+    ///
+    /// # Errors
+    /// [`FormatError`] when the text is no JSON, no allocation problem, or states an impossible one.
+    pub fn problem(&self) -> Result<Problem, FormatError> {
+        read(&self.document()?)
+    }
+
+    /// An allocation problem inside this text: `raw` is borrowed from [`Source::text`] and stands at
+    /// `at` in the document.
+    ///
+    /// # Errors
+    /// As [`Source::problem`], with lines and columns of the whole text.
+    pub fn problem_in(&self, raw: &'a RawValue, at: &Place) -> Result<Problem, FormatError> {
+        read(&self.document_in(raw, at)?)
+    }
+}
+
+fn read(document: &Document<'_>) -> Result<Problem, FormatError> {
+    let object = document.object(document.root())?;
+    object.of_kind(document, "allocation-problem")?;
+    object.only(document, &["kind", "name", "resources", "servers", "users"])?;
+    let name = match object.get("name") {
+        None => String::new(),
+        Some(raw) => document.string(raw)?.into_owned(),
+    };
+    let resources = names(document, object.need(document, "resources")?)?;
+    let server_list = document.list(object.need(document, "servers")?)?;
+    let mut servers = Vec::with_capacity(server_list.len());
+    let mut without_capacity = Vec::new();
+    for (i, raw) in server_list.iter().enumerate() {
+        let object = document.object(raw)?;
+        servers.push(server(document, &object)?);
+        if object.get("capacity").is_none() {
+            without_capacity.push(i);
+        }
+    }
+    let impossible = |error| document.problem_error(&error);
+    let mut builder = ProblemBuilder::new(name, resources, servers).map_err(impossible)?;
+    if let Some(raw) = object.get("users") {
+        for raw in document.list(raw)? {
+            builder.user(user(document, raw)?).map_err(impossible)?;
+        }
+    }
+    let problem = builder.finish();
+    // Only a class that is shared by time can do without: there the rates say it all.
+    match without_capacity.iter().find(|&&i| !problem.servers()[i].is_time_shared()) {
+        Some(&i) => Err(document.error(server_list[i], "the field `capacity` is missing")),
+        None => Ok(problem),
+    }
+}
+
+fn server(document: &Document<'_>, object: &Object<'_>) -> Result<ServerSpec, FormatError> {
+    object.only(document, &["name", "count", "capacity"])?;
+    Ok(ServerSpec {
+        name: document.string(object.need(document, "name")?)?.into_owned(),
+        count: object.get("count").map(|raw| document.number(raw)).transpose()?,
+        capacity: quantities(document, object.get("capacity"))?,
+    })
+}
+
+fn user(document: &Document<'_>, raw: &RawValue) -> Result<UserSpec, FormatError> {
+    let object = document.object(raw)?;
+    object.only(
+        document,
+        &["name", "weight", "demand", "tasks", "servers", "demand_on", "gamma", "criterion"],
+    )?;
+    Ok(UserSpec {
+        name: document.string(object.need(document, "name")?)?.into_owned(),
+        weight: object.get("weight").map(|raw| document.number(raw)).transpose()?,
+        tasks: object.get("tasks").map(|raw| document.number(raw)).transpose()?,
+        demand: quantities(document, object.get("demand"))?,
+        servers: object.get("servers").map(|raw| names(document, raw)).transpose()?,
+        demand_on: demand_on(document, object.get("demand_on"))?,
+        gamma: quantities(document, object.get("gamma"))?,
+        criterion: quantities(document, object.get("criterion"))?,
+    })
+}
+
+fn names(document: &Document<'_>, raw: &RawValue) -> Result<Vec<String>, FormatError> {
+    document.list(raw)?.into_iter().map(|name| Ok(document.string(name)?.into_owned())).collect()
+}
+
+fn quantities(
+    document: &Document<'_>,
+    raw: Option<&RawValue>,
+) -> Result<Vec<(String, Rational)>, FormatError> {
+    let Some(raw) = raw else { return Ok(Vec::new()) };
+    let object = document.object(raw)?;
+    let entries = object.fields().iter();
+    entries.map(|(name, value)| Ok((name.clone().into_owned(), document.number(value)?))).collect()
+}
+
+type DemandOn = Vec<(String, Vec<(String, Rational)>)>;
+
+fn demand_on(document: &Document<'_>, raw: Option<&RawValue>) -> Result<DemandOn, FormatError> {
+    let Some(raw) = raw else { return Ok(Vec::new()) };
+    let object = document.object(raw)?;
+    let entries = object.fields().iter();
+    entries
+        .map(|(server, demand)| Ok((server.clone().into_owned(), quantities(document, Some(demand))?)))
+        .collect()
+}

@@ -1,0 +1,131 @@
+//! Files as text: reading, lines and columns, writing in one step.
+
+use std::{
+    fs,
+    io::{self, Read, Write},
+    path::Path,
+};
+
+use serde_json::value::RawValue;
+
+use super::{FormatError, ReadError, Source};
+use crate::place::Place;
+
+/// Reads a file, or standard input when the path is `-`.
+///
+/// # Errors
+/// [`ReadError`] when it cannot be read, or is not UTF-8; the latter names line and column.
+pub fn read_text(path: &Path) -> Result<String, ReadError> {
+    let file = path.to_string_lossy();
+    let bytes = if path.as_os_str() == "-" {
+        let mut bytes = Vec::new();
+        io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
+    } else {
+        fs::read(path)
+    };
+    let bytes = bytes.map_err(|source| ReadError::Io { file: file.clone().into_owned(), source })?;
+    String::from_utf8(bytes).map_err(|error| {
+        let valid_up_to = error.utf8_error().valid_up_to();
+        let bytes = error.as_bytes();
+        let text = String::from_utf8_lossy(&bytes[..valid_up_to]);
+        let source = Source { name: &file, text: &text };
+        let byte = bytes.get(valid_up_to).copied().unwrap_or_default();
+        let message = format!("found the byte 0x{byte:02x}, which is not UTF-8: expected UTF-8 text");
+        let mut error = source.error_on(valid_up_to, 0, Place::root(), message);
+        error.length = 1;
+        error.into()
+    })
+}
+
+/// Writes a file in one step: a reader sees the old file or the whole new one, never a part.
+///
+/// # Errors
+/// What the system says when the folder is missing or cannot be written to.
+pub fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let no_name = || io::Error::new(io::ErrorKind::InvalidInput, "the path names no file");
+    let mut name = std::ffi::OsString::from(".");
+    name.push(path.file_name().ok_or_else(no_name)?);
+    name.push(format!(".{}.part", std::process::id()));
+    let part = path.with_file_name(name);
+    let written = fs::File::create(&part).and_then(|mut file| {
+        file.write_all(bytes)?;
+        file.sync_all()
+    });
+    let renamed = written.and_then(|()| fs::rename(&part, path));
+    if renamed.is_err() {
+        // The first error is the one to report; a leftover that cannot be removed adds nothing.
+        let _ = fs::remove_file(&part);
+    }
+    renamed
+}
+
+impl<'a> Source<'a> {
+    /// An error about a value of this text, which stands at `at` in the document.
+    #[must_use]
+    pub fn error_at(&self, raw: &RawValue, at: &Place, message: impl Into<String>) -> FormatError {
+        let (offset, length) = self.span(raw.get());
+        self.error_on(offset, length, at.clone(), message.into())
+    }
+
+    /// Byte offset and length of a part of the text; the start when it is no part of it.
+    pub(super) fn span(&self, part: &str) -> (usize, usize) {
+        let offset = (part.as_ptr() as usize).checked_sub(self.text.as_ptr() as usize);
+        match offset {
+            Some(offset) if offset + part.len() <= self.text.len() => (offset, part.len()),
+            _ => (0, 0),
+        }
+    }
+
+    pub(super) fn error_on(
+        &self,
+        offset: usize,
+        length: usize,
+        place: Place,
+        message: String,
+    ) -> FormatError {
+        let (line, column) = self.line_column(offset);
+        FormatError { file: self.name.to_owned(), line, column, offset, length, place, message }
+    }
+
+    fn line_column(&self, offset: usize) -> (usize, usize) {
+        let before = self.text.get(..offset).unwrap_or(self.text);
+        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        let line = before.bytes().filter(|&byte| byte == b'\n').count() + 1;
+        (line, before[line_start..].chars().count() + 1)
+    }
+
+    /// The offset that a position of serde_json means; its columns count bytes.
+    pub(super) fn offset_of(&self, line: usize, column: usize) -> usize {
+        let line_start = match line {
+            0 | 1 => 0,
+            _ => self.text.match_indices('\n').nth(line - 2).map_or(self.text.len(), |(i, _)| i + 1),
+        };
+        let mut offset = (line_start + column.saturating_sub(1)).min(self.text.len());
+        while !self.text.is_char_boundary(offset) {
+            offset -= 1;
+        }
+        offset
+    }
+}
+
+/// Where the text goes deeper than the limit, if it does.
+pub(super) fn too_deep(text: &str, limit: usize) -> Option<usize> {
+    let (mut depth, mut in_string, mut escaped) = (0usize, false, false);
+    for (offset, byte) in text.bytes().enumerate() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_string => escaped = true,
+            b'"' => in_string = !in_string,
+            _ if in_string => {}
+            b'[' | b'{' => {
+                depth += 1;
+                if depth > limit {
+                    return Some(offset);
+                }
+            }
+            b']' | b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    None
+}

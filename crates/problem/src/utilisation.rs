@@ -1,0 +1,73 @@
+//! How much of the servers an allocation uses, and what share of them a user holds.
+
+use rug::Rational;
+
+use crate::{
+    allocation::Allocation,
+    constraint::{Constraints, RowKind},
+    problem::Problem,
+};
+
+/// The dominant share of user `n`, its weight not in it: the maximum over resources of the amount
+/// that it uses, `sum_i x_ni d_nir`, as a fraction of all servers, `sum_i k_i c_ir`.
+///
+/// Resources of which there is nothing do not count.
+#[must_use]
+pub fn dominant_share(problem: &Problem, allocation: &Allocation, n: usize) -> Rational {
+    let mut used = vec![Rational::new(); problem.n_resources()];
+    add_usage(&mut used, problem, allocation, n);
+    let shares = used.into_iter().zip(problem.total_capacity());
+    let shares = shares.filter(|(_, total)| !total.is_zero()).map(|(used, total)| used / total);
+    shares.max().unwrap_or_default()
+}
+
+/// Use of every resource over all servers together, as a fraction of its capacity; `None` where the
+/// capacity is 0.
+#[must_use]
+pub fn by_resource(problem: &Problem, allocation: &Allocation) -> Vec<Option<Rational>> {
+    let mut used = vec![Rational::new(); problem.n_resources()];
+    for n in 0..allocation.tasks.len().min(problem.n_users()) {
+        add_usage(&mut used, problem, allocation, n);
+    }
+    used.into_iter().zip(problem.total_capacity()).map(|(used, total)| fraction(used, total)).collect()
+}
+
+/// Use of every capacity row of every class, as a fraction of its capacity; `None` where the
+/// capacity is 0. A class that is shared by time has the one row [`RowKind::Time`].
+#[must_use]
+pub fn by_class(problem: &Problem, allocation: &Allocation) -> Vec<Vec<(RowKind, Option<Rational>)>> {
+    let constraints = Constraints::new(problem, allocation.sharing);
+    let rows = constraints.rows();
+    let mut used = vec![Rational::new(); rows.len()];
+    for (n, row) in allocation.tasks.iter().enumerate().take(problem.n_users()) {
+        for (i, x) in row {
+            if let Some(usage) = constraints.usage(n, *i) {
+                for (used, usage) in used[constraints.class_rows(*i)].iter_mut().zip(usage.iter()) {
+                    if !usage.is_zero() {
+                        *used += Rational::from(x * usage);
+                    }
+                }
+            }
+        }
+    }
+    let class = |i| {
+        let range = constraints.class_rows(i);
+        let pairs = rows[range.clone()].iter().zip(&used[range]);
+        pairs.map(|(row, used)| (row.kind, fraction(used.clone(), &row.capacity))).collect()
+    };
+    (0..problem.n_servers()).map(class).collect()
+}
+
+fn add_usage(used: &mut [Rational], problem: &Problem, allocation: &Allocation, n: usize) {
+    for (i, x) in &allocation.tasks[n] {
+        for (used, demand) in used.iter_mut().zip(problem.demand(n, *i)) {
+            if !demand.is_zero() {
+                *used += Rational::from(x * demand);
+            }
+        }
+    }
+}
+
+fn fraction(used: Rational, capacity: &Rational) -> Option<Rational> {
+    if capacity.is_zero() { None } else { Some(used / capacity) }
+}
