@@ -1,0 +1,36 @@
+# Evenhand: `make demo` and `make test` do everything on a fresh machine with Rust and a compiler.
+# One profile (release) serves all of them, so that GMP and HiGHS are compiled once.
+
+CARGO ?= cargo
+# Passed to every cargo command that builds; CI sets it to --locked.
+CARGO_FLAGS ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help setup build demo test lint peers
+
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1@\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F@ '{ printf "%-14s %s\n", $$1, $$2 }'
+
+setup: ## find what the native builds need, install what is missing
+	@scripts/setup.sh
+
+build: setup ## compile the binaries evenhand and evenhand-check
+	@scripts/build.sh $(CARGO) build --release $(CARGO_FLAGS) -p evenhand -p evenhand-check
+
+demo: build ## the Google cluster of the DRFH paper: solved, certified, checked, compared
+	@scripts/demo.sh
+
+test: setup ## all tests, of the documentation too
+	@scripts/build.sh $(CARGO) test --release --workspace $(CARGO_FLAGS)
+
+lint: setup ## formatting, clippy with warnings as errors, licences and sources of dependencies
+	$(CARGO) fmt --all --check
+	@scripts/build.sh $(CARGO) clippy --workspace --all-targets --release $(CARGO_FLAGS) -- -D warnings
+	@if $(CARGO) deny --version >/dev/null 2>&1; then \
+		set -x; $(CARGO) deny check --hide-inclusion-graph bans licenses sources; \
+	else \
+		echo "lint: licences, bans and sources not checked: cargo-deny is not installed (cargo install cargo-deny)"; \
+	fi
+
+peers: ## time what one would use instead (Python, QSopt_ex, glpsol) on the same problem
+	@benches/peers/run.sh
