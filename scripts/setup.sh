@@ -144,7 +144,7 @@ libclang_package() {
   if grep -qx 'libclang1-14' <<<"$names"; then
     echo libclang1-14
   else
-    grep -x 'libclang1-[0-9]*' <<<"$names" | sort -t- -k2 -n | tail -n 1
+    { grep -x 'libclang1-[0-9]*' <<<"$names" || true; } | sort -t- -k2 -n | tail -n 1
   fi
 }
 
@@ -239,8 +239,12 @@ WRAPPER
 
 install_into_tools() {
   local wheels=()
-  if is_missing cc || is_missing c++ || is_missing make; then
-    fail "a C and C++ compiler and make are needed, and ${missing[*]} cannot be found: install them (Debian: apt-get install g++ make)"
+  local compilers=() name
+  for name in cc c++ make; do
+    if is_missing "$name"; then compilers+=("$name"); fi
+  done
+  if ((${#compilers[@]})); then
+    fail "a C and C++ compiler and make are needed, and there is no ${compilers[*]}: install them (Debian: apt-get install g++ make)"
   fi
   mkdir -p "$tools/bin"
   if is_missing cmake; then wheels+=(cmake); fi
@@ -256,11 +260,12 @@ install_into_tools() {
 tell_cargo() {
   local text names
   if [[ -f $config ]] && ! grep -qxF "$marker" "$config"; then
-    local line
+    local line absent=()
     for line in "${settings[@]}"; do
-      grep -qF "${line%% =*} =" "$config" ||
-        fail ".cargo/config.toml is not ours to change: add under [env] the line: $line"
+      grep -q "^${line%% =*}\b" "$config" || absent+=("$line")
     done
+    ((${#absent[@]} == 0)) ||
+      fail ".cargo/config.toml is not ours to change: under [env] it needs $(printf '%s\n' "${absent[@]}" | paste -sd, | sed 's/,/, /g')"
     return 0
   fi
   if ((${#settings[@]} == 0)); then
