@@ -89,14 +89,19 @@ impl<'a> Source<'a> {
             .take_while(|(i, c)| *i == 0 || (*i < 20 && !c.is_whitespace() && !",:[]{}\"".contains(*c)))
             .map(|(_, c)| c)
             .collect();
-        let what = match what {
-            "trailing characters" => "the end of the file",
-            _ => what.strip_prefix("expected ").unwrap_or(what),
+        let shown = match token.contains(char::is_control) {
+            true => token.escape_debug().to_string(),
+            false => token.clone(),
         };
-        let message = format!("this is not JSON: found `{}`: {what}", token.escape_debug());
-        let message = match what {
-            "invalid number" | "invalid escape" | "key must be a string" => message,
-            _ => format!("this is not JSON: found `{}`: expected {what}", token.escape_debug()),
+        let expected = match what {
+            "trailing characters" => "the end of the file",
+            "key must be a string" => "the name of a field in double quotes",
+            "expected value" => "a value",
+            _ => what.strip_prefix("expected ").unwrap_or_default(),
+        };
+        let message = match expected {
+            "" => format!("this is not JSON: found `{shown}`: {what}"),
+            _ => format!("this is not JSON: found `{shown}`: expected {expected}"),
         };
         self.error_on(offset, token.len(), Place::root(), message)
     }

@@ -22,7 +22,7 @@
 //! let error = Source { name: "p.json", text }.problem().unwrap_err();
 //! assert_eq!(
 //!     error.to_string(),
-//!     "p.json:3:43: users[0].demand.cpu: -1 is negative: expected a number of at least 0",
+//!     "p.json:3:45: users[0].demand.cpu: -1 is negative: expected a number of at least 0",
 //! );
 //! ```
 
