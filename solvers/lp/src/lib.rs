@@ -1,1 +1,10 @@
-//! x
+//! Linear programmes of fair allocation: HiGHS guesses, rationals decide.
+#![warn(missing_docs)]
+
+pub mod error;
+pub mod exact_lp;
+pub mod groups;
+pub mod highs;
+pub mod level;
+
+pub use error::LpError;

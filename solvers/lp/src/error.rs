@@ -1,0 +1,105 @@
+//! Why a linear programme has no answer.
+
+use thiserror::Error;
+
+/// Why a linear programme has no answer. Every status of HiGHS but `Optimal` has its own variant.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum LpError {
+    /// A coefficient, bound or cost is NaN or infinite, or out of the range of a double.
+    #[error("a number of the linear programme is not finite in double precision")]
+    NotFinite,
+    /// More rows, columns or entries than HiGHS can index.
+    #[error("the linear programme is too large for HiGHS")]
+    TooLarge,
+    /// A basis of another size.
+    #[error("the basis does not have the size of the linear programme")]
+    BasisLength,
+    /// A call that HiGHS refused.
+    #[error("HiGHS refused to {what}")]
+    Call {
+        /// What was asked of it.
+        what: &'static str,
+    },
+    /// An option that this HiGHS does not know.
+    #[error("HiGHS does not know the option `{0}`")]
+    Option(&'static str),
+    /// An earlier call failed and took the model with it.
+    #[error("the HiGHS model is gone after an earlier failure")]
+    Lost,
+    /// HiGHS: not set.
+    #[error("HiGHS did not solve the model (status: not set)")]
+    NotSet,
+    /// HiGHS: load error.
+    #[error("HiGHS could not load the model")]
+    Load,
+    /// HiGHS: model error.
+    #[error("HiGHS calls the model invalid")]
+    Model,
+    /// HiGHS: presolve error.
+    #[error("HiGHS failed in presolve")]
+    Presolve,
+    /// HiGHS: solve error.
+    #[error("HiGHS failed while solving")]
+    Solve,
+    /// HiGHS: postsolve error.
+    #[error("HiGHS failed in postsolve")]
+    Postsolve,
+    /// HiGHS: the model is empty.
+    #[error("the linear programme is empty")]
+    Empty,
+    /// HiGHS: infeasible.
+    #[error("the linear programme is infeasible")]
+    Infeasible,
+    /// HiGHS: unbounded or infeasible.
+    #[error("the linear programme is unbounded or infeasible")]
+    UnboundedOrInfeasible,
+    /// HiGHS: unbounded.
+    #[error("the linear programme is unbounded")]
+    Unbounded,
+    /// HiGHS: objective bound.
+    #[error("HiGHS stopped at an objective bound")]
+    ObjectiveBound,
+    /// HiGHS: objective target.
+    #[error("HiGHS stopped at an objective target")]
+    ObjectiveTarget,
+    /// HiGHS: time limit.
+    #[error("HiGHS reached its time limit")]
+    TimeLimit,
+    /// HiGHS: iteration limit.
+    #[error("HiGHS reached its iteration limit")]
+    IterationLimit,
+    /// HiGHS: solution limit.
+    #[error("HiGHS reached its solution limit")]
+    SolutionLimit,
+    /// HiGHS: interrupted.
+    #[error("HiGHS was interrupted")]
+    Interrupted,
+    /// HiGHS: memory limit.
+    #[error("HiGHS reached its memory limit")]
+    MemoryLimit,
+    /// HiGHS: unknown.
+    #[error("HiGHS ended with status unknown")]
+    Unknown,
+    /// A status that this version does not know.
+    #[error("HiGHS ended with the status {0}, which this version does not know")]
+    NewStatus(String),
+    /// Exact arithmetic found no optimal basis within the limit of pivots.
+    #[error("no exactly optimal basis after {pivots} exact pivots")]
+    PivotLimit {
+        /// Pivots done.
+        pivots: usize,
+    },
+    /// The programme has no upper bound, in exact arithmetic.
+    #[error("the linear programme is unbounded in exact arithmetic")]
+    ExactlyUnbounded,
+    /// The programme has no feasible point, in exact arithmetic.
+    #[error("the linear programme is infeasible in exact arithmetic")]
+    ExactlyInfeasible,
+    /// The rounds of a lexicographic maximum made no progress.
+    #[error("round {round}: no user could be proven blocked")]
+    NoProgress {
+        /// Number of the round, from 1.
+        round: usize,
+    },
+}

@@ -1,0 +1,81 @@
+//! Users that no mechanism can tell apart are solved as one and split again.
+
+use std::collections::HashMap;
+
+use evenhand_problem::{Constraints, Problem, Rational};
+
+/// Users with the same demand, eligibility, weight and tasks.
+#[derive(Debug, Clone)]
+pub struct Group {
+    /// Indices of the users, ascending; never empty.
+    pub members: Vec<usize>,
+    /// Sum of the members' weights.
+    pub weight: Rational,
+    /// Sum of the members' tasks; `None`: unlimited.
+    pub tasks: Option<Rational>,
+    /// Classes on which a member can run, ascending.
+    pub classes: Vec<usize>,
+}
+
+impl Group {
+    /// A member that stands for all.
+    #[must_use]
+    pub fn representative(&self) -> usize {
+        self.members[0]
+    }
+}
+
+/// Groups of the users for which `takes_part` holds, in order of their first members.
+#[must_use]
+pub fn merge(constraints: &Constraints<'_>, takes_part: impl Fn(usize) -> bool) -> Vec<Group> {
+    let problem = constraints.problem();
+    let mut groups: Vec<Group> = Vec::new();
+    let mut index: HashMap<Key<'_>, usize> = HashMap::new();
+    for n in (0..problem.n_users()).filter(|&n| takes_part(n)) {
+        let user = &problem.users()[n];
+        let next = groups.len();
+        let position = *index.entry(Key::new(problem, n)).or_insert(next);
+        if position == next {
+            groups.push(Group {
+                members: vec![n],
+                weight: user.weight().clone(),
+                tasks: user.tasks().cloned(),
+                classes: (0..problem.n_servers()).filter(|&i| problem.can_run(n, i)).collect(),
+            });
+        } else {
+            let group = &mut groups[position];
+            group.members.push(n);
+            group.weight += user.weight();
+            if let (Some(sum), Some(tasks)) = (&mut group.tasks, user.tasks()) {
+                *sum += tasks;
+            }
+        }
+    }
+    groups
+}
+
+#[derive(PartialEq, Eq, Hash)]
+struct Key<'a> {
+    weight: &'a Rational,
+    tasks: Option<&'a Rational>,
+    demand: &'a [Rational],
+    servers: Option<&'a [usize]>,
+    demand_on: &'a [(usize, Vec<Rational>)],
+    gamma: &'a [(usize, Rational)],
+    criterion: &'a [(usize, Rational)],
+}
+
+impl<'a> Key<'a> {
+    fn new(problem: &'a Problem, n: usize) -> Self {
+        let user = &problem.users()[n];
+        Self {
+            weight: user.weight(),
+            tasks: user.tasks(),
+            demand: user.base_demand(),
+            servers: user.servers(),
+            demand_on: user.demand_overrides(),
+            gamma: user.given_gamma(),
+            criterion: user.criterion(),
+        }
+    }
+}

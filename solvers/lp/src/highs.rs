@@ -1,0 +1,308 @@
+//! The boundary to HiGHS: one linear programme, kept warm while it is changed in place.
+//!
+//! This is the only module of the workspace with `unsafe`: the safe `highs` crate builds and owns
+//! the model, but its interface has neither the basis nor changes of coefficients in place, so
+//! those few calls go to the C interface on the same model.
+
+use std::ffi::c_int;
+
+use highs::{ColProblem, HighsModelStatus, HighsStatus, Model, Sense};
+
+use crate::error::LpError;
+
+/// Where a variable or a row stands in a basis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BasisStatus {
+    /// Not basic, at its lower bound.
+    Lower,
+    /// Basic.
+    Basic,
+    /// Not basic, at its upper bound.
+    Upper,
+    /// Not basic and free, at zero.
+    Zero,
+}
+
+/// A basis: the status of every column and of every row.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Basis {
+    /// By column.
+    pub columns: Vec<BasisStatus>,
+    /// By row.
+    pub rows: Vec<BasisStatus>,
+}
+
+/// An optimal solution in floating point.
+#[derive(Debug, Clone, Default)]
+pub struct FloatSolution {
+    /// Values by column.
+    pub columns: Vec<f64>,
+    /// Dual values by row: change of the optimum for one more unit of the right-hand side.
+    pub row_duals: Vec<f64>,
+}
+
+/// Columns to be added, each with bounds 0 and infinity.
+#[derive(Debug, Clone, Default)]
+pub struct ColumnBlock {
+    costs: Vec<f64>,
+    starts: Vec<c_int>,
+    rows: Vec<c_int>,
+    values: Vec<f64>,
+}
+
+impl ColumnBlock {
+    /// Adds one column.
+    ///
+    /// # Errors
+    /// [`LpError::NotFinite`] for a number that is not finite (HiGHS would accept it), and
+    /// [`LpError::TooLarge`] for an index that HiGHS cannot hold.
+    pub fn push(
+        &mut self,
+        cost: f64,
+        entries: impl IntoIterator<Item = (usize, f64)>,
+    ) -> Result<(), LpError> {
+        self.costs.push(finite(cost)?);
+        self.starts.push(index(self.rows.len())?);
+        for (row, value) in entries {
+            self.rows.push(index(row)?);
+            self.values.push(finite(value)?);
+        }
+        Ok(())
+    }
+
+    /// Number of columns.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.costs.len()
+    }
+
+    /// Whether there is no column.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.costs.is_empty()
+    }
+}
+
+/// A linear programme `max c x` over rows with bounds and `x >= 0`, in HiGHS.
+pub struct FloatLp {
+    model: Option<Model>,
+    n_columns: usize,
+    n_rows: usize,
+}
+
+impl FloatLp {
+    /// A programme with rows `lower <= a x <= upper` (infinite where open) and no column.
+    ///
+    /// # Errors
+    /// [`LpError`] when HiGHS refuses the model.
+    pub fn new(rows: &[(f64, f64)]) -> Result<Self, LpError> {
+        let mut problem = ColProblem::new();
+        for (lower, upper) in rows {
+            if lower.is_nan() || upper.is_nan() {
+                return Err(LpError::NotFinite);
+            }
+            problem.add_row(*lower..=*upper);
+        }
+        let mut model = problem.try_optimise(Sense::Maximise).map_err(call("pass the model"))?;
+        model.make_quiet();
+        let mut lp = Self { model: None, n_columns: 0, n_rows: rows.len() };
+        // Primal simplex without presolve: fastest on these programmes, and it keeps the basis.
+        for (option, value) in [("presolve", "off"), ("solver", "simplex"), ("parallel", "off")] {
+            model.try_set_option(option, value).map_err(|_| LpError::Option(option))?;
+        }
+        for (option, value) in [("simplex_strategy", 4), ("threads", 1)] {
+            model.try_set_option(option, value).map_err(|_| LpError::Option(option))?;
+        }
+        for option in ["primal_feasibility_tolerance", "dual_feasibility_tolerance"] {
+            model.try_set_option(option, 1e-9).map_err(|_| LpError::Option(option))?;
+        }
+        lp.model = Some(model);
+        Ok(lp)
+    }
+
+    /// Number of columns.
+    #[must_use]
+    pub fn n_columns(&self) -> usize {
+        self.n_columns
+    }
+
+    /// Adds columns; the basis is kept, and the new columns are nonbasic at 0.
+    ///
+    /// # Errors
+    /// [`LpError::Call`] when HiGHS refuses.
+    pub fn add_columns(&mut self, block: &ColumnBlock) -> Result<(), LpError> {
+        if block.is_empty() {
+            return Ok(());
+        }
+        let count = index(block.len())?;
+        let nonzeros = index(block.rows.len())?;
+        let lower = vec![0.0; block.len()];
+        let upper = vec![f64::INFINITY; block.len()];
+        let model = self.pointer()?;
+        // SAFETY: the model is alive, and every array has the length that the call documents:
+        // `count` costs, bounds and starts, `nonzeros` indices and values.
+        let status = unsafe {
+            highs_sys::Highs_addCols(
+                model,
+                count,
+                block.costs.as_ptr(),
+                lower.as_ptr(),
+                upper.as_ptr(),
+                nonzeros,
+                block.starts.as_ptr(),
+                block.rows.as_ptr(),
+                block.values.as_ptr(),
+            )
+        };
+        self.n_columns += block.len();
+        accept(status, "add columns")
+    }
+
+    /// Sets one coefficient.
+    ///
+    /// # Errors
+    /// [`LpError::NotFinite`], or [`LpError::Call`] when HiGHS refuses.
+    pub fn set_coefficient(&mut self, row: usize, column: usize, value: f64) -> Result<(), LpError> {
+        let (row, column, value) = (index(row)?, index(column)?, finite(value)?);
+        let model = self.pointer()?;
+        // SAFETY: the model is alive; HiGHS checks the indices itself.
+        let status = unsafe { highs_sys::Highs_changeCoeff(model, row, column, value) };
+        accept(status, "change a coefficient")
+    }
+
+    /// Sets the bounds of one row.
+    ///
+    /// # Errors
+    /// [`LpError::NotFinite`] for NaN, or [`LpError::Call`] when HiGHS refuses.
+    pub fn set_row_bounds(&mut self, row: usize, lower: f64, upper: f64) -> Result<(), LpError> {
+        if lower.is_nan() || upper.is_nan() {
+            return Err(LpError::NotFinite);
+        }
+        let row = index(row)?;
+        let model = self.pointer()?;
+        // SAFETY: the model is alive; HiGHS checks the index itself.
+        let status = unsafe { highs_sys::Highs_changeRowBounds(model, row, lower, upper) };
+        accept(status, "change row bounds")
+    }
+
+    /// Starts the next solve from a basis.
+    ///
+    /// # Errors
+    /// [`LpError::BasisLength`] for a basis of another size, or [`LpError::Call`].
+    pub fn set_basis(&mut self, basis: &Basis) -> Result<(), LpError> {
+        if basis.columns.len() != self.n_columns || basis.rows.len() != self.n_rows {
+            return Err(LpError::BasisLength);
+        }
+        let columns: Vec<c_int> = basis.columns.iter().map(|s| s.to_highs()).collect();
+        let rows: Vec<c_int> = basis.rows.iter().map(|s| s.to_highs()).collect();
+        let model = self.pointer()?;
+        // SAFETY: the model is alive and the arrays have one entry per column and per row.
+        let status = unsafe { highs_sys::Highs_setBasis(model, columns.as_ptr(), rows.as_ptr()) };
+        accept(status, "set the basis")
+    }
+
+    /// The basis of the last solve.
+    ///
+    /// # Errors
+    /// [`LpError::Call`] when there is none.
+    pub fn basis(&mut self) -> Result<Basis, LpError> {
+        let mut columns: Vec<c_int> = vec![0; self.n_columns];
+        let mut rows: Vec<c_int> = vec![0; self.n_rows];
+        let model = self.pointer()?;
+        // SAFETY: the model is alive and the arrays have room for every column and row.
+        let status = unsafe { highs_sys::Highs_getBasis(model, columns.as_mut_ptr(), rows.as_mut_ptr()) };
+        accept(status, "read the basis")?;
+        let read = |codes: Vec<c_int>| codes.into_iter().map(BasisStatus::from_highs).collect();
+        Ok(Basis { columns: read(columns), rows: read(rows) })
+    }
+
+    /// Solves from where the last solve ended.
+    ///
+    /// # Errors
+    /// Every HiGHS status but `Optimal` is an error of its own.
+    pub fn solve(&mut self) -> Result<FloatSolution, LpError> {
+        let model = self.model.take().ok_or(LpError::Lost)?;
+        let solved = model.try_solve().map_err(call("solve"))?;
+        let status = solved.status();
+        let solution = solved.get_solution();
+        self.model = Some(solved.into());
+        match LpError::from_status(status) {
+            Some(error) => Err(error),
+            None => Ok(FloatSolution {
+                columns: solution.columns().to_vec(),
+                row_duals: solution.dual_rows().to_vec(),
+            }),
+        }
+    }
+
+    fn pointer(&mut self) -> Result<*mut std::ffi::c_void, LpError> {
+        Ok(self.model.as_mut().ok_or(LpError::Lost)?.as_mut_ptr())
+    }
+}
+
+impl BasisStatus {
+    fn to_highs(self) -> c_int {
+        match self {
+            Self::Lower => 0,
+            Self::Basic => 1,
+            Self::Upper => 2,
+            Self::Zero => 3,
+        }
+    }
+
+    /// 4, "nonbasic, bound not stated", is read as the lower bound.
+    fn from_highs(code: c_int) -> Self {
+        match code {
+            1 => Self::Basic,
+            2 => Self::Upper,
+            3 => Self::Zero,
+            _ => Self::Lower,
+        }
+    }
+}
+
+impl LpError {
+    /// `None` for `Optimal`; every other status by its own name.
+    fn from_status(status: HighsModelStatus) -> Option<Self> {
+        Some(match status {
+            HighsModelStatus::Optimal => return None,
+            HighsModelStatus::NotSet => Self::NotSet,
+            HighsModelStatus::LoadError => Self::Load,
+            HighsModelStatus::ModelError => Self::Model,
+            HighsModelStatus::PresolveError => Self::Presolve,
+            HighsModelStatus::SolveError => Self::Solve,
+            HighsModelStatus::PostsolveError => Self::Postsolve,
+            HighsModelStatus::ModelEmpty => Self::Empty,
+            HighsModelStatus::Infeasible => Self::Infeasible,
+            HighsModelStatus::UnboundedOrInfeasible => Self::UnboundedOrInfeasible,
+            HighsModelStatus::Unbounded => Self::Unbounded,
+            HighsModelStatus::ObjectiveBound => Self::ObjectiveBound,
+            HighsModelStatus::ObjectiveTarget => Self::ObjectiveTarget,
+            HighsModelStatus::ReachedTimeLimit => Self::TimeLimit,
+            HighsModelStatus::ReachedIterationLimit => Self::IterationLimit,
+            HighsModelStatus::ReachedSolutionLimit => Self::SolutionLimit,
+            HighsModelStatus::ReachedInterrupt => Self::Interrupted,
+            HighsModelStatus::ReachedMemoryLimit => Self::MemoryLimit,
+            HighsModelStatus::Unknown => Self::Unknown,
+            // The enum is open; a status that this version does not know is no success.
+            other => Self::NewStatus(format!("{other:?}")),
+        })
+    }
+}
+
+fn accept(status: c_int, what: &'static str) -> Result<(), LpError> {
+    // 0 is ok, 1 a warning (such as a coefficient too small to matter), -1 an error.
+    if status < 0 { Err(LpError::Call { what }) } else { Ok(()) }
+}
+
+fn call(what: &'static str) -> impl Fn(HighsStatus) -> LpError {
+    move |_| LpError::Call { what }
+}
+
+fn index(value: usize) -> Result<c_int, LpError> {
+    c_int::try_from(value).map_err(|_| LpError::TooLarge)
+}
+
+fn finite(value: f64) -> Result<f64, LpError> {
+    if value.is_finite() { Ok(value) } else { Err(LpError::NotFinite) }
+}

@@ -1,0 +1,514 @@
+//! The exact vertex and dual of a basis, through the structure of the programme.
+//!
+//! Every group has one row of its own and, at a vertex, runs on one *key* class; only a few are
+//! split, and only the saturated rows tie groups together (THEORY, fact 0). With the keys
+//! eliminated, a split group `c` gives one equation between the prices of the saturated rows,
+//!
+//! ```text
+//! sum_row p_row (d_c,row - d_key,row) = 0,
+//! ```
+//!
+//! small integers all of them: as many equations as saturated rows less one, so the prices are
+//! its null vector. The level follows from strong duality, and the split tasks from the transposed
+//! system. Only the level and what depends on it is ever a large number: it has the denominators
+//! of all users in it.
+
+use evenhand_exact::linear::{Lu, SparseRow};
+use evenhand_problem::{Integer, Rational};
+
+use super::data::LevelData;
+use super::master::{MasterBasis, Placement};
+
+/// What a group must reach, exactly.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Target {
+    /// The level of this round.
+    Active,
+    /// All its tasks.
+    Tasks,
+    /// The level of an earlier round, by number.
+    Frozen(usize),
+}
+
+/// The exact optimum of one round.
+pub struct Lifted {
+    /// The level `t`.
+    pub level: Rational,
+    /// By capacity row: price per unit of the row, up to a common scale.
+    pub prices: Vec<Rational>,
+    /// By group: price of one more task, on the same scale.
+    pub group_prices: Vec<Rational>,
+    /// By group: tasks by class, only where the group does not run on its key class alone.
+    pub split: Vec<Option<Vec<(usize, Rational)>>>,
+    /// By group: the class of a group that is not split.
+    pub key: Vec<usize>,
+}
+
+/// Why a basis could not be lifted.
+#[derive(Debug)]
+pub enum LiftFailure {
+    /// The basis has another structure than the elimination relies on, or is singular.
+    Structure,
+    /// The vertex violates a constraint.
+    PrimalInfeasible,
+    /// Placements that would still raise the level, the best one of each group.
+    Improvable(Vec<Placement>),
+}
+
+/// Integer data of the capacity rows, made once for all rounds.
+pub struct Integers {
+    /// By row: the factor that makes the row integer.
+    scale: Vec<Integer>,
+    /// By row: scaled capacity.
+    capacity: Vec<Integer>,
+    /// By group: scaled usage on the rows of a class, the same for all classes.
+    base: Vec<Option<Vec<Integer>>>,
+}
+
+impl Integers {
+    pub fn new(data: &LevelData<'_>) -> Self {
+        let constraints = data.constraints;
+        let n_rows = constraints.rows().len();
+        let mut scale: Vec<Integer> = constraints.rows().iter().map(|r| r.capacity.denom().clone()).collect();
+        let plain: Vec<bool> = data
+            .groups
+            .iter()
+            .map(|g| constraints.problem().users()[g.representative()].demand_overrides().is_empty())
+            .collect();
+        // Demands that hold on every class make one factor by resource; it goes into all rows.
+        let problem = constraints.problem();
+        let mut common = vec![Integer::from(1); problem.n_resources()];
+        for (group, plain) in data.groups.iter().zip(&plain) {
+            if *plain {
+                for (factor, demand) in
+                    common.iter_mut().zip(problem.users()[group.representative()].base_demand())
+                {
+                    factor.lcm_mut(demand.denom());
+                }
+            }
+        }
+        for i in 0..problem.n_servers() {
+            if !constraints.is_time_shared(i) {
+                for (row, factor) in constraints.class_rows(i).zip(&common) {
+                    scale[row].lcm_mut(factor);
+                }
+            }
+        }
+        for (group, plain) in data.groups.iter().zip(&plain) {
+            for &i in &group.classes {
+                if *plain && !constraints.is_time_shared(i) {
+                    continue;
+                }
+                let usage = constraints.usage(group.representative(), i).unwrap_or_default();
+                for (row, usage) in constraints.class_rows(i).zip(usage.iter()) {
+                    scale[row].lcm_mut(usage.denom());
+                }
+            }
+        }
+        // One scale for all rows of a resource keeps the usage of plain groups one vector.
+        if !(0..problem.n_servers()).any(|i| constraints.is_time_shared(i)) {
+            let m = problem.n_resources();
+            for r in 0..m {
+                let mut factor = Integer::from(1);
+                for row in (r..n_rows).step_by(m.max(1)) {
+                    factor.lcm_mut(&scale[row]);
+                }
+                for row in (r..n_rows).step_by(m.max(1)) {
+                    scale[row].clone_from(&factor);
+                }
+            }
+        }
+        let capacity = constraints.rows().iter().zip(&scale).map(|(r, s)| scaled(&r.capacity, s)).collect();
+        let uniform_rows = !(0..problem.n_servers()).any(|i| constraints.is_time_shared(i));
+        let base = data
+            .groups
+            .iter()
+            .zip(&plain)
+            .map(|(g, plain)| {
+                (*plain && uniform_rows).then(|| {
+                    let demand = problem.users()[g.representative()].base_demand();
+                    demand.iter().zip(&scale).map(|(d, s)| scaled(d, s)).collect()
+                })
+            })
+            .collect();
+        Self { scale, capacity, base }
+    }
+
+    /// Scaled usage of group `g` on the rows of class `i`.
+    fn usage<'s>(&'s self, data: &LevelData<'_>, g: usize, i: usize) -> std::borrow::Cow<'s, [Integer]> {
+        if let Some(base) = &self.base[g] {
+            return std::borrow::Cow::Borrowed(base);
+        }
+        let usage = data.constraints.usage(data.groups[g].representative(), i).unwrap_or_default();
+        let rows = data.constraints.class_rows(i);
+        rows.zip(usage.iter()).map(|(row, usage)| scaled(usage, &self.scale[row])).collect::<Vec<_>>().into()
+    }
+}
+
+/// `value * scale`, where `scale` is a multiple of the denominator.
+fn scaled(value: &Rational, scale: &Integer) -> Integer {
+    Integer::from(scale / value.denom()) * value.numer()
+}
+
+/// Lifts the basis of a round.
+pub struct Lift<'a> {
+    data: &'a LevelData<'a>,
+    integers: &'a Integers,
+    placements: &'a [Placement],
+    targets: &'a [Target],
+    /// Levels of earlier rounds.
+    levels: &'a [Rational],
+}
+
+/// The kernel: what is left of a basis when the keys are eliminated.
+struct Kernel {
+    /// By group: key class; `None` for a group whose own slack is basic.
+    key: Vec<Option<usize>>,
+    /// `(group, class)` of the other basic placements.
+    extras: Vec<(usize, usize)>,
+    /// Capacity rows whose slack is not basic, ascending.
+    tight: Vec<usize>,
+    /// By capacity row: position in `tight`.
+    position: Vec<Option<usize>>,
+}
+
+impl<'a> Lift<'a> {
+    pub fn new(
+        data: &'a LevelData<'a>,
+        integers: &'a Integers,
+        placements: &'a [Placement],
+        targets: &'a [Target],
+        levels: &'a [Rational],
+    ) -> Self {
+        Self { data, integers, placements, targets, levels }
+    }
+
+    pub fn lift(&self, basis: &MasterBasis) -> Result<Lifted, LiftFailure> {
+        let kernel = self.kernel(basis)?;
+        let factors = self.factor(&kernel)?;
+        let prices = self.prices(&kernel, &factors)?;
+        let group_prices: Vec<Integer> = (0..self.data.groups.len())
+            .map(|g| kernel.key[g].map_or_else(Integer::new, |i| self.value(&prices, g, i)))
+            .collect();
+        self.check_dual(&prices, &group_prices)?;
+        let (level, residual) = self.level(&kernel, &prices, &group_prices)?;
+        let split = self.split(&kernel, &factors, &level, residual)?;
+        let prices =
+            prices.into_iter().zip(&self.integers.scale).map(|(p, s)| Rational::from(p * s)).collect();
+        Ok(Lifted {
+            level,
+            prices,
+            group_prices: group_prices.into_iter().map(Rational::from).collect(),
+            split,
+            key: kernel.key.into_iter().map(|k| k.unwrap_or(usize::MAX)).collect(),
+        })
+    }
+
+    fn kernel(&self, basis: &MasterBasis) -> Result<Kernel, LiftFailure> {
+        if !basis.level || self.data.tasks_per_level.iter().any(Option::is_none) {
+            return Err(LiftFailure::Structure);
+        }
+        let mut key = vec![None; self.data.groups.len()];
+        let mut extras = Vec::new();
+        for (placement, _) in self.placements.iter().zip(&basis.placements).filter(|(_, basic)| **basic) {
+            if basis.group_slacks[placement.g] || key[placement.g].is_some() {
+                extras.push((placement.g, placement.i));
+            } else {
+                key[placement.g] = Some(placement.i);
+            }
+        }
+        let keyless = key.iter().zip(&basis.group_slacks).any(|(k, slack)| k.is_none() && !slack);
+        let tight: Vec<usize> =
+            (0..basis.capacity_slacks.len()).filter(|&row| !basis.capacity_slacks[row]).collect();
+        if keyless || extras.len() + 1 != tight.len() {
+            return Err(LiftFailure::Structure);
+        }
+        let mut position = vec![None; basis.capacity_slacks.len()];
+        for (at, &row) in tight.iter().enumerate() {
+            position[row] = Some(at);
+        }
+        Ok(Kernel { key, extras, tight, position })
+    }
+
+    /// Factors the equations between prices, one row for each extra placement.
+    fn factor(&self, kernel: &Kernel) -> Result<Lu, LiftFailure> {
+        let rows = kernel
+            .extras
+            .iter()
+            .map(|&(g, i)| {
+                let mut row: SparseRow = Vec::new();
+                let mut add = |class: usize, sign: i32| {
+                    let usage = self.integers.usage(self.data, g, class);
+                    for (r, value) in self.data.constraints.class_rows(class).zip(usage.iter()) {
+                        if let (Some(at), false) = (kernel.position[r], value.is_zero()) {
+                            row.push((at, Rational::from(value * sign)));
+                        }
+                    }
+                };
+                add(i, 1);
+                if let Some(key) = kernel.key[g] {
+                    add(key, -1);
+                }
+                row
+            })
+            .collect();
+        Lu::factor(rows, kernel.tight.len()).map_err(|_| LiftFailure::Structure)
+    }
+
+    /// The null vector of the equations, in integers, by capacity row.
+    fn prices(&self, kernel: &Kernel, factors: &Lu) -> Result<Vec<Integer>, LiftFailure> {
+        let [free] = factors.free_columns() else { return Err(LiftFailure::Structure) };
+        let mut null = vec![Rational::new(); kernel.tight.len()];
+        null[*free] = Rational::from(1);
+        factors.solve(vec![Rational::new(); kernel.extras.len()], &mut null);
+        let mut common = Integer::from(1);
+        for value in &null {
+            common.lcm_mut(value.denom());
+        }
+        // The sign that makes the prices positive on the whole; a zero sum cannot be a dual.
+        let sum: Rational = null.iter().sum();
+        if sum < 0 {
+            common = -common;
+        }
+        let mut prices = vec![Integer::new(); self.integers.capacity.len()];
+        for (&row, value) in kernel.tight.iter().zip(&null) {
+            prices[row] = scaled(value, &common);
+        }
+        if prices.iter().any(|p| *p < 0) {
+            return Err(LiftFailure::Improvable(Vec::new()));
+        }
+        Ok(prices)
+    }
+
+    /// What one task of group `g` on class `i` costs.
+    fn value(&self, prices: &[Integer], g: usize, i: usize) -> Integer {
+        let usage = self.integers.usage(self.data, g, i);
+        let prices = &prices[self.data.constraints.class_rows(i)];
+        let mut sum = Integer::new();
+        for (price, usage) in prices.iter().zip(usage.iter()) {
+            sum += price * usage;
+        }
+        sum
+    }
+
+    /// No group may find a class cheaper than what its level is worth.
+    fn check_dual(&self, prices: &[Integer], group_prices: &[Integer]) -> Result<(), LiftFailure> {
+        let mut improving = Vec::new();
+        for (g, group) in self.data.groups.iter().enumerate() {
+            let mut best = &group_prices[g];
+            if *best == 0 {
+                continue;
+            }
+            let mut cheaper;
+            let mut choice = None;
+            for &i in &group.classes {
+                let price = self.value(prices, g, i);
+                if price < *best {
+                    cheaper = price;
+                    best = &cheaper;
+                    choice = Some(i);
+                }
+            }
+            improving.extend(choice.map(|i| Placement { g, i }));
+        }
+        if improving.is_empty() { Ok(()) } else { Err(LiftFailure::Improvable(improving)) }
+    }
+
+    /// The level, and by capacity row what the keys' targets leave of the scaled capacity.
+    fn level(
+        &self,
+        kernel: &Kernel,
+        prices: &[Integer],
+        group_prices: &[Integer],
+    ) -> Result<(Rational, Vec<Rational>), LiftFailure> {
+        // By row, what a target level needs: for this round's and each earlier level the tasks
+        // per level, and for satisfied groups the tasks themselves.
+        let n_rows = self.integers.capacity.len();
+        let mut active = LoadSum::new(n_rows);
+        let mut frozen: Vec<LoadSum> = self.levels.iter().map(|_| LoadSum::new(n_rows)).collect();
+        let mut satisfied = LoadSum::new(n_rows);
+        for (g, key) in kernel.key.iter().enumerate() {
+            let Some(i) = *key else { continue };
+            let (sum, amount) = match self.targets[g] {
+                Target::Active => (&mut active, self.data.tasks_per_level[g].as_ref()),
+                Target::Frozen(round) => (&mut frozen[round], self.data.tasks_per_level[g].as_ref()),
+                Target::Tasks => (&mut satisfied, self.data.groups[g].tasks.as_ref()),
+            };
+            let Some(amount) = amount else { return Err(LiftFailure::Structure) };
+            let usage = self.integers.usage(self.data, g, i);
+            sum.add(amount, self.data.constraints.class_rows(i), &usage, &group_prices[g]);
+        }
+        let active = active.finish();
+        let satisfied = satisfied.finish();
+        if active.value <= 0 {
+            return Err(LiftFailure::Structure);
+        }
+        let mut rest: Vec<Rational> = self
+            .integers
+            .capacity
+            .iter()
+            .zip(&satisfied.rows)
+            .map(|(capacity, used)| Rational::from(capacity - used))
+            .collect();
+        let mut worth: Rational = prices
+            .iter()
+            .zip(&self.integers.capacity)
+            .map(|(p, c)| Integer::from(p * c))
+            .sum::<Integer>()
+            .into();
+        worth -= &satisfied.value;
+        for (level, sum) in self.levels.iter().zip(frozen) {
+            let sum = sum.finish();
+            for (rest, used) in rest.iter_mut().zip(&sum.rows) {
+                if !used.is_zero() {
+                    *rest -= Rational::from(used * level);
+                }
+            }
+            worth -= Rational::from(&sum.value * level);
+        }
+        let level = worth / &active.value;
+        if level < 0 {
+            return Err(LiftFailure::PrimalInfeasible);
+        }
+        for (rest, used) in rest.iter_mut().zip(&active.rows) {
+            if !used.is_zero() {
+                *rest -= Rational::from(used * &level);
+            }
+        }
+        Ok((level, rest))
+    }
+
+    /// The tasks of the split groups, and whether the vertex is feasible.
+    fn split(
+        &self,
+        kernel: &Kernel,
+        factors: &Lu,
+        level: &Rational,
+        mut rest: Vec<Rational>,
+    ) -> Result<Vec<Option<Vec<(usize, Rational)>>>, LiftFailure> {
+        let rhs = kernel.tight.iter().map(|&row| rest[row].clone()).collect();
+        let tasks = factors.solve_transposed(rhs);
+        if tasks.iter().any(|x| *x < 0) {
+            return Err(LiftFailure::PrimalInfeasible);
+        }
+        let mut split: Vec<Option<Vec<(usize, Rational)>>> = vec![None; self.data.groups.len()];
+        for (&(g, i), tasks) in kernel.extras.iter().zip(tasks) {
+            let mut take = |class: usize, sign: i32| {
+                let usage = self.integers.usage(self.data, g, class);
+                for (row, usage) in self.data.constraints.class_rows(class).zip(usage.iter()) {
+                    if !usage.is_zero() {
+                        rest[row] -= Rational::from(&tasks * Integer::from(usage * sign));
+                    }
+                }
+            };
+            take(i, 1);
+            if let Some(key) = kernel.key[g] {
+                take(key, -1);
+            }
+            split[g].get_or_insert_default().push((i, tasks));
+        }
+        let tight = |row: usize| kernel.position[row].is_some();
+        if rest.iter().enumerate().any(|(row, rest)| if tight(row) { *rest != 0 } else { *rest < 0 }) {
+            return Err(LiftFailure::PrimalInfeasible);
+        }
+        for (g, entry) in split.iter_mut().enumerate() {
+            let Some(list) = entry else {
+                if kernel.key[g].is_none() {
+                    return Err(LiftFailure::PrimalInfeasible);
+                }
+                continue;
+            };
+            let placed: Rational = list.iter().map(|(_, x)| x).sum();
+            let surplus = self.target(g, level) - placed;
+            match kernel.key[g] {
+                Some(key) if surplus >= 0 => list.push((key, surplus)),
+                None if surplus <= 0 => trim(list, -surplus),
+                _ => return Err(LiftFailure::PrimalInfeasible),
+            }
+            list.sort_by_key(|(i, _)| *i);
+            list.retain(|(_, x)| !x.is_zero());
+        }
+        Ok(split)
+    }
+
+    /// Tasks that group `g` must reach.
+    fn target(&self, g: usize, level: &Rational) -> Rational {
+        target_tasks(self.data, g, self.targets[g], self.levels, level)
+    }
+}
+
+/// Tasks of group `g` at its target.
+pub fn target_tasks(
+    data: &LevelData<'_>,
+    g: usize,
+    target: Target,
+    levels: &[Rational],
+    level: &Rational,
+) -> Rational {
+    let at = |level: &Rational| {
+        data.tasks_per_level[g]
+            .as_ref()
+            .map_or_else(Rational::new, |per_level| Rational::from(per_level * level))
+    };
+    match target {
+        Target::Active => at(level),
+        Target::Frozen(round) => at(&levels[round]),
+        Target::Tasks => data.groups[g].tasks.clone().unwrap_or_default(),
+    }
+}
+
+/// Takes `surplus` tasks away, from the last class backwards.
+pub fn trim(list: &mut [(usize, Rational)], mut surplus: Rational) {
+    list.sort_by_key(|(i, _)| *i);
+    for (_, tasks) in list.iter_mut().rev() {
+        if surplus <= 0 {
+            break;
+        }
+        let cut = if *tasks < surplus { tasks.clone() } else { surplus.clone() };
+        *tasks -= &cut;
+        surplus -= cut;
+    }
+}
+
+/// A sum over groups of `amount * usage`, over one denominator that grows as needed.
+struct LoadSum {
+    /// `(amount, rows, usage, price)` of each group.
+    terms: Vec<(Rational, std::ops::Range<usize>, Vec<Integer>, Integer)>,
+    denominator: Integer,
+    n_rows: usize,
+}
+
+struct Loads {
+    /// By capacity row.
+    rows: Vec<Rational>,
+    /// The amounts at the groups' prices.
+    value: Rational,
+}
+
+impl LoadSum {
+    fn new(n_rows: usize) -> Self {
+        Self { terms: Vec::new(), denominator: Integer::from(1), n_rows }
+    }
+
+    fn add(&mut self, amount: &Rational, rows: std::ops::Range<usize>, usage: &[Integer], price: &Integer) {
+        self.denominator.lcm_mut(amount.denom());
+        self.terms.push((amount.clone(), rows, usage.to_vec(), price.clone()));
+    }
+
+    fn finish(self) -> Loads {
+        let mut rows = vec![Integer::new(); self.n_rows];
+        let mut value = Integer::new();
+        for (amount, range, usage, price) in self.terms {
+            let amount = scaled(&amount, &self.denominator);
+            for (row, usage) in range.zip(&usage) {
+                if !usage.is_zero() {
+                    rows[row] += &amount * usage;
+                }
+            }
+            value += amount * price;
+        }
+        let over = |n: Integer| Rational::from((n, self.denominator.clone()));
+        let rows = rows.into_iter().map(|n| if n == 0 { Rational::new() } else { over(n) }).collect();
+        Loads { value: over(value), rows }
+    }
+}
