@@ -6,5 +6,6 @@ pub mod exact_lp;
 pub mod groups;
 pub mod highs;
 pub mod level;
+pub mod weighted_sum;
 
 pub use error::LpError;

@@ -1,0 +1,228 @@
+//! The most valuable allocation: maximise `sum_n v_n x_n`, optionally with a floor under every user.
+//!
+//! With `v_n = w_n` and no floors this is the utilitarian optimum (Kesidis, equations 2 and 18).
+//! With the users' present tasks as floors it decides Pareto optimality: nothing dominates the
+//! present allocation exactly when the optimum is its own value, and the dual then holds weights
+//! `l_n = v_n + (price of the floor)` and prices that prove it.
+
+use evenhand_problem::{Constraints, Rational};
+
+use crate::error::LpError;
+use crate::exact_lp::{ExactColumn, ExactLp, Sense, Variable};
+use crate::groups::{Group, merge};
+use crate::highs::{BasisStatus, ColumnBlock, FloatLp};
+
+/// Exact pivots after which a basis is given up.
+const MAX_PIVOTS: usize = 10_000;
+
+/// An exact optimum with its dual, by user and by capacity row.
+#[derive(Debug, Clone)]
+pub struct SumOptimum {
+    /// By user: `(class, tasks)`, ascending by class.
+    pub tasks: Vec<Vec<(usize, Rational)>>,
+    /// By capacity row: price per unit, at least 0.
+    pub prices: Vec<Rational>,
+    /// By user: price per task of its task limit, at least 0.
+    pub user_prices: Vec<Rational>,
+    /// By user: price per task of its floor, at least 0.
+    pub floor_prices: Vec<Rational>,
+    /// Exact pivots that the basis from floating point needed.
+    pub pivots: usize,
+}
+
+/// What is maximised.
+#[derive(Debug, Clone, Copy)]
+pub struct SumGoal<'a> {
+    /// By user: worth `v_n` of one task, positive.
+    pub worth: &'a [Rational],
+    /// By user: tasks that it must have at least; `None`: no floors.
+    pub floors: Option<&'a [Rational]>,
+}
+
+/// The exact optimum: a vertex with its dual, or an error; never an unverified answer.
+///
+/// # Errors
+/// [`LpError`] when HiGHS fails, no feasible allocation reaches the floors, or no exactly optimal
+/// basis is found within the limit of pivots.
+pub fn maximise_sum(constraints: &Constraints<'_>, goal: SumGoal<'_>) -> Result<SumOptimum, LpError> {
+    let programme = Programme::new(constraints, goal);
+    if programme.placements.is_empty() {
+        return Ok(programme.nothing());
+    }
+    let mut float = programme.float()?;
+    float.solve()?;
+    let basis = float.basis()?;
+    let basic = |list: Vec<BasisStatus>| {
+        list.into_iter().enumerate().filter(|(_, s)| *s == BasisStatus::Basic).map(|(k, _)| k)
+    };
+    let guess: Vec<Variable> =
+        basic(basis.columns).map(Variable::Column).chain(basic(basis.rows).map(Variable::Slack)).collect();
+    let optimum = programme.lp.optimise(&guess, MAX_PIVOTS)?;
+    Ok(programme.read(&optimum.x, &optimum.y, optimum.pivots))
+}
+
+/// [`maximise_sum`] in double precision: tasks by user, nothing proven.
+///
+/// # Errors
+/// [`LpError`] when HiGHS fails.
+pub fn maximise_sum_float(
+    constraints: &Constraints<'_>,
+    goal: SumGoal<'_>,
+) -> Result<Vec<Vec<(usize, f64)>>, LpError> {
+    let programme = Programme::new(constraints, goal);
+    let mut users = vec![Vec::new(); constraints.problem().n_users()];
+    if programme.placements.is_empty() {
+        return Ok(users);
+    }
+    let solution = programme.float()?.solve()?;
+    for ((&(g, i), scale), value) in
+        programme.placements.iter().zip(&programme.scales).zip(&solution.columns)
+    {
+        let members = &programme.groups[g].members;
+        if *value > 0.0 {
+            for &n in members {
+                users[n].push((i, value * scale / members.len() as f64));
+            }
+        }
+    }
+    Ok(users)
+}
+
+/// The programme in rationals, with what HiGHS needs to scale it.
+struct Programme<'a> {
+    constraints: &'a Constraints<'a>,
+    groups: Vec<Group>,
+    /// `(group, class)` by column.
+    placements: Vec<(usize, usize)>,
+    /// By column: tasks that are about as many as can be, the unit of the column in HiGHS.
+    scales: Vec<f64>,
+    lp: ExactLp,
+    /// By group: row of the task limit.
+    task_rows: Vec<Option<usize>>,
+    /// By group: row of the floor.
+    floor_rows: Vec<Option<usize>>,
+}
+
+impl<'a> Programme<'a> {
+    fn new(constraints: &'a Constraints<'a>, goal: SumGoal<'_>) -> Self {
+        let problem = constraints.problem();
+        let takes_part = |n: usize| problem.is_active(n);
+        let groups: Vec<Group> = if goal.floors.is_some() {
+            // Floors differ between users that are otherwise the same.
+            (0..problem.n_users())
+                .filter(|&n| takes_part(n))
+                .flat_map(|n| merge(constraints, |k| k == n))
+                .collect()
+        } else {
+            merge(constraints, takes_part)
+        };
+        let mut lp = ExactLp::default();
+        lp.rows.extend(constraints.rows().iter().map(|row| (Sense::AtMost, row.capacity.clone())));
+        let mut add_row = |sense: Sense, rhs: &Rational| {
+            lp.rows.push((sense, rhs.clone()));
+            lp.rows.len() - 1
+        };
+        let task_rows: Vec<Option<usize>> =
+            groups.iter().map(|g| g.tasks.as_ref().map(|t| add_row(Sense::AtMost, t))).collect();
+        let floor_rows: Vec<Option<usize>> = groups
+            .iter()
+            .map(|g| goal.floors.map(|floors| add_row(Sense::AtLeast, &floors[g.representative()])))
+            .collect();
+        let mut programme =
+            Self { constraints, groups, placements: Vec::new(), scales: Vec::new(), lp, task_rows, floor_rows };
+        for g in 0..programme.groups.len() {
+            for position in 0..programme.groups[g].classes.len() {
+                programme.add_column(g, programme.groups[g].classes[position], goal.worth);
+            }
+        }
+        programme
+    }
+
+    fn add_column(&mut self, g: usize, i: usize, worth: &[Rational]) {
+        let n = self.groups[g].representative();
+        let usage = self.constraints.usage(n, i).unwrap_or_default();
+        let mut entries: Vec<(usize, Rational)> = self
+            .constraints
+            .class_rows(i)
+            .zip(usage.iter())
+            .filter(|(_, usage)| !usage.is_zero())
+            .map(|(row, usage)| (row, usage.clone()))
+            .collect();
+        let extra = self.task_rows[g].into_iter().chain(self.floor_rows[g]);
+        entries.extend(extra.map(|row| (row, Rational::from(1))));
+        let gamma = self.constraints.problem().gamma(n, i).to_f64();
+        let tasks = self.groups[g].tasks.as_ref().map_or(f64::INFINITY, Rational::to_f64);
+        self.scales.push(gamma.min(tasks));
+        self.placements.push((g, i));
+        self.lp.columns.push(ExactColumn { cost: worth[n].clone(), entries });
+    }
+
+    /// The programme in HiGHS, columns in units of [`Programme::scales`], rows divided by their
+    /// largest entry.
+    fn float(&self) -> Result<FloatLp, LpError> {
+        let mut largest = vec![0.0_f64; self.lp.rows.len()];
+        let mut most_valuable = 0.0_f64;
+        for (column, scale) in self.lp.columns.iter().zip(&self.scales) {
+            for (row, value) in &column.entries {
+                largest[*row] = largest[*row].max(value.to_f64() * scale);
+            }
+            most_valuable = most_valuable.max(column.cost.to_f64() * scale);
+        }
+        let unit = |row: usize| if largest[row] > 0.0 { largest[row] } else { 1.0 };
+        let bounds: Vec<(f64, f64)> = self
+            .lp
+            .rows
+            .iter()
+            .enumerate()
+            .map(|(row, (sense, rhs))| match sense {
+                Sense::AtMost => (f64::NEG_INFINITY, rhs.to_f64() / unit(row)),
+                Sense::AtLeast => (rhs.to_f64() / unit(row), f64::INFINITY),
+            })
+            .collect();
+        let mut float = FloatLp::new(&bounds)?;
+        let mut block = ColumnBlock::default();
+        for (column, scale) in self.lp.columns.iter().zip(&self.scales) {
+            let entries = column.entries.iter().map(|(row, v)| (*row, v.to_f64() * scale / unit(*row)));
+            block.push(column.cost.to_f64() * scale / most_valuable, entries)?;
+        }
+        float.add_columns(&block)?;
+        Ok(float)
+    }
+
+    fn nothing(&self) -> SumOptimum {
+        let n_users = self.constraints.problem().n_users();
+        SumOptimum {
+            tasks: vec![Vec::new(); n_users],
+            prices: vec![Rational::new(); self.constraints.rows().len()],
+            user_prices: vec![Rational::new(); n_users],
+            floor_prices: vec![Rational::new(); n_users],
+            pivots: 0,
+        }
+    }
+
+    fn read(&self, x: &[Rational], y: &[Rational], pivots: usize) -> SumOptimum {
+        let mut optimum = SumOptimum { pivots, ..self.nothing() };
+        for (&(g, i), x) in self.placements.iter().zip(x) {
+            let members = &self.groups[g].members;
+            if !x.is_zero() {
+                for &n in members {
+                    optimum.tasks[n].push((i, Rational::from(x / members.len() as u64)));
+                }
+            }
+        }
+        let n_rows = optimum.prices.len();
+        optimum.prices.clone_from_slice(&y[..n_rows]);
+        for (g, group) in self.groups.iter().enumerate() {
+            for &n in &group.members {
+                if let Some(row) = self.task_rows[g] {
+                    optimum.user_prices[n].clone_from(&y[row]);
+                }
+                if let Some(row) = self.floor_rows[g] {
+                    // `>=` rows of a maximum have duals of at most 0.
+                    optimum.floor_prices[n] = Rational::from(-&y[row]);
+                }
+            }
+        }
+        optimum
+    }
+}
