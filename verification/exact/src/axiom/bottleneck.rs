@@ -1,0 +1,121 @@
+//! Which resource is everybody's bottleneck: when the three bottleneck axioms apply, and on what.
+//!
+//! * [`resource`]: on every class that an active user can run on, `d_nir / c_ir` is largest for the
+//!   same resource (PS-DSF, section II-A, "bottleneck fairness").
+//! * [`global_resource`]: `d_nr / sum_i k_i c_ir` is largest for the same resource for every active
+//!   user (DRFH, section III-C).
+//! * [`single_resource`]: there is only one resource.
+//!
+//! Where one applies, the axiom is weighted max-min on that resource ([`max_min`](super::max_min)
+//! with [`Share::Resource`](crate::Share::Resource)).
+
+use std::cmp::Ordering;
+
+use evenhand_problem::Problem;
+use rug::Rational;
+
+use crate::axiom::Axiom;
+
+/// The first resource that is the bottleneck of every active user on every class it can run on.
+///
+/// # Errors
+/// Why there is none, in words.
+pub fn resource(problem: &Problem) -> Result<usize, String> {
+    first(resources(problem)?)
+}
+
+/// The first resource that is the global dominant resource of every active user.
+///
+/// # Errors
+/// Why there is none, in words.
+pub fn global_resource(problem: &Problem) -> Result<usize, String> {
+    first(global_resources(problem)?)
+}
+
+/// The only resource.
+///
+/// # Errors
+/// That there are several.
+pub fn single_resource(problem: &Problem) -> Result<usize, String> {
+    match problem.n_resources() {
+        1 => divided(problem).and_then(|()| usable(problem, vec![0])).and_then(first),
+        several => Err(format!("the problem has {several} resources")),
+    }
+}
+
+/// Every resource that makes `axiom` applicable; the claim names which it means.
+///
+/// # Errors
+/// Why the axiom does not apply, in words; also for axioms that are not about a bottleneck.
+pub fn qualifying(axiom: Axiom, problem: &Problem) -> Result<Vec<usize>, String> {
+    match axiom {
+        Axiom::BottleneckFair => resources(problem),
+        Axiom::GlobalBottleneckFair => global_resources(problem),
+        Axiom::SingleResourceFair => single_resource(problem).map(|r| vec![r]),
+        _ => Err(format!("`{}` is not about a bottleneck", axiom.name())),
+    }
+}
+
+/// A class that is time-shared because of a stated `gamma` has no resource that binds.
+fn divided(problem: &Problem) -> Result<(), String> {
+    let Some(i) = (0..problem.n_servers()).find(|&i| problem.servers()[i].is_time_shared()) else {
+        return Ok(());
+    };
+    Err(format!("server `{}` is shared by time, not by its resources", problem.servers()[i].name()))
+}
+
+fn resources(problem: &Problem) -> Result<Vec<usize>, String> {
+    divided(problem)?;
+    let mut left: Vec<usize> = (0..problem.n_resources()).collect();
+    for n in (0..problem.n_users()).filter(|&n| problem.is_active(n)) {
+        for i in (0..problem.n_servers()).filter(|&i| problem.can_run(n, i)) {
+            let server = &problem.servers()[i];
+            keep_dominant(&mut left, problem.demand(n, i), server.capacity());
+            if left.is_empty() {
+                let user = problem.users()[n].name();
+                let server = server.name();
+                return Err(format!("no resource is the bottleneck of every user on every server it can run on: user `{user}` on server `{server}` has another than those before it"));
+            }
+        }
+    }
+    usable(problem, left)
+}
+
+fn global_resources(problem: &Problem) -> Result<Vec<usize>, String> {
+    divided(problem)?;
+    let mut left: Vec<usize> = (0..problem.n_resources()).collect();
+    for n in (0..problem.n_users()).filter(|&n| problem.is_active(n)) {
+        keep_dominant(&mut left, problem.users()[n].base_demand(), problem.total_capacity());
+        if left.is_empty() {
+            let user = problem.users()[n].name();
+            return Err(format!(
+                "no resource is the global dominant resource of every user: that of user `{user}` is another than of those before it"
+            ));
+        }
+    }
+    usable(problem, left)
+}
+
+/// Keeps of `left` the resources with the largest `demand / capacity`; none when nothing is
+/// demanded that there is.
+fn keep_dominant(left: &mut Vec<usize>, demand: &[Rational], capacity: &[Rational]) {
+    let real = |r: &usize| !demand[*r].is_zero() && !capacity[*r].is_zero();
+    let compare = |a: usize, b: usize| {
+        Rational::from(&demand[a] * &capacity[b]).cmp(&Rational::from(&demand[b] * &capacity[a]))
+    };
+    let Some(most) = (0..demand.len()).filter(real).max_by(|&a, &b| compare(a, b)) else {
+        left.clear();
+        return;
+    };
+    left.retain(|r| real(r) && compare(*r, most) == Ordering::Equal);
+}
+
+/// A resource of which there is none cannot be shared.
+fn usable(problem: &Problem, left: Vec<usize>) -> Result<Vec<usize>, String> {
+    let left: Vec<usize> = left.into_iter().filter(|&r| !problem.total_capacity()[r].is_zero()).collect();
+    if left.is_empty() { Err("no server has any of the resource".to_owned()) } else { Ok(left) }
+}
+
+fn first(resources: Vec<usize>) -> Result<usize, String> {
+    resources.first().copied().ok_or_else(|| "there is no such resource".to_owned())
+}

@@ -1,0 +1,118 @@
+//! The axioms of fairness, one file each: what it takes to build a claim and to check one.
+//!
+//! Every axiom has a margin: the least slack over its inequalities, in tasks
+//! ([`Axiom::Feasible`]: as a fraction of the row's capacity), negative when violated. It holds
+//! when the margin is at least minus the tolerance. Where nothing is compared (no user, no pair)
+//! the axiom holds and the margin is absent.
+
+pub mod bottleneck;
+pub mod envy_free;
+pub mod feasible;
+pub mod max_min;
+pub mod pareto_optimal;
+pub mod sharing_incentive;
+
+/// The names of the axioms.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Axiom {
+    /// Nothing exceeds a capacity or a task limit, nothing is negative or misplaced.
+    Feasible,
+    /// Every placed task is whole and on one server. Not available yet.
+    IntegerFeasible,
+    /// No user holds resources that do not serve a task: by construction, since an allocation here
+    /// is made of tasks. Margin 0.
+    NonWasteful,
+    /// No feasible allocation gives somebody more and nobody less.
+    ParetoOptimal,
+    /// Nobody would rather have the bundle of another user, scaled by their weights.
+    EnvyFree,
+    /// Envy-free up to one task. Not available yet.
+    Ef1,
+    /// Everybody has at least what its own part of every server would give it.
+    SharingIncentive,
+    /// Weighted max-min on the resource that is everybody's bottleneck on every class.
+    BottleneckFair,
+    /// Weighted max-min on the resource that is everybody's global dominant resource.
+    GlobalBottleneckFair,
+    /// With one resource: weighted max-min on it.
+    SingleResourceFair,
+    /// Weighted lexicographic max-min of a named [`Share`](crate::Share).
+    MaxMin,
+    /// No justified complaints. Not available yet.
+    Njc,
+    /// Per-server dominant-share fairness. Not available yet.
+    PsDsf,
+    /// Proportional fairness. Not available yet.
+    Proportional,
+}
+
+impl Axiom {
+    /// Every axiom, available or not, in the order of the formats.
+    pub const ALL: [Self; 14] = [
+        Self::Feasible,
+        Self::IntegerFeasible,
+        Self::NonWasteful,
+        Self::ParetoOptimal,
+        Self::EnvyFree,
+        Self::Ef1,
+        Self::SharingIncentive,
+        Self::BottleneckFair,
+        Self::GlobalBottleneckFair,
+        Self::SingleResourceFair,
+        Self::MaxMin,
+        Self::Njc,
+        Self::PsDsf,
+        Self::Proportional,
+    ];
+
+    /// The name that files and the command line use.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Feasible => "feasible",
+            Self::IntegerFeasible => "integer-feasible",
+            Self::NonWasteful => "non-wasteful",
+            Self::ParetoOptimal => "pareto-optimal",
+            Self::EnvyFree => "envy-free",
+            Self::Ef1 => "ef1",
+            Self::SharingIncentive => "sharing-incentive",
+            Self::BottleneckFair => "bottleneck-fair",
+            Self::GlobalBottleneckFair => "global-bottleneck-fair",
+            Self::SingleResourceFair => "single-resource-fair",
+            Self::MaxMin => "max-min",
+            Self::Njc => "njc",
+            Self::PsDsf => "ps-dsf",
+            Self::Proportional => "proportional",
+        }
+    }
+
+    /// The axiom of that name.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|axiom| axiom.name() == name)
+    }
+
+    /// Whether this version can examine it; a known name that it cannot examine is not a typing
+    /// error.
+    #[must_use]
+    pub const fn is_available(self) -> bool {
+        !matches!(self, Self::IntegerFeasible | Self::Ef1 | Self::Njc | Self::PsDsf | Self::Proportional)
+    }
+
+    /// Whether a claim takes evidence that only a solver finds ([`Claim::with_evidence`]); the
+    /// others derive theirs from the allocation ([`Claim::derive`]).
+    ///
+    /// [`Claim::with_evidence`]: crate::Claim::with_evidence
+    /// [`Claim::derive`]: crate::Claim::derive
+    #[must_use]
+    pub const fn needs_evidence(self) -> bool {
+        matches!(
+            self,
+            Self::ParetoOptimal
+                | Self::BottleneckFair
+                | Self::GlobalBottleneckFair
+                | Self::SingleResourceFair
+                | Self::MaxMin
+        )
+    }
+}

@@ -1,0 +1,54 @@
+//! Sharing incentive: `x_n >= min(T_n, e_n gamma_n)`, with the entitlement
+//! `e_n = w_n / sum of the weights of the active users` (DRFH, property 4; PS-DSF, section II-A).
+//!
+//! Margin: the least `x_n - min(T_n, e_n gamma_n)` over the active users, in tasks.
+
+use rayon::prelude::*;
+use rug::{Integer, Rational};
+
+use crate::gamma::Gammas;
+use crate::instance::Instance;
+use crate::quotient::Quotient;
+
+/// The user with the least margin (the first among equals) and the margin; `None` without active
+/// users.
+#[must_use]
+pub fn tightest(instance: &Instance<'_>) -> Option<(usize, Rational)> {
+    let margins = Margins::new(instance);
+    let users: Vec<usize> = (0..instance.problem().n_users()).filter(|&n| instance.is_active(n)).collect();
+    let least = users.into_par_iter().map(|n| (margins.of(n), n)).min()?;
+    Some((least.1, least.0.to_rational()))
+}
+
+/// `x_n - min(T_n, e_n gamma_n)`; `None` for a user that is not active.
+#[must_use]
+pub fn margin(instance: &Instance<'_>, n: usize) -> Option<Rational> {
+    instance.is_active(n).then(|| Margins::new(instance).of(n).to_rational())
+}
+
+struct Margins<'a, 'b> {
+    instance: &'a Instance<'b>,
+    gammas: Gammas<'b>,
+    total_weight: Rational,
+}
+
+impl<'a, 'b> Margins<'a, 'b> {
+    fn new(instance: &'a Instance<'b>) -> Self {
+        let users = instance.problem().users().iter().enumerate();
+        let total_weight = users.filter(|(n, _)| instance.is_active(*n)).map(|(_, user)| user.weight()).sum();
+        Self { instance, gammas: Gammas::new(instance.problem()), total_weight }
+    }
+
+    fn of(&self, n: usize) -> Quotient {
+        let user = &self.instance.problem().users()[n];
+        let mut entitled = self.gammas.total(n, true) * user.weight() / &self.total_weight;
+        if let Some(tasks) = user.tasks() {
+            if *tasks < entitled {
+                entitled.clone_from(tasks);
+            }
+        }
+        let denominator = &self.instance.denominator;
+        let lead = Integer::from(&self.instance.totals[n] * entitled.denom()) - Integer::from(entitled.numer() * denominator);
+        Quotient::new(lead, Integer::from(entitled.denom() * denominator))
+    }
+}

@@ -1,0 +1,317 @@
+//! Claims: an axiom, whether it holds, by what margin, and the evidence.
+
+use std::fmt;
+
+use evenhand_problem::{Problem, Rational};
+
+use crate::axiom::feasible::Limit;
+use crate::axiom::max_min::Level;
+use crate::axiom::{Axiom, bottleneck, envy_free, feasible, max_min, pareto_optimal, sharing_incentive};
+use crate::instance::{Instance, InstanceError, Tasks};
+use crate::prices::Prices;
+use crate::share::{Share, ShareCoefficients, ShareError};
+
+/// Why evidence does not show what it should, in words that name what is false.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    reason: String,
+}
+
+impl Refusal {
+    pub(crate) fn new(reason: impl Into<String>) -> Self {
+        Self { reason: reason.into() }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.reason)
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+impl From<InstanceError> for Refusal {
+    fn from(error: InstanceError) -> Self {
+        Self::new(error.to_string())
+    }
+}
+
+impl From<ShareError> for Refusal {
+    fn from(error: ShareError) -> Self {
+        Self::new(error.to_string())
+    }
+}
+
+/// What shows that a claim is true. Users, rows, classes and resources by index.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum Evidence {
+    /// Nothing to show: non-wasteful, not applicable, or nothing is compared.
+    #[default]
+    None,
+    /// Feasible: the tightest (or most violated) limit and its slack, in its own units or in tasks.
+    Limit {
+        /// What is limited.
+        limit: Limit,
+        /// What is left of it.
+        slack: Rational,
+    },
+    /// Sharing incentive: the user with the least margin.
+    Entitlement {
+        /// The user.
+        user: usize,
+        /// Minus the margin, in tasks, where the axiom is violated.
+        loss: Option<Rational>,
+    },
+    /// Envy-free: the pair with the least margin.
+    Envy {
+        /// The user that envies, or comes closest to it.
+        user: usize,
+        /// The user that it looks at.
+        envied: usize,
+        /// Minus the margin, in tasks, where the axiom is violated.
+        gain: Option<Rational>,
+    },
+    /// Pareto optimal: yes.
+    Prices(Prices),
+    /// Pareto optimal: no, since this allocation is better for somebody and worse for nobody.
+    Dominating(Tasks),
+    /// Max-min: yes.
+    Levels {
+        /// The resource that is shared, for the bottleneck axioms.
+        resource: Option<usize>,
+        /// The levels, in any order.
+        levels: Vec<Level>,
+    },
+    /// Max-min: no, since this allocation gives the user more and nobody less that has no more.
+    Rise {
+        /// The resource that is shared, for the bottleneck axioms.
+        resource: Option<usize>,
+        /// The user that rises.
+        user: usize,
+        /// The allocation.
+        allocation: Tasks,
+    },
+}
+
+/// One axiom of one allocation, judged.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Claim {
+    /// The axiom.
+    pub axiom: Axiom,
+    /// The share of [`Axiom::MaxMin`]; absent for the others.
+    pub share: Option<Share>,
+    /// Whether it holds within the tolerance; absent: it does not apply.
+    pub holds: Option<bool>,
+    /// The margin, in tasks (feasible: a fraction of the capacity); absent when nothing is compared.
+    pub margin: Option<Rational>,
+    /// What shows it.
+    pub evidence: Evidence,
+    /// Why the axiom does not apply: words for people, which the checker does not compare.
+    pub why: Option<String>,
+}
+
+impl Claim {
+    /// Whether `axiom` (with `share`, for max-min) applies to `problem`.
+    ///
+    /// # Errors
+    /// Why not, in words.
+    pub fn applies(axiom: Axiom, share: Option<Share>, problem: &Problem) -> Result<(), String> {
+        match axiom {
+            Axiom::BottleneckFair | Axiom::GlobalBottleneckFair | Axiom::SingleResourceFair => {
+                bottleneck::qualifying(axiom, problem).map(|_| ())
+            }
+            Axiom::MaxMin => match share {
+                None => Err("max-min is about a share, and none is named".to_owned()),
+                Some(share) => share.coefficients(problem).map(|_| ()).map_err(|error| error.to_string()),
+            },
+            _ => Ok(()),
+        }
+    }
+
+    /// The claim that `axiom` does not apply, with the reason in words.
+    #[must_use]
+    pub fn not_applicable(axiom: Axiom, share: Option<Share>, why: String) -> Self {
+        Self { axiom, share, holds: None, margin: None, evidence: Evidence::None, why: Some(why) }
+    }
+
+    /// The claim about an axiom that needs no evidence from outside: feasible, non-wasteful,
+    /// envy-free and sharing-incentive; for the others only that they do not apply, when that is so.
+    ///
+    /// # Errors
+    /// [`Refusal`] when the axiom needs evidence, or this version cannot examine it.
+    pub fn derive(axiom: Axiom, instance: &Instance<'_>, tolerance: &Rational) -> Result<Self, Refusal> {
+        let judged = |margin: &Rational| *margin >= Rational::from(-tolerance);
+        let found = match axiom {
+            Axiom::Feasible => feasible::tightest(instance).map(|(limit, margin)| {
+                let slack = feasible::slack(instance, limit).map_or_else(Rational::new, |(slack, _)| slack);
+                (margin, Evidence::Limit { limit, slack })
+            }),
+            Axiom::NonWasteful => Some((Rational::new(), Evidence::None)),
+            Axiom::EnvyFree => envy_free::tightest(instance).map(|pair| {
+                let gain = (!judged(&pair.margin)).then(|| Rational::from(-&pair.margin));
+                (pair.margin, Evidence::Envy { user: pair.user, envied: pair.envied, gain })
+            }),
+            Axiom::SharingIncentive => sharing_incentive::tightest(instance).map(|(user, margin)| {
+                let loss = (!judged(&margin)).then(|| Rational::from(-&margin));
+                (margin, Evidence::Entitlement { user, loss })
+            }),
+            _ if !axiom.is_available() => {
+                return Err(Refusal::new(format!("this version cannot examine `{}`", axiom.name())));
+            }
+            _ => match Self::applies(axiom, None, instance.problem()) {
+                Err(why) if axiom != Axiom::MaxMin => return Ok(Self::not_applicable(axiom, None, why)),
+                _ => return Err(Refusal::new(format!("`{}` needs evidence", axiom.name()))),
+            },
+        };
+        let holds = found.as_ref().is_none_or(|(margin, _)| judged(margin));
+        let (margin, evidence) = found.map_or((None, Evidence::None), |(m, e)| (Some(m), e));
+        Ok(Self { axiom, share: None, holds: Some(holds), margin, evidence, why: None })
+    }
+
+    /// The claim that `evidence` shows; margin and verdict are computed from it.
+    ///
+    /// # Errors
+    /// [`Refusal`] when it shows nothing: it is false, of another axiom's form, leaves a margin
+    /// beyond the tolerance (evidence of yes) or within it (evidence of no).
+    pub fn with_evidence(
+        axiom: Axiom,
+        share: Option<Share>,
+        evidence: Evidence,
+        instance: &Instance<'_>,
+        tolerance: &Rational,
+    ) -> Result<Self, Refusal> {
+        if !axiom.is_available() {
+            return Err(Refusal::new(format!("this version cannot examine `{}`", axiom.name())));
+        }
+        if share.is_some() != (axiom == Axiom::MaxMin) {
+            return Err(Refusal::new("a share belongs to max-min, and to nothing else"));
+        }
+        let (holds, margin) = match (axiom, &evidence) {
+            (Axiom::ParetoOptimal, Evidence::Prices(prices)) => {
+                (true, pareto_optimal::margin_of_prices(instance, prices)?)
+            }
+            (Axiom::ParetoOptimal, Evidence::Dominating(tasks)) => {
+                (false, Some(pareto_optimal::margin_of_dominating(instance, tasks)?))
+            }
+            (_, Evidence::Levels { resource, levels }) => {
+                let share = shared(axiom, share, *resource, instance.problem())?;
+                (true, max_min::margin_of_levels(instance, &share, levels, tolerance)?)
+            }
+            (_, Evidence::Rise { resource, user, allocation }) => {
+                let share = shared(axiom, share, *resource, instance.problem())?;
+                (false, Some(max_min::margin_of_rise(instance, &share, *user, allocation)?))
+            }
+            _ => return Err(Refusal::new("the evidence is not of the form that the axiom takes")),
+        };
+        let within = margin.as_ref().is_none_or(|margin| *margin >= Rational::from(-tolerance));
+        if within != holds {
+            let margin = margin.unwrap_or_default();
+            return Err(Refusal::new(if holds {
+                format!("the evidence leaves a margin of {}, beyond the tolerance", shorten(&margin))
+            } else {
+                format!("the evidence shows a margin of {}, within the tolerance", shorten(&margin))
+            }));
+        }
+        Ok(Self { axiom, share, holds: Some(holds), margin, evidence, why: None })
+    }
+
+    /// Checks every word and number of the claim.
+    ///
+    /// # Errors
+    /// [`Refusal`] that names what is false.
+    pub fn verify(&self, instance: &Instance<'_>, tolerance: &Rational) -> Result<(), Refusal> {
+        if self.holds.is_none() {
+            return self.verify_not_applicable(instance.problem());
+        }
+        if self.why.is_some() {
+            return Err(Refusal::new("a reason for not applying is given, and a verdict as well"));
+        }
+        if self.axiom.needs_evidence() {
+            let evidence = self.evidence.clone();
+            let truth = Self::with_evidence(self.axiom, self.share, evidence, instance, tolerance)?;
+            return self.compare_verdict(&truth);
+        }
+        let truth = Self::derive(self.axiom, instance, tolerance)?;
+        self.compare_verdict(&truth)?;
+        if self.share.is_some() {
+            return Err(Refusal::new("a share belongs to max-min, and to nothing else"));
+        }
+        if self.evidence == truth.evidence || self.is_as_tight(instance, &truth) {
+            return Ok(());
+        }
+        Err(Refusal::new("the evidence is not what the allocation shows"))
+    }
+
+    fn verify_not_applicable(&self, problem: &Problem) -> Result<(), Refusal> {
+        if self.margin.is_some() || self.evidence != Evidence::None || self.why.is_none() {
+            return Err(Refusal::new("what does not apply has a reason, no margin and no evidence"));
+        }
+        if self.share.is_some() != (self.axiom == Axiom::MaxMin) {
+            return Err(Refusal::new("a share belongs to max-min, and to nothing else"));
+        }
+        match Self::applies(self.axiom, self.share, problem) {
+            Ok(()) => Err(Refusal::new("it applies, and is claimed not to")),
+            Err(_) => Ok(()),
+        }
+    }
+
+    fn compare_verdict(&self, truth: &Self) -> Result<(), Refusal> {
+        if self.margin != truth.margin {
+            let text = |margin: &Option<Rational>| margin.as_ref().map_or("none".to_owned(), shorten);
+            let (stated, found) = (text(&self.margin), text(&truth.margin));
+            return Err(Refusal::new(format!("the margin is stated as {stated}, it is {found}")));
+        }
+        if self.holds != truth.holds {
+            let word = |holds: Option<bool>| if holds == Some(true) { "holds" } else { "is violated" };
+            let (stated, found) = (word(self.holds), word(truth.holds));
+            return Err(Refusal::new(format!("it {found}, and is claimed to be otherwise ({stated})")));
+        }
+        Ok(())
+    }
+
+    /// Whether the evidence names another limit, user or pair that is exactly as tight as the one
+    /// that would be named here; verdict and margin are known to be right.
+    fn is_as_tight(&self, instance: &Instance<'_>, truth: &Self) -> bool {
+        match (&self.evidence, &truth.evidence) {
+            (Evidence::Limit { limit, slack }, Evidence::Limit { .. }) => {
+                let found = feasible::slack(instance, *limit);
+                found.is_some_and(|(is, margin)| is == *slack && Some(margin) == truth.margin)
+            }
+            (Evidence::Entitlement { user, loss }, Evidence::Entitlement { loss: truly, .. }) => {
+                loss == truly && sharing_incentive::margin(instance, *user) == truth.margin
+            }
+            (Evidence::Envy { user, envied, gain }, Evidence::Envy { gain: truly, .. }) => {
+                gain == truly && envy_free::margin(instance, *user, *envied) == truth.margin
+            }
+            _ => false,
+        }
+    }
+}
+
+/// The share that the evidence of max-min or of a bottleneck axiom is about.
+fn shared(
+    axiom: Axiom,
+    share: Option<Share>,
+    resource: Option<usize>,
+    problem: &Problem,
+) -> Result<ShareCoefficients, Refusal> {
+    match (axiom, share, resource) {
+        (Axiom::MaxMin, Some(share), None) => Ok(share.coefficients(problem)?),
+        (Axiom::BottleneckFair | Axiom::GlobalBottleneckFair | Axiom::SingleResourceFair, None, Some(r)) => {
+            let qualifying = bottleneck::qualifying(axiom, problem).map_err(Refusal::new)?;
+            if !qualifying.contains(&r) {
+                let name = problem.resources().get(r).map_or("", String::as_str);
+                return Err(Refusal::new(format!("`{name}` is not the resource that the axiom is about")));
+            }
+            Ok(Share::Resource(r).coefficients(problem)?)
+        }
+        _ => Err(Refusal::new("the evidence is not of the form that the axiom takes")),
+    }
+}
+
+/// A number for a message: exact, unless it has hundreds of digits.
+pub(crate) fn shorten(value: &Rational) -> String {
+    let text = value.to_string();
+    if text.len() <= 80 { text } else { format!("{}... ({} digits)", &text[..60], text.len()) }
+}

@@ -1,0 +1,216 @@
+//! A problem with an allocation of it, prepared once as integers over common denominators.
+
+use std::sync::Arc;
+
+use evenhand_problem::{Allocation, Constraints, Problem, RowKind};
+use rug::{Integer, Rational};
+use thiserror::Error;
+
+use crate::quotient::{Quotient, absorb, scaled};
+use crate::scaled::{Scaled, check_width};
+
+/// `x_ni` of every user, sparse: `tasks[n]` holds `(server class, tasks)` in ascending order.
+pub type Tasks = Vec<Vec<(usize, Rational)>>;
+
+/// Why a problem and an allocation cannot be examined together.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum InstanceError {
+    /// The allocation is for another number of users.
+    #[error("an allocation for {found} users, the problem has {expected}")]
+    UserCount {
+        /// Users of the problem.
+        expected: usize,
+        /// Users of the allocation.
+        found: usize,
+    },
+    /// A class that is not there, or classes out of order.
+    #[error("the tasks of user {user} name a server class that is not there, or not in ascending order")]
+    BadClass {
+        /// Index of the user.
+        user: usize,
+    },
+    /// The least common denominator is too wide.
+    #[error("the numbers need common denominators that are too wide to be examined")]
+    TooWide,
+}
+
+/// A problem with an allocation of it, ready to be judged by every axiom.
+///
+/// Tasks stated for a class on which the user cannot run (`gamma_ni = 0`) are no tasks: they
+/// violate [`Feasible`](crate::Axiom::Feasible) and count nowhere else.
+#[derive(Debug, Clone)]
+pub struct Instance<'a> {
+    pub(crate) scaled: Arc<Scaled<'a>>,
+    /// `L`: everything below is multiplied by it.
+    pub(crate) denominator: Integer,
+    /// `x_ni L` where the user can run and `x_ni` is not 0.
+    pub(crate) tasks: Vec<Vec<(usize, Integer)>>,
+    /// `x_n L`.
+    pub(crate) totals: Vec<Integer>,
+    /// Tasks where the user cannot run.
+    pub(crate) misplaced: Vec<(usize, usize, Rational)>,
+    /// Slack of every row, times `L` and the row's scale.
+    slacks: Vec<Integer>,
+    /// Scale of the rows of time, by row; of no meaning elsewhere.
+    time_scales: Vec<Integer>,
+}
+
+impl<'a> Instance<'a> {
+    /// Prepares `allocation` of `problem`.
+    ///
+    /// # Errors
+    /// [`InstanceError`] when the allocation has another shape than the problem, or the numbers
+    /// have no common denominator of reasonable width.
+    pub fn new(problem: &'a Problem, allocation: &Allocation) -> Result<Self, InstanceError> {
+        let scaled = Scaled::new(problem, allocation.sharing)?;
+        Self::prepare(Arc::new(scaled), &allocation.tasks)
+    }
+
+    /// Another allocation of the same problem, shared in the same way.
+    ///
+    /// # Errors
+    /// As [`Instance::new`].
+    pub fn with_tasks(&self, tasks: &Tasks) -> Result<Self, InstanceError> {
+        Self::prepare(Arc::clone(&self.scaled), tasks)
+    }
+
+    /// The problem.
+    #[must_use]
+    pub fn problem(&self) -> &'a Problem {
+        self.scaled.problem()
+    }
+
+    /// Its capacity rows.
+    #[must_use]
+    pub fn constraints(&self) -> &Constraints<'a> {
+        &self.scaled.constraints
+    }
+
+    /// Whether user `n` can be given anything ([`Problem::is_active`]).
+    #[must_use]
+    pub fn is_active(&self, n: usize) -> bool {
+        self.scaled.is_active(n)
+    }
+
+    /// Tasks of user `n` where it can run, `x_n`.
+    #[must_use]
+    pub fn total(&self, n: usize) -> Rational {
+        Rational::from((&self.totals[n], &self.denominator))
+    }
+
+    /// Free capacity of a row, `C - sum_ni x_ni d_ni`, in the units of the row.
+    #[must_use]
+    pub fn slack(&self, row: usize) -> Rational {
+        self.slack_quotient(row).to_rational()
+    }
+
+    pub(crate) fn slack_quotient(&self, row: usize) -> Quotient {
+        let scale = self.row_scale(row);
+        Quotient::new(self.slacks[row].clone(), Integer::from(scale * &self.denominator))
+    }
+
+    /// Slack of a row times `L` and [`Instance::row_scale`].
+    pub(crate) fn scaled_slack(&self, row: usize) -> &Integer {
+        &self.slacks[row]
+    }
+
+    pub(crate) fn row_scale(&self, row: usize) -> &Integer {
+        let kind = self.scaled.constraints.rows()[row].kind;
+        self.scaled.row_scale(kind).unwrap_or(&self.time_scales[row])
+    }
+
+    /// Capacity of a row times [`Instance::row_scale`].
+    pub(crate) fn scaled_capacity(&self, row: usize) -> Integer {
+        let at = &self.scaled.constraints.rows()[row];
+        match at.kind {
+            RowKind::Resource(r) => self.scaled.capacity[at.server][r].clone(),
+            RowKind::Time => self.time_scales[row].clone(),
+        }
+    }
+
+    /// `(T_n - x_n)` for a user with finite tasks.
+    pub(crate) fn tasks_left(&self, n: usize) -> Option<Quotient> {
+        let tasks = self.problem().users()[n].tasks()?;
+        let left = Integer::from(tasks.numer() * &self.denominator)
+            - Integer::from(&self.totals[n] * tasks.denom());
+        Some(Quotient::new(left, Integer::from(tasks.denom() * &self.denominator)))
+    }
+
+    fn prepare(scaled_problem: Arc<Scaled<'a>>, stated: &Tasks) -> Result<Self, InstanceError> {
+        let problem = scaled_problem.problem();
+        if stated.len() != problem.n_users() {
+            return Err(InstanceError::UserCount { expected: problem.n_users(), found: stated.len() });
+        }
+        let entries: u64 = stated.iter().map(|tasks| tasks.len() as u64).sum();
+        let mut denominator = Integer::from(1);
+        for (user, tasks) in stated.iter().enumerate() {
+            let in_order = tasks.windows(2).all(|pair| pair[0].0 < pair[1].0);
+            if !in_order || tasks.last().is_some_and(|(i, _)| *i >= problem.n_servers()) {
+                return Err(InstanceError::BadClass { user });
+            }
+            for (_, x) in tasks {
+                absorb(&mut denominator, x.denom());
+                check_width(&denominator, entries + problem.n_users() as u64)?;
+            }
+        }
+        let mut tasks = vec![Vec::new(); stated.len()];
+        let mut totals = vec![Integer::new(); stated.len()];
+        let mut misplaced = Vec::new();
+        for (n, i, x) in stated.iter().enumerate().flat_map(|(n, t)| t.iter().map(move |(i, x)| (n, *i, x))) {
+            if x.is_zero() {
+            } else if scaled_problem.can_run(n, i) {
+                let x = scaled(x, &denominator);
+                totals[n] += &x;
+                tasks[n].push((i, x));
+            } else {
+                misplaced.push((n, i, x.clone()));
+            }
+        }
+        let n_rows = scaled_problem.constraints.rows().len();
+        let mut instance = Self {
+            scaled: scaled_problem,
+            denominator,
+            tasks,
+            totals,
+            misplaced,
+            slacks: Vec::new(),
+            time_scales: vec![Integer::new(); n_rows],
+        };
+        instance.fill_slacks();
+        Ok(instance)
+    }
+
+    fn fill_slacks(&mut self) {
+        let constraints = &self.scaled.constraints;
+        let mut used = vec![Integer::new(); constraints.rows().len()];
+        let mut time: Vec<Vec<(&Integer, Rational)>> = vec![Vec::new(); constraints.problem().n_servers()];
+        for (n, tasks) in self.tasks.iter().enumerate() {
+            for (i, x) in tasks {
+                if constraints.is_time_shared(*i) {
+                    time[*i].push((x, constraints.problem().unconstrained_gamma(n, *i)));
+                    continue;
+                }
+                for (used, demand) in used[constraints.class_rows(*i)].iter_mut().zip(self.scaled.demand(n, *i)) {
+                    *used += demand * x;
+                }
+            }
+        }
+        let mut time_scales = std::mem::take(&mut self.time_scales);
+        for (row, at) in constraints.rows().iter().enumerate().filter(|(_, at)| at.kind == RowKind::Time) {
+            let mut scale = Integer::from(1);
+            for (_, gamma) in &time[at.server] {
+                absorb(&mut scale, gamma.numer());
+            }
+            used[row] = time[at.server]
+                .iter()
+                .map(|(x, gamma)| Integer::from(scale.div_exact_ref(gamma.numer())) * gamma.denom() * *x)
+                .sum();
+            time_scales[row] = scale;
+        }
+        drop(time);
+        self.time_scales = time_scales;
+        let slacks = used.into_iter().enumerate().map(|(row, used)| self.scaled_capacity(row) * &self.denominator - used);
+        self.slacks = slacks.collect();
+    }
+}

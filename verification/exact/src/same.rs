@@ -1,0 +1,53 @@
+//! Whether two problems mean the same.
+
+use std::collections::HashMap;
+
+use evenhand_problem::{Problem, Rational};
+
+/// Whether `a` and `b` are one problem: the same resources, server classes and users by name, in any
+/// order, with equal numbers. Titles do not count, nor does the way in which a demand is written
+/// (for a class, or for all).
+pub(crate) fn same_problem(a: &Problem, b: &Problem) -> bool {
+    let Some(resource) = mapping(a.resources().iter().map(String::as_str), b.resources().iter().map(String::as_str)) else {
+        return false;
+    };
+    let servers = |p: &'_ Problem| p.servers().iter().map(|s| s.name().to_owned()).collect::<Vec<_>>();
+    let users = |p: &'_ Problem| p.users().iter().map(|u| u.name().to_owned()).collect::<Vec<_>>();
+    let (Some(server), Some(user)) = (
+        mapping(servers(a).iter().map(String::as_str), servers(b).iter().map(String::as_str)),
+        mapping(users(a).iter().map(String::as_str), users(b).iter().map(String::as_str)),
+    ) else {
+        return false;
+    };
+    let vectors = |x: &[Rational], y: &[Rational]| x.iter().zip(&resource).all(|(value, &r)| *value == y[r]);
+    let same_server = |(i, &j): (usize, &usize)| {
+        let (x, y) = (&a.servers()[i], &b.servers()[j]);
+        x.count() == y.count() && x.is_time_shared() == y.is_time_shared() && vectors(x.capacity(), y.capacity())
+    };
+    let listed = |x: &[(usize, Rational)], y: &[(usize, Rational)]| {
+        let mut x: Vec<(usize, &Rational)> = x.iter().map(|(i, value)| (server[*i], value)).collect();
+        x.sort_by_key(|(i, _)| *i);
+        x.into_iter().eq(y.iter().map(|(i, value)| (*i, value)))
+    };
+    let same_user = |(n, &m): (usize, &usize)| {
+        let (x, y) = (&a.users()[n], &b.users()[m]);
+        let overridden = !(x.demand_overrides().is_empty() && y.demand_overrides().is_empty());
+        let same_on = |(i, &j): (usize, &usize)| {
+            x.may_use(i) == y.may_use(j) && (!overridden || vectors(x.demand_on(i), y.demand_on(j)))
+        };
+        x.weight() == y.weight()
+            && x.tasks() == y.tasks()
+            && vectors(x.base_demand(), y.base_demand())
+            && listed(x.given_gamma(), y.given_gamma())
+            && listed(x.criterion(), y.criterion())
+            && server.iter().enumerate().all(same_on)
+    };
+    server.iter().enumerate().all(same_server) && user.iter().enumerate().all(same_user)
+}
+
+/// For every name of `a` its position in `b`; `None` when the names differ.
+fn mapping<'x>(a: impl Iterator<Item = &'x str>, b: impl Iterator<Item = &'x str>) -> Option<Vec<usize>> {
+    let positions: HashMap<&str, usize> = b.enumerate().map(|(position, name)| (name, position)).collect();
+    let mapped: Option<Vec<usize>> = a.map(|name| positions.get(name).copied()).collect();
+    mapped.filter(|mapped| mapped.len() == positions.len())
+}

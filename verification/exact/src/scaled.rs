@@ -1,0 +1,147 @@
+//! A problem in integers: demands and capacities over one denominator for each resource.
+
+use evenhand_problem::{Constraints, Problem, RowKind, Sharing};
+use rug::{Integer, Rational};
+
+use crate::instance::InstanceError;
+use crate::quotient::{absorb, scaled};
+
+/// Most bits that the integers of one table may take together (1 GiB).
+///
+/// Numbers with unrelated denominators can make a common denominator of any width; a certificate
+/// that needs more than this is refused rather than believed or left running.
+pub(crate) const MAX_TABLE_BITS: u64 = 1 << 33;
+
+/// What depends on the problem and the way of sharing, but not on the allocation.
+#[derive(Debug)]
+pub(crate) struct Scaled<'a> {
+    pub constraints: Constraints<'a>,
+    /// By resource: demands and capacities below are multiplied by it.
+    pub resource_scale: Vec<Integer>,
+    /// Least common multiple of `resource_scale`.
+    pub common_scale: Integer,
+    /// `k_i c_ir` by class and resource, times `resource_scale[r]`.
+    pub capacity: Vec<Vec<Integer>>,
+    /// Base demand by user and resource, times `resource_scale[r]`.
+    demand: Vec<Vec<Integer>>,
+    /// Demands that differ on a class, by user, ascending by class.
+    overrides: Vec<Vec<(usize, Vec<Integer>)>>,
+    /// One bit for each user and class: `gamma_ni > 0`.
+    runs: Vec<u64>,
+    words: usize,
+    active: Vec<bool>,
+}
+
+impl<'a> Scaled<'a> {
+    pub fn new(problem: &'a Problem, sharing: Sharing) -> Result<Self, InstanceError> {
+        let resource_scale = resource_scales(problem)?;
+        let mut common_scale = Integer::from(1);
+        for scale in &resource_scale {
+            absorb(&mut common_scale, scale);
+        }
+        let vector = |values: &[Rational]| -> Vec<Integer> {
+            values.iter().zip(&resource_scale).map(|(value, scale)| scaled(value, scale)).collect()
+        };
+        let capacity =
+            problem.servers().iter().map(|s| vector(s.capacity()).into_iter().map(|c| c * s.count()).collect());
+        let users = problem.users();
+        let overrides = users.iter().map(|user| {
+            user.demand_overrides().iter().map(|(i, demand)| (*i, vector(demand))).collect::<Vec<_>>()
+        });
+        let words = problem.n_servers().div_ceil(64);
+        let mut runs = vec![0; words * users.len()];
+        let mut active = vec![false; users.len()];
+        for n in 0..users.len() {
+            for i in (0..problem.n_servers()).filter(|&i| problem.can_run(n, i)) {
+                runs[n * words + i / 64] |= 1 << (i % 64);
+                active[n] = true;
+            }
+            active[n] &= users[n].tasks().is_none_or(|tasks| !tasks.is_zero());
+        }
+        Ok(Self {
+            constraints: Constraints::new(problem, sharing),
+            capacity: capacity.collect(),
+            demand: users.iter().map(|user| vector(user.base_demand())).collect(),
+            overrides: overrides.collect(),
+            resource_scale,
+            common_scale,
+            runs,
+            words,
+            active,
+        })
+    }
+
+    pub fn problem(&self) -> &'a Problem {
+        self.constraints.problem()
+    }
+
+    pub fn can_run(&self, n: usize, i: usize) -> bool {
+        self.runs[n * self.words + i / 64] >> (i % 64) & 1 == 1
+    }
+
+    /// The classes that user `n` can run on, as bits.
+    pub fn class_set(&self, n: usize) -> &[u64] {
+        &self.runs[n * self.words..(n + 1) * self.words]
+    }
+
+    /// The classes that user `n` can run on, ascending.
+    pub fn classes(&self, n: usize) -> impl Iterator<Item = usize> + '_ {
+        (0..self.problem().n_servers()).filter(move |&i| self.can_run(n, i))
+    }
+
+    pub fn is_active(&self, n: usize) -> bool {
+        self.active[n]
+    }
+
+    /// Demand of user `n` on class `i` by resource, times `resource_scale[r]`.
+    pub fn demand(&self, n: usize, i: usize) -> &[Integer] {
+        let overrides = &self.overrides[n];
+        overrides.binary_search_by_key(&i, |(server, _)| *server).map_or(&self.demand[n], |at| &overrides[at].1)
+    }
+
+    /// Demand of user `n` by resource where no class states another.
+    pub fn base_demand(&self, n: usize) -> &[Integer] {
+        &self.demand[n]
+    }
+
+    /// Whether no class is time-shared and no demand depends on the class.
+    pub fn is_uniform(&self) -> bool {
+        self.overrides.iter().all(Vec::is_empty)
+            && self.constraints.rows().iter().all(|row| row.kind != RowKind::Time)
+    }
+
+    /// What divides the integers of a row of resource `r`.
+    pub fn row_scale(&self, kind: RowKind) -> Option<&Integer> {
+        match kind {
+            RowKind::Resource(r) => Some(&self.resource_scale[r]),
+            RowKind::Time => None,
+        }
+    }
+}
+
+/// The least common denominator of everything that is measured in resource `r`.
+fn resource_scales(problem: &Problem) -> Result<Vec<Integer>, InstanceError> {
+    let users = problem.users();
+    let vectors = || {
+        let demands = users.iter().flat_map(|user| {
+            let overrides = user.demand_overrides().iter().map(|(_, demand)| demand.as_slice());
+            std::iter::once(user.base_demand()).chain(overrides)
+        });
+        problem.servers().iter().map(evenhand_problem::ServerClass::capacity).chain(demands)
+    };
+    let entries = vectors().count() as u64;
+    let mut scales = vec![Integer::from(1); problem.n_resources()];
+    for vector in vectors() {
+        for (scale, value) in scales.iter_mut().zip(vector) {
+            absorb(scale, value.denom());
+            check_width(scale, entries)?;
+        }
+    }
+    Ok(scales)
+}
+
+/// Refuses a table of `entries` integers as wide as `scale`.
+pub(crate) fn check_width(scale: &Integer, entries: u64) -> Result<(), InstanceError> {
+    let bits = u64::from(scale.significant_bits()).saturating_mul(entries);
+    if bits > MAX_TABLE_BITS { Err(InstanceError::TooWide) } else { Ok(()) }
+}

@@ -1,0 +1,271 @@
+//! The shares that mechanisms equalise: `U_n = (1/w_n) sum_i u_ni x_ni`.
+
+use evenhand_problem::Problem;
+use rug::{Integer, Rational};
+use thiserror::Error;
+
+use crate::gamma::Gammas;
+use crate::instance::{Instance, InstanceError};
+use crate::quotient::{absorb, scaled};
+use crate::scaled::check_width;
+
+/// A share of the cluster, as some mechanism measures it.
+///
+/// `u_ni`, the value of one task of user `n` on class `i`, is a pure number (a fraction of the
+/// cluster) for all but [`Share::Generic`], whose unit the user chooses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Share {
+    /// `drfh`: `u_n = max_r d_nr / sum_i k_i c_ir`, the global dominant share (DRFH, section III;
+    /// with one server DRF). Base demand; placement constraints are ignored; resources of which
+    /// there is none are left out.
+    Dominant,
+    /// `cdrf`: `u_n = 1 / gamma_n` (PS-DSF, section II-B), for problems without placement
+    /// constraints.
+    Containerized,
+    /// `tsf`: `u_n = 1 / sum_i gamma_ni` with the placement constraints ignored (PS-DSF,
+    /// section II-B).
+    TaskShare,
+    /// `asset`: `u_n = sum_r d_nr / sum_i k_i c_ir` (NJC, section 4).
+    Asset,
+    /// `generic`: the `criterion` stated in the problem (Kesidis, equation 3).
+    Generic,
+    /// `resource:NAME`: `u_ni = d_nir / sum_i k_i c_ir` for one resource `r`; may be 0.
+    Resource(usize),
+}
+
+/// Why there is no such share.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ShareError {
+    /// No share has this name.
+    #[error("there is no share `{0}`: expected drfh, cdrf, tsf, asset, generic or resource:NAME")]
+    Unknown(String),
+    /// The problem has no such resource.
+    #[error("there is no resource `{0}`")]
+    UnknownResource(String),
+    /// The share is not defined for this problem; the reason.
+    #[error("{0}")]
+    NotApplicable(String),
+}
+
+impl Share {
+    /// The share of that name: `drfh` (also `drf`, `c-drfh`), `cdrf`, `tsf`, `asset`, `generic`,
+    /// `resource:NAME`.
+    ///
+    /// # Errors
+    /// [`ShareError`] when there is none.
+    pub fn parse(name: &str, problem: &Problem) -> Result<Self, ShareError> {
+        match name {
+            "drfh" | "drf" | "c-drfh" => Ok(Self::Dominant),
+            "cdrf" => Ok(Self::Containerized),
+            "tsf" => Ok(Self::TaskShare),
+            "asset" => Ok(Self::Asset),
+            "generic" => Ok(Self::Generic),
+            _ => {
+                let resource =
+                    name.strip_prefix("resource:").ok_or_else(|| ShareError::Unknown(name.to_owned()))?;
+                let at = problem.resources().iter().position(|r| r == resource);
+                at.map(Self::Resource).ok_or_else(|| ShareError::UnknownResource(resource.to_owned()))
+            }
+        }
+    }
+
+    /// The name that [`Share::parse`] reads.
+    #[must_use]
+    pub fn name(&self, problem: &Problem) -> String {
+        match self {
+            Self::Dominant => "drfh".to_owned(),
+            Self::Containerized => "cdrf".to_owned(),
+            Self::TaskShare => "tsf".to_owned(),
+            Self::Asset => "asset".to_owned(),
+            Self::Generic => "generic".to_owned(),
+            Self::Resource(r) => format!("resource:{}", problem.resources().get(*r).map_or("", String::as_str)),
+        }
+    }
+
+    /// `u_ni` for every active user and every class that it can run on.
+    ///
+    /// # Errors
+    /// [`ShareError::NotApplicable`] when the share is not defined for the problem, or is 0 for an
+    /// active user (only [`Share::Resource`] may be 0: such a user is left out).
+    pub fn coefficients(&self, problem: &Problem) -> Result<ShareCoefficients, ShareError> {
+        let gammas = match self {
+            Self::Containerized | Self::TaskShare => Some(Gammas::new(problem)),
+            _ => None,
+        };
+        if *self == Self::Containerized && problem.has_placement_constraints() {
+            let why = "cdrf is defined only for problems without placement constraints".to_owned();
+            return Err(ShareError::NotApplicable(why));
+        }
+        if let Self::Resource(r) = self {
+            match problem.total_capacity().get(*r) {
+                None => return Err(ShareError::UnknownResource(format!("number {}", r + 1))),
+                Some(total) if total.is_zero() => {
+                    let why = format!("no server has any `{}`", problem.resources()[*r]);
+                    return Err(ShareError::NotApplicable(why));
+                }
+                Some(_) => {}
+            }
+        }
+        let mut users = Vec::with_capacity(problem.n_users());
+        for n in 0..problem.n_users() {
+            if !problem.is_active(n) {
+                users.push(UserShare::default());
+                continue;
+            }
+            let user = match (self, &gammas) {
+                (Self::Containerized | Self::TaskShare, Some(gammas)) => {
+                    let gamma = gammas.total(n, *self == Self::Containerized);
+                    UserShare::uniform(if gamma.is_zero() { gamma } else { gamma.recip() })
+                }
+                (Self::Generic, _) => generic(problem, n)?,
+                (Self::Resource(r), _) => of_resource(problem, n, *r),
+                _ => self.of_base_demand(problem, n),
+            };
+            if user.base.is_zero() && user.on.is_empty() && !matches!(self, Self::Resource(_)) {
+                let name = problem.users()[n].name();
+                let why = format!("user `{name}` has no share: its base demand asks for no resource that there is");
+                return Err(ShareError::NotApplicable(why));
+            }
+            users.push(user);
+        }
+        Ok(ShareCoefficients { users })
+    }
+
+    fn of_base_demand(self, problem: &Problem, n: usize) -> UserShare {
+        let demand = problem.users()[n].base_demand().iter().zip(problem.total_capacity());
+        let fractions = demand.filter(|(_, total)| !total.is_zero()).map(|(d, total)| Rational::from(d / total));
+        UserShare::uniform(match self {
+            Self::Asset => fractions.sum(),
+            _ => fractions.max().unwrap_or_default(),
+        })
+    }
+}
+
+fn generic(problem: &Problem, n: usize) -> Result<UserShare, ShareError> {
+    let user = &problem.users()[n];
+    let mut on = Vec::new();
+    for i in (0..problem.n_servers()).filter(|&i| problem.can_run(n, i)) {
+        let Ok(at) = user.criterion().binary_search_by_key(&i, |(server, _)| *server) else {
+            return Err(ShareError::NotApplicable(format!(
+                "user `{}` states no criterion for server `{}`, where it can run",
+                user.name(),
+                problem.servers()[i].name()
+            )));
+        };
+        on.push(user.criterion()[at].clone());
+    }
+    match on.as_slice() {
+        [(_, first), rest @ ..] if rest.iter().all(|(_, u)| u == first) => Ok(UserShare::uniform(first.clone())),
+        _ => Ok(UserShare { base: Rational::new(), on }),
+    }
+}
+
+fn of_resource(problem: &Problem, n: usize, r: usize) -> UserShare {
+    let user = &problem.users()[n];
+    let share = |demand: &[Rational]| Rational::from(&demand[r] / &problem.total_capacity()[r]);
+    let overridden = |i: usize| user.demand_overrides().binary_search_by_key(&i, |(server, _)| *server).ok();
+    let runs = |i: &usize| problem.can_run(n, *i);
+    let on: Vec<(usize, Rational)> = user
+        .demand_overrides()
+        .iter()
+        .filter(|(i, _)| runs(i))
+        .map(|(i, demand)| (*i, share(demand)))
+        .collect();
+    let elsewhere = (0..problem.n_servers()).any(|i| overridden(i).is_none() && runs(&i));
+    let base = if elsewhere { share(user.base_demand()) } else { on.first().map_or_else(Rational::new, |u| u.1.clone()) };
+    if on.iter().all(|(_, u)| *u == base) {
+        return UserShare::uniform(base);
+    }
+    UserShare { base, on }
+}
+
+#[derive(Debug, Clone, PartialEq, Default)]
+struct UserShare {
+    base: Rational,
+    /// Classes with another value, ascending; empty when the value is the same everywhere.
+    on: Vec<(usize, Rational)>,
+}
+
+impl UserShare {
+    fn uniform(base: Rational) -> Self {
+        Self { base, on: Vec::new() }
+    }
+}
+
+/// `u_ni` of a [`Share`]: one number for each user where it does not depend on the class.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ShareCoefficients {
+    users: Vec<UserShare>,
+}
+
+impl ShareCoefficients {
+    /// `u_ni`. Of meaning for active users on classes that they can run on.
+    #[must_use]
+    pub fn of(&self, n: usize, i: usize) -> &Rational {
+        let user = &self.users[n];
+        user.on.binary_search_by_key(&i, |(server, _)| *server).map_or(&user.base, |at| &user.on[at].1)
+    }
+
+    /// `u_n`, when `u_ni` is the same on every class that user `n` can run on.
+    #[must_use]
+    pub fn uniform(&self, n: usize) -> Option<&Rational> {
+        let user = &self.users[n];
+        user.on.is_empty().then_some(&user.base)
+    }
+
+    /// `u_ni / w_n` in integers over one denominator.
+    pub(crate) fn scaled(&self, instance: &Instance<'_>) -> Result<ScaledShare, InstanceError> {
+        let users = instance.problem().users();
+        let weighted = |n: usize, u: &Rational| Rational::from(u / users[n].weight());
+        let mut denominator = Integer::from(1);
+        let mut entries = 0;
+        for (n, user) in self.users.iter().enumerate() {
+            for u in std::iter::once(&user.base).chain(user.on.iter().map(|(_, u)| u)) {
+                absorb(&mut denominator, weighted(n, u).denom());
+                entries += 1;
+                check_width(&denominator, entries)?;
+            }
+        }
+        let integer = |n: usize, u: &Rational| scaled(&weighted(n, u), &denominator);
+        let base = self.users.iter().enumerate().map(|(n, user)| integer(n, &user.base)).collect();
+        let on = self.users.iter().enumerate();
+        let on = on.map(|(n, user)| user.on.iter().map(|(i, u)| (*i, integer(n, u))).collect()).collect();
+        Ok(ScaledShare { base, on, denominator })
+    }
+}
+
+/// [`ShareCoefficients`] over weight, in integers.
+#[derive(Debug)]
+pub(crate) struct ScaledShare {
+    base: Vec<Integer>,
+    on: Vec<Vec<(usize, Integer)>>,
+    pub denominator: Integer,
+}
+
+impl ScaledShare {
+    /// `u_ni / w_n` times the denominator.
+    pub fn of(&self, n: usize, i: usize) -> &Integer {
+        let on = &self.on[n];
+        on.binary_search_by_key(&i, |(server, _)| *server).map_or(&self.base[n], |at| &on[at].1)
+    }
+
+    /// `U_n` times the denominator and the instance's `L`.
+    pub fn level(&self, instance: &Instance<'_>, n: usize) -> Integer {
+        if self.on[n].is_empty() {
+            return Integer::from(&self.base[n] * &instance.totals[n]);
+        }
+        instance.tasks[n].iter().map(|(i, x)| Integer::from(self.of(n, *i) * x)).sum()
+    }
+
+    /// Least positive and greatest `u_ni / w_n` over the classes that user `n` can run on, times
+    /// the denominator; `None` when all are 0.
+    pub fn range(&self, instance: &Instance<'_>, n: usize) -> Option<(Integer, Integer)> {
+        if self.on[n].is_empty() {
+            let value = self.base[n].clone();
+            return (value > 0).then(|| (value.clone(), value));
+        }
+        let values = || instance.scaled.classes(n).map(|i| self.of(n, i)).filter(|u| **u > 0);
+        Some((values().min()?.clone(), values().max()?.clone()))
+    }
+}
