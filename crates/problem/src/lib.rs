@@ -11,6 +11,7 @@ pub mod format;
 pub mod number;
 pub mod place;
 pub mod problem;
+pub mod schema;
 pub mod utilisation;
 
 pub use allocation::{Allocation, Arithmetic};
