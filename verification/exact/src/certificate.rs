@@ -28,6 +28,7 @@ use serde_json::value::RawValue;
 use crate::axiom::Axiom;
 use crate::axiom::feasible::Limit;
 use crate::axiom::max_min::Level;
+use crate::checker::Verdict;
 use crate::claim::{Claim, Evidence};
 use crate::instance::Tasks;
 use crate::prices::Prices;
@@ -117,6 +118,7 @@ impl Certificate {
 enum Json {
     Null,
     Bool(bool),
+    Count(usize),
     Text(String),
     List(Vec<Self>),
     Object(Vec<(String, Self)>),
@@ -134,6 +136,7 @@ impl Serialize for Json {
         match self {
             Self::Null => serializer.serialize_unit(),
             Self::Bool(value) => serializer.serialize_bool(*value),
+            Self::Count(value) => serializer.serialize_u64(*value as u64),
             Self::Text(text) => serializer.serialize_str(text),
             Self::List(list) => serializer.collect_seq(list),
             Self::Object(fields) => serializer.collect_map(fields.iter().map(|(key, value)| (key, value))),
@@ -151,6 +154,16 @@ fn number(value: &Rational) -> Json {
 
 fn fields<const N: usize>(fields: [(&str, Json); N]) -> Json {
     Json::Object(fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+}
+
+impl Verdict {
+    /// `{"valid", "claims", "reason"}`, without a reason when there is none.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let mut all = vec![("valid".to_owned(), Json::Bool(self.valid)), ("claims".to_owned(), Json::Count(self.claims))];
+        all.extend(self.reason.as_ref().map(|reason| ("reason".to_owned(), string(reason))));
+        Json::Object(all).text()
+    }
 }
 
 struct Names<'a> {

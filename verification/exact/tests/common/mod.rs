@@ -1,0 +1,151 @@
+//! Problems, allocations and certificates that several tests use.
+#![allow(dead_code, missing_docs)]
+
+use evenhand_exact::{Axiom, Certificate, Claim, Evidence, Instance, Level, Prices, Share, Tasks, check};
+use evenhand_problem::format::Source;
+use evenhand_problem::{Allocation, Problem, Rational};
+
+pub fn q(text: &str) -> Rational {
+    evenhand_problem::number::parse(text).unwrap()
+}
+
+pub fn problem(text: &str) -> Problem {
+    Source { name: "problem", text }.problem().unwrap()
+}
+
+pub fn allocation(problem: &Problem, tasks: &str) -> Allocation {
+    let text = format!(r#"{{"kind": "allocation", "tasks": {tasks}}}"#);
+    Source { name: "allocation", text: &text }.allocation(problem).unwrap().allocation
+}
+
+pub fn tasks(entries: &[&[(usize, &str)]]) -> Tasks {
+    entries.iter().map(|on| on.iter().map(|(i, x)| (*i, q(x))).collect()).collect()
+}
+
+/// DRFH, Figure 1.
+pub fn figure_1() -> Problem {
+    problem(
+        r#"{"kind": "allocation-problem", "name": "two servers", "resources": ["cpu", "memory"],
+        "servers": [{"name": "high-memory", "capacity": {"cpu": 2, "memory": 12}},
+                    {"name": "high-cpu", "capacity": {"cpu": 12, "memory": 2}}],
+        "users": [{"name": "user 1", "demand": {"cpu": "1/5", "memory": 1}},
+                  {"name": "user 2", "demand": {"cpu": 1, "memory": "1/5"}}]}"#,
+    )
+}
+
+/// Its DRFH allocation: 10 tasks each, dominant share 5/7.
+pub fn figure_1_fair(problem: &Problem) -> Allocation {
+    allocation(problem, r#"{"user 1": {"high-memory": 10}, "user 2": {"high-cpu": 10}}"#)
+}
+
+/// Its allocation by DRF in every server: 6 tasks each.
+pub fn figure_1_naive(problem: &Problem) -> Allocation {
+    allocation(
+        problem,
+        r#"{"user 1": {"high-memory": 5, "high-cpu": 1}, "user 2": {"high-memory": 1, "high-cpu": 5}}"#,
+    )
+}
+
+/// Prices that prove that both users together never have more than 20 tasks.
+pub fn figure_1_prices(instance: &Instance<'_>) -> Prices {
+    let mut prices = Prices::zero(instance);
+    prices.user_weights = vec![q("1"), q("1")];
+    prices.rows = vec![q("5"), q("0"), q("0"), q("5")];
+    prices
+}
+
+pub fn with(axiom: Axiom, share: Option<Share>, evidence: Evidence, instance: &Instance<'_>) -> Claim {
+    Claim::with_evidence(axiom, share, evidence, instance, &Rational::new()).unwrap()
+}
+
+pub fn derived(instance: &Instance<'_>) -> Vec<Claim> {
+    let axioms = [Axiom::Feasible, Axiom::NonWasteful, Axiom::EnvyFree, Axiom::SharingIncentive];
+    axioms.map(|axiom| Claim::derive(axiom, instance, &Rational::new()).unwrap()).to_vec()
+}
+
+pub fn certificate(problem: &Problem, allocation: &Allocation, claims: Vec<Claim>) -> Certificate {
+    let not_checked = Axiom::ALL.into_iter().filter(|axiom| claims.iter().all(|claim| claim.axiom != *axiom));
+    Certificate {
+        problem: problem.clone(),
+        allocation: allocation.clone(),
+        tolerance: Rational::new(),
+        not_checked: not_checked.map(|axiom| axiom.name().to_owned()).collect(),
+        claims,
+    }
+}
+
+/// Valid, and still so after a round trip through its text.
+pub fn assert_valid(certificate: &Certificate) {
+    let verdict = check(certificate);
+    assert!(verdict.valid, "{:?}", verdict.reason);
+    assert_eq!(verdict.claims, certificate.claims.len());
+    let text = certificate.to_json();
+    let read = Certificate::parse(&Source { name: "certificate", text: &text }).unwrap();
+    assert_eq!(read.to_json(), text);
+    assert_eq!((&read.claims, &read.problem), (&certificate.claims, &certificate.problem));
+    assert!(check(&read).valid);
+}
+
+/// Good certificates with evidence of every form, of yes and of no.
+pub fn good_certificates() -> Vec<(&'static str, Certificate)> {
+    let mut all = Vec::new();
+    let two = figure_1();
+    let drfh = Some(Share::Dominant);
+
+    let x = figure_1_fair(&two);
+    let instance = Instance::new(&two, &x).unwrap();
+    let mut claims = derived(&instance);
+    let prices = figure_1_prices(&instance);
+    claims.push(with(Axiom::ParetoOptimal, None, Evidence::Prices(prices.clone()), &instance));
+    let level = |level: &str, prices: &Prices| Evidence::Levels {
+        resource: None,
+        levels: vec![Level { level: q(level), prices: prices.clone() }],
+    };
+    let mut weighted = prices.clone();
+    weighted.user_weights = vec![q("14"), q("14")];
+    claims.push(with(Axiom::MaxMin, drfh, level("5/7", &weighted), &instance));
+    claims.push(Claim::derive(Axiom::BottleneckFair, &instance, &Rational::new()).unwrap());
+    claims.push(Claim::derive(Axiom::SingleResourceFair, &instance, &Rational::new()).unwrap());
+    all.push(("figure-1-drfh", certificate(&two, &x, claims)));
+
+    let x = figure_1_naive(&two);
+    let instance = Instance::new(&two, &x).unwrap();
+    let better = tasks(&[&[(0, "10")], &[(1, "10")]]);
+    let mut claims = derived(&instance);
+    claims.push(with(Axiom::ParetoOptimal, None, Evidence::Dominating(better.clone()), &instance));
+    let rise = Evidence::Rise { resource: None, user: 1, allocation: better };
+    claims.push(with(Axiom::MaxMin, drfh, rise, &instance));
+    all.push(("figure-1-naive", certificate(&two, &x, claims)));
+
+    let x = allocation(&two, r#"{"user 1": {"high-memory": 9, "high-cpu": 2}, "user 2": {"high-memory": "-1/4"}}"#);
+    let instance = Instance::new(&two, &x).unwrap();
+    all.push(("figure-1-violated", certificate(&two, &x, derived(&instance))));
+
+    // One resource, three users: one satisfied, one barred from the second server.
+    let one = problem(
+        r#"{"kind": "allocation-problem", "resources": ["cpu"],
+        "servers": [{"name": "a", "count": 2, "capacity": {"cpu": 3}}, {"name": "b", "capacity": {"cpu": 10}}],
+        "users": [{"name": "small", "demand": {"cpu": 1}, "tasks": "1"},
+                  {"name": "bound", "demand": {"cpu": 1}, "servers": ["a"]},
+                  {"name": "free", "demand": {"cpu": 2}, "weight": 2}]}"#,
+    );
+    let x = allocation(&one, r#"{"small": {"b": 1}, "bound": {"a": 5}, "free": {"a": "1/2", "b": "9/2"}}"#);
+    let instance = Instance::new(&one, &x).unwrap();
+    // U: 1/16, 5/16, 5/16: everything is used, and bound and free share the rest 1 to 2 in cpu.
+    let mut levels = Prices::zero(&instance);
+    levels.user_weights = vec![q("16"), q("16"), q("32")];
+    levels.rows = vec![q("1"), q("1")];
+    let evidence = Evidence::Levels { resource: Some(0), levels: vec![Level { level: q("5/16"), prices: levels.clone() }] };
+    let mut claims = derived(&instance);
+    claims.push(Claim::with_evidence(Axiom::SingleResourceFair, None, evidence.clone(), &instance, &q("0")).unwrap_or_else(|e| panic!("{e}")));
+    claims.push(with(Axiom::BottleneckFair, None, evidence.clone(), &instance));
+    claims.push(with(Axiom::GlobalBottleneckFair, None, evidence, &instance));
+    let evidence = Evidence::Levels { resource: None, levels: vec![Level { level: q("5/16"), prices: levels.clone() }] };
+    claims.push(with(Axiom::MaxMin, Some(Share::Resource(0)), evidence, &instance));
+    claims.push(Claim::not_applicable(Axiom::MaxMin, Some(Share::Containerized), "placement constraints".to_owned()));
+    let mut prices = levels;
+    prices.user_weights = vec![q("1"), q("1"), q("2")];
+    claims.push(with(Axiom::ParetoOptimal, None, Evidence::Prices(prices), &instance));
+    all.push(("one-resource", certificate(&one, &x, claims)));
+    all
+}
