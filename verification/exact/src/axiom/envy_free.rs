@@ -118,21 +118,35 @@ fn inverse_weights(problem: &Problem) -> (Vec<Integer>, Integer) {
     (inverse.iter().map(|value| scaled(value, &common)).collect(), common)
 }
 
-/// A user whose bundle values are integers `S` over a scale: `v = S / scale`.
+/// How a user counts: bundle values are integers `S` with `v L = S / scale`.
+///
+/// Values, task limits and margins all carry the common denominator `L` of the allocation, which is
+/// the wide number of an exact answer and cancels from every comparison.
 struct Viewer {
-    /// `L Wl Lcm / w_n` as a fraction: `S = v * scale`.
+    /// `Wl Lcm / w_n`.
     scale: Rational,
+    /// `x_n L`.
+    total: Integer,
+    /// `T_n L`.
+    tasks: Option<Quotient>,
 }
 
 impl Viewer {
     /// `lcm`: what the user's inverse demands are multiplied by.
     fn new(instance: &Instance<'_>, weight_scale: &Integer, n: usize, lcm: &Integer) -> Self {
-        let weight = instance.problem().users()[n].weight();
-        let scale = Integer::from(&instance.denominator * weight_scale) * lcm;
-        Self { scale: Rational::from(weight.recip_ref()) * scale }
+        let user = &instance.problem().users()[n];
+        let scale = Integer::from(weight_scale * lcm);
+        let limit = |tasks: &Rational| {
+            Quotient::new(Integer::from(tasks.numer() * &instance.denominator), tasks.denom().clone())
+        };
+        Self {
+            scale: Rational::from(user.weight().recip_ref()) * scale,
+            total: instance.totals[n].clone(),
+            tasks: user.tasks().map(limit),
+        }
     }
 
-    /// `S / scale` as a fraction.
+    /// `S / scale`.
     fn value(&self, sum: &Integer) -> Quotient {
         Quotient::new(Integer::from(sum * self.scale.denom()), self.scale.numer().clone())
     }
@@ -148,21 +162,20 @@ impl Viewer {
         let numerator = Integer::from(&value.numerator * self.scale.numer());
         numerator.div_ceil(Integer::from(&value.denominator * self.scale.denom()))
     }
-}
 
-/// `x_n - min(T_n, value)`.
-fn slack(instance: &Instance<'_>, n: usize, value: &Quotient) -> Quotient {
-    let by_value = difference(&instance.totals[n], &instance.denominator, value);
-    match instance.problem().users()[n].tasks().map(Quotient::from) {
-        Some(tasks) if tasks < *value => difference(&instance.totals[n], &instance.denominator, &tasks),
-        _ => by_value,
+    /// `(x_n - other) L`, given `other L`.
+    fn lead(&self, other: &Quotient) -> Quotient {
+        let numerator = Integer::from(&self.total * &other.denominator) - &other.numerator;
+        Quotient::new(numerator, other.denominator.clone())
     }
-}
 
-/// `a / b - c`.
-fn difference(a: &Integer, b: &Integer, c: &Quotient) -> Quotient {
-    let numerator = Integer::from(a * &c.denominator) - Integer::from(&c.numerator * b);
-    Quotient::new(numerator, Integer::from(b * &c.denominator))
+    /// `(x_n - min(T_n, v)) L`, given `v L`.
+    fn margin(&self, value: &Quotient) -> Quotient {
+        match &self.tasks {
+            Some(tasks) if tasks < value => self.lead(tasks),
+            _ => self.lead(value),
+        }
+    }
 }
 
 /// The integers of `1 / demand` over their least common denominator, which is returned too.
@@ -195,14 +208,18 @@ fn tightest_by_rank(instance: &Instance<'_>) -> Option<Tightest> {
             }
         }
     }
-    least.map(|(margin, user, envied)| Tightest { user, envied, margin: margin.to_rational() })
+    least.map(|(margin, user, envied)| Tightest {
+        user,
+        envied,
+        margin: margin.to_rational() / &instance.denominator,
+    })
 }
 
 /// The bundles of all users as those with one set of classes see them.
 ///
 /// `Q_mr = X_m D_mr W_m`, with `X_m` the tasks of `m` on the classes of the set (times `L`), `D_mr`
 /// its demand (times the scale of `r`) and `W_m` its inverse weight (times theirs). With
-/// `V_r = lcm / D_nr` the bundle of `m` is worth `min_r Q_mr V_r` over the scale of [`Viewer`]. That is
+/// `V_r = lcm / D_nr` the bundle of `m` is worth `S = min_r Q_mr V_r` to [`Viewer`]. That is
 /// more than a threshold `B` exactly when `Q_mr > floor(B / V_r)` for every demanded `r`, and that
 /// when the rank of `Q_mr` among the sorted values of `r` is at least the number of values up to
 /// the floor: two products and a binary search for each `r`, then only comparisons of `u32`.
@@ -261,14 +278,12 @@ impl<'a, 'b> Pool<'a, 'b> {
     /// The margin of user `n` if it is less than `bound`.
     fn tighter(&self, n: usize, bound: Option<&Quotient>) -> Option<Quotient> {
         let view = self.view(n);
-        let tasks = self.instance.problem().users()[n].tasks().map(Quotient::from);
-        let total = |c: &Quotient| difference(&self.instance.totals[n], &self.instance.denominator, c);
         // `min(T_n, v) > x_n - bound` is needed.
         let mut threshold = match bound {
             None => Integer::from(-1),
             Some(bound) => {
-                let needed = total(bound);
-                if tasks.as_ref().is_some_and(|tasks| *tasks <= needed) {
+                let needed = view.viewer.lead(bound);
+                if view.viewer.tasks.as_ref().is_some_and(|tasks| *tasks <= needed) {
                     return None;
                 }
                 view.viewer.floor(&needed)
@@ -287,14 +302,13 @@ impl<'a, 'b> Pool<'a, 'b> {
                 break;
             }
         }
-        found.then(|| slack(self.instance, n, &view.viewer.value(&threshold)))
+        found.then(|| view.viewer.margin(&view.viewer.value(&threshold)))
     }
 
     /// The first user whose bundle gives user `n` this margin.
     fn envied(&self, n: usize, margin: &Quotient) -> usize {
         let view = self.view(n);
-        let needed = difference(&self.instance.totals[n], &self.instance.denominator, margin);
-        let threshold = view.viewer.ceil(&needed) - 1u32;
+        let threshold = view.viewer.ceil(&view.viewer.lead(margin)) - 1u32;
         self.next_above(&self.limits(&view, &threshold), n, 0).unwrap_or_default()
     }
 
@@ -355,7 +369,7 @@ fn tightest_by_pairs(instance: &Instance<'_>) -> Option<Tightest> {
     let users: Vec<usize> = (0..instance.problem().n_users()).filter(|&n| instance.is_active(n)).collect();
     let least = users.into_par_iter().map(|n| (pairs.tightest(n), n)).min_by(|a, b| (&a.0.0, a.1).cmp(&(&b.0.0, b.1)))?;
     let ((margin, envied), user) = least;
-    Some(Tightest { user, envied, margin: margin.to_rational() })
+    Some(Tightest { user, envied, margin: margin.to_rational() / &instance.denominator })
 }
 
 /// All bundles in integers, class by class: `H_mir = X_mi D_mir W_m` where a resource is divided, and
@@ -427,14 +441,12 @@ impl<'a, 'b> Pairs<'a, 'b> {
         let (worth, mut envied) = best.unwrap_or_default();
         let value = viewer.value(&worth);
         // With T_n below the best value, the first bundle worth at least T_n is as tight.
-        if let Some(tasks) = self.instance.problem().users()[n].tasks().map(Quotient::from) {
-            if tasks < value {
-                let enough = viewer.ceil(&tasks);
-                let mut worths = others.map(|m| (wide_worth(&self.bundles[m], &inverse), m));
-                envied = worths.find(|(worth, _)| *worth >= enough).map_or(envied, |(_, m)| m);
-            }
+        if let Some(tasks) = viewer.tasks.as_ref().filter(|tasks| **tasks < value) {
+            let enough = viewer.ceil(tasks);
+            let mut worths = others.map(|m| (wide_worth(&self.bundles[m], &inverse), m));
+            envied = worths.find(|(worth, _)| *worth >= enough).map_or(envied, |(_, m)| m);
         }
-        (slack(self.instance, n, &value), envied)
+        (viewer.margin(&value), envied)
     }
 
     /// `1 / d_nir` in integers by class and row (`None` where `n` cannot run or nobody holds
