@@ -8,6 +8,7 @@
 pub mod allocation;
 pub mod constraint;
 pub mod format;
+pub mod import;
 pub mod number;
 pub mod place;
 pub mod problem;

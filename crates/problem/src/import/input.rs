@@ -1,0 +1,199 @@
+//! Rows of tables, plain or compressed.
+
+use std::{
+    fs::File,
+    io::{self, BufRead, BufReader, Read},
+    path::Path,
+};
+
+use csv::StringRecord;
+use flate2::bufread::MultiGzDecoder;
+use ruzstd::decoding::StreamingDecoder;
+
+use super::ImportError;
+
+/// A table to import, plain, gzip or zstd: its first bytes say which.
+pub struct Input {
+    name: String,
+    reader: Box<dyn Read>,
+}
+
+impl Input {
+    /// A file.
+    ///
+    /// # Errors
+    /// [`ImportError::Io`] when it cannot be opened or its compression is damaged.
+    pub fn open(path: &Path) -> Result<Self, ImportError> {
+        let name = path.to_string_lossy().into_owned();
+        match File::open(path) {
+            Ok(file) => Self::new(name, file),
+            Err(source) => Err(ImportError::Io { file: name, source }),
+        }
+    }
+
+    /// Bytes from anywhere, under a name for messages.
+    ///
+    /// # Errors
+    /// As [`Input::open`].
+    pub fn new(name: impl Into<String>, reader: impl Read + 'static) -> Result<Self, ImportError> {
+        let name = name.into();
+        match decompressed(BufReader::new(Box::new(reader))) {
+            Ok(reader) => Ok(Self { name, reader }),
+            Err(source) => Err(ImportError::Io { file: name, source }),
+        }
+    }
+
+    pub(super) fn rows(self) -> Rows {
+        let reader = BufReader::new(self.reader);
+        Rows { name: self.name, reader, line: 0, bytes: Vec::new(), record: StringRecord::new() }
+    }
+}
+
+type Bytes = BufReader<Box<dyn Read>>;
+
+fn decompressed(bytes: Bytes) -> io::Result<Box<dyn Read>> {
+    // A first read may return less than the magic number, so take it whole and put it back.
+    let mut bytes = bytes;
+    let mut magic = Vec::with_capacity(4);
+    bytes.by_ref().take(4).read_to_end(&mut magic)?;
+    let whole: Box<dyn Read> = Box::new(io::Cursor::new(magic.clone()).chain(bytes));
+    let bytes = BufReader::new(whole);
+    match *magic {
+        [0x1f, 0x8b, ..] => Ok(Box::new(MultiGzDecoder::new(bytes))),
+        [0x28, 0xb5, 0x2f, 0xfd] => Ok(Box::new(Zstd { frame: Some(frame(bytes)?) })),
+        _ => Ok(Box::new(bytes)),
+    }
+}
+
+type Frame = StreamingDecoder<Bytes, ruzstd::decoding::FrameDecoder>;
+
+/// All zstd frames of a file, one after the other.
+struct Zstd {
+    frame: Option<Frame>,
+}
+
+fn frame(bytes: Bytes) -> io::Result<Frame> {
+    StreamingDecoder::new(bytes).map_err(io::Error::other)
+}
+
+impl Read for Zstd {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while let Some(current) = &mut self.frame {
+            let read = current.read(buffer)?;
+            if read > 0 || buffer.is_empty() {
+                return Ok(read);
+            }
+            if let Some(ended) = self.frame.take() {
+                let mut rest = ended.into_inner();
+                if !rest.fill_buf()?.is_empty() {
+                    self.frame = Some(frame(rest)?);
+                }
+            }
+        }
+        Ok(0)
+    }
+}
+
+/// The rows of a table, one on each line.
+///
+/// Lines are counted here: the csv crate loses count with blank lines and with `\r\n`.
+pub(super) struct Rows {
+    name: String,
+    reader: Bytes,
+    line: u64,
+    bytes: Vec<u8>,
+    record: StringRecord,
+}
+
+/// One row, which knows its line.
+#[derive(Clone, Copy)]
+pub(super) struct Row<'a> {
+    file: &'a str,
+    line: u64,
+    record: &'a StringRecord,
+}
+
+impl Rows {
+    pub(super) fn next(&mut self) -> Result<Option<Row<'_>>, ImportError> {
+        loop {
+            self.bytes.clear();
+            let read = self.reader.read_until(b'\n', &mut self.bytes);
+            let read = read.map_err(|source| ImportError::Io { file: self.name.clone(), source })?;
+            if read == 0 {
+                return Ok(None);
+            }
+            self.line += 1;
+            if !self.bytes.trim_ascii_end().is_empty() {
+                break;
+            }
+        }
+        match std::str::from_utf8(&self.bytes) {
+            Ok(line) => split(line.trim_end_matches(['\n', '\r']), &mut self.record),
+            Err(_) => return Err(self.error("this line is not UTF-8 text".to_owned())),
+        }
+        Ok(Some(Row { file: &self.name, line: self.line, record: &self.record }))
+    }
+
+    /// The first row, which must be there.
+    pub(super) fn first(&mut self, expected: &str) -> Result<Row<'_>, ImportError> {
+        let empty = ImportError::Row {
+            file: self.name.clone(),
+            line: 1,
+            message: format!("the file is empty: expected {expected}"),
+        };
+        self.next()?.ok_or(empty)
+    }
+
+    fn error(&self, message: String) -> ImportError {
+        ImportError::Row { file: self.name.clone(), line: self.line, message }
+    }
+}
+
+fn split(line: &str, record: &mut StringRecord) {
+    record.clear();
+    if line.contains('"') {
+        let mut quoted = csv::ReaderBuilder::new().has_headers(false).from_reader(line.as_bytes());
+        // Text in memory can be read, and one line is one record.
+        let _ = quoted.read_record(record);
+    } else {
+        line.split(',').for_each(|field| record.push_field(field));
+    }
+}
+
+impl<'a> Row<'a> {
+    /// The column by position, from 0; empty when it is not there.
+    pub(super) fn field(&self, column: usize) -> &'a str {
+        self.record.get(column).unwrap_or_default()
+    }
+
+    pub(super) fn is(&self, fields: &[&str]) -> bool {
+        self.record.iter().eq(fields.iter().copied())
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.record.len()
+    }
+
+    pub(super) fn error(&self, message: impl Into<String>) -> ImportError {
+        ImportError::Row { file: self.file.to_owned(), line: self.line, message: message.into() }
+    }
+
+    pub(super) fn column_error(&self, column: usize, name: &str, expected: &str) -> ImportError {
+        let found: String = self.field(column).chars().take(40).collect();
+        self.error(format!("{name}: found `{}`: expected {expected}", found.escape_debug()))
+    }
+
+    pub(super) fn expect_columns(&self, columns: usize) -> Result<(), ImportError> {
+        if self.len() == columns {
+            return Ok(());
+        }
+        Err(self.error(format!("found {} columns: expected {columns}", self.len())))
+    }
+
+    /// A whole number of at least 0.
+    pub(super) fn whole(&self, column: usize, name: &str) -> Result<u64, ImportError> {
+        let text = self.field(column);
+        let number = if text.bytes().all(|byte| byte.is_ascii_digit()) { text.parse().ok() } else { None };
+        number.ok_or_else(|| self.column_error(column, name, "a whole number"))
+    }
+}

@@ -1,0 +1,62 @@
+//! Real cluster data as allocation problems.
+//!
+//! | importer | reads |
+//! |---|---|
+//! | [`openb`] | node and pod lists of the Alibaba GPU cluster trace of 2023 |
+//! | [`google`] | machine table or events, and task events, of the Google cluster trace of 2011 |
+//!
+//! Files may be plain, gzip or zstd, whatever they are called. A malformed row is an error with
+//! file and line; what the mapping cannot express is told in a [`Note`], with numbers.
+
+mod google;
+mod input;
+mod note;
+mod openb;
+
+use thiserror::Error;
+
+use crate::problem::{Problem, ProblemError};
+
+pub use google::{GoogleOptions, GoogleUsers, google};
+pub use input::Input;
+pub use note::Note;
+pub use openb::openb;
+
+/// What an importer made.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Import {
+    /// The problem.
+    pub problem: Problem,
+    /// What the problem does not say of the data.
+    pub notes: Vec<Note>,
+    /// Names in the problem and what the data calls them, where a name was made up: users and
+    /// platforms of the Google trace.
+    pub originals: Vec<(String, String)>,
+}
+
+/// Why data cannot be imported.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ImportError {
+    /// A file cannot be opened, read or decompressed.
+    #[error("{file}: {source}")]
+    Io {
+        /// Name of the file.
+        file: String,
+        /// What went wrong.
+        source: std::io::Error,
+    },
+    /// A row is not what the format says.
+    #[error("{file}:{line}: {message}")]
+    Row {
+        /// Name of the file.
+        file: String,
+        /// Line in the decompressed file, from 1.
+        line: u64,
+        /// What was found and what was expected.
+        message: String,
+    },
+    /// The data holds no server, or something else that no problem can be made of.
+    #[error("no allocation problem can be made of this: {0}")]
+    Problem(#[from] ProblemError),
+}
