@@ -65,14 +65,18 @@ impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (position, step) in self.steps.iter().enumerate() {
             match step {
-                Step::Key(name) if position == 0 => write!(f, "{name}")?,
-                Step::Key(name) if name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-') => {
-                    write!(f, ".{name}")?;
+                Step::Key(name) if is_plain(name) => {
+                    let dot = if position == 0 { "" } else { "." };
+                    write!(f, "{dot}{name}")?;
                 }
-                Step::Key(name) => write!(f, "[\"{name}\"]")?,
+                Step::Key(name) => write!(f, "[\"{}\"]", name.escape_debug())?,
                 Step::Index(index) => write!(f, "[{index}]")?,
             }
         }
         Ok(())
     }
+}
+
+fn is_plain(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-')
 }

@@ -89,10 +89,6 @@ impl<'a> Source<'a> {
             .take_while(|(i, c)| *i == 0 || (*i < 20 && !c.is_whitespace() && !",:[]{}\"".contains(*c)))
             .map(|(_, c)| c)
             .collect();
-        let shown = match token.contains(char::is_control) {
-            true => token.escape_debug().to_string(),
-            false => token.clone(),
-        };
         let expected = match what {
             "trailing characters" => "the end of the file",
             "key must be a string" => "the name of a field in double quotes",
@@ -100,8 +96,8 @@ impl<'a> Source<'a> {
             _ => what.strip_prefix("expected ").unwrap_or_default(),
         };
         let message = match expected {
-            "" => format!("this is not JSON: found `{shown}`: {what}"),
-            _ => format!("this is not JSON: found `{shown}`: expected {expected}"),
+            "" => format!("this is not JSON: found `{token}`: {what}"),
+            _ => format!("this is not JSON: found `{token}`: expected {expected}"),
         };
         self.error_on(offset, token.len(), Place::root(), message)
     }

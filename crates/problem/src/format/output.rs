@@ -29,7 +29,8 @@ pub struct AllocationDocument<'a> {
     pub problem_sha256: Option<String>,
     /// How long it took, in seconds.
     pub seconds: Option<f64>,
-    /// Further fields, after all others: prices, gap, witness, status and so on.
+    /// Further fields, after all others: prices, gap, witness, status and so on. None may have the
+    /// name of another field.
     pub extra: Map<String, Value>,
 }
 

@@ -84,6 +84,7 @@ impl<'a> Source<'a> {
         message: String,
     ) -> FormatError {
         let (line, column) = self.line_column(offset);
+        let message = on_one_line(message);
         FormatError { file: self.name.to_owned(), line, column, offset, length, place, message }
     }
 
@@ -106,6 +107,18 @@ impl<'a> Source<'a> {
         }
         offset
     }
+}
+
+/// A message may quote names, and names may hold line breaks.
+fn on_one_line(message: String) -> String {
+    if !message.contains(char::is_control) {
+        return message;
+    }
+    let mut line = String::with_capacity(message.len());
+    for c in message.chars() {
+        if c.is_control() { line.extend(c.escape_default()) } else { line.push(c) }
+    }
+    line
 }
 
 /// Where the text goes deeper than the limit, if it does.

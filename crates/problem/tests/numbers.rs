@@ -1,0 +1,58 @@
+//! Exact numbers at their bounds.
+
+use evenhand_problem::{
+    Rational,
+    number::{MAX_DIGITS, MAX_RESULT_DIGITS, NumberError, format, from_f64, parse, parse_result, to_f64},
+};
+
+#[test]
+fn all_spellings_of_a_tenth() {
+    for text in ["0.1", "1/10", "1e-1", "1E-1", "0.10", "10e-2", "0.001e+2", "3/30", "00.1"] {
+        assert_eq!(parse(text).unwrap(), Rational::from((1, 10)), "{text}");
+    }
+    assert_eq!(parse("-3/6").unwrap(), Rational::from((-1, 2)));
+    assert_eq!(format(&parse("-3/6").unwrap()), "-1/2");
+    assert_eq!(format(&parse("7.0").unwrap()), "7");
+}
+
+#[test]
+fn texts_that_are_no_numbers() {
+    for text in [
+        "", "-", "--1", "+1", ".5", "1.", "1_000", "3 / 7", " 1", "1 ", "1e", "1e+", "e1", "0x1", "NaN",
+        "inf", "1/", "/1", "1/2/3", "1/-2", "1.5/2", "1e5/2", "٣", "1,5", "1e1.5",
+    ] {
+        assert!(matches!(parse(text), Err(NumberError::Syntax(_))), "{text}");
+    }
+}
+
+#[test]
+fn bounds() {
+    assert!(parse(&"1".repeat(MAX_DIGITS)).is_ok());
+    let long = parse(&"1".repeat(MAX_DIGITS + 1));
+    assert_eq!(long, Err(NumberError::TooManyDigits { found: MAX_DIGITS + 1, limit: MAX_DIGITS }));
+    assert!(parse(&format!("0.{}", "1".repeat(MAX_DIGITS))).is_err());
+    assert!(parse(&format!("{}/{}", "1".repeat(MAX_DIGITS / 2), "7".repeat(MAX_DIGITS / 2))).is_ok());
+    assert!(parse(&format!("{}/{}", "1".repeat(MAX_DIGITS), "7")).is_err());
+    assert!(parse_result(&"1".repeat(MAX_RESULT_DIGITS)).is_ok());
+    assert!(parse_result(&"1".repeat(MAX_RESULT_DIGITS + 1)).is_err());
+    assert!(parse("1e400").is_ok() && parse("1e-400").is_ok() && parse("1e000000000400").is_ok());
+    for text in ["1e401", "1e-401", "1e999999999", "1e99999999999999999999999999"] {
+        assert!(matches!(parse(text), Err(NumberError::ExponentTooLarge(_))), "{text}");
+    }
+    assert_eq!(parse("5/000"), Err(NumberError::ZeroDenominator("5/000".to_owned())));
+}
+
+#[test]
+fn floating_point_takes_the_nearest() {
+    for value in [0.0, 0.1, -0.1, 1.0 / 3.0, f64::MAX, f64::MIN_POSITIVE, 5e-324, 1e300] {
+        assert_eq!(to_f64(&from_f64(value).unwrap()), value);
+    }
+    assert_eq!(to_f64(&Rational::from((2, 3))), 2.0 / 3.0);
+    assert_eq!(to_f64(&Rational::from((-2, 3))), -2.0 / 3.0);
+    assert_eq!(to_f64(&parse("1e-400").unwrap()), 0.0);
+    assert_eq!(to_f64(&parse("1e400").unwrap()), f64::INFINITY);
+    assert_eq!(to_f64(&parse("-1e400").unwrap()), f64::NEG_INFINITY);
+    assert_eq!(from_f64(f64::NAN), None);
+    assert_eq!(from_f64(f64::INFINITY), None);
+    assert_eq!(from_f64(0.1), Some(Rational::from((1, 10))));
+}
