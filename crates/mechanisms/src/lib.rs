@@ -1,1 +1,22 @@
-//! x
+//! Allocation mechanisms behind one trait, and what proves their results.
+//!
+//! Every mechanism is a file of its own and a row of the [`registry`], which the command line, the
+//! tests and the table of the README read. [`certify()`] examines any allocation, from here or from
+//! elsewhere; solvers find the evidence, and `evenhand-exact` decides. Nothing here prints.
+#![forbid(unsafe_code)]
+
+mod asset;
+mod cdrf;
+pub mod certify;
+mod drf;
+mod drfh;
+mod generic;
+mod max_min;
+mod mechanism;
+mod per_server_drf;
+pub mod registry;
+mod tsf;
+mod utilitarian;
+
+pub use certify::{Examination, Request, certify};
+pub use mechanism::{Info, Mechanism, MechanismError, Outcome};

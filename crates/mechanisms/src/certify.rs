@@ -1,0 +1,325 @@
+//! Examining an allocation: solvers look for evidence, `evenhand-exact` decides what it shows.
+//!
+//! Max-min is decided by the exact lexicographic optimum `x*` of the share. Its level duals prove
+//! any allocation with the same shares. Otherwise `x*` itself is the witness: of the users that
+//! have less in `x` than in `x*`, the one with the least share in `x` rises, and nobody with a
+//! share as low is hurt (if a user with a lower or equal share lost, somebody lower still would
+//! have to gain, against the choice of the first).
+//!
+//! Pareto optimality is decided by the greatest sum of tasks that leaves nobody worse off: its dual
+//! proves yes, its optimum dominates.
+
+use std::collections::HashMap;
+
+use evenhand_exact::axiom::{bottleneck, max_min};
+use evenhand_exact::{
+    Axiom, Certificate, Claim, Evidence, Instance, InstanceError, Level, Prices, Share, ShareCoefficients,
+};
+use evenhand_lp::LpError;
+use evenhand_lp::level::{LevelDual, LexicographicOptimum, Settings, lexicographic};
+use evenhand_lp::weighted_sum::{SumGoal, maximise_sum};
+use evenhand_problem::{Allocation, Problem, Rational};
+use thiserror::Error;
+
+use crate::registry;
+
+/// An axiom to examine; max-min is about a share.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Request {
+    /// The axiom.
+    pub axiom: Axiom,
+    /// The share, for [`Axiom::MaxMin`].
+    pub share: Option<Share>,
+}
+
+/// What came of an examination.
+#[derive(Debug, Clone)]
+pub struct Examination {
+    /// The claims with their evidence, ready to be written and checked by anybody.
+    pub certificate: Certificate,
+    /// By axiom that was not decided: why.
+    pub undecided: Vec<(Axiom, String)>,
+}
+
+/// Why an allocation cannot be examined at all.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum CertifyError {
+    /// The allocation does not fit the problem.
+    #[error(transparent)]
+    Instance(#[from] InstanceError),
+    /// The axiom is known, and this version does not examine it.
+    #[error("this version does not examine the axiom `{0}`")]
+    NotAvailable(&'static str),
+    /// Max-min was asked for without a share, and the allocation's mechanism implies none.
+    #[error("max-min needs a share: name it (drfh, cdrf, tsf, asset, generic, resource:NAME)")]
+    NoShare,
+}
+
+/// The axioms that are examined when none is named: the usual ones, and the one that the mechanism
+/// of the allocation is made to satisfy.
+#[must_use]
+pub fn default_requests(allocation: &Allocation) -> Vec<Request> {
+    let usual = [
+        Axiom::Feasible,
+        Axiom::NonWasteful,
+        Axiom::ParetoOptimal,
+        Axiom::EnvyFree,
+        Axiom::SharingIncentive,
+    ];
+    let mut requests: Vec<Request> = usual.map(|axiom| Request { axiom, share: None }).into();
+    if let Some((axiom, share)) = registry::made_by(allocation).and_then(|m| m.axiom()) {
+        requests.push(Request { axiom, share });
+    }
+    requests
+}
+
+/// Examines `requests` and writes a certificate; axioms that do not hold are in it as well, with
+/// evidence. A margin beyond `-tolerance` violates.
+///
+/// # Errors
+/// [`CertifyError`] when the allocation does not fit the problem or an axiom cannot be asked for.
+/// A solver that fails makes an axiom undecided, never passed.
+pub fn certify(
+    problem: &Problem,
+    allocation: &Allocation,
+    requests: &[Request],
+    tolerance: &Rational,
+) -> Result<Examination, CertifyError> {
+    let instance = Instance::new(problem, allocation)?;
+    let mut prover = Prover {
+        instance: &instance,
+        allocation,
+        tolerance,
+        own: registry::made_by(allocation).and_then(|m| m.axiom()).and_then(|(_, share)| share),
+        optima: HashMap::new(),
+    };
+    let mut claims: Vec<Claim> = Vec::new();
+    let mut undecided = Vec::new();
+    for request in requests {
+        if !request.axiom.is_available() {
+            return Err(CertifyError::NotAvailable(request.axiom.name()));
+        }
+        let share = match request.axiom {
+            Axiom::MaxMin => Some(request.share.or(prover.own).ok_or(CertifyError::NoShare)?),
+            _ => None,
+        };
+        if claims.iter().any(|c| c.axiom == request.axiom && c.share == share) {
+            continue;
+        }
+        match prover.claim(request.axiom, share) {
+            Ok(claim) => claims.push(claim),
+            Err(why) => undecided.push((request.axiom, why)),
+        }
+    }
+    let examined = |axiom: Axiom| claims.iter().any(|c| c.axiom == axiom);
+    let not_checked =
+        Axiom::ALL.iter().filter(|a| !examined(**a)).map(|a| a.name().to_owned()).collect();
+    Ok(Examination {
+        certificate: Certificate {
+            problem: problem.clone(),
+            allocation: allocation.clone(),
+            tolerance: tolerance.clone(),
+            claims,
+            not_checked,
+        },
+        undecided,
+    })
+}
+
+struct Prover<'a> {
+    instance: &'a Instance<'a>,
+    allocation: &'a Allocation,
+    tolerance: &'a Rational,
+    /// The share that the allocation's mechanism equalises.
+    own: Option<Share>,
+    /// Exact optima found so far, by share.
+    optima: HashMap<Share, Result<LexicographicOptimum<Rational>, LpError>>,
+}
+
+impl Prover<'_> {
+    fn claim(&mut self, axiom: Axiom, share: Option<Share>) -> Result<Claim, String> {
+        if let Err(why) = Claim::applies(axiom, share, self.instance.problem()) {
+            return Ok(Claim::not_applicable(axiom, share, why));
+        }
+        match axiom {
+            Axiom::ParetoOptimal => self.pareto_optimal(),
+            Axiom::MaxMin => self.max_min(axiom, share.ok_or("no share is named")?, None),
+            Axiom::BottleneckFair | Axiom::GlobalBottleneckFair | Axiom::SingleResourceFair => {
+                self.bottleneck(axiom)
+            }
+            _ => Claim::derive(axiom, self.instance, self.tolerance).map_err(|refusal| refusal.to_string()),
+        }
+    }
+
+    /// Several resources may qualify when they bind together: it is enough to be fair on one.
+    fn bottleneck(&mut self, axiom: Axiom) -> Result<Claim, String> {
+        let mut first = None;
+        for r in bottleneck::qualifying(axiom, self.instance.problem())? {
+            let claim = self.max_min(axiom, Share::Resource(r), Some(r))?;
+            if claim.holds == Some(true) {
+                return Ok(claim);
+            }
+            first.get_or_insert(claim);
+        }
+        first.ok_or_else(|| "no resource qualifies".to_owned())
+    }
+
+    fn max_min(&mut self, axiom: Axiom, share: Share, resource: Option<usize>) -> Result<Claim, String> {
+        let coefficients = share.coefficients(self.instance.problem()).map_err(|e| e.to_string())?;
+        let named = resource.is_none().then_some(share);
+        let optimum = self.optimum(share, &coefficients)?;
+        let levels = self.levels(&optimum, &coefficients)?;
+        let (instance, tolerance) = (self.instance, self.tolerance);
+        let evidence = Evidence::Levels { resource, levels };
+        let refusal = match Claim::with_evidence(axiom, named, evidence, instance, tolerance) {
+            Ok(claim) => return Ok(claim),
+            Err(refusal) => refusal,
+        };
+        let Some(user) = self.rising_user(&coefficients, &optimum)? else {
+            return Err(format!("the shares are those of the optimum, but {refusal}"));
+        };
+        let evidence = Evidence::Rise { resource, user, allocation: optimum.tasks };
+        Claim::with_evidence(axiom, named, evidence, instance, tolerance)
+            .map_err(|rise| format!("neither proven ({refusal}) nor refuted ({rise})"))
+    }
+
+    /// The level duals as evidence about this allocation, whose shares may be off by rounding.
+    fn levels(
+        &self,
+        optimum: &LexicographicOptimum<Rational>,
+        coefficients: &ShareCoefficients,
+    ) -> Result<Vec<Level>, String> {
+        let mut levels = Vec::with_capacity(optimum.duals.len());
+        for LevelDual { user_weights, prices, user_prices, .. } in &optimum.duals {
+            let prices = Prices {
+                user_weights: user_weights.clone(),
+                rows: prices.clone(),
+                users: user_prices.clone(),
+            };
+            let level = max_min::level_of(self.instance, coefficients, &prices).map_err(|e| e.to_string())?;
+            levels.extend(level.map(|level| Level { level, prices }));
+        }
+        Ok(levels)
+    }
+
+    fn optimum(
+        &mut self,
+        share: Share,
+        coefficients: &ShareCoefficients,
+    ) -> Result<LexicographicOptimum<Rational>, String> {
+        let constraints = self.instance.constraints();
+        let solve = || lexicographic(constraints, coefficients, &Settings::default());
+        self.optima.entry(share).or_insert_with(solve).clone().map_err(|error| error.to_string())
+    }
+
+    /// Of the users that have less than in the optimum, the one with the least share.
+    fn rising_user(
+        &self,
+        coefficients: &ShareCoefficients,
+        optimum: &LexicographicOptimum<Rational>,
+    ) -> Result<Option<usize>, String> {
+        let better = self.instance.with_tasks(&optimum.tasks).map_err(|e| e.to_string())?;
+        let present = max_min::shares(self.instance, coefficients).map_err(|e| e.to_string())?;
+        let possible = max_min::shares(&better, coefficients).map_err(|e| e.to_string())?;
+        let behind = (0..present.len()).filter(|&n| self.instance.is_active(n) && present[n] < possible[n]);
+        Ok(behind.min_by(|&a, &b| present[a].cmp(&present[b])))
+    }
+
+    fn pareto_optimal(&mut self) -> Result<Claim, String> {
+        let (instance, tolerance) = (self.instance, self.tolerance);
+        let judge = |evidence| Claim::with_evidence(Axiom::ParetoOptimal, None, evidence, instance, tolerance);
+        if let Some(prices) = self.prices_of_levels() {
+            if let Ok(claim) = judge(Evidence::Prices(prices)) {
+                return Ok(claim);
+            }
+        }
+        let problem = instance.problem();
+        let worth: Vec<Rational> = (0..problem.n_users())
+            .map(|n| {
+                let gamma = problem.total_gamma(n);
+                if gamma.is_zero() { Rational::from(1) } else { simple_reciprocal(&gamma) }
+            })
+            .collect();
+        let floors = self.floors();
+        let goal = SumGoal { worth: &worth, floors: Some(&floors) };
+        let optimum = maximise_sum(instance.constraints(), goal).map_err(|error| error.to_string())?;
+        let prices = Prices {
+            user_weights: (0..problem.n_users())
+                .map(|n| match instance.is_active(n) {
+                    true => Rational::from(&worth[n] + &optimum.floor_prices[n]),
+                    false => Rational::new(),
+                })
+                .collect(),
+            rows: optimum.prices,
+            users: optimum.user_prices,
+        };
+        let refusal = match judge(Evidence::Prices(prices)) {
+            Ok(claim) => return Ok(claim),
+            Err(refusal) => refusal,
+        };
+        judge(Evidence::Dominating(optimum.tasks))
+            .map_err(|dominating| format!("neither proven ({refusal}) nor refuted ({dominating})"))
+    }
+
+    /// Prices from the level duals of the mechanism that made the allocation, added up.
+    fn prices_of_levels(&mut self) -> Option<Prices> {
+        let share = self.own?;
+        let problem = self.instance.problem();
+        let coefficients = share.coefficients(problem).ok()?;
+        let optimum = self.optimum(share, &coefficients).ok()?;
+        let mut prices = Prices::zero(self.instance);
+        for dual in &optimum.duals {
+            for (sum, p) in prices.rows.iter_mut().zip(&dual.prices) {
+                *sum += p;
+            }
+            for (sum, q) in prices.users.iter_mut().zip(&dual.user_prices) {
+                *sum += q;
+            }
+        }
+        for n in (0..problem.n_users()).filter(|&n| self.instance.is_active(n)) {
+            let per_task = Rational::from(coefficients.uniform(n)? / problem.users()[n].weight());
+            let weight: Rational = optimum.duals.iter().map(|d| &d.user_weights[n]).sum();
+            prices.user_weights[n] = weight * per_task;
+            if prices.user_weights[n].is_zero() {
+                // Blocked at no level: it has all its tasks, and its limit has a price.
+                prices.users[n] += 1;
+                prices.user_weights[n] = Rational::from(1);
+            }
+        }
+        Some(prices)
+    }
+
+    /// The present tasks, scaled down where rounding made them infeasible, so that an optimum exists.
+    fn floors(&self) -> Vec<Rational> {
+        let constraints = self.instance.constraints();
+        let problem = self.instance.problem();
+        let mut fill = Rational::from(1);
+        for (row, limit) in constraints.rows().iter().enumerate() {
+            if !limit.capacity.is_zero() {
+                let used = Rational::from(&limit.capacity - self.instance.slack(row)) / &limit.capacity;
+                if used > fill {
+                    fill = used;
+                }
+            }
+        }
+        (0..problem.n_users())
+            .map(|n| {
+                let able = self.allocation.tasks[n].iter().filter(|(i, x)| *x > 0 && problem.can_run(n, *i));
+                let floor = able.map(|(_, x)| x).sum::<Rational>() / &fill;
+                match problem.users()[n].tasks() {
+                    Some(limit) if *limit < floor => limit.clone(),
+                    _ => floor,
+                }
+            })
+            .collect()
+    }
+}
+
+/// About `1 / value`, a power of two: a scale, where the exact number does not matter.
+fn simple_reciprocal(value: &Rational) -> Rational {
+    let bits = |integer: &evenhand_problem::Integer| i64::from(integer.significant_bits());
+    let shift = bits(value.numer()) - bits(value.denom());
+    let power = evenhand_problem::Integer::from(1) << u32::try_from(shift.unsigned_abs()).unwrap_or(u32::MAX);
+    if shift >= 0 { Rational::from((1, power)) } else { Rational::from(power) }
+}

@@ -1,0 +1,63 @@
+//! The utilitarian optimum: as many weighted tasks as possible, whoever gets them.
+//!
+//! Maximises `sum_n w_n x_n` (Kesidis, equations 2 and 18). It is the measure of efficiency, not
+//! of fairness: users whose tasks are large may get nothing. The ratio of this optimum to
+//! `sum_n w_n x_n` of another allocation is that allocation's price of fairness.
+
+use evenhand_exact::{Axiom, Share};
+use evenhand_lp::weighted_sum::{SumGoal, maximise_sum, maximise_sum_float};
+use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Sharing};
+
+use crate::max_min::as_written;
+use crate::mechanism::{Info, Mechanism, MechanismError, Outcome};
+
+/// The most weighted tasks.
+pub struct Utilitarian;
+
+static INFO: Info = Info {
+    id: "utilitarian",
+    aliases: &[],
+    title: "Utilitarian optimum",
+    equalises: "nothing; maximises sum_n w_n x_n",
+    guarantees: "Pareto optimal; the most weighted tasks of all allocations",
+    reference: "Kesidis, equations 2 and 18",
+};
+
+impl Mechanism for Utilitarian {
+    fn info(&self) -> &'static Info {
+        &INFO
+    }
+
+    fn applies(&self, _problem: &Problem) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn allocate(&self, problem: &Problem, arithmetic: Arithmetic) -> Result<Outcome, MechanismError> {
+        let constraints = Constraints::new(problem, Sharing::Rdm);
+        let worth: Vec<Rational> = problem.users().iter().map(|u| u.weight().clone()).collect();
+        let goal = SumGoal { worth: &worth, floors: None };
+        let solver = |source| MechanismError::Solver { mechanism: INFO.id, source };
+        let (tasks, pivots) = match arithmetic {
+            Arithmetic::Exact => {
+                let optimum = maximise_sum(&constraints, goal).map_err(solver)?;
+                (optimum.tasks, optimum.pivots)
+            }
+            Arithmetic::Float => (as_written(maximise_sum_float(&constraints, goal).map_err(solver)?), 0),
+        };
+        Ok(Outcome {
+            allocation: Allocation {
+                mechanism: Some(INFO.id.to_owned()),
+                sharing: Sharing::Rdm,
+                arithmetic,
+                tasks,
+            },
+            rounds: 0,
+            programmes: 1,
+            pivots,
+        })
+    }
+
+    fn axiom(&self) -> Option<(Axiom, Option<Share>)> {
+        None
+    }
+}

@@ -1,0 +1,63 @@
+//! Every mechanism's exact result, on random problems full of ties and zeros, proves what the
+//! mechanism promises, and the checker agrees.
+
+mod common;
+
+use common::{SMALL, Shape, problem};
+use evenhand_exact::{Axiom, check};
+use evenhand_mechanisms::certify::default_requests;
+use evenhand_mechanisms::{MechanismError, certify, registry};
+use evenhand_problem::{Arithmetic, Problem, Rational};
+use proptest::prelude::*;
+
+fn promised(mechanism: &str, axiom: Axiom) -> bool {
+    match axiom {
+        Axiom::Feasible | Axiom::NonWasteful | Axiom::MaxMin => true,
+        Axiom::ParetoOptimal => mechanism != "per-server-drf",
+        Axiom::SharingIncentive => mechanism == "cdrf" || mechanism == "per-server-drf",
+        _ => false,
+    }
+}
+
+fn examine(problem: &Problem, arithmetic: Arithmetic, tolerance: &Rational) {
+    for mechanism in registry::ALL {
+        let id = mechanism.info().id;
+        let outcome = match mechanism.allocate(problem, arithmetic) {
+            Ok(outcome) => outcome,
+            Err(MechanismError::NotApplicable { .. }) => {
+                assert!(mechanism.applies(problem).is_err(), "{id} applies and refuses");
+                continue;
+            }
+            Err(error) => panic!("{id}: {error}"),
+        };
+        let allocation = &outcome.allocation;
+        let examination =
+            certify(problem, allocation, &default_requests(allocation), tolerance).expect("an allocation");
+        assert_eq!(examination.undecided, [], "{id}");
+        for claim in &examination.certificate.claims {
+            let name = claim.axiom.name();
+            assert!(claim.holds != Some(false) || !promised(id, claim.axiom), "{id}: {name} {claim:?}");
+        }
+        let verdict = check(&examination.certificate);
+        assert!(verdict.valid, "{id}: {:?}", verdict.reason);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(600))]
+
+    #[test]
+    fn exact_results_prove_what_is_promised(problem in problem(SMALL)) {
+        examine(&problem, Arithmetic::Exact, &Rational::new());
+    }
+
+    #[test]
+    fn a_plain_cluster_too(problem in problem(Shape { demand_on: false, gamma: false, criterion: false, ..SMALL })) {
+        examine(&problem, Arithmetic::Exact, &Rational::new());
+    }
+
+    #[test]
+    fn floating_point_holds_within_a_margin(problem in problem(Shape { gamma: false, ..SMALL })) {
+        examine(&problem, Arithmetic::Float, &Rational::from((1, 1_000_000)));
+    }
+}
