@@ -1,0 +1,266 @@
+//! The checker once more, as plainly as the definitions read: dense rational loops, no common
+//! denominators, nothing shared with the crate but its types.
+
+use evenhand_exact::axiom::feasible::Limit;
+use evenhand_exact::axiom::bottleneck;
+use evenhand_exact::{Axiom, Certificate, Claim, Evidence, Prices, ShareCoefficients, Share, Tasks};
+use evenhand_problem::{Constraints, Problem, Rational, Sharing};
+
+struct Plain<'a> {
+    p: &'a Problem,
+    c: Constraints<'a>,
+    x: Vec<Vec<Rational>>,
+    misplaced: Vec<(usize, usize, Rational)>,
+}
+
+fn zero() -> Rational {
+    Rational::new()
+}
+
+impl<'a> Plain<'a> {
+    fn new(p: &'a Problem, sharing: Sharing, tasks: &Tasks) -> Self {
+        let mut x = vec![vec![zero(); p.n_servers()]; p.n_users()];
+        let mut misplaced = Vec::new();
+        for (n, on) in tasks.iter().enumerate() {
+            for (i, value) in on.iter().filter(|(_, value)| !value.is_zero()) {
+                if p.can_run(n, *i) {
+                    x[n][*i] = value.clone();
+                } else {
+                    misplaced.push((n, *i, value.clone()));
+                }
+            }
+        }
+        Self { p, c: Constraints::new(p, sharing), x, misplaced }
+    }
+
+    fn total(&self, n: usize) -> Rational {
+        self.x[n].iter().sum()
+    }
+
+    fn users(&self) -> std::ops::Range<usize> {
+        0..self.p.n_users()
+    }
+
+    fn used(&self, row: usize) -> Rational {
+        let i = self.c.rows()[row].server;
+        let k = row - self.c.class_rows(i).start;
+        self.users().filter_map(|n| Some(Rational::from(&self.c.usage(n, i)?[k] * &self.x[n][i]))).sum()
+    }
+
+    /// Limit, slack and margin of everything that limits.
+    fn limits(&self) -> Vec<(Limit, Rational, Rational)> {
+        let mut all = Vec::new();
+        let mut push = |limit, slack: Rational, capacity: &Rational| {
+            if !capacity.is_zero() {
+                all.push((limit, slack.clone(), slack / capacity));
+            } else if !slack.is_zero() {
+                all.push((limit, slack.clone(), slack));
+            }
+        };
+        for (row, at) in self.c.rows().iter().enumerate() {
+            push(Limit::Row(row), Rational::from(&at.capacity - self.used(row)), &at.capacity);
+        }
+        for n in self.users() {
+            if let Some(tasks) = self.p.users()[n].tasks() {
+                push(Limit::Tasks(n), Rational::from(tasks - self.total(n)), tasks);
+            }
+            for i in 0..self.p.n_servers() {
+                if self.x[n][i] < 0 {
+                    push(Limit::Entry(n, i), self.x[n][i].clone(), &Rational::from(1));
+                }
+            }
+        }
+        for (n, i, x) in &self.misplaced {
+            push(Limit::Entry(*n, *i), -x.clone().abs(), &Rational::from(1));
+        }
+        all
+    }
+
+    fn is_feasible(&self) -> bool {
+        self.limits().iter().all(|(_, slack, _)| *slack >= 0)
+    }
+
+    fn envy(&self, n: usize, m: usize) -> Option<Rational> {
+        if n == m || !self.p.is_active(n) {
+            return None;
+        }
+        let mut value = zero();
+        for i in (0..self.p.n_servers()).filter(|&i| self.p.can_run(n, i) && self.x[m][i] > 0) {
+            let (own, theirs) = (self.c.usage(n, i)?, self.c.usage(m, i)?);
+            let parts = own.iter().zip(theirs.iter()).filter(|(d, _)| !d.is_zero());
+            value += parts.map(|(d, e)| Rational::from(&self.x[m][i] * e) / d).min()?;
+        }
+        value = value * self.p.users()[n].weight() / self.p.users()[m].weight();
+        Some(self.total(n) - self.p.users()[n].tasks().map_or(value.clone(), |t| t.clone().min(value)))
+    }
+
+    fn entitlement(&self, n: usize) -> Option<Rational> {
+        let active = self.users().filter(|&n| self.p.is_active(n));
+        let weights: Rational = active.map(|n| self.p.users()[n].weight()).sum();
+        let user = &self.p.users()[n];
+        let due = self.p.is_active(n).then(|| self.p.total_gamma(n) * user.weight() / weights)?;
+        Some(self.total(n) - user.tasks().map_or(due.clone(), |t| t.clone().min(due)))
+    }
+
+    /// `eps`, for coefficients `a(n, i)`.
+    fn gap(&self, prices: &Prices, a: &dyn Fn(usize, usize) -> Rational) -> Option<Rational> {
+        let all = prices.user_weights.iter().chain(&prices.rows).chain(&prices.users);
+        if all.into_iter().any(|value| *value < 0) {
+            return None;
+        }
+        let mut gap = zero();
+        for (row, at) in self.c.rows().iter().enumerate() {
+            gap += Rational::from(&at.capacity - self.used(row)).abs() * &prices.rows[row];
+        }
+        for n in self.users() {
+            match self.p.users()[n].tasks() {
+                Some(tasks) => gap += Rational::from(tasks - self.total(n)).abs() * &prices.users[n],
+                None if !prices.users[n].is_zero() => return None,
+                None => {}
+            }
+            for i in 0..self.p.n_servers() {
+                let Some(usage) = self.c.usage(n, i) else { continue };
+                let rows = self.c.class_rows(i).zip(usage.iter());
+                let cost: Rational = rows.map(|(row, d)| Rational::from(&prices.rows[row] * d)).sum();
+                let reduced = cost + &prices.users[n] - a(n, i);
+                if reduced < 0 {
+                    return None;
+                }
+                gap += reduced * Rational::from(self.x[n][i].abs_ref());
+            }
+        }
+        Some(gap)
+    }
+
+    fn share_of(&self, share: &ShareCoefficients, n: usize) -> Rational {
+        let all = (0..self.p.n_servers()).map(|i| Rational::from(share.of(n, i) * &self.x[n][i]));
+        all.sum::<Rational>() / self.p.users()[n].weight()
+    }
+
+    /// Least positive and greatest `u_ni / w_n` of an active user.
+    fn range(&self, share: &ShareCoefficients, n: usize) -> Option<(Rational, Rational)> {
+        let runs = (0..self.p.n_servers()).filter(|&i| self.p.is_active(n) && self.p.can_run(n, i));
+        let values: Vec<Rational> =
+            runs.map(|i| Rational::from(share.of(n, i) / self.p.users()[n].weight())).filter(|u| *u > 0).collect();
+        Some((values.iter().min()?.clone(), values.iter().max()?.clone()))
+    }
+}
+
+/// Whether everything that the certificate states is true.
+pub fn is_true(certificate: &Certificate) -> bool {
+    let mut keys: Vec<_> = certificate.claims.iter().map(|c| (c.axiom.name(), c.share.map(|s| s.name(&certificate.problem)))).collect();
+    keys.sort();
+    let twice = keys.windows(2).any(|pair| pair[0] == pair[1]);
+    let both = keys.iter().any(|(name, _)| certificate.not_checked.iter().any(|not| not == name));
+    let plain = Plain::new(&certificate.problem, certificate.allocation.sharing, &certificate.allocation.tasks);
+    !twice && !both && certificate.claims.iter().all(|claim| claim_is_true(&plain, claim, &certificate.tolerance).is_some())
+}
+
+fn claim_is_true(x: &Plain<'_>, claim: &Claim, tolerance: &Rational) -> Option<()> {
+    let p = x.p;
+    let Some(holds) = claim.holds else {
+        return (claim.margin.is_none() && claim.evidence == Evidence::None && Claim::applies(claim.axiom, claim.share, p).is_err()).then_some(());
+    };
+    let (margin, fine) = match (&claim.evidence, claim.axiom) {
+        (Evidence::None, Axiom::NonWasteful) => (Some(zero()), true),
+        (Evidence::None, Axiom::Feasible) => (None, x.limits().is_empty()),
+        (Evidence::None, Axiom::EnvyFree) => (None, x.users().all(|n| x.users().all(|m| x.envy(n, m).is_none()))),
+        (Evidence::None, Axiom::SharingIncentive) => (None, x.users().all(|n| !p.is_active(n))),
+        (Evidence::Limit { limit, slack }, Axiom::Feasible) => {
+            let limits = x.limits();
+            let least = limits.iter().map(|(_, _, margin)| margin).min()?.clone();
+            let found = limits.iter().any(|(l, s, m)| l == limit && s == slack && *m == least);
+            (Some(least), found)
+        }
+        (Evidence::Envy { user, envied, gain }, Axiom::EnvyFree) => {
+            let least = x.users().flat_map(|n| x.users().filter_map(move |m| x.envy(n, m))).min()?;
+            let found = x.envy(*user, *envied)? == least;
+            let right = gain.as_ref().map_or(holds, |gain| !holds && *gain == Rational::from(-&least));
+            (Some(least), found && right)
+        }
+        (Evidence::Entitlement { user, loss }, Axiom::SharingIncentive) => {
+            let least = x.users().filter_map(|n| x.entitlement(n)).min()?;
+            let found = x.entitlement(*user)? == least;
+            let right = loss.as_ref().map_or(holds, |loss| !holds && *loss == Rational::from(-&least));
+            (Some(least), found && right)
+        }
+        (Evidence::Prices(prices), Axiom::ParetoOptimal) => {
+            let gap = x.gap(prices, &|n, _| prices.user_weights[n].clone())?;
+            let least = x.users().filter(|&n| p.is_active(n)).map(|n| &prices.user_weights[n]).min();
+            let margin = match least {
+                Some(least) if least.is_zero() => return None,
+                least => least.map(|least| -gap / least),
+            };
+            (margin, holds)
+        }
+        (Evidence::Dominating(tasks), Axiom::ParetoOptimal) => {
+            let y = Plain::new(p, x.c_sharing(), tasks);
+            let gains: Vec<Rational> = x.users().map(|n| y.total(n) - x.total(n)).collect();
+            let most = gains.iter().max()?.clone();
+            let fine = y.is_feasible() && gains.iter().all(|gain| *gain >= 0) && most > 0;
+            (Some(-most), fine && !holds)
+        }
+        (Evidence::Levels { resource, levels }, _) => {
+            let share = share_of_claim(claim, *resource, p)?;
+            let us: Vec<Rational> = x.users().map(|n| x.share_of(&share, n)).collect();
+            let mut bounds: Vec<Option<Rational>> = x.users().map(|n| {
+                let (least, most) = x.range(&share, n)?;
+                let ceiling = p.users()[n].tasks()?.clone() * most;
+                let short = (ceiling - &us[n]).max(zero()) / least;
+                (short <= *tolerance).then_some(short)
+            }).collect();
+            for level in levels {
+                let l = &level.prices.user_weights;
+                let gap = x.gap(&level.prices, &|n, i| Rational::from(share.of(n, i) * &l[n]) / p.users()[n].weight())?;
+                let top = x.users().filter(|&n| l[n] > 0).map(|n| &us[n]).max()?;
+                if *top != level.level {
+                    return None;
+                }
+                for n in x.users().filter(|&n| l[n] > 0) {
+                    let Some((least, _)) = x.range(&share, n) else { continue };
+                    let below = Rational::from(top - &us[n]) / &least;
+                    if below <= *tolerance {
+                        let bound = below + Rational::from(&gap / &l[n]) / least;
+                        bounds[n] = Some(bounds[n].take().map_or(bound.clone(), |b| b.min(bound)));
+                    }
+                }
+            }
+            let judged = x.users().filter(|&n| x.range(&share, n).is_some());
+            let worst = judged.map(|n| bounds[n].clone()).collect::<Option<Vec<_>>>()?;
+            (worst.into_iter().max().map(|worst| -worst), holds)
+        }
+        (Evidence::Rise { resource, user, allocation }, _) => {
+            let share = share_of_claim(claim, *resource, p)?;
+            let y = Plain::new(p, x.c_sharing(), allocation);
+            let (least, _) = x.range(&share, *user)?;
+            let before = x.share_of(&share, *user);
+            let gain = y.share_of(&share, *user) - &before;
+            let fine = x.users().filter(|&m| m != *user).all(|m| {
+                let own = x.share_of(&share, m);
+                own > before || y.share_of(&share, m) >= own || x.range(&share, m).is_none()
+            });
+            (Some(-Rational::from(&gain / least)), fine && gain > 0 && y.is_feasible() && !holds)
+        }
+        _ => return None,
+    };
+    let within = margin.as_ref().is_none_or(|margin| *margin >= Rational::from(-tolerance));
+    (fine && margin == claim.margin && within == holds && claim.share.is_some() == (claim.axiom == Axiom::MaxMin)).then_some(())
+}
+
+fn share_of_claim(claim: &Claim, resource: Option<usize>, p: &Problem) -> Option<ShareCoefficients> {
+    match (claim.axiom, claim.share, resource) {
+        (Axiom::MaxMin, Some(share), None) => share.coefficients(p).ok(),
+        (axiom, None, Some(r)) => {
+            bottleneck::qualifying(axiom, p).ok()?.contains(&r).then(|| Share::Resource(r).coefficients(p).ok())?
+        }
+        _ => None,
+    }
+}
+
+impl Plain<'_> {
+    fn c_sharing(&self) -> Sharing {
+        let stated = |i: usize| self.p.servers()[i].is_time_shared();
+        let timed = (0..self.p.n_servers()).any(|i| self.c.is_time_shared(i) && !stated(i));
+        if timed { Sharing::Tdm } else { Sharing::Rdm }
+    }
+}
