@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# Times the peers on problems, each on its own, and prints a table. The lines go to
+# .tools/peers/results.jsonl as well.
+#
+#   run.sh                               the Google table with 300 and 900 users
+#   run.sh PROBLEM[=ALLOCATION]...       problem files; the allocation (exact) is for envy.py,
+#                                        which otherwise gets the one that esolver finds
+# REPETITIONS (default 5) and TIME_LIMIT (seconds for one run of an exact solver, default 120).
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+root=$(cd "$here/../.." && pwd)
+python=$root/.tools/peers/bin/python
+instances=$root/.tools/peers/instances
+results=$root/.tools/peers/results.jsonl
+export PYTHONDONTWRITEBYTECODE=1
+
+repetitions=${REPETITIONS:-5}
+time_limit=${TIME_LIMIT:-120}
+
+"$here/setup.sh"
+mkdir -p "$instances"
+: >"$results"
+
+# A peer that fails (not installed, time limit) says why and is left out.
+peer() {
+  local script=$1
+  shift
+  "$python" "$here/$script" "$@" --repetitions "$repetitions" >>"$results" ||
+    printf 'peers: no result from %s %s\n' "$script" "$*" >&2
+}
+
+problems=("$@")
+if ((${#problems[@]} == 0)); then
+  for users in 300 900; do
+    "$python" "$here/make_instance.py" "$users" -o "$instances/google-$users.json"
+    problems+=("$instances/google-$users.json")
+  done
+fi
+
+for argument in "${problems[@]}"; do
+  problem=${argument%%=*}
+  printf 'peers: %s\n' "$problem" >&2
+  for mode in lex one; do
+    for variant in default primal ipm; do
+      peer drfh_highspy.py "$problem" --variant "$variant" --mode "$mode"
+    done
+  done
+  for variant in parameters rebuild primal; do
+    peer drfh_cvxpy.py "$problem" --variant "$variant"
+  done
+  peer drfh_cvxpy.py "$problem" --mode one
+  if [[ $argument == *=* ]]; then
+    allocation=${argument#*=}
+  else
+    allocation=$instances/allocation.json
+    rm -f "$allocation"
+  fi
+  if command -v esolver >/dev/null; then
+    keep=()
+    if [[ $argument != *=* ]]; then keep=(-o "$allocation"); fi
+    peer drfh_exact.py "$problem" --time-limit "$time_limit" "${keep[@]}"
+    peer drfh_exact.py "$problem" --time-limit "$time_limit" --columns tasks
+  fi
+  if command -v glpsol >/dev/null; then
+    peer drfh_exact.py "$problem" --time-limit "$time_limit" --solver glpsol
+  fi
+  if [[ -f $allocation ]]; then
+    peer envy.py "$problem" "$allocation"
+  fi
+done
+
+"$python" "$here/table.py" "$results"
