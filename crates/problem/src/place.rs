@@ -69,7 +69,10 @@ impl fmt::Display for Place {
                     let dot = if position == 0 { "" } else { "." };
                     write!(f, "{dot}{name}")?;
                 }
-                Step::Key(name) => write!(f, "[\"{}\"]", name.escape_debug())?,
+                Step::Key(name) => match name.char_indices().nth(LONGEST_SHOWN) {
+                    None => write!(f, "[\"{}\"]", name.escape_debug())?,
+                    Some((end, _)) => write!(f, "[\"{}...\"]", name[..end].escape_debug())?,
+                },
                 Step::Index(index) => write!(f, "[{index}]")?,
             }
         }
@@ -77,6 +80,10 @@ impl fmt::Display for Place {
     }
 }
 
+/// Longer keys are cut when a place is shown.
+const LONGEST_SHOWN: usize = 60;
+
 fn is_plain(name: &str) -> bool {
-    !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-')
+    (1..=LONGEST_SHOWN).contains(&name.len())
+        && name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-')
 }

@@ -214,6 +214,15 @@ fn certificates() {
         ("/tolerance", json!(-1)),
         ("/claims/0/holds", json!("yes")),
         ("/claims/0/axiom", json!("(removed)")),
+        ("/claims/0/axiom", json!("kind")),
+        ("/claims/0/margins", json!(1)),
+        ("/claims/0/share", json!("drfh")),
+        ("/claims/0/why", json!("holds is not null")),
+        ("/claims/1/why", json!("(removed)")),
+        ("/claims/2/share", json!("(removed)")),
+        ("/not_checked", json!("(removed)")),
+        ("/not_checked", json!(["ef1", "ef1"])),
+        ("/seal", json!("")),
     ] {
         assert!(!validator.is_valid(&changed(&good, pointer, &value)), "{pointer} {value}");
     }

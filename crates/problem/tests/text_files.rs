@@ -37,6 +37,23 @@ fn files_are_written_whole_or_not_at_all() {
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 }
 
+#[cfg(unix)]
+#[test]
+fn links_and_devices_stay_what_they_are() {
+    use std::os::unix::fs::{FileTypeExt, symlink};
+    let folder = tempfile::tempdir().unwrap();
+    let (file, link) = (folder.path().join("file"), folder.path().join("link"));
+    fs::write(&file, "old").unwrap();
+    symlink(&file, &link).unwrap();
+    write_atomically(&link, b"new").unwrap();
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert_eq!(fs::read_to_string(&file).unwrap(), "new");
+    let null = folder.path().join("null");
+    symlink("/dev/null", &null).unwrap();
+    write_atomically(&null, b"gone").unwrap();
+    assert!(fs::metadata(&null).unwrap().file_type().is_char_device());
+}
+
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Evidence {
@@ -86,4 +103,10 @@ fn messages_stay_on_one_line() {
     let text = r#"{"kind": "allocation-problem", "a\n\u001bb": 1}"#;
     let error = Source { name: "p.json", text }.problem().unwrap_err().to_string();
     assert!(!error.contains(char::is_control), "{error:?}");
+    let long = "n".repeat(1_000_000);
+    let text = format!(
+        r#"{{"kind": "allocation-problem", "resources": ["r"], "servers": [{{"name": "s", "capacity": {{"{long}": 1}}}}]}}"#
+    );
+    let error = Source { name: "p.json", text: &text }.problem().unwrap_err().to_string();
+    assert!(error.len() < 1_000, "{}", error.len());
 }

@@ -41,9 +41,8 @@ impl<'a> Source<'a> {
     /// # Errors
     /// [`FormatError`] when it is empty, truncated, nested deeper than [`MAX_DEPTH`], or no JSON.
     pub fn document(&self) -> Result<Document<'a>, FormatError> {
-        let error = |offset, length, message: &str| {
-            Err(self.error_on(offset, length, Place::root(), message.to_owned()))
-        };
+        let error =
+            |offset, length, message: &str| Err(self.error_on(offset, length, Place::root(), message));
         if self.text.starts_with('\u{feff}') {
             return error(0, 3, "found a byte order mark: expected UTF-8 text without one");
         }
@@ -197,7 +196,7 @@ impl<'t> Document<'t> {
             let text = fault.to_string();
             let what = text.split(" at line ").next().unwrap_or_default();
             let start = self.source.span(raw.get()).0 + offset;
-            self.source.error_on(start, 1, self.place_of(start), what.to_owned())
+            self.source.error_on(start, 1, self.place_of(start), what)
         })
     }
 

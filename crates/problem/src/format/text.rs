@@ -39,9 +39,20 @@ pub fn read_text(path: &Path) -> Result<String, ReadError> {
 
 /// Writes a file in one step: a reader sees the old file or the whole new one, never a part.
 ///
+/// A symbolic link is followed and permissions are kept; what is no ordinary file, such as a pipe or
+/// `/dev/null`, is written to directly.
+///
 /// # Errors
 /// What the system says when the folder is missing or cannot be written to.
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    match fs::metadata(path) {
+        Ok(old) if old.is_file() => replace(&fs::canonicalize(path)?, bytes, Some(old.permissions())),
+        Ok(_) => fs::write(path, bytes),
+        Err(_) => replace(path, bytes, None),
+    }
+}
+
+fn replace(path: &Path, bytes: &[u8], permissions: Option<fs::Permissions>) -> io::Result<()> {
     let no_name = || io::Error::new(io::ErrorKind::InvalidInput, "the path names no file");
     let mut name = std::ffi::OsString::from(".");
     name.push(path.file_name().ok_or_else(no_name)?);
@@ -49,6 +60,7 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let part = path.with_file_name(name);
     let written = fs::File::create(&part).and_then(|mut file| {
         file.write_all(bytes)?;
+        permissions.map_or(Ok(()), |permissions| file.set_permissions(permissions))?;
         file.sync_all()
     });
     let renamed = written.and_then(|()| fs::rename(&part, path));
@@ -81,10 +93,10 @@ impl<'a> Source<'a> {
         offset: usize,
         length: usize,
         place: Place,
-        message: String,
+        message: impl AsRef<str>,
     ) -> FormatError {
         let (line, column) = self.line_column(offset);
-        let message = on_one_line(message);
+        let message = on_one_line(message.as_ref());
         FormatError { file: self.name.to_owned(), line, column, offset, length, place, message }
     }
 
@@ -109,13 +121,15 @@ impl<'a> Source<'a> {
     }
 }
 
-/// A message may quote names, and names may hold line breaks.
-fn on_one_line(message: String) -> String {
-    if !message.contains(char::is_control) {
-        return message;
-    }
-    let mut line = String::with_capacity(message.len());
+/// A message may quote names, and names may be long or hold line breaks.
+fn on_one_line(message: &str) -> String {
+    const LONGEST: usize = 600;
+    let mut line = String::with_capacity(message.len().min(LONGEST + 16));
     for c in message.chars() {
+        if line.len() > LONGEST {
+            line.push_str("...");
+            break;
+        }
         if c.is_control() { line.extend(c.escape_default()) } else { line.push(c) }
     }
     line
