@@ -81,7 +81,10 @@ fn parse(arguments: Vec<String>) -> Result<Arguments, String> {
             _ => (argument, None),
         };
         let mut value = |what: &str| {
-            value.take().or_else(|| arguments.next()).ok_or_else(|| format!("--{what} needs a value; {USAGE}"))
+            value
+                .take()
+                .or_else(|| arguments.next())
+                .ok_or_else(|| format!("--{what} needs a value; {USAGE}"))
         };
         let repeated = match name.as_str() {
             "--problem" => problem.replace(value("problem")?).is_some(),
@@ -112,7 +115,8 @@ fn read(path: &str) -> Result<String, String> {
 }
 
 fn table(verdict: &Verdict) -> String {
-    let claims = if verdict.claims == 1 { "1 claim".to_owned() } else { format!("{} claims", verdict.claims) };
+    let claims =
+        if verdict.claims == 1 { "1 claim".to_owned() } else { format!("{} claims", verdict.claims) };
     match &verdict.reason {
         None => format!("valid: {claims}, each true"),
         Some(reason) => format!("not valid: {reason}"),

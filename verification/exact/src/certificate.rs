@@ -83,8 +83,7 @@ impl Certificate {
         let document = source.document()?;
         let object = document.object(document.root())?;
         object.of_kind(&document, "certificate")?;
-        let fields =
-            ["kind", "version", "problem", "allocation", "tolerance", "claims", "not_checked"];
+        let fields = ["kind", "version", "problem", "allocation", "tolerance", "claims", "not_checked"];
         object.only(&document, &fields)?;
         let version = object.need(&document, "version")?;
         if document.number(version)? != VERSION {
@@ -160,7 +159,10 @@ impl Verdict {
     /// `{"valid", "claims", "reason"}`, without a reason when there is none.
     #[must_use]
     pub fn to_json(&self) -> String {
-        let mut all = vec![("valid".to_owned(), Json::Bool(self.valid)), ("claims".to_owned(), Json::Count(self.claims))];
+        let mut all = vec![
+            ("valid".to_owned(), Json::Bool(self.valid)),
+            ("claims".to_owned(), Json::Count(self.claims)),
+        ];
         all.extend(self.reason.as_ref().map(|reason| ("reason".to_owned(), string(reason))));
         Json::Object(all).text()
     }
@@ -270,9 +272,10 @@ impl Names<'_> {
         match limit {
             Limit::Row(row) => {
                 let constraints = Constraints::new(self.problem, self.sharing);
-                let (server, kind) = constraints.rows().get(row).map_or_else(Default::default, |row| {
-                    (self.server(row.server), self.kind(row.kind))
-                });
+                let (server, kind) = constraints
+                    .rows()
+                    .get(row)
+                    .map_or_else(Default::default, |row| (self.server(row.server), self.kind(row.kind)));
                 fields([("server", Json::Text(server)), ("resource", Json::Text(kind)), slack])
             }
             Limit::Tasks(n) => fields([("user", Json::Text(self.user(n))), slack]),
@@ -289,7 +292,8 @@ impl Names<'_> {
         };
         let constraints = Constraints::new(self.problem, self.sharing);
         let mut by_server: BTreeMap<usize, Vec<(String, Json)>> = BTreeMap::new();
-        for (row, price) in constraints.rows().iter().zip(&prices.rows).filter(|(_, price)| !price.is_zero()) {
+        for (row, price) in constraints.rows().iter().zip(&prices.rows).filter(|(_, price)| !price.is_zero())
+        {
             by_server.entry(row.server).or_default().push((self.kind(row.kind), number(price)));
         }
         let rows = by_server.into_iter().map(|(i, prices)| (self.server(i), Json::Object(prices)));
@@ -341,7 +345,8 @@ impl<'r, 't> Reader<'r, 't> {
         };
         let why = object.get("why").map(|raw| document.string(raw)).transpose()?;
         if why.is_some() != holds.is_none() {
-            let message = "the field `why` belongs to what does not apply (`holds` null), and to nothing else";
+            let message =
+                "the field `why` belongs to what does not apply (`holds` null), and to nothing else";
             return Err(document.error(object.get("why").unwrap_or(raw), message));
         }
         Ok(Claim { axiom, share, holds, margin, evidence, why: why.map(std::borrow::Cow::into_owned) })

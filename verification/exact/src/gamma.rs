@@ -36,8 +36,10 @@ impl<'a> Gammas<'a> {
         let mut common = Integer::from(1);
         let demanded: Vec<usize> =
             (0..self.scale.len()).filter(|&r| !user.base_demand()[r].is_zero()).collect();
-        let inverse: Vec<Rational> =
-            demanded.iter().map(|&r| Rational::from(&user.base_demand()[r] * &self.scale[r]).recip()).collect();
+        let inverse: Vec<Rational> = demanded
+            .iter()
+            .map(|&r| Rational::from(&user.base_demand()[r] * &self.scale[r]).recip())
+            .collect();
         for value in &inverse {
             absorb(&mut common, value.denom());
         }
@@ -45,13 +47,17 @@ impl<'a> Gammas<'a> {
         let mut sum = Integer::new();
         let mut apart = Rational::new();
         for i in (0..self.capacity.len()).filter(|&i| !constrained || user.may_use(i)) {
-            let has = |list: &[(usize, Rational)]| list.binary_search_by_key(&i, |(server, _)| *server).is_ok();
+            let has =
+                |list: &[(usize, Rational)]| list.binary_search_by_key(&i, |(server, _)| *server).is_ok();
             let overridden = user.demand_overrides().binary_search_by_key(&i, |(server, _)| *server).is_ok();
             if overridden || has(user.given_gamma()) {
                 apart += self.problem.unconstrained_gamma(n, i);
                 continue;
             }
-            let tasks = demanded.iter().zip(&inverse).map(|(&r, inverse)| Integer::from(&self.capacity[i][r] * inverse));
+            let tasks = demanded
+                .iter()
+                .zip(&inverse)
+                .map(|(&r, inverse)| Integer::from(&self.capacity[i][r] * inverse));
             sum += tasks.min().unwrap_or_default();
         }
         Rational::from((sum, common)) + apart

@@ -132,8 +132,8 @@ impl<'a> Instance<'a> {
     /// `(T_n - x_n)` for a user with finite tasks.
     pub(crate) fn tasks_left(&self, n: usize) -> Option<Quotient> {
         let tasks = self.problem().users()[n].tasks()?;
-        let left = Integer::from(tasks.numer() * &self.denominator)
-            - Integer::from(&self.totals[n] * tasks.denom());
+        let left =
+            Integer::from(tasks.numer() * &self.denominator) - Integer::from(&self.totals[n] * tasks.denom());
         Some(Quotient::new(left, Integer::from(tasks.denom() * &self.denominator)))
     }
 
@@ -191,7 +191,9 @@ impl<'a> Instance<'a> {
                     time[*i].push((x, constraints.problem().unconstrained_gamma(n, *i)));
                     continue;
                 }
-                for (used, demand) in used[constraints.class_rows(*i)].iter_mut().zip(self.scaled.demand(n, *i)) {
+                for (used, demand) in
+                    used[constraints.class_rows(*i)].iter_mut().zip(self.scaled.demand(n, *i))
+                {
                     *used += demand * x;
                 }
             }
@@ -210,7 +212,10 @@ impl<'a> Instance<'a> {
         }
         drop(time);
         self.time_scales = time_scales;
-        let slacks = used.into_iter().enumerate().map(|(row, used)| self.scaled_capacity(row) * &self.denominator - used);
+        let slacks = used
+            .into_iter()
+            .enumerate()
+            .map(|(row, used)| self.scaled_capacity(row) * &self.denominator - used);
         self.slacks = slacks.collect();
     }
 }

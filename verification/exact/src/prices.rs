@@ -51,7 +51,11 @@ impl Prices {
     /// # Errors
     /// [`Refusal`] when something is negative, an inequality fails, or a user with unlimited tasks
     /// has a price on them.
-    pub fn gap(&self, instance: &Instance<'_>, share: Option<&ShareCoefficients>) -> Result<Rational, Refusal> {
+    pub fn gap(
+        &self,
+        instance: &Instance<'_>,
+        share: Option<&ShareCoefficients>,
+    ) -> Result<Rational, Refusal> {
         self.check_signs(instance)?;
         let dual = Dual::new(self, instance, share)?;
         let users = (0..instance.problem().n_users()).into_par_iter();
@@ -201,7 +205,8 @@ impl<'a, 'b> Dual<'a, 'b> {
         if left.numerator.is_zero() {
             return Ok(sum);
         }
-        let idle = Rational::from((left.numerator.abs() * &self.users[n], left.denominator * &self.denominator));
+        let idle =
+            Rational::from((left.numerator.abs() * &self.users[n], left.denominator * &self.denominator));
         Ok(Some(sum.unwrap_or_default() + idle))
     }
 
@@ -219,7 +224,10 @@ impl<'a, 'b> Dual<'a, 'b> {
                 Some(_) => &self.instance.scaled.common_scale,
                 None => self.instance.row_scale(*row),
             };
-            sum += Rational::from((Integer::from(price * slack).abs(), Integer::from(scale * &self.denominator)));
+            sum += Rational::from((
+                Integer::from(price * slack).abs(),
+                Integer::from(scale * &self.denominator),
+            ));
         }
         sum / &self.instance.denominator
     }

@@ -8,7 +8,9 @@ use evenhand_problem::{Problem, Rational};
 /// order, with equal numbers. Titles do not count, nor does the way in which a demand is written
 /// (for a class, or for all).
 pub(crate) fn same_problem(a: &Problem, b: &Problem) -> bool {
-    let Some(resource) = mapping(a.resources().iter().map(String::as_str), b.resources().iter().map(String::as_str)) else {
+    let Some(resource) =
+        mapping(a.resources().iter().map(String::as_str), b.resources().iter().map(String::as_str))
+    else {
         return false;
     };
     let servers = |p: &'_ Problem| p.servers().iter().map(|s| s.name().to_owned()).collect::<Vec<_>>();
@@ -22,7 +24,9 @@ pub(crate) fn same_problem(a: &Problem, b: &Problem) -> bool {
     let vectors = |x: &[Rational], y: &[Rational]| x.iter().zip(&resource).all(|(value, &r)| *value == y[r]);
     let same_server = |(i, &j): (usize, &usize)| {
         let (x, y) = (&a.servers()[i], &b.servers()[j]);
-        x.count() == y.count() && x.is_time_shared() == y.is_time_shared() && vectors(x.capacity(), y.capacity())
+        x.count() == y.count()
+            && x.is_time_shared() == y.is_time_shared()
+            && vectors(x.capacity(), y.capacity())
     };
     let listed = |x: &[(usize, Rational)], y: &[(usize, Rational)]| {
         let mut x: Vec<(usize, &Rational)> = x.iter().map(|(i, value)| (server[*i], value)).collect();

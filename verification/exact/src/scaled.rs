@@ -42,8 +42,10 @@ impl<'a> Scaled<'a> {
         let vector = |values: &[Rational]| -> Vec<Integer> {
             values.iter().zip(&resource_scale).map(|(value, scale)| scaled(value, scale)).collect()
         };
-        let capacity =
-            problem.servers().iter().map(|s| vector(s.capacity()).into_iter().map(|c| c * s.count()).collect());
+        let capacity = problem
+            .servers()
+            .iter()
+            .map(|s| vector(s.capacity()).into_iter().map(|c| c * s.count()).collect());
         let users = problem.users();
         let overrides = users.iter().map(|user| {
             user.demand_overrides().iter().map(|(i, demand)| (*i, vector(demand))).collect::<Vec<_>>()
@@ -96,7 +98,9 @@ impl<'a> Scaled<'a> {
     /// Demand of user `n` on class `i` by resource, times `resource_scale[r]`.
     pub fn demand(&self, n: usize, i: usize) -> &[Integer] {
         let overrides = &self.overrides[n];
-        overrides.binary_search_by_key(&i, |(server, _)| *server).map_or(&self.demand[n], |at| &overrides[at].1)
+        overrides
+            .binary_search_by_key(&i, |(server, _)| *server)
+            .map_or(&self.demand[n], |at| &overrides[at].1)
     }
 
     /// Demand of user `n` by resource where no class states another.

@@ -79,7 +79,9 @@ impl Share {
             Self::TaskShare => "tsf".to_owned(),
             Self::Asset => "asset".to_owned(),
             Self::Generic => "generic".to_owned(),
-            Self::Resource(r) => format!("resource:{}", problem.resources().get(*r).map_or("", String::as_str)),
+            Self::Resource(r) => {
+                format!("resource:{}", problem.resources().get(*r).map_or("", String::as_str))
+            }
         }
     }
 
@@ -124,7 +126,8 @@ impl Share {
             };
             if user.base.is_zero() && user.on.is_empty() && !matches!(self, Self::Resource(_)) {
                 let name = problem.users()[n].name();
-                let why = format!("user `{name}` has no share: its base demand asks for no resource that there is");
+                let why =
+                    format!("user `{name}` has no share: its base demand asks for no resource that there is");
                 return Err(ShareError::NotApplicable(why));
             }
             users.push(user);
@@ -134,7 +137,8 @@ impl Share {
 
     fn of_base_demand(self, problem: &Problem, n: usize) -> UserShare {
         let demand = problem.users()[n].base_demand().iter().zip(problem.total_capacity());
-        let fractions = demand.filter(|(_, total)| !total.is_zero()).map(|(d, total)| Rational::from(d / total));
+        let fractions =
+            demand.filter(|(_, total)| !total.is_zero()).map(|(d, total)| Rational::from(d / total));
         UserShare::uniform(match self {
             Self::Asset => fractions.sum(),
             _ => fractions.max().unwrap_or_default(),
@@ -156,7 +160,9 @@ fn generic(problem: &Problem, n: usize) -> Result<UserShare, ShareError> {
         on.push(user.criterion()[at].clone());
     }
     match on.as_slice() {
-        [(_, first), rest @ ..] if rest.iter().all(|(_, u)| u == first) => Ok(UserShare::uniform(first.clone())),
+        [(_, first), rest @ ..] if rest.iter().all(|(_, u)| u == first) => {
+            Ok(UserShare::uniform(first.clone()))
+        }
         _ => Ok(UserShare { base: Rational::new(), on }),
     }
 }
@@ -173,7 +179,11 @@ fn of_resource(problem: &Problem, n: usize, r: usize) -> UserShare {
         .map(|(i, demand)| (*i, share(demand)))
         .collect();
     let elsewhere = (0..problem.n_servers()).any(|i| overridden(i).is_none() && runs(&i));
-    let base = if elsewhere { share(user.base_demand()) } else { on.first().map_or_else(Rational::new, |u| u.1.clone()) };
+    let base = if elsewhere {
+        share(user.base_demand())
+    } else {
+        on.first().map_or_else(Rational::new, |u| u.1.clone())
+    };
     if on.iter().all(|(_, u)| *u == base) {
         return UserShare::uniform(base);
     }

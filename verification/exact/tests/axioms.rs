@@ -3,7 +3,10 @@
 
 mod common;
 
-use common::{allocation, assert_valid, figure_1, figure_1_fair, figure_1_naive, figure_1_prices, good_certificates, problem, q, tasks};
+use common::{
+    allocation, assert_valid, figure_1, figure_1_fair, figure_1_naive, figure_1_prices, good_certificates,
+    problem, q, tasks,
+};
 use evenhand_exact::axiom::feasible::Limit;
 use evenhand_exact::axiom::{bottleneck, max_min};
 use evenhand_exact::{Axiom, Claim, Evidence, Instance, Level, Prices, Share, ShareError};
@@ -58,13 +61,21 @@ fn prices_must_be_prices() {
         let mut prices = good.clone();
         change(&mut prices);
         let evidence = Evidence::Prices(prices);
-        Claim::with_evidence(Axiom::ParetoOptimal, None, evidence, &instance, &q("1000000")).unwrap_err().to_string()
+        Claim::with_evidence(Axiom::ParetoOptimal, None, evidence, &instance, &q("1000000"))
+            .unwrap_err()
+            .to_string()
     };
     assert_eq!(refused(&|p| p.rows[1] = q("-1")), "a price on server `high-memory` is negative");
     assert_eq!(refused(&|p| p.user_weights[1] = q("-1")), "the weight of user `user 2` is negative");
     assert_eq!(refused(&|p| p.user_weights[1] = q("0")), "user `user 2` has no weight in the evidence");
-    assert_eq!(refused(&|p| p.users[0] = q("1")), "user `user 1` has a price on its tasks, which are unlimited");
-    assert_eq!(refused(&|p| p.rows[0] = q("0")), "the prices on server `high-memory` are too low for user `user 1`");
+    assert_eq!(
+        refused(&|p| p.users[0] = q("1")),
+        "user `user 1` has a price on its tasks, which are unlimited"
+    );
+    assert_eq!(
+        refused(&|p| p.rows[0] = q("0")),
+        "the prices on server `high-memory` are too low for user `user 1`"
+    );
     assert_eq!(refused(&|p| p.rows.clear()), "the prices have another shape than the problem");
 }
 
@@ -165,14 +176,16 @@ fn max_min_needs_everybody_covered() {
         let mut level = Level { level: q("5/7"), prices };
         change(&mut level);
         let evidence = Evidence::Levels { resource: None, levels: vec![level] };
-        Claim::with_evidence(Axiom::MaxMin, Some(Share::Dominant), evidence, &instance, &q("0")).map_err(|e| e.to_string())
+        Claim::with_evidence(Axiom::MaxMin, Some(Share::Dominant), evidence, &instance, &q("0"))
+            .map_err(|e| e.to_string())
     };
     assert_eq!(judge(&|_| {}).unwrap().margin, Some(q("0")));
     assert_eq!(judge(&|l| l.level = q("3/7")).unwrap_err(), "level 1 states 3/7, it is 5/7");
     assert!(judge(&|l| l.prices.user_weights[0] = q("0")).is_err());
     assert!(judge(&|l| l.prices.user_weights[0] = q("15")).is_err());
     let nothing = Evidence::Levels { resource: None, levels: Vec::new() };
-    let refusal = Claim::with_evidence(Axiom::MaxMin, Some(Share::Dominant), nothing, &instance, &q("0")).unwrap_err();
+    let refusal =
+        Claim::with_evidence(Axiom::MaxMin, Some(Share::Dominant), nothing, &instance, &q("0")).unwrap_err();
     assert_eq!(refusal.to_string(), "no level shows that user `user 1` cannot have more");
 }
 
@@ -200,15 +213,22 @@ fn a_rise_must_not_take_from_the_poor() {
     let instance = Instance::new(&problem, &x).unwrap();
     let rise = |user: usize, entries: &[&[(usize, &str)]]| {
         let evidence = Evidence::Rise { resource: None, user, allocation: tasks(entries) };
-        Claim::with_evidence(Axiom::MaxMin, Some(Share::Dominant), evidence, &instance, &q("0")).map_err(|e| e.to_string())
+        Claim::with_evidence(Axiom::MaxMin, Some(Share::Dominant), evidence, &instance, &q("0"))
+            .map_err(|e| e.to_string())
     };
     assert_eq!(rise(1, &[&[(0, "1")], &[(1, "10")]]).unwrap().margin, Some(q("-42/5")));
     assert_eq!(
         rise(0, &[&[(0, "10")], &[(1, "1")]]).unwrap_err(),
         "user `user 2` loses in the evidence although it has no more than `user 1`"
     );
-    assert_eq!(rise(0, &[&[(0, "2")], &[(1, "2")]]).unwrap_err(), "user `user 1` does not gain in the evidence");
-    assert_eq!(rise(0, &[&[(0, "20")], &[(1, "2")]]).unwrap_err(), "the allocation of the evidence is not feasible");
+    assert_eq!(
+        rise(0, &[&[(0, "2")], &[(1, "2")]]).unwrap_err(),
+        "user `user 1` does not gain in the evidence"
+    );
+    assert_eq!(
+        rise(0, &[&[(0, "20")], &[(1, "2")]]).unwrap_err(),
+        "the allocation of the evidence is not feasible"
+    );
 }
 
 #[test]

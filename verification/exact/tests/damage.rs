@@ -106,7 +106,10 @@ fn damage(document: &mut Value, rng: &mut Pcg64) -> String {
             format!("{field} of claims {a} and {b} swapped")
         }
         8 => {
-            let objects: Vec<Path> = all.into_iter().filter(|path| matches!(at(document, path), Value::Object(o) if o.len() > 1)).collect();
+            let objects: Vec<Path> = all
+                .into_iter()
+                .filter(|path| matches!(at(document, path), Value::Object(o) if o.len() > 1))
+                .collect();
             let path = objects.choose(rng).unwrap();
             let Value::Object(fields) = at(document, path) else { unreachable!() };
             let keys: Vec<String> = fields.keys().cloned().collect();
@@ -143,7 +146,10 @@ fn every_damaged_certificate_is_refused_or_still_true() {
         for _ in 0..1_500 {
             let mut damaged = document.clone();
             let mut what = damage(&mut damaged, &mut rng);
-            if rng.random_bool(0.2) && damaged["claims"].is_array() && damaged["claims"].as_array().is_some_and(|c| !c.is_empty()) {
+            if rng.random_bool(0.2)
+                && damaged["claims"].is_array()
+                && damaged["claims"].as_array().is_some_and(|c| !c.is_empty())
+            {
                 what = format!("{what}; {}", damage(&mut damaged, &mut rng));
             }
             let text = damaged.to_string();

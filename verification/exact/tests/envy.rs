@@ -62,7 +62,11 @@ fn instance(seed: u64, kinds: Kinds) -> (Problem, Allocation) {
         .into_iter()
         .map(|(i, ())| (format!("s{i}"), demand(rng)))
         .collect(),
-        gamma: if kinds.gamma && rng.random_bool(0.5) { vec![("s0".to_owned(), positive(rng, 4))] } else { Vec::new() },
+        gamma: if kinds.gamma && rng.random_bool(0.5) {
+            vec![("s0".to_owned(), positive(rng, 4))]
+        } else {
+            Vec::new()
+        },
         criterion: Vec::new(),
     });
     let users = users.collect();
@@ -71,7 +75,9 @@ fn instance(seed: u64, kinds: Kinds) -> (Problem, Allocation) {
     let scale = if kinds.wide { (Rational::from(1) << 400) + Rational::from(1) } else { Rational::from(1) };
     let tasks = (0..n).map(|_| {
         let on = (0..k).filter(|_| rng.random_bool(0.6)).collect::<Vec<_>>();
-        on.into_iter().map(|i| (i, (number(rng, kinds, 9) - Rational::from(i32::from(rng.random_bool(0.1)))) / &scale)).collect()
+        on.into_iter()
+            .map(|i| (i, (number(rng, kinds, 9) - Rational::from(i32::from(rng.random_bool(0.1)))) / &scale))
+            .collect()
     });
     let tasks = tasks.collect();
     let sharing = if kinds.time { Sharing::Tdm } else { Sharing::Rdm };
@@ -107,7 +113,9 @@ fn equal_bundles_name_the_first_pair() {
         ..ServerSpec::default()
     }];
     let resources = vec!["cpu".to_owned()];
-    let problem = Problem::new(ProblemSpec { name: String::new(), resources, servers, users: users.collect() }).unwrap();
+    let problem =
+        Problem::new(ProblemSpec { name: String::new(), resources, servers, users: users.collect() })
+            .unwrap();
     let tasks = (0..200).map(|n| vec![(0, Rational::from(n % 7 + 1))]).collect();
     let allocation = Allocation { tasks, ..Allocation::default() };
     let instance = Instance::new(&problem, &allocation).unwrap();

@@ -21,7 +21,9 @@ fn reached(package: &str) -> HashSet<String> {
         list(&metadata["packages"]).iter().map(|p| (text(&p["id"]), text(&p["name"]))).collect();
     let mut needs: HashMap<String, Vec<String>> = HashMap::new();
     for node in list(&metadata["resolve"]["nodes"]) {
-        let built = list(&node["deps"]).into_iter().filter(|dep| list(&dep["dep_kinds"]).iter().any(|kind| kind["kind"] != "dev"));
+        let built = list(&node["deps"])
+            .into_iter()
+            .filter(|dep| list(&dep["dep_kinds"]).iter().any(|kind| kind["kind"] != "dev"));
         needs.insert(text(&node["id"]), built.map(|dep| text(&dep["pkg"])).collect());
     }
     let start = names.iter().find(|(_, name)| *name == package).unwrap().0.clone();
@@ -40,7 +42,17 @@ fn neither_the_crate_nor_the_binary_reaches_a_solver() {
     for package in ["evenhand-exact", "evenhand-check"] {
         let reached = reached(package);
         assert!(reached.contains("evenhand-problem") && reached.contains("rug"), "{reached:?}");
-        let banned = ["highs", "highs-sys", "ode_solvers", "clap", "good_lp", "clarabel", "evenhand-lp", "evenhand-mechanisms", "evenhand"];
+        let banned = [
+            "highs",
+            "highs-sys",
+            "ode_solvers",
+            "clap",
+            "good_lp",
+            "clarabel",
+            "evenhand-lp",
+            "evenhand-mechanisms",
+            "evenhand",
+        ];
         for name in banned {
             assert!(!reached.contains(name), "{package} reaches {name}");
         }
@@ -70,7 +82,11 @@ fn the_sources_hold_no_floating_point_and_no_unsafe_code() {
         let text = std::fs::read_to_string(&file).unwrap();
         let words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
         for word in words {
-            assert!(!matches!(word, "f64" | "f32" | "to_f64" | "to_f32" | "unsafe_op"), "{word} in {}", file.display());
+            assert!(
+                !matches!(word, "f64" | "f32" | "to_f64" | "to_f32" | "unsafe_op"),
+                "{word} in {}",
+                file.display()
+            );
         }
     }
     for root in ["src/lib.rs", "../check/src/main.rs"] {

@@ -23,7 +23,8 @@ fn cluster(n: usize, k: usize, m: usize, placement: bool, overrides: bool) -> Pr
         name: format!("u{n}"),
         weight: Some(Rational::from(rng.random_range(1..4))),
         demand: (0..m).map(|r| (name(r), Rational::from((rng.random_range(1..50), 1000)))).collect(),
-        servers: (placement && n % 3 == 0).then(|| (0..k).filter(|i| i % 5 != n % 5).map(|i| format!("s{i}")).collect()),
+        servers: (placement && n % 3 == 0)
+            .then(|| (0..k).filter(|i| i % 5 != n % 5).map(|i| format!("s{i}")).collect()),
         demand_on: if overrides && n % 10 == 0 {
             vec![("s0".to_owned(), (0..m).map(|r| (name(r), Rational::from((1, 7)))).collect())]
         } else {
@@ -32,14 +33,17 @@ fn cluster(n: usize, k: usize, m: usize, placement: bool, overrides: bool) -> Pr
         ..UserSpec::default()
     });
     let users = users.collect();
-    Problem::new(ProblemSpec { name: String::new(), resources: (0..m).map(name).collect(), servers, users }).unwrap()
+    Problem::new(ProblemSpec { name: String::new(), resources: (0..m).map(name).collect(), servers, users })
+        .unwrap()
 }
 
 /// Equal weighted dominant shares of `level / N`, on one class each, with numbers of `bits` bits.
 fn equal_shares(problem: &Problem, bits: u32) -> Allocation {
     let share = Share::Dominant.coefficients(problem).unwrap();
     let denominator = (Rational::from(1) << bits) + Rational::from(1);
-    let level = ((Rational::from(1) << bits) - Rational::from(11)) / denominator / Rational::from(4 * problem.n_users());
+    let level = ((Rational::from(1) << bits) - Rational::from(11))
+        / denominator
+        / Rational::from(4 * problem.n_users());
     let k = problem.n_servers();
     let tasks = (0..problem.n_users()).map(|n| {
         let first = problem.users()[n].servers().map_or(n % k, |servers| servers[n % servers.len()]);
@@ -73,10 +77,14 @@ fn examine(what: &str, n: usize, k: usize, m: usize, bits: u32, placement: bool,
     prices.rows.iter_mut().for_each(|p| *p = Rational::from(1_000_000) / &odd);
     let evidence = Evidence::Prices(prices.clone());
     let lax = Rational::from(1) << 2 * bits + 100;
-    timed("  pareto prices", || Claim::with_evidence(Axiom::ParetoOptimal, None, evidence, &instance, &lax).unwrap());
+    timed("  pareto prices", || {
+        Claim::with_evidence(Axiom::ParetoOptimal, None, evidence, &instance, &lax).unwrap()
+    });
     let level = evenhand_exact::axiom::max_min::level_of(&instance, &share, &prices).unwrap().unwrap();
     let levels = Evidence::Levels { resource: None, levels: vec![Level { level, prices }] };
-    timed("  max-min, one level", || Claim::with_evidence(Axiom::MaxMin, Some(Share::Dominant), levels, &instance, &lax).unwrap());
+    timed("  max-min, one level", || {
+        Claim::with_evidence(Axiom::MaxMin, Some(Share::Dominant), levels, &instance, &lax).unwrap()
+    });
 }
 
 #[test]

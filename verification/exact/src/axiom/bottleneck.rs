@@ -74,7 +74,9 @@ fn resources(problem: &Problem) -> Result<Vec<usize>, String> {
             if left.is_empty() {
                 let user = problem.users()[n].name();
                 let server = server.name();
-                return Err(format!("no resource is the bottleneck of every user on every server it can run on: user `{user}` on server `{server}` has another than those before it"));
+                return Err(format!(
+                    "no resource is the bottleneck of every user on every server it can run on: user `{user}` on server `{server}` has another than those before it"
+                ));
             }
         }
     }

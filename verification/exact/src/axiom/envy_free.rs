@@ -185,7 +185,8 @@ fn inverses(demand: &[Integer]) -> (Vec<Integer>, Integer) {
     for d in demand.iter().filter(|d| !d.is_zero()) {
         absorb(&mut lcm, d);
     }
-    let inverse = |d: &Integer| if d.is_zero() { Integer::new() } else { Integer::from(lcm.div_exact_ref(d)) };
+    let inverse =
+        |d: &Integer| if d.is_zero() { Integer::new() } else { Integer::from(lcm.div_exact_ref(d)) };
     (demand.iter().map(inverse).collect(), lcm)
 }
 
@@ -247,7 +248,8 @@ impl<'a, 'b> Pool<'a, 'b> {
         };
         let held: Vec<Integer> = (0..instance.problem().n_users()).map(held).collect();
         let ranked = (0..instance.problem().n_resources()).into_par_iter().map(|r| {
-            let bundles = held.iter().enumerate().map(|(m, held)| Integer::from(held * &scaled.base_demand(m)[r]));
+            let bundles =
+                held.iter().enumerate().map(|(m, held)| Integer::from(held * &scaled.base_demand(m)[r]));
             let mut bundles: Vec<(Integer, u32)> = bundles.zip(0..).collect();
             bundles.sort_unstable();
             let mut ranks = vec![0; bundles.len()];
@@ -349,7 +351,10 @@ impl<'a, 'b> Pool<'a, 'b> {
     /// `min_r Q_mr V_r`.
     fn worth(&self, view: &View, m: usize) -> Integer {
         let worth = view.demanded.iter().zip(&view.inverse);
-        worth.map(|(&r, inverse)| Integer::from(&self.values[r][self.ranks[r][m] as usize] * inverse)).min().unwrap_or_default()
+        worth
+            .map(|(&r, inverse)| Integer::from(&self.values[r][self.ranks[r][m] as usize] * inverse))
+            .min()
+            .unwrap_or_default()
     }
 }
 
@@ -367,7 +372,10 @@ struct View {
 fn tightest_by_pairs(instance: &Instance<'_>) -> Option<Tightest> {
     let pairs = Pairs::new(instance);
     let users: Vec<usize> = (0..instance.problem().n_users()).filter(|&n| instance.is_active(n)).collect();
-    let least = users.into_par_iter().map(|n| (pairs.tightest(n), n)).min_by(|a, b| (&a.0.0, a.1).cmp(&(&b.0.0, b.1)))?;
+    let least = users
+        .into_par_iter()
+        .map(|n| (pairs.tightest(n), n))
+        .min_by(|a, b| (&a.0.0, a.1).cmp(&(&b.0.0, b.1)))?;
     let ((margin, envied), user) = least;
     Some(Tightest { user, envied, margin: margin.to_rational() / &instance.denominator })
 }
@@ -415,7 +423,8 @@ impl<'a, 'b> Pairs<'a, 'b> {
         let all = bundles.iter().flatten().flat_map(|(_, rows)| rows);
         let bits = all.map(Integer::significant_bits).max().unwrap_or(0);
         let narrow = (bits < 128).then(|| {
-            let narrow = |rows: &Vec<Integer>| rows.iter().map(|h| h.to_u128().unwrap_or(u128::MAX)).collect();
+            let narrow =
+                |rows: &Vec<Integer>| rows.iter().map(|h| h.to_u128().unwrap_or(u128::MAX)).collect();
             bundles.iter().map(|b| b.iter().map(|(i, rows)| (*i, narrow(rows))).collect()).collect()
         });
         Self { instance, weight_scale, bundles, narrow, bits, time_scale }

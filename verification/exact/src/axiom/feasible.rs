@@ -44,8 +44,10 @@ pub fn slack(instance: &Instance<'_>, limit: Limit) -> Option<(Rational, Rationa
 /// The tightest limit with its margin: the first row, else user, else entry among equals.
 #[must_use]
 pub fn tightest(instance: &Instance<'_>) -> Option<(Limit, Rational)> {
-    let rows = (0..instance.constraints().rows().len()).filter_map(|row| Some((Limit::Row(row), row_margin(instance, row)?)));
-    let users = (0..instance.problem().n_users()).filter_map(|n| Some((Limit::Tasks(n), tasks_margin(instance, n)?)));
+    let rows = (0..instance.constraints().rows().len())
+        .filter_map(|row| Some((Limit::Row(row), row_margin(instance, row)?)));
+    let users =
+        (0..instance.problem().n_users()).filter_map(|n| Some((Limit::Tasks(n), tasks_margin(instance, n)?)));
     let entries = bad_entries(instance).map(|((n, i), slack)| (Limit::Entry(n, i), Quotient::from(&slack)));
     let mut least: Option<(Limit, Quotient)> = None;
     for (limit, margin) in rows.chain(users).chain(entries) {

@@ -67,8 +67,9 @@ pub fn margin_of_levels(
     tolerance: &Rational,
 ) -> Result<Option<Rational>, Refusal> {
     let levels = Levels::new(instance, share)?;
-    let mut bounds: Vec<Option<Rational>> =
-        (0..instance.problem().n_users()).map(|n| levels.below_ceiling(n).filter(|b| b <= tolerance)).collect();
+    let mut bounds: Vec<Option<Rational>> = (0..instance.problem().n_users())
+        .map(|n| levels.below_ceiling(n).filter(|b| b <= tolerance))
+        .collect();
     for (position, stated) in evidence.iter().enumerate() {
         let number = position + 1;
         let gap = stated.prices.gap(instance, Some(share))?;
@@ -78,7 +79,11 @@ pub fn margin_of_levels(
         let top = &levels.scaled[highest];
         if levels.of(highest) != Quotient::from(&stated.level) {
             let truth = levels.of(highest).to_rational();
-            return Err(Refusal::new(format!("level {number} states {}, it is {}", shorten(&stated.level), shorten(&truth))));
+            return Err(Refusal::new(format!(
+                "level {number} states {}, it is {}",
+                shorten(&stated.level),
+                shorten(&truth)
+            )));
         }
         for (n, weight) in stated.prices.user_weights.iter().enumerate().filter(|(_, l)| !l.is_zero()) {
             let below = levels.in_tasks(n, &Integer::from(top - &levels.scaled[n]));
@@ -168,7 +173,8 @@ impl<'a, 'b> Levels<'a, 'b> {
         let share = share.scaled(instance)?;
         let users = 0..instance.problem().n_users();
         let scaled = users.clone().map(|n| share.level(instance, n)).collect();
-        let ranges = users.map(|n| instance.is_active(n).then(|| share.range(instance, n)).flatten()).collect();
+        let ranges =
+            users.map(|n| instance.is_active(n).then(|| share.range(instance, n)).flatten()).collect();
         Ok(Self { instance, share, scaled, ranges })
     }
 
@@ -178,11 +184,15 @@ impl<'a, 'b> Levels<'a, 'b> {
     }
 
     fn of(&self, n: usize) -> Quotient {
-        Quotient::new(self.scaled[n].clone(), Integer::from(&self.share.denominator * &self.instance.denominator))
+        Quotient::new(
+            self.scaled[n].clone(),
+            Integer::from(&self.share.denominator * &self.instance.denominator),
+        )
     }
 
     fn highest(&self, prices: &Prices) -> Option<usize> {
-        let weighted = prices.user_weights.iter().enumerate().filter(|(n, l)| **l > 0 && *n < self.scaled.len());
+        let weighted =
+            prices.user_weights.iter().enumerate().filter(|(n, l)| **l > 0 && *n < self.scaled.len());
         weighted.map(|(n, _)| n).max_by(|&a, &b| self.scaled[a].cmp(&self.scaled[b]))
     }
 

@@ -48,7 +48,8 @@ impl<'a, 'b> Margins<'a, 'b> {
             }
         }
         let denominator = &self.instance.denominator;
-        let lead = Integer::from(&self.instance.totals[n] * entitled.denom()) - Integer::from(entitled.numer() * denominator);
+        let lead = Integer::from(&self.instance.totals[n] * entitled.denom())
+            - Integer::from(entitled.numer() * denominator);
         Quotient::new(lead, Integer::from(entitled.denom() * denominator))
     }
 }

@@ -117,7 +117,10 @@ pub fn good_certificates() -> Vec<(&'static str, Certificate)> {
     claims.push(with(Axiom::MaxMin, drfh, rise, &instance));
     all.push(("figure-1-naive", certificate(&two, &x, claims)));
 
-    let x = allocation(&two, r#"{"user 1": {"high-memory": 9, "high-cpu": 2}, "user 2": {"high-memory": "-1/4"}}"#);
+    let x = allocation(
+        &two,
+        r#"{"user 1": {"high-memory": 9, "high-cpu": 2}, "user 2": {"high-memory": "-1/4"}}"#,
+    );
     let instance = Instance::new(&two, &x).unwrap();
     all.push(("figure-1-violated", certificate(&two, &x, derived(&instance))));
 
@@ -135,14 +138,25 @@ pub fn good_certificates() -> Vec<(&'static str, Certificate)> {
     let mut levels = Prices::zero(&instance);
     levels.user_weights = vec![q("16"), q("16"), q("32")];
     levels.rows = vec![q("1"), q("1")];
-    let evidence = Evidence::Levels { resource: Some(0), levels: vec![Level { level: q("5/16"), prices: levels.clone() }] };
+    let evidence = Evidence::Levels {
+        resource: Some(0),
+        levels: vec![Level { level: q("5/16"), prices: levels.clone() }],
+    };
     let mut claims = derived(&instance);
-    claims.push(Claim::with_evidence(Axiom::SingleResourceFair, None, evidence.clone(), &instance, &q("0")).unwrap_or_else(|e| panic!("{e}")));
+    claims.push(
+        Claim::with_evidence(Axiom::SingleResourceFair, None, evidence.clone(), &instance, &q("0"))
+            .unwrap_or_else(|e| panic!("{e}")),
+    );
     claims.push(with(Axiom::BottleneckFair, None, evidence.clone(), &instance));
     claims.push(with(Axiom::GlobalBottleneckFair, None, evidence, &instance));
-    let evidence = Evidence::Levels { resource: None, levels: vec![Level { level: q("5/16"), prices: levels.clone() }] };
+    let evidence =
+        Evidence::Levels { resource: None, levels: vec![Level { level: q("5/16"), prices: levels.clone() }] };
     claims.push(with(Axiom::MaxMin, Some(Share::Resource(0)), evidence, &instance));
-    claims.push(Claim::not_applicable(Axiom::MaxMin, Some(Share::Containerized), "placement constraints".to_owned()));
+    claims.push(Claim::not_applicable(
+        Axiom::MaxMin,
+        Some(Share::Containerized),
+        "placement constraints".to_owned(),
+    ));
     let mut prices = levels;
     prices.user_weights = vec![q("1"), q("1"), q("2")];
     claims.push(with(Axiom::ParetoOptimal, None, Evidence::Prices(prices), &instance));

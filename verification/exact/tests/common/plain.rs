@@ -1,9 +1,9 @@
 //! The checker once more, as plainly as the definitions read: dense rational loops, no common
 //! denominators, nothing shared with the crate but its types.
 
-use evenhand_exact::axiom::feasible::Limit;
 use evenhand_exact::axiom::bottleneck;
-use evenhand_exact::{Axiom, Certificate, Claim, Evidence, Prices, ShareCoefficients, Share, Tasks};
+use evenhand_exact::axiom::feasible::Limit;
+use evenhand_exact::{Axiom, Certificate, Claim, Evidence, Prices, Share, ShareCoefficients, Tasks};
 use evenhand_problem::{Constraints, Problem, Rational, Sharing};
 
 struct Plain<'a> {
@@ -140,31 +140,48 @@ impl<'a> Plain<'a> {
     /// Least positive and greatest `u_ni / w_n` of an active user.
     fn range(&self, share: &ShareCoefficients, n: usize) -> Option<(Rational, Rational)> {
         let runs = (0..self.p.n_servers()).filter(|&i| self.p.is_active(n) && self.p.can_run(n, i));
-        let values: Vec<Rational> =
-            runs.map(|i| Rational::from(share.of(n, i) / self.p.users()[n].weight())).filter(|u| *u > 0).collect();
+        let values: Vec<Rational> = runs
+            .map(|i| Rational::from(share.of(n, i) / self.p.users()[n].weight()))
+            .filter(|u| *u > 0)
+            .collect();
         Some((values.iter().min()?.clone(), values.iter().max()?.clone()))
     }
 }
 
 /// Whether everything that the certificate states is true.
 pub fn is_true(certificate: &Certificate) -> bool {
-    let mut keys: Vec<_> = certificate.claims.iter().map(|c| (c.axiom.name(), c.share.map(|s| s.name(&certificate.problem)))).collect();
+    let mut keys: Vec<_> = certificate
+        .claims
+        .iter()
+        .map(|c| (c.axiom.name(), c.share.map(|s| s.name(&certificate.problem))))
+        .collect();
     keys.sort();
     let twice = keys.windows(2).any(|pair| pair[0] == pair[1]);
     let both = keys.iter().any(|(name, _)| certificate.not_checked.iter().any(|not| not == name));
-    let plain = Plain::new(&certificate.problem, certificate.allocation.sharing, &certificate.allocation.tasks);
-    !twice && !both && certificate.claims.iter().all(|claim| claim_is_true(&plain, claim, &certificate.tolerance).is_some())
+    let plain =
+        Plain::new(&certificate.problem, certificate.allocation.sharing, &certificate.allocation.tasks);
+    !twice
+        && !both
+        && certificate
+            .claims
+            .iter()
+            .all(|claim| claim_is_true(&plain, claim, &certificate.tolerance).is_some())
 }
 
 fn claim_is_true(x: &Plain<'_>, claim: &Claim, tolerance: &Rational) -> Option<()> {
     let p = x.p;
     let Some(holds) = claim.holds else {
-        return (claim.margin.is_none() && claim.evidence == Evidence::None && Claim::applies(claim.axiom, claim.share, p).is_err()).then_some(());
+        return (claim.margin.is_none()
+            && claim.evidence == Evidence::None
+            && Claim::applies(claim.axiom, claim.share, p).is_err())
+        .then_some(());
     };
     let (margin, fine) = match (&claim.evidence, claim.axiom) {
         (Evidence::None, Axiom::NonWasteful) => (Some(zero()), true),
         (Evidence::None, Axiom::Feasible) => (None, x.limits().is_empty()),
-        (Evidence::None, Axiom::EnvyFree) => (None, x.users().all(|n| x.users().all(|m| x.envy(n, m).is_none()))),
+        (Evidence::None, Axiom::EnvyFree) => {
+            (None, x.users().all(|n| x.users().all(|m| x.envy(n, m).is_none())))
+        }
         (Evidence::None, Axiom::SharingIncentive) => (None, x.users().all(|n| !p.is_active(n))),
         (Evidence::Limit { limit, slack }, Axiom::Feasible) => {
             let limits = x.limits();
@@ -203,15 +220,20 @@ fn claim_is_true(x: &Plain<'_>, claim: &Claim, tolerance: &Rational) -> Option<(
         (Evidence::Levels { resource, levels }, _) => {
             let share = share_of_claim(claim, *resource, p)?;
             let us: Vec<Rational> = x.users().map(|n| x.share_of(&share, n)).collect();
-            let mut bounds: Vec<Option<Rational>> = x.users().map(|n| {
-                let (least, most) = x.range(&share, n)?;
-                let ceiling = p.users()[n].tasks()?.clone() * most;
-                let short = (ceiling - &us[n]).max(zero()) / least;
-                (short <= *tolerance).then_some(short)
-            }).collect();
+            let mut bounds: Vec<Option<Rational>> = x
+                .users()
+                .map(|n| {
+                    let (least, most) = x.range(&share, n)?;
+                    let ceiling = p.users()[n].tasks()?.clone() * most;
+                    let short = (ceiling - &us[n]).max(zero()) / least;
+                    (short <= *tolerance).then_some(short)
+                })
+                .collect();
             for level in levels {
                 let l = &level.prices.user_weights;
-                let gap = x.gap(&level.prices, &|n, i| Rational::from(share.of(n, i) * &l[n]) / p.users()[n].weight())?;
+                let gap = x.gap(&level.prices, &|n, i| {
+                    Rational::from(share.of(n, i) * &l[n]) / p.users()[n].weight()
+                })?;
                 let top = x.users().filter(|&n| l[n] > 0).map(|n| &us[n]).max()?;
                 if *top != level.level {
                     return None;
@@ -244,15 +266,20 @@ fn claim_is_true(x: &Plain<'_>, claim: &Claim, tolerance: &Rational) -> Option<(
         _ => return None,
     };
     let within = margin.as_ref().is_none_or(|margin| *margin >= Rational::from(-tolerance));
-    (fine && margin == claim.margin && within == holds && claim.share.is_some() == (claim.axiom == Axiom::MaxMin)).then_some(())
+    (fine
+        && margin == claim.margin
+        && within == holds
+        && claim.share.is_some() == (claim.axiom == Axiom::MaxMin))
+        .then_some(())
 }
 
 fn share_of_claim(claim: &Claim, resource: Option<usize>, p: &Problem) -> Option<ShareCoefficients> {
     match (claim.axiom, claim.share, resource) {
         (Axiom::MaxMin, Some(share), None) => share.coefficients(p).ok(),
-        (axiom, None, Some(r)) => {
-            bottleneck::qualifying(axiom, p).ok()?.contains(&r).then(|| Share::Resource(r).coefficients(p).ok())?
-        }
+        (axiom, None, Some(r)) => bottleneck::qualifying(axiom, p)
+            .ok()?
+            .contains(&r)
+            .then(|| Share::Resource(r).coefficients(p).ok())?,
         _ => None,
     }
 }

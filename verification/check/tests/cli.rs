@@ -1,0 +1,106 @@
+//! The binary: exit status, the last line on stderr, and what it prints.
+#![allow(missing_docs)]
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+fn run(arguments: &[&str], input: &str) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_evenhand-check"))
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let input = input.to_owned();
+    // The program may end without reading.
+    let writer = std::thread::spawn(move || drop(stdin.write_all(input.as_bytes())));
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    output
+}
+
+fn code(output: &Output) -> i32 {
+    output.status.code().expect("no signal")
+}
+
+fn folder(name: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../exact/tests").join(name);
+    let paths = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    paths.filter(|path| path.extension().is_some_and(|extension| extension == "json")).collect()
+}
+
+fn accepted() -> String {
+    folder("accept").into_iter().min().unwrap().to_str().unwrap().to_owned()
+}
+
+#[test]
+fn the_exit_status_is_the_verdict() {
+    for (name, expected) in [("accept", 0), ("reject", 1), ("malformed", 2)] {
+        for path in folder(name) {
+            let output = run(&[path.to_str().unwrap()], "");
+            let stderr = String::from_utf8(output.stderr.clone()).unwrap();
+            assert_eq!(code(&output), expected, "{}: {stderr}", path.display());
+            assert_eq!(stderr.lines().last().is_some_and(|line| line.starts_with("error: ")), expected == 2);
+        }
+    }
+}
+
+#[test]
+fn json_is_one_document() {
+    let good = run(&[&accepted(), "--format", "json"], "");
+    assert_eq!(String::from_utf8(good.stdout).unwrap(), "{\"valid\":true,\"claims\":8}\n");
+    for path in folder("reject") {
+        let output = run(&["--format=json", path.to_str().unwrap()], "");
+        assert_eq!(code(&output), 1);
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(text.starts_with("{\"valid\":false,\"claims\":") && text.contains("\"reason\":\""), "{text}");
+    }
+}
+
+#[test]
+fn standard_input_and_the_readers_own_problem() {
+    let text = std::fs::read_to_string(accepted()).unwrap();
+    let problem = r#"{"kind": "allocation-problem", "resources": ["cpu", "memory"],
+        "servers": [{"name": "high-memory", "capacity": {"cpu": 2, "memory": 12}},
+                    {"name": "high-cpu", "capacity": {"cpu": 12, "memory": 2.0}}],
+        "users": [{"name": "user 1", "demand": {"cpu": 0.2, "memory": 1}},
+                  {"name": "user 2", "demand": {"cpu": 1, "memory": 0.2}}]}"#;
+    assert_eq!(code(&run(&["-"], &text)), 0);
+    assert_eq!(code(&run(&[&accepted(), "--problem", "-"], problem)), 0);
+    let other = run(&[&accepted(), "--problem", "-"], &problem.replace("2.0", "2.1"));
+    assert_eq!(code(&other), 1);
+    assert_eq!(
+        String::from_utf8(other.stdout).unwrap(),
+        "not valid: the certificate is about another problem\n"
+    );
+    assert_eq!(code(&run(&[&accepted(), "--problem", "-"], "{}")), 2);
+}
+
+#[test]
+fn usage() {
+    let good = accepted();
+    let wrong: [&[&str]; 9] = [
+        &[],
+        &["--problem"],
+        &["--wrong", &good],
+        &[&good, &good],
+        &[&good, "--format", "xml"],
+        &["-", "--problem", "-"],
+        &["no such file"],
+        &[&good, "--problem", "no such file"],
+        &[&good, "--format=json", "--format", "json"],
+    ];
+    for arguments in wrong {
+        let output = run(arguments, "");
+        let stderr = String::from_utf8(output.stderr.clone()).unwrap();
+        assert_eq!(code(&output), 2, "{arguments:?}: {stderr}");
+        assert!(stderr.lines().last().unwrap().starts_with("error: "), "{stderr}");
+        assert!(output.stdout.is_empty());
+    }
+    for help in ["--help", "-h", "--version", "-V"] {
+        assert_eq!(code(&run(&[help], "")), 0);
+    }
+}
