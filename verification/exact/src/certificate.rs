@@ -37,6 +37,10 @@ use crate::share::Share;
 /// The version of the format that is written, and the only one that is read.
 pub const VERSION: u32 = 1;
 
+/// Most numbers that the levels of one claim may hold, zeros included (1 GiB): a small file cannot
+/// make the reader allocate more.
+const MAX_LEVEL_NUMBERS: usize = 1 << 25;
+
 /// A problem, an allocation of it, and what is claimed about it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Certificate {
@@ -454,7 +458,12 @@ impl<'r, 't> Reader<'r, 't> {
         let of_resource: &[&str] = if resource.is_some() { &["resource"] } else { &[] };
         if let Some(raw) = object.get("levels") {
             object.only(document, &[of_resource, &["levels"]].concat())?;
-            let levels = document.list(raw)?.into_iter().map(|raw| self.level(raw));
+            let list = document.list(raw)?;
+            let numbers = 2 * self.problem.n_users() + self.constraints.rows().len();
+            if list.len().saturating_mul(numbers) > MAX_LEVEL_NUMBERS {
+                return Err(document.error(raw, format!("{} levels are too many", list.len())));
+            }
+            let levels = list.into_iter().map(|raw| self.level(raw));
             return Ok(Evidence::Levels { resource, levels: levels.collect::<Result<_, _>>()? });
         }
         object.only(document, &[of_resource, &["user", "allocation"]].concat())?;

@@ -11,6 +11,8 @@
 //!
 //! (weak duality; with `x` feasible and optimal and `p`, `q` the dual optimum, `eps` is 0).
 
+use std::borrow::Cow;
+
 use rayon::prelude::*;
 use rug::{Integer, Rational};
 
@@ -18,7 +20,7 @@ use crate::claim::Refusal;
 use crate::instance::{Instance, InstanceError};
 use crate::quotient::{absorb, scaled};
 use crate::scaled::check_width;
-use crate::share::ShareCoefficients;
+use crate::share::{ScaledShare, ShareCoefficients};
 
 /// Weights of the users, prices of the capacity rows and of the users' task limits.
 ///
@@ -56,6 +58,16 @@ impl Prices {
         instance: &Instance<'_>,
         share: Option<&ShareCoefficients>,
     ) -> Result<Rational, Refusal> {
+        let share = share.map(|share| share.scaled(instance)).transpose()?;
+        self.gap_of(instance, share.as_ref())
+    }
+
+    /// [`Prices::gap`] for a share that is in integers already.
+    pub(crate) fn gap_of(
+        &self,
+        instance: &Instance<'_>,
+        share: Option<&ScaledShare>,
+    ) -> Result<Rational, Refusal> {
         self.check_signs(instance)?;
         let dual = Dual::new(self, instance, share)?;
         let users = (0..instance.problem().n_users()).into_par_iter();
@@ -92,35 +104,36 @@ impl Prices {
     }
 }
 
-/// Prices as integers over one denominator `M`.
+/// Prices as integers over one denominator `M`, which holds that of the share, `c`, too.
 struct Dual<'a, 'b> {
     instance: &'a Instance<'b>,
     denominator: Integer,
-    /// `l_n M`.
+    /// `l_n M / c`: times a scaled share it is over `M`.
     weights: Vec<Integer>,
-    /// By class: `(r or 0, row, p M)` of the rows with a price, those of resources also times
-    /// `common_scale / resource_scale[r]`, so that times a scaled demand they are over
-    /// `M common_scale`.
-    priced: Vec<Vec<(usize, usize, Integer)>>,
     /// `q_n M`.
     users: Vec<Integer>,
-    coefficients: Option<crate::share::ScaledShare>,
+    /// By class: `(position in the class, row, p M)` of the rows with a price, those of resources
+    /// also times `common_scale / resource_scale[r]`, so that times a scaled demand they are over
+    /// `M common_scale`.
+    priced: Vec<Vec<(usize, usize, Integer)>>,
+    share: Option<&'a ScaledShare>,
 }
 
 impl<'a, 'b> Dual<'a, 'b> {
     fn new(
         prices: &Prices,
         instance: &'a Instance<'b>,
-        share: Option<&ShareCoefficients>,
+        share: Option<&'a ScaledShare>,
     ) -> Result<Self, InstanceError> {
         let all = || prices.user_weights.iter().chain(&prices.rows).chain(&prices.users);
         let entries = all().filter(|value| !value.is_zero()).count() as u64;
-        let mut denominator = Integer::from(1);
+        let mut weight_scale = Integer::from(1);
         for value in all() {
-            absorb(&mut denominator, value.denom());
-            check_width(&denominator, entries)?;
+            absorb(&mut weight_scale, value.denom());
+            check_width(&weight_scale, entries)?;
         }
-        let integers = |values: &[Rational]| values.iter().map(|v| scaled(v, &denominator)).collect();
+        let denominator =
+            share.map_or_else(|| weight_scale.clone(), |s| Integer::from(&weight_scale * &s.denominator));
         let mut priced = vec![Vec::new(); instance.problem().n_servers()];
         for (row, (at, price)) in instance.constraints().rows().iter().zip(&prices.rows).enumerate() {
             if price.is_zero() {
@@ -134,67 +147,65 @@ impl<'a, 'b> Dual<'a, 'b> {
             priced[at.server].push((position, row, value));
         }
         Ok(Self {
-            weights: integers(&prices.user_weights),
-            users: integers(&prices.users),
+            weights: prices.user_weights.iter().map(|l| scaled(l, &weight_scale)).collect(),
+            users: prices.users.iter().map(|q| scaled(q, &denominator)).collect(),
             priced,
-            coefficients: share.map(|share| share.scaled(instance)).transpose()?,
+            share,
             instance,
             denominator,
         })
     }
 
-    /// `sum_r p_ir d_nir` times `M`, as a numerator and a denominator.
-    fn cost(&self, n: usize, i: usize) -> (Integer, Integer) {
-        let scaled = &self.instance.scaled;
-        if self.instance.constraints().is_time_shared(i) {
-            let Some((_, _, price)) = self.priced[i].first() else {
-                return (Integer::new(), Integer::from(1));
-            };
-            let gamma = scaled.problem().unconstrained_gamma(n, i);
-            return (Integer::from(price * gamma.denom()), gamma.numer().clone());
+    /// `(q_n - a_ni) M`.
+    fn net(&self, n: usize, i: usize) -> Integer {
+        match self.share {
+            None => Integer::from(&self.users[n] - &self.weights[n]),
+            Some(share) => &self.users[n] - Integer::from(&self.weights[n] * share.of(n, i)),
         }
-        let demand = scaled.demand(n, i);
-        let sum = self.priced[i].iter().map(|(r, _, price)| Integer::from(price * &demand[*r])).sum();
-        (sum, scaled.common_scale.clone())
     }
 
-    /// `(cost + q_n - a_ni) M` as a numerator and a denominator.
-    fn reduced_cost(&self, n: usize, i: usize) -> (Integer, Integer) {
-        let (mut cost, mut scale) = self.cost(n, i);
-        cost += &self.users[n] * &scale;
-        let gain = match &self.coefficients {
-            None => Integer::from(&self.weights[n] * &scale),
-            Some(share) => {
-                let gain = Integer::from(&self.weights[n] * share.of(n, i)) * &scale;
-                cost *= &share.denominator;
-                scale *= &share.denominator;
-                gain
-            }
-        };
-        (cost - gain, scale)
+    /// `(sum_r p_ir d_nir + q_n - a_ni) M` as a numerator and a denominator, given
+    /// `(q_n - a_ni) M common_scale` when it is the same on all classes.
+    fn reduced_cost(&self, n: usize, i: usize, net: Option<&Integer>) -> (Integer, Cow<'_, Integer>) {
+        let scaled = &self.instance.scaled;
+        if self.instance.constraints().is_time_shared(i) {
+            let net = self.net(n, i);
+            let Some((_, _, price)) = self.priced[i].first() else {
+                return (net, Cow::Owned(Integer::from(1)));
+            };
+            let gamma = scaled.problem().unconstrained_gamma(n, i);
+            return (net * gamma.numer() + price * gamma.denom(), Cow::Owned(gamma.numer().clone()));
+        }
+        let mut cost = net.map_or_else(|| self.net(n, i) * &scaled.common_scale, Integer::clone);
+        let demand = scaled.demand(n, i);
+        for (r, _, price) in &self.priced[i] {
+            cost += price * &demand[*r];
+        }
+        (cost, Cow::Borrowed(&scaled.common_scale))
     }
 
     /// Checks the inequalities of user `n` and returns what its tasks add to `eps`; `None`: nothing.
     fn excess(&self, n: usize) -> Result<Option<Rational>, Refusal> {
         let scaled = &self.instance.scaled;
+        let uniform = self.share.is_none_or(|share| share.is_uniform(n));
+        let net = uniform.then(|| self.net(n, 0) * &scaled.common_scale);
         // Without a weight the inequalities say that nothing is at most a sum of what is not negative.
-        if self.weights[n] > 0 {
-            if let Some(i) = scaled.classes(n).find(|&i| self.reduced_cost(n, i).0 < 0) {
-                let problem = scaled.problem();
-                return Err(Refusal::new(format!(
-                    "the prices on server `{}` are too low for user `{}`",
-                    problem.servers()[i].name(),
-                    problem.users()[n].name()
-                )));
-            }
+        let too_low = |i: &usize| self.weights[n] > 0 && self.reduced_cost(n, *i, net.as_ref()).0 < 0;
+        if let Some(i) = scaled.classes(n).find(too_low) {
+            let problem = scaled.problem();
+            return Err(Refusal::new(format!(
+                "the prices on server `{}` are too low for user `{}`",
+                problem.servers()[i].name(),
+                problem.users()[n].name()
+            )));
         }
         let mut sum: Option<Rational> = None;
         for (i, x) in &self.instance.tasks[n] {
-            let (cost, scale) = self.reduced_cost(n, *i);
+            let (cost, scale) = self.reduced_cost(n, *i, net.as_ref());
             if cost.is_zero() {
                 continue;
             }
-            let value = Rational::from((cost * &*x.as_abs(), scale * &self.denominator));
+            let value = Rational::from((cost * &*x.as_abs(), Integer::from(&*scale * &self.denominator)));
             *sum.get_or_insert_default() += value;
         }
         let sum = sum.map(|sum| sum / &self.instance.denominator);

@@ -31,7 +31,7 @@ fn number(rng: &mut Pcg64, kinds: Kinds, most: u32) -> Rational {
 fn instance(seed: u64, kinds: Kinds) -> (Problem, Allocation) {
     let mut rng = Pcg64::seed_from_u64(seed);
     let rng = &mut rng;
-    let (n, k, m) = (rng.random_range(0..9), rng.random_range(1..5), rng.random_range(1..4));
+    let (n, k, m) = (rng.random_range(0..14), rng.random_range(1..5), rng.random_range(1..4));
     let positive = |rng: &mut Pcg64, most| number(rng, kinds, most) + Rational::from((1, 2));
     let demand = |rng: &mut Pcg64| -> Vec<(String, Rational)> {
         let mut all: Vec<_> = (0..m).map(|r| (format!("r{r}"), number(rng, kinds, 5))).collect();

@@ -76,7 +76,7 @@ fn examine(what: &str, n: usize, k: usize, m: usize, bits: u32, placement: bool,
     prices.user_weights.iter_mut().enumerate().for_each(|(n, l)| *l = Rational::from(n + 1) / &odd);
     prices.rows.iter_mut().for_each(|p| *p = Rational::from(1_000_000) / &odd);
     let evidence = Evidence::Prices(prices.clone());
-    let lax = Rational::from(1) << 2 * bits + 100;
+    let lax = Rational::from(1) << (2 * bits + 100);
     timed("  pareto prices", || {
         Claim::with_evidence(Axiom::ParetoOptimal, None, evidence, &instance, &lax).unwrap()
     });

@@ -21,7 +21,7 @@ use crate::axiom::Axiom;
 /// # Errors
 /// Why there is none, in words.
 pub fn resource(problem: &Problem) -> Result<usize, String> {
-    first(resources(problem)?)
+    first(&resources(problem)?)
 }
 
 /// The first resource that is the global dominant resource of every active user.
@@ -29,7 +29,7 @@ pub fn resource(problem: &Problem) -> Result<usize, String> {
 /// # Errors
 /// Why there is none, in words.
 pub fn global_resource(problem: &Problem) -> Result<usize, String> {
-    first(global_resources(problem)?)
+    first(&global_resources(problem)?)
 }
 
 /// The only resource.
@@ -38,7 +38,7 @@ pub fn global_resource(problem: &Problem) -> Result<usize, String> {
 /// That there are several.
 pub fn single_resource(problem: &Problem) -> Result<usize, String> {
     match problem.n_resources() {
-        1 => divided(problem).and_then(|()| usable(problem, vec![0])).and_then(first),
+        1 => divided(problem).and_then(|()| usable(problem, vec![0])).and_then(|left| first(&left)),
         several => Err(format!("the problem has {several} resources")),
     }
 }
@@ -118,6 +118,6 @@ fn usable(problem: &Problem, left: Vec<usize>) -> Result<Vec<usize>, String> {
     if left.is_empty() { Err("no server has any of the resource".to_owned()) } else { Ok(left) }
 }
 
-fn first(resources: Vec<usize>) -> Result<usize, String> {
+fn first(resources: &[usize]) -> Result<usize, String> {
     resources.first().copied().ok_or_else(|| "there is no such resource".to_owned())
 }

@@ -42,10 +42,8 @@ impl<'a, 'b> Margins<'a, 'b> {
     fn of(&self, n: usize) -> Quotient {
         let user = &self.instance.problem().users()[n];
         let mut entitled = self.gammas.total(n, true) * user.weight() / &self.total_weight;
-        if let Some(tasks) = user.tasks() {
-            if *tasks < entitled {
-                entitled.clone_from(tasks);
-            }
+        if let Some(tasks) = user.tasks().filter(|tasks| **tasks < entitled) {
+            entitled.clone_from(tasks);
         }
         let denominator = &self.instance.denominator;
         let lead = Integer::from(&self.instance.totals[n] * entitled.denom())

@@ -58,11 +58,11 @@ impl<'a> Plain<'a> {
             }
         };
         for (row, at) in self.c.rows().iter().enumerate() {
-            push(Limit::Row(row), Rational::from(&at.capacity - self.used(row)), &at.capacity);
+            push(Limit::Row(row), &at.capacity - self.used(row), &at.capacity);
         }
         for n in self.users() {
             if let Some(tasks) = self.p.users()[n].tasks() {
-                push(Limit::Tasks(n), Rational::from(tasks - self.total(n)), tasks);
+                push(Limit::Tasks(n), tasks - self.total(n), tasks);
             }
             for i in 0..self.p.n_servers() {
                 if self.x[n][i] < 0 {
@@ -110,11 +110,11 @@ impl<'a> Plain<'a> {
         }
         let mut gap = zero();
         for (row, at) in self.c.rows().iter().enumerate() {
-            gap += Rational::from(&at.capacity - self.used(row)).abs() * &prices.rows[row];
+            gap += (&at.capacity - self.used(row)).abs() * &prices.rows[row];
         }
         for n in self.users() {
             match self.p.users()[n].tasks() {
-                Some(tasks) => gap += Rational::from(tasks - self.total(n)).abs() * &prices.users[n],
+                Some(tasks) => gap += (tasks - self.total(n)).abs() * &prices.users[n],
                 None if !prices.users[n].is_zero() => return None,
                 None => {}
             }
@@ -261,7 +261,7 @@ fn claim_is_true(x: &Plain<'_>, claim: &Claim, tolerance: &Rational) -> Option<(
                 let own = x.share_of(&share, m);
                 own > before || y.share_of(&share, m) >= own || x.range(&share, m).is_none()
             });
-            (Some(-Rational::from(&gain / least)), fine && gain > 0 && y.is_feasible() && !holds)
+            (Some(-(&gain / least)), fine && gain > 0 && y.is_feasible() && !holds)
         }
         _ => return None,
     };
