@@ -1,1 +1,53 @@
-//! x
+//! Fair allocations of several resources, computed and proven in exact arithmetic.
+//!
+//! Given server classes with capacities and users with demands, find `x_ni >= 0`, the tasks of user
+//! `n` on class `i`, such that
+//!
+//! ```text
+//! sum_n x_ni d_nir <= k_i c_ir      for every class i and resource r
+//! ```
+//!
+//! and the tasks are shared fairly, in one of the senses of the [`mechanisms`]. Solvers work in
+//! floating point and are never believed: results are lifted to rationals, and a [`Certificate`]
+//! carries what anybody needs to check them without a solver.
+//!
+//! ```
+//! use evenhand::problem::{Arithmetic, Rational, format::Source};
+//! use evenhand::{certify, exact, mechanisms::registry};
+//!
+//! // The two servers and two users of DRFH, Figure 1.
+//! let problem = Source { name: "figure-1", text: r#"{"kind": "allocation-problem",
+//!     "resources": ["cpu", "memory"],
+//!     "servers": [{"name": "high-memory", "capacity": {"cpu": 2, "memory": 12}},
+//!                 {"name": "high-cpu", "capacity": {"cpu": 12, "memory": 2}}],
+//!     "users": [{"name": "1", "demand": {"cpu": 0.2, "memory": 1}},
+//!               {"name": "2", "demand": {"cpu": 1, "memory": 0.2}}]}"# }.problem()?;
+//!
+//! let drfh = registry::find("drfh").expect("a mechanism");
+//! let outcome = drfh.allocate(&problem, Arithmetic::Exact)?;
+//! assert_eq!(outcome.allocation.totals(), [10, 10]);
+//!
+//! let requests = evenhand::mechanisms::certify::default_requests(&outcome.allocation);
+//! let examination = certify(&problem, &outcome.allocation, &requests, &Rational::new())?;
+//! assert!(exact::check(&examination.certificate).valid);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! | crate | holds |
+//! |---|---|
+//! | [`problem`] | problems and allocations in exact numbers, file formats, importers |
+//! | [`exact`] | axioms, certificates and their checker; links no solver |
+//! | [`mechanisms`] | the allocation rules, `certify`, `compare`, `explain` |
+//! | [`lp`] | linear programmes on HiGHS, lifted to exact optima |
+//! | [`report`] | tables for people |
+#![forbid(unsafe_code)]
+
+pub use evenhand_exact as exact;
+pub use evenhand_lp as lp;
+pub use evenhand_mechanisms as mechanisms;
+pub use evenhand_problem as problem;
+pub use evenhand_report as report;
+
+pub use evenhand_exact::{Axiom, Certificate, Share};
+pub use evenhand_mechanisms::{Mechanism, certify};
+pub use evenhand_problem::{Allocation, Problem};

@@ -18,7 +18,7 @@ static INFO: Info = Info {
     aliases: &[],
     title: "Generic max-min fairness",
     equalises: "U_n = (1/w_n) sum_i u_ni x_ni with the u_ni stated as criterion in the problem",
-    guarantees: "Pareto optimal; the rest depends on the criterion",
+    guarantees: "no user's U can rise without hurting a lower or equal one; Pareto optimal in tasks where u_ni is the same on all classes",
     reference: "Kesidis, equations 3 and 5, Definition 1",
 };
 

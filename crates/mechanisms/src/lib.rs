@@ -8,8 +8,10 @@
 mod asset;
 mod cdrf;
 pub mod certify;
+pub mod compare;
 mod drf;
 mod drfh;
+pub mod explain;
 mod generic;
 mod max_min;
 mod mechanism;

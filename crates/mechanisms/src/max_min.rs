@@ -41,7 +41,7 @@ pub fn applies(share: Share, problem: &Problem) -> Result<(), String> {
 
 /// Doubles as the decimals that they are written as.
 pub fn as_written(tasks: Vec<Vec<(usize, f64)>>) -> Vec<Vec<(usize, Rational)>> {
-    let exact = |value: f64| evenhand_problem::number::parse(&format!("{value:e}")).unwrap_or_default();
+    let exact = |value: f64| evenhand_problem::number::from_f64(value).unwrap_or_default();
     tasks.into_iter().map(|list| list.into_iter().map(|(i, x)| (i, exact(x))).collect()).collect()
 }
 

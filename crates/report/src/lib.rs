@@ -1,1 +1,15 @@
-//! x
+//! What people read: tables of allocations, certificates and comparisons, explanations in words.
+//!
+//! Everything here turns a finished result into text; nothing computes or prints.
+#![forbid(unsafe_code)]
+
+mod allocation;
+mod certificate;
+mod comparison;
+mod explanation;
+pub mod text;
+
+pub use allocation::allocation;
+pub use certificate::claims;
+pub use comparison::comparison;
+pub use explanation::explanation;

@@ -1,0 +1,176 @@
+//! What the command line accepts.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Fair allocations of several resources, computed and proven in exact arithmetic.
+#[derive(Debug, Parser)]
+#[command(name = "evenhand", version, about, max_term_width = 100, arg_required_else_help = true)]
+#[command(after_help = "Exit status: 0 done, and everything asked about holds; 1 an examined axiom is \
+violated, or a certificate is wrong; 2 usage or unreadable input; 3 a solver failed or reached a limit.\n\
+A file named - is standard input.")]
+pub struct Arguments {
+    #[command(flatten)]
+    pub common: Common,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// Options of every command.
+#[derive(Debug, Args)]
+pub struct Common {
+    /// How results are written to standard output
+    #[arg(long, global = true, value_enum, default_value_t = Format::Table)]
+    pub format: Format,
+    /// Seed of everything random; the same seed gives the same result on every machine
+    #[arg(long, global = true, default_value_t = 0)]
+    pub seed: u64,
+    /// Threads to use (default: all cores)
+    #[arg(long, global = true, value_parser = positive)]
+    pub threads: Option<usize>,
+    /// No progress and no warnings on standard error
+    #[arg(long, global = true)]
+    pub quiet: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people
+    Table,
+    /// One JSON document and nothing else
+    Json,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Compute an allocation
+    Solve(Solve),
+    /// Examine the axioms of an allocation and write a certificate
+    Certify(Certify),
+    /// Verify a certificate with rational arithmetic alone
+    Check(Check),
+    /// Say why a user has what it has
+    Explain(Explain),
+    /// Show mechanisms side by side
+    Compare(Compare),
+    /// Tables, figures and examples of the papers beside what the engine gets
+    Reproduce(Reproduce),
+    /// Make a problem of real cluster data
+    Import(Import),
+    /// Print the JSON Schema of a format
+    Schema(Schema),
+}
+
+#[derive(Debug, Args)]
+pub struct Solve {
+    /// Problem file (JSON)
+    pub problem: PathBuf,
+    /// Mechanism by name: drf, drfh (c-drfh), cdrf, tsf, asset, per-server-drf, generic, utilitarian
+    #[arg(long, short)]
+    pub mechanism: String,
+    /// Solve in rational arithmetic: an exact optimum, or an error
+    #[arg(long)]
+    pub exact: bool,
+    /// Write the allocation to this file
+    #[arg(long, short)]
+    pub output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct Certify {
+    /// Problem file (JSON)
+    pub problem: PathBuf,
+    /// Allocation file (JSON)
+    pub allocation: PathBuf,
+    /// Axiom to examine; may be given several times (default: the usual ones, and the one that
+    /// belongs to the allocation's mechanism)
+    #[arg(long = "axiom", value_name = "AXIOM")]
+    pub axioms: Vec<String>,
+    /// Share that max-min is about: drfh, cdrf, tsf, asset, generic or resource:NAME (default: that
+    /// of the allocation's mechanism)
+    #[arg(long)]
+    pub share: Option<String>,
+    /// Margin by which an inequality may be violated, in tasks (feasible: of the capacity)
+    #[arg(long, default_value = "0")]
+    pub tolerance: String,
+    /// Write the certificate to this file
+    #[arg(long, short)]
+    pub output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct Check {
+    /// Certificate file (JSON)
+    pub certificate: PathBuf,
+    /// Your own copy of the problem: the certificate must be about it
+    #[arg(long)]
+    pub problem: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct Explain {
+    /// Problem file (JSON)
+    pub problem: PathBuf,
+    /// Allocation file (JSON)
+    pub allocation: PathBuf,
+    /// Name of the user
+    #[arg(long)]
+    pub user: String,
+}
+
+#[derive(Debug, Args)]
+pub struct Compare {
+    /// Problem file (JSON)
+    pub problem: PathBuf,
+    /// Mechanism to show; may be given several times (default: all)
+    #[arg(long = "mechanism", short, value_name = "NAME")]
+    pub mechanisms: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Reproduce {
+    /// What to reproduce: drfh, ps-dsf, njc, snapshots (default: all)
+    pub ids: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Import {
+    /// Kind of the data
+    #[arg(value_enum)]
+    pub source: ImportSource,
+    /// openb: the node list and a pod list; google: the machine table or machine events, then task
+    /// events. Plain, .gz or .zst
+    #[arg(required = true)]
+    pub files: Vec<PathBuf>,
+    /// google: the trace time in microseconds at which tasks run
+    #[arg(long, default_value_t = 0)]
+    pub time: u64,
+    /// google: one user for each request shape in place of one for each user id
+    #[arg(long)]
+    pub by_shape: bool,
+    /// Write the problem to this file (default: standard output)
+    #[arg(long, short)]
+    pub output: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ImportSource {
+    /// Alibaba cluster-trace-gpu-v2023
+    Openb,
+    /// Google clusterdata-2011-2
+    Google,
+}
+
+#[derive(Debug, Args)]
+pub struct Schema {
+    /// problem, reservation, allocation or certificate
+    pub name: String,
+}
+
+fn positive(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) | Err(_) => Err("expected a number of at least 1".to_owned()),
+        Ok(value) => Ok(value),
+    }
+}

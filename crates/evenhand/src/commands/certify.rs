@@ -1,0 +1,114 @@
+//! `certify`: examine the axioms of an allocation and write the certificate.
+
+use std::process::ExitCode;
+
+use evenhand::mechanisms::certify::{CertifyError, Examination, Request, default_requests};
+use evenhand::problem::{Rational, number};
+use evenhand::{Axiom, Problem, Share, exact, report};
+use serde_json::{Map, Value, json};
+
+use crate::arguments::{Certify, Common, Format};
+use crate::failure::Failure;
+use crate::{files, output};
+
+pub fn run(call: &Certify, common: &Common) -> Result<ExitCode, Failure> {
+    files::distinct(&[&call.problem, &call.allocation])?;
+    let tolerance = tolerance(&call.tolerance)?;
+    let problem = files::problem(&call.problem, common)?;
+    let share = call.share.as_deref().map(|name| share(name, &problem)).transpose()?;
+    let allocation = files::allocation(&call.allocation, &problem)?;
+    let mut requests = match call.axioms.as_slice() {
+        [] => default_requests(&allocation),
+        names => names.iter().map(|name| request(name)).collect::<Result<_, _>>()?,
+    };
+    apply_share(&mut requests, share, call.axioms.is_empty())?;
+    let examination = evenhand::certify(&problem, &allocation, &requests, &tolerance)
+        .map_err(|error: CertifyError| Failure::input(error.to_string()))?;
+    // Nothing leaves that the checker would not accept.
+    let verdict = exact::check(&examination.certificate);
+    if !verdict.valid {
+        let reason = verdict.reason.unwrap_or_default();
+        return Err(Failure::solver(format!("the evidence found does not pass the checker: {reason}")));
+    }
+    if let Some(path) = &call.output {
+        files::write(path, &examination.certificate.to_json())?;
+    }
+    let claims = &examination.certificate.claims;
+    match common.format {
+        Format::Json => output::json(&summary(&examination, &problem))?,
+        Format::Table => {
+            output::text(&report::claims(&examination.certificate, &examination.undecided))?;
+        }
+    }
+    if claims.iter().any(|claim| claim.holds == Some(false)) {
+        return Ok(ExitCode::from(1));
+    }
+    match examination.undecided.first() {
+        None => Ok(ExitCode::SUCCESS),
+        Some((axiom, why)) => Err(Failure::solver(format!("{} could not be decided: {why}", axiom.name()))),
+    }
+}
+
+fn summary(examination: &Examination, problem: &Problem) -> Value {
+    let certificate = &examination.certificate;
+    let claims: Vec<Value> = certificate
+        .claims
+        .iter()
+        .map(|claim| {
+            let mut fields = Map::new();
+            fields.insert("axiom".to_owned(), json!(claim.axiom.name()));
+            if let Some(share) = claim.share {
+                fields.insert("share".to_owned(), json!(share.name(problem)));
+            }
+            fields.insert("holds".to_owned(), json!(claim.holds));
+            fields.insert("margin".to_owned(), json!(claim.margin.as_ref().map(number::format)));
+            if let Some(why) = &claim.why {
+                fields.insert("why".to_owned(), json!(why));
+            }
+            Value::Object(fields)
+        })
+        .collect();
+    let mut summary = json!({"claims": claims, "not_checked": certificate.not_checked});
+    if !examination.undecided.is_empty() {
+        let undecided: Map<String, Value> =
+            examination.undecided.iter().map(|(axiom, why)| (axiom.name().to_owned(), json!(why))).collect();
+        summary["undecided"] = Value::Object(undecided);
+    }
+    summary
+}
+
+fn tolerance(text: &str) -> Result<Rational, Failure> {
+    let value = number::parse(text).map_err(|error| Failure::input(format!("--tolerance: {error}")))?;
+    if value < 0 {
+        return Err(Failure::input("--tolerance: expected a number of at least 0"));
+    }
+    Ok(value)
+}
+
+fn share(name: &str, problem: &Problem) -> Result<Share, Failure> {
+    Share::parse(name, problem).map_err(|error| Failure::input(format!("--share: {error}")))
+}
+
+fn request(name: &str) -> Result<Request, Failure> {
+    let axiom = Axiom::parse(name).ok_or_else(|| {
+        let names: Vec<&str> = Axiom::ALL.iter().map(|axiom| axiom.name()).collect();
+        Failure::input(format!("there is no axiom `{name}`: expected {}", names.join(", ")))
+    })?;
+    Ok(Request { axiom, share: None })
+}
+
+/// `--share` is about max-min: asked for by name, or implied by naming a share at all.
+fn apply_share(requests: &mut Vec<Request>, share: Option<Share>, by_default: bool) -> Result<(), Failure> {
+    let Some(share) = share else { return Ok(()) };
+    let mut found = false;
+    for request in requests.iter_mut().filter(|request| request.axiom == Axiom::MaxMin) {
+        request.share = Some(share);
+        found = true;
+    }
+    if !found && by_default {
+        requests.push(Request { axiom: Axiom::MaxMin, share: Some(share) });
+    } else if !found {
+        return Err(Failure::input("--share goes with --axiom max-min"));
+    }
+    Ok(())
+}

@@ -1,0 +1,38 @@
+//! `check`: verify a certificate with rational arithmetic alone.
+
+use std::process::ExitCode;
+
+use evenhand::Certificate;
+use evenhand::exact;
+use serde_json::json;
+
+use crate::arguments::{Check, Common, Format};
+use crate::failure::Failure;
+use crate::{files, output};
+
+pub fn run(call: &Check, common: &Common) -> Result<ExitCode, Failure> {
+    if let Some(problem) = &call.problem {
+        files::distinct(&[&call.certificate, problem])?;
+    }
+    let certificate = files::read(&call.certificate, Certificate::parse)?;
+    let verdict = match &call.problem {
+        None => exact::check(&certificate),
+        Some(path) => exact::check_against(&certificate, &files::read(path, |source| source.problem())?),
+    };
+    match common.format {
+        Format::Json => output::json(&json!({
+            "valid": verdict.valid,
+            "claims": verdict.claims,
+            "reason": verdict.reason,
+        }))?,
+        Format::Table if verdict.valid => {
+            let text = evenhand::report::claims(&certificate, &[]);
+            output::text(&format!("valid: every one of {} claims is proven\n\n{text}", verdict.claims))?;
+        }
+        Format::Table => {
+            let reason = verdict.reason.as_deref().unwrap_or_default();
+            output::text(&format!("NOT VALID: {reason}\n"))?;
+        }
+    }
+    Ok(if verdict.valid { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}

@@ -1,0 +1,88 @@
+//! `explain`: why a user has what it has.
+
+use std::process::ExitCode;
+
+use evenhand::mechanisms::explain::{Bottleneck, Explanation, ExplanationVerdict, explain};
+use evenhand::problem::{Constraints, number};
+use evenhand::{Problem, report};
+use serde_json::{Map, Value, json};
+
+use crate::arguments::{Common, Explain, Format};
+use crate::failure::Failure;
+use crate::{files, output};
+
+pub fn run(call: &Explain, common: &Common) -> Result<ExitCode, Failure> {
+    files::distinct(&[&call.problem, &call.allocation])?;
+    let problem = files::problem(&call.problem, common)?;
+    let name = &call.user;
+    let user =
+        problem.user_named(name).ok_or_else(|| Failure::input(format!("there is no user `{name}`")))?;
+    let allocation = files::allocation(&call.allocation, &problem)?;
+    let explanation =
+        explain(&problem, &allocation, user).map_err(|error| Failure::input(error.to_string()))?;
+    match common.format {
+        Format::Json => {
+            let constraints = Constraints::new(&problem, allocation.sharing);
+            output::json(&document(&problem, &constraints, &explanation))?;
+        }
+        Format::Table => {
+            output::text(&report::explanation(&problem, allocation.sharing, &explanation))?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn document(problem: &Problem, constraints: &Constraints<'_>, explanation: &Explanation) -> Value {
+    let verdict = match explanation.verdict {
+        ExplanationVerdict::Inactive => "inactive",
+        ExplanationVerdict::Satisfied => "satisfied",
+        ExplanationVerdict::Blocked => "blocked",
+        ExplanationVerdict::Room => "room",
+    };
+    let place = |row: usize| {
+        let row = &constraints.rows()[row];
+        let resource = report::text::row_name(row.kind, problem.resources());
+        (problem.servers()[row.server].name(), resource)
+    };
+    let bottleneck = |bottleneck: &Bottleneck| {
+        let holders: Map<String, Value> = bottleneck
+            .holders
+            .iter()
+            .map(|(n, part)| (problem.users()[*n].name().to_owned(), json!(number::format(part))))
+            .collect();
+        json!({
+            "resource": place(bottleneck.row).1,
+            "own": number::format(&bottleneck.own),
+            "largest_holders": holders,
+            "holders": bottleneck.n_holders,
+        })
+    };
+    let servers: Map<String, Value> = explanation
+        .classes
+        .iter()
+        .map(|class| {
+            let bottlenecks: Vec<Value> = class.bottlenecks.iter().map(bottleneck).collect();
+            let view = json!({"tasks": number::format(&class.tasks), "bottlenecks": bottlenecks});
+            (problem.servers()[class.server].name().to_owned(), view)
+        })
+        .collect();
+    let scarce: Vec<Value> = explanation
+        .scarce
+        .iter()
+        .map(|scarce| {
+            let (server, resource) = place(scarce.row);
+            let (level, tasks) = (number::format(&scarce.level), number::format(&scarce.tasks));
+            json!({"server": server, "resource": resource, "level": level, "tasks": tasks})
+        })
+        .collect();
+    json!({
+        "user": problem.users()[explanation.user].name(),
+        "tasks": number::format(&explanation.tasks),
+        "dominant_share": number::format(&explanation.dominant_share),
+        "share": explanation.level.as_ref().map(|(share, _)| share.name(problem)),
+        "level": explanation.level.as_ref().map(|(_, level)| number::format(level)),
+        "verdict": verdict,
+        "servers": servers,
+        "one_more_unit": scarce,
+    })
+}

@@ -1,0 +1,44 @@
+//! `import`: a problem from real cluster data.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use evenhand::problem::format::problem_to_json;
+use evenhand::problem::import::{GoogleOptions, GoogleUsers, Input, google, openb};
+
+use crate::arguments::{Common, Import, ImportSource};
+use crate::failure::Failure;
+use crate::{files, output};
+
+pub fn run(call: &Import, common: &Common) -> Result<ExitCode, Failure> {
+    let open = |path: &Path| Input::open(path).map_err(|error| Failure::input(error.to_string()));
+    let imported = match (call.source, call.files.as_slice()) {
+        (ImportSource::Openb, [nodes, pods]) => openb(open(nodes)?, open(pods)?),
+        (ImportSource::Openb, _) => {
+            return Err(Failure::input("openb takes two files: the node list and a pod list"));
+        }
+        (ImportSource::Google, [machines, tasks @ ..]) if !tasks.is_empty() => {
+            let users = if call.by_shape { GoogleUsers::ByShape } else { GoogleUsers::ByUser };
+            let tasks = tasks.iter().map(|path| open(path)).collect::<Result<_, _>>()?;
+            google(open(machines)?, tasks, GoogleOptions { time: call.time, users })
+        }
+        (ImportSource::Google, _) => {
+            return Err(Failure::input("google takes a machine table or machine events, then task events"));
+        }
+    };
+    let imported = imported.map_err(|error| Failure::input(error.to_string()))?;
+    if !common.quiet {
+        for note in &imported.notes {
+            eprintln!("note: {note}");
+        }
+        for warning in imported.problem.warnings() {
+            eprintln!("warning: {warning}");
+        }
+    }
+    let text = problem_to_json(&imported.problem);
+    match &call.output {
+        Some(path) => files::write(path, &text)?,
+        None => output::text(&text)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,56 @@
+//! Reading and writing files for the commands.
+
+use std::path::Path;
+
+use evenhand::problem::format::{FormatError, Source, read_text, write_atomically};
+use evenhand::{Allocation, Problem};
+
+use crate::arguments::Common;
+use crate::failure::Failure;
+
+/// Reads a file and hands its text on; malformed text becomes a failure that shows the line.
+pub fn read<T>(
+    path: &Path,
+    parse: impl FnOnce(&Source<'_>) -> Result<T, FormatError>,
+) -> Result<T, Failure> {
+    let text = read_text(path)?;
+    let name = path.to_string_lossy();
+    parse(&Source { name: &name, text: &text }).map_err(|error| Failure::format(&error, &text))
+}
+
+/// Reads a problem and says on standard error what a reader should know of it.
+pub fn problem(path: &Path, common: &Common) -> Result<Problem, Failure> {
+    let problem = read(path, |source| source.problem())?;
+    if !common.quiet {
+        for warning in problem.warnings() {
+            eprintln!("warning: {warning}");
+        }
+    }
+    Ok(problem)
+}
+
+/// Reads an allocation of `problem`; one that states another problem's hash is refused.
+pub fn allocation(path: &Path, problem: &Problem) -> Result<Allocation, Failure> {
+    let file = read(path, |source| source.allocation(problem))?;
+    if !file.is_for(problem) {
+        let name = path.display();
+        return Err(Failure::input(format!(
+            "{name}: the allocation is for another problem (problem_sha256 differs)"
+        )));
+    }
+    Ok(file.allocation)
+}
+
+/// Two inputs cannot both come from standard input.
+pub fn distinct(paths: &[&Path]) -> Result<(), Failure> {
+    if paths.iter().filter(|path| path.as_os_str() == "-").count() > 1 {
+        return Err(Failure::input("only one file can be standard input (-)"));
+    }
+    Ok(())
+}
+
+/// Writes a file in one step.
+pub fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    write_atomically(path, text.as_bytes())
+        .map_err(|error| Failure::input(format!("{}: cannot be written: {error}", path.display())))
+}

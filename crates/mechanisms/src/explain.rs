@@ -1,0 +1,191 @@
+//! Why a user has what it has: what binds it, at what price, and who else holds that.
+
+use evenhand_exact::axiom::max_min;
+use evenhand_exact::{Instance, InstanceError, Share, ShareCoefficients};
+use evenhand_lp::level::{LevelDual, LexicographicOptimum, Settings, lexicographic};
+use evenhand_problem::utilisation::dominant_share;
+use evenhand_problem::{Allocation, Problem, Rational};
+
+use crate::registry;
+
+/// Holders of a bottleneck that are named; the others are counted.
+const HOLDERS: usize = 5;
+
+/// Why a user has what it has. Users, classes and rows by index; rows are those of
+/// [`evenhand_problem::Constraints`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct Explanation {
+    /// The user.
+    pub user: usize,
+    /// Its tasks.
+    pub tasks: Rational,
+    /// Its dominant share of the whole cluster, weight not divided out.
+    pub dominant_share: Rational,
+    /// The share that the mechanism of the allocation equalises, with the user's level of it.
+    pub level: Option<(Share, Rational)>,
+    /// What keeps it from more.
+    pub verdict: ExplanationVerdict,
+    /// Every class that the user can run on, with the saturated rows that it would need there.
+    pub classes: Vec<ClassView>,
+    /// What one more unit of each priced row would bring, most valuable for this user first. Only
+    /// where the allocation is the max-min optimum of its mechanism and this user is blocked.
+    pub scarce: Vec<ScarceRow>,
+}
+
+/// What keeps a user from more tasks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExplanationVerdict {
+    /// It can run nowhere, or has no tasks.
+    Inactive,
+    /// It has all the tasks that it has.
+    Satisfied,
+    /// Every class that it can run on has a saturated resource that it needs.
+    Blocked,
+    /// Some class still has room for it.
+    Room,
+}
+
+/// One class from a user's view.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ClassView {
+    /// The class.
+    pub server: usize,
+    /// Tasks of the user there.
+    pub tasks: Rational,
+    /// Saturated rows of which its task needs some.
+    pub bottlenecks: Vec<Bottleneck>,
+}
+
+/// A saturated row and who holds it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Bottleneck {
+    /// The row.
+    pub row: usize,
+    /// `(user, fraction of the row)`, largest first, at most [`HOLDERS`] of them.
+    pub holders: Vec<(usize, Rational)>,
+    /// Users that hold some of it, all together.
+    pub n_holders: usize,
+    /// What this user holds of it, a fraction.
+    pub own: Rational,
+}
+
+/// A priced row: what one more unit of it would bring, to first order.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ScarceRow {
+    /// The row.
+    pub row: usize,
+    /// Rise of the common level of those blocked with this user.
+    pub level: Rational,
+    /// Tasks that this user would gain.
+    pub tasks: Rational,
+}
+
+/// Explains what `user` has in `allocation`.
+///
+/// # Errors
+/// [`InstanceError`] when the allocation does not fit the problem.
+pub fn explain(
+    problem: &Problem,
+    allocation: &Allocation,
+    user: usize,
+) -> Result<Explanation, InstanceError> {
+    let instance = Instance::new(problem, allocation)?;
+    let classes = class_views(&instance, allocation, user);
+    let tasks = allocation.total(user);
+    let satisfied = problem.users()[user].tasks().is_some_and(|limit| tasks >= *limit);
+    let verdict = if !problem.is_active(user) {
+        ExplanationVerdict::Inactive
+    } else if satisfied {
+        ExplanationVerdict::Satisfied
+    } else if classes.iter().any(|class| class.bottlenecks.is_empty()) {
+        ExplanationVerdict::Room
+    } else {
+        ExplanationVerdict::Blocked
+    };
+    let share = registry::made_by(allocation).and_then(|m| m.axiom()).and_then(|(_, share)| share);
+    let coefficients = share.and_then(|s| Some((s, s.coefficients(problem).ok()?)));
+    let level = coefficients.as_ref().filter(|_| problem.is_active(user)).and_then(|(share, u)| {
+        let shares = max_min::shares(&instance, u).ok()?;
+        Some((*share, shares[user].clone()))
+    });
+    let scarce = match (&coefficients, verdict) {
+        (Some((_, u)), ExplanationVerdict::Blocked) => scarce_rows(&instance, u, user),
+        _ => Vec::new(),
+    };
+    let dominant_share = dominant_share(problem, allocation, user);
+    Ok(Explanation { user, tasks, dominant_share, level, verdict, classes, scarce })
+}
+
+fn class_views(instance: &Instance<'_>, allocation: &Allocation, user: usize) -> Vec<ClassView> {
+    let constraints = instance.constraints();
+    let mut views = Vec::new();
+    for server in 0..instance.problem().n_servers() {
+        let Some(usage) = constraints.usage(user, server) else { continue };
+        let saturated = constraints
+            .class_rows(server)
+            .zip(usage.iter())
+            .filter(|(row, usage)| !usage.is_zero() && instance.slack(*row) <= 0);
+        let bottlenecks = saturated.map(|(row, _)| bottleneck(instance, allocation, user, row)).collect();
+        views.push(ClassView { server, tasks: allocation.on(user, server), bottlenecks });
+    }
+    views
+}
+
+fn bottleneck(instance: &Instance<'_>, allocation: &Allocation, user: usize, row: usize) -> Bottleneck {
+    let constraints = instance.constraints();
+    let limit = &constraints.rows()[row];
+    let offset = row - constraints.class_rows(limit.server).start;
+    let held = |n: usize| {
+        let usage = constraints.usage(n, limit.server)?;
+        let part = allocation.on(n, limit.server) * &usage[offset] / &limit.capacity;
+        (part > 0).then_some(part)
+    };
+    let mut holders: Vec<(usize, Rational)> =
+        (0..instance.problem().n_users()).filter_map(|n| Some((n, held(n)?))).collect();
+    holders.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
+    let n_holders = holders.len();
+    holders.truncate(HOLDERS);
+    Bottleneck { row, holders, n_holders, own: held(user).unwrap_or_default() }
+}
+
+/// From the exact dual of the level at which the user is blocked: with `sum l = 1` over those
+/// blocked there, one more unit of a row raises their level by the row's price.
+fn scarce_rows(instance: &Instance<'_>, coefficients: &ShareCoefficients, user: usize) -> Vec<ScarceRow> {
+    let Some(dual) = blocking_dual(instance, coefficients, user) else { return Vec::new() };
+    let Ok(shares) = max_min::shares(instance, coefficients) else { return Vec::new() };
+    let at_level = (0..shares.len()).filter(|&n| shares[n] == dual.level && dual.user_weights[n] > 0);
+    let total: Rational = at_level.map(|n| &dual.user_weights[n]).sum();
+    let Some(per_task) = coefficients.uniform(user).filter(|u| !u.is_zero() && !total.is_zero()) else {
+        return Vec::new();
+    };
+    let tasks_per_level = Rational::from(instance.problem().users()[user].weight() / per_task);
+    let mut rows: Vec<ScarceRow> = dual
+        .prices
+        .iter()
+        .enumerate()
+        .filter(|(_, price)| **price > 0)
+        .map(|(row, price)| {
+            let level = Rational::from(price / &total);
+            ScarceRow { row, tasks: Rational::from(&level * &tasks_per_level), level }
+        })
+        .collect();
+    rows.sort_by(|a, b| b.tasks.cmp(&a.tasks).then(a.row.cmp(&b.row)));
+    rows
+}
+
+/// The dual that blocks the user, if the allocation has the shares of the optimum.
+fn blocking_dual(
+    instance: &Instance<'_>,
+    coefficients: &ShareCoefficients,
+    user: usize,
+) -> Option<LevelDual> {
+    let constraints = instance.constraints();
+    let optimum: LexicographicOptimum<Rational> =
+        lexicographic(constraints, coefficients, &Settings::default()).ok()?;
+    let shares = max_min::shares(instance, coefficients).ok()?;
+    let best = max_min::shares(&instance.with_tasks(&optimum.tasks).ok()?, coefficients).ok()?;
+    if shares != best {
+        return None;
+    }
+    optimum.duals.into_iter().find(|dual| dual.level == shares[user] && dual.user_weights[user] > 0)
+}

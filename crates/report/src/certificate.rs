@@ -1,0 +1,88 @@
+//! The verdicts of an examination as a table.
+
+use evenhand_exact::axiom::feasible::Limit;
+use evenhand_exact::{Axiom, Certificate, Claim, Evidence};
+use evenhand_problem::{Constraints, Problem};
+
+use crate::text::{decimal, number, row_name, table};
+
+/// What was claimed, with the margins and the evidence in a few words.
+#[must_use]
+pub fn claims(certificate: &Certificate, undecided: &[(Axiom, String)]) -> String {
+    let problem = &certificate.problem;
+    let constraints = Constraints::new(problem, certificate.allocation.sharing);
+    let mut rows: Vec<Vec<String>> = certificate
+        .claims
+        .iter()
+        .map(|claim| {
+            let name = match claim.share {
+                Some(share) => format!("{} ({})", claim.axiom.name(), share.name(problem)),
+                None => claim.axiom.name().to_owned(),
+            };
+            vec![name, verdict(claim), margin(claim), words(claim, problem, &constraints)]
+        })
+        .collect();
+    for (axiom, why) in undecided {
+        rows.push(vec![axiom.name().to_owned(), "not checked".to_owned(), String::new(), why.clone()]);
+    }
+    table(&["axiom", "verdict", "margin", ""], rows)
+}
+
+/// Holds, violated or not applicable.
+pub(crate) fn verdict(claim: &Claim) -> String {
+    match claim.holds {
+        Some(true) => "holds",
+        Some(false) => "VIOLATED",
+        None => "not applicable",
+    }
+    .to_owned()
+}
+
+fn margin(claim: &Claim) -> String {
+    let unit = if claim.axiom == Axiom::Feasible { "of capacity" } else { "tasks" };
+    claim.margin.as_ref().map_or_else(String::new, |m| match m.is_zero() {
+        true => "0, exactly".to_owned(),
+        false => format!("{} {unit}", decimal(m)),
+    })
+}
+
+fn words(claim: &Claim, problem: &Problem, constraints: &Constraints<'_>) -> String {
+    let user = |n: usize| problem.users()[n].name();
+    match &claim.evidence {
+        Evidence::None => claim.why.clone().unwrap_or_default(),
+        Evidence::Limit { limit, slack } => {
+            let what = match *limit {
+                Limit::Row(row) => {
+                    let row = &constraints.rows()[row];
+                    let server = problem.servers()[row.server].name();
+                    format!("{} of {server}", row_name(row.kind, problem.resources()))
+                }
+                Limit::Tasks(n) => format!("the task limit of {}", user(n)),
+                Limit::Entry(n, server) => {
+                    format!("{} on {}", user(n), problem.servers()[server].name())
+                }
+            };
+            format!("tightest: {what}, {} left", decimal(slack))
+        }
+        Evidence::Entitlement { user: n, loss: None } => format!("closest: {}", user(*n)),
+        Evidence::Entitlement { user: n, loss: Some(loss) } => {
+            format!("{} has {} tasks too few", user(*n), decimal(loss))
+        }
+        Evidence::Envy { user: n, envied, gain: None } => {
+            format!("closest: {} looking at {}", user(*n), user(*envied))
+        }
+        Evidence::Envy { user: n, envied, gain: Some(gain) } => {
+            format!("{} would gain {} tasks with the bundle of {}", user(*n), decimal(gain), user(*envied))
+        }
+        Evidence::Prices(_) => "prices prove it".to_owned(),
+        Evidence::Dominating(_) => "another allocation gives somebody more and nobody less".to_owned(),
+        Evidence::Levels { levels, .. } => match levels.as_slice() {
+            [] => "everybody has all its tasks".to_owned(),
+            [level] => format!("prices prove the level {}", number(&level.level)),
+            levels => format!("prices prove {} levels", levels.len()),
+        },
+        Evidence::Rise { user: n, .. } => {
+            format!("{} can have more at nobody's expense that has no more than it", user(*n))
+        }
+    }
+}
