@@ -72,7 +72,17 @@ impl Prices {
         let dual = Dual::new(self, instance, share)?;
         let users = (0..instance.problem().n_users()).into_par_iter();
         let excess = users.map(|n| dual.excess(n)).collect::<Result<Vec<_>, _>>()?;
-        Ok(dual.unused() + excess.into_iter().flatten().sum::<Rational>())
+        let mut gap = dual.unused();
+        let mut common = Integer::new();
+        for part in excess {
+            common += part.common;
+            gap += part.apart;
+        }
+        if !common.is_zero() {
+            let scale = Integer::from(&dual.denominator * &instance.scaled.common_scale);
+            gap += Rational::from((common, scale * &instance.denominator));
+        }
+        Ok(gap)
     }
 
     fn check_signs(&self, instance: &Instance<'_>) -> Result<(), Refusal> {
@@ -117,6 +127,13 @@ struct Dual<'a, 'b> {
     /// `M common_scale`.
     priced: Vec<Vec<(usize, usize, Integer)>>,
     share: Option<&'a ScaledShare>,
+}
+
+/// What one user adds to `eps`: `common / (M common_scale L) + apart`.
+#[derive(Default)]
+struct Excess {
+    common: Integer,
+    apart: Rational,
 }
 
 impl<'a, 'b> Dual<'a, 'b> {
@@ -184,8 +201,8 @@ impl<'a, 'b> Dual<'a, 'b> {
         (cost, Cow::Borrowed(&scaled.common_scale))
     }
 
-    /// Checks the inequalities of user `n` and returns what its tasks add to `eps`; `None`: nothing.
-    fn excess(&self, n: usize) -> Result<Option<Rational>, Refusal> {
+    /// Checks the inequalities of user `n` and returns what its tasks add to `eps`.
+    fn excess(&self, n: usize) -> Result<Excess, Refusal> {
         let scaled = &self.instance.scaled;
         let uniform = self.share.is_none_or(|share| share.is_uniform(n));
         let net = uniform.then(|| self.net(n, 0) * &scaled.common_scale);
@@ -199,26 +216,28 @@ impl<'a, 'b> Dual<'a, 'b> {
                 problem.users()[n].name()
             )));
         }
-        let mut sum: Option<Rational> = None;
+        let mut excess = Excess::default();
         for (i, x) in &self.instance.tasks[n] {
             let (cost, scale) = self.reduced_cost(n, *i, net.as_ref());
             if cost.is_zero() {
                 continue;
             }
-            let value = Rational::from((cost * &*x.as_abs(), Integer::from(&*scale * &self.denominator)));
-            *sum.get_or_insert_default() += value;
+            let value = cost * &*x.as_abs();
+            if let Cow::Owned(scale) = scale {
+                excess.apart +=
+                    Rational::from((value, scale * &self.denominator)) / &self.instance.denominator;
+            } else {
+                excess.common += value;
+            }
         }
-        let sum = sum.map(|sum| sum / &self.instance.denominator);
         if self.users[n].is_zero() {
-            return Ok(sum);
+            return Ok(excess);
         }
-        let Some(left) = self.instance.tasks_left(n) else { return Ok(sum) };
-        if left.numerator.is_zero() {
-            return Ok(sum);
+        if let Some(left) = self.instance.tasks_left(n).filter(|left| !left.numerator.is_zero()) {
+            let value = left.numerator.abs() * &self.users[n];
+            excess.apart += Rational::from((value, left.denominator * &self.denominator));
         }
-        let idle =
-            Rational::from((left.numerator.abs() * &self.users[n], left.denominator * &self.denominator));
-        Ok(Some(sum.unwrap_or_default() + idle))
+        Ok(excess)
     }
 
     /// `sum_rows p |C - usage|`.
