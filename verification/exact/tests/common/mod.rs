@@ -1,9 +1,10 @@
 //! Problems, allocations and certificates that several tests use.
 #![allow(dead_code, missing_docs)]
 
+use evenhand_exact::axiom::max_min;
 use evenhand_exact::{Axiom, Certificate, Claim, Evidence, Instance, Level, Prices, Share, Tasks, check};
 use evenhand_problem::format::Source;
-use evenhand_problem::{Allocation, Problem, Rational};
+use evenhand_problem::{Allocation, Problem, Rational, Sharing};
 
 pub fn q(text: &str) -> Rational {
     evenhand_problem::number::parse(text).unwrap()
@@ -161,5 +162,74 @@ pub fn good_certificates() -> Vec<(&'static str, Certificate)> {
     prices.user_weights = vec![q("1"), q("1"), q("2")];
     claims.push(with(Axiom::ParetoOptimal, None, Evidence::Prices(prices), &instance));
     all.push(("one-resource", certificate(&one, &x, claims)));
+
+    // Figure 1 with time-shared servers: a task of user 1 takes 1/10 of the time of the first.
+    let mut x = figure_1_fair(&two);
+    x.sharing = Sharing::Tdm;
+    let instance = Instance::new(&two, &x).unwrap();
+    let mut prices = Prices::zero(&instance);
+    prices.user_weights = vec![q("1"), q("1")];
+    prices.rows = vec![q("10"), q("10")];
+    let mut claims = derived(&instance);
+    claims.push(with(Axiom::ParetoOptimal, None, Evidence::Prices(prices.clone()), &instance));
+    prices.user_weights = vec![q("14"), q("14")];
+    claims.push(with(Axiom::MaxMin, drfh, level("5/7", &prices), &instance));
+    all.push(("figure-1-tdm", certificate(&two, &x, claims)));
+
+    // Shares and demands that depend on the class, a price on finite tasks, and a tolerance.
+    let three = generic();
+    for (name, v, tolerance) in [("generic", "3/4", "0"), ("generic-tolerance", "0.7499", "1/100")] {
+        let tasks =
+            format!(r#"{{"t": {{"a": "1/2"}}, "u": {{"b": "7/12"}}, "v": {{"a": "{v}", "b": "5/12"}}}}"#);
+        let x = allocation(&three, &tasks);
+        let instance = Instance::new(&three, &x).unwrap();
+        let tolerance = q(tolerance);
+        let judge = |axiom, share, evidence| {
+            Claim::with_evidence(axiom, share, evidence, &instance, &tolerance).unwrap()
+        };
+        let derive = |axiom| Claim::derive(axiom, &instance, &tolerance).unwrap();
+        let mut claims =
+            vec![derive(Axiom::Feasible), derive(Axiom::EnvyFree), derive(Axiom::SharingIncentive)];
+        let mut prices = Prices::zero(&instance);
+        prices.user_weights = vec![q("2"), q("1"), q("1")];
+        prices.rows = vec![q("1"), q("1")];
+        prices.users[0] = q("3/2");
+        claims.push(judge(Axiom::ParetoOptimal, None, Evidence::Prices(prices.clone())));
+        prices.user_weights = vec![q("1/2"), q("1/2"), q("1")];
+        prices.users[0] = q("0");
+        let share = Share::Generic.coefficients(&three).unwrap();
+        let level = max_min::level_of(&instance, &share, &prices).unwrap().unwrap();
+        let levels = Evidence::Levels { resource: None, levels: vec![Level { level, prices }] };
+        claims.push(judge(Axiom::MaxMin, Some(Share::Generic), levels));
+        let mut all_of_it = certificate(&three, &x, claims);
+        all_of_it.tolerance = tolerance.clone();
+        all.push((name, all_of_it));
+    }
+
+    // A class that is time-shared because a user states its gamma there.
+    let channel = problem(
+        r#"{"kind": "allocation-problem", "resources": ["cpu"],
+        "servers": [{"name": "channel", "capacity": {}}, {"name": "b", "capacity": {"cpu": 3}}],
+        "users": [{"name": "u", "demand": {"cpu": 1}, "gamma": {"channel": 4}},
+                  {"name": "v", "demand": {"cpu": 1}, "weight": 2, "gamma": {"channel": "1/3"}, "tasks": 7}]}"#,
+    );
+    let x =
+        allocation(&channel, r#"{"u": {"channel": 3, "b": "1/2"}, "v": {"channel": "1/12", "b": "5/2"}}"#);
+    let instance = Instance::new(&channel, &x).unwrap();
+    let mut claims = derived(&instance);
+    claims.push(Claim::derive(Axiom::SingleResourceFair, &instance, &Rational::new()).unwrap());
+    all.push(("channel", certificate(&channel, &x, claims)));
     all
+}
+
+/// Three users whose criterion, and one whose demand, depends on the class.
+pub fn generic() -> Problem {
+    problem(
+        r#"{"kind": "allocation-problem", "resources": ["cpu"],
+        "servers": [{"name": "a", "capacity": {"cpu": 1}}, {"name": "b", "capacity": {"cpu": 1}}],
+        "users": [{"name": "t", "demand": {"cpu": 1}, "demand_on": {"a": {"cpu": "1/2"}}, "tasks": "1/2",
+                   "criterion": {"a": 1, "b": 1}},
+                  {"name": "u", "demand": {"cpu": 1}, "criterion": {"a": 1, "b": 2}},
+                  {"name": "v", "demand": {"cpu": 1}, "criterion": {"a": 1, "b": 1}}]}"#,
+    )
 }
