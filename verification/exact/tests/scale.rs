@@ -101,6 +101,31 @@ fn ten_thousand_users_fit_in_memory() {
     examine("large", 10_000, 1_000, 8, 64, true, false);
 }
 
+/// Nothing can be sorted once for several users when each has its own set of classes.
+#[test]
+fn users_with_a_set_of_classes_each() {
+    let all = cluster(2_000, 40, 4, false, false);
+    let servers = all.servers().iter().map(|s| ServerSpec {
+        name: s.name().to_owned(),
+        count: Some(Rational::from(s.count())),
+        capacity: all.resources().iter().cloned().zip(s.capacity().iter().cloned()).collect(),
+    });
+    let users = all.users().iter().enumerate().map(|(n, user)| UserSpec {
+        name: user.name().to_owned(),
+        demand: all.resources().iter().cloned().zip(user.base_demand().iter().cloned()).collect(),
+        servers: Some(
+            (0..40).filter(|i| i % 20 > 10 || n >> (i % 11) & 1 == 1).map(|i| format!("s{i}")).collect(),
+        ),
+        ..UserSpec::default()
+    });
+    let (resources, servers, users) = (all.resources().to_vec(), servers.collect(), users.collect());
+    let problem = Problem::new(ProblemSpec { name: String::new(), resources, servers, users }).unwrap();
+    let allocation = equal_shares(&problem, 64);
+    let instance = Instance::new(&problem, &allocation).unwrap();
+    let envy = timed("own classes each: envy", || envy_free::tightest(&instance).unwrap());
+    assert_eq!(envy_free::margin(&instance, envy.user, envy.envied), Some(envy.margin));
+}
+
 /// Numbers without common denominators are refused, not left running.
 #[test]
 fn unrelated_denominators_are_refused() {

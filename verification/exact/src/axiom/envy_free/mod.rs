@@ -8,10 +8,9 @@
 //!
 //! Three ways to the same answer:
 //! * [`envy_free_reference`]: the formula, in rationals, pair by pair. Tests compare with it.
-//! * No demand depends on the class and no time is shared, and several users may use the same
-//!   classes: then
-//!   `v_nm = w_n min_r q_mr / d_nr`, with `q_mr = d_mr / w_m` times the tasks of `m` on the classes
-//!   of `n`. For all users with the same set of classes the `q_r` are put into integers and sorted
+//! * No demand depends on the class, no time is shared and several users may use the same classes:
+//!   then `v_nm = w_n min_r q_mr / d_nr`, with `q_mr = d_mr / w_m` times the tasks of `m` on the
+//!   classes of `n`. For all users with the same set of classes the `q_r` are put into integers and sorted
 //!   once, so that "is worth more than" becomes a comparison of ranks: see the file `rank`.
 //! * Else every pair is compared in integers, of 128 bits where a bound says beforehand that they
 //!   suffice: see the file `pairs`.

@@ -95,8 +95,7 @@ impl<'a, 'b> Pairs<'a, 'b> {
         (viewer.margin(&value), n, envied)
     }
 
-    /// `1 / d_nir` in integers by class and row (`None` where `n` cannot run or nobody holds
-    /// anything that matters), and what they are over.
+    /// `1 / d_nir` in integers by class and row (`None` where `n` cannot run), and what they are over.
     fn view(&self, n: usize) -> (Vec<Option<Vec<Integer>>>, Viewer) {
         let constraints = self.instance.constraints();
         let mut fractions: Vec<Option<Vec<Rational>>> = Vec::new();
