@@ -9,10 +9,7 @@ use crate::arguments::Common;
 use crate::failure::Failure;
 
 /// Reads a file and hands its text on; malformed text becomes a failure that shows the line.
-pub fn read<T>(
-    path: &Path,
-    parse: impl FnOnce(&Source<'_>) -> Result<T, FormatError>,
-) -> Result<T, Failure> {
+pub fn read<T>(path: &Path, parse: impl FnOnce(&Source<'_>) -> Result<T, FormatError>) -> Result<T, Failure> {
     let text = read_text(path)?;
     let name = path.to_string_lossy();
     parse(&Source { name: &name, text: &text }).map_err(|error| Failure::format(&error, &text))

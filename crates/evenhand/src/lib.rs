@@ -40,7 +40,10 @@
 //! | [`mechanisms`] | the allocation rules, `certify`, `compare`, `explain` |
 //! | [`lp`] | linear programmes on HiGHS, lifted to exact optima |
 //! | [`report`] | tables for people |
+//! | [`reproduce`] | the papers' published values beside ours |
 #![forbid(unsafe_code)]
+
+pub mod reproduce;
 
 pub use evenhand_exact as exact;
 pub use evenhand_lp as lp;

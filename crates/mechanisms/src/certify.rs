@@ -60,13 +60,8 @@ pub enum CertifyError {
 /// of the allocation is made to satisfy.
 #[must_use]
 pub fn default_requests(allocation: &Allocation) -> Vec<Request> {
-    let usual = [
-        Axiom::Feasible,
-        Axiom::NonWasteful,
-        Axiom::ParetoOptimal,
-        Axiom::EnvyFree,
-        Axiom::SharingIncentive,
-    ];
+    let usual =
+        [Axiom::Feasible, Axiom::NonWasteful, Axiom::ParetoOptimal, Axiom::EnvyFree, Axiom::SharingIncentive];
     let mut requests: Vec<Request> = usual.map(|axiom| Request { axiom, share: None }).into();
     if let Some((axiom, share)) = registry::made_by(allocation).and_then(|m| m.axiom()) {
         requests.push(Request { axiom, share });
@@ -113,8 +108,7 @@ pub fn certify(
         }
     }
     let examined = |axiom: Axiom| claims.iter().any(|c| c.axiom == axiom);
-    let not_checked =
-        Axiom::ALL.iter().filter(|a| !examined(**a)).map(|a| a.name().to_owned()).collect();
+    let not_checked = Axiom::ALL.iter().filter(|a| !examined(**a)).map(|a| a.name().to_owned()).collect();
     Ok(Examination {
         certificate: Certificate {
             problem: problem.clone(),
@@ -228,7 +222,8 @@ impl Prover<'_> {
 
     fn pareto_optimal(&mut self) -> Result<Claim, String> {
         let (instance, tolerance) = (self.instance, self.tolerance);
-        let judge = |evidence| Claim::with_evidence(Axiom::ParetoOptimal, None, evidence, instance, tolerance);
+        let judge =
+            |evidence| Claim::with_evidence(Axiom::ParetoOptimal, None, evidence, instance, tolerance);
         if let Some(prices) = self.prices_of_levels() {
             if let Ok(claim) = judge(Evidence::Prices(prices)) {
                 return Ok(claim);

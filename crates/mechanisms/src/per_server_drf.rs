@@ -76,7 +76,8 @@ impl Mechanism for PerServerDrf {
 /// Class `i` as a problem of its own, with the users that can run there.
 fn one_class(problem: &Problem, i: usize) -> Result<(Problem, Vec<usize>), String> {
     let users: Vec<usize> = (0..problem.n_users()).filter(|&n| problem.can_run(n, i)).collect();
-    let named = |values: &[Rational]| problem.resources().iter().cloned().zip(values.iter().cloned()).collect();
+    let named =
+        |values: &[Rational]| problem.resources().iter().cloned().zip(values.iter().cloned()).collect();
     let class = &problem.servers()[i];
     let spec = ProblemSpec {
         resources: problem.resources().to_vec(),

@@ -3,7 +3,7 @@
 use evenhand_problem::utilisation::{by_resource, dominant_share};
 use evenhand_problem::{Allocation, Arithmetic, Problem, Rational};
 
-use crate::text::{decimal, number, percent, table};
+use crate::text::{decimal, number, percent, table_with_words};
 
 /// Users beyond this many are summed up in a last line.
 const LONGEST: usize = 40;
@@ -38,7 +38,10 @@ pub fn allocation(problem: &Problem, allocation: &Allocation) -> String {
             ]
         })
         .collect();
-    text.push_str(&table(&["user", "tasks", "wanted", "dominant share", "weight", "placed on"], rows));
+    text.push_str(&table_with_words(
+        &["user", "tasks", "wanted", "dominant share", "weight", "placed on"],
+        rows,
+    ));
     if problem.n_users() > LONGEST {
         text.push_str(&format!("... and {} more users\n", problem.n_users() - LONGEST));
     }
@@ -47,7 +50,9 @@ pub fn allocation(problem: &Problem, allocation: &Allocation) -> String {
         .resources()
         .iter()
         .zip(by_resource(problem, allocation))
-        .map(|(name, used)| format!("{name} {}", used.as_ref().map_or_else(|| "none there".to_owned(), percent)))
+        .map(|(name, used)| {
+            format!("{name} {}", used.as_ref().map_or_else(|| "none there".to_owned(), percent))
+        })
         .collect();
     text.push_str(&used.join(", "));
     text.push('\n');

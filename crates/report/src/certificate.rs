@@ -4,7 +4,7 @@ use evenhand_exact::axiom::feasible::Limit;
 use evenhand_exact::{Axiom, Certificate, Claim, Evidence};
 use evenhand_problem::{Constraints, Problem};
 
-use crate::text::{decimal, number, row_name, table};
+use crate::text::{decimal, number, row_name, table_with_words};
 
 /// What was claimed, with the margins and the evidence in a few words.
 #[must_use]
@@ -25,7 +25,7 @@ pub fn claims(certificate: &Certificate, undecided: &[(Axiom, String)]) -> Strin
     for (axiom, why) in undecided {
         rows.push(vec![axiom.name().to_owned(), "not checked".to_owned(), String::new(), why.clone()]);
     }
-    table(&["axiom", "verdict", "margin", ""], rows)
+    table_with_words(&["axiom", "verdict", "margin", ""], rows)
 }
 
 /// Holds, violated or not applicable.

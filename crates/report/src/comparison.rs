@@ -21,9 +21,8 @@ pub fn comparison(problem: &Problem, columns: &[Column]) -> String {
         row.extend(shown.iter().map(|(_, judged)| cell(judged)));
         row
     };
-    let optional = |value: Option<&Rational>, show: fn(&Rational) -> String| {
-        value.map_or_else(|| "-".to_owned(), show)
-    };
+    let optional =
+        |value: Option<&Rational>, show: fn(&Rational) -> String| value.map_or_else(|| "-".to_owned(), show);
     let mut text = String::new();
     let users = problem.users().iter().take(LONGEST).enumerate();
     let tasks = users.map(|(n, user)| line(user.name(), &|judged| decimal(&judged.tasks[n]))).collect();

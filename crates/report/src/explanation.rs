@@ -22,14 +22,21 @@ pub fn explanation(problem: &Problem, sharing: Sharing, explanation: &Explanatio
     );
     if let Some((share, level)) = &explanation.level {
         let share = share.name(problem);
-        text.push_str(&format!("The mechanism equalises {share} by weight: the level of {name} is {}.\n", number(level)));
+        text.push_str(&format!(
+            "The mechanism equalises {share} by weight: the level of {name} is {}.\n",
+            number(level)
+        ));
     }
     text.push('\n');
     text.push_str(&match explanation.verdict {
-        ExplanationVerdict::Inactive => format!("{name} fits on no server that it may use, or has no tasks.\n"),
+        ExplanationVerdict::Inactive => {
+            format!("{name} fits on no server that it may use, or has no tasks.\n")
+        }
         ExplanationVerdict::Satisfied => format!("{name} has all the tasks that it asked for.\n"),
         ExplanationVerdict::Blocked => {
-            format!("{name} cannot have more: every class that it may use has run out of something it needs.\n")
+            format!(
+                "{name} cannot have more: every class that it may use has run out of something it needs.\n"
+            )
         }
         ExplanationVerdict::Room => format!("{name} could have more: not every class is full for it.\n"),
     });
@@ -40,11 +47,14 @@ pub fn explanation(problem: &Problem, sharing: Sharing, explanation: &Explanatio
             text.push_str("nothing that it needs has run out\n");
             continue;
         }
-        let list: Vec<String> = class.bottlenecks.iter().map(|b| bottleneck(problem, &constraints, b)).collect();
+        let list: Vec<String> =
+            class.bottlenecks.iter().map(|b| bottleneck(problem, &constraints, b)).collect();
         text.push_str(&format!("out of {}\n", list.join("; out of ")));
     }
     if !explanation.scarce.is_empty() {
-        text.push_str("\nOne more unit would bring, to first order and by the exact prices of the optimum:\n");
+        text.push_str(
+            "\nOne more unit would bring, to first order and by the exact prices of the optimum:\n",
+        );
         for scarce in explanation.scarce.iter().take(LONGEST) {
             text.push_str(&format!(
                 "  of {}: {} more tasks for {name} (the common level rises by {})\n",
@@ -54,7 +64,10 @@ pub fn explanation(problem: &Problem, sharing: Sharing, explanation: &Explanatio
             ));
         }
         if explanation.scarce.len() > LONGEST {
-            text.push_str(&format!("  ... and {} more rows with a price\n", explanation.scarce.len() - LONGEST));
+            text.push_str(&format!(
+                "  ... and {} more rows with a price\n",
+                explanation.scarce.len() - LONGEST
+            ));
         }
     }
     text

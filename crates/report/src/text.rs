@@ -59,9 +59,20 @@ pub fn row_name(kind: RowKind, resources: &[String]) -> &str {
     }
 }
 
-/// A table without lines, the columns from the second on aligned to the right.
+/// A table without lines: names in the first column to the left, numbers in the others to the
+/// right.
 #[must_use]
 pub fn table(header: &[&str], rows: Vec<Vec<String>>) -> String {
+    render(header, rows, &|position| position > 0)
+}
+
+/// A [`table`] whose last column holds words, to the left.
+#[must_use]
+pub fn table_with_words(header: &[&str], rows: Vec<Vec<String>>) -> String {
+    render(header, rows, &|position| position > 0 && position + 1 < header.len())
+}
+
+fn render(header: &[&str], rows: Vec<Vec<String>>, is_right: &dyn Fn(usize) -> bool) -> String {
     let mut table = Table::new();
     table.load_style(NOTHING).set_header(header.to_vec());
     for row in rows {
@@ -69,7 +80,7 @@ pub fn table(header: &[&str], rows: Vec<Vec<String>>) -> String {
     }
     for (position, column) in table.column_iter_mut().enumerate() {
         column.set_padding((0, 3));
-        if position > 0 {
+        if is_right(position) {
             column.set_cell_alignment(CellAlignment::Right);
         }
     }

@@ -60,9 +60,8 @@ fn demand(resources: usize) -> impl Strategy<Value = Vec<(String, Rational)>> {
 
 fn user(n: usize, classes: usize, shape: Shape) -> impl Strategy<Value = UserSpec> {
     let rarely = |allowed: bool, odds: f64| prop::bool::weighted(if allowed { odds } else { 0.0 });
-    let per_class = move |odds: f64, allowed: bool| {
-        prop::collection::vec((rarely(allowed, odds), 1u32..6), classes)
-    };
+    let per_class =
+        move |odds: f64, allowed: bool| prop::collection::vec((rarely(allowed, odds), 1u32..6), classes);
     (
         (1u32..4, rarely(shape.finite_tasks, 0.5), (0u32..12, 1u32..4)),
         demand(shape.resources),
@@ -71,32 +70,44 @@ fn user(n: usize, classes: usize, shape: Shape) -> impl Strategy<Value = UserSpe
         (rarely(shape.gamma, 0.1), per_class(0.3, true)),
         prop::collection::vec(1u32..5, classes),
     )
-        .prop_map(move |((weight, finite, tasks), demand, (placed, allowed, one), on, (gammas, gamma), u)| {
-            let named = |list: Vec<(usize, u32)>| {
-                list.into_iter().map(|(i, v)| (class_name(i), Rational::from(v))).collect::<Vec<_>>()
-            };
-            UserSpec {
-                name: format!("u{n}"),
-                weight: Some(Rational::from(weight)),
-                tasks: finite.then(|| Rational::from(tasks)),
-                demand,
-                servers: placed.then(|| {
-                    (0..classes).filter(|&i| allowed[i] || i == one).map(class_name).collect()
-                }),
-                demand_on: on
-                    .into_iter()
-                    .enumerate()
-                    .filter(|(_, (given, _))| *given)
-                    .map(|(i, (_, demand))| (class_name(i), demand))
-                    .collect(),
-                gamma: if gammas {
-                    named(gamma.iter().enumerate().filter(|(_, (g, _))| *g).map(|(i, (_, v))| (i, *v)).collect())
-                } else {
-                    Vec::new()
-                },
-                criterion: if shape.criterion { named(u.into_iter().enumerate().collect()) } else { Vec::new() },
-            }
-        })
+        .prop_map(
+            move |((weight, finite, tasks), demand, (placed, allowed, one), on, (gammas, gamma), u)| {
+                let named = |list: Vec<(usize, u32)>| {
+                    list.into_iter().map(|(i, v)| (class_name(i), Rational::from(v))).collect::<Vec<_>>()
+                };
+                UserSpec {
+                    name: format!("u{n}"),
+                    weight: Some(Rational::from(weight)),
+                    tasks: finite.then(|| Rational::from(tasks)),
+                    demand,
+                    servers: placed
+                        .then(|| (0..classes).filter(|&i| allowed[i] || i == one).map(class_name).collect()),
+                    demand_on: on
+                        .into_iter()
+                        .enumerate()
+                        .filter(|(_, (given, _))| *given)
+                        .map(|(i, (_, demand))| (class_name(i), demand))
+                        .collect(),
+                    gamma: if gammas {
+                        named(
+                            gamma
+                                .iter()
+                                .enumerate()
+                                .filter(|(_, (g, _))| *g)
+                                .map(|(i, (_, v))| (i, *v))
+                                .collect(),
+                        )
+                    } else {
+                        Vec::new()
+                    },
+                    criterion: if shape.criterion {
+                        named(u.into_iter().enumerate().collect())
+                    } else {
+                        Vec::new()
+                    },
+                }
+            },
+        )
 }
 
 /// A random problem.

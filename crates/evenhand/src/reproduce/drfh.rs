@@ -1,0 +1,84 @@
+//! DRFH: Figures 1 to 3, and what Figure 4 prints beside the divisible allocation.
+
+use evenhand_problem::Rational;
+use evenhand_problem::utilisation::dominant_share;
+
+use super::{Entry, Table, TableUser, list, solve};
+
+const TWO_SERVERS: &[(u32, &[&str])] = &[(1, &["2", "12"]), (1, &["12", "2"])];
+const TWO_USERS: &[TableUser<'_>] = &[TableUser::new(&["0.2", "1"]), TableUser::new(&["1", "0.2"])];
+
+/// Table I: number of servers, CPU, memory.
+const GOOGLE: &[(u32, &[&str])] = &[
+    (6732, &["0.5", "0.5"]),
+    (3863, &["0.5", "0.25"]),
+    (1001, &["0.5", "0.75"]),
+    (795, &["1", "1"]),
+    (126, &["0.25", "0.25"]),
+    (52, &["0.5", "0.12"]),
+    (5, &["0.5", "0.03"]),
+    (5, &["0.5", "0.97"]),
+    (3, &["1", "0.5"]),
+    (1, &["0.5", "0.06"]),
+];
+const DYNAMIC_USERS: &[TableUser<'_>] =
+    &[TableUser::new(&["0.2", "0.3"]), TableUser::new(&["0.5", "0.1"]), TableUser::new(&["0.1", "0.3"])];
+
+pub(super) fn entries() -> Result<Vec<Entry>, String> {
+    let mut entries = Vec::new();
+    let problem = Table { servers: TWO_SERVERS, users: TWO_USERS }.problem()?;
+    let drfh = solve(&problem, "drfh")?;
+    let totals = drfh.totals();
+    entries.push(Entry {
+        id: "drfh.figure-3.tasks".to_owned(),
+        source: "DRFH, section IV-A and Figure 3",
+        paper: "10, 10".to_owned(),
+        ours: list(&totals),
+        agrees: Some(totals == [10, 10]),
+        note: String::new(),
+    });
+    let share = dominant_share(&problem, &drfh, 0);
+    entries.push(Entry {
+        id: "drfh.figure-3.share".to_owned(),
+        source: "DRFH, section IV-A",
+        paper: "5/7".to_owned(),
+        ours: share.to_string(),
+        agrees: Some(share == Rational::from((5, 7))),
+        note: String::new(),
+    });
+    let naive = solve(&problem, "per-server-drf")?;
+    let placed = [naive.on(0, 0), naive.on(0, 1), naive.on(1, 0), naive.on(1, 1)];
+    entries.push(Entry {
+        id: "drfh.figure-2".to_owned(),
+        source: "DRFH, section III-D and Figure 2",
+        paper: "5, 1, 1, 5".to_owned(),
+        ours: list(&placed),
+        agrees: Some(placed == [5, 1, 1, 5]),
+        note: "DRF in every server on its own: 6 tasks each, not Pareto optimal".to_owned(),
+    });
+    let servers: Rational = GOOGLE.iter().map(|(count, _)| Rational::from(*count)).sum();
+    entries.push(Entry {
+        id: "drfh.table-1.servers".to_owned(),
+        source: "DRFH, Table I",
+        paper: String::new(),
+        ours: servers.to_string(),
+        agrees: None,
+        note: "servers in the 10 shapes together, all of them used below".to_owned(),
+    });
+    for (users, printed, id) in [(2, "0.44", "two-users"), (3, "0.26", "three-users")] {
+        let problem = Table { servers: GOOGLE, users: &DYNAMIC_USERS[..users] }.problem()?;
+        let share = dominant_share(&problem, &solve(&problem, "drfh")?, 0);
+        entries.push(Entry {
+            id: format!("drfh.figure-4.{id}"),
+            source: "DRFH, section VI and Figure 4",
+            paper: printed.to_owned(),
+            ours: format!("{share} = {}", evenhand_report::text::decimal(&share)),
+            agrees: Some(super::rounds_to(&share, printed)),
+            note:
+                "ours is the divisible DRFH share on the mix of Table I; the paper simulates whole tasks on \
+                   100 drawn servers, which strands capacity, so its \"precisely\" holds for whole tasks only"
+                    .to_owned(),
+        });
+    }
+    Ok(entries)
+}
