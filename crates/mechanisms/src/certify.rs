@@ -207,7 +207,8 @@ impl Prover<'_> {
         self.optima.entry(share).or_insert_with(solve).clone().map_err(|error| error.to_string())
     }
 
-    /// Of the users that have less than in the optimum, the one with the least share.
+    /// Of the users that have less than in the optimum, beyond the tolerance, the one with the least
+    /// share.
     fn rising_user(
         &self,
         coefficients: &ShareCoefficients,
@@ -216,7 +217,15 @@ impl Prover<'_> {
         let better = self.instance.with_tasks(&optimum.tasks).map_err(|e| e.to_string())?;
         let present = max_min::shares(self.instance, coefficients).map_err(|e| e.to_string())?;
         let possible = max_min::shares(&better, coefficients).map_err(|e| e.to_string())?;
-        let behind = (0..present.len()).filter(|&n| self.instance.is_active(n) && present[n] < possible[n]);
+        let users = self.instance.problem().users();
+        let is_behind = |n: usize| {
+            let lack = Rational::from(&possible[n] - &present[n]);
+            match coefficients.uniform(n) {
+                Some(u) if !u.is_zero() => lack * users[n].weight() / u > *self.tolerance,
+                _ => lack > 0,
+            }
+        };
+        let behind = (0..present.len()).filter(|&n| self.instance.is_active(n) && is_behind(n));
         Ok(behind.min_by(|&a, &b| present[a].cmp(&present[b])))
     }
 
@@ -224,10 +233,8 @@ impl Prover<'_> {
         let (instance, tolerance) = (self.instance, self.tolerance);
         let judge =
             |evidence| Claim::with_evidence(Axiom::ParetoOptimal, None, evidence, instance, tolerance);
-        if let Some(prices) = self.prices_of_levels() {
-            if let Ok(claim) = judge(Evidence::Prices(prices)) {
-                return Ok(claim);
-            }
+        if let Some(Ok(claim)) = self.prices_of_levels().map(|prices| judge(Evidence::Prices(prices))) {
+            return Ok(claim);
         }
         let problem = instance.problem();
         let worth: Vec<Rational> = (0..problem.n_users())
@@ -292,7 +299,7 @@ impl Prover<'_> {
         let mut fill = Rational::from(1);
         for (row, limit) in constraints.rows().iter().enumerate() {
             if !limit.capacity.is_zero() {
-                let used = Rational::from(&limit.capacity - self.instance.slack(row)) / &limit.capacity;
+                let used = (&limit.capacity - self.instance.slack(row)) / &limit.capacity;
                 if used > fill {
                     fill = used;
                 }

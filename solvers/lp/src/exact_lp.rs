@@ -175,9 +175,7 @@ impl Search<'_> {
     /// `c_j - y a_j`: how much the objective rises per unit of a nonbasic variable.
     fn reduced_cost(&self, variable: Variable, y: &[Rational]) -> Rational {
         match variable {
-            Variable::Slack(row) => {
-                Rational::from(&self.slack_costs[row] - self.lp.slack_sign(row) * &y[row])
-            }
+            Variable::Slack(row) => &self.slack_costs[row] - self.lp.slack_sign(row) * &y[row],
             Variable::Column(j) => {
                 let mut value = self.costs[j].clone();
                 for (row, entry) in &self.lp.columns[j].entries {

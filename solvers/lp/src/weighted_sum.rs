@@ -75,8 +75,7 @@ pub fn maximise_sum_float(
         return Ok(users);
     }
     let solution = programme.float()?.solve()?;
-    for ((&(g, i), scale), value) in
-        programme.placements.iter().zip(&programme.scales).zip(&solution.columns)
+    for ((&(g, i), scale), value) in programme.placements.iter().zip(&programme.scales).zip(&solution.columns)
     {
         let members = &programme.groups[g].members;
         if *value > 0.0 {
@@ -128,8 +127,15 @@ impl<'a> Programme<'a> {
             .iter()
             .map(|g| goal.floors.map(|floors| add_row(Sense::AtLeast, &floors[g.representative()])))
             .collect();
-        let mut programme =
-            Self { constraints, groups, placements: Vec::new(), scales: Vec::new(), lp, task_rows, floor_rows };
+        let mut programme = Self {
+            constraints,
+            groups,
+            placements: Vec::new(),
+            scales: Vec::new(),
+            lp,
+            task_rows,
+            floor_rows,
+        };
         for g in 0..programme.groups.len() {
             for position in 0..programme.groups[g].classes.len() {
                 programme.add_column(g, programme.groups[g].classes[position], goal.worth);

@@ -192,7 +192,7 @@ impl Claim {
                 (true, pareto_optimal::margin_of_prices(instance, prices)?)
             }
             (Axiom::ParetoOptimal, Evidence::Dominating(tasks)) => {
-                (false, Some(pareto_optimal::margin_of_dominating(instance, tasks)?))
+                (false, Some(pareto_optimal::margin_of_dominating(instance, tasks, tolerance)?))
             }
             (_, Evidence::Levels { resource, levels }) => {
                 let share = shared(axiom, share, *resource, instance.problem())?;
@@ -200,7 +200,7 @@ impl Claim {
             }
             (_, Evidence::Rise { resource, user, allocation }) => {
                 let share = shared(axiom, share, *resource, instance.problem())?;
-                (false, Some(max_min::margin_of_rise(instance, &share, *user, allocation)?))
+                (false, Some(max_min::margin_of_rise(instance, &share, *user, allocation, tolerance)?))
             }
             _ => return Err(Refusal::new("the evidence is not of the form that the axiom takes")),
         };

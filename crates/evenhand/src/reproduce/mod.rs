@@ -151,7 +151,7 @@ fn rounds_to(value: &Rational, text: &str) -> bool {
     }
     let digits = text.split_once('.').map_or(0, |(_, fraction)| fraction.len());
     let unit = Rational::from((1, 10)).pow_digits(digits);
-    let distance = Rational::from(value - printed).abs();
+    let distance = (value - printed).abs();
     distance * 2u32 <= unit
 }
 

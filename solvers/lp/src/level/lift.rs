@@ -30,6 +30,9 @@ pub enum Target {
     Frozen(usize),
 }
 
+/// By group: `(class, tasks)` where the group does not run on its key class alone.
+pub type SplitTasks = Vec<Option<Vec<(usize, Rational)>>>;
+
 /// The exact optimum of one round.
 pub struct Lifted {
     /// The level `t`.
@@ -38,8 +41,8 @@ pub struct Lifted {
     pub prices: Vec<Rational>,
     /// By group: price of one more task, on the same scale.
     pub group_prices: Vec<Rational>,
-    /// By group: tasks by class, only where the group does not run on its key class alone.
-    pub split: Vec<Option<Vec<(usize, Rational)>>>,
+    /// The groups that run on several classes.
+    pub split: SplitTasks,
     /// By group: the class of a group that is not split.
     pub key: Vec<usize>,
 }
@@ -385,13 +388,13 @@ impl<'a> Lift<'a> {
         factors: &Lu,
         level: &Rational,
         mut rest: Vec<Rational>,
-    ) -> Result<Vec<Option<Vec<(usize, Rational)>>>, LiftFailure> {
+    ) -> Result<SplitTasks, LiftFailure> {
         let rhs = kernel.tight.iter().map(|&row| rest[row].clone()).collect();
         let tasks = factors.solve_transposed(rhs);
         if tasks.iter().any(|x| *x < 0) {
             return Err(LiftFailure::PrimalInfeasible);
         }
-        let mut split: Vec<Option<Vec<(usize, Rational)>>> = vec![None; self.data.groups.len()];
+        let mut split: SplitTasks = vec![None; self.data.groups.len()];
         for (&(g, i), tasks) in kernel.extras.iter().zip(tasks) {
             let mut take = |class: usize, sign: i32| {
                 let usage = self.integers.usage(self.data, g, class);

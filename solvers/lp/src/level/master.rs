@@ -130,7 +130,7 @@ impl<'a> Master<'a> {
     pub fn solve(&mut self) -> Result<MasterSolution, LpError> {
         loop {
             let solution = self.lp.solve()?;
-            let solution = self.read(solution);
+            let solution = self.read(&solution);
             let missing = self.price(&solution);
             if missing.is_empty() {
                 return Ok(solution);
@@ -192,7 +192,7 @@ impl<'a> Master<'a> {
         self.data.tasks_per_level_f64(g, i) * self.unit
     }
 
-    fn read(&self, solution: FloatSolution) -> MasterSolution {
+    fn read(&self, solution: &FloatSolution) -> MasterSolution {
         let duals = &solution.row_duals;
         MasterSolution {
             level: solution.columns[0] * self.unit,

@@ -114,7 +114,8 @@ pub fn margin_of_levels(
     Ok(worst.map(|worst| -worst))
 }
 
-/// Minus the gain, in tasks, of `user` in `allocation`.
+/// Minus the gain, in tasks, of `user` in `allocation`, in which nobody with a lower or equal share
+/// loses more tasks than the tolerance.
 ///
 /// # Errors
 /// [`Refusal`] when the allocation is not feasible, the user does not gain, or another user with a
@@ -124,6 +125,7 @@ pub fn margin_of_rise(
     share: &ShareCoefficients,
     user: usize,
     allocation: &Tasks,
+    tolerance: &Rational,
 ) -> Result<Rational, Refusal> {
     let other = instance.with_tasks(allocation)?;
     if !feasible::holds_exactly(&other) {
@@ -146,7 +148,11 @@ pub fn margin_of_rise(
     }
     let judged = (0..before.scaled.len()).filter(|&n| n != user && before.is_judged(n));
     for n in judged.filter(|&n| before.scaled[n] <= before.scaled[user]) {
-        if gain(n) < 0 {
+        let gained = gain(n);
+        if gained < 0
+            && before.in_tasks(n, &gained).unwrap_or_default() / &other.denominator
+                < Rational::from(-tolerance)
+        {
             return Err(Refusal::new(format!(
                 "user `{}` loses in the evidence although it has no more than `{}`",
                 name(n),

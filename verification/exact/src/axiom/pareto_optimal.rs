@@ -34,11 +34,16 @@ pub fn margin_of_prices(instance: &Instance<'_>, prices: &Prices) -> Result<Opti
     Ok(least.map(|least| -gap / least))
 }
 
-/// Minus the largest gain of a user in `dominating`.
+/// Minus the largest gain of a user in `dominating`, in which nobody loses more tasks than the
+/// tolerance.
 ///
 /// # Errors
 /// [`Refusal`] when it is not feasible, or does not dominate.
-pub fn margin_of_dominating(instance: &Instance<'_>, dominating: &Tasks) -> Result<Rational, Refusal> {
+pub fn margin_of_dominating(
+    instance: &Instance<'_>,
+    dominating: &Tasks,
+    tolerance: &Rational,
+) -> Result<Rational, Refusal> {
     let better = instance.with_tasks(dominating)?;
     if !feasible::holds_exactly(&better) {
         return Err(Refusal::new("the dominating allocation is not feasible"));
@@ -46,7 +51,7 @@ pub fn margin_of_dominating(instance: &Instance<'_>, dominating: &Tasks) -> Resu
     let mut largest: Option<Quotient> = None;
     for n in 0..instance.problem().n_users() {
         let gain = gain(instance, &better, n);
-        if gain.numerator < 0 {
+        if gain.numerator < 0 && gain.to_rational() < Rational::from(-tolerance) {
             let name = instance.problem().users()[n].name();
             return Err(Refusal::new(format!("user `{name}` loses in the dominating allocation")));
         }

@@ -324,8 +324,7 @@ mod tests {
     fn a_free_column_takes_the_value_it_is_given() {
         // x0 + 2 x1 + x2 = 0, x1 - x2 = 0: one free column, and (-3, 1, 1) spans the null space.
         let one = || Rational::from(1);
-        let rows =
-            vec![vec![(0, one()), (1, Rational::from(2)), (2, one())], vec![(1, one()), (2, -one())]];
+        let rows = vec![vec![(0, one()), (1, Rational::from(2)), (2, one())], vec![(1, one()), (2, -one())]];
         let lu = Lu::factor(rows, 3).unwrap();
         let [free] = lu.free_columns() else { panic!("one free column") };
         let mut x = vec![Rational::new(); 3];
