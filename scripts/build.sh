@@ -12,28 +12,33 @@ highs_files=222 # object files of HiGHS 1.15; only for the message
 built() { compgen -G "$target/release/build/highs-sys-*/out/lib*/libhighs.a" >/dev/null; }
 
 objects() { # how many files of HiGHS are compiled
-  find "$target"/release/build/highs-sys-*/out/build -name '*.o' -printf . 2>/dev/null | wc -c
+  { find "$target"/release/build/highs-sys-*/out/build -name '*.o' -printf . 2>/dev/null || true; } | wc -c
+}
+
+tell() { # on a terminal, over cargo's progress bar
+  if [[ -t 2 ]]; then printf '\r\033[K' >&2; fi
+  printf 'first build: %s\n' "$*" >&2
 }
 
 watch() { # says one line every 20 seconds until HiGHS is there
   local start=$SECONDS n
   while sleep 20 >/dev/null 2>&1; do # may outlive us, so it must hold no pipe open
     if built; then
-      printf '\r\033[Kfirst build: HiGHS is done after %d s\n' $((SECONDS - start)) >&2
+      tell "HiGHS is done after $((SECONDS - start)) s"
       return
     fi
     n=$(objects)
     if ((n)); then
-      printf '\r\033[Kfirst build: %d s, HiGHS %d of about %d files\n' $((SECONDS - start)) "$n" "$highs_files" >&2
+      tell "$((SECONDS - start)) s, HiGHS $n of about $highs_files files"
     else
-      printf '\r\033[Kfirst build: %d s, Rust crates and GMP\n' $((SECONDS - start)) >&2
+      tell "$((SECONDS - start)) s, Rust crates and GMP"
     fi
   done
 }
 
 if built; then exec "$@"; fi
 
-echo "first build: compiles GMP and HiGHS from source, once; on two cores that takes 3 to 5 minutes" >&2
+tell "compiles GMP and HiGHS from source, once; on two cores that takes 3 to 5 minutes"
 watch &
 watcher=$!
 trap 'kill "$watcher" 2>/dev/null || true' EXIT
