@@ -1,0 +1,70 @@
+//! The JSON Schemas are those of what the program reads and writes.
+#![allow(missing_docs)]
+
+mod common;
+
+use common::{CONSTRAINED, FIGURE_1, FIGURE_1_RESPELLED, Folder, ONE_SERVER};
+use serde_json::Value;
+
+fn schema(name: &str) -> jsonschema::Validator {
+    let document = Folder::new().run(&["schema", name]).ends_with(0).json();
+    assert_eq!(document["$schema"], "https://json-schema.org/draft/2020-12/schema");
+    jsonschema::validator_for(&document).unwrap()
+}
+
+#[track_caller]
+fn fits(schema: &jsonschema::Validator, text: &str) {
+    let value: Value = serde_json::from_str(text).unwrap();
+    if let Err(error) = schema.validate(&value) {
+        panic!("{error} at {}: {text}", error.instance_path());
+    }
+}
+
+#[test]
+fn what_is_written_fits() {
+    let (problems, allocations, certificates) =
+        (schema("problem"), schema("allocation"), schema("certificate"));
+    for text in [FIGURE_1, FIGURE_1_RESPELLED, ONE_SERVER, CONSTRAINED] {
+        fits(&problems, text);
+        let folder = Folder::with(text);
+        for mechanism in ["drfh", "tsf", "asset", "utilitarian"] {
+            for exact in [true, false] {
+                folder.solve(mechanism, exact, "a.json");
+                fits(&allocations, &folder.read("a.json"));
+                folder.run(&["certify", "problem.json", "a.json", "-o", "c.json"]);
+                fits(&certificates, &folder.read("c.json"));
+            }
+        }
+    }
+}
+
+#[test]
+fn with_warnings_too() {
+    let folder = Folder::with(
+        r#"{"kind": "allocation-problem", "resources": ["cpu", "gpu"],
+        "servers": [{"name": "a", "capacity": {"cpu": 1}}], "users": [{"name": "u", "demand": {"gpu": 1}}]}"#,
+    );
+    folder.solve("drfh", true, "a.json");
+    fits(&schema("allocation"), &folder.read("a.json"));
+    // And it is read again.
+    folder.run(&["certify", "problem.json", "a.json"]).ends_with(0);
+}
+
+#[test]
+fn what_is_imported_fits() {
+    let folder = Folder::new();
+    folder.write("nodes.csv", "sn,cpu_milli,memory_mib,gpu,model\na,32000,1024,8,T4\n");
+    folder.write("pods.csv", "name,cpu_milli,memory_mib,num_gpu,gpu_milli\np,1,1,1,460\n");
+    let output = folder.run(&["import", "openb", "nodes.csv", "pods.csv"]).ends_with(0);
+    fits(&schema("problem"), &output.stdout);
+}
+
+#[test]
+fn every_schema_is_one() {
+    for name in ["problem", "reservation", "allocation", "certificate"] {
+        let schema = schema(name);
+        for wrong in ["{}", "[]", "null", r#"{"kind": "poem"}"#] {
+            assert!(!schema.is_valid(&serde_json::from_str(wrong).unwrap()), "{name} takes {wrong}");
+        }
+    }
+}
