@@ -300,6 +300,31 @@ fn satisfied_in_doubles_only() {
     agree(&build(spec), Share::Dominant);
 }
 
+/// Found at random, the same on a time-shared class.
+#[test]
+fn satisfied_in_doubles_only_by_time() {
+    let mut spec = spec_of(&["0 1", "3 0"], &["3000000000003/1000000000000 0", "0 1"]);
+    spec.users[0].weight = Some(q("3"));
+    spec.users[0].tasks = Some(q("1"));
+    let problem = build(spec);
+    let share = Share::Dominant.coefficients(&problem).expect("applies");
+    let optimum = exact(&problem, Sharing::Tdm, &share).unwrap_or_else(|error| panic!("{error}"));
+    assert_same(&problem, Sharing::Tdm, &share, &optimum);
+}
+
+/// Found at random: HiGHS ended with status unknown.
+#[test]
+fn highs_gives_up_on_a_demand_by_class() {
+    let mut spec = spec_of(&["4 3", "1 1"], &["1 0", "1 4", "2 4"]);
+    spec.servers[0].count = Some(q("3"));
+    spec.servers[1].count = Some(q("2"));
+    for (user, weight) in spec.users.iter_mut().zip(["3", "2", "3"]) {
+        user.weight = Some(q(weight));
+    }
+    spec.users[1].demand_on = vec![("s0".to_owned(), vec![("r1".to_owned(), q("1"))])];
+    agree(&build(spec), Share::Dominant);
+}
+
 /// Found at random: HiGHS ended with status unknown.
 #[test]
 fn highs_gives_up() {

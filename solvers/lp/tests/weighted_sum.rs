@@ -242,6 +242,15 @@ fn by_hand() {
     assert_eq!(best(&["1", "1"]), vec![vec![], vec![(0, q("2"))]]);
 }
 
+/// Found at random: users that ask for the same, of different worth.
+#[test]
+fn users_of_different_worth_are_not_merged() {
+    let problem = build(spec_of(&["1"], &["5", "5"]));
+    let worth = qs(&["1", "3"]);
+    let best = optimum(&problem, Sharing::Rdm, &worth, None).expect("an optimum");
+    assert_best(&problem, Sharing::Rdm, &worth, &qs(&["0", "0"]), &best);
+}
+
 #[test]
 fn floors_that_nobody_can_reach() {
     let mut spec = spec_of(&["1 0"], &["1 0", "0 1", "1 0"]);
