@@ -33,7 +33,8 @@ peer() {
 problems=("$@")
 if ((${#problems[@]} == 0)); then
   for users in 300 900; do
-    "$python" "$here/make_instance.py" "$users" -o "$instances/google-$users.json"
+    "${CARGO:-cargo}" run --quiet --release --manifest-path "$root/Cargo.toml" -p evenhand-benches -- \
+      instance google "$users" -o "$instances/google-$users.json"
     problems+=("$instances/google-$users.json")
   done
 fi

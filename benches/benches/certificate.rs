@@ -1,0 +1,58 @@
+//! Writing, reading and checking the certificate of all usual axioms.
+
+use divan::Bencher;
+use evenhand_benches::instances::{Tasks, google};
+use evenhand_benches::proof::{allocation, drfh_exact};
+use evenhand_exact::{Certificate, check};
+use evenhand_mechanisms::{certify, certify::default_requests};
+use evenhand_problem::format::Source;
+use evenhand_problem::{Allocation, Problem, Rational};
+
+const USERS: [usize; 3] = [100, 300, 900];
+
+fn main() {
+    divan::main();
+}
+
+fn solved(users: usize) -> (Problem, Allocation) {
+    let problem = google(users, 1, Tasks::Finite).unwrap();
+    let allocation = allocation(drfh_exact(&problem).unwrap());
+    (problem, allocation)
+}
+
+fn certified(problem: &Problem, allocation: &Allocation) -> Certificate {
+    let examination = certify(problem, allocation, &default_requests(allocation), &Rational::new()).unwrap();
+    assert!(examination.undecided.is_empty());
+    examination.certificate
+}
+
+/// From the allocation alone: solves again for the evidence.
+#[divan::bench(args = USERS)]
+fn certify_from_allocation(bencher: Bencher, users: usize) {
+    let (problem, allocation) = solved(users);
+    bencher.bench(|| certified(&problem, &allocation));
+}
+
+#[divan::bench(args = USERS)]
+fn write(bencher: Bencher, users: usize) {
+    let (problem, allocation) = solved(users);
+    let certificate = certified(&problem, &allocation);
+    bencher.bench(|| certificate.to_json());
+}
+
+#[divan::bench(args = USERS)]
+fn read(bencher: Bencher, users: usize) {
+    let (problem, allocation) = solved(users);
+    let certificate = certified(&problem, &allocation);
+    let text = certificate.to_json();
+    let source = Source { name: "certificate", text: &text };
+    assert!(Certificate::parse(&source).unwrap() == certificate);
+    bencher.bench(|| Certificate::parse(&source).unwrap());
+}
+
+#[divan::bench(args = USERS)]
+fn verify(bencher: Bencher, users: usize) {
+    let (problem, allocation) = solved(users);
+    let certificate = certified(&problem, &allocation);
+    bencher.bench(|| assert!(check(&certificate).valid));
+}

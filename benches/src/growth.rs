@@ -1,0 +1,275 @@
+//! Time and memory against the numbers of users, classes and resources.
+//!
+//! Each measurement is a process of its own, so that its peak of memory is its own; what takes
+//! longer than the limit is ended and said to take longer.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+use std::{fs, io::Read, thread};
+
+use clap::ValueEnum;
+use evenhand_problem::Problem;
+use evenhand_problem::format::problem_to_json;
+use serde_json::{Value, json};
+
+use crate::instances::{Tasks, general, google};
+use crate::measure::Question;
+use crate::table::{markdown, seconds};
+
+/// A measurement in another process: its line, or why there is none.
+pub type Outcome = Result<Value, String>;
+
+/// How measurements are run.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Where problems, allocations and certificates are kept.
+    pub folder: PathBuf,
+    /// Most runs of each question.
+    pub repetitions: usize,
+    /// After this many seconds a process is ended.
+    pub limit: f64,
+    /// Threads of each process; absent: as many as it likes.
+    pub threads: Option<usize>,
+}
+
+/// The questions of one row, in this order: later ones need what earlier ones write.
+const QUESTIONS: [Question; 7] = [
+    Question::Parse,
+    Question::Float,
+    Question::Exact,
+    Question::Proven,
+    Question::Certify,
+    Question::ReadCertificate,
+    Question::Check,
+];
+
+/// One size of a problem.
+struct Row {
+    size: usize,
+    problem: Problem,
+}
+
+/// Which tables are made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Axis {
+    /// 10, 100, 1,000, 10,000 users of the Google table.
+    Users,
+    /// 1, 10, 100, 1,000 classes with 2 resources, 1,000 users.
+    Classes,
+    /// 1, 2, 4, 8 resources on 10 classes, 1,000 users.
+    Resources,
+}
+
+impl Axis {
+    /// What the table shows.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Users => "Users (Google table: 10 classes, 2 resources)",
+            Self::Classes => "Classes (1,000 users, 2 resources)",
+            Self::Resources => "Resources (1,000 users, 10 classes)",
+        }
+    }
+
+    fn rows(self, at_most: usize) -> Result<Vec<Row>, String> {
+        let sizes: &[usize] = match self {
+            Self::Users => &[10, 100, 1000, 10_000],
+            Self::Classes => &[1, 10, 100, 1000],
+            Self::Resources => &[1, 2, 4, 8],
+        };
+        let problem = |size: usize| match self {
+            Self::Users => google(size, 1, Tasks::Finite),
+            Self::Classes => general(size, 2, 1000, 1, Tasks::Finite),
+            Self::Resources => general(10, size, 1000, 1, Tasks::Finite),
+        };
+        let rows = sizes.iter().filter(|&&size| size <= at_most).map(|&size| {
+            problem(size).map(|problem| Row { size, problem }).map_err(|error| error.to_string())
+        });
+        rows.collect()
+    }
+
+    fn name(self) -> String {
+        self.to_possible_value().map_or(String::new(), |value| value.get_name().to_owned())
+    }
+}
+
+/// Measures one table and returns its Markdown; every line of numbers goes to `keep` as well.
+///
+/// # Errors
+/// A file cannot be written, or an answer is wrong. What fails or takes too long is in the table.
+pub fn table(
+    axis: Axis,
+    at_most: usize,
+    settings: &Settings,
+    keep: &mut dyn FnMut(Value),
+) -> Result<String, String> {
+    let mut times = Vec::new();
+    let mut memory = Vec::new();
+    let mut notes = Vec::new();
+    for row in axis.rows(at_most)? {
+        let label = thousands(row.size);
+        eprintln!("growth: {} = {label}", axis.name());
+        let outcomes = measure_row(axis, &row, settings)?;
+        for (question, outcome) in QUESTIONS.iter().zip(&outcomes) {
+            match outcome {
+                Ok(line) => keep(with(line, "table", json!(axis.name()))),
+                Err(why) => notes.push(format!("{label}, {}: {why}", name_of(*question))),
+            }
+        }
+        times.push(cells(&label, &outcomes, "median", &|s| seconds(s)));
+        let mut cells = cells(&label, &outcomes, "peak_mib", &|mib| format!("{mib:.0}"));
+        cells.push(field(&outcomes[2], "bits").map_or("–".to_owned(), |bits| thousands(bits as usize)));
+        cells.push(field(&outcomes[4], "bytes").map_or("–".to_owned(), |b| format!("{:.2}", b / 1048576.0)));
+        cells.push(field(&outcomes[2], "rounds").map_or("–".to_owned(), |rounds| rounds.to_string()));
+        memory.push(cells);
+    }
+    let name = axis.name();
+    let questions = ["parse", "float", "exact", "exact + proof", "certify", "read certificate", "check"]
+        .map(str::to_owned);
+    let mut head: Vec<String> = vec![name];
+    head.extend(questions);
+    let mut text = format!("### {}\n\nTime, median:\n\n", axis.title());
+    text += &markdown(&head.iter().map(String::as_str).collect::<Vec<_>>(), &times, 0);
+    head.extend(["bits", "certificate MiB", "rounds"].map(str::to_owned));
+    text += "\nPeak memory of the process in MiB; the widest exact number, the certificate:\n\n";
+    text += &markdown(&head.iter().map(String::as_str).collect::<Vec<_>>(), &memory, 0);
+    for note in notes {
+        text += &format!("\n- {note}");
+    }
+    text.push('\n');
+    Ok(text)
+}
+
+fn measure_row(axis: Axis, row: &Row, settings: &Settings) -> Result<Vec<Outcome>, String> {
+    let path = |kind: &str| settings.folder.join(format!("{}-{}-{kind}.json", axis.name(), row.size));
+    let (problem, allocation, certificate) = (path("problem"), path("allocation"), path("certificate"));
+    for old in [&allocation, &certificate] {
+        let _ = fs::remove_file(old);
+    }
+    write_problem(&row.problem, &problem)?;
+    let mut outcomes = Vec::new();
+    for question in QUESTIONS {
+        let file = match question {
+            Question::ReadCertificate | Question::Check => &certificate,
+            _ => &problem,
+        };
+        let mut arguments: Vec<&Path> = vec![];
+        match question {
+            Question::Exact => arguments.extend([Path::new("--output"), &allocation]),
+            Question::Certify => {
+                let these = [Path::new("--allocation"), &allocation, Path::new("--output"), &certificate];
+                arguments.extend(these);
+            }
+            _ => {}
+        }
+        outcomes.push(measured(question, file, &arguments, settings));
+    }
+    Ok(outcomes)
+}
+
+/// Writes `problem` where other processes find it.
+///
+/// # Errors
+/// It cannot be written.
+pub fn write_problem(problem: &Problem, path: &Path) -> Result<(), String> {
+    fs::write(path, problem_to_json(problem)).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+/// Runs `evenhand-benches measure` and reads its line.
+pub fn measured(question: Question, file: &Path, arguments: &[&Path], settings: &Settings) -> Outcome {
+    let needed = arguments.windows(2).find(|pair| pair[0] == Path::new("--allocation")).map(|pair| pair[1]);
+    if !file.exists() || needed.is_some_and(|path| !path.exists()) {
+        return Err("not measured: an earlier step has no result".to_owned());
+    }
+    let own = std::env::current_exe().map_err(|error| error.to_string())?;
+    let mut command = Command::new(own);
+    command.arg("measure").arg(name_of(question)).arg(file).args(arguments);
+    command.arg("--repetitions").arg(settings.repetitions.to_string());
+    if let Some(threads) = settings.threads {
+        command.env("RAYON_NUM_THREADS", threads.to_string());
+    }
+    run(command, settings.limit)
+}
+
+/// Runs `command` for at most `limit` seconds and reads the last line of its output as JSON.
+pub fn run(mut command: Command, limit: f64) -> Outcome {
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|error| format!("{}: {error}", command.get_program().to_string_lossy()))?;
+    let readers = (collect(child.stdout.take()), collect(child.stderr.take()));
+    let in_time = wait(&mut child, limit)?;
+    let output = readers.0.join().unwrap_or_default();
+    let complaint = readers.1.join().unwrap_or_default();
+    match in_time {
+        None => Err(format!("more than {limit} s")),
+        Some(true) => {
+            let line = output.lines().last().unwrap_or_default();
+            serde_json::from_str(line).map_err(|error| format!("no line of numbers: {error}"))
+        }
+        Some(false) => Err(complaint.lines().last().unwrap_or("failed").to_owned()),
+    }
+}
+
+fn collect(stream: Option<impl Read + Send + 'static>) -> thread::JoinHandle<String> {
+    thread::spawn(move || {
+        let mut text = String::new();
+        if let Some(mut stream) = stream {
+            let _ = stream.read_to_string(&mut text);
+        }
+        text
+    })
+}
+
+/// Whether it succeeded; `None` when it had to be ended.
+fn wait(child: &mut Child, limit: f64) -> Result<Option<bool>, String> {
+    let start = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait().map_err(|error| error.to_string())? {
+            return Ok(Some(status.success()));
+        }
+        if start.elapsed().as_secs_f64() > limit {
+            let _ = child.kill();
+            let _ = child.wait();
+            return Ok(None);
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn cells(label: &str, outcomes: &[Outcome], name: &str, show: &dyn Fn(f64) -> String) -> Vec<String> {
+    let mut cells = vec![label.to_owned()];
+    cells.extend(outcomes.iter().map(|outcome| match outcome {
+        Ok(_) => field(outcome, name).map_or("–".to_owned(), show),
+        Err(why) if why.starts_with("more than") && name == "median" => why.clone(),
+        Err(_) => "–".to_owned(),
+    }));
+    cells
+}
+
+/// A number of a line.
+#[must_use]
+pub fn field(outcome: &Outcome, name: &str) -> Option<f64> {
+    outcome.as_ref().ok()?.get(name)?.as_f64()
+}
+
+/// `line` with one more field.
+#[must_use]
+pub fn with(line: &Value, name: &str, value: Value) -> Value {
+    let mut line = line.clone();
+    line[name] = value;
+    line
+}
+
+/// The name on the command line.
+#[must_use]
+pub fn name_of(question: Question) -> String {
+    question.to_possible_value().map_or(String::new(), |value| value.get_name().to_owned())
+}
+
+fn thousands(value: usize) -> String {
+    if value < 1000 { value.to_string() } else { format!("{},{:03}", thousands(value / 1000), value % 1000) }
+}

@@ -1,0 +1,220 @@
+//! Random problems, the same on every machine for the same arguments.
+//!
+//! Demands are whole numbers in 1/10000 of the largest server, log-normal as observed for cluster
+//! traces; weights 1 to 5; tasks around the fair level, so that a part of the users is satisfied
+//! before it. Only additions, multiplications and divisions of doubles are used, which every
+//! machine rounds alike; the normal distribution is a sum of twelve uniform ones.
+
+use evenhand_problem::{Problem, ProblemError, ProblemSpec, Rational, ServerSpec, UserSpec};
+use rand::RngCore;
+use rand_pcg::Pcg64;
+
+/// DRFH, Table I: servers, CPU and memory in hundredths of the largest server.
+const TABLE_I: [(u64, u64, u64); 10] = [
+    (6732, 50, 50),
+    (3863, 50, 25),
+    (1001, 50, 75),
+    (795, 100, 100),
+    (126, 25, 25),
+    (52, 50, 12),
+    (5, 50, 3),
+    (5, 50, 97),
+    (3, 100, 50),
+    (1, 50, 6),
+];
+/// Units of demands in a hundredth of the largest server.
+const UNIT: u64 = 100;
+
+/// Whether users have a number of tasks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tasks {
+    /// Around what the fair level gives.
+    Finite,
+    /// As many as it gets: the lexicographic optimum is that of one linear programme.
+    Unlimited,
+}
+
+/// A number of servers, and the capacity of one by resource in hundredths.
+type Class = (u64, Vec<u64>);
+
+/// The Google cluster of the DRFH paper with `n_users` random users.
+///
+/// # Errors
+/// None: the numbers made here are those of a problem.
+pub fn google(n_users: usize, seed: u64, tasks: Tasks) -> Result<Problem, ProblemError> {
+    let classes: Vec<Class> =
+        TABLE_I.iter().map(|&(count, cpu, memory)| (count, vec![cpu, memory])).collect();
+    let mut random = Random::new(seed, n_users as u64);
+    let unlimited = if tasks == Tasks::Unlimited { "-unlimited" } else { "" };
+    let name = format!("google-{n_users}-seed-{seed}{unlimited}");
+    problem(name, &classes, n_users, tasks, &mut random)
+}
+
+/// `n_classes` random classes with `n_resources` resources, and `n_users` users.
+///
+/// # Errors
+/// [`ProblemError`] without a class or a resource.
+pub fn general(
+    n_classes: usize,
+    n_resources: usize,
+    n_users: usize,
+    seed: u64,
+    tasks: Tasks,
+) -> Result<Problem, ProblemError> {
+    let size = ((n_classes as u64) << 40) + ((n_resources as u64) << 32) + n_users as u64;
+    let mut random = Random::new(seed, size);
+    let classes: Vec<Class> = (0..n_classes)
+        .map(|_| {
+            let count = random.between(1, 1000);
+            (count, (0..n_resources).map(|_| random.between(5, 100)).collect())
+        })
+        .collect();
+    let unlimited = if tasks == Tasks::Unlimited { "-unlimited" } else { "" };
+    let name = format!("random-{n_users}x{n_classes}x{n_resources}-seed-{seed}{unlimited}");
+    problem(name, &classes, n_users, tasks, &mut random)
+}
+
+fn problem(
+    name: String,
+    classes: &[Class],
+    n_users: usize,
+    tasks: Tasks,
+    random: &mut Random,
+) -> Result<Problem, ProblemError> {
+    let n_resources = classes.first().map_or(0, |(_, capacity)| capacity.len());
+    let resources: Vec<String> = (0..n_resources).map(resource_name).collect();
+    let by_name = |amounts: &[u64]| {
+        resources.iter().cloned().zip(amounts.iter().map(|&amount| Rational::from(amount))).collect()
+    };
+    let servers = classes.iter().enumerate().map(|(i, (count, capacity))| ServerSpec {
+        name: format!("class {}", i + 1),
+        count: Some(Rational::from(*count)),
+        capacity: by_name(&capacity.iter().map(|c| c * UNIT).collect::<Vec<_>>()),
+    });
+    let demands: Vec<Vec<u64>> =
+        (0..n_users).map(|_| (0..n_resources).map(|r| random.demand(r)).collect()).collect();
+    let weights: Vec<u64> = demands.iter().map(|_| random.between(1, 5)).collect();
+    let limits = match tasks {
+        Tasks::Finite => limits(classes, &demands, &weights, random).into_iter().map(Some).collect(),
+        Tasks::Unlimited => vec![None; n_users],
+    };
+    let users =
+        demands.iter().zip(&weights).zip(limits).enumerate().map(|(n, ((demand, &weight), tasks))| {
+            UserSpec {
+                name: format!("user {}", n + 1),
+                weight: Some(Rational::from(weight)),
+                tasks: tasks.map(Rational::from),
+                demand: by_name(demand),
+                ..UserSpec::default()
+            }
+        });
+    let (servers, users) = (servers.collect(), users.collect());
+    Problem::new(ProblemSpec { name, servers, users, resources })
+}
+
+/// Tasks around nine tenths of the level that the resources in total allow.
+fn limits(classes: &[Class], demands: &[Vec<u64>], weights: &[u64], random: &mut Random) -> Vec<u64> {
+    let n_resources = classes.first().map_or(0, |(_, capacity)| capacity.len());
+    let total: Vec<f64> = (0..n_resources)
+        .map(|r| (classes.iter().map(|(count, capacity)| count * capacity[r]).sum::<u64>() * UNIT) as f64)
+        .collect();
+    let dominant: Vec<f64> = demands
+        .iter()
+        .map(|demand| demand.iter().zip(&total).map(|(&d, t)| d as f64 / t).fold(0.0, f64::max))
+        .collect();
+    let mut load = vec![0.0; n_resources];
+    for ((demand, &weight), dominant) in demands.iter().zip(weights).zip(&dominant) {
+        for ((load, &d), total) in load.iter_mut().zip(demand).zip(&total) {
+            *load += weight as f64 * d as f64 / total / dominant;
+        }
+    }
+    let level = 0.9 / load.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+    let wanted = weights.iter().zip(&dominant).map(|(&weight, dominant)| {
+        let tasks = exp(0.7 * random.normal()) * weight as f64 * level / dominant;
+        (tasks.round() as u64).max(1)
+    });
+    wanted.collect()
+}
+
+fn resource_name(r: usize) -> String {
+    match ["cpu", "memory", "gpu", "disk", "network"].get(r) {
+        Some(name) => (*name).to_owned(),
+        None => format!("resource {}", r + 1),
+    }
+}
+
+struct Random(Pcg64);
+
+impl Random {
+    fn new(seed: u64, size: u64) -> Self {
+        Self(Pcg64::new(u128::from(seed), u128::from(size)))
+    }
+
+    /// From 0 to below 1.
+    fn uniform(&mut self) -> f64 {
+        (self.0.next_u64() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    fn between(&mut self, least: u64, most: u64) -> u64 {
+        least + (self.uniform() * (most - least + 1) as f64) as u64
+    }
+
+    /// Mean 0, variance 1, within 6 of the mean.
+    fn normal(&mut self) -> f64 {
+        (0..12).map(|_| self.uniform()).sum::<f64>() - 6.0
+    }
+
+    /// CPU like, memory like, CPU like, and so on.
+    fn demand(&mut self, r: usize) -> u64 {
+        let (mean, deviation) = if r.is_multiple_of(2) { (-3.6, 0.9) } else { (-3.9, 1.0) };
+        let share = exp(mean + deviation * self.normal()).clamp(1e-3, 0.5);
+        ((share * (100 * UNIT) as f64).round() as u64).max(1)
+    }
+}
+
+/// `e^x` for `|x|` below 20 from additions and products alone: libraries differ in the last digit.
+fn exp(x: f64) -> f64 {
+    let small = x / 64.0;
+    let series = (1..=16).rev().fold(1.0, |sum, k| 1.0 + sum * small / f64::from(k));
+    (0..6).fold(series, |value, _| value * value)
+}
+
+#[cfg(test)]
+mod tests {
+    use evenhand_problem::format::problem_sha256;
+
+    use super::*;
+
+    #[test]
+    fn exp_is_exp() {
+        for k in -80..=80 {
+            let x = f64::from(k) / 10.0;
+            assert!((exp(x) / x.exp() - 1.0).abs() < 1e-12, "{x}");
+        }
+    }
+
+    #[test]
+    fn the_same_numbers_on_every_machine() {
+        let problem = google(300, 1, Tasks::Finite).unwrap();
+        assert_eq!((problem.n_users(), problem.n_servers(), problem.n_resources()), (300, 10, 2));
+        assert_eq!(
+            problem_sha256(&problem),
+            "57d4e1fbe357942140639431f0fae526a7857c7d26631cd3977a7af6f27c433f"
+        );
+        let problem = general(7, 3, 20, 1, Tasks::Finite).unwrap();
+        assert_eq!(
+            problem_sha256(&problem),
+            "39eea07ee8e0b3163c8b2c36d72cc3fab93997f17f9f090746f78ba47570f401"
+        );
+    }
+
+    #[test]
+    fn unlimited_tasks_change_nothing_else() {
+        let (finite, unlimited) =
+            (google(20, 2, Tasks::Finite).unwrap(), google(20, 2, Tasks::Unlimited).unwrap());
+        for (a, b) in finite.users().iter().zip(unlimited.users()) {
+            assert_eq!((a.base_demand(), a.weight()), (b.base_demand(), b.weight()));
+            assert!(a.tasks().is_some() && b.tasks().is_none());
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! `evenhand-benches`: growth tables, the comparison with peers, and what they consist of.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use evenhand_benches::growth::{self, Axis};
+use evenhand_benches::instances::{self, Tasks};
+use evenhand_benches::measure::{Measurement, Question};
+use evenhand_benches::{machine, peers};
+use evenhand_problem::format::problem_to_json;
+use serde_json::{Value, json};
+
+/// Measures the engine. Numbers go to standard output as Markdown.
+#[derive(Parser)]
+#[command(version)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Time and memory against users, classes and resources.
+    Growth {
+        /// The tables to make; all of them when none is named.
+        axes: Vec<Axis>,
+        /// Leave larger sizes out.
+        #[arg(long, default_value_t = usize::MAX, hide_default_value = true)]
+        at_most: usize,
+        #[command(flatten)]
+        common: Common,
+    },
+    /// Ours and the Python peers on the same files.
+    Peers {
+        /// Numbers of users.
+        #[arg(default_values_t = [300, 900])]
+        users: Vec<usize>,
+        /// How often to go round all programs.
+        #[arg(long, default_value_t = 3)]
+        passes: usize,
+        /// Folder of the scripts.
+        #[arg(long, default_value = "benches/peers")]
+        scripts: PathBuf,
+        /// The interpreter with highspy and cvxpy.
+        #[arg(long, default_value = ".tools/peers/bin/python")]
+        python: PathBuf,
+        #[command(flatten)]
+        common: Common,
+    },
+    /// Time one question about one file; prints one line of JSON.
+    Measure {
+        question: Question,
+        /// The problem; the certificate for read-certificate and check.
+        file: PathBuf,
+        #[arg(long)]
+        allocation: Option<PathBuf>,
+        /// Where the allocation or certificate that is found goes.
+        #[arg(long)]
+        output: Option<PathBuf>,
+        #[arg(long, default_value_t = 5)]
+        repetitions: usize,
+        /// Begin no further run after this many seconds.
+        #[arg(long, default_value_t = 10.0)]
+        seconds: f64,
+    },
+    /// Write a problem.
+    Instance {
+        law: Law,
+        users: usize,
+        #[arg(long, default_value_t = 10)]
+        classes: usize,
+        #[arg(long, default_value_t = 2)]
+        resources: usize,
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        /// Users without a number of tasks.
+        #[arg(long)]
+        unlimited: bool,
+        #[arg(short, long)]
+        output: Option<PathBuf>,
+    },
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Law {
+    /// The cluster of DRFH, Table I: 10 classes, 2 resources.
+    Google,
+    /// Random classes.
+    General,
+}
+
+#[derive(Args)]
+struct Common {
+    /// Where the files that are measured go.
+    #[arg(long, default_value = "target/benches")]
+    folder: PathBuf,
+    /// Most runs of a question in one process.
+    #[arg(long, default_value_t = 5)]
+    repetitions: usize,
+    /// End a process after this many seconds.
+    #[arg(long, default_value_t = 60.0)]
+    limit: f64,
+    /// Add the raw numbers, a line of JSON each, to this file.
+    #[arg(long)]
+    results: Option<PathBuf>,
+}
+
+impl Common {
+    fn settings(&self, threads: Option<usize>) -> Result<growth::Settings, String> {
+        fs::create_dir_all(&self.folder).map_err(|error| format!("{}: {error}", self.folder.display()))?;
+        let (folder, repetitions, limit) = (self.folder.clone(), self.repetitions, self.limit);
+        Ok(growth::Settings { folder, repetitions, limit, threads })
+    }
+
+    fn results(&self) -> Result<Option<File>, String> {
+        let open = |path: &PathBuf| {
+            let file = File::options().create(true).append(true).open(path);
+            file.map_err(|error| format!("{}: {error}", path.display()))
+        };
+        let mut file = self.results.as_ref().map(open).transpose()?;
+        keep(&mut file, &json!({"machine": machine::description()}));
+        Ok(file)
+    }
+}
+
+fn main() -> ExitCode {
+    match run(Arguments::parse().command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("error: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(command: Command) -> Result<(), String> {
+    match command {
+        Command::Growth { axes, at_most, common } => {
+            let axes = if axes.is_empty() { Axis::value_variants().to_vec() } else { axes };
+            let settings = common.settings(None)?;
+            let mut results = common.results()?;
+            println!("{}\n", heading());
+            for axis in axes {
+                println!(
+                    "{}",
+                    growth::table(axis, at_most, &settings, &mut |line| keep(&mut results, &line))?
+                );
+            }
+            Ok(())
+        }
+        Command::Peers { users, passes, scripts, python, common } => {
+            let settings = common.settings(Some(1))?;
+            let mut results = common.results()?;
+            let scripts = peers::Scripts { python, folder: scripts };
+            println!("{}\n", heading());
+            for users in users {
+                let mut keep = |line| keep(&mut results, &line);
+                println!("{}", peers::compare(users, passes, &settings, &scripts, &mut keep)?);
+            }
+            Ok(())
+        }
+        Command::Measure { question, file, allocation, output, repetitions, seconds } => {
+            let line = Measurement { question, file, allocation, output, repetitions, seconds }.run()?;
+            println!("{line}");
+            Ok(())
+        }
+        Command::Instance { law, users, classes, resources, seed, unlimited, output } => {
+            let tasks = if unlimited { Tasks::Unlimited } else { Tasks::Finite };
+            let problem = match law {
+                Law::Google => instances::google(users, seed, tasks),
+                Law::General => instances::general(classes, resources, users, seed, tasks),
+            };
+            let text = problem_to_json(&problem.map_err(|error| error.to_string())?);
+            match output {
+                Some(path) => fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display())),
+                None => writeln!(std::io::stdout(), "{text}").map_err(|error| error.to_string()),
+            }
+        }
+    }
+}
+
+/// What it is measured on.
+fn heading() -> String {
+    let machine = machine::description();
+    let text = |name: &str| machine[name].as_str().unwrap_or("?").to_owned();
+    format!(
+        "{}, {} processors, commit {}, {}, load average {}",
+        text("cpu"),
+        machine["processors"],
+        text("commit"),
+        text("date"),
+        machine["load"]
+    )
+}
+
+fn keep(file: &mut Option<File>, line: &Value) {
+    if let Some(file) = file {
+        // A full disk must not cost the tables.
+        let _ = writeln!(file, "{line}");
+    }
+}

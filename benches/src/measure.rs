@@ -1,0 +1,245 @@
+//! One question about one file, timed in this process, as one line of JSON.
+//!
+//! The fields are those that the peers print (`peers/common.py`). The peak of memory is that of the
+//! process after the first run, with the file in it.
+
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+use evenhand_exact::{Certificate, Instance, axiom::envy_free, check};
+use evenhand_mechanisms::{certify, certify::default_requests};
+use evenhand_problem::format::{AllocationDocument, Source, read_text, write_atomically};
+use evenhand_problem::{Allocation, Problem, Rational};
+use serde_json::{Map, Value, json};
+
+use crate::machine::{self, Clock};
+use crate::proof;
+use crate::table::median;
+
+/// What is timed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Question {
+    /// Parsing and checking the text of a problem.
+    Parse,
+    /// The lexicographic DRFH allocation in doubles.
+    Float,
+    /// The lexicographic DRFH allocation in rationals.
+    Exact,
+    /// The same, proven feasible, max-min and Pareto optimal, every claim verified.
+    Proven,
+    /// Evidence for the usual axioms of a given allocation, from solving again to verified claims.
+    Certify,
+    /// Parsing the text of a certificate.
+    ReadCertificate,
+    /// Verifying every claim of a parsed certificate.
+    Check,
+    /// Whether a given allocation is envy-free, and by what margin, with the preparation of integers.
+    Envy,
+    /// The same in plain rational numbers, pair by pair.
+    EnvyReference,
+}
+
+/// A measurement.
+#[derive(Debug, Clone)]
+pub struct Measurement {
+    /// What is timed.
+    pub question: Question,
+    /// The problem; the certificate for what is about one.
+    pub file: PathBuf,
+    /// The allocation, for what is about one.
+    pub allocation: Option<PathBuf>,
+    /// Where the allocation or certificate that is found goes.
+    pub output: Option<PathBuf>,
+    /// Most runs.
+    pub repetitions: usize,
+    /// No further run is begun after this time.
+    pub seconds: f64,
+}
+
+/// Times of the runs.
+struct Timed<T> {
+    result: T,
+    wall: Vec<f64>,
+    cpu: Vec<f64>,
+    peak_mib: Option<f64>,
+}
+
+impl Measurement {
+    /// Measures; the answer is checked where that is possible.
+    ///
+    /// # Errors
+    /// A file cannot be read, a solver fails, or an answer is wrong.
+    pub fn run(&self) -> Result<Value, String> {
+        let text = read(&self.file)?;
+        let source = source(&self.file, &text);
+        match self.question {
+            Question::ReadCertificate => {
+                let timed = self.timed(|| Certificate::parse(&source).map_err(message))?;
+                let problem = timed.result.problem.clone();
+                Ok(self.line(&problem, &timed, json!({"bytes": text.len()})))
+            }
+            Question::Check => {
+                let certificate = Certificate::parse(&source).map_err(message)?;
+                let timed = self.timed(|| Ok(check(&certificate)))?;
+                if let Some(reason) = &timed.result.reason {
+                    return Err(format!("the certificate is not valid: {reason}"));
+                }
+                Ok(self.line(&certificate.problem, &timed, json!({"claims": timed.result.claims})))
+            }
+            Question::Parse => {
+                let timed = self.timed(|| source.problem().map_err(message))?;
+                Ok(self.line(&timed.result, &timed, json!({"bytes": text.len()})))
+            }
+            _ => self.about(&source.problem().map_err(message)?),
+        }
+    }
+
+    fn about(&self, problem: &Problem) -> Result<Value, String> {
+        match self.question {
+            Question::Float => {
+                let timed = self.timed(|| proof::drfh_float(problem))?;
+                let found = &timed.result;
+                let shares = proof::shares_float(problem, &found.tasks)?;
+                let rest = json!({"shares": shares, "rounds": found.rounds, "solves": found.solves});
+                Ok(self.line(problem, &timed, rest))
+            }
+            Question::Exact => {
+                let timed = self.timed(|| proof::drfh_exact(problem))?;
+                let found = &timed.result;
+                let rest = json!({
+                    "shares": proof::shares_exact(problem, &found.tasks)?,
+                    "rounds": found.rounds,
+                    "solves": found.solves,
+                    "pivots": found.pivots,
+                    "bits": widest(&found.tasks),
+                });
+                let line = self.line(problem, &timed, rest);
+                self.write_allocation(problem, &proof::allocation(timed.result))?;
+                Ok(line)
+            }
+            Question::Proven => {
+                let timed = self.timed(|| proof::drfh_proven(problem))?;
+                let found = &timed.result;
+                let verdict = check(found);
+                if let Some(reason) = verdict.reason {
+                    return Err(format!("the certificate is not valid: {reason}"));
+                }
+                let shares = proof::shares_exact(problem, &found.allocation.tasks)?;
+                let line = self.line(problem, &timed, json!({"shares": shares, "claims": verdict.claims}));
+                self.write_allocation(problem, &found.allocation)?;
+                Ok(line)
+            }
+            Question::Certify => {
+                let allocation = self.read_allocation(problem)?;
+                let requests = default_requests(&allocation);
+                let tolerance = Rational::new();
+                let timed =
+                    self.timed(|| certify(problem, &allocation, &requests, &tolerance).map_err(message))?;
+                let found = &timed.result;
+                let holding = found.certificate.claims.iter().filter(|c| c.holds == Some(true)).count();
+                let undecided: Vec<&str> = found.undecided.iter().map(|(axiom, _)| axiom.name()).collect();
+                let json = found.certificate.to_json();
+                let rest = json!({
+                    "claims": found.certificate.claims.len(),
+                    "holding": holding,
+                    "undecided": undecided,
+                    "bytes": json.len(),
+                });
+                if let Some(path) = &self.output {
+                    write_atomically(path, json.as_bytes()).map_err(message)?;
+                }
+                Ok(self.line(problem, &timed, rest))
+            }
+            Question::Envy | Question::EnvyReference => {
+                let allocation = self.read_allocation(problem)?;
+                let timed = self.timed(|| {
+                    let instance = Instance::new(problem, &allocation).map_err(message)?;
+                    Ok(match self.question {
+                        Question::Envy => envy_free::tightest(&instance),
+                        _ => envy_free::envy_free_reference(&instance),
+                    })
+                })?;
+                let margin =
+                    timed.result.as_ref().map(|tightest| tightest.margin.clone()).unwrap_or_default();
+                let rest = json!({"margin": margin.to_string(), "holds": margin >= 0});
+                Ok(self.line(problem, &timed, rest))
+            }
+            Question::Parse | Question::ReadCertificate | Question::Check => {
+                Err("not about a problem".to_owned())
+            }
+        }
+    }
+
+    fn timed<T>(&self, mut run: impl FnMut() -> Result<T, String>) -> Result<Timed<T>, String> {
+        let start = Clock::now();
+        let (mut wall, mut cpu, mut peak_mib) = (Vec::new(), Vec::new(), None);
+        loop {
+            let clock = Clock::now();
+            let result = run()?;
+            let (seconds, cpu_seconds) = clock.elapsed();
+            wall.push(seconds);
+            cpu.extend(cpu_seconds);
+            peak_mib = peak_mib.or_else(machine::peak_mib);
+            if wall.len() >= self.repetitions || start.elapsed().0 > self.seconds {
+                return Ok(Timed { result, wall, cpu, peak_mib });
+            }
+        }
+    }
+
+    fn line<T>(&self, problem: &Problem, timed: &Timed<T>, rest: Value) -> Value {
+        let question = self.question.to_possible_value();
+        let name = question.as_ref().map_or("", |value| value.get_name());
+        let mut line = Map::new();
+        line.insert("peer".to_owned(), json!(format!("evenhand-{name}")));
+        line.insert("problem".to_owned(), json!(problem.name()));
+        line.insert("users".to_owned(), json!(problem.n_users()));
+        line.insert("classes".to_owned(), json!(problem.n_servers()));
+        line.insert("resources".to_owned(), json!(problem.n_resources()));
+        line.insert(
+            "seconds".to_owned(),
+            json!(timed.wall.iter().map(|&s| significant(s)).collect::<Vec<_>>()),
+        );
+        line.insert("median".to_owned(), json!(median(&timed.wall).map(significant)));
+        line.insert("cpu_median".to_owned(), json!(median(&timed.cpu).map(significant)));
+        line.insert("peak_mib".to_owned(), json!(timed.peak_mib.map(|mib| (mib * 10.0).round() / 10.0)));
+        if let Value::Object(rest) = rest {
+            line.extend(rest);
+        }
+        line.insert("load".to_owned(), json!(machine::load()));
+        Value::Object(line)
+    }
+
+    fn read_allocation(&self, problem: &Problem) -> Result<Allocation, String> {
+        let path = self.allocation.as_ref().ok_or("this question needs an allocation")?;
+        let text = read(path)?;
+        source(path, &text).allocation(problem).map(|file| file.allocation).map_err(message)
+    }
+
+    fn write_allocation(&self, problem: &Problem, allocation: &Allocation) -> Result<(), String> {
+        let Some(path) = &self.output else { return Ok(()) };
+        let json = AllocationDocument::new(problem, allocation).to_json().map_err(message)?;
+        write_atomically(path, json.as_bytes()).map_err(message)
+    }
+}
+
+/// Bits of the widest denominator.
+fn widest(tasks: &[Vec<(usize, Rational)>]) -> u32 {
+    tasks.iter().flatten().map(|(_, x)| x.denom().significant_bits()).max().unwrap_or(0)
+}
+
+/// Four digits.
+fn significant(value: f64) -> f64 {
+    format!("{value:.3e}").parse().unwrap_or(value)
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    read_text(path).map_err(message)
+}
+
+fn source<'a>(path: &'a Path, text: &'a str) -> Source<'a> {
+    Source { name: path.to_str().unwrap_or("file"), text }
+}
+
+fn message(error: impl std::fmt::Display) -> String {
+    error.to_string()
+}
