@@ -126,6 +126,12 @@ impl FloatLp {
         self.n_columns
     }
 
+    /// Number of rows.
+    #[must_use]
+    pub fn n_rows(&self) -> usize {
+        self.n_rows
+    }
+
     /// Adds columns; the basis is kept, and the new columns are nonbasic at 0.
     ///
     /// # Errors
@@ -156,6 +162,38 @@ impl FloatLp {
         };
         self.n_columns += block.len();
         accept(status, "add columns")
+    }
+
+    /// Adds rows `lower <= 0 <= upper` without entries; they are basic.
+    ///
+    /// # Errors
+    /// [`LpError::NotFinite`] for NaN, or [`LpError::Call`] when HiGHS refuses.
+    pub fn add_rows(&mut self, bounds: &[(f64, f64)]) -> Result<(), LpError> {
+        if bounds.iter().any(|(lower, upper)| lower.is_nan() || upper.is_nan()) {
+            return Err(LpError::NotFinite);
+        }
+        let count = index(bounds.len())?;
+        let lower: Vec<f64> = bounds.iter().map(|b| b.0).collect();
+        let upper: Vec<f64> = bounds.iter().map(|b| b.1).collect();
+        let starts: Vec<c_int> = vec![0; bounds.len()];
+        let (no_index, no_value): ([c_int; 1], [f64; 1]) = ([0], [0.0]);
+        let model = self.pointer()?;
+        // SAFETY: the model is alive; bounds and starts have `count` entries, and no entry of the
+        // other two arrays is read, since there are 0 of them.
+        let status = unsafe {
+            highs_sys::Highs_addRows(
+                model,
+                count,
+                lower.as_ptr(),
+                upper.as_ptr(),
+                0,
+                starts.as_ptr(),
+                no_index.as_ptr(),
+                no_value.as_ptr(),
+            )
+        };
+        self.n_rows += bounds.len();
+        accept(status, "add rows")
     }
 
     /// Sets one coefficient.

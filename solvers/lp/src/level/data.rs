@@ -26,6 +26,8 @@ pub struct LevelData<'a> {
     pub capacity: Vec<f64>,
     /// `groups x resources`: the demand that holds where the class states no other.
     base_demand: Array2<f64>,
+    /// By `g`: whether that demand is the usage on the rows of every class.
+    is_plain: Vec<bool>,
     /// [`LevelData::tasks_per_level`] in doubles; NaN where it depends on the class.
     tasks_per_level_f64: Vec<f64>,
 }
@@ -54,7 +56,13 @@ impl<'a> LevelData<'a> {
         let base_demand = Array2::from_shape_fn((groups.len(), problem.n_resources()), |(g, r)| {
             problem.users()[groups[g].representative()].base_demand()[r].to_f64()
         });
+        let time_shared = (0..problem.n_servers()).any(|i| constraints.is_time_shared(i));
+        let is_plain = groups
+            .iter()
+            .map(|g| !time_shared && problem.users()[g.representative()].demand_overrides().is_empty())
+            .collect();
         Self {
+            is_plain,
             capacity: constraints.rows().iter().map(|row| row.capacity.to_f64()).collect(),
             tasks_per_level_f64: tasks_per_level
                 .iter()
@@ -89,14 +97,39 @@ impl<'a> LevelData<'a> {
 
     /// What one task of group `g` uses of the rows of class `i`, in doubles.
     pub fn usage(&self, g: usize, i: usize) -> Cow<'_, [f64]> {
-        let n = self.groups[g].representative();
-        let overridden = self.constraints.problem().users()[n].demand_overrides();
-        if self.constraints.is_time_shared(i) || !overridden.is_empty() {
-            let exact = self.constraints.usage(n, i).unwrap_or_default();
-            return Cow::Owned(exact.iter().map(Rational::to_f64).collect());
-        }
         let row = self.base_demand.row(g);
-        row.to_slice().map_or_else(|| Cow::Owned(row.to_vec()), Cow::Borrowed)
+        match row.to_slice() {
+            Some(row) if self.is_plain[g] => Cow::Borrowed(row),
+            _ => {
+                let n = self.groups[g].representative();
+                let exact = self.constraints.usage(n, i).unwrap_or_default();
+                Cow::Owned(exact.iter().map(Rational::to_f64).collect())
+            }
+        }
+    }
+
+    /// What one unit of level costs group `g` on class `i`.
+    pub fn price(&self, g: usize, i: usize, prices: &[f64]) -> f64 {
+        let prices = &prices[self.constraints.class_rows(i)];
+        let task: f64 = prices.iter().zip(self.usage(g, i).iter()).map(|(p, u)| p * u).sum();
+        task * self.tasks_per_level_f64(g, i)
+    }
+
+    /// Calls `visit` with every class of group `g` and what one unit of level costs there.
+    pub fn for_each_price(&self, g: usize, prices: &[f64], mut visit: impl FnMut(usize, f64)) {
+        let row = self.base_demand.row(g);
+        if let (Some(demand), true) = (row.to_slice(), self.is_plain[g]) {
+            let m = demand.len();
+            for &i in &self.groups[g].classes {
+                let start = i * m;
+                let task: f64 = prices[start..start + m].iter().zip(demand).map(|(p, d)| p * d).sum();
+                visit(i, task * self.tasks_per_level_f64(g, i));
+            }
+            return;
+        }
+        for &i in &self.groups[g].classes {
+            visit(i, self.price(g, i, prices));
+        }
     }
 }
 

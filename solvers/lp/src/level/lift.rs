@@ -157,7 +157,6 @@ fn scaled(value: &Rational, scale: &Integer) -> Integer {
 pub struct Lift<'a> {
     data: &'a LevelData<'a>,
     integers: &'a Integers,
-    placements: &'a [Placement],
     targets: &'a [Target],
     /// Levels of earlier rounds.
     levels: &'a [Rational],
@@ -179,11 +178,10 @@ impl<'a> Lift<'a> {
     pub fn new(
         data: &'a LevelData<'a>,
         integers: &'a Integers,
-        placements: &'a [Placement],
         targets: &'a [Target],
         levels: &'a [Rational],
     ) -> Self {
-        Self { data, integers, placements, targets, levels }
+        Self { data, integers, targets, levels }
     }
 
     pub fn lift(&self, basis: &MasterBasis) -> Result<Lifted, LiftFailure> {
@@ -213,7 +211,7 @@ impl<'a> Lift<'a> {
         }
         let mut key = vec![None; self.data.groups.len()];
         let mut extras = Vec::new();
-        for (placement, _) in self.placements.iter().zip(&basis.placements).filter(|(_, basic)| **basic) {
+        for (placement, _) in basis.placements.iter().filter(|(_, basic)| *basic) {
             if basis.group_slacks[placement.g] || key[placement.g].is_some() {
                 extras.push((placement.g, placement.i));
             } else {

@@ -1,36 +1,50 @@
-//! The programme of one round in HiGHS, with only the columns that matter.
+//! The programme of one round in HiGHS, with only the rows and columns that matter.
+//!
+//! At a vertex nearly every group runs on a single class. Such a group needs neither a row nor a
+//! column of its own: what it uses at its class is part of the column of the level `t` (or of the
+//! right-hand side, when its level is fixed). A group gets a row, and columns for its classes, when
+//! pricing finds a class that would suit it better. So the programme has a row for each capacity
+//! and for the few groups that may be split, whatever the number of users.
 //!
 //! Column 0 is the level `t`; every other column is a group on a class. Both are measured in the
-//! guessed level, so that values are near 1 and coefficients are shares of capacity rows. Columns that no optimal solution needs are never
-//! built: all of them are priced after each solve, and those that could help are added. The model
-//! is changed in place between rounds and re-solved from its last basis.
+//! guessed level, so that values are near 1 and coefficients are shares of capacity rows. The
+//! model is changed in place between rounds and re-solved from its last basis.
 
 use std::collections::HashSet;
 
 use super::data::LevelData;
-use super::start::{Start, guess};
+use super::start::{Start, guess, keep_least};
 use crate::error::LpError;
 use crate::highs::{Basis, BasisStatus, ColumnBlock, FloatLp, FloatSolution};
 
-/// Columns of one group that the first model holds.
-const FIRST_CHOICES: usize = 2;
-/// Reduced costs below this are taken for 0: columns are priced in units of level per level.
+/// Columns that pricing adds for one class at a time: those that would help most.
+const COLUMNS_PER_CLASS: usize = 200;
+/// Reduced costs below this part of a group's price are taken for 0.
 const PRICE_TOLERANCE: f64 = 1e-9;
 
-/// What a group must reach in this round.
+/// What a group must reach.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Need {
-    /// The common level `t`.
-    Level,
+    /// A multiple of the common level `t`: 1 for an active group.
+    Times(f64),
     /// A fixed level.
     Fixed(f64),
 }
 
-/// One column but the first: group `g` on class `i`.
+/// Group `g` on class `i`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Placement {
     pub g: usize,
     pub i: usize,
+}
+
+/// How a group is in the model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Seat {
+    /// On this class alone, without row or column.
+    Single(usize),
+    /// With a row for its level and, where its level does not express it, one for its tasks.
+    Row { level: usize, tasks: Option<usize> },
 }
 
 pub struct Master<'a> {
@@ -38,20 +52,21 @@ pub struct Master<'a> {
     lp: FloatLp,
     /// HiGHS row of each capacity row; rows without capacity are left out.
     capacity_rows: Vec<Option<usize>>,
-    /// HiGHS row of group 0; the groups' rows follow each other.
-    first_group_row: usize,
-    /// HiGHS row of the task limit of a group, where its level does not express it.
-    task_rows: Vec<Option<usize>>,
-    /// By column, from column 1 on.
-    pub placements: Vec<Placement>,
+    seats: Vec<Seat>,
+    /// The group on a class of each column from column 1 on.
+    columns: Vec<Placement>,
+    /// What the model can express: all columns, and the classes of single groups.
     known: HashSet<Placement>,
     needs: Vec<Need>,
-    /// The guessed level: the unit of all columns, and where Newton's method on the satisfied users
-    /// starts.
+    /// By capacity row: what the single groups use per unit of the level, and of fixed levels.
+    level_load: Vec<f64>,
+    fixed_load: Vec<f64>,
+    /// The guessed level: an upper bound of the first blocking level, and the unit of all columns.
     pub unit: f64,
 }
 
 impl<'a> Master<'a> {
+    /// The model with every group active.
     pub fn new(data: &'a LevelData<'a>) -> Result<Self, LpError> {
         let mut bounds = Vec::new();
         let mut capacity_rows = Vec::with_capacity(data.capacity.len());
@@ -61,67 +76,42 @@ impl<'a> Master<'a> {
                 bounds.len() - 1
             }));
         }
-        let first_group_row = bounds.len();
-        bounds.extend(data.groups.iter().map(|_| (0.0, f64::INFINITY)));
-        let task_rows = (0..data.groups.len())
-            .map(|g| {
-                data.has_task_row(g).then(|| {
-                    bounds.push((f64::NEG_INFINITY, 1.0));
-                    bounds.len() - 1
-                })
-            })
-            .collect();
-        let start = guess(data);
+        let Start { level, favourite, placements } = guess(data);
+        let n_rows = data.capacity.len();
         let mut master = Self {
             data,
             lp: FloatLp::new(&bounds)?,
             capacity_rows,
-            first_group_row,
-            task_rows,
-            placements: Vec::new(),
-            known: HashSet::new(),
-            needs: vec![Need::Level; data.groups.len()],
-            unit: if start.level > 0.0 && start.level.is_finite() { start.level } else { 1.0 },
+            known: favourite.iter().enumerate().map(|(g, &i)| Placement { g, i }).collect(),
+            seats: favourite.into_iter().map(Seat::Single).collect(),
+            columns: Vec::new(),
+            needs: vec![Need::Times(1.0); data.groups.len()],
+            level_load: vec![0.0; n_rows],
+            fixed_load: vec![0.0; n_rows],
+            unit: if level > 0.0 && level.is_finite() { level } else { 1.0 },
         };
         let mut level = ColumnBlock::default();
-        level.push(1.0, (0..data.groups.len()).map(|g| (first_group_row + g, -1.0)))?;
+        level.push(1.0, [])?;
         master.lp.add_columns(&level)?;
-        master.add(first_placements(data, &start))?;
-        master.start_basis(&start, &bounds)?;
+        let rows = vec![BasisStatus::Basic; bounds.len()];
+        master.lp.set_basis(&Basis { columns: vec![BasisStatus::Lower], rows })?;
+        // A group whose task limit its level does not express always has its rows.
+        let limited = (0..data.groups.len()).filter(|&g| data.has_task_row(g));
+        master.open(&limited.collect::<Vec<_>>())?;
+        master.add(placements)?;
         Ok(master)
-    }
-
-    /// Every group on its first choice; `t` stays nonbasic at 0.
-    fn start_basis(&mut self, start: &Start, bounds: &[(f64, f64)]) -> Result<(), LpError> {
-        let mut columns = vec![BasisStatus::Lower; 1 + self.placements.len()];
-        let mut rows = vec![BasisStatus::Basic; bounds.len()];
-        for (position, placement) in self.placements.iter().enumerate() {
-            let first = start.choices[placement.g][0];
-            if placement.i == self.data.groups[placement.g].classes[first] {
-                columns[1 + position] = BasisStatus::Basic;
-                rows[self.first_group_row + placement.g] = BasisStatus::Lower;
-            }
-        }
-        self.lp.set_basis(&Basis { columns, rows })
     }
 
     /// States what every group must reach.
     pub fn set_needs(&mut self, needs: &[Need]) -> Result<(), LpError> {
         for (g, &need) in needs.iter().enumerate() {
-            let old = self.needs[g];
-            if old == need {
-                continue;
+            let old = std::mem::replace(&mut self.needs[g], need);
+            if let (Seat::Row { level: row, .. }, true) = (self.seats[g], old != need) {
+                if old.multiple() != need.multiple() {
+                    self.lp.set_coefficient(row, 0, -need.multiple())?;
+                }
+                self.lp.set_row_bounds(row, need.fixed() / self.unit, f64::INFINITY)?;
             }
-            let row = self.first_group_row + g;
-            let (coefficient, lower) = match need {
-                Need::Level => (-1.0, 0.0),
-                Need::Fixed(level) => (0.0, level / self.unit),
-            };
-            if (old == Need::Level) != (need == Need::Level) {
-                self.lp.set_coefficient(row, 0, coefficient)?;
-            }
-            self.lp.set_row_bounds(row, lower, f64::INFINITY)?;
-            self.needs[g] = need;
         }
         Ok(())
     }
@@ -129,6 +119,7 @@ impl<'a> Master<'a> {
     /// Solves, adding columns until none prices out.
     pub fn solve(&mut self) -> Result<MasterSolution, LpError> {
         loop {
+            self.load_single_groups()?;
             let solution = self.lp.solve()?;
             let solution = self.read(&solution);
             let missing = self.price(&solution);
@@ -139,109 +130,218 @@ impl<'a> Master<'a> {
         }
     }
 
-    /// The basis of the last solve.
-    pub fn basis(&mut self) -> Result<MasterBasis, LpError> {
-        let basis = self.lp.basis()?;
-        let is_basic = |status: BasisStatus| status == BasisStatus::Basic;
-        Ok(MasterBasis {
-            level: is_basic(basis.columns[0]),
-            placements: basis.columns[1..].iter().map(|&s| is_basic(s)).collect(),
-            capacity_slacks: self
-                .capacity_rows
-                .iter()
-                .map(|row| row.is_none_or(|row| is_basic(basis.rows[row])))
-                .collect(),
-            group_slacks: (0..self.data.groups.len())
-                .map(|g| is_basic(basis.rows[self.first_group_row + g]))
-                .collect(),
-            task_slacks: self
-                .task_rows
-                .iter()
-                .map(|row| row.is_none_or(|row| is_basic(basis.rows[row])))
-                .collect(),
-        })
+    /// Adds columns for the placements that the model cannot express yet; returns how many.
+    pub fn add(&mut self, placements: impl IntoIterator<Item = Placement>) -> Result<usize, LpError> {
+        let new: Vec<Placement> = placements.into_iter().filter(|p| !self.known.contains(p)).collect();
+        let mut closed: Vec<usize> =
+            new.iter().map(|p| p.g).filter(|&g| matches!(self.seats[g], Seat::Single(_))).collect();
+        closed.sort_unstable();
+        closed.dedup();
+        self.open(&closed)?;
+        self.add_columns(&new)?;
+        Ok(new.len())
     }
 
-    /// Adds columns for placements that the model does not hold yet.
-    pub fn add(&mut self, placements: impl IntoIterator<Item = Placement>) -> Result<(), LpError> {
+    /// Gives single groups their rows, and a basic column on their class.
+    fn open(&mut self, groups: &[usize]) -> Result<(), LpError> {
+        if groups.is_empty() {
+            return Ok(());
+        }
+        let mut basis = self.lp.basis()?;
+        let mut bounds = Vec::new();
+        let mut columns = Vec::with_capacity(groups.len());
+        let mut coefficients = Vec::with_capacity(groups.len());
+        for &g in groups {
+            let Seat::Single(i) = self.seats[g] else { continue };
+            let level = basis.rows.len();
+            bounds.push((self.needs[g].fixed() / self.unit, f64::INFINITY));
+            basis.rows.push(BasisStatus::Lower);
+            coefficients.push((level, -self.needs[g].multiple()));
+            let tasks = self.data.has_task_row(g).then(|| {
+                bounds.push((f64::NEG_INFINITY, 1.0));
+                basis.rows.push(BasisStatus::Basic);
+                basis.rows.len() - 1
+            });
+            self.seats[g] = Seat::Row { level, tasks };
+            columns.push(Placement { g, i });
+            basis.columns.push(BasisStatus::Basic);
+        }
+        self.lp.add_rows(&bounds)?;
+        for (row, coefficient) in coefficients {
+            self.lp.set_coefficient(row, 0, coefficient)?;
+        }
+        self.add_columns(&columns)?;
+        self.lp.set_basis(&basis)
+    }
+
+    fn add_columns(&mut self, placements: &[Placement]) -> Result<(), LpError> {
         let mut block = ColumnBlock::default();
-        for placement in placements {
-            if !self.known.insert(placement) {
-                continue;
-            }
+        for &placement in placements {
             let Placement { g, i } = placement;
-            let tasks = self.tasks_per_unit(g, i);
-            let usage = self.data.usage(g, i);
-            let mut entries = Vec::with_capacity(usage.len() + 2);
-            for (row, &usage) in self.data.constraints.class_rows(i).zip(usage.iter()) {
-                if let (Some(highs_row), true) = (self.capacity_rows[row], usage != 0.0) {
-                    entries.push((highs_row, usage * tasks / self.data.capacity[row]));
-                }
-            }
-            entries.push((self.first_group_row + g, 1.0));
-            if let (Some(row), Some(limit)) = (self.task_rows[g], &self.data.groups[g].tasks) {
-                entries.push((row, tasks / limit.to_f64()));
+            let Seat::Row { level, tasks } = self.seats[g] else { continue };
+            let mut entries = Vec::new();
+            self.for_each_usage(placement, |row, usage| entries.push((row, usage)));
+            entries.push((level, 1.0));
+            if let (Some(row), Some(limit)) = (tasks, &self.data.groups[g].tasks) {
+                entries.push((row, self.tasks_per_unit(g, i) / limit.to_f64()));
             }
             block.push(0.0, entries)?;
-            self.placements.push(placement);
+            self.columns.push(placement);
+            self.known.insert(placement);
         }
         self.lp.add_columns(&block)
+    }
+
+    /// Puts what the single groups use into the column of the level and the right-hand sides.
+    fn load_single_groups(&mut self) -> Result<(), LpError> {
+        let n_rows = self.lp.n_rows();
+        let mut level_load = vec![0.0; n_rows];
+        let mut fixed_load = vec![0.0; n_rows];
+        for (g, seat) in self.seats.iter().enumerate() {
+            let Seat::Single(i) = *seat else { continue };
+            let (multiple, fixed) = (self.needs[g].multiple(), self.needs[g].fixed() / self.unit);
+            self.for_each_usage(Placement { g, i }, |row, usage| {
+                level_load[row] += multiple * usage;
+                fixed_load[row] += fixed * usage;
+            });
+        }
+        for (row, &highs_row) in self.capacity_rows.iter().enumerate() {
+            let Some(at) = highs_row else { continue };
+            if level_load[at] != self.level_load[row] {
+                self.level_load[row] = level_load[at];
+                self.lp.set_coefficient(at, 0, level_load[at])?;
+            }
+            if fixed_load[at] != self.fixed_load[row] {
+                self.fixed_load[row] = fixed_load[at];
+                self.lp.set_row_bounds(at, f64::NEG_INFINITY, 1.0 - fixed_load[at])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Calls `visit` with every HiGHS capacity row that a placement uses, and the part of the
+    /// capacity that one unit of level takes.
+    fn for_each_usage(&self, Placement { g, i }: Placement, mut visit: impl FnMut(usize, f64)) {
+        let tasks = self.tasks_per_unit(g, i);
+        for (row, &usage) in self.data.constraints.class_rows(i).zip(self.data.usage(g, i).iter()) {
+            if let (Some(at), true) = (self.capacity_rows[row], usage != 0.0) {
+                visit(at, usage * tasks / self.data.capacity[row]);
+            }
+        }
     }
 
     fn tasks_per_unit(&self, g: usize, i: usize) -> f64 {
         self.data.tasks_per_level_f64(g, i) * self.unit
     }
 
-    fn read(&self, solution: &FloatSolution) -> MasterSolution {
-        let duals = &solution.row_duals;
-        MasterSolution {
-            level: solution.columns[0] * self.unit,
-            prices: self
-                .capacity_rows
-                .iter()
-                .zip(&self.data.capacity)
-                .map(|(row, capacity)| row.map_or(0.0, |row| duals[row].max(0.0) / capacity))
-                .collect(),
-            // `>=` rows of a maximum have duals of at most 0.
-            group_prices: (0..self.data.groups.len())
-                .map(|g| (-duals[self.first_group_row + g]).max(0.0))
-                .collect(),
-            task_prices: self
-                .task_rows
-                .iter()
-                .enumerate()
-                .map(|(g, row)| match (row, &self.data.groups[g].tasks) {
-                    (Some(row), Some(tasks)) => duals[*row].max(0.0) / tasks.to_f64(),
-                    _ => 0.0,
-                })
-                .collect(),
-            levels: solution.columns[1..].iter().map(|value| value * self.unit).collect(),
+    /// The basis of the last solve, with the single groups basic on their classes.
+    pub fn basis(&mut self) -> Result<MasterBasis, LpError> {
+        let basis = self.lp.basis()?;
+        let is_basic = |status: BasisStatus| status == BasisStatus::Basic;
+        let mut placements: Vec<(Placement, bool)> = self
+            .columns
+            .iter()
+            .zip(&basis.columns[1..])
+            .map(|(placement, status)| (*placement, is_basic(*status)))
+            .collect();
+        let row_is_basic = |row: Option<usize>| row.is_none_or(|row| is_basic(basis.rows[row]));
+        let mut group_slacks = Vec::with_capacity(self.seats.len());
+        let mut task_slacks = Vec::with_capacity(self.seats.len());
+        for (g, seat) in self.seats.iter().enumerate() {
+            let (group_slack, task_slack) = match *seat {
+                Seat::Single(i) => {
+                    placements.push((Placement { g, i }, true));
+                    (false, true)
+                }
+                Seat::Row { level, tasks } => (is_basic(basis.rows[level]), row_is_basic(tasks)),
+            };
+            group_slacks.push(group_slack);
+            task_slacks.push(task_slack);
         }
+        Ok(MasterBasis {
+            level: is_basic(basis.columns[0]),
+            placements,
+            capacity_slacks: self.capacity_rows.iter().map(|row| row_is_basic(*row)).collect(),
+            group_slacks,
+            task_slacks,
+        })
     }
 
-    /// For every group the column that helps most, if any would.
+    fn read(&self, solution: &FloatSolution) -> MasterSolution {
+        let duals = &solution.row_duals;
+        let level = solution.columns[0];
+        let prices: Vec<f64> = self
+            .capacity_rows
+            .iter()
+            .zip(&self.data.capacity)
+            .map(|(row, capacity)| row.map_or(0.0, |row| duals[row].max(0.0) / capacity))
+            .collect();
+        let mut placed: Vec<(Placement, f64)> = self
+            .columns
+            .iter()
+            .zip(&solution.columns[1..])
+            .map(|(placement, value)| (*placement, value * self.unit))
+            .collect();
+        let mut group_prices = Vec::with_capacity(self.seats.len());
+        let mut task_prices = vec![0.0; self.seats.len()];
+        for (g, seat) in self.seats.iter().enumerate() {
+            match *seat {
+                Seat::Single(i) => {
+                    let need = self.needs[g];
+                    placed.push((Placement { g, i }, need.multiple() * level * self.unit + need.fixed()));
+                    group_prices.push(self.data.price(g, i, &prices) * self.unit);
+                }
+                Seat::Row { level, tasks } => {
+                    // `>=` rows of a maximum have duals of at most 0.
+                    group_prices.push((-duals[level]).max(0.0));
+                    if let (Some(row), Some(limit)) = (tasks, &self.data.groups[g].tasks) {
+                        task_prices[g] = duals[row].max(0.0) / limit.to_f64();
+                    }
+                }
+            }
+        }
+        MasterSolution { level: level * self.unit, placed, prices, group_prices, task_prices }
+    }
+
+    /// For every class the columns that help most, if any would.
     fn price(&self, solution: &MasterSolution) -> Vec<Placement> {
-        let mut missing = Vec::new();
-        for (g, group) in self.data.groups.iter().enumerate() {
+        let mut helpful: Vec<Vec<(f64, usize)>> = vec![Vec::new(); self.data.constraints.problem().n_servers()];
+        for g in 0..self.data.groups.len() {
             let worth = solution.group_prices[g];
             if worth == 0.0 {
                 continue;
             }
-            let mut best = worth - PRICE_TOLERANCE * worth.max(1e-3);
-            let mut choice = None;
-            for &i in &group.classes {
-                let usage = self.data.usage(g, i);
-                let prices = &solution.prices[self.data.constraints.class_rows(i)];
-                let task: f64 = prices.iter().zip(usage.iter()).map(|(p, u)| p * u).sum();
-                let price = (task + solution.task_prices[g]) * self.tasks_per_unit(g, i);
-                if price < best && !self.known.contains(&Placement { g, i }) {
-                    best = price;
-                    choice = Some(i);
+            let limit = worth * (1.0 - PRICE_TOLERANCE);
+            self.data.for_each_price(g, &solution.prices, |i, price| {
+                let mut price = price * self.unit;
+                if solution.task_prices[g] != 0.0 {
+                    price += solution.task_prices[g] * self.tasks_per_unit(g, i);
                 }
-            }
-            missing.extend(choice.map(|i| Placement { g, i }));
+                if price < limit && !self.known.contains(&Placement { g, i }) {
+                    keep_least(&mut helpful[i], (price / worth, g), COLUMNS_PER_CLASS);
+                }
+            });
         }
-        missing
+        let by_class = helpful.into_iter().enumerate();
+        by_class.flat_map(|(i, list)| list.into_iter().map(move |(_, g)| Placement { g, i })).collect()
+    }
+}
+
+impl Need {
+    /// How much of the common level is asked for.
+    fn multiple(self) -> f64 {
+        match self {
+            Self::Times(multiple) => multiple,
+            Self::Fixed(_) => 0.0,
+        }
+    }
+
+    /// The fixed level that is asked for.
+    fn fixed(self) -> f64 {
+        match self {
+            Self::Times(_) => 0.0,
+            Self::Fixed(level) => level,
+        }
     }
 }
 
@@ -249,8 +349,8 @@ impl<'a> Master<'a> {
 pub struct MasterSolution {
     /// `t`
     pub level: f64,
-    /// By placement: what it contributes to its group's level.
-    pub levels: Vec<f64>,
+    /// What each placement contributes to its group's level.
+    pub placed: Vec<(Placement, f64)>,
     /// By capacity row: price per unit of the row.
     pub prices: Vec<f64>,
     /// By group: price of one unit of its level column.
@@ -259,24 +359,15 @@ pub struct MasterSolution {
     pub task_prices: Vec<f64>,
 }
 
-/// The basis of the round's programme.
+/// The basis of the round's programme, with the rows and columns that HiGHS was spared.
 pub struct MasterBasis {
     pub level: bool,
-    /// By placement.
-    pub placements: Vec<bool>,
+    /// Every placement that the model can express, and whether it is basic.
+    pub placements: Vec<(Placement, bool)>,
     /// By capacity row of [`evenhand_problem::Constraints`].
     pub capacity_slacks: Vec<bool>,
     /// By group.
     pub group_slacks: Vec<bool>,
     /// By group.
     pub task_slacks: Vec<bool>,
-}
-
-fn first_placements<'s>(data: &'s LevelData<'_>, start: &'s Start) -> impl Iterator<Item = Placement> + 's {
-    start.choices.iter().enumerate().flat_map(move |(g, choices)| {
-        choices
-            .iter()
-            .take(FIRST_CHOICES)
-            .map(move |&position| Placement { g, i: data.groups[g].classes[position] })
-    })
 }

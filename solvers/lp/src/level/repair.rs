@@ -14,10 +14,9 @@ use super::rounds::Round;
 use crate::error::LpError;
 use crate::exact_lp::{ExactColumn, ExactLp, Sense, Variable};
 
-/// The exact optimum over the given placements, and the pivots it took.
+/// The exact optimum over the placements of the basis, and the pivots it took.
 pub fn solve(
     data: &LevelData<'_>,
-    placements: &[Placement],
     basis: &MasterBasis,
     targets: &[Target],
     levels: &[Rational],
@@ -47,7 +46,7 @@ pub fn solve(
         cost: Rational::from(1),
         entries: active.map(|g| (n_rows + g, Rational::from(-1))).collect(),
     });
-    for &Placement { g, i } in placements {
+    for &(Placement { g, i }, _) in &basis.placements {
         let usage = data.constraints.usage(data.groups[g].representative(), i).unwrap_or_default();
         let mut entries: Vec<(usize, Rational)> = data
             .constraints
@@ -63,7 +62,7 @@ pub fn solve(
     let optimum = lp.optimise(&guess(basis, n_rows, &task_rows), max_pivots)?;
 
     let mut tasks = vec![Vec::new(); n_groups];
-    for (placement, x) in placements.iter().zip(&optimum.x[1..]) {
+    for ((placement, _), x) in basis.placements.iter().zip(&optimum.x[1..]) {
         if !x.is_zero() {
             tasks[placement.g].push((placement.i, x.clone()));
         }
@@ -117,7 +116,8 @@ fn guess(basis: &MasterBasis, n_rows: usize, task_rows: &[Option<usize>]) -> Vec
     if basis.level {
         guess.push(Variable::Column(0));
     }
-    guess.extend(basic(&basis.placements, &|k| Variable::Column(1 + k)));
+    let placements = basis.placements.iter().enumerate().filter(|(_, (_, basic))| *basic);
+    guess.extend(placements.map(|(k, _)| Variable::Column(1 + k)));
     guess.extend(basic(&basis.group_slacks, &|g| Variable::Slack(n_rows + g)));
     guess.extend(basic(&basis.capacity_slacks, &Variable::Slack));
     for (row, basic) in task_rows.iter().zip(&basis.task_slacks) {

@@ -6,7 +6,7 @@ use evenhand_problem::{Constraints, Rational};
 use super::data::LevelData;
 use super::lift::{Integers, Lift, LiftFailure, Lifted, Target, target_tasks, trim};
 use super::master::{Master, MasterSolution, Need};
-use super::repair;
+use super::{repair, start};
 use crate::error::LpError;
 
 /// Limits of the rounds.
@@ -115,7 +115,7 @@ impl<'a> Rounds<'a> {
         let n_groups = data.groups.len();
         // HiGHS has nothing to do when nobody takes part.
         let master = if n_groups == 0 { None } else { Some(Master::new(data)?) };
-        let mut rounds = Self {
+        Ok(Self {
             data,
             settings,
             master,
@@ -123,22 +123,41 @@ impl<'a> Rounds<'a> {
             frozen_at: vec![f64::NAN; n_groups],
             solves: 0,
             pivots: 0,
-        };
-        rounds.start_satisfied();
-        Ok(rounds)
+        })
     }
 
-    /// Those that the guessed level satisfies with room to spare: a first guess of the satisfied.
-    fn start_satisfied(&mut self) {
-        const ROOM: f64 = 0.9;
-        let Some(master) = &self.master else { return };
-        let level = master.unit * ROOM;
+    /// Approaches the first blocking level from above, where every programme is feasible.
+    ///
+    /// Given a bound `s` of the level, those that `s` satisfies are asked for all their tasks at
+    /// `t = s` and in proportion below. The optimum is a better bound: what is asked for at the true
+    /// level is no more than the true needs. Its prices give a better one still. The last bound tells
+    /// whom to take for satisfied.
+    fn descend(&mut self) -> Result<(), LpError> {
+        const STEPS: usize = 20;
+        let Some(mut bound) = self.master.as_ref().map(|master| master.unit) else { return Ok(()) };
+        let order = start::by_satisfaction(self.data);
+        for _ in 0..STEPS {
+            let at = &self.data.satisfied_at_f64;
+            let needs: Vec<Need> =
+                at.iter().map(|&at| Need::Times(if at <= bound { at / bound } else { 1.0 })).collect();
+            let master = self.master.as_mut().ok_or(LpError::Empty)?;
+            master.set_needs(&needs)?;
+            self.solves += 1;
+            let solution = master.solve()?;
+            let level = solution.level.min(start::bound(self.data, &order, &solution.prices));
+            let stays = !at.iter().any(|&at| at <= bound && at > level);
+            bound = bound.min(level);
+            if stays {
+                break;
+            }
+        }
         for (target, &at) in self.targets.iter_mut().zip(&self.data.satisfied_at_f64) {
-            if at <= level {
+            if at <= bound {
                 *target = Target::Tasks;
             }
         }
         self.keep_somebody_active();
+        Ok(())
     }
 
     /// A level needs somebody to carry it: where everybody that is not frozen would be satisfied,
@@ -170,7 +189,7 @@ impl<'a> Rounds<'a> {
         let mut needs = Vec::with_capacity(self.targets.len());
         for (g, target) in self.targets.iter().enumerate() {
             needs.push(match target {
-                Target::Active => Need::Level,
+                Target::Active => Need::Times(1.0),
                 Target::Tasks => Need::Fixed(self.data.satisfied_at_f64[g]),
                 Target::Frozen(_) => Need::Fixed(self.frozen_at[g]),
             });
@@ -219,15 +238,18 @@ impl<'a> Rounds<'a> {
             }
             last = Some(solution);
         }
-        let tasks = match (&last, &self.master) {
-            (Some(solution), Some(master)) => self.float_tasks(solution, master),
-            _ => vec![Vec::new(); self.data.constraints.problem().n_users()],
+        let tasks = match &last {
+            Some(solution) => self.float_tasks(solution),
+            None => vec![Vec::new(); self.data.constraints.problem().n_users()],
         };
         Ok(LexicographicOptimum { tasks, duals: Vec::new(), rounds, solves: self.solves, pivots: 0 })
     }
 
     /// Newton's method on the satisfied users.
     fn float_round(&mut self, round: usize) -> Result<MasterSolution, LpError> {
+        if round == 1 {
+            self.descend()?;
+        }
         let mut reached = 0.0;
         for step in 0..self.settings.max_steps {
             let solution = self.solve_or_restart(round == 1 && step == 0)?;
@@ -260,9 +282,9 @@ impl<'a> Rounds<'a> {
         changed
     }
 
-    fn float_tasks(&self, solution: &MasterSolution, master: &Master<'_>) -> Vec<Vec<(usize, f64)>> {
+    fn float_tasks(&self, solution: &MasterSolution) -> Vec<Vec<(usize, f64)>> {
         let mut groups: Vec<Vec<(usize, f64)>> = vec![Vec::new(); self.data.groups.len()];
-        for (placement, level) in master.placements.iter().zip(&solution.levels) {
+        for (placement, level) in &solution.placed {
             if *level > 0.0 {
                 let tasks = level * self.data.tasks_per_level_f64(placement.g, placement.i);
                 groups[placement.g].push((placement.i, tasks));
@@ -354,6 +376,9 @@ impl<'a> Rounds<'a> {
 
     /// [`Rounds::float_round`], which leaves the satisfied users of its last solve in place.
     fn float_round_unless_done(&mut self, round: usize) -> Result<(), LpError> {
+        if round == 1 {
+            self.descend()?;
+        }
         let mut reached = 0.0;
         for step in 0..self.settings.max_steps {
             let before = self.targets.clone();
@@ -380,20 +405,17 @@ impl<'a> Rounds<'a> {
             solved = false;
             let master = self.master.as_mut().ok_or(LpError::Empty)?;
             let basis = master.basis()?;
-            let lift = Lift::new(self.data, integers, &master.placements, &self.targets, levels);
+            let lift = Lift::new(self.data, integers, &self.targets, levels);
             let missing = match lift.lift(&basis) {
                 Ok(lifted) => return Ok(self.round(lifted, levels)),
                 Err(LiftFailure::Improvable(found)) => found,
                 Err(LiftFailure::Structure | LiftFailure::PrimalInfeasible) => Vec::new(),
             };
-            let before = master.placements.len();
-            master.add(missing)?;
-            if master.placements.len() > before {
+            if master.add(missing)? > 0 {
                 continue;
             }
             let (round, pivots) = repair::solve(
                 self.data,
-                &master.placements,
                 &basis,
                 &self.targets,
                 levels,
