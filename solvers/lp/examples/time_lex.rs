@@ -12,7 +12,7 @@ fn main() {
         _ => Share::Dominant,
     };
     let u = share.coefficients(&problem).unwrap();
-    for _ in 0..2 {
+    for _ in 0..(std::env::args().nth(3).map_or(2, |s| s.parse().unwrap())) {
         let t = Instant::now();
         let f = lexicographic_float(&c, &u, &Settings::default()).unwrap();
         let tf = t.elapsed();

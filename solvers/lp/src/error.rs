@@ -103,3 +103,12 @@ pub enum LpError {
         round: usize,
     },
 }
+
+impl LpError {
+    /// Whether floating point is at fault: HiGHS failed, or rounding misled it, so that exact
+    /// arithmetic alone may still find the answer.
+    #[must_use]
+    pub fn is_of_highs(&self) -> bool {
+        !matches!(self, Self::PivotLimit { .. } | Self::ExactlyUnbounded | Self::ExactlyInfeasible)
+    }
+}

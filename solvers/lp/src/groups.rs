@@ -25,16 +25,21 @@ impl Group {
     }
 }
 
-/// Groups of the users for which `takes_part` holds, in order of their first members.
+/// Groups of the users for which `takes_part` holds, in order of their first members. Users in one
+/// group also share `extra`: whatever else a programme knows of a user.
 #[must_use]
-pub fn merge(constraints: &Constraints<'_>, takes_part: impl Fn(usize) -> bool) -> Vec<Group> {
+pub fn merge<'a>(
+    constraints: &Constraints<'a>,
+    takes_part: impl Fn(usize) -> bool,
+    extra: impl Fn(usize) -> Option<&'a Rational>,
+) -> Vec<Group> {
     let problem = constraints.problem();
     let mut groups: Vec<Group> = Vec::new();
     let mut index: HashMap<Key<'_>, usize> = HashMap::new();
     for n in (0..problem.n_users()).filter(|&n| takes_part(n)) {
         let user = &problem.users()[n];
         let next = groups.len();
-        let position = *index.entry(Key::new(problem, n)).or_insert(next);
+        let position = *index.entry(Key { extra: extra(n), ..Key::new(problem, n) }).or_insert(next);
         if position == next {
             groups.push(Group {
                 members: vec![n],
@@ -63,6 +68,7 @@ struct Key<'a> {
     demand_on: &'a [(usize, Vec<Rational>)],
     gamma: &'a [(usize, Rational)],
     criterion: &'a [(usize, Rational)],
+    extra: Option<&'a Rational>,
 }
 
 impl<'a> Key<'a> {
@@ -76,6 +82,7 @@ impl<'a> Key<'a> {
             demand_on: user.demand_overrides(),
             gamma: user.given_gamma(),
             criterion: user.criterion(),
+            extra: None,
         }
     }
 }

@@ -10,6 +10,13 @@ use highs::{ColProblem, HighsModelStatus, HighsStatus, Model, Sense};
 
 use crate::error::LpError;
 
+/// `simplex_strategy` of HiGHS.
+const PRIMAL_SIMPLEX: i32 = 4;
+const DUAL_SIMPLEX: i32 = 1;
+/// Feasibility tolerances, absolute: models here are scaled to values near 1.
+const TOLERANCE: f64 = 1e-9;
+const WIDE_TOLERANCE: f64 = 1e-7;
+
 /// Where a variable or a row stands in a basis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BasisStatus {
@@ -57,6 +64,22 @@ impl ColumnBlock {
     /// [`LpError::NotFinite`] for a number that is not finite (HiGHS would accept it), and
     /// [`LpError::TooLarge`] for an index that HiGHS cannot hold.
     pub fn push(
+        &mut self,
+        cost: f64,
+        entries: impl IntoIterator<Item = (usize, f64)>,
+    ) -> Result<(), LpError> {
+        let (start, n_columns) = (self.rows.len(), self.costs.len());
+        let pushed = self.try_push(cost, entries);
+        if pushed.is_err() {
+            self.costs.truncate(n_columns);
+            self.starts.truncate(n_columns);
+            self.rows.truncate(start);
+            self.values.truncate(start);
+        }
+        pushed
+    }
+
+    fn try_push(
         &mut self,
         cost: f64,
         entries: impl IntoIterator<Item = (usize, f64)>,
@@ -110,13 +133,9 @@ impl FloatLp {
         for (option, value) in [("presolve", "off"), ("solver", "simplex"), ("parallel", "off")] {
             model.try_set_option(option, value).map_err(|_| LpError::Option(option))?;
         }
-        for (option, value) in [("simplex_strategy", 4), ("threads", 1)] {
-            model.try_set_option(option, value).map_err(|_| LpError::Option(option))?;
-        }
-        for option in ["primal_feasibility_tolerance", "dual_feasibility_tolerance"] {
-            model.try_set_option(option, 1e-9).map_err(|_| LpError::Option(option))?;
-        }
+        model.try_set_option("threads", 1).map_err(|_| LpError::Option("threads"))?;
         lp.model = Some(model);
+        lp.set_method(PRIMAL_SIMPLEX, TOLERANCE)?;
         Ok(lp)
     }
 
@@ -160,8 +179,9 @@ impl FloatLp {
                 block.values.as_ptr(),
             )
         };
+        accept(status, "add columns")?;
         self.n_columns += block.len();
-        accept(status, "add columns")
+        Ok(())
     }
 
     /// Adds rows `lower <= 0 <= upper` without entries; they are basic.
@@ -192,8 +212,9 @@ impl FloatLp {
                 no_value.as_ptr(),
             )
         };
+        accept(status, "add rows")?;
         self.n_rows += bounds.len();
-        accept(status, "add rows")
+        Ok(())
     }
 
     /// Sets one coefficient.
@@ -256,9 +277,30 @@ impl FloatLp {
 
     /// Solves from where the last solve ended.
     ///
+    /// The primal simplex method of HiGHS sometimes calls a programme unbounded, or gives up, where
+    /// numbers are far apart; what it does not solve is tried again by the dual method, then with
+    /// wider tolerances.
+    ///
     /// # Errors
-    /// Every HiGHS status but `Optimal` is an error of its own.
+    /// Every HiGHS status but `Optimal` is an error of its own: that of the last attempt.
     pub fn solve(&mut self) -> Result<FloatSolution, LpError> {
+        let first = self.attempt();
+        if first.is_ok() {
+            return first;
+        }
+        let mut last = first;
+        for tolerance in [TOLERANCE, WIDE_TOLERANCE] {
+            self.set_method(DUAL_SIMPLEX, tolerance)?;
+            last = self.attempt();
+            if last.is_ok() {
+                break;
+            }
+        }
+        self.set_method(PRIMAL_SIMPLEX, TOLERANCE)?;
+        last
+    }
+
+    fn attempt(&mut self) -> Result<FloatSolution, LpError> {
         let model = self.model.take().ok_or(LpError::Lost)?;
         let solved = model.try_solve().map_err(call("solve"))?;
         let status = solved.status();
@@ -271,6 +313,16 @@ impl FloatLp {
                 row_duals: solution.dual_rows().to_vec(),
             }),
         }
+    }
+
+    fn set_method(&mut self, strategy: i32, tolerance: f64) -> Result<(), LpError> {
+        let model = self.model.as_mut().ok_or(LpError::Lost)?;
+        let option = |name| move |_| LpError::Option(name);
+        model.try_set_option("simplex_strategy", strategy).map_err(option("simplex_strategy"))?;
+        for name in ["primal_feasibility_tolerance", "dual_feasibility_tolerance"] {
+            model.try_set_option(name, tolerance).map_err(option(name))?;
+        }
+        Ok(())
     }
 
     fn pointer(&mut self) -> Result<*mut std::ffi::c_void, LpError> {

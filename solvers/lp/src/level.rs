@@ -15,6 +15,8 @@
 //! after a few steps on the exact level.
 
 mod data;
+mod exact;
+mod float;
 mod lift;
 mod master;
 mod repair;

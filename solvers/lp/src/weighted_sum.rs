@@ -44,19 +44,14 @@ pub struct SumGoal<'a> {
 /// # Errors
 /// [`LpError`] when HiGHS fails, no feasible allocation reaches the floors, or no exactly optimal
 /// basis is found within the limit of pivots.
-pub fn maximise_sum(constraints: &Constraints<'_>, goal: SumGoal<'_>) -> Result<SumOptimum, LpError> {
+pub fn maximise_sum<'a>(constraints: &'a Constraints<'a>, goal: SumGoal<'a>) -> Result<SumOptimum, LpError> {
+    check_floors(constraints, goal)?;
     let programme = Programme::new(constraints, goal);
     if programme.placements.is_empty() {
         return Ok(programme.nothing());
     }
-    let mut float = programme.float()?;
-    float.solve()?;
-    let basis = float.basis()?;
-    let basic = |list: Vec<BasisStatus>| {
-        list.into_iter().enumerate().filter(|(_, s)| *s == BasisStatus::Basic).map(|(k, _)| k)
-    };
-    let guess: Vec<Variable> =
-        basic(basis.columns).map(Variable::Column).chain(basic(basis.rows).map(Variable::Slack)).collect();
+    // Where HiGHS fails, exact pivots go all the way.
+    let guess = programme.guess().unwrap_or_default();
     let optimum = programme.lp.optimise(&guess, MAX_PIVOTS)?;
     Ok(programme.read(&optimum.x, &optimum.y, optimum.pivots))
 }
@@ -65,10 +60,11 @@ pub fn maximise_sum(constraints: &Constraints<'_>, goal: SumGoal<'_>) -> Result<
 ///
 /// # Errors
 /// [`LpError`] when HiGHS fails.
-pub fn maximise_sum_float(
-    constraints: &Constraints<'_>,
-    goal: SumGoal<'_>,
+pub fn maximise_sum_float<'a>(
+    constraints: &'a Constraints<'a>,
+    goal: SumGoal<'a>,
 ) -> Result<Vec<Vec<(usize, f64)>>, LpError> {
+    check_floors(constraints, goal)?;
     let programme = Programme::new(constraints, goal);
     let mut users = vec![Vec::new(); constraints.problem().n_users()];
     if programme.placements.is_empty() {
@@ -87,6 +83,16 @@ pub fn maximise_sum_float(
     Ok(users)
 }
 
+/// A user that can be given nothing reaches no floor above 0.
+fn check_floors(constraints: &Constraints<'_>, goal: SumGoal<'_>) -> Result<(), LpError> {
+    let problem = constraints.problem();
+    let unreachable = |(n, floor): (usize, &Rational)| *floor > 0 && !problem.is_active(n);
+    match goal.floors {
+        Some(floors) if floors.iter().enumerate().any(unreachable) => Err(LpError::ExactlyInfeasible),
+        _ => Ok(()),
+    }
+}
+
 /// The programme in rationals, with what HiGHS needs to scale it.
 struct Programme<'a> {
     constraints: &'a Constraints<'a>,
@@ -103,17 +109,17 @@ struct Programme<'a> {
 }
 
 impl<'a> Programme<'a> {
-    fn new(constraints: &'a Constraints<'a>, goal: SumGoal<'_>) -> Self {
+    fn new(constraints: &'a Constraints<'a>, goal: SumGoal<'a>) -> Self {
         let problem = constraints.problem();
         let takes_part = |n: usize| problem.is_active(n);
         let groups: Vec<Group> = if goal.floors.is_some() {
             // Floors differ between users that are otherwise the same.
             (0..problem.n_users())
                 .filter(|&n| takes_part(n))
-                .flat_map(|n| merge(constraints, |k| k == n))
+                .flat_map(|n| merge(constraints, |k| k == n, |_| None))
                 .collect()
         } else {
-            merge(constraints, takes_part)
+            merge(constraints, takes_part, |n| Some(&goal.worth[n]))
         };
         let mut lp = ExactLp::default();
         lp.rows.extend(constraints.rows().iter().map(|row| (Sense::AtMost, row.capacity.clone())));
@@ -193,6 +199,17 @@ impl<'a> Programme<'a> {
         }
         float.add_columns(&block)?;
         Ok(float)
+    }
+
+    /// The basis that HiGHS ends at.
+    fn guess(&self) -> Result<Vec<Variable>, LpError> {
+        let mut float = self.float()?;
+        float.solve()?;
+        let basis = float.basis()?;
+        let basic = |list: Vec<BasisStatus>| {
+            list.into_iter().enumerate().filter(|(_, s)| *s == BasisStatus::Basic).map(|(k, _)| k)
+        };
+        Ok(basic(basis.columns).map(Variable::Column).chain(basic(basis.rows).map(Variable::Slack)).collect())
     }
 
     fn nothing(&self) -> SumOptimum {

@@ -39,7 +39,7 @@ impl<'a> LevelData<'a> {
             problem.is_active(n)
                 && (0..problem.n_servers()).any(|i| problem.can_run(n, i) && !coefficients.of(n, i).is_zero())
         };
-        let mut groups = merge(constraints, takes_part);
+        let mut groups = merge(constraints, takes_part, |_| None);
         for group in &mut groups {
             let n = group.representative();
             group.classes.retain(|&i| !coefficients.of(n, i).is_zero());

@@ -371,3 +371,19 @@ pub struct MasterBasis {
     /// By group.
     pub task_slacks: Vec<bool>,
 }
+
+impl MasterBasis {
+    /// The basis of slacks, with every placement there is.
+    pub fn of_slacks(data: &LevelData<'_>) -> Self {
+        let by_group = data.groups.iter().enumerate();
+        Self {
+            level: false,
+            placements: by_group
+                .flat_map(|(g, group)| group.classes.iter().map(move |&i| (Placement { g, i }, false)))
+                .collect(),
+            capacity_slacks: vec![true; data.capacity.len()],
+            group_slacks: vec![true; data.groups.len()],
+            task_slacks: vec![true; data.groups.len()],
+        }
+    }
+}
