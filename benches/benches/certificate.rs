@@ -2,8 +2,8 @@
 
 use divan::Bencher;
 use evenhand_benches::instances::{Tasks, google};
-use evenhand_benches::proof::{allocation, drfh_exact};
-use evenhand_exact::{Certificate, check};
+use evenhand_benches::proof::{allocation, drfh_exact, drfh_proven};
+use evenhand_exact::{Certificate, Instance, check};
 use evenhand_mechanisms::{certify, certify::default_requests};
 use evenhand_problem::format::Source;
 use evenhand_problem::{Allocation, Problem, Rational};
@@ -55,4 +55,16 @@ fn verify(bencher: Bencher, users: usize) {
     let (problem, allocation) = solved(users);
     let certificate = certified(&problem, &allocation);
     bencher.bench(|| assert!(check(&certificate).valid));
+}
+
+/// The claims of [`drfh_proven`] one by one, and what all of them need first.
+#[divan::bench(args = ["integers", "feasible", "max-min", "pareto-optimal"])]
+fn part_of_300(bencher: Bencher, part: &str) {
+    let problem = google(300, 1, Tasks::Unlimited).unwrap();
+    let certificate = drfh_proven(&problem).unwrap();
+    let instance = Instance::new(&problem, &certificate.allocation).unwrap();
+    match certificate.claims.iter().find(|claim| claim.axiom.name() == part) {
+        None => bencher.bench(|| Instance::new(&problem, &certificate.allocation).unwrap()),
+        Some(claim) => bencher.bench(|| claim.verify(&instance, &Rational::new()).unwrap()),
+    }
 }

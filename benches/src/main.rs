@@ -98,7 +98,7 @@ struct Common {
     #[arg(long, default_value = "target/benches")]
     folder: PathBuf,
     /// Most runs of a question in one process.
-    #[arg(long, default_value_t = 5)]
+    #[arg(long, default_value_t = 7)]
     repetitions: usize,
     /// End a process after this many seconds.
     #[arg(long, default_value_t = 60.0)]
@@ -142,12 +142,9 @@ fn run(command: Command) -> Result<(), String> {
             let axes = if axes.is_empty() { Axis::value_variants().to_vec() } else { axes };
             let settings = common.settings(None)?;
             let mut results = common.results()?;
-            println!("{}\n", heading());
+            say(&heading())?;
             for axis in axes {
-                println!(
-                    "{}",
-                    growth::table(axis, at_most, &settings, &mut |line| keep(&mut results, &line))?
-                );
+                say(&growth::table(axis, at_most, &settings, &mut |line| keep(&mut results, &line))?)?;
             }
             Ok(())
         }
@@ -155,17 +152,16 @@ fn run(command: Command) -> Result<(), String> {
             let settings = common.settings(Some(1))?;
             let mut results = common.results()?;
             let scripts = peers::Scripts { python, folder: scripts };
-            println!("{}\n", heading());
+            say(&heading())?;
             for users in users {
                 let mut keep = |line| keep(&mut results, &line);
-                println!("{}", peers::compare(users, passes, &settings, &scripts, &mut keep)?);
+                say(&peers::compare(users, passes, &settings, &scripts, &mut keep)?)?;
             }
             Ok(())
         }
         Command::Measure { question, file, allocation, output, repetitions, seconds } => {
             let line = Measurement { question, file, allocation, output, repetitions, seconds }.run()?;
-            println!("{line}");
-            Ok(())
+            say(&line.to_string())
         }
         Command::Instance { law, users, classes, resources, seed, unlimited, output } => {
             let tasks = if unlimited { Tasks::Unlimited } else { Tasks::Finite };
@@ -176,10 +172,14 @@ fn run(command: Command) -> Result<(), String> {
             let text = problem_to_json(&problem.map_err(|error| error.to_string())?);
             match output {
                 Some(path) => fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display())),
-                None => writeln!(std::io::stdout(), "{text}").map_err(|error| error.to_string()),
+                None => say(&text),
             }
         }
     }
+}
+
+fn say(text: &str) -> Result<(), String> {
+    writeln!(std::io::stdout(), "{text}").map_err(|error| error.to_string())
 }
 
 /// What it is measured on.
@@ -187,7 +187,7 @@ fn heading() -> String {
     let machine = machine::description();
     let text = |name: &str| machine[name].as_str().unwrap_or("?").to_owned();
     format!(
-        "{}, {} processors, commit {}, {}, load average {}",
+        "{}, {} processors, commit {}, {}, load average {}\n",
         text("cpu"),
         machine["processors"],
         text("commit"),

@@ -60,7 +60,8 @@ pub struct Measurement {
 struct Timed<T> {
     result: T,
     wall: Vec<f64>,
-    cpu: Vec<f64>,
+    /// Mean over the runs: the system's clock of CPU time is coarse.
+    cpu: Option<f64>,
     peak_mib: Option<f64>,
 }
 
@@ -172,15 +173,15 @@ impl Measurement {
 
     fn timed<T>(&self, mut run: impl FnMut() -> Result<T, String>) -> Result<Timed<T>, String> {
         let start = Clock::now();
-        let (mut wall, mut cpu, mut peak_mib) = (Vec::new(), Vec::new(), None);
+        let (mut wall, mut peak_mib) = (Vec::new(), None);
         loop {
             let clock = Clock::now();
             let result = run()?;
-            let (seconds, cpu_seconds) = clock.elapsed();
-            wall.push(seconds);
-            cpu.extend(cpu_seconds);
+            wall.push(clock.elapsed().0);
             peak_mib = peak_mib.or_else(machine::peak_mib);
-            if wall.len() >= self.repetitions || start.elapsed().0 > self.seconds {
+            let (so_far, cpu) = start.elapsed();
+            if wall.len() >= self.repetitions || so_far > self.seconds {
+                let cpu = cpu.map(|seconds| seconds / wall.len() as f64);
                 return Ok(Timed { result, wall, cpu, peak_mib });
             }
         }
@@ -200,7 +201,7 @@ impl Measurement {
             json!(timed.wall.iter().map(|&s| significant(s)).collect::<Vec<_>>()),
         );
         line.insert("median".to_owned(), json!(median(&timed.wall).map(significant)));
-        line.insert("cpu_median".to_owned(), json!(median(&timed.cpu).map(significant)));
+        line.insert("cpu_mean".to_owned(), json!(timed.cpu.map(significant)));
         line.insert("peak_mib".to_owned(), json!(timed.peak_mib.map(|mib| (mib * 10.0).round() / 10.0)));
         if let Value::Object(rest) = rest {
             line.extend(rest);

@@ -158,7 +158,7 @@ pub fn compare(
             if let Ok(line) = &row.line {
                 let runs = |name: &str| line[name].as_array().into_iter().flatten().filter_map(Value::as_f64);
                 row.wall.extend(runs("seconds"));
-                row.cpu.extend(line["cpu_median"].as_f64());
+                row.cpu.extend(field(&row.line, "cpu_mean").or(field(&row.line, "cpu_median")));
             }
         }
     }

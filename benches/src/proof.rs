@@ -2,7 +2,6 @@
 //!
 //! `evenhand_mechanisms::certify` takes any allocation, so it solves again to find the evidence.
 
-use evenhand_exact::axiom::max_min;
 use evenhand_exact::{Axiom, Certificate, Claim, Evidence, Instance, Level, Prices, Share};
 use evenhand_lp::level::{LevelDual, LexicographicOptimum, Settings, lexicographic, lexicographic_float};
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Sharing};
@@ -44,23 +43,23 @@ pub fn allocation(optimum: LexicographicOptimum<Rational>) -> Allocation {
 /// # Errors
 /// What the solver says, or which claim is refused.
 pub fn drfh_proven(problem: &Problem) -> Result<Certificate, String> {
-    let mut optimum = drfh_exact(problem)?;
+    let coefficients = Share::Dominant.coefficients(problem).map_err(text)?;
+    let constraints = Constraints::new(problem, Sharing::Rdm);
+    let mut optimum = lexicographic(&constraints, &coefficients, &Settings::default()).map_err(text)?;
     let duals = std::mem::take(&mut optimum.duals);
     let allocation = allocation(optimum);
     let instance = Instance::new(problem, &allocation).map_err(text)?;
-    let coefficients = Share::Dominant.coefficients(problem).map_err(text)?;
     let tolerance = Rational::new();
 
     let pareto = Evidence::Prices(pareto_prices(&instance, &duals, |n| {
         let u = coefficients.uniform(n).cloned().unwrap_or_default();
         u / problem.users()[n].weight()
     }));
-    let mut levels = Vec::with_capacity(duals.len());
-    for LevelDual { user_weights, prices, user_prices, .. } in duals {
-        let prices = Prices { user_weights, rows: prices, users: user_prices };
-        let level = max_min::level_of(&instance, &coefficients, &prices).map_err(text)?;
-        levels.extend(level.map(|level| Level { level, prices }));
-    }
+    let levels = duals.into_iter().map(|LevelDual { level, user_weights, prices, user_prices }| Level {
+        level,
+        prices: Prices { user_weights, rows: prices, users: user_prices },
+    });
+    let levels = levels.collect();
     let levels = Evidence::Levels { resource: None, levels };
     let share = Some(Share::Dominant);
     let claims = vec![
