@@ -7,9 +7,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 /// Fair allocations of several resources, computed and proven in exact arithmetic.
 #[derive(Debug, Parser)]
 #[command(name = "evenhand", version, about, max_term_width = 100, arg_required_else_help = true)]
-#[command(after_help = "Exit status: 0 done, and everything asked about holds; 1 an examined axiom is \
-violated, or a certificate is wrong; 2 usage or unreadable input; 3 a solver failed or reached a limit.\n\
-A file named - is standard input.")]
+#[command(after_help = "Exit status:\n  0  done, and everything asked about holds\n  1  an examined axiom is \
+violated, or a certificate is wrong\n  2  usage, or unreadable input\n  3  a solver failed or reached a \
+limit\n\nAn input named - is standard input; an output named - is standard output.")]
 pub struct Arguments {
     #[command(flatten)]
     pub common: Common,
@@ -27,7 +27,7 @@ pub struct Common {
     #[arg(long, global = true, default_value_t = 0)]
     pub seed: u64,
     /// Threads to use (default: all cores)
-    #[arg(long, global = true, value_parser = positive)]
+    #[arg(long, global = true, value_parser = threads)]
     pub threads: Option<usize>,
     /// No progress and no warnings on standard error
     #[arg(long, global = true)]
@@ -92,7 +92,7 @@ pub struct Certify {
     #[arg(long)]
     pub share: Option<String>,
     /// Margin by which an inequality may be violated, in tasks (feasible: of the capacity)
-    #[arg(long, default_value = "0")]
+    #[arg(long, default_value = "0", allow_hyphen_values = true)]
     pub tolerance: String,
     /// Write the certificate to this file
     #[arg(long, short)]
@@ -168,9 +168,12 @@ pub struct Schema {
     pub name: String,
 }
 
-fn positive(text: &str) -> Result<usize, String> {
+/// More threads than any machine has cores only cost time and memory.
+const MAX_THREADS: usize = 1024;
+
+fn threads(text: &str) -> Result<usize, String> {
     match text.parse() {
-        Ok(0) | Err(_) => Err("expected a number of at least 1".to_owned()),
-        Ok(value) => Ok(value),
+        Ok(value) if (1..=MAX_THREADS).contains(&value) => Ok(value),
+        _ => Err(format!("expected a number from 1 to {MAX_THREADS}")),
     }
 }

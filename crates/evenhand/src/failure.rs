@@ -1,10 +1,13 @@
 //! Why the program ends without a verdict, and with which status.
 
+use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
 use evenhand::mechanisms::MechanismError;
 use evenhand::problem::format::{FormatError, ReadError};
-use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteDiagnostic, NamedSource, Report};
+use evenhand::report::text::printable;
+
+use crate::output;
 
 /// An end without a verdict. The last line on standard error is `error: ...`.
 #[derive(Debug)]
@@ -34,11 +37,13 @@ impl Failure {
     /// Says it on standard error.
     pub fn report(self) -> ExitCode {
         if let Some(excerpt) = self.excerpt {
-            eprint!("{excerpt}");
+            let _ = write!(std::io::stderr(), "{excerpt}");
         }
         // One line, whatever the message holds.
-        let line: Vec<&str> = self.message.split_whitespace().collect();
-        eprintln!("error: {}", line.join(" "));
+        let words: Vec<&str> = self.message.split_whitespace().collect();
+        let line = printable(&words.join(" "));
+        // Nothing is left to be done when standard error is gone.
+        let _ = writeln!(std::io::stderr(), "error: {line}");
         ExitCode::from(self.status)
     }
 }
@@ -61,17 +66,20 @@ impl From<MechanismError> for Failure {
 /// Help and version are no failures; a usage error ends with one line as every failure does.
 pub fn of_usage(error: &clap::Error) -> Result<ExitCode, Failure> {
     use clap::error::ErrorKind;
+    let rendered = error.render();
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-            print!("{}", error.render().ansi());
+            let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+            let coloured = std::io::stdout().is_terminal() && !plain;
+            output::text(&if coloured { rendered.ansi().to_string() } else { rendered.to_string() })?;
             Ok(ExitCode::SUCCESS)
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            eprint!("{}", error.render());
-            Err(Failure::input("a command is missing"))
+            let excerpt = Some(rendered.to_string());
+            Err(Failure { status: 2, message: "a command is missing".to_owned(), excerpt })
         }
         _ => {
-            let text = error.render().to_string();
+            let text = rendered.to_string();
             let (first, rest) = text.split_once("\n\n").unwrap_or((&text, ""));
             let message = first.trim_start_matches("error: ").to_owned();
             let rest = rest.trim();
@@ -83,34 +91,17 @@ pub fn of_usage(error: &clap::Error) -> Result<ExitCode, Failure> {
 
 /// The line of an error with the offending piece marked.
 fn excerpt(error: &FormatError, text: &str) -> Option<String> {
-    /// Lines longer than this say nothing on a terminal.
-    const LONGEST_LINE: usize = 2_000;
-    let start = error.offset().min(text.len());
-    let begin = text.get(..start)?.rfind('\n').map_or(0, |at| at + 1);
-    let end = text.get(start..)?.find('\n').map_or(text.len(), |at| start + at);
-    if end - begin > LONGEST_LINE {
-        return None;
-    }
-    let length = error.length().min(end - start);
-    let diagnostic = MietteDiagnostic::new(error.message().to_owned())
-        .with_label(LabeledSpan::underline(start..start + length));
-    let report = Report::new(diagnostic).with_source_code(NamedSource::new(error.file(), text.to_owned()));
-    let theme = match (colours(), unicode()) {
-        (true, _) => GraphicalTheme::unicode(),
-        (false, true) => GraphicalTheme::unicode_nocolor(),
-        (false, false) => GraphicalTheme::none(),
-    };
-    let mut drawn = String::new();
-    let handler = GraphicalReportHandler::new_themed(theme).with_context_lines(1);
-    handler.render_report(&mut drawn, report.as_ref()).ok()?;
-    Some(drawn)
-}
-
-fn unicode() -> bool {
-    use std::io::IsTerminal;
-    std::io::stderr().is_terminal()
-}
-
-fn colours() -> bool {
-    unicode() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+    /// Characters of a line that are shown before and after the start of the piece.
+    const AROUND: usize = 60;
+    let line = printable(text.lines().nth(error.line() - 1)?);
+    let characters: Vec<char> = line.chars().collect();
+    let at = (error.column() - 1).min(characters.len());
+    let (from, to) = (at.saturating_sub(AROUND), (at + AROUND).min(characters.len()));
+    let shown: String = characters[from..to].iter().collect();
+    let piece = text.get(error.offset()..error.offset() + error.length()).unwrap_or_default();
+    let marks = "^".repeat(piece.chars().count().clamp(1, (to - at).max(1)));
+    let (number, indent) = (error.line(), " ".repeat(at - from));
+    let gutter = " ".repeat(number.to_string().len());
+    let place = format!("[{}:{number}:{}]", printable(error.file()), error.column());
+    Some(format!("{gutter} {place}\n{number} | {shown}\n{gutter} | {indent}{marks}\n"))
 }

@@ -4,12 +4,16 @@ use evenhand_exact::axiom::max_min;
 use evenhand_exact::{Instance, InstanceError, Share, ShareCoefficients};
 use evenhand_lp::level::{LevelDual, LexicographicOptimum, Settings, lexicographic};
 use evenhand_problem::utilisation::dominant_share;
-use evenhand_problem::{Allocation, Problem, Rational};
+use evenhand_problem::{Allocation, Arithmetic, Problem, Rational};
 
 use crate::registry;
 
 /// Holders of a bottleneck that are named; the others are counted.
 const HOLDERS: usize = 5;
+
+/// In an allocation of floating point, the part of a capacity or of a task limit that counts as
+/// nothing left.
+const ROUNDING: (u32, u32) = (1, 1_000_000_000);
 
 /// Why a user has what it has. Users, classes and rows by index; rows are those of
 /// [`evenhand_problem::Constraints`].
@@ -25,6 +29,8 @@ pub struct Explanation {
     pub level: Option<(Share, Rational)>,
     /// What keeps it from more.
     pub verdict: ExplanationVerdict,
+    /// Whether the allocation exceeds some capacity, so that it is no answer to the problem.
+    pub infeasible: bool,
     /// Every class that the user can run on, with the saturated rows that it would need there.
     pub classes: Vec<ClassView>,
     /// What one more unit of each priced row would bring, most valuable for this user first. Only
@@ -35,8 +41,10 @@ pub struct Explanation {
 /// What keeps a user from more tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExplanationVerdict {
-    /// It can run nowhere, or has no tasks.
-    Inactive,
+    /// It fits on no server that it may use.
+    FitsNowhere,
+    /// It asked for no tasks.
+    NoTasks,
     /// It has all the tasks that it has.
     Satisfied,
     /// Every class that it can run on has a saturated resource that it needs.
@@ -90,12 +98,19 @@ pub fn explain(
     user: usize,
 ) -> Result<Explanation, InstanceError> {
     let instance = Instance::new(problem, allocation)?;
-    let classes = class_views(&instance, allocation, user);
+    let rounding = match allocation.arithmetic {
+        Arithmetic::Exact => Rational::new(),
+        Arithmetic::Float => Rational::from(ROUNDING),
+    };
+    let classes = class_views(&instance, allocation, user, &rounding);
     let tasks = allocation.total(user);
-    let satisfied = problem.users()[user].tasks().is_some_and(|limit| tasks >= *limit);
-    let verdict = if !problem.is_active(user) {
-        ExplanationVerdict::Inactive
-    } else if satisfied {
+    let enough = Rational::from(1) - &rounding;
+    let limit = problem.users()[user].tasks();
+    let verdict = if limit.is_some_and(Rational::is_zero) {
+        ExplanationVerdict::NoTasks
+    } else if !problem.is_active(user) {
+        ExplanationVerdict::FitsNowhere
+    } else if limit.is_some_and(|limit| tasks >= Rational::from(limit * &enough)) {
         ExplanationVerdict::Satisfied
     } else if classes.iter().any(|class| class.bottlenecks.is_empty()) {
         ExplanationVerdict::Room
@@ -113,10 +128,19 @@ pub fn explain(
         _ => Vec::new(),
     };
     let dominant_share = dominant_share(problem, allocation, user);
-    Ok(Explanation { user, tasks, dominant_share, level, verdict, classes, scarce })
+    let infeasible = (0..instance.constraints().rows().len()).any(|row| {
+        let over = Rational::from(&instance.constraints().rows()[row].capacity * &rounding);
+        instance.slack(row) < -over
+    });
+    Ok(Explanation { user, tasks, dominant_share, level, verdict, infeasible, classes, scarce })
 }
 
-fn class_views(instance: &Instance<'_>, allocation: &Allocation, user: usize) -> Vec<ClassView> {
+fn class_views(
+    instance: &Instance<'_>,
+    allocation: &Allocation,
+    user: usize,
+    rounding: &Rational,
+) -> Vec<ClassView> {
     let constraints = instance.constraints();
     let mut views = Vec::new();
     for server in 0..instance.problem().n_servers() {
@@ -124,7 +148,10 @@ fn class_views(instance: &Instance<'_>, allocation: &Allocation, user: usize) ->
         let saturated = constraints
             .class_rows(server)
             .zip(usage.iter())
-            .filter(|(row, usage)| !usage.is_zero() && instance.slack(*row) <= 0);
+            .filter(|(row, usage)| {
+                let nothing = Rational::from(&constraints.rows()[*row].capacity * rounding);
+                !usage.is_zero() && instance.slack(*row) <= nothing
+            });
         let bottlenecks = saturated.map(|(row, _)| bottleneck(instance, allocation, user, row)).collect();
         views.push(ClassView { server, tasks: allocation.on(user, server), bottlenecks });
     }

@@ -74,6 +74,58 @@ pub fn format(value: &Rational) -> String {
     value.to_string()
 }
 
+/// A stated number such that [`parse`] reads it again: [`format`], or a decimal where the quotient has
+/// more than [`MAX_DIGITS`] digits, which only a quotient that was read as a decimal can have.
+///
+/// # Examples
+/// ```
+/// use evenhand_problem::number::{format_stated, parse};
+/// let long = parse(&format!("0.{}", "7".repeat(399))).unwrap();
+/// assert_eq!(parse(&format_stated(&long)).unwrap(), long);
+/// assert_eq!(format_stated(&parse("0.5").unwrap()), "1/2");
+/// ```
+#[must_use]
+pub fn format_stated(value: &Rational) -> String {
+    let quotient = format(value);
+    if quotient.bytes().filter(u8::is_ascii_digit).count() <= MAX_DIGITS {
+        return quotient;
+    }
+    decimal_digits(value).unwrap_or(quotient)
+}
+
+/// `value` as `d.ddde-X` or `0.ddde-X` without trailing zeros; `None` when it is no decimal.
+fn decimal_digits(value: &Rational) -> Option<String> {
+    let (mut denominator, mut twos, mut fives) = (value.denom().clone(), 0u32, 0u32);
+    while denominator.is_divisible_u(2) {
+        denominator /= 2u32;
+        twos += 1;
+    }
+    while denominator.is_divisible_u(5) {
+        denominator /= 5u32;
+        fives += 1;
+    }
+    if denominator != 1 {
+        return None;
+    }
+    let shift = twos.max(fives);
+    let mut mantissa = value.numer().clone() * Integer::from(10).pow(shift) / value.denom();
+    let mut exponent = -i64::from(shift);
+    while !mantissa.is_zero() && mantissa.is_divisible_u(10) {
+        mantissa /= 10u32;
+        exponent += 1;
+    }
+    let sign = if mantissa < 0 { "-" } else { "" };
+    let digits = mantissa.abs().to_string();
+    let scientific = exponent + i64::try_from(digits.len()).ok()? - 1;
+    Some(if scientific >= -i64::from(MAX_EXPONENT) {
+        let (first, rest) = digits.split_at(1);
+        let rest = if rest.is_empty() { String::new() } else { format!(".{rest}") };
+        format!("{sign}{first}{rest}e{scientific}")
+    } else {
+        format!("{sign}0.{digits}e{}", scientific + 1)
+    })
+}
+
 /// The nearest floating-point number, ties to even; infinite when out of range.
 #[must_use]
 pub fn to_f64(value: &Rational) -> f64 {

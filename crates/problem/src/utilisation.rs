@@ -22,14 +22,22 @@ pub fn dominant_share(problem: &Problem, allocation: &Allocation, n: usize) -> R
 }
 
 /// Use of every resource over all servers together, as a fraction of its capacity; `None` where the
-/// capacity is 0.
+/// capacity is 0. Classes that are shared by time do not count: on them time is used, not resources.
 #[must_use]
 pub fn by_resource(problem: &Problem, allocation: &Allocation) -> Vec<Option<Rational>> {
     let mut used = vec![Rational::new(); problem.n_resources()];
-    for n in 0..allocation.tasks.len().min(problem.n_users()) {
-        add_usage(&mut used, problem, allocation, n);
+    let mut total = vec![Rational::new(); problem.n_resources()];
+    let classes = by_class(problem, allocation);
+    for (server, rows) in problem.servers().iter().zip(classes) {
+        for (kind, part) in rows {
+            if let (RowKind::Resource(r), Some(part)) = (kind, part) {
+                let capacity = Rational::from(&server.capacity()[r] * server.count());
+                used[r] += part * &capacity;
+                total[r] += capacity;
+            }
+        }
     }
-    used.into_iter().zip(problem.total_capacity()).map(|(used, total)| fraction(used, total)).collect()
+    used.into_iter().zip(&total).map(|(used, total)| fraction(used, total)).collect()
 }
 
 /// Use of every capacity row of every class, as a fraction of its capacity; `None` where the

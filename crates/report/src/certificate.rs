@@ -4,7 +4,7 @@ use evenhand_exact::axiom::feasible::Limit;
 use evenhand_exact::{Axiom, Certificate, Claim, Evidence};
 use evenhand_problem::{Constraints, Problem};
 
-use crate::text::{decimal, number, row_name, table_with_words};
+use crate::text::{decimal, number, row_name, table_with_words, tasks};
 
 /// What was claimed, with the margins and the evidence in a few words.
 #[must_use]
@@ -25,7 +25,12 @@ pub fn claims(certificate: &Certificate, undecided: &[(Axiom, String)]) -> Strin
     for (axiom, why) in undecided {
         rows.push(vec![axiom.name().to_owned(), "not checked".to_owned(), String::new(), why.clone()]);
     }
-    table_with_words(&["axiom", "verdict", "margin", ""], rows)
+    let mut text = table_with_words(&["axiom", "verdict", "margin", ""], rows);
+    if !certificate.tolerance.is_zero() {
+        let tolerance = number(&certificate.tolerance);
+        text.push_str(&format!("\nVerdicts tolerate a margin of -{tolerance}.\n"));
+    }
+    text
 }
 
 /// Holds, violated or not applicable.
@@ -66,13 +71,13 @@ fn words(claim: &Claim, problem: &Problem, constraints: &Constraints<'_>) -> Str
         }
         Evidence::Entitlement { user: n, loss: None } => format!("closest: {}", user(*n)),
         Evidence::Entitlement { user: n, loss: Some(loss) } => {
-            format!("{} has {} tasks too few", user(*n), decimal(loss))
+            format!("{} has {} too few", user(*n), tasks(loss))
         }
         Evidence::Envy { user: n, envied, gain: None } => {
             format!("closest: {} looking at {}", user(*n), user(*envied))
         }
         Evidence::Envy { user: n, envied, gain: Some(gain) } => {
-            format!("{} would gain {} tasks with the bundle of {}", user(*n), decimal(gain), user(*envied))
+            format!("{} would gain {} with the bundle of {}", user(*n), tasks(gain), user(*envied))
         }
         Evidence::Prices(_) => "prices prove it".to_owned(),
         Evidence::Dominating(_) => "another allocation gives somebody more and nobody less".to_owned(),

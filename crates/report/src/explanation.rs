@@ -1,9 +1,9 @@
 //! Why a user has what it has, in words.
 
-use evenhand_mechanisms::explain::{Bottleneck, Explanation, ExplanationVerdict};
+use evenhand_mechanisms::explain::{Bottleneck, Explanation, ExplanationVerdict, ScarceRow};
 use evenhand_problem::{Constraints, Problem, Row, Sharing};
 
-use crate::text::{number, percent, row_name};
+use crate::text::{number, percent, printable, row_name, tasks};
 
 /// Rows of what more capacity would bring.
 const LONGEST: usize = 6;
@@ -13,10 +13,10 @@ const LONGEST: usize = 6;
 pub fn explanation(problem: &Problem, sharing: Sharing, explanation: &Explanation) -> String {
     let constraints = Constraints::new(problem, sharing);
     let user = &problem.users()[explanation.user];
-    let name = user.name();
+    let name = printable(user.name());
     let mut text = format!(
-        "{name} has {} tasks; its dominant share of the cluster is {} (weight {}).\n",
-        number(&explanation.tasks),
+        "{name} has {}; its dominant share of the cluster is {} (weight {}).\n",
+        tasks(&explanation.tasks),
         percent(&explanation.dominant_share),
         number(user.weight()),
     );
@@ -27,48 +27,63 @@ pub fn explanation(problem: &Problem, sharing: Sharing, explanation: &Explanatio
             number(level)
         ));
     }
+    if explanation.infeasible {
+        text.push_str("This allocation exceeds a capacity: it is no answer to the problem (see certify).\n");
+    }
     text.push('\n');
     text.push_str(&match explanation.verdict {
-        ExplanationVerdict::Inactive => {
-            format!("{name} fits on no server that it may use, or has no tasks.\n")
-        }
+        ExplanationVerdict::FitsNowhere => format!("{name} fits on no server that it may use.\n"),
+        ExplanationVerdict::NoTasks => format!("{name} asked for no tasks.\n"),
         ExplanationVerdict::Satisfied => format!("{name} has all the tasks that it asked for.\n"),
         ExplanationVerdict::Blocked => {
-            format!(
-                "{name} cannot have more: every class that it may use has run out of something it needs.\n"
-            )
+            format!("{name} cannot have more: every class that it may use has run out of something it needs.\n")
         }
         ExplanationVerdict::Room => format!("{name} could have more: not every class is full for it.\n"),
     });
-    for class in &explanation.classes {
-        let server = problem.servers()[class.server].name();
-        text.push_str(&format!("  {server}: {} tasks here; ", number(&class.tasks)));
-        if class.bottlenecks.is_empty() {
-            text.push_str("nothing that it needs has run out\n");
-            continue;
+    let wants_more = matches!(explanation.verdict, ExplanationVerdict::Blocked | ExplanationVerdict::Room);
+    let shown = explanation.classes.iter().filter(|class| wants_more || !class.tasks.is_zero());
+    for class in shown {
+        let server = printable(problem.servers()[class.server].name());
+        let here = tasks(&class.tasks);
+        if !wants_more {
+            text.push_str(&format!("  {server}: {here} here\n"));
+        } else if class.bottlenecks.is_empty() {
+            text.push_str(&format!("  {server}: {here} here; nothing that it needs has run out\n"));
+        } else {
+            let list: Vec<String> =
+                class.bottlenecks.iter().map(|b| bottleneck(problem, &constraints, b)).collect();
+            text.push_str(&format!("  {server}: {here} here; out of {}\n", list.join("; out of ")));
         }
-        let list: Vec<String> =
-            class.bottlenecks.iter().map(|b| bottleneck(problem, &constraints, b)).collect();
-        text.push_str(&format!("out of {}\n", list.join("; out of ")));
     }
-    if !explanation.scarce.is_empty() {
-        text.push_str(
-            "\nOne more unit would bring, to first order and by the exact prices of the optimum:\n",
-        );
-        for scarce in explanation.scarce.iter().take(LONGEST) {
-            text.push_str(&format!(
-                "  of {}: {} more tasks for {name} (the common level rises by {})\n",
-                place(problem, &constraints.rows()[scarce.row]),
-                number(&scarce.tasks),
-                number(&scarce.level),
-            ));
+    text.push_str(&one_more_unit(problem, &constraints, explanation));
+    text
+}
+
+/// What more capacity would bring, rows of the same worth together.
+fn one_more_unit(problem: &Problem, constraints: &Constraints<'_>, explanation: &Explanation) -> String {
+    let mut text = String::new();
+    if explanation.scarce.is_empty() {
+        return text;
+    }
+    let name = printable(problem.users()[explanation.user].name());
+    text.push_str("\nOne more unit would bring, to first order and by the exact prices of the optimum:\n");
+    let groups: Vec<&[ScarceRow]> =
+        explanation.scarce.chunk_by(|a, b| a.tasks == b.tasks && a.level == b.level).collect();
+    for rows in groups.iter().take(LONGEST) {
+        let mut places: Vec<String> =
+            rows.iter().take(LONGEST).map(|row| place(problem, &constraints.rows()[row.row])).collect();
+        if rows.len() > LONGEST {
+            places.push(format!("{} more", rows.len() - LONGEST));
         }
-        if explanation.scarce.len() > LONGEST {
-            text.push_str(&format!(
-                "  ... and {} more rows with a price\n",
-                explanation.scarce.len() - LONGEST
-            ));
-        }
+        text.push_str(&format!(
+            "  {} for {name} (the common level rises by {}): {}\n",
+            tasks(&rows[0].tasks).replacen(' ', " more ", 1),
+            number(&rows[0].level),
+            places.join(", "),
+        ));
+    }
+    if groups.len() > LONGEST {
+        text.push_str(&format!("  ... and {} lesser gains\n", groups.len() - LONGEST));
     }
     text
 }
@@ -78,13 +93,18 @@ fn bottleneck(problem: &Problem, constraints: &Constraints<'_>, bottleneck: &Bot
     let holders: Vec<String> = bottleneck
         .holders
         .iter()
-        .map(|(n, part)| format!("{} {}", problem.users()[*n].name(), percent(part)))
+        .map(|(n, part)| format!("{} {}", printable(problem.users()[*n].name()), percent(part)))
         .collect();
     let others = bottleneck.n_holders - bottleneck.holders.len();
-    let rest = if others > 0 { format!(" and {others} others") } else { String::new() };
+    let rest = match others {
+        0 => String::new(),
+        1 => " and one other".to_owned(),
+        _ => format!(" and {others} others"),
+    };
     format!("{} (held by {}{rest})", row_name(row.kind, problem.resources()), holders.join(", "))
 }
 
 fn place(problem: &Problem, row: &Row) -> String {
-    format!("{} on {}", row_name(row.kind, problem.resources()), problem.servers()[row.server].name())
+    let server = problem.servers()[row.server].name();
+    printable(&format!("{} on {server}", row_name(row.kind, problem.resources())))
 }

@@ -44,6 +44,23 @@ pub fn decimal(value: &Rational) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
+/// Text of a file as a terminal may show it: control characters are replaced.
+///
+/// # Examples
+/// ```
+/// assert_eq!(evenhand_report::text::printable("a\u{1b}[31m\nb"), "a\u{fffd}[31m\u{fffd}b");
+/// ```
+#[must_use]
+pub fn printable(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+}
+
+/// `1 task`, `2 tasks`, `0.5 tasks`.
+#[must_use]
+pub fn tasks(value: &Rational) -> String {
+    format!("{} {}", decimal(value), if *value == 1 { "task" } else { "tasks" })
+}
+
 /// A fraction as a percentage.
 #[must_use]
 pub fn percent(value: &Rational) -> String {
@@ -76,7 +93,7 @@ fn render(header: &[&str], rows: Vec<Vec<String>>, is_right: &dyn Fn(usize) -> b
     let mut table = Table::new();
     table.load_style(NOTHING).set_header(header.to_vec());
     for row in rows {
-        table.add_row(row);
+        table.add_row(row.iter().map(|cell| printable(cell)).collect::<Vec<_>>());
     }
     for (position, column) in table.column_iter_mut().enumerate() {
         column.set_padding((0, 3));

@@ -1,10 +1,12 @@
 //! `certify`: examine the axioms of an allocation and write the certificate.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use evenhand::mechanisms::certify::{CertifyError, Examination, Request, default_requests};
-use evenhand::problem::{Rational, number};
-use evenhand::{Axiom, Problem, Share, exact, report};
+use evenhand::problem::format::Source;
+use evenhand::problem::{Arithmetic, Rational, number};
+use evenhand::{Axiom, Certificate, Problem, Share, exact, report};
 use serde_json::{Map, Value, json};
 
 use crate::arguments::{Certify, Common, Format};
@@ -24,17 +26,23 @@ pub fn run(call: &Certify, common: &Common) -> Result<ExitCode, Failure> {
     apply_share(&mut requests, share, call.axioms.is_empty())?;
     let examination = evenhand::certify(&problem, &allocation, &requests, &tolerance)
         .map_err(|error: CertifyError| Failure::input(error.to_string()))?;
-    // Nothing leaves that the checker would not accept.
-    let verdict = exact::check(&examination.certificate);
-    if !verdict.valid {
-        let reason = verdict.reason.unwrap_or_default();
-        return Err(Failure::solver(format!("the evidence found does not pass the checker: {reason}")));
-    }
-    if let Some(path) = &call.output {
-        files::write(path, &examination.certificate.to_json())?;
-    }
+    let text = examination.certificate.to_json();
+    self_check(&text)?;
+    let inputs: [&Path; 2] = [&call.problem, &call.allocation];
+    let printed = match &call.output {
+        Some(path) => files::write(path, &text, &inputs)?,
+        None => false,
+    };
     let claims = &examination.certificate.claims;
+    let infeasible = claims.iter().any(|c| c.axiom == Axiom::Feasible && c.holds == Some(false));
+    if infeasible && allocation.arithmetic == Arithmetic::Float && !common.quiet {
+        eprintln!(
+            "note: the allocation is of floating point: `solve --exact` gives one without rounding, \
+             `--tolerance 1e-9` tolerates it"
+        );
+    }
     match common.format {
+        _ if printed => {}
         Format::Json => output::json(&summary(&examination, &problem))?,
         Format::Table => {
             output::text(&report::claims(&examination.certificate, &examination.undecided))?;
@@ -46,6 +54,19 @@ pub fn run(call: &Certify, common: &Common) -> Result<ExitCode, Failure> {
     match examination.undecided.first() {
         None => Ok(ExitCode::SUCCESS),
         Some((axiom, why)) => Err(Failure::solver(format!("{} could not be decided: {why}", axiom.name()))),
+    }
+}
+
+/// Nothing leaves that a reader of the file would not accept.
+fn self_check(text: &str) -> Result<(), Failure> {
+    let source = Source { name: "the certificate", text };
+    let fault = match Certificate::parse(&source) {
+        Ok(certificate) => exact::check(&certificate).reason,
+        Err(error) => Some(error.to_string()),
+    };
+    match fault {
+        None => Ok(()),
+        Some(reason) => Err(Failure::solver(format!("the evidence found does not pass the checker: {reason}"))),
     }
 }
 

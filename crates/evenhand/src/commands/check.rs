@@ -4,6 +4,8 @@ use std::process::ExitCode;
 
 use evenhand::Certificate;
 use evenhand::exact;
+use evenhand::problem::number;
+use evenhand::report::text::printable;
 use serde_json::json;
 
 use crate::arguments::{Check, Common, Format};
@@ -24,14 +26,15 @@ pub fn run(call: &Check, common: &Common) -> Result<ExitCode, Failure> {
             "valid": verdict.valid,
             "claims": verdict.claims,
             "reason": verdict.reason,
+            "tolerance": number::format(&certificate.tolerance),
         }))?,
         Format::Table if verdict.valid => {
             let text = evenhand::report::claims(&certificate, &[]);
-            output::text(&format!("valid: every one of {} claims is proven\n\n{text}", verdict.claims))?;
+            output::text(&format!("valid: each of {} claims is proven\n\n{text}", verdict.claims))?;
         }
         Format::Table => {
             let reason = verdict.reason.as_deref().unwrap_or_default();
-            output::text(&format!("NOT VALID: {reason}\n"))?;
+            output::text(&format!("NOT VALID: {}\n", printable(reason)))?;
         }
     }
     Ok(if verdict.valid { ExitCode::SUCCESS } else { ExitCode::from(1) })

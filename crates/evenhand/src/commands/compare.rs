@@ -16,10 +16,12 @@ use crate::failure::Failure;
 use crate::{files, output};
 
 pub fn run(call: &Compare, common: &Common) -> Result<ExitCode, Failure> {
-    let mechanisms: Vec<&'static dyn Mechanism> = match call.mechanisms.as_slice() {
+    let mut mechanisms: Vec<&'static dyn Mechanism> = match call.mechanisms.as_slice() {
         [] => registry::ALL.to_vec(),
         names => names.iter().map(|name| mechanism(name)).collect::<Result<_, _>>()?,
     };
+    let mut seen = std::collections::HashSet::new();
+    mechanisms.retain(|mechanism| seen.insert(mechanism.info().id));
     let problem = files::problem(&call.problem, common)?;
     // Draws on a terminal only, on standard error.
     let bar = if common.quiet { ProgressBar::hidden() } else { ProgressBar::new_spinner() };

@@ -34,7 +34,8 @@ pub fn run(call: &Explain, common: &Common) -> Result<ExitCode, Failure> {
 
 fn document(problem: &Problem, constraints: &Constraints<'_>, explanation: &Explanation) -> Value {
     let verdict = match explanation.verdict {
-        ExplanationVerdict::Inactive => "inactive",
+        ExplanationVerdict::FitsNowhere => "fits-nowhere",
+        ExplanationVerdict::NoTasks => "no-tasks",
         ExplanationVerdict::Satisfied => "satisfied",
         ExplanationVerdict::Blocked => "blocked",
         ExplanationVerdict::Room => "room",
@@ -82,6 +83,7 @@ fn document(problem: &Problem, constraints: &Constraints<'_>, explanation: &Expl
         "share": explanation.level.as_ref().map(|(share, _)| share.name(problem)),
         "level": explanation.level.as_ref().map(|(_, level)| number::format(level)),
         "verdict": verdict,
+        "infeasible": explanation.infeasible,
         "servers": servers,
         "one_more_unit": scarce,
     })

@@ -1,6 +1,6 @@
 //! `import`: a problem from real cluster data.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use evenhand::problem::format::problem_to_json;
@@ -37,7 +37,10 @@ pub fn run(call: &Import, common: &Common) -> Result<ExitCode, Failure> {
     }
     let text = problem_to_json(&imported.problem);
     match &call.output {
-        Some(path) => files::write(path, &text)?,
+        Some(path) => {
+            let inputs: Vec<&Path> = call.files.iter().map(PathBuf::as_path).collect();
+            files::write(path, &text, &inputs)?;
+        }
         None => output::text(&text)?,
     }
     Ok(ExitCode::SUCCESS)

@@ -26,8 +26,10 @@ pub fn run(call: &Solve, common: &Common) -> Result<ExitCode, Failure> {
         document.extra.insert("warnings".to_owned(), json!(warnings));
     }
     let text = document.to_json().map_err(|error| Failure::solver(error.to_string()))?;
-    if let Some(path) = &call.output {
-        files::write(path, &text)?;
+    if let Some(path) = &call.output
+        && files::write(path, &text, &[&call.problem])?
+    {
+        return Ok(ExitCode::SUCCESS);
     }
     match common.format {
         Format::Json => output::text(&text)?,

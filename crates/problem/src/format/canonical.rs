@@ -5,10 +5,13 @@ use std::fmt::Write;
 use rug::Rational;
 use sha2::{Digest, Sha256};
 
-use crate::problem::{Problem, ServerClass, User};
+use crate::{
+    number::format_stated,
+    problem::{Problem, ServerClass, User},
+};
 
 /// The problem as a file, in canonical form: fields and names in a fixed order, numbers in lowest
-/// terms, nothing that is the default. One server class and one user stand on each line.
+/// terms (decimals where the quotient would be too long to be read), nothing that is the default. One server class and one user stand on each line.
 ///
 /// Reading it back gives an equal problem.
 ///
@@ -72,12 +75,12 @@ fn user(out: &mut String, problem: &Problem, user: &User) {
     out.push_str("{\"name\":");
     quote(out, user.name());
     if *user.weight() != 1 {
-        let _ = write!(out, ",\"weight\":\"{}\"", user.weight());
+        let _ = write!(out, ",\"weight\":\"{}\"", format_stated(user.weight()));
     }
     out.push_str(",\"demand\":");
     quantities(out, problem, user.base_demand());
     if let Some(tasks) = user.tasks() {
-        let _ = write!(out, ",\"tasks\":\"{tasks}\"");
+        let _ = write!(out, ",\"tasks\":\"{}\"", format_stated(tasks));
     }
     if let Some(servers) = user.servers() {
         out.push_str(",\"servers\":");
@@ -96,7 +99,7 @@ fn user(out: &mut String, problem: &Problem, user: &User) {
             let _ = write!(out, ",\"{field}\":{{");
             for (position, (i, rate)) in rates.iter().enumerate() {
                 key(out, position, server_name(*i));
-                let _ = write!(out, "\"{rate}\"");
+                let _ = write!(out, "\"{}\"", format_stated(rate));
             }
             out.push('}');
         }
@@ -109,7 +112,7 @@ fn quantities(out: &mut String, problem: &Problem, values: &[Rational]) {
     let stated = problem.resources().iter().zip(values).filter(|(_, value)| !value.is_zero());
     for (position, (resource, value)) in stated.enumerate() {
         key(out, position, resource);
-        let _ = write!(out, "\"{value}\"");
+        let _ = write!(out, "\"{}\"", format_stated(value));
     }
     out.push('}');
 }

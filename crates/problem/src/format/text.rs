@@ -30,7 +30,9 @@ pub fn read_text(path: &Path) -> Result<String, ReadError> {
         let text = String::from_utf8_lossy(&bytes[..valid_up_to]);
         let source = Source { name: &file, text: &text };
         let byte = bytes.get(valid_up_to).copied().unwrap_or_default();
-        let message = format!("found the byte 0x{byte:02x}, which is not UTF-8: expected UTF-8 text");
+        let compressed = bytes.starts_with(&[0x1f, 0x8b]) || bytes.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]);
+        let hint = if compressed { " (the file is compressed: decompress it first)" } else { "" };
+        let message = format!("found the byte 0x{byte:02x}, which is not UTF-8: expected UTF-8 text{hint}");
         let mut error = source.error_on(valid_up_to, 0, Place::root(), message);
         error.length = 1;
         error.into()
