@@ -1,0 +1,25 @@
+//! Two servers, two users: DRFH gives 10 tasks each and proves it (DRFH, Figures 1 and 3).
+//!
+//! `cargo run --release -p evenhand-examples --bin figure_1`
+
+use std::error::Error;
+
+use evenhand::mechanisms::{certify::default_requests, registry};
+use evenhand::problem::{Arithmetic, Rational, format::Source};
+use evenhand::{certify, exact, report};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let text = include_str!("two-servers.json");
+    let problem = Source { name: "two-servers.json", text }.problem()?;
+
+    let drfh = registry::find("drfh").ok_or("no such mechanism")?;
+    let allocation = drfh.allocate(&problem, Arithmetic::Exact)?.allocation;
+    assert_eq!(allocation.totals(), [10, 10]);
+    print!("{}", report::allocation(&problem, &allocation));
+
+    let requests = default_requests(&allocation);
+    let examination = certify(&problem, &allocation, &requests, &Rational::new())?;
+    print!("\n{}", report::claims(&examination.certificate, &examination.undecided));
+    assert!(exact::check(&examination.certificate).valid);
+    Ok(())
+}
