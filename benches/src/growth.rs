@@ -20,6 +20,9 @@ use crate::table::{markdown, seconds};
 /// A measurement in another process: its line, or why there is none.
 pub type Outcome = Result<Value, String>;
 
+const TOO_LONG: &str = "more than";
+const NO_INPUT: &str = "not measured: an earlier step has no result";
+
 /// How measurements are run.
 #[derive(Debug, Clone)]
 pub struct Settings {
@@ -114,6 +117,7 @@ pub fn table(
         for (question, outcome) in QUESTIONS.iter().zip(&outcomes) {
             match outcome {
                 Ok(line) => keep(with(line, "table", json!(axis.name()))),
+                Err(why) if is_told(why) => {}
                 Err(why) => notes.push(format!("{label}, {}: {why}", name_of(*question))),
             }
         }
@@ -180,7 +184,7 @@ pub fn write_problem(problem: &Problem, path: &Path) -> Result<(), String> {
 pub fn measured(question: Question, file: &Path, arguments: &[&Path], settings: &Settings) -> Outcome {
     let needed = arguments.windows(2).find(|pair| pair[0] == Path::new("--allocation")).map(|pair| pair[1]);
     if !file.exists() || needed.is_some_and(|path| !path.exists()) {
-        return Err("not measured: an earlier step has no result".to_owned());
+        return Err(NO_INPUT.to_owned());
     }
     let own = std::env::current_exe().map_err(|error| error.to_string())?;
     let mut command = Command::new(own);
@@ -205,7 +209,7 @@ pub fn run(mut command: Command, limit: f64) -> Outcome {
     let output = readers.0.join().unwrap_or_default();
     let complaint = readers.1.join().unwrap_or_default();
     match in_time {
-        None => Err(format!("more than {limit} s")),
+        None => Err(format!("{TOO_LONG} {limit} s")),
         Some(true) => {
             let line = output.lines().last().unwrap_or_default();
             serde_json::from_str(line).map_err(|error| format!("no line of numbers: {error}"))
@@ -240,11 +244,16 @@ fn wait(child: &mut Child, limit: f64) -> Result<Option<bool>, String> {
     }
 }
 
+/// Whether the tables themselves say it.
+fn is_told(why: &str) -> bool {
+    why.starts_with(TOO_LONG) || why == NO_INPUT
+}
+
 fn cells(label: &str, outcomes: &[Outcome], name: &str, show: &dyn Fn(f64) -> String) -> Vec<String> {
     let mut cells = vec![label.to_owned()];
     cells.extend(outcomes.iter().map(|outcome| match outcome {
         Ok(_) => field(outcome, name).map_or("–".to_owned(), show),
-        Err(why) if why.starts_with("more than") && name == "median" => why.clone(),
+        Err(why) if why.starts_with(TOO_LONG) && name == "median" => why.clone(),
         Err(_) => "–".to_owned(),
     }));
     cells
