@@ -6,7 +6,7 @@ CARGO ?= cargo
 CARGO_FLAGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test lint peers
+.PHONY: help setup build demo test lint bench peers
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1@\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F@ '{ printf "%-14s %s\n", $$1, $$2 }'
@@ -31,6 +31,9 @@ lint: setup ## formatting, clippy with warnings as errors, licences and sources 
 	else \
 		echo "lint: licences, bans and sources not checked: cargo-deny is not installed (cargo install cargo-deny)"; \
 	fi
+
+bench: setup ## time the engine against itself (see benches/README.md for growth and rivals)
+	@scripts/build.sh $(CARGO) bench $(CARGO_FLAGS) -p evenhand-benches
 
 peers: ## time what one would use instead (Python, QSopt_ex, glpsol) on the same problem
 	@benches/peers/run.sh

@@ -23,7 +23,7 @@ static INFO: Info = Info {
 };
 
 impl Mechanism for Partition {
-    fn info(&self) -> &'static Info {
+    fn info(&self) -> &Info {
         &INFO
     }
 

@@ -7,9 +7,11 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 /// Fair allocations of several resources, computed and proven in exact arithmetic.
 #[derive(Debug, Parser)]
 #[command(name = "evenhand", version, about, max_term_width = 100, arg_required_else_help = true)]
-#[command(after_help = "Exit status:\n  0  done, and everything asked about holds\n  1  an examined axiom is \
+#[command(
+    after_help = "Exit status:\n  0  done, and everything asked about holds\n  1  an examined axiom is \
 violated, or a certificate is wrong\n  2  usage, or unreadable input\n  3  a solver failed or reached a \
-limit\n\nAn input named - is standard input; an output named - is standard output.")]
+limit\n\nAn input named - is standard input; an output named - is standard output."
+)]
 pub struct Arguments {
     #[command(flatten)]
     pub common: Common,

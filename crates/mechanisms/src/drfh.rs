@@ -7,38 +7,21 @@
 //! Envy-freeness is proven for positive demands without placement constraints (DRFH, section IV-B);
 //! sharing incentive does not hold in general (PS-DSF, Table I).
 
-use evenhand_exact::{Axiom, Share};
-use evenhand_problem::{Arithmetic, Problem};
+use evenhand_exact::Share;
 
-use crate::max_min;
-use crate::mechanism::{Info, Mechanism, MechanismError, Outcome};
+use crate::max_min::{MaxMin, anything};
+use crate::mechanism::Info;
 
 /// Dominant Resource Fairness, Heterogeneous.
-pub struct Drfh;
-
-static INFO: Info = Info {
-    id: "drfh",
-    aliases: &["c-drfh"],
-    title: "Dominant Resource Fairness, Heterogeneous",
-    equalises: "x_n max_r(d_nr / total capacity of r) / w_n, the global dominant share",
-    guarantees: "Pareto optimal; envy-free; bottleneck fair on the global dominant resource; single-server DRF with one server; truthful with positive demands",
-    reference: "DRFH, equations 4 to 7, section IV; as C-DRFH in PS-DSF, section II-B",
+pub static DRFH: MaxMin = MaxMin {
+    info: Info {
+        id: "drfh",
+        aliases: &["c-drfh"],
+        title: "Dominant Resource Fairness, Heterogeneous",
+        equalises: "x_n max_r(d_nr / total capacity of r) / w_n, the global dominant share",
+        guarantees: "Pareto optimal; envy-free; bottleneck fair on the global dominant resource; single-server DRF with one server; truthful with positive demands",
+        reference: "DRFH, equations 4 to 7, section IV; as C-DRFH in PS-DSF, section II-B",
+    },
+    share: Share::Dominant,
+    requires: anything,
 };
-
-impl Mechanism for Drfh {
-    fn info(&self) -> &'static Info {
-        &INFO
-    }
-
-    fn applies(&self, problem: &Problem) -> Result<(), String> {
-        max_min::applies(Share::Dominant, problem)
-    }
-
-    fn allocate(&self, problem: &Problem, arithmetic: Arithmetic) -> Result<Outcome, MechanismError> {
-        max_min::allocate(&INFO, Share::Dominant, problem, arithmetic)
-    }
-
-    fn axiom(&self) -> Option<(Axiom, Option<Share>)> {
-        Some((Axiom::MaxMin, Some(Share::Dominant)))
-    }
-}

@@ -145,13 +145,10 @@ fn class_views(
     let mut views = Vec::new();
     for server in 0..instance.problem().n_servers() {
         let Some(usage) = constraints.usage(user, server) else { continue };
-        let saturated = constraints
-            .class_rows(server)
-            .zip(usage.iter())
-            .filter(|(row, usage)| {
-                let nothing = Rational::from(&constraints.rows()[*row].capacity * rounding);
-                !usage.is_zero() && instance.slack(*row) <= nothing
-            });
+        let saturated = constraints.class_rows(server).zip(usage.iter()).filter(|(row, usage)| {
+            let nothing = Rational::from(&constraints.rows()[*row].capacity * rounding);
+            !usage.is_zero() && instance.slack(*row) <= nothing
+        });
         let bottlenecks = saturated.map(|(row, _)| bottleneck(instance, allocation, user, row)).collect();
         views.push(ClassView { server, tasks: allocation.on(user, server), bottlenecks });
     }

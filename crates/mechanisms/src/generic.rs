@@ -4,38 +4,21 @@
 //! 12 and 13 give PS-DSF-like criteria. Where `u_ni` depends on the class the level of a user can rise
 //! by moving its tasks, so a user with all its tasks may still be active.
 
-use evenhand_exact::{Axiom, Share};
-use evenhand_problem::{Arithmetic, Problem};
+use evenhand_exact::Share;
 
-use crate::max_min;
-use crate::mechanism::{Info, Mechanism, MechanismError, Outcome};
+use crate::max_min::{MaxMin, anything};
+use crate::mechanism::Info;
 
 /// Generic max-min fairness.
-pub struct Generic;
-
-static INFO: Info = Info {
-    id: "generic",
-    aliases: &[],
-    title: "Generic max-min fairness",
-    equalises: "U_n = (1/w_n) sum_i u_ni x_ni with the u_ni stated as criterion in the problem",
-    guarantees: "no user's U can rise without hurting a lower or equal one; Pareto optimal in tasks where u_ni is the same on all classes",
-    reference: "Kesidis, equations 3 and 5, Definition 1",
+pub static GENERIC: MaxMin = MaxMin {
+    info: Info {
+        id: "generic",
+        aliases: &[],
+        title: "Generic max-min fairness",
+        equalises: "U_n = (1/w_n) sum_i u_ni x_ni with the u_ni stated as criterion in the problem",
+        guarantees: "no user's U can rise without hurting a lower or equal one; Pareto optimal in tasks where u_ni is the same on all classes",
+        reference: "Kesidis, equations 3 and 5, Definition 1",
+    },
+    share: Share::Generic,
+    requires: anything,
 };
-
-impl Mechanism for Generic {
-    fn info(&self) -> &'static Info {
-        &INFO
-    }
-
-    fn applies(&self, problem: &Problem) -> Result<(), String> {
-        max_min::applies(Share::Generic, problem)
-    }
-
-    fn allocate(&self, problem: &Problem, arithmetic: Arithmetic) -> Result<Outcome, MechanismError> {
-        max_min::allocate(&INFO, Share::Generic, problem, arithmetic)
-    }
-
-    fn axiom(&self) -> Option<(Axiom, Option<Share>)> {
-        Some((Axiom::MaxMin, Some(Share::Generic)))
-    }
-}

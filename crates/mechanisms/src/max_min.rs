@@ -1,14 +1,50 @@
 //! What all share-based mechanisms do: the weighted lexicographic maximum of one share.
 
-use evenhand_exact::Share;
+use evenhand_exact::{Axiom, Share};
 use evenhand_lp::level::{LexicographicOptimum, Settings, lexicographic, lexicographic_float};
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Sharing};
 
-use crate::mechanism::{Info, MechanismError, Outcome};
+use crate::mechanism::{Info, Mechanism, MechanismError, Outcome};
+
+/// A mechanism that maximises lexicographically the weighted shares of the users.
+pub struct MaxMin {
+    /// What it is, for people.
+    pub info: Info,
+    /// The share.
+    pub share: Share,
+    /// What a problem must be like, besides that the share is defined.
+    pub requires: fn(&Problem) -> Result<(), String>,
+}
+
+/// No requirement.
+pub fn anything(_problem: &Problem) -> Result<(), String> {
+    Ok(())
+}
+
+impl Mechanism for MaxMin {
+    fn info(&self) -> &Info {
+        &self.info
+    }
+
+    fn applies(&self, problem: &Problem) -> Result<(), String> {
+        (self.requires)(problem)?;
+        self.share.coefficients(problem).map(|_| ()).map_err(|error| error.to_string())
+    }
+
+    fn allocate(&self, problem: &Problem, arithmetic: Arithmetic) -> Result<Outcome, MechanismError> {
+        (self.requires)(problem)
+            .map_err(|why| MechanismError::NotApplicable { mechanism: self.info.id, why })?;
+        allocate(&self.info, self.share, problem, arithmetic)
+    }
+
+    fn axiom(&self) -> Option<(Axiom, Option<Share>)> {
+        Some((Axiom::MaxMin, Some(self.share)))
+    }
+}
 
 /// The weighted lexicographic max-min allocation of `share` (THEORY, section 2).
 pub fn allocate(
-    info: &'static Info,
+    info: &Info,
     share: Share,
     problem: &Problem,
     arithmetic: Arithmetic,
@@ -34,18 +70,13 @@ pub fn allocate(
     })
 }
 
-/// Why `share` is not defined for `problem`, if so.
-pub fn applies(share: Share, problem: &Problem) -> Result<(), String> {
-    share.coefficients(problem).map(|_| ()).map_err(|error| error.to_string())
-}
-
 /// Doubles as the decimals that they are written as.
 pub fn as_written(tasks: Vec<Vec<(usize, f64)>>) -> Vec<Vec<(usize, Rational)>> {
     let exact = |value: f64| evenhand_problem::number::from_f64(value).unwrap_or_default();
     tasks.into_iter().map(|list| list.into_iter().map(|(i, x)| (i, exact(x))).collect()).collect()
 }
 
-fn outcome(info: &'static Info, optimum: LexicographicOptimum<Rational>) -> Outcome {
+fn outcome(info: &Info, optimum: LexicographicOptimum<Rational>) -> Outcome {
     Outcome {
         allocation: Allocation {
             mechanism: Some(info.id.to_owned()),

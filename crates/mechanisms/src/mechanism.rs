@@ -8,7 +8,7 @@ use thiserror::Error;
 /// An allocation rule.
 pub trait Mechanism: Sync {
     /// What it is, for people.
-    fn info(&self) -> &'static Info;
+    fn info(&self) -> &Info;
 
     /// Whether it is defined for `problem`.
     ///

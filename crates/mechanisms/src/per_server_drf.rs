@@ -27,7 +27,7 @@ static INFO: Info = Info {
 };
 
 impl Mechanism for PerServerDrf {
-    fn info(&self) -> &'static Info {
+    fn info(&self) -> &Info {
         &INFO
     }
 

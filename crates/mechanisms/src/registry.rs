@@ -1,18 +1,18 @@
 //! All mechanisms by name.
 
-use crate::asset::Asset;
-use crate::cdrf::Cdrf;
-use crate::drf::Drf;
-use crate::drfh::Drfh;
-use crate::generic::Generic;
+use crate::asset::ASSET;
+use crate::cdrf::CDRF;
+use crate::drf::DRF;
+use crate::drfh::DRFH;
+use crate::generic::GENERIC;
 use crate::mechanism::Mechanism;
 use crate::per_server_drf::PerServerDrf;
-use crate::tsf::Tsf;
+use crate::tsf::TSF;
 use crate::utilitarian::Utilitarian;
 
 /// Every mechanism, in the order in which tables show them.
 pub static ALL: &[&dyn Mechanism] =
-    &[&Drf, &Drfh, &Cdrf, &Tsf, &Asset, &PerServerDrf, &Generic, &Utilitarian];
+    &[&DRF, &DRFH, &CDRF, &TSF, &ASSET, &PerServerDrf, &GENERIC, &Utilitarian];
 
 /// The mechanism of that name.
 ///

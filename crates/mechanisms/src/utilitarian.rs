@@ -24,7 +24,7 @@ static INFO: Info = Info {
 };
 
 impl Mechanism for Utilitarian {
-    fn info(&self) -> &'static Info {
+    fn info(&self) -> &Info {
         &INFO
     }
 

@@ -36,7 +36,9 @@ pub fn explanation(problem: &Problem, sharing: Sharing, explanation: &Explanatio
         ExplanationVerdict::NoTasks => format!("{name} asked for no tasks.\n"),
         ExplanationVerdict::Satisfied => format!("{name} has all the tasks that it asked for.\n"),
         ExplanationVerdict::Blocked => {
-            format!("{name} cannot have more: every class that it may use has run out of something it needs.\n")
+            format!(
+                "{name} cannot have more: every class that it may use has run out of something it needs.\n"
+            )
         }
         ExplanationVerdict::Room => format!("{name} could have more: not every class is full for it.\n"),
     });

@@ -17,6 +17,7 @@
 mod data;
 mod exact;
 mod float;
+mod integers;
 mod lift;
 mod master;
 mod repair;

@@ -66,7 +66,9 @@ fn self_check(text: &str) -> Result<(), Failure> {
     };
     match fault {
         None => Ok(()),
-        Some(reason) => Err(Failure::solver(format!("the evidence found does not pass the checker: {reason}"))),
+        Some(reason) => {
+            Err(Failure::solver(format!("the evidence found does not pass the checker: {reason}")))
+        }
     }
 }
 

@@ -3,10 +3,11 @@
 
 use evenhand_problem::Rational;
 
-use super::lift::{Integers, Lift, LiftFailure, Lifted, Target, target_tasks, trim};
+use super::integers::Integers;
+use super::lift::{Lift, LiftFailure, Lifted, Target, target_tasks, trim};
 use super::master::MasterBasis;
-use super::rounds::{LevelDual, LexicographicOptimum, Round, Rounds};
 use super::repair;
+use super::rounds::{LevelDual, LexicographicOptimum, Round, Rounds};
 use crate::error::LpError;
 
 pub fn run(rounds: &mut Rounds<'_>) -> Result<LexicographicOptimum<Rational>, LpError> {
@@ -170,7 +171,7 @@ fn lifted_round(rounds: &Rounds<'_>, lifted: Lifted, levels: &[Rational]) -> Rou
         .map(|(g, split)| {
             split.unwrap_or_else(|| {
                 let tasks = target_tasks(rounds.data, g, rounds.targets[g], levels, &lifted.level);
-                vec![(lifted.key[g], tasks)]
+                lifted.key[g].map(|i| (i, tasks)).into_iter().collect()
             })
         })
         .collect();

@@ -17,6 +17,7 @@ use evenhand_exact::linear::{Lu, SparseRow};
 use evenhand_problem::{Integer, Rational};
 
 use super::data::LevelData;
+use super::integers::{Integers, scaled};
 use super::master::{MasterBasis, Placement};
 
 /// What a group must reach, exactly.
@@ -43,8 +44,9 @@ pub struct Lifted {
     pub group_prices: Vec<Rational>,
     /// The groups that run on several classes.
     pub split: SplitTasks,
-    /// By group: the class of a group that is not split.
-    pub key: Vec<usize>,
+    /// By group: the class on which it runs, in part if it is split; `None` where its level has a price
+    /// of 0 and more than it needs is placed.
+    pub key: Vec<Option<usize>>,
 }
 
 /// Why a basis could not be lifted.
@@ -56,101 +58,6 @@ pub enum LiftFailure {
     PrimalInfeasible,
     /// Placements that would still raise the level, the best one of each group.
     Improvable(Vec<Placement>),
-}
-
-/// Integer data of the capacity rows, made once for all rounds.
-pub struct Integers {
-    /// By row: the factor that makes the row integer.
-    scale: Vec<Integer>,
-    /// By row: scaled capacity.
-    capacity: Vec<Integer>,
-    /// By group: scaled usage on the rows of a class, the same for all classes.
-    base: Vec<Option<Vec<Integer>>>,
-}
-
-impl Integers {
-    pub fn new(data: &LevelData<'_>) -> Self {
-        let constraints = data.constraints;
-        let n_rows = constraints.rows().len();
-        let mut scale: Vec<Integer> = constraints.rows().iter().map(|r| r.capacity.denom().clone()).collect();
-        let plain: Vec<bool> = data
-            .groups
-            .iter()
-            .map(|g| constraints.problem().users()[g.representative()].demand_overrides().is_empty())
-            .collect();
-        // Demands that hold on every class make one factor by resource; it goes into all rows.
-        let problem = constraints.problem();
-        let mut common = vec![Integer::from(1); problem.n_resources()];
-        for (group, plain) in data.groups.iter().zip(&plain) {
-            if *plain {
-                for (factor, demand) in
-                    common.iter_mut().zip(problem.users()[group.representative()].base_demand())
-                {
-                    factor.lcm_mut(demand.denom());
-                }
-            }
-        }
-        for i in 0..problem.n_servers() {
-            if !constraints.is_time_shared(i) {
-                for (row, factor) in constraints.class_rows(i).zip(&common) {
-                    scale[row].lcm_mut(factor);
-                }
-            }
-        }
-        for (group, plain) in data.groups.iter().zip(&plain) {
-            for &i in &group.classes {
-                if *plain && !constraints.is_time_shared(i) {
-                    continue;
-                }
-                let usage = constraints.usage(group.representative(), i).unwrap_or_default();
-                for (row, usage) in constraints.class_rows(i).zip(usage.iter()) {
-                    scale[row].lcm_mut(usage.denom());
-                }
-            }
-        }
-        // One scale for all rows of a resource keeps the usage of plain groups one vector.
-        if !(0..problem.n_servers()).any(|i| constraints.is_time_shared(i)) {
-            let m = problem.n_resources();
-            for r in 0..m {
-                let mut factor = Integer::from(1);
-                for row in (r..n_rows).step_by(m.max(1)) {
-                    factor.lcm_mut(&scale[row]);
-                }
-                for row in (r..n_rows).step_by(m.max(1)) {
-                    scale[row].clone_from(&factor);
-                }
-            }
-        }
-        let capacity = constraints.rows().iter().zip(&scale).map(|(r, s)| scaled(&r.capacity, s)).collect();
-        let uniform_rows = !(0..problem.n_servers()).any(|i| constraints.is_time_shared(i));
-        let base = data
-            .groups
-            .iter()
-            .zip(&plain)
-            .map(|(g, plain)| {
-                (*plain && uniform_rows).then(|| {
-                    let demand = problem.users()[g.representative()].base_demand();
-                    demand.iter().zip(&scale).map(|(d, s)| scaled(d, s)).collect()
-                })
-            })
-            .collect();
-        Self { scale, capacity, base }
-    }
-
-    /// Scaled usage of group `g` on the rows of class `i`.
-    fn usage<'s>(&'s self, data: &LevelData<'_>, g: usize, i: usize) -> std::borrow::Cow<'s, [Integer]> {
-        if let Some(base) = &self.base[g] {
-            return std::borrow::Cow::Borrowed(base);
-        }
-        let usage = data.constraints.usage(data.groups[g].representative(), i).unwrap_or_default();
-        let rows = data.constraints.class_rows(i);
-        rows.zip(usage.iter()).map(|(row, usage)| scaled(usage, &self.scale[row])).collect::<Vec<_>>().into()
-    }
-}
-
-/// `value * scale`, where `scale` is a multiple of the denominator.
-fn scaled(value: &Rational, scale: &Integer) -> Integer {
-    Integer::from(scale / value.denom()) * value.numer()
 }
 
 /// Lifts the basis of a round.
@@ -201,7 +108,7 @@ impl<'a> Lift<'a> {
             prices,
             group_prices: group_prices.into_iter().map(Rational::from).collect(),
             split,
-            key: kernel.key.into_iter().map(|k| k.unwrap_or(usize::MAX)).collect(),
+            key: kernel.key,
         })
     }
 

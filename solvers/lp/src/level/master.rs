@@ -305,7 +305,8 @@ impl<'a> Master<'a> {
 
     /// For every class the columns that help most, if any would.
     fn price(&self, solution: &MasterSolution) -> Vec<Placement> {
-        let mut helpful: Vec<Vec<(f64, usize)>> = vec![Vec::new(); self.data.constraints.problem().n_servers()];
+        let mut helpful: Vec<Vec<(f64, usize)>> =
+            vec![Vec::new(); self.data.constraints.problem().n_servers()];
         for g in 0..self.data.groups.len() {
             let worth = solution.group_prices[g];
             if worth == 0.0 {

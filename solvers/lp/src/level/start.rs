@@ -39,10 +39,9 @@ struct Choice {
 }
 
 pub fn guess(data: &LevelData<'_>) -> Start {
-    let mut prices: Vec<f64> =
-        data.capacity.iter().map(|&c| if c > 0.0 { 1.0 / c } else { 0.0 }).collect();
-    let pass: usize = data.groups.iter().map(|g| g.classes.len()).sum::<usize>()
-        * data.constraints.problem().n_resources();
+    let mut prices: Vec<f64> = data.capacity.iter().map(|&c| if c > 0.0 { 1.0 / c } else { 0.0 }).collect();
+    let pass: usize =
+        data.groups.iter().map(|g| g.classes.len()).sum::<usize>() * data.constraints.problem().n_resources();
     let iterations = (WORK_LIMIT / pass.max(1)).clamp(MIN_ITERATIONS, MAX_ITERATIONS);
     let order = by_satisfaction(data);
     let mut level = f64::INFINITY;
