@@ -50,7 +50,7 @@ pub fn guess(data: &LevelData<'_>) -> Start {
     let mut counts: Vec<Vec<(usize, f64)>> = vec![Vec::new(); data.groups.len()];
     for iteration in 0..iterations {
         let progress = iteration as f64 / iterations as f64;
-        let sharpness = SHARPNESS.0 * (SHARPNESS.1 / SHARPNESS.0).powf(progress);
+        let sharpness = SHARPNESS.0 * libm::pow(SHARPNESS.1 / SHARPNESS.0, progress);
         let choices: Vec<Choice> = (0..data.groups.len()).map(|g| choose(data, g, &prices)).collect();
         let bound = affordable_level(data, &order, &choices, &prices);
         if bound < level {
@@ -61,7 +61,7 @@ pub fn guess(data: &LevelData<'_>) -> Start {
         for (g, choice) in choices.iter().enumerate() {
             let level = bound.min(data.satisfied_at_f64[g]);
             let away = if choice.price > 0.0 && choice.second_price.is_finite() {
-                1.0 / (1.0 + (sharpness * (choice.second_price / choice.price - 1.0)).exp())
+                1.0 / (1.0 + libm::exp(sharpness * (choice.second_price / choice.price - 1.0)))
             } else {
                 0.0
             };
@@ -85,7 +85,7 @@ pub fn guess(data: &LevelData<'_>) -> Start {
         let step = 4.0 / sharpness.max(4.0);
         for ((price, load), capacity) in prices.iter_mut().zip(&load).zip(&data.capacity) {
             if *capacity > 0.0 {
-                *price *= (step * (load / capacity - 1.0).clamp(-3.0, 3.0)).exp();
+                *price *= libm::exp(step * (load / capacity - 1.0).clamp(-3.0, 3.0));
             }
         }
     }

@@ -1,0 +1,39 @@
+//! The published values that the engine reproduces, and those that it does not.
+#![allow(missing_docs)]
+
+use evenhand::reproduce::{entries, sections};
+
+/// Entries whose published value is contradicted; the note of each says why.
+const DIFFER: [&str; 5] = [
+    "drfh.figure-4.two-users",
+    "drfh.figure-4.three-users",
+    "ps-dsf.table-4.tsf",
+    "ps-dsf.table-1.tsf.sharing-incentive",
+    "njc.same-dominant-resource.drf",
+];
+
+#[test]
+fn what_agrees_and_what_differs() {
+    let mut differ = Vec::new();
+    for section in sections() {
+        for entry in entries(section).expect("a section that can be solved") {
+            println!("{}: {} {}", entry.id, entry.ours, entry.note);
+            assert!(!entry.ours.contains("REFUSED"), "{}: {}", entry.id, entry.ours);
+            if entry.agrees == Some(false) {
+                assert!(!entry.note.is_empty(), "{} differs without a word", entry.id);
+                differ.push(entry.id);
+            }
+        }
+    }
+    assert_eq!(differ, DIFFER);
+}
+
+#[test]
+fn the_readme_has_a_row_for_every_mechanism() {
+    let readme =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md")).expect("README.md");
+    for mechanism in evenhand::mechanisms::registry::ALL {
+        let row = format!("| `{}`", mechanism.info().id);
+        assert!(readme.contains(&row), "no row for {}", mechanism.info().id);
+    }
+}
