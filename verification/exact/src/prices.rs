@@ -20,7 +20,7 @@ use crate::claim::Refusal;
 use crate::instance::{Instance, InstanceError};
 use crate::quotient::{absorb, scaled};
 use crate::scaled::check_width;
-use crate::share::{ScaledShare, ShareCoefficients};
+use crate::share::ShareCoefficients;
 
 /// Weights of the users, prices of the capacity rows and of the users' task limits.
 ///
@@ -57,16 +57,6 @@ impl Prices {
         &self,
         instance: &Instance<'_>,
         share: Option<&ShareCoefficients>,
-    ) -> Result<Rational, Refusal> {
-        let share = share.map(|share| share.scaled(instance)).transpose()?;
-        self.gap_of(instance, share.as_ref())
-    }
-
-    /// [`Prices::gap`] for a share that is in integers already.
-    pub(crate) fn gap_of(
-        &self,
-        instance: &Instance<'_>,
-        share: Option<&ScaledShare>,
     ) -> Result<Rational, Refusal> {
         self.check_signs(instance)?;
         let dual = Dual::new(self, instance, share)?;
@@ -114,19 +104,58 @@ impl Prices {
     }
 }
 
-/// Prices as integers over one denominator `M`, which holds that of the share, `c`, too.
+/// Prices as integers over one denominator `M`.
 struct Dual<'a, 'b> {
     instance: &'a Instance<'b>,
     denominator: Integer,
-    /// `l_n M / c`: times a scaled share it is over `M`.
-    weights: Vec<Integer>,
+    /// `a_ni M` by user.
+    worths: Vec<Worth>,
     /// `q_n M`.
     users: Vec<Integer>,
     /// By class: `(position in the class, row, p M)` of the rows with a price, those of resources
     /// also times `common_scale / resource_scale[r]`, so that times a scaled demand they are over
     /// `M common_scale`.
     priced: Vec<Vec<(usize, usize, Integer)>>,
-    share: Option<&'a ScaledShare>,
+}
+
+/// What a task of one user is worth, `a_ni`: the same on every class that it can run on, or by class
+/// in ascending order. As a fraction it is small where `l_n` and `u_ni` are not.
+enum Worth<T = Integer> {
+    Uniform(T),
+    ByClass(Vec<(usize, T)>),
+}
+
+impl<T> Worth<T> {
+    fn values(&self) -> impl Iterator<Item = &T> {
+        let (uniform, by_class) = match self {
+            Self::Uniform(value) => (Some(value), &[][..]),
+            Self::ByClass(values) => (None, values.as_slice()),
+        };
+        uniform.into_iter().chain(by_class.iter().map(|(_, value)| value))
+    }
+
+    fn map<U>(&self, convert: impl Fn(&T) -> U) -> Worth<U> {
+        match self {
+            Self::Uniform(value) => Worth::Uniform(convert(value)),
+            Self::ByClass(values) => {
+                Worth::ByClass(values.iter().map(|(i, value)| (*i, convert(value))).collect())
+            }
+        }
+    }
+}
+
+impl Worth<Rational> {
+    fn new(n: usize, weight: &Rational, instance: &Instance<'_>, share: Option<&ShareCoefficients>) -> Self {
+        let Some(share) = share.filter(|_| !weight.is_zero()) else { return Self::Uniform(weight.clone()) };
+        let per_level = Rational::from(weight / instance.problem().users()[n].weight());
+        match share.uniform(n) {
+            Some(u) => Self::Uniform(per_level * u),
+            None => {
+                let classes = instance.scaled.classes(n);
+                Self::ByClass(classes.map(|i| (i, Rational::from(&per_level * share.of(n, i)))).collect())
+            }
+        }
+    }
 }
 
 /// What one user adds to `eps`: `common / (M common_scale L) + apart`.
@@ -140,17 +169,18 @@ impl<'a, 'b> Dual<'a, 'b> {
     fn new(
         prices: &Prices,
         instance: &'a Instance<'b>,
-        share: Option<&'a ScaledShare>,
+        share: Option<&ShareCoefficients>,
     ) -> Result<Self, InstanceError> {
-        let all = || prices.user_weights.iter().chain(&prices.rows).chain(&prices.users);
+        let weights = prices.user_weights.iter().enumerate();
+        let worths: Vec<Worth<Rational>> =
+            weights.map(|(n, weight)| Worth::new(n, weight, instance, share)).collect();
+        let all = || worths.iter().flat_map(Worth::values).chain(&prices.rows).chain(&prices.users);
         let entries = all().filter(|value| !value.is_zero()).count() as u64;
-        let mut weight_scale = Integer::from(1);
+        let mut denominator = Integer::from(1);
         for value in all() {
-            absorb(&mut weight_scale, value.denom());
-            check_width(&weight_scale, entries)?;
+            absorb(&mut denominator, value.denom());
+            check_width(&denominator, entries)?;
         }
-        let denominator =
-            share.map_or_else(|| weight_scale.clone(), |s| Integer::from(&weight_scale * &s.denominator));
         let mut priced = vec![Vec::new(); instance.problem().n_servers()];
         for (row, (at, price)) in instance.constraints().rows().iter().zip(&prices.rows).enumerate() {
             if price.is_zero() {
@@ -164,10 +194,9 @@ impl<'a, 'b> Dual<'a, 'b> {
             priced[at.server].push((position, row, value));
         }
         Ok(Self {
-            weights: prices.user_weights.iter().map(|l| scaled(l, &weight_scale)).collect(),
+            worths: worths.iter().map(|worth| worth.map(|a| scaled(a, &denominator))).collect(),
             users: prices.users.iter().map(|q| scaled(q, &denominator)).collect(),
             priced,
-            share,
             instance,
             denominator,
         })
@@ -175,9 +204,12 @@ impl<'a, 'b> Dual<'a, 'b> {
 
     /// `(q_n - a_ni) M`.
     fn net(&self, n: usize, i: usize) -> Integer {
-        match self.share {
-            None => Integer::from(&self.users[n] - &self.weights[n]),
-            Some(share) => &self.users[n] - Integer::from(&self.weights[n] * share.of(n, i)),
+        match &self.worths[n] {
+            Worth::Uniform(worth) => Integer::from(&self.users[n] - worth),
+            Worth::ByClass(worths) => match worths.binary_search_by_key(&i, |(server, _)| *server) {
+                Ok(at) => Integer::from(&self.users[n] - &worths[at].1),
+                Err(_) => self.users[n].clone(),
+            },
         }
     }
 
@@ -204,10 +236,11 @@ impl<'a, 'b> Dual<'a, 'b> {
     /// Checks the inequalities of user `n` and returns what its tasks add to `eps`.
     fn excess(&self, n: usize) -> Result<Excess, Refusal> {
         let scaled = &self.instance.scaled;
-        let uniform = self.share.is_none_or(|share| share.is_uniform(n));
+        let uniform = matches!(self.worths[n], Worth::Uniform(_));
         let net = uniform.then(|| self.net(n, 0) * &scaled.common_scale);
-        // Without a weight the inequalities say that nothing is at most a sum of what is not negative.
-        let too_low = |i: &usize| self.weights[n] > 0 && self.reduced_cost(n, *i, net.as_ref()).0 < 0;
+        // Without a worth the inequalities say that nothing is at most a sum of what is not negative.
+        let is_worth = self.worths[n].values().any(|worth| *worth > 0);
+        let too_low = |i: &usize| is_worth && self.reduced_cost(n, *i, net.as_ref()).0 < 0;
         if let Some(i) = scaled.classes(n).find(too_low) {
             let problem = scaled.problem();
             return Err(Refusal::new(format!(

@@ -260,11 +260,6 @@ impl ScaledShare {
         on.binary_search_by_key(&i, |(server, _)| *server).map_or(&self.base[n], |at| &on[at].1)
     }
 
-    /// Whether `u_ni` is the same on every class that user `n` can run on.
-    pub fn is_uniform(&self, n: usize) -> bool {
-        self.on[n].is_empty()
-    }
-
     /// `U_n` times the denominator and the instance's `L`.
     pub fn level(&self, instance: &Instance<'_>, n: usize) -> Integer {
         if self.on[n].is_empty() {

@@ -72,7 +72,7 @@ pub fn margin_of_levels(
         .collect();
     for (position, stated) in evidence.iter().enumerate() {
         let number = position + 1;
-        let gap = stated.prices.gap_of(instance, Some(&levels.share))?;
+        let gap = stated.prices.gap(instance, Some(share))?;
         let Some(highest) = levels.highest(&stated.prices) else {
             return Err(Refusal::new(format!("level {number} has no user with a weight")));
         };
