@@ -68,3 +68,20 @@ fn every_schema_is_one() {
         }
     }
 }
+
+#[test]
+fn the_examples_fit() {
+    let problems = schema("problem");
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
+    let mut seen = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|extension| extension == "json") {
+            let text = std::fs::read_to_string(&path).unwrap();
+            fits(&problems, &text);
+            Folder::with(&text).solve("drfh", true, "a.json");
+            seen += 1;
+        }
+    }
+    assert!(seen >= 2, "{seen} examples");
+}

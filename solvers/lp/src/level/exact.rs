@@ -209,6 +209,10 @@ fn tasks(rounds: &Rounds<'_>, last: Option<Round>, levels: &[Rational]) -> Vec<V
             trim(&mut list, placed - target);
         }
         list.retain(|(_, x)| !x.is_zero());
+        if let [n] = *group.members {
+            users[n] = list;
+            continue;
+        }
         let share = group.members.len() as u64;
         for &n in &group.members {
             users[n] = list.iter().map(|(i, x)| (*i, Rational::from(x / share))).collect();

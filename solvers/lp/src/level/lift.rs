@@ -231,10 +231,9 @@ impl<'a> Lift<'a> {
     ) -> Result<(Rational, Vec<Rational>), LiftFailure> {
         // By row, what a target level needs: for this round's and each earlier level the tasks
         // per level, and for satisfied groups the tasks themselves.
-        let n_rows = self.integers.capacity.len();
-        let mut active = LoadSum::new(n_rows);
-        let mut frozen: Vec<LoadSum> = self.levels.iter().map(|_| LoadSum::new(n_rows)).collect();
-        let mut satisfied = LoadSum::new(n_rows);
+        let mut active = LoadSum::new();
+        let mut frozen: Vec<LoadSum<'_>> = self.levels.iter().map(|_| LoadSum::new()).collect();
+        let mut satisfied = LoadSum::new();
         for (g, key) in kernel.key.iter().enumerate() {
             let Some(i) = *key else { continue };
             let (sum, amount) = match self.targets[g] {
@@ -243,11 +242,10 @@ impl<'a> Lift<'a> {
                 Target::Tasks => (&mut satisfied, self.data.groups[g].tasks.as_ref()),
             };
             let Some(amount) = amount else { return Err(LiftFailure::Structure) };
-            let usage = self.integers.usage(self.data, g, i);
-            sum.add(amount, self.data.constraints.class_rows(i), &usage, &group_prices[g]);
+            sum.add(amount, g, i);
         }
-        let active = active.finish();
-        let satisfied = satisfied.finish();
+        let active = active.finish(self, group_prices);
+        let satisfied = satisfied.finish(self, group_prices);
         if active.value <= 0 {
             return Err(LiftFailure::Structure);
         }
@@ -266,7 +264,7 @@ impl<'a> Lift<'a> {
             .into();
         worth -= &satisfied.value;
         for (level, sum) in self.levels.iter().zip(frozen) {
-            let sum = sum.finish();
+            let sum = sum.finish(self, group_prices);
             for (rest, used) in rest.iter_mut().zip(&sum.rows) {
                 if !used.is_zero() {
                     *rest -= Rational::from(used * level);
@@ -379,11 +377,10 @@ pub fn trim(list: &mut [(usize, Rational)], mut surplus: Rational) {
 }
 
 /// A sum over groups of `amount * usage`, over one denominator that grows as needed.
-struct LoadSum {
-    /// `(amount, rows, usage, price)` of each group.
-    terms: Vec<(Rational, std::ops::Range<usize>, Vec<Integer>, Integer)>,
+struct LoadSum<'a> {
+    /// `(amount, group, class)` of each group.
+    terms: Vec<(&'a Rational, usize, usize)>,
     denominator: Integer,
-    n_rows: usize,
 }
 
 struct Loads {
@@ -393,27 +390,28 @@ struct Loads {
     value: Rational,
 }
 
-impl LoadSum {
-    fn new(n_rows: usize) -> Self {
-        Self { terms: Vec::new(), denominator: Integer::from(1), n_rows }
+impl<'a> LoadSum<'a> {
+    fn new() -> Self {
+        Self { terms: Vec::new(), denominator: Integer::from(1) }
     }
 
-    fn add(&mut self, amount: &Rational, rows: std::ops::Range<usize>, usage: &[Integer], price: &Integer) {
+    fn add(&mut self, amount: &'a Rational, g: usize, i: usize) {
         self.denominator.lcm_mut(amount.denom());
-        self.terms.push((amount.clone(), rows, usage.to_vec(), price.clone()));
+        self.terms.push((amount, g, i));
     }
 
-    fn finish(self) -> Loads {
-        let mut rows = vec![Integer::new(); self.n_rows];
+    fn finish(self, lift: &Lift<'_>, group_prices: &[Integer]) -> Loads {
+        let mut rows = vec![Integer::new(); lift.integers.capacity.len()];
         let mut value = Integer::new();
-        for (amount, range, usage, price) in self.terms {
-            let amount = scaled(&amount, &self.denominator);
-            for (row, usage) in range.zip(&usage) {
+        for (amount, g, i) in self.terms {
+            let amount = scaled(amount, &self.denominator);
+            let usage = lift.integers.usage(lift.data, g, i);
+            for (row, usage) in lift.data.constraints.class_rows(i).zip(usage.iter()) {
                 if !usage.is_zero() {
                     rows[row] += &amount * usage;
                 }
             }
-            value += amount * price;
+            value += amount * &group_prices[g];
         }
         let over = |n: Integer| Rational::from((n, self.denominator.clone()));
         let rows = rows.into_iter().map(|n| if n == 0 { Rational::new() } else { over(n) }).collect();
