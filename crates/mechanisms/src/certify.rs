@@ -9,11 +9,12 @@
 //! Pareto optimality is decided by the greatest sum of tasks that leaves nobody worse off: its dual
 //! proves yes, its optimum dominates.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use evenhand_exact::axiom::{bottleneck, max_min};
 use evenhand_exact::{
     Axiom, Certificate, Claim, Evidence, Instance, InstanceError, Level, Prices, Share, ShareCoefficients,
+    Tasks,
 };
 use evenhand_lp::LpError;
 use evenhand_lp::level::{LevelDual, LexicographicOptimum, Settings, lexicographic};
@@ -146,17 +147,9 @@ impl Prover<'_> {
         }
     }
 
-    /// Several resources may qualify when they bind together: it is enough to be fair on one.
     fn bottleneck(&mut self, axiom: Axiom) -> Result<Claim, String> {
-        let mut first = None;
-        for r in bottleneck::qualifying(axiom, self.instance.problem())? {
-            let claim = self.max_min(axiom, Share::Resource(r), Some(r))?;
-            if claim.holds == Some(true) {
-                return Ok(claim);
-            }
-            first.get_or_insert(claim);
-        }
-        first.ok_or_else(|| "no resource qualifies".to_owned())
+        let resource = bottleneck::of(axiom, self.instance.problem())?;
+        self.max_min(axiom, Share::Resource(resource), Some(resource))
     }
 
     fn max_min(&mut self, axiom: Axiom, share: Share, resource: Option<usize>) -> Result<Claim, String> {
@@ -173,9 +166,46 @@ impl Prover<'_> {
         let Some(user) = self.rising_user(&coefficients, &optimum)? else {
             return Err(format!("the shares are those of the optimum, but {refusal}"));
         };
-        let evidence = Evidence::Rise { resource, user, allocation: optimum.tasks };
+        let allocation = match tolerance.is_zero() {
+            true => optimum.tasks,
+            false => self.short_step(&coefficients, user, &optimum)?,
+        };
+        let evidence = Evidence::Rise { resource, user, allocation };
         Claim::with_evidence(axiom, named, evidence, instance, tolerance)
             .map_err(|rise| format!("neither proven ({refusal}) nor refuted ({rise})"))
+    }
+
+    /// A step towards the optimum, short enough that nobody who loses falls below `user`.
+    fn short_step(
+        &self,
+        coefficients: &ShareCoefficients,
+        user: usize,
+        optimum: &LexicographicOptimum<Rational>,
+    ) -> Result<Tasks, String> {
+        let better = self.instance.with_tasks(&optimum.tasks).map_err(|e| e.to_string())?;
+        let present = max_min::shares(self.instance, coefficients).map_err(|e| e.to_string())?;
+        let possible = max_min::shares(&better, coefficients).map_err(|e| e.to_string())?;
+        let rise = Rational::from(&possible[user] - &present[user]);
+        let mut step = Rational::from(1);
+        for n in (0..present.len()).filter(|&n| possible[n] < present[n] && present[n] > present[user]) {
+            let approach = Rational::from(&present[n] - &possible[n]) + &rise;
+            let most = Rational::from(&present[n] - &present[user]) / approach;
+            if most < step {
+                step = most;
+            }
+        }
+        let rest = Rational::from(1) - &step;
+        Ok((0..present.len())
+            .map(|n| {
+                let mut list: BTreeMap<usize, Rational> = BTreeMap::new();
+                for (tasks, part) in [(&self.allocation.tasks[n], &rest), (&optimum.tasks[n], &step)] {
+                    for (i, x) in tasks {
+                        *list.entry(*i).or_default() += Rational::from(x * part);
+                    }
+                }
+                list.into_iter().filter(|(_, x)| !x.is_zero()).collect()
+            })
+            .collect())
     }
 
     /// The level duals as evidence about this allocation, whose shares may be off by rounding.
@@ -243,9 +273,15 @@ impl Prover<'_> {
                 if gamma.is_zero() { Rational::from(1) } else { simple_reciprocal(&gamma) }
             })
             .collect();
-        let floors = self.floors();
-        let goal = SumGoal { worth: &worth, floors: Some(&floors) };
-        let optimum = maximise_sum(instance.constraints(), goal).map_err(|error| error.to_string())?;
+        let greatest_sum = |floors: Vec<Rational>| {
+            maximise_sum(instance.constraints(), SumGoal { worth: &worth, floors: Some(&floors) })
+        };
+        let optimum = match greatest_sum(self.present()) {
+            // Rounding may have made the present tasks infeasible.
+            Err(LpError::ExactlyInfeasible) => greatest_sum(self.scaled_down()),
+            other => other,
+        };
+        let optimum = optimum.map_err(|error| error.to_string())?;
         let prices = Prices {
             user_weights: (0..problem.n_users())
                 .map(|n| match instance.is_active(n) {
@@ -292,23 +328,33 @@ impl Prover<'_> {
         Some(prices)
     }
 
-    /// The present tasks, scaled down where rounding made them infeasible, so that an optimum exists.
-    fn floors(&self) -> Vec<Rational> {
+    /// The present tasks by user, those that count.
+    fn present(&self) -> Vec<Rational> {
+        self.floors(|_| Rational::from(1))
+    }
+
+    /// The present tasks, less on every class that rounding has overfilled.
+    fn scaled_down(&self) -> Vec<Rational> {
         let constraints = self.instance.constraints();
+        let rows = constraints.rows();
+        let fill = |row: usize| match rows[row].capacity.is_zero() {
+            true => Rational::new(),
+            false => (&rows[row].capacity - self.instance.slack(row)) / &rows[row].capacity,
+        };
+        let fills: Vec<Rational> = (0..self.instance.problem().n_servers())
+            .map(|i| constraints.class_rows(i).map(fill).max().unwrap_or_default())
+            .map(|fill| if fill > 1 { fill } else { Rational::from(1) })
+            .collect();
+        self.floors(|i| fills[i].clone())
+    }
+
+    /// By user: its tasks on each class over `fill` of the class, no more than it has.
+    fn floors(&self, fill: impl Fn(usize) -> Rational) -> Vec<Rational> {
         let problem = self.instance.problem();
-        let mut fill = Rational::from(1);
-        for (row, limit) in constraints.rows().iter().enumerate() {
-            if !limit.capacity.is_zero() {
-                let used = (&limit.capacity - self.instance.slack(row)) / &limit.capacity;
-                if used > fill {
-                    fill = used;
-                }
-            }
-        }
         (0..problem.n_users())
             .map(|n| {
                 let able = self.allocation.tasks[n].iter().filter(|(i, x)| *x > 0 && problem.can_run(n, *i));
-                let floor = able.map(|(_, x)| x).sum::<Rational>() / &fill;
+                let floor: Rational = able.map(|(i, x)| x / fill(*i)).sum();
                 match problem.users()[n].tasks() {
                     Some(limit) if *limit < floor => limit.clone(),
                     _ => floor,

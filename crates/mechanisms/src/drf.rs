@@ -5,7 +5,7 @@
 //! section III-C, asks for it as "single-server DRF").
 
 use evenhand_exact::Share;
-use evenhand_problem::Problem;
+use evenhand_problem::{Problem, User};
 
 use crate::max_min::MaxMin;
 use crate::mechanism::Info;
@@ -25,8 +25,16 @@ pub static DRF: MaxMin = MaxMin {
 };
 
 fn one_server(problem: &Problem) -> Result<(), String> {
-    match problem.n_single_servers() {
-        1 => Ok(()),
-        servers => Err(format!("it is defined for one server, this cluster has {servers} (see drfh)")),
+    let servers = problem.n_single_servers();
+    if servers != 1 {
+        return Err(format!("it is defined for one server, this cluster has {servers} (see drfh)"));
+    }
+    let states_other = |user: &&User| !user.demand_overrides().is_empty() || !user.given_gamma().is_empty();
+    match problem.users().iter().find(states_other) {
+        None => Ok(()),
+        Some(user) => Err(format!(
+            "user `{}` states demand_on or gamma for the only server: state its demand",
+            user.name()
+        )),
     }
 }

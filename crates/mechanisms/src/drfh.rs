@@ -19,7 +19,7 @@ pub static DRFH: MaxMin = MaxMin {
         aliases: &["c-drfh"],
         title: "Dominant Resource Fairness, Heterogeneous",
         equalises: "x_n max_r(d_nr / total capacity of r) / w_n, the global dominant share",
-        guarantees: "Pareto optimal; envy-free; bottleneck fair on the global dominant resource; single-server DRF with one server; truthful with positive demands",
+        guarantees: "Pareto optimal; where every user has one demand, positive and the same on all servers: envy-free, fair on a common global dominant resource, truthful",
         reference: "DRFH, equations 4 to 7, section IV; as C-DRFH in PS-DSF, section II-B",
     },
     share: Share::Dominant,

@@ -1,6 +1,6 @@
 //! Why a user has what it has: what binds it, at what price, and who else holds that.
 
-use evenhand_exact::axiom::max_min;
+use evenhand_exact::axiom::{feasible, max_min};
 use evenhand_exact::{Instance, InstanceError, Share, ShareCoefficients};
 use evenhand_lp::level::{LevelDual, LexicographicOptimum, Settings, lexicographic};
 use evenhand_problem::utilisation::dominant_share;
@@ -29,11 +29,11 @@ pub struct Explanation {
     pub level: Option<(Share, Rational)>,
     /// What keeps it from more.
     pub verdict: ExplanationVerdict,
-    /// Whether the allocation exceeds some capacity, so that it is no answer to the problem.
+    /// Whether the allocation is infeasible beyond rounding, so that it is no answer to the problem.
     pub infeasible: bool,
     /// Every class that the user can run on, with the saturated rows that it would need there.
     pub classes: Vec<ClassView>,
-    /// What one more unit of each priced row would bring, most valuable for this user first. Only
+    /// What one more unit of each priced row would bring at most, most valuable for this user first. Only
     /// where the allocation is the max-min optimum of its mechanism and this user is blocked.
     pub scarce: Vec<ScarceRow>,
 }
@@ -77,7 +77,8 @@ pub struct Bottleneck {
     pub own: Rational,
 }
 
-/// A priced row: what one more unit of it would bring, to first order.
+/// A priced row: what one more unit of it would bring at most, to first order. One dual bounds the gain
+/// from above; where other rows bind as well, more of this one alone may bring less.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScarceRow {
     /// The row.
@@ -128,10 +129,8 @@ pub fn explain(
         _ => Vec::new(),
     };
     let dominant_share = dominant_share(problem, allocation, user);
-    let infeasible = (0..instance.constraints().rows().len()).any(|row| {
-        let over = Rational::from(&instance.constraints().rows()[row].capacity * &rounding);
-        instance.slack(row) < -over
-    });
+    let infeasible =
+        feasible::tightest(&instance).is_some_and(|(_, margin)| margin < Rational::from(-&rounding));
     Ok(Explanation { user, tasks, dominant_share, level, verdict, infeasible, classes, scarce })
 }
 

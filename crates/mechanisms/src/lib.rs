@@ -17,6 +17,7 @@ mod max_min;
 mod mechanism;
 mod per_server_drf;
 pub mod registry;
+mod rounding;
 mod tsf;
 mod utilitarian;
 

@@ -5,6 +5,7 @@ use evenhand_lp::level::{LexicographicOptimum, Settings, lexicographic, lexicogr
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Sharing};
 
 use crate::mechanism::{Info, Mechanism, MechanismError, Outcome};
+use crate::rounding;
 
 /// A mechanism that maximises lexicographically the weighted shares of the users.
 pub struct MaxMin {
@@ -61,19 +62,13 @@ pub fn allocate(
         Arithmetic::Float => {
             let optimum = lexicographic_float(&constraints, &coefficients, &settings).map_err(solver)?;
             let LexicographicOptimum { tasks, duals, rounds, solves, pivots } = optimum;
-            let tasks = as_written(tasks);
+            let tasks = rounding::feasible(&constraints, tasks);
             let exact = LexicographicOptimum { tasks, duals, rounds, solves, pivots };
             let mut outcome = outcome(info, exact);
             outcome.allocation.arithmetic = Arithmetic::Float;
             outcome
         }
     })
-}
-
-/// Doubles as the decimals that they are written as.
-pub fn as_written(tasks: Vec<Vec<(usize, f64)>>) -> Vec<Vec<(usize, Rational)>> {
-    let exact = |value: f64| evenhand_problem::number::from_f64(value).unwrap_or_default();
-    tasks.into_iter().map(|list| list.into_iter().map(|(i, x)| (i, exact(x))).collect()).collect()
 }
 
 fn outcome(info: &Info, optimum: LexicographicOptimum<Rational>) -> Outcome {

@@ -8,8 +8,8 @@ use evenhand_exact::{Axiom, Share};
 use evenhand_lp::weighted_sum::{SumGoal, maximise_sum, maximise_sum_float};
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Sharing};
 
-use crate::max_min::as_written;
 use crate::mechanism::{Info, Mechanism, MechanismError, Outcome};
+use crate::rounding;
 
 /// The most weighted tasks.
 pub struct Utilitarian;
@@ -42,7 +42,10 @@ impl Mechanism for Utilitarian {
                 let optimum = maximise_sum(&constraints, goal).map_err(solver)?;
                 (optimum.tasks, optimum.pivots)
             }
-            Arithmetic::Float => (as_written(maximise_sum_float(&constraints, goal).map_err(solver)?), 0),
+            Arithmetic::Float => {
+                let tasks = maximise_sum_float(&constraints, goal).map_err(solver)?;
+                (rounding::feasible(&constraints, tasks), 0)
+            }
         };
         Ok(Outcome {
             allocation: Allocation {

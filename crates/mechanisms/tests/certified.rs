@@ -6,7 +6,7 @@ mod common;
 use common::{SMALL, Shape, problem};
 use evenhand_exact::{Axiom, check};
 use evenhand_mechanisms::certify::default_requests;
-use evenhand_mechanisms::{MechanismError, certify, registry};
+use evenhand_mechanisms::{MechanismError, Request, certify, registry};
 use evenhand_problem::{Arithmetic, Problem, Rational};
 use proptest::prelude::*;
 
@@ -32,6 +32,9 @@ fn examine(problem: &Problem, arithmetic: Arithmetic, tolerance: &Rational) {
             Err(error) => panic!("{id}: {error}"),
         };
         let allocation = &outcome.allocation;
+        let feasible = [Request { axiom: Axiom::Feasible, share: None }];
+        let strictly = certify(problem, allocation, &feasible, &Rational::new()).expect("an allocation");
+        assert_eq!(strictly.certificate.claims[0].holds, Some(true), "{id}: rounded towards feasibility");
         let examination =
             certify(problem, allocation, &default_requests(allocation), tolerance).expect("an allocation");
         assert_eq!(examination.undecided, [], "{id}");

@@ -28,7 +28,7 @@ pub fn explanation(problem: &Problem, sharing: Sharing, explanation: &Explanatio
         ));
     }
     if explanation.infeasible {
-        text.push_str("This allocation exceeds a capacity: it is no answer to the problem (see certify).\n");
+        text.push_str("This allocation is infeasible: it is no answer to the problem (see certify).\n");
     }
     text.push('\n');
     text.push_str(&match explanation.verdict {
@@ -68,7 +68,9 @@ fn one_more_unit(problem: &Problem, constraints: &Constraints<'_>, explanation: 
         return text;
     }
     let name = printable(problem.users()[explanation.user].name());
-    text.push_str("\nOne more unit would bring, to first order and by the exact prices of the optimum:\n");
+    text.push_str(
+        "\nOne more unit would bring at most, to first order and by exact prices of the optimum:\n",
+    );
     let groups: Vec<&[ScarceRow]> =
         explanation.scarce.chunk_by(|a, b| a.tasks == b.tasks && a.level == b.level).collect();
     for rows in groups.iter().take(LONGEST) {

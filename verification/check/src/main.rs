@@ -66,7 +66,7 @@ fn run(arguments: Vec<String>) -> Result<ExitCode, String> {
             check_against(&certificate, &problem)
         }
     };
-    let text = if arguments.json { verdict.to_json() } else { table(&verdict) };
+    let text = if arguments.json { verdict.to_json() } else { table(&certificate, &verdict) };
     say(&text, verdict.valid)
 }
 
@@ -114,13 +114,25 @@ fn read(path: &str) -> Result<String, String> {
     read_text(Path::new(path)).map_err(|error| error.to_string())
 }
 
-fn table(verdict: &Verdict) -> String {
+fn table(certificate: &Certificate, verdict: &Verdict) -> String {
     let claims =
         if verdict.claims == 1 { "1 claim".to_owned() } else { format!("{} claims", verdict.claims) };
-    match &verdict.reason {
-        None => format!("valid: {claims}, each true"),
-        Some(reason) => format!("not valid: {reason}"),
+    let mut text = match &verdict.reason {
+        None => format!("valid: {claims}, each proven"),
+        Some(reason) => return format!("not valid: {reason}"),
+    };
+    for claim in &certificate.claims {
+        let says = match claim.holds {
+            Some(true) => "holds",
+            Some(false) => "is violated",
+            None => "does not apply",
+        };
+        text.push_str(&format!("\n  {} {says}", claim.axiom.name()));
     }
+    if !verdict.tolerance.is_zero() {
+        text.push_str(&format!("\nwithin the tolerance {}", verdict.tolerance));
+    }
+    text
 }
 
 /// Prints; a reader that has gone away is no reason to fail.

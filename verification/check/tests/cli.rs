@@ -52,7 +52,10 @@ fn the_exit_status_is_the_verdict() {
 #[test]
 fn json_is_one_document() {
     let good = run(&[&accepted(), "--format", "json"], "");
-    assert_eq!(String::from_utf8(good.stdout).unwrap(), "{\"valid\":true,\"claims\":8}\n");
+    assert_eq!(
+        String::from_utf8(good.stdout).unwrap(),
+        "{\"valid\":true,\"claims\":8,\"tolerance\":\"0\"}\n"
+    );
     for path in folder("reject") {
         let output = run(&["--format=json", path.to_str().unwrap()], "");
         assert_eq!(code(&output), 1);

@@ -18,9 +18,11 @@
 //! numbers are written as exact strings, whatever the arithmetic of the allocation, so that reading
 //! them back gives the same number.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use evenhand_problem::format::{Document, FormatError, Object, Source, problem_to_json};
+use evenhand_problem::number::format_stated;
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Place, Problem, Rational, RowKind, Sharing};
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
@@ -37,9 +39,9 @@ use crate::share::Share;
 /// The version of the format that is written, and the only one that is read.
 pub const VERSION: u32 = 1;
 
-/// Most numbers that the levels of one claim may hold, zeros included (1 GiB): a small file cannot
-/// make the reader allocate more.
-const MAX_LEVEL_NUMBERS: usize = 1 << 25;
+/// Most numbers that the levels of all claims together may hold, zeros included: a small file cannot
+/// make the reader and the checker allocate more than about 1.5 GiB.
+const MAX_LEVEL_NUMBERS: usize = 1 << 23;
 
 /// A problem, an allocation of it, and what is claimed about it.
 #[derive(Debug, Clone, PartialEq)]
@@ -66,7 +68,7 @@ impl Certificate {
         out.push_str(",\n\"allocation\": ");
         out.push_str(&names.allocation(&self.allocation).text());
         out.push_str(",\n\"tolerance\": ");
-        out.push_str(&number(&self.tolerance).text());
+        out.push_str(&string(&format_stated(&self.tolerance)).text());
         out.push_str(",\n\"claims\": [");
         for (position, claim) in self.claims.iter().enumerate() {
             out.push_str(if position == 0 { "\n" } else { ",\n" });
@@ -168,6 +170,7 @@ impl Verdict {
             ("claims".to_owned(), Json::Count(self.claims)),
         ];
         all.extend(self.reason.as_ref().map(|reason| ("reason".to_owned(), string(reason))));
+        all.push(("tolerance".to_owned(), string(&format_stated(&self.tolerance))));
         Json::Object(all).text()
     }
 }
@@ -317,12 +320,16 @@ struct Reader<'r, 't> {
     constraints: Constraints<'r>,
     users: HashMap<&'r str, usize>,
     servers: HashMap<&'r str, usize>,
+    /// What is left of [`MAX_LEVEL_NUMBERS`].
+    numbers_left: Cell<usize>,
 }
 
 impl<'r, 't> Reader<'r, 't> {
     fn new(document: &'r Document<'t>, problem: &'r Problem, sharing: Sharing) -> Self {
         let constraints = Constraints::new(problem, sharing);
-        Self { document, problem, constraints, users: problem.user_index(), servers: problem.server_index() }
+        let numbers_left = Cell::new(MAX_LEVEL_NUMBERS);
+        let (users, servers) = (problem.user_index(), problem.server_index());
+        Self { document, problem, constraints, users, servers, numbers_left }
     }
 
     fn claim(&self, raw: &'t RawValue) -> Result<Claim, FormatError> {
@@ -460,9 +467,10 @@ impl<'r, 't> Reader<'r, 't> {
             object.only(document, &[of_resource, &["levels"]].concat())?;
             let list = document.list(raw)?;
             let numbers = 2 * self.problem.n_users() + self.constraints.rows().len();
-            if list.len().saturating_mul(numbers) > MAX_LEVEL_NUMBERS {
+            let Some(left) = self.numbers_left.get().checked_sub(list.len().saturating_mul(numbers)) else {
                 return Err(document.error(raw, format!("{} levels are too many", list.len())));
-            }
+            };
+            self.numbers_left.set(left);
             let levels = list.into_iter().map(|raw| self.level(raw));
             return Ok(Evidence::Levels { resource, levels: levels.collect::<Result<_, _>>()? });
         }

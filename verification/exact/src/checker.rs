@@ -7,7 +7,7 @@
 
 use std::collections::HashSet;
 
-use evenhand_problem::Problem;
+use evenhand_problem::{Problem, Rational};
 
 use crate::certificate::Certificate;
 use crate::instance::Instance;
@@ -22,6 +22,8 @@ pub struct Verdict {
     pub claims: usize,
     /// The claim that is refused, and what is false about it.
     pub reason: Option<String>,
+    /// What its claims tolerate.
+    pub tolerance: Rational,
 }
 
 /// Whether every claim of `certificate` is true of the problem and allocation in it.
@@ -29,8 +31,7 @@ pub struct Verdict {
 /// A claim that an axiom is violated is as good as one that it holds: valid means true.
 #[must_use]
 pub fn check(certificate: &Certificate) -> Verdict {
-    let reason = first_fault(certificate).err();
-    Verdict { valid: reason.is_none(), claims: certificate.claims.len(), reason }
+    verdict(certificate, first_fault(certificate).err())
 }
 
 /// [`check`], and whether the certificate is about `problem`: the same resources, servers, users
@@ -40,8 +41,16 @@ pub fn check_against(certificate: &Certificate, problem: &Problem) -> Verdict {
     if same_problem(&certificate.problem, problem) {
         return check(certificate);
     }
-    let reason = Some("the certificate is about another problem".to_owned());
-    Verdict { valid: false, claims: certificate.claims.len(), reason }
+    verdict(certificate, Some("the certificate is about another problem".to_owned()))
+}
+
+fn verdict(certificate: &Certificate, reason: Option<String>) -> Verdict {
+    Verdict {
+        valid: reason.is_none(),
+        claims: certificate.claims.len(),
+        reason,
+        tolerance: certificate.tolerance.clone(),
+    }
 }
 
 fn first_fault(certificate: &Certificate) -> Result<(), String> {

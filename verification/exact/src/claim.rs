@@ -119,7 +119,7 @@ impl Claim {
     pub fn applies(axiom: Axiom, share: Option<Share>, problem: &Problem) -> Result<(), String> {
         match axiom {
             Axiom::BottleneckFair | Axiom::GlobalBottleneckFair | Axiom::SingleResourceFair => {
-                bottleneck::qualifying(axiom, problem).map(|_| ())
+                bottleneck::of(axiom, problem).map(|_| ())
             }
             Axiom::MaxMin => match share {
                 None => Err("max-min is about a share, and none is named".to_owned()),
@@ -192,7 +192,7 @@ impl Claim {
                 (true, pareto_optimal::margin_of_prices(instance, prices)?)
             }
             (Axiom::ParetoOptimal, Evidence::Dominating(tasks)) => {
-                (false, Some(pareto_optimal::margin_of_dominating(instance, tasks, tolerance)?))
+                (false, Some(pareto_optimal::margin_of_dominating(instance, tasks)?))
             }
             (_, Evidence::Levels { resource, levels }) => {
                 let share = shared(axiom, share, *resource, instance.problem())?;
@@ -299,8 +299,8 @@ fn shared(
     match (axiom, share, resource) {
         (Axiom::MaxMin, Some(share), None) => Ok(share.coefficients(problem)?),
         (Axiom::BottleneckFair | Axiom::GlobalBottleneckFair | Axiom::SingleResourceFair, None, Some(r)) => {
-            let qualifying = bottleneck::qualifying(axiom, problem).map_err(Refusal::new)?;
-            if !qualifying.contains(&r) {
+            let resource = bottleneck::of(axiom, problem).map_err(Refusal::new)?;
+            if r != resource {
                 let name = problem.resources().get(r).map_or("", String::as_str);
                 return Err(Refusal::new(format!("`{name}` is not the resource that the axiom is about")));
             }

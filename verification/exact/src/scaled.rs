@@ -50,6 +50,12 @@ impl<'a> Scaled<'a> {
         let overrides = users.iter().map(|user| {
             user.demand_overrides().iter().map(|(i, demand)| (*i, vector(demand))).collect::<Vec<_>>()
         });
+        // What the inverse weights of envy are put over: refused here rather than where it is used.
+        let mut weight_scale = Integer::from(1);
+        for user in users {
+            absorb(&mut weight_scale, user.weight().numer());
+            check_width(&weight_scale, users.len() as u64)?;
+        }
         let words = problem.n_servers().div_ceil(64);
         let mut runs = vec![0; words * users.len()];
         let mut active = vec![false; users.len()];

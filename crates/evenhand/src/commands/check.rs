@@ -2,15 +2,12 @@
 
 use std::process::ExitCode;
 
-use evenhand::Certificate;
-use evenhand::exact;
-use evenhand::problem::number;
-use evenhand::report::text::printable;
-use serde_json::json;
-
 use crate::arguments::{Check, Common, Format};
 use crate::failure::Failure;
 use crate::{files, output};
+use evenhand::Certificate;
+use evenhand::exact;
+use evenhand::report::text::printable;
 
 pub fn run(call: &Check, common: &Common) -> Result<ExitCode, Failure> {
     if let Some(problem) = &call.problem {
@@ -22,12 +19,7 @@ pub fn run(call: &Check, common: &Common) -> Result<ExitCode, Failure> {
         Some(path) => exact::check_against(&certificate, &files::read(path, |source| source.problem())?),
     };
     match common.format {
-        Format::Json => output::json(&json!({
-            "valid": verdict.valid,
-            "claims": verdict.claims,
-            "reason": verdict.reason,
-            "tolerance": number::format(&certificate.tolerance),
-        }))?,
+        Format::Json => output::text(&format!("{}\n", verdict.to_json()))?,
         Format::Table if verdict.valid => {
             let text = evenhand::report::claims(&certificate, &[]);
             output::text(&format!("valid: each of {} claims is proven\n\n{text}", verdict.claims))?;

@@ -43,15 +43,16 @@ pub fn single_resource(problem: &Problem) -> Result<usize, String> {
     }
 }
 
-/// Every resource that makes `axiom` applicable; the claim names which it means.
+/// The resource that `axiom` is about. Where several qualify, which takes exact ties on every class
+/// of every user, it is the first, so that the axiom has one meaning.
 ///
 /// # Errors
 /// Why the axiom does not apply, in words; also for axioms that are not about a bottleneck.
-pub fn qualifying(axiom: Axiom, problem: &Problem) -> Result<Vec<usize>, String> {
+pub fn of(axiom: Axiom, problem: &Problem) -> Result<usize, String> {
     match axiom {
-        Axiom::BottleneckFair => resources(problem),
-        Axiom::GlobalBottleneckFair => global_resources(problem),
-        Axiom::SingleResourceFair => single_resource(problem).map(|r| vec![r]),
+        Axiom::BottleneckFair => resource(problem),
+        Axiom::GlobalBottleneckFair => global_resource(problem),
+        Axiom::SingleResourceFair => single_resource(problem),
         _ => Err(format!("`{}` is not about a bottleneck", axiom.name())),
     }
 }

@@ -115,7 +115,8 @@ pub fn margin_of_levels(
 }
 
 /// Minus the gain, in tasks, of `user` in `allocation`, in which nobody with a lower or equal share
-/// loses more tasks than the tolerance.
+/// loses anything. With a tolerance, whoever loses must also end at or above the new share of `user`:
+/// else shares that are equal but for rounding could be played off against each other.
 ///
 /// # Errors
 /// [`Refusal`] when the allocation is not feasible, the user does not gain, or another user with a
@@ -148,13 +149,19 @@ pub fn margin_of_rise(
     }
     let judged = (0..before.scaled.len()).filter(|&n| n != user && before.is_judged(n));
     for n in judged.filter(|&n| before.scaled[n] <= before.scaled[user]) {
-        let gained = gain(n);
-        if gained < 0
-            && before.in_tasks(n, &gained).unwrap_or_default() / &other.denominator
-                < Rational::from(-tolerance)
-        {
+        if gain(n) < 0 {
             return Err(Refusal::new(format!(
                 "user `{}` loses in the evidence although it has no more than `{}`",
+                name(n),
+                name(user)
+            )));
+        }
+    }
+    if !tolerance.is_zero() {
+        let overtaken = |n: &usize| gain(*n) < 0 && after.scaled[*n] < after.scaled[user];
+        if let Some(n) = (0..before.scaled.len()).filter(|&n| before.is_judged(n)).find(overtaken) {
+            return Err(Refusal::new(format!(
+                "user `{}` falls below `{}` in the evidence",
                 name(n),
                 name(user)
             )));

@@ -34,16 +34,12 @@ pub fn margin_of_prices(instance: &Instance<'_>, prices: &Prices) -> Result<Opti
     Ok(least.map(|least| -gap / least))
 }
 
-/// Minus the largest gain of a user in `dominating`, in which nobody loses more tasks than the
-/// tolerance.
+/// Minus the largest gain of a user in `dominating`, in which nobody loses anything: a loss within
+/// the tolerance could buy any gain of another user whose tasks are smaller.
 ///
 /// # Errors
 /// [`Refusal`] when it is not feasible, or does not dominate.
-pub fn margin_of_dominating(
-    instance: &Instance<'_>,
-    dominating: &Tasks,
-    tolerance: &Rational,
-) -> Result<Rational, Refusal> {
+pub fn margin_of_dominating(instance: &Instance<'_>, dominating: &Tasks) -> Result<Rational, Refusal> {
     let better = instance.with_tasks(dominating)?;
     if !feasible::holds_exactly(&better) {
         return Err(Refusal::new("the dominating allocation is not feasible"));
@@ -51,7 +47,7 @@ pub fn margin_of_dominating(
     let mut largest: Option<Quotient> = None;
     for n in 0..instance.problem().n_users() {
         let gain = gain(instance, &better, n);
-        if gain.numerator < 0 && gain.to_rational() < Rational::from(-tolerance) {
+        if gain.numerator < 0 {
             let name = instance.problem().users()[n].name();
             return Err(Refusal::new(format!("user `{name}` loses in the dominating allocation")));
         }

@@ -276,10 +276,9 @@ fn claim_is_true(x: &Plain<'_>, claim: &Claim, tolerance: &Rational) -> Option<(
 fn share_of_claim(claim: &Claim, resource: Option<usize>, p: &Problem) -> Option<ShareCoefficients> {
     match (claim.axiom, claim.share, resource) {
         (Axiom::MaxMin, Some(share), None) => share.coefficients(p).ok(),
-        (axiom, None, Some(r)) => bottleneck::qualifying(axiom, p)
-            .ok()?
-            .contains(&r)
-            .then(|| Share::Resource(r).coefficients(p).ok())?,
+        (axiom, None, Some(r)) if bottleneck::of(axiom, p) == Ok(r) => {
+            Share::Resource(r).coefficients(p).ok()
+        }
         _ => None,
     }
 }

@@ -1,0 +1,71 @@
+//! From doubles to the numbers of an allocation: the decimals that they are written as, rounded
+//! towards feasibility.
+
+use evenhand_problem::number::{from_f64, to_f64};
+use evenhand_problem::{Constraints, Rational};
+
+/// Steps of scaling; one is nearly always enough, and what is left is for `certify` to report.
+const STEPS: usize = 4;
+/// Scaling goes this much further than needed, a few units of the last place.
+const FURTHER: f64 = 1.0 - 8.0 * f64::EPSILON;
+
+/// Tasks as the decimals that they are written as. Where rounding has overfilled a class or a task
+/// limit, its tasks are scaled down by as much, so that the allocation is feasible exactly.
+pub fn feasible(
+    constraints: &Constraints<'_>,
+    mut tasks: Vec<Vec<(usize, f64)>>,
+) -> Vec<Vec<(usize, Rational)>> {
+    let users = constraints.problem().users();
+    let mut written = as_written(&tasks);
+    for _ in 0..STEPS {
+        let shrink_class: Vec<Option<f64>> =
+            overfill(constraints, &written).into_iter().map(|fill| fill.map(shrink)).collect();
+        let mut changed = false;
+        for (n, list) in tasks.iter_mut().enumerate() {
+            let total: Rational = written[n].iter().map(|(_, x)| x).sum();
+            let limit = users[n].tasks().filter(|limit| total > **limit);
+            let shrink_user = limit.map(|limit| shrink(Rational::from(&total / limit)));
+            for (i, x) in list {
+                for factor in [shrink_user, shrink_class[*i]].into_iter().flatten() {
+                    *x *= factor;
+                    changed = true;
+                }
+            }
+        }
+        if !changed {
+            break;
+        }
+        written = as_written(&tasks);
+    }
+    written
+}
+
+fn shrink(fill: Rational) -> f64 {
+    to_f64(&fill.recip()) * FURTHER
+}
+
+fn as_written(tasks: &[Vec<(usize, f64)>]) -> Vec<Vec<(usize, Rational)>> {
+    let exact = |&(i, x): &(usize, f64)| (i, from_f64(x).unwrap_or_default());
+    tasks.iter().map(|list| list.iter().map(exact).collect()).collect()
+}
+
+/// By class: how much of its fullest row is used, where that is more than there is.
+fn overfill(constraints: &Constraints<'_>, tasks: &[Vec<(usize, Rational)>]) -> Vec<Option<Rational>> {
+    let mut used = vec![Rational::new(); constraints.rows().len()];
+    for (n, list) in tasks.iter().enumerate() {
+        for (i, x) in list {
+            let usage = constraints.usage(n, *i).unwrap_or_default();
+            for (row, usage) in constraints.class_rows(*i).zip(usage.iter()) {
+                if !usage.is_zero() {
+                    used[row] += Rational::from(x * usage);
+                }
+            }
+        }
+    }
+    let fill = |row: usize| {
+        let capacity = &constraints.rows()[row].capacity;
+        (used[row] > *capacity && !capacity.is_zero()).then(|| Rational::from(&used[row] / capacity))
+    };
+    let n_classes = constraints.problem().n_servers();
+    (0..n_classes).map(|i| constraints.class_rows(i).filter_map(fill).max()).collect()
+}
