@@ -69,7 +69,7 @@ pub struct ClassView {
 pub struct Bottleneck {
     /// The row.
     pub row: usize,
-    /// `(user, fraction of the row)`, largest first, at most [`HOLDERS`] of them.
+    /// `(user, fraction of the row)`, largest first, at most 5 of them.
     pub holders: Vec<(usize, Rational)>,
     /// Users that hold some of it, all together.
     pub n_holders: usize,

@@ -12,7 +12,9 @@ pub mod import;
 pub mod number;
 pub mod place;
 pub mod problem;
+mod problem_error;
 pub mod schema;
+mod spec;
 pub mod utilisation;
 
 pub use allocation::{Allocation, Arithmetic};

@@ -74,7 +74,7 @@ pub fn format(value: &Rational) -> String {
     value.to_string()
 }
 
-/// A stated number such that [`parse`] reads it again: [`format`], or a decimal where the quotient has
+/// A stated number such that [`parse`] reads it again: [`format`](fn@format), or a decimal where the quotient has
 /// more than [`MAX_DIGITS`] digits, which only a quotient that was read as a decimal can have.
 ///
 /// # Examples

@@ -10,57 +10,13 @@
 use std::collections::{HashMap, HashSet};
 
 use rug::Rational;
-use thiserror::Error;
 
 use crate::place::Place;
+pub use crate::problem_error::{ProblemError, ProblemErrorKind, Warning};
+pub use crate::spec::{ProblemSpec, ServerSpec, UserSpec};
 
 /// Largest count of identical servers in one class.
 pub const MAX_COUNT: u64 = 1_000_000_000_000;
-
-/// An allocation problem as somebody states it, by name, before it is checked.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct ProblemSpec {
-    /// A title for people; may be empty.
-    pub name: String,
-    /// Names of the resources.
-    pub resources: Vec<String>,
-    /// Server classes.
-    pub servers: Vec<ServerSpec>,
-    /// Users; may be empty.
-    pub users: Vec<UserSpec>,
-}
-
-/// One class of identical servers, as stated.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct ServerSpec {
-    /// Name of the class.
-    pub name: String,
-    /// Number of identical servers; 1 if absent.
-    pub count: Option<Rational>,
-    /// Capacity of one server by resource; an absent resource is 0.
-    pub capacity: Vec<(String, Rational)>,
-}
-
-/// One user, as stated.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct UserSpec {
-    /// Name of the user.
-    pub name: String,
-    /// Weight, positive; 1 if absent.
-    pub weight: Option<Rational>,
-    /// Tasks that the user has, possibly fractional; unlimited if absent.
-    pub tasks: Option<Rational>,
-    /// Demand of one task by resource; an absent resource is 0.
-    pub demand: Vec<(String, Rational)>,
-    /// Server classes on which the user may run; all if absent.
-    pub servers: Option<Vec<String>>,
-    /// Demand of one task on certain server classes, in place of `demand`.
-    pub demand_on: Vec<(String, Vec<(String, Rational)>)>,
-    /// `gamma_ni` given directly: tasks of the user when it has all of the class.
-    pub gamma: Vec<(String, Rational)>,
-    /// `u_ni` of the generic criterion (Kesidis, equation 3).
-    pub criterion: Vec<(String, Rational)>,
-}
 
 /// A checked allocation problem.
 #[derive(Debug, Clone, PartialEq)]
@@ -92,71 +48,6 @@ pub struct User {
     demand_on: Vec<(usize, Vec<Rational>)>,
     gamma: Vec<(usize, Rational)>,
     criterion: Vec<(usize, Rational)>,
-}
-
-/// Something a reader of the problem should know although it is no error.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum Warning {
-    /// The user can run nowhere and gets no task.
-    #[error("user `{0}` fits on no server that it may use and gets 0 tasks")]
-    FitsNowhere(String),
-}
-
-/// Why a stated problem is not one.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{kind}")]
-pub struct ProblemError {
-    /// Where in the stated problem.
-    pub place: Place,
-    /// What is wrong there.
-    pub kind: ProblemErrorKind,
-}
-
-/// What can be wrong with a stated problem.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum ProblemErrorKind {
-    /// No resource is named.
-    #[error("expected at least one resource")]
-    NoResources,
-    /// No server class is given.
-    #[error("expected at least one server class")]
-    NoServers,
-    /// A name is given twice.
-    #[error("the {what} `{name}` is named twice")]
-    DuplicateName {
-        /// resource, server or user
-        what: &'static str,
-        /// The name.
-        name: String,
-    },
-    /// A name is empty.
-    #[error("a {0} needs a name that is not empty")]
-    EmptyName(&'static str),
-    /// A reference to something that is not there.
-    #[error("there is no {what} `{name}`")]
-    Unknown {
-        /// resource, server or user
-        what: &'static str,
-        /// The name.
-        name: String,
-    },
-    /// A quantity below zero.
-    #[error("{0} is negative: expected a number of at least 0")]
-    Negative(String),
-    /// A weight or rate that is not above zero.
-    #[error("{0} is not positive: expected a number above 0")]
-    NotPositive(String),
-    /// A count that is not an integer from 1 to [`MAX_COUNT`].
-    #[error("{0} is not a count of servers: expected an integer from 1 to 10^12")]
-    BadCount(String),
-    /// A demand that asks for nothing.
-    #[error("user `{0}` demands nothing: expected at least one resource with a demand above 0")]
-    DemandsNothing(String),
-    /// The user may run on no server class at all.
-    #[error("user `{0}` may use no server class: expected at least one, or no `servers` at all")]
-    NoServerAllowed(String),
 }
 
 impl Problem {

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use evenhand_exact::linear::SparseRow;
 use evenhand_problem::{Constraints, Problem, Rational};
 
 /// Users with the same demand, eligibility, weight and tasks.
@@ -57,6 +58,14 @@ pub fn merge<'a>(
         }
     }
     groups
+}
+
+/// What one task of user `n` on class `i` uses, as entries of a column: `(capacity row, amount)`.
+#[must_use]
+pub fn capacity_entries(constraints: &Constraints<'_>, n: usize, i: usize) -> SparseRow {
+    let usage = constraints.usage(n, i).unwrap_or_default();
+    let entries = constraints.class_rows(i).zip(usage.iter());
+    entries.filter(|(_, usage)| !usage.is_zero()).map(|(row, usage)| (row, usage.clone())).collect()
 }
 
 #[derive(PartialEq, Eq, Hash)]

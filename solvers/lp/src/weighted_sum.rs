@@ -9,7 +9,7 @@ use evenhand_problem::{Constraints, Rational};
 
 use crate::error::LpError;
 use crate::exact_lp::{ExactColumn, ExactLp, Sense, Variable};
-use crate::groups::{Group, merge};
+use crate::groups::{Group, capacity_entries, merge};
 use crate::highs::{BasisStatus, ColumnBlock, FloatLp};
 
 /// Exact pivots after which a basis is given up.
@@ -152,14 +152,7 @@ impl<'a> Programme<'a> {
 
     fn add_column(&mut self, g: usize, i: usize, worth: &[Rational]) {
         let n = self.groups[g].representative();
-        let usage = self.constraints.usage(n, i).unwrap_or_default();
-        let mut entries: Vec<(usize, Rational)> = self
-            .constraints
-            .class_rows(i)
-            .zip(usage.iter())
-            .filter(|(_, usage)| !usage.is_zero())
-            .map(|(row, usage)| (row, usage.clone()))
-            .collect();
+        let mut entries = capacity_entries(self.constraints, n, i);
         let extra = self.task_rows[g].into_iter().chain(self.floor_rows[g]);
         entries.extend(extra.map(|row| (row, Rational::from(1))));
         let gamma = self.constraints.problem().gamma(n, i).to_f64();

@@ -13,6 +13,7 @@ use super::master::{MasterBasis, Placement};
 use super::rounds::Round;
 use crate::error::LpError;
 use crate::exact_lp::{ExactColumn, ExactLp, Sense, Variable};
+use crate::groups::capacity_entries;
 
 /// The exact optimum over the placements of the basis, and the pivots it took.
 pub fn solve(
@@ -47,14 +48,7 @@ pub fn solve(
         entries: active.map(|g| (n_rows + g, Rational::from(-1))).collect(),
     });
     for &(Placement { g, i }, _) in &basis.placements {
-        let usage = data.constraints.usage(data.groups[g].representative(), i).unwrap_or_default();
-        let mut entries: Vec<(usize, Rational)> = data
-            .constraints
-            .class_rows(i)
-            .zip(usage.iter())
-            .filter(|(_, usage)| !usage.is_zero())
-            .map(|(row, usage)| (row, usage.clone()))
-            .collect();
+        let mut entries = capacity_entries(data.constraints, data.groups[g].representative(), i);
         entries.push((n_rows + g, data.tasks_per_level_on(g, i).recip()));
         entries.extend(task_rows[g].map(|row| (row, Rational::from(1))));
         lp.columns.push(ExactColumn { cost: Rational::new(), entries });

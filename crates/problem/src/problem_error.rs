@@ -1,0 +1,70 @@
+//! What can be wrong with a stated problem, and what is merely worth knowing.
+
+use thiserror::Error;
+
+use crate::place::Place;
+
+/// Something a reader of the problem should know although it is no error.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum Warning {
+    /// The user can run nowhere and gets no task.
+    #[error("user `{0}` fits on no server that it may use and gets 0 tasks")]
+    FitsNowhere(String),
+}
+
+/// Why a stated problem is not one.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{kind}")]
+pub struct ProblemError {
+    /// Where in the stated problem.
+    pub place: Place,
+    /// What is wrong there.
+    pub kind: ProblemErrorKind,
+}
+
+/// What can be wrong with a stated problem.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ProblemErrorKind {
+    /// No resource is named.
+    #[error("expected at least one resource")]
+    NoResources,
+    /// No server class is given.
+    #[error("expected at least one server class")]
+    NoServers,
+    /// A name is given twice.
+    #[error("the {what} `{name}` is named twice")]
+    DuplicateName {
+        /// resource, server or user
+        what: &'static str,
+        /// The name.
+        name: String,
+    },
+    /// A name is empty.
+    #[error("a {0} needs a name that is not empty")]
+    EmptyName(&'static str),
+    /// A reference to something that is not there.
+    #[error("there is no {what} `{name}`")]
+    Unknown {
+        /// resource, server or user
+        what: &'static str,
+        /// The name.
+        name: String,
+    },
+    /// A quantity below zero.
+    #[error("{0} is negative: expected a number of at least 0")]
+    Negative(String),
+    /// A weight or rate that is not above zero.
+    #[error("{0} is not positive: expected a number above 0")]
+    NotPositive(String),
+    /// A count that is not an integer from 1 to [`MAX_COUNT`](crate::problem::MAX_COUNT).
+    #[error("{0} is not a count of servers: expected an integer from 1 to 10^12")]
+    BadCount(String),
+    /// A demand that asks for nothing.
+    #[error("user `{0}` demands nothing: expected at least one resource with a demand above 0")]
+    DemandsNothing(String),
+    /// The user may run on no server class at all.
+    #[error("user `{0}` may use no server class: expected at least one, or no `servers` at all")]
+    NoServerAllowed(String),
+}

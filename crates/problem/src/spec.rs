@@ -1,0 +1,48 @@
+//! An allocation problem as somebody states it: names and numbers, not checked yet.
+
+use rug::Rational;
+
+/// An allocation problem as somebody states it, by name, before it is checked.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ProblemSpec {
+    /// A title for people; may be empty.
+    pub name: String,
+    /// Names of the resources.
+    pub resources: Vec<String>,
+    /// Server classes.
+    pub servers: Vec<ServerSpec>,
+    /// Users; may be empty.
+    pub users: Vec<UserSpec>,
+}
+
+/// One class of identical servers, as stated.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ServerSpec {
+    /// Name of the class.
+    pub name: String,
+    /// Number of identical servers; 1 if absent.
+    pub count: Option<Rational>,
+    /// Capacity of one server by resource; an absent resource is 0.
+    pub capacity: Vec<(String, Rational)>,
+}
+
+/// One user, as stated.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct UserSpec {
+    /// Name of the user.
+    pub name: String,
+    /// Weight, positive; 1 if absent.
+    pub weight: Option<Rational>,
+    /// Tasks that the user has, possibly fractional; unlimited if absent.
+    pub tasks: Option<Rational>,
+    /// Demand of one task by resource; an absent resource is 0.
+    pub demand: Vec<(String, Rational)>,
+    /// Server classes on which the user may run; all if absent.
+    pub servers: Option<Vec<String>>,
+    /// Demand of one task on certain server classes, in place of `demand`.
+    pub demand_on: Vec<(String, Vec<(String, Rational)>)>,
+    /// `gamma_ni` given directly: tasks of the user when it has all of the class.
+    pub gamma: Vec<(String, Rational)>,
+    /// `u_ni` of the generic criterion (Kesidis, equation 3).
+    pub criterion: Vec<(String, Rational)>,
+}
