@@ -14,7 +14,7 @@
 use std::borrow::Cow;
 
 use rayon::prelude::*;
-use rug::{Integer, Rational};
+use rug::{Assign, Integer, Rational};
 
 use crate::claim::Refusal;
 use crate::instance::{Instance, InstanceError};
@@ -213,24 +213,35 @@ impl<'a, 'b> Dual<'a, 'b> {
         }
     }
 
-    /// `(sum_r p_ir d_nir + q_n - a_ni) M` as a numerator and a denominator, given
-    /// `(q_n - a_ni) M common_scale` when it is the same on all classes.
-    fn reduced_cost(&self, n: usize, i: usize, net: Option<&Integer>) -> (Integer, Cow<'_, Integer>) {
+    /// Sets `cost` to the numerator of `(sum_r p_ir d_nir + q_n - a_ni) M` and returns the
+    /// denominator, given `(q_n - a_ni) M common_scale` when it is the same on all classes.
+    fn reduced_cost(
+        &self,
+        cost: &mut Integer,
+        n: usize,
+        i: usize,
+        net: Option<&Integer>,
+    ) -> Cow<'_, Integer> {
         let scaled = &self.instance.scaled;
         if self.instance.constraints().is_time_shared(i) {
-            let net = self.net(n, i);
+            *cost = self.net(n, i);
             let Some((_, _, price)) = self.priced[i].first() else {
-                return (net, Cow::Owned(Integer::from(1)));
+                return Cow::Owned(Integer::from(1));
             };
             let gamma = scaled.problem().unconstrained_gamma(n, i);
-            return (net * gamma.numer() + price * gamma.denom(), Cow::Owned(gamma.numer().clone()));
+            *cost *= gamma.numer();
+            *cost += price * gamma.denom();
+            return Cow::Owned(gamma.numer().clone());
         }
-        let mut cost = net.map_or_else(|| self.net(n, i) * &scaled.common_scale, Integer::clone);
+        match net {
+            Some(net) => cost.assign(net),
+            None => *cost = self.net(n, i) * &scaled.common_scale,
+        }
         let demand = scaled.demand(n, i);
         for (r, _, price) in &self.priced[i] {
-            cost += price * &demand[*r];
+            *cost += price * &demand[*r];
         }
-        (cost, Cow::Borrowed(&scaled.common_scale))
+        Cow::Borrowed(&scaled.common_scale)
     }
 
     /// Checks the inequalities of user `n` and returns what its tasks add to `eps`.
@@ -240,8 +251,12 @@ impl<'a, 'b> Dual<'a, 'b> {
         let net = uniform.then(|| self.net(n, 0) * &scaled.common_scale);
         // Without a worth the inequalities say that nothing is at most a sum of what is not negative.
         let is_worth = self.worths[n].values().any(|worth| *worth > 0);
-        let too_low = |i: &usize| is_worth && self.reduced_cost(n, *i, net.as_ref()).0 < 0;
-        if let Some(i) = scaled.classes(n).find(too_low) {
+        let mut cost = Integer::new();
+        let too_low = |i: &usize| {
+            self.reduced_cost(&mut cost, n, *i, net.as_ref());
+            cost < 0
+        };
+        if let Some(i) = scaled.classes(n).filter(|_| is_worth).find(too_low) {
             let problem = scaled.problem();
             return Err(Refusal::new(format!(
                 "the prices on server `{}` are too low for user `{}`",
@@ -251,11 +266,11 @@ impl<'a, 'b> Dual<'a, 'b> {
         }
         let mut excess = Excess::default();
         for (i, x) in &self.instance.tasks[n] {
-            let (cost, scale) = self.reduced_cost(n, *i, net.as_ref());
+            let scale = self.reduced_cost(&mut cost, n, *i, net.as_ref());
             if cost.is_zero() {
                 continue;
             }
-            let value = cost * &*x.as_abs();
+            let value = Integer::from(&cost * &*x.as_abs());
             if let Cow::Owned(scale) = scale {
                 excess.apart +=
                     Rational::from((value, scale * &self.denominator)) / &self.instance.denominator;

@@ -15,6 +15,7 @@
 
 use evenhand_exact::linear::{Lu, SparseRow};
 use evenhand_problem::{Integer, Rational};
+use rug::Assign;
 
 use super::data::LevelData;
 use super::integers::{Integers, scaled};
@@ -190,30 +191,35 @@ impl<'a> Lift<'a> {
 
     /// What one task of group `g` on class `i` costs.
     fn value(&self, prices: &[Integer], g: usize, i: usize) -> Integer {
+        let mut sum = Integer::new();
+        self.set_value(&mut sum, prices, g, i);
+        sum
+    }
+
+    /// Sets `sum` to [`Lift::value`], in place.
+    fn set_value(&self, sum: &mut Integer, prices: &[Integer], g: usize, i: usize) {
         let usage = self.integers.usage(self.data, g, i);
         let prices = &prices[self.data.constraints.class_rows(i)];
-        let mut sum = Integer::new();
+        sum.assign(0);
         for (price, usage) in prices.iter().zip(usage.iter()) {
-            sum += price * usage;
+            *sum += price * usage;
         }
-        sum
     }
 
     /// No group may find a class cheaper than what its level is worth.
     fn check_dual(&self, prices: &[Integer], group_prices: &[Integer]) -> Result<(), LiftFailure> {
         let mut improving = Vec::new();
+        let (mut price, mut best) = (Integer::new(), Integer::new());
         for (g, group) in self.data.groups.iter().enumerate() {
-            let mut best = &group_prices[g];
-            if *best == 0 {
+            if group_prices[g] == 0 {
                 continue;
             }
-            let mut cheaper;
+            best.assign(&group_prices[g]);
             let mut choice = None;
             for &i in &group.classes {
-                let price = self.value(prices, g, i);
-                if price < *best {
-                    cheaper = price;
-                    best = &cheaper;
+                self.set_value(&mut price, prices, g, i);
+                if price < best {
+                    std::mem::swap(&mut price, &mut best);
                     choice = Some(i);
                 }
             }
