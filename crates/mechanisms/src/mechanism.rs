@@ -49,7 +49,7 @@ pub struct Info {
 pub struct Outcome {
     /// The allocation.
     pub allocation: Allocation,
-    /// Levels at which somebody was blocked; 0 where the mechanism has no rounds.
+    /// Rounds of raising a level until somebody is blocked or all are satisfied; 0 without rounds.
     pub rounds: usize,
     /// Linear programmes solved.
     pub programmes: usize,

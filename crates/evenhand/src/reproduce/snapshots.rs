@@ -71,7 +71,7 @@ fn entry(id: &str, source: &'static str, problem: &Problem, mechanism: &str) -> 
         ),
         agrees: None,
         note: format!(
-            "solved in {:.0} ms, certified in {:.0} ms, checked in {:.0} ms; {} blocking levels",
+            "solved in {:.0} ms, certified in {:.0} ms, checked in {:.0} ms; rounds: {}",
             solved.as_secs_f64() * 1e3,
             certified.as_secs_f64() * 1e3,
             checked.as_secs_f64() * 1e3,

@@ -44,7 +44,7 @@ pub struct LexicographicOptimum<T> {
     pub tasks: Vec<Vec<(usize, T)>>,
     /// Blocking levels with their proofs, ascending; empty in floating point.
     pub duals: Vec<LevelDual>,
-    /// Blocking levels found.
+    /// Rounds: how often the level was raised until somebody was blocked, or everybody had all its tasks.
     pub rounds: usize,
     /// Linear programmes solved, columns added in between not counted.
     pub solves: usize,
