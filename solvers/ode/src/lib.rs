@@ -1,0 +1,3 @@
+//! Continuous solvers in floating point; nothing here is believed before `evenhand-exact` has
+//! checked it.
+#![forbid(unsafe_code)]
