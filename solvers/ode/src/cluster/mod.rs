@@ -1,0 +1,20 @@
+//! Proportional and alpha fairness on a cluster: maximise `sum_n w_n g_a(U_n)`, `g_1 = log` and
+//! `g_a(U) = U^(1-a) / (1-a)` otherwise, over the placements that the capacity rows and the task
+//! limits allow (Kesidis, equation 15; THEORY, section 3).
+//!
+//! An interior point method with the structure exploited. A user's variables meet in one sum,
+//! `U_n`, so the Newton matrix is block-diagonal by user, each block a diagonal plus rank one, and
+//! only the capacity rows tie users together: a step costs `O(N R^2 + R^3)` for `R` rows, whatever
+//! the number of users.
+//!
+//! | | |
+//! |---|---|
+//! | [`Cluster`] | the problem in floating point |
+//! | [`solve`] | the optimum, its prices, and how far the method got |
+
+mod interior;
+mod model;
+mod newton;
+
+pub use interior::{ClusterPoint, Settings, Status, solve};
+pub use model::{Cluster, ClusterError, Placement, User};

@@ -1,0 +1,237 @@
+//! The Newton matrix, factored: blocks by user, eliminated down to the capacity rows.
+//!
+//! The block of user `n` over its placements is `D + c v v'` (`D = z/y`, `v` the worth, `c` the
+//! curvature of its utility and, where the limit is proportional to it, of its task limit). With
+//! `D` tiny on the placements that are used, inverting that as it stands cancels all digits, so
+//! the utility itself takes the place of one *key* placement, the one with the least `D / v^2`
+//! (THEORY, fact 0, uses the same key). In these coordinates the block is `diag + D_k u u'` with a
+//! small `D_k`, and nothing cancels.
+
+use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
+use rayon::prelude::*;
+
+use super::interior::Point;
+use super::model::{Cluster, Scaled};
+
+/// Users whose low-rank parts are multiplied at a time.
+const BLOCK: usize = 256;
+/// Parts of the sum over users: fixed, so that the order of summation does not depend on threads.
+const PARTS: usize = 16;
+
+/// A user's step. Sums over the placements are kept as they were solved for: added up again they
+/// would lose all digits when a user moves between classes.
+pub(super) struct BlockStep {
+    /// By placement.
+    pub y: Vec<f64>,
+    /// `v . dy`.
+    pub utility: f64,
+    /// `(q / h) t . dy`.
+    pub limit_price: f64,
+    /// `t . dy`.
+    pub part: f64,
+}
+
+/// A user's block, in coordinates in which the utility replaces the key placement.
+pub(super) struct Block {
+    key: usize,
+    /// By placement, of the transformed diagonal: its inverse; at the key, of the utility.
+    inverse: Vec<f64>,
+    /// `u`.
+    direction: Vec<f64>,
+    /// `1/D_k + u' diag^-1 u`; infinite when the key is the only placement.
+    scale: f64,
+    /// `q / h` of the task limit; 0 without one.
+    price_over_slack: f64,
+    /// The task limit, where it is not a multiple of the worth: `H^-1 t` and `1/kappa + t' H^-1 t`.
+    limit: Option<(Vec<f64>, f64)>,
+}
+
+impl Block {
+    fn new(user: &Scaled, at: &Point, n: usize, alpha: f64) -> Self {
+        let here = &at.users[n];
+        let weight = |i: usize| here.z[i] / here.y[i];
+        let price_over_slack = if user.part.is_empty() { 0.0 } else { here.q / here.h };
+        let shared = user.part_per_worth.map_or(0.0, |part| price_over_slack * part * part);
+        let curvature = alpha * here.lambda / here.utility + shared;
+        let count = user.worth.len();
+        let per_worth = |i: usize| weight(i) / (user.worth[i] * user.worth[i]);
+        let key = (0..count).min_by(|&a, &b| per_worth(a).total_cmp(&per_worth(b))).unwrap_or(0);
+        let key_worth = user.worth[key];
+        let mut block = Self {
+            key,
+            inverse: (0..count).map(|i| weight(i).recip()).collect(),
+            direction: user.worth.iter().map(|v| -v / key_worth).collect(),
+            scale: f64::INFINITY,
+            price_over_slack,
+            limit: None,
+        };
+        block.direction[key] = key_worth.recip();
+        if count == 1 {
+            block.inverse[key] = (curvature + per_worth(key)).recip();
+            return block;
+        }
+        block.inverse[key] = curvature.recip();
+        let sum: f64 = block.direction.iter().zip(&block.inverse).map(|(u, inverse)| u * u * inverse).sum();
+        block.scale = weight(key).recip() + sum;
+        if !user.part.is_empty() && user.part_per_worth.is_none() {
+            let part = block.transform(user, user.part.clone());
+            let solved = block.solve_low_rank(&part);
+            let denominator = price_over_slack.recip() + dot(&part, &solved);
+            block.limit = Some((solved, denominator));
+        }
+        block
+    }
+
+    /// `P' g`: a gradient over the placements, in the block's coordinates.
+    pub(super) fn transform(&self, user: &Scaled, mut gradient: Vec<f64>) -> Vec<f64> {
+        let at_key = gradient[self.key] / user.worth[self.key];
+        for (g, v) in gradient.iter_mut().zip(&user.worth) {
+            *g -= at_key * v;
+        }
+        gradient[self.key] = at_key;
+        gradient
+    }
+
+    /// `H^-1 b`, for `b` in the block's coordinates.
+    pub(super) fn solve(&self, user: &Scaled, right: &[f64]) -> BlockStep {
+        let mut step = self.solve_low_rank(right);
+        let mut limit_price = match user.part_per_worth {
+            Some(part) => self.price_over_slack * part * step[self.key],
+            None => 0.0,
+        };
+        if let Some((solved, denominator)) = &self.limit {
+            let part = self.transform(user, user.part.clone());
+            limit_price = dot(&part, &step) / denominator;
+            for (x, s) in step.iter_mut().zip(solved) {
+                *x -= limit_price * s;
+            }
+        }
+        let utility = step[self.key];
+        let others: f64 = (0..step.len()).filter(|&i| i != self.key).map(|i| user.worth[i] * step[i]).sum();
+        step[self.key] = (utility - others) / user.worth[self.key];
+        let part = if limit_price == 0.0 { 0.0 } else { limit_price / self.price_over_slack };
+        BlockStep { y: step, utility, limit_price, part }
+    }
+
+    fn solve_low_rank(&self, right: &[f64]) -> Vec<f64> {
+        let mut solution: Vec<f64> =
+            right.iter().zip(&self.inverse).map(|(b, inverse)| b * inverse).collect();
+        if self.scale.is_finite() {
+            let factor = dot(&self.direction, &solution) / self.scale;
+            for ((x, u), inverse) in solution.iter_mut().zip(&self.direction).zip(&self.inverse) {
+                *x -= factor * u * inverse;
+            }
+        }
+        solution
+    }
+
+    /// Column of the capacity rows that belongs to coordinate `i`, sparse.
+    fn column(&self, user: &Scaled, i: usize, into: &mut Vec<(usize, f64)>) {
+        into.clear();
+        let key_worth = user.worth[self.key];
+        if i == self.key {
+            into.extend(user.usage[i].iter().map(|(row, a)| (*row, a / key_worth)));
+            return;
+        }
+        into.extend(user.usage[i].iter().copied());
+        let ratio = user.worth[i] / key_worth;
+        for (row, a) in &user.usage[self.key] {
+            match into.iter_mut().find(|(at, _)| at == row) {
+                Some((_, value)) => *value -= ratio * a,
+                None => into.push((*row, -ratio * a)),
+            }
+        }
+    }
+}
+
+pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+/// The factored matrix at a point.
+pub(super) struct Newton {
+    pub blocks: Vec<Block>,
+    factor: Cholesky<f64, Dyn>,
+    /// Rows were multiplied by this to have ones on the diagonal.
+    scale: DVector<f64>,
+}
+
+impl Newton {
+    /// `None` when the matrix is not positive definite even after regularisation: some number has
+    /// over- or underflowed.
+    pub fn new(cluster: &Cluster, at: &Point, alpha: f64) -> Option<Self> {
+        let users = &cluster.users;
+        let blocks: Vec<Block> =
+            (0..users.len()).into_par_iter().map(|n| Block::new(&users[n], at, n, alpha)).collect();
+        let part = users.len().div_ceil(PARTS).max(1);
+        let parts: Vec<DMatrix<f64>> = (0..users.len().div_ceil(part))
+            .into_par_iter()
+            .map(|k| normal_matrix(cluster, &blocks, k * part..((k + 1) * part).min(users.len())))
+            .collect();
+        let mut matrix = DMatrix::zeros(cluster.n_rows, cluster.n_rows);
+        for part in parts {
+            matrix += part;
+        }
+        for row in 0..cluster.n_rows {
+            matrix[(row, row)] += at.slack[row] / at.price[row];
+        }
+        let scale = DVector::from_fn(cluster.n_rows, |row, _| matrix[(row, row)].sqrt().recip());
+        if !scale.iter().all(|s| s.is_finite() && *s > 0.0) {
+            return None;
+        }
+        for column in 0..cluster.n_rows {
+            for row in 0..cluster.n_rows {
+                matrix[(row, column)] *= scale[row] * scale[column];
+            }
+        }
+        let mut ridge = 0.0;
+        while ridge < 1e-6 {
+            let mut regular = matrix.clone();
+            for row in 0..cluster.n_rows {
+                regular[(row, row)] += ridge;
+            }
+            if let Some(factor) = Cholesky::new(regular) {
+                return Some(Self { blocks, factor, scale });
+            }
+            ridge = (ridge * 100.0_f64).max(1e-15);
+        }
+        None
+    }
+
+    /// Solves for the prices: `M dp = right`.
+    pub fn prices(&self, right: &DVector<f64>) -> DVector<f64> {
+        let scaled = right.component_mul(&self.scale);
+        self.factor.solve(&scaled).component_mul(&self.scale)
+    }
+}
+
+/// `sum_n A_n H_n^-1 A_n'` over some users.
+fn normal_matrix(cluster: &Cluster, blocks: &[Block], users: std::ops::Range<usize>) -> DMatrix<f64> {
+    let n_rows = cluster.n_rows;
+    let mut matrix = DMatrix::zeros(n_rows, n_rows);
+    let mut column = Vec::new();
+    let members: Vec<usize> = users.collect();
+    for members in members.chunks(BLOCK) {
+        let mut low_rank = DMatrix::zeros(n_rows, 2 * members.len());
+        for (position, &n) in members.iter().enumerate() {
+            let (user, block) = (&cluster.users[n], &blocks[n]);
+            for i in 0..user.worth.len() {
+                block.column(user, i, &mut column);
+                for (a, x) in &column {
+                    for (b, y) in &column {
+                        matrix[(*a, *b)] += block.inverse[i] * x * y;
+                    }
+                    if block.scale.is_finite() {
+                        let factor = block.inverse[i] * block.direction[i] / block.scale.sqrt();
+                        low_rank[(*a, 2 * position)] += factor * x;
+                    }
+                    if let Some((solved, denominator)) = &block.limit {
+                        low_rank[(*a, 2 * position + 1)] += solved[i] / denominator.sqrt() * x;
+                    }
+                }
+            }
+        }
+        matrix.gemm(-1.0, &low_rank, &low_rank.transpose(), 1.0);
+    }
+    matrix
+}
