@@ -11,6 +11,8 @@
 //! | sharing-incentive | `{"tightest": {"user"}}` | `{"user", "loss"}` |
 //! | pareto-optimal | `{"user_weights": {user: l}, "prices": {server: {resource: p}}, "user_prices": {user: q}}` | `{"dominating": {user: {server: y}}}` |
 //! | max-min | `{"levels": [{"level", "user_weights", "prices", "user_prices"}]}` | `{"user", "allocation": {user: {server: y}}}` |
+//! | njc | `{"witness": {user: {"server", "resource"} or "satisfied"}}` | `{"user", "entitlement", "shares": {server: {resource: share}}}`, zeros included |
+//! | proportional | `{"prices", "user_prices"}` | `{"better": {user: {server: y}}}`, or `{"user"}`, which has nothing |
 //! | the bottleneck axioms | as max-min, with `"resource"` | as max-min, with `"resource"` |
 //!
 //! The row of a class whose time is shared is the resource `time`. Slacks are in the units of the
@@ -30,9 +32,11 @@ use serde_json::value::RawValue;
 use crate::axiom::Axiom;
 use crate::axiom::feasible::Limit;
 use crate::axiom::max_min::Level;
+use crate::axiom::njc::{Complaint, Witness};
 use crate::checker::Verdict;
 use crate::claim::{Claim, Evidence};
 use crate::instance::Tasks;
+use crate::parameters::Parameters;
 use crate::prices::Prices;
 use crate::share::Share;
 
@@ -62,7 +66,7 @@ impl Certificate {
     /// The certificate as JSON; the same certificate gives the same bytes.
     #[must_use]
     pub fn to_json(&self) -> String {
-        let names = Names { problem: &self.problem, sharing: self.allocation.sharing };
+        let names = Names::new(&self.problem, self.allocation.sharing);
         let mut out = format!("{{\"kind\": \"certificate\", \"version\": {VERSION},\n\"problem\": ");
         out.push_str(problem_to_json(&self.problem).trim_end());
         out.push_str(",\n\"allocation\": ");
@@ -177,10 +181,14 @@ impl Verdict {
 
 struct Names<'a> {
     problem: &'a Problem,
-    sharing: Sharing,
+    constraints: Constraints<'a>,
 }
 
-impl Names<'_> {
+impl<'a> Names<'a> {
+    fn new(problem: &'a Problem, sharing: Sharing) -> Self {
+        Self { problem, constraints: Constraints::new(problem, sharing) }
+    }
+
     // An index that is out of range names nothing: the writer cannot panic, and the file is refused.
     fn user(&self, n: usize) -> String {
         self.problem.users().get(n).map_or_else(String::new, |user| user.name().to_owned())
@@ -227,9 +235,18 @@ impl Names<'_> {
         if let Some(share) = claim.share {
             fields.push(("share".to_owned(), Json::Text(share.name(self.problem))));
         }
+        if let Some(alpha) = &claim.alpha {
+            fields.push(("alpha".to_owned(), number(alpha)));
+        }
         fields.push(("holds".to_owned(), claim.holds.map_or(Json::Null, Json::Bool)));
         fields.push(("margin".to_owned(), claim.margin.as_ref().map_or(Json::Null, number)));
-        fields.push(("evidence".to_owned(), self.evidence(&claim.evidence)));
+        let evidence = match &claim.evidence {
+            Evidence::Prices(prices) if claim.axiom == Axiom::Proportional => {
+                Json::Object(self.prices(prices).into_iter().skip(1).collect())
+            }
+            evidence => self.evidence(evidence),
+        };
+        fields.push(("evidence".to_owned(), evidence));
         if let Some(why) = &claim.why {
             fields.push(("why".to_owned(), string(why)));
         }
@@ -271,15 +288,38 @@ impl Names<'_> {
             Evidence::Rise { resource, user: n, allocation } => {
                 of(resource, vec![("user", user(n)), ("allocation", self.tasks(allocation))])
             }
+            Evidence::Witnesses(witnesses) => {
+                let stated = witnesses.iter().enumerate().filter_map(|(n, w)| Some((n, (*w)?)));
+                let stated = stated.map(|(n, witness)| (self.user(n), self.witness(witness)));
+                fields([("witness", Json::Object(stated.collect()))])
+            }
+            Evidence::Complaint(complaint) => {
+                let shares = complaint.shares.iter().map(|(row, share)| (*row, share));
+                fields([
+                    ("user", user(&complaint.user)),
+                    ("entitlement", number(&complaint.entitlement)),
+                    ("shares", self.by_row(shares)),
+                ])
+            }
+            Evidence::Better(tasks) => fields([("better", self.tasks(tasks))]),
+            Evidence::Nothing { user: n } => fields([("user", user(n))]),
         }
+    }
+
+    fn witness(&self, witness: Witness) -> Json {
+        let Witness::Row(row) = witness else { return string("satisfied") };
+        let rows = self.constraints.rows();
+        let named = rows.get(row).map(|at| (self.server(at.server), self.kind(at.kind)));
+        let (server, resource) = named.unwrap_or_default();
+        fields([("server", Json::Text(server)), ("resource", Json::Text(resource))])
     }
 
     fn limit(&self, limit: Limit, slack: &Rational) -> Json {
         let slack = ("slack", number(slack));
         match limit {
             Limit::Row(row) => {
-                let constraints = Constraints::new(self.problem, self.sharing);
-                let (server, kind) = constraints
+                let (server, kind) = self
+                    .constraints
                     .rows()
                     .get(row)
                     .map_or_else(Default::default, |row| (self.server(row.server), self.kind(row.kind)));
@@ -297,18 +337,23 @@ impl Names<'_> {
             let values = values.iter().enumerate().filter(|(_, value)| !value.is_zero());
             Json::Object(values.map(|(n, value)| (self.user(n), number(value))).collect())
         };
-        let constraints = Constraints::new(self.problem, self.sharing);
-        let mut by_server: BTreeMap<usize, Vec<(String, Json)>> = BTreeMap::new();
-        for (row, price) in constraints.rows().iter().zip(&prices.rows).filter(|(_, price)| !price.is_zero())
-        {
-            by_server.entry(row.server).or_default().push((self.kind(row.kind), number(price)));
-        }
-        let rows = by_server.into_iter().map(|(i, prices)| (self.server(i), Json::Object(prices)));
+        let rows = prices.rows.iter().enumerate().filter(|(_, price)| !price.is_zero());
         vec![
             ("user_weights".to_owned(), by_user(&prices.user_weights)),
-            ("prices".to_owned(), Json::Object(rows.collect())),
+            ("prices".to_owned(), self.by_row(rows)),
             ("user_prices".to_owned(), by_user(&prices.users)),
         ]
+    }
+
+    /// `{server: {resource: value}}`.
+    fn by_row<'v>(&self, values: impl Iterator<Item = (usize, &'v Rational)>) -> Json {
+        let mut by_server: BTreeMap<usize, Vec<(String, Json)>> = BTreeMap::new();
+        for (row, value) in values {
+            let Some(at) = self.constraints.rows().get(row) else { continue };
+            by_server.entry(at.server).or_default().push((self.kind(at.kind), number(value)));
+        }
+        let rows = by_server.into_iter().map(|(i, values)| (self.server(i), Json::Object(values)));
+        Json::Object(rows.collect())
     }
 }
 
@@ -335,17 +380,20 @@ impl<'r, 't> Reader<'r, 't> {
     fn claim(&self, raw: &'t RawValue) -> Result<Claim, FormatError> {
         let document = self.document;
         let object = document.object(raw)?;
-        object.only(document, &["axiom", "share", "holds", "margin", "evidence", "why"])?;
+        object.only(document, &["axiom", "share", "alpha", "holds", "margin", "evidence", "why"])?;
         let axiom = self.axiom(object.need(document, "axiom")?)?;
         if !axiom.is_available() {
             let message = format!("this version cannot check `{}`", axiom.name());
             return Err(document.error(object.need(document, "axiom")?, message));
         }
         let share = object.get("share").map(|raw| self.share(raw)).transpose()?;
-        if share.is_some() != (axiom == Axiom::MaxMin) {
-            let message = "the field `share` belongs to max-min, and to nothing else";
-            return Err(document.error(object.get("share").unwrap_or(raw), message));
-        }
+        let alpha = object.get("alpha").map(|raw| document.number(raw)).transpose()?;
+        let is_of = |parameters: Parameters, field: &str| {
+            let about = object.get(field).unwrap_or(raw);
+            parameters.of(axiom).map_err(|refusal| document.error(about, refusal.to_string()))
+        };
+        is_of(Parameters { share, alpha: None }, "share")?;
+        let Parameters { share, alpha } = is_of(Parameters { share, alpha }, "alpha")?;
         let holds = object.need(document, "holds")?;
         let holds = if is_null(holds) { None } else { Some(document.boolean(holds)?) };
         let margin = object.get("margin").filter(|raw| !is_null(raw));
@@ -360,7 +408,8 @@ impl<'r, 't> Reader<'r, 't> {
                 "the field `why` belongs to what does not apply (`holds` null), and to nothing else";
             return Err(document.error(object.get("why").unwrap_or(raw), message));
         }
-        Ok(Claim { axiom, share, holds, margin, evidence, why: why.map(std::borrow::Cow::into_owned) })
+        let why = why.map(std::borrow::Cow::into_owned);
+        Ok(Claim { axiom, share, alpha, holds, margin, evidence, why })
     }
 
     fn axiom(&self, raw: &'t RawValue) -> Result<Axiom, FormatError> {
@@ -402,6 +451,20 @@ impl<'r, 't> Reader<'r, 't> {
             Axiom::ParetoOptimal => {
                 object.only(self.document, &["user_weights", "prices", "user_prices"])?;
                 Ok(Evidence::Prices(self.prices(&object)?))
+            }
+            Axiom::Njc => self.njc(&object),
+            Axiom::Proportional if object.get("better").is_some() => {
+                object.only(self.document, &["better"])?;
+                Ok(Evidence::Better(self.tasks(object.need(self.document, "better")?)?))
+            }
+            Axiom::Proportional if object.get("user").is_some() => {
+                object.only(self.document, &["user"])?;
+                Ok(Evidence::Nothing { user: self.named_user(&object, "user")? })
+            }
+            Axiom::Proportional => {
+                object.only(self.document, &["prices", "user_prices"])?;
+                let (rows, users) = self.unweighted_prices(&object)?;
+                Ok(Evidence::Prices(Prices { user_weights: Vec::new(), rows, users }))
             }
             Axiom::MaxMin => self.max_min(&object, None),
             Axiom::BottleneckFair | Axiom::GlobalBottleneckFair | Axiom::SingleResourceFair => {
@@ -488,20 +551,71 @@ impl<'r, 't> Reader<'r, 't> {
     }
 
     fn prices(&self, object: &Object<'t>) -> Result<Prices, FormatError> {
-        let document = self.document;
+        let (rows, users) = self.unweighted_prices(object)?;
+        let user_weights = self.by_user(object.need(self.document, "user_weights")?)?;
+        Ok(Prices { user_weights, rows, users })
+    }
+
+    /// Of the rows, and of the users.
+    fn unweighted_prices(&self, object: &Object<'t>) -> Result<(Vec<Rational>, Vec<Rational>), FormatError> {
         let mut rows = vec![Rational::new(); self.constraints.rows().len()];
-        for (server, raw) in document.object(object.need(document, "prices")?)?.fields() {
-            let i = self.server(server, raw)?;
-            for (resource, raw) in document.object(raw)?.fields() {
-                rows[self.row(i, resource, raw)?] = document.result_number(raw)?;
-            }
+        for (row, price) in self.by_row(object.need(self.document, "prices")?)? {
+            rows[row] = price;
         }
-        let user_weights = self.by_user(object.need(document, "user_weights")?)?;
         let users = match object.get("user_prices") {
             Some(raw) => self.by_user(raw)?,
             None => vec![Rational::new(); self.problem.n_users()],
         };
-        Ok(Prices { user_weights, rows, users })
+        Ok((rows, users))
+    }
+
+    /// `{server: {resource: value}}`, by row in the order of the file.
+    fn by_row(&self, raw: &'t RawValue) -> Result<Vec<(usize, Rational)>, FormatError> {
+        let document = self.document;
+        let mut values = Vec::new();
+        for (server, raw) in document.object(raw)?.fields() {
+            let i = self.server(server, raw)?;
+            for (resource, raw) in document.object(raw)?.fields() {
+                values.push((self.row(i, resource, raw)?, document.result_number(raw)?));
+            }
+        }
+        Ok(values)
+    }
+
+    fn njc(&self, object: &Object<'t>) -> Result<Evidence, FormatError> {
+        let document = self.document;
+        if let Some(raw) = object.get("witness") {
+            object.only(document, &["witness"])?;
+            let mut witnesses = vec![None; self.problem.n_users()];
+            for (user, raw) in document.object(raw)?.fields() {
+                witnesses[self.user(user, raw)?] = Some(self.witness(raw)?);
+            }
+            return Ok(Evidence::Witnesses(witnesses));
+        }
+        object.only(document, &["user", "entitlement", "shares"])?;
+        let mut shares = self.by_row(object.need(document, "shares")?)?;
+        shares.sort_by_key(|(row, _)| *row);
+        Ok(Evidence::Complaint(Complaint {
+            user: self.named_user(object, "user")?,
+            entitlement: document.result_number(object.need(document, "entitlement")?)?,
+            shares,
+        }))
+    }
+
+    fn witness(&self, raw: &'t RawValue) -> Result<Witness, FormatError> {
+        let document = self.document;
+        if raw.get().starts_with('"') {
+            return match &*document.string(raw)? {
+                "satisfied" => Ok(Witness::Satisfied),
+                _ => Err(document.error(raw, "expected `satisfied`, or `server` and `resource`")),
+            };
+        }
+        let object = document.object(raw)?;
+        object.only(document, &["server", "resource"])?;
+        let server = object.need(document, "server")?;
+        let i = self.server(&document.string(server)?, server)?;
+        let resource = object.need(document, "resource")?;
+        Ok(Witness::Row(self.row(i, &document.string(resource)?, resource)?))
     }
 
     fn by_user(&self, raw: &'t RawValue) -> Result<Vec<Rational>, FormatError> {

@@ -60,7 +60,7 @@ fn first_fault(certificate: &Certificate) -> Result<(), String> {
     let mut seen = HashSet::new();
     for claim in &certificate.claims {
         let name = claim.axiom.name();
-        if !seen.insert((claim.axiom, claim.share)) {
+        if !seen.insert((claim.axiom, claim.parameters())) {
             return Err(format!("`{name}` is claimed twice"));
         }
         if certificate.not_checked.iter().any(|not| not == name) {

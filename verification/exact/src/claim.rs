@@ -6,8 +6,12 @@ use evenhand_problem::{Problem, Rational};
 
 use crate::axiom::feasible::Limit;
 use crate::axiom::max_min::Level;
-use crate::axiom::{Axiom, bottleneck, envy_free, feasible, max_min, pareto_optimal, sharing_incentive};
+use crate::axiom::njc::{self, Complaint, Witness};
+use crate::axiom::{
+    Axiom, bottleneck, envy_free, feasible, max_min, pareto_optimal, proportional, sharing_incentive,
+};
 use crate::instance::{Instance, InstanceError, Tasks};
+use crate::parameters::Parameters;
 use crate::prices::Prices;
 use crate::share::{Share, ShareCoefficients, ShareError};
 
@@ -72,7 +76,7 @@ pub enum Evidence {
         /// Minus the margin, in tasks, where the axiom is violated.
         gain: Option<Rational>,
     },
-    /// Pareto optimal: yes.
+    /// Pareto optimal and proportional: yes. For proportional the weights are left empty.
     Prices(Prices),
     /// Pareto optimal: no, since this allocation is better for somebody and worse for nobody.
     Dominating(Tasks),
@@ -92,6 +96,17 @@ pub enum Evidence {
         /// The allocation.
         allocation: Tasks,
     },
+    /// No justified complaints: what answers the complaint of every active user, by user.
+    Witnesses(Vec<Option<Witness>>),
+    /// No justified complaints: no, since this user has one.
+    Complaint(Complaint),
+    /// Proportional: no, since this allocation has a larger sum.
+    Better(Tasks),
+    /// Proportional: no, since this user could be given something and has nothing.
+    Nothing {
+        /// The user.
+        user: usize,
+    },
 }
 
 /// One axiom of one allocation, judged.
@@ -99,11 +114,14 @@ pub enum Evidence {
 pub struct Claim {
     /// The axiom.
     pub axiom: Axiom,
-    /// The share of [`Axiom::MaxMin`]; absent for the others.
+    /// The share of [`Axiom::MaxMin`], or of [`Axiom::Proportional`]; absent for the others.
     pub share: Option<Share>,
+    /// The `alpha` of [`Axiom::Proportional`]; absent for the others.
+    pub alpha: Option<Rational>,
     /// Whether it holds within the tolerance; absent: it does not apply.
     pub holds: Option<bool>,
-    /// The margin, in tasks (feasible: a fraction of the capacity); absent when nothing is compared.
+    /// The margin, in the units of [`axiom`](crate::axiom); absent when nothing is compared, or a
+    /// user has nothing where it has to have something.
     pub margin: Option<Rational>,
     /// What shows it.
     pub evidence: Evidence,
@@ -112,31 +130,30 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// Whether `axiom` (with `share`, for max-min) applies to `problem`.
+    /// Whether `axiom` (with its parameters) applies to `problem`.
     ///
     /// # Errors
     /// Why not, in words.
-    pub fn applies(axiom: Axiom, share: Option<Share>, problem: &Problem) -> Result<(), String> {
-        match axiom {
-            Axiom::BottleneckFair | Axiom::GlobalBottleneckFair | Axiom::SingleResourceFair => {
-                bottleneck::of(axiom, problem).map(|_| ())
-            }
-            Axiom::MaxMin => match share {
-                None => Err("max-min is about a share, and none is named".to_owned()),
-                Some(share) => share.coefficients(problem).map(|_| ()).map_err(|error| error.to_string()),
-            },
-            _ => Ok(()),
-        }
+    pub fn applies(axiom: Axiom, parameters: impl Into<Parameters>, problem: &Problem) -> Result<(), String> {
+        parameters.into().apply(axiom, problem)
     }
 
     /// The claim that `axiom` does not apply, with the reason in words.
     #[must_use]
-    pub fn not_applicable(axiom: Axiom, share: Option<Share>, why: String) -> Self {
-        Self { axiom, share, holds: None, margin: None, evidence: Evidence::None, why: Some(why) }
+    pub fn not_applicable(axiom: Axiom, parameters: impl Into<Parameters>, why: String) -> Self {
+        let stated = parameters.into();
+        let Parameters { share, alpha } = stated.clone().of(axiom).unwrap_or(stated);
+        Self { axiom, share, alpha, holds: None, margin: None, evidence: Evidence::None, why: Some(why) }
+    }
+
+    /// The parameters of the axiom.
+    #[must_use]
+    pub fn parameters(&self) -> Parameters {
+        Parameters { share: self.share, alpha: self.alpha.clone() }
     }
 
     /// The claim about an axiom that needs no evidence from outside: feasible, non-wasteful,
-    /// envy-free and sharing-incentive; for the others only that they do not apply, when that is so.
+    /// envy-free, sharing-incentive and njc; for the others only that they do not apply, when that is so.
     ///
     /// # Errors
     /// [`Refusal`] when the axiom needs evidence, or this version cannot examine it.
@@ -148,13 +165,24 @@ impl Claim {
                 (margin, Evidence::Limit { limit, slack })
             }),
             Axiom::NonWasteful => Some((Rational::new(), Evidence::None)),
-            Axiom::EnvyFree => envy_free::tightest(instance).map(|pair| {
-                let gain = (!judged(&pair.margin)).then(|| Rational::from(-&pair.margin));
-                (pair.margin, Evidence::Envy { user: pair.user, envied: pair.envied, gain })
-            }),
+            Axiom::EnvyFree => {
+                envy_free::check_weights(instance.problem())?;
+                envy_free::tightest(instance).map(|pair| {
+                    let gain = (!judged(&pair.margin)).then(|| Rational::from(-&pair.margin));
+                    (pair.margin, Evidence::Envy { user: pair.user, envied: pair.envied, gain })
+                })
+            }
             Axiom::SharingIncentive => sharing_incentive::tightest(instance).map(|(user, margin)| {
                 let loss = (!judged(&margin)).then(|| Rational::from(-&margin));
                 (margin, Evidence::Entitlement { user, loss })
+            }),
+            Axiom::Njc => njc::examine(instance).map(|found| {
+                let complaint = (!judged(&found.margin)).then(|| njc::complaint(instance, found.user));
+                let evidence = match complaint.flatten() {
+                    Some(complaint) => Evidence::Complaint(complaint),
+                    None => Evidence::Witnesses(found.witnesses),
+                };
+                (found.margin, evidence)
             }),
             _ if !axiom.is_available() => {
                 return Err(Refusal::new(format!("this version cannot examine `{}`", axiom.name())));
@@ -166,27 +194,26 @@ impl Claim {
         };
         let holds = found.as_ref().is_none_or(|(margin, _)| judged(margin));
         let (margin, evidence) = found.map_or((None, Evidence::None), |(m, e)| (Some(m), e));
-        Ok(Self { axiom, share: None, holds: Some(holds), margin, evidence, why: None })
+        Ok(Self { axiom, share: None, alpha: None, holds: Some(holds), margin, evidence, why: None })
     }
 
-    /// The claim that `evidence` shows; margin and verdict are computed from it.
+    /// The claim that `evidence` shows; margin and verdict are computed from it. `parameters`: those
+    /// of the axiom, or only its share.
     ///
     /// # Errors
     /// [`Refusal`] when it shows nothing: it is false, of another axiom's form, leaves a margin
     /// beyond the tolerance (evidence of yes) or within it (evidence of no).
     pub fn with_evidence(
         axiom: Axiom,
-        share: Option<Share>,
-        evidence: Evidence,
+        parameters: impl Into<Parameters>,
+        mut evidence: Evidence,
         instance: &Instance<'_>,
         tolerance: &Rational,
     ) -> Result<Self, Refusal> {
         if !axiom.is_available() {
             return Err(Refusal::new(format!("this version cannot examine `{}`", axiom.name())));
         }
-        if share.is_some() != (axiom == Axiom::MaxMin) {
-            return Err(Refusal::new("a share belongs to max-min, and to nothing else"));
-        }
+        let Parameters { share, alpha } = parameters.into().of(axiom)?;
         let (holds, margin) = match (axiom, &evidence) {
             (Axiom::ParetoOptimal, Evidence::Prices(prices)) => {
                 (true, pareto_optimal::margin_of_prices(instance, prices)?)
@@ -194,6 +221,7 @@ impl Claim {
             (Axiom::ParetoOptimal, Evidence::Dominating(tasks)) => {
                 (false, Some(pareto_optimal::margin_of_dominating(instance, tasks)?))
             }
+            (Axiom::Proportional, _) => judge_proportional(instance, share, alpha.as_ref(), &evidence)?,
             (_, Evidence::Levels { resource, levels }) => {
                 let share = shared(axiom, share, *resource, instance.problem())?;
                 (true, max_min::margin_of_levels(instance, &share, levels, tolerance)?)
@@ -204,7 +232,8 @@ impl Claim {
             }
             _ => return Err(Refusal::new("the evidence is not of the form that the axiom takes")),
         };
-        let within = margin.as_ref().is_none_or(|margin| *margin >= Rational::from(-tolerance));
+        let is_beyond = |margin: &Rational| *margin < Rational::from(-tolerance);
+        let within = margin.as_ref().map_or(holds, |margin| !is_beyond(margin));
         if within != holds {
             let margin = margin.unwrap_or_default();
             return Err(Refusal::new(if holds {
@@ -213,7 +242,10 @@ impl Claim {
                 format!("the evidence shows a margin of {}, within the tolerance", shorten(&margin))
             }));
         }
-        Ok(Self { axiom, share, holds: Some(holds), margin, evidence, why: None })
+        if let (Axiom::Proportional, Evidence::Prices(prices)) = (axiom, &mut evidence) {
+            prices.user_weights.clear();
+        }
+        Ok(Self { axiom, share, alpha, holds: Some(holds), margin, evidence, why: None })
     }
 
     /// Checks every word and number of the claim.
@@ -229,14 +261,12 @@ impl Claim {
         }
         if self.axiom.needs_evidence() {
             let evidence = self.evidence.clone();
-            let truth = Self::with_evidence(self.axiom, self.share, evidence, instance, tolerance)?;
+            let truth = Self::with_evidence(self.axiom, self.parameters(), evidence, instance, tolerance)?;
             return self.compare_verdict(&truth);
         }
         let truth = Self::derive(self.axiom, instance, tolerance)?;
         self.compare_verdict(&truth)?;
-        if self.share.is_some() {
-            return Err(Refusal::new("a share belongs to max-min, and to nothing else"));
-        }
+        self.parameters().of(self.axiom)?;
         if self.evidence == truth.evidence || self.is_as_tight(instance, &truth) {
             return Ok(());
         }
@@ -247,10 +277,7 @@ impl Claim {
         if self.margin.is_some() || self.evidence != Evidence::None || self.why.is_none() {
             return Err(Refusal::new("what does not apply has a reason, no margin and no evidence"));
         }
-        if self.share.is_some() != (self.axiom == Axiom::MaxMin) {
-            return Err(Refusal::new("a share belongs to max-min, and to nothing else"));
-        }
-        match Self::applies(self.axiom, self.share, problem) {
+        match self.parameters().of(self.axiom)?.apply(self.axiom, problem) {
             Ok(()) => Err(Refusal::new("it applies, and is claimed not to")),
             Err(_) => Ok(()),
         }
@@ -284,8 +311,41 @@ impl Claim {
             (Evidence::Envy { user, envied, gain }, Evidence::Envy { gain: truly, .. }) => {
                 gain == truly && envy_free::margin(instance, *user, *envied) == truth.margin
             }
+            (Evidence::Witnesses(witnesses), Evidence::Witnesses(_)) => {
+                njc::margin_of_witnesses(instance, witnesses).is_ok_and(|margin| margin == truth.margin)
+            }
+            (Evidence::Complaint(complaint), Evidence::Complaint(_)) => {
+                let user = complaint.user;
+                njc::margin(instance, user) == truth.margin
+                    && njc::complaint(instance, user).as_ref() == Some(complaint)
+            }
             _ => false,
         }
+    }
+}
+
+/// Verdict and margin of evidence about proportional fairness.
+fn judge_proportional(
+    instance: &Instance<'_>,
+    share: Option<Share>,
+    alpha: Option<&Rational>,
+    evidence: &Evidence,
+) -> Result<(bool, Option<Rational>), Refusal> {
+    let share = share.map(|share| share.coefficients(instance.problem())).transpose()?;
+    let (share, one) = (share.as_ref(), Rational::from(1));
+    let alpha = alpha.unwrap_or(&one);
+    match evidence {
+        Evidence::Prices(prices) => {
+            Ok((true, proportional::margin_of_prices(instance, alpha, share, prices)?))
+        }
+        Evidence::Better(tasks) => {
+            Ok((false, Some(proportional::margin_of_better(instance, alpha, share, tasks)?)))
+        }
+        Evidence::Nothing { user } if proportional::has_nothing(instance, share, *user) => Ok((false, None)),
+        Evidence::Nothing { .. } => {
+            Err(Refusal::new("the user of the evidence is due nothing, or has something"))
+        }
+        _ => Err(Refusal::new("the evidence is not of the form that the axiom takes")),
     }
 }
 

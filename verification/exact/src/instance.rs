@@ -99,6 +99,12 @@ impl<'a> Instance<'a> {
         Rational::from((&self.totals[n], &self.denominator))
     }
 
+    /// `x_ni L` where it is not 0.
+    pub(crate) fn tasks_on(&self, n: usize, i: usize) -> Option<&Integer> {
+        let tasks = &self.tasks[n];
+        tasks.binary_search_by_key(&i, |(server, _)| *server).ok().map(|at| &tasks[at].1)
+    }
+
     /// Free capacity of a row, `C - sum_ni x_ni d_ni`, in the units of the row.
     #[must_use]
     pub fn slack(&self, row: usize) -> Rational {

@@ -9,7 +9,7 @@
 //! | [`Instance`] | a problem with an allocation, prepared once in integers |
 //! | [`axiom`] | one file per axiom: margins, and what evidence shows |
 //! | [`Share`], [`Prices`] | what max-min equalises; the dual evidence that nothing does better |
-//! | [`Claim`], [`Certificate`], [`check`] | writing and checking |
+//! | [`Claim`], [`Parameters`], [`Certificate`], [`check`] | writing and checking |
 //!
 //! Absent on purpose: any solver, any search of unknown cost, any binary floating-point number,
 //! any `unsafe`. Numbers are rational; where speed asks for it they are integers over a common
@@ -39,9 +39,11 @@ pub mod axiom;
 pub mod certificate;
 pub mod checker;
 pub mod claim;
+mod costs;
 mod gamma;
 mod instance;
 pub mod linear;
+mod parameters;
 mod prices;
 mod quotient;
 mod same;
@@ -54,5 +56,6 @@ pub use certificate::Certificate;
 pub use checker::{Verdict, check, check_against};
 pub use claim::{Claim, Evidence, Refusal};
 pub use instance::{Instance, InstanceError, Tasks};
+pub use parameters::Parameters;
 pub use prices::Prices;
 pub use share::{Share, ShareCoefficients, ShareError};

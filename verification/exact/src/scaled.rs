@@ -30,6 +30,10 @@ pub(crate) struct Scaled<'a> {
     runs: Vec<u64>,
     words: usize,
     active: Vec<bool>,
+    /// Least common denominator of the weights of the active users.
+    pub weight_scale: Integer,
+    /// Sum of the weights of the active users, times `weight_scale`.
+    pub active_weight: Integer,
 }
 
 impl<'a> Scaled<'a> {
@@ -50,12 +54,6 @@ impl<'a> Scaled<'a> {
         let overrides = users.iter().map(|user| {
             user.demand_overrides().iter().map(|(i, demand)| (*i, vector(demand))).collect::<Vec<_>>()
         });
-        // What the inverse weights of envy are put over: refused here rather than where it is used.
-        let mut weight_scale = Integer::from(1);
-        for user in users {
-            absorb(&mut weight_scale, user.weight().numer());
-            check_width(&weight_scale, users.len() as u64)?;
-        }
         let words = problem.n_servers().div_ceil(64);
         let mut runs = vec![0; words * users.len()];
         let mut active = vec![false; users.len()];
@@ -66,6 +64,14 @@ impl<'a> Scaled<'a> {
             }
             active[n] &= users[n].tasks().is_none_or(|tasks| !tasks.is_zero());
         }
+        let weights =
+            || users.iter().zip(&active).filter(|(_, active)| **active).map(|(user, _)| user.weight());
+        let mut weight_scale = Integer::from(1);
+        for weight in weights() {
+            absorb(&mut weight_scale, weight.denom());
+            check_width(&weight_scale, users.len() as u64)?;
+        }
+        let active_weight = weights().map(|weight| scaled(weight, &weight_scale)).sum();
         Ok(Self {
             constraints: Constraints::new(problem, sharing),
             capacity: capacity.collect(),
@@ -76,6 +82,8 @@ impl<'a> Scaled<'a> {
             runs,
             words,
             active,
+            weight_scale,
+            active_weight,
         })
     }
 
@@ -99,6 +107,11 @@ impl<'a> Scaled<'a> {
 
     pub fn is_active(&self, n: usize) -> bool {
         self.active[n]
+    }
+
+    /// `w_n` of an active user, times `weight_scale`.
+    pub fn weight(&self, n: usize) -> Integer {
+        scaled(self.problem().users()[n].weight(), &self.weight_scale)
     }
 
     /// Demand of user `n` on class `i` by resource, times `resource_scale[r]`.

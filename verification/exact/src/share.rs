@@ -227,7 +227,18 @@ impl ShareCoefficients {
     /// `u_ni / w_n` in integers over one denominator.
     pub(crate) fn scaled(&self, instance: &Instance<'_>) -> Result<ScaledShare, InstanceError> {
         let users = instance.problem().users();
-        let weighted = |n: usize, u: &Rational| Rational::from(u / users[n].weight());
+        self.scaled_by(|n, u| Rational::from(u / users[n].weight()))
+    }
+
+    /// `u_ni` in integers over one denominator.
+    pub(crate) fn unweighted(&self) -> Result<ScaledShare, InstanceError> {
+        self.scaled_by(|_, u| u.clone())
+    }
+
+    fn scaled_by(
+        &self,
+        weighted: impl Fn(usize, &Rational) -> Rational,
+    ) -> Result<ScaledShare, InstanceError> {
         let mut denominator = Integer::from(1);
         let mut entries = 0;
         for (n, user) in self.users.iter().enumerate() {
@@ -245,7 +256,7 @@ impl ShareCoefficients {
     }
 }
 
-/// [`ShareCoefficients`] over weight, in integers.
+/// [`ShareCoefficients`], over weight or not, in integers.
 #[derive(Debug)]
 pub(crate) struct ScaledShare {
     base: Vec<Integer>,
@@ -254,13 +265,13 @@ pub(crate) struct ScaledShare {
 }
 
 impl ScaledShare {
-    /// `u_ni / w_n` times the denominator.
+    /// `u_ni / w_n` (or `u_ni`) times the denominator.
     pub fn of(&self, n: usize, i: usize) -> &Integer {
         let on = &self.on[n];
         on.binary_search_by_key(&i, |(server, _)| *server).map_or(&self.base[n], |at| &on[at].1)
     }
 
-    /// `U_n` times the denominator and the instance's `L`.
+    /// `U_n` (or `w_n U_n`) times the denominator and the instance's `L`.
     pub fn level(&self, instance: &Instance<'_>, n: usize) -> Integer {
         if self.on[n].is_empty() {
             return Integer::from(&self.base[n] * &instance.totals[n]);

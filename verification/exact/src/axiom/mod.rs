@@ -1,15 +1,18 @@
 //! The axioms of fairness, one file each: what it takes to build a claim and to check one.
 //!
 //! Every axiom has a margin: the least slack over its inequalities, in tasks
-//! ([`Axiom::Feasible`]: as a fraction of the row's capacity), negative when violated. It holds
-//! when the margin is at least minus the tolerance. Where nothing is compared (no user, no pair)
+//! ([`Axiom::Feasible`]: as a fraction of the row's capacity; [`Axiom::Proportional`]: in units of
+//! weight times `tasks^(1 - alpha)`), negative when violated. It holds when the margin is at least
+//! minus the tolerance. Where nothing is compared (no user, no pair)
 //! the axiom holds and the margin is absent.
 
 pub mod bottleneck;
 pub mod envy_free;
 pub mod feasible;
 pub mod max_min;
+pub mod njc;
 pub mod pareto_optimal;
+pub mod proportional;
 pub mod sharing_incentive;
 
 /// The names of the axioms.
@@ -38,11 +41,11 @@ pub enum Axiom {
     SingleResourceFair,
     /// Weighted lexicographic max-min of a named [`Share`](crate::Share).
     MaxMin,
-    /// No justified complaints. Not available yet.
+    /// No justified complaints: everybody has all its tasks, or its entitlement of a saturated row.
     Njc,
     /// Per-server dominant-share fairness. Not available yet.
     PsDsf,
-    /// Proportional fairness. Not available yet.
+    /// Proportional fairness, and alpha fairness, of the tasks or of the generic share.
     Proportional,
 }
 
@@ -96,7 +99,7 @@ impl Axiom {
     /// error.
     #[must_use]
     pub const fn is_available(self) -> bool {
-        !matches!(self, Self::IntegerFeasible | Self::Ef1 | Self::Njc | Self::PsDsf | Self::Proportional)
+        !matches!(self, Self::IntegerFeasible | Self::Ef1 | Self::PsDsf)
     }
 
     /// Whether a claim takes evidence that only a solver finds ([`Claim::with_evidence`]); the
@@ -113,6 +116,7 @@ impl Axiom {
                 | Self::GlobalBottleneckFair
                 | Self::SingleResourceFair
                 | Self::MaxMin
+                | Self::Proportional
         )
     }
 }

@@ -34,8 +34,9 @@ struct Margins<'a, 'b> {
 
 impl<'a, 'b> Margins<'a, 'b> {
     fn new(instance: &'a Instance<'b>) -> Self {
-        let users = instance.problem().users().iter().enumerate();
-        let total_weight = users.filter(|(n, _)| instance.is_active(*n)).map(|(_, user)| user.weight()).sum();
+        let scaled = &instance.scaled;
+        // Without an active user there is no weight, and nobody to be entitled.
+        let total_weight = Rational::from((&scaled.active_weight, &scaled.weight_scale));
         Self { instance, gammas: Gammas::new(instance.problem()), total_weight }
     }
 

@@ -24,8 +24,9 @@ use evenhand_problem::{Constraints, Problem};
 use rug::ops::DivRounding;
 use rug::{Integer, Rational};
 
-use crate::instance::Instance;
+use crate::instance::{Instance, InstanceError};
 use crate::quotient::{Quotient, absorb, scaled};
+use crate::scaled::check_width;
 
 /// The pair `(user, envied)` with the least margin, and the margin.
 #[derive(Debug, Clone, PartialEq)]
@@ -122,6 +123,16 @@ fn margin_of(problem: &Problem, user: usize, total: Rational, value: Rational) -
         Some(tasks) if *tasks < value => total - tasks,
         _ => total - value,
     }
+}
+
+/// Whether the weights of the users have a common multiple narrow enough to be counted with.
+pub(crate) fn check_weights(problem: &Problem) -> Result<(), InstanceError> {
+    let mut common = Integer::from(1);
+    for user in problem.users() {
+        absorb(&mut common, user.weight().numer());
+        check_width(&common, problem.n_users() as u64)?;
+    }
+    Ok(())
 }
 
 /// `1 / w_m` in integers.

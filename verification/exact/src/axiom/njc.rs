@@ -1,0 +1,285 @@
+//! No justified complaints (NJC, section 2; on clusters THEORY, section 3): every active user has
+//! `x_n = T_n`, or some saturated row `(i, r)` that it uses, `d_nir > 0`, and of which it holds its
+//! entitlement, `x_ni d_nir >= e_n k_i c_ir`. Where time is shared the row of time takes the place of
+//! the resources, with `1 / gamma_ni` for `d_nir` and the capacity 1.
+//!
+//! Each of these is a [`Witness`], and worth so much to the user, in tasks:
+//! * satisfied: `x_n - T_n`;
+//! * a saturated row of capacity `C`: `x_ni - e_n C / d_nir`;
+//! * a row that is not saturated: the lesser of that and `-|slack| / d_nir`.
+//!
+//! Margin: the least over the active users of the best that each has. `e_n = w_n / sum of the
+//! weights of the active users`.
+//!
+//! Evidence of yes: a witness for every active user. Evidence of no: the user with the least margin,
+//! its entitlement and its share of every saturated row that it could use.
+
+use std::borrow::Cow;
+
+use evenhand_problem::RowKind;
+use rayon::prelude::*;
+use rug::{Integer, Rational};
+
+use crate::claim::Refusal;
+use crate::instance::Instance;
+use crate::quotient::Quotient;
+
+/// What answers the complaint of a user.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Witness {
+    /// It has all its tasks.
+    Satisfied,
+    /// It holds its entitlement of this row of [`Constraints`](evenhand_problem::Constraints).
+    Row(usize),
+}
+
+/// What a user has to complain about.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Complaint {
+    /// The user.
+    pub user: usize,
+    /// `e_n`.
+    pub entitlement: Rational,
+    /// `(row, x_ni d_nir / C)` of every saturated row that the user could use, by row.
+    pub shares: Vec<(usize, Rational)>,
+}
+
+/// What [`examine`] finds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Examined {
+    /// The margin of the axiom, in tasks.
+    pub margin: Rational,
+    /// The first user that has it.
+    pub user: usize,
+    /// The best witness of every active user, by user; among equals that it is satisfied, else the
+    /// first row.
+    pub witnesses: Vec<Option<Witness>>,
+}
+
+/// Users that one worker examines at a time.
+const CHUNK: usize = 1 << 10;
+
+/// The margin, where it is least, and the best witness of everybody; `None` without active users.
+#[must_use]
+pub fn examine(instance: &Instance<'_>) -> Option<Examined> {
+    let shares = Shares::new(instance);
+    let n_users = instance.problem().n_users();
+    let chunks: Vec<_> = (0..n_users.div_ceil(CHUNK))
+        .into_par_iter()
+        .map(|chunk| {
+            let mut least: Option<(Quotient, usize)> = None;
+            let mut witnesses = Vec::with_capacity(CHUNK);
+            for n in chunk * CHUNK..n_users.min((chunk + 1) * CHUNK) {
+                let best = shares.best(n);
+                witnesses.push(best.as_ref().map(|(_, witness)| *witness));
+                if let Some((margin, _)) = best
+                    && least.as_ref().is_none_or(|(least, _)| margin < *least)
+                {
+                    least = Some((margin, n));
+                }
+            }
+            (least, witnesses)
+        })
+        .collect();
+    let mut least: Option<(Quotient, usize)> = None;
+    let mut witnesses = Vec::with_capacity(n_users);
+    for (found, part) in chunks {
+        witnesses.extend(part);
+        if let Some(found) = found
+            && least.as_ref().is_none_or(|least| found < *least)
+        {
+            least = Some(found);
+        }
+    }
+    let (margin, user) = least?;
+    Some(Examined { margin: shares.in_tasks(&margin), user, witnesses })
+}
+
+/// The margin of user `n`, in tasks; `None` when it is not active.
+#[must_use]
+pub fn margin(instance: &Instance<'_>, n: usize) -> Option<Rational> {
+    let shares = Shares::new(instance);
+    let (margin, _) = (n < instance.problem().n_users()).then(|| shares.best(n))??;
+    Some(shares.in_tasks(&margin))
+}
+
+/// What user `n` holds of the saturated rows, and should hold of one; `None` when it is not active.
+#[must_use]
+pub fn complaint(instance: &Instance<'_>, n: usize) -> Option<Complaint> {
+    if n >= instance.problem().n_users() || !instance.is_active(n) {
+        return None;
+    }
+    let scaled = &instance.scaled;
+    let mut shares = Vec::new();
+    for i in scaled.classes(n) {
+        let held = instance.tasks_on(n, i).cloned().unwrap_or_default();
+        for row in instance.constraints().class_rows(i).filter(|&row| instance.scaled_slack(row).is_zero()) {
+            let Some(usage) = Usage::of(instance, n, row) else { continue };
+            let capacity = usage.put(instance.scaled_capacity(row)) * &instance.denominator;
+            shares.push((row, Rational::from((Integer::from(&held * &*usage.per_task), capacity))));
+        }
+    }
+    let entitlement = Rational::from((scaled.weight(n), &scaled.active_weight));
+    Some(Complaint { user: n, entitlement, shares })
+}
+
+/// The margin that `witnesses` prove.
+///
+/// # Errors
+/// [`Refusal`] when a user lacks one, or has one that says nothing about it.
+pub fn margin_of_witnesses(
+    instance: &Instance<'_>,
+    witnesses: &[Option<Witness>],
+) -> Result<Option<Rational>, Refusal> {
+    let n_users = instance.problem().n_users();
+    if witnesses.len() != n_users {
+        return Err(Refusal::new("the witnesses are those of another number of users"));
+    }
+    let shares = Shares::new(instance);
+    let margin_of = |n: usize| {
+        let refuse = |what: &str| {
+            let name = instance.problem().users()[n].name();
+            Err(Refusal::new(format!("{what} user `{name}`")))
+        };
+        match (witnesses[n], instance.is_active(n)) {
+            (None, false) => Ok(None),
+            (None, true) => refuse("there is no witness for"),
+            (Some(_), false) => refuse("a witness is stated for the inactive"),
+            (Some(witness), true) => match shares.of(n, witness) {
+                Some(margin) => Ok(Some(margin)),
+                None => refuse("the witness is nothing that could satisfy"),
+            },
+        }
+    };
+    let margins = (0..n_users).into_par_iter().map(margin_of);
+    let least = margins.try_reduce(
+        || None,
+        |a, b| {
+            Ok(match (a, b) {
+                (Some(a), Some(b)) => Some(std::cmp::min(a, b)),
+                (a, b) => a.or(b),
+            })
+        },
+    )?;
+    Ok(least.map(|margin| shares.in_tasks(&margin)))
+}
+
+/// What a task of one user takes of one row, `d_nir = per_task / (scale factor)`.
+struct Usage<'s> {
+    per_task: Cow<'s, Integer>,
+    /// The numerator of `gamma_ni` for a row of time; absent where it is 1.
+    factor: Option<Integer>,
+}
+
+impl<'s> Usage<'s> {
+    /// `None` when the user does not use the row, or there is nothing of it.
+    fn of(instance: &'s Instance<'_>, n: usize, row: usize) -> Option<Self> {
+        let at = instance.constraints().rows().get(row).filter(|at| !at.capacity.is_zero())?;
+        if !instance.scaled.can_run(n, at.server) {
+            return None;
+        }
+        Some(match at.kind {
+            RowKind::Resource(r) => {
+                let demand = &instance.scaled.demand(n, at.server)[r];
+                (!demand.is_zero()).then_some(Self { per_task: Cow::Borrowed(demand), factor: None })?
+            }
+            RowKind::Time => {
+                let (gamma, over) = instance.problem().unconstrained_gamma(n, at.server).into_numer_denom();
+                Self { per_task: Cow::Owned(over * instance.row_scale(row)), factor: Some(gamma) }
+            }
+        })
+    }
+
+    /// Times the factor.
+    fn put(&self, mut value: Integer) -> Integer {
+        if let Some(factor) = &self.factor {
+            value *= factor;
+        }
+        value
+    }
+}
+
+/// The rows and weights, ready for all users. Margins are integers over `L` times the weight of all,
+/// both scaled, and a denominator of their own.
+struct Shares<'a, 'b> {
+    instance: &'a Instance<'b>,
+    /// Capacity of every row, times its scale and `L`.
+    capacity: Vec<Integer>,
+    /// `|slack|` of every row, times its scale, `L` and the weight of all.
+    missing: Vec<Integer>,
+}
+
+impl<'a, 'b> Shares<'a, 'b> {
+    fn new(instance: &'a Instance<'b>) -> Self {
+        let rows = 0..instance.constraints().rows().len();
+        let capacity = rows.clone().map(|row| instance.scaled_capacity(row) * &instance.denominator);
+        let missing =
+            rows.map(|row| Integer::from(instance.scaled_slack(row) * &instance.scaled.active_weight).abs());
+        Self { instance, capacity: capacity.collect(), missing: missing.collect() }
+    }
+
+    fn in_tasks(&self, margin: &Quotient) -> Rational {
+        let scale = Integer::from(&self.instance.denominator * &self.instance.scaled.active_weight);
+        Rational::from((&margin.numerator, Integer::from(&margin.denominator * scale)))
+    }
+
+    /// The best margin of user `n` and what gives it; `None` when it is not active.
+    fn best(&self, n: usize) -> Option<(Quotient, Witness)> {
+        if !self.instance.is_active(n) {
+            return None;
+        }
+        let mut best = self.satisfied(n).map(|margin| (margin, Witness::Satisfied));
+        let weight = self.instance.scaled.weight(n);
+        for i in self.instance.scaled.classes(n) {
+            let held = self.held(n, i);
+            for row in self.instance.constraints().class_rows(i) {
+                // A row that is not saturated has a negative margin.
+                let hopeless = best.as_ref().is_some_and(|(best, _)| best.numerator >= 0);
+                if hopeless && !self.missing[row].is_zero() {
+                    continue;
+                }
+                let Some(margin) = self.on_row(n, row, &held, &weight) else { continue };
+                if best.as_ref().is_none_or(|(best, _)| margin > *best) {
+                    best = Some((margin, Witness::Row(row)));
+                }
+            }
+        }
+        best
+    }
+
+    /// The margin that one witness gives to user `n`.
+    fn of(&self, n: usize, witness: Witness) -> Option<Quotient> {
+        match witness {
+            Witness::Satisfied => self.satisfied(n),
+            Witness::Row(row) => {
+                let i = self.instance.constraints().rows().get(row)?.server;
+                self.on_row(n, row, &self.held(n, i), &self.instance.scaled.weight(n))
+            }
+        }
+    }
+
+    /// `x_ni L`, times the weight of all.
+    fn held(&self, n: usize, i: usize) -> Integer {
+        let held = self.instance.tasks_on(n, i);
+        held.map_or_else(Integer::new, |x| Integer::from(x * &self.instance.scaled.active_weight))
+    }
+
+    /// `x_n - T_n`.
+    fn satisfied(&self, n: usize) -> Option<Quotient> {
+        let left = self.instance.problem().users()[n].tasks()?;
+        let lead = Integer::from(&self.instance.totals[n] * left.denom())
+            - Integer::from(left.numer() * &self.instance.denominator);
+        Some(Quotient::new(lead * &self.instance.scaled.active_weight, left.denom().clone()))
+    }
+
+    /// `x_ni - e_n C / d_nir`, or `-|slack| / d_nir` when that is less.
+    fn on_row(&self, n: usize, row: usize, held: &Integer, weight: &Integer) -> Option<Quotient> {
+        let usage = Usage::of(self.instance, n, row)?;
+        let due = usage.put(Integer::from(&self.capacity[row] * weight));
+        let mut margin = Integer::from(held * &*usage.per_task) - due;
+        if !self.missing[row].is_zero() {
+            margin = margin.min(-usage.put(self.missing[row].clone()));
+        }
+        Some(Quotient::new(margin, usage.per_task.into_owned()))
+    }
+}

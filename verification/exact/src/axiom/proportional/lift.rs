@@ -1,0 +1,163 @@
+//! Prices that a solver found nearly right, raised until every inequality holds.
+
+use rayon::prelude::*;
+use rug::{Integer, Rational};
+
+use super::rounded::{Rounded, Towards};
+use super::worth::Worths;
+use crate::costs::{Costs, check_signs};
+use crate::instance::Instance;
+use crate::prices::Prices;
+use crate::quotient::Quotient;
+use crate::share::ShareCoefficients;
+
+/// Bits of a factor or a price that is computed here: a short one is quick to check.
+const BITS: u32 = 128;
+
+/// Prices near the given ones for which [`gap`](super::gap) finds every inequality true.
+///
+/// All row prices are multiplied by one factor of at least 1, and the price on the tasks of each user
+/// that has finitely many becomes what its inequalities still need. Of all factors (to 128 bits) the
+/// one with the least `eps` is taken, for a feasible allocation: where a few users fall far
+/// short, their own prices rise, and where all fall a little short, the factor does. Prices that prove
+/// something already come back as they are.
+///
+/// `row_prices`: by row of [`Constraints`](evenhand_problem::Constraints); `user_prices`: by user.
+/// `None` when something is negative or of another shape, an active user has nothing or can run
+/// for nothing, `alpha` is out of bounds, or the numbers are too wide.
+#[must_use]
+pub fn lift_prices(
+    instance: &Instance<'_>,
+    alpha: &Rational,
+    share: Option<&ShareCoefficients>,
+    row_prices: &[Rational],
+    user_prices: &[Rational],
+) -> Option<Prices> {
+    check_signs(instance, row_prices, user_prices).ok()?;
+    let worths = Worths::new(instance, alpha, share).ok()?;
+    let costs = Costs::new(instance, row_prices, user_prices, std::iter::empty()).ok()?;
+    let needs = Needs { instance, worths, costs };
+    let users = 0..instance.problem().n_users();
+    let shortfalls: Vec<_> =
+        users.clone().into_par_iter().filter_map(|n| needs.shortfall(n).map(|short| (n, short))).collect();
+    if shortfalls.iter().all(|(_, short)| short.is_covered) {
+        let (rows, users) = (row_prices.to_vec(), user_prices.to_vec());
+        return Some(Prices { user_weights: Vec::new(), rows, users });
+    }
+    let factor = needs.factor(shortfalls, row_prices)?;
+    let rows = row_prices.iter().map(|price| Rational::from(price * &factor)).collect();
+    let factor = Quotient::from(&factor);
+    let users = users.into_par_iter().map(|n| needs.user_price(n, &factor, &user_prices[n])).collect();
+    Some(Prices { user_weights: Vec::new(), rows, users })
+}
+
+/// By how much the row prices alone fall short of what a user's tasks are worth.
+struct Shortfall {
+    /// The factor that the row prices need; `None` when they are 0.
+    factor: Option<Quotient>,
+    /// What all tasks of the user cost at the row prices; `None` when they are unlimited.
+    cost: Option<Rational>,
+    /// Whether the price on its tasks makes up for it.
+    is_covered: bool,
+}
+
+struct Needs<'a, 'b> {
+    instance: &'a Instance<'b>,
+    worths: Worths<'a, 'b>,
+    costs: Costs<'a, 'b>,
+}
+
+impl Needs<'_, '_> {
+    /// `None` when the row prices are enough for user `n`.
+    fn shortfall(&self, n: usize) -> Option<Shortfall> {
+        if !self.instance.is_active(n) {
+            return None;
+        }
+        let [_, upper] = self.worths.enclosure(n);
+        let mut worst: Option<(Option<Quotient>, Quotient)> = None;
+        let mut is_covered = true;
+        let mut cost = Integer::new();
+        for i in self.instance.scaled.classes(n) {
+            let scale = self.costs.of(&mut cost, n, i, &self.costs.base(Integer::new()));
+            let most = self.worths.most(&upper, n, i);
+            let over = Integer::from(&self.costs.denominator * &*scale);
+            let need = Integer::from(&most.numerator * &over);
+            let covered = Integer::from(&cost + self.costs.user(n) * &*scale) * &most.denominator;
+            is_covered &= need <= covered;
+            let factor =
+                (!cost.is_zero()).then(|| Quotient::new(need, Integer::from(&cost * most.denominator)));
+            let is_worse = worst.as_ref().is_none_or(|(worst, _)| match (worst, &factor) {
+                (Some(worst), Some(factor)) => factor > worst,
+                (worst, factor) => worst.is_some() && factor.is_none(),
+            });
+            if is_worse {
+                worst = Some((factor, Quotient::new(cost.clone(), over)));
+            }
+        }
+        let (factor, cost) = worst?;
+        if factor.as_ref().is_some_and(|factor| factor.numerator <= factor.denominator) {
+            return None;
+        }
+        let cost = self.instance.problem().users()[n].tasks().map(|tasks| {
+            let all = Quotient::new(cost.numerator * tasks.numer(), cost.denominator * tasks.denom());
+            if all.numerator.is_zero() { Rational::new() } else { rounded(&all, Towards::Zero) }
+        });
+        Some(Shortfall { factor, cost, is_covered })
+    }
+
+    /// The factor with the least `eps`: with a factor `f` a feasible `x` has
+    /// `eps = f sum p C + sum_n q_n(f) T_n`, up to what does not depend on `f`, and `q_n(f) T_n` falls
+    /// by the cost of all tasks of `n` for every unit of `f` up to the factor that `n` needs.
+    fn factor(&self, shortfalls: Vec<(usize, Shortfall)>, row_prices: &[Rational]) -> Option<Rational> {
+        let mut least = Quotient::new(Integer::from(1), Integer::from(1));
+        let mut finite = Vec::new();
+        for (_, short) in shortfalls {
+            match (short.factor, short.cost) {
+                (None, None) => return None,
+                (Some(factor), None) => least = least.max(factor),
+                (Some(factor), Some(cost)) => finite.push((factor, cost)),
+                // No factor helps: only a price on its tasks.
+                (None, Some(_)) => {}
+            }
+        }
+        finite.par_sort_by(|(a, _), (b, _)| b.cmp(a));
+        let rows = self.instance.constraints().rows().iter().zip(row_prices);
+        let mut slope: Rational = rows.map(|(row, price)| Rational::from(&row.capacity * price)).sum();
+        for (factor, cost) in finite {
+            slope -= cost;
+            if slope <= 0 {
+                least = least.max(factor);
+                break;
+            }
+        }
+        Some(rounded(&least, Towards::Infinity))
+    }
+
+    /// `q_n` once the row prices are multiplied by `factor`: the given one where it is enough and not
+    /// too much.
+    fn user_price(&self, n: usize, factor: &Quotient, given: &Rational) -> Rational {
+        if !self.instance.is_active(n) || self.instance.problem().users()[n].tasks().is_none() {
+            return Rational::new();
+        }
+        let [_, upper] = self.worths.enclosure(n);
+        let mut cost = Integer::new();
+        let mut needed: Option<Quotient> = None;
+        for i in self.instance.scaled.classes(n) {
+            let scale = self.costs.of(&mut cost, n, i, &self.costs.base(Integer::new()));
+            let most = self.worths.most(&upper, n, i);
+            let over = Integer::from(&self.costs.denominator * &*scale) * &factor.denominator;
+            let paid = Integer::from(&cost * &factor.numerator) * &most.denominator;
+            let need = Quotient::new(most.numerator * &over - paid, most.denominator * over);
+            if needed.as_ref().is_none_or(|needed| need > *needed) {
+                needed = Some(need);
+            }
+        }
+        let Some(needed) = needed.filter(|needed| needed.numerator > 0) else { return Rational::new() };
+        let enough = rounded(&needed, Towards::Infinity);
+        if Quotient::from(given) >= needed && *given <= enough { given.clone() } else { enough }
+    }
+}
+
+fn rounded(value: &Quotient, way: Towards) -> Rational {
+    Rounded::new(value, way).short(BITS, way).to_quotient().to_rational()
+}

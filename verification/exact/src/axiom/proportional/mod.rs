@@ -1,0 +1,174 @@
+//! Proportionally fair, and alpha-fair, within `eps`: every feasible `y` has
+//! `sum_ni a_ni (y_ni - x_ni) <= eps`, with `a_ni = w_n u_ni / U_n^alpha` and `U_n = sum_i u_ni x_ni`
+//! over the active users (THEORY, section 3). Without a share `u_ni = 1` and `U_n = x_n`; with one it
+//! is the criterion of Kesidis, Corollary 1. With `eps = 0` it says that `x` maximises
+//! `sum_n w_n U_n^(1 - alpha) / (1 - alpha)` (`sum_n w_n log U_n` for `alpha = 1`).
+//!
+//! Margin: `-eps`, in units of weight times `U^(1 - alpha)` (for `alpha = 1` in units of weight), not
+//! in tasks as elsewhere; so is the tolerance.
+//!
+//! Evidence of yes: [`Prices`] with `a_ni <= sum_r p_ir d_nir + q_n` on every class that `n` can run
+//! on (`q_n` only where the tasks are finite; the weights of the prices are not used). They prove
+//!
+//! `eps = sum_rows p |C - usage| + sum_n q_n |T_n - x_n| + sum_ni (sum_r p_ir d_nir + q_n - a_ni) |x_ni|`,
+//!
+//! which is `sum p C + sum q T - sum_n w_n U_n^(1 - alpha)` for a feasible `x`.
+//!
+//! Evidence of no: a feasible `y` with a larger sum, or an active user with `U_n = 0` (or less): then
+//! `a_ni` has no bound, and there is no margin.
+//!
+//! For `alpha = 1` all of it is exact. Otherwise `U_n^alpha` can be irrational, and its exact sums
+//! can have a denominator of every user: for integer `alpha` they are exact while they are short, and
+//! else every `a_ni` is enclosed to more than 50 significant digits, by exact integer roots, and the
+//! end of the enclosure is taken that makes the claim harder to prove. `alpha` is positive, with a
+//! numerator and a denominator of at most [`MAX_ALPHA_TERM`].
+
+mod lift;
+mod rounded;
+mod worth;
+
+use rayon::prelude::*;
+use rug::{Integer, Rational};
+
+pub use self::lift::lift_prices;
+use self::rounded::Towards;
+use self::worth::Worths;
+pub use self::worth::{MAX_ALPHA_TERM, check_alpha};
+use crate::axiom::feasible;
+use crate::claim::Refusal;
+use crate::costs::{Costs, Excess, check_signs, too_low};
+use crate::instance::{Instance, Tasks};
+use crate::prices::Prices;
+use crate::share::ShareCoefficients;
+
+/// `eps`, the bound that `prices` prove.
+///
+/// # Errors
+/// [`Refusal`] when something is negative, an inequality fails, a user with unlimited tasks has a
+/// price on them, an active user has nothing, or the numbers are too wide.
+pub fn gap(
+    instance: &Instance<'_>,
+    alpha: &Rational,
+    share: Option<&ShareCoefficients>,
+    prices: &Prices,
+) -> Result<Rational, Refusal> {
+    check_signs(instance, &prices.rows, &prices.users)?;
+    let worths = Worths::new(instance, alpha, share)?;
+    let costs = Costs::new(instance, &prices.rows, &prices.users, std::iter::empty())?;
+    let excess = (0..instance.problem().n_users()).into_par_iter().map(|n| {
+        check_user(instance, &worths, &costs, n)?;
+        let base = costs.base(costs.user(n).clone());
+        let mut cost = Integer::new();
+        let mut excess = Excess { apart: -worths.spent(n), ..Excess::default() };
+        for (i, x) in &instance.tasks[n] {
+            let scale = costs.of(&mut cost, n, *i, &base);
+            excess.add_cost(&costs, &cost, scale, x);
+        }
+        excess.apart += costs.of_tasks_left(n).unwrap_or_default();
+        Ok(excess)
+    });
+    let excess = excess.try_reduce(Excess::default, |a, b| Ok::<_, Refusal>(a.plus(b)))?;
+    Ok(costs.of_slacks() + excess.total(&costs))
+}
+
+/// `a_ni <= sum_r p_ir d_nir + q_n` for every class of user `n`.
+fn check_user(
+    instance: &Instance<'_>,
+    worths: &Worths<'_, '_>,
+    costs: &Costs<'_, '_>,
+    n: usize,
+) -> Result<(), Refusal> {
+    if !instance.is_active(n) {
+        return Ok(());
+    }
+    let [_, upper] = worths.enclosure(n);
+    let base = costs.base(costs.user(n).clone());
+    let mut cost = Integer::new();
+    for i in instance.scaled.classes(n) {
+        let scale = costs.of(&mut cost, n, i, &base);
+        let most = worths.most(&upper, n, i);
+        if most.numerator * &costs.denominator * &*scale > Integer::from(&cost * most.denominator) {
+            return Err(too_low(instance, n, i));
+        }
+    }
+    Ok(())
+}
+
+/// `-eps`; `None` when no user is active.
+///
+/// # Errors
+/// As [`gap`].
+pub fn margin_of_prices(
+    instance: &Instance<'_>,
+    alpha: &Rational,
+    share: Option<&ShareCoefficients>,
+    prices: &Prices,
+) -> Result<Option<Rational>, Refusal> {
+    let gap = gap(instance, alpha, share, prices)?;
+    let anybody = (0..instance.problem().n_users()).any(|n| instance.is_active(n));
+    Ok(anybody.then_some(-gap))
+}
+
+/// Minus what `better` gains, `sum_ni a_ni (y_ni - x_ni)`, or minus a lower bound of it.
+///
+/// # Errors
+/// [`Refusal`] when it is not feasible, an active user has nothing in `x`, or the numbers are too
+/// wide.
+pub fn margin_of_better(
+    instance: &Instance<'_>,
+    alpha: &Rational,
+    share: Option<&ShareCoefficients>,
+    better: &Tasks,
+) -> Result<Rational, Refusal> {
+    let other = instance.with_tasks(better)?;
+    if !feasible::holds_exactly(&other) {
+        return Err(Refusal::new("the allocation of the evidence is not feasible"));
+    }
+    let worths = Worths::new(instance, alpha, share)?;
+    let over = Integer::from(&instance.denominator * &other.denominator) * worths.denominator();
+    let active = (0..instance.problem().n_users()).into_par_iter().filter(|&n| instance.is_active(n));
+    let gains = active.map(|n| {
+        let gain =
+            worths.level(&other, n) * &instance.denominator - worths.level(instance, n) * &other.denominator;
+        if gain.is_zero() {
+            return Rational::new();
+        }
+        let worth = worths.summand(n, if gain > 0 { Towards::Zero } else { Towards::Infinity });
+        Rational::from((worth.numerator * gain, worth.denominator))
+    });
+    Ok(-(gains.reduce(Rational::new, |a, b| a + b) / over))
+}
+
+/// Whether user `n` is active and has `U_n <= 0`: it is given nothing, and no prices prove anything.
+#[must_use]
+pub fn has_nothing(instance: &Instance<'_>, share: Option<&ShareCoefficients>, n: usize) -> bool {
+    if n >= instance.problem().n_users() || !instance.is_active(n) {
+        return false;
+    }
+    let level: Rational = match share {
+        None => instance.total(n),
+        Some(share) => instance.tasks[n].iter().map(|(i, x)| Rational::from(share.of(n, *i) * x)).sum(),
+    };
+    level <= 0
+}
+
+/// `(lower, upper)` of `w_n / U_n^alpha` for every active user, by user: times `u_ni`, or 1 without a
+/// share, they enclose `a_ni`. Both are the same, and exact, for `alpha = 1`.
+///
+/// # Errors
+/// [`Refusal`] when an active user has nothing, `alpha` is out of bounds, or the numbers are too wide.
+pub fn worth(
+    instance: &Instance<'_>,
+    alpha: &Rational,
+    share: Option<&ShareCoefficients>,
+) -> Result<Vec<Option<(Rational, Rational)>>, Refusal> {
+    let worths = Worths::new(instance, alpha, share)?;
+    let users = (0..instance.problem().n_users()).into_par_iter();
+    let enclosed = users.map(|n| {
+        instance.is_active(n).then(|| {
+            let [lower, upper] = worths.enclosure(n);
+            (lower.to_rational(), upper.to_rational())
+        })
+    });
+    Ok(enclosed.collect())
+}

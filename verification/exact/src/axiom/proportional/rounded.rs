@@ -1,0 +1,148 @@
+//! Positive numbers to a fixed number of digits, rounded in a stated direction: what encloses powers
+//! and roots that are irrational, and sums whose exact value would have a denominator of every user.
+
+use rug::Integer;
+use rug::ops::Pow;
+
+use crate::quotient::Quotient;
+
+/// Bits of a mantissa. After the at most 20 roundings of a power of at most 1000 and a root, more
+/// than 50 significant decimal digits of the enclosure agree.
+pub(super) const BITS: u32 = 192;
+
+/// Which way to round.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Towards {
+    Zero,
+    Infinity,
+}
+
+/// `mantissa * 2^exponent`, positive.
+#[derive(Debug, Clone)]
+pub(super) struct Rounded {
+    mantissa: Integer,
+    exponent: i64,
+}
+
+impl Rounded {
+    /// `value`, which must be positive.
+    pub fn new(value: &Quotient, way: Towards) -> Self {
+        Self::divide(&value.numerator, &value.denominator, way)
+    }
+
+    fn divide(numerator: &Integer, denominator: &Integer, way: Towards) -> Self {
+        let shift = i64::from(BITS) + i64::from(denominator.significant_bits())
+            - i64::from(numerator.significant_bits());
+        let wide = |value: &Integer, by: i64| Integer::from(value << u32::try_from(by).unwrap_or(0));
+        let (quotient, rest) =
+            wide(numerator, shift).div_rem_euc(wide(denominator, shift.checked_neg().unwrap_or(0)));
+        let up = way == Towards::Infinity && !rest.is_zero();
+        Self { mantissa: quotient + u32::from(up), exponent: -shift }.short(BITS, way)
+    }
+
+    /// At most `bits` bits of it.
+    pub fn short(mut self, bits: u32, way: Towards) -> Self {
+        let Some(cut) = self.mantissa.significant_bits().checked_sub(bits).filter(|cut| *cut > 0) else {
+            return self;
+        };
+        if way == Towards::Infinity {
+            self.mantissa += (Integer::from(1) << cut) - 1u32;
+        }
+        self.mantissa >>= cut;
+        self.exponent += i64::from(cut);
+        self
+    }
+
+    fn times(&self, other: &Self, way: Towards) -> Self {
+        let mantissa = Integer::from(&self.mantissa * &other.mantissa);
+        Self { mantissa, exponent: self.exponent + other.exponent }.short(BITS, way)
+    }
+
+    /// `self^power`, for `power >= 1`.
+    pub fn power(&self, power: u32, way: Towards) -> Self {
+        let mut result = self.clone();
+        for bit in (0..power.ilog2()).rev() {
+            result = result.times(&result, way);
+            if power >> bit & 1 == 1 {
+                result = result.times(self, way);
+            }
+        }
+        result
+    }
+
+    /// The `index`-th root, by an exact root of integers.
+    pub fn root(&self, index: u32, way: Towards) -> Self {
+        if index == 1 {
+            return self.clone();
+        }
+        let index_wide = i64::from(index);
+        let room = index_wide * i64::from(BITS) - i64::from(self.mantissa.significant_bits());
+        // The exponent that is left must be a multiple of the index.
+        let shift = room + (self.exponent - room).rem_euclid(index_wide);
+        let radicand = Integer::from(&self.mantissa << u32::try_from(shift).unwrap_or(0));
+        let (root, rest) = radicand.root_rem(Integer::new(), index);
+        let up = way == Towards::Infinity && !rest.is_zero();
+        Self { mantissa: root + u32::from(up), exponent: (self.exponent - shift) / index_wide }
+            .short(BITS, way)
+    }
+
+    /// The same number as a fraction.
+    pub fn to_quotient(&self) -> Quotient {
+        let by = u32::try_from(self.exponent.unsigned_abs()).unwrap_or(u32::MAX);
+        let scale = Integer::from(2).pow(by);
+        if self.exponent >= 0 {
+            Quotient::new(Integer::from(&self.mantissa * scale), Integer::from(1))
+        } else {
+            Quotient::new(self.mantissa.clone(), scale)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn quotient(numerator: u32, denominator: u32) -> Quotient {
+        Quotient::new(Integer::from(numerator), Integer::from(denominator))
+    }
+
+    fn power_of(value: &Quotient, power: u32) -> Quotient {
+        Quotient::new(
+            Integer::from((&value.numerator).pow(power)),
+            Integer::from((&value.denominator).pow(power)),
+        )
+    }
+
+    #[test]
+    fn roots_of_powers_enclose() {
+        for (numerator, denominator) in [(1, 3), (7, 1), (999_999_937, 4), (1, 4_000_000_000)] {
+            let base = quotient(numerator, denominator);
+            for (power, index) in [(1, 1), (1, 2), (3, 2), (7, 10), (2, 1), (999, 1000), (1000, 7)] {
+                let of = |way| Rounded::new(&base, way).power(power, way).root(index, way).to_quotient();
+                let (lower, upper) = (of(Towards::Zero), of(Towards::Infinity));
+                let exact = power_of(&base, power);
+                assert!(power_of(&lower, index) <= exact && exact <= power_of(&upper, index));
+                // 50 digits: (upper - lower) 10^50 <= lower.
+                let width = upper.to_rational() - lower.to_rational();
+                assert!(width * Integer::from(10).pow(50) <= lower.to_rational(), "{power}/{index}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_rational_is_exact() {
+        let base = quotient(9, 16);
+        for way in [Towards::Zero, Towards::Infinity] {
+            let root = Rounded::new(&base, way).power(3, way).root(2, way);
+            assert_eq!(root.to_quotient(), quotient(27, 64));
+        }
+    }
+
+    #[test]
+    fn short_numbers_stay_on_their_side() {
+        let third = quotient(1, 3);
+        let of = |way| Rounded::new(&third, way).short(8, way).to_quotient();
+        assert!(of(Towards::Zero) < third && third < of(Towards::Infinity));
+        assert!(of(Towards::Zero).numerator.significant_bits() <= 8);
+    }
+}

@@ -1,0 +1,164 @@
+//! What a task is worth at the margin: `a_ni = w_n u_ni / U_n^alpha`.
+
+use rug::ops::Pow;
+use rug::{Integer, Rational};
+
+use super::rounded::{BITS, Rounded, Towards};
+use crate::claim::Refusal;
+use crate::instance::{Instance, InstanceError};
+use crate::quotient::Quotient;
+use crate::scaled::MAX_TABLE_BITS;
+use crate::share::{ScaledShare, ShareCoefficients};
+
+/// The numerator and the denominator of `alpha` are at most this.
+pub const MAX_ALPHA_TERM: u32 = 1000;
+
+/// Most bits that the powers of all users may take together for sums to be exact. Beyond it what is
+/// added up is rounded to 192 bits in the safe direction.
+const EXACT_BITS: u64 = 1 << 16;
+
+/// Values beyond `2^MAX_EXPONENT` or below its inverse are refused.
+const MAX_EXPONENT: u64 = 1 << 16;
+
+/// Whether `alpha` is one that can be checked.
+///
+/// # Errors
+/// [`Refusal`] unless it is positive, with a numerator and a denominator of at most
+/// [`MAX_ALPHA_TERM`].
+pub fn check_alpha(alpha: &Rational) -> Result<(), Refusal> {
+    terms(alpha).map(|_| ())
+}
+
+/// `alpha`, as the pair `(numerator, denominator)`.
+fn terms(alpha: &Rational) -> Result<(u32, u32), Refusal> {
+    let small = |term: &Integer| term.to_u32().filter(|term| (1..=MAX_ALPHA_TERM).contains(term));
+    small(alpha.numer()).zip(small(alpha.denom())).ok_or_else(|| {
+        let most = MAX_ALPHA_TERM;
+        Refusal::new(format!("alpha is positive, with a numerator and a denominator of at most {most}"))
+    })
+}
+
+/// `U_n` and `a_ni` of every active user.
+pub(super) struct Worths<'a, 'b> {
+    instance: &'a Instance<'b>,
+    /// Numerator and denominator of `alpha`.
+    alpha: (u32, u32),
+    share: Option<ScaledShare>,
+    /// `U_n` and `u_ni` are integers over this (and `L`).
+    denominator: Integer,
+    /// Whether every number is the exact one.
+    is_exact: bool,
+}
+
+impl<'a, 'b> Worths<'a, 'b> {
+    /// # Errors
+    /// [`Refusal`] for an active user with nothing, an `alpha` out of bounds, or numbers that are
+    /// too wide.
+    pub fn new(
+        instance: &'a Instance<'b>,
+        alpha: &Rational,
+        share: Option<&ShareCoefficients>,
+    ) -> Result<Self, Refusal> {
+        let alpha = terms(alpha)?;
+        let share = share.map(ShareCoefficients::unweighted).transpose()?;
+        let denominator = share.as_ref().map_or_else(|| Integer::from(1), |share| share.denominator.clone());
+        let mut worths = Self { instance, alpha, share, denominator, is_exact: false };
+        let over = Integer::from(&worths.denominator * &instance.denominator).significant_bits();
+        let (mut all_bits, mut n_active) = (0u64, 0u64);
+        for n in (0..instance.problem().n_users()).filter(|&n| instance.is_active(n)) {
+            let level = worths.level(instance, n);
+            if level <= 0 {
+                let name = instance.problem().users()[n].name();
+                return Err(Refusal::new(format!("user `{name}` has nothing")));
+            }
+            let bits = level.significant_bits();
+            all_bits = all_bits.saturating_add(u64::from(bits.max(over)));
+            n_active += 1;
+            let magnitude = u64::from(bits.abs_diff(over)) + 1;
+            if magnitude * u64::from(alpha.0) > MAX_EXPONENT * u64::from(alpha.1) {
+                return Err(InstanceError::TooWide.into());
+            }
+        }
+        let radicands = n_active.saturating_mul(u64::from(BITS * alpha.1));
+        if alpha.1 > 1 && radicands > MAX_TABLE_BITS {
+            return Err(InstanceError::TooWide.into());
+        }
+        worths.is_exact = alpha.1 == 1 && all_bits.saturating_mul(u64::from(alpha.0)) <= EXACT_BITS;
+        Ok(worths)
+    }
+
+    /// `u_ni` times its denominator.
+    pub fn coefficient(&self, n: usize, i: usize) -> Option<&Integer> {
+        self.share.as_ref().map(|share| share.of(n, i))
+    }
+
+    /// `U_n` in `other`, times the denominator of the share and the `L` of `other`.
+    pub fn level(&self, other: &Instance<'_>, n: usize) -> Integer {
+        match &self.share {
+            Some(share) => share.level(other, n),
+            None => other.totals[n].clone(),
+        }
+    }
+
+    /// `[lower, upper]` of `w_n / U_n^alpha`, for an active user; equal where `alpha` is 1.
+    pub fn enclosure(&self, n: usize) -> [Quotient; 2] {
+        let level = self.level(self.instance, n);
+        let weight = self.instance.problem().users()[n].weight();
+        let over = Integer::from(&self.denominator * &self.instance.denominator);
+        if self.alpha == (1, 1) || self.is_exact {
+            let power = |value: Integer| value.pow(self.alpha.0);
+            let value = Quotient::new(power(over) * weight.numer(), power(level) * weight.denom());
+            return [value.clone(), value];
+        }
+        let level = Quotient::new(level, over);
+        [Towards::Zero, Towards::Infinity].map(|way| {
+            let opposite = if way == Towards::Zero { Towards::Infinity } else { Towards::Zero };
+            let power = Rounded::new(&level, opposite).power(self.alpha.0, opposite);
+            let power = power.root(self.alpha.1, opposite).to_quotient();
+            let numerator = Integer::from(weight.numer() * power.denominator);
+            Rounded::new(&Quotient::new(numerator, power.numerator * weight.denom()), way).to_quotient()
+        })
+    }
+
+    /// The enclosure, fit to be added up over the users: rounded outwards unless it is exact.
+    pub fn summand(&self, n: usize, way: Towards) -> Quotient {
+        let [lower, upper] = self.enclosure(n);
+        let value = if way == Towards::Zero { lower } else { upper };
+        if self.is_exact { value } else { Rounded::new(&value, way).to_quotient() }
+    }
+
+    /// The most that a task of user `n` on class `i` is worth, given the upper end of its enclosure.
+    pub fn most(&self, upper: &Quotient, n: usize, i: usize) -> Quotient {
+        match self.coefficient(n, i) {
+            None => upper.clone(),
+            Some(u) => Quotient::new(
+                Integer::from(&upper.numerator * u),
+                Integer::from(&upper.denominator * &self.denominator),
+            ),
+        }
+    }
+
+    /// A lower bound of `sum_i a_ni |x_ni|`; exactly `w_n` where `alpha` is 1 and no `x_ni` is negative.
+    pub fn spent(&self, n: usize) -> Rational {
+        if !self.instance.is_active(n) {
+            return Rational::new();
+        }
+        let tasks = &self.instance.tasks[n];
+        if self.alpha == (1, 1) && tasks.iter().all(|(_, x)| *x > 0) {
+            return self.instance.problem().users()[n].weight().clone();
+        }
+        let held = |(i, x): &(usize, Integer)| match self.coefficient(n, *i) {
+            None => x.clone().abs(),
+            Some(u) => Integer::from(x * u).abs(),
+        };
+        let held: Integer = tasks.iter().map(held).sum();
+        let lower = self.summand(n, Towards::Zero);
+        let over = Integer::from(&self.denominator * &self.instance.denominator);
+        Rational::from((lower.numerator * held, lower.denominator * over))
+    }
+
+    /// The denominator of the share.
+    pub fn denominator(&self) -> &Integer {
+        &self.denominator
+    }
+}

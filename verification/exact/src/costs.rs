@@ -1,0 +1,193 @@
+//! What a task costs at given prices, `sum_r p_ir d_nir + q_n`, in integers over one denominator.
+
+use std::borrow::Cow;
+
+use rug::{Assign, Integer, Rational};
+
+use crate::claim::Refusal;
+use crate::instance::{Instance, InstanceError};
+use crate::quotient::{Quotient, absorb, scaled};
+use crate::scaled::check_width;
+
+/// Prices as integers over one denominator `M`.
+pub(crate) struct Costs<'a, 'b> {
+    instance: &'a Instance<'b>,
+    pub denominator: Integer,
+    /// `q_n M`.
+    users: Vec<Integer>,
+    /// By class: `(position in the class, row, p M)` of the rows with a price, those of resources
+    /// also times `common_scale / resource_scale[r]`, so that times a scaled demand they are over
+    /// `M common_scale`.
+    priced: Vec<Vec<(usize, usize, Integer)>>,
+}
+
+/// What a task costs before the rows of its class are counted.
+#[derive(Default)]
+pub(crate) struct Base {
+    /// Times `M`.
+    plain: Integer,
+    /// Times `M common_scale`.
+    scaled: Integer,
+}
+
+impl<'a, 'b> Costs<'a, 'b> {
+    /// Of `rows` and `users`, with `M` a multiple of the denominators of `others` as well.
+    pub fn new<'r>(
+        instance: &'a Instance<'b>,
+        rows: &'r [Rational],
+        users: &'r [Rational],
+        others: impl Iterator<Item = &'r Rational> + Clone,
+    ) -> Result<Self, InstanceError> {
+        let all = others.chain(rows).chain(users).filter(|value| !value.is_zero());
+        let entries = all.clone().count() as u64;
+        let mut denominator = Integer::from(1);
+        for value in all {
+            absorb(&mut denominator, value.denom());
+            check_width(&denominator, entries)?;
+        }
+        let mut priced = vec![Vec::new(); instance.problem().n_servers()];
+        for (row, (at, price)) in instance.constraints().rows().iter().zip(rows).enumerate() {
+            if price.is_zero() {
+                continue;
+            }
+            let mut value = scaled(price, &denominator);
+            if let Some(scale) = instance.scaled.row_scale(at.kind) {
+                value *= Integer::from(instance.scaled.common_scale.div_exact_ref(scale));
+            }
+            let position = row - instance.constraints().class_rows(at.server).start;
+            priced[at.server].push((position, row, value));
+        }
+        let users = users.iter().map(|q| scaled(q, &denominator)).collect();
+        Ok(Self { instance, denominator, users, priced })
+    }
+
+    /// `q_n M`.
+    pub fn user(&self, n: usize) -> &Integer {
+        &self.users[n]
+    }
+
+    /// `plain / M`, to be added to what the rows cost.
+    pub fn base(&self, plain: Integer) -> Base {
+        Base { scaled: Integer::from(&plain * &self.instance.scaled.common_scale), plain }
+    }
+
+    /// Sets `cost` to the numerator of `M (base + sum_r p_ir d_nir)` and returns the denominator.
+    pub fn of(&self, cost: &mut Integer, n: usize, i: usize, base: &Base) -> Cow<'_, Integer> {
+        let scaled = &self.instance.scaled;
+        if self.instance.constraints().is_time_shared(i) {
+            cost.assign(&base.plain);
+            let Some((_, _, price)) = self.priced[i].first() else {
+                return Cow::Owned(Integer::from(1));
+            };
+            let gamma = scaled.problem().unconstrained_gamma(n, i);
+            *cost *= gamma.numer();
+            *cost += price * gamma.denom();
+            return Cow::Owned(gamma.into_numer_denom().0);
+        }
+        cost.assign(&base.scaled);
+        let demand = scaled.demand(n, i);
+        for (r, _, price) in &self.priced[i] {
+            *cost += price * &demand[*r];
+        }
+        Cow::Borrowed(&scaled.common_scale)
+    }
+
+    /// `q_n |T_n - x_n|`; `None` when it is 0.
+    pub fn of_tasks_left(&self, n: usize) -> Option<Rational> {
+        let left = self.instance.tasks_left(n).filter(|_| !self.users[n].is_zero())?;
+        let Quotient { numerator, denominator } = left;
+        (!numerator.is_zero())
+            .then(|| Rational::from((numerator.abs() * &self.users[n], denominator * &self.denominator)))
+    }
+
+    /// `sum_rows p |C - usage|`.
+    pub fn of_slacks(&self) -> Rational {
+        let mut sum = Rational::new();
+        for (_, row, price) in self.priced.iter().flatten() {
+            let slack = self.instance.scaled_slack(*row);
+            if slack.is_zero() {
+                continue;
+            }
+            let kind = self.instance.constraints().rows()[*row].kind;
+            // A price of resource r already carries common_scale / resource_scale[r].
+            let scale = match self.instance.scaled.row_scale(kind) {
+                Some(_) => &self.instance.scaled.common_scale,
+                None => self.instance.row_scale(*row),
+            };
+            let cost = Integer::from(price * slack).abs();
+            sum += Rational::from((cost, Integer::from(scale * &self.denominator)));
+        }
+        sum / &self.instance.denominator
+    }
+}
+
+/// What the tasks of some users cost: `common / (M common_scale L) + apart`.
+#[derive(Default)]
+pub(crate) struct Excess {
+    pub common: Integer,
+    pub apart: Rational,
+}
+
+impl Excess {
+    /// Adds `cost / (M scale)`, as [`Costs::of`] gave them, for each of `|x| / L` tasks.
+    pub fn add_cost(&mut self, costs: &Costs<'_, '_>, cost: &Integer, scale: Cow<'_, Integer>, x: &Integer) {
+        if cost.is_zero() {
+            return;
+        }
+        let value = Integer::from(cost * &*x.as_abs());
+        if let Cow::Owned(scale) = scale {
+            self.apart += Rational::from((value, scale * &costs.denominator)) / &costs.instance.denominator;
+        } else {
+            self.common += value;
+        }
+    }
+
+    pub fn plus(mut self, other: Self) -> Self {
+        self.common += other.common;
+        self.apart += other.apart;
+        self
+    }
+
+    pub fn total(self, costs: &Costs<'_, '_>) -> Rational {
+        let scale = Integer::from(&costs.denominator * &costs.instance.scaled.common_scale);
+        self.apart + Rational::from((self.common, scale * &costs.instance.denominator))
+    }
+}
+
+/// Refuses prices of another shape than the problem, negative ones, and prices on unlimited tasks.
+pub(crate) fn check_signs(
+    instance: &Instance<'_>,
+    rows: &[Rational],
+    users: &[Rational],
+) -> Result<(), Refusal> {
+    let problem = instance.problem();
+    if (rows.len(), users.len()) != (instance.constraints().rows().len(), problem.n_users()) {
+        return Err(Refusal::new("the prices have another shape than the problem"));
+    }
+    if let Some(row) = rows.iter().position(|p| *p < 0) {
+        let server = problem.servers()[instance.constraints().rows()[row].server].name();
+        return Err(Refusal::new(format!("a price on server `{server}` is negative")));
+    }
+    let name = |n: usize| problem.users()[n].name();
+    if let Some(n) = users.iter().position(|q| *q < 0) {
+        return Err(Refusal::new(format!("the price on the tasks of user `{}` is negative", name(n))));
+    }
+    let endless = |n: &usize| !users[*n].is_zero() && problem.users()[*n].tasks().is_none();
+    if let Some(n) = (0..users.len()).find(endless) {
+        return Err(Refusal::new(format!(
+            "user `{}` has a price on its tasks, which are unlimited",
+            name(n)
+        )));
+    }
+    Ok(())
+}
+
+/// That the prices on class `i` do not reach what its tasks are worth to user `n`.
+pub(crate) fn too_low(instance: &Instance<'_>, n: usize, i: usize) -> Refusal {
+    let problem = instance.problem();
+    Refusal::new(format!(
+        "the prices on server `{}` are too low for user `{}`",
+        problem.servers()[i].name(),
+        problem.users()[n].name()
+    ))
+}
