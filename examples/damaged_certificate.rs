@@ -4,15 +4,15 @@
 
 use std::error::Error;
 
-use evenhand::mechanisms::{certify::default_requests, registry};
-use evenhand::problem::{Arithmetic, Rational, format::Source};
+use evenhand::mechanisms::{Options, certify::default_requests, registry};
+use evenhand::problem::{Rational, format::Source};
 use evenhand::{certify, exact};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let text = include_str!("google-cluster.json");
     let problem = Source { name: "google-cluster.json", text }.problem()?;
     let tsf = registry::find("tsf").ok_or("no such mechanism")?;
-    let allocation = tsf.allocate(&problem, Arithmetic::Exact)?.allocation;
+    let allocation = tsf.allocate(&problem, &Options::exact())?.allocation;
     let requests = default_requests(&allocation);
     let mut certificate = certify(&problem, &allocation, &requests, &Rational::new())?.certificate;
     let good = exact::check(&certificate);

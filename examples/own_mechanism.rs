@@ -6,9 +6,10 @@
 use std::error::Error;
 
 use evenhand::mechanisms::certify::default_requests;
-use evenhand::mechanisms::{Info, MechanismError, Outcome};
-use evenhand::problem::{Arithmetic, Problem, Rational, Sharing, format::Source};
-use evenhand::{Allocation, Axiom, Mechanism, Share, certify, report};
+use evenhand::exact::Parameters;
+use evenhand::mechanisms::{Info, MechanismError, Options, Outcome};
+use evenhand::problem::{Problem, Rational, format::Source};
+use evenhand::{Allocation, Axiom, Mechanism, certify, report};
 
 /// Everybody runs on `w_n / sum of weights` of every server.
 struct Partition;
@@ -31,7 +32,7 @@ impl Mechanism for Partition {
         Ok(())
     }
 
-    fn allocate(&self, problem: &Problem, arithmetic: Arithmetic) -> Result<Outcome, MechanismError> {
+    fn allocate(&self, problem: &Problem, options: &Options) -> Result<Outcome, MechanismError> {
         let weights: Rational = problem.users().iter().map(|user| user.weight()).sum();
         let tasks = (0..problem.n_users())
             .map(|n| {
@@ -41,11 +42,11 @@ impl Mechanism for Partition {
             })
             .collect();
         let mechanism = Some(INFO.id.to_owned());
-        let allocation = Allocation { mechanism, sharing: Sharing::Rdm, arithmetic, tasks };
-        Ok(Outcome { allocation, rounds: 0, programmes: 0, pivots: 0 })
+        let arithmetic = options.arithmetic;
+        Ok(Outcome::of(Allocation { mechanism, arithmetic, tasks, ..Allocation::default() }))
     }
 
-    fn axiom(&self) -> Option<(Axiom, Option<Share>)> {
+    fn axiom(&self, _allocation: &Allocation) -> Option<(Axiom, Parameters)> {
         None
     }
 }
@@ -53,7 +54,7 @@ impl Mechanism for Partition {
 fn main() -> Result<(), Box<dyn Error>> {
     let text = include_str!("two-servers.json");
     let problem = Source { name: "two-servers.json", text }.problem()?;
-    let allocation = Partition.allocate(&problem, Arithmetic::Exact)?.allocation;
+    let allocation = Partition.allocate(&problem, &Options::exact())?.allocation;
     let requests = default_requests(&allocation);
     let examination = certify(&problem, &allocation, &requests, &Rational::new())?;
     print!("{}", report::claims(&examination.certificate, &examination.undecided));

@@ -31,9 +31,9 @@ pub fn drfh_exact(problem: &Problem) -> Result<LexicographicOptimum<Rational>, S
 pub fn allocation(optimum: LexicographicOptimum<Rational>) -> Allocation {
     Allocation {
         mechanism: Some("drfh".to_owned()),
-        sharing: Sharing::Rdm,
         arithmetic: Arithmetic::Exact,
         tasks: optimum.tasks,
+        ..Allocation::default()
     }
 }
 

@@ -68,9 +68,16 @@ pub enum Command {
 pub struct Solve {
     /// Problem file (JSON)
     pub problem: PathBuf,
-    /// Mechanism by name: drf, drfh (c-drfh), cdrf, tsf, asset, per-server-drf, generic, utilitarian
+    /// Mechanism by name: drf, drfh (c-drfh), cdrf, tsf, asset, per-server-drf, generic, utilitarian,
+    /// proportional, alpha, njc
     #[arg(long, short)]
     pub mechanism: String,
+    /// alpha: the exponent, positive; 1 is proportional fairness, large is close to max-min
+    #[arg(long, value_name = "A", allow_hyphen_values = true)]
+    pub alpha: Option<String>,
+    /// proportional, alpha: of the users' stated criterion in place of their tasks
+    #[arg(long)]
+    pub criterion: bool,
     /// Solve in rational arithmetic: an exact optimum, or an error
     #[arg(long)]
     pub exact: bool,
@@ -93,6 +100,9 @@ pub struct Certify {
     /// of the allocation's mechanism)
     #[arg(long)]
     pub share: Option<String>,
+    /// Exponent that proportional is about (default: that of the allocation's mechanism, or 1)
+    #[arg(long, value_name = "A", allow_hyphen_values = true)]
+    pub alpha: Option<String>,
     /// Margin by which an inequality may be violated, in tasks (feasible: of the capacity)
     #[arg(long, default_value = "0", allow_hyphen_values = true)]
     pub tolerance: String,

@@ -13,8 +13,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use evenhand_exact::axiom::{bottleneck, max_min};
 use evenhand_exact::{
-    Axiom, Certificate, Claim, Evidence, Instance, InstanceError, Level, Prices, Share, ShareCoefficients,
-    Tasks,
+    Axiom, Certificate, Claim, Evidence, Instance, InstanceError, Level, Parameters, Prices, Share,
+    ShareCoefficients, Tasks,
 };
 use evenhand_lp::LpError;
 use evenhand_lp::level::{LevelDual, LexicographicOptimum, Settings, lexicographic};
@@ -22,15 +22,23 @@ use evenhand_lp::weighted_sum::{SumGoal, maximise_sum};
 use evenhand_problem::{Allocation, Problem, Rational};
 use thiserror::Error;
 
-use crate::registry;
+use crate::{proportional, registry};
 
-/// An axiom to examine; max-min is about a share.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// An axiom to examine; max-min is about a share, proportional about an exponent.
+#[derive(Debug, Clone, PartialEq)]
 pub struct Request {
     /// The axiom.
     pub axiom: Axiom,
-    /// The share, for [`Axiom::MaxMin`].
-    pub share: Option<Share>,
+    /// What it is about; what is absent is taken from the allocation's mechanism.
+    pub parameters: Parameters,
+}
+
+impl Request {
+    /// The axiom, about whatever the allocation's mechanism is about.
+    #[must_use]
+    pub fn of(axiom: Axiom) -> Self {
+        Self { axiom, parameters: Parameters::default() }
+    }
 }
 
 /// What came of an examination.
@@ -52,6 +60,9 @@ pub enum CertifyError {
     /// The axiom is known, and this version does not examine it.
     #[error("this version does not examine the axiom `{0}`")]
     NotAvailable(&'static str),
+    /// A parameter belongs to another axiom, or is out of bounds.
+    #[error("{0}")]
+    Parameters(String),
     /// Max-min was asked for without a share, and the allocation's mechanism implies none.
     #[error("max-min needs a share: name it (drfh, cdrf, tsf, asset, generic, resource:NAME)")]
     NoShare,
@@ -63,9 +74,9 @@ pub enum CertifyError {
 pub fn default_requests(allocation: &Allocation) -> Vec<Request> {
     let usual =
         [Axiom::Feasible, Axiom::NonWasteful, Axiom::ParetoOptimal, Axiom::EnvyFree, Axiom::SharingIncentive];
-    let mut requests: Vec<Request> = usual.map(|axiom| Request { axiom, share: None }).into();
-    if let Some((axiom, share)) = registry::made_by(allocation).and_then(|m| m.axiom()) {
-        requests.push(Request { axiom, share });
+    let mut requests: Vec<Request> = usual.map(Request::of).into();
+    if let Some((axiom, parameters)) = registry::axiom_of(allocation) {
+        requests.push(Request { axiom, parameters });
     }
     requests
 }
@@ -87,7 +98,7 @@ pub fn certify(
         instance: &instance,
         allocation,
         tolerance,
-        own: registry::made_by(allocation).and_then(|m| m.axiom()).and_then(|(_, share)| share),
+        own: registry::axiom_of(allocation),
         optima: HashMap::new(),
     };
     let mut claims: Vec<Claim> = Vec::new();
@@ -96,14 +107,11 @@ pub fn certify(
         if !request.axiom.is_available() {
             return Err(CertifyError::NotAvailable(request.axiom.name()));
         }
-        let share = match request.axiom {
-            Axiom::MaxMin => Some(request.share.or(prover.own).ok_or(CertifyError::NoShare)?),
-            _ => None,
-        };
-        if claims.iter().any(|c| c.axiom == request.axiom && c.share == share) {
+        let parameters = prover.parameters(request)?;
+        if claims.iter().any(|c| c.axiom == request.axiom && c.parameters() == parameters) {
             continue;
         }
-        match prover.claim(request.axiom, share) {
+        match prover.claim(request.axiom, parameters) {
             Ok(claim) => claims.push(claim),
             Err(why) => undecided.push((request.axiom, why)),
         }
@@ -126,20 +134,34 @@ struct Prover<'a> {
     instance: &'a Instance<'a>,
     allocation: &'a Allocation,
     tolerance: &'a Rational,
-    /// The share that the allocation's mechanism equalises.
-    own: Option<Share>,
+    /// What the allocation's mechanism is made to satisfy.
+    own: Option<(Axiom, Parameters)>,
     /// Exact optima found so far, by share.
     optima: HashMap<Share, Result<LexicographicOptimum<Rational>, LpError>>,
 }
 
 impl Prover<'_> {
-    fn claim(&mut self, axiom: Axiom, share: Option<Share>) -> Result<Claim, String> {
-        if let Err(why) = Claim::applies(axiom, share, self.instance.problem()) {
-            return Ok(Claim::not_applicable(axiom, share, why));
+    /// The parameters of a request, those of the allocation's mechanism where none are stated.
+    fn parameters(&self, request: &Request) -> Result<Parameters, CertifyError> {
+        let mut parameters = request.parameters.clone();
+        if let Some((_, own)) = self.own.as_ref().filter(|(axiom, _)| *axiom == request.axiom) {
+            parameters.share = parameters.share.or(own.share);
+            parameters.alpha = parameters.alpha.or_else(|| own.alpha.clone());
+        }
+        if request.axiom == Axiom::MaxMin && parameters.share.is_none() {
+            return Err(CertifyError::NoShare);
+        }
+        parameters.of(request.axiom).map_err(|refusal| CertifyError::Parameters(refusal.to_string()))
+    }
+
+    fn claim(&mut self, axiom: Axiom, parameters: Parameters) -> Result<Claim, String> {
+        if let Err(why) = Claim::applies(axiom, parameters.clone(), self.instance.problem()) {
+            return Ok(Claim::not_applicable(axiom, parameters, why));
         }
         match axiom {
             Axiom::ParetoOptimal => self.pareto_optimal(),
-            Axiom::MaxMin => self.max_min(axiom, share.ok_or("no share is named")?, None),
+            Axiom::MaxMin => self.max_min(axiom, parameters.share.ok_or("no share is named")?, None),
+            Axiom::Proportional => proportional::claim(self.instance, &parameters, self.tolerance),
             Axiom::BottleneckFair | Axiom::GlobalBottleneckFair | Axiom::SingleResourceFair => {
                 self.bottleneck(axiom)
             }
@@ -302,7 +324,7 @@ impl Prover<'_> {
 
     /// Prices from the level duals of the mechanism that made the allocation, added up.
     fn prices_of_levels(&mut self) -> Option<Prices> {
-        let share = self.own?;
+        let share = self.own.as_ref().filter(|(axiom, _)| *axiom == Axiom::MaxMin)?.1.share?;
         let problem = self.instance.problem();
         let coefficients = share.coefficients(problem).ok()?;
         let optimum = self.optimum(share, &coefficients).ok()?;

@@ -2,10 +2,10 @@
 
 use evenhand_exact::{Axiom, Claim, Share};
 use evenhand_problem::utilisation::by_resource;
-use evenhand_problem::{Allocation, Arithmetic, Problem, Rational};
+use evenhand_problem::{Allocation, Problem, Rational};
 
 use crate::certify::{Request, certify, default_requests};
-use crate::mechanism::{Mechanism, MechanismError};
+use crate::mechanism::{Mechanism, MechanismError, Options};
 use crate::registry;
 
 /// One mechanism's column of the comparison.
@@ -49,7 +49,7 @@ pub struct Judged {
 fn requests(allocation: &Allocation) -> Vec<Request> {
     let mut requests = default_requests(allocation);
     let more = [Axiom::BottleneckFair, Axiom::GlobalBottleneckFair, Axiom::SingleResourceFair];
-    requests.extend(more.map(|axiom| Request { axiom, share: None }));
+    requests.extend(more.map(Request::of));
     requests
 }
 
@@ -67,7 +67,7 @@ pub fn compare(
         .map(|mechanism| {
             let name = mechanism.info().id;
             progress(name);
-            let result = match mechanism.allocate(problem, Arithmetic::Exact) {
+            let result = match mechanism.allocate(problem, &Options::exact()) {
                 Ok(outcome) => judge(problem, outcome.allocation, best.as_ref()),
                 Err(MechanismError::NotApplicable { why, .. }) => Err(NoResult::NotApplicable(why)),
                 Err(error) => Err(NoResult::Failed(error.to_string())),
@@ -95,7 +95,7 @@ fn judge(problem: &Problem, allocation: Allocation, best: Option<&Rational>) -> 
 }
 
 fn utilitarian_value(problem: &Problem) -> Option<Rational> {
-    let outcome = registry::find("utilitarian")?.allocate(problem, Arithmetic::Exact).ok()?;
+    let outcome = registry::find("utilitarian")?.allocate(problem, &Options::exact()).ok()?;
     Some(weighted_tasks(problem, &outcome.allocation.totals()))
 }
 

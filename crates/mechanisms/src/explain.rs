@@ -118,7 +118,7 @@ pub fn explain(
     } else {
         ExplanationVerdict::Blocked
     };
-    let share = registry::made_by(allocation).and_then(|m| m.axiom()).and_then(|(_, share)| share);
+    let share = registry::axiom_of(allocation).and_then(|(_, parameters)| parameters.share);
     let coefficients = share.and_then(|s| Some((s, s.coefficients(problem).ok()?)));
     let level = coefficients.as_ref().filter(|_| problem.is_active(user)).and_then(|(share, u)| {
         let shares = max_min::shares(&instance, u).ok()?;

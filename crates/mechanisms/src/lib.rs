@@ -5,6 +5,7 @@
 //! elsewhere; solvers find the evidence, and `evenhand-exact` decides. Nothing here prints.
 #![forbid(unsafe_code)]
 
+mod alpha;
 mod asset;
 mod cdrf;
 pub mod certify;
@@ -12,14 +13,19 @@ pub mod compare;
 mod drf;
 mod drfh;
 pub mod explain;
+mod fair_sum;
 mod generic;
 mod max_min;
 mod mechanism;
+mod njc;
 mod per_server_drf;
+mod proportional;
 pub mod registry;
 mod rounding;
 mod tsf;
 mod utilitarian;
 
 pub use certify::{Examination, Request, certify};
-pub use mechanism::{Info, Mechanism, MechanismError, Outcome};
+pub use mechanism::{
+    Findings, Info, Mechanism, MechanismError, OptionName, Options, Outcome, Status,
+};

@@ -1,10 +1,10 @@
 //! What all share-based mechanisms do: the weighted lexicographic maximum of one share.
 
-use evenhand_exact::{Axiom, Share};
+use evenhand_exact::{Axiom, Parameters, Share};
 use evenhand_lp::level::{LexicographicOptimum, Settings, lexicographic, lexicographic_float};
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Sharing};
 
-use crate::mechanism::{Info, Mechanism, MechanismError, Outcome};
+use crate::mechanism::{Info, Mechanism, MechanismError, Options, Outcome};
 use crate::rounding;
 
 /// A mechanism that maximises lexicographically the weighted shares of the users.
@@ -32,14 +32,14 @@ impl Mechanism for MaxMin {
         self.share.coefficients(problem).map(|_| ()).map_err(|error| error.to_string())
     }
 
-    fn allocate(&self, problem: &Problem, arithmetic: Arithmetic) -> Result<Outcome, MechanismError> {
+    fn allocate(&self, problem: &Problem, options: &Options) -> Result<Outcome, MechanismError> {
         (self.requires)(problem)
             .map_err(|why| MechanismError::NotApplicable { mechanism: self.info.id, why })?;
-        allocate(&self.info, self.share, problem, arithmetic)
+        allocate(&self.info, self.share, problem, options.arithmetic)
     }
 
-    fn axiom(&self) -> Option<(Axiom, Option<Share>)> {
-        Some((Axiom::MaxMin, Some(self.share)))
+    fn axiom(&self, _allocation: &Allocation) -> Option<(Axiom, Parameters)> {
+        Some((Axiom::MaxMin, Parameters::from(Some(self.share))))
     }
 }
 
@@ -72,15 +72,16 @@ pub fn allocate(
 }
 
 fn outcome(info: &Info, optimum: LexicographicOptimum<Rational>) -> Outcome {
+    let allocation = Allocation {
+        mechanism: Some(info.id.to_owned()),
+        arithmetic: Arithmetic::Exact,
+        tasks: optimum.tasks,
+        ..Allocation::default()
+    };
     Outcome {
-        allocation: Allocation {
-            mechanism: Some(info.id.to_owned()),
-            sharing: Sharing::Rdm,
-            arithmetic: Arithmetic::Exact,
-            tasks: optimum.tasks,
-        },
         rounds: optimum.rounds,
         programmes: optimum.solves,
         pivots: optimum.pivots,
+        ..Outcome::of(allocation)
     }
 }

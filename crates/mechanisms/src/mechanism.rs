@@ -1,8 +1,10 @@
 //! What a mechanism is.
 
-use evenhand_exact::{Axiom, Share};
+use evenhand_exact::axiom::njc::Witness;
+use evenhand_exact::{Axiom, Parameters, Prices};
 use evenhand_lp::LpError;
-use evenhand_problem::{Allocation, Arithmetic, Problem};
+use evenhand_ode::cluster::ClusterError;
+use evenhand_problem::{Allocation, Arithmetic, Problem, Rational};
 use thiserror::Error;
 
 /// An allocation rule.
@@ -16,15 +18,75 @@ pub trait Mechanism: Sync {
     /// Why not, in words.
     fn applies(&self, problem: &Problem) -> Result<(), String>;
 
+    /// The options that it takes beside the arithmetic; others are for the caller to refuse.
+    fn options(&self) -> &'static [OptionName] {
+        &[]
+    }
+
     /// The allocation, in the arithmetic asked for.
     ///
     /// # Errors
     /// [`MechanismError`]: it does not apply, or a solver failed. An exact answer is verified in
     /// rationals or not returned.
-    fn allocate(&self, problem: &Problem, arithmetic: Arithmetic) -> Result<Outcome, MechanismError>;
+    fn allocate(&self, problem: &Problem, options: &Options) -> Result<Outcome, MechanismError>;
 
-    /// The axiom that the mechanism is made to satisfy, if it has a name.
-    fn axiom(&self) -> Option<(Axiom, Option<Share>)>;
+    /// The axiom that an allocation which it made is made to satisfy, if it has a name.
+    fn axiom(&self, allocation: &Allocation) -> Option<(Axiom, Parameters)>;
+}
+
+/// What is asked of a mechanism.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Options {
+    /// What the numbers of the answer are.
+    pub arithmetic: Arithmetic,
+    /// The exponent of alpha fairness.
+    pub alpha: Option<Rational>,
+    /// Whether the criterion stated in the problem takes the place of the tasks.
+    pub criterion: bool,
+}
+
+impl Options {
+    /// An exact answer, nothing else asked for.
+    #[must_use]
+    pub fn exact() -> Self {
+        Self { arithmetic: Arithmetic::Exact, ..Self::default() }
+    }
+
+    /// A floating-point answer, nothing else asked for.
+    #[must_use]
+    pub fn float() -> Self {
+        Self { arithmetic: Arithmetic::Float, ..Self::default() }
+    }
+
+    /// The options that are stated, beside the arithmetic.
+    #[must_use]
+    pub fn stated(&self) -> Vec<OptionName> {
+        let stated = [
+            (OptionName::Alpha, self.alpha.is_some()),
+            (OptionName::Criterion, self.criterion),
+        ];
+        stated.into_iter().filter(|(_, is_stated)| *is_stated).map(|(name, _)| name).collect()
+    }
+}
+
+/// An option that some mechanisms take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum OptionName {
+    /// [`Options::alpha`].
+    Alpha,
+    /// [`Options::criterion`].
+    Criterion,
+}
+
+impl OptionName {
+    /// As on the command line, without the dashes.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Alpha => "alpha",
+            Self::Criterion => "criterion",
+        }
+    }
 }
 
 /// A row of the registry: what a mechanism is, for people.
@@ -55,6 +117,57 @@ pub struct Outcome {
     pub programmes: usize,
     /// Exact pivots that bases from floating point needed.
     pub pivots: usize,
+    /// What was found beside the allocation.
+    pub findings: Findings,
+}
+
+impl Outcome {
+    /// An allocation, and nothing else to tell.
+    #[must_use]
+    pub fn of(allocation: Allocation) -> Self {
+        Self { allocation, rounds: 0, programmes: 0, pivots: 0, findings: Findings::default() }
+    }
+}
+
+/// What mechanisms find beside an allocation, each what it has.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Findings {
+    /// Prices of the rows and of the users' task limits that prove the gap.
+    pub prices: Option<Prices>,
+    /// Proven bound on what any other allocation gains on the sum of utilities, in units of the
+    /// weights: exact, for the tasks as they are written.
+    pub gap: Option<Rational>,
+    /// By user: what answers its complaint.
+    pub witnesses: Option<Vec<Option<Witness>>>,
+    /// Saturated rows that witnesses name, ascending.
+    pub bottlenecks: Option<Vec<usize>>,
+    /// How an iterative method ended.
+    pub status: Option<Status>,
+    /// Its steps.
+    pub iterations: Option<usize>,
+}
+
+/// How an iterative method ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// It reached its tolerance.
+    Solved,
+    /// It reached a limit first: what it returns is its last point.
+    Limit,
+    /// It left the domain: what it returns is the last point inside.
+    LeftDomain,
+}
+
+impl Status {
+    /// As in files.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Solved => "solved",
+            Self::Limit => "limit",
+            Self::LeftDomain => "left-the-domain",
+        }
+    }
 }
 
 /// Why a mechanism gives no allocation.
@@ -76,5 +189,21 @@ pub enum MechanismError {
         mechanism: &'static str,
         /// What the solver says.
         source: LpError,
+    },
+    /// The continuous solver cannot take the problem.
+    #[error("{mechanism}: {source}")]
+    Continuous {
+        /// Its name.
+        mechanism: &'static str,
+        /// What the solver says.
+        source: ClusterError,
+    },
+    /// No exact answer was found, though there is one.
+    #[error("{mechanism}: {why}")]
+    NotFound {
+        /// Its name.
+        mechanism: &'static str,
+        /// What was tried, in words.
+        why: String,
     },
 }

@@ -6,13 +6,13 @@
 //! section III-D and Figure 2). Defined for unlimited tasks only: a task limit would tie the
 //! servers together.
 
-use evenhand_exact::{Axiom, Share};
+use evenhand_exact::{Axiom, Parameters, Share};
 use evenhand_problem::{
-    Allocation, Arithmetic, Problem, ProblemSpec, Rational, ServerSpec, Sharing, UserSpec,
+    Allocation, Problem, ProblemSpec, Rational, ServerSpec, Sharing, UserSpec,
 };
 
 use crate::max_min;
-use crate::mechanism::{Info, Mechanism, MechanismError, Outcome};
+use crate::mechanism::{Info, Mechanism, MechanismError, Options, Outcome};
 
 /// DRF in every server on its own.
 pub struct PerServerDrf;
@@ -42,19 +42,15 @@ impl Mechanism for PerServerDrf {
         Ok(())
     }
 
-    fn allocate(&self, problem: &Problem, arithmetic: Arithmetic) -> Result<Outcome, MechanismError> {
+    fn allocate(&self, problem: &Problem, options: &Options) -> Result<Outcome, MechanismError> {
         let not_applicable = |why| MechanismError::NotApplicable { mechanism: INFO.id, why };
         self.applies(problem).map_err(not_applicable)?;
-        let mut outcome = Outcome {
-            allocation: Allocation {
-                mechanism: Some(INFO.id.to_owned()),
-                arithmetic,
-                ..Allocation::empty(problem.n_users(), Sharing::Rdm)
-            },
-            rounds: 0,
-            programmes: 0,
-            pivots: 0,
-        };
+        let arithmetic = options.arithmetic;
+        let mut outcome = Outcome::of(Allocation {
+            mechanism: Some(INFO.id.to_owned()),
+            arithmetic,
+            ..Allocation::empty(problem.n_users(), Sharing::Rdm)
+        });
         for i in 0..problem.n_servers() {
             let (single, users) = one_class(problem, i).map_err(not_applicable)?;
             let local = max_min::allocate(&INFO, Share::Dominant, &single, arithmetic)?;
@@ -68,7 +64,7 @@ impl Mechanism for PerServerDrf {
         Ok(outcome)
     }
 
-    fn axiom(&self) -> Option<(Axiom, Option<Share>)> {
+    fn axiom(&self, _allocation: &Allocation) -> Option<(Axiom, Parameters)> {
         None
     }
 }

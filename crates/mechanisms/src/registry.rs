@@ -1,18 +1,23 @@
 //! All mechanisms by name.
 
+use evenhand_exact::{Axiom, Parameters};
+use evenhand_problem::Allocation;
+
+use crate::alpha::{ALPHA, PROPORTIONAL};
 use crate::asset::ASSET;
 use crate::cdrf::CDRF;
 use crate::drf::DRF;
 use crate::drfh::DRFH;
 use crate::generic::GENERIC;
 use crate::mechanism::Mechanism;
+use crate::njc::Njc;
 use crate::per_server_drf::PerServerDrf;
 use crate::tsf::TSF;
 use crate::utilitarian::Utilitarian;
 
 /// Every mechanism, in the order in which tables show them.
 pub static ALL: &[&dyn Mechanism] =
-    &[&DRF, &DRFH, &CDRF, &TSF, &ASSET, &PerServerDrf, &GENERIC, &Utilitarian];
+    &[&DRF, &DRFH, &CDRF, &TSF, &ASSET, &PerServerDrf, &GENERIC, &Utilitarian, &PROPORTIONAL, &ALPHA, &Njc];
 
 /// The mechanism of that name.
 ///
@@ -27,10 +32,10 @@ pub fn find(name: &str) -> Option<&'static dyn Mechanism> {
     ALL.iter().copied().find(|m| m.info().id == name || m.info().aliases.contains(&name))
 }
 
-/// The mechanism that made an allocation, by the name that the allocation states.
+/// The axiom that the mechanism which an allocation names is made to satisfy.
 #[must_use]
-pub fn made_by(allocation: &evenhand_problem::Allocation) -> Option<&'static dyn Mechanism> {
-    find(allocation.mechanism.as_deref()?)
+pub fn axiom_of(allocation: &Allocation) -> Option<(Axiom, Parameters)> {
+    find(allocation.mechanism.as_deref()?)?.axiom(allocation)
 }
 
 /// The names that [`find`] knows, for messages.

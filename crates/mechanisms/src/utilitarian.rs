@@ -4,11 +4,11 @@
 //! of fairness: users whose tasks are large may get nothing. The ratio of this optimum to
 //! `sum_n w_n x_n` of another allocation is that allocation's price of fairness.
 
-use evenhand_exact::{Axiom, Share};
+use evenhand_exact::{Axiom, Parameters};
 use evenhand_lp::weighted_sum::{SumGoal, maximise_sum, maximise_sum_float};
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Sharing};
 
-use crate::mechanism::{Info, Mechanism, MechanismError, Outcome};
+use crate::mechanism::{Info, Mechanism, MechanismError, Options, Outcome};
 use crate::rounding;
 
 /// The most weighted tasks.
@@ -32,12 +32,12 @@ impl Mechanism for Utilitarian {
         Ok(())
     }
 
-    fn allocate(&self, problem: &Problem, arithmetic: Arithmetic) -> Result<Outcome, MechanismError> {
+    fn allocate(&self, problem: &Problem, options: &Options) -> Result<Outcome, MechanismError> {
         let constraints = Constraints::new(problem, Sharing::Rdm);
         let worth: Vec<Rational> = problem.users().iter().map(|u| u.weight().clone()).collect();
         let goal = SumGoal { worth: &worth, floors: None };
         let solver = |source| MechanismError::Solver { mechanism: INFO.id, source };
-        let (tasks, pivots) = match arithmetic {
+        let (tasks, pivots) = match options.arithmetic {
             Arithmetic::Exact => {
                 let optimum = maximise_sum(&constraints, goal).map_err(solver)?;
                 (optimum.tasks, optimum.pivots)
@@ -47,20 +47,12 @@ impl Mechanism for Utilitarian {
                 (rounding::feasible(&constraints, tasks), 0)
             }
         };
-        Ok(Outcome {
-            allocation: Allocation {
-                mechanism: Some(INFO.id.to_owned()),
-                sharing: Sharing::Rdm,
-                arithmetic,
-                tasks,
-            },
-            rounds: 0,
-            programmes: 1,
-            pivots,
-        })
+        let mechanism = Some(INFO.id.to_owned());
+        let allocation = Allocation { mechanism, arithmetic: options.arithmetic, tasks, ..Allocation::default() };
+        Ok(Outcome { programmes: 1, pivots, ..Outcome::of(allocation) })
     }
 
-    fn axiom(&self) -> Option<(Axiom, Option<Share>)> {
+    fn axiom(&self, _allocation: &Allocation) -> Option<(Axiom, Parameters)> {
         None
     }
 }

@@ -19,6 +19,10 @@ pub enum Arithmetic {
 pub struct Allocation {
     /// Name of the mechanism that made it, if known.
     pub mechanism: Option<String>,
+    /// The exponent that it was made with, for the mechanism `alpha`.
+    pub alpha: Option<Rational>,
+    /// Whether it was made for the criterion of the users in place of their tasks.
+    pub criterion: bool,
     /// How servers are shared.
     pub sharing: Sharing,
     /// What the numbers are.

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use evenhand::mechanisms::certify::{CertifyError, Examination, Request, default_requests};
 use evenhand::problem::format::Source;
 use evenhand::problem::{Arithmetic, Rational, number};
+use evenhand::exact::Parameters;
 use evenhand::{Axiom, Certificate, Problem, Share, exact, report};
 use serde_json::{Map, Value, json};
 
@@ -24,6 +25,7 @@ pub fn run(call: &Certify, common: &Common) -> Result<ExitCode, Failure> {
         names => names.iter().map(|name| request(name)).collect::<Result<_, _>>()?,
     };
     apply_share(&mut requests, share, call.axioms.is_empty())?;
+    apply_alpha(&mut requests, super::alpha(call.alpha.as_deref())?, call.axioms.is_empty())?;
     let examination = evenhand::certify(&problem, &allocation, &requests, &tolerance)
         .map_err(|error: CertifyError| Failure::input(error.to_string()))?;
     let text = examination.certificate.to_json();
@@ -83,6 +85,9 @@ fn summary(examination: &Examination, problem: &Problem) -> Value {
             if let Some(share) = claim.share {
                 fields.insert("share".to_owned(), json!(share.name(problem)));
             }
+            if let Some(alpha) = &claim.alpha {
+                fields.insert("alpha".to_owned(), json!(number::format(alpha)));
+            }
             fields.insert("holds".to_owned(), json!(claim.holds));
             fields.insert("margin".to_owned(), json!(claim.margin.as_ref().map(number::format)));
             if let Some(why) = &claim.why {
@@ -117,21 +122,37 @@ fn request(name: &str) -> Result<Request, Failure> {
         let names: Vec<&str> = Axiom::ALL.iter().map(|axiom| axiom.name()).collect();
         Failure::input(format!("there is no axiom `{name}`: expected {}", names.join(", ")))
     })?;
-    Ok(Request { axiom, share: None })
+    Ok(Request::of(axiom))
 }
 
 /// `--share` is about max-min: asked for by name, or implied by naming a share at all.
 fn apply_share(requests: &mut Vec<Request>, share: Option<Share>, by_default: bool) -> Result<(), Failure> {
     let Some(share) = share else { return Ok(()) };
     let mut found = false;
-    for request in requests.iter_mut().filter(|request| request.axiom == Axiom::MaxMin) {
-        request.share = Some(share);
-        found = true;
+    let of_share = [Axiom::MaxMin, Axiom::Proportional];
+    for request in requests.iter_mut().filter(|request| of_share.contains(&request.axiom)) {
+        if request.axiom == Axiom::MaxMin || share == Share::Generic && !by_default {
+            request.parameters.share = Some(share);
+            found = true;
+        }
     }
     if !found && by_default {
-        requests.push(Request { axiom: Axiom::MaxMin, share: Some(share) });
+        requests.push(Request { axiom: Axiom::MaxMin, parameters: Some(share).into() });
     } else if !found {
-        return Err(Failure::input("--share goes with --axiom max-min"));
+        return Err(Failure::input("--share goes with --axiom max-min (generic also with proportional)"));
+    }
+    Ok(())
+}
+
+/// `--alpha` is about proportional: asked for by name, or implied by naming an exponent at all.
+fn apply_alpha(requests: &mut Vec<Request>, alpha: Option<Rational>, by_default: bool) -> Result<(), Failure> {
+    let Some(alpha) = alpha else { return Ok(()) };
+    match requests.iter_mut().find(|request| request.axiom == Axiom::Proportional) {
+        Some(request) => request.parameters.alpha = Some(alpha),
+        None if by_default => {
+            requests.push(Request { axiom: Axiom::Proportional, parameters: Parameters::alpha(alpha) });
+        }
+        None => return Err(Failure::input("--alpha goes with --axiom proportional")),
     }
     Ok(())
 }

@@ -3,37 +3,61 @@
 use std::process::ExitCode;
 use std::time::Instant;
 
+use evenhand::mechanisms::{Mechanism, Options, Status};
 use evenhand::problem::Arithmetic;
 use evenhand::problem::format::AllocationDocument;
 use evenhand::report;
 use serde_json::json;
 
-use super::mechanism;
+use super::{alpha, findings, mechanism};
 use crate::arguments::{Common, Format, Solve};
 use crate::failure::Failure;
 use crate::{files, output};
 
 pub fn run(call: &Solve, common: &Common) -> Result<ExitCode, Failure> {
     let mechanism = mechanism(&call.mechanism)?;
+    let options = options(call, mechanism)?;
     let problem = files::problem(&call.problem, common)?;
-    let arithmetic = if call.exact { Arithmetic::Exact } else { Arithmetic::Float };
     let started = Instant::now();
-    let outcome = mechanism.allocate(&problem, arithmetic)?;
+    let outcome = mechanism.allocate(&problem, &options)?;
     let mut document = AllocationDocument::new(&problem, &outcome.allocation);
     document.seconds = Some(started.elapsed().as_secs_f64());
+    document.extra = findings::fields(&problem, &outcome);
     let warnings: Vec<String> = problem.warnings().iter().map(ToString::to_string).collect();
     if !warnings.is_empty() {
         document.extra.insert("warnings".to_owned(), json!(warnings));
     }
     let text = document.to_json().map_err(|error| Failure::solver(error.to_string()))?;
-    if let Some(path) = &call.output
-        && files::write(path, &text, &[&call.problem])?
-    {
-        return Ok(ExitCode::SUCCESS);
-    }
+    let printed = match &call.output {
+        Some(path) => files::write(path, &text, &[&call.problem])?,
+        None => false,
+    };
     match common.format {
+        _ if printed => {}
         Format::Json => output::text(&text)?,
         Format::Table => output::text(&report::allocation(&problem, &outcome.allocation))?,
     }
-    Ok(ExitCode::SUCCESS)
+    match outcome.findings.status {
+        None | Some(Status::Solved) => Ok(ExitCode::SUCCESS),
+        Some(status) => Err(Failure::solver(format!(
+            "{} ended with the status `{}`: what was written is its last point, with the gap that is proven for it",
+            mechanism.info().id,
+            status.name()
+        ))),
+    }
+}
+
+fn options(call: &Solve, mechanism: &dyn Mechanism) -> Result<Options, Failure> {
+    let options = Options {
+        arithmetic: if call.exact { Arithmetic::Exact } else { Arithmetic::Float },
+        alpha: alpha(call.alpha.as_deref())?,
+        criterion: call.criterion,
+    };
+    match options.stated().into_iter().find(|option| !mechanism.options().contains(option)) {
+        None => Ok(options),
+        Some(option) => {
+            let (option, id) = (option.name(), mechanism.info().id);
+            Err(Failure::input(format!("--{option} does not go with the mechanism `{id}`")))
+        }
+    }
 }

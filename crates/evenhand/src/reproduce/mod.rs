@@ -8,9 +8,9 @@ mod njc;
 mod ps_dsf;
 mod snapshots;
 
-use evenhand_mechanisms::{certify, certify::default_requests, registry};
+use evenhand_mechanisms::{Options, certify, certify::default_requests, registry};
 use evenhand_problem::{
-    Allocation, Arithmetic, Problem, ProblemSpec, Rational, ServerSpec, UserSpec, number,
+    Allocation, Problem, ProblemSpec, Rational, ServerSpec, UserSpec, number,
 };
 use evenhand_report::text::decimal;
 
@@ -119,7 +119,7 @@ impl Table<'_> {
 fn solve(problem: &Problem, mechanism: &str) -> Result<Allocation, String> {
     let mechanism = registry::find(mechanism).ok_or("no such mechanism")?;
     let allocation =
-        mechanism.allocate(problem, Arithmetic::Exact).map_err(|error| error.to_string())?.allocation;
+        mechanism.allocate(problem, &Options::exact()).map_err(|error| error.to_string())?.allocation;
     let requests = default_requests(&allocation);
     let examination =
         certify(problem, &allocation, &requests, &Rational::new()).map_err(|e| e.to_string())?;

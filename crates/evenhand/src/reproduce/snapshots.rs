@@ -8,9 +8,9 @@ use std::time::Instant;
 
 use evenhand_exact::check;
 use evenhand_mechanisms::certify::default_requests;
-use evenhand_mechanisms::{certify, registry};
+use evenhand_mechanisms::{Options, certify, registry};
 use evenhand_problem::import::{GoogleOptions, Import, Input, google, openb};
-use evenhand_problem::{Arithmetic, Problem, Rational};
+use evenhand_problem::{Problem, Rational};
 
 use super::Entry;
 
@@ -46,7 +46,7 @@ pub(super) fn entries() -> Result<Vec<Entry>, String> {
 fn entry(id: &str, source: &'static str, problem: &Problem, mechanism: &str) -> Result<Entry, String> {
     let solver = registry::find(mechanism).ok_or("no such mechanism")?;
     let started = Instant::now();
-    let outcome = solver.allocate(problem, Arithmetic::Exact).map_err(|error| error.to_string())?;
+    let outcome = solver.allocate(problem, &Options::exact()).map_err(|error| error.to_string())?;
     let solved = started.elapsed();
     let started = Instant::now();
     let requests = default_requests(&outcome.allocation);

@@ -14,9 +14,11 @@ use crate::{
 };
 
 /// All fields of an allocation document. Those after `placements` are for people and other programs.
-const FIELDS: [&str; 18] = [
+const FIELDS: [&str; 22] = [
     "kind",
     "mechanism",
+    "alpha",
+    "criterion",
     "sharing",
     "arithmetic",
     "problem_sha256",
@@ -32,6 +34,8 @@ const FIELDS: [&str; 18] = [
     "bottlenecks",
     "status",
     "iterations",
+    "selection",
+    "trajectory",
     "warnings",
 ];
 
@@ -128,13 +132,24 @@ impl<'r, 't> Reader<'r, 't> {
             (None, Some(placements)) => self.sums(placements),
             (None, None) => return Err(document.error(object.raw(), "the field `tasks` is missing")),
         };
-        for name in &FIELDS[7..] {
+        for name in FIELDS.iter().skip_while(|name| **name != "summary") {
             if let Some(raw) = object.get(name) {
                 document.decoration(raw)?;
             }
         }
-        let allocation = Allocation { mechanism, sharing, arithmetic, tasks };
+        let alpha = object.get("alpha").map(|raw| self.alpha(raw)).transpose()?;
+        let criterion = object.get("criterion").map(|raw| document.boolean(raw)).transpose()?;
+        let criterion = criterion.unwrap_or_default();
+        let allocation = Allocation { mechanism, alpha, criterion, sharing, arithmetic, tasks };
         Ok(AllocationFile { allocation, placements, problem_sha256 })
+    }
+
+    fn alpha(&self, raw: &'t RawValue) -> Result<Rational, FormatError> {
+        let alpha = self.document.number(raw)?;
+        if alpha <= 0 {
+            return Err(self.document.error(raw, format!("found {}: expected a positive number", raw.get())));
+        }
+        Ok(alpha)
     }
 
     fn sharing(&self, raw: &'t RawValue) -> Result<Sharing, FormatError> {

@@ -85,6 +85,12 @@ impl Serialize for AllocationDocument<'_> {
         if let Some(mechanism) = &self.allocation.mechanism {
             map.serialize_entry("mechanism", mechanism)?;
         }
+        if let Some(alpha) = &self.allocation.alpha {
+            map.serialize_entry("alpha", &number::format(alpha))?;
+        }
+        if self.allocation.criterion {
+            map.serialize_entry("criterion", &true)?;
+        }
         map.serialize_entry("sharing", sharing_name(self.allocation.sharing))?;
         map.serialize_entry("arithmetic", arithmetic_name(self.allocation.arithmetic))?;
         if let Some(hash) = &self.problem_sha256 {

@@ -64,7 +64,7 @@ pub fn totals(problem: &Problem, share: Share) -> Vec<Rational> {
 }
 
 pub fn allocation(tasks: &[Vec<(usize, Rational)>], sharing: Sharing) -> Allocation {
-    Allocation { mechanism: None, sharing, arithmetic: Arithmetic::Exact, tasks: tasks.to_vec() }
+    Allocation { sharing, arithmetic: Arithmetic::Exact, tasks: tasks.to_vec(), ..Allocation::default() }
 }
 
 /// Fails unless `tasks` is feasible in exact arithmetic, written ascending by class and without

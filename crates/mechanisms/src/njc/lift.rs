@@ -1,0 +1,225 @@
+//! From a floating-point answer to an exact one on the same face.
+//!
+//! Users that hold exactly their entitlement, or all their tasks, are set to that. Everybody else is
+//! rounded to a short decimal, and as many placements as there are saturated rows, those with the
+//! most room to both sides, are corrected so that the rows are saturated exactly: a rational system
+//! of the size of the bottlenecks, whatever the number of users.
+
+use evenhand_exact::axiom::njc::Witness;
+use evenhand_exact::linear::Lu;
+use evenhand_problem::number::from_f64;
+use evenhand_problem::{Constraints, Rational};
+
+use super::face::Face;
+use crate::fair_sum::{FairPoint, near};
+
+/// `x_ni` by user.
+pub type Tasks = Vec<Vec<(usize, Rational)>>;
+
+/// Part of a user's tasks below which a placement is nothing but the method's distance from the
+/// wall.
+const NOTHING: f64 = 1e-8;
+/// Relative distance from the entitlement at which a user holds exactly that.
+const TIGHT: f64 = 1e-8;
+/// Relative size of a pivot below which the equations left are taken to depend on the others; the
+/// exact check says whether they do.
+const LEAST_PIVOT: f64 = 1e-9;
+
+/// A placement that may be changed.
+struct Movable {
+    user: usize,
+    /// Position in the user's list of places.
+    place: usize,
+    /// Where the change is taken from, for users whose sum is fixed.
+    from: Option<usize>,
+    /// How far it may go to either side, roughly.
+    room: f64,
+}
+
+/// An exact allocation near `point` with the rows of `face` saturated; whether it is an answer is for
+/// the exact check to say. `None` where no such correction exists.
+pub fn lift(
+    constraints: &Constraints<'_>,
+    point: &FairPoint,
+    face: &Face,
+    entitlements: &[Rational],
+) -> Option<Tasks> {
+    let mut tasks: Tasks = Vec::with_capacity(point.places.len());
+    let mut movable = Vec::new();
+    for (n, places) in point.places.iter().enumerate() {
+        let total: f64 = places.iter().map(|place| place.tasks).sum();
+        let used: Vec<_> = places.iter().filter(|p| p.tasks > NOTHING * total).collect();
+        let mut list: Vec<(usize, Rational)> =
+            used.iter().map(|p| (p.server, short(p.tasks))).collect();
+        match face.witnesses[n] {
+            Some(Witness::Satisfied) => {
+                let limit = constraints.problem().users()[n].tasks()?;
+                let key = (0..used.len()).max_by(|&a, &b| used[a].tasks.total_cmp(&used[b].tasks))?;
+                let others: Rational = (0..used.len()).filter(|k| *k != key).map(|k| &list[k].1).sum();
+                list[key].1 = Rational::from(limit - others);
+                for place in (0..used.len()).filter(|k| *k != key) {
+                    let room = used[place].tasks.min(used[key].tasks);
+                    movable.push(Movable { user: n, place, from: Some(key), room });
+                }
+            }
+            Some(Witness::Row(row)) => {
+                let server = constraints.rows()[row].server;
+                let place = used.iter().position(|p| p.server == server)?;
+                let least = threshold(constraints, n, row, &entitlements[n])?;
+                let above = used[place].tasks - near(&least);
+                let free = if point.user_slack[n].is_finite() { point.user_slack[n] * total } else { total };
+                for other in (0..used.len()).filter(|k| *k != place) {
+                    movable.push(Movable { user: n, place: other, from: None, room: used[other].tasks.min(free) });
+                }
+                if above.abs() < TIGHT * used[place].tasks {
+                    list[place].1 = least;
+                } else {
+                    movable.push(Movable { user: n, place, from: None, room: above.min(free) });
+                }
+            }
+            None => {}
+        }
+        tasks.push(list);
+    }
+    correct(constraints, face, &mut tasks, &movable)?;
+    for list in &mut tasks {
+        list.retain(|(_, x)| !x.is_zero());
+    }
+    Some(tasks)
+}
+
+/// `e_n C / d`: the tasks that are the user's entitlement of the row.
+fn threshold(constraints: &Constraints<'_>, n: usize, row: usize, entitlement: &Rational) -> Option<Rational> {
+    let at = &constraints.rows()[row];
+    let usage = constraints.usage(n, at.server)?;
+    let usage = &usage[row - constraints.class_rows(at.server).start];
+    (!usage.is_zero()).then(|| Rational::from(entitlement * &at.capacity) / usage)
+}
+
+/// Ten digits are enough where the room is more than that, and the exact numbers stay short.
+fn short(value: f64) -> Rational {
+    let rounded: f64 = format!("{value:.9e}").parse().unwrap_or(value);
+    from_f64(rounded).unwrap_or_default()
+}
+
+/// Changes movable placements so that the rows of the face are saturated.
+fn correct(
+    constraints: &Constraints<'_>,
+    face: &Face,
+    tasks: &mut Tasks,
+    movable: &[Movable],
+) -> Option<()> {
+    let position: std::collections::HashMap<usize, usize> =
+        face.bottlenecks.iter().enumerate().map(|(k, row)| (*row, k)).collect();
+    let mut missing: Vec<Rational> =
+        face.bottlenecks.iter().map(|row| constraints.rows()[*row].capacity.clone()).collect();
+    for (n, list) in tasks.iter().enumerate() {
+        for (i, x) in list {
+            for (k, usage) in entries(constraints, &position, n, *i) {
+                missing[k] -= usage * x;
+            }
+        }
+    }
+    if missing.iter().all(Rational::is_zero) {
+        return Some(());
+    }
+    let columns: Vec<Vec<(usize, Rational)>> = movable
+        .iter()
+        .map(|m| {
+            let mut column = entries(constraints, &position, m.user, tasks[m.user][m.place].0);
+            if let Some(from) = m.from {
+                for (k, usage) in entries(constraints, &position, m.user, tasks[m.user][from].0) {
+                    match column.iter_mut().find(|(at, _)| *at == k) {
+                        Some((_, value)) => *value -= usage,
+                        None => column.push((k, -usage)),
+                    }
+                }
+            }
+            column.retain(|(_, value)| !value.is_zero());
+            column
+        })
+        .collect();
+    let scaled = columns.iter().zip(movable).map(|(column, m)| {
+        column.iter().map(|(k, value)| (*k, near(value) * m.room / near(&constraints.rows()[face.bottlenecks[*k]].capacity))).collect()
+    });
+    let (rows, chosen) = pivots(missing.len(), scaled.collect());
+    let at: std::collections::HashMap<usize, usize> = rows.iter().enumerate().map(|(k, row)| (*row, k)).collect();
+    let mut matrix = vec![Vec::new(); rows.len()];
+    for (c, &column) in chosen.iter().enumerate() {
+        for (k, value) in &columns[column] {
+            if let Some(row) = at.get(k) {
+                matrix[*row].push((c, value.clone()));
+            }
+        }
+    }
+    let factors = Lu::factor(matrix, chosen.len()).ok()?;
+    let mut change = vec![Rational::new(); chosen.len()];
+    factors.solve(rows.iter().map(|row| missing[*row].clone()).collect(), &mut change);
+    for (column, change) in chosen.into_iter().zip(change) {
+        let m = &movable[column];
+        tasks[m.user][m.place].1 += &change;
+        if let Some(from) = m.from {
+            tasks[m.user][from].1 -= change;
+        }
+    }
+    tasks.iter().flatten().all(|(_, x)| *x >= 0).then_some(())
+}
+
+/// What one task of user `n` on class `i` uses of the saturated rows, by position.
+fn entries(
+    constraints: &Constraints<'_>,
+    position: &std::collections::HashMap<usize, usize>,
+    n: usize,
+    i: usize,
+) -> Vec<(usize, Rational)> {
+    let usage = constraints.usage(n, i).unwrap_or_default();
+    let rows = constraints.class_rows(i).zip(usage.iter()).filter(|(_, usage)| !usage.is_zero());
+    rows.filter_map(|(row, usage)| Some((*position.get(&row)?, usage.clone()))).collect()
+}
+
+/// Rows and columns of the pivots of an elimination with complete pivoting.
+fn pivots(n_rows: usize, columns: Vec<Vec<(usize, f64)>>) -> (Vec<usize>, Vec<usize>) {
+    let mut dense: Vec<Vec<f64>> = columns
+        .iter()
+        .map(|column| {
+            let mut values = vec![0.0; n_rows];
+            for (row, value) in column {
+                values[*row] += value;
+            }
+            values
+        })
+        .collect();
+    let (mut rows, mut chosen) = (Vec::new(), Vec::new());
+    let mut first = 0.0;
+    while rows.len() < n_rows {
+        let mut best = (0.0_f64, 0, 0);
+        for (c, column) in dense.iter().enumerate() {
+            for (row, value) in column.iter().enumerate() {
+                if value.abs() > best.0 {
+                    best = (value.abs(), row, c);
+                }
+            }
+        }
+        let (size, row, c) = best;
+        if rows.is_empty() {
+            first = size;
+        }
+        if size <= LEAST_PIVOT * first {
+            break;
+        }
+        let pivot = dense[c].clone();
+        for column in &mut dense {
+            let factor = column[row] / pivot[row];
+            if factor != 0.0 {
+                for (value, p) in column.iter_mut().zip(&pivot) {
+                    *value -= factor * p;
+                }
+                column[row] = 0.0;
+            }
+        }
+        dense[c].iter_mut().for_each(|value| *value = 0.0);
+        rows.push(row);
+        chosen.push(c);
+    }
+    (rows, chosen)
+}

@@ -1,0 +1,128 @@
+//! No Justified Complaints: every user has all its tasks, or its entitlement of some saturated
+//! resource (NJC, equation 2; on clusters THEORY, section 3).
+//!
+//! The weighted proportionally fair allocation is one such allocation, and the limit of the paper's
+//! trajectory (THEORY, facts 1 and 2); in floating point it is the answer. It can be irrational; the
+//! exact answer is a rational allocation on the same face of the set of NJC allocations, with the
+//! same bottlenecks and witnesses (fact 4).
+
+mod face;
+mod lift;
+
+use evenhand_exact::axiom::feasible;
+use evenhand_exact::axiom::njc::{Witness, examine};
+use evenhand_exact::{Axiom, Instance, Parameters};
+use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Sharing};
+
+use self::face::{Face, entitlements};
+use crate::fair_sum::{self, FairPoint};
+use crate::mechanism::{Findings, Info, Mechanism, MechanismError, Options, Outcome};
+use crate::{proportional, rounding};
+
+/// No Justified Complaints.
+pub struct Njc;
+
+static INFO: Info = Info {
+    id: "njc",
+    aliases: &[],
+    title: "No Justified Complaints",
+    equalises: "nothing; everybody has all its tasks or its entitlement of a saturated resource",
+    guarantees: "Pareto optimal on one pool; sharing incentive on one pool",
+    reference: "NJC, sections 3 to 5; on clusters THEORY, section 3",
+};
+
+/// Parts of a row that may be free for it to count as saturated, in the order in which they are
+/// tried.
+const TOLERANCES: [f64; 5] = [1e-7, 1e-6, 1e-9, 1e-5, 1e-3];
+
+impl Mechanism for Njc {
+    fn info(&self) -> &Info {
+        &INFO
+    }
+
+    fn applies(&self, _problem: &Problem) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn allocate(&self, problem: &Problem, options: &Options) -> Result<Outcome, MechanismError> {
+        let constraints = Constraints::new(problem, Sharing::Rdm);
+        let point = fair_sum::maximise(&constraints, 1.0, None)
+            .map_err(|source| MechanismError::Continuous { mechanism: INFO.id, source })?;
+        match options.arithmetic {
+            Arithmetic::Float => Ok(in_floating_point(&constraints, &point)),
+            Arithmetic::Exact => exactly(&constraints, &point),
+        }
+    }
+
+    fn axiom(&self, _allocation: &Allocation) -> Option<(Axiom, Parameters)> {
+        Some((Axiom::Njc, Parameters::default()))
+    }
+}
+
+fn in_floating_point(constraints: &Constraints<'_>, point: &FairPoint) -> Outcome {
+    let allocation = Allocation {
+        mechanism: Some(INFO.id.to_owned()),
+        tasks: rounding::feasible(constraints, point.tasks()),
+        ..Allocation::default()
+    };
+    let problem = constraints.problem();
+    let mut findings = proportional::findings(problem, &allocation, &Rational::from(1), None, point);
+    let entitlements = entitlements(constraints);
+    let face = TOLERANCES.iter().find_map(|t| Face::read(constraints, point, &entitlements, *t).ok());
+    findings.bottlenecks = face.as_ref().map(|face| named(&face.witnesses));
+    findings.witnesses = face.map(|face| face.witnesses);
+    Outcome { findings, ..Outcome::of(allocation) }
+}
+
+fn exactly(constraints: &Constraints<'_>, point: &FairPoint) -> Result<Outcome, MechanismError> {
+    let entitlements = entitlements(constraints);
+    let mut tried: Vec<Face> = Vec::new();
+    for tolerance in TOLERANCES {
+        let Ok(face) = Face::read(constraints, point, &entitlements, tolerance) else { continue };
+        if tried.contains(&face) {
+            continue;
+        }
+        let lifted = lift::lift(constraints, point, &face, &entitlements);
+        if let Some(outcome) = lifted.and_then(|tasks| accept(constraints.problem(), tasks)) {
+            return Ok(outcome);
+        }
+        tried.push(face);
+    }
+    let why = format!("none of the {} faces near the optimum could be lifted to exact numbers", tried.len());
+    Err(MechanismError::NotFound { mechanism: INFO.id, why })
+}
+
+/// The allocation as an answer, if the exact check says that it is one.
+fn accept(problem: &Problem, tasks: lift::Tasks) -> Option<Outcome> {
+    let allocation = Allocation {
+        mechanism: Some(INFO.id.to_owned()),
+        arithmetic: Arithmetic::Exact,
+        tasks,
+        ..Allocation::default()
+    };
+    let instance = Instance::new(problem, &allocation).ok()?;
+    let feasible = feasible::tightest(&instance).is_none_or(|(_, margin)| margin >= 0);
+    let examined = examine(&instance);
+    if !feasible || examined.as_ref().is_some_and(|found| found.margin < 0) {
+        return None;
+    }
+    let witnesses = examined.map_or_else(|| vec![None; problem.n_users()], |found| found.witnesses);
+    let findings = Findings {
+        bottlenecks: Some(named(&witnesses)),
+        witnesses: Some(witnesses),
+        ..Findings::default()
+    };
+    Some(Outcome { findings, ..Outcome::of(allocation) })
+}
+
+/// The rows that witnesses name, ascending.
+fn named(witnesses: &[Option<Witness>]) -> Vec<usize> {
+    let rows = witnesses.iter().filter_map(|witness| match witness {
+        Some(Witness::Row(row)) => Some(*row),
+        _ => None,
+    });
+    let mut rows: Vec<usize> = rows.collect();
+    rows.sort_unstable();
+    rows.dedup();
+    rows
+}

@@ -1,0 +1,99 @@
+//! What proves, or refutes, that an allocation maximises a sum of utilities: prices with their exact
+//! gap, or an allocation with a larger sum.
+
+use evenhand_exact::axiom::proportional::{gap, has_nothing, lift_prices, worth};
+use evenhand_exact::{Axiom, Claim, Evidence, Instance, Parameters, Prices, ShareCoefficients};
+use evenhand_lp::weighted_sum::{SumGoal, maximise_sum, maximise_sum_float};
+use evenhand_ode::cluster;
+use evenhand_problem::number::from_f64;
+use evenhand_problem::{Allocation, Problem, Rational};
+
+use crate::fair_sum::{self, FairPoint, near};
+use crate::mechanism::{Findings, Status};
+use crate::rounding;
+
+/// The prices of `point` as evidence about `allocation`, with the gap that they prove.
+pub fn findings(
+    problem: &Problem,
+    allocation: &Allocation,
+    alpha: &Rational,
+    share: Option<&ShareCoefficients>,
+    point: &FairPoint,
+) -> Findings {
+    let proven = Instance::new(problem, allocation).ok().and_then(|instance| {
+        let prices = prices_of(&instance, alpha, share, point)?;
+        let gap = gap(&instance, alpha, share, &prices).ok()?;
+        Some((prices, gap))
+    });
+    let (prices, gap) = proven.unzip();
+    let status = match point.status {
+        cluster::Status::Solved => Status::Solved,
+        cluster::Status::Limit => Status::Limit,
+    };
+    Findings { prices, gap, status: Some(status), iterations: Some(point.iterations), ..Findings::default() }
+}
+
+/// The prices of `point`, raised where rounding has left them too low.
+pub fn prices_of(
+    instance: &Instance<'_>,
+    alpha: &Rational,
+    share: Option<&ShareCoefficients>,
+    point: &FairPoint,
+) -> Option<Prices> {
+    let exact = |prices: &[f64]| prices.iter().map(|p| from_f64(*p)).collect::<Option<Vec<Rational>>>();
+    lift_prices(instance, alpha, share, &exact(&point.row_prices)?, &exact(&point.user_prices)?)
+}
+
+/// Whether the allocation is proportionally (or alpha) fair within the tolerance.
+///
+/// Prices of a floating-point optimum prove most allocations that are, an allocation that the
+/// floating-point programme finds refutes most that are not; where neither decides, the exact
+/// programme does: its value is the least gap there is.
+///
+/// # Errors
+/// What was tried, in words.
+pub fn claim(instance: &Instance<'_>, parameters: &Parameters, tolerance: &Rational) -> Result<Claim, String> {
+    let judge = |evidence| {
+        Claim::with_evidence(Axiom::Proportional, parameters.clone(), evidence, instance, tolerance)
+    };
+    let problem = instance.problem();
+    let alpha = parameters.alpha.clone().unwrap_or_else(|| Rational::from(1));
+    let share = parameters.share.map(|share| share.coefficients(problem)).transpose();
+    let share = share.map_err(|error| error.to_string())?;
+    if let Some(user) = (0..problem.n_users()).find(|&n| has_nothing(instance, share.as_ref(), n)) {
+        return judge(Evidence::Nothing { user }).map_err(|refusal| refusal.to_string());
+    }
+    let constraints = instance.constraints();
+    if let Ok(point) = fair_sum::maximise(constraints, near(&alpha), share.as_ref()) {
+        if let Some(Ok(claim)) =
+            prices_of(instance, &alpha, share.as_ref(), &point).map(|prices| judge(Evidence::Prices(prices)))
+        {
+            return Ok(claim);
+        }
+        let better = rounding::feasible(constraints, point.tasks());
+        if let Ok(claim) = judge(Evidence::Better(better)) {
+            return Ok(claim);
+        }
+    }
+    if share.is_some() {
+        return Err("neither the prices nor the tasks of the optimum found decide it".to_owned());
+    }
+    let worth: Vec<Rational> = worth(instance, &alpha, None)
+        .map_err(|refusal| refusal.to_string())?
+        .into_iter()
+        .map(|enclosure| enclosure.map_or_else(Rational::new, |(_, upper)| upper))
+        .collect();
+    let goal = || SumGoal { worth: &worth, floors: None };
+    if let Ok(tasks) = maximise_sum_float(constraints, goal())
+        && let Ok(claim) = judge(Evidence::Better(rounding::feasible(constraints, tasks)))
+    {
+        return Ok(claim);
+    }
+    let optimum = maximise_sum(constraints, goal()).map_err(|error| error.to_string())?;
+    let prices = lift_prices(instance, &alpha, None, &optimum.prices, &optimum.user_prices);
+    if let Some(Ok(claim)) = prices.map(|prices| judge(Evidence::Prices(prices))) {
+        return Ok(claim);
+    }
+    judge(Evidence::Better(optimum.tasks))
+        .map_err(|refusal| format!("neither proven nor refuted ({refusal})"))
+}
