@@ -15,9 +15,12 @@ pub fn claims(certificate: &Certificate, undecided: &[(Axiom, String)]) -> Strin
         .claims
         .iter()
         .map(|claim| {
-            let name = match claim.share {
-                Some(share) => format!("{} ({})", claim.axiom.name(), share.name(problem)),
-                None => claim.axiom.name().to_owned(),
+            let share = claim.share.map(|share| share.name(problem));
+            let alpha = claim.alpha.as_ref().map(|alpha| format!("alpha {}", number(alpha)));
+            let parameters: Vec<String> = share.into_iter().chain(alpha).collect();
+            let name = match parameters.as_slice() {
+                [] => claim.axiom.name().to_owned(),
+                several => format!("{} ({})", claim.axiom.name(), several.join(", ")),
             };
             vec![name, verdict(claim), margin(claim), words(claim, problem, &constraints)]
         })
@@ -44,10 +47,15 @@ pub(crate) fn verdict(claim: &Claim) -> String {
 }
 
 fn margin(claim: &Claim) -> String {
-    let unit = if claim.axiom == Axiom::Feasible { "of capacity" } else { "tasks" };
+    let unit = match claim.axiom {
+        Axiom::Feasible => "of capacity",
+        // Weight times tasks^(1 - alpha), which has no name.
+        Axiom::Proportional => "",
+        _ => "tasks",
+    };
     claim.margin.as_ref().map_or_else(String::new, |m| match m.is_zero() {
         true => "0, exactly".to_owned(),
-        false => format!("{} {unit}", decimal(m)),
+        false => format!("{} {unit}", decimal(m)).trim_end().to_owned(),
     })
 }
 
@@ -89,5 +97,13 @@ fn words(claim: &Claim, problem: &Problem, constraints: &Constraints<'_>) -> Str
         Evidence::Rise { user: n, .. } => {
             format!("{} can have more at nobody's expense that has no more than it", user(*n))
         }
+        Evidence::Witnesses(_) => "everybody has all its tasks, or its part of a saturated row".to_owned(),
+        Evidence::Complaint(complaint) => format!(
+            "{} is entitled to {} of a saturated row, and has that of none",
+            user(complaint.user),
+            number(&complaint.entitlement)
+        ),
+        Evidence::Better(_) => "another allocation has a larger sum".to_owned(),
+        Evidence::Nothing { user: n } => format!("{} has nothing, and could have something", user(*n)),
     }
 }

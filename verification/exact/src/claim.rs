@@ -267,7 +267,7 @@ impl Claim {
         let truth = Self::derive(self.axiom, instance, tolerance)?;
         self.compare_verdict(&truth)?;
         self.parameters().of(self.axiom)?;
-        if self.evidence == truth.evidence || self.is_as_tight(instance, &truth) {
+        if self.evidence == truth.evidence || self.is_as_tight(instance, &truth)? {
             return Ok(());
         }
         Err(Refusal::new("the evidence is not what the allocation shows"))
@@ -297,10 +297,10 @@ impl Claim {
         Ok(())
     }
 
-    /// Whether the evidence names another limit, user or pair that is exactly as tight as the one
+    /// Whether the evidence names another limit, user, pair or witnesses that is exactly as tight as the one
     /// that would be named here; verdict and margin are known to be right.
-    fn is_as_tight(&self, instance: &Instance<'_>, truth: &Self) -> bool {
-        match (&self.evidence, &truth.evidence) {
+    fn is_as_tight(&self, instance: &Instance<'_>, truth: &Self) -> Result<bool, Refusal> {
+        Ok(match (&self.evidence, &truth.evidence) {
             (Evidence::Limit { limit, slack }, Evidence::Limit { .. }) => {
                 let found = feasible::slack(instance, *limit);
                 found.is_some_and(|(is, margin)| is == *slack && Some(margin) == truth.margin)
@@ -312,7 +312,7 @@ impl Claim {
                 gain == truly && envy_free::margin(instance, *user, *envied) == truth.margin
             }
             (Evidence::Witnesses(witnesses), Evidence::Witnesses(_)) => {
-                njc::margin_of_witnesses(instance, witnesses).is_ok_and(|margin| margin == truth.margin)
+                njc::margin_of_witnesses(instance, witnesses)? == truth.margin
             }
             (Evidence::Complaint(complaint), Evidence::Complaint(_)) => {
                 let user = complaint.user;
@@ -320,7 +320,7 @@ impl Claim {
                     && njc::complaint(instance, user).as_ref() == Some(complaint)
             }
             _ => false,
-        }
+        })
     }
 }
 

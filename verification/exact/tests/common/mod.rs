@@ -2,7 +2,9 @@
 #![allow(dead_code, missing_docs)]
 
 use evenhand_exact::axiom::max_min;
-use evenhand_exact::{Axiom, Certificate, Claim, Evidence, Instance, Level, Prices, Share, Tasks, check};
+use evenhand_exact::{
+    Axiom, Certificate, Claim, Evidence, Instance, Level, Parameters, Prices, Share, Tasks, check,
+};
 use evenhand_problem::format::Source;
 use evenhand_problem::{Allocation, Problem, Rational, Sharing};
 
@@ -55,12 +57,17 @@ pub fn figure_1_prices(instance: &Instance<'_>) -> Prices {
     prices
 }
 
-pub fn with(axiom: Axiom, share: Option<Share>, evidence: Evidence, instance: &Instance<'_>) -> Claim {
-    Claim::with_evidence(axiom, share, evidence, instance, &Rational::new()).unwrap()
+pub fn with(
+    axiom: Axiom,
+    parameters: impl Into<Parameters>,
+    evidence: Evidence,
+    instance: &Instance<'_>,
+) -> Claim {
+    Claim::with_evidence(axiom, parameters, evidence, instance, &Rational::new()).unwrap()
 }
 
 pub fn derived(instance: &Instance<'_>) -> Vec<Claim> {
-    let axioms = [Axiom::Feasible, Axiom::NonWasteful, Axiom::EnvyFree, Axiom::SharingIncentive];
+    let axioms = [Axiom::Feasible, Axiom::NonWasteful, Axiom::EnvyFree, Axiom::SharingIncentive, Axiom::Njc];
     axioms.map(|axiom| Claim::derive(axiom, instance, &Rational::new()).unwrap()).to_vec()
 }
 
@@ -219,6 +226,111 @@ pub fn good_certificates() -> Vec<(&'static str, Certificate)> {
     let mut claims = derived(&instance);
     claims.push(Claim::derive(Axiom::SingleResourceFair, &instance, &Rational::new()).unwrap());
     all.push(("channel", certificate(&channel, &x, claims)));
+    all.extend(of_the_pool());
+    all
+}
+
+/// NJC, Figure 2: a pool of two resources, one task each, equal entitlements.
+pub fn pool() -> Problem {
+    problem(
+        r#"{"kind": "allocation-problem", "resources": ["cpu", "memory"],
+        "servers": [{"name": "pool", "capacity": {"cpu": 1, "memory": 1}}],
+        "users": [{"name": "1", "demand": {"cpu": 1, "memory": "1/5"}, "tasks": 1, "weight": "1/3"},
+                  {"name": "2", "demand": {"cpu": 1, "memory": "1/5"}, "tasks": 1, "weight": "1/3"},
+                  {"name": "3", "demand": {"cpu": "2/5", "memory": "4/5"}, "tasks": 1, "weight": "1/3"}]}"#,
+    )
+}
+
+/// Certificates about no justified complaints and proportional fairness, of yes and of no.
+fn of_the_pool() -> Vec<(&'static str, Certificate)> {
+    let mut all = Vec::new();
+    let pool = pool();
+    let alpha = |text: &str| Parameters::alpha(q(text));
+    let x = allocation(&pool, r#"{"1": {"pool": "1/3"}, "2": {"pool": "1/3"}, "3": {"pool": "5/6"}}"#);
+    let instance = Instance::new(&pool, &x).unwrap();
+    let mut prices = Prices::zero(&instance);
+    prices.rows[0] = q("1");
+    let mut claims = derived(&instance);
+    claims.push(with(Axiom::Proportional, alpha("1"), Evidence::Prices(prices), &instance));
+    let better = tasks(&[&[(0, "7/20")], &[(0, "7/20")], &[(0, "3/4")]]);
+    claims.push(with(Axiom::Proportional, alpha("2"), Evidence::Better(better.clone()), &instance));
+    claims.push(with(Axiom::Proportional, alpha("3/2"), Evidence::Better(better), &instance));
+    let other = tasks(&[&[(0, "8/25")], &[(0, "8/25")], &[(0, "9/10")]]);
+    claims.push(with(Axiom::Proportional, alpha("1/2"), Evidence::Better(other), &instance));
+    all.push(("pool", certificate(&pool, &x, claims)));
+
+    // By DRF, where the third user complains.
+    let drf = allocation(&pool, r#"{"1": {"pool": "2/5"}, "2": {"pool": "2/5"}, "3": {"pool": "1/2"}}"#);
+    let instance = Instance::new(&pool, &drf).unwrap();
+    let mut claims = derived(&instance);
+    let better = Evidence::Better(x.tasks.clone());
+    claims.push(with(Axiom::Proportional, None, better, &instance));
+    all.push(("pool-drf", certificate(&pool, &drf, claims)));
+
+    let x = allocation(&pool, r#"{"2": {"pool": "3/5"}, "3": {"pool": 1}}"#);
+    let instance = Instance::new(&pool, &x).unwrap();
+    let mut claims = derived(&instance);
+    for a in ["1", "1/3"] {
+        claims.push(with(Axiom::Proportional, alpha(a), Evidence::Nothing { user: 0 }, &instance));
+    }
+    claims.push(Claim::not_applicable(Axiom::Proportional, Some(Share::Generic), "no criterion".to_owned()));
+    all.push(("pool-nothing", certificate(&pool, &x, claims)));
+
+    // Rounded numbers, a tolerance, a price on finite tasks and an alpha of each kind.
+    let cluster = problem(
+        r#"{"kind": "allocation-problem", "resources": ["cpu"],
+        "servers": [{"name": "a", "count": 3, "capacity": {"cpu": 1}}, {"name": "b", "capacity": {"cpu": 2}}],
+        "users": [{"name": "u", "demand": {"cpu": 1}, "demand_on": {"b": {"cpu": "1/2"}}, "weight": 2},
+                  {"name": "v", "demand": {"cpu": 1}, "servers": ["a"], "tasks": "1/2"},
+                  {"name": "w", "demand": {"cpu": 2}, "servers": ["a"], "weight": 3},
+                  {"name": "idle", "demand": {"cpu": 1}, "tasks": 0}]}"#,
+    );
+    let x = allocation(&cluster, r#"{"u": {"b": 4}, "v": {"a": "1/2"}, "w": {"a": 1.2499}}"#);
+    let instance = Instance::new(&cluster, &x).unwrap();
+    let tolerance = q("1/100");
+    let mut claims = vec![
+        Claim::derive(Axiom::Feasible, &instance, &tolerance).unwrap(),
+        Claim::derive(Axiom::Njc, &instance, &tolerance).unwrap(),
+    ];
+    for (a, rows, v) in
+        [("1", ["1.2002", "1"], "0.8"), ("2", ["0.9602", "1/4"], "3.04"), ("1/2", ["1.3418", "2"], "0.08")]
+    {
+        let mut prices = Prices::zero(&instance);
+        prices.rows = rows.map(q).to_vec();
+        prices.users[1] = q(v);
+        let evidence = Evidence::Prices(prices);
+        claims.push(
+            Claim::with_evidence(Axiom::Proportional, alpha(a), evidence, &instance, &tolerance)
+                .unwrap_or_else(|refusal| panic!("{a}: {refusal}")),
+        );
+    }
+    let mut certificate_of_it = certificate(&cluster, &x, claims);
+    certificate_of_it.tolerance = tolerance;
+    all.push(("cluster-tolerance", certificate_of_it));
+
+    // Two servers shared by time, and the share `generic`.
+    let three = generic();
+    let tasks_of_three = r#"{"t": {"a": "1/2"}, "u": {"b": "7/8"}, "v": {"a": "3/4", "b": "1/8"}}"#;
+    let mut x = allocation(&three, tasks_of_three);
+    x.sharing = Sharing::Tdm;
+    let instance = Instance::new(&three, &x).unwrap();
+    let mut claims = derived(&instance);
+    let mut prices = Prices::zero(&instance);
+    prices.rows = vec![q("8/7"), q("8/7")];
+    prices.users[0] = q("10/7");
+    let generic = |a: &str| Parameters { share: Some(Share::Generic), alpha: Some(q(a)) };
+    let lax = q("1");
+    let judge = |parameters, prices: Prices| {
+        Claim::with_evidence(Axiom::Proportional, parameters, Evidence::Prices(prices), &instance, &lax)
+            .unwrap_or_else(|refusal| panic!("{refusal}"))
+    };
+    claims.push(judge(generic("1"), prices.clone()));
+    prices.rows = vec![q("64/49"), q("64/49")];
+    prices.users[0] = q("164/49");
+    claims.push(judge(generic("2"), prices.clone()));
+    let mut certificate_of_it = certificate(&three, &x, claims);
+    certificate_of_it.tolerance = lax;
+    all.push(("generic-tdm", certificate_of_it));
     all
 }
 

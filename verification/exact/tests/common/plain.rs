@@ -3,8 +3,11 @@
 
 use evenhand_exact::axiom::bottleneck;
 use evenhand_exact::axiom::feasible::Limit;
+use evenhand_exact::axiom::njc::Witness;
 use evenhand_exact::{Axiom, Certificate, Claim, Evidence, Prices, Share, ShareCoefficients, Tasks};
 use evenhand_problem::{Constraints, Problem, Rational, Sharing};
+use rug::Integer;
+use rug::ops::Pow;
 
 struct Plain<'a> {
     p: &'a Problem,
@@ -104,6 +107,16 @@ impl<'a> Plain<'a> {
 
     /// `eps`, for coefficients `a(n, i)`.
     fn gap(&self, prices: &Prices, a: &dyn Fn(usize, usize) -> Rational) -> Option<Rational> {
+        self.gap_between(prices, a, a)
+    }
+
+    /// The same when `a` is only known to be between `low` and `high`.
+    fn gap_between(
+        &self,
+        prices: &Prices,
+        low: &dyn Fn(usize, usize) -> Rational,
+        high: &dyn Fn(usize, usize) -> Rational,
+    ) -> Option<Rational> {
         let all = prices.user_weights.iter().chain(&prices.rows).chain(&prices.users);
         if all.into_iter().any(|value| *value < 0) {
             return None;
@@ -122,11 +135,11 @@ impl<'a> Plain<'a> {
                 let Some(usage) = self.c.usage(n, i) else { continue };
                 let rows = self.c.class_rows(i).zip(usage.iter());
                 let cost: Rational = rows.map(|(row, d)| Rational::from(&prices.rows[row] * d)).sum();
-                let reduced = cost + &prices.users[n] - a(n, i);
-                if reduced < 0 {
+                let cost = cost + &prices.users[n];
+                if cost < high(n, i) {
                     return None;
                 }
-                gap += reduced * Rational::from(self.x[n][i].abs_ref());
+                gap += (cost - low(n, i)) * Rational::from(self.x[n][i].abs_ref());
             }
         }
         Some(gap)
@@ -135,6 +148,81 @@ impl<'a> Plain<'a> {
     fn share_of(&self, share: &ShareCoefficients, n: usize) -> Rational {
         let all = (0..self.p.n_servers()).map(|i| Rational::from(share.of(n, i) * &self.x[n][i]));
         all.sum::<Rational>() / self.p.users()[n].weight()
+    }
+
+    /// How much in tasks a witness speaks for user `n`.
+    fn witness(&self, n: usize, witness: Witness) -> Option<Rational> {
+        let row = match witness {
+            Witness::Satisfied => return Some(self.total(n) - self.p.users()[n].tasks()?),
+            Witness::Row(row) => row,
+        };
+        let at = self.c.rows().get(row)?;
+        let usage = self.c.usage(n, at.server)?[row - self.c.class_rows(at.server).start].clone();
+        if usage.is_zero() || at.capacity.is_zero() {
+            return None;
+        }
+        let due = self.entitled(n) * &at.capacity / &usage;
+        let slack = (&at.capacity - self.used(row)).abs() / usage;
+        let held = Rational::from(&self.x[n][at.server] - due);
+        Some(if slack.is_zero() { held } else { held.min(-slack) })
+    }
+
+    fn entitled(&self, n: usize) -> Rational {
+        let active = self.users().filter(|&n| self.p.is_active(n));
+        let weights: Rational = active.map(|n| self.p.users()[n].weight()).sum();
+        Rational::from(self.p.users()[n].weight() / weights)
+    }
+
+    /// The best that speaks for user `n`.
+    fn complaint(&self, n: usize) -> Option<Rational> {
+        let rows = (0..self.c.rows().len()).map(Witness::Row);
+        let all = std::iter::once(Witness::Satisfied).chain(rows).filter_map(|w| self.witness(n, w));
+        self.p.is_active(n).then(|| all.max())?
+    }
+
+    /// `(row, share)` of the saturated rows that user `n` could use.
+    fn saturated(&self, n: usize) -> Vec<(usize, Rational)> {
+        let rows = self.c.rows().iter().enumerate();
+        rows.filter_map(|(row, at)| {
+            self.witness(n, Witness::Row(row))?;
+            let usage = self.c.usage(n, at.server)?[row - self.c.class_rows(at.server).start].clone();
+            let share = usage * &self.x[n][at.server] / &at.capacity;
+            (self.used(row) == at.capacity).then_some((row, share))
+        })
+        .collect()
+    }
+
+    /// `U_n`.
+    fn level(&self, share: Option<&ShareCoefficients>, n: usize) -> Rational {
+        let u = |i: usize| share.map_or_else(|| Rational::from(1), |share| share.of(n, i).clone());
+        (0..self.p.n_servers()).map(|i| u(i) * &self.x[n][i]).sum()
+    }
+
+    /// Bounds of `w_n / U_n^alpha` that are at most `10^-60` of it apart; `None` without a `U_n`.
+    fn worth(&self, share: Option<&ShareCoefficients>, alpha: &Rational, n: usize) -> Option<[Rational; 2]> {
+        if !self.p.is_active(n) {
+            return Some([zero(), zero()]);
+        }
+        let level = self.level(share, n);
+        if level <= 0 {
+            return None;
+        }
+        let (power, index) = (alpha.numer().to_u32()?, alpha.denom().to_u32()?);
+        let weight = self.p.users()[n].weight();
+        let exact = weight.clone() / Rational::from((&level).pow(i32::try_from(power).ok()?));
+        if index == 1 {
+            return Some([exact.clone(), exact]);
+        }
+        // w / U^(p/q) = (w^q / U^p)^(1/q), times 10^200 in integers.
+        let scale = Integer::from(10).pow(200);
+        let inside = Rational::from(weight.pow(i32::try_from(index).ok()?))
+            / Rational::from((&level).pow(i32::try_from(power).ok()?))
+            * Integer::from((&scale).pow(index));
+        let (floor, ceil) = (inside.clone().floor(), inside.ceil());
+        let low = floor.numer().clone().root(index);
+        let (root, rest) = ceil.numer().clone().root_rem(Integer::new(), index);
+        let high = if rest.is_zero() { root } else { root + 1u32 };
+        Some([Rational::from((low, scale.clone())), Rational::from((high, scale))])
     }
 
     /// Least positive and greatest `u_ni / w_n` of an active user.
@@ -153,11 +241,11 @@ pub fn is_true(certificate: &Certificate) -> bool {
     let mut keys: Vec<_> = certificate
         .claims
         .iter()
-        .map(|c| (c.axiom.name(), c.share.map(|s| s.name(&certificate.problem))))
+        .map(|c| (c.axiom.name(), c.share.map(|s| s.name(&certificate.problem)), c.alpha.clone()))
         .collect();
     keys.sort();
     let twice = keys.windows(2).any(|pair| pair[0] == pair[1]);
-    let both = keys.iter().any(|(name, _)| certificate.not_checked.iter().any(|not| not == name));
+    let both = keys.iter().any(|(name, ..)| certificate.not_checked.iter().any(|not| not == name));
     let plain =
         Plain::new(&certificate.problem, certificate.allocation.sharing, &certificate.allocation.tasks);
     !twice
@@ -173,7 +261,7 @@ fn claim_is_true(x: &Plain<'_>, claim: &Claim, tolerance: &Rational) -> Option<(
     let Some(holds) = claim.holds else {
         return (claim.margin.is_none()
             && claim.evidence == Evidence::None
-            && Claim::applies(claim.axiom, claim.share, p).is_err())
+            && Claim::applies(claim.axiom, claim.parameters(), p).is_err())
         .then_some(());
     };
     let (margin, fine) = match (&claim.evidence, claim.axiom) {
@@ -263,14 +351,87 @@ fn claim_is_true(x: &Plain<'_>, claim: &Claim, tolerance: &Rational) -> Option<(
             });
             (Some(-(&gain / least)), fine && gain > 0 && y.is_feasible() && !holds)
         }
+        (Evidence::None, Axiom::Njc) => (None, x.users().all(|n| !p.is_active(n))),
+        (Evidence::Witnesses(witnesses), Axiom::Njc) => {
+            let least = x.users().filter_map(|n| x.complaint(n)).min()?;
+            let speaks = |n: usize| match witnesses[n] {
+                Some(witness) => p.is_active(n) && x.witness(n, witness).is_some_and(|m| m >= least),
+                None => !p.is_active(n),
+            };
+            (Some(least.clone()), x.users().all(speaks) && holds)
+        }
+        (Evidence::Complaint(complaint), Axiom::Njc) => {
+            let least = x.users().filter_map(|n| x.complaint(n)).min()?;
+            let n = complaint.user;
+            let right = x.complaint(n)? == least
+                && complaint.entitlement == x.entitled(n)
+                && complaint.shares == x.saturated(n);
+            (Some(least), right && !holds)
+        }
+        (_, Axiom::Proportional) => return proportional_is_true(x, claim, holds, tolerance),
         _ => return None,
     };
     let within = margin.as_ref().is_none_or(|margin| *margin >= Rational::from(-tolerance));
     (fine
         && margin == claim.margin
         && within == holds
+        && claim.alpha.is_none()
         && claim.share.is_some() == (claim.axiom == Axiom::MaxMin))
         .then_some(())
+}
+
+fn proportional_is_true(x: &Plain<'_>, claim: &Claim, holds: bool, tolerance: &Rational) -> Option<()> {
+    let p = x.p;
+    let share = match claim.share {
+        None => None,
+        Some(Share::Generic) => Some(Share::Generic.coefficients(p).ok()?),
+        Some(_) => return None,
+    };
+    let (share, alpha) = (share.as_ref(), claim.alpha.as_ref()?);
+    let u = |n: usize, i: usize| share.map_or_else(|| Rational::from(1), |share| share.of(n, i).clone());
+    let worths = || x.users().map(|n| x.worth(share, alpha, n)).collect::<Option<Vec<_>>>();
+    let margin = match &claim.evidence {
+        Evidence::Nothing { user } => {
+            let nothing = p.is_active(*user) && x.level(share, *user) <= 0;
+            return (nothing && !holds && claim.margin.is_none()).then_some(());
+        }
+        Evidence::Prices(prices) => {
+            let worths = worths()?;
+            let a = |end: usize| {
+                let worths = &worths;
+                move |n: usize, i: usize| {
+                    let active = p.is_active(n);
+                    if active { Rational::from(&worths[n][end] * u(n, i)) } else { zero() }
+                }
+            };
+            let gap = x.gap_between(prices, &a(0), &a(1))?;
+            x.users().any(|n| p.is_active(n)).then_some(-gap)
+        }
+        Evidence::Better(tasks) => {
+            let y = Plain::new(p, x.c_sharing(), tasks);
+            if !y.is_feasible() {
+                return None;
+            }
+            let worths = worths()?;
+            let gain = |n: usize| {
+                let more = y.level(share, n) - x.level(share, n);
+                let end = usize::from(more < 0);
+                more * &worths[n][end]
+            };
+            Some(-x.users().map(gain).sum::<Rational>())
+        }
+        _ => return None,
+    };
+    // The bounds here and there are some 50 digits wide.
+    let near = match (&margin, &claim.margin) {
+        (Some(margin), Some(stated)) => {
+            let digits = if alpha.denom().to_u32() == Some(1) { zero() } else { Rational::from(10).pow(-40) };
+            Rational::from(margin - stated).abs() <= digits
+        }
+        (margin, stated) => margin == stated,
+    };
+    let within = margin.as_ref().is_none_or(|margin| *margin >= Rational::from(-tolerance));
+    (near && within == holds).then_some(())
 }
 
 fn share_of_claim(claim: &Claim, resource: Option<usize>, p: &Problem) -> Option<ShareCoefficients> {
