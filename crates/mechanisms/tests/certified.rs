@@ -6,7 +6,7 @@ mod common;
 use common::{SMALL, Shape, problem};
 use evenhand_exact::{Axiom, check};
 use evenhand_mechanisms::certify::default_requests;
-use evenhand_mechanisms::{MechanismError, Request, certify, registry};
+use evenhand_mechanisms::{MechanismError, Options, Request, certify, registry};
 use evenhand_problem::{Arithmetic, Problem, Rational};
 use proptest::prelude::*;
 
@@ -23,7 +23,7 @@ fn promised(mechanism: &str, axiom: Axiom) -> bool {
 fn examine(problem: &Problem, arithmetic: Arithmetic, tolerance: &Rational) {
     for mechanism in registry::ALL {
         let id = mechanism.info().id;
-        let outcome = match mechanism.allocate(problem, arithmetic) {
+        let outcome = match mechanism.allocate(problem, &Options { arithmetic, ..Options::default() }) {
             Ok(outcome) => outcome,
             Err(MechanismError::NotApplicable { .. }) => {
                 assert!(mechanism.applies(problem).is_err(), "{id} applies and refuses");
@@ -32,7 +32,7 @@ fn examine(problem: &Problem, arithmetic: Arithmetic, tolerance: &Rational) {
             Err(error) => panic!("{id}: {error}"),
         };
         let allocation = &outcome.allocation;
-        let feasible = [Request { axiom: Axiom::Feasible, share: None }];
+        let feasible = [Request::of(Axiom::Feasible)];
         let strictly = certify(problem, allocation, &feasible, &Rational::new()).expect("an allocation");
         assert_eq!(strictly.certificate.claims[0].holds, Some(true), "{id}: rounded towards feasibility");
         let examination =

@@ -33,7 +33,7 @@ static INFO: Info = Info {
 
 /// Parts of a row that may be free for it to count as saturated, in the order in which they are
 /// tried.
-const TOLERANCES: [f64; 5] = [1e-7, 1e-6, 1e-9, 1e-5, 1e-3];
+const TOLERANCES: [f64; 8] = [1e-7, 1e-6, 1e-9, 1e-11, 1e-13, 1e-10, 1e-5, 1e-3];
 
 impl Mechanism for Njc {
     fn info(&self) -> &Info {

@@ -1,0 +1,71 @@
+//! Exact answers to No Justified Complaints on thousands of random instances: the exact crate judges
+//! every one.
+
+mod random;
+
+use random::{Kind, cluster, pool};
+use evenhand_exact::{Axiom, Claim, Instance};
+use evenhand_mechanisms::{Options, registry};
+use evenhand_problem::{Problem, Rational};
+use rand::SeedableRng;
+use rand_pcg::Pcg64Mcg;
+
+/// Solves exactly and has the answer judged.
+fn answer(problem: &Problem) -> Result<(), String> {
+    let njc = registry::find("njc").ok_or("there is no njc")?;
+    let outcome = njc.allocate(problem, &Options::exact()).map_err(|error| error.to_string())?;
+    let instance = Instance::new(problem, &outcome.allocation).map_err(|error| error.to_string())?;
+    for axiom in [Axiom::Feasible, Axiom::Njc] {
+        let claim = Claim::derive(axiom, &instance, &Rational::new()).map_err(|error| error.to_string())?;
+        if claim.holds != Some(true) {
+            return Err(format!("{} does not hold", axiom.name()));
+        }
+    }
+    Ok(())
+}
+
+fn all(name: &str, count: u64, mut problem: impl FnMut(&mut Pcg64Mcg) -> Problem) {
+    let mut failures = Vec::new();
+    for seed in 0..count {
+        let problem = problem(&mut Pcg64Mcg::seed_from_u64(seed));
+        if let Err(why) = answer(&problem) {
+            failures.push(format!("{name}, seed {seed}, {} users: {why}", problem.n_users()));
+        }
+    }
+    assert!(failures.is_empty(), "{} of {count}: {failures:#?}", failures.len());
+}
+
+#[test]
+fn dense_pools() {
+    all("dense", 400, |random| pool(random, Kind::Dense));
+}
+
+#[test]
+fn sparse_pools() {
+    all("sparse", 400, |random| pool(random, Kind::Sparse));
+}
+
+#[test]
+fn pools_of_few_values_with_ties() {
+    all("tied", 600, |random| pool(random, Kind::Tied));
+}
+
+#[test]
+fn pools_close_to_ties() {
+    all("near ties", 400, |random| pool(random, Kind::NearlyTied));
+}
+
+#[test]
+fn pools_scaled_badly() {
+    all("scaled by 1e9", 400, |random| pool(random, Kind::BadlyScaled));
+}
+
+#[test]
+fn clusters() {
+    all("clusters", 600, |random| cluster(random, 12, 5, 3));
+}
+
+#[test]
+fn clusters_of_many_users() {
+    all("large clusters", 20, |random| cluster(random, 100, 8, 3));
+}
