@@ -4,6 +4,7 @@
 pub mod error;
 pub mod exact_lp;
 pub mod groups;
+mod guess;
 pub mod highs;
 pub mod level;
 pub mod weighted_sum;
