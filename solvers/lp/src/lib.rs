@@ -7,6 +7,8 @@ pub mod groups;
 mod guess;
 pub mod highs;
 pub mod level;
+pub mod mip;
+pub mod njc;
 pub mod weighted_sum;
 
 pub use error::LpError;
