@@ -2,6 +2,8 @@
 
 use thiserror::Error;
 
+use crate::njc::FaceError;
+
 /// Why a linear programme has no answer. Every status of HiGHS but `Optimal` has its own variant.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
@@ -12,6 +14,12 @@ pub enum LpError {
     /// More rows, columns or entries than HiGHS can index.
     #[error("the linear programme is too large for HiGHS")]
     TooLarge,
+    /// A row that names a column that does not exist.
+    #[error("there is no column {column}")]
+    NoColumn {
+        /// The index.
+        column: usize,
+    },
     /// A basis of another size.
     #[error("the basis does not have the size of the linear programme")]
     BasisLength,
@@ -102,6 +110,23 @@ pub enum LpError {
         /// Number of the round, from 1.
         round: usize,
     },
+    /// A face of the No Justified Complaints set that does not fit the problem.
+    #[error(transparent)]
+    Face(#[from] FaceError),
+    /// No face that HiGHS proposed has a point in exact arithmetic.
+    #[error("none of the {faces} faces that HiGHS proposed has a point in exact arithmetic")]
+    FacesRefuted {
+        /// Faces tried.
+        faces: usize,
+    },
+    /// An enumeration would be larger than its limits allow.
+    #[error("more than {limit} {what}: the enumeration was given up")]
+    Budget {
+        /// What there are too many of.
+        what: &'static str,
+        /// The limit.
+        limit: usize,
+    },
 }
 
 impl LpError {
@@ -109,6 +134,13 @@ impl LpError {
     /// arithmetic alone may still find the answer.
     #[must_use]
     pub fn is_of_highs(&self) -> bool {
-        !matches!(self, Self::PivotLimit { .. } | Self::ExactlyUnbounded | Self::ExactlyInfeasible)
+        !matches!(
+            self,
+            Self::PivotLimit { .. }
+                | Self::ExactlyUnbounded
+                | Self::ExactlyInfeasible
+                | Self::Face(_)
+                | Self::Budget { .. }
+        )
     }
 }

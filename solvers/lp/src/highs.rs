@@ -6,7 +6,7 @@
 
 use std::ffi::c_int;
 
-use highs::{ColProblem, HighsModelStatus, HighsStatus, Model, Sense};
+use highs::{ColProblem, HighsModelStatus, HighsStatus, Model, Sense, SolvedModel};
 
 use crate::error::LpError;
 
@@ -353,7 +353,7 @@ impl BasisStatus {
 
 impl LpError {
     /// `None` for `Optimal`; every other status by its own name.
-    fn from_status(status: HighsModelStatus) -> Option<Self> {
+    pub(crate) fn from_status(status: HighsModelStatus) -> Option<Self> {
         Some(match status {
             HighsModelStatus::Optimal => return None,
             HighsModelStatus::NotSet => Self::NotSet,
@@ -378,6 +378,18 @@ impl LpError {
             other => Self::NewStatus(format!("{other:?}")),
         })
     }
+}
+
+/// Nodes of the branch-and-bound tree behind a solution; 0 where there was none. The safe interface
+/// reads no 64-bit numbers.
+pub(crate) fn node_count(solved: &SolvedModel) -> u64 {
+    let mut count: i64 = 0;
+    // SAFETY: the model is alive, the name is a string that ends with 0, and `count` outlives the
+    // call, which writes one 64-bit integer or nothing.
+    let status = unsafe {
+        highs_sys::Highs_getInt64InfoValue(solved.as_ptr(), c"mip_node_count".as_ptr(), &raw mut count)
+    };
+    if status == 0 { u64::try_from(count).unwrap_or(0) } else { 0 }
 }
 
 fn accept(status: c_int, what: &'static str) -> Result<(), LpError> {

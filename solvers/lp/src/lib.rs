@@ -4,8 +4,11 @@
 pub mod error;
 pub mod exact_lp;
 pub mod groups;
+mod guess;
 pub mod highs;
 pub mod level;
+pub mod mip;
+pub mod njc;
 pub mod weighted_sum;
 
 pub use error::LpError;

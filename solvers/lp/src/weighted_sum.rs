@@ -8,9 +8,9 @@
 use evenhand_problem::{Constraints, Rational};
 
 use crate::error::LpError;
-use crate::exact_lp::{ExactColumn, ExactLp, Sense, Variable};
+use crate::exact_lp::{ExactColumn, ExactLp, Sense};
 use crate::groups::{Group, capacity_entries, merge};
-use crate::highs::{BasisStatus, ColumnBlock, FloatLp};
+use crate::guess;
 
 /// Exact pivots after which a basis is given up.
 const MAX_PIVOTS: usize = 10_000;
@@ -50,9 +50,8 @@ pub fn maximise_sum<'a>(constraints: &'a Constraints<'a>, goal: SumGoal<'a>) -> 
     if programme.placements.is_empty() {
         return Ok(programme.nothing());
     }
-    // Where HiGHS fails, exact pivots go all the way.
-    let guess = programme.guess().unwrap_or_default();
-    let optimum = programme.lp.optimise(&guess, MAX_PIVOTS)?;
+    let basis = guess::basis(&programme.lp, &programme.scales);
+    let optimum = programme.lp.optimise(&basis, MAX_PIVOTS)?;
     Ok(programme.read(&optimum.x, &optimum.y, optimum.pivots))
 }
 
@@ -70,7 +69,7 @@ pub fn maximise_sum_float<'a>(
     if programme.placements.is_empty() {
         return Ok(users);
     }
-    let solution = programme.float()?.solve()?;
+    let solution = guess::float(&programme.lp, &programme.scales)?.solve()?;
     for ((&(g, i), scale), value) in programme.placements.iter().zip(&programme.scales).zip(&solution.columns)
     {
         let members = &programme.groups[g].members;
@@ -160,49 +159,6 @@ impl<'a> Programme<'a> {
         self.scales.push(gamma.min(tasks));
         self.placements.push((g, i));
         self.lp.columns.push(ExactColumn { cost: worth[n].clone(), entries });
-    }
-
-    /// The programme in HiGHS, columns in units of [`Programme::scales`], rows divided by their
-    /// largest entry.
-    fn float(&self) -> Result<FloatLp, LpError> {
-        let mut largest = vec![0.0_f64; self.lp.rows.len()];
-        let mut most_valuable = 0.0_f64;
-        for (column, scale) in self.lp.columns.iter().zip(&self.scales) {
-            for (row, value) in &column.entries {
-                largest[*row] = largest[*row].max(value.to_f64() * scale);
-            }
-            most_valuable = most_valuable.max(column.cost.to_f64() * scale);
-        }
-        let unit = |row: usize| if largest[row] > 0.0 { largest[row] } else { 1.0 };
-        let bounds: Vec<(f64, f64)> = self
-            .lp
-            .rows
-            .iter()
-            .enumerate()
-            .map(|(row, (sense, rhs))| match sense {
-                Sense::AtMost => (f64::NEG_INFINITY, rhs.to_f64() / unit(row)),
-                Sense::AtLeast => (rhs.to_f64() / unit(row), f64::INFINITY),
-            })
-            .collect();
-        let mut float = FloatLp::new(&bounds)?;
-        let mut block = ColumnBlock::default();
-        for (column, scale) in self.lp.columns.iter().zip(&self.scales) {
-            let entries = column.entries.iter().map(|(row, v)| (*row, v.to_f64() * scale / unit(*row)));
-            block.push(column.cost.to_f64() * scale / most_valuable, entries)?;
-        }
-        float.add_columns(&block)?;
-        Ok(float)
-    }
-
-    /// The basis that HiGHS ends at.
-    fn guess(&self) -> Result<Vec<Variable>, LpError> {
-        let mut float = self.float()?;
-        float.solve()?;
-        let basis = float.basis()?;
-        let basic = |list: Vec<BasisStatus>| {
-            list.into_iter().enumerate().filter(|(_, s)| *s == BasisStatus::Basic).map(|(k, _)| k)
-        };
-        Ok(basic(basis.columns).map(Variable::Column).chain(basic(basis.rows).map(Variable::Slack)).collect())
     }
 
     fn nothing(&self) -> SumOptimum {

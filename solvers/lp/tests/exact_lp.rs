@@ -5,7 +5,7 @@ mod common;
 use common::reference::{Dense, Solved};
 use common::{q, qs, runner};
 use evenhand_lp::LpError;
-use evenhand_lp::exact_lp::{ExactColumn, ExactLp, ExactOptimum, Sense, Variable};
+use evenhand_lp::exact_lp::{ExactColumn, ExactLp, ExactOptimum, Feasibility, Sense, Variable};
 use evenhand_problem::Rational;
 use proptest::prelude::*;
 
@@ -75,7 +75,7 @@ fn enumerate(lp: &ExactLp) -> Option<Rational> {
         let matrix = (0..n_rows)
             .map(|row| {
                 let entries = dense(lp, row);
-                let slack = if lp.rows[row].0 == Sense::AtMost { 1 } else { -1 };
+                let slack = if lp.rows[row].0 == Sense::AtLeast { -1 } else { 1 };
                 let of = |k: usize| match k.checked_sub(n_columns) {
                     None => entries[k].clone(),
                     Some(r) => Rational::from(if r == row { slack } else { 0 }),
@@ -84,6 +84,11 @@ fn enumerate(lp: &ExactLp) -> Option<Rational> {
             })
             .collect();
         let Some(values) = gauss(matrix).filter(|values| values.iter().all(|v| *v >= 0)) else { continue };
+        // The slack of an equation is 0.
+        let is_free = |k: usize| k.checked_sub(n_columns).is_none_or(|r| lp.rows[r].0 != Sense::Equal);
+        if chosen.iter().zip(&values).any(|(&k, v)| !v.is_zero() && !is_free(k)) {
+            continue;
+        }
         let basic = chosen.iter().zip(&values).filter(|(k, _)| **k < n_columns);
         let value = basic.map(|(k, v)| Rational::from(&lp.columns[*k].cost * v)).sum();
         if best.as_ref().is_none_or(|best| value > *best) {
@@ -118,6 +123,7 @@ fn assert_optimal(lp: &ExactLp, optimum: &ExactOptimum) -> Rational {
         match sense {
             Sense::AtMost => assert!(used <= *b && *y >= 0, "row {row}: {used} <= {b}, price {y}"),
             Sense::AtLeast => assert!(used >= *b && *y <= 0, "row {row}: {used} >= {b}, price {y}"),
+            Sense::Equal => assert!(used == *b, "row {row}: {used} = {b}"),
         }
         dual_value += Rational::from(y * b);
     }
@@ -134,8 +140,31 @@ fn assert_optimal(lp: &ExactLp, optimum: &ExactOptimum) -> Rational {
     value
 }
 
+/// Fails unless the multipliers prove that no point is feasible.
+fn assert_infeasible(lp: &ExactLp, multipliers: &[Rational]) {
+    assert_eq!(multipliers.len(), lp.rows.len());
+    let mut value = Rational::new();
+    for ((sense, b), y) in lp.rows.iter().zip(multipliers) {
+        match sense {
+            Sense::AtMost => assert!(*y >= 0),
+            Sense::AtLeast => assert!(*y <= 0),
+            Sense::Equal => {}
+        }
+        value += Rational::from(y * b);
+    }
+    assert!(value < 0);
+    for column in &lp.columns {
+        assert!(
+            column.entries.iter().map(|(r, v)| Rational::from(v * &multipliers[*r])).sum::<Rational>() >= 0
+        );
+    }
+}
+
 fn assert_right(lp: &ExactLp, start: &[Variable]) -> Result<usize, LpError> {
     let truth = enumerate(lp);
+    if let Ok(Feasibility::Infeasible(multipliers)) = lp.solve(start, MANY) {
+        assert_infeasible(lp, &multipliers);
+    }
     let unbounded = truth.is_some() && has_ray(lp);
     match (lp.optimise(start, MANY), truth) {
         (Err(LpError::ExactlyInfeasible), None) => Err(LpError::ExactlyInfeasible),
@@ -151,7 +180,7 @@ fn assert_right(lp: &ExactLp, start: &[Variable]) -> Result<usize, LpError> {
 fn programme(rows: usize, columns: usize, least_rhs: i32) -> impl Strategy<Value = ExactLp> {
     let entry = || (-3i32..4, 1i32..3).prop_map(Rational::from);
     (1..=rows, 1..=columns).prop_flat_map(move |(rows, columns)| {
-        let sense = prop_oneof![Just(Sense::AtMost), Just(Sense::AtLeast)];
+        let sense = prop_oneof![2 => Just(Sense::AtMost), 2 => Just(Sense::AtLeast), 1 => Just(Sense::Equal)];
         let rhs = (least_rhs..7).prop_map(Rational::from);
         let row = (prop::collection::vec(entry(), columns), sense, rhs);
         (prop::collection::vec(entry(), columns), prop::collection::vec(row, rows))
@@ -213,10 +242,14 @@ fn larger_programmes_equal_the_dense_simplex() {
     let outcome = runner(400, file!()).run(&strategy, |(lp, start)| {
         let start: Vec<Variable> = start.into_iter().map(|k| variable(&lp, k)).collect();
         let rows = (0..lp.rows.len())
-            .map(|row| match &lp.rows[row] {
-                (Sense::AtMost, b) => (dense(&lp, row), b.clone()),
-                (Sense::AtLeast, b) => {
-                    (dense(&lp, row).into_iter().map(|v| -v).collect(), Rational::from(-b))
+            .flat_map(|row| {
+                let (sense, b) = &lp.rows[row];
+                let below = (dense(&lp, row), b.clone());
+                let above = (dense(&lp, row).into_iter().map(|v| -v).collect(), Rational::from(-b));
+                match sense {
+                    Sense::AtMost => vec![below],
+                    Sense::AtLeast => vec![above],
+                    Sense::Equal => vec![below, above],
                 }
             })
             .collect();
@@ -234,6 +267,43 @@ fn larger_programmes_equal_the_dense_simplex() {
         Ok(())
     });
     outcome.unwrap_or_else(|error| panic!("{error}"));
+}
+
+/// So many pivots that the basis is factored anew several times; the dual proves each answer.
+#[test]
+fn long_runs_prove_themselves() {
+    let sparse = |entry: (bool, Rational)| if entry.0 { entry.1 } else { Rational::new() };
+    let positive = || (1i32..30, 1i32..9).prop_map(Rational::from);
+    let entry = move || (prop::bool::weighted(0.3), positive()).prop_map(sparse);
+    let sense = || prop_oneof![6 => Just(Sense::AtMost), 1 => Just(Sense::AtLeast), 1 => Just(Sense::Equal)];
+    // Room enough below that most equations and floors can be met.
+    let row = (prop::collection::vec(entry(), 40), sense(), positive()).prop_map(|(a, sense, b)| {
+        let b = if sense == Sense::AtMost { b * 20 } else { b };
+        (a, sense, b)
+    });
+    let strategy = (prop::collection::vec(positive(), 40), prop::collection::vec(row, 25));
+    let counts = std::cell::RefCell::new((0, 0, 0));
+    let outcome = runner(60, file!()).run(&strategy, |(costs, rows)| {
+        let programme = lp(&costs, &rows);
+        let mut counts = counts.borrow_mut();
+        match programme.solve(&[], MANY) {
+            Ok(Feasibility::Feasible(optimum)) => {
+                assert_optimal(&programme, &optimum);
+                counts.0 = optimum.pivots.max(counts.0);
+                counts.1 += 1;
+            }
+            Ok(Feasibility::Infeasible(multipliers)) => {
+                assert_infeasible(&programme, &multipliers);
+                counts.2 += 1;
+            }
+            Err(error) => prop_assert_eq!(error, LpError::ExactlyUnbounded),
+        }
+        Ok(())
+    });
+    outcome.unwrap_or_else(|error| panic!("{error}"));
+    let (most, feasible, infeasible) = *counts.borrow();
+    println!("{feasible} feasible, {infeasible} infeasible, at most {most} pivots");
+    assert!(most > 40 && feasible > 5);
 }
 
 fn wyndor() -> ExactLp {

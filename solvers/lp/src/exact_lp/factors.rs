@@ -1,0 +1,102 @@
+//! Factors of a basis that follow its pivots: the product form of the inverse.
+//!
+//! A pivot multiplies the basis by a matrix that differs from the identity in one column, the
+//! direction of the entering variable (Dantzig and Orchard-Hays, 1954). That column is kept, and
+//! the basis is factored anew when many have come together.
+
+use evenhand_exact::linear::{Lu, Singular, SparseRow};
+use rug::Rational;
+
+/// Pivots after which the basis is factored anew.
+const MOST_UPDATES: usize = 20;
+/// Bits of the updates, as a multiple of the bits of the basis, that call for new factors.
+const MOST_GROWTH: u64 = 8;
+
+/// Factors of the basis `B` whose columns are the basic variables.
+pub struct Factors {
+    lu: Lu,
+    updates: Vec<Update>,
+    /// Size of the numbers in the factored basis, and in all updates since.
+    basis_bits: u64,
+    update_bits: u64,
+}
+
+/// A column by which the basis was multiplied.
+struct Update {
+    position: usize,
+    pivot: Rational,
+    /// The other entries of the column that are not 0, by position.
+    others: SparseRow,
+}
+
+impl Factors {
+    /// Factors the basis with these columns, entries by row of the programme. The columns may be
+    /// fewer than the rows: see [`Factors::free_rows`].
+    pub fn new(columns: Vec<SparseRow>, n_rows: usize) -> Result<Self, Singular> {
+        let basis_bits = columns.iter().flatten().map(|(_, value)| bits(value)).sum();
+        // The rows of the factored matrix are the basic variables, so that a variable that depends
+        // on others is found as a dependent row.
+        let lu = Lu::factor(columns, n_rows)?;
+        Ok(Self { lu, updates: Vec::new(), basis_bits, update_bits: 0 })
+    }
+
+    /// Rows that no basic variable stands for.
+    pub fn free_rows(&self) -> &[usize] {
+        self.lu.free_columns()
+    }
+
+    /// The variable whose column is `B direction` takes the place `position` of the basis.
+    pub fn update(&mut self, position: usize, direction: &[Rational]) {
+        let entries = direction.iter().enumerate();
+        let others: SparseRow =
+            entries.filter(|(k, v)| *k != position && !v.is_zero()).map(|(k, v)| (k, v.clone())).collect();
+        let pivot = direction[position].clone();
+        self.update_bits += bits(&pivot) + others.iter().map(|(_, value)| bits(value)).sum::<u64>();
+        self.updates.push(Update { position, pivot, others });
+    }
+
+    /// Whether new factors are likely to be cheaper than the updates.
+    pub fn are_worn(&self) -> bool {
+        self.updates.len() >= MOST_UPDATES || self.update_bits > MOST_GROWTH * self.basis_bits
+    }
+
+    /// `z`, by position, with `B z = b`.
+    pub fn solve(&self, b: Vec<Rational>) -> Vec<Rational> {
+        let mut z = self.lu.solve_transposed(b);
+        for Update { position, pivot, others } in &self.updates {
+            if z[*position].is_zero() {
+                continue;
+            }
+            let value = std::mem::take(&mut z[*position]) / pivot;
+            for (k, entry) in others {
+                z[*k] -= Rational::from(entry * &value);
+            }
+            z[*position] = value;
+        }
+        z
+    }
+
+    /// `y`, by row, with `y B = c`, where `c` goes by position.
+    pub fn solve_transposed(&self, mut c: Vec<Rational>) -> Vec<Rational> {
+        for Update { position, pivot, others } in self.updates.iter().rev() {
+            let mut value = std::mem::take(&mut c[*position]);
+            for (k, entry) in others {
+                if !c[*k].is_zero() {
+                    value -= Rational::from(entry * &c[*k]);
+                }
+            }
+            if !value.is_zero() {
+                value /= pivot;
+            }
+            c[*position] = value;
+        }
+        // The basis is square here, so that every entry is set.
+        let mut y = vec![Rational::new(); c.len()];
+        self.lu.solve(c, &mut y);
+        y
+    }
+}
+
+fn bits(value: &Rational) -> u64 {
+    u64::from(value.numer().significant_bits()) + u64::from(value.denom().significant_bits())
+}

@@ -1,0 +1,308 @@
+//! The simplex method in rationals: dual to a feasible vertex, then primal to the best one.
+
+use rug::{Integer, Rational};
+
+use super::factors::Factors;
+use super::pricing::{Columns, Fraction, Multipliers};
+use super::{ExactLp, ExactOptimum, Feasibility, Variable};
+use crate::error::LpError;
+
+/// Degenerate pivots after which the least index decides, which cannot cycle.
+const PATIENCE: usize = 40;
+
+/// A basis on its way to the optimum, with all that it determines.
+pub struct Search<'a> {
+    lp: &'a ExactLp,
+    columns: Columns,
+    basis: Vec<Variable>,
+    /// By number of a variable.
+    is_basic: Vec<bool>,
+    factors: Factors,
+    /// Values of the basic variables, by position in the basis.
+    values: Vec<Rational>,
+    /// Dual values by row.
+    y: Vec<Rational>,
+    pivots: usize,
+    max_pivots: usize,
+    stalled: usize,
+}
+
+/// Costs under which the first basis of the dual simplex method is dual feasible: those of the
+/// columns that would improve are lowered until they are worth no more than their price there.
+struct Shift {
+    y: Vec<Rational>,
+    /// By number of a variable.
+    lowered: Vec<bool>,
+}
+
+impl<'a> Search<'a> {
+    /// Factors the basis; a singular or short one is completed with slacks.
+    pub fn new(lp: &'a ExactLp, basis: &[Variable], max_pivots: usize) -> Self {
+        let mut seen = std::collections::HashSet::new();
+        let mut basis: Vec<Variable> = basis.iter().copied().filter(|v| seen.insert(*v)).collect();
+        let factors = loop {
+            match factor(lp, &basis) {
+                Err(singular) => {
+                    basis.remove(singular.row);
+                }
+                Ok(factors) if factors.free_rows().is_empty() => break factors,
+                Ok(factors) => {
+                    basis.extend(factors.free_rows().iter().map(|&row| Variable::Slack(row)));
+                }
+            }
+        };
+        let columns = Columns::new(lp);
+        let mut is_basic = vec![false; columns.len()];
+        for variable in &basis {
+            is_basic[Columns::number(lp, *variable)] = true;
+        }
+        let values = factors.solve(lp.rows.iter().map(|(_, b)| b.clone()).collect());
+        Self {
+            lp,
+            columns,
+            basis,
+            is_basic,
+            factors,
+            values,
+            y: Vec::new(),
+            pivots: 0,
+            max_pivots,
+            stalled: 0,
+        }
+    }
+
+    /// The optimum, or the proof that no point is feasible.
+    pub fn run(mut self) -> Result<Feasibility, LpError> {
+        self.y = self.duals();
+        if (0..self.basis.len()).any(|position| self.is_infeasible(position)) {
+            if let Some(proof) = self.dual_simplex()? {
+                return Ok(Feasibility::Infeasible(proof));
+            }
+            self.y = self.duals();
+        }
+        self.primal_simplex()?;
+        let mut x = vec![Rational::new(); self.lp.columns.len()];
+        for (variable, value) in self.basis.iter().zip(self.values) {
+            if let Variable::Column(j) = variable {
+                x[*j] = value;
+            }
+        }
+        Ok(Feasibility::Feasible(ExactOptimum { x, y: self.y, basis: self.basis, pivots: self.pivots }))
+    }
+
+    fn duals(&self) -> Vec<Rational> {
+        let cost = |variable: &Variable| match variable {
+            Variable::Column(j) => self.lp.columns[*j].cost.clone(),
+            Variable::Slack(_) => Rational::new(),
+        };
+        self.factors.solve_transposed(self.basis.iter().map(cost).collect())
+    }
+
+    /// Numbers of the variables that may enter, ascending. A fixed one that has left stays at 0.
+    fn candidates(&self) -> impl Iterator<Item = usize> {
+        (0..self.columns.len())
+            .filter(|&k| !self.is_basic[k] && !self.lp.is_fixed(Columns::variable(self.lp, k)))
+    }
+
+    fn is_infeasible(&self, position: usize) -> bool {
+        let value = &self.values[position];
+        *value < 0 || (!value.is_zero() && self.lp.is_fixed(self.basis[position]))
+    }
+
+    fn primal_simplex(&mut self) -> Result<(), LpError> {
+        self.stalled = 0;
+        while let Some((entering, reduced)) = self.entering() {
+            let direction = self.direction(entering);
+            let leaving = self.ratio_test(&direction).ok_or(LpError::ExactlyUnbounded)?;
+            self.count(self.values[leaving].is_zero())?;
+            let row = self.inverse_row(leaving);
+            self.pivot(leaving, entering, &direction, &reduced, &row);
+        }
+        Ok(())
+    }
+
+    /// The largest reduced cost, or the first that is positive when progress has stalled.
+    fn entering(&self) -> Option<(usize, Rational)> {
+        let y = Multipliers::new(&self.y);
+        let mut best: Option<(usize, Integer)> = None;
+        for k in self.candidates() {
+            let reduced = self.columns.reduced_cost(&y, k);
+            let is_better = |(other, most): &(usize, Integer)| {
+                Integer::from(&reduced * self.columns.factor(*other))
+                    > Integer::from(most * self.columns.factor(k))
+            };
+            if reduced > 0 && best.as_ref().is_none_or(is_better) {
+                best = Some((k, reduced));
+                if self.stalled > PATIENCE {
+                    break;
+                }
+            }
+        }
+        best.map(|(k, reduced)| (k, self.columns.value(&y, k, reduced)))
+    }
+
+    fn ratio_test(&self, direction: &[Rational]) -> Option<usize> {
+        let mut best: Option<(Rational, Variable, usize)> = None;
+        for (position, step) in direction.iter().enumerate() {
+            let variable = self.basis[position];
+            // A fixed variable may move neither way.
+            if *step <= 0 && (step.is_zero() || !self.lp.is_fixed(variable)) {
+                continue;
+            }
+            let ratio = Rational::from(&self.values[position] / step);
+            if best.as_ref().is_none_or(|(r, v, _)| (&ratio, variable) < (r, *v)) {
+                best = Some((ratio, variable, position));
+            }
+        }
+        best.map(|(_, _, position)| position)
+    }
+
+    /// Pivots until the vertex is feasible, or returns the proof that none is. Leaves `y` at the
+    /// shifted costs.
+    fn dual_simplex(&mut self) -> Result<Option<Vec<Rational>>, LpError> {
+        self.stalled = 0;
+        let y = Multipliers::new(&self.y);
+        let mut shift = Shift { y: self.y.clone(), lowered: vec![false; self.columns.len()] };
+        for k in self.candidates() {
+            shift.lowered[k] = self.columns.reduced_cost(&y, k) > 0;
+        }
+        while let Some(leaving) = self.leaving() {
+            let row = self.inverse_row(leaving);
+            // Below 0 the variable has to rise; above 0, where it is fixed, it has to fall.
+            let falls = self.values[leaving] > 0;
+            let towards: Vec<Rational> =
+                row.iter().map(|v| if falls { Rational::from(-v) } else { v.clone() }).collect();
+            let Some((entering, ratio)) = self.dual_ratio_test(&towards, &shift) else {
+                return Ok(Some(towards));
+            };
+            self.count(ratio.is_zero())?;
+            let direction = self.direction(entering);
+            let reduced = self.shifted_cost(entering, &shift);
+            self.pivot(leaving, entering, &direction, &reduced, &row);
+        }
+        Ok(None)
+    }
+
+    /// The variable whose reduced cost is the first to vanish, among those with a negative product
+    /// with `row`.
+    fn dual_ratio_test(&self, row: &[Rational], shift: &Shift) -> Option<(usize, Fraction)> {
+        let row = Multipliers::new(row);
+        let y = Multipliers::new(&self.y);
+        let moved: Vec<Rational> =
+            self.y.iter().zip(&shift.y).map(|(y, start)| Rational::from(y - start)).collect();
+        let moved = Multipliers::new(&moved);
+        let mut best: Option<(usize, Fraction)> = None;
+        for k in self.candidates() {
+            let entry = self.columns.product(&row, k);
+            if entry >= 0 {
+                continue;
+            }
+            let ratio = if shift.lowered[k] {
+                Fraction::abs(self.columns.product(&moved, k), entry * moved.denominator())
+            } else {
+                Fraction::abs(self.columns.reduced_cost(&y, k), entry * y.denominator())
+            };
+            if best.as_ref().is_none_or(|(_, least)| ratio.is_less(least)) {
+                best = Some((k, ratio));
+            }
+        }
+        best
+    }
+
+    /// The reduced cost of a variable at the shifted costs.
+    fn shifted_cost(&self, k: usize, shift: &Shift) -> Rational {
+        let variable = Columns::variable(self.lp, k);
+        let mut reduced = Rational::new();
+        for (row, value) in self.lp.column(variable) {
+            if shift.lowered[k] {
+                reduced += Rational::from(&shift.y[row] - &self.y[row]) * value;
+            } else {
+                reduced -= value * &self.y[row];
+            }
+        }
+        match variable {
+            Variable::Column(j) if !shift.lowered[k] => reduced + &self.lp.columns[j].cost,
+            _ => reduced,
+        }
+    }
+
+    /// The position that is farthest from feasible, or that of the least variable when progress has
+    /// stalled.
+    fn leaving(&self) -> Option<usize> {
+        let infeasible = (0..self.basis.len()).filter(|&position| self.is_infeasible(position));
+        if self.stalled > PATIENCE {
+            infeasible.min_by_key(|&position| self.basis[position])
+        } else {
+            // The first of equals, as `min_by` has it and `max_by` has not.
+            infeasible.min_by(|&a, &b| self.values[b].cmp_abs(&self.values[a]))
+        }
+    }
+
+    fn direction(&self, entering: usize) -> Vec<Rational> {
+        let mut column = vec![Rational::new(); self.lp.rows.len()];
+        for (row, value) in self.lp.column(Columns::variable(self.lp, entering)) {
+            column[row] = value;
+        }
+        self.factors.solve(column)
+    }
+
+    /// Row `position` of the inverse of the basis.
+    fn inverse_row(&self, position: usize) -> Vec<Rational> {
+        let mut unit = vec![Rational::new(); self.basis.len()];
+        unit[position] = Rational::from(1);
+        self.factors.solve_transposed(unit)
+    }
+
+    /// Exchanges two variables, given the direction and the reduced cost of the one and the row of
+    /// the inverse of the other.
+    fn pivot(
+        &mut self,
+        leaving: usize,
+        entering: usize,
+        direction: &[Rational],
+        reduced: &Rational,
+        row: &[Rational],
+    ) {
+        let step = Rational::from(&self.values[leaving] / &direction[leaving]);
+        add_multiple(&mut self.values, &Rational::from(-&step), direction);
+        self.values[leaving] = step;
+        add_multiple(&mut self.y, &Rational::from(reduced / &direction[leaving]), row);
+
+        self.is_basic[Columns::number(self.lp, self.basis[leaving])] = false;
+        self.is_basic[entering] = true;
+        self.basis[leaving] = Columns::variable(self.lp, entering);
+        self.factors.update(leaving, direction);
+        if self.factors.are_worn() {
+            // A pivot that is not 0 leaves the basis regular, so there are factors.
+            if let Ok(factors) = factor(self.lp, &self.basis) {
+                self.factors = factors;
+            }
+        }
+    }
+
+    fn count(&mut self, degenerate: bool) -> Result<(), LpError> {
+        self.pivots += 1;
+        if degenerate {
+            self.stalled += 1;
+        }
+        if self.pivots > self.max_pivots {
+            return Err(LpError::PivotLimit { pivots: self.pivots - 1 });
+        }
+        Ok(())
+    }
+}
+
+fn factor(lp: &ExactLp, basis: &[Variable]) -> Result<Factors, evenhand_exact::linear::Singular> {
+    Factors::new(basis.iter().map(|v| lp.column(*v)).collect(), lp.rows.len())
+}
+
+fn add_multiple(target: &mut [Rational], factor: &Rational, vector: &[Rational]) {
+    if factor.is_zero() {
+        return;
+    }
+    for (value, entry) in target.iter_mut().zip(vector) {
+        if !entry.is_zero() {
+            *value += Rational::from(entry * factor);
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! No Justified Complaints (NJC) on clusters: exact points, the best point for a goal, and the whole
+//! set of a small problem (THEORY, section 3).
+//!
+//! An allocation is NJC when every active user has all its tasks or holds at least its entitlement
+//! `e_n = w_n / (sum of the weights of the active users)` of some saturated capacity row: with usage
+//! `d` of the row per task and capacity `C`, `x_ni d >= e_n C`. Rows are those of [`Constraints`], so
+//! that divided and time-shared classes are treated alike.
+//!
+//! The NJC set is a finite union of rational polytopes, one for each [`Face`]: the rows that are
+//! saturated, and what contents each user. [`member`] finds an exact vertex of one polytope,
+//! [`select`] lets a mixed-integer programme choose among all of them, and [`enumerate`] lists them.
+//!
+//! [`Constraints`]: evenhand_problem::Constraints
+
+mod face;
+mod faces;
+mod goal;
+mod market;
+mod polytope;
+mod select;
+mod vertices;
+
+pub use face::{Face, FaceError, Witness};
+pub use faces::{Limits, NjcSet, Polytope, enumerate};
+pub use goal::Goal;
+pub use market::entitlements;
+pub use polytope::member;
+pub use select::{SelectSettings, Selection, select};
+
+use evenhand_problem::Rational;
+
+/// By user: `(class, tasks)`, ascending by class, without zeros.
+pub type Tasks = Vec<Vec<(usize, Rational)>>;

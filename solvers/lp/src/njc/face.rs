@@ -1,0 +1,139 @@
+//! One polytope of the NJC set: saturated rows, and what contents each user.
+
+use evenhand_problem::Constraints;
+use thiserror::Error;
+
+use super::Tasks;
+use super::market::{Candidate, Market, tasks_on};
+
+/// Why a user has no justified complaint.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Witness {
+    /// It has all its tasks.
+    Satisfied,
+    /// It holds its entitlement of this saturated capacity row.
+    Row(usize),
+}
+
+/// Saturated rows and witnesses: all allocations with these make one polytope.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Face {
+    /// Capacity rows that are saturated, in any order.
+    pub bottlenecks: Vec<usize>,
+    /// By user: its witness; `None` for a user that is not active, and for no other.
+    pub witnesses: Vec<Option<Witness>>,
+}
+
+/// Why a face does not fit a problem.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum FaceError {
+    /// Witnesses for another number of users.
+    #[error("the face has witnesses for {found} users, the problem has {expected}")]
+    Users {
+        /// Users of the problem.
+        expected: usize,
+        /// Witnesses of the face.
+        found: usize,
+    },
+    /// A bottleneck that is no capacity row.
+    #[error("the face names capacity row {row}, which does not exist")]
+    NoRow {
+        /// The index.
+        row: usize,
+    },
+    /// An active user without a witness.
+    #[error("user {user} is active and has no witness")]
+    NoWitness {
+        /// The index.
+        user: usize,
+    },
+    /// A witness of a user that is not active.
+    #[error("user {user} has a witness and is not active")]
+    NotActive {
+        /// The index.
+        user: usize,
+    },
+    /// A user that has unlimited tasks cannot have them all.
+    #[error("user {user} has unlimited tasks and cannot be satisfied")]
+    Unlimited {
+        /// The index.
+        user: usize,
+    },
+    /// A row that is no bottleneck of the face, or of which the user can hold nothing.
+    #[error("row {row} cannot be the witness of user {user}")]
+    NotWitness {
+        /// The user.
+        user: usize,
+        /// The row.
+        row: usize,
+    },
+}
+
+impl Face {
+    /// Whether `tasks` lies in the polytope: feasible, the bottlenecks saturated, every user
+    /// content by its witness; exactly.
+    ///
+    /// # Errors
+    /// [`FaceError`] when the face or the number of users does not fit the problem.
+    pub fn contains(&self, constraints: &Constraints<'_>, tasks: &Tasks) -> Result<bool, FaceError> {
+        let market = Market::new(constraints);
+        let floors = self.floors(&market)?;
+        if tasks.len() != self.witnesses.len() {
+            return Err(FaceError::Users { expected: self.witnesses.len(), found: tasks.len() });
+        }
+        Ok(self.holds(&market, &floors, tasks))
+    }
+
+    /// [`Face::contains`] for a face that fits, given its floors.
+    pub(super) fn holds(&self, market: &Market<'_>, floors: &[Candidate], tasks: &Tasks) -> bool {
+        let problem = market.constraints.problem();
+        let is_possible = |n: usize| {
+            let total: rug::Rational = tasks[n].iter().map(|(_, x)| x).sum();
+            let within = match (self.witnesses[n], market.limit(n)) {
+                (Some(Witness::Satisfied), limit) => limit.is_some_and(|limit| total == *limit),
+                (_, limit) => limit.is_none_or(|limit| total <= *limit),
+            };
+            within && tasks[n].iter().all(|(i, x)| *x >= 0 && problem.can_run(n, *i))
+        };
+        let holds = |floor: &Candidate| {
+            let placement = &market.placements[floor.placement];
+            tasks_on(&tasks[placement.n], placement.i) >= floor.floor
+        };
+        let loads = market.loads(tasks);
+        (0..tasks.len()).all(is_possible)
+            && loads.iter().enumerate().all(|(row, load)| load <= market.capacity(row))
+            && self.bottlenecks.iter().all(|&row| loads[row] == *market.capacity(row))
+            && floors.iter().all(holds)
+    }
+
+    /// The least tasks that the witnesses call for.
+    pub(super) fn floors(&self, market: &Market<'_>) -> Result<Vec<Candidate>, FaceError> {
+        let expected = market.constraints.problem().n_users();
+        if self.witnesses.len() != expected {
+            return Err(FaceError::Users { expected, found: self.witnesses.len() });
+        }
+        let n_rows = market.constraints.rows().len();
+        if let Some(&row) = self.bottlenecks.iter().find(|&&row| row >= n_rows) {
+            return Err(FaceError::NoRow { row });
+        }
+        let mut floors = Vec::new();
+        for (user, witness) in self.witnesses.iter().enumerate() {
+            let is_active = market.constraints.problem().is_active(user);
+            match (witness, is_active) {
+                (None, true) => return Err(FaceError::NoWitness { user }),
+                (Some(_), false) => return Err(FaceError::NotActive { user }),
+                (None, false) => {}
+                (Some(Witness::Satisfied), true) => {
+                    market.limit(user).ok_or(FaceError::Unlimited { user })?;
+                }
+                (Some(Witness::Row(row)), true) => {
+                    let row = *row;
+                    let candidate = market.candidate(user, row).filter(|_| self.bottlenecks.contains(&row));
+                    floors.push(candidate.ok_or(FaceError::NotWitness { user, row })?);
+                }
+            }
+        }
+        Ok(floors)
+    }
+}

@@ -1,0 +1,96 @@
+//! What to prefer among NJC allocations.
+
+use evenhand_problem::{Constraints, Rational};
+
+use super::Tasks;
+use super::market::Market;
+
+/// What to maximise over NJC allocations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Goal {
+    /// The sum over capacity rows with a positive capacity of the part that is used: pure numbers,
+    /// at most the number of such rows.
+    MaxUtilisation,
+    /// The least weighted dominant share of the users that do not have all their tasks:
+    /// `x_n u_n / w_n` with `u_n = max_r d_nr / sum_i k_i c_ir` from the base demand.
+    ///
+    /// Users with `u_n = 0` are left out, and so is whoever has all its tasks. The value is at most
+    /// the largest share that any user could have alone, `max_n min(T_n, gamma_n) u_n / w_n`, and is
+    /// that where nobody remains.
+    MaxMinShare,
+    /// The sum of the tasks of all users, `sum_n x_n`, without weights.
+    MaxTasks,
+}
+
+impl Goal {
+    /// The value of an allocation, exactly.
+    #[must_use]
+    pub fn value(self, constraints: &Constraints<'_>, tasks: &Tasks) -> Rational {
+        let market = Market::new(constraints);
+        match self {
+            Self::MaxUtilisation => {
+                let loads = market.loads(tasks).into_iter().enumerate();
+                let used = loads.filter(|(row, _)| !market.capacity(*row).is_zero());
+                used.map(|(row, load)| load / market.capacity(row)).sum()
+            }
+            Self::MaxMinShare => {
+                let shares = Shares::new(&market);
+                let share = |&n: &usize| {
+                    let total: Rational = tasks[n].iter().map(|(_, x)| x).sum();
+                    let is_satisfied = market.limit(n).is_some_and(|limit| total >= *limit);
+                    shares.by_user[n].as_ref().filter(|_| !is_satisfied).map(|u| total * u)
+                };
+                market.users.iter().filter_map(share).min().unwrap_or(shares.largest)
+            }
+            Self::MaxTasks => tasks.iter().flatten().map(|(_, x)| x).sum(),
+        }
+    }
+
+    /// What one task of a placement adds to the value; `None` for a goal that is no sum.
+    pub(super) fn worth(self, market: &Market<'_>, placement: usize) -> Option<Rational> {
+        match self {
+            Self::MaxUtilisation => {
+                let usage = market.placements[placement].usage.iter();
+                let usage = usage.filter(|(row, _)| !market.capacity(*row).is_zero());
+                Some(usage.map(|(row, usage)| Rational::from(usage / market.capacity(*row))).sum())
+            }
+            Self::MaxMinShare => None,
+            Self::MaxTasks => Some(Rational::from(1)),
+        }
+    }
+}
+
+/// Weighted dominant shares.
+pub struct Shares {
+    /// By user: share of one task, `u_n / w_n`; `None` where it is left out.
+    pub by_user: Vec<Option<Rational>>,
+    /// The largest share that a user could have alone.
+    pub largest: Rational,
+}
+
+impl Shares {
+    pub fn new(market: &Market<'_>) -> Self {
+        let problem = market.constraints.problem();
+        let mut by_user = vec![None; problem.n_users()];
+        let mut largest = Rational::new();
+        for &n in &market.users {
+            let user = &problem.users()[n];
+            let fractions = user.base_demand().iter().zip(problem.total_capacity());
+            let dominant = fractions
+                .filter(|(demand, total)| !demand.is_zero() && !total.is_zero())
+                .map(|(demand, total)| Rational::from(demand / total))
+                .max();
+            let Some(share) = dominant.map(|u| u / user.weight()) else { continue };
+            let mut most: Rational = market.placements_of(n).map(|k| &market.placements[k].most).sum();
+            if let Some(tasks) = market.limit(n).filter(|tasks| **tasks < most) {
+                most.clone_from(tasks);
+            }
+            let alone = most * &share;
+            if alone > largest {
+                largest = alone;
+            }
+            by_user[n] = Some(share);
+        }
+        Self { by_user, largest }
+    }
+}

@@ -1,0 +1,536 @@
+//! No Justified Complaints: published and golden cases, and random clusters against the definition.
+
+mod common;
+
+use common::problems::{Shape, build, random, resource_name, spec};
+use common::{assert_feasible, q, runner, total};
+use evenhand_lp::LpError;
+use evenhand_lp::mip::MipStatus;
+use evenhand_lp::njc::{
+    Face, FaceError, Goal, Limits, NjcSet, SelectSettings, Tasks, Witness, entitlements, enumerate, member,
+    select,
+};
+use evenhand_problem::{Constraints, Problem, Rational, Sharing};
+use proptest::prelude::*;
+
+/// The setting of the paper: one server of capacity 1 per resource, requests by user, one task each.
+fn pool(requests: &[&str], entitlements: &str) -> Problem {
+    let matrix: Vec<Vec<Rational>> =
+        requests.iter().map(|row| row.split_whitespace().map(q).collect()).collect();
+    let mut spec = spec(&[vec![Rational::from(1); matrix[0].len()]], &matrix);
+    for (user, e) in spec.users.iter_mut().zip(entitlements.split_whitespace()) {
+        user.weight = Some(q(e));
+        user.tasks = Some(Rational::from(1));
+    }
+    build(spec)
+}
+
+fn set(problem: &Problem) -> NjcSet {
+    enumerate(&Constraints::new(problem, Sharing::Rdm), &Limits::default()).expect("within the limits")
+}
+
+/// Totals by user, joined by blanks, of every point.
+fn totals(points: &[Tasks]) -> Vec<String> {
+    let text = |tasks: &Tasks| tasks.iter().map(|list| total(list).to_string()).collect::<Vec<_>>().join(" ");
+    points.iter().map(text).collect()
+}
+
+fn assert_extreme(problem: &Problem, expected: &[&str]) -> NjcSet {
+    let set = set(problem);
+    assert_eq!(totals(&set.extreme_points), expected);
+    for tasks in &set.extreme_points {
+        assert_njc(problem, Sharing::Rdm, tasks);
+    }
+    set
+}
+
+/// Fails unless the definition holds, computed from the problem alone.
+fn assert_njc(problem: &Problem, sharing: Sharing, tasks: &Tasks) {
+    if let Some(user) = complaint(problem, sharing, tasks) {
+        panic!("user {user} complains about {tasks:?}");
+    }
+}
+
+/// The first user with a justified complaint about a feasible allocation.
+fn complaint(problem: &Problem, sharing: Sharing, tasks: &Tasks) -> Option<usize> {
+    assert_feasible(problem, sharing, tasks);
+    let active: Vec<usize> = (0..problem.n_users()).filter(|&n| problem.is_active(n)).collect();
+    let weights: Rational = active.iter().map(|&n| problem.users()[n].weight()).sum();
+    let on = |n: usize, i: usize| {
+        tasks[n].iter().find(|(class, _)| *class == i).map_or(Rational::new(), |(_, x)| x.clone())
+    };
+    let is_content = |n: usize| {
+        let user = &problem.users()[n];
+        if user.tasks().is_some_and(|limit| total(&tasks[n]) == *limit) {
+            return true;
+        }
+        let entitlement = Rational::from(user.weight() / &weights);
+        problem.servers().iter().enumerate().filter(|(i, _)| problem.can_run(n, *i)).any(|(i, server)| {
+            if sharing == Sharing::Tdm || server.is_time_shared() {
+                let part = |n: usize| on(n, i) / problem.unconstrained_gamma(n, i);
+                let time: Rational =
+                    active.iter().filter(|&&k| problem.can_run(k, i)).map(|&k| part(k)).sum();
+                return time == 1 && part(n) >= entitlement;
+            }
+            (0..problem.n_resources()).any(|r| {
+                let capacity = Rational::from(&server.capacity()[r] * server.count());
+                let held = |n: usize| on(n, i) * &problem.demand(n, i)[r];
+                let used: Rational = active.iter().map(|&n| held(n)).sum();
+                capacity > 0
+                    && problem.demand(n, i)[r] > 0
+                    && used == capacity
+                    && held(n) >= Rational::from(&entitlement * &capacity)
+            })
+        })
+    };
+    active.iter().copied().find(|&n| !is_content(n))
+}
+
+/// NJC paper, figure 2: unique.
+#[test]
+fn figure_2_is_unique() {
+    let problem = pool(&["1 1/5", "1 1/5", "2/5 4/5"], "1/3 1/3 1/3");
+    assert_extreme(&problem, &["1/3 1/3 5/6"]);
+}
+
+/// NJC paper, section 3. The Eisenberg-Gale point between the two is irrational.
+#[test]
+fn the_example_of_section_3_is_a_segment() {
+    let problem = pool(&["1/2 1/2 2/3", "1/2 5/8 1/2", "1 1 1/3"], "1/2 3/8 1/8");
+    let set = assert_extreme(&problem, &["31/32 5/8 1/8", "59/60 3/5 2/15"]);
+    assert_eq!(set.polytopes.iter().map(|p| p.dimension).collect::<Vec<_>>(), [1]);
+}
+
+/// NJC paper, figures 3 and 5: two users, one point each.
+#[test]
+fn two_users_have_one_point() {
+    let figure_3 = [
+        ("1/2", "1/2", "3/4 3/4"),
+        ("1/3", "2/3", "2/3 5/6"),
+        ("2/3", "1/3", "1 1/2"),
+        ("1/10", "9/10", "2/5 9/10"),
+        ("9/10", "1/10", "1 1/2"),
+        ("4/5", "1/5", "1 1/2"),
+        ("3/5", "2/5", "9/10 3/5"),
+        ("2/5", "3/5", "2/3 5/6"),
+    ];
+    for (e1, e2, point) in figure_3 {
+        assert_extreme(&pool(&["1/4 2/3 1", "1 2/3 0"], &format!("{e1} {e2}")), &[point]);
+    }
+    let figure_5 = [
+        ("2/5", "3/5", "3/5 9/10"),
+        ("1/4", "3/4", "1/2 1"),
+        ("1/3", "2/3", "1/2 1"),
+        ("3/4", "1/4", "1 1/2"),
+    ];
+    for (e1, e2, point) in figure_5 {
+        assert_extreme(&pool(&["2/3", "2/3"], &format!("{e1} {e2}")), &[point]);
+    }
+}
+
+/// NJC paper, section 5.5: `(z, 1-z, 1-z)` for `1/2 <= z <= 7/10`.
+#[test]
+fn the_family_of_three_is_a_segment() {
+    let problem = pool(&["1 1", "0 1", "1 0"], "1/2 3/10 1/5");
+    let set = assert_extreme(&problem, &["1/2 1/2 1/2", "7/10 3/10 3/10"]);
+    assert_eq!(set.polytopes.iter().map(|p| p.dimension).collect::<Vec<_>>(), [1]);
+}
+
+fn circulant() -> Problem {
+    pool(&["1 1 0 1", "1 1 1 0", "0 1 1 1", "1 0 1 1"], "1/4 1/4 1/4 1/4")
+}
+
+/// NJC paper, section 5.5, where seven points are listed: in truth a triangle for every pair of
+/// users, with one common corner.
+#[test]
+fn the_circulant_is_six_triangles() {
+    let ends =
+        ["1/4 1/4 1/4 1/2", "1/4 1/4 1/2 1/4", "1/4 1/2 1/4 1/4", "1/3 1/3 1/3 1/3", "1/2 1/4 1/4 1/4"];
+    let set = assert_extreme(&circulant(), &ends);
+    let mut triangles: Vec<Vec<String>> = set.polytopes.iter().map(|p| totals(&p.vertices)).collect();
+    assert!(set.polytopes.iter().all(|p| p.dimension == 2));
+    triangles.sort();
+    let mut expected = Vec::new();
+    for a in [0, 1, 2, 4] {
+        for b in [0, 1, 2, 4] {
+            if a < b {
+                let mut corners = vec![ends[a], ends[b], ends[3]];
+                corners.sort_by_key(|text| ends.iter().position(|end| end == text));
+                expected.push(corners.into_iter().map(str::to_owned).collect::<Vec<_>>());
+            }
+        }
+    }
+    expected.sort();
+    assert_eq!(triangles, expected);
+}
+
+#[test]
+fn the_circulant_is_used_best_at_its_middle() {
+    let problem = circulant();
+    let constraints = Constraints::new(&problem, Sharing::Rdm);
+    let best = select(&constraints, Goal::MaxUtilisation, &SelectSettings::default()).expect("a selection");
+    assert_eq!(best.value, 4);
+    assert_eq!(totals(&[best.tasks]), ["1/3 1/3 1/3 1/3"]);
+    assert_eq!(best.status, MipStatus::Optimal);
+    assert!((best.bound - 4.0).abs() < 1e-6, "bound {}", best.bound);
+    let fair = select(&constraints, Goal::MaxMinShare, &SelectSettings::default()).expect("a selection");
+    // Weighted: the share of a third over a weight of a quarter.
+    assert_eq!(fair.value, q("4/3"));
+}
+
+/// One resource and a user that is satisfied: against the paper's section 4 not unique.
+#[test]
+fn one_resource_can_have_a_continuum() {
+    let problem = pool(&["1/10", "1", "1"], "1/3 1/3 1/3");
+    let set = assert_extreme(&problem, &["1 1/3 17/30", "1 17/30 1/3"]);
+    assert_eq!(set.polytopes.len(), 1);
+    let best =
+        select(&Constraints::new(&problem, Sharing::Rdm), Goal::MaxMinShare, &SelectSettings::default());
+    let best = best.expect("a selection");
+    assert_eq!(totals(&[best.tasks]), ["1 9/20 9/20"]);
+    assert_eq!(best.value, q("27/20"));
+}
+
+/// Random instances with a point of each and, for most, the best utilisation, from an independent
+/// implementation.
+#[test]
+fn golden_instances() {
+    type Case = (&'static [&'static str], &'static str, &'static str, Option<f64>);
+    let cases: [Case; 7] = [
+        (&["3/4 0", "7/10 9/10", "1/10 3/20"], "2/9 2/9 5/9", "43/135 17/18 1", Some(2.0)),
+        (
+            &["13/20 0 1/10", "1 19/20 17/20", "4/5 4/5 3/10"],
+            "3/19 8/19 8/19",
+            "60/247 8/19 10/19",
+            Some(2.361133603238866),
+        ),
+        (
+            &["0 17/20 9/10", "9/10 1/20 1/2", "3/10 11/20 1/5", "19/20 0 13/20"],
+            "3/17 8/17 2/17 4/17",
+            "11090/26163 80/153 50/51 80/323",
+            Some(2.9256583725107976),
+        ),
+        (
+            &["19/20 0 3/20", "0 2/5 7/10", "1/2 0 1", "7/10 1/2 19/20", "3/20 4/5 17/20"],
+            "8/23 6/23 1/23 7/23 1/23",
+            "50885/68609 60/161 1/23 140/437 22605/68609",
+            Some(2.5728319691502364),
+        ),
+        (
+            &[
+                "0 0 13/20 1/5",
+                "13/20 0 4/5 3/10",
+                "4/5 19/20 11/20 17/20",
+                "11/20 0 13/20 19/20",
+                "3/10 9/20 1/20 7/20",
+                "2/5 1/10 3/5 1/2",
+            ],
+            "3/16 3/16 1/4 3/16 1/16 1/8",
+            "15/52 299995/667641 5/17 15/76 1014205/1335282 5/24",
+            None,
+        ),
+        (
+            &[
+                "9/10 17/20 0 1/2",
+                "3/10 1 7/10 11/20",
+                "3/4 7/10 3/5 0",
+                "0 17/20 0 0",
+                "3/10 13/20 19/20 7/20",
+                "2/5 4/5 0 4/5",
+                "0 9/20 4/5 3/4",
+                "3/5 9/20 0 7/10",
+            ],
+            "7/38 3/19 3/38 4/19 1/38 1/19 7/38 2/19",
+            "70/323 3/19 15/133 80/323 10/247 5/76 70/171 40/171",
+            None,
+        ),
+        (
+            &[
+                "1/4 0 1 0 1/4",
+                "17/20 0 1/5 0 3/10",
+                "1/5 2/5 0 1/20 17/20",
+                "0 3/4 9/20 7/10 7/20",
+                "1/10 13/20 1 0 0",
+                "11/20 0 0 3/10 0",
+                "1 0 0 7/10 7/10",
+                "0 7/10 3/10 0 13/20",
+                "0 1 4/5 0 1/20",
+                "3/10 0 7/20 2/5 1",
+            ],
+            "1/52 2/13 9/52 7/52 1/13 3/26 3/52 3/26 5/52 3/52",
+            "599681491/1937926900 40/221 602675183/2015443976 994163194/1259652485 20/169 1 \
+             57844913/575841136 15/91 5/52 196084703/1259652485",
+            None,
+        ),
+    ];
+    for (requests, entitlements, point, best) in cases {
+        let problem = pool(requests, entitlements);
+        let constraints = Constraints::new(&problem, Sharing::Rdm);
+        let point: Tasks = point.split_whitespace().map(|x| vec![(0, q(x))]).collect();
+        assert_njc(&problem, Sharing::Rdm, &point);
+        let set = set(&problem);
+        assert!(set.polytopes.iter().any(|p| p.face.contains(&constraints, &point).expect("fits")));
+        let selection = select(&constraints, Goal::MaxUtilisation, &SelectSettings::default());
+        let selection = selection.expect("a selection");
+        assert_njc(&problem, Sharing::Rdm, &selection.tasks);
+        assert_eq!(Some(&selection.value), best_vertex(&constraints, &set, Goal::MaxUtilisation).as_ref());
+        if let Some(best) = best {
+            assert!((selection.value.to_f64() - best).abs() < 1e-9);
+        }
+        println!(
+            "{} users: {} polytopes, {} extreme points, {} choices; {} nodes",
+            problem.n_users(),
+            set.polytopes.len(),
+            set.extreme_points.len(),
+            set.choices,
+            selection.nodes
+        );
+    }
+}
+
+/// The best value over all vertices, for a goal that is linear.
+fn best_vertex(constraints: &Constraints<'_>, set: &NjcSet, goal: Goal) -> Option<Rational> {
+    set.extreme_points.iter().map(|tasks| goal.value(constraints, tasks)).max()
+}
+
+const POOL: Shape = Shape {
+    users: (1, 5),
+    classes: (1, 1),
+    resources: (1, 4),
+    finite: (0.5, 1),
+    placement: 0.0,
+    demand_on: 0.0,
+    gamma: 0.0,
+    zero: 0.25,
+    numbers: common::problems::Numbers::Small,
+};
+
+const CLUSTER: Shape = Shape {
+    users: (1, 3),
+    classes: (1, 3),
+    resources: (1, 2),
+    placement: 0.3,
+    demand_on: 0.1,
+    gamma: 0.1,
+    ..POOL
+};
+
+fn sharing() -> impl Strategy<Value = Sharing> {
+    prop_oneof![3 => Just(Sharing::Rdm), 1 => Just(Sharing::Tdm)]
+}
+
+/// The mean of allocations with these positive weights.
+fn mean(problem: &Problem, points: &[Tasks], weights: &[u32]) -> Tasks {
+    let sum: u32 = (0..points.len()).map(|k| weights[k % weights.len()]).sum();
+    let of = |n: usize, i: usize| -> Rational {
+        let part = |(k, point): (usize, &Tasks)| {
+            let on = point[n].iter().find(|(class, _)| *class == i)?;
+            Some(Rational::from(&on.1 * weights[k % weights.len()]) / sum)
+        };
+        points.iter().enumerate().filter_map(part).sum()
+    };
+    let list = |n: usize| (0..problem.n_servers()).map(|i| (i, of(n, i))).filter(|(_, x)| *x > 0).collect();
+    (0..problem.n_users()).map(list).collect()
+}
+
+fn check_set(problem: &Problem, sharing: Sharing, weights: &[u32]) -> NjcSet {
+    let constraints = Constraints::new(problem, sharing);
+    let set = enumerate(&constraints, &Limits::default()).expect("within the limits");
+    assert!(!set.polytopes.is_empty(), "there always is an NJC allocation");
+    let contains = |face: &Face, tasks: &Tasks| face.contains(&constraints, tasks).expect("a face that fits");
+    for polytope in &set.polytopes {
+        assert!(polytope.vertices.len() > polytope.dimension);
+        for vertex in &polytope.vertices {
+            assert_njc(problem, sharing, vertex);
+            assert!(contains(&polytope.face, vertex));
+        }
+        let middle = mean(problem, &polytope.vertices, weights);
+        assert_njc(problem, sharing, &middle);
+        assert!(contains(&polytope.face, &middle));
+        let point = member(&constraints, &polytope.face, None).expect("an answer").expect("a point");
+        assert!(polytope.vertices.contains(&point), "{point:?} is no vertex of {polytope:?}");
+        for goal in [Goal::MaxTasks, Goal::MaxUtilisation] {
+            let best = member(&constraints, &polytope.face, Some(goal)).expect("an answer").expect("a point");
+            let value = |tasks: &Tasks| goal.value(&constraints, tasks);
+            assert_eq!(Some(value(&best)), polytope.vertices.iter().map(value).max());
+        }
+    }
+    set
+}
+
+#[test]
+fn enumerated_sets_of_random_problems() {
+    let strategy =
+        (prop_oneof![2 => random(POOL), 1 => random(CLUSTER)], sharing(), prop::collection::vec(1u32..9, 5));
+    let counts = std::cell::RefCell::new([0usize; 4]);
+    let outcome = runner(400, file!()).run(&strategy, |(problem, sharing, weights)| {
+        let set = check_set(&problem, sharing, &weights);
+        let mut counts = counts.borrow_mut();
+        let sum: usize = set.extreme_points.len();
+        counts[0] += usize::from(sum == 1);
+        counts[1] += usize::from(set.polytopes.len() > 1);
+        counts[2] = counts[2].max(set.polytopes.len());
+        counts[3] = counts[3].max(sum);
+        Ok(())
+    });
+    outcome.unwrap_or_else(|error| panic!("{error}"));
+    let [unique, several, polytopes, points] = *counts.borrow();
+    println!(
+        "{unique} unique, {several} of several polytopes; at most {polytopes} polytopes, {points} points"
+    );
+    assert!(unique > 20 && several > 20);
+}
+
+/// Every NJC allocation lies in an enumerated polytope: whatever `member` finds on a random face.
+#[test]
+fn every_face_lies_in_the_set() {
+    let strategy = (
+        prop_oneof![2 => random(POOL), 1 => random(CLUSTER)],
+        sharing(),
+        prop::collection::vec(0usize..64, 6),
+    );
+    let counts = std::cell::RefCell::new([0usize; 2]);
+    let outcome = runner(400, file!()).run(&strategy, |(problem, sharing, picks)| {
+        let constraints = Constraints::new(&problem, sharing);
+        let set = enumerate(&constraints, &Limits::default()).expect("within the limits");
+        for shift in 0..8 {
+            let face = random_face(&constraints, &picks, shift);
+            let Ok(found) = member(&constraints, &face, Some(Goal::MaxTasks)) else {
+                prop_assert!(matches!(member(&constraints, &face, None), Err(LpError::Face(_))));
+                continue;
+            };
+            counts.borrow_mut()[usize::from(found.is_some())] += 1;
+            if let Some(tasks) = found {
+                assert_njc(&problem, sharing, &tasks);
+                prop_assert!(set.polytopes.iter().any(|p| p.face.contains(&constraints, &tasks) == Ok(true)));
+            }
+        }
+        Ok(())
+    });
+    outcome.unwrap_or_else(|error| panic!("{error}"));
+    let [empty, full] = *counts.borrow();
+    println!("{empty} random faces without a point, {full} with one");
+    assert!(empty > 100 && full > 100);
+}
+
+/// A witness for every user, and their rows as bottlenecks.
+fn random_face(constraints: &Constraints<'_>, picks: &[usize], shift: usize) -> Face {
+    let problem = constraints.problem();
+    let witness = |n: usize| {
+        if !problem.is_active(n) {
+            return None;
+        }
+        let pick = (picks[n % picks.len()] >> (shift % 4)) + shift;
+        if pick.is_multiple_of(3) && problem.users()[n].tasks().is_some() {
+            return Some(Witness::Satisfied);
+        }
+        Some(Witness::Row(pick % constraints.rows().len()))
+    };
+    let witnesses: Vec<Option<Witness>> = (0..problem.n_users()).map(witness).collect();
+    let row = |w: &Option<Witness>| match w {
+        Some(Witness::Row(row)) => Some(*row),
+        _ => None,
+    };
+    Face { bottlenecks: witnesses.iter().filter_map(row).collect(), witnesses }
+}
+
+#[test]
+fn selections_are_the_best_vertices() {
+    let strategy = (prop_oneof![2 => random(POOL), 1 => random(CLUSTER)], sharing());
+    let cuts = std::cell::Cell::new(0);
+    let outcome = runner(300, file!()).run(&strategy, |(problem, sharing)| {
+        let constraints = Constraints::new(&problem, sharing);
+        let set = enumerate(&constraints, &Limits::default()).expect("within the limits");
+        for goal in [Goal::MaxTasks, Goal::MaxUtilisation, Goal::MaxMinShare] {
+            let selection = select(&constraints, goal, &SelectSettings::default()).expect("a selection");
+            assert_njc(&problem, sharing, &selection.tasks);
+            prop_assert_eq!(&selection.value, &goal.value(&constraints, &selection.tasks));
+            prop_assert_eq!(selection.status, MipStatus::Optimal);
+            let value = selection.value.to_f64();
+            prop_assert!(value <= selection.bound + 1e-6 * value.max(1.0), "{} {}", value, selection.bound);
+            cuts.set(cuts.get() + selection.cuts);
+            let best = best_vertex(&constraints, &set, goal).expect("a vertex");
+            if goal == Goal::MaxMinShare {
+                // Not linear: the best point need not be a vertex, and some vertex is no better.
+                prop_assert!(selection.value >= best, "{:?}: {} < {}", goal, selection.value, best);
+            } else {
+                prop_assert_eq!(&selection.value, &best, "{:?}", goal);
+            }
+        }
+        Ok(())
+    });
+    outcome.unwrap_or_else(|error| panic!("{error}"));
+    println!("{} faces were refuted", cuts.get());
+}
+
+/// On one pool two users have one NJC allocation (NJC paper, section 5).
+#[test]
+fn two_users_on_one_pool_are_unique() {
+    let shape = Shape { users: (2, 2), ..POOL };
+    let outcome = runner(300, file!()).run(&random(shape), |problem| {
+        prop_assert_eq!(set(&problem).extreme_points.len(), 1);
+        Ok(())
+    });
+    outcome.unwrap_or_else(|error| panic!("{error}"));
+}
+
+#[test]
+fn faces_that_do_not_fit() {
+    let problem = pool(&["1 0", "1 1"], "1/2 1/2");
+    let constraints = Constraints::new(&problem, Sharing::Rdm);
+    let rows = |bottlenecks: &[usize], witnesses: &[Option<Witness>]| {
+        let face = Face { bottlenecks: bottlenecks.to_vec(), witnesses: witnesses.to_vec() };
+        member(&constraints, &face, None)
+    };
+    let row = |row: usize| Some(Witness::Row(row));
+    let fault = |error: FaceError| Err(LpError::Face(error));
+    assert_eq!(rows(&[0], &[row(0)]), fault(FaceError::Users { expected: 2, found: 1 }));
+    assert_eq!(rows(&[7], &[row(0), row(0)]), fault(FaceError::NoRow { row: 7 }));
+    assert_eq!(rows(&[0], &[row(0), None]), fault(FaceError::NoWitness { user: 1 }));
+    assert_eq!(rows(&[0, 1], &[row(1), row(0)]), fault(FaceError::NotWitness { user: 0, row: 1 }));
+    assert_eq!(rows(&[0], &[row(0), row(1)]), fault(FaceError::NotWitness { user: 1, row: 1 }));
+    let both = rows(&[0], &[row(0), row(0)]).expect("it fits").expect("a point");
+    assert_eq!(totals(&[both]), ["1/2 1/2"]);
+    let satisfied = Some(Witness::Satisfied);
+    assert_eq!(rows(&[], &[satisfied, satisfied]), Ok(None));
+
+    let mut unlimited = common::problems::spec_of(&["1"], &["1", "1"]);
+    unlimited.users[1].tasks = Some(Rational::new());
+    let problem = build(unlimited);
+    let constraints = Constraints::new(&problem, Sharing::Rdm);
+    let of = |witnesses: [Option<Witness>; 2]| {
+        member(&constraints, &Face { bottlenecks: vec![0], witnesses: witnesses.to_vec() }, None)
+    };
+    assert_eq!(of([satisfied, None]), fault(FaceError::Unlimited { user: 0 }));
+    assert_eq!(of([row(0), row(0)]), fault(FaceError::NotActive { user: 1 }));
+    assert_eq!(of([row(0), None]).expect("it fits").map(|t| totals(&[t])), Some(vec!["1 0".to_owned()]));
+    assert_eq!(entitlements(&constraints), [Rational::from(1), Rational::new()]);
+}
+
+#[test]
+fn limits_are_honoured() {
+    let problem = circulant();
+    let constraints = Constraints::new(&problem, Sharing::Rdm);
+    let few = |choices: usize, rays: usize| enumerate(&constraints, &Limits { choices, rays });
+    let choices = "choices of bottlenecks and witnesses";
+    assert_eq!(few(5, 1000), Err(LpError::Budget { what: choices, limit: 5 }));
+    assert_eq!(few(1000, 2), Err(LpError::Budget { what: "rays of one polytope", limit: 2 }));
+    let mut settings = SelectSettings::default();
+    settings.mip.time_limit = 0.0;
+    assert_eq!(select(&constraints, Goal::MaxTasks, &settings), Err(LpError::TimeLimit));
+}
+
+#[test]
+fn problems_without_active_users() {
+    let mut nobody = common::problems::spec_of(&["1"], &["1"]);
+    nobody.users[0].tasks = Some(Rational::new());
+    nobody.resources = vec![resource_name(0)];
+    let problem = build(nobody);
+    let constraints = Constraints::new(&problem, Sharing::Rdm);
+    for goal in [Goal::MaxTasks, Goal::MaxUtilisation, Goal::MaxMinShare] {
+        let selection = select(&constraints, goal, &SelectSettings::default()).expect("nothing");
+        assert_eq!(selection.tasks, vec![Vec::new()]);
+        assert_eq!(selection.value, 0);
+    }
+    assert_eq!(set(&problem).extreme_points, vec![vec![Vec::new()]]);
+}
