@@ -1,0 +1,54 @@
+//! Times of the path follower on random pools of 100, 10,000 and 1,000,000 users.
+//!
+//! `cargo run --release -p evenhand-ode --example timings`
+
+use std::time::Instant;
+
+use evenhand_ode::path::{self, PathSettings, PathStatus};
+use evenhand_ode::pool::{Pool, PoolError};
+use rand::{Rng, SeedableRng};
+use rand_pcg::Pcg64;
+
+fn random_pool(n_users: usize, n_resources: usize, cap: f64) -> Result<Pool, PoolError> {
+    let mut rng = Pcg64::seed_from_u64((n_users + n_resources) as u64);
+    let mut requests = Vec::with_capacity(n_users * n_resources);
+    for _ in 0..n_users {
+        let certain = rng.random_range(0..n_resources);
+        for resource in 0..n_resources {
+            let asks = resource == certain || rng.random_bool(0.7);
+            requests.push(if asks { f64::from(rng.random_range(1..1000)) / 1000.0 } else { 0.0 });
+        }
+    }
+    let entitlements = (0..n_users).map(|_| f64::from(rng.random_range(1..10))).collect();
+    Pool::new(n_resources, requests, entitlements, vec![cap; n_users])
+}
+
+fn main() -> Result<(), PoolError> {
+    println!(
+        "{:>9} {:>3} {:>9} {:>12} {:>6} {:>10}",
+        "users", "m", "cap", "median time", "steps", "residual"
+    );
+    for (n_users, n_resources, repetitions) in
+        [(100, 4, 2001), (100, 16, 1001), (200, 4, 1001), (10_000, 16, 51), (1_000_000, 16, 3)]
+    {
+        for cap in [f64::INFINITY, 4.0 / n_users as f64] {
+            let pool = random_pool(n_users, n_resources, cap)?;
+            let mut times = Vec::with_capacity(repetitions);
+            let mut answer = path::follow(&pool, &PathSettings::default());
+            for _ in 0..repetitions {
+                let start = Instant::now();
+                answer = path::follow(&pool, &PathSettings::default());
+                times.push(start.elapsed());
+            }
+            times.sort();
+            let mark = if answer.status == PathStatus::Solved { "" } else { "  NOT SOLVED" };
+            println!(
+                "{n_users:>9} {n_resources:>3} {cap:>9.1e} {:>12.3?} {:>6} {:>10.1e}{mark}",
+                times[repetitions / 2],
+                answer.iterations,
+                answer.residual
+            );
+        }
+    }
+    Ok(())
+}
