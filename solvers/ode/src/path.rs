@@ -14,6 +14,7 @@ mod blocks;
 mod bottlenecks;
 mod linear;
 mod outcome;
+mod response;
 mod sweep;
 
 use crate::pool::{Pool, PoolError, in_range};

@@ -1,12 +1,12 @@
 //! Users in blocks, each a structure of arrays, as the sweeps want them.
 //!
-//! A block holds [`BLOCK`] users: one row of requests per resource, then the rows of entitlements,
-//! of entitlement / cap, and of 1 / cap. Every user is scaled by a power of two (exact), so that
+//! A block holds [`BLOCK`] users: one row of requests per resource, then the rows of entitlements
+//! and of entitlement / cap. Every user is scaled by a power of two (exact), so that
 //! its largest request lies in [1, 2); allocations are scaled back at the end.
 
 use rayon::prelude::*;
 
-use crate::pool::Pool;
+use crate::pool::{LARGEST_MAGNITUDE, Pool};
 
 /// Users in a block.
 pub(super) const BLOCK: usize = 64;
@@ -17,7 +17,7 @@ pub(super) const CHUNK_BLOCKS: usize = 16;
 const PARALLEL_FROM: usize = 32_768;
 
 /// Rows that follow the requests in a block.
-const EXTRA_ROWS: usize = 3;
+const EXTRA_ROWS: usize = 2;
 
 /// The users of a pool in blocks, restricted to the resources that may bind.
 #[derive(Debug)]
@@ -42,8 +42,6 @@ pub(super) struct Block<'a> {
     pub entitlements: &'a [f64],
     /// Entitlement / cap.
     pub capped_prices: &'a [f64],
-    /// 1 / cap, 0 for none.
-    pub inverse_caps: &'a [f64],
 }
 
 impl Blocks {
@@ -83,9 +81,8 @@ impl Blocks {
         let end = (start + CHUNK_BLOCKS * length).min(self.data.len());
         self.data[start..end].chunks_exact(length).map(move |data| {
             let (requests, rest) = data.split_at(self.rows * BLOCK);
-            let (entitlements, rest) = rest.split_at(BLOCK);
-            let (capped_prices, inverse_caps) = rest.split_at(BLOCK);
-            Block { requests, entitlements, capped_prices, inverse_caps }
+            let (entitlements, capped_prices) = rest.split_at(BLOCK);
+            Block { requests, entitlements, capped_prices }
         })
     }
 }
@@ -101,10 +98,10 @@ pub(super) fn user_scale(row: &[f64]) -> f64 {
 fn resources_that_may_bind(pool: &Pool) -> Vec<usize> {
     let mut largest_usage = vec![0.0; pool.n_resources()];
     for (user, &cap) in pool.caps().iter().enumerate() {
+        // Without a cap, any request at all may be too much.
+        let cap = cap.min(LARGEST_MAGNITUDE * LARGEST_MAGNITUDE);
         for (usage, &request) in largest_usage.iter_mut().zip(pool.request_row(user)) {
-            if request > 0.0 {
-                *usage += cap * request;
-            }
+            *usage += cap * request;
         }
     }
     // The margin covers the rounding of this sum.
@@ -114,12 +111,10 @@ fn resources_that_may_bind(pool: &Pool) -> Vec<usize> {
 fn pack_block(pool: &Pool, kept: &[usize], total: f64, block: usize, rows: usize, data: &mut [f64]) {
     let first = block * BLOCK;
     let (requests, rest) = data.split_at_mut(rows * BLOCK);
-    let (entitlements, rest) = rest.split_at_mut(BLOCK);
-    let (capped_prices, inverse_caps) = rest.split_at_mut(BLOCK);
+    let (entitlements, capped_prices) = rest.split_at_mut(BLOCK);
     // Places without a user request nothing and have a cap: no division by zero.
     entitlements.fill(1.0);
     capped_prices.fill(1.0);
-    inverse_caps.fill(1.0);
     for user in first..(first + BLOCK).min(pool.n_users()) {
         let place = user - first;
         let row = pool.request_row(user);
@@ -129,9 +124,7 @@ fn pack_block(pool: &Pool, kept: &[usize], total: f64, block: usize, rows: usize
             requests[j * BLOCK + place] = row[resource] * inverse_scale;
         }
         let entitlement = pool.entitlements()[user] / total;
-        let inverse_cap = 1.0 / (pool.caps()[user] * scale);
         entitlements[place] = entitlement;
-        inverse_caps[place] = inverse_cap;
-        capped_prices[place] = entitlement * inverse_cap;
+        capped_prices[place] = entitlement / (pool.caps()[user] * scale);
     }
 }

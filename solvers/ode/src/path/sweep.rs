@@ -1,29 +1,17 @@
 //! One pass over all users: what they take at given prices, and how that changes with the prices.
 //!
-//! At prices `p` and barrier parameter `mu`, user `i` pays `pi = sum_j p_j r_ij` for its request
-//! and takes the `x` with `e / x = pi + mu / (cap - x)`. With `a = e / cap`, `m = mu / cap`:
-//!
-//! ```text
-//! D = sqrt((pi - a)^2 + m (m + 2 (pi + a))),   x = 2 e / (pi + a + m + D),
-//! -dx/dpi = x / (pi + a + m + D) * (D + pi - a + m) / D.
-//! ```
-//!
-//! All terms of `x` are non-negative, so nothing cancels; at `mu = 0` it is `min(cap, e / pi)`.
-//! Sums are taken in lanes of fixed number without fused operations, so that the bits do not
-//! depend on the vector instructions that the machine has.
+//! Sums are taken in [`LANES`] lanes and without fused operations, so that the bits do not depend
+//! on the vector instructions that the machine has; in chunks of users that are added in a fixed
+//! order, so that they do not depend on the number of threads.
 
-use pulp::Arch;
+use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
 use super::blocks::{BLOCK, Block, Blocks};
+use super::response;
 
-/// Lanes of every sum.
-const LANES: usize = 8;
-/// A user never pays less: keeps the squares of allocations in range. Far below any price that
-/// matters, since an allocation is at most `LARGEST_MAGNITUDE` squared.
-const LEAST_PRICE: f64 = 1e-120;
-
-type Lanes = [f64; LANES];
+/// Lanes of every sum, a multiple of the lanes of any machine's vectors.
+pub(super) const LANES: usize = 8;
 
 /// What a sweep returns for the resources kept.
 #[derive(Debug, Clone)]
@@ -53,20 +41,15 @@ impl Sweeper {
         let length = if with_hessian { rows * (rows + 1) } else { rows };
         let sums = &mut self.sums[..blocks.n_chunks() * length];
         let arch = self.arch;
-        let sweep_chunk = |(chunk, sums): (usize, &mut [f64])| {
-            sums.fill(0.0);
-            let mut scratch = Scratch::new(rows);
-            arch.dispatch(|| {
-                for block in blocks.chunk(chunk) {
-                    sweep_block(block, prices, mu, &mut scratch, sums);
-                }
-            });
+        let sweep_chunk = |scratch: &mut Scratch, (chunk, sums): (usize, &mut [f64])| {
+            arch.dispatch(SweepChunk { blocks, chunk, prices, mu, scratch, sums });
         };
         if length > 0 {
             if blocks.parallel {
-                sums.par_chunks_mut(length).enumerate().for_each(sweep_chunk);
+                sums.par_chunks_mut(length).enumerate().for_each_init(|| Scratch::new(rows), sweep_chunk);
             } else {
-                sums.chunks_mut(length).enumerate().for_each(sweep_chunk);
+                let mut scratch = Scratch::new(rows);
+                sums.chunks_mut(length).enumerate().for_each(|item| sweep_chunk(&mut scratch, item));
             }
         }
         add_pairwise(sums, length);
@@ -91,115 +74,141 @@ fn add_pairwise(records: &mut [f64], length: usize) {
     }
 }
 
-/// Values of one block.
+/// Values of one block, and the lanes of the sums of one chunk.
 struct Scratch {
     x: [f64; BLOCK],
     slope: [f64; BLOCK],
     /// Requests times slope, `rows x BLOCK`.
     weighted: Vec<f64>,
+    /// Lanes of the sums, `(rows + rows^2) x LANES`.
+    lanes: Vec<f64>,
 }
 
 impl Scratch {
     fn new(rows: usize) -> Self {
-        Self { x: [0.0; BLOCK], slope: [0.0; BLOCK], weighted: vec![0.0; rows * BLOCK] }
-    }
-}
-
-#[inline(always)]
-fn sweep_block(block: Block<'_>, prices: &[f64], mu: f64, scratch: &mut Scratch, sums: &mut [f64]) {
-    let rows = prices.len();
-    user_responses(block, prices, mu, &mut scratch.x, &mut scratch.slope);
-    let (usage, hessian) = sums.split_at_mut(rows);
-    let x = lanes(&scratch.x);
-    for (sum, row) in usage.iter_mut().zip(block.requests.chunks_exact(BLOCK)) {
-        *sum += dot(x, lanes(row));
-    }
-    if hessian.is_empty() {
-        return;
-    }
-    for (weighted, row) in scratch.weighted.chunks_exact_mut(BLOCK).zip(block.requests.chunks_exact(BLOCK)) {
-        for ((w, &r), &h) in weighted.iter_mut().zip(row).zip(&scratch.slope) {
-            *w = r * h;
-        }
-    }
-    for j in (0..rows).step_by(2) {
-        let (left, right) = scratch.weighted[j * BLOCK..(j + 2) * BLOCK].split_at(BLOCK);
-        for k in (0..=j).step_by(2) {
-            let (up, down) = block.requests[k * BLOCK..(k + 2) * BLOCK].split_at(BLOCK);
-            let products = dots(lanes(left), lanes(right), lanes(up), lanes(down));
-            hessian[j * rows + k] += products[0];
-            hessian[j * rows + k + 1] += products[1];
-            hessian[(j + 1) * rows + k] += products[2];
-            hessian[(j + 1) * rows + k + 1] += products[3];
+        Self {
+            x: [0.0; BLOCK],
+            slope: [0.0; BLOCK],
+            weighted: vec![0.0; rows * BLOCK],
+            lanes: vec![0.0; rows * (rows + 1) * LANES],
         }
     }
 }
 
-/// What the users of a block take, and `-dx/dpi`.
-#[inline(always)]
-pub(super) fn user_responses(
-    block: Block<'_>,
-    prices: &[f64],
+/// The sums of one chunk, compiled once for each set of vector instructions.
+struct SweepChunk<'a> {
+    blocks: &'a Blocks,
+    chunk: usize,
+    prices: &'a [f64],
     mu: f64,
-    x: &mut [f64; BLOCK],
-    slope: &mut [f64; BLOCK],
-) {
-    for group in (0..BLOCK).step_by(LANES) {
-        let mut paid = [0.0; LANES];
-        for (row, &price) in block.requests.chunks_exact(BLOCK).zip(prices) {
-            let row = &row[group..group + LANES];
-            for l in 0..LANES {
-                paid[l] += row[l] * price;
+    scratch: &'a mut Scratch,
+    sums: &'a mut [f64],
+}
+
+impl WithSimd for SweepChunk<'_> {
+    type Output = ();
+
+    // Inlined, here and below, because only then the vector instructions of the caller are used.
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let rows = self.prices.len();
+        let Scratch { x, slope, weighted, lanes } = self.scratch;
+        let lanes = &mut lanes[..self.sums.len() * LANES];
+        lanes.fill(0.0);
+        let (usage, hessian) = lanes.split_at_mut(rows * LANES);
+        for block in self.blocks.chunk(self.chunk) {
+            response::of_users(simd, block, self.prices, self.mu, x, slope);
+            for (sums, row) in usage.chunks_exact_mut(LANES).zip(block.requests.chunks_exact(BLOCK)) {
+                add_products(simd, x, row, sums);
+            }
+            if !hessian.is_empty() {
+                add_hessian(simd, block, slope, weighted, rows, hessian);
             }
         }
-        let e = &block.entitlements[group..group + LANES];
-        let a = &block.capped_prices[group..group + LANES];
-        let inverse_cap = &block.inverse_caps[group..group + LANES];
-        for l in 0..LANES {
-            let pi = paid[l].max(LEAST_PRICE);
-            let m = mu * inverse_cap[l];
-            let excess = pi - a[l];
-            let sum = pi + a[l];
-            let root = (excess * excess + m * (m + 2.0 * sum)).sqrt().max(f64::MIN_POSITIVE);
-            let inverse = 1.0 / (sum + m + root);
-            x[group + l] = 2.0 * e[l] * inverse;
-            slope[group + l] = x[group + l] * inverse * ((root + excess + m).max(0.0) / root);
+        for (sum, lanes) in self.sums.iter_mut().zip(lanes.as_chunks().0) {
+            *sum = add_lanes(lanes);
         }
     }
 }
 
+/// Adds `requests^T diag(slope) requests`, in lanes.
 #[inline(always)]
-fn lanes(values: &[f64]) -> &[Lanes] {
-    values.as_chunks().0
-}
-
-#[inline(always)]
-fn dot(a: &[Lanes], b: &[Lanes]) -> f64 {
-    let mut sum = [0.0; LANES];
-    for (a, b) in a.iter().zip(b) {
-        for l in 0..LANES {
-            sum[l] += a[l] * b[l];
+fn add_hessian<S: Simd>(
+    simd: S,
+    block: Block<'_>,
+    slope: &[f64; BLOCK],
+    weighted: &mut [f64],
+    rows: usize,
+    hessian: &mut [f64],
+) {
+    let slope = S::as_simd_f64s(slope).0;
+    for (weighted, row) in weighted.chunks_exact_mut(BLOCK).zip(block.requests.chunks_exact(BLOCK)) {
+        let (weighted, row) = (S::as_mut_simd_f64s(weighted).0, S::as_simd_f64s(row).0);
+        for ((w, &r), &h) in weighted.iter_mut().zip(row).zip(slope) {
+            *w = simd.mul_f64s(r, h);
         }
     }
-    add_lanes(sum)
-}
-
-/// The four products of two rows with two others.
-#[inline(always)]
-fn dots(a: &[Lanes], b: &[Lanes], c: &[Lanes], d: &[Lanes]) -> [f64; 4] {
-    let mut sums = [[0.0; LANES]; 4];
-    for (((a, b), c), d) in a.iter().zip(b).zip(c).zip(d) {
-        for l in 0..LANES {
-            sums[0][l] += a[l] * c[l];
-            sums[1][l] += a[l] * d[l];
-            sums[2][l] += b[l] * c[l];
-            sums[3][l] += b[l] * d[l];
+    let width = rows * LANES;
+    for (j, left) in weighted.chunks_exact(2 * BLOCK).enumerate() {
+        let (above, below) = hessian[2 * j * width..(2 * j + 2) * width].split_at_mut(width);
+        for (k, right) in block.requests.chunks_exact(2 * BLOCK).take(j + 1).enumerate() {
+            let columns = 2 * k * LANES..(2 * k + 2) * LANES;
+            add_products_2x2(simd, left, right, &mut above[columns.clone()], &mut below[columns]);
         }
     }
-    sums.map(add_lanes)
 }
 
+/// Adds the products of two rows, in lanes.
 #[inline(always)]
-fn add_lanes(sum: Lanes) -> f64 {
+fn add_products<S: Simd>(simd: S, a: &[f64], b: &[f64], sums: &mut [f64]) {
+    let (a, b) = (S::as_simd_f64s(a).0, S::as_simd_f64s(b).0);
+    let sums = S::as_mut_simd_f64s(sums).0;
+    let vectors = LANES / S::F64_LANES;
+    let mut local = [simd.splat_f64s(0.0); LANES];
+    local[..vectors].copy_from_slice(&sums[..vectors]);
+    for (a, b) in a.chunks_exact(vectors).zip(b.chunks_exact(vectors)) {
+        for v in 0..vectors {
+            local[v] = simd.add_f64s(local[v], simd.mul_f64s(a[v], b[v]));
+        }
+    }
+    sums[..vectors].copy_from_slice(&local[..vectors]);
+}
+
+/// Adds the products of two rows with two others, in lanes: four sums for four rows read.
+#[inline(always)]
+fn add_products_2x2<S: Simd>(simd: S, left: &[f64], right: &[f64], above: &mut [f64], below: &mut [f64]) {
+    let (a, b) = left.split_at(BLOCK);
+    let (c, d) = right.split_at(BLOCK);
+    let (a, b) = (S::as_simd_f64s(a).0, S::as_simd_f64s(b).0);
+    let (c, d) = (S::as_simd_f64s(c).0, S::as_simd_f64s(d).0);
+    let above = S::as_mut_simd_f64s(above).0;
+    let below = S::as_mut_simd_f64s(below).0;
+    let vectors = LANES / S::F64_LANES;
+    let mut sums = [[simd.splat_f64s(0.0); LANES]; 4];
+    for v in 0..vectors {
+        sums[0][v] = above[v];
+        sums[1][v] = above[vectors + v];
+        sums[2][v] = below[v];
+        sums[3][v] = below[vectors + v];
+    }
+    let left = a.chunks_exact(vectors).zip(b.chunks_exact(vectors));
+    let right = c.chunks_exact(vectors).zip(d.chunks_exact(vectors));
+    for ((a, b), (c, d)) in left.zip(right) {
+        for v in 0..vectors {
+            sums[0][v] = simd.add_f64s(sums[0][v], simd.mul_f64s(a[v], c[v]));
+            sums[1][v] = simd.add_f64s(sums[1][v], simd.mul_f64s(a[v], d[v]));
+            sums[2][v] = simd.add_f64s(sums[2][v], simd.mul_f64s(b[v], c[v]));
+            sums[3][v] = simd.add_f64s(sums[3][v], simd.mul_f64s(b[v], d[v]));
+        }
+    }
+    for v in 0..vectors {
+        above[v] = sums[0][v];
+        above[vectors + v] = sums[1][v];
+        below[v] = sums[2][v];
+        below[vectors + v] = sums[3][v];
+    }
+}
+
+fn add_lanes(sum: &[f64; LANES]) -> f64 {
     ((sum[0] + sum[4]) + (sum[2] + sum[6])) + ((sum[1] + sum[5]) + (sum[3] + sum[7]))
 }
