@@ -1,4 +1,5 @@
-//! Times of the path follower on random pools of 100, 10,000 and 1,000,000 users.
+//! Times of the path follower on random pools of 100, 10,000 and 1,000,000 users, and of the
+//! literal trajectory on 200.
 //!
 //! `cargo run --release -p evenhand-ode --example timings [users resources repetitions]`
 
@@ -6,6 +7,7 @@ use std::time::Instant;
 
 use evenhand_ode::path::{self, PathSettings, PathStatus};
 use evenhand_ode::pool::{Pool, PoolError};
+use evenhand_ode::trajectory::{self, Method, TrajectorySettings};
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 
@@ -48,6 +50,30 @@ fn main() -> Result<(), PoolError> {
                 times[repetitions / 2],
                 answer.iterations,
                 answer.residual
+            );
+        }
+    }
+    trajectories()
+}
+
+fn trajectories() -> Result<(), PoolError> {
+    println!("\n  method      c_max  rtol   least time  median time  steps  evaluations    error  status");
+    let pool = random_pool(200, 4, 1.0)?;
+    for method in [Method::Dopri5, Method::Dop853] {
+        for (c_max, relative_tolerance) in [(1e6, 1e-6), (1e6, 1e-8), (1e12, 1e-8)] {
+            let settings =
+                TrajectorySettings { method, c_max, relative_tolerance, ..TrajectorySettings::default() };
+            let mut times = Vec::with_capacity(101);
+            let mut result = trajectory::integrate(&pool, &settings);
+            for _ in 0..101 {
+                let start = Instant::now();
+                result = trajectory::integrate(&pool, &settings);
+                times.push(start.elapsed());
+            }
+            times.sort();
+            println!(
+                "{method:>8?} {c_max:>10.0e} {relative_tolerance:.0e} {:>12.3?} {:>12.3?} {:>6} {:>12} {:>8.0e}  {:?} at {:.1e}",
+                times[0], times[50], result.steps, result.evaluations, result.error, result.status, result.c
             );
         }
     }
