@@ -31,6 +31,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod lanes;
 pub mod margin;
 pub mod path;
 #[cfg(feature = "multiprecision")]

@@ -6,10 +6,9 @@
 
 use rayon::prelude::*;
 
+use crate::lanes::BLOCK;
 use crate::pool::{LARGEST_MAGNITUDE, Pool};
 
-/// Users in a block.
-pub(super) const BLOCK: usize = 64;
 /// Users whose sums are added before anything else is: fixes the order of summation, and so the
 /// bits of the result, for any number of threads.
 pub(super) const CHUNK_BLOCKS: usize = 16;

@@ -12,14 +12,12 @@
 
 use pulp::Simd;
 
-use super::blocks::{BLOCK, Block};
+use super::blocks::Block;
+use crate::lanes::{BLOCK, payments};
 
 /// A user never pays less: keeps the squares of allocations in range. Far below any price that
 /// matters, since an allocation is at most `LARGEST_MAGNITUDE` squared.
 const LEAST_PRICE: f64 = 1e-120;
-
-/// Users whose payments are summed at a time, in registers.
-const STRIP: usize = 32;
 
 /// What the users of a block take, and `-dx/dpi`.
 #[inline(always)]
@@ -33,7 +31,7 @@ pub(super) fn of_users<S: Simd>(
 ) {
     let entitlements = S::as_simd_f64s(block.entitlements).0;
     let capped_prices = S::as_simd_f64s(block.capped_prices).0;
-    payments(simd, block, prices, x);
+    payments(simd, block.requests, prices, x);
     let x = S::as_mut_simd_f64s(x).0;
     let slope = S::as_mut_simd_f64s(slope).0;
     let zero = simd.splat_f64s(0.0);
@@ -53,22 +51,5 @@ pub(super) fn of_users<S: Simd>(
         *x = simd.mul_f64s(simd.add_f64s(e, e), inverse);
         let rising = simd.max_f64s(simd.add_f64s(simd.add_f64s(root, excess), m), zero);
         *slope = simd.mul_f64s(simd.mul_f64s(*x, inverse), simd.div_f64s(rising, root));
-    }
-}
-
-/// What the users of a block pay for their requests.
-#[inline(always)]
-fn payments<S: Simd>(simd: S, block: Block<'_>, prices: &[f64], paid: &mut [f64; BLOCK]) {
-    let vectors = STRIP / S::F64_LANES;
-    for (strip, paid) in paid.chunks_exact_mut(STRIP).enumerate() {
-        let mut sums = [simd.splat_f64s(0.0); STRIP];
-        for (row, &price) in block.requests.chunks_exact(BLOCK).zip(prices) {
-            let row = S::as_simd_f64s(&row[strip * STRIP..(strip + 1) * STRIP]).0;
-            let price = simd.splat_f64s(price);
-            for (sum, &request) in sums[..vectors].iter_mut().zip(row) {
-                *sum = simd.add_f64s(*sum, simd.mul_f64s(request, price));
-            }
-        }
-        S::as_mut_simd_f64s(paid).0.copy_from_slice(&sums[..vectors]);
     }
 }

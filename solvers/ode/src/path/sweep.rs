@@ -1,17 +1,15 @@
 //! One pass over all users: what they take at given prices, and how that changes with the prices.
 //!
-//! Sums are taken in [`LANES`] lanes and without fused operations, so that the bits do not depend
+//! Sums are taken in lanes and without fused operations, so that the bits do not depend
 //! on the vector instructions that the machine has; in chunks of users that are added in a fixed
 //! order, so that they do not depend on the number of threads.
 
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
-use super::blocks::{BLOCK, Block, Blocks};
+use super::blocks::Blocks;
 use super::response;
-
-/// Lanes of every sum, a multiple of the lanes of any machine's vectors.
-pub(super) const LANES: usize = 8;
+use crate::lanes::{BLOCK, LANES, add_gram, add_lanes, add_products};
 
 /// What a sweep returns for the resources kept.
 #[derive(Debug, Clone)]
@@ -122,93 +120,11 @@ impl WithSimd for SweepChunk<'_> {
                 add_products(simd, x, row, sums);
             }
             if !hessian.is_empty() {
-                add_hessian(simd, block, slope, weighted, rows, hessian);
+                add_gram(simd, block.requests, slope, weighted, hessian);
             }
         }
         for (sum, lanes) in self.sums.iter_mut().zip(lanes.as_chunks().0) {
             *sum = add_lanes(lanes);
         }
     }
-}
-
-/// Adds `requests^T diag(slope) requests`, in lanes.
-#[inline(always)]
-fn add_hessian<S: Simd>(
-    simd: S,
-    block: Block<'_>,
-    slope: &[f64; BLOCK],
-    weighted: &mut [f64],
-    rows: usize,
-    hessian: &mut [f64],
-) {
-    let slope = S::as_simd_f64s(slope).0;
-    for (weighted, row) in weighted.chunks_exact_mut(BLOCK).zip(block.requests.chunks_exact(BLOCK)) {
-        let (weighted, row) = (S::as_mut_simd_f64s(weighted).0, S::as_simd_f64s(row).0);
-        for ((w, &r), &h) in weighted.iter_mut().zip(row).zip(slope) {
-            *w = simd.mul_f64s(r, h);
-        }
-    }
-    let width = rows * LANES;
-    for (j, left) in weighted.chunks_exact(2 * BLOCK).enumerate() {
-        let (above, below) = hessian[2 * j * width..(2 * j + 2) * width].split_at_mut(width);
-        for (k, right) in block.requests.chunks_exact(2 * BLOCK).take(j + 1).enumerate() {
-            let columns = 2 * k * LANES..(2 * k + 2) * LANES;
-            add_products_2x2(simd, left, right, &mut above[columns.clone()], &mut below[columns]);
-        }
-    }
-}
-
-/// Adds the products of two rows, in lanes.
-#[inline(always)]
-fn add_products<S: Simd>(simd: S, a: &[f64], b: &[f64], sums: &mut [f64]) {
-    let (a, b) = (S::as_simd_f64s(a).0, S::as_simd_f64s(b).0);
-    let sums = S::as_mut_simd_f64s(sums).0;
-    let vectors = LANES / S::F64_LANES;
-    let mut local = [simd.splat_f64s(0.0); LANES];
-    local[..vectors].copy_from_slice(&sums[..vectors]);
-    for (a, b) in a.chunks_exact(vectors).zip(b.chunks_exact(vectors)) {
-        for v in 0..vectors {
-            local[v] = simd.add_f64s(local[v], simd.mul_f64s(a[v], b[v]));
-        }
-    }
-    sums[..vectors].copy_from_slice(&local[..vectors]);
-}
-
-/// Adds the products of two rows with two others, in lanes: four sums for four rows read.
-#[inline(always)]
-fn add_products_2x2<S: Simd>(simd: S, left: &[f64], right: &[f64], above: &mut [f64], below: &mut [f64]) {
-    let (a, b) = left.split_at(BLOCK);
-    let (c, d) = right.split_at(BLOCK);
-    let (a, b) = (S::as_simd_f64s(a).0, S::as_simd_f64s(b).0);
-    let (c, d) = (S::as_simd_f64s(c).0, S::as_simd_f64s(d).0);
-    let above = S::as_mut_simd_f64s(above).0;
-    let below = S::as_mut_simd_f64s(below).0;
-    let vectors = LANES / S::F64_LANES;
-    let mut sums = [[simd.splat_f64s(0.0); LANES]; 4];
-    for v in 0..vectors {
-        sums[0][v] = above[v];
-        sums[1][v] = above[vectors + v];
-        sums[2][v] = below[v];
-        sums[3][v] = below[vectors + v];
-    }
-    let left = a.chunks_exact(vectors).zip(b.chunks_exact(vectors));
-    let right = c.chunks_exact(vectors).zip(d.chunks_exact(vectors));
-    for ((a, b), (c, d)) in left.zip(right) {
-        for v in 0..vectors {
-            sums[0][v] = simd.add_f64s(sums[0][v], simd.mul_f64s(a[v], c[v]));
-            sums[1][v] = simd.add_f64s(sums[1][v], simd.mul_f64s(a[v], d[v]));
-            sums[2][v] = simd.add_f64s(sums[2][v], simd.mul_f64s(b[v], c[v]));
-            sums[3][v] = simd.add_f64s(sums[3][v], simd.mul_f64s(b[v], d[v]));
-        }
-    }
-    for v in 0..vectors {
-        above[v] = sums[0][v];
-        above[vectors + v] = sums[1][v];
-        below[v] = sums[2][v];
-        below[vectors + v] = sums[3][v];
-    }
-}
-
-fn add_lanes(sum: &[f64; LANES]) -> f64 {
-    ((sum[0] + sum[4]) + (sum[2] + sum[6])) + ((sum[1] + sum[5]) + (sum[3] + sum[7]))
 }

@@ -7,10 +7,13 @@
 //! end differences such as `1 - usage` have no correct digits.
 
 use std::cell::{Cell, RefCell};
+use std::cmp::Ordering;
 
 use nalgebra::{Cholesky, DMatrix, DVector};
 use ode_solvers::System;
+use pulp::{Arch, Simd, WithSimd};
 
+use crate::lanes::{self, BLOCK, LANES};
 use crate::margin;
 use crate::pool::Pool;
 
@@ -68,8 +71,11 @@ pub(super) struct Trajectory<'a> {
     pool: &'a Pool,
     layout: &'a Layout,
     total: f64,
-    /// Requests of the requested resources, `users x resources`.
+    /// Blocks of requests, `rows x BLOCK` each; a row of zeros makes the number of rows even.
     requests: Vec<f64>,
+    /// Shares of the sum of entitlements, 0 where a block has no user.
+    shares: Vec<f64>,
+    rows: usize,
     /// Stop when nobody complains by more than this.
     tolerance: f64,
     /// Counts the evaluations: an integrator that fails does not tell.
@@ -78,33 +84,37 @@ pub(super) struct Trajectory<'a> {
 }
 
 struct Scratch {
-    /// Requests over slacks, `users x resources`.
-    pressures: Vec<f64>,
-    /// Diagonal of the N x N matrix, one per user.
+    /// Diagonal of the N x N matrix, then its inverse; one per user.
     diagonal: Vec<f64>,
-    /// `1 / s_j`.
+    /// `1 / s_j`, one per row.
     inverse_slacks: Vec<f64>,
-    /// Lower triangle of the sums over users, `resources x resources`.
-    products: Vec<f64>,
-    /// Right-hand side of the small system.
-    rhs: DVector<f64>,
+    /// Requests times a weight, `rows x BLOCK`.
+    weighted: Vec<f64>,
+    /// Lanes of the sums over users: a vector and a matrix.
+    lanes: Vec<f64>,
 }
 
 impl<'a> Trajectory<'a> {
     pub fn new(pool: &'a Pool, layout: &'a Layout, tolerance: f64, evaluations: &'a Cell<usize>) -> Self {
-        let m = layout.requested.len();
-        let requests: Vec<f64> = (0..layout.n_users)
-            .flat_map(|user| layout.requested.iter().map(move |&j| pool.request_row(user)[j]))
-            .collect();
-        let scratch = Scratch {
-            pressures: vec![0.0; requests.len()],
-            diagonal: vec![0.0; layout.n_users],
-            inverse_slacks: vec![0.0; m],
-            products: vec![0.0; m * m],
-            rhs: DVector::zeros(m),
-        };
+        let rows = layout.requested.len().next_multiple_of(2);
+        let padded = layout.n_users.next_multiple_of(BLOCK);
         let total = pool.total_entitlement();
-        Self { pool, layout, total, requests, tolerance, evaluations, scratch: RefCell::new(scratch) }
+        let mut requests = vec![0.0; padded * rows];
+        let mut shares = vec![0.0; padded];
+        for user in 0..layout.n_users {
+            let place = user / BLOCK * BLOCK * rows + user % BLOCK;
+            for (row, &j) in layout.requested.iter().enumerate() {
+                requests[place + row * BLOCK] = pool.request_row(user)[j];
+            }
+            shares[user] = pool.entitlements()[user] / total;
+        }
+        let scratch = RefCell::new(Scratch {
+            diagonal: vec![0.0; padded],
+            inverse_slacks: vec![0.0; rows],
+            weighted: vec![0.0; rows * BLOCK],
+            lanes: vec![0.0; rows * (rows + 1) * LANES],
+        });
+        Self { pool, layout, total, requests, shares, rows, tolerance, evaluations, scratch }
     }
 
     /// Whether no user complains, to the tolerance.
@@ -131,7 +141,6 @@ impl<'a> Trajectory<'a> {
             return None;
         }
         let (x, distances, slacks, rest) = self.layout.split(state);
-        let m = slacks.len();
         let scratch = &mut *self.scratch.borrow_mut();
         for (inverse, &slack) in scratch.inverse_slacks.iter_mut().zip(slacks) {
             *inverse = 1.0 / slack;
@@ -141,21 +150,22 @@ impl<'a> Trajectory<'a> {
         for (&user, &distance) in self.layout.capped.iter().zip(distances) {
             scratch.diagonal[user] = (1.0 + x[user] / distance) / distance;
         }
-        self.add_users(x, m, scratch);
+        let arch = Arch::new();
+        arch.dispatch(AddUsers { system: self, x, scratch });
+        let w = solve_small(slacks.len(), self.rows, scratch)?;
         let speed = rest.first().copied().unwrap_or(1.0);
-        let w = solve_small(m, scratch)?;
-        for user in 0..x.len() {
-            let pressures = &scratch.pressures[user * m..(user + 1) * m];
-            let pull: f64 = pressures.iter().zip(w.iter()).map(|(&t, &w)| t * w).sum();
-            derivative[user] = speed * (self.entitlement(user) - x[user] * pull) / scratch.diagonal[user];
+        let mut prices = vec![0.0; self.rows];
+        for ((price, &w), &inverse) in prices.iter_mut().zip(&w).zip(&scratch.inverse_slacks) {
+            *price = w * inverse;
         }
         let (dx, rest) = derivative.split_at_mut(x.len());
+        arch.dispatch(MoveUsers { system: self, x, prices: &prices, speed, slopes: &scratch.diagonal, dx });
         let (dd, rest) = rest.split_at_mut(distances.len());
         for (dd, &user) in dd.iter_mut().zip(&self.layout.capped) {
             *dd = -dx[user];
         }
-        let (ds, rest) = rest.split_at_mut(m);
-        for ((ds, &w), &slack) in ds.iter_mut().zip(w.iter()).zip(slacks) {
+        let (ds, rest) = rest.split_at_mut(slacks.len());
+        for ((ds, &w), &slack) in ds.iter_mut().zip(&w).zip(slacks) {
             *ds = -speed * slack * w;
         }
         if let Some(dc) = rest.first_mut() {
@@ -163,43 +173,92 @@ impl<'a> Trajectory<'a> {
         }
         Some(())
     }
+}
 
-    fn entitlement(&self, user: usize) -> f64 {
-        self.pool.entitlements()[user] / self.total
-    }
+/// Completes the diagonal of every user and inverts it; sums over users for the small system.
+struct AddUsers<'a> {
+    system: &'a Trajectory<'a>,
+    x: &'a [f64],
+    scratch: &'a mut Scratch,
+}
 
-    /// Diagonal of every user, and the sums over users of the small system.
-    fn add_users(&self, x: &[f64], m: usize, scratch: &mut Scratch) {
-        let Scratch { pressures, diagonal, inverse_slacks, products, rhs } = scratch;
-        products.fill(0.0);
-        rhs.fill(0.0);
-        let rhs = rhs.as_mut_slice();
-        for user in 0..x.len() {
-            let requests = &self.requests[user * m..(user + 1) * m];
-            let pressures = &mut pressures[user * m..(user + 1) * m];
-            for ((t, &r), &inverse) in pressures.iter_mut().zip(requests).zip(inverse_slacks.iter()) {
-                *t = r * inverse;
+impl WithSimd for AddUsers<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Scratch { diagonal, inverse_slacks, weighted, lanes } = self.scratch;
+        let rows = self.system.rows;
+        lanes.fill(0.0);
+        let (rhs, gram) = lanes.split_at_mut(rows * LANES);
+        for (block, diagonal) in diagonal.chunks_exact_mut(BLOCK).enumerate() {
+            let requests = &self.system.requests[block * rows * BLOCK..(block + 1) * rows * BLOCK];
+            let shares = &self.system.shares[block * BLOCK..(block + 1) * BLOCK];
+            let present = (self.x.len() - block * BLOCK).min(BLOCK);
+            let mut x = [0.0; BLOCK];
+            x[..present].copy_from_slice(&self.x[block * BLOCK..block * BLOCK + present]);
+            let mut pressure = [0.0; BLOCK];
+            lanes::payments(simd, requests, inverse_slacks, &mut pressure);
+            // Where there is no user, the diagonal only has to be positive.
+            pressure[present..].fill(1.0);
+            let mut response = [0.0; BLOCK];
+            let mut drive = [0.0; BLOCK];
+            for i in 0..BLOCK {
+                diagonal[i] = 1.0 / (diagonal[i] + pressure[i]);
+                response[i] = x[i] * diagonal[i];
+                drive[i] = shares[i] * diagonal[i];
             }
-            diagonal[user] += pressures.iter().sum::<f64>();
-            let slope = 1.0 / diagonal[user];
-            let (response, drive) = (x[user] * slope, self.entitlement(user) * slope);
-            for (j, &t) in pressures.iter().enumerate() {
-                rhs[j] += drive * t;
-                let weighted = response * t;
-                for (sum, &other) in products[j * m..=j * m + j].iter_mut().zip(&*pressures) {
-                    *sum += weighted * other;
-                }
+            for (sums, row) in rhs.chunks_exact_mut(LANES).zip(requests.chunks_exact(BLOCK)) {
+                lanes::add_products(simd, &drive, row, sums);
+            }
+            lanes::add_gram(simd, requests, &response, weighted, gram);
+        }
+    }
+}
+
+/// `dx` from the solution of the small system.
+struct MoveUsers<'a> {
+    system: &'a Trajectory<'a>,
+    x: &'a [f64],
+    /// `w_j / s_j`, one per row.
+    prices: &'a [f64],
+    speed: f64,
+    /// Inverses of the diagonal.
+    slopes: &'a [f64],
+    dx: &'a mut [f64],
+}
+
+impl WithSimd for MoveUsers<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let length = self.system.rows * BLOCK;
+        for (block, dx) in self.dx.chunks_mut(BLOCK).enumerate() {
+            let first = block * BLOCK;
+            let mut pull = [0.0; BLOCK];
+            let requests = &self.system.requests[block * length..(block + 1) * length];
+            lanes::payments(simd, requests, self.prices, &mut pull);
+            let slopes = &self.slopes[first..];
+            let users = dx.iter_mut().zip(&self.x[first..]).zip(&self.system.shares[first..]);
+            for (((dx, &x), &share), (&pull, &slope)) in users.zip(pull.iter().zip(slopes)) {
+                *dx = self.speed * (share - x * pull) * slope;
             }
         }
     }
 }
 
 /// `w_j = (sum_i r_ij dx_i/dc) / s_j` from `(1 + S^-1 R^T D R S^-1) w = S^-1 R^T D e`.
-fn solve_small(m: usize, scratch: &Scratch) -> Option<DVector<f64>> {
-    let matrix = DMatrix::from_fn(m, m, |j, k| {
-        if k > j { 0.0 } else { scratch.products[j * m + k] + if j == k { 1.0 } else { 0.0 } }
+fn solve_small(m: usize, rows: usize, scratch: &Scratch) -> Option<Vec<f64>> {
+    let (rhs, gram) = scratch.lanes.as_chunks().0.split_at(rows);
+    let inverse = &scratch.inverse_slacks;
+    let matrix = DMatrix::from_fn(m, m, |j, k| match j.cmp(&k) {
+        Ordering::Less => 0.0,
+        Ordering::Equal => 1.0 + lanes::add_lanes(&gram[j * rows + k]) * inverse[j] * inverse[k],
+        Ordering::Greater => lanes::add_lanes(&gram[j * rows + k]) * inverse[j] * inverse[k],
     });
-    Some(Cholesky::new(matrix)?.solve(&scratch.rhs))
+    let rhs = DVector::from_fn(m, |j, _| lanes::add_lanes(&rhs[j]) * inverse[j]);
+    Some(Cholesky::new(matrix)?.solve(&rhs).data.into())
 }
 
 impl System<f64, DVector<f64>> for Trajectory<'_> {
