@@ -1,5 +1,41 @@
 //! Continuous solvers in floating point; nothing here is believed before `evenhand-exact` has
 //! checked it.
+//!
+//! One pool of resources, each of capacity 1; user `i` asks for `r_ij` of resource `j` and is
+//! granted the fraction `x_i` of its request:
+//!
+//! ```text
+//! maximise  sum_i e_i log x_i   subject to   sum_i x_i r_ij <= 1 for every j,   x_i <= cap_i.
+//! ```
+//!
+//! The optimum (the Eisenberg-Gale point, the weighted Nash optimum) satisfies No Justified
+//! Complaints (Dolev, Feitelson, Halpern, Kupferman, Linial: "No Justified Complaints: On Fair
+//! Sharing of Multiple Resources", Theorem 1).
+//!
+//! - [`pool`]: the problem, valid once built.
+//! - [`path`]: follows the central path in the space of prices to the limit, to rounding.
+//! - [`trajectory`]: the method of the paper, equation (13) integrated as a differential equation.
+//! - [`cluster`]: proportional and alpha fairness on several servers.
+//! - [`margin`]: how far every user is from a justified complaint.
+//! - `polish` (feature `multiprecision`): the limit to as many digits as asked for.
+//!
+//! ```
+//! use evenhand_ode::{path, pool::Pool};
+//!
+//! // Two users, two resources: the first needs the first resource only.
+//! let pool = Pool::new(2, vec![1.0, 0.0, 1.0, 1.0], vec![0.5, 0.5], vec![1.0, 1.0])?;
+//! let answer = path::follow(&pool, &path::PathSettings::default());
+//! assert_eq!(answer.status, path::PathStatus::Solved);
+//! assert!((answer.x[0] - 0.5).abs() < 1e-14);
+//! # Ok::<(), evenhand_ode::pool::PoolError>(())
+//! ```
 #![forbid(unsafe_code)]
 
 pub mod cluster;
+mod lanes;
+pub mod margin;
+pub mod path;
+#[cfg(feature = "multiprecision")]
+pub mod polish;
+pub mod pool;
+pub mod trajectory;

@@ -1,0 +1,118 @@
+//! The limit of the trajectory by following the central path in the space of prices.
+//!
+//! The trajectory of the paper (equation (12), with the dummy resources `x_i <= 1`) is the central
+//! path, with `c = 1 / mu`, of `max sum_i e_i log x_i` under the capacities:
+//! `x_i (sum_j b_j r_ij mu / s_j + b_0 mu / (cap_i - x_i)) = e_i`. With prices `p_j = b_j mu / s_j`
+//! every `x_i` is a closed function of what user `i` pays, so that only the `m` prices are unknown:
+//! Newton steps of `O(N m^2)` time and `O(N m)` memory. The last steps are taken at `mu = 0` on the
+//! bottlenecks and converge quadratically.
+//!
+//! The result is the same, bit by bit, for any number of threads.
+
+mod barrier;
+mod blocks;
+mod bottlenecks;
+mod linear;
+mod outcome;
+mod response;
+mod sweep;
+
+use crate::pool::{Pool, PoolError, in_range};
+use barrier::Barrier;
+use blocks::Blocks;
+use bottlenecks::Limit;
+use sweep::Sweeper;
+
+pub use outcome::{PathResult, PathStatus};
+
+/// The first attempt to end the path is made below this `mu`; a failed one puts the next off.
+const FIRST_ATTEMPT: f64 = 1e-2;
+const NEXT_ATTEMPT: f64 = 1e-2;
+/// An attempt is made if price and slack of every resource differ by this factor.
+const CLEAR: f64 = 0.1;
+/// An attempt is made if slacks are right to this.
+const NEAR: f64 = 0.1;
+/// The path has come as close to its limit as its own steps can.
+const SMALLEST_MU: f64 = 1e-18;
+
+/// Positive weights of the barrier terms. They shape the path, not its limit.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct BarrierWeights {
+    resources: Vec<f64>,
+    caps: Option<f64>,
+}
+
+impl BarrierWeights {
+    /// One weight per resource (those that are missing are 1), and one for the caps.
+    ///
+    /// # Errors
+    /// A weight that is not positive, or outside of `LARGEST_MAGNITUDE`.
+    pub fn new(resources: Vec<f64>, caps: f64) -> Result<Self, PoolError> {
+        for (index, &value) in resources.iter().chain([&caps]).enumerate() {
+            if !(value > 0.0 && in_range(value)) {
+                return Err(PoolError::BarrierWeight { index, value });
+            }
+        }
+        Ok(Self { resources, caps: Some(caps) })
+    }
+}
+
+/// How to follow the path.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PathSettings {
+    /// The result is [`PathStatus::Solved`] if its residual is at most this; the method always
+    /// continues to the level of rounding. Relative, as [`PathResult::residual`].
+    pub tolerance: f64,
+    /// Steps along the path at most.
+    pub max_iterations: usize,
+    /// Weights of the barrier; all 1 by default.
+    pub barrier: BarrierWeights,
+}
+
+impl Default for PathSettings {
+    fn default() -> Self {
+        Self { tolerance: 1e-14, max_iterations: 200, barrier: BarrierWeights::default() }
+    }
+}
+
+/// Follows the path to its limit, the Eisenberg-Gale point of the pool.
+///
+/// Takes about nine passes over the requests, `O(N m^2)` each.
+#[must_use]
+pub fn follow(pool: &Pool, settings: &PathSettings) -> PathResult {
+    let blocks = Blocks::new(pool);
+    let mut sweeper = Sweeper::new(&blocks);
+    if blocks.kept.is_empty() {
+        let limit = Limit { prices: Vec::new(), residual: 0.0, steps: 0 };
+        return outcome::assemble(pool, &blocks, &limit, settings, 0, 0.0, false);
+    }
+    let mut resource_weights = settings.barrier.resources.clone();
+    resource_weights.resize(pool.n_resources().max(resource_weights.len()), 1.0);
+    let cap_weight = settings.barrier.caps.unwrap_or(1.0);
+    let mut barrier = Barrier::start(&blocks, &mut sweeper, &resource_weights, cap_weight);
+    let mut best = Limit { prices: barrier.prices.clone(), residual: f64::INFINITY, steps: 0 };
+    let mut attempt_below = FIRST_ATTEMPT;
+    let mut newton_steps = 0;
+    let mut iterations = 0;
+    let mut moving = true;
+    while best.residual > settings.tolerance {
+        let at_end = !moving || iterations >= settings.max_iterations || barrier.mu < SMALLEST_MU;
+        if at_end
+            || (barrier.mu < attempt_below && barrier.ambiguity() < CLEAR && barrier.infeasibility() < NEAR)
+        {
+            let limit = bottlenecks::newton(&blocks, &mut sweeper, &barrier.prices, &barrier.slacks);
+            newton_steps += limit.steps;
+            if limit.residual < best.residual {
+                best = limit;
+            }
+            attempt_below = barrier.mu * NEXT_ATTEMPT;
+        }
+        if at_end || best.residual <= settings.tolerance {
+            break;
+        }
+        moving = barrier.step(&blocks, &mut sweeper);
+        iterations += 1;
+    }
+    let exhausted = iterations >= settings.max_iterations;
+    outcome::assemble(pool, &blocks, &best, settings, iterations + newton_steps, barrier.mu, exhausted)
+}

@@ -1,0 +1,137 @@
+//! Steps along the central path: Mehrotra's predictor and corrector in the space of prices.
+//!
+//! Unknown are the prices `p` and slacks `s` of the resources: `s_j = 1 - usage_j(p, mu)` and
+//! `p_j s_j = b_j mu`. Users are eliminated, so a step costs one sweep over them.
+
+use super::blocks::Blocks;
+use super::linear::{self, Factored};
+use super::sweep::{Sums, Sweeper};
+
+/// Part of the way to the boundary that a step may go.
+const STEP_FRACTION: f64 = 0.95;
+/// A step aims at this part of the present `mu` at least.
+const LEAST_CENTERING: f64 = 1e-3;
+
+/// A point near the path.
+#[derive(Debug)]
+pub(super) struct Barrier {
+    /// Prices, one per row, for entitlements of sum 1.
+    pub prices: Vec<f64>,
+    /// Slacks, one per row: those of the method, which only tend to `1 - usage`.
+    pub slacks: Vec<f64>,
+    /// Weighted mean of `p_j s_j / b_j`.
+    pub mu: f64,
+    /// Barrier weights of the rows.
+    weights: Vec<f64>,
+    /// Barrier weight of the caps.
+    cap_weight: f64,
+    sums: Sums,
+}
+
+impl Barrier {
+    /// The starting point. A row without a resource has price 0.
+    pub fn start(blocks: &Blocks, sweeper: &mut Sweeper, resource_weights: &[f64], cap_weight: f64) -> Self {
+        let n_kept = blocks.kept.len();
+        let mut prices = vec![0.0; blocks.rows];
+        prices[..n_kept].fill(1.0 / n_kept as f64);
+        let weights: Vec<f64> = blocks.kept.iter().map(|&resource| resource_weights[resource]).collect();
+        let sums = sweeper.sweep(blocks, &prices, cap_weight / n_kept as f64, true);
+        let slacks = sums.usage[..n_kept].iter().map(|&usage| (1.0 - usage).max(0.1)).collect();
+        let mut barrier = Self { prices, slacks, mu: 0.0, weights, cap_weight, sums };
+        barrier.mu = barrier.mean(1.0, 0.0, &[], &[]);
+        barrier
+    }
+
+    /// `mu` after a step of the given length.
+    fn mean(&self, keep: f64, step: f64, price_step: &[f64], slack_step: &[f64]) -> f64 {
+        let at = |values: &[f64], j: usize| values.get(j).copied().unwrap_or(0.0);
+        let product: f64 = (0..self.weights.len())
+            .map(|j| {
+                (keep * self.prices[j] + step * at(price_step, j))
+                    * (keep * self.slacks[j] + step * at(slack_step, j))
+            })
+            .sum();
+        product / self.weights.iter().sum::<f64>()
+    }
+
+    /// The largest difference between a slack and what it stands for.
+    pub fn infeasibility(&self) -> f64 {
+        (0..self.slacks.len()).map(|j| self.slack_error(j).abs()).fold(0.0, f64::max)
+    }
+
+    /// The largest ratio of the smaller to the greater of price and slack: small once it is clear
+    /// which resources are bottlenecks.
+    pub fn ambiguity(&self) -> f64 {
+        self.prices.iter().zip(&self.slacks).map(|(&p, &s)| p.min(s) / p.max(s)).fold(0.0, f64::max)
+    }
+
+    fn slack_error(&self, j: usize) -> f64 {
+        self.slacks[j] + self.sums.usage[j] - 1.0
+    }
+
+    /// One step; `false` if rounding leaves nothing to step along.
+    pub fn step(&mut self, blocks: &Blocks, sweeper: &mut Sweeper) -> bool {
+        let size = self.slacks.len();
+        let rows = blocks.rows;
+        let Some(factored) = linear::factor(size, |j, k| {
+            let diagonal = if j == k { self.slacks[j] / self.prices[j] } else { 0.0 };
+            self.sums.hessian[j * rows + k] + diagonal
+        }) else {
+            return false;
+        };
+        let (price_step, slack_step) = self.direction(&factored, rows, |_| 0.0);
+        let predicted = self.mean(
+            1.0,
+            1.0_f64.min(largest_step(&self.prices, &price_step)).min(largest_step(&self.slacks, &slack_step)),
+            &price_step,
+            &slack_step,
+        );
+        let centering = (predicted / self.mu).powi(3).clamp(LEAST_CENTERING, 1.0);
+        let target = centering * self.mu;
+        let part = largest_step(&self.prices, &price_step).min(1.0)
+            * largest_step(&self.slacks, &slack_step).min(1.0);
+        let (price_step, slack_step) = self.direction(&factored, rows, |j| {
+            // Mehrotra's second-order term, kept within what one step can mend.
+            let bound = 10.0 * target * self.weights[j];
+            self.weights[j] * target - (price_step[j] * slack_step[j] * part).clamp(-bound, bound)
+        });
+        let reach = largest_step(&self.prices, &price_step).min(largest_step(&self.slacks, &slack_step));
+        let length = (STEP_FRACTION * reach).min(1.0);
+        if !length.is_finite() || length <= 0.0 {
+            return false;
+        }
+        for j in 0..size {
+            self.prices[j] += length * price_step[j];
+            self.slacks[j] += length * slack_step[j];
+        }
+        self.mu = self.mean(1.0, 0.0, &[], &[]);
+        self.sums = sweeper.sweep(blocks, &self.prices, self.cap_weight * self.mu, true);
+        self.mu.is_finite() && self.mu > 0.0
+    }
+
+    /// Newton's direction towards products `p_j s_j` of the given size.
+    fn direction(
+        &self,
+        factored: &Factored,
+        rows: usize,
+        product: impl Fn(usize) -> f64,
+    ) -> (Vec<f64>, Vec<f64>) {
+        let size = self.slacks.len();
+        let mut price_step: Vec<f64> =
+            (0..size).map(|j| product(j) / self.prices[j] + self.sums.usage[j] - 1.0).collect();
+        factored.solve(&mut price_step);
+        let slack_step = (0..size)
+            .map(|j| {
+                let change: f64 =
+                    (0..size).map(|k| self.sums.hessian[j.max(k) * rows + j.min(k)] * price_step[k]).sum();
+                change - self.slack_error(j)
+            })
+            .collect();
+        (price_step, slack_step)
+    }
+}
+
+/// How far one can go before a component is 0.
+fn largest_step(values: &[f64], step: &[f64]) -> f64 {
+    values.iter().zip(step).filter(|&(_, &d)| d < 0.0).map(|(&v, &d)| -v / d).fold(f64::INFINITY, f64::min)
+}

@@ -1,0 +1,103 @@
+//! What following the path returns.
+
+use super::PathSettings;
+use super::blocks::{Blocks, user_scale};
+use super::bottlenecks::Limit;
+use crate::pool::Pool;
+
+/// How the path ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PathStatus {
+    /// The residual is within the tolerance.
+    Solved,
+    /// Rounding lets the residual fall no further, and it is above the tolerance. The vectors are
+    /// the best that were found.
+    Stalled,
+    /// The number of iterations was reached first. The vectors are the best that were found.
+    Limit,
+}
+
+/// The end of the path. All numbers are finite.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PathResult {
+    /// Fraction of its request that each user gets (tasks per unit of request).
+    pub x: Vec<f64>,
+    /// Price of each resource, in units of entitlement per capacity; 0 where a resource is not a
+    /// bottleneck. Prices, and `user_prices` times caps, add up to the sum of entitlements.
+    pub prices: Vec<f64>,
+    /// Price of each user's cap, in units of entitlement; 0 below the cap.
+    pub user_prices: Vec<f64>,
+    /// The largest of: a capacity exceeded, `(usage_j - 1)+`; complementarity, price times slack
+    /// of a resource and of a user's cap, for entitlements of sum 1; and stationarity,
+    /// `|x_i (sum_j p_j r_ij + q_i) / e_i - 1|` over users with `e_i > 0`.
+    pub residual: f64,
+    /// Steps along the path and Newton steps at its end.
+    pub iterations: usize,
+    /// The least barrier parameter that was visited.
+    pub mu: f64,
+    /// How the path ended.
+    pub status: PathStatus,
+}
+
+/// Allocation and prices of users from the prices of resources, and the residual of all.
+pub(super) fn assemble(
+    pool: &Pool,
+    blocks: &Blocks,
+    limit: &Limit,
+    settings: &PathSettings,
+    iterations: usize,
+    mu: f64,
+    exhausted: bool,
+) -> PathResult {
+    let total = pool.total_entitlement();
+    let mut prices = vec![0.0; pool.n_resources()];
+    for (&resource, &price) in blocks.kept.iter().zip(&limit.prices) {
+        prices[resource] = price;
+    }
+    let mut x = Vec::with_capacity(pool.n_users());
+    let mut user_prices = Vec::with_capacity(pool.n_users());
+    let mut residual = limit.residual;
+    for user in 0..pool.n_users() {
+        let answer = answer_of_user(pool, user, pool.entitlements()[user] / total, &prices);
+        residual = residual.max(answer.error);
+        x.push(answer.x);
+        user_prices.push(answer.price * total);
+    }
+    for price in &mut prices {
+        *price *= total;
+    }
+    let status = if residual <= settings.tolerance {
+        PathStatus::Solved
+    } else if exhausted {
+        PathStatus::Limit
+    } else {
+        PathStatus::Stalled
+    };
+    PathResult { x, prices, user_prices, residual, iterations, mu, status }
+}
+
+struct UserAnswer {
+    x: f64,
+    price: f64,
+    error: f64,
+}
+
+fn answer_of_user(pool: &Pool, user: usize, entitlement: f64, prices: &[f64]) -> UserAnswer {
+    let row = pool.request_row(user);
+    let cap = pool.caps()[user];
+    let paid: f64 = row.iter().zip(prices).map(|(&r, &p)| r * p).sum();
+    if entitlement == 0.0 {
+        return UserAnswer { x: 0.0, price: 0.0, error: 0.0 };
+    }
+    let wanted = if paid > 0.0 { entitlement / paid } else { f64::INFINITY };
+    if wanted < cap {
+        return UserAnswer { x: wanted, price: 0.0, error: (wanted * paid / entitlement - 1.0).abs() };
+    }
+    if cap == f64::INFINITY {
+        // Only if nothing was solved: the whole pool is the most that a user can hold.
+        return UserAnswer { x: 1.0 / user_scale(row), price: 0.0, error: 1.0 };
+    }
+    let price = (entitlement / cap - paid).max(0.0);
+    UserAnswer { x: cap, price, error: (cap * (paid + price) / entitlement - 1.0).abs() }
+}

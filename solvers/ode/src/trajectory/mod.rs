@@ -1,0 +1,185 @@
+//! The method of the paper: the trajectory as the solution of a differential equation.
+//!
+//! Equation (12) with the dummy resources, `x_i (sum_j r_ij / s_j + 1 / (cap_i - x_i)) = c e_i` with
+//! `s_j = 1 - sum_k x_k r_kj` and `sum_i e_i = 1`, defines `x(c)`; its derivative, equation (13), is
+//! integrated from `x(0) = 0` in `c` up to 1, then in `ln c`, by an explicit Runge-Kutta method of
+//! Dormand and Prince.
+//!
+//! Slacks tend to 0 as `1 / c`, so an error that is small relative to `x` alone drives the
+//! integrator off the trajectory. Here the slacks (and the distances `cap_i - x_i`) are part of the
+//! state, so that the step-size control is relative to them too.
+//!
+//! [`crate::path::follow`] finds the limit faster and to all digits; this module is for the
+//! trajectory itself.
+
+mod outcome;
+mod stepper;
+mod system;
+
+use std::cell::Cell;
+
+use nalgebra::DVector;
+
+use crate::pool::Pool;
+use stepper::Steps;
+use system::{Layout, Time, Trajectory};
+
+pub use outcome::{TrajectoryPoint, TrajectoryResult, TrajectoryStatus};
+
+/// The Runge-Kutta method of Dormand and Prince.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    /// Order 5(4).
+    Dopri5,
+    /// Order 8(5,3).
+    Dop853,
+}
+
+/// How to integrate.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TrajectorySettings {
+    /// The method.
+    pub method: Method,
+    /// Error allowed in a step, relative to every allocation, slack and distance from a cap
+    /// (root of the mean square over all of them, weighted so that slacks are not outnumbered).
+    pub relative_tolerance: f64,
+    /// The integration stops when no user's margin (see [`crate::margin`]) is below minus this,
+    /// where a resource whose slack is at most this counts as a bottleneck.
+    pub stop_tolerance: f64,
+    /// The integration stops at this `c`.
+    pub c_max: f64,
+    /// Steps at most, rejected ones included.
+    pub max_steps: u32,
+    /// Whether to keep `x` at every step.
+    pub record: bool,
+}
+
+impl Default for TrajectorySettings {
+    fn default() -> Self {
+        Self {
+            method: Method::Dop853,
+            relative_tolerance: 1e-8,
+            stop_tolerance: 1e-6,
+            c_max: 1e12,
+            max_steps: 10_000,
+            record: false,
+        }
+    }
+}
+
+/// Integrates the trajectory of a pool.
+///
+/// Never returns [`TrajectoryStatus::Converged`] unless the criterion of
+/// [`TrajectorySettings::stop_tolerance`] holds at the last point. Settings that are NaN or not
+/// positive end the integration at once, at `c = 0` or 1.
+#[must_use]
+pub fn integrate(pool: &Pool, settings: &TrajectorySettings) -> TrajectoryResult {
+    let layout = Layout::new(pool);
+    let mut run = Run { pool, layout: &layout, settings, stats: Totals::default(), points: Vec::new() };
+    let mut state = start(pool, &layout);
+    let c_end = settings.c_max.min(1.0);
+    let first = if c_end > 0.0 { run.phase(Time::C, (0.0, c_end), &mut state) } else { End::Reached(0.0) };
+    let end = match first {
+        End::Reached(c) if c >= 1.0 && settings.c_max > 1.0 => {
+            state = state.push(1.0);
+            run.phase(Time::LogC, (0.0, settings.c_max.min(f64::MAX).ln()), &mut state)
+        }
+        other => other,
+    };
+    outcome::assemble(run, &state, &end)
+}
+
+/// `x = 0`: all slacks are 1, all distances the caps.
+fn start(pool: &Pool, layout: &Layout) -> DVector<f64> {
+    let distances = layout.capped.iter().map(|&user| pool.caps()[user]);
+    let values = std::iter::repeat_n(0.0, layout.n_users)
+        .chain(distances)
+        .chain(std::iter::repeat_n(1.0, layout.requested.len()));
+    DVector::from_iterator(layout.len(Time::C), values)
+}
+
+/// How a phase ended.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum End {
+    /// At the criterion or at the end of the interval, with this `c`.
+    Reached(f64),
+    /// With this status before.
+    Failed(TrajectoryStatus, f64),
+}
+
+/// Counts over both phases.
+#[derive(Debug, Clone, Copy, Default)]
+struct Totals {
+    steps: usize,
+    rejected: usize,
+    evaluations: usize,
+}
+
+impl End {
+    fn c(self) -> f64 {
+        match self {
+            Self::Reached(c) | Self::Failed(_, c) => c,
+        }
+    }
+}
+
+struct Run<'a> {
+    pool: &'a Pool,
+    layout: &'a Layout,
+    settings: &'a TrajectorySettings,
+    stats: Totals,
+    points: Vec<TrajectoryPoint>,
+}
+
+impl Run<'_> {
+    /// Integrates over an interval of the independent variable, and moves the state to its end.
+    fn phase(&mut self, time: Time, (from, to): (f64, f64), state: &mut DVector<f64>) -> End {
+        let tolerance = self.tolerance(state.len());
+        let budget =
+            (self.settings.max_steps as usize).saturating_sub(self.stats.steps + self.stats.rejected);
+        let evaluations = Cell::new(0);
+        let system = Trajectory::new(self.pool, self.layout, self.settings.stop_tolerance, &evaluations);
+        let method = self.settings.method;
+        let steps = stepper::steps(method, system, (from, to), state.clone(), tolerance, budget as u32);
+        let accepted = steps.states.len().saturating_sub(1);
+        self.stats.steps += accepted;
+        self.stats.rejected += stepper::attempts(method, evaluations.get(), accepted) - accepted;
+        self.stats.evaluations += evaluations.get();
+        if let Some(last) = steps.states.last() {
+            state.copy_from(last);
+        }
+        let reached = steps.times.last().copied().unwrap_or(from);
+        let c = match time {
+            Time::C => reached,
+            Time::LogC => state[state.len() - 1],
+        };
+        if self.settings.record {
+            self.record(time, &steps);
+        }
+        match steps.failure {
+            None => End::Reached(c),
+            Some(status) => End::Failed(status, c),
+        }
+    }
+
+    /// Whether the criterion holds at this state.
+    fn is_satisfied(&self, state: &DVector<f64>) -> bool {
+        let evaluations = Cell::new(0);
+        let tolerance = self.settings.stop_tolerance;
+        Trajectory::new(self.pool, self.layout, tolerance, &evaluations).satisfied(state.as_slice())
+    }
+
+    fn tolerance(&self, dimension: usize) -> f64 {
+        let slacks = self.layout.requested.len().max(1);
+        self.settings.relative_tolerance * (slacks as f64 / dimension as f64).sqrt()
+    }
+
+    fn record(&mut self, time: Time, steps: &Steps) {
+        for (&t, state) in steps.times.iter().zip(&steps.states) {
+            let c = if time == Time::C { t } else { state[state.len() - 1] };
+            if self.points.last().is_none_or(|last| last.c < c) {
+                self.points.push(TrajectoryPoint { c, x: state.as_slice()[..self.layout.n_users].to_vec() });
+            }
+        }
+    }
+}

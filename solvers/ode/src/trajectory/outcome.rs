@@ -1,0 +1,102 @@
+//! What an integration returns.
+
+use nalgebra::DVector;
+
+use super::{End, Run};
+use crate::margin;
+use crate::pool::Pool;
+
+/// How the integration ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TrajectoryStatus {
+    /// The last point is free of justified complaints, to the tolerance asked for.
+    Converged,
+    /// The largest `c` was reached before.
+    ReachedC,
+    /// A step ended outside of the domain: a slack, an allocation or a distance from a cap was
+    /// negative. The vectors are the state there.
+    LeftDomain,
+    /// The number of steps was reached first.
+    MaxSteps,
+    /// The step-size control found no step small enough.
+    StepSizeUnderflow,
+    /// The integrator found the system stiff.
+    Stiff,
+}
+
+/// A point of the trajectory.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TrajectoryPoint {
+    /// The parameter of equation (12), for entitlements of sum 1.
+    pub c: f64,
+    /// Fraction of its request that each user has.
+    pub x: Vec<f64>,
+}
+
+/// The end of an integration. Numbers are finite, except for `error`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TrajectoryResult {
+    /// Fraction of its request that each user has at `c`.
+    pub x: Vec<f64>,
+    /// The `c` that was reached, for entitlements of sum 1.
+    pub c: f64,
+    /// How the integration ended.
+    pub status: TrajectoryStatus,
+    /// Steps taken.
+    pub steps: usize,
+    /// Steps rejected by the step-size control.
+    pub rejected_steps: usize,
+    /// Evaluations of the right-hand side, equation (13).
+    pub evaluations: usize,
+    /// How far `x` is off the trajectory: the largest residual of equation (12) relative to
+    /// `c e_i`, with slacks computed from `x` (so rounding alone makes it `1e-16 c` in the end).
+    /// Infinite where `x` is outside of the domain.
+    pub error: f64,
+    /// Every step, if asked for; the first point is `c = 0`.
+    pub points: Vec<TrajectoryPoint>,
+}
+
+pub(super) fn assemble(run: Run<'_>, state: &DVector<f64>, end: &End) -> TrajectoryResult {
+    let x = state.as_slice()[..run.layout.n_users].to_vec();
+    let (status, c) = match *end {
+        _ if !run.layout.in_domain(state.as_slice()) => (TrajectoryStatus::LeftDomain, end.c()),
+        End::Failed(status, c) => (status, c),
+        End::Reached(c) if run.is_satisfied(state) => (TrajectoryStatus::Converged, c),
+        End::Reached(c) => (TrajectoryStatus::ReachedC, c),
+    };
+    let error = residual(run.pool, &x, c);
+    TrajectoryResult {
+        x,
+        c,
+        status,
+        steps: run.stats.steps,
+        rejected_steps: run.stats.rejected,
+        evaluations: run.stats.evaluations,
+        error,
+        points: run.points,
+    }
+}
+
+/// The largest residual of equation (12) relative to `c e_i`; 0 at `c = 0`.
+fn residual(pool: &Pool, x: &[f64], c: f64) -> f64 {
+    let slacks = margin::slacks(pool, x);
+    if c == 0.0 {
+        return 0.0;
+    }
+    let total = pool.total_entitlement();
+    let mut worst = 0.0_f64;
+    for (user, &x) in x.iter().enumerate() {
+        let share = pool.entitlements()[user] / total;
+        let distance = pool.caps()[user] - x;
+        let requested = pool.request_row(user).iter().zip(&slacks).filter(|&(&r, _)| r > 0.0);
+        if distance <= 0.0 || requested.clone().any(|(_, &slack)| slack <= 0.0) {
+            return f64::INFINITY;
+        }
+        if share > 0.0 {
+            let pull = requested.map(|(&r, &s)| r / s).sum::<f64>() + 1.0 / distance;
+            worst = worst.max((x * pull / (c * share) - 1.0).abs());
+        }
+    }
+    worst
+}

@@ -1,0 +1,108 @@
+//! The two integrators of `ode_solvers` behind one function.
+
+use nalgebra::DVector;
+use ode_solvers::dop_shared::{IntegrationError, OutputType, SolverResult};
+use ode_solvers::{Dop853, Dopri5, System};
+
+use super::Method;
+use super::outcome::TrajectoryStatus;
+
+/// First step, in `c` and in `ln c` alike: small beside 1, the scale of both.
+const FIRST_STEP: f64 = 0.01;
+/// Components below this are not resolved relative to their size.
+const NEGLIGIBLE: f64 = 1e-150;
+/// Factors by which a step may shrink and grow.
+const STEP_FACTORS: (f64, f64) = (0.2, 6.0);
+const SAFETY: f64 = 0.9;
+/// Hairer's stabilisation of the step size; 0 for order 8, as in his code.
+const BETA_5: f64 = 0.04;
+const BETA_8: f64 = 0.0;
+/// The step that the stability of these methods allows is long beside the scale of the system, so
+/// that their stiffness detection would find nothing.
+const NO_STIFFNESS_TEST: u32 = u32::MAX;
+
+/// What an integrator leaves: the start and every accepted step.
+pub(super) struct Steps {
+    pub times: Vec<f64>,
+    pub states: Vec<DVector<f64>>,
+    /// Why it stopped before the end of the interval and before the criterion.
+    pub failure: Option<TrajectoryStatus>,
+}
+
+/// Integrates over an interval with the given relative tolerance and at most `budget` steps.
+pub(super) fn steps<F: System<f64, DVector<f64>>>(
+    method: Method,
+    system: F,
+    (from, to): (f64, f64),
+    state: DVector<f64>,
+    tolerance: f64,
+    budget: u32,
+) -> Steps {
+    let (shrink, grow) = STEP_FACTORS;
+    let (h_max, h) = (to - from, FIRST_STEP.min(to - from));
+    let atol = tolerance * NEGLIGIBLE;
+    let output = OutputType::Sparse;
+    let (end, results): (_, SolverResult<_, _>) = match method {
+        Method::Dopri5 => {
+            let mut stepper = Dopri5::from_param(
+                system,
+                from,
+                to,
+                0.0,
+                state,
+                tolerance,
+                atol,
+                SAFETY,
+                BETA_5,
+                shrink,
+                grow,
+                h_max,
+                h,
+                budget,
+                NO_STIFFNESS_TEST,
+                output,
+            );
+            (stepper.integrate(), stepper.into())
+        }
+        Method::Dop853 => {
+            let mut stepper = Dop853::from_param(
+                system,
+                from,
+                to,
+                0.0,
+                state,
+                tolerance,
+                atol,
+                SAFETY,
+                BETA_8,
+                shrink,
+                grow,
+                h_max,
+                h,
+                budget,
+                NO_STIFFNESS_TEST,
+                output,
+            );
+            (stepper.integrate(), stepper.into())
+        }
+    };
+    let (times, states) = results.get();
+    Steps { times: times.clone(), states: states.clone(), failure: end.err().as_ref().map(status_of) }
+}
+
+/// Steps that were tried, from the number of evaluations and of accepted steps.
+pub(super) fn attempts(method: Method, evaluations: usize, accepted: usize) -> usize {
+    let after_first = evaluations.saturating_sub(1);
+    match method {
+        Method::Dopri5 => after_first / 6,
+        Method::Dop853 => after_first.saturating_sub(accepted) / 11,
+    }
+}
+
+fn status_of(error: &IntegrationError) -> TrajectoryStatus {
+    match error {
+        IntegrationError::MaxNumStepReached { .. } => TrajectoryStatus::MaxSteps,
+        IntegrationError::StepSizeUnderflow { .. } => TrajectoryStatus::StepSizeUnderflow,
+        IntegrationError::StiffnessDetected { .. } => TrajectoryStatus::Stiff,
+    }
+}

@@ -1,0 +1,276 @@
+//! The right-hand side: equation (13) with the dummy resources, solved by Woodbury's identity.
+//!
+//! The state is `x` of all users, the distances `d_i = cap_i - x_i` of those with a cap, the slacks
+//! `s_j` of the resources that somebody requests, and in log time `c` itself. Distances and slacks
+//! are linear in `x`, so that Runge-Kutta steps keep them equal to what they stand for; they are in
+//! the state because the step-size control is relative to every component, and because near the
+//! end differences such as `1 - usage` have no correct digits.
+
+use std::cell::{Cell, RefCell};
+use std::cmp::Ordering;
+
+use nalgebra::{Cholesky, DMatrix, DVector};
+use ode_solvers::System;
+use pulp::{Arch, Simd, WithSimd};
+
+use crate::lanes::{self, BLOCK, LANES};
+use crate::margin;
+use crate::pool::Pool;
+
+/// The independent variable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Time {
+    /// `c` itself; the right-hand side does not depend on it.
+    C,
+    /// `ln c`; `c` is the last component of the state.
+    LogC,
+}
+
+/// Where the parts of the state are.
+#[derive(Debug, Clone)]
+pub(super) struct Layout {
+    /// Users with a finite cap, in the order of their distances.
+    pub capped: Vec<usize>,
+    /// Resources that somebody requests, in the order of their slacks.
+    pub requested: Vec<usize>,
+    pub n_users: usize,
+}
+
+impl Layout {
+    pub fn new(pool: &Pool) -> Self {
+        let n_users = pool.n_users();
+        let requested = (0..pool.n_resources())
+            .filter(|&j| (0..n_users).any(|user| pool.request_row(user)[j] > 0.0))
+            .collect();
+        let capped = (0..n_users).filter(|&user| pool.caps()[user].is_finite()).collect();
+        Self { capped, requested, n_users }
+    }
+
+    pub fn len(&self, time: Time) -> usize {
+        self.n_users + self.capped.len() + self.requested.len() + usize::from(time == Time::LogC)
+    }
+
+    /// Allocations, distances, slacks, and what remains.
+    pub fn split<'a>(&self, state: &'a [f64]) -> (&'a [f64], &'a [f64], &'a [f64], &'a [f64]) {
+        let (x, rest) = state.split_at(self.n_users);
+        let (distances, rest) = rest.split_at(self.capped.len());
+        let (slacks, rest) = rest.split_at(self.requested.len());
+        (x, distances, slacks, rest)
+    }
+
+    /// Whether every component is within its bounds: positive distances and slacks, `x >= 0`.
+    pub fn in_domain(&self, state: &[f64]) -> bool {
+        let (x, distances, slacks, rest) = self.split(state);
+        x.iter().all(|&x| x >= 0.0 && x.is_finite())
+            && distances.iter().chain(slacks).chain(rest).all(|&value| value > 0.0 && value.is_finite())
+    }
+}
+
+/// Equation (13) for a pool.
+pub(super) struct Trajectory<'a> {
+    pool: &'a Pool,
+    layout: &'a Layout,
+    total: f64,
+    /// Blocks of requests, `rows x BLOCK` each; a row of zeros makes the number of rows even.
+    requests: Vec<f64>,
+    /// Shares of the sum of entitlements, 0 where a block has no user.
+    shares: Vec<f64>,
+    rows: usize,
+    /// Stop when nobody complains by more than this.
+    tolerance: f64,
+    /// Counts the evaluations: an integrator that fails does not tell.
+    evaluations: &'a Cell<usize>,
+    scratch: RefCell<Scratch>,
+}
+
+struct Scratch {
+    /// Diagonal of the N x N matrix, then its inverse; one per user.
+    diagonal: Vec<f64>,
+    /// `1 / s_j`, one per row.
+    inverse_slacks: Vec<f64>,
+    /// Requests times a weight, `rows x BLOCK`.
+    weighted: Vec<f64>,
+    /// Lanes of the sums over users: a vector and a matrix.
+    lanes: Vec<f64>,
+}
+
+impl<'a> Trajectory<'a> {
+    pub fn new(pool: &'a Pool, layout: &'a Layout, tolerance: f64, evaluations: &'a Cell<usize>) -> Self {
+        let rows = layout.requested.len().next_multiple_of(2);
+        let padded = layout.n_users.next_multiple_of(BLOCK);
+        let total = pool.total_entitlement();
+        let mut requests = vec![0.0; padded * rows];
+        let mut shares = vec![0.0; padded];
+        for user in 0..layout.n_users {
+            let place = user / BLOCK * BLOCK * rows + user % BLOCK;
+            for (row, &j) in layout.requested.iter().enumerate() {
+                requests[place + row * BLOCK] = pool.request_row(user)[j];
+            }
+            shares[user] = pool.entitlements()[user] / total;
+        }
+        let scratch = RefCell::new(Scratch {
+            diagonal: vec![0.0; padded],
+            inverse_slacks: vec![0.0; rows],
+            weighted: vec![0.0; rows * BLOCK],
+            lanes: vec![0.0; rows * (rows + 1) * LANES],
+        });
+        Self { pool, layout, total, requests, shares, rows, tolerance, evaluations, scratch }
+    }
+
+    /// Whether no user complains, to the tolerance.
+    pub fn satisfied(&self, state: &[f64]) -> bool {
+        let (x, distances, slacks, _) = self.layout.split(state);
+        let mut all_slacks = vec![1.0; self.pool.n_resources()];
+        for (&j, &slack) in self.layout.requested.iter().zip(slacks) {
+            all_slacks[j] = slack;
+        }
+        let mut at_cap = vec![false; x.len()];
+        for (&user, &distance) in self.layout.capped.iter().zip(distances) {
+            at_cap[user] = distance <= self.tolerance * self.pool.caps()[user];
+        }
+        (0..x.len()).all(|user| {
+            at_cap[user]
+                || margin::user_margin(self.pool, user, x[user], self.total, &all_slacks, self.tolerance)
+                    >= -self.tolerance
+        })
+    }
+
+    /// `d state / d time`; `None` outside of the domain.
+    fn derivative(&self, state: &[f64], derivative: &mut [f64]) -> Option<()> {
+        if !self.layout.in_domain(state) {
+            return None;
+        }
+        let (x, distances, slacks, rest) = self.layout.split(state);
+        let scratch = &mut *self.scratch.borrow_mut();
+        for (inverse, &slack) in scratch.inverse_slacks.iter_mut().zip(slacks) {
+            *inverse = 1.0 / slack;
+        }
+        // The dummy resource of a user: 1 / d for the pull of its cap, x / d^2 for its derivative.
+        scratch.diagonal.fill(0.0);
+        for (&user, &distance) in self.layout.capped.iter().zip(distances) {
+            scratch.diagonal[user] = (1.0 + x[user] / distance) / distance;
+        }
+        let arch = Arch::new();
+        arch.dispatch(AddUsers { system: self, x, scratch });
+        let w = solve_small(slacks.len(), self.rows, scratch)?;
+        let speed = rest.first().copied().unwrap_or(1.0);
+        let mut prices = vec![0.0; self.rows];
+        for ((price, &w), &inverse) in prices.iter_mut().zip(&w).zip(&scratch.inverse_slacks) {
+            *price = w * inverse;
+        }
+        let (dx, rest) = derivative.split_at_mut(x.len());
+        arch.dispatch(MoveUsers { system: self, x, prices: &prices, speed, slopes: &scratch.diagonal, dx });
+        let (dd, rest) = rest.split_at_mut(distances.len());
+        for (dd, &user) in dd.iter_mut().zip(&self.layout.capped) {
+            *dd = -dx[user];
+        }
+        let (ds, rest) = rest.split_at_mut(slacks.len());
+        for ((ds, &w), &slack) in ds.iter_mut().zip(&w).zip(slacks) {
+            *ds = -speed * slack * w;
+        }
+        if let Some(dc) = rest.first_mut() {
+            *dc = speed;
+        }
+        Some(())
+    }
+}
+
+/// Completes the diagonal of every user and inverts it; sums over users for the small system.
+struct AddUsers<'a> {
+    system: &'a Trajectory<'a>,
+    x: &'a [f64],
+    scratch: &'a mut Scratch,
+}
+
+impl WithSimd for AddUsers<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Scratch { diagonal, inverse_slacks, weighted, lanes } = self.scratch;
+        let rows = self.system.rows;
+        lanes.fill(0.0);
+        let (rhs, gram) = lanes.split_at_mut(rows * LANES);
+        for (block, diagonal) in diagonal.chunks_exact_mut(BLOCK).enumerate() {
+            let requests = &self.system.requests[block * rows * BLOCK..(block + 1) * rows * BLOCK];
+            let shares = &self.system.shares[block * BLOCK..(block + 1) * BLOCK];
+            let present = (self.x.len() - block * BLOCK).min(BLOCK);
+            let mut x = [0.0; BLOCK];
+            x[..present].copy_from_slice(&self.x[block * BLOCK..block * BLOCK + present]);
+            let mut pressure = [0.0; BLOCK];
+            lanes::payments(simd, requests, inverse_slacks, &mut pressure);
+            // Where there is no user, the diagonal only has to be positive.
+            pressure[present..].fill(1.0);
+            let mut response = [0.0; BLOCK];
+            let mut drive = [0.0; BLOCK];
+            for i in 0..BLOCK {
+                diagonal[i] = 1.0 / (diagonal[i] + pressure[i]);
+                response[i] = x[i] * diagonal[i];
+                drive[i] = shares[i] * diagonal[i];
+            }
+            for (sums, row) in rhs.chunks_exact_mut(LANES).zip(requests.chunks_exact(BLOCK)) {
+                lanes::add_products(simd, &drive, row, sums);
+            }
+            lanes::add_gram(simd, requests, &response, weighted, gram);
+        }
+    }
+}
+
+/// `dx` from the solution of the small system.
+struct MoveUsers<'a> {
+    system: &'a Trajectory<'a>,
+    x: &'a [f64],
+    /// `w_j / s_j`, one per row.
+    prices: &'a [f64],
+    speed: f64,
+    /// Inverses of the diagonal.
+    slopes: &'a [f64],
+    dx: &'a mut [f64],
+}
+
+impl WithSimd for MoveUsers<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let length = self.system.rows * BLOCK;
+        for (block, dx) in self.dx.chunks_mut(BLOCK).enumerate() {
+            let first = block * BLOCK;
+            let mut pull = [0.0; BLOCK];
+            let requests = &self.system.requests[block * length..(block + 1) * length];
+            lanes::payments(simd, requests, self.prices, &mut pull);
+            let slopes = &self.slopes[first..];
+            let users = dx.iter_mut().zip(&self.x[first..]).zip(&self.system.shares[first..]);
+            for (((dx, &x), &share), (&pull, &slope)) in users.zip(pull.iter().zip(slopes)) {
+                *dx = self.speed * (share - x * pull) * slope;
+            }
+        }
+    }
+}
+
+/// `w_j = (sum_i r_ij dx_i/dc) / s_j` from `(1 + S^-1 R^T D R S^-1) w = S^-1 R^T D e`.
+fn solve_small(m: usize, rows: usize, scratch: &Scratch) -> Option<Vec<f64>> {
+    let (rhs, gram) = scratch.lanes.as_chunks().0.split_at(rows);
+    let inverse = &scratch.inverse_slacks;
+    let matrix = DMatrix::from_fn(m, m, |j, k| match j.cmp(&k) {
+        Ordering::Less => 0.0,
+        Ordering::Equal => 1.0 + lanes::add_lanes(&gram[j * rows + k]) * inverse[j] * inverse[k],
+        Ordering::Greater => lanes::add_lanes(&gram[j * rows + k]) * inverse[j] * inverse[k],
+    });
+    let rhs = DVector::from_fn(m, |j, _| lanes::add_lanes(&rhs[j]) * inverse[j]);
+    Some(Cholesky::new(matrix)?.solve(&rhs).data.into())
+}
+
+impl System<f64, DVector<f64>> for Trajectory<'_> {
+    fn system(&self, _time: f64, state: &DVector<f64>, derivative: &mut DVector<f64>) {
+        self.evaluations.set(self.evaluations.get() + 1);
+        if self.derivative(state.as_slice(), derivative.as_mut_slice()).is_none() {
+            // The step-size control answers NaN with a smaller step.
+            derivative.fill(f64::NAN);
+        }
+    }
+
+    fn solout(&mut self, _time: f64, state: &DVector<f64>, _derivative: &DVector<f64>) -> bool {
+        !self.layout.in_domain(state.as_slice()) || self.satisfied(state.as_slice())
+    }
+}

@@ -1,0 +1,96 @@
+//! The literal trajectory against values of equation (12) that were computed independently.
+
+use evenhand_ode::pool::Pool;
+use evenhand_ode::trajectory::{Method, TrajectorySettings, TrajectoryStatus, integrate};
+
+/// Values of `x(c)` at `c = 0.1, 1, 10, ...`: "No Justified Complaints", equation (12) with dummy
+/// resources, solved to full precision at each `c`.
+fn published() -> Vec<(&'static str, Pool, Vec<(f64, Vec<f64>)>)> {
+    let pool = |m: usize, requests: &[f64], e: &[f64]| {
+        Pool::new(m, requests.to_vec(), e.to_vec(), vec![1.0; e.len()]).unwrap()
+    };
+    vec![
+        (
+            "figure 2",
+            pool(2, &[1.0, 0.2, 1.0, 0.2, 0.4, 0.8], &[1.0 / 3.0; 3]),
+            vec![
+                (0.1, vec![0.014779148280683028, 0.014779148280683028, 0.014852496749074252]),
+                (1.0, vec![0.11990518614681252, 0.11990518614681252, 0.1259142381594026]),
+                (10.0, vec![0.338842684195566, 0.338842684195566, 0.4894115861923261]),
+                (100.0, vec![0.34540265215609117, 0.3454026521560911, 0.7464537780602482]),
+                (10000.0, vec![0.3335479334554327, 0.3335479334554327, 0.8320101092857128]),
+                (1000000.0, vec![0.3333354997904053, 0.3333354997904053, 0.8333200010254754]),
+            ],
+        ),
+        (
+            "three users for whom greedy fails",
+            pool(3, &[0.5, 0.5, 2.0 / 3.0, 0.5, 0.625, 0.5, 1.0, 1.0, 1.0 / 3.0], &[0.5, 0.375, 0.125]),
+            vec![
+                (0.1, vec![0.018378633887649865, 0.014025693983971101, 0.0036911966153813655]),
+                (1.0, vec![0.15580684354384328, 0.12046337877716447, 0.032295376534670114]),
+                (10.0, vec![0.6058475156032339, 0.49169163240111446, 0.13421356521468206]),
+                (100.0, vec![0.8638866763943456, 0.6435224053513694, 0.15048453670141135]),
+                (10000.0, vec![0.9744092764447329, 0.610256423995142, 0.1312774113895499]),
+                (1000000.0, vec![0.9786583118532841, 0.6079630192792407, 0.13069288712577204]),
+            ],
+        ),
+        (
+            "a family of solutions",
+            pool(2, &[1.0, 1.0, 0.0, 1.0, 1.0, 0.0], &[0.5, 0.3, 0.2]),
+            vec![
+                (0.1, vec![0.016259065087460715, 0.014657184784472064, 0.009819833368455985]),
+                (1.0, vec![0.13262428247807515, 0.1210795458919648, 0.08441001505533816]),
+                (10.0, vec![0.4236751139137208, 0.4029929425278806, 0.34360904966758116]),
+                (100.0, vec![0.4944631506479521, 0.48871039032319863, 0.4803552042726864]),
+                (10000.0, vec![0.4999499417152575, 0.4998833749578973, 0.49980003335555695]),
+                (1000000.0, vec![0.4999994999941667, 0.4999988333375, 0.49999800000333333]),
+            ],
+        ),
+        (
+            "circulant",
+            pool(
+                4,
+                &[1.0, 1.0, 0.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0, 0.0, 1.0, 1.0],
+                &[0.25; 4],
+            ),
+            vec![
+                (0.1, vec![0.006153669751790385; 4]),
+                (1.0, vec![0.053925787210461804; 4]),
+                (10.0, vec![0.22925001200507486; 4]),
+                (100.0, vec![0.3202761920791269; 4]),
+                (10000.0, vec![0.3332000266773241; 4]),
+                (1000000.0, vec![0.33333200000266666; 4]),
+            ],
+        ),
+    ]
+}
+
+fn settings(method: Method, c_max: f64) -> TrajectorySettings {
+    TrajectorySettings {
+        method,
+        c_max,
+        relative_tolerance: 1e-10,
+        stop_tolerance: 0.0,
+        ..TrajectorySettings::default()
+    }
+}
+
+#[test]
+fn published_points() {
+    for (name, pool, points) in published() {
+        for method in [Method::Dopri5, Method::Dop853] {
+            for (c, expected) in &points {
+                let result = integrate(&pool, &settings(method, *c));
+                assert_eq!(result.status, TrajectoryStatus::ReachedC, "{name} {method:?} {c}");
+                assert!((result.c / c - 1.0).abs() < 1e-8, "{name} {method:?}: c = {}", result.c);
+                for (x, expected) in result.x.iter().zip(expected) {
+                    assert!((x - expected).abs() < 1e-8, "{name} {method:?} c = {c}: {x} for {expected}");
+                }
+                println!(
+                    "{name} {method:?} {c} steps {} {} ev {} error {:e}",
+                    result.steps, result.rejected_steps, result.evaluations, result.error
+                );
+            }
+        }
+    }
+}
