@@ -78,12 +78,26 @@ pub struct Solve {
     /// proportional, alpha: of the users' stated criterion in place of their tasks
     #[arg(long)]
     pub criterion: bool,
+    /// njc: the allocation to prefer among all without justified complaints
+    #[arg(long, value_name = "GOAL", value_enum)]
+    pub select: Option<Goal>,
     /// Solve in rational arithmetic: an exact optimum, or an error
     #[arg(long)]
     pub exact: bool,
     /// Write the allocation to this file
     #[arg(long, short)]
     pub output: Option<PathBuf>,
+}
+
+/// What `solve --select` prefers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Goal {
+    /// The most used parts of all resources of all servers together
+    MaxUtilisation,
+    /// The largest least dominant share by weight of the users that want more
+    MaxMinShare,
+    /// The most tasks
+    MaxTasks,
 }
 
 #[derive(Debug, Args)]

@@ -41,7 +41,10 @@ impl FairPoint {
     /// `x_ni` by user, without what is nothing but the method's distance from the wall.
     pub fn tasks(&self) -> Vec<Vec<(usize, f64)>> {
         let used = |place: &&Place| place.excess < NOTHING || place.tasks.is_normal() && place.excess < 1e-3;
-        self.places.iter().map(|places| places.iter().filter(used).map(|p| (p.server, p.tasks)).collect()).collect()
+        self.places
+            .iter()
+            .map(|places| places.iter().filter(used).map(|p| (p.server, p.tasks)).collect())
+            .collect()
     }
 }
 
@@ -83,7 +86,12 @@ pub fn maximise(
     let n_users = problem.n_users();
     let mut found = FairPoint {
         places: vec![Vec::new(); n_users],
-        row_prices: point.row_prices.iter().zip(&capacity).map(|(p, c)| if *c > 0.0 { p / c } else { 0.0 }).collect(),
+        row_prices: point
+            .row_prices
+            .iter()
+            .zip(&capacity)
+            .map(|(p, c)| if *c > 0.0 { p / c } else { 0.0 })
+            .collect(),
         row_slack: point.row_slack,
         user_prices: vec![0.0; n_users],
         user_slack: vec![f64::INFINITY; n_users],

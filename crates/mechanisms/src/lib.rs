@@ -27,5 +27,5 @@ mod utilitarian;
 
 pub use certify::{Examination, Request, certify};
 pub use mechanism::{
-    Findings, Info, Mechanism, MechanismError, OptionName, Options, Outcome, Status,
+    Findings, Info, Mechanism, MechanismError, OptionName, Options, Outcome, Selected, Status,
 };

@@ -3,6 +3,7 @@
 use evenhand_exact::axiom::njc::Witness;
 use evenhand_exact::{Axiom, Parameters, Prices};
 use evenhand_lp::LpError;
+use evenhand_lp::njc::Goal;
 use evenhand_ode::cluster::ClusterError;
 use evenhand_problem::{Allocation, Arithmetic, Problem, Rational};
 use thiserror::Error;
@@ -43,6 +44,8 @@ pub struct Options {
     pub alpha: Option<Rational>,
     /// Whether the criterion stated in the problem takes the place of the tasks.
     pub criterion: bool,
+    /// What to prefer among the allocations that the mechanism allows.
+    pub select: Option<Goal>,
 }
 
 impl Options {
@@ -64,6 +67,7 @@ impl Options {
         let stated = [
             (OptionName::Alpha, self.alpha.is_some()),
             (OptionName::Criterion, self.criterion),
+            (OptionName::Select, self.select.is_some()),
         ];
         stated.into_iter().filter(|(_, is_stated)| *is_stated).map(|(name, _)| name).collect()
     }
@@ -76,6 +80,8 @@ pub enum OptionName {
     Alpha,
     /// [`Options::criterion`].
     Criterion,
+    /// [`Options::select`].
+    Select,
 }
 
 impl OptionName {
@@ -85,6 +91,7 @@ impl OptionName {
         match self {
             Self::Alpha => "alpha",
             Self::Criterion => "criterion",
+            Self::Select => "select",
         }
     }
 }
@@ -141,10 +148,23 @@ pub struct Findings {
     pub witnesses: Option<Vec<Option<Witness>>>,
     /// Saturated rows that witnesses name, ascending.
     pub bottlenecks: Option<Vec<usize>>,
+    /// What was selected among all allocations that the mechanism allows.
+    pub selected: Option<Selected>,
     /// How an iterative method ended.
     pub status: Option<Status>,
     /// Its steps.
     pub iterations: Option<usize>,
+}
+
+/// The best for a goal, as far as floating point can tell.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Selected {
+    /// The goal.
+    pub goal: Goal,
+    /// Its value for the allocation, exact.
+    pub value: Rational,
+    /// What no allocation of the mechanism exceeds, by the word of the floating-point solver.
+    pub bound: f64,
 }
 
 /// How an iterative method ended.

@@ -7,9 +7,7 @@
 //! servers together.
 
 use evenhand_exact::{Axiom, Parameters, Share};
-use evenhand_problem::{
-    Allocation, Problem, ProblemSpec, Rational, ServerSpec, Sharing, UserSpec,
-};
+use evenhand_problem::{Allocation, Problem, ProblemSpec, Rational, ServerSpec, Sharing, UserSpec};
 
 use crate::max_min;
 use crate::mechanism::{Info, Mechanism, MechanismError, Options, Outcome};

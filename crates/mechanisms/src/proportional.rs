@@ -52,7 +52,11 @@ pub fn prices_of(
 ///
 /// # Errors
 /// What was tried, in words.
-pub fn claim(instance: &Instance<'_>, parameters: &Parameters, tolerance: &Rational) -> Result<Claim, String> {
+pub fn claim(
+    instance: &Instance<'_>,
+    parameters: &Parameters,
+    tolerance: &Rational,
+) -> Result<Claim, String> {
     let judge = |evidence| {
         Claim::with_evidence(Axiom::Proportional, parameters.clone(), evidence, instance, tolerance)
     };

@@ -48,7 +48,8 @@ impl Mechanism for Utilitarian {
             }
         };
         let mechanism = Some(INFO.id.to_owned());
-        let allocation = Allocation { mechanism, arithmetic: options.arithmetic, tasks, ..Allocation::default() };
+        let allocation =
+            Allocation { mechanism, arithmetic: options.arithmetic, tasks, ..Allocation::default() };
         Ok(Outcome { programmes: 1, pivots, ..Outcome::of(allocation) })
     }
 

@@ -3,12 +3,12 @@
 
 mod random;
 
-use random::{Kind, cluster, pool};
 use evenhand_exact::{Axiom, Claim, Instance};
 use evenhand_mechanisms::{Options, registry};
 use evenhand_problem::{Problem, Rational};
 use rand::SeedableRng;
 use rand_pcg::Pcg64Mcg;
+use random::{Kind, cluster, pool};
 
 /// Solves exactly and has the answer judged.
 fn answer(problem: &Problem) -> Result<(), String> {

@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::process::ExitCode;
 
+use evenhand::exact::Parameters;
 use evenhand::mechanisms::certify::{CertifyError, Examination, Request, default_requests};
 use evenhand::problem::format::Source;
 use evenhand::problem::{Arithmetic, Rational, number};
-use evenhand::exact::Parameters;
 use evenhand::{Axiom, Certificate, Problem, Share, exact, report};
 use serde_json::{Map, Value, json};
 
@@ -145,7 +145,11 @@ fn apply_share(requests: &mut Vec<Request>, share: Option<Share>, by_default: bo
 }
 
 /// `--alpha` is about proportional: asked for by name, or implied by naming an exponent at all.
-fn apply_alpha(requests: &mut Vec<Request>, alpha: Option<Rational>, by_default: bool) -> Result<(), Failure> {
+fn apply_alpha(
+    requests: &mut Vec<Request>,
+    alpha: Option<Rational>,
+    by_default: bool,
+) -> Result<(), Failure> {
     let Some(alpha) = alpha else { return Ok(()) };
     match requests.iter_mut().find(|request| request.axiom == Axiom::Proportional) {
         Some(request) => request.parameters.alpha = Some(alpha),

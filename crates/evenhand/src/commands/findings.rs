@@ -1,7 +1,8 @@
 //! What a mechanism found beside the allocation, as fields of the allocation document.
 
 use evenhand::exact::axiom::njc::Witness;
-use evenhand::mechanisms::Outcome;
+use evenhand::lp::njc::Goal;
+use evenhand::mechanisms::{Outcome, Selected};
 use evenhand::problem::format::NumberText;
 use evenhand::problem::{Constraints, RowKind};
 use evenhand::{Problem, exact::Prices};
@@ -52,6 +53,10 @@ pub fn fields(problem: &Problem, outcome: &Outcome) -> Map<String, Value> {
         }
         fields.insert("bottlenecks".to_owned(), Value::Object(servers));
     }
+    if let Some(Selected { goal, value, bound }) = &findings.selected {
+        let selection = json!({"goal": goal_name(*goal), "value": number(value), "bound": bound});
+        fields.insert("selection".to_owned(), selection);
+    }
     if let Some(status) = findings.status {
         fields.insert("status".to_owned(), json!(status.name()));
     }
@@ -59,6 +64,14 @@ pub fn fields(problem: &Problem, outcome: &Outcome) -> Map<String, Value> {
         fields.insert("iterations".to_owned(), json!(iterations));
     }
     fields
+}
+
+fn goal_name(goal: Goal) -> &'static str {
+    match goal {
+        Goal::MaxUtilisation => "max-utilisation",
+        Goal::MaxMinShare => "max-min-share",
+        Goal::MaxTasks => "max-tasks",
+    }
 }
 
 /// `{server: {resource: value}}`.

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 use std::time::Instant;
 
+use evenhand::lp::njc::Goal;
 use evenhand::mechanisms::{Mechanism, Options, Status};
 use evenhand::problem::Arithmetic;
 use evenhand::problem::format::AllocationDocument;
@@ -10,7 +11,7 @@ use evenhand::report;
 use serde_json::json;
 
 use super::{alpha, findings, mechanism};
-use crate::arguments::{Common, Format, Solve};
+use crate::arguments::{self, Common, Format, Solve};
 use crate::failure::Failure;
 use crate::{files, output};
 
@@ -47,11 +48,20 @@ pub fn run(call: &Solve, common: &Common) -> Result<ExitCode, Failure> {
     }
 }
 
+fn goal(named: arguments::Goal) -> Goal {
+    match named {
+        arguments::Goal::MaxUtilisation => Goal::MaxUtilisation,
+        arguments::Goal::MaxMinShare => Goal::MaxMinShare,
+        arguments::Goal::MaxTasks => Goal::MaxTasks,
+    }
+}
+
 fn options(call: &Solve, mechanism: &dyn Mechanism) -> Result<Options, Failure> {
     let options = Options {
         arithmetic: if call.exact { Arithmetic::Exact } else { Arithmetic::Float },
         alpha: alpha(call.alpha.as_deref())?,
         criterion: call.criterion,
+        select: call.select.map(goal),
     };
     match options.stated().into_iter().find(|option| !mechanism.options().contains(option)) {
         None => Ok(options),

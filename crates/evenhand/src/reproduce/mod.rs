@@ -9,9 +9,7 @@ mod ps_dsf;
 mod snapshots;
 
 use evenhand_mechanisms::{Options, certify, certify::default_requests, registry};
-use evenhand_problem::{
-    Allocation, Problem, ProblemSpec, Rational, ServerSpec, UserSpec, number,
-};
+use evenhand_problem::{Allocation, Problem, ProblemSpec, Rational, ServerSpec, UserSpec, number};
 use evenhand_report::text::decimal;
 
 /// One published value beside ours.

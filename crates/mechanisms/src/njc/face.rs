@@ -1,76 +1,50 @@
 //! Which polytope of exact answers a floating-point answer belongs to: its saturated rows, and for
 //! every user what answers its complaint (THEORY, fact 4).
 
-use evenhand_exact::axiom::njc::Witness;
+use evenhand_lp::njc::{Face, Witness};
 use evenhand_problem::{Constraints, Rational};
 
 use crate::fair_sum::{FairPoint, near};
 
-/// A face of the set of NJC allocations.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Face {
-    /// Saturated rows, ascending.
-    pub bottlenecks: Vec<usize>,
-    /// By user; none for users that can be given nothing.
-    pub witnesses: Vec<Option<Witness>>,
-}
-
-/// `e_n`, 0 for users that can be given nothing.
-pub fn entitlements(constraints: &Constraints<'_>) -> Vec<Rational> {
-    let problem = constraints.problem();
-    let weight = |n: usize| match problem.is_active(n) {
-        true => problem.users()[n].weight().clone(),
-        false => Rational::new(),
-    };
-    let weights: Vec<Rational> = (0..problem.n_users()).map(weight).collect();
-    let total: Rational = weights.iter().sum();
-    if total.is_zero() {
-        return weights;
-    }
-    weights.into_iter().map(|w| w / &total).collect()
-}
-
-impl Face {
-    /// The face of `point`: rows are saturated when less than `tolerance` of them is free. A
-    /// saturated row without a price has a slack of the order of the root of the complementarity
-    /// that was reached, so that the tolerance must be well above that.
-    ///
-    /// # Errors
-    /// The user that has neither all its tasks nor its entitlement of such a row.
-    pub fn read(
-        constraints: &Constraints<'_>,
-        point: &FairPoint,
-        entitlements: &[Rational],
-        tolerance: f64,
-    ) -> Result<Self, usize> {
-        let rows = constraints.rows();
-        let saturated: Vec<bool> = (0..rows.len())
-            .map(|row| point.row_slack[row] < tolerance && !rows[row].capacity.is_zero())
-            .collect();
-        let mut witnesses = vec![None; point.places.len()];
-        for (n, places) in point.places.iter().enumerate().filter(|(_, places)| !places.is_empty()) {
-            if point.user_slack[n] < tolerance {
-                witnesses[n] = Some(Witness::Satisfied);
-                continue;
-            }
-            let mut best = (0.0, None);
-            for place in places {
-                let usage = constraints.usage(n, place.server).unwrap_or_default();
-                let used = constraints.class_rows(place.server).zip(usage.iter());
-                for (row, usage) in used.filter(|(row, _)| saturated[*row]) {
-                    let share = place.tasks * near(usage) / near(&rows[row].capacity);
-                    if share > best.0 {
-                        best = (share, Some(row));
-                    }
+/// The face of `point`: rows are saturated when less than `tolerance` of them is free. A
+/// saturated row without a price has a slack of the order of the root of the complementarity
+/// that was reached, so that the tolerance must be well above that.
+///
+/// # Errors
+/// The user that has neither all its tasks nor its entitlement of such a row.
+pub fn read(
+    constraints: &Constraints<'_>,
+    point: &FairPoint,
+    entitlements: &[Rational],
+    tolerance: f64,
+) -> Result<Face, usize> {
+    let rows = constraints.rows();
+    let saturated: Vec<bool> = (0..rows.len())
+        .map(|row| point.row_slack[row] < tolerance && !rows[row].capacity.is_zero())
+        .collect();
+    let mut witnesses = vec![None; point.places.len()];
+    for (n, places) in point.places.iter().enumerate().filter(|(_, places)| !places.is_empty()) {
+        if point.user_slack[n] < tolerance {
+            witnesses[n] = Some(Witness::Satisfied);
+            continue;
+        }
+        let mut best = (0.0, None);
+        for place in places {
+            let usage = constraints.usage(n, place.server).unwrap_or_default();
+            let used = constraints.class_rows(place.server).zip(usage.iter());
+            for (row, usage) in used.filter(|(row, _)| saturated[*row]) {
+                let share = place.tasks * near(usage) / near(&rows[row].capacity);
+                if share > best.0 {
+                    best = (share, Some(row));
                 }
-            }
-            match best {
-                (share, Some(row)) if share >= near(&entitlements[n]) * (1.0 - tolerance.sqrt()) => {
-                    witnesses[n] = Some(Witness::Row(row));
-                }
-                _ => return Err(n),
             }
         }
-        Ok(Self { bottlenecks: (0..rows.len()).filter(|&row| saturated[row]).collect(), witnesses })
+        match best {
+            (share, Some(row)) if share >= near(&entitlements[n]) * (1.0 - tolerance.sqrt()) => {
+                witnesses[n] = Some(Witness::Row(row));
+            }
+            _ => return Err(n),
+        }
     }
+    Ok(Face { bottlenecks: (0..rows.len()).filter(|&row| saturated[row]).collect(), witnesses })
 }

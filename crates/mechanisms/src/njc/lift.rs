@@ -5,16 +5,12 @@
 //! most room to both sides, are corrected so that the rows are saturated exactly: a rational system
 //! of the size of the bottlenecks, whatever the number of users.
 
-use evenhand_exact::axiom::njc::Witness;
 use evenhand_exact::linear::Lu;
+use evenhand_lp::njc::{Face, Tasks, Witness};
 use evenhand_problem::number::from_f64;
 use evenhand_problem::{Constraints, Rational};
 
-use super::face::Face;
 use crate::fair_sum::{FairPoint, near};
-
-/// `x_ni` by user.
-pub type Tasks = Vec<Vec<(usize, Rational)>>;
 
 /// Part of a user's tasks below which a placement is nothing but the method's distance from the
 /// wall.
@@ -49,8 +45,7 @@ pub fn lift(
     for (n, places) in point.places.iter().enumerate() {
         let total: f64 = places.iter().map(|place| place.tasks).sum();
         let used: Vec<_> = places.iter().filter(|p| p.tasks > NOTHING * total).collect();
-        let mut list: Vec<(usize, Rational)> =
-            used.iter().map(|p| (p.server, short(p.tasks))).collect();
+        let mut list: Vec<(usize, Rational)> = used.iter().map(|p| (p.server, short(p.tasks))).collect();
         match face.witnesses[n] {
             Some(Witness::Satisfied) => {
                 let limit = constraints.problem().users()[n].tasks()?;
@@ -69,7 +64,12 @@ pub fn lift(
                 let above = used[place].tasks - near(&least);
                 let free = if point.user_slack[n].is_finite() { point.user_slack[n] * total } else { total };
                 for other in (0..used.len()).filter(|k| *k != place) {
-                    movable.push(Movable { user: n, place: other, from: None, room: used[other].tasks.min(free) });
+                    movable.push(Movable {
+                        user: n,
+                        place: other,
+                        from: None,
+                        room: used[other].tasks.min(free),
+                    });
                 }
                 if above.abs() < TIGHT * used[place].tasks {
                     list[place].1 = least;
@@ -89,7 +89,12 @@ pub fn lift(
 }
 
 /// `e_n C / d`: the tasks that are the user's entitlement of the row.
-fn threshold(constraints: &Constraints<'_>, n: usize, row: usize, entitlement: &Rational) -> Option<Rational> {
+fn threshold(
+    constraints: &Constraints<'_>,
+    n: usize,
+    row: usize,
+    entitlement: &Rational,
+) -> Option<Rational> {
     let at = &constraints.rows()[row];
     let usage = constraints.usage(n, at.server)?;
     let usage = &usage[row - constraints.class_rows(at.server).start];
@@ -103,12 +108,7 @@ fn short(value: f64) -> Rational {
 }
 
 /// Changes movable placements so that the rows of the face are saturated.
-fn correct(
-    constraints: &Constraints<'_>,
-    face: &Face,
-    tasks: &mut Tasks,
-    movable: &[Movable],
-) -> Option<()> {
+fn correct(constraints: &Constraints<'_>, face: &Face, tasks: &mut Tasks, movable: &[Movable]) -> Option<()> {
     let position: std::collections::HashMap<usize, usize> =
         face.bottlenecks.iter().enumerate().map(|(k, row)| (*row, k)).collect();
     let mut missing: Vec<Rational> =
@@ -140,10 +140,16 @@ fn correct(
         })
         .collect();
     let scaled = columns.iter().zip(movable).map(|(column, m)| {
-        column.iter().map(|(k, value)| (*k, near(value) * m.room / near(&constraints.rows()[face.bottlenecks[*k]].capacity))).collect()
+        column
+            .iter()
+            .map(|(k, value)| {
+                (*k, near(value) * m.room / near(&constraints.rows()[face.bottlenecks[*k]].capacity))
+            })
+            .collect()
     });
     let (rows, chosen) = pivots(missing.len(), scaled.collect());
-    let at: std::collections::HashMap<usize, usize> = rows.iter().enumerate().map(|(k, row)| (*row, k)).collect();
+    let at: std::collections::HashMap<usize, usize> =
+        rows.iter().enumerate().map(|(k, row)| (*row, k)).collect();
     let mut matrix = vec![Vec::new(); rows.len()];
     for (c, &column) in chosen.iter().enumerate() {
         for (k, value) in &columns[column] {

@@ -10,13 +10,16 @@ mod face;
 mod lift;
 
 use evenhand_exact::axiom::feasible;
-use evenhand_exact::axiom::njc::{Witness, examine};
+use evenhand_exact::axiom::njc::examine;
 use evenhand_exact::{Axiom, Instance, Parameters};
+use evenhand_lp::mip::MipStatus;
+use evenhand_lp::njc::{Face, Goal, SelectSettings, Tasks, Witness, entitlements, member, select};
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Sharing};
 
-use self::face::{Face, entitlements};
 use crate::fair_sum::{self, FairPoint};
-use crate::mechanism::{Findings, Info, Mechanism, MechanismError, Options, Outcome};
+use crate::mechanism::{
+    Findings, Info, Mechanism, MechanismError, OptionName, Options, Outcome, Selected, Status,
+};
 use crate::{proportional, rounding};
 
 /// No Justified Complaints.
@@ -44,8 +47,15 @@ impl Mechanism for Njc {
         Ok(())
     }
 
+    fn options(&self) -> &'static [OptionName] {
+        &[OptionName::Select]
+    }
+
     fn allocate(&self, problem: &Problem, options: &Options) -> Result<Outcome, MechanismError> {
         let constraints = Constraints::new(problem, Sharing::Rdm);
+        if let Some(goal) = options.select {
+            return best_for(&constraints, goal, options.arithmetic);
+        }
         let point = fair_sum::maximise(&constraints, 1.0, None)
             .map_err(|source| MechanismError::Continuous { mechanism: INFO.id, source })?;
         match options.arithmetic {
@@ -68,7 +78,7 @@ fn in_floating_point(constraints: &Constraints<'_>, point: &FairPoint) -> Outcom
     let problem = constraints.problem();
     let mut findings = proportional::findings(problem, &allocation, &Rational::from(1), None, point);
     let entitlements = entitlements(constraints);
-    let face = TOLERANCES.iter().find_map(|t| Face::read(constraints, point, &entitlements, *t).ok());
+    let face = TOLERANCES.iter().find_map(|t| face::read(constraints, point, &entitlements, *t).ok());
     findings.bottlenecks = face.as_ref().map(|face| named(&face.witnesses));
     findings.witnesses = face.map(|face| face.witnesses);
     Outcome { findings, ..Outcome::of(allocation) }
@@ -76,9 +86,10 @@ fn in_floating_point(constraints: &Constraints<'_>, point: &FairPoint) -> Outcom
 
 fn exactly(constraints: &Constraints<'_>, point: &FairPoint) -> Result<Outcome, MechanismError> {
     let entitlements = entitlements(constraints);
+    let solver = |source| MechanismError::Solver { mechanism: INFO.id, source };
     let mut tried: Vec<Face> = Vec::new();
     for tolerance in TOLERANCES {
-        let Ok(face) = Face::read(constraints, point, &entitlements, tolerance) else { continue };
+        let Ok(face) = face::read(constraints, point, &entitlements, tolerance) else { continue };
         if tried.contains(&face) {
             continue;
         }
@@ -88,12 +99,44 @@ fn exactly(constraints: &Constraints<'_>, point: &FairPoint) -> Result<Outcome, 
         }
         tried.push(face);
     }
+    // The exact programme over a polytope decides whether it has a member. Rows that no witness
+    // names need not be saturated.
+    for face in &tried {
+        for bottlenecks in [&face.bottlenecks, &named(&face.witnesses)] {
+            let face = Face { bottlenecks: bottlenecks.clone(), witnesses: face.witnesses.clone() };
+            let found = member(constraints, &face, None).map_err(solver)?;
+            if let Some(outcome) = found.and_then(|tasks| accept(constraints.problem(), tasks)) {
+                return Ok(outcome);
+            }
+        }
+    }
     let why = format!("none of the {} faces near the optimum could be lifted to exact numbers", tried.len());
     Err(MechanismError::NotFound { mechanism: INFO.id, why })
 }
 
+/// The answer that is best for a goal: an exact one on the face that HiGHS chose of all.
+fn best_for(
+    constraints: &Constraints<'_>,
+    goal: Goal,
+    arithmetic: Arithmetic,
+) -> Result<Outcome, MechanismError> {
+    let solver = |source| MechanismError::Solver { mechanism: INFO.id, source };
+    let found = select(constraints, goal, &SelectSettings::default()).map_err(solver)?;
+    let mut outcome = accept(constraints.problem(), found.tasks).ok_or_else(|| MechanismError::NotFound {
+        mechanism: INFO.id,
+        why: "the allocation that was selected does not pass the exact check".to_owned(),
+    })?;
+    outcome.allocation.arithmetic = arithmetic;
+    outcome.findings.selected = Some(Selected { goal, value: found.value, bound: found.bound });
+    outcome.findings.status = Some(match found.status {
+        MipStatus::Optimal => Status::Solved,
+        _ => Status::Limit,
+    });
+    Ok(outcome)
+}
+
 /// The allocation as an answer, if the exact check says that it is one.
-fn accept(problem: &Problem, tasks: lift::Tasks) -> Option<Outcome> {
+fn accept(problem: &Problem, tasks: Tasks) -> Option<Outcome> {
     let allocation = Allocation {
         mechanism: Some(INFO.id.to_owned()),
         arithmetic: Arithmetic::Exact,
@@ -107,11 +150,8 @@ fn accept(problem: &Problem, tasks: lift::Tasks) -> Option<Outcome> {
         return None;
     }
     let witnesses = examined.map_or_else(|| vec![None; problem.n_users()], |found| found.witnesses);
-    let findings = Findings {
-        bottlenecks: Some(named(&witnesses)),
-        witnesses: Some(witnesses),
-        ..Findings::default()
-    };
+    let findings =
+        Findings { bottlenecks: Some(named(&witnesses)), witnesses: Some(witnesses), ..Findings::default() };
     Some(Outcome { findings, ..Outcome::of(allocation) })
 }
 

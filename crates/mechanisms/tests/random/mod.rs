@@ -66,7 +66,12 @@ pub fn pool(random: &mut Pcg64Mcg, kind: Kind) -> Problem {
 
 /// Several classes, placement constraints, finite and unlimited tasks, weights, zero demands.
 #[allow(dead_code)]
-pub fn cluster(random: &mut Pcg64Mcg, most_users: usize, most_classes: usize, most_resources: usize) -> Problem {
+pub fn cluster(
+    random: &mut Pcg64Mcg,
+    most_users: usize,
+    most_classes: usize,
+    most_resources: usize,
+) -> Problem {
     let n_users = random.random_range(1..=most_users);
     let n_classes = random.random_range(1..=most_classes);
     let n_resources = random.random_range(1..=most_resources);
@@ -101,5 +106,6 @@ pub fn cluster(random: &mut Pcg64Mcg, most_users: usize, most_classes: usize, mo
         }
     });
     let users = users.collect();
-    Problem::new(ProblemSpec { resources, servers, users, ..ProblemSpec::default() }).expect("a valid cluster")
+    Problem::new(ProblemSpec { resources, servers, users, ..ProblemSpec::default() })
+        .expect("a valid cluster")
 }

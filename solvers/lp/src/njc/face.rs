@@ -1,19 +1,11 @@
 //! One polytope of the NJC set: saturated rows, and what contents each user.
 
+pub use evenhand_exact::axiom::njc::Witness;
 use evenhand_problem::Constraints;
 use thiserror::Error;
 
 use super::Tasks;
 use super::market::{Candidate, Market, tasks_on};
-
-/// Why a user has no justified complaint.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Witness {
-    /// It has all its tasks.
-    Satisfied,
-    /// It holds its entitlement of this saturated capacity row.
-    Row(usize),
-}
 
 /// Saturated rows and witnesses: all allocations with these make one polytope.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]

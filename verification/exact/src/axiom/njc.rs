@@ -25,7 +25,7 @@ use crate::instance::Instance;
 use crate::quotient::Quotient;
 
 /// What answers the complaint of a user.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Witness {
     /// It has all its tasks.
     Satisfied,
