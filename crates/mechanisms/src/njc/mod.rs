@@ -60,7 +60,13 @@ impl Mechanism for Njc {
             .map_err(|source| MechanismError::Continuous { mechanism: INFO.id, source })?;
         match options.arithmetic {
             Arithmetic::Float => Ok(in_floating_point(&constraints, &point)),
-            Arithmetic::Exact => exactly(&constraints, &point),
+            Arithmetic::Exact => exactly(&constraints, &point).or_else(|error| {
+                // Two methods err in different places when weights are 10^9 apart.
+                match fair_sum::cluster::maximise(&constraints, 1.0, None) {
+                    Ok(other) if problem.n_servers() == 1 => exactly(&constraints, &other),
+                    _ => Err(error),
+                }
+            }),
         }
     }
 
