@@ -12,12 +12,13 @@ use crate::generic::GENERIC;
 use crate::mechanism::Mechanism;
 use crate::njc::Njc;
 use crate::per_server_drf::PerServerDrf;
+use crate::ps_dsf_tdm::PsDsfTdm;
 use crate::tsf::TSF;
 use crate::utilitarian::Utilitarian;
 
 /// Every mechanism, in the order in which tables show them.
 pub static ALL: &[&dyn Mechanism] =
-    &[&DRF, &DRFH, &CDRF, &TSF, &ASSET, &PerServerDrf, &GENERIC, &Utilitarian, &PROPORTIONAL, &ALPHA, &Njc];
+    &[&DRF, &DRFH, &CDRF, &TSF, &ASSET, &PerServerDrf, &GENERIC, &Utilitarian, &PROPORTIONAL, &ALPHA, &Njc, &PsDsfTdm];
 
 /// The mechanism of that name.
 ///

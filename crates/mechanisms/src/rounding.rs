@@ -40,6 +40,13 @@ pub fn feasible(
     written
 }
 
+/// The decimal of ten digits nearest to `value`, for numbers that will be corrected anyway: exact
+/// answers stay short.
+pub fn short(value: f64) -> Rational {
+    let rounded: f64 = format!("{value:.9e}").parse().unwrap_or(value);
+    from_f64(rounded).unwrap_or_default()
+}
+
 fn shrink(fill: Rational) -> f64 {
     to_f64(&fill.recip()) * FURTHER
 }

@@ -7,10 +7,10 @@
 
 use evenhand_exact::linear::Lu;
 use evenhand_lp::njc::{Face, Tasks, Witness};
-use evenhand_problem::number::from_f64;
 use evenhand_problem::{Constraints, Rational};
 
 use crate::fair_sum::{FairPoint, near};
+use crate::rounding::short;
 
 /// Part of a user's tasks below which a placement is nothing but the method's distance from the
 /// wall.
@@ -99,12 +99,6 @@ fn threshold(
     let usage = constraints.usage(n, at.server)?;
     let usage = &usage[row - constraints.class_rows(at.server).start];
     (!usage.is_zero()).then(|| Rational::from(entitlement * &at.capacity) / usage)
-}
-
-/// Ten digits are enough where the room is more than that, and the exact numbers stay short.
-fn short(value: f64) -> Rational {
-    let rounded: f64 = format!("{value:.9e}").parse().unwrap_or(value);
-    from_f64(rounded).unwrap_or_default()
 }
 
 /// Changes movable placements so that the rows of the face are saturated.

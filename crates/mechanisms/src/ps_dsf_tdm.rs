@@ -1,0 +1,71 @@
+//! PS-DSF on time-shared servers: the equilibrium of a linear Fisher market, exactly.
+//!
+//! Theorem 2 of PS-DSF is the optimality condition of `sum_n w_n log x_n` under the time constraints
+//! (THEORY, fact 5), with finite tasks as limits. `x_n` is unique and rational, the placement is not
+//! unique.
+
+use evenhand_exact::{Axiom, Parameters};
+use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Sharing};
+
+use crate::fair_sum;
+use crate::fisher;
+use crate::mechanism::{Findings, Info, Mechanism, MechanismError, Options, Outcome};
+use crate::{proportional, rounding};
+
+/// PS-DSF on time-shared servers.
+pub struct PsDsfTdm;
+
+static INFO: Info = Info {
+    id: "ps-dsf-tdm",
+    aliases: &[],
+    title: "PS-DSF, servers shared by time",
+    equalises: "x_n / (w_n gamma_ni) on the classes where n runs",
+    guarantees: "Pareto optimal, envy-free and sharing incentive under time sharing",
+    reference: "PS-DSF, Theorem 2; Fisher market by THEORY, fact 5",
+};
+
+impl Mechanism for PsDsfTdm {
+    fn info(&self) -> &Info {
+        &INFO
+    }
+
+    fn applies(&self, _problem: &Problem) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn allocate(&self, problem: &Problem, options: &Options) -> Result<Outcome, MechanismError> {
+        let constraints = Constraints::new(problem, Sharing::Tdm);
+        let point = fair_sum::maximise(&constraints, 1.0, None)
+            .map_err(|source| MechanismError::Continuous { mechanism: INFO.id, source })?;
+        let allocation = |tasks| Allocation {
+            mechanism: Some(INFO.id.to_owned()),
+            sharing: Sharing::Tdm,
+            arithmetic: options.arithmetic,
+            tasks,
+            ..Allocation::default()
+        };
+        match options.arithmetic {
+            Arithmetic::Float => {
+                let allocation = allocation(rounding::feasible(&constraints, point.tasks()));
+                let one = Rational::from(1);
+                let findings = proportional::findings(problem, &allocation, &one, None, &point);
+                Ok(Outcome { findings, ..Outcome::of(allocation) })
+            }
+            Arithmetic::Exact => {
+                let found = fisher::lift(&constraints, &point)
+                    .map_err(|why| MechanismError::NotFound { mechanism: INFO.id, why })?;
+                let findings = Findings {
+                    prices: Some(found.prices),
+                    gap: Some(Rational::new()),
+                    iterations: Some(point.iterations),
+                    ..Findings::default()
+                };
+                Ok(Outcome { findings, ..Outcome::of(allocation(found.tasks)) })
+            }
+        }
+    }
+
+    fn axiom(&self, _allocation: &Allocation) -> Option<(Axiom, Parameters)> {
+        Some((Axiom::Proportional, Parameters::alpha(Rational::from(1))))
+    }
+}

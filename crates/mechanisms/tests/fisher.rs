@@ -1,0 +1,44 @@
+//! Exact equilibria of linear Fisher markets on random problems, with ties.
+
+mod random;
+
+use evenhand_exact::axiom::proportional::gap;
+use evenhand_exact::{Axiom, Claim, Instance};
+use evenhand_mechanisms::{Options, registry};
+use evenhand_problem::{Problem, Rational};
+use rand::SeedableRng;
+use rand_pcg::Pcg64Mcg;
+use random::cluster;
+
+fn answer(problem: &Problem) -> Result<(), String> {
+    let tdm = registry::find("ps-dsf-tdm").ok_or("there is no ps-dsf-tdm")?;
+    let outcome = tdm.allocate(problem, &Options::exact()).map_err(|error| error.to_string())?;
+    let instance = Instance::new(problem, &outcome.allocation).map_err(|error| error.to_string())?;
+    let feasible = Claim::derive(Axiom::Feasible, &instance, &Rational::new()).map_err(|e| e.to_string())?;
+    let prices = outcome.findings.prices.ok_or("no prices")?;
+    let gap = gap(&instance, &Rational::from(1), None, &prices).map_err(|refusal| refusal.to_string())?;
+    match feasible.holds == Some(true) && gap.is_zero() {
+        true => Ok(()),
+        false => Err("not an equilibrium".to_owned()),
+    }
+}
+
+fn all(count: u64, mut problem: impl FnMut(&mut Pcg64Mcg) -> Problem) {
+    let mut failures = Vec::new();
+    for seed in 0..count {
+        if let Err(why) = answer(&problem(&mut Pcg64Mcg::seed_from_u64(seed))) {
+            failures.push(format!("seed {seed}: {why}"));
+        }
+    }
+    assert!(failures.is_empty(), "{} of {count}: {failures:#?}", failures.len());
+}
+
+#[test]
+fn small_markets() {
+    all(2000, |random| cluster(random, 12, 8, 4));
+}
+
+#[test]
+fn markets_of_many_users() {
+    all(20, |random| cluster(random, 150, 20, 3));
+}
