@@ -87,7 +87,7 @@ fn check_user(
     for i in instance.scaled.classes(n) {
         let scale = costs.of(&mut cost, n, i, &base);
         let most = worths.most(&upper, n, i);
-        if most.numerator * &costs.denominator * &*scale > Integer::from(&cost * most.denominator) {
+        if most.numerator * &costs.denominator * &*scale > &cost * most.denominator {
             return Err(too_low(instance, n, i));
         }
     }
