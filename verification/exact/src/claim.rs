@@ -4,15 +4,12 @@ use std::fmt;
 
 use evenhand_problem::{Problem, Rational};
 
-use crate::axiom::feasible::Limit;
-use crate::axiom::max_min::Level;
-use crate::axiom::njc::{self, Complaint, Witness};
 use crate::axiom::{
-    Axiom, bottleneck, envy_free, feasible, max_min, pareto_optimal, proportional, sharing_incentive,
+    Axiom, bottleneck, envy_free, feasible, max_min, njc, pareto_optimal, proportional, sharing_incentive,
 };
-use crate::instance::{Instance, InstanceError, Tasks};
+use crate::evidence::Evidence;
+use crate::instance::{Instance, InstanceError};
 use crate::parameters::Parameters;
-use crate::prices::Prices;
 use crate::share::{Share, ShareCoefficients, ShareError};
 
 /// Why evidence does not show what it should, in words that name what is false.
@@ -45,68 +42,6 @@ impl From<ShareError> for Refusal {
     fn from(error: ShareError) -> Self {
         Self::new(error.to_string())
     }
-}
-
-/// What shows that a claim is true. Users, rows, classes and resources by index.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub enum Evidence {
-    /// Nothing to show: non-wasteful, not applicable, or nothing is compared.
-    #[default]
-    None,
-    /// Feasible: the tightest (or most violated) limit and its slack, in its own units or in tasks.
-    Limit {
-        /// What is limited.
-        limit: Limit,
-        /// What is left of it.
-        slack: Rational,
-    },
-    /// Sharing incentive: the user with the least margin.
-    Entitlement {
-        /// The user.
-        user: usize,
-        /// Minus the margin, in tasks, where the axiom is violated.
-        loss: Option<Rational>,
-    },
-    /// Envy-free: the pair with the least margin.
-    Envy {
-        /// The user that envies, or comes closest to it.
-        user: usize,
-        /// The user that it looks at.
-        envied: usize,
-        /// Minus the margin, in tasks, where the axiom is violated.
-        gain: Option<Rational>,
-    },
-    /// Pareto optimal and proportional: yes. For proportional the weights are left empty.
-    Prices(Prices),
-    /// Pareto optimal: no, since this allocation is better for somebody and worse for nobody.
-    Dominating(Tasks),
-    /// Max-min: yes.
-    Levels {
-        /// The resource that is shared, for the bottleneck axioms.
-        resource: Option<usize>,
-        /// The levels, in any order.
-        levels: Vec<Level>,
-    },
-    /// Max-min: no, since this allocation gives the user more and nobody less that has no more.
-    Rise {
-        /// The resource that is shared, for the bottleneck axioms.
-        resource: Option<usize>,
-        /// The user that rises.
-        user: usize,
-        /// The allocation.
-        allocation: Tasks,
-    },
-    /// No justified complaints: what answers the complaint of every active user, by user.
-    Witnesses(Vec<Option<Witness>>),
-    /// No justified complaints: no, since this user has one.
-    Complaint(Complaint),
-    /// Proportional: no, since this allocation has a larger sum.
-    Better(Tasks),
-    /// Proportional: no, since this user could be given something and has nothing.
-    Nothing {
-        /// The user.
-        user: usize,
-    },
 }
 
 /// One axiom of one allocation, judged.

@@ -329,7 +329,7 @@ fn random(seed: u64) -> (Problem, Allocation) {
     let constraints = Constraints::new(&problem, sharing);
     let mut left: Vec<Rational> = constraints.rows().iter().map(|row| row.capacity.clone()).collect();
     let mut tasks = vec![Vec::new(); n];
-    for user in 0..n {
+    for (user, tasks) in tasks.iter_mut().enumerate() {
         for i in 0..k {
             let Some(usage) = constraints.usage(user, i).filter(|_| rng.random_bool(0.8)) else { continue };
             let rows = constraints.class_rows(i);
@@ -339,7 +339,7 @@ fn random(seed: u64) -> (Problem, Allocation) {
             for (row, d) in rows.zip(usage.iter()) {
                 left[row] -= Rational::from(d * &x);
             }
-            tasks[user].push((i, x));
+            tasks.push((i, x));
         }
     }
     (problem, Allocation { tasks, sharing, ..Allocation::default() })

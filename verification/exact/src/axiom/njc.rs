@@ -18,7 +18,7 @@ use std::borrow::Cow;
 
 use evenhand_problem::RowKind;
 use rayon::prelude::*;
-use rug::{Integer, Rational};
+use rug::{Assign, Integer, Rational};
 
 use crate::claim::Refusal;
 use crate::instance::Instance;
@@ -220,7 +220,7 @@ impl<'a, 'b> Shares<'a, 'b> {
 
     fn in_tasks(&self, margin: &Quotient) -> Rational {
         let scale = Integer::from(&self.instance.denominator * &self.instance.scaled.active_weight);
-        Rational::from((&margin.numerator, Integer::from(&margin.denominator * scale)))
+        Rational::from((&margin.numerator, &margin.denominator * scale))
     }
 
     /// The best margin of user `n` and what gives it; `None` when it is not active.
@@ -230,12 +230,12 @@ impl<'a, 'b> Shares<'a, 'b> {
         }
         let mut best = self.satisfied(n).map(|margin| (margin, Witness::Satisfied));
         let weight = self.instance.scaled.weight(n);
+        let mut scratch = Default::default();
         for i in self.instance.scaled.classes(n) {
             let held = self.held(n, i);
             for row in self.instance.constraints().class_rows(i) {
-                // A row that is not saturated has a negative margin.
-                let hopeless = best.as_ref().is_some_and(|(best, _)| best.numerator >= 0);
-                if hopeless && !self.missing[row].is_zero() {
+                let best_yet = best.as_ref().map(|(best, _)| best);
+                if best_yet.is_some_and(|best| self.is_hopeless(n, row, best, &mut scratch)) {
                     continue;
                 }
                 let Some(margin) = self.on_row(n, row, &held, &weight) else { continue };
@@ -245,6 +245,22 @@ impl<'a, 'b> Shares<'a, 'b> {
             }
         }
         best
+    }
+
+    /// Whether the slack of the row alone shows that its margin is no better than `best`: most rows of
+    /// most problems need no more than this.
+    fn is_hopeless(&self, n: usize, row: usize, best: &Quotient, scratch: &mut [Integer; 2]) -> bool {
+        if self.missing[row].is_zero() || best.numerator >= 0 {
+            return !self.missing[row].is_zero();
+        }
+        let at = &self.instance.constraints().rows()[row];
+        let RowKind::Resource(r) = at.kind else { return false };
+        // -missing / demand <= best.
+        let [low, high] = scratch;
+        low.assign(&self.missing[row] * &best.denominator);
+        high.assign(&best.numerator * &self.instance.scaled.demand(n, at.server)[r]);
+        *low += &*high;
+        *low >= 0
     }
 
     /// The margin that one witness gives to user `n`.

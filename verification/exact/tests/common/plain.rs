@@ -163,14 +163,14 @@ impl<'a> Plain<'a> {
         }
         let due = self.entitled(n) * &at.capacity / &usage;
         let slack = (&at.capacity - self.used(row)).abs() / usage;
-        let held = Rational::from(&self.x[n][at.server] - due);
+        let held = &self.x[n][at.server] - due;
         Some(if slack.is_zero() { held } else { held.min(-slack) })
     }
 
     fn entitled(&self, n: usize) -> Rational {
         let active = self.users().filter(|&n| self.p.is_active(n));
         let weights: Rational = active.map(|n| self.p.users()[n].weight()).sum();
-        Rational::from(self.p.users()[n].weight() / weights)
+        self.p.users()[n].weight() / weights
     }
 
     /// The best that speaks for user `n`.
@@ -401,7 +401,7 @@ fn proportional_is_true(x: &Plain<'_>, claim: &Claim, holds: bool, tolerance: &R
                 let worths = &worths;
                 move |n: usize, i: usize| {
                     let active = p.is_active(n);
-                    if active { Rational::from(&worths[n][end] * u(n, i)) } else { zero() }
+                    if active { &worths[n][end] * u(n, i) } else { zero() }
                 }
             };
             let gap = x.gap_between(prices, &a(0), &a(1))?;

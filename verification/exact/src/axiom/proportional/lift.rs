@@ -1,6 +1,7 @@
 //! Prices that a solver found nearly right, raised until every inequality holds.
 
 use rayon::prelude::*;
+use rug::ops::DivRounding;
 use rug::{Integer, Rational};
 
 use super::rounded::{Rounded, Towards};
@@ -11,7 +12,8 @@ use crate::prices::Prices;
 use crate::quotient::Quotient;
 use crate::share::ShareCoefficients;
 
-/// Bits of a factor or a price that is computed here: a short one is quick to check.
+/// Bits of a price that is computed here, and of what follows the point in a factor: short numbers are
+/// quick to check.
 const BITS: u32 = 128;
 
 /// Prices near the given ones for which [`gap`](super::gap) finds every inequality true.
@@ -38,9 +40,8 @@ pub fn lift_prices(
     let costs = Costs::new(instance, row_prices, user_prices, std::iter::empty()).ok()?;
     let needs = Needs { instance, worths, costs };
     let users = 0..instance.problem().n_users();
-    let shortfalls: Vec<_> =
-        users.clone().into_par_iter().filter_map(|n| needs.shortfall(n).map(|short| (n, short))).collect();
-    if shortfalls.iter().all(|(_, short)| short.is_covered) {
+    let shortfalls: Vec<_> = users.clone().into_par_iter().filter_map(|n| needs.shortfall(n)).collect();
+    if shortfalls.iter().all(|short| short.is_covered) {
         let (rows, users) = (row_prices.to_vec(), user_prices.to_vec());
         return Some(Prices { user_weights: Vec::new(), rows, users });
     }
@@ -53,8 +54,8 @@ pub fn lift_prices(
 
 /// By how much the row prices alone fall short of what a user's tasks are worth.
 struct Shortfall {
-    /// The factor that the row prices need; `None` when they are 0.
-    factor: Option<Quotient>,
+    /// The factor that the row prices need, times `2^BITS` and rounded up; `None` when they are 0.
+    factor: Option<Integer>,
     /// What all tasks of the user cost at the row prices; `None` when they are unlimited.
     cost: Option<Rational>,
     /// Whether the price on its tasks makes up for it.
@@ -84,8 +85,7 @@ impl Needs<'_, '_> {
             let need = Integer::from(&most.numerator * &over);
             let covered = Integer::from(&cost + self.costs.user(n) * &*scale) * &most.denominator;
             is_covered &= need <= covered;
-            let factor =
-                (!cost.is_zero()).then(|| Quotient::new(need, Integer::from(&cost * most.denominator)));
+            let factor = (!cost.is_zero()).then(|| Quotient::new(need, &cost * most.denominator));
             let is_worse = worst.as_ref().is_none_or(|(worst, _)| match (worst, &factor) {
                 (Some(worst), Some(factor)) => factor > worst,
                 (worst, factor) => worst.is_some() && factor.is_none(),
@@ -102,16 +102,17 @@ impl Needs<'_, '_> {
             let all = Quotient::new(cost.numerator * tasks.numer(), cost.denominator * tasks.denom());
             if all.numerator.is_zero() { Rational::new() } else { rounded(&all, Towards::Zero) }
         });
+        let factor = factor.map(|factor| (factor.numerator << BITS).div_ceil(factor.denominator));
         Some(Shortfall { factor, cost, is_covered })
     }
 
     /// The factor with the least `eps`: with a factor `f` a feasible `x` has
     /// `eps = f sum p C + sum_n q_n(f) T_n`, up to what does not depend on `f`, and `q_n(f) T_n` falls
     /// by the cost of all tasks of `n` for every unit of `f` up to the factor that `n` needs.
-    fn factor(&self, shortfalls: Vec<(usize, Shortfall)>, row_prices: &[Rational]) -> Option<Rational> {
-        let mut least = Quotient::new(Integer::from(1), Integer::from(1));
+    fn factor(&self, shortfalls: Vec<Shortfall>, row_prices: &[Rational]) -> Option<Rational> {
+        let mut least = Integer::from(1) << BITS;
         let mut finite = Vec::new();
-        for (_, short) in shortfalls {
+        for short in shortfalls {
             match (short.factor, short.cost) {
                 (None, None) => return None,
                 (Some(factor), None) => least = least.max(factor),
@@ -120,7 +121,7 @@ impl Needs<'_, '_> {
                 (None, Some(_)) => {}
             }
         }
-        finite.par_sort_by(|(a, _), (b, _)| b.cmp(a));
+        finite.par_sort_unstable_by(|(a, _), (b, _)| b.cmp(a));
         let rows = self.instance.constraints().rows().iter().zip(row_prices);
         let mut slope: Rational = rows.map(|(row, price)| Rational::from(&row.capacity * price)).sum();
         for (factor, cost) in finite {
@@ -130,7 +131,7 @@ impl Needs<'_, '_> {
                 break;
             }
         }
-        Some(rounded(&least, Towards::Infinity))
+        Some(Rational::from((least, Integer::from(1) << BITS)))
     }
 
     /// `q_n` once the row prices are multiplied by `factor`: the given one where it is enough and not

@@ -17,11 +17,12 @@
 //! Evidence of no: a feasible `y` with a larger sum, or an active user with `U_n = 0` (or less): then
 //! `a_ni` has no bound, and there is no margin.
 //!
-//! For `alpha = 1` all of it is exact. Otherwise `U_n^alpha` can be irrational, and its exact sums
-//! can have a denominator of every user: for integer `alpha` they are exact while they are short, and
-//! else every `a_ni` is enclosed to more than 50 significant digits, by exact integer roots, and the
-//! end of the enclosure is taken that makes the claim harder to prove. `alpha` is positive, with a
-//! numerator and a denominator of at most [`MAX_ALPHA_TERM`].
+//! Evidence of yes is judged exactly for `alpha = 1` (where no `x_ni` is negative). Elsewhere
+//! `U_n^alpha` can be irrational, and exact sums can have a denominator of every user: they are exact
+//! for integer `alpha` while they are short, and else every `a_ni` is enclosed to more than 50
+//! significant digits, by exact integer roots, and the end of the enclosure is taken that makes the
+//! claim harder to prove. `alpha` is positive, with a numerator and a denominator of at most
+//! [`MAX_ALPHA_TERM`].
 
 mod lift;
 mod rounded;
@@ -87,7 +88,7 @@ fn check_user(
     for i in instance.scaled.classes(n) {
         let scale = costs.of(&mut cost, n, i, &base);
         let most = worths.most(&upper, n, i);
-        if most.numerator * &costs.denominator * &*scale > Integer::from(&cost * most.denominator) {
+        if most.numerator * &costs.denominator * &*scale > &cost * most.denominator {
             return Err(too_low(instance, n, i));
         }
     }

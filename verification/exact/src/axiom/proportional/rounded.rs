@@ -91,7 +91,7 @@ impl Rounded {
         let by = u32::try_from(self.exponent.unsigned_abs()).unwrap_or(u32::MAX);
         let scale = Integer::from(2).pow(by);
         if self.exponent >= 0 {
-            Quotient::new(Integer::from(&self.mantissa * scale), Integer::from(1))
+            Quotient::new(&self.mantissa * scale, Integer::from(1))
         } else {
             Quotient::new(self.mantissa.clone(), scale)
         }

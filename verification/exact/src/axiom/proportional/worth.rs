@@ -115,7 +115,7 @@ impl<'a, 'b> Worths<'a, 'b> {
             let opposite = if way == Towards::Zero { Towards::Infinity } else { Towards::Zero };
             let power = Rounded::new(&level, opposite).power(self.alpha.0, opposite);
             let power = power.root(self.alpha.1, opposite).to_quotient();
-            let numerator = Integer::from(weight.numer() * power.denominator);
+            let numerator = weight.numer() * power.denominator;
             Rounded::new(&Quotient::new(numerator, power.numerator * weight.denom()), way).to_quotient()
         })
     }

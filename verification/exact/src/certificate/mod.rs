@@ -1,0 +1,109 @@
+//! Certificates: a problem, an allocation of it, and what is claimed about it; written and read as
+//! JSON.
+//!
+//! Evidence by axiom, zeros left out, users, servers and resources by name:
+//!
+//! | axiom | yes | no |
+//! |---|---|---|
+//! | feasible | `{"server", "resource", "slack"}`, `{"user", "slack"}` (its tasks) or `{"user", "server", "slack"}` (an entry) | the same |
+//! | non-wasteful | `{}` | |
+//! | envy-free | `{"tightest": {"user", "envied"}}` | `{"user", "envied", "gain"}` |
+//! | sharing-incentive | `{"tightest": {"user"}}` | `{"user", "loss"}` |
+//! | pareto-optimal | `{"user_weights": {user: l}, "prices": {server: {resource: p}}, "user_prices": {user: q}}` | `{"dominating": {user: {server: y}}}` |
+//! | max-min | `{"levels": [{"level", "user_weights", "prices", "user_prices"}]}` | `{"user", "allocation": {user: {server: y}}}` |
+//! | njc | `{"witness": {user: {"server", "resource"} or "satisfied"}}` | `{"user", "entitlement", "shares": {server: {resource: share}}}`, zeros included |
+//! | proportional | `{"prices", "user_prices"}` | `{"better": {user: {server: y}}}`, or `{"user"}`, which has nothing |
+//! | the bottleneck axioms | as max-min, with `"resource"` | as max-min, with `"resource"` |
+//!
+//! The row of a class whose time is shared is the resource `time`. Slacks are in the units of the
+//! row or in tasks, gains and losses in tasks, prices per unit of the resource (or of time). All
+//! numbers are written as exact strings, whatever the arithmetic of the allocation, so that reading
+//! them back gives the same number.
+
+mod read;
+mod write;
+
+use evenhand_problem::format::{FormatError, Source, problem_to_json};
+use evenhand_problem::number::format_stated;
+use evenhand_problem::{Allocation, Place, Problem, Rational};
+
+use self::read::Reader;
+use self::write::{Json, Names, string};
+use crate::claim::Claim;
+
+/// The version of the format that is written, and the only one that is read.
+pub const VERSION: u32 = 1;
+
+/// A problem, an allocation of it, and what is claimed about it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Certificate {
+    /// The problem.
+    pub problem: Problem,
+    /// The allocation.
+    pub allocation: Allocation,
+    /// What the reader of the claims tolerates, in tasks (feasible: as a fraction of the capacity).
+    pub tolerance: Rational,
+    /// The axioms that were examined.
+    pub claims: Vec<Claim>,
+    /// Names of the axioms that were not.
+    pub not_checked: Vec<String>,
+}
+
+impl Certificate {
+    /// The certificate as JSON; the same certificate gives the same bytes.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let names = Names::new(&self.problem, self.allocation.sharing);
+        let mut out = format!("{{\"kind\": \"certificate\", \"version\": {VERSION},\n\"problem\": ");
+        out.push_str(problem_to_json(&self.problem).trim_end());
+        out.push_str(",\n\"allocation\": ");
+        out.push_str(&names.allocation(&self.allocation).text());
+        out.push_str(",\n\"tolerance\": ");
+        out.push_str(&string(&format_stated(&self.tolerance)).text());
+        out.push_str(",\n\"claims\": [");
+        for (position, claim) in self.claims.iter().enumerate() {
+            out.push_str(if position == 0 { "\n" } else { ",\n" });
+            out.push_str(&names.claim(claim).text());
+        }
+        out.push_str("\n],\n\"not_checked\": ");
+        out.push_str(&Json::List(self.not_checked.iter().map(|name| string(name)).collect()).text());
+        out.push_str("\n}\n");
+        out
+    }
+
+    /// Reads a certificate. What it states is not checked here: [`check`](crate::check).
+    ///
+    /// # Errors
+    /// [`FormatError`] for whatever is no certificate: unknown fields, names or axioms, evidence
+    /// that is not of the form that the axiom takes.
+    pub fn parse(source: &Source<'_>) -> Result<Self, FormatError> {
+        let document = source.document()?;
+        let object = document.object(document.root())?;
+        object.of_kind(&document, "certificate")?;
+        let fields = ["kind", "version", "problem", "allocation", "tolerance", "claims", "not_checked"];
+        object.only(&document, &fields)?;
+        let version = object.need(&document, "version")?;
+        if document.number(version)? != VERSION {
+            return Err(document.error(version, format!("expected version {VERSION}")));
+        }
+        let at = |name: &str| Place::root().key(name);
+        let problem = source.problem_in(object.need(&document, "problem")?, &at("problem"))?;
+        let raw = object.need(&document, "allocation")?;
+        let allocation = source.allocation_in(raw, &at("allocation"), &problem)?.allocation;
+        let tolerance = match object.get("tolerance") {
+            None => Rational::new(),
+            Some(raw) => {
+                let value = document.number(raw)?;
+                if value < 0 {
+                    return Err(document.error(raw, "a tolerance is at least 0"));
+                }
+                value
+            }
+        };
+        let reader = Reader::new(&document, &problem, allocation.sharing);
+        let claims = document.list(object.need(&document, "claims")?)?;
+        let claims = claims.into_iter().map(|raw| reader.claim(raw)).collect::<Result<_, _>>()?;
+        let not_checked = reader.not_checked(object.need(&document, "not_checked")?)?;
+        Ok(Self { problem, allocation, tolerance, claims, not_checked })
+    }
+}

@@ -1,0 +1,251 @@
+//! Writing certificates.
+
+use std::collections::BTreeMap;
+
+use evenhand_problem::number::format_stated;
+use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, RowKind, Sharing};
+use serde::{Serialize, Serializer};
+
+use crate::axiom::Axiom;
+use crate::axiom::feasible::Limit;
+use crate::axiom::njc::Witness;
+use crate::checker::Verdict;
+use crate::claim::Claim;
+use crate::evidence::Evidence;
+use crate::instance::Tasks;
+use crate::prices::Prices;
+
+/// What is written; objects keep their order.
+pub(super) enum Json {
+    Null,
+    Bool(bool),
+    Count(usize),
+    Text(String),
+    List(Vec<Self>),
+    Object(Vec<(String, Self)>),
+}
+
+impl Json {
+    pub fn text(&self) -> String {
+        // Strings, lists and objects with string keys: there is nothing that cannot be written.
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}
+
+impl Serialize for Json {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Null => serializer.serialize_unit(),
+            Self::Bool(value) => serializer.serialize_bool(*value),
+            Self::Count(value) => serializer.serialize_u64(*value as u64),
+            Self::Text(text) => serializer.serialize_str(text),
+            Self::List(list) => serializer.collect_seq(list),
+            Self::Object(fields) => serializer.collect_map(fields.iter().map(|(key, value)| (key, value))),
+        }
+    }
+}
+
+pub(super) fn string(text: &str) -> Json {
+    Json::Text(text.to_owned())
+}
+
+fn number(value: &Rational) -> Json {
+    Json::Text(value.to_string())
+}
+
+fn fields<const N: usize>(fields: [(&str, Json); N]) -> Json {
+    Json::Object(fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+}
+
+impl Verdict {
+    /// `{"valid", "claims", "reason"}`, without a reason when there is none.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let mut all = vec![
+            ("valid".to_owned(), Json::Bool(self.valid)),
+            ("claims".to_owned(), Json::Count(self.claims)),
+        ];
+        all.extend(self.reason.as_ref().map(|reason| ("reason".to_owned(), string(reason))));
+        all.push(("tolerance".to_owned(), string(&format_stated(&self.tolerance))));
+        Json::Object(all).text()
+    }
+}
+
+/// Writes indices as names.
+pub(super) struct Names<'a> {
+    problem: &'a Problem,
+    constraints: Constraints<'a>,
+}
+
+impl<'a> Names<'a> {
+    pub fn new(problem: &'a Problem, sharing: Sharing) -> Self {
+        Self { problem, constraints: Constraints::new(problem, sharing) }
+    }
+
+    // An index that is out of range names nothing: the writer cannot panic, and the file is refused.
+    fn user(&self, n: usize) -> String {
+        self.problem.users().get(n).map_or_else(String::new, |user| user.name().to_owned())
+    }
+
+    fn server(&self, i: usize) -> String {
+        self.problem.servers().get(i).map_or_else(String::new, |server| server.name().to_owned())
+    }
+
+    fn resource(&self, r: usize) -> String {
+        self.problem.resources().get(r).cloned().unwrap_or_default()
+    }
+
+    fn kind(&self, kind: RowKind) -> String {
+        match kind {
+            RowKind::Resource(r) => self.resource(r),
+            RowKind::Time => "time".to_owned(),
+        }
+    }
+
+    pub fn allocation(&self, allocation: &Allocation) -> Json {
+        let mut fields = vec![("kind".to_owned(), string("allocation"))];
+        if let Some(mechanism) = &allocation.mechanism {
+            fields.push(("mechanism".to_owned(), string(mechanism)));
+        }
+        let sharing = if allocation.sharing == Sharing::Tdm { "tdm" } else { "rdm" };
+        fields.push(("sharing".to_owned(), string(sharing)));
+        let arithmetic = if allocation.arithmetic == Arithmetic::Exact { "exact" } else { "float" };
+        fields.push(("arithmetic".to_owned(), string(arithmetic)));
+        fields.push(("tasks".to_owned(), self.tasks(&allocation.tasks)));
+        Json::Object(fields)
+    }
+
+    fn tasks(&self, tasks: &Tasks) -> Json {
+        let users = tasks.iter().enumerate().map(|(n, on)| {
+            let on = on.iter().filter(|(_, x)| !x.is_zero()).map(|(i, x)| (self.server(*i), number(x)));
+            (self.user(n), Json::Object(on.collect()))
+        });
+        Json::Object(users.filter(|(_, on)| !matches!(on, Json::Object(on) if on.is_empty())).collect())
+    }
+
+    pub fn claim(&self, claim: &Claim) -> Json {
+        let mut fields = vec![("axiom".to_owned(), string(claim.axiom.name()))];
+        if let Some(share) = claim.share {
+            fields.push(("share".to_owned(), Json::Text(share.name(self.problem))));
+        }
+        if let Some(alpha) = &claim.alpha {
+            fields.push(("alpha".to_owned(), number(alpha)));
+        }
+        fields.push(("holds".to_owned(), claim.holds.map_or(Json::Null, Json::Bool)));
+        fields.push(("margin".to_owned(), claim.margin.as_ref().map_or(Json::Null, number)));
+        let evidence = match &claim.evidence {
+            Evidence::Prices(prices) if claim.axiom == Axiom::Proportional => {
+                Json::Object(self.prices(prices).into_iter().skip(1).collect())
+            }
+            evidence => self.evidence(evidence),
+        };
+        fields.push(("evidence".to_owned(), evidence));
+        if let Some(why) = &claim.why {
+            fields.push(("why".to_owned(), string(why)));
+        }
+        Json::Object(fields)
+    }
+
+    fn evidence(&self, evidence: &Evidence) -> Json {
+        let user = |n: &usize| Json::Text(self.user(*n));
+        let of = |resource: &Option<usize>, rest: Vec<(&str, Json)>| {
+            let resource = resource.map(|r| ("resource", Json::Text(self.resource(r))));
+            let all = resource.into_iter().chain(rest);
+            Json::Object(all.map(|(name, value)| (name.to_owned(), value)).collect())
+        };
+        match evidence {
+            Evidence::None => fields([]),
+            Evidence::Limit { limit, slack } => self.limit(*limit, slack),
+            Evidence::Entitlement { user: n, loss: None } => {
+                fields([("tightest", fields([("user", user(n))]))])
+            }
+            Evidence::Entitlement { user: n, loss: Some(loss) } => {
+                fields([("user", user(n)), ("loss", number(loss))])
+            }
+            Evidence::Envy { user: n, envied, gain: None } => {
+                fields([("tightest", fields([("user", user(n)), ("envied", user(envied))]))])
+            }
+            Evidence::Envy { user: n, envied, gain: Some(gain) } => {
+                fields([("user", user(n)), ("envied", user(envied)), ("gain", number(gain))])
+            }
+            Evidence::Prices(prices) => Json::Object(self.prices(prices)),
+            Evidence::Dominating(tasks) => fields([("dominating", self.tasks(tasks))]),
+            Evidence::Levels { resource, levels } => {
+                let levels = levels.iter().map(|level| {
+                    let mut fields = vec![("level".to_owned(), number(&level.level))];
+                    fields.extend(self.prices(&level.prices));
+                    Json::Object(fields)
+                });
+                of(resource, vec![("levels", Json::List(levels.collect()))])
+            }
+            Evidence::Rise { resource, user: n, allocation } => {
+                of(resource, vec![("user", user(n)), ("allocation", self.tasks(allocation))])
+            }
+            Evidence::Witnesses(witnesses) => {
+                let stated = witnesses.iter().enumerate().filter_map(|(n, w)| Some((n, (*w)?)));
+                let stated = stated.map(|(n, witness)| (self.user(n), self.witness(witness)));
+                fields([("witness", Json::Object(stated.collect()))])
+            }
+            Evidence::Complaint(complaint) => {
+                let shares = complaint.shares.iter().map(|(row, share)| (*row, share));
+                fields([
+                    ("user", user(&complaint.user)),
+                    ("entitlement", number(&complaint.entitlement)),
+                    ("shares", self.by_row(shares)),
+                ])
+            }
+            Evidence::Better(tasks) => fields([("better", self.tasks(tasks))]),
+            Evidence::Nothing { user: n } => fields([("user", user(n))]),
+        }
+    }
+
+    fn witness(&self, witness: Witness) -> Json {
+        let Witness::Row(row) = witness else { return string("satisfied") };
+        let rows = self.constraints.rows();
+        let named = rows.get(row).map(|at| (self.server(at.server), self.kind(at.kind)));
+        let (server, resource) = named.unwrap_or_default();
+        fields([("server", Json::Text(server)), ("resource", Json::Text(resource))])
+    }
+
+    fn limit(&self, limit: Limit, slack: &Rational) -> Json {
+        let slack = ("slack", number(slack));
+        match limit {
+            Limit::Row(row) => {
+                let (server, kind) = self
+                    .constraints
+                    .rows()
+                    .get(row)
+                    .map_or_else(Default::default, |row| (self.server(row.server), self.kind(row.kind)));
+                fields([("server", Json::Text(server)), ("resource", Json::Text(kind)), slack])
+            }
+            Limit::Tasks(n) => fields([("user", Json::Text(self.user(n))), slack]),
+            Limit::Entry(n, i) => {
+                fields([("user", Json::Text(self.user(n))), ("server", Json::Text(self.server(i))), slack])
+            }
+        }
+    }
+
+    fn prices(&self, prices: &Prices) -> Vec<(String, Json)> {
+        let by_user = |values: &[Rational]| {
+            let values = values.iter().enumerate().filter(|(_, value)| !value.is_zero());
+            Json::Object(values.map(|(n, value)| (self.user(n), number(value))).collect())
+        };
+        let rows = prices.rows.iter().enumerate().filter(|(_, price)| !price.is_zero());
+        vec![
+            ("user_weights".to_owned(), by_user(&prices.user_weights)),
+            ("prices".to_owned(), self.by_row(rows)),
+            ("user_prices".to_owned(), by_user(&prices.users)),
+        ]
+    }
+
+    /// `{server: {resource: value}}`.
+    fn by_row<'v>(&self, values: impl Iterator<Item = (usize, &'v Rational)>) -> Json {
+        let mut by_server: BTreeMap<usize, Vec<(String, Json)>> = BTreeMap::new();
+        for (row, value) in values {
+            let Some(at) = self.constraints.rows().get(row) else { continue };
+            by_server.entry(at.server).or_default().push((self.kind(at.kind), number(value)));
+        }
+        let rows = by_server.into_iter().map(|(i, values)| (self.server(i), Json::Object(values)));
+        Json::Object(rows.collect())
+    }
+}
