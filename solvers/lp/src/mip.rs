@@ -157,7 +157,9 @@ impl MipModel {
         model.try_set_option("threads", 1).map_err(option("threads"))?;
 
         let solved = model.try_solve().map_err(refused("solve"))?;
-        let has_solution = solved.primal_solution_status() == HighsSolutionStatus::Feasible;
+        // Not `primal_solution_status`, which panics where HiGHS has nothing to tell.
+        let found = solved.int_info_value(c"primal_solution_status");
+        let has_solution = found.is_ok_and(|found| found == HighsSolutionStatus::Feasible as i64);
         let status = match solved.status() {
             HighsModelStatus::Optimal => MipStatus::Optimal,
             HighsModelStatus::ReachedTimeLimit if has_solution => MipStatus::TimeLimit,

@@ -511,10 +511,13 @@ fn faces_that_do_not_fit() {
 fn limits_are_honoured() {
     let problem = circulant();
     let constraints = Constraints::new(&problem, Sharing::Rdm);
-    let few = |choices: usize, rays: usize| enumerate(&constraints, &Limits { choices, rays });
-    let choices = "choices of bottlenecks and witnesses";
-    assert_eq!(few(5, 1000), Err(LpError::Budget { what: choices, limit: 5 }));
-    assert_eq!(few(1000, 2), Err(LpError::Budget { what: "rays of one polytope", limit: 2 }));
+    let few = |limits: Limits| enumerate(&constraints, &limits).map(|set| set.polytopes.len());
+    let spent = |what: &'static str, limit: usize| Err(LpError::Budget { what, limit });
+    let limits = Limits::default();
+    assert_eq!(few(Limits { choices: 5, ..limits }), spent("choices of bottlenecks and witnesses", 5));
+    assert_eq!(few(Limits { rays: 2, ..limits }), spent("rays of one polytope", 2));
+    assert_eq!(few(Limits { vertices: 17, ..limits }), spent("vertices", 17));
+    assert_eq!(few(limits), Ok(6));
     let mut settings = SelectSettings::default();
     settings.mip.time_limit = 0.0;
     assert_eq!(select(&constraints, Goal::MaxTasks, &settings), Err(LpError::TimeLimit));

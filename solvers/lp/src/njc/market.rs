@@ -41,7 +41,7 @@ pub struct Placement {
     pub i: usize,
     /// `(row, usage of it by one task)`, usage not 0.
     pub usage: SparseRow,
-    /// No more tasks than this fit: `gamma_ni`.
+    /// No more tasks than this can be there: `gamma_ni`, or all that the user has.
     pub most: Rational,
 }
 
@@ -63,11 +63,11 @@ impl<'a> Market<'a> {
             let start = placements.len();
             if problem.is_active(n) {
                 let classes = (0..problem.n_servers()).filter(|&i| problem.can_run(n, i));
-                placements.extend(classes.map(|i| Placement {
-                    n,
-                    i,
-                    usage: capacity_entries(constraints, n, i),
-                    most: problem.gamma(n, i),
+                let limit = problem.users()[n].tasks();
+                placements.extend(classes.map(|i| {
+                    let (usage, gamma) = (capacity_entries(constraints, n, i), problem.gamma(n, i));
+                    let most = limit.filter(|limit| **limit < gamma).cloned().unwrap_or(gamma);
+                    Placement { n, i, usage, most }
                 }));
             }
             of_user.push(start..placements.len());

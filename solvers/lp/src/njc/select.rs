@@ -29,6 +29,9 @@ use super::polytope;
 use crate::error::LpError;
 use crate::mip::{MipColumn, MipModel, MipRow, MipSettings, MipSolution, MipStatus};
 
+/// Tolerances to try when HiGHS finds no allocation at all.
+const WIDER_TOLERANCES: [f64; 2] = [1e-7, 1e-6];
+
 /// Limits of [`select`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SelectSettings {
@@ -68,6 +71,7 @@ pub struct Selection {
 ///
 /// # Errors
 /// [`LpError::TimeLimit`] when the time was up before any solution was found,
+/// [`LpError::Infeasible`] when entitlements are so far apart (1e9 and more) that HiGHS finds none,
 /// [`LpError::FacesRefuted`] after too many faces that are empty in exact arithmetic, and whatever
 /// else HiGHS says.
 pub fn select(
@@ -103,7 +107,7 @@ pub fn select(
     }
 }
 
-/// The programme, in scaled units: placements in `gamma_ni`, rows in capacities.
+/// The programme, in scaled units: placements in the most that can be there, rows in capacities.
 struct Model {
     mip: MipModel,
     /// `(user, witness, column of its binary)`.
@@ -230,7 +234,15 @@ impl Model {
             let (values, status) = (Vec::new(), MipStatus::Optimal);
             return Ok(MipSolution { values, objective: 0.0, bound: 0.0, status, nodes: 0 });
         }
-        self.mip.solve(settings)
+        let mut result = self.mip.solve(settings);
+        // There always is an NJC allocation, but HiGHS may miss it where numbers are far apart.
+        for tolerance in WIDER_TOLERANCES {
+            if !matches!(result, Err(LpError::Infeasible | LpError::UnboundedOrInfeasible)) {
+                break;
+            }
+            result = self.mip.solve(&MipSettings { tolerance, ..*settings });
+        }
+        result
     }
 
     /// The face of a solution, with no more bottlenecks than its witnesses need, and the binaries of
