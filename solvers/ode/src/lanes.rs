@@ -85,12 +85,12 @@ fn add_products_2x2<S: Simd>(simd: S, left: &[f64], right: &[f64], above: &mut [
     let below = S::as_mut_simd_f64s(below).0;
     let vectors = LANES / S::F64_LANES;
     let mut sums = [[simd.splat_f64s(0.0); LANES]; 4];
-    for v in 0..vectors {
-        sums[0][v] = above[v];
-        sums[1][v] = above[vectors + v];
-        sums[2][v] = below[v];
-        sums[3][v] = below[vectors + v];
-    }
+    let (above_c, above_d) = above.split_at_mut(vectors);
+    let (below_c, below_d) = below.split_at_mut(vectors);
+    sums[0][..vectors].copy_from_slice(above_c);
+    sums[1][..vectors].copy_from_slice(above_d);
+    sums[2][..vectors].copy_from_slice(below_c);
+    sums[3][..vectors].copy_from_slice(below_d);
     let left = a.chunks_exact(vectors).zip(b.chunks_exact(vectors));
     let right = c.chunks_exact(vectors).zip(d.chunks_exact(vectors));
     for ((a, b), (c, d)) in left.zip(right) {
@@ -101,12 +101,10 @@ fn add_products_2x2<S: Simd>(simd: S, left: &[f64], right: &[f64], above: &mut [
             sums[3][v] = simd.add_f64s(sums[3][v], simd.mul_f64s(b[v], d[v]));
         }
     }
-    for v in 0..vectors {
-        above[v] = sums[0][v];
-        above[vectors + v] = sums[1][v];
-        below[v] = sums[2][v];
-        below[vectors + v] = sums[3][v];
-    }
+    above_c.copy_from_slice(&sums[0][..vectors]);
+    above_d.copy_from_slice(&sums[1][..vectors]);
+    below_c.copy_from_slice(&sums[2][..vectors]);
+    below_d.copy_from_slice(&sums[3][..vectors]);
 }
 
 /// The sum of the lanes, always in the same order.

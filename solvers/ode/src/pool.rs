@@ -2,10 +2,12 @@
 
 use thiserror::Error;
 
-/// Requests, finite caps and entitlements (relative to their sum) must be zero or lie between the
-/// inverse of this number and this number: beyond it, squares of their products leave the range
+/// Requests, finite caps and entitlements (relative to their sum) must be zero or lie between
+/// [`SMALLEST_MAGNITUDE`] and this number: beyond, squares of their products leave the range
 /// of a double.
 pub const LARGEST_MAGNITUDE: f64 = 1e60;
+/// See [`LARGEST_MAGNITUDE`].
+pub const SMALLEST_MAGNITUDE: f64 = 1e-60;
 
 /// Users who share one pool of resources, each of capacity 1.
 ///
@@ -217,5 +219,5 @@ fn check_length(what: &'static str, expected: usize, found: usize) -> Result<(),
 
 /// Whether a number is zero or of a size with which the solvers can calculate.
 pub(crate) fn in_range(value: f64) -> bool {
-    value == 0.0 || (value.is_finite() && (1.0 / LARGEST_MAGNITUDE..=LARGEST_MAGNITUDE).contains(&value))
+    value == 0.0 || (value.is_finite() && (SMALLEST_MAGNITUDE..=LARGEST_MAGNITUDE).contains(&value))
 }

@@ -41,7 +41,7 @@ impl Case {
             assert!(*price >= 0);
             let usage: Rational =
                 self.requests.iter().zip(&polished.x).map(|(row, x)| Rational::from(&row[j] * x)).sum();
-            let slack = Rational::from(1 - usage);
+            let slack: Rational = 1 - usage;
             worst = worst.max(Rational::from(-&slack));
             worst = worst.max((Rational::from(price / &total) * slack).abs());
         }
@@ -138,7 +138,7 @@ fn used_up_for_nothing() {
     let start = path::follow(&case.pool(), &PathSettings::default());
     let polished = polish(&case.requests, &case.entitlements, &case.caps, &start, 60).unwrap();
     for (x, expected) in polished.x.iter().zip([(1, 2), (1, 2), (1, 1)]) {
-        assert!(Rational::from(x - Rational::from(expected)).abs() < power_of_ten(60));
+        assert!((x - Rational::from(expected)).abs() < power_of_ten(60));
     }
 }
 

@@ -1,5 +1,7 @@
 //! The literal trajectory against values of equation (12) that were computed independently.
 
+use evenhand_ode::margin;
+use evenhand_ode::path::{PathSettings, follow};
 use evenhand_ode::pool::Pool;
 use evenhand_ode::trajectory::{Method, TrajectorySettings, TrajectoryStatus, integrate};
 
@@ -86,11 +88,106 @@ fn published_points() {
                 for (x, expected) in result.x.iter().zip(expected) {
                     assert!((x - expected).abs() < 1e-8, "{name} {method:?} c = {c}: {x} for {expected}");
                 }
-                println!(
-                    "{name} {method:?} {c} steps {} {} ev {} error {:e}",
-                    result.steps, result.rejected_steps, result.evaluations, result.error
-                );
+                // The slacks are right too, relative to their own size.
+                assert!(result.error < 1e-7, "{name} {method:?} c = {c}: {:e}", result.error);
             }
+        }
+    }
+}
+
+/// THEORY, fact 2: the trajectory tends to the Eisenberg-Gale point at a distance of about `1 / c`.
+#[test]
+fn tends_to_the_limit_of_the_path() {
+    for (name, pool, _) in published() {
+        let limit = follow(&pool, &PathSettings::default());
+        for method in [Method::Dopri5, Method::Dop853] {
+            let result = integrate(&pool, &TrajectorySettings { method, ..TrajectorySettings::default() });
+            assert_eq!(result.status, TrajectoryStatus::Converged, "{name}");
+            let least = margin::margins(&pool, &result.x, 2e-6).into_iter().fold(f64::INFINITY, f64::min);
+            assert!(least >= -2e-6, "{name} {method:?}: {least:e}");
+            for (x, limit) in result.x.iter().zip(&limit.x) {
+                assert!((x - limit).abs() < 1e-2, "{name} {method:?}: {x} for {limit}");
+            }
+            let far = integrate(&pool, &settings(method, 1e9));
+            for (x, limit) in far.x.iter().zip(&limit.x) {
+                assert!((x - limit).abs() < 1e-3, "{name} {method:?}: {x} for {limit}");
+            }
+        }
+    }
+}
+
+#[test]
+fn unfinished_is_not_converged() {
+    let (_, pool, _) = published().swap_remove(1);
+    let default = TrajectorySettings::default;
+    let early = integrate(&pool, &TrajectorySettings { c_max: 50.0, ..default() });
+    assert_eq!(early.status, TrajectoryStatus::ReachedC);
+    assert!((early.c - 50.0).abs() < 1e-6);
+    for method in [Method::Dopri5, Method::Dop853] {
+        let few = integrate(&pool, &TrajectorySettings { method, max_steps: 12, ..default() });
+        assert_eq!(few.status, TrajectoryStatus::MaxSteps);
+        assert!(few.steps + few.rejected_steps <= 13, "{} {}", few.steps, few.rejected_steps);
+        assert!(few.x.iter().all(|x| x.is_finite() && *x > 0.0));
+    }
+    for c_max in [0.0, -1.0, f64::NAN] {
+        let nothing = integrate(&pool, &TrajectorySettings { c_max, ..default() });
+        assert_eq!((nothing.status, nothing.c, nothing.steps), (TrajectoryStatus::ReachedC, 0.0, 0));
+        assert_eq!(nothing.x, [0.0; 3]);
+    }
+    for relative_tolerance in [f64::NAN, 0.0, -1.0, 1e-40, f64::INFINITY] {
+        let result =
+            integrate(&pool, &TrajectorySettings { relative_tolerance, max_steps: 500, ..default() });
+        if result.status == TrajectoryStatus::Converged {
+            let least = margin::margins(&pool, &result.x, 2e-6).into_iter().fold(f64::INFINITY, f64::min);
+            assert!(least >= -2e-6, "{relative_tolerance} {least:e}");
+        }
+        assert!(result.x.iter().all(|x| x.is_finite()));
+    }
+    let endless = TrajectorySettings { c_max: f64::INFINITY, stop_tolerance: 0.0, ..default() };
+    let endless = integrate(&pool, &endless);
+    assert_ne!(endless.status, TrajectoryStatus::Converged);
+    assert!(endless.x.iter().all(|x| x.is_finite()));
+}
+
+#[test]
+fn recorded_points_rise() {
+    let (_, pool, _) = published().swap_remove(0);
+    let settings = TrajectorySettings { record: true, ..TrajectorySettings::default() };
+    let result = integrate(&pool, &settings);
+    assert_eq!(result.points.first().map(|point| point.c), Some(0.0));
+    assert_eq!(result.points.last().map(|point| &point.x), Some(&result.x));
+    assert_eq!(result.points.len(), result.steps + 1);
+    assert!(result.points.is_sorted_by(|a, b| a.c < b.c));
+    assert!(integrate(&pool, &TrajectorySettings::default()).points.is_empty());
+}
+
+/// A user that is entitled to nothing gets nothing, others do not suffer.
+#[test]
+fn no_entitlement() {
+    let pool = Pool::with_zero_entitlements(1, vec![1.0, 1.0], vec![1.0, 0.0], vec![1.0; 2]).unwrap();
+    let result = integrate(&pool, &TrajectorySettings::default());
+    assert_eq!(result.status, TrajectoryStatus::Converged);
+    assert!((result.x[0] - 1.0).abs() < 1e-5 && result.x[1] == 0.0, "{:?}", result.x);
+}
+
+/// Weights and requests of very different sizes, resources that nobody requests, no caps.
+#[test]
+fn odd_pools() {
+    let none = f64::INFINITY;
+    let pools = [
+        Pool::new(1, vec![1.0], vec![1.0], vec![none]),
+        Pool::new(0, vec![], vec![1.0], vec![0.5]),
+        Pool::new(3, vec![0.0, 1.0, 0.0, 0.0, 0.5, 0.0], vec![1.0, 2.0], vec![1.0, none]),
+        Pool::new(2, vec![1e9, 1.0, 1e-9, 1.0], vec![1.0, 1.0], vec![none; 2]),
+        Pool::new(2, vec![1.0, 1.0, 1.0, 1.0], vec![1e9, 1.0], vec![1.0; 2]),
+        Pool::new(2, vec![0.0, 0.0, 1.0, 1.0], vec![1.0, 1.0], vec![1.0; 2]),
+    ];
+    for (index, pool) in pools.into_iter().enumerate() {
+        let pool = pool.unwrap();
+        for method in [Method::Dopri5, Method::Dop853] {
+            let result = integrate(&pool, &TrajectorySettings { method, ..TrajectorySettings::default() });
+            assert_eq!(result.status, TrajectoryStatus::Converged, "{index} {method:?} {result:?}");
+            assert!(result.error < 1e-4, "{index} {method:?} {result:?}");
         }
     }
 }

@@ -12,6 +12,14 @@ const STEP_FRACTION: f64 = 0.95;
 /// A step aims at this part of the present `mu` at least.
 const LEAST_CENTERING: f64 = 1e-3;
 
+/// The safe method accepts a step past the minimum along it if the slope there is at most this
+/// part of what it was.
+const OVERSHOOT: f64 = 0.5;
+const MOST_HALVINGS: usize = 30;
+/// The safe method is near its minimum when Newton's step promises at most this part of `mu`.
+const CENTRED: f64 = 0.1;
+const SAFE_REDUCTION: f64 = 0.1;
+
 /// A point near the path.
 #[derive(Debug)]
 pub(super) struct Barrier {
@@ -109,6 +117,53 @@ impl Barrier {
         self.mu.is_finite() && self.mu > 0.0
     }
 
+    /// One step of the safe method, for where the predictor and corrector do not get on: Newton's
+    /// method with a line search on the convex function whose derivative is
+    /// `1 - usage_j - b_j mu / p_j`. Once near its minimum, `mu` is reduced.
+    pub fn safe_step(&mut self, blocks: &Blocks, sweeper: &mut Sweeper) -> bool {
+        let size = self.weights.len();
+        let rows = blocks.rows;
+        let slope = self.safe_slope();
+        let Some(factored) = linear::factor(size, |j, k| {
+            let barrier =
+                if j == k { self.weights[j] * self.mu / (self.prices[j] * self.prices[j]) } else { 0.0 };
+            self.sums.hessian[j * rows + k] + barrier
+        }) else {
+            return false;
+        };
+        let mut direction: Vec<f64> = slope.iter().map(|value| -value).collect();
+        factored.solve(&mut direction);
+        let descent = dot(&slope, &direction);
+        let start = self.prices.clone();
+        let mut length = (STEP_FRACTION * largest_step(&start, &direction)).min(1.0);
+        for _ in 0..MOST_HALVINGS {
+            for j in 0..size {
+                self.prices[j] = start[j] + length * direction[j];
+            }
+            self.sums = sweeper.sweep(blocks, &self.prices, self.cap_weight * self.mu, true);
+            let end = dot(&self.safe_slope(), &direction);
+            if end.is_nan() || end <= OVERSHOOT * -descent {
+                break;
+            }
+            length *= (-descent / (end - descent)).clamp(0.1, 0.7);
+        }
+        if -descent < CENTRED * self.mu {
+            self.mu *= SAFE_REDUCTION;
+            self.sums = sweeper.sweep(blocks, &self.prices, self.cap_weight * self.mu, true);
+        }
+        for j in 0..size {
+            self.slacks[j] = self.weights[j] * self.mu / self.prices[j];
+        }
+        descent.is_finite() && self.prices[..size].iter().all(|&price| price > 0.0 && price.is_finite())
+    }
+
+    /// Derivative of the barrier function.
+    fn safe_slope(&self) -> Vec<f64> {
+        (0..self.weights.len())
+            .map(|j| 1.0 - self.sums.usage[j] - self.weights[j] * self.mu / self.prices[j])
+            .collect()
+    }
+
     /// Newton's direction towards products `p_j s_j` of the given size.
     fn direction(
         &self,
@@ -129,6 +184,10 @@ impl Barrier {
             .collect();
         (price_step, slack_step)
     }
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 /// How far one can go before a component is 0.

@@ -25,16 +25,11 @@ pub(super) struct Limit {
     pub steps: usize,
 }
 
-/// Newton's method from the given prices and slacks. Ends when the residual is at the level of
+/// Newton's method from the given prices. Ends when the residual is at the level of
 /// rounding or does not fall any more; returns the best point seen.
-pub(super) fn newton(blocks: &Blocks, sweeper: &mut Sweeper, prices: &[f64], slacks: &[f64]) -> Limit {
+pub(super) fn newton(blocks: &Blocks, sweeper: &mut Sweeper, prices: &[f64]) -> Limit {
     let n_kept = blocks.kept.len();
     let mut prices = prices.to_vec();
-    for (price, &slack) in prices.iter_mut().zip(slacks) {
-        if *price <= slack {
-            *price = 0.0;
-        }
-    }
     let mut best = Limit { prices: prices.clone(), residual: f64::INFINITY, steps: 0 };
     let mut steps = 0;
     let mut expect_end = false;

@@ -70,15 +70,18 @@ impl Default for TrajectorySettings {
 /// Integrates the trajectory of a pool.
 ///
 /// Never returns [`TrajectoryStatus::Converged`] unless the criterion of
-/// [`TrajectorySettings::stop_tolerance`] holds at the last point. Settings that are NaN or not
-/// positive end the integration at once, at `c = 0` or 1.
+/// [`TrajectorySettings::stop_tolerance`] holds at the last point. A `c_max` that is NaN or not
+/// positive leaves it at `c = 0`; a tolerance that is NaN or 0 ends in a status of failure.
 #[must_use]
 pub fn integrate(pool: &Pool, settings: &TrajectorySettings) -> TrajectoryResult {
     let layout = Layout::new(pool);
     let mut run = Run { pool, layout: &layout, settings, stats: Totals::default(), points: Vec::new() };
     let mut state = start(pool, &layout);
-    let c_end = settings.c_max.min(1.0);
-    let first = if c_end > 0.0 { run.phase(Time::C, (0.0, c_end), &mut state) } else { End::Reached(0.0) };
+    let first = if settings.c_max > 0.0 {
+        run.phase(Time::C, (0.0, settings.c_max.min(1.0)), &mut state)
+    } else {
+        End::Reached(0.0)
+    };
     let end = match first {
         End::Reached(c) if c >= 1.0 && settings.c_max > 1.0 => {
             state = state.push(1.0);

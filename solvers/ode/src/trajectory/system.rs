@@ -100,13 +100,13 @@ impl<'a> Trajectory<'a> {
         let padded = layout.n_users.next_multiple_of(BLOCK);
         let total = pool.total_entitlement();
         let mut requests = vec![0.0; padded * rows];
-        let mut shares = vec![0.0; padded];
+        let mut shares: Vec<f64> = pool.entitlements().iter().map(|e| e / total).collect();
+        shares.resize(padded, 0.0);
         for user in 0..layout.n_users {
             let place = user / BLOCK * BLOCK * rows + user % BLOCK;
             for (row, &j) in layout.requested.iter().enumerate() {
                 requests[place + row * BLOCK] = pool.request_row(user)[j];
             }
-            shares[user] = pool.entitlements()[user] / total;
         }
         let scratch = RefCell::new(Scratch {
             diagonal: vec![0.0; padded],
