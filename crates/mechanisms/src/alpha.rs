@@ -49,15 +49,18 @@ pub static ALPHA: AlphaFair = AlphaFair {
 };
 
 impl AlphaFair {
-    fn exponent(&self, stated: Option<&Rational>) -> Result<Rational, String> {
+    fn exponent(&self, stated: Option<&Rational>) -> Result<Rational, MechanismError> {
+        let not_applicable = |why| MechanismError::NotApplicable { mechanism: self.info.id, why };
         match (self.alpha, stated) {
             (Some(alpha), None) => Ok(Rational::from(alpha)),
-            (Some(_), Some(_)) => Err("its exponent is 1: ask for `alpha`".to_owned()),
+            (Some(_), Some(_)) => Err(not_applicable("its exponent is 1: ask for `alpha`".to_owned())),
             (None, Some(alpha)) => {
-                check_alpha(alpha).map_err(|refusal| refusal.to_string())?;
+                check_alpha(alpha).map_err(|refusal| not_applicable(refusal.to_string()))?;
                 Ok(alpha.clone())
             }
-            (None, None) => Err("it needs an exponent (--alpha)".to_owned()),
+            (None, None) => {
+                Err(MechanismError::NeedsOption { mechanism: self.info.id, option: OptionName::Alpha })
+            }
         }
     }
 }
@@ -80,7 +83,7 @@ impl Mechanism for AlphaFair {
 
     fn allocate(&self, problem: &Problem, options: &Options) -> Result<Outcome, MechanismError> {
         let not_applicable = |why| MechanismError::NotApplicable { mechanism: self.info.id, why };
-        let alpha = self.exponent(options.alpha.as_ref()).map_err(not_applicable)?;
+        let alpha = self.exponent(options.alpha.as_ref())?;
         let share = match options.criterion {
             true => Some(Share::Generic.coefficients(problem).map_err(|e| not_applicable(e.to_string()))?),
             false => None,

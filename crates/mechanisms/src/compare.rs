@@ -70,6 +70,9 @@ pub fn compare(
             let result = match mechanism.allocate(problem, &Options::exact()) {
                 Ok(outcome) => judge(problem, outcome.allocation, best.as_ref()),
                 Err(MechanismError::NotApplicable { why, .. }) => Err(NoResult::NotApplicable(why)),
+                Err(error @ MechanismError::NeedsOption { .. }) => {
+                    Err(NoResult::NotApplicable(error.to_string()))
+                }
                 Err(error) => Err(NoResult::Failed(error.to_string())),
             };
             Column { name, result }

@@ -202,6 +202,14 @@ pub enum MechanismError {
         /// The reason.
         why: String,
     },
+    /// It cannot do without an option, which is not stated.
+    #[error("{mechanism} needs the option --{}", option.name())]
+    NeedsOption {
+        /// Its name.
+        mechanism: &'static str,
+        /// The option.
+        option: OptionName,
+    },
     /// A solver failed or reached a limit.
     #[error("{mechanism}: {source}")]
     Solver {

@@ -17,8 +17,20 @@ use crate::tsf::TSF;
 use crate::utilitarian::Utilitarian;
 
 /// Every mechanism, in the order in which tables show them.
-pub static ALL: &[&dyn Mechanism] =
-    &[&DRF, &DRFH, &CDRF, &TSF, &ASSET, &PerServerDrf, &GENERIC, &Utilitarian, &PROPORTIONAL, &ALPHA, &Njc, &PsDsfTdm];
+pub static ALL: &[&dyn Mechanism] = &[
+    &DRF,
+    &DRFH,
+    &CDRF,
+    &TSF,
+    &ASSET,
+    &PerServerDrf,
+    &GENERIC,
+    &Utilitarian,
+    &PROPORTIONAL,
+    &ALPHA,
+    &Njc,
+    &PsDsfTdm,
+];
 
 /// The mechanism of that name.
 ///

@@ -12,9 +12,11 @@ use proptest::prelude::*;
 
 fn promised(mechanism: &str, axiom: Axiom) -> bool {
     match axiom {
-        Axiom::Feasible | Axiom::NonWasteful | Axiom::MaxMin => true,
-        // A criterion that depends on the class is not about the number of tasks.
-        Axiom::ParetoOptimal => !["per-server-drf", "generic"].contains(&mechanism),
+        Axiom::Feasible | Axiom::NonWasteful | Axiom::MaxMin | Axiom::Njc => true,
+        // A criterion that depends on the class is not about the number of tasks; proportional
+        // fairness is approximated; the faces of NJC are about one pool.
+        Axiom::ParetoOptimal => !["per-server-drf", "generic", "proportional", "njc"].contains(&mechanism),
+        Axiom::Proportional => mechanism == "ps-dsf-tdm",
         Axiom::SharingIncentive => mechanism == "cdrf" || mechanism == "per-server-drf",
         _ => false,
     }
@@ -29,6 +31,7 @@ fn examine(problem: &Problem, arithmetic: Arithmetic, tolerance: &Rational) {
                 assert!(mechanism.applies(problem).is_err(), "{id} applies and refuses");
                 continue;
             }
+            Err(MechanismError::NeedsOption { .. }) => continue,
             Err(error) => panic!("{id}: {error}"),
         };
         let allocation = &outcome.allocation;

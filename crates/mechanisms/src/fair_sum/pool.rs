@@ -40,7 +40,12 @@ pub fn maximise(constraints: &Constraints<'_>) -> Option<FairPoint> {
     let end = follow(&pool, &PathSettings::default());
     let mut point = FairPoint {
         places: vec![Vec::new(); problem.n_users()],
-        row_prices: end.prices.iter().zip(&capacity).map(|(p, c)| if *c > 0.0 { p / c } else { 0.0 }).collect(),
+        row_prices: end
+            .prices
+            .iter()
+            .zip(&capacity)
+            .map(|(p, c)| if *c > 0.0 { p / c } else { 0.0 })
+            .collect(),
         row_slack: vec![1.0; n_rows],
         user_prices: vec![0.0; problem.n_users()],
         user_slack: vec![f64::INFINITY; problem.n_users()],

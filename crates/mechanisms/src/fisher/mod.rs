@@ -40,7 +40,8 @@ const NOTHING: [f64; 5] = [1e-8, 1e-10, 1e-6, 1e-12, 1e-4];
 pub fn lift(constraints: &Constraints<'_>, point: &FairPoint) -> Result<Equilibrium, String> {
     let mut why = String::new();
     for nothing in NOTHING {
-        match Market::new(constraints, point, nothing).solve().and_then(|found| verified(constraints, found)) {
+        match Market::new(constraints, point, nothing).solve().and_then(|found| verified(constraints, found))
+        {
             Ok(equilibrium) => return Ok(equilibrium),
             Err(reason) => why = reason,
         }
@@ -59,7 +60,8 @@ fn verified(constraints: &Constraints<'_>, found: Equilibrium) -> Result<Equilib
     if feasible::tightest(&instance).is_some_and(|(_, margin)| margin < 0) {
         return Err("the purchases do not fit".to_owned());
     }
-    let gap = gap(&instance, &Rational::from(1), None, &found.prices).map_err(|refusal| refusal.to_string())?;
+    let gap =
+        gap(&instance, &Rational::from(1), None, &found.prices).map_err(|refusal| refusal.to_string())?;
     if gap.is_zero() { Ok(found) } else { Err("the prices leave a gap".to_owned()) }
 }
 
@@ -160,9 +162,7 @@ impl<'a> Market<'a> {
         let n_users = self.constraints.problem().n_users();
         let places = &self.point.places[n];
         let total: f64 = places.iter().map(|place| place.tasks).sum();
-        let bought = move |place: &&Place| {
-            place.tasks > self.nothing * total && !self.is_free(place.server)
-        };
+        let bought = move |place: &&Place| place.tasks > self.nothing * total && !self.is_free(place.server);
         places.iter().filter(bought).map(move |place| {
             let time = place.tasks / near(&self.gamma(n, place.server));
             Edge { ends: [n, n_users + place.server], flow: time * self.point.row_prices[place.server] }
@@ -200,7 +200,11 @@ impl<'a> Market<'a> {
             } else {
                 self.is_free(alone - n_users)
             };
-            return if is_outside { Ok(()) } else { Err("somebody buys nothing, or nobody a class".to_owned()) };
+            return if is_outside {
+                Ok(())
+            } else {
+                Err("somebody buys nothing, or nobody a class".to_owned())
+            };
         }
         // Relative prices, of a class for its time and of a user for a task.
         let mut relative = vec![Rational::new(); tree.len()];
