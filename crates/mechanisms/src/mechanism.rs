@@ -46,6 +46,8 @@ pub struct Options {
     pub criterion: bool,
     /// What to prefer among the allocations that the mechanism allows.
     pub select: Option<Goal>,
+    /// Whether to solve a smaller problem with the same answers.
+    pub reduce: bool,
 }
 
 impl Options {
@@ -68,6 +70,7 @@ impl Options {
             (OptionName::Alpha, self.alpha.is_some()),
             (OptionName::Criterion, self.criterion),
             (OptionName::Select, self.select.is_some()),
+            (OptionName::Reduce, self.reduce),
         ];
         stated.into_iter().filter(|(_, is_stated)| *is_stated).map(|(name, _)| name).collect()
     }
@@ -82,6 +85,8 @@ pub enum OptionName {
     Criterion,
     /// [`Options::select`].
     Select,
+    /// [`Options::reduce`].
+    Reduce,
 }
 
 impl OptionName {
@@ -92,6 +97,7 @@ impl OptionName {
             Self::Alpha => "alpha",
             Self::Criterion => "criterion",
             Self::Select => "select",
+            Self::Reduce => "reduce",
         }
     }
 }

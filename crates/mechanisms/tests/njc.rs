@@ -12,8 +12,12 @@ use random::{Kind, cluster, pool};
 
 /// Solves exactly and has the answer judged.
 fn answer(problem: &Problem) -> Result<(), String> {
+    judge(problem, &Options::exact())
+}
+
+fn judge(problem: &Problem, options: &Options) -> Result<(), String> {
     let njc = registry::find("njc").ok_or("there is no njc")?;
-    let outcome = njc.allocate(problem, &Options::exact()).map_err(|error| error.to_string())?;
+    let outcome = njc.allocate(problem, options).map_err(|error| error.to_string())?;
     let instance = Instance::new(problem, &outcome.allocation).map_err(|error| error.to_string())?;
     for axiom in [Axiom::Feasible, Axiom::Njc] {
         let claim = Claim::derive(axiom, &instance, &Rational::new()).map_err(|error| error.to_string())?;
@@ -24,11 +28,20 @@ fn answer(problem: &Problem) -> Result<(), String> {
     Ok(())
 }
 
-fn all(name: &str, count: u64, mut problem: impl FnMut(&mut Pcg64Mcg) -> Problem) {
+fn all(name: &str, count: u64, problem: impl FnMut(&mut Pcg64Mcg) -> Problem) {
+    each(name, count, problem, answer);
+}
+
+fn each(
+    name: &str,
+    count: u64,
+    mut problem: impl FnMut(&mut Pcg64Mcg) -> Problem,
+    test: impl Fn(&Problem) -> Result<(), String>,
+) {
     let mut failures = Vec::new();
     for seed in 0..count {
         let problem = problem(&mut Pcg64Mcg::seed_from_u64(seed));
-        if let Err(why) = answer(&problem) {
+        if let Err(why) = test(&problem) {
             failures.push(format!("{name}, seed {seed}, {} users: {why}", problem.n_users()));
         }
     }
@@ -58,6 +71,15 @@ fn pools_close_to_ties() {
 #[test]
 fn pools_scaled_badly() {
     all("scaled by 1e9", 400, |random| pool(random, Kind::BadlyScaled));
+}
+
+/// NJC, section 5.1: the answers of the reduced problem are answers of the whole.
+#[test]
+fn reduced_pools() {
+    let reduced = |problem: &Problem| judge(problem, &Options { reduce: true, ..Options::exact() });
+    for kind in [Kind::Sparse, Kind::Tied, Kind::BadlyScaled] {
+        each("reduced", 300, |random| pool(random, kind), reduced);
+    }
 }
 
 #[test]

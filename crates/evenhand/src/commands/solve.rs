@@ -62,6 +62,7 @@ fn options(call: &Solve, mechanism: &dyn Mechanism) -> Result<Options, Failure> 
         alpha: alpha(call.alpha.as_deref())?,
         criterion: call.criterion,
         select: call.select.map(goal),
+        reduce: call.reduce,
     };
     match options.stated().into_iter().find(|option| !mechanism.options().contains(option)) {
         None => Ok(options),

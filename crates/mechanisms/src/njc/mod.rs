@@ -8,6 +8,7 @@
 
 mod face;
 mod lift;
+mod reduce;
 
 use evenhand_exact::axiom::feasible;
 use evenhand_exact::axiom::njc::examine;
@@ -16,6 +17,7 @@ use evenhand_lp::mip::MipStatus;
 use evenhand_lp::njc::{Face, Goal, SelectSettings, Tasks, Witness, entitlements, member, select};
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Sharing};
 
+use self::reduce::Reduction;
 use crate::fair_sum::{self, FairPoint};
 use crate::mechanism::{
     Findings, Info, Mechanism, MechanismError, OptionName, Options, Outcome, Selected, Status,
@@ -23,6 +25,7 @@ use crate::mechanism::{
 use crate::{proportional, rounding};
 
 /// No Justified Complaints.
+#[derive(Debug, Clone, Copy)]
 pub struct Njc;
 
 static INFO: Info = Info {
@@ -48,13 +51,21 @@ impl Mechanism for Njc {
     }
 
     fn options(&self) -> &'static [OptionName] {
-        &[OptionName::Select]
+        &[OptionName::Select, OptionName::Reduce]
     }
 
     fn allocate(&self, problem: &Problem, options: &Options) -> Result<Outcome, MechanismError> {
         let constraints = Constraints::new(problem, Sharing::Rdm);
         if let Some(goal) = options.select {
             return best_for(&constraints, goal, options.arithmetic);
+        }
+        if options.reduce {
+            let solver = |source| MechanismError::Solver { mechanism: INFO.id, source };
+            let reduction = reduce::reduce(problem).map_err(solver)?.ok_or_else(|| {
+                let why = "the reduction is for one server with divided resources".to_owned();
+                MechanismError::NotApplicable { mechanism: INFO.id, why }
+            })?;
+            return self.allocate_reduced(problem, &reduction, options);
         }
         let point = fair_sum::maximise(&constraints, 1.0, None)
             .map_err(|source| MechanismError::Continuous { mechanism: INFO.id, source })?;
@@ -72,6 +83,43 @@ impl Mechanism for Njc {
 
     fn axiom(&self, _allocation: &Allocation) -> Option<(Axiom, Parameters)> {
         Some((Axiom::Njc, Parameters::default()))
+    }
+}
+
+impl Njc {
+    /// The answer of the smaller problem with the tasks of the users that were settled; an exact one
+    /// is checked on the whole problem.
+    fn allocate_reduced(
+        &self,
+        problem: &Problem,
+        reduction: &Reduction,
+        options: &Options,
+    ) -> Result<Outcome, MechanismError> {
+        let mut tasks: Tasks = vec![Vec::new(); problem.n_users()];
+        for &n in &reduction.satisfied {
+            tasks[n] = problem.users()[n].tasks().map(|limit| vec![(0, limit.clone())]).unwrap_or_default();
+        }
+        let mut status = None;
+        let mut iterations = None;
+        if let Some(rest) = &reduction.problem {
+            let outcome = self.allocate(rest, &Options { reduce: false, ..options.clone() })?;
+            (status, iterations) = (outcome.findings.status, outcome.findings.iterations);
+            for (&n, list) in reduction.users.iter().zip(outcome.allocation.tasks) {
+                tasks[n] = list;
+            }
+        }
+        if options.arithmetic == Arithmetic::Exact {
+            return accept(problem, tasks).ok_or_else(|| MechanismError::NotFound {
+                mechanism: INFO.id,
+                why: "the answer of the reduced problem does not pass the exact check".to_owned(),
+            });
+        }
+        let allocation = Allocation { mechanism: Some(INFO.id.to_owned()), tasks, ..Allocation::default() };
+        let witnesses = Instance::new(problem, &allocation).ok().and_then(|instance| examine(&instance));
+        let witnesses = witnesses.map(|found| found.witnesses);
+        let bottlenecks = witnesses.as_deref().map(named);
+        let findings = Findings { witnesses, bottlenecks, status, iterations, ..Findings::default() };
+        Ok(Outcome { findings, ..Outcome::of(allocation) })
     }
 }
 
