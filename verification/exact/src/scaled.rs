@@ -10,7 +10,7 @@ use crate::quotient::{absorb, scaled};
 ///
 /// Numbers with unrelated denominators can make a common denominator of any width; a certificate
 /// that needs more than this is refused rather than believed or left running.
-pub(crate) const MAX_TABLE_BITS: u64 = 1 << 33;
+const MAX_TABLE_BITS: u64 = 1 << 33;
 
 /// What depends on the problem and the way of sharing, but not on the allocation.
 #[derive(Debug)]

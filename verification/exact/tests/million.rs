@@ -111,7 +111,6 @@ fn examine(n_users: usize, n_resources: usize, numbers: Numbers) {
 
 #[test]
 fn ten_thousand_users_and_a_hundred_resources() {
-    examine(10_000, 100, Numbers::Binary);
     examine(10_000, 100, Numbers::Decimal);
 }
 

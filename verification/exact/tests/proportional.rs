@@ -106,6 +106,25 @@ fn huge_powers_are_refused() {
     }
 }
 
+/// So are roots that would take long for all users together.
+#[test]
+fn too_many_roots_are_refused() {
+    let user = |n: usize| UserSpec {
+        name: format!("u{n}"),
+        demand: vec![("cpu".to_owned(), q("1"))],
+        ..UserSpec::default()
+    };
+    let server = ServerSpec { name: "a".to_owned(), count: None, capacity: vec![("cpu".to_owned(), q("1"))] };
+    let (resources, servers) = (vec!["cpu".to_owned()], vec![server]);
+    let users = (0..300).map(user).collect();
+    let problem = Problem::new(ProblemSpec { name: String::new(), resources, servers, users }).unwrap();
+    let tasks = vec![vec![(0, q("1/300"))]; 300];
+    let instance = Instance::new(&problem, &Allocation { tasks, ..Allocation::default() }).unwrap();
+    for (alpha, refused) in [("1/1000", true), ("999/1000", true), ("1000", false), ("1/100", false)] {
+        assert_eq!(proportional::worth(&instance, &q(alpha), None).is_err(), refused, "{alpha}");
+    }
+}
+
 #[test]
 fn parameters_belong_to_their_axioms() {
     let pool = pool();

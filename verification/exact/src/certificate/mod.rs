@@ -29,10 +29,14 @@ use evenhand_problem::{Allocation, Place, Problem, Rational};
 
 use self::read::Reader;
 use self::write::{Json, Names, string};
+use crate::axiom::Axiom;
 use crate::claim::Claim;
 
 /// The version of the format that is written, and the only one that is read.
 pub const VERSION: u32 = 1;
+
+/// Most claims of proportional fairness: each is about all users, and there are many `alpha`.
+const MAX_PROPORTIONAL: usize = 32;
 
 /// A problem, an allocation of it, and what is claimed about it.
 #[derive(Debug, Clone, PartialEq)]
@@ -101,8 +105,13 @@ impl Certificate {
             }
         };
         let reader = Reader::new(&document, &problem, allocation.sharing);
-        let claims = document.list(object.need(&document, "claims")?)?;
-        let claims = claims.into_iter().map(|raw| reader.claim(raw)).collect::<Result<_, _>>()?;
+        let raw = object.need(&document, "claims")?;
+        let claims = document.list(raw)?;
+        let claims = claims.into_iter().map(|raw| reader.claim(raw)).collect::<Result<Vec<_>, _>>()?;
+        if claims.iter().filter(|claim| claim.axiom == Axiom::Proportional).count() > MAX_PROPORTIONAL {
+            let message = format!("more than {MAX_PROPORTIONAL} claims of `proportional`");
+            return Err(document.error(raw, message));
+        }
         let not_checked = reader.not_checked(object.need(&document, "not_checked")?)?;
         Ok(Self { problem, allocation, tolerance, claims, not_checked })
     }

@@ -74,7 +74,7 @@ impl Needs<'_, '_> {
         if !self.instance.is_active(n) {
             return None;
         }
-        let [_, upper] = self.worths.enclosure(n);
+        let upper = self.worths.end(n, Towards::Infinity);
         let mut worst: Option<(Option<Quotient>, Quotient)> = None;
         let mut is_covered = true;
         let mut cost = Integer::new();
@@ -140,7 +140,7 @@ impl Needs<'_, '_> {
         if !self.instance.is_active(n) || self.instance.problem().users()[n].tasks().is_none() {
             return Rational::new();
         }
-        let [_, upper] = self.worths.enclosure(n);
+        let upper = self.worths.end(n, Towards::Infinity);
         let mut cost = Integer::new();
         let mut needed: Option<Quotient> = None;
         for i in self.instance.scaled.classes(n) {

@@ -82,7 +82,7 @@ fn check_user(
     if !instance.is_active(n) {
         return Ok(());
     }
-    let [_, upper] = worths.enclosure(n);
+    let upper = worths.end(n, Towards::Infinity);
     let base = costs.base(costs.user(n).clone());
     let mut cost = Integer::new();
     for i in instance.scaled.classes(n) {
@@ -167,8 +167,8 @@ pub fn worth(
     let users = (0..instance.problem().n_users()).into_par_iter();
     let enclosed = users.map(|n| {
         instance.is_active(n).then(|| {
-            let [lower, upper] = worths.enclosure(n);
-            (lower.to_rational(), upper.to_rational())
+            let end = |way| worths.end(n, way).to_rational();
+            (end(Towards::Zero), end(Towards::Infinity))
         })
     });
     Ok(enclosed.collect())

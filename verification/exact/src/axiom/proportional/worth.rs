@@ -3,11 +3,10 @@
 use rug::ops::Pow;
 use rug::{Integer, Rational};
 
-use super::rounded::{BITS, Rounded, Towards};
+use super::rounded::{Rounded, Towards};
 use crate::claim::Refusal;
 use crate::instance::{Instance, InstanceError};
 use crate::quotient::Quotient;
-use crate::scaled::MAX_TABLE_BITS;
 use crate::share::{ScaledShare, ShareCoefficients};
 
 /// The numerator and the denominator of `alpha` are at most this.
@@ -16,6 +15,9 @@ pub const MAX_ALPHA_TERM: u32 = 1000;
 /// Most bits that the powers of all users may take together for sums to be exact. Beyond it what is
 /// added up is rounded to 192 bits in the safe direction.
 const EXACT_BITS: u64 = 1 << 16;
+
+/// Most users times the square of the denominator of `alpha`, which is about what their roots cost.
+const MAX_ROOTS: u64 = 1 << 28;
 
 /// Values beyond `2^MAX_EXPONENT` or below its inverse are refused.
 const MAX_EXPONENT: u64 = 1 << 16;
@@ -79,8 +81,8 @@ impl<'a, 'b> Worths<'a, 'b> {
                 return Err(InstanceError::TooWide.into());
             }
         }
-        let radicands = n_active.saturating_mul(u64::from(BITS * alpha.1));
-        if alpha.1 > 1 && radicands > MAX_TABLE_BITS {
+        let index = u64::from(alpha.1);
+        if index > 1 && n_active.saturating_mul(index * index) > MAX_ROOTS {
             return Err(InstanceError::TooWide.into());
         }
         worths.is_exact = alpha.1 == 1 && all_bits.saturating_mul(u64::from(alpha.0)) <= EXACT_BITS;
@@ -100,31 +102,26 @@ impl<'a, 'b> Worths<'a, 'b> {
         }
     }
 
-    /// `[lower, upper]` of `w_n / U_n^alpha`, for an active user; equal where `alpha` is 1.
-    pub fn enclosure(&self, n: usize) -> [Quotient; 2] {
+    /// `w_n / U_n^alpha` of an active user, or the end of its enclosure that is nearer to `way`.
+    pub fn end(&self, n: usize, way: Towards) -> Quotient {
         let level = self.level(self.instance, n);
         let weight = self.instance.problem().users()[n].weight();
         let over = Integer::from(&self.denominator * &self.instance.denominator);
         if self.alpha == (1, 1) || self.is_exact {
             let power = |value: Integer| value.pow(self.alpha.0);
-            let value = Quotient::new(power(over) * weight.numer(), power(level) * weight.denom());
-            return [value.clone(), value];
+            return Quotient::new(power(over) * weight.numer(), power(level) * weight.denom());
         }
-        let level = Quotient::new(level, over);
-        [Towards::Zero, Towards::Infinity].map(|way| {
-            let opposite = if way == Towards::Zero { Towards::Infinity } else { Towards::Zero };
-            let power = Rounded::new(&level, opposite).power(self.alpha.0, opposite);
-            let power = power.root(self.alpha.1, opposite).to_quotient();
-            let numerator = weight.numer() * power.denominator;
-            Rounded::new(&Quotient::new(numerator, power.numerator * weight.denom()), way).to_quotient()
-        })
+        let opposite = if way == Towards::Zero { Towards::Infinity } else { Towards::Zero };
+        let power = Rounded::new(&Quotient::new(level, over), opposite).power(self.alpha.0, opposite);
+        let power = power.root(self.alpha.1, opposite).to_quotient();
+        let numerator = weight.numer() * power.denominator;
+        Rounded::new(&Quotient::new(numerator, power.numerator * weight.denom()), way).to_quotient()
     }
 
-    /// The enclosure, fit to be added up over the users: rounded outwards unless it is exact.
+    /// [`Worths::end`], fit to be added up over the users: rounded unless it is exact.
     pub fn summand(&self, n: usize, way: Towards) -> Quotient {
-        let [lower, upper] = self.enclosure(n);
-        let value = if way == Towards::Zero { lower } else { upper };
-        if self.is_exact { value } else { Rounded::new(&value, way).to_quotient() }
+        let end = self.end(n, way);
+        if self.is_exact { end } else { Rounded::new(&end, way).to_quotient() }
     }
 
     /// The most that a task of user `n` on class `i` is worth, given the upper end of its enclosure.
