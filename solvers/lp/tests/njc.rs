@@ -7,8 +7,8 @@ use common::{assert_feasible, q, runner, total};
 use evenhand_lp::LpError;
 use evenhand_lp::mip::MipStatus;
 use evenhand_lp::njc::{
-    Face, FaceError, Goal, Limits, NjcSet, SelectSettings, Tasks, Witness, entitlements, enumerate, member,
-    select,
+    Face, FaceError, Goal, Limits, NjcSet, SelectSettings, Tasks, Witness, best_above, entitlements,
+    enumerate, member, select,
 };
 use evenhand_problem::{Constraints, Problem, Rational, Sharing};
 use proptest::prelude::*;
@@ -449,6 +449,13 @@ fn selections_are_the_best_vertices() {
             let value = selection.value.to_f64();
             prop_assert!(value <= selection.bound + 1e-6 * value.max(1.0), "{} {}", value, selection.bound);
             cuts.set(cuts.get() + selection.cuts);
+            let limits = Limits::default();
+            let above = |value: &Rational| best_above(&constraints, goal, value, &limits).expect("in time");
+            prop_assert_eq!(above(&selection.value), None, "{:?}", goal);
+            let proven = above(&Rational::from(-1)).expect("something is worth more than -1");
+            assert_njc(&problem, sharing, &proven.tasks);
+            prop_assert_eq!(proven.face.contains(&constraints, &proven.tasks), Ok(true));
+            prop_assert_eq!(&proven.value, &selection.value);
             let best = best_vertex(&constraints, &set, goal).expect("a vertex");
             if goal == Goal::MaxMinShare {
                 // Not linear: the best point need not be a vertex, and some vertex is no better.
@@ -493,6 +500,17 @@ fn faces_that_do_not_fit() {
     assert_eq!(totals(&[both]), ["1/2 1/2"]);
     let satisfied = Some(Witness::Satisfied);
     assert_eq!(rows(&[], &[satisfied, satisfied]), Ok(None));
+    // Allocations that no face contains: too few users, a class that is none, too much of a row.
+    let face = Face { bottlenecks: vec![0], witnesses: vec![row(0), row(0)] };
+    let contains = |tasks: Tasks| face.contains(&constraints, &tasks);
+    let half = || vec![(0, q("1/2"))];
+    assert_eq!(contains(vec![half()]), Err(FaceError::Users { expected: 2, found: 1 }));
+    assert_eq!(contains(vec![half(), vec![(5, q("1/2"))]]), Ok(false));
+    assert_eq!(contains(vec![half(), vec![(0, q("1/2")), (0, q("1/4"))]]), Ok(false));
+    assert_eq!(contains(vec![half(), vec![(0, q("1/4"))]]), Ok(false));
+    assert_eq!(contains(vec![half(), half()]), Ok(true));
+    assert_eq!(Goal::MaxTasks.value(&constraints, &vec![half()]), q("1/2"));
+    assert_eq!(Goal::MaxUtilisation.value(&constraints, &vec![half()]), q("1/2"));
 
     let mut unlimited = common::problems::spec_of(&["1"], &["1", "1"]);
     unlimited.users[1].tasks = Some(Rational::new());
