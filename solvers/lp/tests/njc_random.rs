@@ -4,7 +4,7 @@ mod common;
 
 use common::njc::{assert_njc, best_vertex, set};
 use common::problems::{Shape, random};
-use common::runner;
+use common::{fixed_runner, runner};
 use evenhand_lp::LpError;
 use evenhand_lp::mip::MipStatus;
 use evenhand_lp::njc::{
@@ -188,6 +188,35 @@ fn selections_are_the_best_vertices() {
     });
     outcome.unwrap_or_else(|error| panic!("{error}"));
     println!("{} faces were refuted", cuts.get());
+}
+
+/// Ties that doubles cannot tell: HiGHS may choose a face that is empty, or the second best by a
+/// hair. What is returned is NJC all the same, and nothing is better by more than its tolerance.
+#[test]
+fn selections_where_doubles_mislead() {
+    let numbers = common::problems::Numbers::NearTies;
+    let pools = random(Shape { numbers, ..POOL });
+    let strategy = (prop_oneof![2 => pools, 1 => random(Shape { numbers, ..CLUSTER })], sharing());
+    let counts = std::cell::RefCell::new([0usize; 2]);
+    let outcome = fixed_runner(300).run(&strategy, |(problem, sharing)| {
+        let constraints = Constraints::new(&problem, sharing);
+        for goal in [Goal::MaxTasks, Goal::MaxUtilisation] {
+            let selection = select(&constraints, goal, &SelectSettings::default()).expect("a selection");
+            assert_njc(&problem, sharing, &selection.tasks);
+            counts.borrow_mut()[0] += selection.cuts;
+            let better =
+                best_above(&constraints, goal, &selection.value, &Limits::default()).expect("in time");
+            if let Some(better) = better {
+                counts.borrow_mut()[1] += 1;
+                assert_njc(&problem, sharing, &better.tasks);
+                prop_assert!(better.value > selection.value);
+                prop_assert!(better.value < selection.value * Rational::from((1_000_000_001, 1_000_000_000)));
+            }
+        }
+        Ok(())
+    });
+    outcome.unwrap_or_else(|error| panic!("{error}"));
+    println!("faces refuted, selections improved: {:?}", counts.borrow());
 }
 
 /// On one pool two users have one NJC allocation (NJC paper, section 5).
