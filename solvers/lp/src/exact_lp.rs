@@ -77,7 +77,8 @@ pub enum Feasibility {
 }
 
 impl ExactLp {
-    /// The optimum, starting from `basis` (completed with slacks when it is short or singular).
+    /// The optimum, starting from `basis` (completed with slacks when it is short or
+    /// singular; variables that do not exist are ignored).
     ///
     /// # Errors
     /// [`LpError::ExactlyUnbounded`], [`LpError::ExactlyInfeasible`], or [`LpError::PivotLimit`].

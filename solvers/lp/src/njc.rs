@@ -8,10 +8,13 @@
 //!
 //! The NJC set is a finite union of rational polytopes, one for each [`Face`]: the rows that are
 //! saturated, and what contents each user. [`member`] finds an exact vertex of one polytope,
-//! [`select`] lets a mixed-integer programme choose among all of them, and [`enumerate`] lists them.
+//! [`select`] lets a mixed-integer programme choose among all of them, [`best_above`] proves that
+//! choice or improves it, and [`enumerate`] lists them all.
 //!
 //! [`Constraints`]: evenhand_problem::Constraints
 
+mod best;
+mod choices;
 mod face;
 mod faces;
 mod goal;
@@ -20,6 +23,7 @@ mod polytope;
 mod select;
 mod vertices;
 
+pub use best::{Best, best_above};
 pub use face::{Face, FaceError, Witness};
 pub use faces::{Limits, NjcSet, Polytope, enumerate};
 pub use goal::Goal;

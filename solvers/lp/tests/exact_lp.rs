@@ -314,7 +314,7 @@ fn wyndor() -> ExactLp {
 fn starting_bases_of_every_kind() {
     use Variable::{Column, Slack};
     let lp = wyndor();
-    let starts: [&[Variable]; 8] = [
+    let starts: [&[Variable]; 9] = [
         &[],
         &[Slack(0), Slack(1), Slack(2)],
         &[Column(0), Column(1), Slack(0)],
@@ -326,6 +326,8 @@ fn starting_bases_of_every_kind() {
         // Singular: column 1 lies in the span of two slacks.
         &[Column(1), Slack(1), Slack(2)],
         &[Slack(2), Slack(2), Slack(2)],
+        // Variables that there are not.
+        &[Column(1), Column(2), Slack(3), Slack(99)],
     ];
     for start in starts {
         let optimum = lp.optimise(start, MANY).unwrap_or_else(|error| panic!("{start:?}: {error}"));

@@ -1,9 +1,10 @@
-//! No Justified Complaints: published and golden cases, and random clusters against the definition.
+//! No Justified Complaints: published and golden cases, and what is refused.
 
 mod common;
 
-use common::problems::{Shape, build, random, resource_name, spec};
-use common::{assert_feasible, q, runner, total};
+use common::njc::{assert_njc, best_vertex, pool, set, totals};
+use common::problems::{build, resource_name};
+use common::q;
 use evenhand_lp::LpError;
 use evenhand_lp::mip::MipStatus;
 use evenhand_lp::njc::{
@@ -11,29 +12,6 @@ use evenhand_lp::njc::{
     select,
 };
 use evenhand_problem::{Constraints, Problem, Rational, Sharing};
-use proptest::prelude::*;
-
-/// The setting of the paper: one server of capacity 1 per resource, requests by user, one task each.
-fn pool(requests: &[&str], entitlements: &str) -> Problem {
-    let matrix: Vec<Vec<Rational>> =
-        requests.iter().map(|row| row.split_whitespace().map(q).collect()).collect();
-    let mut spec = spec(&[vec![Rational::from(1); matrix[0].len()]], &matrix);
-    for (user, e) in spec.users.iter_mut().zip(entitlements.split_whitespace()) {
-        user.weight = Some(q(e));
-        user.tasks = Some(Rational::from(1));
-    }
-    build(spec)
-}
-
-fn set(problem: &Problem) -> NjcSet {
-    enumerate(&Constraints::new(problem, Sharing::Rdm), &Limits::default()).expect("within the limits")
-}
-
-/// Totals by user, joined by blanks, of every point.
-fn totals(points: &[Tasks]) -> Vec<String> {
-    let text = |tasks: &Tasks| tasks.iter().map(|list| total(list).to_string()).collect::<Vec<_>>().join(" ");
-    points.iter().map(text).collect()
-}
 
 fn assert_extreme(problem: &Problem, expected: &[&str]) -> NjcSet {
     let set = set(problem);
@@ -42,48 +20,6 @@ fn assert_extreme(problem: &Problem, expected: &[&str]) -> NjcSet {
         assert_njc(problem, Sharing::Rdm, tasks);
     }
     set
-}
-
-/// Fails unless the definition holds, computed from the problem alone.
-fn assert_njc(problem: &Problem, sharing: Sharing, tasks: &Tasks) {
-    if let Some(user) = complaint(problem, sharing, tasks) {
-        panic!("user {user} complains about {tasks:?}");
-    }
-}
-
-/// The first user with a justified complaint about a feasible allocation.
-fn complaint(problem: &Problem, sharing: Sharing, tasks: &Tasks) -> Option<usize> {
-    assert_feasible(problem, sharing, tasks);
-    let active: Vec<usize> = (0..problem.n_users()).filter(|&n| problem.is_active(n)).collect();
-    let weights: Rational = active.iter().map(|&n| problem.users()[n].weight()).sum();
-    let on = |n: usize, i: usize| {
-        tasks[n].iter().find(|(class, _)| *class == i).map_or(Rational::new(), |(_, x)| x.clone())
-    };
-    let is_content = |n: usize| {
-        let user = &problem.users()[n];
-        if user.tasks().is_some_and(|limit| total(&tasks[n]) == *limit) {
-            return true;
-        }
-        let entitlement = Rational::from(user.weight() / &weights);
-        problem.servers().iter().enumerate().filter(|(i, _)| problem.can_run(n, *i)).any(|(i, server)| {
-            if sharing == Sharing::Tdm || server.is_time_shared() {
-                let part = |n: usize| on(n, i) / problem.unconstrained_gamma(n, i);
-                let time: Rational =
-                    active.iter().filter(|&&k| problem.can_run(k, i)).map(|&k| part(k)).sum();
-                return time == 1 && part(n) >= entitlement;
-            }
-            (0..problem.n_resources()).any(|r| {
-                let capacity = Rational::from(&server.capacity()[r] * server.count());
-                let held = |n: usize| on(n, i) * &problem.demand(n, i)[r];
-                let used: Rational = active.iter().map(|&n| held(n)).sum();
-                capacity > 0
-                    && problem.demand(n, i)[r] > 0
-                    && used == capacity
-                    && held(n) >= Rational::from(&entitlement * &capacity)
-            })
-        })
-    };
-    active.iter().copied().find(|&n| !is_content(n))
 }
 
 /// NJC paper, figure 2: unique.
@@ -288,192 +224,6 @@ fn golden_instances() {
     }
 }
 
-/// The best value over all vertices, for a goal that is linear.
-fn best_vertex(constraints: &Constraints<'_>, set: &NjcSet, goal: Goal) -> Option<Rational> {
-    set.extreme_points.iter().map(|tasks| goal.value(constraints, tasks)).max()
-}
-
-const POOL: Shape = Shape {
-    users: (1, 5),
-    classes: (1, 1),
-    resources: (1, 4),
-    finite: (0.5, 1),
-    placement: 0.0,
-    demand_on: 0.0,
-    gamma: 0.0,
-    zero: 0.25,
-    numbers: common::problems::Numbers::Small,
-};
-
-const CLUSTER: Shape = Shape {
-    users: (1, 3),
-    classes: (1, 3),
-    resources: (1, 2),
-    placement: 0.3,
-    demand_on: 0.1,
-    gamma: 0.1,
-    ..POOL
-};
-
-fn sharing() -> impl Strategy<Value = Sharing> {
-    prop_oneof![3 => Just(Sharing::Rdm), 1 => Just(Sharing::Tdm)]
-}
-
-/// The mean of allocations with these positive weights.
-fn mean(problem: &Problem, points: &[Tasks], weights: &[u32]) -> Tasks {
-    let sum: u32 = (0..points.len()).map(|k| weights[k % weights.len()]).sum();
-    let of = |n: usize, i: usize| -> Rational {
-        let part = |(k, point): (usize, &Tasks)| {
-            let on = point[n].iter().find(|(class, _)| *class == i)?;
-            Some(Rational::from(&on.1 * weights[k % weights.len()]) / sum)
-        };
-        points.iter().enumerate().filter_map(part).sum()
-    };
-    let list = |n: usize| (0..problem.n_servers()).map(|i| (i, of(n, i))).filter(|(_, x)| *x > 0).collect();
-    (0..problem.n_users()).map(list).collect()
-}
-
-fn check_set(problem: &Problem, sharing: Sharing, weights: &[u32]) -> NjcSet {
-    let constraints = Constraints::new(problem, sharing);
-    let set = enumerate(&constraints, &Limits::default()).expect("within the limits");
-    assert!(!set.polytopes.is_empty(), "there always is an NJC allocation");
-    let contains = |face: &Face, tasks: &Tasks| face.contains(&constraints, tasks).expect("a face that fits");
-    for polytope in &set.polytopes {
-        assert!(polytope.vertices.len() > polytope.dimension);
-        for vertex in &polytope.vertices {
-            assert_njc(problem, sharing, vertex);
-            assert!(contains(&polytope.face, vertex));
-        }
-        let middle = mean(problem, &polytope.vertices, weights);
-        assert_njc(problem, sharing, &middle);
-        assert!(contains(&polytope.face, &middle));
-        let point = member(&constraints, &polytope.face, None).expect("an answer").expect("a point");
-        assert!(polytope.vertices.contains(&point), "{point:?} is no vertex of {polytope:?}");
-        for goal in [Goal::MaxTasks, Goal::MaxUtilisation] {
-            let best = member(&constraints, &polytope.face, Some(goal)).expect("an answer").expect("a point");
-            let value = |tasks: &Tasks| goal.value(&constraints, tasks);
-            assert_eq!(Some(value(&best)), polytope.vertices.iter().map(value).max());
-        }
-    }
-    set
-}
-
-#[test]
-fn enumerated_sets_of_random_problems() {
-    let strategy =
-        (prop_oneof![2 => random(POOL), 1 => random(CLUSTER)], sharing(), prop::collection::vec(1u32..9, 5));
-    let counts = std::cell::RefCell::new([0usize; 4]);
-    let outcome = runner(400, file!()).run(&strategy, |(problem, sharing, weights)| {
-        let set = check_set(&problem, sharing, &weights);
-        let mut counts = counts.borrow_mut();
-        let sum: usize = set.extreme_points.len();
-        counts[0] += usize::from(sum == 1);
-        counts[1] += usize::from(set.polytopes.len() > 1);
-        counts[2] = counts[2].max(set.polytopes.len());
-        counts[3] = counts[3].max(sum);
-        Ok(())
-    });
-    outcome.unwrap_or_else(|error| panic!("{error}"));
-    let [unique, several, polytopes, points] = *counts.borrow();
-    println!(
-        "{unique} unique, {several} of several polytopes; at most {polytopes} polytopes, {points} points"
-    );
-    assert!(unique > 20 && several > 20);
-}
-
-/// Every NJC allocation lies in an enumerated polytope: whatever `member` finds on a random face.
-#[test]
-fn every_face_lies_in_the_set() {
-    let strategy = (
-        prop_oneof![2 => random(POOL), 1 => random(CLUSTER)],
-        sharing(),
-        prop::collection::vec(0usize..64, 6),
-    );
-    let counts = std::cell::RefCell::new([0usize; 2]);
-    let outcome = runner(400, file!()).run(&strategy, |(problem, sharing, picks)| {
-        let constraints = Constraints::new(&problem, sharing);
-        let set = enumerate(&constraints, &Limits::default()).expect("within the limits");
-        for shift in 0..8 {
-            let face = random_face(&constraints, &picks, shift);
-            let Ok(found) = member(&constraints, &face, Some(Goal::MaxTasks)) else {
-                prop_assert!(matches!(member(&constraints, &face, None), Err(LpError::Face(_))));
-                continue;
-            };
-            counts.borrow_mut()[usize::from(found.is_some())] += 1;
-            if let Some(tasks) = found {
-                assert_njc(&problem, sharing, &tasks);
-                prop_assert!(set.polytopes.iter().any(|p| p.face.contains(&constraints, &tasks) == Ok(true)));
-            }
-        }
-        Ok(())
-    });
-    outcome.unwrap_or_else(|error| panic!("{error}"));
-    let [empty, full] = *counts.borrow();
-    println!("{empty} random faces without a point, {full} with one");
-    assert!(empty > 100 && full > 100);
-}
-
-/// A witness for every user, and their rows as bottlenecks.
-fn random_face(constraints: &Constraints<'_>, picks: &[usize], shift: usize) -> Face {
-    let problem = constraints.problem();
-    let witness = |n: usize| {
-        if !problem.is_active(n) {
-            return None;
-        }
-        let pick = (picks[n % picks.len()] >> (shift % 4)) + shift;
-        if pick.is_multiple_of(3) && problem.users()[n].tasks().is_some() {
-            return Some(Witness::Satisfied);
-        }
-        Some(Witness::Row(pick % constraints.rows().len()))
-    };
-    let witnesses: Vec<Option<Witness>> = (0..problem.n_users()).map(witness).collect();
-    let row = |w: &Option<Witness>| match w {
-        Some(Witness::Row(row)) => Some(*row),
-        _ => None,
-    };
-    Face { bottlenecks: witnesses.iter().filter_map(row).collect(), witnesses }
-}
-
-#[test]
-fn selections_are_the_best_vertices() {
-    let strategy = (prop_oneof![2 => random(POOL), 1 => random(CLUSTER)], sharing());
-    let cuts = std::cell::Cell::new(0);
-    let outcome = runner(300, file!()).run(&strategy, |(problem, sharing)| {
-        let constraints = Constraints::new(&problem, sharing);
-        let set = enumerate(&constraints, &Limits::default()).expect("within the limits");
-        for goal in [Goal::MaxTasks, Goal::MaxUtilisation, Goal::MaxMinShare] {
-            let selection = select(&constraints, goal, &SelectSettings::default()).expect("a selection");
-            assert_njc(&problem, sharing, &selection.tasks);
-            prop_assert_eq!(&selection.value, &goal.value(&constraints, &selection.tasks));
-            prop_assert_eq!(selection.status, MipStatus::Optimal);
-            let value = selection.value.to_f64();
-            prop_assert!(value <= selection.bound + 1e-6 * value.max(1.0), "{} {}", value, selection.bound);
-            cuts.set(cuts.get() + selection.cuts);
-            let best = best_vertex(&constraints, &set, goal).expect("a vertex");
-            if goal == Goal::MaxMinShare {
-                // Not linear: the best point need not be a vertex, and some vertex is no better.
-                prop_assert!(selection.value >= best, "{:?}: {} < {}", goal, selection.value, best);
-            } else {
-                prop_assert_eq!(&selection.value, &best, "{:?}", goal);
-            }
-        }
-        Ok(())
-    });
-    outcome.unwrap_or_else(|error| panic!("{error}"));
-    println!("{} faces were refuted", cuts.get());
-}
-
-/// On one pool two users have one NJC allocation (NJC paper, section 5).
-#[test]
-fn two_users_on_one_pool_are_unique() {
-    let shape = Shape { users: (2, 2), ..POOL };
-    let outcome = runner(300, file!()).run(&random(shape), |problem| {
-        prop_assert_eq!(set(&problem).extreme_points.len(), 1);
-        Ok(())
-    });
-    outcome.unwrap_or_else(|error| panic!("{error}"));
-}
-
 #[test]
 fn faces_that_do_not_fit() {
     let problem = pool(&["1 0", "1 1"], "1/2 1/2");
@@ -493,6 +243,17 @@ fn faces_that_do_not_fit() {
     assert_eq!(totals(&[both]), ["1/2 1/2"]);
     let satisfied = Some(Witness::Satisfied);
     assert_eq!(rows(&[], &[satisfied, satisfied]), Ok(None));
+    // Allocations that no face contains: too few users, a class that is none, too much of a row.
+    let face = Face { bottlenecks: vec![0], witnesses: vec![row(0), row(0)] };
+    let contains = |tasks: Tasks| face.contains(&constraints, &tasks);
+    let half = || vec![(0, q("1/2"))];
+    assert_eq!(contains(vec![half()]), Err(FaceError::Users { expected: 2, found: 1 }));
+    assert_eq!(contains(vec![half(), vec![(5, q("1/2"))]]), Ok(false));
+    assert_eq!(contains(vec![half(), vec![(0, q("1/2")), (0, q("1/4"))]]), Ok(false));
+    assert_eq!(contains(vec![half(), vec![(0, q("1/4"))]]), Ok(false));
+    assert_eq!(contains(vec![half(), half()]), Ok(true));
+    assert_eq!(Goal::MaxTasks.value(&constraints, &vec![half()]), q("1/2"));
+    assert_eq!(Goal::MaxUtilisation.value(&constraints, &vec![half()]), q("1/2"));
 
     let mut unlimited = common::problems::spec_of(&["1"], &["1", "1"]);
     unlimited.users[1].tasks = Some(Rational::new());

@@ -36,10 +36,16 @@ struct Shift {
 }
 
 impl<'a> Search<'a> {
-    /// Factors the basis; a singular or short one is completed with slacks.
+    /// Factors the basis; a singular or short one is completed with slacks, and variables that the
+    /// programme does not have are ignored.
     pub fn new(lp: &'a ExactLp, basis: &[Variable], max_pivots: usize) -> Self {
+        let exists = |variable: &Variable| match variable {
+            Variable::Slack(row) => *row < lp.rows.len(),
+            Variable::Column(j) => *j < lp.columns.len(),
+        };
         let mut seen = std::collections::HashSet::new();
-        let mut basis: Vec<Variable> = basis.iter().copied().filter(|v| seen.insert(*v)).collect();
+        let known = basis.iter().copied().filter(exists);
+        let mut basis: Vec<Variable> = known.filter(|v| seen.insert(*v)).collect();
         let factors = loop {
             match factor(lp, &basis) {
                 Err(singular) => {

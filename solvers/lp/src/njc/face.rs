@@ -86,7 +86,8 @@ impl Face {
                 (Some(Witness::Satisfied), limit) => limit.is_some_and(|limit| total == *limit),
                 (_, limit) => limit.is_none_or(|limit| total <= *limit),
             };
-            within && tasks[n].iter().all(|(i, x)| *x >= 0 && problem.can_run(n, *i))
+            within
+                && tasks[n].iter().all(|(i, x)| *x >= 0 && *i < problem.n_servers() && problem.can_run(n, *i))
         };
         let holds = |floor: &Candidate| {
             let placement = &market.placements[floor.placement];

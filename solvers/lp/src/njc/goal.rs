@@ -23,7 +23,7 @@ pub enum Goal {
 }
 
 impl Goal {
-    /// The value of an allocation, exactly.
+    /// The value of an allocation, exactly; a user beyond the end of `tasks` has none.
     #[must_use]
     pub fn value(self, constraints: &Constraints<'_>, tasks: &Tasks) -> Rational {
         let market = Market::new(constraints);
@@ -36,7 +36,7 @@ impl Goal {
             Self::MaxMinShare => {
                 let shares = Shares::new(&market);
                 let share = |&n: &usize| {
-                    let total: Rational = tasks[n].iter().map(|(_, x)| x).sum();
+                    let total: Rational = tasks.get(n).into_iter().flatten().map(|(_, x)| x).sum();
                     let is_satisfied = market.limit(n).is_some_and(|limit| total >= *limit);
                     shares.by_user[n].as_ref().filter(|_| !is_satisfied).map(|u| total * u)
                 };

@@ -134,9 +134,10 @@ impl<'a> Market<'a> {
     pub fn loads(&self, tasks: &Tasks) -> Vec<Rational> {
         let mut loads = vec![Rational::new(); self.constraints.rows().len()];
         for placement in &self.placements {
-            if let Some((_, x)) = tasks[placement.n].iter().find(|(i, _)| *i == placement.i) {
+            let x = tasks.get(placement.n).map_or_else(Rational::new, |list| tasks_on(list, placement.i));
+            if !x.is_zero() {
                 for (row, usage) in &placement.usage {
-                    loads[*row] += Rational::from(usage * x);
+                    loads[*row] += Rational::from(usage * &x);
                 }
             }
         }
@@ -146,5 +147,5 @@ impl<'a> Market<'a> {
 
 /// Tasks of one user on class `i`.
 pub fn tasks_on(tasks: &[(usize, Rational)], i: usize) -> Rational {
-    tasks.iter().find(|(class, _)| *class == i).map_or_else(Rational::new, |(_, x)| x.clone())
+    tasks.iter().filter(|(class, _)| *class == i).map(|(_, x)| x).sum()
 }

@@ -11,7 +11,7 @@ use crate::exact_lp::{ExactColumn, ExactLp, Feasibility, Sense, Variable};
 use crate::guess;
 
 /// Exact pivots after which a basis is given up.
-const MAX_PIVOTS: usize = 100_000;
+pub const MAX_PIVOTS: usize = 100_000;
 
 /// A vertex of the polytope of `face`, the best one for `objective` if there is one: HiGHS guesses
 /// a basis, exact arithmetic finishes. `None` when the polytope is empty, which Farkas' multipliers
@@ -93,7 +93,7 @@ impl Programme {
     }
 
     /// Adds the objective.
-    fn aim(&mut self, market: &Market<'_>, face: &Face, goal: Goal) {
+    pub fn aim(&mut self, market: &Market<'_>, face: &Face, goal: Goal) {
         let mut is_sum = true;
         for k in 0..market.placements.len() {
             match goal.worth(market, k) {
@@ -113,7 +113,8 @@ impl Programme {
         self.lp.rows.push((Sense::AtMost, shares.largest.clone()));
         for &n in &market.users {
             let Some(share) = &shares.by_user[n] else { continue };
-            if face.witnesses[n] == Some(Witness::Satisfied) {
+            // Whoever is satisfied does not count, nor who may still turn out to be.
+            if !matches!(face.witnesses[n], Some(Witness::Row(_))) {
                 continue;
             }
             let row = self.lp.rows.len();
