@@ -5,9 +5,12 @@ use evenhand_ode::path::{PathSettings, follow};
 use evenhand_ode::pool::Pool;
 use evenhand_ode::trajectory::{Method, TrajectorySettings, TrajectoryStatus, integrate};
 
+/// `c` and `x(c)`.
+type Points = Vec<(f64, Vec<f64>)>;
+
 /// Values of `x(c)` at `c = 0.1, 1, 10, ...`: "No Justified Complaints", equation (12) with dummy
 /// resources, solved to full precision at each `c`.
-fn published() -> Vec<(&'static str, Pool, Vec<(f64, Vec<f64>)>)> {
+fn published() -> Vec<(&'static str, Pool, Points)> {
     let pool = |m: usize, requests: &[f64], e: &[f64]| {
         Pool::new(m, requests.to_vec(), e.to_vec(), vec![1.0; e.len()]).unwrap()
     };
