@@ -20,7 +20,8 @@ pub enum PathStatus {
     Limit,
 }
 
-/// The end of the path. All numbers are finite.
+/// The end of the path. All numbers are finite, except that the residual may be infinite unless the
+/// status is [`PathStatus::Solved`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct PathResult {
     /// Fraction of its request that each user gets (tasks per unit of request).
