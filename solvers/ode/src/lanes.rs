@@ -9,24 +9,21 @@ use pulp::Simd;
 pub(crate) const BLOCK: usize = 64;
 /// Lanes of every sum, a multiple of the lanes of any machine's vectors.
 pub(crate) const LANES: usize = 8;
-/// Users whose payments are summed at a time, in registers.
-const STRIP: usize = 32;
 
 /// What the users of a block pay for their requests: `sum_j prices_j r_ij`, with `requests`
 /// `rows x BLOCK`.
 #[inline(always)]
 pub(crate) fn payments<S: Simd>(simd: S, requests: &[f64], prices: &[f64], paid: &mut [f64; BLOCK]) {
-    let vectors = STRIP / S::F64_LANES;
-    for (strip, paid) in paid.chunks_exact_mut(STRIP).enumerate() {
-        let mut sums = [simd.splat_f64s(0.0); STRIP];
-        for (row, &price) in requests.chunks_exact(BLOCK).zip(prices) {
-            let row = S::as_simd_f64s(&row[strip * STRIP..(strip + 1) * STRIP]).0;
-            let price = simd.splat_f64s(price);
-            for (sum, &request) in sums[..vectors].iter_mut().zip(row) {
-                *sum = simd.add_f64s(*sum, simd.mul_f64s(request, price));
-            }
+    paid.fill(0.0);
+    let paid = S::as_mut_simd_f64s(paid).0;
+    for (rows, prices) in requests.chunks_exact(2 * BLOCK).zip(prices.chunks_exact(2)) {
+        let (above, below) = rows.split_at(BLOCK);
+        let (above, below) = (S::as_simd_f64s(above).0, S::as_simd_f64s(below).0);
+        let (first, second) = (simd.splat_f64s(prices[0]), simd.splat_f64s(prices[1]));
+        for ((paid, &a), &b) in paid.iter_mut().zip(above).zip(below) {
+            let sum = simd.add_f64s(*paid, simd.mul_f64s(a, first));
+            *paid = simd.add_f64s(sum, simd.mul_f64s(b, second));
         }
-        S::as_mut_simd_f64s(paid).0.copy_from_slice(&sums[..vectors]);
     }
 }
 

@@ -1,13 +1,29 @@
-//! The limit of the trajectory by following the central path in the space of prices.
+//! The limit of the trajectory by following a central path in the space of prices.
 //!
-//! The trajectory of the paper (equation (12), with the dummy resources `x_i <= 1`) is the central
-//! path, with `c = 1 / mu`, of `max sum_i e_i log x_i` under the capacities:
-//! `x_i (sum_j b_j r_ij mu / s_j + b_0 mu / (cap_i - x_i)) = e_i`. With prices `p_j = b_j mu / s_j`
-//! every `x_i` is a closed function of what user `i` pays, so that only the `m` prices are unknown:
-//! Newton steps of `O(N m^2)` time and `O(N m)` memory. The last steps are taken at `mu = 0` on the
-//! bottlenecks and converge quadratically.
+//! The trajectory of the paper ("No Justified Complaints", equation (12), with the dummy resources
+//! `x_i <= 1`) is the central path, with `c = 1 / mu`, of `max sum_i e_i log x_i` under the
+//! capacities. So is every path
 //!
-//! The result is the same, bit by bit, for any number of threads.
+//! ```text
+//! x_i (sum_j b_j r_ij mu / s_j + b_0i mu / (cap_i - x_i)) = e_i,   s_j = 1 - sum_i x_i r_ij
+//! ```
+//!
+//! with positive weights `b` of the barrier: all of them end in the same point. Here `b_j` is 1 by
+//! default, and `b_0i = b_0 e_i` for entitlements of sum 1, so that all caps together weigh as much
+//! as one resource. (With the paper's weight of 1 for every cap, the caps of many users keep
+//! everybody from its share until `mu` is far below the least entitlement.)
+//!
+//! With prices `p_j = b_j mu / s_j` every `x_i` is a closed function of what user `i` pays, so that
+//! only the `m` prices are unknown: steps of `O(N m^2)` time and `O(N m)` memory. Three methods
+//! follow each other:
+//!
+//! - Mehrotra's predictor and corrector for prices and slacks, about five steps;
+//! - Newton's method at `mu = 0` on the bottlenecks, as soon as it is clear which they are: about
+//!   three steps, the last of them to rounding. If it does not converge, the path goes on;
+//! - rarely (1 in 10,000 random pools), where the first one finds no way, a damped Newton method
+//!   that cannot fail to descend takes its place from the start.
+//!
+//! The result is the same, bit by bit, for any number of threads and any vector instructions.
 
 mod barrier;
 mod blocks;
@@ -37,7 +53,8 @@ const SMALLEST_MU: f64 = 1e-16;
 /// Steps after which the fast method gives way to the safe one. It needs 7 on average.
 const FAST_ITERATIONS: usize = 40;
 
-/// Positive weights of the barrier terms. They shape the path, not its limit.
+/// Positive weights of the barrier terms, `b_j` and `b_0` of the [module's](self) equation. They
+/// shape the path, not its limit.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct BarrierWeights {
     resources: Vec<f64>,
@@ -79,7 +96,7 @@ impl Default for PathSettings {
 
 /// Follows the path to its limit, the Eisenberg-Gale point of the pool.
 ///
-/// Takes about nine passes over the requests, `O(N m^2)` each.
+/// Takes about ten passes over the requests, `O(N m^2)` each.
 #[must_use]
 pub fn follow(pool: &Pool, settings: &PathSettings) -> PathResult {
     let blocks = Blocks::new(pool);

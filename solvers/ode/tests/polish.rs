@@ -122,6 +122,25 @@ fn random_pools() {
     }
 }
 
+/// Double precision on a larger pool, against the truth.
+#[test]
+fn many_users() {
+    let mut rng = Pcg64::seed_from_u64(8);
+    let (n, m) = (2000, 8);
+    let requests =
+        (0..n).map(|_| (0..m).map(|_| Rational::from((rng.random_range(0..1000), 1000))).collect()).collect();
+    let entitlements = (0..n).map(|_| Rational::from(rng.random_range(1..9))).collect();
+    let caps = (0..n).map(|_| Some(Rational::from((1, 800)))).collect();
+    let case = Case { requests, entitlements, caps };
+    let start = path::follow(&case.pool(), &PathSettings::default());
+    assert_eq!(start.status, PathStatus::Solved);
+    let polished = polish(&case.requests, &case.entitlements, &case.caps, &start, 40).unwrap();
+    for (x, polished) in start.x.iter().zip(&polished.x) {
+        let relative = (x / polished.to_f64() - 1.0).abs();
+        assert!(relative < 1e-13, "double precision is off by {relative:e}");
+    }
+}
+
 /// Equal resources: prices are not unique, allocations are.
 #[test]
 fn dependent_bottlenecks() {

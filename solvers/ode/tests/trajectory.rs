@@ -4,10 +4,15 @@ use evenhand_ode::margin;
 use evenhand_ode::path::{PathSettings, follow};
 use evenhand_ode::pool::Pool;
 use evenhand_ode::trajectory::{Method, TrajectorySettings, TrajectoryStatus, integrate};
+use rand::{Rng, SeedableRng};
+use rand_pcg::Pcg64;
+
+/// `c` and `x(c)`.
+type Points = Vec<(f64, Vec<f64>)>;
 
 /// Values of `x(c)` at `c = 0.1, 1, 10, ...`: "No Justified Complaints", equation (12) with dummy
 /// resources, solved to full precision at each `c`.
-fn published() -> Vec<(&'static str, Pool, Vec<(f64, Vec<f64>)>)> {
+fn published() -> Vec<(&'static str, Pool, Points)> {
     let pool = |m: usize, requests: &[f64], e: &[f64]| {
         Pool::new(m, requests.to_vec(), e.to_vec(), vec![1.0; e.len()]).unwrap()
     };
@@ -190,4 +195,30 @@ fn odd_pools() {
             assert!(result.error < 1e-4, "{index} {method:?} {result:?}");
         }
     }
+}
+
+/// However rough the integration, what is called converged is feasible and free of complaints.
+#[test]
+fn rough_integration() {
+    let mut others = 0;
+    for seed in 0..400 {
+        let mut rng = Pcg64::seed_from_u64(seed);
+        let (n, m) = (rng.random_range(1..30), rng.random_range(1..6));
+        let requests = (0..n * m).map(|_| rng.random_range(0.001..1.0)).collect();
+        let entitlements = (0..n).map(|_| rng.random_range(0.1..1.0)).collect();
+        let pool = Pool::new(m, requests, entitlements, vec![rng.random_range(0.1..2.0); n]).unwrap();
+        let settings = TrajectorySettings { relative_tolerance: 0.1, ..TrajectorySettings::default() };
+        let result = integrate(&pool, &settings);
+        if result.status == TrajectoryStatus::Converged {
+            assert!(margin::slacks(&pool, &result.x).iter().all(|&slack| slack > -1e-15));
+            let least = margin::margins(&pool, &result.x, 2e-6).into_iter().fold(f64::INFINITY, f64::min);
+            assert!(least >= -2e-6, "{seed}: {least:e}");
+        } else {
+            others += 1;
+            if result.status == TrajectoryStatus::LeftDomain {
+                assert_eq!(result.error, f64::INFINITY);
+            }
+        }
+    }
+    assert!(others > 0, "not rough enough to show anything");
 }

@@ -46,20 +46,13 @@ impl Barrier {
         let sums = sweeper.sweep(blocks, &prices, cap_weight / n_kept as f64, true);
         let slacks = sums.usage[..n_kept].iter().map(|&usage| (1.0 - usage).max(0.1)).collect();
         let mut barrier = Self { prices, slacks, mu: 0.0, weights, cap_weight, sums };
-        barrier.mu = barrier.mean(1.0, 0.0, &[], &[]);
+        barrier.mu = barrier.mean_product();
         barrier
     }
 
-    /// `mu` after a step of the given length.
-    fn mean(&self, keep: f64, step: f64, price_step: &[f64], slack_step: &[f64]) -> f64 {
-        let at = |values: &[f64], j: usize| values.get(j).copied().unwrap_or(0.0);
-        let product: f64 = (0..self.weights.len())
-            .map(|j| {
-                (keep * self.prices[j] + step * at(price_step, j))
-                    * (keep * self.slacks[j] + step * at(slack_step, j))
-            })
-            .sum();
-        product / self.weights.iter().sum::<f64>()
+    /// `mu` of the present prices and slacks.
+    fn mean_product(&self) -> f64 {
+        dot(&self.prices, &self.slacks) / self.weights.iter().sum::<f64>()
     }
 
     /// The largest difference between a slack and what it stands for.
@@ -88,16 +81,17 @@ impl Barrier {
             return false;
         };
         let (price_step, slack_step) = self.direction(&factored, rows, |_| 0.0);
-        let predicted = self.mean(
-            1.0,
-            1.0_f64.min(largest_step(&self.prices, &price_step)).min(largest_step(&self.slacks, &slack_step)),
-            &price_step,
-            &slack_step,
-        );
+        let price_reach = largest_step(&self.prices, &price_step).min(1.0);
+        let slack_reach = largest_step(&self.slacks, &slack_step).min(1.0);
+        let reach = price_reach.min(slack_reach);
+        // What mu would be at the end of the predictor, by its own account.
+        let predicted = (0..size)
+            .map(|j| (self.prices[j] + reach * price_step[j]) * (self.slacks[j] + reach * slack_step[j]))
+            .sum::<f64>()
+            / self.weights.iter().sum::<f64>();
         let centering = (predicted / self.mu).powi(3).clamp(LEAST_CENTERING, 1.0);
         let target = centering * self.mu;
-        let part = largest_step(&self.prices, &price_step).min(1.0)
-            * largest_step(&self.slacks, &slack_step).min(1.0);
+        let part = price_reach * slack_reach;
         let (price_step, slack_step) = self.direction(&factored, rows, |j| {
             // Mehrotra's second-order term, kept within what one step can mend.
             let bound = 10.0 * target * self.weights[j];
@@ -112,7 +106,7 @@ impl Barrier {
             self.prices[j] += length * price_step[j];
             self.slacks[j] += length * slack_step[j];
         }
-        self.mu = self.mean(1.0, 0.0, &[], &[]);
+        self.mu = self.mean_product();
         self.sums = sweeper.sweep(blocks, &self.prices, self.cap_weight * self.mu, true);
         self.mu.is_finite() && self.mu > 0.0
     }

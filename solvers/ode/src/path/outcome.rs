@@ -1,5 +1,7 @@
 //! What following the path returns.
 
+use rayon::prelude::*;
+
 use super::PathSettings;
 use super::blocks::{Blocks, user_scale};
 use super::bottlenecks::Limit;
@@ -18,7 +20,8 @@ pub enum PathStatus {
     Limit,
 }
 
-/// The end of the path. All numbers are finite.
+/// The end of the path. All numbers are finite, except that the residual may be infinite unless the
+/// status is [`PathStatus::Solved`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct PathResult {
     /// Fraction of its request that each user gets (tasks per unit of request).
@@ -55,15 +58,15 @@ pub(super) fn assemble(
     for (&resource, &price) in blocks.kept.iter().zip(&limit.prices) {
         prices[resource] = price;
     }
-    let mut x = Vec::with_capacity(pool.n_users());
-    let mut user_prices = Vec::with_capacity(pool.n_users());
-    let mut residual = limit.residual;
-    for user in 0..pool.n_users() {
-        let answer = answer_of_user(pool, user, pool.entitlements()[user] / total, &prices);
-        residual = residual.max(answer.error);
-        x.push(answer.x);
-        user_prices.push(answer.price * total);
-    }
+    let answer = |user| answer_of_user(pool, user, pool.entitlements()[user] / total, &prices);
+    let answers: Vec<UserAnswer> = if blocks.parallel {
+        (0..pool.n_users()).into_par_iter().map(answer).collect()
+    } else {
+        (0..pool.n_users()).map(answer).collect()
+    };
+    let residual = answers.iter().map(|answer| answer.error).fold(limit.residual, f64::max);
+    let x = answers.iter().map(|answer| answer.x).collect();
+    let user_prices = answers.iter().map(|answer| answer.price * total).collect();
     for price in &mut prices {
         *price *= total;
     }

@@ -25,12 +25,17 @@ pub(super) struct Sums {
 pub(super) struct Sweeper {
     arch: Arch,
     sums: Vec<f64>,
+    scratch: Scratch,
 }
 
 impl Sweeper {
     pub fn new(blocks: &Blocks) -> Self {
         let length = blocks.rows * (blocks.rows + 1);
-        Self { arch: Arch::new(), sums: vec![0.0; blocks.n_chunks() * length] }
+        Self {
+            arch: Arch::new(),
+            sums: vec![0.0; blocks.n_chunks() * length],
+            scratch: Scratch::new(blocks.rows),
+        }
     }
 
     /// Usage at `prices` (one per row), and its derivative if asked for.
@@ -46,8 +51,8 @@ impl Sweeper {
             if blocks.parallel {
                 sums.par_chunks_mut(length).enumerate().for_each_init(|| Scratch::new(rows), sweep_chunk);
             } else {
-                let mut scratch = Scratch::new(rows);
-                sums.chunks_mut(length).enumerate().for_each(|item| sweep_chunk(&mut scratch, item));
+                let scratch = &mut self.scratch;
+                sums.chunks_mut(length).enumerate().for_each(|item| sweep_chunk(scratch, item));
             }
         }
         add_pairwise(sums, length);
@@ -73,6 +78,7 @@ fn add_pairwise(records: &mut [f64], length: usize) {
 }
 
 /// Values of one block, and the lanes of the sums of one chunk.
+#[derive(Debug)]
 struct Scratch {
     x: [f64; BLOCK],
     slope: [f64; BLOCK],
@@ -125,6 +131,50 @@ impl WithSimd for SweepChunk<'_> {
         }
         for (sum, lanes) in self.sums.iter_mut().zip(lanes.as_chunks().0) {
             *sum = add_lanes(lanes);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pool::Pool;
+
+    /// The bits must not depend on the machine: plain scalar code against what this machine has.
+    #[test]
+    fn same_bits_without_vector_instructions() {
+        let (n, m) = (777, 5);
+        let requests = (0..n * m).map(|k| ((k * k) % 101) as f64 / 37.0).collect();
+        let entitlements = (0..n).map(|k| 1.0 + (k % 7) as f64).collect();
+        let caps = (0..n).map(|k| if k % 2 == 0 { 0.003 } else { f64::INFINITY }).collect();
+        let blocks = Blocks::new(&Pool::new(m, requests, entitlements, caps).unwrap());
+        let prices: Vec<f64> =
+            (0..blocks.rows).map(|j| if j < m { 0.1 + 0.03 * j as f64 } else { 0.0 }).collect();
+        let length = blocks.rows * (blocks.rows + 1);
+        for mu in [0.0, 1e-3] {
+            let mut fast = vec![0.0; length];
+            let mut plain = vec![0.0; length];
+            let mut scratch = Scratch::new(blocks.rows);
+            let chunk = SweepChunk {
+                blocks: &blocks,
+                chunk: 0,
+                prices: &prices,
+                mu,
+                scratch: &mut scratch,
+                sums: &mut fast,
+            };
+            Arch::new().dispatch(chunk);
+            let chunk = SweepChunk {
+                blocks: &blocks,
+                chunk: 0,
+                prices: &prices,
+                mu,
+                scratch: &mut scratch,
+                sums: &mut plain,
+            };
+            pulp::Scalar::new().vectorize(chunk);
+            assert!(fast[..m].iter().all(|&usage| usage > 0.0));
+            assert_eq!(fast, plain);
         }
     }
 }

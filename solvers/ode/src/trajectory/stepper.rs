@@ -21,12 +21,19 @@ const BETA_8: f64 = 0.0;
 /// that their stiffness detection would find nothing.
 const NO_STIFFNESS_TEST: u32 = u32::MAX;
 
-/// What an integrator leaves: the start and every accepted step.
+/// What an integrator leaves.
 pub(super) struct Steps {
-    pub times: Vec<f64>,
-    pub states: Vec<DVector<f64>>,
+    results: SolverResult<f64, DVector<f64>>,
     /// Why it stopped before the end of the interval and before the criterion.
     pub failure: Option<TrajectoryStatus>,
+}
+
+impl Steps {
+    /// The independent variable and the state at the start and after every accepted step.
+    pub fn points(&self) -> impl DoubleEndedIterator<Item = (f64, &DVector<f64>)> + ExactSizeIterator {
+        let (times, states) = self.results.get();
+        times.iter().copied().zip(states)
+    }
 }
 
 /// Integrates over an interval with the given relative tolerance and at most `budget` steps.
@@ -42,7 +49,7 @@ pub(super) fn steps<F: System<f64, DVector<f64>>>(
     let (h_max, h) = (to - from, FIRST_STEP.min(to - from));
     let atol = tolerance * NEGLIGIBLE;
     let output = OutputType::Sparse;
-    let (end, results): (_, SolverResult<_, _>) = match method {
+    let (end, results) = match method {
         Method::Dopri5 => {
             let mut stepper = Dopri5::from_param(
                 system,
@@ -86,8 +93,7 @@ pub(super) fn steps<F: System<f64, DVector<f64>>>(
             (stepper.integrate(), stepper.into())
         }
     };
-    let (times, states) = results.get();
-    Steps { times: times.clone(), states: states.clone(), failure: end.err().as_ref().map(status_of) }
+    Steps { results, failure: end.err().as_ref().map(status_of) }
 }
 
 /// Steps that were tried, from the number of evaluations and of accepted steps.

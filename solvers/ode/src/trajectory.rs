@@ -144,14 +144,15 @@ impl Run<'_> {
         let system = Trajectory::new(self.pool, self.layout, self.settings.stop_tolerance, &evaluations);
         let method = self.settings.method;
         let steps = stepper::steps(method, system, (from, to), state.clone(), tolerance, budget as u32);
-        let accepted = steps.states.len().saturating_sub(1);
+        let accepted = steps.points().len().saturating_sub(1);
         self.stats.steps += accepted;
         self.stats.rejected += stepper::attempts(method, evaluations.get(), accepted) - accepted;
         self.stats.evaluations += evaluations.get();
-        if let Some(last) = steps.states.last() {
+        let mut reached = from;
+        if let Some((time, last)) = steps.points().next_back() {
+            reached = time;
             state.copy_from(last);
         }
-        let reached = steps.times.last().copied().unwrap_or(from);
         let c = match time {
             Time::C => reached,
             Time::LogC => state[state.len() - 1],
@@ -178,7 +179,7 @@ impl Run<'_> {
     }
 
     fn record(&mut self, time: Time, steps: &Steps) {
-        for (&t, state) in steps.times.iter().zip(&steps.states) {
+        for (t, state) in steps.points() {
             let c = if time == Time::C { t } else { state[state.len() - 1] };
             if self.points.last().is_none_or(|last| last.c < c) {
                 self.points.push(TrajectoryPoint { c, x: state.as_slice()[..self.layout.n_users].to_vec() });
