@@ -81,6 +81,9 @@ pub struct Solve {
     /// njc: the allocation to prefer among all without justified complaints
     #[arg(long, value_name = "GOAL", value_enum)]
     pub select: Option<Goal>,
+    /// njc: also find all answers, as polytopes with their vertices; small problems
+    #[arg(long)]
+    pub faces: bool,
     /// njc: first leave out what cannot matter (NJC, section 5.1); one server
     #[arg(long)]
     pub reduce: bool,

@@ -29,5 +29,5 @@ mod utilitarian;
 
 pub use certify::{Examination, Request, certify};
 pub use mechanism::{
-    Findings, Info, Mechanism, MechanismError, OptionName, Options, Outcome, Selected, Status,
+    Bound, Findings, Info, Mechanism, MechanismError, OptionName, Options, Outcome, Selected, Status,
 };

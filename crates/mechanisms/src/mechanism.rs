@@ -3,7 +3,7 @@
 use evenhand_exact::axiom::njc::Witness;
 use evenhand_exact::{Axiom, Parameters, Prices};
 use evenhand_lp::LpError;
-use evenhand_lp::njc::Goal;
+use evenhand_lp::njc::{Goal, NjcSet};
 use evenhand_ode::cluster::ClusterError;
 use evenhand_problem::{Allocation, Arithmetic, Problem, Rational};
 use thiserror::Error;
@@ -48,6 +48,8 @@ pub struct Options {
     pub select: Option<Goal>,
     /// Whether to solve a smaller problem with the same answers.
     pub reduce: bool,
+    /// Whether to find all allocations that the mechanism allows.
+    pub faces: bool,
 }
 
 impl Options {
@@ -71,6 +73,7 @@ impl Options {
             (OptionName::Criterion, self.criterion),
             (OptionName::Select, self.select.is_some()),
             (OptionName::Reduce, self.reduce),
+            (OptionName::Faces, self.faces),
         ];
         stated.into_iter().filter(|(_, is_stated)| *is_stated).map(|(name, _)| name).collect()
     }
@@ -87,6 +90,8 @@ pub enum OptionName {
     Select,
     /// [`Options::reduce`].
     Reduce,
+    /// [`Options::faces`].
+    Faces,
 }
 
 impl OptionName {
@@ -98,6 +103,7 @@ impl OptionName {
             Self::Criterion => "criterion",
             Self::Select => "select",
             Self::Reduce => "reduce",
+            Self::Faces => "faces",
         }
     }
 }
@@ -156,6 +162,8 @@ pub struct Findings {
     pub bottlenecks: Option<Vec<usize>>,
     /// What was selected among all allocations that the mechanism allows.
     pub selected: Option<Selected>,
+    /// All allocations that the mechanism allows, as polytopes.
+    pub faces: Option<NjcSet>,
     /// How an iterative method ended.
     pub status: Option<Status>,
     /// Its steps.
@@ -169,8 +177,17 @@ pub struct Selected {
     pub goal: Goal,
     /// Its value for the allocation, exact.
     pub value: Rational,
-    /// What no allocation of the mechanism exceeds, by the word of the floating-point solver.
-    pub bound: f64,
+    /// What is known about all others.
+    pub bound: Bound,
+}
+
+/// Why nothing is better.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Bound {
+    /// An exact search over all faces found nothing better.
+    Proven,
+    /// A floating-point solver claims that nothing exceeds this; not proven.
+    Claimed(f64),
 }
 
 /// How an iterative method ended.

@@ -7,9 +7,11 @@ mod allocation;
 mod certificate;
 mod comparison;
 mod explanation;
+mod findings;
 pub mod text;
 
 pub use allocation::allocation;
 pub use certificate::claims;
 pub use comparison::comparison;
 pub use explanation::explanation;
+pub use findings::findings;

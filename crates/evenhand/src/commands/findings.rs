@@ -1,10 +1,10 @@
 //! What a mechanism found beside the allocation, as fields of the allocation document.
 
 use evenhand::exact::axiom::njc::Witness;
-use evenhand::lp::njc::Goal;
-use evenhand::mechanisms::{Outcome, Selected};
+use evenhand::lp::njc::{Goal, NjcSet, Tasks};
+use evenhand::mechanisms::{Bound, Outcome, Selected};
 use evenhand::problem::format::NumberText;
-use evenhand::problem::{Constraints, RowKind};
+use evenhand::problem::{Constraints, Rational, RowKind};
 use evenhand::{Problem, exact::Prices};
 use serde_json::{Map, Value, json};
 
@@ -14,7 +14,7 @@ pub fn fields(problem: &Problem, outcome: &Outcome) -> Map<String, Value> {
     let arithmetic = outcome.allocation.arithmetic;
     let constraints = Constraints::new(problem, outcome.allocation.sharing);
     let findings = &outcome.findings;
-    let number = |value| json!(NumberText(value, arithmetic));
+    let number = |value: &Rational| json!(NumberText(value, arithmetic));
     let mut fields = Map::new();
     if let Some(Prices { rows, users, .. }) = &findings.prices {
         let priced = rows.iter().enumerate().filter(|(_, price)| !price.is_zero());
@@ -29,32 +29,39 @@ pub fn fields(problem: &Problem, outcome: &Outcome) -> Map<String, Value> {
         fields.insert("gap".to_owned(), number(gap));
     }
     if let Some(witnesses) = &findings.witnesses {
-        let witness = |witness: &Witness| match witness {
-            Witness::Satisfied => json!("satisfied"),
-            Witness::Row(row) => {
-                let (server, resource) = row_names(&constraints, *row);
-                json!({"server": server, "resource": resource})
-            }
-        };
-        let users = problem.users().iter().zip(witnesses);
-        let users: Map<String, Value> = users
-            .filter_map(|(user, found)| Some((user.name().to_owned(), witness(found.as_ref()?))))
-            .collect();
-        fields.insert("witness".to_owned(), Value::Object(users));
+        fields.insert("witness".to_owned(), witness_names(&constraints, witnesses));
     }
     if let Some(bottlenecks) = &findings.bottlenecks {
-        let mut servers: Map<String, Value> = Map::new();
-        for row in bottlenecks {
-            let (server, resource) = row_names(&constraints, *row);
-            let list = servers.entry(server).or_insert_with(|| json!([]));
-            if let Value::Array(list) = list {
-                list.push(json!(resource));
-            }
-        }
-        fields.insert("bottlenecks".to_owned(), Value::Object(servers));
+        fields.insert("bottlenecks".to_owned(), rows_by_server(&constraints, bottlenecks));
+    }
+    if let Some(NjcSet { polytopes, extreme_points, .. }) = &findings.faces {
+        let tasks = |point: &Tasks| {
+            let users = problem.users().iter().zip(point).map(|(user, list)| {
+                let used = list.iter().filter(|(_, x)| !x.is_zero());
+                let on = used.map(|(i, x)| (problem.servers()[*i].name().to_owned(), number(x)));
+                (user.name().to_owned(), Value::Object(on.collect()))
+            });
+            Value::Object(users.collect())
+        };
+        let faces = polytopes.iter().map(|polytope| {
+            json!({
+                "dimension": polytope.dimension,
+                "bottlenecks": rows_by_server(&constraints, &polytope.face.bottlenecks),
+                "witness": witness_names(&constraints, &polytope.face.witnesses),
+                "vertices": polytope.vertices.iter().map(tasks).collect::<Vec<Value>>(),
+            })
+        });
+        fields.insert("faces".to_owned(), Value::Array(faces.collect()));
+        let points = extreme_points.iter().map(tasks).collect();
+        fields.insert("extreme_points".to_owned(), Value::Array(points));
     }
     if let Some(Selected { goal, value, bound }) = &findings.selected {
-        let selection = json!({"goal": goal_name(*goal), "value": number(value), "bound": bound});
+        let (proven, bound) = match bound {
+            Bound::Proven => (true, number(value)),
+            Bound::Claimed(bound) => (false, json!(bound)),
+        };
+        let goal = goal_name(*goal);
+        let selection = json!({"goal": goal, "value": number(value), "proven": proven, "bound": bound});
         fields.insert("selection".to_owned(), selection);
     }
     if let Some(status) = findings.status {
@@ -64,6 +71,30 @@ pub fn fields(problem: &Problem, outcome: &Outcome) -> Map<String, Value> {
         fields.insert("iterations".to_owned(), json!(iterations));
     }
     fields
+}
+
+fn witness_names(constraints: &Constraints<'_>, witnesses: &[Option<Witness>]) -> Value {
+    let witness = |witness: &Witness| match witness {
+        Witness::Satisfied => json!("satisfied"),
+        Witness::Row(row) => {
+            let (server, resource) = row_names(constraints, *row);
+            json!({"server": server, "resource": resource})
+        }
+    };
+    let users = constraints.problem().users().iter().zip(witnesses);
+    let named = users.filter_map(|(user, found)| Some((user.name().to_owned(), witness(found.as_ref()?))));
+    Value::Object(named.collect())
+}
+
+fn rows_by_server(constraints: &Constraints<'_>, rows: &[usize]) -> Value {
+    let mut servers: Map<String, Value> = Map::new();
+    for row in rows {
+        let (server, resource) = row_names(constraints, *row);
+        if let Value::Array(list) = servers.entry(server).or_insert_with(|| json!([])) {
+            list.push(json!(resource));
+        }
+    }
+    Value::Object(servers)
 }
 
 fn goal_name(goal: Goal) -> &'static str {

@@ -36,7 +36,10 @@ pub fn run(call: &Solve, common: &Common) -> Result<ExitCode, Failure> {
     match common.format {
         _ if printed => {}
         Format::Json => output::text(&text)?,
-        Format::Table => output::text(&report::allocation(&problem, &outcome.allocation))?,
+        Format::Table => {
+            let found = report::findings(&problem, &outcome);
+            output::text(&(report::allocation(&problem, &outcome.allocation) + &found))?;
+        }
     }
     match outcome.findings.status {
         None | Some(Status::Solved) => Ok(ExitCode::SUCCESS),
@@ -63,6 +66,7 @@ fn options(call: &Solve, mechanism: &dyn Mechanism) -> Result<Options, Failure> 
         criterion: call.criterion,
         select: call.select.map(goal),
         reduce: call.reduce,
+        faces: call.faces,
     };
     match options.stated().into_iter().find(|option| !mechanism.options().contains(option)) {
         None => Ok(options),

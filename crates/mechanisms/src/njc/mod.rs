@@ -9,19 +9,17 @@
 mod face;
 mod lift;
 mod reduce;
+mod select;
 
 use evenhand_exact::axiom::feasible;
 use evenhand_exact::axiom::njc::examine;
 use evenhand_exact::{Axiom, Instance, Parameters};
-use evenhand_lp::mip::MipStatus;
-use evenhand_lp::njc::{Face, Goal, SelectSettings, Tasks, Witness, entitlements, member, select};
+use evenhand_lp::njc::{Face, Limits, Tasks, Witness, entitlements, enumerate, member};
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Sharing};
 
 use self::reduce::Reduction;
 use crate::fair_sum::{self, FairPoint};
-use crate::mechanism::{
-    Findings, Info, Mechanism, MechanismError, OptionName, Options, Outcome, Selected, Status,
-};
+use crate::mechanism::{Findings, Info, Mechanism, MechanismError, OptionName, Options, Outcome};
 use crate::{proportional, rounding};
 
 /// No Justified Complaints.
@@ -51,13 +49,20 @@ impl Mechanism for Njc {
     }
 
     fn options(&self) -> &'static [OptionName] {
-        &[OptionName::Select, OptionName::Reduce]
+        &[OptionName::Select, OptionName::Reduce, OptionName::Faces]
     }
 
     fn allocate(&self, problem: &Problem, options: &Options) -> Result<Outcome, MechanismError> {
         let constraints = Constraints::new(problem, Sharing::Rdm);
+        if options.faces {
+            let solver = |source| MechanismError::Solver { mechanism: INFO.id, source };
+            let faces = enumerate(&constraints, &Limits::default()).map_err(solver)?;
+            let mut outcome = self.allocate(problem, &Options { faces: false, ..options.clone() })?;
+            outcome.findings.faces = Some(faces);
+            return Ok(outcome);
+        }
         if let Some(goal) = options.select {
-            return best_for(&constraints, goal, options.arithmetic);
+            return select::best_for(&constraints, goal, options.arithmetic);
         }
         if options.reduce {
             let solver = |source| MechanismError::Solver { mechanism: INFO.id, source };
@@ -166,27 +171,6 @@ fn exactly(constraints: &Constraints<'_>, point: &FairPoint) -> Result<Outcome, 
     }
     let why = format!("none of the {} faces near the optimum could be lifted to exact numbers", tried.len());
     Err(MechanismError::NotFound { mechanism: INFO.id, why })
-}
-
-/// The answer that is best for a goal: an exact one on the face that HiGHS chose of all.
-fn best_for(
-    constraints: &Constraints<'_>,
-    goal: Goal,
-    arithmetic: Arithmetic,
-) -> Result<Outcome, MechanismError> {
-    let solver = |source| MechanismError::Solver { mechanism: INFO.id, source };
-    let found = select(constraints, goal, &SelectSettings::default()).map_err(solver)?;
-    let mut outcome = accept(constraints.problem(), found.tasks).ok_or_else(|| MechanismError::NotFound {
-        mechanism: INFO.id,
-        why: "the allocation that was selected does not pass the exact check".to_owned(),
-    })?;
-    outcome.allocation.arithmetic = arithmetic;
-    outcome.findings.selected = Some(Selected { goal, value: found.value, bound: found.bound });
-    outcome.findings.status = Some(match found.status {
-        MipStatus::Optimal => Status::Solved,
-        _ => Status::Limit,
-    });
-    Ok(outcome)
 }
 
 /// The allocation as an answer, if the exact check says that it is one.

@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// All fields of an allocation document. Those after `placements` are for people and other programs.
-const FIELDS: [&str; 22] = [
+const FIELDS: [&str; 23] = [
     "kind",
     "mechanism",
     "alpha",
@@ -35,7 +35,8 @@ const FIELDS: [&str; 22] = [
     "status",
     "iterations",
     "selection",
-    "trajectory",
+    "faces",
+    "extreme_points",
     "warnings",
 ];
 

@@ -1,0 +1,52 @@
+//! The best of all allocations without justified complaints, for a goal.
+
+use evenhand_lp::LpError;
+use evenhand_lp::mip::MipStatus;
+use evenhand_lp::njc::{Goal, Limits, SelectSettings, best_above, select};
+use evenhand_problem::{Arithmetic, Constraints, Rational};
+
+use super::{INFO, accept};
+use crate::mechanism::{Bound, MechanismError, Outcome, Selected, Status};
+
+/// Choices of bottlenecks and witnesses that the proof may look at.
+const CHOICES: usize = 2_000;
+
+/// HiGHS chooses a face of all, exact arithmetic the best allocation on it. Where the exact search
+/// over all faces stays small, it proves that nothing is better, or finds what is; elsewhere the bound
+/// is the word of HiGHS.
+pub fn best_for(
+    constraints: &Constraints<'_>,
+    goal: Goal,
+    arithmetic: Arithmetic,
+) -> Result<Outcome, MechanismError> {
+    let solver = |source| MechanismError::Solver { mechanism: INFO.id, source };
+    let limits = Limits { choices: CHOICES, ..Limits::default() };
+    let search = |value: &Rational| best_above(constraints, goal, value, &limits);
+    let (tasks, value, bound, status) = match select(constraints, goal, &SelectSettings::default()) {
+        Ok(found) => match search(&found.value) {
+            Ok(None) => (found.tasks, found.value, Bound::Proven, Status::Solved),
+            Ok(Some(best)) => (best.tasks, best.value, Bound::Proven, Status::Solved),
+            Err(LpError::Budget { .. }) => {
+                let status = match found.status {
+                    MipStatus::Optimal => Status::Solved,
+                    MipStatus::TimeLimit => Status::Limit,
+                };
+                (found.tasks, found.value, Bound::Claimed(found.bound), status)
+            }
+            Err(error) => return Err(solver(error)),
+        },
+        // Numbers far apart can be too much for HiGHS, not for the exact search.
+        Err(error) => match search(&Rational::from(-1)) {
+            Ok(Some(best)) => (best.tasks, best.value, Bound::Proven, Status::Solved),
+            _ => return Err(solver(error)),
+        },
+    };
+    let mut outcome = accept(constraints.problem(), tasks).ok_or_else(|| MechanismError::NotFound {
+        mechanism: INFO.id,
+        why: "the allocation that was selected does not pass the exact check".to_owned(),
+    })?;
+    outcome.allocation.arithmetic = arithmetic;
+    outcome.findings.selected = Some(Selected { goal, value, bound });
+    outcome.findings.status = Some(status);
+    Ok(outcome)
+}

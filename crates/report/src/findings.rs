@@ -1,0 +1,64 @@
+//! What a mechanism found beside the allocation, in words.
+
+use evenhand_mechanisms::{Bound, Outcome, Selected, Status};
+use evenhand_problem::{Constraints, Problem};
+
+use crate::text::{number, printable, row_name};
+
+/// A few lines about prices, gap, bottlenecks, selection and status; empty when there is nothing to
+/// tell.
+#[must_use]
+pub fn findings(problem: &Problem, outcome: &Outcome) -> String {
+    let constraints = Constraints::new(problem, outcome.allocation.sharing);
+    let findings = &outcome.findings;
+    let place = |row: usize| {
+        let at = &constraints.rows()[row];
+        let server = problem.servers()[at.server].name();
+        printable(&format!("{} on {server}", row_name(at.kind, problem.resources())))
+    };
+    let mut lines = Vec::new();
+    if let Some(bottlenecks) = &findings.bottlenecks {
+        let names: Vec<String> = bottlenecks.iter().map(|row| place(*row)).collect();
+        lines.push(match names.as_slice() {
+            [] => "Everybody has all tasks.".to_owned(),
+            names => format!("Bottlenecks: {}.", names.join(", ")),
+        });
+    }
+    if let Some(prices) = &findings.prices {
+        let priced = prices.rows.iter().enumerate().filter(|(_, price)| **price > SMALL_PRICE);
+        let names: Vec<String> =
+            priced.map(|(row, price)| format!("{} {}", place(row), number(price))).collect();
+        if !names.is_empty() {
+            lines.push(format!("Prices of one unit: {}.", names.join(", ")));
+        }
+    }
+    if let Some(gap) = &findings.gap {
+        lines.push(match gap.is_zero() {
+            true => "Proven optimal, exactly.".to_owned(),
+            false => format!("Proven within {}: no allocation gains more than that by weight.", number(gap)),
+        });
+    }
+    if let Some(Selected { value, bound, .. }) = &findings.selected {
+        lines.push(match bound {
+            Bound::Proven => format!("Value {}; proven the best of all answers.", number(value)),
+            Bound::Claimed(bound) => {
+                format!("Value {}; HiGHS claims that no answer exceeds {bound}, unproven.", number(value))
+            }
+        });
+    }
+    if let Some(set) = &findings.faces {
+        let (polytopes, points) = (set.polytopes.len(), set.extreme_points.len());
+        lines.push(format!(
+            "All answers: {polytopes} polytope{} with {points} extreme point{} (--format json lists them).",
+            if polytopes == 1 { "" } else { "s" },
+            if points == 1 { "" } else { "s" },
+        ));
+    }
+    if let Some(status) = findings.status.filter(|status| *status != Status::Solved) {
+        lines.push(format!("The method ended with the status `{}`.", status.name()));
+    }
+    lines.into_iter().map(|line| line + "\n").collect()
+}
+
+/// Prices below this are what a method leaves of 0.
+const SMALL_PRICE: f64 = 1e-12;
