@@ -20,7 +20,7 @@
 //! - Mehrotra's predictor and corrector for prices and slacks, about five steps;
 //! - Newton's method at `mu = 0` on the bottlenecks, as soon as it is clear which they are: about
 //!   three steps, the last of them to rounding. If it does not converge, the path goes on;
-//! - rarely (1 in 10,000 random pools), where the first one finds no way, a damped Newton method
+//! - rarely (about 1 in 8,000 random pools tried), where the first one finds no way, a damped Newton method
 //!   that cannot fail to descend takes its place from the start.
 //!
 //! The result is the same, bit by bit, for any number of threads and any vector instructions.
