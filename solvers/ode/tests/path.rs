@@ -121,9 +121,9 @@ fn any_pool() -> impl Strategy<Value = (Kind, Caps, usize, usize, u64)> {
     (proptest::sample::select(KINDS.to_vec()), caps, 1..120_usize, 1..12_usize, any::<u64>())
 }
 
-/// Resources that depend on each other up to 1e-9 leave prices open up to 1e9 roundings.
+/// Where resources depend on each other up to 1e-9, rounding hides which of them are bottlenecks.
 fn settings(kind: Kind) -> PathSettings {
-    let tolerance = if kind == Kind::NearlyDependent { 1e-12 } else { 1e-14 };
+    let tolerance = if kind == Kind::NearlyDependent { 1e-9 } else { 1e-14 };
     PathSettings { tolerance, ..PathSettings::default() }
 }
 
@@ -154,7 +154,7 @@ proptest! {
         prop_assert_eq!(weighted.status, PathStatus::Solved, "{:e}", weighted.residual);
         let difference = largest_difference(&weighted.x, &plain.x);
         let bound = match kind {
-            Kind::NearlyDependent => 1e-6,
+            Kind::NearlyDependent => 1e-4,
             Kind::BadWeights | Kind::NearlyEnough => 1e-11,
             _ => 1e-13,
         };

@@ -1,7 +1,8 @@
 //! The end of the path: Newton's method at `mu = 0` on the bottlenecks.
 //!
-//! A resource is treated as a bottleneck when its price exceeds its slack (the semismooth Newton
-//! method for `min(p_j, s_j) = 0`); bottlenecks must be used up, the others have price 0.
+//! The semismooth Newton method for `min(h_j p_j, s_j) = 0`, where `h_j = -d usage_j / d p_j`, so
+//! that both sides are in units of usage: a resource is treated as a bottleneck when its price
+//! holds back more than its slack. Bottlenecks must be used up, the others have price 0.
 
 use super::blocks::Blocks;
 use super::linear;
@@ -19,10 +20,19 @@ const MOST_STEPS: usize = 12;
 pub(super) struct Limit {
     /// Prices, one per row.
     pub prices: Vec<f64>,
+    /// Slacks, one per resource kept.
+    pub slacks: Vec<f64>,
     /// The largest violation of a capacity or of complementarity.
     pub residual: f64,
     /// Newton steps taken.
     pub steps: usize,
+}
+
+impl Limit {
+    /// Prices of which nothing is known.
+    pub fn unknown(prices: &[f64]) -> Self {
+        Self { prices: prices.to_vec(), slacks: Vec::new(), residual: f64::INFINITY, steps: 0 }
+    }
 }
 
 /// Newton's method from the given prices. Ends when the residual is at the level of
@@ -30,24 +40,33 @@ pub(super) struct Limit {
 pub(super) fn newton(blocks: &Blocks, sweeper: &mut Sweeper, prices: &[f64]) -> Limit {
     let n_kept = blocks.kept.len();
     let mut prices = prices.to_vec();
-    let mut best = Limit { prices: prices.clone(), residual: f64::INFINITY, steps: 0 };
+    let mut best = Limit::unknown(&prices);
+    let mut least = f64::INFINITY;
+    let mut slopes = vec![0.0; n_kept];
     let mut steps = 0;
     let mut expect_end = false;
     loop {
         let mut sums = sweeper.sweep(blocks, &prices, 0.0, !expect_end);
-        let residual = residual(&prices[..n_kept], &sums);
-        let improved = residual <= 0.5 * best.residual;
-        if residual < best.residual {
-            best = Limit { prices: prices.clone(), residual, steps };
+        if !expect_end {
+            slopes = (0..n_kept).map(|j| sums.hessian[j * (blocks.rows + 1)]).collect();
         }
-        if residual <= ROUNDING || !improved || steps == MOST_STEPS {
+        let residual = largest(&prices[..n_kept], &sums, |_, price, slack| price * slack);
+        let error =
+            largest(&prices[..n_kept], &sums, |j, price, slack| slack.min(slopes[j] * price)).max(residual);
+        let improved = error <= 0.5 * least;
+        if error < least {
+            least = error;
+            let slacks = sums.usage[..n_kept].iter().map(|usage| 1.0 - usage).collect();
+            best = Limit { prices: prices.clone(), slacks, residual, steps };
+        }
+        if error <= ROUNDING || !improved || steps == MOST_STEPS {
             best.steps = steps;
             return best;
         }
         if expect_end {
             sums = sweeper.sweep(blocks, &prices, 0.0, true);
         }
-        expect_end = residual < LAST_STEP;
+        expect_end = error < LAST_STEP;
         if !step(blocks, &mut prices, &sums) {
             best.steps = steps;
             return best;
@@ -56,12 +75,13 @@ pub(super) fn newton(blocks: &Blocks, sweeper: &mut Sweeper, prices: &[f64]) -> 
     }
 }
 
-/// The largest violation of a capacity, or product of price and slack. Infinite, never NaN.
-fn residual(prices: &[f64], sums: &Sums) -> f64 {
+/// The largest violation of a capacity, or of complementarity as measured from the index, the price
+/// and the slack of a resource that is not used up. Infinite, never NaN.
+fn largest(prices: &[f64], sums: &Sums, complementarity: impl Fn(usize, f64, f64) -> f64) -> f64 {
     let mut worst = 0.0_f64;
-    for (&price, &usage) in prices.iter().zip(&sums.usage) {
+    for (j, (&price, &usage)) in prices.iter().zip(&sums.usage).enumerate() {
         let slack = 1.0 - usage;
-        let term = (-slack).max((price * slack).abs());
+        let term = if slack > 0.0 { complementarity(j, price, slack) } else { -slack };
         if term.is_nan() {
             return f64::INFINITY;
         }
@@ -74,7 +94,7 @@ fn step(blocks: &Blocks, prices: &mut [f64], sums: &Sums) -> bool {
     let rows = blocks.rows;
     let hessian = |j: usize, k: usize| sums.hessian[j.max(k) * rows + j.min(k)];
     let (active, idle): (Vec<usize>, Vec<usize>) =
-        (0..blocks.kept.len()).partition(|&j| prices[j] > 1.0 - sums.usage[j]);
+        (0..blocks.kept.len()).partition(|&j| hessian(j, j) * prices[j] > 1.0 - sums.usage[j]);
     let mut change: Vec<f64> = active
         .iter()
         .map(|&j| sums.usage[j] - 1.0 + idle.iter().map(|&k| hessian(j, k) * prices[k]).sum::<f64>())

@@ -2,7 +2,6 @@
 
 use rayon::prelude::*;
 
-use super::PathSettings;
 use super::blocks::{Blocks, user_scale};
 use super::bottlenecks::Limit;
 use crate::pool::Pool;
@@ -32,7 +31,9 @@ pub struct PathResult {
     /// Price of each user's cap, in units of entitlement; 0 below the cap.
     pub user_prices: Vec<f64>,
     /// The largest of: a capacity exceeded, `(usage_j - 1)+`; complementarity, price times slack
-    /// of a resource and of a user's cap, for entitlements of sum 1; and stationarity,
+    /// of a resource and of a user's cap, for entitlements of sum 1, and the mean slack of the
+    /// resources on which a user spends its entitlement, weighted by what it spends on them (so
+    /// that users of small entitlements count too); and stationarity,
     /// `|x_i (sum_j p_j r_ij + q_i) / e_i - 1|` over users with `e_i > 0`.
     pub residual: f64,
     /// Steps along the path and Newton steps at its end.
@@ -44,21 +45,26 @@ pub struct PathResult {
 }
 
 /// Allocation and prices of users from the prices of resources, and the residual of all.
-pub(super) fn assemble(
-    pool: &Pool,
-    blocks: &Blocks,
-    limit: &Limit,
-    settings: &PathSettings,
-    iterations: usize,
-    mu: f64,
-    exhausted: bool,
-) -> PathResult {
+pub(super) fn assemble(pool: &Pool, blocks: &Blocks, limit: &Limit, tolerance: f64) -> PathResult {
     let total = pool.total_entitlement();
     let mut prices = vec![0.0; pool.n_resources()];
     for (&resource, &price) in blocks.kept.iter().zip(&limit.prices) {
         prices[resource] = price;
     }
-    let answer = |user| answer_of_user(pool, user, pool.entitlements()[user] / total, &prices);
+    let mut priced_slacks = vec![0.0; pool.n_resources()];
+    for ((&resource, &price), &slack) in blocks.kept.iter().zip(&limit.prices).zip(&limit.slacks) {
+        priced_slacks[resource] = price * slack.abs();
+    }
+    let answer = |user| {
+        let entitlement = pool.entitlements()[user] / total;
+        let mut answer = answer_of_user(pool, user, entitlement, &prices);
+        if entitlement > 0.0 {
+            let row = pool.request_row(user).iter().zip(&priced_slacks);
+            let idle: f64 = row.map(|(&r, &slack)| r * slack).sum();
+            answer.error = answer.error.max(answer.x * idle / entitlement);
+        }
+        answer
+    };
     let answers: Vec<UserAnswer> = if blocks.parallel {
         (0..pool.n_users()).into_par_iter().map(answer).collect()
     } else {
@@ -70,14 +76,8 @@ pub(super) fn assemble(
     for price in &mut prices {
         *price *= total;
     }
-    let status = if residual <= settings.tolerance {
-        PathStatus::Solved
-    } else if exhausted {
-        PathStatus::Limit
-    } else {
-        PathStatus::Stalled
-    };
-    PathResult { x, prices, user_prices, residual, iterations, mu, status }
+    let status = if residual <= tolerance { PathStatus::Solved } else { PathStatus::Stalled };
+    PathResult { x, prices, user_prices, residual, iterations: limit.steps, mu: 0.0, status }
 }
 
 struct UserAnswer {
