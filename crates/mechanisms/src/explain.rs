@@ -1,8 +1,9 @@
 //! Why a user has what it has: what binds it, at what price, and who else holds that.
 
 use evenhand_exact::axiom::{feasible, max_min};
-use evenhand_exact::{Instance, InstanceError, Share, ShareCoefficients};
+use evenhand_exact::{Axiom, Instance, InstanceError, Share, ShareCoefficients};
 use evenhand_lp::level::{LevelDual, LexicographicOptimum, Settings, lexicographic};
+use evenhand_lp::njc::entitlements;
 use evenhand_problem::utilisation::dominant_share;
 use evenhand_problem::{Allocation, Arithmetic, Problem, Rational};
 
@@ -27,6 +28,8 @@ pub struct Explanation {
     pub dominant_share: Rational,
     /// The share that the mechanism of the allocation equalises, with the user's level of it.
     pub level: Option<(Share, Rational)>,
+    /// Its entitlement, and what answers its complaint; for mechanisms that leave nobody with one.
+    pub entitled: Option<Entitled>,
     /// What keeps it from more.
     pub verdict: ExplanationVerdict,
     /// Whether the allocation is infeasible beyond rounding, so that it is no answer to the problem.
@@ -36,6 +39,15 @@ pub struct Explanation {
     /// What one more unit of each priced row would bring at most, most valuable for this user first. Only
     /// where the allocation is the max-min optimum of its mechanism and this user is blocked.
     pub scarce: Vec<ScarceRow>,
+}
+
+/// A user's side of No Justified Complaints.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entitled {
+    /// `e_n`, the part of every saturated row that it is entitled to.
+    pub entitlement: Rational,
+    /// The saturated row of which it holds most, with that part.
+    pub best: Option<(usize, Rational)>,
 }
 
 /// What keeps a user from more tasks.
@@ -131,7 +143,24 @@ pub fn explain(
     let dominant_share = dominant_share(problem, allocation, user);
     let infeasible =
         feasible::tightest(&instance).is_some_and(|(_, margin)| margin < Rational::from(-&rounding));
-    Ok(Explanation { user, tasks, dominant_share, level, verdict, infeasible, classes, scarce })
+    let entitled = entitled(&instance, allocation, user, &classes);
+    Ok(Explanation { user, tasks, dominant_share, level, entitled, verdict, infeasible, classes, scarce })
+}
+
+/// For allocations that NJC or proportional fairness made.
+fn entitled(
+    instance: &Instance<'_>,
+    allocation: &Allocation,
+    user: usize,
+    classes: &[ClassView],
+) -> Option<Entitled> {
+    let (axiom, _) = registry::axiom_of(allocation)?;
+    if !matches!(axiom, Axiom::Njc | Axiom::Proportional) || !instance.is_active(user) {
+        return None;
+    }
+    let bottlenecks = classes.iter().flat_map(|class| &class.bottlenecks);
+    let best = bottlenecks.max_by(|a, b| a.own.cmp(&b.own)).map(|found| (found.row, found.own.clone()));
+    Some(Entitled { entitlement: entitlements(instance.constraints()).swap_remove(user), best })
 }
 
 fn class_views(

@@ -1,6 +1,6 @@
 //! Why a user has what it has, in words.
 
-use evenhand_mechanisms::explain::{Bottleneck, Explanation, ExplanationVerdict, ScarceRow};
+use evenhand_mechanisms::explain::{Bottleneck, Entitled, Explanation, ExplanationVerdict, ScarceRow};
 use evenhand_problem::{Constraints, Problem, Row, Sharing};
 
 use crate::text::{number, percent, printable, row_name, tasks};
@@ -57,8 +57,39 @@ pub fn explanation(problem: &Problem, sharing: Sharing, explanation: &Explanatio
             text.push_str(&format!("  {server}: {here} here; out of {}\n", list.join("; out of ")));
         }
     }
+    if let Some(entitled) = &explanation.entitled {
+        text.push_str(&entitlement(problem, &constraints, explanation, entitled));
+    }
     text.push_str(&one_more_unit(problem, &constraints, explanation));
     text
+}
+
+/// Why the user has a justified complaint, or none.
+fn entitlement(
+    problem: &Problem,
+    constraints: &Constraints<'_>,
+    explanation: &Explanation,
+    entitled: &Entitled,
+) -> String {
+    let name = printable(problem.users()[explanation.user].name());
+    let part = number(&entitled.entitlement);
+    let answer = match (explanation.verdict, &entitled.best) {
+        (ExplanationVerdict::Satisfied, _) => "it has all its tasks, and no justified complaint".to_owned(),
+        (_, Some((row, own))) => {
+            let holds = format!(
+                "it holds {} of {}, which has run out",
+                number(own),
+                place(problem, &constraints.rows()[*row])
+            );
+            let rounding = entitled.entitlement.clone() / 1_000_000_000u32;
+            match own + rounding >= entitled.entitlement {
+                true => format!("{holds}: no justified complaint"),
+                false => format!("{holds}, and no more of anything else that has: a justified complaint"),
+            }
+        }
+        (_, None) => "nothing that it needs has run out: a justified complaint".to_owned(),
+    };
+    format!("\n{name} is entitled to {part} of everything: {answer}.\n")
 }
 
 /// What more capacity would bring, rows of the same worth together.

@@ -7,8 +7,7 @@ use crate::text::{number, printable, row_name};
 
 /// A few lines about prices, gap, bottlenecks, selection and status; empty when there is nothing to
 /// tell.
-#[must_use]
-pub fn findings(problem: &Problem, outcome: &Outcome) -> String {
+pub(crate) fn findings(problem: &Problem, outcome: &Outcome) -> String {
     let constraints = Constraints::new(problem, outcome.allocation.sharing);
     let findings = &outcome.findings;
     let place = |row: usize| {

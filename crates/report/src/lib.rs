@@ -10,8 +10,7 @@ mod explanation;
 mod findings;
 pub mod text;
 
-pub use allocation::allocation;
+pub use allocation::{allocation, outcome};
 pub use certificate::claims;
 pub use comparison::comparison;
 pub use explanation::explanation;
-pub use findings::findings;

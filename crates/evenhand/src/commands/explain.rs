@@ -76,7 +76,15 @@ fn document(problem: &Problem, constraints: &Constraints<'_>, explanation: &Expl
             json!({"server": server, "resource": resource, "level": level, "tasks": tasks})
         })
         .collect();
+    let entitled = explanation.entitled.as_ref().map(|entitled| {
+        let best = entitled.best.as_ref().map(|(row, own)| {
+            let (server, resource) = place(*row);
+            json!({"server": server, "resource": resource, "own": number::format(own)})
+        });
+        json!({"entitlement": number::format(&entitled.entitlement), "largest_bottleneck_share": best})
+    });
     json!({
+        "entitled": entitled,
         "user": problem.users()[explanation.user].name(),
         "tasks": number::format(&explanation.tasks),
         "dominant_share": number::format(&explanation.dominant_share),

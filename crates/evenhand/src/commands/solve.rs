@@ -36,10 +36,7 @@ pub fn run(call: &Solve, common: &Common) -> Result<ExitCode, Failure> {
     match common.format {
         _ if printed => {}
         Format::Json => output::text(&text)?,
-        Format::Table => {
-            let found = report::findings(&problem, &outcome);
-            output::text(&(report::allocation(&problem, &outcome.allocation) + &found))?;
-        }
+        Format::Table => output::text(&report::outcome(&problem, &outcome))?,
     }
     match outcome.findings.status {
         None | Some(Status::Solved) => Ok(ExitCode::SUCCESS),
