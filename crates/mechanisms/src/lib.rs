@@ -10,6 +10,8 @@ mod asset;
 mod cdrf;
 pub mod certify;
 pub mod compare;
+#[cfg(feature = "multiprecision")]
+mod digits;
 mod drf;
 mod drfh;
 pub mod explain;

@@ -50,6 +50,8 @@ pub struct Options {
     pub reduce: bool,
     /// Whether to find all allocations that the mechanism allows.
     pub faces: bool,
+    /// Significant digits, beyond those of double precision.
+    pub digits: Option<u32>,
 }
 
 impl Options {
@@ -74,6 +76,7 @@ impl Options {
             (OptionName::Select, self.select.is_some()),
             (OptionName::Reduce, self.reduce),
             (OptionName::Faces, self.faces),
+            (OptionName::Digits, self.digits.is_some()),
         ];
         stated.into_iter().filter(|(_, is_stated)| *is_stated).map(|(name, _)| name).collect()
     }
@@ -92,6 +95,8 @@ pub enum OptionName {
     Reduce,
     /// [`Options::faces`].
     Faces,
+    /// [`Options::digits`].
+    Digits,
 }
 
 impl OptionName {
@@ -104,6 +109,7 @@ impl OptionName {
             Self::Select => "select",
             Self::Reduce => "reduce",
             Self::Faces => "faces",
+            Self::Digits => "digits",
         }
     }
 }

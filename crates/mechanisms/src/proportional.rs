@@ -33,6 +33,23 @@ pub fn findings(
     Findings { prices, gap, status: Some(status), iterations: Some(point.iterations), ..Findings::default() }
 }
 
+/// Prices of many digits as evidence about `allocation`, with the gap that they prove.
+pub fn of_prices(
+    problem: &Problem,
+    allocation: &Allocation,
+    row_prices: &[Rational],
+    user_prices: &[Rational],
+) -> Findings {
+    let one = Rational::from(1);
+    let proven = Instance::new(problem, allocation).ok().and_then(|instance| {
+        let prices = lift_prices(&instance, &one, None, row_prices, user_prices)?;
+        let gap = gap(&instance, &one, None, &prices).ok()?;
+        Some((prices, gap))
+    });
+    let (prices, gap) = proven.unzip();
+    Findings { prices, gap, status: Some(Status::Solved), ..Findings::default() }
+}
+
 /// The prices of `point`, raised where rounding has left them too low.
 pub fn prices_of(
     instance: &Instance<'_>,

@@ -64,6 +64,7 @@ fn options(call: &Solve, mechanism: &dyn Mechanism) -> Result<Options, Failure> 
         select: call.select.map(goal),
         reduce: call.reduce,
         faces: call.faces,
+        digits: call.digits,
     };
     match options.stated().into_iter().find(|option| !mechanism.options().contains(option)) {
         None => Ok(options),
