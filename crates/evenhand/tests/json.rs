@@ -195,7 +195,10 @@ fn compare() {
             is_exact(&verdict["margin"]);
         }
     }
-    assert_eq!(applicable, ["drfh", "tsf", "asset", "generic", "utilitarian"]);
+    assert_eq!(
+        applicable,
+        ["drfh", "tsf", "asset", "generic", "utilitarian", "proportional", "njc", "ps-dsf-tdm"]
+    );
     let utilitarian = columns.iter().find(|column| column["name"] == "utilitarian").unwrap();
     assert_eq!(utilitarian["price_of_fairness"], "1");
 }

@@ -93,8 +93,10 @@ impl Mechanism for AlphaFair {
             let found = many_digits(&constraints, digits, options).map_err(not_applicable)?;
             let mechanism = Some(self.info.id.to_owned());
             let arithmetic = Arithmetic::Exact;
-            let allocation = Allocation { mechanism, arithmetic, tasks: found.tasks, ..Allocation::default() };
-            let findings = proportional::of_prices(problem, &allocation, &found.row_prices, &found.user_prices);
+            let allocation =
+                Allocation { mechanism, arithmetic, tasks: found.tasks, ..Allocation::default() };
+            let findings =
+                proportional::of_prices(problem, &allocation, &found.row_prices, &found.user_prices);
             return Ok(Outcome { findings, ..Outcome::of(allocation) });
         }
         let point = fair_sum::maximise(&constraints, fair_sum::near(&alpha), share.as_ref())

@@ -33,9 +33,8 @@ pub fn proportional(constraints: &Constraints<'_>, digits: u32) -> Result<ManyDi
         return Err("many digits are for problems of one server".to_owned());
     }
     let active: Vec<usize> = (0..problem.n_users()).filter(|&n| problem.is_active(n)).collect();
-    let rows: Vec<usize> = (0..constraints.rows().len())
-        .filter(|&row| !constraints.rows()[row].capacity.is_zero())
-        .collect();
+    let rows: Vec<usize> =
+        (0..constraints.rows().len()).filter(|&row| !constraints.rows()[row].capacity.is_zero()).collect();
     let capacity = |row: usize| &constraints.rows()[row].capacity;
     let requests: Vec<Vec<Rational>> = active
         .iter()
@@ -45,8 +44,7 @@ pub fn proportional(constraints: &Constraints<'_>, digits: u32) -> Result<ManyDi
         })
         .collect();
     let weights: Vec<Rational> = active.iter().map(|&n| problem.users()[n].weight().clone()).collect();
-    let limits: Vec<Option<Rational>> =
-        active.iter().map(|&n| problem.users()[n].tasks().cloned()).collect();
+    let limits: Vec<Option<Rational>> = active.iter().map(|&n| problem.users()[n].tasks().cloned()).collect();
     let mut found = ManyDigits {
         tasks: vec![Vec::new(); problem.n_users()],
         row_prices: vec![Rational::new(); constraints.rows().len()],

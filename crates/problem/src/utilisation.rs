@@ -4,7 +4,7 @@ use rug::Rational;
 
 use crate::{
     allocation::Allocation,
-    constraint::{Constraints, RowKind},
+    constraint::{Constraints, RowKind, Sharing},
     problem::Problem,
 };
 
@@ -22,7 +22,8 @@ pub fn dominant_share(problem: &Problem, allocation: &Allocation, n: usize) -> R
 }
 
 /// Use of every resource over all servers together, as a fraction of its capacity; `None` where the
-/// capacity is 0. Classes that are shared by time do not count: on them time is used, not resources.
+/// capacity is 0. Classes on which a user states its `gamma` do not count: on them time is used, not
+/// resources.
 #[must_use]
 pub fn by_resource(problem: &Problem, allocation: &Allocation) -> Vec<Option<Rational>> {
     let mut used = vec![Rational::new(); problem.n_resources()];
@@ -40,11 +41,31 @@ pub fn by_resource(problem: &Problem, allocation: &Allocation) -> Vec<Option<Rat
     used.into_iter().zip(&total).map(|(used, total)| fraction(used, total)).collect()
 }
 
-/// Use of every capacity row of every class, as a fraction of its capacity; `None` where the
-/// capacity is 0. A class that is shared by time has the one row [`RowKind::Time`].
+/// Use of every capacity of every class, as a fraction of it; `None` where the capacity is 0.
+///
+/// A class whose resources are divided has its resources, one that is shared by time because a user
+/// states its `gamma` there has the one row [`RowKind::Time`]. A class that the allocation shares by
+/// time has its resources and then its time.
 #[must_use]
 pub fn by_class(problem: &Problem, allocation: &Allocation) -> Vec<Vec<(RowKind, Option<Rational>)>> {
-    let constraints = Constraints::new(problem, allocation.sharing);
+    let mut classes = used_rows(problem, allocation, Sharing::Rdm);
+    if allocation.sharing == Sharing::Tdm {
+        let times = used_rows(problem, allocation, Sharing::Tdm);
+        for ((rows, time), server) in classes.iter_mut().zip(times).zip(problem.servers()) {
+            if !server.is_time_shared() {
+                rows.extend(time);
+            }
+        }
+    }
+    classes
+}
+
+fn used_rows(
+    problem: &Problem,
+    allocation: &Allocation,
+    sharing: Sharing,
+) -> Vec<Vec<(RowKind, Option<Rational>)>> {
+    let constraints = Constraints::new(problem, sharing);
     let rows = constraints.rows();
     let mut used = vec![Rational::new(); rows.len()];
     for (n, row) in allocation.tasks.iter().enumerate().take(problem.n_users()) {

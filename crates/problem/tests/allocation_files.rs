@@ -154,14 +154,15 @@ fn writes_exact_numbers_as_strings() {
 }
 
 #[test]
-fn writes_floating_point_as_numbers_and_time_shared_classes_by_time() {
+fn writes_floating_point_as_numbers_and_time_shared_classes_with_their_time() {
     let problem = problem();
     let mut allocation = Allocation::empty(2, Sharing::Tdm);
     allocation.tasks[1] = vec![(1, Rational::from((1, 10)))];
     let text = AllocationDocument::new(&problem, &allocation).to_json().unwrap();
     let value: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!(value["tasks"]["user 2"]["high-cpu"], json!(0.1));
-    assert_eq!(value["utilisation"]["high-cpu"], json!({"time": 0.1 / 12.0}));
+    let part = 0.1 / 12.0;
+    assert_eq!(value["utilisation"]["high-cpu"], json!({"cpu": part, "memory": null, "time": part}));
     assert_eq!(read(&text).unwrap().allocation, allocation);
 }
 
