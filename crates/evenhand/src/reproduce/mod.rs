@@ -4,6 +4,7 @@
 //! printed digits. Where they do not, the note says why.
 
 mod drfh;
+mod kesidis;
 mod njc;
 mod ps_dsf;
 mod snapshots;
@@ -31,10 +32,11 @@ pub struct Entry {
 
 type Section = (&'static str, fn() -> Result<Vec<Entry>, String>);
 
-static SECTIONS: [Section; 4] = [
+static SECTIONS: [Section; 5] = [
     ("drfh", drfh::entries),
     ("ps-dsf", ps_dsf::entries),
     ("njc", njc::entries),
+    ("kesidis", kesidis::entries),
     ("snapshots", snapshots::entries),
 ];
 

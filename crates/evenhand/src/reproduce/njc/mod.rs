@@ -1,0 +1,43 @@
+//! NJC: the examples of the paper and its claims, each beside what exact arithmetic says.
+//!
+//! Every allocation shown is judged by the exact crate when it is made. Sets of answers are
+//! enumerated, so that "unique" is a result and not an assumption.
+
+mod batch;
+mod choice;
+mod definition;
+mod drf;
+mod optimum;
+mod promises;
+mod reduction;
+mod setting;
+mod surd;
+mod trajectory;
+mod two_users;
+
+pub(super) use optimum::{alpha_fair, certified_without_gap};
+
+use super::Entry;
+
+pub(super) fn entries() -> Result<Vec<Entry>, String> {
+    let parts = [
+        definition::entries,
+        drf::entries,
+        promises::entries,
+        reduction::entries,
+        two_users::entries,
+        trajectory::entries,
+        choice::entries,
+        batch::entries,
+    ];
+    let mut entries = Vec::new();
+    for part in parts {
+        entries.extend(part()?);
+    }
+    Ok(entries)
+}
+
+/// `yes` or `no`, for claims about all of something.
+fn yes(holds: bool) -> String {
+    if holds { "yes" } else { "no" }.to_owned()
+}

@@ -1,0 +1,208 @@
+//! Section 4: what allocations without justified complaints are said to have, and section 5's
+//! entitlements of zero.
+
+use evenhand_exact::Axiom;
+use evenhand_exact::axiom::envy_free;
+use evenhand_exact::{Evidence, Instance};
+use evenhand_mechanisms::Options;
+use evenhand_ode::path::{PathSettings, follow};
+use evenhand_ode::pool::Pool;
+use evenhand_ode::trajectory::{TrajectorySettings, integrate};
+use evenhand_problem::number::{from_f64, to_f64};
+use evenhand_problem::{Problem, Rational};
+
+use super::definition::greedy;
+use super::drf::{allocate, figure_2, middle_resources, satiated};
+use super::optimum::alpha_fair;
+use super::setting::{answers, granted, holds, judge, loads, pool, pool_of, row, show, show_floats};
+use super::yes;
+use crate::reproduce::Entry;
+
+/// Three users of whom the first gains by asking for [`LIE`].
+const TRUTH: [&str; 3] = ["1/6 11/12", "1/4 1/12", "11/12 2/3"];
+const LIE: &str = "5/12 3/4";
+
+/// Section 5.5: a family of answers.
+pub fn family() -> Result<Problem, String> {
+    pool(&["1 1", "0 1", "1 0"], "1/2 3/10 1/5")
+}
+
+/// Section 5.5: users and resources in a circle.
+pub fn circle() -> Result<Problem, String> {
+    pool(&["1 1 0 1", "1 1 1 0", "0 1 1 1", "1 0 1 1"], "1/4 1/4 1/4 1/4")
+}
+
+pub fn entries() -> Result<Vec<Entry>, String> {
+    let examples = [
+        greedy()?,
+        figure_2()?,
+        satiated()?,
+        middle_resources(2)?,
+        family()?,
+        circle()?,
+        pool(&TRUTH, "1/3 1/3 1/3")?,
+    ];
+    Ok(vec![
+        everywhere(
+            &examples,
+            Axiom::SharingIncentive,
+            "njc.sharing-incentive",
+            "NJC, section 4: sharing incentive",
+        )?,
+        everywhere(
+            &examples,
+            Axiom::ParetoOptimal,
+            "njc.pareto-optimal",
+            "NJC, sections 3 and 4: Pareto optimality",
+        )?,
+        envy()?,
+        lie()?,
+        zero_entitlement()?,
+    ])
+}
+
+/// Whether an axiom holds at every vertex of all answers of the examples.
+fn everywhere(examples: &[Problem], axiom: Axiom, id: &str, source: &'static str) -> Result<Entry, String> {
+    let (mut judged, mut held) = (0, 0);
+    for problem in examples {
+        for point in answers(problem)?.points {
+            judged += 1;
+            held += usize::from(holds(problem, &point, axiom)?);
+        }
+    }
+    Ok(Entry {
+        id: id.to_owned(),
+        source,
+        paper: "holds".to_owned(),
+        ours: format!("holds at {held} of {judged} vertices of all answers of {} examples", examples.len()),
+        agrees: Some(held == judged),
+        note: "entitlements are positive here".to_owned(),
+    })
+}
+
+fn envy() -> Result<Entry, String> {
+    let problem = satiated()?;
+    let mut ours = Vec::new();
+    let mut free = true;
+    for point in answers(&problem)?.points {
+        let holds = holds(&problem, &point, Axiom::EnvyFree)?;
+        free &= holds;
+        let instance = Instance::new(&problem, &granted(&point)).map_err(|error| error.to_string())?;
+        ours.push(match envy_free::tightest(&instance) {
+            Some(pair) if !holds => format!(
+                "at {} user {} would gain {} with the bundle of user {}",
+                show(&point),
+                pair.user + 1,
+                Rational::from(-pair.margin),
+                pair.envied + 1
+            ),
+            _ => format!("at {} nobody envies", show(&point)),
+        });
+    }
+    Ok(Entry {
+        id: "njc.envy-free".to_owned(),
+        source: "NJC, section 4: no user prefers the allocation of another",
+        paper: "holds".to_owned(),
+        ours: ours.join("; "),
+        agrees: Some(free),
+        note:
+            "one resource, requests 1/10, 1, 1, equal entitlements: users 2 and 3 ask for the same, and an \
+               allocation without justified complaints may give one more than the other. The limit of the \
+               trajectory is the middle of this segment and free of envy"
+                .to_owned(),
+    })
+}
+
+/// The limit of the trajectory when user 1 asks for `request`: the tasks that it can run with what it
+/// is granted, its true request being `truth`; and the proven gap.
+fn useful(problem: &Problem, truth: &[Rational]) -> Result<(Rational, Rational), String> {
+    let optimum = alpha_fair(problem, &Rational::from(1))?;
+    let granted = optimum.allocation.total(0);
+    let bundle = problem.demand(0, 0).iter().map(|d| Rational::from(d * &granted));
+    let useful = bundle.zip(truth).filter(|(_, d)| !d.is_zero()).map(|(amount, d)| amount / d).min();
+    Ok((useful.unwrap_or_default().min(Rational::from(1)), optimum.gap))
+}
+
+fn lie() -> Result<Entry, String> {
+    let entitlements = "1/3 1/3 1/3";
+    let honest = pool(&TRUTH, entitlements)?;
+    let lying = pool(&[LIE, TRUTH[1], TRUTH[2]], entitlements)?;
+    let truth = row(TRUTH[0])?;
+    let (before, gap_before) = useful(&honest, &truth)?;
+    let (after, gap_after) = useful(&lying, &truth)?;
+    let gain = Rational::from(&after - &before);
+    // The exact answers on the same faces, for what rational numbers say about it.
+    let exact = |problem: &Problem| {
+        let x = allocate(problem, "njc", &Options::exact())?;
+        if super::setting::is_fair(problem, &x)? {
+            Ok(x)
+        } else {
+            Err("an answer with a complaint".to_owned())
+        }
+    };
+    Ok(Entry {
+        id: "njc.strategy-proof".to_owned(),
+        source: "NJC, section 4: users do not benefit from lying",
+        paper: "holds".to_owned(),
+        ours: format!(
+            "user 1 can run {:.7} of its request when it tells the truth and {:.7} when it lies: {:.1} % of \
+             the request more",
+            to_f64(&before),
+            to_f64(&after),
+            to_f64(&gain) * 100.0
+        ),
+        agrees: Some(gain <= 0),
+        note: format!(
+            "requests {}, equal entitlements; user 1 asks for {} instead. Both are limits of the trajectory, \
+             proven within {:.0e} and {:.0e} of the optimum; exact allocations without complaints on the same faces \
+             are {} and {}",
+            TRUTH.map(|r| format!("({})", r.replace(' ', ", "))).join(", "),
+            format!("({})", LIE.replace(' ', ", ")),
+            to_f64(&gap_before),
+            to_f64(&gap_after),
+            show(&exact(&honest)?),
+            show(&exact(&lying)?),
+        ),
+    })
+}
+
+fn zero_entitlement() -> Result<Entry, String> {
+    let requests = [row("1 0")?, row("0 1")?];
+    let in_floats = requests.iter().flatten().map(to_f64).collect();
+    let pool = Pool::with_zero_entitlements(2, in_floats, vec![1.0, 0.0], vec![1.0; 2]);
+    let pool = pool.map_err(|error| error.to_string())?;
+    let end = integrate(&pool, &TrajectorySettings::default());
+    let limit = follow(&pool, &PathSettings::default()).x;
+    let x: Vec<Rational> = limit.iter().filter_map(|x| from_f64(*x)).collect();
+    // Pareto optimality does not depend on entitlements, so any will do to ask about it.
+    let one = Rational::from(1);
+    let problem = pool_of(&requests, &[one.clone(), one.clone()])?;
+    let claim = judge(&problem, &x, Axiom::ParetoOptimal)?;
+    let better = match &claim.evidence {
+        Evidence::Better(tasks) => {
+            let total = |tasks: &Vec<(usize, Rational)>| tasks.iter().map(|(_, x)| x).sum();
+            tasks.iter().map(total).collect::<Vec<Rational>>()
+        }
+        _ => Vec::new(),
+    };
+    let satisfies = loads(&problem, &x)[0] == one && x[0] == one;
+    Ok(Entry {
+        id: "njc.zero-entitlement".to_owned(),
+        source: "NJC, Theorem 1 with e_i = 0, and section 3: Pareto optimality",
+        paper: "every allocation that satisfies (1) and (2) is Pareto optimal".to_owned(),
+        ours: format!(
+            "{}: satisfies (2): {}; Pareto optimal: {}",
+            show(&x),
+            yes(satisfies),
+            yes(claim.holds == Some(true))
+        ),
+        agrees: Some(claim.holds == Some(true) || !satisfies),
+        note: format!(
+            "requests (1, 0), (0, 1), entitlements 1, 0: resource 1 is a bottleneck of which user 2 holds 0 >= 0, \
+             and {} is better. The trajectory tends there: {} at c = {:.0e}. Problem files ask for positive weights",
+            show(&better),
+            show_floats(&end.x, 7),
+            end.c,
+        ),
+    })
+}
