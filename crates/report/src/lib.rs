@@ -1,4 +1,5 @@
-//! What people read: tables of allocations, certificates and comparisons, explanations in words.
+//! What people read: tables of allocations, certificates and comparisons, explanations in words, and
+//! plots.
 //!
 //! Everything here turns a finished result into text; nothing computes or prints.
 #![forbid(unsafe_code)]
@@ -7,6 +8,7 @@ mod allocation;
 mod certificate;
 mod comparison;
 mod explanation;
+pub mod plot;
 pub mod text;
 
 pub use allocation::allocation;
