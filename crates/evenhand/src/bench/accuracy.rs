@@ -1,11 +1,13 @@
 //! Work and precision: how long a solver takes, and how far from the exact answer it ends.
 
 use evenhand_ode::trajectory::{self, Method, TrajectoryPoint};
+use evenhand_problem::Rational;
+use evenhand_problem::number::to_f64;
 
-use super::contenders::{self, Contender, trajectory_settings};
+use super::contenders::{self, Answer, Contender, trajectory_settings};
 use super::instances::{self, PoolInstance};
 use super::judge::{Judgement, judge};
-use super::reference::{self, Reference};
+use super::reference::{self, Reference, exact};
 use super::timing::{Effort, timed};
 use super::{BenchError, instances::three_users};
 
@@ -42,6 +44,8 @@ pub struct Outcome {
     pub status: String,
     /// Its steps.
     pub steps: usize,
+    /// Of a trajectory: how far its end is off it ([`Answer::drift`](contenders::Answer::drift)).
+    pub drift: Option<f64>,
     /// What the answer is worth.
     pub judgement: Judgement,
 }
@@ -57,6 +61,9 @@ pub struct Recording {
     pub points: Vec<TrajectoryPoint>,
     /// By step: `max_i |x_i - x*_i| / x*_i`.
     pub errors: Vec<f64>,
+    /// By step: how far it is off the trajectory, `max_i |x_i (sum_j r_ij / s_j + 1 / (1 - x_i)) / (c e_i)
+    /// - 1|` with entitlements of sum 1, in rational arithmetic; infinite outside of the domain.
+    pub drifts: Vec<f64>,
 }
 
 /// End of the recorded trajectories.
@@ -84,8 +91,9 @@ pub fn run(seed: u64, effort: Effort, mut progress: impl FnMut(&str)) -> Result<
             progress(&instance.name);
             let timed = timed(effort, || contender.run(&pool));
             let judgement = judge(&problem, &reference, &timed.result);
-            let (status, steps) = (timed.result.status, timed.result.steps);
-            Outcome { contender, seconds: timed.seconds, runs: timed.runs, status, steps, judgement }
+            let (seconds, runs) = (timed.seconds, timed.runs);
+            let Answer { status, steps, drift, .. } = timed.result;
+            Outcome { contender, seconds, runs, status, steps, drift, judgement }
         });
         let results = results.collect();
         if instance.name == three_users().name || instance.name.starts_with("free") {
@@ -102,10 +110,32 @@ fn record(instance: &PoolInstance, reference: &Reference, tolerance: f64) -> Res
     let mut settings = trajectory_settings(Method::Dop853, tolerance, RECORDED_TO);
     settings.record = true;
     let points = trajectory::integrate(&instance.pool()?, &settings).points;
-    let limit: Vec<f64> = reference.x.iter().map(evenhand_problem::number::to_f64).collect();
+    let limit: Vec<f64> = reference.x.iter().map(to_f64).collect();
     let error = |point: &TrajectoryPoint| {
         point.x.iter().zip(&limit).map(|(x, limit)| (x / limit - 1.0).abs()).fold(0.0, f64::max)
     };
     let errors = points.iter().map(error).collect();
-    Ok(Recording { instance: instance.name.clone(), tolerance, points, errors })
+    let drifts = points.iter().map(|point| drift(instance, point)).collect();
+    Ok(Recording { instance: instance.name.clone(), tolerance, points, errors, drifts })
+}
+
+fn drift(instance: &PoolInstance, point: &TrajectoryPoint) -> f64 {
+    let x: Vec<Rational> = point.x.iter().map(|&x| exact(x)).collect();
+    let slacks: Vec<Rational> = reference::excess(instance, &x).into_iter().map(|excess| -excess).collect();
+    let total: Rational = instance.entitlements.iter().sum();
+    let mut worst = Rational::new();
+    for ((request, e), x) in instance.requests.iter().zip(&instance.entitlements).zip(&x) {
+        let distance = 1u32 - x.clone();
+        let requested = request.iter().zip(&slacks).filter(|(r, _)| !r.is_zero());
+        if distance <= 0 || requested.clone().any(|(_, slack)| *slack <= 0) {
+            return f64::INFINITY;
+        }
+        let pull: Rational = requested.map(|(r, slack)| Rational::from(r / slack)).sum();
+        let pull = x * (pull + distance.recip());
+        let push = exact(point.c) * e / &total;
+        if !push.is_zero() {
+            worst = worst.max((pull / push - 1u32).abs());
+        }
+    }
+    to_f64(&worst)
 }

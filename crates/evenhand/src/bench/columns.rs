@@ -68,7 +68,8 @@ fn run(pool: &Pool, rounds: usize) -> Result<Answer, evenhand_lp::LpError> {
         (worth - total * paid(pool, user, &solution)).max(0.0)
     });
     let user_prices = user_prices.collect();
-    Ok(Answer { x, prices: Some((prices, user_prices)), status: "optimal LP".to_owned(), steps: rounds })
+    let prices = Some((prices, user_prices));
+    Ok(Answer { x, prices, status: "optimal LP".to_owned(), steps: rounds, drift: None })
 }
 
 /// What a user pays for all of its request, for entitlements of sum 1.

@@ -1,6 +1,6 @@
 //! Clarabel, an independent interior point method for cones.
 //!
-//! Minimise `-sum_i e_i t_i` with `exp(t_i) <= x_i` as `(t_i, 1, x_i)` in the exponential cone.
+//! Minimise `-sum_i e_i t_i`, with entitlements of sum 1 and `exp(t_i) <= x_i` as `(t_i, 1, x_i)` in the exponential cone.
 
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{
@@ -36,8 +36,10 @@ pub(super) fn solve(pool: &Pool, tolerance: f64) -> Answer {
         bounds.push(pool.caps()[user]);
     }
     let matrix = CscMatrix::new_from_triplets(bounds.len(), 2 * n, rows, columns, values);
+    let total = pool.total_entitlement();
     let no_squares = CscMatrix::zeros((2 * n, 2 * n));
-    let costs: Vec<f64> = vec![0.0; n].into_iter().chain(pool.entitlements().iter().map(|e| -e)).collect();
+    let costs: Vec<f64> =
+        vec![0.0; n].into_iter().chain(pool.entitlements().iter().map(|e| -e / total)).collect();
     let mut cones: Vec<SupportedConeT<f64>> = vec![ExponentialConeT(); n];
     cones.push(NonnegativeConeT(m + capped.len()));
     let settings = DefaultSettings {
@@ -55,16 +57,17 @@ pub(super) fn solve(pool: &Pool, tolerance: f64) -> Answer {
     let end = &solver.solution;
     let mut user_prices = vec![0.0; n];
     for (k, &user) in capped.iter().enumerate() {
-        user_prices[user] = end.z[3 * n + m + k];
+        user_prices[user] = total * end.z[3 * n + m + k];
     }
     Answer {
         x: end.x[..n].to_vec(),
-        prices: Some((end.z[3 * n..3 * n + m].to_vec(), user_prices)),
+        prices: Some((end.z[3 * n..3 * n + m].iter().map(|z| total * z).collect(), user_prices)),
         status: match end.status {
             SolverStatus::Solved => "solved".to_owned(),
             SolverStatus::AlmostSolved => "almost solved".to_owned(),
             other => format!("{other:?}"),
         },
         steps: end.iterations as usize,
+        drift: None,
     }
 }

@@ -3,7 +3,8 @@
 use evenhand_ode::cluster::{self, Cluster, Placement, User};
 use evenhand_ode::path::{self, PathSettings, PathStatus};
 use evenhand_ode::pool::Pool;
-use evenhand_ode::trajectory::{self, Method, TrajectorySettings, TrajectoryStatus};
+pub use evenhand_ode::trajectory::Method;
+use evenhand_ode::trajectory::{self, TrajectorySettings, TrajectoryStatus};
 
 use super::{columns, conic};
 
@@ -57,6 +58,9 @@ pub struct Answer {
     pub status: String,
     /// Its steps: of the integrator with the rejected ones, of Newton's method, linear programmes.
     pub steps: usize,
+    /// Of a trajectory: how far the end is off it, as
+    /// [`TrajectoryResult::error`](evenhand_ode::trajectory::TrajectoryResult::error).
+    pub drift: Option<f64>,
 }
 
 /// Tolerances of the trajectory that are measured.
@@ -72,11 +76,6 @@ const NEVER: f64 = 1e-300;
 #[must_use]
 pub fn all() -> Vec<Contender> {
     let mut all = Vec::new();
-    for method in [Method::Dopri5, Method::Dop853] {
-        for tolerance in TRAJECTORY_TOLERANCES {
-            all.extend(TRAJECTORY_ENDS.map(|c_max| Contender::Trajectory { method, tolerance, c_max }));
-        }
-    }
     let iterations = PathSettings::default().max_iterations;
     all.extend([2, 4, 8].map(|iterations| Contender::Path { tolerance: 1e-14, iterations }));
     all.extend([1e-4, 1e-8, 1e-14].map(|tolerance| Contender::Path { tolerance, iterations }));
@@ -84,7 +83,12 @@ pub fn all() -> Vec<Contender> {
     all.extend([4, 8, 12].map(|iterations| Contender::Interior { tolerance: 1e-9, iterations }));
     all.extend([1e-6, 1e-9, 1e-12].map(|tolerance| Contender::Interior { tolerance, iterations }));
     all.extend([1e-4, 1e-6, 1e-8, 1e-10, 1e-12].map(|tolerance| Contender::Clarabel { tolerance }));
-    all.extend([1, 4, 16, 64].map(|rounds| Contender::Highs { rounds }));
+    all.extend([1, 2, 4, 8, 16, 32].map(|rounds| Contender::Highs { rounds }));
+    for method in [Method::Dopri5, Method::Dop853] {
+        for tolerance in TRAJECTORY_TOLERANCES {
+            all.extend(TRAJECTORY_ENDS.map(|c_max| Contender::Trajectory { method, tolerance, c_max }));
+        }
+    }
     all
 }
 
@@ -133,7 +137,8 @@ impl Contender {
                 let settings = trajectory_settings(method, tolerance, c_max);
                 let end = trajectory::integrate(pool, &settings);
                 let status = trajectory_status(end.status).to_owned();
-                Answer { x: end.x, prices: None, status, steps: end.steps + end.rejected_steps }
+                let drift = end.error.is_finite().then_some(end.error);
+                Answer { x: end.x, prices: None, status, steps: end.steps + end.rejected_steps, drift }
             }
             Self::Path { tolerance, iterations } => {
                 let settings =
@@ -145,7 +150,7 @@ impl Contender {
                     _ => "limit",
                 };
                 let prices = Some((end.prices, end.user_prices));
-                Answer { x: end.x, prices, status: status.to_owned(), steps: end.iterations }
+                Answer { x: end.x, prices, status: status.to_owned(), steps: end.iterations, drift: None }
             }
             Self::Interior { tolerance, iterations } => interior(pool, tolerance, iterations),
             Self::Clarabel { tolerance } => conic::solve(pool, tolerance),
@@ -157,7 +162,7 @@ impl Contender {
 impl Answer {
     /// The end of a method that has nothing: no user gets anything.
     pub(super) fn none(pool: &Pool, status: String) -> Self {
-        Self { x: vec![0.0; pool.n_users()], prices: None, status, steps: 0 }
+        Self { x: vec![0.0; pool.n_users()], prices: None, status, steps: 0, drift: None }
     }
 }
 
@@ -215,5 +220,6 @@ fn interior(pool: &Pool, tolerance: f64, iterations: usize) -> Answer {
         prices: Some((end.row_prices, end.user_prices)),
         status: if end.status == cluster::Status::Solved { "solved" } else { "limit" }.to_owned(),
         steps: end.iterations,
+        drift: None,
     }
 }

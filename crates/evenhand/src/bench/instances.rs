@@ -127,18 +127,19 @@ fn stated(
 /// `n_users` random users of `n_resources` resources.
 ///
 /// All numbers are whole multiples of a power of two, so that floating point holds them exactly and
-/// an error is that of a method alone. Users differ in size by up to 64, so that some of them get
-/// all they ask for; every user asks for one resource surely, and for each of the others with
+/// an error is that of a method alone. Users differ in size, the more of them the more, so that some
+/// get all they ask for; every user asks for one resource surely, and for each of the others with
 /// probability 3/4.
 #[must_use]
 pub fn random(n_users: usize, n_resources: usize, seed: u64) -> PoolInstance {
     let size = ((n_users as u64) << 32) + n_resources as u64;
     let mut random = Pcg64::seed_from_u64(seed ^ size.rotate_left(20));
     let mut below = |bound: u64| (u128::from(random.next_u64()) * u128::from(bound) >> 64) as u64;
+    let sizes = u64::from(n_users.max(2).ilog2());
     let mut requests = Vec::with_capacity(n_users);
     let mut entitlements = Vec::with_capacity(n_users);
     for _ in 0..n_users {
-        let unit = 1024 << below(7);
+        let unit = 1024_u64 << below(sizes);
         let surely = below(n_resources as u64) as usize;
         let row = (0..n_resources).map(|r| {
             let asks = below(4) > 0 || r == surely;

@@ -21,7 +21,11 @@ fn of_instance(measured: &Measured) -> Plot {
         let point = (outcome.seconds, outcome.judgement.error.max(FLOOR));
         match series.iter_mut().find(|series| series.name == name) {
             Some(series) => series.points.push(point),
-            None => series.push(Series::new(name, vec![point])),
+            None => {
+                let is_dashed = outcome.contender.method() == "dop853";
+                let line = if is_dashed { Line::Dashed } else { Line::Solid };
+                series.push(Series { line, ..Series::new(name, vec![point]) });
+            }
         }
     }
     for series in &mut series {
@@ -41,7 +45,7 @@ fn of_instance(measured: &Measured) -> Plot {
     }
 }
 
-/// The trajectories over `c`, and their distance to the limit.
+/// The trajectories over `c`, their distance to the limit, and how far the integrator is off them.
 #[must_use]
 pub fn trajectory(accuracy: &Accuracy) -> Figure {
     let mut plots: Vec<Plot> = Vec::new();
@@ -49,12 +53,11 @@ pub fn trajectory(accuracy: &Accuracy) -> Figure {
     names.dedup();
     for name in names {
         let recordings: Vec<&Recording> = accuracy.recordings.iter().filter(|r| r.instance == name).collect();
-        if let Some(best) = recordings.last() {
-            plots.push(paths(best));
-        }
+        plots.extend(recordings.last().map(|best| paths(best)));
         plots.push(distances(name, &recordings));
+        plots.push(drifts(name, &recordings));
     }
-    Figure { title: "The trajectory and its limit".to_owned(), plots, columns: 2 }
+    Figure { title: "The trajectory and its limit".to_owned(), plots, columns: 3 }
 }
 
 fn paths(recording: &Recording) -> Plot {
@@ -72,15 +75,7 @@ fn paths(recording: &Recording) -> Plot {
 }
 
 fn distances(name: &str, recordings: &[&Recording]) -> Plot {
-    let mut series: Vec<Series> = recordings
-        .iter()
-        .map(|recording| {
-            let points = recording.points.iter().zip(&recording.errors);
-            let points = points.map(|(point, error)| (point.c, error.max(FLOOR))).collect();
-            let name = format!("dop853, tolerance {:e}", recording.tolerance);
-            Series::new(name, points).without_marks(Line::Solid)
-        })
-        .collect();
+    let mut series = by_tolerance(recordings, |recording| recording.errors.clone());
     let ends = |power: i32| vec![(1.0, 1.0), (1e14, 1e14_f64.powf(-1.0 / f64::from(power)))];
     series.push(Series::new("1 / c", ends(1)).without_marks(Line::Dashed));
     series.push(Series::new("1 / sqrt(c)", ends(2)).without_marks(Line::Dashed));
@@ -90,4 +85,27 @@ fn distances(name: &str, recordings: &[&Recording]) -> Plot {
         y: Axis::logarithmic("relative error of x").with_range(FLOOR / 3.0, 10.0),
         series,
     }
+}
+
+fn drifts(name: &str, recordings: &[&Recording]) -> Plot {
+    let mut series = by_tolerance(recordings, |recording| recording.drifts.clone());
+    let rounding = vec![(1.0, f64::EPSILON), (1e14, 1e14 * f64::EPSILON)];
+    series.push(Series::new("rounding of x, 2e-16 c", rounding).without_marks(Line::Dashed));
+    Plot {
+        title: format!("{name}: drift off the trajectory"),
+        x: Axis::logarithmic("c").with_range(1.0, 1e14),
+        y: Axis::logarithmic("residual of equation (12), relative").with_range(FLOOR / 3.0, 10.0),
+        series,
+    }
+}
+
+/// The finest as a line, the others with marks over it: they may coincide.
+fn by_tolerance(recordings: &[&Recording], values: impl Fn(&Recording) -> Vec<f64>) -> Vec<Series> {
+    let series = recordings.iter().rev().enumerate().map(|(k, recording)| {
+        let points = recording.points.iter().zip(values(recording));
+        let points = points.map(|(point, value)| (point.c, value.max(FLOOR))).collect();
+        let name = format!("dop853, tolerance {:e}", recording.tolerance);
+        Series { marks: k > 0, ..Series::new(name, points) }
+    });
+    series.collect()
 }

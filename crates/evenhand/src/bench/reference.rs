@@ -110,7 +110,7 @@ fn paid(request: &[Rational], prices: &[Rational]) -> Rational {
 }
 
 /// Use of every resource, less its capacity.
-fn excess(instance: &PoolInstance, x: &[Rational]) -> Vec<Rational> {
+pub(super) fn excess(instance: &PoolInstance, x: &[Rational]) -> Vec<Rational> {
     let mut excess = vec![Rational::from(-1); instance.n_resources()];
     for (request, x) in instance.requests.iter().zip(x) {
         for (excess, r) in excess.iter_mut().zip(request) {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use evenhand::bench::accuracy::{self, Accuracy, Measured, Outcome};
-use evenhand::bench::contenders::Contender;
+use evenhand::bench::contenders::{Contender, Method, TRAJECTORY_ENDS, TRAJECTORY_TOLERANCES};
 use evenhand::bench::speed::{self, Line};
 use evenhand::bench::{BenchError, Effort, pictures};
 use evenhand::problem::{Rational, number};
@@ -121,7 +121,7 @@ fn instance_document(measured: &Measured) -> Value {
     })
 }
 
-fn exact_rows(rows: &[Vec<evenhand::problem::Rational>]) -> Vec<Vec<String>> {
+fn exact_rows(rows: &[Vec<Rational>]) -> Vec<Vec<String>> {
     rows.iter().map(|row| row.iter().map(number::format).collect()).collect()
 }
 
@@ -148,6 +148,7 @@ fn outcome_document(outcome: &Outcome) -> Value {
         "seconds": outcome.seconds,
         "runs": outcome.runs,
         "error": outcome.judgement.error,
+        "drift": outcome.drift,
         "njc_margin": outcome.judgement.njc_margin,
         "gap": outcome.judgement.gap,
     })
@@ -173,7 +174,9 @@ fn accuracy_text(accuracy: &Accuracy) -> String {
             ["best of", "settings", "time", "steps", "error of x", "NJC margin", "proven gap", "status"];
         let rows = best_of_each(measured).into_iter().map(row).collect();
         text.push_str(&table_with_words(&header, rows));
-        text.push_str("\n  error of the trajectory (dop853) at c, by its tolerance\n");
+        text.push_str(
+            "\ntrajectory by dop853 up to c: distance to the limit, and residual of its equation (drift)\n",
+        );
         text.push_str(&trajectory_table(measured));
         text.push('\n');
     }
@@ -205,17 +208,20 @@ fn row(outcome: &Outcome) -> Vec<String> {
     let settings = outcome.contender.settings();
     let settings: Vec<String> =
         settings.iter().map(|(name, value)| format!("{name} {}", setting(*value))).collect();
-    let optional = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| format!("{value:.1e}"));
     vec![
         outcome.contender.method().to_owned(),
         settings.join(", "),
         time(outcome.seconds),
         outcome.steps.to_string(),
         format!("{:.1e}", outcome.judgement.error),
-        optional(outcome.judgement.njc_margin),
-        optional(outcome.judgement.gap),
+        short(outcome.judgement.njc_margin),
+        short(outcome.judgement.gap),
         outcome.status.clone(),
     ]
+}
+
+fn short(value: Option<f64>) -> String {
+    value.map_or_else(|| "-".to_owned(), |value| format!("{value:.1e}"))
 }
 
 fn setting(value: f64) -> String {
@@ -230,25 +236,25 @@ fn time(seconds: f64) -> String {
     }
 }
 
+/// Two lines for each tolerance: the distance to the limit at every `c`, and that to the trajectory.
 fn trajectory_table(measured: &Measured) -> String {
-    use evenhand::bench::contenders::{TRAJECTORY_ENDS, TRAJECTORY_TOLERANCES};
     let names: Vec<String> = TRAJECTORY_ENDS.iter().map(|c| format!("c {c:e}")).collect();
-    let mut header = vec!["tolerance"];
+    let mut header = vec!["tolerance", ""];
     header.extend(names.iter().map(String::as_str));
-    let error = |wanted: f64, end: f64| {
-        let found = measured.results.iter().find(|outcome| match outcome.contender {
-            Contender::Trajectory { tolerance, c_max, .. } => {
-                outcome.contender.method() == "dop853" && tolerance == wanted && c_max == end
-            }
-            _ => false,
-        });
-        found.map_or_else(String::new, |outcome| format!("{:.1e}", outcome.judgement.error))
-    };
-    let rows = TRAJECTORY_TOLERANCES.iter().map(|&tolerance| {
-        let cells = TRAJECTORY_ENDS.iter().map(|&end| error(tolerance, end));
-        std::iter::once(format!("{tolerance:e}")).chain(cells).collect()
-    });
-    table(&header, rows.collect())
+    let mut rows = Vec::new();
+    for tolerance in TRAJECTORY_TOLERANCES {
+        let at = |c_max: f64| {
+            let contender = Contender::Trajectory { method: Method::Dop853, tolerance, c_max };
+            measured.results.iter().find(move |outcome| outcome.contender == contender)
+        };
+        let found: Vec<&Outcome> = TRAJECTORY_ENDS.into_iter().filter_map(at).collect();
+        let mut errors = vec![format!("{tolerance:e}"), "error".to_owned()];
+        errors.extend(found.iter().map(|outcome| format!("{:.1e}", outcome.judgement.error)));
+        let mut drifts = vec![String::new(), "drift".to_owned()];
+        drifts.extend(found.iter().map(|outcome| short(outcome.drift)));
+        rows.extend([errors, drifts]);
+    }
+    table(&header, rows)
 }
 
 fn run_speed(call: &Bench, common: &Common) -> Result<ExitCode, Failure> {

@@ -5,8 +5,8 @@ use plotters::style::{Color, RGBColor};
 
 use super::draw::{Area, Failure};
 
-/// Okabe and Ito, "Color Universal Design", without its yellow, which is hard to see on white.
-const COLOURS: [RGBColor; 7] = [
+/// Okabe and Ito, "Color Universal Design", with a grey in place of its yellow, which is hard to see on white.
+const COLOURS: [RGBColor; 8] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
     RGBColor(0, 158, 115),
@@ -14,6 +14,7 @@ const COLOURS: [RGBColor; 7] = [
     RGBColor(86, 180, 233),
     RGBColor(230, 159, 0),
     RGBColor(0, 0, 0),
+    RGBColor(128, 128, 128),
 ];
 
 /// Shape of a mark.
@@ -26,19 +27,10 @@ pub(super) enum Mark {
     Cross,
     Plus,
     Ring,
-    Frame,
 }
 
-const MARKS: [Mark; 8] = [
-    Mark::Disc,
-    Mark::Square,
-    Mark::Triangle,
-    Mark::Diamond,
-    Mark::Cross,
-    Mark::Plus,
-    Mark::Ring,
-    Mark::Frame,
-];
+const MARKS: [Mark; 7] =
+    [Mark::Disc, Mark::Square, Mark::Triangle, Mark::Diamond, Mark::Cross, Mark::Plus, Mark::Ring];
 
 /// How a series looks.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -65,7 +57,6 @@ pub(super) fn mark<'a>(area: &Area<'a>, look: Look, (x, y): (i32, i32)) -> Resul
         Mark::Disc => area.draw(&Circle::new((x, y), HALF, full)),
         Mark::Ring => area.draw(&Circle::new((x, y), HALF, stroke)),
         Mark::Square => area.draw(&Polygon::new(corners, full)),
-        Mark::Frame => area.draw(&path([corners.as_slice(), &corners[..1]].concat())),
         Mark::Triangle => {
             let corners = vec![at(0, -HALF - 1), at(HALF + 1, HALF), at(-HALF - 1, HALF)];
             area.draw(&Polygon::new(corners, full))
