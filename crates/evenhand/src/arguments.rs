@@ -58,6 +58,8 @@ pub enum Command {
     Compare(Compare),
     /// Tables, figures and examples of the papers beside what the engine gets
     Reproduce(Reproduce),
+    /// Measure solvers: how near they come to the exact answer, how long they take
+    Bench(Bench),
     /// Make a problem of real cluster data
     Import(Import),
     /// Print the JSON Schema of a format
@@ -168,6 +170,25 @@ pub struct Compare {
 pub struct Reproduce {
     /// What to reproduce: drfh, ps-dsf, njc, snapshots (default: all)
     pub ids: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Bench {
+    /// What to measure
+    #[arg(value_enum)]
+    pub what: BenchKind,
+    /// Write the data and the plots into this folder, which is made if need be
+    #[arg(long, short, value_name = "FOLDER")]
+    pub output: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum BenchKind {
+    /// Solvers of one pool against its exact answer, time against error (work-precision.json and
+    /// .svg, trajectory.svg)
+    Accuracy,
+    /// Mechanisms on growing clusters, in floating point and exactly (speed.json)
+    Speed,
 }
 
 #[derive(Debug, Args)]

@@ -39,10 +39,12 @@
 //! | [`exact`] | axioms, certificates and their checker; links no solver |
 //! | [`mechanisms`] | the allocation rules, `certify`, `compare`, `explain` |
 //! | [`lp`] | linear programmes on HiGHS, lifted to exact optima |
-//! | [`report`] | tables for people |
+//! | [`report`] | tables and plots for people |
 //! | [`reproduce`] | the papers' published values beside ours |
+//! | [`bench`] | floating-point solvers measured against the exact answer |
 #![forbid(unsafe_code)]
 
+pub mod bench;
 pub mod reproduce;
 
 pub use evenhand_exact as exact;

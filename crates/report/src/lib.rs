@@ -1,4 +1,5 @@
-//! What people read: tables of allocations, certificates and comparisons, explanations in words.
+//! What people read: tables of allocations, certificates and comparisons, explanations in words, and
+//! plots.
 //!
 //! Everything here turns a finished result into text; nothing computes or prints.
 #![forbid(unsafe_code)]
@@ -8,6 +9,7 @@ mod certificate;
 mod comparison;
 mod explanation;
 mod findings;
+pub mod plot;
 pub mod text;
 
 pub use allocation::{allocation, outcome};

@@ -1,0 +1,274 @@
+//! The exact answer, to as many digits as a comparison can need.
+//!
+//! The Eisenberg-Gale point is algebraic but in general irrational (THEORY, fact 4), so the reference
+//! is a rational point with a proof of how near it is. Newton's method in rationals, rounded to
+//! [`BITS`] bits after every step, solves the equations of the bottlenecks for their prices; every
+//! user takes `x_i = min(1, e_i / sum_j p_j r_ij)`. The result is scaled until it is feasible, its
+//! prices are raised until they prove something, and `evenhand_exact` computes the gap `eps` that
+//! they prove: nothing of the way there has to be believed.
+//!
+//! From the gap to the distance: for feasible `x` and the optimum `y`, the gap says
+//! `sum_i e_i (y_i / x_i - 1) <= eps`, and optimality of `y` says `sum_i e_i (x_i / y_i - 1) <= 0`.
+//! With `t = y_i / x_i` the sum of both is `sum_i e_i (t - 1)^2 / t <= eps`, in which no term is
+//! negative, so with `s = eps / min e` every `|t - 1|` is at most `sqrt(s) + s`.
+
+use evenhand_exact::{Instance, Prices, axiom::proportional};
+use evenhand_ode::path::{self, PathSettings};
+use evenhand_problem::number::to_f64;
+use evenhand_problem::{Allocation, Problem, Rational, Sharing};
+use rug::Integer;
+use rug::ops::Pow;
+use thiserror::Error;
+
+use super::BenchError;
+use super::instances::PoolInstance;
+
+/// Bits to which iterates are rounded, relative to each number.
+pub const BITS: u32 = 512;
+/// A step that changes the prices by less than this many bits of them is the last.
+const LAST_CHANGE: u32 = 300;
+/// The largest gap of a reference, as a negative power of ten.
+pub const MOST_GAP_DIGITS: u32 = 100;
+/// Newton steps at most: the correct bits double with each.
+const MOST_STEPS: usize = 40;
+/// Bits of cancellation at which bottlenecks count as dependent.
+const DEPENDENT: u32 = 150;
+
+/// The answer to compare with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reference {
+    /// Fraction of its request that each user gets; feasible.
+    pub x: Vec<Rational>,
+    /// By resource, in units of entitlement per capacity.
+    pub prices: Vec<Rational>,
+    /// By user: price of its limit, in units of entitlement.
+    pub user_prices: Vec<Rational>,
+    /// The `eps` that the prices prove for `x`, exactly.
+    pub gap: Rational,
+    /// No `x_i` is further from the optimum than this, relative to `x_i`: a proven bound, rounded
+    /// up.
+    pub error_bound: f64,
+    /// Newton steps taken in rationals.
+    pub steps: usize,
+}
+
+/// Why there is no reference.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum ReferenceError {
+    /// Newton's method did not converge.
+    #[error("Newton's method did not converge in {MOST_STEPS} steps")]
+    NoConvergence,
+    /// A user pays nothing and has no limit, or the equations contradict each other.
+    #[error("the equations of the bottlenecks have no solution")]
+    Singular,
+    /// The gap that was proven is too large.
+    #[error("the proven gap is {0:.1e}, more than 1e-{MOST_GAP_DIGITS}")]
+    Gap(f64),
+    /// The exact checker refused the prices.
+    #[error("the prices prove nothing: {0}")]
+    Refused(String),
+}
+
+/// The reference of an instance, verified.
+///
+/// # Errors
+/// [`BenchError`] when the instance is no problem or has no reference.
+pub fn of(instance: &PoolInstance, problem: &Problem) -> Result<Reference, BenchError> {
+    let pool = instance.pool()?;
+    let start = path::follow(&pool, &PathSettings::default());
+    let failed = |source| BenchError::Reference { instance: instance.name.clone(), source };
+    let start: Vec<Rational> = start.prices.iter().map(|&p| exact(p)).collect();
+    let (prices, steps) = newton(instance, start).map_err(failed)?;
+    verified(instance, problem, prices, steps).map_err(failed)
+}
+
+/// The value of a finite number.
+pub(super) fn exact(value: f64) -> Rational {
+    Rational::from_f64(value).unwrap_or_default()
+}
+
+/// The nearest number with [`BITS`] bits, towards 0.
+fn rounded(value: &Rational) -> Rational {
+    if value.is_zero() {
+        return Rational::new();
+    }
+    let size = i64::from(value.numer().significant_bits()) - i64::from(value.denom().significant_bits());
+    let shift = i64::from(BITS) - size;
+    let scaled = if shift >= 0 {
+        Integer::from(value.numer() << shift as u32) / value.denom()
+    } else {
+        Integer::from(value.numer() / value.denom()) >> shift.unsigned_abs() as u32
+    };
+    let power = Rational::from(2).pow(shift.unsigned_abs() as u32);
+    if shift >= 0 { Rational::from(scaled) / power } else { Rational::from(scaled) * power }
+}
+
+/// What user `i` pays for all of its request.
+fn paid(request: &[Rational], prices: &[Rational]) -> Rational {
+    request.iter().zip(prices).map(|(r, p)| Rational::from(r * p)).sum()
+}
+
+/// Use of every resource, less its capacity.
+pub(super) fn excess(instance: &PoolInstance, x: &[Rational]) -> Vec<Rational> {
+    let mut excess = vec![Rational::from(-1); instance.n_resources()];
+    for (request, x) in instance.requests.iter().zip(x) {
+        for (excess, r) in excess.iter_mut().zip(request) {
+            *excess += Rational::from(r * x);
+        }
+    }
+    excess
+}
+
+/// The semismooth Newton method for `min(p_j, slack_j) = 0`, with prices for entitlements of sum 1
+/// in the comparison.
+fn newton(
+    instance: &PoolInstance,
+    mut prices: Vec<Rational>,
+) -> Result<(Vec<Rational>, usize), ReferenceError> {
+    let total: Rational = instance.entitlements.iter().sum();
+    let small = Rational::from((1, Integer::from(1) << LAST_CHANGE));
+    for steps in 1..=MOST_STEPS {
+        let (x, slopes) = respond(instance, &prices)?;
+        let excess = excess(instance, &x);
+        let is_active: Vec<bool> =
+            prices.iter().zip(&excess).map(|(p, e)| Rational::from(p / &total) + e > 0).collect();
+        let active: Vec<usize> = (0..prices.len()).filter(|&j| is_active[j]).collect();
+        let slope = |j: usize, k: usize| &slopes[j.max(k)][j.min(k)];
+        let system = active.iter().map(|&j| {
+            // What leaves the bottlenecks loses its price in the same step.
+            let idle = (0..prices.len()).filter(|&k| !is_active[k]);
+            let rhs = idle.fold(excess[j].clone(), |sum, k| sum + Rational::from(slope(j, k) * &prices[k]));
+            let mut row: Vec<Rational> = active.iter().map(|&k| slope(j, k).clone()).collect();
+            row.push(rounded(&rhs));
+            row
+        });
+        let change = eliminate(system.collect()).ok_or(ReferenceError::Singular)?;
+        let mut greatest = Rational::new();
+        let mut next = vec![Rational::new(); prices.len()];
+        for (&j, change) in active.iter().zip(&change) {
+            next[j] = rounded(&Rational::from(&prices[j] + change)).max(Rational::new());
+        }
+        for (next, price) in next.iter().zip(&prices) {
+            greatest = greatest.max(Rational::from(next - price).abs());
+        }
+        prices = next;
+        if greatest <= Rational::from(&small * &total) {
+            return Ok((prices, steps));
+        }
+    }
+    Err(ReferenceError::NoConvergence)
+}
+
+/// The lower half of a symmetric matrix, by rows.
+type Slopes = Vec<Vec<Rational>>;
+
+/// What users take at these prices, and how the use of every resource falls with every price.
+fn respond(instance: &PoolInstance, prices: &[Rational]) -> Result<(Vec<Rational>, Slopes), ReferenceError> {
+    let m = prices.len();
+    let mut slopes: Vec<Vec<Rational>> = (0..m).map(|j| vec![Rational::new(); j + 1]).collect();
+    let mut x = Vec::with_capacity(instance.n_users());
+    for (request, entitlement) in instance.requests.iter().zip(&instance.entitlements) {
+        let paid = paid(request, prices);
+        if paid <= *entitlement {
+            x.push(Rational::from(1));
+            continue;
+        }
+        let taken = rounded(&Rational::from(entitlement / &paid));
+        let slope = rounded(&Rational::from(&taken / &paid));
+        for (j, row) in slopes.iter_mut().enumerate().filter(|(j, _)| !request[*j].is_zero()) {
+            let weighted = Rational::from(&slope * &request[j]);
+            for (sum, r) in row.iter_mut().zip(request) {
+                *sum += Rational::from(&weighted * r);
+            }
+        }
+        x.push(taken);
+    }
+    for sum in slopes.iter_mut().flatten() {
+        *sum = rounded(sum);
+    }
+    Ok((x, slopes))
+}
+
+/// Solves a symmetric positive semidefinite system, right-hand sides last, pivots on the diagonal.
+/// Unknowns on which the others leave nothing to decide are 0: prices of dependent bottlenecks are
+/// not unique, and those of the start are as good as any.
+fn eliminate(mut rows: Vec<Vec<Rational>>) -> Option<Vec<Rational>> {
+    let size = rows.len();
+    let negligible = Rational::from((1, Integer::from(1) << DEPENDENT));
+    let scale: Vec<Rational> = (0..size).map(|j| rows[j][j].clone()).collect();
+    let mut left: Vec<usize> = (0..size).filter(|&j| scale[j] > 0).collect();
+    let mut order = Vec::with_capacity(size);
+    loop {
+        let kept = |j: usize| Rational::from(&rows[j][j] / &scale[j]);
+        let Some(pivot) = left.iter().copied().max_by_key(|&j| kept(j)) else { break };
+        if kept(pivot) <= negligible {
+            break;
+        }
+        left.retain(|&j| j != pivot);
+        let pivot_row = rows[pivot].clone();
+        for &j in &left {
+            let factor = rounded(&Rational::from(&rows[j][pivot] / &pivot_row[pivot]));
+            for (entry, above) in rows[j].iter_mut().zip(&pivot_row) {
+                *entry = rounded(&Rational::from(&*entry - Rational::from(&factor * above)));
+            }
+        }
+        order.push(pivot);
+    }
+    let mut solution = vec![Rational::new(); size];
+    for (done, &pivot) in order.iter().enumerate().rev() {
+        let known = order[done + 1..].iter().map(|&k| Rational::from(&rows[pivot][k] * &solution[k]));
+        let known: Rational = known.sum();
+        solution[pivot] = rounded(&Rational::from((&rows[pivot][size] - known) / &rows[pivot][pivot]));
+    }
+    (!order.is_empty() || size == 0 || rows.iter().all(|row| row[size].is_zero())).then_some(solution)
+}
+
+/// A feasible point near the prices, and what they prove of it.
+fn verified(
+    instance: &PoolInstance,
+    problem: &Problem,
+    prices: Vec<Rational>,
+    steps: usize,
+) -> Result<Reference, ReferenceError> {
+    let (mut x, _) = respond(instance, &prices)?;
+    let most = excess(instance, &x).into_iter().max().unwrap_or_default();
+    if most > 0 {
+        let part = Rational::from(1) / (most + 1u32);
+        for x in &mut x {
+            *x *= &part;
+        }
+    }
+    let worth: Vec<Rational> =
+        instance.entitlements.iter().zip(&x).map(|(e, x)| Rational::from(e / x)).collect();
+    // Who gets less than all must pay what its tasks are worth: one factor for all prices.
+    let mut factor = Rational::from(1);
+    let limit = Rational::from(1) - Rational::from((1, Integer::from(1) << LAST_CHANGE));
+    for ((request, worth), x) in instance.requests.iter().zip(&worth).zip(&x) {
+        let paid = paid(request, &prices);
+        if *x < limit && !paid.is_zero() {
+            factor = factor.max(Rational::from(worth / paid));
+        }
+    }
+    let prices: Vec<Rational> = prices.iter().map(|p| Rational::from(p * &factor)).collect();
+    let missing = instance.requests.iter().zip(&worth);
+    let user_prices: Vec<Rational> =
+        missing.map(|(request, worth)| (worth - paid(request, &prices)).max(Rational::new())).collect();
+    let mut allocation = Allocation::empty(x.len(), Sharing::default());
+    for (tasks, x) in allocation.tasks.iter_mut().zip(&x) {
+        tasks.push((0, x.clone()));
+    }
+    let refused = |error: &dyn std::fmt::Display| ReferenceError::Refused(error.to_string());
+    let judged = Instance::new(problem, &allocation).map_err(|error| refused(&error))?;
+    let evidence = Prices { user_weights: Vec::new(), rows: prices.clone(), users: user_prices.clone() };
+    let one = Rational::from(1);
+    let gap = proportional::gap(&judged, &one, None, &evidence).map_err(|refusal| refused(&refusal))?;
+    if gap > Rational::from((1, Integer::from(10).pow(MOST_GAP_DIGITS))) {
+        return Err(ReferenceError::Gap(to_f64(&gap)));
+    }
+    let least = instance.entitlements.iter().min().cloned().unwrap_or(one);
+    let part = Rational::from(&gap / least);
+    // The square root rounded up, and the rest that is far below its last digit.
+    let error_bound = (to_f64(&part).sqrt() + to_f64(&part)) * (1.0 + 1e-14) + f64::MIN_POSITIVE;
+    Ok(Reference { x, prices, user_prices, gap, error_bound, steps })
+}

@@ -1,0 +1,158 @@
+//! How long mechanisms take, in floating point and exactly, as problems grow.
+//!
+//! Small on purpose: it says what to expect on this machine in half a minute. Comparisons with other
+//! programs are those of the package `evenhand-benches`.
+
+use evenhand_mechanisms::{Mechanism, MechanismError, OptionName, Options, registry};
+use evenhand_problem::{Arithmetic, Problem, ProblemSpec, Rational, ServerSpec, UserSpec};
+use rand::{RngCore, SeedableRng};
+use rand_pcg::Pcg64;
+
+use super::contenders::Contender;
+use super::timing::{Effort, timed};
+use super::{BenchError, instances};
+
+/// Users, classes and resources of the clusters.
+pub const CLUSTERS: [(usize, usize, usize); 3] = [(10, 3, 2), (40, 5, 3), (160, 8, 3)];
+/// Users and resources of the pools.
+pub const POOLS: [(usize, usize); 3] = [(100, 8), (1_000, 8), (10_000, 8)];
+/// Exponent of mechanisms that need one.
+const ALPHA: u32 = 2;
+
+/// What was timed, and how long it took.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Line {
+    /// The mechanism, or the solver of pools.
+    pub name: &'static str,
+    /// Number of users.
+    pub users: usize,
+    /// Number of server classes.
+    pub classes: usize,
+    /// Number of resources.
+    pub resources: usize,
+    /// In floating point; `None` where it failed or there is no such method.
+    pub float: Option<Time>,
+    /// With an exact result; `None` where it failed or there is no such method.
+    pub exact: Option<Time>,
+    /// Why something is missing.
+    pub why: Option<String>,
+}
+
+/// A median, in seconds, and the number of runs behind it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Time {
+    /// The median.
+    pub seconds: f64,
+    /// Runs, besides the warm-up.
+    pub runs: usize,
+}
+
+impl Line {
+    /// How many times the exact result takes as long.
+    #[must_use]
+    pub fn ratio(&self) -> Option<f64> {
+        Some(self.exact?.seconds / self.float?.seconds)
+    }
+}
+
+/// Names of what [`run`] times, in its order.
+#[must_use]
+pub fn n_measurements() -> usize {
+    CLUSTERS.len() * registry::ALL.len() + POOLS.len() * pool_solvers().len()
+}
+
+/// Times every mechanism on every cluster, and the solvers of pools on pools. Mechanisms that do not
+/// apply are left out.
+///
+/// # Errors
+/// [`BenchError::Instance`] when an instance is no problem.
+pub fn run(seed: u64, effort: Effort, mut progress: impl FnMut(&str)) -> Result<Vec<Line>, BenchError> {
+    let mut lines = Vec::new();
+    for (users, classes, resources) in CLUSTERS {
+        let problem = cluster(users, classes, resources, seed)?;
+        for mechanism in registry::ALL {
+            progress(mechanism.info().id);
+            if mechanism.applies(&problem).is_ok() {
+                lines.extend(line_of(*mechanism, &problem, effort));
+            }
+        }
+    }
+    for (users, resources) in POOLS {
+        let pool = instances::random(users, resources, seed).pool()?;
+        for solver in pool_solvers() {
+            progress(solver.method());
+            let timed = timed(effort, || solver.run(&pool));
+            let why = (timed.result.status != "solved").then_some(timed.result.status);
+            let float = Some(Time { seconds: timed.seconds, runs: timed.runs });
+            lines.push(Line { name: solver.method(), users, classes: 1, resources, float, exact: None, why });
+        }
+    }
+    Ok(lines)
+}
+
+fn pool_solvers() -> [Contender; 2] {
+    [
+        Contender::Path { tolerance: 1e-14, iterations: 200 },
+        Contender::Interior { tolerance: 1e-9, iterations: 500 },
+    ]
+}
+
+/// `None` when it turns out not to apply.
+fn line_of(mechanism: &dyn Mechanism, problem: &Problem, effort: Effort) -> Option<Line> {
+    let alpha = mechanism.options().contains(&OptionName::Alpha).then(|| Rational::from(ALPHA));
+    let mut why = None;
+    let mut time = |arithmetic: Arithmetic| {
+        let options = Options { arithmetic, alpha: alpha.clone(), ..Options::default() };
+        // A first run tells whether there is anything to time.
+        match mechanism.allocate(problem, &options) {
+            Ok(_) => {
+                let timed = timed(effort, || mechanism.allocate(problem, &options).is_ok());
+                Ok(Some(Time { seconds: timed.seconds, runs: timed.runs }))
+            }
+            Err(MechanismError::NotApplicable { .. }) => Err(()),
+            Err(error) => {
+                why = Some(error.to_string());
+                Ok(None)
+            }
+        }
+    };
+    let (float, exact) = (time(Arithmetic::Float).ok()?, time(Arithmetic::Exact).ok()?);
+    Some(Line {
+        name: mechanism.info().id,
+        users: problem.n_users(),
+        classes: problem.n_servers(),
+        resources: problem.n_resources(),
+        float,
+        exact,
+        why,
+    })
+}
+
+/// A random cluster: classes of 1 to 100 servers, users with weights 1 to 5 and tasks without limit.
+///
+/// # Errors
+/// [`BenchError::Instance`] without classes or resources.
+pub fn cluster(users: usize, classes: usize, resources: usize, seed: u64) -> Result<Problem, BenchError> {
+    let size = ((users as u64) << 40) + ((classes as u64) << 20) + resources as u64;
+    let mut random = Pcg64::seed_from_u64(seed ^ size.rotate_left(13));
+    let mut between = |least: u64, most: u64| {
+        least + (u128::from(random.next_u64()) * u128::from(most - least + 1) >> 64) as u64
+    };
+    let names: Vec<String> = (1..=resources).map(|r| format!("r{r}")).collect();
+    let servers = (1..=classes).map(|i| ServerSpec {
+        name: format!("class {i}"),
+        count: Some(Rational::from(between(1, 100))),
+        capacity: names.iter().map(|name| (name.clone(), Rational::from(between(20, 400)))).collect(),
+    });
+    let servers = servers.collect();
+    let users = (1..=users).map(|n| UserSpec {
+        name: format!("user {n}"),
+        weight: Some(Rational::from(between(1, 5))),
+        demand: names.iter().map(|name| (name.clone(), Rational::from((between(1, 400), 20u32)))).collect(),
+        ..UserSpec::default()
+    });
+    let users = users.collect();
+    let name = format!("{classes} classes");
+    Problem::new(ProblemSpec { name: name.clone(), resources: names, servers, users })
+        .map_err(|error| BenchError::Instance { instance: name, what: error.to_string() })
+}

@@ -1,0 +1,55 @@
+//! Medians of repeated runs.
+
+use std::time::{Duration, Instant};
+
+/// How often a measurement is repeated.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Effort {
+    /// Runs at least, besides the warm-up.
+    pub least_runs: usize,
+    /// Runs at most.
+    pub most_runs: usize,
+    /// No further run starts after this time.
+    pub enough: Duration,
+}
+
+impl Default for Effort {
+    fn default() -> Self {
+        Self { least_runs: 3, most_runs: 25, enough: Duration::from_millis(40) }
+    }
+}
+
+impl Effort {
+    /// One run after the warm-up: for those who want answers and not times.
+    #[must_use]
+    pub fn least() -> Self {
+        Self { least_runs: 1, most_runs: 1, enough: Duration::ZERO }
+    }
+}
+
+/// A result with its time.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Timed<T> {
+    /// What the runs return, all of them the same.
+    pub result: T,
+    /// Median, in seconds.
+    pub seconds: f64,
+    /// Number of runs behind the median.
+    pub runs: usize,
+}
+
+/// Runs once to warm up, then as often as `effort` says.
+pub(super) fn timed<T>(effort: Effort, mut run: impl FnMut() -> T) -> Timed<T> {
+    let mut result = run();
+    let mut seconds = Vec::new();
+    let all = Instant::now();
+    while seconds.len() < effort.least_runs.max(1)
+        || (seconds.len() < effort.most_runs && all.elapsed() < effort.enough)
+    {
+        let start = Instant::now();
+        result = run();
+        seconds.push(start.elapsed().as_secs_f64());
+    }
+    seconds.sort_by(f64::total_cmp);
+    Timed { result, seconds: seconds[seconds.len() / 2], runs: seconds.len() }
+}

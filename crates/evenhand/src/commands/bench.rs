@@ -1,0 +1,330 @@
+//! `bench`: solvers against the exact answer, and how long mechanisms take.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use evenhand::bench::accuracy::{self, Accuracy, Measured, Outcome};
+use evenhand::bench::contenders::{Contender, Method, TRAJECTORY_ENDS, TRAJECTORY_TOLERANCES};
+use evenhand::bench::speed::{self, Line};
+use evenhand::bench::{BenchError, Effort, pictures};
+use evenhand::problem::{Rational, number};
+use evenhand::report::text::{table, table_with_words};
+use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::{Map, Value, json};
+
+use crate::arguments::{Bench, BenchKind, Common, Format};
+use crate::failure::Failure;
+use crate::{files, output};
+
+/// Digits of the reference in the output: far more than a double has, fewer than are proven.
+const REFERENCE_DIGITS: usize = 40;
+
+impl From<BenchError> for Failure {
+    fn from(error: BenchError) -> Self {
+        Self::solver(error.to_string())
+    }
+}
+
+pub fn run(call: &Bench, common: &Common) -> Result<ExitCode, Failure> {
+    if let Some(folder) = &call.output {
+        prepare(folder)?;
+    }
+    match call.what {
+        BenchKind::Accuracy => run_accuracy(call, common),
+        BenchKind::Speed => run_speed(call, common),
+    }
+}
+
+/// Finds out before the long run whether there is somewhere to write to.
+fn prepare(folder: &Path) -> Result<(), Failure> {
+    let name = folder.display();
+    if folder.as_os_str() == "-" {
+        return Err(Failure::input("several files go to a folder, not to standard output (-)"));
+    }
+    if folder.exists() && !folder.is_dir() {
+        return Err(Failure::input(format!("{name}: is not a folder")));
+    }
+    std::fs::create_dir_all(folder)
+        .map_err(|error| Failure::input(format!("{name}: cannot be created: {error}")))?;
+    tempfile::tempfile_in(folder)
+        .map(drop)
+        .map_err(|error| Failure::input(format!("{name}: cannot be written to: {error}")))
+}
+
+/// Draws on a terminal only, on standard error.
+fn bar(steps: usize, common: &Common) -> ProgressBar {
+    if common.quiet {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("{wide_bar} {pos}/{len} {msg:18}");
+    ProgressBar::new(steps as u64).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+}
+
+fn run_accuracy(call: &Bench, common: &Common) -> Result<ExitCode, Failure> {
+    let bar = bar(accuracy::n_measurements(common.seed), common);
+    let measured = accuracy::run(common.seed, Effort::default(), |name| {
+        bar.set_message(name.to_owned());
+        bar.inc(1);
+    });
+    bar.finish_and_clear();
+    let measured = measured?;
+    let document = accuracy_document(&measured, common);
+    if let Some(folder) = &call.output {
+        let draw = |figure: evenhand::report::plot::Figure| {
+            figure.to_svg().map_err(|error| Failure::from(BenchError::from(error)))
+        };
+        write(folder.join("work-precision.json"), &format!("{document:#}\n"))?;
+        write(folder.join("work-precision.svg"), &draw(pictures::work_precision(&measured))?)?;
+        write(folder.join("trajectory.svg"), &draw(pictures::trajectory(&measured))?)?;
+    }
+    match common.format {
+        Format::Json => output::json(&document)?,
+        Format::Table => output::text(&accuracy_text(&measured))?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn write(path: PathBuf, text: &str) -> Result<(), Failure> {
+    files::write(&path, text, &[]).map(drop)
+}
+
+fn accuracy_document(accuracy: &Accuracy, common: &Common) -> Value {
+    let instances: Vec<Value> = accuracy.instances.iter().map(instance_document).collect();
+    json!({
+        "kind": "work-precision",
+        "seed": common.seed,
+        "threads": rayon::current_num_threads(),
+        "instances": instances,
+    })
+}
+
+fn instance_document(measured: &Measured) -> Value {
+    let reference = &measured.reference;
+    let decimals =
+        |values: &[Rational]| values.iter().map(|x| digits(x, REFERENCE_DIGITS)).collect::<Vec<_>>();
+    json!({
+        "name": measured.instance.name,
+        "note": measured.instance.note,
+        "users": measured.instance.n_users(),
+        "resources": measured.instance.n_resources(),
+        "requests": exact_rows(&measured.instance.requests),
+        "entitlements": measured.instance.entitlements.iter().map(number::format).collect::<Vec<_>>(),
+        "reference": {
+            "gap": number::to_f64(&reference.gap),
+            "error_bound": reference.error_bound,
+            "steps": reference.steps,
+            "digits": REFERENCE_DIGITS,
+            "x": decimals(&reference.x),
+            "prices": decimals(&reference.prices),
+        },
+        "results": measured.results.iter().map(outcome_document).collect::<Vec<_>>(),
+    })
+}
+
+fn exact_rows(rows: &[Vec<Rational>]) -> Vec<Vec<String>> {
+    rows.iter().map(|row| row.iter().map(number::format).collect()).collect()
+}
+
+/// A number from 0 on with so many digits after the point, cut off.
+fn digits(value: &Rational, count: usize) -> String {
+    let shifted = (0..count).fold(value.clone(), |value, _| value * 10u32).trunc();
+    let text = format!("{:0>width$}", shifted.to_string(), width = count + 1);
+    let (whole, rest) = text.split_at(text.len() - count);
+    format!("{whole}.{rest}")
+}
+
+fn outcome_document(outcome: &Outcome) -> Value {
+    let settings: Map<String, Value> = outcome
+        .contender
+        .settings()
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), json!(value)))
+        .collect();
+    json!({
+        "method": outcome.contender.method(),
+        "settings": settings,
+        "status": outcome.status,
+        "steps": outcome.steps,
+        "seconds": outcome.seconds,
+        "runs": outcome.runs,
+        "error": outcome.judgement.error,
+        "drift": outcome.drift,
+        "njc_margin": outcome.judgement.njc_margin,
+        "gap": outcome.judgement.gap,
+    })
+}
+
+/// The best of every method, and how the trajectory nears its limit.
+fn accuracy_text(accuracy: &Accuracy) -> String {
+    let mut text = String::new();
+    let mut count = 0;
+    for measured in &accuracy.instances {
+        let instance = &measured.instance;
+        count += measured.results.len();
+        text.push_str(&format!(
+            "{}: {} users, {} resources\n  {}\n  reference: proven gap {:.1e}, so no x is off by more than {:.1e} of itself\n\n",
+            instance.name,
+            instance.n_users(),
+            instance.n_resources(),
+            instance.note,
+            number::to_f64(&measured.reference.gap),
+            measured.reference.error_bound,
+        ));
+        let header =
+            ["best of", "settings", "time", "steps", "error of x", "NJC margin", "proven gap", "status"];
+        let rows = best_of_each(measured).into_iter().map(row).collect();
+        text.push_str(&table_with_words(&header, rows));
+        text.push_str(
+            "\ntrajectory by dop853 up to c: distance to the limit, and residual of its equation (drift)\n",
+        );
+        text.push_str(&trajectory_table(measured));
+        text.push('\n');
+    }
+    text.push_str(&format!(
+        "{count} measurements; --format json or --output FOLDER has all of them. Times are medians on {} \
+         threads;\nerrors are relative to the reference, and they, margins (tasks) and gaps are \
+         computed in rational arithmetic.\n",
+        rayon::current_num_threads()
+    ));
+    text
+}
+
+/// The outcome with the least error of every method; of equals the fastest.
+fn best_of_each(measured: &Measured) -> Vec<&Outcome> {
+    let mut best: Vec<&Outcome> = Vec::new();
+    let key = |outcome: &Outcome| (outcome.judgement.error, outcome.seconds);
+    for outcome in &measured.results {
+        let method = outcome.contender.method();
+        match best.iter_mut().find(|other| other.contender.method() == method) {
+            Some(other) if key(outcome) < key(other) => *other = outcome,
+            Some(_) => {}
+            None => best.push(outcome),
+        }
+    }
+    best
+}
+
+fn row(outcome: &Outcome) -> Vec<String> {
+    let settings = outcome.contender.settings();
+    let settings: Vec<String> =
+        settings.iter().map(|(name, value)| format!("{name} {}", setting(*value))).collect();
+    vec![
+        outcome.contender.method().to_owned(),
+        settings.join(", "),
+        time(outcome.seconds),
+        outcome.steps.to_string(),
+        format!("{:.1e}", outcome.judgement.error),
+        short(outcome.judgement.njc_margin),
+        short(outcome.judgement.gap),
+        outcome.status.clone(),
+    ]
+}
+
+fn short(value: Option<f64>) -> String {
+    value.map_or_else(|| "-".to_owned(), |value| format!("{value:.1e}"))
+}
+
+fn setting(value: f64) -> String {
+    if (1.0..1e4).contains(&value) { value.to_string() } else { format!("{value:e}") }
+}
+
+fn time(seconds: f64) -> String {
+    match seconds {
+        s if s < 1e-3 => format!("{:.1} us", s * 1e6),
+        s if s < 1.0 => format!("{:.2} ms", s * 1e3),
+        s => format!("{s:.2} s"),
+    }
+}
+
+/// Two lines for each tolerance: the distance to the limit at every `c`, and that to the trajectory.
+fn trajectory_table(measured: &Measured) -> String {
+    let names: Vec<String> = TRAJECTORY_ENDS.iter().map(|c| format!("c {c:e}")).collect();
+    let mut header = vec!["tolerance", ""];
+    header.extend(names.iter().map(String::as_str));
+    let mut rows = Vec::new();
+    for tolerance in TRAJECTORY_TOLERANCES {
+        let at = |c_max: f64| {
+            let contender = Contender::Trajectory { method: Method::Dop853, tolerance, c_max };
+            measured.results.iter().find(move |outcome| outcome.contender == contender)
+        };
+        let found: Vec<&Outcome> = TRAJECTORY_ENDS.into_iter().filter_map(at).collect();
+        let mut errors = vec![format!("{tolerance:e}"), "error".to_owned()];
+        errors.extend(found.iter().map(|outcome| format!("{:.1e}", outcome.judgement.error)));
+        let mut drifts = vec![String::new(), "drift".to_owned()];
+        drifts.extend(found.iter().map(|outcome| short(outcome.drift)));
+        rows.extend([errors, drifts]);
+    }
+    table(&header, rows)
+}
+
+fn run_speed(call: &Bench, common: &Common) -> Result<ExitCode, Failure> {
+    let bar = bar(speed::n_measurements(), common);
+    let lines = speed::run(common.seed, Effort::default(), |name| {
+        bar.set_message(name.to_owned());
+        bar.inc(1);
+    });
+    bar.finish_and_clear();
+    let lines = lines?;
+    let document = speed_document(&lines, common);
+    if let Some(folder) = &call.output {
+        write(folder.join("speed.json"), &format!("{document:#}\n"))?;
+    }
+    match common.format {
+        Format::Json => output::json(&document)?,
+        Format::Table => output::text(&speed_text(&lines))?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn speed_document(lines: &[Line], common: &Common) -> Value {
+    let results: Vec<Value> = lines
+        .iter()
+        .map(|line| {
+            json!({
+                "name": line.name,
+                "users": line.users,
+                "classes": line.classes,
+                "resources": line.resources,
+                "float_seconds": line.float.map(|time| time.seconds),
+                "float_runs": line.float.map(|time| time.runs),
+                "exact_seconds": line.exact.map(|time| time.seconds),
+                "exact_runs": line.exact.map(|time| time.runs),
+                "ratio": line.ratio(),
+                "why": line.why,
+            })
+        })
+        .collect();
+    json!({
+        "kind": "speed",
+        "seed": common.seed,
+        "threads": rayon::current_num_threads(),
+        "results": results,
+    })
+}
+
+fn speed_text(lines: &[Line]) -> String {
+    let show = |at: Option<speed::Time>| at.map_or_else(|| "-".to_owned(), |at| time(at.seconds));
+    let rows = lines
+        .iter()
+        .map(|line| {
+            vec![
+                line.name.to_owned(),
+                line.users.to_string(),
+                line.classes.to_string(),
+                line.resources.to_string(),
+                show(line.float),
+                show(line.exact),
+                line.ratio().map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.2}")),
+                line.why.clone().unwrap_or_default(),
+            ]
+        })
+        .collect();
+    let header = ["", "users", "classes", "resources", "floating point", "exact", "exact/float", ""];
+    let mut text = table_with_words(&header, rows);
+    text.push_str(&format!(
+        "\nMedians on {} threads, warmed up; alpha with the exponent 2. Rivals on the same problems, growth and \
+         memory:\nthe package evenhand-benches (benches/README.md).\n",
+        rayon::current_num_threads()
+    ));
+    text
+}

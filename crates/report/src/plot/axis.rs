@@ -1,0 +1,230 @@
+//! Axes: what they show, where their ticks are, and how the ticks are written.
+
+use std::ops::Range;
+
+use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
+
+/// How values are laid out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scale {
+    /// Equal distances for equal differences.
+    Linear,
+    /// Equal distances for equal ratios; shows positive values only.
+    Logarithmic,
+}
+
+/// One axis of a plot.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Axis {
+    /// Quantity and unit, such as `time (s)`.
+    pub label: String,
+    /// How values are laid out.
+    pub scale: Scale,
+    /// Least and greatest value shown; those of the data if absent.
+    pub range: Option<(f64, f64)>,
+}
+
+/// Room left and right of the data, as a part of their width.
+const ROOM: f64 = 0.04;
+/// Decades that a logarithmic axis shows at least.
+const LEAST_DECADES: f64 = 1.0;
+
+impl Axis {
+    /// A linear axis over the range of the data.
+    #[must_use]
+    pub fn linear(label: impl Into<String>) -> Self {
+        Self { label: label.into(), scale: Scale::Linear, range: None }
+    }
+
+    /// A logarithmic axis over the range of the data.
+    #[must_use]
+    pub fn logarithmic(label: impl Into<String>) -> Self {
+        Self { label: label.into(), scale: Scale::Logarithmic, range: None }
+    }
+
+    /// The same axis from `least` to `greatest`.
+    #[must_use]
+    pub fn with_range(self, least: f64, greatest: f64) -> Self {
+        Self { range: Some((least, greatest)), ..self }
+    }
+
+    /// Whether a value has a place on the axis.
+    pub(super) fn shows(&self, value: f64) -> bool {
+        value.is_finite() && (self.scale == Scale::Linear || value > 0.0)
+    }
+
+    /// The axis for these values, with about `most` ticks at most.
+    pub(super) fn ruler(&self, values: impl Iterator<Item = f64>, most: usize) -> Ruler {
+        let place = |value: f64| self.scale.place(value);
+        let stated = self.range.filter(|&(from, to)| self.shows(from) && self.shows(to) && from < to);
+        let (from, to) = match stated {
+            Some((from, to)) => (place(from), place(to)),
+            None => {
+                let seen = values.filter(|&value| self.shows(value)).map(place);
+                let ends = seen.fold(None, |ends: Option<(f64, f64)>, place| match ends {
+                    None => Some((place, place)),
+                    Some((from, to)) => Some((from.min(place), to.max(place))),
+                });
+                widened(self.scale, ends)
+            }
+        };
+        let (ticks, step) = ticks(self.scale, from, to, most);
+        Ruler { scale: self.scale, from, to, ticks, step }
+    }
+}
+
+/// Ends of an axis around the data, in places.
+fn widened(scale: Scale, ends: Option<(f64, f64)>) -> (f64, f64) {
+    let (from, to) = ends.unwrap_or((0.0, 1.0));
+    let least = match scale {
+        Scale::Logarithmic => LEAST_DECADES,
+        Scale::Linear if from == to => from.abs().max(1.0),
+        Scale::Linear => 0.0,
+    };
+    let missing = (least - (to - from)).max(0.0) / 2.0;
+    let room = ROOM * (to - from).max(least);
+    (from - missing - room, to + missing + room)
+}
+
+impl Scale {
+    /// Where a value stands: itself, or its decimal logarithm.
+    fn place(self, value: f64) -> f64 {
+        match self {
+            Self::Linear => value,
+            Self::Logarithmic => value.log10(),
+        }
+    }
+}
+
+/// Ticks in places, and the distance between them.
+fn ticks(scale: Scale, from: f64, to: f64, most: usize) -> (Vec<f64>, f64) {
+    let width = to - from;
+    let rough = width / most.max(1) as f64;
+    let step = match scale {
+        // Whole decades: 1, 2, 3, 5, 10, ...
+        Scale::Logarithmic => {
+            let steps = [1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0];
+            steps.into_iter().find(|step| *step >= rough).unwrap_or(100.0)
+        }
+        Scale::Linear => {
+            let unit = 10.0_f64.powf(rough.log10().floor());
+            let steps = [1.0, 2.0, 5.0];
+            steps.into_iter().map(|step| step * unit).find(|step| *step >= rough).unwrap_or(10.0 * unit)
+        }
+    };
+    let (first, last) = ((from / step).ceil(), (to / step).floor());
+    let count = (last - first).clamp(0.0, 1000.0) as usize;
+    ((0..=count).map(|k| (first + k as f64) * step).collect(), step)
+}
+
+/// An axis with its ends and ticks. Ends, ticks and step are in places: values, or their
+/// logarithms.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Ruler {
+    scale: Scale,
+    from: f64,
+    to: f64,
+    ticks: Vec<f64>,
+    step: f64,
+}
+
+impl Ruler {
+    /// The text at a tick.
+    fn label(&self, place: f64) -> String {
+        match self.scale {
+            Scale::Logarithmic if (-2.0..=3.0).contains(&place) => {
+                let digits = (-place).max(0.0) as usize;
+                format!("{:.digits$}", 10.0_f64.powf(place))
+            }
+            Scale::Logarithmic => format!("1e{place:.0}"),
+            Scale::Linear => {
+                let size = self.from.abs().max(self.to.abs());
+                if !(1e-4..1e6).contains(&size) {
+                    return format!("{place:.2e}");
+                }
+                let digits = (-self.step.log10().floor()).max(0.0) as usize;
+                // No minus before a zero.
+                format!("{:.digits$}", if place.abs() < self.step / 2.0 { 0.0 } else { place })
+            }
+        }
+    }
+
+    /// The longest text at a tick, in characters.
+    pub(super) fn longest_label(&self) -> usize {
+        self.ticks.iter().map(|&tick| self.label(tick).chars().count()).max().unwrap_or(0)
+    }
+
+    /// The place of a value on this axis.
+    pub(super) fn place(&self, value: f64) -> f64 {
+        self.scale.place(value)
+    }
+
+    /// Whether a place lies between the ends.
+    pub(super) fn holds(&self, place: f64) -> bool {
+        (self.from..=self.to).contains(&place)
+    }
+}
+
+/// Values of this coordinate are places.
+impl Ranged for Ruler {
+    type FormatOption = NoDefaultFormatting;
+    type ValueType = f64;
+
+    fn map(&self, place: &f64, (low, high): (i32, i32)) -> i32 {
+        let part = ((place - self.from) / (self.to - self.from)).clamp(-1.0, 2.0);
+        low + (part * f64::from(high - low)).round() as i32
+    }
+
+    fn key_points<Hint: KeyPointHint>(&self, _hint: Hint) -> Vec<f64> {
+        self.ticks.clone()
+    }
+
+    fn range(&self) -> Range<f64> {
+        self.from..self.to
+    }
+}
+
+impl ValueFormatter<f64> for Ruler {
+    fn format_ext(&self, place: &f64) -> String {
+        self.label(*place)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labels(ruler: &Ruler) -> Vec<String> {
+        ruler.ticks.iter().map(|&tick| ruler.label(tick)).collect()
+    }
+
+    #[test]
+    fn decades_are_whole_and_few() {
+        let ruler = Axis::logarithmic("y").ruler([1e-17, 1.0].into_iter(), 8);
+        let labels = labels(&ruler);
+        assert_eq!(labels, ["1e-15", "1e-12", "1e-9", "1e-6", "1e-3", "1"]);
+    }
+
+    #[test]
+    fn linear_ticks_are_round() {
+        let ruler = Axis::linear("x").with_range(-0.1, 1.02).ruler(std::iter::empty(), 6);
+        assert_eq!(labels(&ruler), ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
+        let ruler = Axis::linear("x").ruler([0.0, 2500.0].into_iter(), 6);
+        assert_eq!(labels(&ruler), ["0", "500", "1000", "1500", "2000", "2500"]);
+    }
+
+    #[test]
+    fn anything_makes_an_axis() {
+        for axis in [Axis::linear("x"), Axis::logarithmic("x")] {
+            for values in [vec![], vec![0.0], vec![-1.0, f64::NAN], vec![3.0, 3.0], vec![1e-300, 1e300]] {
+                let ruler = axis.ruler(values.iter().copied(), 6);
+                assert!(ruler.from < ruler.to, "{values:?}: {ruler:?}");
+                assert!(ruler.ticks.len() <= 9, "{values:?}: {ruler:?}");
+                let inside = values.iter().filter(|&&value| axis.shows(value));
+                for &value in inside {
+                    assert!(ruler.holds(ruler.place(value)));
+                }
+            }
+        }
+    }
+}
