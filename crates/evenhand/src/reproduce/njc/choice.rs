@@ -1,7 +1,7 @@
 //! Section 5.5: answers are not unique, and one may choose among them.
 
 use evenhand_lp::njc::Goal;
-use evenhand_mechanisms::{Options, registry};
+use evenhand_mechanisms::{Bound, Options, registry};
 use evenhand_ode::path::{BarrierWeights, PathSettings, follow};
 use evenhand_problem::number::to_f64;
 use evenhand_problem::{Problem, Rational};
@@ -236,9 +236,12 @@ fn utilisation() -> Result<Entry, String> {
         ours: format!("{}, utilisation {}", show(&x), selected.value),
         agrees: Some(x == symmetric && selected.value == best),
         note: format!(
-            "chosen by a mixed-integer programme among all answers, which bounds them by {:.9}; the best vertex of the \
-             enumeration has {best}. How to characterise all solutions is an open question in the paper",
-            selected.bound
+            "chosen by a mixed-integer programme among all answers, {}; the best vertex of the enumeration has \
+             {best}. How to characterise all solutions is an open question in the paper",
+            match selected.bound {
+                Bound::Proven => "and proven the best by an exact search".to_owned(),
+                Bound::Claimed(bound) => format!("which bounds them by {bound:.9}"),
+            }
         ),
     })
 }
