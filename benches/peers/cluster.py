@@ -74,7 +74,7 @@ def main():
         }
         with open(args.answer, "w", encoding="utf-8") as file:
             json.dump({"kind": "allocation", "arithmetic": "float", "tasks": tasks}, file)
-    emit(f"cvxpy-{args.solver}-alpha-{args.alpha}", problem, wall, cpu, status=status, steps=steps)
+    emit(f"cvxpy-{args.solver}", problem, wall, cpu, mode=f"alpha {args.alpha}", status=status, steps=steps)
 
 
 if __name__ == "__main__":

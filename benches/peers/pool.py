@@ -138,7 +138,7 @@ def main():
     (x, p, status, steps), wall, cpu = timed(lambda: solve(pool), args.repetitions, 20.0)
     if args.answer:
         np.concatenate([x, p]).astype("<f8").tofile(args.answer)
-    emit_pool(args.solver, pool, wall, cpu, status=status, steps=steps)
+    emit_pool(args.solver, pool, wall, cpu, mode="pool", status=status, steps=steps)
 
 
 if __name__ == "__main__":

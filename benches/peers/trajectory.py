@@ -78,7 +78,10 @@ def main():
     if args.answer:
         x.astype("<f8").tofile(args.answer)
     name = f"scipy-{args.method}-{args.solves}-{args.state}"
-    emit_pool(name, pool, wall, cpu, status=status, c=c, evaluations=evaluations, tolerance=args.tolerance)
+    emit_pool(
+        name, pool, wall, cpu,
+        mode="trajectory", status=status, c=c, evaluations=evaluations, tolerance=args.tolerance,
+    )  # fmt: skip
 
 
 if __name__ == "__main__":
