@@ -175,6 +175,26 @@ def worst_violation(lp, y):
     return float(max(0.0, ((use - lp.capacity)[rows] / lp.capacity[rows]).max()))
 
 
+@dataclass
+class Pool:
+    """One pool in doubles, as `evenhand-benches pool-file` writes it."""
+
+    R: "numpy.ndarray"  # users x resources, in units of the capacities
+    e: "numpy.ndarray"  # users; sum 1
+    cap: "numpy.ndarray"  # users
+
+
+def read_pool(path):
+    import numpy as np
+
+    with open(path, "rb") as file:
+        head = json.loads(file.readline())
+        values = np.frombuffer(file.read(), "<f8")
+    n, m = head["users"], head["resources"]
+    e = values[n * m : n * m + n]
+    return Pool(values[: n * m].reshape(n, m).copy(), e / e.sum(), values[n * m + n :].copy())
+
+
 def timed(run, repetitions, limit=600.0):
     """Calls `run` up to `repetitions` times, not longer than about `limit` seconds.
     Returns its last result and the wall and CPU seconds of each call."""
@@ -194,13 +214,25 @@ def peak_mib(who=resource.RUSAGE_SELF):
 
 def emit(peer, problem, seconds, cpu_seconds, **rest):
     """The one line on standard output."""
-    significant = [float(f"{s:.4g}") for s in seconds]
-    line = {
-        "peer": peer,
+    sizes = {
         "problem": problem.name,
         "users": len(problem.users),
         "classes": len(problem.servers),
         "resources": len(problem.resources),
+    }
+    emit_line(peer, sizes, seconds, cpu_seconds, **rest)
+
+
+def emit_pool(peer, pool, seconds, cpu_seconds, **rest):
+    """The same about a pool."""
+    emit_line(peer, dict(zip(("users", "resources"), pool.R.shape)), seconds, cpu_seconds, **rest)
+
+
+def emit_line(peer, sizes, seconds, cpu_seconds, **rest):
+    significant = [float(f"{s:.4g}") for s in seconds]
+    line = {
+        "peer": peer,
+        **sizes,
         "seconds": significant,
         "median": float(f"{statistics.median(seconds):.4g}"),
         "cpu_median": float(f"{statistics.median(cpu_seconds):.4g}"),

@@ -2,7 +2,7 @@
 # Times the peers on problems, each on its own, and prints a table. The lines go to
 # .tools/peers/results.jsonl as well.
 #
-#   run.sh                               the Google table with 300 and 900 users
+#   run.sh                               the Google table with 300 and 900 users; pools and a cluster
 #   run.sh PROBLEM[=ALLOCATION]...       problem files; the allocation (exact) is for envy.py,
 #                                        which otherwise gets the one that esolver finds
 # REPETITIONS (default 5) and TIME_LIMIT (seconds for one run of an exact solver, default 120).
@@ -30,12 +30,29 @@ peer() {
     printf 'peers: no result from %s %s\n' "$script" "$*" >&2
 }
 
+benches() {
+  "${CARGO:-cargo}" run --quiet --release --manifest-path "$root/Cargo.toml" -p evenhand-benches -- "$@"
+}
+
 problems=("$@")
 if ((${#problems[@]} == 0)); then
   for users in 300 900; do
-    "${CARGO:-cargo}" run --quiet --release --manifest-path "$root/Cargo.toml" -p evenhand-benches -- \
-      instance google "$users" -o "$instances/google-$users.json"
+    benches instance google "$users" -o "$instances/google-$users.json"
     problems+=("$instances/google-$users.json")
+  done
+  for users in 100 10000; do
+    benches pool-file scarce "$users" 16 -o "$instances/pool-$users.bin"
+    for solver in newton cvxpy-ecos cvxpy-clarabel clarabel; do
+      peer pool.py "$instances/pool-$users.bin" --solver "$solver"
+    done
+  done
+  benches pool-file scarce 200 4 -o "$instances/trajectory.bin"
+  for solves in woodbury dense; do
+    peer trajectory.py "$instances/trajectory.bin" --c-max 1e3 --solves "$solves"
+  done
+  benches instance general 300 --classes 27 --resources 3 -o "$instances/cluster.json"
+  for alpha in 1 2 1/2; do
+    peer cluster.py "$instances/cluster.json" --alpha "$alpha"
   done
 fi
 

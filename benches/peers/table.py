@@ -6,7 +6,7 @@ import sys
 
 
 def cells(line):
-    result = line.get("objective", line.get("margin"))
+    result = line.get("objective", line.get("margin", line.get("status", "")))
     return [
         str(line["users"]),
         line["peer"],
@@ -16,7 +16,7 @@ def cells(line):
         f"{line['cpu_median'] * 1e3:.1f}",
         str(len(line["seconds"])),
         str(line["peak_mib"]),
-        str(line.get("rounds", "")),
+        str(line.get("rounds", line.get("steps", line.get("evaluations", "")))),
         f"{result:.12g}" if isinstance(result, float) else str(result),
     ]
 
@@ -24,7 +24,7 @@ def cells(line):
 def main():
     with open(sys.argv[1], encoding="utf-8") as file:
         lines = [json.loads(line) for line in file]
-    head = ["users", "peer", "question", "median ms", "least ms", "CPU ms", "runs", "MiB", "rounds", "level / margin"]
+    head = ["users", "peer", "question", "median ms", "least ms", "CPU ms", "runs", "MiB", "steps", "level / margin / status"]
     table = [head] + [cells(line) for line in lines]
     widths = [max(map(len, column)) for column in zip(*table)]
     for row in table:

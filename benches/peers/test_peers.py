@@ -12,11 +12,15 @@ import unittest
 from fractions import Fraction
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from common import Problem, shares
+from common import Pool, Problem, shares
+
+import numpy as np
 
 import drfh_cvxpy
 import drfh_highspy
 import envy
+import pool
+import trajectory
 
 
 def fits(problem, n, i):
@@ -48,7 +52,39 @@ def random_problem(rng, n_users, n_classes, n_resources):
     )
 
 
+def random_pool(rng, n, m):
+    R = np.array([[rng.uniform(0.05, 1) if rng.random() < 0.7 else 0.0 for _ in range(m)] for _ in range(n)])
+    R[np.arange(n), [rng.randrange(m) for _ in range(n)]] = 0.5
+    e = np.array([rng.uniform(0.2, 1) for _ in range(n)])
+    return Pool(R, e / e.sum(), np.array([rng.uniform(0.02, 1) for _ in range(n)]))
+
+
 class Peers(unittest.TestCase):
+    def test_newton_and_cones_find_the_same_optimum(self):
+        rng = random.Random(3)
+        for case in range(30):
+            instance = random_pool(rng, rng.randint(2, 30), rng.randint(1, 6))
+            by_hand = pool.newton(instance)[0]
+            self.assertLess((by_hand @ instance.R).max(), 1 + 1e-12, case)
+            for solver in ("cvxpy-ecos", "cvxpy-clarabel", "clarabel"):
+                self.assertLess(abs(pool.SOLVERS[solver](instance)[0] - by_hand).max(), 1e-4, (case, solver))
+
+    def test_all_integrations_follow_the_same_trajectory(self):
+        rng = random.Random(4)
+        for case in range(5):
+            instance = random_pool(rng, 12, 3)
+            ends = [
+                trajectory.integrate(instance, method, solves, state, 1e-10, 100.0)[0]
+                for method in ("RK45", "DOP853")
+                for solves in ("woodbury", "dense")
+                for state in ("plain", "slacks")
+            ]
+            x, s = ends[0], 1 - ends[0] @ instance.R
+            pull = x * (instance.R @ (1 / s) + 1 / (instance.cap - x)) / (100 * instance.e)
+            self.assertLess(abs(pull - 1).max(), 1e-6, case)
+            for end in ends:
+                self.assertLess(abs(end - ends[0]).max(), 1e-7, case)
+
     def test_highspy_and_cvxpy_give_the_same_shares(self):
         rng = random.Random(1)
         for case in range(40):

@@ -186,14 +186,19 @@ pub fn measured(question: Question, file: &Path, arguments: &[&Path], settings: 
     if !file.exists() || needed.is_some_and(|path| !path.exists()) {
         return Err(NO_INPUT.to_owned());
     }
-    let own = std::env::current_exe().map_err(|error| error.to_string())?;
-    let mut command = Command::new(own);
+    run(measuring(question, file, arguments, settings), settings.limit)
+}
+
+/// The command of [`measured`].
+#[must_use]
+pub fn measuring(question: Question, file: &Path, arguments: &[&Path], settings: &Settings) -> Command {
+    let mut command = Command::new(std::env::current_exe().unwrap_or_default());
     command.arg("measure").arg(name_of(question)).arg(file).args(arguments);
     command.arg("--repetitions").arg(settings.repetitions.to_string());
     if let Some(threads) = settings.threads {
         command.env("RAYON_NUM_THREADS", threads.to_string());
     }
-    run(command, settings.limit)
+    command
 }
 
 /// Runs `command` for at most `limit` seconds and reads the last line of its output as JSON.
@@ -279,6 +284,8 @@ pub fn name_of(question: Question) -> String {
     question.to_possible_value().map_or(String::new(), |value| value.get_name().to_owned())
 }
 
-fn thousands(value: usize) -> String {
+/// With commas.
+#[must_use]
+pub fn thousands(value: usize) -> String {
     if value < 1000 { value.to_string() } else { format!("{},{:03}", thousands(value / 1000), value % 1000) }
 }

@@ -143,10 +143,10 @@ fn resource_name(r: usize) -> String {
     }
 }
 
-struct Random(Pcg64);
+pub(crate) struct Random(Pcg64);
 
 impl Random {
-    fn new(seed: u64, size: u64) -> Self {
+    pub(crate) fn new(seed: u64, size: u64) -> Self {
         Self(Pcg64::new(u128::from(seed), u128::from(size)))
     }
 
@@ -155,7 +155,7 @@ impl Random {
         (self.0.next_u64() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    fn between(&mut self, least: u64, most: u64) -> u64 {
+    pub(crate) fn between(&mut self, least: u64, most: u64) -> u64 {
         least + (self.uniform() * (most - least + 1) as f64) as u64
     }
 

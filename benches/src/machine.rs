@@ -50,6 +50,12 @@ impl Clock {
         Self { cpu: cpu_time(), wall: Instant::now() }
     }
 
+    /// Wall seconds since `self`.
+    #[must_use]
+    pub fn wall(&self) -> f64 {
+        self.wall.elapsed().as_secs_f64()
+    }
+
     /// Wall and CPU seconds since `self`.
     #[must_use]
     pub fn elapsed(&self) -> (f64, Option<f64>) {

@@ -6,9 +6,11 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use evenhand_benches::continuous::once::{Once, Program};
+use evenhand_benches::continuous::{self, Part, phases, pools};
 use evenhand_benches::growth::{self, Axis};
 use evenhand_benches::instances::{self, Tasks};
-use evenhand_benches::measure::{Measurement, Question};
+use evenhand_benches::measure::{Measurement, Mechanism, Question};
 use evenhand_benches::{machine, peers};
 use evenhand_problem::format::problem_to_json;
 use serde_json::{Value, json};
@@ -41,14 +43,60 @@ enum Command {
         /// How often to go round all programs.
         #[arg(long, default_value_t = 3)]
         passes: usize,
-        /// Folder of the scripts.
-        #[arg(long, default_value = "benches/peers")]
-        scripts: PathBuf,
-        /// The interpreter with highspy and cvxpy.
-        #[arg(long, default_value = ".tools/peers/bin/python")]
-        python: PathBuf,
+        #[command(flatten)]
+        scripts: ScriptFolders,
         #[command(flatten)]
         common: Common,
+    },
+    /// The continuous solvers, ours and the peers, and how they grow.
+    Continuous {
+        /// The parts to measure; all of them when none is named.
+        parts: Vec<Part>,
+        /// How often to go round all programs.
+        #[arg(long, default_value_t = 3)]
+        passes: usize,
+        #[command(flatten)]
+        scripts: ScriptFolders,
+        #[command(flatten)]
+        common: Common,
+    },
+    /// Time one program on one pool; prints one line of JSON.
+    Pool {
+        program: Program,
+        /// What `pool-file` writes.
+        file: PathBuf,
+        /// Where the answer goes, as doubles.
+        #[arg(long)]
+        answer: Option<PathBuf>,
+        #[arg(long, default_value_t = 5)]
+        repetitions: usize,
+        /// Begin no further run after this many seconds.
+        #[arg(long, default_value_t = 10.0)]
+        seconds: f64,
+        /// Relative tolerance of the trajectory.
+        #[arg(long, default_value_t = 1e-8)]
+        tolerance: f64,
+        /// End of the trajectory.
+        #[arg(long, default_value_t = 1e6)]
+        c_max: f64,
+    },
+    /// Write a random pool as doubles, for `pool` and peers/pool.py.
+    PoolFile {
+        law: pools::Law,
+        users: usize,
+        resources: usize,
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        #[arg(short, long)]
+        output: PathBuf,
+    },
+    /// A pool from numbers to a certified answer, step by step; prints one line of JSON.
+    Phases {
+        law: pools::Law,
+        users: usize,
+        resources: usize,
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
     },
     /// Time one question about one file; prints one line of JSON.
     Measure {
@@ -57,6 +105,8 @@ enum Command {
         file: PathBuf,
         #[arg(long)]
         allocation: Option<PathBuf>,
+        #[command(flatten)]
+        mechanism: Mechanism,
         /// Where the allocation or certificate that is found goes.
         #[arg(long)]
         output: Option<PathBuf>,
@@ -90,6 +140,22 @@ enum Law {
     Google,
     /// Random classes.
     General,
+}
+
+#[derive(Args)]
+struct ScriptFolders {
+    /// Folder of the scripts.
+    #[arg(long, default_value = "benches/peers")]
+    scripts: PathBuf,
+    /// The interpreter with highspy, cvxpy and the conic solvers.
+    #[arg(long, default_value = ".tools/peers/bin/python")]
+    python: PathBuf,
+}
+
+impl From<ScriptFolders> for peers::Scripts {
+    fn from(folders: ScriptFolders) -> Self {
+        Self { python: folders.python, folder: folders.scripts }
+    }
 }
 
 #[derive(Args)]
@@ -148,10 +214,32 @@ fn run(command: Command) -> Result<(), String> {
             }
             Ok(())
         }
-        Command::Peers { users, passes, scripts, python, common } => {
+        Command::Continuous { parts, passes, scripts, common } => {
+            let parts = if parts.is_empty() { Part::value_variants().to_vec() } else { parts };
+            let settings = common.settings(None)?;
+            let mut results = common.results()?;
+            let scripts = scripts.into();
+            say(&heading())?;
+            for part in parts {
+                let mut keep = |line| keep(&mut results, &line);
+                say(&continuous::measure(part, passes, &settings, &scripts, &mut keep)?)?;
+            }
+            Ok(())
+        }
+        Command::Pool { program, file, answer, repetitions, seconds, tolerance, c_max } => {
+            let line = Once { program, file, answer, repetitions, seconds, tolerance, c_max }.run()?;
+            say(&line.to_string())
+        }
+        Command::PoolFile { law, users, resources, seed, output } => {
+            pools::WholePool::random(law, users, resources, seed).write(&output)
+        }
+        Command::Phases { law, users, resources, seed } => {
+            say(&phases::run(law, users, resources, seed)?.to_string())
+        }
+        Command::Peers { users, passes, scripts, common } => {
             let settings = common.settings(Some(1))?;
             let mut results = common.results()?;
-            let scripts = peers::Scripts { python, folder: scripts };
+            let scripts = scripts.into();
             say(&heading())?;
             for users in users {
                 let mut keep = |line| keep(&mut results, &line);
@@ -159,8 +247,10 @@ fn run(command: Command) -> Result<(), String> {
             }
             Ok(())
         }
-        Command::Measure { question, file, allocation, output, repetitions, seconds } => {
-            let line = Measurement { question, file, allocation, output, repetitions, seconds }.run()?;
+        Command::Measure { question, file, allocation, mechanism, output, repetitions, seconds } => {
+            let measurement =
+                Measurement { question, file, allocation, mechanism, output, repetitions, seconds };
+            let line = measurement.run()?;
             say(&line.to_string())
         }
         Command::Instance { law, users, classes, resources, seed, unlimited, output } => {

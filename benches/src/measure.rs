@@ -5,11 +5,11 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::ValueEnum;
-use evenhand_exact::{Certificate, Instance, axiom::envy_free, check};
-use evenhand_mechanisms::{certify, certify::default_requests};
+use clap::{Args, ValueEnum};
+use evenhand_exact::{Axiom, Certificate, Instance, axiom::envy_free, check};
+use evenhand_mechanisms::{Options, Request, Status, certify, certify::default_requests, registry};
 use evenhand_problem::format::{AllocationDocument, Source, read_text, write_atomically};
-use evenhand_problem::{Allocation, Problem, Rational};
+use evenhand_problem::{Allocation, Problem, Rational, number};
 use serde_json::{Map, Value, json};
 
 use crate::machine::{self, Clock};
@@ -29,6 +29,10 @@ pub enum Question {
     Proven,
     /// Evidence for the usual axioms of a given allocation, from solving again to verified claims.
     Certify,
+    /// The allocation of `--mechanism`, in doubles with its proven gap, or exactly.
+    Allocate,
+    /// Evidence for feasibility and for the axiom of the allocation's mechanism.
+    CertifyOwn,
     /// Parsing the text of a certificate.
     ReadCertificate,
     /// Verifying every claim of a parsed certificate.
@@ -48,12 +52,28 @@ pub struct Measurement {
     pub file: PathBuf,
     /// The allocation, for what is about one.
     pub allocation: Option<PathBuf>,
+    /// The mechanism, for what is about one.
+    pub mechanism: Mechanism,
     /// Where the allocation or certificate that is found goes.
     pub output: Option<PathBuf>,
     /// Most runs.
     pub repetitions: usize,
     /// No further run is begun after this time.
     pub seconds: f64,
+}
+
+/// A mechanism and what is asked of it.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Mechanism {
+    /// The mechanism of `allocate`.
+    #[arg(long = "mechanism")]
+    pub name: Option<String>,
+    /// An exact answer.
+    #[arg(long)]
+    pub exact: bool,
+    /// The exponent of `alpha`.
+    #[arg(long)]
+    pub alpha: Option<String>,
 }
 
 /// Times of the runs.
@@ -130,9 +150,13 @@ impl Measurement {
                 self.write_allocation(problem, &found.allocation)?;
                 Ok(line)
             }
-            Question::Certify => {
+            Question::Allocate => self.allocate(problem),
+            Question::Certify | Question::CertifyOwn => {
                 let allocation = self.read_allocation(problem)?;
-                let requests = default_requests(&allocation);
+                let requests = match self.question {
+                    Question::Certify => default_requests(&allocation),
+                    _ => own_requests(&allocation)?,
+                };
                 let tolerance = Rational::new();
                 let timed =
                     self.timed(|| certify(problem, &allocation, &requests, &tolerance).map_err(message))?;
@@ -169,6 +193,36 @@ impl Measurement {
                 Err("not about a problem".to_owned())
             }
         }
+    }
+
+    fn allocate(&self, problem: &Problem) -> Result<Value, String> {
+        let name = self.mechanism.name.as_deref().ok_or("this question needs a mechanism")?;
+        let mechanism = registry::find(name).ok_or("no mechanism of that name")?;
+        let mut options = if self.mechanism.exact { Options::exact() } else { Options::float() };
+        options.alpha = self.mechanism.alpha.as_deref().map(number::parse).transpose().map_err(message)?;
+        let timed = self.timed(|| mechanism.allocate(problem, &options).map_err(message))?;
+        let found = &timed.result;
+        let power = 1.0 - options.alpha.as_ref().map_or(1.0, number::to_f64);
+        let totals = found.allocation.totals();
+        let sum: f64 = problem
+            .users()
+            .iter()
+            .zip(&totals)
+            .filter(|(_, x)| **x > 0)
+            .map(|(user, x)| number::to_f64(user.weight()) * number::to_f64(x).powf(power))
+            .sum();
+        let rest = json!({
+            "sum": sum,
+            "mechanism": name,
+            "exact": self.mechanism.exact,
+            "alpha": self.mechanism.alpha,
+            "status": found.findings.status.map(Status::name),
+            "iterations": found.findings.iterations,
+            "gap": found.findings.gap.as_ref().map(number::to_f64),
+            "bits": widest(&found.allocation.tasks),
+        });
+        self.write_allocation(problem, &found.allocation)?;
+        Ok(self.line(problem, &timed, rest))
     }
 
     fn timed<T>(&self, mut run: impl FnMut() -> Result<T, String>) -> Result<Timed<T>, String> {
@@ -223,13 +277,18 @@ impl Measurement {
     }
 }
 
+fn own_requests(allocation: &Allocation) -> Result<Vec<Request>, String> {
+    let (axiom, parameters) = registry::axiom_of(allocation).ok_or("the mechanism has no axiom")?;
+    Ok(vec![Request::of(Axiom::Feasible), Request { axiom, parameters }])
+}
+
 /// Bits of the widest denominator.
 fn widest(tasks: &[Vec<(usize, Rational)>]) -> u32 {
     tasks.iter().flatten().map(|(_, x)| x.denom().significant_bits()).max().unwrap_or(0)
 }
 
 /// Four digits.
-fn significant(value: f64) -> f64 {
+pub(crate) fn significant(value: f64) -> f64 {
     format!("{value:.3e}").parse().unwrap_or(value)
 }
 

@@ -115,6 +115,21 @@ pub struct Scripts {
     pub folder: PathBuf,
 }
 
+impl Scripts {
+    /// Runs a script.
+    #[must_use]
+    pub fn command(&self, script: &str) -> Command {
+        let mut command = Command::new(&self.python);
+        command.env("PYTHONDONTWRITEBYTECODE", "1").arg(self.folder.join(script));
+        command
+    }
+
+    fn missing(&self) -> Option<String> {
+        let why = || format!("{} is not there: run benches/peers/setup.sh", self.python.display());
+        (!self.python.exists()).then(why)
+    }
+}
+
 /// All runs of one contender.
 struct Row {
     task: Task,
@@ -183,11 +198,11 @@ fn contest(contender: &Contender, files: &Files, settings: &Settings, scripts: &
             measured(question, problem, arguments, settings)
         }
         How::Python(script, arguments) => {
-            if !scripts.python.exists() {
-                return Err(format!("{} is not there: run benches/peers/setup.sh", scripts.python.display()));
+            if let Some(why) = scripts.missing() {
+                return Err(why);
             }
-            let mut command = Command::new(&scripts.python);
-            command.env("PYTHONDONTWRITEBYTECODE", "1").arg(scripts.folder.join(script)).arg(problem);
+            let mut command = scripts.command(script);
+            command.arg(problem);
             if contender.task == Task::EnvyFree {
                 command.arg(&files.allocation);
             }

@@ -177,6 +177,9 @@ pub struct Bench {
     /// What to measure
     #[arg(value_enum)]
     pub what: BenchKind,
+    /// Timed runs of every measurement after the warm-up (default: as many as tell the median)
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub runs: Option<u32>,
     /// Write the data and the plots into this folder, which is made if need be
     #[arg(long, short, value_name = "FOLDER")]
     pub output: Option<PathBuf>,

@@ -14,6 +14,7 @@ pub fn work_precision(accuracy: &Accuracy) -> Figure {
     Figure { title, plots: accuracy.instances.iter().map(of_instance).collect(), columns: 2 }
 }
 
+/// Lines connect a method's settings in their order, from the least work to the most.
 fn of_instance(measured: &Measured) -> Plot {
     let mut series: Vec<Series> = Vec::new();
     for outcome in &measured.results {
@@ -27,9 +28,6 @@ fn of_instance(measured: &Measured) -> Plot {
                 series.push(Series { line, ..Series::new(name, vec![point]) });
             }
         }
-    }
-    for series in &mut series {
-        series.points.sort_by(|a, b| a.0.total_cmp(&b.0));
     }
     let instance = &measured.instance;
     Plot {

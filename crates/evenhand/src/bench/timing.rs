@@ -20,10 +20,10 @@ impl Default for Effort {
 }
 
 impl Effort {
-    /// One run after the warm-up: for those who want answers and not times.
+    /// So many runs, however long they take.
     #[must_use]
-    pub fn least() -> Self {
-        Self { least_runs: 1, most_runs: 1, enough: Duration::ZERO }
+    pub fn of_runs(runs: usize) -> Self {
+        Self { least_runs: runs, most_runs: runs, enough: Duration::ZERO }
     }
 }
 

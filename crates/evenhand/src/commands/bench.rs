@@ -51,6 +51,10 @@ fn prepare(folder: &Path) -> Result<(), Failure> {
         .map_err(|error| Failure::input(format!("{name}: cannot be written to: {error}")))
 }
 
+fn effort(call: &Bench) -> Effort {
+    call.runs.map_or_else(Effort::default, |runs| Effort::of_runs(runs as usize))
+}
+
 /// Draws on a terminal only, on standard error.
 fn bar(steps: usize, common: &Common) -> ProgressBar {
     if common.quiet {
@@ -62,7 +66,7 @@ fn bar(steps: usize, common: &Common) -> ProgressBar {
 
 fn run_accuracy(call: &Bench, common: &Common) -> Result<ExitCode, Failure> {
     let bar = bar(accuracy::n_measurements(common.seed), common);
-    let measured = accuracy::run(common.seed, Effort::default(), |name| {
+    let measured = accuracy::run(common.seed, effort(call), |name| {
         bar.set_message(name.to_owned());
         bar.inc(1);
     });
@@ -259,7 +263,7 @@ fn trajectory_table(measured: &Measured) -> String {
 
 fn run_speed(call: &Bench, common: &Common) -> Result<ExitCode, Failure> {
     let bar = bar(speed::n_measurements(), common);
-    let lines = speed::run(common.seed, Effort::default(), |name| {
+    let lines = speed::run(common.seed, effort(call), |name| {
         bar.set_message(name.to_owned());
         bar.inc(1);
     });

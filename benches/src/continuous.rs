@@ -1,0 +1,63 @@
+//! The continuous solvers: proportional fairness on one pool and on clusters, the literal trajectory,
+//! and the exact mechanisms that start from them.
+//!
+//! | | |
+//! |---|---|
+//! | [`pools`] | pools in whole numbers, and their files |
+//! | [`kkt`] | one yardstick for the answers of all programs |
+//! | [`once`] | one program of ours on one pool, timed in a process of its own |
+//! | [`phases`] | a million users as a library: every step, its time and memory |
+//! | [`race`] | contenders that take turns |
+//! | [`pool`], [`trajectory`], [`cluster`] | ours and the peers |
+//! | [`growth`] | proportional fairness, exact NJC and exact PS-DSF against users and classes |
+
+pub mod cluster;
+pub mod growth;
+pub mod kkt;
+pub mod once;
+pub mod phases;
+pub mod pool;
+pub mod pools;
+pub mod race;
+pub mod trajectory;
+
+use clap::ValueEnum;
+use serde_json::Value;
+
+use crate::growth::Settings;
+use crate::peers::Scripts;
+
+/// A part of the measurements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Part {
+    /// One pool, 100 and 10,000 users, with peers.
+    Pool,
+    /// One pool, 10,000 to 1,000,000 users, from numbers to a certified answer.
+    Phases,
+    /// The literal trajectory, with peers.
+    Trajectory,
+    /// Proportional and alpha fairness on a cluster, with peers.
+    Cluster,
+    /// How everything grows.
+    Growth,
+}
+
+/// Measures one part and returns its tables as Markdown; lines of numbers go to `keep` as well.
+///
+/// # Errors
+/// A file cannot be written or read. What fails or takes too long is in the tables.
+pub fn measure(
+    part: Part,
+    passes: usize,
+    settings: &Settings,
+    scripts: &Scripts,
+    keep: &mut dyn FnMut(Value),
+) -> Result<String, String> {
+    match part {
+        Part::Pool => pool::compare(passes, settings, scripts, keep),
+        Part::Phases => phases::table(passes, settings, keep),
+        Part::Trajectory => trajectory::compare(passes, settings, scripts, keep),
+        Part::Cluster => cluster::compare(passes, settings, scripts, keep),
+        Part::Growth => growth::tables(settings, keep),
+    }
+}

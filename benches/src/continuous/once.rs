@@ -1,0 +1,155 @@
+//! One program of ours on one pool, timed in this process.
+
+use std::hint::black_box;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use clap::ValueEnum;
+use evenhand_ode::path::{PathSettings, PathStatus, follow};
+use evenhand_ode::pool::Pool;
+use evenhand_ode::trajectory::{Method, TrajectorySettings, TrajectoryStatus, integrate};
+use rayon::prelude::*;
+use serde_json::{Value, json};
+
+use super::pools::{PoolFile, write_answer};
+use crate::machine::{self, Clock};
+use crate::measure::significant;
+use crate::table::median;
+
+/// What is timed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Program {
+    /// From vectors of numbers to the optimum: the checks of the pool, and the path.
+    Path,
+    /// The path alone.
+    PathAlone,
+    /// The trajectory, order 5.
+    Dopri5,
+    /// The trajectory, order 8.
+    Dop853,
+    /// Adding up the requests: how fast memory is read.
+    Read,
+}
+
+/// Wall seconds of every run, mean CPU seconds, and the peak of memory in MiB before the runs.
+type Times = (Vec<f64>, Option<f64>, Option<f64>);
+
+/// A measurement.
+#[derive(Debug, Clone)]
+pub struct Once {
+    /// What is timed.
+    pub program: Program,
+    /// The pool.
+    pub file: PathBuf,
+    /// Where the answer goes.
+    pub answer: Option<PathBuf>,
+    /// Most runs.
+    pub repetitions: usize,
+    /// No further run is begun after this time.
+    pub seconds: f64,
+    /// Relative tolerance of the trajectory.
+    pub tolerance: f64,
+    /// End of the trajectory.
+    pub c_max: f64,
+}
+
+impl Once {
+    /// Measures. A last run, untimed, gives the answer.
+    ///
+    /// # Errors
+    /// The file is no pool, or the answer cannot be written.
+    pub fn run(&self) -> Result<Value, String> {
+        let numbers = PoolFile::read(&self.file)?;
+        let pool = numbers.clone().pool()?;
+        let mut prices = Vec::new();
+        let (x, wall, cpu, peak, rest) = match self.program {
+            Program::Path | Program::PathAlone => {
+                let settings = PathSettings::default();
+                let answer = follow(&pool, &settings);
+                let (wall, cpu, peak) = if self.program == Program::Path {
+                    self.timed(|| numbers.clone(), |numbers| numbers.pool().map(|p| follow(&p, &settings)))
+                } else {
+                    self.timed(|| (), |()| follow(&pool, &settings))
+                };
+                let total = pool.total_entitlement();
+                prices.extend(answer.prices.iter().map(|price| price / total));
+                let solved = answer.status == PathStatus::Solved;
+                let rest =
+                    json!({"solved": solved, "steps": answer.iterations, "own_residual": answer.residual});
+                (answer.x, wall, cpu, peak, rest)
+            }
+            Program::Dopri5 | Program::Dop853 => {
+                let settings = TrajectorySettings {
+                    method: if self.program == Program::Dopri5 { Method::Dopri5 } else { Method::Dop853 },
+                    relative_tolerance: self.tolerance,
+                    stop_tolerance: 0.0,
+                    c_max: self.c_max,
+                    ..TrajectorySettings::default()
+                };
+                let end = integrate(&pool, &settings);
+                let (wall, cpu, peak) = self.timed(|| (), |()| integrate(&pool, &settings));
+                let solved = matches!(end.status, TrajectoryStatus::ReachedC | TrajectoryStatus::Converged);
+                let rest = json!({"solved": solved, "steps": end.steps, "evaluations": end.evaluations,
+                                  "c": end.c});
+                (end.x, wall, cpu, peak, rest)
+            }
+            Program::Read => {
+                let (wall, cpu, peak) = self.timed(|| (), |()| sum(&pool));
+                let fastest = wall.iter().copied().fold(f64::INFINITY, f64::min);
+                let bytes = size_of_val(pool.requests());
+                let rest = json!({"bytes": bytes, "bytes_per_second": bytes as f64 / fastest});
+                (Vec::new(), wall, cpu, peak, rest)
+            }
+        };
+        if let Some(path) = &self.answer {
+            write_answer(path, &x, &prices)?;
+        }
+        let name = self.program.to_possible_value();
+        let mut line = json!({
+            "peer": format!("evenhand-{}", name.as_ref().map_or("", |name| name.get_name())),
+            "users": pool.n_users(),
+            "resources": pool.n_resources(),
+            "seconds": wall.iter().map(|&s| significant(s)).collect::<Vec<_>>(),
+            "median": median(&wall).map(significant),
+            "cpu_mean": cpu.map(significant),
+            "peak_mib": peak,
+            "load": machine::load(),
+        });
+        if let (Value::Object(line), Value::Object(rest)) = (&mut line, rest) {
+            line.extend(rest);
+        }
+        Ok(line)
+    }
+
+    /// Wall time of every run, the peak of memory before, and the mean CPU time: the system's clock of CPU time is too coarse
+    /// for one.
+    fn timed<I, T>(&self, input: impl Fn() -> I, run: impl Fn(I) -> T) -> Times {
+        let peak = machine::peak_mib();
+        let inputs: Vec<I> = (0..self.repetitions).map(|_| input()).collect();
+        let (mut wall, start) = (Vec::new(), Clock::now());
+        for input in inputs {
+            let clock = Instant::now();
+            black_box(run(input));
+            wall.push(clock.elapsed().as_secs_f64());
+            if start.wall() > self.seconds {
+                break;
+            }
+        }
+        let cpu = start.elapsed().1.map(|cpu| cpu / wall.len() as f64).filter(|cpu| *cpu > 0.0);
+        (wall, cpu, peak)
+    }
+}
+
+/// The sum of all requests, by all threads.
+fn sum(pool: &Pool) -> f64 {
+    let lanes = |part: &[f64]| {
+        let mut lanes = [0.0; 32];
+        for chunk in part.as_chunks::<32>().0 {
+            for (lane, value) in lanes.iter_mut().zip(chunk) {
+                *lane += value;
+            }
+        }
+        lanes.iter().sum::<f64>()
+    };
+    pool.requests().par_chunks(1 << 16).map(lanes).sum()
+}

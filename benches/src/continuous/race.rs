@@ -1,0 +1,134 @@
+//! Contenders that take turns, so that a disturbance of the machine hits everybody.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::growth::{Outcome, field, run, with};
+use crate::table::{median, seconds};
+
+/// A program with its arguments.
+pub struct Contender {
+    /// Name in tables.
+    pub name: String,
+    /// Where its answer goes.
+    pub answer: PathBuf,
+    /// Makes the command.
+    pub command: Box<dyn Fn() -> Command>,
+}
+
+impl Contender {
+    /// A program whose answer goes to a file of that name in `folder`, which `command` is told.
+    pub fn new(name: &str, folder: &Path, command: impl Fn(&Path) -> Command + 'static) -> Self {
+        let file: String = name.chars().map(|c| if c.is_alphanumeric() { c } else { '-' }).collect();
+        let answer = folder.join(format!("answer-{file}"));
+        let told = answer.clone();
+        Self { name: name.to_owned(), answer, command: Box::new(move || command(&told)) }
+    }
+}
+
+/// This program, with so many threads.
+#[must_use]
+pub fn own(arguments: &[&str], file: &Path, threads: usize) -> Command {
+    let mut command = Command::new(std::env::current_exe().unwrap_or_default());
+    command.args(arguments).arg(file).env("RAYON_NUM_THREADS", threads.to_string());
+    command
+}
+
+/// All runs of one contender.
+#[derive(Debug)]
+pub struct Row {
+    /// Name in tables.
+    pub name: String,
+    /// Its last line, or why there is none.
+    pub line: Outcome,
+    /// Seconds of every run.
+    pub wall: Vec<f64>,
+    /// CPU seconds, one number per process.
+    pub cpu: Vec<f64>,
+}
+
+impl Row {
+    /// Median over all runs.
+    #[must_use]
+    pub fn median(&self) -> Option<f64> {
+        median(&self.wall)
+    }
+
+    /// Median of the CPU time over the processes.
+    #[must_use]
+    pub fn cpu(&self) -> Option<f64> {
+        median(&self.cpu)
+    }
+
+    /// The median as a cell of a table, or why there is none.
+    #[must_use]
+    pub fn time(&self) -> String {
+        match &self.line {
+            Ok(_) => self.median().map_or("–".to_owned(), micro),
+            Err(why) if why.starts_with("more than") => why.clone(),
+            Err(_) => "failed".to_owned(),
+        }
+    }
+
+    /// Its line with the times of all runs.
+    #[must_use]
+    pub fn kept(&self, table: &str) -> Option<Value> {
+        let line = self.line.as_ref().ok()?;
+        let line = with(line, "table", json!(table));
+        let line = with(&line, "contender", json!(self.name));
+        let line = with(&line, "runs", json!(self.wall.len()));
+        let mut sorted = self.wall.clone();
+        sorted.sort_by(f64::total_cmp);
+        let part = |p: usize| sorted.get((sorted.len().saturating_sub(1)) * p / 4).copied();
+        let line = with(&line, "seconds", json!((0..=4).map(part).collect::<Vec<_>>()));
+        let line = with(&line, "cpu_median", json!(self.cpu()));
+        Some(with(&line, "median", json!(self.median())))
+    }
+}
+
+/// Runs everybody `passes` times in turn; who fails is not run again. Old answers are removed.
+pub fn race(title: &str, contenders: &[Contender], passes: usize, limit: f64) -> Vec<Row> {
+    let row =
+        |c: &Contender| Row { name: c.name.clone(), line: Err(String::new()), wall: vec![], cpu: vec![] };
+    let mut rows: Vec<Row> = contenders.iter().map(row).collect();
+    for contender in contenders {
+        let _ = std::fs::remove_file(&contender.answer);
+    }
+    for pass in 0..passes {
+        for (row, contender) in rows.iter_mut().zip(contenders) {
+            if pass > 0 && row.line.is_err() {
+                continue;
+            }
+            eprintln!("{title}: pass {}, {}", pass + 1, row.name);
+            row.line = run((contender.command)(), limit);
+            if let Err(why) = &row.line {
+                eprintln!("{title}: {}: {why}", row.name);
+            }
+            if let Ok(line) = &row.line {
+                row.wall.extend(line["seconds"].as_array().into_iter().flatten().filter_map(Value::as_f64));
+                row.cpu.extend(field(&row.line, "cpu_mean").or(field(&row.line, "cpu_median")));
+            }
+        }
+    }
+    rows
+}
+
+/// Seconds, in microseconds where milliseconds are too coarse.
+#[must_use]
+pub fn micro(value: f64) -> String {
+    if value < 1e-3 { format!("{:.1} µs", value * 1e6) } else { seconds(value) }
+}
+
+/// The least number of the contenders whose names begin so.
+#[must_use]
+pub fn best(rows: &[Row], name: &str, time: impl Fn(&Row) -> Option<f64>) -> Option<f64> {
+    rows.iter().filter(|row| row.name.starts_with(name)).filter_map(time).min_by(f64::total_cmp)
+}
+
+/// `above / below`.
+#[must_use]
+pub fn ratio(above: Option<f64>, below: Option<f64>) -> String {
+    above.zip(below).map_or("–".to_owned(), |(a, b)| format!("{:.1}", a / b))
+}
