@@ -15,6 +15,9 @@
 mod interior;
 mod model;
 mod newton;
+mod point;
+mod start;
+mod step;
 
 pub use interior::{ClusterPoint, Settings, Status, solve};
 pub use model::{Cluster, ClusterError, Placement, User};

@@ -10,8 +10,8 @@
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 use rayon::prelude::*;
 
-use super::interior::Point;
 use super::model::{Cluster, Scaled};
+use super::point::Point;
 
 /// Users whose low-rank parts are multiplied at a time.
 const BLOCK: usize = 256;

@@ -1,0 +1,169 @@
+//! Where a run of the method starts.
+
+use super::model::{Cluster, Scaled};
+use super::newton::dot;
+use super::point::{Point, UserPoint, load};
+
+/// A user expected to have all its tasks is worth at most this times what it pays: a larger weight
+/// would change nothing but the digits that are lost.
+const MOST_WORTH: f64 = 100.0;
+
+/// Free part of the task limit of a user that has all its tasks.
+const SATISFIED: f64 = 1e-6;
+
+/// Part of a user's utility that a start spreads evenly over its placements.
+const EVEN: f64 = 0.02;
+
+/// Least cost of a unit of utility, in units of its marginal utility.
+const LEAST_COST: f64 = 1e-3;
+
+/// Users start at least at `exp` of this, relative to the largest.
+const LEAST_START: f64 = -80.0;
+
+/// What a start is made from.
+pub(super) struct Guide {
+    /// `ln` of the cost of one unit of utility, by user.
+    log_cost: Vec<f64>,
+    /// How each user's utility is divided over its placements.
+    parts: Vec<Vec<f64>>,
+    /// Prices of the rows that these costs come from.
+    price: Vec<f64>,
+    /// Whether it is more than a guess.
+    is_of_point: bool,
+}
+
+impl Guide {
+    pub(super) fn of_equal_prices(cluster: &Cluster) -> Self {
+        let parts =
+            cluster.users.iter().map(|user| vec![(user.worth.len() as f64).recip(); user.worth.len()]);
+        Self {
+            log_cost: vec![0.0; cluster.users.len()],
+            parts: parts.collect(),
+            price: vec![1.0; cluster.n_rows],
+            is_of_point: false,
+        }
+    }
+
+    pub(super) fn of_point(cluster: &Cluster, point: &Point) -> Self {
+        let least = LEAST_COST * point.price.iter().copied().fold(0.0, f64::max);
+        let price: Vec<f64> = point.price.iter().map(|p| p.max(least)).collect();
+        let cost = |user: &Scaled| {
+            let costs = user.usage.iter().zip(&user.worth);
+            let costs = costs.map(|(usage, v)| usage.iter().map(|(row, a)| a * price[*row]).sum::<f64>() / v);
+            libm::log(costs.fold(f64::INFINITY, f64::min))
+        };
+        let parts = cluster.users.iter().zip(&point.users).map(|(user, at)| {
+            let even = (user.worth.len() as f64).recip();
+            let present = user.worth.iter().zip(&at.y).map(|(v, y)| v * y / at.utility);
+            present.map(|part| (1.0 - EVEN) * part + EVEN * even).collect()
+        });
+        Self {
+            log_cost: cluster.users.iter().map(cost).collect(),
+            parts: parts.collect(),
+            price,
+            is_of_point: true,
+        }
+    }
+}
+
+/// The cluster with one exponent, and a start for it.
+pub(super) struct Objective<'a> {
+    pub(super) cluster: &'a Cluster,
+    pub(super) alpha: f64,
+    pub(super) start: Point,
+    /// `ln sum_n w_n U_n^(1-a)` at the start: the unit of everything dual.
+    pub(super) log_total: f64,
+    /// By user: `ln w_n`, less where the user is expected to have all its tasks whatever the weight.
+    pub(super) log_weight: Vec<f64>,
+}
+
+impl<'a> Objective<'a> {
+    /// An interior start: utilities as the costs of the guide tell, `w_n U_n^-a` proportional to the
+    /// cost, so much of the fullest row used that the marginal utility is twice that of all of it; prices high enough that no placement is worth more than it
+    /// costs.
+    pub(super) fn new(cluster: &'a Cluster, alpha: f64, guide: &Guide) -> Self {
+        let mut log_weight: Vec<f64> = cluster.users.iter().map(|user| user.log_weight).collect();
+        let logs = || {
+            let costs = cluster.users.iter().zip(&guide.log_cost);
+            costs.map(|(user, cost)| (user.log_marginal(user.log_weight, alpha, 1.0) - cost) / alpha)
+        };
+        let most = logs().fold(f64::NEG_INFINITY, f64::max);
+        let spread = logs().zip(&cluster.users).zip(&guide.parts).map(|((log, user), parts)| {
+            let utility = libm::exp((log - most).max(LEAST_START));
+            user.worth.iter().zip(parts).map(|(worth, part)| utility * part / worth).collect::<Vec<f64>>()
+        });
+        let mut spread: Vec<Vec<f64>> = spread.collect();
+        let fullest = load(cluster, &spread).into_iter().fold(0.0, f64::max);
+        let half = libm::pow(0.5, alpha.max(1.0).recip());
+        for y in &mut spread {
+            y.iter_mut().for_each(|y| *y *= half / fullest);
+        }
+        let slack: Vec<f64> = load(cluster, &spread).into_iter().map(|load| 1.0 - load).collect();
+        let mut users: Vec<UserPoint> = Vec::with_capacity(cluster.users.len());
+        for (user, y) in cluster.users.iter().zip(spread) {
+            let utility = dot(&user.worth, &y);
+            let part = dot(&user.part, &y);
+            users.push(UserPoint { utility, h: 1.0 - part, y, ..UserPoint::default() });
+        }
+        // What a user without a limit pays for its last task; with one it is worth more to it.
+        let log_scale = alpha * (most - libm::log(half / fullest));
+        if guide.is_of_point {
+            for (n, user) in cluster.users.iter().enumerate() {
+                if let Some(part) = user.part_per_worth {
+                    let most = guide.log_cost[n] + log_scale + libm::log(MOST_WORTH);
+                    let excess = user.log_marginal(user.log_weight, alpha, part.recip()) - most;
+                    log_weight[n] -= excess.max(0.0);
+                }
+            }
+        }
+        let worth = cluster.users.iter().zip(&users).zip(&guide.log_cost).zip(&log_weight);
+        let log_total = libm::log(
+            worth
+                .map(|(((user, at), cost), weight)| {
+                    let paid = (cost + log_scale).min(user.log_marginal(*weight, alpha, at.utility));
+                    libm::exp(paid - log_scale) * at.utility
+                })
+                .sum::<f64>(),
+        ) + log_scale;
+        let scale = libm::exp(log_scale - log_total);
+        let price: Vec<f64> = guide.price.iter().map(|p| 2.0 * scale * p).collect();
+        let mu = dot(&price, &slack) / cluster.n_rows as f64;
+        for (n, (user, at)) in cluster.users.iter().zip(&mut users).enumerate() {
+            let paid = scale * libm::exp(guide.log_cost[n]);
+            if !user.part.is_empty() {
+                let dearest = user.worth.iter().zip(&user.part).map(|(v, t)| v / t).fold(0.0, f64::max);
+                let price = |utility: f64| {
+                    let marginal = libm::exp(user.log_marginal(log_weight[n], alpha, utility) - log_total);
+                    ((marginal - paid).max(0.0) + 0.1 * paid) * dearest
+                };
+                at.q = price(at.utility);
+                let least_slack = (mu / price(at.utility / (1.0 - at.h).max(1.0))).min(0.5);
+                if at.h < least_slack {
+                    let shrink = (1.0 - least_slack) / (1.0 - at.h);
+                    at.y.iter_mut().for_each(|y| *y *= shrink);
+                    at.utility *= shrink;
+                    at.h = least_slack;
+                    at.q = price(at.utility);
+                }
+            }
+            at.lambda = libm::exp(user.log_marginal(log_weight[n], alpha, at.utility) - log_total);
+            let cost = |i: usize| {
+                let rows: f64 = user.usage[i].iter().map(|(row, a)| a * price[*row]).sum();
+                rows + at.q * user.part.get(i).copied().unwrap_or_default()
+            };
+            at.z = (0..at.y.len()).map(|i| cost(i) - at.lambda * user.worth[i]).collect();
+        }
+        let placed: Vec<Vec<f64>> = users.iter().map(|at| at.y.clone()).collect();
+        let slack = load(cluster, &placed).into_iter().map(|load| 1.0 - load).collect();
+        Self { cluster, alpha, start: Point { users, price, slack }, log_total, log_weight }
+    }
+}
+
+impl Objective<'_> {
+    /// Whether every user whose weight was reduced has all its tasks, so that the reduction has
+    /// changed nothing.
+    pub(super) fn weights_do_not_matter(&self, point: &Point) -> bool {
+        let users = self.cluster.users.iter().zip(&point.users).zip(&self.log_weight);
+        users.into_iter().all(|((user, at), weight)| *weight >= user.log_weight || at.h < SATISFIED)
+    }
+}

@@ -1,0 +1,213 @@
+//! One step: the residuals of a point, and the Newton direction that removes them.
+
+use nalgebra::DVector;
+
+use super::model::Cluster;
+use super::newton::{BlockStep, Newton, dot};
+use super::point::{Point, UserPoint, complementarity};
+use super::start::Objective;
+
+/// Change of the logarithm of a marginal utility in one step, at most.
+const MOST_CHANGE: f64 = 2.0;
+
+/// Least part of `sum lambda U` that residuals are relative to.
+const LEAST_PRICED: f64 = 1e-6;
+
+/// How far a point is from the equations.
+pub(super) struct Residuals {
+    /// `1 - A y - s` by row.
+    rows: Vec<f64>,
+    users: Vec<UserResidual>,
+}
+
+pub(super) struct UserResidual {
+    /// `lambda v - A'p - t q + z` by placement.
+    dual: Vec<f64>,
+    /// `ln w - a ln U - ln lambda`.
+    marginal: f64,
+    /// `1 - t.y - h`.
+    limit: f64,
+}
+
+impl Residuals {
+    pub(super) fn new(objective: &Objective<'_>, point: &Point) -> Self {
+        let cluster = objective.cluster;
+        let mut rows: Vec<f64> = point.slack.iter().map(|s| 1.0 - s).collect();
+        let users = cluster.users.iter().zip(&point.users).zip(&objective.log_weight);
+        let users = users.map(|((user, at), log_weight)| {
+            let dual = (0..user.worth.len()).map(|i| {
+                let mut price = at.q * user.part.get(i).copied().unwrap_or_default();
+                for (row, a) in &user.usage[i] {
+                    price += a * point.price[*row];
+                    rows[*row] -= a * at.y[i];
+                }
+                at.lambda * user.worth[i] - price + at.z[i]
+            });
+            UserResidual {
+                dual: dual.collect(),
+                marginal: user.log_marginal(*log_weight, objective.alpha, at.utility)
+                    - objective.log_total
+                    - libm::log(at.lambda),
+                limit: if user.part.is_empty() { 0.0 } else { 1.0 - dot(&user.part, &at.y) - at.h },
+            }
+        });
+        let users = users.collect();
+        Self { rows, users }
+    }
+
+    /// Everything that is not 0 yet, relative to the part of `sum lambda U` that rows are paid for.
+    pub(super) fn size(&self, point: &Point) -> f64 {
+        let worth: f64 = point.users.iter().map(|at| at.lambda * at.utility).sum();
+        let total = point.price.iter().sum::<f64>().clamp(LEAST_PRICED * worth, worth);
+        (complementarity(point) + self.infeasibility(point)) / total
+    }
+
+    pub(super) fn infeasibility(&self, point: &Point) -> f64 {
+        let rows: f64 = self.rows.iter().zip(&point.price).map(|(r, p)| r.abs() * p).sum();
+        let users = self.users.iter().zip(&point.users).map(|(r, at)| {
+            let dual: f64 = r.dual.iter().zip(&at.y).map(|(r, y)| r.abs() * y).sum();
+            dual + r.marginal.abs() * at.lambda * at.utility + r.limit.abs() * at.q
+        });
+        rows + users.sum::<f64>()
+    }
+}
+
+/// A Newton step.
+pub(super) struct Direction {
+    users: Vec<UserPoint>,
+    price: Vec<f64>,
+    slack: Vec<f64>,
+}
+
+impl Direction {
+    /// The longest step that keeps everything non-negative; may exceed 1.
+    pub(super) fn longest(&self, point: &Point) -> f64 {
+        let mut most = 1e3;
+        let mut limit = |value: f64, change: f64| {
+            if change < 0.0 && -value / change < most {
+                most = -value / change;
+            }
+        };
+        for (p, dp) in point.price.iter().zip(&self.price) {
+            limit(*p, *dp);
+        }
+        for (s, ds) in point.slack.iter().zip(&self.slack) {
+            limit(*s, *ds);
+        }
+        for (at, d) in point.users.iter().zip(&self.users) {
+            // Beyond this the marginal utility is another than its tangent says.
+            limit(MOST_CHANGE * at.lambda, d.lambda);
+            limit(at.q, d.q);
+            limit(at.h, d.h);
+            for i in 0..at.y.len() {
+                limit(at.y[i], d.y[i]);
+                limit(at.z[i], d.z[i]);
+            }
+        }
+        most
+    }
+}
+
+pub(super) fn moved(cluster: &Cluster, point: &Point, by: &Direction, length: f64) -> Point {
+    let length = length.min(1.0);
+    let along = |x: &[f64], dx: &[f64]| x.iter().zip(dx).map(|(x, d)| x + length * d).collect::<Vec<f64>>();
+    let users = point.users.iter().zip(&by.users).zip(&cluster.users).map(|((at, d), user)| {
+        let y = along(&at.y, &d.y);
+        UserPoint {
+            utility: dot(&user.worth, &y),
+            y,
+            z: along(&at.z, &d.z),
+            lambda: at.lambda * libm::exp(length * d.lambda / at.lambda),
+            q: at.q + length * d.q,
+            h: at.h + length * d.h,
+        }
+    });
+    Point {
+        users: users.collect(),
+        price: along(&point.price, &by.price),
+        slack: along(&point.slack, &by.slack),
+    }
+}
+
+/// The Newton direction towards complementarity `target` (0 for the predictor), with the
+/// predictor's second-order terms taken off for the corrector.
+pub(super) fn direction(
+    objective: &Objective<'_>,
+    point: &Point,
+    newton: &Newton,
+    residuals: &Residuals,
+    target: f64,
+    predictor: Option<&Direction>,
+) -> Direction {
+    let cluster = objective.cluster;
+    let second = |f: &dyn Fn(&Direction) -> f64| predictor.map_or(0.0, f);
+    let n_rows = cluster.n_rows;
+    let typical_price = point.price.iter().copied().fold(0.0, f64::max);
+    let mut right = DVector::zeros(n_rows);
+    let row_goal: Vec<f64> = (0..n_rows)
+        .map(|row| target - point.price[row] * point.slack[row] - second(&|d| d.price[row] * d.slack[row]))
+        .collect();
+    for row in 0..n_rows {
+        right[row] = row_goal[row] / point.price[row] - residuals.rows[row];
+    }
+    // By user: the gradient in the block's coordinates, and what it alone would move.
+    let mut gradients = Vec::with_capacity(cluster.users.len());
+    let mut goals = Vec::with_capacity(cluster.users.len());
+    for (n, (user, at)) in cluster.users.iter().zip(&point.users).enumerate() {
+        let (block, residual) = (&newton.blocks[n], &residuals.users[n]);
+        let limit_goal = target - at.q * at.h - second(&|d| d.users[n].q * d.users[n].h);
+        let goal: Vec<f64> = (0..at.y.len())
+            .map(|i| target - at.y[i] * at.z[i] - second(&|d| d.users[n].y[i] * d.users[n].z[i]))
+            .collect();
+        let limit_push = (limit_goal - at.q * residual.limit) / at.h;
+        let gradient: Vec<f64> = (0..at.y.len())
+            .map(|i| {
+                residual.dual[i] + goal[i] / at.y[i] + user.worth[i] * at.lambda * residual.marginal
+                    - user.part.get(i).map_or(0.0, |t| t * limit_push)
+            })
+            .collect();
+        let gradient = block.transform(user, gradient);
+        let alone = block.solve(user, &gradient);
+        for (usage, step) in user.usage.iter().zip(&alone.y) {
+            for (row, a) in usage {
+                right[*row] += a * step;
+            }
+        }
+        gradients.push(gradient);
+        goals.push((goal, limit_push));
+    }
+    let price = newton.prices(&right);
+    let mut used = vec![0.0; n_rows];
+    let users: Vec<UserPoint> = (0..cluster.users.len())
+        .map(|n| {
+            let (user, at, block) = (&cluster.users[n], &point.users[n], &newton.blocks[n]);
+            let costs: Vec<f64> =
+                user.usage.iter().map(|usage| usage.iter().map(|(row, a)| a * price[*row]).sum()).collect();
+            let costs = block.transform(user, costs);
+            let right: Vec<f64> = gradients[n].iter().zip(&costs).map(|(g, c)| g - c).collect();
+            let BlockStep { y, utility, limit_price, part } = block.solve(user, &right);
+            for (usage, step) in user.usage.iter().zip(&y) {
+                for (row, a) in usage {
+                    used[*row] += a * step;
+                }
+            }
+            let (goal, limit_push) = &goals[n];
+            let limited = !user.part.is_empty();
+            UserPoint {
+                z: (0..y.len()).map(|i| (goal[i] - at.z[i] * y[i]) / at.y[i]).collect(),
+                lambda: at.lambda * (residuals.users[n].marginal - objective.alpha * utility / at.utility),
+                q: if limited { limit_push + limit_price } else { 0.0 },
+                h: if limited { residuals.users[n].limit - part } else { 0.0 },
+                utility,
+                y,
+            }
+        })
+        .collect();
+    // Where the row binds, the slack is told by its price: as a difference it would be noise.
+    let slack = (0..n_rows).map(|row| match point.slack[row] < point.price[row] / typical_price {
+        true => (row_goal[row] - point.slack[row] * price[row]) / point.price[row],
+        false => residuals.rows[row] - used[row],
+    });
+    let slack: Vec<f64> = slack.collect();
+    Direction { users, price: price.iter().copied().collect(), slack }
+}
