@@ -2,7 +2,7 @@
 
 mod text;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 use evenhand::bench::accuracy::{self, Accuracy, Measured, Outcome};
@@ -77,9 +77,9 @@ fn run_accuracy(call: &Bench, common: &Common) -> Result<ExitCode, Failure> {
         let draw = |figure: evenhand::report::plot::Figure| {
             figure.to_svg().map_err(|error| Failure::from(BenchError::from(error)))
         };
-        write(folder.join("work-precision.json"), &format!("{document:#}\n"))?;
-        write(folder.join("work-precision.svg"), &draw(pictures::work_precision(&measured))?)?;
-        write(folder.join("trajectory.svg"), &draw(pictures::trajectory(&measured))?)?;
+        write(&folder.join("work-precision.json"), &format!("{document:#}\n"))?;
+        write(&folder.join("work-precision.svg"), &draw(pictures::work_precision(&measured))?)?;
+        write(&folder.join("trajectory.svg"), &draw(pictures::trajectory(&measured))?)?;
     }
     match common.format {
         Format::Json => output::json(&document)?,
@@ -88,8 +88,8 @@ fn run_accuracy(call: &Bench, common: &Common) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn write(path: PathBuf, text: &str) -> Result<(), Failure> {
-    files::write(&path, text, &[]).map(drop)
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    files::write(path, text, &[]).map(drop)
 }
 
 fn accuracy_document(accuracy: &Accuracy, common: &Common) -> Value {
@@ -168,7 +168,7 @@ fn run_speed(call: &Bench, common: &Common) -> Result<ExitCode, Failure> {
     let lines = lines?;
     let document = speed_document(&lines, common);
     if let Some(folder) = &call.output {
-        write(folder.join("speed.json"), &format!("{document:#}\n"))?;
+        write(&folder.join("speed.json"), &format!("{document:#}\n"))?;
     }
     match common.format {
         Format::Json => output::json(&document)?,
