@@ -134,7 +134,7 @@ fn stated(
 pub fn random(n_users: usize, n_resources: usize, seed: u64) -> PoolInstance {
     let size = ((n_users as u64) << 32) + n_resources as u64;
     let mut random = Pcg64::seed_from_u64(seed ^ size.rotate_left(20));
-    let mut below = |bound: u64| (u128::from(random.next_u64()) * u128::from(bound) >> 64) as u64;
+    let mut below = |bound: u64| ((u128::from(random.next_u64()) * u128::from(bound)) >> 64) as u64;
     let sizes = u64::from(n_users.max(2).ilog2());
     let mut requests = Vec::with_capacity(n_users);
     let mut entitlements = Vec::with_capacity(n_users);

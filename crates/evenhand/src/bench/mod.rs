@@ -12,6 +12,7 @@ pub mod instances;
 mod judge;
 pub mod pictures;
 pub mod reference;
+mod rounding;
 pub mod speed;
 mod timing;
 

@@ -2,7 +2,7 @@
 //!
 //! The Eisenberg-Gale point is algebraic but in general irrational (THEORY, fact 4), so the reference
 //! is a rational point with a proof of how near it is. Newton's method in rationals, rounded to
-//! [`BITS`] bits after every step, solves the equations of the bottlenecks for their prices; every
+//! 512 bits after every step, solves the equations of the bottlenecks for their prices; every
 //! user takes `x_i = min(1, e_i / sum_j p_j r_ij)`. The result is scaled until it is feasible, its
 //! prices are raised until they prove something, and `evenhand_exact` computes the gap `eps` that
 //! they prove: nothing of the way there has to be believed.
@@ -22,18 +22,14 @@ use thiserror::Error;
 
 use super::BenchError;
 use super::instances::PoolInstance;
+use super::rounding::{eliminate, rounded};
 
-/// Bits to which iterates are rounded, relative to each number.
-pub const BITS: u32 = 512;
 /// A step that changes the prices by less than this many bits of them is the last.
 const LAST_CHANGE: u32 = 300;
 /// The largest gap of a reference, as a negative power of ten.
 pub const MOST_GAP_DIGITS: u32 = 100;
 /// Newton steps at most: the correct bits double with each.
 const MOST_STEPS: usize = 40;
-/// Bits of cancellation at which bottlenecks count as dependent.
-const DEPENDENT: u32 = 150;
-
 /// The answer to compare with.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reference {
@@ -80,7 +76,7 @@ pub fn of(instance: &PoolInstance, problem: &Problem) -> Result<Reference, Bench
     let failed = |source| BenchError::Reference { instance: instance.name.clone(), source };
     let start: Vec<Rational> = start.prices.iter().map(|&p| exact(p)).collect();
     let (prices, steps) = newton(instance, start).map_err(failed)?;
-    let reference = proven(instance, problem, prices, steps).map_err(failed)?;
+    let reference = proven(instance, problem, &prices, steps).map_err(failed)?;
     let most = Rational::from((1, Integer::from(10).pow(MOST_GAP_DIGITS)));
     match reference.gap <= most {
         true => Ok(reference),
@@ -91,22 +87,6 @@ pub fn of(instance: &PoolInstance, problem: &Problem) -> Result<Reference, Bench
 /// The value of a finite number.
 pub(super) fn exact(value: f64) -> Rational {
     Rational::from_f64(value).unwrap_or_default()
-}
-
-/// The nearest number with [`BITS`] bits, towards 0.
-fn rounded(value: &Rational) -> Rational {
-    if value.is_zero() {
-        return Rational::new();
-    }
-    let size = i64::from(value.numer().significant_bits()) - i64::from(value.denom().significant_bits());
-    let shift = i64::from(BITS) - size;
-    let scaled = if shift >= 0 {
-        Integer::from(value.numer() << shift as u32) / value.denom()
-    } else {
-        Integer::from(value.numer() / Integer::from(value.denom() << shift.unsigned_abs() as u32))
-    };
-    let power = Rational::from(2).pow(shift.unsigned_abs() as u32);
-    if shift >= 0 { Rational::from(scaled) / power } else { Rational::from(scaled) * power }
 }
 
 /// What user `i` pays for all of its request.
@@ -195,48 +175,14 @@ fn respond(instance: &PoolInstance, prices: &[Rational]) -> Result<(Vec<Rational
     Ok((x, slopes))
 }
 
-/// Solves a symmetric positive semidefinite system, right-hand sides last, pivots on the diagonal.
-/// Unknowns on which the others leave nothing to decide are 0: prices of dependent bottlenecks are
-/// not unique, and those of the start are as good as any.
-fn eliminate(mut rows: Vec<Vec<Rational>>) -> Option<Vec<Rational>> {
-    let size = rows.len();
-    let negligible = Rational::from((1, Integer::from(1) << DEPENDENT));
-    let scale: Vec<Rational> = (0..size).map(|j| rows[j][j].clone()).collect();
-    let mut left: Vec<usize> = (0..size).filter(|&j| scale[j] > 0).collect();
-    let mut order = Vec::with_capacity(size);
-    loop {
-        let kept = |j: usize| Rational::from(&rows[j][j] / &scale[j]);
-        let Some(pivot) = left.iter().copied().max_by_key(|&j| kept(j)) else { break };
-        if kept(pivot) <= negligible {
-            break;
-        }
-        left.retain(|&j| j != pivot);
-        let pivot_row = rows[pivot].clone();
-        for &j in &left {
-            let factor = rounded(&Rational::from(&rows[j][pivot] / &pivot_row[pivot]));
-            for (entry, above) in rows[j].iter_mut().zip(&pivot_row) {
-                *entry = rounded(&Rational::from(&*entry - Rational::from(&factor * above)));
-            }
-        }
-        order.push(pivot);
-    }
-    let mut solution = vec![Rational::new(); size];
-    for (done, &pivot) in order.iter().enumerate().rev() {
-        let known = order[done + 1..].iter().map(|&k| Rational::from(&rows[pivot][k] * &solution[k]));
-        let known: Rational = known.sum();
-        solution[pivot] = rounded(&Rational::from((&rows[pivot][size] - known) / &rows[pivot][pivot]));
-    }
-    (!order.is_empty() || size == 0 || rows.iter().all(|row| row[size].is_zero())).then_some(solution)
-}
-
 /// A feasible point near the prices, and what they prove of it.
 fn proven(
     instance: &PoolInstance,
     problem: &Problem,
-    prices: Vec<Rational>,
+    prices: &[Rational],
     steps: usize,
 ) -> Result<Reference, ReferenceError> {
-    let (mut x, _) = respond(instance, &prices)?;
+    let (mut x, _) = respond(instance, prices)?;
     let most = excess(instance, &x).into_iter().max().unwrap_or_default();
     if most > 0 {
         let part = Rational::from(1) / (most + 1u32);
@@ -250,9 +196,9 @@ fn proven(
     let mut factor = Rational::from(1);
     let limit = Rational::from(1) - Rational::from((1, Integer::from(1) << LAST_CHANGE));
     for ((request, worth), x) in instance.requests.iter().zip(&worth).zip(&x) {
-        let paid = paid(request, &prices);
+        let paid = paid(request, prices);
         if *x < limit && !paid.is_zero() {
-            factor = factor.max(Rational::from(worth / paid));
+            factor = factor.max(worth / paid);
         }
     }
     let prices: Vec<Rational> = prices.iter().map(|p| Rational::from(p * &factor)).collect();
@@ -269,7 +215,7 @@ fn proven(
     let one = Rational::from(1);
     let gap = proportional::gap(&judged, &one, None, &evidence).map_err(|refusal| refused(&refusal))?;
     let least = instance.entitlements.iter().min().cloned().unwrap_or(one);
-    let part = Rational::from(&gap / least);
+    let part = &gap / least;
     // The square root rounded up, and the rest that is far below its last digit.
     let error_bound = (to_f64(&part).sqrt() + to_f64(&part)) * (1.0 + 1e-14) + f64::MIN_POSITIVE;
     Ok(Reference { x, prices, user_prices, gap, error_bound, steps })
@@ -293,7 +239,8 @@ mod tests {
                 let prices = best.prices.iter().enumerate();
                 let prices =
                     prices.map(|(j, p)| if j % 2 == 0 { Rational::from(p * &off) } else { p.clone() });
-                let rough = proven(&instance, &problem, prices.collect(), 0).unwrap();
+                let prices: Vec<Rational> = prices.collect();
+                let rough = proven(&instance, &problem, &prices, 0).unwrap();
                 let distance = rough.x.iter().zip(&best.x).map(|(x, y)| (Rational::from(y / x) - 1u32).abs());
                 let distance = to_f64(&distance.max().unwrap());
                 assert!(distance <= rough.error_bound + best.error_bound, "{}: {distance:e}", instance.name);
@@ -301,22 +248,6 @@ mod tests {
             }
         }
         assert!(compared > 100, "{compared} distances are more than nothing");
-    }
-
-    #[test]
-    fn rounding_keeps_the_leading_bits() {
-        for (p, q) in [(1, 3), (-22, 7), (1_000_000_007, 3), (5, 1), (0, 1)] {
-            for shift in [0, 700, 3000] {
-                for value in [
-                    Rational::from((Integer::from(p) << shift, q)),
-                    Rational::from((Integer::from(p), Integer::from(q) << shift)),
-                ] {
-                    let error = Rational::from(&value - rounded(&value)).abs();
-                    assert!(error <= value.clone().abs() / (Integer::from(1) << (BITS - 2)));
-                    assert!(rounded(&value).abs() <= value.abs());
-                }
-            }
-        }
     }
 
     #[test]

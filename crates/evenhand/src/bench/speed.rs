@@ -136,7 +136,7 @@ pub fn cluster(users: usize, classes: usize, resources: usize, seed: u64) -> Res
     let size = ((users as u64) << 40) + ((classes as u64) << 20) + resources as u64;
     let mut random = Pcg64::seed_from_u64(seed ^ size.rotate_left(13));
     let mut between = |least: u64, most: u64| {
-        least + (u128::from(random.next_u64()) * u128::from(most - least + 1) >> 64) as u64
+        least + ((u128::from(random.next_u64()) * u128::from(most - least + 1)) >> 64) as u64
     };
     let names: Vec<String> = (1..=resources).map(|r| format!("r{r}")).collect();
     let servers = (1..=classes).map(|i| ServerSpec {
