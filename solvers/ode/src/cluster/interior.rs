@@ -134,9 +134,12 @@ fn run(objective: &Objective<'_>, tolerance: f64, max_iterations: usize) -> Run 
         // Complementarity must not run ahead of the equations.
         let target = target.max((0.3 * residuals.infeasibility(&point) / pairs).min(3.0 * mu));
         let mut step = direction(objective, &point, &newton, &residuals, target, Some(&affine));
-        if step.longest(&point) < SHORT {
-            // The point is too close to a wall: back towards the middle of the path.
-            let central = direction(objective, &point, &newton, &residuals, mu, None);
+        // Too close to a wall for a long step: towards the middle of the path, as far down as goes.
+        for part in [0.3, 0.8] {
+            if step.longest(&point) >= SHORT {
+                break;
+            }
+            let central = direction(objective, &point, &newton, &residuals, part * mu, None);
             if central.longest(&point) > step.longest(&point) {
                 step = central;
             }
