@@ -40,18 +40,20 @@ pub struct FairPoint {
 }
 
 impl FairPoint {
-    /// `x_ni` by user, without what is nothing but the method's distance from the wall.
+    /// `x_ni` by user, without what is nothing but the method's distance from the wall: small parts
+    /// on classes that cost more than they are worth.
     pub fn tasks(&self) -> Vec<Vec<(usize, f64)>> {
-        let used = |place: &&Place| place.excess < NOTHING || place.tasks.is_normal() && place.excess < 1e-3;
-        self.places
-            .iter()
-            .map(|places| places.iter().filter(used).map(|p| (p.server, p.tasks)).collect())
-            .collect()
+        let of_user = |places: &Vec<Place>| {
+            let total: f64 = places.iter().map(|place| place.tasks).sum();
+            let used = places.iter().filter(|p| p.tasks > SMALL * total || p.excess < SMALL);
+            used.map(|place| (place.server, place.tasks)).collect()
+        };
+        self.places.iter().map(of_user).collect()
     }
 }
 
-/// Relative excess of a cost below which a user may be on a class.
-const NOTHING: f64 = 1e-9;
+/// Part of a user's tasks, and relative excess of a cost, that count as small.
+const SMALL: f64 = 1e-7;
 
 /// Maximises `sum_n w_n g_a(U_n)`, `U_n = x_n` or, with a share, `U_n = sum_i u_ni x_ni`.
 ///
