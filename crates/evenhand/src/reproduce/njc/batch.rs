@@ -13,7 +13,7 @@ use super::trajectory::apart;
 use crate::reproduce::Entry;
 
 /// Instances of each kind.
-const INSTANCES: usize = 100;
+const INSTANCES: usize = 200;
 /// Users and resources.
 const SHAPES: [(usize, usize); 4] = [(2, 3), (3, 2), (3, 3), (4, 3)];
 

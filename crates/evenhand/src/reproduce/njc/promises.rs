@@ -10,11 +10,12 @@ use evenhand_ode::pool::Pool;
 use evenhand_ode::trajectory::{TrajectorySettings, integrate};
 use evenhand_problem::number::{from_f64, to_f64};
 use evenhand_problem::{Problem, Rational};
+use evenhand_report::text::{number, percent};
 
 use super::definition::greedy;
 use super::drf::{allocate, figure_2, middle_resources, satiated};
-use super::optimum::alpha_fair;
-use super::setting::{answers, granted, holds, judge, loads, pool, pool_of, row, show, show_floats};
+use super::optimum::{alpha_fair, is_optimum};
+use super::setting::{answers, granted, holds, is_fair, judge, loads, pool, pool_of, row, show, show_floats};
 use super::yes;
 use crate::reproduce::Entry;
 
@@ -113,55 +114,62 @@ fn envy() -> Result<Entry, String> {
     })
 }
 
-/// The limit of the trajectory when user 1 asks for `request`: the tasks that it can run with what it
-/// is granted, its true request being `truth`; and the proven gap.
-fn useful(problem: &Problem, truth: &[Rational]) -> Result<(Rational, Rational), String> {
+/// What user 1 can run of its request `truth` with the fraction `granted` of what it asks for.
+fn useful(problem: &Problem, granted: &Rational, truth: &[Rational]) -> Rational {
+    let bundle = problem.demand(0, 0).iter().map(|d| Rational::from(d * granted));
+    let runs = bundle.zip(truth).filter(|(_, d)| !d.is_zero()).map(|(amount, d)| amount / d);
+    runs.min().unwrap_or_default().min(Rational::from(1))
+}
+
+/// What the limit of the trajectory grants to user 1, with its proven gap: 0 where the exact answer on
+/// the same face is the limit itself.
+fn limit(problem: &Problem) -> Result<(Rational, Rational), String> {
+    let exact = allocate(problem, "njc", &Options::exact())?;
+    if is_fair(problem, &exact)? && is_optimum(problem, &exact)? {
+        return Ok((exact[0].clone(), Rational::new()));
+    }
     let optimum = alpha_fair(problem, &Rational::from(1))?;
-    let granted = optimum.allocation.total(0);
-    let bundle = problem.demand(0, 0).iter().map(|d| Rational::from(d * &granted));
-    let useful = bundle.zip(truth).filter(|(_, d)| !d.is_zero()).map(|(amount, d)| amount / d).min();
-    Ok((useful.unwrap_or_default().min(Rational::from(1)), optimum.gap))
+    Ok((optimum.allocation.total(0), optimum.gap))
 }
 
 fn lie() -> Result<Entry, String> {
     let entitlements = "1/3 1/3 1/3";
+    let truth = row(TRUTH[0])?;
     let honest = pool(&TRUTH, entitlements)?;
     let lying = pool(&[LIE, TRUTH[1], TRUTH[2]], entitlements)?;
-    let truth = row(TRUTH[0])?;
-    let (before, gap_before) = useful(&honest, &truth)?;
-    let (after, gap_after) = useful(&lying, &truth)?;
-    let gain = Rational::from(&after - &before);
-    // The exact answers on the same faces, for what rational numbers say about it.
-    let exact = |problem: &Problem| {
-        let x = allocate(problem, "njc", &Options::exact())?;
-        if super::setting::is_fair(problem, &x)? {
-            Ok(x)
-        } else {
-            Err("an answer with a complaint".to_owned())
-        }
-    };
+    let mut runs = Vec::new();
+    let mut ranges = Vec::new();
+    for problem in [&honest, &lying] {
+        let (granted, gap) = limit(problem)?;
+        runs.push((useful(problem, &granted, &truth), gap));
+        let all = answers(problem)?.points;
+        let least = all.iter().map(|x| useful(problem, &x[0], &truth)).min().unwrap_or_default();
+        let most = all.iter().map(|x| useful(problem, &x[0], &truth)).max().unwrap_or_default();
+        ranges.push(format!("{} to {}", number(&least), number(&most)));
+    }
+    let gain = Rational::from(&runs[1].0 - &runs[0].0);
+    let shown = |request: &str| format!("({})", request.replace(' ', ", "));
     Ok(Entry {
         id: "njc.strategy-proof".to_owned(),
         source: "NJC, section 4: users do not benefit from lying",
         paper: "holds".to_owned(),
         ours: format!(
-            "user 1 can run {:.7} of its request when it tells the truth and {:.7} when it lies: {:.1} % of \
-             the request more",
-            to_f64(&before),
-            to_f64(&after),
-            to_f64(&gain) * 100.0
+            "user 1 can run {} of its request when it tells the truth and {} when it lies: {} more",
+            number(&runs[0].0),
+            number(&runs[1].0),
+            percent(&gain),
         ),
         agrees: Some(gain <= 0),
         note: format!(
             "requests {}, equal entitlements; user 1 asks for {} instead. Both are limits of the trajectory, \
-             proven within {:.0e} and {:.0e} of the optimum; exact allocations without complaints on the same faces \
-             are {} and {}",
-            TRUTH.map(|r| format!("({})", r.replace(' ', ", "))).join(", "),
-            format!("({})", LIE.replace(' ', ", ")),
-            to_f64(&gap_before),
-            to_f64(&gap_after),
-            show(&exact(&honest)?),
-            show(&exact(&lying)?),
+             proven within the gaps {:.0e} and {:.0e}. Over all allocations without complaints: {} with the truth, {} with \
+             the lie",
+            TRUTH.map(shown).join(", "),
+            shown(LIE),
+            to_f64(&runs[0].1),
+            to_f64(&runs[1].1),
+            ranges[0],
+            ranges[1],
         ),
     })
 }
@@ -179,7 +187,7 @@ fn zero_entitlement() -> Result<Entry, String> {
     let problem = pool_of(&requests, &[one.clone(), one.clone()])?;
     let claim = judge(&problem, &x, Axiom::ParetoOptimal)?;
     let better = match &claim.evidence {
-        Evidence::Better(tasks) => {
+        Evidence::Dominating(tasks) => {
             let total = |tasks: &Vec<(usize, Rational)>| tasks.iter().map(|(_, x)| x).sum();
             tasks.iter().map(total).collect::<Vec<Rational>>()
         }

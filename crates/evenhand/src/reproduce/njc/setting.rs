@@ -91,6 +91,18 @@ pub fn complains(problem: &Problem, x: &[Rational]) -> Result<Vec<bool>, String>
     Ok((0..problem.n_users()).map(complains).collect())
 }
 
+/// Who has a justified complaint, in words.
+pub fn complaints(problem: &Problem, x: &[Rational]) -> Result<String, String> {
+    let complains = complains(problem, x)?;
+    let users: Vec<String> =
+        (0..x.len()).filter(|&n| complains[n]).map(|n| format!("user {}", n + 1)).collect();
+    Ok(match users.as_slice() {
+        [] => "no justified complaint".to_owned(),
+        [user] => format!("a justified complaint of {user}"),
+        _ => format!("justified complaints of {}", users.join(" and ")),
+    })
+}
+
 /// Every allocation without a justified complaint.
 pub struct Answers {
     /// The vertices of all polytopes, each once, in ascending order.
