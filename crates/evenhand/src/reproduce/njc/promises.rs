@@ -137,41 +137,65 @@ fn lie() -> Result<Entry, String> {
     let truth = row(TRUTH[0])?;
     let honest = pool(&TRUTH, entitlements)?;
     let lying = pool(&[LIE, TRUTH[1], TRUTH[2]], entitlements)?;
-    let mut runs = Vec::new();
-    let mut ranges = Vec::new();
-    for problem in [&honest, &lying] {
-        let (granted, gap) = limit(problem)?;
-        runs.push((useful(problem, &granted, &truth), gap));
-        let all = answers(problem)?.points;
-        let least = all.iter().map(|x| useful(problem, &x[0], &truth)).min().unwrap_or_default();
-        let most = all.iter().map(|x| useful(problem, &x[0], &truth)).max().unwrap_or_default();
-        ranges.push(format!("{} to {}", number(&least), number(&most)));
-    }
-    let gain = Rational::from(&runs[1].0 - &runs[0].0);
+    let [before, after] = [run(&honest, &truth)?, run(&lying, &truth)?];
+    let gain = Rational::from(&after.limit - &before.limit);
+    let whatever = match after.least > before.most {
+        true => "so that no way of choosing among them is strategy-proof",
+        false => "so that it depends on the choice among them",
+    };
     let shown = |request: &str| format!("({})", request.replace(' ', ", "));
     Ok(Entry {
         id: "njc.strategy-proof".to_owned(),
         source: "NJC, section 4: users do not benefit from lying",
         paper: "holds".to_owned(),
         ours: format!(
-            "user 1 can run {} of its request when it tells the truth and {} when it lies: {} more",
-            number(&runs[0].0),
-            number(&runs[1].0),
+            "user 1 can run {} of its request when it tells the truth and {} when it lies: {} of the request more",
+            number(&before.limit),
+            number(&after.limit),
             percent(&gain),
         ),
-        agrees: Some(gain <= 0),
+        agrees: Some(gain <= 0 && after.most <= before.least),
         note: format!(
             "requests {}, equal entitlements; user 1 asks for {} instead. Both are limits of the trajectory, \
-             proven within the gaps {:.0e} and {:.0e}. Over all allocations without complaints: {} with the truth, {} with \
-             the lie",
+             {} and {}. Over all allocations without complaints it can run {} to {} with the truth and {} to \
+             {} with the lie, {whatever}",
             TRUTH.map(shown).join(", "),
             shown(LIE),
-            to_f64(&runs[0].1),
-            to_f64(&runs[1].1),
-            ranges[0],
-            ranges[1],
+            proven(&before.gap),
+            proven(&after.gap),
+            number(&before.least),
+            number(&before.most),
+            number(&after.least),
+            number(&after.most),
         ),
     })
+}
+
+/// What user 1 can run of its true request.
+struct Run {
+    /// At the limit of the trajectory, proven within a gap.
+    limit: Rational,
+    gap: Rational,
+    /// Over all allocations without complaints: it grows with what user 1 is granted, so that the
+    /// vertices have the extremes.
+    least: Rational,
+    most: Rational,
+}
+
+fn run(problem: &Problem, truth: &[Rational]) -> Result<Run, String> {
+    let (granted, gap) = limit(problem)?;
+    let all = answers(problem)?.points;
+    let runs = || all.iter().map(|x| useful(problem, &x[0], truth));
+    Ok(Run {
+        limit: useful(problem, &granted, truth),
+        gap,
+        least: runs().min().unwrap_or_default(),
+        most: runs().max().unwrap_or_default(),
+    })
+}
+
+fn proven(gap: &Rational) -> String {
+    if gap.is_zero() { "without a gap".to_owned() } else { format!("within {:.0e}", to_f64(gap)) }
 }
 
 fn zero_entitlement() -> Result<Entry, String> {
@@ -206,8 +230,8 @@ fn zero_entitlement() -> Result<Entry, String> {
         ),
         agrees: Some(claim.holds == Some(true) || !satisfies),
         note: format!(
-            "requests (1, 0), (0, 1), entitlements 1, 0: resource 1 is a bottleneck of which user 2 holds 0 >= 0, \
-             and {} is better. The trajectory tends there: {} at c = {:.0e}. Problem files ask for positive weights",
+            "requests (1, 0), (0, 1), entitlements 1, 0: resource 1 is a bottleneck of which user 2 holds 0 >= \
+             0, and {} is better. The trajectory tends there: {} at c = {:.0e}. Problem files ask for positive weights",
             show(&better),
             show_floats(&end.x, 7),
             end.c,
