@@ -111,7 +111,7 @@ fn every_case() {
         match what.strip_prefix("njc.").expect("the prefix") {
             "fig2" => figure_2(case),
             "fig2.unique" => {
-                assert_eq!(vertices(&pool_of(case)), sorted(matrix(&case["expected"]["all_njc_vertices"])))
+                assert_eq!(vertices(&pool_of(case)), sorted(matrix(&case["expected"]["all_njc_vertices"])));
             }
             "util4" => utilisation(case),
             "greedy3" => greedy(case),

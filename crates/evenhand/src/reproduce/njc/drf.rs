@@ -1,7 +1,7 @@
 //! Section 4: against dominant resource fairness.
 
 use evenhand_mechanisms::{Options, registry};
-use evenhand_problem::utilisation::by_resource;
+use evenhand_problem::utilisation::{by_resource, dominant_share};
 use evenhand_problem::{Allocation, Problem, Rational};
 
 use super::definition::segments;
@@ -29,10 +29,26 @@ pub fn middle_resources(middle: usize) -> Result<Problem, String> {
 }
 
 pub fn entries() -> Result<Vec<Entry>, String> {
-    let mut entries = figure_2_entries()?;
+    let mut entries = vec![percentages()?];
+    entries.extend(figure_2_entries()?);
     entries.push(same_dominant_resource()?);
     entries.extend(utilisation()?);
     Ok(entries)
+}
+
+/// How much a user counts as having that uses so much of three resources.
+fn percentages() -> Result<Entry, String> {
+    let problem = pool(&["20/100 7/100 37/100"], "1")?;
+    let all = granted(&[Rational::from(1)]);
+    let found = [mean(&problem, &all), dominant_share(&problem, &all, 0)];
+    Ok(Entry {
+        id: "njc.asset-and-dominant-share".to_owned(),
+        source: "NJC, section 4: 20 %, 7 % and 37 % of three resources, by asset and by dominant share",
+        paper: "64/300, 37/100".to_owned(),
+        ours: list(&found),
+        agrees: Some(found.as_slice() == row("64/300 37/100")?),
+        note: String::new(),
+    })
 }
 
 /// What each user holds of each resource.

@@ -94,7 +94,7 @@ fn envy() -> Result<Entry, String> {
                 "at {} user {} would gain {} with the bundle of user {}",
                 show(&point),
                 pair.user + 1,
-                Rational::from(-pair.margin),
+                -pair.margin,
                 pair.envied + 1
             ),
             _ => format!("at {} nobody envies", show(&point)),

@@ -122,7 +122,7 @@ impl Answers {
 
     /// The points, one after the other.
     pub fn show(&self) -> String {
-        self.points.iter().map(|point| show(point)).collect::<Vec<_>>().join(", ")
+        show_all(&self.points)
     }
 }
 
@@ -154,6 +154,11 @@ pub fn loads(problem: &Problem, x: &[Rational]) -> Vec<Rational> {
 /// `(1/2, 1)`.
 pub fn show(point: &[Rational]) -> String {
     format!("({})", list(point))
+}
+
+/// Points, one after the other.
+pub fn show_all(points: &[Vec<Rational>]) -> String {
+    points.iter().map(|point| show(point)).collect::<Vec<_>>().join(", ")
 }
 
 /// `(0.500000, 1.000000)`, to as many digits as asked for.
