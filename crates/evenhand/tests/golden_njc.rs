@@ -140,6 +140,19 @@ fn every_case() {
     assert!(cases.len() >= 39, "only {} cases", cases.len());
 }
 
+/// Figure 3 with entitlements 2/3, 1/3: user 1 has all its tasks and saturates resource 3, both without
+/// a price. What the method returns is right to half the digits at least, and it does not claim more.
+#[test]
+fn two_bottlenecks_without_a_price() {
+    let (two, one) = (2.0 / 3.0, 1.0 / 3.0);
+    let pool =
+        Pool::new(3, vec![0.25, two, 1.0, 1.0, two, 0.0], vec![two, one], vec![1.0; 2]).expect("a pool");
+    let settings = PathSettings::default();
+    let end = follow(&pool, &settings);
+    assert_near("two without a price", &end.x, &[1.0, 0.5], 1e-7);
+    assert!(end.status != PathStatus::Solved || end.residual <= settings.tolerance, "{end:?}");
+}
+
 fn figure_2(case: &Value) {
     let (problem, expected) = (pool_of(case), &case["expected"]);
     let amounts = |x: &[Rational]| -> Vec<Vec<Rational>> {

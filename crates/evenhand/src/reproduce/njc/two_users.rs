@@ -56,7 +56,7 @@ fn figure_3() -> Result<Vec<Entry>, String> {
                 show_all(&corners_of_d)
             ),
             agrees: Some(corners_of_d.len() == problem.n_users() + 1),
-            note: "a polytope, but no simplex, on Figure 3; nothing in the proof needs it to be one"
+            note: "Figure 3: a polytope, and no simplex, which would have N + 1 corners; nothing in the proof needs it to be one"
                 .to_owned(),
         },
         Entry {
