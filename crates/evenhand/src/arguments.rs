@@ -168,7 +168,7 @@ pub struct Compare {
 
 #[derive(Debug, Args)]
 pub struct Reproduce {
-    /// What to reproduce: drfh, ps-dsf, njc, snapshots (default: all)
+    /// What to reproduce: drfh, ps-dsf, njc, kesidis, snapshots (default: all)
     pub ids: Vec<String>,
 }
 

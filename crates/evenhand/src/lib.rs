@@ -50,6 +50,7 @@ pub mod reproduce;
 pub use evenhand_exact as exact;
 pub use evenhand_lp as lp;
 pub use evenhand_mechanisms as mechanisms;
+pub use evenhand_ode as ode;
 pub use evenhand_problem as problem;
 pub use evenhand_report as report;
 

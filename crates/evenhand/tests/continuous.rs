@@ -30,7 +30,9 @@ fn number(value: &Value) -> f64 {
 
 #[test]
 fn floating_point_has_prices_and_a_proven_gap() {
-    for mechanism in [&["njc"][..], &["proportional"], &["alpha", "--alpha", "1"], &["alpha", "--alpha", "1/2"]] {
+    for mechanism in
+        [&["njc"][..], &["proportional"], &["alpha", "--alpha", "1"], &["alpha", "--alpha", "1/2"]]
+    {
         let document = solve(POOL, &[&["-m"], mechanism].concat(), 0);
         assert_eq!(document["arithmetic"], "float");
         assert!((0.0..1e-12).contains(&number(&document["gap"])), "{mechanism:?}: {}", document["gap"]);
@@ -61,7 +63,8 @@ fn selections_and_all_answers() {
     }
     let document = solve(POOL, &["-m", "njc", "--exact", "--faces"], 0);
     let ends = [("1/2", "1/2"), ("7/10", "3/10")];
-    let point = |(z, rest): &(&str, &str)| json!({"a": {"pool": z}, "b": {"pool": rest}, "c": {"pool": rest}});
+    let point =
+        |(z, rest): &(&str, &str)| json!({"a": {"pool": z}, "b": {"pool": rest}, "c": {"pool": rest}});
     let points: Vec<Value> = ends.iter().map(point).collect();
     assert_eq!(document["extreme_points"], json!(points));
     assert_eq!(document["faces"][0]["dimension"], 1);
@@ -164,7 +167,11 @@ fn odd_input() {
             let solve = [&["solve", "problem.json", "-o", "a.json", "--quiet", "-m"], mechanism].concat();
             run(&folder, &solve, 0);
             let feasible = ["certify", "problem.json", "a.json", "--axiom", "feasible", "--quiet"];
-            assert_eq!(run(&folder, &feasible, 0).json()["claims"][0]["holds"], true, "{mechanism:?}: {problem}");
+            assert_eq!(
+                run(&folder, &feasible, 0).json()["claims"][0]["holds"],
+                true,
+                "{mechanism:?}: {problem}"
+            );
         }
     }
 }

@@ -68,8 +68,8 @@ fn equal_priorities() -> Result<Entry, String> {
         ),
         agrees: None,
         note: format!(
-            "exact: the most tasks, and without any gap also the optimum for a = {}. Table II prints whole tasks by \
-             progressive filling, at best {TABLE_2_BEST} in total; the paper does not solve (15)",
+            "exact: the most tasks, and without any gap also the optimum for a = {}. Table II prints whole \
+             tasks by progressive filling, at best {TABLE_2_BEST} in total; the paper does not solve (15)",
             without_gap.join(", ")
         ),
     })
@@ -94,8 +94,8 @@ fn optimum(
         ours: format!("x_n = {}, placed {}", totals.join(", "), placed.join(", ")),
         agrees: None,
         note: format!(
-            "priorities {first}, {second} and a = {alpha}; no feasible y has sum phi_n (y_n - x_n)/x_n^a above {:.1e}, \
-             (17): proven for these numbers. The paper prints nothing to compare with",
+            "priorities {first}, {second} and a = {alpha}; no feasible y has sum phi_n (y_n - x_n)/x_n^a above \
+             {:.1e}, (17): proven for these numbers. The paper prints nothing to compare with",
             to_f64(&found.gap)
         ),
     })

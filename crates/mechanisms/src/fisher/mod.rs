@@ -147,7 +147,7 @@ impl<'a> Market<'a> {
             if let (Buyer::Free | Buyer::Satisfied, Some(limit)) = (buyer, user.tasks()) {
                 let cheapest = (0..problem.n_servers())
                     .filter(|&i| problem.can_run(n, i))
-                    .map(|i| Rational::from(&prices.rows[i] / self.gamma(n, i)))
+                    .map(|i| &prices.rows[i] / self.gamma(n, i))
                     .min();
                 let worth = Rational::from(user.weight() / limit);
                 prices.users[n] = worth - cheapest.unwrap_or_default();
@@ -179,7 +179,7 @@ impl<'a> Market<'a> {
         let mut list: Vec<(usize, Rational)> =
             used.iter().map(|place| (place.server, crate::rounding::short(place.tasks))).collect();
         let others: Rational = (0..list.len()).filter(|k| *k != largest).map(|k| &list[k].1).sum();
-        list[largest].1 = Rational::from(limit - others);
+        list[largest].1 = limit - others;
         Ok(list)
     }
 
@@ -213,8 +213,8 @@ impl<'a> Market<'a> {
         for k in 1..tree.len() {
             let (user, class, parent) = (tree[k], tree[parents[k]], &relative[parents[k]]);
             relative[k] = match user < n_users {
-                true => Rational::from(parent / self.gamma(user, class - n_users)),
-                false => Rational::from(parent * self.gamma(class, user - n_users)),
+                true => parent / self.gamma(user, class - n_users),
+                false => parent * self.gamma(class, user - n_users),
             };
         }
         let mut spent = Rational::new();

@@ -51,7 +51,7 @@ pub fn lift(
                 let limit = constraints.problem().users()[n].tasks()?;
                 let key = (0..used.len()).max_by(|&a, &b| used[a].tasks.total_cmp(&used[b].tasks))?;
                 let others: Rational = (0..used.len()).filter(|k| *k != key).map(|k| &list[k].1).sum();
-                list[key].1 = Rational::from(limit - others);
+                list[key].1 = limit - others;
                 for place in (0..used.len()).filter(|k| *k != key) {
                     let room = used[place].tasks.min(used[key].tasks);
                     movable.push(Movable { user: n, place, from: Some(key), room });
@@ -141,7 +141,7 @@ fn correct(constraints: &Constraints<'_>, face: &Face, tasks: &mut Tasks, movabl
             })
             .collect()
     });
-    let (rows, chosen) = pivots(missing.len(), scaled.collect());
+    let (rows, chosen) = pivots(missing.len(), &scaled.collect::<Vec<_>>());
     let at: std::collections::HashMap<usize, usize> =
         rows.iter().enumerate().map(|(k, row)| (*row, k)).collect();
     let mut matrix = vec![Vec::new(); rows.len()];
@@ -178,7 +178,7 @@ fn entries(
 }
 
 /// Rows and columns of the pivots of an elimination with complete pivoting.
-fn pivots(n_rows: usize, columns: Vec<Vec<(usize, f64)>>) -> (Vec<usize>, Vec<usize>) {
+fn pivots(n_rows: usize, columns: &[Vec<(usize, f64)>]) -> (Vec<usize>, Vec<usize>) {
     let mut dense: Vec<Vec<f64>> = columns
         .iter()
         .map(|column| {

@@ -84,9 +84,9 @@ fn barrier_weights() -> Result<Entry, String> {
         ours: table.join("; "),
         agrees: Some(other_way > 1e-3 && other_end > 1e-3),
         note: format!(
-            "other trajectories, {other_way:.2} apart at c = 10, and the same solution within {other_end:.0e}: the trajectory is \
-             the central path of max sum e_i log x_i, whose gap at c is the sum of the weights over c. Other \
-             entitlements do lead to other solutions: see the next entry"
+            "other trajectories, {other_way:.2} apart at c = 10, and the same solution within {other_end:.0e}: \
+             the trajectory is the central path of max sum e_i log x_i, whose gap at c is the sum of the \
+             weights over c. Other entitlements do lead to other solutions: see the next entry"
         ),
     })
 }
@@ -117,8 +117,8 @@ fn entitlements_of(id: &str, problem: &Problem, x: &str, prices: &str) -> Result
         ours: format!("{} is the limit for the entitlements {}", show(&x), list(&others)),
         agrees: None,
         note: format!(
-            "proven without any gap by prices {} of the resources, and not the limit for the entitlements given; in \
-             floating point the path ends {:.0e} from it",
+            "proven without any gap by prices {} of the resources, and not the limit for the entitlements \
+             given; in floating point the path ends {:.0e} from it",
             list(&prices),
             apart(&end.x, &floats),
         ),

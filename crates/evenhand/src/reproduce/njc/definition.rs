@@ -5,7 +5,7 @@ use evenhand_problem::number::to_f64;
 use evenhand_problem::{Problem, Rational};
 
 use super::optimum::alpha_fair;
-use super::setting::{answers, complains, holds, loads, pool, row, show, show_floats};
+use super::setting::{answers, complains, complaints, holds, loads, pool, row, show, show_floats};
 use super::surd::eisenberg_gale;
 use crate::reproduce::Entry;
 
@@ -55,18 +55,11 @@ fn served_one_after_the_other(
     let x = row(x)?;
     let feasible = holds(problem, &x, Axiom::Feasible)?;
     let complains = complains(problem, &x)?;
-    let users: Vec<String> =
-        (0..x.len()).filter(|&n| complains[n]).map(|n| format!("user {}", n + 1)).collect();
     Ok(Entry {
         id: id.to_owned(),
         source: "NJC, section 3, three users and three resources",
         paper: format!("at {} {paper}", show(&x)),
-        ours: format!(
-            "at {}, loads {}: justified complaints of {}",
-            show(&x),
-            show(&loads(problem, &x)),
-            users.join(" and ")
-        ),
+        ours: format!("at {}, loads {}: {}", show(&x), show(&loads(problem, &x)), complaints(problem, &x)?),
         agrees: Some(feasible && expected.iter().all(|&(user, complaint)| complains[user] == complaint)),
         note: String::new(),
     })
@@ -95,9 +88,9 @@ fn eisenberg_gale_point(problem: &Problem) -> Result<Entry, String> {
         ),
         agrees: None,
         note: format!(
-            "irrational, so that no exact rational answer is the limit; resources {} and {} are the bottlenecks, \
-             and the closed form satisfies all conditions of the optimum in exact arithmetic; it is within {apart:.0e} of the \
-             floating-point answer",
+            "irrational, so that no exact rational answer is the limit; resources {} and {} are the \
+             bottlenecks, and the closed form satisfies all conditions of the optimum in exact arithmetic; it \
+             is within {apart:.0e} of the floating-point answer",
             pair[0] + 1,
             pair[1] + 1,
         ),

@@ -1,11 +1,11 @@
 //! Section 4: against dominant resource fairness.
 
 use evenhand_mechanisms::{Options, registry};
-use evenhand_problem::utilisation::by_resource;
+use evenhand_problem::utilisation::{by_resource, dominant_share};
 use evenhand_problem::{Allocation, Problem, Rational};
 
 use super::definition::segments;
-use super::setting::{answers, is_fair, loads, pool, pool_of, row, show};
+use super::setting::{answers, complaints, granted, loads, pool, pool_of, row, show};
 use crate::reproduce::{Entry, list, solve};
 
 /// Three users of two resources.
@@ -29,10 +29,26 @@ pub fn middle_resources(middle: usize) -> Result<Problem, String> {
 }
 
 pub fn entries() -> Result<Vec<Entry>, String> {
-    let mut entries = figure_2_entries()?;
+    let mut entries = vec![percentages()?];
+    entries.extend(figure_2_entries()?);
     entries.push(same_dominant_resource()?);
     entries.extend(utilisation()?);
     Ok(entries)
+}
+
+/// How much a user counts as having that uses so much of three resources.
+fn percentages() -> Result<Entry, String> {
+    let problem = pool(&["20/100 7/100 37/100"], "1")?;
+    let all = granted(&[Rational::from(1)]);
+    let found = [mean(&problem, &all), dominant_share(&problem, &all, 0)];
+    Ok(Entry {
+        id: "njc.asset-and-dominant-share".to_owned(),
+        source: "NJC, section 4: 20 %, 7 % and 37 % of three resources, by asset and by dominant share",
+        paper: "64/300, 37/100".to_owned(),
+        ours: list(&found),
+        agrees: Some(found.as_slice() == row("64/300 37/100")?),
+        note: String::new(),
+    })
 }
 
 /// What each user holds of each resource.
@@ -63,6 +79,8 @@ fn figure_2_entries() -> Result<Vec<Entry>, String> {
         })
     };
     let njc = all.only().ok_or("figure 2 has several answers")?;
+    let mean_njc = mean(&problem, &granted(njc));
+    let mean_drf = mean(&problem, &granted(&drf));
     Ok(vec![
         entry(
             "njc.figure-2.njc",
@@ -76,12 +94,16 @@ fn figure_2_entries() -> Result<Vec<Entry>, String> {
             "NJC, section 4 and Figure 2: DRF, amounts by user",
             ["0.4 0.08", "0.4 0.08", "0.2 0.4"],
             &drf,
-            &format!(
-                "fractions of the requests {}; {} justified complaints",
-                show(&drf),
-                if is_fair(&problem, &drf)? { "without" } else { "not without" }
-            ),
+            &format!("fractions of the requests {}; {}", show(&drf), complaints(&problem, &drf)?),
         )?,
+        Entry {
+            id: "njc.figure-2.utilisation".to_owned(),
+            source: "NJC, section 4: utilisation on Figure 2",
+            paper: "higher without complaints than with DRF".to_owned(),
+            ours: format!("mean utilisation {mean_njc} without complaints, {mean_drf} with DRF"),
+            agrees: Some(mean_njc > mean_drf),
+            note: String::new(),
+        },
     ])
 }
 
@@ -160,17 +182,17 @@ fn utilisation() -> Result<Vec<Entry>, String> {
         Entry {
             id: "njc.utilisation.four-resources".to_owned(),
             source,
-            paper: "on these four resources DRF has the higher utilisation".to_owned(),
+            paper: "a counter-example in which DRF has the higher utilisation".to_owned(),
             ours: format!("mean utilisation {four_njc} without complaints, {four_drf} with DRF"),
             agrees: Some(four_drf > four_njc),
             note:
-                "a counter-example only with more middle resources than the two printed: see the next entry"
+                "a tie with the four resources that are printed, two of them in the middle: see the next entry"
                     .to_owned(),
         },
         Entry {
             id: "njc.utilisation.middle-resources".to_owned(),
             source,
-            paper: "with many more middle resources DRF has the higher utilisation".to_owned(),
+            paper: "DRF has the higher utilisation if there are many more middle resources".to_owned(),
             ours: match ahead {
                 Some(middle) => format!("from {middle} middle resources on; {}", table.join(", ")),
                 None => format!("not seen; {}", table.join(", ")),

@@ -10,11 +10,12 @@ use evenhand_ode::pool::Pool;
 use evenhand_ode::trajectory::{TrajectorySettings, integrate};
 use evenhand_problem::number::{from_f64, to_f64};
 use evenhand_problem::{Problem, Rational};
+use evenhand_report::text::{number, percent};
 
 use super::definition::greedy;
 use super::drf::{allocate, figure_2, middle_resources, satiated};
-use super::optimum::alpha_fair;
-use super::setting::{answers, granted, holds, judge, loads, pool, pool_of, row, show, show_floats};
+use super::optimum::{alpha_fair, is_optimum};
+use super::setting::{answers, granted, holds, is_fair, judge, loads, pool, pool_of, row, show, show_floats};
 use super::yes;
 use crate::reproduce::Entry;
 
@@ -93,7 +94,7 @@ fn envy() -> Result<Entry, String> {
                 "at {} user {} would gain {} with the bundle of user {}",
                 show(&point),
                 pair.user + 1,
-                Rational::from(-pair.margin),
+                -pair.margin,
                 pair.envied + 1
             ),
             _ => format!("at {} nobody envies", show(&point)),
@@ -113,57 +114,88 @@ fn envy() -> Result<Entry, String> {
     })
 }
 
-/// The limit of the trajectory when user 1 asks for `request`: the tasks that it can run with what it
-/// is granted, its true request being `truth`; and the proven gap.
-fn useful(problem: &Problem, truth: &[Rational]) -> Result<(Rational, Rational), String> {
+/// What user 1 can run of its request `truth` with the fraction `granted` of what it asks for.
+fn useful(problem: &Problem, granted: &Rational, truth: &[Rational]) -> Rational {
+    let bundle = problem.demand(0, 0).iter().map(|d| Rational::from(d * granted));
+    let runs = bundle.zip(truth).filter(|(_, d)| !d.is_zero()).map(|(amount, d)| amount / d);
+    runs.min().unwrap_or_default().min(Rational::from(1))
+}
+
+/// What the limit of the trajectory grants to user 1, with its proven gap: 0 where the exact answer on
+/// the same face is the limit itself.
+fn limit(problem: &Problem) -> Result<(Rational, Rational), String> {
+    let exact = allocate(problem, "njc", &Options::exact())?;
+    if is_fair(problem, &exact)? && is_optimum(problem, &exact)? {
+        return Ok((exact[0].clone(), Rational::new()));
+    }
     let optimum = alpha_fair(problem, &Rational::from(1))?;
-    let granted = optimum.allocation.total(0);
-    let bundle = problem.demand(0, 0).iter().map(|d| Rational::from(d * &granted));
-    let useful = bundle.zip(truth).filter(|(_, d)| !d.is_zero()).map(|(amount, d)| amount / d).min();
-    Ok((useful.unwrap_or_default().min(Rational::from(1)), optimum.gap))
+    Ok((optimum.allocation.total(0), optimum.gap))
 }
 
 fn lie() -> Result<Entry, String> {
     let entitlements = "1/3 1/3 1/3";
+    let truth = row(TRUTH[0])?;
     let honest = pool(&TRUTH, entitlements)?;
     let lying = pool(&[LIE, TRUTH[1], TRUTH[2]], entitlements)?;
-    let truth = row(TRUTH[0])?;
-    let (before, gap_before) = useful(&honest, &truth)?;
-    let (after, gap_after) = useful(&lying, &truth)?;
-    let gain = Rational::from(&after - &before);
-    // The exact answers on the same faces, for what rational numbers say about it.
-    let exact = |problem: &Problem| {
-        let x = allocate(problem, "njc", &Options::exact())?;
-        if super::setting::is_fair(problem, &x)? {
-            Ok(x)
-        } else {
-            Err("an answer with a complaint".to_owned())
-        }
+    let [before, after] = [run(&honest, &truth)?, run(&lying, &truth)?];
+    let gain = Rational::from(&after.limit - &before.limit);
+    let whatever = match after.least > before.most {
+        true => "so that no way of choosing among them is strategy-proof",
+        false => "so that it depends on the choice among them",
     };
+    let shown = |request: &str| format!("({})", request.replace(' ', ", "));
     Ok(Entry {
         id: "njc.strategy-proof".to_owned(),
         source: "NJC, section 4: users do not benefit from lying",
         paper: "holds".to_owned(),
         ours: format!(
-            "user 1 can run {:.7} of its request when it tells the truth and {:.7} when it lies: {:.1} % of \
-             the request more",
-            to_f64(&before),
-            to_f64(&after),
-            to_f64(&gain) * 100.0
+            "user 1 can run {} of its request when it tells the truth and {} when it lies: {} of the request more",
+            number(&before.limit),
+            number(&after.limit),
+            percent(&gain),
         ),
-        agrees: Some(gain <= 0),
+        agrees: Some(gain <= 0 && after.most <= before.least),
         note: format!(
             "requests {}, equal entitlements; user 1 asks for {} instead. Both are limits of the trajectory, \
-             proven within {:.0e} and {:.0e} of the optimum; exact allocations without complaints on the same faces \
-             are {} and {}",
-            TRUTH.map(|r| format!("({})", r.replace(' ', ", "))).join(", "),
-            format!("({})", LIE.replace(' ', ", ")),
-            to_f64(&gap_before),
-            to_f64(&gap_after),
-            show(&exact(&honest)?),
-            show(&exact(&lying)?),
+             {} and {}. Over all allocations without complaints it can run {} to {} with the truth and {} to \
+             {} with the lie, {whatever}",
+            TRUTH.map(shown).join(", "),
+            shown(LIE),
+            proven(&before.gap),
+            proven(&after.gap),
+            number(&before.least),
+            number(&before.most),
+            number(&after.least),
+            number(&after.most),
         ),
     })
+}
+
+/// What user 1 can run of its true request.
+struct Run {
+    /// At the limit of the trajectory, proven within a gap.
+    limit: Rational,
+    gap: Rational,
+    /// Over all allocations without complaints: it grows with what user 1 is granted, so that the
+    /// vertices have the extremes.
+    least: Rational,
+    most: Rational,
+}
+
+fn run(problem: &Problem, truth: &[Rational]) -> Result<Run, String> {
+    let (granted, gap) = limit(problem)?;
+    let all = answers(problem)?.points;
+    let runs = || all.iter().map(|x| useful(problem, &x[0], truth));
+    Ok(Run {
+        limit: useful(problem, &granted, truth),
+        gap,
+        least: runs().min().unwrap_or_default(),
+        most: runs().max().unwrap_or_default(),
+    })
+}
+
+fn proven(gap: &Rational) -> String {
+    if gap.is_zero() { "without a gap".to_owned() } else { format!("within {:.0e}", to_f64(gap)) }
 }
 
 fn zero_entitlement() -> Result<Entry, String> {
@@ -179,7 +211,7 @@ fn zero_entitlement() -> Result<Entry, String> {
     let problem = pool_of(&requests, &[one.clone(), one.clone()])?;
     let claim = judge(&problem, &x, Axiom::ParetoOptimal)?;
     let better = match &claim.evidence {
-        Evidence::Better(tasks) => {
+        Evidence::Dominating(tasks) => {
             let total = |tasks: &Vec<(usize, Rational)>| tasks.iter().map(|(_, x)| x).sum();
             tasks.iter().map(total).collect::<Vec<Rational>>()
         }
@@ -198,8 +230,8 @@ fn zero_entitlement() -> Result<Entry, String> {
         ),
         agrees: Some(claim.holds == Some(true) || !satisfies),
         note: format!(
-            "requests (1, 0), (0, 1), entitlements 1, 0: resource 1 is a bottleneck of which user 2 holds 0 >= 0, \
-             and {} is better. The trajectory tends there: {} at c = {:.0e}. Problem files ask for positive weights",
+            "requests (1, 0), (0, 1), entitlements 1, 0: resource 1 is a bottleneck of which user 2 holds 0 >= \
+             0, and {} is better. The trajectory tends there: {} at c = {:.0e}. Problem files ask for positive weights",
             show(&better),
             show_floats(&end.x, 7),
             end.c,

@@ -84,7 +84,7 @@ pub fn entries() -> Result<Vec<Entry>, String> {
 fn lifted() -> Result<Entry, String> {
     let mut random = Pcg64Mcg::seed_from_u64(51);
     let (mut reduced, mut fair, mut above_1) = (0, 0, 0);
-    let instances = 100;
+    let instances = 400;
     for _ in 0..instances {
         let problem = random_pool(&mut random, 5, 3)?;
         let users = 0..problem.n_users();

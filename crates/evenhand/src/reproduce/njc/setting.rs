@@ -91,6 +91,18 @@ pub fn complains(problem: &Problem, x: &[Rational]) -> Result<Vec<bool>, String>
     Ok((0..problem.n_users()).map(complains).collect())
 }
 
+/// Who has a justified complaint, in words.
+pub fn complaints(problem: &Problem, x: &[Rational]) -> Result<String, String> {
+    let complains = complains(problem, x)?;
+    let users: Vec<String> =
+        (0..x.len()).filter(|&n| complains[n]).map(|n| format!("user {}", n + 1)).collect();
+    Ok(match users.as_slice() {
+        [] => "no justified complaint".to_owned(),
+        [user] => format!("a justified complaint of {user}"),
+        _ => format!("justified complaints of {}", users.join(" and ")),
+    })
+}
+
 /// Every allocation without a justified complaint.
 pub struct Answers {
     /// The vertices of all polytopes, each once, in ascending order.
@@ -110,7 +122,7 @@ impl Answers {
 
     /// The points, one after the other.
     pub fn show(&self) -> String {
-        self.points.iter().map(|point| show(point)).collect::<Vec<_>>().join(", ")
+        show_all(&self.points)
     }
 }
 
@@ -142,6 +154,11 @@ pub fn loads(problem: &Problem, x: &[Rational]) -> Vec<Rational> {
 /// `(1/2, 1)`.
 pub fn show(point: &[Rational]) -> String {
     format!("({})", list(point))
+}
+
+/// Points, one after the other.
+pub fn show_all(points: &[Vec<Rational>]) -> String {
+    points.iter().map(|point| show(point)).collect::<Vec<_>>().join(", ")
 }
 
 /// `(0.500000, 1.000000)`, to as many digits as asked for.

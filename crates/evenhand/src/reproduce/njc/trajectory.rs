@@ -57,8 +57,8 @@ fn entry(id: &str, source: &'static str, problem: &Problem) -> Result<Entry, Str
         ours: points.join(", "),
         agrees: None,
         note: format!(
-            "floating point: {steps} steps, equation (12) holds within {error:.0e}, and the last point is {:.0e} from the \
-             limit, which is found with a residual of {:.0e}. The paper prints no trajectory",
+            "floating point: {steps} steps, equation (12) holds within {error:.0e}, and the last point is \
+             {:.0e} from the limit, which is found with a residual of {:.0e}. The paper prints no trajectory",
             apart(&last, &limit.x),
             limit.residual,
         ),

@@ -1,9 +1,11 @@
 //! Section 5.3: two users.
 
+use std::collections::BTreeSet;
+
 use evenhand_exact::Axiom;
 use evenhand_problem::{Problem, Rational};
 
-use super::setting::{answers, holds, judge, loads, pool, row};
+use super::setting::{answers, holds, judge, loads, pool, row, show_all};
 use crate::reproduce::Entry;
 
 const FIGURE_3: [&str; 2] = ["1/4 2/3 1", "1 2/3 0"];
@@ -20,6 +22,7 @@ pub fn entries() -> Result<Vec<Entry>, String> {
 
 fn figure_3() -> Result<Vec<Entry>, String> {
     let problem = pool(&FIGURE_3, "1/2 1/2")?;
+    let corners_of_d = corners_of_d(&problem)?;
     let x = row("2/3 11/12")?;
     let load = loads(&problem, &x).swap_remove(0);
     let feasible = holds(&problem, &x, Axiom::Feasible)?;
@@ -44,6 +47,19 @@ fn figure_3() -> Result<Vec<Entry>, String> {
             note: "the figure is drawn, its numbers are not in the text".to_owned(),
         },
         Entry {
+            id: "njc.figure-3.region".to_owned(),
+            source: "NJC, section 5.2: the region D is a simplex",
+            paper: "the convex hull of N affinely independent points".to_owned(),
+            ours: format!(
+                "N = 2, the convex hull of {} points: {}",
+                corners_of_d.len(),
+                show_all(&corners_of_d)
+            ),
+            agrees: Some(corners_of_d.len() == problem.n_users() + 1),
+            note: "Figure 3: a polytope, and no simplex, which would have N + 1 corners; nothing in the proof needs it to be one"
+                .to_owned(),
+        },
+        Entry {
             id: "njc.figure-3.impossible-point".to_owned(),
             source: "NJC, section 5.2 and Figure 3: resource 1 at (2/3, 11/12)",
             paper: "13/12".to_owned(),
@@ -64,6 +80,35 @@ fn figure_3() -> Result<Vec<Entry>, String> {
             ),
         },
     ])
+}
+
+/// The corners of the region of two users' feasible allocations: where two bounds meet within all
+/// others.
+fn corners_of_d(problem: &Problem) -> Result<Vec<Vec<Rational>>, String> {
+    let number = |value: i32| Rational::from(value);
+    // Bounds a x1 + b x2 = c.
+    let mut bounds: Vec<[Rational; 3]> =
+        [[1, 0, 0], [0, 1, 0], [1, 0, 1], [0, 1, 1]].map(|bound| bound.map(number)).into();
+    for r in 0..problem.n_resources() {
+        bounds.push([problem.demand(0, 0)[r].clone(), problem.demand(1, 0)[r].clone(), number(1)]);
+    }
+    let det = |a: &Rational, b: &Rational, c: &Rational, d: &Rational| {
+        Rational::from(a * d) - Rational::from(b * c)
+    };
+    let mut corners = BTreeSet::new();
+    for (k, [a, b, c]) in bounds.iter().enumerate() {
+        for [d, e, f] in &bounds[..k] {
+            let area = det(a, b, d, e);
+            if area.is_zero() {
+                continue;
+            }
+            let corner = vec![det(c, b, f, e) / &area, det(a, c, d, f) / &area];
+            if holds(problem, &corner, Axiom::Feasible)? {
+                corners.insert(corner);
+            }
+        }
+    }
+    Ok(corners.into_iter().collect())
 }
 
 /// Whether two of the bounds hold with equality, `x_i <= 1` among them.
