@@ -2,10 +2,10 @@
 """The trajectory of No Justified Complaints, equation 13, by scipy's Runge-Kutta methods.
 
     trajectory.py FILE --c-max C [--method RK45|DOP853] [--solves woodbury|dense]
-        [--state plain|slacks] [--tolerance T] [--answer FILE] [--repetitions N]
+        [--state literal|plain|slacks] [--tolerance T] [--answer FILE] [--repetitions N]
 
 x_i (sum_j r_ij / s_j + 1 / (cap_i - x_i)) = c e_i, s = 1 - R^T x, from x(0) = 0 in c up to 1, then in
-ln c. plain: the state is x, so that errors are relative to x alone; slacks: the state has the slacks
+ln c. literal: the state is x, and c the variable to the end; plain: the state is x, so that errors are relative to x alone; slacks: the state has the slacks
 and the distances from the caps in it as well, so that errors are relative to them too.
 Timed: the integration, not reading the file.
 """
@@ -34,7 +34,7 @@ def integrate(pool, method, solves, state, tolerance, c_max):
         return z - U @ np.linalg.solve(np.diag(s * s) + R.T @ U, R.T @ z)
 
     def f(c, y):
-        if state == "plain":
+        if state != "slacks":
             x = y
             return slope(x, cap - x, 1 - x @ R)
         x, d, s = y[:n], y[n : 2 * n], y[2 * n :]
@@ -45,11 +45,14 @@ def integrate(pool, method, solves, state, tolerance, c_max):
         c = np.exp(t)
         return c * f(c, y)
 
-    y = np.zeros(n) if state == "plain" else np.concatenate([np.zeros(n), cap, np.ones(m)])
+    y = np.zeros(n) if state != "slacks" else np.concatenate([np.zeros(n), cap, np.ones(m)])
     small = FLOOR / n
-    scale = np.full(n, small) if state == "plain" else np.concatenate([np.full(2 * n, small), np.zeros(m)])
+    scale = np.full(n, small) if state != "slacks" else np.concatenate([np.full(2 * n, small), np.zeros(m)])
     evaluations = 0
-    for run, start, end in ((f, 0.0, min(1.0, c_max)), (g, 0.0, np.log(c_max))):
+    phases = ((f, 0.0, min(1.0, c_max)), (g, 0.0, np.log(c_max)))
+    if state == "literal":
+        phases = ((f, 0.0, c_max),)
+    for run, start, end in phases:
         if end <= start:
             break
         found = solve_ivp(run, (start, end), y, method=method, rtol=tolerance, atol=tolerance * scale)
@@ -66,7 +69,7 @@ def main():
     parser.add_argument("pool")
     parser.add_argument("--method", choices=["RK45", "DOP853"], default="RK45")
     parser.add_argument("--solves", choices=["woodbury", "dense"], default="woodbury")
-    parser.add_argument("--state", choices=["plain", "slacks"], default="plain")
+    parser.add_argument("--state", choices=["literal", "plain", "slacks"], default="plain")
     parser.add_argument("--tolerance", type=float, default=1e-6)
     parser.add_argument("--c-max", type=float, required=True)
     parser.add_argument("--answer")

@@ -74,13 +74,18 @@ fn table(
     };
     use How::{Ours, Scipy};
     let contenders = [
+        contender("evenhand Dop853, 1e-2", Ours("dop853", "1e-2")),
+        contender("evenhand Dopri5, 1e-3", Ours("dopri5", "1e-3")),
+        contender("evenhand Dop853, 1e-4", Ours("dop853", "1e-4")),
         contender("evenhand Dopri5, 1e-6", Ours("dopri5", "1e-6")),
         contender("evenhand Dop853, 1e-6", Ours("dop853", "1e-6")),
         contender("evenhand Dop853, 1e-8", Ours("dop853", "1e-8")),
+        contender("scipy RK45 Woodbury, in c, 1e-6", Scipy("RK45", "1e-6", "woodbury", "literal")),
         contender("scipy RK45 Woodbury, x alone, 1e-6", Scipy("RK45", "1e-6", "woodbury", "plain")),
         contender("scipy RK45 Woodbury, x alone, 1e-9", Scipy("RK45", "1e-9", "woodbury", "plain")),
         contender("scipy RK45 Woodbury, with slacks, 1e-6", Scipy("RK45", "1e-6", "woodbury", "slacks")),
         contender("scipy DOP853 Woodbury, with slacks, 1e-8", Scipy("DOP853", "1e-8", "woodbury", "slacks")),
+        contender("scipy RK45 dense, in c, 1e-6", Scipy("RK45", "1e-6", "dense", "literal")),
         contender("scipy RK45 dense, x alone, 1e-6", Scipy("RK45", "1e-6", "dense", "plain")),
         contender("scipy RK45 dense, with slacks, 1e-6", Scipy("RK45", "1e-6", "dense", "slacks")),
     ];
