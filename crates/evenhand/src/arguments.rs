@@ -105,11 +105,14 @@ pub struct Solve {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Goal {
     /// The most used parts of all resources of all servers together
-    MaxUtilisation,
+    #[value(name = "max-utilisation")]
+    Utilisation,
     /// The largest least dominant share by weight of the users that want more
-    MaxMinShare,
+    #[value(name = "max-min-share")]
+    MinShare,
     /// The most tasks
-    MaxTasks,
+    #[value(name = "max-tasks")]
+    Tasks,
 }
 
 #[derive(Debug, Args)]

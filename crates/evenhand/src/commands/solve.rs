@@ -50,9 +50,9 @@ pub fn run(call: &Solve, common: &Common) -> Result<ExitCode, Failure> {
 
 fn goal(named: arguments::Goal) -> Goal {
     match named {
-        arguments::Goal::MaxUtilisation => Goal::MaxUtilisation,
-        arguments::Goal::MaxMinShare => Goal::MaxMinShare,
-        arguments::Goal::MaxTasks => Goal::MaxTasks,
+        arguments::Goal::Utilisation => Goal::MaxUtilisation,
+        arguments::Goal::MinShare => Goal::MaxMinShare,
+        arguments::Goal::Tasks => Goal::MaxTasks,
     }
 }
 
