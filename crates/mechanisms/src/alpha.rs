@@ -101,16 +101,32 @@ impl Mechanism for AlphaFair {
         }
         let point = fair_sum::maximise(&constraints, fair_sum::near(&alpha), share.as_ref())
             .map_err(|source| MechanismError::Continuous { mechanism: self.info.id, source })?;
-        let allocation = Allocation {
-            mechanism: Some(self.info.id.to_owned()),
-            alpha: self.alpha.is_none().then(|| alpha.clone()),
-            criterion: options.criterion,
-            arithmetic: options.arithmetic,
-            tasks: rounding::feasible(&constraints, point.tasks()),
-            ..Allocation::default()
+        let outcome = |tasks| {
+            let allocation = Allocation {
+                mechanism: Some(self.info.id.to_owned()),
+                alpha: self.alpha.is_none().then(|| alpha.clone()),
+                criterion: options.criterion,
+                arithmetic: options.arithmetic,
+                tasks,
+                ..Allocation::default()
+            };
+            let findings = proportional::findings(problem, &allocation, &alpha, share.as_ref(), &point);
+            Outcome { findings, ..Outcome::of(allocation) }
         };
-        let findings = proportional::findings(problem, &allocation, &alpha, share.as_ref(), &point);
-        Ok(Outcome { findings, ..Outcome::of(allocation) })
+        let near = outcome(rounding::feasible(&constraints, point.tasks()));
+        if options.arithmetic == Arithmetic::Float {
+            return Ok(near);
+        }
+        // In rational numbers what has run out can run out exactly; the gap must not suffer.
+        let tight = proportional::tight(&constraints, &point).map(outcome);
+        Ok(match (tight, &near.findings.gap) {
+            (Some(tight), Some(gap))
+                if tight.findings.gap.as_ref().is_some_and(|g| *g <= Rational::from(gap * 16)) =>
+            {
+                tight
+            }
+            _ => near,
+        })
     }
 
     fn axiom(&self, allocation: &Allocation) -> Option<(Axiom, Parameters)> {

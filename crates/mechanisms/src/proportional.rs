@@ -1,15 +1,18 @@
 //! What proves, or refutes, that an allocation maximises a sum of utilities: prices with their exact
 //! gap, or an allocation with a larger sum.
 
+use evenhand_exact::axiom::feasible;
 use evenhand_exact::axiom::proportional::{gap, has_nothing, lift_prices, worth};
 use evenhand_exact::{Axiom, Claim, Evidence, Instance, Parameters, Prices, ShareCoefficients};
+use evenhand_lp::njc::{Face, Tasks, Witness, entitlements};
 use evenhand_lp::weighted_sum::{SumGoal, maximise_sum, maximise_sum_float};
 use evenhand_ode::cluster;
 use evenhand_problem::number::from_f64;
-use evenhand_problem::{Allocation, Problem, Rational};
+use evenhand_problem::{Allocation, Constraints, Problem, Rational, Sharing};
 
 use crate::fair_sum::{self, FairPoint, near};
 use crate::mechanism::{Findings, Status};
+use crate::njc::{face, lift::lift};
 use crate::rounding;
 
 /// The prices of `point` as evidence about `allocation`, with the gap that they prove.
@@ -32,6 +35,28 @@ pub fn findings(
     };
     Findings { prices, gap, status: Some(status), iterations: Some(point.iterations), ..Findings::default() }
 }
+
+/// An exact allocation near `point` whose saturated rows are saturated exactly, with exactly all tasks
+/// for those that have them; `None` where there is none, or it does not fit.
+pub fn tight(constraints: &Constraints<'_>, point: &FairPoint) -> Option<Tasks> {
+    let entitlements = entitlements(constraints);
+    let rows = constraints.rows().iter().enumerate();
+    let saturated = rows.filter(|(row, at)| point.row_slack[*row] < SATURATED && !at.capacity.is_zero());
+    let bottlenecks: Vec<usize> = saturated.map(|(row, _)| row).collect();
+    let satisfied = |slack: &f64| (*slack < SATURATED).then_some(Witness::Satisfied);
+    let witnesses = point.user_slack.iter().map(satisfied).collect();
+    let face = face::read(constraints, point, &entitlements, SATURATED);
+    let face = face.unwrap_or(Face { bottlenecks, witnesses });
+    let rounded = |value| from_f64(value).unwrap_or_default();
+    let tasks = lift(constraints, point, &face, &entitlements, rounded)?;
+    let allocation = Allocation { sharing: Sharing::Rdm, tasks, ..Allocation::default() };
+    let instance = Instance::new(constraints.problem(), &allocation).ok()?;
+    let fits = feasible::tightest(&instance).is_none_or(|(_, margin)| margin >= 0);
+    fits.then_some(allocation.tasks)
+}
+
+/// Part of a row or of a limit that counts as nothing left.
+const SATURATED: f64 = 1e-8;
 
 /// Prices of many digits as evidence about `allocation`, with the gap that they prove.
 pub fn of_prices(

@@ -10,7 +10,6 @@ use evenhand_lp::njc::{Face, Tasks, Witness};
 use evenhand_problem::{Constraints, Rational};
 
 use crate::fair_sum::{FairPoint, near};
-use crate::rounding::short;
 
 /// Part of a user's tasks below which a placement is nothing but the method's distance from the
 /// wall.
@@ -32,20 +31,22 @@ struct Movable {
     room: f64,
 }
 
-/// An exact allocation near `point` with the rows of `face` saturated; whether it is an answer is for
-/// the exact check to say. `None` where no such correction exists.
+/// An exact allocation near `point` with the rows of `face` saturated and its satisfied users
+/// satisfied; whether it is an answer is for the exact check to say. `rounded` makes numbers that will
+/// be corrected anyway. Users without a witness are free. `None` where no such correction exists.
 pub fn lift(
     constraints: &Constraints<'_>,
     point: &FairPoint,
     face: &Face,
     entitlements: &[Rational],
+    rounded: fn(f64) -> Rational,
 ) -> Option<Tasks> {
     let mut tasks: Tasks = Vec::with_capacity(point.places.len());
     let mut movable = Vec::new();
     for (n, places) in point.places.iter().enumerate() {
         let total: f64 = places.iter().map(|place| place.tasks).sum();
         let used: Vec<_> = places.iter().filter(|p| p.tasks > NOTHING * total).collect();
-        let mut list: Vec<(usize, Rational)> = used.iter().map(|p| (p.server, short(p.tasks))).collect();
+        let mut list: Vec<(usize, Rational)> = used.iter().map(|p| (p.server, rounded(p.tasks))).collect();
         match face.witnesses[n] {
             Some(Witness::Satisfied) => {
                 let limit = constraints.problem().users()[n].tasks()?;
@@ -62,7 +63,7 @@ pub fn lift(
                 let place = used.iter().position(|p| p.server == server)?;
                 let least = threshold(constraints, n, row, &entitlements[n])?;
                 let above = used[place].tasks - near(&least);
-                let free = if point.user_slack[n].is_finite() { point.user_slack[n] * total } else { total };
+                let free = left(point, n, total);
                 for other in (0..used.len()).filter(|k| *k != place) {
                     movable.push(Movable {
                         user: n,
@@ -77,7 +78,12 @@ pub fn lift(
                     movable.push(Movable { user: n, place, from: None, room: above.min(free) });
                 }
             }
-            None => {}
+            None => {
+                let free = left(point, n, total);
+                for (place, used) in used.iter().enumerate() {
+                    movable.push(Movable { user: n, place, from: None, room: used.tasks.min(free) });
+                }
+            }
         }
         tasks.push(list);
     }
@@ -86,6 +92,11 @@ pub fn lift(
         list.retain(|(_, x)| !x.is_zero());
     }
     Some(tasks)
+}
+
+/// How far user `n` is from all its tasks.
+fn left(point: &FairPoint, n: usize, total: f64) -> f64 {
+    if point.user_slack[n].is_finite() { point.user_slack[n] * total } else { total }
 }
 
 /// `e_n C / d`: the tasks that are the user's entitlement of the row.

@@ -6,8 +6,8 @@
 //! exact answer is a rational allocation on the same face of the set of NJC allocations, with the
 //! same bottlenecks and witnesses (fact 4).
 
-mod face;
-mod lift;
+pub(crate) mod face;
+pub(crate) mod lift;
 mod reduce;
 mod select;
 
@@ -20,6 +20,7 @@ use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, S
 use self::reduce::Reduction;
 use crate::fair_sum::{self, FairPoint};
 use crate::mechanism::{Findings, Info, Mechanism, MechanismError, OptionName, Options, Outcome};
+use crate::rounding::short;
 use crate::{proportional, rounding};
 
 /// No Justified Complaints.
@@ -152,7 +153,7 @@ fn exactly(constraints: &Constraints<'_>, point: &FairPoint) -> Result<Outcome, 
         if tried.contains(&face) {
             continue;
         }
-        let lifted = lift::lift(constraints, point, &face, &entitlements);
+        let lifted = lift::lift(constraints, point, &face, &entitlements, short);
         if let Some(outcome) = lifted.and_then(|tasks| accept(constraints.problem(), tasks)) {
             return Ok(outcome);
         }
