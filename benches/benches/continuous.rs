@@ -50,13 +50,13 @@ fn trajectory(bencher: Bencher, method: &str) {
 
 /// 27 classes, 3 resources, with the exact gap: the optimum in `evenhand_ode::cluster`, the rounding
 /// and the proof.
-#[divan::bench(args = [100, 300])]
+#[divan::bench(args = [30, 100])]
 fn cluster_proportional(bencher: Bencher, users: usize) {
     let problem = general(27, 3, users, 1, Tasks::Finite).unwrap();
     bencher.bench(|| assert!(allocate(&problem, "proportional", &Options::float())));
 }
 
-#[divan::bench(args = [100, 300])]
+#[divan::bench(args = [30, 100])]
 fn cluster_njc_exact(bencher: Bencher, users: usize) {
     let problem = general(27, 3, users, 1, Tasks::Finite).unwrap();
     bencher.bench(|| assert!(allocate(&problem, "njc", &Options::exact())));

@@ -93,6 +93,8 @@ fn table(axis: &Axis, settings: &Settings, keep: &mut dyn FnMut(Value)) -> Resul
             let outcomes = measure(axis, size, &file, column, settings);
             for (outcome, what) in outcomes.iter().zip(["allocate", "check"]) {
                 time.push(match outcome {
+                    // It has given up: its time says nothing.
+                    Ok(line) if line["status"] == "limit" => "limit".to_owned(),
                     Ok(_) => field(outcome, "median").map_or("–".to_owned(), seconds),
                     Err(why) if why.starts_with("more than") => why.clone(),
                     Err(why) => {

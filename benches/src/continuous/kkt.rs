@@ -19,12 +19,13 @@ impl Residual {
     /// The largest.
     #[must_use]
     pub fn worst(&self) -> f64 {
-        let worst = self.primal.max(self.complementarity).max(self.stationarity);
-        if [self.primal, self.complementarity, self.stationarity].iter().any(|value| value.is_nan()) {
-            return f64::INFINITY;
-        }
-        worst
+        self.primal.max(self.complementarity).max(self.stationarity)
     }
+}
+
+/// The greater one; infinite where something is no number.
+fn greater(a: f64, b: f64) -> f64 {
+    if b.is_nan() { f64::INFINITY } else { a.max(b) }
 }
 
 /// Of the allocation `x` with `prices`.
@@ -35,8 +36,8 @@ pub fn residual(pool: &Pool, x: &[f64], prices: &[f64]) -> Residual {
     let mut found = Residual { primal: 0.0, complementarity: 0.0, stationarity: 0.0 };
     for (usage, price) in usage.iter().zip(prices) {
         let slack = 1.0 - usage.value();
-        found.primal = found.primal.max(-slack);
-        found.complementarity = found.complementarity.max((price * slack).abs()).max(-price);
+        found.primal = greater(found.primal, -slack);
+        found.complementarity = greater(found.complementarity, (price * slack).abs().max(-price));
     }
     for (user, &x) in x.iter().enumerate() {
         let (cap, e) = (pool.caps()[user], pool.entitlements()[user] / total);
@@ -45,8 +46,8 @@ pub fn residual(pool: &Pool, x: &[f64], prices: &[f64]) -> Residual {
             paid.add_product(request, price);
         }
         let q = (e / cap - paid.value()).max(0.0);
-        found.primal = found.primal.max(x / cap - 1.0);
-        found.stationarity = found.stationarity.max((x * (paid.value() + q) / e - 1.0).abs());
+        found.primal = greater(found.primal, x / cap - 1.0);
+        found.stationarity = greater(found.stationarity, (x * (paid.value() + q) / e - 1.0).abs());
     }
     found
 }
@@ -60,12 +61,13 @@ pub fn off_trajectory(pool: &Pool, x: &[f64], c: f64) -> f64 {
     let mut worst = 0.0_f64;
     for (user, &x) in x.iter().enumerate() {
         let distance = pool.caps()[user] - x;
-        if distance <= 0.0 || slacks.iter().any(|&slack| slack.is_nan() || slack <= 0.0) {
+        if distance.is_nan() || distance <= 0.0 || slacks.iter().any(|&slack| slack.is_nan() || slack <= 0.0)
+        {
             return f64::INFINITY;
         }
         let pull: f64 = pool.request_row(user).iter().zip(&slacks).map(|(r, s)| r / s).sum();
         let share = pool.entitlements()[user] / total;
-        worst = worst.max((x * (pull + 1.0 / distance) / (c * share) - 1.0).abs());
+        worst = greater(worst, (x * (pull + 1.0 / distance) / (c * share) - 1.0).abs());
     }
     worst
 }

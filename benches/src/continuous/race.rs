@@ -66,7 +66,10 @@ impl Row {
     #[must_use]
     pub fn time(&self) -> String {
         match &self.line {
-            Ok(_) => self.median().map_or("–".to_owned(), micro),
+            Ok(line) => {
+                let gave_up = if line["status"] == "limit" { ", then gave up" } else { "" };
+                self.median().map_or("–".to_owned(), |time| micro(time) + gave_up)
+            }
             Err(why) if why.starts_with("more than") => why.clone(),
             Err(_) => "failed".to_owned(),
         }
