@@ -71,7 +71,7 @@ pub struct Solve {
     /// Problem file (JSON)
     pub problem: PathBuf,
     /// Mechanism by name: drf, drfh (c-drfh), cdrf, tsf, asset, per-server-drf, generic, utilitarian,
-    /// proportional, alpha, njc
+    /// proportional, alpha, njc, ps-dsf-tdm
     #[arg(long, short)]
     pub mechanism: String,
     /// alpha: the exponent, positive; 1 is proportional fairness, large is close to max-min
@@ -167,6 +167,9 @@ pub struct Compare {
     /// Mechanism to show; may be given several times (default: all)
     #[arg(long = "mechanism", short, value_name = "NAME")]
     pub mechanisms: Vec<String>,
+    /// The exponent of alpha, which is left out without one
+    #[arg(long, value_name = "A", allow_hyphen_values = true)]
+    pub alpha: Option<String>,
 }
 
 #[derive(Debug, Args)]

@@ -5,7 +5,7 @@ use evenhand_problem::utilisation::by_resource;
 use evenhand_problem::{Allocation, Problem, Rational};
 
 use crate::certify::{Request, certify, default_requests};
-use crate::mechanism::{Mechanism, MechanismError, Options};
+use crate::mechanism::{Mechanism, MechanismError, OptionName, Options};
 use crate::registry;
 
 /// One mechanism's column of the comparison.
@@ -55,10 +55,11 @@ fn requests(allocation: &Allocation) -> Vec<Request> {
 
 /// Solves `problem` exactly under every mechanism and examines the results.
 ///
-/// `progress` is called with the name of each mechanism before it is run.
+/// `alpha` is the exponent of alpha fairness, which does not apply without one. `progress` is called with the name of each mechanism before it is run.
 pub fn compare(
     problem: &Problem,
     mechanisms: &[&'static dyn Mechanism],
+    alpha: Option<&Rational>,
     mut progress: impl FnMut(&'static str),
 ) -> Vec<Column> {
     let best = utilitarian_value(problem);
@@ -67,7 +68,9 @@ pub fn compare(
         .map(|mechanism| {
             let name = mechanism.info().id;
             progress(name);
-            let result = match mechanism.allocate(problem, &Options::exact()) {
+            let takes_alpha = mechanism.options().contains(&OptionName::Alpha);
+            let alpha = alpha.filter(|_| takes_alpha).cloned();
+            let result = match mechanism.allocate(problem, &Options { alpha, ..Options::exact() }) {
                 Ok(outcome) => judge(problem, outcome.allocation, best.as_ref()),
                 Err(MechanismError::NotApplicable { why, .. }) => Err(NoResult::NotApplicable(why)),
                 Err(error @ MechanismError::NeedsOption { .. }) => {

@@ -164,7 +164,7 @@ pub struct Findings {
     pub gap: Option<Rational>,
     /// By user: what answers its complaint.
     pub witnesses: Option<Vec<Option<Witness>>>,
-    /// Saturated rows that witnesses name, ascending.
+    /// Saturated rows, ascending.
     pub bottlenecks: Option<Vec<usize>>,
     /// What was selected among all allocations that the mechanism allows.
     pub selected: Option<Selected>,

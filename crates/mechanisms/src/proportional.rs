@@ -26,14 +26,29 @@ pub fn findings(
     let proven = Instance::new(problem, allocation).ok().and_then(|instance| {
         let prices = prices_of(&instance, alpha, share, point)?;
         let gap = gap(&instance, alpha, share, &prices).ok()?;
-        Some((prices, gap))
+        let is_small = gap <= spent(instance.constraints(), &prices) * Rational::from(SOLVED);
+        Some((prices, gap, is_small))
     });
-    let (prices, gap) = proven.unzip();
+    // What is not proven is not solved.
+    let is_proven = proven.as_ref().is_some_and(|(_, _, is_small)| *is_small);
+    let (prices, gap) = proven.map(|(prices, gap, _)| (prices, gap)).unzip();
     let status = match point.status {
-        cluster::Status::Solved => Status::Solved,
-        cluster::Status::Limit => Status::Limit,
+        cluster::Status::Solved if is_proven => Status::Solved,
+        _ => Status::Limit,
     };
     Findings { prices, gap, status: Some(status), iterations: Some(point.iterations), ..Findings::default() }
+}
+
+/// Gap, as a part of all that is worth its price, up to which an answer counts as solved.
+const SOLVED: (u32, u32) = (1, 1_000_000);
+
+/// What the capacities and the task limits are worth at `prices`.
+fn spent(constraints: &Constraints<'_>, prices: &Prices) -> Rational {
+    let rows = constraints.rows().iter().zip(&prices.rows);
+    let rows = rows.map(|(row, price)| Rational::from(&row.capacity * price));
+    let users = constraints.problem().users().iter().zip(&prices.users);
+    let users = users.filter_map(|(user, price)| Some(Rational::from(user.tasks()? * price)));
+    rows.sum::<Rational>() + users.sum::<Rational>()
 }
 
 /// An exact allocation near `point` whose saturated rows are saturated exactly, with exactly all tasks

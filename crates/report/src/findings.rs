@@ -28,7 +28,7 @@ pub(crate) fn findings(problem: &Problem, outcome: &Outcome) -> String {
         let names: Vec<String> =
             priced.map(|(row, price)| format!("{} {}", place(row), number(price))).collect();
         if !names.is_empty() {
-            lines.push(format!("Prices of one unit: {}.", names.join(", ")));
+            lines.push(format!("Prices of one unit: {}.", first(&names)));
         }
     }
     if let Some(gap) = &findings.gap {
@@ -58,6 +58,15 @@ pub(crate) fn findings(problem: &Problem, outcome: &Outcome) -> String {
     }
     lines.into_iter().map(|line| line + "\n").collect()
 }
+
+/// The first few, and how many more there are.
+fn first(names: &[String]) -> String {
+    let shown = names[..names.len().min(LONGEST)].join(", ");
+    if names.len() > LONGEST { format!("{shown} and {} more", names.len() - LONGEST) } else { shown }
+}
+
+/// Names that are shown in one line.
+const LONGEST: usize = 8;
 
 /// Prices below this are what a method leaves of 0.
 const SMALL_PRICE: f64 = 1e-12;

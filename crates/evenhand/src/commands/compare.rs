@@ -10,7 +10,7 @@ use evenhand::{Problem, report};
 use indicatif::ProgressBar;
 use serde_json::{Map, Value, json};
 
-use super::mechanism;
+use super::{alpha, mechanism};
 use crate::arguments::{Common, Compare, Format};
 use crate::failure::Failure;
 use crate::{files, output};
@@ -22,11 +22,12 @@ pub fn run(call: &Compare, common: &Common) -> Result<ExitCode, Failure> {
     };
     let mut seen = std::collections::HashSet::new();
     mechanisms.retain(|mechanism| seen.insert(mechanism.info().id));
+    let alpha = alpha(call.alpha.as_deref())?;
     let problem = files::problem(&call.problem, common)?;
     // Draws on a terminal only, on standard error.
     let bar = if common.quiet { ProgressBar::hidden() } else { ProgressBar::new_spinner() };
     bar.enable_steady_tick(Duration::from_millis(120));
-    let columns = compare(&problem, &mechanisms, |name| bar.set_message(name));
+    let columns = compare(&problem, &mechanisms, alpha.as_ref(), |name| bar.set_message(name));
     bar.finish_and_clear();
     match common.format {
         Format::Json => output::json(&document(&problem, &columns))?,

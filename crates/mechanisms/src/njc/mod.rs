@@ -15,7 +15,7 @@ use evenhand_exact::axiom::feasible;
 use evenhand_exact::axiom::njc::examine;
 use evenhand_exact::{Axiom, Instance, Parameters};
 use evenhand_lp::njc::{Face, Limits, Tasks, Witness, entitlements, enumerate, member};
-use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Sharing};
+use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Row, Sharing};
 
 use self::reduce::Reduction;
 use crate::fair_sum::{self, FairPoint};
@@ -121,9 +121,10 @@ impl Njc {
             });
         }
         let allocation = Allocation { mechanism: Some(INFO.id.to_owned()), tasks, ..Allocation::default() };
-        let witnesses = Instance::new(problem, &allocation).ok().and_then(|instance| examine(&instance));
-        let witnesses = witnesses.map(|found| found.witnesses);
-        let bottlenecks = witnesses.as_deref().map(named);
+        let instance = Instance::new(problem, &allocation).ok();
+        let witnesses = instance.as_ref().and_then(examine).map(|found| found.witnesses);
+        let rounding = Rational::from((1, 1_000_000_000));
+        let bottlenecks = instance.map(|instance| saturated(&instance, &rounding));
         let findings = Findings { witnesses, bottlenecks, status, iterations, ..Findings::default() };
         Ok(Outcome { findings, ..Outcome::of(allocation) })
     }
@@ -139,7 +140,7 @@ fn in_floating_point(constraints: &Constraints<'_>, point: &FairPoint) -> Outcom
     let mut findings = proportional::findings(problem, &allocation, &Rational::from(1), None, point);
     let entitlements = entitlements(constraints);
     let face = TOLERANCES.iter().find_map(|t| face::read(constraints, point, &entitlements, *t).ok());
-    findings.bottlenecks = face.as_ref().map(|face| named(&face.witnesses));
+    findings.bottlenecks = face.as_ref().map(|face| face.bottlenecks.clone());
     findings.witnesses = face.map(|face| face.witnesses);
     Outcome { findings, ..Outcome::of(allocation) }
 }
@@ -192,6 +193,15 @@ fn accept(problem: &Problem, tasks: Tasks) -> Option<Outcome> {
     let findings =
         Findings { bottlenecks: Some(named(&witnesses)), witnesses: Some(witnesses), ..Findings::default() };
     Some(Outcome { findings, ..Outcome::of(allocation) })
+}
+
+/// The rows of which no more than a part is free, ascending.
+fn saturated(instance: &Instance<'_>, part: &Rational) -> Vec<usize> {
+    let rows = instance.constraints().rows().iter().enumerate();
+    let full = |(row, at): &(usize, &Row)| {
+        !at.capacity.is_zero() && instance.slack(*row) <= Rational::from(&at.capacity * part)
+    };
+    rows.filter(full).map(|(row, _)| row).collect()
 }
 
 /// The rows that witnesses name, ascending.

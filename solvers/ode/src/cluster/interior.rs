@@ -26,6 +26,9 @@ impl Default for Settings {
 
 /// Residual at which the next exponent may be tried.
 const ROUGH: f64 = 1e-2;
+/// Residual of the user that is worst off, relative to its own worth, with which a point counts as
+/// solved.
+const OF_ONE_USER: f64 = 1e-5;
 /// Residual of rounding.
 const LEAST_RESIDUAL: f64 = 1e-17;
 /// Part of the way to the wall that a step goes.
@@ -64,6 +67,8 @@ pub struct ClusterPoint {
     pub iterations: usize,
     /// Complementarity and residuals, relative to `sum_n w_n U_n^(1-a)`.
     pub residual: f64,
+    /// The same of the user that is worst off, relative to its own `w_n U_n^(1-a)`.
+    pub worst: f64,
 }
 
 /// Maximises the sum of utilities of `cluster`.
@@ -158,6 +163,8 @@ fn finish(objective: &Objective<'_>, run: &Run, tolerance: f64) -> ClusterPoint 
     };
     let nobody = objective.cluster.users.is_empty();
     let residual = if nobody { 0.0 } else { run.residual };
+    let worst = Residuals::new(objective, &run.point).worst(objective.cluster, &run.point);
+    let solved = residual <= tolerance && (nobody || worst <= OF_ONE_USER);
     let limit_price = |(n, (user, at)): (usize, (&Scaled, &UserPoint))| {
         let Some(part) = user.part.first() else { return 0.0 };
         let per_task = part / user.gamma[0];
@@ -177,7 +184,8 @@ fn finish(objective: &Objective<'_>, run: &Run, tolerance: f64) -> ClusterPoint 
         user_slack: users()
             .map(|(user, at)| if user.part.is_empty() { f64::INFINITY } else { at.h })
             .collect(),
-        status: if residual <= tolerance { Status::Solved } else { Status::Limit },
+        status: if solved { Status::Solved } else { Status::Limit },
+        worst: if nobody { 0.0 } else { worst },
         iterations: run.iterations,
         residual,
     }

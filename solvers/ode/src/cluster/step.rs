@@ -62,6 +62,27 @@ impl Residuals {
         (complementarity(point) + self.infeasibility(point)) / total
     }
 
+    /// What is not 0 yet of the user that is worst off, relative to its own `lambda U`. Exponents far
+    /// from 1 make users differ by any factor, and the sum over all sees the largest only.
+    pub(super) fn worst(&self, cluster: &Cluster, point: &Point) -> f64 {
+        // By row: the largest part of its worth that a user pays for it.
+        let mut matters = vec![0.0_f64; cluster.n_rows];
+        let mut worst = 0.0_f64;
+        for ((user, at), residual) in cluster.users.iter().zip(&point.users).zip(&self.users) {
+            let own = at.lambda * at.utility;
+            let mut off = at.q * (at.h + residual.limit.abs());
+            for i in 0..at.y.len() {
+                off += at.y[i] * (at.z[i] + residual.dual[i].abs());
+                for (row, a) in &user.usage[i] {
+                    matters[*row] = matters[*row].max(a * at.y[i] * point.price[*row] / own);
+                }
+            }
+            worst = worst.max(off / own + residual.marginal.abs());
+        }
+        let rows = matters.iter().zip(&point.slack).zip(&self.rows);
+        rows.map(|((part, slack), off)| part.min(1.0) * (slack + off.abs())).fold(worst, f64::max)
+    }
+
     pub(super) fn infeasibility(&self, point: &Point) -> f64 {
         let rows: f64 = self.rows.iter().zip(&point.price).map(|(r, p)| r.abs() * p).sum();
         let users = self.users.iter().zip(&point.users).map(|(r, at)| {

@@ -148,7 +148,8 @@ impl<'a> Trajectory<'a> {
         // The dummy resource of a user: 1 / d for the pull of its cap, x / d^2 for its derivative.
         scratch.diagonal.fill(0.0);
         for (&user, &distance) in self.layout.capped.iter().zip(distances) {
-            scratch.diagonal[user] = (1.0 + x[user] / distance) / distance;
+            // (1 + x / d) / d with one division.
+            scratch.diagonal[user] = (distance + x[user]) / (distance * distance);
         }
         let arch = Arch::new();
         arch.dispatch(AddUsers { system: self, x, scratch });
