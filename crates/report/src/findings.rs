@@ -19,8 +19,8 @@ pub(crate) fn findings(problem: &Problem, outcome: &Outcome) -> String {
     if let Some(bottlenecks) = &findings.bottlenecks {
         let names: Vec<String> = bottlenecks.iter().map(|row| place(*row)).collect();
         lines.push(match names.as_slice() {
-            [] => "Everybody has all tasks.".to_owned(),
-            names => format!("Bottlenecks: {}.", names.join(", ")),
+            [] => "Nothing has run out.".to_owned(),
+            names => format!("Bottlenecks: {}.", first(names)),
         });
     }
     if let Some(prices) = &findings.prices {

@@ -190,8 +190,8 @@ fn accept(problem: &Problem, tasks: Tasks) -> Option<Outcome> {
         return None;
     }
     let witnesses = examined.map_or_else(|| vec![None; problem.n_users()], |found| found.witnesses);
-    let findings =
-        Findings { bottlenecks: Some(named(&witnesses)), witnesses: Some(witnesses), ..Findings::default() };
+    let bottlenecks = Some(saturated(&instance, &Rational::new()));
+    let findings = Findings { bottlenecks, witnesses: Some(witnesses), ..Findings::default() };
     Some(Outcome { findings, ..Outcome::of(allocation) })
 }
 
