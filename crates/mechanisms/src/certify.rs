@@ -22,7 +22,7 @@ use evenhand_lp::weighted_sum::{SumGoal, maximise_sum};
 use evenhand_problem::{Allocation, Problem, Rational};
 use thiserror::Error;
 
-use crate::{proportional, registry};
+use crate::{fair_sum, proportional, registry};
 
 /// An axiom to examine; max-min is about a share, proportional about an exponent.
 #[derive(Debug, Clone, PartialEq)]
@@ -285,7 +285,8 @@ impl Prover<'_> {
         let (instance, tolerance) = (self.instance, self.tolerance);
         let judge =
             |evidence| Claim::with_evidence(Axiom::ParetoOptimal, None, evidence, instance, tolerance);
-        if let Some(Ok(claim)) = self.prices_of_levels().map(|prices| judge(Evidence::Prices(prices))) {
+        let of_mechanism = self.prices_of_levels().or_else(|| self.prices_of_sum());
+        if let Some(Ok(claim)) = of_mechanism.map(|prices| judge(Evidence::Prices(prices))) {
             return Ok(claim);
         }
         let problem = instance.problem();
@@ -347,6 +348,33 @@ impl Prover<'_> {
                 prices.user_weights[n] = Rational::from(1);
             }
         }
+        Some(prices)
+    }
+
+    /// Prices of the sum of utilities that the mechanism which made the allocation maximises; a user's
+    /// weight is what a task costs it where it is cheapest.
+    fn prices_of_sum(&self) -> Option<Prices> {
+        let (_, parameters) = self.own.as_ref().filter(|(axiom, _)| *axiom == Axiom::Proportional)?;
+        let (instance, problem) = (self.instance, self.instance.problem());
+        let constraints = instance.constraints();
+        let alpha = parameters.alpha.clone().unwrap_or_else(|| Rational::from(1));
+        if parameters.share.is_some() {
+            return None;
+        }
+        let point = fair_sum::maximise(constraints, fair_sum::near(&alpha), None).ok()?;
+        let mut prices = proportional::prices_of(instance, &alpha, None, &point)?;
+        let cost = |n: usize, i: usize| {
+            let usage = constraints.usage(n, i)?;
+            let rows = constraints.class_rows(i).zip(usage.iter());
+            let paid: Rational = rows.map(|(row, usage)| Rational::from(&prices.rows[row] * usage)).sum();
+            Some(paid + &prices.users[n])
+        };
+        let cheapest = |n: usize| (0..problem.n_servers()).filter_map(|i| cost(n, i)).min();
+        let weights = (0..problem.n_users()).map(|n| match instance.is_active(n) {
+            true => cheapest(n).unwrap_or_default(),
+            false => Rational::new(),
+        });
+        prices.user_weights = weights.collect();
         Some(prices)
     }
 
