@@ -6,7 +6,7 @@ mod common;
 use common::{SMALL, Shape, problem};
 use evenhand_exact::{Axiom, check};
 use evenhand_mechanisms::certify::default_requests;
-use evenhand_mechanisms::{MechanismError, Options, Request, certify, registry};
+use evenhand_mechanisms::{MechanismError, Options, Request, Status, certify, registry};
 use evenhand_problem::{Arithmetic, Problem, Rational};
 use proptest::prelude::*;
 
@@ -38,6 +38,15 @@ fn examine(problem: &Problem, arithmetic: Arithmetic, tolerance: &Rational) {
         let feasible = [Request::of(Axiom::Feasible)];
         let strictly = certify(problem, allocation, &feasible, &Rational::new()).expect("an allocation");
         assert_eq!(strictly.certificate.claims[0].holds, Some(true), "{id}: rounded towards feasibility");
+        if arithmetic == Arithmetic::Float && outcome.findings.status.is_some() {
+            // A saturated row without a price leaves an iterative method with half its digits in the
+            // tasks. What it promises is the gap, and a status that says whether it is small.
+            let is_solved = outcome.findings.status == Some(Status::Solved);
+            let gap = outcome.findings.gap.as_ref().map(Rational::to_f64);
+            let weight: Rational = problem.users().iter().map(|user| user.weight()).sum();
+            assert!(!is_solved || gap.is_some_and(|gap| gap <= 2e-6 * weight.to_f64()), "{id}: {gap:?}");
+            continue;
+        }
         let examination =
             certify(problem, allocation, &default_requests(allocation), tolerance).expect("an allocation");
         assert_eq!(examination.undecided, [], "{id}");
