@@ -110,6 +110,22 @@ fn an_allocation_that_is_not_fair_is_refuted() {
 }
 
 #[test]
+fn explain_tells_entitlement_and_prices() {
+    for mechanism in ["njc", "proportional"] {
+        let folder = Folder::with(POOL);
+        run(&folder, &["solve", "problem.json", "-m", mechanism, "-o", "a.json"], 0);
+        let document = run(&folder, &["explain", "problem.json", "a.json", "--user", "b"], 0).json();
+        let entitled = &document["entitled"];
+        assert_eq!(entitled["entitlement"], "3/10");
+        assert_eq!(entitled["largest_bottleneck_share"]["resource"], "r2");
+        assert_eq!(entitled["prices"].as_array().unwrap().len(), 1, "{entitled}");
+        let text = folder.run(&["explain", "problem.json", "a.json", "--user", "b"]).ends_with(0).stdout;
+        assert!(text.contains("is entitled to 3/10") && text.contains("no justified complaint"), "{text}");
+        assert!(text.contains("costs, in weight for one unit: r2 on pool 0.6"), "{text}");
+    }
+}
+
+#[test]
 fn options_that_do_not_fit() {
     let wrong: [&[&str]; 9] = [
         &["-m", "alpha"],

@@ -1,16 +1,19 @@
 //! Why a user has what it has: what binds it, at what price, and who else holds that.
 
 use evenhand_exact::axiom::{feasible, max_min};
-use evenhand_exact::{Axiom, Instance, InstanceError, Share, ShareCoefficients};
+use evenhand_exact::{Axiom, Instance, InstanceError, Parameters, Share, ShareCoefficients};
 use evenhand_lp::level::{LevelDual, LexicographicOptimum, Settings, lexicographic};
 use evenhand_lp::njc::entitlements;
 use evenhand_problem::utilisation::dominant_share;
 use evenhand_problem::{Allocation, Arithmetic, Problem, Rational};
 
-use crate::registry;
+use crate::{fair_sum, proportional, registry};
 
 /// Holders of a bottleneck that are named; the others are counted.
 const HOLDERS: usize = 5;
+
+/// Prices up to this are what a method leaves of 0.
+const NO_PRICE: f64 = 1e-12;
 
 /// In an allocation of floating point, the part of a capacity or of a task limit that counts as
 /// nothing left.
@@ -48,6 +51,9 @@ pub struct Entitled {
     pub entitlement: Rational,
     /// The saturated row of which it holds most, with that part.
     pub best: Option<(usize, Rational)>,
+    /// `(row, price of one unit)` of the rows where it has tasks, in units of weight: prices near the
+    /// proportionally fair optimum; none where they do not prove the allocation to be close to it.
+    pub prices: Vec<(usize, Rational)>,
 }
 
 /// What keeps a user from more tasks.
@@ -160,7 +166,30 @@ fn entitled(
     }
     let bottlenecks = classes.iter().flat_map(|class| &class.bottlenecks);
     let best = bottlenecks.max_by(|a, b| a.own.cmp(&b.own)).map(|found| (found.row, found.own.clone()));
-    Some(Entitled { entitlement: entitlements(instance.constraints()).swap_remove(user), best })
+    let entitlement = entitlements(instance.constraints()).swap_remove(user);
+    Some(Entitled { entitlement, best, prices: prices(instance, allocation, user).unwrap_or_default() })
+}
+
+/// What the rows that the user holds cost.
+fn prices(instance: &Instance<'_>, allocation: &Allocation, user: usize) -> Option<Vec<(usize, Rational)>> {
+    let constraints = instance.constraints();
+    let alpha = match registry::axiom_of(allocation)? {
+        (Axiom::Proportional, Parameters { share: None, alpha }) => {
+            alpha.unwrap_or_else(|| Rational::from(1))
+        }
+        (Axiom::Njc, _) => Rational::from(1),
+        _ => return None,
+    };
+    let point = fair_sum::maximise(constraints, fair_sum::near(&alpha), None).ok()?;
+    let prices = proportional::proving(instance, &alpha, &point)?;
+    let holds = |row: usize| {
+        let server = constraints.rows()[row].server;
+        let offset = row - constraints.class_rows(server).start;
+        let uses = constraints.usage(user, server).is_some_and(|usage| !usage[offset].is_zero());
+        uses && allocation.on(user, server) > 0
+    };
+    let rows = prices.rows.into_iter().enumerate();
+    Some(rows.filter(|(row, price)| *price > NO_PRICE && holds(*row)).collect())
 }
 
 fn class_views(

@@ -42,6 +42,13 @@ pub fn findings(
 /// Gap, as a part of all that is worth its price, up to which an answer counts as solved.
 const SOLVED: (u32, u32) = (1, 1_000_000);
 
+/// The prices of `point`, if they prove the allocation to be close to the optimum.
+pub fn proving(instance: &Instance<'_>, alpha: &Rational, point: &FairPoint) -> Option<Prices> {
+    let prices = prices_of(instance, alpha, None, point)?;
+    let gap = gap(instance, alpha, None, &prices).ok()?;
+    (gap <= spent(instance.constraints(), &prices) * Rational::from(SOLVED)).then_some(prices)
+}
+
 /// What the capacities and the task limits are worth at `prices`.
 fn spent(constraints: &Constraints<'_>, prices: &Prices) -> Rational {
     let rows = constraints.rows().iter().zip(&prices.rows);

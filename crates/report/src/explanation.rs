@@ -89,7 +89,18 @@ fn entitlement(
         }
         (_, None) => "nothing that it needs has run out: a justified complaint".to_owned(),
     };
-    format!("\n{name} is entitled to {part} of everything: {answer}.\n")
+    let mut text = format!("\n{name} is entitled to {part} of everything: {answer}.\n");
+    if !entitled.prices.is_empty() {
+        let prices =
+            entitled.prices.iter().take(LONGEST).map(|(row, price)| {
+                format!("{} {}", place(problem, &constraints.rows()[*row]), number(price))
+            });
+        let more = entitled.prices.len().saturating_sub(LONGEST);
+        let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let prices = prices.collect::<Vec<String>>().join(", ");
+        text.push_str(&format!("What it holds costs, in weight for one unit: {prices}{rest}.\n"));
+    }
+    text
 }
 
 /// What more capacity would bring, rows of the same worth together.

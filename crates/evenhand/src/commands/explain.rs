@@ -81,7 +81,15 @@ fn document(problem: &Problem, constraints: &Constraints<'_>, explanation: &Expl
             let (server, resource) = place(*row);
             json!({"server": server, "resource": resource, "own": number::format(own)})
         });
-        json!({"entitlement": number::format(&entitled.entitlement), "largest_bottleneck_share": best})
+        let prices = entitled.prices.iter().map(|(row, price)| {
+            let (server, resource) = place(*row);
+            json!({"server": server, "resource": resource, "price": number::format(price)})
+        });
+        json!({
+            "entitlement": number::format(&entitled.entitlement),
+            "largest_bottleneck_share": best,
+            "prices": prices.collect::<Vec<Value>>(),
+        })
     });
     json!({
         "entitled": entitled,
