@@ -12,6 +12,7 @@ use evenhand_exact::axiom::proportional::check_alpha;
 use evenhand_exact::{Axiom, Parameters, Share};
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Sharing};
 
+use crate::digits;
 use crate::fair_sum;
 use crate::mechanism::{Info, Mechanism, MechanismError, OptionName, Options, Outcome};
 use crate::{proportional, rounding};
@@ -89,8 +90,11 @@ impl Mechanism for AlphaFair {
             false => None,
         };
         let constraints = Constraints::new(problem, Sharing::Rdm);
-        if let Some(digits) = options.digits {
-            let found = many_digits(&constraints, digits, options).map_err(not_applicable)?;
+        if let Some(wanted) = options.digits {
+            if options.criterion {
+                return Err(not_applicable("many digits are for tasks, not for a criterion".to_owned()));
+            }
+            let found = digits::proportional(&constraints, wanted).map_err(not_applicable)?;
             let mechanism = Some(self.info.id.to_owned());
             let arithmetic = Arithmetic::Exact;
             let allocation =
@@ -137,27 +141,4 @@ impl Mechanism for AlphaFair {
         let share = allocation.criterion.then_some(Share::Generic);
         Some((Axiom::Proportional, Parameters { share, alpha: Some(alpha) }))
     }
-}
-
-#[cfg(feature = "multiprecision")]
-use crate::digits::{ManyDigits, proportional as to_digits};
-
-/// Tasks and prices to many digits; of no use without the feature.
-#[cfg(not(feature = "multiprecision"))]
-struct ManyDigits {
-    tasks: Vec<Vec<(usize, Rational)>>,
-    row_prices: Vec<Rational>,
-    user_prices: Vec<Rational>,
-}
-
-fn many_digits(constraints: &Constraints<'_>, digits: u32, options: &Options) -> Result<ManyDigits, String> {
-    if options.criterion {
-        return Err("many digits are for tasks, not for a criterion".to_owned());
-    }
-    to_digits(constraints, digits)
-}
-
-#[cfg(not(feature = "multiprecision"))]
-fn to_digits(_constraints: &Constraints<'_>, _digits: u32) -> Result<ManyDigits, String> {
-    Err("this build has no multiprecision (cargo feature `multiprecision`)".to_owned())
 }

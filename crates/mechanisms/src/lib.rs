@@ -10,7 +10,6 @@ mod asset;
 mod cdrf;
 pub mod certify;
 pub mod compare;
-#[cfg(feature = "multiprecision")]
 mod digits;
 mod drf;
 mod drfh;

@@ -1,4 +1,4 @@
-//! Proportional fairness of one server to as many digits as asked for.
+//! Newton's method in multiple precision, from the end of the path.
 
 use evenhand_ode::path::{PathSettings, follow};
 use evenhand_ode::polish::{Polished, polish};
@@ -7,18 +7,8 @@ use evenhand_problem::{Constraints, Rational};
 use rug::Integer;
 use rug::ops::Pow;
 
+use super::ManyDigits;
 use crate::fair_sum::near;
-
-/// Tasks and prices to many digits.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ManyDigits {
-    /// `x_n` by user, rounded down to the digits asked for and a few more.
-    pub tasks: Vec<Vec<(usize, Rational)>>,
-    /// By row: price of one unit.
-    pub row_prices: Vec<Rational>,
-    /// By user: price of one task of its limit.
-    pub user_prices: Vec<Rational>,
-}
 
 /// Digits beyond those asked for.
 const GUARD: u32 = 6;
