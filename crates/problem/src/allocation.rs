@@ -29,6 +29,19 @@ pub struct Allocation {
     pub arithmetic: Arithmetic,
     /// By user: `(server class, tasks)` in ascending order of class; absent entries are 0.
     pub tasks: Vec<Vec<(usize, Rational)>>,
+    /// The tasks on single servers, whose sums are `tasks`; absent where classes are divided as a whole.
+    pub placements: Option<Vec<Placement>>,
+}
+
+/// The tasks on one single server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Placement {
+    /// Server class.
+    pub server: usize,
+    /// Which of the servers of the class, from 0.
+    pub index: u64,
+    /// `(user, tasks)` in ascending order of user.
+    pub tasks: Vec<(usize, Rational)>,
 }
 
 impl Allocation {

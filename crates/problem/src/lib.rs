@@ -17,7 +17,7 @@ pub mod schema;
 mod spec;
 pub mod utilisation;
 
-pub use allocation::{Allocation, Arithmetic};
+pub use allocation::{Allocation, Arithmetic, Placement};
 pub use constraint::{Constraints, Row, RowKind, Sharing};
 pub use place::Place;
 pub use problem::{

@@ -35,7 +35,7 @@ fn a_foreign_allocation_needs_only_kind_and_tasks() {
     assert_eq!(file.allocation.tasks[0], []);
     assert_eq!(file.allocation.tasks[1], [(0, Rational::from((-1, 3))), (1, Rational::from((5, 2)))]);
     assert!(file.is_for(&problem()));
-    assert!(file.placements.is_none());
+    assert!(file.allocation.placements.is_none());
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn placements_are_the_tasks_server_by_server() {
         {"server": "high-cpu", "index": 2, "tasks": {"user 2": 1, "user 1": 0}}]"#;
     let alone = read(&format!(r#"{{"kind": "allocation", {placements}}}"#)).unwrap();
     assert_eq!(alone.allocation.on(1, 1), 5);
-    assert_eq!(alone.placements.unwrap()[1].index, 2);
+    assert_eq!(alone.allocation.placements.unwrap()[1].index, 2);
     let both = r#""tasks": {"user 2": {"high-cpu": 5, "high-memory": 0}}"#;
     assert!(read(&format!(r#"{{"kind": "allocation", {both}, {placements}}}"#)).is_ok());
     refuses(

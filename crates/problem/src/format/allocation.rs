@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::{Document, FormatError, Source, canonical::problem_sha256, document::shorten};
 use crate::{
-    allocation::{Allocation, Arithmetic},
+    allocation::{Allocation, Arithmetic, Placement},
     constraint::Sharing,
     place::Place,
     problem::Problem,
@@ -45,21 +45,8 @@ const FIELDS: [&str; 23] = [
 pub struct AllocationFile {
     /// The tasks by user and class.
     pub allocation: Allocation,
-    /// The tasks on single servers, where an integer mechanism made the allocation.
-    pub placements: Option<Vec<Placement>>,
     /// The hash of the problem that it was made for.
     pub problem_sha256: Option<String>,
-}
-
-/// The tasks on one single server.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Placement {
-    /// Server class.
-    pub server: usize,
-    /// Which of the servers of the class, from 0.
-    pub index: u64,
-    /// `(user, tasks)` in ascending order of user.
-    pub tasks: Vec<(usize, Rational)>,
 }
 
 impl AllocationFile {
@@ -141,8 +128,8 @@ impl<'r, 't> Reader<'r, 't> {
         let alpha = object.get("alpha").map(|raw| self.alpha(raw)).transpose()?;
         let criterion = object.get("criterion").map(|raw| document.boolean(raw)).transpose()?;
         let criterion = criterion.unwrap_or_default();
-        let allocation = Allocation { mechanism, alpha, criterion, sharing, arithmetic, tasks };
-        Ok(AllocationFile { allocation, placements, problem_sha256 })
+        let allocation = Allocation { mechanism, alpha, criterion, sharing, arithmetic, tasks, placements };
+        Ok(AllocationFile { allocation, problem_sha256 })
     }
 
     fn alpha(&self, raw: &'t RawValue) -> Result<Rational, FormatError> {

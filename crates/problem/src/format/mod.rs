@@ -35,7 +35,7 @@ mod output;
 mod problem;
 mod text;
 
-pub use allocation::{AllocationFile, Placement};
+pub use allocation::AllocationFile;
 pub use canonical::{problem_sha256, problem_to_json};
 pub use document::{Document, Object};
 pub use error::{FormatError, ReadError};

@@ -4,9 +4,9 @@ use rug::Rational;
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::{Map, Value};
 
-use super::{Placement, problem_sha256};
+use super::problem_sha256;
 use crate::{
-    allocation::{Allocation, Arithmetic},
+    allocation::{Allocation, Arithmetic, Placement},
     constraint::{RowKind, Sharing},
     number,
     problem::Problem,
@@ -23,8 +23,6 @@ pub struct AllocationDocument<'a> {
     pub problem: &'a Problem,
     /// The allocation.
     pub allocation: &'a Allocation,
-    /// The tasks on single servers, where an integer mechanism made it; may be empty.
-    pub placements: &'a [Placement],
     /// Hash of the problem; none for an allocation whose problem stands beside it.
     pub problem_sha256: Option<String>,
     /// How long it took, in seconds.
@@ -45,7 +43,6 @@ impl<'a> AllocationDocument<'a> {
         Self {
             problem,
             allocation,
-            placements: &[],
             problem_sha256: Some(problem_sha256(problem)),
             seconds: None,
             extra: Map::new(),
@@ -97,8 +94,8 @@ impl Serialize for AllocationDocument<'_> {
             map.serialize_entry("problem_sha256", hash)?;
         }
         map.serialize_entry("tasks", &Tasks(self))?;
-        if !self.placements.is_empty() {
-            map.serialize_entry("placements", &Placements(self))?;
+        if let Some(placements) = &self.allocation.placements {
+            map.serialize_entry("placements", &Placements(self, placements))?;
         }
         map.serialize_entry("summary", &Summary(self))?;
         map.serialize_entry("utilisation", &Utilisation(self))?;
@@ -149,11 +146,11 @@ impl Serialize for Tasks<'_> {
     }
 }
 
-struct Placements<'a>(&'a AllocationDocument<'a>);
+struct Placements<'a>(&'a AllocationDocument<'a>, &'a [Placement]);
 
 impl Serialize for Placements<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.placements.iter().map(|each| OnePlacement(self.0, each)))
+        serializer.collect_seq(self.1.iter().map(|each| OnePlacement(self.0, each)))
     }
 }
 
