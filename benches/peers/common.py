@@ -228,6 +228,11 @@ def emit_pool(peer, pool, seconds, cpu_seconds, **rest):
     emit_line(peer, dict(zip(("users", "resources"), pool.R.shape)), seconds, cpu_seconds, **rest)
 
 
+def emit_reservation(peer, problem, seconds, cpu_seconds, **rest):
+    """The same about a reservation problem."""
+    emit_line(peer, {"problem": problem.name, "types": len(problem.types)}, seconds, cpu_seconds, **rest)
+
+
 def emit_line(peer, sizes, seconds, cpu_seconds, **rest):
     significant = [float(f"{s:.4g}") for s in seconds]
     line = {

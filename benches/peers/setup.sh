@@ -6,13 +6,13 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 venv=$root/.tools/peers
 log=$root/.tools/peers-setup.log
-wheels=(numpy scipy highspy cvxpy clarabel ecos scs)
+wheels=(numpy scipy highspy cvxpy clarabel ecos scs numba)
 
 say() { printf 'peers: %s\n' "$*"; }
 have() { command -v "$1" >/dev/null 2>&1; }
 
 mkdir -p "$root/.tools"
-if ! "$venv/bin/python" -c 'import numpy, scipy, highspy, cvxpy, clarabel, ecos, scs' 2>/dev/null; then
+if ! "$venv/bin/python" -c 'import numpy, scipy, highspy, cvxpy, clarabel, ecos, scs, numba' 2>/dev/null; then
   say "pip install ${wheels[*]} into .tools/peers"
   if ! { python3 -m venv "$venv" && "$venv/bin/pip" install --disable-pip-version-check "${wheels[@]}"; } >"$log" 2>&1; then
     say "error: no Python environment (see .tools/peers-setup.log): $(tail -n 1 "$log")" >&2
