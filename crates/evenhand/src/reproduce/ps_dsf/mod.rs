@@ -1,0 +1,17 @@
+//! PS-DSF: figures, tables, and the properties that its Table I promises.
+
+mod figures;
+mod lies;
+mod properties;
+mod random;
+mod tables;
+
+use super::Entry;
+
+pub(super) fn entries() -> Result<Vec<Entry>, String> {
+    let mut entries = figures::entries()?;
+    entries.extend(tables::entries()?);
+    entries.extend(properties::entries()?);
+    entries.extend(lies::entries()?);
+    Ok(entries)
+}
