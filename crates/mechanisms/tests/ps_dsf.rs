@@ -1,10 +1,13 @@
 //! PS-DSF on random problems: Theorem 1 holds exactly, every time.
 
+mod golden;
 mod ps_dsf_check;
 
 use evenhand_mechanisms::{Mechanism, Options, registry};
-use evenhand_problem::{Allocation, Problem};
+use evenhand_problem::{Allocation, Problem, ProblemSpec, Rational, ServerSpec, UserSpec};
+use serde_json::Value;
 use ps_dsf_check::{SMALL, Shape, problem, spec, theorem_1};
+use golden::{case, exact as number, exacts, matrix};
 use rand::SeedableRng;
 use rand_pcg::Pcg64Mcg;
 
@@ -20,6 +23,9 @@ fn exact(problem: &Problem) -> Result<Allocation, String> {
 
 fn all(seeds: std::ops::Range<u64>, shape: Shape) {
     let mut failures = Vec::new();
+    // For a longer look: so many times more seeds.
+    let more = std::env::var("EVENHAND_MORE").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
+    let seeds = seeds.start..seeds.start + more * (seeds.end - seeds.start);
     let count = seeds.end - seeds.start;
     for seed in seeds {
         let problem = problem(spec(&mut Pcg64Mcg::seed_from_u64(seed), shape));
@@ -48,4 +54,50 @@ fn unlimited_tasks_and_positive_demands() {
 #[test]
 fn many_finite_tasks() {
     all(0..1000, Shape { finite: 0.9, largest: 3, ..SMALL });
+}
+
+/// The problem of a golden case; `phi` and `eligible` may be absent.
+fn golden_problem(inputs: &Value) -> Problem {
+    let (capacities, demands) = (matrix(&inputs["C"]), matrix(&inputs["D"]));
+    let resources: Vec<String> = (0..capacities[0].len()).map(|r| format!("r{r}")).collect();
+    let named = |values: &[Rational]| resources.iter().cloned().zip(values.iter().cloned()).collect();
+    let servers = (capacities.iter().enumerate())
+        .map(|(i, c)| ServerSpec { name: format!("s{i}"), count: None, capacity: named(c) })
+        .collect();
+    let weight = |n: usize| (!inputs["phi"].is_null()).then(|| number(&inputs["phi"][n]));
+    let may_use = |n: usize, i: usize| inputs["eligible"].is_null() || inputs["eligible"][n][i] == 1;
+    let user = |(n, d): (usize, &Vec<Rational>)| UserSpec {
+        name: format!("u{n}"),
+        weight: weight(n),
+        demand: named(d),
+        servers: Some(
+            (0..capacities.len()).filter(|i| may_use(n, *i)).map(|i| format!("s{i}")).collect(),
+        ),
+        ..UserSpec::default()
+    };
+    let users = demands.iter().enumerate().map(user).collect();
+    problem(ProblemSpec { resources, servers, users, ..ProblemSpec::default() })
+}
+
+fn placed(allocation: &Allocation, n_classes: usize) -> Vec<Vec<Rational>> {
+    let users = 0..allocation.tasks.len();
+    users.map(|n| (0..n_classes).map(|i| allocation.on(n, i)).collect()).collect()
+}
+
+#[test]
+fn golden_limits_of_the_sweep() {
+    let ids = (0..10).map(|k| format!("psdsf.random.{k}"));
+    let ids = ids.chain(["fig1", "fig2", "nonunique.2x2x2"].map(|id| format!("psdsf.{id}")));
+    for id in ids {
+        let Some(case) = case(&id) else { return };
+        let problem = golden_problem(&case["inputs"]);
+        let found = exact(&problem).unwrap_or_else(|why| panic!("{id}: {why}"));
+        let expected = ["rdm", "psdsf_rdm", "sweep_from_zero"].map(|key| &case["expected"][key]);
+        let expected = expected.into_iter().find(|value| !value.is_null()).expect("an answer");
+        assert_eq!(placed(&found, problem.n_servers()), matrix(expected), "{id}");
+        let totals = &case["expected"]["rdm_xn"];
+        if !totals.is_null() {
+            assert_eq!(found.totals(), exacts(totals), "{id}");
+        }
+    }
 }

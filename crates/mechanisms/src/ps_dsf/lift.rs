@@ -8,7 +8,7 @@ use evenhand_exact::linear::{Lu, SparseRow};
 use evenhand_problem::Rational;
 
 use super::market::{Market, Point};
-use super::regime::{Reading, Regime, System};
+use super::regime::{Reading, Regime, Rows, System};
 use super::theorem;
 
 /// What counts as nothing, in the order in which it is tried.
@@ -37,8 +37,8 @@ pub fn lift(
     let mut why = String::new();
     let mut tried: Vec<Regime> = Vec::new();
     for nothing in NOTHING {
-        for all_ties in [false, true] {
-            let regime = match Regime::read(market, limit, Reading { nothing, all_ties }) {
+        for rows in [Rows::Needed, Rows::Full, Rows::Touching] {
+            let regime = match Regime::read(market, limit, Reading { nothing, rows }) {
                 Ok(regime) => regime,
                 Err(p) => {
                     let place = &market.places[p];

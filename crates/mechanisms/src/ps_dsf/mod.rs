@@ -80,7 +80,7 @@ impl Mechanism for PsDsf {
             Arithmetic::Exact => {
                 let exact = Market::<Rational>::new(&constraints);
                 let lifted = lift::lift(&market, &exact, &limit.point)
-                    .map_err(|why| MechanismError::NotFound { mechanism: INFO.id, why })?;
+                    .map_err(|why| MechanismError::NotFound { mechanism: INFO.id, why: format!("{why} DBG residual {:e} sweeps {}", limit.residual, limit.sweeps) })?;
                 let findings = Findings {
                     status: Some(Status::Solved),
                     iterations: Some(limit.sweeps),

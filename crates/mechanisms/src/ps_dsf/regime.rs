@@ -6,8 +6,6 @@
 //! unknowns, and so are the levels: about as many as there are bottlenecks, whatever the number of
 //! users.
 
-use evenhand_problem::Rational;
-
 use super::market::{Market, Point};
 use super::scalar::Scalar;
 
@@ -22,8 +20,8 @@ pub struct Regime {
     pub bottleneck: Vec<Option<usize>>,
     /// Rows that must be full, ascending.
     pub rows: Vec<usize>,
-    /// Rows whose levels are the same though they block different places.
-    pub ties: Vec<(usize, usize)>,
+    /// `(place, row)`: places whose level is that of a full row which does not block them there.
+    pub touching: Vec<(usize, usize)>,
 }
 
 /// How a regime is read off a point.
@@ -31,8 +29,19 @@ pub struct Regime {
 pub struct Reading {
     /// Relative size of what counts as nothing: tasks, free parts of rows, differences of levels.
     pub nothing: f64,
-    /// Whether rows that block one place at one level count all, or the first alone.
-    pub all_ties: bool,
+    /// Which full rows become equations.
+    pub rows: Rows,
+}
+
+/// Which of the full rows a regime keeps full.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rows {
+    /// One for every place that needs a bottleneck.
+    Needed,
+    /// All that are full, needed or not.
+    Full,
+    /// The same, and all levels that are equal stay so.
+    Touching,
 }
 
 /// Unknown of a regime's system.
@@ -83,7 +92,7 @@ impl Regime {
             support,
             bottleneck: vec![None; market.places.len()],
             rows: Vec::new(),
-            ties: Vec::new(),
+            touching: Vec::new(),
         };
         let mut needed = vec![false; used.len()];
         for (user, places) in regime.support.iter().enumerate() {
@@ -92,13 +101,6 @@ impl Regime {
                 let lowest = full.clone().min_by(|a, b| levels[*a].total_cmp(&levels[*b])).ok_or(p)?;
                 regime.bottleneck[p] = Some(lowest);
                 needed[lowest] = true;
-                if reading.all_ties {
-                    let bound = levels[lowest] * (1.0 + nothing);
-                    for other in full.filter(|row| *row != lowest && levels[*row] <= bound) {
-                        needed[other] = true;
-                        regime.ties.push((lowest.min(other), lowest.max(other)));
-                    }
-                }
             }
         }
         // Who does not run on a class needs a bottleneck there as well; those that are there anyway
@@ -116,9 +118,21 @@ impl Regime {
                 needed[row] = true;
             }
         }
-        regime.rows = (0..needed.len()).filter(|row| needed[*row]).collect();
-        regime.ties.sort_unstable();
-        regime.ties.dedup();
+        regime.rows = (0..needed.len())
+            .filter(|row| needed[*row] || (reading.rows != Rows::Needed && is_full[*row] && levels[*row] > 0.0))
+            .collect();
+        if reading.rows == Rows::Touching {
+            for (p, place) in market.places.iter().enumerate() {
+                let level = market.level(point, p);
+                let full = place.usage.iter().map(|(row, _)| *row).filter(|row| is_full[*row]);
+                let touches = |row: &usize| {
+                    levels[*row] > 0.0
+                        && (levels[*row] - level).abs() <= nothing * level
+                        && regime.bottleneck[p] != Some(*row)
+                };
+                regime.touching.extend(full.filter(touches).map(|row| (p, row)));
+            }
+        }
         Ok(regime)
     }
 
@@ -127,7 +141,7 @@ impl Regime {
         let mut column_of_row = vec![usize::MAX; market.capacity.len()];
         let mut column_of_place = vec![usize::MAX; market.places.len()];
         let mut unknowns = Vec::new();
-        let tied = self.ties.iter().flat_map(|(a, b)| [*a, *b]);
+        let tied = self.touching.iter().map(|(_, row)| *row);
         for row in self.bottleneck.iter().flatten().copied().chain(tied) {
             if column_of_row[row] == usize::MAX {
                 column_of_row[row] = unknowns.len();
@@ -172,10 +186,18 @@ impl Regime {
                 }
             }
         }
-        for (a, b) in &self.ties {
-            let one = T::of(&Rational::from(1));
-            let other = T::zero().minus(&one);
-            rows.push((vec![(column_of_row[*a], one), (column_of_row[*b], other)], T::zero()));
+        for (p, row) in &self.touching {
+            let place = &market.places[*p];
+            let there = (column_of_row[*row], T::zero().minus(&place.pace));
+            let main = self.support[place.user].first().copied();
+            match (main.and_then(|main| self.bottleneck[main]), main, &market.limits[place.user]) {
+                (Some(level), Some(main), _) => {
+                    let here = (column_of_row[level], market.places[main].pace.clone());
+                    rows.push((vec![here, there], T::zero()));
+                }
+                (_, Some(_), Some(limit)) => rows.push((vec![there], T::zero().minus(limit))),
+                _ => {}
+            }
         }
         for (entries, _) in &mut rows {
             merge(entries);
@@ -213,8 +235,11 @@ impl Unknown {
             Self::Tasks(p) => point.tasks[p],
             Self::Level(row) => {
                 let class = market.rows_of_class.iter().position(|rows| rows.contains(&row)).unwrap_or(0);
-                let blocked = market.of_class[class].clone().filter(|p| regime.bottleneck[*p] == Some(row));
-                blocked.map(|p| market.level(point, p)).fold(0.0, f64::max)
+                let has_it = |p: &usize| {
+                    regime.bottleneck[*p] == Some(row) || regime.touching.contains(&(*p, row))
+                };
+                let having = market.of_class[class].clone().filter(has_it);
+                having.map(|p| market.level(point, p)).fold(0.0, f64::max)
             }
         }
     }

@@ -7,7 +7,7 @@
 use super::filling::fill;
 use super::jump::jump;
 use super::market::{Market, Point};
-use super::regime::{Reading, Regime};
+use super::regime::{Reading, Regime, Rows};
 use super::residual::residual;
 use super::scalar::Scalar;
 
@@ -48,7 +48,7 @@ pub fn sweep<T: Scalar>(market: &Market<T>, order: &[usize], point: &mut Point<T
 }
 
 /// What counts as nothing when a regime is compared with the one before.
-const READING: Reading = Reading { nothing: 1e-7, all_ties: false };
+const READING: Reading = Reading { nothing: 1e-7, rows: Rows::Needed };
 /// Sweeps through which a regime must stay what it is.
 const SETTLED: usize = 6;
 /// Sweeps without any change, relative to the totals, after which nothing more is to come.
@@ -61,13 +61,13 @@ pub fn sweeps(market: &Market<f64>, order: &[usize], point: Point<f64>, settings
     let mut unchanged = 0;
     let mut wait = SETTLED;
     while limit.residual > settings.tolerance && limit.sweeps < settings.sweeps {
-        let before = limit.point.totals.clone();
+        let before = limit.point.tasks.clone();
         sweep(market, order, &mut limit.point);
         limit.sweeps += 1;
         limit.residual = residual(market, &limit.point);
-        let change = |(a, b): (&f64, &f64)| if a > b { a / b - 1.0 } else { b / a - 1.0 };
-        let moved = limit.point.totals.iter().zip(&before).filter(|(a, b)| a != b).map(change);
-        if moved.fold(0.0, f64::max) <= STILL {
+        let Point { tasks, totals } = &limit.point;
+        let moves = |p: usize| (tasks[p] - before[p]).abs() > STILL * totals[market.places[p].user];
+        if !(0..tasks.len()).any(moves) {
             break;
         }
         if !settings.jumps {
