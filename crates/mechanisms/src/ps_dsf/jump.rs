@@ -2,6 +2,7 @@
 
 use super::market::{Market, Point};
 use super::regime::{Reading, Regime, Unknown};
+use super::solver::Dense;
 
 /// Relative size of a pivot that counts as none.
 const NO_PIVOT: f64 = 1e-11;
@@ -32,6 +33,13 @@ pub fn solve(market: &Market<f64>, point: &Point<f64>, regime: &Regime) -> Optio
     Some(landed)
 }
 
+/// The point without negative tasks.
+pub fn clamped(market: &Market<f64>, mut point: Point<f64>) -> Point<f64> {
+    point.tasks.iter_mut().for_each(|tasks| *tasks = tasks.max(0.0));
+    market.refresh_totals(&mut point);
+    point
+}
+
 /// [`solve`], negative tasks included.
 pub fn solve_signed(market: &Market<f64>, point: &Point<f64>, regime: &Regime) -> Option<Point<f64>> {
     let system = regime.system(market);
@@ -59,9 +67,21 @@ pub fn solve_signed(market: &Market<f64>, point: &Point<f64>, regime: &Regime) -
             rows.push(row);
         }
     }
-    let change = least_pivots(rows, n)?;
+    let change = square(&rows, n).or_else(|| least_pivots(rows, n))?;
     let values: Vec<f64> = (0..n).map(|k| base[k] + change[k] * unit(k)).collect();
     Some(regime.point(market, &system.unknowns, &values)).filter(|p| p.tasks.iter().all(|x| x.is_finite()))
+}
+
+/// The only solution of as many equations as unknowns.
+fn square(rows: &[Vec<f64>], n: usize) -> Option<Vec<f64>> {
+    if rows.len() != n {
+        return None;
+    }
+    let mut matrix = Dense::zero(n);
+    for (k, row) in rows.iter().enumerate() {
+        row[..n].iter().enumerate().filter(|(_, v)| **v != 0.0).for_each(|(j, v)| matrix.add(k, j, *v));
+    }
+    matrix.solve(rows.iter().map(|row| row[n]).collect())
 }
 
 /// A solution of the equations (right-hand sides last) by elimination with complete pivoting; what

@@ -10,12 +10,15 @@
 //! the classes from an empty cluster.
 
 mod filling;
+pub mod float;
 mod jump;
 mod lift;
 mod market;
 mod regime;
 mod residual;
 mod scalar;
+mod smooth;
+mod solver;
 mod sweep;
 mod tdm;
 mod theorem;
@@ -24,7 +27,7 @@ use evenhand_exact::{Axiom, Parameters};
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Sharing};
 
 use self::market::Market;
-use self::sweep::Settings;
+use self::float::Settings;
 pub use self::tdm::PsDsfTdm;
 use crate::mechanism::{Findings, Info, Mechanism, MechanismError, OptionName, Options, Outcome, Status};
 use crate::rounding;
@@ -58,8 +61,7 @@ impl Mechanism for PsDsf {
     fn allocate(&self, problem: &Problem, options: &Options) -> Result<Outcome, MechanismError> {
         let constraints = Constraints::new(problem, Sharing::Rdm);
         let market = Market::<f64>::new(&constraints);
-        let order: Vec<usize> = (0..problem.n_servers()).collect();
-        let limit = sweep::sweeps(&market, &order, market.nothing(), &Settings::default());
+        let (point, limit) = float::find(&market, &Settings::default());
         let allocation = |tasks| Allocation {
             mechanism: Some(INFO.id.to_owned()),
             arithmetic: options.arithmetic,
@@ -74,13 +76,13 @@ impl Mechanism for PsDsf {
                     iterations: Some(limit.sweeps),
                     ..Findings::default()
                 };
-                let tasks = rounding::feasible(&constraints, market.lists(&limit.point));
+                let tasks = rounding::feasible(&constraints, market.lists(&point));
                 Ok(Outcome { findings, ..Outcome::of(allocation(tasks)) })
             }
             Arithmetic::Exact => {
                 let exact = Market::<Rational>::new(&constraints);
-                let lifted = lift::lift(&market, &exact, &limit.point)
-                    .map_err(|why| MechanismError::NotFound { mechanism: INFO.id, why: format!("{why} DBG residual {:e} sweeps {}", limit.residual, limit.sweeps) })?;
+                let lifted = lift::lift(&market, &exact, &point)
+                    .map_err(|why| MechanismError::NotFound { mechanism: INFO.id, why: format!("{why} DBG {:?}", limit) })?;
                 let findings = Findings {
                     status: Some(Status::Solved),
                     iterations: Some(limit.sweeps),

@@ -1,42 +1,47 @@
 //! Sweeps over the classes: each is filled anew in turn, given what its users have elsewhere.
-//!
-//! The answer of `ps-dsf` is the limit of these sweeps from an empty cluster, in the order of the
-//! problem file or of the caller. Theorem 1 has several solutions in general, not even with the same
-//! totals, so that the order is a part of the definition.
 
-use super::filling::fill;
+use super::filling::{fill, fill_partly};
 use super::jump::jump;
 use super::market::{Market, Point};
 use super::regime::{Reading, Regime, Rows};
 use super::residual::residual;
 use super::scalar::Scalar;
 
-/// When sweeps end.
+/// How sweeps proceed and end.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Settings {
+pub struct Sweeps {
     /// Residual at which the point counts as solved.
     pub tolerance: f64,
     /// Most sweeps.
-    pub sweeps: usize,
+    pub most: usize,
     /// Whether to jump to the solution of a regime that has settled.
     pub jumps: bool,
+    /// Part of the way to the filled class that a point goes; 1 but for damped sweeps.
+    pub part: f64,
 }
 
-impl Default for Settings {
-    fn default() -> Self {
-        Self { tolerance: 1e-12, sweeps: 100_000, jumps: true }
-    }
+/// Why sweeps ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// The residual is within the tolerance.
+    Solved,
+    /// They came back to a point where they were before, which solves nothing.
+    Cycle,
+    /// The most sweeps.
+    Limit,
 }
 
 /// Where sweeps ended.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Limit {
+pub struct Swept {
     /// The last point.
     pub point: Point<f64>,
     /// Its residual.
     pub residual: f64,
     /// Sweeps.
     pub sweeps: usize,
+    /// Why they ended.
+    pub end: End,
 }
 
 /// One sweep over all classes in `order`.
@@ -51,43 +56,62 @@ pub fn sweep<T: Scalar>(market: &Market<T>, order: &[usize], point: &mut Point<T
 const READING: Reading = Reading { nothing: 1e-7, rows: Rows::Needed };
 /// Sweeps through which a regime must stay what it is.
 const SETTLED: usize = 6;
-/// Sweeps without any change, relative to the totals, after which nothing more is to come.
-const STILL: f64 = 1e-15;
+/// Change of a number of tasks, relative to the user's total, that is rounding.
+const STILL: f64 = 1e-14;
 
 /// Sweeps from `point` until the residual is within the tolerance.
-pub fn sweeps(market: &Market<f64>, order: &[usize], point: Point<f64>, settings: &Settings) -> Limit {
-    let mut limit = Limit { residual: residual(market, &point), point, sweeps: 0 };
+pub fn sweeps(market: &Market<f64>, order: &[usize], point: Point<f64>, how: &Sweeps) -> Swept {
+    let first = residual(market, &point);
+    let mut swept = Swept { point, residual: first, sweeps: 0, end: End::Solved };
     let mut regime: Option<Regime> = None;
     let mut unchanged = 0;
     let mut wait = SETTLED;
-    while limit.residual > settings.tolerance && limit.sweeps < settings.sweeps {
-        let before = limit.point.tasks.clone();
-        sweep(market, order, &mut limit.point);
-        limit.sweeps += 1;
-        limit.residual = residual(market, &limit.point);
-        let Point { tasks, totals } = &limit.point;
-        let moves = |p: usize| (tasks[p] - before[p]).abs() > STILL * totals[market.places[p].user];
-        if !(0..tasks.len()).any(moves) {
-            break;
+    // A point of the past, replaced after ever longer times, finds any cycle (Brent).
+    let mut past = swept.point.clone();
+    let mut age = 0;
+    let mut patience = 64;
+    while swept.residual > how.tolerance {
+        if swept.sweeps >= how.most {
+            swept.end = End::Limit;
+            return swept;
         }
-        if !settings.jumps {
+        if how.part < 1.0 {
+            order.iter().for_each(|class| fill_partly(market, *class, &mut swept.point, how.part));
+            market.refresh_totals(&mut swept.point);
+        } else {
+            sweep(market, order, &mut swept.point);
+        }
+        swept.sweeps += 1;
+        swept.residual = residual(market, &swept.point);
+        age += 1;
+        let Point { tasks, totals } = &swept.point;
+        let moves = |p: usize| (tasks[p] - past.tasks[p]).abs() > STILL * totals[market.places[p].user];
+        if swept.residual > how.tolerance && !(0..tasks.len()).any(moves) {
+            swept.end = End::Cycle;
+            return swept;
+        }
+        if age >= patience {
+            past = swept.point.clone();
+            age = 0;
+            patience *= 2;
+        }
+        if !how.jumps {
             continue;
         }
-        let now = Regime::read(market, &limit.point, READING).ok();
+        let now = Regime::read(market, &swept.point, READING).ok();
         unchanged = if now.is_some() && now == regime { unchanged + 1 } else { 0 };
         regime = now;
         if unchanged >= wait {
             unchanged = 0;
-            if let Some((_, landed)) = jump(market, &limit.point, READING) {
+            wait *= 2;
+            if let Some((_, landed)) = jump(market, &swept.point, READING) {
                 let reached = residual(market, &landed);
-                if reached <= settings.tolerance {
-                    limit.point = landed;
-                    limit.residual = reached;
-                    break;
+                if reached <= how.tolerance {
+                    swept.point = landed;
+                    swept.residual = reached;
                 }
             }
-            wait *= 2;
         }
     }
-    limit
+    swept
 }
