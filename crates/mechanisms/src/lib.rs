@@ -22,7 +22,7 @@ mod mechanism;
 mod njc;
 mod per_server_drf;
 mod proportional;
-mod ps_dsf_tdm;
+pub mod ps_dsf;
 pub mod registry;
 mod rounding;
 mod tsf;

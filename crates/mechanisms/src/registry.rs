@@ -12,7 +12,7 @@ use crate::generic::GENERIC;
 use crate::mechanism::Mechanism;
 use crate::njc::Njc;
 use crate::per_server_drf::PerServerDrf;
-use crate::ps_dsf_tdm::PsDsfTdm;
+use crate::ps_dsf::{PsDsf, PsDsfTdm};
 use crate::tsf::TSF;
 use crate::utilitarian::Utilitarian;
 
@@ -29,6 +29,7 @@ pub static ALL: &[&dyn Mechanism] = &[
     &PROPORTIONAL,
     &ALPHA,
     &Njc,
+    &PsDsf,
     &PsDsfTdm,
 ];
 

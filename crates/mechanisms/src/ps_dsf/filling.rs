@@ -1,0 +1,200 @@
+//! One class, exactly: water filling when the users' tasks elsewhere are given.
+//!
+//! The lowest levels `x_n / (w_n gamma_ni)` rise together. A user joins when the level reaches what
+//! its tasks elsewhere are worth here, and leaves when it has all its tasks or when a resource that
+//! it demands runs out. In the end every user of the class has all its tasks or a bottleneck in the
+//! sense of PS-DSF, Theorem 1.
+
+use super::market::{Market, Point};
+use super::scalar::Scalar;
+
+/// What happens to a user while the level rises.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Event {
+    /// The level reaches that of the user.
+    Joins,
+    /// The user has all its tasks.
+    Satisfied,
+}
+
+/// A class while its level rises.
+struct Filling<'a, T> {
+    market: &'a Market<T>,
+    /// First place and first row of the class.
+    first: (usize, usize),
+    /// By place of the class: tasks of its user on other classes.
+    elsewhere: Vec<T>,
+    /// Places that take part.
+    rising: Vec<usize>,
+    level: T,
+    used: Vec<T>,
+    /// Growth of `used` for each unit of level, and the number of places that it comes from.
+    slope: Vec<(T, usize)>,
+    saturated: Vec<bool>,
+    tasks: Vec<T>,
+}
+
+/// Fills `class` anew; `point` holds the answer and the totals that go with it.
+pub fn fill<T: Scalar>(market: &Market<T>, class: usize, point: &mut Point<T>) {
+    let places = market.of_class[class].clone();
+    let elsewhere: Vec<T> = places
+        .clone()
+        .map(|p| non_negative(point.totals[market.places[p].user].minus(&point.tasks[p])))
+        .collect();
+    let tasks = filled(market, class, &elsewhere);
+    for ((p, elsewhere), tasks) in places.zip(&elsewhere).zip(tasks) {
+        point.totals[market.places[p].user] = elsewhere.plus(&tasks);
+        point.tasks[p] = tasks;
+    }
+}
+
+/// The tasks on `class` by place of the class, for the given tasks elsewhere.
+pub fn filled<T: Scalar>(market: &Market<T>, class: usize, elsewhere: &[T]) -> Vec<T> {
+    let places = market.of_class[class].clone();
+    let rows = market.rows_of_class[class].clone();
+    let mut events = Vec::with_capacity(places.len() * 2);
+    for (p, elsewhere) in places.clone().zip(elsewhere) {
+        let place = &market.places[p];
+        if let Some(limit) = &market.limits[place.user] {
+            if elsewhere >= limit {
+                continue;
+            }
+            events.push((limit.over(&place.pace), p, Event::Satisfied));
+        }
+        events.push((elsewhere.over(&place.pace), p, Event::Joins));
+    }
+    // Who joins and is satisfied at one level joins first: with `over` rounded that can be.
+    events.sort_by(|a, b| a.0.order(&b.0).then_with(|| (a.2 as u8).cmp(&(b.2 as u8))));
+    let mut filling = Filling {
+        market,
+        first: (places.start, rows.start),
+        elsewhere: elsewhere.to_vec(),
+        rising: Vec::new(),
+        level: T::zero(),
+        used: vec![T::zero(); rows.len()],
+        slope: vec![(T::zero(), 0); rows.len()],
+        saturated: vec![false; rows.len()],
+        tasks: vec![T::zero(); places.len()],
+    };
+    for (level, p, event) in events {
+        while let Some(rows) = filling.saturates_before(Some(&level)) {
+            filling.saturate(&rows);
+        }
+        if filling.saturated.iter().all(|saturated| *saturated) {
+            break;
+        }
+        filling.rise_to(level);
+        match event {
+            Event::Joins => filling.join(p),
+            Event::Satisfied => filling.satisfy(p),
+        }
+    }
+    while let Some(rows) = filling.saturates_before(None) {
+        filling.saturate(&rows);
+    }
+    filling.tasks
+}
+
+impl<T: Scalar> Filling<'_, T> {
+    /// The level at which the next resource runs out and the rows that do, if that is not above
+    /// `bound`.
+    fn saturates_before(&self, bound: Option<&T>) -> Option<(T, Vec<usize>)> {
+        let mut next: Option<(T, Vec<usize>)> = None;
+        for (k, (slope, count)) in self.slope.iter().enumerate() {
+            if *count == 0 || self.saturated[k] || !slope.is_positive() {
+                continue;
+            }
+            let room = non_negative(self.market.capacity[self.first.1 + k].minus(&self.used[k]));
+            let level = self.level.plus(&room.over(slope));
+            match &mut next {
+                Some((lowest, rows)) if *lowest == level => rows.push(k),
+                Some((lowest, _)) if *lowest < level => {}
+                _ => next = Some((level, vec![k])),
+            }
+        }
+        next.filter(|(level, _)| bound.is_none_or(|bound| level <= bound))
+    }
+
+    fn rise_to(&mut self, level: T) {
+        let step = level.minus(&self.level);
+        if step.is_positive() {
+            for (used, (slope, count)) in self.used.iter_mut().zip(&self.slope) {
+                if *count > 0 {
+                    used.add_product(slope, &step);
+                }
+            }
+            self.level = level;
+        }
+    }
+
+    fn saturate(&mut self, (level, rows): &(T, Vec<usize>)) {
+        self.rise_to(level.clone());
+        for k in rows {
+            self.saturated[*k] = true;
+        }
+        let (stay, leave): (Vec<usize>, Vec<usize>) =
+            std::mem::take(&mut self.rising).into_iter().partition(|p| !self.is_blocked(*p));
+        for p in leave {
+            let place = &self.market.places[p];
+            let k = p - self.first.0;
+            self.tasks[k] = non_negative(place.pace.times(&self.level).minus(&self.elsewhere[k]));
+        }
+        // Summed anew, so that rounding does not leave a slope of 1e-17.
+        self.slope.fill((T::zero(), 0));
+        for p in &stay {
+            self.add_slope(*p);
+        }
+        self.rising = stay;
+    }
+
+    fn is_blocked(&self, p: usize) -> bool {
+        self.market.places[p].usage.iter().any(|(row, _)| self.saturated[row - self.first.1])
+    }
+
+    fn join(&mut self, p: usize) {
+        if !self.is_blocked(p) {
+            self.rising.push(p);
+            self.add_slope(p);
+        }
+    }
+
+    fn add_slope(&mut self, p: usize) {
+        let place = &self.market.places[p];
+        for (row, d) in &place.usage {
+            let (slope, count) = &mut self.slope[row - self.first.1];
+            slope.add_product(d, &place.pace);
+            *count += 1;
+        }
+    }
+
+    fn satisfy(&mut self, p: usize) {
+        let Some(position) = self.rising.iter().position(|q| *q == p) else { return };
+        self.rising.remove(position);
+        let place = &self.market.places[p];
+        let k = p - self.first.0;
+        if let Some(limit) = &self.market.limits[place.user] {
+            self.tasks[k] = non_negative(limit.minus(&self.elsewhere[k]));
+        }
+        for (row, d) in &place.usage {
+            let (slope, count) = &mut self.slope[row - self.first.1];
+            *slope = slope.minus(&d.times(&place.pace));
+            *count -= 1;
+        }
+    }
+}
+
+/// The number, or 0 where it is less, which only rounding makes it.
+pub fn non_negative<T: Scalar>(value: T) -> T {
+    if value.is_positive() { value } else { T::zero() }
+}
+
+/// [`fill`], but only the given part of the way from where `point` is.
+pub fn fill_partly(market: &Market<f64>, class: usize, point: &mut Point<f64>, part: f64) {
+    let before: Vec<f64> = market.of_class[class].clone().map(|p| point.tasks[p]).collect();
+    fill(market, class, point);
+    for (p, before) in market.of_class[class].clone().zip(before) {
+        let change = (1.0 - part) * (before - point.tasks[p]);
+        point.tasks[p] += change;
+        point.totals[market.places[p].user] += change;
+    }
+}

@@ -1,0 +1,142 @@
+//! From a limit in floating point to an exact PS-DSF allocation.
+//!
+//! The regime of the limit is a rational linear system. What it leaves free (the placement of users
+//! that have all their tasks, a continuum of solutions) takes the simplest rational near the limit.
+//! Theorem 1 is decided exactly for every candidate; one that does not pass is not returned.
+
+use evenhand_exact::linear::{Lu, SparseRow};
+use evenhand_problem::Rational;
+
+use super::market::{Market, Point};
+use super::regime::{Reading, Regime, Rows, System};
+use super::theorem;
+
+/// What counts as nothing, in the order in which it is tried.
+const NOTHING: [f64; 7] = [1e-8, 1e-10, 1e-7, 1e-6, 1e-12, 1e-5, 1e-4];
+/// Relative distance of a free number from the limit.
+const NEAR: f64 = 1e-9;
+
+/// An exact PS-DSF allocation.
+#[derive(Debug, Clone)]
+pub struct Lifted {
+    /// The tasks.
+    pub point: Point<Rational>,
+    /// By place: the bottleneck of its user; `None` for users that have all their tasks.
+    pub bottlenecks: Vec<Option<usize>>,
+}
+
+/// An exact PS-DSF allocation in the regime of `limit`.
+///
+/// # Errors
+/// What was tried and why the last try failed, in words.
+pub fn lift(
+    market: &Market<f64>,
+    exact: &Market<Rational>,
+    limit: &Point<f64>,
+) -> Result<Lifted, String> {
+    let mut why = String::new();
+    let mut tried: Vec<Regime> = Vec::new();
+    for nothing in NOTHING {
+        for rows in [Rows::Needed, Rows::Full, Rows::Touching] {
+            let regime = match Regime::read(market, limit, Reading { nothing, rows }) {
+                Ok(regime) => regime,
+                Err(p) => {
+                    let place = &market.places[p];
+                    why = format!("nothing is full where user {} runs", place.user + 1);
+                    continue;
+                }
+            };
+            if tried.contains(&regime) {
+                continue;
+            }
+            match solve(market, exact, limit, &regime) {
+                Ok(lifted) => return Ok(lifted),
+                Err(reason) => why = reason,
+            }
+            tried.push(regime);
+        }
+    }
+    Err(format!(
+        "none of {} regimes near the limit has an exact solution that satisfies Theorem 1: {why}",
+        tried.len()
+    ))
+}
+
+/// The exact solution of a regime.
+///
+/// # Errors
+/// Which condition of Theorem 1 it does not satisfy, in words.
+pub fn solve(
+    market: &Market<f64>,
+    exact: &Market<Rational>,
+    limit: &Point<f64>,
+    regime: &Regime,
+) -> Result<Lifted, String> {
+    let System { unknowns, rows } = regime.system(exact);
+    let mut values: Vec<Rational> =
+        unknowns.iter().map(|unknown| simplest_near(unknown.value(market, regime, limit))).collect();
+    solve_rows(rows, &mut values);
+    let point = regime.point(exact, &unknowns, &values);
+    let bottlenecks = theorem::bottlenecks(exact, &point)?;
+    Ok(Lifted { point, bottlenecks })
+}
+
+/// Solves the equations in `values`, whose entries stay where the equations leave them free. Equations
+/// that depend on others are left out: whether they hold is for the caller to check.
+fn solve_rows(rows: Vec<(SparseRow, Rational)>, values: &mut [Rational]) {
+    let mut kept: Vec<(SparseRow, Rational)> =
+        rows.into_iter().filter(|(entries, _)| entries.iter().any(|(_, value)| *value != 0)).collect();
+    loop {
+        let matrix = kept.iter().map(|(entries, _)| entries.clone()).collect();
+        match Lu::factor(matrix, values.len()) {
+            Ok(lu) => {
+                let rhs = kept.into_iter().map(|(_, rhs)| rhs).collect();
+                return lu.solve(rhs, values);
+            }
+            Err(singular) => {
+                kept.remove(singular.row);
+            }
+        }
+    }
+}
+
+/// The rational with the least denominator within [`NEAR`] of a double, relative to it.
+pub fn simplest_near(value: f64) -> Rational {
+    let centre = Rational::from_f64(value).unwrap_or_default();
+    if centre <= 0 {
+        return Rational::new();
+    }
+    let width = Rational::from_f64(value * NEAR).unwrap_or_default();
+    simplest_between(Rational::from(&centre - &width), Rational::from(&centre + &width))
+}
+
+/// The simplest rational between two positive ones, by their continued fractions.
+fn simplest_between(mut low: Rational, mut high: Rational) -> Rational {
+    let mut quotients = Vec::new();
+    loop {
+        let whole = low.clone().floor();
+        if whole == low || Rational::from(&whole + 1) <= high {
+            let last = if whole == low { whole } else { whole + 1 };
+            return quotients.into_iter().rev().fold(last, |value, q: Rational| q + value.recip());
+        }
+        let (a, b) = (high - &whole, low - &whole);
+        (low, high) = (a.recip(), b.recip());
+        quotients.push(whole);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_simplest_rational() {
+        for (p, q) in [(1, 3), (22, 7), (355, 113), (5, 1), (1, 1000), (83, 249)] {
+            let value = Rational::from((p, q));
+            assert_eq!(simplest_near(value.to_f64()), value);
+        }
+        assert_eq!(simplest_near(0.0), 0);
+        assert_eq!(simplest_near(-1.0), 0);
+        assert_eq!(simplest_between(Rational::from((3, 10)), Rational::from((4, 10))), Rational::from((1, 3)));
+    }
+}

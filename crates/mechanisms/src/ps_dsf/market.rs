@@ -1,0 +1,135 @@
+//! A problem as PS-DSF sees it: who may run where, at what pace, and what a task uses there.
+
+use std::ops::Range;
+
+use evenhand_problem::{Constraints, Rational};
+
+use super::scalar::Scalar;
+
+/// A user on a class on which it can run.
+#[derive(Debug, Clone)]
+pub struct Place<T> {
+    /// User `n`.
+    pub user: usize,
+    /// Server class `i`.
+    pub class: usize,
+    /// `w_n gamma_ni`, positive: tasks for each unit of the level `x_n / (w_n gamma_ni)`.
+    pub pace: T,
+    /// `(row, d_nir)` of what one task uses, positive; the row is that of [`Constraints`].
+    pub usage: Vec<(usize, T)>,
+}
+
+/// The problem in one arithmetic. Places are in ascending order of class, then user; users without
+/// tasks and classes without `gamma_ni` have none.
+#[derive(Debug, Clone)]
+pub struct Market<T> {
+    /// All places.
+    pub places: Vec<Place<T>>,
+    /// By class: its places.
+    pub of_class: Vec<Range<usize>>,
+    /// By user: its places, in ascending order.
+    pub of_user: Vec<Vec<usize>>,
+    /// By class: its rows.
+    pub rows_of_class: Vec<Range<usize>>,
+    /// By row: capacity.
+    pub capacity: Vec<T>,
+    /// By user: `T_n`.
+    pub limits: Vec<Option<T>>,
+}
+
+/// Tasks by place, and what follows from them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Point<T> {
+    /// `x_ni` by place.
+    pub tasks: Vec<T>,
+    /// `x_n` by user.
+    pub totals: Vec<T>,
+}
+
+impl<T: Scalar> Market<T> {
+    /// The market of `constraints`.
+    pub fn new(constraints: &Constraints<'_>) -> Self {
+        let problem = constraints.problem();
+        let users = problem.users();
+        let mut market = Self {
+            places: Vec::new(),
+            of_class: Vec::new(),
+            of_user: vec![Vec::new(); users.len()],
+            rows_of_class: (0..problem.n_servers()).map(|i| constraints.class_rows(i)).collect(),
+            capacity: constraints.rows().iter().map(|row| T::of(&row.capacity)).collect(),
+            limits: users.iter().map(|user| user.tasks().map(T::of)).collect(),
+        };
+        for class in 0..problem.n_servers() {
+            let start = market.places.len();
+            for (user, stated) in users.iter().enumerate() {
+                let Some(usage) = constraints.usage(user, class) else { continue };
+                if stated.tasks().is_some_and(Rational::is_zero) {
+                    continue;
+                }
+                let pace = T::of(&Rational::from(stated.weight() * problem.gamma(user, class)));
+                let rows = constraints.class_rows(class).zip(usage.iter());
+                let usage = rows.filter(|(_, d)| !d.is_zero()).map(|(row, d)| (row, T::of(d))).collect();
+                market.of_user[user].push(market.places.len());
+                market.places.push(Place { user, class, pace, usage });
+            }
+            market.of_class.push(start..market.places.len());
+        }
+        market
+    }
+
+    /// The number of classes.
+    pub fn n_classes(&self) -> usize {
+        self.of_class.len()
+    }
+
+    /// The number of users.
+    pub fn n_users(&self) -> usize {
+        self.of_user.len()
+    }
+
+    /// Nobody has anything.
+    pub fn nothing(&self) -> Point<T> {
+        Point { tasks: vec![T::zero(); self.places.len()], totals: vec![T::zero(); self.n_users()] }
+    }
+
+    /// The point with the given tasks by place.
+    pub fn point(&self, tasks: Vec<T>) -> Point<T> {
+        let mut point = Point { tasks, totals: vec![T::zero(); self.n_users()] };
+        self.refresh_totals(&mut point);
+        point
+    }
+
+    /// Totals from the tasks, which removes what rounding has gathered in them.
+    pub fn refresh_totals(&self, point: &mut Point<T>) {
+        for (total, places) in point.totals.iter_mut().zip(&self.of_user) {
+            *total = places.iter().fold(T::zero(), |sum, p| sum.plus(&point.tasks[*p]));
+        }
+    }
+
+    /// What is used, by row.
+    pub fn used(&self, point: &Point<T>) -> Vec<T> {
+        let mut used = vec![T::zero(); self.capacity.len()];
+        for (place, tasks) in self.places.iter().zip(&point.tasks) {
+            if tasks.is_positive() {
+                for (row, d) in &place.usage {
+                    used[*row].add_product(d, tasks);
+                }
+            }
+        }
+        used
+    }
+
+    /// `x_n / (w_n gamma_ni)` of the user at `place`, the level that counts there.
+    pub fn level(&self, point: &Point<T>, place: usize) -> T {
+        point.totals[self.places[place].user].over(&self.places[place].pace)
+    }
+
+    /// The tasks by user and class, those that are positive.
+    pub fn lists(&self, point: &Point<T>) -> Vec<Vec<(usize, T)>> {
+        let list = |places: &Vec<usize>| {
+            let used = places.iter().filter(|p| point.tasks[**p].is_positive());
+            used.map(|p| (self.places[*p].class, point.tasks[*p].clone())).collect()
+        };
+        self.of_user.iter().map(list).collect()
+    }
+}

@@ -1,0 +1,259 @@
+//! The linear regime of a point: who has all its tasks, who runs where, and what blocks it there.
+//!
+//! Within a regime everything is linear. A user that lacks tasks has `x_n = w_n gamma_ni l_r`
+//! wherever it runs, with the level `l_r` of its bottleneck `r` there, and the rows that serve as
+//! bottlenecks are full. All tasks of a user but those on its main class (where it has most) are
+//! unknowns, and so are the levels: about as many as there are bottlenecks, whatever the number of
+//! users.
+
+use super::market::{Market, Point};
+use super::scalar::Scalar;
+
+/// A regime.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Regime {
+    /// By user: whether it has all its tasks.
+    pub satisfied: Vec<bool>,
+    /// By user: places where it runs, the main one first.
+    pub support: Vec<Vec<usize>>,
+    /// By place: what blocks the user there; only where it runs and lacks tasks.
+    pub bottleneck: Vec<Option<usize>>,
+    /// Rows that must be full, ascending.
+    pub rows: Vec<usize>,
+    /// `(place, row)`: places whose level is that of a full row which does not block them there.
+    pub touching: Vec<(usize, usize)>,
+}
+
+/// How a regime is read off a point.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Reading {
+    /// Relative size of what counts as nothing: tasks, free parts of rows, differences of levels.
+    pub nothing: f64,
+    /// Which full rows become equations.
+    pub rows: Rows,
+}
+
+/// Which of the full rows a regime keeps full.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rows {
+    /// One for every place that needs a bottleneck.
+    Needed,
+    /// All that are full, needed or not.
+    Full,
+    /// The same, and all levels that are equal stay so.
+    Touching,
+}
+
+/// Unknown of a regime's system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unknown {
+    /// Level of a row.
+    Level(usize),
+    /// Tasks at a place that is not the main one of its user.
+    Tasks(usize),
+}
+
+/// The equations of a regime.
+#[derive(Debug, Clone)]
+pub struct System<T> {
+    /// The unknowns, by column.
+    pub unknowns: Vec<Unknown>,
+    /// Coefficients, sparse, and right-hand sides.
+    pub rows: Vec<(Vec<(usize, T)>, T)>,
+}
+
+impl Regime {
+    /// The regime at `point`.
+    ///
+    /// # Errors
+    /// The place of a user that lacks tasks and runs where nothing is full.
+    pub fn read(market: &Market<f64>, point: &Point<f64>, reading: Reading) -> Result<Self, usize> {
+        let nothing = reading.nothing;
+        let used = market.used(point);
+        let is_full: Vec<bool> = used.iter().zip(&market.capacity).map(|(u, c)| c - u <= nothing * c).collect();
+        let satisfied: Vec<bool> = (market.limits.iter().zip(&point.totals))
+            .map(|(limit, total)| limit.is_some_and(|limit| limit - total <= nothing * limit))
+            .collect();
+        let mut support = vec![Vec::new(); market.n_users()];
+        let mut levels = vec![0.0_f64; used.len()];
+        for (user, places) in market.of_user.iter().enumerate() {
+            let runs = |p: &&usize| point.tasks[**p] > nothing * point.totals[user];
+            let mut list: Vec<usize> = places.iter().filter(runs).copied().collect();
+            list.sort_by(|a, b| point.tasks[*b].total_cmp(&point.tasks[*a]).then(a.cmp(b)));
+            for p in &list {
+                for (row, _) in market.places[*p].usage.iter().filter(|(row, _)| is_full[*row]) {
+                    levels[*row] = levels[*row].max(market.level(point, *p));
+                }
+            }
+            support[user] = list;
+        }
+        let mut regime = Self {
+            satisfied,
+            support,
+            bottleneck: vec![None; market.places.len()],
+            rows: Vec::new(),
+            touching: Vec::new(),
+        };
+        let mut needed = vec![false; used.len()];
+        for (user, places) in regime.support.iter().enumerate() {
+            for &p in places.iter().filter(|_| !regime.satisfied[user]) {
+                let full = market.places[p].usage.iter().map(|(row, _)| *row).filter(|row| is_full[*row]);
+                let lowest = full.clone().min_by(|a, b| levels[*a].total_cmp(&levels[*b])).ok_or(p)?;
+                regime.bottleneck[p] = Some(lowest);
+                needed[lowest] = true;
+            }
+        }
+        // Who does not run on a class needs a bottleneck there as well; those that are there anyway
+        // cost no equation.
+        for (p, place) in market.places.iter().enumerate() {
+            if regime.satisfied[place.user] || regime.bottleneck[p].is_some() {
+                continue;
+            }
+            let bound = market.level(point, p) * (1.0 + nothing);
+            let blocks = |row: &usize| is_full[*row] && levels[*row] <= bound;
+            let mut blocking = place.usage.iter().map(|(row, _)| *row).filter(blocks);
+            if !blocking.clone().any(|row| needed[row])
+                && let Some(row) = blocking.next()
+            {
+                needed[row] = true;
+            }
+        }
+        regime.rows = (0..needed.len())
+            .filter(|row| needed[*row] || (reading.rows != Rows::Needed && is_full[*row] && levels[*row] > 0.0))
+            .collect();
+        if reading.rows == Rows::Touching {
+            for (p, place) in market.places.iter().enumerate() {
+                let level = market.level(point, p);
+                let full = place.usage.iter().map(|(row, _)| *row).filter(|row| is_full[*row]);
+                let touches = |row: &usize| {
+                    levels[*row] > 0.0
+                        && (levels[*row] - level).abs() <= nothing * level
+                        && regime.bottleneck[p] != Some(*row)
+                };
+                regime.touching.extend(full.filter(touches).map(|row| (p, row)));
+            }
+        }
+        Ok(regime)
+    }
+
+    /// The equations of the regime.
+    pub fn system<T: Scalar>(&self, market: &Market<T>) -> System<T> {
+        let mut column_of_row = vec![usize::MAX; market.capacity.len()];
+        let mut column_of_place = vec![usize::MAX; market.places.len()];
+        let mut unknowns = Vec::new();
+        let tied = self.touching.iter().map(|(_, row)| *row);
+        for row in self.bottleneck.iter().flatten().copied().chain(tied) {
+            if column_of_row[row] == usize::MAX {
+                column_of_row[row] = unknowns.len();
+                unknowns.push(Unknown::Level(row));
+            }
+        }
+        for places in &self.support {
+            for &p in places.iter().skip(1) {
+                column_of_place[p] = unknowns.len();
+                unknowns.push(Unknown::Tasks(p));
+            }
+        }
+        let mut equation_of_row = vec![usize::MAX; market.capacity.len()];
+        let mut rows: Vec<(Vec<(usize, T)>, T)> = Vec::new();
+        for &row in &self.rows {
+            equation_of_row[row] = rows.len();
+            rows.push((Vec::new(), market.capacity[row].clone()));
+        }
+        for (user, places) in self.support.iter().enumerate() {
+            let Some((&main, others)) = places.split_first() else { continue };
+            for (row, d) in &market.places[main].usage {
+                let Some((entries, rhs)) = rows.get_mut(equation_of_row[*row]) else { continue };
+                match (self.bottleneck[main], &market.limits[user]) {
+                    (Some(level), _) => {
+                        entries.push((column_of_row[level], d.times(&market.places[main].pace)));
+                    }
+                    (None, Some(limit)) => *rhs = rhs.minus(&d.times(limit)),
+                    (None, None) => {}
+                }
+                entries.extend(others.iter().map(|q| (column_of_place[*q], T::zero().minus(d))));
+            }
+            for &q in others {
+                for (row, d) in &market.places[q].usage {
+                    if let Some((entries, _)) = rows.get_mut(equation_of_row[*row]) {
+                        entries.push((column_of_place[q], d.clone()));
+                    }
+                }
+                if let (Some(here), Some(there)) = (self.bottleneck[main], self.bottleneck[q]) {
+                    let there = (column_of_row[there], T::zero().minus(&market.places[q].pace));
+                    let here = (column_of_row[here], market.places[main].pace.clone());
+                    rows.push((vec![here, there], T::zero()));
+                }
+            }
+        }
+        for (p, row) in &self.touching {
+            let place = &market.places[*p];
+            let there = (column_of_row[*row], T::zero().minus(&place.pace));
+            let main = self.support[place.user].first().copied();
+            match (main.and_then(|main| self.bottleneck[main]), main, &market.limits[place.user]) {
+                (Some(level), Some(main), _) => {
+                    let here = (column_of_row[level], market.places[main].pace.clone());
+                    rows.push((vec![here, there], T::zero()));
+                }
+                (_, Some(_), Some(limit)) => rows.push((vec![there], T::zero().minus(limit))),
+                _ => {}
+            }
+        }
+        for (entries, _) in &mut rows {
+            merge(entries);
+        }
+        System { unknowns, rows }
+    }
+
+    /// The point with the given values of the unknowns.
+    pub fn point<T: Scalar>(&self, market: &Market<T>, unknowns: &[Unknown], values: &[T]) -> Point<T> {
+        let mut tasks = vec![T::zero(); market.places.len()];
+        let mut levels = vec![T::zero(); market.capacity.len()];
+        for (unknown, value) in unknowns.iter().zip(values) {
+            match unknown {
+                Unknown::Level(row) => levels[*row] = value.clone(),
+                Unknown::Tasks(p) => tasks[*p] = value.clone(),
+            }
+        }
+        for (user, places) in self.support.iter().enumerate() {
+            let Some((&main, others)) = places.split_first() else { continue };
+            let total = match (self.bottleneck[main], &market.limits[user]) {
+                (Some(row), _) => market.places[main].pace.times(&levels[row]),
+                (None, Some(limit)) => limit.clone(),
+                (None, None) => T::zero(),
+            };
+            tasks[main] = others.iter().fold(total, |rest, q| rest.minus(&tasks[*q]));
+        }
+        market.point(tasks)
+    }
+}
+
+impl Unknown {
+    /// Its value at `point`: for a level the highest one among those whom the row blocks.
+    pub fn value(self, market: &Market<f64>, regime: &Regime, point: &Point<f64>) -> f64 {
+        match self {
+            Self::Tasks(p) => point.tasks[p],
+            Self::Level(row) => {
+                let class = market.rows_of_class.iter().position(|rows| rows.contains(&row)).unwrap_or(0);
+                let has_it = |p: &usize| {
+                    regime.bottleneck[*p] == Some(row) || regime.touching.contains(&(*p, row))
+                };
+                let having = market.of_class[class].clone().filter(has_it);
+                having.map(|p| market.level(point, p)).fold(0.0, f64::max)
+            }
+        }
+    }
+}
+
+/// Entries of one column added up.
+fn merge<T: Scalar>(entries: &mut Vec<(usize, T)>) {
+    entries.sort_by_key(|(column, _)| *column);
+    let mut merged: Vec<(usize, T)> = Vec::with_capacity(entries.len());
+    for (column, value) in entries.drain(..) {
+        match merged.last_mut() {
+            Some((last, sum)) if *last == column => *sum = sum.plus(&value),
+            _ => merged.push((column, value)),
+        }
+    }
+    *entries = merged;
+}

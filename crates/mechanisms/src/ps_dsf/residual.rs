@@ -1,0 +1,96 @@
+//! How far a point is from Theorem 1, in floating point.
+//!
+//! The violation of user `n` on class `i` is the least `v` such that of some resource that `n`
+//! demands there at most the part `v` is free or held by users whose level exceeds `1 + v` times
+//! that of `n`. It is 0 exactly when `n` has a bottleneck on `i`. That of a user is the largest over
+//! its classes, or the part of its task limit that it lacks, if that is less. The residual is the
+//! largest over all users, and over the parts by which rows and limits are overfilled.
+
+use super::market::{Market, Point};
+
+/// Who holds a row, highest level first.
+struct Row {
+    /// Part of the row that is free.
+    free: f64,
+    /// `(level, part of the row that is free or held by this and higher ones)`
+    holders: Vec<(f64, f64)>,
+}
+
+/// The residual of `point`.
+pub fn residual(market: &Market<f64>, point: &Point<f64>) -> f64 {
+    let mut worst = 0.0_f64;
+    let mut of_user = vec![0.0_f64; market.n_users()];
+    for class in 0..market.n_classes() {
+        let rows = rows(market, point, class);
+        let first = market.rows_of_class[class].start;
+        worst = rows.iter().fold(worst, |worst, row| worst.max(-row.free));
+        for p in market.of_class[class].clone() {
+            let place = &market.places[p];
+            let level = market.level(point, p);
+            let violation = |(row, _): &(usize, f64)| rows[row - first].violation(level);
+            let least = place.usage.iter().map(violation).fold(f64::INFINITY, f64::min);
+            of_user[place.user] = of_user[place.user].max(least);
+        }
+    }
+    for ((violation, limit), total) in of_user.into_iter().zip(&market.limits).zip(&point.totals) {
+        let lack = limit.map_or(f64::INFINITY, |limit| if limit > 0.0 { 1.0 - total / limit } else { 0.0 });
+        worst = worst.max(violation.min(lack.max(0.0))).max(-lack);
+    }
+    worst
+}
+
+fn rows(market: &Market<f64>, point: &Point<f64>, class: usize) -> Vec<Row> {
+    let first = market.rows_of_class[class].start;
+    let mut rows: Vec<Row> =
+        market.rows_of_class[class].clone().map(|_| Row { free: 1.0, holders: Vec::new() }).collect();
+    for p in market.of_class[class].clone().filter(|p| point.tasks[*p] > 0.0) {
+        let level = market.level(point, p);
+        for (row, d) in &market.places[p].usage {
+            let part = d * point.tasks[p] / market.capacity[*row];
+            rows[row - first].holders.push((level, part));
+            rows[row - first].free -= part;
+        }
+    }
+    for row in &mut rows {
+        row.holders.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let mut sum = row.free.max(0.0);
+        for (_, part) in &mut row.holders {
+            sum += *part;
+            *part = sum;
+        }
+    }
+    rows
+}
+
+impl Row {
+    fn violation(&self, level: f64) -> f64 {
+        let mut least = f64::INFINITY;
+        let mut above = self.free.max(0.0);
+        for (holder, through) in &self.holders {
+            // Only the holders before this one count as above.
+            let exceeds = if level > 0.0 { holder / level - 1.0 } else { f64::INFINITY };
+            least = least.min(above.max(exceeds));
+            if above >= least {
+                return least;
+            }
+            above = *through;
+        }
+        least.min(above)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_little_held_above_counts_as_little() {
+        let row = Row { free: 0.0, holders: vec![(2.0, 0.01), (1.0, 1.0)] };
+        assert_eq!(row.violation(2.0), 0.0);
+        assert_eq!(row.violation(1.0), 0.01);
+        assert_eq!(row.violation(1.999), (2.0 / 1.999) - 1.0);
+        assert_eq!(row.violation(0.5), 1.0);
+        assert_eq!(Row { free: 0.25, holders: vec![(1.0, 1.0)] }.violation(3.0), 0.25);
+        assert_eq!(Row { free: 1.0, holders: Vec::new() }.violation(0.0), 1.0);
+    }
+}

@@ -1,0 +1,113 @@
+//! PS-DSF on random problems: Theorem 1 holds exactly, every time.
+
+mod golden;
+mod ps_dsf_check;
+
+use evenhand_mechanisms::{Mechanism, Options, registry};
+use evenhand_problem::{Allocation, Problem, ProblemSpec, Rational, ServerSpec, UserSpec};
+use serde_json::Value;
+use ps_dsf_check::{SMALL, Shape, problem, spec, theorem_1};
+use golden::{case, exact as number, matrix};
+use rand::SeedableRng;
+use rand_pcg::Pcg64Mcg;
+
+fn mechanism() -> &'static dyn Mechanism {
+    registry::find("ps-dsf").expect("registered")
+}
+
+fn exact(problem: &Problem) -> Result<Allocation, String> {
+    let outcome = mechanism().allocate(problem, &Options::exact()).map_err(|error| error.to_string())?;
+    theorem_1(problem, &outcome.allocation)?;
+    Ok(outcome.allocation)
+}
+
+fn all(seeds: std::ops::Range<u64>, shape: Shape) {
+    let mut failures = Vec::new();
+    // For a longer look: so many times more seeds.
+    let more = std::env::var("EVENHAND_MORE").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
+    let seeds = seeds.start..seeds.start + more * (seeds.end - seeds.start);
+    let count = seeds.end - seeds.start;
+    for seed in seeds {
+        let problem = problem(spec(&mut Pcg64Mcg::seed_from_u64(seed), shape));
+        if let Err(why) = exact(&problem) {
+            failures.push(format!("seed {seed}: {why}"));
+        }
+    }
+    assert!(failures.is_empty(), "{} of {count}: {failures:#?}", failures.len());
+}
+
+#[test]
+fn mixed() {
+    all(0..2000, SMALL);
+}
+
+#[test]
+fn ties() {
+    all(0..2000, Shape { largest: 2, ..SMALL });
+}
+
+#[test]
+fn unlimited_tasks_and_positive_demands() {
+    all(0..1000, Shape { zero: 0.0, finite: 0.0, largest: 50, ..SMALL });
+}
+
+#[test]
+fn many_finite_tasks() {
+    all(0..1000, Shape { finite: 0.9, largest: 3, ..SMALL });
+}
+
+/// The problem of a golden case; `phi` and `eligible` may be absent.
+fn golden_problem(inputs: &Value) -> Problem {
+    let (capacities, demands) = (matrix(&inputs["C"]), matrix(&inputs["D"]));
+    let resources: Vec<String> = (0..capacities[0].len()).map(|r| format!("r{r}")).collect();
+    let named = |values: &[Rational]| resources.iter().cloned().zip(values.iter().cloned()).collect();
+    let servers = (capacities.iter().enumerate())
+        .map(|(i, c)| ServerSpec { name: format!("s{i}"), count: None, capacity: named(c) })
+        .collect();
+    let weight = |n: usize| (!inputs["phi"].is_null()).then(|| number(&inputs["phi"][n]));
+    let may_use = |n: usize, i: usize| inputs["eligible"].is_null() || inputs["eligible"][n][i] == 1;
+    let user = |(n, d): (usize, &Vec<Rational>)| UserSpec {
+        name: format!("u{n}"),
+        weight: weight(n),
+        demand: named(d),
+        servers: Some(
+            (0..capacities.len()).filter(|i| may_use(n, *i)).map(|i| format!("s{i}")).collect(),
+        ),
+        ..UserSpec::default()
+    };
+    let users = demands.iter().enumerate().map(user).collect();
+    problem(ProblemSpec { resources, servers, users, ..ProblemSpec::default() })
+}
+
+fn placed(allocation: &Allocation, n_classes: usize) -> Vec<Vec<Rational>> {
+    let users = 0..allocation.tasks.len();
+    users.map(|n| (0..n_classes).map(|i| allocation.on(n, i)).collect()).collect()
+}
+
+#[test]
+fn golden_limits_of_the_sweep() {
+    let ids = (0..10).map(|k| format!("psdsf.random.{k}"));
+    let ids = ids.chain(["fig1", "fig2", "nonunique.2x2x2"].map(|id| format!("psdsf.{id}")));
+    for id in ids {
+        let Some(case) = case(&id) else { return };
+        let problem = golden_problem(&case["inputs"]);
+        let found = exact(&problem).unwrap_or_else(|why| panic!("{id}: {why}"));
+        let expected = ["rdm", "psdsf_rdm", "sweep_from_zero"].map(|key| &case["expected"][key]);
+        let expected = expected.into_iter().find(|value| !value.is_null()).expect("an answer");
+        // Placements with the same totals differ: the case of that number gives another vertex than
+        // the one that the sweep tends to.
+        let totals: Vec<Rational> = matrix(expected).iter().map(|row| row.iter().sum()).collect();
+        assert_eq!(found.totals(), totals, "{id}");
+        let is_unique = id != "psdsf.random.2";
+        assert_eq!(placed(&found, problem.n_servers()) == matrix(expected), is_unique, "{id}");
+    }
+}
+
+#[test]
+#[ignore]
+fn dbg() {
+    let problem = problem(spec(&mut Pcg64Mcg::seed_from_u64(19764), SMALL));
+    for s in problem.servers() { println!("{} {} {:?} timed {}", s.name(), s.count(), s.capacity(), s.is_time_shared()); }
+    for (n,u) in problem.users().iter().enumerate() { println!("{} w{} T{:?} d{:?} s{:?} on{:?} gamma {:?}", u.name(), u.weight(), u.tasks(), u.base_demand(), u.servers(), u.demand_overrides(), (0..problem.n_servers()).map(|i|problem.gamma(n,i).to_string()).collect::<Vec<_>>()); }
+    println!("{:?}", exact(&problem));
+}
