@@ -1,6 +1,7 @@
 //! The verdicts of an examination as a table.
 
 use evenhand_exact::axiom::feasible::Limit;
+use evenhand_exact::axiom::ps_dsf::{Reason, Unblocked};
 use evenhand_exact::{Axiom, Certificate, Claim, Evidence};
 use evenhand_problem::{Constraints, Problem};
 
@@ -103,7 +104,26 @@ fn words(claim: &Claim, problem: &Problem, constraints: &Constraints<'_>) -> Str
             user(complaint.user),
             number(&complaint.entitlement)
         ),
+        Evidence::Bottlenecks(_) => "everybody has all its tasks, or a bottleneck on every class".to_owned(),
+        Evidence::Unblocked(unblocked) => unblocked_words(unblocked, problem, constraints),
         Evidence::Better(_) => "another allocation has a larger sum".to_owned(),
         Evidence::Nothing { user: n } => format!("{} has nothing, and could have something", user(*n)),
     }
+}
+
+/// Who has no bottleneck where, and why each resource is none.
+fn unblocked_words(unblocked: &Unblocked, problem: &Problem, constraints: &Constraints<'_>) -> String {
+    let user = |n: usize| problem.users()[n].name();
+    let reasons = unblocked.reasons.iter().map(|(row, reason)| {
+        let row = row_name(constraints.rows()[*row].kind, problem.resources());
+        match reason {
+            Reason::Slack(slack) => format!("{row} has {} left", decimal(slack)),
+            Reason::Holder { user: holder, .. } => {
+                format!("{row} is held by {}, which is ahead", user(*holder))
+            }
+        }
+    });
+    let reasons: Vec<String> = reasons.collect();
+    let server = problem.servers()[unblocked.server].name();
+    format!("{} has no bottleneck on {server}: {}", user(unblocked.user), reasons.join(", "))
 }

@@ -5,7 +5,8 @@ use std::fmt;
 use evenhand_problem::{Problem, Rational};
 
 use crate::axiom::{
-    Axiom, bottleneck, envy_free, feasible, max_min, njc, pareto_optimal, proportional, sharing_incentive,
+    Axiom, bottleneck, envy_free, feasible, max_min, njc, pareto_optimal, proportional, ps_dsf,
+    sharing_incentive,
 };
 use crate::evidence::Evidence;
 use crate::instance::{Instance, InstanceError};
@@ -88,7 +89,7 @@ impl Claim {
     }
 
     /// The claim about an axiom that needs no evidence from outside: feasible, non-wasteful,
-    /// envy-free, sharing-incentive and njc; for the others only that they do not apply, when that is so.
+    /// envy-free, sharing-incentive, njc and ps-dsf; for the others only that they do not apply, when that is so.
     ///
     /// # Errors
     /// [`Refusal`] when the axiom needs evidence, or this version cannot examine it.
@@ -116,6 +117,15 @@ impl Claim {
                 let evidence = match complaint.flatten() {
                     Some(complaint) => Evidence::Complaint(complaint),
                     None => Evidence::Witnesses(found.witnesses),
+                };
+                (found.margin, evidence)
+            }),
+            Axiom::PsDsf => ps_dsf::examine(instance).map(|found| {
+                let unblocked = (!judged(&found.margin))
+                    .then(|| ps_dsf::unblocked(instance, found.user, found.server, tolerance));
+                let evidence = match unblocked.flatten() {
+                    Some(unblocked) => Evidence::Unblocked(unblocked),
+                    None => Evidence::Bottlenecks(found.standings),
                 };
                 (found.margin, evidence)
             }),
@@ -202,7 +212,7 @@ impl Claim {
         let truth = Self::derive(self.axiom, instance, tolerance)?;
         self.compare_verdict(&truth)?;
         self.parameters().of(self.axiom)?;
-        if self.evidence == truth.evidence || self.is_as_tight(instance, &truth)? {
+        if self.evidence == truth.evidence || self.is_as_tight(instance, &truth, tolerance)? {
             return Ok(());
         }
         Err(Refusal::new("the evidence is not what the allocation shows"))
@@ -234,7 +244,12 @@ impl Claim {
 
     /// Whether the evidence names another limit, user, pair or witnesses that is exactly as tight as the one
     /// that would be named here; verdict and margin are known to be right.
-    fn is_as_tight(&self, instance: &Instance<'_>, truth: &Self) -> Result<bool, Refusal> {
+    fn is_as_tight(
+        &self,
+        instance: &Instance<'_>,
+        truth: &Self,
+        tolerance: &Rational,
+    ) -> Result<bool, Refusal> {
         Ok(match (&self.evidence, &truth.evidence) {
             (Evidence::Limit { limit, slack }, Evidence::Limit { .. }) => {
                 let found = feasible::slack(instance, *limit);
@@ -253,6 +268,13 @@ impl Claim {
                 let user = complaint.user;
                 njc::margin(instance, user) == truth.margin
                     && njc::complaint(instance, user).as_ref() == Some(complaint)
+            }
+            (Evidence::Bottlenecks(standings), Evidence::Bottlenecks(_)) => {
+                ps_dsf::margin_of_standings(instance, standings)? == truth.margin
+            }
+            (Evidence::Unblocked(unblocked), Evidence::Unblocked(_)) => {
+                ps_dsf::margin(instance, unblocked.user, unblocked.server) == truth.margin
+                    && ps_dsf::is_unblocked(instance, unblocked, tolerance)
             }
             _ => false,
         })

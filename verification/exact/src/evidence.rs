@@ -5,6 +5,7 @@ use evenhand_problem::Rational;
 use crate::axiom::feasible::Limit;
 use crate::axiom::max_min::Level;
 use crate::axiom::njc::{Complaint, Witness};
+use crate::axiom::ps_dsf::{Standing, Unblocked};
 use crate::instance::Tasks;
 use crate::prices::Prices;
 
@@ -61,6 +62,10 @@ pub enum Evidence {
     Witnesses(Vec<Option<Witness>>),
     /// No justified complaints: no, since this user has one.
     Complaint(Complaint),
+    /// Per-server dominant-share fairness: what every active user has, by user.
+    Bottlenecks(Vec<Option<Standing>>),
+    /// Per-server dominant-share fairness: no, since this user has no bottleneck on this class.
+    Unblocked(Unblocked),
     /// Proportional: no, since this allocation has a larger sum.
     Better(Tasks),
     /// Proportional: no, since this user could be given something and has nothing.

@@ -50,6 +50,7 @@ mod quotient;
 mod same;
 mod scaled;
 mod share;
+mod usage;
 
 pub use axiom::Axiom;
 pub use axiom::max_min::Level;

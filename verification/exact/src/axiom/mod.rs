@@ -13,6 +13,7 @@ pub mod max_min;
 pub mod njc;
 pub mod pareto_optimal;
 pub mod proportional;
+pub mod ps_dsf;
 pub mod sharing_incentive;
 
 /// The names of the axioms.
@@ -43,7 +44,7 @@ pub enum Axiom {
     MaxMin,
     /// No justified complaints: everybody has all its tasks, or its entitlement of a saturated row.
     Njc,
-    /// Per-server dominant-share fairness. Not available yet.
+    /// Per-server dominant-share fairness: everybody has all its tasks, or a bottleneck on every class.
     PsDsf,
     /// Proportional fairness, and alpha fairness, of the tasks or of the generic share.
     Proportional,
@@ -99,7 +100,7 @@ impl Axiom {
     /// error.
     #[must_use]
     pub const fn is_available(self) -> bool {
-        !matches!(self, Self::IntegerFeasible | Self::Ef1 | Self::PsDsf)
+        !matches!(self, Self::IntegerFeasible | Self::Ef1)
     }
 
     /// Whether a claim takes evidence that only a solver finds ([`Claim::with_evidence`]); the

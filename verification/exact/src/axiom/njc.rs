@@ -14,8 +14,6 @@
 //! Evidence of yes: a witness for every active user. Evidence of no: the user with the least margin,
 //! its entitlement and its share of every saturated row that it could use.
 
-use std::borrow::Cow;
-
 use evenhand_problem::RowKind;
 use rayon::prelude::*;
 use rug::{Assign, Integer, Rational};
@@ -23,6 +21,7 @@ use rug::{Assign, Integer, Rational};
 use crate::claim::Refusal;
 use crate::instance::Instance;
 use crate::quotient::Quotient;
+use crate::usage::Usage;
 
 /// What answers the complaint of a user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -162,41 +161,6 @@ pub fn margin_of_witnesses(
         },
     )?;
     Ok(least.map(|margin| shares.in_tasks(&margin)))
-}
-
-/// What a task of one user takes of one row, `d_nir = per_task / (scale factor)`.
-struct Usage<'s> {
-    per_task: Cow<'s, Integer>,
-    /// The numerator of `gamma_ni` for a row of time; absent where it is 1.
-    factor: Option<Integer>,
-}
-
-impl<'s> Usage<'s> {
-    /// `None` when the user does not use the row, or there is nothing of it.
-    fn of(instance: &'s Instance<'_>, n: usize, row: usize) -> Option<Self> {
-        let at = instance.constraints().rows().get(row).filter(|at| !at.capacity.is_zero())?;
-        if !instance.scaled.can_run(n, at.server) {
-            return None;
-        }
-        Some(match at.kind {
-            RowKind::Resource(r) => {
-                let demand = &instance.scaled.demand(n, at.server)[r];
-                (!demand.is_zero()).then_some(Self { per_task: Cow::Borrowed(demand), factor: None })?
-            }
-            RowKind::Time => {
-                let (gamma, over) = instance.problem().unconstrained_gamma(n, at.server).into_numer_denom();
-                Self { per_task: Cow::Owned(over * instance.row_scale(row)), factor: Some(gamma) }
-            }
-        })
-    }
-
-    /// Times the factor.
-    fn put(&self, mut value: Integer) -> Integer {
-        if let Some(factor) = &self.factor {
-            value *= factor;
-        }
-        value
-    }
 }
 
 /// The rows and weights, ready for all users. Margins are integers over `L` times the weight of all,

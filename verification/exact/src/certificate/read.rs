@@ -11,6 +11,7 @@ use crate::axiom::Axiom;
 use crate::axiom::feasible::Limit;
 use crate::axiom::max_min::Level;
 use crate::axiom::njc::{Complaint, Witness};
+use crate::axiom::ps_dsf::{Reason, Standing, Unblocked};
 use crate::claim::Claim;
 use crate::evidence::Evidence;
 use crate::instance::Tasks;
@@ -117,6 +118,7 @@ impl<'r, 't> Reader<'r, 't> {
                 Ok(Evidence::Prices(self.prices(&object)?))
             }
             Axiom::Njc => self.njc(&object),
+            Axiom::PsDsf => self.ps_dsf(&object),
             Axiom::Proportional if object.get("better").is_some() => {
                 object.only(self.document, &["better"])?;
                 Ok(Evidence::Better(self.tasks(object.need(self.document, "better")?)?))
@@ -280,6 +282,61 @@ impl<'r, 't> Reader<'r, 't> {
         let i = self.server(&document.string(server)?, server)?;
         let resource = object.need(document, "resource")?;
         Ok(Witness::Row(self.row(i, &document.string(resource)?, resource)?))
+    }
+
+    fn ps_dsf(&self, object: &Object<'t>) -> Result<Evidence, FormatError> {
+        let document = self.document;
+        if let Some(raw) = object.get("bottlenecks") {
+            object.only(document, &["bottlenecks"])?;
+            let mut standings = vec![None; self.problem.n_users()];
+            for (user, raw) in document.object(raw)?.fields() {
+                standings[self.user(user, raw)?] = Some(self.standing(raw)?);
+            }
+            return Ok(Evidence::Bottlenecks(standings));
+        }
+        object.only(document, &["user", "server", "level", "resources"])?;
+        let server = object.need(document, "server")?;
+        let i = self.server(&document.string(server)?, server)?;
+        let mut reasons = Vec::new();
+        for (resource, raw) in document.object(object.need(document, "resources")?)?.fields() {
+            reasons.push((self.row(i, resource, raw)?, self.reason(raw)?));
+        }
+        reasons.sort_by_key(|(row, _)| *row);
+        Ok(Evidence::Unblocked(Unblocked {
+            user: self.named_user(object, "user")?,
+            server: i,
+            level: document.result_number(object.need(document, "level")?)?,
+            reasons,
+        }))
+    }
+
+    fn standing(&self, raw: &'t RawValue) -> Result<Standing, FormatError> {
+        let document = self.document;
+        if raw.get().starts_with('"') {
+            return match &*document.string(raw)? {
+                "satisfied" => Ok(Standing::Satisfied),
+                _ => Err(document.error(raw, "expected `satisfied`, or a resource by server")),
+            };
+        }
+        let mut rows = Vec::new();
+        for (server, raw) in document.object(raw)?.fields() {
+            let i = self.server(server, raw)?;
+            rows.push(self.row(i, &document.string(raw)?, raw)?);
+        }
+        rows.sort_unstable();
+        Ok(Standing::Bottlenecks(rows))
+    }
+
+    fn reason(&self, raw: &'t RawValue) -> Result<Reason, FormatError> {
+        let document = self.document;
+        let object = document.object(raw)?;
+        if object.get("slack").is_some() {
+            object.only(document, &["slack"])?;
+            return Ok(Reason::Slack(document.result_number(object.need(document, "slack")?)?));
+        }
+        object.only(document, &["holder", "level"])?;
+        let level = document.result_number(object.need(document, "level")?)?;
+        Ok(Reason::Holder { user: self.named_user(&object, "holder")?, level })
     }
 
     fn by_user(&self, raw: &'t RawValue) -> Result<Vec<Rational>, FormatError> {

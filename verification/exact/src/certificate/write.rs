@@ -9,6 +9,7 @@ use serde::{Serialize, Serializer};
 use crate::axiom::Axiom;
 use crate::axiom::feasible::Limit;
 use crate::axiom::njc::Witness;
+use crate::axiom::ps_dsf::{Reason, Standing, Unblocked};
 use crate::checker::Verdict;
 use crate::claim::Claim;
 use crate::evidence::Evidence;
@@ -194,6 +195,12 @@ impl<'a> Names<'a> {
                     ("shares", self.by_row(shares)),
                 ])
             }
+            Evidence::Bottlenecks(standings) => {
+                let stated = standings.iter().enumerate().filter_map(|(n, s)| Some((n, s.as_ref()?)));
+                let stated = stated.map(|(n, standing)| (self.user(n), self.standing(standing)));
+                fields([("bottlenecks", Json::Object(stated.collect()))])
+            }
+            Evidence::Unblocked(unblocked) => self.unblocked(unblocked),
             Evidence::Better(tasks) => fields([("better", self.tasks(tasks))]),
             Evidence::Nothing { user: n } => fields([("user", user(n))]),
         }
@@ -201,21 +208,45 @@ impl<'a> Names<'a> {
 
     fn witness(&self, witness: Witness) -> Json {
         let Witness::Row(row) = witness else { return string("satisfied") };
-        let rows = self.constraints.rows();
-        let named = rows.get(row).map(|at| (self.server(at.server), self.kind(at.kind)));
-        let (server, resource) = named.unwrap_or_default();
+        let (server, resource) = self.row(row);
         fields([("server", Json::Text(server)), ("resource", Json::Text(resource))])
+    }
+
+    fn standing(&self, standing: &Standing) -> Json {
+        let Standing::Bottlenecks(rows) = standing else { return string("satisfied") };
+        let rows = rows.iter().map(|&row| self.row(row));
+        Json::Object(rows.map(|(server, resource)| (server, Json::Text(resource))).collect())
+    }
+
+    fn unblocked(&self, unblocked: &Unblocked) -> Json {
+        let reasons = unblocked.reasons.iter().map(|(row, reason)| {
+            let reason = match reason {
+                Reason::Slack(slack) => fields([("slack", number(slack))]),
+                Reason::Holder { user, level } => {
+                    fields([("holder", Json::Text(self.user(*user))), ("level", number(level))])
+                }
+            };
+            (self.row(*row).1, reason)
+        });
+        fields([
+            ("user", Json::Text(self.user(unblocked.user))),
+            ("server", Json::Text(self.server(unblocked.server))),
+            ("level", number(&unblocked.level)),
+            ("resources", Json::Object(reasons.collect())),
+        ])
+    }
+
+    /// Server and resource of a row.
+    fn row(&self, row: usize) -> (String, String) {
+        let found = self.constraints.rows().get(row);
+        found.map(|at| (self.server(at.server), self.kind(at.kind))).unwrap_or_default()
     }
 
     fn limit(&self, limit: Limit, slack: &Rational) -> Json {
         let slack = ("slack", number(slack));
         match limit {
             Limit::Row(row) => {
-                let (server, kind) = self
-                    .constraints
-                    .rows()
-                    .get(row)
-                    .map_or_else(Default::default, |row| (self.server(row.server), self.kind(row.kind)));
+                let (server, kind) = self.row(row);
                 fields([("server", Json::Text(server)), ("resource", Json::Text(kind)), slack])
             }
             Limit::Tasks(n) => fields([("user", Json::Text(self.user(n))), slack]),

@@ -67,7 +67,14 @@ pub fn with(
 }
 
 pub fn derived(instance: &Instance<'_>) -> Vec<Claim> {
-    let axioms = [Axiom::Feasible, Axiom::NonWasteful, Axiom::EnvyFree, Axiom::SharingIncentive, Axiom::Njc];
+    let axioms = [
+        Axiom::Feasible,
+        Axiom::NonWasteful,
+        Axiom::EnvyFree,
+        Axiom::SharingIncentive,
+        Axiom::Njc,
+        Axiom::PsDsf,
+    ];
     axioms.map(|axiom| Claim::derive(axiom, instance, &Rational::new()).unwrap()).to_vec()
 }
 
@@ -227,6 +234,58 @@ pub fn good_certificates() -> Vec<(&'static str, Certificate)> {
     claims.push(Claim::derive(Axiom::SingleResourceFair, &instance, &Rational::new()).unwrap());
     all.push(("channel", certificate(&channel, &x, claims)));
     all.extend(of_the_pool());
+    all.extend(per_server());
+    all
+}
+
+/// PS-DSF, Figure 2: four users, two servers of which the second has no bandwidth.
+pub fn ps_dsf_2() -> Problem {
+    problem(
+        r#"{"kind": "allocation-problem", "resources": ["cpu", "memory", "bandwidth"],
+        "servers": [{"name": "a", "capacity": {"cpu": 9, "memory": 12, "bandwidth": 100}},
+                    {"name": "b", "capacity": {"cpu": 12, "memory": 12}}],
+        "users": [{"name": "1", "demand": {"cpu": "3/2", "memory": 1, "bandwidth": 10}},
+                  {"name": "2", "demand": {"cpu": 1, "memory": 2, "bandwidth": 10}},
+                  {"name": "3", "demand": {"cpu": "1/2", "memory": 1}},
+                  {"name": "4", "demand": {"cpu": 1, "memory": "1/2"}}]}"#,
+    )
+}
+
+/// Certificates about PS-DSF, of yes and of no, with finite tasks and a tolerance.
+fn per_server() -> Vec<(&'static str, Certificate)> {
+    let mut all = Vec::new();
+    let two = ps_dsf_2();
+    for (name, tasks, sharing) in [
+        ("ps-dsf", r#"{"1": {"a": "18/5"}, "2": {"a": "18/5"}, "3": {"b": 8}, "4": {"b": 8}}"#, Sharing::Rdm),
+        ("ps-dsf-tdm", r#"{"1": {"a": 3}, "2": {"a": 3}, "3": {"b": 6}, "4": {"b": 6}}"#, Sharing::Tdm),
+        ("ps-dsf-violated", r#"{"1": {"a": 4}, "2": {"a": 2}, "3": {"b": 4, "a": 1}}"#, Sharing::Rdm),
+        ("ps-dsf-held", r#"{"1": {"a": 4}, "2": {"a": 3}, "3": {"b": 8}, "4": {"b": 8}}"#, Sharing::Rdm),
+    ] {
+        let mut x = allocation(&two, tasks);
+        x.sharing = sharing;
+        let instance = Instance::new(&two, &x).unwrap();
+        all.push((name, certificate(&two, &x, derived(&instance))));
+    }
+    // Two classes and a user in between that has half a task: THEORY, section 4.
+    let finite = problem(
+        r#"{"kind": "allocation-problem", "resources": ["cpu"],
+        "servers": [{"name": "a", "capacity": {"cpu": 1}}, {"name": "b", "capacity": {"cpu": 1}}],
+        "users": [{"name": "u", "demand": {"cpu": 1}, "servers": ["a"]},
+                  {"name": "v", "demand": {"cpu": 1}, "tasks": "1/2"},
+                  {"name": "w", "demand": {"cpu": 1}, "servers": ["b"], "weight": 2}]}"#,
+    );
+    for (name, tasks) in [
+        ("ps-dsf-finite", r#"{"u": {"a": "3/4"}, "v": {"a": "1/4", "b": "1/4"}, "w": {"b": "3/4"}}"#),
+        ("ps-dsf-trace", r#"{"u": {"a": "0.7"}, "v": {"a": "0.3", "b": "0.2001"}, "w": {"b": "0.8"}}"#),
+    ] {
+        let x = allocation(&finite, tasks);
+        let instance = Instance::new(&finite, &x).unwrap();
+        let tolerance = q("1/1000");
+        let claims = vec![Claim::derive(Axiom::PsDsf, &instance, &tolerance).unwrap()];
+        let mut it = certificate(&finite, &x, claims);
+        it.tolerance = tolerance;
+        all.push((name, it));
+    }
     all
 }
 

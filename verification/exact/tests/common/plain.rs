@@ -1,15 +1,17 @@
 //! The checker once more, as plainly as the definitions read: dense rational loops, no common
 //! denominators, nothing shared with the crate but its types.
+#![allow(dead_code, missing_docs)]
 
 use evenhand_exact::axiom::bottleneck;
 use evenhand_exact::axiom::feasible::Limit;
 use evenhand_exact::axiom::njc::Witness;
+use evenhand_exact::axiom::ps_dsf::{Reason, Standing, Unblocked};
 use evenhand_exact::{Axiom, Certificate, Claim, Evidence, Prices, Share, ShareCoefficients, Tasks};
 use evenhand_problem::{Constraints, Problem, Rational, Sharing};
 use rug::Integer;
 use rug::ops::Pow;
 
-struct Plain<'a> {
+pub struct Plain<'a> {
     p: &'a Problem,
     c: Constraints<'a>,
     x: Vec<Vec<Rational>>,
@@ -21,7 +23,7 @@ fn zero() -> Rational {
 }
 
 impl<'a> Plain<'a> {
-    fn new(p: &'a Problem, sharing: Sharing, tasks: &Tasks) -> Self {
+    pub fn new(p: &'a Problem, sharing: Sharing, tasks: &Tasks) -> Self {
         let mut x = vec![vec![zero(); p.n_servers()]; p.n_users()];
         let mut misplaced = Vec::new();
         for (n, on) in tasks.iter().enumerate() {
@@ -190,6 +192,73 @@ impl<'a> Plain<'a> {
             (self.used(row) == at.capacity).then_some((row, share))
         })
         .collect()
+    }
+
+    /// `x_n / (w_n gamma_ni)` where user `n` can run.
+    fn virtual_share(&self, n: usize, i: usize) -> Option<Rational> {
+        let runs = n < self.p.n_users() && self.p.can_run(n, i);
+        runs.then(|| self.total(n) / (self.p.gamma(n, i) * self.p.users()[n].weight()))
+    }
+
+    /// What user `n` uses of a row for one task, where it can run and uses it.
+    fn per_task(&self, n: usize, row: usize) -> Option<Rational> {
+        let at = self.c.rows().get(row)?;
+        let usage = self.c.usage(n, at.server)?[row - self.c.class_rows(at.server).start].clone();
+        (usage > 0).then_some(usage)
+    }
+
+    /// How far holder `m` of a row is ahead of user `n` there, in tasks of `n`; no more than it holds.
+    fn ahead(&self, n: usize, m: usize, row: usize) -> Option<Rational> {
+        let i = self.c.rows()[row].server;
+        let (own, theirs) = (self.per_task(n, row)?, self.per_task(m, row)?);
+        if self.x[m][i] <= 0 {
+            return None;
+        }
+        let between = self.virtual_share(m, i)? - self.virtual_share(n, i)?;
+        let tasks = between * self.p.gamma(n, i) * self.p.users()[n].weight();
+        Some(tasks.min(theirs * &self.x[m][i] / own))
+    }
+
+    /// How good a bottleneck of user `n` a row is, in tasks.
+    fn bottleneck(&self, n: usize, row: usize) -> Option<Rational> {
+        let own = self.per_task(n, row)?;
+        let slack = (&self.c.rows()[row].capacity - self.used(row)).abs() / own;
+        let ahead = self.users().filter_map(|m| self.ahead(n, m, row)).max().map(|ahead| -ahead);
+        let slack = (!slack.is_zero()).then(|| -slack);
+        Some(match (slack, ahead) {
+            (Some(slack), Some(ahead)) => slack.min(ahead),
+            (slack, ahead) => slack.or(ahead).unwrap(),
+        })
+    }
+
+    /// The best that user `n` has in place of more on class `i`.
+    pub fn ps_dsf(&self, n: usize, i: usize) -> Option<Rational> {
+        let rows = self.c.class_rows(i).filter_map(|row| self.bottleneck(n, row));
+        let satisfied = self.witness(n, Witness::Satisfied);
+        (self.p.is_active(n) && self.p.can_run(n, i)).then(|| rows.chain(satisfied).max())?
+    }
+
+    pub fn ps_dsf_margin(&self) -> Option<Rational> {
+        let classes = 0..self.p.n_servers();
+        self.users().flat_map(|n| classes.clone().filter_map(move |i| self.ps_dsf(n, i))).min()
+    }
+
+    fn is_unblocked(&self, stated: &Unblocked, tolerance: &Rational) -> bool {
+        let (n, i) = (stated.user, stated.server);
+        let needed: Vec<usize> =
+            self.c.class_rows(i).filter(|&row| self.per_task(n, row).is_some()).collect();
+        needed == stated.reasons.iter().map(|(row, _)| *row).collect::<Vec<_>>()
+            && self.virtual_share(n, i).as_ref() == Some(&stated.level)
+            && stated.reasons.iter().all(|(row, reason)| match reason {
+                Reason::Slack(slack) => {
+                    *slack == &self.c.rows()[*row].capacity - self.used(*row)
+                        && slack.clone().abs() / self.per_task(n, *row).unwrap() > *tolerance
+                }
+                Reason::Holder { user, level } => {
+                    self.virtual_share(*user, i).as_ref() == Some(level)
+                        && self.ahead(n, *user, *row).is_some_and(|ahead| ahead > *tolerance)
+                }
+            })
     }
 
     /// `U_n`.
@@ -366,6 +435,35 @@ fn claim_is_true(x: &Plain<'_>, claim: &Claim, tolerance: &Rational) -> Option<(
             let right = x.complaint(n)? == least
                 && complaint.entitlement == x.entitled(n)
                 && complaint.shares == x.saturated(n);
+            (Some(least), right && !holds)
+        }
+        (Evidence::None, Axiom::PsDsf) => (None, x.users().all(|n| !p.is_active(n))),
+        (Evidence::Bottlenecks(standings), Axiom::PsDsf) => {
+            let least = x.ps_dsf_margin()?;
+            let speaks = |n: usize| match &standings[n] {
+                None => !p.is_active(n),
+                Some(Standing::Satisfied) => {
+                    p.is_active(n) && x.witness(n, Witness::Satisfied).is_some_and(|m| m >= least)
+                }
+                Some(Standing::Bottlenecks(rows)) => {
+                    let classes: Vec<usize> = rows.iter().map(|row| x.c.rows()[*row].server).collect();
+                    p.is_active(n)
+                        && classes == (0..p.n_servers()).filter(|&i| p.can_run(n, i)).collect::<Vec<_>>()
+                        && rows.iter().all(|&row| x.bottleneck(n, row).is_some_and(|m| m >= least))
+                }
+            };
+            // Where a satisfied user has a margin above 0, another standing may prove less than the whole.
+            let proven = |n: usize| match standings[n].as_ref()? {
+                Standing::Satisfied => x.witness(n, Witness::Satisfied),
+                Standing::Bottlenecks(rows) => rows.iter().filter_map(|&row| x.bottleneck(n, row)).min(),
+            };
+            let exact = x.users().filter_map(proven).min().as_ref() == Some(&least);
+            (Some(least.clone()), x.users().all(speaks) && exact && holds)
+        }
+        (Evidence::Unblocked(unblocked), Axiom::PsDsf) => {
+            let least = x.ps_dsf_margin()?;
+            let right =
+                x.ps_dsf(unblocked.user, unblocked.server)? == least && x.is_unblocked(unblocked, tolerance);
             (Some(least), right && !holds)
         }
         (_, Axiom::Proportional) => return proportional_is_true(x, claim, holds, tolerance),

@@ -1,0 +1,44 @@
+//! What a task takes of a row, in integers.
+
+use std::borrow::Cow;
+
+use evenhand_problem::RowKind;
+use rug::Integer;
+
+use crate::instance::Instance;
+
+/// What a task of one user uses of one row, `d_nir = per_task / (scale factor)` with the scale of
+/// [`Instance::row_scale`].
+pub(crate) struct Usage<'s> {
+    pub per_task: Cow<'s, Integer>,
+    /// The numerator of `gamma_ni` for a row of time; absent where it is 1.
+    factor: Option<Integer>,
+}
+
+impl<'s> Usage<'s> {
+    /// `None` when the user does not use the row, or there is nothing of it.
+    pub fn of(instance: &'s Instance<'_>, n: usize, row: usize) -> Option<Self> {
+        let at = instance.constraints().rows().get(row).filter(|at| !at.capacity.is_zero())?;
+        if !instance.scaled.can_run(n, at.server) {
+            return None;
+        }
+        Some(match at.kind {
+            RowKind::Resource(r) => {
+                let demand = &instance.scaled.demand(n, at.server)[r];
+                (!demand.is_zero()).then_some(Self { per_task: Cow::Borrowed(demand), factor: None })?
+            }
+            RowKind::Time => {
+                let (gamma, over) = instance.problem().unconstrained_gamma(n, at.server).into_numer_denom();
+                Self { per_task: Cow::Owned(over * instance.row_scale(row)), factor: Some(gamma) }
+            }
+        })
+    }
+
+    /// Times the factor.
+    pub fn put(&self, mut value: Integer) -> Integer {
+        if let Some(factor) = &self.factor {
+            value *= factor;
+        }
+        value
+    }
+}
