@@ -17,6 +17,11 @@ pub(super) trait Digits {
     /// The ratio; the caller knows that it is narrow enough.
     fn ratio(value: &Rational) -> Self::Ratio;
 
+    /// No score at all.
+    fn zero() -> Self::Ratio {
+        Self::ratio(&Rational::new())
+    }
+
     /// Takes `amount` away from `left`, which is at least that.
     fn take(left: &mut Self::Amount, amount: &Self::Amount);
 

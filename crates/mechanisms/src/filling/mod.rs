@@ -29,17 +29,22 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod best_fit;
 mod digits;
 mod draw;
 mod first_fit;
 mod ideal;
+mod joint;
 mod mechanism;
 mod model;
 mod prepared;
 mod queue;
 mod rule;
 mod run;
+mod server_first;
+mod server_tree;
 mod slots;
+mod user_tree;
 
 pub use draw::Draw;
 pub use ideal::{Integrality, Measure};

@@ -73,10 +73,15 @@ impl<D: Digits> Model<D> {
         self.capacity.len()
     }
 
-    /// What a step of user `n` takes on a server of class `i`; `None` where it never fits.
+    /// What a step of user `n` takes on a server of class `i`; `None` where it may not run.
     pub fn demand(&self, n: usize, i: usize) -> Option<&[D::Amount]> {
         let user = &self.users[n];
         user.demand_on[i].map(|at| user.demands[at as usize].as_slice())
+    }
+
+    /// Whether a step of user `n` fits on an empty server of class `i`.
+    pub fn fits_empty(&self, n: usize, i: usize) -> bool {
+        self.demand(n, i).is_some_and(|demand| fits::<D>(demand, &self.capacity[i]))
     }
 
     /// What a step adds to the score of user `n` on class `i`; for scores that do not depend on what
@@ -84,6 +89,12 @@ impl<D: Digits> Model<D> {
     pub fn unit(&self, n: usize, i: usize) -> &D::Ratio {
         let units = &self.users[n].units;
         if self.rule.score.is_of_user() { &units[0] } else { &units[i] }
+    }
+
+    /// What a step adds to the score of user `n` where `left` is left, which is at least `demand`: the
+    /// less, the more room there is.
+    pub fn room(&self, n: usize, demand: &[D::Amount], left: &[D::Amount]) -> D::Ratio {
+        D::residual_score(1, &self.users[n].weight, demand, left)
     }
 }
 
@@ -148,6 +159,15 @@ impl<'m, D: Digits> State<'m, D> {
         D::times(self.model.unit(n, 0), self.steps[n])
     }
 
+    /// The mismatch of user `n` and server `j`; `None` where it may not run, or where nothing is left
+    /// of the first resource that it demands. It need not fit.
+    pub fn mismatch(&self, n: usize, j: usize) -> Option<D::Ratio> {
+        let demand = self.model.demand(n, self.model.class[j] as usize)?;
+        let (first, left) = (first_demanded::<D>(demand)?, self.left(j));
+        let is_there = left[first] != D::Amount::default();
+        is_there.then(|| D::mismatch(&self.model.factors, first, demand, left))
+    }
+
     /// Places a step of user `n` on server `j`, where it fits.
     pub fn place(&mut self, n: usize, j: usize) -> Result<(), TooMany> {
         if self.total == MAX_STEPS {
@@ -172,4 +192,9 @@ impl<'m, D: Digits> State<'m, D> {
 /// Whether `demand` is within `left`.
 pub(super) fn fits<D: Digits>(demand: &[D::Amount], left: &[D::Amount]) -> bool {
     demand.iter().zip(left).all(|(d, left)| d <= left)
+}
+
+/// The first resource that is demanded.
+pub(super) fn first_demanded<D: Digits>(demand: &[D::Amount]) -> Option<usize> {
+    demand.iter().position(|d| *d != D::Amount::default())
 }

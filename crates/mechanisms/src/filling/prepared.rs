@@ -50,12 +50,12 @@ pub(super) struct PreparedUser {
     pub limit: u64,
     /// Its weight times what makes all weights integers.
     pub weight: Integer,
-    /// By class, or one for all classes: what a step adds to its score. Empty where that depends on
-    /// what is left.
+    /// By class, or one for all classes: what a step adds to its score; 0 where none fits. Empty where
+    /// that depends on what is left.
     pub units: Vec<Rational>,
     /// Its demands per step, by row.
     pub demands: Vec<Vec<Integer>>,
-    /// By class: which of the demands; `None` where no step fits on an empty server.
+    /// By class: which of the demands; `None` where it may not run.
     pub demand_on: Vec<Option<u32>>,
 }
 
@@ -124,6 +124,7 @@ impl Prepared {
         let most = |bits: &mut dyn Iterator<Item = u32>| bits.max().unwrap_or(0);
         let amounts = self.capacity.iter().flatten();
         let amounts = amounts.chain(self.users.iter().map(|user| &user.weight));
+        let amounts = amounts.chain(self.users.iter().flat_map(|user| user.demands.iter().flatten()));
         let units = || self.users.iter().flat_map(|user| &user.units);
         Widths {
             amount: most(&mut amounts.map(Integer::significant_bits)),
@@ -135,8 +136,11 @@ impl Prepared {
     }
 }
 
-/// `max_r d_r / c_r` over the resources demanded, all of which are there.
+/// `max_r d_r / c_r` over the resources demanded; 0 where that is above 1: nothing fits.
 fn most_of(demand: &[Integer], capacity: &[Integer]) -> Rational {
+    if demand.iter().zip(capacity).any(|(d, c)| d > c) {
+        return Rational::new();
+    }
     let demanded = demand.iter().zip(capacity).filter(|(d, _)| !d.is_zero());
     demanded.map(|(d, c)| Rational::from((d, c))).max().unwrap_or_default()
 }
@@ -196,13 +200,14 @@ impl Stated {
                 demands: Vec::new(),
                 demand_on: Vec::with_capacity(classes.len()),
             };
+            let mut fits = false;
             for (i, rows) in capacity.iter().enumerate() {
                 let demand = demand(problem, index, i, step, n_rows);
-                let fits = demand.filter(|demand| demand.iter().zip(rows).all(|(d, c)| d <= c));
-                let at = fits.map(|demand| user.row(demand));
+                fits |= demand.as_ref().is_some_and(|demand| demand.iter().zip(rows).all(|(d, c)| d <= c));
+                let at = demand.map(|demand| user.row(demand));
                 user.demand_on.push(at);
             }
-            if user.limit > 0 && !user.demands.is_empty() {
+            if user.limit > 0 && fits {
                 users.push(user);
             }
         }
@@ -266,10 +271,10 @@ impl StatedUser {
 
 /// What a step of user `n` takes of a server of class `i`, by row; `None` where it may not run.
 fn demand(problem: &Problem, n: usize, i: usize, step: &Rational, n_rows: usize) -> Option<Vec<Rational>> {
-    if !problem.can_run(n, i) {
+    let class = &problem.servers()[i];
+    if !problem.users()[n].may_use(i) || class.is_time_shared() && !problem.can_run(n, i) {
         return None;
     }
-    let class = &problem.servers()[i];
     let mut rows = vec![Rational::new(); n_rows];
     if class.is_time_shared() {
         rows[n_rows - 1] = Rational::from(step * class.count()) / problem.gamma(n, i);

@@ -26,12 +26,16 @@ pub(super) struct Queue<R> {
     ties: Ties,
 }
 
-impl<R: Ord> Queue<R> {
+impl<R: Ord + Clone> Queue<R> {
     pub fn new(ties: Ties, users: impl Iterator<Item = (R, usize)>) -> Self {
         Self { heap: users.map(Reverse).collect(), group: VecDeque::new(), least: None, ties }
     }
 
     pub fn push(&mut self, score: R, user: usize) {
+        // Somebody who waited elsewhere may come back with no more than the group has.
+        if let Some(least) = self.least.as_ref().filter(|least| score <= **least) {
+            self.heap.extend(self.group.drain(..).map(|user| Reverse((least.clone(), user))));
+        }
         self.heap.push(Reverse((score, user)));
     }
 

@@ -4,11 +4,11 @@ use evenhand_problem::{Allocation, Arithmetic, Placement, Problem, Rational, Sha
 
 use super::digits::{Digits, MAX_STEPS, Narrow, Wide};
 use super::draw::Draw;
-use super::first_fit;
 use super::mechanism::INFO;
 use super::model::{Model, State, TooMany};
 use super::prepared::{Prepared, Refusal};
 use super::rule::{Rule, ServerRule};
+use super::{best_fit, first_fit, joint, server_first};
 use crate::mechanism::{MechanismError, OptionName};
 
 /// Fills the servers of `problem` by steps of `step` tasks until nothing fits; with steps of one task
@@ -66,8 +66,10 @@ fn filled<D: Digits>(
 /// Fills until nothing fits.
 pub(super) fn run<D: Digits>(state: &mut State<'_, D>, draw: &mut Draw) -> Result<(), TooMany> {
     match state.model.rule.server {
-        ServerRule::FirstFit => first_fit::fill(state, draw),
-        _ => Ok(()),
+        ServerRule::FirstFit if state.model.rule.score.is_of_user() => first_fit::fill(state, draw),
+        ServerRule::Iid | ServerRule::Rrr | ServerRule::FirstFit => server_first::fill(state, draw),
+        ServerRule::BestFit => best_fit::fill(state, draw),
+        ServerRule::Joint => joint::fill(state, draw),
     }
 }
 
