@@ -71,7 +71,7 @@ pub struct Solve {
     /// Problem file (JSON)
     pub problem: PathBuf,
     /// Mechanism by name: drf, drfh (c-drfh), cdrf, tsf, asset, per-server-drf, generic, utilitarian,
-    /// proportional, alpha, njc, ps-dsf-tdm
+    /// proportional, alpha, njc, ps-dsf-tdm, fill, slots
     #[arg(long, short)]
     pub mechanism: String,
     /// alpha: the exponent, positive; 1 is proportional fairness, large is close to max-min
@@ -93,12 +93,80 @@ pub struct Solve {
     /// njc: first leave out what cannot matter (NJC, section 5.1); one server
     #[arg(long)]
     pub reduce: bool,
+    #[command(flatten)]
+    pub filling: Filling,
     /// Solve in rational arithmetic: an exact optimum, or an error
     #[arg(long)]
     pub exact: bool,
     /// Write the allocation to this file
     #[arg(long, short)]
     pub output: Option<PathBuf>,
+}
+
+/// Options of `solve --mechanism fill` and `slots`.
+#[derive(Debug, Args)]
+pub struct Filling {
+    /// fill: whose turn it is (default: drf)
+    #[arg(long, value_name = "SCORE", value_enum)]
+    pub score: Option<Score>,
+    /// fill: where a task goes (default: first-fit)
+    #[arg(long, value_name = "RULE", value_enum)]
+    pub server: Option<ServerRule>,
+    /// fill, slots: who is preferred among equals, users first, then servers (default: low)
+    #[arg(long, value_name = "TIES", value_enum)]
+    pub ties: Option<Ties>,
+    /// fill --server best-fit: compare only servers on which the task fits; without it a user whose
+    /// task does not fit on its best server lets the next one go first, as in the table of Kesidis
+    #[arg(long)]
+    pub filter: bool,
+    /// fill: place this part of a task at a time; towards 0 the divisible allocation (default: 1)
+    #[arg(long, value_name = "EPS", allow_hyphen_values = true)]
+    pub step: Option<String>,
+    /// fill: compare with the divisible mechanism of the same score, solved exactly
+    #[arg(long)]
+    pub ideal: bool,
+    /// slots: slots of the largest server
+    #[arg(long, value_name = "S", allow_hyphen_values = true)]
+    pub slots: Option<u64>,
+}
+
+/// `solve --score`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Score {
+    /// Global dominant share by weight
+    Drf,
+    /// Tasks by weight and by the tasks that fit on all servers
+    Tsf,
+    /// Tasks by weight and by the tasks that fit on the empty server
+    PsDsf,
+    /// The same with what is left of the server
+    RpsDsf,
+}
+
+/// `solve --server`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ServerRule {
+    /// For every task a random one of the servers on which some task fits
+    Iid,
+    /// Rounds, every server once in random order
+    Rrr,
+    /// The first server that fits
+    FirstFit,
+    /// The server whose rest suits the task best
+    BestFit,
+    /// User and server together: the pair of least score
+    Joint,
+}
+
+/// `solve --ties`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Ties {
+    /// The lowest index
+    Low,
+    /// The highest index
+    High,
+    /// One at random
+    Random,
 }
 
 /// What `solve --select` prefers.

@@ -15,6 +15,7 @@ mod drf;
 mod drfh;
 pub mod explain;
 mod fair_sum;
+pub mod filling;
 mod fisher;
 mod generic;
 mod max_min;

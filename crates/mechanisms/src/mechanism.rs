@@ -8,6 +8,8 @@ use evenhand_ode::cluster::ClusterError;
 use evenhand_problem::{Allocation, Arithmetic, Problem, Rational};
 use thiserror::Error;
 
+use crate::filling::{Integrality, Score, ServerRule, Ties};
+
 /// An allocation rule.
 pub trait Mechanism: Sync {
     /// What it is, for people.
@@ -52,6 +54,22 @@ pub struct Options {
     pub faces: bool,
     /// Significant digits, beyond those of double precision.
     pub digits: Option<u32>,
+    /// Filling: whose turn it is.
+    pub score: Option<Score>,
+    /// Filling: where a task goes.
+    pub server: Option<ServerRule>,
+    /// Filling: who is preferred among equals.
+    pub ties: Option<Ties>,
+    /// Filling: whether best fit compares only servers on which the task fits.
+    pub filter: bool,
+    /// Filling: the part of a task that is placed at a time.
+    pub step: Option<Rational>,
+    /// Whether to compare whole tasks with their divisible ideal.
+    pub ideal: bool,
+    /// Slots of the largest server.
+    pub slots: Option<u64>,
+    /// Seed of everything random.
+    pub seed: u64,
 }
 
 impl Options {
@@ -77,6 +95,13 @@ impl Options {
             (OptionName::Reduce, self.reduce),
             (OptionName::Faces, self.faces),
             (OptionName::Digits, self.digits.is_some()),
+            (OptionName::Score, self.score.is_some()),
+            (OptionName::Server, self.server.is_some()),
+            (OptionName::Ties, self.ties.is_some()),
+            (OptionName::Filter, self.filter),
+            (OptionName::Step, self.step.is_some()),
+            (OptionName::Ideal, self.ideal),
+            (OptionName::Slots, self.slots.is_some()),
         ];
         stated.into_iter().filter(|(_, is_stated)| *is_stated).map(|(name, _)| name).collect()
     }
@@ -97,6 +122,20 @@ pub enum OptionName {
     Faces,
     /// [`Options::digits`].
     Digits,
+    /// [`Options::score`].
+    Score,
+    /// [`Options::server`].
+    Server,
+    /// [`Options::ties`].
+    Ties,
+    /// [`Options::filter`].
+    Filter,
+    /// [`Options::step`].
+    Step,
+    /// [`Options::ideal`].
+    Ideal,
+    /// [`Options::slots`].
+    Slots,
 }
 
 impl OptionName {
@@ -110,6 +149,13 @@ impl OptionName {
             Self::Reduce => "reduce",
             Self::Faces => "faces",
             Self::Digits => "digits",
+            Self::Score => "score",
+            Self::Server => "server",
+            Self::Ties => "ties",
+            Self::Filter => "filter",
+            Self::Step => "step",
+            Self::Ideal => "ideal",
+            Self::Slots => "slots",
         }
     }
 }
@@ -174,6 +220,8 @@ pub struct Findings {
     pub status: Option<Status>,
     /// Its steps.
     pub iterations: Option<usize>,
+    /// Whole tasks beside their divisible ideal.
+    pub integrality: Option<Integrality>,
 }
 
 /// The best for a goal, as far as floating point can tell.
@@ -238,6 +286,24 @@ pub enum MechanismError {
         mechanism: &'static str,
         /// The option.
         option: OptionName,
+    },
+    /// An option has a value that it cannot have.
+    #[error("{mechanism}: --{}: {why}", option.name())]
+    BadOption {
+        /// Its name.
+        mechanism: &'static str,
+        /// The option.
+        option: OptionName,
+        /// What is wrong, in words.
+        why: String,
+    },
+    /// The problem is larger than what it works on.
+    #[error("{mechanism}: {why}")]
+    Limit {
+        /// Its name.
+        mechanism: &'static str,
+        /// Which limit was reached, in words.
+        why: String,
     },
     /// A solver failed or reached a limit.
     #[error("{mechanism}: {source}")]

@@ -8,6 +8,7 @@ use crate::asset::ASSET;
 use crate::cdrf::CDRF;
 use crate::drf::DRF;
 use crate::drfh::DRFH;
+use crate::filling::{Fill, Slots};
 use crate::generic::GENERIC;
 use crate::mechanism::Mechanism;
 use crate::njc::Njc;
@@ -31,6 +32,8 @@ pub static ALL: &[&dyn Mechanism] = &[
     &Njc,
     &PsDsf,
     &PsDsfTdm,
+    &Fill,
+    &Slots,
 ];
 
 /// The mechanism of that name.

@@ -1,5 +1,6 @@
 //! What a mechanism found beside the allocation, in words.
 
+use evenhand_mechanisms::filling::{Integrality, Measure};
 use evenhand_mechanisms::{Bound, Outcome, Selected, Status};
 use evenhand_problem::{Constraints, Problem};
 
@@ -55,6 +56,17 @@ pub(crate) fn findings(problem: &Problem, outcome: &Outcome) -> String {
     }
     if let Some(status) = findings.status.filter(|status| *status != Status::Solved) {
         lines.push(format!("The method ended with the status `{}`.", status.name()));
+    }
+    if let Some(Integrality { mechanism, whole, divisible }) = &findings.integrality {
+        let measure = |measure: &Measure| {
+            let share = measure.least_weighted_share.as_ref().map_or_else(|| "none".to_owned(), number);
+            format!("{} tasks, least weighted share {share}", number(&measure.tasks))
+        };
+        lines.push(format!("Whole tasks: {}.", measure(whole)));
+        lines.push(match divisible {
+            Ok(ideal) => format!("Divided by {mechanism}: {}.", measure(ideal)),
+            Err(why) => format!("Divided by {mechanism}: not available ({}).", printable(why)),
+        });
     }
     lines.into_iter().map(|line| line + "\n").collect()
 }

@@ -2,14 +2,15 @@
 
 use evenhand::exact::axiom::njc::Witness;
 use evenhand::lp::njc::{Goal, NjcSet, Tasks};
+use evenhand::mechanisms::filling::{Integrality, Measure};
 use evenhand::mechanisms::{Bound, Outcome, Selected};
 use evenhand::problem::format::NumberText;
 use evenhand::problem::{Constraints, Rational, RowKind};
 use evenhand::{Problem, exact::Prices};
 use serde_json::{Map, Value, json};
 
-/// `prices`, `user_prices`, `gap`, `witness`, `bottlenecks`, `status` and `iterations`, those that
-/// there are.
+/// `prices`, `user_prices`, `gap`, `witness`, `bottlenecks`, `status`, `iterations` and `integrality`,
+/// those that there are.
 pub fn fields(problem: &Problem, outcome: &Outcome) -> Map<String, Value> {
     let arithmetic = outcome.allocation.arithmetic;
     let constraints = Constraints::new(problem, outcome.allocation.sharing);
@@ -69,6 +70,18 @@ pub fn fields(problem: &Problem, outcome: &Outcome) -> Map<String, Value> {
     }
     if let Some(iterations) = findings.iterations {
         fields.insert("iterations".to_owned(), json!(iterations));
+    }
+    if let Some(Integrality { mechanism, whole, divisible }) = &findings.integrality {
+        let measure = |measure: &Measure| {
+            let share = measure.least_weighted_share.as_ref().map(number);
+            json!({"least_weighted_share": share, "tasks": number(&measure.tasks)})
+        };
+        let divisible = match divisible {
+            Ok(ideal) => measure(ideal),
+            Err(why) => json!({"not_available": why}),
+        };
+        let fields_of = json!({"ideal": mechanism, "whole": measure(whole), "divisible": divisible});
+        fields.insert("integrality".to_owned(), fields_of);
     }
     fields
 }

@@ -5,6 +5,7 @@ pub mod certify;
 pub mod check;
 pub mod compare;
 pub mod explain;
+mod filling;
 mod findings;
 pub mod import;
 pub mod reproduce;

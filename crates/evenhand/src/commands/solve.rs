@@ -10,14 +10,14 @@ use evenhand::problem::format::AllocationDocument;
 use evenhand::report;
 use serde_json::json;
 
-use super::{alpha, findings, mechanism};
+use super::{alpha, filling, findings, mechanism};
 use crate::arguments::{self, Common, Format, Solve};
 use crate::failure::Failure;
 use crate::{files, output};
 
 pub fn run(call: &Solve, common: &Common) -> Result<ExitCode, Failure> {
     let mechanism = mechanism(&call.mechanism)?;
-    let options = options(call, mechanism)?;
+    let options = options(call, common, mechanism)?;
     let problem = files::problem(&call.problem, common)?;
     let started = Instant::now();
     let outcome = mechanism.allocate(&problem, &options)?;
@@ -56,7 +56,7 @@ fn goal(named: arguments::Goal) -> Goal {
     }
 }
 
-fn options(call: &Solve, mechanism: &dyn Mechanism) -> Result<Options, Failure> {
+fn options(call: &Solve, common: &Common, mechanism: &dyn Mechanism) -> Result<Options, Failure> {
     let options = Options {
         arithmetic: if call.exact { Arithmetic::Exact } else { Arithmetic::Float },
         alpha: alpha(call.alpha.as_deref())?,
@@ -65,6 +65,14 @@ fn options(call: &Solve, mechanism: &dyn Mechanism) -> Result<Options, Failure> 
         reduce: call.reduce,
         faces: call.faces,
         digits: call.digits,
+        score: call.filling.score.map(filling::score),
+        server: call.filling.server.map(filling::server),
+        ties: call.filling.ties.map(filling::ties),
+        filter: call.filling.filter,
+        step: filling::step(call.filling.step.as_deref())?,
+        ideal: call.filling.ideal,
+        slots: call.filling.slots,
+        seed: common.seed,
     };
     match options.stated().into_iter().find(|option| !mechanism.options().contains(option)) {
         None => Ok(options),

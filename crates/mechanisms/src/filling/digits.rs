@@ -1,0 +1,252 @@
+//! Exact numbers of a filling: machine integers where they suffice, GMP's elsewhere.
+
+use std::cmp::Ordering;
+
+use rug::{Integer, Rational};
+
+/// The numbers that a filling works with.
+pub(super) trait Digits {
+    /// A quantity of a resource in units of its common denominator; default 0.
+    type Amount: Clone + Ord + Default;
+    /// A score or a mismatch.
+    type Ratio: Clone + Ord;
+
+    /// The quantity; the caller knows that it is narrow enough.
+    fn amount(value: &Integer) -> Self::Amount;
+
+    /// The ratio; the caller knows that it is narrow enough.
+    fn ratio(value: &Rational) -> Self::Ratio;
+
+    /// No score at all.
+    fn zero() -> Self::Ratio {
+        Self::ratio(&Rational::new())
+    }
+
+    /// Takes `amount` away from `left`, which is at least that.
+    fn take(left: &mut Self::Amount, amount: &Self::Amount);
+
+    /// `unit * steps`.
+    fn times(unit: &Self::Ratio, steps: u64) -> Self::Ratio;
+
+    /// `max_r d_r / c_r * steps / weight` over the resources demanded, all of which are left.
+    fn residual_score(
+        steps: u64,
+        weight: &Self::Amount,
+        d: &[Self::Amount],
+        c: &[Self::Amount],
+    ) -> Self::Ratio;
+
+    /// `sum_r factors_r |d_r c_f - c_r d_f| / c_f` where `f` is the first resource demanded: `H` times
+    /// what depends on the user alone. Of resource `f` something is left.
+    fn mismatch(factors: &[Self::Amount], f: usize, d: &[Self::Amount], c: &[Self::Amount]) -> Self::Ratio;
+
+    /// A lower bound of the mismatch where every `c_r` lies between `low_r` and `high_r`.
+    fn mismatch_bound(
+        factors: &[Self::Amount],
+        f: usize,
+        d: &[Self::Amount],
+        low: &[Self::Amount],
+        high: &[Self::Amount],
+    ) -> Self::Ratio;
+}
+
+/// Steps of a filling, of all users together, at most.
+pub(super) const MAX_STEPS: u64 = 100_000_000;
+/// Bits of [`MAX_STEPS`].
+const STEP_BITS: u32 = 27;
+/// Bits of an amount and of a weight in machine integers.
+const AMOUNT_BITS: u32 = 63;
+
+/// How wide the numbers of a filling get.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Widths {
+    /// Bits of an amount, a weight.
+    pub amount: u32,
+    /// Bits of the numerator of a step's score.
+    pub numerator: u32,
+    /// Bits of its denominator.
+    pub denominator: u32,
+    /// Bits of a factor of the mismatch.
+    pub factor: u32,
+    /// Resources.
+    pub resources: usize,
+}
+
+impl Widths {
+    /// Whether [`Narrow`] never overflows.
+    pub fn are_narrow(self) -> bool {
+        let terms = usize::BITS - self.resources.leading_zeros();
+        self.amount <= AMOUNT_BITS
+            && self.numerator + STEP_BITS <= 127
+            && self.denominator <= 127
+            && self.factor <= AMOUNT_BITS
+            && self.factor.saturating_add(2 * self.amount) + terms < 127
+    }
+}
+
+/// Machine integers.
+pub(super) struct Narrow;
+
+/// A fraction of machine integers, the denominator positive.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Fraction {
+    numerator: u128,
+    denominator: u128,
+}
+
+impl Ord for Fraction {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let all = self.numerator | self.denominator | other.numerator | other.denominator;
+        if all >> 64 == 0 {
+            return (self.numerator * other.denominator).cmp(&(other.numerator * self.denominator));
+        }
+        product(self.numerator, other.denominator).cmp(&product(other.numerator, self.denominator))
+    }
+}
+
+impl PartialOrd for Fraction {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Fraction {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Fraction {}
+
+/// The product in 256 bits, the high half first.
+fn product(a: u128, b: u128) -> (u128, u128) {
+    const LOW: u128 = u64::MAX as u128;
+    let (a1, a0, b1, b0) = (a >> 64, a & LOW, b >> 64, b & LOW);
+    let (low, left, right) = (a0 * b0, a1 * b0, a0 * b1);
+    let middle = (low >> 64) + (left & LOW) + (right & LOW);
+    let high = a1 * b1 + (left >> 64) + (right >> 64) + (middle >> 64);
+    (high, (low & LOW) | ((middle & LOW) << 64))
+}
+
+impl Digits for Narrow {
+    type Amount = u64;
+    type Ratio = Fraction;
+
+    fn amount(value: &Integer) -> u64 {
+        value.to_u64().unwrap_or(u64::MAX)
+    }
+
+    fn ratio(value: &Rational) -> Fraction {
+        let wide = |part: &Integer| part.to_u128().unwrap_or(u128::MAX);
+        Fraction { numerator: wide(value.numer()), denominator: wide(value.denom()) }
+    }
+
+    fn take(left: &mut u64, amount: &u64) {
+        *left -= amount;
+    }
+
+    fn times(unit: &Fraction, steps: u64) -> Fraction {
+        Fraction { numerator: unit.numerator * u128::from(steps), denominator: unit.denominator }
+    }
+
+    fn residual_score(steps: u64, weight: &u64, d: &[u64], c: &[u64]) -> Fraction {
+        let mut most = (0, 1);
+        for (&d, &c) in d.iter().zip(c) {
+            if d > 0 && u128::from(d) * u128::from(most.1) > u128::from(most.0) * u128::from(c) {
+                most = (d, c);
+            }
+        }
+        Fraction {
+            numerator: u128::from(steps) * u128::from(most.0),
+            denominator: u128::from(*weight) * u128::from(most.1),
+        }
+    }
+
+    fn mismatch(factors: &[u64], f: usize, d: &[u64], c: &[u64]) -> Fraction {
+        let (df, cf) = (u128::from(d[f]), u128::from(c[f]));
+        let mut sum = 0;
+        for (r, &factor) in factors.iter().enumerate() {
+            let (wanted, there) = (u128::from(d[r]) * cf, u128::from(c[r]) * df);
+            sum += u128::from(factor) * wanted.abs_diff(there);
+        }
+        Fraction { numerator: sum, denominator: cf }
+    }
+
+    fn mismatch_bound(factors: &[u64], f: usize, d: &[u64], low: &[u64], high: &[u64]) -> Fraction {
+        let (df, cf_low, cf_high) = (u128::from(d[f]), u128::from(low[f]), u128::from(high[f]));
+        // Where the server has too much of a resource, and where it has too little.
+        let (mut over, mut under) = (0, 0);
+        for (r, &factor) in factors.iter().enumerate() {
+            if r == f {
+                continue;
+            }
+            let (factor, d) = (u128::from(factor), u128::from(d[r]));
+            over += factor * (u128::from(low[r]) * df).saturating_sub(d * cf_high);
+            under += factor * (d * cf_low).saturating_sub(u128::from(high[r]) * df);
+        }
+        let over = Fraction { numerator: over, denominator: cf_high.max(1) };
+        let under = Fraction { numerator: under, denominator: cf_low.max(1) };
+        over.max(under)
+    }
+}
+
+/// GMP's integers.
+pub(super) struct Wide;
+
+impl Digits for Wide {
+    type Amount = Integer;
+    type Ratio = Rational;
+
+    fn amount(value: &Integer) -> Integer {
+        value.clone()
+    }
+
+    fn ratio(value: &Rational) -> Rational {
+        value.clone()
+    }
+
+    fn take(left: &mut Integer, amount: &Integer) {
+        *left -= amount;
+    }
+
+    fn times(unit: &Rational, steps: u64) -> Rational {
+        Rational::from(unit * steps)
+    }
+
+    fn residual_score(steps: u64, weight: &Integer, d: &[Integer], c: &[Integer]) -> Rational {
+        let demanded = d.iter().zip(c).filter(|(d, _)| !d.is_zero());
+        let most = demanded.map(|(d, c)| ratio(d.clone(), c)).max().unwrap_or_default();
+        most * steps / weight
+    }
+
+    fn mismatch(factors: &[Integer], f: usize, d: &[Integer], c: &[Integer]) -> Rational {
+        let mut sum = Integer::new();
+        for (r, factor) in factors.iter().enumerate() {
+            let difference = Integer::from(&d[r] * &c[f]) - Integer::from(&c[r] * &d[f]);
+            sum += difference.abs() * factor;
+        }
+        ratio(sum, &c[f])
+    }
+
+    fn mismatch_bound(
+        factors: &[Integer],
+        f: usize,
+        d: &[Integer],
+        low: &[Integer],
+        high: &[Integer],
+    ) -> Rational {
+        let (mut over, mut under) = (Integer::new(), Integer::new());
+        for (r, factor) in factors.iter().enumerate().filter(|(r, _)| *r != f) {
+            let most = Integer::from(&low[r] * &d[f]) - Integer::from(&d[r] * &high[f]);
+            let least = Integer::from(&d[r] * &low[f]) - Integer::from(&high[r] * &d[f]);
+            over += most.max(Integer::new()) * factor;
+            under += least.max(Integer::new()) * factor;
+        }
+        ratio(over, &high[f]).max(ratio(under, &low[f]))
+    }
+}
+
+/// A quotient of integers; a denominator of 0 counts as 1.
+fn ratio(numerator: Integer, denominator: &Integer) -> Rational {
+    if denominator.is_zero() { Rational::from(numerator) } else { Rational::from((numerator, denominator)) }
+}

@@ -1,0 +1,74 @@
+//! How far whole tasks stay behind tasks that can be divided.
+
+use evenhand_exact::{Axiom, Parameters, Share};
+use evenhand_problem::{Allocation, Problem, Rational};
+
+use super::rule::Score;
+use crate::mechanism::{MechanismError, Options};
+use crate::registry;
+
+/// Whole tasks beside their divisible ideal.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Integrality {
+    /// The mechanism that divides tasks and equalises the same score: `drfh`, `tsf` or `ps-dsf`.
+    pub mechanism: &'static str,
+    /// What the whole tasks reach.
+    pub whole: Measure,
+    /// What the divisible mechanism reaches, exactly; or why it is not known.
+    pub divisible: Result<Measure, String>,
+}
+
+/// What an allocation reaches.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Measure {
+    /// The least `x_n / (w_n sigma_n)` over the users that can run, `sigma_n` that of the score: DRFH's
+    /// for `drf`, `gamma_n` without placement constraints for `tsf`, `gamma_n` of the classes that the
+    /// user may use for `ps-dsf` and `rps-dsf`. `None` without such users.
+    pub least_weighted_share: Option<Rational>,
+    /// Tasks of all users.
+    pub tasks: Rational,
+}
+
+/// Compares `allocation` with the exact divisible allocation of the same score.
+pub(super) fn compare(problem: &Problem, allocation: &Allocation, score: Score) -> Integrality {
+    let mechanism = match score {
+        Score::Drf => "drfh",
+        Score::Tsf => "tsf",
+        Score::PsDsf | Score::ResidualPsDsf => "ps-dsf",
+    };
+    let divisible = match registry::find(mechanism) {
+        None => Err(format!("the mechanism `{mechanism}` is not available")),
+        Some(found) => match found.allocate(problem, &Options::exact()) {
+            Ok(outcome) => Ok(measure(problem, &outcome.allocation, score)),
+            Err(MechanismError::NotApplicable { why, .. }) => Err(why),
+            Err(error) => Err(error.to_string()),
+        },
+    };
+    Integrality { mechanism, whole: measure(problem, allocation, score), divisible }
+}
+
+fn measure(problem: &Problem, allocation: &Allocation, score: Score) -> Measure {
+    let share = match score {
+        Score::Drf => Some(Share::Dominant),
+        Score::Tsf => Some(Share::TaskShare),
+        Score::PsDsf | Score::ResidualPsDsf => None,
+    };
+    let coefficients = share.and_then(|share| share.coefficients(problem).ok());
+    let totals = allocation.totals();
+    let share = |n: usize| {
+        let per_task = match &coefficients {
+            Some(coefficients) => coefficients.uniform(n)?.clone(),
+            None => problem.total_gamma(n).recip(),
+        };
+        Some(Rational::from(&totals[n] * per_task) / problem.users()[n].weight())
+    };
+    let least = (0..problem.n_users()).filter(|&n| problem.is_active(n)).filter_map(share).min();
+    Measure { least_weighted_share: least, tasks: totals.iter().sum() }
+}
+
+/// The axiom of allocations whose tasks are placed whole.
+pub(super) fn whole_tasks(allocation: &Allocation) -> Option<(Axiom, Parameters)> {
+    let placements = allocation.placements.as_ref()?;
+    let tasks = || placements.iter().flat_map(|placement| &placement.tasks);
+    tasks().all(|(_, x)| x.is_integer()).then(|| (Axiom::IntegerFeasible, Parameters::default()))
+}

@@ -1,0 +1,143 @@
+//! The pair of user and server with the least score.
+//!
+//! A user's least score over the servers never falls: it gets more tasks, and what is left of the
+//! servers shrinks. So users wait in a queue with a score that was right once, and look again when it
+//! is their turn.
+
+use std::ops::Range;
+
+use super::digits::Digits;
+use super::draw::Draw;
+use super::model::{State, TooMany};
+use super::queue::{Look, Queue};
+use super::rule::{Score, Ties};
+use super::server_tree::{Aim, End, ServerTree};
+
+/// Fills until nothing fits.
+pub(super) fn fill<D: Digits>(state: &mut State<'_, D>, draw: &mut Draw) -> Result<(), TooMany> {
+    if state.model.n_servers() == 0 {
+        return Ok(());
+    }
+    let (ties, n_users) = (state.model.rule.ties, state.model.users.len());
+    let mut tree = ServerTree::new(state);
+    let mut users: Vec<Candidate> = (0..n_users).map(|n| Candidate::new(state, n)).collect();
+    let mut touched = vec![0_u64; state.model.n_servers()];
+    let mut queue = Queue::new(ties, (0..n_users).map(|n| (D::zero(), n)));
+    loop {
+        let look = |n: usize, score: &D::Ratio| match users[n].score(n, state, &tree, &touched) {
+            None => Look::Out,
+            Some(now) if now == *score => Look::Same,
+            Some(now) => Look::Risen(now),
+        };
+        let Some(n) = queue.next(draw, look) else { return Ok(()) };
+        let Some(j) = users[n].server(n, state, &tree, ties, draw) else { continue };
+        state.place(n, j)?;
+        touched[j] += 1;
+        tree.update(state, j);
+        if state.has_more(n)
+            && let Some(score) = users[n].score(n, state, &tree, &touched)
+        {
+            queue.push(score, n);
+        }
+    }
+}
+
+/// Where a user may go next.
+struct Candidate {
+    /// A server on which it fits with its least score, when `touched` was this.
+    server: Option<(usize, u64)>,
+    /// Classes by what a task adds to the score there, ascending; those before `class` are full for
+    /// this user.
+    classes: Vec<u32>,
+    class: usize,
+}
+
+impl Candidate {
+    fn new<D: Digits>(state: &State<'_, D>, n: usize) -> Self {
+        let model = state.model;
+        let mut classes: Vec<u32> = Vec::new();
+        if model.rule.score == Score::PsDsf {
+            classes.extend((0..model.n_classes()).filter(|&i| model.fits_empty(n, i)).map(|i| i as u32));
+            classes.sort_by(|&a, &b| model.unit(n, a as usize).cmp(model.unit(n, b as usize)));
+        }
+        Self { server: None, classes, class: 0 }
+    }
+
+    /// The least score of user `n` over the servers on which it fits; `None` if there is none.
+    fn score<D: Digits>(
+        &mut self,
+        n: usize,
+        state: &State<'_, D>,
+        tree: &ServerTree<D>,
+        touched: &[u64],
+    ) -> Option<D::Ratio> {
+        let model = state.model;
+        let score = model.rule.score;
+        if score.is_of_user() || state.steps[n] == 0 {
+            if !self.server.is_some_and(|(j, _)| state.fits(n, j)) {
+                self.server = first(tree, state, n, &(0..model.n_servers()));
+            }
+            return self.server.map(|_| if score.is_of_user() { state.user_score(n) } else { D::zero() });
+        }
+        if score == Score::PsDsf {
+            while let Some(&class) = self.classes.get(self.class) {
+                let is_here = |j: usize| model.class[j] == class && state.fits(n, j);
+                if self.server.is_some_and(|(j, _)| is_here(j)) {
+                    break;
+                }
+                self.server = first(tree, state, n, &servers_of(state, class));
+                if self.server.is_some() {
+                    break;
+                }
+                self.class += 1;
+            }
+            let class = *self.classes.get(self.class)?;
+            return Some(D::times(model.unit(n, class as usize), state.steps[n]));
+        }
+        let is_known = |&(j, when): &(usize, u64)| touched[j] == when && state.fits(n, j);
+        if !self.server.as_ref().is_some_and(is_known) {
+            let best = tree.best(state, n, Aim::MostRoom, Ties::Low, &mut Draw::new(0, 0));
+            self.server = best.map(|j| (j, touched[j]));
+        }
+        self.server.map(|(j, _)| state.score(n, j))
+    }
+
+    /// The server among those of least score.
+    fn server<D: Digits>(
+        &self,
+        n: usize,
+        state: &State<'_, D>,
+        tree: &ServerTree<D>,
+        ties: Ties,
+        draw: &mut Draw,
+    ) -> Option<usize> {
+        let model = state.model;
+        if model.rule.score.is_of_user() || state.steps[n] == 0 {
+            return tree.pick(state, n, std::slice::from_ref(&(0..model.n_servers())), ties, draw);
+        }
+        if model.rule.score == Score::PsDsf {
+            let unit = |class: u32| model.unit(n, class as usize);
+            let least = *self.classes.get(self.class)?;
+            let equal = self.classes[self.class..].iter().take_while(|&&class| unit(class) == unit(least));
+            let ranges: Vec<Range<usize>> = equal.map(|&class| servers_of(state, class)).collect();
+            return tree.pick(state, n, &ranges, ties, draw);
+        }
+        tree.best(state, n, Aim::MostRoom, ties, draw)
+    }
+}
+
+fn servers_of<D: Digits>(state: &State<'_, D>, class: u32) -> Range<usize> {
+    let first = &state.model.first_server;
+    first[class as usize]..first[class as usize + 1]
+}
+
+fn first<D: Digits>(
+    tree: &ServerTree<D>,
+    state: &State<'_, D>,
+    n: usize,
+    within: &Range<usize>,
+) -> Option<(usize, u64)> {
+    let found = tree.fitting(state, n, within, Some(End::First));
+    // Never taken for the best one: no server is touched so often.
+    found.first().map(|range| (range.start, u64::MAX))
+}

@@ -1,0 +1,54 @@
+//! Progressive filling: whole tasks, one at a time, on single servers (THEORY, sections 5 and 8).
+//!
+//! A [`Rule`] says whose turn it is, where the task goes and who is preferred among equals. Nothing
+//! is decided in floating point: amounts are integers over a common denominator, scores are compared
+//! as fractions.
+//!
+//! | | |
+//! |---|---|
+//! | [`fill()`] | one filling |
+//! | [`Fill`], [`Slots`] | the mechanisms `fill` and `slots` |
+//!
+//! A class that is shared by time (a user states its `gamma` there) has one unit of time on each of
+//! its servers; a task of user `n` takes `k_i / gamma_ni` of one server's.
+//!
+//! # Examples
+//! DRFH, Figure 1: ten tasks each, on the server that suits.
+//! ```
+//! use evenhand_mechanisms::filling::{Rule, ServerRule, fill};
+//! use evenhand_problem::{Rational, format::Source};
+//!
+//! let problem = Source { name: "figure-1", text: r#"{"kind": "allocation-problem",
+//!     "resources": ["cpu", "memory"],
+//!     "servers": [{"name": "high-memory", "capacity": {"cpu": 2, "memory": 12}},
+//!                 {"name": "high-cpu", "capacity": {"cpu": 12, "memory": 2}}],
+//!     "users": [{"name": "1", "demand": {"cpu": 0.2, "memory": 1}},
+//!               {"name": "2", "demand": {"cpu": 1, "memory": 0.2}}]}"# }.problem()?;
+//! let rule = Rule { server: ServerRule::BestFit, filter: true, ..Rule::default() };
+//! assert_eq!(fill(&problem, rule, &Rational::from(1), 0)?.totals(), [10, 10]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod best_fit;
+mod digits;
+mod draw;
+mod first_fit;
+mod ideal;
+mod joint;
+mod mechanism;
+mod model;
+mod prepared;
+mod queue;
+mod rule;
+mod run;
+mod server_first;
+mod server_tree;
+mod slots;
+mod user_tree;
+
+pub use draw::Draw;
+pub use ideal::{Integrality, Measure};
+pub use mechanism::Fill;
+pub use rule::{Rule, Score, ServerRule, Ties};
+pub use run::fill;
+pub use slots::{Slots, slot_allocation, slots_of_servers};

@@ -1,0 +1,200 @@
+//! The numbers of a filling in one arithmetic, and its state.
+
+use super::digits::{Digits, MAX_STEPS};
+use super::prepared::Prepared;
+use super::rule::{Rule, Score};
+
+/// What does not change while servers fill up.
+pub(super) struct Model<D: Digits> {
+    /// The rule.
+    pub rule: Rule,
+    /// By class: its first server; at the end the number of servers.
+    pub first_server: Vec<usize>,
+    /// By server: its class.
+    pub class: Vec<u32>,
+    /// By class, by row: capacity.
+    pub capacity: Vec<Vec<D::Amount>>,
+    /// The users that take part; all indices of users below count these.
+    pub users: Vec<ModelUser<D>>,
+    /// What brings the terms of the mismatch to one denominator.
+    pub factors: Vec<D::Amount>,
+    /// Resources, and time.
+    pub n_rows: usize,
+}
+
+/// A user that takes part.
+pub(super) struct ModelUser<D: Digits> {
+    /// Its index in the problem.
+    pub index: usize,
+    limit: u64,
+    weight: D::Amount,
+    units: Vec<D::Ratio>,
+    /// Its demands by row.
+    pub demands: Vec<Vec<D::Amount>>,
+    demand_on: Vec<Option<u32>>,
+    /// Whether its demand is the same on every class.
+    pub is_uniform: bool,
+}
+
+impl<D: Digits> Model<D> {
+    pub fn new(prepared: &Prepared, rule: Rule) -> Self {
+        let amounts = |amounts: &[rug::Integer]| amounts.iter().map(D::amount).collect::<Vec<_>>();
+        let mut first_server = vec![0];
+        let mut class = Vec::new();
+        for (i, &count) in prepared.counts.iter().enumerate() {
+            class.resize(class.len() + count, i as u32);
+            first_server.push(class.len());
+        }
+        let users = prepared.users.iter().map(|user| ModelUser {
+            index: user.index,
+            limit: user.limit,
+            weight: D::amount(&user.weight),
+            units: user.units.iter().map(D::ratio).collect(),
+            demands: user.demands.iter().map(|demand| amounts(demand)).collect(),
+            demand_on: user.demand_on.clone(),
+            is_uniform: user.demand_on.iter().all(|demand| *demand == Some(0)),
+        });
+        Self {
+            rule,
+            first_server,
+            class,
+            capacity: prepared.capacity.iter().map(|rows| amounts(rows)).collect(),
+            users: users.collect(),
+            factors: amounts(&prepared.factors),
+            n_rows: prepared.widths.resources,
+        }
+    }
+
+    pub fn n_servers(&self) -> usize {
+        self.class.len()
+    }
+
+    pub fn n_classes(&self) -> usize {
+        self.capacity.len()
+    }
+
+    /// What a step of user `n` takes on a server of class `i`; `None` where it may not run.
+    pub fn demand(&self, n: usize, i: usize) -> Option<&[D::Amount]> {
+        let user = &self.users[n];
+        user.demand_on[i].map(|at| user.demands[at as usize].as_slice())
+    }
+
+    /// Whether a step of user `n` fits on an empty server of class `i`.
+    pub fn fits_empty(&self, n: usize, i: usize) -> bool {
+        self.demand(n, i).is_some_and(|demand| fits::<D>(demand, &self.capacity[i]))
+    }
+
+    /// What a step adds to the score of user `n` on class `i`; for scores that do not depend on what
+    /// is left.
+    pub fn unit(&self, n: usize, i: usize) -> &D::Ratio {
+        let units = &self.users[n].units;
+        if self.rule.score.is_of_user() { &units[0] } else { &units[i] }
+    }
+
+    /// What a step adds to the score of user `n` where `left` is left, which is at least `demand`: the
+    /// less, the more room there is.
+    pub fn room(&self, n: usize, demand: &[D::Amount], left: &[D::Amount]) -> D::Ratio {
+        D::residual_score(1, &self.users[n].weight, demand, left)
+    }
+}
+
+/// Servers filled so far.
+pub(super) struct State<'m, D: Digits> {
+    pub model: &'m Model<D>,
+    /// By server and row: what is left.
+    left: Vec<D::Amount>,
+    /// By user: steps so far.
+    pub steps: Vec<u64>,
+    /// By server: `(user, steps)`, ascending.
+    pub placed: Vec<Vec<(u32, u64)>>,
+    /// Steps of all users.
+    pub total: u64,
+}
+
+/// There are more steps than [`MAX_STEPS`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct TooMany;
+
+impl<'m, D: Digits> State<'m, D> {
+    pub fn new(model: &'m Model<D>) -> Self {
+        let rows = model.class.iter().flat_map(|&i| &model.capacity[i as usize]);
+        Self {
+            model,
+            left: rows.cloned().collect(),
+            steps: vec![0; model.users.len()],
+            placed: vec![Vec::new(); model.n_servers()],
+            total: 0,
+        }
+    }
+
+    /// What is left of server `j`, by row.
+    pub fn left(&self, j: usize) -> &[D::Amount] {
+        &self.left[j * self.model.n_rows..(j + 1) * self.model.n_rows]
+    }
+
+    /// Whether user `n` has a step to place.
+    pub fn has_more(&self, n: usize) -> bool {
+        self.steps[n] < self.model.users[n].limit
+    }
+
+    /// Whether a step of user `n` fits on server `j` now; its limit does not matter.
+    pub fn fits(&self, n: usize, j: usize) -> bool {
+        let demand = self.model.demand(n, self.model.class[j] as usize);
+        demand.is_some_and(|demand| fits::<D>(demand, self.left(j)))
+    }
+
+    /// The score of user `n` on server `j`, where it fits.
+    pub fn score(&self, n: usize, j: usize) -> D::Ratio {
+        let class = self.model.class[j] as usize;
+        let steps = self.steps[n];
+        if self.model.rule.score != Score::ResidualPsDsf {
+            return D::times(self.model.unit(n, class), steps);
+        }
+        let demand = self.model.demand(n, class).unwrap_or_default();
+        D::residual_score(steps, &self.model.users[n].weight, demand, self.left(j))
+    }
+
+    /// The score of user `n` where it does not depend on the server.
+    pub fn user_score(&self, n: usize) -> D::Ratio {
+        D::times(self.model.unit(n, 0), self.steps[n])
+    }
+
+    /// The mismatch of user `n` and server `j`; `None` where it may not run, or where nothing is left
+    /// of the first resource that it demands. It need not fit.
+    pub fn mismatch(&self, n: usize, j: usize) -> Option<D::Ratio> {
+        let demand = self.model.demand(n, self.model.class[j] as usize)?;
+        let (first, left) = (first_demanded::<D>(demand)?, self.left(j));
+        let is_there = left[first] != D::Amount::default();
+        is_there.then(|| D::mismatch(&self.model.factors, first, demand, left))
+    }
+
+    /// Places a step of user `n` on server `j`, where it fits.
+    pub fn place(&mut self, n: usize, j: usize) -> Result<(), TooMany> {
+        if self.total == MAX_STEPS {
+            return Err(TooMany);
+        }
+        let rows = self.model.n_rows;
+        let demand = self.model.demand(n, self.model.class[j] as usize).unwrap_or_default();
+        for (left, amount) in self.left[j * rows..(j + 1) * rows].iter_mut().zip(demand) {
+            D::take(left, amount);
+        }
+        self.total += 1;
+        self.steps[n] += 1;
+        let placed = &mut self.placed[j];
+        match placed.binary_search_by_key(&(n as u32), |(user, _)| *user) {
+            Ok(at) => placed[at].1 += 1,
+            Err(at) => placed.insert(at, (n as u32, 1)),
+        }
+        Ok(())
+    }
+}
+
+/// Whether `demand` is within `left`.
+pub(super) fn fits<D: Digits>(demand: &[D::Amount], left: &[D::Amount]) -> bool {
+    demand.iter().zip(left).all(|(d, left)| d <= left)
+}
+
+/// The first resource that is demanded.
+pub(super) fn first_demanded<D: Digits>(demand: &[D::Amount]) -> Option<usize> {
+    demand.iter().position(|d| *d != D::Amount::default())
+}

@@ -1,0 +1,115 @@
+//! What a rule of progressive filling is made of.
+
+use std::fmt;
+
+/// What decides whose turn it is: the least one (THEORY, section 5). `w_n` is the weight, `x_n` the
+/// tasks that user `n` has so far, wherever they run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Score {
+    /// `x_n max_r(d_nr / total capacity of r) / w_n`: the global dominant share (DRFH, section V-A).
+    #[default]
+    Drf,
+    /// `x_n / (w_n gamma_n)`, `gamma_n` without placement constraints.
+    Tsf,
+    /// `x_n / (w_n gamma_nj)`, `gamma_nj` the tasks that fit on the empty server `j`.
+    PsDsf,
+    /// The same with what is left of server `j` (Kesidis, section VI).
+    ResidualPsDsf,
+}
+
+/// Where a task goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum ServerRule {
+    /// A server drawn for every task, uniformly among those on which some task fits; then the
+    /// least-scored user that fits there.
+    Iid,
+    /// Rounds, in each of which every server gets one task in a fresh random order.
+    Rrr,
+    /// The first server that fits. For scores that depend on the server: the first server on which
+    /// some task fits, then the least-scored user that fits there.
+    #[default]
+    FirstFit,
+    /// The server of least mismatch `H` (DRFH, equation 9).
+    BestFit,
+    /// The pair of user and server with the least score of all that fit.
+    Joint,
+}
+
+/// Who is preferred among equals: users first, then servers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Ties {
+    /// The lowest index.
+    #[default]
+    Low,
+    /// The highest index.
+    High,
+    /// One at random, all with the same probability: a user, then one of its servers.
+    Random,
+}
+
+/// A rule of progressive filling.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Rule {
+    /// Whose turn it is.
+    pub score: Score,
+    /// Where a task goes.
+    pub server: ServerRule,
+    /// Who is preferred among equals.
+    pub ties: Ties,
+    /// Best fit: only servers on which the task fits are compared. Without it the least `H` of all
+    /// servers counts, and a user whose task does not fit there lets the next user go first: the
+    /// reading that reproduces the table of Kesidis.
+    pub filter: bool,
+}
+
+impl Score {
+    /// As on the command line.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Drf => "drf",
+            Self::Tsf => "tsf",
+            Self::PsDsf => "ps-dsf",
+            Self::ResidualPsDsf => "rps-dsf",
+        }
+    }
+
+    /// Whether it is one number per user, whatever the server.
+    #[must_use]
+    pub const fn is_of_user(self) -> bool {
+        matches!(self, Self::Drf | Self::Tsf)
+    }
+}
+
+impl ServerRule {
+    /// As on the command line.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Iid => "iid",
+            Self::Rrr => "rrr",
+            Self::FirstFit => "first-fit",
+            Self::BestFit => "best-fit",
+            Self::Joint => "joint",
+        }
+    }
+}
+
+impl Ties {
+    /// As on the command line.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Low => "low",
+            Self::High => "high",
+            Self::Random => "random",
+        }
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let filter = if self.filter { " filter" } else { "" };
+        write!(f, "{} {} {}{filter}", self.score.name(), self.server.name(), self.ties.name())
+    }
+}

@@ -1,0 +1,109 @@
+//! One filling, from the problem to the allocation.
+
+use evenhand_problem::{Allocation, Arithmetic, Placement, Problem, Rational, Sharing};
+
+use super::digits::{Digits, MAX_STEPS, Narrow, Wide};
+use super::draw::Draw;
+use super::mechanism::INFO;
+use super::model::{Model, State, TooMany};
+use super::prepared::{Prepared, Refusal};
+use super::rule::{Rule, ServerRule};
+use super::{best_fit, first_fit, joint, server_first};
+use crate::mechanism::{MechanismError, OptionName};
+
+/// Fills the servers of `problem` by steps of `step` tasks until nothing fits; with steps of one task
+/// every task is whole and on one server. A user with finite tasks gets as many steps as its tasks
+/// hold. `seed` decides what is random.
+///
+/// # Errors
+/// [`MechanismError::NotApplicable`], [`MechanismError::BadOption`] for a step that is not positive
+/// or a filter without best fit, [`MechanismError::Limit`] beyond 4,000,000 servers or 100,000,000
+/// steps.
+pub fn fill(problem: &Problem, rule: Rule, step: &Rational, seed: u64) -> Result<Allocation, MechanismError> {
+    let prepared = prepare(problem, rule, step)?;
+    let mut draw = Draw::new(seed, 0);
+    let filled = match prepared.widths.are_narrow() {
+        true => filled::<Narrow>(problem, &prepared, rule, step, &mut draw),
+        false => filled::<Wide>(problem, &prepared, rule, step, &mut draw),
+    };
+    filled.map_err(too_many)
+}
+
+/// The problem in integers.
+pub(super) fn prepare(problem: &Problem, rule: Rule, step: &Rational) -> Result<Prepared, MechanismError> {
+    let bad =
+        |option, why: &str| MechanismError::BadOption { mechanism: INFO.id, option, why: why.to_owned() };
+    if *step <= 0 {
+        return Err(bad(OptionName::Step, "a step is positive"));
+    }
+    if rule.filter && rule.server != ServerRule::BestFit {
+        return Err(bad(OptionName::Filter, "only best fit compares servers on which a task may not fit"));
+    }
+    Prepared::new(problem, rule, step).map_err(|refusal| match refusal {
+        Refusal::NotApplicable(why) => MechanismError::NotApplicable { mechanism: INFO.id, why },
+        Refusal::Limit(why) => MechanismError::Limit { mechanism: INFO.id, why },
+    })
+}
+
+pub(super) fn too_many(_: TooMany) -> MechanismError {
+    let why = format!("more than {MAX_STEPS} steps fit: it places them one by one");
+    MechanismError::Limit { mechanism: INFO.id, why }
+}
+
+fn filled<D: Digits>(
+    problem: &Problem,
+    prepared: &Prepared,
+    rule: Rule,
+    step: &Rational,
+    draw: &mut Draw,
+) -> Result<Allocation, TooMany> {
+    let model = Model::<D>::new(prepared, rule);
+    let mut state = State::new(&model);
+    run(&mut state, draw)?;
+    Ok(allocation(problem, &state, step, INFO.id))
+}
+
+/// Fills until nothing fits.
+pub(super) fn run<D: Digits>(state: &mut State<'_, D>, draw: &mut Draw) -> Result<(), TooMany> {
+    match state.model.rule.server {
+        ServerRule::FirstFit if state.model.rule.score.is_of_user() => first_fit::fill(state, draw),
+        ServerRule::Iid | ServerRule::Rrr | ServerRule::FirstFit => server_first::fill(state, draw),
+        ServerRule::BestFit => best_fit::fill(state, draw),
+        ServerRule::Joint => joint::fill(state, draw),
+    }
+}
+
+/// What has been placed.
+pub(super) fn allocation<D: Digits>(
+    problem: &Problem,
+    state: &State<'_, D>,
+    step: &Rational,
+    mechanism: &str,
+) -> Allocation {
+    let model = state.model;
+    let mut tasks: Vec<Vec<(usize, u64)>> = vec![Vec::new(); problem.n_users()];
+    let mut placements = Vec::new();
+    for (j, placed) in state.placed.iter().enumerate().filter(|(_, placed)| !placed.is_empty()) {
+        let server = model.class[j] as usize;
+        for &(n, steps) in placed {
+            let on = &mut tasks[model.users[n as usize].index];
+            match on.last_mut() {
+                Some((class, sum)) if *class == server => *sum += steps,
+                _ => on.push((server, steps)),
+            }
+        }
+        let placed =
+            placed.iter().map(|&(n, steps)| (model.users[n as usize].index, Rational::from(step * steps)));
+        let index = (j - model.first_server[server]) as u64;
+        placements.push(Placement { server, index, tasks: placed.collect() });
+    }
+    let in_tasks =
+        |row: Vec<(usize, u64)>| row.into_iter().map(|(i, s)| (i, Rational::from(step * s))).collect();
+    Allocation {
+        mechanism: Some(mechanism.to_owned()),
+        arithmetic: Arithmetic::Exact,
+        tasks: tasks.into_iter().map(in_tasks).collect(),
+        placements: Some(placements),
+        ..Allocation::empty(problem.n_users(), Sharing::Rdm)
+    }
+}

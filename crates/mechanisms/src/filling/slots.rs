@@ -1,0 +1,197 @@
+//! The slot scheduler that DRFH compares with (Table II; THEORY, section 5).
+//!
+//! With `cmax_r` the largest capacity of `r` on one server, a server has
+//! `floor(S min_r c_r / cmax_r)` slots and a task takes `ceil(S max_r d_r / cmax_r)` of them.
+//! Resources of which no server has any are left out of both. Users take turns by least slots per
+//! weight, and a task goes to the first server with enough free slots. Slots promise no amounts: a
+//! demand that is met in slots is met in resources as well, since the ceiling of what a task takes
+//! is never below its part of the largest server, nor a server's floor above its own.
+
+use evenhand_exact::{Axiom, Parameters};
+use evenhand_problem::{Allocation, Problem, Rational};
+use rug::Integer;
+
+use super::digits::{Digits, MAX_STEPS, Narrow, Wide};
+use super::draw::Draw;
+use super::ideal;
+use super::model::{Model, State, TooMany};
+use super::prepared::{MAX_SERVERS, Prepared, PreparedUser};
+use super::queue::{Look, Queue};
+use super::rule::{Rule, Ties};
+use super::run::allocation;
+use crate::mechanism::{Info, Mechanism, MechanismError, OptionName, Options, Outcome};
+
+/// Most slots of the largest server: more would be finer than any demand asks for.
+const MAX_SLOTS: u64 = 1_000_000_000;
+/// Bits of all slots that a user may hold.
+const HELD_BITS: u32 = 57;
+
+/// Tasks by slots.
+pub struct Slots;
+
+static INFO: Info = Info {
+    id: "slots",
+    aliases: &[],
+    title: "Slots",
+    equalises: "slots of user n / w_n, by whole tasks, first fit",
+    guarantees: "whole tasks on single servers; slots as equal as one task allows where every task fits everywhere",
+    reference: "DRFH, section VI and Table II; THEORY, section 5",
+};
+
+impl Mechanism for Slots {
+    fn info(&self) -> &Info {
+        &INFO
+    }
+
+    fn applies(&self, problem: &Problem) -> Result<(), String> {
+        match problem.servers().iter().find(|server| server.is_time_shared()) {
+            None => Ok(()),
+            Some(server) => {
+                let name = server.name();
+                Err(format!(
+                    "slots are parts of resources, and server `{name}` is shared by time (a user states gamma there)"
+                ))
+            }
+        }
+    }
+
+    fn options(&self) -> &'static [OptionName] {
+        &[OptionName::Slots, OptionName::Ties]
+    }
+
+    fn allocate(&self, problem: &Problem, options: &Options) -> Result<Outcome, MechanismError> {
+        let needs = MechanismError::NeedsOption { mechanism: INFO.id, option: OptionName::Slots };
+        let slots = options.slots.ok_or(needs)?;
+        slot_allocation(problem, slots, options.ties.unwrap_or_default(), options.seed).map(Outcome::of)
+    }
+
+    fn axiom(&self, allocation: &Allocation) -> Option<(Axiom, Parameters)> {
+        ideal::whole_tasks(allocation)
+    }
+}
+
+/// By class: the slots of one of its servers, when the largest server is divided into `slots`.
+#[must_use]
+pub fn slots_of_servers(problem: &Problem, slots: u64) -> Vec<u64> {
+    let largest = largest(problem);
+    let of = |capacity: &[Rational]| {
+        let parts = capacity.iter().zip(&largest).filter(|(_, most)| !most.is_zero());
+        let least = parts.map(|(c, most)| Rational::from(c / most)).min().unwrap_or_default();
+        (least * slots).floor().numer().to_u64().unwrap_or(0)
+    };
+    problem.servers().iter().map(|server| of(server.capacity())).collect()
+}
+
+/// The slots that a task of user `n` takes on class `i`; `None` where it may not run.
+fn slots_of_task(problem: &Problem, largest: &[Rational], slots: u64, n: usize, i: usize) -> Option<Integer> {
+    if !problem.can_run(n, i) {
+        return None;
+    }
+    let demand = problem.demand(n, i).iter().zip(largest).filter(|(_, most)| !most.is_zero());
+    let most = demand.map(|(d, most)| Rational::from(d / most)).max().unwrap_or_default();
+    Some((most * slots).ceil().into_numer_denom().0)
+}
+
+/// By resource: the largest capacity of one server.
+fn largest(problem: &Problem) -> Vec<Rational> {
+    let of = |r: usize| problem.servers().iter().map(|server| &server.capacity()[r]).max();
+    (0..problem.n_resources()).map(|r| of(r).cloned().unwrap_or_default()).collect()
+}
+
+/// Fills the slots of all servers, the largest one divided into `slots`.
+///
+/// # Errors
+/// [`MechanismError::NotApplicable`] where a class is shared by time, [`MechanismError::BadOption`]
+/// unless there are 1 to 1,000,000,000 slots, [`MechanismError::Limit`] as for
+/// [`fill`](super::fill()).
+pub fn slot_allocation(
+    problem: &Problem,
+    slots: u64,
+    ties: Ties,
+    seed: u64,
+) -> Result<Allocation, MechanismError> {
+    let mechanism = INFO.id;
+    Slots.applies(problem).map_err(|why| MechanismError::NotApplicable { mechanism, why })?;
+    if !(1..=MAX_SLOTS).contains(&slots) {
+        let why = format!("found {slots}: expected an integer from 1 to {MAX_SLOTS}");
+        return Err(MechanismError::BadOption { mechanism, option: OptionName::Slots, why });
+    }
+    let n_servers = problem.n_single_servers();
+    if n_servers > u128::from(MAX_SERVERS) {
+        let why = format!("the problem has {n_servers} servers, more than {MAX_SERVERS}");
+        return Err(MechanismError::Limit { mechanism, why });
+    }
+    let prepared = prepared(problem, slots);
+    let (rule, mut draw) = (Rule { ties, ..Rule::default() }, Draw::new(seed, 0));
+    let is_narrow = prepared.widths.numerator + HELD_BITS <= 127 && prepared.widths.denominator <= 127;
+    let filled = match is_narrow {
+        true => filled::<Narrow>(problem, &prepared, rule, &mut draw),
+        false => filled::<Wide>(problem, &prepared, rule, &mut draw),
+    };
+    filled.map_err(|TooMany| MechanismError::Limit {
+        mechanism,
+        why: format!("more than {MAX_STEPS} tasks fit"),
+    })
+}
+
+/// The problem with slots for its only resource; a slot's worth is `1 / w_n`.
+fn prepared(problem: &Problem, slots: u64) -> Prepared {
+    let largest = largest(problem);
+    let per_server = slots_of_servers(problem, slots);
+    let mut users = Vec::new();
+    for index in (0..problem.n_users()).filter(|&n| problem.is_active(n)) {
+        let user = &problem.users()[index];
+        let whole = user.tasks().map(|tasks| Rational::from(tasks.floor_ref()));
+        let limit = whole.and_then(|tasks| tasks.numer().to_u64()).unwrap_or(MAX_STEPS).min(MAX_STEPS);
+        let mut demands: Vec<Vec<Integer>> = Vec::new();
+        let demand_on = per_server.iter().enumerate().map(|(i, &there)| {
+            let taken = slots_of_task(problem, &largest, slots, index, i).filter(|taken| *taken <= there)?;
+            let at = demands.iter().position(|known| known[0] == taken).unwrap_or_else(|| {
+                demands.push(vec![taken]);
+                demands.len() - 1
+            });
+            Some(at as u32)
+        });
+        let demand_on: Vec<Option<u32>> = demand_on.collect();
+        if limit > 0 && !demands.is_empty() {
+            let units = vec![user.weight().clone().recip()];
+            users.push(PreparedUser { index, limit, weight: Integer::from(1), units, demands, demand_on });
+        }
+    }
+    Prepared::of_rows(
+        problem.servers().iter().map(|server| server.count() as usize).collect(),
+        per_server.into_iter().map(|there| vec![Integer::from(there)]).collect(),
+        users,
+    )
+}
+
+fn filled<D: Digits>(
+    problem: &Problem,
+    prepared: &Prepared,
+    rule: Rule,
+    draw: &mut Draw,
+) -> Result<Allocation, TooMany> {
+    let model = Model::<D>::new(prepared, rule);
+    let mut state = State::new(&model);
+    let n_users = model.users.len();
+    let (mut first, mut held) = (vec![0_usize; n_users], vec![0_u64; n_users]);
+    let score = |n: usize, held: u64| D::times(model.unit(n, 0), held);
+    let mut queue = Queue::new(rule.ties, (0..n_users).map(|n| (score(n, 0), n)));
+    loop {
+        let look = |n: usize, _: &D::Ratio| {
+            while first[n] < model.n_servers() && !state.fits(n, first[n]) {
+                first[n] += 1;
+            }
+            if first[n] < model.n_servers() { Look::Same } else { Look::Out }
+        };
+        let Some(n) = queue.next(draw, look) else { break };
+        let class = model.class[first[n]] as usize;
+        state.place(n, first[n])?;
+        let taken = prepared.users[n].demand_on[class].map(|at| &prepared.users[n].demands[at as usize][0]);
+        held[n] += taken.and_then(Integer::to_u64).unwrap_or(0);
+        if state.has_more(n) {
+            queue.push(score(n, held[n]), n);
+        }
+    }
+    Ok(allocation(problem, &state, &Rational::from(1), INFO.id))
+}
