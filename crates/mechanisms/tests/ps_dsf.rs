@@ -5,11 +5,11 @@ mod ps_dsf_check;
 
 use evenhand_mechanisms::{Mechanism, Options, registry};
 use evenhand_problem::{Allocation, Problem, ProblemSpec, Rational, ServerSpec, UserSpec};
-use serde_json::Value;
-use ps_dsf_check::{SMALL, Shape, problem, spec, theorem_1};
 use golden::{case, exact as number, matrix};
+use ps_dsf_check::{SMALL, Shape, problem, spec, theorem_1};
 use rand::SeedableRng;
 use rand_pcg::Pcg64Mcg;
+use serde_json::Value;
 
 fn mechanism() -> &'static dyn Mechanism {
     registry::find("ps-dsf").expect("registered")
@@ -70,9 +70,7 @@ fn golden_problem(inputs: &Value) -> Problem {
         name: format!("u{n}"),
         weight: weight(n),
         demand: named(d),
-        servers: Some(
-            (0..capacities.len()).filter(|i| may_use(n, *i)).map(|i| format!("s{i}")).collect(),
-        ),
+        servers: Some((0..capacities.len()).filter(|i| may_use(n, *i)).map(|i| format!("s{i}")).collect()),
         ..UserSpec::default()
     };
     let users = demands.iter().enumerate().map(user).collect();
@@ -107,7 +105,20 @@ fn golden_limits_of_the_sweep() {
 #[ignore]
 fn dbg() {
     let problem = problem(spec(&mut Pcg64Mcg::seed_from_u64(19764), SMALL));
-    for s in problem.servers() { println!("{} {} {:?} timed {}", s.name(), s.count(), s.capacity(), s.is_time_shared()); }
-    for (n,u) in problem.users().iter().enumerate() { println!("{} w{} T{:?} d{:?} s{:?} on{:?} gamma {:?}", u.name(), u.weight(), u.tasks(), u.base_demand(), u.servers(), u.demand_overrides(), (0..problem.n_servers()).map(|i|problem.gamma(n,i).to_string()).collect::<Vec<_>>()); }
+    for s in problem.servers() {
+        println!("{} {} {:?} timed {}", s.name(), s.count(), s.capacity(), s.is_time_shared());
+    }
+    for (n, u) in problem.users().iter().enumerate() {
+        println!(
+            "{} w{} T{:?} d{:?} s{:?} on{:?} gamma {:?}",
+            u.name(),
+            u.weight(),
+            u.tasks(),
+            u.base_demand(),
+            u.servers(),
+            u.demand_overrides(),
+            (0..problem.n_servers()).map(|i| problem.gamma(n, i).to_string()).collect::<Vec<_>>()
+        );
+    }
     println!("{:?}", exact(&problem));
 }

@@ -72,7 +72,8 @@ pub fn solve(constraints: &Constraints<'_>, settings: &Settings) -> Solution {
 /// [`solve`] for a market; the point is by place, and the solution's tasks are left out.
 pub(super) fn find(market: &Market<f64>, settings: &Settings) -> (Point<f64>, Solution) {
     let order = complete(&settings.order, market.n_classes());
-    let how = Sweeps { tolerance: settings.tolerance, most: settings.sweeps, jumps: !settings.plain, part: 1.0 };
+    let how =
+        Sweeps { tolerance: settings.tolerance, most: settings.sweeps, jumps: !settings.plain, part: 1.0 };
     let budget = if settings.plain {
         settings.sweeps
     } else {

@@ -26,8 +26,8 @@ mod theorem;
 use evenhand_exact::{Axiom, Parameters};
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Sharing};
 
-use self::market::Market;
 use self::float::Settings;
+use self::market::Market;
 pub use self::tdm::PsDsfTdm;
 use crate::mechanism::{Findings, Info, Mechanism, MechanismError, OptionName, Options, Outcome, Status};
 use crate::rounding;
@@ -81,8 +81,10 @@ impl Mechanism for PsDsf {
             }
             Arithmetic::Exact => {
                 let exact = Market::<Rational>::new(&constraints);
-                let lifted = lift::lift(&market, &exact, &point)
-                    .map_err(|why| MechanismError::NotFound { mechanism: INFO.id, why: format!("{why} DBG {:?}", limit) })?;
+                let lifted = lift::lift(&market, &exact, &point).map_err(|why| MechanismError::NotFound {
+                    mechanism: INFO.id,
+                    why: format!("{why} DBG {:?}", limit),
+                })?;
                 let findings = Findings {
                     status: Some(Status::Solved),
                     iterations: Some(limit.sweeps),

@@ -70,7 +70,8 @@ impl Regime {
     pub fn read(market: &Market<f64>, point: &Point<f64>, reading: Reading) -> Result<Self, usize> {
         let nothing = reading.nothing;
         let used = market.used(point);
-        let is_full: Vec<bool> = used.iter().zip(&market.capacity).map(|(u, c)| c - u <= nothing * c).collect();
+        let is_full: Vec<bool> =
+            used.iter().zip(&market.capacity).map(|(u, c)| c - u <= nothing * c).collect();
         let satisfied: Vec<bool> = (market.limits.iter().zip(&point.totals))
             .map(|(limit, total)| limit.is_some_and(|limit| limit - total <= nothing * limit))
             .collect();
@@ -119,7 +120,9 @@ impl Regime {
             }
         }
         regime.rows = (0..needed.len())
-            .filter(|row| needed[*row] || (reading.rows != Rows::Needed && is_full[*row] && levels[*row] > 0.0))
+            .filter(|row| {
+                needed[*row] || (reading.rows != Rows::Needed && is_full[*row] && levels[*row] > 0.0)
+            })
             .collect();
         if reading.rows == Rows::Touching {
             for (p, place) in market.places.iter().enumerate() {
@@ -235,9 +238,8 @@ impl Unknown {
             Self::Tasks(p) => point.tasks[p],
             Self::Level(row) => {
                 let class = market.rows_of_class.iter().position(|rows| rows.contains(&row)).unwrap_or(0);
-                let has_it = |p: &usize| {
-                    regime.bottleneck[*p] == Some(row) || regime.touching.contains(&(*p, row))
-                };
+                let has_it =
+                    |p: &usize| regime.bottleneck[*p] == Some(row) || regime.touching.contains(&(*p, row));
                 let having = market.of_class[class].clone().filter(has_it);
                 having.map(|p| market.level(point, p)).fold(0.0, f64::max)
             }

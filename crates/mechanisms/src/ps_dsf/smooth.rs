@@ -143,7 +143,9 @@ impl Path<'_> {
         }
         // Users run on one class each, more or less, not on all.
         let n_classes = self.market.n_classes().max(1) as f64;
-        load.into_iter().map(|load| if load > 0.0 { (load / n_classes).ln() } else { f64::NEG_INFINITY }).collect()
+        load.into_iter()
+            .map(|load| if load > 0.0 { (load / n_classes).ln() } else { f64::NEG_INFINITY })
+            .collect()
     }
 
     fn respond(&self, prices: &[f64]) -> Response {
@@ -192,7 +194,8 @@ impl Path<'_> {
             for &p in places {
                 response.share[p] /= sum;
                 for (row, d) in &market.places[p].usage {
-                    response.excess[*row] += d * response.share[p] * response.total[user] / market.capacity[*row];
+                    response.excess[*row] +=
+                        d * response.share[p] * response.total[user] / market.capacity[*row];
                 }
             }
         }

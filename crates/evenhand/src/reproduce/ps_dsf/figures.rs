@@ -136,9 +136,9 @@ fn of_figure_3() -> Result<Vec<Entry>, String> {
         tasks(
             "figure-3.s-41",
             source,
-            &["1"],
+            &["12/12"],
             &[share(3, 0)],
-            "the text divides 12 by 12; user 4 has 8 tasks, and 9 when it has all of server 1 (9 cores, one a \
+            "1 in the text; user 4 has 8 tasks, and 9 when it has all of server 1 (9 cores, one a \
              task)",
         ),
     ])
@@ -166,9 +166,10 @@ fn of_figure_4() -> Result<Entry, String> {
         paper: printed.join(", "),
         ours: found.join("; "),
         agrees: Some(agrees),
-        note: "the rates are not in the text, which fixes gamma_11 + gamma_12/2 = 3/2, gamma_23 + gamma_22/2 = \
+        note:
+            "the rates are not in the text, which fixes gamma_11 + gamma_12/2 = 3/2, gamma_23 + gamma_22/2 = \
                1 and gamma_12/gamma_22 = 3/2 and leaves one parameter: (a) gamma_12 = 3/2, (b) gamma_12 = 1. \
                For both rates and both ways of sharing channel 2 is halved, as the text says"
-            .to_owned(),
+                .to_owned(),
     })
 }

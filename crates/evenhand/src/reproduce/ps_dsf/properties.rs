@@ -97,7 +97,12 @@ fn count(
     Ok(Entry {
         id: format!("ps-dsf.table-1.{}.{}", column.mechanism, row.id),
         source: "PS-DSF, Table I",
-        paper: format!("{}: {} {}", column.title, row.title, if promised { "holds" } else { "is not promised" }),
+        paper: format!(
+            "{}: {} {}",
+            column.title,
+            row.title,
+            if promised { "holds" } else { "is not promised" }
+        ),
         ours: format!("violated in {violated} of {judged} random problems"),
         agrees: (promised || violated > 0).then_some(promised == (violated == 0)),
         note: note(row.axiom, promised, violated).to_owned(),
@@ -122,7 +127,8 @@ fn note(axiom: Axiom, promised: bool, violated: usize) -> &'static str {
 /// Envy as the paper words it: bundles are added up over all servers, also those where the envious
 /// user may not run.
 fn aggregated(column: &Column, problems: &[Problem], allocations: &[Allocation]) -> Entry {
-    let envied = problems.iter().zip(allocations).filter(|(problem, allocation)| has_envy(problem, allocation));
+    let envied =
+        problems.iter().zip(allocations).filter(|(problem, allocation)| has_envy(problem, allocation));
     let (envied, all) = (envied.count(), problems.len());
     Entry {
         id: format!("ps-dsf.table-1.{}.envy-free.aggregated", column.mechanism),
@@ -130,9 +136,10 @@ fn aggregated(column: &Column, problems: &[Problem], allocations: &[Allocation])
         paper: format!("{}: holds", column.title),
         ours: format!("violated in {envied} of {all} random problems"),
         agrees: Some(envied == 0),
-        note: "what another user holds on a server where one may not run is worth nothing to one; added up it \
+        note:
+            "what another user holds on a server where one may not run is worth nothing to one; added up it \
                seems to be"
-            .to_owned(),
+                .to_owned(),
     }
 }
 
@@ -142,7 +149,8 @@ fn has_envy(problem: &Problem, allocation: &Allocation) -> bool {
     let totals = allocation.totals();
     let envies = |n: usize, m: usize| {
         let worth = users[n].base_demand().iter().zip(users[m].base_demand());
-        let worth = worth.filter(|(own, _)| !own.is_zero()).map(|(own, other)| Rational::from(other / own)).min();
+        let worth =
+            worth.filter(|(own, _)| !own.is_zero()).map(|(own, other)| Rational::from(other / own)).min();
         let scale = Rational::from(users[n].weight() / users[m].weight()) * &totals[m];
         worth.is_some_and(|worth| worth * scale > totals[n])
     };

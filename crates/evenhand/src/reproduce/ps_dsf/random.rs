@@ -36,9 +36,11 @@ impl Law {
             let first = random.random_range(1..=9);
             let mut capacity = vec![(resources[0].clone(), Rational::from(first))];
             for name in &resources[1..] {
-                // Of a dominant first resource there is least.
+                // Of a dominant first resource there is least, wherever the others are at all.
+                let absent = self.one_bottleneck && random.random_bool(0.3);
                 let least = if self.one_bottleneck { first } else { 1 };
-                capacity.push((name.clone(), Rational::from(random.random_range(least..=9))));
+                let amount = if absent { 0 } else { random.random_range(least..=9) };
+                capacity.push((name.clone(), Rational::from(amount)));
             }
             servers.push(ServerSpec { name: format!("s{}", i + 1), count: None, capacity });
         }

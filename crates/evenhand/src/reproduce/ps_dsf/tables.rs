@@ -65,11 +65,14 @@ fn totals(problem: &Problem) -> Result<Entry, String> {
 /// The placement that the table prints, judged as it stands.
 fn printed_placement(problem: &Problem) -> Result<Entry, String> {
     let exact = |text: &str| evenhand_problem::number::parse(text).map_err(|error| error.to_string());
-    let table = [["40", "170", "0", "0"], ["20", "85", "0", "0"], ["0", "0", "82.5", "0"], ["0", "0", "0", "27.5"]];
+    let table =
+        [["40", "170", "0", "0"], ["20", "85", "0", "0"], ["0", "0", "82.5", "0"], ["0", "0", "0", "27.5"]];
     let mut tasks = Vec::new();
     for row in &table {
         let row = row.iter().enumerate().map(|(i, text)| Ok((i, exact(text)?)));
-        tasks.push(row.collect::<Result<Vec<_>, String>>()?.into_iter().filter(|(_, x)| !x.is_zero()).collect());
+        tasks.push(
+            row.collect::<Result<Vec<_>, String>>()?.into_iter().filter(|(_, x)| !x.is_zero()).collect(),
+        );
     }
     let allocation = Allocation { sharing: Sharing::Rdm, tasks, ..Allocation::default() };
     let requests = [Request::of(Axiom::Feasible), Request::of(Axiom::PsDsf)];
@@ -84,7 +87,8 @@ fn printed_placement(problem: &Problem) -> Result<Entry, String> {
         id: "ps-dsf.table-4.ps-dsf.placement".to_owned(),
         source: "PS-DSF, Table IV, the placement as printed",
         paper: table.map(|row| row.join(", ")).join(" | "),
-        ours: if holds { "feasible, and every user has a bottleneck on every class" } else { "refuted" }.to_owned(),
+        ours: if holds { "feasible, and every user has a bottleneck on every class" } else { "refuted" }
+            .to_owned(),
         agrees: Some(holds),
         note: "Theorem 1 in exact arithmetic on the printed numbers".to_owned(),
     })
@@ -122,7 +126,7 @@ fn full_cpu() -> Result<Entry, String> {
         source: "PS-DSF, section V: CPU of classes A and B fully used",
         paper: "1, 1".to_owned(),
         ours: list(&ours),
-        agrees: Some(agree(&["1", "1"], &ours)),
+        agrees: Some(ours.iter().all(|used| *used == 1)),
         note: format!(
             "gamma = 41.25 of user 2 on class D in Table III means that it asks for at most 2/15 of a CPU; with \
              0.2 the use would be {}, and gamma 27.5",
