@@ -1,31 +1,17 @@
-//! Kesidis: proportional fairness, optimisation (5)/(15), on the example (19), (20).
+//! Proportional fairness, optimisation (5)/(15), on the example (19), (20).
 
 use evenhand_problem::number::to_f64;
 use evenhand_problem::{Problem, Rational};
 use evenhand_report::text::decimal;
 
-use super::njc::{alpha_fair, certified_without_gap};
-use super::{Entry, Table, TableUser, list, solve};
+use super::example;
+use crate::reproduce::njc::{alpha_fair, certified_without_gap};
+use crate::reproduce::{Entry, list, solve};
 
-const SERVERS: &[(u32, &[&str])] = &[(1, &["100", "30"]), (1, &["30", "100"])];
 /// The largest total that Table II prints: 42, of rPS-DSF.
 const TABLE_2_BEST: u32 = 42;
 
-pub(super) fn entries() -> Result<Vec<Entry>, String> {
-    proportional_fairness()
-}
-
-/// The example, with these priorities.
-fn example(priorities: [&str; 2]) -> Result<Problem, String> {
-    let [first, second] = priorities;
-    let users = [
-        TableUser { weight: first, ..TableUser::new(&["5", "1"]) },
-        TableUser { weight: second, ..TableUser::new(&["1", "5"]) },
-    ];
-    Table { servers: SERVERS, users: &users }.problem()
-}
-
-fn proportional_fairness() -> Result<Vec<Entry>, String> {
+pub fn entries() -> Result<Vec<Entry>, String> {
     let mut entries = Vec::new();
     entries.push(equal_priorities()?);
     for (priorities, name) in [(["1", "1"], "1-1"), (["2", "1"], "2-1"), (["10", "1"], "10-1")] {

@@ -1,0 +1,101 @@
+//! Random fillings in batches of as many trials as the paper ran: what such a batch prints, and how
+//! much that scatters from batch to batch.
+
+use evenhand_mechanisms::filling::{Rule, Statistic, sample};
+use evenhand_problem::{Problem, Rational};
+
+/// Trials of the paper.
+pub const TRIALS: u64 = 200;
+/// Trials of all batches together.
+pub const ALL_TRIALS: u64 = 100_000;
+/// Of all batches, this part lies outside the range of [`Quantity::is_usual`], at each end.
+const TAIL: f64 = 0.005;
+
+/// Four numbers of a trial.
+pub type Four = [f64; 4];
+
+/// One number, over the first batch, over all trials and from batch to batch.
+pub struct Quantity {
+    /// Of the first [`TRIALS`] trials.
+    pub first: Statistic,
+    /// Of [`ALL_TRIALS`] trials.
+    pub all: Statistic,
+    /// Mean of every batch, ascending.
+    means: Vec<f64>,
+    /// Deviation of every batch, ascending.
+    deviations: Vec<f64>,
+}
+
+/// What is printed of a batch.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Printed {
+    Mean,
+    Deviation,
+}
+
+impl Quantity {
+    fn of(values: &[f64]) -> Self {
+        let over = |values: &[f64]| {
+            let mut statistic = Statistic::default();
+            values.iter().for_each(|value| statistic.add(*value));
+            statistic
+        };
+        let batches: Vec<Statistic> = values.chunks(TRIALS as usize).map(over).collect();
+        let sorted = |mut values: Vec<f64>| {
+            values.sort_by(f64::total_cmp);
+            values
+        };
+        Self {
+            first: batches.first().copied().unwrap_or_default(),
+            all: over(values),
+            means: sorted(batches.iter().map(|batch| batch.mean).collect()),
+            deviations: sorted(batches.iter().map(Statistic::deviation).collect()),
+        }
+    }
+
+    /// Whether 99 % of the batches reach as low and as high as the printed value, which is rounded to
+    /// `unit`.
+    pub fn is_usual(&self, printed: Printed, value: f64, unit: f64) -> bool {
+        let of_batches = match printed {
+            Printed::Mean => &self.means,
+            Printed::Deviation => &self.deviations,
+        };
+        let outside = (of_batches.len() as f64 * TAIL) as usize;
+        let (Some(low), Some(high)) =
+            (of_batches.get(outside), of_batches.iter().nth_back(outside)) else { return false };
+        (low - unit / 2.0..=high + unit / 2.0).contains(&value)
+    }
+}
+
+/// What a rule gives over all trials.
+pub struct Batches {
+    /// `x_11, x_12, x_21, x_22`
+    pub tasks: Vec<Quantity>,
+    /// Tasks of both users.
+    pub total: Quantity,
+    /// What is left of `c_11, c_12, c_21, c_22`, server by resource.
+    pub unused: Vec<Quantity>,
+}
+
+/// Runs all trials of a rule on a problem of two users, two servers and two resources.
+pub fn run(problem: &Problem, rule: Rule, seed: u64) -> Result<Batches, String> {
+    let number = |value: &Rational| value.to_f64();
+    let demand = |n: usize, r: usize| number(&problem.demand(n, 0)[r]);
+    let capacity = |i: usize, r: usize| number(&problem.servers()[i].capacity()[r]);
+    let mut tasks: Vec<Four> = Vec::new();
+    sample(problem, rule, &Rational::from(1), seed, ALL_TRIALS, |x| {
+        tasks.push([x[0][0] as f64, x[0][1] as f64, x[1][0] as f64, x[1][1] as f64]);
+    })
+    .map_err(|error| error.to_string())?;
+    let unused = |x: &Four| {
+        let left = |i: usize, r: usize| capacity(i, r) - x[i] * demand(0, r) - x[2 + i] * demand(1, r);
+        [left(0, 0), left(0, 1), left(1, 0), left(1, 1)]
+    };
+    let free: Vec<Four> = tasks.iter().map(unused).collect();
+    let quantities = |values: &[Four]| {
+        let of = |k: usize| Quantity::of(&values.iter().map(|four| four[k]).collect::<Vec<_>>());
+        (0..4).map(of).collect::<Vec<_>>()
+    };
+    let totals: Vec<f64> = tasks.iter().map(|four| four.iter().sum()).collect();
+    Ok(Batches { tasks: quantities(&tasks), total: Quantity::of(&totals), unused: quantities(&free) })
+}
