@@ -7,12 +7,14 @@
 //! | [`measure`] | one question about one file, timed in a process of its own |
 //! | [`growth`] | tables of time and memory against users, classes and resources |
 //! | [`continuous`] | the same for proportional and alpha fairness, NJC and PS-DSF |
+//! | [`filling`] | a million whole tasks by every rule, and the plain scan |
 //! | [`peers`] | ours and the Python scripts of `peers/` on the same files in one run |
 //!
 //! `benches/` holds the same questions for divan. Nothing here fails because it is slow.
 #![forbid(unsafe_code)]
 
 pub mod continuous;
+pub mod filling;
 pub mod growth;
 pub mod instances;
 pub mod machine;

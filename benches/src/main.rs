@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use evenhand_benches::continuous::once::{Once, Program};
 use evenhand_benches::continuous::{self, Part, phases, pools};
+use evenhand_benches::filling;
 use evenhand_benches::growth::{self, Axis};
 use evenhand_benches::instances::{self, Tasks};
 use evenhand_benches::measure::{Measurement, Mechanism, Question};
@@ -59,6 +60,16 @@ enum Command {
         scripts: ScriptFolders,
         #[command(flatten)]
         common: Common,
+    },
+    /// Progressive filling by every rule, and against the scan of everybody for every task.
+    Fill {
+        #[arg(long, default_value_t = 300)]
+        users: usize,
+        #[arg(long, default_value_t = 2000)]
+        servers: u64,
+        /// Only rules whose name contains this.
+        #[arg(long, default_value = "", hide_default_value = true)]
+        only: String,
     },
     /// Time one program on one pool; prints one line of JSON.
     Pool {
@@ -225,6 +236,11 @@ fn run(command: Command) -> Result<(), String> {
                 say(&continuous::measure(part, passes, &settings, &scripts, &mut keep)?)?;
             }
             Ok(())
+        }
+        Command::Fill { users, servers, only } => {
+            say(&heading())?;
+            say(&filling::large(users, servers, &only)?)?;
+            say(&filling::against_the_scan(&only)?)
         }
         Command::Pool { program, file, answer, repetitions, seconds, tolerance, c_max } => {
             let line = Once { program, file, answer, repetitions, seconds, tolerance, c_max }.run()?;

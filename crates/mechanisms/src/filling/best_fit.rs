@@ -121,6 +121,9 @@ fn by_proposals<D: Digits>(state: &mut State<'_, D>, draw: &mut Draw) -> Result<
     let mut changed = None;
     loop {
         users.retain(|&n| {
+            if !state.has_more(n) {
+                return false;
+            }
             let keeps = match (&named[n], changed) {
                 (Some((server, mismatch)), Some(j)) if ties != Ties::Random && *server != j => {
                     let now = state.mismatch(n, j).filter(|_| !filter || state.fits(n, j));
@@ -136,7 +139,7 @@ fn by_proposals<D: Digits>(state: &mut State<'_, D>, draw: &mut Draw) -> Result<
                 let best = tree.best(state, n, aim, ties, draw);
                 named[n] = best.and_then(|j| Some((j, state.mismatch(n, j)?)));
             }
-            state.has_more(n) && named[n].is_some()
+            named[n].is_some()
         });
         let Some((n, j)) = least(state, &users, &named, ties, draw) else { return Ok(()) };
         state.place(n, j)?;

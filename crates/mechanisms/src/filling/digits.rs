@@ -36,8 +36,8 @@ pub(super) trait Digits {
         c: &[Self::Amount],
     ) -> Self::Ratio;
 
-    /// `sum_r factors_r |d_r c_f - c_r d_f| / c_f` where `f` is the first resource demanded: `H` times
-    /// what depends on the user alone. Of resource `f` something is left.
+    /// `H = sum_r F_r |d_r c_f - c_r d_f| / (F_f d_f c_f)` where `f` is the first resource demanded and
+    /// `F` are the factors, one over the total of a resource. Of resource `f` something is left.
     fn mismatch(factors: &[Self::Amount], f: usize, d: &[Self::Amount], c: &[Self::Amount]) -> Self::Ratio;
 
     /// A lower bound of the mismatch where every `c_r` lies between `low_r` and `high_r`.
@@ -169,7 +169,7 @@ impl Digits for Narrow {
             let (wanted, there) = (u128::from(d[r]) * cf, u128::from(c[r]) * df);
             sum += u128::from(factor) * wanted.abs_diff(there);
         }
-        Fraction { numerator: sum, denominator: cf }
+        Fraction { numerator: sum, denominator: u128::from(factors[f]) * df * cf }
     }
 
     fn mismatch_bound(factors: &[u64], f: usize, d: &[u64], low: &[u64], high: &[u64]) -> Fraction {
@@ -184,8 +184,9 @@ impl Digits for Narrow {
             over += factor * (u128::from(low[r]) * df).saturating_sub(d * cf_high);
             under += factor * (d * cf_low).saturating_sub(u128::from(high[r]) * df);
         }
-        let over = Fraction { numerator: over, denominator: cf_high.max(1) };
-        let under = Fraction { numerator: under, denominator: cf_low.max(1) };
+        let of_user = u128::from(factors[f]) * df;
+        let over = Fraction { numerator: over, denominator: of_user * cf_high.max(1) };
+        let under = Fraction { numerator: under, denominator: of_user * cf_low.max(1) };
         over.max(under)
     }
 }
@@ -225,7 +226,7 @@ impl Digits for Wide {
             let difference = Integer::from(&d[r] * &c[f]) - Integer::from(&c[r] * &d[f]);
             sum += difference.abs() * factor;
         }
-        ratio(sum, &c[f])
+        ratio(sum, &Integer::from(Integer::from(&factors[f] * &d[f]) * &c[f]))
     }
 
     fn mismatch_bound(
@@ -242,7 +243,8 @@ impl Digits for Wide {
             over += most.max(Integer::new()) * factor;
             under += least.max(Integer::new()) * factor;
         }
-        ratio(over, &high[f]).max(ratio(under, &low[f]))
+        let of_user = Integer::from(&factors[f] * &d[f]);
+        ratio(over, &Integer::from(&of_user * &high[f])).max(ratio(under, &Integer::from(&of_user * &low[f])))
     }
 }
 

@@ -8,10 +8,13 @@ use rand_pcg::Pcg64;
 pub struct Draw(Pcg64);
 
 impl Draw {
-    /// Stream number `stream` of the seed; streams are independent.
+    /// Stream number `stream` of the seed. Both are mixed, so that neighbouring streams have nothing
+    /// in common.
     #[must_use]
     pub fn new(seed: u64, stream: u64) -> Self {
-        Self(Pcg64::new(u128::from(seed), u128::from(stream)))
+        let (a, b) = (mix(seed), mix(stream ^ 0x9e37_79b9_7f4a_7c15));
+        let wide = |high: u64, low: u64| u128::from(high) << 64 | u128::from(low);
+        Self(Pcg64::new(wide(mix(a ^ b), mix(a.wrapping_add(b))), wide(mix(b ^ a.rotate_left(32)), b)))
     }
 
     /// A number from 0 to below `n`, all with the same probability (Lemire's method); 0 if `n` is 0.
@@ -35,4 +38,12 @@ impl Draw {
         // A position is below a length, which is a usize.
         self.below(len as u64) as usize
     }
+}
+
+/// Bits that depend on all bits of `value` (the finaliser of SplitMix64).
+fn mix(value: u64) -> u64 {
+    let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let value = (value ^ value >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let value = (value ^ value >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    value ^ value >> 31
 }

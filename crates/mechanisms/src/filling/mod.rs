@@ -7,6 +7,9 @@
 //! | | |
 //! |---|---|
 //! | [`fill()`] | one filling |
+//! | [`trials()`], [`sample`] | many fillings of a random rule |
+//! | [`law()`] | its outcomes with their exact probabilities, small problems |
+//! | [`slot_allocation`] | tasks by slots |
 //! | [`Fill`], [`Slots`] | the mechanisms `fill` and `slots` |
 //!
 //! A class that is shared by time (a user states its `gamma` there) has one unit of time on each of
@@ -35,6 +38,7 @@ mod draw;
 mod first_fit;
 mod ideal;
 mod joint;
+mod law;
 mod mechanism;
 mod model;
 mod prepared;
@@ -44,11 +48,14 @@ mod run;
 mod server_first;
 mod server_tree;
 mod slots;
+mod trials;
 mod user_tree;
 
 pub use draw::Draw;
 pub use ideal::{Integrality, Measure};
+pub use law::{Outcome, law};
 pub use mechanism::Fill;
 pub use rule::{Rule, Score, ServerRule, Ties};
 pub use run::fill;
 pub use slots::{Slots, slot_allocation, slots_of_servers};
+pub use trials::{Statistic, Trials, sample, trials};

@@ -4,7 +4,7 @@ use evenhand_exact::Share;
 use evenhand_problem::{Problem, Rational};
 use rug::Integer;
 
-use super::digits::{MAX_STEPS, Widths};
+use super::digits::Widths;
 use super::rule::{Rule, Score, ServerRule};
 
 /// Single servers that a filling works on, at most.
@@ -46,7 +46,7 @@ pub(super) struct Prepared {
 pub(super) struct PreparedUser {
     /// Its index in the problem.
     pub index: usize,
-    /// Most steps.
+    /// Most steps; `u64::MAX` without a limit.
     pub limit: u64,
     /// Its weight times what makes all weights integers.
     pub weight: Integer,
@@ -188,10 +188,10 @@ impl Stated {
         let mut users = Vec::new();
         for index in (0..problem.n_users()).filter(|&n| problem.is_active(n)) {
             let limit = match problem.users()[index].tasks() {
-                None => MAX_STEPS,
+                None => u64::MAX,
                 Some(tasks) => {
                     let steps = Rational::from(tasks / step).floor().numer().to_u64();
-                    steps.unwrap_or(MAX_STEPS).min(MAX_STEPS)
+                    steps.unwrap_or(u64::MAX)
                 }
             };
             let mut user = StatedUser {

@@ -142,7 +142,7 @@ fn prepared(problem: &Problem, slots: u64) -> Prepared {
     for index in (0..problem.n_users()).filter(|&n| problem.is_active(n)) {
         let user = &problem.users()[index];
         let whole = user.tasks().map(|tasks| Rational::from(tasks.floor_ref()));
-        let limit = whole.and_then(|tasks| tasks.numer().to_u64()).unwrap_or(MAX_STEPS).min(MAX_STEPS);
+        let limit = whole.and_then(|tasks| tasks.numer().to_u64()).unwrap_or(u64::MAX);
         let mut demands: Vec<Vec<Integer>> = Vec::new();
         let demand_on = per_server.iter().enumerate().map(|(i, &there)| {
             let taken = slots_of_task(problem, &largest, slots, index, i).filter(|taken| *taken <= there)?;

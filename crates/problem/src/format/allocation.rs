@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// All fields of an allocation document. Those after `placements` are for people and other programs.
-const FIELDS: [&str; 23] = [
+const FIELDS: [&str; 24] = [
     "kind",
     "mechanism",
     "alpha",
@@ -37,6 +37,7 @@ const FIELDS: [&str; 23] = [
     "selection",
     "faces",
     "extreme_points",
+    "integrality",
     "warnings",
 ];
 
