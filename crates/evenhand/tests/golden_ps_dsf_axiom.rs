@@ -1,5 +1,5 @@
-//! The axiom `ps-dsf` against the golden cases: every solution of the independent implementation is
-//! certified, in either way of sharing, and none of them once it is changed.
+//! The axioms of PS-DSF and of whole tasks against the golden cases: every solution of the independent
+//! implementation is certified, in either way of sharing, and none of them once it is changed.
 #![allow(missing_docs)]
 
 mod golden;
@@ -95,4 +95,29 @@ fn every_solution_is_certified() {
         }
     }
     assert!(certified >= 25, "{certified}");
+}
+
+/// Kesidis' tables: what integer filling places fits, and up to one task nobody envies anybody.
+#[test]
+fn whole_tasks_are_certified() {
+    let Some(cases) = cases("fill.joint.") else { return };
+    let mut certified = 0;
+    for case in cases.iter().filter(|case| case["expected"]["x"].is_array()) {
+        let problem = problem(&case["inputs"]);
+        let x = matrix(&case["expected"]["x"]);
+        let requests = [Axiom::IntegerFeasible, Axiom::Ef1].map(Request::of);
+        let judge = |x: &[Vec<Rational>]| {
+            let tasks = x.iter().map(|on| on.iter().cloned().enumerate().collect());
+            let allocation = Allocation { tasks: tasks.collect(), ..Allocation::default() };
+            let found = certify(&problem, &allocation, &requests, &Rational::new()).expect("an examination");
+            assert!(check(&found.certificate).valid);
+            found.certificate.claims.iter().map(|claim| claim.holds).collect::<Vec<_>>()
+        };
+        assert_eq!(judge(&x), [Some(true); 2], "{}", id(case));
+        let mut over = x.clone();
+        over[0][0] += 1;
+        assert_eq!(judge(&over)[0], Some(false), "{}: the first server is full", id(case));
+        certified += 1;
+    }
+    assert!(certified >= 4, "{certified}");
 }

@@ -7,7 +7,8 @@ use evenhand_lp::njc::entitlements;
 use evenhand_problem::utilisation::dominant_share;
 use evenhand_problem::{Allocation, Arithmetic, Problem, Rational};
 
-use crate::{fair_sum, proportional, registry};
+pub use crate::explain_places::{OneMore, VirtualView};
+use crate::{explain_places, fair_sum, proportional, registry};
 
 /// Holders of a bottleneck that are named; the others are counted.
 const HOLDERS: usize = 5;
@@ -42,6 +43,10 @@ pub struct Explanation {
     /// What one more unit of each priced row would bring at most, most valuable for this user first. Only
     /// where the allocation is the max-min optimum of its mechanism and this user is blocked.
     pub scarce: Vec<ScarceRow>,
+    /// The classes by virtual dominant share, for the mechanisms of PS-DSF.
+    pub virtual_shares: Vec<VirtualView>,
+    /// What is short for one more task on single servers, for allocations with placements.
+    pub one_more: Vec<OneMore>,
 }
 
 /// A user's side of No Justified Complaints.
@@ -125,13 +130,18 @@ pub fn explain(
     let tasks = allocation.total(user);
     let enough = Rational::from(1) - &rounding;
     let limit = problem.users()[user].tasks();
+    let one_more = explain_places::one_more(&instance, allocation, user);
+    let has_room = match allocation.placements.is_some() {
+        true => one_more.iter().any(|class| class.fits > 0),
+        false => classes.iter().any(|class| class.bottlenecks.is_empty()),
+    };
     let verdict = if limit.is_some_and(Rational::is_zero) {
         ExplanationVerdict::NoTasks
     } else if !problem.is_active(user) {
         ExplanationVerdict::FitsNowhere
     } else if limit.is_some_and(|limit| tasks >= Rational::from(limit * &enough)) {
         ExplanationVerdict::Satisfied
-    } else if classes.iter().any(|class| class.bottlenecks.is_empty()) {
+    } else if has_room {
         ExplanationVerdict::Room
     } else {
         ExplanationVerdict::Blocked
@@ -150,7 +160,20 @@ pub fn explain(
     let infeasible =
         feasible::tightest(&instance).is_some_and(|(_, margin)| margin < Rational::from(-&rounding));
     let entitled = entitled(&instance, allocation, user, &classes);
-    Ok(Explanation { user, tasks, dominant_share, level, entitled, verdict, infeasible, classes, scarce })
+    let virtual_shares = explain_places::virtual_views(&instance, allocation, user, &rounding);
+    Ok(Explanation {
+        user,
+        tasks,
+        dominant_share,
+        level,
+        entitled,
+        verdict,
+        infeasible,
+        classes,
+        scarce,
+        virtual_shares,
+        one_more,
+    })
 }
 
 /// For allocations that NJC or proportional fairness made.

@@ -14,6 +14,7 @@ mod digits;
 mod drf;
 mod drfh;
 pub mod explain;
+mod explain_places;
 mod fair_sum;
 pub mod filling;
 mod fisher;

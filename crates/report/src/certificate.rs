@@ -1,6 +1,7 @@
 //! The verdicts of an examination as a table.
 
 use evenhand_exact::axiom::feasible::Limit;
+use evenhand_exact::axiom::integer_feasible::SingleLimit;
 use evenhand_exact::axiom::ps_dsf::{Reason, Unblocked};
 use evenhand_exact::{Axiom, Certificate, Claim, Evidence};
 use evenhand_problem::{Constraints, Problem};
@@ -49,7 +50,7 @@ pub(crate) fn verdict(claim: &Claim) -> String {
 
 fn margin(claim: &Claim) -> String {
     let unit = match claim.axiom {
-        Axiom::Feasible => "of capacity",
+        Axiom::Feasible | Axiom::IntegerFeasible => "of capacity",
         // Weight times tasks^(1 - alpha), which has no name.
         Axiom::Proportional => "",
         _ => "tasks",
@@ -77,6 +78,34 @@ fn words(claim: &Claim, problem: &Problem, constraints: &Constraints<'_>) -> Str
                 }
             };
             format!("tightest: {what}, {} left", decimal(slack))
+        }
+        Evidence::SingleLimit { limit, slack } => {
+            let server = |i: usize, index: u64| format!("server {index} of {}", problem.servers()[i].name());
+            let what = match *limit {
+                SingleLimit::Row { row, index } => {
+                    let row = &constraints.rows()[row];
+                    format!("{} of {}", row_name(row.kind, problem.resources()), server(row.server, index))
+                }
+                SingleLimit::Tasks(n) => format!("the task limit of {}", user(n)),
+                SingleLimit::Entry { user: n, server: i, index } => {
+                    format!("{} on {}", user(n), server(i, index))
+                }
+            };
+            format!("tightest: {what}, {} left", decimal(slack))
+        }
+        Evidence::EnvyUpToOne { user: n, envied, removed, gain } => {
+            let bundle = match removed {
+                Some(i) => {
+                    format!("{} without one task on {}", user(*envied), problem.servers()[*i].name())
+                }
+                None => user(*envied).to_owned(),
+            };
+            match gain {
+                None => format!("closest: {} looking at {bundle}", user(*n)),
+                Some(gain) => {
+                    format!("{} would gain {} with the bundle of {bundle}", user(*n), tasks(gain))
+                }
+            }
         }
         Evidence::Entitlement { user: n, loss: None } => format!("closest: {}", user(*n)),
         Evidence::Entitlement { user: n, loss: Some(loss) } => {

@@ -1,6 +1,8 @@
 //! Why a user has what it has, in words.
 
-use evenhand_mechanisms::explain::{Bottleneck, Entitled, Explanation, ExplanationVerdict, ScarceRow};
+use evenhand_mechanisms::explain::{
+    Bottleneck, Entitled, Explanation, ExplanationVerdict, OneMore, ScarceRow, VirtualView,
+};
 use evenhand_problem::{Constraints, Problem, Row, Sharing};
 
 use crate::text::{number, percent, printable, row_name, tasks};
@@ -35,10 +37,16 @@ pub fn explanation(problem: &Problem, sharing: Sharing, explanation: &Explanatio
         ExplanationVerdict::FitsNowhere => format!("{name} fits on no server that it may use.\n"),
         ExplanationVerdict::NoTasks => format!("{name} asked for no tasks.\n"),
         ExplanationVerdict::Satisfied => format!("{name} has all the tasks that it asked for.\n"),
+        ExplanationVerdict::Blocked if !explanation.one_more.is_empty() => {
+            format!("{name} cannot have more: no server has room for another task of it.\n")
+        }
         ExplanationVerdict::Blocked => {
             format!(
                 "{name} cannot have more: every class that it may use has run out of something it needs.\n"
             )
+        }
+        ExplanationVerdict::Room if !explanation.one_more.is_empty() => {
+            format!("{name} could have more: another task of it fits on some server.\n")
         }
         ExplanationVerdict::Room => format!("{name} could have more: not every class is full for it.\n"),
     });
@@ -47,7 +55,10 @@ pub fn explanation(problem: &Problem, sharing: Sharing, explanation: &Explanatio
     for class in shown {
         let server = printable(problem.servers()[class.server].name());
         let here = tasks(&class.tasks);
-        if !wants_more {
+        let single = explanation.one_more.iter().find(|single| single.server == class.server);
+        if let (true, Some(single)) = (wants_more, single) {
+            text.push_str(&format!("  {server}: {here} here; {}\n", one_more(problem, &constraints, single)));
+        } else if !wants_more {
             text.push_str(&format!("  {server}: {here} here\n"));
         } else if class.bottlenecks.is_empty() {
             text.push_str(&format!("  {server}: {here} here; nothing that it needs has run out\n"));
@@ -57,10 +68,66 @@ pub fn explanation(problem: &Problem, sharing: Sharing, explanation: &Explanatio
             text.push_str(&format!("  {server}: {here} here; out of {}\n", list.join("; out of ")));
         }
     }
+    if !explanation.virtual_shares.is_empty() {
+        text.push_str(
+            "\nBy virtual dominant share, its tasks over those it could run with all of a class:\n",
+        );
+        let wants_more = explanation.verdict != ExplanationVerdict::Satisfied;
+        for view in &explanation.virtual_shares {
+            text.push_str(&virtual_share(problem, &constraints, view, wants_more));
+        }
+    }
     if let Some(entitled) = &explanation.entitled {
         text.push_str(&entitlement(problem, &constraints, explanation, entitled));
     }
     text.push_str(&one_more_unit(problem, &constraints, explanation));
+    text
+}
+
+/// On how many servers of a class one more task fits, and what is short on the others.
+fn one_more(problem: &Problem, constraints: &Constraints<'_>, single: &OneMore) -> String {
+    let servers = |count: u64| format!("{count} server{}", if count == 1 { "" } else { "s" });
+    let short: Vec<String> = single
+        .short
+        .iter()
+        .map(|(row, count)| {
+            let row = row_name(constraints.rows()[*row].kind, problem.resources());
+            format!("{row} is short on {}", servers(*count))
+        })
+        .collect();
+    match (single.fits, short.is_empty()) {
+        (0, _) => format!("for one more task {}", short.join(", ")),
+        (fits, true) => format!("one more fits on {}", servers(fits)),
+        (fits, false) => format!("one more fits on {}; {}", servers(fits), short.join(", ")),
+    }
+}
+
+/// One class: the share of the user, its bottleneck, and who holds that at the least level.
+fn virtual_share(
+    problem: &Problem,
+    constraints: &Constraints<'_>,
+    view: &VirtualView,
+    wants_more: bool,
+) -> String {
+    let server = printable(problem.servers()[view.server].name());
+    let mut text = format!("  {server}: {} (by weight {})", percent(&view.share), number(&view.level));
+    match (view.bottleneck, &view.least) {
+        (Some(row), Some((n, level))) => {
+            let row = row_name(constraints.rows()[row].kind, problem.resources());
+            let holder = printable(problem.users()[*n].name());
+            text.push_str(&format!(
+                "; bottleneck {row}, held at the least level by {holder} ({})",
+                number(level)
+            ));
+        }
+        (Some(row), None) => {
+            let row = row_name(constraints.rows()[row].kind, problem.resources());
+            text.push_str(&format!("; bottleneck {row}"));
+        }
+        (None, _) if wants_more => text.push_str("; no bottleneck: by PS-DSF it is due more here"),
+        (None, _) => text.push_str("; it has all its tasks, and needs no bottleneck"),
+    }
+    text.push('\n');
     text
 }
 

@@ -5,8 +5,8 @@ use std::fmt;
 use evenhand_problem::{Problem, Rational};
 
 use crate::axiom::{
-    Axiom, bottleneck, envy_free, feasible, max_min, njc, pareto_optimal, proportional, ps_dsf,
-    sharing_incentive,
+    Axiom, bottleneck, ef1, envy_free, feasible, integer_feasible, max_min, njc, pareto_optimal,
+    proportional, ps_dsf, sharing_incentive,
 };
 use crate::evidence::Evidence;
 use crate::instance::{Instance, InstanceError};
@@ -89,10 +89,10 @@ impl Claim {
     }
 
     /// The claim about an axiom that needs no evidence from outside: feasible, non-wasteful,
-    /// envy-free, sharing-incentive, njc and ps-dsf; for the others only that they do not apply, when that is so.
+    /// integer-feasible, envy-free, ef1, sharing-incentive, njc and ps-dsf; for the others only that they do not apply, when that is so.
     ///
     /// # Errors
-    /// [`Refusal`] when the axiom needs evidence, or this version cannot examine it.
+    /// [`Refusal`] when the axiom needs evidence, or the numbers are too wide.
     pub fn derive(axiom: Axiom, instance: &Instance<'_>, tolerance: &Rational) -> Result<Self, Refusal> {
         let judged = |margin: &Rational| *margin >= Rational::from(-tolerance);
         let found = match axiom {
@@ -100,6 +100,21 @@ impl Claim {
                 let slack = feasible::slack(instance, limit).map_or_else(Rational::new, |(slack, _)| slack);
                 (margin, Evidence::Limit { limit, slack })
             }),
+            Axiom::IntegerFeasible => match integer_feasible::tightest(instance) {
+                Err(why) => return Ok(Self::not_applicable(axiom, None, why)),
+                Ok(found) => {
+                    found.map(|(limit, slack, margin)| (margin, Evidence::SingleLimit { limit, slack }))
+                }
+            },
+            Axiom::Ef1 => {
+                if let Err(why) = ef1::applies(instance) {
+                    return Ok(Self::not_applicable(axiom, None, why));
+                }
+                ef1::tightest(instance).map(|ef1::Tightest { user, envied, removed, margin }| {
+                    let gain = (!judged(&margin)).then(|| Rational::from(-&margin));
+                    (margin, Evidence::EnvyUpToOne { user, envied, removed, gain })
+                })
+            }
             Axiom::NonWasteful => Some((Rational::new(), Evidence::None)),
             Axiom::EnvyFree => {
                 envy_free::check_weights(instance.problem())?;
@@ -129,9 +144,6 @@ impl Claim {
                 };
                 (found.margin, evidence)
             }),
-            _ if !axiom.is_available() => {
-                return Err(Refusal::new(format!("this version cannot examine `{}`", axiom.name())));
-            }
             _ => match Self::applies(axiom, None, instance.problem()) {
                 Err(why) if axiom != Axiom::MaxMin => return Ok(Self::not_applicable(axiom, None, why)),
                 _ => return Err(Refusal::new(format!("`{}` needs evidence", axiom.name()))),
@@ -155,9 +167,6 @@ impl Claim {
         instance: &Instance<'_>,
         tolerance: &Rational,
     ) -> Result<Self, Refusal> {
-        if !axiom.is_available() {
-            return Err(Refusal::new(format!("this version cannot examine `{}`", axiom.name())));
-        }
         let Parameters { share, alpha } = parameters.into().of(axiom)?;
         let (holds, margin) = match (axiom, &evidence) {
             (Axiom::ParetoOptimal, Evidence::Prices(prices)) => {
@@ -199,7 +208,7 @@ impl Claim {
     /// [`Refusal`] that names what is false.
     pub fn verify(&self, instance: &Instance<'_>, tolerance: &Rational) -> Result<(), Refusal> {
         if self.holds.is_none() {
-            return self.verify_not_applicable(instance.problem());
+            return self.verify_not_applicable(instance);
         }
         if self.why.is_some() {
             return Err(Refusal::new("a reason for not applying is given, and a verdict as well"));
@@ -218,11 +227,17 @@ impl Claim {
         Err(Refusal::new("the evidence is not what the allocation shows"))
     }
 
-    fn verify_not_applicable(&self, problem: &Problem) -> Result<(), Refusal> {
+    fn verify_not_applicable(&self, instance: &Instance<'_>) -> Result<(), Refusal> {
         if self.margin.is_some() || self.evidence != Evidence::None || self.why.is_none() {
             return Err(Refusal::new("what does not apply has a reason, no margin and no evidence"));
         }
-        match self.parameters().of(self.axiom)?.apply(self.axiom, problem) {
+        let of_problem = self.parameters().of(self.axiom)?.apply(self.axiom, instance.problem());
+        let of_allocation = || match self.axiom {
+            Axiom::IntegerFeasible => integer_feasible::applies(instance),
+            Axiom::Ef1 => ef1::applies(instance),
+            _ => Ok(()),
+        };
+        match of_problem.and_then(|()| of_allocation()) {
             Ok(()) => Err(Refusal::new("it applies, and is claimed not to")),
             Err(_) => Ok(()),
         }
@@ -255,6 +270,14 @@ impl Claim {
                 let found = feasible::slack(instance, *limit);
                 found.is_some_and(|(is, margin)| is == *slack && Some(margin) == truth.margin)
             }
+            (Evidence::SingleLimit { limit, slack }, Evidence::SingleLimit { .. }) => {
+                let found = integer_feasible::slack(instance, *limit);
+                found.is_some_and(|(is, margin)| is == *slack && Some(margin) == truth.margin)
+            }
+            (
+                Evidence::EnvyUpToOne { user, envied, removed, gain },
+                Evidence::EnvyUpToOne { gain: truly, .. },
+            ) => gain == truly && ef1::margin(instance, *user, *envied, *removed) == truth.margin,
             (Evidence::Entitlement { user, loss }, Evidence::Entitlement { loss: truly, .. }) => {
                 loss == truly && sharing_incentive::margin(instance, *user) == truth.margin
             }

@@ -3,6 +3,7 @@
 use evenhand_problem::Rational;
 
 use crate::axiom::feasible::Limit;
+use crate::axiom::integer_feasible::SingleLimit;
 use crate::axiom::max_min::Level;
 use crate::axiom::njc::{Complaint, Witness};
 use crate::axiom::ps_dsf::{Standing, Unblocked};
@@ -22,6 +23,13 @@ pub enum Evidence {
         /// What is left of it.
         slack: Rational,
     },
+    /// Integer feasible: the tightest (or most violated) limit and its slack, in its own units or in tasks.
+    SingleLimit {
+        /// What is limited.
+        limit: SingleLimit,
+        /// What is left of it.
+        slack: Rational,
+    },
     /// Sharing incentive: the user with the least margin.
     Entitlement {
         /// The user.
@@ -35,6 +43,17 @@ pub enum Evidence {
         user: usize,
         /// The user that it looks at.
         envied: usize,
+        /// Minus the margin, in tasks, where the axiom is violated.
+        gain: Option<Rational>,
+    },
+    /// Envy-free up to one task: the pair with the least margin.
+    EnvyUpToOne {
+        /// The user that envies, or comes closest to it.
+        user: usize,
+        /// The user that it looks at.
+        envied: usize,
+        /// The class from which one task of that user is removed; absent when none is worth anything.
+        removed: Option<usize>,
         /// Minus the margin, in tasks, where the axiom is violated.
         gain: Option<Rational>,
     },

@@ -1,8 +1,9 @@
 //! A problem with an allocation of it, prepared once as integers over common denominators.
 
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use evenhand_problem::{Allocation, Constraints, Problem, RowKind};
+use evenhand_problem::{Allocation, Constraints, Placement, Problem, RowKind};
 use rug::{Integer, Rational};
 use thiserror::Error;
 
@@ -30,6 +31,10 @@ pub enum InstanceError {
         /// Index of the user.
         user: usize,
     },
+    /// A server that is not there or stands twice, users that are not there or out of order, or sums that
+    /// are not the tasks.
+    #[error("the placements are not those of the tasks on single servers of the problem")]
+    BadPlacements,
     /// The least common denominator is too wide.
     #[error("the numbers need common denominators that are too wide to be examined")]
     TooWide,
@@ -50,6 +55,8 @@ pub struct Instance<'a> {
     pub(crate) totals: Vec<Integer>,
     /// Tasks where the user cannot run.
     pub(crate) misplaced: Vec<(usize, usize, Rational)>,
+    /// The tasks on single servers, if stated; they are those above.
+    placements: Option<Arc<[Placement]>>,
     /// Slack of every row, times `L` and the row's scale.
     slacks: Vec<Integer>,
     /// Scale of the rows of time, by row; of no meaning elsewhere.
@@ -64,10 +71,15 @@ impl<'a> Instance<'a> {
     /// have no common denominator of reasonable width.
     pub fn new(problem: &'a Problem, allocation: &Allocation) -> Result<Self, InstanceError> {
         let scaled = Scaled::new(problem, allocation.sharing)?;
-        Self::prepare(Arc::new(scaled), &allocation.tasks)
+        let mut instance = Self::prepare(Arc::new(scaled), &allocation.tasks)?;
+        if let Some(placements) = &allocation.placements {
+            check_placements(problem, &allocation.tasks, placements)?;
+            instance.placements = Some(placements.as_slice().into());
+        }
+        Ok(instance)
     }
 
-    /// Another allocation of the same problem, shared in the same way.
+    /// Another allocation of the same problem, shared in the same way and not placed.
     ///
     /// # Errors
     /// As [`Instance::new`].
@@ -97,6 +109,12 @@ impl<'a> Instance<'a> {
     #[must_use]
     pub fn total(&self, n: usize) -> Rational {
         Rational::from((&self.totals[n], &self.denominator))
+    }
+
+    /// The tasks on single servers, where the allocation states them.
+    #[must_use]
+    pub fn placements(&self) -> Option<&[Placement]> {
+        self.placements.as_deref()
     }
 
     /// `x_ni L` where it is not 0.
@@ -180,6 +198,7 @@ impl<'a> Instance<'a> {
             tasks,
             totals,
             misplaced,
+            placements: None,
             slacks: Vec::new(),
             time_scales: vec![Integer::new(); n_rows],
         };
@@ -224,4 +243,28 @@ impl<'a> Instance<'a> {
             .map(|(row, used)| self.scaled_capacity(row) * &self.denominator - used);
         self.slacks = slacks.collect();
     }
+}
+
+/// That every server is there once, users stand in order, and the sums are the tasks.
+fn check_placements(problem: &Problem, tasks: &Tasks, placements: &[Placement]) -> Result<(), InstanceError> {
+    let mut seen = HashSet::with_capacity(placements.len());
+    let mut sums: Vec<BTreeMap<usize, Rational>> = vec![BTreeMap::new(); tasks.len()];
+    for Placement { server, index, tasks } in placements {
+        let there = problem.servers().get(*server).is_some_and(|class| *index < class.count());
+        let in_order = tasks.windows(2).all(|pair| pair[0].0 < pair[1].0);
+        let named = tasks.last().is_none_or(|(n, _)| *n < sums.len());
+        if !(there && in_order && named && seen.insert((*server, *index))) {
+            return Err(InstanceError::BadPlacements);
+        }
+        for (n, x) in tasks {
+            *sums[*n].entry(*server).or_default() += x;
+        }
+    }
+    for (stated, placed) in tasks.iter().zip(&sums) {
+        let stated = stated.iter().filter(|(_, x)| !x.is_zero()).map(|(i, x)| (i, x));
+        if !stated.eq(placed.iter().filter(|(_, x)| !x.is_zero())) {
+            return Err(InstanceError::BadPlacements);
+        }
+    }
+    Ok(())
 }

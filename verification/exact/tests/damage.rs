@@ -78,6 +78,9 @@ fn damage(document: &mut Value, rng: &mut Pcg64) -> String {
         }
         4 => {
             let claim = rng.random_range(0..claims);
+            if !document["claims"][claim].is_object() {
+                return format!("claim {claim} is none already");
+            }
             let values = [Value::Bool(true), Value::Bool(false), Value::Null];
             let holds = values.choose(rng).unwrap().clone();
             if holds.is_null() {
@@ -188,6 +191,9 @@ fn damaged_text_never_panics() {
         for _ in 0..500 {
             let mut bytes = text.clone().into_bytes();
             for _ in 0..rng.random_range(1..4) {
+                if bytes.is_empty() {
+                    break;
+                }
                 let position = rng.random_range(0..bytes.len());
                 match rng.random_range(0..4) {
                     0 => bytes[position] = b"0123456789-/\"{}[],:. ntf"[rng.random_range(0..23)],

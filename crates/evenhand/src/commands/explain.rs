@@ -91,7 +91,35 @@ fn document(problem: &Problem, constraints: &Constraints<'_>, explanation: &Expl
             "prices": prices.collect::<Vec<Value>>(),
         })
     });
+    let levels: Map<String, Value> = explanation
+        .virtual_shares
+        .iter()
+        .map(|view| {
+            let least = view.least.as_ref().map(
+                |(n, level)| json!({"user": problem.users()[*n].name(), "level": number::format(level)}),
+            );
+            let of = json!({
+                "virtual_dominant_share": number::format(&view.share),
+                "level": number::format(&view.level),
+                "bottleneck": view.bottleneck.map(|row| place(row).1),
+                "least_holder": least,
+            });
+            (problem.servers()[view.server].name().to_owned(), of)
+        })
+        .collect();
+    let one_more: Map<String, Value> = explanation
+        .one_more
+        .iter()
+        .map(|class| {
+            let short: Map<String, Value> =
+                class.short.iter().map(|(row, servers)| (place(*row).1.to_owned(), json!(servers))).collect();
+            let view = json!({"fits_on": class.fits, "short_on": short});
+            (problem.servers()[class.server].name().to_owned(), view)
+        })
+        .collect();
     json!({
+        "virtual_shares": levels,
+        "one_more_task": one_more,
         "entitled": entitled,
         "user": problem.users()[explanation.user].name(),
         "tasks": number::format(&explanation.tasks),

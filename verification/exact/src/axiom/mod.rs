@@ -1,14 +1,17 @@
 //! The axioms of fairness, one file each: what it takes to build a claim and to check one.
 //!
 //! Every axiom has a margin: the least slack over its inequalities, in tasks
-//! ([`Axiom::Feasible`]: as a fraction of the row's capacity; [`Axiom::Proportional`]: in units of
+//! ([`Axiom::Feasible`] and [`Axiom::IntegerFeasible`]: as a fraction of the capacity;
+//! [`Axiom::Proportional`]: in units of
 //! weight times `tasks^(1 - alpha)`), negative when violated. It holds when the margin is at least
 //! minus the tolerance. Where nothing is compared (no user, no pair)
 //! the axiom holds and the margin is absent.
 
 pub mod bottleneck;
+pub mod ef1;
 pub mod envy_free;
 pub mod feasible;
+pub mod integer_feasible;
 pub mod max_min;
 pub mod njc;
 pub mod pareto_optimal;
@@ -21,7 +24,7 @@ pub mod sharing_incentive;
 pub enum Axiom {
     /// Nothing exceeds a capacity or a task limit, nothing is negative or misplaced.
     Feasible,
-    /// Every placed task is whole and on one server. Not available yet.
+    /// Every placed task is whole and on one server.
     IntegerFeasible,
     /// No user holds resources that do not serve a task: by construction, since an allocation here
     /// is made of tasks. Margin 0.
@@ -30,7 +33,7 @@ pub enum Axiom {
     ParetoOptimal,
     /// Nobody would rather have the bundle of another user, scaled by their weights.
     EnvyFree,
-    /// Envy-free up to one task. Not available yet.
+    /// Envy-free up to one task of the envied user.
     Ef1,
     /// Everybody has at least what its own part of every server would give it.
     SharingIncentive,
@@ -51,7 +54,7 @@ pub enum Axiom {
 }
 
 impl Axiom {
-    /// Every axiom, available or not, in the order of the formats.
+    /// Every axiom, in the order of the formats.
     pub const ALL: [Self; 14] = [
         Self::Feasible,
         Self::IntegerFeasible,
@@ -94,13 +97,6 @@ impl Axiom {
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|axiom| axiom.name() == name)
-    }
-
-    /// Whether this version can examine it; a known name that it cannot examine is not a typing
-    /// error.
-    #[must_use]
-    pub const fn is_available(self) -> bool {
-        !matches!(self, Self::IntegerFeasible | Self::Ef1)
     }
 
     /// Whether a claim takes evidence that only a solver finds ([`Claim::with_evidence`]); the

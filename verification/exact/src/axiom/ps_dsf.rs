@@ -123,6 +123,19 @@ pub fn margin(instance: &Instance<'_>, n: usize, i: usize) -> Option<Rational> {
     Some(rows.in_tasks(&rows.satisfied(n).map_or(best.clone(), |satisfied| satisfied.max(best))))
 }
 
+/// The best row of class `i` for user `n` and what it is worth to it, in tasks: a bottleneck when that is
+/// not negative. `None` where the user cannot run.
+#[must_use]
+pub fn bottleneck(instance: &Instance<'_>, n: usize, i: usize) -> Option<(usize, Rational)> {
+    let problem = instance.problem();
+    if n >= problem.n_users() || i >= problem.n_servers() || !instance.scaled.can_run(n, i) {
+        return None;
+    }
+    let rows = Rows::new(instance);
+    let (margin, row) = rows.best(n, i);
+    Some((row, rows.in_tasks(&margin)))
+}
+
 /// The level of user `n` on class `i`, `x_n / (w_n gamma_ni)`; `None` where it cannot run.
 #[must_use]
 pub fn level(instance: &Instance<'_>, n: usize, i: usize) -> Option<Rational> {

@@ -6,12 +6,15 @@
 //! | axiom | yes | no |
 //! |---|---|---|
 //! | feasible | `{"server", "resource", "slack"}`, `{"user", "slack"}` (its tasks) or `{"user", "server", "slack"}` (an entry) | the same |
+//! | integer-feasible | `{"server", "index", "resource", "slack"}`, `{"user", "slack"}` or `{"user", "server", "index", "slack"}` | the same |
 //! | non-wasteful | `{}` | |
 //! | envy-free | `{"tightest": {"user", "envied"}}` | `{"user", "envied", "gain"}` |
+//! | ef1 | `{"tightest": {"user", "envied", "server"}}`, without a server when no task is worth anything | `{"user", "envied", "server", "gain"}` |
 //! | sharing-incentive | `{"tightest": {"user"}}` | `{"user", "loss"}` |
 //! | pareto-optimal | `{"user_weights": {user: l}, "prices": {server: {resource: p}}, "user_prices": {user: q}}` | `{"dominating": {user: {server: y}}}` |
 //! | max-min | `{"levels": [{"level", "user_weights", "prices", "user_prices"}]}` | `{"user", "allocation": {user: {server: y}}}` |
 //! | njc | `{"witness": {user: {"server", "resource"} or "satisfied"}}` | `{"user", "entitlement", "shares": {server: {resource: share}}}`, zeros included |
+//! | ps-dsf | `{"bottlenecks": {user: {server: resource} or "satisfied"}}` | `{"user", "server", "level", "resources": {resource: {"slack"} or {"holder", "level"}}}` |
 //! | proportional | `{"prices", "user_prices"}` | `{"better": {user: {server: y}}}`, or `{"user"}`, which has nothing |
 //! | the bottleneck axioms | as max-min, with `"resource"` | as max-min, with `"resource"` |
 //!

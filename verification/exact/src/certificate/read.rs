@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 
 use crate::axiom::Axiom;
 use crate::axiom::feasible::Limit;
+use crate::axiom::integer_feasible::SingleLimit;
 use crate::axiom::max_min::Level;
 use crate::axiom::njc::{Complaint, Witness};
 use crate::axiom::ps_dsf::{Reason, Standing, Unblocked};
@@ -47,10 +48,6 @@ impl<'r, 't> Reader<'r, 't> {
         let object = document.object(raw)?;
         object.only(document, &["axiom", "share", "alpha", "holds", "margin", "evidence", "why"])?;
         let axiom = self.axiom(object.need(document, "axiom")?)?;
-        if !axiom.is_available() {
-            let message = format!("this version cannot check `{}`", axiom.name());
-            return Err(document.error(object.need(document, "axiom")?, message));
-        }
         let share = object.get("share").map(|raw| self.share(raw)).transpose()?;
         let alpha = object.get("alpha").map(|raw| document.number(raw)).transpose()?;
         let is_of = |parameters: Parameters, field: &str| {
@@ -107,7 +104,9 @@ impl<'r, 't> Reader<'r, 't> {
         }
         match axiom {
             Axiom::Feasible => self.limit(&object),
+            Axiom::IntegerFeasible => self.single_limit(&object),
             Axiom::EnvyFree => self.envy(&object),
+            Axiom::Ef1 => self.envy_up_to_one(&object),
             Axiom::SharingIncentive => self.entitlement(&object),
             Axiom::ParetoOptimal if object.get("dominating").is_some() => {
                 object.only(self.document, &["dominating"])?;
@@ -157,6 +156,42 @@ impl<'r, 't> Reader<'r, 't> {
             }
         };
         Ok(Evidence::Limit { limit, slack })
+    }
+
+    fn single_limit(&self, object: &Object<'t>) -> Result<Evidence, FormatError> {
+        let document = self.document;
+        object.only(document, &["server", "index", "resource", "user", "slack"])?;
+        let slack = document.result_number(object.need(document, "slack")?)?;
+        let user = object.get("user").map(|raw| self.user(&document.string(raw)?, raw)).transpose()?;
+        let server = object.get("server").map(|raw| self.server(&document.string(raw)?, raw)).transpose()?;
+        let index = object.get("index").map(|raw| self.index(raw)).transpose()?;
+        let limit = match (user, server, index, object.get("resource")) {
+            (None, Some(i), Some(index), Some(raw)) => {
+                SingleLimit::Row { row: self.row(i, &document.string(raw)?, raw)?, index }
+            }
+            (Some(n), None, None, None) => SingleLimit::Tasks(n),
+            (Some(user), Some(server), Some(index), None) => SingleLimit::Entry { user, server, index },
+            _ => {
+                let message =
+                    "expected `server`, `index` and `resource`, or `user`, or `user`, `server` and `index`";
+                return Err(document.error(object.raw(), message));
+            }
+        };
+        Ok(Evidence::SingleLimit { limit, slack })
+    }
+
+    fn index(&self, raw: &'t RawValue) -> Result<u64, FormatError> {
+        let value = self.document.number(raw)?;
+        let index = if value.is_integer() { value.numer().to_u64() } else { None };
+        index.ok_or_else(|| self.document.error(raw, "expected an integer of at least 0"))
+    }
+
+    fn envy_up_to_one(&self, object: &Object<'t>) -> Result<Evidence, FormatError> {
+        let (pair, gain) = self.tightest(object, &["user", "envied", "server"], "gain")?;
+        let (user, envied) = (self.named_user(&pair, "user")?, self.named_user(&pair, "envied")?);
+        let server = |raw: &'t RawValue| self.server(&self.document.string(raw)?, raw);
+        let removed = pair.get("server").map(server).transpose()?;
+        Ok(Evidence::EnvyUpToOne { user, envied, removed, gain })
     }
 
     fn envy(&self, object: &Object<'t>) -> Result<Evidence, FormatError> {

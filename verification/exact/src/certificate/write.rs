@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use evenhand_problem::number::format_stated;
-use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, RowKind, Sharing};
+use evenhand_problem::{Allocation, Arithmetic, Constraints, Placement, Problem, Rational, RowKind, Sharing};
 use serde::{Serialize, Serializer};
 
 use crate::axiom::Axiom;
 use crate::axiom::feasible::Limit;
+use crate::axiom::integer_feasible::SingleLimit;
 use crate::axiom::njc::Witness;
 use crate::axiom::ps_dsf::{Reason, Standing, Unblocked};
 use crate::checker::Verdict;
@@ -21,6 +22,7 @@ pub(super) enum Json {
     Null,
     Bool(bool),
     Count(usize),
+    Index(u64),
     Text(String),
     List(Vec<Self>),
     Object(Vec<(String, Self)>),
@@ -39,6 +41,7 @@ impl Serialize for Json {
             Self::Null => serializer.serialize_unit(),
             Self::Bool(value) => serializer.serialize_bool(*value),
             Self::Count(value) => serializer.serialize_u64(*value as u64),
+            Self::Index(value) => serializer.serialize_u64(*value),
             Self::Text(text) => serializer.serialize_str(text),
             Self::List(list) => serializer.collect_seq(list),
             Self::Object(fields) => serializer.collect_map(fields.iter().map(|(key, value)| (key, value))),
@@ -113,7 +116,22 @@ impl<'a> Names<'a> {
         let arithmetic = if allocation.arithmetic == Arithmetic::Exact { "exact" } else { "float" };
         fields.push(("arithmetic".to_owned(), string(arithmetic)));
         fields.push(("tasks".to_owned(), self.tasks(&allocation.tasks)));
+        if let Some(placements) = &allocation.placements {
+            fields.push(("placements".to_owned(), self.placements(placements)));
+        }
         Json::Object(fields)
+    }
+
+    fn placements(&self, placements: &[Placement]) -> Json {
+        let single = |placement: &Placement| {
+            let tasks = placement.tasks.iter().map(|(n, x)| (self.user(*n), number(x)));
+            fields([
+                ("server", Json::Text(self.server(placement.server))),
+                ("index", Json::Index(placement.index)),
+                ("tasks", Json::Object(tasks.collect())),
+            ])
+        };
+        Json::List(placements.iter().map(single).collect())
     }
 
     fn tasks(&self, tasks: &Tasks) -> Json {
@@ -157,6 +175,18 @@ impl<'a> Names<'a> {
         match evidence {
             Evidence::None => fields([]),
             Evidence::Limit { limit, slack } => self.limit(*limit, slack),
+            Evidence::SingleLimit { limit, slack } => self.single_limit(*limit, slack),
+            Evidence::EnvyUpToOne { user: n, envied, removed, gain } => {
+                let mut pair = vec![("user".to_owned(), user(n)), ("envied".to_owned(), user(envied))];
+                pair.extend(removed.map(|i| ("server".to_owned(), Json::Text(self.server(i)))));
+                match gain {
+                    None => fields([("tightest", Json::Object(pair))]),
+                    Some(gain) => {
+                        pair.push(("gain".to_owned(), number(gain)));
+                        Json::Object(pair)
+                    }
+                }
+            }
             Evidence::Entitlement { user: n, loss: None } => {
                 fields([("tightest", fields([("user", user(n))]))])
             }
@@ -252,6 +282,22 @@ impl<'a> Names<'a> {
             Limit::Tasks(n) => fields([("user", Json::Text(self.user(n))), slack]),
             Limit::Entry(n, i) => {
                 fields([("user", Json::Text(self.user(n))), ("server", Json::Text(self.server(i))), slack])
+            }
+        }
+    }
+
+    fn single_limit(&self, limit: SingleLimit, slack: &Rational) -> Json {
+        let slack = ("slack", number(slack));
+        match limit {
+            SingleLimit::Row { row, index } => {
+                let (server, kind) = self.row(row);
+                let index = ("index", Json::Index(index));
+                fields([("server", Json::Text(server)), index, ("resource", Json::Text(kind)), slack])
+            }
+            SingleLimit::Tasks(n) => fields([("user", Json::Text(self.user(n))), slack]),
+            SingleLimit::Entry { user, server, index } => {
+                let (user, server) = (Json::Text(self.user(user)), Json::Text(self.server(server)));
+                fields([("user", user), ("server", server), ("index", Json::Index(index)), slack])
             }
         }
     }

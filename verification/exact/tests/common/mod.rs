@@ -67,15 +67,21 @@ pub fn with(
 }
 
 pub fn derived(instance: &Instance<'_>) -> Vec<Claim> {
+    derived_within(instance, &Rational::new())
+}
+
+pub fn derived_within(instance: &Instance<'_>, tolerance: &Rational) -> Vec<Claim> {
     let axioms = [
         Axiom::Feasible,
+        Axiom::IntegerFeasible,
         Axiom::NonWasteful,
         Axiom::EnvyFree,
+        Axiom::Ef1,
         Axiom::SharingIncentive,
         Axiom::Njc,
         Axiom::PsDsf,
     ];
-    axioms.map(|axiom| Claim::derive(axiom, instance, &Rational::new()).unwrap()).to_vec()
+    axioms.map(|axiom| Claim::derive(axiom, instance, tolerance).unwrap()).to_vec()
 }
 
 pub fn certificate(problem: &Problem, allocation: &Allocation, claims: Vec<Claim>) -> Certificate {
@@ -235,6 +241,49 @@ pub fn good_certificates() -> Vec<(&'static str, Certificate)> {
     all.push(("channel", certificate(&channel, &x, claims)));
     all.extend(of_the_pool());
     all.extend(per_server());
+    all.extend(whole_tasks());
+    all
+}
+
+/// Kesidis, Table II, its second server three times.
+pub fn kesidis() -> Problem {
+    problem(
+        r#"{"kind": "allocation-problem", "resources": ["cpu", "memory"],
+        "servers": [{"name": "a", "capacity": {"cpu": 100, "memory": 30}},
+                    {"name": "b", "count": 3, "capacity": {"cpu": 30, "memory": 100}}],
+        "users": [{"name": "1", "demand": {"cpu": 5, "memory": 1}},
+                  {"name": "2", "demand": {"cpu": 1, "memory": 5}, "weight": 2, "tasks": 60}]}"#,
+    )
+}
+
+/// An allocation with the tasks of users 1 and 2 on single servers.
+pub fn placed(problem: &Problem, single: &[(&str, u64, &str, &str)]) -> Allocation {
+    let single = single.iter().map(|(server, index, one, two)| {
+        format!(r#"{{"server": "{server}", "index": {index}, "tasks": {{"1": "{one}", "2": "{two}"}}}}"#)
+    });
+    let single: Vec<String> = single.collect();
+    let text = format!(r#"{{"kind": "allocation", "placements": [{}]}}"#, single.join(", "));
+    Source { name: "allocation", text: &text }.allocation(problem).unwrap().allocation
+}
+
+/// Certificates about whole tasks on single servers.
+fn whole_tasks() -> Vec<(&'static str, Certificate)> {
+    let three = kesidis();
+    let good = [("a", 0, "19", "2"), ("b", 0, "2", "18"), ("b", 2, "2", "18"), ("b", 1, "6", "0")];
+    let unfair = [("a", 0, "19", "2"), ("b", 2, "0", "4")];
+    let wrong = [("a", 0, "19", "7"), ("b", 1, "5/2", "-3/2")];
+    let mut all = Vec::new();
+    for (name, single) in [("integer", &good[..]), ("integer-unfair", &unfair), ("integer-wrong", &wrong)] {
+        let x = placed(&three, single);
+        let instance = Instance::new(&three, &x).unwrap();
+        let mut it = certificate(&three, &x, derived(&instance));
+        it.tolerance = Rational::new();
+        all.push((name, it));
+    }
+    let mut x = placed(&three, &good);
+    x.sharing = Sharing::Tdm;
+    let instance = Instance::new(&three, &x).unwrap();
+    all.push(("integer-tdm", certificate(&three, &x, derived(&instance))));
     all
 }
 
@@ -373,12 +422,12 @@ fn of_the_pool() -> Vec<(&'static str, Certificate)> {
     let mut x = allocation(&three, tasks_of_three);
     x.sharing = Sharing::Tdm;
     let instance = Instance::new(&three, &x).unwrap();
-    let mut claims = derived(&instance);
+    let lax = q("1");
+    let mut claims = derived_within(&instance, &lax);
     let mut prices = Prices::zero(&instance);
     prices.rows = vec![q("8/7"), q("8/7")];
     prices.users[0] = q("10/7");
     let generic = |a: &str| Parameters { share: Some(Share::Generic), alpha: Some(q(a)) };
-    let lax = q("1");
     let judge = |parameters, prices: Prices| {
         Claim::with_evidence(Axiom::Proportional, parameters, Evidence::Prices(prices), &instance, &lax)
             .unwrap_or_else(|refusal| panic!("{refusal}"))

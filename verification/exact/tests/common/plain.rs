@@ -4,14 +4,16 @@
 
 use evenhand_exact::axiom::bottleneck;
 use evenhand_exact::axiom::feasible::Limit;
+use evenhand_exact::axiom::integer_feasible::SingleLimit;
 use evenhand_exact::axiom::njc::Witness;
 use evenhand_exact::axiom::ps_dsf::{Reason, Standing, Unblocked};
 use evenhand_exact::{Axiom, Certificate, Claim, Evidence, Prices, Share, ShareCoefficients, Tasks};
-use evenhand_problem::{Constraints, Problem, Rational, Sharing};
+use evenhand_problem::{Constraints, Placement, Problem, Rational, Sharing};
 use rug::Integer;
 use rug::ops::Pow;
 
 pub struct Plain<'a> {
+    pub placements: Option<Vec<Placement>>,
     p: &'a Problem,
     c: Constraints<'a>,
     x: Vec<Vec<Rational>>,
@@ -35,7 +37,7 @@ impl<'a> Plain<'a> {
                 }
             }
         }
-        Self { p, c: Constraints::new(p, sharing), x, misplaced }
+        Self { placements: None, p, c: Constraints::new(p, sharing), x, misplaced }
     }
 
     fn total(&self, n: usize) -> Rational {
@@ -97,6 +99,96 @@ impl<'a> Plain<'a> {
         }
         value = value * self.p.users()[n].weight() / self.p.users()[m].weight();
         Some(self.total(n) - self.p.users()[n].tasks().map_or(value.clone(), |t| t.clone().min(value)))
+    }
+
+    /// `(class, index, (user, tasks))` of every server with tasks; `None` where nobody says which.
+    fn singles(&self) -> Option<Vec<Placement>> {
+        if self.placements.is_some() {
+            return self.placements.clone();
+        }
+        let on = |server: usize| {
+            let held = self.users().map(|n| (n, self.x[n][server].clone()));
+            let misplaced = self.misplaced.iter().filter(|(_, i, _)| *i == server);
+            let all = held.chain(misplaced.map(|(n, _, x)| (*n, x.clone()))).filter(|(_, x)| !x.is_zero());
+            Placement { server, index: 0, tasks: all.collect() }
+        };
+        let used = (0..self.p.n_servers()).map(on).filter(|single| !single.tasks.is_empty());
+        let used: Vec<Placement> = used.collect();
+        used.iter().all(|single| self.p.servers()[single.server].count() == 1).then_some(used)
+    }
+
+    pub fn single_limits(&self) -> Option<Vec<(SingleLimit, Rational, Rational)>> {
+        let mut all = Vec::new();
+        for Placement { server, index, tasks } in self.singles()? {
+            let count = Rational::from(self.p.servers()[server].count());
+            let mut rows = self.c.class_rows(server);
+            rows.start += if tasks.iter().all(|(_, x)| x.is_zero()) { rows.len() } else { 0 };
+            for row in rows {
+                let k = row - self.c.class_rows(server).start;
+                let used: Rational =
+                    tasks.iter().filter_map(|(n, x)| Some(&self.c.usage(*n, server)?[k] * x.clone())).sum();
+                let capacity = &self.c.rows()[row].capacity / count.clone();
+                let slack = &capacity - used;
+                let limit = SingleLimit::Row { row, index };
+                if !capacity.is_zero() {
+                    all.push((limit, slack.clone(), slack / capacity));
+                } else if !slack.is_zero() {
+                    all.push((limit, slack.clone(), slack));
+                }
+            }
+            for (user, x) in tasks {
+                let down = Rational::from(&x - x.clone().floor());
+                let up = x.clone().ceil() - &x;
+                let wrong = if x < 0 || !self.p.can_run(user, server) { x.abs() } else { down.min(up) };
+                if !wrong.is_zero() {
+                    all.push((SingleLimit::Entry { user, server, index }, -wrong.clone(), -wrong));
+                }
+            }
+        }
+        let of_users = self.limits().into_iter().filter_map(|(limit, slack, margin)| match limit {
+            Limit::Tasks(n) => Some((SingleLimit::Tasks(n), slack, margin)),
+            _ => None,
+        });
+        all.extend(of_users);
+        Some(all)
+    }
+
+    pub fn is_whole(&self) -> bool {
+        let placed = self.placements.iter().flatten().flat_map(|p| &p.tasks).all(|(_, x)| x.is_integer());
+        placed && self.x.iter().flatten().all(Rational::is_integer)
+    }
+
+    /// The classes of `m` from which a task could be taken that is worth something to user `n`.
+    fn removable(&self, n: usize, m: usize) -> Vec<usize> {
+        let worth = |i: &usize| self.per_task_of(n, m, *i).is_some_and(|worth| worth > 0);
+        (0..self.p.n_servers()).filter(worth).collect()
+    }
+
+    /// Tasks of user `n` for one of `m` on class `i`, where `m` has some.
+    fn per_task_of(&self, n: usize, m: usize, i: usize) -> Option<Rational> {
+        let (own, theirs) = (self.c.usage(n, i)?, self.c.usage(m, i)?);
+        let parts = own.iter().zip(theirs.iter()).filter(|(d, _)| !d.is_zero());
+        (self.x[m][i] > 0).then(|| parts.map(|(d, e)| Rational::from(e / d)).min())?
+    }
+
+    /// The margin of a pair without one task on a class.
+    fn envy_without(&self, n: usize, m: usize, class: Option<usize>) -> Option<Rational> {
+        let mut other = Plain {
+            p: self.p,
+            c: self.c.clone(),
+            x: self.x.clone(),
+            misplaced: Vec::new(),
+            placements: None,
+        };
+        if let Some(i) = class {
+            other.x[m][i] -= 1;
+        }
+        other.envy(n, m)
+    }
+
+    pub fn envy_up_to_one(&self, n: usize, m: usize) -> Option<Rational> {
+        let classes = self.removable(n, m).into_iter().map(Some).chain([None]);
+        classes.filter_map(|class| self.envy_without(n, m, class)).max()
     }
 
     fn entitlement(&self, n: usize) -> Option<Rational> {
@@ -315,8 +407,9 @@ pub fn is_true(certificate: &Certificate) -> bool {
     keys.sort();
     let twice = keys.windows(2).any(|pair| pair[0] == pair[1]);
     let both = keys.iter().any(|(name, ..)| certificate.not_checked.iter().any(|not| not == name));
-    let plain =
+    let mut plain =
         Plain::new(&certificate.problem, certificate.allocation.sharing, &certificate.allocation.tasks);
+    plain.placements.clone_from(&certificate.allocation.placements);
     !twice
         && !both
         && certificate
@@ -330,7 +423,9 @@ fn claim_is_true(x: &Plain<'_>, claim: &Claim, tolerance: &Rational) -> Option<(
     let Some(holds) = claim.holds else {
         return (claim.margin.is_none()
             && claim.evidence == Evidence::None
-            && Claim::applies(claim.axiom, claim.parameters(), p).is_err())
+            && (Claim::applies(claim.axiom, claim.parameters(), p).is_err()
+                || claim.axiom == Axiom::IntegerFeasible && x.singles().is_none()
+                || claim.axiom == Axiom::Ef1 && !x.is_whole()))
         .then_some(());
     };
     let (margin, fine) = match (&claim.evidence, claim.axiom) {
@@ -345,6 +440,32 @@ fn claim_is_true(x: &Plain<'_>, claim: &Claim, tolerance: &Rational) -> Option<(
             let least = limits.iter().map(|(_, _, margin)| margin).min()?.clone();
             let found = limits.iter().any(|(l, s, m)| l == limit && s == slack && *m == least);
             (Some(least), found)
+        }
+        (Evidence::None, Axiom::IntegerFeasible) => (None, x.single_limits()?.is_empty()),
+        (Evidence::SingleLimit { limit, slack }, Axiom::IntegerFeasible) => {
+            let limits = x.single_limits()?;
+            let least = limits.iter().map(|(_, _, margin)| margin).min()?.clone();
+            let found = limits.iter().any(|(l, s, m)| l == limit && s == slack && *m == least);
+            (Some(least), found)
+        }
+        (_, Axiom::Ef1) if !x.is_whole() => return None,
+        (Evidence::None, Axiom::Ef1) => {
+            (None, x.users().all(|n| x.users().all(|m| x.envy_up_to_one(n, m).is_none())))
+        }
+        (Evidence::EnvyUpToOne { user, envied, removed, gain }, Axiom::Ef1) => {
+            let all = x.users().flat_map(|n| x.users().filter_map(move |m| x.envy_up_to_one(n, m)));
+            let least = all.min()?;
+            let right = gain.as_ref().map_or(holds, |gain| !holds && *gain == Rational::from(-&least));
+            // The pair is a tightest one, and without a task there, or without any that counts, it is so tight.
+            let found = x.envy_up_to_one(*user, *envied)? == least
+                && match removed {
+                    None => x.removable(*user, *envied).is_empty(),
+                    Some(i) => {
+                        x.removable(*user, *envied).contains(i)
+                            && x.envy_without(*user, *envied, Some(*i)) == Some(least.clone())
+                    }
+                };
+            (Some(least), found && right)
         }
         (Evidence::Envy { user, envied, gain }, Axiom::EnvyFree) => {
             let least = x.users().flat_map(|n| x.users().filter_map(move |m| x.envy(n, m))).min()?;
