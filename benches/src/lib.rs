@@ -7,6 +7,7 @@
 //! | [`measure`] | one question about one file, timed in a process of its own |
 //! | [`growth`] | tables of time and memory against users, classes and resources |
 //! | [`continuous`] | the same for proportional and alpha fairness, NJC and PS-DSF |
+//! | [`ps_dsf`] | PS-DSF: plain sweeps against the accelerated solver, exact answers, time sharing |
 //! | [`peers`] | ours and the Python scripts of `peers/` on the same files in one run |
 //!
 //! `benches/` holds the same questions for divan. Nothing here fails because it is slow.
@@ -19,4 +20,5 @@ pub mod machine;
 pub mod measure;
 pub mod peers;
 pub mod proof;
+pub mod ps_dsf;
 pub mod table;
