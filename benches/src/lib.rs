@@ -8,6 +8,7 @@
 //! | [`growth`] | tables of time and memory against users, classes and resources |
 //! | [`continuous`] | the same for proportional and alpha fairness, NJC and PS-DSF |
 //! | [`filling`] | a million whole tasks by every rule, and the plain scan |
+//! | [`ps_dsf`] | PS-DSF: plain sweeps against the accelerated solver, exact answers, time sharing |
 //! | [`peers`] | ours and the Python scripts of `peers/` on the same files in one run |
 //!
 //! `benches/` holds the same questions for divan. Nothing here fails because it is slow.
@@ -21,4 +22,5 @@ pub mod machine;
 pub mod measure;
 pub mod peers;
 pub mod proof;
+pub mod ps_dsf;
 pub mod table;

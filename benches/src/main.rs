@@ -12,7 +12,7 @@ use evenhand_benches::filling;
 use evenhand_benches::growth::{self, Axis};
 use evenhand_benches::instances::{self, Tasks};
 use evenhand_benches::measure::{Measurement, Mechanism, Question};
-use evenhand_benches::{machine, peers};
+use evenhand_benches::{machine, peers, ps_dsf};
 use evenhand_problem::format::problem_to_json;
 use serde_json::{Value, json};
 
@@ -70,6 +70,24 @@ enum Command {
         /// Only rules whose name contains this.
         #[arg(long, default_value = "", hide_default_value = true)]
         only: String,
+    },
+    /// PS-DSF: plain sweeps and the accelerated solver, exact answers, the time-shared form.
+    PsDsf {
+        /// Numbers of users.
+        #[arg(default_values_t = [100, 300, 1000])]
+        users: Vec<usize>,
+        /// Instances of each size.
+        #[arg(long, default_value_t = 5)]
+        seeds: u64,
+        /// Most plain sweeps; 0 leaves them out.
+        #[arg(long, default_value_t = 20_000)]
+        plain: usize,
+        /// Look for exact answers too.
+        #[arg(long)]
+        exact: bool,
+        /// Folder of the openb data; random classes without it.
+        #[arg(long, default_value = "../shared/data/alibaba_gpu2023_openb")]
+        data: PathBuf,
     },
     /// Time one program on one pool; prints one line of JSON.
     Pool {
@@ -241,6 +259,10 @@ fn run(command: Command) -> Result<(), String> {
             say(&heading())?;
             say(&filling::large(users, servers, &only)?)?;
             say(&filling::against_the_scan(&only)?)
+        }
+        Command::PsDsf { users, seeds, plain, exact, data } => {
+            say(&heading())?;
+            say(&ps_dsf::run(&ps_dsf::Settings { data, users, seeds, plain, exact })?)
         }
         Command::Pool { program, file, answer, repetitions, seconds, tolerance, c_max } => {
             let line = Once { program, file, answer, repetitions, seconds, tolerance, c_max }.run()?;

@@ -5,11 +5,11 @@ mod ps_dsf_check;
 
 use evenhand_mechanisms::{Mechanism, Options, registry};
 use evenhand_problem::{Allocation, Problem, ProblemSpec, Rational, ServerSpec, UserSpec};
-use golden::{case, exact as number, matrix};
+use serde_json::Value;
 use ps_dsf_check::{SMALL, Shape, problem, spec, theorem_1};
+use golden::{case, exact as number, matrix};
 use rand::SeedableRng;
 use rand_pcg::Pcg64Mcg;
-use serde_json::Value;
 
 fn mechanism() -> &'static dyn Mechanism {
     registry::find("ps-dsf").expect("registered")
@@ -70,16 +70,13 @@ fn golden_problem(inputs: &Value) -> Problem {
         name: format!("u{n}"),
         weight: weight(n),
         demand: named(d),
-        servers: Some((0..capacities.len()).filter(|i| may_use(n, *i)).map(|i| format!("s{i}")).collect()),
+        servers: Some(
+            (0..capacities.len()).filter(|i| may_use(n, *i)).map(|i| format!("s{i}")).collect(),
+        ),
         ..UserSpec::default()
     };
     let users = demands.iter().enumerate().map(user).collect();
     problem(ProblemSpec { resources, servers, users, ..ProblemSpec::default() })
-}
-
-fn placed(allocation: &Allocation, n_classes: usize) -> Vec<Vec<Rational>> {
-    let users = 0..allocation.tasks.len();
-    users.map(|n| (0..n_classes).map(|i| allocation.on(n, i)).collect()).collect()
 }
 
 #[test]
@@ -92,33 +89,8 @@ fn golden_limits_of_the_sweep() {
         let found = exact(&problem).unwrap_or_else(|why| panic!("{id}: {why}"));
         let expected = ["rdm", "psdsf_rdm", "sweep_from_zero"].map(|key| &case["expected"][key]);
         let expected = expected.into_iter().find(|value| !value.is_null()).expect("an answer");
-        // Placements with the same totals differ: the case of that number gives another vertex than
-        // the one that the sweep tends to.
+        // Placements with the same totals differ: the cases give a vertex, the sweep tends to any.
         let totals: Vec<Rational> = matrix(expected).iter().map(|row| row.iter().sum()).collect();
         assert_eq!(found.totals(), totals, "{id}");
-        let is_unique = id != "psdsf.random.2";
-        assert_eq!(placed(&found, problem.n_servers()) == matrix(expected), is_unique, "{id}");
     }
-}
-
-#[test]
-#[ignore]
-fn dbg() {
-    let problem = problem(spec(&mut Pcg64Mcg::seed_from_u64(19764), SMALL));
-    for s in problem.servers() {
-        println!("{} {} {:?} timed {}", s.name(), s.count(), s.capacity(), s.is_time_shared());
-    }
-    for (n, u) in problem.users().iter().enumerate() {
-        println!(
-            "{} w{} T{:?} d{:?} s{:?} on{:?} gamma {:?}",
-            u.name(),
-            u.weight(),
-            u.tasks(),
-            u.base_demand(),
-            u.servers(),
-            u.demand_overrides(),
-            (0..problem.n_servers()).map(|i| problem.gamma(n, i).to_string()).collect::<Vec<_>>()
-        );
-    }
-    println!("{:?}", exact(&problem));
 }

@@ -4,6 +4,7 @@
 use evenhand_problem::{Constraints, Sharing};
 
 use super::market::{Market, Point};
+use super::settle::settle;
 use super::smooth;
 use super::sweep::{End, Sweeps, sweeps};
 use crate::mechanism::Status;
@@ -89,6 +90,7 @@ pub(super) fn find(market: &Market<f64>, settings: &Settings) -> (Point<f64>, So
         steps: 0,
     };
     let mut point = first.point;
+    let first_point = point.clone();
     if first.end == End::Solved {
         return (point, solution);
     }
@@ -105,8 +107,13 @@ pub(super) fn find(market: &Market<f64>, settings: &Settings) -> (Point<f64>, So
             solution.status = Status::Solved;
         }
     };
-    if let Some(landing) = smooth::follow(market, settings.tolerance) {
-        solution.steps = landing.steps;
+    let settled = settle(market, &order, first_point, settings.tolerance, 60);
+    solution.sweeps += settled.sweeps;
+    solution.steps = settled.jumps;
+    improve(settled.point, settled.residual, Way::OtherSweeps, &mut solution);
+    if solution.status == Status::Limit
+        && let Some(landing) = smooth::follow(market, settings.tolerance) {
+        solution.steps += landing.steps;
         improve(landing.point.clone(), landing.residual, Way::Path, &mut solution);
         if solution.status == Status::Limit {
             let most = (settings.sweeps - solution.sweeps) / 2;

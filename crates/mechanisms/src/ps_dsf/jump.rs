@@ -9,7 +9,7 @@ const NO_PIVOT: f64 = 1e-11;
 /// Relative size of negative tasks that are rounding.
 const ROUNDING: f64 = 1e-11;
 /// More unknowns cost too much.
-const MOST_UNKNOWNS: usize = 2000;
+const MOST_UNKNOWNS: usize = 1000;
 
 /// The solution of the regime at `point`, if it has one without negative tasks.
 pub fn jump(market: &Market<f64>, point: &Point<f64>, reading: Reading) -> Option<(Regime, Point<f64>)> {
@@ -18,9 +18,9 @@ pub fn jump(market: &Market<f64>, point: &Point<f64>, reading: Reading) -> Optio
     Some((regime, landed))
 }
 
-/// The solution of `regime` that is nearest to `point` in the unknowns that the equations leave free.
-pub fn solve(market: &Market<f64>, point: &Point<f64>, regime: &Regime) -> Option<Point<f64>> {
-    let mut landed = solve_signed(market, point, regime)?;
+/// The only solution of `regime`.
+fn solve(market: &Market<f64>, point: &Point<f64>, regime: &Regime) -> Option<Point<f64>> {
+    let mut landed = solve_signed(market, point, regime, false)?;
     for (user, places) in market.of_user.iter().enumerate() {
         for &p in places {
             if landed.tasks[p] < -ROUNDING * landed.totals[user] {
@@ -40,26 +40,37 @@ pub fn clamped(market: &Market<f64>, mut point: Point<f64>) -> Point<f64> {
     point
 }
 
-/// [`solve`], negative tasks included.
-pub fn solve_signed(market: &Market<f64>, point: &Point<f64>, regime: &Regime) -> Option<Point<f64>> {
+/// [`solve`], negative tasks included. With `forest` the tasks stay where they are that
+/// [`Regime::forest`] leaves out.
+pub fn solve_signed(
+    market: &Market<f64>,
+    point: &Point<f64>,
+    regime: &Regime,
+    forest: bool,
+) -> Option<Point<f64>> {
     let system = regime.system(market);
-    let n = system.unknowns.len();
+    let unknowns = system.unknowns.clone();
+    // Unknowns in units of what they are, so that all are about 1, and as differences from it.
+    let mut values: Vec<f64> = unknowns.iter().map(|u| u.value(market, regime, point)).collect();
+    let keep = if forest { regime.forest(market, point, &unknowns) } else { vec![true; unknowns.len()] };
+    let (system, kept) = system.pinned(&keep, &values);
+    let n = kept.len();
     if n > MOST_UNKNOWNS {
         return None;
     }
-    // Unknowns in units of what they are, so that all are about 1, and as differences from it.
-    let base: Vec<f64> = system.unknowns.iter().map(|u| u.value(market, regime, point)).collect();
-    let unit = |k: usize| match system.unknowns[k] {
-        Unknown::Tasks(p) => point.totals[market.places[p].user],
-        Unknown::Level(_) => base[k],
-    };
+    let unit: Vec<f64> = (kept.iter())
+        .map(|k| match unknowns[*k] {
+            Unknown::Tasks(p) => point.totals[market.places[p].user],
+            Unknown::Level(_) => values[*k],
+        })
+        .collect();
     let mut rows = Vec::with_capacity(system.rows.len());
     for (entries, rhs) in &system.rows {
         let mut row = vec![0.0; n + 1];
         row[n] = *rhs;
-        for (column, value) in entries {
-            row[n] -= value * base[*column];
-            row[*column] = value * unit(*column);
+        for (k, value) in entries {
+            row[n] -= value * values[kept[*k]];
+            row[*k] = value * unit[*k];
         }
         let size = row[..n].iter().fold(0.0_f64, |size, v| size.max(v.abs()));
         if size > 0.0 {
@@ -67,9 +78,14 @@ pub fn solve_signed(market: &Market<f64>, point: &Point<f64>, regime: &Regime) -
             rows.push(row);
         }
     }
-    let change = square(&rows, n).or_else(|| least_pivots(rows, n))?;
-    let values: Vec<f64> = (0..n).map(|k| base[k] + change[k] * unit(k)).collect();
-    Some(regime.point(market, &system.unknowns, &values)).filter(|p| p.tasks.iter().all(|x| x.is_finite()))
+    let change = match square(&rows, n) {
+        Some(change) => change,
+        None => least_pivots(rows, n, forest)?,
+    };
+    for ((k, change), unit) in kept.iter().zip(&change).zip(&unit) {
+        values[*k] += change * unit;
+    }
+    Some(regime.point(market, &unknowns, &values)).filter(|p| p.tasks.iter().all(|x| x.is_finite()))
 }
 
 /// The only solution of as many equations as unknowns.
@@ -85,8 +101,8 @@ fn square(rows: &[Vec<f64>], n: usize) -> Option<Vec<f64>> {
 }
 
 /// A solution of the equations (right-hand sides last) by elimination with complete pivoting; what
-/// they leave free is 0. `None` when they contradict each other.
-fn least_pivots(mut rows: Vec<Vec<f64>>, n: usize) -> Option<Vec<f64>> {
+/// they leave free is 0, if that is allowed. `None` when they contradict each other.
+fn least_pivots(mut rows: Vec<Vec<f64>>, n: usize, free: bool) -> Option<Vec<f64>> {
     let mut columns: Vec<usize> = (0..n).collect();
     let mut rank = 0;
     while rank < rows.len().min(n) {
@@ -114,6 +130,9 @@ fn least_pivots(mut rows: Vec<Vec<f64>>, n: usize) -> Option<Vec<f64>> {
             }
         }
         rank += 1;
+    }
+    if rank < n && !free {
+        return None;
     }
     if rows[rank..].iter().any(|row| row[n].abs() > 1e-9) {
         return None;

@@ -8,13 +8,16 @@ use evenhand_exact::linear::{Lu, SparseRow};
 use evenhand_problem::Rational;
 
 use super::market::{Market, Point};
-use super::regime::{Reading, Regime, Rows, System};
+use super::regime::{Reading, Regime, Rows};
 use super::theorem;
 
 /// What counts as nothing, in the order in which it is tried.
 const NOTHING: [f64; 7] = [1e-8, 1e-10, 1e-7, 1e-6, 1e-12, 1e-5, 1e-4];
 /// Relative distance of a free number from the limit.
 const NEAR: f64 = 1e-9;
+
+/// Most unknowns of a system that has more of them than its rows need.
+const MOST_UNKNOWNS: usize = 300;
 
 /// An exact PS-DSF allocation.
 #[derive(Debug, Clone)]
@@ -45,9 +48,11 @@ pub fn lift(market: &Market<f64>, exact: &Market<Rational>, limit: &Point<f64>) 
             if tried.contains(&regime) {
                 continue;
             }
-            match solve(market, exact, limit, &regime) {
-                Ok(lifted) => return Ok(lifted),
-                Err(reason) => why = reason,
+            for forest in [true, false] {
+                match solve(market, exact, limit, &regime, forest) {
+                    Ok(lifted) => return Ok(lifted),
+                    Err(reason) => why = reason,
+                }
             }
             tried.push(regime);
         }
@@ -67,11 +72,20 @@ pub fn solve(
     exact: &Market<Rational>,
     limit: &Point<f64>,
     regime: &Regime,
+    forest: bool,
 ) -> Result<Lifted, String> {
-    let System { unknowns, rows } = regime.system(exact);
+    let system = regime.system(exact);
+    let unknowns = system.unknowns.clone();
     let mut values: Vec<Rational> =
         unknowns.iter().map(|unknown| simplest_near(unknown.value(market, regime, limit))).collect();
-    solve_rows(rows, &mut values);
+    let keep = if forest { regime.forest(market, limit, &unknowns) } else { vec![true; unknowns.len()] };
+    let (system, kept) = system.pinned(&keep, &values);
+    if !forest && kept.len() > MOST_UNKNOWNS {
+        return Err("there are too many users that might be split".to_owned());
+    }
+    let mut some: Vec<Rational> = kept.iter().map(|k| values[*k].clone()).collect();
+    solve_rows(system.rows, &mut some);
+    kept.into_iter().zip(some).for_each(|(k, value)| values[k] = value);
     let point = regime.point(exact, &unknowns, &values);
     let bottlenecks = theorem::bottlenecks(exact, &point)?;
     Ok(Lifted { point, bottlenecks })

@@ -17,6 +17,7 @@ mod market;
 mod regime;
 mod residual;
 mod scalar;
+mod settle;
 mod smooth;
 mod solver;
 mod sweep;

@@ -60,6 +60,40 @@ pub struct System<T> {
     pub unknowns: Vec<Unknown>,
     /// Coefficients, sparse, and right-hand sides.
     pub rows: Vec<(Vec<(usize, T)>, T)>,
+    /// By row: the place whose level it ties to that of the user's main one.
+    pub ties: Vec<Option<usize>>,
+}
+
+impl<T: Scalar> System<T> {
+    /// The system without the unknowns that are not in `keep`, which get the given values, and
+    /// without the ties of their places. Returns what is left and the positions of its unknowns.
+    pub fn pinned(self, keep: &[bool], values: &[T]) -> (Self, Vec<usize>) {
+        let kept: Vec<usize> = (0..self.unknowns.len()).filter(|k| keep[*k]).collect();
+        let mut position = vec![None; self.unknowns.len()];
+        kept.iter().enumerate().for_each(|(k, column)| position[*column] = Some(k));
+        let pinned_places: Vec<usize> = (self.unknowns.iter().enumerate())
+            .filter_map(|(k, unknown)| match unknown {
+                Unknown::Tasks(p) if !keep[k] => Some(*p),
+                _ => None,
+            })
+            .collect();
+        let mut left = Self { unknowns: kept.iter().map(|k| self.unknowns[*k]).collect(), rows: Vec::new(), ties: Vec::new() };
+        for ((entries, mut rhs), tie) in self.rows.into_iter().zip(self.ties) {
+            if tie.is_some_and(|p| pinned_places.binary_search(&p).is_ok()) {
+                continue;
+            }
+            let mut rest = Vec::with_capacity(entries.len());
+            for (column, value) in entries {
+                match position[column] {
+                    Some(k) => rest.push((k, value)),
+                    None => rhs = rhs.minus(&value.times(&values[column])),
+                }
+            }
+            left.rows.push((rest, rhs));
+            left.ties.push(tie);
+        }
+        (left, kept)
+    }
 }
 
 impl Regime {
@@ -159,6 +193,7 @@ impl Regime {
         }
         let mut equation_of_row = vec![usize::MAX; market.capacity.len()];
         let mut rows: Vec<(Vec<(usize, T)>, T)> = Vec::new();
+        let mut ties = vec![None; self.rows.len()];
         for &row in &self.rows {
             equation_of_row[row] = rows.len();
             rows.push((Vec::new(), market.capacity[row].clone()));
@@ -186,6 +221,7 @@ impl Regime {
                     let there = (column_of_row[there], T::zero().minus(&market.places[q].pace));
                     let here = (column_of_row[here], market.places[main].pace.clone());
                     rows.push((vec![here, there], T::zero()));
+                    ties.push(Some(q));
                 }
             }
         }
@@ -205,7 +241,48 @@ impl Regime {
         for (entries, _) in &mut rows {
             merge(entries);
         }
-        System { unknowns, rows }
+        ties.resize(rows.len(), None);
+        System { unknowns, rows, ties }
+    }
+
+    /// By unknown: whether it is worth solving for. Levels are; of the places beside the main ones
+    /// those that tie rows together which are not tied yet, those with most tasks first, so that no
+    /// more than the rows remain; and one of a satisfied user for every full row that has no level.
+    /// The tasks elsewhere are as good as any where users are split for no need.
+    pub fn forest(&self, market: &Market<f64>, point: &Point<f64>, unknowns: &[Unknown]) -> Vec<bool> {
+        let mut parent: Vec<usize> = (0..market.capacity.len()).collect();
+        let mut main = vec![None; market.n_users()];
+        self.support.iter().enumerate().for_each(|(n, places)| main[n] = places.first().copied());
+        let mut has_level = vec![false; market.capacity.len()];
+        self.bottleneck.iter().flatten().for_each(|row| has_level[*row] = true);
+        let mut keep = vec![false; unknowns.len()];
+        let mut order: Vec<usize> = (0..unknowns.len()).collect();
+        let size = |k: usize| match unknowns[k] {
+            Unknown::Level(_) => f64::INFINITY,
+            Unknown::Tasks(p) => point.tasks[p] / point.totals[market.places[p].user],
+        };
+        order.sort_by(|a, b| size(*b).total_cmp(&size(*a)).then(a.cmp(b)));
+        let needs: Vec<bool> = (0..has_level.len()).map(|row| self.rows.binary_search(&row).is_ok()).collect();
+        for k in order {
+            let Unknown::Tasks(p) = unknowns[k] else {
+                keep[k] = true;
+                continue;
+            };
+            let Some(main) = main[market.places[p].user] else { continue };
+            if let (Some(here), Some(there)) = (self.bottleneck[main], self.bottleneck[p]) {
+                let (a, b) = (root(&mut parent, here), root(&mut parent, there));
+                keep[k] = a != b;
+                parent[a] = b;
+            } else {
+                for (row, _) in market.places[p].usage.iter().chain(&market.places[main].usage) {
+                    if needs[*row] && !has_level[*row] {
+                        has_level[*row] = true;
+                        keep[k] = true;
+                    }
+                }
+            }
+        }
+        keep
     }
 
     /// The point with the given values of the unknowns.
@@ -245,6 +322,14 @@ impl Unknown {
             }
         }
     }
+}
+
+fn root(parent: &mut [usize], mut node: usize) -> usize {
+    while parent[node] != node {
+        parent[node] = parent[parent[node]];
+        node = parent[node];
+    }
+    node
 }
 
 /// Entries of one column added up.

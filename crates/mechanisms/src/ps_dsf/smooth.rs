@@ -31,13 +31,19 @@ pub struct Landing {
 /// First and last `1/t`.
 const SHARPNESS: (f64, f64) = (4.0, 4e9);
 /// Growth of `1/t` from stage to stage.
-const GROWTH: f64 = 2.0;
+const GROWTH: f64 = 1.4;
+/// Largest growth.
+const MOST_GROWTH: f64 = 1.6;
+/// Growth at which the path is left.
+const LEAST_GROWTH: f64 = 1.02;
+/// Newton steps of a stage after which the next one may be longer.
+const FEW_STEPS: usize = 6;
 /// From this `1/t` on regimes are read.
 const READABLE: f64 = 500.0;
 /// Shares of a user that count as something when a regime is read, in the order of trial.
 const SOMETHING: [f64; 3] = [1e-3, 1e-6, 3e-2];
 /// Newton steps of one stage.
-const STEPS: usize = 25;
+const STEPS: usize = 12;
 /// Largest change of the logarithm of a price in one step.
 const LONGEST: f64 = 2.0;
 /// More rows cost too much.
@@ -54,8 +60,8 @@ struct Response {
     follows: Vec<f64>,
     /// By place and resource that it demands, in the order of `usage`: weight in the cost.
     weight: Vec<Vec<f64>>,
-    /// By row: overfilled part, with the price's slack.
-    excess: Vec<f64>,
+    /// By row: part in use, with what the price leaves free; 1 where they balance.
+    fill: Vec<f64>,
 }
 
 struct Path<'a> {
@@ -87,19 +93,27 @@ pub fn follow(market: &Market<f64>, tolerance: f64) -> Option<Landing> {
     let mut steps = 0;
     let mut tried: Option<Regime> = None;
     let mut best: Option<(f64, Point<f64>)> = None;
-    let mut before = prices.clone();
-    while path.sharpness <= SHARPNESS.1 {
+    let mut last: Option<(f64, Vec<f64>)> = None;
+    let mut growth = GROWTH;
+    while path.sharpness <= SHARPNESS.1 && growth > LEAST_GROWTH {
         path.barrier = unit.exp() / path.sharpness;
-        let found = path.correct(&mut prices, &mut steps);
+        let begun = steps;
+        if path.correct(&mut prices, &mut steps).is_none() {
+            let Some((sharpness, there)) = &last else { break };
+            growth = growth.sqrt();
+            prices.clone_from(there);
+            path.sharpness = sharpness * growth;
+            continue;
+        }
         let response = path.respond(&prices);
-        if path.sharpness >= READABLE || found.is_none() {
+        if path.sharpness >= READABLE {
             for something in SOMETHING {
                 let regime = path.regime(&prices, &response, something);
                 if tried.as_ref() == Some(&regime) {
                     continue;
                 }
                 let guess = path.point(&response);
-                if let Some(landed) = jump::solve_signed(market, &guess, &regime) {
+                if let Some(landed) = jump::solve_signed(market, &guess, &regime, true) {
                     let landed = jump::clamped(market, landed);
                     let reached = residual(market, &landed);
                     if best.as_ref().is_none_or(|(least, _)| reached < *least) {
@@ -112,18 +126,22 @@ pub fn follow(market: &Market<f64>, tolerance: f64) -> Option<Landing> {
                 tried = Some(regime);
             }
         }
-        if found.is_none() || best.as_ref().is_some_and(|(least, _)| *least <= tolerance) {
+        if best.as_ref().is_some_and(|(least, _)| *least <= tolerance) {
             break;
         }
-        // The path is nearly straight in the temperature.
-        for (now, before) in prices.iter_mut().zip(&mut before) {
-            let last = *now;
-            if path.sharpness > SHARPNESS.0 {
-                *now += (*now - *before) / GROWTH;
-            }
-            *before = last;
+        if steps - begun <= FEW_STEPS {
+            growth = (growth * growth.sqrt()).min(MOST_GROWTH);
         }
-        path.sharpness *= GROWTH;
+        // The path is nearly straight in the temperature: what is left of it when the temperature
+        // falls is in proportion.
+        let now = prices.clone();
+        if let Some((sharpness, there)) = &last {
+            let (t0, t1, t2) = (1.0 / sharpness, 1.0 / path.sharpness, 1.0 / (path.sharpness * growth));
+            let ahead = (t1 - t2) / (t0 - t1);
+            prices.iter_mut().zip(there).filter(|(v, _)| v.is_finite()).for_each(|(v, was)| *v += (*v - was) * ahead);
+        }
+        last = Some((path.sharpness, now));
+        path.sharpness *= growth;
     }
     let (reached, point) = best.unwrap_or_else(|| {
         let point = path.point(&path.respond(&prices));
@@ -143,9 +161,7 @@ impl Path<'_> {
         }
         // Users run on one class each, more or less, not on all.
         let n_classes = self.market.n_classes().max(1) as f64;
-        load.into_iter()
-            .map(|load| if load > 0.0 { (load / n_classes).ln() } else { f64::NEG_INFINITY })
-            .collect()
+        load.into_iter().map(|load| if load > 0.0 { (load / n_classes).ln() } else { f64::NEG_INFINITY }).collect()
     }
 
     fn respond(&self, prices: &[f64]) -> Response {
@@ -167,7 +183,7 @@ impl Path<'_> {
             total: vec![0.0; market.n_users()],
             follows: vec![0.0; market.n_users()],
             weight,
-            excess: vec![-1.0; market.capacity.len()],
+            fill: vec![0.0; market.capacity.len()],
         };
         for (user, places) in market.of_user.iter().enumerate().filter(|(_, places)| !places.is_empty()) {
             let least = places.iter().map(|p| cost[*p]).fold(f64::INFINITY, f64::min);
@@ -194,13 +210,12 @@ impl Path<'_> {
             for &p in places {
                 response.share[p] /= sum;
                 for (row, d) in &market.places[p].usage {
-                    response.excess[*row] +=
-                        d * response.share[p] * response.total[user] / market.capacity[*row];
+                    response.fill[*row] += d * response.share[p] * response.total[user] / market.capacity[*row];
                 }
             }
         }
-        for (excess, price) in response.excess.iter_mut().zip(prices) {
-            *excess += self.barrier * (-price).exp();
+        for (fill, price) in response.fill.iter_mut().zip(prices) {
+            *fill += self.barrier * (-price).exp();
         }
         response
     }
@@ -210,11 +225,11 @@ impl Path<'_> {
         let rows: Vec<usize> = (0..prices.len()).filter(|row| prices[*row].is_finite()).collect();
         let mut response = self.respond(prices);
         let norm = |response: &Response| {
-            rows.iter().map(|row| response.excess[*row] * response.excess[*row]).sum::<f64>()
+            rows.iter().map(|row| response.fill[*row].ln().powi(2)).sum::<f64>()
         };
         let mut size = norm(&response);
         for _ in 0..STEPS {
-            if size <= 1e-8 * rows.len() as f64 {
+            if size <= 1e-4 * rows.len() as f64 {
                 return Some(());
             }
             let step = self.newton(prices, &response, &rows)?;
@@ -271,7 +286,8 @@ impl Path<'_> {
         for (k, row) in rows.iter().enumerate() {
             matrix.add(k, k, -self.barrier * (-prices[*row]).exp());
         }
-        matrix.solve(rows.iter().map(|row| -response.excess[*row]).collect())
+        // In the logarithm of the filling, which is nearly linear in those of the prices.
+        matrix.solve(rows.iter().map(|row| -response.fill[*row] * response.fill[*row].ln()).collect())
     }
 
     fn point(&self, response: &Response) -> Point<f64> {

@@ -61,8 +61,9 @@ impl Quantity {
             Printed::Deviation => &self.deviations,
         };
         let outside = (of_batches.len() as f64 * TAIL) as usize;
-        let (Some(low), Some(high)) =
-            (of_batches.get(outside), of_batches.iter().nth_back(outside)) else { return false };
+        let (Some(low), Some(high)) = (of_batches.get(outside), of_batches.iter().nth_back(outside)) else {
+            return false;
+        };
         (low - unit / 2.0..=high + unit / 2.0).contains(&value)
     }
 }

@@ -109,8 +109,7 @@ fn placed(x: &Allocation) -> Vec<Rational> {
 }
 
 fn fixed(problem: &Problem, row: &FixedRow) -> Result<[Entry; 2], String> {
-    let allocation =
-        fill(problem, row.rule, &Rational::from(1), SEED).map_err(|error| error.to_string())?;
+    let allocation = fill(problem, row.rule, &Rational::from(1), SEED).map_err(|error| error.to_string())?;
     let unused: Vec<Rational> = [(0, 0), (0, 1), (1, 0), (1, 1)]
         .iter()
         .map(|&(i, r)| {
@@ -142,9 +141,7 @@ fn ties(problem: &Problem) -> Result<Entry, String> {
     .map_err(|error| error.to_string())?;
     let found: Vec<String> = counts
         .iter()
-        .map(|(x, count)| {
-            format!("{x:?} in {:.1} %", 100.0 * f64::from(*count) / RUNS as f64)
-        })
+        .map(|(x, count)| format!("{x:?} in {:.1} %", 100.0 * f64::from(*count) / RUNS as f64))
         .collect();
     Ok(Entry {
         id: "kesidis.table-2.ps-dsf.ties".to_owned(),
@@ -160,7 +157,14 @@ fn random(row: &RandomRow, batches: &Batches) -> Vec<Entry> {
     let tasks: Vec<&Quantity> = batches.tasks.iter().chain([&batches.total]).collect();
     let unused: Vec<&Quantity> = batches.unused.iter().collect();
     let mut entries = vec![
-        scattered(row, "table-2", "Kesidis, Table II: x_11, x_12, x_21, x_22, total", Printed::Mean, &row.tasks, &tasks),
+        scattered(
+            row,
+            "table-2",
+            "Kesidis, Table II: x_11, x_12, x_21, x_22, total",
+            Printed::Mean,
+            &row.tasks,
+            &tasks,
+        ),
         scattered(
             row,
             "table-3",
@@ -259,8 +263,11 @@ fn permuted_rounds(problem: &Problem) -> Result<Entry, String> {
 /// What the printed means of Table II leave of the servers, by the definition of Table IV.
 fn unused_of_printed_means() -> Result<Entry, String> {
     let row = &RANDOM[2];
-    let x: Vec<Rational> =
-        row.tasks[..4].iter().map(|text| number::parse(text)).collect::<Result<_, _>>().map_err(|e| e.to_string())?;
+    let x: Vec<Rational> = row.tasks[..4]
+        .iter()
+        .map(|text| number::parse(text))
+        .collect::<Result<_, _>>()
+        .map_err(|e| e.to_string())?;
     let left = |capacity: u32, own: u32, n_1: &Rational, other: u32, n_2: &Rational| {
         Rational::from(capacity) - Rational::from(n_1 * own) - Rational::from(n_2 * other)
     };
@@ -276,9 +283,10 @@ fn unused_of_printed_means() -> Result<Entry, String> {
         paper: row.unused.join(", "),
         ours: ours.iter().map(|value| format!("{:.2}", number::to_f64(value))).collect::<Vec<_>>().join(", "),
         agrees: Some(agree(&row.unused, &ours)),
-        note: "what is left is linear in the tasks, so the printed means of Table II determine those of Table \
+        note:
+            "what is left is linear in the tasks, so the printed means of Table II determine those of Table \
                IV; the two rows are of different trials"
-            .to_owned(),
+                .to_owned(),
     })
 }
 
@@ -296,8 +304,9 @@ fn interval() -> Entry {
         paper: paper.to_owned(),
         agrees: Some(ours == paper),
         ours,
-        note: "from the printed mean 4.7 and deviation 0.46 of x_12; the text takes the mean 6.5 of x_11 with \
+        note:
+            "from the printed mean 4.7 and deviation 0.46 of x_12; the text takes the mean 6.5 of x_11 with \
                the deviation of x_12"
-            .to_owned(),
+                .to_owned(),
     }
 }

@@ -1,0 +1,152 @@
+//! PS-DSF: plain sweeps against the accelerated solver, how often the exact answer is identified, and
+//! the time-shared form as a Fisher market.
+//!
+//! Clusters are the node shapes of the openb trace (27 classes) where the data is there, random
+//! classes elsewhere. Users are pods of the trace drawn at random, their requests varied.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use evenhand_mechanisms::{Options, Status, ps_dsf::float, registry};
+use evenhand_problem::import::{Input, openb};
+use evenhand_problem::{Arithmetic, Problem, ProblemSpec, Rational, ServerSpec, UserSpec};
+
+use crate::instances::{Random, Tasks, general};
+use crate::table::{markdown, median, seconds};
+
+/// What is measured.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Folder of the openb data.
+    pub data: PathBuf,
+    /// Numbers of users.
+    pub users: Vec<usize>,
+    /// Instances of each size.
+    pub seeds: u64,
+    /// Most plain sweeps.
+    pub plain: usize,
+    /// Whether to look for exact answers too.
+    pub exact: bool,
+}
+
+/// The cluster of the openb trace with `n_users` random users.
+///
+/// # Errors
+/// The data cannot be read.
+pub fn openb_users(folder: &Path, n_users: usize, seed: u64) -> Result<Problem, String> {
+    let open = |name: &str| Input::open(&folder.join(name)).map_err(|error| error.to_string());
+    let pods = open("openb_pod_list_gpuspec33.csv.gz")?;
+    let real =
+        openb(open("openb_node_list_all_node.csv.gz")?, pods).map_err(|error| error.to_string())?.problem;
+    let mut random = Random::new(seed, n_users as u64);
+    let named = |values: &[Rational]| real.resources().iter().cloned().zip(values.iter().cloned()).collect();
+    let servers = real.servers().iter().map(|class| ServerSpec {
+        name: class.name().to_owned(),
+        count: Some(Rational::from(class.count())),
+        capacity: named(class.capacity()),
+    });
+    let users = (0..n_users).map(|n| {
+        let pod = &real.users()[random.between(0, real.n_users() as u64 - 1) as usize];
+        let vary = |d: &Rational| Rational::from(d * random.between(50, 200)) / 100u32;
+        let demand: Vec<Rational> = pod.base_demand().iter().map(vary).collect();
+        let class = |i: &usize| real.servers()[*i].name().to_owned();
+        UserSpec {
+            name: format!("user {}", n + 1),
+            weight: Some(Rational::from(random.between(1, 5))),
+            tasks: (random.between(1, 3) == 1)
+                .then(|| Rational::from(random.between(1, 60_000)) / n_users as u64),
+            demand: named(&demand),
+            servers: pod.servers().map(|list| list.iter().map(class).collect()),
+            ..UserSpec::default()
+        }
+    });
+    let (name, users) = (format!("openb-{n_users}-seed-{seed}"), users.collect());
+    let spec = ProblemSpec { name, resources: real.resources().to_vec(), servers: servers.collect(), users };
+    Problem::new(spec).map_err(|error| error.to_string())
+}
+
+fn instance(settings: &Settings, n_users: usize, seed: u64) -> Result<Problem, String> {
+    if settings.data.is_dir() {
+        openb_users(&settings.data, n_users, seed)
+    } else {
+        general(27, 3, n_users, seed, Tasks::Finite).map_err(|error| error.to_string())
+    }
+}
+
+/// Runs all and returns the tables as Markdown.
+///
+/// # Errors
+/// The data cannot be read, or an exact answer is none.
+pub fn run(settings: &Settings) -> Result<String, String> {
+    let head = [
+        "users x classes",
+        "sweeps",
+        "plain",
+        "residual",
+        "accelerated",
+        "residual ",
+        "way",
+        "ratio",
+        "exact",
+        "identified",
+    ];
+    let mut rows = Vec::new();
+    for &n_users in &settings.users {
+        let (mut plain_times, mut fast_times, mut exact_times) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut sweeps, mut ratios, mut identified, mut ways) = (Vec::new(), Vec::new(), 0, Vec::new());
+        let (mut plain_worst, mut fast_worst, mut classes) = (0.0_f64, 0.0_f64, 0);
+        for seed in 1..=settings.seeds {
+            let problem = instance(settings, n_users, seed)?;
+            classes = problem.n_servers();
+            let constraints = float::constraints(&problem);
+            let timed = |how: &float::Settings| {
+                let start = Instant::now();
+                let solution = float::solve(&constraints, how);
+                (start.elapsed().as_secs_f64(), solution)
+            };
+            let tolerance = 1e-10;
+            let (fast, solution) = timed(&float::Settings { tolerance, ..float::Settings::default() });
+            fast_worst = fast_worst.max(solution.residual);
+            ways.push(format!("{:?} {}+{}", solution.way, solution.sweeps, solution.steps));
+            fast_times.push(fast);
+            if settings.plain > 0 {
+                let how = float::Settings {
+                    tolerance,
+                    sweeps: settings.plain,
+                    plain: true,
+                    ..float::Settings::default()
+                };
+                let (plain, swept) = timed(&how);
+                plain_worst = plain_worst.max(swept.residual);
+                let bound = if swept.status == Status::Solved { "" } else { "> " };
+                sweeps.push(format!("{bound}{}", swept.sweeps));
+                plain_times.push(plain);
+                ratios.push(plain / fast);
+            }
+            if settings.exact {
+                let mechanism = registry::find("ps-dsf").ok_or("there is no ps-dsf")?;
+                let options = Options { arithmetic: Arithmetic::Exact, ..Options::default() };
+                let start = Instant::now();
+                match mechanism.allocate(&problem, &options) {
+                    Ok(_) => identified += 1,
+                    Err(error) => ways.push(error.to_string()),
+                }
+                exact_times.push(start.elapsed().as_secs_f64());
+            }
+        }
+        let time = |times: &[f64]| median(times).map_or_else(String::new, seconds);
+        rows.push(vec![
+            format!("{n_users} x {classes}"),
+            sweeps.join(", "),
+            time(&plain_times),
+            format!("{plain_worst:.0e}"),
+            time(&fast_times),
+            format!("{fast_worst:.0e}"),
+            ways.join(", "),
+            median(&ratios).map_or_else(String::new, |ratio| format!("{ratio:.0}")),
+            time(&exact_times),
+            format!("{identified} of {}", settings.seeds),
+        ]);
+    }
+    Ok(markdown(&head, &rows, 1))
+}
