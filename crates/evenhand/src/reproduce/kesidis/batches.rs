@@ -1,7 +1,7 @@
-//! Random fillings in batches of as many trials as the paper ran: what such a batch prints, and how
-//! much that scatters from batch to batch.
+//! Random fillings: their exact law, and batches of as many trials as the paper ran, which show what
+//! such a batch prints and how much that scatters from batch to batch.
 
-use evenhand_mechanisms::filling::{Rule, Statistic, sample};
+use evenhand_mechanisms::filling::{Rule, Statistic, law, sample};
 use evenhand_problem::{Problem, Rational};
 
 /// Trials of the paper.
@@ -14,8 +14,12 @@ const TAIL: f64 = 0.005;
 /// Four numbers of a trial.
 pub type Four = [f64; 4];
 
-/// One number, over the first batch, over all trials and from batch to batch.
+/// One number: its exact law, over the first batch, over all trials and from batch to batch.
 pub struct Quantity {
+    /// Mean of the exact law, rounded once.
+    pub mean: f64,
+    /// Deviation of the exact law, rounded.
+    pub deviation: f64,
     /// Of the first [`TRIALS`] trials.
     pub first: Statistic,
     /// Of [`ALL_TRIALS`] trials.
@@ -34,7 +38,11 @@ pub enum Printed {
 }
 
 impl Quantity {
-    fn of(values: &[f64]) -> Self {
+    fn of(law: &[(Rational, f64)], values: &[f64]) -> Self {
+        let exact = |value: f64| Rational::from_f64(value).unwrap_or_default();
+        let mean: Rational = law.iter().map(|(p, value)| Rational::from(p * exact(*value))).sum();
+        let square = |value: f64| (exact(value) - &mean).square();
+        let variance: Rational = law.iter().map(|(p, value)| p * square(*value)).sum();
         let over = |values: &[f64]| {
             let mut statistic = Statistic::default();
             values.iter().for_each(|value| statistic.add(*value));
@@ -46,6 +54,8 @@ impl Quantity {
             values
         };
         Self {
+            mean: mean.to_f64(),
+            deviation: variance.to_f64().sqrt(),
             first: batches.first().copied().unwrap_or_default(),
             all: over(values),
             means: sorted(batches.iter().map(|batch| batch.mean).collect()),
@@ -83,20 +93,23 @@ pub fn run(problem: &Problem, rule: Rule, seed: u64) -> Result<Batches, String> 
     let number = |value: &Rational| value.to_f64();
     let demand = |n: usize, r: usize| number(&problem.demand(n, 0)[r]);
     let capacity = |i: usize, r: usize| number(&problem.servers()[i].capacity()[r]);
-    let mut tasks: Vec<Four> = Vec::new();
-    sample(problem, rule, &Rational::from(1), seed, ALL_TRIALS, |x| {
-        tasks.push([x[0][0] as f64, x[0][1] as f64, x[1][0] as f64, x[1][1] as f64]);
+    let one = Rational::from(1);
+    let four = |x: &[Vec<u64>]| [x[0][0] as f64, x[0][1] as f64, x[1][0] as f64, x[1][1] as f64];
+    let mut trials: Vec<Four> = Vec::new();
+    sample(problem, rule, &one, seed, ALL_TRIALS, |x| trials.push(four(x)))
+        .map_err(|error| error.to_string())?;
+    let outcomes = law(problem, rule, &one).map_err(|error| error.to_string())?;
+    let quantity = |value: &dyn Fn(&Four) -> f64| {
+        let law: Vec<(Rational, f64)> = outcomes
+            .iter()
+            .map(|outcome| (outcome.probability.clone(), value(&four(&outcome.steps))))
+            .collect();
+        Quantity::of(&law, &trials.iter().map(value).collect::<Vec<_>>())
+    };
+    let left = |x: &Four, i: usize, r: usize| capacity(i, r) - x[i] * demand(0, r) - x[2 + i] * demand(1, r);
+    Ok(Batches {
+        tasks: (0..4).map(|k| quantity(&|x| x[k])).collect(),
+        total: quantity(&|x| x.iter().sum()),
+        unused: (0..4).map(|k| quantity(&|x| left(x, k / 2, k % 2))).collect(),
     })
-    .map_err(|error| error.to_string())?;
-    let unused = |x: &Four| {
-        let left = |i: usize, r: usize| capacity(i, r) - x[i] * demand(0, r) - x[2 + i] * demand(1, r);
-        [left(0, 0), left(0, 1), left(1, 0), left(1, 1)]
-    };
-    let free: Vec<Four> = tasks.iter().map(unused).collect();
-    let quantities = |values: &[Four]| {
-        let of = |k: usize| Quantity::of(&values.iter().map(|four| four[k]).collect::<Vec<_>>());
-        (0..4).map(of).collect::<Vec<_>>()
-    };
-    let totals: Vec<f64> = tasks.iter().map(|four| four.iter().sum()).collect();
-    Ok(Batches { tasks: quantities(&tasks), total: Quantity::of(&totals), unused: quantities(&free) })
 }
