@@ -60,7 +60,7 @@ fn measure(problem: &Problem, allocation: &Allocation, score: Score) -> Measure 
             Some(coefficients) => coefficients.uniform(n)?.clone(),
             None => problem.total_gamma(n).recip(),
         };
-        Some(Rational::from(&totals[n] * per_task) / problem.users()[n].weight())
+        Some(&totals[n] * per_task / problem.users()[n].weight())
     };
     let least = (0..problem.n_users()).filter(|&n| problem.is_active(n)).filter_map(share).min();
     Measure { least_weighted_share: least, tasks: totals.iter().sum() }
