@@ -14,8 +14,10 @@ fn promised(mechanism: &str, axiom: Axiom) -> bool {
     match axiom {
         Axiom::Feasible | Axiom::NonWasteful | Axiom::MaxMin | Axiom::Njc => true,
         // A criterion that depends on the class is not about the number of tasks; proportional
-        // fairness is approximated; the faces of NJC are about one pool.
-        Axiom::ParetoOptimal => !["per-server-drf", "generic", "proportional", "njc"].contains(&mechanism),
+        // fairness is approximated; the faces of NJC are about one pool; whole tasks leave parts over.
+        Axiom::ParetoOptimal => {
+            !["per-server-drf", "generic", "proportional", "njc", "fill"].contains(&mechanism)
+        }
         Axiom::Proportional => mechanism == "ps-dsf-tdm",
         Axiom::SharingIncentive => mechanism == "cdrf" || mechanism == "per-server-drf",
         _ => false,

@@ -83,7 +83,7 @@ fn among_all<D: Digits>(state: &mut State<'_, D>, draw: &mut Draw) -> Result<(),
             } else {
                 match state.mismatch(user, j) {
                     Some(now) if is_better(&now, j, &waiting.mismatch, waiting.server, ties) => {
-                        waiting.server = j
+                        waiting.server = j;
                     }
                     _ => return true,
                 }

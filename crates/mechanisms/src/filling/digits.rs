@@ -226,7 +226,7 @@ impl Digits for Wide {
             let difference = Integer::from(&d[r] * &c[f]) - Integer::from(&c[r] * &d[f]);
             sum += difference.abs() * factor;
         }
-        ratio(sum, &Integer::from(Integer::from(&factors[f] * &d[f]) * &c[f]))
+        ratio(sum, &(Integer::from(&factors[f] * &d[f]) * &c[f]))
     }
 
     fn mismatch_bound(

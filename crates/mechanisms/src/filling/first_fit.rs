@@ -1,25 +1,30 @@
-//! First fit for scores of users: the least-scored user, the first server that fits.
+//! First fit for scores of users: the least-scored user, the first server that fits. The joint choice
+//! is the same where all servers are equal to a score, and the last server where ties go there.
 
 use super::digits::Digits;
 use super::draw::Draw;
 use super::model::{State, TooMany};
 use super::queue::{Look, Queue};
+use super::rule::{Rule, ServerRule, Ties};
 
 /// Fills until nothing fits. A server on which a user does not fit never fits it again, so that every
 /// user looks at every server once.
 pub(super) fn fill<D: Digits>(state: &mut State<'_, D>, draw: &mut Draw) -> Result<(), TooMany> {
-    let n_users = state.model.users.len();
+    let (n_users, n_servers) = (state.model.users.len(), state.model.n_servers());
+    let Rule { server, ties, .. } = state.model.rule;
+    let from_the_last = server == ServerRule::Joint && ties == Ties::High;
+    let server = |at: usize| if from_the_last { n_servers - 1 - at } else { at };
     let mut first = vec![0_usize; n_users];
-    let mut queue = Queue::new(state.model.rule.ties, (0..n_users).map(|n| (state.user_score(n), n)));
+    let mut queue = Queue::new(ties, (0..n_users).map(|n| (state.user_score(n), n)));
     loop {
         let look = |n: usize, _: &D::Ratio| {
-            while first[n] < state.model.n_servers() && !state.fits(n, first[n]) {
+            while first[n] < n_servers && !state.fits(n, server(first[n])) {
                 first[n] += 1;
             }
-            if first[n] < state.model.n_servers() { Look::Same } else { Look::Out }
+            if first[n] < n_servers { Look::Same } else { Look::Out }
         };
         let Some(n) = queue.next(draw, look) else { return Ok(()) };
-        state.place(n, first[n])?;
+        state.place(n, server(first[n]))?;
         if state.has_more(n) {
             queue.push(state.user_score(n), n);
         }

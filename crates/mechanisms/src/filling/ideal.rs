@@ -60,15 +60,16 @@ fn measure(problem: &Problem, allocation: &Allocation, score: Score) -> Measure 
             Some(coefficients) => coefficients.uniform(n)?.clone(),
             None => problem.total_gamma(n).recip(),
         };
-        Some(Rational::from(&totals[n] * per_task) / problem.users()[n].weight())
+        Some(&totals[n] * per_task / problem.users()[n].weight())
     };
     let least = (0..problem.n_users()).filter(|&n| problem.is_active(n)).filter_map(share).min();
     Measure { least_weighted_share: least, tasks: totals.iter().sum() }
 }
 
-/// The axiom of allocations whose tasks are placed whole.
+/// The axiom of allocations whose tasks are placed whole, where this version can examine it.
 pub(super) fn whole_tasks(allocation: &Allocation) -> Option<(Axiom, Parameters)> {
     let placements = allocation.placements.as_ref()?;
     let tasks = || placements.iter().flat_map(|placement| &placement.tasks);
-    tasks().all(|(_, x)| x.is_integer()).then(|| (Axiom::IntegerFeasible, Parameters::default()))
+    let is_whole = tasks().all(|(_, x)| x.is_integer()) && Axiom::IntegerFeasible.is_available();
+    is_whole.then(|| (Axiom::IntegerFeasible, Parameters::default()))
 }

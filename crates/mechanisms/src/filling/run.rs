@@ -7,7 +7,7 @@ use super::draw::Draw;
 use super::mechanism::INFO;
 use super::model::{Model, State, TooMany};
 use super::prepared::{Prepared, Refusal};
-use super::rule::{Rule, ServerRule};
+use super::rule::{Rule, ServerRule, Ties};
 use super::{best_fit, first_fit, joint, server_first};
 use crate::mechanism::{MechanismError, OptionName};
 
@@ -65,8 +65,10 @@ fn filled<D: Digits>(
 
 /// Fills until nothing fits.
 pub(super) fn run<D: Digits>(state: &mut State<'_, D>, draw: &mut Draw) -> Result<(), TooMany> {
-    match state.model.rule.server {
-        ServerRule::FirstFit if state.model.rule.score.is_of_user() => first_fit::fill(state, draw),
+    let Rule { score, server, ties, .. } = state.model.rule;
+    match server {
+        ServerRule::FirstFit if score.is_of_user() => first_fit::fill(state, draw),
+        ServerRule::Joint if score.is_of_user() && ties != Ties::Random => first_fit::fill(state, draw),
         ServerRule::Iid | ServerRule::Rrr | ServerRule::FirstFit => server_first::fill(state, draw),
         ServerRule::BestFit => best_fit::fill(state, draw),
         ServerRule::Joint => joint::fill(state, draw),

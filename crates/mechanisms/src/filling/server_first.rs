@@ -68,11 +68,11 @@ fn one_by_one<D: Digits>(
 /// Whose turn it is on a server.
 enum Chooser<D: Digits> {
     /// Scores of users: one tournament.
-    OfUsers(UserTree<D>),
+    Users(UserTree<D>),
     /// Scores on classes: a tournament for each, brought up to date when one of its servers is asked.
-    OfClasses(Vec<ClassTree<D>>, Vec<u32>),
+    Classes(Vec<ClassTree<D>>, Vec<u32>),
     /// Scores that change with what is left: everybody that may still fit, by server.
-    OfServers(Vec<Option<Vec<u32>>>),
+    Servers(Vec<Option<Vec<u32>>>),
 }
 
 /// The tournament of a class, up to date with the first so many placements.
@@ -93,13 +93,13 @@ impl<D: Digits> Chooser<D> {
         match model.rule.score {
             Score::Drf | Score::Tsf => {
                 let scores = (0..n_users).map(|n| state.user_score(n)).collect();
-                Self::OfUsers(UserTree::new(model, scores, |_| true))
+                Self::Users(UserTree::new(model, scores, |_| true))
             }
             Score::PsDsf if n_users.saturating_mul(model.n_classes()) <= MAX_LEAVES => {
                 let tree = |_| ClassTree { tree: None, seen: 0 };
-                Self::OfClasses((0..model.n_classes()).map(tree).collect(), Vec::new())
+                Self::Classes((0..model.n_classes()).map(tree).collect(), Vec::new())
             }
-            _ => Self::OfServers(vec![None; model.n_servers()]),
+            _ => Self::Servers(vec![None; model.n_servers()]),
         }
     }
 
@@ -107,11 +107,11 @@ impl<D: Digits> Chooser<D> {
     fn serve(&mut self, state: &mut State<'_, D>, j: usize, draw: &mut Draw) -> Result<bool, TooMany> {
         let class = state.model.class[j] as usize;
         let chosen = match self {
-            Self::OfUsers(tree) => tree.least(state, j, draw),
-            Self::OfClasses(trees, served) => {
+            Self::Users(tree) => tree.least(state, j, draw),
+            Self::Classes(trees, served) => {
                 trees[class].up_to_date(state, class, served).least(state, j, draw)
             }
-            Self::OfServers(users) => {
+            Self::Servers(users) => {
                 let n_users = state.model.users.len() as u32;
                 let mut still = users[j].take().unwrap_or_else(|| (0..n_users).collect());
                 let chosen = least_of(state, &mut still, j, state.model.rule.ties, draw);
@@ -124,9 +124,9 @@ impl<D: Digits> Chooser<D> {
         let Some(n) = chosen else { return Ok(false) };
         state.place(n, j)?;
         match self {
-            Self::OfUsers(tree) => tree.update(n, state.has_more(n).then(|| state.user_score(n))),
-            Self::OfClasses(_, served) => served.push(n as u32),
-            Self::OfServers(_) => {}
+            Self::Users(tree) => tree.update(n, state.has_more(n).then(|| state.user_score(n))),
+            Self::Classes(_, served) => served.push(n as u32),
+            Self::Servers(_) => {}
         }
         Ok(true)
     }

@@ -206,48 +206,90 @@ impl<D: Digits> ServerTree<D> {
         best: &mut Best<D::Ratio>,
     ) {
         let on = below.start..below.end.min(self.n_servers);
-        if on.is_empty() {
-            return;
-        }
-        let (low, high) = (self.low(node), self.high(node));
-        let mut alike = false;
-        match Self::demand(state, n, &on) {
-            Ok(None) => return,
-            Ok(Some(demand)) => {
-                let Some(first) = first_demanded::<D>(demand) else { return };
-                let is_possible = match aim {
-                    Aim::Closest => high[first] != D::Amount::default(),
-                    Aim::Fitting | Aim::MostRoom => fits::<D>(demand, high),
-                };
-                if !is_possible {
-                    return;
-                }
-                alike = low == high;
-                let bound = match aim {
-                    Aim::MostRoom => state.model.room(n, demand, high),
-                    _ if alike => D::mismatch(&state.model.factors, first, demand, low),
-                    _ => D::mismatch_bound(&state.model.factors, first, demand, low, high),
-                };
-                let order = best.value.as_ref().map_or(Ordering::Less, |value| bound.cmp(value));
-                if order == Ordering::Greater || order == Ordering::Equal && !best.may_gain(&on, ties) {
-                    return;
-                }
-                if alike {
-                    best.offer(bound, order, on, ties);
-                    return;
-                }
+        let Some(bound) = self.bound(node, &on, state, n, aim) else { return };
+        if let Bound::Of(value) | Bound::Alike(value) = &bound {
+            let order = best.value.as_ref().map_or(Ordering::Less, |best| value.cmp(best));
+            if order == Ordering::Greater || order == Ordering::Equal && !best.may_gain(&on, ties) {
+                return;
             }
-            Err(()) => {}
+            if matches!(bound, Bound::Alike(_)) {
+                best.offer(value.clone(), order, on, ties);
+                return;
+            }
         }
-        if alike || node >= self.leaves {
+        if node >= self.leaves {
             return;
         }
         let middle = below.start + (below.end - below.start) / 2;
         let halves = [(2 * node, below.start..middle), (2 * node + 1, middle..below.end)];
-        let order = if ties == Ties::High { [1, 0] } else { [0, 1] };
-        for half in order {
+        let bounds = halves.clone().map(|(child, below)| {
+            self.bound(child, &(below.start..below.end.min(self.n_servers)), state, n, aim)
+        });
+        // The more promising half first: what it finds may rule the other one out.
+        let left_first = match &bounds {
+            [Some(left), Some(right)] => match (left.value(), right.value()) {
+                (Some(left), Some(right)) if left != right => left < right,
+                _ => ties != Ties::High,
+            },
+            [left, _] => left.is_some(),
+        };
+        for half in if left_first { [0, 1] } else { [1, 0] } {
             let (child, below) = halves[half].clone();
-            self.search(child, below, state, n, aim, ties, best);
+            if bounds[half].is_some() {
+                self.search(child, below, state, n, aim, ties, best);
+            }
+        }
+    }
+
+    /// What the servers below a node can be worth to user `n` at best; `None` where none counts.
+    fn bound(
+        &self,
+        node: usize,
+        on: &Range<usize>,
+        state: &State<'_, D>,
+        n: usize,
+        aim: Aim,
+    ) -> Option<Bound<D::Ratio>> {
+        if on.is_empty() {
+            return None;
+        }
+        let Ok(demand) = Self::demand(state, n, on) else { return Some(Bound::Unknown) };
+        let demand = demand?;
+        let first = first_demanded::<D>(demand)?;
+        let (low, high) = (self.low(node), self.high(node));
+        let counts = match aim {
+            Aim::Closest => high[first] != D::Amount::default(),
+            Aim::Fitting | Aim::MostRoom => fits::<D>(demand, high),
+        };
+        if !counts {
+            return None;
+        }
+        let factors = &state.model.factors;
+        let alike = low == high;
+        let value = match aim {
+            Aim::MostRoom => state.model.room(n, demand, high),
+            _ if alike => D::mismatch(factors, first, demand, low),
+            _ => D::mismatch_bound(factors, first, demand, low, high),
+        };
+        Some(if alike { Bound::Alike(value) } else { Bound::Of(value) })
+    }
+}
+
+/// What servers are worth at best; less is better.
+enum Bound<R> {
+    /// Their demands differ.
+    Unknown,
+    /// None is worth less than this.
+    Of(R),
+    /// All are worth this.
+    Alike(R),
+}
+
+impl<R> Bound<R> {
+    fn value(&self) -> Option<&R> {
+        match self {
+            Self::Unknown => None,
+            Self::Of(value) | Self::Alike(value) => Some(value),
         }
     }
 }
