@@ -36,7 +36,8 @@ pub struct Settings {
 pub fn openb_users(folder: &Path, n_users: usize, seed: u64) -> Result<Problem, String> {
     let open = |name: &str| Input::open(&folder.join(name)).map_err(|error| error.to_string());
     let pods = open("openb_pod_list_gpuspec33.csv.gz")?;
-    let real = openb(open("openb_node_list_all_node.csv.gz")?, pods).map_err(|error| error.to_string())?.problem;
+    let real =
+        openb(open("openb_node_list_all_node.csv.gz")?, pods).map_err(|error| error.to_string())?.problem;
     let mut random = Random::new(seed, n_users as u64);
     let named = |values: &[Rational]| real.resources().iter().cloned().zip(values.iter().cloned()).collect();
     let servers = real.servers().iter().map(|class| ServerSpec {
@@ -78,7 +79,15 @@ fn instance(settings: &Settings, n_users: usize, seed: u64) -> Result<Problem, S
 /// The data cannot be read, or an exact answer is none.
 pub fn run(settings: &Settings) -> Result<String, String> {
     let head = [
-        "users x classes", "sweeps", "plain", "residual", "accelerated", "residual ", "way", "ratio", "exact",
+        "users x classes",
+        "sweeps",
+        "plain",
+        "residual",
+        "accelerated",
+        "residual ",
+        "way",
+        "ratio",
+        "exact",
         "identified",
     ];
     let mut rows = Vec::new();
@@ -102,7 +111,10 @@ pub fn run(settings: &Settings) -> Result<String, String> {
             fast_times.push(fast);
             if settings.plain > 0 {
                 let how = float::Settings {
-                    tolerance, sweeps: settings.plain, plain: true, ..float::Settings::default()
+                    tolerance,
+                    sweeps: settings.plain,
+                    plain: true,
+                    ..float::Settings::default()
                 };
                 let (plain, swept) = timed(&how);
                 plain_worst = plain_worst.max(swept.residual);

@@ -57,9 +57,9 @@ impl From<ReadError> for Failure {
 impl From<MechanismError> for Failure {
     fn from(error: MechanismError) -> Self {
         match error {
-            MechanismError::NotApplicable { .. } | MechanismError::NeedsOption { .. } => {
-                Self::input(error.to_string())
-            }
+            MechanismError::NotApplicable { .. }
+            | MechanismError::NeedsOption { .. }
+            | MechanismError::BadOption { .. } => Self::input(error.to_string()),
             _ => Self::solver(error.to_string()),
         }
     }

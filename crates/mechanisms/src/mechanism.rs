@@ -52,6 +52,34 @@ pub struct Options {
     pub faces: bool,
     /// Significant digits, beyond those of double precision.
     pub digits: Option<u32>,
+    /// Which of several methods to use.
+    pub method: Option<Method>,
+    /// Names of server classes in the order in which they are swept; those that are not named follow
+    /// in the order of the problem.
+    pub order: Option<Vec<String>>,
+}
+
+/// A method of PS-DSF.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Method {
+    /// Every class filled in turn, accelerated where that is slow.
+    Sweep,
+    /// Algorithm I of the paper, step by step.
+    Algorithm1,
+    /// The linear Fisher market (time sharing).
+    Market,
+}
+
+impl Method {
+    /// As on the command line.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Sweep => "sweep",
+            Self::Algorithm1 => "algorithm-1",
+            Self::Market => "market",
+        }
+    }
 }
 
 impl Options {
@@ -77,6 +105,8 @@ impl Options {
             (OptionName::Reduce, self.reduce),
             (OptionName::Faces, self.faces),
             (OptionName::Digits, self.digits.is_some()),
+            (OptionName::Method, self.method.is_some()),
+            (OptionName::Order, self.order.is_some()),
         ];
         stated.into_iter().filter(|(_, is_stated)| *is_stated).map(|(name, _)| name).collect()
     }
@@ -97,6 +127,10 @@ pub enum OptionName {
     Faces,
     /// [`Options::digits`].
     Digits,
+    /// [`Options::method`].
+    Method,
+    /// [`Options::order`].
+    Order,
 }
 
 impl OptionName {
@@ -110,6 +144,8 @@ impl OptionName {
             Self::Reduce => "reduce",
             Self::Faces => "faces",
             Self::Digits => "digits",
+            Self::Method => "method",
+            Self::Order => "order",
         }
     }
 }
@@ -238,6 +274,16 @@ pub enum MechanismError {
         mechanism: &'static str,
         /// The option.
         option: OptionName,
+    },
+    /// An option has a value that does not go with the mechanism or the problem.
+    #[error("{mechanism} cannot take --{}: {why}", option.name())]
+    BadOption {
+        /// Its name.
+        mechanism: &'static str,
+        /// The option.
+        option: OptionName,
+        /// The reason.
+        why: String,
     },
     /// A solver failed or reached a limit.
     #[error("{mechanism}: {source}")]

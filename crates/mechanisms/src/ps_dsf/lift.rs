@@ -32,11 +32,7 @@ pub struct Lifted {
 ///
 /// # Errors
 /// What was tried and why the last try failed, in words.
-pub fn lift(
-    market: &Market<f64>,
-    exact: &Market<Rational>,
-    limit: &Point<f64>,
-) -> Result<Lifted, String> {
+pub fn lift(market: &Market<f64>, exact: &Market<Rational>, limit: &Point<f64>) -> Result<Lifted, String> {
     let mut why = String::new();
     let mut tried: Vec<Regime> = Vec::new();
     for nothing in NOTHING {
@@ -151,6 +147,9 @@ mod tests {
         }
         assert_eq!(simplest_near(0.0), 0);
         assert_eq!(simplest_near(-1.0), 0);
-        assert_eq!(simplest_between(Rational::from((3, 10)), Rational::from((4, 10))), Rational::from((1, 3)));
+        assert_eq!(
+            simplest_between(Rational::from((3, 10)), Rational::from((4, 10))),
+            Rational::from((1, 3))
+        );
     }
 }

@@ -77,7 +77,11 @@ impl<T: Scalar> System<T> {
                 _ => None,
             })
             .collect();
-        let mut left = Self { unknowns: kept.iter().map(|k| self.unknowns[*k]).collect(), rows: Vec::new(), ties: Vec::new() };
+        let mut left = Self {
+            unknowns: kept.iter().map(|k| self.unknowns[*k]).collect(),
+            rows: Vec::new(),
+            ties: Vec::new(),
+        };
         for ((entries, mut rhs), tie) in self.rows.into_iter().zip(self.ties) {
             if tie.is_some_and(|p| pinned_places.binary_search(&p).is_ok()) {
                 continue;
@@ -104,7 +108,8 @@ impl Regime {
     pub fn read(market: &Market<f64>, point: &Point<f64>, reading: Reading) -> Result<Self, usize> {
         let nothing = reading.nothing;
         let used = market.used(point);
-        let is_full: Vec<bool> = used.iter().zip(&market.capacity).map(|(u, c)| c - u <= nothing * c).collect();
+        let is_full: Vec<bool> =
+            used.iter().zip(&market.capacity).map(|(u, c)| c - u <= nothing * c).collect();
         let satisfied: Vec<bool> = (market.limits.iter().zip(&point.totals))
             .map(|(limit, total)| limit.is_some_and(|limit| limit - total <= nothing * limit))
             .collect();
@@ -153,7 +158,9 @@ impl Regime {
             }
         }
         regime.rows = (0..needed.len())
-            .filter(|row| needed[*row] || (reading.rows != Rows::Needed && is_full[*row] && levels[*row] > 0.0))
+            .filter(|row| {
+                needed[*row] || (reading.rows != Rows::Needed && is_full[*row] && levels[*row] > 0.0)
+            })
             .collect();
         if reading.rows == Rows::Touching {
             for (p, place) in market.places.iter().enumerate() {
@@ -259,7 +266,8 @@ impl Regime {
             Unknown::Tasks(p) => point.tasks[p] / point.totals[market.places[p].user],
         };
         order.sort_by(|a, b| size(*b).total_cmp(&size(*a)).then(a.cmp(b)));
-        let needs: Vec<bool> = (0..has_level.len()).map(|row| self.rows.binary_search(&row).is_ok()).collect();
+        let needs: Vec<bool> =
+            (0..has_level.len()).map(|row| self.rows.binary_search(&row).is_ok()).collect();
         for k in order {
             let Unknown::Tasks(p) = unknowns[k] else {
                 keep[k] = true;
@@ -312,9 +320,8 @@ impl Unknown {
             Self::Tasks(p) => point.tasks[p],
             Self::Level(row) => {
                 let class = market.rows_of_class.iter().position(|rows| rows.contains(&row)).unwrap_or(0);
-                let has_it = |p: &usize| {
-                    regime.bottleneck[*p] == Some(row) || regime.touching.contains(&(*p, row))
-                };
+                let has_it =
+                    |p: &usize| regime.bottleneck[*p] == Some(row) || regime.touching.contains(&(*p, row));
                 let having = market.of_class[class].clone().filter(has_it);
                 having.map(|p| market.level(point, p)).fold(0.0, f64::max)
             }

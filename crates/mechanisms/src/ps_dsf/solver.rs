@@ -31,9 +31,8 @@ impl Dense {
             *b /= size;
         }
         for k in 0..n {
-            let pivot = (k..n).max_by(|a, b| {
-                self.entries[a * n + k].abs().total_cmp(&self.entries[b * n + k].abs())
-            })?;
+            let pivot = (k..n)
+                .max_by(|a, b| self.entries[a * n + k].abs().total_cmp(&self.entries[b * n + k].abs()))?;
             if self.entries[pivot * n + k].abs() < 1e-13 {
                 return None;
             }

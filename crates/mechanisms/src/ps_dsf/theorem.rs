@@ -41,9 +41,8 @@ pub fn bottlenecks(market: &Market<Rational>, point: &Point<Rational>) -> Result
             found.push(None);
             continue;
         }
-        let is_bottleneck = |row: &usize| {
-            saturated[*row] && highest[*row].as_ref().is_none_or(|highest| highest <= level)
-        };
+        let is_bottleneck =
+            |row: &usize| saturated[*row] && highest[*row].as_ref().is_none_or(|highest| highest <= level);
         let row = place.usage.iter().map(|(row, _)| *row).find(is_bottleneck);
         found.push(Some(row.ok_or_else(|| {
             format!("user {} has no bottleneck on class {}", place.user + 1, place.class + 1)

@@ -146,7 +146,8 @@ pub fn spec(random: &mut Pcg64Mcg, shape: Shape) -> ProblemSpec {
     });
     let servers = servers.collect();
     let users = (0..n_users).map(|n| {
-        let allowed: Vec<String> = names.iter().filter(|_| !random.random_bool(shape.barred)).cloned().collect();
+        let allowed: Vec<String> =
+            names.iter().filter(|_| !random.random_bool(shape.barred)).cloned().collect();
         let on = |random: &mut Pcg64Mcg, name: &String| {
             random.random_bool(shape.on).then(|| (name.clone(), demand(random)))
         };
