@@ -87,7 +87,7 @@ pub struct Solve {
     /// feature `multiprecision`)
     #[arg(long, value_name = "D", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub digits: Option<u32>,
-    /// njc: also find all answers, as polytopes with their vertices; small problems
+    /// njc, ps-dsf: also find all answers, as polytopes with their vertices; small problems
     #[arg(long)]
     pub faces: bool,
     /// njc: first leave out what cannot matter (NJC, section 5.1); one server

@@ -135,3 +135,55 @@ fn answers_are_the_limits_of_long_plain_sweeps() {
     );
     assert!(differ.len() <= 2 && slow <= 2, "{differ:?} {slow}");
 }
+
+#[test]
+fn all_solutions_of_small_problems() {
+    let faces = Options { faces: true, ..Options::exact() };
+    let all =
+        |problem: &Problem| mechanism().allocate(problem, &faces).map(|found| found.findings.faces.unwrap());
+    if let Some(case) = case("psdsf.nonunique.2x2x2") {
+        let problem = golden_problem(&case["inputs"]);
+        let set = all(&problem).expect("small");
+        let total = |point: &Vec<Vec<(usize, Rational)>>, n: usize| -> Rational {
+            point[n].iter().map(|(_, x)| x).sum()
+        };
+        let ends = |n: usize| {
+            let totals = || set.extreme_points.iter().map(|point| total(point, n));
+            [totals().min().unwrap(), totals().max().unwrap()]
+        };
+        let rational = |p: i32, q: i32| Rational::from((p, q));
+        assert_eq!(ends(0), [rational(19, 9), rational(8, 3)]);
+        assert_eq!(ends(1), [rational(19, 6), rational(4, 1)]);
+        for id in ["fig1", "fig2"] {
+            let case = self::case(&format!("psdsf.{id}")).expect("a case");
+            let set = all(&golden_problem(&case["inputs"])).expect("small");
+            let expected = matrix(&case["expected"]["psdsf_rdm"]);
+            let totals: Vec<Rational> = expected.iter().map(|row| row.iter().sum()).collect();
+            for point in &set.extreme_points {
+                assert_eq!((0..totals.len()).map(|n| total(point, n)).collect::<Vec<_>>(), totals, "{id}");
+            }
+        }
+    }
+    // Every vertex is PS-DSF; what the sweep returns is one of the set where that is one point.
+    let (mut unique, mut too_large) = (0, 0);
+    for seed in 0..200 {
+        let shape = Shape { users: 3, classes: 2, resources: 2, ..SMALL };
+        let problem = problem(spec(&mut Pcg64Mcg::seed_from_u64(seed), shape));
+        let Ok(set) = all(&problem) else {
+            too_large += 1;
+            continue;
+        };
+        let found = exact(&problem).unwrap_or_else(|why| panic!("seed {seed}: {why}"));
+        assert!(!set.extreme_points.is_empty(), "seed {seed}");
+        for point in &set.extreme_points {
+            let allocation = Allocation { tasks: point.clone(), ..found.clone() };
+            theorem_1(&problem, &allocation).unwrap_or_else(|why| panic!("seed {seed}: {why}"));
+        }
+        if let [point] = set.extreme_points.as_slice() {
+            unique += 1;
+            assert_eq!(*point, found.tasks, "seed {seed}");
+        }
+    }
+    eprintln!("{unique} of 200 have one solution, {too_large} are too large");
+    assert!(unique >= 50 && too_large <= 20, "{unique} {too_large}");
+}

@@ -21,6 +21,7 @@ mod residual;
 mod scalar;
 mod settle;
 mod smooth;
+mod solutions;
 mod solver;
 mod sweep;
 mod tdm;
@@ -61,12 +62,20 @@ impl Mechanism for PsDsf {
     }
 
     fn options(&self) -> &'static [OptionName] {
-        &[OptionName::Method, OptionName::Order]
+        &[OptionName::Method, OptionName::Order, OptionName::Faces]
     }
 
     fn allocate(&self, problem: &Problem, options: &Options) -> Result<Outcome, MechanismError> {
         let constraints = Constraints::new(problem, Sharing::Rdm);
         let order = order(INFO.id, problem, options)?;
+        if options.faces {
+            let market = Market::<Rational>::new(&constraints);
+            let faces = solutions::enumerate(&market, &solutions::Limits::default())
+                .map_err(|source| MechanismError::Solver { mechanism: INFO.id, source })?;
+            let mut outcome = self.allocate(problem, &Options { faces: false, ..options.clone() })?;
+            outcome.findings.faces = Some(faces);
+            return Ok(outcome);
+        }
         match options.method {
             None | Some(Method::Sweep) => by_sweeps(&constraints, &INFO, order, options.arithmetic),
             Some(Method::Algorithm1) => by_algorithm_1(&constraints, &order, options.arithmetic),
