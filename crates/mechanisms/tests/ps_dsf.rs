@@ -187,3 +187,67 @@ fn all_solutions_of_small_problems() {
     eprintln!("{unique} of 200 have one solution, {too_large} are too large");
     assert!(unique >= 50 && too_large <= 20, "{unique} {too_large}");
 }
+
+fn totals(spec: ProblemSpec) -> Vec<f64> {
+    let problem = problem(spec);
+    let found = exact(&problem).unwrap_or_else(|why| panic!("{why}"));
+    found.totals().iter().map(to_f64).collect()
+}
+
+/// What does not change the problem does not change the answer. Where the set of solutions is a
+/// continuum its member is near the limit of floating-point sweeps, so that equal means near here.
+#[test]
+fn scales_and_names_change_nothing() {
+    let near = |what: &str, seed: u64, a: &[f64], b: &[f64]| {
+        for (a, b) in a.iter().zip(b) {
+            assert!((a - b).abs() <= 1e-6 * a.abs().max(1e-9), "{what}, seed {seed}: {a} {b}");
+        }
+    };
+    for seed in 0..500 {
+        let spec = spec(&mut Pcg64Mcg::seed_from_u64(seed), SMALL);
+        let before = totals(spec.clone());
+        let scale = |list: &mut Vec<(String, Rational)>, factor: u32, only: Option<&str>| {
+            for (name, value) in list {
+                if only.is_none_or(|only| only == name) {
+                    *value *= factor;
+                }
+            }
+        };
+        // A user's tasks three times as large: a third of them.
+        let mut larger = spec.clone();
+        let user = &mut larger.users[0];
+        scale(&mut user.demand, 3, None);
+        user.demand_on.iter_mut().for_each(|(_, demand)| scale(demand, 3, None));
+        user.gamma.iter_mut().for_each(|(_, gamma)| *gamma /= 3);
+        user.tasks.iter_mut().for_each(|tasks| *tasks /= 3);
+        let mut after = totals(larger);
+        after[0] *= 3.0;
+        near("demands of a user", seed, &before, &after);
+        // A resource in another unit, and all weights.
+        let mut unit = spec.clone();
+        unit.servers.iter_mut().for_each(|server| scale(&mut server.capacity, 7, Some("r0")));
+        for user in &mut unit.users {
+            scale(&mut user.demand, 7, Some("r0"));
+            user.demand_on.iter_mut().for_each(|(_, demand)| scale(demand, 7, Some("r0")));
+            user.weight.iter_mut().for_each(|weight| *weight *= 5);
+        }
+        near("unit and weights", seed, &before, &totals(unit));
+        let mut turned = spec.clone();
+        turned.users.reverse();
+        let mut after = totals(turned);
+        after.reverse();
+        near("order of users", seed, &before, &after);
+    }
+}
+
+/// Plain sweeps go round in circles on this one; the answer comes from damped ones.
+#[test]
+fn a_cycle_of_the_sweep() {
+    let problem = problem(spec(&mut Pcg64Mcg::seed_from_u64(19_764), SMALL));
+    let plain = float::Settings { plain: true, ..float::Settings::default() };
+    let swept = float::solve(&float::constraints(&problem), &plain);
+    assert!(swept.status == Status::Limit && swept.residual > 1e-2, "{swept:?}");
+    let found = float::solve(&float::constraints(&problem), &float::Settings::default());
+    assert!(found.status == Status::Solved && found.way != float::Way::Sweeps);
+    exact(&problem).expect("an exact answer all the same");
+}
