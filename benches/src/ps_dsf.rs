@@ -148,5 +148,27 @@ pub fn run(settings: &Settings) -> Result<String, String> {
             format!("{identified} of {}", settings.seeds),
         ]);
     }
-    Ok(markdown(&head, &rows, 1))
+    Ok(markdown(&head, &rows, 1) + "\n" + &time_shared(settings)?)
+}
+
+/// The time-shared form: 100 random classes, exact.
+fn time_shared(settings: &Settings) -> Result<String, String> {
+    let mechanism = registry::find("ps-dsf-tdm").ok_or("there is no ps-dsf-tdm")?;
+    let mut rows = Vec::new();
+    for &n_users in &settings.users {
+        let (mut float_times, mut exact_times) = (Vec::new(), Vec::new());
+        for seed in 1..=settings.seeds {
+            let problem = general(100, 3, n_users, seed, Tasks::Finite).map_err(|error| error.to_string())?;
+            for (options, times) in
+                [(Options::float(), &mut float_times), (Options::exact(), &mut exact_times)]
+            {
+                let start = Instant::now();
+                mechanism.allocate(&problem, &options).map_err(|error| error.to_string())?;
+                times.push(start.elapsed().as_secs_f64());
+            }
+        }
+        let time = |times: &[f64]| median(times).map_or_else(String::new, seconds);
+        rows.push(vec![format!("{n_users} x 100"), time(&float_times), time(&exact_times)]);
+    }
+    Ok(markdown(&["users x classes, time-shared", "float", "exact"], &rows, 1))
 }

@@ -71,7 +71,7 @@ pub struct Solve {
     /// Problem file (JSON)
     pub problem: PathBuf,
     /// Mechanism by name: drf, drfh (c-drfh), cdrf, tsf, asset, per-server-drf, generic, utilitarian,
-    /// proportional, alpha, njc, ps-dsf-tdm, fill, slots
+    /// proportional, alpha, njc, ps-dsf, ps-dsf-tdm, fill, slots
     #[arg(long, short)]
     pub mechanism: String,
     /// alpha: the exponent, positive; 1 is proportional fairness, large is close to max-min
@@ -87,7 +87,7 @@ pub struct Solve {
     /// feature `multiprecision`)
     #[arg(long, value_name = "D", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub digits: Option<u32>,
-    /// njc: also find all answers, as polytopes with their vertices; small problems
+    /// njc, ps-dsf: also find all answers, as polytopes with their vertices; small problems
     #[arg(long)]
     pub faces: bool,
     /// njc: first leave out what cannot matter (NJC, section 5.1); one server
@@ -95,6 +95,13 @@ pub struct Solve {
     pub reduce: bool,
     #[command(flatten)]
     pub filling: Filling,
+    /// ps-dsf: sweep (default) or algorithm-1; ps-dsf-tdm: market (default) or sweep
+    #[arg(long, value_name = "METHOD", value_enum)]
+    pub method: Option<Method>,
+    /// ps-dsf, ps-dsf-tdm with --method sweep: server classes in the order in which they are swept,
+    /// separated by commas; those that are not named follow in the order of the file
+    #[arg(long, value_name = "SERVERS", value_delimiter = ',')]
+    pub order: Option<Vec<String>>,
     /// Solve in rational arithmetic: an exact optimum, or an error
     #[arg(long)]
     pub exact: bool,
@@ -167,6 +174,18 @@ pub enum Ties {
     High,
     /// One at random
     Random,
+}
+
+/// Methods of PS-DSF.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Method {
+    /// Every server class filled in turn until nothing changes, accelerated where that is slow
+    Sweep,
+    /// Algorithm I of the paper, step by step; it often only approaches its limit
+    #[value(name = "algorithm-1")]
+    Algorithm1,
+    /// The linear Fisher market
+    Market,
 }
 
 /// What `solve --select` prefers.

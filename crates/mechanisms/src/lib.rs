@@ -32,5 +32,5 @@ mod utilitarian;
 
 pub use certify::{Examination, Request, certify};
 pub use mechanism::{
-    Bound, Findings, Info, Mechanism, MechanismError, OptionName, Options, Outcome, Selected, Status,
+    Bound, Findings, Info, Mechanism, MechanismError, Method, OptionName, Options, Outcome, Selected, Status,
 };

@@ -70,6 +70,34 @@ pub struct Options {
     pub slots: Option<u64>,
     /// Seed of everything random.
     pub seed: u64,
+    /// Which of several methods to use.
+    pub method: Option<Method>,
+    /// Names of server classes in the order in which they are swept; those that are not named follow
+    /// in the order of the problem.
+    pub order: Option<Vec<String>>,
+}
+
+/// A method of PS-DSF.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Method {
+    /// Every class filled in turn, accelerated where that is slow.
+    Sweep,
+    /// Algorithm I of the paper, step by step.
+    Algorithm1,
+    /// The linear Fisher market (time sharing).
+    Market,
+}
+
+impl Method {
+    /// As on the command line.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Sweep => "sweep",
+            Self::Algorithm1 => "algorithm-1",
+            Self::Market => "market",
+        }
+    }
 }
 
 impl Options {
@@ -102,6 +130,8 @@ impl Options {
             (OptionName::Step, self.step.is_some()),
             (OptionName::Ideal, self.ideal),
             (OptionName::Slots, self.slots.is_some()),
+            (OptionName::Method, self.method.is_some()),
+            (OptionName::Order, self.order.is_some()),
         ];
         stated.into_iter().filter(|(_, is_stated)| *is_stated).map(|(name, _)| name).collect()
     }
@@ -136,6 +166,10 @@ pub enum OptionName {
     Ideal,
     /// [`Options::slots`].
     Slots,
+    /// [`Options::method`].
+    Method,
+    /// [`Options::order`].
+    Order,
 }
 
 impl OptionName {
@@ -156,6 +190,8 @@ impl OptionName {
             Self::Step => "step",
             Self::Ideal => "ideal",
             Self::Slots => "slots",
+            Self::Method => "method",
+            Self::Order => "order",
         }
     }
 }

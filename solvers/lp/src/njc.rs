@@ -21,7 +21,7 @@ mod goal;
 mod market;
 mod polytope;
 mod select;
-mod vertices;
+pub mod vertices;
 
 pub use best::{Best, best_above};
 pub use face::{Face, FaceError, Witness};

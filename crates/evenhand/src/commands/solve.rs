@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use evenhand::lp::njc::Goal;
-use evenhand::mechanisms::{Mechanism, Options, Status};
+use evenhand::mechanisms::{Mechanism, Method, Options, Status};
 use evenhand::problem::Arithmetic;
 use evenhand::problem::format::AllocationDocument;
 use evenhand::report;
@@ -56,6 +56,14 @@ fn goal(named: arguments::Goal) -> Goal {
     }
 }
 
+fn method(named: arguments::Method) -> Method {
+    match named {
+        arguments::Method::Sweep => Method::Sweep,
+        arguments::Method::Algorithm1 => Method::Algorithm1,
+        arguments::Method::Market => Method::Market,
+    }
+}
+
 fn options(call: &Solve, common: &Common, mechanism: &dyn Mechanism) -> Result<Options, Failure> {
     let options = Options {
         arithmetic: if call.exact { Arithmetic::Exact } else { Arithmetic::Float },
@@ -73,6 +81,8 @@ fn options(call: &Solve, common: &Common, mechanism: &dyn Mechanism) -> Result<O
         ideal: call.filling.ideal,
         slots: call.filling.slots,
         seed: common.seed,
+        method: call.method.map(method),
+        order: call.order.clone(),
     };
     match options.stated().into_iter().find(|option| !mechanism.options().contains(option)) {
         None => Ok(options),

@@ -70,6 +70,22 @@ pub fn solve(constraints: &Constraints<'_>, settings: &Settings) -> Solution {
     solution
 }
 
+/// The violation of Theorem 1 by tasks `(class, x_ni)` of every user: the largest over all users of
+/// what they lack of their task limit, as a part of it, or if that is more the largest over the
+/// classes of the least `v` such that of some resource that the user demands there at most the part
+/// `v` is free or held by users whose level exceeds `1 + v` times its own; and the largest part by
+/// which a row or a limit is overfilled. Entries where a user cannot run are ignored.
+#[must_use]
+pub fn residual(constraints: &Constraints<'_>, tasks: &[Vec<(usize, f64)>]) -> f64 {
+    let market = Market::<f64>::new(constraints);
+    let on = |place: &super::market::Place<f64>| {
+        let list = tasks.get(place.user).into_iter().flatten();
+        list.filter(|(class, _)| *class == place.class).map(|(_, x)| x).sum()
+    };
+    let by_place = market.places.iter().map(on).collect();
+    super::residual::residual(&market, &market.point(by_place))
+}
+
 /// [`solve`] for a market; the point is by place, and the solution's tasks are left out.
 pub(super) fn find(market: &Market<f64>, settings: &Settings) -> (Point<f64>, Solution) {
     let order = complete(&settings.order, market.n_classes());
@@ -107,12 +123,13 @@ pub(super) fn find(market: &Market<f64>, settings: &Settings) -> (Point<f64>, So
             solution.status = Status::Solved;
         }
     };
-    let settled = settle(market, &order, first_point, settings.tolerance, 60);
+    let settled = settle(market, &order, first_point, settings.tolerance, 20);
     solution.sweeps += settled.sweeps;
     solution.steps = settled.jumps;
     improve(settled.point, settled.residual, Way::OtherSweeps, &mut solution);
     if solution.status == Status::Limit
-        && let Some(landing) = smooth::follow(market, settings.tolerance) {
+        && let Some(landing) = smooth::follow(market, settings.tolerance)
+    {
         solution.steps += landing.steps;
         improve(landing.point.clone(), landing.residual, Way::Path, &mut solution);
         if solution.status == Status::Limit {

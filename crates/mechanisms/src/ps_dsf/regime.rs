@@ -77,7 +77,11 @@ impl<T: Scalar> System<T> {
                 _ => None,
             })
             .collect();
-        let mut left = Self { unknowns: kept.iter().map(|k| self.unknowns[*k]).collect(), rows: Vec::new(), ties: Vec::new() };
+        let mut left = Self {
+            unknowns: kept.iter().map(|k| self.unknowns[*k]).collect(),
+            rows: Vec::new(),
+            ties: Vec::new(),
+        };
         for ((entries, mut rhs), tie) in self.rows.into_iter().zip(self.ties) {
             if tie.is_some_and(|p| pinned_places.binary_search(&p).is_ok()) {
                 continue;
@@ -262,7 +266,8 @@ impl Regime {
             Unknown::Tasks(p) => point.tasks[p] / point.totals[market.places[p].user],
         };
         order.sort_by(|a, b| size(*b).total_cmp(&size(*a)).then(a.cmp(b)));
-        let needs: Vec<bool> = (0..has_level.len()).map(|row| self.rows.binary_search(&row).is_ok()).collect();
+        let needs: Vec<bool> =
+            (0..has_level.len()).map(|row| self.rows.binary_search(&row).is_ok()).collect();
         for k in order {
             let Unknown::Tasks(p) = unknowns[k] else {
                 keep[k] = true;

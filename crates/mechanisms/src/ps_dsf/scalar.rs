@@ -21,8 +21,8 @@ pub trait Scalar: Clone + Debug + PartialEq + PartialOrd {
     fn times(&self, other: &Self) -> Self;
     /// `self / other`; `other` is not 0.
     fn over(&self, other: &Self) -> Self;
-    /// A double near it.
-    fn to_double(&self) -> f64;
+    /// Length of the number, 0 where all are equally long.
+    fn bits(&self) -> usize;
     /// Equal: exactly, or but for `tolerance` of the larger one.
     fn same(&self, other: &Self, tolerance: f64) -> bool;
 
@@ -61,8 +61,8 @@ impl Scalar for f64 {
     fn over(&self, other: &Self) -> Self {
         self / other
     }
-    fn to_double(&self) -> f64 {
-        *self
+    fn bits(&self) -> usize {
+        0
     }
     fn same(&self, other: &Self, tolerance: f64) -> bool {
         (self - other).abs() <= tolerance * self.abs().max(other.abs())
@@ -88,8 +88,8 @@ impl Scalar for Rational {
     fn over(&self, other: &Self) -> Self {
         Self::from(self / other)
     }
-    fn to_double(&self) -> f64 {
-        near(self)
+    fn bits(&self) -> usize {
+        (self.numer().significant_bits() + self.denom().significant_bits()) as usize
     }
     fn same(&self, other: &Self, _tolerance: f64) -> bool {
         self == other

@@ -32,7 +32,13 @@ pub struct Settled {
 }
 
 /// Jumps and sweeps from `point` until the residual is within `tolerance`, at most `rounds` times.
-pub fn settle(market: &Market<f64>, order: &[usize], point: Point<f64>, tolerance: f64, rounds: usize) -> Settled {
+pub fn settle(
+    market: &Market<f64>,
+    order: &[usize],
+    point: Point<f64>,
+    tolerance: f64,
+    rounds: usize,
+) -> Settled {
     let mut now = Settled { residual: residual(market, &point), point, sweeps: 0, jumps: 0 };
     let mut patience = SWEEPS;
     for _ in 0..rounds {
@@ -65,7 +71,7 @@ pub fn settle(market: &Market<f64>, order: &[usize], point: Point<f64>, toleranc
                 (0..patience).for_each(|_| sweep(market, order, &mut now.point));
                 now.sweeps += patience;
                 now.residual = residual(market, &now.point);
-                patience = (patience * 2).min(64);
+                patience = (patience * 2).min(32);
             }
         }
         if now.residual <= tolerance {

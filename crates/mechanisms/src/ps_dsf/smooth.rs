@@ -138,7 +138,11 @@ pub fn follow(market: &Market<f64>, tolerance: f64) -> Option<Landing> {
         if let Some((sharpness, there)) = &last {
             let (t0, t1, t2) = (1.0 / sharpness, 1.0 / path.sharpness, 1.0 / (path.sharpness * growth));
             let ahead = (t1 - t2) / (t0 - t1);
-            prices.iter_mut().zip(there).filter(|(v, _)| v.is_finite()).for_each(|(v, was)| *v += (*v - was) * ahead);
+            prices
+                .iter_mut()
+                .zip(there)
+                .filter(|(v, _)| v.is_finite())
+                .for_each(|(v, was)| *v += (*v - was) * ahead);
         }
         last = Some((path.sharpness, now));
         path.sharpness *= growth;
@@ -161,7 +165,9 @@ impl Path<'_> {
         }
         // Users run on one class each, more or less, not on all.
         let n_classes = self.market.n_classes().max(1) as f64;
-        load.into_iter().map(|load| if load > 0.0 { (load / n_classes).ln() } else { f64::NEG_INFINITY }).collect()
+        load.into_iter()
+            .map(|load| if load > 0.0 { (load / n_classes).ln() } else { f64::NEG_INFINITY })
+            .collect()
     }
 
     fn respond(&self, prices: &[f64]) -> Response {
@@ -210,7 +216,8 @@ impl Path<'_> {
             for &p in places {
                 response.share[p] /= sum;
                 for (row, d) in &market.places[p].usage {
-                    response.fill[*row] += d * response.share[p] * response.total[user] / market.capacity[*row];
+                    response.fill[*row] +=
+                        d * response.share[p] * response.total[user] / market.capacity[*row];
                 }
             }
         }
@@ -224,9 +231,7 @@ impl Path<'_> {
     fn correct(&self, prices: &mut Vec<f64>, steps: &mut usize) -> Option<()> {
         let rows: Vec<usize> = (0..prices.len()).filter(|row| prices[*row].is_finite()).collect();
         let mut response = self.respond(prices);
-        let norm = |response: &Response| {
-            rows.iter().map(|row| response.fill[*row].ln().powi(2)).sum::<f64>()
-        };
+        let norm = |response: &Response| rows.iter().map(|row| response.fill[*row].ln().powi(2)).sum::<f64>();
         let mut size = norm(&response);
         for _ in 0..STEPS {
             if size <= 1e-4 * rows.len() as f64 {

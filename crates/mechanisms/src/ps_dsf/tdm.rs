@@ -3,19 +3,23 @@
 //! Theorem 2 of PS-DSF is the optimality condition of `sum_n w_n log x_n` under the time constraints
 //! (THEORY, fact 5), with finite tasks as limits. `x_n` is unique and rational, the placement is not
 //! unique.
+//!
+//! `--method sweep` is the paper's simplified algorithm (footnote 4): every class filled in turn. With
+//! unlimited tasks it is block coordinate ascent of the same sum and ends with the same totals; with
+//! task limits it ends at a point of Theorem 2, which depends on the order of the classes.
 
 use evenhand_exact::{Axiom, Parameters};
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Sharing};
 
 use crate::fair_sum;
 use crate::fisher;
-use crate::mechanism::{Findings, Info, Mechanism, MechanismError, Options, Outcome};
+use crate::mechanism::{Findings, Info, Mechanism, MechanismError, Method, OptionName, Options, Outcome};
 use crate::{proportional, rounding};
 
 /// PS-DSF on time-shared servers.
 pub struct PsDsfTdm;
 
-static INFO: Info = Info {
+pub(super) static INFO: Info = Info {
     id: "ps-dsf-tdm",
     aliases: &[],
     title: "PS-DSF, servers shared by time",
@@ -33,8 +37,22 @@ impl Mechanism for PsDsfTdm {
         Ok(())
     }
 
+    fn options(&self) -> &'static [OptionName] {
+        &[OptionName::Method, OptionName::Order]
+    }
+
     fn allocate(&self, problem: &Problem, options: &Options) -> Result<Outcome, MechanismError> {
         let constraints = Constraints::new(problem, Sharing::Tdm);
+        let order = super::order(INFO.id, problem, options)?;
+        match options.method {
+            Some(Method::Sweep) => return super::by_sweeps(&constraints, &INFO, order, options.arithmetic),
+            Some(method @ Method::Algorithm1) => return Err(super::no_method(INFO.id, method)),
+            None | Some(Method::Market) if options.order.is_some() => {
+                let why = "only --method sweep has an order".to_owned();
+                return Err(MechanismError::BadOption { mechanism: INFO.id, option: OptionName::Order, why });
+            }
+            None | Some(Method::Market) => {}
+        }
         let point = fair_sum::maximise(&constraints, 1.0, None)
             .map_err(|source| MechanismError::Continuous { mechanism: INFO.id, source })?;
         let allocation = |tasks| Allocation {

@@ -8,15 +8,22 @@ use rug::{Integer, Rational};
 use crate::error::LpError;
 
 /// `{y >= 0 : a y <= b or a y = b}`, bounded.
+#[derive(Debug, Clone)]
 pub struct System {
+    /// Number of `y`.
     pub n_columns: usize,
+    /// All constraints but `y >= 0`.
     pub constraints: Vec<Constraint>,
 }
 
 /// `sum of (coefficient * y) <= rhs`, or `=`.
+#[derive(Debug, Clone)]
 pub struct Constraint {
+    /// `(column, coefficient)`, no column twice.
     pub entries: Vec<(usize, Rational)>,
+    /// Right-hand side.
     pub rhs: Rational,
+    /// Whether it is an equation.
     pub is_equation: bool,
 }
 
@@ -32,6 +39,9 @@ const MOST_CONSTRAINTS: usize = 128;
 
 impl System {
     /// The vertices, in ascending order.
+    ///
+    /// # Errors
+    /// [`LpError::Budget`]: more constraints than fit into 128 bits, or more than `max_rays` rays.
     pub fn vertices(&self, max_rays: usize) -> Result<Vec<Vec<Rational>>, LpError> {
         let n = self.n_columns + 1;
         if n + self.constraints.len() >= MOST_CONSTRAINTS {

@@ -1,0 +1,192 @@
+//! Algorithm I of PS-DSF, step by step (section III-C).
+//!
+//! It starts from DRF on every class alone and repeats rounds over the classes: the users of the
+//! least level are raised by what the users of the highest level release of the full resources that
+//! hold them, a part `beta` of it. Two repairs are needed: a resource that none of the remaining users
+//! holds counts as their bottleneck as well, and a user that is chosen for two resources is released
+//! once. It often approaches its limit for ever, in exact arithmetic in about half of random
+//! instances, so that there are limits. Unlimited tasks only, as in the paper.
+
+use std::ops::ControlFlow;
+
+use super::filling::filled;
+use super::market::{Market, Point};
+use super::scalar::Scalar;
+
+/// Where the algorithm stops without an answer.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Limits {
+    /// Rounds over all classes.
+    pub rounds: usize,
+    /// Updates of one class in one round.
+    pub updates: usize,
+    /// Bits of a number.
+    pub bits: usize,
+    /// Relative difference at which doubles count as equal; without a meaning for rationals.
+    pub tolerance: f64,
+}
+
+/// How the algorithm ended.
+#[derive(Debug, Clone)]
+pub struct Ended<T> {
+    /// The last point.
+    pub point: Point<T>,
+    /// Rounds.
+    pub rounds: usize,
+    /// Whether the last round changed nothing.
+    pub converged: bool,
+}
+
+/// Runs Algorithm I on `market`, whose users have no task limits; the classes in `order`.
+pub fn run<T: Scalar>(market: &Market<T>, order: &[usize], limits: &Limits) -> Ended<T> {
+    let mut tasks = Vec::with_capacity(market.places.len());
+    for class in 0..market.n_classes() {
+        tasks.extend(filled(market, class, &vec![T::zero(); market.of_class[class].len()]));
+    }
+    let mut ended = Ended { point: market.point(tasks), rounds: 0, converged: false };
+    while ended.rounds < limits.rounds && !ended.converged {
+        ended.rounds += 1;
+        let mut changed = false;
+        for &class in order {
+            match Server::new(market, class, limits).proceed(&mut ended.point) {
+                ControlFlow::Continue(updates) => changed |= updates > 0,
+                ControlFlow::Break(()) => return ended,
+            }
+        }
+        ended.converged = !changed;
+    }
+    ended
+}
+
+/// One class while its procedure runs.
+struct Server<'a, T> {
+    market: &'a Market<T>,
+    class: usize,
+    limits: &'a Limits,
+    /// Places without a bottleneck so far.
+    rest: Vec<usize>,
+}
+
+impl<'a, T: Scalar> Server<'a, T> {
+    fn new(market: &'a Market<T>, class: usize, limits: &'a Limits) -> Self {
+        Self { market, class, limits, rest: market.of_class[class].clone().collect() }
+    }
+
+    /// The server procedure: the number of updates, or a limit.
+    fn proceed(&mut self, point: &mut Point<T>) -> ControlFlow<(), usize> {
+        let mut updates = 0;
+        while let Some(least) = self.rest.iter().map(|p| self.market.level(point, *p)).min_by(T::order) {
+            let same = |a: &T| a.same(&least, self.limits.tolerance);
+            let lowest: Vec<usize> =
+                self.rest.iter().copied().filter(|p| same(&self.market.level(point, *p))).collect();
+            let free = self.free(point);
+            let holding = |row: &usize| lowest.iter().any(|p| self.uses(*p, *row).is_some());
+            let rows = self.market.rows_of_class[self.class].clone();
+            let first = rows.start;
+            let full: Vec<usize> =
+                rows.filter(|row| self.is_full(&free[row - first], *row)).filter(holding).collect();
+            let highest = |row: usize| {
+                let holds = |p: &&usize| point.tasks[**p].is_positive() && self.uses(**p, row).is_some();
+                let holders = self.rest.iter().filter(holds);
+                holders
+                    .max_by(|a, b| self.market.level(point, **a).order(&self.market.level(point, **b)))
+                    .copied()
+            };
+            let is_bottleneck =
+                |row: &&usize| highest(**row).is_none_or(|p| same(&self.market.level(point, p)));
+            if let Some(&row) = full.iter().find(|row| is_bottleneck(row)) {
+                let market = self.market;
+                self.rest.retain(|p| market.places[*p].usage.iter().all(|(other, _)| *other != row));
+                continue;
+            }
+            let mut released: Vec<usize> = full.iter().filter_map(|row| highest(*row)).collect();
+            released.sort_unstable();
+            released.dedup();
+            updates += 1;
+            let is_short = self.update(point, &least, &lowest, &released, free);
+            if updates > self.limits.updates || !is_short {
+                return ControlFlow::Break(());
+            }
+        }
+        ControlFlow::Continue(updates)
+    }
+
+    fn uses(&self, p: usize, row: usize) -> Option<&T> {
+        self.market.places[p].usage.iter().find(|(other, _)| *other == row).map(|(_, d)| d)
+    }
+
+    /// What is free of every row of the class.
+    fn free(&self, point: &Point<T>) -> Vec<T> {
+        let rows = self.market.rows_of_class[self.class].clone();
+        let mut free = self.market.capacity[rows.clone()].to_vec();
+        for p in self.market.of_class[self.class].clone() {
+            for (row, d) in &self.market.places[p].usage {
+                let free = &mut free[row - rows.start];
+                *free = free.minus(&d.times(&point.tasks[p]));
+            }
+        }
+        free
+    }
+
+    fn is_full(&self, free: &T, row: usize) -> bool {
+        let capacity = &self.market.capacity[row];
+        capacity.minus(free).same(capacity, self.limits.tolerance)
+    }
+
+    /// The paper's subroutine Update-Allocation; false when the numbers have become too long.
+    fn update(
+        &self,
+        point: &mut Point<T>,
+        least: &T,
+        lowest: &[usize],
+        released: &[usize],
+        mut free: Vec<T>,
+    ) -> bool {
+        let first = self.market.rows_of_class[self.class].start;
+        for &p in released {
+            for (row, d) in &self.market.places[p].usage {
+                free[row - first].add_product(d, &point.tasks[p]);
+            }
+        }
+        let mut growth = vec![T::zero(); free.len()];
+        for &p in lowest {
+            let place = &self.market.places[p];
+            for (row, d) in &place.usage {
+                growth[row - first].add_product(d, &place.pace);
+            }
+        }
+        let possible = free.iter().zip(&growth).filter(|(_, growth)| growth.is_positive());
+        let Some(most) = possible.map(|(free, growth)| free.over(growth)).min_by(T::order) else {
+            return false;
+        };
+        let mut part: Option<T> = None;
+        for &p in released {
+            let lost = point.tasks[p].over(&self.market.places[p].pace);
+            let room = self.market.level(point, p).minus(least).over(&most.plus(&lost));
+            if part.as_ref().is_none_or(|part| room < *part) {
+                part = Some(room);
+            }
+        }
+        // At most 1, which is so when both sides meet later.
+        let part = part.filter(|part| part.minus(&part.times(part)).is_positive());
+        let raise = part.as_ref().map_or_else(|| most.clone(), |part| part.times(&most));
+        for &p in lowest {
+            let more = self.market.places[p].pace.times(&raise);
+            self.change(point, p, point.tasks[p].plus(&more));
+        }
+        for &p in released {
+            let kept = match &part {
+                Some(part) => point.tasks[p].minus(&part.times(&point.tasks[p])),
+                None => T::zero(),
+            };
+            self.change(point, p, kept);
+        }
+        lowest.iter().chain(released).all(|p| point.tasks[*p].bits() <= self.limits.bits)
+    }
+
+    fn change(&self, point: &mut Point<T>, p: usize, tasks: T) {
+        let total = &mut point.totals[self.market.places[p].user];
+        *total = total.minus(&point.tasks[p]).plus(&tasks);
+        point.tasks[p] = tasks;
+    }
+}

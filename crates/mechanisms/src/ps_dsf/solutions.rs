@@ -1,0 +1,218 @@
+//! All PS-DSF allocations of a small problem, as exact polytopes with their vertices.
+//!
+//! Choose for every user whether it has all its tasks; else for every class on which it can run a
+//! bottleneck there, and for every place whether the user runs there. With these choices Theorem 1 is
+//! linear: the bottlenecks are full, and whoever runs where somebody is blocked by a resource that it
+//! demands too has at most the level of the blocked one. The choices are searched place by place,
+//! with an exact linear programme at every step, and the polytopes within others are dropped.
+
+use evenhand_lp::LpError;
+use evenhand_lp::exact_lp::{ExactColumn, ExactLp, Feasibility, Sense, Variable};
+use evenhand_lp::njc::vertices::{Constraint, System, dimension};
+use evenhand_lp::njc::{Face, NjcSet, Polytope, Tasks};
+use evenhand_problem::Rational;
+
+use super::market::Market;
+
+/// Limits of the search.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Partial and complete choices that may be looked at.
+    pub choices: usize,
+    /// Rays of one polytope.
+    pub rays: usize,
+    /// Pivots of one linear programme.
+    pub pivots: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { choices: 20_000, rays: 20_000, pivots: 10_000 }
+    }
+}
+
+/// What is chosen at a place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Choice {
+    /// Whether the user may run there.
+    runs: bool,
+    /// What blocks it there; `None`: it has all its tasks.
+    bottleneck: Option<usize>,
+}
+
+struct Search<'a> {
+    market: &'a Market<Rational>,
+    limits: &'a Limits,
+    /// Places by user, so that a user's choices come together.
+    order: Vec<usize>,
+    choices: Vec<Option<Choice>>,
+    count: usize,
+    found: Vec<(Vec<Vec<Rational>>, Vec<Constraint>, Vec<usize>)>,
+}
+
+/// All PS-DSF allocations; `bottlenecks` of a face are the rows that are chosen.
+///
+/// # Errors
+/// [`LpError::Budget`] when the limits do not suffice; there is no partial answer.
+pub fn enumerate(market: &Market<Rational>, limits: &Limits) -> Result<NjcSet, LpError> {
+    let mut search = Search {
+        market,
+        limits,
+        order: market.of_user.iter().flatten().copied().collect(),
+        choices: vec![None; market.places.len()],
+        count: 0,
+        found: Vec::new(),
+    };
+    search.visit(0, &[])?;
+    let mut found = search.found;
+    found.sort_by_key(|(points, _, _)| std::cmp::Reverse(dimension(points)));
+    let mut kept: Vec<(Vec<Vec<Rational>>, Vec<Constraint>, Vec<usize>)> = Vec::new();
+    for (points, constraints, rows) in found {
+        let within = |other: &[Constraint]| points.iter().all(|point| other.iter().all(|c| holds(c, point)));
+        if !kept.iter().any(|(_, other, _)| within(other)) {
+            kept.push((points, constraints, rows));
+        }
+    }
+    let mut points: Vec<Vec<Rational>> = kept.iter().flat_map(|(points, _, _)| points.clone()).collect();
+    points.sort();
+    points.dedup();
+    let polytopes = kept.into_iter().map(|(points, _, bottlenecks)| Polytope {
+        dimension: dimension(&points),
+        vertices: points.iter().map(|point| tasks(market, point)).collect(),
+        face: Face { bottlenecks, witnesses: vec![None; market.n_users()] },
+    });
+    let polytopes = polytopes.collect();
+    let extreme_points = points.iter().map(|point| tasks(market, point)).collect();
+    Ok(NjcSet { polytopes, extreme_points, choices: search.count })
+}
+
+impl Search<'_> {
+    fn visit(&mut self, depth: usize, basis: &[Variable]) -> Result<(), LpError> {
+        self.count += 1;
+        if self.count > self.limits.choices {
+            return Err(LpError::Budget { what: "choices of bottlenecks", limit: self.limits.choices });
+        }
+        let constraints = self.constraints();
+        let Some(basis) = self.feasible(&constraints, basis)? else { return Ok(()) };
+        let Some(&p) = self.order.get(depth) else {
+            let system = System { n_columns: self.choices.len(), constraints };
+            let points = system.vertices(self.limits.rays)?;
+            if !points.is_empty() {
+                let mut rows: Vec<usize> =
+                    self.choices.iter().flatten().filter_map(|choice| choice.bottleneck).collect();
+                rows.sort_unstable();
+                rows.dedup();
+                self.found.push((points, system.constraints, rows));
+            }
+            return Ok(());
+        };
+        let user = self.market.places[p].user;
+        let first = self.market.of_user[user].first() == Some(&p);
+        let before = self.market.of_user[user].first().and_then(|q| self.choices[*q]);
+        let is_satisfied = before.is_some_and(|choice| choice.bottleneck.is_none());
+        let may_be_satisfied = self.market.limits[user].is_some() && (first || is_satisfied);
+        let mut bottlenecks: Vec<Option<usize>> = Vec::new();
+        if may_be_satisfied {
+            bottlenecks.push(None);
+        }
+        if first || !is_satisfied {
+            bottlenecks.extend(self.market.places[p].usage.iter().map(|(row, _)| Some(*row)));
+        }
+        for bottleneck in bottlenecks {
+            for runs in [true, false] {
+                self.choices[p] = Some(Choice { runs, bottleneck });
+                self.visit(depth + 1, &basis)?;
+            }
+        }
+        self.choices[p] = None;
+        Ok(())
+    }
+
+    /// The conditions of the choices so far, over all places.
+    fn constraints(&self) -> Vec<Constraint> {
+        let market = self.market;
+        let mut full = vec![false; market.capacity.len()];
+        for choice in self.choices.iter().flatten() {
+            choice.bottleneck.into_iter().for_each(|row| full[row] = true);
+        }
+        let mut constraints: Vec<Constraint> = (market.capacity.iter().zip(full))
+            .map(|(c, is_equation)| Constraint { entries: Vec::new(), rhs: c.clone(), is_equation })
+            .collect();
+        for (p, place) in market.places.iter().enumerate() {
+            for (row, d) in &place.usage {
+                constraints[*row].entries.push((p, d.clone()));
+            }
+        }
+        let one = || Rational::from(1);
+        for (user, limit) in market.limits.iter().enumerate() {
+            let places = &market.of_user[user];
+            let (Some(limit), Some(first)) = (limit, places.first()) else { continue };
+            let is_equation = self.choices[*first].is_some_and(|choice| choice.bottleneck.is_none());
+            let entries = places.iter().map(|p| (*p, one())).collect();
+            constraints.push(Constraint { entries, rhs: limit.clone(), is_equation });
+        }
+        for (p, choice) in self.choices.iter().enumerate() {
+            let Some(Choice { runs, .. }) = choice else { continue };
+            if !runs {
+                constraints.push(Constraint {
+                    entries: vec![(p, one())],
+                    rhs: Rational::new(),
+                    is_equation: true,
+                });
+            }
+        }
+        // Who runs and demands the bottleneck of another has at most its level.
+        for (n, blocked) in self.choices.iter().enumerate() {
+            let Some(Choice { bottleneck: Some(row), .. }) = blocked else { continue };
+            for m in market.of_class[market.places[n].class].clone() {
+                let demands = market.places[m].usage.iter().any(|(other, _)| other == row);
+                if m != n && demands && self.choices[m].is_some_and(|choice| choice.runs) {
+                    constraints.push(self.at_most(m, n));
+                }
+            }
+        }
+        constraints
+    }
+
+    /// The level of the user at `m` is at most that of the user at `n`.
+    fn at_most(&self, m: usize, n: usize) -> Constraint {
+        let market = self.market;
+        let sums = |p: usize, sign: i32| {
+            let unit = Rational::from(sign) / &market.places[p].pace;
+            market.of_user[market.places[p].user].iter().map(move |q| (*q, unit.clone()))
+        };
+        let entries = sums(m, 1).chain(sums(n, -1)).collect();
+        Constraint { entries, rhs: Rational::new(), is_equation: false }
+    }
+
+    fn feasible(
+        &self,
+        constraints: &[Constraint],
+        basis: &[Variable],
+    ) -> Result<Option<Vec<Variable>>, LpError> {
+        let mut lp = ExactLp { rows: Vec::new(), columns: vec![ExactColumn::default(); self.choices.len()] };
+        for (k, constraint) in constraints.iter().enumerate() {
+            let sense = if constraint.is_equation { Sense::Equal } else { Sense::AtMost };
+            lp.rows.push((sense, constraint.rhs.clone()));
+            for (p, value) in &constraint.entries {
+                lp.columns[*p].entries.push((k, value.clone()));
+            }
+        }
+        match lp.solve(basis, self.limits.pivots)? {
+            Feasibility::Feasible(optimum) => {
+                let columns = optimum.basis.into_iter().filter(|v| matches!(v, Variable::Column(_)));
+                Ok(Some(columns.collect()))
+            }
+            Feasibility::Infeasible(_) => Ok(None),
+        }
+    }
+}
+
+fn holds(constraint: &Constraint, point: &[Rational]) -> bool {
+    let sum: Rational = constraint.entries.iter().map(|(p, value)| Rational::from(value * &point[*p])).sum();
+    sum == constraint.rhs || (!constraint.is_equation && sum < constraint.rhs)
+}
+
+fn tasks(market: &Market<Rational>, point: &[Rational]) -> Tasks {
+    market.lists(&market.point(point.to_vec()))
+}
