@@ -18,6 +18,7 @@ mod explain_places;
 mod fair_sum;
 mod fisher;
 mod generic;
+mod integer_pareto;
 mod max_min;
 mod mechanism;
 mod njc;

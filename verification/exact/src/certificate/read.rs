@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 
 use evenhand_problem::format::{Document, FormatError, Object};
-use evenhand_problem::{Constraints, Problem, Rational, RowKind, Sharing};
+use evenhand_problem::{Constraints, Placement, Problem, Rational, RowKind, Sharing};
 use serde_json::value::RawValue;
 
 use crate::axiom::Axiom;
@@ -112,7 +112,12 @@ impl<'r, 't> Reader<'r, 't> {
                 object.only(self.document, &["dominating"])?;
                 Ok(Evidence::Dominating(self.tasks(object.need(self.document, "dominating")?)?))
             }
-            Axiom::ParetoOptimal => {
+            Axiom::IntegerParetoOptimal if object.get("dominating").is_some() => {
+                object.only(self.document, &["dominating"])?;
+                let placements = self.placements(object.need(self.document, "dominating")?)?;
+                Ok(Evidence::DominatingPlacements(placements))
+            }
+            Axiom::ParetoOptimal | Axiom::IntegerParetoOptimal => {
                 object.only(self.document, &["user_weights", "prices", "user_prices"])?;
                 Ok(Evidence::Prices(self.prices(&object)?))
             }
@@ -392,6 +397,25 @@ impl<'r, 't> Reader<'r, 't> {
             on.sort_by_key(|(i, _)| *i);
         }
         Ok(tasks)
+    }
+
+    fn placements(&self, raw: &'t RawValue) -> Result<Vec<Placement>, FormatError> {
+        let document = self.document;
+        let mut placements = Vec::new();
+        for raw in document.list(raw)? {
+            let object = document.object(raw)?;
+            object.only(document, &["server", "index", "tasks"])?;
+            let server = object.need(document, "server")?;
+            let server = self.server(&document.string(server)?, server)?;
+            let index = self.index(object.need(document, "index")?)?;
+            let mut tasks = Vec::new();
+            for (user, raw) in document.object(object.need(document, "tasks")?)?.fields() {
+                tasks.push((self.user(user, raw)?, document.result_number(raw)?));
+            }
+            tasks.sort_by_key(|(n, _)| *n);
+            placements.push(Placement { server, index, tasks });
+        }
+        Ok(placements)
     }
 
     fn named_user(&self, object: &Object<'t>, field: &str) -> Result<usize, FormatError> {
