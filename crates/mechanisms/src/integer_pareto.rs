@@ -17,6 +17,14 @@ const MAX_COLUMNS: u128 = 20_000;
 /// Seconds that the search may take.
 const TIME_LIMIT: f64 = 20.0;
 
+/// One server and its columns.
+struct Single {
+    server: usize,
+    index: u64,
+    /// `(user, column)`.
+    on: Vec<(usize, usize)>,
+}
+
 /// The claim, with evidence of yes or of no.
 ///
 /// # Errors
@@ -65,7 +73,7 @@ fn dominating(instance: &Instance<'_>) -> Result<Vec<Placement>, String> {
         return Err(format!("{columns} numbers of tasks on single servers are too many to be searched"));
     }
     let mut model = MipModel::default();
-    let mut singles: Vec<(usize, u64, Vec<(usize, usize)>)> = Vec::new();
+    let mut singles: Vec<Single> = Vec::new();
     let mut of_user: Vec<Vec<(usize, f64)>> = vec![Vec::new(); problem.n_users()];
     let failed = |error: LpError| error.to_string();
     for i in 0..problem.n_servers() {
@@ -73,7 +81,7 @@ fn dominating(instance: &Instance<'_>) -> Result<Vec<Placement>, String> {
         for index in 0..count {
             let mut on: Vec<(usize, usize)> = Vec::new();
             for n in runs(i) {
-                let most = to_f64(&Rational::from(problem.gamma(n, i) / count).floor());
+                let most = to_f64(&(problem.gamma(n, i) / count).floor());
                 let column = MipColumn { cost: 1.0, lower: 0.0, upper: most, is_integer: true };
                 let column = model.add_column(column).map_err(failed)?;
                 on.push((n, column));
@@ -90,7 +98,7 @@ fn dominating(instance: &Instance<'_>) -> Result<Vec<Placement>, String> {
                     model.add_row(MipRow { lower: f64::NEG_INFINITY, upper, entries }).map_err(failed)?;
                 }
             }
-            singles.push((i, index, on));
+            singles.push(Single { server: i, index, on });
         }
     }
     let mut more = Vec::new();
@@ -112,7 +120,7 @@ fn dominating(instance: &Instance<'_>) -> Result<Vec<Placement>, String> {
             }
         });
     }
-    let placed = singles.into_iter().map(|(server, index, on)| {
+    let placed = singles.into_iter().map(|Single { server, index, on }| {
         let tasks = on.into_iter().filter_map(|(n, column)| {
             let x = Rational::from_f64(solution.values[column].round()).filter(|x| *x > 0)?;
             Some((n, x))

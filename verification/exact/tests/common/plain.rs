@@ -137,7 +137,7 @@ impl<'a> Plain<'a> {
                 }
             }
             for (user, x) in tasks {
-                let down = Rational::from(&x - x.clone().floor());
+                let down = &x - x.clone().floor();
                 let up = x.clone().ceil() - &x;
                 let wrong = if x < 0 || !self.p.can_run(user, server) { x.abs() } else { down.min(up) };
                 if !wrong.is_zero() {
