@@ -22,7 +22,7 @@ use evenhand_lp::weighted_sum::{SumGoal, maximise_sum};
 use evenhand_problem::{Allocation, Problem, Rational};
 use thiserror::Error;
 
-use crate::{fair_sum, proportional, registry};
+use crate::{fair_sum, integer_pareto, proportional, registry};
 
 /// An axiom to examine; max-min is about a share, proportional about an exponent.
 #[derive(Debug, Clone, PartialEq)]
@@ -158,6 +158,7 @@ impl Prover<'_> {
         }
         match axiom {
             Axiom::ParetoOptimal => self.pareto_optimal(),
+            Axiom::IntegerParetoOptimal => integer_pareto::claim(self.instance, self.tolerance),
             Axiom::MaxMin => self.max_min(axiom, parameters.share.ok_or("no share is named")?, None),
             Axiom::Proportional => proportional::claim(self.instance, &parameters, self.tolerance),
             Axiom::BottleneckFair | Axiom::GlobalBottleneckFair | Axiom::SingleResourceFair => {

@@ -48,8 +48,11 @@ pub struct Judged {
 /// The axioms that every mechanism of a comparison is held against, its own in addition.
 fn requests(allocation: &Allocation) -> Vec<Request> {
     let mut requests = default_requests(allocation);
-    let more = [Axiom::BottleneckFair, Axiom::GlobalBottleneckFair, Axiom::SingleResourceFair];
+    let more = [Axiom::BottleneckFair, Axiom::GlobalBottleneckFair, Axiom::SingleResourceFair, Axiom::PsDsf];
     requests.extend(more.map(Request::of));
+    if allocation.placements.is_some() {
+        requests.extend([Axiom::IntegerFeasible, Axiom::Ef1].map(Request::of));
+    }
     requests
 }
 

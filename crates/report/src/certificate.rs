@@ -119,6 +119,9 @@ fn words(claim: &Claim, problem: &Problem, constraints: &Constraints<'_>) -> Str
         }
         Evidence::Prices(_) => "prices prove it".to_owned(),
         Evidence::Dominating(_) => "another allocation gives somebody more and nobody less".to_owned(),
+        Evidence::DominatingPlacements(_) => {
+            "other whole tasks give somebody more and nobody less".to_owned()
+        }
         Evidence::Levels { levels, .. } => match levels.as_slice() {
             [] => "everybody has all its tasks".to_owned(),
             [level] => format!("prices prove the level {}", number(&level.level)),

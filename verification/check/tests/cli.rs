@@ -54,7 +54,7 @@ fn json_is_one_document() {
     let good = run(&[&accepted(), "--format", "json"], "");
     assert_eq!(
         String::from_utf8(good.stdout).unwrap(),
-        "{\"valid\":true,\"claims\":9,\"tolerance\":\"0\"}\n"
+        "{\"valid\":true,\"claims\":12,\"tolerance\":\"0\"}\n"
     );
     for path in folder("reject") {
         let output = run(&["--format=json", path.to_str().unwrap()], "");

@@ -5,8 +5,8 @@ use std::fmt;
 use evenhand_problem::{Problem, Rational};
 
 use crate::axiom::{
-    Axiom, bottleneck, ef1, envy_free, feasible, integer_feasible, max_min, njc, pareto_optimal,
-    proportional, ps_dsf, sharing_incentive,
+    Axiom, bottleneck, ef1, envy_free, feasible, integer_feasible, integer_pareto_optimal, max_min, njc,
+    pareto_optimal, proportional, ps_dsf, sharing_incentive,
 };
 use crate::evidence::Evidence;
 use crate::instance::{Instance, InstanceError};
@@ -144,6 +144,12 @@ impl Claim {
                 };
                 (found.margin, evidence)
             }),
+            Axiom::IntegerParetoOptimal => {
+                return match ef1::applies(instance) {
+                    Err(why) => Ok(Self::not_applicable(axiom, None, why)),
+                    Ok(()) => Err(Refusal::new(format!("`{}` needs evidence", axiom.name()))),
+                };
+            }
             _ => match Self::applies(axiom, None, instance.problem()) {
                 Err(why) if axiom != Axiom::MaxMin => return Ok(Self::not_applicable(axiom, None, why)),
                 _ => return Err(Refusal::new(format!("`{}` needs evidence", axiom.name()))),
@@ -174,6 +180,12 @@ impl Claim {
             }
             (Axiom::ParetoOptimal, Evidence::Dominating(tasks)) => {
                 (false, Some(pareto_optimal::margin_of_dominating(instance, tasks)?))
+            }
+            (Axiom::IntegerParetoOptimal, Evidence::Prices(prices)) => {
+                (true, integer_pareto_optimal::margin_of_prices(instance, prices)?)
+            }
+            (Axiom::IntegerParetoOptimal, Evidence::DominatingPlacements(placements)) => {
+                (false, Some(integer_pareto_optimal::margin_of_dominating(instance, placements)?))
             }
             (Axiom::Proportional, _) => judge_proportional(instance, share, alpha.as_ref(), &evidence)?,
             (_, Evidence::Levels { resource, levels }) => {
@@ -234,7 +246,7 @@ impl Claim {
         let of_problem = self.parameters().of(self.axiom)?.apply(self.axiom, instance.problem());
         let of_allocation = || match self.axiom {
             Axiom::IntegerFeasible => integer_feasible::applies(instance),
-            Axiom::Ef1 => ef1::applies(instance),
+            Axiom::Ef1 | Axiom::IntegerParetoOptimal => ef1::applies(instance),
             _ => Ok(()),
         };
         match of_problem.and_then(|()| of_allocation()) {

@@ -1,6 +1,6 @@
 //! What shows that a claim is true.
 
-use evenhand_problem::Rational;
+use evenhand_problem::{Placement, Rational};
 
 use crate::axiom::feasible::Limit;
 use crate::axiom::integer_feasible::SingleLimit;
@@ -61,6 +61,9 @@ pub enum Evidence {
     Prices(Prices),
     /// Pareto optimal: no, since this allocation is better for somebody and worse for nobody.
     Dominating(Tasks),
+    /// Integer Pareto optimal: no, since these whole tasks on single servers are better for somebody and
+    /// worse for nobody.
+    DominatingPlacements(Vec<Placement>),
     /// Max-min: yes.
     Levels {
         /// The resource that is shared, for the bottleneck axioms.

@@ -87,6 +87,25 @@ impl<'a> Instance<'a> {
         Self::prepare(Arc::clone(&self.scaled), tasks)
     }
 
+    /// Another allocation of the same problem, shared in the same way, by its tasks on single servers.
+    ///
+    /// # Errors
+    /// [`InstanceError`] when they are not on servers of the problem, or as [`Instance::new`].
+    pub fn with_placements(&self, placements: &[Placement]) -> Result<Self, InstanceError> {
+        let mut sums: Vec<BTreeMap<usize, Rational>> = vec![BTreeMap::new(); self.problem().n_users()];
+        for placement in placements {
+            for (n, x) in &placement.tasks {
+                let of_user = sums.get_mut(*n).ok_or(InstanceError::BadPlacements)?;
+                *of_user.entry(placement.server).or_default() += x;
+            }
+        }
+        let tasks: Tasks = sums.into_iter().map(|sums| sums.into_iter().collect()).collect();
+        check_placements(self.problem(), &tasks, placements)?;
+        let mut instance = self.with_tasks(&tasks)?;
+        instance.placements = Some(placements.into());
+        Ok(instance)
+    }
+
     /// The problem.
     #[must_use]
     pub fn problem(&self) -> &'a Problem {

@@ -141,7 +141,7 @@ fn of_row(instance: &Instance<'_>, single: &Placement, row: usize) -> Option<(Ra
         let usage = constraints.usage(*n, single.server)?;
         Some(Rational::from(&usage[offset] * x))
     });
-    let slack = Rational::from(&capacity - used.sum::<Rational>());
+    let slack = &capacity - used.sum::<Rational>();
     match (capacity.is_zero(), slack.is_zero()) {
         (true, true) => None,
         (true, false) => Some((slack.clone(), slack)),
@@ -159,6 +159,6 @@ fn of_entry(instance: &Instance<'_>, n: usize, i: usize, x: &Rational) -> Option
         None
     } else {
         let whole = Rational::from(x.round_ref());
-        Some(-Rational::from(x - whole).abs())
+        Some(-(x - whole).abs())
     }
 }

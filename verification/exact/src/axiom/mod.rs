@@ -12,6 +12,7 @@ pub mod ef1;
 pub mod envy_free;
 pub mod feasible;
 pub mod integer_feasible;
+pub mod integer_pareto_optimal;
 pub mod max_min;
 pub mod njc;
 pub mod pareto_optimal;
@@ -31,6 +32,8 @@ pub enum Axiom {
     NonWasteful,
     /// No feasible allocation gives somebody more and nobody less.
     ParetoOptimal,
+    /// No whole tasks on single servers give somebody more and nobody less.
+    IntegerParetoOptimal,
     /// Nobody would rather have the bundle of another user, scaled by their weights.
     EnvyFree,
     /// Envy-free up to one task of the envied user.
@@ -55,11 +58,12 @@ pub enum Axiom {
 
 impl Axiom {
     /// Every axiom, in the order of the formats.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Feasible,
         Self::IntegerFeasible,
         Self::NonWasteful,
         Self::ParetoOptimal,
+        Self::IntegerParetoOptimal,
         Self::EnvyFree,
         Self::Ef1,
         Self::SharingIncentive,
@@ -80,6 +84,7 @@ impl Axiom {
             Self::IntegerFeasible => "integer-feasible",
             Self::NonWasteful => "non-wasteful",
             Self::ParetoOptimal => "pareto-optimal",
+            Self::IntegerParetoOptimal => "integer-pareto-optimal",
             Self::EnvyFree => "envy-free",
             Self::Ef1 => "ef1",
             Self::SharingIncentive => "sharing-incentive",
@@ -109,6 +114,7 @@ impl Axiom {
         matches!(
             self,
             Self::ParetoOptimal
+                | Self::IntegerParetoOptimal
                 | Self::BottleneckFair
                 | Self::GlobalBottleneckFair
                 | Self::SingleResourceFair

@@ -44,9 +44,14 @@ pub fn margin_of_dominating(instance: &Instance<'_>, dominating: &Tasks) -> Resu
     if !feasible::holds_exactly(&better) {
         return Err(Refusal::new("the dominating allocation is not feasible"));
     }
+    margin_of_better(instance, &better)
+}
+
+/// Minus the largest gain of a user in `better`, in which nobody loses anything.
+pub(crate) fn margin_of_better(instance: &Instance<'_>, better: &Instance<'_>) -> Result<Rational, Refusal> {
     let mut largest: Option<Quotient> = None;
     for n in 0..instance.problem().n_users() {
-        let gain = gain(instance, &better, n);
+        let gain = gain(instance, better, n);
         if gain.numerator < 0 {
             let name = instance.problem().users()[n].name();
             return Err(Refusal::new(format!("user `{name}` loses in the dominating allocation")));

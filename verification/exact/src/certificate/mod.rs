@@ -12,6 +12,7 @@
 //! | ef1 | `{"tightest": {"user", "envied", "server"}}`, without a server when no task is worth anything | `{"user", "envied", "server", "gain"}` |
 //! | sharing-incentive | `{"tightest": {"user"}}` | `{"user", "loss"}` |
 //! | pareto-optimal | `{"user_weights": {user: l}, "prices": {server: {resource: p}}, "user_prices": {user: q}}` | `{"dominating": {user: {server: y}}}` |
+//! | integer-pareto-optimal | as pareto-optimal | `{"dominating": [{"server", "index", "tasks": {user: y}}]}` |
 //! | max-min | `{"levels": [{"level", "user_weights", "prices", "user_prices"}]}` | `{"user", "allocation": {user: {server: y}}}` |
 //! | njc | `{"witness": {user: {"server", "resource"} or "satisfied"}}` | `{"user", "entitlement", "shares": {server: {resource: share}}}`, zeros included |
 //! | ps-dsf | `{"bottlenecks": {user: {server: resource} or "satisfied"}}` | `{"user", "server", "level", "resources": {resource: {"slack"} or {"holder", "level"}}}` |

@@ -1,5 +1,7 @@
 //! Reading the claims of certificates.
 
+mod places;
+
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 
@@ -9,10 +11,8 @@ use serde_json::value::RawValue;
 
 use crate::axiom::Axiom;
 use crate::axiom::feasible::Limit;
-use crate::axiom::integer_feasible::SingleLimit;
 use crate::axiom::max_min::Level;
 use crate::axiom::njc::{Complaint, Witness};
-use crate::axiom::ps_dsf::{Reason, Standing, Unblocked};
 use crate::claim::Claim;
 use crate::evidence::Evidence;
 use crate::instance::Tasks;
@@ -112,7 +112,12 @@ impl<'r, 't> Reader<'r, 't> {
                 object.only(self.document, &["dominating"])?;
                 Ok(Evidence::Dominating(self.tasks(object.need(self.document, "dominating")?)?))
             }
-            Axiom::ParetoOptimal => {
+            Axiom::IntegerParetoOptimal if object.get("dominating").is_some() => {
+                object.only(self.document, &["dominating"])?;
+                let placements = self.placements(object.need(self.document, "dominating")?)?;
+                Ok(Evidence::DominatingPlacements(placements))
+            }
+            Axiom::ParetoOptimal | Axiom::IntegerParetoOptimal => {
                 object.only(self.document, &["user_weights", "prices", "user_prices"])?;
                 Ok(Evidence::Prices(self.prices(&object)?))
             }
@@ -156,42 +161,6 @@ impl<'r, 't> Reader<'r, 't> {
             }
         };
         Ok(Evidence::Limit { limit, slack })
-    }
-
-    fn single_limit(&self, object: &Object<'t>) -> Result<Evidence, FormatError> {
-        let document = self.document;
-        object.only(document, &["server", "index", "resource", "user", "slack"])?;
-        let slack = document.result_number(object.need(document, "slack")?)?;
-        let user = object.get("user").map(|raw| self.user(&document.string(raw)?, raw)).transpose()?;
-        let server = object.get("server").map(|raw| self.server(&document.string(raw)?, raw)).transpose()?;
-        let index = object.get("index").map(|raw| self.index(raw)).transpose()?;
-        let limit = match (user, server, index, object.get("resource")) {
-            (None, Some(i), Some(index), Some(raw)) => {
-                SingleLimit::Row { row: self.row(i, &document.string(raw)?, raw)?, index }
-            }
-            (Some(n), None, None, None) => SingleLimit::Tasks(n),
-            (Some(user), Some(server), Some(index), None) => SingleLimit::Entry { user, server, index },
-            _ => {
-                let message =
-                    "expected `server`, `index` and `resource`, or `user`, or `user`, `server` and `index`";
-                return Err(document.error(object.raw(), message));
-            }
-        };
-        Ok(Evidence::SingleLimit { limit, slack })
-    }
-
-    fn index(&self, raw: &'t RawValue) -> Result<u64, FormatError> {
-        let value = self.document.number(raw)?;
-        let index = if value.is_integer() { value.numer().to_u64() } else { None };
-        index.ok_or_else(|| self.document.error(raw, "expected an integer of at least 0"))
-    }
-
-    fn envy_up_to_one(&self, object: &Object<'t>) -> Result<Evidence, FormatError> {
-        let (pair, gain) = self.tightest(object, &["user", "envied", "server"], "gain")?;
-        let (user, envied) = (self.named_user(&pair, "user")?, self.named_user(&pair, "envied")?);
-        let server = |raw: &'t RawValue| self.server(&self.document.string(raw)?, raw);
-        let removed = pair.get("server").map(server).transpose()?;
-        Ok(Evidence::EnvyUpToOne { user, envied, removed, gain })
     }
 
     fn envy(&self, object: &Object<'t>) -> Result<Evidence, FormatError> {
@@ -317,61 +286,6 @@ impl<'r, 't> Reader<'r, 't> {
         let i = self.server(&document.string(server)?, server)?;
         let resource = object.need(document, "resource")?;
         Ok(Witness::Row(self.row(i, &document.string(resource)?, resource)?))
-    }
-
-    fn ps_dsf(&self, object: &Object<'t>) -> Result<Evidence, FormatError> {
-        let document = self.document;
-        if let Some(raw) = object.get("bottlenecks") {
-            object.only(document, &["bottlenecks"])?;
-            let mut standings = vec![None; self.problem.n_users()];
-            for (user, raw) in document.object(raw)?.fields() {
-                standings[self.user(user, raw)?] = Some(self.standing(raw)?);
-            }
-            return Ok(Evidence::Bottlenecks(standings));
-        }
-        object.only(document, &["user", "server", "level", "resources"])?;
-        let server = object.need(document, "server")?;
-        let i = self.server(&document.string(server)?, server)?;
-        let mut reasons = Vec::new();
-        for (resource, raw) in document.object(object.need(document, "resources")?)?.fields() {
-            reasons.push((self.row(i, resource, raw)?, self.reason(raw)?));
-        }
-        reasons.sort_by_key(|(row, _)| *row);
-        Ok(Evidence::Unblocked(Unblocked {
-            user: self.named_user(object, "user")?,
-            server: i,
-            level: document.result_number(object.need(document, "level")?)?,
-            reasons,
-        }))
-    }
-
-    fn standing(&self, raw: &'t RawValue) -> Result<Standing, FormatError> {
-        let document = self.document;
-        if raw.get().starts_with('"') {
-            return match &*document.string(raw)? {
-                "satisfied" => Ok(Standing::Satisfied),
-                _ => Err(document.error(raw, "expected `satisfied`, or a resource by server")),
-            };
-        }
-        let mut rows = Vec::new();
-        for (server, raw) in document.object(raw)?.fields() {
-            let i = self.server(server, raw)?;
-            rows.push(self.row(i, &document.string(raw)?, raw)?);
-        }
-        rows.sort_unstable();
-        Ok(Standing::Bottlenecks(rows))
-    }
-
-    fn reason(&self, raw: &'t RawValue) -> Result<Reason, FormatError> {
-        let document = self.document;
-        let object = document.object(raw)?;
-        if object.get("slack").is_some() {
-            object.only(document, &["slack"])?;
-            return Ok(Reason::Slack(document.result_number(object.need(document, "slack")?)?));
-        }
-        object.only(document, &["holder", "level"])?;
-        let level = document.result_number(object.need(document, "level")?)?;
-        Ok(Reason::Holder { user: self.named_user(&object, "holder")?, level })
     }
 
     fn by_user(&self, raw: &'t RawValue) -> Result<Vec<Rational>, FormatError> {

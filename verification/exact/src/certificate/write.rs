@@ -201,6 +201,9 @@ impl<'a> Names<'a> {
             }
             Evidence::Prices(prices) => Json::Object(self.prices(prices)),
             Evidence::Dominating(tasks) => fields([("dominating", self.tasks(tasks))]),
+            Evidence::DominatingPlacements(placements) => {
+                fields([("dominating", self.placements(placements))])
+            }
             Evidence::Levels { resource, levels } => {
                 let levels = levels.iter().map(|level| {
                     let mut fields = vec![("level".to_owned(), number(&level.level))];

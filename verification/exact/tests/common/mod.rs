@@ -276,10 +276,40 @@ fn whole_tasks() -> Vec<(&'static str, Certificate)> {
     for (name, single) in [("integer", &good[..]), ("integer-unfair", &unfair), ("integer-wrong", &wrong)] {
         let x = placed(&three, single);
         let instance = Instance::new(&three, &x).unwrap();
-        let mut it = certificate(&three, &x, derived(&instance));
-        it.tolerance = Rational::new();
+        let mut claims = derived(&instance);
+        let dominating = |single: &[(&str, u64, &str, &str)]| {
+            let placements = placed(&three, single).placements.unwrap();
+            with(Axiom::IntegerParetoOptimal, None, Evidence::DominatingPlacements(placements), &instance)
+        };
+        match name {
+            "integer" => claims.push(dominating(&[
+                ("a", 0, "19", "2"),
+                ("b", 0, "2", "19"),
+                ("b", 2, "2", "18"),
+                ("b", 1, "6", "0"),
+            ])),
+            "integer-unfair" => claims.push(dominating(&[("a", 0, "19", "2"), ("b", 2, "4", "4")])),
+            _ => {
+                let why = "parts of tasks".to_owned();
+                claims.push(Claim::not_applicable(Axiom::IntegerParetoOptimal, None, why));
+            }
+        }
+        let it = certificate(&three, &x, claims);
         all.push((name, it));
     }
+    // Half a unit is left, which is no task of anybody: prices prove it.
+    let half = problem(
+        r#"{"kind": "allocation-problem", "resources": ["cpu"],
+        "servers": [{"name": "a", "capacity": {"cpu": "19/2"}}],
+        "users": [{"name": "1", "demand": {"cpu": 1}}, {"name": "2", "demand": {"cpu": 2}}]}"#,
+    );
+    let x = placed(&half, &[("a", 0, "3", "3")]);
+    let instance = Instance::new(&half, &x).unwrap();
+    let mut claims = derived(&instance);
+    let prices =
+        Prices { user_weights: vec![q("1"), q("2")], rows: vec![q("1")], users: vec![q("0"), q("0")] };
+    claims.push(with(Axiom::IntegerParetoOptimal, None, Evidence::Prices(prices), &instance));
+    all.push(("integer-optimal", certificate(&half, &x, claims)));
     let mut x = placed(&three, &good);
     x.sharing = Sharing::Tdm;
     let instance = Instance::new(&three, &x).unwrap();

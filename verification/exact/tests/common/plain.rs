@@ -137,7 +137,7 @@ impl<'a> Plain<'a> {
                 }
             }
             for (user, x) in tasks {
-                let down = Rational::from(&x - x.clone().floor());
+                let down = &x - x.clone().floor();
                 let up = x.clone().ceil() - &x;
                 let wrong = if x < 0 || !self.p.can_run(user, server) { x.abs() } else { down.min(up) };
                 if !wrong.is_zero() {
@@ -425,7 +425,7 @@ fn claim_is_true(x: &Plain<'_>, claim: &Claim, tolerance: &Rational) -> Option<(
             && claim.evidence == Evidence::None
             && (Claim::applies(claim.axiom, claim.parameters(), p).is_err()
                 || claim.axiom == Axiom::IntegerFeasible && x.singles().is_none()
-                || claim.axiom == Axiom::Ef1 && !x.is_whole()))
+                || matches!(claim.axiom, Axiom::Ef1 | Axiom::IntegerParetoOptimal) && !x.is_whole()))
         .then_some(());
     };
     let (margin, fine) = match (&claim.evidence, claim.axiom) {
@@ -493,6 +493,37 @@ fn claim_is_true(x: &Plain<'_>, claim: &Claim, tolerance: &Rational) -> Option<(
             let gains: Vec<Rational> = x.users().map(|n| y.total(n) - x.total(n)).collect();
             let most = gains.iter().max()?.clone();
             let fine = y.is_feasible() && gains.iter().all(|gain| *gain >= 0) && most > 0;
+            (Some(-most), fine && !holds)
+        }
+        (_, Axiom::IntegerParetoOptimal) if !x.is_whole() => return None,
+        (Evidence::Prices(prices), Axiom::IntegerParetoOptimal) => {
+            let gap = x.gap(prices, &|n, _| prices.user_weights[n].clone())?;
+            let least = x.users().filter(|&n| p.is_active(n)).map(|n| &prices.user_weights[n]).min();
+            let most = match least {
+                Some(least) if least.is_zero() => return None,
+                least => least.map(|least| (gap / least).floor()),
+            };
+            (most.map(|most| -most), holds)
+        }
+        (Evidence::DominatingPlacements(placements), Axiom::IntegerParetoOptimal) => {
+            let mut servers: Vec<_> = placements.iter().map(|single| (single.server, single.index)).collect();
+            servers.sort_unstable();
+            let once = servers.windows(2).all(|pair| pair[0] != pair[1]);
+            let there = servers.iter().all(|(i, index)| *index < p.servers()[*i].count());
+            let mut tasks = vec![Vec::new(); p.n_users()];
+            for (n, tasks) in tasks.iter_mut().enumerate() {
+                for i in 0..p.n_servers() {
+                    let on = placements.iter().filter(|single| single.server == i).flat_map(|s| &s.tasks);
+                    let sum: Rational = on.filter(|(m, _)| *m == n).map(|(_, x)| x).sum();
+                    tasks.push((i, sum));
+                }
+            }
+            let mut y = Plain::new(p, x.c_sharing(), &tasks);
+            y.placements = Some(placements.clone());
+            let fits = y.single_limits()?.iter().all(|(_, slack, _)| *slack >= 0);
+            let gains: Vec<Rational> = x.users().map(|n| y.total(n) - x.total(n)).collect();
+            let most = gains.iter().max()?.clone();
+            let fine = once && there && fits && gains.iter().all(|gain| *gain >= 0) && most > 0;
             (Some(-most), fine && !holds)
         }
         (Evidence::Levels { resource, levels }, _) => {
