@@ -66,10 +66,9 @@ fn measure(problem: &Problem, allocation: &Allocation, score: Score) -> Measure 
     Measure { least_weighted_share: least, tasks: totals.iter().sum() }
 }
 
-/// The axiom of allocations whose tasks are placed whole, where this version can examine it.
+/// The axiom of allocations whose tasks are placed whole.
 pub(super) fn whole_tasks(allocation: &Allocation) -> Option<(Axiom, Parameters)> {
     let placements = allocation.placements.as_ref()?;
-    let tasks = || placements.iter().flat_map(|placement| &placement.tasks);
-    let is_whole = tasks().all(|(_, x)| x.is_integer()) && Axiom::IntegerFeasible.is_available();
+    let is_whole = placements.iter().flat_map(|placement| &placement.tasks).all(|(_, x)| x.is_integer());
     is_whole.then(|| (Axiom::IntegerFeasible, Parameters::default()))
 }

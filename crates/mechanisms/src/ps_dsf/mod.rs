@@ -84,7 +84,7 @@ impl Mechanism for PsDsf {
     }
 
     fn axiom(&self, _allocation: &Allocation) -> Option<(Axiom, Parameters)> {
-        None
+        Some((Axiom::PsDsf, Parameters::default()))
     }
 }
 

@@ -84,6 +84,6 @@ impl Mechanism for PsDsfTdm {
     }
 
     fn axiom(&self, _allocation: &Allocation) -> Option<(Axiom, Parameters)> {
-        Some((Axiom::Proportional, Parameters::alpha(Rational::from(1))))
+        Some((Axiom::PsDsf, Parameters::default()))
     }
 }
