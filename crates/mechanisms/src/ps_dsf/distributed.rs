@@ -50,7 +50,7 @@ impl ServerProcess {
         let places = market.of_class.get(class).cloned().unwrap_or_default();
         let rows = market.rows_of_class.get(class).cloned().unwrap_or_default();
         market.places = market.places.drain(places).collect();
-        market.of_class = vec![0..market.places.len()];
+        market.of_class = std::iter::once(0..market.places.len()).collect();
         market.rows_of_class = vec![rows];
         let n = market.places.len();
         Self { market, elsewhere: vec![0.0; n], tasks: vec![0.0; n], part: 1.0 }

@@ -66,7 +66,7 @@ impl<T: Scalar> Market<T> {
                 if stated.tasks().is_some_and(Rational::is_zero) {
                     continue;
                 }
-                let pace = T::of(&Rational::from(stated.weight() * problem.gamma(user, class)));
+                let pace = T::of(&(stated.weight() * problem.gamma(user, class)));
                 let rows = constraints.class_rows(class).zip(usage.iter());
                 let usage = rows.filter(|(_, d)| !d.is_zero()).map(|(row, d)| (row, T::of(d))).collect();
                 market.of_user[user].push(market.places.len());

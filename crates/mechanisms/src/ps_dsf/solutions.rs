@@ -40,6 +40,9 @@ struct Choice {
     bottleneck: Option<usize>,
 }
 
+/// Vertices of a polytope, its conditions, and its bottlenecks.
+type Found = (Vec<Vec<Rational>>, Vec<Constraint>, Vec<usize>);
+
 struct Search<'a> {
     market: &'a Market<Rational>,
     limits: &'a Limits,
@@ -47,7 +50,7 @@ struct Search<'a> {
     order: Vec<usize>,
     choices: Vec<Option<Choice>>,
     count: usize,
-    found: Vec<(Vec<Vec<Rational>>, Vec<Constraint>, Vec<usize>)>,
+    found: Vec<Found>,
 }
 
 /// All PS-DSF allocations; `bottlenecks` of a face are the rows that are chosen.
@@ -66,7 +69,7 @@ pub fn enumerate(market: &Market<Rational>, limits: &Limits) -> Result<NjcSet, L
     search.visit(0, &[])?;
     let mut found = search.found;
     found.sort_by_key(|(points, _, _)| std::cmp::Reverse(dimension(points)));
-    let mut kept: Vec<(Vec<Vec<Rational>>, Vec<Constraint>, Vec<usize>)> = Vec::new();
+    let mut kept: Vec<Found> = Vec::new();
     for (points, constraints, rows) in found {
         let within = |other: &[Constraint]| points.iter().all(|point| other.iter().all(|c| holds(c, point)));
         if !kept.iter().any(|(_, other, _)| within(other)) {
