@@ -40,7 +40,7 @@ pub enum Printed {
 impl Quantity {
     fn of(law: &[(Rational, f64)], values: &[f64]) -> Self {
         let exact = |value: f64| Rational::from_f64(value).unwrap_or_default();
-        let mean: Rational = law.iter().map(|(p, value)| Rational::from(p * exact(*value))).sum();
+        let mean: Rational = law.iter().map(|(p, value)| p * exact(*value)).sum();
         let square = |value: f64| (exact(value) - &mean).square();
         let variance: Rational = law.iter().map(|(p, value)| p * square(*value)).sum();
         let over = |values: &[f64]| {

@@ -114,7 +114,7 @@ fn of_figure_3() -> Result<Vec<Entry>, String> {
     let problem = figure_2()?;
     let fair = solve(&problem, "ps-dsf")?;
     let totals = fair.totals();
-    let share = |n: usize, i: usize| Rational::from(&totals[n] / problem.gamma(n, i));
+    let share = |n: usize, i: usize| &totals[n] / problem.gamma(n, i);
     let shares = [share(0, 0), share(1, 0), share(2, 0), share(2, 1), share(3, 1)];
     let printed = ["0.6", "0.6", "8/12", "8/12", "8/12"];
     let source = "PS-DSF, section III-A, Figures 2 and 3";
@@ -152,8 +152,7 @@ fn of_figure_4() -> Result<Entry, String> {
         let problem = channels(rates)?;
         for mechanism in ["ps-dsf", "ps-dsf-tdm"] {
             let fair = solve(&problem, mechanism)?;
-            let half = Rational::from((1, 2));
-            let halved = (0..2).all(|n| fair.on(n, 1) == Rational::from(&half * problem.gamma(n, 1)));
+            let halved = (0..2).all(|n| fair.on(n, 1) == problem.gamma(n, 1) / 2);
             agrees &= agree(&printed, &fair.totals()) && halved;
             if mechanism == "ps-dsf" {
                 found.push(format!("{} ({name})", list(&fair.totals())));

@@ -116,7 +116,7 @@ fn full_cpu() -> Result<Entry, String> {
         let use_of = |i: usize| {
             let used: Rational = (0..4).map(|n| fair.on(n, i) * &problem.demand(n, i)[0]).sum();
             let class = &problem.servers()[i];
-            used / Rational::from(&class.capacity()[0] * Rational::from(class.count()))
+            used / (&class.capacity()[0] * Rational::from(class.count()))
         };
         Ok((0..2).map(use_of).collect())
     };
