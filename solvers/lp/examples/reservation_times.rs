@@ -21,7 +21,7 @@ fn main() {
                 name: format!("{j}"),
                 demand: vec![("cpu".into(), cpu.into()), ("memory".into(), memory.into())],
                 reward: Some(Rational::from(cpu) + Rational::from((memory, 8))),
-                load: Some(Rational::from((next(), if n_types == 100 {50} else {4}))),
+                load: Some(Rational::from((next() * 2, n_types as u64))),
             }
         }).collect();
         let problem = Reservation::new(ReservationSpec {

@@ -20,7 +20,7 @@ fn both(problem: &Reservation) -> (Rational, Rational) {
 /// Proposition 3.10, Appendix C.
 #[test]
 fn the_family_that_comes_close_to_one_minus_one_over_e() {
-    for n_types in 3..=50 {
+    for n_types in (3..=16).chain([24, 32, 50]) {
         let (greedy, optimum) = both(&adversarial(n_types));
         let n = n_types - 1;
         let power = Rational::from((n - 1, n)).pow(n);

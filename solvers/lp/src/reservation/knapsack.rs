@@ -12,6 +12,8 @@ use crate::error::LpError;
 
 /// Nodes of a branch tree that is preferred to a dynamic programme as a proof.
 const MOST_PROOF_NODES: usize = 20_000;
+/// Nodes after which another order is tried.
+const FIRST_NODES: usize = 300;
 /// Nodes after which a search without a table to fall back on is given up.
 const MOST_NODES: usize = 500_000_000;
 
@@ -86,7 +88,7 @@ impl Knapsack {
             if work <= 3_000_000 {
                 return Ok((self.table(grid, &types, &profits), Method::DynamicProgramme));
             }
-            if let Some(k) = self.branch(&types, &profits, work / 40)? {
+            if let Some(k) = self.branch(&types, &profits, work / 200)? {
                 return Ok((k, Method::BranchAndBound));
             }
             return Ok((self.table(grid, &types, &profits), Method::DynamicProgramme));
@@ -136,21 +138,48 @@ impl Knapsack {
         profits: &[Integer],
         most_nodes: usize,
     ) -> Result<Option<Vec<u64>>, LpError> {
-        let order = self.by_efficiency(types, profits);
         let nothing = Integer::new();
-        let (ending, best) = self.search(&order, profits, &nothing, Goal::Largest, most_nodes);
+        let orders = self.orders(types, profits);
+        let (ending, best) = self.search(&orders, profits, &nothing, Goal::Largest, most_nodes);
         if ending != Ending::Complete {
             return Ok(None);
         }
         let best = best.last().cloned().unwrap_or_else(|| vec![0; profits.len()]);
         let value: Integer = profits.iter().zip(&best).map(|(p, k)| Integer::from(p * k)).sum();
         // Then the first in the order of types that reaches this value.
-        let (ending, first) = self.search(types, profits, &value, Goal::First, most_nodes);
+        let (ending, first) = self.search_in(types, profits, &value, Goal::First, most_nodes);
         Ok(if ending == Ending::Found { first.into_iter().next() } else { None })
     }
 
-    /// [`Search::run`] with the smallest integers that do.
+    /// Searches by efficiency and by size in turn, ever longer: each is hopeless on some problems
+    /// that are easy for the other.
     fn search(
+        &self,
+        orders: &[Vec<usize>],
+        profits: &[Integer],
+        threshold: &Integer,
+        goal: Goal,
+        most_nodes: usize,
+    ) -> (Ending, Vec<Vec<u64>>) {
+        let mut limit = FIRST_NODES.min(most_nodes);
+        loop {
+            let mut last = (Ending::Limit, Vec::new());
+            for order in orders {
+                let found = self.search_in(order, profits, threshold, goal, limit);
+                if found.0 != Ending::Limit {
+                    return found;
+                }
+                last = found;
+            }
+            if limit == most_nodes {
+                return last;
+            }
+            limit = limit.saturating_mul(4).min(most_nodes);
+        }
+    }
+
+    /// [`Search::run`] with the smallest integers that do.
+    fn search_in(
         &self,
         order: &[usize],
         profits: &[Integer],
@@ -170,8 +199,8 @@ impl Knapsack {
         }
     }
 
-    /// Types with a profit, by profit per price of what they take.
-    fn by_efficiency(&self, types: &[usize], profits: &[Integer]) -> Vec<usize> {
+    /// Types with a profit: by profit per price of what they take, and the largest first.
+    fn orders(&self, types: &[usize], profits: &[Integer]) -> Vec<Vec<usize>> {
         let largest = profits.iter().max().cloned().unwrap_or_default();
         let mut order: Vec<usize> =
             types.iter().copied().filter(|&j| profits[j] > 0 && self.most[j] > 0).collect();
@@ -182,14 +211,16 @@ impl Knapsack {
         let parts: Vec<(f64, Vec<f64>)> =
             order.iter().map(|&j| (quotient(&profits[j], &largest), part(j))).collect();
         let rows: Vec<(f64, &[f64])> = parts.iter().map(|(p, d)| (*p, d.as_slice())).collect();
-        let prices = super::relaxation::prices(&rows, &vec![1.0; self.capacity.len()]);
+        let (prices, _) = super::relaxation::prices(&rows, &vec![1.0; self.capacity.len()]);
         let mut efficiency = vec![0.0; profits.len()];
         for (&j, (profit, demand)) in order.iter().zip(&parts) {
             let price: f64 = demand.iter().zip(&prices).map(|(d, price)| d * price).sum();
             efficiency[j] = profit / price.max(1e-300);
         }
         order.sort_by(|&a, &b| efficiency[b].total_cmp(&efficiency[a]).then(a.cmp(&b)));
-        order
+        let mut by_size = order.clone();
+        by_size.sort_by_key(|&j| self.most[j]);
+        if by_size == order { vec![order] } else { vec![order, by_size] }
     }
 
     /// Configurations of more than `bound` by these profits, each better than the one before, that
@@ -201,9 +232,9 @@ impl Knapsack {
         most_nodes: usize,
     ) -> (Vec<Vec<u64>>, bool) {
         let types: Vec<usize> = (0..profits.len()).collect();
-        let order = self.by_efficiency(&types, profits);
+        let orders = self.orders(&types, profits);
         let threshold = Integer::from(bound + 1u32);
-        let (ending, best) = self.search(&order, profits, &threshold, Goal::Largest, most_nodes);
+        let (ending, best) = self.search(&orders, profits, &threshold, Goal::Largest, most_nodes);
         (best, ending == Ending::Complete)
     }
 
@@ -222,18 +253,27 @@ impl Knapsack {
             return Ok(Verdict::Refuted(vec![0; beta.len()]));
         }
         let types: Vec<usize> = (0..beta.len()).filter(|&j| profits[j] > 0).collect();
-        let order = self.by_efficiency(&types, &profits);
+        let orders = self.orders(&types, &profits);
         let threshold = Integer::from(&floor + 1u32);
-        let limit = if self.grid.is_some() { MOST_PROOF_NODES } else { MOST_NODES / 10 };
-        let tried = self
-            .proof_by::<i64>(&order, &profits, &threshold, limit, &unit)
-            .or_else(|| self.proof_by::<i128>(&order, &profits, &threshold, limit, &unit))
-            .or_else(|| self.proof_by::<Integer>(&order, &profits, &threshold, limit, &unit));
-        if let Some(Some(verdict)) = tried {
-            return Ok(verdict);
+        let most_nodes = if self.grid.is_some() { MOST_PROOF_NODES } else { MOST_NODES / 10 };
+        let mut limit = FIRST_NODES;
+        loop {
+            for order in &orders {
+                let tried = self
+                    .proof_by::<i64>(order, &profits, &threshold, limit, &unit)
+                    .or_else(|| self.proof_by::<i128>(order, &profits, &threshold, limit, &unit))
+                    .or_else(|| self.proof_by::<Integer>(order, &profits, &threshold, limit, &unit));
+                if let Some(Some(verdict)) = tried {
+                    return Ok(verdict);
+                }
+            }
+            if limit == most_nodes {
+                break;
+            }
+            limit = limit.saturating_mul(4).min(most_nodes);
         }
         let Some(grid) = &self.grid else {
-            return Err(LpError::Budget { what: "nodes of a pricing proof", limit });
+            return Err(LpError::Budget { what: "nodes of a pricing proof", limit: most_nodes });
         };
         let best = self.table(grid, &types, &profits);
         let value: Integer = profits.iter().zip(&best).map(|(p, k)| Integer::from(p * k)).sum();

@@ -100,8 +100,8 @@ impl<'a> MaxReward<'a> {
         let value = |k: &[u64]| profits.iter().zip(k).map(|(p, k)| Integer::from(p * k)).sum::<Integer>();
         match &self.pools[i] {
             Shape::Capacities(knapsack) => {
-                let limit = knapsack.cells().map_or(1_000_000, |cells| cells * profits.len() / 40);
-                let (found, complete) = knapsack.better(profits, bound, limit.max(200));
+                let limit = knapsack.cells().map_or(1_000_000, |cells| cells * profits.len() / 200);
+                let (found, complete) = knapsack.better(profits, bound, limit.max(2_000));
                 if complete || !found.is_empty() {
                     return found;
                 }

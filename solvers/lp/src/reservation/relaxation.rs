@@ -7,8 +7,9 @@
 /// Below this, in units of the largest profit, a reduced cost counts as 0.
 const TOLERANCE: f64 = 1e-11;
 
-/// Prices `m` by resource, for profits and demands `(p_j, d_j)` of the types and capacities `c`.
-pub fn prices(types: &[(f64, &[f64])], capacity: &[f64]) -> Vec<f64> {
+/// Prices `m` by resource, for profits and demands `(p_j, d_j)` of the types and capacities `c`, and
+/// the basis: a type, or the slack of resource `r` as the number of types plus `r`.
+pub fn prices(types: &[(f64, &[f64])], capacity: &[f64]) -> (Vec<f64>, Vec<usize>) {
     let (n_rows, n_types) = (capacity.len(), types.len());
     // A row holds the types, then the slacks, then the right-hand side.
     let width = n_types + n_rows + 1;
@@ -23,6 +24,7 @@ pub fn prices(types: &[(f64, &[f64])], capacity: &[f64]) -> Vec<f64> {
             row
         })
         .collect();
+    let mut basis: Vec<usize> = (n_types..n_types + n_rows).collect();
     let mut costs = vec![0.0; width];
     for (cost, (profit, _)) in costs.iter_mut().zip(types) {
         *cost = *profit;
@@ -56,6 +58,7 @@ pub fn prices(types: &[(f64, &[f64])], capacity: &[f64]) -> Vec<f64> {
             }
         }
         rows[leaving] = pivot_row;
+        basis[leaving] = entering;
     }
-    costs[n_types..width - 1].iter().map(|cost| (-cost).max(0.0)).collect()
+    (costs[n_types..width - 1].iter().map(|cost| (-cost).max(0.0)).collect(), basis)
 }

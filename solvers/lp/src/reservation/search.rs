@@ -13,9 +13,17 @@ use rug::{Integer, Rational};
 use super::knapsack::Knapsack;
 use super::number::Number;
 use super::relaxation;
+use crate::exact_lp::{ExactColumn, ExactLp, Sense, Variable};
 
 /// Most prices that are kept for one set of open types.
 const MOST_PRICES: usize = 12;
+/// Values with more bits need exact prices.
+const MOST_FLOAT_BITS: u32 = 48;
+/// Bounds that differ from the threshold by no more than this part of it are not left to floating
+/// point.
+const CLOSE: f64 = 1e-9;
+/// Exact pivots after those in floating point.
+const MOST_PIVOTS: usize = 200;
 
 /// What the search is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,21 +65,26 @@ pub struct Search<'a, N> {
     order: Vec<usize>,
     /// By position in the order, then by resource.
     demand: Vec<Vec<N>>,
-    /// `s p_j`, by position.
+    /// `p_j`, by position.
     profit: Vec<N>,
     /// Profits and demands in floating point, as parts of the largest and of the capacity.
     float: Vec<(f64, Vec<f64>)>,
     largest: Integer,
+    /// `s` of prices that were rounded.
     scale: Integer,
+    /// No value is larger, nor is the threshold.
+    most_value: Integer,
+    /// Whether values are too long for prices from floating point.
+    exact: bool,
     capacity: Vec<N>,
     /// By number of settled types.
     prices: Vec<Vec<Prices<N>>>,
     /// What is left, by resource.
     left: Vec<N>,
-    /// `s` times the value of what is settled.
+    /// The value of what is settled.
     settled: N,
     k: Vec<u64>,
-    /// `s` times the least value that is of interest.
+    /// The least value that is of interest.
     threshold: N,
     one: N,
     goal: Goal,
@@ -84,6 +97,7 @@ pub struct Search<'a, N> {
 /// Integer prices of the resources, times `s`.
 struct Prices<N> {
     by_resource: Vec<N>,
+    scale: N,
     /// Whether the last settled type is worth at least its price, so that fewer jobs of it are worth
     /// no more.
     covers_last: bool,
@@ -109,10 +123,7 @@ impl<'a, N: Number> Search<'a, N> {
         let all = |values: &[Integer]| values.iter().map(N::from_integer).collect::<Option<Vec<N>>>();
         let capacity = all(&knapsack.capacity)?;
         let demand = order.iter().map(|&j| all(&knapsack.demand[j])).collect::<Option<_>>()?;
-        let profit = order
-            .iter()
-            .map(|&j| N::from_integer(&Integer::from(&profits[j] * &scale)))
-            .collect::<Option<_>>()?;
+        let profit = order.iter().map(|&j| N::from_integer(&profits[j])).collect::<Option<_>>()?;
         let largest = order.iter().map(|&j| &profits[j]).max().cloned().unwrap_or_default();
         let part = |a: &Integer, b: &Integer| if b.is_zero() { 0.0 } else { quotient(a, b) };
         let float = order
@@ -126,8 +137,9 @@ impl<'a, N: Number> Search<'a, N> {
             k: vec![0; knapsack.demand.len()],
             prices: (0..=order.len()).map(|_| Vec::new()).collect(),
             left: capacity.clone(),
-            threshold: N::from_integer(&Integer::from(threshold * &scale))?,
-            one: N::from_integer(&scale)?,
+            threshold: N::from_integer(threshold)?,
+            one: N::from_integer(&Integer::from(1))?,
+            exact: largest_value.significant_bits() > MOST_FLOAT_BITS,
             settled: N::zero(),
             knapsack,
             order,
@@ -135,6 +147,7 @@ impl<'a, N: Number> Search<'a, N> {
             profit,
             float,
             largest,
+            most_value: largest_value,
             scale,
             capacity,
             goal,
@@ -169,11 +182,12 @@ impl<'a, N: Number> Search<'a, N> {
 
     /// The steps and all prices that they name, each per unit of profit and scaled resource.
     pub fn record(self) -> (Vec<Step>, Vec<Vec<Vec<Rational>>>) {
-        let scale = &self.scale;
-        let exact = |price: &N| Rational::from((price.to_integer(), scale.clone()));
-        let prices = self.prices.iter().map(|list| {
-            list.iter().map(|prices| prices.by_resource.iter().map(exact).collect()).collect()
-        });
+        let exact = |prices: &Prices<N>| -> Vec<Rational> {
+            let scale = prices.scale.to_integer();
+            let each = prices.by_resource.iter();
+            each.map(|price| Rational::from((price.to_integer(), scale.clone()))).collect()
+        };
+        let prices = self.prices.iter().map(|list| list.iter().map(exact).collect());
         (self.steps.unwrap_or_default(), prices.collect())
     }
 
@@ -271,11 +285,14 @@ impl<'a, N: Number> Search<'a, N> {
     }
 
     fn is_bound(&self, prices: &Prices<N>) -> bool {
-        let mut bound = self.settled.clone();
+        let mut bound = N::zero();
+        bound.add_product(&self.settled, &prices.scale);
         for (price, left) in prices.by_resource.iter().zip(&self.left) {
             bound.add_product(price, left);
         }
-        bound < self.threshold
+        let mut threshold = N::zero();
+        threshold.add_product(&self.threshold, &prices.scale);
+        bound < threshold
     }
 
     /// New prices for what is left, while there are few.
@@ -294,7 +311,15 @@ impl<'a, N: Number> Search<'a, N> {
             .collect();
         let types: Vec<(f64, &[f64])> =
             self.float[at..].iter().map(|(profit, demand)| (*profit, demand.as_slice())).collect();
-        let prices = self.rounded(at, &relaxation::prices(&types, &left))?;
+        let (prices, basis) = relaxation::prices(&types, &left);
+        let is_close = || {
+            let part = |value: &N| quotient(&value.to_integer(), &self.largest);
+            let bound = part(&self.settled) + left.iter().zip(&prices).map(|(l, p)| l * p).sum::<f64>();
+            let threshold = part(&self.threshold);
+            (bound - threshold).abs() <= CLOSE * threshold.abs().max(1.0)
+        };
+        let exact = if self.exact && is_close() { self.exact_prices(at, &basis) } else { None };
+        let prices = exact.or_else(|| self.rounded(at, &prices))?;
         if self.prices[at].iter().any(|known| known.by_resource == prices.by_resource) {
             return None;
         }
@@ -312,44 +337,75 @@ impl<'a, N: Number> Search<'a, N> {
             let price = Rational::from_f64(*price)? * Rational::from((unit, capacity));
             rounded.push(price.ceil().into_numer_denom().0);
         }
-        let worth = |j: usize, rounded: &[Integer]| -> Integer {
-            self.knapsack.demand[j].iter().zip(rounded).map(|(d, price)| Integer::from(d * price)).sum()
-        };
         for at in at..self.order.len() {
-            let j = self.order[at];
-            let missing = self.profit[at].to_integer() - worth(j, &rounded);
+            let missing = self.profit[at].to_integer() * &self.scale - self.worth(at, &rounded);
             if missing > 0 {
                 // The resource of which the type takes the largest part.
                 let part = |r: &usize| self.float[at].1[*r];
                 let r = (0..rounded.len()).max_by(|a, b| part(a).total_cmp(&part(b)))?;
-                rounded[r] += missing.div_ceil(&self.knapsack.demand[j][r]);
+                let demand = &self.knapsack.demand[self.order[at]][r];
+                if demand.is_zero() {
+                    return None;
+                }
+                rounded[r] += (missing + demand - 1u32) / demand;
             }
         }
+        self.checked(at, &rounded, &self.scale)
+    }
+
+    /// The optimal prices for what is left, from the basis that floating point found.
+    fn exact_prices(&self, at: usize, basis: &[usize]) -> Option<Prices<N>> {
+        let open = &self.order[at..];
+        let exact = |value: &Integer| Rational::from(value);
+        let entries = |j: usize| {
+            let demand = self.knapsack.demand[j].iter().enumerate();
+            demand.filter(|(_, d)| !d.is_zero()).map(|(r, d)| (r, exact(d))).collect()
+        };
+        let profit = |position: usize| exact(&self.profit[at + position].to_integer());
+        let lp = ExactLp {
+            rows: self.left.iter().map(|left| (Sense::AtMost, exact(&left.to_integer()))).collect(),
+            columns: open
+                .iter()
+                .enumerate()
+                .map(|(position, &j)| ExactColumn { cost: profit(position), entries: entries(j) })
+                .collect(),
+        };
+        let variable = |k: &usize| match k.checked_sub(open.len()) {
+            None => Variable::Column(*k),
+            Some(r) => Variable::Slack(r),
+        };
+        let basis: Vec<Variable> = basis.iter().map(variable).collect();
+        let prices = lp.optimise(&basis, MOST_PIVOTS).ok()?.y;
+        let mut scale = Integer::from(1);
+        prices.iter().for_each(|price| scale.lcm_mut(price.denom()));
+        let whole: Vec<Integer> =
+            prices.iter().map(|price| Rational::from(price * &scale).into_numer_denom().0).collect();
+        self.checked(at, &whole, &scale)
+    }
+
+    /// What the type at a position has to pay.
+    fn worth(&self, at: usize, prices: &[Integer]) -> Integer {
+        let demand = &self.knapsack.demand[self.order[at]];
+        demand.iter().zip(prices).map(|(d, price)| Integer::from(d * price)).sum()
+    }
+
+    /// Prices that cover every open type, unless they are too long.
+    fn checked(&self, at: usize, prices: &[Integer], scale: &Integer) -> Option<Prices<N>> {
         let most: Integer =
-            rounded.iter().zip(&self.knapsack.capacity).map(|(price, c)| Integer::from(price * c)).sum();
-        if most.significant_bits().saturating_add(1) >= N::BITS {
+            prices.iter().zip(&self.knapsack.capacity).map(|(price, c)| Integer::from(price * c)).sum();
+        let values = Integer::from(&self.most_value * scale);
+        if most.significant_bits().max(values.significant_bits()).saturating_add(2) >= N::BITS {
             return None;
         }
         let covers_last = at
             .checked_sub(1)
-            .is_some_and(|last| self.profit[last].to_integer() >= worth(self.order[last], &rounded));
-        let by_resource = rounded.iter().map(N::from_integer).collect::<Option<_>>()?;
-        Some(Prices { by_resource, covers_last })
+            .is_some_and(|last| self.profit[last].to_integer() * scale >= self.worth(last, prices));
+        let by_resource = prices.iter().map(N::from_integer).collect::<Option<_>>()?;
+        Some(Prices { by_resource, scale: N::from_integer(scale)?, covers_last })
     }
 }
 
 /// `a / b` in floating point, whatever their size.
 pub fn quotient(a: &Integer, b: &Integer) -> f64 {
     Rational::from((a.clone(), b.clone())).to_f64()
-}
-
-/// `ceil(a / b)` for positive integers.
-trait DivCeil {
-    fn div_ceil(self, b: &Integer) -> Integer;
-}
-
-impl DivCeil for Integer {
-    fn div_ceil(self, b: &Integer) -> Integer {
-        if b.is_zero() { self } else { (self + b - 1u32) / b }
-    }
 }

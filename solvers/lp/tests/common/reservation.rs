@@ -109,32 +109,36 @@ pub fn verify(problem: &Reservation, loads: &[Rational], sizes: &[Rational], opt
     }
     for (i, size) in sizes.iter().enumerate() {
         dual += Rational::from(&optimum.pi[i] * size);
-        prove(problem, i, &optimum.beta, &optimum.pi[i], &optimum.proofs[i]);
+        prove(problem, i, &optimum.beta, &optimum.pi[i], &optimum.proofs[i]).unwrap();
     }
     assert_eq!(primal, optimum.value);
     assert_eq!(dual, optimum.value);
 }
 
 /// That `sum_j beta_j k_j <= pi` in pool `i`, as the documentation of the proof says it.
-#[track_caller]
-pub fn prove(problem: &Reservation, i: usize, beta: &[Rational], pi: &Rational, proof: &PricingProof) {
+pub fn prove(
+    problem: &Reservation,
+    i: usize,
+    beta: &[Rational],
+    pi: &Rational,
+    proof: &PricingProof,
+) -> Result<(), String> {
     match proof {
         PricingProof::Tree { multipliers, nodes } => {
             let tree = Tree { problem, i, beta, pi, multipliers, nodes, capacity: problem.whole_capacity(i) };
             let n_types = beta.len();
-            let end = tree.walk(0, &mut vec![0; n_types], &mut vec![u64::MAX; n_types]);
-            assert_eq!(end, nodes.len(), "nodes are left over");
+            let end = tree.walk(0, &mut vec![0; n_types], &mut vec![u64::MAX; n_types])?;
+            if end == nodes.len() { Ok(()) } else { Err("nodes are left over".to_owned()) }
         }
         PricingProof::DynamicProgramme { cells } => {
             assert!(*cells <= 10_000_000);
             let best = best_value(problem, i, beta);
-            assert!(best <= *pi, "{best} > {pi}");
+            if best <= *pi { Ok(()) } else { Err(format!("{best} > {pi}")) }
         }
         PricingProof::Listed => {
-            for k in problem.configurations().expect("a list") {
-                let value: Rational = beta.iter().zip(k).map(|(b, k)| Rational::from(b * k)).sum();
-                assert!(value <= *pi);
-            }
+            let value = |k: &Vec<u64>| beta.iter().zip(k).map(|(b, k)| Rational::from(b * k)).sum::<Rational>();
+            let holds = problem.configurations().expect("a list").iter().all(|k| value(k) <= *pi);
+            if holds { Ok(()) } else { Err("a configuration is worth more".to_owned()) }
         }
     }
 }
@@ -150,29 +154,27 @@ struct Tree<'a> {
 }
 
 impl Tree<'_> {
-    #[track_caller]
-    fn walk(&self, at: usize, lower: &mut Vec<u64>, upper: &mut Vec<u64>) -> usize {
+    fn walk(&self, at: usize, lower: &mut Vec<u64>, upper: &mut Vec<u64>) -> Result<usize, String> {
         match self.nodes[at] {
             TreeNode::Split { job, at: number } => {
                 assert!(number >= 1);
                 let (low, high) = (lower[job], upper[job]);
                 lower[job] = low.max(number);
-                let next = self.walk(at + 1, lower, upper);
+                let next = self.walk(at + 1, lower, upper)?;
                 lower[job] = low;
                 upper[job] = high.min(number - 1);
-                let next = self.walk(next, lower, upper);
+                let next = self.walk(next, lower, upper)?;
                 upper[job] = high;
-                next
+                Ok(next)
             }
             TreeNode::Leaf { multipliers } => {
-                self.leaf(&self.multipliers[multipliers], lower, upper);
-                at + 1
+                self.leaf(&self.multipliers[multipliers], lower, upper)?;
+                Ok(at + 1)
             }
         }
     }
 
-    #[track_caller]
-    fn leaf(&self, m: &[Rational], lower: &[u64], upper: &[u64]) {
+    fn leaf(&self, m: &[Rational], lower: &[u64], upper: &[u64]) -> Result<(), String> {
         let jobs = self.problem.jobs();
         assert!(m.iter().all(|m| *m >= 0));
         let mut left = self.capacity.clone();
@@ -180,7 +182,7 @@ impl Tree<'_> {
             left.iter_mut().zip(job.demand()).for_each(|(left, d)| *left -= Rational::from(d * l));
         }
         if left.iter().any(|left| *left < 0) {
-            return;
+            return Ok(());
         }
         let mut bound: Rational = m.iter().zip(&self.capacity).map(|(m, c)| Rational::from(m * c)).sum();
         for (j, job) in jobs.iter().enumerate() {
@@ -196,7 +198,10 @@ impl Tree<'_> {
             None => bound,
             Some(unit) => Rational::from(&bound / &unit).floor() * unit,
         };
-        assert!(bound <= *self.pi, "pool {}: {bound} > {} at {lower:?} {upper:?}", self.i, self.pi);
+        if bound <= *self.pi {
+            return Ok(());
+        }
+        Err(format!("pool {}: {bound} > {} at {lower:?} {upper:?}", self.i, self.pi))
     }
 }
 
