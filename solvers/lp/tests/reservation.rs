@@ -47,3 +47,33 @@ fn the_introduction() {
         assert_eq!(both(&with(loads)), (Rational::from(reward), Rational::from(reward)));
     }
 }
+
+/// The types of section 7.1 with rewards vCPU + GB/8 on servers of 80 vCPU and 640 GB.
+fn virtual_machines(sizes: &[(i64, i64)]) -> Reservation {
+    let demands: Vec<[i64; 2]> = sizes.iter().map(|(cpu, memory)| [*cpu, *memory]).collect();
+    let types: Vec<(&[i64], (i64, i64), (i64, i64))> =
+        demands.iter().map(|d| (&d[..], (8 * d[0] + d[1], 8), (1, 1))).collect();
+    small(&[80, 640], &types)
+}
+
+/// Golden cases vm.worst4.infimum and vm.table1.infimum.
+#[test]
+fn the_worst_loads_of_virtual_machines() {
+    let quotient = |p: i64, q: i64| Rational::from((p, q));
+    for (sizes, expected) in [
+        (&[(1, 1), (4, 16), (2, 32), (32, 256)][..], quotient(449, 515)),
+        (&[(8, 64), (2, 2), (8, 32), (32, 256), (64, 64), (32, 128)], quotient(21, 25)),
+        (&[(4, 32), (2, 2), (4, 16), (32, 512), (64, 64), (32, 128)], quotient(21, 25)),
+        (&[(8, 64), (4, 4), (2, 8), (32, 512), (64, 128), (64, 256)], quotient(21, 25)),
+        (&[(8, 64), (8, 8), (4, 16), (32, 256), (32, 32), (64, 256)], quotient(21, 25)),
+        (&[(8, 128), (8, 8), (4, 16), (64, 512), (64, 64), (32, 128)], quotient(19, 25)),
+    ] {
+        let problem = virtual_machines(sizes);
+        let start = std::time::Instant::now();
+        let mut best = MaxReward::new(&problem);
+        let worst = evenhand_lp::reservation::worst_load::worst_load(&mut best, &mut |_, _| {}).unwrap().unwrap();
+        println!("{sizes:?} {:?} {} claims {} loads {:?}", start.elapsed(), worst.ratio_lower, worst.claims.len(), worst.loads);
+        assert_eq!(worst.ratio_lower, worst.ratio_upper);
+        assert_eq!(worst.ratio_lower, expected);
+    }
+}

@@ -30,7 +30,7 @@ fn random(seed: u64) -> Reservation {
     let n_pools = 1 + dice.below(2) * dice.below(2);
     // Sizes that are quotients, or so fine that there is no table.
     let fine = dice.below(3);
-    let mut size = |dice: &mut Dice, low: u64, high: u64| {
+    let size = |dice: &mut Dice, low: u64, high: u64| {
         let base = Rational::from(low + dice.below(high - low + 1));
         match fine {
             0 => base,

@@ -11,6 +11,7 @@
 //! | the greedy placement, with whole servers or fluid (Algorithm 1, Definition 3.2) | [`greedy`] |
 //! | the optimum of the programme, exactly, with its proof | [`configuration_lp`] |
 //! | the optimum with whole servers and jobs, from both sides | [`integer`] |
+//! | the loads that make greedy look worst | [`worst_load`] |
 //!
 //! Where several pools differ, greedy goes pool by pool in the order of the file, each with the jobs
 //! that are left.
@@ -25,9 +26,11 @@ mod proof;
 mod relaxation;
 mod search;
 mod table;
+pub mod worst_load;
 
 pub use configuration_lp::Optimum;
 pub use knapsack::Method;
 pub use max_reward::{Best, MaxReward};
 pub use proof::{PricingProof, TreeNode};
 pub use table::MOST_CELLS;
+pub use worst_load::{Claim, WorstLoad};
