@@ -2,9 +2,11 @@
 
 mod common;
 
-use common::reservation::{configurations, prove, verify};
+use common::reservation::{configurations, prove, verify, verify_worst};
 use evenhand_lp::exact_lp::{ExactColumn, ExactLp, Sense};
 use evenhand_lp::mip::MipSettings;
+use evenhand_lp::reservation::monotone::{Monotone, monotone};
+use evenhand_lp::reservation::worst_load::worst_load;
 use evenhand_lp::reservation::{MaxReward, configuration_lp, greedy, integer};
 use evenhand_problem::{JobSpec, PoolSpec, Rational, Reservation, ReservationSpec};
 use rug::Integer;
@@ -183,4 +185,49 @@ fn whole_servers_and_jobs() {
         open += u32::from(bracket.lower != bracket.upper);
     }
     println!("{open} of 60 brackets are open");
+}
+
+/// No loads have a smaller ratio, and none a reward that falls where it may not.
+#[test]
+fn many_loads_against_the_worst() {
+    let (mut below_one, mut falling) = (0, 0);
+    for seed in 0..150 {
+        let problem = random(seed);
+        if problem.n_pools() > 1 {
+            assert!(worst_load(&mut MaxReward::new(&problem), &mut |_, _| {}).is_err());
+            continue;
+        }
+        let mut best = MaxReward::new(&problem);
+        let is_monotone = match monotone(&mut best).unwrap() {
+            Monotone::Holds { .. } => true,
+            Monotone::Fails { smaller, larger, reward_of_smaller, reward_of_larger } => {
+                assert!(reward_of_larger < reward_of_smaller, "seed {seed}");
+                assert!(smaller.iter().zip(&larger).all(|(a, b)| a <= b));
+                false
+            }
+        };
+        assert!(is_monotone || problem.n_types() > 2, "two types are always monotone");
+        falling += u32::from(!is_monotone);
+        let Some(worst) = worst_load(&mut best, &mut |_, _| {}).unwrap() else { continue };
+        verify_worst(&problem, &worst);
+        below_one += u32::from(worst.ratio_lower < 1);
+        assert!(worst.ratio_lower >= Rational::from((1, 2)));
+
+        let mut dice = Dice(seed + 99);
+        let one = [Rational::from(1)];
+        for _ in 0..30 {
+            let loads: Vec<Rational> = (0..problem.n_types())
+                .map(|j| Rational::from((dice.below(13) * problem.most(0, j), 12)))
+                .collect();
+            let greedy = greedy::fluid(&mut best, &loads, &one).unwrap().reward;
+            let optimum = configuration_lp::solve(&best, &loads, &one).unwrap().value;
+            assert!(greedy >= optimum * &worst.ratio_lower, "seed {seed}: {loads:?}");
+            let more: Vec<Rational> =
+                loads.iter().map(|load| Rational::from(load + dice.quotient(2, 3))).collect();
+            let with_more = greedy::fluid(&mut best, &more, &one).unwrap().reward;
+            assert!(!is_monotone || with_more >= greedy, "seed {seed}: {loads:?} {more:?}");
+        }
+    }
+    println!("{below_one} worst ratios below 1, {falling} problems that are not monotone");
+    assert!(below_one > 30);
 }

@@ -12,15 +12,19 @@
 //! | the optimum of the programme, exactly, with its proof | [`configuration_lp`] |
 //! | the optimum with whole servers and jobs, from both sides | [`integer`] |
 //! | the loads that make greedy look worst | [`worst_load`] |
+//! | whether more load may earn greedy less (Definition 3.8) | [`monotone`] |
+//! | the loads at which greedy and optimum part and meet again | [`critical`] |
 //!
 //! Where several pools differ, greedy goes pool by pool in the order of the file, each with the jobs
 //! that are left.
 
 pub mod configuration_lp;
+pub mod critical;
 pub mod greedy;
 pub mod integer;
 mod knapsack;
 mod max_reward;
+pub mod monotone;
 mod number;
 mod proof;
 mod relaxation;

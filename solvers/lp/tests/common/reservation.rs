@@ -1,7 +1,7 @@
 //! Reservation problems for tests, and what proves an optimum, written down once more.
 #![allow(dead_code, missing_docs)]
 
-use evenhand_lp::reservation::{Optimum, PricingProof, TreeNode};
+use evenhand_lp::reservation::{Claim, Optimum, PricingProof, TreeNode, WorstLoad};
 use evenhand_problem::{JobSpec, PoolSpec, Rational, Reservation, ReservationSpec};
 
 pub fn rational(value: i64) -> Rational {
@@ -227,4 +227,58 @@ pub fn best_value(problem: &Reservation, i: usize, beta: &[Rational]) -> Rationa
         }
     }
     reached.into_values().max().unwrap_or_default()
+}
+
+/// Everything that proves a worst load, from the definitions; configurations by enumeration.
+#[track_caller]
+pub fn verify_worst(problem: &Reservation, worst: &WorstLoad) {
+    assert_eq!(worst.ratio_lower, worst.ratio_upper);
+    assert_eq!(worst.ratio_lower, Rational::from(&worst.greedy / &worst.optimum));
+    let mut used = 0;
+    cover(problem, worst, &mut Vec::new(), &mut Vec::new(), &mut used);
+    assert_eq!(used, worst.claims.len(), "claims are left over");
+}
+
+fn cover(
+    problem: &Reservation,
+    worst: &WorstLoad,
+    order: &mut Vec<usize>,
+    steps: &mut Vec<Vec<u64>>,
+    used: &mut usize,
+) {
+    let open: Vec<usize> = (0..problem.n_types()).filter(|j| !order.contains(j)).collect();
+    if open.is_empty() {
+        return;
+    }
+    let next = evenhand_lp::reservation::MaxReward::new(problem).first(0, &open).unwrap();
+    steps.push(next.configuration.clone());
+    let claim = &worst.claims[*used];
+    *used += 1;
+    assert_eq!(claim.order, *order);
+    let alone = |j: &usize| Rational::from(problem.jobs()[*j].reward() * problem.most(0, *j));
+    let last = if claim.covers_all { open.iter().map(alone).min().unwrap() } else { next.reward.clone() };
+    hold(problem, worst, claim, steps, &last);
+    if !claim.covers_all {
+        for j in (0..problem.n_types()).filter(|&j| next.configuration[j] > 0) {
+            order.push(j);
+            cover(problem, worst, order, steps, used);
+            order.pop();
+        }
+    }
+    steps.pop();
+}
+
+fn hold(problem: &Reservation, worst: &WorstLoad, claim: &Claim, steps: &[Vec<u64>], last: &Rational) {
+    for (j, job) in problem.jobs().iter().enumerate() {
+        assert!(claim.alpha[j] >= 0 && claim.beta[j] >= 0);
+        assert!(claim.alpha[j].is_zero() || claim.order.contains(&j));
+        let price = Rational::from(&claim.alpha[j] + &claim.beta[j]);
+        assert!(price >= Rational::from(&worst.ratio_lower * job.reward()));
+    }
+    for (l, k) in steps.iter().enumerate() {
+        let value = if l + 1 == steps.len() { last.clone() } else { problem.reward(k) };
+        let later = claim.order.iter().skip(l).map(|&j| Rational::from(&claim.alpha[j] * k[j]));
+        assert!(later.sum::<Rational>() + &claim.pi <= value);
+    }
+    prove(problem, 0, &claim.beta, &claim.pi, &claim.proof).unwrap();
 }
