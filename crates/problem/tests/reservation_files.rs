@@ -118,10 +118,7 @@ fn every_fault_has_its_place() {
         &job(r#"{"name":"a","demand":{"cpu":1},"lode":1}"#),
         "r.json:3:40: jobs[0].lode: unknown field `lode`: expected one of name, demand, reward, load",
     );
-    refuses(
-        &job(&format!("{JOB},{JOB}")),
-        "r.json:3:60: jobs[1].name: the job type `a` is named twice",
-    );
+    refuses(&job(&format!("{JOB},{JOB}")), "r.json:3:60: jobs[1].name: the job type `a` is named twice");
     refuses(&job(r#"{"name":"a"}"#), "r.json:3:9: jobs[0]: the field `demand` is missing");
     refuses(
         &job(r#"{"name":"a","demand":{"cpu":"1e-13"}}"#),
@@ -176,8 +173,5 @@ fn the_canonical_form_reads_back() {
         assert_eq!(reservation_to_json(&read(&canonical).unwrap()), canonical);
     }
     let respelled = EXAMPLE.replace("\"1/2\"", "0.50").replace("80", "\"80.0\"");
-    assert_eq!(
-        reservation_sha256(&read(EXAMPLE).unwrap()),
-        reservation_sha256(&read(&respelled).unwrap())
-    );
+    assert_eq!(reservation_sha256(&read(EXAMPLE).unwrap()), reservation_sha256(&read(&respelled).unwrap()));
 }
