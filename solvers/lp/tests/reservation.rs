@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::reservation::{adversarial, small, verify, verify_worst};
+use common::reservation::{Small, adversarial, small, verify, verify_worst};
 use evenhand_lp::reservation::critical::critical_loads;
 use evenhand_lp::reservation::monotone::{Monotone, monotone};
 use evenhand_lp::reservation::worst_load::worst_load;
@@ -54,8 +54,7 @@ fn the_introduction() {
 /// The types of section 7.1 with rewards vCPU + GB/8 on servers of 80 vCPU and 640 GB.
 fn virtual_machines(sizes: &[(i64, i64)]) -> Reservation {
     let demands: Vec<[i64; 2]> = sizes.iter().map(|(cpu, memory)| [*cpu, *memory]).collect();
-    let types: Vec<(&[i64], (i64, i64), (i64, i64))> =
-        demands.iter().map(|d| (&d[..], (8 * d[0] + d[1], 8), (1, 1))).collect();
+    let types: Vec<Small<'_>> = demands.iter().map(|d| (&d[..], (8 * d[0] + d[1], 8), (1, 1))).collect();
     small(&[80, 640], &types)
 }
 

@@ -224,8 +224,7 @@ fn many_loads_against_the_worst() {
             let greedy = greedy::fluid(&mut best, &loads, &one).unwrap().reward;
             let optimum = configuration_lp::solve(&best, &loads, &one).unwrap().value;
             assert!(greedy >= optimum * &worst.ratio_lower, "seed {seed}: {loads:?}");
-            let more: Vec<Rational> =
-                loads.iter().map(|load| Rational::from(load + dice.quotient(2, 3))).collect();
+            let more: Vec<Rational> = loads.iter().map(|load| load + dice.quotient(2, 3)).collect();
             let with_more = greedy::fluid(&mut best, &more, &one).unwrap().reward;
             assert!(!is_monotone || with_more >= greedy, "seed {seed}: {loads:?} {more:?}");
         }

@@ -363,7 +363,7 @@ mod tests {
             let problem = Reservation::new(spec).expect("everything fits in 9");
             let knapsack = Knapsack::new(&problem, 0);
             // Small profits with many ties, long ones, and ones that need GMP.
-            let denominator = Integer::from(1) << [0, 40, 90, 200][(round % 4) as usize];
+            let denominator = Integer::from(1) << [0u32, 40, 90, 200][(round % 4) as usize];
             let profits: Vec<Rational> = (0..problem.n_types())
                 .map(|_| {
                     Rational::from(below(6)) + Rational::from((Integer::from(below(3)), denominator.clone()))

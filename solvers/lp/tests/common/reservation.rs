@@ -35,8 +35,11 @@ pub fn problem(pools: &[Vec<Rational>], types: &[(Vec<Rational>, Rational, Ratio
     Reservation::new(spec).expect("a good problem")
 }
 
+/// Demand, reward and load.
+pub type Small<'a> = (&'a [i64], (i64, i64), (i64, i64));
+
 /// One pool and types in whole numbers, rewards and loads as quotients.
-pub fn small(capacity: &[i64], types: &[(&[i64], (i64, i64), (i64, i64))]) -> Reservation {
+pub fn small(capacity: &[i64], types: &[Small<'_>]) -> Reservation {
     let whole = |values: &[i64]| values.iter().map(|v| rational(*v)).collect::<Vec<_>>();
     let types: Vec<_> =
         types.iter().map(|(d, u, load)| (whole(d), Rational::from(*u), Rational::from(*load))).collect();
