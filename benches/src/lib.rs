@@ -10,6 +10,7 @@
 //! | [`filling`] | a million whole tasks by every rule, and the plain scan |
 //! | [`ps_dsf`] | PS-DSF: plain sweeps against the accelerated solver, exact answers, time sharing |
 //! | [`peers`] | ours and the Python scripts of `peers/` on the same files in one run |
+//! | [`reservation`] | the configuration programme, greedy and the worst load |
 //!
 //! `benches/` holds the same questions for divan. Nothing here fails because it is slow.
 #![forbid(unsafe_code)]
@@ -23,4 +24,5 @@ pub mod measure;
 pub mod peers;
 pub mod proof;
 pub mod ps_dsf;
+pub mod reservation;
 pub mod table;

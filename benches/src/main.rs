@@ -12,7 +12,7 @@ use evenhand_benches::filling;
 use evenhand_benches::growth::{self, Axis};
 use evenhand_benches::instances::{self, Tasks};
 use evenhand_benches::measure::{Measurement, Mechanism, Question};
-use evenhand_benches::{machine, peers, ps_dsf};
+use evenhand_benches::{machine, peers, ps_dsf, reservation};
 use evenhand_problem::format::problem_to_json;
 use serde_json::{Value, json};
 
@@ -88,6 +88,19 @@ enum Command {
         /// Folder of the openb data; random classes without it.
         #[arg(long, default_value = "../shared/data/alibaba_gpu2023_openb")]
         data: PathBuf,
+    },
+    /// The configuration programme against the number of job types.
+    Reservation {
+        /// Numbers of types.
+        #[arg(default_values_t = [6, 8, 10, 15, 20, 50, 100])]
+        types: Vec<usize>,
+        /// Enumerate all configurations up to so many types.
+        #[arg(long, default_value_t = 10)]
+        enumerate: usize,
+        #[arg(long, default_value_t = 5)]
+        repetitions: usize,
+        #[arg(long, default_value_t = 11)]
+        seed: u64,
     },
     /// Time one program on one pool; prints one line of JSON.
     Pool {
@@ -267,6 +280,10 @@ fn run(command: Command) -> Result<(), String> {
         Command::Pool { program, file, answer, repetitions, seconds, tolerance, c_max } => {
             let line = Once { program, file, answer, repetitions, seconds, tolerance, c_max }.run()?;
             say(&line.to_string())
+        }
+        Command::Reservation { types, enumerate, repetitions, seed } => {
+            say(&heading())?;
+            say(&reservation::table(&types, enumerate, repetitions, seed)?)
         }
         Command::PoolFile { law, users, resources, seed, output } => {
             pools::WholePool::random(law, users, resources, seed).write(&output)

@@ -13,6 +13,8 @@ pub mod number;
 pub mod place;
 pub mod problem;
 mod problem_error;
+pub mod reservation;
+mod reservation_spec;
 pub mod schema;
 mod spec;
 pub mod utilisation;
@@ -23,4 +25,5 @@ pub use place::Place;
 pub use problem::{
     Problem, ProblemError, ProblemErrorKind, ProblemSpec, ServerClass, ServerSpec, User, UserSpec, Warning,
 };
+pub use reservation::{JobSpec, JobType, Pool, PoolSpec, Reservation, ReservationSpec};
 pub use rug::{Integer, Rational};

@@ -416,7 +416,7 @@ impl User {
     }
 }
 
-type Index = HashMap<String, usize>;
+pub(crate) type Index = HashMap<String, usize>;
 
 struct Names<'a> {
     resources: &'a Index,
@@ -424,7 +424,7 @@ struct Names<'a> {
     classes: &'a [ServerClass],
 }
 
-fn index_names<'a>(
+pub(crate) fn index_names<'a>(
     what: &'static str,
     names: impl ExactSizeIterator<Item = &'a str>,
     place: impl Fn(usize) -> Place,
@@ -442,7 +442,7 @@ fn index_names<'a>(
     Ok(index)
 }
 
-fn resolve(
+pub(crate) fn resolve(
     what: &'static str,
     name: &str,
     index: &Index,
@@ -455,7 +455,7 @@ fn resolve(
 }
 
 /// A dense vector by resource from named entries.
-fn quantities(
+pub(crate) fn quantities(
     entries: Vec<(String, Rational)>,
     resources: &Index,
     at: &Place,
@@ -523,7 +523,7 @@ fn server_list(
     Ok(list.into_iter().map(|(i, _)| i).collect())
 }
 
-fn not_negative(value: Rational, at: impl FnOnce() -> Place) -> Result<Rational, ProblemError> {
+pub(crate) fn not_negative(value: Rational, at: impl FnOnce() -> Place) -> Result<Rational, ProblemError> {
     if value < 0 {
         return Err(at().error(ProblemErrorKind::Negative(value.to_string())));
     }
@@ -537,7 +537,7 @@ fn positive(value: Rational, at: impl FnOnce() -> Place) -> Result<Rational, Pro
     Ok(value)
 }
 
-fn whole_count(count: &Rational) -> Option<u64> {
+pub(crate) fn whole_count(count: &Rational) -> Option<u64> {
     if !count.is_integer() {
         return None;
     }

@@ -67,4 +67,25 @@ pub enum ProblemErrorKind {
     /// The user may run on no server class at all.
     #[error("user `{0}` may use no server class: expected at least one, or no `servers` at all")]
     NoServerAllowed(String),
+    /// A job type that demands nothing, so that any number of its jobs would fit.
+    #[error("job type `{0}` demands nothing: expected at least one resource with a demand above 0")]
+    TypeDemandsNothing(String),
+    /// A job type that fits on no server, or stands in no configuration.
+    #[error("job type `{0}` fits on no server, not even alone")]
+    FitsNoServer(String),
+    /// More jobs fit on one server than can be counted: at most [`MAX_COUNT`](crate::problem::MAX_COUNT).
+    #[error("more than 10^12 jobs of type `{0}` fit on one server")]
+    TooManyFit(String),
+    /// A number of jobs that is not an integer from 0 to [`MAX_COUNT`](crate::problem::MAX_COUNT).
+    #[error("{0} is not a number of jobs: expected an integer from 0 to 10^12")]
+    BadJobs(String),
+    /// Some pools with a count and some without.
+    #[error("a pool without `count` beside others with one: give it to all pools or to none")]
+    CountMissing,
+    /// Capacities or demands beside a list of configurations.
+    #[error("`{0}` beside `configurations`: give configurations, or capacities and demands")]
+    BesideConfigurations(&'static str),
+    /// An empty list of configurations.
+    #[error("expected at least one configuration")]
+    NoConfigurations,
 }

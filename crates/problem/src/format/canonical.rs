@@ -51,7 +51,12 @@ pub fn problem_to_json(problem: &Problem) -> String {
 /// different spellings.
 #[must_use]
 pub fn problem_sha256(problem: &Problem) -> String {
-    let digest = Sha256::digest(problem_to_json(problem));
+    sha256(&problem_to_json(problem))
+}
+
+/// In hexadecimal.
+pub(super) fn sha256(text: &str) -> String {
+    let digest = Sha256::digest(text);
     digest.iter().fold(String::with_capacity(64), |mut text, byte| {
         // Writing to a string cannot fail.
         let _ = write!(text, "{byte:02x}");
@@ -66,7 +71,7 @@ fn server(out: &mut String, problem: &Problem, class: &ServerClass) {
         let _ = write!(out, ",\"count\":\"{}\"", class.count());
     }
     out.push_str(",\"capacity\":");
-    quantities(out, problem, class.capacity());
+    quantities(out, problem.resources(), class.capacity());
     out.push('}');
 }
 
@@ -78,7 +83,7 @@ fn user(out: &mut String, problem: &Problem, user: &User) {
         let _ = write!(out, ",\"weight\":\"{}\"", format_stated(user.weight()));
     }
     out.push_str(",\"demand\":");
-    quantities(out, problem, user.base_demand());
+    quantities(out, problem.resources(), user.base_demand());
     if let Some(tasks) = user.tasks() {
         let _ = write!(out, ",\"tasks\":\"{}\"", format_stated(tasks));
     }
@@ -90,7 +95,7 @@ fn user(out: &mut String, problem: &Problem, user: &User) {
         out.push_str(",\"demand_on\":{");
         for (position, (i, demand)) in user.demand_overrides().iter().enumerate() {
             key(out, position, server_name(*i));
-            quantities(out, problem, demand);
+            quantities(out, problem.resources(), demand);
         }
         out.push('}');
     }
@@ -107,9 +112,9 @@ fn user(out: &mut String, problem: &Problem, user: &User) {
     out.push('}');
 }
 
-fn quantities(out: &mut String, problem: &Problem, values: &[Rational]) {
+pub(super) fn quantities(out: &mut String, resources: &[String], values: &[Rational]) {
     out.push('{');
-    let stated = problem.resources().iter().zip(values).filter(|(_, value)| !value.is_zero());
+    let stated = resources.iter().zip(values).filter(|(_, value)| !value.is_zero());
     for (position, (resource, value)) in stated.enumerate() {
         key(out, position, resource);
         let _ = write!(out, "\"{}\"", format_stated(value));
@@ -117,7 +122,7 @@ fn quantities(out: &mut String, problem: &Problem, values: &[Rational]) {
     out.push('}');
 }
 
-fn key(out: &mut String, position: usize, name: &str) {
+pub(super) fn key(out: &mut String, position: usize, name: &str) {
     if position > 0 {
         out.push(',');
     }
@@ -125,7 +130,7 @@ fn key(out: &mut String, position: usize, name: &str) {
     out.push(':');
 }
 
-fn list<'a>(out: &mut String, names: impl Iterator<Item = &'a str>) {
+pub(super) fn list<'a>(out: &mut String, names: impl Iterator<Item = &'a str>) {
     out.push('[');
     for (position, name) in names.enumerate() {
         if position > 0 {
@@ -136,7 +141,7 @@ fn list<'a>(out: &mut String, names: impl Iterator<Item = &'a str>) {
     out.push(']');
 }
 
-fn quote(out: &mut String, name: &str) {
+pub(super) fn quote(out: &mut String, name: &str) {
     // A string always has a JSON form.
     out.push_str(&serde_json::to_string(name).unwrap_or_default());
 }

@@ -10,7 +10,8 @@
 //! | read a problem or an allocation | [`Source::problem`], [`Source::allocation`] |
 //! | read one that stands inside another document | [`Source::problem_in`], [`Source::allocation_in`] |
 //! | read other JSON with the same care | [`Document`], or serde with [`Exact`] and [`Entries`] |
-//! | write | [`problem_to_json`], [`AllocationDocument`], [`write_atomically`] |
+//! | read a reservation problem | [`Source::reservation`], [`Source::reservation_in`] |
+//! | write | [`problem_to_json`], [`reservation_to_json`], [`AllocationDocument`], [`write_atomically`] |
 //!
 //! # Examples
 //! ```
@@ -33,6 +34,7 @@ mod error;
 mod exact;
 mod output;
 mod problem;
+mod reservation;
 mod text;
 
 pub use allocation::AllocationFile;
@@ -41,6 +43,7 @@ pub use document::{Document, Object};
 pub use error::{FormatError, ReadError};
 pub use exact::{Entries, Exact, ExactResult};
 pub use output::{AllocationDocument, NumberText};
+pub use reservation::{reservation_sha256, reservation_to_json};
 pub use text::{read_text, write_atomically};
 
 /// Deepest nesting of lists and objects that a file may have.

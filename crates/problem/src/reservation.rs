@@ -1,0 +1,404 @@
+//! The reservation problem: jobs of several types, packed for reward into pools of identical servers.
+//!
+//! Pools are indexed by `i` in `0..n_pools()`, job types by `j` in `0..n_types()` and resources by
+//! `r`, in the order of the file; a configuration `k` has one number of jobs for each type. Which
+//! configurations a server takes is said by capacities and demands (`sum_j k_j d_jr <= c_r`), or by
+//! the list of the maximal ones (Reservation, section 2: all that the theory needs is that a part of
+//! a feasible configuration is feasible).
+//!
+//! A [`Reservation`] is valid once built, like a [`Problem`](crate::Problem).
+
+use std::collections::HashSet;
+
+use rug::{Integer, Rational};
+
+use crate::place::Place;
+use crate::problem::{Index, MAX_COUNT, index_names, not_negative, quantities, resolve, whole_count};
+use crate::problem_error::{ProblemError, ProblemErrorKind};
+pub use crate::reservation_spec::{JobSpec, PoolSpec, ReservationSpec};
+
+/// A checked reservation problem.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reservation {
+    name: String,
+    resources: Vec<String>,
+    pools: Vec<Pool>,
+    jobs: Vec<JobType>,
+    configurations: Option<Vec<Vec<u64>>>,
+}
+
+/// A pool of identical servers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pool {
+    name: String,
+    count: Option<u64>,
+    fraction: Rational,
+    capacity: Vec<Rational>,
+}
+
+/// A job type.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JobType {
+    name: String,
+    demand: Vec<Rational>,
+    reward: Rational,
+    load: Rational,
+}
+
+impl Reservation {
+    /// Checks a stated problem.
+    ///
+    /// # Errors
+    /// [`ProblemError`] with the place of the first fault: a duplicate, empty or unknown name, a
+    /// negative quantity, a bad count, a type that demands nothing or fits on no server.
+    pub fn new(spec: ReservationSpec) -> Result<Self, ProblemError> {
+        let at = Place::root();
+        let listed = spec.configurations.is_some();
+        if spec.resources.is_empty() && !listed {
+            return Err(at.key("resources").error(ProblemErrorKind::NoResources));
+        }
+        if spec.pools.is_empty() && !listed {
+            return Err(at.key("servers").error(ProblemErrorKind::NoServers));
+        }
+        let index = index_names("resource", spec.resources.iter().map(String::as_str), |r| {
+            at.key("resources").index(r)
+        })?;
+        let pools = pools(spec.pools, &index, listed, &at.key("servers"))?;
+        let names = index_names("job type", spec.jobs.iter().map(|job| job.name.as_str()), |j| {
+            at.key("jobs").index(j).key("name")
+        })?;
+        let mut jobs = Vec::with_capacity(spec.jobs.len());
+        for (j, job) in spec.jobs.into_iter().enumerate() {
+            jobs.push(JobType::new(job, &index, listed, &at.key("jobs").index(j))?);
+        }
+        let configurations = match spec.configurations {
+            None => None,
+            Some(list) => Some(configurations(list, &names, &at.key("configurations"))?),
+        };
+        let problem = Self { name: spec.name, resources: spec.resources, pools, jobs, configurations };
+        problem.check_fits(&at.key("jobs"))?;
+        Ok(problem)
+    }
+
+    /// Every type fits somewhere, and nowhere more often than can be counted.
+    fn check_fits(&self, at: &Place) -> Result<(), ProblemError> {
+        for (j, job) in self.jobs.iter().enumerate() {
+            let mut fits = false;
+            for i in 0..self.n_pools() {
+                let most = self.stated_most(i, j);
+                fits |= most >= 1;
+                if most > MAX_COUNT {
+                    return Err(at.index(j).error(ProblemErrorKind::TooManyFit(job.name.clone())));
+                }
+            }
+            if !fits {
+                return Err(at.index(j).error(ProblemErrorKind::FitsNoServer(job.name.clone())));
+            }
+        }
+        Ok(())
+    }
+
+    fn stated_most(&self, i: usize, j: usize) -> Integer {
+        match &self.configurations {
+            Some(list) => list.iter().map(|k| k[j]).max().unwrap_or(0).into(),
+            None => {
+                let pairs = self.jobs[j].demand.iter().zip(&self.pools[i].capacity);
+                let each = pairs.filter(|(demand, _)| !demand.is_zero());
+                let most = each.map(|(demand, capacity)| Rational::from(capacity / demand).floor()).min();
+                most.map_or_else(Integer::new, |most| most.into_numer_denom().0)
+            }
+        }
+    }
+
+    /// The title; may be empty.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Names of the resources, by `r`.
+    #[must_use]
+    pub fn resources(&self) -> &[String] {
+        &self.resources
+    }
+
+    /// The pools, by `i`; at least one.
+    #[must_use]
+    pub fn pools(&self) -> &[Pool] {
+        &self.pools
+    }
+
+    /// The job types, by `j`, in the order that decides ties; may be none.
+    #[must_use]
+    pub fn jobs(&self) -> &[JobType] {
+        &self.jobs
+    }
+
+    /// The stated maximal configurations, if they take the place of capacities and demands. They
+    /// hold on the servers of every pool, and so does every part of them.
+    #[must_use]
+    pub fn configurations(&self) -> Option<&[Vec<u64>]> {
+        self.configurations.as_deref()
+    }
+
+    /// Number of pools.
+    #[must_use]
+    pub fn n_pools(&self) -> usize {
+        self.pools.len()
+    }
+
+    /// Number of job types, `J`.
+    #[must_use]
+    pub fn n_types(&self) -> usize {
+        self.jobs.len()
+    }
+
+    /// Number of servers of all pools, `L`, if it is stated.
+    #[must_use]
+    pub fn n_servers(&self) -> Option<u128> {
+        self.pools.iter().map(|pool| pool.count.map(u128::from)).sum()
+    }
+
+    /// Jobs of type `j` that fit on one server of pool `i` alone.
+    #[must_use]
+    pub fn most(&self, i: usize, j: usize) -> u64 {
+        self.stated_most(i, j).to_u64().unwrap_or(MAX_COUNT)
+    }
+
+    /// Whether a server of pool `i` takes the configuration `k`.
+    #[must_use]
+    pub fn is_feasible(&self, i: usize, k: &[u64]) -> bool {
+        if k.len() != self.n_types() {
+            return false;
+        }
+        match &self.configurations {
+            Some(list) => list.iter().any(|most| k.iter().zip(most).all(|(k, most)| k <= most)),
+            None => self.pools[i].capacity.iter().enumerate().all(|(r, capacity)| {
+                let used: Rational =
+                    self.jobs.iter().zip(k).map(|(job, k)| Rational::from(&job.demand[r] * k)).sum();
+                used <= *capacity
+            }),
+        }
+    }
+
+    /// Capacity of a server of pool `i`, by resource, rounded down to a multiple of the greatest
+    /// common divisor of the demands of all types: no configuration uses more. A resource that no
+    /// type demands keeps its capacity.
+    #[must_use]
+    pub fn whole_capacity(&self, i: usize) -> Vec<Rational> {
+        let rounded = |(r, capacity): (usize, &Rational)| match greatest_common_divisor(
+            self.jobs.iter().map(|job| &job.demand[r]),
+        ) {
+            None => capacity.clone(),
+            Some(unit) => Rational::from(capacity / &unit).floor() * unit,
+        };
+        self.pools[i].capacity.iter().enumerate().map(rounded).collect()
+    }
+
+    /// Reward of a full configuration, `U(k)`.
+    #[must_use]
+    pub fn reward(&self, k: &[u64]) -> Rational {
+        self.jobs.iter().zip(k).map(|(job, k)| Rational::from(&job.reward * k)).sum()
+    }
+
+    /// Loads per server, by type: `rho_j`.
+    #[must_use]
+    pub fn loads(&self) -> Vec<Rational> {
+        self.jobs.iter().map(|job| job.load.clone()).collect()
+    }
+
+    /// Rewards by type: `u_j`.
+    #[must_use]
+    pub fn rewards(&self) -> Vec<Rational> {
+        self.jobs.iter().map(|job| job.reward.clone()).collect()
+    }
+
+    /// Fractions of all servers, by pool; their sum is 1.
+    #[must_use]
+    pub fn fractions(&self) -> Vec<Rational> {
+        self.pools.iter().map(|pool| pool.fraction.clone()).collect()
+    }
+
+    /// Whole jobs of every type when `L` servers are offered the loads: `floor(rho_j L)`; `None`
+    /// without a number of servers.
+    #[must_use]
+    pub fn whole_jobs(&self) -> Option<Vec<Integer>> {
+        let servers = Integer::from(self.n_servers()?);
+        let whole = |job: &JobType| Rational::from(&job.load * &servers).floor().into_numer_denom().0;
+        Some(self.jobs.iter().map(whole).collect())
+    }
+
+    /// The index of a type by name.
+    #[must_use]
+    pub fn job_named(&self, name: &str) -> Option<usize> {
+        self.jobs.iter().position(|job| job.name == name)
+    }
+}
+
+impl Pool {
+    /// Name of the pool.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Number of servers, if it is stated.
+    #[must_use]
+    pub fn count(&self) -> Option<u64> {
+        self.count
+    }
+
+    /// Part of all servers: by count, or equal parts where no counts are stated.
+    #[must_use]
+    pub fn fraction(&self) -> &Rational {
+        &self.fraction
+    }
+
+    /// Capacity of one server, by resource; empty beside stated configurations.
+    #[must_use]
+    pub fn capacity(&self) -> &[Rational] {
+        &self.capacity
+    }
+}
+
+impl JobType {
+    fn new(spec: JobSpec, resources: &Index, listed: bool, at: &Place) -> Result<Self, ProblemError> {
+        let demand = if listed {
+            if !spec.demand.is_empty() {
+                return Err(at.key("demand").error(ProblemErrorKind::BesideConfigurations("demand")));
+            }
+            Vec::new()
+        } else {
+            quantities(spec.demand, resources, &at.key("demand"))?
+        };
+        if !listed && demand.iter().all(Rational::is_zero) {
+            return Err(at.key("demand").error(ProblemErrorKind::TypeDemandsNothing(spec.name)));
+        }
+        let quantity = |value: Option<Rational>, field| {
+            value.map_or_else(|| Ok(Rational::new()), |value| not_negative(value, || at.key(field)))
+        };
+        let reward = quantity(spec.reward, "reward")?;
+        let load = quantity(spec.load, "load")?;
+        Ok(Self { name: spec.name, demand, reward, load })
+    }
+
+    /// Name of the type.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Demand of one job, by resource: `d_jr`; empty beside stated configurations.
+    #[must_use]
+    pub fn demand(&self) -> &[Rational] {
+        &self.demand
+    }
+
+    /// Reward of one job per unit of time, `u_j`.
+    #[must_use]
+    pub fn reward(&self) -> &Rational {
+        &self.reward
+    }
+
+    /// Offered load per server of all pools together, `rho_j`.
+    #[must_use]
+    pub fn load(&self) -> &Rational {
+        &self.load
+    }
+}
+
+fn pools(
+    specs: Vec<PoolSpec>,
+    resources: &Index,
+    listed: bool,
+    at: &Place,
+) -> Result<Vec<Pool>, ProblemError> {
+    index_names("server", specs.iter().map(|pool| pool.name.as_str()), |i| at.index(i).key("name"))?;
+    if specs.is_empty() {
+        let fraction = Rational::from(1);
+        return Ok(vec![Pool { name: "servers".to_owned(), count: None, fraction, capacity: Vec::new() }]);
+    }
+    let n_pools = specs.len();
+    let counted = specs.iter().any(|pool| pool.count.is_some());
+    let mut pools = Vec::with_capacity(n_pools);
+    for (i, spec) in specs.into_iter().enumerate() {
+        let at = at.index(i);
+        let count = match &spec.count {
+            None if counted => return Err(at.error(ProblemErrorKind::CountMissing)),
+            None => None,
+            Some(count) => Some(
+                whole_count(count)
+                    .ok_or_else(|| at.key("count").error(ProblemErrorKind::BadCount(count.to_string())))?,
+            ),
+        };
+        if listed && !spec.capacity.is_empty() {
+            return Err(at.key("capacity").error(ProblemErrorKind::BesideConfigurations("capacity")));
+        }
+        let capacity =
+            if listed { Vec::new() } else { quantities(spec.capacity, resources, &at.key("capacity"))? };
+        pools.push(Pool { name: spec.name, count, fraction: Rational::new(), capacity });
+    }
+    let total: Integer = pools.iter().map(|pool| Integer::from(pool.count.unwrap_or(1))).sum();
+    for pool in &mut pools {
+        pool.fraction = Rational::from((Integer::from(pool.count.unwrap_or(1)), total.clone()));
+    }
+    Ok(pools)
+}
+
+fn configurations(
+    list: Vec<Vec<(String, Rational)>>,
+    names: &Index,
+    at: &Place,
+) -> Result<Vec<Vec<u64>>, ProblemError> {
+    if list.is_empty() {
+        return Err(at.clone().error(ProblemErrorKind::NoConfigurations));
+    }
+    let mut configurations = Vec::with_capacity(list.len());
+    for (position, entries) in list.into_iter().enumerate() {
+        let at = at.index(position);
+        let mut k = vec![0; names.len()];
+        let mut seen = HashSet::new();
+        for (name, value) in entries {
+            let j = resolve("job type", &name, names, || at.key(&name))?;
+            if !seen.insert(j) {
+                return Err(at.key(&name).error(ProblemErrorKind::DuplicateName { what: "job type", name }));
+            }
+            k[j] = whole_jobs(&value)
+                .ok_or_else(|| at.key(&name).error(ProblemErrorKind::BadJobs(value.to_string())))?;
+        }
+        configurations.push(k);
+    }
+    Ok(configurations)
+}
+
+fn whole_jobs(value: &Rational) -> Option<u64> {
+    if !value.is_integer() {
+        return None;
+    }
+    value.numer().to_u64().filter(|k| *k <= MAX_COUNT)
+}
+
+/// The largest rational of which all values (at least 0) are multiples; `None` where all are 0.
+///
+/// # Examples
+/// ```
+/// use evenhand_problem::{Rational, reservation::greatest_common_divisor};
+/// let values = [Rational::from((1, 2)), Rational::from((1, 3)), Rational::new()];
+/// assert_eq!(greatest_common_divisor(&values), Some(Rational::from((1, 6))));
+/// ```
+#[must_use]
+pub fn greatest_common_divisor<'a>(values: impl IntoIterator<Item = &'a Rational>) -> Option<Rational> {
+    let mut divisor: Option<Rational> = None;
+    for value in values.into_iter().filter(|value| !value.is_zero()) {
+        divisor = Some(match divisor {
+            None => value.clone(),
+            Some(divisor) => {
+                let denominator = Integer::from(divisor.denom().lcm_ref(value.denom()));
+                let over = |v: &Rational| v.numer() * Integer::from(denominator.div_exact_ref(v.denom()));
+                let numerator = over(&divisor).gcd(&over(value));
+                Rational::from((numerator, denominator))
+            }
+        });
+    }
+    divisor
+}

@@ -1,0 +1,43 @@
+//! A reservation problem as somebody states it: names and numbers, not checked yet.
+
+use rug::Rational;
+
+/// A reservation problem as somebody states it, by name, before it is checked.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ReservationSpec {
+    /// A title for people; may be empty.
+    pub name: String,
+    /// Names of the resources; may be empty beside `configurations`.
+    pub resources: Vec<String>,
+    /// Pools of identical servers; none beside `configurations` means one pool.
+    pub pools: Vec<PoolSpec>,
+    /// Job types; their order decides ties.
+    pub jobs: Vec<JobSpec>,
+    /// The maximal feasible configurations, `(job type, number of jobs)`, in place of capacities and
+    /// demands.
+    pub configurations: Option<Vec<Vec<(String, Rational)>>>,
+}
+
+/// One pool of identical servers, as stated.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct PoolSpec {
+    /// Name of the pool.
+    pub name: String,
+    /// Number of servers; without it only the fraction of all servers is known.
+    pub count: Option<Rational>,
+    /// Capacity of one server by resource; an absent resource is 0.
+    pub capacity: Vec<(String, Rational)>,
+}
+
+/// One job type, as stated.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct JobSpec {
+    /// Name of the type.
+    pub name: String,
+    /// Demand of one job by resource; an absent resource is 0.
+    pub demand: Vec<(String, Rational)>,
+    /// Reward of one job per unit of time, `u_j`; 0 if absent.
+    pub reward: Option<Rational>,
+    /// Offered load per server of all pools together, `rho_j`; 0 if absent.
+    pub load: Option<Rational>,
+}
