@@ -181,6 +181,20 @@ impl Reservation {
         }
     }
 
+    /// Capacity of a server of pool `i`, by resource, rounded down to a multiple of the greatest
+    /// common divisor of the demands of all types: no configuration uses more. A resource that no
+    /// type demands keeps its capacity.
+    #[must_use]
+    pub fn whole_capacity(&self, i: usize) -> Vec<Rational> {
+        let rounded = |(r, capacity): (usize, &Rational)| {
+            match greatest_common_divisor(self.jobs.iter().map(|job| &job.demand[r])) {
+                None => capacity.clone(),
+                Some(unit) => Rational::from(capacity / &unit).floor() * unit,
+            }
+        };
+        self.pools[i].capacity.iter().enumerate().map(rounded).collect()
+    }
+
     /// Reward of a full configuration, `U(k)`.
     #[must_use]
     pub fn reward(&self, k: &[u64]) -> Rational {
@@ -362,4 +376,31 @@ fn whole_jobs(value: &Rational) -> Option<u64> {
         return None;
     }
     value.numer().to_u64().filter(|k| *k <= MAX_COUNT)
+}
+
+/// The largest rational of which all values (at least 0) are multiples; `None` where all are 0.
+///
+/// # Examples
+/// ```
+/// use evenhand_problem::{Rational, reservation::greatest_common_divisor};
+/// let values = [Rational::from((1, 2)), Rational::from((1, 3)), Rational::new()];
+/// assert_eq!(greatest_common_divisor(&values), Some(Rational::from((1, 6))));
+/// ```
+#[must_use]
+pub fn greatest_common_divisor<'a>(values: impl IntoIterator<Item = &'a Rational>) -> Option<Rational> {
+    let mut divisor: Option<Rational> = None;
+    for value in values.into_iter().filter(|value| !value.is_zero()) {
+        divisor = Some(match divisor {
+            None => value.clone(),
+            Some(divisor) => {
+                let denominator = Integer::from(divisor.denom().lcm_ref(value.denom()));
+                let over = |v: &Rational| {
+                    v.numer() * Integer::from(denominator.div_exact_ref(v.denom()))
+                };
+                let numerator = over(&divisor).gcd(&over(value));
+                Rational::from((numerator, denominator))
+            }
+        });
+    }
+    divisor
 }

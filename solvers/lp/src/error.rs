@@ -119,6 +119,9 @@ pub enum LpError {
         /// Faces tried.
         faces: usize,
     },
+    /// A question about one pool of servers, asked of several.
+    #[error("this is defined for one pool of identical servers only")]
+    SeveralPools,
     /// An enumeration would be larger than its limits allow.
     #[error("more than {limit} {what}: the enumeration was given up")]
     Budget {
@@ -140,6 +143,7 @@ impl LpError {
                 | Self::ExactlyUnbounded
                 | Self::ExactlyInfeasible
                 | Self::Face(_)
+                | Self::SeveralPools
                 | Self::Budget { .. }
         )
     }

@@ -3,6 +3,7 @@
 
 pub mod njc;
 pub mod problems;
+pub mod reservation;
 pub mod reference;
 
 use evenhand_exact::{Axiom, Claim, Evidence, Instance, Level, Prices, Share, ShareCoefficients};

@@ -1,0 +1,113 @@
+//! The optimum with whole servers and whole jobs, from both sides.
+//!
+//! Below: the best whole assignment over the configurations that the linear programme generated,
+//! found by HiGHS and evaluated exactly, or greedy's where that is better. Above: the exact optimum of
+//! the linear programme, rounded down to a multiple of the greatest common divisor of the rewards
+//! (whole jobs earn multiples of it).
+
+use evenhand_problem::reservation::greatest_common_divisor;
+use rug::{Integer, Rational};
+
+use super::configuration_lp::solve_from;
+use super::greedy;
+use super::max_reward::MaxReward;
+use crate::error::LpError;
+use crate::mip::{MipColumn, MipModel, MipRow, MipSettings};
+
+/// The optimum with whole servers and jobs, bracketed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Bracket {
+    /// Reward of the assignment.
+    pub lower: Rational,
+    /// No assignment earns more.
+    pub upper: Rational,
+    /// `(pool, configuration, servers)` of the assignment; the others are idle.
+    pub servers: Vec<(usize, Vec<u64>, Integer)>,
+}
+
+/// Brackets the optimum of these jobs on these servers.
+///
+/// # Errors
+/// As [`solve`](super::configuration_lp::solve); a failure of the integer programme costs only its
+/// part of the lower bound.
+pub fn bracket(
+    best: &mut MaxReward<'_>,
+    jobs: &[Integer],
+    servers: &[Integer],
+    settings: &MipSettings,
+) -> Result<Bracket, LpError> {
+    let loads: Vec<Rational> = jobs.iter().map(Rational::from).collect();
+    let sizes: Vec<Rational> = servers.iter().map(Rational::from).collect();
+    let greedy = greedy::whole(best, jobs, servers)?;
+    let greedy_columns = greedy.steps.iter().map(|step| (step.pool, step.best.configuration.clone()));
+    let (optimum, mut columns) = solve_from(best, &loads, &sizes, Vec::new())?;
+    columns.extend(greedy_columns);
+    columns.sort();
+    columns.dedup();
+
+    let mut bracket = Bracket { lower: greedy.reward, upper: optimum.value, servers: Vec::new() };
+    for step in greedy.steps.iter().filter(|step| step.servers > 0) {
+        bracket.servers.push((step.pool, step.best.configuration.clone(), step.servers.clone()));
+    }
+    let rewards = best.problem().rewards();
+    if let Some(unit) = greatest_common_divisor(&rewards) {
+        bracket.upper = Rational::from(&bracket.upper / &unit).floor() * unit;
+    }
+    if bracket.lower == bracket.upper {
+        return Ok(bracket);
+    }
+    // HiGHS is a guess: what it says is rounded, trimmed to the servers there are, and evaluated.
+    let Ok(values) = integer_programme(best, jobs, servers, &columns, settings) else { return Ok(bracket) };
+    let mut free = servers.to_vec();
+    let mut assignment = Vec::new();
+    let mut slots = vec![Integer::new(); jobs.len()];
+    for ((i, k), value) in columns.into_iter().zip(values) {
+        let x = Integer::from_f64(value.round()).unwrap_or_default().min(free[i].clone());
+        if x > 0 {
+            free[i] -= &x;
+            slots.iter_mut().zip(&k).for_each(|(slots, k)| *slots += Integer::from(&x * k));
+            assignment.push((i, k, x));
+        }
+    }
+    let served = slots.iter().zip(jobs).map(|(slots, jobs)| slots.min(jobs));
+    let lower: Rational = served.zip(&rewards).map(|(served, u)| Rational::from(u * served)).sum();
+    if lower > bracket.lower {
+        bracket = Bracket { lower, servers: assignment, ..bracket };
+    }
+    Ok(bracket)
+}
+
+/// Servers by column, in floating point.
+fn integer_programme(
+    best: &MaxReward<'_>,
+    jobs: &[Integer],
+    servers: &[Integer],
+    columns: &[(usize, Vec<u64>)],
+    settings: &MipSettings,
+) -> Result<Vec<f64>, LpError> {
+    let rewards = best.problem().rewards();
+    let largest = rewards.iter().max().filter(|u| !u.is_zero()).cloned().unwrap_or_else(|| 1.into());
+    let mut model = MipModel::default();
+    for (i, _) in columns {
+        let upper = servers[*i].to_f64();
+        model.add_column(MipColumn { cost: 0.0, lower: 0.0, upper, is_integer: true })?;
+    }
+    let total: Integer = servers.iter().sum();
+    for (j, reward) in rewards.iter().enumerate() {
+        // More jobs than fit are never served.
+        let most = (0..servers.len()).map(|i| best.problem().most(i, j)).max().unwrap_or(0);
+        let upper = Integer::from(&total * most).min(jobs[j].clone()).to_f64();
+        let cost = Rational::from(reward / &largest).to_f64();
+        let served = model.add_column(MipColumn { cost, lower: 0.0, upper, is_integer: false })?;
+        let mut entries = vec![(served, -1.0)];
+        let holding = columns.iter().enumerate().filter(|(_, (_, k))| k[j] > 0);
+        entries.extend(holding.map(|(column, (_, k))| (column, k[j] as f64)));
+        model.add_row(MipRow { lower: 0.0, upper: f64::INFINITY, entries })?;
+    }
+    for (i, size) in servers.iter().enumerate() {
+        let here = columns.iter().enumerate().filter(|(_, (pool, _))| *pool == i);
+        let entries = here.map(|(column, _)| (column, 1.0)).collect();
+        model.add_row(MipRow { lower: 0.0, upper: size.to_f64(), entries })?;
+    }
+    Ok(model.solve(settings)?.values[..columns.len()].to_vec())
+}

@@ -1,0 +1,143 @@
+//! `MaxReward(S)`: the first configuration that uses only some types (Reservation, Definition 2.3).
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use evenhand_problem::Reservation;
+use rug::{Integer, Rational};
+
+use super::knapsack::{Knapsack, Method, Verdict, integers};
+use super::proof::PricingProof;
+use crate::error::LpError;
+
+/// A best configuration.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Best {
+    /// Jobs by type.
+    pub configuration: Vec<u64>,
+    /// `U(k)`
+    pub reward: Rational,
+    /// How it was found and proven.
+    pub method: Method,
+}
+
+/// The servers of every pool, scaled once, and the answers given so far.
+///
+/// Configurations are ordered as in Definition 2.2: `k` before `k'` if `U(k) > U(k')`, or if the
+/// rewards are equal and `k_j > k'_j` at the smallest `j` where they differ.
+pub struct MaxReward<'a> {
+    problem: &'a Reservation,
+    rewards: Vec<Rational>,
+    pools: Vec<Shape<'a>>,
+    /// Pool whose capacity is the same, by pool: their answers are shared.
+    same_as: Vec<usize>,
+    known: HashMap<(usize, Vec<usize>), Arc<Best>>,
+}
+
+/// What one pool takes.
+enum Shape<'a> {
+    Capacities(Knapsack),
+    Listed(&'a [Vec<u64>]),
+}
+
+impl<'a> MaxReward<'a> {
+    /// For the pools and rewards of a problem.
+    #[must_use]
+    pub fn new(problem: &'a Reservation) -> Self {
+        let shape = |i| match problem.configurations() {
+            Some(list) => Shape::Listed(list),
+            None => Shape::Capacities(Knapsack::new(problem, i)),
+        };
+        let pools = problem.pools();
+        let same = |i: usize| (0..i).find(|&h| pools[h].capacity() == pools[i].capacity()).unwrap_or(i);
+        Self {
+            problem,
+            rewards: problem.rewards(),
+            pools: (0..problem.n_pools()).map(shape).collect(),
+            same_as: (0..problem.n_pools()).map(same).collect(),
+            known: HashMap::new(),
+        }
+    }
+
+    /// The problem.
+    #[must_use]
+    pub fn problem(&self) -> &'a Reservation {
+        self.problem
+    }
+
+    /// The first configuration on a server of pool `i` among those of `types`, in ascending order.
+    ///
+    /// # Errors
+    /// [`LpError::Budget`] where neither the table nor the branch tree is small enough.
+    pub fn first(&mut self, i: usize, types: &[usize]) -> Result<Arc<Best>, LpError> {
+        let i = self.same_as[i];
+        let key = (i, types.to_vec());
+        if let Some(best) = self.known.get(&key) {
+            return Ok(Arc::clone(best));
+        }
+        let (configuration, method) = match &self.pools[i] {
+            Shape::Capacities(knapsack) => knapsack.first(types, &self.rewards)?,
+            Shape::Listed(list) => (first_listed(list, types, self.problem), Method::Listed),
+        };
+        let reward = self.problem.reward(&configuration);
+        let best = Arc::new(Best { configuration, reward, method });
+        self.known.insert(key, Arc::clone(&best));
+        Ok(best)
+    }
+
+    /// Cells of the table of pool `i`, where there can be one.
+    #[must_use]
+    pub fn cells(&self, i: usize) -> Option<usize> {
+        match &self.pools[i] {
+            Shape::Capacities(knapsack) => knapsack.cells(),
+            Shape::Listed(_) => None,
+        }
+    }
+
+    /// Configurations of pool `i` worth more than `bound` by these integer profits; none where there
+    /// is none, or where the search was cut short.
+    pub(super) fn better(&self, i: usize, profits: &[Integer], bound: &Integer) -> Vec<Vec<u64>> {
+        let value = |k: &[u64]| profits.iter().zip(k).map(|(p, k)| Integer::from(p * k)).sum::<Integer>();
+        match &self.pools[i] {
+            Shape::Capacities(knapsack) => {
+                let limit = knapsack.cells().map_or(1_000_000, |cells| cells * profits.len() / 200);
+                let (found, complete) = knapsack.better(profits, bound, limit.max(2_000));
+                if complete || !found.is_empty() {
+                    return found;
+                }
+                knapsack.by_table(profits).filter(|k| value(k) > *bound).into_iter().collect()
+            }
+            Shape::Listed(list) => {
+                let useful = |k: &Vec<u64>| {
+                    let useful = k.iter().zip(profits).map(|(k, p)| if p.is_zero() { 0 } else { *k });
+                    useful.collect::<Vec<u64>>()
+                };
+                let best = list.iter().map(useful).map(|k| (value(&k), k)).max_by(|a, b| a.0.cmp(&b.0));
+                best.filter(|(value, _)| value > bound).map(|(_, k)| k).into_iter().collect()
+            }
+        }
+    }
+
+    /// Whether `sum_j beta_j k_j <= bound` on all servers of pool `i`, with the proof.
+    pub(super) fn verify(&self, i: usize, beta: &[Rational], bound: &Rational) -> Result<Verdict, LpError> {
+        match &self.pools[i] {
+            Shape::Capacities(knapsack) => knapsack.verify(beta, bound),
+            Shape::Listed(_) => {
+                let (profits, unit) = integers(beta);
+                let floor = Rational::from(bound / &unit).floor().into_numer_denom().0;
+                let better = self.better(i, &profits, &floor).into_iter().next();
+                Ok(better.map_or(Verdict::Proven(PricingProof::Listed), Verdict::Refuted))
+            }
+        }
+    }
+}
+
+fn first_listed(list: &[Vec<u64>], types: &[usize], problem: &Reservation) -> Vec<u64> {
+    let restricted = |k: &Vec<u64>| {
+        let mut part = vec![0; k.len()];
+        types.iter().for_each(|&j| part[j] = k[j]);
+        part
+    };
+    let ranked = list.iter().map(restricted).map(|k| (problem.reward(&k), k));
+    ranked.max().map_or_else(|| vec![0; problem.n_types()], |(_, k)| k)
+}
