@@ -23,6 +23,7 @@ mod njc;
 mod per_server_drf;
 mod proportional;
 mod ps_dsf_tdm;
+pub mod ratio;
 pub mod registry;
 mod rounding;
 mod tsf;

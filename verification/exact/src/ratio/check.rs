@@ -40,9 +40,7 @@ fn first_fault(certificate: &Certificate) -> Result<(), String> {
     let of = |what: &'static str| move |fault: String| format!("{what}: {fault}");
     greedy::verify(&certificate.greedy, &loads, &sizes, &mut verifier).map_err(of("greedy"))?;
     let optimum = &certificate.optimum;
-    optimum::verify(&optimum.assignment, &loads, &sizes, &mut verifier).map_err(of("optimum"))?;
-    optimum.prices.verify(&optimum.pricing, &mut verifier).map_err(of("optimum"))?;
-    let bound = optimum.prices.bound(&loads, &sizes);
+    let bound = optimum::verify(optimum, &loads, &sizes, &mut verifier).map_err(of("optimum"))?;
     if optimum.bound != bound {
         return Err(format!("optimum: the bound is {bound}"));
     }
@@ -64,10 +62,9 @@ fn integer(certificate: &Certificate, whole: &Whole, verifier: &mut Verifier<'_>
         return Err("the problem states no numbers of servers".to_owned());
     };
     greedy::verify(&whole.greedy, &jobs, &counts, verifier).map_err(|fault| format!("greedy: {fault}"))?;
-    let assignment = optimum::verify(&whole.assignment, &jobs, &counts, verifier);
-    assignment.map_err(|fault| format!("optimum: {fault}"))?;
-    let bound = optimum::whole_bound(problem, &certificate.optimum.prices, &jobs, &counts, verifier)?;
-    if whole.bound != bound {
+    let bound = optimum::verify(&whole.optimum, &jobs, &counts, verifier);
+    let bound = optimum::whole(problem, bound.map_err(|fault| format!("optimum: {fault}"))?, verifier)?;
+    if whole.optimum.bound != bound {
         return Err(format!("optimum: the bound is {bound}"));
     }
     Ok(())

@@ -11,7 +11,7 @@
 //!               "bound", "prices": {"load": {job: alpha}, "slot": {job: beta}, "server": {pool: pi}},
 //!               "pricing": {pool: PRICING}},
 //!  "ratio":    greedy's reward over the bound | null where the bound is 0,
-//!  "integer":  {"greedy": {"reward", "steps"}, "optimum": {"reward", "assignment", "served", "bound"}}}
+//!  "integer":  {"greedy", "optimum"} of the same form, with whole numbers of servers and jobs}
 //! PRICING = {"method": "dynamic-programme", "cells"} | {"method": "listed"}
 //!         | {"method": "tree", "multipliers": [{resource: m}], "nodes": [[job, at] | multipliers]}
 //! FIRST   = the first two | {"method": "tree", "value": {"multipliers", "nodes"}, "order": {the same}}
@@ -28,8 +28,7 @@
 //! 4. where numbers of servers are stated, and `integer` is there: GPA with whole servers and the loads
 //!    rounded down to whole jobs takes `integer.greedy.steps`, and the jobs served earn its reward; the
 //!    best whole assignment earns at least `integer.optimum.reward` and at most its `bound`, which is
-//!    the bound of the prices of `optimum` for these jobs and servers, rounded down to a multiple of
-//!    the greatest common divisor of the rewards.
+//!    that of its prices, rounded down to a multiple of the greatest common divisor of the rewards.
 //!
 //! The forms of the proofs are in [`FirstProof`] and [`PricingProof`].
 
@@ -68,21 +67,21 @@ pub struct Certificate {
     /// The global greedy assignment; servers are fractions of all.
     pub greedy: Greedy<Rational>,
     /// The optimum of the fluid problem, from both sides.
-    pub optimum: Optimum,
+    pub optimum: Optimum<Rational>,
     /// Greedy's reward over the bound; `None` where the bound is 0.
     pub ratio: Option<Rational>,
     /// The same with whole servers and jobs.
     pub integer: Option<Whole>,
 }
 
-/// The optimum of the fluid problem, from both sides.
+/// An optimum, from both sides.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Optimum {
-    /// An assignment; servers are fractions of all.
-    pub assignment: Assignment<Rational>,
+pub struct Optimum<T> {
+    /// An assignment.
+    pub assignment: Assignment<T>,
     /// No assignment earns more.
     pub bound: Rational,
-    /// Why.
+    /// Why: the bound is theirs (whole jobs: rounded down to what whole jobs can earn).
     pub prices: Prices,
     /// Why no configuration is worth more than its server, by pool.
     pub pricing: Vec<PricingProof>,
@@ -93,10 +92,8 @@ pub struct Optimum {
 pub struct Whole {
     /// The greedy placement.
     pub greedy: Greedy<Integer>,
-    /// An assignment.
-    pub assignment: Assignment<Integer>,
-    /// No assignment earns more.
-    pub bound: Rational,
+    /// The optimum.
+    pub optimum: Optimum<Integer>,
 }
 
 /// Whether a text is a ratio certificate by its `kind`, and no other document.
@@ -132,7 +129,7 @@ impl Certificate {
             claims.push(format!(
                 "whole servers: greedy earns {}, the optimum {}",
                 whole.greedy.reward,
-                between(&whole.assignment.reward, &whole.bound)
+                between(&whole.optimum.assignment.reward, &whole.optimum.bound)
             ));
         }
         claims
@@ -156,31 +153,50 @@ impl Certificate {
             }
             _ => true,
         };
-        let step = |pool: usize, k: &Configuration, exhausted: Option<usize>, proof: &FirstProof| {
-            pool_and_configuration(pool, k) && exhausted.is_none_or(|j| j < n_types) && first(proof)
-        };
-        if !self.greedy.steps.iter().all(|s| step(s.pool, &s.configuration, s.exhausted, &s.first)) {
+        if !self.greedy.steps.iter().all(|step| step.fits(n_types, &pool_and_configuration, &first)) {
             return wrong("greedy");
         }
-        let Optimum { assignment, prices, pricing, .. } = &self.optimum;
-        let pricing_fits = pricing.iter().all(|proof| match proof {
-            PricingProof::Tree { multipliers: list, .. } => multipliers(list),
-            _ => true,
-        });
-        if !assignment.servers.iter().all(|(i, k, _)| pool_and_configuration(*i, k))
-            || [assignment.served.len(), prices.load.len(), prices.slot.len()] != [n_types; 3]
-            || [prices.server.len(), pricing.len()] != [n_pools; 2]
-            || !pricing_fits
-        {
+        if !self.optimum.fits(n_pools, n_types, &pool_and_configuration, &multipliers) {
             return wrong("optimum");
         }
-        let Some(whole) = &self.integer else { return Ok(()) };
-        if !whole.greedy.steps.iter().all(|s| step(s.pool, &s.configuration, s.exhausted, &s.first))
-            || !whole.assignment.servers.iter().all(|(i, k, _)| pool_and_configuration(*i, k))
-            || whole.assignment.served.len() != n_types
+        let Some(Whole { greedy, optimum }) = &self.integer else { return Ok(()) };
+        if !greedy.steps.iter().all(|step| step.fits(n_types, &pool_and_configuration, &first))
+            || !optimum.fits(n_pools, n_types, &pool_and_configuration, &multipliers)
         {
             return wrong("integer");
         }
         Ok(())
+    }
+}
+
+impl<T> Step<T> {
+    fn fits(
+        &self,
+        n_types: usize,
+        placed: &impl Fn(usize, &Configuration) -> bool,
+        first: &impl Fn(&FirstProof) -> bool,
+    ) -> bool {
+        placed(self.pool, &self.configuration)
+            && self.exhausted.is_none_or(|j| j < n_types)
+            && first(&self.first)
+    }
+}
+
+impl<T> Optimum<T> {
+    fn fits(
+        &self,
+        n_pools: usize,
+        n_types: usize,
+        placed: &impl Fn(usize, &Configuration) -> bool,
+        multipliers: &impl Fn(&[Vec<Rational>]) -> bool,
+    ) -> bool {
+        let Self { assignment, prices, pricing, .. } = self;
+        assignment.servers.iter().all(|(i, k, _)| placed(*i, k))
+            && [assignment.served.len(), prices.load.len(), prices.slot.len()] == [n_types; 3]
+            && [prices.server.len(), pricing.len()] == [n_pools; 2]
+            && pricing.iter().all(|proof| match proof {
+                PricingProof::Tree { multipliers: list, .. } => multipliers(list),
+                _ => true,
+            })
     }
 }

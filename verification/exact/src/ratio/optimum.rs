@@ -1,8 +1,9 @@
 //! The optimum between an assignment and a bound.
 
 use evenhand_problem::Reservation;
-use rug::{Integer, Rational};
+use rug::Rational;
 
+use super::Optimum;
 use super::greedy::Amount;
 use super::proof::PricingProof;
 use super::shape::{Configuration, common_unit};
@@ -36,13 +37,13 @@ impl Prices {
     ///
     /// For `y_j <= rho_j`, `y_j <= sum_k x_k k_j`: `sum_j u_j y_j <= sum_j alpha_j y_j + beta_j y_j <=
     /// sum_j alpha_j rho_j + sum_k x_k sum_j beta_j k_j <= sum_j alpha_j rho_j + sum_i pi_i size_i`.
-    pub(super) fn bound<T: Amount>(&self, jobs: &[T], sizes: &[T]) -> Rational {
+    fn bound<T: Amount>(&self, jobs: &[T], sizes: &[T]) -> Rational {
         let loads = self.load.iter().zip(jobs).map(|(alpha, rho)| alpha * rho.rational());
         let servers = self.server.iter().zip(sizes).map(|(pi, size)| pi * size.rational());
         loads.chain(servers).sum()
     }
 
-    pub(super) fn verify(&self, pricing: &[PricingProof], verifier: &mut Verifier<'_>) -> Result<(), String> {
+    fn verify(&self, pricing: &[PricingProof], verifier: &mut Verifier<'_>) -> Result<(), String> {
         let problem = verifier.problem;
         for (j, job) in problem.jobs().iter().enumerate() {
             let (alpha, beta) = (&self.load[j], &self.slot[j]);
@@ -61,8 +62,21 @@ impl Prices {
     }
 }
 
-/// Whether the assignment is one, of these jobs to pools of these sizes, and earns what it says.
+/// Whether the assignment is one, the prices are feasible, and the proofs prove it; the bound that the
+/// prices give.
 pub(super) fn verify<T: Amount>(
+    optimum: &Optimum<T>,
+    jobs: &[T],
+    sizes: &[T],
+    verifier: &mut Verifier<'_>,
+) -> Result<Rational, String> {
+    assigned(&optimum.assignment, jobs, sizes, verifier)?;
+    optimum.prices.verify(&optimum.pricing, verifier)?;
+    Ok(optimum.prices.bound(jobs, sizes))
+}
+
+/// Whether the assignment is one, of these jobs to pools of these sizes, and earns what it says.
+fn assigned<T: Amount>(
     assignment: &Assignment<T>,
     jobs: &[T],
     sizes: &[T],
@@ -100,15 +114,13 @@ pub(super) fn verify<T: Amount>(
     Ok(())
 }
 
-/// A bound on whole jobs: what they earn is a multiple of the greatest common divisor of the rewards.
-pub(super) fn whole_bound(
+/// A bound, rounded down to what whole jobs can earn: multiples of the greatest common divisor of the
+/// rewards.
+pub(super) fn whole(
     problem: &Reservation,
-    prices: &Prices,
-    jobs: &[Integer],
-    counts: &[Integer],
+    bound: Rational,
     verifier: &mut Verifier<'_>,
 ) -> Result<Rational, String> {
-    let bound = prices.bound(jobs, counts);
     let unit = common_unit(problem.jobs().iter().map(|job| job.reward()), &mut verifier.work)?;
     Ok(match unit {
         None => Rational::new(),

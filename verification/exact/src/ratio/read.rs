@@ -35,7 +35,8 @@ impl Certificate {
         let problem = source.reservation_in(raw, &Place::root().key("problem"))?;
         let reader = Reader::new(&document, &problem);
         let greedy = reader.greedy(object.need(&document, "greedy")?, &Reader::measure)?;
-        let optimum = reader.optimum(object.need(&document, "optimum")?)?;
+        let optimum =
+            reader.optimum(object.need(&document, "optimum")?, Rational::new(), &Reader::measure)?;
         let ratio = reader.optional(object.need(&document, "ratio")?, Reader::measure)?;
         let integer = object.get("integer").map(|raw| reader.whole(raw)).transpose()?;
         drop(reader);
@@ -198,10 +199,15 @@ impl<'r, 't> Reader<'r, 't> {
         Ok(Assignment { reward: self.measure(need("reward")?)?, servers, served })
     }
 
-    fn optimum(&self, raw: &'t RawValue) -> Read<Optimum> {
+    fn optimum<T: Clone>(
+        &self,
+        raw: &'t RawValue,
+        zero: T,
+        amount: &impl Fn(&Self, &'t RawValue) -> Read<T>,
+    ) -> Read<Optimum<T>> {
         let fields = ["reward", "assignment", "served", "bound", "prices", "pricing"];
         let object = self.object(raw, &fields)?;
-        let assignment = self.assignment(&object, Rational::new(), &Self::measure)?;
+        let assignment = self.assignment(&object, zero, amount)?;
         let bound = self.measure(object.need(self.document, "bound")?)?;
         let prices = self.object(object.need(self.document, "prices")?, &["load", "slot", "server"])?;
         let of = |field: &str| prices.need(self.document, field);
@@ -225,11 +231,8 @@ impl<'r, 't> Reader<'r, 't> {
     fn whole(&self, raw: &'t RawValue) -> Read<Whole> {
         let object = self.object(raw, &["greedy", "optimum"])?;
         let greedy = self.greedy(object.need(self.document, "greedy")?, &Self::count)?;
-        let fields = ["reward", "assignment", "served", "bound"];
-        let optimum = self.object(object.need(self.document, "optimum")?, &fields)?;
-        let assignment = self.assignment(&optimum, Integer::new(), &Self::count)?;
-        let bound = self.measure(optimum.need(self.document, "bound")?)?;
-        Ok(Whole { greedy, assignment, bound })
+        let optimum = object.need(self.document, "optimum")?;
+        Ok(Whole { greedy, optimum: self.optimum(optimum, Integer::new(), &Self::count)? })
     }
 
     fn method(&self, raw: &'t RawValue) -> Read<(Object<'t>, String)> {

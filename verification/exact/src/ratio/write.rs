@@ -6,7 +6,7 @@ use evenhand_problem::format::reservation_to_json;
 use evenhand_problem::{Rational, Reservation};
 
 use super::proof::{FirstProof, PricingProof, Tree, TreeNode};
-use super::{Assignment, Certificate, Configuration, Greedy, KIND, VERSION};
+use super::{Assignment, Certificate, Configuration, Greedy, KIND, Optimum, VERSION};
 
 impl Certificate {
     /// The certificate as JSON; the same certificate gives the same bytes.
@@ -29,32 +29,16 @@ impl Writer<'_> {
         self.text(reservation_to_json(&certificate.problem).trim_end());
         self.text(",\n\"greedy\": ");
         self.greedy(&certificate.greedy);
-        let optimum = &certificate.optimum;
         self.text(",\n\"optimum\": ");
-        self.assignment(&optimum.assignment, &optimum.bound);
-        self.text(",\n\"prices\": {\"load\": ");
-        self.by_job(&optimum.prices.load);
-        self.text(", \"slot\": ");
-        self.by_job(&optimum.prices.slot);
-        self.text(", \"server\": ");
-        self.object(optimum.prices.server.iter().enumerate(), |writer, i, pi| {
-            let is_zero = pi.is_zero();
-            (!is_zero).then(|| (writer.pool(i), quoted(pi)))
-        });
-        self.text("},\n\"pricing\": {");
-        for (i, proof) in optimum.pricing.iter().enumerate() {
-            let name = json(&self.pool(i));
-            self.text(&format!("{}{name}: ", if i == 0 { "\n" } else { ",\n" }));
-            self.pricing(proof);
-        }
-        self.text("}},\n\"ratio\": ");
+        self.optimum(&certificate.optimum);
+        self.text(",\n\"ratio\": ");
         self.text(&certificate.ratio.as_ref().map_or_else(|| "null".to_owned(), quoted));
         if let Some(whole) = &certificate.integer {
             self.text(",\n\"integer\": {\"greedy\": ");
             self.greedy(&whole.greedy);
             self.text(",\n\"optimum\": ");
-            self.assignment(&whole.assignment, &whole.bound);
-            self.text("}}");
+            self.optimum(&whole.optimum);
+            self.text("}");
         }
         self.text("\n}\n");
     }
@@ -117,6 +101,26 @@ impl Writer<'_> {
             self.text("}");
         }
         self.text("]}");
+    }
+
+    fn optimum<T: Display + Default + PartialEq>(&mut self, optimum: &Optimum<T>) {
+        self.assignment(&optimum.assignment, &optimum.bound);
+        self.text(",\n\"prices\": {\"load\": ");
+        self.by_job(&optimum.prices.load);
+        self.text(", \"slot\": ");
+        self.by_job(&optimum.prices.slot);
+        self.text(", \"server\": ");
+        self.object(optimum.prices.server.iter().enumerate(), |writer, i, pi| {
+            let is_zero = pi.is_zero();
+            (!is_zero).then(|| (writer.pool(i), quoted(pi)))
+        });
+        self.text("},\n\"pricing\": {");
+        for (i, proof) in optimum.pricing.iter().enumerate() {
+            let name = json(&self.pool(i));
+            self.text(&format!("{}{name}: ", if i == 0 { "\n" } else { ",\n" }));
+            self.pricing(proof);
+        }
+        self.text("}}");
     }
 
     /// The fields of an optimum up to its bound; the object stays open.

@@ -34,22 +34,26 @@ pub fn certificate(problem: &Reservation, method: Method) -> Certificate {
         let counts: Vec<Rational> = problem.pools().iter().map(|p| p.count().unwrap().into()).collect();
         let (steps, reward) = plain::greedy(problem, &all, &jobs, &counts, true);
         let whole = |x: &Rational| Integer::from(x.numer());
+        // Greedy's assignment, with the bound of the programme.
         let placed = steps.iter().map(|step| (step.0, sparse(&step.2), whole(&step.3))).collect();
         let mut slots = vec![Rational::new(); jobs.len()];
         for (_, _, k, x, _) in &steps {
             slots.iter_mut().zip(k).for_each(|(s, k)| *s += Rational::from(x * *k));
         }
         let served = slots.into_iter().zip(&jobs).map(|(s, jobs)| whole(&s.min(jobs.clone()))).collect();
-        let mut bound = plain::value_of(&optimum.prices.load, &jobs);
-        bound += plain::value_of(&optimum.prices.server, &counts);
+        let Optimum { bound, prices, pricing, .. } = builder.optimum(&all, &jobs, &counts);
         let unit = plain::unit(&problem.rewards());
         Whole {
-            assignment: Assignment { reward: reward.clone(), servers: placed, served },
+            optimum: Optimum {
+                assignment: Assignment { reward: reward.clone(), servers: placed, served },
+                bound: unit.map_or_else(Rational::new, |unit| (bound / &unit).floor() * unit),
+                prices,
+                pricing,
+            },
             greedy: Greedy {
                 reward,
                 steps: steps.iter().map(|step| builder.step(step, whole(&step.3), &mut known)).collect(),
             },
-            bound: unit.map_or_else(Rational::new, |unit| (bound / &unit).floor() * unit),
         }
     });
     Certificate { problem: problem.clone(), greedy, optimum, ratio, integer }
@@ -110,7 +114,7 @@ impl Builder<'_> {
         PricingProof::Tree { multipliers, nodes }
     }
 
-    fn optimum(&self, all: &[Vec<K>], loads: &[Rational], sizes: &[Rational]) -> Optimum {
+    fn optimum(&self, all: &[Vec<K>], loads: &[Rational], sizes: &[Rational]) -> Optimum<Rational> {
         let problem = self.problem;
         let (n, pools) = (loads.len(), sizes.len());
         // Columns: y_j, then x of every pool and configuration; rows: loads, slots, servers.

@@ -2,7 +2,7 @@
 //! by recursion with rationals. Slow, for small instances.
 #![allow(dead_code)]
 
-use evenhand_exact::ratio::{Assignment, Certificate, FirstProof, Greedy, PricingProof, TreeNode};
+use evenhand_exact::ratio::{Assignment, Certificate, FirstProof, Greedy, Optimum, PricingProof, TreeNode};
 use evenhand_problem::{Rational, Reservation};
 
 /// Most configurations of a pool that are enumerated.
@@ -249,30 +249,19 @@ impl Plain<'_> {
         let problem = self.problem;
         let (loads, sizes) = (problem.loads(), problem.fractions());
         let optimum = &certificate.optimum;
-        let (load, slot, server) = (&optimum.prices.load, &optimum.prices.slot, &optimum.prices.server);
-        let prices = (0..problem.n_types()).all(|j| {
-            load[j] >= 0 && slot[j] >= 0 && Rational::from(&load[j] + &slot[j]) >= *problem.jobs()[j].reward()
-        });
-        let mut bound = value_of(load, &loads);
-        bound += value_of(server, &sizes);
         let fluid = self.greedy(&certificate.greedy, &loads, &sizes, false)
-            && self.assignment(&optimum.assignment, &loads, &sizes)
-            && prices
-            && (0..problem.n_pools()).all(|i| self.pricing(i, slot, &server[i], &optimum.pricing[i]))
-            && bound == optimum.bound
+            && self.optimum(optimum, &loads, &sizes).as_ref() == Some(&optimum.bound)
             && match &certificate.ratio {
-                None => bound == 0,
-                Some(ratio) => bound != 0 && Rational::from(ratio * &bound) == certificate.greedy.reward,
+                None => optimum.bound == 0,
+                Some(ratio) => {
+                    optimum.bound != 0 && Rational::from(ratio * &optimum.bound) == certificate.greedy.reward
+                }
             };
         let Some(whole) = certificate.integer.as_ref().filter(|_| fluid) else { return fluid };
         let Some(jobs) = problem.whole_jobs() else { return false };
         let jobs: Vec<Rational> = jobs.into_iter().map(Rational::from).collect();
         let counts = problem.pools().iter().map(|pool| Rational::from(pool.count().unwrap()));
         let counts: Vec<Rational> = counts.collect();
-        let mut bound = value_of(load, &jobs);
-        bound += value_of(server, &counts);
-        let bound =
-            unit(&problem.rewards()).map_or_else(Rational::new, |unit| (bound / &unit).floor() * unit);
         let greedy = Greedy {
             reward: whole.greedy.reward.clone(),
             steps: whole
@@ -288,19 +277,38 @@ impl Plain<'_> {
                 })
                 .collect(),
         };
+        let Optimum { assignment, prices, pricing, bound } = whole.optimum.clone();
         let assignment = Assignment {
-            reward: whole.assignment.reward.clone(),
-            servers: whole
-                .assignment
-                .servers
-                .iter()
-                .map(|(i, k, x)| (*i, k.clone(), Rational::from(x)))
-                .collect(),
-            served: whole.assignment.served.iter().map(Rational::from).collect(),
+            reward: assignment.reward,
+            servers: assignment.servers.into_iter().map(|(i, k, x)| (i, k, Rational::from(x))).collect(),
+            served: assignment.served.into_iter().map(Rational::from).collect(),
         };
+        let optimum = Optimum { assignment, prices, pricing, bound };
+        let unit = unit(&problem.rewards());
+        let rounded =
+            |bound: Rational| unit.map_or_else(Rational::new, |unit| (bound / &unit).floor() * unit);
         self.greedy(&greedy, &jobs, &counts, true)
-            && self.assignment(&assignment, &jobs, &counts)
-            && whole.bound == bound
+            && self.optimum(&optimum, &jobs, &counts).map(rounded) == Some(optimum.bound)
+    }
+
+    /// The bound, if everything else is right.
+    fn optimum(
+        &self,
+        optimum: &Optimum<Rational>,
+        loads: &[Rational],
+        sizes: &[Rational],
+    ) -> Option<Rational> {
+        let problem = self.problem;
+        let (load, slot, server) = (&optimum.prices.load, &optimum.prices.slot, &optimum.prices.server);
+        let prices = (0..problem.n_types()).all(|j| {
+            load[j] >= 0 && slot[j] >= 0 && Rational::from(&load[j] + &slot[j]) >= *problem.jobs()[j].reward()
+        });
+        let mut bound = value_of(load, loads);
+        bound += value_of(server, sizes);
+        let holds = prices
+            && self.assignment(&optimum.assignment, loads, sizes)
+            && (0..problem.n_pools()).all(|i| self.pricing(i, slot, &server[i], &optimum.pricing[i]));
+        holds.then_some(bound)
     }
 
     fn dense(&self, k: &[(usize, u64)]) -> K {
