@@ -77,7 +77,10 @@ fn whole(
     for (_, k, x) in &found.servers {
         served.iter_mut().zip(k).for_each(|(served, k)| *served += Integer::from(x * *k));
     }
-    served.iter_mut().zip(jobs.iter()).for_each(|(served, jobs)| served.clone_from(jobs.min(&served.clone())));
+    served
+        .iter_mut()
+        .zip(jobs.iter())
+        .for_each(|(served, jobs)| served.clone_from(jobs.min(&served.clone())));
     let assignment = Assignment {
         reward: found.lower,
         servers: found.servers.iter().map(|(i, k, x)| (*i, sparse(k), x.clone())).collect(),
@@ -104,7 +107,11 @@ struct Proven<'p> {
 }
 
 impl Proven<'_> {
-    fn steps<T>(&mut self, best: &MaxReward<'_>, steps: Vec<greedy::Step<T>>) -> Result<Vec<Step<T>>, LpError> {
+    fn steps<T>(
+        &mut self,
+        best: &MaxReward<'_>,
+        steps: Vec<greedy::Step<T>>,
+    ) -> Result<Vec<Step<T>>, LpError> {
         let mut open: Vec<usize> = (0..self.problem.n_types()).collect();
         let mut proven = Vec::with_capacity(steps.len());
         for step in steps {
