@@ -7,6 +7,7 @@ pub mod compare;
 pub mod explain;
 mod findings;
 pub mod import;
+pub mod ratio;
 pub mod reproduce;
 pub mod schema;
 pub mod solve;
