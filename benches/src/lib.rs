@@ -8,6 +8,7 @@
 //! | [`growth`] | tables of time and memory against users, classes and resources |
 //! | [`continuous`] | the same for proportional and alpha fairness, NJC and PS-DSF |
 //! | [`peers`] | ours and the Python scripts of `peers/` on the same files in one run |
+//! | [`reservation`] | the configuration programme, greedy and the worst load |
 //!
 //! `benches/` holds the same questions for divan. Nothing here fails because it is slow.
 #![forbid(unsafe_code)]
@@ -19,4 +20,5 @@ pub mod machine;
 pub mod measure;
 pub mod peers;
 pub mod proof;
+pub mod reservation;
 pub mod table;

@@ -11,7 +11,7 @@ use evenhand_benches::continuous::{self, Part, phases, pools};
 use evenhand_benches::growth::{self, Axis};
 use evenhand_benches::instances::{self, Tasks};
 use evenhand_benches::measure::{Measurement, Mechanism, Question};
-use evenhand_benches::{machine, peers};
+use evenhand_benches::{machine, peers, reservation};
 use evenhand_problem::format::problem_to_json;
 use serde_json::{Value, json};
 
@@ -59,6 +59,19 @@ enum Command {
         scripts: ScriptFolders,
         #[command(flatten)]
         common: Common,
+    },
+    /// The configuration programme against the number of job types.
+    Reservation {
+        /// Numbers of types.
+        #[arg(default_values_t = [6, 8, 10, 15, 20, 50, 100])]
+        types: Vec<usize>,
+        /// Enumerate all configurations up to so many types.
+        #[arg(long, default_value_t = 10)]
+        enumerate: usize,
+        #[arg(long, default_value_t = 5)]
+        repetitions: usize,
+        #[arg(long, default_value_t = 11)]
+        seed: u64,
     },
     /// Time one program on one pool; prints one line of JSON.
     Pool {
@@ -229,6 +242,10 @@ fn run(command: Command) -> Result<(), String> {
         Command::Pool { program, file, answer, repetitions, seconds, tolerance, c_max } => {
             let line = Once { program, file, answer, repetitions, seconds, tolerance, c_max }.run()?;
             say(&line.to_string())
+        }
+        Command::Reservation { types, enumerate, repetitions, seed } => {
+            say(&heading())?;
+            say(&reservation::table(&types, enumerate, repetitions, seed)?)
         }
         Command::PoolFile { law, users, resources, seed, output } => {
             pools::WholePool::random(law, users, resources, seed).write(&output)

@@ -245,6 +245,7 @@ fn reservation_problems() {
         ("/kind", json!("allocation-problem")),
         ("/servers", json!("(removed)")),
         ("/servers/0/count", json!(0)),
+        ("/servers/0/capacity", json!("(removed)")),
         ("/jobs/0/reward", json!(-1)),
         ("/jobs/0/demand", json!("(removed)")),
         ("/jobs/0/demand", json!({"cpu": 0})),

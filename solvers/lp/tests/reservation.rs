@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::reservation::{adversarial, small, verify, verify_worst};
+use common::reservation::{Small, adversarial, small, verify, verify_worst};
 use evenhand_lp::reservation::critical::critical_loads;
 use evenhand_lp::reservation::monotone::{Monotone, monotone};
 use evenhand_lp::reservation::worst_load::worst_load;
@@ -54,8 +54,7 @@ fn the_introduction() {
 /// The types of section 7.1 with rewards vCPU + GB/8 on servers of 80 vCPU and 640 GB.
 fn virtual_machines(sizes: &[(i64, i64)]) -> Reservation {
     let demands: Vec<[i64; 2]> = sizes.iter().map(|(cpu, memory)| [*cpu, *memory]).collect();
-    let types: Vec<(&[i64], (i64, i64), (i64, i64))> =
-        demands.iter().map(|d| (&d[..], (8 * d[0] + d[1], 8), (1, 1))).collect();
+    let types: Vec<Small<'_>> = demands.iter().map(|d| (&d[..], (8 * d[0] + d[1], 8), (1, 1))).collect();
     small(&[80, 640], &types)
 }
 
@@ -99,7 +98,8 @@ fn critical_multiples_of_a_load() {
         let at = |t: Rational| -> (Rational, Rational) {
             let scaled: Vec<Rational> = loads.iter().map(|load| Rational::from(load * &t)).collect();
             let mut best = MaxReward::new(&problem);
-            let all = scaled.iter().zip(problem.jobs()).map(|(load, job)| Rational::from(load * job.reward()));
+            let all =
+                scaled.iter().zip(problem.jobs()).map(|(load, job)| Rational::from(load * job.reward()));
             (greedy::fluid(&mut best, &scaled, &[Rational::from(1)]).unwrap().reward, all.sum())
         };
         let (reward, all) = at(served.clone());
@@ -126,7 +126,8 @@ fn whole_servers_approach_the_fluid_assignment() {
     ] {
         let jobs: Vec<Integer> = [3, 2, 3, 3].iter().map(|load| Integer::from(load * n_servers)).collect();
         let whole = greedy::whole(&mut best, &jobs, &[Integer::from(n_servers)]).unwrap();
-        let found: Vec<_> = whole.steps.iter().map(|s| (s.best.configuration.clone(), s.servers.clone())).collect();
+        let found: Vec<_> =
+            whole.steps.iter().map(|s| (s.best.configuration.clone(), s.servers.clone())).collect();
         let expected: Vec<_> =
             configurations.iter().zip(counts).map(|(k, x)| (k.to_vec(), Integer::from(x))).collect();
         assert_eq!(found, expected);
@@ -141,10 +142,13 @@ fn whole_servers_approach_the_fluid_assignment() {
 /// Golden case vm.monotone: Definition 3.8 fails for three types, and holds for any two.
 #[test]
 fn more_load_may_earn_less() {
-    let problem =
-        small(&[16, 10], &[(&[9, 3], (18, 1), (1, 1)), (&[9, 1], (16, 1), (1, 1)), (&[1, 3], (5, 1), (1, 1))]);
+    let problem = small(
+        &[16, 10],
+        &[(&[9, 3], (18, 1), (1, 1)), (&[9, 1], (16, 1), (1, 1)), (&[1, 3], (5, 1), (1, 1))],
+    );
     let mut best = MaxReward::new(&problem);
-    let Monotone::Fails { smaller, larger, reward_of_smaller, reward_of_larger } = monotone(&mut best).unwrap()
+    let Monotone::Fails { smaller, larger, reward_of_smaller, reward_of_larger } =
+        monotone(&mut best).unwrap()
     else {
         panic!("the golden case refutes it")
     };
@@ -157,4 +161,52 @@ fn more_load_may_earn_less() {
         let problem = virtual_machines(&sizes);
         assert!(matches!(monotone(&mut MaxReward::new(&problem)).unwrap(), Monotone::Holds { .. }));
     }
+}
+
+/// The same answers where the configurations are stated, and where there is nothing to earn.
+#[test]
+fn stated_configurations_and_nothing_to_earn() {
+    use evenhand_problem::format::Source;
+    let read = |text: &str| Source { name: "r.json", text }.reservation().unwrap();
+    let listed = read(
+        r#"{"kind": "reservation-problem", "jobs": [{"name": "a", "reward": 4, "load": 1},
+            {"name": "b", "reward": 3, "load": "1/2"}, {"name": "c", "reward": 3, "load": "1/4"}],
+            "configurations": [{"a": 1}, {"b": 1, "c": 1}]}"#,
+    );
+    let stated = both(&listed);
+    assert_eq!(stated, (Rational::from((9, 2)), Rational::from((9, 2))));
+    let mut best = MaxReward::new(&listed);
+    verify_worst(&listed, &worst_load(&mut best, &mut |_, _| {}).unwrap().unwrap());
+
+    let nothing = small(&[4], &[(&[1], (0, 1), (1, 1)), (&[2], (0, 1), (0, 1))]);
+    assert_eq!(both(&nothing), (Rational::new(), Rational::new()));
+    assert_eq!(worst_load(&mut MaxReward::new(&nothing), &mut |_, _| {}).unwrap(), None);
+    let no_types = small(&[4], &[]);
+    assert_eq!(both(&no_types), (Rational::new(), Rational::new()));
+}
+
+/// Numbers of a hundred digits, and capacities that leave room for a trillion jobs.
+#[test]
+fn numbers_of_any_size() {
+    let huge = Rational::from(10).pow(300u32);
+    let tiny = Rational::from((7, 3)) / &huge;
+    let whole = |v: i64| Rational::from(v);
+    let problem = common::reservation::problem(
+        &[vec![Rational::from(&tiny * 17u32), huge.clone()]],
+        &[
+            (vec![tiny.clone(), Rational::from(&huge / 5u32)], huge.clone(), whole(2)),
+            (
+                vec![Rational::from(&tiny * 3u32), Rational::from(&huge / 1_000_003u32)],
+                tiny.clone(),
+                huge.clone(),
+            ),
+            (
+                vec![whole(0), Rational::from(&huge / 1_000_000_000_000u64)],
+                whole(1),
+                Rational::from(&tiny * 2u32),
+            ),
+        ],
+    );
+    let (greedy, optimum) = both(&problem);
+    assert!(greedy <= optimum && Rational::from(&greedy * 2u32) >= optimum);
 }

@@ -128,7 +128,8 @@ fn the_optimum_over_all_configurations() {
             assert!(Rational::from(&greedy.reward * 2) >= optimum.value, "Theorem 3.7, seed {seed}");
         }
         let served = loads.iter().zip(&greedy.left).zip(problem.jobs());
-        let served: Rational = served.map(|((all, left), job)| Rational::from(all - left) * job.reward()).sum();
+        let served: Rational =
+            served.map(|((all, left), job)| Rational::from(all - left) * job.reward()).sum();
         assert_eq!(served, greedy.reward, "every slot of the fluid assignment holds a job");
     }
     assert!(trees > 20, "the proofs need branches");
@@ -168,7 +169,8 @@ fn whole_servers_and_jobs() {
             continue;
         }
         let servers = 2;
-        let jobs: Vec<Integer> = problem.loads().iter().map(|load| load.clone().ceil().into_numer_denom().0).collect();
+        let jobs: Vec<Integer> =
+            problem.loads().iter().map(|load| load.clone().ceil().into_numer_denom().0).collect();
         let value = |a: &[u64], b: &[u64]| -> Rational {
             let served = (0..a.len()).map(|j| Integer::from(a[j] + b[j]).min(jobs[j].clone()));
             served.zip(problem.jobs()).map(|(served, job)| Rational::from(job.reward() * served)).sum()
@@ -222,8 +224,7 @@ fn many_loads_against_the_worst() {
             let greedy = greedy::fluid(&mut best, &loads, &one).unwrap().reward;
             let optimum = configuration_lp::solve(&best, &loads, &one).unwrap().value;
             assert!(greedy >= optimum * &worst.ratio_lower, "seed {seed}: {loads:?}");
-            let more: Vec<Rational> =
-                loads.iter().map(|load| Rational::from(load + dice.quotient(2, 3))).collect();
+            let more: Vec<Rational> = loads.iter().map(|load| load + dice.quotient(2, 3)).collect();
             let with_more = greedy::fluid(&mut best, &more, &one).unwrap().reward;
             assert!(!is_monotone || with_more >= greedy, "seed {seed}: {loads:?} {more:?}");
         }

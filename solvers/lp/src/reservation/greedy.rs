@@ -73,7 +73,7 @@ impl Amount for Rational {
     }
 
     fn less(&self, k: u64, servers: &Self) -> Self {
-        Self::from(self - Self::from(servers * k)).max(Self::new())
+        (self - Self::from(servers * k)).max(Self::new())
     }
 }
 
@@ -87,7 +87,7 @@ impl Amount for Integer {
     }
 
     fn less(&self, k: u64, servers: &Self) -> Self {
-        Self::from(self - Self::from(servers * k)).max(Self::new())
+        (self - Self::from(servers * k)).max(Self::new())
     }
 }
 
@@ -134,11 +134,7 @@ pub fn whole(best: &mut MaxReward<'_>, jobs: &[Integer], servers: &[Integer]) ->
 
 type Placed<T> = (Vec<Step<T>>, Vec<T>);
 
-fn place<T: Amount>(
-    best: &mut MaxReward<'_>,
-    jobs: &[T],
-    sizes: &[Option<T>],
-) -> Result<Placed<T>, LpError> {
+fn place<T: Amount>(best: &mut MaxReward<'_>, jobs: &[T], sizes: &[Option<T>]) -> Result<Placed<T>, LpError> {
     let mut left = jobs.to_vec();
     let mut steps = Vec::new();
     let mut open: Vec<usize> = (0..jobs.len()).collect();

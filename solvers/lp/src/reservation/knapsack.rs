@@ -227,12 +227,7 @@ impl Knapsack {
 
     /// Configurations of more than `bound` by these profits, each better than the one before, that
     /// the search finds within `most_nodes`, and whether the search was complete.
-    pub fn better(
-        &self,
-        profits: &[Integer],
-        bound: &Integer,
-        most_nodes: usize,
-    ) -> (Vec<Vec<u64>>, bool) {
+    pub fn better(&self, profits: &[Integer], bound: &Integer, most_nodes: usize) -> (Vec<Vec<u64>>, bool) {
         let types: Vec<usize> = (0..profits.len()).collect();
         let orders = self.orders(&types, profits);
         let threshold = Integer::from(bound + 1u32);
@@ -401,4 +396,53 @@ pub fn integers(values: &[Rational]) -> (Vec<Integer>, Rational) {
     let unit = greatest_common_divisor(values).unwrap_or_else(|| Rational::from(1));
     let counted = values.iter().map(|value| Rational::from(value / &unit).into_numer_denom().0);
     (counted.collect(), unit)
+}
+
+#[cfg(test)]
+mod tests {
+    use evenhand_problem::{JobSpec, PoolSpec, ReservationSpec};
+
+    use super::*;
+
+    /// Both methods on the same random problems, with profits of every length.
+    #[test]
+    fn the_table_and_the_branches_agree() {
+        let mut state = 7u64;
+        let mut below = move |n: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % n
+        };
+        for round in 0..300u32 {
+            let names: Vec<String> = (0..=round % 3).map(|r| format!("r{r}")).collect();
+            let job = |j: u32, below: &mut dyn FnMut(u64) -> u64| JobSpec {
+                name: format!("t{j}"),
+                demand: names.iter().map(|r| (r.clone(), Rational::from(1 + below(9)))).collect(),
+                ..JobSpec::default()
+            };
+            let jobs: Vec<JobSpec> = (0..1 + round % 7).map(|j| job(j, &mut below)).collect();
+            let capacity = names.iter().map(|r| (r.clone(), Rational::from(9 + below(20)))).collect();
+            let pool = PoolSpec { name: "p".to_owned(), count: None, capacity };
+            let spec =
+                ReservationSpec { resources: names.clone(), pools: vec![pool], jobs, ..Default::default() };
+            let problem = Reservation::new(spec).expect("everything fits in 9");
+            let knapsack = Knapsack::new(&problem, 0);
+            // Small profits with many ties, long ones, and ones that need GMP.
+            let denominator = Integer::from(1) << [0u32, 40, 90, 200][(round % 4) as usize];
+            let profits: Vec<Rational> = (0..problem.n_types())
+                .map(|_| {
+                    Rational::from(below(6)) + Rational::from((Integer::from(below(3)), denominator.clone()))
+                })
+                .collect();
+            let types: Vec<usize> = (0..problem.n_types()).collect();
+            let table = knapsack.first_by_table(&types, &profits);
+            assert_eq!(knapsack.first_by_branching(&types, &profits), table, "round {round}");
+            let best = table.expect("a table");
+            let value: Rational = profits.iter().zip(&best).map(|(p, k)| Rational::from(p * k)).sum();
+            assert!(matches!(knapsack.verify(&profits, &value), Ok(Verdict::Proven(_))));
+            if !value.is_zero() {
+                let less = value - Rational::from((Integer::from(1), denominator));
+                assert!(matches!(knapsack.verify(&profits, &less), Ok(Verdict::Refuted(_))));
+            }
+        }
+    }
 }

@@ -25,8 +25,19 @@ pub trait Number: Clone + Ord + Send + Sync {
     fn times(&self, a: &Self, most: u64) -> u64;
 }
 
+/// A number of jobs, at most 10^12, as a machine word.
+trait FromCount {
+    fn from_count(times: u64) -> Self;
+}
+
 macro_rules! machine {
     ($type:ty, $bits:expr) => {
+        impl FromCount for $type {
+            fn from_count(times: u64) -> Self {
+                Self::try_from(times).unwrap_or(Self::MAX)
+            }
+        }
+
         impl Number for $type {
             const BITS: u32 = $bits;
 
@@ -50,13 +61,12 @@ macro_rules! machine {
                 *self += a * b;
             }
 
-            // Counts are at most 10^12, so that they fit.
             fn add_times(&mut self, a: &Self, times: u64) {
-                *self += a * (times as Self);
+                *self += a * Self::from_count(times);
             }
 
             fn sub_times(&mut self, a: &Self, times: u64) {
-                *self -= a * (times as Self);
+                *self -= a * Self::from_count(times);
             }
 
             fn times(&self, a: &Self, most: u64) -> u64 {

@@ -17,6 +17,8 @@ use crate::exact_lp::{ExactColumn, ExactLp, Sense, Variable};
 
 /// Most prices that are kept for one set of open types.
 const MOST_PRICES: usize = 12;
+/// Most types, since every one may take a level of recursion.
+const MOST_TYPES: usize = 2_000;
 /// Values with more bits need exact prices.
 const MOST_FLOAT_BITS: u32 = 48;
 /// Bounds that differ from the threshold by no more than this part of it are not left to floating
@@ -173,6 +175,9 @@ impl<'a, N: Number> Search<'a, N> {
     /// Searches; every configuration that was the best so far, with a value of at least the
     /// threshold. The last is the best.
     pub fn run(&mut self) -> (Ending, Vec<Vec<u64>>) {
+        if self.order.len() > MOST_TYPES {
+            return (Ending::Limit, Vec::new());
+        }
         let ending = match self.descend(0) {
             ControlFlow::Continue(()) => Ending::Complete,
             ControlFlow::Break(ending) => ending,
