@@ -15,9 +15,9 @@ pub fn run(call: &Check, common: &Common) -> Result<ExitCode, Failure> {
     }
     let (verdict, says) = files::read(&call.certificate, |source| {
         if ratio::is_ratio_certificate(source) {
-            return ratio::Certificate::parse(source).map(Read::Ratio);
+            return ratio::Certificate::parse(source).map(|read| Read::Ratio(Box::new(read)));
         }
-        Certificate::parse(source).map(Read::Fairness)
+        Certificate::parse(source).map(|read| Read::Fairness(Box::new(read)))
     })?
     .check(call)?;
     match common.format {
@@ -35,8 +35,8 @@ pub fn run(call: &Check, common: &Common) -> Result<ExitCode, Failure> {
 
 /// A certificate of either kind.
 enum Read {
-    Fairness(Certificate),
-    Ratio(ratio::Certificate),
+    Fairness(Box<Certificate>),
+    Ratio(Box<ratio::Certificate>),
 }
 
 impl Read {
