@@ -56,6 +56,8 @@ pub enum Command {
     Explain(Explain),
     /// Show mechanisms side by side
     Compare(Compare),
+    /// Greedy against optimal for a reservation problem, exact and proven
+    Ratio(Ratio),
     /// Tables, figures and examples of the papers beside what the engine gets
     Reproduce(Reproduce),
     /// Measure solvers: how near they come to the exact answer, how long they take
@@ -257,6 +259,16 @@ pub struct Compare {
     /// The exponent of alpha, which is left out without one
     #[arg(long, value_name = "A", allow_hyphen_values = true)]
     pub alpha: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Ratio {
+    /// Reservation problem file (JSON)
+    #[arg(value_name = "RESERVATION")]
+    pub problem: PathBuf,
+    /// Write the ratio certificate to this file
+    #[arg(long, short, value_name = "CERT")]
+    pub output: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -26,6 +26,7 @@ mod njc;
 mod per_server_drf;
 mod proportional;
 pub mod ps_dsf;
+pub mod ratio;
 pub mod registry;
 mod rounding;
 mod tsf;

@@ -1,4 +1,5 @@
-//! `evenhand-check CERT [--problem PROBLEM] [--format table|json]`: verifies a fairness certificate.
+//! `evenhand-check CERT [--problem PROBLEM] [--format table|json]`: verifies a fairness certificate, or
+//! a ratio certificate.
 //!
 //! The binary holds the problem and exact crates and nothing else: no solver, no floating point in
 //! what decides. `-` reads standard input. Exit status 0: everything that the certificate states is
@@ -10,11 +11,11 @@ use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
-use evenhand_exact::{Certificate, Verdict, check, check_against};
-use evenhand_problem::format::{Source, read_text};
+use evenhand_exact::{Certificate, Verdict, check, check_against, ratio};
+use evenhand_problem::format::{FormatError, Source, read_text};
 
 const USAGE: &str = "usage: evenhand-check CERTIFICATE [--problem PROBLEM] [--format table|json]";
-const HELP: &str = "Verifies a fairness certificate with rational arithmetic alone.
+const HELP: &str = "Verifies a fairness or ratio certificate with rational arithmetic alone.
 
   CERTIFICATE          the file to check; - reads standard input
   --problem PROBLEM    refuse a certificate that is not about this problem
@@ -57,17 +58,43 @@ fn run(arguments: Vec<String>) -> Result<ExitCode, String> {
     }
     let certificate = read(&arguments.certificate)?;
     let source = Source { name: &arguments.certificate, text: &certificate };
-    let certificate = Certificate::parse(&source).map_err(|error| error.to_string())?;
-    let verdict = match &arguments.problem {
-        None => check(&certificate),
-        Some(name) => {
-            let text = read(name)?;
-            let problem = Source { name, text: &text }.problem().map_err(|error| error.to_string())?;
-            check_against(&certificate, &problem)
-        }
-    };
-    let text = if arguments.json { verdict.to_json() } else { table(&certificate, &verdict) };
+    let problem = arguments.problem.as_ref().map(|name| Ok::<_, String>((name, read(name)?))).transpose()?;
+    let problem = problem.as_ref().map(|(name, text)| Source { name, text });
+    let read = if ratio::is_ratio_certificate(&source) { about_ratio } else { about_fairness };
+    let (verdict, table) = read(&source, problem.as_ref()).map_err(|error| error.to_string())?;
+    let text = if arguments.json { verdict.to_json() } else { table };
     say(&text, verdict.valid)
+}
+
+/// The verdict, and how it is said to people.
+type Checked = Result<(Verdict, String), FormatError>;
+
+fn about_fairness(source: &Source<'_>, problem: Option<&Source<'_>>) -> Checked {
+    let certificate = Certificate::parse(source)?;
+    let verdict = match problem {
+        None => check(&certificate),
+        Some(problem) => check_against(&certificate, &problem.problem()?),
+    };
+    let says = certificate.claims.iter().map(|claim| {
+        let says = match claim.holds {
+            Some(true) => "holds",
+            Some(false) => "is violated",
+            None => "does not apply",
+        };
+        format!("{} {says}", claim.axiom.name())
+    });
+    let table = table(says, &verdict);
+    Ok((verdict, table))
+}
+
+fn about_ratio(source: &Source<'_>, problem: Option<&Source<'_>>) -> Checked {
+    let certificate = ratio::Certificate::parse(source)?;
+    let verdict = match problem {
+        None => ratio::check(&certificate),
+        Some(problem) => ratio::check_against(&certificate, &problem.reservation()?),
+    };
+    let table = table(certificate.claims().into_iter(), &verdict);
+    Ok((verdict, table))
 }
 
 fn parse(arguments: Vec<String>) -> Result<Arguments, String> {
@@ -114,20 +141,15 @@ fn read(path: &str) -> Result<String, String> {
     read_text(Path::new(path)).map_err(|error| error.to_string())
 }
 
-fn table(certificate: &Certificate, verdict: &Verdict) -> String {
+fn table(says: impl Iterator<Item = String>, verdict: &Verdict) -> String {
     let claims =
         if verdict.claims == 1 { "1 claim".to_owned() } else { format!("{} claims", verdict.claims) };
     let mut text = match &verdict.reason {
         None => format!("valid: {claims}, each proven"),
         Some(reason) => return format!("not valid: {reason}"),
     };
-    for claim in &certificate.claims {
-        let says = match claim.holds {
-            Some(true) => "holds",
-            Some(false) => "is violated",
-            None => "does not apply",
-        };
-        text.push_str(&format!("\n  {} {says}", claim.axiom.name()));
+    for claim in says {
+        text.push_str(&format!("\n  {claim}"));
     }
     if !verdict.tolerance.is_zero() {
         text.push_str(&format!("\nwithin the tolerance {}", verdict.tolerance));

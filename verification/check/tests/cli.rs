@@ -39,7 +39,9 @@ fn accepted() -> String {
 
 #[test]
 fn the_exit_status_is_the_verdict() {
-    for (name, expected) in [("accept", 0), ("reject", 1), ("malformed", 2)] {
+    let fairness = [("accept", 0), ("reject", 1), ("malformed", 2)];
+    let ratio = [("ratio/accept", 0), ("ratio/reject", 1), ("ratio/malformed", 2)];
+    for (name, expected) in fairness.into_iter().chain(ratio) {
         for path in folder(name) {
             let output = run(&[path.to_str().unwrap()], "");
             let stderr = String::from_utf8(output.stderr.clone()).unwrap();
@@ -81,6 +83,32 @@ fn standard_input_and_the_readers_own_problem() {
         "not valid: the certificate is about another problem\n"
     );
     assert_eq!(code(&run(&[&accepted(), "--problem", "-"], "{}")), 2);
+}
+
+#[test]
+fn ratio_certificates() {
+    let introduction = folder("ratio/accept").into_iter().find(|path| path.ends_with("introduction.json"));
+    let path = introduction.unwrap().to_str().unwrap().to_owned();
+    let said = |output: Output| String::from_utf8(output.stdout).unwrap();
+    assert_eq!(
+        said(run(&[&path], "")),
+        "valid: 3 claims, each proven\n  greedy earns 5\n  the optimum is 5\n  greedy earns 1 of the optimum\n"
+    );
+    let json = said(run(&[&path, "--format", "json"], ""));
+    assert_eq!(json, "{\"valid\":true,\"claims\":3,\"tolerance\":\"0\"}\n");
+    let problem = r#"{"kind": "reservation-problem", "resources": ["memory", "cpu"],
+        "servers": [{"name": "pool", "capacity": {"cpu": 10, "memory": 10.0}}],
+        "jobs": [{"name": "a", "demand": {"cpu": 6, "memory": 6}, "reward": 4, "load": 0.5},
+                 {"name": "b", "demand": {"cpu": 7, "memory": 1}, "reward": 3, "load": 0.5},
+                 {"name": "c", "demand": {"cpu": 1, "memory": 7}, "reward": 3, "load": 0.5}]}"#;
+    assert_eq!(code(&run(&[&path, "--problem", "-"], problem)), 0);
+    let other = run(&[&path, "--problem", "-"], &problem.replace("10.0", "11"));
+    assert_eq!((code(&other), &*said(other)), (1, "not valid: the certificate is about another problem\n"));
+    // A problem of the other kind is no problem of this one.
+    let allocation = r#"{"kind": "allocation-problem", "resources": ["x"], "users": [],
+        "servers": [{"name": "s", "capacity": {"x": 1}}]}"#;
+    assert_eq!(code(&run(&[&path, "--problem", "-"], allocation)), 2);
+    assert_eq!(code(&run(&[&accepted(), "--problem", "-"], problem)), 2);
 }
 
 #[test]

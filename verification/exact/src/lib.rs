@@ -47,6 +47,7 @@ pub mod linear;
 mod parameters;
 mod prices;
 mod quotient;
+pub mod ratio;
 mod same;
 mod scaled;
 mod share;

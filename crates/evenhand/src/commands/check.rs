@@ -6,23 +6,24 @@ use crate::arguments::{Check, Common, Format};
 use crate::failure::Failure;
 use crate::{files, output};
 use evenhand::Certificate;
-use evenhand::exact;
+use evenhand::exact::{self, Verdict, ratio};
 use evenhand::report::text::printable;
 
 pub fn run(call: &Check, common: &Common) -> Result<ExitCode, Failure> {
     if let Some(problem) = &call.problem {
         files::distinct(&[&call.certificate, problem])?;
     }
-    let certificate = files::read(&call.certificate, Certificate::parse)?;
-    let verdict = match &call.problem {
-        None => exact::check(&certificate),
-        Some(path) => exact::check_against(&certificate, &files::read(path, |source| source.problem())?),
-    };
+    let (verdict, says) = files::read(&call.certificate, |source| {
+        if ratio::is_ratio_certificate(source) {
+            return ratio::Certificate::parse(source).map(|read| Read::Ratio(Box::new(read)));
+        }
+        Certificate::parse(source).map(|read| Read::Fairness(Box::new(read)))
+    })?
+    .check(call)?;
     match common.format {
         Format::Json => output::text(&format!("{}\n", verdict.to_json()))?,
         Format::Table if verdict.valid => {
-            let text = evenhand::report::claims(&certificate, &[]);
-            output::text(&format!("valid: each of {} claims is proven\n\n{text}", verdict.claims))?;
+            output::text(&format!("valid: each of {} claims is proven\n\n{says}", verdict.claims))?;
         }
         Format::Table => {
             let reason = verdict.reason.as_deref().unwrap_or_default();
@@ -30,4 +31,36 @@ pub fn run(call: &Check, common: &Common) -> Result<ExitCode, Failure> {
         }
     }
     Ok(if verdict.valid { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+/// A certificate of either kind.
+enum Read {
+    Fairness(Box<Certificate>),
+    Ratio(Box<ratio::Certificate>),
+}
+
+impl Read {
+    /// The verdict, and what the certificate claims in words.
+    fn check(&self, call: &Check) -> Result<(Verdict, String), Failure> {
+        Ok(match (self, &call.problem) {
+            (Self::Fairness(certificate), problem) => {
+                let verdict = match problem {
+                    None => exact::check(certificate),
+                    Some(path) => {
+                        exact::check_against(certificate, &files::read(path, |source| source.problem())?)
+                    }
+                };
+                (verdict, evenhand::report::claims(certificate, &[]))
+            }
+            (Self::Ratio(certificate), problem) => {
+                let verdict = match problem {
+                    None => ratio::check(certificate),
+                    Some(path) => {
+                        ratio::check_against(certificate, &files::read(path, |source| source.reservation())?)
+                    }
+                };
+                (verdict, certificate.claims().join("\n") + "\n")
+            }
+        })
+    }
 }

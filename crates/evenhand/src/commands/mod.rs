@@ -8,6 +8,7 @@ pub mod explain;
 mod filling;
 mod findings;
 pub mod import;
+pub mod ratio;
 pub mod reproduce;
 pub mod schema;
 pub mod solve;

@@ -8,7 +8,7 @@
 use evenhand_problem::reservation::greatest_common_divisor;
 use rug::{Integer, Rational};
 
-use super::configuration_lp::solve_from;
+use super::configuration_lp::{Optimum, solve_from};
 use super::greedy;
 use super::max_reward::MaxReward;
 use crate::error::LpError;
@@ -23,6 +23,8 @@ pub struct Bracket {
     pub upper: Rational,
     /// `(pool, configuration, servers)` of the assignment; the others are idle.
     pub servers: Vec<(usize, Vec<u64>, Integer)>,
+    /// The optimum of the linear programme, whose prices prove the upper bound.
+    pub relaxation: Optimum,
 }
 
 /// Brackets the optimum of these jobs on these servers.
@@ -45,7 +47,12 @@ pub fn bracket(
     columns.sort();
     columns.dedup();
 
-    let mut bracket = Bracket { lower: greedy.reward, upper: optimum.value, servers: Vec::new() };
+    let mut bracket = Bracket {
+        lower: greedy.reward,
+        upper: optimum.value.clone(),
+        servers: Vec::new(),
+        relaxation: optimum,
+    };
     for step in greedy.steps.iter().filter(|step| step.servers > 0) {
         bracket.servers.push((step.pool, step.best.configuration.clone(), step.servers.clone()));
     }

@@ -5,7 +5,7 @@ use evenhand_problem::reservation::greatest_common_divisor;
 use rug::{Integer, Rational};
 
 use super::number::Number;
-use super::proof::{PricingProof, TreeNode};
+use super::proof::{FirstProof, PricingProof, Tree, TreeNode};
 use super::search::{Ending, Goal, Search, Step, quotient};
 use super::table::Grid;
 use crate::error::LpError;
@@ -14,6 +14,8 @@ use crate::error::LpError;
 const MOST_PROOF_NODES: usize = 20_000;
 /// Nodes after which another order is tried.
 const FIRST_NODES: usize = 300;
+/// Cells times types of a table that is preferred to trees as the proof of a first configuration.
+const MOST_TABLE_WORK: usize = 3_000_000;
 /// Nodes after which a search without a table to fall back on is given up.
 const MOST_NODES: usize = 500_000_000;
 
@@ -277,6 +279,68 @@ impl Knapsack {
         } else {
             Verdict::Refuted(best)
         })
+    }
+
+    /// Why `k` is the first configuration of `types` (ascending) by these profits, 0 for all others.
+    pub fn prove_first(
+        &self,
+        types: &[usize],
+        profits: &[Rational],
+        k: &[u64],
+    ) -> Result<FirstProof, LpError> {
+        let table = self.grid.as_ref().map(Grid::n_cells);
+        if let Some(cells) = table.filter(|cells| cells.saturating_mul(types.len()) <= MOST_TABLE_WORK) {
+            return Ok(FirstProof::DynamicProgramme { cells });
+        }
+        let limit = if table.is_some() { MOST_PROOF_NODES } else { MOST_NODES / 10 };
+        let bound: Rational = profits.iter().zip(k).map(|(p, k)| Rational::from(p * *k)).sum();
+        if let Verdict::Proven(PricingProof::Tree { multipliers, nodes }) = self.verify(profits, &bound)?
+            && let Some(order) = self.order_tree(types, profits, k, limit)
+        {
+            return Ok(FirstProof::Tree { value: Tree { multipliers, nodes }, order });
+        }
+        match table {
+            Some(cells) => Ok(FirstProof::DynamicProgramme { cells }),
+            None => Err(LpError::Budget { what: "nodes of a proof of the first configuration", limit }),
+        }
+    }
+
+    /// A tree that shows that nothing greater than `k` at the first difference is worth as much: the
+    /// search for the first configuration of that value, written down as far as `k`. What it has not
+    /// seen then is smaller at the first difference, which the corner of each box shows.
+    fn order_tree(&self, types: &[usize], profits: &[Rational], k: &[u64], limit: usize) -> Option<Tree> {
+        let (profits, unit) = integers(profits);
+        let types: Vec<usize> = types.iter().copied().filter(|&j| self.most[j] > 0).collect();
+        let value: Integer = profits.iter().zip(k).map(|(p, k)| Integer::from(p * *k)).sum();
+        self.order_by::<i64>(&types, &profits, &value, k, limit, &unit)
+            .or_else(|| self.order_by::<i128>(&types, &profits, &value, k, limit, &unit))
+            .or_else(|| self.order_by::<Integer>(&types, &profits, &value, k, limit, &unit))?
+    }
+
+    /// `None` where the numbers do not fit, `Some(None)` where `k` was not found first.
+    fn order_by<N: Number>(
+        &self,
+        types: &[usize],
+        profits: &[Integer],
+        value: &Integer,
+        k: &[u64],
+        limit: usize,
+        unit: &Rational,
+    ) -> Option<Option<Tree>> {
+        let search = Search::<N>::new(self, types.to_vec(), profits, value, Goal::First)?;
+        let mut search = search.limited(limit).recorded();
+        let (ending, found) = search.run();
+        if ending != Ending::Found || found.first().is_none_or(|found| found != k) {
+            return Some(None);
+        }
+        let (mut steps, prices) = search.record();
+        let splits = steps.iter().filter(|step| matches!(step, Step::Split { .. })).count();
+        let leaves = steps.len() - splits;
+        steps.extend((leaves..=splits).map(|_| Step::Leaf(None)));
+        match self.tree(&steps, &prices, unit) {
+            PricingProof::Tree { multipliers, nodes } => Some(Some(Tree { multipliers, nodes })),
+            _ => Some(None),
+        }
     }
 
     /// `None` where the numbers do not fit, `Some(None)` where the limit was reached.

@@ -7,7 +7,7 @@ use evenhand_problem::Reservation;
 use rug::{Integer, Rational};
 
 use super::knapsack::{Knapsack, Method, Verdict, integers};
-use super::proof::PricingProof;
+use super::proof::{FirstProof, PricingProof};
 use crate::error::LpError;
 
 /// A best configuration.
@@ -83,6 +83,20 @@ impl<'a> MaxReward<'a> {
         let best = Arc::new(Best { configuration, reward, method });
         self.known.insert(key, Arc::clone(&best));
         Ok(best)
+    }
+
+    /// Why `k` is the first configuration on a server of pool `i` among those of `types`, in ascending
+    /// order: as [`MaxReward::first`] found it.
+    ///
+    /// # Errors
+    /// [`LpError::Budget`] where neither a table nor a tree is small enough.
+    pub fn prove_first(&self, i: usize, types: &[usize], k: &[u64]) -> Result<FirstProof, LpError> {
+        let mut profits = vec![Rational::new(); self.rewards.len()];
+        types.iter().for_each(|&j| profits[j].clone_from(&self.rewards[j]));
+        match &self.pools[i] {
+            Shape::Capacities(knapsack) => knapsack.prove_first(types, &profits, k),
+            Shape::Listed(_) => Ok(FirstProof::Listed),
+        }
     }
 
     /// Cells of the table of pool `i`, where there can be one.

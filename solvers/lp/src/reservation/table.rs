@@ -1,9 +1,8 @@
 //! The knapsack by dynamic programming over the grid of capacities.
 
-use super::number::Number;
+use evenhand_exact::ratio::MOST_CELLS;
 
-/// Most cells of a table.
-pub const MOST_CELLS: usize = 10_000_000;
+use super::number::Number;
 
 /// A grid of capacities, and what the types take of it.
 pub struct Grid {

@@ -1,0 +1,186 @@
+//! `evenhand ratio`: numbers, certificate, and what it does with wrong input.
+#![allow(missing_docs)]
+
+mod common;
+mod golden;
+
+use common::Folder;
+use evenhand::problem::{Rational, number};
+use serde_json::{Value, json};
+
+fn reservation(capacity: &str, servers: &str, jobs: &[(Vec<Rational>, Rational, Rational)]) -> String {
+    let n = jobs[0].0.len();
+    let resources: Vec<String> = (0..n).map(|r| format!("r{r}")).collect();
+    let capacity: Value = serde_json::from_str(capacity).unwrap();
+    let capacity = capacity.as_array().unwrap();
+    let text = |x: &Rational| json!(number::format(x));
+    let named = |values: Vec<Value>| -> Value {
+        resources.iter().cloned().zip(values).collect::<serde_json::Map<_, _>>().into()
+    };
+    let jobs: Vec<Value> = jobs
+        .iter()
+        .enumerate()
+        .map(|(j, (demand, reward, load))| {
+            json!({"name": format!("j{j}"), "demand": named(demand.iter().map(text).collect()),
+                   "reward": text(reward), "load": text(load)})
+        })
+        .collect();
+    let mut pool = json!({"name": "pool", "capacity": named(capacity.clone())});
+    if !servers.is_empty() {
+        pool["count"] = json!(servers);
+    }
+    json!({"kind": "reservation-problem", "resources": resources, "servers": [pool], "jobs": jobs})
+        .to_string()
+}
+
+fn of_case(case: &Value, servers: &str, loads: Option<&[Rational]>) -> String {
+    let items = golden::matrix(&case["inputs"]["items"]);
+    let loads = loads.map_or_else(|| golden::exacts(&case["inputs"]["rho"]), <[Rational]>::to_vec);
+    let rewards = match case["inputs"].get("u") {
+        Some(u) => golden::exacts(u),
+        None => items.iter().map(|item| &item[0] + Rational::from(&item[1] / 8u32)).collect(),
+    };
+    let jobs = items.into_iter().zip(rewards).zip(loads).map(|((demand, u), rho)| (demand, u, rho));
+    reservation(&case["inputs"]["cap"].to_string(), servers, &jobs.collect::<Vec<_>>())
+}
+
+const SMALL: &str = r#"{"kind": "reservation-problem", "resources": ["cpu"],
+    "servers": [{"name": "large", "count": 3, "capacity": {"cpu": 4}},
+                {"name": "small", "count": 2, "capacity": {"cpu": 3}}],
+    "jobs": [{"name": "a", "demand": {"cpu": 3}, "reward": 5, "load": "1/2"},
+             {"name": "b", "demand": {"cpu": 2}, "reward": 3, "load": 2}]}"#;
+
+#[test]
+fn the_introduction_of_the_paper() {
+    let Some(cases) = golden::cases("vm.intro.") else { return };
+    for case in cases {
+        let folder = Folder::new();
+        let text = of_case(&case, "", None);
+        let run = folder.run_with(&["ratio", "-", "-o", "c.json", "--format", "json"], &text).ends_with(0);
+        let found = run.json();
+        let expected = &case["expected"];
+        assert_eq!(found["greedy"], expected["greedy_reward"]);
+        assert_eq!(found["optimum"], expected["lp_opt"]);
+        assert_eq!(found["ratio"], expected["ratio"]);
+        for (step, ours) in expected["greedy"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .zip(found["greedy_configurations"].as_array().unwrap())
+        {
+            assert_eq!(step["fraction"], ours["servers"]);
+            for (j, k) in step["config"].as_array().unwrap().iter().enumerate() {
+                let jobs = ours["configuration"].get(format!("j{j}")).cloned().unwrap_or(json!(0));
+                assert_eq!(*k, jobs);
+            }
+        }
+        let check = folder.run(&["check", "c.json", "--format", "json"]).ends_with(0).json();
+        assert_eq!((&check["valid"], &check["claims"]), (&json!(true), &json!(3)));
+    }
+}
+
+#[test]
+fn whole_servers_as_in_an_independent_implementation() {
+    let Some(case) = golden::case("vm.gpa.limit") else { return };
+    for servers in ["20", "100", "500", "2000", "10000"] {
+        let folder = Folder::new();
+        let text = of_case(&case, servers, None);
+        let found = folder.run_with(&["ratio", "-", "--format", "json"], &text).ends_with(0).json();
+        assert_eq!(found["greedy"], case["expected"]["global_greedy"]);
+        let per_server = golden::exact(&case["expected"]["gpa"][servers]["served_reward"]);
+        let count = number::parse(servers).unwrap();
+        let greedy = golden::exact(&found["integer"]["greedy"]);
+        assert_eq!(greedy, per_server * count);
+        let (lower, upper) = (&found["integer"]["optimum_lower"], &found["integer"]["optimum_upper"]);
+        assert!(greedy <= golden::exact(lower) && golden::exact(lower) <= golden::exact(upper));
+    }
+}
+
+#[test]
+fn the_worst_of_four_types() {
+    let Some(case) = golden::case("vm.worst4.infimum") else { return };
+    // The loads of THEORY section 8, at which the exact infimum is attained.
+    let loads = [(48, 13), (18, 13), (3, 1), (2, 1)].map(Rational::from);
+    let folder = Folder::new();
+    let text = of_case(&case, "", Some(&loads));
+    let found = folder.run_with(&["ratio", "-", "--format", "json"], &text).ends_with(0).json();
+    let ratio = number::to_f64(&golden::exact(&found["ratio"]));
+    golden::assert_near("ratio", &[ratio], &golden::floats(&json!([case["expected"]["inf_ratio"]])), 1e-12);
+}
+
+#[test]
+fn pools_tables_and_files() {
+    let folder = Folder::new();
+    folder.write("p.json", SMALL);
+    let json = folder.run(&["ratio", "p.json", "--format", "json"]).ends_with(0).json();
+    // Greedy: (1 a) fits beside nothing in a server of 4; (2 b) earns 6 there.
+    assert_eq!(json["greedy_configurations"][0]["configuration"], json!({"b": 2}));
+    assert_eq!(json["greedy_configurations"][0]["servers"], json!("3/5"));
+    assert_eq!(json["greedy"], json!("28/5"));
+    assert_eq!(json["integer"]["greedy"], json!("28"));
+    let table = folder.run(&["ratio", "p.json"]).ends_with(0);
+    assert!(table.stdout.contains("2 b") && table.stdout.contains("ratio"), "{}", table.stdout);
+    let written = folder.run(&["ratio", "p.json", "-o", "c.json"]).ends_with(0);
+    assert_eq!(written.stdout, table.stdout);
+    // The certificate on standard output, and nothing else.
+    let certificate = folder.run(&["ratio", "p.json", "-o", "-"]).ends_with(0).json();
+    assert_eq!(certificate["kind"], json!("ratio-certificate"));
+    let says = folder.run(&["check", "c.json", "--problem", "p.json"]).ends_with(0).stdout;
+    assert!(says.contains("valid: each of 4 claims is proven"), "{says}");
+    folder.write("q.json", &SMALL.replace("\"1/2\"", "0.6"));
+    folder.run(&["check", "c.json", "--problem", "q.json"]).ends_with(1);
+    let damaged = certificate.to_string().replacen("\"28/5\"", "\"29/5\"", 1);
+    folder.write("d.json", &damaged);
+    folder.run(&["check", "d.json"]).ends_with(1);
+    folder.write("e.json", &certificate.to_string().replacen("\"steps\"", "\"stepps\"", 1));
+    folder.run(&["check", "e.json"]).fails(2);
+}
+
+#[test]
+fn nothing_to_earn() {
+    let folder = Folder::new();
+    for (from, to) in [("\"load\": \"1/2\"", "\"load\": 0"), ("\"reward\": 5", "\"reward\": 0")] {
+        let other = if from.contains("load") {
+            ("\"load\": 2", "\"load\": 0")
+        } else {
+            ("\"reward\": 3", "\"reward\": 0")
+        };
+        folder.write("p.json", &SMALL.replace(from, to).replace(other.0, other.1));
+        let run = folder.run(&["ratio", "p.json", "--format", "json", "-o", "c.json"]).ends_with(0);
+        assert!(run.stderr.contains("warning: there is nothing to earn"));
+        assert_eq!(run.json()["ratio"], Value::Null);
+        assert_eq!(run.json()["optimum"], json!("0"));
+        assert_eq!(folder.run(&["ratio", "p.json", "--quiet"]).ends_with(0).stderr, "");
+        folder.run(&["check", "c.json"]).ends_with(0);
+    }
+}
+
+#[test]
+fn wrong_input() {
+    let folder = Folder::new();
+    let wrong = [
+        SMALL.replace("\"cpu\": 3}, \"reward\": 5", "\"cpu\": 30}, \"reward\": 5"),
+        SMALL.replace("\"cpu\": 3}, \"reward\": 5", "\"cpu\": 0}, \"reward\": 5"),
+        SMALL.replace("\"count\": 3", "\"count\": 0"),
+        SMALL.replace("\"count\": 3, ", ""),
+        SMALL.replace("\"reward\": 3", "\"reward\": -3"),
+        SMALL.replace("\"load\": 2", "\"load\": \"many\""),
+        SMALL.replace("\"b\"", "\"a\""),
+        SMALL.replace("reservation-problem", "allocation-problem"),
+        common::FIGURE_1.to_owned(),
+        String::new(),
+        "{}".to_owned(),
+        SMALL[..200].to_owned(),
+    ];
+    for text in wrong {
+        assert_ne!(text, SMALL);
+        folder.write("p.json", &text);
+        folder.run(&["ratio", "p.json", "-o", "c.json"]).fails(2);
+        folder.run_with(&["ratio", "-", "--format", "json"], &text).fails(2);
+    }
+    folder.run(&["ratio", "missing.json"]).fails(2);
+    folder.run(&["ratio"]).fails(2);
+    folder.write("p.json", SMALL);
+    folder.run(&["ratio", "p.json", "-o", "p.json"]).fails(2);
+    folder.run(&["ratio", "p.json", "-o", "no/such/folder/c.json"]).fails(2);
+}

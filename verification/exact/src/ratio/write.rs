@@ -1,0 +1,203 @@
+//! Writing ratio certificates.
+
+use std::fmt::{Display, Write};
+
+use evenhand_problem::format::reservation_to_json;
+use evenhand_problem::{Rational, Reservation};
+
+use super::proof::{FirstProof, PricingProof, Tree, TreeNode};
+use super::{Assignment, Certificate, Configuration, Greedy, KIND, Optimum, VERSION};
+
+impl Certificate {
+    /// The certificate as JSON; the same certificate gives the same bytes.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let mut writer = Writer { problem: &self.problem, out: String::new() };
+        writer.certificate(self);
+        writer.out
+    }
+}
+
+struct Writer<'a> {
+    problem: &'a Reservation,
+    out: String,
+}
+
+impl Writer<'_> {
+    fn certificate(&mut self, certificate: &Certificate) {
+        self.text(&format!("{{\"kind\": \"{KIND}\", \"version\": {VERSION},\n\"problem\": "));
+        self.text(reservation_to_json(&certificate.problem).trim_end());
+        self.text(",\n\"greedy\": ");
+        self.greedy(&certificate.greedy);
+        self.text(",\n\"optimum\": ");
+        self.optimum(&certificate.optimum);
+        self.text(",\n\"ratio\": ");
+        self.text(&certificate.ratio.as_ref().map_or_else(|| "null".to_owned(), quoted));
+        if let Some(whole) = &certificate.integer {
+            self.text(",\n\"integer\": {\"greedy\": ");
+            self.greedy(&whole.greedy);
+            self.text(",\n\"optimum\": ");
+            self.optimum(&whole.optimum);
+            self.text("}");
+        }
+        self.text("\n}\n");
+    }
+
+    fn text(&mut self, text: &str) {
+        self.out.push_str(text);
+    }
+
+    // An index that is out of range names nothing: the writer cannot panic, and the file is refused.
+    fn pool(&self, i: usize) -> String {
+        self.problem.pools().get(i).map_or_else(String::new, |pool| pool.name().to_owned())
+    }
+
+    fn job(&self, j: usize) -> String {
+        self.problem.jobs().get(j).map_or_else(String::new, |job| job.name().to_owned())
+    }
+
+    fn object<T>(
+        &mut self,
+        entries: impl Iterator<Item = (usize, T)>,
+        name_and_value: impl Fn(&Self, usize, T) -> Option<(String, String)>,
+    ) {
+        let mut separator = "";
+        self.out.push('{');
+        for (position, value) in entries {
+            if let Some((name, value)) = name_and_value(self, position, value) {
+                // Writing to a string cannot fail.
+                let _ = write!(self.out, "{separator}{}: {value}", json(&name));
+                separator = ", ";
+            }
+        }
+        self.out.push('}');
+    }
+
+    fn by_job<T: Display + Default + PartialEq>(&mut self, values: &[T]) {
+        self.object(values.iter().enumerate(), |writer, j, value| {
+            (*value != T::default()).then(|| (writer.job(j), quoted(value)))
+        });
+    }
+
+    fn configuration(&mut self, k: &Configuration) {
+        self.object(k.iter().copied(), |writer, j, k| Some((writer.job(j), quoted(&k))));
+    }
+
+    fn placed<T: Display>(&mut self, i: usize, k: &Configuration, servers: &T) {
+        let pool = json(&self.pool(i));
+        self.text(&format!("{{\"pool\": {pool}, \"configuration\": "));
+        self.configuration(k);
+        self.text(&format!(", \"servers\": {}", quoted(servers)));
+    }
+
+    fn greedy<T: Display>(&mut self, greedy: &Greedy<T>) {
+        self.text(&format!("{{\"reward\": {}, \"steps\": [", quoted(&greedy.reward)));
+        for (position, step) in greedy.steps.iter().enumerate() {
+            self.text(if position == 0 { "\n" } else { ",\n" });
+            self.placed(step.pool, &step.configuration, &step.servers);
+            let exhausted = step.exhausted.map_or_else(|| "null".to_owned(), |j| json(&self.job(j)));
+            self.text(&format!(", \"exhausted\": {exhausted}, \"first\": "));
+            self.first(&step.first);
+            self.text("}");
+        }
+        self.text("]}");
+    }
+
+    fn optimum<T: Display + Default + PartialEq>(&mut self, optimum: &Optimum<T>) {
+        self.assignment(&optimum.assignment, &optimum.bound);
+        self.text(",\n\"prices\": {\"load\": ");
+        self.by_job(&optimum.prices.load);
+        self.text(", \"slot\": ");
+        self.by_job(&optimum.prices.slot);
+        self.text(", \"server\": ");
+        self.object(optimum.prices.server.iter().enumerate(), |writer, i, pi| {
+            let is_zero = pi.is_zero();
+            (!is_zero).then(|| (writer.pool(i), quoted(pi)))
+        });
+        self.text("},\n\"pricing\": {");
+        for (i, proof) in optimum.pricing.iter().enumerate() {
+            let name = json(&self.pool(i));
+            self.text(&format!("{}{name}: ", if i == 0 { "\n" } else { ",\n" }));
+            self.pricing(proof);
+        }
+        self.text("}}");
+    }
+
+    /// The fields of an optimum up to its bound; the object stays open.
+    fn assignment<T: Display + Default + PartialEq>(&mut self, assignment: &Assignment<T>, bound: &Rational) {
+        self.text(&format!("{{\"reward\": {}, \"assignment\": [", quoted(&assignment.reward)));
+        for (position, (i, k, servers)) in assignment.servers.iter().enumerate() {
+            self.text(if position == 0 { "\n" } else { ",\n" });
+            self.placed(*i, k, servers);
+            self.text("}");
+        }
+        self.text("],\n\"served\": ");
+        self.by_job(&assignment.served);
+        self.text(&format!(", \"bound\": {}", quoted(bound)));
+    }
+
+    fn pricing(&mut self, proof: &PricingProof) {
+        match proof {
+            PricingProof::Tree { multipliers, nodes } => {
+                self.text("{\"method\": \"tree\", ");
+                self.tree(multipliers, nodes);
+                self.text("}");
+            }
+            PricingProof::DynamicProgramme { cells } => self.cells(*cells),
+            PricingProof::Listed => self.text("{\"method\": \"listed\"}"),
+        }
+    }
+
+    fn first(&mut self, proof: &FirstProof) {
+        match proof {
+            FirstProof::Tree { value, order } => {
+                for (before, tree) in
+                    [("{\"method\": \"tree\", \"value\": {", value), ("}, \"order\": {", order)]
+                {
+                    let Tree { multipliers, nodes } = tree;
+                    self.text(before);
+                    self.tree(multipliers, nodes);
+                }
+                self.text("}}");
+            }
+            FirstProof::DynamicProgramme { cells } => self.cells(*cells),
+            FirstProof::Listed => self.text("{\"method\": \"listed\"}"),
+            FirstProof::Known => self.text("{\"method\": \"known\"}"),
+        }
+    }
+
+    fn cells(&mut self, cells: usize) {
+        self.text(&format!("{{\"method\": \"dynamic-programme\", \"cells\": {cells}}}"));
+    }
+
+    fn tree(&mut self, multipliers: &[Vec<Rational>], nodes: &[TreeNode]) {
+        self.text("\"multipliers\": [");
+        for (position, by_resource) in multipliers.iter().enumerate() {
+            self.text(if position == 0 { "" } else { ", " });
+            let stated = by_resource.iter().enumerate().filter(|(_, m)| !m.is_zero());
+            self.object(stated, |writer, r, m| {
+                Some((writer.problem.resources().get(r).cloned().unwrap_or_default(), quoted(m)))
+            });
+        }
+        self.text("], \"nodes\": [");
+        for (position, node) in nodes.iter().enumerate() {
+            let separator = if position == 0 { "" } else { ", " };
+            match node {
+                TreeNode::Split { job, at } => {
+                    self.text(&format!("{separator}[{}, {at}]", json(&self.job(*job))));
+                }
+                TreeNode::Leaf { multipliers } => self.text(&format!("{separator}{multipliers}")),
+            }
+        }
+        self.text("]");
+    }
+}
+
+fn json(text: &str) -> String {
+    // A string always has a JSON form.
+    serde_json::to_string(text).unwrap_or_default()
+}
+
+fn quoted(value: &(impl Display + ?Sized)) -> String {
+    format!("\"{value}\"")
+}

@@ -1,0 +1,263 @@
+//! Ratio certificates: those of the paper's examples and of random instances are accepted, those in
+//! `ratio/reject` are well-formed and wrong, those in `ratio/malformed` are none.
+#![allow(missing_docs)]
+
+#[path = "ratio/build.rs"]
+mod build;
+#[path = "ratio/instances.rs"]
+mod instances;
+#[path = "ratio/plain.rs"]
+mod plain;
+
+use std::path::{Path, PathBuf};
+
+use build::Method;
+use evenhand_exact::ratio::{Certificate, check, check_against, is_ratio_certificate};
+use evenhand_problem::format::{FormatError, Source, reservation_to_json};
+use evenhand_problem::{Rational, number};
+use rand::SeedableRng;
+use rand_pcg::Pcg64;
+use serde_json::Value;
+
+fn parse(text: &str) -> Result<Certificate, FormatError> {
+    Certificate::parse(&Source { name: "certificate", text })
+}
+
+fn folder(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/ratio").join(name)
+}
+
+fn files(name: &str) -> Vec<(PathBuf, String, Option<String>)> {
+    let paths = std::fs::read_dir(folder(name)).unwrap().map(|entry| entry.unwrap().path());
+    let mut found: Vec<_> = paths.filter(|path| path.extension().is_some_and(|e| e == "json")).collect();
+    found.sort();
+    assert!(found.len() > 3);
+    let read = |path: PathBuf| {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let words = std::fs::read_to_string(path.with_extension("txt")).ok().map(|t| t.trim().to_owned());
+        (path, text, words)
+    };
+    found.into_iter().map(read).collect()
+}
+
+fn accept(what: &str, certificate: &Certificate) {
+    let verdict = check(certificate);
+    assert!(verdict.valid, "{what}: {:?}\n{}", verdict.reason, certificate.to_json());
+    assert_eq!(verdict.claims, certificate.claims().len());
+}
+
+#[test]
+fn accepted() {
+    for (path, text, _) in files("accept") {
+        let certificate = parse(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        accept(&path.display().to_string(), &certificate);
+        assert!(check_against(&certificate, &certificate.problem).valid);
+        assert_eq!(plain::is_true(&certificate), Some(true));
+        assert!(is_ratio_certificate(&Source { name: "c", text: &text }));
+        assert_eq!(parse(&certificate.to_json()).unwrap(), certificate);
+    }
+}
+
+#[test]
+fn rejected() {
+    for (path, text, words) in files("reject") {
+        let certificate = parse(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let reason = check(&certificate).reason.unwrap_or_else(|| panic!("{} is accepted", path.display()));
+        assert!(reason.contains(&words.unwrap()), "{}: {reason}", path.display());
+        assert_ne!(plain::is_true(&certificate), Some(true), "{}", path.display());
+    }
+}
+
+#[test]
+fn malformed() {
+    for (path, text, words) in files("malformed") {
+        let Err(error) = parse(&text) else { panic!("{} is read", path.display()) };
+        assert!(error.to_string().contains(&words.unwrap()), "{}: {error}", path.display());
+    }
+}
+
+#[test]
+fn appendix_c() {
+    for j in 3..=6 {
+        let problem = instances::appendix_c(j);
+        let certificate = build::certificate(&problem, Method::Trees);
+        accept("appendix C", &certificate);
+        let n = j - 1;
+        let power = (0..n).fold(Rational::from(1), |power, _| power * Rational::from((n - 1, n)));
+        assert_eq!(certificate.ratio, Some(1 - power));
+    }
+}
+
+#[test]
+fn random_instances() {
+    let mut rng = Pcg64::seed_from_u64(3);
+    let (mut below_one, mut with_counts, mut listed) = (0, 0, 0);
+    for case in 0..400 {
+        let problem = instances::random(&mut rng);
+        for method in [Method::Trees, Method::Tables] {
+            let certificate = build::certificate(&problem, method);
+            accept(&format!("{case} by {method:?}"), &certificate);
+            assert_eq!(plain::is_true(&certificate), Some(true));
+            assert_eq!(parse(&certificate.to_json()).unwrap(), certificate);
+            below_one += usize::from(certificate.ratio.as_ref().is_some_and(|ratio| *ratio < 1));
+            with_counts += usize::from(certificate.integer.is_some());
+        }
+        listed += usize::from(problem.configurations().is_some());
+    }
+    println!("{below_one} of 800 below 1, {with_counts} with whole servers, {listed} of 400 listed");
+    assert!(below_one > 50 && with_counts > 200 && listed > 50);
+}
+
+/// The cases of an independent implementation, where they are there.
+#[test]
+fn golden() {
+    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden");
+    let golden = std::env::var_os("EVENHAND_GOLDEN").map_or_else(beside, PathBuf::from);
+    let Ok(text) = std::fs::read_to_string(golden.join("cases.json")) else {
+        eprintln!("SKIPPED: no golden cases at ../shared/golden, and EVENHAND_GOLDEN does not name them");
+        return;
+    };
+    let exact = |value: &Value| number::parse(value.as_str().unwrap()).unwrap();
+    let cases: Vec<Value> = serde_json::from_str(&text).unwrap();
+    let mut found = 0;
+    for case in cases.iter().filter(|case| case["id"].as_str().unwrap().starts_with("vm.intro.")) {
+        let loads: Vec<Rational> = case["inputs"]["rho"].as_array().unwrap().iter().map(exact).collect();
+        let certificate = build::certificate(&instances::intro(&loads), Method::Trees);
+        accept("introduction", &certificate);
+        let expected = &case["expected"];
+        assert_eq!(certificate.greedy.reward, exact(&expected["greedy_reward"]));
+        assert_eq!(certificate.optimum.bound, exact(&expected["lp_opt"]));
+        assert_eq!(certificate.ratio, Some(exact(&expected["ratio"])));
+        let steps = expected["greedy"].as_array().unwrap();
+        for (step, ours) in steps.iter().zip(&certificate.greedy.steps) {
+            assert_eq!(exact(&step["fraction"]), ours.servers);
+            for (j, k) in step["config"].as_array().unwrap().iter().enumerate() {
+                let jobs = ours.configuration.iter().find(|(job, _)| *job == j).map_or(0, |(_, k)| *k);
+                assert_eq!(k.as_u64(), Some(jobs));
+            }
+        }
+        found += 1;
+    }
+    let family = cases.iter().find(|case| case["id"] == "vm.adversarial").unwrap();
+    for j in 3..=6 {
+        let ratio = build::certificate(&instances::appendix_c(j), Method::Tables).ratio;
+        assert_eq!(ratio, Some(exact(&family["expected"]["values"][j.to_string()])));
+    }
+    assert_eq!(found, 5);
+}
+
+#[test]
+fn a_certificate_is_about_its_problem_in_any_spelling() {
+    let half = Rational::from((1, 2));
+    let problem = instances::intro(&[half.clone(), half.clone(), half]);
+    let certificate = build::certificate(&problem, Method::Tables);
+    let text = reservation_to_json(&problem);
+    let valid = |text: &str| check_against(&certificate, &instances::read(text)).valid;
+    assert!(valid(&text));
+    assert!(valid(&text.replace("introduction", "another title")));
+    assert!(valid(&text.replace("\"1/2\"", "0.50")));
+    assert!(valid(&text.replace("[\"cpu\",\"memory\"]", "[\"memory\",\"cpu\"]")));
+    assert!(!valid(&text.replacen("\"1/2\"", "0.51", 1)));
+    assert!(!valid(&text.replace("\"name\":\"pool\"", "\"name\":\"pool\",\"count\":1")));
+    assert!(!valid(&text.replace("\"a\"", "\"d\"")));
+    // The order of the types decides ties.
+    let swapped = text.replace("\"b\"", "\"x\"").replace("\"c\"", "\"b\"").replace("\"x\"", "\"c\"");
+    assert!(!valid(&swapped));
+}
+
+#[test]
+fn stated_configurations_are_one_problem_by_what_they_allow() {
+    let text = |list: &str| {
+        format!(
+            r#"{{"kind": "reservation-problem", "configurations": [{list}],
+             "jobs": [{{"name": "a", "reward": 2, "load": 1}}, {{"name": "b", "reward": 1, "load": 1}}]}}"#
+        )
+    };
+    let one = instances::read(&text(r#"{"a": 2}, {"a": 1, "b": 1}"#));
+    let certificate = build::certificate(&one, Method::Tables);
+    let valid = |list: &str| check_against(&certificate, &instances::read(&text(list))).valid;
+    assert!(valid(r#"{"a": 1, "b": 1}, {"b": 1}, {"a": 2}, {"a": 2}"#));
+    assert!(!valid(r#"{"a": 1, "b": 1}, {"a": 3}"#));
+    assert!(!valid(r#"{"a": 1, "b": 1}"#));
+}
+
+/// What is built by hand may be of any shape: it is refused, and nothing panics.
+#[test]
+fn shapes_that_no_file_has() {
+    let problem = instances::appendix_c(3);
+    let good = build::certificate(&problem, Method::Trees);
+    let refused = |change: &dyn Fn(&mut Certificate)| {
+        let mut bad = good.clone();
+        change(&mut bad);
+        assert!(!check(&bad).valid);
+        let _ = bad.to_json();
+    };
+    refused(&|c| c.greedy.steps[0].pool = 7);
+    refused(&|c| c.greedy.steps[0].exhausted = Some(7));
+    refused(&|c| c.greedy.steps[0].configuration.push((9, 1)));
+    refused(&|c| c.greedy.steps[0].configuration.push((0, 1)));
+    refused(&|c| c.optimum.assignment.served.truncate(1));
+    refused(&|c| c.optimum.assignment.servers[0].0 = 3);
+    refused(&|c| c.optimum.prices.server.clear());
+    refused(&|c| c.optimum.prices.load.clear());
+    refused(&|c| c.optimum.pricing.clear());
+}
+
+/// Demands and profits that nobody would scale within memory, and tables that are too large.
+#[test]
+fn sizes_are_bounded() {
+    let text = r#"{"kind": "reservation-problem", "resources": ["x", "y"],
+        "servers": [{"name": "p", "capacity": {"x": "1", "y": "1"}}],
+        "jobs": [{"name": "a", "demand": {"x": "1/3001", "y": "1/3003"}, "reward": 1, "load": 0}]}"#;
+    let certificate = |proof: &str, first: &str| {
+        let text = format!(
+            r#"{{"kind": "ratio-certificate", "version": 1, "problem": {text},
+            "greedy": {{"reward": 0, "steps": [{{"pool": "p", "configuration": {{"a": 3001}}, "servers": 0,
+                "exhausted": "a", "first": {first}}}]}},
+            "optimum": {{"reward": 0, "assignment": [], "served": {{}}, "bound": 3001,
+                "prices": {{"load": {{}}, "slot": {{"a": 1}}, "server": {{"p": 3001}}}},
+                "pricing": {{"p": {proof}}}}}, "ratio": 0}}"#
+        );
+        check(&parse(&text).unwrap())
+    };
+    let table = r#"{"method": "dynamic-programme", "cells": 9018008}"#;
+    let tree = r#"{"method": "tree", "multipliers": [{"x": 3001}], "nodes": [0]}"#;
+    let first = r#"{"method": "tree", "value": {"multipliers": [{"x": 3001}], "nodes": [0]},
+        "order": {"multipliers": [{}], "nodes": [0]}}"#;
+    assert_eq!(certificate(table, first).reason, None);
+    assert_eq!(certificate(tree, table).reason, None);
+    for cells in ["9018009", "10000001", "1000000000000"] {
+        let table = format!("{{\"method\": \"dynamic-programme\", \"cells\": {cells}}}");
+        assert!(certificate(&table, first).reason.unwrap().contains("cells"));
+    }
+}
+
+/// Writes those of the `accept` files that are not by hand:
+/// `cargo test -p evenhand-exact --test ratio -- --ignored`.
+#[test]
+#[ignore = "writes files"]
+fn write_accept() {
+    let write = |name: &str, certificate: Certificate| {
+        std::fs::write(folder("accept").join(name).with_extension("json"), certificate.to_json()).unwrap();
+    };
+    for j in 3..=6 {
+        let certificate = build::certificate(&instances::appendix_c(j), Method::Trees);
+        write(&format!("appendix-c-{j}"), certificate);
+    }
+    let mut rng = Pcg64::seed_from_u64(1);
+    let mut wanted = vec!["counted", "listed", "pools"];
+    while let Some(name) = wanted.last() {
+        let problem = instances::random(&mut rng);
+        let (listed, counted) = (problem.configurations().is_some(), problem.n_servers().is_some());
+        let fits = match *name {
+            "pools" => !listed && !counted && problem.n_pools() > 1,
+            "counted" => !listed && counted && problem.n_pools() > 1,
+            _ => listed && counted,
+        };
+        let certificate = build::certificate(&problem, Method::Trees);
+        if fits && certificate.ratio.as_ref().is_some_and(|ratio| *ratio < 1) {
+            write(name, certificate);
+            wanted.pop();
+        }
+    }
+}
