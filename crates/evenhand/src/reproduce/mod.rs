@@ -7,6 +7,7 @@ mod drfh;
 mod kesidis;
 mod njc;
 mod ps_dsf;
+mod reservation;
 mod snapshots;
 
 use evenhand_mechanisms::{Options, certify, certify::default_requests, registry};
@@ -32,11 +33,12 @@ pub struct Entry {
 
 type Section = (&'static str, fn() -> Result<Vec<Entry>, String>);
 
-static SECTIONS: [Section; 5] = [
+static SECTIONS: [Section; 6] = [
     ("drfh", drfh::entries),
     ("ps-dsf", ps_dsf::entries),
     ("njc", njc::entries),
     ("kesidis", kesidis::entries),
+    ("reservation", reservation::entries),
     ("snapshots", snapshots::entries),
 ];
 

@@ -4,10 +4,12 @@
 //! |---|---|
 //! | [`openb`] | node and pod lists of the Alibaba GPU cluster trace of 2023 |
 //! | [`google`] | machine table or events, and task events, of the Google cluster trace of 2011 |
+//! | [`catalogue()`] | a price list of cloud machine types, for reservation problems |
 //!
 //! Files may be plain, gzip or zstd, whatever they are called. A malformed row is an error with
 //! file and line; what the mapping cannot express is told in a [`Note`], with numbers.
 
+mod catalogue;
 mod google;
 mod input;
 mod note;
@@ -17,6 +19,7 @@ use thiserror::Error;
 
 use crate::problem::{Problem, ProblemError};
 
+pub use catalogue::{MachineType, catalogue};
 pub use google::{GoogleOptions, GoogleUsers, google};
 pub use input::Input;
 pub use note::Note;
