@@ -11,6 +11,7 @@
 //! | [`ps_dsf`] | PS-DSF: plain sweeps against the accelerated solver, exact answers, time sharing |
 //! | [`peers`] | ours and the Python scripts of `peers/` on the same files in one run |
 //! | [`reservation`] | the configuration programme, greedy and the worst load |
+//! | [`reservation_peers`] | the same beside Python scripts |
 //!
 //! `benches/` holds the same questions for divan. Nothing here fails because it is slow.
 #![forbid(unsafe_code)]
@@ -25,4 +26,5 @@ pub mod peers;
 pub mod proof;
 pub mod ps_dsf;
 pub mod reservation;
+pub mod reservation_peers;
 pub mod table;

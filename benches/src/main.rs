@@ -12,7 +12,7 @@ use evenhand_benches::filling;
 use evenhand_benches::growth::{self, Axis};
 use evenhand_benches::instances::{self, Tasks};
 use evenhand_benches::measure::{Measurement, Mechanism, Question};
-use evenhand_benches::{machine, peers, ps_dsf, reservation};
+use evenhand_benches::{machine, peers, ps_dsf, reservation, reservation_peers};
 use evenhand_problem::format::problem_to_json;
 use serde_json::{Value, json};
 
@@ -101,6 +101,8 @@ enum Command {
         repetitions: usize,
         #[arg(long, default_value_t = 11)]
         seed: u64,
+        #[command(flatten)]
+        scripts: ScriptFolders,
     },
     /// Time one program on one pool; prints one line of JSON.
     Pool {
@@ -281,9 +283,11 @@ fn run(command: Command) -> Result<(), String> {
             let line = Once { program, file, answer, repetitions, seconds, tolerance, c_max }.run()?;
             say(&line.to_string())
         }
-        Command::Reservation { types, enumerate, repetitions, seed } => {
+        Command::Reservation { types, enumerate, repetitions, seed, scripts } => {
             say(&heading())?;
-            say(&reservation::table(&types, enumerate, repetitions, seed)?)
+            say(&reservation::table(&types, enumerate, repetitions, seed)?)?;
+            let named: Vec<usize> = types.into_iter().filter(|&n| n <= reservation::NAMED_TYPES).collect();
+            say(&reservation_peers::table(&named, &scripts.into(), repetitions, seed)?)
         }
         Command::PoolFile { law, users, resources, seed, output } => {
             pools::WholePool::random(law, users, resources, seed).write(&output)

@@ -36,6 +36,8 @@ const TYPES: [(u32, u32); 20] = [
     (1, 8),
 ];
 const SERVER: (u32, u32) = (80, 640);
+/// Up to so many types are those of the peer's script.
+pub const NAMED_TYPES: usize = TYPES.len();
 
 /// Up to 20 types are those of the peer's script, more are random; the loads are random too and
 /// together a little more than the servers take.
@@ -125,7 +127,8 @@ fn describe(optimum: &Optimum) -> String {
     }
 }
 
-fn timed<T, E: ToString>(
+/// Median time of up to `repetitions` calls, and the last answer.
+pub(crate) fn timed<T, E: ToString>(
     repetitions: usize,
     mut run: impl FnMut() -> Result<T, E>,
 ) -> Result<(f64, T), String> {
