@@ -94,7 +94,13 @@ fn table_json_and_files() {
 #[test]
 fn optimal_packing_and_nothing_to_earn() {
     let folder = Folder::new();
-    folder.write("p.json", PAIR.replace("{\"x\": 4}", "{\"x\": 7}").replace("11", "1"));
+    // The introduction of the paper: of two halves that go together neither is left over.
+    let introduction = r#"{"kind": "reservation-problem", "resources": ["x", "y"],
+        "servers": [{"name": "pool", "capacity": {"x": 10, "y": 10}}],
+        "jobs": [{"name": "a", "demand": {"x": 6, "y": 6}, "reward": 4},
+                 {"name": "b", "demand": {"x": 7, "y": 1}, "reward": 3},
+                 {"name": "c", "demand": {"x": 1, "y": 7}, "reward": 3}]}"#;
+    folder.write("p.json", introduction);
     let json = folder.run(&["ratio", "p.json", "--worst-load", "--format", "json"]).ends_with(0).json();
     assert_eq!(json["ratio_lower"], json!("1"));
     let table = folder.run(&["ratio", "p.json", "--worst-load"]).ends_with(0).stdout;

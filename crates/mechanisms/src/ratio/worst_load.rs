@@ -17,17 +17,21 @@ use super::{Proven, RatioError};
 /// [`RatioError`]; [`LpError::SeveralPools`](evenhand_lp::LpError::SeveralPools) among them.
 ///
 /// # Examples
-/// With these loads greedy fills servers with pairs of b, and a, which fits beside b, finds no room.
+/// Greedy puts two of a on a server while there are any, and then c alone; one of a beside one of c,
+/// everywhere, earns more.
 /// ```
 /// use evenhand_mechanisms::ratio::worst_load;
 /// use evenhand_problem::{Rational, format::Source};
-/// let text = r#"{"kind": "reservation-problem", "resources": ["cpu"],
-///     "servers": [{"name": "pool", "capacity": {"cpu": 5}}],
-///     "jobs": [{"name": "a", "demand": {"cpu": 3}, "reward": 3},
-///              {"name": "b", "demand": {"cpu": 2}, "reward": 2}]}"#;
+/// let text = r#"{"kind": "reservation-problem", "resources": ["cpu", "memory"],
+///     "servers": [{"name": "pool", "capacity": {"cpu": 7, "memory": 8}}],
+///     "jobs": [{"name": "a", "demand": {"cpu": 2, "memory": 3}, "reward": 6},
+///              {"name": "b", "demand": {"cpu": 5, "memory": 3}, "reward": 11},
+///              {"name": "c", "demand": {"cpu": 4}, "reward": 3}]}"#;
 /// let problem = Source { name: "p.json", text }.reservation().unwrap();
 /// let certificate = worst_load(&problem, &mut |_, _| {}).unwrap();
-/// assert_eq!(certificate.ratio_lower, Some(Rational::from(1)));
+/// assert_eq!(certificate.loads, [1, 0, 1]);
+/// assert_eq!(certificate.ratio_lower, Some(Rational::from((5, 6))));
+/// assert_eq!(certificate.ratio_upper, certificate.ratio_lower);
 /// ```
 pub fn worst_load(
     problem: &Reservation,
