@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::commands::ratio::sweep::Range;
+
 /// Fair allocations of several resources, computed and proven in exact arithmetic.
 #[derive(Debug, Parser)]
 #[command(name = "evenhand", version, about, max_term_width = 100, arg_required_else_help = true)]
@@ -266,7 +268,17 @@ pub struct Ratio {
     /// Reservation problem file (JSON)
     #[arg(value_name = "RESERVATION")]
     pub problem: PathBuf,
-    /// Write the ratio certificate to this file
+    /// STEPS multiples of the loads, FROM and TO included, and the critical ones exactly
+    #[arg(long, value_name = "FROM:TO:STEPS", value_parser = Range::parse, allow_hyphen_values = true)]
+    #[arg(conflicts_with_all = ["worst_load", "output"])]
+    pub sweep: Option<Range>,
+    /// Draw the sweep into this file (SVG)
+    #[arg(long, value_name = "FILE", requires = "sweep", conflicts_with = "worst_load")]
+    pub plot: Option<PathBuf>,
+    /// The least part of the optimum that greedy earns with these types, whatever the load
+    #[arg(long)]
+    pub worst_load: bool,
+    /// Write the certificate to this file: of the ratio, or of the worst load
     #[arg(long, short, value_name = "CERT")]
     pub output: Option<PathBuf>,
 }

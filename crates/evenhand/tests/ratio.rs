@@ -8,42 +8,6 @@ use common::Folder;
 use evenhand::problem::{Rational, number};
 use serde_json::{Value, json};
 
-fn reservation(capacity: &str, servers: &str, jobs: &[(Vec<Rational>, Rational, Rational)]) -> String {
-    let n = jobs[0].0.len();
-    let resources: Vec<String> = (0..n).map(|r| format!("r{r}")).collect();
-    let capacity: Value = serde_json::from_str(capacity).unwrap();
-    let capacity = capacity.as_array().unwrap();
-    let text = |x: &Rational| json!(number::format(x));
-    let named = |values: Vec<Value>| -> Value {
-        resources.iter().cloned().zip(values).collect::<serde_json::Map<_, _>>().into()
-    };
-    let jobs: Vec<Value> = jobs
-        .iter()
-        .enumerate()
-        .map(|(j, (demand, reward, load))| {
-            json!({"name": format!("j{j}"), "demand": named(demand.iter().map(text).collect()),
-                   "reward": text(reward), "load": text(load)})
-        })
-        .collect();
-    let mut pool = json!({"name": "pool", "capacity": named(capacity.clone())});
-    if !servers.is_empty() {
-        pool["count"] = json!(servers);
-    }
-    json!({"kind": "reservation-problem", "resources": resources, "servers": [pool], "jobs": jobs})
-        .to_string()
-}
-
-fn of_case(case: &Value, servers: &str, loads: Option<&[Rational]>) -> String {
-    let items = golden::matrix(&case["inputs"]["items"]);
-    let loads = loads.map_or_else(|| golden::exacts(&case["inputs"]["rho"]), <[Rational]>::to_vec);
-    let rewards = match case["inputs"].get("u") {
-        Some(u) => golden::exacts(u),
-        None => items.iter().map(|item| &item[0] + Rational::from(&item[1] / 8u32)).collect(),
-    };
-    let jobs = items.into_iter().zip(rewards).zip(loads).map(|((demand, u), rho)| (demand, u, rho));
-    reservation(&case["inputs"]["cap"].to_string(), servers, &jobs.collect::<Vec<_>>())
-}
-
 const SMALL: &str = r#"{"kind": "reservation-problem", "resources": ["cpu"],
     "servers": [{"name": "large", "count": 3, "capacity": {"cpu": 4}},
                 {"name": "small", "count": 2, "capacity": {"cpu": 3}}],
@@ -55,7 +19,7 @@ fn the_introduction_of_the_paper() {
     let Some(cases) = golden::cases("vm.intro.") else { return };
     for case in cases {
         let folder = Folder::new();
-        let text = of_case(&case, "", None);
+        let text = golden::reservation(&case, "", None);
         let run = folder.run_with(&["ratio", "-", "-o", "c.json", "--format", "json"], &text).ends_with(0);
         let found = run.json();
         let expected = &case["expected"];
@@ -84,7 +48,7 @@ fn whole_servers_as_in_an_independent_implementation() {
     let Some(case) = golden::case("vm.gpa.limit") else { return };
     for servers in ["20", "100", "500", "2000", "10000"] {
         let folder = Folder::new();
-        let text = of_case(&case, servers, None);
+        let text = golden::reservation(&case, servers, None);
         let found = folder.run_with(&["ratio", "-", "--format", "json"], &text).ends_with(0).json();
         assert_eq!(found["greedy"], case["expected"]["global_greedy"]);
         let per_server = golden::exact(&case["expected"]["gpa"][servers]["served_reward"]);
@@ -102,7 +66,7 @@ fn the_worst_of_four_types() {
     // The loads of THEORY section 8, at which the exact infimum is attained.
     let loads = [(48, 13), (18, 13), (3, 1), (2, 1)].map(Rational::from);
     let folder = Folder::new();
-    let text = of_case(&case, "", Some(&loads));
+    let text = golden::reservation(&case, "", Some(&loads));
     let found = folder.run_with(&["ratio", "-", "--format", "json"], &text).ends_with(0).json();
     let ratio = number::to_f64(&golden::exact(&found["ratio"]));
     golden::assert_near("ratio", &[ratio], &golden::floats(&json!([case["expected"]["inf_ratio"]])), 1e-12);

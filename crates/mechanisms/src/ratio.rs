@@ -1,4 +1,13 @@
 //! Greedy against optimal: what greedy loses with a reservation problem, and the certificate of it.
+//!
+//! | question | answer |
+//! |---|---|
+//! | what does it lose with the problem's loads? | [`certificate`] |
+//! | what can it lose, whatever the load? | [`worst_load`] |
+//! | what does it lose while the load grows? | [`sweep`] |
+
+mod sweep;
+mod worst_load;
 
 use std::collections::HashSet;
 
@@ -10,6 +19,9 @@ use evenhand_lp::mip::MipSettings;
 use evenhand_lp::reservation::{MaxReward, configuration_lp, greedy, integer};
 use evenhand_problem::{Integer, Rational, Reservation};
 use thiserror::Error;
+
+pub use sweep::{Sweep, SweepPoint, multiples, sweep};
+pub use worst_load::worst_load;
 
 /// Why there is no certificate.
 #[derive(Debug, Error)]
@@ -107,6 +119,19 @@ struct Proven<'p> {
 }
 
 impl Proven<'_> {
+    /// Why `k` is the first configuration of the open types on pool `i`: once.
+    fn first(
+        &mut self,
+        best: &MaxReward<'_>,
+        i: usize,
+        open: &[usize],
+        k: &[u64],
+    ) -> Result<FirstProof, LpError> {
+        let capacity = self.problem.pools()[i].capacity().to_vec();
+        let is_new = self.known.insert((capacity, open.to_vec(), sparse(k)));
+        if is_new { best.prove_first(i, open, k) } else { Ok(FirstProof::Known) }
+    }
+
     fn steps<T>(
         &mut self,
         best: &MaxReward<'_>,
@@ -116,9 +141,7 @@ impl Proven<'_> {
         let mut proven = Vec::with_capacity(steps.len());
         for step in steps {
             let k = &step.best.configuration;
-            let capacity = self.problem.pools()[step.pool].capacity().to_vec();
-            let is_new = self.known.insert((capacity, open.clone(), sparse(k)));
-            let first = if is_new { best.prove_first(step.pool, &open, k)? } else { FirstProof::Known };
+            let first = self.first(best, step.pool, &open, k)?;
             open.retain(|&j| Some(j) != step.exhausted);
             proven.push(Step {
                 pool: step.pool,

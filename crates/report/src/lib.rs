@@ -10,9 +10,11 @@ mod comparison;
 mod explanation;
 mod findings;
 pub mod plot;
+mod sweep;
 pub mod text;
 
 pub use allocation::{allocation, outcome};
 pub use certificate::claims;
 pub use comparison::comparison;
 pub use explanation::explanation;
+pub use sweep::sweep;

@@ -1,5 +1,5 @@
-//! `evenhand-check CERT [--problem PROBLEM] [--format table|json]`: verifies a fairness certificate, or
-//! a ratio certificate.
+//! `evenhand-check CERT [--problem PROBLEM] [--format table|json]`: verifies a fairness, a ratio or a
+//! worst-load certificate.
 //!
 //! The binary holds the problem and exact crates and nothing else: no solver, no floating point in
 //! what decides. `-` reads standard input. Exit status 0: everything that the certificate states is
@@ -11,11 +11,12 @@ use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
-use evenhand_exact::{Certificate, Verdict, check, check_against, ratio};
+use evenhand_exact::ratio::{self, worst_load};
+use evenhand_exact::{Certificate, Verdict, check, check_against};
 use evenhand_problem::format::{FormatError, Source, read_text};
 
 const USAGE: &str = "usage: evenhand-check CERTIFICATE [--problem PROBLEM] [--format table|json]";
-const HELP: &str = "Verifies a fairness or ratio certificate with rational arithmetic alone.
+const HELP: &str = "Verifies a fairness, ratio or worst-load certificate with rational arithmetic alone.
 
   CERTIFICATE          the file to check; - reads standard input
   --problem PROBLEM    refuse a certificate that is not about this problem
@@ -60,7 +61,11 @@ fn run(arguments: Vec<String>) -> Result<ExitCode, String> {
     let source = Source { name: &arguments.certificate, text: &certificate };
     let problem = arguments.problem.as_ref().map(|name| Ok::<_, String>((name, read(name)?))).transpose()?;
     let problem = problem.as_ref().map(|(name, text)| Source { name, text });
-    let read = if ratio::is_ratio_certificate(&source) { about_ratio } else { about_fairness };
+    let read = match () {
+        () if ratio::is_ratio_certificate(&source) => about_ratio,
+        () if worst_load::is_worst_load_certificate(&source) => about_worst_load,
+        () => about_fairness,
+    };
     let (verdict, table) = read(&source, problem.as_ref()).map_err(|error| error.to_string())?;
     let text = if arguments.json { verdict.to_json() } else { table };
     say(&text, verdict.valid)
@@ -92,6 +97,16 @@ fn about_ratio(source: &Source<'_>, problem: Option<&Source<'_>>) -> Checked {
     let verdict = match problem {
         None => ratio::check(&certificate),
         Some(problem) => ratio::check_against(&certificate, &problem.reservation()?),
+    };
+    let table = table(certificate.claims().into_iter(), &verdict);
+    Ok((verdict, table))
+}
+
+fn about_worst_load(source: &Source<'_>, problem: Option<&Source<'_>>) -> Checked {
+    let certificate = worst_load::Certificate::parse(source)?;
+    let verdict = match problem {
+        None => worst_load::check(&certificate),
+        Some(problem) => worst_load::check_against(&certificate, &problem.reservation()?),
     };
     let table = table(certificate.claims().into_iter(), &verdict);
     Ok((verdict, table))

@@ -41,7 +41,8 @@ fn accepted() -> String {
 fn the_exit_status_is_the_verdict() {
     let fairness = [("accept", 0), ("reject", 1), ("malformed", 2)];
     let ratio = [("ratio/accept", 0), ("ratio/reject", 1), ("ratio/malformed", 2)];
-    for (name, expected) in fairness.into_iter().chain(ratio) {
+    let worst_load = [("worst_load/accept", 0), ("worst_load/reject", 1), ("worst_load/malformed", 2)];
+    for (name, expected) in fairness.into_iter().chain(ratio).chain(worst_load) {
         for path in folder(name) {
             let output = run(&[path.to_str().unwrap()], "");
             let stderr = String::from_utf8(output.stderr.clone()).unwrap();
@@ -135,4 +136,29 @@ fn usage() {
     for help in ["--help", "-h", "--version", "-V"] {
         assert_eq!(code(&run(&[help], "")), 0);
     }
+}
+
+#[test]
+fn worst_load_certificates() {
+    let path = folder("worst_load/accept").into_iter().find(|path| path.ends_with("random.json"));
+    let path = path.unwrap().to_str().unwrap().to_owned();
+    let output = run(&[&path], "");
+    assert_eq!(
+        (code(&output), String::from_utf8(output.stdout).unwrap()),
+        (
+            0,
+            "valid: 2 claims, each proven\n  greedy earns at least 5/6 of the optimum, whatever the load\n  \
+             with the stated loads it earns no more than that\n"
+                .to_owned()
+        )
+    );
+    // Loads and numbers of servers are no part of what it says; types and capacities are.
+    let problem = r#"{"kind": "reservation-problem", "resources": ["x", "y", "idle"],
+        "servers": [{"name": "p0", "count": 12, "capacity": {"x": 7, "idle": 7, "y": 8.0}}],
+        "jobs": [{"name": "j0", "demand": {"x": 2, "y": 3}, "reward": 6},
+                 {"name": "j1", "demand": {"x": 5, "y": 3}, "reward": 11, "load": "2/7"},
+                 {"name": "j2", "demand": {"x": 4}, "reward": 3}]}"#;
+    assert_eq!(code(&run(&[&path, "--problem", "-"], problem)), 0);
+    assert_eq!(code(&run(&[&path, "--problem", "-"], &problem.replace("8.0", "9"))), 1);
+    assert_eq!(code(&run(&[&path, "--problem", "-"], "{}")), 2);
 }

@@ -6,7 +6,8 @@ use crate::arguments::{Check, Common, Format};
 use crate::failure::Failure;
 use crate::{files, output};
 use evenhand::Certificate;
-use evenhand::exact::{self, Verdict, ratio};
+use evenhand::exact::ratio::{self, worst_load};
+use evenhand::exact::{self, Verdict};
 use evenhand::report::text::printable;
 
 pub fn run(call: &Check, common: &Common) -> Result<ExitCode, Failure> {
@@ -16,6 +17,9 @@ pub fn run(call: &Check, common: &Common) -> Result<ExitCode, Failure> {
     let (verdict, says) = files::read(&call.certificate, |source| {
         if ratio::is_ratio_certificate(source) {
             return ratio::Certificate::parse(source).map(|read| Read::Ratio(Box::new(read)));
+        }
+        if worst_load::is_worst_load_certificate(source) {
+            return worst_load::Certificate::parse(source).map(|read| Read::WorstLoad(Box::new(read)));
         }
         Certificate::parse(source).map(|read| Read::Fairness(Box::new(read)))
     })?
@@ -33,10 +37,11 @@ pub fn run(call: &Check, common: &Common) -> Result<ExitCode, Failure> {
     Ok(if verdict.valid { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
-/// A certificate of either kind.
+/// A certificate of any kind.
 enum Read {
     Fairness(Box<Certificate>),
     Ratio(Box<ratio::Certificate>),
+    WorstLoad(Box<worst_load::Certificate>),
 }
 
 impl Read {
@@ -57,6 +62,16 @@ impl Read {
                     None => ratio::check(certificate),
                     Some(path) => {
                         ratio::check_against(certificate, &files::read(path, |source| source.reservation())?)
+                    }
+                };
+                (verdict, certificate.claims().join("\n") + "\n")
+            }
+            (Self::WorstLoad(certificate), problem) => {
+                let verdict = match problem {
+                    None => worst_load::check(certificate),
+                    Some(path) => {
+                        let problem = files::read(path, |source| source.reservation())?;
+                        worst_load::check_against(certificate, &problem)
                     }
                 };
                 (verdict, certificate.claims().join("\n") + "\n")

@@ -1,12 +1,17 @@
 //! `ratio`: greedy against optimal for a reservation problem, with the certificate.
 
+pub mod sweep;
+mod worst_load;
+
 use std::process::ExitCode;
+use std::time::Duration;
 
 use evenhand::exact::ratio::{Certificate, Configuration};
 use evenhand::mechanisms::ratio::{self, RatioError};
-use evenhand::problem::format::Source;
+use evenhand::problem::format::{FormatError, Source};
 use evenhand::problem::{Rational, Reservation, number};
 use evenhand::report::text;
+use indicatif::ProgressBar;
 use serde_json::{Map, Value, json};
 
 use crate::arguments::{Common, Format, Ratio};
@@ -15,12 +20,17 @@ use crate::{files, output};
 
 pub fn run(call: &Ratio, common: &Common) -> Result<ExitCode, Failure> {
     let problem = files::read(&call.problem, |source| source.reservation())?;
-    let certificate =
-        ratio::certificate(&problem).map_err(|error: RatioError| Failure::solver(error.to_string()))?;
+    if let Some(range) = &call.sweep {
+        return sweep::run(call, range, &problem, common);
+    }
+    if call.worst_load {
+        return worst_load::run(call, &problem, common);
+    }
+    let certificate = ratio::certificate(&problem).map_err(failure)?;
     let printed = match &call.output {
         Some(path) => {
             let text = certificate.to_json();
-            read_back(&certificate, &text)?;
+            written(Certificate::parse(&Source { name: "the certificate", text: &text }), &certificate)?;
             files::write(path, &text, &[&call.problem])?
         }
         None => false,
@@ -37,13 +47,23 @@ pub fn run(call: &Ratio, common: &Common) -> Result<ExitCode, Failure> {
 }
 
 /// Nothing leaves that a reader of the file would not accept.
-fn read_back(certificate: &Certificate, text: &str) -> Result<(), Failure> {
-    let read = Certificate::parse(&Source { name: "the certificate", text });
+fn written<C: PartialEq>(read: Result<C, FormatError>, certificate: &C) -> Result<(), Failure> {
     match read {
         Ok(read) if read == *certificate => Ok(()),
         Ok(_) => Err(Failure::solver("the certificate does not read as it was written")),
         Err(error) => Err(Failure::solver(error.to_string())),
     }
+}
+
+fn failure(error: RatioError) -> Failure {
+    Failure::solver(error.to_string())
+}
+
+/// Draws on a terminal only, on standard error.
+fn progress(common: &Common) -> ProgressBar {
+    let bar = if common.quiet { ProgressBar::hidden() } else { ProgressBar::new_spinner() };
+    bar.enable_steady_tick(Duration::from_millis(120));
+    bar
 }
 
 fn document(certificate: &Certificate) -> Value {

@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 
 use evenhand::problem::{Allocation, Problem, ProblemSpec, Rational, ServerSpec, UserSpec, number};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// All cases whose id starts with `prefix`; `None`, and a word on stderr, when they are not here.
 pub fn cases(prefix: &str) -> Option<Vec<Value>> {
@@ -95,4 +95,41 @@ pub fn assert_near(what: &str, found: &[f64], expected: &[f64], tolerance: f64) 
     for (a, b) in found.iter().zip(expected) {
         assert!((a - b).abs() <= tolerance, "{what}: {found:?} is not {expected:?}");
     }
+}
+
+fn written(capacity: &str, servers: &str, jobs: &[(Vec<Rational>, Rational, Rational)]) -> String {
+    let n = jobs[0].0.len();
+    let resources: Vec<String> = (0..n).map(|r| format!("r{r}")).collect();
+    let capacity: Value = serde_json::from_str(capacity).unwrap();
+    let capacity = capacity.as_array().unwrap();
+    let text = |x: &Rational| json!(number::format(x));
+    let named = |values: Vec<Value>| -> Value {
+        resources.iter().cloned().zip(values).collect::<serde_json::Map<_, _>>().into()
+    };
+    let jobs: Vec<Value> = jobs
+        .iter()
+        .enumerate()
+        .map(|(j, (demand, reward, load))| {
+            json!({"name": format!("j{j}"), "demand": named(demand.iter().map(text).collect()),
+                   "reward": text(reward), "load": text(load)})
+        })
+        .collect();
+    let mut pool = json!({"name": "pool", "capacity": named(capacity.clone())});
+    if !servers.is_empty() {
+        pool["count"] = json!(servers);
+    }
+    json!({"kind": "reservation-problem", "resources": resources, "servers": [pool], "jobs": jobs})
+        .to_string()
+}
+
+/// The reservation problem of a golden case, with its loads or others, on so many servers.
+pub fn reservation(case: &Value, servers: &str, loads: Option<&[Rational]>) -> String {
+    let items = matrix(&case["inputs"]["items"]);
+    let loads = loads.map_or_else(|| exacts(&case["inputs"]["rho"]), <[Rational]>::to_vec);
+    let rewards = match case["inputs"].get("u") {
+        Some(u) => exacts(u),
+        None => items.iter().map(|item| &item[0] + Rational::from(&item[1] / 8u32)).collect(),
+    };
+    let jobs = items.into_iter().zip(rewards).zip(loads).map(|((demand, u), rho)| (demand, u, rho));
+    written(&case["inputs"]["cap"].to_string(), servers, &jobs.collect::<Vec<_>>())
 }

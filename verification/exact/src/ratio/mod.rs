@@ -33,6 +33,7 @@
 //! The forms of the proofs are in [`FirstProof`] and [`PricingProof`].
 
 mod check;
+mod fits;
 mod greedy;
 mod optimum;
 mod proof;
@@ -43,10 +44,13 @@ mod table;
 mod tree;
 mod verify;
 mod work;
+pub mod worst_load;
 mod write;
 
 use evenhand_problem::format::Source;
 use evenhand_problem::{Integer, Rational, Reservation};
+
+use fits::Fits;
 
 pub use check::{check, check_against};
 pub use greedy::{Greedy, Step};
@@ -99,12 +103,16 @@ pub struct Whole {
 /// Whether a text is a ratio certificate by its `kind`, and no other document.
 #[must_use]
 pub fn is_ratio_certificate(source: &Source<'_>) -> bool {
-    let kind = || -> Result<bool, evenhand_problem::format::FormatError> {
+    is_of_kind(source, KIND)
+}
+
+fn is_of_kind(source: &Source<'_>, kind: &str) -> bool {
+    let is = || -> Result<bool, evenhand_problem::format::FormatError> {
         let document = source.document()?;
         let object = document.object(document.root())?;
-        object.get("kind").map_or(Ok(false), |raw| Ok(document.string(raw)? == KIND))
+        object.get("kind").map_or(Ok(false), |raw| Ok(document.string(raw)? == kind))
     };
-    kind().unwrap_or(false)
+    is().unwrap_or(false)
 }
 
 impl Certificate {
@@ -137,66 +145,18 @@ impl Certificate {
 
     /// That all indices are in range and all vectors are as long as they have to be.
     fn check_shape(&self) -> Result<(), String> {
-        let (n_pools, n_types) = (self.problem.n_pools(), self.problem.n_types());
+        let fits = Fits { problem: &self.problem };
         let wrong = |what: &str| Err(format!("{what}: it is not about this problem"));
-        let pool_and_configuration = |pool: usize, k: &Configuration| {
-            pool < n_pools
-                && k.iter().all(|(j, k)| *j < n_types && *k > 0)
-                && k.windows(2).all(|pair| pair[0].0 < pair[1].0)
-        };
-        let n_resources = self.problem.resources().len();
-        let multipliers =
-            |list: &[Vec<Rational>]| list.iter().all(|by_resource| by_resource.len() == n_resources);
-        let first = |proof: &FirstProof| match proof {
-            FirstProof::Tree { value, order } => {
-                multipliers(&value.multipliers) && multipliers(&order.multipliers)
-            }
-            _ => true,
-        };
-        if !self.greedy.steps.iter().all(|step| step.fits(n_types, &pool_and_configuration, &first)) {
+        if !fits.greedy(&self.greedy) {
             return wrong("greedy");
         }
-        if !self.optimum.fits(n_pools, n_types, &pool_and_configuration, &multipliers) {
+        if !fits.optimum(&self.optimum) {
             return wrong("optimum");
         }
         let Some(Whole { greedy, optimum }) = &self.integer else { return Ok(()) };
-        if !greedy.steps.iter().all(|step| step.fits(n_types, &pool_and_configuration, &first))
-            || !optimum.fits(n_pools, n_types, &pool_and_configuration, &multipliers)
-        {
+        if !fits.greedy(greedy) || !fits.optimum(optimum) {
             return wrong("integer");
         }
         Ok(())
-    }
-}
-
-impl<T> Step<T> {
-    fn fits(
-        &self,
-        n_types: usize,
-        placed: &impl Fn(usize, &Configuration) -> bool,
-        first: &impl Fn(&FirstProof) -> bool,
-    ) -> bool {
-        placed(self.pool, &self.configuration)
-            && self.exhausted.is_none_or(|j| j < n_types)
-            && first(&self.first)
-    }
-}
-
-impl<T> Optimum<T> {
-    fn fits(
-        &self,
-        n_pools: usize,
-        n_types: usize,
-        placed: &impl Fn(usize, &Configuration) -> bool,
-        multipliers: &impl Fn(&[Vec<Rational>]) -> bool,
-    ) -> bool {
-        let Self { assignment, prices, pricing, .. } = self;
-        assignment.servers.iter().all(|(i, k, _)| placed(*i, k))
-            && [assignment.served.len(), prices.load.len(), prices.slot.len()] == [n_types; 3]
-            && [prices.server.len(), pricing.len()] == [n_pools; 2]
-            && pricing.iter().all(|proof| match proof {
-                PricingProof::Tree { multipliers: list, .. } => multipliers(list),
-                _ => true,
-            })
     }
 }

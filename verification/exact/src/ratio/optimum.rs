@@ -76,7 +76,7 @@ pub(super) fn verify<T: Amount>(
 }
 
 /// Whether the assignment is one, of these jobs to pools of these sizes, and earns what it says.
-fn assigned<T: Amount>(
+pub(super) fn assigned<T: Amount>(
     assignment: &Assignment<T>,
     jobs: &[T],
     sizes: &[T],

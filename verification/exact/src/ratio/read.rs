@@ -11,9 +11,9 @@ use serde_json::value::RawValue;
 use super::proof::{FirstProof, PricingProof, Tree, TreeNode};
 use super::{Assignment, Certificate, Configuration, Greedy, KIND, Optimum, Prices, Step, VERSION, Whole};
 
-/// Most multipliers of a certificate, zeros included: a small file cannot make the reader allocate more
+/// Most multipliers and prices of a certificate, zeros included: a small file cannot make the reader allocate more
 /// than about 300 MB.
-const MOST_MULTIPLIERS: usize = 1 << 23;
+const MOST_NUMBERS: usize = 1 << 23;
 
 impl Certificate {
     /// Reads a certificate. What it states is not checked here: [`check`](super::check).
@@ -44,41 +44,57 @@ impl Certificate {
     }
 }
 
-struct Reader<'r, 't> {
-    document: &'r Document<'t>,
+pub(super) struct Reader<'r, 't> {
+    pub document: &'r Document<'t>,
     problem: &'r Reservation,
-    jobs: HashMap<&'r str, usize>,
+    pub jobs: HashMap<&'r str, usize>,
     pools: HashMap<&'r str, usize>,
     resources: HashMap<&'r str, usize>,
-    /// What is left of [`MOST_MULTIPLIERS`].
-    multipliers_left: Cell<usize>,
+    /// What is left of [`MOST_NUMBERS`].
+    numbers_left: Cell<usize>,
 }
 
-type Read<T> = Result<T, FormatError>;
+pub(super) type Read<T> = Result<T, FormatError>;
 
 fn index<'n>(names: impl Iterator<Item = &'n str>) -> HashMap<&'n str, usize> {
     names.enumerate().map(|(position, name)| (name, position)).collect()
 }
 
 impl<'r, 't> Reader<'r, 't> {
-    fn new(document: &'r Document<'t>, problem: &'r Reservation) -> Self {
+    pub(super) fn new(document: &'r Document<'t>, problem: &'r Reservation) -> Self {
         Self {
             document,
             problem,
             jobs: index(problem.jobs().iter().map(|job| job.name())),
             pools: index(problem.pools().iter().map(|pool| pool.name())),
             resources: index(problem.resources().iter().map(String::as_str)),
-            multipliers_left: Cell::new(MOST_MULTIPLIERS),
+            numbers_left: Cell::new(MOST_NUMBERS),
         }
     }
 
-    fn object(&self, raw: &'t RawValue, fields: &[&str]) -> Read<Object<'t>> {
+    /// Pays for a vector, whose zeros a file need not write.
+    pub(super) fn allocate(&self, raw: &'t RawValue, length: usize) -> Read<()> {
+        let Some(left) = self.numbers_left.get().checked_sub(length.max(1)) else {
+            let what = format!("more than {MOST_NUMBERS} multipliers and prices");
+            return Err(self.document.error(raw, what));
+        };
+        self.numbers_left.set(left);
+        Ok(())
+    }
+
+    pub(super) fn object(&self, raw: &'t RawValue, fields: &[&str]) -> Read<Object<'t>> {
         let object = self.document.object(raw)?;
         object.only(self.document, fields)?;
         Ok(object)
     }
 
-    fn named(&self, names: &HashMap<&str, usize>, name: &str, raw: &'t RawValue, what: &str) -> Read<usize> {
+    pub(super) fn named(
+        &self,
+        names: &HashMap<&str, usize>,
+        name: &str,
+        raw: &'t RawValue,
+        what: &str,
+    ) -> Read<usize> {
         let found = names.get(name).copied();
         found.ok_or_else(|| self.document.error(raw, format!("there is no such {what}")))
     }
@@ -88,7 +104,7 @@ impl<'r, 't> Reader<'r, 't> {
         self.named(&self.pools, &self.document.string(raw)?, raw, "server")
     }
 
-    fn measure(&self, raw: &'t RawValue) -> Read<Rational> {
+    pub(super) fn measure(&self, raw: &'t RawValue) -> Read<Rational> {
         self.document.result_number(raw)
     }
 
@@ -109,7 +125,7 @@ impl<'r, 't> Reader<'r, 't> {
         })
     }
 
-    fn optional<T>(
+    pub(super) fn optional<T>(
         &self,
         raw: &'t RawValue,
         read: impl Fn(&Self, &'t RawValue) -> Read<T>,
@@ -117,7 +133,7 @@ impl<'r, 't> Reader<'r, 't> {
         if raw.get() == "null" { Ok(None) } else { read(self, raw).map(Some) }
     }
 
-    fn configuration(&self, raw: &'t RawValue) -> Read<Configuration> {
+    pub(super) fn configuration(&self, raw: &'t RawValue) -> Read<Configuration> {
         let mut k = Vec::new();
         for (name, raw) in self.document.object(raw)?.fields() {
             let j = self.named(&self.jobs, name, raw, "job type")?;
@@ -144,7 +160,7 @@ impl<'r, 't> Reader<'r, 't> {
         Ok(values)
     }
 
-    fn by_job<T: Clone>(
+    pub(super) fn by_job<T: Clone>(
         &self,
         raw: &'t RawValue,
         zero: T,
@@ -153,7 +169,7 @@ impl<'r, 't> Reader<'r, 't> {
         self.by_name(raw, (&self.jobs, "job type"), zero, read)
     }
 
-    fn greedy<T>(
+    pub(super) fn greedy<T>(
         &self,
         raw: &'t RawValue,
         amount: &impl Fn(&Self, &'t RawValue) -> Read<T>,
@@ -181,7 +197,7 @@ impl<'r, 't> Reader<'r, 't> {
     }
 
     /// The fields of an optimum that state an assignment.
-    fn assignment<T: Clone>(
+    pub(super) fn assignment<T: Clone>(
         &self,
         object: &Object<'t>,
         zero: T,
@@ -209,14 +225,7 @@ impl<'r, 't> Reader<'r, 't> {
         let object = self.object(raw, &fields)?;
         let assignment = self.assignment(&object, zero, amount)?;
         let bound = self.measure(object.need(self.document, "bound")?)?;
-        let prices = self.object(object.need(self.document, "prices")?, &["load", "slot", "server"])?;
-        let of = |field: &str| prices.need(self.document, field);
-        let zero = Rational::new;
-        let prices = Prices {
-            load: self.by_job(of("load")?, zero(), Self::measure)?,
-            slot: self.by_job(of("slot")?, zero(), Self::measure)?,
-            server: self.by_name(of("server")?, (&self.pools, "server"), zero(), Self::measure)?,
-        };
+        let prices = self.prices(object.need(self.document, "prices")?)?;
         let raw = object.need(self.document, "pricing")?;
         let read = |reader: &Self, raw| reader.pricing(raw).map(Some);
         let proofs = self.by_name(raw, (&self.pools, "server"), None, read)?;
@@ -226,6 +235,18 @@ impl<'r, 't> Reader<'r, 't> {
             pricing.push(proof.ok_or_else(missing)?);
         }
         Ok(Optimum { assignment, bound, prices, pricing })
+    }
+
+    pub(super) fn prices(&self, raw: &'t RawValue) -> Read<Prices> {
+        let prices = self.object(raw, &["load", "slot", "server"])?;
+        self.allocate(raw, 2 * self.jobs.len() + self.pools.len())?;
+        let of = |field: &str| prices.need(self.document, field);
+        let zero = Rational::new;
+        Ok(Prices {
+            load: self.by_job(of("load")?, zero(), Self::measure)?,
+            slot: self.by_job(of("slot")?, zero(), Self::measure)?,
+            server: self.by_name(of("server")?, (&self.pools, "server"), zero(), Self::measure)?,
+        })
     }
 
     fn whole(&self, raw: &'t RawValue) -> Read<Whole> {
@@ -247,7 +268,7 @@ impl<'r, 't> Reader<'r, 't> {
         Ok(usize::try_from(cells).unwrap_or(usize::MAX))
     }
 
-    fn pricing(&self, raw: &'t RawValue) -> Read<PricingProof> {
+    pub(super) fn pricing(&self, raw: &'t RawValue) -> Read<PricingProof> {
         let (object, method) = self.method(raw)?;
         Ok(match &*method {
             "dynamic-programme" => PricingProof::DynamicProgramme { cells: self.cells(&object)? },
@@ -264,7 +285,7 @@ impl<'r, 't> Reader<'r, 't> {
         })
     }
 
-    fn first(&self, raw: &'t RawValue) -> Read<FirstProof> {
+    pub(super) fn first(&self, raw: &'t RawValue) -> Read<FirstProof> {
         let (object, method) = self.method(raw)?;
         Ok(match &*method {
             "dynamic-programme" => FirstProof::DynamicProgramme { cells: self.cells(&object)? },
@@ -288,10 +309,7 @@ impl<'r, 't> Reader<'r, 't> {
         let mut tree = Tree::default();
         let n_resources = self.problem.resources().len();
         for raw in self.document.list(object.need(self.document, "multipliers")?)? {
-            let Some(left) = self.multipliers_left.get().checked_sub(n_resources.max(1)) else {
-                return Err(self.document.error(raw, format!("more than {MOST_MULTIPLIERS} multipliers")));
-            };
-            self.multipliers_left.set(left);
+            self.allocate(raw, n_resources)?;
             let names = (&self.resources, "resource");
             tree.multipliers.push(self.by_name(raw, names, Rational::new(), Self::measure)?);
         }

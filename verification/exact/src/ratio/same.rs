@@ -8,6 +8,12 @@ use evenhand_problem::{Rational, Reservation};
 /// job types in the same order (which decides what greedy does) with equal numbers, the same
 /// configurations. Titles do not count.
 pub(super) fn same_reservation(a: &Reservation, b: &Reservation) -> bool {
+    let counts = a.pools().iter().zip(b.pools()).all(|(x, y)| x.count() == y.count());
+    same_types(a, b) && counts && a.jobs().iter().zip(b.jobs()).all(|(x, y)| x.load() == y.load())
+}
+
+/// The same, whatever the loads of the types and the numbers of servers.
+pub(super) fn same_types(a: &Reservation, b: &Reservation) -> bool {
     let listed = a.configurations().is_some();
     if listed != b.configurations().is_some() || a.n_pools() != b.n_pools() || a.n_types() != b.n_types() {
         return false;
@@ -15,16 +21,12 @@ pub(super) fn same_reservation(a: &Reservation, b: &Reservation) -> bool {
     let resources = if listed { Some(Vec::new()) } else { mapping(a.resources(), b.resources()) };
     let Some(resources) = resources else { return false };
     let vectors = |x: &[Rational], y: &[Rational]| x.iter().zip(&resources).all(|(x, &r)| *x == y[r]);
-    let pools =
-        a.pools().iter().zip(b.pools()).all(|(x, y)| {
-            x.name() == y.name() && x.count() == y.count() && vectors(x.capacity(), y.capacity())
+    let mut pools = a.pools().iter().zip(b.pools());
+    let pools = pools.all(|(x, y)| x.name() == y.name() && vectors(x.capacity(), y.capacity()));
+    let jobs =
+        a.jobs().iter().zip(b.jobs()).all(|(x, y)| {
+            x.name() == y.name() && x.reward() == y.reward() && vectors(x.demand(), y.demand())
         });
-    let jobs = a.jobs().iter().zip(b.jobs()).all(|(x, y)| {
-        x.name() == y.name()
-            && x.reward() == y.reward()
-            && x.load() == y.load()
-            && vectors(x.demand(), y.demand())
-    });
     pools && jobs && same_configurations(a.configurations(), b.configurations())
 }
 

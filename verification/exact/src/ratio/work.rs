@@ -1,6 +1,6 @@
 //! What a check may cost.
 
-use rug::Integer;
+use rug::{Integer, Rational};
 
 /// Most steps of a check, about a minute's worth. A step is an addition of machine words.
 const MOST_STEPS: u64 = 30_000_000_000;
@@ -26,6 +26,12 @@ impl Work {
             None => return Err(format!("the check would take more than {MOST_STEPS} steps")),
         }
         Ok(())
+    }
+
+    /// Pays for `times` sums or products of rationals of the size of `value`.
+    pub fn rationals(&mut self, times: usize, value: &Rational) -> Result<(), String> {
+        let bits = value.numer().significant_bits() as usize + value.denom().significant_bits() as usize;
+        self.steps(times, 200 * (bits / 64 + 2))
     }
 
     /// Pays for `times` numbers of the size of `value` before they are made.

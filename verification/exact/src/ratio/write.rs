@@ -6,7 +6,7 @@ use evenhand_problem::format::reservation_to_json;
 use evenhand_problem::{Rational, Reservation};
 
 use super::proof::{FirstProof, PricingProof, Tree, TreeNode};
-use super::{Assignment, Certificate, Configuration, Greedy, KIND, Optimum, VERSION};
+use super::{Assignment, Certificate, Configuration, Greedy, KIND, Optimum, Prices, VERSION};
 
 impl Certificate {
     /// The certificate as JSON; the same certificate gives the same bytes.
@@ -18,9 +18,9 @@ impl Certificate {
     }
 }
 
-struct Writer<'a> {
-    problem: &'a Reservation,
-    out: String,
+pub(super) struct Writer<'a> {
+    pub problem: &'a Reservation,
+    pub out: String,
 }
 
 impl Writer<'_> {
@@ -43,7 +43,7 @@ impl Writer<'_> {
         self.text("\n}\n");
     }
 
-    fn text(&mut self, text: &str) {
+    pub(super) fn text(&mut self, text: &str) {
         self.out.push_str(text);
     }
 
@@ -52,7 +52,7 @@ impl Writer<'_> {
         self.problem.pools().get(i).map_or_else(String::new, |pool| pool.name().to_owned())
     }
 
-    fn job(&self, j: usize) -> String {
+    pub(super) fn job(&self, j: usize) -> String {
         self.problem.jobs().get(j).map_or_else(String::new, |job| job.name().to_owned())
     }
 
@@ -73,13 +73,13 @@ impl Writer<'_> {
         self.out.push('}');
     }
 
-    fn by_job<T: Display + Default + PartialEq>(&mut self, values: &[T]) {
+    pub(super) fn by_job<T: Display + Default + PartialEq>(&mut self, values: &[T]) {
         self.object(values.iter().enumerate(), |writer, j, value| {
             (*value != T::default()).then(|| (writer.job(j), quoted(value)))
         });
     }
 
-    fn configuration(&mut self, k: &Configuration) {
+    pub(super) fn configuration(&mut self, k: &Configuration) {
         self.object(k.iter().copied(), |writer, j, k| Some((writer.job(j), quoted(&k))));
     }
 
@@ -90,7 +90,7 @@ impl Writer<'_> {
         self.text(&format!(", \"servers\": {}", quoted(servers)));
     }
 
-    fn greedy<T: Display>(&mut self, greedy: &Greedy<T>) {
+    pub(super) fn greedy<T: Display>(&mut self, greedy: &Greedy<T>) {
         self.text(&format!("{{\"reward\": {}, \"steps\": [", quoted(&greedy.reward)));
         for (position, step) in greedy.steps.iter().enumerate() {
             self.text(if position == 0 { "\n" } else { ",\n" });
@@ -104,17 +104,11 @@ impl Writer<'_> {
     }
 
     fn optimum<T: Display + Default + PartialEq>(&mut self, optimum: &Optimum<T>) {
-        self.assignment(&optimum.assignment, &optimum.bound);
-        self.text(",\n\"prices\": {\"load\": ");
-        self.by_job(&optimum.prices.load);
-        self.text(", \"slot\": ");
-        self.by_job(&optimum.prices.slot);
-        self.text(", \"server\": ");
-        self.object(optimum.prices.server.iter().enumerate(), |writer, i, pi| {
-            let is_zero = pi.is_zero();
-            (!is_zero).then(|| (writer.pool(i), quoted(pi)))
-        });
-        self.text("},\n\"pricing\": {");
+        self.assignment(&optimum.assignment);
+        self.text(&format!(", \"bound\": {}", quoted(&optimum.bound)));
+        self.text(",\n\"prices\": ");
+        self.prices(&optimum.prices);
+        self.text(",\n\"pricing\": {");
         for (i, proof) in optimum.pricing.iter().enumerate() {
             let name = json(&self.pool(i));
             self.text(&format!("{}{name}: ", if i == 0 { "\n" } else { ",\n" }));
@@ -123,8 +117,21 @@ impl Writer<'_> {
         self.text("}}");
     }
 
-    /// The fields of an optimum up to its bound; the object stays open.
-    fn assignment<T: Display + Default + PartialEq>(&mut self, assignment: &Assignment<T>, bound: &Rational) {
+    pub(super) fn prices(&mut self, prices: &Prices) {
+        self.text("{\"load\": ");
+        self.by_job(&prices.load);
+        self.text(", \"slot\": ");
+        self.by_job(&prices.slot);
+        self.text(", \"server\": ");
+        self.object(prices.server.iter().enumerate(), |writer, i, pi| {
+            let is_zero = pi.is_zero();
+            (!is_zero).then(|| (writer.pool(i), quoted(pi)))
+        });
+        self.text("}");
+    }
+
+    /// The fields of an assignment; the object stays open.
+    pub(super) fn assignment<T: Display + Default + PartialEq>(&mut self, assignment: &Assignment<T>) {
         self.text(&format!("{{\"reward\": {}, \"assignment\": [", quoted(&assignment.reward)));
         for (position, (i, k, servers)) in assignment.servers.iter().enumerate() {
             self.text(if position == 0 { "\n" } else { ",\n" });
@@ -133,10 +140,9 @@ impl Writer<'_> {
         }
         self.text("],\n\"served\": ");
         self.by_job(&assignment.served);
-        self.text(&format!(", \"bound\": {}", quoted(bound)));
     }
 
-    fn pricing(&mut self, proof: &PricingProof) {
+    pub(super) fn pricing(&mut self, proof: &PricingProof) {
         match proof {
             PricingProof::Tree { multipliers, nodes } => {
                 self.text("{\"method\": \"tree\", ");
@@ -148,7 +154,7 @@ impl Writer<'_> {
         }
     }
 
-    fn first(&mut self, proof: &FirstProof) {
+    pub(super) fn first(&mut self, proof: &FirstProof) {
         match proof {
             FirstProof::Tree { value, order } => {
                 for (before, tree) in
@@ -193,11 +199,11 @@ impl Writer<'_> {
     }
 }
 
-fn json(text: &str) -> String {
+pub(super) fn json(text: &str) -> String {
     // A string always has a JSON form.
     serde_json::to_string(text).unwrap_or_default()
 }
 
-fn quoted(value: &(impl Display + ?Sized)) -> String {
+pub(super) fn quoted(value: &(impl Display + ?Sized)) -> String {
     format!("\"{value}\"")
 }

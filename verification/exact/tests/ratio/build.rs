@@ -59,9 +59,9 @@ pub fn certificate(problem: &Reservation, method: Method) -> Certificate {
     Certificate { problem: problem.clone(), greedy, optimum, ratio, integer }
 }
 
-struct Builder<'a> {
-    problem: &'a Reservation,
-    method: Method,
+pub struct Builder<'a> {
+    pub problem: &'a Reservation,
+    pub method: Method,
 }
 
 impl Builder<'_> {
@@ -83,7 +83,7 @@ impl Builder<'_> {
         each.product()
     }
 
-    fn first(&self, i: usize, open: &[usize], k: &K) -> FirstProof {
+    pub fn first(&self, i: usize, open: &[usize], k: &K) -> FirstProof {
         if self.problem.configurations().is_some() {
             return FirstProof::Listed;
         }
@@ -101,7 +101,7 @@ impl Builder<'_> {
         FirstProof::Tree { value: tree(&claim), order: tree(&order) }
     }
 
-    fn pricing(&self, i: usize, beta: &[Rational], bound: &Rational) -> PricingProof {
+    pub fn pricing(&self, i: usize, beta: &[Rational], bound: &Rational) -> PricingProof {
         if self.problem.configurations().is_some() {
             return PricingProof::Listed;
         }
@@ -157,7 +157,7 @@ impl Builder<'_> {
 }
 
 /// `max gain x` over `rows x <= right`, `x >= 0`, `right >= 0`, by Bland's rule: `x` and the prices.
-fn simplex(
+pub fn simplex(
     mut rows: Vec<Vec<Rational>>,
     right: Vec<Rational>,
     mut gain: Vec<Rational>,

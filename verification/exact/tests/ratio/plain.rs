@@ -238,10 +238,10 @@ pub fn is_true(certificate: &Certificate) -> Option<bool> {
     Some(Plain { problem, all: &all, known: Vec::new() }.certificate(certificate))
 }
 
-struct Plain<'a> {
-    problem: &'a Reservation,
-    all: &'a [Vec<K>],
-    known: Vec<(Vec<Rational>, Vec<usize>, K)>,
+pub struct Plain<'a> {
+    pub problem: &'a Reservation,
+    pub all: &'a [Vec<K>],
+    pub known: Vec<(Vec<Rational>, Vec<usize>, K)>,
 }
 
 impl Plain<'_> {
@@ -311,13 +311,13 @@ impl Plain<'_> {
         holds.then_some(bound)
     }
 
-    fn dense(&self, k: &[(usize, u64)]) -> K {
+    pub fn dense(&self, k: &[(usize, u64)]) -> K {
         let mut dense = vec![0; self.problem.n_types()];
         k.iter().for_each(|(j, k)| dense[*j] = *k);
         dense
     }
 
-    fn greedy(
+    pub fn greedy(
         &mut self,
         stated: &Greedy<Rational>,
         jobs: &[Rational],
@@ -334,7 +334,7 @@ impl Plain<'_> {
             })
     }
 
-    fn first(&mut self, i: usize, open: &[usize], k: &K, proof: &FirstProof) -> bool {
+    pub fn first(&mut self, i: usize, open: &[usize], k: &K, proof: &FirstProof) -> bool {
         let problem = self.problem;
         let listed = problem.configurations().is_some();
         let key = (problem.pools()[i].capacity().to_vec(), open.to_vec(), k.clone());
@@ -362,7 +362,7 @@ impl Plain<'_> {
         proven
     }
 
-    fn pricing(&self, i: usize, beta: &[Rational], bound: &Rational, proof: &PricingProof) -> bool {
+    pub fn pricing(&self, i: usize, beta: &[Rational], bound: &Rational, proof: &PricingProof) -> bool {
         let problem = self.problem;
         let listed = problem.configurations().is_some();
         let so = self.all[i].iter().all(|k| value(beta, k) <= *bound);
@@ -381,7 +381,7 @@ impl Plain<'_> {
         }
     }
 
-    fn assignment(&self, stated: &Assignment<Rational>, jobs: &[Rational], sizes: &[Rational]) -> bool {
+    pub fn assignment(&self, stated: &Assignment<Rational>, jobs: &[Rational], sizes: &[Rational]) -> bool {
         let mut slots = vec![Rational::new(); jobs.len()];
         let mut free = sizes.to_vec();
         for (i, k, x) in &stated.servers {

@@ -1,0 +1,109 @@
+//! `ratio --sweep`: greedy and the optimum while the load grows.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use evenhand::mechanisms::ratio::{Sweep, multiples, sweep};
+use evenhand::problem::{Rational, Reservation, number};
+use evenhand::report::{self, text};
+use serde_json::{Value, json};
+
+use super::progress;
+use crate::arguments::{Common, Format, Ratio};
+use crate::failure::Failure;
+use crate::{files, output};
+
+/// Most points of a sweep.
+const MOST_STEPS: usize = 100_000;
+
+pub fn run(call: &Ratio, range: &Range, problem: &Reservation, common: &Common) -> Result<ExitCode, Failure> {
+    let multiples = multiples(&range.from, &range.to, range.steps);
+    let bar = progress(common);
+    let found = sweep(problem, &multiples, &mut |done| bar.set_message(format!("{done} of {}", range.steps)));
+    bar.finish_and_clear();
+    let found = found.map_err(|error| Failure::solver(error.to_string()))?;
+    if problem.n_pools() > 1 && !common.quiet {
+        eprintln!("warning: critical loads are defined for one pool of identical servers only");
+    }
+    if found.points.iter().all(|point| point.ratio.is_none()) && !common.quiet {
+        eprintln!("warning: there is nothing to earn: no type has both a reward and a load");
+    }
+    let printed = match &call.plot {
+        Some(path) => draw(path, &found, &call.problem)?,
+        None => false,
+    };
+    match common.format {
+        _ if printed => {}
+        Format::Json => output::json(&document(&found))?,
+        Format::Table => output::text(&table(&found))?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// `FROM:TO:STEPS`
+#[derive(Debug, Clone)]
+pub struct Range {
+    from: Rational,
+    to: Rational,
+    steps: usize,
+}
+
+impl Range {
+    /// Reads it; what is wrong, in words.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let parts: Vec<&str> = text.split(':').collect();
+        let [from, to, steps] = parts[..] else {
+            return Err("expected FROM:TO:STEPS".to_owned());
+        };
+        let multiple = |name: &str, text: &str| {
+            let value = number::parse(text).map_err(|error| format!("{name}: {error}"))?;
+            if value < 0 { Err(format!("{name} is negative")) } else { Ok(value) }
+        };
+        let (from, to) = (multiple("FROM", from)?, multiple("TO", to)?);
+        let steps = steps.parse().ok().filter(|steps| (1..=MOST_STEPS).contains(steps));
+        let steps = steps.ok_or_else(|| format!("STEPS: expected a whole number from 1 to {MOST_STEPS}"))?;
+        match steps {
+            _ if from > to => Err("FROM is larger than TO".to_owned()),
+            1 if from < to => Err("STEPS: both ends are points, which makes two at least".to_owned()),
+            2.. if from == to => Err("STEPS: FROM and TO are one point".to_owned()),
+            _ => Ok(Self { from, to, steps }),
+        }
+    }
+}
+
+fn draw(path: &Path, found: &Sweep, problem: &Path) -> Result<bool, Failure> {
+    let svg = report::sweep(found).to_svg().map_err(|error| Failure::solver(error.to_string()))?;
+    files::write(path, &svg, &[problem])
+}
+
+fn document(found: &Sweep) -> Value {
+    let text = |value: &Rational| json!(number::format(value));
+    let points = found.points.iter().map(|point| {
+        json!({
+            "load": text(&point.load),
+            "greedy": text(&point.greedy),
+            "optimum": text(&point.optimum),
+            "ratio": point.ratio.as_ref().map(number::format),
+        })
+    });
+    let critical = [&found.all_served, &found.all_best].map(|load| load.as_ref().map(number::format));
+    json!({"points": points.collect::<Vec<_>>(), "critical_loads": critical})
+}
+
+fn table(found: &Sweep) -> String {
+    let rows = found.points.iter().map(|point| {
+        let ratio = point.ratio.as_ref().map_or_else(|| "none".to_owned(), text::decimal);
+        vec![text::number(&point.load), text::decimal(&point.greedy), text::decimal(&point.optimum), ratio]
+    });
+    let mut out = text::table(&["load", "greedy", "optimum", "ratio"], rows.collect());
+    if let Some(load) = &found.all_served {
+        out.push_str(&format!("\nup to {} times the load everything is served\n", text::number(load)));
+    }
+    if let Some(load) = &found.all_best {
+        out.push_str(&format!(
+            "from {} times the load on every server holds the configuration of greatest reward\n",
+            text::number(load)
+        ));
+    }
+    out
+}

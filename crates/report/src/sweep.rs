@@ -1,0 +1,47 @@
+//! The picture of a sweep of the load (Reservation, Figure 2).
+
+use evenhand_mechanisms::ratio::{Sweep, SweepPoint};
+use evenhand_problem::Rational;
+use evenhand_problem::number::to_f64;
+
+use crate::plot::{Axis, Figure, Line, Plot, Series};
+
+/// Rewards per server, and greedy's part of the optimum, over the multiple of the load; the critical
+/// loads, where they lie within the sweep, are dashed lines.
+#[must_use]
+pub fn sweep(sweep: &Sweep) -> Figure {
+    let over = |value: &dyn Fn(&SweepPoint) -> Option<f64>| -> Vec<(f64, f64)> {
+        let points = sweep.points.iter();
+        points.map(|point| (to_f64(&point.load), value(point).unwrap_or(f64::NAN))).collect()
+    };
+    let rewards = vec![
+        Series::new("greedy", over(&|point| Some(to_f64(&point.greedy)))),
+        Series::new("optimum", over(&|point| Some(to_f64(&point.optimum)))),
+    ];
+    let ratio = vec![Series::new("greedy / optimum", over(&|point| point.ratio.as_ref().map(to_f64)))];
+    let plot = |y: &str, mut series: Vec<Series>| {
+        critical(sweep, &mut series);
+        Plot { title: String::new(), x: Axis::linear("multiple of the load"), y: Axis::linear(y), series }
+    };
+    Figure {
+        title: "Greedy against optimal".to_owned(),
+        plots: vec![plot("reward per server", rewards), plot("ratio", ratio)],
+        columns: 2,
+    }
+}
+
+/// Adds a vertical line for each critical load.
+fn critical(sweep: &Sweep, series: &mut Vec<Series>) {
+    let ys = series.iter().flat_map(|series| &series.points).map(|(_, y)| *y).filter(|y| y.is_finite());
+    let (low, high) = ys.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), y| (a.min(y), b.max(y)));
+    let within = |load: &Rational| {
+        let first = sweep.points.first().is_some_and(|point| point.load <= *load);
+        first && sweep.points.last().is_some_and(|point| *load <= point.load)
+    };
+    for (name, load) in [("all served", &sweep.all_served), ("all at their best", &sweep.all_best)] {
+        if let Some(load) = load.as_ref().filter(|load| low < high && within(load)) {
+            let x = to_f64(load);
+            series.push(Series::new(name, vec![(x, low), (x, high)]).without_marks(Line::Dashed));
+        }
+    }
+}
