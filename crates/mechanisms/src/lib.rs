@@ -17,6 +17,7 @@ pub mod explain;
 mod fair_sum;
 mod fisher;
 mod generic;
+pub mod hunt;
 mod max_min;
 mod mechanism;
 mod njc;

@@ -186,11 +186,11 @@ impl Reservation {
     /// type demands keeps its capacity.
     #[must_use]
     pub fn whole_capacity(&self, i: usize) -> Vec<Rational> {
-        let rounded = |(r, capacity): (usize, &Rational)| {
-            match greatest_common_divisor(self.jobs.iter().map(|job| &job.demand[r])) {
-                None => capacity.clone(),
-                Some(unit) => Rational::from(capacity / &unit).floor() * unit,
-            }
+        let rounded = |(r, capacity): (usize, &Rational)| match greatest_common_divisor(
+            self.jobs.iter().map(|job| &job.demand[r]),
+        ) {
+            None => capacity.clone(),
+            Some(unit) => Rational::from(capacity / &unit).floor() * unit,
         };
         self.pools[i].capacity.iter().enumerate().map(rounded).collect()
     }
@@ -394,9 +394,7 @@ pub fn greatest_common_divisor<'a>(values: impl IntoIterator<Item = &'a Rational
             None => value.clone(),
             Some(divisor) => {
                 let denominator = Integer::from(divisor.denom().lcm_ref(value.denom()));
-                let over = |v: &Rational| {
-                    v.numer() * Integer::from(denominator.div_exact_ref(v.denom()))
-                };
+                let over = |v: &Rational| v.numer() * Integer::from(denominator.div_exact_ref(v.denom()));
                 let numerator = over(&divisor).gcd(&over(value));
                 Rational::from((numerator, denominator))
             }

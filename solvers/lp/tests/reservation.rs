@@ -99,7 +99,8 @@ fn critical_multiples_of_a_load() {
         let at = |t: Rational| -> (Rational, Rational) {
             let scaled: Vec<Rational> = loads.iter().map(|load| Rational::from(load * &t)).collect();
             let mut best = MaxReward::new(&problem);
-            let all = scaled.iter().zip(problem.jobs()).map(|(load, job)| Rational::from(load * job.reward()));
+            let all =
+                scaled.iter().zip(problem.jobs()).map(|(load, job)| Rational::from(load * job.reward()));
             (greedy::fluid(&mut best, &scaled, &[Rational::from(1)]).unwrap().reward, all.sum())
         };
         let (reward, all) = at(served.clone());
@@ -126,7 +127,8 @@ fn whole_servers_approach_the_fluid_assignment() {
     ] {
         let jobs: Vec<Integer> = [3, 2, 3, 3].iter().map(|load| Integer::from(load * n_servers)).collect();
         let whole = greedy::whole(&mut best, &jobs, &[Integer::from(n_servers)]).unwrap();
-        let found: Vec<_> = whole.steps.iter().map(|s| (s.best.configuration.clone(), s.servers.clone())).collect();
+        let found: Vec<_> =
+            whole.steps.iter().map(|s| (s.best.configuration.clone(), s.servers.clone())).collect();
         let expected: Vec<_> =
             configurations.iter().zip(counts).map(|(k, x)| (k.to_vec(), Integer::from(x))).collect();
         assert_eq!(found, expected);
@@ -141,10 +143,13 @@ fn whole_servers_approach_the_fluid_assignment() {
 /// Golden case vm.monotone: Definition 3.8 fails for three types, and holds for any two.
 #[test]
 fn more_load_may_earn_less() {
-    let problem =
-        small(&[16, 10], &[(&[9, 3], (18, 1), (1, 1)), (&[9, 1], (16, 1), (1, 1)), (&[1, 3], (5, 1), (1, 1))]);
+    let problem = small(
+        &[16, 10],
+        &[(&[9, 3], (18, 1), (1, 1)), (&[9, 1], (16, 1), (1, 1)), (&[1, 3], (5, 1), (1, 1))],
+    );
     let mut best = MaxReward::new(&problem);
-    let Monotone::Fails { smaller, larger, reward_of_smaller, reward_of_larger } = monotone(&mut best).unwrap()
+    let Monotone::Fails { smaller, larger, reward_of_smaller, reward_of_larger } =
+        monotone(&mut best).unwrap()
     else {
         panic!("the golden case refutes it")
     };

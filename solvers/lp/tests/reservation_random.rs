@@ -128,7 +128,8 @@ fn the_optimum_over_all_configurations() {
             assert!(Rational::from(&greedy.reward * 2) >= optimum.value, "Theorem 3.7, seed {seed}");
         }
         let served = loads.iter().zip(&greedy.left).zip(problem.jobs());
-        let served: Rational = served.map(|((all, left), job)| Rational::from(all - left) * job.reward()).sum();
+        let served: Rational =
+            served.map(|((all, left), job)| Rational::from(all - left) * job.reward()).sum();
         assert_eq!(served, greedy.reward, "every slot of the fluid assignment holds a job");
     }
     assert!(trees > 20, "the proofs need branches");
@@ -168,7 +169,8 @@ fn whole_servers_and_jobs() {
             continue;
         }
         let servers = 2;
-        let jobs: Vec<Integer> = problem.loads().iter().map(|load| load.clone().ceil().into_numer_denom().0).collect();
+        let jobs: Vec<Integer> =
+            problem.loads().iter().map(|load| load.clone().ceil().into_numer_denom().0).collect();
         let value = |a: &[u64], b: &[u64]| -> Rational {
             let served = (0..a.len()).map(|j| Integer::from(a[j] + b[j]).min(jobs[j].clone()));
             served.zip(problem.jobs()).map(|(served, job)| Rational::from(job.reward() * served)).sum()

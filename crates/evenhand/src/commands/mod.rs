@@ -6,6 +6,7 @@ pub mod check;
 pub mod compare;
 pub mod explain;
 mod findings;
+pub mod hunt;
 pub mod import;
 pub mod ratio;
 pub mod reproduce;

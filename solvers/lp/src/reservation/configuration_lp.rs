@@ -54,11 +54,7 @@ pub struct Optimum {
 /// # Errors
 /// [`LpError`] when neither HiGHS nor exact pivots solve the programme, or a proof would be too
 /// large.
-pub fn solve(
-    best: &MaxReward<'_>,
-    loads: &[Rational],
-    sizes: &[Rational],
-) -> Result<Optimum, LpError> {
+pub fn solve(best: &MaxReward<'_>, loads: &[Rational], sizes: &[Rational]) -> Result<Optimum, LpError> {
     let (optimum, _) = solve_from(best, loads, sizes, Vec::new())?;
     Ok(optimum)
 }
@@ -114,11 +110,7 @@ enum Exact {
 }
 
 impl<'a, 'p> Master<'a, 'p> {
-    fn new(
-        best: &'a MaxReward<'p>,
-        loads: &'a [Rational],
-        sizes: &'a [Rational],
-    ) -> Result<Self, LpError> {
+    fn new(best: &'a MaxReward<'p>, loads: &'a [Rational], sizes: &'a [Rational]) -> Result<Self, LpError> {
         let problem = best.problem();
         let jobs = problem.jobs();
         let types: Vec<usize> =
@@ -131,7 +123,8 @@ impl<'a, 'p> Master<'a, 'p> {
         let full = types.iter().zip(&most).map(|(&j, most)| Rational::from(jobs[j].reward() * most));
         let unit = full.max().unwrap_or_else(|| Rational::from(1));
         let total: Rational = sizes.iter().sum();
-        let part = |value: &Rational| if total.is_zero() { 0.0 } else { Rational::from(value / &total).to_f64() };
+        let part =
+            |value: &Rational| if total.is_zero() { 0.0 } else { Rational::from(value / &total).to_f64() };
         let mut rows: Vec<(f64, f64)> = types
             .iter()
             .zip(&most)
@@ -240,8 +233,7 @@ impl<'a, 'p> Master<'a, 'p> {
         let used = self.columns.iter().zip(&optimum.x[n_types..]).filter(|(_, x)| !x.is_zero());
         let servers = used.map(|((i, k), x)| (*i, k.clone(), x.clone())).collect();
         let n_columns = self.columns.len();
-        let optimum =
-            Optimum { value, servers, served, alpha, beta, pi, proofs, n_columns, rounds: 0 };
+        let optimum = Optimum { value, servers, served, alpha, beta, pi, proofs, n_columns, rounds: 0 };
         Ok(Exact::Optimal(Box::new(optimum)))
     }
 

@@ -134,11 +134,7 @@ pub fn whole(best: &mut MaxReward<'_>, jobs: &[Integer], servers: &[Integer]) ->
 
 type Placed<T> = (Vec<Step<T>>, Vec<T>);
 
-fn place<T: Amount>(
-    best: &mut MaxReward<'_>,
-    jobs: &[T],
-    sizes: &[Option<T>],
-) -> Result<Placed<T>, LpError> {
+fn place<T: Amount>(best: &mut MaxReward<'_>, jobs: &[T], sizes: &[Option<T>]) -> Result<Placed<T>, LpError> {
     let mut left = jobs.to_vec();
     let mut steps = Vec::new();
     let mut open: Vec<usize> = (0..jobs.len()).collect();

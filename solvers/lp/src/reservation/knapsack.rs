@@ -227,12 +227,7 @@ impl Knapsack {
 
     /// Configurations of more than `bound` by these profits, each better than the one before, that
     /// the search finds within `most_nodes`, and whether the search was complete.
-    pub fn better(
-        &self,
-        profits: &[Integer],
-        bound: &Integer,
-        most_nodes: usize,
-    ) -> (Vec<Vec<u64>>, bool) {
+    pub fn better(&self, profits: &[Integer], bound: &Integer, most_nodes: usize) -> (Vec<Vec<u64>>, bool) {
         let types: Vec<usize> = (0..profits.len()).collect();
         let orders = self.orders(&types, profits);
         let threshold = Integer::from(bound + 1u32);

@@ -42,8 +42,9 @@ impl Grid {
     /// The best configuration of `types` (ascending) and its value; of equals the one with more
     /// jobs at the first type where they differ.
     pub fn best<N: Number>(&self, types: &[usize], profits: &[N]) -> (N, Vec<u64>) {
-        let fits =
-            |j: &&usize| self.demand[**j].iter().zip(&self.capacity).all(|(demand, capacity)| demand <= capacity);
+        let fits = |j: &&usize| {
+            self.demand[**j].iter().zip(&self.capacity).all(|(demand, capacity)| demand <= capacity)
+        };
         let types: Vec<usize> = types.iter().filter(fits).copied().collect();
         let mut value = vec![N::zero(); self.n_cells];
         for &j in &types {

@@ -97,7 +97,15 @@ pub fn worst_load(
             k
         })
         .collect();
-    let mut search = Search { best, rewards, columns, ratio: Rational::from(1), loads: None, claims: Vec::new(), progress };
+    let mut search = Search {
+        best,
+        rewards,
+        columns,
+        ratio: Rational::from(1),
+        loads: None,
+        claims: Vec::new(),
+        progress,
+    };
     let types: Vec<usize> = (0..problem.n_types()).collect();
     search.visit(&mut Vec::new(), &mut Vec::new(), &types)?;
     let Search { best, ratio, loads, claims, .. } = search;
@@ -135,7 +143,11 @@ struct Search<'s, 'p> {
 enum Answer {
     Holds(Box<Claim>),
     /// Not so at these servers `z`, jobs served and reward of the optimum.
-    Fails { z: Vec<Rational>, slots: Vec<Rational>, reward: Rational },
+    Fails {
+        z: Vec<Rational>,
+        slots: Vec<Rational>,
+        reward: Rational,
+    },
 }
 
 impl Search<'_, '_> {

@@ -3,8 +3,8 @@
 
 pub mod njc;
 pub mod problems;
-pub mod reservation;
 pub mod reference;
+pub mod reservation;
 
 use evenhand_exact::{Axiom, Claim, Evidence, Instance, Level, Prices, Share, ShareCoefficients};
 use evenhand_lp::level::{LexicographicOptimum, Settings, lexicographic};

@@ -38,10 +38,8 @@ pub fn problem(pools: &[Vec<Rational>], types: &[(Vec<Rational>, Rational, Ratio
 /// One pool and types in whole numbers, rewards and loads as quotients.
 pub fn small(capacity: &[i64], types: &[(&[i64], (i64, i64), (i64, i64))]) -> Reservation {
     let whole = |values: &[i64]| values.iter().map(|v| rational(*v)).collect::<Vec<_>>();
-    let types: Vec<_> = types
-        .iter()
-        .map(|(d, u, load)| (whole(d), Rational::from(*u), Rational::from(*load)))
-        .collect();
+    let types: Vec<_> =
+        types.iter().map(|(d, u, load)| (whole(d), Rational::from(*u), Rational::from(*load))).collect();
     problem(&[whole(capacity)], &types)
 }
 
@@ -136,7 +134,8 @@ pub fn prove(
             if best <= *pi { Ok(()) } else { Err(format!("{best} > {pi}")) }
         }
         PricingProof::Listed => {
-            let value = |k: &Vec<u64>| beta.iter().zip(k).map(|(b, k)| Rational::from(b * k)).sum::<Rational>();
+            let value =
+                |k: &Vec<u64>| beta.iter().zip(k).map(|(b, k)| Rational::from(b * k)).sum::<Rational>();
             let holds = problem.configurations().expect("a list").iter().all(|k| value(k) <= *pi);
             if holds { Ok(()) } else { Err("a configuration is worth more".to_owned()) }
         }
@@ -215,7 +214,8 @@ pub fn best_value(problem: &Reservation, i: usize, beta: &[Rational]) -> Rationa
         while at < queue.len() {
             let left = queue[at].clone();
             at += 1;
-            let next: Vec<Rational> = left.iter().zip(job.demand()).map(|(l, d)| Rational::from(l - d)).collect();
+            let next: Vec<Rational> =
+                left.iter().zip(job.demand()).map(|(l, d)| Rational::from(l - d)).collect();
             if next.iter().any(|l| *l < 0) {
                 continue;
             }
