@@ -60,6 +60,8 @@ pub enum Command {
     Compare(Compare),
     /// Greedy against optimal for a reservation problem, exact and proven
     Ratio(Ratio),
+    /// Look for job types with which greedy does badly against the optimum
+    Hunt(Hunt),
     /// Tables, figures and examples of the papers beside what the engine gets
     Reproduce(Reproduce),
     /// Measure solvers: how near they come to the exact answer, how long they take
@@ -281,6 +283,46 @@ pub struct Ratio {
     /// Write the certificate to this file: of the ratio, or of the worst load
     #[arg(long, short, value_name = "CERT")]
     pub output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct Hunt {
+    /// Job types, 1 to 8
+    #[arg(long, value_name = "J", default_value_t = 3)]
+    pub types: usize,
+    /// Resources, 1 to 10
+    #[arg(long, value_name = "M", default_value_t = 3)]
+    pub resources: usize,
+    /// Units of every resource that a server has; demands are whole numbers up to this
+    #[arg(long, value_name = "C", default_value_t = 4)]
+    pub capacity: u32,
+    /// Largest reward; rewards are whole numbers from 1
+    #[arg(long, value_name = "U", default_value_t = 12)]
+    pub rewards: u64,
+    /// All instances of this size up to symmetry, in place of a local search
+    #[arg(long)]
+    pub exhaustive: bool,
+    /// Stop after so many steps, counted from the start of a resumed hunt (local search: default 20000)
+    #[arg(long, value_name = "N")]
+    pub steps: Option<u64>,
+    /// Stop after so many seconds; where a hunt stops then depends on the machine
+    #[arg(long, value_name = "S")]
+    pub seconds: Option<u64>,
+    /// Go on from this file if it is there, and keep it up to date
+    #[arg(long, value_name = "FILE")]
+    pub resume: Option<PathBuf>,
+    /// So many of the best instances, of different ratios, 1 to 100
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    pub keep: usize,
+    /// Shrink the best one as long as its ratio is at most this (default: its own)
+    #[arg(long, value_name = "RATIO", allow_hyphen_values = true)]
+    pub at_most: Option<String>,
+    /// Write the shrunk instance, with its worst loads, to this file: a reservation problem
+    #[arg(long, short)]
+    pub output: Option<PathBuf>,
+    /// Write the ratio certificate of that problem to this file
+    #[arg(long, value_name = "FILE")]
+    pub certificate: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -7,6 +7,7 @@ pub mod compare;
 pub mod explain;
 mod filling;
 mod findings;
+pub mod hunt;
 pub mod import;
 pub mod ratio;
 pub mod reproduce;

@@ -1,0 +1,300 @@
+//! `hunt`: job types with a low ratio of greedy and optimum, exact and certified.
+//!
+//! JSON: `searched` (the size, the method, how far it came and what was done), `found` (the best instance,
+//! `null` where none has a ratio below 1), `shrunk` (the same in smaller numbers), `list` (the best few of
+//! different ratios), and `below_limit`, whether the best ratio is below `1 - 1/e`.
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use evenhand::mechanisms::hunt::{
+    self, Certified, Found, Hunt, HuntError, Instance, STEPS, Settings, State, WALKS,
+};
+use evenhand::problem::format::{read_text, reservation_to_json, write_atomically};
+use evenhand::problem::{Rational, Reservation, number};
+use evenhand::report::text;
+use indicatif::ProgressBar;
+use serde_json::{Map, Value, json};
+
+use crate::arguments::{Common, Format, Hunt as Call};
+use crate::failure::Failure;
+use crate::{files, output};
+
+/// Steps of a local search for which nobody has asked.
+const STEPS_BY_DEFAULT: u64 = 20_000;
+/// Between two saved states.
+const BETWEEN_STATES: Duration = Duration::from_secs(2);
+
+pub fn run(call: &Call, common: &Common) -> Result<ExitCode, Failure> {
+    let start = Instant::now();
+    let at_most = at_most(call)?;
+    let settings = Settings {
+        types: call.types,
+        resources: call.resources,
+        capacity: call.capacity,
+        rewards: call.rewards,
+        exhaustive: call.exhaustive,
+        seed: common.seed,
+        keep: call.keep,
+    };
+    distinct(call)?;
+    let mut hunt = begin(call, settings)?;
+    search(&mut hunt, call, common, start)?;
+    let best = hunt.best().first();
+    let found = best.map(hunt::certify).transpose().map_err(failure)?;
+    let shrunk = best.map(|best| shrunk(best, at_most.as_ref())).transpose()?;
+    let mut printed = false;
+    if let Some((_, shrunk)) = &shrunk {
+        let inputs: Vec<&Path> = call.resume.iter().map(AsRef::as_ref).collect();
+        if let Some(path) = &call.output {
+            printed |= files::write(path, &reservation_to_json(&shrunk.problem), &inputs)?;
+        }
+        if let Some(path) = &call.certificate {
+            printed |= files::write(path, &shrunk.certificate.to_json(), &inputs)?;
+        }
+    } else if !common.quiet && (call.output.is_some() || call.certificate.is_some()) {
+        eprintln!("warning: no instance with a ratio below 1 was found: nothing is written");
+    }
+    let shrunk = shrunk.as_ref().map(|(instance, certified)| (instance, certified));
+    match common.format {
+        _ if printed => {}
+        Format::Json => output::json(&document(&hunt, found.as_ref(), shrunk, start)?)?,
+        Format::Table => output::text(&table(&hunt, found.as_ref(), shrunk))?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn failure(error: HuntError) -> Failure {
+    if error.is_usage() { Failure::input(error.to_string()) } else { Failure::solver(error.to_string()) }
+}
+
+fn at_most(call: &Call) -> Result<Option<Rational>, Failure> {
+    let Some(text) = &call.at_most else { return Ok(None) };
+    let value = number::parse(text).map_err(|error| Failure::input(format!("--at-most: {error}")))?;
+    if value <= 0 || value >= 1 {
+        return Err(Failure::input("--at-most: expected a ratio between 0 and 1"));
+    }
+    Ok(Some(value))
+}
+
+fn distinct(call: &Call) -> Result<(), Failure> {
+    if call.output.is_some() && call.output == call.certificate {
+        return Err(Failure::input("the problem and its certificate cannot be one file"));
+    }
+    if call.resume.as_deref().is_some_and(|path| path.as_os_str() == "-") {
+        return Err(Failure::input("--resume: expected a file, which is read and written"));
+    }
+    Ok(())
+}
+
+/// From the saved state if there is one.
+fn begin(call: &Call, settings: Settings) -> Result<Hunt, Failure> {
+    let saved = call.resume.as_deref().filter(|path| path.exists());
+    let Some(path) = saved else { return Hunt::new(settings).map_err(failure) };
+    let text = read_text(path)?;
+    let name = path.display();
+    let state: State = serde_json::from_str(&text)
+        .map_err(|error| Failure::input(format!("{name}: no saved hunt: {error}")))?;
+    if state.settings != settings {
+        return Err(Failure::input(format!(
+            "{name}: the saved hunt has other options: {}",
+            said(&state.settings)
+        )));
+    }
+    Hunt::resume(state).map_err(|error| match error {
+        HuntError::State(_) => Failure::input(format!("{name}: {error}")),
+        error => failure(error),
+    })
+}
+
+/// The options that lead to these settings.
+fn said(settings: &Settings) -> String {
+    let Settings { types, resources, capacity, rewards, exhaustive, seed, keep } = settings;
+    let method = if *exhaustive { "--exhaustive " } else { "" };
+    format!(
+        "{method}--types {types} --resources {resources} --capacity {capacity} --rewards {rewards} \
+         --seed {seed} --keep {keep}"
+    )
+}
+
+fn search(hunt: &mut Hunt, call: &Call, common: &Common, start: Instant) -> Result<(), Failure> {
+    let most_steps = match (call.steps, call.seconds) {
+        (None, None) if !call.exhaustive => Some(STEPS_BY_DEFAULT),
+        (steps, _) => steps,
+    };
+    let most_time = call.seconds.map(Duration::from_secs);
+    let bar = if common.quiet { ProgressBar::hidden() } else { ProgressBar::new_spinner() };
+    bar.enable_steady_tick(Duration::from_millis(200));
+    let mut saved = Instant::now();
+    while !hunt.is_complete() {
+        let (steps, all) = hunt.steps();
+        if most_steps.is_some_and(|most| steps >= most)
+            || most_time.is_some_and(|most| start.elapsed() >= most)
+        {
+            break;
+        }
+        let ratio = hunt.best().first().map_or_else(|| "none yet".to_owned(), |best| decimal(&best.ratio));
+        let all = all.map_or_else(String::new, |all| format!(" of {all}"));
+        bar.set_message(format!("{steps}{all} steps, lowest ratio {ratio}"));
+        hunt.advance().map_err(failure)?;
+        if saved.elapsed() >= BETWEEN_STATES {
+            save(hunt, call)?;
+            saved = Instant::now();
+        }
+    }
+    bar.finish_and_clear();
+    save(hunt, call)
+}
+
+fn save(hunt: &Hunt, call: &Call) -> Result<(), Failure> {
+    let Some(path) = &call.resume else { return Ok(()) };
+    let name = path.display();
+    let text = serde_json::to_string_pretty(&hunt.state())
+        .map_err(|error| Failure::solver(format!("{name}: {error}")))?;
+    write_atomically(path, format!("{text}\n").as_bytes())
+        .map_err(|error| Failure::input(format!("{name}: cannot be written: {error}")))
+}
+
+fn shrunk(best: &Found, at_most: Option<&Rational>) -> Result<(Instance, Certified), Failure> {
+    let target = at_most.filter(|target| best.ratio <= **target).unwrap_or(&best.ratio);
+    let shrunk = hunt::shrink(best, target).map_err(failure)?;
+    let certified = hunt::certify(&shrunk).map_err(failure)?;
+    Ok((shrunk.instance, certified))
+}
+
+fn decimal(value: &Rational) -> String {
+    format!("{:.6}", number::to_f64(value))
+}
+
+type Shrunk<'a> = Option<(&'a Instance, &'a Certified)>;
+
+fn document(
+    hunt: &Hunt,
+    found: Option<&Certified>,
+    shrunk: Shrunk<'_>,
+    start: Instant,
+) -> Result<Value, Failure> {
+    let list = hunt.best().iter().map(|found| {
+        let problem = found.instance.problem(&[]).map_err(|error| failure(error.into()))?;
+        Ok(json!({
+            "ratio": number::format(&found.ratio),
+            "decimal": number::to_f64(&found.ratio),
+            "problem": problem_value(&problem)?,
+        }))
+    });
+    Ok(json!({
+        "searched": searched(hunt),
+        "found": found.map(find).transpose()?,
+        "shrunk": shrunk.map(|(_, certified)| find(certified)).transpose()?,
+        "list": list.collect::<Result<Vec<Value>, Failure>>()?,
+        "below_limit": found.is_some_and(|found| hunt::against_limit(&found.ratio).is_lt()),
+        "seconds": start.elapsed().as_secs_f64(),
+    }))
+}
+
+fn searched(hunt: &Hunt) -> Value {
+    let settings = hunt.settings();
+    let counts = hunt.counts();
+    let (steps, all) = hunt.steps();
+    let mut searched = json!({
+        "types": settings.types,
+        "resources": settings.resources,
+        "capacity": settings.capacity,
+        "rewards": settings.rewards,
+        "method": if settings.exhaustive { "exhaustive" } else { "local-search" },
+        "seed": settings.seed,
+        "complete": hunt.is_complete(),
+        "steps": steps,
+        "steps_in_all": all,
+        "examined": counts.examined,
+        "discarded_at_once": counts.discarded_at_once,
+        "discarded": counts.discarded,
+        "evaluated": counts.evaluated,
+        "by_rationals": counts.by_rationals,
+        "programmes": counts.programmes,
+    });
+    if let Some(all) = hunt.exhaustive() {
+        searched["demand_matrices"] = json!(all.matrices);
+        searched["classes"] = json!(all.n_classes());
+        searched["covered"] = json!(hunt.covered().map(|covered| covered.to_string()));
+    }
+    searched
+}
+
+fn problem_value(problem: &Reservation) -> Result<Value, Failure> {
+    serde_json::from_str(&reservation_to_json(problem)).map_err(|error| Failure::solver(error.to_string()))
+}
+
+fn find(certified: &Certified) -> Result<Value, Failure> {
+    let jobs = certified.problem.jobs().iter();
+    let loads = jobs.map(|job| (job.name().to_owned(), json!(number::format(job.load()))));
+    Ok(json!({
+        "ratio": number::format(&certified.ratio),
+        "decimal": number::to_f64(&certified.ratio),
+        "greedy": number::format(&certified.certificate.greedy.reward),
+        "optimum": number::format(&certified.certificate.optimum.bound),
+        "loads": loads.collect::<Map<_, _>>(),
+        "problem": problem_value(&certified.problem)?,
+    }))
+}
+
+fn table(hunt: &Hunt, found: Option<&Certified>, shrunk: Shrunk<'_>) -> String {
+    let mut out = String::new();
+    if let Some((_, certified)) = shrunk {
+        let problem = &certified.problem;
+        let resources = problem.resources().iter().map(String::as_str);
+        let header: Vec<&str> =
+            ["type"].into_iter().chain(resources).chain(["reward", "worst load"]).collect();
+        let row = |name: &str, numbers: &[Rational], rest: [String; 2]| -> Vec<String> {
+            let numbers = numbers.iter().map(text::number);
+            [name.to_owned()].into_iter().chain(numbers).chain(rest).collect()
+        };
+        let mut rows = vec![row("server", problem.pools()[0].capacity(), [String::new(), String::new()])];
+        for job in problem.jobs() {
+            rows.push(row(job.name(), job.demand(), [text::number(job.reward()), text::number(job.load())]));
+        }
+        out.push_str(&text::table_with_words(&header, rows));
+        out.push_str(&format!(
+            "greedy {}, optimum {}, ratio {}: no loads of these types have a lower one\n\n",
+            text::number(&certified.certificate.greedy.reward),
+            text::number(&certified.certificate.optimum.bound),
+            text::number(&certified.ratio),
+        ));
+    }
+    let list = hunt.best().iter().map(|found| vec![number::format(&found.ratio), decimal(&found.ratio)]);
+    let header = ["lowest ratios found", "decimal"];
+    out.push_str(&text::table(&header, list.collect()));
+    out.push('\n');
+    out.push_str(&words(hunt));
+    out.push_str(match found {
+        None => "no ratio below 1 was found\n",
+        Some(found) if hunt::against_limit(&found.ratio).is_lt() => {
+            "the lowest ratio is BELOW 1 - 1/e = 0.632120..., which the paper's example tends to\n"
+        }
+        Some(_) => "no ratio below 1 - 1/e = 0.632120... was found\n",
+    });
+    out
+}
+
+/// What was searched.
+fn words(hunt: &Hunt) -> String {
+    let counts = hunt.counts();
+    let (steps, all) = hunt.steps();
+    let mut words = match (hunt.exhaustive(), all) {
+        (Some(classes), Some(all)) => format!(
+            "all demands: {} matrices in {} classes; {steps} of {all} vectors of rewards\n",
+            classes.matrices,
+            classes.n_classes()
+        ),
+        _ => format!("local search: {steps} steps of {WALKS} walks, {STEPS} at a time\n"),
+    };
+    words.push_str(&format!(
+        "instances examined {}: discarded at once {}, by linear programmes {}, evaluated {}\n",
+        counts.examined, counts.discarded_at_once, counts.discarded, counts.evaluated
+    ));
+    if let Some(covered) = hunt.covered() {
+        words.push_str(&format!("complete: settles {covered} instances of this size\n"));
+    }
+    words
+}

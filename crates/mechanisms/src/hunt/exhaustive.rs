@@ -1,0 +1,243 @@
+//! All instances of a size, up to symmetry.
+//!
+//! What greedy and the optimum earn depends on the demands through the feasible configurations alone.
+//! So the matrices of demands fall into classes with the same set of maximal configurations up to the
+//! order of the types. In each class every vector of rewards is tried whose greatest common divisor is 1
+//! (scaling) and that no symmetry of the class maps to a smaller one. The order of the types matters only
+//! through ties: where some types have several best configurations, all orders are tried, else one.
+
+use std::collections::BTreeMap;
+
+use evenhand_problem::{Integer, Rational};
+use rayon::prelude::*;
+use rug::ops::Pow;
+
+use super::types::{Instance, JobTypeNumbers, maximal};
+use super::worst::{Counts, below, has_ties};
+use super::{Found, HuntError, Settings};
+
+/// Matrices of demands, up to the order of the types, that can be enumerated.
+pub const MOST_MATRICES: u64 = 20_000_000;
+/// Vectors of rewards that one batch goes through.
+const BATCH: u64 = 4_096;
+/// Matrices whose configurations are found together.
+const CHUNK: usize = 16_384;
+
+/// One set of configurations up to the order of the types.
+#[derive(Debug)]
+struct Class {
+    demands: Vec<Vec<u32>>,
+    maximal: Vec<Vec<u32>>,
+    /// Orders of the types that map the set to itself, without the identity.
+    symmetries: Vec<Vec<usize>>,
+}
+
+/// The classes of a size.
+#[derive(Debug)]
+pub struct Exhaustive {
+    settings: Settings,
+    classes: Vec<Class>,
+    orders: Vec<Vec<usize>>,
+    /// Matrices of demands, up to the order of the types.
+    pub matrices: u64,
+}
+
+impl Exhaustive {
+    /// Enumerates the demands.
+    ///
+    /// # Errors
+    /// [`HuntError::TooLarge`]
+    pub fn new(settings: &Settings) -> Result<Self, HuntError> {
+        let n_types = settings.types;
+        let demands = demand_vectors(settings)?;
+        let matrices = multisets(demands.len() as u64, n_types as u64);
+        if matrices > MOST_MATRICES || n_types > 6 {
+            return Err(HuntError::TooLarge { matrices: matrices.to_string() });
+        }
+        let matrices = matrices.to_u64().unwrap_or(u64::MAX);
+        if u128::from(settings.rewards).checked_pow(n_types as u32).is_none_or(|all| all > 1 << 40) {
+            return Err(HuntError::TooLarge { matrices: format!("{matrices}, each with too many rewards") });
+        }
+        let capacity = vec![settings.capacity; settings.resources];
+        let mut sets: BTreeMap<Vec<Vec<u32>>, Vec<usize>> = BTreeMap::new();
+        let mut at = Some(vec![0; n_types]);
+        while at.is_some() {
+            let chunk: Vec<Vec<usize>> = std::iter::from_fn(|| {
+                let now = at.take()?;
+                at = next_multiset(&now, demands.len());
+                Some(now)
+            })
+            .take(CHUNK)
+            .collect();
+            let found: Vec<(Vec<Vec<u32>>, Vec<usize>)> = chunk
+                .into_par_iter()
+                .map(|choice| {
+                    let rows: Vec<&[u32]> = choice.iter().map(|&d| demands[d].as_slice()).collect();
+                    let mut list = maximal(&capacity, &rows).ok_or_else(too_many)?;
+                    list.sort_unstable();
+                    Ok((list, choice))
+                })
+                .collect::<Result<_, HuntError>>()?;
+            for (list, choice) in found {
+                sets.entry(list).or_insert(choice);
+            }
+        }
+        let orders = orders(n_types);
+        // Of each class the least set of configurations stands for all.
+        let canonical: Vec<(Vec<Vec<u32>>, Vec<Vec<u32>>)> = sets
+            .into_par_iter()
+            .map(|(list, choice)| {
+                let least = orders.iter().map(|order| (reordered(&list, order), order)).min();
+                let (list, order) = least.unwrap_or_else(|| (list.clone(), &orders[0]));
+                (list, order.iter().map(|&j| demands[choice[j]].clone()).collect())
+            })
+            .collect();
+        let mut unique: BTreeMap<Vec<Vec<u32>>, Vec<Vec<u32>>> = BTreeMap::new();
+        for (list, demands) in canonical {
+            unique.entry(list).or_insert(demands);
+        }
+        let class = |(maximal, demands): (Vec<Vec<u32>>, _)| {
+            let symmetries = orders[1..].iter().filter(|order| reordered(&maximal, order) == maximal);
+            Class { demands, symmetries: symmetries.cloned().collect(), maximal }
+        };
+        let classes = unique.into_iter().map(class).collect();
+        Ok(Self { settings: settings.clone(), classes, orders, matrices })
+    }
+
+    /// Sets of configurations up to the order of the types.
+    #[must_use]
+    pub fn n_classes(&self) -> usize {
+        self.classes.len()
+    }
+
+    /// Classes times vectors of rewards: where the search ends.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        (self.classes.len() as u64).saturating_mul(self.settings.rewards.pow(self.settings.types as u32))
+    }
+
+    /// Instances with an order of their types that the search settles.
+    #[must_use]
+    pub fn covered(&self) -> Integer {
+        let demands = Integer::from(self.settings.capacity + 1).pow(self.settings.resources as u32) - 1u32;
+        (demands * self.settings.rewards).pow(self.settings.types as u32)
+    }
+
+    /// One batch from `position` on: what lies below the bound, in order, and where the next starts.
+    ///
+    /// # Errors
+    /// As [`below`].
+    pub fn batch(&self, position: u64, bound: &Rational) -> Result<(Vec<Found>, Counts, u64), HuntError> {
+        let end = self.total().min(position.saturating_add(BATCH));
+        let found: Vec<(Option<Found>, Counts)> = (position..end)
+            .into_par_iter()
+            .map(|code| {
+                let mut counts = Counts::default();
+                Ok((self.examine(code, bound, &mut counts)?, counts))
+            })
+            .collect::<Result<_, HuntError>>()?;
+        let mut total = Counts::default();
+        found.iter().for_each(|(_, counts)| total.add(counts));
+        Ok((found.into_iter().filter_map(|(found, _)| found).collect(), total, end))
+    }
+
+    fn examine(&self, code: u64, bound: &Rational, counts: &mut Counts) -> Result<Option<Found>, HuntError> {
+        let largest = self.settings.rewards;
+        let per_class = largest.pow(self.settings.types as u32);
+        let Some(class) = usize::try_from(code / per_class).ok().and_then(|at| self.classes.get(at)) else {
+            return Ok(None);
+        };
+        let mut rest = code % per_class;
+        let mut rewards = vec![0; self.settings.types];
+        for reward in rewards.iter_mut().rev() {
+            *reward = rest % largest + 1;
+            rest /= largest;
+        }
+        if rewards.iter().copied().fold(0, gcd) != 1 {
+            return Ok(None);
+        }
+        let mapped = |order: &Vec<usize>| order.iter().map(|&j| rewards[j]).collect::<Vec<u64>>();
+        if class.symmetries.iter().any(|order| mapped(order) < rewards) {
+            return Ok(None);
+        }
+        let orders =
+            if has_ties(&rewards, &class.maximal) { self.orders.as_slice() } else { &self.orders[..1] };
+        let mut least: Option<Found> = None;
+        for order in orders {
+            let types = order
+                .iter()
+                .map(|&j| JobTypeNumbers { demand: class.demands[j].clone(), reward: rewards[j] });
+            let capacity = vec![self.settings.capacity; self.settings.resources];
+            let instance = Instance { capacity, types: types.collect() };
+            let list = reordered(&class.maximal, order);
+            let bound = least.as_ref().map_or(bound, |found| &found.ratio);
+            if let Some(ratio) = below(&instance, Some(&list), bound, counts)? {
+                least = Some(Found { instance, ratio });
+            }
+        }
+        Ok(least)
+    }
+}
+
+fn too_many() -> HuntError {
+    HuntError::TooLarge { matrices: "too many configurations".to_owned() }
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// All demands of one type but none.
+fn demand_vectors(settings: &Settings) -> Result<Vec<Vec<u32>>, HuntError> {
+    let base = u64::from(settings.capacity) + 1;
+    let n = base.checked_pow(settings.resources as u32).filter(|n| *n <= MOST_MATRICES);
+    let n = n.ok_or_else(|| HuntError::TooLarge { matrices: format!("more than {MOST_MATRICES}") })?;
+    let vector = |code: u64| {
+        let mut rest = code;
+        let mut demand = vec![0; settings.resources];
+        for d in demand.iter_mut().rev() {
+            *d = (rest % base) as u32;
+            rest /= base;
+        }
+        demand
+    };
+    Ok((1..n).map(vector).collect())
+}
+
+/// Ways to choose `k` of `n` things, again and again, without an order.
+fn multisets(n: u64, k: u64) -> Integer {
+    Integer::from(n + k - 1).binomial(k as u32)
+}
+
+fn next_multiset(now: &[usize], n: usize) -> Option<Vec<usize>> {
+    let at = now.iter().rposition(|&value| value + 1 < n)?;
+    let mut next = now.to_vec();
+    let value = now[at] + 1;
+    next[at..].fill(value);
+    Some(next)
+}
+
+/// All orders of so many types, the identity first.
+fn orders(n: usize) -> Vec<Vec<usize>> {
+    let mut all = vec![Vec::new()];
+    for _ in 0..n {
+        let longer = |order: &Vec<usize>| {
+            let free: Vec<usize> = (0..n).filter(|j| !order.contains(j)).collect();
+            let order = order.clone();
+            free.into_iter().map(move |j| {
+                let mut order = order.clone();
+                order.push(j);
+                order
+            })
+        };
+        all = all.iter().flat_map(longer).collect();
+    }
+    all
+}
+
+/// The configurations with type `order[j]` in place `j`, sorted.
+fn reordered(list: &[Vec<u32>], order: &[usize]) -> Vec<Vec<u32>> {
+    let mut list: Vec<Vec<u32>> = list.iter().map(|k| order.iter().map(|&j| k[j]).collect()).collect();
+    list.sort_unstable();
+    list
+}

@@ -1,0 +1,366 @@
+//! The hunt: job types whose least ratio of greedy and optimum, over all loads, is as low as possible.
+//!
+//! Greedy earns at least 1/2 of the optimum (Reservation, Theorem 3.7), and the family of Appendix C comes
+//! down to `1 - 1/e`. Whether anything is below is open. The hunt looks at job types in integers on one
+//! server shape: all of a small size up to symmetry ([`Exhaustive`]), or by local search above. Every ratio
+//! is exact, every instance that is left out is left out by a proof, and what is found is computed
+//! again by the rational method of `evenhand-lp` and certified ([`certify`]).
+//!
+//! [`Hunt`] works in batches; between them its [`State`] can be saved. What it finds depends on the
+//! settings alone, not on threads or interruptions.
+//!
+//! # Examples
+//! All pairs of types on one resource of 3 units, with rewards 1 and 2:
+//! ```
+//! use evenhand_mechanisms::hunt::{Hunt, Settings};
+//! let settings = Settings { types: 2, resources: 1, capacity: 3, rewards: 2, exhaustive: true, seed: 0, keep: 3 };
+//! let mut hunt = Hunt::new(settings)?;
+//! while hunt.advance()? {}
+//! assert_eq!(hunt.best()[0].ratio.to_string(), "6/7");
+//! # Ok::<(), evenhand_mechanisms::hunt::HuntError>(())
+//! ```
+
+mod exhaustive;
+mod limit;
+mod shrink;
+mod tableau;
+mod types;
+mod walks;
+mod worst;
+
+use evenhand_exact::ratio::Certificate;
+use evenhand_lp::LpError;
+use evenhand_problem::{Integer, ProblemError, Rational, Reservation};
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::ratio::{self, RatioError};
+pub use exhaustive::{Exhaustive, MOST_MATRICES};
+pub use limit::against_limit;
+pub use shrink::shrink;
+pub use types::{Instance, JobTypeNumbers};
+pub use walks::{STEPS, WALKS};
+pub use worst::{Counts, below, exactly};
+
+/// Sizes that are taken.
+pub const MOST_TYPES: usize = 8;
+/// Resources that are taken.
+pub const MOST_RESOURCES: usize = 10;
+/// Units of capacity that are taken.
+pub const MOST_CAPACITY: u32 = 1_000;
+/// Largest reward that is taken.
+pub const MOST_REWARD: u64 = 1_000_000;
+/// Instances that can be kept.
+pub const MOST_KEPT: usize = 100;
+/// The version of [`State`].
+pub const STATE_VERSION: u32 = 1;
+
+/// Why the hunt ends early.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum HuntError {
+    /// A setting is out of range.
+    #[error("{what}: expected a number from {from} to {to}, found {found}")]
+    Setting {
+        /// Which.
+        what: &'static str,
+        /// The least.
+        from: u64,
+        /// The most.
+        to: u64,
+        /// What was stated.
+        found: u64,
+    },
+    /// There are too many instances to try all.
+    #[error(
+        "too large to try everything: {matrices} matrices of demands up to the order of the types, expected \
+         at most {MOST_MATRICES}"
+    )]
+    TooLarge {
+        /// How many.
+        matrices: String,
+    },
+    /// A saved state that no hunt leaves.
+    #[error("the saved state is damaged: {0}")]
+    State(String),
+    /// Two methods disagree, which is a fault of one of them.
+    #[error("two methods disagree: {what}")]
+    Disagree {
+        /// About what.
+        what: &'static str,
+    },
+    /// An instance that is no problem.
+    #[error(transparent)]
+    Problem(#[from] ProblemError),
+    /// The rational method failed.
+    #[error(transparent)]
+    Lp(#[from] LpError),
+    /// There is no certificate.
+    #[error(transparent)]
+    Ratio(#[from] RatioError),
+}
+
+impl HuntError {
+    /// Whether the caller asked for something impossible.
+    #[must_use]
+    pub fn is_usage(&self) -> bool {
+        matches!(self, Self::Setting { .. } | Self::TooLarge { .. } | Self::State(_))
+    }
+}
+
+/// What is searched.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// Job types, `J`.
+    pub types: usize,
+    /// Resources, `m`.
+    pub resources: usize,
+    /// Units of every resource that a server has; demands are 0 to this.
+    pub capacity: u32,
+    /// The largest reward; rewards are 1 to this.
+    pub rewards: u64,
+    /// Everything of the size, or local search.
+    pub exhaustive: bool,
+    /// Of the local search.
+    pub seed: u64,
+    /// How many instances, of different ratios, are kept.
+    pub keep: usize,
+}
+
+/// An instance and its least ratio over all loads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// The job types.
+    pub instance: Instance,
+    /// Greedy over optimum at the worst loads.
+    pub ratio: Rational,
+}
+
+/// What resumes a hunt.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct State {
+    /// "hunt-state"
+    pub kind: String,
+    /// [`STATE_VERSION`]
+    pub version: u32,
+    /// What is searched.
+    pub settings: Settings,
+    /// Where the exhaustive search stands, or rounds of the local search.
+    pub position: u64,
+    /// What was done.
+    pub counts: Counts,
+    /// The best, from the lowest ratio.
+    pub best: Vec<Instance>,
+    /// Where the walks of the local search are.
+    pub walks: Vec<Instance>,
+}
+
+/// A running hunt.
+#[derive(Debug)]
+pub struct Hunt {
+    settings: Settings,
+    position: u64,
+    counts: Counts,
+    best: Vec<Found>,
+    walks: Vec<Found>,
+    exhaustive: Option<Exhaustive>,
+}
+
+impl Hunt {
+    /// A new hunt.
+    ///
+    /// # Errors
+    /// [`HuntError::Setting`], [`HuntError::TooLarge`].
+    pub fn new(settings: Settings) -> Result<Self, HuntError> {
+        let within = |what, found: u64, from, to| {
+            let fits = (from..=to).contains(&found);
+            fits.then_some(()).ok_or(HuntError::Setting { what, from, to, found })
+        };
+        within("types", settings.types as u64, 1, MOST_TYPES as u64)?;
+        within("resources", settings.resources as u64, 1, MOST_RESOURCES as u64)?;
+        within("capacity", settings.capacity.into(), 1, MOST_CAPACITY.into())?;
+        within("rewards", settings.rewards, 1, MOST_REWARD)?;
+        within("keep", settings.keep as u64, 1, MOST_KEPT as u64)?;
+        let exhaustive = settings.exhaustive.then(|| Exhaustive::new(&settings)).transpose()?;
+        let (position, counts) = (0, Counts::default());
+        Ok(Self { settings, position, counts, best: Vec::new(), walks: Vec::new(), exhaustive })
+    }
+
+    /// A saved hunt. The ratios are computed again.
+    ///
+    /// # Errors
+    /// As [`Hunt::new`]; [`HuntError::State`] for a state that no hunt leaves.
+    pub fn resume(state: State) -> Result<Self, HuntError> {
+        let damaged = |what: &str| Err(HuntError::State(what.to_owned()));
+        if state.kind != "hunt-state" || state.version != STATE_VERSION {
+            return damaged("expected \"kind\": \"hunt-state\" of version 1");
+        }
+        let mut hunt = Self::new(state.settings)?;
+        let settings = &hunt.settings;
+        let fits = |instance: &Instance| {
+            instance.is_sound()
+                && instance.types.len() == settings.types
+                && instance.capacity == vec![settings.capacity; settings.resources]
+                && instance.types.iter().all(|each| each.reward <= settings.rewards)
+        };
+        if !state.best.iter().chain(&state.walks).all(fits) {
+            return damaged("an instance is not of the size that is searched");
+        }
+        let walks = if settings.exhaustive || state.position == 0 { 0 } else { WALKS };
+        if state.walks.len() != walks || state.best.len() > settings.keep {
+            return damaged("the number of walks or of the best");
+        }
+        if hunt.exhaustive.as_ref().is_some_and(|all| state.position > all.total()) {
+            return damaged("the position is beyond the end");
+        }
+        let of = |list: Vec<Instance>| -> Result<Vec<Found>, HuntError> {
+            let each = list.into_iter().map(|instance| Ok(Found { ratio: ratio_of(&instance)?, instance }));
+            each.collect()
+        };
+        let (best, walks) = (of(state.best)?, of(state.walks)?);
+        if !best.windows(2).all(|pair| pair[0].ratio < pair[1].ratio) {
+            return damaged("the best are not in the order of their ratios");
+        }
+        hunt.best = best;
+        hunt.walks = walks;
+        hunt.position = state.position;
+        hunt.counts = state.counts;
+        Ok(hunt)
+    }
+
+    /// What resumes the hunt.
+    #[must_use]
+    pub fn state(&self) -> State {
+        let of = |list: &[Found]| list.iter().map(|found| found.instance.clone()).collect();
+        State {
+            kind: "hunt-state".to_owned(),
+            version: STATE_VERSION,
+            settings: self.settings.clone(),
+            position: self.position,
+            counts: self.counts,
+            best: of(&self.best),
+            walks: of(&self.walks),
+        }
+    }
+
+    /// One batch on all threads of rayon; whether there is another. A local search has no end.
+    ///
+    /// # Errors
+    /// [`HuntError`] where an instance needed the rational method, which failed.
+    pub fn advance(&mut self) -> Result<bool, HuntError> {
+        let bound = self.bound();
+        let (found, counts) = match &self.exhaustive {
+            Some(all) => {
+                let (found, counts, position) = all.batch(self.position, &bound)?;
+                self.position = position;
+                (found, counts)
+            }
+            None => {
+                let (walks, found, counts) =
+                    walks::round(&self.settings, self.position, &self.walks, &self.best, &bound)?;
+                self.walks = walks;
+                self.position += 1;
+                (found, counts)
+            }
+        };
+        self.counts.add(&counts);
+        found.into_iter().for_each(|found| self.keep(found));
+        Ok(!self.is_complete())
+    }
+
+    /// What is not below it is of no interest.
+    fn bound(&self) -> Rational {
+        let last = self.best.last().filter(|_| self.best.len() >= self.settings.keep);
+        last.map_or_else(|| Rational::from(1), |found| found.ratio.clone())
+    }
+
+    fn keep(&mut self, found: Found) {
+        // Of equal ratios the first one stays.
+        if let Err(at) = self.best.binary_search_by(|kept| kept.ratio.cmp(&found.ratio)) {
+            self.best.insert(at, found);
+            self.best.truncate(self.settings.keep);
+        }
+    }
+
+    /// Whether everything of the size was searched.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.exhaustive.as_ref().is_some_and(|all| self.position >= all.total())
+    }
+
+    /// What is searched.
+    #[must_use]
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Steps done, and all there are where the search has an end: vectors of rewards tried in classes of
+    /// demands, or steps of the walks.
+    #[must_use]
+    pub fn steps(&self) -> (u64, Option<u64>) {
+        match &self.exhaustive {
+            Some(all) => (self.position, Some(all.total())),
+            None => (self.position.saturating_mul(STEPS * WALKS as u64), None),
+        }
+    }
+
+    /// What was done with the instances.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// The classes of an exhaustive search.
+    #[must_use]
+    pub fn exhaustive(&self) -> Option<&Exhaustive> {
+        self.exhaustive.as_ref()
+    }
+
+    /// Instances, with an order of their types, that a complete search settles.
+    #[must_use]
+    pub fn covered(&self) -> Option<Integer> {
+        self.exhaustive.as_ref().filter(|_| self.is_complete()).map(Exhaustive::covered)
+    }
+
+    /// The best instances of different ratios, below 1, from the lowest.
+    #[must_use]
+    pub fn best(&self) -> &[Found] {
+        &self.best
+    }
+}
+
+fn ratio_of(instance: &Instance) -> Result<Rational, HuntError> {
+    let one = Rational::from(1);
+    let maximal = instance.maximal();
+    Ok(below(instance, maximal.as_deref(), &one, &mut Counts::default())?.unwrap_or(one))
+}
+
+/// A find with its worst loads and the certificate of the ratio there.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Certified {
+    /// The problem, with the worst loads.
+    pub problem: Reservation,
+    /// Greedy and optimum at these loads, proven.
+    pub certificate: Certificate,
+    /// Their quotient, which no loads of these types go below: the rational method says so too.
+    pub ratio: Rational,
+}
+
+/// Computes a find again by the rational method, and certifies the ratio at its worst loads.
+///
+/// # Errors
+/// [`HuntError::Disagree`] where the ratio comes out differently; [`HuntError`] where a solver fails.
+pub fn certify(found: &Found) -> Result<Certified, HuntError> {
+    let worst = exactly(&found.instance)?;
+    if worst.ratio_upper != found.ratio {
+        return Err(HuntError::Disagree { what: "the least ratio of an instance" });
+    }
+    let problem = found.instance.problem(&worst.loads)?;
+    let certificate = ratio::certificate(&problem)?;
+    if certificate.ratio.as_ref() != Some(&found.ratio) {
+        return Err(HuntError::Disagree { what: "the ratio at the worst loads" });
+    }
+    Ok(Certified { problem, certificate, ratio: found.ratio.clone() })
+}

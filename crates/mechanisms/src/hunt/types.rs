@@ -1,0 +1,214 @@
+//! An instance of the hunt: job types in small integers on one server shape.
+
+use evenhand_problem::{JobSpec, PoolSpec, ProblemError, Rational, Reservation, ReservationSpec};
+use serde::{Deserialize, Serialize};
+
+/// Nodes of the enumeration of configurations after which it is given up.
+const MOST_NODES: usize = 200_000;
+/// Maximal configurations that are worth a tableau.
+const MOST_CONFIGURATIONS: usize = 3_000;
+
+/// Job types on one server shape, in integers. The order of the types decides ties.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Instance {
+    /// Capacity of a server, by resource.
+    pub capacity: Vec<u32>,
+    /// The types.
+    pub types: Vec<JobTypeNumbers>,
+}
+
+/// A job type, in integers.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct JobTypeNumbers {
+    /// Demand of one job, by resource.
+    pub demand: Vec<u32>,
+    /// Reward of one job per unit of time, at least 1.
+    pub reward: u64,
+}
+
+impl Instance {
+    /// As a reservation problem with these loads (0 where there is none).
+    ///
+    /// # Errors
+    /// [`ProblemError`] for a type that demands nothing or does not fit.
+    pub fn problem(&self, loads: &[Rational]) -> Result<Reservation, ProblemError> {
+        let resources: Vec<String> = (1..=self.capacity.len()).map(|r| format!("r{r}")).collect();
+        let named = |values: &[u32]| -> Vec<(String, Rational)> {
+            let pairs = resources.iter().zip(values).filter(|(_, value)| **value > 0);
+            pairs.map(|(name, value)| (name.clone(), Rational::from(*value))).collect()
+        };
+        let jobs = self.types.iter().enumerate().map(|(j, each)| JobSpec {
+            name: format!("j{}", j + 1),
+            demand: named(&each.demand),
+            reward: Some(Rational::from(each.reward)),
+            load: Some(loads.get(j).cloned().unwrap_or_default()),
+        });
+        Reservation::new(ReservationSpec {
+            name: String::new(),
+            pools: vec![PoolSpec { name: "server".to_owned(), count: None, capacity: named(&self.capacity) }],
+            jobs: jobs.collect(),
+            resources,
+            configurations: None,
+        })
+    }
+
+    /// Sum of all capacities, demands and rewards: what shrinking makes small.
+    #[must_use]
+    pub fn size(&self) -> u64 {
+        let demand = |each: &JobTypeNumbers| each.demand.iter().map(|d| u64::from(*d)).sum::<u64>();
+        let types: u64 = self.types.iter().map(|each| each.reward.saturating_add(demand(each))).sum();
+        self.capacity.iter().map(|c| u64::from(*c)).sum::<u64>().saturating_add(types)
+    }
+
+    /// Whether every type demands something, fits and has a reward.
+    #[must_use]
+    pub fn is_sound(&self) -> bool {
+        !self.types.is_empty()
+            && self.types.iter().all(|each| {
+                each.reward > 0
+                    && each.demand.len() == self.capacity.len()
+                    && each.demand.iter().any(|d| *d > 0)
+                    && each.demand.iter().zip(&self.capacity).all(|(d, c)| d <= c)
+            })
+    }
+
+    /// The family of Reservation, Appendix C, on servers of `capacity` units of every resource: `n =
+    /// types - 1 >= 2` has to divide the capacity, and there have to be at least `n + 1` resources (those
+    /// beyond stay unused). Rewards are multiplied by `n^n`, and rounded where they would exceed the
+    /// largest.
+    #[must_use]
+    pub fn appendix_c(types: usize, resources: usize, capacity: u32, largest_reward: u64) -> Option<Self> {
+        let n = u32::try_from(types.checked_sub(1)?).ok().filter(|n| *n >= 2)?;
+        if resources < types || !capacity.is_multiple_of(n) {
+            return None;
+        }
+        let part = capacity / n;
+        let of = |j: u32| u64::from(n).checked_pow(n - j)?.checked_mul(u64::from(n - 1).checked_pow(j - 1)?);
+        let mut rewards = (1..=n).map(of).collect::<Option<Vec<u64>>>()?;
+        rewards.push(u64::from(n - 1).checked_pow(n)?);
+        let largest = rewards.iter().copied().max()?;
+        if largest > largest_reward {
+            for reward in &mut rewards {
+                let scaled = (u128::from(*reward) * u128::from(largest_reward) * 2 + u128::from(largest))
+                    / (2 * u128::from(largest));
+                *reward = u64::try_from(scaled).ok()?.max(1);
+            }
+        }
+        let demand = |j: usize| {
+            let mut demand = vec![0; resources];
+            if j + 1 < types {
+                demand[j] = part;
+                demand[types - 1] = part;
+            } else {
+                demand[..types - 1].fill(capacity - part);
+            }
+            demand
+        };
+        let types = rewards.into_iter().enumerate();
+        let types = types.map(|(j, reward)| JobTypeNumbers { demand: demand(j), reward }).collect();
+        Some(Self { capacity: vec![capacity; resources], types })
+    }
+
+    /// The maximal configurations, jobs by type; `None` where there are too many.
+    #[must_use]
+    pub fn maximal(&self) -> Option<Vec<Vec<u32>>> {
+        let demands: Vec<&[u32]> = self.types.iter().map(|each| each.demand.as_slice()).collect();
+        maximal(&self.capacity, &demands)
+    }
+}
+
+/// The maximal configurations of these demands (each demanding something).
+pub fn maximal(capacity: &[u32], demands: &[&[u32]]) -> Option<Vec<Vec<u32>>> {
+    let mut walk = Walk { demands, found: Vec::new(), k: vec![0; demands.len()], nodes: 0 };
+    let mut left = capacity.to_vec();
+    walk.visit(0, &mut left)?;
+    Some(walk.found)
+}
+
+struct Walk<'a> {
+    demands: &'a [&'a [u32]],
+    found: Vec<Vec<u32>>,
+    k: Vec<u32>,
+    nodes: usize,
+}
+
+impl Walk<'_> {
+    fn visit(&mut self, j: usize, left: &mut [u32]) -> Option<()> {
+        self.nodes += 1;
+        if self.nodes > MOST_NODES || self.found.len() > MOST_CONFIGURATIONS {
+            return None;
+        }
+        let Some(demand) = self.demands.get(j) else {
+            let fits = |demand: &&[u32]| demand.iter().zip(left.iter()).all(|(d, left)| d <= left);
+            if !self.demands.iter().any(fits) {
+                self.found.push(self.k.clone());
+            }
+            return Some(());
+        };
+        let each = demand.iter().zip(left.iter()).filter(|(d, _)| **d > 0).map(|(d, left)| left / d);
+        let most = each.min().unwrap_or(0);
+        // The last type takes what is left.
+        let least = if j + 1 == self.demands.len() { most } else { 0 };
+        let change = |left: &mut [u32], by: u32, add: bool| {
+            for (left, d) in left.iter_mut().zip(*demand) {
+                *left = if add { *left + by * d } else { *left - by * d };
+            }
+        };
+        change(left, most, false);
+        for k in (least..=most).rev() {
+            self.k[j] = k;
+            self.visit(j + 1, left)?;
+            if k > least {
+                change(left, 1, true);
+            }
+        }
+        change(left, least, true);
+        self.k[j] = 0;
+        Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn maximal_configurations_are_those_that_nothing_can_be_added_to() {
+        let types = |demands: &[[u32; 2]]| -> Vec<JobTypeNumbers> {
+            demands.iter().map(|d| JobTypeNumbers { demand: d.to_vec(), reward: 1 }).collect()
+        };
+        for demands in [[[1, 2], [2, 1], [3, 3]], [[1, 0], [0, 1], [1, 1]], [[4, 5], [5, 4], [2, 3]]] {
+            let instance = Instance { capacity: vec![5, 6], types: types(&demands) };
+            let problem = instance.problem(&[]).unwrap();
+            let mut expected = Vec::new();
+            for code in 0..7u64.pow(3) {
+                let k = [code / 49, code / 7 % 7, code % 7];
+                let more = |j: usize| {
+                    let mut more = k;
+                    more[j] += 1;
+                    more
+                };
+                if problem.is_feasible(0, &k) && !(0..3).any(|j| problem.is_feasible(0, &more(j))) {
+                    expected.push(k.map(|k| u32::try_from(k).unwrap()).to_vec());
+                }
+            }
+            let mut found = instance.maximal().unwrap();
+            found.sort();
+            assert_eq!(found, expected);
+        }
+    }
+
+    #[test]
+    fn appendix_c_in_integers() {
+        let family = Instance::appendix_c(3, 3, 2, 100).unwrap();
+        let rewards: Vec<u64> = family.types.iter().map(|each| each.reward).collect();
+        assert_eq!(rewards, [2, 1, 1]);
+        assert_eq!(family.types[2].demand, [1, 1, 0]);
+        assert!(Instance::appendix_c(4, 4, 4, 100).is_none());
+        assert!(Instance::appendix_c(4, 3, 3, 100).is_none());
+        assert!(Instance::appendix_c(2, 2, 3, 100).is_none());
+        assert!(Instance::appendix_c(6, 6, 5, 7).unwrap().is_sound());
+    }
+}

@@ -1,0 +1,230 @@
+//! Local search above the sizes that can be searched completely.
+//!
+//! Independent walks over instances in integers. A step changes a demand, a reward or the order of the
+//! types, or makes two configurations tie; it is taken where the least ratio over all loads is below that
+//! of the walk plus a threshold, which falls to 0 over a cycle (threshold accepting: Dueck and Scheuer,
+//! 1990). Every cycle starts anew: at random, near Appendix C's family, or near one of the best so far.
+//! What a round of a walk does depends on the seed, the number of the walk and the round, and on the
+//! state before it, so not on threads or interruptions. All comparisons are exact.
+
+use evenhand_problem::Rational;
+use rand::Rng;
+use rand_pcg::Pcg64;
+use rayon::prelude::*;
+
+use super::types::{Instance, JobTypeNumbers};
+use super::worst::{Counts, below};
+use super::{Found, HuntError, Settings};
+
+/// Walks, whatever the number of threads.
+pub const WALKS: usize = 8;
+/// Steps of a walk in one round.
+pub const STEPS: u64 = 100;
+/// Rounds of a cycle.
+const CYCLE: u64 = 20;
+/// The first threshold of a cycle is one over this.
+const STEEPNESS: u64 = 40;
+
+/// One round of all walks: where they are now, and what they found below `bound`, in order.
+///
+/// # Errors
+/// As [`below`].
+pub fn round(
+    settings: &Settings,
+    number: u64,
+    walks: &[Found],
+    best: &[Found],
+    bound: &Rational,
+) -> Result<(Vec<Found>, Vec<Found>, Counts), HuntError> {
+    let results: Vec<(Found, Vec<Found>, Counts)> = (0..WALKS)
+        .into_par_iter()
+        .map(|walk| {
+            // Every round of a walk has a stream of its own.
+            let stream = u128::from(number) * WALKS as u128 + walk as u128;
+            let mut walk = Walk {
+                settings,
+                random: Pcg64::new(u128::from(settings.seed), stream),
+                now: walks.get(walk).cloned(),
+                found: Vec::new(),
+                bound: bound.clone(),
+                counts: Counts::default(),
+            };
+            // A few numbers apart from the start, which is alike for neighbouring seeds.
+            for _ in 0..4 {
+                let _: u64 = walk.random.random();
+            }
+            walk.round(number % CYCLE, best)?;
+            let now = walk.now.ok_or(HuntError::Disagree { what: "a walk is nowhere" })?;
+            Ok((now, walk.found, walk.counts))
+        })
+        .collect::<Result<_, HuntError>>()?;
+    let mut counts = Counts::default();
+    let (mut walks, mut found) = (Vec::new(), Vec::new());
+    for (now, below, of_walk) in results {
+        counts.add(&of_walk);
+        walks.push(now);
+        found.extend(below);
+    }
+    Ok((walks, found, counts))
+}
+
+struct Walk<'a> {
+    settings: &'a Settings,
+    random: Pcg64,
+    now: Option<Found>,
+    found: Vec<Found>,
+    bound: Rational,
+    counts: Counts,
+}
+
+impl Walk<'_> {
+    fn round(&mut self, in_cycle: u64, best: &[Found]) -> Result<(), HuntError> {
+        if in_cycle == 0 {
+            self.now = None;
+        }
+        let mut now = match self.now.take() {
+            Some(now) => now,
+            None => {
+                let instance = self.start(best);
+                let one = Rational::from(1);
+                let ratio = self.ratio(&instance, &one)?.unwrap_or(one);
+                Found { instance, ratio }
+            }
+        };
+        self.keep(&now);
+        for step in 0..STEPS {
+            let left = CYCLE * STEPS - (in_cycle * STEPS + step) - 1;
+            let threshold = Rational::from((left, CYCLE * STEPS * STEEPNESS));
+            let bound = Rational::from(&now.ratio + &threshold).min(Rational::from(1));
+            let instance = self.neighbour(&now.instance);
+            if instance == now.instance || !instance.is_sound() {
+                continue;
+            }
+            if let Some(ratio) = self.ratio(&instance, &bound)? {
+                now = Found { instance, ratio };
+                self.keep(&now);
+            }
+        }
+        self.now = Some(now);
+        Ok(())
+    }
+
+    fn ratio(&mut self, instance: &Instance, bound: &Rational) -> Result<Option<Rational>, HuntError> {
+        let maximal = instance.maximal();
+        below(instance, maximal.as_deref(), bound, &mut self.counts)
+    }
+
+    fn keep(&mut self, found: &Found) {
+        if found.ratio < self.bound {
+            // Within a round of one walk only what is better than all before.
+            self.bound.clone_from(&found.ratio);
+            self.found.push(found.clone());
+        }
+    }
+
+    fn start(&mut self, best: &[Found]) -> Instance {
+        let Settings { types, resources, capacity, rewards, .. } = *self.settings;
+        let near = match self.random.random_range(0..4u32) {
+            0 => Instance::appendix_c(types, resources, capacity, rewards),
+            1 | 2 if !best.is_empty() => {
+                let at = self.random.random_range(0..best.len() as u64) as usize;
+                best.get(at).map(|found| found.instance.clone())
+            }
+            _ => None,
+        };
+        let Some(mut near) = near else {
+            let each = (0..types).map(|_| JobTypeNumbers {
+                demand: self.demand(),
+                reward: self.random.random_range(1..=rewards),
+            });
+            return Instance { types: each.collect(), capacity: vec![capacity; resources] };
+        };
+        for _ in 0..self.random.random_range(0..4u32) {
+            let next = self.neighbour(&near);
+            if next.is_sound() {
+                near = next;
+            }
+        }
+        near
+    }
+
+    /// A random demand, not of nothing.
+    fn demand(&mut self) -> Vec<u32> {
+        loop {
+            let each = 0..self.settings.resources;
+            let demand: Vec<u32> =
+                each.map(|_| self.random.random_range(0..=self.settings.capacity)).collect();
+            if demand.iter().any(|d| *d > 0) {
+                return demand;
+            }
+        }
+    }
+
+    /// One to three changes.
+    fn neighbour(&mut self, instance: &Instance) -> Instance {
+        let mut next = instance.clone();
+        let changes = [1, 1, 1, 2, 2, 3][self.random.random_range(0..6u32) as usize];
+        for _ in 0..changes {
+            self.change(&mut next);
+        }
+        next
+    }
+
+    fn change(&mut self, instance: &mut Instance) {
+        let largest = self.settings.rewards;
+        let j = self.random.random_range(0..instance.types.len() as u64) as usize;
+        let r = self.random.random_range(0..instance.capacity.len() as u64) as usize;
+        let capacity = instance.capacity[r];
+        match self.random.random_range(0..12u32) {
+            0..=2 => {
+                let up = self.random.random::<bool>();
+                let demand = &mut instance.types[j].demand[r];
+                *demand = if up { (*demand + 1).min(capacity) } else { demand.saturating_sub(1) };
+            }
+            3 => instance.types[j].demand[r] = self.random.random_range(0..=capacity),
+            4 | 5 => {
+                let up = self.random.random::<bool>();
+                let reward = &mut instance.types[j].reward;
+                *reward = if up { (*reward + 1).min(largest) } else { (*reward - 1).max(1) };
+            }
+            6 | 7 => {
+                let now = instance.types[j].reward;
+                let width = now / 8 + 1;
+                let (from, to) = (now.saturating_sub(width).max(1), now.saturating_add(width).min(largest));
+                instance.types[j].reward = self.random.random_range(from..=to);
+            }
+            8 => instance.types[j].reward = self.random.random_range(1..=largest),
+            9 => {
+                let other = self.random.random_range(0..instance.types.len() as u64) as usize;
+                instance.types.swap(j, other);
+            }
+            _ => self.tie(instance, j),
+        }
+    }
+
+    /// The reward of type `j` with which two random maximal configurations earn about the same.
+    fn tie(&mut self, instance: &mut Instance, j: usize) {
+        // An earlier change may have left a type without a demand.
+        let Some(list) = instance.maximal().filter(|list| !list.is_empty()) else { return };
+        let one = self.random.random_range(0..list.len() as u64) as usize;
+        let other = self.random.random_range(0..list.len() as u64) as usize;
+        // Each with only some of its types: greedy meets them when others have run out.
+        let open: u64 = self.random.random();
+        let rest = |k: &[u32]| -> i128 {
+            let types =
+                instance.types.iter().enumerate().zip(k).filter(|((h, _), _)| *h != j && open >> h & 1 == 1);
+            types.map(|((_, each), k)| i128::from(each.reward) * i128::from(*k)).sum()
+        };
+        let jobs = i128::from(list[one][j]) - i128::from(list[other][j]);
+        if jobs == 0 {
+            return;
+        }
+        let missing = rest(&list[other]) - rest(&list[one]);
+        let reward = missing.div_euclid(jobs) + i128::from(self.random.random_range(-1..=1i32));
+        if let Ok(reward) = u64::try_from(reward)
+            && (1..=self.settings.rewards).contains(&reward)
+        {
+            instance.types[j].reward = reward;
+        }
+    }
+}
