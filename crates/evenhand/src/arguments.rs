@@ -327,7 +327,7 @@ pub struct Hunt {
 
 #[derive(Debug, Args)]
 pub struct Reproduce {
-    /// What to reproduce: drfh, ps-dsf, njc, kesidis, snapshots (default: all)
+    /// What to reproduce: drfh, ps-dsf, njc, kesidis, reservation, snapshots (default: all)
     pub ids: Vec<String>,
 }
 
