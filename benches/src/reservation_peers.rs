@@ -42,8 +42,7 @@ fn rows(
     for &n_types in sizes {
         let problem = instance(n_types, seed)?;
         let file = folder.join(format!("{n_types}.json"));
-        std::fs::write(&file, reservation_to_json(&problem).map_err(|error| error.to_string())?)
-            .map_err(|error| error.to_string())?;
+        std::fs::write(&file, reservation_to_json(&problem)).map_err(|error| error.to_string())?;
         let (optimal, optimum) = timed(repetitions, || {
             configuration_lp::solve(&MaxReward::new(&problem), &problem.loads(), &problem.fractions())
         })?;
