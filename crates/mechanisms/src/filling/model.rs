@@ -31,7 +31,8 @@ pub(super) struct ModelUser<D: Digits> {
     units: Vec<D::Ratio>,
     /// Its demands by row.
     pub demands: Vec<Vec<D::Amount>>,
-    demand_on: Vec<Option<u32>>,
+    /// By class: which of the demands; `None` where it may not run.
+    pub demand_on: Vec<Option<u32>>,
     /// Whether its demand is the same on every class.
     pub is_uniform: bool,
 }
