@@ -68,6 +68,9 @@ fn among_all<D: Digits>(state: &mut State<'_, D>, draw: &mut Draw) -> Result<(),
         }
         blocked.retain_mut(|(user, waits_for)| {
             let found = if waits_for.server == j {
+                if finder.stays(state, *user, waits_for) {
+                    return true;
+                }
                 finder.best(state, *user, draw)
             } else {
                 match finder.compare(state, *user, j, waits_for) {

@@ -47,6 +47,9 @@ pub(super) trait Digits {
     /// last place and [`Digits::TINY`]; infinite, or 0, beyond the range.
     fn quotient(amount: &Self::Amount, unit: &Self::Amount) -> f64;
 
+    /// The ratio in floating point, as near as [`Digits::quotient`].
+    fn to_f64(ratio: &Self::Ratio) -> f64;
+
     /// What a sum of products of quotients may lose to underflow.
     const TINY: f64;
 
@@ -184,6 +187,10 @@ impl Digits for Narrow {
         if *unit == 0 { 0.0 } else { *amount as f64 / *unit as f64 }
     }
 
+    fn to_f64(ratio: &Fraction) -> f64 {
+        ratio.numerator as f64 / ratio.denominator as f64
+    }
+
     // Quotients of 64 bits, and products of two, are far from the smallest number.
     const TINY: f64 = 0.0;
 
@@ -237,6 +244,10 @@ impl Digits for Wide {
 
     fn quotient(amount: &Integer, unit: &Integer) -> f64 {
         if unit.is_zero() { 0.0 } else { Rational::from((amount, unit)).to_f64() }
+    }
+
+    fn to_f64(ratio: &Rational) -> f64 {
+        ratio.to_f64()
     }
 
     const TINY: f64 = 1e-280;

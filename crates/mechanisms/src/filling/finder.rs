@@ -27,6 +27,8 @@ pub(super) struct Found<R> {
     pub is_only: bool,
     value: Interval,
     exact: Option<R>,
+    /// No other server is worth less than this.
+    rival: f64,
 }
 
 /// A search for the best server of a user.
@@ -37,6 +39,8 @@ struct Search<'a, D: Digits> {
     best: Option<Found<D::Ratio>>,
     /// For random ties: nodes whose servers are all as good, by space.
     equals: Vec<(usize, usize)>,
+    /// A lower bound of all that was turned down.
+    rival: f64,
 }
 
 /// The user and the demand on whose behalf a space is searched.
@@ -74,7 +78,8 @@ impl<D: Digits> Finder<D> {
 
     /// The best server of user `n`.
     pub fn best(&self, state: &State<'_, D>, n: usize, draw: &mut Draw) -> Option<Found<D::Ratio>> {
-        let mut search = Search { finder: self, state, n, best: None, equals: Vec::new() };
+        let mut search =
+            Search { finder: self, state, n, best: None, equals: Vec::new(), rival: f64::INFINITY };
         for target in self.targets[n].iter().flatten() {
             let which = self.space_of[target.first];
             let demand = &state.model.users[n].demands[target.demand as usize];
@@ -84,6 +89,7 @@ impl<D: Digits> Finder<D> {
             }
         }
         let mut found = search.best?;
+        found.rival = search.rival;
         if self.ties == Ties::Random {
             let mut servers = Vec::new();
             for (which, node) in search.equals {
@@ -96,7 +102,8 @@ impl<D: Digits> Finder<D> {
         Some(found)
     }
 
-    /// Server `j` for user `n`, and how it compares with another one, if it comes into question.
+    /// Server `j`, which has changed, for user `n`, and how it compares with another one, if it comes
+    /// into question.
     pub fn compare(
         &self,
         state: &State<'_, D>,
@@ -104,19 +111,32 @@ impl<D: Digits> Finder<D> {
         j: usize,
         found: &mut Found<D::Ratio>,
     ) -> Option<(Ordering, Found<D::Ratio>)> {
+        let value = self.value(state, n, j)?;
+        let rival = found.rival.min(found.value.least());
+        found.rival = found.rival.min(value.least());
+        let mut other = Found { server: j, is_only: true, value, exact: None, rival };
+        let order = self.order(state, n, &mut other, found)?;
+        Some((order, other))
+    }
+
+    /// Whether the server found, which has changed, is certainly still the best one of user `n`.
+    pub fn stays(&self, state: &State<'_, D>, n: usize, found: &mut Found<D::Ratio>) -> bool {
+        let Some(value) = self.value(state, n, found.server).filter(|value| value.high < found.rival) else {
+            return false;
+        };
+        (found.value, found.exact, found.is_only) = (value, None, true);
+        true
+    }
+
+    /// What server `j` is worth to user `n`, if it counts.
+    fn value(&self, state: &State<'_, D>, n: usize, j: usize) -> Option<Interval> {
         let demand = state.model.users[n].demand_on[state.model.class[j] as usize]? as usize;
         let target = self.targets[n][demand].as_ref()?;
         let space = &self.spaces[self.space_of[target.first]];
         let node = space.node_of(j);
         let counts = space.mark(node).lowest != NONE
             && (self.aim == Aim::Closest || space.may_fit(node, &state.model.users[n].demands[demand]));
-        if !counts {
-            return None;
-        }
-        let value = space.value(node, target);
-        let mut other = Found { server: j, is_only: true, value, exact: None };
-        let order = self.order(state, n, &mut other, found)?;
-        Some((order, other))
+        counts.then(|| space.value(node, target))
     }
 
     /// How one found server compares with another.
@@ -176,6 +196,7 @@ impl<D: Digits> Search<'_, D> {
                 Ties::Random => true,
             };
             if value.low > best.value.high || !gains && value.low.max(0.0) >= best.value.high {
+                self.rival = self.rival.min(value.least());
                 return;
             }
         }
@@ -212,7 +233,7 @@ impl<D: Digits> Search<'_, D> {
     fn offer(&mut self, looking: &Looking<'_, D>, node: usize, value: Interval) {
         let (mark, ties) = (looking.space.mark(node), self.finder.ties);
         let server = if ties == Ties::High { mark.highest } else { mark.lowest } as usize;
-        let mut new = Found { server, is_only: false, value, exact: None };
+        let mut new = Found { server, is_only: false, value, exact: None, rival: 0.0 };
         if value.low <= 0.0 {
             self.finder.make_exact(self.state, self.n, &mut new);
         }
@@ -239,8 +260,11 @@ impl<D: Digits> Search<'_, D> {
             Ordering::Equal => self.best.as_ref().is_some_and(is_preferred),
             Ordering::Greater => false,
         };
-        if replaces {
-            self.best = Some(new);
+        if mark.lowest != mark.highest || !replaces {
+            self.rival = self.rival.min(value.least());
+        }
+        if replaces && let Some(old) = self.best.replace(new) {
+            self.rival = self.rival.min(old.value.least());
         }
     }
 }

@@ -32,6 +32,13 @@ pub(super) fn fill<D: Digits>(state: &mut State<'_, D>, draw: &mut Draw) -> Resu
                 return false;
             }
             if let (Some(found), Some(j)) = (&mut named[n], changed)
+                && found.server == j
+                && finder.stays(state, n, found)
+            {
+                turns.set(n, state.fits(n, j).then(|| state.score(n, j)));
+                return true;
+            }
+            if let (Some(found), Some(j)) = (&mut named[n], changed)
                 && found.server != j
                 && (ties != Ties::Random || found.is_only)
             {

@@ -33,6 +33,13 @@ pub(super) struct Interval {
     pub high: f64,
 }
 
+impl Interval {
+    /// The lower end, which is no number where nothing is known.
+    pub fn least(self) -> f64 {
+        if self.low.is_nan() { f64::NEG_INFINITY } else { self.low }
+    }
+}
+
 /// The tree.
 pub(super) struct Space<D: Digits> {
     aim: Aim,
@@ -88,7 +95,7 @@ impl<D: Digits> Space<D> {
     /// Takes over what is left of server `j`.
     pub fn update(&mut self, state: &State<'_, D>, j: usize) {
         self.updates += 1;
-        if self.updates >= self.server.len().max(64) {
+        if self.aim != Aim::MostRoom && self.updates >= self.server.len().max(64) {
             self.arrange(state);
             return;
         }
@@ -103,10 +110,12 @@ impl<D: Digits> Space<D> {
 
     /// Arranges all servers anew.
     fn arrange(&mut self, state: &State<'_, D>) {
-        let n_axes = self.axes.len();
+        // What is taken from the roomiest servers makes others the roomiest: an order by room would be out
+        // of date at once.
+        let n_axes = if self.aim == Aim::MostRoom { 0 } else { self.axes.len() };
         let mut points = Vec::with_capacity(self.server.len() * n_axes);
         for j in 0..self.server.len() {
-            points.extend(self.axes.iter().map(|axis| axis.of(state.left(j), self.first)));
+            points.extend(self.axes[..n_axes].iter().map(|axis| axis.of(state.left(j), self.first)));
         }
         arrange(&mut self.server, self.leaves, 0, n_axes, &points);
         self.updates = 0;
