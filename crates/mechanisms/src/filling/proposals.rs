@@ -6,7 +6,6 @@
 //! several best servers name one anew each time.
 
 use std::cmp::Ordering;
-use std::collections::BTreeSet;
 
 use super::best_fit::comes_first;
 use super::digits::Digits;
@@ -23,19 +22,19 @@ pub(super) fn fill<D: Digits>(state: &mut State<'_, D>, draw: &mut Draw) -> Resu
     let mut finder = Finder::new(state, aim, ties);
     let mut users: Vec<usize> = (0..state.model.users.len()).collect();
     let mut named: Vec<Option<Found<D::Ratio>>> = users.iter().map(|_| None).collect();
-    let mut turns = Turns::new(users.len(), ties);
+    let mut turns = Turns::new(users.len());
     let mut changed = None;
     loop {
         users.retain(|&n| {
             if !state.has_more(n) {
-                turns.set(n, None);
+                turns.set(state, n, None);
                 return false;
             }
             if let (Some(found), Some(j)) = (&mut named[n], changed)
                 && found.server == j
                 && finder.stays(state, n, found)
             {
-                turns.set(n, state.fits(n, j).then(|| state.score(n, j)));
+                turns.set(state, n, Some(j));
                 return true;
             }
             if let (Some(found), Some(j)) = (&mut named[n], changed)
@@ -47,7 +46,7 @@ pub(super) fn fill<D: Digits>(state: &mut State<'_, D>, draw: &mut Draw) -> Resu
                     Some((Ordering::Equal, _)) if ties == Ties::Random => {}
                     Some((order, better)) if comes_first(order, j, found.server, ties) => {
                         named[n] = Some(better);
-                        turns.set(n, state.fits(n, j).then(|| state.score(n, j)));
+                        turns.set(state, n, Some(j));
                         return true;
                     }
                     _ => return true,
@@ -55,59 +54,67 @@ pub(super) fn fill<D: Digits>(state: &mut State<'_, D>, draw: &mut Draw) -> Resu
             }
             named[n] = finder.best(state, n, draw);
             let server = named[n].as_ref().map(|found| found.server);
-            let served = server.filter(|&j| state.fits(n, j));
-            turns.set(n, served.map(|j| state.score(n, j)));
+            turns.set(state, n, server);
             server.is_some()
         });
-        let Some(n) = turns.next(draw) else { return Ok(()) };
-        let Some(j) = named[n].as_ref().map(|found| found.server) else { return Ok(()) };
+        let Some((n, j)) = turns.next(state, &named, draw) else { return Ok(()) };
         state.place(n, j)?;
         finder.update(state, j);
         changed = Some(j);
     }
 }
 
-/// Users that can be served, by score.
-struct Turns<R> {
-    scores: Vec<Option<R>>,
-    users: BTreeSet<(R, usize)>,
-    ties: Ties,
+/// The users that can be served, with estimates of their scores.
+struct Turns {
+    /// By user; infinite where it cannot be served, negative where nothing can be told.
+    estimates: Vec<f64>,
 }
 
-impl<R: Ord + Clone> Turns<R> {
-    fn new(n_users: usize, ties: Ties) -> Self {
-        Self { scores: vec![None; n_users], users: BTreeSet::new(), ties }
+impl Turns {
+    fn new(n_users: usize) -> Self {
+        Self { estimates: vec![f64::INFINITY; n_users] }
     }
 
-    /// Among equals the first one is preferred.
-    fn key(&self, n: usize) -> usize {
-        if self.ties == Ties::High { usize::MAX - n } else { n }
-    }
-
-    /// User `n` has a new score, or cannot be served.
-    fn set(&mut self, n: usize, score: Option<R>) {
-        let key = self.key(n);
-        if let Some(old) = self.scores[n].take() {
-            if score.as_ref() == Some(&old) {
-                self.scores[n] = score;
-                return;
+    /// User `n` names this server now, or none.
+    fn set<D: Digits>(&mut self, state: &State<'_, D>, n: usize, server: Option<usize>) {
+        let served = server.filter(|&j| state.has_more(n) && state.fits(n, j));
+        self.estimates[n] = served.map_or(f64::INFINITY, |j| {
+            let estimate = state.estimate(n, j);
+            match estimate.is_nan() {
+                true if state.steps[n] == 0 => 0.0,
+                true => -1.0,
+                false => estimate,
             }
-            self.users.remove(&(old, key));
-        }
-        if let Some(score) = &score {
-            self.users.insert((score.clone(), key));
-        }
-        self.scores[n] = score;
+        });
     }
 
-    /// Whose turn it is.
-    fn next(&self, draw: &mut Draw) -> Option<usize> {
-        let (least, first) = self.users.first()?;
-        if self.ties != Ties::Random {
-            return Some(self.key(*first));
+    /// The user with the least score on the server that it names: exact numbers decide between those
+    /// whose estimates do not.
+    fn next<D: Digits>(
+        &self,
+        state: &State<'_, D>,
+        named: &[Option<Found<D::Ratio>>],
+        draw: &mut Draw,
+    ) -> Option<(usize, usize)> {
+        let least = self.estimates.iter().fold(f64::INFINITY, |least, estimate| least.min(*estimate));
+        if least == f64::INFINITY {
+            return None;
         }
-        let equals = self.users.iter().take_while(|(score, _)| score == least);
-        let equals: Vec<usize> = equals.map(|(_, n)| *n).collect();
-        equals.get(draw.position(equals.len())).copied()
+        let at_most = if least < 0.0 { f64::MAX } else { least * (1.0 + 1e-12) };
+        let near = (0..named.len()).filter(|&n| self.estimates[n] <= at_most);
+        let near = near.filter_map(|n| Some((n, named[n].as_ref()?.server)));
+        let near: Vec<(usize, usize)> = near.collect();
+        if let [one] = near[..] {
+            return Some(one);
+        }
+        let scores: Vec<D::Ratio> = near.iter().map(|&(n, j)| state.score(n, j)).collect();
+        let least = scores.iter().min()?;
+        let equals = near.iter().zip(&scores).filter(|(_, score)| *score == least);
+        let equals: Vec<(usize, usize)> = equals.map(|(user, _)| *user).collect();
+        match state.model.rule.ties {
+            Ties::Low => equals.first().copied(),
+            Ties::High => equals.last().copied(),
+            Ties::Random => equals.get(draw.position(equals.len())).copied(),
+        }
     }
 }
