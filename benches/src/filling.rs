@@ -67,14 +67,33 @@ fn timed(problem: &Problem, rule: Rule) -> Result<(Allocation, f64), String> {
 /// What a filling says.
 pub fn large(n_users: usize, n_servers: u64, only: &str) -> Result<String, String> {
     let problem = cluster(n_users, n_servers, 18, 1).map_err(|error| error.to_string())?;
+    // Best fit where everybody draws among its best servers for every task takes minutes here.
+    let redraws = |rule: &Rule| {
+        let is_turn_first = rule.filter && rule.score.is_of_user();
+        rule.server == ServerRule::BestFit && rule.ties == Ties::Random && !is_turn_first
+    };
+    timed_table(&problem, rules(only, &[Ties::Low, Ties::Random]).filter(|rule| !redraws(rule)))
+}
+
+/// A million tasks of 100 users by best fit on as many servers as the published traces have.
+///
+/// # Errors
+/// What a filling says.
+pub fn best_fit_of_a_trace(only: &str) -> Result<String, String> {
+    let problem = cluster(100, 12_583, 225, 3).map_err(|error| error.to_string())?;
+    let is_best_fit = |rule: &Rule| rule.server == ServerRule::BestFit && rule.score == Score::Drf;
+    timed_table(&problem, rules(only, &[Ties::Low]).filter(is_best_fit))
+}
+
+fn timed_table(problem: &Problem, rules: impl Iterator<Item = Rule>) -> Result<String, String> {
     let mut rows = Vec::new();
-    for rule in rules(only, &[Ties::Low, Ties::Random]) {
-        let (allocation, time) = timed(&problem, rule)?;
+    for rule in rules {
+        let (allocation, time) = timed(problem, rule)?;
         let tasks: Rational = allocation.totals().iter().sum();
         let each = time * 1e9 / tasks.to_f64();
         rows.push(vec![rule.to_string(), tasks.to_string(), seconds(time), format!("{each:.0} ns")]);
     }
-    let servers = problem.n_single_servers();
+    let (n_users, servers) = (problem.n_users(), problem.n_single_servers());
     let head = ["rule", "tasks", "time", "per task"];
     Ok(format!("{n_users} users, {servers} servers\n\n{}", markdown(&head, &rows, 1)))
 }

@@ -273,6 +273,7 @@ fn run(command: Command) -> Result<(), String> {
         Command::Fill { users, servers, only } => {
             say(&heading())?;
             say(&filling::large(users, servers, &only)?)?;
+            say(&filling::best_fit_of_a_trace(&only)?)?;
             say(&filling::against_the_scan(&only)?)
         }
         Command::PsDsf { users, seeds, plain, exact, data } => {

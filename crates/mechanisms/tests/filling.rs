@@ -6,7 +6,7 @@ mod naive;
 
 use common::{SMALL, Shape, problem};
 use evenhand_mechanisms::filling::{
-    Rule, Score, ServerRule, Ties, fill, law, sample, slot_allocation, trials,
+    Draw, Rule, Score, ServerRule, Ties, fill, law, sample, slot_allocation, trials,
 };
 use evenhand_mechanisms::{MechanismError, OptionName, Options, registry};
 use evenhand_problem::{Allocation, Problem, ProblemSpec, Rational, ServerSpec, UserSpec};
@@ -284,5 +284,50 @@ fn finite_tasks_are_whole() {
         let half = Rational::from((1, 2));
         let x = fill(&problem, rule, &half, 0).unwrap();
         assert_eq!(x.totals(), [Rational::from((3, 1)), half], "{rule}");
+    }
+}
+
+/// Servers that are more than a few and change places in every order by what is left of them: several
+/// times as many tasks as servers, three resources, servers of equal proportions, users that may not
+/// run everywhere.
+#[test]
+fn best_fit_on_servers_that_change_places() {
+    let resources: Vec<String> = ["a", "b", "c"].map(str::to_owned).to_vec();
+    let named = |amounts: [u32; 3]| resources.iter().cloned().zip(amounts.map(Rational::from)).collect();
+    let mut draw = Draw::new(7, 0);
+    for _ in 0..2 {
+        let mut below = |n: u64| draw.below(n) as u32;
+        let shapes = [[12, 12, 12], [24, 24, 24], [24, 12, 6], [6, 30, 12], [0, 20, 20]];
+        let servers = shapes.map(|capacity| ServerSpec {
+            name: format!("{capacity:?}"),
+            count: Some(Rational::from(8 + below(6))),
+            capacity: named(capacity),
+        });
+        let users = (0..6).map(|n| UserSpec {
+            name: format!("u{n}"),
+            weight: Some(Rational::from(1 + below(3))),
+            demand: named([below(3), 1 + below(5), below(5)]),
+            servers: (n % 3 == 2).then(|| servers[..3].iter().map(|server| server.name.clone()).collect()),
+            ..UserSpec::default()
+        });
+        let users = users.collect();
+        let spec = ProblemSpec {
+            resources: resources.clone(),
+            servers: servers.to_vec(),
+            users,
+            ..ProblemSpec::default()
+        };
+        let problem = Problem::new(spec).unwrap();
+        let is_of_interest = |rule: &Rule| {
+            matches!(rule.server, ServerRule::BestFit | ServerRule::Joint)
+                && matches!(rule.score, Score::Drf | Score::ResidualPsDsf)
+        };
+        for rule in rules().filter(is_of_interest) {
+            let allocation = fill(&problem, rule, &Rational::from(1), 3).unwrap();
+            let expected = naive::fill(&problem, rule, &Rational::from(1), 3);
+            let in_tasks = |row: &Vec<u64>| row.iter().map(|steps| Rational::from(*steps)).collect();
+            let expected: Vec<Vec<Rational>> = expected.iter().map(in_tasks).collect();
+            assert_eq!(placed(&problem, &allocation), expected, "{rule}");
+        }
     }
 }

@@ -40,14 +40,21 @@ pub(super) trait Digits {
     /// `F` are the factors, one over the total of a resource. Of resource `f` something is left.
     fn mismatch(factors: &[Self::Amount], f: usize, d: &[Self::Amount], c: &[Self::Amount]) -> Self::Ratio;
 
-    /// A lower bound of the mismatch where every `c_r` lies between `low_r` and `high_r`.
-    fn mismatch_bound(
-        factors: &[Self::Amount],
-        f: usize,
-        d: &[Self::Amount],
-        low: &[Self::Amount],
-        high: &[Self::Amount],
-    ) -> Self::Ratio;
+    /// Whether it is 0.
+    fn is_zero(ratio: &Self::Ratio) -> bool;
+
+    /// `amount / unit` in floating point, and 0 for a unit of 0. The error is below four units in the
+    /// last place and [`Digits::TINY`]; infinite, or 0, beyond the range.
+    fn quotient(amount: &Self::Amount, unit: &Self::Amount) -> f64;
+
+    /// The ratio in floating point, as near as [`Digits::quotient`].
+    fn to_f64(ratio: &Self::Ratio) -> f64;
+
+    /// What a sum of products of quotients may lose to underflow.
+    const TINY: f64;
+
+    /// Whether two servers have left the same amounts in parts of what is left of resource `first`.
+    fn are_proportional(a: &[Self::Amount], b: &[Self::Amount], first: usize) -> bool;
 }
 
 /// Steps of a filling, of all users together, at most.
@@ -172,22 +179,24 @@ impl Digits for Narrow {
         Fraction { numerator: sum, denominator: u128::from(factors[f]) * df * cf }
     }
 
-    fn mismatch_bound(factors: &[u64], f: usize, d: &[u64], low: &[u64], high: &[u64]) -> Fraction {
-        let (df, cf_low, cf_high) = (u128::from(d[f]), u128::from(low[f]), u128::from(high[f]));
-        // Where the server has too much of a resource, and where it has too little.
-        let (mut over, mut under) = (0, 0);
-        for (r, &factor) in factors.iter().enumerate() {
-            if r == f {
-                continue;
-            }
-            let (factor, d) = (u128::from(factor), u128::from(d[r]));
-            over += factor * (u128::from(low[r]) * df).saturating_sub(d * cf_high);
-            under += factor * (d * cf_low).saturating_sub(u128::from(high[r]) * df);
-        }
-        let of_user = u128::from(factors[f]) * df;
-        let over = Fraction { numerator: over, denominator: of_user * cf_high.max(1) };
-        let under = Fraction { numerator: under, denominator: of_user * cf_low.max(1) };
-        over.max(under)
+    fn is_zero(ratio: &Fraction) -> bool {
+        ratio.numerator == 0
+    }
+
+    fn quotient(amount: &u64, unit: &u64) -> f64 {
+        if *unit == 0 { 0.0 } else { *amount as f64 / *unit as f64 }
+    }
+
+    fn to_f64(ratio: &Fraction) -> f64 {
+        ratio.numerator as f64 / ratio.denominator as f64
+    }
+
+    // Quotients of 64 bits, and products of two, are far from the smallest number.
+    const TINY: f64 = 0.0;
+
+    fn are_proportional(a: &[u64], b: &[u64], first: usize) -> bool {
+        let (of_a, of_b) = (u128::from(a[first]), u128::from(b[first]));
+        a.iter().zip(b).all(|(&a, &b)| u128::from(a) * of_b == u128::from(b) * of_a)
     }
 }
 
@@ -229,22 +238,24 @@ impl Digits for Wide {
         ratio(sum, &(Integer::from(&factors[f] * &d[f]) * &c[f]))
     }
 
-    fn mismatch_bound(
-        factors: &[Integer],
-        f: usize,
-        d: &[Integer],
-        low: &[Integer],
-        high: &[Integer],
-    ) -> Rational {
-        let (mut over, mut under) = (Integer::new(), Integer::new());
-        for (r, factor) in factors.iter().enumerate().filter(|(r, _)| *r != f) {
-            let most = Integer::from(&low[r] * &d[f]) - Integer::from(&d[r] * &high[f]);
-            let least = Integer::from(&d[r] * &low[f]) - Integer::from(&high[r] * &d[f]);
-            over += most.max(Integer::new()) * factor;
-            under += least.max(Integer::new()) * factor;
-        }
-        let of_user = Integer::from(&factors[f] * &d[f]);
-        ratio(over, &Integer::from(&of_user * &high[f])).max(ratio(under, &Integer::from(&of_user * &low[f])))
+    fn is_zero(ratio: &Rational) -> bool {
+        ratio.is_zero()
+    }
+
+    fn quotient(amount: &Integer, unit: &Integer) -> f64 {
+        if unit.is_zero() { 0.0 } else { Rational::from((amount, unit)).to_f64() }
+    }
+
+    fn to_f64(ratio: &Rational) -> f64 {
+        ratio.to_f64()
+    }
+
+    const TINY: f64 = 1e-280;
+
+    fn are_proportional(a: &[Integer], b: &[Integer], first: usize) -> bool {
+        let equal =
+            |(x, y): (&Integer, &Integer)| Integer::from(x * &b[first]) == Integer::from(y * &a[first]);
+        a.iter().zip(b).all(equal)
     }
 }
 

@@ -8,10 +8,12 @@ use std::ops::Range;
 
 use super::digits::Digits;
 use super::draw::Draw;
+use super::finder::Finder;
 use super::model::{State, TooMany};
 use super::queue::{Look, Queue};
-use super::rule::{Score, Ties};
-use super::server_tree::{Aim, End, ServerTree};
+use super::rule::{Rule, Score, Ties};
+use super::server_tree::{End, ServerTree};
+use super::target::Aim;
 
 /// Fills until nothing fits.
 pub(super) fn fill<D: Digits>(state: &mut State<'_, D>, draw: &mut Draw) -> Result<(), TooMany> {
@@ -19,25 +21,69 @@ pub(super) fn fill<D: Digits>(state: &mut State<'_, D>, draw: &mut Draw) -> Resu
         return Ok(());
     }
     let (ties, n_users) = (state.model.rule.ties, state.model.users.len());
-    let mut tree = ServerTree::new(state);
+    let mut servers = Servers::new(state);
     let mut users: Vec<Candidate> = (0..n_users).map(|n| Candidate::new(state, n)).collect();
     let mut touched = vec![0_u64; state.model.n_servers()];
     let mut queue = Queue::new(ties, (0..n_users).map(|n| (D::zero(), n)));
     loop {
-        let look = |n: usize, score: &D::Ratio| match users[n].score(n, state, &tree, &touched) {
+        let look = |n: usize, score: &D::Ratio| match users[n].score(n, state, &servers, &touched) {
             None => Look::Out,
             Some(now) if now == *score => Look::Same,
             Some(now) => Look::Risen(now),
         };
         let Some(n) = queue.next(draw, look) else { return Ok(()) };
-        let Some(j) = users[n].server(n, state, &tree, ties, draw) else { continue };
+        let Some(j) = users[n].server(n, state, &servers, &touched, draw) else { continue };
         state.place(n, j)?;
         touched[j] += 1;
-        tree.update(state, j);
+        servers.update(state, j);
         if state.has_more(n)
-            && let Some(score) = users[n].score(n, state, &tree, &touched)
+            && let Some(score) = users[n].score(n, state, &servers, &touched)
         {
             queue.push(score, n);
+        }
+    }
+}
+
+/// The servers as the score looks at them.
+enum Servers<D: Digits> {
+    /// In their order.
+    InOrder(ServerTree<D>),
+    /// By their room too, for scores that change with what is left.
+    ByRoom(ServerTree<D>, Finder<D>),
+}
+
+impl<D: Digits> Servers<D> {
+    fn new(state: &State<'_, D>) -> Self {
+        let tree = ServerTree::new(state);
+        match state.model.rule {
+            Rule { score: Score::ResidualPsDsf, ties, .. } => {
+                Self::ByRoom(tree, Finder::new(state, Aim::MostRoom, ties))
+            }
+            _ => Self::InOrder(tree),
+        }
+    }
+
+    fn update(&mut self, state: &State<'_, D>, j: usize) {
+        match self {
+            Self::InOrder(tree) => tree.update(state, j),
+            Self::ByRoom(tree, finder) => {
+                tree.update(state, j);
+                finder.update(state, j);
+            }
+        }
+    }
+
+    fn in_order(&self) -> &ServerTree<D> {
+        match self {
+            Self::InOrder(tree) | Self::ByRoom(tree, _) => tree,
+        }
+    }
+
+    /// The server with the most room for user `n`, by the ties of the rule.
+    fn with_most_room(&self, state: &State<'_, D>, n: usize, draw: &mut Draw) -> Option<usize> {
+        match self {
+            Self::InOrder(_) => None,
+            Self::ByRoom(_, finder) => Some(finder.best(state, n, draw)?.server),
         }
     }
 }
@@ -68,10 +114,10 @@ impl Candidate {
         &mut self,
         n: usize,
         state: &State<'_, D>,
-        tree: &ServerTree<D>,
+        servers: &Servers<D>,
         touched: &[u64],
     ) -> Option<D::Ratio> {
-        let model = state.model;
+        let (model, tree) = (state.model, servers.in_order());
         let score = model.rule.score;
         if score.is_of_user() || state.steps[n] == 0 {
             if !self.server.is_some_and(|(j, _)| state.fits(n, j)) {
@@ -94,9 +140,9 @@ impl Candidate {
             let class = *self.classes.get(self.class)?;
             return Some(D::times(model.unit(n, class as usize), state.steps[n]));
         }
-        let is_known = |&(j, when): &(usize, u64)| touched[j] == when && state.fits(n, j);
-        if !self.server.as_ref().is_some_and(is_known) {
-            let best = tree.best(state, n, Aim::MostRoom, Ties::Low, &mut Draw::new(0, 0));
+        if self.known(touched).is_none() {
+            // All of them have the same score.
+            let best = servers.with_most_room(state, n, &mut Draw::new(0, 0));
             self.server = best.map(|j| (j, touched[j]));
         }
         self.server.map(|(j, _)| state.score(n, j))
@@ -107,11 +153,12 @@ impl Candidate {
         &self,
         n: usize,
         state: &State<'_, D>,
-        tree: &ServerTree<D>,
-        ties: Ties,
+        servers: &Servers<D>,
+        touched: &[u64],
         draw: &mut Draw,
     ) -> Option<usize> {
-        let model = state.model;
+        let (model, tree) = (state.model, servers.in_order());
+        let ties = model.rule.ties;
         if model.rule.score.is_of_user() || state.steps[n] == 0 {
             return tree.pick(state, n, std::slice::from_ref(&(0..model.n_servers())), ties, draw);
         }
@@ -122,7 +169,15 @@ impl Candidate {
             let ranges: Vec<Range<usize>> = equal.map(|&class| servers_of(state, class)).collect();
             return tree.pick(state, n, &ranges, ties, draw);
         }
-        tree.best(state, n, Aim::MostRoom, ties, draw)
+        match self.known(touched) {
+            Some(j) if ties != Ties::Random => Some(j),
+            _ => servers.with_most_room(state, n, draw),
+        }
+    }
+
+    /// The server with the most room, found before, if nothing has been placed there since.
+    fn known(&self, touched: &[u64]) -> Option<usize> {
+        self.server.filter(|&(j, when)| touched[j] == when).map(|(j, _)| j)
     }
 }
 

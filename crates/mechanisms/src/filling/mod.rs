@@ -35,6 +35,7 @@
 mod best_fit;
 mod digits;
 mod draw;
+mod finder;
 mod first_fit;
 mod ideal;
 mod joint;
@@ -42,12 +43,15 @@ mod law;
 mod mechanism;
 mod model;
 mod prepared;
+mod proposals;
 mod queue;
 mod rule;
 mod run;
 mod server_first;
 mod server_tree;
 mod slots;
+mod space;
+mod target;
 mod trials;
 mod user_tree;
 

@@ -28,10 +28,13 @@ pub(super) struct ModelUser<D: Digits> {
     pub index: usize,
     limit: u64,
     weight: D::Amount,
+    /// One over its weight.
+    per_weight: f64,
     units: Vec<D::Ratio>,
     /// Its demands by row.
     pub demands: Vec<Vec<D::Amount>>,
-    demand_on: Vec<Option<u32>>,
+    /// By class: which of the demands; `None` where it may not run.
+    pub demand_on: Vec<Option<u32>>,
     /// Whether its demand is the same on every class.
     pub is_uniform: bool,
 }
@@ -49,6 +52,7 @@ impl<D: Digits> Model<D> {
             index: user.index,
             limit: user.limit,
             weight: D::amount(&user.weight),
+            per_weight: rug::Rational::from((rug::Integer::from(1), user.weight.clone())).to_f64(),
             units: user.units.iter().map(D::ratio).collect(),
             demands: user.demands.iter().map(|demand| amounts(demand)).collect(),
             demand_on: user.demand_on.clone(),
@@ -152,6 +156,21 @@ impl<'m, D: Digits> State<'m, D> {
         }
         let demand = self.model.demand(n, class).unwrap_or_default();
         D::residual_score(steps, &self.model.users[n].weight, demand, self.left(j))
+    }
+
+    /// The score of user `n` on server `j`, where it fits, within a part of 1e-14; not a number where it
+    /// is beyond the range.
+    pub fn estimate(&self, n: usize, j: usize) -> f64 {
+        let class = self.model.class[j] as usize;
+        let steps = self.steps[n];
+        let score = if self.model.rule.score == Score::ResidualPsDsf {
+            let demand = self.model.demand(n, class).unwrap_or_default();
+            let parts = demand.iter().zip(self.left(j)).map(|(d, left)| D::quotient(d, left));
+            parts.fold(0.0, f64::max) * steps as f64 * self.model.users[n].per_weight
+        } else {
+            D::to_f64(self.model.unit(n, class)) * steps as f64
+        };
+        if (1e-250..1e250).contains(&score) { score } else { f64::NAN }
     }
 
     /// The score of user `n` where it does not depend on the server.

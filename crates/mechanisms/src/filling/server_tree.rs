@@ -1,11 +1,10 @@
-//! Servers by what is left of them: the first that fits, the one that suits best.
+//! Servers in their order, by what is left of them: the first that fits.
 
-use std::cmp::Ordering;
 use std::ops::Range;
 
 use super::digits::Digits;
 use super::draw::Draw;
-use super::model::{State, first_demanded, fits};
+use super::model::{State, fits};
 use super::rule::Ties;
 
 /// A binary tree over the servers in their order. A node knows between which amounts of every
@@ -17,23 +16,6 @@ pub(super) struct ServerTree<D: Digits> {
     n_rows: usize,
     low: Vec<D::Amount>,
     high: Vec<D::Amount>,
-}
-
-/// What a server is chosen by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Aim {
-    /// The least mismatch of the servers that fit.
-    Fitting,
-    /// The least mismatch of all servers.
-    Closest,
-    /// The most tasks that would fit on it.
-    MostRoom,
-}
-
-/// The best so far: its value and the servers that have it.
-struct Best<R> {
-    value: Option<R>,
-    servers: Vec<Range<usize>>,
 }
 
 impl<D: Digits> ServerTree<D> {
@@ -178,120 +160,6 @@ impl<D: Digits> ServerTree<D> {
             }
         }
     }
-
-    /// The server that is best for user `n`.
-    pub fn best(
-        &self,
-        state: &State<'_, D>,
-        n: usize,
-        aim: Aim,
-        ties: Ties,
-        draw: &mut Draw,
-    ) -> Option<usize> {
-        let mut best = Best { value: None, servers: Vec::new() };
-        self.search(1, 0..self.leaves, state, n, aim, ties, &mut best);
-        best.servers.sort_by_key(|range| range.start);
-        one_of(&best.servers, ties, draw)
-    }
-
-    #[allow(clippy::too_many_arguments)]
-    fn search(
-        &self,
-        node: usize,
-        below: Range<usize>,
-        state: &State<'_, D>,
-        n: usize,
-        aim: Aim,
-        ties: Ties,
-        best: &mut Best<D::Ratio>,
-    ) {
-        let on = below.start..below.end.min(self.n_servers);
-        let Some(bound) = self.bound(node, &on, state, n, aim) else { return };
-        if let Bound::Of(value) | Bound::Alike(value) = &bound {
-            let order = best.value.as_ref().map_or(Ordering::Less, |best| value.cmp(best));
-            if order == Ordering::Greater || order == Ordering::Equal && !best.may_gain(&on, ties) {
-                return;
-            }
-            if matches!(bound, Bound::Alike(_)) {
-                best.offer(value.clone(), order, on, ties);
-                return;
-            }
-        }
-        if node >= self.leaves {
-            return;
-        }
-        let middle = below.start + (below.end - below.start) / 2;
-        let halves = [(2 * node, below.start..middle), (2 * node + 1, middle..below.end)];
-        let bounds = halves.clone().map(|(child, below)| {
-            self.bound(child, &(below.start..below.end.min(self.n_servers)), state, n, aim)
-        });
-        // The more promising half first: what it finds may rule the other one out.
-        let left_first = match &bounds {
-            [Some(left), Some(right)] => match (left.value(), right.value()) {
-                (Some(left), Some(right)) if left != right => left < right,
-                _ => ties != Ties::High,
-            },
-            [left, _] => left.is_some(),
-        };
-        for half in if left_first { [0, 1] } else { [1, 0] } {
-            let (child, below) = halves[half].clone();
-            if bounds[half].is_some() {
-                self.search(child, below, state, n, aim, ties, best);
-            }
-        }
-    }
-
-    /// What the servers below a node can be worth to user `n` at best; `None` where none counts.
-    fn bound(
-        &self,
-        node: usize,
-        on: &Range<usize>,
-        state: &State<'_, D>,
-        n: usize,
-        aim: Aim,
-    ) -> Option<Bound<D::Ratio>> {
-        if on.is_empty() {
-            return None;
-        }
-        let Ok(demand) = Self::demand(state, n, on) else { return Some(Bound::Unknown) };
-        let demand = demand?;
-        let first = first_demanded::<D>(demand)?;
-        let (low, high) = (self.low(node), self.high(node));
-        let counts = match aim {
-            Aim::Closest => high[first] != D::Amount::default(),
-            Aim::Fitting | Aim::MostRoom => fits::<D>(demand, high),
-        };
-        if !counts {
-            return None;
-        }
-        let factors = &state.model.factors;
-        let alike = low == high;
-        let value = match aim {
-            Aim::MostRoom => state.model.room(n, demand, high),
-            _ if alike => D::mismatch(factors, first, demand, low),
-            _ => D::mismatch_bound(factors, first, demand, low, high),
-        };
-        Some(if alike { Bound::Alike(value) } else { Bound::Of(value) })
-    }
-}
-
-/// What servers are worth at best; less is better.
-enum Bound<R> {
-    /// Their demands differ.
-    Unknown,
-    /// None is worth less than this.
-    Of(R),
-    /// All are worth this.
-    Alike(R),
-}
-
-impl<R> Bound<R> {
-    fn value(&self) -> Option<&R> {
-        match self {
-            Self::Unknown => None,
-            Self::Of(value) | Self::Alike(value) => Some(value),
-        }
-    }
 }
 
 /// Which of several servers.
@@ -299,27 +167,6 @@ impl<R> Bound<R> {
 pub(super) enum End {
     First,
     Last,
-}
-
-impl<R> Best<R> {
-    /// Whether servers of the same value can take the place of those found.
-    fn may_gain(&self, on: &Range<usize>, ties: Ties) -> bool {
-        let Some(found) = self.servers.first() else { return true };
-        match ties {
-            Ties::Low => on.start < found.start,
-            Ties::High => on.end > found.end,
-            Ties::Random => true,
-        }
-    }
-
-    /// Servers that are no worse than those found.
-    fn offer(&mut self, value: R, order: Ordering, on: Range<usize>, ties: Ties) {
-        if order == Ordering::Less || ties != Ties::Random {
-            self.servers.clear();
-        }
-        self.value = Some(value);
-        self.servers.push(on);
-    }
 }
 
 /// The lowest, highest or a random one of the servers, which are ascending.

@@ -148,10 +148,15 @@ pub(super) fn least_of<D: Digits>(
     let (class, left) = (model.class[j] as usize, state.left(j));
     let mut equals: Vec<u32> = Vec::new();
     let mut least: Option<D::Ratio> = None;
+    let mut at_most = f64::INFINITY;
     users.retain(|&n| {
         let demand = model.demand(n as usize, class).filter(|_| state.has_more(n as usize));
         if !demand.is_some_and(|demand| fits::<D>(demand, left)) {
             return false;
+        }
+        let estimate = state.estimate(n as usize, j);
+        if estimate > at_most {
+            return true;
         }
         let score = state.score(n as usize, j);
         match least.as_ref().map(|least| score.cmp(least)) {
@@ -161,6 +166,8 @@ pub(super) fn least_of<D: Digits>(
                 equals.clear();
                 equals.push(n);
                 least = Some(score);
+                // Beyond this, two estimates tell which of their scores is less.
+                at_most = estimate * (1.0 + 1e-12);
             }
         }
         true

@@ -1,0 +1,120 @@
+//! Best fit where every user names its best server first, and of those that fit there the one with the
+//! least score on its server is served.
+//!
+//! Only the server that got a task changes, so that a user compares that one with what it named
+//! before, and looks again only if it named that one. Where ties are decided at random, users with
+//! several best servers name one anew each time.
+
+use std::cmp::Ordering;
+
+use super::best_fit::comes_first;
+use super::digits::Digits;
+use super::draw::Draw;
+use super::finder::{Finder, Found};
+use super::model::{State, TooMany};
+use super::rule::{Rule, Ties};
+use super::target::Aim;
+
+/// Fills until no best server fits its user.
+pub(super) fn fill<D: Digits>(state: &mut State<'_, D>, draw: &mut Draw) -> Result<(), TooMany> {
+    let Rule { ties, filter, .. } = state.model.rule;
+    let aim = if filter { Aim::Fitting } else { Aim::Closest };
+    let mut finder = Finder::new(state, aim, ties);
+    let mut users: Vec<usize> = (0..state.model.users.len()).collect();
+    let mut named: Vec<Option<Found<D::Ratio>>> = users.iter().map(|_| None).collect();
+    let mut turns = Turns::new(users.len());
+    let mut changed = None;
+    loop {
+        users.retain(|&n| {
+            if !state.has_more(n) {
+                turns.set(state, n, None);
+                return false;
+            }
+            if let (Some(found), Some(j)) = (&mut named[n], changed)
+                && found.server == j
+                && finder.stays(state, n, found)
+            {
+                turns.set(state, n, Some(j));
+                return true;
+            }
+            if let (Some(found), Some(j)) = (&mut named[n], changed)
+                && found.server != j
+                && (ties != Ties::Random || found.is_only)
+            {
+                match finder.compare(state, n, j, found) {
+                    // Now there are two, one of which is drawn.
+                    Some((Ordering::Equal, _)) if ties == Ties::Random => {}
+                    Some((order, better)) if comes_first(order, j, found.server, ties) => {
+                        named[n] = Some(better);
+                        turns.set(state, n, Some(j));
+                        return true;
+                    }
+                    _ => return true,
+                }
+            }
+            named[n] = finder.best(state, n, draw);
+            let server = named[n].as_ref().map(|found| found.server);
+            turns.set(state, n, server);
+            server.is_some()
+        });
+        let Some((n, j)) = turns.next(state, &named, draw) else { return Ok(()) };
+        state.place(n, j)?;
+        finder.update(state, j);
+        changed = Some(j);
+    }
+}
+
+/// The users that can be served, with estimates of their scores.
+struct Turns {
+    /// By user; infinite where it cannot be served, negative where nothing can be told.
+    estimates: Vec<f64>,
+}
+
+impl Turns {
+    fn new(n_users: usize) -> Self {
+        Self { estimates: vec![f64::INFINITY; n_users] }
+    }
+
+    /// User `n` names this server now, or none.
+    fn set<D: Digits>(&mut self, state: &State<'_, D>, n: usize, server: Option<usize>) {
+        let served = server.filter(|&j| state.has_more(n) && state.fits(n, j));
+        self.estimates[n] = served.map_or(f64::INFINITY, |j| {
+            let estimate = state.estimate(n, j);
+            match estimate.is_nan() {
+                true if state.steps[n] == 0 => 0.0,
+                true => -1.0,
+                false => estimate,
+            }
+        });
+    }
+
+    /// The user with the least score on the server that it names: exact numbers decide between those
+    /// whose estimates do not.
+    fn next<D: Digits>(
+        &self,
+        state: &State<'_, D>,
+        named: &[Option<Found<D::Ratio>>],
+        draw: &mut Draw,
+    ) -> Option<(usize, usize)> {
+        let least = self.estimates.iter().fold(f64::INFINITY, |least, estimate| least.min(*estimate));
+        if least == f64::INFINITY {
+            return None;
+        }
+        let at_most = if least < 0.0 { f64::MAX } else { least * (1.0 + 1e-12) };
+        let near = (0..named.len()).filter(|&n| self.estimates[n] <= at_most);
+        let near = near.filter_map(|n| Some((n, named[n].as_ref()?.server)));
+        let near: Vec<(usize, usize)> = near.collect();
+        if let [one] = near[..] {
+            return Some(one);
+        }
+        let scores: Vec<D::Ratio> = near.iter().map(|&(n, j)| state.score(n, j)).collect();
+        let least = scores.iter().min()?;
+        let equals = near.iter().zip(&scores).filter(|(_, score)| *score == least);
+        let equals: Vec<(usize, usize)> = equals.map(|(user, _)| *user).collect();
+        match state.model.rule.ties {
+            Ties::Low => equals.first().copied(),
+            Ties::High => equals.last().copied(),
+            Ties::Random => equals.get(draw.position(equals.len())).copied(),
+        }
+    }
+}
