@@ -91,12 +91,12 @@ fn pools_tables_and_files() {
     assert_eq!(certificate["kind"], json!("ratio-certificate"));
     let says = folder.run(&["check", "c.json", "--problem", "p.json"]).ends_with(0).stdout;
     assert!(says.contains("valid: each of 4 claims is proven"), "{says}");
-    folder.write("q.json", &SMALL.replace("\"1/2\"", "0.6"));
+    folder.write("q.json", SMALL.replace("\"1/2\"", "0.6"));
     folder.run(&["check", "c.json", "--problem", "q.json"]).ends_with(1);
     let damaged = certificate.to_string().replacen("\"28/5\"", "\"29/5\"", 1);
     folder.write("d.json", &damaged);
     folder.run(&["check", "d.json"]).ends_with(1);
-    folder.write("e.json", &certificate.to_string().replacen("\"steps\"", "\"stepps\"", 1));
+    folder.write("e.json", certificate.to_string().replacen("\"steps\"", "\"stepps\"", 1));
     folder.run(&["check", "e.json"]).fails(2);
 }
 
@@ -109,7 +109,7 @@ fn nothing_to_earn() {
         } else {
             ("\"reward\": 3", "\"reward\": 0")
         };
-        folder.write("p.json", &SMALL.replace(from, to).replace(other.0, other.1));
+        folder.write("p.json", SMALL.replace(from, to).replace(other.0, other.1));
         let run = folder.run(&["ratio", "p.json", "--format", "json", "-o", "c.json"]).ends_with(0);
         assert!(run.stderr.contains("warning: there is nothing to earn"));
         assert_eq!(run.json()["ratio"], Value::Null);

@@ -16,12 +16,12 @@ pub fn run(call: &Check, common: &Common) -> Result<ExitCode, Failure> {
     }
     let (verdict, says) = files::read(&call.certificate, |source| {
         if ratio::is_ratio_certificate(source) {
-            return ratio::Certificate::parse(source).map(Read::Ratio);
+            return ratio::Certificate::parse(source).map(|read| Read::Ratio(Box::new(read)));
         }
         if worst_load::is_worst_load_certificate(source) {
-            return worst_load::Certificate::parse(source).map(Read::WorstLoad);
+            return worst_load::Certificate::parse(source).map(|read| Read::WorstLoad(Box::new(read)));
         }
-        Certificate::parse(source).map(Read::Fairness)
+        Certificate::parse(source).map(|read| Read::Fairness(Box::new(read)))
     })?
     .check(call)?;
     match common.format {
@@ -39,9 +39,9 @@ pub fn run(call: &Check, common: &Common) -> Result<ExitCode, Failure> {
 
 /// A certificate of any kind.
 enum Read {
-    Fairness(Certificate),
-    Ratio(ratio::Certificate),
-    WorstLoad(worst_load::Certificate),
+    Fairness(Box<Certificate>),
+    Ratio(Box<ratio::Certificate>),
+    WorstLoad(Box<worst_load::Certificate>),
 }
 
 impl Read {

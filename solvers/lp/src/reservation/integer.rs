@@ -47,7 +47,12 @@ pub fn bracket(
     columns.sort();
     columns.dedup();
 
-    let mut bracket = Bracket { lower: greedy.reward, upper: optimum.value.clone(), servers: Vec::new(), relaxation: optimum };
+    let mut bracket = Bracket {
+        lower: greedy.reward,
+        upper: optimum.value.clone(),
+        servers: Vec::new(),
+        relaxation: optimum,
+    };
     for step in greedy.steps.iter().filter(|step| step.servers > 0) {
         bracket.servers.push((step.pool, step.best.configuration.clone(), step.servers.clone()));
     }

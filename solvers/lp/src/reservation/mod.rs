@@ -33,8 +33,8 @@ mod table;
 pub mod worst_load;
 
 pub use configuration_lp::Optimum;
+pub use evenhand_exact::ratio::MOST_CELLS;
 pub use knapsack::Method;
 pub use max_reward::{Best, MaxReward};
 pub use proof::{FirstProof, PricingProof, Tree, TreeNode};
-pub use evenhand_exact::ratio::MOST_CELLS;
 pub use worst_load::{Claim, WorstLoad};
