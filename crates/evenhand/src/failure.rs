@@ -4,6 +4,7 @@ use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
 use evenhand::mechanisms::MechanismError;
+use evenhand::mechanisms::ratio::RatioError;
 use evenhand::problem::format::{FormatError, ReadError};
 use evenhand::report::text::printable;
 
@@ -62,6 +63,12 @@ impl From<MechanismError> for Failure {
             | MechanismError::BadOption { .. } => Self::input(error.to_string()),
             _ => Self::solver(error.to_string()),
         }
+    }
+}
+
+impl From<RatioError> for Failure {
+    fn from(error: RatioError) -> Self {
+        Self::solver(error.to_string())
     }
 }
 

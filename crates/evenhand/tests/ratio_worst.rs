@@ -35,8 +35,7 @@ fn assert_infimum(text: &str, expected: &Value) {
     for job in problem["jobs"].as_array_mut().unwrap() {
         job["load"] = found["loads"][job["name"].as_str().unwrap()].clone();
     }
-    let there =
-        folder.run_with(&["ratio", "-", "--format", "json"], &problem.to_string()).ends_with(0).json();
+    let there = folder.run_with(&["ratio", "-", "--format", "json"], problem.to_string()).ends_with(0).json();
     assert_eq!(there["ratio"], found["ratio_upper"]);
     assert_eq!((&there["greedy"], &there["optimum"]), (&found["greedy"], &found["optimum"]));
 }

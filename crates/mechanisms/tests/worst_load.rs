@@ -144,13 +144,12 @@ fn sweeps() {
             assert!(problem.n_pools() > 1 || problem.loads().iter().all(Rational::is_zero));
             continue;
         };
-        let mut at = vec![served.clone(), Rational::from(served * Rational::from((101, 100)))];
+        let mut at = vec![served.clone(), served * Rational::from((101, 100))];
         never += usize::from(found.all_best.is_none());
         at.extend(found.all_best.iter().cloned());
         at.push(at.iter().max().unwrap() * Rational::from(2));
         let there = sweep(&problem, &at, &mut |_| {}).unwrap().points;
-        let all: Rational =
-            problem.loads().iter().zip(problem.rewards()).map(|(y, u)| Rational::from(y * u)).sum();
+        let all: Rational = problem.loads().iter().zip(problem.rewards()).map(|(y, u)| y * u).sum();
         assert_eq!(there[0].greedy, all * served);
         assert_eq!(there[0].optimum, there[0].greedy);
         if found.all_best.is_some() {

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use evenhand::exact::ratio::{Certificate, Configuration};
-use evenhand::mechanisms::ratio::{self, RatioError};
+use evenhand::mechanisms::ratio;
 use evenhand::problem::format::{FormatError, Source};
 use evenhand::problem::{Rational, Reservation, number};
 use evenhand::report::text;
@@ -26,7 +26,7 @@ pub fn run(call: &Ratio, common: &Common) -> Result<ExitCode, Failure> {
     if call.worst_load {
         return worst_load::run(call, &problem, common);
     }
-    let certificate = ratio::certificate(&problem).map_err(failure)?;
+    let certificate = ratio::certificate(&problem)?;
     let printed = match &call.output {
         Some(path) => {
             let text = certificate.to_json();
@@ -53,10 +53,6 @@ fn written<C: PartialEq>(read: Result<C, FormatError>, certificate: &C) -> Resul
         Ok(_) => Err(Failure::solver("the certificate does not read as it was written")),
         Err(error) => Err(Failure::solver(error.to_string())),
     }
-}
-
-fn failure(error: RatioError) -> Failure {
-    Failure::solver(error.to_string())
 }
 
 /// Draws on a terminal only, on standard error.

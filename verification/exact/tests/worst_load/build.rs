@@ -107,9 +107,7 @@ impl Search<'_> {
         // loads by place in the order, servers, and one server in all.
         let mut rows = vec![vec![Rational::new(); n + t + self.all.len()]; n + order.len() + 2];
         let [servers, whole] = [rows.len() - 2, rows.len() - 1];
-        for j in 0..n {
-            rows[j][j] = Rational::from(1);
-        }
+        rows.iter_mut().take(n).enumerate().for_each(|(j, row)| row[j] = Rational::from(1));
         for (i, &j) in order.iter().enumerate() {
             rows[n + i][j] = Rational::from(1);
             for l in 0..=i {

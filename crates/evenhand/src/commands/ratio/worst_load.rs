@@ -8,7 +8,7 @@ use evenhand::problem::{Reservation, format::Source, number};
 use evenhand::report::text;
 use serde_json::{Map, Value, json};
 
-use super::{failure, progress, written};
+use super::{progress, written};
 use crate::arguments::{Common, Format, Ratio};
 use crate::failure::Failure;
 use crate::{files, output};
@@ -26,7 +26,7 @@ pub fn run(call: &Ratio, problem: &Reservation, common: &Common) -> Result<ExitC
         bar.set_message(format!("{claims} claims, ratio at most {}", text::decimal(ratio)));
     });
     bar.finish_and_clear();
-    let certificate = found.map_err(failure)?;
+    let certificate = found?;
     let printed = match &call.output {
         Some(path) => {
             let text = certificate.to_json();
