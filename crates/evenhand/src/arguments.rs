@@ -302,7 +302,7 @@ pub struct Hunt {
     /// All instances of this size up to symmetry, in place of a local search
     #[arg(long)]
     pub exhaustive: bool,
-    /// Stop after so many steps, counted from the start of a resumed hunt (local search: default 20000)
+    /// Stop after so many steps, counted from the start of a resumed hunt (local search: default 200000)
     #[arg(long, value_name = "N")]
     pub steps: Option<u64>,
     /// Stop after so many seconds; where a hunt stops then depends on the machine

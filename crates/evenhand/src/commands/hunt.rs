@@ -8,9 +8,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use evenhand::mechanisms::hunt::{
-    self, Certified, Found, Hunt, HuntError, Instance, STEPS, Settings, State, WALKS,
-};
+use evenhand::mechanisms::hunt::{self, Certified, Found, Hunt, HuntError, STEPS, Settings, State, WALKS};
 use evenhand::problem::format::{read_text, reservation_to_json, write_atomically};
 use evenhand::problem::{Rational, Reservation, number};
 use evenhand::report::text;
@@ -22,7 +20,7 @@ use crate::failure::Failure;
 use crate::{files, output};
 
 /// Steps of a local search for which nobody has asked.
-const STEPS_BY_DEFAULT: u64 = 20_000;
+const STEPS_BY_DEFAULT: u64 = 200_000;
 /// Between two saved states.
 const BETWEEN_STATES: Duration = Duration::from_secs(2);
 
@@ -45,7 +43,7 @@ pub fn run(call: &Call, common: &Common) -> Result<ExitCode, Failure> {
     let found = best.map(hunt::certify).transpose().map_err(failure)?;
     let shrunk = best.map(|best| shrunk(best, at_most.as_ref())).transpose()?;
     let mut printed = false;
-    if let Some((_, shrunk)) = &shrunk {
+    if let Some(shrunk) = &shrunk {
         let inputs: Vec<&Path> = call.resume.iter().map(AsRef::as_ref).collect();
         if let Some(path) = &call.output {
             printed |= files::write(path, &reservation_to_json(&shrunk.problem), &inputs)?;
@@ -56,7 +54,7 @@ pub fn run(call: &Call, common: &Common) -> Result<ExitCode, Failure> {
     } else if !common.quiet && (call.output.is_some() || call.certificate.is_some()) {
         eprintln!("warning: no instance with a ratio below 1 was found: nothing is written");
     }
-    let shrunk = shrunk.as_ref().map(|(instance, certified)| (instance, certified));
+    let shrunk = shrunk.as_ref();
     match common.format {
         _ if printed => {}
         Format::Json => output::json(&document(&hunt, found.as_ref(), shrunk, start)?)?,
@@ -156,18 +154,17 @@ fn save(hunt: &Hunt, call: &Call) -> Result<(), Failure> {
         .map_err(|error| Failure::input(format!("{name}: cannot be written: {error}")))
 }
 
-fn shrunk(best: &Found, at_most: Option<&Rational>) -> Result<(Instance, Certified), Failure> {
+fn shrunk(best: &Found, at_most: Option<&Rational>) -> Result<Certified, Failure> {
     let target = at_most.filter(|target| best.ratio <= **target).unwrap_or(&best.ratio);
     let shrunk = hunt::shrink(best, target).map_err(failure)?;
-    let certified = hunt::certify(&shrunk).map_err(failure)?;
-    Ok((shrunk.instance, certified))
+    hunt::certify(&shrunk).map_err(failure)
 }
 
 fn decimal(value: &Rational) -> String {
     format!("{:.6}", number::to_f64(value))
 }
 
-type Shrunk<'a> = Option<(&'a Instance, &'a Certified)>;
+type Shrunk<'a> = Option<&'a Certified>;
 
 fn document(
     hunt: &Hunt,
@@ -186,9 +183,9 @@ fn document(
     Ok(json!({
         "searched": searched(hunt),
         "found": found.map(find).transpose()?,
-        "shrunk": shrunk.map(|(_, certified)| find(certified)).transpose()?,
+        "shrunk": shrunk.map(find).transpose()?,
         "list": list.collect::<Result<Vec<Value>, Failure>>()?,
-        "below_limit": found.is_some_and(|found| hunt::against_limit(&found.ratio).is_lt()),
+        "below_limit": below_limit(found, shrunk),
         "seconds": start.elapsed().as_secs_f64(),
     }))
 }
@@ -241,7 +238,7 @@ fn find(certified: &Certified) -> Result<Value, Failure> {
 
 fn table(hunt: &Hunt, found: Option<&Certified>, shrunk: Shrunk<'_>) -> String {
     let mut out = String::new();
-    if let Some((_, certified)) = shrunk {
+    if let Some(certified) = shrunk {
         let problem = &certified.problem;
         let resources = problem.resources().iter().map(String::as_str);
         let header: Vec<&str> =
@@ -269,12 +266,18 @@ fn table(hunt: &Hunt, found: Option<&Certified>, shrunk: Shrunk<'_>) -> String {
     out.push_str(&words(hunt));
     out.push_str(match found {
         None => "no ratio below 1 was found\n",
-        Some(found) if hunt::against_limit(&found.ratio).is_lt() => {
+        Some(_) if below_limit(found, shrunk) => {
             "the lowest ratio is BELOW 1 - 1/e = 0.632120..., which the paper's example tends to\n"
         }
         Some(_) => "no ratio below 1 - 1/e = 0.632120... was found\n",
     });
     out
+}
+
+/// Whether a ratio is below `1 - 1/e`; shrinking may have lowered it.
+fn below_limit(found: Option<&Certified>, shrunk: Shrunk<'_>) -> bool {
+    let mut all = found.into_iter().chain(shrunk);
+    all.any(|certified| hunt::against_limit(&certified.ratio).is_lt())
 }
 
 /// What was searched.

@@ -2,7 +2,7 @@
 
 use evenhand_problem::Rational;
 
-use super::types::Instance;
+use super::types::{Instance, rescaled};
 use super::worst::{Counts, below};
 use super::{Found, HuntError};
 
@@ -77,9 +77,7 @@ fn smaller(instance: &Instance) -> Vec<Instance> {
     for scale in (1..=32).chain([48, 64, 96, 128, 256]).filter(|scale| *scale < largest) {
         push(&|next| {
             for each in &mut next.types {
-                let scaled = (u128::from(each.reward) * u128::from(scale) * 2 + u128::from(largest))
-                    / (2 * u128::from(largest));
-                each.reward = u64::try_from(scaled).unwrap_or(u64::MAX).max(1);
+                each.reward = rescaled(each.reward, largest, scale);
             }
         });
     }

@@ -76,33 +76,46 @@ impl Instance {
 
     /// The family of Reservation, Appendix C, on servers of `capacity` units of every resource: `n =
     /// types - 1 >= 2` has to divide the capacity, and there have to be at least `n + 1` resources (those
-    /// beyond stay unused). Rewards are multiplied by `n^n`, and rounded where they would exceed the
-    /// largest.
+    /// beyond stay unused). Its ratio is `1 - (1 - 1/n)^n`. Rewards are multiplied by `n^n`, and rounded
+    /// where they would exceed the largest.
     #[must_use]
     pub fn appendix_c(types: usize, resources: usize, capacity: u32, largest_reward: u64) -> Option<Self> {
-        let n = u32::try_from(types.checked_sub(1)?).ok().filter(|n| *n >= 2)?;
-        if resources < types || !capacity.is_multiple_of(n) {
+        let n = u32::try_from(types.checked_sub(1)?).ok()?;
+        Self::family(n, n, resources, capacity, largest_reward)
+    }
+
+    /// Appendix C's family with a type less: `n = types >= 3` has the ratio `1 - (1 - 1/n)^n`. The last of
+    /// the small types goes, and the large type, worth `(1 - 1/n)^(n-1)`, is what greedy takes in its
+    /// place. Conditions are as for [`Instance::appendix_c`], with this `n` and `n` resources.
+    #[must_use]
+    pub fn shortened(types: usize, resources: usize, capacity: u32, largest_reward: u64) -> Option<Self> {
+        let n = u32::try_from(types).ok().filter(|n| *n >= 3)?;
+        Self::family(n, n.checked_sub(1)?, resources, capacity, largest_reward)
+    }
+
+    /// `small` types with `1/n` of a resource of their own and of one that they share, worth
+    /// `(1/n) (1 - 1/n)^(j-1)`, and one with `(n-1)/n` of all the own ones, worth `(1 - 1/n)^small`.
+    fn family(n: u32, small: u32, resources: usize, capacity: u32, largest_reward: u64) -> Option<Self> {
+        let shared = usize::try_from(small).ok()?;
+        if n < 2 || resources <= shared || !capacity.is_multiple_of(n) {
             return None;
         }
-        let part = capacity / n;
-        let of = |j: u32| u64::from(n).checked_pow(n - j)?.checked_mul(u64::from(n - 1).checked_pow(j - 1)?);
-        let mut rewards = (1..=n).map(of).collect::<Option<Vec<u64>>>()?;
-        rewards.push(u64::from(n - 1).checked_pow(n)?);
+        let (part, wide) = (capacity / n, u64::from(n));
+        let mut rewards = (1..=small)
+            .map(|j| wide.checked_pow(small - j)?.checked_mul((wide - 1).checked_pow(j - 1)?))
+            .collect::<Option<Vec<u64>>>()?;
+        rewards.push((wide - 1).checked_pow(small)?);
         let largest = rewards.iter().copied().max()?;
         if largest > largest_reward {
-            for reward in &mut rewards {
-                let scaled = (u128::from(*reward) * u128::from(largest_reward) * 2 + u128::from(largest))
-                    / (2 * u128::from(largest));
-                *reward = u64::try_from(scaled).ok()?.max(1);
-            }
+            rewards.iter_mut().for_each(|reward| *reward = rescaled(*reward, largest, largest_reward));
         }
         let demand = |j: usize| {
             let mut demand = vec![0; resources];
-            if j + 1 < types {
+            if j < shared {
                 demand[j] = part;
-                demand[types - 1] = part;
+                demand[shared] = part;
             } else {
-                demand[..types - 1].fill(capacity - part);
+                demand[..shared].fill(capacity - part);
             }
             demand
         };
@@ -117,6 +130,12 @@ impl Instance {
         let demands: Vec<&[u32]> = self.types.iter().map(|each| each.demand.as_slice()).collect();
         maximal(&self.capacity, &demands)
     }
+}
+
+/// A reward on a scale on which the largest is another: rounded, at least 1.
+pub fn rescaled(reward: u64, largest: u64, to: u64) -> u64 {
+    let (largest, twice) = (u128::from(largest), 2 * u128::from(reward) * u128::from(to));
+    u64::try_from((twice + largest) / (2 * largest).max(1)).unwrap_or(u64::MAX).max(1)
 }
 
 /// The maximal configurations of these demands (each demanding something).
@@ -206,6 +225,11 @@ mod tests {
         let rewards: Vec<u64> = family.types.iter().map(|each| each.reward).collect();
         assert_eq!(rewards, [2, 1, 1]);
         assert_eq!(family.types[2].demand, [1, 1, 0]);
+        let shortened = Instance::shortened(4, 4, 4, 100).unwrap();
+        let rewards: Vec<u64> = shortened.types.iter().map(|each| each.reward).collect();
+        assert_eq!(rewards, [16, 12, 9, 27]);
+        assert_eq!(shortened.types[3].demand, [3, 3, 3, 0]);
+        assert!(Instance::shortened(2, 4, 4, 100).is_none());
         assert!(Instance::appendix_c(4, 4, 4, 100).is_none());
         assert!(Instance::appendix_c(4, 3, 3, 100).is_none());
         assert!(Instance::appendix_c(2, 2, 3, 100).is_none());

@@ -3,7 +3,7 @@
 //! Independent walks over instances in integers. A step changes a demand, a reward or the order of the
 //! types, or makes two configurations tie; it is taken where the least ratio over all loads is below that
 //! of the walk plus a threshold, which falls to 0 over a cycle (threshold accepting: Dueck and Scheuer,
-//! 1990). Every cycle starts anew: at random, near Appendix C's family, or near one of the best so far.
+//! 1990). Every cycle starts anew: at random, near Appendix C's family (or with a type less), or near one of the best so far.
 //! What a round of a walk does depends on the seed, the number of the walk and the round, and on the
 //! state before it, so not on threads or interruptions. All comparisons are exact.
 
@@ -124,9 +124,10 @@ impl Walk<'_> {
 
     fn start(&mut self, best: &[Found]) -> Instance {
         let Settings { types, resources, capacity, rewards, .. } = *self.settings;
-        let near = match self.random.random_range(0..4u32) {
+        let near = match self.random.random_range(0..6u32) {
             0 => Instance::appendix_c(types, resources, capacity, rewards),
-            1 | 2 if !best.is_empty() => {
+            1 => Instance::shortened(types, resources, capacity, rewards),
+            2 | 3 if !best.is_empty() => {
                 let at = self.random.random_range(0..best.len() as u64) as usize;
                 best.get(at).map(|found| found.instance.clone())
             }
