@@ -5,7 +5,7 @@ mod random;
 use evenhand_exact::axiom::proportional::gap;
 use evenhand_exact::{Axiom, Claim, Instance};
 use evenhand_mechanisms::{Options, registry};
-use evenhand_problem::{Problem, Rational};
+use evenhand_problem::{Problem, Rational, format::Source};
 use rand::SeedableRng;
 use rand_pcg::Pcg64Mcg;
 use random::cluster;
@@ -41,4 +41,23 @@ fn small_markets() {
 #[test]
 fn markets_of_many_users() {
     all(20, |random| cluster(random, 150, 20, 3));
+}
+
+#[test]
+fn a_single_server_beside_millions() {
+    for (count, capacity) in [("1000000", "500000"), ("10000000000", "1"), ("1000000000000", "1")] {
+        for users in [
+            r#"{"name": "a", "demand": {"cpu": 2}}"#,
+            r#"{"name": "a", "demand": {"cpu": 2}}, {"name": "b", "weight": 3, "demand": {"cpu": "3/7"}, "servers": ["one"]}"#,
+            r#"{"name": "a", "demand": {"cpu": 2}, "tasks": 5}, {"name": "b", "demand": {"cpu": 7}, "demand_on": {"one": {"cpu": 3}}}"#,
+        ] {
+            let text = format!(
+                r#"{{"kind": "allocation-problem", "resources": ["cpu"], "users": [{users}], "servers": [
+                    {{"name": "many", "count": {count}, "capacity": {{"cpu": {capacity}}}}},
+                    {{"name": "one", "capacity": {{"cpu": 5}}}}]}}"#
+            );
+            let problem = Source { name: "beside", text: &text }.problem().unwrap();
+            assert_eq!(answer(&problem), Ok(()), "{text}");
+        }
+    }
 }
