@@ -4,7 +4,7 @@ mod random;
 
 use evenhand_exact::axiom::proportional::gap;
 use evenhand_exact::{Axiom, Claim, Instance};
-use evenhand_mechanisms::{Options, registry};
+use evenhand_mechanisms::{Options, Status, registry};
 use evenhand_problem::{Problem, Rational, format::Source};
 use rand::SeedableRng;
 use rand_pcg::Pcg64Mcg;
@@ -17,7 +17,8 @@ fn answer(problem: &Problem) -> Result<(), String> {
     let feasible = Claim::derive(Axiom::Feasible, &instance, &Rational::new()).map_err(|e| e.to_string())?;
     let prices = outcome.findings.prices.ok_or("no prices")?;
     let gap = gap(&instance, &Rational::from(1), None, &prices).map_err(|refusal| refusal.to_string())?;
-    match feasible.holds == Some(true) && gap.is_zero() {
+    let is_solved = outcome.findings.status == Some(Status::Solved);
+    match is_solved && feasible.holds == Some(true) && gap.is_zero() {
         true => Ok(()),
         false => Err("not an equilibrium".to_owned()),
     }

@@ -41,9 +41,10 @@ pub fn run(call: &Solve, common: &Common) -> Result<ExitCode, Failure> {
     match outcome.findings.status {
         None | Some(Status::Solved) => Ok(ExitCode::SUCCESS),
         Some(status) => Err(Failure::solver(format!(
-            "{} ended with the status `{}`: what was written is its last point, with the gap that is proven for it",
+            "{} ended with the status `{}`: what was written is its last point{}",
             mechanism.info().id,
-            status.name()
+            status.name(),
+            if outcome.findings.gap.is_some() { ", with the gap that is proven for it" } else { "" }
         ))),
     }
 }
