@@ -4,8 +4,8 @@ mod random;
 
 use evenhand_exact::axiom::proportional::gap;
 use evenhand_exact::{Axiom, Claim, Instance};
-use evenhand_mechanisms::{Options, registry};
-use evenhand_problem::{Problem, Rational};
+use evenhand_mechanisms::{Options, Status, registry};
+use evenhand_problem::{Problem, Rational, format::Source};
 use rand::SeedableRng;
 use rand_pcg::Pcg64Mcg;
 use random::cluster;
@@ -17,7 +17,8 @@ fn answer(problem: &Problem) -> Result<(), String> {
     let feasible = Claim::derive(Axiom::Feasible, &instance, &Rational::new()).map_err(|e| e.to_string())?;
     let prices = outcome.findings.prices.ok_or("no prices")?;
     let gap = gap(&instance, &Rational::from(1), None, &prices).map_err(|refusal| refusal.to_string())?;
-    match feasible.holds == Some(true) && gap.is_zero() {
+    let is_solved = outcome.findings.status == Some(Status::Solved);
+    match is_solved && feasible.holds == Some(true) && gap.is_zero() {
         true => Ok(()),
         false => Err("not an equilibrium".to_owned()),
     }
@@ -41,4 +42,23 @@ fn small_markets() {
 #[test]
 fn markets_of_many_users() {
     all(20, |random| cluster(random, 150, 20, 3));
+}
+
+#[test]
+fn a_single_server_beside_millions() {
+    for (count, capacity) in [("1000000", "500000"), ("10000000000", "1"), ("1000000000000", "1")] {
+        for users in [
+            r#"{"name": "a", "demand": {"cpu": 2}}"#,
+            r#"{"name": "a", "demand": {"cpu": 2}}, {"name": "b", "weight": 3, "demand": {"cpu": "3/7"}, "servers": ["one"]}"#,
+            r#"{"name": "a", "demand": {"cpu": 2}, "tasks": 5}, {"name": "b", "demand": {"cpu": 7}, "demand_on": {"one": {"cpu": 3}}}"#,
+        ] {
+            let text = format!(
+                r#"{{"kind": "allocation-problem", "resources": ["cpu"], "users": [{users}], "servers": [
+                    {{"name": "many", "count": {count}, "capacity": {{"cpu": {capacity}}}}},
+                    {{"name": "one", "capacity": {{"cpu": 5}}}}]}}"#
+            );
+            let problem = Source { name: "beside", text: &text }.problem().unwrap();
+            assert_eq!(answer(&problem), Ok(()), "{text}");
+        }
+    }
 }

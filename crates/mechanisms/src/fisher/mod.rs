@@ -39,9 +39,9 @@ const NOTHING: [f64; 5] = [1e-8, 1e-10, 1e-6, 1e-12, 1e-4];
 /// That none of the thresholds gave a forest whose exact solution is one, in words.
 pub fn lift(constraints: &Constraints<'_>, point: &FairPoint) -> Result<Equilibrium, String> {
     let mut why = String::new();
-    for nothing in NOTHING {
-        match Market::new(constraints, point, nothing).solve().and_then(|found| verified(constraints, found))
-        {
+    for (by_class, nothing) in [false, true].into_iter().flat_map(|by| NOTHING.map(|nothing| (by, nothing))) {
+        let market = Market::new(constraints, point, nothing, by_class);
+        match market.solve().and_then(|found| verified(constraints, found)) {
             Ok(equilibrium) => return Ok(equilibrium),
             Err(reason) => why = reason,
         }
@@ -73,6 +73,9 @@ struct Market<'a> {
     constraints: &'a Constraints<'a>,
     point: &'a FairPoint,
     nothing: f64,
+    /// Whether a purchase that is nothing to its user counts where it is something to the class: next to
+    /// a class of millions of servers nobody misses what it does on a single one, which has to be sold.
+    by_class: bool,
     /// What all users together may spend.
     money: f64,
 }
@@ -91,10 +94,10 @@ enum Buyer {
 }
 
 impl<'a> Market<'a> {
-    fn new(constraints: &'a Constraints<'a>, point: &'a FairPoint, nothing: f64) -> Self {
+    fn new(constraints: &'a Constraints<'a>, point: &'a FairPoint, nothing: f64, by_class: bool) -> Self {
         let users = constraints.problem().users().iter();
         let money = users.map(|user| near(user.weight())).sum();
-        Self { constraints, point, nothing, money }
+        Self { constraints, point, nothing, by_class, money }
     }
 
     fn gamma(&self, n: usize, i: usize) -> Rational {
@@ -162,9 +165,13 @@ impl<'a> Market<'a> {
         let n_users = self.constraints.problem().n_users();
         let places = &self.point.places[n];
         let total: f64 = places.iter().map(|place| place.tasks).sum();
-        let bought = move |place: &&Place| place.tasks > self.nothing * total && !self.is_free(place.server);
+        let time = move |place: &Place| place.tasks / near(&self.gamma(n, place.server));
+        let bought = move |place: &&Place| {
+            let is_some = place.tasks > self.nothing * total || self.by_class && time(place) > self.nothing;
+            is_some && !self.is_free(place.server)
+        };
         places.iter().filter(bought).map(move |place| {
-            let time = place.tasks / near(&self.gamma(n, place.server));
+            let time = time(place);
             Edge { ends: [n, n_users + place.server], flow: time * self.point.row_prices[place.server] }
         })
     }

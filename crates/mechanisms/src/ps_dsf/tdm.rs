@@ -13,7 +13,9 @@ use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, S
 
 use crate::fair_sum;
 use crate::fisher;
-use crate::mechanism::{Findings, Info, Mechanism, MechanismError, Method, OptionName, Options, Outcome};
+use crate::mechanism::{
+    Findings, Info, Mechanism, MechanismError, Method, OptionName, Options, Outcome, Status,
+};
 use crate::{proportional, rounding};
 
 /// PS-DSF on time-shared servers.
@@ -73,6 +75,7 @@ impl Mechanism for PsDsfTdm {
                 let found = fisher::lift(&constraints, &point)
                     .map_err(|why| MechanismError::NotFound { mechanism: INFO.id, why })?;
                 let findings = Findings {
+                    status: Some(Status::Solved),
                     prices: Some(found.prices),
                     gap: Some(Rational::new()),
                     iterations: Some(point.iterations),
