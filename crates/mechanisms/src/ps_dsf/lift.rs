@@ -1,7 +1,8 @@
 //! From a limit in floating point to an exact PS-DSF allocation.
 //!
 //! The regime of the limit is a rational linear system. What it leaves free (the placement of users
-//! that have all their tasks, a continuum of solutions) takes the simplest rational near the limit.
+//! that have all their tasks, a continuum of solutions) takes the simplest rational near the limit; where
+//! that does not fit, a linear programme over the supports decides.
 //! Theorem 1 is decided exactly for every candidate; one that does not pass is not returned.
 
 use evenhand_exact::linear::{Lu, SparseRow};
@@ -9,7 +10,7 @@ use evenhand_problem::Rational;
 
 use super::market::{Market, Point};
 use super::regime::{Reading, Regime, Rows};
-use super::theorem;
+use super::{supports, theorem};
 
 /// What counts as nothing, in the order in which it is tried.
 const NOTHING: [f64; 7] = [1e-8, 1e-10, 1e-7, 1e-6, 1e-12, 1e-5, 1e-4];
@@ -18,6 +19,11 @@ const NEAR: f64 = 1e-9;
 
 /// Most unknowns of a system that has more of them than its rows need.
 const MOST_UNKNOWNS: usize = 300;
+
+/// Regimes for which a linear programme is tried where the equations do not suffice.
+const MOST_PROGRAMMES: usize = 8;
+/// Reasons that are told.
+const MOST_REASONS: usize = 5;
 
 /// An exact PS-DSF allocation.
 #[derive(Debug, Clone)]
@@ -31,17 +37,21 @@ pub struct Lifted {
 /// An exact PS-DSF allocation in the regime of `limit`.
 ///
 /// # Errors
-/// What was tried and why the last try failed, in words.
+/// What was tried and why it failed, in words.
 pub fn lift(market: &Market<f64>, exact: &Market<Rational>, limit: &Point<f64>) -> Result<Lifted, String> {
-    let mut why = String::new();
+    let mut reasons: Vec<String> = Vec::new();
+    let mut note = |reason: String| {
+        if !reasons.contains(&reason) {
+            reasons.push(reason);
+        }
+    };
     let mut tried: Vec<Regime> = Vec::new();
     for nothing in NOTHING {
         for rows in [Rows::Needed, Rows::Full, Rows::Touching] {
             let regime = match Regime::read(market, limit, Reading { nothing, rows }) {
                 Ok(regime) => regime,
                 Err(p) => {
-                    let place = &market.places[p];
-                    why = format!("nothing is full where user {} runs", place.user + 1);
+                    note(format!("nothing is full where user {} runs", market.places[p].user + 1));
                     continue;
                 }
             };
@@ -51,15 +61,25 @@ pub fn lift(market: &Market<f64>, exact: &Market<Rational>, limit: &Point<f64>) 
             for forest in [true, false] {
                 match solve(market, exact, limit, &regime, forest) {
                     Ok(lifted) => return Ok(lifted),
-                    Err(reason) => why = reason,
+                    Err(reason) => note(reason),
                 }
             }
             tried.push(regime);
         }
     }
+    for regime in tried.iter().take(MOST_PROGRAMMES) {
+        let found = supports::solve(market, exact, limit, regime)
+            .and_then(|point| theorem::bottlenecks(exact, &point).map(|bottlenecks| (point, bottlenecks)));
+        match found {
+            Ok((point, bottlenecks)) => return Ok(Lifted { point, bottlenecks }),
+            Err(reason) => note(reason),
+        }
+    }
+    reasons.truncate(MOST_REASONS);
     Err(format!(
-        "none of {} regimes near the limit has an exact solution that satisfies Theorem 1: {why}",
-        tried.len()
+        "none of {} regimes near the limit has an exact solution that satisfies Theorem 1: {}",
+        tried.len(),
+        reasons.join("; ")
     ))
 }
 

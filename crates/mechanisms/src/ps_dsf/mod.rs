@@ -23,6 +23,7 @@ mod settle;
 mod smooth;
 mod solutions;
 mod solver;
+mod supports;
 mod sweep;
 mod tdm;
 mod theorem;
