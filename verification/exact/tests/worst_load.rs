@@ -102,7 +102,7 @@ fn malformed() {
 fn random_instances() {
     let mut rng = Pcg64::seed_from_u64(8);
     let (mut below_one, mut nothing, mut tight) = (0, 0, 0);
-    for case in 0..120 {
+    for case in 0..70 {
         let problem = one_pool(&mut rng);
         let pruned = worst::certificate(&problem, Method::Trees, true);
         let complete = worst::certificate(&problem, Method::Tables, false);
@@ -132,8 +132,8 @@ fn random_instances() {
             tight += usize::from(ratio < 1);
         }
     }
-    println!("{below_one} of 120 below 1, {nothing} without rewards, {tight} loads below 1");
-    assert!(below_one > 20 && nothing > 0 && tight > 30);
+    println!("{below_one} of 70 below 1, {nothing} without rewards, {tight} loads below 1");
+    assert!(below_one > 10 && nothing > 0 && tight > 30);
 }
 
 /// A ratio that is too high cannot be proven: not by its claims, nor by those of a greater one.

@@ -129,15 +129,17 @@ impl Judge<'_, '_> {
                 return Err(format!("the prices of `{}` are less than the ratio of its reward", job.name()));
             }
         }
+        let least = open.iter().map(|&j| &self.alone[j]).min();
+        self.verifier.work.steps(open.len(), 100)?;
         for (l, (best, _)) in steps.iter().enumerate() {
             let mut sum = pi.clone();
+            self.verifier.work.steps(best.configuration.len() + 1, 10)?;
             for (j, k) in best.configuration.iter().filter(|(j, _)| turn[*j] > l) {
                 sum += Rational::from(&load[*j] * *k);
                 self.verifier.work.rationals(1, &sum)?;
             }
-            let least = open.iter().map(|&j| &self.alone[j]).min();
-            let value = match claim.covers {
-                Covers::All if l + 1 == steps.len() => least.unwrap_or(&best.reward),
+            let value = match (claim.covers, least) {
+                (Covers::All, Some(least)) if l + 1 == steps.len() => least,
                 _ => &best.reward,
             };
             if sum > *value {
