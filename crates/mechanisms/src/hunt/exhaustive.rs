@@ -18,8 +18,8 @@ use super::{Found, HuntError, Settings};
 
 /// Matrices of demands, up to the order of the types, that can be enumerated.
 pub const MOST_MATRICES: u64 = 20_000_000;
-/// Vectors of rewards that one batch goes through.
-const BATCH: u64 = 4_096;
+/// Instances, in all orders of their types, that one batch goes through: some seconds at the most.
+const BATCH: usize = 16_384;
 /// Matrices whose configurations are found together.
 const CHUNK: usize = 16_384;
 
@@ -131,7 +131,8 @@ impl Exhaustive {
     /// # Errors
     /// As [`below`].
     pub fn batch(&self, position: u64, bound: &Rational) -> Result<(Vec<Found>, Counts, u64), HuntError> {
-        let end = self.total().min(position.saturating_add(BATCH));
+        let batch = (BATCH / self.orders.len()).max(1) as u64;
+        let end = self.total().min(position.saturating_add(batch));
         let found: Vec<(Option<Found>, Counts)> = (position..end)
             .into_par_iter()
             .map(|code| {
