@@ -50,9 +50,12 @@ fn without_time(mut document: Value) -> Value {
 #[test]
 fn threads_and_interruptions_change_nothing() {
     let folder = Folder::new();
-    for base in [LOCAL.as_slice(), &with(&SMALL, &["--keep", "2"])] {
+    // So large that 4000 steps are no more than a few batches of it.
+    let all = ["hunt", "--types", "3", "--resources", "2", "--exhaustive"];
+    for base in [LOCAL.as_slice(), &all] {
         let whole = with(base, &["--format", "json", "--seed", "3", "--steps", "4000"]);
         let one = folder.run(&with(&whole, &["--threads", "1"])).ends_with(0).json();
+        assert_eq!(one["searched"]["complete"], json!(false));
         let two = folder.run(&with(&whole, &["--threads", "3"])).ends_with(0).json();
         assert_eq!(without_time(one.clone()), without_time(two));
         let name = format!("state-{}.json", base.len());

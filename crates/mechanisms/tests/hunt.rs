@@ -99,7 +99,7 @@ fn the_integers_agree_with_the_rational_method() {
         // Its own ratio discards an instance; anything above does not.
         assert_eq!(below(&instance, Some(&maximal), &exact, &mut counts).unwrap(), None);
         if let Some(ratio) = found {
-            let above = Rational::from(&ratio + Rational::from(1 - &ratio) / 1000u32);
+            let above = &ratio + Rational::from(1 - &ratio) / 1000u32;
             assert_eq!(below(&instance, Some(&maximal), &above, &mut counts).unwrap(), Some(ratio));
         }
     }
@@ -130,7 +130,7 @@ fn the_family_of_appendix_c() {
         let mut power = Rational::from(1);
         (0..n).for_each(|_| power *= Rational::from((n - 1, n)));
         // The family's own loads have this ratio; none are worse.
-        assert_eq!(found, Some(Rational::from(1 - power)), "{n}");
+        assert_eq!(found, Some(1 - power), "{n}");
         assert!(against_limit(found.as_ref().unwrap()).is_gt());
         if n < 3 {
             continue;

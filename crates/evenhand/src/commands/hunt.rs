@@ -40,7 +40,7 @@ pub fn run(call: &Call, common: &Common) -> Result<ExitCode, Failure> {
     let mut hunt = begin(call, settings)?;
     search(&mut hunt, call, common, start)?;
     let best = hunt.best().first();
-    let found = best.map(hunt::certify).transpose().map_err(failure)?;
+    let found = best.map(hunt::certify).transpose().map_err(|error| failure(&error))?;
     let shrunk = best.map(|best| shrunk(best, at_most.as_ref())).transpose()?;
     let mut printed = false;
     if let Some(shrunk) = &shrunk {
@@ -63,7 +63,7 @@ pub fn run(call: &Call, common: &Common) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn failure(error: HuntError) -> Failure {
+fn failure(error: &HuntError) -> Failure {
     if error.is_usage() { Failure::input(error.to_string()) } else { Failure::solver(error.to_string()) }
 }
 
@@ -89,7 +89,7 @@ fn distinct(call: &Call) -> Result<(), Failure> {
 /// From the saved state if there is one.
 fn begin(call: &Call, settings: Settings) -> Result<Hunt, Failure> {
     let saved = call.resume.as_deref().filter(|path| path.exists());
-    let Some(path) = saved else { return Hunt::new(settings).map_err(failure) };
+    let Some(path) = saved else { return Hunt::new(settings).map_err(|error| failure(&error)) };
     let text = read_text(path)?;
     let name = path.display();
     let state: State = serde_json::from_str(&text)
@@ -102,7 +102,7 @@ fn begin(call: &Call, settings: Settings) -> Result<Hunt, Failure> {
     }
     Hunt::resume(state).map_err(|error| match error {
         HuntError::State(_) => Failure::input(format!("{name}: {error}")),
-        error => failure(error),
+        error => failure(&error),
     })
 }
 
@@ -135,7 +135,7 @@ fn search(hunt: &mut Hunt, call: &Call, common: &Common, start: Instant) -> Resu
         let ratio = hunt.best().first().map_or_else(|| "none yet".to_owned(), |best| decimal(&best.ratio));
         let all = all.map_or_else(String::new, |all| format!(" of {all}"));
         bar.set_message(format!("{steps}{all} steps, lowest ratio {ratio}"));
-        hunt.advance().map_err(failure)?;
+        hunt.advance().map_err(|error| failure(&error))?;
         if saved.elapsed() >= BETWEEN_STATES {
             save(hunt, call)?;
             saved = Instant::now();
@@ -156,8 +156,8 @@ fn save(hunt: &Hunt, call: &Call) -> Result<(), Failure> {
 
 fn shrunk(best: &Found, at_most: Option<&Rational>) -> Result<Certified, Failure> {
     let target = at_most.filter(|target| best.ratio <= **target).unwrap_or(&best.ratio);
-    let shrunk = hunt::shrink(best, target).map_err(failure)?;
-    hunt::certify(&shrunk).map_err(failure)
+    let shrunk = hunt::shrink(best, target).map_err(|error| failure(&error))?;
+    hunt::certify(&shrunk).map_err(|error| failure(&error))
 }
 
 fn decimal(value: &Rational) -> String {
@@ -173,7 +173,7 @@ fn document(
     start: Instant,
 ) -> Result<Value, Failure> {
     let list = hunt.best().iter().map(|found| {
-        let problem = found.instance.problem(&[]).map_err(|error| failure(error.into()))?;
+        let problem = found.instance.problem(&[]).map_err(|error| failure(&error.into()))?;
         Ok(json!({
             "ratio": number::format(&found.ratio),
             "decimal": number::to_f64(&found.ratio),

@@ -18,16 +18,19 @@ use super::{Found, HuntError, Settings};
 
 /// Matrices of demands, up to the order of the types, that can be enumerated.
 pub const MOST_MATRICES: u64 = 20_000_000;
-/// Vectors of rewards that one batch goes through.
-const BATCH: u64 = 4_096;
+/// Instances, in all orders of their types, that one batch goes through: some seconds at the most.
+const BATCH: usize = 16_384;
 /// Matrices whose configurations are found together.
 const CHUNK: usize = 16_384;
+
+/// Configurations, or demands by type.
+type Rows = Vec<Vec<u32>>;
 
 /// One set of configurations up to the order of the types.
 #[derive(Debug)]
 struct Class {
-    demands: Vec<Vec<u32>>,
-    maximal: Vec<Vec<u32>>,
+    demands: Rows,
+    maximal: Rows,
     /// Orders of the types that map the set to itself, without the identity.
     symmetries: Vec<Vec<usize>>,
 }
@@ -59,7 +62,7 @@ impl Exhaustive {
             return Err(HuntError::TooLarge { matrices: format!("{matrices}, each with too many rewards") });
         }
         let capacity = vec![settings.capacity; settings.resources];
-        let mut sets: BTreeMap<Vec<Vec<u32>>, Vec<usize>> = BTreeMap::new();
+        let mut sets: BTreeMap<Rows, Vec<usize>> = BTreeMap::new();
         let mut at = Some(vec![0; n_types]);
         while at.is_some() {
             let chunk: Vec<Vec<usize>> = std::iter::from_fn(|| {
@@ -69,7 +72,7 @@ impl Exhaustive {
             })
             .take(CHUNK)
             .collect();
-            let found: Vec<(Vec<Vec<u32>>, Vec<usize>)> = chunk
+            let found: Vec<(Rows, Vec<usize>)> = chunk
                 .into_par_iter()
                 .map(|choice| {
                     let rows: Vec<&[u32]> = choice.iter().map(|&d| demands[d].as_slice()).collect();
@@ -84,7 +87,7 @@ impl Exhaustive {
         }
         let orders = orders(n_types);
         // Of each class the least set of configurations stands for all.
-        let canonical: Vec<(Vec<Vec<u32>>, Vec<Vec<u32>>)> = sets
+        let canonical: Vec<(Rows, Rows)> = sets
             .into_par_iter()
             .map(|(list, choice)| {
                 let least = orders.iter().map(|order| (reordered(&list, order), order)).min();
@@ -92,11 +95,11 @@ impl Exhaustive {
                 (list, order.iter().map(|&j| demands[choice[j]].clone()).collect())
             })
             .collect();
-        let mut unique: BTreeMap<Vec<Vec<u32>>, Vec<Vec<u32>>> = BTreeMap::new();
+        let mut unique: BTreeMap<Rows, Rows> = BTreeMap::new();
         for (list, demands) in canonical {
             unique.entry(list).or_insert(demands);
         }
-        let class = |(maximal, demands): (Vec<Vec<u32>>, _)| {
+        let class = |(maximal, demands): (Rows, _)| {
             let symmetries = orders[1..].iter().filter(|order| reordered(&maximal, order) == maximal);
             Class { demands, symmetries: symmetries.cloned().collect(), maximal }
         };
@@ -128,7 +131,8 @@ impl Exhaustive {
     /// # Errors
     /// As [`below`].
     pub fn batch(&self, position: u64, bound: &Rational) -> Result<(Vec<Found>, Counts, u64), HuntError> {
-        let end = self.total().min(position.saturating_add(BATCH));
+        let batch = (BATCH / self.orders.len()).max(1) as u64;
+        let end = self.total().min(position.saturating_add(batch));
         let found: Vec<(Option<Found>, Counts)> = (position..end)
             .into_par_iter()
             .map(|code| {
@@ -188,7 +192,7 @@ fn gcd(a: u64, b: u64) -> u64 {
 }
 
 /// All demands of one type but none.
-fn demand_vectors(settings: &Settings) -> Result<Vec<Vec<u32>>, HuntError> {
+fn demand_vectors(settings: &Settings) -> Result<Rows, HuntError> {
     let base = u64::from(settings.capacity) + 1;
     let n = base.checked_pow(settings.resources as u32).filter(|n| *n <= MOST_MATRICES);
     let n = n.ok_or_else(|| HuntError::TooLarge { matrices: format!("more than {MOST_MATRICES}") })?;
@@ -236,8 +240,8 @@ fn orders(n: usize) -> Vec<Vec<usize>> {
 }
 
 /// The configurations with type `order[j]` in place `j`, sorted.
-fn reordered(list: &[Vec<u32>], order: &[usize]) -> Vec<Vec<u32>> {
-    let mut list: Vec<Vec<u32>> = list.iter().map(|k| order.iter().map(|&j| k[j]).collect()).collect();
+fn reordered(list: &[Vec<u32>], order: &[usize]) -> Rows {
+    let mut list: Rows = list.iter().map(|k| order.iter().map(|&j| k[j]).collect()).collect();
     list.sort_unstable();
     list
 }

@@ -16,10 +16,12 @@
 //! let settings = Settings { types: 2, resources: 1, capacity: 3, rewards: 2, exhaustive: true, seed: 0, keep: 3 };
 //! let mut hunt = Hunt::new(settings)?;
 //! while hunt.advance()? {}
-//! assert_eq!(hunt.best()[0].ratio.to_string(), "6/7");
+//! assert_eq!(hunt.best()[0].ratio.to_string(), "7/9");
 //! # Ok::<(), evenhand_mechanisms::hunt::HuntError>(())
 //! ```
 
+mod certified;
+mod error;
 mod exhaustive;
 mod limit;
 mod shrink;
@@ -28,13 +30,11 @@ mod types;
 mod walks;
 mod worst;
 
-use evenhand_exact::ratio::Certificate;
-use evenhand_lp::LpError;
-use evenhand_problem::{Integer, ProblemError, Rational, Reservation};
+use evenhand_problem::{Integer, Rational};
 use serde::{Deserialize, Serialize};
-use thiserror::Error;
 
-use crate::ratio::{self, RatioError};
+pub use certified::{Certified, certify};
+pub use error::HuntError;
 pub use exhaustive::{Exhaustive, MOST_MATRICES};
 pub use limit::against_limit;
 pub use shrink::shrink;
@@ -54,59 +54,6 @@ pub const MOST_REWARD: u64 = 1_000_000;
 pub const MOST_KEPT: usize = 100;
 /// The version of [`State`].
 pub const STATE_VERSION: u32 = 1;
-
-/// Why the hunt ends early.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum HuntError {
-    /// A setting is out of range.
-    #[error("{what}: expected a number from {from} to {to}, found {found}")]
-    Setting {
-        /// Which.
-        what: &'static str,
-        /// The least.
-        from: u64,
-        /// The most.
-        to: u64,
-        /// What was stated.
-        found: u64,
-    },
-    /// There are too many instances to try all.
-    #[error(
-        "too large to try everything: {matrices} matrices of demands up to the order of the types, expected \
-         at most {MOST_MATRICES}"
-    )]
-    TooLarge {
-        /// How many.
-        matrices: String,
-    },
-    /// A saved state that no hunt leaves.
-    #[error("the saved state is damaged: {0}")]
-    State(String),
-    /// Two methods disagree, which is a fault of one of them.
-    #[error("two methods disagree: {what}")]
-    Disagree {
-        /// About what.
-        what: &'static str,
-    },
-    /// An instance that is no problem.
-    #[error(transparent)]
-    Problem(#[from] ProblemError),
-    /// The rational method failed.
-    #[error(transparent)]
-    Lp(#[from] LpError),
-    /// There is no certificate.
-    #[error(transparent)]
-    Ratio(#[from] RatioError),
-}
-
-impl HuntError {
-    /// Whether the caller asked for something impossible.
-    #[must_use]
-    pub fn is_usage(&self) -> bool {
-        matches!(self, Self::Setting { .. } | Self::TooLarge { .. } | Self::State(_))
-    }
-}
 
 /// What is searched.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -335,32 +282,4 @@ fn ratio_of(instance: &Instance) -> Result<Rational, HuntError> {
     let one = Rational::from(1);
     let maximal = instance.maximal();
     Ok(below(instance, maximal.as_deref(), &one, &mut Counts::default())?.unwrap_or(one))
-}
-
-/// A find with its worst loads and the certificate of the ratio there.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Certified {
-    /// The problem, with the worst loads.
-    pub problem: Reservation,
-    /// Greedy and optimum at these loads, proven.
-    pub certificate: Certificate,
-    /// Their quotient, which no loads of these types go below: the rational method says so too.
-    pub ratio: Rational,
-}
-
-/// Computes a find again by the rational method, and certifies the ratio at its worst loads.
-///
-/// # Errors
-/// [`HuntError::Disagree`] where the ratio comes out differently; [`HuntError`] where a solver fails.
-pub fn certify(found: &Found) -> Result<Certified, HuntError> {
-    let worst = exactly(&found.instance)?;
-    if worst.ratio_upper != found.ratio {
-        return Err(HuntError::Disagree { what: "the least ratio of an instance" });
-    }
-    let problem = found.instance.problem(&worst.loads)?;
-    let certificate = ratio::certificate(&problem)?;
-    if certificate.ratio.as_ref() != Some(&found.ratio) {
-        return Err(HuntError::Disagree { what: "the ratio at the worst loads" });
-    }
-    Ok(Certified { problem, certificate, ratio: found.ratio.clone() })
 }

@@ -43,7 +43,7 @@ pub fn shrink(found: &Found, target: &Rational) -> Result<Found, HuntError> {
 /// The least ratio if it is at most `target`.
 fn at_most(instance: &Instance, target: &Rational) -> Result<Option<Rational>, HuntError> {
     // Slightly above the target, so that the target itself is found.
-    let above = Rational::from(target + Rational::from((1, 1u64 << 20)));
+    let above = target + Rational::from((1, 1u64 << 20));
     let maximal = instance.maximal();
     let ratio = below(instance, maximal.as_deref(), &above, &mut Counts::default())?;
     Ok(ratio.filter(|ratio| ratio <= target))

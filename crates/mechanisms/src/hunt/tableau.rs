@@ -28,6 +28,9 @@ pub enum Goal {
     Minimise,
 }
 
+/// A variable: its entries by row, what it adds to `R` and what to `G`.
+pub type Column = (Vec<(usize, i64)>, i64, i64);
+
 /// The condensed tableau: rows `A`, then `R`, then `G`; the last column is the right-hand side.
 pub struct Tableau {
     rows: usize,
@@ -39,8 +42,8 @@ pub struct Tableau {
 }
 
 impl Tableau {
-    /// All slacks basic: `columns` of the entries of the rows, what it adds to `R` and what to `G`.
-    pub fn new(rows: usize, right: &[i64], columns: &[(Vec<(usize, i64)>, i64, i64)]) -> Option<Self> {
+    /// All slacks basic.
+    pub fn new(rows: usize, right: &[i64], columns: &[Column]) -> Option<Self> {
         let width = columns.len() + 1;
         let mut entries = vec![0; (rows + 2) * width];
         for (c, (column, reward, greedy)) in columns.iter().enumerate() {

@@ -1,0 +1,36 @@
+//! What is found, computed again and certified.
+
+use evenhand_exact::ratio::Certificate;
+use evenhand_problem::{Rational, Reservation};
+
+use super::worst::exactly;
+use super::{Found, HuntError};
+use crate::ratio;
+
+/// A find with its worst loads and the certificate of the ratio there.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Certified {
+    /// The problem, with the worst loads.
+    pub problem: Reservation,
+    /// Greedy and optimum at these loads, proven.
+    pub certificate: Certificate,
+    /// Their quotient, which no loads of these types go below: the rational method says so too.
+    pub ratio: Rational,
+}
+
+/// Computes a find again by the rational method, and certifies the ratio at its worst loads.
+///
+/// # Errors
+/// [`HuntError::Disagree`] where the ratio comes out differently; [`HuntError`] where a solver fails.
+pub fn certify(found: &Found) -> Result<Certified, HuntError> {
+    let worst = exactly(&found.instance)?;
+    if worst.ratio_upper != found.ratio {
+        return Err(HuntError::Disagree { what: "the least ratio of an instance" });
+    }
+    let problem = found.instance.problem(&worst.loads)?;
+    let certificate = ratio::certificate(&problem)?;
+    if certificate.ratio.as_ref() != Some(&found.ratio) {
+        return Err(HuntError::Disagree { what: "the ratio at the worst loads" });
+    }
+    Ok(Certified { problem, certificate, ratio: found.ratio.clone() })
+}

@@ -1,0 +1,61 @@
+//! Why the hunt ends early.
+
+use evenhand_lp::LpError;
+use evenhand_problem::ProblemError;
+use thiserror::Error;
+
+use super::MOST_MATRICES;
+use crate::ratio::RatioError;
+
+/// Why the hunt ends early.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum HuntError {
+    /// A setting is out of range.
+    #[error("{what}: expected a number from {from} to {to}, found {found}")]
+    Setting {
+        /// Which.
+        what: &'static str,
+        /// The least.
+        from: u64,
+        /// The most.
+        to: u64,
+        /// What was stated.
+        found: u64,
+    },
+    /// There are too many instances to try all.
+    #[error(
+        "too large to try everything: {matrices} matrices of demands up to the order of the types, expected \
+         at most {MOST_MATRICES}"
+    )]
+    TooLarge {
+        /// How many.
+        matrices: String,
+    },
+    /// A saved state that no hunt leaves.
+    #[error("the saved state is damaged: {0}")]
+    State(String),
+    /// Two methods disagree, which is a fault of one of them.
+    #[error("two methods disagree: {what}")]
+    Disagree {
+        /// About what.
+        what: &'static str,
+    },
+    /// An instance that is no problem.
+    #[error(transparent)]
+    Problem(#[from] ProblemError),
+    /// The rational method failed.
+    #[error(transparent)]
+    Lp(#[from] LpError),
+    /// There is no certificate.
+    #[error(transparent)]
+    Ratio(#[from] RatioError),
+}
+
+impl HuntError {
+    /// Whether the caller asked for something impossible.
+    #[must_use]
+    pub fn is_usage(&self) -> bool {
+        matches!(self, Self::Setting { .. } | Self::TooLarge { .. } | Self::State(_))
+    }
+}
