@@ -24,7 +24,7 @@ fn types(n_types: usize) -> Vec<Type> {
         let mut demand = vec![Rational::new(); n_types];
         demand[j] = part.clone();
         demand[n] = part.clone();
-        let reward = Rational::from(&part * power(&rest, j));
+        let reward = &part * power(&rest, j);
         Type { name: format!("type {}", j + 1), demand, reward, load: one.clone() }
     });
     let mut demand = vec![rest.clone(); n];
