@@ -16,14 +16,15 @@ pub mod float;
 mod jump;
 mod lift;
 mod market;
+mod pivot;
 mod regime;
 mod residual;
 mod scalar;
 mod settle;
-mod smooth;
 mod solutions;
-mod solver;
+mod sparse;
 mod sweep;
+mod system;
 mod tdm;
 mod theorem;
 
