@@ -27,6 +27,7 @@ mod sweep;
 mod system;
 mod tdm;
 mod theorem;
+mod violations;
 
 use evenhand_exact::{Axiom, Parameters};
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Sharing};

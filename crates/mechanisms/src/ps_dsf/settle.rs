@@ -6,16 +6,16 @@ use super::regime::{Reading, Regime, Rows};
 use super::residual::residual;
 use super::sweep::sweep;
 
-/// How a regime is read.
-const READING: Reading = Reading { nothing: 1e-4, rows: Rows::Needed };
+/// What counts as nothing when a regime is read, in turns.
+const NOTHING: [f64; 3] = [1e-4, 1e-7, 1e-2];
 /// Most exchanges in one go.
 const EXCHANGES: usize = 40;
 /// Part of the residual that exchanges must leave at most.
-const WORTH: f64 = 0.5;
+const WORTH: f64 = 0.01;
 /// Sweeps after exchanges; after such that were worth nothing they become more.
 const SWEEPS: usize = 2;
 /// Most sweeps between exchanges.
-const MOST_SWEEPS: usize = 200;
+const MOST_SWEEPS: usize = 20;
 
 /// What was found.
 #[derive(Debug, Clone)]
@@ -41,9 +41,11 @@ pub fn settle(
 ) -> Settled {
     let mut now = Settled { residual: residual(market, &point), point, sweeps: 0, solves: 0 };
     let mut patience = SWEEPS;
+    let mut vain = 0;
     while now.residual > tolerance && now.sweeps < most {
         let mut better = None;
-        if let Ok(regime) = Regime::read(market, &now.point, READING) {
+        let reading = Reading { nothing: NOTHING[vain % NOTHING.len()], rows: Rows::Needed };
+        if let Ok(regime) = Regime::read(market, &now.point, reading) {
             let from = (&now.point, now.residual);
             better = exchange(market, from, regime, (tolerance, EXCHANGES), &mut now.solves);
         }
@@ -59,7 +61,8 @@ pub fn settle(
             (0..patience).for_each(|_| sweep(market, order, &mut now.point));
             now.sweeps += patience;
             now.residual = residual(market, &now.point);
-            patience = (patience * 3 / 2).min(MOST_SWEEPS);
+            vain += 1;
+            patience = (patience + SWEEPS).min(MOST_SWEEPS);
         }
     }
     now
