@@ -79,6 +79,15 @@ enum Command {
         /// Instances of each size.
         #[arg(long, default_value_t = 5)]
         seeds: u64,
+        /// Seed of the first one.
+        #[arg(long, default_value_t = 100)]
+        first: u64,
+        /// Random classes instead of the openb ones.
+        #[arg(long)]
+        random: bool,
+        /// The same, and users with unlimited tasks.
+        #[arg(long)]
+        unlimited: bool,
         /// Most plain sweeps; 0 leaves them out.
         #[arg(long, default_value_t = 20_000)]
         plain: usize,
@@ -276,9 +285,11 @@ fn run(command: Command) -> Result<(), String> {
             say(&filling::best_fit_of_a_trace(&only)?)?;
             say(&filling::against_the_scan(&only)?)
         }
-        Command::PsDsf { users, seeds, plain, exact, data } => {
+        Command::PsDsf { users, seeds, first, random, unlimited, plain, exact, data } => {
             say(&heading())?;
-            say(&ps_dsf::run(&ps_dsf::Settings { data, users, seeds, plain, exact })?)
+            let finite = random.then_some(Tasks::Finite);
+            let random = if unlimited { Some(Tasks::Unlimited) } else { finite };
+            say(&ps_dsf::run(&ps_dsf::Settings { data, users, seeds, first, random, plain, exact })?)
         }
         Command::Pool { program, file, answer, repetitions, seconds, tolerance, c_max } => {
             let line = Once { program, file, answer, repetitions, seconds, tolerance, c_max }.run()?;

@@ -2,7 +2,7 @@
 //! the time-shared form as a Fisher market.
 //!
 //! Clusters are the node shapes of the openb trace (27 classes) where the data is there, random
-//! classes elsewhere. Users are pods of the trace drawn at random, their requests varied.
+//! classes elsewhere. Times of the float solvers are CPU times. Users are pods of the trace drawn at random, their requests varied.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -12,6 +12,7 @@ use evenhand_problem::import::{Input, openb};
 use evenhand_problem::{Arithmetic, Problem, ProblemSpec, Rational, ServerSpec, UserSpec};
 
 use crate::instances::{Random, Tasks, general};
+use crate::machine::Clock;
 use crate::table::{markdown, median, seconds};
 
 /// What is measured.
@@ -23,6 +24,10 @@ pub struct Settings {
     pub users: Vec<usize>,
     /// Instances of each size.
     pub seeds: u64,
+    /// Seed of the first one.
+    pub first: u64,
+    /// Random classes also where the openb data is.
+    pub random: Option<Tasks>,
     /// Most plain sweeps.
     pub plain: usize,
     /// Whether to look for exact answers too.
@@ -66,10 +71,11 @@ pub fn openb_users(folder: &Path, n_users: usize, seed: u64) -> Result<Problem, 
 }
 
 fn instance(settings: &Settings, n_users: usize, seed: u64) -> Result<Problem, String> {
-    if settings.data.is_dir() {
+    if settings.data.is_dir() && settings.random.is_none() {
         openb_users(&settings.data, n_users, seed)
     } else {
-        general(27, 3, n_users, seed, Tasks::Finite).map_err(|error| error.to_string())
+        let tasks = settings.random.unwrap_or(Tasks::Finite);
+        general(27, 3, n_users, seed, tasks).map_err(|error| error.to_string())
     }
 }
 
@@ -95,14 +101,15 @@ pub fn run(settings: &Settings) -> Result<String, String> {
         let (mut plain_times, mut fast_times, mut exact_times) = (Vec::new(), Vec::new(), Vec::new());
         let (mut sweeps, mut ratios, mut identified, mut ways) = (Vec::new(), Vec::new(), 0, Vec::new());
         let (mut plain_worst, mut fast_worst, mut classes) = (0.0_f64, 0.0_f64, 0);
-        for seed in 1..=settings.seeds {
+        for seed in settings.first..settings.first + settings.seeds {
             let problem = instance(settings, n_users, seed)?;
             classes = problem.n_servers();
             let constraints = float::constraints(&problem);
             let timed = |how: &float::Settings| {
-                let start = Instant::now();
+                let start = Clock::now();
                 let solution = float::solve(&constraints, how);
-                (start.elapsed().as_secs_f64(), solution)
+                let (wall, cpu) = start.elapsed();
+                (cpu.unwrap_or(wall), solution)
             };
             let tolerance = 1e-10;
             let (fast, solution) = timed(&float::Settings { tolerance, ..float::Settings::default() });
@@ -135,15 +142,22 @@ pub fn run(settings: &Settings) -> Result<String, String> {
             }
         }
         let time = |times: &[f64]| median(times).map_or_else(String::new, seconds);
+        let with_worst = |times: &[f64]| {
+            let worst = times.iter().copied().fold(0.0, f64::max);
+            format!("{}, at most {}", time(times), seconds(worst))
+        };
         rows.push(vec![
             format!("{n_users} x {classes}"),
             sweeps.join(", "),
-            time(&plain_times),
+            with_worst(&plain_times),
             format!("{plain_worst:.0e}"),
-            time(&fast_times),
+            with_worst(&fast_times),
             format!("{fast_worst:.0e}"),
             ways.join(", "),
-            median(&ratios).map_or_else(String::new, |ratio| format!("{ratio:.0}")),
+            median(&ratios).map_or_else(String::new, |ratio| {
+                let least = ratios.iter().copied().fold(f64::INFINITY, f64::min);
+                format!("{ratio:.1}, least {least:.1}")
+            }),
             time(&exact_times),
             format!("{identified} of {}", settings.seeds),
         ]);

@@ -251,3 +251,23 @@ fn a_cycle_of_the_sweep() {
     assert!(found.status == Status::Solved && found.way != float::Way::Sweeps);
     exact(&problem).expect("an exact answer all the same");
 }
+
+/// Larger ones are solved by exchanges, and Theorem 1 holds to the tolerance all the same.
+#[test]
+fn exchanges_solve_larger_problems() {
+    let (mut exchanged, mut solved) = (0, 0);
+    for seed in 0..20 {
+        let shape = Shape { users: 200, classes: 20, zero: 0.0, largest: 1000, ..SMALL };
+        let problem = problem(spec(&mut Pcg64Mcg::seed_from_u64(seed), shape));
+        let constraints = float::constraints(&problem);
+        let settings = float::Settings { tolerance: 1e-10, ..float::Settings::default() };
+        let found = float::solve(&constraints, &settings);
+        let residual = float::residual(&constraints, &found.tasks);
+        assert!((residual - found.residual).abs() <= 1e-12, "seed {seed}: {residual} {}", found.residual);
+        assert_eq!(found.status == Status::Solved, residual <= 1e-10, "seed {seed}");
+        solved += usize::from(found.status == Status::Solved);
+        exchanged += usize::from(found.way == float::Way::Exchanges);
+    }
+    eprintln!("{exchanged} of 20 by exchanges, {solved} solved");
+    assert!(exchanged >= 3 && solved == 20, "{exchanged} {solved}");
+}

@@ -1,5 +1,6 @@
-//! Where everybody has all its tasks and some resources are full to the last bit, most placements are
-//! free and few of them fit: the exact answer has to be found among them.
+//! Exact answers where they are hard to read off. Where everybody has all its tasks and some resources
+//! are full to the last bit, most placements are free and few of them fit; where classes differ by many
+//! orders of magnitude, what is nothing to a user is all of a class.
 #![allow(missing_docs)]
 
 use std::path::Path;
@@ -68,6 +69,44 @@ fn clusters_that_hold_just_what_is_asked_for() {
     let mut random = Pcg64Mcg::seed_from_u64(4);
     for k in 0..150 {
         is_exact(&filled(&mut random), &format!("problem {k}"));
+    }
+}
+
+/// Classes of one server beside classes of a thousand million, and machines as different.
+fn wide(random: &mut Pcg64Mcg) -> Problem {
+    let resources: Vec<String> = (0..random.random_range(1..=3)).map(|r| format!("r{r}")).collect();
+    let n_classes = random.random_range(2..=4);
+    let servers = (0..n_classes).map(|i| ServerSpec {
+        name: format!("s{i}"),
+        count: Some(Rational::from(10_u64.pow(random.random_range(0..=9)))),
+        capacity: resources
+            .iter()
+            .map(|name| {
+                let size = 10_u64.pow(random.random_range(0..=4));
+                (name.clone(), Rational::from(random.random_range(1..=9) * size))
+            })
+            .collect(),
+    });
+    let servers = servers.collect();
+    let users = (0..random.random_range(1..=4)).map(|n| UserSpec {
+        name: format!("u{n}"),
+        weight: Some(Rational::from(random.random_range(1..=3))),
+        demand: resources
+            .iter()
+            .map(|name| (name.clone(), Rational::from(random.random_range(1..=9))))
+            .collect(),
+        ..UserSpec::default()
+    });
+    let users = users.collect();
+    Problem::new(ProblemSpec { resources, servers, users, ..ProblemSpec::default() })
+        .expect("a valid problem")
+}
+
+#[test]
+fn classes_of_very_different_size() {
+    let mut random = Pcg64Mcg::seed_from_u64(9);
+    for k in 0..300 {
+        is_exact(&wide(&mut random), &format!("problem {k}"));
     }
 }
 

@@ -5,7 +5,6 @@ use evenhand_problem::{Constraints, Sharing};
 
 use super::market::{Market, Point};
 use super::settle::settle;
-use super::smooth;
 use super::sweep::{End, Sweeps, sweeps};
 use crate::mechanism::Status;
 
@@ -33,8 +32,8 @@ impl Default for Settings {
 pub enum Way {
     /// It is the limit of the sweeps from the empty cluster.
     Sweeps,
-    /// On the smooth path: some solution.
-    Path,
+    /// By exchanges from the regime of a sweep, which leads to some solution.
+    Exchanges,
     /// By sweeps from elsewhere, or damped ones: some solution.
     OtherSweeps,
 }
@@ -52,14 +51,17 @@ pub struct Solution {
     pub way: Way,
     /// Sweeps over all classes.
     pub sweeps: usize,
-    /// Newton steps.
+    /// Regimes that were solved in between.
     pub steps: usize,
 }
 
-/// Places that may be filled before the sweeps are left for the smooth path.
+/// Problems with at most so many places get as many sweeps from the empty cluster as they need, within
+/// reason: the limit of the sweeps is what is promised for them.
+const SMALL: usize = 1000;
+/// Places that may be filled in those sweeps.
 const WORK: usize = 400_000;
-/// Fewest sweeps before.
-const FEWEST: usize = 30;
+/// Sweeps from the empty cluster of larger ones.
+const FEWEST: usize = 10;
 
 /// A PS-DSF point of `constraints` in floating point.
 #[must_use]
@@ -94,7 +96,8 @@ pub(super) fn find(market: &Market<f64>, settings: &Settings) -> (Point<f64>, So
     let budget = if settings.plain {
         settings.sweeps
     } else {
-        (WORK / market.places.len().max(1)).max(FEWEST).min(settings.sweeps)
+        let places = market.places.len().max(1);
+        if places <= SMALL { (WORK / places).min(settings.sweeps) } else { FEWEST.min(settings.sweeps) }
     };
     let first = sweeps(market, &order, market.nothing(), &Sweeps { most: budget, ..how });
     let mut solution = Solution {
@@ -123,25 +126,14 @@ pub(super) fn find(market: &Market<f64>, settings: &Settings) -> (Point<f64>, So
             solution.status = Status::Solved;
         }
     };
-    let settled = settle(market, &order, first_point, settings.tolerance, 20);
+    let most = settings.sweeps.saturating_sub(solution.sweeps) / 2;
+    let settled = settle(market, &order, first_point, settings.tolerance, most);
     solution.sweeps += settled.sweeps;
-    solution.steps = settled.jumps;
-    improve(settled.point, settled.residual, Way::OtherSweeps, &mut solution);
-    if solution.status == Status::Limit
-        && let Some(landing) = smooth::follow(market, settings.tolerance)
-    {
-        solution.steps += landing.steps;
-        improve(landing.point.clone(), landing.residual, Way::Path, &mut solution);
-        if solution.status == Status::Limit {
-            let most = (settings.sweeps - solution.sweeps) / 2;
-            let next = sweeps(market, &order, landing.point, &Sweeps { most, ..how });
-            solution.sweeps += next.sweeps;
-            improve(next.point, next.residual, Way::OtherSweeps, &mut solution);
-        }
-    }
+    solution.steps = settled.solves;
+    improve(settled.point, settled.residual, Way::Exchanges, &mut solution);
     for part in [0.5, 0.2] {
         if solution.status == Status::Limit {
-            let most = (settings.sweeps - solution.sweeps) / 2;
+            let most = settings.sweeps.saturating_sub(solution.sweeps) / 2;
             let next = sweeps(market, &order, market.nothing(), &Sweeps { most, part, ..how });
             solution.sweeps += next.sweeps;
             improve(next.point, next.residual, Way::OtherSweeps, &mut solution);

@@ -1,11 +1,10 @@
 //! From a point to the solution of its regime, in floating point.
 
 use super::market::{Market, Point};
-use super::regime::{Reading, Regime, Unknown};
-use super::solver::Dense;
+use super::regime::{Reading, Regime};
+use super::sparse;
+use super::system::Unknown;
 
-/// Relative size of a pivot that counts as none.
-const NO_PIVOT: f64 = 1e-11;
 /// Relative size of negative tasks that are rounding.
 const ROUNDING: f64 = 1e-11;
 /// More unknowns cost too much.
@@ -66,81 +65,12 @@ pub fn solve_signed(
         .collect();
     let mut rows = Vec::with_capacity(system.rows.len());
     for (entries, rhs) in &system.rows {
-        let mut row = vec![0.0; n + 1];
-        row[n] = *rhs;
-        for (k, value) in entries {
-            row[n] -= value * values[kept[*k]];
-            row[*k] = value * unit[*k];
-        }
-        let size = row[..n].iter().fold(0.0_f64, |size, v| size.max(v.abs()));
-        if size > 0.0 {
-            row.iter_mut().for_each(|value| *value /= size);
-            rows.push(row);
-        }
+        let known: f64 = entries.iter().map(|(k, value)| value * values[kept[*k]]).sum();
+        rows.push((entries.iter().map(|(k, value)| (*k, value * unit[*k])).collect(), rhs - known));
     }
-    let change = match square(&rows, n) {
-        Some(change) => change,
-        None => least_pivots(rows, n, forest)?,
-    };
+    let change = sparse::solve(rows, n, forest)?;
     for ((k, change), unit) in kept.iter().zip(&change).zip(&unit) {
         values[*k] += change * unit;
     }
     Some(regime.point(market, &unknowns, &values)).filter(|p| p.tasks.iter().all(|x| x.is_finite()))
-}
-
-/// The only solution of as many equations as unknowns.
-fn square(rows: &[Vec<f64>], n: usize) -> Option<Vec<f64>> {
-    if rows.len() != n {
-        return None;
-    }
-    let mut matrix = Dense::zero(n);
-    for (k, row) in rows.iter().enumerate() {
-        row[..n].iter().enumerate().filter(|(_, v)| **v != 0.0).for_each(|(j, v)| matrix.add(k, j, *v));
-    }
-    matrix.solve(rows.iter().map(|row| row[n]).collect())
-}
-
-/// A solution of the equations (right-hand sides last) by elimination with complete pivoting; what
-/// they leave free is 0, if that is allowed. `None` when they contradict each other.
-fn least_pivots(mut rows: Vec<Vec<f64>>, n: usize, free: bool) -> Option<Vec<f64>> {
-    let mut columns: Vec<usize> = (0..n).collect();
-    let mut rank = 0;
-    while rank < rows.len().min(n) {
-        let mut best = (0.0_f64, rank, rank);
-        for (k, row) in rows.iter().enumerate().skip(rank) {
-            for (j, column) in columns.iter().enumerate().skip(rank) {
-                if row[*column].abs() > best.0 {
-                    best = (row[*column].abs(), k, j);
-                }
-            }
-        }
-        if best.0 < NO_PIVOT {
-            break;
-        }
-        rows.swap(rank, best.1);
-        columns.swap(rank, best.2);
-        let (done, rest) = rows.split_at_mut(rank + 1);
-        let pivot_row = &done[rank];
-        let pivot_column = columns[rank];
-        for row in rest {
-            let factor = row[pivot_column] / pivot_row[pivot_column];
-            if factor != 0.0 {
-                row.iter_mut().zip(pivot_row).for_each(|(value, pivot)| *value -= factor * pivot);
-                row[pivot_column] = 0.0;
-            }
-        }
-        rank += 1;
-    }
-    if rank < n && !free {
-        return None;
-    }
-    if rows[rank..].iter().any(|row| row[n].abs() > 1e-9) {
-        return None;
-    }
-    let mut x = vec![0.0; n];
-    for k in (0..rank).rev() {
-        let known: f64 = columns[k + 1..rank].iter().map(|column| rows[k][*column] * x[*column]).sum();
-        x[columns[k]] = (rows[k][n] - known) / rows[k][columns[k]];
-    }
-    Some(x)
 }

@@ -46,9 +46,11 @@ pub fn lift(market: &Market<f64>, exact: &Market<Rational>, limit: &Point<f64>) 
         }
     };
     let mut tried: Vec<Regime> = Vec::new();
-    for nothing in NOTHING {
+    for (small_classes, nothing) in
+        [false, true].into_iter().flat_map(|s| NOTHING.map(|nothing| (s, nothing)))
+    {
         for rows in [Rows::Needed, Rows::Full, Rows::Touching] {
-            let regime = match Regime::read(market, limit, Reading { nothing, rows }) {
+            let regime = match Regime::read(market, limit, Reading { nothing, rows, small_classes }) {
                 Ok(regime) => regime,
                 Err(p) => {
                     note(format!("nothing is full where user {} runs", market.places[p].user + 1));

@@ -1,22 +1,21 @@
-//! From a point of the sweeps to a solution nearby: jumps to the solution of its regime, corrected,
-//! and sweeps in turns.
+//! From a point of the sweeps to a solution nearby: exchanges from its regime, and sweeps in turns.
 
-use super::jump::{clamped, solve_signed};
 use super::market::{Market, Point};
+use super::pivot::exchange;
 use super::regime::{Reading, Regime, Rows};
 use super::residual::residual;
 use super::sweep::sweep;
 
-/// What counts as nothing when a regime is read, in the order of trial.
-const NOTHING: [f64; 3] = [1e-2, 1e-4, 1e-7];
-/// Corrections of a regime whose solution has negative tasks.
-const CORRECTIONS: usize = 30;
-/// Relative size of negative tasks that are rounding.
-const ROUNDING: f64 = 1e-11;
-/// Part of the residual that a jump must leave at most.
-const WORTH: f64 = 0.3;
-/// Sweeps after a jump.
+/// What counts as nothing when a regime is read, in turns.
+const NOTHING: [f64; 3] = [1e-4, 1e-7, 1e-2];
+/// Most exchanges in one go.
+const EXCHANGES: usize = 40;
+/// Part of the residual that exchanges must leave at most.
+const WORTH: f64 = 0.01;
+/// Sweeps after exchanges; after such that were worth nothing they become more.
 const SWEEPS: usize = 2;
+/// Most sweeps between exchanges.
+const MOST_SWEEPS: usize = 20;
 
 /// What was found.
 #[derive(Debug, Clone)]
@@ -27,90 +26,45 @@ pub struct Settled {
     pub residual: f64,
     /// Sweeps.
     pub sweeps: usize,
-    /// Jumps.
-    pub jumps: usize,
+    /// Regimes that were solved.
+    pub solves: usize,
 }
 
-/// Jumps and sweeps from `point` until the residual is within `tolerance`, at most `rounds` times.
+/// Exchanges and sweeps from `point` until the residual is within `tolerance`, with at most about
+/// `most` sweeps.
 pub fn settle(
     market: &Market<f64>,
     order: &[usize],
     point: Point<f64>,
     tolerance: f64,
-    rounds: usize,
+    most: usize,
 ) -> Settled {
-    let mut now = Settled { residual: residual(market, &point), point, sweeps: 0, jumps: 0 };
+    let mut now = Settled { residual: residual(market, &point), point, sweeps: 0, solves: 0 };
     let mut patience = SWEEPS;
-    for _ in 0..rounds {
-        let mut best: Option<(f64, Point<f64>)> = None;
-        for nothing in NOTHING {
-            let Ok(regime) = Regime::read(market, &now.point, Reading { nothing, rows: Rows::Needed }) else {
-                continue;
-            };
-            let Some(landed) = corrected(market, &now.point, regime, &mut now.jumps) else { continue };
-            let mut landed = clamped(market, landed);
-            let mut reached = residual(market, &landed);
-            if reached > tolerance {
-                (0..SWEEPS).for_each(|_| sweep(market, order, &mut landed));
-                now.sweeps += SWEEPS;
-                reached = residual(market, &landed);
-            }
-            if best.as_ref().is_none_or(|(least, _)| reached < *least) {
-                best = Some((reached, landed));
-            }
-            if reached <= tolerance {
-                break;
-            }
+    let mut vain = 0;
+    while now.residual > tolerance && now.sweeps < most {
+        let mut better = None;
+        let reading =
+            Reading { nothing: NOTHING[vain % NOTHING.len()], rows: Rows::Needed, small_classes: false };
+        if let Ok(regime) = Regime::read(market, &now.point, reading) {
+            let from = (&now.point, now.residual);
+            better = exchange(market, from, regime, (tolerance, EXCHANGES), &mut now.solves);
         }
-        match best {
-            Some((reached, landed)) if reached < WORTH * now.residual => {
-                (now.point, now.residual) = (landed, reached);
-                patience = SWEEPS;
-            }
-            _ => {
-                (0..patience).for_each(|_| sweep(market, order, &mut now.point));
-                now.sweeps += patience;
-                now.residual = residual(market, &now.point);
-                patience = (patience * 2).min(32);
-            }
+        if let Some(reached) = better.as_mut().filter(|reached| reached.residual > tolerance) {
+            (0..SWEEPS).for_each(|_| sweep(market, order, &mut reached.point));
+            now.sweeps += SWEEPS;
+            reached.residual = residual(market, &reached.point);
         }
-        if now.residual <= tolerance {
-            break;
+        if let Some(reached) = better.filter(|reached| reached.residual <= WORTH * now.residual) {
+            (now.point, now.residual) = (reached.point, reached.residual);
+            patience = SWEEPS;
+        } else {
+            (0..patience).for_each(|_| sweep(market, order, &mut now.point));
+            now.sweeps += patience;
+            now.residual = residual(market, &now.point);
+            vain += 1;
+            patience = (patience + SWEEPS).min(MOST_SWEEPS);
         }
     }
     now
-}
-
-/// The solution of the regime, without the places at which it has negative tasks.
-fn corrected(
-    market: &Market<f64>,
-    point: &Point<f64>,
-    mut regime: Regime,
-    jumps: &mut usize,
-) -> Option<Point<f64>> {
-    let mut last = None;
-    for _ in 0..CORRECTIONS {
-        *jumps += 1;
-        let Some(landed) = solve_signed(market, point, &regime, true) else { break };
-        let mut removed = false;
-        for (user, places) in regime.support.iter_mut().enumerate() {
-            if regime.satisfied[user] || places.len() < 2 {
-                continue;
-            }
-            let scale = point.totals[user];
-            let is_negative = |p: &usize| landed.tasks[*p] < -ROUNDING * scale;
-            if !places.iter().any(is_negative) {
-                continue;
-            }
-            let worst = places.iter().copied().min_by(|a, b| landed.tasks[*a].total_cmp(&landed.tasks[*b]));
-            places.retain(|p| Some(*p) != worst);
-            worst.into_iter().for_each(|p| regime.bottleneck[p] = None);
-            removed = true;
-        }
-        last = Some(landed);
-        if !removed {
-            break;
-        }
-    }
-    last
 }

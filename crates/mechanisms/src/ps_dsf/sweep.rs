@@ -53,7 +53,7 @@ pub fn sweep<T: Scalar>(market: &Market<T>, order: &[usize], point: &mut Point<T
 }
 
 /// What counts as nothing when a regime is compared with the one before.
-const READING: Reading = Reading { nothing: 1e-7, rows: Rows::Needed };
+const READING: Reading = Reading { nothing: 1e-7, rows: Rows::Needed, small_classes: false };
 /// Sweeps through which a regime must stay what it is.
 const SETTLED: usize = 6;
 /// Change of a number of tasks, relative to the user's total, that is rounding.
