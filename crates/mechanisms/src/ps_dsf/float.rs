@@ -62,6 +62,8 @@ const SMALL: usize = 1000;
 const WORK: usize = 400_000;
 /// Sweeps from the empty cluster of larger ones.
 const FEWEST: usize = 10;
+/// Sweeps after which exchanges must be worth more to be accepted, and start again.
+const BOLD: usize = 60;
 
 /// A PS-DSF point of `constraints` in floating point.
 #[must_use]
@@ -126,11 +128,15 @@ pub(super) fn find(market: &Market<f64>, settings: &Settings) -> (Point<f64>, So
             solution.status = Status::Solved;
         }
     };
-    let most = settings.sweeps.saturating_sub(solution.sweeps) / 2;
-    let settled = settle(market, &order, first_point, settings.tolerance, most);
-    solution.sweeps += settled.sweeps;
-    solution.steps = settled.solves;
-    improve(settled.point, settled.residual, Way::Exchanges, &mut solution);
+    for (worth, most) in [(0.5, BOLD), (0.01, settings.sweeps)] {
+        if solution.status == Status::Limit {
+            let most = most.min(settings.sweeps.saturating_sub(solution.sweeps) / 2);
+            let settled = settle(market, &order, first_point.clone(), (settings.tolerance, worth), most);
+            solution.sweeps += settled.sweeps;
+            solution.steps += settled.solves;
+            improve(settled.point, settled.residual, Way::Exchanges, &mut solution);
+        }
+    }
     for part in [0.5, 0.2] {
         if solution.status == Status::Limit {
             let most = settings.sweeps.saturating_sub(solution.sweeps) / 2;

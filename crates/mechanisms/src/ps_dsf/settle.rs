@@ -10,8 +10,6 @@ use super::sweep::sweep;
 const NOTHING: [f64; 3] = [1e-4, 1e-7, 1e-2];
 /// Most exchanges in one go.
 const EXCHANGES: usize = 40;
-/// Part of the residual that exchanges must leave at most.
-const WORTH: f64 = 0.01;
 /// Sweeps after exchanges; after such that were worth nothing they become more.
 const SWEEPS: usize = 2;
 /// Most sweeps between exchanges.
@@ -31,12 +29,13 @@ pub struct Settled {
 }
 
 /// Exchanges and sweeps from `point` until the residual is within `tolerance`, with at most about
-/// `most` sweeps.
+/// `most` sweeps. Exchanges count that leave at most the part `worth` of the residual; others are
+/// undone, so that with a small one the sweeps go where they would go without.
 pub fn settle(
     market: &Market<f64>,
     order: &[usize],
     point: Point<f64>,
-    tolerance: f64,
+    (tolerance, worth): (f64, f64),
     most: usize,
 ) -> Settled {
     let mut now = Settled { residual: residual(market, &point), point, sweeps: 0, solves: 0 };
@@ -55,7 +54,7 @@ pub fn settle(
             now.sweeps += SWEEPS;
             reached.residual = residual(market, &reached.point);
         }
-        if let Some(reached) = better.filter(|reached| reached.residual <= WORTH * now.residual) {
+        if let Some(reached) = better.filter(|reached| reached.residual <= worth * now.residual) {
             (now.point, now.residual) = (reached.point, reached.residual);
             patience = SWEEPS;
         } else {
