@@ -42,17 +42,17 @@ fn ps_dsf_is_a_default_axiom_of_its_mechanisms() {
     let of_4 = run(&folder, &["explain", "problem.json", "a.json", "--user", "4"], 0).json();
     let on_a = &of_4["virtual_shares"]["a"];
     assert_eq!((&on_a["virtual_dominant_share"], &on_a["bottleneck"]), (&json!("8/9"), &json!("cpu")));
-    assert_eq!(on_a["least_holder"], json!({"user": "1", "level": "3/5"}));
+    assert_eq!(on_a["highest_holder"], json!({"user": "1", "level": "3/5"}));
     assert_eq!(of_4["one_more_task"], json!({}));
     let of_1 = run(&folder, &["explain", "problem.json", "a.json", "--user", "1"], 0).json();
     assert_eq!(of_1["virtual_shares"].as_object().unwrap().len(), 1, "no bandwidth on b");
 
-    // Time-shared the same numbers are infeasible; PS-DSF is asked for beside the optimum.
+    // Time-shared the same numbers are infeasible.
     let folder = Folder::with(TWO);
     folder.solve("ps-dsf-tdm", true, "a.json");
     let document = run(&folder, &["certify", "problem.json", "a.json", "-o", "c.json"], 0).json();
     let own: Vec<_> = document["claims"].as_array().unwrap()[5..].iter().map(|c| &c["axiom"]).collect();
-    assert_eq!(own, [&json!("proportional"), &json!("ps-dsf")]);
+    assert_eq!(own, [&json!("ps-dsf")]);
     assert_eq!(run(&folder, &["check", "c.json"], 0).json()["valid"], true);
 }
 

@@ -66,7 +66,7 @@ pub enum CertifyError {
 }
 
 /// The axioms that are examined when none is named: the usual ones, and the one that the mechanism
-/// of the allocation is made to satisfy; PS-DSF by its condition as well, where it is also an optimum.
+/// of the allocation is made to satisfy.
 #[must_use]
 pub fn default_requests(allocation: &Allocation) -> Vec<Request> {
     let usual =
@@ -74,10 +74,6 @@ pub fn default_requests(allocation: &Allocation) -> Vec<Request> {
     let mut requests: Vec<Request> = usual.map(Request::of).into();
     if let Some((axiom, parameters)) = registry::axiom_of(allocation) {
         requests.push(Request { axiom, parameters });
-    }
-    let by_server = ["ps-dsf", "ps-dsf-tdm"].map(Some).contains(&allocation.mechanism.as_deref());
-    if by_server && requests.iter().all(|request| request.axiom != Axiom::PsDsf) {
-        requests.push(Request::of(Axiom::PsDsf));
     }
     requests
 }

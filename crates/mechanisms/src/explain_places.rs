@@ -18,8 +18,8 @@ pub struct VirtualView {
     pub level: Rational,
     /// The row that is its bottleneck there, if one is.
     pub bottleneck: Option<usize>,
-    /// The holder of that row with the least level, the first among equals, and that level.
-    pub least: Option<(usize, Rational)>,
+    /// The holder of that row with the highest level, the first among equals, and that level.
+    pub highest: Option<(usize, Rational)>,
 }
 
 /// The single servers of a class, and one more task of the user.
@@ -51,15 +51,15 @@ pub(crate) fn virtual_views(
         let (row, margin) = ps_dsf::bottleneck(instance, user, server)?;
         let nothing = problem.gamma(user, server) * rounding;
         let bottleneck = (margin >= -nothing).then_some(row);
-        let least = bottleneck.and_then(|row| least_holder(instance, allocation, row));
+        let highest = bottleneck.and_then(|row| highest_holder(instance, allocation, row));
         let share = Rational::from(&level * problem.users()[user].weight());
-        Some(VirtualView { server, share, level, bottleneck, least })
+        Some(VirtualView { server, share, level, bottleneck, highest })
     };
     (0..problem.n_servers()).filter_map(view).collect()
 }
 
-/// Who holds some of a row and has the least level on its class.
-fn least_holder(instance: &Instance<'_>, allocation: &Allocation, row: usize) -> Option<(usize, Rational)> {
+/// Who holds some of a row and has the highest level on its class.
+fn highest_holder(instance: &Instance<'_>, allocation: &Allocation, row: usize) -> Option<(usize, Rational)> {
     let constraints = instance.constraints();
     let server = constraints.rows()[row].server;
     let offset = row - constraints.class_rows(server).start;
@@ -68,7 +68,9 @@ fn least_holder(instance: &Instance<'_>, allocation: &Allocation, row: usize) ->
             && allocation.on(n, server) > 0
     };
     let holders = (0..instance.problem().n_users()).filter(|&n| holds(n));
-    holders.filter_map(|n| Some((n, ps_dsf::level(instance, n, server)?))).min_by(|a, b| a.1.cmp(&b.1))
+    holders
+        .filter_map(|n| Some((n, ps_dsf::level(instance, n, server)?)))
+        .max_by(|a, b| a.1.cmp(&b.1).then(b.0.cmp(&a.0)))
 }
 
 /// For every class that the user can run on; empty for an allocation without placements.

@@ -102,7 +102,7 @@ fn one_more(problem: &Problem, constraints: &Constraints<'_>, single: &OneMore) 
     }
 }
 
-/// One class: the share of the user, its bottleneck, and who holds that at the least level.
+/// One class: the share of the user, its bottleneck, and who holds that at the highest level.
 fn virtual_share(
     problem: &Problem,
     constraints: &Constraints<'_>,
@@ -111,12 +111,12 @@ fn virtual_share(
 ) -> String {
     let server = printable(problem.servers()[view.server].name());
     let mut text = format!("  {server}: {} (by weight {})", percent(&view.share), number(&view.level));
-    match (view.bottleneck, &view.least) {
+    match (view.bottleneck, &view.highest) {
         (Some(row), Some((n, level))) => {
             let row = row_name(constraints.rows()[row].kind, problem.resources());
             let holder = printable(problem.users()[*n].name());
             text.push_str(&format!(
-                "; bottleneck {row}, held at the least level by {holder} ({})",
+                "; bottleneck {row}, held at the highest level by {holder} ({})",
                 number(level)
             ));
         }

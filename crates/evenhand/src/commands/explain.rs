@@ -95,14 +95,14 @@ fn document(problem: &Problem, constraints: &Constraints<'_>, explanation: &Expl
         .virtual_shares
         .iter()
         .map(|view| {
-            let least = view.least.as_ref().map(
+            let highest = view.highest.as_ref().map(
                 |(n, level)| json!({"user": problem.users()[*n].name(), "level": number::format(level)}),
             );
             let of = json!({
                 "virtual_dominant_share": number::format(&view.share),
                 "level": number::format(&view.level),
                 "bottleneck": view.bottleneck.map(|row| place(row).1),
-                "least_holder": least,
+                "highest_holder": highest,
             });
             (problem.servers()[view.server].name().to_owned(), of)
         })

@@ -83,7 +83,7 @@ fn options(call: &Solve, common: &Common, mechanism: &dyn Mechanism) -> Result<O
         slots: call.filling.slots,
         seed: common.seed,
         method: call.method.map(method),
-        order: call.order.clone(),
+        order: call.order.as_ref().map(|names| names.iter().map(|name| name.trim().to_owned()).collect()),
     };
     match options.stated().into_iter().find(|option| !mechanism.options().contains(option)) {
         None => Ok(options),

@@ -19,6 +19,8 @@ use super::market::Market;
 pub struct Limits {
     /// Partial and complete choices that may be looked at.
     pub choices: usize,
+    /// Choices times places.
+    pub work: usize,
     /// Rays of one polytope.
     pub rays: usize,
     /// Pivots of one linear programme.
@@ -27,7 +29,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { choices: 20_000, rays: 20_000, pivots: 10_000 }
+        Self { choices: 20_000, work: 200_000, rays: 20_000, pivots: 10_000 }
     }
 }
 
@@ -92,8 +94,10 @@ pub fn enumerate(market: &Market<Rational>, limits: &Limits) -> Result<NjcSet, L
 impl Search<'_> {
     fn visit(&mut self, depth: usize, basis: &[Variable]) -> Result<(), LpError> {
         self.count += 1;
-        if self.count > self.limits.choices {
-            return Err(LpError::Budget { what: "choices of bottlenecks", limit: self.limits.choices });
+        // A choice costs a linear programme over all places.
+        let limit = self.limits.choices.min(self.limits.work / self.choices.len().max(1));
+        if self.count > limit {
+            return Err(LpError::Budget { what: "choices of bottlenecks", limit });
         }
         let constraints = self.constraints();
         let Some(basis) = self.feasible(&constraints, basis)? else { return Ok(()) };
