@@ -197,7 +197,18 @@ fn compare() {
     }
     assert_eq!(
         applicable,
-        ["drfh", "tsf", "asset", "generic", "utilitarian", "proportional", "njc", "ps-dsf", "ps-dsf-tdm"]
+        [
+            "drfh",
+            "tsf",
+            "asset",
+            "generic",
+            "utilitarian",
+            "proportional",
+            "njc",
+            "ps-dsf",
+            "ps-dsf-tdm",
+            "fill"
+        ]
     );
     let utilitarian = columns.iter().find(|column| column["name"] == "utilitarian").unwrap();
     assert_eq!(utilitarian["price_of_fairness"], "1");

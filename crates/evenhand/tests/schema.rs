@@ -71,17 +71,22 @@ fn every_schema_is_one() {
 
 #[test]
 fn the_examples_fit() {
-    let problems = schema("problem");
+    let (problems, reservations) = (schema("problem"), schema("reservation"));
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
     let mut seen = 0;
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.extension().is_some_and(|extension| extension == "json") {
             let text = std::fs::read_to_string(&path).unwrap();
-            fits(&problems, &text);
-            Folder::with(&text).solve("drfh", true, "a.json");
+            if text.contains("reservation-problem") {
+                fits(&reservations, &text);
+                Folder::with(&text).run(&["ratio", "problem.json"]).ends_with(0);
+            } else {
+                fits(&problems, &text);
+                Folder::with(&text).solve("drfh", true, "a.json");
+            }
             seen += 1;
         }
     }
-    assert!(seen >= 2, "{seen} examples");
+    assert!(seen >= 3, "{seen} examples");
 }

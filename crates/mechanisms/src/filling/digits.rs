@@ -53,13 +53,14 @@ pub(super) trait Digits {
     /// What a sum of products of quotients may lose to underflow.
     const TINY: f64;
 
+    /// Steps of a filling, of all users together, at most: a minute's work.
+    const MOST_STEPS: u64;
+
     /// Whether two servers have left the same amounts in parts of what is left of resource `first`.
     fn are_proportional(a: &[Self::Amount], b: &[Self::Amount], first: usize) -> bool;
 }
 
-/// Steps of a filling, of all users together, at most.
-pub(super) const MAX_STEPS: u64 = 100_000_000;
-/// Bits of [`MAX_STEPS`].
+/// Bits of [`Digits::MOST_STEPS`].
 const STEP_BITS: u32 = 27;
 /// Bits of an amount and of a weight in machine integers.
 const AMOUNT_BITS: u32 = 63;
@@ -138,6 +139,7 @@ fn product(a: u128, b: u128) -> (u128, u128) {
 impl Digits for Narrow {
     type Amount = u64;
     type Ratio = Fraction;
+    const MOST_STEPS: u64 = 100_000_000;
 
     fn amount(value: &Integer) -> u64 {
         value.to_u64().unwrap_or(u64::MAX)
@@ -206,6 +208,7 @@ pub(super) struct Wide;
 impl Digits for Wide {
     type Amount = Integer;
     type Ratio = Rational;
+    const MOST_STEPS: u64 = 2_000_000;
 
     fn amount(value: &Integer) -> Integer {
         value.clone()

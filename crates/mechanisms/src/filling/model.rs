@@ -1,6 +1,6 @@
 //! The numbers of a filling in one arithmetic, and its state.
 
-use super::digits::{Digits, MAX_STEPS};
+use super::digits::Digits;
 use super::prepared::Prepared;
 use super::rule::{Rule, Score};
 
@@ -115,9 +115,9 @@ pub(super) struct State<'m, D: Digits> {
     pub total: u64,
 }
 
-/// There are more steps than [`MAX_STEPS`].
+/// There are more steps than this, [`Digits::MOST_STEPS`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct TooMany;
+pub(super) struct TooMany(pub u64);
 
 impl<'m, D: Digits> State<'m, D> {
     pub fn new(model: &'m Model<D>) -> Self {
@@ -189,8 +189,8 @@ impl<'m, D: Digits> State<'m, D> {
 
     /// Places a step of user `n` on server `j`, where it fits.
     pub fn place(&mut self, n: usize, j: usize) -> Result<(), TooMany> {
-        if self.total == MAX_STEPS {
-            return Err(TooMany);
+        if self.total == D::MOST_STEPS {
+            return Err(TooMany(D::MOST_STEPS));
         }
         let rows = self.model.n_rows;
         let demand = self.model.demand(n, self.model.class[j] as usize).unwrap_or_default();

@@ -2,7 +2,7 @@
 
 use evenhand_problem::{Allocation, Arithmetic, Placement, Problem, Rational, Sharing};
 
-use super::digits::{Digits, MAX_STEPS, Narrow, Wide};
+use super::digits::{Digits, Narrow, Wide};
 use super::draw::Draw;
 use super::mechanism::INFO;
 use super::model::{Model, State, TooMany};
@@ -18,7 +18,7 @@ use crate::mechanism::{MechanismError, OptionName};
 /// # Errors
 /// [`MechanismError::NotApplicable`], [`MechanismError::BadOption`] for a step that is not positive
 /// or a filter without best fit, [`MechanismError::Limit`] beyond 4,000,000 servers or 100,000,000
-/// steps.
+/// steps (2,000,000 where numbers are too long for machine integers).
 pub fn fill(problem: &Problem, rule: Rule, step: &Rational, seed: u64) -> Result<Allocation, MechanismError> {
     let prepared = prepare(problem, rule, step)?;
     let mut draw = Draw::new(seed, 0);
@@ -45,8 +45,8 @@ pub(super) fn prepare(problem: &Problem, rule: Rule, step: &Rational) -> Result<
     })
 }
 
-pub(super) fn too_many(_: TooMany) -> MechanismError {
-    let why = format!("more than {MAX_STEPS} steps fit: it places them one by one");
+pub(super) fn too_many(TooMany(steps): TooMany) -> MechanismError {
+    let why = format!("more than {steps} steps fit: it places them one by one");
     MechanismError::Limit { mechanism: INFO.id, why }
 }
 

@@ -11,7 +11,7 @@ use evenhand_exact::{Axiom, Parameters};
 use evenhand_problem::{Allocation, Problem, Rational};
 use rug::Integer;
 
-use super::digits::{Digits, MAX_STEPS, Narrow, Wide};
+use super::digits::{Digits, Narrow, Wide};
 use super::draw::Draw;
 use super::ideal;
 use super::model::{Model, State, TooMany};
@@ -128,9 +128,9 @@ pub fn slot_allocation(
         true => filled::<Narrow>(problem, &prepared, rule, &mut draw),
         false => filled::<Wide>(problem, &prepared, rule, &mut draw),
     };
-    filled.map_err(|TooMany| MechanismError::Limit {
+    filled.map_err(|TooMany(steps)| MechanismError::Limit {
         mechanism,
-        why: format!("more than {MAX_STEPS} tasks fit"),
+        why: format!("more than {steps} tasks fit"),
     })
 }
 
