@@ -3,7 +3,9 @@
 mod common;
 
 use common::reservation::{Small, adversarial, small, verify, verify_worst};
+use evenhand_lp::mip::MipSettings;
 use evenhand_lp::reservation::critical::critical_loads;
+use evenhand_lp::reservation::integer::bracket;
 use evenhand_lp::reservation::monotone::{Monotone, monotone};
 use evenhand_lp::reservation::worst_load::worst_load;
 use evenhand_lp::reservation::{MaxReward, configuration_lp, greedy};
@@ -137,6 +139,25 @@ fn whole_servers_approach_the_fluid_assignment() {
     let loads: Vec<Rational> = [3, 2, 3, 3].iter().map(|load| Rational::from(*load)).collect();
     let fluid = greedy::fluid(&mut best, &loads, &[Rational::from(1)]).unwrap();
     assert_eq!(fluid.reward, Rational::from((1123, 8)));
+}
+
+/// However many servers there are: the search is about the last of them.
+#[test]
+fn whole_servers_by_the_million_million() {
+    use rug::Integer;
+    let problem = virtual_machines(&[(1, 1), (4, 16), (2, 32), (32, 256)]);
+    let mut best = MaxReward::new(&problem);
+    for exponent in [3, 6, 9, 12] {
+        let n_servers = Integer::from(10).pow(exponent);
+        let jobs: Vec<Integer> =
+            [37, 255, 3, 40].iter().map(|load| Integer::from(&n_servers * load) / 10).collect();
+        let found = bracket(&mut best, &jobs, &[n_servers.clone()], &MipSettings::default()).unwrap();
+        assert!(found.lower <= found.upper);
+        // The most that a server earns is 160.
+        assert!(Rational::from(&found.upper - &found.lower) <= 160, "10^{exponent}");
+        let used: Integer = found.servers.iter().map(|(_, _, x)| x).sum();
+        assert!(used <= n_servers);
+    }
 }
 
 /// Golden case vm.monotone: Definition 3.8 fails for three types, and holds for any two.

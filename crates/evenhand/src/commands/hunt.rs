@@ -77,7 +77,15 @@ fn at_most(call: &Call) -> Result<Option<Rational>, Failure> {
 }
 
 fn distinct(call: &Call) -> Result<(), Failure> {
-    if call.output.is_some() && call.output == call.certificate {
+    let place = |path: &Path| {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.unwrap_or_else(|| Path::new(".")).canonicalize().ok();
+        (path.as_os_str() != "-").then(|| (folder, path.file_name().map(ToOwned::to_owned)))
+    };
+    let places = call.output.as_deref().zip(call.certificate.as_deref());
+    if places
+        .is_some_and(|(output, certificate)| output == certificate || place(output) == place(certificate))
+    {
         return Err(Failure::input("the problem and its certificate cannot be one file"));
     }
     if call.resume.as_deref().is_some_and(|path| path.as_os_str() == "-") {

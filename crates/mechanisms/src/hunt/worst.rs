@@ -43,12 +43,12 @@ pub struct Counts {
 impl Counts {
     /// Adds those of another part of the search.
     pub fn add(&mut self, other: &Self) {
-        self.examined += other.examined;
-        self.discarded_at_once += other.discarded_at_once;
-        self.discarded += other.discarded;
-        self.evaluated += other.evaluated;
-        self.by_rationals += other.by_rationals;
-        self.programmes += other.programmes;
+        self.examined = self.examined.saturating_add(other.examined);
+        self.discarded_at_once = self.discarded_at_once.saturating_add(other.discarded_at_once);
+        self.discarded = self.discarded.saturating_add(other.discarded);
+        self.evaluated = self.evaluated.saturating_add(other.evaluated);
+        self.by_rationals = self.by_rationals.saturating_add(other.by_rationals);
+        self.programmes = self.programmes.saturating_add(other.programmes);
     }
 }
 

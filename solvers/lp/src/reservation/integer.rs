@@ -1,7 +1,9 @@
 //! The optimum with whole servers and whole jobs, from both sides.
 //!
 //! Below: the best whole assignment over the configurations that the linear programme generated,
-//! found by HiGHS and evaluated exactly, or greedy's where that is better. Above: the exact optimum of
+//! found by HiGHS and evaluated exactly, or greedy's where that is better. HiGHS searches the last
+//! thousand servers of each configuration only, since its time grows with the numbers; the others are
+//! as in the linear programme. Above: the exact optimum of
 //! the linear programme, rounded down to a multiple of the greatest common divisor of the rewards
 //! (whole jobs earn multiples of it).
 
@@ -13,6 +15,9 @@ use super::greedy;
 use super::max_reward::MaxReward;
 use crate::error::LpError;
 use crate::mip::{MipColumn, MipModel, MipRow, MipSettings};
+
+/// Servers of each configuration of the linear programme that are left to the search.
+const SEARCHED: u32 = 1000;
 
 /// The optimum with whole servers and jobs, bracketed.
 #[derive(Debug, Clone, PartialEq)]
@@ -64,14 +69,18 @@ pub fn bracket(
         return Ok(bracket);
     }
     // HiGHS is a guess: what it says is rounded, trimmed to the servers there are, and evaluated.
-    let Ok(values) = integer_programme(best, jobs, servers, &columns, settings) else { return Ok(bracket) };
-    let mut free = servers.to_vec();
+    let settled = settled(&columns, &bracket.relaxation);
+    let rest = Rest::new(jobs, servers, &columns, &settled);
+    let Ok(values) = integer_programme(best, &rest, &columns, settings) else { return Ok(bracket) };
+    let mut free = rest.servers;
     let mut assignment = Vec::new();
     let mut slots = vec![Integer::new(); jobs.len()];
-    for ((i, k), value) in columns.into_iter().zip(values) {
-        let x = Integer::from_f64(value.round()).unwrap_or_default().min(free[i].clone());
+    for (((i, k), settled), value) in columns.into_iter().zip(settled).zip(values) {
+        let found = Integer::from_f64(value.round()).unwrap_or_default();
+        let found = found.max(Integer::new()).min(free[i].clone());
+        free[i] -= &found;
+        let x = settled + found;
         if x > 0 {
-            free[i] -= &x;
             slots.iter_mut().zip(&k).for_each(|(slots, k)| *slots += Integer::from(&x * k));
             assignment.push((i, k, x));
         }
@@ -84,14 +93,54 @@ pub fn bracket(
     Ok(bracket)
 }
 
+/// Servers of every column that are not searched: those of the linear programme but the last.
+fn settled(columns: &[(usize, Vec<u64>)], optimum: &Optimum) -> Vec<Integer> {
+    let of = |(pool, k): &(usize, Vec<u64>)| {
+        let found = optimum.servers.iter().find(|(i, other, _)| i == pool && other == k);
+        let whole = found.map_or_else(Integer::new, |(_, _, x)| x.clone().floor().into_numer_denom().0);
+        (whole - SEARCHED).max(Integer::new())
+    };
+    columns.iter().map(of).collect()
+}
+
+/// What is left to the search.
+struct Rest {
+    /// Jobs without a slot, by type.
+    jobs: Vec<Integer>,
+    /// Servers by pool; of those that the linear programme leaves idle no more than can be of use.
+    servers: Vec<Integer>,
+}
+
+impl Rest {
+    fn new(
+        jobs: &[Integer],
+        servers: &[Integer],
+        columns: &[(usize, Vec<u64>)],
+        settled: &[Integer],
+    ) -> Self {
+        let mut rest = Self { jobs: jobs.to_vec(), servers: servers.to_vec() };
+        let mut n_columns = vec![1_u32; servers.len()];
+        for ((i, k), x) in columns.iter().zip(settled) {
+            rest.servers[*i] -= x;
+            n_columns[*i] += 1;
+            rest.jobs.iter_mut().zip(k).for_each(|(jobs, k)| *jobs -= Integer::from(x * k));
+        }
+        rest.jobs.iter_mut().filter(|jobs| **jobs < 0).for_each(|jobs| *jobs = Integer::new());
+        for (free, n) in rest.servers.iter_mut().zip(n_columns) {
+            *free = free.clone().min(Integer::from(2 * SEARCHED) * n);
+        }
+        rest
+    }
+}
+
 /// Servers by column, in floating point.
 fn integer_programme(
     best: &MaxReward<'_>,
-    jobs: &[Integer],
-    servers: &[Integer],
+    rest: &Rest,
     columns: &[(usize, Vec<u64>)],
     settings: &MipSettings,
 ) -> Result<Vec<f64>, LpError> {
+    let Rest { jobs, servers } = rest;
     let rewards = best.problem().rewards();
     let largest = rewards.iter().max().filter(|u| !u.is_zero()).cloned().unwrap_or_else(|| 1.into());
     let mut model = MipModel::default();
