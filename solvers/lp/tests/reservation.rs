@@ -151,7 +151,8 @@ fn whole_servers_by_the_million_million() {
         let n_servers = Integer::from(10).pow(exponent);
         let jobs: Vec<Integer> =
             [37, 255, 3, 40].iter().map(|load| Integer::from(&n_servers * load) / 10).collect();
-        let found = bracket(&mut best, &jobs, &[n_servers.clone()], &MipSettings::default()).unwrap();
+        let found =
+            bracket(&mut best, &jobs, std::slice::from_ref(&n_servers), &MipSettings::default()).unwrap();
         assert!(found.lower <= found.upper);
         // The most that a server earns is 160.
         assert!(Rational::from(&found.upper - &found.lower) <= 160, "10^{exponent}");
