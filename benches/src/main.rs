@@ -298,6 +298,7 @@ fn run(command: Command) -> Result<(), String> {
         Command::Reservation { types, enumerate, repetitions, seed, scripts } => {
             say(&heading())?;
             say(&reservation::table(&types, enumerate, repetitions, seed)?)?;
+            say(&reservation::capacities(10, repetitions, seed)?)?;
             let named: Vec<usize> = types.into_iter().filter(|&n| n <= reservation::NAMED_TYPES).collect();
             say(&reservation_peers::table(&named, &scripts.into(), repetitions, seed)?)
         }

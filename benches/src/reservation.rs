@@ -45,6 +45,11 @@ pub const NAMED_TYPES: usize = TYPES.len();
 /// # Errors
 /// A message, should the problem be refused.
 pub fn instance(n_types: usize, seed: u64) -> Result<Reservation, String> {
+    on_servers(1, n_types, seed)
+}
+
+/// The same types on servers that are `times` as large, with as many times the load.
+fn on_servers(times: u32, n_types: usize, seed: u64) -> Result<Reservation, String> {
     let mut random = Pcg64::seed_from_u64(seed);
     let jobs = (0..n_types).map(|j| {
         let drawn = (random.random_range(1..=64), random.random_range(1..=320));
@@ -53,10 +58,11 @@ pub fn instance(n_types: usize, seed: u64) -> Result<Reservation, String> {
             name: format!("{j}"),
             demand: vec![("cpu".to_owned(), cpu.into()), ("memory".to_owned(), memory.into())],
             reward: Some(Rational::from(cpu) + Rational::from((memory, 8))),
-            load: Some(Rational::from((2 * random.random_range(1..=5u32), n_types))),
+            load: Some(Rational::from((2 * times * random.random_range(1..=5u32), n_types))),
         }
     });
-    let capacity = vec![("cpu".to_owned(), SERVER.0.into()), ("memory".to_owned(), SERVER.1.into())];
+    let (cpu, memory) = (SERVER.0 * times, SERVER.1 * times);
+    let capacity = vec![("cpu".to_owned(), cpu.into()), ("memory".to_owned(), memory.into())];
     let spec = ReservationSpec {
         resources: vec!["cpu".to_owned(), "memory".to_owned()],
         jobs: jobs.collect(),
@@ -117,6 +123,28 @@ pub fn table(sizes: &[usize], enumerate: usize, repetitions: usize, seed: u64) -
         rows.push(row);
     }
     Ok(markdown(&head, &rows, 0))
+}
+
+/// A table against the capacity of the servers, 1 to 16 times [`SERVER`].
+///
+/// # Errors
+/// A message, should a solver fail.
+pub fn capacities(n_types: usize, repetitions: usize, seed: u64) -> Result<String, String> {
+    let mut rows = Vec::new();
+    for times in [1, 2, 4, 8, 16] {
+        let problem = on_servers(times, n_types, seed)?;
+        let (greedy_time, _) = timed(repetitions, || {
+            greedy::fluid(&mut MaxReward::new(&problem), &problem.loads(), &problem.fractions())
+        })?;
+        let (time, optimum) = timed(repetitions, || {
+            configuration_lp::solve(&MaxReward::new(&problem), &problem.loads(), &problem.fractions())
+        })?;
+        let server = format!("{} vCPU, {} GB", SERVER.0 * times, SERVER.1 * times);
+        let mut row = vec![server, n_types.to_string(), seconds(greedy_time), seconds(time)];
+        row.extend([optimum.n_columns.to_string(), describe(&optimum)]);
+        rows.push(row);
+    }
+    Ok(markdown(&["server", "types", "greedy", "exact optimum with proof", "columns", "proof"], &rows, 1))
 }
 
 fn describe(optimum: &Optimum) -> String {
