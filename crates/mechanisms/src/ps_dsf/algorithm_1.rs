@@ -9,9 +9,9 @@
 
 use std::ops::ControlFlow;
 
-use super::filling::filled;
 use super::market::{Market, Point};
 use super::scalar::Scalar;
+use super::water_filling::filled;
 
 /// Where the algorithm stops without an answer.
 #[derive(Debug, Clone, Copy, PartialEq)]

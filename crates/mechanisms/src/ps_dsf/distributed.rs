@@ -8,8 +8,8 @@
 
 use evenhand_problem::Constraints;
 
-use super::filling::filled;
 use super::market::Market;
+use super::water_filling::filled;
 
 /// A server class that allocates itself.
 ///

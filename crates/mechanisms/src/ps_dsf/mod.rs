@@ -12,7 +12,6 @@
 
 mod algorithm_1;
 pub mod distributed;
-mod filling;
 pub mod float;
 mod jump;
 mod lift;
@@ -30,6 +29,7 @@ mod system;
 mod tdm;
 mod theorem;
 mod violations;
+mod water_filling;
 
 use evenhand_exact::{Axiom, Parameters};
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Sharing};

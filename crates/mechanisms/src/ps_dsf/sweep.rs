@@ -1,11 +1,11 @@
 //! Sweeps over the classes: each is filled anew in turn, given what its users have elsewhere.
 
-use super::filling::{fill, fill_partly};
 use super::jump::jump;
 use super::market::{Market, Point};
 use super::regime::{Reading, Regime, Rows};
 use super::residual::residual;
 use super::scalar::Scalar;
+use super::water_filling::{fill, fill_partly};
 
 /// How sweeps proceed and end.
 #[derive(Debug, Clone, Copy, PartialEq)]
