@@ -91,12 +91,7 @@ pub fn table(sizes: &[usize], enumerate: usize, repetitions: usize, seed: u64) -
     let mut rows = Vec::new();
     for &n_types in sizes {
         let problem = instance(n_types, seed)?;
-        let (greedy_time, _) = timed(repetitions, || {
-            greedy::fluid(&mut MaxReward::new(&problem), &problem.loads(), &problem.fractions())
-        })?;
-        let (time, optimum) = timed(repetitions, || {
-            configuration_lp::solve(&MaxReward::new(&problem), &problem.loads(), &problem.fractions())
-        })?;
+        let (greedy_time, time, optimum) = solved(&problem, repetitions)?;
         let mut row = vec![n_types.to_string(), seconds(greedy_time), seconds(time)];
         row.extend([optimum.n_columns.to_string(), describe(&optimum)]);
         if n_types <= enumerate {
@@ -133,18 +128,23 @@ pub fn capacities(n_types: usize, repetitions: usize, seed: u64) -> Result<Strin
     let mut rows = Vec::new();
     for times in [1, 2, 4, 8, 16] {
         let problem = on_servers(times, n_types, seed)?;
-        let (greedy_time, _) = timed(repetitions, || {
-            greedy::fluid(&mut MaxReward::new(&problem), &problem.loads(), &problem.fractions())
-        })?;
-        let (time, optimum) = timed(repetitions, || {
-            configuration_lp::solve(&MaxReward::new(&problem), &problem.loads(), &problem.fractions())
-        })?;
+        let (greedy_time, time, optimum) = solved(&problem, repetitions)?;
         let server = format!("{} vCPU, {} GB", SERVER.0 * times, SERVER.1 * times);
         let mut row = vec![server, n_types.to_string(), seconds(greedy_time), seconds(time)];
         row.extend([optimum.n_columns.to_string(), describe(&optimum)]);
         rows.push(row);
     }
     Ok(markdown(&["server", "types", "greedy", "exact optimum with proof", "columns", "proof"], &rows, 1))
+}
+
+/// Seconds of greedy and of the optimum, which is returned.
+fn solved(problem: &Reservation, repetitions: usize) -> Result<(f64, f64, Optimum), String> {
+    let (loads, sizes) = (problem.loads(), problem.fractions());
+    let (greedy_time, _) =
+        timed(repetitions, || greedy::fluid(&mut MaxReward::new(problem), &loads, &sizes))?;
+    let (time, optimum) =
+        timed(repetitions, || configuration_lp::solve(&MaxReward::new(problem), &loads, &sizes))?;
+    Ok((greedy_time, time, optimum))
 }
 
 fn describe(optimum: &Optimum) -> String {

@@ -27,14 +27,7 @@ pub fn run(call: &Ratio, common: &Common) -> Result<ExitCode, Failure> {
         return worst_load::run(call, &problem, common);
     }
     let certificate = ratio::certificate(&problem)?;
-    let printed = match &call.output {
-        Some(path) => {
-            let text = certificate.to_json();
-            written(Certificate::parse(&Source { name: "the certificate", text: &text }), &certificate)?;
-            files::write(path, &text, &[&call.problem])?
-        }
-        None => false,
-    };
+    let printed = save(call, &certificate.to_json(), Certificate::parse, &certificate)?;
     if certificate.ratio.is_none() && !common.quiet {
         eprintln!("warning: there is nothing to earn: no type has both a reward and a load");
     }
@@ -46,10 +39,17 @@ pub fn run(call: &Ratio, common: &Common) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Nothing leaves that a reader of the file would not accept.
-fn written<C: PartialEq>(read: Result<C, FormatError>, certificate: &C) -> Result<(), Failure> {
-    match read {
-        Ok(read) if read == *certificate => Ok(()),
+/// Writes the certificate where it is wanted; returns whether that was standard output. Nothing leaves
+/// that a reader of the file would not accept.
+fn save<C: PartialEq>(
+    call: &Ratio,
+    text: &str,
+    parse: impl Fn(&Source<'_>) -> Result<C, FormatError>,
+    certificate: &C,
+) -> Result<bool, Failure> {
+    let Some(path) = &call.output else { return Ok(false) };
+    match parse(&Source { name: "the certificate", text }) {
+        Ok(read) if read == *certificate => files::write(path, text, &[&call.problem]),
         Ok(_) => Err(Failure::solver("the certificate does not read as it was written")),
         Err(error) => Err(Failure::solver(error.to_string())),
     }

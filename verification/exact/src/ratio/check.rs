@@ -14,7 +14,7 @@ use crate::checker::Verdict;
 /// Whether everything that the certificate states is true, and proven in it.
 #[must_use]
 pub fn check(certificate: &Certificate) -> Verdict {
-    verdict(certificate, first_fault(certificate).err())
+    verdict(certificate.claims().len(), first_fault(certificate).err())
 }
 
 /// [`check`], and whether the certificate is about `problem`: the same resources, pools, types and
@@ -24,11 +24,11 @@ pub fn check_against(certificate: &Certificate, problem: &Reservation) -> Verdic
     if same_reservation(&certificate.problem, problem) {
         return check(certificate);
     }
-    verdict(certificate, Some("the certificate is about another problem".to_owned()))
+    verdict(certificate.claims().len(), Some("the certificate is about another problem".to_owned()))
 }
 
-fn verdict(certificate: &Certificate, reason: Option<String>) -> Verdict {
-    let claims = certificate.claims().len();
+/// Valid where there is no reason against it.
+pub(super) fn verdict(claims: usize, reason: Option<String>) -> Verdict {
     Verdict { valid: reason.is_none(), claims, reason, tolerance: Rational::new() }
 }
 

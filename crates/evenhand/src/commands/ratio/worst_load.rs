@@ -4,14 +4,14 @@ use std::process::ExitCode;
 
 use evenhand::exact::ratio::worst_load::Certificate;
 use evenhand::mechanisms::ratio::worst_load;
-use evenhand::problem::{Reservation, format::Source, number};
+use evenhand::problem::{Reservation, number};
 use evenhand::report::text;
 use serde_json::{Map, Value, json};
 
-use super::{progress, written};
+use super::{progress, save};
 use crate::arguments::{Common, Format, Ratio};
 use crate::failure::Failure;
-use crate::{files, output};
+use crate::output;
 
 pub fn run(call: &Ratio, problem: &Reservation, common: &Common) -> Result<ExitCode, Failure> {
     if problem.n_pools() > 1 {
@@ -27,14 +27,7 @@ pub fn run(call: &Ratio, problem: &Reservation, common: &Common) -> Result<ExitC
     });
     bar.finish_and_clear();
     let certificate = found?;
-    let printed = match &call.output {
-        Some(path) => {
-            let text = certificate.to_json();
-            written(Certificate::parse(&Source { name: "the certificate", text: &text }), &certificate)?;
-            files::write(path, &text, &[&call.problem])?
-        }
-        None => false,
-    };
+    let printed = save(call, &certificate.to_json(), Certificate::parse, &certificate)?;
     if certificate.ratio_lower.is_none() && !common.quiet {
         eprintln!("warning: there is nothing to earn: no type has a reward");
     }

@@ -4,6 +4,7 @@ use evenhand_problem::{Rational, Reservation};
 
 use super::{Certificate, walk};
 use crate::checker::Verdict;
+use crate::ratio::check::verdict;
 use crate::ratio::same::same_types;
 use crate::ratio::verify::Verifier;
 use crate::ratio::{greedy, optimum};
@@ -11,7 +12,7 @@ use crate::ratio::{greedy, optimum};
 /// Whether everything that the certificate states is true, and proven in it.
 #[must_use]
 pub fn check(certificate: &Certificate) -> Verdict {
-    verdict(certificate, first_fault(certificate).err())
+    verdict(certificate.claims().len(), first_fault(certificate).err())
 }
 
 /// [`check`], and whether the certificate is about the types and servers of `problem`: as for ratio
@@ -21,12 +22,7 @@ pub fn check_against(certificate: &Certificate, problem: &Reservation) -> Verdic
     if same_types(&certificate.problem, problem) {
         return check(certificate);
     }
-    verdict(certificate, Some("the certificate is about another problem".to_owned()))
-}
-
-fn verdict(certificate: &Certificate, reason: Option<String>) -> Verdict {
-    let claims = certificate.claims().len();
-    Verdict { valid: reason.is_none(), claims, reason, tolerance: Rational::new() }
+    verdict(certificate.claims().len(), Some("the certificate is about another problem".to_owned()))
 }
 
 fn first_fault(certificate: &Certificate) -> Result<(), String> {
