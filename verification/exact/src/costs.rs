@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use rug::{Assign, Integer, Rational};
 
-use crate::claim::Refusal;
 use crate::instance::{Instance, InstanceError};
 use crate::quotient::{Quotient, absorb, scaled};
+use crate::refusal::Refusal;
 use crate::scaled::check_width;
 
 /// Prices as integers over one denominator `M`.

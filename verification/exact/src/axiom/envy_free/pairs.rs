@@ -4,16 +4,28 @@ use rayon::prelude::*;
 use rug::{Assign, Integer, Rational};
 
 use super::{Found, InverseWeights, Viewer};
+use crate::budget::TooLarge;
 use crate::instance::Instance;
 use crate::quotient::{absorb, scaled};
 
 /// The tightest pair whose first is among `users`.
-pub(super) fn tightest(instance: &Instance<'_>, weights: &InverseWeights, users: &[usize]) -> Option<Found> {
+///
+/// # Errors
+/// [`TooLarge`] when the work is not left.
+pub(super) fn tightest(
+    instance: &Instance<'_>,
+    weights: &InverseWeights,
+    users: &[usize],
+) -> Result<Option<Found>, TooLarge> {
     if users.is_empty() {
-        return None;
+        return Ok(None);
     }
     let pairs = Pairs::new(instance, weights);
-    users.par_iter().map(|&n| pairs.tightest(n)).min()
+    let steps = pairs.narrow.as_ref().map_or(pairs.words() * pairs.words(), |_| 1);
+    instance
+        .budget()
+        .charge((pairs.entries() as u64).saturating_mul(users.len() as u64).saturating_mul(steps))?;
+    Ok(users.par_iter().map(|&n| pairs.tightest(n)).min())
 }
 
 /// Bundles of all users: `(class, H by row)`, ascending, only where something is held.
@@ -65,6 +77,16 @@ impl<'a, 'b> Pairs<'a, 'b> {
             bundles.iter().map(|b| b.iter().map(|(i, rows)| (*i, narrow(rows))).collect()).collect()
         });
         Self { instance, weights, bundles, narrow, bits, time_scale }
+    }
+
+    /// Numbers in all bundles.
+    fn entries(&self) -> usize {
+        self.bundles.iter().flatten().map(|(_, rows)| rows.len()).sum()
+    }
+
+    /// The widest number, in words of 64 bits.
+    fn words(&self) -> u64 {
+        u64::from(self.bits) / 64 + 1
     }
 
     /// The least margin of user `n`, and the first user that gives it.
