@@ -21,6 +21,7 @@ use rug::{Assign, Integer, Rational};
 use crate::claim::Refusal;
 use crate::instance::Instance;
 use crate::quotient::Quotient;
+use crate::scaled::amount_of;
 use crate::usage::Usage;
 
 /// What answers the complaint of a user.
@@ -222,7 +223,8 @@ impl<'a, 'b> Shares<'a, 'b> {
         // -missing / demand <= best.
         let [low, high] = scratch;
         low.assign(&self.missing[row] * &best.denominator);
-        high.assign(&best.numerator * &self.instance.scaled.demand(n, at.server)[r]);
+        let Some(demand) = amount_of(self.instance.scaled.demand(n, at.server), r) else { return true };
+        high.assign(&best.numerator * demand);
         *low += &*high;
         *low >= 0
     }

@@ -7,6 +7,7 @@ use rug::ops::DivRounding;
 use super::{Found, InverseWeights, Viewer};
 use crate::instance::Instance;
 use crate::quotient::{Quotient, absorb};
+use crate::scaled::amount_of;
 
 /// Users per unit of parallel work.
 const CHUNK: usize = 64;
@@ -46,8 +47,9 @@ impl<'a, 'b> Pool<'a, 'b> {
         };
         let held: Vec<Integer> = (0..instance.problem().n_users()).map(held).collect();
         let ranked = (0..instance.problem().n_resources()).into_par_iter().map(|r| {
-            let bundles =
-                held.iter().enumerate().map(|(m, held)| Integer::from(held * &scaled.base_demand(m)[r]));
+            let bundles = held.iter().enumerate().map(|(m, held)| {
+                amount_of(scaled.base_demand(m), r).map_or_else(Integer::new, |d| Integer::from(held * d))
+            });
             let mut bundles: Vec<(Integer, u32)> = bundles.zip(0..).collect();
             bundles.sort_unstable();
             let mut ranks = vec![0; bundles.len()];
@@ -115,12 +117,12 @@ impl<'a, 'b> Pool<'a, 'b> {
     fn view(&self, n: usize) -> View {
         let demand = self.instance.scaled.base_demand(n);
         let mut gcd = Integer::new();
-        for d in demand {
+        for (_, d) in demand {
             gcd.gcd_mut(d);
         }
-        let demanded: Vec<usize> = (0..demand.len()).filter(|&r| !demand[r].is_zero()).collect();
+        let demanded = demand.iter().map(|(r, _)| *r).collect();
         let reduced: Vec<Integer> =
-            demanded.iter().map(|&r| Integer::from(demand[r].div_exact_ref(&gcd))).collect();
+            demand.iter().map(|(_, d)| Integer::from(d.div_exact_ref(&gcd))).collect();
         let (inverse, lcm) = inverses(&reduced);
         // The values are over L, the weight scale and, as D_mr / D_nr = D_mr V_r / (lcm gcd), these.
         let viewer = Viewer::new(self.instance, self.weights, n, &(lcm * gcd));
@@ -166,13 +168,11 @@ struct View {
 }
 
 /// The integers of `1 / demand` over their least common denominator, which is returned too.
-/// Only the proportions of `demand` matter; zeros stay zeros.
+/// Only the proportions of `demand`, which has no zeros, matter.
 fn inverses(demand: &[Integer]) -> (Vec<Integer>, Integer) {
     let mut lcm = Integer::from(1);
-    for d in demand.iter().filter(|d| !d.is_zero()) {
+    for d in demand {
         absorb(&mut lcm, d);
     }
-    let inverse =
-        |d: &Integer| if d.is_zero() { Integer::new() } else { Integer::from(lcm.div_exact_ref(d)) };
-    (demand.iter().map(inverse).collect(), lcm)
+    (demand.iter().map(|d| Integer::from(lcm.div_exact_ref(d))).collect(), lcm)
 }
