@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use evenhand_exact::Instance;
 use evenhand_exact::axiom::ps_dsf;
-use evenhand_problem::{Allocation, Constraints, Placement, Rational};
+use evenhand_problem::{Allocation, Constraints, Placement, Rational, Usage};
 
 /// A class in the eyes of PS-DSF.
 #[derive(Debug, Clone, PartialEq)]
@@ -107,7 +107,7 @@ pub(crate) fn one_more(instance: &Instance<'_>, allocation: &Allocation, user: u
 fn short_rows(
     constraints: &Constraints<'_>,
     server: usize,
-    own: &[Rational],
+    own: &Usage<'_>,
     tasks: &[(usize, Rational)],
 ) -> Vec<usize> {
     let servers = constraints.problem().servers()[server].count();

@@ -71,10 +71,9 @@ fn used_rows(
     for (n, row) in allocation.tasks.iter().enumerate().take(problem.n_users()) {
         for (i, x) in row {
             if let Some(usage) = constraints.usage(n, *i) {
-                for (used, usage) in used[constraints.class_rows(*i)].iter_mut().zip(usage.iter()) {
-                    if !usage.is_zero() {
-                        *used += Rational::from(x * usage);
-                    }
+                let start = constraints.class_rows(*i).start;
+                for (position, usage) in usage.entries() {
+                    used[start + position] += Rational::from(x * usage);
                 }
             }
         }
@@ -89,10 +88,8 @@ fn used_rows(
 
 fn add_usage(used: &mut [Rational], problem: &Problem, allocation: &Allocation, n: usize) {
     for (i, x) in &allocation.tasks[n] {
-        for (used, demand) in used.iter_mut().zip(problem.demand(n, *i)) {
-            if !demand.is_zero() {
-                *used += Rational::from(x * demand);
-            }
+        for (r, demand) in problem.demand(n, *i).entries() {
+            used[*r] += Rational::from(x * demand);
         }
     }
 }

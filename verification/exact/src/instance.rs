@@ -229,7 +229,7 @@ impl<'a> Instance<'a> {
     pub(crate) fn scaled_capacity(&self, row: usize) -> Integer {
         let at = &self.scaled.constraints.rows()[row];
         match at.kind {
-            RowKind::Resource(r) => self.scaled.capacity[at.server][r].clone(),
+            RowKind::Resource(_) => self.scaled.capacity[row].clone(),
             RowKind::Time => self.time_scales[row].clone(),
         }
     }
@@ -299,10 +299,11 @@ impl<'a> Instance<'a> {
                     time[*i].push((x, constraints.problem().unconstrained_gamma(n, *i)));
                     continue;
                 }
-                for (used, demand) in
-                    used[constraints.class_rows(*i)].iter_mut().zip(self.scaled.demand(n, *i))
-                {
-                    *used += demand * x;
+                for (r, demand) in self.scaled.demand(n, *i) {
+                    // Who has tasks on a class can run there, where each demanded resource has a row.
+                    if let Some(row) = constraints.row_of(*i, RowKind::Resource(*r)) {
+                        used[row] += demand * x;
+                    }
                 }
             }
         }

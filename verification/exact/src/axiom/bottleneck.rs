@@ -11,7 +11,7 @@
 
 use std::cmp::Ordering;
 
-use evenhand_problem::Problem;
+use evenhand_problem::{Problem, Quantities};
 use rug::Rational;
 
 use crate::axiom::Axiom;
@@ -52,9 +52,9 @@ fn resources(problem: &Problem) -> Result<Vec<usize>, String> {
     divided(problem)?;
     let mut left: Vec<usize> = (0..problem.n_resources()).collect();
     for n in (0..problem.n_users()).filter(|&n| problem.is_active(n)) {
-        for i in (0..problem.n_servers()).filter(|&i| problem.can_run(n, i)) {
+        for i in problem.classes_of(n) {
             let server = &problem.servers()[i];
-            keep_dominant(&mut left, problem.demand(n, i), server.capacity());
+            keep_dominant(&mut left, problem.demand(n, i), |r| &server.capacity()[r]);
             if left.is_empty() {
                 let user = problem.users()[n].name();
                 let server = server.name();
@@ -71,7 +71,7 @@ fn global_resources(problem: &Problem) -> Result<Vec<usize>, String> {
     divided(problem)?;
     let mut left: Vec<usize> = (0..problem.n_resources()).collect();
     for n in (0..problem.n_users()).filter(|&n| problem.is_active(n)) {
-        keep_dominant(&mut left, problem.users()[n].base_demand(), problem.total_capacity());
+        keep_dominant(&mut left, problem.users()[n].base_demand(), |r| &problem.total_capacity()[r]);
         if left.is_empty() {
             let user = problem.users()[n].name();
             return Err(format!(
@@ -84,12 +84,13 @@ fn global_resources(problem: &Problem) -> Result<Vec<usize>, String> {
 
 /// Keeps of `left` the resources with the largest `demand / capacity`; none when nothing is
 /// demanded that there is.
-fn keep_dominant(left: &mut Vec<usize>, demand: &[Rational], capacity: &[Rational]) {
-    let real = |r: &usize| !demand[*r].is_zero() && !capacity[*r].is_zero();
+fn keep_dominant<'p>(left: &mut Vec<usize>, demand: &Quantities, capacity: impl Fn(usize) -> &'p Rational) {
+    let real = |r: &usize| demand.has(*r) && !capacity(*r).is_zero();
     let compare = |a: usize, b: usize| {
-        Rational::from(&demand[a] * &capacity[b]).cmp(&Rational::from(&demand[b] * &capacity[a]))
+        Rational::from(&demand[a] * capacity(b)).cmp(&Rational::from(&demand[b] * capacity(a)))
     };
-    let Some(most) = (0..demand.len()).filter(real).max_by(|&a, &b| compare(a, b)) else {
+    let demanded = demand.entries().iter().map(|(r, _)| *r);
+    let Some(most) = demanded.filter(real).max_by(|&a, &b| compare(a, b)) else {
         left.clear();
         return;
     };

@@ -17,6 +17,7 @@ use rug::Rational;
 use crate::budget::{TooLarge, words};
 use crate::instance::Instance;
 use crate::quotient::Quotient;
+use crate::scaled::amount_of;
 
 /// The pair with the least margin, and the margin.
 #[derive(Debug, Clone, PartialEq)]
@@ -133,8 +134,12 @@ fn rate(instance: &Instance<'_>, n: usize, m: usize, i: usize) -> Option<Quotien
         let gamma = |n: usize| instance.problem().unconstrained_gamma(n, i);
         return Some(Quotient::from(&(gamma(n) / gamma(m))));
     }
-    let pairs = scaled.demand(n, i).iter().zip(scaled.demand(m, i)).filter(|(own, _)| !own.is_zero());
-    pairs.map(|(own, theirs)| Quotient::new(theirs.clone(), own.clone())).min()
+    let theirs = scaled.demand(m, i);
+    let rates = scaled.demand(n, i).iter().map(|(r, own)| {
+        let theirs = amount_of(theirs, *r).cloned().unwrap_or_default();
+        Quotient::new(theirs, own.clone())
+    });
+    rates.min()
 }
 
 fn margin_of(instance: &Instance<'_>, n: usize, m: usize, worth: Rational) -> Rational {

@@ -16,6 +16,7 @@ use super::{Found, InverseWeights, Viewer};
 use crate::budget::{TooLarge, words};
 use crate::instance::Instance;
 use crate::quotient::{Quotient, absorb};
+use crate::scaled::amount_of;
 
 /// Bits that the leading part of a number may have: sums of one for each class stay below 64.
 const LEADING_BITS: u32 = 50;
@@ -38,17 +39,20 @@ impl<'a, 'b> Holdings<'a, 'b> {
         for (m, tasks) in instance.tasks.iter().enumerate() {
             for (_, x) in tasks {
                 let x = amount(m, x).significant_bits();
-                for (bits, d) in bits.iter_mut().zip(instance.scaled.base_demand(m)) {
-                    *bits = (*bits).max(x + d.significant_bits());
+                for (r, d) in instance.scaled.base_demand(m) {
+                    bits[*r] = bits[*r].max(x + d.significant_bits());
                 }
             }
         }
         let shifts: Vec<u32> = bits.into_iter().map(|bits: u32| bits.saturating_sub(LEADING_BITS)).collect();
         let leading = |m: usize, x: &Integer| {
             let x = amount(m, x);
-            let rows = instance.scaled.base_demand(m).iter().zip(&shifts);
-            // It has at most LEADING_BITS bits.
-            rows.map(|(d, shift)| (Integer::from(d * &x) >> *shift).to_u64_wrapping()).collect()
+            let mut leading = vec![0; n_resources];
+            for (r, d) in instance.scaled.base_demand(m) {
+                // It has at most LEADING_BITS bits.
+                leading[*r] = (Integer::from(d * &x) >> shifts[*r]).to_u64_wrapping();
+            }
+            leading
         };
         let of_user = |(m, tasks): (usize, &Vec<(usize, Integer)>)| -> Vec<Vec<u64>> {
             tasks.iter().map(|(_, x)| leading(m, x)).collect()
@@ -168,7 +172,7 @@ impl<'h, 'a, 'b> Pool<'h, 'a, 'b> {
                 instance.tasks[bundle.user].iter().filter(|(i, _)| instance.scaled.can_run(self.member, *i));
             held.map(|(_, x)| x).sum::<Integer>() * &self.holdings.weights.values[bundle.user]
         });
-        Integer::from(exact * &instance.scaled.base_demand(bundle.user)[r])
+        amount_of(instance.scaled.base_demand(bundle.user), r).map_or_else(Integer::new, |d| Integer::from(exact * d))
     }
 
     /// The tightest pair of user `n`, if its margin is less than `bound`.
@@ -200,12 +204,11 @@ impl<'h, 'a, 'b> Pool<'h, 'a, 'b> {
     fn view(&self, n: usize) -> View {
         let demand = self.holdings.instance.scaled.base_demand(n);
         let mut gcd = Integer::new();
-        for d in demand {
+        for (_, d) in demand {
             gcd.gcd_mut(d);
         }
-        let demanded: Vec<usize> = (0..demand.len()).filter(|&r| !demand[r].is_zero()).collect();
-        let reduced: Vec<Integer> =
-            demanded.iter().map(|&r| Integer::from(demand[r].div_exact_ref(&gcd))).collect();
+        let demanded: Vec<usize> = demand.iter().map(|(r, _)| *r).collect();
+        let reduced: Vec<Integer> = demand.iter().map(|(_, d)| Integer::from(d.div_exact_ref(&gcd))).collect();
         let (inverse, lcm) = inverses(&reduced);
         // The values are over L, the weight scale and, as D_mr / D_nr = D_mr V_r / (lcm gcd), these.
         let viewer = Viewer::new(self.holdings.instance, self.holdings.weights, n, &(lcm * gcd));
@@ -261,13 +264,11 @@ struct View {
 }
 
 /// The integers of `1 / demand` over their least common denominator, which is returned too.
-/// Only the proportions of `demand` matter; zeros stay zeros.
+/// Only the proportions of `demand` matter.
 fn inverses(demand: &[Integer]) -> (Vec<Integer>, Integer) {
     let mut lcm = Integer::from(1);
-    for d in demand.iter().filter(|d| !d.is_zero()) {
+    for d in demand {
         absorb(&mut lcm, d);
     }
-    let inverse =
-        |d: &Integer| if d.is_zero() { Integer::new() } else { Integer::from(lcm.div_exact_ref(d)) };
-    (demand.iter().map(inverse).collect(), lcm)
+    (demand.iter().map(|d| Integer::from(lcm.div_exact_ref(d))).collect(), lcm)
 }

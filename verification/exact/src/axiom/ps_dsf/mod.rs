@@ -22,6 +22,7 @@
 
 mod rows;
 
+use evenhand_problem::RowKind;
 use rayon::prelude::*;
 use rug::{Integer, Rational};
 
@@ -185,19 +186,20 @@ pub fn margin_of_standings(
 fn full(instance: &Instance<'_>, n: usize, i: usize) -> Quotient {
     let problem = instance.problem();
     let user = &problem.users()[n];
-    let gamma = if user.given_gamma().binary_search_by_key(&i, |(server, _)| *server).is_ok() {
+    let gamma = if instance.constraints().is_time_shared(i) {
         Quotient::from(&problem.unconstrained_gamma(n, i))
     } else {
         let scaled = &instance.scaled;
+        let row = |r: usize| instance.constraints().row_of(i, RowKind::Resource(r));
         let rates =
-            scaled.capacity[i].iter().zip(scaled.demand(n, i)).filter(|(_, demand)| !demand.is_zero());
+            scaled.demand(n, i).iter().filter_map(|(r, demand)| Some((&scaled.capacity[row(*r)?], demand)));
         let mut least: Option<(&Integer, &Integer)> = None;
         for (capacity, demand) in rates {
             if least.is_none_or(|(c, d)| Integer::from(capacity * d) < Integer::from(c * demand)) {
                 least = Some((capacity, demand));
             }
         }
-        // Who can run there demands something, and stated gammas are dealt with.
+        // Who can run there demands something, each of which has a row.
         let (capacity, demand) = least.map_or_else(Default::default, |(c, d)| (c.clone(), d.clone()));
         Quotient::new(capacity, demand.max(Integer::from(1)))
     };
