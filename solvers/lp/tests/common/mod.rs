@@ -1,6 +1,7 @@
 //! What the integration tests share.
 #![allow(dead_code, unused_imports)]
 
+pub mod allocations;
 pub mod njc;
 pub mod problems;
 pub mod reference;
