@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// All fields of an allocation document. Those after `placements` are for people and other programs.
-const FIELDS: [&str; 24] = [
+const FIELDS: [&str; 25] = [
     "kind",
     "mechanism",
     "alpha",
@@ -39,6 +39,7 @@ const FIELDS: [&str; 24] = [
     "extreme_points",
     "integrality",
     "warnings",
+    "version",
 ];
 
 /// What an allocation document says.
