@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// All fields of an allocation document. Those after `placements` are for people and other programs.
-const FIELDS: [&str; 26] = [
+const FIELDS: [&str; 27] = [
     "kind",
     "mechanism",
     "alpha",
@@ -41,6 +41,7 @@ const FIELDS: [&str; 26] = [
     "extreme_points",
     "integrality",
     "warnings",
+    "version",
 ];
 
 /// What an allocation document says.
