@@ -13,10 +13,12 @@ pub mod number;
 pub mod place;
 pub mod problem;
 mod problem_error;
+mod quantities;
 pub mod reservation;
 mod reservation_spec;
 pub mod schema;
 mod spec;
+mod usage;
 pub mod utilisation;
 
 pub use allocation::{Allocation, Arithmetic, Placement};
@@ -25,5 +27,7 @@ pub use place::Place;
 pub use problem::{
     Problem, ProblemError, ProblemErrorKind, ProblemSpec, ServerClass, ServerSpec, User, UserSpec, Warning,
 };
+pub use quantities::Quantities;
 pub use reservation::{JobSpec, JobType, Pool, PoolSpec, Reservation, ReservationSpec};
 pub use rug::{Integer, Rational};
+pub use usage::Usage;

@@ -5,20 +5,23 @@ pub mod certify;
 pub mod check;
 pub mod compare;
 pub mod explain;
-mod filling;
 mod findings;
 pub mod hunt;
 pub mod import;
 pub mod ratio;
 pub mod reproduce;
 pub mod schema;
+pub mod shell;
 pub mod solve;
 
 use evenhand::exact::axiom::proportional::check_alpha;
 use evenhand::mechanisms::{Mechanism, registry};
 use evenhand::problem::{Rational, number};
 
+use serde_json::{Value, json};
+
 use crate::failure::Failure;
+use crate::suggest;
 
 /// The value of `--alpha`.
 fn alpha(text: Option<&str>) -> Result<Option<Rational>, Failure> {
@@ -28,9 +31,16 @@ fn alpha(text: Option<&str>) -> Result<Option<Rational>, Failure> {
     Ok(Some(alpha))
 }
 
-/// The mechanism of that name, or a failure that lists those there are.
+/// The mechanism of that name.
 fn mechanism(name: &str) -> Result<&'static dyn Mechanism, Failure> {
-    registry::find(name).ok_or_else(|| {
-        Failure::input(format!("there is no mechanism `{name}`: expected {}", registry::names().join(", ")))
-    })
+    registry::find(name).ok_or_else(|| suggest::unknown("mechanism", name, registry::names()))
+}
+
+/// A JSON document: its fields, after the kind and the version of what it is.
+fn document(kind: &str, fields: Value) -> Value {
+    let mut document = json!({"kind": kind, "version": 1});
+    if let (Value::Object(document), Value::Object(fields)) = (&mut document, fields) {
+        document.extend(fields);
+    }
+    document
 }

@@ -194,12 +194,10 @@ pub fn improving(data: &LevelData<'_>, round: &Round) -> Vec<Placement> {
         }
         for &i in &group.classes {
             let usage = data.constraints.usage(group.representative(), i).unwrap_or_default();
-            let prices = &round.prices[data.constraints.class_rows(i)];
+            let start = data.constraints.class_rows(i).start;
             let mut price = round.task_prices[g].clone();
-            for (p, usage) in prices.iter().zip(usage.iter()) {
-                if !p.is_zero() && !usage.is_zero() {
-                    price += Rational::from(p * usage);
-                }
+            for (at, usage) in usage.entries() {
+                price += Rational::from(&round.prices[start + at] * usage);
             }
             if price * data.tasks_per_level_on(g, i) < round.level_prices[g] {
                 found.push(Placement { g, i });

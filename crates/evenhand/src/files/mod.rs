@@ -1,14 +1,19 @@
 //! Reading and writing files for the commands.
 
+mod examine;
+mod write;
+
 use std::path::Path;
 
-use evenhand::problem::format::{FormatError, Source, read_text, write_atomically};
-use evenhand::report::text::printable;
+use evenhand::problem::format::{FormatError, Source, read_text};
 use evenhand::{Allocation, Problem};
 
 use crate::arguments::Common;
 use crate::failure::Failure;
 use crate::output;
+
+pub use examine::{Places, examine};
+pub use write::{save, write};
 
 /// Reads a file and hands its text on; malformed text becomes a failure that shows the line.
 pub fn read<T>(path: &Path, parse: impl FnOnce(&Source<'_>) -> Result<T, FormatError>) -> Result<T, Failure> {
@@ -20,10 +25,8 @@ pub fn read<T>(path: &Path, parse: impl FnOnce(&Source<'_>) -> Result<T, FormatE
 /// Reads a problem and says on standard error what a reader should know of it.
 pub fn problem(path: &Path, common: &Common) -> Result<Problem, Failure> {
     let problem = read(path, |source| source.problem())?;
-    if !common.quiet {
-        for warning in problem.warnings() {
-            eprintln!("warning: {}", printable(&warning.to_string()));
-        }
+    for warning in problem.warnings() {
+        output::warn(common, warning.to_string());
     }
     Ok(problem)
 }
@@ -46,27 +49,4 @@ pub fn distinct(paths: &[&Path]) -> Result<(), Failure> {
         return Err(Failure::input("only one file can be standard input (-)"));
     }
     Ok(())
-}
-
-/// Writes a document where the caller wants it, in one step; returns whether that was standard
-/// output, which then holds nothing else.
-///
-/// # Errors
-/// The file cannot be written, or is one of the inputs.
-pub fn write(path: &Path, text: &str, inputs: &[&Path]) -> Result<bool, Failure> {
-    if path.as_os_str() == "-" {
-        output::text(text)?;
-        return Ok(true);
-    }
-    let name = path.display();
-    let same = |input: &Path| match (input.canonicalize(), path.canonicalize()) {
-        (Ok(input), Ok(path)) => input == path,
-        _ => false,
-    };
-    if inputs.iter().any(|input| same(input)) {
-        return Err(Failure::input(format!("{name}: the output would replace an input")));
-    }
-    write_atomically(path, text.as_bytes())
-        .map_err(|error| Failure::input(format!("{name}: cannot be written: {error}")))?;
-    Ok(false)
 }
