@@ -46,10 +46,14 @@ pub fn solve(
     let scaling = Scaling::new(lp, units);
     let mut around = Around::start(lp, start.point);
     let mut basis = start.basis.to_vec();
+    // A basis without a point may be the optimal one already.
+    let mut is_news = start.point.is_none() && !basis.is_empty();
     for _ in 0..STEPS {
-        match around.optimum(lp, &scaling, &basis) {
-            Ok((next, _)) => basis = next,
-            Err(_) => break,
+        if !std::mem::take(&mut is_news) {
+            match around.optimum(lp, &scaling, &basis) {
+                Ok((next, _)) => basis = next,
+                Err(_) => break,
+            }
         }
         let search = Search::new(lp, &basis, max_pivots).priced();
         let [primal, dual] = [search.primal_violation(&scaling), search.dual_violation(&scaling)];
