@@ -4,8 +4,9 @@
 //! is the criterion of Kesidis, Corollary 1. With `eps = 0` it says that `x` maximises
 //! `sum_n w_n U_n^(1 - alpha) / (1 - alpha)` (`sum_n w_n log U_n` for `alpha = 1`).
 //!
-//! Margin: `-eps`, in units of weight times `U^(1 - alpha)` (for `alpha = 1` in units of weight), not
-//! in tasks as elsewhere; so is the tolerance.
+//! Margin: `-eps / sum_n w_n U_n^(1 - alpha)`, a part of what all users' tasks are worth to them at the
+//! margin, without a unit as elsewhere (THEORY, section 7). `eps` itself is in units of weight times
+//! `U^(1 - alpha)` (for `alpha = 1` in units of weight).
 //!
 //! Evidence of yes: [`Prices`] with `a_ni <= sum_r p_ir d_nir + q_n` on every class that `n` can run
 //! on (`q_n` only where the tasks are finite; the weights of the prices are not used). They prove
@@ -60,7 +61,7 @@ pub fn gap(
         check_user(instance, &worths, &costs, n)?;
         let base = costs.base(costs.user(n).clone());
         let mut cost = Integer::new();
-        let mut excess = Excess { apart: -worths.spent(n), ..Excess::default() };
+        let mut excess = Excess { apart: -worths.spent(n, Towards::Zero), ..Excess::default() };
         for (i, x) in &instance.tasks[n] {
             let scale = costs.of(&mut cost, n, *i, &base);
             excess.add_cost(&costs, &cost, scale, x);
@@ -95,7 +96,26 @@ fn check_user(
     Ok(())
 }
 
-/// `-eps`; `None` when no user is active.
+/// `sum_n w_n U_n^(1 - alpha)` over the active users, or a lower bound of it that agrees with it to more
+/// than 50 digits: what [`gap`] and margins are relative to.
+///
+/// # Errors
+/// [`Refusal`] when an active user has nothing, `alpha` is out of bounds, or the numbers are too wide.
+pub fn total_worth(
+    instance: &Instance<'_>,
+    alpha: &Rational,
+    share: Option<&ShareCoefficients>,
+) -> Result<Rational, Refusal> {
+    Ok(total(&Worths::new(instance, alpha, share)?, instance, Towards::Zero))
+}
+
+/// The end of the enclosure of `sum_n w_n U_n^(1 - alpha)` that is nearer to `way`.
+fn total(worths: &Worths<'_, '_>, instance: &Instance<'_>, way: Towards) -> Rational {
+    let users = (0..instance.problem().n_users()).into_par_iter();
+    users.map(|n| worths.spent(n, way)).reduce(Rational::new, |a, b| a + b)
+}
+
+/// `-eps / sum_n w_n U_n^(1 - alpha)`; `None` when no user is active.
 ///
 /// # Errors
 /// As [`gap`].
@@ -106,11 +126,12 @@ pub fn margin_of_prices(
     prices: &Prices,
 ) -> Result<Option<Rational>, Refusal> {
     let gap = gap(instance, alpha, share, prices)?;
-    let anybody = (0..instance.problem().n_users()).any(|n| instance.is_active(n));
-    Ok(anybody.then_some(-gap))
+    let total = total_worth(instance, alpha, share)?;
+    Ok((total > 0).then(|| -gap / total))
 }
 
-/// Minus what `better` gains, `sum_ni a_ni (y_ni - x_ni)`, or minus a lower bound of it.
+/// Minus what `better` gains, `sum_ni a_ni (y_ni - x_ni)`, or minus a lower bound of it, as a part of
+/// `sum_n w_n U_n^(1 - alpha)`.
 ///
 /// # Errors
 /// [`Refusal`] when it is not feasible, an active user has nothing in `x`, or the numbers are too
@@ -137,7 +158,11 @@ pub fn margin_of_better(
         let worth = worths.summand(n, if gain > 0 { Towards::Zero } else { Towards::Infinity });
         Rational::from((worth.numerator * gain, worth.denominator))
     });
-    Ok(-(gains.reduce(Rational::new, |a, b| a + b) / over))
+    let gain = gains.reduce(Rational::new, |a, b| a + b) / over;
+    // The end of the enclosure that makes the gain the smaller part of it.
+    let way = if gain > 0 { Towards::Infinity } else { Towards::Zero };
+    let total = total(&worths, instance, way);
+    Ok(if total > 0 { -gain / total } else { Rational::new() })
 }
 
 /// Whether user `n` is active and has `U_n <= 0`: it is given nothing, and no prices prove anything.
