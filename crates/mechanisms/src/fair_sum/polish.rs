@@ -15,14 +15,25 @@ use evenhand_problem::{Allocation, Arithmetic, Constraints, Rational};
 use ndarray::Array2;
 use rug::Integer;
 
-use super::{FairPoint, near};
+use super::{FairPoint, Place, near};
 use crate::fisher::{Equilibrium, sharing_of};
 use crate::rounding::{cut, digits_below, short};
 
 /// Unknowns of a system that is worth a dense elimination of about `n^3` operations.
 const MOST_UNKNOWNS: usize = 160;
-/// Parts of a user, a row or a limit that count as nothing, in the order in which they are tried.
-const NOTHING: [f64; 4] = [1e-7, 1e-5, 1e-9, 1e-4];
+/// Parts of a user, a row or a limit that count as nothing, in the order in which they are tried; with
+/// `true`, a place is used where it costs no more than that part above the cheapest, however little the
+/// user does there.
+const NOTHING: [(f64, bool); 8] = [
+    (1e-7, false),
+    (1e-5, false),
+    (1e-5, true),
+    (1e-6, true),
+    (1e-9, false),
+    (1e-4, true),
+    (1e-4, false),
+    (1e-8, true),
+];
 /// Steps of Newton's method, at most.
 const STEPS: usize = 14;
 /// Bits of the numbers that Newton's method works with.
@@ -41,8 +52,8 @@ const DIGITS: u32 = 30;
 pub fn polish(constraints: &Constraints<'_>, alpha: &Rational, point: &FairPoint) -> Option<Equilibrium> {
     let mut best: Option<Equilibrium> = None;
     let mut tried: Vec<Unknowns> = Vec::new();
-    for nothing in NOTHING {
-        let unknowns = Unknowns::read(constraints, point, nothing);
+    for (nothing, by_cost) in NOTHING {
+        let unknowns = Unknowns::read(constraints, point, nothing, by_cost);
         if unknowns.len() > MOST_UNKNOWNS || tried.contains(&unknowns) {
             continue;
         }
@@ -80,7 +91,7 @@ struct Values {
 }
 
 impl Unknowns {
-    fn read(constraints: &Constraints<'_>, point: &FairPoint, nothing: f64) -> Self {
+    fn read(constraints: &Constraints<'_>, point: &FairPoint, nothing: f64, by_cost: bool) -> Self {
         let rows = constraints.rows();
         let costs_something = |row: usize| {
             let price = point.row_prices[row] * near(&rows[row].capacity);
@@ -90,7 +101,11 @@ impl Unknowns {
         let mut places = Vec::new();
         for (n, list) in point.places.iter().enumerate() {
             let total: f64 = list.iter().map(|place| place.tasks).sum();
-            places.extend(list.iter().filter(|p| p.tasks > nothing * total).map(|p| (n, p.server)));
+            let is_used = |p: &&Place| match by_cost {
+                true => p.excess < nothing && p.tasks > 0.0,
+                false => p.tasks > nothing * total,
+            };
+            places.extend(list.iter().filter(is_used).map(|p| (n, p.server)));
         }
         let is_used = |row: &usize| {
             places.iter().any(|&(n, i)| i == rows[*row].server && !usage(constraints, n, i, *row).is_zero())

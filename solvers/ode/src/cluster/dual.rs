@@ -28,6 +28,10 @@ const STAGES: i32 = 26;
 const SMALLER: f64 = 0.316;
 /// Newton steps in one stage, at most.
 const STEPS: usize = 60;
+/// Steps that do not halve the error after which only rounding is left of it, and the error below which
+/// that may be so.
+const IDLE: usize = 3;
+const NEARLY: f64 = 1e-6;
 /// Steps in one search along a line, at most.
 const HALVINGS: usize = 40;
 /// Rows and limits whose prices are unknown, at most: the matrix of a step is dense.
@@ -73,10 +77,10 @@ pub(super) fn solve(cluster: &Cluster) -> Option<ClusterPoint> {
     let mut steps = 0;
     let (mut part, mut tau) = (0.5_f64, 0.5_f64);
     for _ in 0..STAGES {
-        let barrier: Vec<f64> = price.iter().map(|p| part * p).collect();
-        steps += dual.minimise(&mut price, &barrier, tau)?;
         part *= SMALLER;
         tau = (tau * SMALLER.sqrt()).max(LEAST_TAU);
+        let barrier: Vec<f64> = price.iter().map(|p| part * p).collect();
+        steps += dual.minimise(&mut price, &barrier, tau)?;
     }
     Some(dual.point(&dual.state(price, tau), steps))
 }
@@ -163,18 +167,23 @@ impl<'a> Dual<'a> {
     /// Newton steps until the function is at its minimum; the number of them.
     fn minimise(&self, price: &mut Vec<f64>, barrier: &[f64], tau: f64) -> Option<usize> {
         let mut state = self.state(std::mem::take(price), tau);
-        let mut steps = 0;
-        while steps < STEPS {
-            steps += 1;
+        let (mut steps, mut idle, mut least) = (0, 0, f64::INFINITY);
+        while steps < STEPS && idle < IDLE {
             let slope = slopes(&state, barrier);
+            // What is missing in units of the rows.
+            let error = slope.iter().zip(&state.price).map(|(g, p)| (g / p).abs()).fold(0.0, f64::max);
+            if error.is_nan() || error < 1e-15 {
+                break;
+            }
+            idle = if error < 0.5 * least || error > NEARLY { 0 } else { idle + 1 };
+            least = least.min(error);
             let change = self.newton(&state, barrier, &slope, tau)?;
             let descent: f64 = slope.iter().zip(&change).map(|(g, d)| g * d).sum();
-            let scale: f64 = barrier.iter().sum();
-            let small = slope.iter().zip(&state.price).zip(barrier).all(|((g, p), mu)| g.abs() < 1e-3 * mu.max(1e-15 * p));
-            if small || descent >= -1e-6 * 1e-16 * scale || !descent.is_finite() {
+            if descent >= 0.0 || !descent.is_finite() {
                 break;
             }
             state = self.search(state, barrier, &change, descent, tau);
+            steps += 1;
         }
         *price = state.price;
         price.iter().all(|p| p.is_finite() && *p > 0.0).then_some(steps)
