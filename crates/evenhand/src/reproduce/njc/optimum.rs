@@ -24,8 +24,9 @@ pub fn alpha_fair(problem: &Problem, alpha: &Rational) -> Result<Optimum, String
     let parameters = Parameters { share: None, alpha: Some(alpha.clone()) };
     let (claim, tolerance) = {
         let instance = Instance::new(problem, &outcome.allocation).map_err(|error| error.to_string())?;
-        let spent = proportional::spent(&instance, alpha, None).map_err(|refusal| refusal.to_string())?;
-        let tolerance = Rational::from(&gap / spent.ok_or("no user is active")?);
+        let total =
+            proportional::total_worth(&instance, alpha, None).map_err(|refusal| refusal.to_string())?;
+        let tolerance = if total > 0 { Rational::from(&gap / total) } else { Rational::new() };
         let evidence = Evidence::Prices(prices);
         let claim = Claim::with_evidence(Axiom::Proportional, parameters, evidence, &instance, &tolerance)
             .map_err(|refusal| refusal.to_string())?;
