@@ -11,7 +11,6 @@ mod explanation;
 mod findings;
 mod page;
 pub mod plot;
-mod sanitise;
 mod sweep;
 pub mod table;
 pub mod text;

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use crate::sanitise::printable_lines;
+use evenhand_problem::printable_lines;
+
 use crate::table::Table;
 use crate::wrap::paragraph;
 

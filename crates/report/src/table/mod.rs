@@ -25,11 +25,10 @@ mod fit;
 mod lines;
 mod markup;
 
-use evenhand_problem::Rational;
 use evenhand_problem::number::to_f64;
+use evenhand_problem::{Rational, printable};
 
 use crate::page::Terminal;
-use crate::sanitise::printable;
 use crate::text;
 
 /// Rows of cells under named columns.
