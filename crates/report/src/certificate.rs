@@ -29,7 +29,7 @@ pub fn claims(
         Column::words("axiom"),
         Column::words("verdict"),
         Column::numbers("margin"),
-        Column::numbers("in tasks"),
+        Column::numbers("in tasks").unless_all(""),
         Column::words("evidence"),
     ]);
     for (at, claim) in certificate.claims.iter().enumerate() {

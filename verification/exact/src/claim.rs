@@ -99,14 +99,15 @@ impl Claim {
     /// is better, where another may be better still.
     #[must_use]
     pub fn is_bound(&self) -> bool {
-        matches!(
-            self.evidence,
+        match &self.evidence {
             Evidence::Dominating(_)
-                | Evidence::DominatingPlacements(_)
-                | Evidence::Rise { .. }
-                | Evidence::Better(_)
-                | Evidence::Room(_)
-        )
+            | Evidence::DominatingPlacements(_)
+            | Evidence::Rise { .. }
+            | Evidence::Better(_) => true,
+            // One whole task fits; more of them may.
+            Evidence::Room(room) => room.index.is_some(),
+            _ => false,
+        }
     }
 
     /// The margin in tasks of the user that it is about; `None` where it is about no single user.
