@@ -7,13 +7,14 @@
 //! read, with a last line `error: ...` on stderr.
 #![forbid(unsafe_code)]
 
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
 use evenhand_exact::ratio::{self, worst_load};
 use evenhand_exact::{Certificate, Verdict, check, check_against};
 use evenhand_problem::format::{FormatError, Source, read_text};
+use evenhand_problem::{printable, printable_lines};
 
 const USAGE: &str = "usage: evenhand-check CERTIFICATE [--problem PROBLEM] [--format table|json]";
 const HELP: &str = "Verifies a fairness, ratio or worst-load certificate with rational arithmetic alone.
@@ -32,7 +33,7 @@ fn main() -> ExitCode {
         Err(message) => {
             // One line, whatever a name inside it contains.
             let line: Vec<&str> = message.lines().collect();
-            eprintln!("error: {}", line.join(" "));
+            eprintln!("error: {}", printable(&line.join(" ")));
             ExitCode::from(2)
         }
     }
@@ -67,7 +68,7 @@ fn run(arguments: Vec<String>) -> Result<ExitCode, String> {
         () => about_fairness,
     };
     let (verdict, table) = read(&source, problem.as_ref()).map_err(|error| error.to_string())?;
-    let text = if arguments.json { verdict.to_json() } else { table };
+    let text = if arguments.json { verdict.to_json() } else { printable_lines(&table) };
     say(&text, verdict.valid)
 }
 
@@ -174,6 +175,13 @@ fn table(says: impl Iterator<Item = String>, verdict: &Verdict) -> String {
 
 /// Prints; a reader that has gone away is no reason to fail.
 fn say(text: &str, valid: bool) -> Result<ExitCode, String> {
-    let _ = writeln!(std::io::stdout(), "{text}");
+    let mut out = std::io::stdout().lock();
+    let written = writeln!(out, "{text}").and_then(|()| out.flush());
+    if let Err(error) = written
+        && error.kind() != ErrorKind::BrokenPipe
+    {
+        eprintln!("error: standard output cannot be written to: {error}");
+        return Ok(ExitCode::from(3));
+    }
     Ok(if valid { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }

@@ -9,7 +9,9 @@ mod plain;
 use common::{allocation, certificate, pool, problem, q, tasks};
 use evenhand_exact::axiom::proportional::{self, MAX_ALPHA_TERM};
 use evenhand_exact::{Axiom, Claim, Evidence, Instance, InstanceError, Parameters, Prices, Share, Tasks};
-use evenhand_problem::{Allocation, Problem, ProblemSpec, Rational, ServerSpec, UserSpec};
+use evenhand_problem::{
+    Allocation, Constraints, Problem, ProblemSpec, Rational, RowKind, ServerSpec, Sharing, UserSpec,
+};
 use proptest::prelude::*;
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
@@ -241,7 +243,13 @@ fn known(seed: u64, alpha: i32, one_resource: bool) -> Known {
     let resources = (0..m).map(|r| format!("r{r}")).collect();
     let problem = Problem::new(ProblemSpec { name: String::new(), resources, servers, users }).unwrap();
     let allocation = Allocation { tasks: x, ..Allocation::default() };
-    let prices = Prices { user_weights: vec![], rows, users: user_prices };
+    // A resource that a server lacks has no row.
+    let constraints = Constraints::new(&problem, Sharing::Rdm);
+    let rows = constraints.rows().iter().map(|row| match row.kind {
+        RowKind::Resource(r) => rows[row.server * m + r].clone(),
+        RowKind::Time => Rational::new(),
+    });
+    let prices = Prices { user_weights: vec![], rows: rows.collect(), users: user_prices };
     Known { problem, allocation, prices }
 }
 

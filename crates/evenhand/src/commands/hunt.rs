@@ -9,8 +9,8 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use evenhand::mechanisms::hunt::{self, Certified, Found, Hunt, HuntError, STEPS, Settings, State, WALKS};
-use evenhand::problem::format::{read_text, reservation_to_json, write_atomically};
-use evenhand::problem::{Rational, Reservation, number};
+use evenhand::problem::format::{read_text, reservation_to_json};
+use evenhand::problem::{Quantities, Rational, Reservation, number};
 use evenhand::report::text;
 use indicatif::ProgressBar;
 use serde_json::{Map, Value, json};
@@ -158,8 +158,7 @@ fn save(hunt: &Hunt, call: &Call) -> Result<(), Failure> {
     let name = path.display();
     let text = serde_json::to_string_pretty(&hunt.state())
         .map_err(|error| Failure::solver(format!("{name}: {error}")))?;
-    write_atomically(path, format!("{text}\n").as_bytes())
-        .map_err(|error| Failure::input(format!("{name}: cannot be written: {error}")))
+    files::save(path, format!("{text}\n").as_bytes())
 }
 
 fn shrunk(best: &Found, at_most: Option<&Rational>) -> Result<Certified, Failure> {
@@ -251,7 +250,7 @@ fn table(hunt: &Hunt, found: Option<&Certified>, shrunk: Shrunk<'_>) -> String {
         let resources = problem.resources().iter().map(String::as_str);
         let header: Vec<&str> =
             ["type"].into_iter().chain(resources).chain(["reward", "worst load"]).collect();
-        let row = |name: &str, numbers: &[Rational], rest: [String; 2]| -> Vec<String> {
+        let row = |name: &str, numbers: &Quantities, rest: [String; 2]| -> Vec<String> {
             let numbers = numbers.iter().map(text::number);
             [name.to_owned()].into_iter().chain(numbers).chain(rest).collect()
         };

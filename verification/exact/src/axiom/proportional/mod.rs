@@ -11,14 +11,12 @@
 //! Evidence of yes: [`Prices`] with `a_ni <= sum_r p_ir d_nir + q_n` on every class that `n` can run
 //! on (`q_n` only where the tasks are finite; the weights of the prices are not used). They prove
 //!
-//! `eps = sum_rows p |C - usage| + sum_n q_n |T_n - x_n| + sum_ni (sum_r p_ir d_nir + q_n - a_ni) |x_ni|`,
+//! `eps = sum p C + sum q T - sum_n w_n U_n^(1 - alpha)`.
 //!
-//! which is `sum p C + sum q T - sum_n w_n U_n^(1 - alpha)` for a feasible `x`.
+//! Evidence of no: a feasible `y` with a larger sum (the margin is then a bound: another `y` may gain
+//! more), or an active user with `U_n = 0`: then `a_ni` has no bound, and there is no margin.
 //!
-//! Evidence of no: a feasible `y` with a larger sum, or an active user with `U_n = 0` (or less): then
-//! `a_ni` has no bound, and there is no margin.
-//!
-//! Evidence of yes is judged exactly for `alpha = 1` (where no `x_ni` is negative). Elsewhere
+//! Evidence is judged exactly for `alpha = 1`. Elsewhere
 //! `U_n^alpha` can be irrational, and exact sums can have a denominator of every user: they are exact
 //! for integer `alpha` while they are short, and else every `a_ni` is enclosed to more than 50
 //! significant digits, by exact integer roots, and the end of the enclosure is taken that makes the
@@ -37,10 +35,10 @@ use self::rounded::Towards;
 use self::worth::Worths;
 pub use self::worth::{MAX_ALPHA_TERM, check_alpha};
 use crate::axiom::feasible;
-use crate::claim::Refusal;
 use crate::costs::{Costs, Excess, check_signs, too_low};
 use crate::instance::{Instance, Tasks};
 use crate::prices::Prices;
+use crate::refusal::Refusal;
 use crate::share::ShareCoefficients;
 
 /// `eps`, the bound that `prices` prove.
@@ -97,7 +95,7 @@ fn check_user(
 }
 
 /// `sum_n w_n U_n^(1 - alpha)` over the active users, or a lower bound of it that agrees with it to more
-/// than 50 digits: what [`gap`] and margins are relative to.
+/// than 50 digits: what a gap is a fraction of. 0 when no user is active.
 ///
 /// # Errors
 /// [`Refusal`] when an active user has nothing, `alpha` is out of bounds, or the numbers are too wide.
@@ -106,16 +104,10 @@ pub fn total_worth(
     alpha: &Rational,
     share: Option<&ShareCoefficients>,
 ) -> Result<Rational, Refusal> {
-    Ok(total(&Worths::new(instance, alpha, share)?, instance, Towards::Zero))
+    Ok(Worths::new(instance, alpha, share)?.all_spent(Towards::Zero).unwrap_or_default())
 }
 
-/// The end of the enclosure of `sum_n w_n U_n^(1 - alpha)` that is nearer to `way`.
-fn total(worths: &Worths<'_, '_>, instance: &Instance<'_>, way: Towards) -> Rational {
-    let users = (0..instance.problem().n_users()).into_par_iter();
-    users.map(|n| worths.spent(n, way)).reduce(Rational::new, |a, b| a + b)
-}
-
-/// `-eps / sum_n w_n U_n^(1 - alpha)`; `None` when no user is active.
+/// The margin that `prices` prove, or a lower bound of it; `None` when no user is active.
 ///
 /// # Errors
 /// As [`gap`].
@@ -126,11 +118,11 @@ pub fn margin_of_prices(
     prices: &Prices,
 ) -> Result<Option<Rational>, Refusal> {
     let gap = gap(instance, alpha, share, prices)?;
-    let total = total_worth(instance, alpha, share)?;
-    Ok((total > 0).then(|| -gap / total))
+    let spent = Worths::new(instance, alpha, share)?.all_spent(Towards::Zero);
+    Ok(spent.map(|spent| -(gap / spent)))
 }
 
-/// Minus what `better` gains, `sum_ni a_ni (y_ni - x_ni)`, or minus a lower bound of it, as a part of
+/// Minus what `better` gains, `sum_ni a_ni (y_ni - x_ni)`, or minus a lower bound of it, as a fraction of
 /// `sum_n w_n U_n^(1 - alpha)`.
 ///
 /// # Errors
@@ -159,10 +151,10 @@ pub fn margin_of_better(
         Rational::from((worth.numerator * gain, worth.denominator))
     });
     let gain = gains.reduce(Rational::new, |a, b| a + b) / over;
-    // The end of the enclosure that makes the gain the smaller part of it.
-    let way = if gain > 0 { Towards::Infinity } else { Towards::Zero };
-    let total = total(&worths, instance, way);
-    Ok(if total > 0 { -gain / total } else { Rational::new() })
+    Ok(match worths.all_spent(if gain > 0 { Towards::Infinity } else { Towards::Zero }) {
+        Some(spent) => -(gain / spent),
+        None => Rational::new(),
+    })
 }
 
 /// Whether user `n` is active and has `U_n <= 0`: it is given nothing, and no prices prove anything.

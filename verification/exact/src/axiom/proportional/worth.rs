@@ -1,12 +1,14 @@
 //! What a task is worth at the margin: `a_ni = w_n u_ni / U_n^alpha`.
 
+use rayon::prelude::*;
 use rug::ops::Pow;
 use rug::{Integer, Rational};
 
 use super::rounded::{Rounded, Towards};
-use crate::claim::Refusal;
-use crate::instance::{Instance, InstanceError};
+use crate::budget::TooLarge;
+use crate::instance::Instance;
 use crate::quotient::Quotient;
+use crate::refusal::Refusal;
 use crate::share::{ScaledShare, ShareCoefficients};
 
 /// The numerator and the denominator of `alpha` are at most this.
@@ -82,12 +84,12 @@ impl<'a, 'b> Worths<'a, 'b> {
             n_active += 1;
             let magnitude = u64::from(bits.abs_diff(over)) + 1;
             if magnitude * u64::from(alpha.0) > MAX_EXPONENT * u64::from(alpha.1) {
-                return Err(InstanceError::TooWide.into());
+                return Err(TooLarge::memory(MAX_EXPONENT / 8).into());
             }
         }
         let index = u64::from(alpha.1);
         if index > 1 && n_active.saturating_mul(index * index) > MAX_ROOTS {
-            return Err(InstanceError::TooWide.into());
+            return Err(TooLarge::Work { allowed: MAX_ROOTS }.into());
         }
         if all_bits.saturating_mul(u64::from(alpha.0)) <= EXACT_BITS {
             worths.roots = if index > 1 { worths.rational_roots().unwrap_or_default() } else { Vec::new() };
@@ -160,24 +162,26 @@ impl<'a, 'b> Worths<'a, 'b> {
         }
     }
 
-    /// `sum_i a_ni |x_ni|`, or the end of its enclosure that is nearer to `way`; exactly `w_n` where
-    /// `alpha` is 1 and no `x_ni` is negative.
+    /// `sum_i a_ni x_ni = w_n U_n^(1 - alpha)`, or the end of its enclosure that is nearer to `way`; exactly
+    /// `w_n` where `alpha` is 1.
     pub fn spent(&self, n: usize, way: Towards) -> Rational {
         if !self.instance.is_active(n) {
             return Rational::new();
         }
-        let tasks = &self.instance.tasks[n];
-        if self.alpha == (1, 1) && tasks.iter().all(|(_, x)| *x > 0) {
+        if self.alpha == (1, 1) {
             return self.instance.problem().users()[n].weight().clone();
         }
-        let held = |(i, x): &(usize, Integer)| match self.coefficient(n, *i) {
-            None => x.clone().abs(),
-            Some(u) => Integer::from(x * u).abs(),
-        };
-        let held: Integer = tasks.iter().map(held).sum();
-        let each = self.summand(n, way);
+        let end = self.summand(n, way);
         let over = Integer::from(&self.denominator * &self.instance.denominator);
-        Rational::from((each.numerator * held, each.denominator * over))
+        Rational::from((end.numerator * self.level(self.instance, n), end.denominator * over))
+    }
+
+    /// `sum_n w_n U_n^(1 - alpha)`, or an end of its enclosure: what gaps are measured in. `None` when no
+    /// user is active.
+    pub fn all_spent(&self, way: Towards) -> Option<Rational> {
+        let active: Vec<usize> =
+            (0..self.instance.problem().n_users()).filter(|&n| self.instance.is_active(n)).collect();
+        (!active.is_empty()).then(|| active.into_par_iter().map(|n| self.spent(n, way)).sum())
     }
 
     /// The denominator of the share.
