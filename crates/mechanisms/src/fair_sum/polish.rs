@@ -36,6 +36,10 @@ const NOTHING: [(f64, bool); 8] = [
 ];
 /// Steps of Newton's method, at most.
 const STEPS: usize = 14;
+/// Steps that gain little after which the method is given up.
+const STALLED: usize = 3;
+/// Relative difference of costs that is none.
+const SAME_COST: f64 = 1e-12;
 /// Bits of the numbers that Newton's method works with.
 const BITS: u32 = 240;
 /// Relative residual of 45 digits: the worth of tasks is enclosed to 50.
@@ -57,17 +61,21 @@ pub fn polish(constraints: &Constraints<'_>, alpha: &Rational, point: &FairPoint
         if unknowns.len() > MOST_UNKNOWNS || tried.contains(&unknowns) {
             continue;
         }
-        let system = System { constraints, alpha, unknowns: &unknowns };
-        if let Some(found) = system.solve(point).and_then(|values| system.answer(&values)) {
-            let is_exact = found.gap.is_zero();
-            if best.as_ref().is_none_or(|best| found.gap < best.gap) {
-                best = Some(found);
+        let mut next = Some(unknowns);
+        while let Some(unknowns) = next.take().filter(|unknowns| !tried.contains(unknowns)) {
+            let system = System { constraints, alpha, unknowns: &unknowns };
+            match system.solve(point) {
+                Ok(values) => {
+                    let better = |found: &Equilibrium| best.as_ref().is_none_or(|best| found.gap < best.gap);
+                    best = system.answer(&values).filter(better).or(best);
+                }
+                Err(fewer) => next = fewer,
             }
-            if is_exact {
-                break;
-            }
+            tried.push(unknowns);
         }
-        tried.push(unknowns);
+        if best.as_ref().is_some_and(|best| best.gap.is_zero()) {
+            break;
+        }
     }
     best
 }
@@ -132,34 +140,73 @@ struct System<'a> {
 }
 
 impl System<'_> {
-    fn solve(&self, point: &FairPoint) -> Option<Values> {
+    /// The solution of the equations.
+    ///
+    /// # Errors
+    /// What is left of the active set when places that cost more than others of the same user are left
+    /// out, where they are what has no solution.
+    fn solve(&self, point: &FairPoint) -> Result<Values, Option<Unknowns>> {
+        let mut values = self.start(point).ok_or(None)?;
+        match self.newton(&mut values) {
+            Some(true) => Ok(values),
+            Some(false) => Err(self.without_dear_places(&values)),
+            None => Err(None),
+        }
+    }
+
+    fn start(&self, point: &FairPoint) -> Option<Values> {
         let of_place = |(n, i): &(usize, usize)| {
             let place = point.places[*n].iter().find(|place| place.server == *i)?;
             Some(short(place.tasks)).filter(|x| *x > 0)
         };
-        let mut values = Values {
+        Some(Values {
             tasks: self.unknowns.places.iter().map(of_place).collect::<Option<_>>()?,
             prices: self.unknowns.rows.iter().map(|row| short(point.row_prices[*row])).collect(),
             user_prices: self.unknowns.satisfied.iter().map(|n| short(point.user_prices[*n])).collect(),
-        };
+        })
+    }
+
+    /// Whether Newton's method converged; `None` where it cannot go on.
+    fn newton(&self, values: &mut Values) -> Option<bool> {
+        let mut stalled = 0;
         let mut last = f64::INFINITY;
         for _ in 0..STEPS {
-            let (residuals, matrix) = self.equations(&values)?;
+            let (residuals, matrix) = self.equations(values)?;
             let size = residuals.iter().map(|r| r.clone().abs()).max().unwrap_or_default();
             if size <= from_f64(CONVERGED)? {
-                return Some(values);
+                return Some(true);
             }
             // Residuals of this size would be 0 in floating point: they are solved for in their own unit.
             let right = residuals.iter().map(|r| near(&Rational::from(r / &size))).collect();
             let change = dense::solve(matrix, right)?;
-            self.change(&mut values, &change, &size)?;
+            self.change(values, &change, &size)?;
             let size = near(&size);
-            if size > 1e-3 * last && size > 1e-6 && last < 1.0 {
-                return None;
+            stalled = if size > 1e-3 * last { stalled + 1 } else { 0 };
+            if stalled > STALLED {
+                return Some(false);
             }
             last = size;
         }
-        None
+        Some(false)
+    }
+
+    /// The active set without the places that cost their user more than its cheapest.
+    fn without_dear_places(&self, values: &Values) -> Option<Unknowns> {
+        let Unknowns { places, rows, satisfied } = self.unknowns;
+        let cost = |&(n, i): &(usize, usize)| {
+            let priced = rows.iter().zip(&values.prices);
+            let on_class = priced.filter(|(row, _)| self.constraints.rows()[**row].server == i);
+            on_class.map(|(row, price)| usage(self.constraints, n, i, *row) * price).sum::<Rational>()
+        };
+        let costs: Vec<Rational> = places.iter().map(cost).collect();
+        let least = |n: usize| {
+            let own = places.iter().zip(&costs).filter(|((user, _), _)| *user == n);
+            own.map(|(_, cost)| cost).min()
+        };
+        let factor = 1 + from_f64(SAME_COST)?;
+        let is_cheap = |k: &usize| least(places[*k].0).is_some_and(|least| costs[*k] <= Rational::from(least * &factor));
+        let kept: Vec<(usize, usize)> = (0..places.len()).filter(is_cheap).map(|k| places[k]).collect();
+        (kept.len() < places.len()).then(|| Unknowns { places: kept, rows: rows.clone(), satisfied: satisfied.clone() })
     }
 
     /// Residuals of the equations, each relative to its own size, and their derivatives by the relative

@@ -21,11 +21,17 @@ use super::interior::{ClusterPoint, Status};
 use super::model::{Cluster, Scaled};
 
 /// Smallest `tau`: prices are known to `1e-16` of themselves, places to `1e-16 / tau`.
-const LEAST_TAU: f64 = 1e-8;
-/// Stages; in each the part of a price that is its `mu` falls by [`SMALLER`].
-const STAGES: i32 = 26;
+const LEAST_TAU: f64 = 1e-9;
+/// Smallest part of a price that is its `mu`.
+const LEAST_PART: f64 = 1e-13;
+/// Smallest `mu`, in units of the prices of the start: what is worth nothing must not underflow.
+const LEAST_BARRIER: f64 = 1e-150;
+/// Stages; in each the part of a price that is its `mu` falls by [`SMALLER`] until [`LEAST_PART`].
+const STAGES: usize = 36;
 /// Factor from stage to stage; `tau` falls by its root until [`LEAST_TAU`].
 const SMALLER: f64 = 0.316;
+/// Rounding of a load for `tau = 1`.
+const ROUNDING: f64 = 4e-16;
 /// Newton steps in one stage, at most.
 const STEPS: usize = 60;
 /// Steps that do not halve the error after which only rounding is left of it, and the error below which
@@ -77,9 +83,9 @@ pub(super) fn solve(cluster: &Cluster) -> Option<ClusterPoint> {
     let mut steps = 0;
     let (mut part, mut tau) = (0.5_f64, 0.5_f64);
     for _ in 0..STAGES {
-        part *= SMALLER;
+        part = (part * SMALLER).max(LEAST_PART);
         tau = (tau * SMALLER.sqrt()).max(LEAST_TAU);
-        let barrier: Vec<f64> = price.iter().map(|p| part * p).collect();
+        let barrier: Vec<f64> = price.iter().map(|p| (part * p).max(LEAST_BARRIER)).collect();
         steps += dual.minimise(&mut price, &barrier, tau)?;
     }
     Some(dual.point(&dual.state(price, tau), steps))
@@ -169,7 +175,7 @@ impl<'a> Dual<'a> {
         let mut state = self.state(std::mem::take(price), tau);
         let (mut steps, mut idle, mut least) = (0, 0, f64::INFINITY);
         while steps < STEPS && idle < IDLE {
-            let slope = slopes(&state, barrier);
+            let slope = slopes(&state, barrier, tau);
             // What is missing in units of the rows.
             let error = slope.iter().zip(&state.price).map(|(g, p)| (g / p).abs()).fold(0.0, f64::max);
             if error.is_nan() || error < 1e-15 {
@@ -199,7 +205,7 @@ impl<'a> Dual<'a> {
             let price = start.iter().zip(change).map(|(p, d)| p * (1.0 + length * d)).collect();
             state = self.state(price, tau);
             // The slope at the end, along the same line: relative changes are of the start's prices.
-            let slope = slopes(&state, barrier);
+            let slope = slopes(&state, barrier, tau);
             let end: f64 = (0..start.len()).map(|r| slope[r] / state.price[r] * start[r] * change[r]).sum();
             if end <= -0.5 * descent {
                 break;
@@ -294,10 +300,16 @@ fn cost(usage: &[(usize, f64)], price: &[f64]) -> f64 {
     usage.iter().map(|(row, a)| a * price[*row]).sum()
 }
 
-/// By row: the derivative of the function by the logarithm of the price.
-fn slopes(state: &State, barrier: &[f64]) -> Vec<f64> {
+/// By row: the derivative of the function by the logarithm of the price. What is only rounding is 0: next
+/// to a dear row it would hide what is still missing of a cheap one.
+fn slopes(state: &State, barrier: &[f64], tau: f64) -> Vec<f64> {
+    let rounding = ROUNDING * (1.0 + tau.recip());
     let rows = state.price.iter().zip(&state.load).zip(barrier);
-    rows.map(|((p, load), mu)| p * (1.0 - load) - mu).collect()
+    rows.map(|((p, load), mu)| {
+        let missing = 1.0 - load - mu / p;
+        if missing.abs() < rounding { 0.0 } else { missing * p }
+    })
+    .collect()
 }
 
 fn add(to: &mut Vec<(usize, f64)>, from: &[(usize, f64)], factor: f64) {
