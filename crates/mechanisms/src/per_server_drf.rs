@@ -7,7 +7,9 @@
 //! servers together.
 
 use evenhand_exact::{Axiom, Parameters, Share};
-use evenhand_problem::{Allocation, Problem, ProblemSpec, Quantities, Rational, ServerSpec, Sharing, UserSpec};
+use evenhand_problem::{
+    Allocation, Problem, ProblemSpec, Quantities, Rational, ServerSpec, Sharing, UserSpec,
+};
 
 use crate::max_min;
 use crate::mechanism::{Info, Mechanism, MechanismError, Options, Outcome};
@@ -71,9 +73,8 @@ impl Mechanism for PerServerDrf {
 fn one_class(problem: &Problem, i: usize) -> Result<(Problem, Vec<usize>), String> {
     let users: Vec<usize> = (0..problem.n_users()).filter(|&n| problem.can_run(n, i)).collect();
     let name = |r: usize| problem.resources()[r].clone();
-    let named = |values: &Quantities| {
-        values.entries().iter().map(|(r, amount)| (name(*r), amount.clone())).collect()
-    };
+    let named =
+        |values: &Quantities| values.entries().iter().map(|(r, amount)| (name(*r), amount.clone())).collect();
     let class = &problem.servers()[i];
     let spec = ProblemSpec {
         resources: problem.resources().to_vec(),

@@ -33,8 +33,7 @@ impl<'a> LevelData<'a> {
     pub fn new(constraints: &'a Constraints<'a>, coefficients: &'a ShareCoefficients) -> Self {
         let problem = constraints.problem();
         let takes_part = |n: usize| {
-            problem.is_active(n)
-                && problem.classes_of(n).any(|i| !coefficients.of(n, i).is_zero())
+            problem.is_active(n) && problem.classes_of(n).any(|i| !coefficients.of(n, i).is_zero())
         };
         let mut groups = merge(constraints, takes_part, |_| None);
         for group in &mut groups {
