@@ -96,8 +96,9 @@ impl<'a> Programme<'a> {
         let mut units = vec![1.0];
         let mut alone = vec![0.0; self.data.groups.len()];
         for &(Placement { g, i }, _) in &basis.placements {
-            let rows = self.data.usage(g, i).filter(|(_, usage)| *usage > 0.0);
-            let most = rows.map(|(row, usage)| self.data.capacity[row] / usage).fold(f64::INFINITY, f64::min);
+            let usage = self.data.usage(g, i).filter(|(_, usage)| *usage > 0.0);
+            let most =
+                usage.map(|(row, usage)| self.data.capacity[row] / usage).fold(f64::INFINITY, f64::min);
             let unit = if most > 0.0 && most.is_finite() { most } else { 1.0 };
             alone[g] += unit / self.data.tasks_per_level_f64(g, i);
             units.push(unit);
