@@ -48,7 +48,7 @@ pub fn openb_users(folder: &Path, n_users: usize, seed: u64) -> Result<Problem, 
     let servers = real.servers().iter().map(|class| ServerSpec {
         name: class.name().to_owned(),
         count: Some(Rational::from(class.count())),
-        capacity: named(class.capacity()),
+        capacity: named(&class.capacity().to_vec()),
     });
     let users = (0..n_users).map(|n| {
         let pod = &real.users()[random.between(0, real.n_users() as u64 - 1) as usize];

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use evenhand_exact::Instance;
 use evenhand_exact::axiom::ps_dsf;
-use evenhand_problem::{Allocation, Constraints, Placement, Rational};
+use evenhand_problem::{Allocation, Constraints, Placement, Rational, Usage};
 
 /// A class in the eyes of PS-DSF.
 #[derive(Debug, Clone, PartialEq)]
@@ -48,7 +48,7 @@ pub(crate) fn virtual_views(
     let problem = instance.problem();
     let view = |server: usize| {
         let level = ps_dsf::level(instance, user, server)?;
-        let (row, margin) = ps_dsf::bottleneck(instance, user, server)?;
+        let (row, margin) = ps_dsf::bottleneck(instance, user, server).ok()??;
         let nothing = problem.gamma(user, server) * rounding;
         let bottleneck = (margin >= -nothing).then_some(row);
         let highest = bottleneck.and_then(|row| highest_holder(instance, allocation, row));
@@ -107,7 +107,7 @@ pub(crate) fn one_more(instance: &Instance<'_>, allocation: &Allocation, user: u
 fn short_rows(
     constraints: &Constraints<'_>,
     server: usize,
-    own: &[Rational],
+    own: &Usage<'_>,
     tasks: &[(usize, Rational)],
 ) -> Vec<usize> {
     let servers = constraints.problem().servers()[server].count();

@@ -7,7 +7,9 @@
 //! servers together.
 
 use evenhand_exact::{Axiom, Parameters, Share};
-use evenhand_problem::{Allocation, Problem, ProblemSpec, Rational, ServerSpec, Sharing, UserSpec};
+use evenhand_problem::{
+    Allocation, Problem, ProblemSpec, Quantities, Rational, ServerSpec, Sharing, UserSpec,
+};
 
 use crate::max_min;
 use crate::mechanism::{Info, Mechanism, MechanismError, Options, Outcome};
@@ -70,8 +72,9 @@ impl Mechanism for PerServerDrf {
 /// Class `i` as a problem of its own, with the users that can run there.
 fn one_class(problem: &Problem, i: usize) -> Result<(Problem, Vec<usize>), String> {
     let users: Vec<usize> = (0..problem.n_users()).filter(|&n| problem.can_run(n, i)).collect();
+    let name = |r: usize| problem.resources()[r].clone();
     let named =
-        |values: &[Rational]| problem.resources().iter().cloned().zip(values.iter().cloned()).collect();
+        |values: &Quantities| values.entries().iter().map(|(r, amount)| (name(*r), amount.clone())).collect();
     let class = &problem.servers()[i];
     let spec = ProblemSpec {
         resources: problem.resources().to_vec(),

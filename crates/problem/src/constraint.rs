@@ -1,16 +1,16 @@
 //! The capacity constraints of a problem, one form for both ways of sharing a server.
 //!
-//! A class whose resources are divided (RDM) has one row for each resource, of capacity
-//! `k_i c_ir`, and a task of user `n` uses `d_nir` of it. A class that is time-shared (TDM, or
+//! A class whose resources are divided (RDM) has one row for each resource that it has, of capacity
+//! `k_i c_ir > 0`, and a task of user `n` uses `d_nir` of it. A resource that the class lacks has no
+//! row: whoever demands it cannot run there at all (`gamma_ni = 0`), so nothing is left to limit. A class that is time-shared (TDM, or
 //! because some user states its `gamma` there) has a single row, of capacity 1, and a task uses
 //! `1 / gamma_ni` of it. Everything that solves or proves works on these rows and need not know
 //! which kind they are (THEORY, section 1).
 
-use std::borrow::Cow;
-
 use rug::Rational;
 
 use crate::problem::Problem;
+use crate::usage::Usage;
 
 /// How the users of one server share it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
@@ -22,8 +22,19 @@ pub enum Sharing {
     Tdm,
 }
 
+impl Sharing {
+    /// As in files: `rdm` or `tdm`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Rdm => "rdm",
+            Self::Tdm => "tdm",
+        }
+    }
+}
+
 /// What a row limits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RowKind {
     /// Resource `r`.
     Resource(usize),
@@ -38,7 +49,7 @@ pub struct Row {
     pub server: usize,
     /// What is limited.
     pub kind: RowKind,
-    /// `k_i c_ir`, or 1 for time.
+    /// `k_i c_ir`, or 1 for time; positive.
     pub capacity: Rational,
 }
 
@@ -61,9 +72,9 @@ impl<'a> Constraints<'a> {
             if sharing == Sharing::Tdm || class.is_time_shared() {
                 rows.push(Row { server, kind: RowKind::Time, capacity: Rational::from(1) });
             } else {
-                rows.extend(class.capacity().iter().enumerate().map(|(r, capacity)| Row {
+                rows.extend(class.capacity().entries().iter().map(|(r, capacity)| Row {
                     server,
-                    kind: RowKind::Resource(r),
+                    kind: RowKind::Resource(*r),
                     capacity: Rational::from(capacity * class.count()),
                 }));
             }
@@ -78,7 +89,7 @@ impl<'a> Constraints<'a> {
         self.problem
     }
 
-    /// All rows, by class and within a class by resource.
+    /// All rows, by class and within a class by resource. A class without capacity has none.
     #[must_use]
     pub fn rows(&self) -> &[Row] {
         &self.rows
@@ -93,26 +104,39 @@ impl<'a> Constraints<'a> {
     /// Whether class `i` has a single row of time.
     #[must_use]
     pub fn is_time_shared(&self, i: usize) -> bool {
-        matches!(self.rows[self.class_start[i]..], [Row { kind: RowKind::Time, .. }, ..])
+        matches!(self.rows[self.class_rows(i)], [Row { kind: RowKind::Time, .. }])
     }
 
-    /// What one task of user `n` uses of each row of class `i`; `None` where it cannot run
-    /// (`gamma_ni = 0`).
+    /// What one task of user `n` uses of the rows of class `i`, by position in
+    /// [`Constraints::class_rows`]; `None` where it cannot run (`gamma_ni = 0`).
     #[must_use]
-    pub fn usage(&self, n: usize, i: usize) -> Option<Cow<'a, [Rational]>> {
+    pub fn usage(&self, n: usize, i: usize) -> Option<Usage<'_>> {
         if !self.problem.can_run(n, i) {
             return None;
         }
         Some(if self.is_time_shared(i) {
-            Cow::Owned(vec![self.problem.unconstrained_gamma(n, i).recip()])
+            Usage::of_time(self.problem.unconstrained_gamma(n, i).recip())
         } else {
-            Cow::Borrowed(self.problem.demand(n, i))
+            Usage::of_resources(self.problem.demand(n, i), &self.rows[self.class_rows(i)])
         })
     }
 
-    /// The row of class `i` for a resource, or for time.
+    /// The row of class `i` for a resource, or for time; `None` where the class lacks it.
     #[must_use]
     pub fn row_of(&self, i: usize, kind: RowKind) -> Option<usize> {
-        self.class_rows(i).find(|&row| self.rows[row].kind == kind)
+        let rows = self.class_rows(i);
+        let position = position_of(&self.rows[rows.clone()], kind)?;
+        Some(rows.start + position)
     }
+}
+
+/// Where the row of a kind stands among the rows of one class.
+fn position_of(rows: &[Row], kind: RowKind) -> Option<usize> {
+    // Most classes have all resources, or lack the last ones.
+    if let RowKind::Resource(r) = kind
+        && rows.get(r).is_some_and(|row| row.kind == kind)
+    {
+        return Some(r);
+    }
+    rows.binary_search_by_key(&kind, |row| row.kind).ok()
 }

@@ -14,10 +14,12 @@ pub mod place;
 mod printable;
 pub mod problem;
 mod problem_error;
+mod quantities;
 pub mod reservation;
 mod reservation_spec;
 pub mod schema;
 mod spec;
+mod usage;
 pub mod utilisation;
 
 pub use allocation::{Allocation, Arithmetic, Placement};
@@ -27,5 +29,7 @@ pub use printable::{printable, printable_lines};
 pub use problem::{
     Problem, ProblemError, ProblemErrorKind, ProblemSpec, ServerClass, ServerSpec, User, UserSpec, Warning,
 };
+pub use quantities::Quantities;
 pub use reservation::{JobSpec, JobType, Pool, PoolSpec, Reservation, ReservationSpec};
 pub use rug::{Integer, Rational};
+pub use usage::Usage;

@@ -13,6 +13,7 @@ use rug::Rational;
 
 use crate::place::Place;
 pub use crate::problem_error::{ProblemError, ProblemErrorKind, Warning};
+use crate::quantities::Quantities;
 pub use crate::spec::{ProblemSpec, ServerSpec, UserSpec};
 
 /// Largest count of identical servers in one class.
@@ -33,7 +34,7 @@ pub struct Problem {
 pub struct ServerClass {
     name: String,
     count: u64,
-    capacity: Vec<Rational>,
+    capacity: Quantities,
     time_shared: bool,
 }
 
@@ -43,9 +44,9 @@ pub struct User {
     name: String,
     weight: Rational,
     tasks: Option<Rational>,
-    demand: Vec<Rational>,
+    demand: Quantities,
     servers: Option<Vec<usize>>,
-    demand_on: Vec<(usize, Vec<Rational>)>,
+    demand_on: Vec<(usize, Quantities)>,
     gamma: Vec<(usize, Rational)>,
     criterion: Vec<(usize, Rational)>,
 }
@@ -120,7 +121,7 @@ impl Problem {
 
     /// Demand of one task of user `n` on a server of class `i`, by resource: `d_nir`.
     #[must_use]
-    pub fn demand(&self, n: usize, i: usize) -> &[Rational] {
+    pub fn demand(&self, n: usize, i: usize) -> &Quantities {
         self.users[n].demand_on(i)
     }
 
@@ -138,20 +139,15 @@ impl Problem {
             return gamma.clone();
         }
         let server = &self.servers[i];
-        let per_server = user
-            .demand_on(i)
-            .iter()
-            .zip(&server.capacity)
-            .filter(|(demand, _)| !demand.is_zero())
-            .map(|(demand, capacity)| Rational::from(capacity / demand))
-            .min();
+        let demand = user.demand_on(i).entries().iter();
+        let per_server = demand.map(|(r, demand)| Rational::from(&server.capacity[*r] / demand)).min();
         per_server.map_or_else(Rational::new, |tasks| tasks * server.count)
     }
 
     /// `gamma_n`: the sum of `gamma_ni` over the classes that user `n` may use.
     #[must_use]
     pub fn total_gamma(&self, n: usize) -> Rational {
-        (0..self.n_servers()).map(|i| self.gamma(n, i)).sum()
+        self.users[n].classes(self.n_servers()).map(|i| self.unconstrained_gamma(n, i)).sum()
     }
 
     /// Whether user `n` can be given anything: it has tasks and fits on a class that it may use.
@@ -160,20 +156,27 @@ impl Problem {
     #[must_use]
     pub fn is_active(&self, n: usize) -> bool {
         let has_tasks = self.users[n].tasks.as_ref().is_none_or(|t| !t.is_zero());
-        has_tasks && (0..self.n_servers()).any(|i| self.can_run(n, i))
+        has_tasks && self.classes_of(n).next().is_some()
+    }
+
+    /// The classes on which user `n` may run and can (`gamma_ni > 0`), ascending.
+    ///
+    /// A user that names its classes costs no more than those.
+    pub fn classes_of(&self, n: usize) -> impl Iterator<Item = usize> + '_ {
+        let user = &self.users[n];
+        user.classes(self.n_servers()).filter(|&i| self.fits(user, i))
     }
 
     /// Whether `gamma_ni > 0`: user `n` may use class `i`, and its task fits there divisibly.
     #[must_use]
     pub fn can_run(&self, n: usize, i: usize) -> bool {
         let user = &self.users[n];
-        user.may_use(i)
-            && (lookup(&user.gamma, i).is_some()
-                || user
-                    .demand_on(i)
-                    .iter()
-                    .zip(&self.servers[i].capacity)
-                    .all(|(demand, capacity)| demand.is_zero() || !capacity.is_zero()))
+        user.may_use(i) && self.fits(user, i)
+    }
+
+    fn fits(&self, user: &User, i: usize) -> bool {
+        let capacity = &self.servers[i].capacity;
+        lookup(&user.gamma, i).is_some() || user.demand_on(i).entries().iter().all(|(r, _)| capacity.has(*r))
     }
 
     /// Whether some user is barred from some class.
@@ -186,7 +189,7 @@ impl Problem {
     #[must_use]
     pub fn warnings(&self) -> Vec<Warning> {
         (0..self.n_users())
-            .filter(|&n| !(0..self.n_servers()).any(|i| self.can_run(n, i)))
+            .filter(|&n| self.classes_of(n).next().is_none())
             .map(|n| Warning::FitsNowhere(self.users[n].name.clone()))
             .collect()
     }
@@ -242,8 +245,8 @@ impl ProblemBuilder {
         }
         let mut total_capacity = vec![Rational::new(); resources.len()];
         for server in &servers {
-            for (total, capacity) in total_capacity.iter_mut().zip(&server.capacity) {
-                *total += Rational::from(capacity * server.count);
+            for (r, capacity) in server.capacity.entries() {
+                total_capacity[*r] += Rational::from(capacity * server.count);
             }
         }
         let problem = Problem { name, resources, servers, users: Vec::new(), total_capacity };
@@ -302,7 +305,7 @@ impl ServerClass {
 
     /// Capacity of ONE server, by resource: `c_ir`.
     #[must_use]
-    pub fn capacity(&self) -> &[Rational] {
+    pub fn capacity(&self) -> &Quantities {
         &self.capacity
     }
 
@@ -337,7 +340,7 @@ impl User {
             let place = at_demand_on.key(&server);
             let i = resolve("server", &server, names.servers, || place.clone())?;
             let entry = quantities(entries, names.resources, &place)?;
-            if entry.iter().all(Rational::is_zero) {
+            if entry.is_zero() {
                 return Err(place.error(nothing()));
             }
             demand_on.push((i, entry));
@@ -347,9 +350,8 @@ impl User {
         sort_by_server(&mut demand_on, names.classes, &at_demand_on)?;
         let user =
             Self { name: spec.name.clone(), weight, tasks, demand, servers, demand_on, gamma, criterion };
-        let needs_demand =
-            |i| user.may_use(i) && lookup(&user.gamma, i).is_none() && lookup(&user.demand_on, i).is_none();
-        if user.demand.iter().all(Rational::is_zero) && (0..names.classes.len()).any(needs_demand) {
+        let needs_demand = |i| lookup(&user.gamma, i).is_none() && lookup(&user.demand_on, i).is_none();
+        if user.demand.is_zero() && user.classes(names.classes.len()).any(needs_demand) {
             return Err(at.key("demand").error(nothing()));
         }
         Ok(user)
@@ -375,19 +377,19 @@ impl User {
 
     /// Demand of one task by resource, where the class states no other: `d_nr`.
     #[must_use]
-    pub fn base_demand(&self) -> &[Rational] {
+    pub fn base_demand(&self) -> &Quantities {
         &self.demand
     }
 
     /// Demand of one task on class `i`, by resource: `d_nir`.
     #[must_use]
-    pub fn demand_on(&self, i: usize) -> &[Rational] {
+    pub fn demand_on(&self, i: usize) -> &Quantities {
         lookup(&self.demand_on, i).unwrap_or(&self.demand)
     }
 
     /// Classes on which the demand differs from [`User::base_demand`], in ascending order.
     #[must_use]
-    pub fn demand_overrides(&self) -> &[(usize, Vec<Rational>)] {
+    pub fn demand_overrides(&self) -> &[(usize, Quantities)] {
         &self.demand_on
     }
 
@@ -401,6 +403,13 @@ impl User {
     #[must_use]
     pub fn may_use(&self, i: usize) -> bool {
         self.servers.as_ref().is_none_or(|list| list.binary_search(&i).is_ok())
+    }
+
+    /// The classes that the user may use, of `n_servers`, ascending.
+    pub(crate) fn classes(&self, n_servers: usize) -> impl Iterator<Item = usize> + '_ {
+        let listed = self.servers.as_deref();
+        let all = if listed.is_none() { 0..n_servers } else { 0..0 };
+        listed.unwrap_or_default().iter().copied().chain(all)
     }
 
     /// The `gamma_ni` that are given directly, by class in ascending order.
@@ -454,22 +463,22 @@ pub(crate) fn resolve(
         .ok_or_else(|| at().error(ProblemErrorKind::Unknown { what, name: name.to_owned() }))
 }
 
-/// A dense vector by resource from named entries.
+/// Amounts by resource from named entries.
 pub(crate) fn quantities(
-    entries: Vec<(String, Rational)>,
+    stated: Vec<(String, Rational)>,
     resources: &Index,
     at: &Place,
-) -> Result<Vec<Rational>, ProblemError> {
-    let mut values = vec![Rational::new(); resources.len()];
-    let mut seen = vec![false; resources.len()];
-    for (name, value) in entries {
+) -> Result<Quantities, ProblemError> {
+    let mut seen = HashSet::with_capacity(stated.len());
+    let mut entries = Vec::with_capacity(stated.len());
+    for (name, value) in stated {
         let r = resolve("resource", &name, resources, || at.key(&name))?;
-        if std::mem::replace(&mut seen[r], true) {
+        if !seen.insert(r) {
             return Err(at.key(&name).error(ProblemErrorKind::DuplicateName { what: "resource", name }));
         }
-        values[r] = not_negative(value, || at.key(&name))?;
+        entries.push((r, not_negative(value, || at.key(&name))?));
     }
-    Ok(values)
+    Ok(Quantities::new(resources.len(), entries))
 }
 
 fn rates(

@@ -15,6 +15,7 @@ use rug::{Integer, Rational};
 use crate::place::Place;
 use crate::problem::{Index, MAX_COUNT, index_names, not_negative, quantities, resolve, whole_count};
 use crate::problem_error::{ProblemError, ProblemErrorKind};
+use crate::quantities::Quantities;
 pub use crate::reservation_spec::{JobSpec, PoolSpec, ReservationSpec};
 
 /// A checked reservation problem.
@@ -33,14 +34,14 @@ pub struct Pool {
     name: String,
     count: Option<u64>,
     fraction: Rational,
-    capacity: Vec<Rational>,
+    capacity: Quantities,
 }
 
 /// A job type.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JobType {
     name: String,
-    demand: Vec<Rational>,
+    demand: Quantities,
     reward: Rational,
     load: Rational,
 }
@@ -102,9 +103,9 @@ impl Reservation {
         match &self.configurations {
             Some(list) => list.iter().map(|k| k[j]).max().unwrap_or(0).into(),
             None => {
-                let pairs = self.jobs[j].demand.iter().zip(&self.pools[i].capacity);
-                let each = pairs.filter(|(demand, _)| !demand.is_zero());
-                let most = each.map(|(demand, capacity)| Rational::from(capacity / demand).floor()).min();
+                let capacity = &self.pools[i].capacity;
+                let demand = self.jobs[j].demand.entries().iter();
+                let most = demand.map(|(r, demand)| Rational::from(&capacity[*r] / demand).floor()).min();
                 most.map_or_else(Integer::new, |most| most.into_numer_denom().0)
             }
         }
@@ -173,11 +174,15 @@ impl Reservation {
         }
         match &self.configurations {
             Some(list) => list.iter().any(|most| k.iter().zip(most).all(|(k, most)| k <= most)),
-            None => self.pools[i].capacity.iter().enumerate().all(|(r, capacity)| {
-                let used: Rational =
-                    self.jobs.iter().zip(k).map(|(job, k)| Rational::from(&job.demand[r] * k)).sum();
-                used <= *capacity
-            }),
+            None => {
+                let mut used = vec![Rational::new(); self.resources.len()];
+                for (job, k) in self.jobs.iter().zip(k).filter(|(_, k)| **k != 0) {
+                    for (r, demand) in job.demand.entries() {
+                        used[*r] += Rational::from(demand * k);
+                    }
+                }
+                used.iter().zip(&self.pools[i].capacity).all(|(used, capacity)| used <= capacity)
+            }
         }
     }
 
@@ -256,7 +261,7 @@ impl Pool {
 
     /// Capacity of one server, by resource; empty beside stated configurations.
     #[must_use]
-    pub fn capacity(&self) -> &[Rational] {
+    pub fn capacity(&self) -> &Quantities {
         &self.capacity
     }
 }
@@ -267,11 +272,11 @@ impl JobType {
             if !spec.demand.is_empty() {
                 return Err(at.key("demand").error(ProblemErrorKind::BesideConfigurations("demand")));
             }
-            Vec::new()
+            Quantities::default()
         } else {
             quantities(spec.demand, resources, &at.key("demand"))?
         };
-        if !listed && demand.iter().all(Rational::is_zero) {
+        if !listed && demand.is_zero() {
             return Err(at.key("demand").error(ProblemErrorKind::TypeDemandsNothing(spec.name)));
         }
         let quantity = |value: Option<Rational>, field| {
@@ -290,7 +295,7 @@ impl JobType {
 
     /// Demand of one job, by resource: `d_jr`; empty beside stated configurations.
     #[must_use]
-    pub fn demand(&self) -> &[Rational] {
+    pub fn demand(&self) -> &Quantities {
         &self.demand
     }
 
@@ -316,7 +321,12 @@ fn pools(
     index_names("server", specs.iter().map(|pool| pool.name.as_str()), |i| at.index(i).key("name"))?;
     if specs.is_empty() {
         let fraction = Rational::from(1);
-        return Ok(vec![Pool { name: "servers".to_owned(), count: None, fraction, capacity: Vec::new() }]);
+        return Ok(vec![Pool {
+            name: "servers".to_owned(),
+            count: None,
+            fraction,
+            capacity: Quantities::default(),
+        }]);
     }
     let n_pools = specs.len();
     let counted = specs.iter().any(|pool| pool.count.is_some());
@@ -334,8 +344,11 @@ fn pools(
         if listed && !spec.capacity.is_empty() {
             return Err(at.key("capacity").error(ProblemErrorKind::BesideConfigurations("capacity")));
         }
-        let capacity =
-            if listed { Vec::new() } else { quantities(spec.capacity, resources, &at.key("capacity"))? };
+        let capacity = if listed {
+            Quantities::default()
+        } else {
+            quantities(spec.capacity, resources, &at.key("capacity"))?
+        };
         pools.push(Pool { name: spec.name, count, fraction: Rational::new(), capacity });
     }
     let total: Integer = pools.iter().map(|pool| Integer::from(pool.count.unwrap_or(1))).sum();

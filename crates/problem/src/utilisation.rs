@@ -78,28 +78,28 @@ fn used_rows(
     for (n, row) in allocation.tasks.iter().enumerate().take(problem.n_users()) {
         for (i, x) in row {
             if let Some(usage) = constraints.usage(n, *i) {
-                for (used, usage) in used[constraints.class_rows(*i)].iter_mut().zip(usage.iter()) {
-                    if !usage.is_zero() {
-                        *used += Rational::from(x * usage);
-                    }
+                let start = constraints.class_rows(*i).start;
+                for (position, usage) in usage.entries() {
+                    used[start + position] += Rational::from(x * usage);
                 }
             }
         }
     }
-    let class = |i| {
-        let range = constraints.class_rows(i);
-        let pairs = rows[range.clone()].iter().zip(&used[range]);
-        pairs.map(|(row, used)| (row.kind, fraction(used.clone(), &row.capacity))).collect()
+    let part = |row: usize| Rational::from(&used[row] / &rows[row].capacity);
+    let class = |i| match constraints.is_time_shared(i) {
+        true => constraints.class_rows(i).map(|row| (RowKind::Time, Some(part(row)))).collect(),
+        false => {
+            let kinds = (0..problem.n_resources()).map(RowKind::Resource);
+            kinds.map(|kind| (kind, constraints.row_of(i, kind).map(part))).collect()
+        }
     };
     (0..problem.n_servers()).map(class).collect()
 }
 
 fn add_usage(used: &mut [Rational], problem: &Problem, allocation: &Allocation, n: usize) {
     for (i, x) in &allocation.tasks[n] {
-        for (used, demand) in used.iter_mut().zip(problem.demand(n, *i)) {
-            if !demand.is_zero() {
-                *used += Rational::from(x * demand);
-            }
+        for (r, demand) in problem.demand(n, *i).entries() {
+            used[*r] += Rational::from(x * demand);
         }
     }
 }

@@ -29,9 +29,11 @@ fn import(machines: &str, tasks: &str, time: u64, users: GoogleUsers) -> Result<
 }
 
 /// Name, tasks and demand of every user.
-fn users(import: &Import) -> Vec<(&str, u32, &[Rational])> {
+fn users(import: &Import) -> Vec<(&str, u32, Vec<Rational>)> {
     let users = import.problem.users().iter();
-    users.map(|u| (u.name(), u.tasks().unwrap().numer().to_u32().unwrap(), u.base_demand())).collect()
+    users
+        .map(|u| (u.name(), u.tasks().unwrap().numer().to_u32().unwrap(), u.base_demand().to_vec()))
+        .collect()
 }
 
 #[test]
@@ -40,7 +42,7 @@ fn the_state_at_time_zero() {
     let classes: Vec<_> = import.problem.servers().iter().map(|s| (s.name(), s.count())).collect();
     assert_eq!(classes, [("A-cpu0.5-mem0.25", 4), ("B-cpu1-mem0.5", 2)]);
     let demand = [Rational::from((3, 20)), Rational::from((1, 5))];
-    assert_eq!(users(&import), [("user-0001", 2, &demand[..])]);
+    assert_eq!(users(&import), [("user-0001", 2, demand.to_vec())]);
     assert_eq!(import.originals, [("user-0001".to_owned(), "ann".to_owned())]);
     assert_eq!(
         import.notes,
@@ -60,7 +62,7 @@ fn a_later_state() {
     let import = import(TABLE, TASKS, 8, GoogleUsers::ByUser).unwrap();
     let ann = [Rational::from((1, 5)), Rational::from((1, 5))];
     let bob = [Rational::new(), Rational::from((1, 10))];
-    assert_eq!(users(&import), [("user-0001", 1, &ann[..]), ("user-0002", 1, &bob[..])]);
+    assert_eq!(users(&import), [("user-0001", 1, ann.to_vec()), ("user-0002", 1, bob.to_vec())]);
     for note in [
         Note::NothingRequested(1),
         Note::NoCpuRequest(2),

@@ -18,7 +18,7 @@ mod wrap;
 
 pub use allocation::{allocation, outcome};
 pub use certificate::claims;
-pub use comparison::comparison;
+pub use comparison::{axiom_title, comparison};
 pub use explanation::explanation;
 pub use page::{Form, Page, Terminal};
 pub use sweep::sweep;

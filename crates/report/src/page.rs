@@ -72,6 +72,13 @@ impl Page {
         self
     }
 
+    /// Adds all of another page.
+    #[must_use]
+    pub fn append(mut self, other: Self) -> Self {
+        self.blocks.extend(other.blocks);
+        self
+    }
+
     /// Whether there is a table: a page without one has nothing to say as CSV.
     #[must_use]
     pub fn has_table(&self) -> bool {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use evenhand_exact::linear::SparseRow;
-use evenhand_problem::{Constraints, Problem, Rational};
+use evenhand_problem::{Constraints, Problem, Quantities, Rational};
 
 /// Users with the same demand, eligibility, weight and tasks.
 #[derive(Debug, Clone)]
@@ -46,7 +46,7 @@ pub fn merge<'a>(
                 members: vec![n],
                 weight: user.weight().clone(),
                 tasks: user.tasks().cloned(),
-                classes: (0..problem.n_servers()).filter(|&i| problem.can_run(n, i)).collect(),
+                classes: problem.classes_of(n).collect(),
             });
         } else {
             let group = &mut groups[position];
@@ -64,17 +64,17 @@ pub fn merge<'a>(
 #[must_use]
 pub fn capacity_entries(constraints: &Constraints<'_>, n: usize, i: usize) -> SparseRow {
     let usage = constraints.usage(n, i).unwrap_or_default();
-    let entries = constraints.class_rows(i).zip(usage.iter());
-    entries.filter(|(_, usage)| !usage.is_zero()).map(|(row, usage)| (row, usage.clone())).collect()
+    let start = constraints.class_rows(i).start;
+    usage.entries().map(|(position, usage)| (start + position, usage.clone())).collect()
 }
 
 #[derive(PartialEq, Eq, Hash)]
 struct Key<'a> {
     weight: &'a Rational,
     tasks: Option<&'a Rational>,
-    demand: &'a [Rational],
+    demand: &'a Quantities,
     servers: Option<&'a [usize]>,
-    demand_on: &'a [(usize, Vec<Rational>)],
+    demand_on: &'a [(usize, Quantities)],
     gamma: &'a [(usize, Rational)],
     criterion: &'a [(usize, Rational)],
     extra: Option<&'a Rational>,

@@ -2,12 +2,13 @@
 
 use std::borrow::Cow;
 
+use evenhand_problem::RowKind;
 use rug::{Assign, Integer, Rational};
 
-use crate::claim::Refusal;
 use crate::instance::{Instance, InstanceError};
 use crate::quotient::{Quotient, absorb, scaled};
-use crate::scaled::check_width;
+use crate::refusal::Refusal;
+use crate::scaled::{amount_of, check_width};
 
 /// Prices as integers over one denominator `M`.
 pub(crate) struct Costs<'a, 'b> {
@@ -15,10 +16,19 @@ pub(crate) struct Costs<'a, 'b> {
     pub denominator: Integer,
     /// `q_n M`.
     users: Vec<Integer>,
-    /// By class: `(position in the class, row, p M)` of the rows with a price, those of resources
-    /// also times `common_scale / resource_scale[r]`, so that times a scaled demand they are over
-    /// `M common_scale`.
-    priced: Vec<Vec<(usize, usize, Integer)>>,
+    /// By class: the rows with a price, ascending by resource.
+    priced: Vec<Vec<Priced>>,
+}
+
+/// A row with a price.
+#[derive(Clone)]
+struct Priced {
+    /// Its resource; 0 for time.
+    resource: usize,
+    row: usize,
+    /// `p M`, for a resource also times `common_scale / resource_scale[r]`, so that times a scaled
+    /// demand it is over `M common_scale`.
+    price: Integer,
 }
 
 /// What a task costs before the rows of its class are counted.
@@ -54,8 +64,8 @@ impl<'a, 'b> Costs<'a, 'b> {
             if let Some(scale) = instance.scaled.row_scale(at.kind) {
                 value *= Integer::from(instance.scaled.common_scale.div_exact_ref(scale));
             }
-            let position = row - instance.constraints().class_rows(at.server).start;
-            priced[at.server].push((position, row, value));
+            let resource = if let RowKind::Resource(r) = at.kind { r } else { 0 };
+            priced[at.server].push(Priced { resource, row, price: value });
         }
         let users = users.iter().map(|q| scaled(q, &denominator)).collect();
         Ok(Self { instance, denominator, users, priced })
@@ -76,7 +86,7 @@ impl<'a, 'b> Costs<'a, 'b> {
         let scaled = &self.instance.scaled;
         if self.instance.constraints().is_time_shared(i) {
             cost.assign(&base.plain);
-            let Some((_, _, price)) = self.priced[i].first() else {
+            let Some(Priced { price, .. }) = self.priced[i].first() else {
                 return Cow::Owned(Integer::from(1));
             };
             let gamma = scaled.problem().unconstrained_gamma(n, i);
@@ -86,8 +96,19 @@ impl<'a, 'b> Costs<'a, 'b> {
         }
         cost.assign(&base.scaled);
         let demand = scaled.demand(n, i);
-        for (r, _, price) in &self.priced[i] {
-            *cost += price * &demand[*r];
+        let priced = &self.priced[i];
+        if demand.len() < priced.len() {
+            for (r, demand) in demand {
+                if let Ok(at) = priced.binary_search_by_key(r, |priced| priced.resource) {
+                    *cost += &priced[at].price * demand;
+                }
+            }
+        } else {
+            for Priced { resource, price, .. } in priced {
+                if let Some(demand) = amount_of(demand, *resource) {
+                    *cost += price * demand;
+                }
+            }
         }
         Cow::Borrowed(&scaled.common_scale)
     }
@@ -103,7 +124,7 @@ impl<'a, 'b> Costs<'a, 'b> {
     /// `sum_rows p |C - usage|`.
     pub fn of_slacks(&self) -> Rational {
         let mut sum = Rational::new();
-        for (_, row, price) in self.priced.iter().flatten() {
+        for Priced { row, price, .. } in self.priced.iter().flatten() {
             let slack = self.instance.scaled_slack(*row);
             if slack.is_zero() {
                 continue;

@@ -4,12 +4,13 @@ use evenhand_problem::Problem;
 use rug::{Integer, Rational};
 
 use crate::quotient::{absorb, scaled};
+use crate::scaled::{Amounts, amount_of};
 
 /// `k_i c_ir` in integers, ready for the sums of `gamma`.
 pub(crate) struct Gammas<'a> {
     problem: &'a Problem,
-    /// By class and resource, times `scale[r]`.
-    capacity: Vec<Vec<Integer>>,
+    /// By class, times `scale[r]`.
+    capacity: Vec<Amounts>,
     scale: Vec<Integer>,
 }
 
@@ -17,13 +18,13 @@ impl<'a> Gammas<'a> {
     pub fn new(problem: &'a Problem) -> Self {
         let mut scale = vec![Integer::from(1); problem.n_resources()];
         for server in problem.servers() {
-            for (scale, capacity) in scale.iter_mut().zip(server.capacity()) {
-                absorb(scale, capacity.denom());
+            for (r, capacity) in server.capacity().entries() {
+                absorb(&mut scale[*r], capacity.denom());
             }
         }
         let capacity = problem.servers().iter().map(|server| {
-            let capacities = server.capacity().iter().zip(&scale);
-            capacities.map(|(capacity, scale)| scaled(capacity, scale) * server.count()).collect()
+            let capacities = server.capacity().entries().iter();
+            capacities.map(|(r, capacity)| (*r, scaled(capacity, &scale[*r]) * server.count())).collect()
         });
         Self { problem, capacity: capacity.collect(), scale }
     }
@@ -34,12 +35,9 @@ impl<'a> Gammas<'a> {
         let user = &self.problem.users()[n];
         // 1 / (d_nr scale_r) over the common denominator of the user.
         let mut common = Integer::from(1);
-        let demanded: Vec<usize> =
-            (0..self.scale.len()).filter(|&r| !user.base_demand()[r].is_zero()).collect();
-        let inverse: Vec<Rational> = demanded
-            .iter()
-            .map(|&r| Rational::from(&user.base_demand()[r] * &self.scale[r]).recip())
-            .collect();
+        let demanded = user.base_demand().entries();
+        let inverse: Vec<Rational> =
+            demanded.iter().map(|(r, demand)| Rational::from(demand * &self.scale[*r]).recip()).collect();
         for value in &inverse {
             absorb(&mut common, value.denom());
         }
@@ -57,8 +55,9 @@ impl<'a> Gammas<'a> {
             let tasks = demanded
                 .iter()
                 .zip(&inverse)
-                .map(|(&r, inverse)| Integer::from(&self.capacity[i][r] * inverse));
-            sum += tasks.min().unwrap_or_default();
+                .map(|((r, _), inverse)| Some(Integer::from(amount_of(&self.capacity[i], *r)? * inverse)));
+            // A missing resource, `None`, is the least: no task fits.
+            sum += tasks.min().flatten().unwrap_or_default();
         }
         Rational::from((sum, common)) + apart
     }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use evenhand_problem::{Problem, Rational};
+use evenhand_problem::{Problem, Quantities, Rational};
 
 /// Whether `a` and `b` are one problem: the same resources, server classes and users by name, in any
 /// order, with equal numbers. Titles do not count, nor does the way in which a demand is written
@@ -21,7 +21,10 @@ pub(crate) fn same_problem(a: &Problem, b: &Problem) -> bool {
     ) else {
         return false;
     };
-    let vectors = |x: &[Rational], y: &[Rational]| x.iter().zip(&resource).all(|(value, &r)| *value == y[r]);
+    let vectors = |x: &Quantities, y: &Quantities| {
+        let same = |(r, value): &(usize, Rational)| *value == y[resource[*r]];
+        x.entries().len() == y.entries().len() && x.entries().iter().all(same)
+    };
     let same_server = |(i, &j): (usize, &usize)| {
         let (x, y) = (&a.servers()[i], &b.servers()[j]);
         x.count() == y.count()

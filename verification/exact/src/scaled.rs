@@ -1,8 +1,12 @@
 //! A problem in integers: demands and capacities over one denominator for each resource.
 
-use evenhand_problem::{Constraints, Problem, RowKind, Sharing};
+use std::sync::OnceLock;
+
+use evenhand_problem::{Constraints, Problem, Quantities, RowKind, Sharing};
 use rug::{Integer, Rational};
 
+use crate::budget::{Budget, TooLarge};
+use crate::gamma::Gammas;
 use crate::instance::InstanceError;
 use crate::quotient::{absorb, scaled};
 
@@ -12,6 +16,9 @@ use crate::quotient::{absorb, scaled};
 /// that needs more than this is refused rather than believed or left running.
 const MAX_TABLE_BITS: u64 = 1 << 33;
 
+/// `(r, amount)` of the resources of which the amount is not 0, ascending.
+pub(crate) type Amounts = Vec<(usize, Integer)>;
+
 /// What depends on the problem and the way of sharing, but not on the allocation.
 #[derive(Debug)]
 pub(crate) struct Scaled<'a> {
@@ -20,12 +27,12 @@ pub(crate) struct Scaled<'a> {
     pub resource_scale: Vec<Integer>,
     /// Least common multiple of `resource_scale`.
     pub common_scale: Integer,
-    /// `k_i c_ir` by class and resource, times `resource_scale[r]`.
-    pub capacity: Vec<Vec<Integer>>,
-    /// Base demand by user and resource, times `resource_scale[r]`.
-    demand: Vec<Vec<Integer>>,
+    /// `k_i c_ir` by row, times `resource_scale[r]`; 0 for a row of time.
+    pub capacity: Vec<Integer>,
+    /// Base demand by user, times `resource_scale[r]`.
+    demand: Vec<Amounts>,
     /// Demands that differ on a class, by user, ascending by class.
-    overrides: Vec<Vec<(usize, Vec<Integer>)>>,
+    overrides: Vec<Vec<(usize, Amounts)>>,
     /// One bit for each user and class: `gamma_ni > 0`.
     runs: Vec<u64>,
     words: usize,
@@ -34,31 +41,37 @@ pub(crate) struct Scaled<'a> {
     pub weight_scale: Integer,
     /// Sum of the weights of the active users, times `weight_scale`.
     pub active_weight: Integer,
+    /// `g_n` by user, once it is asked for.
+    scales: OnceLock<Vec<Rational>>,
+    /// Work that may still be spent.
+    pub budget: Budget,
 }
 
 impl<'a> Scaled<'a> {
-    pub fn new(problem: &'a Problem, sharing: Sharing) -> Result<Self, InstanceError> {
+    pub fn new(problem: &'a Problem, sharing: Sharing, budget: Budget) -> Result<Self, InstanceError> {
         let resource_scale = resource_scales(problem)?;
         let mut common_scale = Integer::from(1);
         for scale in &resource_scale {
             absorb(&mut common_scale, scale);
         }
-        let vector = |values: &[Rational]| -> Vec<Integer> {
-            values.iter().zip(&resource_scale).map(|(value, scale)| scaled(value, scale)).collect()
+        let amounts = |values: &Quantities| -> Amounts {
+            values.entries().iter().map(|(r, value)| (*r, scaled(value, &resource_scale[*r]))).collect()
         };
-        let capacity = problem
-            .servers()
-            .iter()
-            .map(|s| vector(s.capacity()).into_iter().map(|c| c * s.count()).collect());
+        let constraints = Constraints::new(problem, sharing);
+        let capacity = constraints.rows().iter().map(|row| match row.kind {
+            RowKind::Resource(r) => scaled(&row.capacity, &resource_scale[r]),
+            RowKind::Time => Integer::new(),
+        });
+        let capacity = capacity.collect();
         let users = problem.users();
         let overrides = users.iter().map(|user| {
-            user.demand_overrides().iter().map(|(i, demand)| (*i, vector(demand))).collect::<Vec<_>>()
+            user.demand_overrides().iter().map(|(i, demand)| (*i, amounts(demand))).collect::<Vec<_>>()
         });
         let words = problem.n_servers().div_ceil(64);
         let mut runs = vec![0; words * users.len()];
         let mut active = vec![false; users.len()];
         for n in 0..users.len() {
-            for i in (0..problem.n_servers()).filter(|&i| problem.can_run(n, i)) {
+            for i in problem.classes_of(n) {
                 runs[n * words + i / 64] |= 1 << (i % 64);
                 active[n] = true;
             }
@@ -73,9 +86,9 @@ impl<'a> Scaled<'a> {
         }
         let active_weight = weights().map(|weight| scaled(weight, &weight_scale)).sum();
         Ok(Self {
-            constraints: Constraints::new(problem, sharing),
-            capacity: capacity.collect(),
-            demand: users.iter().map(|user| vector(user.base_demand())).collect(),
+            constraints,
+            capacity,
+            demand: users.iter().map(|user| amounts(user.base_demand())).collect(),
             overrides: overrides.collect(),
             resource_scale,
             common_scale,
@@ -84,7 +97,30 @@ impl<'a> Scaled<'a> {
             active,
             weight_scale,
             active_weight,
+            scales: OnceLock::new(),
+            budget,
         })
+    }
+
+    /// `g_n = min(T_n, gamma_n)`; 0 for a user that is not active.
+    pub fn scale(&self, n: usize) -> &Rational {
+        &self.scales.get_or_init(|| self.all_scales())[n]
+    }
+
+    fn all_scales(&self) -> Vec<Rational> {
+        let gammas = Gammas::new(self.problem());
+        let users = self.problem().users().iter().enumerate();
+        let scale = |(n, user): (usize, &evenhand_problem::User)| {
+            if !self.is_active(n) {
+                return Rational::new();
+            }
+            let gamma = gammas.total(n, true);
+            match user.tasks() {
+                Some(tasks) if *tasks < gamma => tasks.clone(),
+                _ => gamma,
+            }
+        };
+        users.map(scale).collect()
     }
 
     pub fn problem(&self) -> &'a Problem {
@@ -102,7 +138,10 @@ impl<'a> Scaled<'a> {
 
     /// The classes that user `n` can run on, ascending.
     pub fn classes(&self, n: usize) -> impl Iterator<Item = usize> + '_ {
-        (0..self.problem().n_servers()).filter(move |&i| self.can_run(n, i))
+        let words = self.class_set(n).iter().enumerate().filter(|(_, word)| **word != 0);
+        words.flat_map(|(at, word)| {
+            (0..64).filter(move |bit| word >> bit & 1 == 1).map(move |bit| 64 * at + bit)
+        })
     }
 
     pub fn is_active(&self, n: usize) -> bool {
@@ -114,16 +153,16 @@ impl<'a> Scaled<'a> {
         scaled(self.problem().users()[n].weight(), &self.weight_scale)
     }
 
-    /// Demand of user `n` on class `i` by resource, times `resource_scale[r]`.
-    pub fn demand(&self, n: usize, i: usize) -> &[Integer] {
+    /// Demand of user `n` on class `i`, times `resource_scale[r]`.
+    pub fn demand(&self, n: usize, i: usize) -> &[(usize, Integer)] {
         let overrides = &self.overrides[n];
         overrides
             .binary_search_by_key(&i, |(server, _)| *server)
             .map_or(&self.demand[n], |at| &overrides[at].1)
     }
 
-    /// Demand of user `n` by resource where no class states another.
-    pub fn base_demand(&self, n: usize) -> &[Integer] {
+    /// Demand of user `n` where no class states another, times `resource_scale[r]`.
+    pub fn base_demand(&self, n: usize) -> &[(usize, Integer)] {
         &self.demand[n]
     }
 
@@ -142,12 +181,18 @@ impl<'a> Scaled<'a> {
     }
 }
 
+/// The amount of resource `r`; `None` where it is 0.
+pub(crate) fn amount_of(amounts: &[(usize, Integer)], r: usize) -> Option<&Integer> {
+    let at = amounts.binary_search_by_key(&r, |(r, _)| *r).ok()?;
+    Some(&amounts[at].1)
+}
+
 /// The least common denominator of everything that is measured in resource `r`.
 fn resource_scales(problem: &Problem) -> Result<Vec<Integer>, InstanceError> {
     let users = problem.users();
     let vectors = || {
         let demands = users.iter().flat_map(|user| {
-            let overrides = user.demand_overrides().iter().map(|(_, demand)| demand.as_slice());
+            let overrides = user.demand_overrides().iter().map(|(_, demand)| demand);
             std::iter::once(user.base_demand()).chain(overrides)
         });
         problem.servers().iter().map(evenhand_problem::ServerClass::capacity).chain(demands)
@@ -155,9 +200,9 @@ fn resource_scales(problem: &Problem) -> Result<Vec<Integer>, InstanceError> {
     let entries = vectors().count() as u64;
     let mut scales = vec![Integer::from(1); problem.n_resources()];
     for vector in vectors() {
-        for (scale, value) in scales.iter_mut().zip(vector) {
-            absorb(scale, value.denom());
-            check_width(scale, entries)?;
+        for (r, value) in vector.entries() {
+            absorb(&mut scales[*r], value.denom());
+            check_width(&scales[*r], entries)?;
         }
     }
     Ok(scales)
@@ -166,5 +211,5 @@ fn resource_scales(problem: &Problem) -> Result<Vec<Integer>, InstanceError> {
 /// Refuses a table of `entries` integers as wide as `scale`.
 pub(crate) fn check_width(scale: &Integer, entries: u64) -> Result<(), InstanceError> {
     let bits = u64::from(scale.significant_bits()).saturating_mul(entries);
-    if bits > MAX_TABLE_BITS { Err(InstanceError::TooWide) } else { Ok(()) }
+    if bits > MAX_TABLE_BITS { Err(TooLarge::memory(MAX_TABLE_BITS / 8).into()) } else { Ok(()) }
 }

@@ -1,6 +1,6 @@
 //! The shares that mechanisms equalise: `U_n = (1/w_n) sum_i u_ni x_ni`.
 
-use evenhand_problem::Problem;
+use evenhand_problem::{Problem, Quantities};
 use rug::{Integer, Rational};
 use thiserror::Error;
 
@@ -136,9 +136,10 @@ impl Share {
     }
 
     fn of_base_demand(self, problem: &Problem, n: usize) -> UserShare {
-        let demand = problem.users()[n].base_demand().iter().zip(problem.total_capacity());
+        let total = problem.total_capacity();
+        let demand = problem.users()[n].base_demand().entries().iter();
         let fractions =
-            demand.filter(|(_, total)| !total.is_zero()).map(|(d, total)| Rational::from(d / total));
+            demand.filter(|(r, _)| !total[*r].is_zero()).map(|(r, d)| Rational::from(d / &total[*r]));
         UserShare::uniform(match self {
             Self::Asset => fractions.sum(),
             _ => fractions.max().unwrap_or_default(),
@@ -149,7 +150,7 @@ impl Share {
 fn generic(problem: &Problem, n: usize) -> Result<UserShare, ShareError> {
     let user = &problem.users()[n];
     let mut on = Vec::new();
-    for i in (0..problem.n_servers()).filter(|&i| problem.can_run(n, i)) {
+    for i in problem.classes_of(n) {
         let Ok(at) = user.criterion().binary_search_by_key(&i, |(server, _)| *server) else {
             return Err(ShareError::NotApplicable(format!(
                 "user `{}` states no criterion for server `{}`, where it can run",
@@ -169,7 +170,7 @@ fn generic(problem: &Problem, n: usize) -> Result<UserShare, ShareError> {
 
 fn of_resource(problem: &Problem, n: usize, r: usize) -> UserShare {
     let user = &problem.users()[n];
-    let share = |demand: &[Rational]| Rational::from(&demand[r] / &problem.total_capacity()[r]);
+    let share = |demand: &Quantities| Rational::from(&demand[r] / &problem.total_capacity()[r]);
     let overridden = |i: usize| user.demand_overrides().binary_search_by_key(&i, |(server, _)| *server).ok();
     let runs = |i: &usize| problem.can_run(n, *i);
     let on: Vec<(usize, Rational)> = user
@@ -178,7 +179,7 @@ fn of_resource(problem: &Problem, n: usize, r: usize) -> UserShare {
         .filter(|(i, _)| runs(i))
         .map(|(i, demand)| (*i, share(demand)))
         .collect();
-    let elsewhere = (0..problem.n_servers()).any(|i| overridden(i).is_none() && runs(&i));
+    let elsewhere = problem.classes_of(n).any(|i| overridden(i).is_none());
     let base = if elsewhere {
         share(user.base_demand())
     } else {
@@ -277,16 +278,5 @@ impl ScaledShare {
             return Integer::from(&self.base[n] * &instance.totals[n]);
         }
         instance.tasks[n].iter().map(|(i, x)| Integer::from(self.of(n, *i) * x)).sum()
-    }
-
-    /// Least positive and greatest `u_ni / w_n` over the classes that user `n` can run on, times
-    /// the denominator; `None` when all are 0.
-    pub fn range(&self, instance: &Instance<'_>, n: usize) -> Option<(Integer, Integer)> {
-        if self.on[n].is_empty() {
-            let value = self.base[n].clone();
-            return (value > 0).then(|| (value.clone(), value));
-        }
-        let values = || instance.scaled.classes(n).map(|i| self.of(n, i)).filter(|u| **u > 0);
-        Some((values().min()?.clone(), values().max()?.clone()))
     }
 }

@@ -6,6 +6,7 @@ use evenhand_problem::RowKind;
 use rug::Integer;
 
 use crate::instance::Instance;
+use crate::scaled::amount_of;
 
 /// What a task of one user uses of one row, `d_nir = per_task / (scale factor)` with the scale of
 /// [`Instance::row_scale`].
@@ -16,16 +17,16 @@ pub(crate) struct Usage<'s> {
 }
 
 impl<'s> Usage<'s> {
-    /// `None` when the user does not use the row, or there is nothing of it.
+    /// `None` when the user does not use the row.
     pub fn of(instance: &'s Instance<'_>, n: usize, row: usize) -> Option<Self> {
-        let at = instance.constraints().rows().get(row).filter(|at| !at.capacity.is_zero())?;
+        let at = instance.constraints().rows().get(row)?;
         if !instance.scaled.can_run(n, at.server) {
             return None;
         }
         Some(match at.kind {
             RowKind::Resource(r) => {
-                let demand = &instance.scaled.demand(n, at.server)[r];
-                (!demand.is_zero()).then_some(Self { per_task: Cow::Borrowed(demand), factor: None })?
+                let demand = amount_of(instance.scaled.demand(n, at.server), r)?;
+                Self { per_task: Cow::Borrowed(demand), factor: None }
             }
             RowKind::Time => {
                 let (gamma, over) = instance.problem().unconstrained_gamma(n, at.server).into_numer_denom();

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use evenhand::mechanisms::hunt::{self, Certified, Found, Hunt, HuntError, STEPS, Settings, State, WALKS};
 use evenhand::problem::format::{read_text, reservation_to_json};
-use evenhand::problem::{Rational, Reservation, number};
+use evenhand::problem::{Quantities, Rational, Reservation, number};
 use evenhand::report::text;
 use indicatif::ProgressBar;
 use serde_json::{Map, Value, json};
@@ -250,7 +250,7 @@ fn table(hunt: &Hunt, found: Option<&Certified>, shrunk: Shrunk<'_>) -> String {
         let resources = problem.resources().iter().map(String::as_str);
         let header: Vec<&str> =
             ["type"].into_iter().chain(resources).chain(["reward", "worst load"]).collect();
-        let row = |name: &str, numbers: &[Rational], rest: [String; 2]| -> Vec<String> {
+        let row = |name: &str, numbers: &Quantities, rest: [String; 2]| -> Vec<String> {
             let numbers = numbers.iter().map(text::number);
             [name.to_owned()].into_iter().chain(numbers).chain(rest).collect()
         };

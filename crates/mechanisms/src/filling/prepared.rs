@@ -181,7 +181,9 @@ impl Stated {
             if class.is_time_shared() {
                 rows[n_rows - 1] = Rational::from(1);
             } else {
-                rows[..problem.n_resources()].clone_from_slice(class.capacity());
+                for (r, capacity) in class.capacity().entries() {
+                    rows[*r].clone_from(capacity);
+                }
             }
             capacity.push(rows);
         }
@@ -279,8 +281,8 @@ fn demand(problem: &Problem, n: usize, i: usize, step: &Rational, n_rows: usize)
     if class.is_time_shared() {
         rows[n_rows - 1] = Rational::from(step * class.count()) / problem.gamma(n, i);
     } else {
-        for (row, d) in rows.iter_mut().zip(problem.demand(n, i)) {
-            *row = Rational::from(d * step);
+        for (r, d) in problem.demand(n, i).entries() {
+            rows[*r] = Rational::from(d * step);
         }
     }
     Some(rows)

@@ -8,7 +8,7 @@
 //! is never below its part of the largest server, nor a server's floor above its own.
 
 use evenhand_exact::{Axiom, Parameters};
-use evenhand_problem::{Allocation, Problem, Rational};
+use evenhand_problem::{Allocation, Problem, Quantities, Rational};
 use rug::Integer;
 
 use super::digits::{Digits, Narrow, Wide};
@@ -74,7 +74,7 @@ impl Mechanism for Slots {
 #[must_use]
 pub fn slots_of_servers(problem: &Problem, slots: u64) -> Vec<u64> {
     let largest = largest(problem);
-    let of = |capacity: &[Rational]| {
+    let of = |capacity: &Quantities| {
         let parts = capacity.iter().zip(&largest).filter(|(_, most)| !most.is_zero());
         let least = parts.map(|(c, most)| Rational::from(c / most)).min().unwrap_or_default();
         (least * slots).floor().numer().to_u64().unwrap_or(0)

@@ -2,12 +2,12 @@
 
 use std::fmt::Write;
 
-use rug::Rational;
 use sha2::{Digest, Sha256};
 
 use crate::{
     number::format_stated,
     problem::{Problem, ServerClass, User},
+    quantities::Quantities,
 };
 
 /// The problem as a file, in canonical form: fields and names in a fixed order, numbers in lowest
@@ -112,11 +112,10 @@ fn user(out: &mut String, problem: &Problem, user: &User) {
     out.push('}');
 }
 
-pub(super) fn quantities(out: &mut String, resources: &[String], values: &[Rational]) {
+pub(super) fn quantities(out: &mut String, resources: &[String], values: &Quantities) {
     out.push('{');
-    let stated = resources.iter().zip(values).filter(|(_, value)| !value.is_zero());
-    for (position, (resource, value)) in stated.enumerate() {
-        key(out, position, resource);
+    for (position, (r, value)) in values.entries().iter().enumerate() {
+        key(out, position, &resources[*r]);
         let _ = write!(out, "\"{}\"", format_stated(value));
     }
     out.push('}');

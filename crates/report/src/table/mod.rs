@@ -155,7 +155,8 @@ impl Cell {
         Self { tone: Tone::Muted, ..self }
     }
 
-    fn value(&self) -> &str {
+    /// What programs are given.
+    pub(crate) fn value(&self) -> &str {
         self.value.as_deref().unwrap_or(&self.shown)
     }
 }

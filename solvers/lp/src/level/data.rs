@@ -1,10 +1,7 @@
 //! What the rounds need to know of a problem: groups of users, and doubles derived once.
 
-use std::borrow::Cow;
-
 use evenhand_exact::ShareCoefficients;
-use evenhand_problem::{Constraints, Rational};
-use ndarray::Array2;
+use evenhand_problem::{Constraints, Rational, RowKind};
 
 use crate::groups::{Group, merge};
 
@@ -24,9 +21,9 @@ pub struct LevelData<'a> {
     pub satisfied_at_f64: Vec<f64>,
     /// Capacity by row.
     pub capacity: Vec<f64>,
-    /// `groups x resources`: the demand that holds where the class states no other.
-    base_demand: Array2<f64>,
-    /// By `g`: whether that demand is the usage on the rows of every class.
+    /// By `g`: the demand that holds where the class states no other, `(resource, amount)`.
+    base_demand: Vec<Vec<(usize, f64)>>,
+    /// By `g`: whether that demand is the usage of every class.
     is_plain: Vec<bool>,
     /// [`LevelData::tasks_per_level`] in doubles; NaN where it depends on the class.
     tasks_per_level_f64: Vec<f64>,
@@ -36,8 +33,7 @@ impl<'a> LevelData<'a> {
     pub fn new(constraints: &'a Constraints<'a>, coefficients: &'a ShareCoefficients) -> Self {
         let problem = constraints.problem();
         let takes_part = |n: usize| {
-            problem.is_active(n)
-                && (0..problem.n_servers()).any(|i| problem.can_run(n, i) && !coefficients.of(n, i).is_zero())
+            problem.is_active(n) && problem.classes_of(n).any(|i| !coefficients.of(n, i).is_zero())
         };
         let mut groups = merge(constraints, takes_part, |_| None);
         for group in &mut groups {
@@ -53,9 +49,11 @@ impl<'a> LevelData<'a> {
             .collect();
         let satisfied_at_f64 =
             satisfied_at.iter().map(|s| s.as_ref().map_or(f64::INFINITY, Rational::to_f64)).collect();
-        let base_demand = Array2::from_shape_fn((groups.len(), problem.n_resources()), |(g, r)| {
-            problem.users()[groups[g].representative()].base_demand()[r].to_f64()
-        });
+        let demand = |group: &Group| {
+            let demand = problem.users()[group.representative()].base_demand().entries();
+            demand.iter().map(|(r, demand)| (*r, demand.to_f64())).collect()
+        };
+        let base_demand = groups.iter().map(demand).collect();
         let time_shared = (0..problem.n_servers()).any(|i| constraints.is_time_shared(i));
         let is_plain = groups
             .iter()
@@ -95,40 +93,40 @@ impl<'a> LevelData<'a> {
         if uniform.is_nan() { self.tasks_per_level_on(g, i).to_f64() } else { uniform }
     }
 
-    /// What one task of group `g` uses of the rows of class `i`, in doubles.
-    pub fn usage(&self, g: usize, i: usize) -> Cow<'_, [f64]> {
-        let row = self.base_demand.row(g);
-        match row.to_slice() {
-            Some(row) if self.is_plain[g] => Cow::Borrowed(row),
-            _ => {
-                let n = self.groups[g].representative();
-                let exact = self.constraints.usage(n, i).unwrap_or_default();
-                Cow::Owned(exact.iter().map(Rational::to_f64).collect())
-            }
-        }
+    /// What one task of group `g` uses on class `i`, in doubles: `(row, amount)`.
+    pub fn usage(&self, g: usize, i: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
+        let plain = if self.is_plain[g] { self.base_demand[g].as_slice() } else { &[] };
+        let row = move |r: usize| self.constraints.row_of(i, RowKind::Resource(r));
+        let plain = plain.iter().filter_map(move |(r, amount)| Some((row(*r)?, *amount)));
+        let start = self.constraints.class_rows(i).start;
+        let exact = if self.is_plain[g] {
+            Vec::new()
+        } else {
+            let usage = self.constraints.usage(self.groups[g].representative(), i).unwrap_or_default();
+            usage.entries().map(|(at, amount)| (start + at, amount.to_f64())).collect()
+        };
+        plain.chain(exact)
     }
 
     /// What one unit of level costs group `g` on class `i`.
     pub fn price(&self, g: usize, i: usize, prices: &[f64]) -> f64 {
-        let prices = &prices[self.constraints.class_rows(i)];
-        let task: f64 = prices.iter().zip(self.usage(g, i).iter()).map(|(p, u)| p * u).sum();
+        let task: f64 = self.usage(g, i).map(|(row, usage)| prices[row] * usage).sum();
         task * self.tasks_per_level_f64(g, i)
     }
 
     /// Calls `visit` with every class of group `g` and what one unit of level costs there.
     pub fn for_each_price(&self, g: usize, prices: &[f64], mut visit: impl FnMut(usize, f64)) {
-        let row = self.base_demand.row(g);
-        if let (Some(demand), true) = (row.to_slice(), self.is_plain[g]) {
-            let m = demand.len();
-            for &i in &self.groups[g].classes {
-                let start = i * m;
-                let task: f64 = prices[start..start + m].iter().zip(demand).map(|(p, d)| p * d).sum();
-                visit(i, task * self.tasks_per_level_f64(g, i));
-            }
-            return;
-        }
+        let n_resources = self.constraints.problem().n_resources();
         for &i in &self.groups[g].classes {
-            visit(i, self.price(g, i, prices));
+            let rows = self.constraints.class_rows(i);
+            // A class with all resources has them in order.
+            if self.is_plain[g] && rows.len() == n_resources {
+                let prices = &prices[rows];
+                let task: f64 = self.base_demand[g].iter().map(|(r, d)| prices[*r] * d).sum();
+                visit(i, task * self.tasks_per_level_f64(g, i));
+            } else {
+                visit(i, self.price(g, i, prices));
+            }
         }
     }
 }

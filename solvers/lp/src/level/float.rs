@@ -108,7 +108,7 @@ pub fn is_sound(data: &LevelData<'_>, optimum: &LexicographicOptimum<f64>) -> bo
     for (g, group) in data.groups.iter().enumerate() {
         for &n in &group.members {
             for &(i, tasks) in &optimum.tasks[n] {
-                for (row, usage) in data.constraints.class_rows(i).zip(data.usage(g, i).iter()) {
+                for (row, usage) in data.usage(g, i) {
                     load[row] += tasks * usage;
                 }
             }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use evenhand_problem::{Integer, Rational};
+use evenhand_problem::{Integer, Rational, Row, RowKind};
 
 use super::data::LevelData;
 
@@ -12,8 +12,8 @@ pub struct Integers {
     pub scale: Vec<Integer>,
     /// By row: scaled capacity.
     pub capacity: Vec<Integer>,
-    /// By group: scaled usage on the rows of a class, the same for all classes.
-    base: Vec<Option<Vec<Integer>>>,
+    /// By group: `(resource, scaled usage)` where it is the same for all classes.
+    base: Vec<Option<Vec<(usize, Integer)>>>,
 }
 
 impl Integers {
@@ -21,9 +21,10 @@ impl Integers {
         let constraints = data.constraints;
         let is_uniform = !(0..constraints.problem().n_servers()).any(|i| constraints.is_time_shared(i));
         let mut scale = row_scales(data);
+        let mut shared = Vec::new();
         if is_uniform {
             // One scale for all rows of a resource keeps the usage of most groups one vector.
-            share_scales(&mut scale, constraints.problem().n_resources());
+            shared = share_scales(&mut scale, constraints.rows(), constraints.problem().n_resources());
         }
         let capacity = constraints.rows().iter().zip(&scale).map(|(r, s)| scaled(&r.capacity, s)).collect();
         let base = data
@@ -31,22 +32,34 @@ impl Integers {
             .iter()
             .map(|group| {
                 let user = &constraints.problem().users()[group.representative()];
-                let demand = user.base_demand().iter().zip(&scale);
+                let demand = user.base_demand().entries().iter();
                 let is_plain = is_uniform && user.demand_overrides().is_empty();
-                is_plain.then(|| demand.map(|(demand, scale)| scaled(demand, scale)).collect())
+                is_plain.then(|| demand.map(|(r, demand)| (*r, scaled(demand, &shared[*r]))).collect())
             })
             .collect();
         Self { scale, capacity, base }
     }
 
-    /// Scaled usage of group `g` on the rows of class `i`.
-    pub fn usage<'s>(&'s self, data: &LevelData<'_>, g: usize, i: usize) -> Cow<'s, [Integer]> {
-        if let Some(base) = &self.base[g] {
-            return Cow::Borrowed(base);
-        }
+    /// Scaled usage of group `g` on class `i`: `(row, usage)`.
+    pub fn usage<'s>(
+        &'s self,
+        data: &'s LevelData<'_>,
+        g: usize,
+        i: usize,
+    ) -> impl Iterator<Item = (usize, Cow<'s, Integer>)> {
+        let base = self.base[g].as_ref();
+        let row = move |r: usize| data.constraints.row_of(i, RowKind::Resource(r));
+        let plain = base.map_or(&[][..], Vec::as_slice).iter();
+        let plain = plain.filter_map(move |(r, usage)| Some((row(*r)?, Cow::Borrowed(usage))));
+        let other = if base.is_some() { Vec::new() } else { self.usage_here(data, g, i) };
+        plain.chain(other.into_iter().map(|(row, usage)| (row, Cow::Owned(usage))))
+    }
+
+    fn usage_here(&self, data: &LevelData<'_>, g: usize, i: usize) -> Vec<(usize, Integer)> {
         let usage = data.constraints.usage(data.groups[g].representative(), i).unwrap_or_default();
         let rows = data.constraints.class_rows(i);
-        rows.zip(usage.iter()).map(|(row, usage)| scaled(usage, &self.scale[row])).collect::<Vec<_>>().into()
+        let by_row = usage.entries().map(|(at, usage)| (rows.start + at, usage));
+        by_row.map(|(row, usage)| (row, scaled(usage, &self.scale[row]))).collect()
     }
 }
 
@@ -61,36 +74,40 @@ fn row_scales(data: &LevelData<'_>) -> Vec<Integer> {
         let user = &problem.users()[group.representative()];
         let is_plain = user.demand_overrides().is_empty();
         if is_plain {
-            for (factor, demand) in common.iter_mut().zip(user.base_demand()) {
-                factor.lcm_mut(demand.denom());
+            for (r, demand) in user.base_demand().entries() {
+                common[*r].lcm_mut(demand.denom());
             }
         }
         for &i in group.classes.iter().filter(|&&i| !is_plain || constraints.is_time_shared(i)) {
             let usage = constraints.usage(group.representative(), i).unwrap_or_default();
-            for (row, usage) in constraints.class_rows(i).zip(usage.iter()) {
-                scale[row].lcm_mut(usage.denom());
+            let start = constraints.class_rows(i).start;
+            for (at, usage) in usage.entries() {
+                scale[start + at].lcm_mut(usage.denom());
             }
         }
     }
-    for i in (0..problem.n_servers()).filter(|&i| !constraints.is_time_shared(i)) {
-        for (row, factor) in constraints.class_rows(i).zip(&common) {
-            scale[row].lcm_mut(factor);
+    for (scale, row) in scale.iter_mut().zip(constraints.rows()) {
+        if let RowKind::Resource(r) = row.kind {
+            scale.lcm_mut(&common[r]);
         }
     }
     scale
 }
 
-/// Makes the scales of all rows of a resource the same, where row `i m + r` is resource `r` of class `i`.
-fn share_scales(scale: &mut [Integer], n_resources: usize) {
-    for r in 0..n_resources {
-        let mut factor = Integer::from(1);
-        for scale in scale.iter().skip(r).step_by(n_resources) {
-            factor.lcm_mut(scale);
-        }
-        for scale in scale.iter_mut().skip(r).step_by(n_resources) {
-            scale.clone_from(&factor);
+/// Makes the scales of all rows of a resource the same, and returns them by resource.
+fn share_scales(scale: &mut [Integer], rows: &[Row], n_resources: usize) -> Vec<Integer> {
+    let mut shared = vec![Integer::from(1); n_resources];
+    for (scale, row) in scale.iter().zip(rows) {
+        if let RowKind::Resource(r) = row.kind {
+            shared[r].lcm_mut(scale);
         }
     }
+    for (scale, row) in scale.iter_mut().zip(rows) {
+        if let RowKind::Resource(r) = row.kind {
+            scale.clone_from(&shared[r]);
+        }
+    }
+    shared
 }
 
 /// `value * scale`, where `scale` is a multiple of the denominator.

@@ -147,10 +147,9 @@ impl<'a> Lift<'a> {
             .map(|&(g, i)| {
                 let mut row: SparseRow = Vec::new();
                 let mut add = |class: usize, sign: i32| {
-                    let usage = self.integers.usage(self.data, g, class);
-                    for (r, value) in self.data.constraints.class_rows(class).zip(usage.iter()) {
-                        if let (Some(at), false) = (kernel.position[r], value.is_zero()) {
-                            row.push((at, Rational::from(value * sign)));
+                    for (r, value) in self.integers.usage(self.data, g, class) {
+                        if let Some(at) = kernel.position[r] {
+                            row.push((at, Rational::from(&*value * sign)));
                         }
                     }
                 };
@@ -198,11 +197,9 @@ impl<'a> Lift<'a> {
 
     /// Sets `sum` to [`Lift::value`], in place.
     fn set_value(&self, sum: &mut Integer, prices: &[Integer], g: usize, i: usize) {
-        let usage = self.integers.usage(self.data, g, i);
-        let prices = &prices[self.data.constraints.class_rows(i)];
         sum.assign(0);
-        for (price, usage) in prices.iter().zip(usage.iter()) {
-            *sum += price * usage;
+        for (row, usage) in self.integers.usage(self.data, g, i) {
+            *sum += &prices[row] * &*usage;
         }
     }
 
@@ -306,11 +303,8 @@ impl<'a> Lift<'a> {
         let mut split: SplitTasks = vec![None; self.data.groups.len()];
         for (&(g, i), tasks) in kernel.extras.iter().zip(tasks) {
             let mut take = |class: usize, sign: i32| {
-                let usage = self.integers.usage(self.data, g, class);
-                for (row, usage) in self.data.constraints.class_rows(class).zip(usage.iter()) {
-                    if !usage.is_zero() {
-                        rest[row] -= Rational::from(&tasks * Integer::from(usage * sign));
-                    }
+                for (row, usage) in self.integers.usage(self.data, g, class) {
+                    rest[row] -= Rational::from(&tasks * Integer::from(&*usage * sign));
                 }
             };
             take(i, 1);
@@ -411,11 +405,8 @@ impl<'a> LoadSum<'a> {
         let mut value = Integer::new();
         for (amount, g, i) in self.terms {
             let amount = scaled(amount, &self.denominator);
-            let usage = lift.integers.usage(lift.data, g, i);
-            for (row, usage) in lift.data.constraints.class_rows(i).zip(usage.iter()) {
-                if !usage.is_zero() {
-                    rows[row] += &amount * usage;
-                }
+            for (row, usage) in lift.integers.usage(lift.data, g, i) {
+                rows[row] += &amount * &*usage;
             }
             value += amount * &group_prices[g];
         }

@@ -223,7 +223,7 @@ impl<'a> Master<'a> {
     /// capacity that one unit of level takes.
     fn for_each_usage(&self, Placement { g, i }: Placement, mut visit: impl FnMut(usize, f64)) {
         let tasks = self.tasks_per_unit(g, i);
-        for (row, &usage) in self.data.constraints.class_rows(i).zip(self.data.usage(g, i).iter()) {
+        for (row, usage) in self.data.usage(g, i) {
             if let (Some(at), true) = (self.capacity_rows[row], usage != 0.0) {
                 visit(at, usage * tasks / self.data.capacity[row]);
             }

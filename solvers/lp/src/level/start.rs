@@ -70,7 +70,7 @@ pub fn guess(data: &LevelData<'_>) -> Start {
                     continue;
                 }
                 let tasks = part * level * data.tasks_per_level_f64(g, i);
-                for (row, usage) in data.constraints.class_rows(i).zip(data.usage(g, i).iter()) {
+                for (row, usage) in data.usage(g, i) {
                     load[row] += tasks * usage;
                 }
                 // Later prices are better: weigh them more.

@@ -75,10 +75,11 @@ impl Shares {
         let mut largest = Rational::new();
         for &n in &market.users {
             let user = &problem.users()[n];
-            let fractions = user.base_demand().iter().zip(problem.total_capacity());
-            let dominant = fractions
-                .filter(|(demand, total)| !demand.is_zero() && !total.is_zero())
-                .map(|(demand, total)| Rational::from(demand / total))
+            let total = problem.total_capacity();
+            let demand = user.base_demand().entries().iter();
+            let dominant = demand
+                .filter(|(r, _)| !total[*r].is_zero())
+                .map(|(r, demand)| Rational::from(demand / &total[*r]))
                 .max();
             let Some(share) = dominant.map(|u| u / user.weight()) else { continue };
             let mut most: Rational = market.placements_of(n).map(|k| &market.placements[k].most).sum();

@@ -62,7 +62,7 @@ impl<'a> Market<'a> {
         for n in 0..problem.n_users() {
             let start = placements.len();
             if problem.is_active(n) {
-                let classes = (0..problem.n_servers()).filter(|&i| problem.can_run(n, i));
+                let classes = problem.classes_of(n);
                 let limit = problem.users()[n].tasks();
                 placements.extend(classes.map(|i| {
                     let (usage, gamma) = (capacity_entries(constraints, n, i), problem.gamma(n, i));

@@ -8,14 +8,16 @@
 //!
 //! Applies where tasks are whole: on every class, and on every server where placements are given.
 //!
-//! Margin: the least `x_n - min(T_n, v)` over the pairs `n != m`, in tasks; absent without a pair. Users
-//! that are not active envy nobody. A negative holding is worth nothing.
+//! Margin: the least `(x_n - min(T_n, v)) / g_n` over the pairs `n != m`; absent without a pair. Users
+//! that are not active envy nobody.
 
 use rayon::prelude::*;
 use rug::Rational;
 
+use crate::budget::{TooLarge, words};
 use crate::instance::Instance;
 use crate::quotient::Quotient;
+use crate::scaled::amount_of;
 
 /// The pair with the least margin, and the margin.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,7 +29,7 @@ pub struct Tightest {
     /// The class from which a task is removed: the first where it is worth most; `None` when none is worth
     /// anything.
     pub removed: Option<usize>,
-    /// In tasks.
+    /// In units of `g_n`.
     pub margin: Rational,
 }
 
@@ -55,9 +57,14 @@ pub fn applies(instance: &Instance<'_>) -> Result<(), String> {
 }
 
 /// The tightest pair (lowest user, then lowest envied user among equals); `None` without a pair.
-#[must_use]
-pub fn tightest(instance: &Instance<'_>) -> Option<Tightest> {
+///
+/// # Errors
+/// [`TooLarge`] when the work is not left.
+pub fn tightest(instance: &Instance<'_>) -> Result<Option<Tightest>, TooLarge> {
     let n_users = instance.problem().n_users();
+    let held: usize = instance.tasks.iter().map(Vec::len).sum();
+    let looks = (held * instance.problem().n_resources() * n_users) as u64;
+    instance.budget().charge(looks.saturating_mul(4 * words(&instance.denominator)))?;
     let of_user = |user: usize| -> Option<Tightest> {
         let mut least: Option<Tightest> = None;
         for envied in (0..n_users).filter(|&envied| envied != user) {
@@ -70,7 +77,7 @@ pub fn tightest(instance: &Instance<'_>) -> Option<Tightest> {
         least
     };
     let active = (0..n_users).into_par_iter().filter(|&n| instance.is_active(n));
-    active.filter_map(of_user).min_by(|a, b| (&a.margin, a.user).cmp(&(&b.margin, b.user)))
+    Ok(active.filter_map(of_user).min_by(|a, b| (&a.margin, a.user).cmp(&(&b.margin, b.user))))
 }
 
 /// The margin of one pair when a task on the class `removed` is taken away; `None` when there is none that
@@ -127,15 +134,20 @@ fn rate(instance: &Instance<'_>, n: usize, m: usize, i: usize) -> Option<Quotien
         let gamma = |n: usize| instance.problem().unconstrained_gamma(n, i);
         return Some(Quotient::from(&(gamma(n) / gamma(m))));
     }
-    let pairs = scaled.demand(n, i).iter().zip(scaled.demand(m, i)).filter(|(own, _)| !own.is_zero());
-    pairs.map(|(own, theirs)| Quotient::new(theirs.clone(), own.clone())).min()
+    let theirs = scaled.demand(m, i);
+    let rates = scaled.demand(n, i).iter().map(|(r, own)| {
+        let theirs = amount_of(theirs, *r).cloned().unwrap_or_default();
+        Quotient::new(theirs, own.clone())
+    });
+    rates.min()
 }
 
 fn margin_of(instance: &Instance<'_>, n: usize, m: usize, worth: Rational) -> Rational {
     let users = instance.problem().users();
     let value = worth * users[n].weight() / users[m].weight();
-    match users[n].tasks() {
+    let lead = match users[n].tasks() {
         Some(tasks) if *tasks < value => instance.total(n) - tasks,
         _ => instance.total(n) - value,
-    }
+    };
+    lead / instance.scale(n)
 }

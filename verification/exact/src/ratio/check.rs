@@ -29,7 +29,7 @@ pub fn check_against(certificate: &Certificate, problem: &Reservation) -> Verdic
 
 /// Valid where there is no reason against it.
 pub(super) fn verdict(claims: usize, reason: Option<String>) -> Verdict {
-    Verdict { valid: reason.is_none(), claims, reason, tolerance: Rational::new() }
+    Verdict { valid: reason.is_none(), claims, reason, tolerance: Rational::new(), too_large: false }
 }
 
 fn first_fault(certificate: &Certificate) -> Result<(), String> {

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use evenhand_problem::{Rational, Reservation};
+use evenhand_problem::{Quantities, Reservation};
 
 /// Whether `a` and `b` are one problem: the same resources by name in any order, the same pools and
 /// job types in the same order (which decides what greedy does) with equal numbers, the same
@@ -20,7 +20,9 @@ pub(super) fn same_types(a: &Reservation, b: &Reservation) -> bool {
     }
     let resources = if listed { Some(Vec::new()) } else { mapping(a.resources(), b.resources()) };
     let Some(resources) = resources else { return false };
-    let vectors = |x: &[Rational], y: &[Rational]| x.iter().zip(&resources).all(|(x, &r)| *x == y[r]);
+    let vectors = |x: &Quantities, y: &Quantities| {
+        x.entries().len() == y.entries().len() && x.entries().iter().all(|(r, x)| *x == y[resources[*r]])
+    };
     let mut pools = a.pools().iter().zip(b.pools());
     let pools = pools.all(|(x, y)| x.name() == y.name() && vectors(x.capacity(), y.capacity()));
     let jobs =

@@ -1,6 +1,6 @@
 //! What the servers of a pool take, in integers.
 
-use evenhand_problem::{Pool, Reservation};
+use evenhand_problem::{Pool, Quantities, Reservation};
 use rug::{Integer, Rational};
 
 use super::work::Work;
@@ -32,7 +32,7 @@ pub(super) struct Scaled<'p> {
     /// By resource; `None` where no type demands any.
     pub units: Vec<Option<Rational>>,
     /// Capacities as they are stated.
-    pub stated: Vec<&'p [Rational]>,
+    pub stated: Vec<&'p Quantities>,
 }
 
 impl<'p> Shape<'p> {

@@ -63,7 +63,7 @@ fn stated(problem: &Problem, liar: usize, statement: &Statement) -> Result<Probl
         .map(|server| ServerSpec {
             name: server.name().to_owned(),
             count: Some(Rational::from(server.count())),
-            capacity: named(server.capacity()),
+            capacity: named(&server.capacity().to_vec()),
         })
         .collect();
     let users = (0..problem.n_users()).map(|n| {
