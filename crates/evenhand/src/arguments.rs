@@ -77,7 +77,7 @@ pub struct Certify {
     pub allocation: PathBuf,
     /// Axiom to examine; may be given several times (default: the usual ones, and the one that
     /// belongs to the allocation's mechanism)
-    #[arg(long = "axiom", value_name = "AXIOM", value_parser = names::AxiomName)]
+    #[arg(long = "axiom", value_name = "AXIOM", value_parser = names::axiom())]
     pub axioms: Vec<String>,
     /// Share that max-min is about: drfh, cdrf, tsf, asset, generic or resource:NAME (default: that
     /// of the allocation's mechanism)

@@ -92,6 +92,8 @@ fn the_name_that_was_meant() {
     let folder = session();
     for (line, meant) in [
         ("solve problem.json -m drhf", "'drfh'"),
+        ("solve problem.json -m c-drhf", "'c-drfh'"),
+        ("certify problem.json a.json --axiom max-mni:tsf", "'max-min'"),
         ("solve problem.json -m fill --score ps-dsff", "'ps-dsf'"),
         ("solve problem.json -m fill --server first-fti", "'first-fit'"),
         ("solve problem.json -m njc --select max-task", "'max-tasks'"),

@@ -18,9 +18,9 @@ impl Command {
             Self::Compare(call) => files([&call.problem].into_iter().chain(&call.allocations), None),
             Self::Ratio(call) => files([&call.problem], call.output.iter().chain(&call.plot)),
             Self::Hunt(call) => {
-                // The state is read and written.
                 let outputs = call.output.iter().chain(&call.certificate);
-                files(None, outputs.chain(&call.resume))
+                let kept = call.resume.iter().map(PathBuf::as_path).collect();
+                Places { kept, ..files(None, outputs) }
             }
             Self::Import(call) => files(&call.files, &call.output),
             Self::Bench(call) => folder(call.output.as_deref()),
@@ -38,7 +38,7 @@ fn files<'a>(
     Places {
         inputs: inputs.into_iter().map(paths).collect(),
         outputs: outputs.into_iter().map(paths).collect(),
-        folders: Vec::new(),
+        ..Places::default()
     }
 }
 

@@ -12,6 +12,8 @@ pub struct Places<'a> {
     pub inputs: Vec<&'a Path>,
     /// Files that are written; `-` is standard output.
     pub outputs: Vec<&'a Path>,
+    /// Files that are read if they are there, and kept up to date.
+    pub kept: Vec<&'a Path>,
     /// Folders that files are written into, made if need be.
     pub folders: Vec<&'a Path>,
 }
@@ -23,14 +25,18 @@ pub struct Places<'a> {
 /// The first of these, with the name of the file.
 pub fn examine(places: &Places<'_>) -> Result<(), Failure> {
     super::distinct(&places.inputs)?;
-    for (position, output) in places.outputs.iter().enumerate() {
-        if places.outputs[..position].iter().any(|other| is_same(other, output)) {
+    let read = [&places.inputs[..], &places.kept].concat();
+    for output in &places.outputs {
+        not_an_input(output, &read)?;
+    }
+    let written = [&places.outputs[..], &places.kept].concat();
+    for (position, output) in written.iter().enumerate() {
+        if written[..position].iter().any(|other| is_same(other, output)) {
             let what = if is_standard(output) { "standard output (-)".to_owned() } else { shown(output) };
             return Err(Failure::input(format!("{what}: two outputs cannot be one file")));
         }
         if !is_standard(output) {
             output_file(output)?;
-            not_an_input(output, &places.inputs)?;
         }
     }
     places.folders.iter().try_for_each(|folder| output_folder(folder))
