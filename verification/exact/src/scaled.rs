@@ -139,7 +139,9 @@ impl<'a> Scaled<'a> {
     /// The classes that user `n` can run on, ascending.
     pub fn classes(&self, n: usize) -> impl Iterator<Item = usize> + '_ {
         let words = self.class_set(n).iter().enumerate().filter(|(_, word)| **word != 0);
-        words.flat_map(|(at, word)| (0..64).filter(move |bit| word >> bit & 1 == 1).map(move |bit| 64 * at + bit))
+        words.flat_map(|(at, word)| {
+            (0..64).filter(move |bit| word >> bit & 1 == 1).map(move |bit| 64 * at + bit)
+        })
     }
 
     pub fn is_active(&self, n: usize) -> bool {

@@ -106,7 +106,7 @@ impl<'h, 'a, 'b> Pool<'h, 'a, 'b> {
         let n_resources = holdings.shifts.len();
         // A bundle with how many others dominate it.
         let mut band: Vec<(Bundle, u8)> = Vec::new();
-        for m in 0..instance.problem().n_users() {
+        for m in (0..instance.problem().n_users()).filter(|&m| instance.is_active(m)) {
             let mut bundle =
                 Bundle { user: m, leading: vec![0; n_resources], parts: 0, exact: OnceCell::new() };
             for ((i, _), leading) in instance.tasks[m].iter().zip(&holdings.leading[m]) {
@@ -172,7 +172,8 @@ impl<'h, 'a, 'b> Pool<'h, 'a, 'b> {
                 instance.tasks[bundle.user].iter().filter(|(i, _)| instance.scaled.can_run(self.member, *i));
             held.map(|(_, x)| x).sum::<Integer>() * &self.holdings.weights.values[bundle.user]
         });
-        amount_of(instance.scaled.base_demand(bundle.user), r).map_or_else(Integer::new, |d| Integer::from(exact * d))
+        amount_of(instance.scaled.base_demand(bundle.user), r)
+            .map_or_else(Integer::new, |d| Integer::from(exact * d))
     }
 
     /// The tightest pair of user `n`, if its margin is less than `bound`.
@@ -208,7 +209,8 @@ impl<'h, 'a, 'b> Pool<'h, 'a, 'b> {
             gcd.gcd_mut(d);
         }
         let demanded: Vec<usize> = demand.iter().map(|(r, _)| *r).collect();
-        let reduced: Vec<Integer> = demand.iter().map(|(_, d)| Integer::from(d.div_exact_ref(&gcd))).collect();
+        let reduced: Vec<Integer> =
+            demand.iter().map(|(_, d)| Integer::from(d.div_exact_ref(&gcd))).collect();
         let (inverse, lcm) = inverses(&reduced);
         // The values are over L, the weight scale and, as D_mr / D_nr = D_mr V_r / (lcm gcd), these.
         let viewer = Viewer::new(self.holdings.instance, self.holdings.weights, n, &(lcm * gcd));
