@@ -3,7 +3,7 @@
 #![allow(missing_docs)]
 
 mod common;
-#[path = "common/plain.rs"]
+#[path = "common/plain/mod.rs"]
 mod plain;
 
 use common::{allocation, certificate, pool, problem, q, tasks};

@@ -8,8 +8,8 @@
 //!
 //! Applies where tasks are whole: on every class, and on every server where placements are given.
 //!
-//! Margin: the least `(x_n - min(T_n, v)) / g_n` over the pairs `n != m`; absent without a pair. Users
-//! that are not active envy nobody.
+//! Margin: the least `(x_n - min(T_n, v)) / g_n` over the pairs `n != m` of active users; absent without a
+//! pair. Users that are not active take no part.
 
 use rayon::prelude::*;
 use rug::Rational;
@@ -67,7 +67,7 @@ pub fn tightest(instance: &Instance<'_>) -> Result<Option<Tightest>, TooLarge> {
     instance.budget().charge(looks.saturating_mul(4 * words(&instance.denominator)))?;
     let of_user = |user: usize| -> Option<Tightest> {
         let mut least: Option<Tightest> = None;
-        for envied in (0..n_users).filter(|&envied| envied != user) {
+        for envied in (0..n_users).filter(|&envied| envied != user && instance.is_active(envied)) {
             let (worth, removed) = worth(instance, user, envied);
             let margin = margin_of(instance, user, envied, worth);
             if least.as_ref().is_none_or(|least| margin < least.margin) {
@@ -90,7 +90,10 @@ pub fn margin(
     removed: Option<usize>,
 ) -> Option<Rational> {
     let n_users = instance.problem().n_users();
-    if user == envied || user >= n_users || envied >= n_users || !instance.is_active(user) {
+    if user == envied || user >= n_users || envied >= n_users {
+        return None;
+    }
+    if !instance.is_active(user) || !instance.is_active(envied) {
         return None;
     }
     let (most, best) = worth(instance, user, envied);

@@ -152,7 +152,8 @@ fn of_row(instance: &Instance<'_>, single: &Placement, row: usize) -> Option<(Ra
     if single.tasks.iter().all(|(_, x)| x.is_zero()) {
         return None;
     }
-    let used = single.tasks.iter().filter(|(_, x)| *x > 0).filter_map(|(n, x)| {
+    let counts = |(n, x): &&(usize, Rational)| *x > 0 && instance.scaled.is_active(*n);
+    let used = single.tasks.iter().filter(counts).filter_map(|(n, x)| {
         let usage = constraints.usage(*n, single.server)?;
         Some(Rational::from(&usage[offset] * x))
     });

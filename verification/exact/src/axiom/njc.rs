@@ -246,14 +246,12 @@ impl<'a, 'b> Shares<'a, 'b> {
         Some(Quotient::new(-left.numerator * unit.denom(), left.denominator * unit.numer()))
     }
 
-    /// `x_ni d_nir / C - e_n`, or `-slack / C` when that is less.
+    /// The lesser of `x_ni d_nir / C - e_n` and `-slack / C`.
     fn on_row(&self, n: usize, row: usize, held: &Integer, weight: &Integer) -> Option<Quotient> {
         let usage = Usage::of(self.instance, n, row)?;
         let due = usage.put(Integer::from(&self.capacity[row] * weight));
-        let mut margin = Integer::from(held * &*usage.per_task) - due;
-        if !self.missing[row].is_zero() {
-            margin = margin.min(-usage.put(self.missing[row].clone()));
-        }
+        let margin = Integer::from(held * &*usage.per_task) - due;
+        let margin = margin.min(-usage.put(self.missing[row].clone()));
         Some(Quotient::new(margin, usage.put(self.weighted[row].clone())))
     }
 }

@@ -125,9 +125,11 @@ pub fn margin_of_room(instance: &Instance<'_>, room: &Room) -> Result<Option<Rat
         return Ok(None);
     }
     match (instance.placements(), room.index) {
-        (None, None) => {
-            Ok(divisible_room(instance, n).filter(|(_, class, _)| *class == Some(i)).map(|found| -found.0))
-        }
+        (None, None) => Ok(if has_room(instance, n, i) {
+            divisible_room(instance, n).map(|found| -found.0)
+        } else {
+            None
+        }),
         (Some(placements), Some(index)) if index < instance.problem().servers()[i].count() => {
             let found = placements.iter().find(|p| (p.server, p.index) == (i, index));
             let free = free(instance, i, found.map_or(&[], |p| &p.tasks));
@@ -202,6 +204,13 @@ fn divisible_room(instance: &Instance<'_>, n: usize) -> Option<(Rational, Option
         }
     }
     Some((sum / instance.scale(n), best.map(|(_, i)| i), short))
+}
+
+/// Whether something is left of every row of class `i` that user `n` uses.
+fn has_room(instance: &Instance<'_>, n: usize, i: usize) -> bool {
+    let Some(usage) = instance.constraints().usage(n, i) else { return false };
+    let mut used = usage.entries();
+    used.all(|(at, _)| !instance.scaled_slack(instance.constraints().class_rows(i).start + at).is_zero())
 }
 
 /// What the stated rows leave to user `n`, over `g_n`; `None` when one is no row that it uses.

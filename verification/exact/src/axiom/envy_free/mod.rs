@@ -3,8 +3,8 @@
 //! `m`, scaled by the weights, is worth to `n`; only classes count that `n` can run on, and where
 //! time is shared the row of time takes the place of the resources (THEORY, section 7).
 //!
-//! Margin: the least `(x_n - min(T_n, v_nm)) / g_n` over the pairs `n != m`; absent without a
-//! pair. Users that are not active envy nobody.
+//! Margin: the least `(x_n - min(T_n, v_nm)) / g_n` over the pairs `n != m` of
+//! active users; absent without a pair. Users that are not active take no part.
 //!
 //! Three ways to the same answer:
 //! * [`envy_free_reference`]: the formula, in rationals, pair by pair. Tests compare with it.
@@ -80,11 +80,14 @@ pub fn tightest(instance: &Instance<'_>) -> Result<Option<Tightest>, TooLarge> {
     }))
 }
 
-/// The margin of one pair; `None` when `user` is not active or both are the same.
+/// The margin of one pair; `None` when one of them is not active or both are the same.
 #[must_use]
 pub fn margin(instance: &Instance<'_>, user: usize, envied: usize) -> Option<Rational> {
     let n_users = instance.problem().n_users();
-    if user == envied || user >= n_users || envied >= n_users || !instance.is_active(user) {
+    if user == envied || user >= n_users || envied >= n_users {
+        return None;
+    }
+    if !instance.is_active(user) || !instance.is_active(envied) {
         return None;
     }
     let holdings: Vec<(usize, Rational)> = instance.tasks[envied]

@@ -106,7 +106,7 @@ impl<'h, 'a, 'b> Pool<'h, 'a, 'b> {
         let n_resources = holdings.shifts.len();
         // A bundle with how many others dominate it.
         let mut band: Vec<(Bundle, u8)> = Vec::new();
-        for m in 0..instance.problem().n_users() {
+        for m in (0..instance.problem().n_users()).filter(|&m| instance.is_active(m)) {
             let mut bundle =
                 Bundle { user: m, leading: vec![0; n_resources], parts: 0, exact: OnceCell::new() };
             for ((i, _), leading) in instance.tasks[m].iter().zip(&holdings.leading[m]) {
