@@ -86,9 +86,10 @@ pub struct Certify {
     /// Exponent that proportional is about (default: that of the allocation's mechanism, or 1)
     #[arg(long, value_name = "A", allow_hyphen_values = true)]
     pub alpha: Option<String>,
-    /// Margin by which an inequality may be violated, in tasks (feasible: of the capacity)
-    #[arg(long, default_value = "0", allow_hyphen_values = true)]
-    pub tolerance: String,
+    /// Margin by which an axiom may be missed and still hold, without a unit: a part of what a user would
+    /// have alone, from 0 to below 1 (default: 0 for exact allocations, 1e-9 for others)
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
+    pub tolerance: Option<String>,
     /// Write the certificate to this file
     #[arg(long, short)]
     pub output: Option<PathBuf>,
@@ -98,9 +99,25 @@ pub struct Certify {
 pub struct Check {
     /// Certificate file (JSON)
     pub certificate: PathBuf,
-    /// Your own copy of the problem: the certificate must be about it
+    /// Your own copy of the problem: the certificate must be about it, whatever the order in the file
     #[arg(long)]
     pub problem: Option<PathBuf>,
+    /// Your own copy of the allocation: the certificate must be about it
+    #[arg(long)]
+    pub allocation: Option<PathBuf>,
+    /// Axiom that must be claimed to hold; may be given several times. max-min and proportional need
+    /// their parameter: max-min:drfh, proportional:1
+    #[arg(long, value_name = "AXIOM[:PARAMETER]", value_parser = names::AxiomName)]
+    pub require: Vec<String>,
+    /// Largest tolerance that is accepted (default: 1e-6)
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
+    pub max_tolerance: Option<String>,
+    /// How servers must be shared (default: resources divided; time only where the problem states times)
+    #[arg(long, value_parser = ["rdm", "tdm"])]
+    pub sharing: Option<String>,
+    /// Check with the fast forms that wrote the certificate
+    #[arg(long)]
+    pub fast: bool,
 }
 
 #[derive(Debug, Args)]
@@ -121,9 +138,27 @@ pub struct Compare {
     /// Mechanism to show; may be given several times (default: all)
     #[arg(long = "mechanism", short, value_name = "NAME", value_parser = names::mechanism())]
     pub mechanisms: Vec<String>,
+    /// Allocation file to show beside them; may be given several times
+    #[arg(long = "allocation", value_name = "FILE")]
+    pub allocations: Vec<PathBuf>,
+    /// Axiom to examine besides the usual ones and those of the mechanisms; may be given several times
+    #[arg(long = "axiom", value_name = "AXIOM", value_parser = names::AxiomName)]
+    pub axioms: Vec<String>,
     /// The exponent of alpha, which is left out without one
     #[arg(long, value_name = "A", allow_hyphen_values = true)]
     pub alpha: Option<String>,
+    /// Solve in double precision
+    #[arg(long)]
+    pub float: bool,
+    /// Margin by which an axiom may be missed and still hold (default: 0 for exact answers, 1e-9 for others)
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
+    pub tolerance: Option<String>,
+    /// Seconds that each mechanism may take
+    #[arg(long, value_name = "S", default_value_t = 60.0, value_parser = seconds)]
+    pub seconds: f64,
+    /// Users to show: `all`, in place of the first few
+    #[arg(long, value_name = "WHICH", value_parser = ["all"])]
+    pub users: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -264,4 +299,14 @@ pub struct Man {
     /// the program to standard output)
     #[arg(long, short, value_name = "FOLDER")]
     pub output: Option<PathBuf>,
+}
+
+/// Seconds in a year: longer limits are none.
+const MOST_SECONDS: f64 = 31_536_000.0;
+
+fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value > 0.0 && value <= MOST_SECONDS => Ok(value),
+        _ => Err("expected a number of seconds above 0".to_owned()),
+    }
 }

@@ -9,7 +9,7 @@ use evenhand_mechanisms::filling::{
     Draw, Rule, Score, ServerRule, Ties, fill, law, sample, slot_allocation, trials,
 };
 use evenhand_mechanisms::{MechanismError, OptionName, Options, registry};
-use evenhand_problem::{Allocation, Problem, ProblemSpec, Rational, ServerSpec, UserSpec};
+use evenhand_problem::{Allocation, Problem, ProblemSpec, Quantities, Rational, ServerSpec, UserSpec};
 use proptest::prelude::*;
 
 fn rules() -> impl Iterator<Item = Rule> {
@@ -85,7 +85,7 @@ proptest! {
 fn long(problem: &Problem) -> Problem {
     let tiny = Rational::from((1, 10_u64.pow(19))).square();
     let names = problem.resources();
-    let named = |amounts: &[Rational], part: &Rational| {
+    let named = |amounts: &Quantities, part: &Rational| {
         let amounts = amounts.iter().map(|a| Rational::from(a * part));
         names.iter().cloned().zip(amounts).collect::<Vec<_>>()
     };

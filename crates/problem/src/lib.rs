@@ -11,6 +11,7 @@ pub mod format;
 pub mod import;
 pub mod number;
 pub mod place;
+mod printable;
 pub mod problem;
 mod problem_error;
 mod quantities;
@@ -24,6 +25,7 @@ pub mod utilisation;
 pub use allocation::{Allocation, Arithmetic, Placement};
 pub use constraint::{Constraints, Row, RowKind, Sharing};
 pub use place::Place;
+pub use printable::{printable, printable_lines};
 pub use problem::{
     Problem, ProblemError, ProblemErrorKind, ProblemSpec, ServerClass, ServerSpec, User, UserSpec, Warning,
 };

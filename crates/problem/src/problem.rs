@@ -12,8 +12,8 @@ use std::collections::{HashMap, HashSet};
 use rug::Rational;
 
 use crate::place::Place;
-use crate::quantities::Quantities;
 pub use crate::problem_error::{ProblemError, ProblemErrorKind, Warning};
+use crate::quantities::Quantities;
 pub use crate::spec::{ProblemSpec, ServerSpec, UserSpec};
 
 /// Largest count of identical servers in one class.
@@ -176,8 +176,7 @@ impl Problem {
 
     fn fits(&self, user: &User, i: usize) -> bool {
         let capacity = &self.servers[i].capacity;
-        lookup(&user.gamma, i).is_some()
-            || user.demand_on(i).entries().iter().all(|(r, _)| capacity.has(*r))
+        lookup(&user.gamma, i).is_some() || user.demand_on(i).entries().iter().all(|(r, _)| capacity.has(*r))
     }
 
     /// Whether some user is barred from some class.
@@ -351,8 +350,7 @@ impl User {
         sort_by_server(&mut demand_on, names.classes, &at_demand_on)?;
         let user =
             Self { name: spec.name.clone(), weight, tasks, demand, servers, demand_on, gamma, criterion };
-        let needs_demand =
-            |i| lookup(&user.gamma, i).is_none() && lookup(&user.demand_on, i).is_none();
+        let needs_demand = |i| lookup(&user.gamma, i).is_none() && lookup(&user.demand_on, i).is_none();
         if user.demand.is_zero() && user.classes(names.classes.len()).any(needs_demand) {
             return Err(at.key("demand").error(nothing()));
         }

@@ -14,8 +14,8 @@ use rug::{Integer, Rational};
 
 use crate::place::Place;
 use crate::problem::{Index, MAX_COUNT, index_names, not_negative, quantities, resolve, whole_count};
-use crate::quantities::Quantities;
 use crate::problem_error::{ProblemError, ProblemErrorKind};
+use crate::quantities::Quantities;
 pub use crate::reservation_spec::{JobSpec, PoolSpec, ReservationSpec};
 
 /// A checked reservation problem.
@@ -321,7 +321,12 @@ fn pools(
     index_names("server", specs.iter().map(|pool| pool.name.as_str()), |i| at.index(i).key("name"))?;
     if specs.is_empty() {
         let fraction = Rational::from(1);
-        return Ok(vec![Pool { name: "servers".to_owned(), count: None, fraction, capacity: Quantities::default() }]);
+        return Ok(vec![Pool {
+            name: "servers".to_owned(),
+            count: None,
+            fraction,
+            capacity: Quantities::default(),
+        }]);
     }
     let n_pools = specs.len();
     let counted = specs.iter().any(|pool| pool.count.is_some());
@@ -339,8 +344,11 @@ fn pools(
         if listed && !spec.capacity.is_empty() {
             return Err(at.key("capacity").error(ProblemErrorKind::BesideConfigurations("capacity")));
         }
-        let capacity =
-            if listed { Quantities::default() } else { quantities(spec.capacity, resources, &at.key("capacity"))? };
+        let capacity = if listed {
+            Quantities::default()
+        } else {
+            quantities(spec.capacity, resources, &at.key("capacity"))?
+        };
         pools.push(Pool { name: spec.name, count, fraction: Rational::new(), capacity });
     }
     let total: Integer = pools.iter().map(|pool| Integer::from(pool.count.unwrap_or(1))).sum();

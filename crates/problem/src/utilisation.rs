@@ -85,10 +85,13 @@ fn used_rows(
             }
         }
     }
-    let class = |i| {
-        let range = constraints.class_rows(i);
-        let pairs = rows[range.clone()].iter().zip(&used[range]);
-        pairs.map(|(row, used)| (row.kind, fraction(used.clone(), &row.capacity))).collect()
+    let part = |row: usize| Rational::from(&used[row] / &rows[row].capacity);
+    let class = |i| match constraints.is_time_shared(i) {
+        true => constraints.class_rows(i).map(|row| (RowKind::Time, Some(part(row)))).collect(),
+        false => {
+            let kinds = (0..problem.n_resources()).map(RowKind::Resource);
+            kinds.map(|kind| (kind, constraints.row_of(i, kind).map(part))).collect()
+        }
     };
     (0..problem.n_servers()).map(class).collect()
 }

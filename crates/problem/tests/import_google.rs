@@ -31,7 +31,9 @@ fn import(machines: &str, tasks: &str, time: u64, users: GoogleUsers) -> Result<
 /// Name, tasks and demand of every user.
 fn users(import: &Import) -> Vec<(&str, u32, Vec<Rational>)> {
     let users = import.problem.users().iter();
-    users.map(|u| (u.name(), u.tasks().unwrap().numer().to_u32().unwrap(), u.base_demand().to_vec())).collect()
+    users
+        .map(|u| (u.name(), u.tasks().unwrap().numer().to_u32().unwrap(), u.base_demand().to_vec()))
+        .collect()
 }
 
 #[test]

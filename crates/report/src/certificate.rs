@@ -1,4 +1,4 @@
-//! The verdicts of an examination as a table.
+//! The verdicts of an examination as a page.
 
 use evenhand_exact::axiom::feasible::Limit;
 use evenhand_exact::axiom::integer_feasible::SingleLimit;
@@ -8,7 +8,9 @@ use evenhand_exact::{Axiom, Certificate, Claim, Evidence, Outcome, Share};
 use evenhand_problem::format::problem_sha256;
 use evenhand_problem::{Constraints, Problem, Rational, Sharing};
 
-use crate::text::{decimal, number, printable, row_name, table_with_words, tasks};
+use crate::page::Page;
+use crate::table::{Cell, Column, Table};
+use crate::text::{decimal, number, printable, row_name, tasks};
 
 /// What a certificate is about, its claims with their margins and the evidence in a few words.
 ///
@@ -20,31 +22,32 @@ pub fn claims(
     in_tasks: &[Option<Rational>],
     repair: Option<&Rational>,
     undecided: &[(Axiom, String)],
-) -> String {
+) -> Page {
     let problem = &certificate.problem;
     let constraints = Constraints::new(problem, certificate.allocation.sharing);
-    let none = None;
-    let mut rows: Vec<Vec<String>> = certificate
-        .claims
-        .iter()
-        .enumerate()
-        .map(|(at, claim)| {
-            let tasks = in_tasks.get(at).unwrap_or(&none).as_ref();
-            let words = words(claim, certificate, &constraints);
-            vec![title(claim, problem), verdict(claim), margin(claim), in_tasks_words(tasks), words]
-        })
-        .collect();
+    let mut table = Table::new([
+        Column::words("axiom"),
+        Column::words("verdict"),
+        Column::numbers("margin"),
+        Column::numbers("in tasks"),
+        Column::words("evidence"),
+    ]);
+    for (at, claim) in certificate.claims.iter().enumerate() {
+        let tasks = in_tasks.get(at).and_then(Option::as_ref);
+        table.row([
+            Cell::text(title(claim, problem)),
+            verdict(claim),
+            margin(claim),
+            tasks.map_or_else(Cell::default, Cell::decimal),
+            Cell::text(words(claim, certificate, &constraints)),
+        ]);
+    }
     for (axiom, why) in undecided {
-        let name = axiom.name().to_owned();
-        rows.push(vec![name, "not checked".to_owned(), String::new(), String::new(), why.clone()]);
+        let verdict = Cell::text("not checked").muted();
+        table.row([Cell::text(axiom.name()), verdict, Cell::default(), Cell::default(), Cell::text(why)]);
     }
-    let mut text = about(certificate, repair);
-    text.push('\n');
-    text.push_str(&table_with_words(&["axiom", "verdict", "margin", "in tasks", ""], rows));
-    for note in notes(certificate) {
-        text.push_str(&format!("\n{note}\n"));
-    }
-    text
+    let page = Page::new().text(about(certificate, repair)).table(table);
+    notes(certificate).into_iter().fold(page, |page, note| page.text(note))
 }
 
 /// The problem by name, size and hash, the way of sharing, the tolerance and the repair.
@@ -52,24 +55,26 @@ fn about(certificate: &Certificate, repair: Option<&Rational>) -> String {
     let problem = &certificate.problem;
     let name = match problem.name() {
         "" => "a problem without a name".to_owned(),
-        name => format!("`{name}`"),
+        name => format!("`{}`", printable(name)),
     };
-    let (users, classes) = (problem.n_users(), problem.n_servers());
+    let count = |number: usize, one: &str, several: &str| {
+        format!("{number} {}", if number == 1 { one } else { several })
+    };
     let sharing = match certificate.allocation.sharing {
-        Sharing::Rdm => "resources are divided (rdm)",
-        Sharing::Tdm => "servers are shared by time (tdm)",
+        Sharing::Rdm => "rdm, resources are divided",
+        Sharing::Tdm => "tdm, servers are shared by time",
     };
     let mut text = format!(
-        "problem    {}, {users} {}, {classes} server {}, sha256 {}\nsharing    {sharing}\ntolerance  {}\n",
-        printable(&name),
-        if users == 1 { "user" } else { "users" },
-        if classes == 1 { "class" } else { "classes" },
+        "problem:   {name}, {}, {}\nsha256:    {}\nsharing:   {sharing}\ntolerance: {}\n",
+        count(problem.n_users(), "user", "users"),
+        count(problem.n_servers(), "server class", "server classes"),
         problem_sha256(problem),
         tolerance_words(&certificate.tolerance),
     );
     if let Some(repair) = repair.filter(|repair| !repair.is_zero()) {
         text.push_str(&format!(
-            "repair     {} of what the user would have alone, at most: the stated allocation is infeasible by that\n",
+            "repair:    the allocation is infeasible as it stands; what is judged differs from it by at most \
+             {} of what a user would have alone\n",
             decimal(repair)
         ));
     }
@@ -85,7 +90,7 @@ fn notes(certificate: &Certificate) -> Vec<&'static str> {
     let claims = &certificate.claims;
     let mut notes = Vec::new();
     if claims.iter().any(|claim| claim.outcome() == Outcome::Violated && claim.is_bound()) {
-        notes.push("`at least`: the evidence shows one better allocation; another may be better still.");
+        notes.push("`or less`: the evidence shows one better allocation, and another may be better still.");
     }
     if claims.iter().any(|claim| claim.outcome() == Outcome::Within && claim.axiom.needs_evidence()) {
         notes.push("Margins of what holds within the tolerance are bounds that the prices prove.");
@@ -112,28 +117,23 @@ fn title(claim: &Claim, problem: &Problem) -> String {
 }
 
 /// Holds, holds within the tolerance, violated or not applicable.
-pub(crate) fn verdict(claim: &Claim) -> String {
+pub(crate) fn verdict(claim: &Claim) -> Cell {
     match claim.outcome() {
-        Outcome::Holds => "holds",
-        Outcome::Within => "holds within",
-        Outcome::Violated => "VIOLATED",
-        Outcome::NotApplicable => "not applicable",
-    }
-    .to_owned()
-}
-
-fn margin(claim: &Claim) -> String {
-    let bound = if claim.outcome() == Outcome::Violated && claim.is_bound() { "at least " } else { "" };
-    match &claim.margin {
-        None => String::new(),
-        Some(margin) if margin.is_zero() => "0, exactly".to_owned(),
-        Some(margin) if *margin < 0 => format!("{bound}{} short", decimal(&Rational::from(-margin))),
-        Some(margin) => decimal(margin),
+        Outcome::Holds => Cell::text("holds").good(),
+        Outcome::Within => Cell::text("holds within").good(),
+        Outcome::Violated => Cell::text("VIOLATED").bad(),
+        Outcome::NotApplicable => Cell::text("not applicable").muted(),
     }
 }
 
-fn in_tasks_words(margin: Option<&Rational>) -> String {
-    margin.filter(|margin| !margin.is_zero()).map_or_else(String::new, decimal)
+/// The margin, marked where the truth may be worse.
+fn margin(claim: &Claim) -> Cell {
+    let Some(margin) = &claim.margin else { return Cell::default() };
+    if claim.outcome() == Outcome::Violated && claim.is_bound() {
+        let cell = Cell::decimal(margin);
+        return Cell::text(format!("{} or less", decimal(margin))).with_value(cell.value());
+    }
+    Cell::decimal(margin)
 }
 
 fn words(claim: &Claim, certificate: &Certificate, constraints: &Constraints<'_>) -> String {

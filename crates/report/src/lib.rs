@@ -11,7 +11,6 @@ mod explanation;
 mod findings;
 mod page;
 pub mod plot;
-mod sanitise;
 mod sweep;
 pub mod table;
 pub mod text;
@@ -19,7 +18,7 @@ mod wrap;
 
 pub use allocation::{allocation, outcome};
 pub use certificate::claims;
-pub use comparison::comparison;
+pub use comparison::{axiom_title, comparison};
 pub use explanation::explanation;
 pub use page::{Form, Page, Terminal};
 pub use sweep::sweep;

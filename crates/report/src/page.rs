@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use crate::sanitise::printable_lines;
+use evenhand_problem::printable_lines;
+
 use crate::table::Table;
 use crate::wrap::paragraph;
 
@@ -68,6 +69,13 @@ impl Page {
     #[must_use]
     pub fn table(mut self, table: Table) -> Self {
         self.blocks.push(Block::Table(table));
+        self
+    }
+
+    /// Adds all of another page.
+    #[must_use]
+    pub fn append(mut self, other: Self) -> Self {
+        self.blocks.extend(other.blocks);
         self
     }
 

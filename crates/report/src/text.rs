@@ -6,7 +6,7 @@ use evenhand_problem::{Rational, RowKind};
 use crate::page::Page;
 use crate::table::{Cell, Column, Table};
 
-pub use crate::sanitise::{printable, printable_lines};
+pub use evenhand_problem::{printable, printable_lines};
 
 /// Longest exact text that is shown beside its decimal.
 const LONGEST_EXACT: usize = 12;

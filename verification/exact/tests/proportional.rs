@@ -9,7 +9,9 @@ mod plain;
 use common::{allocation, certificate, pool, problem, q, tasks};
 use evenhand_exact::axiom::proportional::{self, MAX_ALPHA_TERM};
 use evenhand_exact::{Axiom, Claim, Evidence, Instance, InstanceError, Parameters, Prices, Share, Tasks};
-use evenhand_problem::{Allocation, Problem, ProblemSpec, Rational, ServerSpec, UserSpec};
+use evenhand_problem::{
+    Allocation, Constraints, Problem, ProblemSpec, Rational, RowKind, ServerSpec, Sharing, UserSpec,
+};
 use proptest::prelude::*;
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
@@ -170,7 +172,8 @@ fn the_generic_share() {
     let margin = proportional::margin_of_better(&instance, &q("1"), Some(&share), &better).unwrap();
     assert_eq!(margin, q("0"));
     let margin = proportional::margin_of_better(&instance, &q("2"), Some(&share), &better).unwrap();
-    assert_eq!(margin, q("1/8"));
+    // 1/8 of 1/2 + 3/2.
+    assert_eq!(margin, q("1/16"));
 }
 
 /// An instance whose optimum is known, by its optimality conditions: prices and tasks first, then the
@@ -240,7 +243,13 @@ fn known(seed: u64, alpha: i32, one_resource: bool) -> Known {
     let resources = (0..m).map(|r| format!("r{r}")).collect();
     let problem = Problem::new(ProblemSpec { name: String::new(), resources, servers, users }).unwrap();
     let allocation = Allocation { tasks: x, ..Allocation::default() };
-    let prices = Prices { user_weights: vec![], rows, users: user_prices };
+    // A resource that a server lacks has no row.
+    let constraints = Constraints::new(&problem, Sharing::Rdm);
+    let rows = constraints.rows().iter().map(|row| match row.kind {
+        RowKind::Resource(r) => rows[row.server * m + r].clone(),
+        RowKind::Time => Rational::new(),
+    });
+    let prices = Prices { user_weights: vec![], rows: rows.collect(), users: user_prices };
     Known { problem, allocation, prices }
 }
 
@@ -298,7 +307,8 @@ proptest! {
         let lifted = proportional::lift_prices(&beside, &one, None, &prices.rows, &zero).unwrap();
         let gap = proportional::gap(&beside, &one, None, &lifted).unwrap();
         // A bound of what every allocation gains is one of what this one does.
-        prop_assert!(gap >= -claim.margin.unwrap());
+        let total = proportional::total_worth(&beside, &one, None).unwrap();
+        prop_assert!(gap / total >= -claim.margin.unwrap());
         let njc = Claim::derive(Axiom::Njc, &beside, &q("0")).unwrap();
         prop_assert_eq!(njc.holds, Some(false));
     }
@@ -355,6 +365,7 @@ proptest! {
         let instance = Instance::new(&problem, &x).unwrap();
         let lifted = proportional::lift_prices(&instance, &alpha, None, &prices.rows, &prices.users).unwrap();
         let gap = proportional::gap(&instance, &alpha, None, &lifted).unwrap();
+        let gap = gap / proportional::total_worth(&instance, &alpha, None).unwrap();
         for y in [&y, &allocation.tasks] {
             let gain = -proportional::margin_of_better(&instance, &alpha, None, y).unwrap();
             prop_assert!(gap >= gain);

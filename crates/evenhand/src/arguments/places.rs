@@ -11,9 +11,11 @@ impl Command {
         match self {
             Self::Solve(call) => files([&call.problem], &call.output),
             Self::Certify(call) => files([&call.problem, &call.allocation], &call.output),
-            Self::Check(call) => files([&call.certificate].into_iter().chain(&call.problem), None),
+            Self::Check(call) => {
+                files([&call.certificate].into_iter().chain(&call.problem).chain(&call.allocation), None)
+            }
             Self::Explain(call) => files([&call.problem, &call.allocation], None),
-            Self::Compare(call) => files([&call.problem], None),
+            Self::Compare(call) => files([&call.problem].into_iter().chain(&call.allocations), None),
             Self::Ratio(call) => files([&call.problem], call.output.iter().chain(&call.plot)),
             Self::Hunt(call) => {
                 // The state is read and written.

@@ -5,7 +5,7 @@ mod write;
 
 use std::path::Path;
 
-use evenhand::problem::format::{FormatError, Source, read_text};
+use evenhand::problem::format::{AllocationFile, FormatError, Source, read_text};
 use evenhand::{Allocation, Problem};
 
 use crate::arguments::Common;
@@ -33,6 +33,11 @@ pub fn problem(path: &Path, common: &Common) -> Result<Problem, Failure> {
 
 /// Reads an allocation of `problem`; one that states another problem's hash is refused.
 pub fn allocation(path: &Path, problem: &Problem) -> Result<Allocation, Failure> {
+    Ok(allocation_file(path, problem)?.allocation)
+}
+
+/// [`allocation`], with what else the file says of it.
+pub fn allocation_file(path: &Path, problem: &Problem) -> Result<AllocationFile, Failure> {
     let file = read(path, |source| source.allocation(problem))?;
     if !file.is_for(problem) {
         let name = path.display();
@@ -40,7 +45,7 @@ pub fn allocation(path: &Path, problem: &Problem) -> Result<Allocation, Failure>
             "{name}: the allocation is for another problem (problem_sha256 differs)"
         )));
     }
-    Ok(file.allocation)
+    Ok(file)
 }
 
 /// Two inputs cannot both come from standard input.

@@ -80,7 +80,15 @@ impl Prover<'_> {
             if cover.is_covered(n, self.tolerance) {
                 continue;
             }
-            let Some(rise) = rises.of(n).map_err(|error| error.to_string())? else { continue };
+            if *self.tolerance > 0
+                && let Ok(Some(bound)) = rises.nearly(n)
+            {
+                cover.add(self, coefficients, PriceVector::of(&bound.prices))?;
+                if cover.is_covered(n, self.tolerance) {
+                    continue;
+                }
+            }
+            let Some(rise) = rises.greatest(n).map_err(|error| error.to_string())? else { continue };
             let shown = max_min::margin_of_rise(instance, coefficients, n, &rise.tasks);
             if shown.is_ok_and(|margin| margin < Rational::from(-self.tolerance)) {
                 return Ok(Decided::Rise(n, rise.tasks));

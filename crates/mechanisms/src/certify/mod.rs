@@ -8,6 +8,7 @@ mod max_min;
 mod pareto;
 
 use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use evenhand_exact::{
     Axiom, Certificate, Claim, Instance, InstanceError, Parameters, Share, ShareCoefficients, is_feasible,
@@ -15,7 +16,7 @@ use evenhand_exact::{
 use evenhand_lp::LpError;
 use evenhand_lp::level::{LexicographicOptimum, Settings, lexicographic};
 use evenhand_problem::format::{AllocationFile, problem_sha256};
-use evenhand_problem::{Allocation, Arithmetic, Problem, Rational};
+use evenhand_problem::{Allocation, Arithmetic, Problem, Rational, Sharing};
 use thiserror::Error;
 
 use crate::{integer_pareto, proportional, registry};
@@ -54,6 +55,14 @@ pub struct Examination {
     pub infeasible: bool,
     /// By axiom that was not decided: why.
     pub undecided: Vec<(Axiom, String)>,
+}
+
+impl Examination {
+    /// The claim of an axiom about these parameters.
+    #[must_use]
+    pub fn claim(&self, axiom: Axiom, parameters: &Parameters) -> Option<&Claim> {
+        self.certificate.claims.iter().find(|c| c.axiom == axiom && c.parameters() == *parameters)
+    }
 }
 
 /// Why an allocation cannot be examined at all.
@@ -112,6 +121,26 @@ pub fn default_tolerance(file: &AllocationFile) -> Rational {
     }
 }
 
+/// Exact optima of one problem found so far, by the way of sharing and by share; clones share them.
+#[derive(Debug, Clone, Default)]
+pub struct Optima {
+    found: Arc<Mutex<HashMap<(Sharing, Share), Found>>>,
+}
+
+type Found = Result<Arc<LexicographicOptimum<Rational>>, LpError>;
+
+impl Optima {
+    fn get(&self, instance: &Instance<'_>, sharing: Sharing, share: Share, u: &ShareCoefficients) -> Found {
+        let known = || self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = known().get(&(sharing, share)) {
+            return found.clone();
+        }
+        let found = lexicographic(instance.constraints(), u, &Settings::default()).map(Arc::new);
+        known().insert((sharing, share), found.clone());
+        found
+    }
+}
+
 /// Examines `requests` and writes a certificate; axioms that do not hold are in it as well, with
 /// evidence. A margin below `-tolerance` violates.
 ///
@@ -124,6 +153,20 @@ pub fn certify(
     requests: &[Request],
     tolerance: &Rational,
 ) -> Result<Examination, CertifyError> {
+    certify_among(problem, allocation, requests, tolerance, &Optima::default())
+}
+
+/// [`certify`] for one of several allocations of `problem`, which share the optima of its shares.
+///
+/// # Errors
+/// As [`certify`].
+pub fn certify_among(
+    problem: &Problem,
+    allocation: &Allocation,
+    requests: &[Request],
+    tolerance: &Rational,
+    optima: &Optima,
+) -> Result<Examination, CertifyError> {
     if *tolerance < 0 || *tolerance >= 1 {
         return Err(CertifyError::Tolerance);
     }
@@ -132,8 +175,9 @@ pub fn certify(
     let mut prover = Prover {
         instance: &instance,
         tolerance,
+        sharing: allocation.sharing,
         own: registry::axiom_of(allocation),
-        optima: HashMap::new(),
+        optima,
     };
     let mut claims: Vec<Claim> = Vec::new();
     let mut undecided = Vec::new();
@@ -174,8 +218,8 @@ struct Prover<'a> {
     tolerance: &'a Rational,
     /// What the allocation's mechanism is made to satisfy.
     own: Option<(Axiom, Parameters)>,
-    /// Exact optima found so far, by share.
-    optima: HashMap<Share, Result<LexicographicOptimum<Rational>, LpError>>,
+    sharing: Sharing,
+    optima: &'a Optima,
 }
 
 impl Prover<'_> {
@@ -209,12 +253,11 @@ impl Prover<'_> {
     }
 
     fn optimum(
-        &mut self,
+        &self,
         share: Share,
         coefficients: &ShareCoefficients,
-    ) -> Result<LexicographicOptimum<Rational>, String> {
-        let constraints = self.instance.constraints();
-        let solve = || lexicographic(constraints, coefficients, &Settings::default());
-        self.optima.entry(share).or_insert_with(solve).clone().map_err(|error| error.to_string())
+    ) -> Result<Arc<LexicographicOptimum<Rational>>, String> {
+        let found = self.optima.get(self.instance, self.sharing, share, coefficients);
+        found.map_err(|error| error.to_string())
     }
 }

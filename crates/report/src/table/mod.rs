@@ -25,11 +25,10 @@ mod fit;
 mod lines;
 mod markup;
 
-use evenhand_problem::Rational;
 use evenhand_problem::number::to_f64;
+use evenhand_problem::{Rational, printable};
 
 use crate::page::Terminal;
-use crate::sanitise::printable;
 use crate::text;
 
 /// Rows of cells under named columns.
@@ -156,7 +155,8 @@ impl Cell {
         Self { tone: Tone::Muted, ..self }
     }
 
-    fn value(&self) -> &str {
+    /// What programs are given.
+    pub(crate) fn value(&self) -> &str {
         self.value.as_deref().unwrap_or(&self.shown)
     }
 }

@@ -359,7 +359,10 @@ impl<'r, 't> Reader<'r, 't> {
             let message = "the server is shared by time: expected the resource `time`";
             return Err(self.document.error(raw, message));
         };
-        self.constraints.row_of(i, kind).ok_or_else(|| self.unknown(raw, "resource"))
+        self.constraints.row_of(i, kind).ok_or_else(|| {
+            let server = self.problem.servers()[i].name();
+            self.document.error(raw, format!("server `{server}` has no `{name}`"))
+        })
     }
 
     fn unknown(&self, raw: &'t RawValue, what: &str) -> FormatError {

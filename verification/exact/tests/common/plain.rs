@@ -374,6 +374,16 @@ impl<'a> Plain<'a> {
         if index == 1 {
             return Some([exact.clone(), exact]);
         }
+        // Where U is the q-th power of a rational, the worth is rational too.
+        let root = |value: &Integer| {
+            let (root, rest) = value.clone().root_rem(Integer::new(), index);
+            rest.is_zero().then_some(root)
+        };
+        if let (Some(above), Some(below)) = (root(level.numer()), root(level.denom())) {
+            let power = Rational::from((above, below)).pow(i32::try_from(power).ok()?);
+            let exact = weight.clone() / power;
+            return Some([exact.clone(), exact]);
+        }
         // w / U^(p/q) = (w^q / U^p)^(1/q), times 10^200 in integers.
         let scale = Integer::from(10).pow(200);
         let inside = Rational::from(weight.pow(i32::try_from(index).ok()?))
@@ -640,6 +650,11 @@ fn proportional_is_true(x: &Plain<'_>, claim: &Claim, holds: bool, tolerance: &R
     let (share, alpha) = (share.as_ref(), claim.alpha.as_ref()?);
     let u = |n: usize, i: usize| share.map_or_else(|| Rational::from(1), |share| share.of(n, i).clone());
     let worths = || x.users().map(|n| x.worth(share, alpha, n)).collect::<Option<Vec<_>>>();
+    // sum_n w_n U_n^(1 - alpha), what margins are relative to.
+    let total_worth = |worths: &[[Rational; 2]], share: Option<&ShareCoefficients>, end: usize| {
+        let active = x.users().filter(|&n| p.is_active(n));
+        active.map(|n| &worths[n][end] * x.level(share, n)).sum::<Rational>()
+    };
     let margin = match &claim.evidence {
         Evidence::Nothing { user } => {
             let nothing = p.is_active(*user) && x.level(share, *user) <= 0;
@@ -655,7 +670,8 @@ fn proportional_is_true(x: &Plain<'_>, claim: &Claim, holds: bool, tolerance: &R
                 }
             };
             let gap = x.gap_between(prices, &a(0), &a(1))?;
-            x.users().any(|n| p.is_active(n)).then_some(-gap)
+            let total = total_worth(&worths, share, 0);
+            x.users().any(|n| p.is_active(n)).then(|| -gap / total)
         }
         Evidence::Better(tasks) => {
             let y = Plain::new(p, x.c_sharing(), tasks);
@@ -668,7 +684,9 @@ fn proportional_is_true(x: &Plain<'_>, claim: &Claim, holds: bool, tolerance: &R
                 let end = usize::from(more < 0);
                 more * &worths[n][end]
             };
-            Some(-x.users().map(gain).sum::<Rational>())
+            let gain = x.users().map(gain).sum::<Rational>();
+            let total = total_worth(&worths, share, usize::from(gain > 0));
+            Some(-gain / total)
         }
         _ => return None,
     };

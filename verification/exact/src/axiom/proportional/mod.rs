@@ -4,8 +4,9 @@
 //! is the criterion of Kesidis, Corollary 1. With `eps = 0` it says that `x` maximises
 //! `sum_n w_n U_n^(1 - alpha) / (1 - alpha)` (`sum_n w_n log U_n` for `alpha = 1`).
 //!
-//! Margin: `-eps / sum_n w_n U_n^(1 - alpha)`, the gap as a fraction of the sum (for `alpha = 1` of the
-//! sum of the weights of the active users).
+//! Margin: `-eps / sum_n w_n U_n^(1 - alpha)`, a part of what all users' tasks are worth to them at the
+//! margin, without a unit as elsewhere (THEORY, section 7). `eps` itself is in units of weight times
+//! `U^(1 - alpha)` (for `alpha = 1` in units of weight).
 //!
 //! Evidence of yes: [`Prices`] with `a_ni <= sum_r p_ir d_nir + q_n` on every class that `n` can run
 //! on (`q_n` only where the tasks are finite; the weights of the prices are not used). They prove
@@ -93,6 +94,19 @@ fn check_user(
     Ok(())
 }
 
+/// `sum_n w_n U_n^(1 - alpha)` over the active users, or a lower bound of it that agrees with it to more
+/// than 50 digits: what a gap is a fraction of. 0 when no user is active.
+///
+/// # Errors
+/// [`Refusal`] when an active user has nothing, `alpha` is out of bounds, or the numbers are too wide.
+pub fn total_worth(
+    instance: &Instance<'_>,
+    alpha: &Rational,
+    share: Option<&ShareCoefficients>,
+) -> Result<Rational, Refusal> {
+    Ok(Worths::new(instance, alpha, share)?.all_spent(Towards::Zero).unwrap_or_default())
+}
+
 /// The margin that `prices` prove, or a lower bound of it; `None` when no user is active.
 ///
 /// # Errors
@@ -106,19 +120,6 @@ pub fn margin_of_prices(
     let gap = gap(instance, alpha, share, prices)?;
     let spent = Worths::new(instance, alpha, share)?.all_spent(Towards::Zero);
     Ok(spent.map(|spent| -(gap / spent)))
-}
-
-/// `sum_n w_n U_n^(1 - alpha)` over the active users, or a lower bound of it to more than 50 digits: what a
-/// gap is a fraction of. `None` when no user is active.
-///
-/// # Errors
-/// [`Refusal`] when an active user has nothing, `alpha` is out of bounds, or the numbers are too wide.
-pub fn spent(
-    instance: &Instance<'_>,
-    alpha: &Rational,
-    share: Option<&ShareCoefficients>,
-) -> Result<Option<Rational>, Refusal> {
-    Ok(Worths::new(instance, alpha, share)?.all_spent(Towards::Zero))
 }
 
 /// Minus what `better` gains, `sum_ni a_ni (y_ni - x_ni)`, or minus a lower bound of it, as a fraction of

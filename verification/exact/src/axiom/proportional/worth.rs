@@ -52,6 +52,9 @@ pub(super) struct Worths<'a, 'b> {
     denominator: Integer,
     /// Whether every number is the exact one.
     is_exact: bool,
+    /// By user: the numerator and the denominator of `U_n^(1/q)`, `q` the denominator of `alpha`, where
+    /// all of these roots are rational and short; else empty.
+    roots: Vec<(Integer, Integer)>,
 }
 
 impl<'a, 'b> Worths<'a, 'b> {
@@ -66,7 +69,8 @@ impl<'a, 'b> Worths<'a, 'b> {
         let alpha = terms(alpha)?;
         let share = share.map(ShareCoefficients::unweighted).transpose()?;
         let denominator = share.as_ref().map_or_else(|| Integer::from(1), |share| share.denominator.clone());
-        let mut worths = Self { instance, alpha, share, denominator, is_exact: false };
+        let roots = Vec::new();
+        let mut worths = Self { instance, alpha, share, denominator, is_exact: false, roots };
         let over = Integer::from(&worths.denominator * &instance.denominator).significant_bits();
         let (mut all_bits, mut n_active) = (0u64, 0u64);
         for n in (0..instance.problem().n_users()).filter(|&n| instance.is_active(n)) {
@@ -87,8 +91,28 @@ impl<'a, 'b> Worths<'a, 'b> {
         if index > 1 && n_active.saturating_mul(index * index) > MAX_ROOTS {
             return Err(TooLarge::Work { allowed: MAX_ROOTS }.into());
         }
-        worths.is_exact = alpha.1 == 1 && all_bits.saturating_mul(u64::from(alpha.0)) <= EXACT_BITS;
+        if all_bits.saturating_mul(u64::from(alpha.0)) <= EXACT_BITS {
+            worths.roots = if index > 1 { worths.rational_roots().unwrap_or_default() } else { Vec::new() };
+            worths.is_exact = index == 1 || !worths.roots.is_empty();
+        }
         Ok(worths)
+    }
+
+    /// The roots of all users' levels; `None` when one of them is irrational.
+    fn rational_roots(&self) -> Option<Vec<(Integer, Integer)>> {
+        let root = |value: &Integer| {
+            let (root, rest) = value.clone().root_rem(Integer::new(), self.alpha.1);
+            rest.is_zero().then_some(root)
+        };
+        let of_user = |n: usize| {
+            if !self.instance.is_active(n) {
+                return Some((Integer::from(1), Integer::from(1)));
+            }
+            let over = Integer::from(&self.denominator * &self.instance.denominator);
+            let level = Rational::from((self.level(self.instance, n), over));
+            Some((root(level.numer())?, root(level.denom())?))
+        };
+        (0..self.instance.problem().n_users()).map(of_user).collect()
     }
 
     /// `u_ni` times its denominator.
@@ -111,6 +135,7 @@ impl<'a, 'b> Worths<'a, 'b> {
         let over = Integer::from(&self.denominator * &self.instance.denominator);
         if self.alpha == (1, 1) || self.is_exact {
             let power = |value: Integer| value.pow(self.alpha.0);
+            let (level, over) = self.roots.get(n).cloned().unwrap_or((level, over));
             return Quotient::new(power(over) * weight.numer(), power(level) * weight.denom());
         }
         let opposite = if way == Towards::Zero { Towards::Infinity } else { Towards::Zero };

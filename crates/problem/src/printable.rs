@@ -7,7 +7,7 @@ use std::fmt::Write;
 ///
 /// # Examples
 /// ```
-/// use evenhand_report::text::printable;
+/// use evenhand_problem::printable;
 /// assert_eq!(printable("a\u{1b}[31m\nb"), r"a\u{1b}[31m\u{a}b");
 /// assert_eq!(printable("user\u{202e}1"), r"user\u{202e}1");
 /// assert_eq!(printable("größe 漢字"), "größe 漢字");
