@@ -19,6 +19,7 @@ mod fair_sum;
 pub mod filling;
 mod fisher;
 mod generic;
+pub mod guarantees;
 pub mod hunt;
 mod integer_pareto;
 mod max_min;

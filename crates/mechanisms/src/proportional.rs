@@ -56,11 +56,18 @@ fn within(
     gap: Rational,
 ) -> Findings {
     let total = total_worth(instance, alpha, share).unwrap_or_default();
-    let relative = if gap.is_zero() { Some(Rational::new()) } else { (total > 0).then(|| Rational::from(&gap / total)) };
+    let relative =
+        if gap.is_zero() { Some(Rational::new()) } else { (total > 0).then(|| Rational::from(&gap / total)) };
     // What is not proven is not solved.
     let is_solved = relative.as_ref().is_some_and(|gap| *gap <= Rational::from(SOLVED));
     let status = if is_solved { Status::Solved } else { Status::Limit };
-    Findings { prices: Some(prices), gap: Some(gap), relative_gap: relative, status: Some(status), ..Findings::default() }
+    Findings {
+        prices: Some(prices),
+        gap: Some(gap),
+        relative_gap: relative,
+        status: Some(status),
+        ..Findings::default()
+    }
 }
 
 /// Gap, as a part of `sum_n w_n x_n^(1-a)`, up to which an answer counts as solved: a tenth of the

@@ -1,0 +1,179 @@
+//! What every mechanism guarantees, axiom by axiom: the table of docs/guarantees.md, which is written
+//! from here, and which a test holds every mechanism to on random problems.
+
+use evenhand_exact::Axiom;
+use evenhand_problem::Problem;
+
+/// What is known about an axiom of the allocations that a mechanism makes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Guarantee {
+    /// A theorem says so, on every problem to which both apply.
+    Proven,
+    /// A theorem says so on some problems.
+    When(Condition),
+    /// There are problems on which it fails.
+    NotInGeneral,
+    /// The axiom is about something else than what the mechanism makes.
+    Never,
+}
+
+/// The problems on which a guarantee is proven.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Condition {
+    /// One single server.
+    OneServer,
+    /// No demand depends on the class, and no user states its rate on a class.
+    OneDemand,
+    /// No user states its rate on a class, so that only resources limit.
+    Resources,
+    /// One demand of every user, and everybody can run on every class.
+    OneDemandEverywhere,
+    /// The criterion of each user is the same on all classes.
+    OneCriterion,
+    /// Whole tasks go to the first server that fits, or to the best among those that do.
+    FirstFit,
+}
+
+impl Condition {
+    /// In words.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::OneServer => "on one server",
+            Self::OneDemand => "where no demand depends on the class",
+            Self::Resources => "where no class is shared by time",
+            Self::OneDemandEverywhere => {
+                "where no demand depends on the class and everybody can run everywhere"
+            }
+            Self::OneCriterion => "where the criterion does not depend on the class",
+            Self::FirstFit => "first fit",
+        }
+    }
+
+    /// Whether `problem` is one of them, for the options that are the mechanism's defaults.
+    #[must_use]
+    pub fn holds(self, problem: &Problem) -> bool {
+        let timed = problem.servers().iter().any(|server| server.is_time_shared());
+        let one_demand = !timed && problem.users().iter().all(|user| user.demand_overrides().is_empty());
+        match self {
+            Self::OneServer => problem.n_single_servers() == 1 && !timed,
+            Self::OneDemand => one_demand,
+            Self::Resources => !timed,
+            Self::OneDemandEverywhere => {
+                let mut active = (0..problem.n_users()).filter(|&n| problem.is_active(n));
+                one_demand && active.all(|n| (0..problem.n_servers()).all(|i| problem.can_run(n, i)))
+            }
+            Self::OneCriterion => {
+                let alike = |user: &evenhand_problem::User| {
+                    user.criterion().windows(2).all(|pair| pair[0].1 == pair[1].1)
+                };
+                problem.users().iter().all(alike)
+            }
+            Self::FirstFit => true,
+        }
+    }
+}
+
+/// What is known of `axiom` for the mechanism of that name; `None` without such a mechanism. Of max-min and
+/// proportional fairness: with the share and the exponent that the mechanism is about.
+#[must_use]
+pub fn guarantee(mechanism: &str, axiom: Axiom) -> Option<Guarantee> {
+    use Guarantee::{Never, NotInGeneral, Proven, When};
+    let whole = ["fill", "slots"].contains(&mechanism);
+    Some(match (mechanism, axiom) {
+        (_, Axiom::Feasible | Axiom::NonWasteful) => Proven,
+        (_, Axiom::IntegerFeasible) if whole => Proven,
+        (_, Axiom::IntegerFeasible | Axiom::Ef1 | Axiom::IntegerParetoOptimal) if !whole => Never,
+        ("drf", Axiom::Njc | Axiom::PsDsf | Axiom::Proportional) => NotInGeneral,
+        ("drf", Axiom::MaxMin | Axiom::ParetoOptimal | Axiom::WorkConserving) => Proven,
+        ("drf", _) => When(Condition::OneDemand),
+        ("drfh", Axiom::EnvyFree | Axiom::GlobalBottleneckFair | Axiom::SingleResourceFair) => {
+            When(Condition::OneDemand)
+        }
+        ("cdrf", Axiom::SharingIncentive) => Proven,
+        ("cdrf" | "tsf", Axiom::BottleneckFair | Axiom::SingleResourceFair) => {
+            When(Condition::OneDemandEverywhere)
+        }
+        ("asset", Axiom::SingleResourceFair) => When(Condition::OneDemand),
+        ("drfh" | "cdrf" | "tsf" | "asset", Axiom::MaxMin | Axiom::ParetoOptimal | Axiom::WorkConserving) => {
+            Proven
+        }
+        ("per-server-drf", Axiom::WorkConserving | Axiom::EnvyFree | Axiom::SharingIncentive) => {
+            When(Condition::Resources)
+        }
+        ("generic", Axiom::MaxMin | Axiom::WorkConserving) => Proven,
+        ("generic", Axiom::ParetoOptimal) => When(Condition::OneCriterion),
+        ("utilitarian", Axiom::ParetoOptimal | Axiom::WorkConserving) => Proven,
+        (
+            "proportional",
+            Axiom::Proportional
+            | Axiom::ParetoOptimal
+            | Axiom::WorkConserving
+            | Axiom::EnvyFree
+            | Axiom::SharingIncentive
+            | Axiom::Njc,
+        ) => Proven,
+        ("alpha", Axiom::Proportional | Axiom::ParetoOptimal | Axiom::WorkConserving) => Proven,
+        ("njc", Axiom::Njc) => Proven,
+        ("njc", Axiom::ParetoOptimal | Axiom::WorkConserving | Axiom::SharingIncentive) => {
+            When(Condition::OneServer)
+        }
+        ("ps-dsf", Axiom::PsDsf | Axiom::WorkConserving | Axiom::SharingIncentive | Axiom::EnvyFree) => {
+            Proven
+        }
+        ("ps-dsf", Axiom::BottleneckFair | Axiom::SingleResourceFair) => When(Condition::OneDemand),
+        (
+            "ps-dsf-tdm",
+            Axiom::PsDsf
+            | Axiom::ParetoOptimal
+            | Axiom::WorkConserving
+            | Axiom::SharingIncentive
+            | Axiom::EnvyFree
+            | Axiom::Proportional,
+        ) => Proven,
+        ("fill", Axiom::WorkConserving) => When(Condition::FirstFit),
+        (
+            "drfh" | "cdrf" | "tsf" | "asset" | "per-server-drf" | "generic" | "utilitarian" | "proportional"
+            | "alpha" | "njc" | "ps-dsf" | "ps-dsf-tdm" | "fill" | "slots",
+            _,
+        ) => NotInGeneral,
+        _ => return None,
+    })
+}
+
+/// The table of docs/guarantees.md.
+#[must_use]
+pub fn table() -> String {
+    let axioms: Vec<Axiom> = Axiom::ALL.into_iter().filter(|axiom| *axiom != Axiom::NonWasteful).collect();
+    let mechanisms: Vec<&str> = crate::registry::names();
+    let mut conditions: Vec<Condition> = Vec::new();
+    let mut text =
+        format!("| |{}\n|---|", mechanisms.iter().map(|name| format!(" `{name}` |")).collect::<String>());
+    text.push_str(&"---|".repeat(mechanisms.len()));
+    text.push('\n');
+    for axiom in axioms {
+        text.push_str(&format!("| `{}` |", axiom.name()));
+        for mechanism in &mechanisms {
+            let cell = match guarantee(mechanism, axiom) {
+                Some(Guarantee::Proven) => "proven".to_owned(),
+                Some(Guarantee::When(condition)) => {
+                    let known = conditions.iter().position(|known| *known == condition);
+                    let number = known.unwrap_or_else(|| {
+                        conditions.push(condition);
+                        conditions.len() - 1
+                    });
+                    format!("proven [{}]", number + 1)
+                }
+                Some(Guarantee::NotInGeneral) | None => "not in general".to_owned(),
+                Some(Guarantee::Never) => "never".to_owned(),
+            };
+            text.push_str(&format!(" {cell} |"));
+        }
+        text.push('\n');
+    }
+    text.push('\n');
+    for (number, condition) in (1..).zip(conditions) {
+        text.push_str(&format!("{number}. {}\n", condition.words()));
+    }
+    text
+}
