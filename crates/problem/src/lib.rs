@@ -9,6 +9,7 @@ pub mod allocation;
 pub mod constraint;
 pub mod format;
 pub mod import;
+mod nearest;
 pub mod number;
 pub mod place;
 pub mod problem;
@@ -23,6 +24,7 @@ pub mod utilisation;
 
 pub use allocation::{Allocation, Arithmetic, Placement};
 pub use constraint::{Constraints, Row, RowKind, Sharing};
+pub use nearest::nearest;
 pub use place::Place;
 pub use problem::{
     Problem, ProblemError, ProblemErrorKind, ProblemSpec, ServerClass, ServerSpec, User, UserSpec, Warning,
