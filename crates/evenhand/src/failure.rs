@@ -30,9 +30,9 @@ impl Failure {
         Self { status: 3, message: message.into(), excerpt: None }
     }
 
-    /// Malformed input, shown in `text`.
+    /// Malformed input, shown in `text`, or input beyond the reader's budget.
     pub fn format(error: &FormatError, text: &str) -> Self {
-        Self { status: 2, message: error.to_string(), excerpt: excerpt(error, text) }
+        Self { status: if error.is_too_large() { 3 } else { 2 }, message: error.to_string(), excerpt: excerpt(error, text) }
     }
 
     /// Says it on standard error.

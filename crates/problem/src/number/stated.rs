@@ -15,7 +15,7 @@ use super::{MAX_DIGITS, MAX_EXPONENT, format};
 /// assert_eq!(parse(&stated(&long).unwrap()).unwrap(), long);
 /// assert_eq!(stated(&parse("0.5").unwrap()).unwrap(), "1/2");
 /// assert_eq!(stated(&parse("31e400").unwrap()).unwrap(), "31e400");
-/// assert_eq!(stated(&(long / 3u32)), None);
+/// assert_eq!(stated(&(long / 11u32)), None);
 /// ```
 #[must_use]
 pub fn stated(value: &Rational) -> Option<String> {
