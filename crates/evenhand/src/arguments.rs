@@ -1,211 +1,72 @@
 //! What the command line accepts.
 
+mod common;
+mod examples;
+pub mod names;
+mod places;
+mod solve;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::commands::ratio::sweep::Range;
 
+pub use common::{Common, Format};
+pub use solve::Solve;
+
 /// Fair allocations of several resources, computed and proven in exact arithmetic.
 #[derive(Debug, Parser)]
 #[command(name = "evenhand", version, about, max_term_width = 100, arg_required_else_help = true)]
-#[command(
-    after_help = "Exit status:\n  0  done, and everything asked about holds\n  1  an examined axiom is \
-violated, or a certificate is wrong\n  2  usage, or unreadable input\n  3  a solver failed or reached a \
-limit\n\nAn input named - is standard input; an output named - is standard output."
-)]
+#[command(after_help = examples::ROOT)]
 pub struct Arguments {
     #[command(flatten)]
-    pub common: Common,
+    pub common: common::CommonArguments,
     #[command(subcommand)]
     pub command: Command,
-}
-
-/// Options of every command.
-#[derive(Debug, Args)]
-pub struct Common {
-    /// How results are written to standard output
-    #[arg(long, global = true, value_enum, default_value_t = Format::Table)]
-    pub format: Format,
-    /// Seed of everything random; the same seed gives the same result on every machine
-    #[arg(long, global = true, default_value_t = 0)]
-    pub seed: u64,
-    /// Threads to use (default: all cores)
-    #[arg(long, global = true, value_parser = threads)]
-    pub threads: Option<usize>,
-    /// No progress and no warnings on standard error
-    #[arg(long, global = true)]
-    pub quiet: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// For people
-    Table,
-    /// One JSON document and nothing else
-    Json,
 }
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Compute an allocation
+    #[command(after_help = examples::SOLVE)]
     Solve(Solve),
     /// Examine the axioms of an allocation and write a certificate
+    #[command(after_help = examples::CERTIFY)]
     Certify(Certify),
     /// Verify a certificate with rational arithmetic alone
+    #[command(after_help = examples::CHECK)]
     Check(Check),
     /// Say why a user has what it has
+    #[command(after_help = examples::EXPLAIN)]
     Explain(Explain),
     /// Show mechanisms side by side
+    #[command(after_help = examples::COMPARE)]
     Compare(Compare),
     /// Greedy against optimal for a reservation problem, exact and proven
+    #[command(after_help = examples::RATIO)]
     Ratio(Ratio),
     /// Look for job types with which greedy does badly against the optimum
+    #[command(after_help = examples::HUNT)]
     Hunt(Hunt),
     /// Tables, figures and examples of the papers beside what the engine gets
+    #[command(after_help = examples::REPRODUCE)]
     Reproduce(Reproduce),
     /// Measure solvers: how near they come to the exact answer, how long they take
+    #[command(after_help = examples::BENCH)]
     Bench(Bench),
     /// Make a problem of real cluster data
+    #[command(after_help = examples::IMPORT)]
     Import(Import),
     /// Print the JSON Schema of a format
+    #[command(after_help = examples::SCHEMA)]
     Schema(Schema),
-}
-
-#[derive(Debug, Args)]
-pub struct Solve {
-    /// Problem file (JSON)
-    pub problem: PathBuf,
-    /// Mechanism by name: drf, drfh (c-drfh), cdrf, tsf, asset, per-server-drf, generic, utilitarian,
-    /// proportional, alpha, njc, ps-dsf, ps-dsf-tdm, fill, slots
-    #[arg(long, short)]
-    pub mechanism: String,
-    /// alpha: the exponent, positive; 1 is proportional fairness, large is close to max-min
-    #[arg(long, value_name = "A", allow_hyphen_values = true)]
-    pub alpha: Option<String>,
-    /// proportional, alpha: of the users' stated criterion in place of their tasks
-    #[arg(long)]
-    pub criterion: bool,
-    /// njc: the allocation to prefer among all without justified complaints
-    #[arg(long, value_name = "GOAL", value_enum)]
-    pub select: Option<Goal>,
-    /// proportional on one server: so many significant digits, 1 to 1000 (needs a build with the cargo
-    /// feature `multiprecision`)
-    #[arg(long, value_name = "D", value_parser = clap::value_parser!(u32).range(1..=1000))]
-    pub digits: Option<u32>,
-    /// njc, ps-dsf: also find all answers, as polytopes with their vertices; small problems
-    #[arg(long)]
-    pub faces: bool,
-    /// njc: first leave out what cannot matter (NJC, section 5.1); one server
-    #[arg(long)]
-    pub reduce: bool,
-    #[command(flatten)]
-    pub filling: Filling,
-    /// ps-dsf: sweep (default) or algorithm-1; ps-dsf-tdm: market (default) or sweep
-    #[arg(long, value_name = "METHOD", value_enum)]
-    pub method: Option<Method>,
-    /// ps-dsf, ps-dsf-tdm with --method sweep: server classes in the order in which they are swept,
-    /// separated by commas; those that are not named follow in the order of the file
-    #[arg(long, value_name = "SERVERS", value_delimiter = ',')]
-    pub order: Option<Vec<String>>,
-    /// Solve in rational arithmetic: an exact optimum, or an error
-    #[arg(long)]
-    pub exact: bool,
-    /// Write the allocation to this file
-    #[arg(long, short)]
-    pub output: Option<PathBuf>,
-}
-
-/// Options of `solve --mechanism fill` and `slots`.
-#[derive(Debug, Args)]
-pub struct Filling {
-    /// fill: whose turn it is (default: drf)
-    #[arg(long, value_name = "SCORE", value_enum)]
-    pub score: Option<Score>,
-    /// fill: where a task goes (default: first-fit)
-    #[arg(long, value_name = "RULE", value_enum)]
-    pub server: Option<ServerRule>,
-    /// fill, slots: who is preferred among equals, users first, then servers (default: low)
-    #[arg(long, value_name = "TIES", value_enum)]
-    pub ties: Option<Ties>,
-    /// fill --server best-fit: compare only servers on which the task fits; without it a user whose
-    /// task does not fit on its best server lets the next one go first, as in the table of Kesidis
-    #[arg(long)]
-    pub filter: bool,
-    /// fill: place this part of a task at a time; towards 0 the divisible allocation (default: 1)
-    #[arg(long, value_name = "EPS", allow_hyphen_values = true)]
-    pub step: Option<String>,
-    /// fill: compare with the divisible mechanism of the same score, solved exactly
-    #[arg(long)]
-    pub ideal: bool,
-    /// slots: slots of the largest server
-    #[arg(long, value_name = "S", allow_hyphen_values = true)]
-    pub slots: Option<u64>,
-}
-
-/// `solve --score`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Score {
-    /// Global dominant share by weight
-    Drf,
-    /// Tasks by weight and by the tasks that fit on all servers
-    Tsf,
-    /// Tasks by weight and by the tasks that fit on the empty server
-    PsDsf,
-    /// The same with what is left of the server
-    RpsDsf,
-}
-
-/// `solve --server`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ServerRule {
-    /// For every task a random one of the servers on which some task fits
-    Iid,
-    /// Rounds, every server once in random order
-    Rrr,
-    /// The first server that fits
-    FirstFit,
-    /// The server whose rest suits the task best
-    BestFit,
-    /// User and server together: the pair of least score
-    Joint,
-}
-
-/// `solve --ties`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Ties {
-    /// The lowest index
-    Low,
-    /// The highest index
-    High,
-    /// One at random
-    Random,
-}
-
-/// Methods of PS-DSF.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Method {
-    /// Every server class filled in turn until nothing changes, accelerated where that is slow
-    Sweep,
-    /// Algorithm I of the paper, step by step; it often only approaches its limit
-    #[value(name = "algorithm-1")]
-    Algorithm1,
-    /// The linear Fisher market
-    Market,
-}
-
-/// What `solve --select` prefers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Goal {
-    /// The most used parts of all resources of all servers together
-    #[value(name = "max-utilisation")]
-    Utilisation,
-    /// The largest least dominant share by weight of the users that want more
-    #[value(name = "max-min-share")]
-    MinShare,
-    /// The most tasks
-    #[value(name = "max-tasks")]
-    Tasks,
+    /// Print the completions of a shell
+    #[command(after_help = examples::COMPLETIONS)]
+    Completions(Completions),
+    /// Write the manual pages
+    #[command(after_help = examples::MAN)]
+    Man(Man),
 }
 
 #[derive(Debug, Args)]
@@ -216,7 +77,7 @@ pub struct Certify {
     pub allocation: PathBuf,
     /// Axiom to examine; may be given several times (default: the usual ones, and the one that
     /// belongs to the allocation's mechanism)
-    #[arg(long = "axiom", value_name = "AXIOM")]
+    #[arg(long = "axiom", value_name = "AXIOM", value_parser = names::axiom())]
     pub axioms: Vec<String>,
     /// Share that max-min is about: drfh, cdrf, tsf, asset, generic or resource:NAME (default: that
     /// of the allocation's mechanism)
@@ -225,9 +86,10 @@ pub struct Certify {
     /// Exponent that proportional is about (default: that of the allocation's mechanism, or 1)
     #[arg(long, value_name = "A", allow_hyphen_values = true)]
     pub alpha: Option<String>,
-    /// Margin by which an inequality may be violated, in tasks (feasible: of the capacity)
-    #[arg(long, default_value = "0", allow_hyphen_values = true)]
-    pub tolerance: String,
+    /// Margin by which an axiom may be missed and still hold, without a unit: a part of what a user would
+    /// have alone, from 0 to below 1 (default: 0 for exact allocations, 1e-9 for others)
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
+    pub tolerance: Option<String>,
     /// Write the certificate to this file
     #[arg(long, short)]
     pub output: Option<PathBuf>,
@@ -237,9 +99,25 @@ pub struct Certify {
 pub struct Check {
     /// Certificate file (JSON)
     pub certificate: PathBuf,
-    /// Your own copy of the problem: the certificate must be about it
+    /// Your own copy of the problem: the certificate must be about it, whatever the order in the file
     #[arg(long)]
     pub problem: Option<PathBuf>,
+    /// Your own copy of the allocation: the certificate must be about it
+    #[arg(long)]
+    pub allocation: Option<PathBuf>,
+    /// Axiom that must be claimed to hold; may be given several times. max-min and proportional need
+    /// their parameter: max-min:drfh, proportional:1
+    #[arg(long, value_name = "AXIOM[:PARAMETER]", value_parser = names::AxiomName)]
+    pub require: Vec<String>,
+    /// Largest tolerance that is accepted (default: 1e-6)
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
+    pub max_tolerance: Option<String>,
+    /// How servers must be shared (default: resources divided; time only where the problem states times)
+    #[arg(long, value_parser = ["rdm", "tdm"])]
+    pub sharing: Option<String>,
+    /// Check with the fast forms that wrote the certificate
+    #[arg(long)]
+    pub fast: bool,
 }
 
 #[derive(Debug, Args)]
@@ -258,11 +136,29 @@ pub struct Compare {
     /// Problem file (JSON)
     pub problem: PathBuf,
     /// Mechanism to show; may be given several times (default: all)
-    #[arg(long = "mechanism", short, value_name = "NAME")]
+    #[arg(long = "mechanism", short, value_name = "NAME", value_parser = names::mechanism())]
     pub mechanisms: Vec<String>,
+    /// Allocation file to show beside them; may be given several times
+    #[arg(long = "allocation", value_name = "FILE")]
+    pub allocations: Vec<PathBuf>,
+    /// Axiom to examine besides the usual ones and those of the mechanisms; may be given several times
+    #[arg(long = "axiom", value_name = "AXIOM", value_parser = names::AxiomName)]
+    pub axioms: Vec<String>,
     /// The exponent of alpha, which is left out without one
     #[arg(long, value_name = "A", allow_hyphen_values = true)]
     pub alpha: Option<String>,
+    /// Solve in double precision
+    #[arg(long)]
+    pub float: bool,
+    /// Margin by which an axiom may be missed and still hold (default: 0 for exact answers, 1e-9 for others)
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
+    pub tolerance: Option<String>,
+    /// Seconds that each mechanism may take
+    #[arg(long, value_name = "S", default_value_t = 60.0, value_parser = seconds)]
+    pub seconds: f64,
+    /// Users to show: `all`, in place of the first few
+    #[arg(long, value_name = "WHICH", value_parser = ["all"])]
+    pub users: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -276,6 +172,7 @@ pub struct Ratio {
     pub sweep: Option<Range>,
     /// Draw the sweep into this file (SVG)
     #[arg(long, value_name = "FILE", requires = "sweep", conflicts_with = "worst_load")]
+    #[arg(value_parser = names::picture)]
     pub plot: Option<PathBuf>,
     /// The least part of the optimum that greedy earns with these types, whatever the load
     #[arg(long)]
@@ -327,7 +224,8 @@ pub struct Hunt {
 
 #[derive(Debug, Args)]
 pub struct Reproduce {
-    /// What to reproduce: drfh, ps-dsf, njc, kesidis, reservation, snapshots (default: all)
+    /// What to reproduce: drfh, ps-dsf, njc, kesidis, reservation, snapshots, or one entry of these, such
+    /// as drfh.figure-2 (default: all)
     pub ids: Vec<String>,
 }
 
@@ -359,7 +257,7 @@ pub struct Import {
     #[arg(value_enum)]
     pub source: ImportSource,
     /// openb: the node list and a pod list; google: the machine table or machine events, then task
-    /// events. Plain, .gz or .zst
+    /// events. Plain, .gz or .zst; one may be -, standard input
     #[arg(required = true)]
     pub files: Vec<PathBuf>,
     /// google: the trace time in microseconds at which tasks run
@@ -383,16 +281,32 @@ pub enum ImportSource {
 
 #[derive(Debug, Args)]
 pub struct Schema {
-    /// problem, reservation, allocation or certificate
-    pub name: String,
+    /// Name of the format (default: the names are listed)
+    #[arg(value_parser = names::schema_name())]
+    pub name: Option<String>,
 }
 
-/// More threads than any machine has cores only cost time and memory.
-const MAX_THREADS: usize = 1024;
+#[derive(Debug, Args)]
+pub struct Completions {
+    /// Shell that completes
+    #[arg(value_enum)]
+    pub shell: clap_complete::Shell,
+}
 
-fn threads(text: &str) -> Result<usize, String> {
-    match text.parse() {
-        Ok(value) if (1..=MAX_THREADS).contains(&value) => Ok(value),
-        _ => Err(format!("expected a number from 1 to {MAX_THREADS}")),
+#[derive(Debug, Args)]
+pub struct Man {
+    /// Write a page for every command into this folder, which is made if need be (default: the page of
+    /// the program to standard output)
+    #[arg(long, short, value_name = "FOLDER")]
+    pub output: Option<PathBuf>,
+}
+
+/// Seconds in a year: longer limits are none.
+const MOST_SECONDS: f64 = 31_536_000.0;
+
+fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value > 0.0 && value <= MOST_SECONDS => Ok(value),
+        _ => Err("expected a number of seconds above 0".to_owned()),
     }
 }

@@ -6,45 +6,56 @@ use std::process::ExitCode;
 use evenhand::mechanisms::MechanismError;
 use evenhand::mechanisms::ratio::RatioError;
 use evenhand::problem::format::{FormatError, ReadError};
-use evenhand::report::text::printable;
+use evenhand::report::text::{printable, printable_lines};
 
 use crate::output;
 
-/// An end without a verdict. The last line on standard error is `error: ...`.
+/// An end without a verdict. On standard error `error: ...` comes first; then what helps to mend it.
 #[derive(Debug)]
 pub struct Failure {
     status: u8,
     message: String,
-    /// The offending line, drawn.
-    excerpt: Option<String>,
+    /// Lines after the first: the offending line, drawn; tips; usage.
+    help: String,
 }
 
 impl Failure {
     /// Usage, unreadable or malformed input, input of the wrong kind.
     pub fn input(message: impl Into<String>) -> Self {
-        Self { status: 2, message: message.into(), excerpt: None }
+        Self { status: 2, message: message.into(), help: String::new() }
     }
 
     /// A solver failed or a limit was reached.
     pub fn solver(message: impl Into<String>) -> Self {
-        Self { status: 3, message: message.into(), excerpt: None }
+        Self { status: 3, message: message.into(), help: String::new() }
     }
 
     /// Malformed input, shown in `text`, or input beyond the reader's budget.
     pub fn format(error: &FormatError, text: &str) -> Self {
-        Self { status: if error.is_too_large() { 3 } else { 2 }, message: error.to_string(), excerpt: excerpt(error, text) }
+        let help = excerpt(error, text).unwrap_or_default();
+        let status = if error.is_too_large() { 3 } else { 2 };
+        Self { status, message: error.to_string(), help }
+    }
+
+    /// Adds a line on what to do about it.
+    #[must_use]
+    pub fn tip(mut self, tip: impl AsRef<str>) -> Self {
+        self.help.push_str(&format!("  tip: {}\n", printable(tip.as_ref())));
+        self
     }
 
     /// Says it on standard error.
     pub fn report(self) -> ExitCode {
-        if let Some(excerpt) = self.excerpt {
-            let _ = write!(std::io::stderr(), "{excerpt}");
-        }
         // One line, whatever the message holds.
         let words: Vec<&str> = self.message.split_whitespace().collect();
-        let line = printable(&words.join(" "));
+        let mut text = format!("error: {}\n", printable(&words.join(" ")));
+        for line in self.help.lines() {
+            // There is one line that begins so, whatever somebody has typed or a file holds.
+            let indent = if line.starts_with("error: ") { "  " } else { "" };
+            text.push_str(&format!("{indent}{}\n", printable(line)));
+        }
         // Nothing is left to be done when standard error is gone.
-        let _ = writeln!(std::io::stderr(), "error: {line}");
+        let _ = std::io::stderr().write_all(text.as_bytes());
         ExitCode::from(self.status)
     }
 }
@@ -72,28 +83,30 @@ impl From<RatioError> for Failure {
     }
 }
 
-/// Help and version are no failures; a usage error ends with one line as every failure does.
+/// Help and version are no failures; a usage error begins with one line as every failure does.
 pub fn of_usage(error: &clap::Error) -> Result<ExitCode, Failure> {
     use clap::error::ErrorKind;
     let rendered = error.render();
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-            let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-            let coloured = std::io::stdout().is_terminal() && !plain;
+            let coloured = std::io::stdout().is_terminal() && output::colours_are_wanted();
             output::text(&if coloured { rendered.ansi().to_string() } else { rendered.to_string() })?;
             Ok(ExitCode::SUCCESS)
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            let excerpt = Some(rendered.to_string());
-            Err(Failure { status: 2, message: "a command is missing".to_owned(), excerpt })
+            let help = format!("\n{rendered}");
+            Err(Failure { status: 2, message: "a command is missing".to_owned(), help })
         }
         _ => {
             let text = rendered.to_string();
             let (first, rest) = text.split_once("\n\n").unwrap_or((&text, ""));
             let message = first.trim_start_matches("error: ").to_owned();
-            let rest = rest.trim();
-            let excerpt = (!rest.is_empty()).then(|| format!("{rest}\n"));
-            Err(Failure { status: 2, message, excerpt })
+            let help = format!("{}\n", rest.trim_matches('\n'));
+            Err(Failure {
+                status: 2,
+                message,
+                help: if rest.trim().is_empty() { String::new() } else { help },
+            })
         }
     }
 }
@@ -102,15 +115,17 @@ pub fn of_usage(error: &clap::Error) -> Result<ExitCode, Failure> {
 fn excerpt(error: &FormatError, text: &str) -> Option<String> {
     /// Characters of a line that are shown before and after the start of the piece.
     const AROUND: usize = 60;
-    let line = printable(text.lines().nth(error.line() - 1)?);
+    let line = text.lines().nth(error.line().checked_sub(1)?)?;
     let characters: Vec<char> = line.chars().collect();
-    let at = (error.column() - 1).min(characters.len());
+    let at = error.column().saturating_sub(1).min(characters.len());
     let (from, to) = (at.saturating_sub(AROUND), (at + AROUND).min(characters.len()));
-    let shown: String = characters[from..to].iter().collect();
+    let shown = |from: usize, to: usize| printable(&characters[from..to].iter().collect::<String>());
     let piece = text.get(error.offset()..error.offset() + error.length()).unwrap_or_default();
-    let marks = "^".repeat(piece.chars().count().clamp(1, (to - at).max(1)));
-    let (number, indent) = (error.line(), " ".repeat(at - from));
+    let end = (at + piece.chars().count().max(1)).min(to);
+    let marks = "^".repeat(shown(at, end.max(at)).chars().count().max(1));
+    let (number, indent) = (error.line(), " ".repeat(shown(from, at).chars().count()));
     let gutter = " ".repeat(number.to_string().len());
     let place = format!("[{}:{number}:{}]", printable(error.file()), error.column());
-    Some(format!("{gutter} {place}\n{number} | {shown}\n{gutter} | {indent}{marks}\n"))
+    let line = shown(from, to);
+    Some(printable_lines(&format!("{gutter} {place}\n{number} | {line}\n{gutter} | {indent}{marks}\n")))
 }

@@ -6,8 +6,10 @@ mod commands;
 mod failure;
 mod files;
 mod output;
+mod suggest;
 
 use std::process::ExitCode;
+use std::sync::{Mutex, PoisonError};
 
 use clap::Parser;
 
@@ -15,10 +17,25 @@ use arguments::{Arguments, Command};
 use failure::Failure;
 
 fn main() -> ExitCode {
-    match run() {
+    let status = match contained(run) {
         Ok(status) => status,
         Err(failure) => failure.report(),
-    }
+    };
+    output::say_remarks();
+    status
+}
+
+/// Runs it; a panic is a defect, which is said like every other failure.
+fn contained(run: fn() -> Result<ExitCode, Failure>) -> Result<ExitCode, Failure> {
+    static WHERE: Mutex<String> = Mutex::new(String::new());
+    std::panic::set_hook(Box::new(|panic| {
+        let mut text = WHERE.lock().unwrap_or_else(PoisonError::into_inner);
+        *text = panic.to_string();
+    }));
+    std::panic::catch_unwind(run).unwrap_or_else(|_| {
+        let text = WHERE.lock().unwrap_or_else(PoisonError::into_inner);
+        Err(Failure::solver(format!("this is a defect of evenhand, please report it: {text}")))
+    })
 }
 
 /// Status 0 or 1 is a verdict; everything else is a [`Failure`].
@@ -27,7 +44,8 @@ fn run() -> Result<ExitCode, Failure> {
         Ok(arguments) => arguments,
         Err(error) => return failure::of_usage(&error),
     };
-    let common = &arguments.common;
+    let common = &arguments.common.resolve();
+    files::examine(&arguments.command.places())?;
     if let Some(threads) = common.threads {
         rayon::ThreadPoolBuilder::new()
             .num_threads(threads)
@@ -45,6 +63,8 @@ fn run() -> Result<ExitCode, Failure> {
         Command::Reproduce(call) => commands::reproduce::run(call, common),
         Command::Bench(call) => commands::bench::run(call, common),
         Command::Import(call) => commands::import::run(call, common),
-        Command::Schema(call) => commands::schema::run(call),
+        Command::Schema(call) => commands::schema::run(call, common),
+        Command::Completions(call) => commands::shell::completions(call),
+        Command::Man(call) => commands::shell::man(call),
     }
 }

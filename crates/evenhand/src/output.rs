@@ -1,23 +1,89 @@
-//! What goes to standard output.
+//! What goes to standard output, and the remarks that go to standard error.
 
-use std::io::{ErrorKind, Write};
+use std::io::{ErrorKind, IsTerminal, Write};
+use std::sync::Mutex;
 
+use evenhand::report::text::printable;
+use evenhand::report::{Form, Page, Terminal};
 use serde_json::Value;
 
+use crate::arguments::Common;
 use crate::failure::Failure;
 
 /// Writes text; a reader that has gone away (`| head`) is no failure.
+///
+/// # Errors
+/// Standard output cannot be written to: the disk is full, say.
 pub fn text(text: &str) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            Err(Failure::input(format!("standard output: {error}")))
+            Err(Failure::solver(format!("standard output cannot be written to: {error}")))
         }
         _ => Ok(()),
     }
 }
 
 /// Writes one JSON document.
+///
+/// # Errors
+/// As [`text`].
 pub fn json(value: &Value) -> Result<(), Failure> {
     text(&format!("{value:#}\n"))
+}
+
+/// Writes a page in the form that `--format` names.
+///
+/// # Errors
+/// As [`text`]; and a page without a table cannot be CSV.
+pub fn page(page: &Page, common: &Common) -> Result<(), Failure> {
+    if common.form == Form::Csv && !page.has_table() {
+        return Err(Failure::input("there is no table in this result: csv cannot hold it")
+            .tip("--format table, markdown or json"));
+    }
+    text(&page.render(&common.form))
+}
+
+/// What standard output is shown on: lines have the width of the terminal, or that of COLUMNS; where no
+/// terminal is they have any.
+pub fn terminal() -> Terminal {
+    let columns = std::env::var("COLUMNS").ok().and_then(|text| text.trim().parse().ok());
+    let is_terminal = std::io::stdout().is_terminal();
+    let of_terminal = || is_terminal.then(terminal_size::terminal_size).flatten();
+    let width = columns.or_else(|| of_terminal().map(|(width, _)| usize::from(width.0)));
+    Terminal { width: width.filter(|width| *width > 0), colour: is_terminal && colours_are_wanted() }
+}
+
+/// NO_COLOR (no-color.org), and a terminal that says that it has none.
+pub fn colours_are_wanted() -> bool {
+    let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    let dumb = std::env::var_os("TERM").is_some_and(|value| value == "dumb");
+    !refused && !dumb
+}
+
+/// Remarks wait here until it is known whether the command fails: an error comes first.
+static REMARKS: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+/// Remembers `warning: ...` for standard error.
+pub fn warn(common: &Common, message: impl AsRef<str>) {
+    remark(common, "warning", message.as_ref());
+}
+
+/// Remembers `note: ...` for standard error.
+pub fn note(common: &Common, message: impl AsRef<str>) {
+    remark(common, "note", message.as_ref());
+}
+
+fn remark(common: &Common, kind: &str, message: &str) {
+    if common.quiet {
+        return;
+    }
+    let mut remarks = REMARKS.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    remarks.push(format!("{kind}: {}\n", printable(message)));
+}
+
+/// Says the remarks on standard error. Nothing is left to be done when that is gone.
+pub fn say_remarks() {
+    let remarks = std::mem::take(&mut *REMARKS.lock().unwrap_or_else(std::sync::PoisonError::into_inner));
+    let _ = std::io::stderr().write_all(remarks.concat().as_bytes());
 }

@@ -20,7 +20,8 @@ fn run(folder: &Folder, arguments: &[&str], status: i32) -> Output {
 
 fn solve(problem: &str, options: &[&str], status: i32) -> Value {
     let folder = Folder::with(problem);
-    let arguments = [&["solve", "problem.json"], options].concat();
+    let arithmetic: &[&str] = if options.contains(&"--exact") { &[] } else { &["--float"] };
+    let arguments = [&["solve", "problem.json"], options, arithmetic].concat();
     run(&folder, &arguments, status).json()
 }
 
@@ -77,7 +78,7 @@ fn what_is_written_can_be_certified_and_checked() {
         (&["njc", "--exact", "--reduce"], "0"),
         (&["ps-dsf-tdm", "--exact"], "0"),
         (&["proportional", "--exact"], "1e-12"),
-        (&["alpha", "--alpha", "7/2"], "1e-9"),
+        (&["alpha", "--float", "--alpha", "7/2"], "1e-9"),
     ];
     for (mechanism, tolerance) in runs {
         let folder = Folder::with(POOL);
@@ -113,7 +114,7 @@ fn an_allocation_that_is_not_fair_is_refuted() {
 fn explain_tells_entitlement_and_prices() {
     for mechanism in ["njc", "proportional"] {
         let folder = Folder::with(POOL);
-        run(&folder, &["solve", "problem.json", "-m", mechanism, "-o", "a.json"], 0);
+        run(&folder, &["solve", "problem.json", "--float", "-m", mechanism, "-o", "a.json"], 0);
         let document = run(&folder, &["explain", "problem.json", "a.json", "--user", "b"], 0).json();
         let entitled = &document["entitled"];
         assert_eq!(entitled["entitlement"], "3/10");
@@ -172,11 +173,11 @@ fn odd_input() {
             &["njc"][..],
             &["njc", "--exact"],
             &["njc", "--select", "max-tasks"],
-            &["proportional"],
+            &["proportional", "--float"],
             &["proportional", "--exact"],
-            &["alpha", "--alpha", "2"],
-            &["alpha", "--alpha", "1/2"],
-            &["ps-dsf-tdm"],
+            &["alpha", "--float", "--alpha", "2"],
+            &["alpha", "--float", "--alpha", "1/2"],
+            &["ps-dsf-tdm", "--float"],
             &["ps-dsf-tdm", "--exact"],
         ] {
             let folder = Folder::with(problem);

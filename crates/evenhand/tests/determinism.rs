@@ -26,7 +26,7 @@ fn the_same_bytes_whatever_the_threads() {
             };
             let mut bytes = Vec::new();
             for mechanism in ["drfh", "tsf", "asset", "utilitarian"] {
-                for exact in [&[][..], &["--exact"]] {
+                for exact in [&["--float"][..], &["--exact"]] {
                     let solve =
                         ["solve", "problem.json", "-m", mechanism, "-o", "a.json", "--format", "json"];
                     bytes.push(run(&[&solve, exact].concat()));
@@ -97,6 +97,11 @@ fn every_output(folder: &Folder) -> Vec<Vec<&'static str>> {
         vec!["explain", "problem.json", "a.json", "--user", "user 1"],
         vec!["schema", "problem"],
         vec!["reproduce", "drfh"],
+        vec!["schema"],
+        vec!["completions", "bash"],
+        vec!["man"],
+        vec!["solve", "problem.json", "-m", "drfh", "-o", "-"],
+        vec!["solve", "problem.json", "-m", "drfh", "--format", "csv"],
     ]
 }
 
@@ -124,8 +129,9 @@ fn a_full_disk_is_an_error() {
         let status = wait(&mut child, Duration::from_secs(60));
         let stderr = std::io::read_to_string(child.stderr.take().unwrap()).unwrap();
         assert!(!stderr.contains("panicked"), "{arguments:?}: {stderr}");
-        assert_eq!(status, 2, "{arguments:?}: {stderr}");
-        assert!(stderr.lines().last().unwrap_or_default().starts_with("error: "), "{arguments:?}: {stderr}");
+        assert_eq!(status, 3, "{arguments:?}: {stderr}");
+        assert_eq!(stderr.lines().count(), 1, "{arguments:?}: {stderr}");
+        assert!(stderr.lines().next().unwrap_or_default().starts_with("error: "), "{arguments:?}: {stderr}");
     }
     let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
     let mut child = folder.command(&["solve", "nowhere", "-m", "drfh"]).stderr(full).spawn().unwrap();

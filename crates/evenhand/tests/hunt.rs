@@ -110,16 +110,16 @@ fn what_is_refused() {
     ];
     for options in bad {
         let run = folder.run(&with(&["hunt"], options)).ends_with(2);
-        assert!(run.last_line().starts_with("error: "), "{options:?}: {run:?}");
+        assert!(run.error_line().starts_with("error: "), "{options:?}: {run:?}");
     }
     folder.run(&with(&LOCAL, &["--steps", "800", "--resume", "s.json"])).ends_with(0);
     // Other options than those of the saved hunt.
     let run =
         folder.run(&with(&LOCAL, &["--steps", "800", "--resume", "s.json", "--seed", "1"])).ends_with(2);
-    assert!(run.last_line().contains("other options"), "{run:?}");
+    assert!(run.error_line().contains("other options"), "{run:?}");
     let run =
         folder.run(&with(&LOCAL, &["--steps", "800", "--resume", "s.json", "-o", "s.json"])).ends_with(2);
-    assert!(run.last_line().contains("replace an input"), "{run:?}");
+    assert!(run.error_line().contains("replace an input"), "{run:?}");
     for text in ["", "{}", "{\"kind\": \"hunt-state\"}", "[1, 2"] {
         folder.write("broken.json", text);
         folder.run(&with(&LOCAL, &["--resume", "broken.json"])).ends_with(2);

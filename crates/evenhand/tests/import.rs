@@ -125,7 +125,7 @@ fn malformed_rows_name_the_line() {
         folder.write("pods.csv", format!("{PODS}{row}\n"));
         let output =
             folder.run(&[&OPENB[..], &["-o", "problem.json"]].concat()).fails_with(2, "pods.csv:6: ");
-        assert!(output.last_line().contains(message), "{}", output.last_line());
+        assert!(output.error_line().contains(message), "{}", output.error_line());
         assert!(!folder.names().contains(&"problem.json".to_owned()));
     }
     let folder = openb();
@@ -141,7 +141,7 @@ fn malformed_rows_name_the_line() {
         let folder = google();
         folder.write("tasks.csv", format!("{TASKS}{row}\n"));
         let output = folder.run(&[&GOOGLE[..], &["--time", "9"]].concat()).fails_with(2, "tasks.csv:7: ");
-        let last = output.last_line().to_lowercase();
+        let last = output.error_line().to_lowercase();
         assert!(last.contains(&message.to_lowercase()), "`{message}` is not in `{last}`");
     }
 }

@@ -71,7 +71,7 @@ fn solve_exact() {
 #[test]
 fn solve_in_floating_point() {
     let folder = Folder::with(CONSTRAINED);
-    let document = run(&folder, &["solve", "problem.json", "-m", "drfh"], 0).json();
+    let document = run(&folder, &["solve", "problem.json", "--float", "-m", "drfh"], 0).json();
     assert_eq!(document["arithmetic"], "float");
     let mut found = Vec::new();
     for field in ["tasks", "summary", "utilisation"] {
@@ -85,12 +85,30 @@ fn solve_in_floating_point() {
 }
 
 #[test]
+fn exact_is_the_default() {
+    let folder = Folder::with(CONSTRAINED);
+    let solve = |more: &[&str]| {
+        let arguments = [&["solve", "problem.json", "-m", "drfh"][..], more].concat();
+        let mut document = run(&folder, &arguments, 0).json();
+        document["seconds"].take();
+        document
+    };
+    let document = solve(&[]);
+    assert_eq!(document["arithmetic"], "exact");
+    assert_eq!(document, solve(&["--exact"]));
+    assert_eq!((&document["kind"], &document["version"]), (&json!("allocation"), &json!(1)));
+    folder.run(&["solve", "problem.json", "-m", "drfh", "--exact", "--float"]).fails_with(2, "--float");
+}
+
+#[test]
 fn the_summary_is_of_the_tasks() {
     let folder = Folder::with(FIGURE_1);
     let document = run(&folder, &["solve", "problem.json", "--exact", "-m", "drfh"], 0).json();
     assert_eq!(document["tasks"], json!({"user 1": {"high-memory": "10"}, "user 2": {"high-cpu": "10"}}));
-    for user in ["user 1", "user 2"] {
-        assert_eq!(document["summary"][user], json!({"tasks": "10", "dominant_share": "5/7"}));
+    for (user, cpu, memory) in [("user 1", "2", "10"), ("user 2", "10", "2")] {
+        let resources = json!({"cpu": cpu, "memory": memory});
+        let summary = json!({"tasks": "10", "dominant_share": "5/7", "resources": resources});
+        assert_eq!(document["summary"][user], summary);
     }
     assert_eq!(
         document["utilisation"],

@@ -144,7 +144,7 @@ fn wrong_input() {
     folder.run(&["ratio", "p.json", "--plot", "p.svg"]).fails_with(2, "--sweep");
     folder
         .run(&["ratio", "p.json", "--sweep", "1:2:3", "--plot", "p.json"])
-        .fails_with(2, "replace an input");
+        .fails_with(2, "only .svg is drawn");
     folder.run(&["ratio", "p.json", "--sweep", "1:2:3", "--plot", "no/such/p.svg"]).fails(2);
     assert_eq!(folder.names(), ["p.json"]);
 }

@@ -4,18 +4,21 @@
 //! Maximises `sum_n w_n g_a(x_n)`, `g_1 = log` and `g_a(x) = x^(1-a) / (1-a)` otherwise (Kesidis,
 //! equation 15 and Proposition 2); with the option `criterion` the stated `U_n = sum_i u_ni x_ni`
 //! takes the place of `x_n` (Corollary 1). `a` near 0 counts tasks, a large `a` protects the user
-//! with least. The optimum can be irrational, so that every answer, also one in rational numbers, is
-//! an approximation with its exact gap (THEORY, section 3): no feasible `y` has
-//! `sum_n w_n (y_n - x_n) / x_n^a` above it. `x_n` is unique, the placement `x_ni` is not.
+//! with least. The optimum can be irrational. Where it is rational and is found, the answer is exact and
+//! its gap 0: for `a = 1` under time sharing, with one resource, and wherever users pay for one resource
+//! of a class; for other exponents where the roots are rational; and where rational numbers near the
+//! optimum turn out to be it. Elsewhere the answer is a rational `x` with its exact gap (THEORY, section
+//! 3): no feasible `y` has `sum_n w_n (y_n - x_n) / x_n^a` above it. `x_n` is unique, the placement
+//! `x_ni` is not.
 
 use evenhand_exact::axiom::proportional::check_alpha;
 use evenhand_exact::{Axiom, Parameters, Share};
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Sharing};
 
 use crate::digits;
-use crate::fair_sum;
+use crate::fair_sum::answer::Sum;
 use crate::mechanism::{Info, Mechanism, MechanismError, OptionName, Options, Outcome};
-use crate::{proportional, rounding};
+use crate::proportional;
 
 /// Alpha fairness, with the exponent given by the mechanism or by the options.
 pub struct AlphaFair {
@@ -103,34 +106,16 @@ impl Mechanism for AlphaFair {
                 proportional::of_prices(problem, &allocation, &found.row_prices, &found.user_prices);
             return Ok(Outcome { findings, ..Outcome::of(allocation) });
         }
-        let point = fair_sum::maximise(&constraints, fair_sum::near(&alpha), share.as_ref())
-            .map_err(|source| MechanismError::Continuous { mechanism: self.info.id, source })?;
-        let outcome = |tasks| {
-            let allocation = Allocation {
-                mechanism: Some(self.info.id.to_owned()),
-                alpha: self.alpha.is_none().then(|| alpha.clone()),
-                criterion: options.criterion,
-                arithmetic: options.arithmetic,
-                tasks,
-                ..Allocation::default()
-            };
-            let findings = proportional::findings(problem, &allocation, &alpha, share.as_ref(), &point);
-            Outcome { findings, ..Outcome::of(allocation) }
+        let template = Allocation {
+            mechanism: Some(self.info.id.to_owned()),
+            alpha: self.alpha.is_none().then(|| alpha.clone()),
+            criterion: options.criterion,
+            arithmetic: options.arithmetic,
+            ..Allocation::default()
         };
-        let near = outcome(rounding::feasible(&constraints, point.tasks()));
-        if options.arithmetic == Arithmetic::Float {
-            return Ok(near);
-        }
-        // In rational numbers what has run out can run out exactly; the gap must not suffer.
-        let tight = proportional::tight(&constraints, &point).map(outcome);
-        Ok(match (tight, &near.findings.gap) {
-            (Some(tight), Some(gap))
-                if tight.findings.gap.as_ref().is_some_and(|g| *g <= Rational::from(gap * 16)) =>
-            {
-                tight
-            }
-            _ => near,
-        })
+        let (constraints, share, alpha) = (&constraints, share.as_ref(), &alpha);
+        let sum = Sum { problem, constraints, alpha, share, template };
+        sum.answer().map_err(|source| MechanismError::Continuous { mechanism: self.info.id, source })
     }
 
     fn axiom(&self, allocation: &Allocation) -> Option<(Axiom, Parameters)> {

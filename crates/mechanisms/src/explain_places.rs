@@ -48,7 +48,7 @@ pub(crate) fn virtual_views(
     let problem = instance.problem();
     let view = |server: usize| {
         let level = ps_dsf::level(instance, user, server)?;
-        let (row, margin) = ps_dsf::bottleneck(instance, user, server)?;
+        let (row, margin) = ps_dsf::bottleneck(instance, user, server).ok()??;
         let nothing = problem.gamma(user, server) * rounding;
         let bottleneck = (margin >= -nothing).then_some(row);
         let highest = bottleneck.and_then(|row| highest_holder(instance, allocation, row));

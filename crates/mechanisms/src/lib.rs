@@ -23,6 +23,7 @@ pub mod hunt;
 mod integer_pareto;
 mod max_min;
 mod mechanism;
+mod named;
 mod njc;
 mod per_server_drf;
 mod proportional;
@@ -37,3 +38,4 @@ pub use certify::{Examination, Request, certify};
 pub use mechanism::{
     Bound, Findings, Info, Mechanism, MechanismError, Method, OptionName, Options, Outcome, Selected, Status,
 };
+pub use named::Named;

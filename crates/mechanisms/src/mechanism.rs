@@ -244,6 +244,8 @@ pub struct Findings {
     /// Proven bound on what any other allocation gains on the sum of utilities, in units of the
     /// weights: exact, for the tasks as they are written.
     pub gap: Option<Rational>,
+    /// The gap as a part of `sum_n w_n x_n^(1-a)`.
+    pub relative_gap: Option<Rational>,
     /// By user: what answers its complaint.
     pub witnesses: Option<Vec<Option<Witness>>>,
     /// Saturated rows, ascending.

@@ -2,15 +2,16 @@
 //! gap, or an allocation with a larger sum.
 
 use evenhand_exact::axiom::feasible;
-use evenhand_exact::axiom::proportional::{gap, has_nothing, lift_prices, worth};
+use evenhand_exact::axiom::proportional::{gap, has_nothing, lift_prices, total_worth, worth};
 use evenhand_exact::{Axiom, Claim, Evidence, Instance, Parameters, Prices, ShareCoefficients};
 use evenhand_lp::njc::{Face, Tasks, Witness, entitlements};
 use evenhand_lp::weighted_sum::{SumGoal, maximise_sum, maximise_sum_float};
-use evenhand_ode::cluster;
 use evenhand_problem::number::from_f64;
 use evenhand_problem::{Allocation, Constraints, Problem, Rational, Sharing};
 
+use crate::fair_sum::polish::polish;
 use crate::fair_sum::{self, FairPoint, near};
+use crate::fisher;
 use crate::mechanism::{Findings, Status};
 use crate::njc::{face, lift::lift};
 use crate::rounding;
@@ -23,40 +24,58 @@ pub fn findings(
     share: Option<&ShareCoefficients>,
     point: &FairPoint,
 ) -> Findings {
-    let proven = Instance::new(problem, allocation).ok().and_then(|instance| {
-        let prices = prices_of(&instance, alpha, share, point)?;
+    let iterations = Some(point.iterations);
+    let nothing_proven = || Findings { status: Some(Status::Limit), iterations, ..Findings::default() };
+    let Ok(instance) = Instance::new(problem, allocation) else { return nothing_proven() };
+    let proven = prices_of(&instance, alpha, share, point).and_then(|prices| {
         let gap = gap(&instance, alpha, share, &prices).ok()?;
-        let is_small = gap <= spent(instance.constraints(), &prices) * Rational::from(SOLVED);
-        Some((prices, gap, is_small))
+        Some(within(&instance, alpha, share, prices, gap))
     });
-    // What is not proven is not solved.
-    let is_proven = proven.as_ref().is_some_and(|(_, _, is_small)| *is_small);
-    let (prices, gap) = proven.map(|(prices, gap, _)| (prices, gap)).unzip();
-    let status = match point.status {
-        cluster::Status::Solved if is_proven => Status::Solved,
-        _ => Status::Limit,
-    };
-    Findings { prices, gap, status: Some(status), iterations: Some(point.iterations), ..Findings::default() }
+    proven.map_or_else(nothing_proven, |findings| Findings { iterations, ..findings })
 }
 
-/// Gap, as a part of all that is worth its price, up to which an answer counts as solved.
-const SOLVED: (u32, u32) = (1, 1_000_000);
+/// A gap that was proven, with the status that it deserves.
+pub fn of_proof(
+    problem: &Problem,
+    allocation: &Allocation,
+    alpha: &Rational,
+    prices: Prices,
+    gap: Rational,
+) -> Findings {
+    match Instance::new(problem, allocation) {
+        Ok(instance) => within(&instance, alpha, None, prices, gap),
+        Err(_) => Findings { status: Some(Status::Limit), ..Findings::default() },
+    }
+}
+
+fn within(
+    instance: &Instance<'_>,
+    alpha: &Rational,
+    share: Option<&ShareCoefficients>,
+    prices: Prices,
+    gap: Rational,
+) -> Findings {
+    let total = total_worth(instance, alpha, share).unwrap_or_default();
+    let relative = if gap.is_zero() { Some(Rational::new()) } else { (total > 0).then(|| Rational::from(&gap / total)) };
+    // What is not proven is not solved.
+    let is_solved = relative.as_ref().is_some_and(|gap| *gap <= Rational::from(SOLVED));
+    let status = if is_solved { Status::Solved } else { Status::Limit };
+    Findings { prices: Some(prices), gap: Some(gap), relative_gap: relative, status: Some(status), ..Findings::default() }
+}
+
+/// Gap, as a part of `sum_n w_n x_n^(1-a)`, up to which an answer counts as solved: a tenth of the
+/// tolerance with which allocations that are not exact are judged (THEORY, section 7).
+pub const SOLVED: (u32, u64) = (1, 10_000_000_000);
 
 /// The prices of `point`, if they prove the allocation to be close to the optimum.
 pub fn proving(instance: &Instance<'_>, alpha: &Rational, point: &FairPoint) -> Option<Prices> {
     let prices = prices_of(instance, alpha, None, point)?;
     let gap = gap(instance, alpha, None, &prices).ok()?;
-    (gap <= spent(instance.constraints(), &prices) * Rational::from(SOLVED)).then_some(prices)
+    (gap <= total_worth(instance, alpha, None).ok()? * Rational::from(CLOSE)).then_some(prices)
 }
 
-/// What the capacities and the task limits are worth at `prices`.
-fn spent(constraints: &Constraints<'_>, prices: &Prices) -> Rational {
-    let rows = constraints.rows().iter().zip(&prices.rows);
-    let rows = rows.map(|(row, price)| Rational::from(&row.capacity * price));
-    let users = constraints.problem().users().iter().zip(&prices.users);
-    let users = users.filter_map(|(user, price)| Some(Rational::from(user.tasks()? * price)));
-    rows.sum::<Rational>() + users.sum::<Rational>()
-}
+/// Gap, as a part of `sum_n w_n x_n^(1-a)`, up to which prices tell something about an allocation.
+const CLOSE: (u32, u32) = (1, 1_000_000);
 
 /// An exact allocation near `point` whose saturated rows are saturated exactly, with exactly all tasks
 /// for those that have them; `None` where there is none, or it does not fit.
@@ -88,13 +107,12 @@ pub fn of_prices(
     user_prices: &[Rational],
 ) -> Findings {
     let one = Rational::from(1);
-    let proven = Instance::new(problem, allocation).ok().and_then(|instance| {
-        let prices = lift_prices(&instance, &one, None, row_prices, user_prices)?;
+    let Ok(instance) = Instance::new(problem, allocation) else { return Findings::default() };
+    let proven = lift_prices(&instance, &one, None, row_prices, user_prices).and_then(|prices| {
         let gap = gap(&instance, &one, None, &prices).ok()?;
-        Some((prices, gap))
+        Some(within(&instance, &one, None, prices, gap))
     });
-    let (prices, gap) = proven.unzip();
-    Findings { prices, gap, status: Some(Status::Solved), ..Findings::default() }
+    proven.unwrap_or_default()
 }
 
 /// The prices of `point`, raised where rounding has left them too low.
@@ -133,6 +151,14 @@ pub fn claim(
     }
     let constraints = instance.constraints();
     if let Ok(point) = fair_sum::maximise(constraints, near(&alpha), share.as_ref()) {
+        // Totals and marginal utilities of an optimum are unique: the prices of one prove any other.
+        if tolerance.is_zero() && share.is_none() {
+            let exact = fisher::best(constraints, &alpha, &point).ok().filter(|found| found.gap.is_zero());
+            let exact = exact.or_else(|| polish(constraints, &alpha, &point));
+            if let Some(Ok(claim)) = exact.map(|found| judge(Evidence::Prices(found.prices))) {
+                return Ok(claim);
+            }
+        }
         if let Some(Ok(claim)) =
             prices_of(instance, &alpha, share.as_ref(), &point).map(|prices| judge(Evidence::Prices(prices)))
         {

@@ -11,12 +11,14 @@ mod worst_load;
 
 use std::collections::HashSet;
 
+use evenhand_exact::Verdict;
 use evenhand_exact::ratio::{
-    Assignment, Certificate, Configuration, FirstProof, Greedy, Optimum, Prices, Step, Whole, check, sparse,
+    Assignment, Certificate, Configuration, FirstProof, Greedy, Optimum, Prices, PricingProof, Step, Whole,
+    check, sparse,
 };
 use evenhand_lp::LpError;
 use evenhand_lp::mip::MipSettings;
-use evenhand_lp::reservation::{MaxReward, configuration_lp, greedy, integer};
+use evenhand_lp::reservation::{Limits, MaxReward, configuration_lp, greedy, integer};
 use evenhand_problem::{Integer, Rational, Reservation};
 use thiserror::Error;
 
@@ -30,6 +32,9 @@ pub enum RatioError {
     /// A solver failed or reached a limit.
     #[error(transparent)]
     Lp(#[from] LpError),
+    /// What the solvers found would take the checker more than it is allowed.
+    #[error("{0}")]
+    TooLarge(String),
     /// What the solvers found does not pass the checker, which is a fault of theirs.
     #[error("what was found does not pass the checker: {0}")]
     Refused(String),
@@ -56,21 +61,33 @@ pub enum RatioError {
 /// assert_eq!(certificate.ratio, Some(Rational::from(1)));
 /// ```
 pub fn certificate(problem: &Reservation) -> Result<Certificate, RatioError> {
-    let mut best = MaxReward::new(problem);
+    certificate_within(problem, &Limits::default())
+}
+
+/// The same, with what it may cost.
+pub(crate) fn certificate_within(problem: &Reservation, limits: &Limits) -> Result<Certificate, RatioError> {
+    let mut best = MaxReward::within(problem, limits);
     let (loads, sizes) = (problem.loads(), problem.fractions());
     let mut proven = Proven { problem, known: HashSet::new() };
     let fluid = greedy::fluid(&mut best, &loads, &sizes)?;
     let steps = proven.steps(&best, fluid.steps)?;
     let greedy = Greedy { reward: fluid.reward, steps };
     let found = configuration_lp::solve(&best, &loads, &sizes)?;
+    best.limits().nodes(found.proofs.iter().map(PricingProof::n_nodes).sum())?;
     let servers = found.servers.iter().map(|(i, k, x)| (*i, sparse(k), x.clone())).collect();
     let assignment = Assignment { reward: found.value.clone(), servers, served: found.served.clone() };
     let optimum = proven_optimum(assignment, found.value.clone(), found);
     let ratio = (!optimum.bound.is_zero()).then(|| Rational::from(&greedy.reward / &optimum.bound));
     let integer = whole(problem, &mut best, &mut proven)?;
     let certificate = Certificate { problem: problem.clone(), greedy, optimum, ratio, integer };
-    match check(&certificate).reason {
-        None => Ok(certificate),
+    judged(check(&certificate)).map(|()| certificate)
+}
+
+/// Whether the checker accepts.
+fn judged(verdict: Verdict) -> Result<(), RatioError> {
+    match verdict.reason {
+        None => Ok(()),
+        Some(reason) if verdict.too_large => Err(RatioError::TooLarge(reason)),
         Some(reason) => Err(RatioError::Refused(reason)),
     }
 }
@@ -85,6 +102,7 @@ fn whole(
     let (Some(jobs), Some(counts)) = (problem.whole_jobs(), counts) else { return Ok(None) };
     let placed = greedy::whole(best, &jobs, &counts)?;
     let found = integer::bracket(best, &jobs, &counts, &MipSettings::default())?;
+    best.limits().nodes(found.relaxation.proofs.iter().map(PricingProof::n_nodes).sum())?;
     let mut served = vec![Integer::new(); jobs.len()];
     for (_, k, x) in &found.servers {
         served.iter_mut().zip(k).for_each(|(served, k)| *served += Integer::from(x * *k));
@@ -129,7 +147,12 @@ impl Proven<'_> {
     ) -> Result<FirstProof, LpError> {
         let capacity = self.problem.pools()[i].capacity().to_vec();
         let is_new = self.known.insert((capacity, open.to_vec(), sparse(k)));
-        if is_new { best.prove_first(i, open, k) } else { Ok(FirstProof::Known) }
+        if !is_new {
+            return Ok(FirstProof::Known);
+        }
+        let proof = best.prove_first(i, open, k)?;
+        best.limits().nodes(proof.n_nodes())?;
+        Ok(proof)
     }
 
     fn steps<T>(

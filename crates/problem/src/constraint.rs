@@ -22,6 +22,17 @@ pub enum Sharing {
     Tdm,
 }
 
+impl Sharing {
+    /// As in files: `rdm` or `tdm`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Rdm => "rdm",
+            Self::Tdm => "tdm",
+        }
+    }
+}
+
 /// What a row limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RowKind {

@@ -12,6 +12,7 @@ pub mod import;
 mod nearest;
 pub mod number;
 pub mod place;
+mod printable;
 pub mod problem;
 mod problem_error;
 mod quantities;
@@ -26,6 +27,7 @@ pub use allocation::{Allocation, Arithmetic, Placement};
 pub use constraint::{Constraints, Row, RowKind, Sharing};
 pub use nearest::nearest;
 pub use place::Place;
+pub use printable::{printable, printable_lines};
 pub use problem::{
     Problem, ProblemError, ProblemErrorKind, ProblemSpec, ServerClass, ServerSpec, User, UserSpec, Warning,
 };

@@ -14,11 +14,18 @@ use crate::{
 /// Resources of which there is nothing do not count.
 #[must_use]
 pub fn dominant_share(problem: &Problem, allocation: &Allocation, n: usize) -> Rational {
-    let mut used = vec![Rational::new(); problem.n_resources()];
-    add_usage(&mut used, problem, allocation, n);
-    let shares = used.into_iter().zip(problem.total_capacity());
+    let shares = held(problem, allocation, n).into_iter().zip(problem.total_capacity());
     let shares = shares.filter(|(_, total)| !total.is_zero()).map(|(used, total)| used / total);
     shares.max().unwrap_or_default()
+}
+
+/// What user `n` holds of every resource over all servers together, `sum_i x_ni d_nir`, in the units of
+/// the problem.
+#[must_use]
+pub fn held(problem: &Problem, allocation: &Allocation, n: usize) -> Vec<Rational> {
+    let mut used = vec![Rational::new(); problem.n_resources()];
+    add_usage(&mut used, problem, allocation, n);
+    used
 }
 
 /// Use of every resource over all servers together, as a fraction of its capacity; `None` where the

@@ -1,79 +1,97 @@
 //! An allocation as tables: who got what, and what is used.
 
-use evenhand_mechanisms::Outcome;
-use evenhand_problem::utilisation::{by_resource, dominant_share};
-use evenhand_problem::{Allocation, Arithmetic, Problem, Rational};
+use evenhand_mechanisms::{Outcome, Status};
+use evenhand_problem::utilisation::{by_resource, dominant_share, held};
+use evenhand_problem::{Allocation, Arithmetic, Problem};
 
 use crate::findings::findings;
-use crate::text::{decimal, number, percent, table_with_words};
+use crate::page::Page;
+use crate::table::{Cell, Column, Table};
+use crate::text::{decimal, percent};
 
-/// Users beyond this many are summed up in a last line.
+/// Users beyond this many are left out of the table for people.
 const LONGEST: usize = 40;
+/// Server classes of one user beyond this many are left out of the table for people.
+const MOST_CLASSES: usize = 6;
 
 /// The allocation for people.
 #[must_use]
-pub fn allocation(problem: &Problem, allocation: &Allocation) -> String {
+pub fn allocation(problem: &Problem, allocation: &Allocation) -> Page {
     let is_exact = allocation.arithmetic == Arithmetic::Exact;
-    tables(problem, allocation, if is_exact { "exact" } else { "floating point, uncertified" })
+    page(problem, allocation, if is_exact { "exact" } else { "floating point, uncertified" })
 }
 
 /// What a mechanism made, for people: the allocation, and what was found beside it.
 #[must_use]
-pub fn outcome(problem: &Problem, outcome: &Outcome) -> String {
-    let allocation = &outcome.allocation;
-    let certainty = match (allocation.arithmetic, &outcome.findings.gap) {
+pub fn outcome(problem: &Problem, outcome: &Outcome) -> Page {
+    page(problem, &outcome.allocation, certainty(outcome)).text(findings(problem, outcome))
+}
+
+/// How far the numbers can be relied on.
+fn certainty(outcome: &Outcome) -> &'static str {
+    let is_solved = outcome.findings.status.is_none_or(|status| status == Status::Solved);
+    match (outcome.allocation.arithmetic, &outcome.findings.gap) {
+        _ if !is_solved => "not solved: the last point of a method that did not come to its end",
         (Arithmetic::Exact, Some(gap)) if !gap.is_zero() => "rational, certified within its gap",
         (Arithmetic::Exact, _) => "exact",
         (Arithmetic::Float, Some(_)) => "floating point, certified within its gap",
         (Arithmetic::Float, None) => "floating point, uncertified",
-    };
-    tables(problem, allocation, certainty) + &findings(problem, outcome)
+    }
 }
 
-fn tables(problem: &Problem, allocation: &Allocation, certainty: &str) -> String {
-    let exact = allocation.arithmetic == Arithmetic::Exact;
-    let show = |value: &Rational| if exact { number(value) } else { decimal(value) };
+fn page(problem: &Problem, allocation: &Allocation, certainty: &str) -> Page {
     let name = allocation.mechanism.as_deref().unwrap_or("an allocation from elsewhere");
-    let mut text = format!("{name}: {certainty}\n\n");
-    let rows = (0..problem.n_users())
-        .take(LONGEST)
-        .map(|n| {
-            let user = &problem.users()[n];
-            let placed = allocation.tasks[n]
-                .iter()
-                .filter(|(_, x)| !x.is_zero())
-                .map(|(i, x)| format!("{}: {}", problem.servers()[*i].name(), decimal(x)))
-                .collect::<Vec<_>>()
-                .join(", ");
-            let wanted = user.tasks().map_or_else(|| "unlimited".to_owned(), decimal);
-            let share = dominant_share(problem, allocation, n);
-            vec![
-                user.name().to_owned(),
-                show(&allocation.total(n)),
-                wanted,
-                percent(&share),
-                number(user.weight()),
-                placed,
-            ]
-        })
-        .collect();
-    text.push_str(&table_with_words(
-        &["user", "tasks", "wanted", "dominant share", "weight", "placed on"],
-        rows,
-    ));
-    if problem.n_users() > LONGEST {
-        text.push_str(&format!("... and {} more users\n", problem.n_users() - LONGEST));
+    Page::new()
+        .text(format!("{name}: {certainty}"))
+        .table(users(problem, allocation))
+        .text(used(problem, allocation))
+}
+
+/// What every user has: tasks, what it holds of every resource, and of which server class.
+fn users(problem: &Problem, allocation: &Allocation) -> Table {
+    let columns = [
+        Column::words("user"),
+        Column::numbers("tasks"),
+        Column::numbers("wanted").unless_all("unlimited"),
+        Column::numbers("dominant share"),
+        Column::numbers("weight").unless_all("1"),
+    ];
+    let resources = problem.resources().iter().map(|name| Column::numbers(name));
+    let columns = columns.into_iter().chain(resources).chain([Column::words("placed on")]);
+    let mut table = Table::new(columns).at_most(LONGEST, "users");
+    let is_exact = allocation.arithmetic == Arithmetic::Exact;
+    for (n, user) in problem.users().iter().enumerate() {
+        let total = allocation.total(n);
+        let cells = [
+            Cell::text(user.name()),
+            if is_exact { Cell::number(&total) } else { Cell::decimal(&total) },
+            user.tasks().map_or_else(|| Cell::text("unlimited"), Cell::decimal),
+            Cell::percent(&dominant_share(problem, allocation, n)),
+            Cell::number(user.weight()),
+        ];
+        let held = held(problem, allocation, n);
+        let held = held.iter().map(Cell::decimal);
+        table.row(cells.into_iter().chain(held).chain([classes(problem, allocation, n)]));
     }
-    text.push_str("\nused of the whole cluster: ");
-    let used: Vec<String> = problem
-        .resources()
-        .iter()
-        .zip(by_resource(problem, allocation))
-        .map(|(name, used)| {
-            format!("{name} {}", used.as_ref().map_or_else(|| "none there".to_owned(), percent))
-        })
-        .collect();
-    text.push_str(&used.join(", "));
-    text.push('\n');
-    text
+    table
+}
+
+/// The tasks of a user by server class.
+fn classes(problem: &Problem, allocation: &Allocation, n: usize) -> Cell {
+    let placed = allocation.tasks[n].iter().filter(|(_, x)| !x.is_zero());
+    let placed: Vec<String> =
+        placed.map(|(i, x)| format!("{}: {}", problem.servers()[*i].name(), decimal(x))).collect();
+    let shown = match placed.len() {
+        0..=MOST_CLASSES => placed.join(", "),
+        all => format!("{} and {} more", placed[..MOST_CLASSES].join(", "), all - MOST_CLASSES),
+    };
+    Cell::text(shown).with_value(placed.join(", "))
+}
+
+fn used(problem: &Problem, allocation: &Allocation) -> String {
+    let used = problem.resources().iter().zip(by_resource(problem, allocation));
+    let used = used.map(|(name, used)| {
+        format!("{name} {}", used.as_ref().map_or_else(|| "none there".to_owned(), percent))
+    });
+    format!("used of the whole cluster: {}", used.collect::<Vec<_>>().join(", "))
 }

@@ -1,67 +1,143 @@
-//! The verdicts of an examination as a table.
+//! The verdicts of an examination as a page.
 
 use evenhand_exact::axiom::feasible::Limit;
 use evenhand_exact::axiom::integer_feasible::SingleLimit;
-use evenhand_exact::axiom::ps_dsf::{Reason, Unblocked};
-use evenhand_exact::{Axiom, Certificate, Claim, Evidence};
-use evenhand_problem::{Constraints, Problem};
+use evenhand_exact::axiom::max_min::Level;
+use evenhand_exact::axiom::ps_dsf::Unblocked;
+use evenhand_exact::{Axiom, Certificate, Claim, Evidence, Outcome, Share};
+use evenhand_problem::format::problem_sha256;
+use evenhand_problem::{Constraints, Problem, Rational, Sharing};
 
-use crate::text::{decimal, number, row_name, table_with_words, tasks};
+use crate::page::Page;
+use crate::table::{Cell, Column, Table};
+use crate::text::{decimal, number, printable, row_name, tasks};
 
-/// What was claimed, with the margins and the evidence in a few words.
+/// What a certificate is about, its claims with their margins and the evidence in a few words.
+///
+/// `in_tasks`: by claim its margin in tasks, where that is known; `repair`: how much of the allocation was
+/// repaired, where that is known.
 #[must_use]
-pub fn claims(certificate: &Certificate, undecided: &[(Axiom, String)]) -> String {
+pub fn claims(
+    certificate: &Certificate,
+    in_tasks: &[Option<Rational>],
+    repair: Option<&Rational>,
+    undecided: &[(Axiom, String)],
+) -> Page {
     let problem = &certificate.problem;
     let constraints = Constraints::new(problem, certificate.allocation.sharing);
-    let mut rows: Vec<Vec<String>> = certificate
-        .claims
-        .iter()
-        .map(|claim| {
-            let share = claim.share.map(|share| share.name(problem));
-            let alpha = claim.alpha.as_ref().map(|alpha| format!("alpha {}", number(alpha)));
-            let parameters: Vec<String> = share.into_iter().chain(alpha).collect();
-            let name = match parameters.as_slice() {
-                [] => claim.axiom.name().to_owned(),
-                several => format!("{} ({})", claim.axiom.name(), several.join(", ")),
-            };
-            vec![name, verdict(claim), margin(claim), words(claim, problem, &constraints)]
-        })
-        .collect();
-    for (axiom, why) in undecided {
-        rows.push(vec![axiom.name().to_owned(), "not checked".to_owned(), String::new(), why.clone()]);
+    let mut table = Table::new([
+        Column::words("axiom"),
+        Column::words("verdict"),
+        Column::numbers("margin"),
+        Column::numbers("in tasks").unless_all(""),
+        Column::words("evidence"),
+    ]);
+    for (at, claim) in certificate.claims.iter().enumerate() {
+        let tasks = in_tasks.get(at).and_then(Option::as_ref);
+        table.row([
+            Cell::text(title(claim, problem)),
+            verdict(claim),
+            margin(claim),
+            tasks.map_or_else(Cell::default, Cell::decimal),
+            Cell::text(words(claim, certificate, &constraints)),
+        ]);
     }
-    let mut text = table_with_words(&["axiom", "verdict", "margin", ""], rows);
-    if !certificate.tolerance.is_zero() {
-        let tolerance = number(&certificate.tolerance);
-        text.push_str(&format!("\nVerdicts tolerate a margin of -{tolerance}.\n"));
+    for (axiom, why) in undecided {
+        let verdict = Cell::text("not checked").muted();
+        table.row([Cell::text(axiom.name()), verdict, Cell::default(), Cell::default(), Cell::text(why)]);
+    }
+    let page = Page::new().text(about(certificate, repair)).table(table);
+    notes(certificate).into_iter().fold(page, |page, note| page.text(note))
+}
+
+/// The problem by name, size and hash, the way of sharing, the tolerance and the repair.
+fn about(certificate: &Certificate, repair: Option<&Rational>) -> String {
+    let problem = &certificate.problem;
+    let name = match problem.name() {
+        "" => "a problem without a name".to_owned(),
+        name => format!("`{}`", printable(name)),
+    };
+    let count = |number: usize, one: &str, several: &str| {
+        format!("{number} {}", if number == 1 { one } else { several })
+    };
+    let sharing = match certificate.allocation.sharing {
+        Sharing::Rdm => "rdm, resources are divided",
+        Sharing::Tdm => "tdm, servers are shared by time",
+    };
+    let mut text = format!(
+        "problem:   {name}, {}, {}\nsha256:    {}\nsharing:   {sharing}\ntolerance: {}\n",
+        count(problem.n_users(), "user", "users"),
+        count(problem.n_servers(), "server class", "server classes"),
+        problem_sha256(problem),
+        tolerance_words(&certificate.tolerance),
+    );
+    if let Some(repair) = repair.filter(|repair| !repair.is_zero()) {
+        text.push_str(&format!(
+            "repair:    the allocation is infeasible as it stands; what is judged differs from it by at most \
+             {} of what a user would have alone\n",
+            decimal(repair)
+        ));
     }
     text
 }
 
-/// Holds, violated or not applicable.
-pub(crate) fn verdict(claim: &Claim) -> String {
-    match claim.holds {
-        Some(true) => "holds",
-        Some(false) => "VIOLATED",
-        None => "not applicable",
+fn tolerance_words(tolerance: &Rational) -> String {
+    if tolerance.is_zero() { "0: every verdict is exact".to_owned() } else { number(tolerance) }
+}
+
+/// What a reader could otherwise take for more, or for less, than it is.
+fn notes(certificate: &Certificate) -> Vec<&'static str> {
+    let claims = &certificate.claims;
+    let mut notes = Vec::new();
+    if claims.iter().any(|claim| claim.outcome() == Outcome::Violated && claim.is_bound()) {
+        notes.push("`or less`: the evidence shows one better allocation, and another may be better still.");
     }
-    .to_owned()
+    if claims.iter().any(|claim| claim.outcome() == Outcome::Within && claim.axiom.needs_evidence()) {
+        notes.push("Margins of what holds within the tolerance are bounds that the prices prove.");
+    }
+    let is_cluster = certificate.problem.n_single_servers() > 1;
+    if is_cluster && claims.iter().any(|claim| claim.axiom == Axiom::Njc && claim.holds.is_some()) {
+        notes.push(
+            "`njc` on a cluster is weak: one saturated class, however small, answers the complaint of whoever \
+             holds its part of it.",
+        );
+    }
+    notes
 }
 
-fn margin(claim: &Claim) -> String {
-    let unit = match claim.axiom {
-        Axiom::Feasible | Axiom::IntegerFeasible => "of capacity",
-        // Weight times tasks^(1 - alpha), which has no name.
-        Axiom::Proportional => "",
-        _ => "tasks",
-    };
-    claim.margin.as_ref().map_or_else(String::new, |m| match m.is_zero() {
-        true => "0, exactly".to_owned(),
-        false => format!("{} {unit}", decimal(m)).trim_end().to_owned(),
-    })
+/// The axiom with its parameters.
+fn title(claim: &Claim, problem: &Problem) -> String {
+    let share = claim.share.map(|share| share.name(problem));
+    let alpha = claim.alpha.as_ref().map(|alpha| format!("alpha {}", number(alpha)));
+    let parameters: Vec<String> = share.into_iter().chain(alpha).collect();
+    match parameters.as_slice() {
+        [] => claim.axiom.name().to_owned(),
+        several => format!("{} ({})", claim.axiom.name(), several.join(", ")),
+    }
 }
 
-fn words(claim: &Claim, problem: &Problem, constraints: &Constraints<'_>) -> String {
+/// Holds, holds within the tolerance, violated or not applicable.
+pub(crate) fn verdict(claim: &Claim) -> Cell {
+    match claim.outcome() {
+        Outcome::Holds => Cell::text("holds").good(),
+        Outcome::Within => Cell::text("holds within").good(),
+        Outcome::Violated => Cell::text("VIOLATED").bad(),
+        Outcome::NotApplicable => Cell::text("not applicable").muted(),
+    }
+}
+
+/// The margin, marked where the truth may be worse.
+fn margin(claim: &Claim) -> Cell {
+    let Some(margin) = &claim.margin else { return Cell::default() };
+    if claim.outcome() == Outcome::Violated && claim.is_bound() {
+        let cell = Cell::decimal(margin);
+        return Cell::text(format!("{} or less", decimal(margin))).with_value(cell.value());
+    }
+    Cell::decimal(margin)
+}
+
+fn words(claim: &Claim, certificate: &Certificate, constraints: &Constraints<'_>) -> String {
+    let problem = &certificate.problem;
     let user = |n: usize| problem.users()[n].name();
     match &claim.evidence {
         Evidence::None => claim.why.clone().unwrap_or_default(),
@@ -122,13 +198,23 @@ fn words(claim: &Claim, problem: &Problem, constraints: &Constraints<'_>) -> Str
         Evidence::DominatingPlacements(_) => {
             "other whole tasks give somebody more and nobody less".to_owned()
         }
-        Evidence::Levels { levels, .. } => match levels.as_slice() {
-            [] => "everybody has all its tasks".to_owned(),
-            [level] => format!("prices prove the level {}", number(&level.level)),
-            levels => format!("prices prove {} levels", levels.len()),
-        },
-        Evidence::Rise { user: n, .. } => {
-            format!("{} can have more at nobody's expense that has no more than it", user(*n))
+        Evidence::Short(short) if short.is_empty() => "everybody has all its tasks".to_owned(),
+        Evidence::Short(_) => "something is short for every pending task on every class".to_owned(),
+        Evidence::Room(room) => {
+            let server = problem.servers()[room.server].name();
+            match room.index {
+                None => format!("{} could run more on {server}", user(room.user)),
+                Some(index) => format!("a task of {} fits on server {index} of {server}", user(room.user)),
+            }
+        }
+        Evidence::Levels(levels) => levels_words(levels, claim.share, certificate),
+        Evidence::LevelsByResource(resources) => {
+            let names: Vec<&str> = resources.iter().map(|(r, _)| problem.resources()[*r].as_str()).collect();
+            format!("max-min on {}, by prices", names.join(" and on "))
+        }
+        Evidence::Rise { user: n, resource, .. } => {
+            let of = resource.map_or_else(String::new, |r| format!(" of {}", problem.resources()[r]));
+            format!("{} could have more{of}: who would lose keeps at least as much as it then has", user(*n))
         }
         Evidence::Witnesses(_) => "everybody has all its tasks, or its part of a saturated row".to_owned(),
         Evidence::Complaint(complaint) => format!(
@@ -143,19 +229,39 @@ fn words(claim: &Claim, problem: &Problem, constraints: &Constraints<'_>) -> Str
     }
 }
 
-/// Who has no bottleneck where, and why each resource is none.
+/// What the levels prove, by name where there is just one.
+fn levels_words(levels: &[Level], share: Option<Share>, certificate: &Certificate) -> String {
+    let used: Vec<&Level> = levels.iter().filter(|level| !level.covers.is_empty()).collect();
+    match used.as_slice() {
+        [] => "everybody has all that it could have alone, or nobody wants any of it".to_owned(),
+        [level] => match level_of(level, share, certificate) {
+            Some(level) => format!("prices prove the level {}", number(&level)),
+            None => "prices prove one level".to_owned(),
+        },
+        levels => format!("prices prove {} levels", levels.len()),
+    }
+}
+
+/// The common level of the users that a level covers, where they have the very same.
+fn level_of(level: &Level, share: Option<Share>, certificate: &Certificate) -> Option<Rational> {
+    let problem = &certificate.problem;
+    let coefficients = share?.coefficients(problem).ok()?;
+    let of = |n: usize| {
+        let u = coefficients.uniform(n)?;
+        Some(certificate.allocation.total(n) * u / problem.users()[n].weight())
+    };
+    let first = of(*level.covers.first()?)?;
+    level.covers.iter().all(|&n| of(n).as_ref() == Some(&first)).then_some(first)
+}
+
+/// Who has no bottleneck where, and what it lacks of each resource.
 fn unblocked_words(unblocked: &Unblocked, problem: &Problem, constraints: &Constraints<'_>) -> String {
-    let user = |n: usize| problem.users()[n].name();
-    let reasons = unblocked.reasons.iter().map(|(row, reason)| {
+    let lacks = unblocked.lacks.iter().map(|(row, lack)| {
         let row = row_name(constraints.rows()[*row].kind, problem.resources());
-        match reason {
-            Reason::Slack(slack) => format!("{row} has {} left", decimal(slack)),
-            Reason::Holder { user: holder, .. } => {
-                format!("{row} is held by {}, which is ahead", user(*holder))
-            }
-        }
+        format!("{} for {row}", tasks(lack))
     });
-    let reasons: Vec<String> = reasons.collect();
+    let lacks: Vec<String> = lacks.collect();
+    let user = problem.users()[unblocked.user].name();
     let server = problem.servers()[unblocked.server].name();
-    format!("{} has no bottleneck on {server}: {}", user(unblocked.user), reasons.join(", "))
+    format!("{user} has no bottleneck on {server}: it lacks {}", lacks.join(", "))
 }

@@ -1,80 +1,162 @@
-//! Mechanisms side by side.
+//! Mechanisms, and allocations from elsewhere, side by side.
 
-use evenhand_exact::Axiom;
-use evenhand_mechanisms::compare::{Column, Judged, NoResult};
+use evenhand_exact::{Axiom, Claim, Outcome, Parameters};
+use evenhand_mechanisms::compare::{Column as Compared, Judged, NoResult};
 use evenhand_problem::{Problem, Rational};
 
-use crate::text::{decimal, percent, table};
+use crate::page::Page;
+use crate::table::{Cell, Column, Table};
+use crate::text::{decimal, number};
 
-/// Users beyond this many are left out of the table.
+/// Users beyond this many are left out of the page unless all are asked for.
 const LONGEST: usize = 12;
 
-/// The comparison for people: tasks, shares, utilisation, axioms.
+/// The comparison for people: tasks, shares, utilisation, axioms. `all_users`: whether long lists of users
+/// are shown as a whole.
 #[must_use]
-pub fn comparison(problem: &Problem, columns: &[Column]) -> String {
+pub fn comparison(problem: &Problem, columns: &[Compared], all_users: bool) -> Page {
     let shown: Vec<(&str, &Judged)> =
-        columns.iter().filter_map(|c| Some((c.name, c.result.as_ref().ok()?))).collect();
-    let mut header = vec![""];
-    header.extend(shown.iter().map(|(name, _)| *name));
-    let line = |name: &str, cell: &dyn Fn(&Judged) -> String| {
-        let mut row = vec![name.to_owned()];
-        row.extend(shown.iter().map(|(_, judged)| cell(judged)));
-        row
-    };
-    let optional =
-        |value: Option<&Rational>, show: fn(&Rational) -> String| value.map_or_else(|| "-".to_owned(), show);
-    let mut text = String::new();
-    let users = problem.users().iter().take(LONGEST).enumerate();
-    let tasks = users.map(|(n, user)| line(user.name(), &|judged| decimal(&judged.tasks[n]))).collect();
-    text.push_str("Tasks that each user gets\n");
-    text.push_str(&table(&header, tasks));
-    if problem.n_users() > LONGEST {
-        text.push_str(&format!("... and {} more users\n", problem.n_users() - LONGEST));
+        columns.iter().filter_map(|c| Some((c.name.as_str(), c.result.as_ref().ok()?))).collect();
+    let sheet = Sheet { problem, shown };
+    let mut page = Page::new();
+    if !sheet.shown.is_empty() {
+        page = page
+            .heading("Tasks that each user gets")
+            .table(sheet.tasks(all_users))
+            .heading("How fair and how efficient")
+            .table(sheet.figures())
+            .heading("Axioms: where one is violated, its margin; * marks the axiom that the mechanism is made for")
+            .table(sheet.axioms());
     }
-
-    text.push_str("\nHow fair and how efficient\n");
-    let mut rows = vec![
-        line("least weighted dominant share", &|j| optional(j.least_weighted_share.as_ref(), percent)),
-        line("price of fairness", &|j| optional(j.price_of_fairness.as_ref(), decimal)),
-    ];
-    for (r, resource) in problem.resources().iter().enumerate() {
-        rows.push(line(&format!("{resource} used"), &|j| optional(j.utilisation[r].as_ref(), percent)));
-    }
-    text.push_str(&table(&header, rows));
-
-    text.push_str("\nAxioms (where violated: the worst margin in tasks)\n");
-    let examined = |axiom: Axiom| {
-        shown.iter().any(|(_, j)| {
-            j.claims.iter().any(|c| c.axiom == axiom) || j.undecided.iter().any(|(a, _)| *a == axiom)
-        })
-    };
-    let axioms = Axiom::ALL.into_iter().filter(|axiom| examined(*axiom));
-    let rows = axioms.map(|axiom| line(axiom.name(), &|judged| verdict(judged, axiom))).collect();
-    text.push_str(&table(&header, rows));
-    for column in columns {
-        match &column.result {
-            Ok(_) => {}
-            Err(NoResult::NotApplicable(why)) => {
-                text.push_str(&format!("{}: not applicable: {why}\n", column.name));
-            }
-            Err(NoResult::Failed(why)) => text.push_str(&format!("{}: failed: {why}\n", column.name)),
-        }
-    }
-    text.push_str(
-        "\nPrice of fairness: the most weighted tasks that any allocation could serve, divided by those\n\
-         served here. All verdicts are exact; \"not checked\" was not examined for this mechanism.\n",
-    );
-    text
+    page.text(without_result(columns)).text(
+        "Price of fairness: the most weighted tasks that any allocation could serve, divided by those served \
+         here. Margins are parts of what a user would have alone; `within` holds up to rounding, `-` was not \
+         examined. On a cluster `njc` is weak: one saturated class, however small, answers a complaint.",
+    )
 }
 
-fn verdict(judged: &Judged, axiom: Axiom) -> String {
-    let Some(claim) = judged.claims.iter().find(|claim| claim.axiom == axiom) else {
-        return "not checked".to_owned();
-    };
-    match (claim.holds, &claim.margin) {
-        (Some(true), _) => "holds".to_owned(),
-        (Some(false), Some(margin)) => format!("NO ({})", decimal(margin)),
-        (Some(false), None) => "NO".to_owned(),
-        (None, _) => "n/a".to_owned(),
+/// The columns that there are.
+struct Sheet<'a> {
+    problem: &'a Problem,
+    shown: Vec<(&'a str, &'a Judged)>,
+}
+
+impl Sheet<'_> {
+    fn tasks(&self, all_users: bool) -> Table {
+        let mut table = self.table(Column::numbers);
+        for (n, user) in self.problem.users().iter().enumerate() {
+            table.row(self.line(user.name(), &|judged| Cell::decimal(&judged.tasks[n])));
+        }
+        if all_users { table } else { table.at_most(LONGEST, "users") }
     }
+
+    fn figures(&self) -> Table {
+        let optional = |value: Option<&Rational>, show: fn(&Rational) -> Cell| value.map_or_else(Cell::none, show);
+        let mut table = self.table(Column::numbers);
+        table.row(self.line("least weighted dominant share", &|judged| {
+            optional(judged.least_weighted_share.as_ref(), Cell::percent)
+        }));
+        table.row(self.line("price of fairness", &|judged| {
+            optional(judged.price_of_fairness.as_ref(), Cell::decimal)
+        }));
+        for (r, resource) in self.problem.resources().iter().enumerate() {
+            let name = format!("{resource} used");
+            table.row(self.line(&name, &|judged| optional(judged.utilisation[r].as_ref(), Cell::percent)));
+        }
+        table
+    }
+
+    fn axioms(&self) -> Table {
+        let mut table = self.table(Column::words);
+        for (axiom, parameters) in self.examined() {
+            let name = axiom_title(axiom, &parameters, self.problem);
+            table.row(self.line(&name, &|judged| verdict(judged, axiom, &parameters)));
+        }
+        table
+    }
+
+    fn table(&self, column: fn(&str) -> Column) -> Table {
+        let first = std::iter::once(Column::words(""));
+        Table::new(first.chain(self.shown.iter().map(|(name, _)| column(name))))
+    }
+
+    fn line(&self, name: &str, cell: &dyn Fn(&Judged) -> Cell) -> Vec<Cell> {
+        let first = std::iter::once(Cell::text(name));
+        first.chain(self.shown.iter().map(|(_, judged)| cell(judged))).collect()
+    }
+
+    /// The axioms that were examined for some column, in the order of the formats.
+    fn examined(&self) -> Vec<(Axiom, Parameters)> {
+        let mut all: Vec<(Axiom, Parameters)> = Vec::new();
+        for axiom in Axiom::ALL {
+            for (_, judged) in &self.shown {
+                let claims = &judged.examination.certificate.claims;
+                for claim in claims.iter().filter(|claim| claim.axiom == axiom) {
+                    let found = (axiom, claim.parameters());
+                    if !all.contains(&found) {
+                        all.push(found);
+                    }
+                }
+            }
+        }
+        all
+    }
+}
+
+/// The axiom with its parameter, as `--axiom` takes it.
+#[must_use]
+pub fn axiom_title(axiom: Axiom, parameters: &Parameters, problem: &Problem) -> String {
+    let share = parameters.share.map(|share| share.name(problem));
+    let alpha = parameters.alpha.as_ref().map(evenhand_problem::number::format);
+    let all: Vec<String> = std::iter::once(axiom.name().to_owned()).chain(share).chain(alpha).collect();
+    all.join(":")
+}
+
+fn verdict(judged: &Judged, axiom: Axiom, parameters: &Parameters) -> Cell {
+    let Some(claim) = judged.examination.claim(axiom, parameters) else { return Cell::none() };
+    let own = judged.own.as_ref().is_some_and(|(own, of)| {
+        *own == axiom && of.clone().of(axiom).is_ok_and(|of| of == *parameters)
+    });
+    let mark = if own { " *" } else { "" };
+    let said = |word: &str| Cell::text(format!("{word}{mark}"));
+    match claim.outcome() {
+        Outcome::Holds => said("holds").good(),
+        Outcome::Within => said("within").good(),
+        Outcome::Violated => said(&violated(claim)).bad(),
+        Outcome::NotApplicable => said("n/a").muted(),
+    }
+}
+
+fn violated(claim: &Claim) -> String {
+    let bound = if claim.is_bound() { " or less" } else { "" };
+    claim.margin.as_ref().map_or_else(|| "NO".to_owned(), |margin| format!("NO ({}{bound})", decimal(margin)))
+}
+
+/// The columns without an allocation, and those that are not final, a line each.
+fn without_result(columns: &[Compared]) -> String {
+    let line = |column: &Compared| {
+        let words = match &column.result {
+            Err(NoResult::NotApplicable(why)) => format!("not applicable: {why}"),
+            Err(NoResult::Failed(why)) => format!("failed: {why}"),
+            Err(NoResult::OutOfTime) => "out of time".to_owned(),
+            Ok(judged) => {
+                let status = judged.status.map(|status| {
+                    format!("ended with the status `{}`: what is shown is its last point", status.name())
+                });
+                let repaired = Some(&judged.examination.repair).filter(|repair| !repair.is_zero());
+                let repaired = repaired.map(|repair| format!("repaired by {}", number(repair)));
+                let infeasible = judged.examination.infeasible.then(|| "infeasible".to_owned());
+                let undecided = judged.examination.undecided.iter();
+                let undecided = undecided.map(|(axiom, why)| format!("{} was not checked: {why}", axiom.name()));
+                let all: Vec<String> =
+                    status.into_iter().chain(infeasible).chain(repaired).chain(undecided).collect();
+                if all.is_empty() {
+                    return String::new();
+                }
+                all.join("; ")
+            }
+        };
+        format!("{}: {words}\n", column.name)
+    };
+    columns.iter().map(line).collect()
 }

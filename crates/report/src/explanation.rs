@@ -5,15 +5,39 @@ use evenhand_mechanisms::explain::{
 };
 use evenhand_problem::{Constraints, Problem, Row, Sharing};
 
+use crate::page::Page;
+use crate::table::{Cell, Column, Table};
 use crate::text::{number, percent, printable, row_name, tasks};
 
 /// Rows of what more capacity would bring.
 const LONGEST: usize = 6;
 
-/// The explanation as a few paragraphs.
+/// The explanation as a few paragraphs, and a table of the server classes.
 #[must_use]
-pub fn explanation(problem: &Problem, sharing: Sharing, explanation: &Explanation) -> String {
+pub fn explanation(problem: &Problem, sharing: Sharing, explanation: &Explanation) -> Page {
     let constraints = Constraints::new(problem, sharing);
+    let mut page = Page::new().text(situation(problem, explanation)).text(verdict(problem, explanation));
+    let classes = classes(problem, &constraints, explanation);
+    if !classes.is_empty() {
+        page = page.table(classes);
+    }
+    if !explanation.virtual_shares.is_empty() {
+        let mut text =
+            "By virtual dominant share, its tasks over those it could run with all of a class:\n".to_owned();
+        let wants_more = explanation.verdict != ExplanationVerdict::Satisfied;
+        for view in &explanation.virtual_shares {
+            text.push_str(&virtual_share(problem, &constraints, view, wants_more));
+        }
+        page = page.text(text);
+    }
+    if let Some(entitled) = &explanation.entitled {
+        page = page.text(entitlement(problem, &constraints, explanation, entitled));
+    }
+    page.text(one_more_unit(problem, &constraints, explanation))
+}
+
+/// What the user has.
+fn situation(problem: &Problem, explanation: &Explanation) -> String {
     let user = &problem.users()[explanation.user];
     let name = printable(user.name());
     let mut text = format!(
@@ -23,7 +47,7 @@ pub fn explanation(problem: &Problem, sharing: Sharing, explanation: &Explanatio
         number(user.weight()),
     );
     if let Some((share, level)) = &explanation.level {
-        let share = share.name(problem);
+        let share = printable(&share.name(problem));
         text.push_str(&format!(
             "The mechanism equalises {share} by weight: the level of {name} is {}.\n",
             number(level)
@@ -32,56 +56,51 @@ pub fn explanation(problem: &Problem, sharing: Sharing, explanation: &Explanatio
     if explanation.infeasible {
         text.push_str("This allocation is infeasible: it is no answer to the problem (see certify).\n");
     }
-    text.push('\n');
-    text.push_str(&match explanation.verdict {
-        ExplanationVerdict::FitsNowhere => format!("{name} fits on no server that it may use.\n"),
-        ExplanationVerdict::NoTasks => format!("{name} asked for no tasks.\n"),
-        ExplanationVerdict::Satisfied => format!("{name} has all the tasks that it asked for.\n"),
-        ExplanationVerdict::Blocked if !explanation.one_more.is_empty() => {
-            format!("{name} cannot have more: no server has room for another task of it.\n")
+    text
+}
+
+/// Why it has no more, in a sentence.
+fn verdict(problem: &Problem, explanation: &Explanation) -> String {
+    let name = printable(problem.users()[explanation.user].name());
+    let is_whole = !explanation.one_more.is_empty();
+    match explanation.verdict {
+        ExplanationVerdict::FitsNowhere => format!("{name} fits on no server that it may use."),
+        ExplanationVerdict::NoTasks => format!("{name} asked for no tasks."),
+        ExplanationVerdict::Satisfied => format!("{name} has all the tasks that it asked for."),
+        ExplanationVerdict::Blocked if is_whole => {
+            format!("{name} cannot have more: no server has room for another task of it.")
         }
         ExplanationVerdict::Blocked => {
-            format!(
-                "{name} cannot have more: every class that it may use has run out of something it needs.\n"
-            )
+            format!("{name} cannot have more: every class that it may use has run out of something it needs.")
         }
-        ExplanationVerdict::Room if !explanation.one_more.is_empty() => {
-            format!("{name} could have more: another task of it fits on some server.\n")
+        ExplanationVerdict::Room if is_whole => {
+            format!("{name} could have more: another task of it fits on some server.")
         }
-        ExplanationVerdict::Room => format!("{name} could have more: not every class is full for it.\n"),
-    });
+        ExplanationVerdict::Room => format!("{name} could have more: not every class is full for it."),
+    }
+}
+
+/// By server class: the tasks of the user there, and why it has no more.
+fn classes(problem: &Problem, constraints: &Constraints<'_>, explanation: &Explanation) -> Table {
     let wants_more = matches!(explanation.verdict, ExplanationVerdict::Blocked | ExplanationVerdict::Room);
+    let words = Column::words("why not more").unless_all("");
+    let mut table = Table::new([Column::words("server class"), Column::numbers("tasks here"), words]);
     let shown = explanation.classes.iter().filter(|class| wants_more || !class.tasks.is_zero());
     for class in shown {
-        let server = printable(problem.servers()[class.server].name());
-        let here = tasks(&class.tasks);
         let single = explanation.one_more.iter().find(|single| single.server == class.server);
-        if let (true, Some(single)) = (wants_more, single) {
-            text.push_str(&format!("  {server}: {here} here; {}\n", one_more(problem, &constraints, single)));
-        } else if !wants_more {
-            text.push_str(&format!("  {server}: {here} here\n"));
-        } else if class.bottlenecks.is_empty() {
-            text.push_str(&format!("  {server}: {here} here; nothing that it needs has run out\n"));
-        } else {
-            let list: Vec<String> =
-                class.bottlenecks.iter().map(|b| bottleneck(problem, &constraints, b)).collect();
-            text.push_str(&format!("  {server}: {here} here; out of {}\n", list.join("; out of ")));
-        }
+        let why = match single {
+            _ if !wants_more => String::new(),
+            Some(single) => one_more(problem, constraints, single),
+            None if class.bottlenecks.is_empty() => "nothing that it needs has run out".to_owned(),
+            None => {
+                let list = class.bottlenecks.iter().map(|b| bottleneck(problem, constraints, b));
+                format!("out of {}", list.collect::<Vec<_>>().join("; out of "))
+            }
+        };
+        let server = problem.servers()[class.server].name();
+        table.row([Cell::text(server), Cell::decimal(&class.tasks), Cell::text(why)]);
     }
-    if !explanation.virtual_shares.is_empty() {
-        text.push_str(
-            "\nBy virtual dominant share, its tasks over those it could run with all of a class:\n",
-        );
-        let wants_more = explanation.verdict != ExplanationVerdict::Satisfied;
-        for view in &explanation.virtual_shares {
-            text.push_str(&virtual_share(problem, &constraints, view, wants_more));
-        }
-    }
-    if let Some(entitled) = &explanation.entitled {
-        text.push_str(&entitlement(problem, &constraints, explanation, entitled));
-    }
-    text.push_str(&one_more_unit(problem, &constraints, explanation));
-    text
+    table
 }
 
 /// On how many servers of a class one more task fits, and what is short on the others.
@@ -91,7 +110,7 @@ fn one_more(problem: &Problem, constraints: &Constraints<'_>, single: &OneMore) 
         .short
         .iter()
         .map(|(row, count)| {
-            let row = row_name(constraints.rows()[*row].kind, problem.resources());
+            let row = resource(problem, &constraints.rows()[*row]);
             format!("{row} is short on {}", servers(*count))
         })
         .collect();
@@ -113,7 +132,7 @@ fn virtual_share(
     let mut text = format!("  {server}: {} (by weight {})", percent(&view.share), number(&view.level));
     match (view.bottleneck, &view.highest) {
         (Some(row), Some((n, level))) => {
-            let row = row_name(constraints.rows()[row].kind, problem.resources());
+            let row = resource(problem, &constraints.rows()[row]);
             let holder = printable(problem.users()[*n].name());
             text.push_str(&format!(
                 "; bottleneck {row}, held at the highest level by {holder} ({})",
@@ -121,7 +140,7 @@ fn virtual_share(
             ));
         }
         (Some(row), None) => {
-            let row = row_name(constraints.rows()[row].kind, problem.resources());
+            let row = resource(problem, &constraints.rows()[row]);
             text.push_str(&format!("; bottleneck {row}"));
         }
         (None, _) if wants_more => text.push_str("; no bottleneck: by PS-DSF it is due more here"),
@@ -156,7 +175,7 @@ fn entitlement(
         }
         (_, None) => "nothing that it needs has run out: a justified complaint".to_owned(),
     };
-    let mut text = format!("\n{name} is entitled to {part} of everything: {answer}.\n");
+    let mut text = format!("{name} is entitled to {part} of everything: {answer}.\n");
     if !entitled.prices.is_empty() {
         let prices =
             entitled.prices.iter().take(LONGEST).map(|(row, price)| {
@@ -177,9 +196,7 @@ fn one_more_unit(problem: &Problem, constraints: &Constraints<'_>, explanation: 
         return text;
     }
     let name = printable(problem.users()[explanation.user].name());
-    text.push_str(
-        "\nOne more unit would bring at most, to first order and by exact prices of the optimum:\n",
-    );
+    text.push_str("One more unit would bring at most, to first order and by exact prices of the optimum:\n");
     let groups: Vec<&[ScarceRow]> =
         explanation.scarce.chunk_by(|a, b| a.tasks == b.tasks && a.level == b.level).collect();
     for rows in groups.iter().take(LONGEST) {
@@ -214,10 +231,14 @@ fn bottleneck(problem: &Problem, constraints: &Constraints<'_>, bottleneck: &Bot
         1 => " and one other".to_owned(),
         _ => format!(" and {others} others"),
     };
-    format!("{} (held by {}{rest})", row_name(row.kind, problem.resources()), holders.join(", "))
+    format!("{} (held by {}{rest})", resource(problem, row), holders.join(", "))
+}
+
+fn resource(problem: &Problem, row: &Row) -> String {
+    printable(row_name(row.kind, problem.resources()))
 }
 
 fn place(problem: &Problem, row: &Row) -> String {
     let server = problem.servers()[row.server].name();
-    printable(&format!("{} on {server}", row_name(row.kind, problem.resources())))
+    printable(&format!("{} on {server}", resource(problem, row)))
 }

@@ -9,12 +9,16 @@ mod certificate;
 mod comparison;
 mod explanation;
 mod findings;
+mod page;
 pub mod plot;
 mod sweep;
+pub mod table;
 pub mod text;
+mod wrap;
 
 pub use allocation::{allocation, outcome};
 pub use certificate::claims;
-pub use comparison::comparison;
+pub use comparison::{axiom_title, comparison};
 pub use explanation::explanation;
+pub use page::{Form, Page, Terminal};
 pub use sweep::sweep;

@@ -6,12 +6,19 @@ use evenhand_problem::number::to_f64;
 
 use crate::plot::{Axis, Figure, Line, Plot, Series};
 
-/// Rewards per server, and greedy's part of the optimum, over the multiple of the load; the critical
-/// loads, where they lie within the sweep, are dashed lines.
+/// What the figure is about, before the name of the problem.
+const TITLE: &str = "Greedy against optimal";
+/// Room above a ratio of 1.
+const ROOM: f64 = 0.04;
+
+/// Rewards per server, and greedy's part of the optimum from 0 to 1, over the multiple of the load of the
+/// problem called `name`; the critical loads, where they lie within the sweep, are points and dashed lines.
 #[must_use]
-pub fn sweep(sweep: &Sweep) -> Figure {
+pub fn sweep(sweep: &Sweep, name: &str) -> Figure {
+    let mut points: Vec<&SweepPoint> = sweep.points.iter().chain(&sweep.at_critical_loads).collect();
+    points.sort_by(|a, b| a.load.cmp(&b.load));
     let over = |value: &dyn Fn(&SweepPoint) -> Option<f64>| -> Vec<(f64, f64)> {
-        let points = sweep.points.iter();
+        let points = points.iter();
         points.map(|point| (to_f64(&point.load), value(point).unwrap_or(f64::NAN))).collect()
     };
     let rewards = vec![
@@ -19,13 +26,14 @@ pub fn sweep(sweep: &Sweep) -> Figure {
         Series::new("optimum", over(&|point| Some(to_f64(&point.optimum)))),
     ];
     let ratio = vec![Series::new("greedy / optimum", over(&|point| point.ratio.as_ref().map(to_f64)))];
-    let plot = |y: &str, mut series: Vec<Series>| {
+    let plot = |y: Axis, mut series: Vec<Series>| {
         critical(sweep, &mut series);
-        Plot { title: String::new(), x: Axis::linear("multiple of the load"), y: Axis::linear(y), series }
+        Plot { title: String::new(), x: Axis::linear("multiple of the load"), y, series }
     };
+    let whole = Axis::linear("ratio").with_range(0.0, 1.0 + ROOM);
     Figure {
-        title: "Greedy against optimal".to_owned(),
-        plots: vec![plot("reward per server", rewards), plot("ratio", ratio)],
+        title: if name.is_empty() { TITLE.to_owned() } else { format!("{TITLE}: {name}") },
+        plots: vec![plot(Axis::linear("reward per server"), rewards), plot(whole, ratio)],
         columns: 2,
     }
 }

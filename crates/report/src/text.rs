@@ -1,9 +1,12 @@
 //! Numbers and tables as text.
 
-use comfy_table::presets::NOTHING;
-use comfy_table::{CellAlignment, Table};
 use evenhand_problem::number::to_f64;
 use evenhand_problem::{Rational, RowKind};
+
+use crate::page::Page;
+use crate::table::{Cell, Column, Table};
+
+pub use evenhand_problem::{printable, printable_lines};
 
 /// Longest exact text that is shown beside its decimal.
 const LONGEST_EXACT: usize = 12;
@@ -44,17 +47,6 @@ pub fn decimal(value: &Rational) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
-/// Text of a file as a terminal may show it: control characters are replaced.
-///
-/// # Examples
-/// ```
-/// assert_eq!(evenhand_report::text::printable("a\u{1b}[31m\nb"), "a\u{fffd}[31m\u{fffd}b");
-/// ```
-#[must_use]
-pub fn printable(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
-}
-
 /// `1 task`, `2 tasks`, `0.5 tasks`.
 #[must_use]
 pub fn tasks(value: &Rational) -> String {
@@ -90,16 +82,12 @@ pub fn table_with_words(header: &[&str], rows: Vec<Vec<String>>) -> String {
 }
 
 fn render(header: &[&str], rows: Vec<Vec<String>>, is_right: &dyn Fn(usize) -> bool) -> String {
-    let mut table = Table::new();
-    table.load_style(NOTHING).set_header(header.to_vec());
+    let column = |(at, name): (usize, &&str)| {
+        if is_right(at) { Column::numbers(name) } else { Column::words(name) }
+    };
+    let mut table = Table::new(header.iter().enumerate().map(column));
     for row in rows {
-        table.add_row(row.iter().map(|cell| printable(cell)).collect::<Vec<_>>());
+        table.row(row.into_iter().map(Cell::from));
     }
-    for (position, column) in table.column_iter_mut().enumerate() {
-        column.set_padding((0, 3));
-        if is_right(position) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-    table.lines().map(|line| format!("{}\n", line.trim_end())).collect()
+    Page::new().table(table).to_string()
 }

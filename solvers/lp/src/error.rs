@@ -123,13 +123,16 @@ pub enum LpError {
     #[error("this is defined for one pool of identical servers only")]
     SeveralPools,
     /// An enumeration would be larger than its limits allow.
-    #[error("more than {limit} {what}: the enumeration was given up")]
+    #[error("too large: more than {limit} {what}")]
     Budget {
         /// What there are too many of.
         what: &'static str,
         /// The limit.
         limit: usize,
     },
+    /// The time that was given is over.
+    #[error("the time is up")]
+    OutOfTime,
 }
 
 impl LpError {
@@ -145,6 +148,7 @@ impl LpError {
                 | Self::Face(_)
                 | Self::SeveralPools
                 | Self::Budget { .. }
+                | Self::OutOfTime
         )
     }
 }

@@ -48,17 +48,18 @@ pub struct FloatSolution {
     pub row_duals: Vec<f64>,
 }
 
-/// Columns to be added, each with bounds 0 and infinity.
+/// Columns to be added, each with a lower bound and none above.
 #[derive(Debug, Clone, Default)]
 pub struct ColumnBlock {
     costs: Vec<f64>,
+    lower: Vec<f64>,
     starts: Vec<c_int>,
     rows: Vec<c_int>,
     values: Vec<f64>,
 }
 
 impl ColumnBlock {
-    /// Adds one column.
+    /// Adds one column with the lower bound 0.
     ///
     /// # Errors
     /// [`LpError::NotFinite`] for a number that is not finite (HiGHS would accept it), and
@@ -68,10 +69,24 @@ impl ColumnBlock {
         cost: f64,
         entries: impl IntoIterator<Item = (usize, f64)>,
     ) -> Result<(), LpError> {
+        self.push_above(cost, 0.0, entries)
+    }
+
+    /// Adds one column with another lower bound.
+    ///
+    /// # Errors
+    /// As [`ColumnBlock::push`] has them.
+    pub fn push_above(
+        &mut self,
+        cost: f64,
+        lower: f64,
+        entries: impl IntoIterator<Item = (usize, f64)>,
+    ) -> Result<(), LpError> {
         let (start, n_columns) = (self.rows.len(), self.costs.len());
-        let pushed = self.try_push(cost, entries);
+        let pushed = self.try_push(cost, lower, entries);
         if pushed.is_err() {
             self.costs.truncate(n_columns);
+            self.lower.truncate(n_columns);
             self.starts.truncate(n_columns);
             self.rows.truncate(start);
             self.values.truncate(start);
@@ -82,9 +97,11 @@ impl ColumnBlock {
     fn try_push(
         &mut self,
         cost: f64,
+        lower: f64,
         entries: impl IntoIterator<Item = (usize, f64)>,
     ) -> Result<(), LpError> {
         self.costs.push(finite(cost)?);
+        self.lower.push(finite(lower)?);
         self.starts.push(index(self.rows.len())?);
         for (row, value) in entries {
             self.rows.push(index(row)?);
@@ -106,7 +123,7 @@ impl ColumnBlock {
     }
 }
 
-/// A linear programme `max c x` over rows with bounds and `x >= 0`, in HiGHS.
+/// A linear programme `max c x` over rows with bounds and columns with lower bounds, in HiGHS.
 pub struct FloatLp {
     model: Option<Model>,
     n_columns: usize,
@@ -161,7 +178,6 @@ impl FloatLp {
         }
         let count = index(block.len())?;
         let nonzeros = index(block.rows.len())?;
-        let lower = vec![0.0; block.len()];
         let upper = vec![f64::INFINITY; block.len()];
         let model = self.pointer()?;
         // SAFETY: the model is alive, and every array has the length that the call documents:
@@ -171,7 +187,7 @@ impl FloatLp {
                 model,
                 count,
                 block.costs.as_ptr(),
-                lower.as_ptr(),
+                block.lower.as_ptr(),
                 upper.as_ptr(),
                 nonzeros,
                 block.starts.as_ptr(),

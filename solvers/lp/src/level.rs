@@ -21,7 +21,9 @@ mod integers;
 mod lift;
 mod master;
 mod repair;
+mod rise;
 mod rounds;
 mod start;
 
+pub use rise::{Rise, RiseBound, Rises};
 pub use rounds::{LevelDual, LexicographicOptimum, Settings, lexicographic, lexicographic_float};

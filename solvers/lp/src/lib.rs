@@ -9,6 +9,7 @@ pub mod highs;
 pub mod level;
 pub mod mip;
 pub mod njc;
+mod refine;
 pub mod reservation;
 pub mod weighted_sum;
 

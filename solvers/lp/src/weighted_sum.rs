@@ -11,6 +11,7 @@ use crate::error::LpError;
 use crate::exact_lp::{ExactColumn, ExactLp, Sense};
 use crate::groups::{Group, capacity_entries, merge};
 use crate::guess;
+use crate::refine::{self, Start};
 
 /// Exact pivots after which a basis is given up.
 const MAX_PIVOTS: usize = 10_000;
@@ -45,13 +46,35 @@ pub struct SumGoal<'a> {
 /// [`LpError`] when HiGHS fails, no feasible allocation reaches the floors, or no exactly optimal
 /// basis is found within the limit of pivots.
 pub fn maximise_sum<'a>(constraints: &'a Constraints<'a>, goal: SumGoal<'a>) -> Result<SumOptimum, LpError> {
+    best(constraints, goal, None)
+}
+
+/// [`maximise_sum`] from a feasible allocation that reaches the floors: by user `(class, tasks)`.
+/// Rounding cannot hide then that the programme is feasible, however little room it leaves.
+///
+/// # Errors
+/// As [`maximise_sum`] has them.
+pub fn maximise_sum_from<'a>(
+    constraints: &'a Constraints<'a>,
+    goal: SumGoal<'a>,
+    tasks: &[Vec<(usize, Rational)>],
+) -> Result<SumOptimum, LpError> {
+    best(constraints, goal, Some(tasks))
+}
+
+fn best<'a>(
+    constraints: &'a Constraints<'a>,
+    goal: SumGoal<'a>,
+    tasks: Option<&[Vec<(usize, Rational)>]>,
+) -> Result<SumOptimum, LpError> {
     check_floors(constraints, goal)?;
     let programme = Programme::new(constraints, goal);
     if programme.placements.is_empty() {
         return Ok(programme.nothing());
     }
-    let basis = guess::basis(&programme.lp, &programme.scales);
-    let optimum = programme.lp.optimise(&basis, MAX_PIVOTS)?;
+    let point = tasks.map(|tasks| programme.point(tasks));
+    let start = Start { point: point.as_deref(), basis: &[] };
+    let optimum = refine::optimise(&programme.lp, &programme.scales, start, MAX_PIVOTS)?;
     Ok(programme.read(&optimum.x, &optimum.y, optimum.pivots))
 }
 
@@ -159,6 +182,13 @@ impl<'a> Programme<'a> {
         self.scales.push(gamma.min(tasks));
         self.placements.push((g, i));
         self.lp.columns.push(ExactColumn { cost: worth[n].clone(), entries });
+    }
+
+    /// An allocation by column.
+    fn point(&self, tasks: &[Vec<(usize, Rational)>]) -> Vec<Rational> {
+        let on = |n: usize, i: usize| tasks.get(n)?.iter().find(|(class, _)| *class == i).map(|(_, x)| x);
+        let placements = self.placements.iter();
+        placements.map(|&(g, i)| self.groups[g].members.iter().filter_map(|&n| on(n, i)).sum()).collect()
     }
 
     fn nothing(&self) -> SumOptimum {

@@ -3,12 +3,13 @@
 
 mod common;
 
+use common::allocations::teams;
 use common::problems::{Numbers, SMALL, Shape, build, random, spec_of};
 use common::reference::{Programme, Solved};
 use common::{allocation, assert_feasible, exact, fixed_runner, q, qs, runner, total};
 use evenhand_exact::{Axiom, Claim, Evidence, Instance, Prices, Share};
 use evenhand_lp::LpError;
-use evenhand_lp::weighted_sum::{SumGoal, SumOptimum, maximise_sum, maximise_sum_float};
+use evenhand_lp::weighted_sum::{SumGoal, SumOptimum, maximise_sum, maximise_sum_float, maximise_sum_from};
 use evenhand_problem::{Constraints, Problem, Rational, Sharing};
 use proptest::prelude::*;
 
@@ -276,4 +277,40 @@ fn floors_under_users_that_can_have_nothing() {
     assert!(with(&["0", "0", "1"]).is_err(), "user 2 has no tasks");
     let nobody = build(spec_of(&["1 0"], &["0 1"]));
     assert!(optimum(&nobody, Sharing::Rdm, &qs(&["1"]), Some(&qs(&["1"]))).is_err(), "nobody fits anywhere");
+}
+
+/// Pareto optimality of allocations in doubles (THEORY, section 7): the floors leave next to no room,
+/// the best sum is found with prices of the same value, from the allocation and without it.
+#[test]
+fn floors_that_are_doubles_leave_an_exact_optimum() {
+    for seed in 0..60 {
+        let (problem, tasks) = teams(seed, [0.0, 1e-12, 1e-9, 1e-6, 1e-3][seed as usize % 5]);
+        let constraints = Constraints::new(&problem, Sharing::Rdm);
+        let alone = |n: usize| (0..problem.n_servers()).map(|i| problem.gamma(n, i)).sum::<Rational>();
+        let worth: Vec<Rational> = (0..problem.n_users())
+            .map(|n| match problem.users()[n].tasks() {
+                Some(tasks) => alone(n).min(tasks.clone()).recip(),
+                None => alone(n).recip(),
+            })
+            .collect();
+        let floors: Vec<Rational> = tasks.iter().map(total).collect();
+        let goal = SumGoal { worth: &worth, floors: Some(&floors) };
+        let from_it = maximise_sum_from(&constraints, goal, &tasks).unwrap();
+        let without = maximise_sum(&constraints, goal).unwrap();
+        assert_eq!(value(&worth, &from_it.tasks), value(&worth, &without.tasks));
+        for optimum in [from_it, without] {
+            assert_feasible(&problem, Sharing::Rdm, &optimum.tasks);
+            assert!(optimum.tasks.iter().zip(&floors).all(|(tasks, floor)| total(tasks) >= *floor));
+            let rows = constraints
+                .rows()
+                .iter()
+                .zip(&optimum.prices)
+                .map(|(row, p)| Rational::from(&row.capacity * p));
+            let limits = problem.users().iter().zip(&optimum.user_prices);
+            let limits = limits.filter_map(|(user, q)| Some(Rational::from(user.tasks()? * q)));
+            let held = floors.iter().zip(&optimum.floor_prices).map(|(floor, q)| Rational::from(floor * q));
+            let bound = rows.sum::<Rational>() + limits.sum::<Rational>() - held.sum::<Rational>();
+            assert_eq!(bound, value(&worth, &optimum.tasks));
+        }
+    }
 }

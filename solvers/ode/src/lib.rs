@@ -16,6 +16,7 @@
 //! - [`path`]: follows the central path in the space of prices to the limit, to rounding.
 //! - [`trajectory`]: the method of the paper, equation (13) integrated as a differential equation.
 //! - [`cluster`]: proportional and alpha fairness on several servers.
+//! - [`dense`]: small systems of equations of any rank.
 //! - [`margin`]: how far every user is from a justified complaint.
 //! - `polish` (feature `multiprecision`): the limit to as many digits as asked for.
 //!
@@ -32,6 +33,7 @@
 #![forbid(unsafe_code)]
 
 pub mod cluster;
+pub mod dense;
 mod lanes;
 pub mod margin;
 pub mod path;

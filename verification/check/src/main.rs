@@ -1,51 +1,55 @@
-//! `evenhand-check CERT [--problem PROBLEM] [--format table|json]`: verifies a fairness, a ratio or a
-//! worst-load certificate.
+//! `evenhand-check CERTIFICATE`: verifies a fairness, a ratio or a worst-load certificate.
 //!
 //! The binary holds the problem and exact crates and nothing else: no solver, no floating point in
 //! what decides. `-` reads standard input. Exit status 0: everything that the certificate states is
-//! true; 1: something is not, or it is about another problem; 2: usage, or input that cannot be
-//! read, with a last line `error: ...` on stderr.
+//! true; 1: something is not, or it is not what was asked for; 2: usage, or input that cannot be
+//! read; 3: it is too large to be checked, or the output cannot be written. With 2 and 3 the first line on
+//! standard error begins with `error: `.
 #![forbid(unsafe_code)]
 
-use std::io::Write;
+mod arguments;
+
+use std::io::{ErrorKind, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
 use evenhand_exact::ratio::{self, worst_load};
-use evenhand_exact::{Certificate, Verdict, check, check_against};
-use evenhand_problem::format::{FormatError, Source, read_text};
+use evenhand_exact::{AllowedSharing, Certificate, Conditions, Outcome, Requirement, Verdict, check_on};
+use evenhand_problem::format::{Source, problem_sha256, read_text};
+use evenhand_problem::{Sharing, number, printable, printable_lines};
 
-const USAGE: &str = "usage: evenhand-check CERTIFICATE [--problem PROBLEM] [--format table|json]";
-const HELP: &str = "Verifies a fairness, ratio or worst-load certificate with rational arithmetic alone.
+use crate::arguments::{Arguments, HELP, USAGE};
 
-  CERTIFICATE          the file to check; - reads standard input
-  --problem PROBLEM    refuse a certificate that is not about this problem
-  --format table|json  how to say it (default: table)
-  -h, --help           this text
-  -V, --version        the version
+/// An end without a verdict: the exit status, and why.
+struct Failure(u8, String);
 
-Exit status: 0 valid, whatever it claims; 1 false, or about another problem; 2 usage or unreadable.";
+impl From<String> for Failure {
+    fn from(message: String) -> Self {
+        Self(2, message)
+    }
+}
+
+/// A verdict, and how it is said to people and to programs.
+struct Checked {
+    verdict: Verdict,
+    text: String,
+    json: String,
+}
 
 fn main() -> ExitCode {
     match run(std::env::args_os().skip(1).map(|arg| arg.to_string_lossy().into_owned()).collect()) {
         Ok(code) => code,
-        Err(message) => {
+        Err(Failure(status, message)) => {
             // One line, whatever a name inside it contains.
             let line: Vec<&str> = message.lines().collect();
-            eprintln!("error: {}", line.join(" "));
-            ExitCode::from(2)
+            // Nothing is left to be done when standard error is gone.
+            let _ = writeln!(std::io::stderr(), "error: {}", printable(&line.join(" ")));
+            ExitCode::from(status)
         }
     }
 }
 
-/// What was asked for on the command line.
-struct Arguments {
-    certificate: String,
-    problem: Option<String>,
-    json: bool,
-}
-
-fn run(arguments: Vec<String>) -> Result<ExitCode, String> {
+fn run(arguments: Vec<String>) -> Result<ExitCode, Failure> {
     match arguments.as_slice() {
         [only] if only == "-h" || only == "--help" => return say(&format!("{USAGE}\n\n{HELP}"), true),
         [only] if only == "-V" || only == "--version" => {
@@ -53,127 +57,147 @@ fn run(arguments: Vec<String>) -> Result<ExitCode, String> {
         }
         _ => {}
     }
-    let arguments = parse(arguments)?;
-    if arguments.certificate == "-" && arguments.problem.as_deref() == Some("-") {
-        return Err("the certificate and the problem cannot both be standard input".to_owned());
-    }
-    let certificate = read(&arguments.certificate)?;
-    let source = Source { name: &arguments.certificate, text: &certificate };
-    let problem = arguments.problem.as_ref().map(|name| Ok::<_, String>((name, read(name)?))).transpose()?;
-    let problem = problem.as_ref().map(|(name, text)| Source { name, text });
-    let read = match () {
-        () if ratio::is_ratio_certificate(&source) => about_ratio,
-        () if worst_load::is_worst_load_certificate(&source) => about_worst_load,
-        () => about_fairness,
-    };
-    let (verdict, table) = read(&source, problem.as_ref()).map_err(|error| error.to_string())?;
-    let text = if arguments.json { verdict.to_json() } else { table };
-    say(&text, verdict.valid)
-}
-
-/// The verdict, and how it is said to people.
-type Checked = Result<(Verdict, String), FormatError>;
-
-fn about_fairness(source: &Source<'_>, problem: Option<&Source<'_>>) -> Checked {
-    let certificate = Certificate::parse(source)?;
-    let verdict = match problem {
-        None => check(&certificate),
-        Some(problem) => check_against(&certificate, &problem.problem()?),
-    };
-    let says = certificate.claims.iter().map(|claim| {
-        let says = match claim.holds {
-            Some(true) => "holds",
-            Some(false) => "is violated",
-            None => "does not apply",
-        };
-        format!("{} {says}", claim.axiom.name())
-    });
-    let table = table(says, &verdict);
-    Ok((verdict, table))
-}
-
-fn about_ratio(source: &Source<'_>, problem: Option<&Source<'_>>) -> Checked {
-    let certificate = ratio::Certificate::parse(source)?;
-    let verdict = match problem {
-        None => ratio::check(&certificate),
-        Some(problem) => ratio::check_against(&certificate, &problem.reservation()?),
-    };
-    let table = table(certificate.claims().into_iter(), &verdict);
-    Ok((verdict, table))
-}
-
-fn about_worst_load(source: &Source<'_>, problem: Option<&Source<'_>>) -> Checked {
-    let certificate = worst_load::Certificate::parse(source)?;
-    let verdict = match problem {
-        None => worst_load::check(&certificate),
-        Some(problem) => worst_load::check_against(&certificate, &problem.reservation()?),
-    };
-    let table = table(certificate.claims().into_iter(), &verdict);
-    Ok((verdict, table))
-}
-
-fn parse(arguments: Vec<String>) -> Result<Arguments, String> {
-    let mut certificate = None;
-    let mut problem = None;
-    let mut json = None;
-    let mut arguments = arguments.into_iter();
-    while let Some(argument) = arguments.next() {
-        let (name, mut value) = match argument.split_once('=') {
-            Some((name, value)) if name.starts_with("--") => (name.to_owned(), Some(value.to_owned())),
-            _ => (argument, None),
-        };
-        let mut value = |what: &str| {
-            value
-                .take()
-                .or_else(|| arguments.next())
-                .ok_or_else(|| format!("--{what} needs a value; {USAGE}"))
-        };
-        let repeated = match name.as_str() {
-            "--problem" => problem.replace(value("problem")?).is_some(),
-            "--format" => json.replace(is_json(&value("format")?)?).is_some(),
-            other if other.starts_with('-') && other != "-" => {
-                return Err(format!("unknown option `{other}`; {USAGE}"));
-            }
-            _ => certificate.replace(name.clone()).is_some(),
-        };
-        if repeated {
-            return Err(format!("`{name}` is one too many; {USAGE}"));
+    let arguments = Arguments::parse(arguments)?;
+    let text = read(&arguments.certificate)?;
+    let source = Source { name: &arguments.certificate, text: &text };
+    let is_ratio = ratio::is_ratio_certificate(&source);
+    let checked = if is_ratio || worst_load::is_worst_load_certificate(&source) {
+        if arguments.is_about_allocations() {
+            return Err(Failure(2, format!("only --problem can be asked of this kind of certificate; {USAGE}")));
         }
+        of_reservation(&source, is_ratio, arguments.problem.as_deref())?
+    } else {
+        of_allocation(&source, &arguments)?
+    };
+    let Checked { verdict, text, json } = checked;
+    if verdict.too_large {
+        return Err(Failure(3, verdict.reason.unwrap_or_default()));
     }
-    let certificate = certificate.ok_or_else(|| format!("no certificate is named; {USAGE}"))?;
-    Ok(Arguments { certificate, problem, json: json.unwrap_or(false) })
+    say(if arguments.json { &json } else { &text }, verdict.valid)
 }
 
-fn is_json(format: &str) -> Result<bool, String> {
-    match format {
-        "json" => Ok(true),
-        "table" => Ok(false),
-        other => Err(format!("there is no format `{other}`: expected table or json")),
+fn of_allocation(source: &Source<'_>, arguments: &Arguments) -> Result<Checked, Failure> {
+    let certificate = Certificate::parse(source).map_err(|error| error.to_string())?;
+    let file = |name: &Option<String>| name.as_ref().map(|name| Ok::<_, String>((name.clone(), read(name)?)));
+    let problem = file(&arguments.problem).transpose()?;
+    let problem = problem.map(|(name, text)| Source { name: &name, text: &text }.problem()).transpose();
+    let problem = problem.map_err(|error| error.to_string())?;
+    let allocation = file(&arguments.allocation).transpose()?;
+    let allocation = allocation
+        .map(|(name, text)| Source { name: &name, text: &text }.allocation(&certificate.problem))
+        .transpose()
+        .map_err(|error| error.to_string())?
+        .map(|file| file.allocation);
+    let mut conditions =
+        Conditions { problem: problem.as_ref(), allocation: allocation.as_ref(), ..Conditions::default() };
+    for text in &arguments.require {
+        let required = Requirement::parse(text, &certificate.problem);
+        conditions.require.push(required.map_err(|error| format!("--require {text}: {error}"))?);
     }
+    if let Some(text) = &arguments.max_tolerance {
+        let most = number::parse(text).map_err(|error| format!("--max-tolerance: {error}"))?;
+        if most < 0 || most >= 1 {
+            return Err(Failure(2, "--max-tolerance: expected a number from 0 to below 1".to_owned()));
+        }
+        conditions.max_tolerance = Some(most);
+    }
+    conditions.sharing = match arguments.sharing.as_deref() {
+        Some("tdm") => AllowedSharing::Only(Sharing::Tdm),
+        Some(_) => AllowedSharing::Only(Sharing::Rdm),
+        None => AllowedSharing::AsStated,
+    };
+    let verdict = check_on(&certificate, &conditions);
+    let says: Vec<String> = certificate.claims.iter().map(|claim| statement(claim, &certificate)).collect();
+    let text = format!("{}\n{}", words(&verdict, &says), about(&certificate));
+    Ok(Checked { json: verdict.to_json_of(&certificate), text: printable_lines(&text), verdict })
+}
+
+fn of_reservation(source: &Source<'_>, is_ratio: bool, problem: Option<&str>) -> Result<Checked, Failure> {
+    let problem = problem.map(|name| {
+        let text = read(name)?;
+        Source { name, text: &text }.reservation().map_err(|error| error.to_string())
+    });
+    let problem = problem.transpose()?;
+    let (verdict, says) = if is_ratio {
+        let certificate = ratio::Certificate::parse(source).map_err(|error| error.to_string())?;
+        let verdict = match &problem {
+            None => ratio::check(&certificate),
+            Some(problem) => ratio::check_against(&certificate, problem),
+        };
+        (verdict, certificate.claims())
+    } else {
+        let certificate = worst_load::Certificate::parse(source).map_err(|error| error.to_string())?;
+        let verdict = match &problem {
+            None => worst_load::check(&certificate),
+            Some(problem) => worst_load::check_against(&certificate, problem),
+        };
+        (verdict, certificate.claims())
+    };
+    let text = printable_lines(&words(&verdict, &says));
+    Ok(Checked { json: verdict.to_json(), text, verdict })
+}
+
+/// A claim with its parameters, verdict and margin.
+fn statement(claim: &evenhand_exact::Claim, certificate: &Certificate) -> String {
+    let share = claim.share.map(|share| share.name(&certificate.problem));
+    let alpha = claim.alpha.as_ref().map(number::format);
+    let name: Vec<String> =
+        std::iter::once(claim.axiom.name().to_owned()).chain(share).chain(alpha).collect();
+    let says = match claim.outcome() {
+        Outcome::Holds => "holds",
+        Outcome::Within => "holds within the tolerance",
+        Outcome::Violated => "is violated",
+        Outcome::NotApplicable => "does not apply",
+    };
+    let margin = claim.margin.as_ref().map_or_else(String::new, |margin| format!(", margin {}", short(margin)));
+    format!("{} {says}{margin}", name.join(":"))
+}
+
+/// A number as it is, or its beginning where it has hundreds of digits.
+fn short(value: &evenhand_problem::Rational) -> String {
+    /// Digits after which nobody reads on.
+    const LONGEST: usize = 40;
+    let text = value.to_string();
+    if text.len() <= LONGEST { text } else { format!("about {:e}", number::to_f64(value)) }
+}
+
+/// What the certificate is about.
+fn about(certificate: &Certificate) -> String {
+    let problem = &certificate.problem;
+    format!(
+        "problem `{}`, {} users, {} server classes, sha256 {}\nsharing {}, tolerance {}",
+        problem.name(),
+        problem.n_users(),
+        problem.n_servers(),
+        problem_sha256(problem),
+        certificate.allocation.sharing.name(),
+        number::format(&certificate.tolerance),
+    )
+}
+
+fn words(verdict: &Verdict, says: &[String]) -> String {
+    if let Some(reason) = &verdict.reason {
+        return format!("not valid: {reason}");
+    }
+    let claims = if says.len() == 1 { "1 claim".to_owned() } else { format!("{} claims", says.len()) };
+    let mut text = format!("valid: {claims}, each proven");
+    for claim in says {
+        text.push_str(&format!("\n  {claim}"));
+    }
+    text
 }
 
 fn read(path: &str) -> Result<String, String> {
     read_text(Path::new(path)).map_err(|error| error.to_string())
 }
 
-fn table(says: impl Iterator<Item = String>, verdict: &Verdict) -> String {
-    let claims =
-        if verdict.claims == 1 { "1 claim".to_owned() } else { format!("{} claims", verdict.claims) };
-    let mut text = match &verdict.reason {
-        None => format!("valid: {claims}, each proven"),
-        Some(reason) => return format!("not valid: {reason}"),
-    };
-    for claim in says {
-        text.push_str(&format!("\n  {claim}"));
+/// Prints; a reader that has gone away is no reason to fail, a full disk is.
+fn say(text: &str, valid: bool) -> Result<ExitCode, Failure> {
+    let mut out = std::io::stdout().lock();
+    match writeln!(out, "{text}").and_then(|()| out.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(Failure(3, format!("standard output cannot be written to: {error}")))
+        }
+        _ => Ok(if valid { ExitCode::SUCCESS } else { ExitCode::from(1) }),
     }
-    if !verdict.tolerance.is_zero() {
-        text.push_str(&format!("\nwithin the tolerance {}", verdict.tolerance));
-    }
-    text
-}
-
-/// Prints; a reader that has gone away is no reason to fail.
-fn say(text: &str, valid: bool) -> Result<ExitCode, String> {
-    let _ = writeln!(std::io::stdout(), "{text}");
-    Ok(if valid { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }

@@ -1,17 +1,19 @@
-//! The checker: believes the problem, the allocation, the tolerance and the claims of a
-//! certificate, and recomputes everything that the claims state.
+//! Checking a certificate: every number of it is recomputed, nothing in it is believed.
 //!
-//! What it runs is bounded by the size of the file: sums over the rows of the problem and the
-//! entries of the evidence, one comparison for each pair of users, no search, no solver, no
-//! floating point.
+//! The cost is that of the evidence: one exact comparison for each inequality of a dual, for each
+//! bundle that matters, no search, no solver, no floating point; all of it is charged to a budget.
 
 use std::collections::HashSet;
 
+use evenhand_problem::format::problem_sha256;
 use evenhand_problem::{Problem, Rational};
 
+use crate::axiom::{Axiom, feasible, integer_feasible};
 use crate::certificate::Certificate;
+use crate::claim::Claim;
+use crate::conditions::Conditions;
 use crate::instance::Instance;
-use crate::same::same_problem;
+use crate::refusal::Refusal;
 
 /// What a check found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,10 +22,12 @@ pub struct Verdict {
     pub valid: bool,
     /// Number of claims in it.
     pub claims: usize,
-    /// The claim that is refused, and what is false about it.
+    /// What is false, or why nothing was decided.
     pub reason: Option<String>,
     /// What its claims tolerate.
     pub tolerance: Rational,
+    /// Whether nothing was found false: judging it would take more than it is allowed.
+    pub too_large: bool,
 }
 
 /// Whether every claim of `certificate` is true of the problem and allocation in it.
@@ -31,47 +35,85 @@ pub struct Verdict {
 /// A claim that an axiom is violated is as good as one that it holds: valid means true.
 #[must_use]
 pub fn check(certificate: &Certificate) -> Verdict {
-    verdict(certificate, first_fault(certificate).err())
+    verdict(certificate, first_fault(certificate))
 }
 
 /// [`check`], and whether the certificate is about `problem`: the same resources, servers, users
 /// and numbers, whatever the title and the spelling.
 #[must_use]
 pub fn check_against(certificate: &Certificate, problem: &Problem) -> Verdict {
-    if same_problem(&certificate.problem, problem) {
-        return check(certificate);
-    }
-    verdict(certificate, Some("the certificate is about another problem".to_owned()))
+    check_on(certificate, &Conditions { problem: Some(problem), ..Conditions::anything() })
 }
 
-fn verdict(certificate: &Certificate, reason: Option<String>) -> Verdict {
+/// [`check`], and whether it is what its reader asked for.
+#[must_use]
+pub fn check_on(certificate: &Certificate, conditions: &Conditions<'_>) -> Verdict {
+    verdict(certificate, conditions.met_by(certificate).and_then(|()| first_fault(certificate)))
+}
+
+/// Whether nothing is above its limit beyond the tolerance; on single servers not at all.
+///
+/// Of an allocation that is not, no axiom is claimed but feasibility (THEORY, section 7).
+#[must_use]
+pub fn is_feasible(instance: &Instance<'_>, tolerance: &Rational) -> bool {
+    let tolerated = Claim::tolerance(Axiom::Feasible, instance, tolerance);
+    let tightest = feasible::tightest(instance);
+    tightest.is_none_or(|(_, margin)| margin >= Rational::from(-&*tolerated))
+        && (instance.placements().is_none() || integer_feasible::fits(instance))
+}
+
+fn verdict(certificate: &Certificate, found: Result<(), Refusal>) -> Verdict {
+    let too_large = found.as_ref().is_err_and(Refusal::is_too_large);
     Verdict {
-        valid: reason.is_none(),
+        valid: found.is_ok(),
         claims: certificate.claims.len(),
-        reason,
+        reason: found.err().map(|refusal| refusal.to_string()),
         tolerance: certificate.tolerance.clone(),
+        too_large,
     }
 }
 
-fn first_fault(certificate: &Certificate) -> Result<(), String> {
-    if certificate.tolerance < 0 {
-        return Err("the tolerance is negative".to_owned());
+fn first_fault(certificate: &Certificate) -> Result<(), Refusal> {
+    if certificate.tolerance < 0 || certificate.tolerance >= 1 {
+        return Err(Refusal::new("the tolerance is not a number from 0 to below 1"));
+    }
+    check_shape(certificate)?;
+    let instance = Instance::new(&certificate.problem, &certificate.allocation)
+        .map_err(|error| Refusal::from(error).about("allocation"))?;
+    let is_feasible = is_feasible(&instance, &certificate.tolerance);
+    for claim in &certificate.claims {
+        if !is_feasible && !matches!(claim.axiom, Axiom::Feasible | Axiom::IntegerFeasible) {
+            return Err(Refusal::new(format!(
+                "the allocation is infeasible beyond the tolerance, and `{}` is claimed of it",
+                claim.axiom.name()
+            )));
+        }
+        let verified = claim.verify(&instance, &certificate.tolerance);
+        verified.map_err(|refusal| refusal.about(&format!("claim `{}`", claim.axiom.name())))?;
+    }
+    Ok(())
+}
+
+/// What can be said without judging anything.
+fn check_shape(certificate: &Certificate) -> Result<(), Refusal> {
+    if certificate.claims.is_empty() {
+        return Err(Refusal::new("nothing is claimed"));
+    }
+    let hash = certificate.problem_sha256.as_ref();
+    if hash.is_some_and(|hash| *hash != problem_sha256(&certificate.problem)) {
+        return Err(Refusal::new(
+            "the allocation is for another problem (problem_sha256 is not that of the problem inside)",
+        ));
     }
     let mut seen = HashSet::new();
     for claim in &certificate.claims {
         let name = claim.axiom.name();
         if !seen.insert((claim.axiom, claim.parameters())) {
-            return Err(format!("`{name}` is claimed twice"));
+            return Err(Refusal::new(format!("`{name}` is claimed twice")));
         }
         if certificate.not_checked.iter().any(|not| not == name) {
-            return Err(format!("`{name}` is claimed, and said not to be checked"));
+            return Err(Refusal::new(format!("`{name}` is claimed, and said not to be checked")));
         }
-    }
-    let instance = Instance::new(&certificate.problem, &certificate.allocation)
-        .map_err(|error| format!("allocation: {error}"))?;
-    for claim in &certificate.claims {
-        let verified = claim.verify(&instance, &certificate.tolerance);
-        verified.map_err(|refusal| format!("claim `{}`: {refusal}", claim.axiom.name()))?;
     }
     Ok(())
 }

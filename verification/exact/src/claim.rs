@@ -1,49 +1,16 @@
 //! Claims: an axiom, whether it holds, by what margin, and the evidence.
 
-use std::fmt;
-
 use evenhand_problem::{Problem, Rational};
 
 use crate::axiom::{
     Axiom, bottleneck, ef1, envy_free, feasible, integer_feasible, integer_pareto_optimal, max_min, njc,
-    pareto_optimal, proportional, ps_dsf, sharing_incentive,
+    pareto_optimal, proportional, ps_dsf, sharing_incentive, work_conserving,
 };
 use crate::evidence::Evidence;
-use crate::instance::{Instance, InstanceError};
+use crate::instance::Instance;
 use crate::parameters::Parameters;
-use crate::share::{Share, ShareCoefficients, ShareError};
-
-/// Why evidence does not show what it should, in words that name what is false.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refusal {
-    reason: String,
-}
-
-impl Refusal {
-    pub(crate) fn new(reason: impl Into<String>) -> Self {
-        Self { reason: reason.into() }
-    }
-}
-
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.reason)
-    }
-}
-
-impl std::error::Error for Refusal {}
-
-impl From<InstanceError> for Refusal {
-    fn from(error: InstanceError) -> Self {
-        Self::new(error.to_string())
-    }
-}
-
-impl From<ShareError> for Refusal {
-    fn from(error: ShareError) -> Self {
-        Self::new(error.to_string())
-    }
-}
+use crate::refusal::Refusal;
+use crate::share::{Share, ShareCoefficients};
 
 /// One axiom of one allocation, judged.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,7 +23,7 @@ pub struct Claim {
     pub alpha: Option<Rational>,
     /// Whether it holds within the tolerance; absent: it does not apply.
     pub holds: Option<bool>,
-    /// The margin, in the units of [`axiom`](crate::axiom); absent when nothing is compared, or a
+    /// The margin, without a unit ([`axiom`](crate::axiom)); absent when nothing is compared, or a
     /// user has nothing where it has to have something.
     pub margin: Option<Rational>,
     /// What shows it.
@@ -64,6 +31,35 @@ pub struct Claim {
     /// Why the axiom does not apply: words for people, which the checker does not compare.
     pub why: Option<String>,
 }
+
+/// What a claim says in a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// Exactly.
+    Holds,
+    /// Not exactly, but within the tolerance.
+    Within,
+    /// Beyond the tolerance.
+    Violated,
+    /// The axiom does not apply.
+    NotApplicable,
+}
+
+impl Outcome {
+    /// As in files: `holds`, `within`, `violated`, `not-applicable`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Holds => "holds",
+            Self::Within => "within",
+            Self::Violated => "violated",
+            Self::NotApplicable => "not-applicable",
+        }
+    }
+}
+
+/// A margin with the evidence of yes, and that of no for where it is beyond the tolerance.
+type Found = (Rational, Evidence, Option<Evidence>);
 
 impl Claim {
     /// Whether `axiom` (with its parameters) applies to `problem`.
@@ -88,76 +84,172 @@ impl Claim {
         Parameters { share: self.share, alpha: self.alpha.clone() }
     }
 
+    /// What it says in a word.
+    #[must_use]
+    pub fn outcome(&self) -> Outcome {
+        match (self.holds, &self.margin) {
+            (None, _) => Outcome::NotApplicable,
+            (Some(false), _) => Outcome::Violated,
+            (Some(true), Some(margin)) if *margin < 0 => Outcome::Within,
+            (Some(true), _) => Outcome::Holds,
+        }
+    }
+
+    /// Whether the margin is a bound, and the truth may be worse: evidence of no shows one allocation that
+    /// is better, where another may be better still.
+    #[must_use]
+    pub fn is_bound(&self) -> bool {
+        match &self.evidence {
+            Evidence::Dominating(_)
+            | Evidence::DominatingPlacements(_)
+            | Evidence::Rise { .. }
+            | Evidence::Better(_) => true,
+            // One whole task fits; more of them may.
+            Evidence::Room(room) => room.index.is_some(),
+            _ => false,
+        }
+    }
+
+    /// The margin in tasks of the user that it is about; `None` where it is about no single user.
+    #[must_use]
+    pub fn tasks(&self, instance: &Instance<'_>) -> Option<Rational> {
+        let margin = self.margin.as_ref()?;
+        let of_user =
+            |n: usize| (n < instance.problem().n_users()).then(|| Rational::from(margin * instance.scale(n)));
+        match &self.evidence {
+            Evidence::Limit { limit: feasible::Limit::Tasks(n), slack }
+            | Evidence::Limit { limit: feasible::Limit::Entry(n, _), slack } => {
+                (*n < instance.problem().n_users()).then(|| slack.clone())
+            }
+            Evidence::Entitlement { user, .. }
+            | Evidence::Envy { user, .. }
+            | Evidence::EnvyUpToOne { user, .. } => of_user(*user),
+            Evidence::Unblocked(unblocked) => of_user(unblocked.user),
+            Evidence::Room(room) => of_user(room.user),
+            Evidence::Rise { resource, user, .. } => {
+                let share = self.share.or(resource.map(Share::Resource))?;
+                share.coefficients(instance.problem()).ok()?.uniform(*user)?;
+                of_user(*user)
+            }
+            _ => None,
+        }
+    }
+
+    /// The tolerance that counts for `axiom`: nothing is tolerated of tasks on single servers, which fit
+    /// or not.
+    #[must_use]
+    pub fn tolerance<'t>(
+        axiom: Axiom,
+        instance: &Instance<'_>,
+        stated: &'t Rational,
+    ) -> std::borrow::Cow<'t, Rational> {
+        let is_placed = instance.placements().is_some();
+        match axiom {
+            Axiom::Feasible | Axiom::IntegerFeasible | Axiom::WorkConserving if is_placed => {
+                std::borrow::Cow::Owned(Rational::new())
+            }
+            _ => std::borrow::Cow::Borrowed(stated),
+        }
+    }
+
     /// The claim about an axiom that needs no evidence from outside: feasible, non-wasteful,
-    /// integer-feasible, envy-free, ef1, sharing-incentive, njc and ps-dsf; for the others only that they do not apply, when that is so.
+    /// work-conserving, integer-feasible, envy-free, ef1, sharing-incentive, njc and ps-dsf; for the others
+    /// only that they do not apply, when that is so.
     ///
     /// # Errors
-    /// [`Refusal`] when the axiom needs evidence, or the numbers are too wide.
+    /// [`Refusal`] when the axiom needs evidence, or judging is too large.
     pub fn derive(axiom: Axiom, instance: &Instance<'_>, tolerance: &Rational) -> Result<Self, Refusal> {
-        let judged = |margin: &Rational| *margin >= Rational::from(-tolerance);
         let found = match axiom {
             Axiom::Feasible => feasible::tightest(instance).map(|(limit, margin)| {
                 let slack = feasible::slack(instance, limit).map_or_else(Rational::new, |(slack, _)| slack);
-                (margin, Evidence::Limit { limit, slack })
+                (margin, Evidence::Limit { limit, slack }, None)
             }),
             Axiom::IntegerFeasible => match integer_feasible::tightest(instance) {
                 Err(why) => return Ok(Self::not_applicable(axiom, None, why)),
                 Ok(found) => {
-                    found.map(|(limit, slack, margin)| (margin, Evidence::SingleLimit { limit, slack }))
+                    found.map(|(limit, slack, margin)| (margin, Evidence::SingleLimit { limit, slack }, None))
                 }
             },
+            Axiom::NonWasteful => Some((Rational::new(), Evidence::None, None)),
+            Axiom::WorkConserving => work_conserving::examine(instance)?
+                .map(|found| (found.margin, Evidence::Short(found.short), found.room.map(Evidence::Room))),
             Axiom::Ef1 => {
                 if let Err(why) = ef1::applies(instance) {
                     return Ok(Self::not_applicable(axiom, None, why));
                 }
-                ef1::tightest(instance).map(|ef1::Tightest { user, envied, removed, margin }| {
-                    let gain = (!judged(&margin)).then(|| Rational::from(-&margin));
-                    (margin, Evidence::EnvyUpToOne { user, envied, removed, gain })
+                ef1::tightest(instance)?.map(|ef1::Tightest { user, envied, removed, margin }| {
+                    let gain = Some(in_tasks(instance, user, &margin));
+                    let no = Evidence::EnvyUpToOne { user, envied, removed, gain };
+                    (margin, Evidence::EnvyUpToOne { user, envied, removed, gain: None }, Some(no))
                 })
             }
-            Axiom::NonWasteful => Some((Rational::new(), Evidence::None)),
             Axiom::EnvyFree => {
                 envy_free::check_weights(instance.problem())?;
-                envy_free::tightest(instance).map(|pair| {
-                    let gain = (!judged(&pair.margin)).then(|| Rational::from(-&pair.margin));
-                    (pair.margin, Evidence::Envy { user: pair.user, envied: pair.envied, gain })
+                envy_free::tightest(instance)?.map(|envy_free::Tightest { user, envied, margin }| {
+                    let gain = Some(in_tasks(instance, user, &margin));
+                    let no = Evidence::Envy { user, envied, gain };
+                    (margin, Evidence::Envy { user, envied, gain: None }, Some(no))
                 })
             }
             Axiom::SharingIncentive => sharing_incentive::tightest(instance).map(|(user, margin)| {
-                let loss = (!judged(&margin)).then(|| Rational::from(-&margin));
-                (margin, Evidence::Entitlement { user, loss })
+                let loss = Some(in_tasks(instance, user, &margin));
+                let no = Evidence::Entitlement { user, loss };
+                (margin, Evidence::Entitlement { user, loss: None }, Some(no))
             }),
             Axiom::Njc => njc::examine(instance).map(|found| {
-                let complaint = (!judged(&found.margin)).then(|| njc::complaint(instance, found.user));
-                let evidence = match complaint.flatten() {
-                    Some(complaint) => Evidence::Complaint(complaint),
-                    None => Evidence::Witnesses(found.witnesses),
-                };
-                (found.margin, evidence)
+                let no = njc::complaint(instance, found.user).map(Evidence::Complaint);
+                (found.margin, Evidence::Witnesses(found.witnesses), no)
             }),
-            Axiom::PsDsf => ps_dsf::examine(instance).map(|found| {
-                let unblocked = (!judged(&found.margin))
-                    .then(|| ps_dsf::unblocked(instance, found.user, found.server, tolerance));
-                let evidence = match unblocked.flatten() {
-                    Some(unblocked) => Evidence::Unblocked(unblocked),
-                    None => Evidence::Bottlenecks(found.standings),
-                };
-                (found.margin, evidence)
-            }),
-            Axiom::IntegerParetoOptimal => {
-                return match ef1::applies(instance) {
-                    Err(why) => Ok(Self::not_applicable(axiom, None, why)),
-                    Ok(()) => Err(Refusal::new(format!("`{}` needs evidence", axiom.name()))),
-                };
-            }
-            _ => match Self::applies(axiom, None, instance.problem()) {
-                Err(why) if axiom != Axiom::MaxMin => return Ok(Self::not_applicable(axiom, None, why)),
-                _ => return Err(Refusal::new(format!("`{}` needs evidence", axiom.name()))),
+            Axiom::PsDsf => match ps_dsf::examine(instance)? {
+                None => None,
+                Some(found) => {
+                    let no = ps_dsf::unblocked(instance, found.user, found.server)?.map(Evidence::Unblocked);
+                    Some((found.margin, Evidence::Bottlenecks(found.standings), no))
+                }
             },
+            _ => return Self::derive_not_applicable(axiom, instance),
         };
-        let holds = found.as_ref().is_none_or(|(margin, _)| judged(margin));
-        let (margin, evidence) = found.map_or((None, Evidence::None), |(m, e)| (Some(m), e));
-        Ok(Self { axiom, share: None, alpha: None, holds: Some(holds), margin, evidence, why: None })
+        Ok(Self::judged(axiom, found, &Self::tolerance(axiom, instance, tolerance)))
+    }
+
+    /// That an axiom that takes evidence does not apply.
+    fn derive_not_applicable(axiom: Axiom, instance: &Instance<'_>) -> Result<Self, Refusal> {
+        let of_problem =
+            if axiom == Axiom::MaxMin { Ok(()) } else { Self::applies(axiom, None, instance.problem()) };
+        let applies = of_problem.and_then(|()| match axiom {
+            Axiom::IntegerParetoOptimal => ef1::applies(instance),
+            _ => Ok(()),
+        });
+        match applies {
+            Err(why) => Ok(Self::not_applicable(axiom, None, why)),
+            Ok(()) => Err(Refusal::new(format!("`{}` needs evidence", axiom.name()))),
+        }
+    }
+
+    fn judged(axiom: Axiom, found: Option<Found>, tolerance: &Rational) -> Self {
+        let Some((margin, yes, no)) = found else {
+            let evidence = Evidence::None;
+            return Self {
+                axiom,
+                share: None,
+                alpha: None,
+                holds: Some(true),
+                margin: None,
+                evidence,
+                why: None,
+            };
+        };
+        let holds = is_within(&margin, tolerance);
+        let evidence = if holds { yes } else { no.unwrap_or(yes) };
+        Self {
+            axiom,
+            share: None,
+            alpha: None,
+            holds: Some(holds),
+            margin: Some(margin),
+            evidence,
+            why: None,
+        }
     }
 
     /// The claim that `evidence` shows; margin and verdict are computed from it. `parameters`: those
@@ -188,18 +280,18 @@ impl Claim {
                 (false, Some(integer_pareto_optimal::margin_of_dominating(instance, placements)?))
             }
             (Axiom::Proportional, _) => judge_proportional(instance, share, alpha.as_ref(), &evidence)?,
-            (_, Evidence::Levels { resource, levels }) => {
-                let share = shared(axiom, share, *resource, instance.problem())?;
-                (true, max_min::margin_of_levels(instance, &share, levels, tolerance)?)
+            (Axiom::MaxMin, Evidence::Levels(levels)) => {
+                let share = shared(axiom, share, None, instance.problem())?;
+                (true, max_min::margin_of_levels(instance, &share, levels)?)
             }
+            (_, Evidence::LevelsByResource(stated)) => (true, judge_resources(axiom, instance, stated)?),
             (_, Evidence::Rise { resource, user, allocation }) => {
                 let share = shared(axiom, share, *resource, instance.problem())?;
-                (false, Some(max_min::margin_of_rise(instance, &share, *user, allocation, tolerance)?))
+                (false, Some(max_min::margin_of_rise(instance, &share, *user, allocation)?))
             }
             _ => return Err(Refusal::new("the evidence is not of the form that the axiom takes")),
         };
-        let is_beyond = |margin: &Rational| *margin < Rational::from(-tolerance);
-        let within = margin.as_ref().map_or(holds, |margin| !is_beyond(margin));
+        let within = margin.as_ref().map_or(holds, |margin| is_within(margin, tolerance));
         if within != holds {
             let margin = margin.unwrap_or_default();
             return Err(Refusal::new(if holds {
@@ -233,7 +325,7 @@ impl Claim {
         let truth = Self::derive(self.axiom, instance, tolerance)?;
         self.compare_verdict(&truth)?;
         self.parameters().of(self.axiom)?;
-        if self.evidence == truth.evidence || self.is_as_tight(instance, &truth, tolerance)? {
+        if self.evidence == truth.evidence || self.is_as_tight(instance, &truth)? {
             return Ok(());
         }
         Err(Refusal::new("the evidence is not what the allocation shows"))
@@ -271,12 +363,12 @@ impl Claim {
 
     /// Whether the evidence names another limit, user, pair or witnesses that is exactly as tight as the one
     /// that would be named here; verdict and margin are known to be right.
-    fn is_as_tight(
-        &self,
-        instance: &Instance<'_>,
-        truth: &Self,
-        tolerance: &Rational,
-    ) -> Result<bool, Refusal> {
+    fn is_as_tight(&self, instance: &Instance<'_>, truth: &Self) -> Result<bool, Refusal> {
+        let amounts = |user: usize, stated: &Option<Rational>, truly: &Option<Rational>| {
+            let known = truth.margin.as_ref().filter(|_| user < instance.problem().n_users());
+            let expected = known.filter(|_| truly.is_some()).map(|margin| in_tasks(instance, user, margin));
+            *stated == expected
+        };
         Ok(match (&self.evidence, &truth.evidence) {
             (Evidence::Limit { limit, slack }, Evidence::Limit { .. }) => {
                 let found = feasible::slack(instance, *limit);
@@ -286,15 +378,23 @@ impl Claim {
                 let found = integer_feasible::slack(instance, *limit);
                 found.is_some_and(|(is, margin)| is == *slack && Some(margin) == truth.margin)
             }
+            (Evidence::Short(short), Evidence::Short(_)) => {
+                work_conserving::margin_of_short(instance, short)? == truth.margin
+            }
+            (Evidence::Room(room), Evidence::Room(_)) => {
+                work_conserving::margin_of_room(instance, room)? == truth.margin
+            }
             (
                 Evidence::EnvyUpToOne { user, envied, removed, gain },
                 Evidence::EnvyUpToOne { gain: truly, .. },
-            ) => gain == truly && ef1::margin(instance, *user, *envied, *removed) == truth.margin,
+            ) => {
+                amounts(*user, gain, truly) && ef1::margin(instance, *user, *envied, *removed) == truth.margin
+            }
             (Evidence::Entitlement { user, loss }, Evidence::Entitlement { loss: truly, .. }) => {
-                loss == truly && sharing_incentive::margin(instance, *user) == truth.margin
+                amounts(*user, loss, truly) && sharing_incentive::margin(instance, *user) == truth.margin
             }
             (Evidence::Envy { user, envied, gain }, Evidence::Envy { gain: truly, .. }) => {
-                gain == truly && envy_free::margin(instance, *user, *envied) == truth.margin
+                amounts(*user, gain, truly) && envy_free::margin(instance, *user, *envied) == truth.margin
             }
             (Evidence::Witnesses(witnesses), Evidence::Witnesses(_)) => {
                 njc::margin_of_witnesses(instance, witnesses)? == truth.margin
@@ -308,12 +408,22 @@ impl Claim {
                 ps_dsf::margin_of_standings(instance, standings)? == truth.margin
             }
             (Evidence::Unblocked(unblocked), Evidence::Unblocked(_)) => {
-                ps_dsf::margin(instance, unblocked.user, unblocked.server) == truth.margin
-                    && ps_dsf::is_unblocked(instance, unblocked, tolerance)
+                let (user, server) = (unblocked.user, unblocked.server);
+                ps_dsf::margin(instance, user, server)? == truth.margin
+                    && ps_dsf::unblocked(instance, user, server)?.as_ref() == Some(unblocked)
             }
             _ => false,
         })
     }
+}
+
+fn is_within(margin: &Rational, tolerance: &Rational) -> bool {
+    *margin >= Rational::from(-tolerance)
+}
+
+/// Minus a margin, in tasks of the user.
+fn in_tasks(instance: &Instance<'_>, user: usize, margin: &Rational) -> Rational {
+    -Rational::from(margin * instance.scale(user))
 }
 
 /// Verdict and margin of evidence about proportional fairness.
@@ -341,6 +451,28 @@ fn judge_proportional(
     }
 }
 
+/// The worst margin over the resources that a bottleneck axiom is about, which the evidence has to name.
+fn judge_resources(
+    axiom: Axiom,
+    instance: &Instance<'_>,
+    stated: &[(usize, Vec<max_min::Level>)],
+) -> Result<Option<Rational>, Refusal> {
+    let resources = bottleneck::of(axiom, instance.problem()).map_err(Refusal::new)?;
+    if !stated.iter().map(|(r, _)| r).eq(&resources) {
+        return Err(Refusal::new("the resources of the evidence are not those that the axiom is about"));
+    }
+    let mut worst: Option<Rational> = None;
+    for (r, levels) in stated {
+        let share = Share::Resource(*r).coefficients(instance.problem())?;
+        let margin = max_min::margin_of_levels(instance, &share, levels)?;
+        worst = match (worst, margin) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        };
+    }
+    Ok(worst)
+}
+
 /// The share that the evidence of max-min or of a bottleneck axiom is about.
 fn shared(
     axiom: Axiom,
@@ -351,10 +483,10 @@ fn shared(
     match (axiom, share, resource) {
         (Axiom::MaxMin, Some(share), None) => Ok(share.coefficients(problem)?),
         (Axiom::BottleneckFair | Axiom::GlobalBottleneckFair | Axiom::SingleResourceFair, None, Some(r)) => {
-            let resource = bottleneck::of(axiom, problem).map_err(Refusal::new)?;
-            if r != resource {
+            let resources = bottleneck::of(axiom, problem).map_err(Refusal::new)?;
+            if !resources.contains(&r) {
                 let name = problem.resources().get(r).map_or("", String::as_str);
-                return Err(Refusal::new(format!("`{name}` is not the resource that the axiom is about")));
+                return Err(Refusal::new(format!("`{name}` is not a resource that the axiom is about")));
             }
             Ok(Share::Resource(r).coefficients(problem)?)
         }

@@ -5,9 +5,9 @@ use std::borrow::Cow;
 use evenhand_problem::RowKind;
 use rug::{Assign, Integer, Rational};
 
-use crate::claim::Refusal;
 use crate::instance::{Instance, InstanceError};
 use crate::quotient::{Quotient, absorb, scaled};
+use crate::refusal::Refusal;
 use crate::scaled::{amount_of, check_width};
 
 /// Prices as integers over one denominator `M`.

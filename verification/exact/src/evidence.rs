@@ -7,6 +7,7 @@ use crate::axiom::integer_feasible::SingleLimit;
 use crate::axiom::max_min::Level;
 use crate::axiom::njc::{Complaint, Witness};
 use crate::axiom::ps_dsf::{Standing, Unblocked};
+use crate::axiom::work_conserving::{Room, Short};
 use crate::instance::Tasks;
 use crate::prices::Prices;
 
@@ -64,13 +65,14 @@ pub enum Evidence {
     /// Integer Pareto optimal: no, since these whole tasks on single servers are better for somebody and
     /// worse for nobody.
     DominatingPlacements(Vec<Placement>),
-    /// Max-min: yes.
-    Levels {
-        /// The resource that is shared, for the bottleneck axioms.
-        resource: Option<usize>,
-        /// The levels, in any order.
-        levels: Vec<Level>,
-    },
+    /// Work-conserving: what is short for every user with pending tasks, users ascending.
+    Short(Vec<(usize, Short)>),
+    /// Work-conserving: no, since a pending task fits here.
+    Room(Room),
+    /// Max-min: the levels, in any order.
+    Levels(Vec<Level>),
+    /// The bottleneck axioms: `(resource, levels)` for every resource that they are about, ascending.
+    LevelsByResource(Vec<(usize, Vec<Level>)>),
     /// Max-min: no, since this allocation gives the user more and nobody less that has no more.
     Rise {
         /// The resource that is shared, for the bottleneck axioms.

@@ -1,4 +1,7 @@
 //! A problem with an allocation of it, prepared once as integers over common denominators.
+//!
+//! What is judged is the stated allocation after its repair (THEORY, section 7; the file `repair`),
+//! which is always feasible; only feasibility itself is judged of what is stated.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -7,7 +10,9 @@ use evenhand_problem::{Allocation, Constraints, Placement, Problem, RowKind};
 use rug::{Integer, Rational};
 use thiserror::Error;
 
+use crate::budget::{Budget, TooLarge};
 use crate::quotient::{Quotient, absorb, scaled};
+use crate::repair;
 use crate::scaled::{Scaled, check_width};
 
 /// `x_ni` of every user, sparse: `tasks[n]` holds `(server class, tasks)` in ascending order.
@@ -35,15 +40,12 @@ pub enum InstanceError {
     /// are not the tasks.
     #[error("the placements are not those of the tasks on single servers of the problem")]
     BadPlacements,
-    /// The least common denominator is too wide.
-    #[error("the numbers need common denominators that are too wide to be examined")]
-    TooWide,
+    /// More memory or work than the budget allows.
+    #[error(transparent)]
+    TooLarge(#[from] TooLarge),
 }
 
 /// A problem with an allocation of it, ready to be judged by every axiom.
-///
-/// Tasks stated for a class on which the user cannot run (`gamma_ni = 0`) are no tasks: they
-/// violate [`Feasible`](crate::Axiom::Feasible) and count nowhere else.
 #[derive(Debug, Clone)]
 pub struct Instance<'a> {
     pub(crate) scaled: Arc<Scaled<'a>>,
@@ -53,8 +55,13 @@ pub struct Instance<'a> {
     pub(crate) tasks: Vec<Vec<(usize, Integer)>>,
     /// `x_n L`.
     pub(crate) totals: Vec<Integer>,
-    /// Tasks where the user cannot run.
-    pub(crate) misplaced: Vec<(usize, usize, Rational)>,
+    /// Entries that are no tasks: negative, where the user cannot run, or of a user without tasks.
+    /// Empty after the repair.
+    pub(crate) refused: Vec<(usize, usize, Rational)>,
+    /// What was stated, where it differs from what is judged.
+    stated: Option<Arc<Self>>,
+    /// The largest `|x_ni - stated x_ni| / g_n`.
+    repair: Rational,
     /// The tasks on single servers, if stated; they are those above.
     placements: Option<Arc<[Placement]>>,
     /// Slack of every row, times `L` and the row's scale.
@@ -70,16 +77,39 @@ impl<'a> Instance<'a> {
     /// [`InstanceError`] when the allocation has another shape than the problem, or the numbers
     /// have no common denominator of reasonable width.
     pub fn new(problem: &'a Problem, allocation: &Allocation) -> Result<Self, InstanceError> {
-        let scaled = Scaled::new(problem, allocation.sharing)?;
-        let mut instance = Self::prepare(Arc::new(scaled), &allocation.tasks)?;
-        if let Some(placements) = &allocation.placements {
-            check_placements(problem, &allocation.tasks, placements)?;
-            instance.placements = Some(placements.as_slice().into());
-        }
-        Ok(instance)
+        Self::within(problem, allocation, Budget::default())
     }
 
-    /// Another allocation of the same problem, shared in the same way and not placed.
+    /// [`Instance::new`] with a budget of work for everything that is judged of it.
+    ///
+    /// # Errors
+    /// As [`Instance::new`].
+    pub fn within(
+        problem: &'a Problem,
+        allocation: &Allocation,
+        budget: Budget,
+    ) -> Result<Self, InstanceError> {
+        let scaled = Arc::new(Scaled::new(problem, allocation.sharing, budget)?);
+        let mut stated = Self::prepare(Arc::clone(&scaled), &allocation.tasks)?;
+        if let Some(placements) = &allocation.placements {
+            check_placements(problem, &allocation.tasks, placements)?;
+            stated.placements = Some(placements.as_slice().into());
+            // Tasks on single servers are not repaired.
+            return Ok(stated);
+        }
+        match repair::repaired(&stated)? {
+            None => Ok(stated),
+            Some((tasks, repair)) => {
+                let mut instance = Self::prepare(scaled, &tasks)?;
+                instance.stated = Some(Arc::new(stated));
+                instance.repair = repair;
+                Ok(instance)
+            }
+        }
+    }
+
+    /// Another allocation of the same problem, shared in the same way and not placed; as it is stated,
+    /// without any repair.
     ///
     /// # Errors
     /// As [`Instance::new`].
@@ -124,7 +154,39 @@ impl<'a> Instance<'a> {
         self.scaled.is_active(n)
     }
 
-    /// Tasks of user `n` where it can run, `x_n`.
+    /// The allocation as it was stated, before the repair.
+    #[must_use]
+    pub fn stated(&self) -> &Self {
+        self.stated.as_deref().unwrap_or(self)
+    }
+
+    /// The largest `|x_ni - stated x_ni| / g_n` (0 where `g_n` is 0): how much was repaired.
+    #[must_use]
+    pub fn repair(&self) -> &Rational {
+        &self.repair
+    }
+
+    /// `g_n = min(T_n, gamma_n)`, the tasks that user `n` would have with everything to itself; 0 for a
+    /// user that is not active.
+    #[must_use]
+    pub fn scale(&self, n: usize) -> &Rational {
+        self.scaled.scale(n)
+    }
+
+    /// What is left of the work that may be spent on this problem.
+    #[must_use]
+    pub fn budget(&self) -> &Budget {
+        &self.scaled.budget
+    }
+
+    /// Tasks of every user by class, as they are judged.
+    #[must_use]
+    pub fn tasks(&self) -> Tasks {
+        let rational = |x: &Integer| Rational::from((x, &self.denominator));
+        self.tasks.iter().map(|on| on.iter().map(|(i, x)| (*i, rational(x))).collect()).collect()
+    }
+
+    /// Tasks of user `n`, `x_n`.
     #[must_use]
     pub fn total(&self, n: usize) -> Rational {
         Rational::from((&self.totals[n], &self.denominator))
@@ -199,15 +261,15 @@ impl<'a> Instance<'a> {
         }
         let mut tasks = vec![Vec::new(); stated.len()];
         let mut totals = vec![Integer::new(); stated.len()];
-        let mut misplaced = Vec::new();
+        let mut refused = Vec::new();
         for (n, i, x) in stated.iter().enumerate().flat_map(|(n, t)| t.iter().map(move |(i, x)| (n, *i, x))) {
             if x.is_zero() {
-            } else if scaled_problem.can_run(n, i) {
+            } else if *x > 0 && scaled_problem.is_active(n) && scaled_problem.can_run(n, i) {
                 let x = scaled(x, &denominator);
                 totals[n] += &x;
                 tasks[n].push((i, x));
             } else {
-                misplaced.push((n, i, x.clone()));
+                refused.push((n, i, x.clone()));
             }
         }
         let n_rows = scaled_problem.constraints.rows().len();
@@ -216,7 +278,9 @@ impl<'a> Instance<'a> {
             denominator,
             tasks,
             totals,
-            misplaced,
+            refused,
+            stated: None,
+            repair: Rational::new(),
             placements: None,
             slacks: Vec::new(),
             time_scales: vec![Integer::new(); n_rows],

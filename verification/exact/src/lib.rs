@@ -10,6 +10,7 @@
 //! | [`axiom`] | one file per axiom: margins, and what evidence shows |
 //! | [`Share`], [`Prices`] | what max-min equalises; the dual evidence that nothing does better |
 //! | [`Claim`], [`Parameters`], [`Certificate`], [`check`] | writing and checking |
+//! | [`Conditions`], [`Budget`] | what a reader asks of a certificate, and what judging may cost |
 //!
 //! Absent on purpose: any solver, any search of unknown cost, any binary floating-point number,
 //! any `unsafe`. Numbers are rational; where speed asks for it they are integers over a common
@@ -31,14 +32,16 @@
 //! let allocation = Source { name: "x", text }.allocation(&problem).unwrap().allocation;
 //! let instance = Instance::new(&problem, &allocation).unwrap();
 //! let claim = Claim::derive(Axiom::EnvyFree, &instance, &Rational::new()).unwrap();
-//! assert_eq!((claim.holds, claim.margin), (Some(true), Some(Rational::from(8))));
+//! assert_eq!((claim.holds, claim.margin), (Some(true), Some(Rational::from((2, 3)))));
 //! ```
 #![forbid(unsafe_code)]
 
 pub mod axiom;
+mod budget;
 pub mod certificate;
 pub mod checker;
 pub mod claim;
+mod conditions;
 mod costs;
 mod evidence;
 mod gamma;
@@ -48,6 +51,8 @@ mod parameters;
 mod prices;
 mod quotient;
 pub mod ratio;
+mod refusal;
+mod repair;
 mod same;
 mod scaled;
 mod share;
@@ -55,11 +60,14 @@ mod usage;
 
 pub use axiom::Axiom;
 pub use axiom::max_min::Level;
+pub use budget::{Budget, DEFAULT_WORK, TooLarge};
 pub use certificate::Certificate;
-pub use checker::{Verdict, check, check_against};
-pub use claim::{Claim, Refusal};
+pub use checker::{Verdict, check, check_against, check_on, is_feasible};
+pub use claim::{Claim, Outcome};
+pub use conditions::{AllowedSharing, Conditions, Requirement};
 pub use evidence::Evidence;
 pub use instance::{Instance, InstanceError, Tasks};
 pub use parameters::Parameters;
-pub use prices::Prices;
+pub use prices::{PriceVector, Prices};
+pub use refusal::Refusal;
 pub use share::{Share, ShareCoefficients, ShareError};

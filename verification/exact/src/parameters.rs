@@ -3,7 +3,7 @@
 use evenhand_problem::{Problem, Rational};
 
 use crate::axiom::{Axiom, bottleneck, proportional};
-use crate::claim::Refusal;
+use crate::refusal::Refusal;
 use crate::share::Share;
 
 /// The parameters of an axiom: all absent but for [`Axiom::MaxMin`] (a share) and

@@ -5,21 +5,22 @@
 //!
 //! `a_ni <= sum_r p_ir d_nir + q_n` for every class `i` that `n` can run on.
 //!
-//! Then every feasible `y` has `sum_ni a_ni (y_ni - x_ni) <= eps`, with
+//! Then every feasible `y` has `sum_ni a_ni y_ni <= sum p C + sum q T` (weak duality), and with a feasible
+//! `x` `sum_ni a_ni (y_ni - x_ni) <= eps`, the same bound less `sum_ni a_ni x_ni`, added up as
 //!
-//! `eps = sum_rows p |C - usage| + sum_n q_n |T_n - x_n| + sum_ni (sum_r p_ir d_nir + q_n - a_ni) |x_ni|`
+//! `eps = sum_rows p (C - usage) + sum_n q_n (T_n - x_n) + sum_ni (sum_r p_ir d_nir + q_n - a_ni) x_ni`
 //!
-//! (weak duality; with `x` feasible and optimal and `p`, `q` the dual optimum, `eps` is 0).
+//! (0 where `x` is optimal and `p`, `q` are the dual optimum).
 
 use std::borrow::Cow;
 
 use rayon::prelude::*;
 use rug::{Integer, Rational};
 
-use crate::claim::Refusal;
 use crate::costs::{Base, Costs, Excess, check_signs, too_low};
 use crate::instance::{Instance, InstanceError};
 use crate::quotient::scaled;
+use crate::refusal::Refusal;
 use crate::share::ShareCoefficients;
 
 /// Weights of the users, prices of the capacity rows and of the users' task limits.
@@ -65,6 +66,25 @@ impl Prices {
         Ok(dual.costs.of_slacks() + excess.total(&dual.costs))
     }
 
+    /// `sum p C + sum q T`: a bound on `sum_ni a_ni y_ni` over the feasible `y`, for `a_ni` as in
+    /// [`Prices::gap`].
+    ///
+    /// # Errors
+    /// As [`Prices::gap`].
+    pub fn bound(
+        &self,
+        instance: &Instance<'_>,
+        share: Option<&ShareCoefficients>,
+    ) -> Result<Rational, Refusal> {
+        self.check_signs(instance)?;
+        let dual = Dual::new(self, instance, share)?;
+        (0..instance.problem().n_users()).into_par_iter().try_for_each(|n| dual.check(n).map(|_| ()))?;
+        let rows = instance.constraints().rows().iter().zip(&self.rows).filter(|(_, p)| !p.is_zero());
+        let users = instance.problem().users().iter().zip(&self.users).filter(|(_, q)| !q.is_zero());
+        let tasks = users.filter_map(|(user, q)| Some(Rational::from(user.tasks()? * q)));
+        Ok(rows.map(|(row, p)| Rational::from(&row.capacity * p)).chain(tasks).sum())
+    }
+
     fn check_signs(&self, instance: &Instance<'_>) -> Result<(), Refusal> {
         let problem = instance.problem();
         if self.user_weights.len() != problem.n_users() {
@@ -75,6 +95,57 @@ impl Prices {
             return Err(Refusal::new(format!("the weight of user `{name}` is negative")));
         }
         check_signs(instance, &self.rows, &self.users)
+    }
+}
+
+/// [`Prices`] without their zeros, each list ascending: evidence that is one of many.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct PriceVector {
+    /// `(user, l_n)`.
+    pub user_weights: Vec<(usize, Rational)>,
+    /// `(row, p)`, per unit of the row.
+    pub rows: Vec<(usize, Rational)>,
+    /// `(user, q_n)`, per task.
+    pub users: Vec<(usize, Rational)>,
+}
+
+impl PriceVector {
+    /// Without the zeros of `prices`.
+    #[must_use]
+    pub fn of(prices: &Prices) -> Self {
+        let sparse = |values: &[Rational]| {
+            let entries = values.iter().enumerate().filter(|(_, value)| !value.is_zero());
+            entries.map(|(at, value)| (at, value.clone())).collect()
+        };
+        Self {
+            user_weights: sparse(&prices.user_weights),
+            rows: sparse(&prices.rows),
+            users: sparse(&prices.users),
+        }
+    }
+
+    /// With zeros, for the users and rows of `instance`.
+    ///
+    /// # Errors
+    /// [`Refusal`] when a user or row is not there, or not in ascending order.
+    pub(crate) fn dense(&self, instance: &Instance<'_>) -> Result<Prices, Refusal> {
+        let fill = |length: usize, entries: &[(usize, Rational)]| {
+            let in_order = entries.windows(2).all(|pair| pair[0].0 < pair[1].0);
+            if !in_order || entries.last().is_some_and(|(at, _)| *at >= length) {
+                return Err(Refusal::new("the prices have another shape than the problem"));
+            }
+            let mut values = vec![Rational::new(); length];
+            for (at, value) in entries {
+                values[*at].clone_from(value);
+            }
+            Ok(values)
+        };
+        let n_users = instance.problem().n_users();
+        Ok(Prices {
+            user_weights: fill(n_users, &self.user_weights)?,
+            rows: fill(instance.constraints().rows().len(), &self.rows)?,
+            users: fill(n_users, &self.users)?,
+        })
     }
 }
 
@@ -162,8 +233,8 @@ impl<'a, 'b> Dual<'a, 'b> {
         }
     }
 
-    /// Checks the inequalities of user `n` and returns what its tasks add to `eps`.
-    fn excess(&self, n: usize) -> Result<Excess, Refusal> {
+    /// Checks the inequalities of user `n`; returns `q_n - a_ni` when it is the same on all classes.
+    fn check(&self, n: usize) -> Result<Option<Base>, Refusal> {
         let uniform = matches!(self.worths[n], Worth::Uniform(_));
         let net = uniform.then(|| self.costs.base(self.net(n, 0)));
         // Without a worth the inequalities say that nothing is at most a sum of what is not negative.
@@ -176,6 +247,13 @@ impl<'a, 'b> Dual<'a, 'b> {
         if let Some(i) = self.instance.scaled.classes(n).filter(|_| is_worth).find(falls_short) {
             return Err(too_low(self.instance, n, i));
         }
+        Ok(net)
+    }
+
+    /// Checks the inequalities of user `n` and returns what its tasks add to `eps`.
+    fn excess(&self, n: usize) -> Result<Excess, Refusal> {
+        let net = self.check(n)?;
+        let mut cost = Integer::new();
         let mut excess = Excess::default();
         for (i, x) in &self.instance.tasks[n] {
             let scale = self.reduced_cost(&mut cost, n, *i, net.as_ref());

@@ -1,8 +1,12 @@
 //! A problem in integers: demands and capacities over one denominator for each resource.
 
-use evenhand_problem::{Constraints, Problem, Quantities, RowKind, Sharing};
-use rug::Integer;
+use std::sync::OnceLock;
 
+use evenhand_problem::{Constraints, Problem, Quantities, RowKind, Sharing};
+use rug::{Integer, Rational};
+
+use crate::budget::{Budget, TooLarge};
+use crate::gamma::Gammas;
 use crate::instance::InstanceError;
 use crate::quotient::{absorb, scaled};
 
@@ -37,10 +41,14 @@ pub(crate) struct Scaled<'a> {
     pub weight_scale: Integer,
     /// Sum of the weights of the active users, times `weight_scale`.
     pub active_weight: Integer,
+    /// `g_n` by user, once it is asked for.
+    scales: OnceLock<Vec<Rational>>,
+    /// Work that may still be spent.
+    pub budget: Budget,
 }
 
 impl<'a> Scaled<'a> {
-    pub fn new(problem: &'a Problem, sharing: Sharing) -> Result<Self, InstanceError> {
+    pub fn new(problem: &'a Problem, sharing: Sharing, budget: Budget) -> Result<Self, InstanceError> {
         let resource_scale = resource_scales(problem)?;
         let mut common_scale = Integer::from(1);
         for scale in &resource_scale {
@@ -89,7 +97,30 @@ impl<'a> Scaled<'a> {
             active,
             weight_scale,
             active_weight,
+            scales: OnceLock::new(),
+            budget,
         })
+    }
+
+    /// `g_n = min(T_n, gamma_n)`; 0 for a user that is not active.
+    pub fn scale(&self, n: usize) -> &Rational {
+        &self.scales.get_or_init(|| self.all_scales())[n]
+    }
+
+    fn all_scales(&self) -> Vec<Rational> {
+        let gammas = Gammas::new(self.problem());
+        let users = self.problem().users().iter().enumerate();
+        let scale = |(n, user): (usize, &evenhand_problem::User)| {
+            if !self.is_active(n) {
+                return Rational::new();
+            }
+            let gamma = gammas.total(n, true);
+            match user.tasks() {
+                Some(tasks) if *tasks < gamma => tasks.clone(),
+                _ => gamma,
+            }
+        };
+        users.map(scale).collect()
     }
 
     pub fn problem(&self) -> &'a Problem {
@@ -180,5 +211,5 @@ fn resource_scales(problem: &Problem) -> Result<Vec<Integer>, InstanceError> {
 /// Refuses a table of `entries` integers as wide as `scale`.
 pub(crate) fn check_width(scale: &Integer, entries: u64) -> Result<(), InstanceError> {
     let bits = u64::from(scale.significant_bits()).saturating_mul(entries);
-    if bits > MAX_TABLE_BITS { Err(InstanceError::TooWide) } else { Ok(()) }
+    if bits > MAX_TABLE_BITS { Err(TooLarge::memory(MAX_TABLE_BITS / 8).into()) } else { Ok(()) }
 }

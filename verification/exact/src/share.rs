@@ -279,15 +279,4 @@ impl ScaledShare {
         }
         instance.tasks[n].iter().map(|(i, x)| Integer::from(self.of(n, *i) * x)).sum()
     }
-
-    /// Least positive and greatest `u_ni / w_n` over the classes that user `n` can run on, times
-    /// the denominator; `None` when all are 0.
-    pub fn range(&self, instance: &Instance<'_>, n: usize) -> Option<(Integer, Integer)> {
-        if self.on[n].is_empty() {
-            let value = self.base[n].clone();
-            return (value > 0).then(|| (value.clone(), value));
-        }
-        let values = || instance.scaled.classes(n).map(|i| self.of(n, i)).filter(|u| **u > 0);
-        Some((values().min()?.clone(), values().max()?.clone()))
-    }
 }

@@ -4,7 +4,7 @@
 #[path = "common/clusters.rs"]
 mod clusters;
 mod common;
-#[path = "common/plain.rs"]
+#[path = "common/plain/mod.rs"]
 mod plain;
 
 use clusters::random;

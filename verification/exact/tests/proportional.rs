@@ -3,7 +3,7 @@
 #![allow(missing_docs)]
 
 mod common;
-#[path = "common/plain.rs"]
+#[path = "common/plain/mod.rs"]
 mod plain;
 
 use common::{allocation, certificate, pool, problem, q, tasks};
@@ -172,7 +172,8 @@ fn the_generic_share() {
     let margin = proportional::margin_of_better(&instance, &q("1"), Some(&share), &better).unwrap();
     assert_eq!(margin, q("0"));
     let margin = proportional::margin_of_better(&instance, &q("2"), Some(&share), &better).unwrap();
-    assert_eq!(margin, q("1/8"));
+    // 1/8 of 1/2 + 3/2.
+    assert_eq!(margin, q("1/16"));
 }
 
 /// An instance whose optimum is known, by its optimality conditions: prices and tasks first, then the
@@ -306,7 +307,8 @@ proptest! {
         let lifted = proportional::lift_prices(&beside, &one, None, &prices.rows, &zero).unwrap();
         let gap = proportional::gap(&beside, &one, None, &lifted).unwrap();
         // A bound of what every allocation gains is one of what this one does.
-        prop_assert!(gap >= -claim.margin.unwrap());
+        let total = proportional::total_worth(&beside, &one, None).unwrap();
+        prop_assert!(gap / total >= -claim.margin.unwrap());
         let njc = Claim::derive(Axiom::Njc, &beside, &q("0")).unwrap();
         prop_assert_eq!(njc.holds, Some(false));
     }
@@ -363,6 +365,7 @@ proptest! {
         let instance = Instance::new(&problem, &x).unwrap();
         let lifted = proportional::lift_prices(&instance, &alpha, None, &prices.rows, &prices.users).unwrap();
         let gap = proportional::gap(&instance, &alpha, None, &lifted).unwrap();
+        let gap = gap / proportional::total_worth(&instance, &alpha, None).unwrap();
         for y in [&y, &allocation.tasks] {
             let gain = -proportional::margin_of_better(&instance, &alpha, None, y).unwrap();
             prop_assert!(gap >= gain);

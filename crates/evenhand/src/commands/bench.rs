@@ -26,29 +26,10 @@ impl From<BenchError> for Failure {
 }
 
 pub fn run(call: &Bench, common: &Common) -> Result<ExitCode, Failure> {
-    if let Some(folder) = &call.output {
-        prepare(folder)?;
-    }
     match call.what {
         BenchKind::Accuracy => run_accuracy(call, common),
         BenchKind::Speed => run_speed(call, common),
     }
-}
-
-/// Finds out before the long run whether there is somewhere to write to.
-fn prepare(folder: &Path) -> Result<(), Failure> {
-    let name = folder.display();
-    if folder.as_os_str() == "-" {
-        return Err(Failure::input("several files go to a folder, not to standard output (-)"));
-    }
-    if folder.exists() && !folder.is_dir() {
-        return Err(Failure::input(format!("{name}: is not a folder")));
-    }
-    std::fs::create_dir_all(folder)
-        .map_err(|error| Failure::input(format!("{name}: cannot be created: {error}")))?;
-    tempfile::tempfile_in(folder)
-        .map(drop)
-        .map_err(|error| Failure::input(format!("{name}: cannot be written to: {error}")))
 }
 
 fn effort(call: &Bench) -> Effort {
@@ -83,7 +64,7 @@ fn run_accuracy(call: &Bench, common: &Common) -> Result<ExitCode, Failure> {
     }
     match common.format {
         Format::Json => output::json(&document)?,
-        Format::Table => output::text(&text::accuracy(&measured))?,
+        Format::Table => output::page(&text::accuracy(&measured), common)?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -96,6 +77,7 @@ fn accuracy_document(accuracy: &Accuracy, common: &Common) -> Value {
     let instances: Vec<Value> = accuracy.instances.iter().map(instance_document).collect();
     json!({
         "kind": "work-precision",
+        "version": 1,
         "seed": common.seed,
         "threads": rayon::current_num_threads(),
         "instances": instances,
@@ -172,7 +154,7 @@ fn run_speed(call: &Bench, common: &Common) -> Result<ExitCode, Failure> {
     }
     match common.format {
         Format::Json => output::json(&document)?,
-        Format::Table => output::text(&text::speed(&lines))?,
+        Format::Table => output::page(&text::speed(&lines), common)?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -197,6 +179,7 @@ fn speed_document(lines: &[Line], common: &Common) -> Value {
         .collect();
     json!({
         "kind": "speed",
+        "version": 1,
         "seed": common.seed,
         "threads": rayon::current_num_threads(),
         "results": results,

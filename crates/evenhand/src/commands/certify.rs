@@ -4,53 +4,53 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use evenhand::exact::Parameters;
-use evenhand::mechanisms::certify::{CertifyError, Examination, Request, default_requests};
+use evenhand::mechanisms::certify::{
+    CertifyError, Examination, Request, default_requests, default_tolerance,
+};
 use evenhand::problem::format::Source;
-use evenhand::problem::{Arithmetic, Rational, number};
+use evenhand::problem::{Rational, number};
 use evenhand::{Axiom, Certificate, Problem, Share, exact, report};
 use serde_json::{Map, Value, json};
 
+use super::request;
 use crate::arguments::{Certify, Common, Format};
 use crate::failure::Failure;
 use crate::{files, output};
 
 pub fn run(call: &Certify, common: &Common) -> Result<ExitCode, Failure> {
-    files::distinct(&[&call.problem, &call.allocation])?;
-    let tolerance = tolerance(&call.tolerance)?;
+    let tolerance = super::tolerance(call.tolerance.as_deref(), "tolerance")?;
     let problem = files::problem(&call.problem, common)?;
     let share = call.share.as_deref().map(|name| share(name, &problem)).transpose()?;
-    let allocation = files::allocation(&call.allocation, &problem)?;
+    let file = files::allocation_file(&call.allocation, &problem)?;
+    let tolerance = tolerance.unwrap_or_else(|| default_tolerance(&file));
+    let allocation = &file.allocation;
     let mut requests = match call.axioms.as_slice() {
-        [] => default_requests(&allocation),
-        names => names.iter().map(|name| request(name)).collect::<Result<_, _>>()?,
+        [] => default_requests(allocation),
+        names => names.iter().map(|name| request(name, &problem)).collect::<Result<_, _>>()?,
     };
     apply_share(&mut requests, share, call.axioms.is_empty())?;
     apply_alpha(&mut requests, super::alpha(call.alpha.as_deref())?, call.axioms.is_empty())?;
-    let examination = evenhand::certify(&problem, &allocation, &requests, &tolerance)
-        .map_err(|error: CertifyError| Failure::input(error.to_string()))?;
+    let examination =
+        evenhand::certify(&problem, allocation, &requests, &tolerance).map_err(|error| match error {
+            CertifyError::Instance(exact::InstanceError::TooLarge(error)) => Failure::solver(error.to_string()),
+            error => Failure::input(error.to_string()),
+        })?;
     let text = examination.certificate.to_json();
-    self_check(&text)?;
+    check_text(&text, &examination.certificate)?;
     let inputs: [&Path; 2] = [&call.problem, &call.allocation];
     let printed = match &call.output {
         Some(path) => files::write(path, &text, &inputs)?,
         None => false,
     };
-    let claims = &examination.certificate.claims;
-    let infeasible = claims.iter().any(|c| c.axiom == Axiom::Feasible && c.holds == Some(false));
-    if infeasible && allocation.arithmetic == Arithmetic::Float && !common.quiet {
-        eprintln!(
-            "note: the allocation is of floating point: `solve --exact` gives one without rounding, \
-             `--tolerance 1e-9` tolerates it"
-        );
-    }
     match common.format {
         _ if printed => {}
         Format::Json => output::json(&summary(&examination, &problem))?,
         Format::Table => {
-            output::text(&report::claims(&examination.certificate, &examination.undecided))?;
+            let Examination { certificate, in_tasks, repair, undecided, .. } = &examination;
+            output::page(&report::claims(certificate, in_tasks, Some(repair), undecided), common)?;
         }
     }
-    if claims.iter().any(|claim| claim.holds == Some(false)) {
+    if examination.certificate.claims.iter().any(|claim| claim.holds == Some(false)) {
         return Ok(ExitCode::from(1));
     }
     match examination.undecided.first() {
@@ -59,70 +59,57 @@ pub fn run(call: &Certify, common: &Common) -> Result<ExitCode, Failure> {
     }
 }
 
-/// Nothing leaves that a reader of the file would not accept.
-fn self_check(text: &str) -> Result<(), Failure> {
+/// What is written is what was proven: read back, it is the same certificate.
+fn check_text(text: &str, certificate: &Certificate) -> Result<(), Failure> {
     let source = Source { name: "the certificate", text };
-    let fault = match Certificate::parse(&source) {
-        Ok(certificate) => exact::check(&certificate).reason,
-        Err(error) => Some(error.to_string()),
-    };
-    match fault {
-        None => Ok(()),
-        Some(reason) => {
-            Err(Failure::solver(format!("the evidence found does not pass the checker: {reason}")))
-        }
+    match Certificate::parse(&source) {
+        Ok(read) if read.claims == certificate.claims && read.problem == certificate.problem => Ok(()),
+        Ok(_) => Err(Failure::solver("the certificate does not read back as it was written")),
+        Err(error) => Err(Failure::solver(format!("the certificate cannot be read back: {error}"))),
     }
 }
 
 fn summary(examination: &Examination, problem: &Problem) -> Value {
     let certificate = &examination.certificate;
+    // As the certificate states them: evidence by name.
+    let written: Value = serde_json::from_str(&certificate.to_json()).unwrap_or_default();
+    let text = |value: &Option<Rational>| json!(value.as_ref().map(number::format));
     let claims: Vec<Value> = certificate
         .claims
         .iter()
-        .map(|claim| {
-            let mut fields = Map::new();
-            fields.insert("axiom".to_owned(), json!(claim.axiom.name()));
-            if let Some(share) = claim.share {
-                fields.insert("share".to_owned(), json!(share.name(problem)));
-            }
-            if let Some(alpha) = &claim.alpha {
-                fields.insert("alpha".to_owned(), json!(number::format(alpha)));
-            }
-            fields.insert("holds".to_owned(), json!(claim.holds));
-            fields.insert("margin".to_owned(), json!(claim.margin.as_ref().map(number::format)));
-            if let Some(why) = &claim.why {
-                fields.insert("why".to_owned(), json!(why));
-            }
+        .enumerate()
+        .map(|(at, claim)| {
+            let mut fields = written["claims"][at].as_object().cloned().unwrap_or_default();
+            fields.insert("verdict".to_owned(), json!(claim.outcome().name()));
+            fields.insert("tasks".to_owned(), text(&examination.in_tasks[at]));
+            fields.insert("bound".to_owned(), json!(claim.is_bound()));
             Value::Object(fields)
         })
         .collect();
-    let mut summary = json!({"claims": claims, "not_checked": certificate.not_checked});
+    let mut summary = json!({
+        "problem": {
+            "name": problem.name(),
+            "users": problem.n_users(),
+            "classes": problem.n_servers(),
+            "sha256": certificate.problem_sha256,
+        },
+        "sharing": certificate.allocation.sharing.name(),
+        "tolerance": number::format(&certificate.tolerance),
+        "repair": number::format(&examination.repair),
+        "infeasible": examination.infeasible,
+        "claims": claims,
+        "not_checked": certificate.not_checked,
+    });
     if !examination.undecided.is_empty() {
         let undecided: Map<String, Value> =
             examination.undecided.iter().map(|(axiom, why)| (axiom.name().to_owned(), json!(why))).collect();
         summary["undecided"] = Value::Object(undecided);
     }
-    summary
-}
-
-fn tolerance(text: &str) -> Result<Rational, Failure> {
-    let value = number::parse(text).map_err(|error| Failure::input(format!("--tolerance: {error}")))?;
-    if value < 0 {
-        return Err(Failure::input("--tolerance: expected a number of at least 0"));
-    }
-    Ok(value)
+    super::document("examination", summary)
 }
 
 fn share(name: &str, problem: &Problem) -> Result<Share, Failure> {
     Share::parse(name, problem).map_err(|error| Failure::input(format!("--share: {error}")))
-}
-
-fn request(name: &str) -> Result<Request, Failure> {
-    let axiom = Axiom::parse(name).ok_or_else(|| {
-        let names: Vec<&str> = Axiom::ALL.iter().map(|axiom| axiom.name()).collect();
-        Failure::input(format!("there is no axiom `{name}`: expected {}", names.join(", ")))
-    })?;
-    Ok(Request::of(axiom))
 }
 
 /// `--share` is about max-min: asked for by name, or implied by naming a share at all.

@@ -2,19 +2,18 @@
 
 use std::process::ExitCode;
 
+use evenhand::exact::ratio::{self, worst_load};
+use evenhand::exact::{AllowedSharing, Conditions, Requirement, Verdict, check_on};
+use evenhand::problem::{Rational, Reservation, Sharing};
+use evenhand::report::Page;
+use evenhand::{Allocation, Certificate, Problem, report};
+
 use crate::arguments::{Check, Common, Format};
 use crate::failure::Failure;
 use crate::{files, output};
-use evenhand::Certificate;
-use evenhand::exact::ratio::{self, worst_load};
-use evenhand::exact::{self, Verdict};
-use evenhand::report::text::printable;
 
 pub fn run(call: &Check, common: &Common) -> Result<ExitCode, Failure> {
-    if let Some(problem) = &call.problem {
-        files::distinct(&[&call.certificate, problem])?;
-    }
-    let (verdict, says) = files::read(&call.certificate, |source| {
+    let read = files::read(&call.certificate, |source| {
         if ratio::is_ratio_certificate(source) {
             return ratio::Certificate::parse(source).map(|read| Read::Ratio(Box::new(read)));
         }
@@ -22,17 +21,14 @@ pub fn run(call: &Check, common: &Common) -> Result<ExitCode, Failure> {
             return worst_load::Certificate::parse(source).map(|read| Read::WorstLoad(Box::new(read)));
         }
         Certificate::parse(source).map(|read| Read::Fairness(Box::new(read)))
-    })?
-    .check(call)?;
+    })?;
+    let verdict = read.check(call)?;
+    if verdict.too_large {
+        return Err(Failure::solver(verdict.reason.unwrap_or_else(|| "too large".to_owned())));
+    }
     match common.format {
-        Format::Json => output::text(&format!("{}\n", verdict.to_json()))?,
-        Format::Table if verdict.valid => {
-            output::text(&format!("valid: each of {} claims is proven\n\n{says}", verdict.claims))?;
-        }
-        Format::Table => {
-            let reason = verdict.reason.as_deref().unwrap_or_default();
-            output::text(&format!("NOT VALID: {}\n", printable(reason)))?;
-        }
+        Format::Json => output::text(&format!("{}\n", read.json(&verdict)))?,
+        Format::Table => output::page(&read.page(&verdict), common)?,
     }
     Ok(if verdict.valid { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
@@ -45,37 +41,91 @@ enum Read {
 }
 
 impl Read {
-    /// The verdict, and what the certificate claims in words.
-    fn check(&self, call: &Check) -> Result<(Verdict, String), Failure> {
-        Ok(match (self, &call.problem) {
-            (Self::Fairness(certificate), problem) => {
-                let verdict = match problem {
-                    None => exact::check(certificate),
-                    Some(path) => {
-                        exact::check_against(certificate, &files::read(path, |source| source.problem())?)
-                    }
-                };
-                (verdict, evenhand::report::claims(certificate, &[]))
-            }
-            (Self::Ratio(certificate), problem) => {
-                let verdict = match problem {
+    fn check(&self, call: &Check) -> Result<Verdict, Failure> {
+        let certificate = match self {
+            Self::Fairness(certificate) => certificate,
+            Self::Ratio(certificate) => {
+                return Ok(match reservation(call)? {
                     None => ratio::check(certificate),
-                    Some(path) => {
-                        ratio::check_against(certificate, &files::read(path, |source| source.reservation())?)
-                    }
-                };
-                (verdict, certificate.claims().join("\n") + "\n")
+                    Some(problem) => ratio::check_against(certificate, &problem),
+                });
             }
-            (Self::WorstLoad(certificate), problem) => {
-                let verdict = match problem {
+            Self::WorstLoad(certificate) => {
+                return Ok(match reservation(call)? {
                     None => worst_load::check(certificate),
-                    Some(path) => {
-                        let problem = files::read(path, |source| source.reservation())?;
-                        worst_load::check_against(certificate, &problem)
-                    }
-                };
-                (verdict, certificate.claims().join("\n") + "\n")
+                    Some(problem) => worst_load::check_against(certificate, &problem),
+                });
             }
-        })
+        };
+        let problem = call.problem.as_ref().map(|path| files::read(path, |source| source.problem()));
+        let problem = problem.transpose()?;
+        let allocation = call.allocation.as_ref().map(|path| files::allocation(path, &certificate.problem));
+        let allocation = allocation.transpose()?;
+        let conditions = conditions(call, certificate, problem.as_ref(), allocation.as_ref())?;
+        Ok(check_on(certificate, &conditions))
     }
+
+    fn json(&self, verdict: &Verdict) -> String {
+        match self {
+            Self::Fairness(certificate) => verdict.to_json_of(certificate),
+            Self::Ratio(_) | Self::WorstLoad(_) => verdict.to_json(),
+        }
+    }
+
+    fn page(&self, verdict: &Verdict) -> Page {
+        let page = match (&verdict.reason, verdict.claims) {
+            (Some(reason), _) => Page::new().text(format!("NOT VALID: {reason}")),
+            (None, 1) => Page::new().text("valid: the claim is proven"),
+            (None, claims) => Page::new().text(format!("valid: each of {claims} claims is proven")),
+        };
+        if !verdict.valid {
+            return page;
+        }
+        match self {
+            Self::Fairness(certificate) => page.append(report::claims(certificate, &[], None, &[])),
+            Self::Ratio(certificate) => page.text(certificate.claims().join("\n")),
+            Self::WorstLoad(certificate) => page.text(certificate.claims().join("\n")),
+        }
+    }
+}
+
+/// The reader's copy of a reservation problem; nothing else can be asked of certificates about one.
+fn reservation(call: &Check) -> Result<Option<Reservation>, Failure> {
+    let others = [
+        ("allocation", call.allocation.is_some()),
+        ("require", !call.require.is_empty()),
+        ("max-tolerance", call.max_tolerance.is_some()),
+        ("sharing", call.sharing.is_some()),
+    ];
+    if let Some((option, _)) = others.into_iter().find(|(_, is_given)| *is_given) {
+        return Err(Failure::input(format!("--{option} is about certificates of allocations; this is another kind")));
+    }
+    call.problem.as_ref().map(|path| files::read(path, |source| source.reservation())).transpose()
+}
+
+/// What the command line asks of a certificate.
+fn conditions<'a>(
+    call: &Check,
+    certificate: &Certificate,
+    problem: Option<&'a Problem>,
+    allocation: Option<&'a Allocation>,
+) -> Result<Conditions<'a>, Failure> {
+    let require = call.require.iter().map(|text| {
+        Requirement::parse(text, &certificate.problem)
+            .map_err(|error| Failure::input(format!("--require {text}: {error}")))
+    });
+    let require = require.collect::<Result<_, _>>()?;
+    let most = super::tolerance(call.max_tolerance.as_deref(), "max-tolerance")?;
+    let default = Conditions::default();
+    Ok(Conditions {
+        problem,
+        allocation,
+        require,
+        max_tolerance: most.map_or(default.max_tolerance, |most: Rational| Some(most)),
+        sharing: match call.sharing.as_deref() {
+            Some("tdm") => AllowedSharing::Only(Sharing::Tdm),
+            Some(_) => AllowedSharing::Only(Sharing::Rdm),
+            None => default.sharing,
+        },
+    })
 }

@@ -3,36 +3,36 @@
 use std::process::ExitCode;
 
 use evenhand::mechanisms::explain::{Bottleneck, Explanation, ExplanationVerdict, explain};
-use evenhand::problem::{Constraints, number};
+use evenhand::problem::{Constraints, User, number};
 use evenhand::{Problem, report};
 use serde_json::{Map, Value, json};
 
 use crate::arguments::{Common, Explain, Format};
 use crate::failure::Failure;
-use crate::{files, output};
+use crate::{files, output, suggest};
 
 pub fn run(call: &Explain, common: &Common) -> Result<ExitCode, Failure> {
     files::distinct(&[&call.problem, &call.allocation])?;
     let problem = files::problem(&call.problem, common)?;
     let name = &call.user;
-    let user =
-        problem.user_named(name).ok_or_else(|| Failure::input(format!("there is no user `{name}`")))?;
+    let names = || problem.users().iter().map(User::name);
+    let user = problem.user_named(name).ok_or_else(|| suggest::unknown("user", name, names()))?;
     let allocation = files::allocation(&call.allocation, &problem)?;
     let explanation =
         explain(&problem, &allocation, user).map_err(|error| Failure::input(error.to_string()))?;
     match common.format {
         Format::Json => {
             let constraints = Constraints::new(&problem, allocation.sharing);
-            output::json(&document(&problem, &constraints, &explanation))?;
+            output::json(&super::document("explanation", fields(&problem, &constraints, &explanation)))?;
         }
         Format::Table => {
-            output::text(&report::explanation(&problem, allocation.sharing, &explanation))?;
+            output::page(&report::explanation(&problem, allocation.sharing, &explanation), common)?;
         }
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn document(problem: &Problem, constraints: &Constraints<'_>, explanation: &Explanation) -> Value {
+fn fields(problem: &Problem, constraints: &Constraints<'_>, explanation: &Explanation) -> Value {
     let verdict = match explanation.verdict {
         ExplanationVerdict::FitsNowhere => "fits-nowhere",
         ExplanationVerdict::NoTasks => "no-tasks",

@@ -1,9 +1,9 @@
 //! What a mechanism found beside the allocation, as fields of the allocation document.
 
 use evenhand::exact::axiom::njc::Witness;
-use evenhand::lp::njc::{Goal, NjcSet, Tasks};
+use evenhand::lp::njc::{NjcSet, Tasks};
 use evenhand::mechanisms::filling::{Integrality, Measure};
-use evenhand::mechanisms::{Bound, Outcome, Selected};
+use evenhand::mechanisms::{Bound, Named, Outcome, Selected};
 use evenhand::problem::format::NumberText;
 use evenhand::problem::{Constraints, Rational, RowKind};
 use evenhand::{Problem, exact::Prices};
@@ -61,7 +61,7 @@ pub fn fields(problem: &Problem, outcome: &Outcome) -> Map<String, Value> {
             Bound::Proven => (true, number(value)),
             Bound::Claimed(bound) => (false, json!(bound)),
         };
-        let goal = goal_name(*goal);
+        let goal = goal.name();
         let selection = json!({"goal": goal, "value": number(value), "proven": proven, "bound": bound});
         fields.insert("selection".to_owned(), selection);
     }
@@ -108,14 +108,6 @@ fn rows_by_server(constraints: &Constraints<'_>, rows: &[usize]) -> Value {
         }
     }
     Value::Object(servers)
-}
-
-fn goal_name(goal: Goal) -> &'static str {
-    match goal {
-        Goal::MaxUtilisation => "max-utilisation",
-        Goal::MaxMinShare => "max-min-share",
-        Goal::MaxTasks => "max-tasks",
-    }
 }
 
 /// `{server: {resource: value}}`.

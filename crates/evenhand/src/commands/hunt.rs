@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use evenhand::mechanisms::hunt::{self, Certified, Found, Hunt, HuntError, STEPS, Settings, State, WALKS};
-use evenhand::problem::format::{read_text, reservation_to_json, write_atomically};
+use evenhand::problem::format::{read_text, reservation_to_json};
 use evenhand::problem::{Quantities, Rational, Reservation, number};
 use evenhand::report::text;
 use indicatif::ProgressBar;
@@ -158,8 +158,7 @@ fn save(hunt: &Hunt, call: &Call) -> Result<(), Failure> {
     let name = path.display();
     let text = serde_json::to_string_pretty(&hunt.state())
         .map_err(|error| Failure::solver(format!("{name}: {error}")))?;
-    write_atomically(path, format!("{text}\n").as_bytes())
-        .map_err(|error| Failure::input(format!("{name}: cannot be written: {error}")))
+    files::save(path, format!("{text}\n").as_bytes())
 }
 
 fn shrunk(best: &Found, at_most: Option<&Rational>) -> Result<Certified, Failure> {

@@ -11,7 +11,11 @@ use crate::failure::Failure;
 use crate::{files, output};
 
 pub fn run(call: &Import, common: &Common) -> Result<ExitCode, Failure> {
-    let open = |path: &Path| Input::open(path).map_err(|error| Failure::input(error.to_string()));
+    let open = |path: &Path| {
+        let opened =
+            if path.as_os_str() == "-" { Input::new("-", std::io::stdin()) } else { Input::open(path) };
+        opened.map_err(|error| Failure::input(error.to_string()))
+    };
     let imported = match (call.source, call.files.as_slice()) {
         (ImportSource::Openb, [nodes, pods]) => openb(open(nodes)?, open(pods)?),
         (ImportSource::Openb, _) => {
@@ -27,13 +31,11 @@ pub fn run(call: &Import, common: &Common) -> Result<ExitCode, Failure> {
         }
     };
     let imported = imported.map_err(|error| Failure::input(error.to_string()))?;
-    if !common.quiet {
-        for note in &imported.notes {
-            eprintln!("note: {note}");
-        }
-        for warning in imported.problem.warnings() {
-            eprintln!("warning: {warning}");
-        }
+    for note in &imported.notes {
+        output::note(common, note.to_string());
+    }
+    for warning in imported.problem.warnings() {
+        output::warn(common, warning.to_string());
     }
     let text = problem_to_json(&imported.problem);
     match &call.output {

@@ -5,20 +5,24 @@ pub mod certify;
 pub mod check;
 pub mod compare;
 pub mod explain;
-mod filling;
 mod findings;
 pub mod hunt;
 pub mod import;
 pub mod ratio;
 pub mod reproduce;
 pub mod schema;
+pub mod shell;
 pub mod solve;
 
 use evenhand::exact::axiom::proportional::check_alpha;
-use evenhand::mechanisms::{Mechanism, registry};
+use evenhand::mechanisms::{Mechanism, Request, registry};
 use evenhand::problem::{Rational, number};
+use evenhand::{Axiom, Problem};
+
+use serde_json::{Value, json};
 
 use crate::failure::Failure;
+use crate::suggest;
 
 /// The value of `--alpha`.
 fn alpha(text: Option<&str>) -> Result<Option<Rational>, Failure> {
@@ -28,9 +32,40 @@ fn alpha(text: Option<&str>) -> Result<Option<Rational>, Failure> {
     Ok(Some(alpha))
 }
 
-/// The mechanism of that name, or a failure that lists those there are.
+/// The value of `--tolerance` and its like: from 0 to below 1.
+fn tolerance(text: Option<&str>, option: &str) -> Result<Option<Rational>, Failure> {
+    let Some(text) = text else { return Ok(None) };
+    let value = number::parse(text).map_err(|error| Failure::input(format!("--{option}: {error}")))?;
+    if value < 0 || value >= 1 {
+        return Err(Failure::input(format!("--{option}: expected a number from 0 to below 1, found `{text}`")));
+    }
+    Ok(Some(value))
+}
+
+/// An axiom as `--axiom` names it, with its parameter after a colon where it has one.
+fn request(text: &str, problem: &Problem) -> Result<Request, Failure> {
+    let (name, parameter) = match text.split_once(':') {
+        Some((name, parameter)) => (name, Some(parameter)),
+        None => (text, None),
+    };
+    let known = Axiom::ALL.map(Axiom::name);
+    let axiom = Axiom::parse(name).ok_or_else(|| suggest::unknown("axiom", name, known))?;
+    let parameters = axiom
+        .parameters(parameter, problem)
+        .map_err(|error| Failure::input(format!("--axiom {text}: {error}")))?;
+    Ok(Request { axiom, parameters })
+}
+
+/// The mechanism of that name.
 fn mechanism(name: &str) -> Result<&'static dyn Mechanism, Failure> {
-    registry::find(name).ok_or_else(|| {
-        Failure::input(format!("there is no mechanism `{name}`: expected {}", registry::names().join(", ")))
-    })
+    registry::find(name).ok_or_else(|| suggest::unknown("mechanism", name, registry::names()))
+}
+
+/// A JSON document: its fields, after the kind and the version of what it is.
+fn document(kind: &str, fields: Value) -> Value {
+    let mut document = json!({"kind": kind, "version": 1});
+    if let (Value::Object(document), Value::Object(fields)) = (&mut document, fields) {
+        document.extend(fields);
+    }
+    document
 }

@@ -6,7 +6,7 @@ mod worst_load;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use evenhand::exact::ratio::{Certificate, Configuration};
+use evenhand::exact::ratio::{Certificate, Configuration, MOST_BYTES};
 use evenhand::mechanisms::ratio;
 use evenhand::problem::format::{FormatError, Source};
 use evenhand::problem::{Rational, Reservation, number};
@@ -27,7 +27,7 @@ pub fn run(call: &Ratio, common: &Common) -> Result<ExitCode, Failure> {
         return worst_load::run(call, &problem, common);
     }
     let certificate = ratio::certificate(&problem)?;
-    let printed = save(call, &certificate.to_json(), Certificate::parse, &certificate)?;
+    let printed = save(call, || certificate.to_json_within(MOST_BYTES), Certificate::parse, &certificate)?;
     if certificate.ratio.is_none() && !common.quiet {
         eprintln!("warning: there is nothing to earn: no type has both a reward and a load");
     }
@@ -43,13 +43,16 @@ pub fn run(call: &Ratio, common: &Common) -> Result<ExitCode, Failure> {
 /// that a reader of the file would not accept.
 fn save<C: PartialEq>(
     call: &Ratio,
-    text: &str,
+    text: impl FnOnce() -> Option<String>,
     parse: impl Fn(&Source<'_>) -> Result<C, FormatError>,
     certificate: &C,
 ) -> Result<bool, Failure> {
     let Some(path) = &call.output else { return Ok(false) };
-    match parse(&Source { name: "the certificate", text }) {
-        Ok(read) if read == *certificate => files::write(path, text, &[&call.problem]),
+    let text = text().ok_or_else(|| {
+        Failure::solver(format!("too large: the certificate has more than {MOST_BYTES} bytes"))
+    })?;
+    match parse(&Source { name: "the certificate", text: &text }) {
+        Ok(read) if read == *certificate => files::write(path, &text, &[&call.problem]),
         Ok(_) => Err(Failure::solver("the certificate does not read as it was written")),
         Err(error) => Err(Failure::solver(error.to_string())),
     }
@@ -78,13 +81,13 @@ fn document(certificate: &Certificate) -> Value {
     let optimal = assignment.servers.iter().map(
         |(i, k, x)| json!({"pool": pool(*i), "configuration": configuration(problem, k), "servers": text(x)}),
     );
-    let mut document = json!({
+    let mut document = super::document("ratio", json!({
         "greedy": text(&certificate.greedy.reward),
         "optimum": text(&certificate.optimum.bound),
         "ratio": certificate.ratio.as_ref().map(number::format),
         "greedy_configurations": greedy.collect::<Vec<_>>(),
         "optimal_configurations": optimal.collect::<Vec<_>>(),
-    });
+    }));
     if let Some(whole) = &certificate.integer {
         document["integer"] = json!({
             "greedy": text(&whole.greedy.reward),

@@ -2,53 +2,49 @@
 
 use std::process::ExitCode;
 
-use evenhand::report::text::table;
+use evenhand::report::Page;
+use evenhand::report::table::{Cell, Column, Table};
 use evenhand::reproduce::{Entry, entries, sections};
 use serde_json::{Value, json};
 
+use super::document;
 use crate::arguments::{Common, Format, Reproduce};
 use crate::failure::Failure;
-use crate::output;
+use crate::{output, suggest};
 
 pub fn run(call: &Reproduce, common: &Common) -> Result<ExitCode, Failure> {
-    let known = sections();
-    // An id may name a section or one entry of it.
-    let mut wanted: Vec<(&str, &str)> = Vec::new();
-    for id in &call.ids {
-        let section = id.split('.').next().unwrap_or(id);
-        if !known.contains(&section) {
-            return Err(Failure::input(format!("nothing is called `{id}`: expected {}", known.join(", "))));
-        }
-        wanted.push((section, id));
-    }
-    let selected: Vec<&str> = if wanted.is_empty() {
-        known
-    } else {
-        known.into_iter().filter(|name| wanted.iter().any(|(section, _)| section == name)).collect()
-    };
-    let mut found = Vec::new();
-    for section in selected {
-        found.extend(entries(section).map_err(Failure::solver)?);
-    }
-    if !wanted.is_empty() {
-        let is_wanted = |entry: &Entry, id: &str| {
-            entry.id == *id || entry.id.strip_prefix(id).is_some_and(|rest| rest.starts_with('.'))
-        };
-        for (_, id) in &wanted {
-            if !found.iter().any(|entry| is_wanted(entry, id)) {
-                return Err(Failure::input(format!("nothing is called `{id}`")));
-            }
-        }
-        found.retain(|entry| wanted.iter().any(|(_, id)| is_wanted(entry, id)));
-    }
-    match common.format {
-        Format::Json => output::json(&document(&found))?,
-        Format::Table => output::text(&text(&found))?,
+    let found = selected(&call.ids)?;
+    match (common.format, common.form) {
+        (Format::Json, _) => output::json(&document("reproduction", fields(&found)))?,
+        (Format::Table, evenhand::report::Form::Text(_)) => output::page(&words(&found), common)?,
+        (Format::Table, _) => output::page(&Page::new().table(table(&found)), common)?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn document(entries: &[Entry]) -> Value {
+/// The entries that the ids name, a section or one entry of it each; all where none is named.
+fn selected(ids: &[String]) -> Result<Vec<Entry>, Failure> {
+    let known = sections();
+    let section_of = |id: &str| id.split('.').next().unwrap_or(id).to_owned();
+    if let Some(id) = ids.iter().find(|id| !known.contains(&section_of(id).as_str())) {
+        return Err(suggest::unknown("section", id, known));
+    }
+    let wanted = |section: &&str| ids.is_empty() || ids.iter().any(|id| section_of(id) == *section);
+    let mut found = Vec::new();
+    for section in known.into_iter().filter(wanted) {
+        found.extend(entries(section).map_err(Failure::solver)?);
+    }
+    let is_meant = |entry: &Entry, id: &str| {
+        entry.id == *id || entry.id.strip_prefix(id).is_some_and(|rest| rest.starts_with('.'))
+    };
+    if let Some(id) = ids.iter().find(|id| !found.iter().any(|entry| is_meant(entry, id))) {
+        return Err(suggest::unknown("entry", id, found.iter().map(|entry| entry.id.as_str())));
+    }
+    found.retain(|entry| ids.is_empty() || ids.iter().any(|id| is_meant(entry, id)));
+    Ok(found)
+}
+
+fn fields(entries: &[Entry]) -> Value {
     let entries: Vec<Value> = entries
         .iter()
         .map(|entry| {
@@ -65,15 +61,11 @@ fn document(entries: &[Entry]) -> Value {
     json!({"entries": entries})
 }
 
-fn text(entries: &[Entry]) -> String {
-    let mut text = String::new();
+/// Every entry as a paragraph, and how many agree.
+fn words(entries: &[Entry]) -> Page {
+    let mut page = Page::new();
     for entry in entries {
-        let agrees = match entry.agrees {
-            Some(true) => "agrees",
-            Some(false) => "DIFFERS",
-            None => "",
-        };
-        text.push_str(&format!("{}  {agrees}\n  {}\n", entry.id, entry.source));
+        let mut text = format!("{}  {}\n  {}\n", entry.id, verdict(entry), entry.source);
         if !entry.paper.is_empty() {
             text.push_str(&format!("  paper: {}\n", entry.paper));
         }
@@ -81,12 +73,35 @@ fn text(entries: &[Entry]) -> String {
         if !entry.note.is_empty() {
             text.push_str(&format!("  note:  {}\n", entry.note));
         }
-        text.push('\n');
+        page = page.text(text);
     }
     let count = |agrees| entries.iter().filter(|entry| entry.agrees == agrees).count().to_string();
-    text.push_str(&table(
-        &["entries", "agree", "differ", "nothing to compare"],
-        vec![vec![entries.len().to_string(), count(Some(true)), count(Some(false)), count(None)]],
-    ));
-    text
+    let names = ["entries", "agree", "differ", "nothing to compare"];
+    let mut counts = Table::new(names.map(Column::numbers));
+    let all = entries.len().to_string();
+    counts.row([all, count(Some(true)), count(Some(false)), count(None)].map(Cell::from));
+    page.table(counts)
+}
+
+/// One row for every entry.
+fn table(entries: &[Entry]) -> Table {
+    let mut table = Table::new(["id", "source", "paper", "ours", "agrees", "note"].map(Column::words));
+    for entry in entries {
+        let agrees = match entry.agrees {
+            Some(true) => Cell::text(verdict(entry)).good(),
+            Some(false) => Cell::text(verdict(entry)).bad(),
+            None => Cell::default(),
+        };
+        let texts = [entry.id.as_str(), entry.source, &entry.paper, &entry.ours].map(Cell::from);
+        table.row(texts.into_iter().chain([agrees, Cell::text(&entry.note)]));
+    }
+    table
+}
+
+const fn verdict(entry: &Entry) -> &'static str {
+    match entry.agrees {
+        Some(true) => "agrees",
+        Some(false) => "DIFFERS",
+        None => "",
+    }
 }

@@ -3,22 +3,22 @@
 use std::process::ExitCode;
 use std::time::Instant;
 
-use evenhand::lp::njc::Goal;
-use evenhand::mechanisms::{Mechanism, Method, Options, Status};
-use evenhand::problem::Arithmetic;
+use evenhand::mechanisms::{Mechanism, Options, Status};
 use evenhand::problem::format::AllocationDocument;
-use evenhand::report;
+use evenhand::problem::{Arithmetic, Rational, ServerClass, number};
+use evenhand::{Problem, report};
 use serde_json::json;
 
-use super::{alpha, filling, findings, mechanism};
-use crate::arguments::{self, Common, Format, Solve};
+use super::{alpha, findings, mechanism};
+use crate::arguments::{Common, Format, Solve};
 use crate::failure::Failure;
-use crate::{files, output};
+use crate::{files, output, suggest};
 
 pub fn run(call: &Solve, common: &Common) -> Result<ExitCode, Failure> {
     let mechanism = mechanism(&call.mechanism)?;
     let options = options(call, common, mechanism)?;
     let problem = files::problem(&call.problem, common)?;
+    check_order(options.order.as_ref(), &problem)?;
     let started = Instant::now();
     let outcome = mechanism.allocate(&problem, &options)?;
     let mut document = AllocationDocument::new(&problem, &outcome.allocation);
@@ -36,7 +36,7 @@ pub fn run(call: &Solve, common: &Common) -> Result<ExitCode, Failure> {
     match common.format {
         _ if printed => {}
         Format::Json => output::text(&text)?,
-        Format::Table => output::text(&report::outcome(&problem, &outcome))?,
+        Format::Table => output::page(&report::outcome(&problem, &outcome), common)?,
     }
     match outcome.findings.status {
         None | Some(Status::Solved) => Ok(ExitCode::SUCCESS),
@@ -49,41 +49,44 @@ pub fn run(call: &Solve, common: &Common) -> Result<ExitCode, Failure> {
     }
 }
 
-fn goal(named: arguments::Goal) -> Goal {
-    match named {
-        arguments::Goal::Utilisation => Goal::MaxUtilisation,
-        arguments::Goal::MinShare => Goal::MaxMinShare,
-        arguments::Goal::Tasks => Goal::MaxTasks,
-    }
+/// The names that `--order` gives are those of server classes.
+fn check_order(order: Option<&Vec<String>>, problem: &Problem) -> Result<(), Failure> {
+    let unknown = order
+        .into_iter()
+        .flatten()
+        .find(|name| !problem.servers().iter().any(|server| server.name() == *name));
+    unknown.map_or(Ok(()), |name| {
+        Err(suggest::unknown("server class", name, problem.servers().iter().map(ServerClass::name)))
+    })
 }
 
-fn method(named: arguments::Method) -> Method {
-    match named {
-        arguments::Method::Sweep => Method::Sweep,
-        arguments::Method::Algorithm1 => Method::Algorithm1,
-        arguments::Method::Market => Method::Market,
-    }
+/// The value of `--step`; the mechanism says what it may be.
+fn step(text: Option<&str>) -> Result<Option<Rational>, Failure> {
+    let Some(text) = text else { return Ok(None) };
+    number::parse(text).map(Some).map_err(|error| Failure::input(format!("--step: {error}")))
 }
 
 fn options(call: &Solve, common: &Common, mechanism: &dyn Mechanism) -> Result<Options, Failure> {
+    let (particular, filling) = (&call.particular, &call.filling);
+    let trimmed = |names: &Vec<String>| names.iter().map(|name| name.trim().to_owned()).collect();
     let options = Options {
-        arithmetic: if call.exact { Arithmetic::Exact } else { Arithmetic::Float },
-        alpha: alpha(call.alpha.as_deref())?,
-        criterion: call.criterion,
-        select: call.select.map(goal),
-        reduce: call.reduce,
-        faces: call.faces,
-        digits: call.digits,
-        score: call.filling.score.map(filling::score),
-        server: call.filling.server.map(filling::server),
-        ties: call.filling.ties.map(filling::ties),
-        filter: call.filling.filter,
-        step: filling::step(call.filling.step.as_deref())?,
-        ideal: call.filling.ideal,
-        slots: call.filling.slots,
+        arithmetic: if call.float { Arithmetic::Float } else { Arithmetic::Exact },
+        alpha: alpha(particular.alpha.as_deref())?,
+        criterion: particular.criterion,
+        select: particular.select,
+        reduce: particular.reduce,
+        faces: particular.faces,
+        digits: particular.digits,
+        score: filling.score,
+        server: filling.server,
+        ties: filling.ties,
+        filter: filling.filter,
+        step: step(filling.step.as_deref())?,
+        ideal: filling.ideal,
+        slots: filling.slots,
         seed: common.seed,
-        method: call.method.map(method),
-        order: call.order.as_ref().map(|names| names.iter().map(|name| name.trim().to_owned()).collect()),
+        method: particular.method,
+        order: particular.order.as_ref().map(trimmed),
     };
     match options.stated().into_iter().find(|option| !mechanism.options().contains(option)) {
         None => Ok(options),

@@ -68,9 +68,9 @@ impl Output {
         serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
 
-    /// The last line on standard error.
-    pub fn last_line(&self) -> &str {
-        self.stderr.lines().last().unwrap_or_default()
+    /// The first line on standard error.
+    pub fn error_line(&self) -> &str {
+        self.stderr.lines().next().unwrap_or_default()
     }
 
     #[track_caller]
@@ -80,25 +80,25 @@ impl Output {
         self
     }
 
-    /// Ends without a verdict: nothing on standard output, one greppable line at the end of
+    /// Ends without a verdict: nothing on standard output, one greppable line at the beginning of
     /// standard error.
     #[track_caller]
     pub fn fails(self, status: i32) -> Self {
         let output = self.ends_with(status);
         assert_eq!(output.stdout, "", "stdout of a failure");
         let stderr = &output.stderr;
-        assert!(output.last_line().starts_with("error: "), "{stderr}");
+        assert!(output.error_line().starts_with("error: "), "{stderr}");
         assert!(stderr.ends_with('\n'), "{stderr}");
         assert_eq!(stderr.lines().filter(|line| line.starts_with("error: ")).count(), 1, "{stderr}");
         assert!(!stderr.contains('\u{1b}'), "colours where no terminal is: {stderr:?}");
         output
     }
 
-    /// Fails and says `message` in the last line.
+    /// Fails and says `message` in the first line.
     #[track_caller]
     pub fn fails_with(self, status: i32, message: &str) -> Self {
         let output = self.fails(status);
-        assert!(output.last_line().contains(message), "`{message}` is not in `{}`", output.last_line());
+        assert!(output.error_line().contains(message), "`{message}` is not in `{}`", output.error_line());
         output
     }
 }
@@ -158,9 +158,7 @@ impl Folder {
     #[track_caller]
     pub fn solve(&self, mechanism: &str, exact: bool, file: &str) -> Output {
         let mut arguments = vec!["solve", "problem.json", "--mechanism", mechanism, "-o", file];
-        if exact {
-            arguments.push("--exact");
-        }
+        arguments.push(if exact { "--exact" } else { "--float" });
         self.run(&arguments).ends_with(0)
     }
 }

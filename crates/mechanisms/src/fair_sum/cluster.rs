@@ -1,7 +1,7 @@
 //! Several servers, any exponent.
 
 use evenhand_exact::ShareCoefficients;
-use evenhand_ode::cluster::{self, Cluster, ClusterError, Placement, User};
+use evenhand_ode::cluster::{self, Cluster, ClusterError, ClusterPoint, Placement, Status, User};
 use evenhand_problem::Constraints;
 use rayon::prelude::*;
 
@@ -13,50 +13,89 @@ pub fn maximise(
     alpha: f64,
     share: Option<&ShareCoefficients>,
 ) -> Result<FairPoint, ClusterError> {
-    let problem = constraints.problem();
-    let capacity: Vec<f64> = constraints.rows().iter().map(|row| near(&row.capacity)).collect();
-    let active: Vec<usize> = (0..problem.n_users()).filter(|&n| problem.is_active(n)).collect();
-    let user = |&n: &usize| {
-        let classes: Vec<usize> = (0..problem.n_servers()).filter(|&i| problem.can_run(n, i)).collect();
-        let placement = |&i: &usize| {
-            let usage = constraints.usage(n, i).unwrap_or_default();
-            let parts = constraints.class_rows(i).zip(usage.iter()).filter(|(_, d)| !d.is_zero());
-            Placement {
-                worth: share.map_or(1.0, |share| near(share.of(n, i))),
-                usage: parts.map(|(row, d)| (row, near(d) / capacity[row])).collect(),
-            }
-        };
-        let stated = &problem.users()[n];
-        let user = User {
-            weight: near(stated.weight()),
-            limit: stated.tasks().map_or(f64::INFINITY, near),
-            placements: classes.iter().map(placement).collect(),
-        };
-        (classes, user)
-    };
-    let (classes, users): (Vec<Vec<usize>>, Vec<User>) = active.par_iter().map(user).unzip();
-    let point = cluster::solve(&Cluster::new(capacity.len(), &users, alpha)?, &cluster::Settings::default());
-    let n_users = problem.n_users();
-    let mut found = FairPoint {
-        places: vec![Vec::new(); n_users],
-        row_prices: point
-            .row_prices
-            .iter()
-            .zip(&capacity)
-            .map(|(p, c)| if *c > 0.0 { p / c } else { 0.0 })
-            .collect(),
-        row_slack: point.row_slack,
-        user_prices: vec![0.0; n_users],
-        user_slack: vec![f64::INFINITY; n_users],
-        status: point.status,
-        iterations: point.iterations,
-    };
-    for (k, &n) in active.iter().enumerate() {
-        let places = classes[k].iter().zip(point.tasks[k].iter().zip(&point.reduced[k]));
-        found.places[n] =
-            places.map(|(&server, (&tasks, &excess))| Place { server, tasks, excess }).collect();
-        found.user_prices[n] = point.user_prices[k];
-        found.user_slack[n] = point.user_slack[k];
+    let view = View::new(constraints, share);
+    let cluster = Cluster::new(view.capacity.len(), &view.users, alpha)?;
+    let point = cluster::solve(&cluster, &cluster::Settings::default());
+    if point.status == Status::Solved {
+        return Ok(view.point(point));
     }
-    Ok(found)
+    // The interior point method is accurate relative to the sum of all users only.
+    let other = cluster::solve_by_prices(&cluster).filter(|other| other.status == Status::Solved);
+    Ok(view.point(other.unwrap_or(point)))
+}
+
+/// The same optimum by the method that follows from prices alone.
+///
+/// # Errors
+/// As [`maximise`](super::maximise).
+pub fn maximise_by_prices(
+    constraints: &Constraints<'_>,
+    alpha: f64,
+    share: Option<&ShareCoefficients>,
+) -> Result<Option<FairPoint>, ClusterError> {
+    let view = View::new(constraints, share);
+    let cluster = Cluster::new(view.capacity.len(), &view.users, alpha)?;
+    Ok(cluster::solve_by_prices(&cluster).map(|point| view.point(point)))
+}
+
+/// The problem in floating point.
+struct View {
+    n_users: usize,
+    /// By row.
+    capacity: Vec<f64>,
+    /// Users that can be given anything.
+    active: Vec<usize>,
+    /// By active user: the classes on which it can run.
+    classes: Vec<Vec<usize>>,
+    /// By active user.
+    users: Vec<User>,
+}
+
+impl View {
+    fn new(constraints: &Constraints<'_>, share: Option<&ShareCoefficients>) -> Self {
+        let problem = constraints.problem();
+        let capacity: Vec<f64> = constraints.rows().iter().map(|row| near(&row.capacity)).collect();
+        let active: Vec<usize> = (0..problem.n_users()).filter(|&n| problem.is_active(n)).collect();
+        let user = |&n: &usize| {
+            let classes: Vec<usize> = (0..problem.n_servers()).filter(|&i| problem.can_run(n, i)).collect();
+            let placement = |&i: &usize| {
+                let usage = constraints.usage(n, i).unwrap_or_default();
+                let parts = constraints.class_rows(i).zip(usage.iter()).filter(|(_, d)| !d.is_zero());
+                Placement {
+                    worth: share.map_or(1.0, |share| near(share.of(n, i))),
+                    usage: parts.map(|(row, d)| (row, near(d) / capacity[row])).collect(),
+                }
+            };
+            let stated = &problem.users()[n];
+            let user = User {
+                weight: near(stated.weight()),
+                limit: stated.tasks().map_or(f64::INFINITY, near),
+                placements: classes.iter().map(placement).collect(),
+            };
+            (classes, user)
+        };
+        let (classes, users): (Vec<Vec<usize>>, Vec<User>) = active.par_iter().map(user).unzip();
+        Self { n_users: problem.n_users(), capacity, active, classes, users }
+    }
+
+    fn point(&self, point: ClusterPoint) -> FairPoint {
+        let prices = point.row_prices.iter().zip(&self.capacity);
+        let mut found = FairPoint {
+            places: vec![Vec::new(); self.n_users],
+            row_prices: prices.map(|(p, c)| if *c > 0.0 { p / c } else { 0.0 }).collect(),
+            row_slack: point.row_slack,
+            user_prices: vec![0.0; self.n_users],
+            user_slack: vec![f64::INFINITY; self.n_users],
+            status: point.status,
+            iterations: point.iterations,
+        };
+        for (k, &n) in self.active.iter().enumerate() {
+            let places = self.classes[k].iter().zip(point.tasks[k].iter().zip(&point.reduced[k]));
+            found.places[n] =
+                places.map(|(&server, (&tasks, &excess))| Place { server, tasks, excess }).collect();
+            found.user_prices[n] = point.user_prices[k];
+            found.user_slack[n] = point.user_slack[k];
+        }
+        found
+    }
 }

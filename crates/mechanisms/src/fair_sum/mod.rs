@@ -1,8 +1,10 @@
 //! The greatest `sum_n w_n g_a(U_n)` in floating point: where proportional and alpha fairness, NJC
 //! and the linear Fisher market start from.
 
+pub mod answer;
 pub mod cluster;
 mod pool;
+pub mod polish;
 
 use evenhand_exact::ShareCoefficients;
 use evenhand_ode::cluster::{ClusterError, Status};

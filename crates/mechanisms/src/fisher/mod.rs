@@ -1,23 +1,30 @@
-//! The linear Fisher market, exactly: proportional fairness when servers are shared by time.
+//! Proportional and alpha fairness where the optimality conditions are linear: linear Fisher markets,
+//! exactly.
 //!
-//! Every class has one unit of time, and user `n` does `gamma_ni` tasks in it. The optimum of
-//! `sum_n w_n log x_n` is the equilibrium of a market in which the users spend their weights on time
-//! (THEORY, fact 5): every user buys where a task is cheapest, `x_n` is unique and rational, and so
-//! are the prices. A user with finite tasks buys no more than those.
+//! Where every user pays for at most one row of every class on which it runs (time sharing, one
+//! resource, or one scarce resource in a class), the rows are the goods of a market: `C_r / d_nir` tasks
+//! of user `n` in the whole of row `r`. The optimum of `sum_n w_n g_a(x_n)` is its equilibrium (THEORY,
+//! fact 5, for `a = 1`, where users spend their weights): every user buys where a task is cheapest, and
+//! has no more tasks than its limit. `x_n` is unique; it is rational for `a = 1` and for `1/a` whole, and
+//! elsewhere where the ratios of marginal utilities have rational roots.
 //!
 //! Floating point tells who buys where; a forest of purchases is enough, since money can be pushed
-//! around a cycle until one of its purchases is gone. Along a tree all prices follow from one, that
-//! one from the money spent, and the purchases from the leaves inwards, all in rational numbers. The
-//! exact gap of the result is 0, or it is not returned.
+//! around a cycle until one of its purchases is gone. Along a tree all prices follow from one, the tasks
+//! from what the tree has to sell, and the purchases from the leaves inwards, all in rational numbers.
+//! The last price is rational where `x_n^a` is; elsewhere the prices are rounded, and leave a gap beyond
+//! the fiftieth digit.
 
 mod forest;
+mod root;
+mod tree;
 
 use evenhand_exact::axiom::feasible;
-use evenhand_exact::axiom::proportional::gap;
+use evenhand_exact::axiom::proportional::{gap, worth};
 use evenhand_exact::{Instance, Prices};
-use evenhand_problem::{Allocation, Arithmetic, Constraints, Rational};
+use evenhand_problem::{Allocation, Arithmetic, Constraints, Rational, Sharing};
 
 use self::forest::{Edge, Forest};
+use self::tree::Tree;
 use crate::fair_sum::{FairPoint, Place, near};
 
 /// An exact equilibrium.
@@ -25,59 +32,82 @@ use crate::fair_sum::{FairPoint, Place, near};
 pub struct Equilibrium {
     /// `x_ni` by user.
     pub tasks: Vec<Vec<(usize, Rational)>>,
-    /// Prices of the classes' time and of the users' task limits, with gap 0.
+    /// Prices of the rows and of the users' task limits.
     pub prices: Prices,
+    /// The gap that they prove.
+    pub gap: Rational,
 }
 
 /// Parts below which a placement, or what is left of a class or of a limit, is nothing but the
 /// method's distance from the wall; tried in this order.
 const NOTHING: [f64; 5] = [1e-8, 1e-10, 1e-6, 1e-12, 1e-4];
 
+/// Parts of all money below which a row costs nothing; tried in this order. Far from `a = 1` rows that
+/// matter can be worth very little.
+const NO_PRICE: [f64; 2] = [1e-13, 1e-45];
+
+/// Places of users that all thresholds together may look at: a few seconds of rational arithmetic. Beyond
+/// it fewer thresholds are tried.
+const MOST_PLACES: usize = 1_000_000;
+
 /// The equilibrium near `point`, a floating-point optimum for time-shared `constraints`.
 ///
 /// # Errors
 /// That none of the thresholds gave a forest whose exact solution is one, in words.
 pub fn lift(constraints: &Constraints<'_>, point: &FairPoint) -> Result<Equilibrium, String> {
-    let mut why = String::new();
-    for (by_class, nothing) in [false, true].into_iter().flat_map(|by| NOTHING.map(|nothing| (by, nothing))) {
-        let market = Market::new(constraints, point, nothing, by_class);
-        match market.solve().and_then(|found| verified(constraints, found)) {
-            Ok(equilibrium) => return Ok(equilibrium),
+    let found = nearest(constraints, &Rational::from(1), point, usize::MAX)?;
+    match found.gap.is_zero() {
+        true => Ok(found),
+        false => Err("no forest of purchases near the optimum solves the market exactly".to_owned()),
+    }
+}
+
+/// The equilibrium near `point`, a floating-point optimum for the exponent `alpha`: with gap 0 if one of
+/// the thresholds gives it, else that of the first that gives any.
+///
+/// # Errors
+/// That none of them gave a forest whose exact solution is feasible and has prices, in words.
+pub fn best(
+    constraints: &Constraints<'_>,
+    alpha: &Rational,
+    point: &FairPoint,
+) -> Result<Equilibrium, String> {
+    let places: usize = point.places.iter().map(Vec::len).sum();
+    nearest(constraints, alpha, point, MOST_PLACES / places.max(1))
+}
+
+/// [`best`] of at most so many thresholds, and at least one.
+fn nearest(
+    constraints: &Constraints<'_>,
+    alpha: &Rational,
+    point: &FairPoint,
+    thresholds: usize,
+) -> Result<Equilibrium, String> {
+    let (mut why, mut inexact) = (String::new(), None);
+    let choices = NO_PRICE.into_iter().flat_map(|no_price| [false, true].map(|by_class| (no_price, by_class)));
+    let choices = choices.flat_map(|(no_price, by)| NOTHING.map(|nothing| (no_price, by, nothing)));
+    for (no_price, by_class, nothing) in choices.take(thresholds.max(1)) {
+        let market = Market::new(constraints, alpha, point, nothing, no_price, by_class);
+        match market.solve().and_then(|found| market.verified(found)) {
+            Ok(equilibrium) if equilibrium.gap.is_zero() => return Ok(equilibrium),
+            Ok(equilibrium) => inexact = inexact.or(Some(equilibrium)),
             Err(reason) => why = reason,
         }
     }
-    Err(format!("no forest of purchases near the optimum solves the market exactly: {why}"))
+    inexact.ok_or_else(|| format!("no forest of purchases near the optimum solves the market exactly: {why}"))
 }
-
-fn verified(constraints: &Constraints<'_>, found: Equilibrium) -> Result<Equilibrium, String> {
-    let allocation = Allocation {
-        sharing: evenhand_problem::Sharing::Tdm,
-        arithmetic: Arithmetic::Exact,
-        tasks: found.tasks.clone(),
-        ..Allocation::default()
-    };
-    let instance = Instance::new(constraints.problem(), &allocation).map_err(|error| error.to_string())?;
-    if feasible::tightest(&instance).is_some_and(|(_, margin)| margin < 0) {
-        return Err("the purchases do not fit".to_owned());
-    }
-    let gap =
-        gap(&instance, &Rational::from(1), None, &found.prices).map_err(|refusal| refusal.to_string())?;
-    if gap.is_zero() { Ok(found) } else { Err("the prices leave a gap".to_owned()) }
-}
-
-/// Part of all money below which a class costs nothing.
-const NO_PRICE: f64 = 1e-13;
 
 /// What floating point says about the market.
 struct Market<'a> {
     constraints: &'a Constraints<'a>,
+    alpha: &'a Rational,
     point: &'a FairPoint,
     nothing: f64,
+    /// Price below which a whole row costs nothing.
+    no_price: f64,
     /// Whether a purchase that is nothing to its user counts where it is something to the class: next to
     /// a class of millions of servers nobody misses what it does on a single one, which has to be sold.
     by_class: bool,
-    /// What all users together may spend.
-    money: f64,
 }
 
 /// How a user buys.
@@ -85,28 +115,64 @@ struct Market<'a> {
 enum Buyer {
     /// It can be given nothing.
     Absent,
-    /// It spends its weight.
+    /// It buys until a task is worth no more than it costs.
     Spends,
-    /// It buys all its tasks, for less than its weight.
+    /// It buys all its tasks, for less than they are worth.
     Satisfied,
-    /// It gets all its tasks where time costs nothing.
+    /// It gets all its tasks where they cost nothing.
     Free,
 }
 
+/// Tasks, and the trees of the market with their prices but for a factor.
+type Solved = (Vec<Vec<(usize, Rational)>>, Vec<Tree>);
+
 impl<'a> Market<'a> {
-    fn new(constraints: &'a Constraints<'a>, point: &'a FairPoint, nothing: f64, by_class: bool) -> Self {
-        let users = constraints.problem().users().iter();
-        let money = users.map(|user| near(user.weight())).sum();
-        Self { constraints, point, nothing, by_class, money }
+    fn new(
+        constraints: &'a Constraints<'a>,
+        alpha: &'a Rational,
+        point: &'a FairPoint,
+        nothing: f64,
+        no_price: f64,
+        by_class: bool,
+    ) -> Self {
+        let rows = constraints.rows().iter().zip(&point.row_prices);
+        let money: f64 = rows.map(|(row, price)| near(&row.capacity) * price).sum();
+        Self { constraints, alpha, point, nothing, no_price: no_price * money, by_class }
     }
 
-    fn gamma(&self, n: usize, i: usize) -> Rational {
-        self.constraints.problem().gamma(n, i)
+    /// Price of the whole row in floating point.
+    fn row_price(&self, row: usize) -> f64 {
+        self.point.row_prices[row] * near(&self.constraints.rows()[row].capacity)
     }
 
-    /// Time that is left over costs nothing, and time that costs nothing may be left over.
-    fn is_free(&self, i: usize) -> bool {
-        self.point.row_slack[i] > self.nothing || self.point.row_prices[i] < NO_PRICE * self.money
+    /// What is left over costs nothing, and what costs nothing may be left over.
+    fn is_free(&self, row: usize) -> bool {
+        self.point.row_slack[row] > self.nothing || self.row_price(row) < self.no_price
+    }
+
+    /// The row that user `n` pays for on class `i`; `None` where it pays for none.
+    ///
+    /// # Errors
+    /// That there are several: the conditions are not linear.
+    fn good(&self, n: usize, i: usize) -> Result<Option<usize>, String> {
+        let usage = self.constraints.usage(n, i).ok_or("a user is where it cannot run")?;
+        let rows = self.constraints.class_rows(i).zip(usage.iter());
+        let mut paid = rows.filter(|(row, usage)| !usage.is_zero() && !self.is_free(*row)).map(|(row, _)| row);
+        match (paid.next(), paid.next()) {
+            (_, Some(_)) => Err("a user pays for several resources of a class".to_owned()),
+            (row, None) => Ok(row),
+        }
+    }
+
+    /// Tasks of user `n` in the whole row.
+    fn rate(&self, n: usize, row: usize) -> Rational {
+        let at = &self.constraints.rows()[row];
+        let usage = self.constraints.usage(n, at.server).unwrap_or_default();
+        Rational::from(&at.capacity / &usage[row - self.constraints.class_rows(at.server).start])
+    }
+
+    fn is_free_place(&self, n: usize, place: &Place) -> bool {
+        self.good(n, place.server) == Ok(None)
     }
 
     fn buyer(&self, n: usize) -> Buyer {
@@ -115,71 +181,81 @@ impl<'a> Market<'a> {
             Buyer::Absent
         } else if self.point.user_slack[n] > self.nothing {
             Buyer::Spends
-        } else if places.iter().any(|place| self.is_free(place.server)) {
+        } else if places.iter().any(|place| self.is_free_place(n, place)) {
             Buyer::Free
         } else {
             Buyer::Satisfied
         }
     }
 
-    fn solve(&self) -> Result<Equilibrium, String> {
+    fn solve(&self) -> Result<Solved, String> {
         let problem = self.constraints.problem();
-        let buyers: Vec<Buyer> = (0..problem.n_users()).map(|n| self.buyer(n)).collect();
-        let mut tasks = vec![Vec::new(); problem.n_users()];
+        let n_users = problem.n_users();
+        let buyers: Vec<Buyer> = (0..n_users).map(|n| self.buyer(n)).collect();
+        let mut tasks = vec![Vec::new(); n_users];
         let mut edges = Vec::new();
         for (n, buyer) in buyers.iter().enumerate() {
-            match buyer {
-                Buyer::Absent => {}
-                Buyer::Free => tasks[n] = self.free_tasks(n)?,
-                Buyer::Spends | Buyer::Satisfied => edges.extend(self.purchases(n)),
+            if matches!(buyer, Buyer::Spends | Buyer::Satisfied) {
+                edges.extend(self.purchases(n)?);
             }
         }
-        let mut forest = Forest::new(problem.n_users() + problem.n_servers());
+        for (n, _) in buyers.iter().enumerate().filter(|(_, buyer)| **buyer == Buyer::Free) {
+            tasks[n] = self.free_tasks(n)?;
+        }
+        let mut forest = Forest::new(n_users + self.constraints.rows().len());
         edges.sort_by(|a, b| b.flow.total_cmp(&a.flow).then(a.ends.cmp(&b.ends)));
         edges.into_iter().for_each(|edge| forest.add(edge));
-        let mut prices = Prices {
-            user_weights: Vec::new(),
-            rows: vec![Rational::new(); problem.n_servers()],
-            users: vec![Rational::new(); problem.n_users()],
-        };
-        for tree in forest.trees() {
-            self.solve_tree(&forest, &tree, &buyers, &mut tasks, &mut prices)?;
-        }
-        for (n, buyer) in buyers.iter().enumerate() {
-            let user = &problem.users()[n];
-            if let (Buyer::Free | Buyer::Satisfied, Some(limit)) = (buyer, user.tasks()) {
-                let cheapest = (0..problem.n_servers())
-                    .filter(|&i| problem.can_run(n, i))
-                    .map(|i| &prices.rows[i] / self.gamma(n, i))
-                    .min();
-                let worth = Rational::from(user.weight() / limit);
-                prices.users[n] = worth - cheapest.unwrap_or_default();
+        let mut trees = Vec::new();
+        for nodes in forest.trees() {
+            if let &[alone] = nodes.as_slice() {
+                let is_outside = if alone < n_users {
+                    matches!(buyers[alone], Buyer::Absent | Buyer::Free)
+                } else {
+                    self.is_free(alone - n_users) || self.constraints.rows()[alone - n_users].capacity.is_zero()
+                };
+                match is_outside {
+                    true => continue,
+                    false => return Err("somebody buys nothing, or nobody a class".to_owned()),
+                }
             }
-            tasks[n].sort_by_key(|(i, _)| *i);
+            let parents = forest.parents(&nodes);
+            trees.push(Tree::solve(self, nodes, parents, &buyers, &mut tasks)?);
         }
-        Ok(Equilibrium { tasks, prices })
+        for list in &mut tasks {
+            list.sort_by_key(|(i, _)| *i);
+        }
+        Ok((tasks, trees))
     }
 
     /// What user `n` spends where, above what is nothing.
-    fn purchases(&self, n: usize) -> impl Iterator<Item = Edge> {
+    fn purchases(&self, n: usize) -> Result<Vec<Edge>, String> {
         let n_users = self.constraints.problem().n_users();
         let places = &self.point.places[n];
         let total: f64 = places.iter().map(|place| place.tasks).sum();
-        let time = move |place: &Place| place.tasks / near(&self.gamma(n, place.server));
-        let bought = move |place: &&Place| {
-            let is_some = place.tasks > self.nothing * total || self.by_class && time(place) > self.nothing;
-            is_some && !self.is_free(place.server)
-        };
-        places.iter().filter(bought).map(move |place| {
-            let time = time(place);
-            Edge { ends: [n, n_users + place.server], flow: time * self.point.row_prices[place.server] }
-        })
+        let mut edges = Vec::new();
+        for place in places {
+            let is_something = place.tasks > self.nothing * total;
+            if !is_something && !self.by_class {
+                continue;
+            }
+            let Some(row) = self.good(n, place.server)? else {
+                match is_something {
+                    true => return Err("a user that is not satisfied pays nothing".to_owned()),
+                    false => continue,
+                }
+            };
+            let part = place.tasks / near(&self.rate(n, row));
+            if is_something || part > self.nothing {
+                edges.push(Edge { ends: [n, n_users + row], flow: part * self.row_price(row) });
+            }
+        }
+        Ok(edges)
     }
 
-    /// All tasks of user `n`, where time costs nothing.
+    /// All tasks of user `n`, where they cost nothing.
     fn free_tasks(&self, n: usize) -> Result<Vec<(usize, Rational)>, String> {
         let limit = self.constraints.problem().users()[n].tasks().ok_or("a user without a limit is free")?;
-        let free = self.point.places[n].iter().filter(|place| self.is_free(place.server));
+        let free = self.point.places[n].iter().filter(|place| self.is_free_place(n, place));
         let used: Vec<&Place> = free.filter(|place| place.tasks > self.nothing * near(limit)).collect();
         let largest = (0..used.len()).max_by(|&a, &b| used[a].tasks.total_cmp(&used[b].tasks));
         let largest = largest.ok_or("a user is satisfied and buys nowhere")?;
@@ -190,84 +266,53 @@ impl<'a> Market<'a> {
         Ok(list)
     }
 
-    /// Prices and purchases of one tree of the forest.
-    fn solve_tree(
-        &self,
-        forest: &Forest,
-        tree: &[usize],
-        buyers: &[Buyer],
-        tasks: &mut [Vec<(usize, Rational)>],
-        prices: &mut Prices,
-    ) -> Result<(), String> {
-        let problem = self.constraints.problem();
-        let n_users = problem.n_users();
-        if let &[alone] = tree {
-            let is_outside = if alone < n_users {
-                matches!(buyers[alone], Buyer::Absent | Buyer::Free)
-            } else {
-                self.is_free(alone - n_users)
-            };
-            return if is_outside {
-                Ok(())
-            } else {
-                Err("somebody buys nothing, or nobody a class".to_owned())
-            };
-        }
-        // Relative prices, of a class for its time and of a user for a task.
-        let mut relative = vec![Rational::new(); tree.len()];
-        let parents = forest.parents(tree);
-        relative[0] = Rational::from(1);
-        for k in 1..tree.len() {
-            let (user, class, parent) = (tree[k], tree[parents[k]], &relative[parents[k]]);
-            relative[k] = match user < n_users {
-                true => parent / self.gamma(user, class - n_users),
-                false => parent * self.gamma(class, user - n_users),
-            };
-        }
-        let mut spent = Rational::new();
-        let mut earned = Rational::new();
-        for (node, price) in tree.iter().zip(&relative) {
-            if *node >= n_users {
-                earned += price;
-            } else if let (Buyer::Satisfied, Some(limit)) = (buyers[*node], problem.users()[*node].tasks()) {
-                earned -= Rational::from(price * limit);
-            } else {
-                spent += problem.users()[*node].weight();
-            }
-        }
-        let unit = if spent.is_zero() && earned.is_zero() {
-            // Users that have all their tasks fill the classes exactly: a range of prices does, and
-            // floating point is inside of it.
-            crate::rounding::short(self.point.row_prices[tree[0] - n_users])
-        } else if earned > 0 && !spent.is_zero() {
-            spent / earned
-        } else {
-            return Err("the prices of a tree are not told by its money".to_owned());
+    /// The equilibrium with its prices, if it is feasible and they prove a gap.
+    fn verified(&self, (tasks, trees): Solved) -> Result<Equilibrium, String> {
+        let (constraints, problem) = (self.constraints, self.constraints.problem());
+        let allocation = Allocation {
+            sharing: sharing_of(constraints),
+            arithmetic: Arithmetic::Exact,
+            tasks,
+            ..Allocation::default()
         };
-        // From the leaves inwards: what is left of the node goes to its parent.
-        let mut left: Vec<Rational> = relative.iter().map(|price| Rational::from(price * &unit)).collect();
-        for (k, node) in tree.iter().enumerate() {
-            if *node >= n_users {
-                prices.rows[*node - n_users].clone_from(&left[k]);
-            } else if let (Buyer::Satisfied, Some(limit)) = (buyers[*node], problem.users()[*node].tasks()) {
-                left[k] *= limit;
-            } else {
-                left[k].clone_from(problem.users()[*node].weight());
+        let instance = Instance::new(problem, &allocation).map_err(|error| error.to_string())?;
+        if feasible::tightest(&instance).is_some_and(|(_, margin)| margin < 0) {
+            return Err("the purchases do not fit".to_owned());
+        }
+        let worth = worth(&instance, self.alpha, None).map_err(|refusal| refusal.to_string())?;
+        let most = |n: usize| worth[n].as_ref().map(|(_, upper)| upper);
+        let mut prices = Prices {
+            user_weights: Vec::new(),
+            rows: vec![Rational::new(); constraints.rows().len()],
+            users: vec![Rational::new(); problem.n_users()],
+        };
+        for tree in &trees {
+            tree.price(self, &most, &mut prices.rows)?;
+        }
+        for (n, user) in problem.users().iter().enumerate().filter(|(_, user)| user.tasks().is_some()) {
+            let slack = user.tasks().is_some_and(|tasks| *tasks > instance.total(n));
+            if let (false, Some(most)) = (slack, most(n)) {
+                let cost = |i| self.cost(n, i, &prices.rows);
+                let classes = (0..problem.n_servers()).filter(|&i| problem.can_run(n, i));
+                let cheapest = classes.map(cost).min().unwrap_or_default();
+                prices.users[n] = (most - cheapest).max(Rational::new());
             }
         }
-        for k in (1..tree.len()).rev() {
-            let money = std::mem::take(&mut left[k]);
-            if money < 0 {
-                return Err("a purchase of a tree is negative".to_owned());
-            }
-            left[parents[k]] -= &money;
-            let ends = [tree[k], tree[parents[k]]];
-            let (user, class) = (ends[0].min(ends[1]), ends[0].max(ends[1]) - n_users);
-            if !money.is_zero() {
-                let time = money / &prices.rows[class];
-                tasks[user].push((class, time * self.gamma(user, class)));
-            }
-        }
-        if left[0].is_zero() { Ok(()) } else { Err("the money of a tree does not come out even".to_owned()) }
+        let gap = gap(&instance, self.alpha, None, &prices).map_err(|refusal| refusal.to_string())?;
+        Ok(Equilibrium { tasks: allocation.tasks, prices, gap })
     }
+
+    /// What a task of user `n` costs on class `i`.
+    fn cost(&self, n: usize, i: usize, prices: &[Rational]) -> Rational {
+        let usage = self.constraints.usage(n, i).unwrap_or_default();
+        let rows = self.constraints.class_rows(i).zip(usage.iter());
+        rows.filter(|(row, _)| !prices[*row].is_zero()).map(|(row, d)| Rational::from(&prices[row] * d)).sum()
+    }
+}
+
+/// What `constraints` were made for.
+pub fn sharing_of(constraints: &Constraints<'_>) -> Sharing {
+    let servers = constraints.problem().servers();
+    let is_chosen = |i: usize| constraints.is_time_shared(i) && !servers[i].is_time_shared();
+    if (0..servers.len()).any(is_chosen) { Sharing::Tdm } else { Sharing::Rdm }
 }

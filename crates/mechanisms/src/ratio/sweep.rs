@@ -23,6 +23,8 @@ pub struct SweepPoint {
 pub struct Sweep {
     /// In the order of the multiples that were asked for.
     pub points: Vec<SweepPoint>,
+    /// The same at the critical loads that lie between the least and the largest of them.
+    pub at_critical_loads: Vec<SweepPoint>,
     /// The largest multiple of which greedy serves everything; `None` without any load, and with
     /// several pools.
     pub all_served: Option<Rational>,
@@ -67,12 +69,17 @@ pub fn sweep(
     let mut best = MaxReward::new(problem);
     let (loads, sizes) = (problem.loads(), problem.fractions());
     let mut points = Vec::with_capacity(multiples.len());
-    for load in multiples {
+    let point = |best: &mut MaxReward<'_>, load: &Rational| -> Result<SweepPoint, LpError> {
+        // Every point may cost as much as one ratio.
+        best.limits().renew();
         let scaled: Vec<Rational> = loads.iter().map(|rho| Rational::from(rho * load)).collect();
-        let greedy = greedy::fluid(&mut best, &scaled, &sizes)?.reward;
-        let optimum = configuration_lp::solve(&best, &scaled, &sizes)?.value;
+        let greedy = greedy::fluid(best, &scaled, &sizes)?.reward;
+        let optimum = configuration_lp::solve(best, &scaled, &sizes)?.value;
         let ratio = (!optimum.is_zero()).then(|| Rational::from(&greedy / &optimum));
-        points.push(SweepPoint { load: load.clone(), greedy, optimum, ratio });
+        Ok(SweepPoint { load: load.clone(), greedy, optimum, ratio })
+    };
+    for load in multiples {
+        points.push(point(&mut best, load)?);
         progress(points.len());
     }
     let (all_served, all_best) = match critical_loads(&mut best, &loads) {
@@ -80,5 +87,9 @@ pub fn sweep(
         Err(LpError::SeveralPools) => (None, None),
         Err(error) => return Err(error),
     };
-    Ok(Sweep { points, all_served, all_best })
+    let (least, most) = (multiples.iter().min(), multiples.iter().max());
+    let within = |load: &&Rational| Some(*load) > least && Some(*load) < most && !multiples.contains(load);
+    let critical = all_served.iter().chain(&all_best).filter(within);
+    let at_critical_loads = critical.map(|load| point(&mut best, load)).collect::<Result<_, _>>()?;
+    Ok(Sweep { points, at_critical_loads, all_served, all_best })
 }

@@ -7,7 +7,7 @@ use evenhand_exact::ratio::{Assignment, Greedy, Prices, sparse};
 use evenhand_lp::reservation::{MaxReward, WorstLoad, configuration_lp, greedy, worst_load as lp};
 use evenhand_problem::{Rational, Reservation};
 
-use super::{Proven, RatioError};
+use super::{Proven, RatioError, judged};
 
 /// The loads that make greedy look worst, over all loads, with the proof that none are worse. The
 /// certificate has passed the checker; its two ratios are equal where the search was complete.
@@ -42,10 +42,7 @@ pub fn worst_load(
         Some(found) => proven(problem, &mut best, found)?,
         None => nothing(problem),
     };
-    match check(&certificate).reason {
-        None => Ok(certificate),
-        Some(reason) => Err(RatioError::Refused(reason)),
-    }
+    judged(check(&certificate)).map(|()| certificate)
 }
 
 /// What is said of types without a reward.

@@ -109,3 +109,41 @@ pub fn cluster(
     Problem::new(ProblemSpec { resources, servers, users, ..ProblemSpec::default() })
         .expect("a valid cluster")
 }
+
+/// A cluster as [`cluster`] makes it, with weights up to `10^most_power` apart.
+#[allow(dead_code)]
+pub fn far_apart(
+    random: &mut Pcg64Mcg,
+    (most_users, most_classes, most_resources): (usize, usize, usize),
+    most_power: u32,
+) -> Problem {
+    let n_resources = random.random_range(1..=most_resources);
+    let resources: Vec<String> = (0..n_resources).map(|r| format!("r{r}")).collect();
+    let names: Vec<String> = (0..random.random_range(1..=most_classes)).map(|i| format!("s{i}")).collect();
+    let quantity = |random: &mut Pcg64Mcg, most: u32| Rational::from((random.random_range(1..=most), 2));
+    let servers = names.iter().map(|name| ServerSpec {
+        name: name.clone(),
+        count: Some([1, 3, 7, 100][random.random_range(0..4)].into()),
+        capacity: resources.iter().map(|r| (r.clone(), quantity(random, 40))).collect(),
+    });
+    let servers: Vec<ServerSpec> = servers.collect();
+    let users = (0..random.random_range(1..=most_users)).map(|n| {
+        let kept = random.random_range(0..n_resources);
+        let demanded = resources.iter().enumerate().filter(|(r, _)| *r == kept || random.random_bool(0.7));
+        let demanded: Vec<String> = demanded.map(|(_, name)| name.clone()).collect();
+        let allowed = names.iter().filter(|_| random.random_bool(0.7)).cloned().collect::<Vec<_>>();
+        let weight = 10_u64.pow(random.random_range(0..=most_power)) * random.random_range(1..=9);
+        let tasks = random.random_bool(0.4).then(|| Rational::from((random.random_range(1..=1000), 20)));
+        UserSpec {
+            name: format!("u{n}"),
+            weight: Some(Rational::from(weight)),
+            tasks,
+            demand: demanded.into_iter().map(|r| (r, quantity(random, 70))).collect(),
+            servers: (!allowed.is_empty()).then_some(allowed),
+            ..UserSpec::default()
+        }
+    });
+    let users = users.collect();
+    let spec = ProblemSpec { resources, servers, users, ..ProblemSpec::default() };
+    Problem::new(spec).expect("a valid problem")
+}

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use rug::Rational;
 use serde_json::value::RawValue;
 
-use super::{Document, FormatError, Source, canonical::problem_sha256, document::shorten};
+use super::{Document, FormatError, Object, Source, canonical::problem_sha256, document::shorten};
 use crate::{
     allocation::{Allocation, Arithmetic, Placement},
     constraint::Sharing,
@@ -34,6 +34,8 @@ const FIELDS: [&str; 27] = [
     "witness",
     "bottlenecks",
     "status",
+    "levels",
+    "width",
     "iterations",
     "selection",
     "faces",
@@ -41,8 +43,6 @@ const FIELDS: [&str; 27] = [
     "integrality",
     "warnings",
     "version",
-    "levels",
-    "width",
 ];
 
 /// What an allocation document says.
@@ -52,6 +52,8 @@ pub struct AllocationFile {
     pub allocation: Allocation,
     /// The hash of the problem that it was made for.
     pub problem_sha256: Option<String>,
+    /// Whether it states neither a gap above 0, nor an interval, nor a status other than `solved`.
+    pub is_final: bool,
 }
 
 impl AllocationFile {
@@ -134,7 +136,19 @@ impl<'r, 't> Reader<'r, 't> {
         let criterion = object.get("criterion").map(|raw| document.boolean(raw)).transpose()?;
         let criterion = criterion.unwrap_or_default();
         let allocation = Allocation { mechanism, alpha, criterion, sharing, arithmetic, tasks, placements };
-        Ok(AllocationFile { allocation, problem_sha256 })
+        Ok(AllocationFile { allocation, problem_sha256, is_final: self.is_final(&object)? })
+    }
+
+    fn is_final(&self, object: &Object<'t>) -> Result<bool, FormatError> {
+        let has_gap = match object.get("gap") {
+            Some(raw) if raw.get() != "null" => self.document.result_number(raw)? > 0,
+            _ => false,
+        };
+        let is_solved = match object.get("status") {
+            Some(raw) if raw.get() != "null" => self.document.string(raw)? == "solved",
+            _ => true,
+        };
+        Ok(!has_gap && is_solved && object.get("levels").is_none() && object.get("width").is_none())
     }
 
     fn alpha(&self, raw: &'t RawValue) -> Result<Rational, FormatError> {

@@ -79,6 +79,7 @@ impl Serialize for AllocationDocument<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("kind", "allocation")?;
+        map.serialize_entry("version", &1)?;
         if let Some(mechanism) = &self.allocation.mechanism {
             map.serialize_entry("mechanism", mechanism)?;
         }
@@ -178,22 +179,34 @@ impl Serialize for Summary<'_> {
         serializer.collect_map(problem.users().iter().enumerate().map(|(n, user)| {
             let tasks = allocation.total(n);
             let share = utilisation::dominant_share(problem, allocation, n);
-            (user.name(), SummaryRow { tasks, share, arithmetic: allocation.arithmetic })
+            let held = utilisation::held(problem, allocation, n);
+            (user.name(), SummaryRow { problem, tasks, share, held, arithmetic: allocation.arithmetic })
         }))
     }
 }
 
-struct SummaryRow {
+/// Beyond this many resources a user's zeros are left out: users times resources need not fit in memory.
+const MOST_RESOURCES: usize = 100;
+
+struct SummaryRow<'a> {
+    problem: &'a Problem,
     tasks: Rational,
     share: Rational,
+    /// By resource.
+    held: Vec<Rational>,
     arithmetic: Arithmetic,
 }
 
-impl Serialize for SummaryRow {
+impl Serialize for SummaryRow<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(2))?;
-        map.serialize_entry("tasks", &NumberText(&self.tasks, self.arithmetic))?;
-        map.serialize_entry("dominant_share", &NumberText(&self.share, self.arithmetic))?;
+        let number = |value| NumberText(value, self.arithmetic);
+        let resources = self.problem.resources();
+        let held = resources.iter().zip(&self.held);
+        let held = held.filter(|(_, held)| !held.is_zero() || resources.len() <= MOST_RESOURCES);
+        let mut map = serializer.serialize_map(Some(3))?;
+        map.serialize_entry("tasks", &number(&self.tasks))?;
+        map.serialize_entry("dominant_share", &number(&self.share))?;
+        map.serialize_entry("resources", &Fields(held.map(|(name, held)| (name, number(held)))))?;
         map.end()
     }
 }

@@ -78,11 +78,17 @@ fn replace(path: &Path, bytes: &[u8], permissions: Option<fs::Permissions>) -> i
     name.push(path.file_name().ok_or_else(no_name)?);
     name.push(format!(".{}.part", std::process::id()));
     let part = path.with_file_name(name);
-    let written = fs::File::create(&part).and_then(|mut file| {
+    let written = fs::File::create_new(&part).and_then(|mut file| {
         file.write_all(bytes)?;
         permissions.map_or(Ok(()), |permissions| file.set_permissions(permissions))?;
         file.sync_all()
     });
+    if let Err(error) = &written
+        && error.kind() == io::ErrorKind::AlreadyExists
+    {
+        // Somebody else's file, or a link that was planted: neither is followed or removed.
+        return written;
+    }
     let renamed = written.and_then(|()| fs::rename(&part, path));
     if renamed.is_err() {
         // The first error is the one to report; a leftover that cannot be removed adds nothing.

@@ -6,6 +6,7 @@ use super::factors::Factors;
 use super::pricing::{Columns, Fraction, Multipliers};
 use super::{ExactLp, ExactOptimum, Feasibility, Variable};
 use crate::error::LpError;
+use crate::refine::Scaling;
 
 /// Degenerate pivots after which the least index decides, which cannot cycle.
 const PATIENCE: usize = 40;
@@ -77,9 +78,56 @@ impl<'a> Search<'a> {
         }
     }
 
+    /// With the prices of the basis.
+    pub fn priced(mut self) -> Self {
+        self.y = self.duals();
+        self
+    }
+
+    /// Prices by row, of a basis that is priced.
+    pub fn y(&self) -> &[Rational] {
+        &self.y
+    }
+
+    /// Values by column.
+    pub fn x(&self) -> Vec<Rational> {
+        let mut x = vec![Rational::new(); self.lp.columns.len()];
+        for (variable, value) in self.basis.iter().zip(&self.values) {
+            if let Variable::Column(j) = variable {
+                x[*j].clone_from(value);
+            }
+        }
+        x
+    }
+
+    /// The basis, completed.
+    pub fn into_basis(self) -> Vec<Variable> {
+        self.basis
+    }
+
+    /// The largest violation of a bound; `None` at a feasible vertex.
+    pub fn primal_violation(&self, scaling: &Scaling<'_>) -> Option<f64> {
+        let violated = (0..self.basis.len()).filter(|&position| self.is_infeasible(position));
+        largest(violated.map(|at| self.values[at].to_f64().abs() / scaling.unit(self.basis[at])))
+    }
+
+    /// The largest reduced cost that is positive; `None` where the prices are feasible.
+    pub fn dual_violation(&self, scaling: &Scaling<'_>) -> Option<f64> {
+        let y = Multipliers::new(&self.y);
+        largest(self.candidates().filter_map(|k| {
+            let reduced = self.columns.reduced_cost(&y, k);
+            (reduced > 0).then(|| {
+                let unit = scaling.unit(Columns::variable(self.lp, k));
+                self.columns.value(&y, k, reduced).to_f64() * unit / scaling.cost()
+            })
+        }))
+    }
+
     /// The optimum, or the proof that no point is feasible.
     pub fn run(mut self) -> Result<Feasibility, LpError> {
-        self.y = self.duals();
+        if self.y.is_empty() {
+            self.y = self.duals();
+        }
         if (0..self.basis.len()).any(|position| self.is_infeasible(position)) {
             if let Some(proof) = self.dual_simplex()? {
                 return Ok(Feasibility::Infeasible(proof));
@@ -296,6 +344,11 @@ impl<'a> Search<'a> {
         }
         Ok(())
     }
+}
+
+/// The largest of some numbers, positive though it may be too small for a double.
+fn largest(numbers: impl Iterator<Item = f64>) -> Option<f64> {
+    numbers.max_by(f64::total_cmp).map(|most| most.max(f64::MIN_POSITIVE))
 }
 
 fn factor(lp: &ExactLp, basis: &[Variable]) -> Result<Factors, evenhand_exact::linear::Singular> {

@@ -14,7 +14,6 @@ pub fn run(rounds: &mut Rounds<'_>) -> Result<LexicographicOptimum<Rational>, Lp
     let integers = Integers::new(rounds.data);
     let mut levels: Vec<Rational> = Vec::new();
     let mut duals = Vec::new();
-    let mut last = None;
     while !rounds.is_done() {
         let number = levels.len();
         let round = newton(rounds, &integers, &levels)?;
@@ -42,10 +41,10 @@ pub fn run(rounds: &mut Rounds<'_>) -> Result<LexicographicOptimum<Rational>, Lp
         if anybody_blocked {
             duals.push(dual(rounds, &round));
         }
-        last = Some(round);
+        rounds.last = Some(round);
     }
     Ok(LexicographicOptimum {
-        tasks: tasks(rounds, last, &levels),
+        tasks: tasks(rounds, &levels),
         duals,
         rounds: levels.len(),
         solves: rounds.solves,
@@ -59,14 +58,20 @@ fn newton(rounds: &mut Rounds<'_>, integers: &Integers, levels: &[Rational]) -> 
     let number = levels.len() + 1;
     // Newton's method in doubles first: a step there costs no lift.
     let mut solved = rounds.master.is_some();
-    if solved {
-        newton_in_doubles(rounds, number)?;
+    if solved && let Err(error) = newton_in_doubles(rounds, number) {
+        solved = false;
+        give_up_highs(rounds, levels, error)?;
     }
     for _ in 0..rounds.settings.max_steps {
         let round = match optimum(rounds, integers, levels, solved) {
             // Rounding took somebody for satisfied that cannot be.
             Err(LpError::ExactlyInfeasible | LpError::Infeasible) if release(rounds, levels) => {
                 solved = false;
+                continue;
+            }
+            Err(error) if rounds.master.is_some() => {
+                solved = false;
+                give_up_highs(rounds, levels, error)?;
                 continue;
             }
             other => other?,
@@ -78,6 +83,17 @@ fn newton(rounds: &mut Rounds<'_>, integers: &Integers, levels: &[Rational]) -> 
         }
     }
     Err(LpError::NoProgress { round: number })
+}
+
+/// Leaves the programme of few rows and columns, in which rounding misled HiGHS, for the whole one
+/// around the exact point of the round before.
+fn give_up_highs(rounds: &mut Rounds<'_>, levels: &[Rational], error: LpError) -> Result<(), LpError> {
+    if !error.is_of_highs() && !matches!(error, LpError::PivotLimit { .. } | LpError::ExactlyInfeasible) {
+        return Err(error);
+    }
+    rounds.master = None;
+    release(rounds, levels);
+    Ok(())
 }
 
 /// Makes everybody active that no exact level has satisfied; returns whether anybody was not.
@@ -124,10 +140,7 @@ fn optimum(
 ) -> Result<Round, LpError> {
     let max_pivots = rounds.settings.max_pivots;
     if rounds.master.is_none() {
-        let basis = MasterBasis::of_slacks(rounds.data);
-        let (round, pivots) = repair::solve(rounds.data, &basis, &rounds.targets, levels, max_pivots)?;
-        rounds.pivots += pivots;
-        return Ok(round);
+        return whole(rounds, levels);
     }
     loop {
         if !solved {
@@ -145,14 +158,26 @@ fn optimum(
         if master.add(missing)? > 0 {
             continue;
         }
-        let (round, pivots) = repair::solve(rounds.data, &basis, &rounds.targets, levels, max_pivots)?;
-        rounds.pivots += pivots;
-        let missing = repair::improving(rounds.data, &round);
+        let repaired = repair::solve(rounds.data, basis, None, &rounds.targets, levels, max_pivots)?;
+        rounds.pivots += repaired.pivots;
+        let missing = repair::improving(rounds.data, &repaired.round);
         if missing.is_empty() {
-            return Ok(round);
+            return Ok(repaired.round);
         }
         master.add(missing)?;
     }
+}
+
+/// The exact optimum for the current targets over all placements, from where the last one ended.
+fn whole(rounds: &mut Rounds<'_>, levels: &[Rational]) -> Result<Round, LpError> {
+    let basis = rounds.basis.take().unwrap_or_else(|| MasterBasis::of_slacks(rounds.data));
+    let (last, targets) = (rounds.last.as_ref(), &rounds.targets);
+    let repaired = repair::solve(rounds.data, basis, last, targets, levels, rounds.settings.max_pivots)?;
+    rounds.solves += 1;
+    rounds.pivots += repaired.pivots;
+    rounds.basis = Some(repaired.basis);
+    rounds.last = Some(repaired.round.clone());
+    Ok(repaired.round)
 }
 
 fn lifted_round(rounds: &Rounds<'_>, lifted: Lifted, levels: &[Rational]) -> Round {
@@ -198,9 +223,9 @@ fn dual(rounds: &Rounds<'_>, round: &Round) -> LevelDual {
 }
 
 /// The tasks of the last round by user, cut down to what each group was to reach.
-fn tasks(rounds: &Rounds<'_>, last: Option<Round>, levels: &[Rational]) -> Vec<Vec<(usize, Rational)>> {
+fn tasks(rounds: &mut Rounds<'_>, levels: &[Rational]) -> Vec<Vec<(usize, Rational)>> {
     let mut users = vec![Vec::new(); rounds.data.constraints.problem().n_users()];
-    let Some(round) = last else { return users };
+    let Some(round) = rounds.last.take() else { return users };
     for (g, mut list) in round.tasks.into_iter().enumerate() {
         let group = &rounds.data.groups[g];
         if rounds.data.tasks_per_level[g].is_some() {

@@ -5,7 +5,7 @@ use evenhand_problem::{Constraints, Rational};
 
 use super::data::LevelData;
 use super::lift::Target;
-use super::master::{Master, MasterSolution, Need};
+use super::master::{Master, MasterBasis, MasterSolution, Need};
 use super::{exact, float, start};
 use crate::error::LpError;
 
@@ -117,6 +117,10 @@ pub(super) struct Rounds<'a> {
     pub targets: Vec<Target>,
     /// By group: the level that freezes it, in doubles.
     pub frozen_at: Vec<f64>,
+    /// The last exact round, in exact arithmetic.
+    pub last: Option<Round>,
+    /// The basis at which the last programme over all placements ended.
+    pub basis: Option<MasterBasis>,
     pub solves: usize,
     pub pivots: usize,
 }
@@ -138,6 +142,8 @@ impl<'a> Rounds<'a> {
             master: None,
             targets: vec![Target::Active; n_groups],
             frozen_at: vec![f64::NAN; n_groups],
+            last: None,
+            basis: None,
             solves: 0,
             pivots: 0,
         }

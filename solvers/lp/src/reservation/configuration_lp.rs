@@ -22,6 +22,8 @@ const PRECISION: f64 = (1u64 << 40) as f64;
 const IMPROVEMENT: f64 = 1e-9;
 /// Exact pivots after HiGHS.
 const MOST_PIVOTS: usize = 10_000;
+/// Turns that a round of pricing counts for.
+const ROUND_TURNS: usize = 1_000;
 /// Rounds of pricing.
 const MOST_ROUNDS: usize = 100_000;
 
@@ -73,6 +75,7 @@ pub(super) fn solve_from(
     let start = if columns.is_empty() { master.single_types() } else { columns };
     master.add(start)?;
     for round in 1..=MOST_ROUNDS {
+        best.limits().turns(ROUND_TURNS)?;
         // Where HiGHS fails, exact pivots go all the way.
         let found = master.float.solve().ok().map(|solution| master.price(&solution.row_duals));
         let new = match found {

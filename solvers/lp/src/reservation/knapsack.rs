@@ -4,20 +4,23 @@ use evenhand_problem::Reservation;
 use evenhand_problem::reservation::greatest_common_divisor;
 use rug::{Integer, Rational};
 
+use super::limits::Limits;
 use super::number::Number;
-use super::proof::{FirstProof, PricingProof, Tree, TreeNode};
+use super::proof::{FirstProof, Multipliers, PricingProof, Tree, TreeNode};
 use super::search::{Ending, Goal, Search, Step, quotient};
 use super::table::Grid;
 use crate::error::LpError;
 
-/// Nodes of a branch tree that is preferred to a dynamic programme as a proof.
-const MOST_PROOF_NODES: usize = 20_000;
-/// Nodes after which another order is tried.
-const FIRST_NODES: usize = 300;
+/// Turns of the search for a branch tree that is preferred to a dynamic programme as a proof.
+const MOST_PROOF_TURNS: usize = 20_000;
+/// Turns after which another order is tried.
+const FIRST_TURNS: usize = 300;
 /// Cells times types of a table that is preferred to trees as the proof of a first configuration.
 const MOST_TABLE_WORK: usize = 3_000_000;
-/// Nodes after which a search without a table to fall back on is given up.
-const MOST_NODES: usize = 500_000_000;
+/// Turns after which a search without a table to fall back on is given up.
+const MOST_TURNS: usize = 50_000_000;
+/// Turns of the search for a proof without a table to fall back on: its tree is written down.
+const MOST_TREE_TURNS: usize = 1_000_000;
 
 /// Demands and capacities of one pool, scaled to integers.
 ///
@@ -32,8 +35,9 @@ pub struct Knapsack {
     pub most: Vec<u64>,
     /// `(resource of the problem, size of a unit)`, by kept resource.
     units: Vec<(usize, Rational)>,
-    n_resources: usize,
     grid: Option<Grid>,
+    /// What may be spent.
+    pub limits: Limits,
 }
 
 /// How a maximum was found and proven.
@@ -57,23 +61,30 @@ pub enum Verdict {
 
 impl Knapsack {
     /// The knapsack of pool `i`, which states capacities.
-    pub fn new(problem: &Reservation, i: usize) -> Self {
+    pub fn new(problem: &Reservation, i: usize, limits: &Limits) -> Result<Self, LpError> {
         let n_types = problem.n_types();
+        let jobs = problem.jobs();
+        let mut demanded: Vec<usize> =
+            jobs.iter().flat_map(|job| job.demand().entries()).map(|(r, _)| *r).collect();
+        demanded.sort_unstable();
+        demanded.dedup();
+        limits.numbers(demanded.len().saturating_mul(n_types))?;
         let mut units = Vec::new();
         let mut capacity = Vec::new();
         let mut demand = vec![Vec::new(); n_types];
-        for (r, available) in problem.pools()[i].capacity().iter().enumerate() {
-            let stated = problem.jobs().iter().map(|job| &job.demand()[r]);
+        for r in demanded {
+            let stated = jobs.iter().map(|job| &job.demand()[r]);
             let Some(unit) = greatest_common_divisor(stated) else { continue };
+            let available = &problem.pools()[i].capacity()[r];
             capacity.push(Rational::from(available / &unit).floor().into_numer_denom().0);
-            for (demand, job) in demand.iter_mut().zip(problem.jobs()) {
+            for (demand, job) in demand.iter_mut().zip(jobs) {
                 demand.push(Rational::from(&job.demand()[r] / &unit).into_numer_denom().0);
             }
             units.push((r, unit));
         }
         let grid = Grid::new(&demand, &capacity);
         let most = (0..n_types).map(|j| problem.most(i, j)).collect();
-        Self { demand, capacity, most, units, n_resources: problem.resources().len(), grid }
+        Ok(Self { demand, capacity, most, units, grid, limits: limits.clone() })
     }
 
     /// Cells of the table, where there can be one.
@@ -88,16 +99,18 @@ impl Knapsack {
         if let Some(grid) = &self.grid {
             let work = grid.n_cells().saturating_mul(types.len());
             if work <= 3_000_000 {
-                return Ok((self.table(grid, &types, &profits), Method::DynamicProgramme));
+                return Ok((self.table(grid, &types, &profits)?, Method::DynamicProgramme));
             }
             if let Some(k) = self.branch(&types, &profits, work / 200)? {
                 return Ok((k, Method::BranchAndBound));
             }
-            return Ok((self.table(grid, &types, &profits), Method::DynamicProgramme));
+            return Ok((self.table(grid, &types, &profits)?, Method::DynamicProgramme));
         }
-        match self.branch(&types, &profits, MOST_NODES)? {
+        match self.branch(&types, &profits, MOST_TURNS)? {
             Some(k) => Ok((k, Method::BranchAndBound)),
-            None => Err(LpError::Budget { what: "nodes of a knapsack", limit: MOST_NODES }),
+            None => {
+                Err(LpError::Budget { what: "turns of the search for a configuration", limit: MOST_TURNS })
+            }
         }
     }
 
@@ -105,27 +118,28 @@ impl Knapsack {
     #[cfg(test)]
     pub fn first_by_table(&self, types: &[usize], profits: &[Rational]) -> Option<Vec<u64>> {
         let types: Vec<usize> = types.iter().copied().filter(|&j| self.most[j] > 0).collect();
-        Some(self.table(self.grid.as_ref()?, &types, &integers(profits).0))
+        self.table(self.grid.as_ref()?, &types, &integers(profits).0).ok()
     }
 
     /// The first configuration by branch and bound alone.
     #[cfg(test)]
     pub fn first_by_branching(&self, types: &[usize], profits: &[Rational]) -> Option<Vec<u64>> {
         let types: Vec<usize> = types.iter().copied().filter(|&j| self.most[j] > 0).collect();
-        self.branch(&types, &integers(profits).0, MOST_NODES).ok()?
+        self.branch(&types, &integers(profits).0, MOST_TURNS).ok()?
     }
 
-    fn table(&self, grid: &Grid, types: &[usize], profits: &[Integer]) -> Vec<u64> {
+    fn table(&self, grid: &Grid, types: &[usize], profits: &[Integer]) -> Result<Vec<u64>, LpError> {
         let bits = self.value_bits(profits);
+        self.limits.table(grid.n_cells(), bits + 2)?;
         if bits < i64::BITS - 2 {
             let profits: Vec<i64> = profits.iter().map(|p| p.to_i64().unwrap_or(0)).collect();
-            return grid.best(types, &profits).1;
+            return Ok(grid.best(types, &profits).1);
         }
         if bits < i128::BITS - 2 {
             let profits: Vec<i128> = profits.iter().map(|p| p.to_i128().unwrap_or(0)).collect();
-            return grid.best(types, &profits).1;
+            return Ok(grid.best(types, &profits).1);
         }
-        grid.best(types, profits).1
+        Ok(grid.best(types, profits).1)
     }
 
     /// Bits of a bound on all values.
@@ -138,18 +152,18 @@ impl Knapsack {
         &self,
         types: &[usize],
         profits: &[Integer],
-        most_nodes: usize,
+        most_turns: usize,
     ) -> Result<Option<Vec<u64>>, LpError> {
         let nothing = Integer::new();
         let orders = self.orders(types, profits);
-        let (ending, best) = self.search(&orders, profits, &nothing, Goal::Largest, most_nodes);
+        let (ending, best) = self.search(&orders, profits, &nothing, Goal::Largest, most_turns);
         if ending != Ending::Complete {
             return Ok(None);
         }
         let best = best.last().cloned().unwrap_or_else(|| vec![0; profits.len()]);
         let value: Integer = profits.iter().zip(&best).map(|(p, k)| Integer::from(p * k)).sum();
         // Then the first in the order of types that reaches this value.
-        let (ending, first) = self.search_in(types, profits, &value, Goal::First, most_nodes);
+        let (ending, first) = self.search_in(types, profits, &value, Goal::First, most_turns);
         Ok(if ending == Ending::Found { first.into_iter().next() } else { None })
     }
 
@@ -161,9 +175,9 @@ impl Knapsack {
         profits: &[Integer],
         threshold: &Integer,
         goal: Goal,
-        most_nodes: usize,
+        most_turns: usize,
     ) -> (Ending, Vec<Vec<u64>>) {
-        let mut limit = FIRST_NODES.min(most_nodes);
+        let mut limit = FIRST_TURNS.min(most_turns);
         loop {
             let mut last = (Ending::Limit, Vec::new());
             for order in orders {
@@ -173,10 +187,10 @@ impl Knapsack {
                 }
                 last = found;
             }
-            if limit == most_nodes {
+            if limit == most_turns {
                 return last;
             }
-            limit = limit.saturating_mul(4).min(most_nodes);
+            limit = limit.saturating_mul(4).min(most_turns);
         }
     }
 
@@ -187,16 +201,16 @@ impl Knapsack {
         profits: &[Integer],
         threshold: &Integer,
         goal: Goal,
-        most_nodes: usize,
+        most_turns: usize,
     ) -> (Ending, Vec<Vec<u64>>) {
         if let Some(search) = Search::<i64>::new(self, order.to_vec(), profits, threshold, goal) {
-            return search.limited(most_nodes).run();
+            return search.limited(most_turns).run();
         }
         if let Some(search) = Search::<i128>::new(self, order.to_vec(), profits, threshold, goal) {
-            return search.limited(most_nodes).run();
+            return search.limited(most_turns).run();
         }
         match Search::<Integer>::new(self, order.to_vec(), profits, threshold, goal) {
-            Some(search) => search.limited(most_nodes).run(),
+            Some(search) => search.limited(most_turns).run(),
             None => (Ending::Limit, Vec::new()),
         }
     }
@@ -226,19 +240,20 @@ impl Knapsack {
     }
 
     /// Configurations of more than `bound` by these profits, each better than the one before, that
-    /// the search finds within `most_nodes`, and whether the search was complete.
-    pub fn better(&self, profits: &[Integer], bound: &Integer, most_nodes: usize) -> (Vec<Vec<u64>>, bool) {
+    /// the search finds within `most_turns`, and whether the search was complete.
+    pub fn better(&self, profits: &[Integer], bound: &Integer, most_turns: usize) -> (Vec<Vec<u64>>, bool) {
         let types: Vec<usize> = (0..profits.len()).collect();
         let orders = self.orders(&types, profits);
         let threshold = Integer::from(bound + 1u32);
-        let (ending, best) = self.search(&orders, profits, &threshold, Goal::Largest, most_nodes);
+        let (ending, best) = self.search(&orders, profits, &threshold, Goal::Largest, most_turns);
         (best, ending == Ending::Complete)
     }
 
     /// The best configuration by these profits, from the table.
     pub fn by_table(&self, profits: &[Integer]) -> Option<Vec<u64>> {
         let types: Vec<usize> = (0..profits.len()).filter(|&j| profits[j] > 0).collect();
-        Some(self.table(self.grid.as_ref()?, &types, profits))
+        // What is too large here is said when a proof is asked for.
+        self.table(self.grid.as_ref()?, &types, profits).ok()
     }
 
     /// Whether `sum_j beta_j k_j <= bound` for every configuration, with the proof.
@@ -252,8 +267,8 @@ impl Knapsack {
         let types: Vec<usize> = (0..beta.len()).filter(|&j| profits[j] > 0).collect();
         let orders = self.orders(&types, &profits);
         let threshold = Integer::from(&floor + 1u32);
-        let most_nodes = if self.grid.is_some() { MOST_PROOF_NODES } else { MOST_NODES / 10 };
-        let mut limit = FIRST_NODES;
+        let most_turns = if self.grid.is_some() { MOST_PROOF_TURNS } else { MOST_TREE_TURNS };
+        let mut limit = FIRST_TURNS;
         loop {
             for order in &orders {
                 let tried = self
@@ -264,15 +279,18 @@ impl Knapsack {
                     return Ok(verdict);
                 }
             }
-            if limit == most_nodes {
+            if limit == most_turns {
                 break;
             }
-            limit = limit.saturating_mul(4).min(most_nodes);
+            limit = limit.saturating_mul(4).min(most_turns);
         }
         let Some(grid) = &self.grid else {
-            return Err(LpError::Budget { what: "nodes of a pricing proof", limit: most_nodes });
+            return Err(LpError::Budget {
+                what: "turns of the search for a pricing proof",
+                limit: most_turns,
+            });
         };
-        let best = self.table(grid, &types, &profits);
+        let best = self.table(grid, &types, &profits)?;
         let value: Integer = profits.iter().zip(&best).map(|(p, k)| Integer::from(p * k)).sum();
         Ok(if value <= floor {
             Verdict::Proven(PricingProof::DynamicProgramme { cells: grid.n_cells() })
@@ -292,7 +310,7 @@ impl Knapsack {
         if let Some(cells) = table.filter(|cells| cells.saturating_mul(types.len()) <= MOST_TABLE_WORK) {
             return Ok(FirstProof::DynamicProgramme { cells });
         }
-        let limit = if table.is_some() { MOST_PROOF_NODES } else { MOST_NODES / 10 };
+        let limit = if table.is_some() { MOST_PROOF_TURNS } else { MOST_TREE_TURNS };
         let bound: Rational = profits.iter().zip(k).map(|(p, k)| Rational::from(p * *k)).sum();
         if let Verdict::Proven(PricingProof::Tree { multipliers, nodes }) = self.verify(profits, &bound)?
             && let Some(order) = self.order_tree(types, profits, k, limit)
@@ -301,7 +319,10 @@ impl Knapsack {
         }
         match table {
             Some(cells) => Ok(FirstProof::DynamicProgramme { cells }),
-            None => Err(LpError::Budget { what: "nodes of a proof of the first configuration", limit }),
+            None => Err(LpError::Budget {
+                what: "turns of the search for a proof of the first configuration",
+                limit,
+            }),
         }
     }
 
@@ -349,11 +370,11 @@ impl Knapsack {
         order: &[usize],
         profits: &[Integer],
         threshold: &Integer,
-        most_nodes: usize,
+        most_turns: usize,
         unit: &Rational,
     ) -> Option<Option<Verdict>> {
         let search = Search::<N>::new(self, order.to_vec(), profits, threshold, Goal::First)?;
-        let mut search = search.limited(most_nodes).recorded();
+        let mut search = search.limited(most_turns).recorded();
         Some(match search.run() {
             (Ending::Found, found) => found.into_iter().next().map(Verdict::Refuted),
             (Ending::Complete, _) => {
@@ -367,20 +388,19 @@ impl Knapsack {
     /// The tree in the units of the problem, with the prices that its leaves use.
     fn tree(&self, steps: &[Step], prices: &[Vec<Vec<Rational>>], unit: &Rational) -> PricingProof {
         let mut numbers = std::collections::HashMap::new();
-        let mut multipliers: Vec<Vec<Rational>> = Vec::new();
+        let mut multipliers: Vec<Multipliers> = Vec::new();
         let mut nodes = Vec::with_capacity(steps.len());
         for step in steps {
             nodes.push(match *step {
                 Step::Split { job, at } => TreeNode::Split { job, at },
                 Step::Leaf(which) => {
                     let number = *numbers.entry(which).or_insert_with(|| {
-                        let mut by_resource = vec![Rational::new(); self.n_resources];
-                        if let Some((at, number)) = which {
-                            for ((r, size), price) in self.units.iter().zip(&prices[at][number]) {
-                                by_resource[*r] = Rational::from(price * unit) / size;
-                            }
-                        }
-                        multipliers.push(by_resource);
+                        let by_unit = which.iter().flat_map(|&(at, number)| &prices[at][number]);
+                        let stated = self.units.iter().zip(by_unit).filter(|(_, price)| !price.is_zero());
+                        let each = |((r, size), price): (&(usize, Rational), &Rational)| {
+                            (*r, Rational::from(price * unit) / size)
+                        };
+                        multipliers.push(stated.map(each).collect());
                         multipliers.len() - 1
                     });
                     TreeNode::Leaf { multipliers: number }
@@ -425,7 +445,7 @@ mod tests {
             let spec =
                 ReservationSpec { resources: names.clone(), pools: vec![pool], jobs, ..Default::default() };
             let problem = Reservation::new(spec).expect("everything fits in 9");
-            let knapsack = Knapsack::new(&problem, 0);
+            let knapsack = Knapsack::new(&problem, 0, &Limits::default()).expect("it is small");
             // Small profits with many ties, long ones, and ones that need GMP.
             let denominator = Integer::from(1) << [0u32, 40, 90, 200][(round % 4) as usize];
             let profits: Vec<Rational> = (0..problem.n_types())

@@ -7,6 +7,7 @@ use evenhand_problem::Reservation;
 use rug::{Integer, Rational};
 
 use super::knapsack::{Knapsack, Method, Verdict, integers};
+use super::limits::Limits;
 use super::proof::{FirstProof, PricingProof};
 use crate::error::LpError;
 
@@ -32,30 +33,69 @@ pub struct MaxReward<'a> {
     /// Pool whose capacity is the same, by pool: their answers are shared.
     same_as: Vec<usize>,
     known: HashMap<(usize, Vec<usize>), Arc<Best>>,
+    limits: Limits,
+}
+
+/// What a server takes.
+enum Servers<'s> {
+    Capacities(&'s Knapsack),
+    Listed(&'s [Vec<u64>]),
 }
 
 /// What one pool takes.
 enum Shape<'a> {
-    Capacities(Knapsack),
+    /// Or why its numbers are too many.
+    Capacities(Box<Result<Knapsack, LpError>>),
     Listed(&'a [Vec<u64>]),
+    /// What another pool takes.
+    Same,
 }
 
 impl<'a> MaxReward<'a> {
     /// For the pools and rewards of a problem.
     #[must_use]
     pub fn new(problem: &'a Reservation) -> Self {
-        let shape = |i| match problem.configurations() {
+        Self::within(problem, &Limits::default())
+    }
+
+    /// The same, with what all answers together may cost.
+    #[must_use]
+    pub fn within(problem: &'a Reservation, limits: &Limits) -> Self {
+        let mut first: HashMap<_, usize> = HashMap::new();
+        let pools = problem.pools().iter().enumerate();
+        let same_as: Vec<usize> = pools.map(|(i, pool)| *first.entry(pool.capacity()).or_insert(i)).collect();
+        // Pools that are like an earlier one are answered by it.
+        let shape = |(i, &same): (usize, &usize)| match problem.configurations() {
             Some(list) => Shape::Listed(list),
-            None => Shape::Capacities(Knapsack::new(problem, i)),
+            None if same != i => Shape::Same,
+            None => Shape::Capacities(Box::new(Knapsack::new(problem, i, limits))),
         };
-        let pools = problem.pools();
-        let same = |i: usize| (0..i).find(|&h| pools[h].capacity() == pools[i].capacity()).unwrap_or(i);
         Self {
             problem,
             rewards: problem.rewards(),
-            pools: (0..problem.n_pools()).map(shape).collect(),
-            same_as: (0..problem.n_pools()).map(same).collect(),
+            pools: same_as.iter().enumerate().map(shape).collect(),
+            same_as,
             known: HashMap::new(),
+            limits: limits.clone(),
+        }
+    }
+
+    /// What all answers together may cost.
+    #[must_use]
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// What a server of pool `i` takes.
+    fn shape(&self, i: usize) -> Result<Servers<'_>, LpError> {
+        match &self.pools[self.same_as[i]] {
+            Shape::Capacities(knapsack) => match &**knapsack {
+                Ok(knapsack) => Ok(Servers::Capacities(knapsack)),
+                Err(error) => Err(error.clone()),
+            },
+            Shape::Listed(list) => Ok(Servers::Listed(list)),
+            // No pool is like one that is like another.
+            Shape::Same => Ok(Servers::Listed(&[])),
         }
     }
 
@@ -75,9 +115,9 @@ impl<'a> MaxReward<'a> {
         if let Some(best) = self.known.get(&key) {
             return Ok(Arc::clone(best));
         }
-        let (configuration, method) = match &self.pools[i] {
-            Shape::Capacities(knapsack) => knapsack.first(types, &self.rewards)?,
-            Shape::Listed(list) => (first_listed(list, types, self.problem), Method::Listed),
+        let (configuration, method) = match self.shape(i)? {
+            Servers::Capacities(knapsack) => knapsack.first(types, &self.rewards)?,
+            Servers::Listed(list) => (first_listed(list, types, self.problem), Method::Listed),
         };
         let reward = self.problem.reward(&configuration);
         let best = Arc::new(Best { configuration, reward, method });
@@ -93,18 +133,18 @@ impl<'a> MaxReward<'a> {
     pub fn prove_first(&self, i: usize, types: &[usize], k: &[u64]) -> Result<FirstProof, LpError> {
         let mut profits = vec![Rational::new(); self.rewards.len()];
         types.iter().for_each(|&j| profits[j].clone_from(&self.rewards[j]));
-        match &self.pools[i] {
-            Shape::Capacities(knapsack) => knapsack.prove_first(types, &profits, k),
-            Shape::Listed(_) => Ok(FirstProof::Listed),
+        match self.shape(i)? {
+            Servers::Capacities(knapsack) => knapsack.prove_first(types, &profits, k),
+            Servers::Listed(_) => Ok(FirstProof::Listed),
         }
     }
 
     /// Cells of the table of pool `i`, where there can be one.
     #[must_use]
     pub fn cells(&self, i: usize) -> Option<usize> {
-        match &self.pools[i] {
-            Shape::Capacities(knapsack) => knapsack.cells(),
-            Shape::Listed(_) => None,
+        match self.shape(i) {
+            Ok(Servers::Capacities(knapsack)) => knapsack.cells(),
+            _ => None,
         }
     }
 
@@ -112,16 +152,19 @@ impl<'a> MaxReward<'a> {
     /// is none, or where the search was cut short.
     pub(super) fn better(&self, i: usize, profits: &[Integer], bound: &Integer) -> Vec<Vec<u64>> {
         let value = |k: &[u64]| profits.iter().zip(k).map(|(p, k)| Integer::from(p * k)).sum::<Integer>();
-        match &self.pools[i] {
-            Shape::Capacities(knapsack) => {
-                let limit = knapsack.cells().map_or(1_000_000, |cells| cells * profits.len() / 200);
+        match self.shape(i) {
+            // It is said when a proof is asked for.
+            Err(_) => Vec::new(),
+            Ok(Servers::Capacities(knapsack)) => {
+                let limit =
+                    knapsack.cells().map_or(1_000_000, |cells| cells.saturating_mul(profits.len()) / 200);
                 let (found, complete) = knapsack.better(profits, bound, limit.max(2_000));
                 if complete || !found.is_empty() {
                     return found;
                 }
                 knapsack.by_table(profits).filter(|k| value(k) > *bound).into_iter().collect()
             }
-            Shape::Listed(list) => {
+            Ok(Servers::Listed(list)) => {
                 let useful = |k: &Vec<u64>| {
                     let useful = k.iter().zip(profits).map(|(k, p)| if p.is_zero() { 0 } else { *k });
                     useful.collect::<Vec<u64>>()
@@ -134,9 +177,9 @@ impl<'a> MaxReward<'a> {
 
     /// Whether `sum_j beta_j k_j <= bound` on all servers of pool `i`, with the proof.
     pub(super) fn verify(&self, i: usize, beta: &[Rational], bound: &Rational) -> Result<Verdict, LpError> {
-        match &self.pools[i] {
-            Shape::Capacities(knapsack) => knapsack.verify(beta, bound),
-            Shape::Listed(_) => {
+        match self.shape(i)? {
+            Servers::Capacities(knapsack) => knapsack.verify(beta, bound),
+            Servers::Listed(_) => {
                 let (profits, unit) = integers(beta);
                 let floor = Rational::from(bound / &unit).floor().into_numer_denom().0;
                 let better = self.better(i, &profits, &floor).into_iter().next();

@@ -24,6 +24,8 @@ const MOST_FLOAT_BITS: u32 = 48;
 /// Bounds that differ from the threshold by no more than this part of it are not left to floating
 /// point.
 const CLOSE: f64 = 1e-9;
+/// Turns that are paid for at once.
+const TURNS_AT_ONCE: usize = 256;
 /// Exact pivots after those in floating point.
 const MOST_PIVOTS: usize = 200;
 
@@ -43,7 +45,7 @@ pub enum Ending {
     Complete,
     /// [`Goal::First`] was found.
     Found,
-    /// The limit of nodes was reached.
+    /// A limit was reached: of turns, or of time.
     Limit,
 }
 
@@ -91,8 +93,10 @@ pub struct Search<'a, N> {
     one: N,
     goal: Goal,
     found: Vec<Vec<u64>>,
-    nodes: usize,
-    most_nodes: usize,
+    turns: usize,
+    most_turns: usize,
+    /// Turns that are paid for.
+    paid: usize,
     steps: Option<Vec<Step>>,
 }
 
@@ -154,15 +158,16 @@ impl<'a, N: Number> Search<'a, N> {
             capacity,
             goal,
             found: Vec::new(),
-            nodes: 0,
-            most_nodes: usize::MAX,
+            turns: 0,
+            most_turns: usize::MAX,
+            paid: 0,
             steps: None,
         })
     }
 
-    /// Gives up after so many nodes.
-    pub fn limited(mut self, most_nodes: usize) -> Self {
-        self.most_nodes = most_nodes;
+    /// Gives up after so many turns.
+    pub fn limited(mut self, most_turns: usize) -> Self {
+        self.most_turns = most_turns;
         self
     }
 
@@ -196,11 +201,23 @@ impl<'a, N: Number> Search<'a, N> {
         (self.steps.unwrap_or_default(), prices.collect())
     }
 
-    fn descend(&mut self, mut at: usize) -> ControlFlow<Ending> {
-        self.nodes += 1;
-        if self.nodes > self.most_nodes {
+    /// Counts a node, a number that is tried in one, or other work of that size.
+    fn turn(&mut self) -> ControlFlow<Ending> {
+        self.turns += 1;
+        if self.turns > self.paid {
+            if self.knapsack.limits.turns(TURNS_AT_ONCE).is_err() {
+                return ControlFlow::Break(Ending::Limit);
+            }
+            self.paid = self.turns + TURNS_AT_ONCE;
+        }
+        if self.turns > self.most_turns {
             return ControlFlow::Break(Ending::Limit);
         }
+        ControlFlow::Continue(())
+    }
+
+    fn descend(&mut self, mut at: usize) -> ControlFlow<Ending> {
+        self.turn()?;
         let most = loop {
             if at == self.order.len() {
                 return self.leaf();
@@ -218,6 +235,7 @@ impl<'a, N: Number> Search<'a, N> {
         }
         self.settle(at, most);
         for number in (0..=most).rev() {
+            self.turn()?;
             let bound = self.bounded(at + 1);
             if let Some(prices) = bound.filter(|&prices| self.prices[at + 1][prices].covers_last) {
                 self.note(Step::Leaf(Some((at + 1, prices))));
@@ -305,6 +323,8 @@ impl<'a, N: Number> Search<'a, N> {
         if self.prices[at].len() >= MOST_PRICES {
             return None;
         }
+        // Pivots of the relaxation cost as much as many turns where there are many types.
+        self.turns += self.left.len() * (self.order.len() - at + self.left.len()) / 100;
         let left: Vec<f64> = self
             .left
             .iter()

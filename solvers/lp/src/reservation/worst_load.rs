@@ -34,6 +34,8 @@ use crate::error::LpError;
 use crate::exact_lp::{ExactColumn, ExactLp, ExactOptimum, Sense};
 use crate::guess;
 
+/// Turns of a search that the visit of an order counts for.
+const VISIT_TURNS: usize = 1_000;
 /// Exact pivots after HiGHS.
 const MOST_PIVOTS: usize = 10_000;
 
@@ -161,6 +163,7 @@ impl Search<'_, '_> {
         if open.is_empty() {
             return Ok(());
         }
+        self.best.limits().turns(VISIT_TURNS)?;
         let next = self.best.first(0, open)?;
         let mut least: Option<Rational> = None;
         for &j in open {
@@ -172,14 +175,14 @@ impl Search<'_, '_> {
         let least = least.unwrap_or_default();
         steps.push(Arc::clone(&next));
         if let Answer::Holds(claim) = self.ask(order, steps, &least, true)? {
-            self.claim(*claim);
+            self.claim(*claim)?;
             steps.pop();
             return Ok(());
         }
         loop {
             match self.ask(order, steps, &next.reward, false)? {
                 Answer::Holds(claim) => {
-                    self.claim(*claim);
+                    self.claim(*claim)?;
                     break;
                 }
                 Answer::Fails { z, slots, reward } => self.improve(order, steps, &z, &slots, &reward),
@@ -195,9 +198,11 @@ impl Search<'_, '_> {
         Ok(())
     }
 
-    fn claim(&mut self, claim: Claim) {
+    fn claim(&mut self, claim: Claim) -> Result<(), LpError> {
+        self.best.limits().nodes(claim.alpha.len() + claim.proof.n_nodes())?;
         self.claims.push(claim);
         (self.progress)(self.claims.len(), &self.ratio);
+        Ok(())
     }
 
     /// Loads with a smaller ratio.

@@ -1,6 +1,8 @@
 //! What the integration tests share.
 #![allow(dead_code, unused_imports)]
 
+pub mod allocations;
+pub mod clusters;
 pub mod njc;
 pub mod problems;
 pub mod reference;
@@ -33,7 +35,7 @@ pub fn fixed_runner(cases: u32) -> TestRunner {
     })
 }
 
-fn factor() -> u32 {
+pub fn factor() -> u32 {
     std::env::var("EVENHAND_TEST_FACTOR").ok().and_then(|f| f.parse().ok()).unwrap_or(1)
 }
 

@@ -1,7 +1,7 @@
 //! Reservation problems for tests, and what proves an optimum, written down once more.
 #![allow(dead_code, missing_docs)]
 
-use evenhand_lp::reservation::{Claim, Optimum, PricingProof, TreeNode, WorstLoad};
+use evenhand_lp::reservation::{Claim, Multipliers, Optimum, PricingProof, TreeNode, WorstLoad};
 use evenhand_problem::{JobSpec, PoolSpec, Rational, Reservation, ReservationSpec};
 
 pub fn rational(value: i64) -> Rational {
@@ -150,7 +150,7 @@ struct Tree<'a> {
     i: usize,
     beta: &'a [Rational],
     pi: &'a Rational,
-    multipliers: &'a [Vec<Rational>],
+    multipliers: &'a [Multipliers],
     nodes: &'a [TreeNode],
     capacity: Vec<Rational>,
 }
@@ -170,7 +170,9 @@ impl Tree<'_> {
                 Ok(next)
             }
             TreeNode::Leaf { multipliers } => {
-                self.leaf(&self.multipliers[multipliers], lower, upper)?;
+                let mut m = vec![Rational::new(); self.capacity.len()];
+                self.multipliers[multipliers].iter().for_each(|(r, price)| m[*r].clone_from(price));
+                self.leaf(&m, lower, upper)?;
                 Ok(at + 1)
             }
         }

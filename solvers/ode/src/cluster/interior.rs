@@ -88,13 +88,23 @@ pub fn solve(cluster: &Cluster, settings: &Settings) -> ClusterPoint {
     loop {
         let objective = Objective::new(cluster, cluster.alpha, &guide);
         let mut run = run(&objective, 0.0, settings.max_iterations - iterations);
+        let stands_still = run.iterations == 0;
         run.iterations += iterations;
         iterations = run.iterations;
-        if objective.weights_do_not_matter(&run.point) || iterations >= settings.max_iterations {
+        let is_done = objective.weights_do_not_matter(&run.point);
+        if is_done || stands_still || iterations >= settings.max_iterations {
             return finish(&objective, &run, settings.tolerance);
         }
         guide = Guide::of_point(cluster, &run.point);
     }
+}
+
+/// The same optimum by Newton's method on the dual function: for clusters on which [`solve`] ends with
+/// [`Status::Limit`]. `None` where there are too many rows for it, or numbers leave the range of
+/// doubles.
+#[must_use]
+pub fn solve_by_prices(cluster: &Cluster) -> Option<ClusterPoint> {
+    super::dual::solve(cluster)
 }
 
 /// From 1 towards `alpha` by factors of 2, both ends left out.
@@ -120,6 +130,10 @@ fn run(objective: &Objective<'_>, tolerance: f64, max_iterations: usize) -> Run 
     while !point.users.is_empty() {
         let residuals = Residuals::new(objective, &point);
         let size = residuals.size(&point);
+        if !size.is_finite() {
+            // A number has left the range of doubles: no step leads back.
+            break;
+        }
         without_progress = if size < 0.5 * best.residual { 0 } else { without_progress + 1 };
         if size < best.residual {
             best = Run { point: point.clone(), residual: size, iterations };
@@ -133,9 +147,13 @@ fn run(objective: &Objective<'_>, tolerance: f64, max_iterations: usize) -> Run 
         let affine = direction(objective, &point, &newton, &residuals, 0.0, None);
         let pairs = count(objective.cluster);
         let mu = complementarity(&point) / pairs;
+        if !(mu > 0.0 && mu.is_finite()) {
+            break;
+        }
         let reached =
             complementarity(&moved(objective.cluster, &point, &affine, affine.longest(&point))) / pairs;
-        let target = (reached / mu).powi(3).clamp(1e-6, 1.0) * mu;
+        // Comparisons with NaN leave the other number: no step where nothing is known.
+        let target = (reached / mu).powi(3).max(1e-6).min(1.0) * mu;
         // Complementarity must not run ahead of the equations.
         let target = target.max((0.3 * residuals.infeasibility(&point) / pairs).min(3.0 * mu));
         let mut step = direction(objective, &point, &newton, &residuals, target, Some(&affine));

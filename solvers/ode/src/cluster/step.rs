@@ -58,7 +58,7 @@ impl Residuals {
     /// Everything that is not 0 yet, relative to the part of `sum lambda U` that rows are paid for.
     pub(super) fn size(&self, point: &Point) -> f64 {
         let worth: f64 = point.users.iter().map(|at| at.lambda * at.utility).sum();
-        let total = point.price.iter().sum::<f64>().clamp(LEAST_PRICED * worth, worth);
+        let total = point.price.iter().sum::<f64>().max(LEAST_PRICED * worth).min(worth);
         (complementarity(point) + self.infeasibility(point)) / total
     }
 

@@ -1,13 +1,13 @@
 //! Which resource is everybody's bottleneck: when the three bottleneck axioms apply, and on what.
 //!
-//! * [`resource`]: on every class that an active user can run on, `d_nir / c_ir` is largest for the
+//! * bottleneck-fair: on every class that an active user can run on, `d_nir / c_ir` is largest for the
 //!   same resource (PS-DSF, section II-A, "bottleneck fairness").
-//! * [`global_resource`]: `d_nr / sum_i k_i c_ir` is largest for the same resource for every active
+//! * global-bottleneck-fair: `d_nr / sum_i k_i c_ir` is largest for the same resource for every active
 //!   user (DRFH, section III-C).
-//! * [`single_resource`]: there is only one resource.
+//! * single-resource-fair: there is only one resource.
 //!
-//! Where one applies, the axiom is weighted max-min on that resource ([`max_min`](super::max_min)
-//! with [`Share::Resource`](crate::Share::Resource)).
+//! Where one applies, the axiom is weighted max-min ([`max_min`](super::max_min) with
+//! [`Share::Resource`](crate::Share::Resource)) on every such resource: exact ties make several.
 
 use std::cmp::Ordering;
 
@@ -16,44 +16,27 @@ use rug::Rational;
 
 use crate::axiom::Axiom;
 
-/// The first resource that is the bottleneck of every active user on every class it can run on.
+/// The resources that `axiom` is about, ascending; at least one.
 ///
 /// # Errors
-/// Why there is none, in words.
-pub fn resource(problem: &Problem) -> Result<usize, String> {
-    first(&resources(problem)?)
-}
-
-/// The first resource that is the global dominant resource of every active user.
-///
-/// # Errors
-/// Why there is none, in words.
-pub fn global_resource(problem: &Problem) -> Result<usize, String> {
-    first(&global_resources(problem)?)
+/// Why the axiom does not apply, in words; also for axioms that are not about a bottleneck.
+pub fn of(axiom: Axiom, problem: &Problem) -> Result<Vec<usize>, String> {
+    match axiom {
+        Axiom::BottleneckFair => resources(problem),
+        Axiom::GlobalBottleneckFair => global_resources(problem),
+        Axiom::SingleResourceFair => single_resource(problem),
+        _ => Err(format!("`{}` is not about a bottleneck", axiom.name())),
+    }
 }
 
 /// The only resource.
 ///
 /// # Errors
 /// That there are several.
-pub fn single_resource(problem: &Problem) -> Result<usize, String> {
+fn single_resource(problem: &Problem) -> Result<Vec<usize>, String> {
     match problem.n_resources() {
-        1 => divided(problem).and_then(|()| usable(problem, vec![0])).and_then(|left| first(&left)),
+        1 => divided(problem).and_then(|()| usable(problem, vec![0])),
         several => Err(format!("the problem has {several} resources")),
-    }
-}
-
-/// The resource that `axiom` is about. Where several qualify, which takes exact ties on every class
-/// of every user, it is the first, so that the axiom has one meaning.
-///
-/// # Errors
-/// Why the axiom does not apply, in words; also for axioms that are not about a bottleneck.
-pub fn of(axiom: Axiom, problem: &Problem) -> Result<usize, String> {
-    match axiom {
-        Axiom::BottleneckFair => resource(problem),
-        Axiom::GlobalBottleneckFair => global_resource(problem),
-        Axiom::SingleResourceFair => single_resource(problem),
-        _ => Err(format!("`{}` is not about a bottleneck", axiom.name())),
     }
 }
 
@@ -118,8 +101,4 @@ fn keep_dominant<'p>(left: &mut Vec<usize>, demand: &Quantities, capacity: impl 
 fn usable(problem: &Problem, left: Vec<usize>) -> Result<Vec<usize>, String> {
     let left: Vec<usize> = left.into_iter().filter(|&r| !problem.total_capacity()[r].is_zero()).collect();
     if left.is_empty() { Err("no server has any of the resource".to_owned()) } else { Ok(left) }
-}
-
-fn first(resources: &[usize]) -> Result<usize, String> {
-    resources.first().copied().ok_or_else(|| "there is no such resource".to_owned())
 }

@@ -8,12 +8,13 @@
 //!
 //! Applies where tasks are whole: on every class, and on every server where placements are given.
 //!
-//! Margin: the least `x_n - min(T_n, v)` over the pairs `n != m`, in tasks; absent without a pair. Users
-//! that are not active envy nobody. A negative holding is worth nothing.
+//! Margin: the least `(x_n - min(T_n, v)) / g_n` over the pairs `n != m` of active users; absent without a
+//! pair. Users that are not active take no part.
 
 use rayon::prelude::*;
 use rug::Rational;
 
+use crate::budget::{TooLarge, words};
 use crate::instance::Instance;
 use crate::quotient::Quotient;
 use crate::scaled::amount_of;
@@ -28,7 +29,7 @@ pub struct Tightest {
     /// The class from which a task is removed: the first where it is worth most; `None` when none is worth
     /// anything.
     pub removed: Option<usize>,
-    /// In tasks.
+    /// In units of `g_n`.
     pub margin: Rational,
 }
 
@@ -56,12 +57,17 @@ pub fn applies(instance: &Instance<'_>) -> Result<(), String> {
 }
 
 /// The tightest pair (lowest user, then lowest envied user among equals); `None` without a pair.
-#[must_use]
-pub fn tightest(instance: &Instance<'_>) -> Option<Tightest> {
+///
+/// # Errors
+/// [`TooLarge`] when the work is not left.
+pub fn tightest(instance: &Instance<'_>) -> Result<Option<Tightest>, TooLarge> {
     let n_users = instance.problem().n_users();
+    let held: usize = instance.tasks.iter().map(Vec::len).sum();
+    let looks = (held * instance.problem().n_resources() * n_users) as u64;
+    instance.budget().charge(looks.saturating_mul(4 * words(&instance.denominator)))?;
     let of_user = |user: usize| -> Option<Tightest> {
         let mut least: Option<Tightest> = None;
-        for envied in (0..n_users).filter(|&envied| envied != user) {
+        for envied in (0..n_users).filter(|&envied| envied != user && instance.is_active(envied)) {
             let (worth, removed) = worth(instance, user, envied);
             let margin = margin_of(instance, user, envied, worth);
             if least.as_ref().is_none_or(|least| margin < least.margin) {
@@ -71,7 +77,7 @@ pub fn tightest(instance: &Instance<'_>) -> Option<Tightest> {
         least
     };
     let active = (0..n_users).into_par_iter().filter(|&n| instance.is_active(n));
-    active.filter_map(of_user).min_by(|a, b| (&a.margin, a.user).cmp(&(&b.margin, b.user)))
+    Ok(active.filter_map(of_user).min_by(|a, b| (&a.margin, a.user).cmp(&(&b.margin, b.user))))
 }
 
 /// The margin of one pair when a task on the class `removed` is taken away; `None` when there is none that
@@ -84,7 +90,10 @@ pub fn margin(
     removed: Option<usize>,
 ) -> Option<Rational> {
     let n_users = instance.problem().n_users();
-    if user == envied || user >= n_users || envied >= n_users || !instance.is_active(user) {
+    if user == envied || user >= n_users || envied >= n_users {
+        return None;
+    }
+    if !instance.is_active(user) || !instance.is_active(envied) {
         return None;
     }
     let (most, best) = worth(instance, user, envied);
@@ -139,8 +148,9 @@ fn rate(instance: &Instance<'_>, n: usize, m: usize, i: usize) -> Option<Quotien
 fn margin_of(instance: &Instance<'_>, n: usize, m: usize, worth: Rational) -> Rational {
     let users = instance.problem().users();
     let value = worth * users[n].weight() / users[m].weight();
-    match users[n].tasks() {
+    let lead = match users[n].tasks() {
         Some(tasks) if *tasks < value => instance.total(n) - tasks,
         _ => instance.total(n) - value,
-    }
+    };
+    lead / instance.scale(n)
 }

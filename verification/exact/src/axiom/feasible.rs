@@ -1,9 +1,14 @@
 //! Feasible: `sum_n x_ni d_nir <= k_i c_ir` (or `sum_n x_ni / gamma_ni <= 1` where time is shared),
-//! `x_n <= T_n`, `x_ni >= 0`, and nothing where a user cannot run.
+//! `x_n <= T_n`, `x_ni >= 0`, and nothing where a user cannot run. Judged of the allocation as it is
+//! stated, before its repair.
 //!
-//! Margin: the least slack as a fraction of the row's capacity, or of `T_n`. A negative or
-//! misplaced `x_ni` counts as minus its absolute value, and only when there is one. Rows without
-//! capacity and users without tasks limit nothing that uses nothing.
+//! Margin: the least of
+//! * `(capacity - load) / capacity` over the rows; loads count no entry that is negative or misplaced;
+//! * `(T_n - x_n) / g_n` over the active users with finite tasks;
+//! * `-|x_ni| / g_n` over the entries that are negative or where the user cannot run (`-|x_ni|` of a
+//!   user with `g_n = 0`, which should have nothing).
+//!
+//! Nothing is repaired of tasks on single servers: there an excess of any size violates.
 
 use rug::{Integer, Rational};
 
@@ -25,30 +30,35 @@ pub enum Limit {
 /// limits nothing.
 #[must_use]
 pub fn slack(instance: &Instance<'_>, limit: Limit) -> Option<(Rational, Rational)> {
+    let stated = instance.stated();
     match limit {
         Limit::Row(row) => {
-            let margin = row_margin(instance, row)?.to_rational();
-            Some((instance.slack(row), margin))
+            stated.constraints().rows().get(row)?;
+            let margin = row_margin(stated, row)?.to_rational();
+            Some((stated.slack(row), margin))
         }
         Limit::Tasks(n) => {
-            let slack = instance.tasks_left(n)?.to_rational();
-            Some((slack, tasks_margin(instance, n)?.to_rational()))
+            if n >= stated.problem().n_users() {
+                return None;
+            }
+            let margin = tasks_margin(stated, n)?.to_rational();
+            Some((Rational::from(&margin * stated.scale(n)), margin))
         }
-        Limit::Entry(n, i) => {
-            let (_, slack) = bad_entries(instance).find(|((user, server), _)| (*user, *server) == (n, i))?;
-            Some((slack.clone(), slack))
-        }
+        Limit::Entry(n, i) => refused(stated)
+            .find(|(at, _, _)| *at == (n, i))
+            .map(|(_, slack, margin)| (slack, margin.to_rational())),
     }
 }
 
 /// The tightest limit with its margin: the first row, else user, else entry among equals.
 #[must_use]
 pub fn tightest(instance: &Instance<'_>) -> Option<(Limit, Rational)> {
-    let rows = (0..instance.constraints().rows().len())
-        .filter_map(|row| Some((Limit::Row(row), row_margin(instance, row)?)));
+    let stated = instance.stated();
+    let rows = (0..stated.constraints().rows().len())
+        .filter_map(|row| Some((Limit::Row(row), row_margin(stated, row)?)));
     let users =
-        (0..instance.problem().n_users()).filter_map(|n| Some((Limit::Tasks(n), tasks_margin(instance, n)?)));
-    let entries = bad_entries(instance).map(|((n, i), slack)| (Limit::Entry(n, i), Quotient::from(&slack)));
+        (0..stated.problem().n_users()).filter_map(|n| Some((Limit::Tasks(n), tasks_margin(stated, n)?)));
+    let entries = refused(stated).map(|((n, i), _, margin)| (Limit::Entry(n, i), margin));
     let mut least: Option<(Limit, Quotient)> = None;
     for (limit, margin) in rows.chain(users).chain(entries) {
         if least.as_ref().is_none_or(|(_, least)| margin < *least) {
@@ -58,36 +68,40 @@ pub fn tightest(instance: &Instance<'_>) -> Option<(Limit, Rational)> {
     least.map(|(limit, margin)| (limit, margin.to_rational()))
 }
 
-/// Whether the allocation is feasible exactly.
+/// Whether the allocation, as it is stated, is feasible exactly.
 #[must_use]
 pub fn holds_exactly(instance: &Instance<'_>) -> bool {
     tightest(instance).is_none_or(|(_, margin)| margin >= 0)
 }
 
-fn row_margin(instance: &Instance<'_>, row: usize) -> Option<Quotient> {
-    let slack = instance.scaled_slack(row);
-    let capacity = instance.scaled_capacity(row);
-    if !capacity.is_zero() {
-        return Some(Quotient::new(slack.clone(), capacity * &instance.denominator));
-    }
-    (!slack.is_zero()).then(|| instance.slack_quotient(row))
+fn row_margin(stated: &Instance<'_>, row: usize) -> Option<Quotient> {
+    let slack = stated.scaled_slack(row);
+    let capacity = stated.scaled_capacity(row);
+    // Nobody can use a row without capacity, so that its load is 0.
+    (!capacity.is_zero()).then(|| Quotient::new(slack.clone(), capacity * &stated.denominator))
 }
 
-fn tasks_margin(instance: &Instance<'_>, n: usize) -> Option<Quotient> {
-    let left = instance.tasks_left(n)?;
-    let tasks = instance.problem().users()[n].tasks()?;
-    if tasks.is_zero() {
-        return (!left.numerator.is_zero()).then_some(left);
+/// `(T_n - x_n) / g_n`, with all entries of `x_n` as they are stated.
+fn tasks_margin(stated: &Instance<'_>, n: usize) -> Option<Quotient> {
+    let scale = Some(stated.scale(n)).filter(|scale| !scale.is_zero())?;
+    let mut left = stated.tasks_left(n)?;
+    let first = stated.refused.partition_point(|(user, _, _)| *user < n);
+    let of_user = stated.refused[first..].iter().take_while(|(user, _, _)| *user == n);
+    let refused: Rational = of_user.map(|(_, _, x)| x).sum();
+    if !refused.is_zero() {
+        left.numerator =
+            left.numerator * refused.denom() - Integer::from(refused.numer() * &left.denominator);
+        left.denominator *= refused.denom();
     }
-    Some(Quotient::new(left.numerator * tasks.denom(), left.denominator * tasks.numer()))
+    Some(Quotient::new(left.numerator * scale.denom(), left.denominator * scale.numer()))
 }
 
-/// Negative entries and tasks where the user cannot run, with minus their absolute value.
-fn bad_entries<'a>(instance: &'a Instance<'_>) -> impl Iterator<Item = ((usize, usize), Rational)> + 'a {
-    let all = instance.tasks.iter().enumerate();
-    let entries = all.flat_map(|(n, tasks)| tasks.iter().map(move |(i, x)| (n, *i, x)));
-    let negative = entries
-        .filter(|(_, _, x)| **x < 0)
-        .map(|(n, i, x)| ((n, i), Rational::from((Integer::from(x), instance.denominator.clone()))));
-    negative.chain(instance.misplaced.iter().map(|(n, i, x)| ((*n, *i), -Rational::from(x.abs_ref()))))
+/// Entries that are no tasks, with their slack in tasks and their margin.
+fn refused<'a>(stated: &'a Instance<'_>) -> impl Iterator<Item = ((usize, usize), Rational, Quotient)> + 'a {
+    stated.refused.iter().map(|(n, i, x)| {
+        let slack = -Rational::from(x.abs_ref());
+        let scale = stated.scale(*n);
+        let margin = if scale.is_zero() { slack.clone() } else { Rational::from(&slack / scale) };
+        ((*n, *i), slack, Quotient::from(&margin))
+    })
 }

@@ -4,10 +4,12 @@
 //!
 //! The tasks on single servers are the placements of the allocation. Without them the tasks on a class
 //! are those on its server, where every class with tasks has only one; else the axiom does not apply.
+//! Judged of the allocation as it is stated, before its repair.
 //!
-//! Margin: the least slack as a fraction of the server's capacity, or of `T_n`. A negative or misplaced
-//! `x_ns` counts as minus its absolute value, another that is not whole as minus the distance to the next
-//! whole number, and only when there is one. Servers without tasks limit nothing.
+//! Margin: the least of `(capacity - load) / capacity` over the rows of the servers with tasks,
+//! `(T_n - x_n) / g_n`, and over the entries `-|x_ns| / g_n` where it is negative or misplaced and minus
+//! the distance to the next whole number over `g_n` where it is not whole. Loads count no entry that is
+//! negative or misplaced.
 
 use std::borrow::Cow;
 
@@ -48,6 +50,22 @@ pub fn applies(instance: &Instance<'_>) -> Result<(), String> {
     singles(instance).map(|_| ())
 }
 
+/// Whether placed tasks fit on the single servers and within the task limits, whole or not.
+#[must_use]
+pub fn fits(instance: &Instance<'_>) -> bool {
+    let Ok(singles) = singles(instance) else { return true };
+    let on_server = |single: &Placement| {
+        let mut rows = instance.constraints().class_rows(single.server);
+        let entries = single.tasks.iter().all(|(n, x)| {
+            let may_be =
+                *x > 0 && instance.scaled.is_active(*n) && instance.scaled.can_run(*n, single.server);
+            x.is_zero() || may_be
+        });
+        entries && rows.all(|row| of_row(instance, single, row).is_none_or(|(slack, _)| slack >= 0))
+    };
+    singles.iter().all(on_server)
+}
+
 /// Slack and margin of `limit`: the slack in the units of the row or in tasks. `None` when it limits
 /// nothing, or the axiom does not apply.
 #[must_use]
@@ -66,7 +84,7 @@ pub fn slack(instance: &Instance<'_>, limit: SingleLimit) -> Option<(Rational, R
         SingleLimit::Entry { user, server, index } => {
             let tasks = &on(server, index)?.tasks;
             let (_, x) = tasks.iter().find(|(n, _)| *n == user)?;
-            of_entry(instance, user, server, x).map(|slack| (slack.clone(), slack))
+            of_entry(instance, user, server, x)
         }
     }
 }
@@ -90,11 +108,8 @@ pub fn tightest(instance: &Instance<'_>) -> Result<Option<(SingleLimit, Rational
             look(SingleLimit::Row { row, index }, of_row(instance, single, row));
         }
         for (user, x) in &single.tasks {
-            let slack = of_entry(instance, *user, server, x);
-            look(
-                SingleLimit::Entry { user: *user, server, index },
-                slack.map(|slack| (slack.clone(), slack)),
-            );
+            let found = of_entry(instance, *user, server, x);
+            look(SingleLimit::Entry { user: *user, server, index }, found);
         }
     }
     for n in 0..instance.problem().n_users() {
@@ -108,13 +123,13 @@ fn singles<'i>(instance: &'i Instance<'_>) -> Result<Cow<'i, [Placement]>, Strin
     if let Some(placements) = instance.placements() {
         return Ok(Cow::Borrowed(placements));
     }
-    let classes = instance.problem().servers();
+    let stated = instance.stated();
+    let classes = stated.problem().servers();
     let mut singles: Vec<Placement> =
         (0..classes.len()).map(|server| Placement { server, index: 0, tasks: Vec::new() }).collect();
-    let placed =
-        instance.tasks.iter().enumerate().flat_map(|(n, on)| on.iter().map(move |(i, x)| (n, *i, x)));
-    let placed = placed.map(|(n, i, x)| (n, i, Rational::from((x, &instance.denominator))));
-    for (n, i, x) in placed.chain(instance.misplaced.iter().cloned()) {
+    let placed = stated.tasks.iter().enumerate().flat_map(|(n, on)| on.iter().map(move |(i, x)| (n, *i, x)));
+    let placed = placed.map(|(n, i, x)| (n, i, Rational::from((x, &stated.denominator))));
+    for (n, i, x) in placed.chain(stated.refused.iter().cloned()) {
         if classes[i].count() > 1 {
             return Err(format!(
                 "the tasks on `{}` are not placed on its {} servers",
@@ -137,28 +152,33 @@ fn of_row(instance: &Instance<'_>, single: &Placement, row: usize) -> Option<(Ra
     if single.tasks.iter().all(|(_, x)| x.is_zero()) {
         return None;
     }
-    let used = single.tasks.iter().filter_map(|(n, x)| {
+    let counts = |(n, x): &&(usize, Rational)| *x > 0 && instance.scaled.is_active(*n);
+    let used = single.tasks.iter().filter(counts).filter_map(|(n, x)| {
         let usage = constraints.usage(*n, single.server)?;
         Some(Rational::from(&usage[offset] * x))
     });
-    let slack = &capacity - used.sum::<Rational>();
-    match (capacity.is_zero(), slack.is_zero()) {
-        (true, true) => None,
-        (true, false) => Some((slack.clone(), slack)),
-        (false, _) => Some((slack.clone(), slack / capacity)),
+    if capacity.is_zero() {
+        return None;
     }
+    let slack = &capacity - used.sum::<Rational>();
+    Some((slack.clone(), slack / capacity))
 }
 
-/// Minus what is wrong with `x` tasks of a user on a server; `None` when nothing is.
-fn of_entry(instance: &Instance<'_>, n: usize, i: usize, x: &Rational) -> Option<Rational> {
-    if x.is_zero() {
-        None
-    } else if *x < 0 || !instance.scaled.can_run(n, i) {
-        Some(-Rational::from(x.abs_ref()))
+/// Minus what is wrong with `x` tasks of a user on a server, in tasks and over `g_n`; `None` when nothing
+/// is.
+fn of_entry(instance: &Instance<'_>, n: usize, i: usize, x: &Rational) -> Option<(Rational, Rational)> {
+    let scaled = &instance.scaled;
+    let slack = if x.is_zero() {
+        return None;
+    } else if *x < 0 || !scaled.is_active(n) || !scaled.can_run(n, i) {
+        -Rational::from(x.abs_ref())
     } else if x.is_integer() {
-        None
+        return None;
     } else {
         let whole = Rational::from(x.round_ref());
-        Some(-(x - whole).abs())
-    }
+        -(x - whole).abs()
+    };
+    let scale = instance.scale(n);
+    let margin = if scale.is_zero() { slack.clone() } else { Rational::from(&slack / scale) };
+    Some((slack, margin))
 }

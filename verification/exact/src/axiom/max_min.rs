@@ -1,50 +1,41 @@
 //! Weighted lexicographic max-min of a share `U_n = (1/w_n) sum_i u_ni x_ni`: no user can be given
-//! more without taking from one that has a lower or equal `U` (THEORY, section 2).
+//! more without taking from one that then has no more than it (THEORY, sections 2 and 7).
 //!
-//! Evidence of yes: [`Level`]s. Each has weights `l`, positive on some users, and prices with
-//! `l_n u_ni / w_n <= sum_r p_ir d_nir + q_n` on every class that `n` can run on; its level `t` is
-//! the largest `U_n` among the users with `l_n > 0`. By [`Prices::gap`] every feasible `y` has
-//! `sum_n l_n (U_n(y) - U_n(x)) <= eps`, so a user at `t` can gain at most `eps / l_n` as long as
-//! none of the others with `l > 0`, all at `t` or below, loses. A user that is `t - U_n` below the level
-//! counts that difference too.
+//! The rise of user `n` is the largest `d` such that some feasible `y` has `U_n(y) >= L` with
+//! `L = U_n(x) + d` and `U_m(y) >= min(U_m(x), L)` for every other `m`: whoever is above may come down to
+//! `n`'s new level, nobody else loses. Margin: minus the largest rise over what the user would have
+//! alone, `G_n = max U_n` (`u_n g_n / w_n` where `u_ni = u_n` does not depend on the class).
 //!
-//! A user is covered when some level proves its bound, `(eps / l_n + t - U_n) w_n / u_n` tasks, or
-//! when it is at its ceiling, `T_n max_i u_ni / w_n`. Everybody that is active and whose share is not
-//! always 0 must be covered. Where `u_ni` depends on the class, `u_n` is the least that is not 0.
-//! Margin: minus the worst of the bounds, in tasks.
+//! Evidence of yes: [`Level`]s, each with weights `l`, prices `p, q >= 0` with
+//! `l_n u_ni / w_n <= sum_r p_ir d_nir + q_n` on every class that `n` can run on, and the users that it
+//! covers, `l_n > 0`. For a feasible `y` as above
+//! `l_n L + sum over m other than n of l_m min(U_m(x), L) <= sum_m l_m U_m(y) <= sum p C + sum q T`; the
+//! left side grows with `L`, so that the `L` where both are equal bounds the rise. Every user with
+//! `U_n < G_n` is covered once; by duality there is such a level for each, one for everybody at a level
+//! where the allocation is exact.
 //!
-//! Evidence of no: a user and a feasible allocation `y` in which it has more, and every other user
-//! with a lower or equal `U` in `x` has no less. Margin: minus the gain in tasks.
+//! Evidence of no: a user `n` and a feasible `y` that shows a rise: `L` is the least of `U_n(y)` and the
+//! `U_m(y)` of those who lose. The margin is a bound: another user, or another `y`, may rise more.
+//!
+//! Users whose share is always 0, and those that are not active, are not judged.
 
 use rug::{Integer, Rational};
 
 use crate::axiom::feasible;
-use crate::claim::{Refusal, shorten};
+use crate::budget::words;
 use crate::instance::{Instance, Tasks};
-use crate::prices::Prices;
-use crate::quotient::Quotient;
+use crate::prices::PriceVector;
+use crate::quotient::{Quotient, absorb, scaled};
+use crate::refusal::Refusal;
 use crate::share::{ScaledShare, ShareCoefficients};
 
 /// One level of the evidence.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Level {
-    /// `t`: the largest `U_n` among the users with a weight.
-    pub level: Rational,
+    /// The users whose rise it bounds, ascending.
+    pub covers: Vec<usize>,
     /// Weights and prices.
-    pub prices: Prices,
-}
-
-/// The level of prices: the largest `U_n` among the users with `l_n > 0`; `None` without any.
-///
-/// # Errors
-/// [`Refusal`] when the numbers are too wide.
-pub fn level_of(
-    instance: &Instance<'_>,
-    share: &ShareCoefficients,
-    prices: &Prices,
-) -> Result<Option<Rational>, Refusal> {
-    let levels = Levels::new(instance, share)?;
-    Ok(levels.highest(prices).map(|n| levels.of(n).to_rational()))
+    pub prices: PriceVector,
 }
 
 /// `U_n` of every user, by `n`.
@@ -56,77 +47,88 @@ pub fn shares(instance: &Instance<'_>, share: &ShareCoefficients) -> Result<Vec<
     Ok((0..instance.problem().n_users()).map(|n| levels.of(n).to_rational()).collect())
 }
 
+/// `G_n` of every user, by `n`: its share when it has everything to itself; 0 for those that are not
+/// judged.
+#[must_use]
+pub fn ceilings(instance: &Instance<'_>, share: &ShareCoefficients) -> Vec<Rational> {
+    (0..instance.problem().n_users()).map(|n| ceiling(instance, share, n)).collect()
+}
+
+/// The users that the evidence of yes has to cover, ascending.
+///
+/// # Errors
+/// [`Refusal`] when the numbers are too wide.
+pub fn uncovered(instance: &Instance<'_>, share: &ShareCoefficients) -> Result<Vec<usize>, Refusal> {
+    let levels = Levels::new(instance, share)?;
+    Ok((0..instance.problem().n_users()).filter(|&n| levels.can_rise(n)).collect())
+}
+
+/// By user what `prices` prove of its rise, over `G_n`; `None` where the user has no weight in them or
+/// needs no bound.
+///
+/// # Errors
+/// [`Refusal`] when an inequality fails or a number is negative.
+pub fn rises(
+    instance: &Instance<'_>,
+    share: &ShareCoefficients,
+    prices: &PriceVector,
+) -> Result<Vec<Option<Rational>>, Refusal> {
+    let levels = Levels::new(instance, share)?;
+    let curve = Curve::new(&levels, share, prices)?;
+    Ok((0..instance.problem().n_users())
+        .map(|n| levels.can_rise(n).then(|| curve.rise(n)).flatten())
+        .collect())
+}
+
 /// The margin that `evidence` proves; `None` when there is no user to judge.
 ///
 /// # Errors
-/// [`Refusal`] when a level is false, or a user is not covered within `tolerance`.
+/// [`Refusal`] when a level is false, covers a user that needs no cover or that it says nothing about, or
+/// a user is not covered, or twice.
 pub fn margin_of_levels(
     instance: &Instance<'_>,
     share: &ShareCoefficients,
     evidence: &[Level],
-    tolerance: &Rational,
 ) -> Result<Option<Rational>, Refusal> {
     let levels = Levels::new(instance, share)?;
-    let mut bounds: Vec<Option<Rational>> = (0..instance.problem().n_users())
-        .map(|n| levels.below_ceiling(n).filter(|b| b <= tolerance))
-        .collect();
+    let n_users = instance.problem().n_users();
+    let mut missing: Vec<bool> = (0..n_users).map(|n| levels.can_rise(n)).collect();
+    let mut worst = Rational::new();
     for (position, stated) in evidence.iter().enumerate() {
         let number = position + 1;
-        let gap = stated.prices.gap(instance, Some(share))?;
-        let Some(highest) = levels.highest(&stated.prices) else {
-            return Err(Refusal::new(format!("level {number} has no user with a weight")));
-        };
-        let top = &levels.scaled[highest];
-        if levels.of(highest) != Quotient::from(&stated.level) {
-            let truth = levels.of(highest).to_rational();
-            return Err(Refusal::new(format!(
-                "level {number} states {}, it is {}",
-                shorten(&stated.level),
-                shorten(&truth)
-            )));
-        }
-        for (n, weight) in stated.prices.user_weights.iter().enumerate().filter(|(_, l)| !l.is_zero()) {
-            let below = levels.in_tasks(n, &Integer::from(top - &levels.scaled[n]));
-            let (Some(below), Some((least, _))) = (below, &levels.ranges[n]) else { continue };
-            if below > *tolerance {
-                continue;
-            }
-            let bound = if gap.is_zero() {
-                below
-            } else {
-                below + Rational::from(&gap / weight) * &levels.share.denominator / least
+        let curve = Curve::new(&levels, share, &stated.prices)?;
+        for &n in &stated.covers {
+            let Some(missing) = missing.get_mut(n).filter(|missing| **missing) else {
+                let name = instance.problem().users().get(n).map_or("", |user| user.name());
+                return Err(Refusal::new(format!(
+                    "level {number} covers user `{name}`, which is covered already or needs no cover"
+                )));
             };
-            if bounds[n].as_ref().is_none_or(|known| bound < *known) {
-                bounds[n] = Some(bound);
-            }
+            *missing = false;
+            let rise = curve.rise(n).ok_or_else(|| {
+                let name = instance.problem().users()[n].name();
+                Refusal::new(format!("level {number} covers user `{name}`, which has no weight in it"))
+            })?;
+            worst = worst.max(rise);
         }
     }
-    let mut worst: Option<Rational> = None;
-    for (n, bound) in bounds.into_iter().enumerate().filter(|(n, _)| levels.is_judged(*n)) {
-        let Some(bound) = bound else {
-            let name = instance.problem().users()[n].name();
-            return Err(Refusal::new(format!("no level shows that user `{name}` cannot have more")));
-        };
-        if worst.as_ref().is_none_or(|worst| bound > *worst) {
-            worst = Some(bound);
-        }
+    if let Some(n) = missing.iter().position(|missing| *missing) {
+        let name = instance.problem().users()[n].name();
+        return Err(Refusal::new(format!("no level shows that user `{name}` cannot have more")));
     }
-    Ok(worst.map(|worst| -worst))
+    Ok(levels.ceilings.iter().any(|ceiling| !ceiling.is_zero()).then_some(-worst))
 }
 
-/// Minus the gain, in tasks, of `user` in `allocation`, in which nobody with a lower or equal share
-/// loses anything. With a tolerance, whoever loses must also end at or above the new share of `user`:
-/// else shares that are equal but for rounding could be played off against each other.
+/// Minus the rise of `user` that `allocation` shows, over `G_n`.
 ///
 /// # Errors
-/// [`Refusal`] when the allocation is not feasible, the user does not gain, or another user with a
-/// lower or equal share loses.
+/// [`Refusal`] when the allocation is not feasible, the user does not rise, or another one falls to its
+/// old level or below.
 pub fn margin_of_rise(
     instance: &Instance<'_>,
     share: &ShareCoefficients,
     user: usize,
     allocation: &Tasks,
-    tolerance: &Rational,
 ) -> Result<Rational, Refusal> {
     let other = instance.with_tasks(allocation)?;
     if !feasible::holds_exactly(&other) {
@@ -138,97 +140,172 @@ pub fn margin_of_rise(
     if user >= before.scaled.len() || !before.is_judged(user) {
         return Err(Refusal::new("the user of the evidence has no share"));
     }
-    // Both in units of 1 / (share denominator, L of x, L of y).
-    let gain = |n: usize| {
-        Integer::from(&after.scaled[n] * &instance.denominator)
-            - Integer::from(&before.scaled[n] * &other.denominator)
+    let loses = |m: &usize| {
+        Integer::from(&after.scaled[*m] * &instance.denominator)
+            < Integer::from(&before.scaled[*m] * &other.denominator)
     };
-    let gained = gain(user);
-    if gained <= 0 {
+    if loses(&user) {
         return Err(Refusal::new(format!("user `{}` does not gain in the evidence", name(user))));
     }
-    let judged = (0..before.scaled.len()).filter(|&n| n != user && before.is_judged(n));
-    for n in judged.filter(|&n| before.scaled[n] <= before.scaled[user]) {
-        if gain(n) < 0 {
-            return Err(Refusal::new(format!(
-                "user `{}` loses in the evidence although it has no more than `{}`",
-                name(n),
-                name(user)
-            )));
-        }
+    let losers = (0..before.scaled.len()).filter(|&m| m != user && before.is_judged(m)).filter(loses);
+    let lowest = losers.min_by(|&a, &b| after.scaled[a].cmp(&after.scaled[b]));
+    let level = match lowest {
+        Some(m) if after.scaled[m] < after.scaled[user] => after.of(m),
+        _ => after.of(user),
+    };
+    let rise = level.to_rational() - before.of(user).to_rational();
+    if rise <= 0 {
+        return Err(Refusal::new(match lowest {
+            Some(m) => format!("user `{}` falls in the evidence to what `{}` has", name(m), name(user)),
+            None => format!("user `{}` does not gain in the evidence", name(user)),
+        }));
     }
-    if !tolerance.is_zero() {
-        let overtaken = |n: &usize| gain(*n) < 0 && after.scaled[*n] < after.scaled[user];
-        if let Some(n) = (0..before.scaled.len()).filter(|&n| before.is_judged(n)).find(overtaken) {
-            return Err(Refusal::new(format!(
-                "user `{}` falls below `{}` in the evidence",
-                name(n),
-                name(user)
-            )));
-        }
-    }
-    let gained = before.in_tasks(user, &gained).unwrap_or_default() / &other.denominator;
-    Ok(-gained)
+    Ok(-(rise / &before.ceilings[user]))
 }
 
-/// `U_n` in integers, with what turns them into tasks.
+/// `G_n`; 0 for a user that is not active.
+fn ceiling(instance: &Instance<'_>, share: &ShareCoefficients, n: usize) -> Rational {
+    if !instance.is_active(n) {
+        return Rational::new();
+    }
+    let user = &instance.problem().users()[n];
+    if let Some(u) = share.uniform(n) {
+        return Rational::from(u * instance.scale(n)) / user.weight();
+    }
+    // With room for T_n tasks in all, those on the most valuable classes.
+    let mut classes: Vec<usize> = instance.scaled.classes(n).collect();
+    classes.sort_by(|&a, &b| share.of(n, b).cmp(share.of(n, a)));
+    let mut left = user.tasks().cloned();
+    let mut sum = Rational::new();
+    for i in classes {
+        let mut tasks = instance.problem().gamma(n, i);
+        if let Some(left) = &mut left {
+            if *left < tasks {
+                tasks.clone_from(left);
+            }
+            *left -= &tasks;
+        }
+        sum += tasks * share.of(n, i);
+    }
+    sum / user.weight()
+}
+
+/// `U_n` in integers, with what users would have alone.
 struct Levels<'a, 'b> {
     instance: &'a Instance<'b>,
     share: ScaledShare,
     /// `U_n` times the denominator of the share and `L`.
     scaled: Vec<Integer>,
-    /// Least positive and greatest `u_ni / w_n`, times the denominator of the share.
-    ranges: Vec<Option<(Integer, Integer)>>,
+    ceilings: Vec<Rational>,
 }
 
 impl<'a, 'b> Levels<'a, 'b> {
     fn new(instance: &'a Instance<'b>, share: &ShareCoefficients) -> Result<Self, Refusal> {
+        let ceilings = ceilings(instance, share);
         let share = share.scaled(instance)?;
-        let users = 0..instance.problem().n_users();
-        let scaled = users.clone().map(|n| share.level(instance, n)).collect();
-        let ranges =
-            users.map(|n| instance.is_active(n).then(|| share.range(instance, n)).flatten()).collect();
-        Ok(Self { instance, share, scaled, ranges })
+        let scaled = (0..instance.problem().n_users()).map(|n| share.level(instance, n)).collect();
+        Ok(Self { instance, share, scaled, ceilings })
     }
 
     /// Whether the axiom says anything about user `n`: it is active and its share can be above 0.
     fn is_judged(&self, n: usize) -> bool {
-        self.ranges[n].is_some()
+        !self.ceilings[n].is_zero()
+    }
+
+    /// Whether user `n` has less than it would have alone.
+    fn can_rise(&self, n: usize) -> bool {
+        self.is_judged(n) && self.of(n) < Quotient::from(&self.ceilings[n])
+    }
+
+    /// What [`Levels::scaled`] is over.
+    fn over(&self) -> Integer {
+        Integer::from(&self.share.denominator * &self.instance.denominator)
     }
 
     fn of(&self, n: usize) -> Quotient {
-        Quotient::new(
-            self.scaled[n].clone(),
-            Integer::from(&self.share.denominator * &self.instance.denominator),
-        )
+        Quotient::new(self.scaled[n].clone(), self.over())
+    }
+}
+
+/// `sum_m l_m min(U_m, L)` as a function of `L`, which is concave and linear between the `U_m`.
+struct Curve<'l, 'a, 'b> {
+    levels: &'l Levels<'a, 'b>,
+    /// `(U_m, l_m)` of the users with a weight, ascending, and both in integers.
+    points: Vec<(&'l Integer, Integer)>,
+    /// By user as in the evidence, ascending: `l_n`, in the same integers.
+    weights: Vec<(usize, Integer)>,
+    /// By position `k`: the sum of `l U` over the points before it.
+    below: Vec<Integer>,
+    /// By position `k`: the sum of `l` over it and the points after it.
+    above: Vec<Integer>,
+    /// `sum p C + sum q T` in the same integers.
+    bound: Quotient,
+}
+
+impl<'l, 'a, 'b> Curve<'l, 'a, 'b> {
+    fn new(
+        levels: &'l Levels<'a, 'b>,
+        share: &ShareCoefficients,
+        prices: &PriceVector,
+    ) -> Result<Self, Refusal> {
+        let instance = levels.instance;
+        let size = instance.problem().n_users() + instance.constraints().rows().len();
+        instance.budget().charge(size as u64)?;
+        let bound = prices.dense(instance)?.bound(instance, Some(share))?;
+        let mut common = Integer::from(1);
+        for (_, weight) in &prices.user_weights {
+            absorb(&mut common, weight.denom());
+        }
+        let steps = prices.user_weights.len() as u64;
+        instance.budget().charge(steps * words(&common) * words(&instance.denominator))?;
+        let weights: Vec<(usize, Integer)> =
+            prices.user_weights.iter().map(|(n, weight)| (*n, scaled(weight, &common))).collect();
+        let mut points: Vec<(&Integer, Integer)> =
+            weights.iter().map(|(n, weight)| (&levels.scaled[*n], weight.clone())).collect();
+        points.sort_by(|a, b| a.0.cmp(b.0));
+        let mut below = vec![Integer::new()];
+        for (level, weight) in &points {
+            below.push(Integer::from(*level * weight) + &below[below.len() - 1]);
+        }
+        let mut above = vec![Integer::new(); points.len() + 1];
+        for (k, (_, weight)) in points.iter().enumerate().rev() {
+            above[k] = Integer::from(&above[k + 1] + weight);
+        }
+        let bound = Quotient::new(bound.numer() * (common * levels.over()), bound.denom().clone());
+        Ok(Self { levels, points, weights, below, above, bound })
     }
 
-    fn highest(&self, prices: &Prices) -> Option<usize> {
-        let weighted =
-            prices.user_weights.iter().enumerate().filter(|(n, l)| **l > 0 && *n < self.scaled.len());
-        weighted.map(|(n, _)| n).max_by(|&a, &b| self.scaled[a].cmp(&self.scaled[b]))
-    }
-
-    /// A difference of scaled shares of user `n` in tasks of its least valuable class.
-    fn in_tasks(&self, n: usize, difference: &Integer) -> Option<Rational> {
-        let (least, _) = self.ranges[n].as_ref()?;
-        Some(if difference.is_zero() {
-            Rational::new()
-        } else {
-            Rational::from((difference.clone(), Integer::from(least * &self.instance.denominator)))
-        })
-    }
-
-    /// How many tasks user `n` is short of its ceiling; `None` when its tasks are unlimited.
-    fn below_ceiling(&self, n: usize) -> Option<Rational> {
-        let tasks = self.instance.problem().users()[n].tasks()?;
-        let (least, most) = self.ranges[n].as_ref()?;
-        // In units of 1 / (share denominator, L, denominator of T_n).
-        let short = Integer::from(most * tasks.numer()) * &self.instance.denominator
-            - Integer::from(&self.scaled[n] * tasks.denom());
-        if short <= 0 {
+    /// The bound on the rise of user `n`, over `G_n`; `None` when it has no weight.
+    fn rise(&self, n: usize) -> Option<Rational> {
+        let at = self.weights.binary_search_by_key(&n, |(user, _)| *user).ok()?;
+        let weight = Some(&self.weights[at].1).filter(|weight| **weight > 0)?;
+        let own = &self.levels.scaled[n];
+        let start = self.points.partition_point(|(level, _)| *level <= own);
+        let is_enough =
+            |value: &Integer| Integer::from(value * &self.bound.denominator) >= self.bound.numerator;
+        if is_enough(&(Integer::from(&self.above[start] * own) + &self.below[start])) {
             return Some(Rational::new());
         }
-        Some(Rational::from((short, Integer::from(least * &self.instance.denominator) * tasks.denom())))
+        // The value at the k-th point from there on.
+        let reaches = |k: usize| {
+            let (level, _) = self.points[k];
+            let value = Integer::from(&self.above[k] * level) + &self.below[k];
+            is_enough(&(value + Integer::from(level - own) * weight))
+        };
+        let (mut low, mut high) = (start, self.points.len());
+        while low < high {
+            let middle = low.midpoint(high);
+            if reaches(middle) {
+                high = middle;
+            } else {
+                low = middle + 1;
+            }
+        }
+        // below + above L + weight (L - own) = bound.
+        let rest = Integer::from(own * weight) - &self.below[low];
+        let numerator = Integer::from(&rest * &self.bound.denominator) + &self.bound.numerator;
+        let slope = Integer::from(&self.above[low] + weight) * &self.bound.denominator;
+        let level = Rational::from((numerator, slope));
+        Some((level - own) / self.levels.over() / &self.levels.ceilings[n])
     }
 }

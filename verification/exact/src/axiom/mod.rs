@@ -1,11 +1,10 @@
 //! The axioms of fairness, one file each: what it takes to build a claim and to check one.
 //!
-//! Every axiom has a margin: the least slack over its inequalities, in tasks
-//! ([`Axiom::Feasible`] and [`Axiom::IntegerFeasible`]: as a fraction of the capacity;
-//! [`Axiom::Proportional`]: in units of
-//! weight times `tasks^(1 - alpha)`), negative when violated. It holds when the margin is at least
-//! minus the tolerance. Where nothing is compared (no user, no pair)
-//! the axiom holds and the margin is absent.
+//! Every axiom has a margin without a unit: the least slack over its inequalities, users measured in
+//! `g_n = min(T_n, gamma_n)`, rows as a fraction of their capacity, proportional fairness as a fraction of
+//! `sum_n w_n x_n^(1 - alpha)`. It holds when the margin is at least 0, holds within the tolerance when it
+//! is at least minus that, and is violated otherwise. Where nothing is compared (no user, no pair) the
+//! axiom holds and the margin is absent.
 
 pub mod bottleneck;
 pub mod ef1;
@@ -19,6 +18,7 @@ pub mod pareto_optimal;
 pub mod proportional;
 pub mod ps_dsf;
 pub mod sharing_incentive;
+pub mod work_conserving;
 
 /// The names of the axioms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -30,6 +30,8 @@ pub enum Axiom {
     /// No user holds resources that do not serve a task: by construction, since an allocation here
     /// is made of tasks. Margin 0.
     NonWasteful,
+    /// Nobody could run more tasks in what is free as things stand.
+    WorkConserving,
     /// No feasible allocation gives somebody more and nobody less.
     ParetoOptimal,
     /// No whole tasks on single servers give somebody more and nobody less.
@@ -58,10 +60,11 @@ pub enum Axiom {
 
 impl Axiom {
     /// Every axiom, in the order of the formats.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Feasible,
         Self::IntegerFeasible,
         Self::NonWasteful,
+        Self::WorkConserving,
         Self::ParetoOptimal,
         Self::IntegerParetoOptimal,
         Self::EnvyFree,
@@ -83,6 +86,7 @@ impl Axiom {
             Self::Feasible => "feasible",
             Self::IntegerFeasible => "integer-feasible",
             Self::NonWasteful => "non-wasteful",
+            Self::WorkConserving => "work-conserving",
             Self::ParetoOptimal => "pareto-optimal",
             Self::IntegerParetoOptimal => "integer-pareto-optimal",
             Self::EnvyFree => "envy-free",

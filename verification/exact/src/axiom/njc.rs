@@ -3,25 +3,23 @@
 //! entitlement, `x_ni d_nir >= e_n k_i c_ir`. Where time is shared the row of time takes the place of
 //! the resources, with `1 / gamma_ni` for `d_nir` and the capacity 1.
 //!
-//! Each of these is a [`Witness`], and worth so much to the user, in tasks:
-//! * satisfied: `x_n - T_n`;
-//! * a saturated row of capacity `C`: `x_ni - e_n C / d_nir`;
-//! * a row that is not saturated: the lesser of that and `-|slack| / d_nir`.
+//! Each of these is a [`Witness`], and worth so much to the user:
+//! * satisfied: `(x_n - T_n) / g_n`;
+//! * a row of capacity `C`: the lesser of `-slack / C` and `x_ni d_nir / C - e_n`.
 //!
 //! Margin: the least over the active users of the best that each has. `e_n = w_n / sum of the
-//! weights of the active users`.
+//! weights of the active users`. On a cluster the axiom is weak: one saturated class, however small,
+//! answers the complaint of whoever holds its part of it.
 //!
 //! Evidence of yes: a witness for every active user. Evidence of no: the user with the least margin,
 //! its entitlement and its share of every saturated row that it could use.
 
-use evenhand_problem::RowKind;
 use rayon::prelude::*;
 use rug::{Assign, Integer, Rational};
 
-use crate::claim::Refusal;
 use crate::instance::Instance;
 use crate::quotient::Quotient;
-use crate::scaled::amount_of;
+use crate::refusal::Refusal;
 use crate::usage::Usage;
 
 /// What answers the complaint of a user.
@@ -47,7 +45,7 @@ pub struct Complaint {
 /// What [`examine`] finds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Examined {
-    /// The margin of the axiom, in tasks.
+    /// The margin of the axiom, a fraction of `g_n` or of a capacity.
     pub margin: Rational,
     /// The first user that has it.
     pub user: usize,
@@ -92,15 +90,15 @@ pub fn examine(instance: &Instance<'_>) -> Option<Examined> {
         }
     }
     let (margin, user) = least?;
-    Some(Examined { margin: shares.in_tasks(&margin), user, witnesses })
+    Some(Examined { margin: margin.to_rational(), user, witnesses })
 }
 
-/// The margin of user `n`, in tasks; `None` when it is not active.
+/// The margin of user `n`; `None` when it is not active.
 #[must_use]
 pub fn margin(instance: &Instance<'_>, n: usize) -> Option<Rational> {
     let shares = Shares::new(instance);
     let (margin, _) = (n < instance.problem().n_users()).then(|| shares.best(n))??;
-    Some(shares.in_tasks(&margin))
+    Some(margin.to_rational())
 }
 
 /// What user `n` holds of the saturated rows, and should hold of one; `None` when it is not active.
@@ -161,31 +159,29 @@ pub fn margin_of_witnesses(
             })
         },
     )?;
-    Ok(least.map(|margin| shares.in_tasks(&margin)))
+    Ok(least.map(|margin| margin.to_rational()))
 }
 
-/// The rows and weights, ready for all users. Margins are integers over `L` times the weight of all,
-/// both scaled, and a denominator of their own.
+/// The rows and weights, ready for all users.
 struct Shares<'a, 'b> {
     instance: &'a Instance<'b>,
     /// Capacity of every row, times its scale and `L`.
     capacity: Vec<Integer>,
-    /// `|slack|` of every row, times its scale, `L` and the weight of all.
+    /// The same times the weight of all.
+    weighted: Vec<Integer>,
+    /// Slack of every row, times its scale, `L` and the weight of all.
     missing: Vec<Integer>,
 }
 
 impl<'a, 'b> Shares<'a, 'b> {
     fn new(instance: &'a Instance<'b>) -> Self {
         let rows = 0..instance.constraints().rows().len();
-        let capacity = rows.clone().map(|row| instance.scaled_capacity(row) * &instance.denominator);
-        let missing =
-            rows.map(|row| Integer::from(instance.scaled_slack(row) * &instance.scaled.active_weight).abs());
-        Self { instance, capacity: capacity.collect(), missing: missing.collect() }
-    }
-
-    fn in_tasks(&self, margin: &Quotient) -> Rational {
-        let scale = Integer::from(&self.instance.denominator * &self.instance.scaled.active_weight);
-        Rational::from((&margin.numerator, &margin.denominator * scale))
+        let all = &instance.scaled.active_weight;
+        let capacity: Vec<Integer> =
+            rows.clone().map(|row| instance.scaled_capacity(row) * &instance.denominator).collect();
+        let weighted = capacity.iter().map(|capacity| Integer::from(capacity * all)).collect();
+        let missing = rows.map(|row| Integer::from(instance.scaled_slack(row) * all)).collect();
+        Self { instance, capacity, weighted, missing }
     }
 
     /// The best margin of user `n` and what gives it; `None` when it is not active.
@@ -195,12 +191,12 @@ impl<'a, 'b> Shares<'a, 'b> {
         }
         let mut best = self.satisfied(n).map(|margin| (margin, Witness::Satisfied));
         let weight = self.instance.scaled.weight(n);
-        let mut scratch = Default::default();
+        let mut scratch = <[Integer; 2]>::default();
         for i in self.instance.scaled.classes(n) {
             let held = self.held(n, i);
             for row in self.instance.constraints().class_rows(i) {
                 let best_yet = best.as_ref().map(|(best, _)| best);
-                if best_yet.is_some_and(|best| self.is_hopeless(n, row, best, &mut scratch)) {
+                if best_yet.is_some_and(|best| self.is_hopeless(row, best, &mut scratch)) {
                     continue;
                 }
                 let Some(margin) = self.on_row(n, row, &held, &weight) else { continue };
@@ -214,17 +210,14 @@ impl<'a, 'b> Shares<'a, 'b> {
 
     /// Whether the slack of the row alone shows that its margin is no better than `best`: most rows of
     /// most problems need no more than this.
-    fn is_hopeless(&self, n: usize, row: usize, best: &Quotient, scratch: &mut [Integer; 2]) -> bool {
+    fn is_hopeless(&self, row: usize, best: &Quotient, scratch: &mut [Integer; 2]) -> bool {
         if self.missing[row].is_zero() || best.numerator >= 0 {
             return !self.missing[row].is_zero();
         }
-        let at = &self.instance.constraints().rows()[row];
-        let RowKind::Resource(r) = at.kind else { return false };
-        // -missing / demand <= best.
+        // -missing / capacity <= best.
         let [low, high] = scratch;
         low.assign(&self.missing[row] * &best.denominator);
-        let Some(demand) = amount_of(self.instance.scaled.demand(n, at.server), r) else { return true };
-        high.assign(&best.numerator * demand);
+        high.assign(&best.numerator * &self.weighted[row]);
         *low += &*high;
         *low >= 0
     }
@@ -246,22 +239,19 @@ impl<'a, 'b> Shares<'a, 'b> {
         held.map_or_else(Integer::new, |x| Integer::from(x * &self.instance.scaled.active_weight))
     }
 
-    /// `x_n - T_n`.
+    /// `(x_n - T_n) / g_n`.
     fn satisfied(&self, n: usize) -> Option<Quotient> {
-        let left = self.instance.problem().users()[n].tasks()?;
-        let lead = Integer::from(&self.instance.totals[n] * left.denom())
-            - Integer::from(left.numer() * &self.instance.denominator);
-        Some(Quotient::new(lead * &self.instance.scaled.active_weight, left.denom().clone()))
+        let left = self.instance.tasks_left(n)?;
+        let unit = self.instance.scale(n);
+        Some(Quotient::new(-left.numerator * unit.denom(), left.denominator * unit.numer()))
     }
 
-    /// `x_ni - e_n C / d_nir`, or `-|slack| / d_nir` when that is less.
+    /// The lesser of `x_ni d_nir / C - e_n` and `-slack / C`.
     fn on_row(&self, n: usize, row: usize, held: &Integer, weight: &Integer) -> Option<Quotient> {
         let usage = Usage::of(self.instance, n, row)?;
         let due = usage.put(Integer::from(&self.capacity[row] * weight));
-        let mut margin = Integer::from(held * &*usage.per_task) - due;
-        if !self.missing[row].is_zero() {
-            margin = margin.min(-usage.put(self.missing[row].clone()));
-        }
-        Some(Quotient::new(margin, usage.per_task.into_owned()))
+        let margin = Integer::from(held * &*usage.per_task) - due;
+        let margin = margin.min(-usage.put(self.missing[row].clone()));
+        Some(Quotient::new(margin, usage.put(self.weighted[row].clone())))
     }
 }

@@ -1,19 +1,23 @@
-//! Pareto optimal: no feasible `y` with `y_n >= x_n` for every user and `y_n > x_n` for one.
+//! Pareto optimal: no feasible `y` with `y_n >= x_n` for every user and `y != x` in somebody's tasks.
 //!
-//! Evidence of yes: [`Prices`] with `l_n > 0` for every active user and
-//! `l_n <= sum_r p_ir d_nir + q_n` on every class that `n` can run on. With `eps` of
-//! [`Prices::gap`] no user can gain more than `eps / min l_n` tasks unless another loses; the
-//! margin is minus that, in tasks.
+//! Margin: minus the largest sum of `(y_n - x_n) / g_n` over the feasible `y` in which nobody loses.
 //!
-//! Evidence of no: a dominating `y`, exactly feasible; the margin is minus the largest gain.
+//! Evidence of yes: [`Prices`] with `l_n >= 1 / g_n` for every active user and
+//! `l_n <= sum_r p_ir d_nir + q_n` on every class that `n` can run on. Then every such `y` has
+//! `sum_n (y_n - x_n) / g_n <= sum_n l_n (y_n - x_n) <= sum p C + sum q T - sum l_n x_n`, the
+//! [`Prices::gap`]; the margin is minus that. The best prices reach the largest sum (linear
+//! programming duality), so that there is evidence of yes or of no for every allocation.
+//!
+//! Evidence of no: a dominating `y`, exactly feasible; the margin is minus its sum, a bound: another
+//! `y` may gain more.
 
 use rug::{Integer, Rational};
 
 use crate::axiom::feasible;
-use crate::claim::Refusal;
 use crate::instance::{Instance, Tasks};
 use crate::prices::Prices;
 use crate::quotient::Quotient;
+use crate::refusal::Refusal;
 
 /// The margin that `prices` prove; `None` when no user is active.
 ///
@@ -21,20 +25,15 @@ use crate::quotient::Quotient;
 /// [`Refusal`] when the prices prove nothing.
 pub fn margin_of_prices(instance: &Instance<'_>, prices: &Prices) -> Result<Option<Rational>, Refusal> {
     let gap = prices.gap(instance, None)?;
-    let mut least: Option<&Rational> = None;
-    for (n, weight) in prices.user_weights.iter().enumerate().filter(|(n, _)| instance.is_active(*n)) {
-        if weight.is_zero() {
-            let name = instance.problem().users()[n].name();
-            return Err(Refusal::new(format!("user `{name}` has no weight in the evidence")));
-        }
-        if least.is_none_or(|least| weight < least) {
-            least = Some(weight);
-        }
+    let active = || prices.user_weights.iter().enumerate().filter(|(n, _)| instance.is_active(*n));
+    if let Some((n, _)) = active().find(|(n, weight)| Rational::from(*weight * instance.scale(*n)) < 1) {
+        let name = instance.problem().users()[n].name();
+        return Err(Refusal::new(format!("the weight of user `{name}` is below 1 over what it has alone")));
     }
-    Ok(least.map(|least| -gap / least))
+    Ok(active().next().is_some().then_some(-gap))
 }
 
-/// Minus the largest gain of a user in `dominating`, in which nobody loses anything: a loss within
+/// Minus the sum of the gains in `dominating`, each over `g_n`; nobody loses anything in it: a loss within
 /// the tolerance could buy any gain of another user whose tasks are smaller.
 ///
 /// # Errors
@@ -47,26 +46,26 @@ pub fn margin_of_dominating(instance: &Instance<'_>, dominating: &Tasks) -> Resu
     margin_of_better(instance, &better)
 }
 
-/// Minus the largest gain of a user in `better`, in which nobody loses anything.
+/// Minus the sum of the gains in `better`, each over `g_n`, in which nobody loses anything.
 pub(crate) fn margin_of_better(instance: &Instance<'_>, better: &Instance<'_>) -> Result<Rational, Refusal> {
-    let mut largest: Option<Quotient> = None;
+    let mut sum = Rational::new();
     for n in 0..instance.problem().n_users() {
         let gain = gain(instance, better, n);
         if gain.numerator < 0 {
             let name = instance.problem().users()[n].name();
             return Err(Refusal::new(format!("user `{name}` loses in the dominating allocation")));
         }
-        if largest.as_ref().is_none_or(|largest| gain > *largest) {
-            largest = Some(gain);
+        if gain.numerator > 0 {
+            sum += gain.to_rational() / instance.scale(n);
         }
     }
-    match largest {
-        Some(gain) if gain.numerator > 0 => Ok(-gain.to_rational()),
-        _ => Err(Refusal::new("nobody gains in the dominating allocation")),
+    if sum.is_zero() {
+        return Err(Refusal::new("nobody gains in the dominating allocation"));
     }
+    Ok(-sum)
 }
 
-/// `y_n - x_n`.
+/// `y_n - x_n`; only active users have any tasks in a feasible allocation.
 fn gain(x: &Instance<'_>, y: &Instance<'_>, n: usize) -> Quotient {
     let gain = Integer::from(&y.totals[n] * &x.denominator) - Integer::from(&x.totals[n] * &y.denominator);
     Quotient::new(gain, Integer::from(&x.denominator * &y.denominator))

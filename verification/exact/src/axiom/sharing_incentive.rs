@@ -1,7 +1,7 @@
 //! Sharing incentive: `x_n >= min(T_n, e_n gamma_n)`, with the entitlement
 //! `e_n = w_n / sum of the weights of the active users` (DRFH, property 4; PS-DSF, section II-A).
 //!
-//! Margin: the least `x_n - min(T_n, e_n gamma_n)` over the active users, in tasks.
+//! Margin: the least `(x_n - min(T_n, e_n gamma_n)) / g_n` over the active users.
 
 use rayon::prelude::*;
 use rug::{Integer, Rational};
@@ -20,10 +20,11 @@ pub fn tightest(instance: &Instance<'_>) -> Option<(usize, Rational)> {
     Some((least.1, least.0.to_rational()))
 }
 
-/// `x_n - min(T_n, e_n gamma_n)`; `None` for a user that is not active.
+/// `(x_n - min(T_n, e_n gamma_n)) / g_n`; `None` for a user that is not active.
 #[must_use]
 pub fn margin(instance: &Instance<'_>, n: usize) -> Option<Rational> {
-    instance.is_active(n).then(|| Margins::new(instance).of(n).to_rational())
+    let active = n < instance.problem().n_users() && instance.is_active(n);
+    active.then(|| Margins::new(instance).of(n).to_rational())
 }
 
 struct Margins<'a, 'b> {
@@ -49,6 +50,7 @@ impl<'a, 'b> Margins<'a, 'b> {
         let denominator = &self.instance.denominator;
         let lead = Integer::from(&self.instance.totals[n] * entitled.denom())
             - Integer::from(entitled.numer() * denominator);
-        Quotient::new(lead, Integer::from(entitled.denom() * denominator))
+        let unit = self.instance.scale(n);
+        Quotient::new(lead * unit.denom(), Integer::from(entitled.denom() * denominator) * unit.numer())
     }
 }

@@ -8,16 +8,17 @@
 //! | feasible | `{"server", "resource", "slack"}`, `{"user", "slack"}` (its tasks) or `{"user", "server", "slack"}` (an entry) | the same |
 //! | integer-feasible | `{"server", "index", "resource", "slack"}`, `{"user", "slack"}` or `{"user", "server", "index", "slack"}` | the same |
 //! | non-wasteful | `{}` | |
+//! | work-conserving | `{"short": {user: {server: resource}}}` for every user with pending tasks; with placements `[resources]` of which every server lacks one | `{"user", "server"}`, with placements and `"index"` |
 //! | envy-free | `{"tightest": {"user", "envied"}}` | `{"user", "envied", "gain"}` |
 //! | ef1 | `{"tightest": {"user", "envied", "server"}}`, without a server when no task is worth anything | `{"user", "envied", "server", "gain"}` |
 //! | sharing-incentive | `{"tightest": {"user"}}` | `{"user", "loss"}` |
 //! | pareto-optimal | `{"user_weights": {user: l}, "prices": {server: {resource: p}}, "user_prices": {user: q}}` | `{"dominating": {user: {server: y}}}` |
 //! | integer-pareto-optimal | as pareto-optimal | `{"dominating": [{"server", "index", "tasks": {user: y}}]}` |
-//! | max-min | `{"levels": [{"level", "user_weights", "prices", "user_prices"}]}` | `{"user", "allocation": {user: {server: y}}}` |
+//! | max-min | `{"levels": [{"covers": [users], "user_weights", "prices", "user_prices"}]}` | `{"user", "allocation": {user: {server: y}}}` |
 //! | njc | `{"witness": {user: {"server", "resource"} or "satisfied"}}` | `{"user", "entitlement", "shares": {server: {resource: share}}}`, zeros included |
-//! | ps-dsf | `{"bottlenecks": {user: {server: resource} or "satisfied"}}` | `{"user", "server", "level", "resources": {resource: {"slack"} or {"holder", "level"}}}` |
+//! | ps-dsf | `{"bottlenecks": {user: {server: resource} or "satisfied"}}` | `{"user", "server", "lacks": {resource: tasks}}` |
 //! | proportional | `{"prices", "user_prices"}` | `{"better": {user: {server: y}}}`, or `{"user"}`, which has nothing |
-//! | the bottleneck axioms | as max-min, with `"resource"` | as max-min, with `"resource"` |
+//! | the bottleneck axioms | `{"resources": {resource: levels}}`, for every resource that they are about | as max-min, with `"resource"` |
 //!
 //! The row of a class whose time is shared is the resource `time`. Slacks are in the units of the
 //! row or in tasks, gains and losses in tasks, prices per unit of the resource (or of time). All
@@ -37,7 +38,11 @@ use crate::axiom::Axiom;
 use crate::claim::Claim;
 
 /// The version of the format that is written, and the only one that is read.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
+
+/// What an allocation in a certificate may state: all of it is judged, printed or compared.
+const ALLOCATION_FIELDS: [&str; 7] =
+    ["kind", "mechanism", "sharing", "arithmetic", "problem_sha256", "tasks", "placements"];
 
 /// Most claims of proportional fairness: each is about all users, and there are many `alpha`.
 const MAX_PROPORTIONAL: usize = 32;
@@ -49,7 +54,9 @@ pub struct Certificate {
     pub problem: Problem,
     /// The allocation.
     pub allocation: Allocation,
-    /// What the reader of the claims tolerates, in tasks (feasible: as a fraction of the capacity).
+    /// The hash of the problem that the allocation states it is for.
+    pub problem_sha256: Option<String>,
+    /// What the reader of the claims tolerates, from 0 to below 1, without a unit.
     pub tolerance: Rational,
     /// The axioms that were examined.
     pub claims: Vec<Claim>,
@@ -65,7 +72,7 @@ impl Certificate {
         let mut out = format!("{{\"kind\": \"certificate\", \"version\": {VERSION},\n\"problem\": ");
         out.push_str(problem_to_json(&self.problem).trim_end());
         out.push_str(",\n\"allocation\": ");
-        out.push_str(&names.allocation(&self.allocation).text());
+        out.push_str(&names.allocation(&self.allocation, self.problem_sha256.as_deref()).text());
         out.push_str(",\n\"tolerance\": ");
         out.push_str(&string(&format_stated(&self.tolerance)).text());
         out.push_str(",\n\"claims\": [");
@@ -91,19 +98,26 @@ impl Certificate {
         let fields = ["kind", "version", "problem", "allocation", "tolerance", "claims", "not_checked"];
         object.only(&document, &fields)?;
         let version = object.need(&document, "version")?;
+        if document.number(version)? == 1 {
+            let message = "version 1 of the format, with margins in tasks: `certify` writes it anew";
+            return Err(document.error(version, message));
+        }
         if document.number(version)? != VERSION {
             return Err(document.error(version, format!("expected version {VERSION}")));
         }
         let at = |name: &str| Place::root().key(name);
         let problem = source.problem_in(object.need(&document, "problem")?, &at("problem"))?;
         let raw = object.need(&document, "allocation")?;
-        let allocation = source.allocation_in(raw, &at("allocation"), &problem)?.allocation;
+        let stated = document.object(raw)?;
+        stated.only(&document, &ALLOCATION_FIELDS)?;
+        let file = source.allocation_in(raw, &at("allocation"), &problem)?;
+        let (allocation, problem_sha256) = (file.allocation, file.problem_sha256);
         let tolerance = match object.get("tolerance") {
             None => Rational::new(),
             Some(raw) => {
                 let value = document.number(raw)?;
-                if value < 0 {
-                    return Err(document.error(raw, "a tolerance is at least 0"));
+                if value < 0 || value >= 1 {
+                    return Err(document.error(raw, "a tolerance is a number from 0 to below 1"));
                 }
                 value
             }
@@ -117,6 +131,6 @@ impl Certificate {
             return Err(document.error(raw, message));
         }
         let not_checked = reader.not_checked(object.need(&document, "not_checked")?)?;
-        Ok(Self { problem, allocation, tolerance, claims, not_checked })
+        Ok(Self { problem, allocation, problem_sha256, tolerance, claims, not_checked })
     }
 }

@@ -2,7 +2,6 @@
 
 mod places;
 
-use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 
 use evenhand_problem::format::{Document, FormatError, Object};
@@ -17,12 +16,8 @@ use crate::claim::Claim;
 use crate::evidence::Evidence;
 use crate::instance::Tasks;
 use crate::parameters::Parameters;
-use crate::prices::Prices;
+use crate::prices::{PriceVector, Prices};
 use crate::share::Share;
-
-/// Most numbers that the levels of all claims together may hold, zeros included: a small file cannot
-/// make the reader and the checker allocate more than about 1.5 GiB.
-const MAX_LEVEL_NUMBERS: usize = 1 << 23;
 
 /// Reads claims by name.
 pub(super) struct Reader<'r, 't> {
@@ -31,16 +26,15 @@ pub(super) struct Reader<'r, 't> {
     constraints: Constraints<'r>,
     users: HashMap<&'r str, usize>,
     servers: HashMap<&'r str, usize>,
-    /// What is left of [`MAX_LEVEL_NUMBERS`].
-    numbers_left: Cell<usize>,
+    resources: HashMap<&'r str, usize>,
 }
 
 impl<'r, 't> Reader<'r, 't> {
     pub fn new(document: &'r Document<'t>, problem: &'r Problem, sharing: Sharing) -> Self {
         let constraints = Constraints::new(problem, sharing);
-        let numbers_left = Cell::new(MAX_LEVEL_NUMBERS);
         let (users, servers) = (problem.user_index(), problem.server_index());
-        Self { document, problem, constraints, users, servers, numbers_left }
+        let resources = problem.resources().iter().map(String::as_str).zip(0..).collect();
+        Self { document, problem, constraints, users, servers, resources }
     }
 
     pub fn claim(&self, raw: &'t RawValue) -> Result<Claim, FormatError> {
@@ -136,10 +130,14 @@ impl<'r, 't> Reader<'r, 't> {
                 let (rows, users) = self.unweighted_prices(&object)?;
                 Ok(Evidence::Prices(Prices { user_weights: Vec::new(), rows, users }))
             }
-            Axiom::MaxMin => self.max_min(&object, None),
+            Axiom::WorkConserving => self.work_conserving(&object),
+            Axiom::MaxMin if object.get("levels").is_some() => {
+                object.only(self.document, &["levels"])?;
+                Ok(Evidence::Levels(self.levels(object.need(self.document, "levels")?)?))
+            }
+            Axiom::MaxMin => self.rise(&object, None),
             Axiom::BottleneckFair | Axiom::GlobalBottleneckFair | Axiom::SingleResourceFair => {
-                let raw = object.need(self.document, "resource")?;
-                self.max_min(&object, Some(self.resource(&self.document.string(raw)?, raw)?))
+                self.bottleneck(&object)
             }
             _ => Err(self.document.error(raw, format!("`{}` takes no evidence", axiom.name()))),
         }
@@ -193,31 +191,58 @@ impl<'r, 't> Reader<'r, 't> {
         Ok((object.clone(), Some(amount)))
     }
 
-    fn max_min(&self, object: &Object<'t>, resource: Option<usize>) -> Result<Evidence, FormatError> {
+    /// `{"resources": {resource: levels}}`, or `{"resource", "user", "allocation"}`.
+    fn bottleneck(&self, object: &Object<'t>) -> Result<Evidence, FormatError> {
         let document = self.document;
-        let of_resource: &[&str] = if resource.is_some() { &["resource"] } else { &[] };
-        if let Some(raw) = object.get("levels") {
-            object.only(document, &[of_resource, &["levels"]].concat())?;
-            let list = document.list(raw)?;
-            let numbers = 2 * self.problem.n_users() + self.constraints.rows().len();
-            let Some(left) = self.numbers_left.get().checked_sub(list.len().saturating_mul(numbers)) else {
-                return Err(document.error(raw, format!("{} levels are too many", list.len())));
-            };
-            self.numbers_left.set(left);
-            let levels = list.into_iter().map(|raw| self.level(raw));
-            return Ok(Evidence::Levels { resource, levels: levels.collect::<Result<_, _>>()? });
+        if let Some(raw) = object.get("resources") {
+            object.only(document, &["resources"])?;
+            let mut resources = Vec::new();
+            for (name, raw) in document.object(raw)?.fields() {
+                resources.push((self.resource(name, raw)?, self.levels(raw)?));
+            }
+            resources.sort_by_key(|(r, _)| *r);
+            return Ok(Evidence::LevelsByResource(resources));
         }
-        object.only(document, &[of_resource, &["user", "allocation"]].concat())?;
+        let raw = object.need(document, "resource")?;
+        self.rise(object, Some(self.resource(&document.string(raw)?, raw)?))
+    }
+
+    fn rise(&self, object: &Object<'t>, resource: Option<usize>) -> Result<Evidence, FormatError> {
+        let of_resource: &[&str] = if resource.is_some() { &["resource"] } else { &[] };
+        object.only(self.document, &[of_resource, &["user", "allocation"]].concat())?;
         let user = self.named_user(object, "user")?;
-        let allocation = self.tasks(object.need(document, "allocation")?)?;
+        let allocation = self.tasks(object.need(self.document, "allocation")?)?;
         Ok(Evidence::Rise { resource, user, allocation })
     }
 
+    fn levels(&self, raw: &'t RawValue) -> Result<Vec<Level>, FormatError> {
+        self.document.list(raw)?.into_iter().map(|raw| self.level(raw)).collect()
+    }
+
     fn level(&self, raw: &'t RawValue) -> Result<Level, FormatError> {
-        let object = self.document.object(raw)?;
-        object.only(self.document, &["level", "user_weights", "prices", "user_prices"])?;
-        let level = self.document.result_number(object.need(self.document, "level")?)?;
-        Ok(Level { level, prices: self.prices(&object)? })
+        let document = self.document;
+        let object = document.object(raw)?;
+        object.only(document, &["covers", "user_weights", "prices", "user_prices"])?;
+        let mut covers = Vec::new();
+        for raw in document.list(object.need(document, "covers")?)? {
+            covers.push(self.user(&document.string(raw)?, raw)?);
+        }
+        covers.sort_unstable();
+        let mut rows = self.by_row(object.need(document, "prices")?)?;
+        rows.sort_by_key(|(row, _)| *row);
+        let user_weights = self.of_users(object.need(document, "user_weights")?)?;
+        let users = object.get("user_prices").map(|raw| self.of_users(raw)).transpose()?.unwrap_or_default();
+        Ok(Level { covers, prices: PriceVector { user_weights, rows, users } })
+    }
+
+    /// `{user: value}`, users ascending.
+    fn of_users(&self, raw: &'t RawValue) -> Result<Vec<(usize, Rational)>, FormatError> {
+        let mut values = Vec::new();
+        for (user, raw) in self.document.object(raw)?.fields() {
+            values.push((self.user(user, raw)?, self.document.result_number(raw)?));
+        }
+        values.sort_by_key(|(n, _)| *n);
+        Ok(values)
     }
 
     fn prices(&self, object: &Object<'t>) -> Result<Prices, FormatError> {
@@ -322,8 +347,7 @@ impl<'r, 't> Reader<'r, 't> {
     }
 
     fn resource(&self, name: &str, raw: &'t RawValue) -> Result<usize, FormatError> {
-        let found = self.problem.resources().iter().position(|resource| resource == name);
-        found.ok_or_else(|| self.unknown(raw, "resource"))
+        self.resources.get(name).copied().ok_or_else(|| self.unknown(raw, "resource"))
     }
 
     fn row(&self, i: usize, name: &str, raw: &'t RawValue) -> Result<usize, FormatError> {

@@ -2,15 +2,19 @@
 
 use std::collections::BTreeMap;
 
+use evenhand_problem::format::problem_sha256;
 use evenhand_problem::number::format_stated;
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Placement, Problem, Rational, RowKind, Sharing};
 use serde::{Serialize, Serializer};
 
+use super::Certificate;
 use crate::axiom::Axiom;
 use crate::axiom::feasible::Limit;
 use crate::axiom::integer_feasible::SingleLimit;
+use crate::axiom::max_min::Level;
 use crate::axiom::njc::Witness;
-use crate::axiom::ps_dsf::{Reason, Standing, Unblocked};
+use crate::axiom::ps_dsf::{Standing, Unblocked};
+use crate::axiom::work_conserving::{Room, Short};
 use crate::checker::Verdict;
 use crate::claim::Claim;
 use crate::evidence::Evidence;
@@ -65,13 +69,39 @@ impl Verdict {
     /// `{"valid", "claims", "reason"}`, without a reason when there is none.
     #[must_use]
     pub fn to_json(&self) -> String {
+        Json::Object(self.fields()).text()
+    }
+
+    /// The same, with what `certificate` is about: the problem with its hash, the way of sharing, and for
+    /// every claim its parameters, verdict and margin.
+    #[must_use]
+    pub fn to_json_of(&self, certificate: &Certificate) -> String {
+        let names = Names::new(&certificate.problem, certificate.allocation.sharing);
+        let problem = &certificate.problem;
+        let mut all = self.fields();
+        all.push(("sharing".to_owned(), string(certificate.allocation.sharing.name())));
+        let about = fields([
+            ("name", string(problem.name())),
+            ("users", Json::Count(problem.n_users())),
+            ("classes", Json::Count(problem.n_servers())),
+            ("sha256", Json::Text(problem_sha256(problem))),
+        ]);
+        all.push(("problem".to_owned(), about));
+        let verdicts = certificate.claims.iter().map(|claim| names.verdict(claim));
+        all.push(("verdicts".to_owned(), Json::List(verdicts.collect())));
+        Json::Object(all).text()
+    }
+
+    fn fields(&self) -> Vec<(String, Json)> {
         let mut all = vec![
+            ("kind".to_owned(), string("verdict")),
+            ("version".to_owned(), Json::Count(1)),
             ("valid".to_owned(), Json::Bool(self.valid)),
             ("claims".to_owned(), Json::Count(self.claims)),
         ];
         all.extend(self.reason.as_ref().map(|reason| ("reason".to_owned(), string(reason))));
         all.push(("tolerance".to_owned(), string(&format_stated(&self.tolerance))));
-        Json::Object(all).text()
+        all
     }
 }
 
@@ -106,15 +136,16 @@ impl<'a> Names<'a> {
         }
     }
 
-    pub fn allocation(&self, allocation: &Allocation) -> Json {
+    /// The allocation with the hash of the problem that it is for.
+    pub fn allocation(&self, allocation: &Allocation, problem_sha256: Option<&str>) -> Json {
         let mut fields = vec![("kind".to_owned(), string("allocation"))];
         if let Some(mechanism) = &allocation.mechanism {
             fields.push(("mechanism".to_owned(), string(mechanism)));
         }
-        let sharing = if allocation.sharing == Sharing::Tdm { "tdm" } else { "rdm" };
-        fields.push(("sharing".to_owned(), string(sharing)));
+        fields.push(("sharing".to_owned(), string(allocation.sharing.name())));
         let arithmetic = if allocation.arithmetic == Arithmetic::Exact { "exact" } else { "float" };
         fields.push(("arithmetic".to_owned(), string(arithmetic)));
+        fields.extend(problem_sha256.map(|hash| ("problem_sha256".to_owned(), string(hash))));
         fields.push(("tasks".to_owned(), self.tasks(&allocation.tasks)));
         if let Some(placements) = &allocation.placements {
             fields.push(("placements".to_owned(), self.placements(placements)));
@@ -142,7 +173,8 @@ impl<'a> Names<'a> {
         Json::Object(users.filter(|(_, on)| !matches!(on, Json::Object(on) if on.is_empty())).collect())
     }
 
-    pub fn claim(&self, claim: &Claim) -> Json {
+    /// Axiom with its parameters, verdict and margin.
+    fn statement(&self, claim: &Claim) -> Vec<(String, Json)> {
         let mut fields = vec![("axiom".to_owned(), string(claim.axiom.name()))];
         if let Some(share) = claim.share {
             fields.push(("share".to_owned(), Json::Text(share.name(self.problem))));
@@ -152,6 +184,20 @@ impl<'a> Names<'a> {
         }
         fields.push(("holds".to_owned(), claim.holds.map_or(Json::Null, Json::Bool)));
         fields.push(("margin".to_owned(), claim.margin.as_ref().map_or(Json::Null, number)));
+        fields
+    }
+
+    fn verdict(&self, claim: &Claim) -> Json {
+        let mut fields = self.statement(claim);
+        fields.push(("verdict".to_owned(), string(claim.outcome().name())));
+        if let Some(why) = &claim.why {
+            fields.push(("why".to_owned(), string(why)));
+        }
+        Json::Object(fields)
+    }
+
+    pub fn claim(&self, claim: &Claim) -> Json {
+        let mut fields = self.statement(claim);
         let evidence = match &claim.evidence {
             Evidence::Prices(prices) if claim.axiom == Axiom::Proportional => {
                 Json::Object(self.prices(prices).into_iter().skip(1).collect())
@@ -204,13 +250,20 @@ impl<'a> Names<'a> {
             Evidence::DominatingPlacements(placements) => {
                 fields([("dominating", self.placements(placements))])
             }
-            Evidence::Levels { resource, levels } => {
-                let levels = levels.iter().map(|level| {
-                    let mut fields = vec![("level".to_owned(), number(&level.level))];
-                    fields.extend(self.prices(&level.prices));
-                    Json::Object(fields)
-                });
-                of(resource, vec![("levels", Json::List(levels.collect()))])
+            Evidence::Short(short) => {
+                let users = short.iter().map(|(n, short)| (self.user(*n), self.short(short)));
+                fields([("short", Json::Object(users.collect()))])
+            }
+            Evidence::Room(Room { user: n, server, index }) => {
+                let mut room = vec![("user".to_owned(), user(n))];
+                room.push(("server".to_owned(), Json::Text(self.server(*server))));
+                room.extend(index.map(|index| ("index".to_owned(), Json::Index(index))));
+                Json::Object(room)
+            }
+            Evidence::Levels(levels) => fields([("levels", self.levels(levels))]),
+            Evidence::LevelsByResource(resources) => {
+                let resources = resources.iter().map(|(r, levels)| (self.resource(*r), self.levels(levels)));
+                fields([("resources", Json::Object(resources.collect()))])
             }
             Evidence::Rise { resource, user: n, allocation } => {
                 of(resource, vec![("user", user(n)), ("allocation", self.tasks(allocation))])
@@ -252,21 +305,40 @@ impl<'a> Names<'a> {
     }
 
     fn unblocked(&self, unblocked: &Unblocked) -> Json {
-        let reasons = unblocked.reasons.iter().map(|(row, reason)| {
-            let reason = match reason {
-                Reason::Slack(slack) => fields([("slack", number(slack))]),
-                Reason::Holder { user, level } => {
-                    fields([("holder", Json::Text(self.user(*user))), ("level", number(level))])
-                }
-            };
-            (self.row(*row).1, reason)
-        });
+        let lacks = unblocked.lacks.iter().map(|(row, lack)| (self.row(*row).1, number(lack)));
         fields([
             ("user", Json::Text(self.user(unblocked.user))),
             ("server", Json::Text(self.server(unblocked.server))),
-            ("level", number(&unblocked.level)),
-            ("resources", Json::Object(reasons.collect())),
+            ("lacks", Json::Object(lacks.collect())),
         ])
+    }
+
+    /// `{server: resource}`, or `{server: [resources]}` where there is not just one.
+    fn short(&self, short: &Short) -> Json {
+        let name = |row: &usize| Json::Text(self.row(*row).1);
+        let classes = short.iter().map(|(i, rows)| {
+            let rows = match rows.as_slice() {
+                [row] => name(row),
+                rows => Json::List(rows.iter().map(name).collect()),
+            };
+            (self.server(*i), rows)
+        });
+        Json::Object(classes.collect())
+    }
+
+    fn levels(&self, levels: &[Level]) -> Json {
+        let level = |Level { covers, prices }: &Level| {
+            let by_user = |values: &[(usize, Rational)]| {
+                Json::Object(values.iter().map(|(n, value)| (self.user(*n), number(value))).collect())
+            };
+            fields([
+                ("covers", Json::List(covers.iter().map(|n| Json::Text(self.user(*n))).collect())),
+                ("user_weights", by_user(&prices.user_weights)),
+                ("prices", self.by_row(prices.rows.iter().map(|(row, price)| (*row, price)))),
+                ("user_prices", by_user(&prices.users)),
+            ])
+        };
+        Json::List(levels.iter().map(level).collect())
     }
 
     /// Server and resource of a row.

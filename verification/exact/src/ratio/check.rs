@@ -8,13 +8,16 @@ use evenhand_problem::{Integer, Rational, Reservation};
 
 use super::same::same_reservation;
 use super::verify::Verifier;
+use super::work::Exceeded;
 use super::{Certificate, Whole, greedy, optimum};
 use crate::checker::Verdict;
 
 /// Whether everything that the certificate states is true, and proven in it.
 #[must_use]
 pub fn check(certificate: &Certificate) -> Verdict {
-    verdict(certificate.claims().len(), first_fault(certificate).err())
+    let exceeded = Exceeded::default();
+    let reason = first_fault(certificate, &exceeded).err();
+    Verdict { too_large: exceeded.is_so(), ..verdict(certificate.claims().len(), reason) }
 }
 
 /// [`check`], and whether the certificate is about `problem`: the same resources, pools, types and
@@ -29,14 +32,14 @@ pub fn check_against(certificate: &Certificate, problem: &Reservation) -> Verdic
 
 /// Valid where there is no reason against it.
 pub(super) fn verdict(claims: usize, reason: Option<String>) -> Verdict {
-    Verdict { valid: reason.is_none(), claims, reason, tolerance: Rational::new() }
+    Verdict { valid: reason.is_none(), claims, reason, tolerance: Rational::new(), too_large: false }
 }
 
-fn first_fault(certificate: &Certificate) -> Result<(), String> {
+fn first_fault(certificate: &Certificate, exceeded: &Exceeded) -> Result<(), String> {
     let problem = &certificate.problem;
     let (loads, sizes) = (problem.loads(), problem.fractions());
     certificate.check_shape()?;
-    let mut verifier = Verifier::new(problem)?;
+    let mut verifier = Verifier::new(problem, exceeded)?;
     let of = |what: &'static str| move |fault: String| format!("{what}: {fault}");
     greedy::verify(&certificate.greedy, &loads, &sizes, &mut verifier).map_err(of("greedy"))?;
     let optimum = &certificate.optimum;

@@ -1,8 +1,8 @@
 //! Whether what a certificate holds has the shape of its problem. What a reader returns always has.
 
-use evenhand_problem::{Rational, Reservation};
+use evenhand_problem::Reservation;
 
-use super::{Assignment, Configuration, FirstProof, Greedy, Optimum, Prices, PricingProof};
+use super::{Assignment, Configuration, FirstProof, Greedy, Multipliers, Optimum, Prices, PricingProof};
 
 /// Indices in range, vectors of the right length.
 pub(super) struct Fits<'p> {
@@ -16,8 +16,11 @@ impl Fits<'_> {
             && k.windows(2).all(|pair| pair[0].0 < pair[1].0)
     }
 
-    fn multipliers(&self, list: &[Vec<Rational>]) -> bool {
-        list.iter().all(|by_resource| by_resource.len() == self.problem.resources().len())
+    fn multipliers(&self, list: &[Multipliers]) -> bool {
+        let n_resources = self.problem.resources().len();
+        list.iter().all(|each| {
+            each.iter().all(|(r, _)| *r < n_resources) && each.windows(2).all(|pair| pair[0].0 < pair[1].0)
+        })
     }
 
     pub fn first(&self, proof: &FirstProof) -> bool {

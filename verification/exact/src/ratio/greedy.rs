@@ -105,7 +105,13 @@ pub(super) fn verify<T: Amount>(
     let mut steps = greedy.steps.iter().enumerate();
     for (i, size) in sizes.iter().enumerate() {
         let mut size = size.clone();
-        while size > T::zero() && open.iter().any(|&j| verifier.shape.fits(i, j)) {
+        loop {
+            // The first type that is open fits, as a rule; those that do not are looked at again.
+            let at = open.iter().position(|&j| verifier.shape.fits(i, j));
+            verifier.work.steps(at.unwrap_or(open.len()) + 1, 100)?;
+            if size <= T::zero() || at.is_none() {
+                break;
+            }
             let Some((position, step)) = steps.next() else {
                 let pool = verifier.problem.pools()[i].name();
                 return Err(format!("it ends while `{pool}` has servers for types with jobs"));
@@ -135,6 +141,7 @@ pub(super) fn verify<T: Amount>(
             }
             size = size.less(1, &servers);
             for (j, k) in &step.configuration {
+                verifier.work.rationals(4, &left[*j].rational())?;
                 left[*j] = left[*j].less(*k, &servers);
             }
             match exhausted {
@@ -146,9 +153,11 @@ pub(super) fn verify<T: Amount>(
     if let Some((position, _)) = steps.next() {
         return Err(format!("step {position}: nothing is left to be done"));
     }
-    let served = jobs.iter().zip(&left).zip(verifier.problem.jobs());
-    let reward: Rational =
-        served.map(|((all, left), job)| (all.rational() - left.rational()) * job.reward()).sum();
+    let mut reward = Rational::new();
+    for ((all, left), job) in jobs.iter().zip(&left).zip(verifier.problem.jobs()) {
+        verifier.work.rationals(1, &reward)?;
+        reward += (all.rational() - left.rational()) * job.reward();
+    }
     if greedy.reward != reward {
         return Err(format!("the reward is {reward}"));
     }

@@ -55,8 +55,9 @@ use fits::Fits;
 pub use check::{check, check_against};
 pub use greedy::{Greedy, Step};
 pub use optimum::{Assignment, Prices};
-pub use proof::{FirstProof, MOST_CELLS, PricingProof, Tree, TreeNode};
+pub use proof::{FirstProof, MOST_CELLS, Multipliers, PricingProof, Tree, TreeNode};
 pub use shape::{Configuration, sparse};
+pub use write::MOST_BYTES;
 
 /// What `kind` says in a ratio certificate.
 pub const KIND: &str = "ratio-certificate";

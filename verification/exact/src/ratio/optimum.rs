@@ -8,6 +8,7 @@ use super::greedy::Amount;
 use super::proof::PricingProof;
 use super::shape::{Configuration, common_unit};
 use super::verify::Verifier;
+use super::work::Work;
 
 /// Servers, and the jobs on them.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,10 +38,15 @@ impl Prices {
     ///
     /// For `y_j <= rho_j`, `y_j <= sum_k x_k k_j`: `sum_j u_j y_j <= sum_j alpha_j y_j + beta_j y_j <=
     /// sum_j alpha_j rho_j + sum_k x_k sum_j beta_j k_j <= sum_j alpha_j rho_j + sum_i pi_i size_i`.
-    fn bound<T: Amount>(&self, jobs: &[T], sizes: &[T]) -> Rational {
-        let loads = self.load.iter().zip(jobs).map(|(alpha, rho)| alpha * rho.rational());
-        let servers = self.server.iter().zip(sizes).map(|(pi, size)| pi * size.rational());
-        loads.chain(servers).sum()
+    fn bound<T: Amount>(&self, jobs: &[T], sizes: &[T], work: &mut Work) -> Result<Rational, String> {
+        let mut bound = Rational::new();
+        let loads = self.load.iter().zip(jobs);
+        for (price, amount) in loads.chain(self.server.iter().zip(sizes)) {
+            work.rationals(1, &bound)?;
+            work.rationals(1, price)?;
+            bound += price * amount.rational();
+        }
+        Ok(bound)
     }
 
     fn verify(&self, pricing: &[PricingProof], verifier: &mut Verifier<'_>) -> Result<(), String> {
@@ -72,7 +78,7 @@ pub(super) fn verify<T: Amount>(
 ) -> Result<Rational, String> {
     assigned(&optimum.assignment, jobs, sizes, verifier)?;
     optimum.prices.verify(&optimum.pricing, verifier)?;
-    Ok(optimum.prices.bound(jobs, sizes))
+    optimum.prices.bound(jobs, sizes, &mut verifier.work)
 }
 
 /// Whether the assignment is one, of these jobs to pools of these sizes, and earns what it says.
@@ -92,8 +98,12 @@ pub(super) fn assigned<T: Amount>(
         if !verifier.shape.is_feasible(*i, k, &mut verifier.work)? {
             return Err(format!("assignment {position}: the configuration does not fit"));
         }
+        verifier.work.rationals(1, &used[*i].rational())?;
         used[*i].add(servers, 1);
-        k.iter().for_each(|(j, k)| slots[*j].add(servers, *k));
+        for (j, k) in k {
+            verifier.work.rationals(1, &slots[*j].rational())?;
+            slots[*j].add(servers, *k);
+        }
     }
     for ((used, size), pool) in used.iter().zip(sizes).zip(problem.pools()) {
         if used > size {
@@ -106,8 +116,11 @@ pub(super) fn assigned<T: Amount>(
             return Err(format!("`{}` cannot have as many jobs served", job.name()));
         }
     }
-    let served = assignment.served.iter().zip(problem.jobs());
-    let reward: Rational = served.map(|(served, job)| served.rational() * job.reward()).sum();
+    let mut reward = Rational::new();
+    for (served, job) in assignment.served.iter().zip(problem.jobs()) {
+        verifier.work.rationals(1, &reward)?;
+        reward += served.rational() * job.reward();
+    }
     if assignment.reward != reward {
         return Err(format!("the reward of the assignment is {reward}"));
     }

@@ -43,14 +43,16 @@ use rug::Rational;
 /// Most cells of a dynamic programme that the checker runs.
 pub const MOST_CELLS: usize = 10_000_000;
 
+/// `(resource of the problem, multiplier)` of those that are not 0, ascending by resource.
+pub type Multipliers = Vec<(usize, Rational)>;
+
 /// Why no configuration is worth more than the bound.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PricingProof {
     /// A branch tree.
     Tree {
-        /// The multipliers that the leaves name, each by resource of the problem, in profit per unit
-        /// of the resource.
-        multipliers: Vec<Vec<Rational>>,
+        /// The multipliers that the leaves name, in profit per unit of the resource.
+        multipliers: Vec<Multipliers>,
         /// The nodes in preorder.
         nodes: Vec<TreeNode>,
     },
@@ -62,6 +64,22 @@ pub enum PricingProof {
     },
     /// The stated configurations decide it; the checker goes through them.
     Listed,
+}
+
+impl PricingProof {
+    /// Nodes of its tree, if it has one.
+    #[must_use]
+    pub fn n_nodes(&self) -> usize {
+        if let Self::Tree { nodes, .. } = self { nodes.len() } else { 0 }
+    }
+}
+
+impl FirstProof {
+    /// Nodes of its trees, if it has any.
+    #[must_use]
+    pub fn n_nodes(&self) -> usize {
+        if let Self::Tree { value, order } = self { value.nodes.len() + order.nodes.len() } else { 0 }
+    }
 }
 
 /// A node of a branch tree.
@@ -84,8 +102,8 @@ pub enum TreeNode {
 /// A branch tree, as in [`PricingProof::Tree`].
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Tree {
-    /// By number, then by resource of the problem: reward per unit of the resource.
-    pub multipliers: Vec<Vec<Rational>>,
+    /// By number: reward per unit of the resource.
+    pub multipliers: Vec<Multipliers>,
     /// The nodes in preorder.
     pub nodes: Vec<TreeNode>,
 }

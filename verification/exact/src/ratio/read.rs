@@ -8,12 +8,12 @@ use evenhand_problem::problem::MAX_COUNT;
 use evenhand_problem::{Integer, Place, Rational, Reservation};
 use serde_json::value::RawValue;
 
-use super::proof::{FirstProof, PricingProof, Tree, TreeNode};
+use super::proof::{FirstProof, Multipliers, PricingProof, Tree, TreeNode};
 use super::{Assignment, Certificate, Configuration, Greedy, KIND, Optimum, Prices, Step, VERSION, Whole};
 
-/// Most multipliers and prices of a certificate, zeros included: a small file cannot make the reader allocate more
-/// than about 300 MB.
-const MOST_NUMBERS: usize = 1 << 23;
+/// Prices that a certificate may hold, zeros included, beside one for each byte of the file: what the
+/// reader allocates is linear in the file.
+const FREE_NUMBERS: usize = 1 << 16;
 
 impl Certificate {
     /// Reads a certificate. What it states is not checked here: [`check`](super::check).
@@ -50,7 +50,7 @@ pub(super) struct Reader<'r, 't> {
     pub jobs: HashMap<&'r str, usize>,
     pools: HashMap<&'r str, usize>,
     resources: HashMap<&'r str, usize>,
-    /// What is left of [`MOST_NUMBERS`].
+    /// Prices that may still be read.
     numbers_left: Cell<usize>,
 }
 
@@ -68,15 +68,16 @@ impl<'r, 't> Reader<'r, 't> {
             jobs: index(problem.jobs().iter().map(|job| job.name())),
             pools: index(problem.pools().iter().map(|pool| pool.name())),
             resources: index(problem.resources().iter().map(String::as_str)),
-            numbers_left: Cell::new(MOST_NUMBERS),
+            numbers_left: Cell::new(FREE_NUMBERS + document.source().text.len()),
         }
     }
 
     /// Pays for a vector, whose zeros a file need not write.
     pub(super) fn allocate(&self, raw: &'t RawValue, length: usize) -> Read<()> {
         let Some(left) = self.numbers_left.get().checked_sub(length.max(1)) else {
-            let what = format!("more than {MOST_NUMBERS} multipliers and prices");
-            return Err(self.document.error(raw, what));
+            return Err(self
+                .document
+                .error(raw, "more prices, zeros included, than a file of this size may hold"));
         };
         self.numbers_left.set(left);
         Ok(())
@@ -307,16 +308,26 @@ impl<'r, 't> Reader<'r, 't> {
 
     fn tree(&self, object: &Object<'t>) -> Read<Tree> {
         let mut tree = Tree::default();
-        let n_resources = self.problem.resources().len();
         for raw in self.document.list(object.need(self.document, "multipliers")?)? {
-            self.allocate(raw, n_resources)?;
-            let names = (&self.resources, "resource");
-            tree.multipliers.push(self.by_name(raw, names, Rational::new(), Self::measure)?);
+            tree.multipliers.push(self.multipliers(raw)?);
         }
         for raw in self.document.list(object.need(self.document, "nodes")?)? {
             tree.nodes.push(self.node(raw)?);
         }
         Ok(tree)
+    }
+
+    fn multipliers(&self, raw: &'t RawValue) -> Read<Multipliers> {
+        let mut stated = Vec::new();
+        for (name, raw) in self.document.object(raw)?.fields() {
+            let r = self.named(&self.resources, name, raw, "resource")?;
+            let m = self.measure(raw)?;
+            if !m.is_zero() {
+                stated.push((r, m));
+            }
+        }
+        stated.sort_unstable_by_key(|(r, _)| *r);
+        Ok(stated)
     }
 
     fn node(&self, raw: &'t RawValue) -> Read<TreeNode> {

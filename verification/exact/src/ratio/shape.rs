@@ -23,15 +23,18 @@ pub(super) enum Shape<'p> {
 }
 
 /// Demands and capacities in units of the greatest common divisor of the demands, by resource;
-/// capacities rounded down, which changes no configuration.
+/// capacities rounded down, which changes no configuration. As long as the problem, zeros left out: `q`
+/// numbers the resources that some type demands, in the order of the problem.
 pub(super) struct Scaled<'p> {
-    /// By type, then by resource.
-    pub demand: Vec<Vec<Integer>>,
-    /// By pool, then by resource; 0 for a resource that no type demands.
-    pub capacity: Vec<Vec<Integer>>,
-    /// By resource; `None` where no type demands any.
-    pub units: Vec<Option<Rational>>,
-    /// Capacities as they are stated.
+    /// By type: `(q, amount)`, ascending.
+    pub demand: Vec<Vec<(usize, Integer)>>,
+    /// By pool: `(q, amount)`, ascending.
+    capacity: Vec<Vec<(usize, Integer)>>,
+    /// By `q`: the resource, and its unit.
+    pub units: Vec<(usize, Rational)>,
+    /// By resource: `q`.
+    pub position: Vec<Option<usize>>,
+    /// Capacities as they are stated, by pool.
     pub stated: Vec<&'p Quantities>,
 }
 
@@ -40,37 +43,22 @@ impl<'p> Shape<'p> {
         if let Some(list) = problem.configurations() {
             return Ok(Self::Listed(list));
         }
-        let n_resources = problem.resources().len();
-        let mut scaled = Scaled {
-            demand: vec![Vec::with_capacity(n_resources); problem.n_types()],
-            capacity: vec![Vec::with_capacity(n_resources); problem.n_pools()],
-            units: Vec::with_capacity(n_resources),
-            stated: problem.pools().iter().map(Pool::capacity).collect(),
-        };
-        for r in 0..n_resources {
-            let unit = common_unit(problem.jobs().iter().map(|job| &job.demand()[r]), work)?;
-            for (demand, job) in scaled.demand.iter_mut().zip(problem.jobs()) {
-                demand.push(unit.as_ref().map_or_else(Integer::new, |unit| floor(&job.demand()[r], unit)));
-            }
-            for (capacity, pool) in scaled.capacity.iter_mut().zip(problem.pools()) {
-                capacity
-                    .push(unit.as_ref().map_or_else(Integer::new, |unit| floor(&pool.capacity()[r], unit)));
-            }
-            scaled.units.push(unit);
-        }
-        Ok(Self::Capacities(scaled))
+        Ok(Self::Capacities(Scaled::new(problem, work)?))
     }
 
     /// Whether a server of pool `i` takes the configuration.
     pub fn is_feasible(&self, i: usize, k: &Configuration, work: &mut Work) -> Result<bool, String> {
         match self {
             Self::Capacities(scaled) => {
-                work.steps(k.len() + 1, 10 * scaled.units.len())?;
-                Ok(scaled.capacity[i].iter().enumerate().all(|(r, capacity)| {
-                    let used: Integer =
-                        k.iter().map(|(j, k)| Integer::from(&scaled.demand[*j][r] * *k)).sum();
-                    used <= *capacity
-                }))
+                let n_entries: usize = k.iter().map(|(j, _)| scaled.demand[*j].len()).sum();
+                work.steps(n_entries + scaled.units.len() + 1, 20)?;
+                let mut left = scaled.capacity(i);
+                for (j, k) in k {
+                    for (q, demand) in &scaled.demand[*j] {
+                        left[*q] -= Integer::from(demand * *k);
+                    }
+                }
+                Ok(left.iter().all(|left| *left >= 0))
             }
             Self::Listed(list) => {
                 work.steps(k.len() + 1, list.len())?;
@@ -88,9 +76,54 @@ impl<'p> Shape<'p> {
     }
 }
 
-impl Scaled<'_> {
+impl<'p> Scaled<'p> {
+    fn new(problem: &'p Reservation, work: &mut Work) -> Result<Self, String> {
+        let jobs = problem.jobs();
+        let n_entries: usize = jobs.iter().map(|job| job.demand().entries().len()).sum();
+        work.steps(n_entries + problem.resources().len(), 200)?;
+        let mut values: Vec<Vec<&Rational>> = vec![Vec::new(); problem.resources().len()];
+        for (r, demand) in jobs.iter().flat_map(|job| job.demand().entries()) {
+            values[*r].push(demand);
+        }
+        let mut units = Vec::new();
+        let mut position = vec![None; values.len()];
+        for (r, values) in values.iter().enumerate() {
+            if let Some(unit) = common_unit(values.iter().copied(), work)? {
+                position[r] = Some(units.len());
+                units.push((r, unit));
+            }
+        }
+        let in_units = |quantities: &Quantities| -> Vec<(usize, Integer)> {
+            let stated = quantities.entries().iter();
+            stated.filter_map(|(r, v)| position[*r].map(|q| (q, floor(v, &units[q].1)))).collect()
+        };
+        Ok(Self {
+            demand: jobs.iter().map(|job| in_units(job.demand())).collect(),
+            capacity: problem.pools().iter().map(|pool| in_units(pool.capacity())).collect(),
+            stated: problem.pools().iter().map(Pool::capacity).collect(),
+            units,
+            position,
+        })
+    }
+
+    /// The capacity of a server of pool `i`, by `q`.
+    pub fn capacity(&self, i: usize) -> Vec<Integer> {
+        let mut capacity = vec![Integer::new(); self.units.len()];
+        self.capacity[i].iter().for_each(|(q, amount)| capacity[*q].clone_from(amount));
+        capacity
+    }
+
+    /// The same of one resource.
+    pub fn capacity_of(&self, i: usize, q: usize) -> Integer {
+        let at = self.capacity[i].binary_search_by_key(&q, |(q, _)| *q);
+        at.map_or_else(|_| Integer::new(), |at| self.capacity[i][at].1.clone())
+    }
+
     pub fn fits(&self, i: usize, j: usize) -> bool {
-        self.demand[j].iter().zip(&self.capacity[i]).all(|(demand, capacity)| demand <= capacity)
+        let here = &self.capacity[i];
+        self.demand[j].iter().all(|(q, demand)| {
+            here.binary_search_by_key(q, |(q, _)| *q).is_ok_and(|at| *demand <= here[at].1)
+        })
     }
 }
 

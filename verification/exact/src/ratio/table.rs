@@ -9,7 +9,7 @@ use super::work::Work;
 /// The best value of every capacity on the grid, for some types.
 pub(super) struct Table<'s> {
     scaled: &'s Scaled<'s>,
-    /// Resources that count, the one with the largest capacity last.
+    /// Resources by `q`, the one with the largest capacity last.
     resources: Vec<usize>,
     /// Capacity by place in `resources`.
     capacity: Vec<usize>,
@@ -56,13 +56,13 @@ impl Value for Integer {
 impl<'s> Table<'s> {
     /// The grid of pool `i`, which a proof says to have so many cells.
     pub fn new(scaled: &'s Scaled<'s>, i: usize, stated: usize) -> Result<Self, String> {
-        let demanded = scaled.units.iter().enumerate().filter(|(_, unit)| unit.is_some());
-        let mut resources: Vec<usize> = demanded.map(|(r, _)| r).collect();
-        resources.sort_by_key(|&r| &scaled.capacity[i][r]);
+        let available = scaled.capacity(i);
+        let mut resources: Vec<usize> = (0..available.len()).collect();
+        resources.sort_by_key(|&q| &available[q]);
         let mut capacity = Vec::new();
         let mut n_cells = 1usize;
         for &r in &resources {
-            let most = scaled.capacity[i][r].to_usize().filter(|most| *most < MOST_CELLS);
+            let most = available[r].to_usize().filter(|most| *most < MOST_CELLS);
             let more = most.and_then(|most| n_cells.checked_mul(most + 1)).filter(|n| *n <= MOST_CELLS);
             let (Some(most), Some(more)) = (most, more) else {
                 return Err(format!("the dynamic programme has more than {MOST_CELLS} cells"));
@@ -94,6 +94,7 @@ impl<'s> Table<'s> {
         let words = most.significant_bits() as usize / 64 + 1;
         let each = if words > 2 { 10 * words } else { words };
         work.steps(self.n_cells.saturating_mul(types.len() + 1), each)?;
+        work.bytes(types.len().saturating_mul(8 * self.resources.len() + 32))?;
         if words > 2 {
             // One table at a time is in memory, and of a bounded size.
             work.numbers(self.n_cells, &most)?;
@@ -134,8 +135,13 @@ impl<'s> Table<'s> {
 
     /// What a job of type `j` takes; `None` where it does not fit.
     fn demand(&self, j: usize) -> Option<Vec<usize>> {
+        let stated = &self.scaled.demand[j];
+        let amount = |q: &usize| match stated.binary_search_by_key(q, |(q, _)| *q) {
+            Ok(at) => stated[at].1.to_usize(),
+            Err(_) => Some(0),
+        };
         let each = self.resources.iter().zip(&self.capacity);
-        each.map(|(&r, most)| self.scaled.demand[j][r].to_usize().filter(|demand| demand <= most)).collect()
+        each.map(|(q, most)| amount(q).filter(|demand| demand <= most)).collect()
     }
 
     fn offset(&self, demand: &[usize]) -> usize {

@@ -2,7 +2,7 @@
 
 use rug::{Integer, Rational};
 
-use super::proof::TreeNode;
+use super::proof::{Multipliers, TreeNode};
 use super::shape::Scaled;
 use super::work::Work;
 
@@ -58,21 +58,20 @@ struct Branch {
 /// Whether the tree proves the claim.
 pub(super) fn verify(
     claim: &Claim<'_>,
-    multipliers: &[Vec<Rational>],
+    multipliers: &[Multipliers],
     nodes: &[TreeNode],
     work: &mut Work,
 ) -> Result<(), String> {
-    if multipliers.iter().flatten().any(|m| *m < 0) {
+    if multipliers.iter().flatten().any(|(_, m)| *m < 0) {
         return Err("a multiplier is negative".to_owned());
     }
     let n_types = claim.profits.len();
-    let capacity = &claim.scaled.capacity[claim.pool];
     let upper = |j: usize| claim.order.filter(|order| !order.open[j]).map(|_| 0);
     let mut walk = Walk {
         claim,
         lower: vec![0; n_types],
         upper: (0..n_types).map(upper).collect(),
-        left: capacity.clone(),
+        left: claim.scaled.capacity(claim.pool),
     };
     let mut bounds: Vec<Option<Bound>> = multipliers.iter().map(|_| None).collect();
     let mut open: Vec<Branch> = Vec::new();
@@ -88,7 +87,8 @@ pub(super) fn verify(
                 }
                 let branch =
                     Branch { job, at, lower: walk.lower[job], upper: walk.upper[job], second: false };
-                work.steps(walk.left.len(), 20)?;
+                // Twice: on the way back as well.
+                work.steps(claim.scaled.demand[job].len() + 1, 40)?;
                 walk.raise(job, at.max(branch.lower));
                 open.push(branch);
             }
@@ -111,36 +111,41 @@ pub(super) fn verify(
 }
 
 impl Claim<'_> {
-    fn bound(&self, multipliers: &[Rational], work: &mut Work) -> Result<Bound, String> {
+    fn bound(&self, multipliers: &Multipliers, work: &mut Work) -> Result<Bound, String> {
         let scaled = self.scaled;
-        work.steps(multipliers.len() * (self.profits.len() + 1), 100)?;
+        let n_entries: usize = scaled.demand.iter().map(Vec::len).sum();
+        work.steps(n_entries + scaled.units.len() + self.profits.len() + multipliers.len(), 100)?;
         let mut priced = Vec::new();
         let mut room = Rational::from(&self.most + 1u32);
-        for (r, m) in multipliers.iter().enumerate().filter(|(_, m)| !m.is_zero()) {
-            match &scaled.units[r] {
-                Some(unit) => {
-                    let price = Rational::from(m * unit) / self.unit;
-                    room -= Rational::from(&price * &scaled.capacity[self.pool][r]);
-                    priced.push((r, price));
+        for (r, m) in multipliers {
+            work.rationals(1, &room)?;
+            match scaled.position.get(*r).copied().flatten() {
+                Some(q) => {
+                    let price = Rational::from(m * &scaled.units[q].1) / self.unit;
+                    room -= Rational::from(&price * &scaled.capacity_of(self.pool, q));
+                    priced.push((q, price));
                 }
                 // Nobody demands it: its capacity is as stated.
-                None => room -= Rational::from(m * &scaled.stated[self.pool][r]) / self.unit,
+                None => room -= Rational::from(m * &scaled.stated[self.pool][*r]) / self.unit,
             }
         }
         // Over one denominator.
         let mut denominator = room.denom().clone();
         for (_, price) in &priced {
             denominator.lcm_mut(price.denom());
+            work.numbers(1, &denominator)?;
         }
         let whole = |value: Rational| (value * &denominator).into_numer_denom().0;
         let room = whole(room);
-        let priced: Vec<(usize, Integer)> = priced.into_iter().map(|(r, price)| (r, whole(price))).collect();
+        let mut prices = vec![Integer::new(); scaled.units.len()];
+        priced.into_iter().for_each(|(q, price)| prices[q] = whole(price));
         let mut by_type = Vec::new();
         let mut words = 1;
         for (j, profit) in self.profits.iter().enumerate() {
             let mut value = Integer::from(profit * &denominator);
-            for (r, price) in &priced {
-                value -= Integer::from(price * &scaled.demand[j][*r]);
+            work.steps(scaled.demand[j].len() + 1, value.significant_bits() as usize / 64 + 1)?;
+            for (q, demand) in scaled.demand[j].iter().filter(|(q, _)| !prices[*q].is_zero()) {
+                value -= Integer::from(&prices[*q] * demand);
             }
             if !value.is_zero() {
                 work.numbers(1, &value)?;
@@ -156,8 +161,8 @@ impl Walk<'_> {
     fn raise(&mut self, job: usize, to: u64) {
         let more = to - self.lower[job];
         if more > 0 {
-            for (left, demand) in self.left.iter_mut().zip(&self.claim.scaled.demand[job]) {
-                *left -= Integer::from(demand * more);
+            for (q, demand) in &self.claim.scaled.demand[job] {
+                self.left[*q] -= Integer::from(demand * more);
             }
             self.lower[job] = to;
         }
@@ -166,8 +171,8 @@ impl Walk<'_> {
     fn lower(&mut self, job: usize, to: u64) {
         let less = self.lower[job] - to;
         if less > 0 {
-            for (left, demand) in self.left.iter_mut().zip(&self.claim.scaled.demand[job]) {
-                *left += Integer::from(demand * less);
+            for (q, demand) in &self.claim.scaled.demand[job] {
+                self.left[*q] += Integer::from(demand * less);
             }
             self.lower[job] = to;
         }
@@ -194,8 +199,8 @@ impl Walk<'_> {
     /// The largest number of jobs of a type in this box that fits beside the lower bounds, which fit.
     fn corner(&self, j: usize) -> u64 {
         let demand = &self.claim.scaled.demand[j];
-        let each = demand.iter().zip(&self.left).filter(|(demand, _)| !demand.is_zero());
-        let more = each.map(|(demand, left)| Integer::from(left / demand)).min().unwrap_or_default();
+        let each = demand.iter().map(|(q, demand)| Integer::from(&self.left[*q] / demand));
+        let more = each.min().unwrap_or_default();
         let most = more + self.lower[j];
         match self.upper[j] {
             Some(upper) if most > upper => upper,
@@ -216,7 +221,7 @@ impl Walk<'_> {
             let at = if *value < 0 {
                 self.lower[*j]
             } else {
-                work.steps(self.left.len(), 20)?;
+                work.steps(self.claim.scaled.demand[*j].len() + 1, 20)?;
                 self.corner(*j)
             };
             if at > 0 {
@@ -229,7 +234,7 @@ impl Walk<'_> {
         }
         let Some(order) = self.claim.order else { return Ok(false) };
         for (j, first) in order.first.iter().enumerate() {
-            work.steps(self.left.len(), 20)?;
+            work.steps(self.claim.scaled.demand[j].len() + 1, 20)?;
             let corner = self.corner(j);
             if corner != *first {
                 return Ok(corner < *first);

@@ -1,6 +1,6 @@
 //! Whether proofs prove what they are to prove.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use evenhand_problem::Reservation;
 use rug::{Integer, Rational};
@@ -9,7 +9,7 @@ use super::proof::{FirstProof, PricingProof, Tree};
 use super::shape::{Configuration, Scaled, Shape, common_unit, floor};
 use super::table::Table;
 use super::tree::{self, Order};
-use super::work::Work;
+use super::work::{Exceeded, Work};
 
 /// Judges the proofs of one problem.
 pub(super) struct Verifier<'p> {
@@ -18,17 +18,16 @@ pub(super) struct Verifier<'p> {
     pub work: Work,
     /// Pool with the same capacities, the first of the file, by pool.
     same_as: Vec<usize>,
-    /// `(pool, open types, configuration)`: what was proven to be first.
-    known: HashSet<(usize, Vec<usize>, Configuration)>,
+    /// `(pool, open types as bits, configuration)`: what was proven to be first.
+    known: HashSet<(usize, Vec<u64>, Configuration)>,
 }
 
 impl<'p> Verifier<'p> {
-    pub fn new(problem: &'p Reservation) -> Result<Self, String> {
-        let mut work = Work::new();
-        let pools = problem.pools();
-        work.steps(pools.len() * pools.len(), 10)?;
-        let same = |i: usize| (0..i).find(|&h| pools[h].capacity() == pools[i].capacity()).unwrap_or(i);
-        let same_as = (0..pools.len()).map(same).collect();
+    pub fn new(problem: &'p Reservation, exceeded: &Exceeded) -> Result<Self, String> {
+        let mut work = Work::new(exceeded);
+        let mut first: HashMap<_, usize> = HashMap::new();
+        let pools = problem.pools().iter().enumerate();
+        let same_as = pools.map(|(i, pool)| *first.entry(pool.capacity()).or_insert(i)).collect();
         let shape = Shape::new(problem, &mut work)?;
         Ok(Self { problem, shape, work, same_as, known: HashSet::new() })
     }
@@ -44,6 +43,7 @@ impl<'p> Verifier<'p> {
         if *bound < 0 {
             return Err("not even the empty configuration is worth as little".to_owned());
         }
+        self.work.steps(beta.len() + 1, 200)?;
         let unit = common_unit(beta.iter(), &mut self.work)?.unwrap_or_else(|| Rational::from(1));
         let profits: Vec<Integer> = beta.iter().map(|beta| floor(beta, &unit)).collect();
         let most = floor(bound, &unit);
@@ -78,7 +78,11 @@ impl<'p> Verifier<'p> {
         k: &Configuration,
         proof: &FirstProof,
     ) -> Result<(), String> {
-        let key = (self.same_as[i], open.to_vec(), k.clone());
+        let n_words = self.problem.n_types() / 64 + 1;
+        self.work.bytes(8 * n_words + 16 * k.len())?;
+        let mut bits = vec![0_u64; n_words];
+        open.iter().for_each(|&j| bits[j / 64] |= 1 << (j % 64));
+        let key = (self.same_as[i], bits, k.clone());
         let proven = match proof {
             FirstProof::Known => {
                 let known = self.known.contains(&key);
@@ -106,6 +110,7 @@ impl<'p> Verifier<'p> {
             return Err("it does not fit".to_owned());
         }
         let n_types = self.problem.n_types();
+        self.work.steps(n_types + 1, 200)?;
         let mut profits = vec![Rational::new(); n_types];
         open.iter().for_each(|&j| profits[j].clone_from(self.problem.jobs()[j].reward()));
         let unit = common_unit(profits.iter(), &mut self.work)?.unwrap_or_else(|| Rational::from(1));

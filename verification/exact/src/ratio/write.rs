@@ -1,26 +1,48 @@
 //! Writing ratio certificates.
 
-use std::fmt::{Display, Write};
+use std::fmt::Display;
 
+use evenhand_problem::Reservation;
 use evenhand_problem::format::reservation_to_json;
-use evenhand_problem::{Rational, Reservation};
 
-use super::proof::{FirstProof, PricingProof, Tree, TreeNode};
+use super::proof::{FirstProof, Multipliers, PricingProof, Tree, TreeNode};
 use super::{Assignment, Certificate, Configuration, Greedy, KIND, Optimum, Prices, VERSION};
+
+/// Bytes of the largest certificate that a program should write, 64 MiB.
+pub const MOST_BYTES: usize = 64 << 20;
 
 impl Certificate {
     /// The certificate as JSON; the same certificate gives the same bytes.
     #[must_use]
     pub fn to_json(&self) -> String {
-        let mut writer = Writer { problem: &self.problem, out: String::new() };
+        self.to_json_within(usize::MAX).unwrap_or_default()
+    }
+
+    /// The same; `None` where it takes more bytes, of which no more are made.
+    #[must_use]
+    pub fn to_json_within(&self, most_bytes: usize) -> Option<String> {
+        let mut writer = Writer::new(&self.problem, most_bytes);
         writer.certificate(self);
-        writer.out
+        writer.finish()
     }
 }
 
 pub(super) struct Writer<'a> {
-    pub problem: &'a Reservation,
-    pub out: String,
+    problem: &'a Reservation,
+    out: String,
+    most_bytes: usize,
+    /// Whether something was left out for its size.
+    is_cut: bool,
+}
+
+impl<'a> Writer<'a> {
+    pub fn new(problem: &'a Reservation, most_bytes: usize) -> Self {
+        Self { problem, out: String::new(), most_bytes, is_cut: false }
+    }
+
+    pub fn finish(self) -> Option<String> {
+        (!self.is_cut).then_some(self.out)
+    }
 }
 
 impl Writer<'_> {
@@ -44,7 +66,10 @@ impl Writer<'_> {
     }
 
     pub(super) fn text(&mut self, text: &str) {
-        self.out.push_str(text);
+        self.is_cut |= text.len() > self.most_bytes - self.out.len();
+        if !self.is_cut {
+            self.out.push_str(text);
+        }
     }
 
     // An index that is out of range names nothing: the writer cannot panic, and the file is refused.
@@ -62,15 +87,14 @@ impl Writer<'_> {
         name_and_value: impl Fn(&Self, usize, T) -> Option<(String, String)>,
     ) {
         let mut separator = "";
-        self.out.push('{');
+        self.text("{");
         for (position, value) in entries {
             if let Some((name, value)) = name_and_value(self, position, value) {
-                // Writing to a string cannot fail.
-                let _ = write!(self.out, "{separator}{}: {value}", json(&name));
+                self.text(&format!("{separator}{}: {value}", json(&name)));
                 separator = ", ";
             }
         }
-        self.out.push('}');
+        self.text("}");
     }
 
     pub(super) fn by_job<T: Display + Default + PartialEq>(&mut self, values: &[T]) {
@@ -176,12 +200,11 @@ impl Writer<'_> {
         self.text(&format!("{{\"method\": \"dynamic-programme\", \"cells\": {cells}}}"));
     }
 
-    fn tree(&mut self, multipliers: &[Vec<Rational>], nodes: &[TreeNode]) {
+    fn tree(&mut self, multipliers: &[Multipliers], nodes: &[TreeNode]) {
         self.text("\"multipliers\": [");
         for (position, by_resource) in multipliers.iter().enumerate() {
             self.text(if position == 0 { "" } else { ", " });
-            let stated = by_resource.iter().enumerate().filter(|(_, m)| !m.is_zero());
-            self.object(stated, |writer, r, m| {
+            self.object(by_resource.iter().map(|(r, m)| (*r, m)), |writer, r, m| {
                 Some((writer.problem.resources().get(r).cloned().unwrap_or_default(), quoted(m)))
             });
         }
@@ -206,4 +229,23 @@ pub(super) fn json(text: &str) -> String {
 
 pub(super) fn quoted(value: &(impl Display + ?Sized)) -> String {
     format!("\"{value}\"")
+}
+
+#[cfg(test)]
+mod tests {
+    use evenhand_problem::format::Source;
+
+    use super::*;
+
+    #[test]
+    fn what_is_too_long_is_not_written() {
+        let text = r#"{"kind": "reservation-problem", "resources": ["a"],
+            "servers": [{"name": "p", "capacity": {"a": 1}}], "jobs": [{"name": "j", "demand": {"a": 1}}]}"#;
+        let problem = Source { name: "p", text }.reservation().expect("a problem");
+        for (most_bytes, expected) in [(5, Some("12345")), (4, None)] {
+            let mut writer = Writer::new(&problem, most_bytes);
+            ["12", "345"].iter().for_each(|text| writer.text(text));
+            assert_eq!(writer.finish().as_deref(), expected);
+        }
+    }
 }

@@ -1,11 +1,11 @@
 //! Problems, allocations and certificates that several tests use.
 #![allow(dead_code, missing_docs)]
 
-use evenhand_exact::axiom::max_min;
 use evenhand_exact::{
-    Axiom, Certificate, Claim, Evidence, Instance, Level, Parameters, Prices, Share, Tasks, check,
+    Axiom, Certificate, Claim, Evidence, Instance, Level, Parameters, PriceVector, Prices, Share, Tasks,
+    check, is_feasible,
 };
-use evenhand_problem::format::Source;
+use evenhand_problem::format::{Source, problem_sha256};
 use evenhand_problem::{Allocation, Problem, Rational, Sharing};
 
 pub fn q(text: &str) -> Rational {
@@ -70,18 +70,26 @@ pub fn derived(instance: &Instance<'_>) -> Vec<Claim> {
     derived_within(instance, &Rational::new())
 }
 
+/// All claims that need no evidence from outside; of an infeasible allocation only that.
 pub fn derived_within(instance: &Instance<'_>, tolerance: &Rational) -> Vec<Claim> {
     let axioms = [
         Axiom::Feasible,
         Axiom::IntegerFeasible,
         Axiom::NonWasteful,
+        Axiom::WorkConserving,
         Axiom::EnvyFree,
         Axiom::Ef1,
         Axiom::SharingIncentive,
         Axiom::Njc,
         Axiom::PsDsf,
     ];
-    axioms.map(|axiom| Claim::derive(axiom, instance, tolerance).unwrap()).to_vec()
+    let judged = if is_feasible(instance, tolerance) { &axioms[..] } else { &axioms[..2] };
+    judged.iter().map(|axiom| Claim::derive(*axiom, instance, tolerance).unwrap()).collect()
+}
+
+/// One vector of prices that covers these users.
+pub fn level(covers: &[usize], prices: &Prices) -> Level {
+    Level { covers: covers.to_vec(), prices: PriceVector::of(prices) }
 }
 
 pub fn certificate(problem: &Problem, allocation: &Allocation, claims: Vec<Claim>) -> Certificate {
@@ -89,6 +97,7 @@ pub fn certificate(problem: &Problem, allocation: &Allocation, claims: Vec<Claim
     Certificate {
         problem: problem.clone(),
         allocation: allocation.clone(),
+        problem_sha256: None,
         tolerance: Rational::new(),
         not_checked: not_checked.map(|axiom| axiom.name().to_owned()).collect(),
         claims,
@@ -118,16 +127,34 @@ pub fn good_certificates() -> Vec<(&'static str, Certificate)> {
     let mut claims = derived(&instance);
     let prices = figure_1_prices(&instance);
     claims.push(with(Axiom::ParetoOptimal, None, Evidence::Prices(prices.clone()), &instance));
-    let level = |level: &str, prices: &Prices| Evidence::Levels {
-        resource: None,
-        levels: vec![Level { level: q(level), prices: prices.clone() }],
-    };
     let mut weighted = prices.clone();
     weighted.user_weights = vec![q("14"), q("14")];
-    claims.push(with(Axiom::MaxMin, drfh, level("5/7", &weighted), &instance));
+    claims.push(with(Axiom::MaxMin, drfh, Evidence::Levels(vec![level(&[0, 1], &weighted)]), &instance));
     claims.push(Claim::derive(Axiom::BottleneckFair, &instance, &Rational::new()).unwrap());
     claims.push(Claim::derive(Axiom::SingleResourceFair, &instance, &Rational::new()).unwrap());
-    all.push(("figure-1-drfh", certificate(&two, &x, claims)));
+    let mut drfh_of_two = certificate(&two, &x, claims);
+    drfh_of_two.problem_sha256 = Some(problem_sha256(&two));
+    all.push(("figure-1-drfh", drfh_of_two));
+
+    // The same in doubles: an ulp too much, a trace below nothing.
+    let x = allocation(
+        &two,
+        r#"{"user 1": {"high-memory": 10.000000000000002}, "user 2": {"high-memory": -1e-17, "high-cpu": 10}}"#,
+    );
+    let instance = Instance::new(&two, &x).unwrap();
+    let tolerance = q("1e-9");
+    let mut claims = derived_within(&instance, &tolerance);
+    let judge =
+        |axiom, share, evidence| Claim::with_evidence(axiom, share, evidence, &instance, &tolerance).unwrap();
+    claims.push(judge(Axiom::ParetoOptimal, None, Evidence::Prices(prices.clone())));
+    claims.push(judge(
+        Axiom::MaxMin,
+        drfh,
+        Evidence::Levels(vec![level(&[0], &weighted), level(&[1], &weighted)]),
+    ));
+    let mut repaired = certificate(&two, &x, claims);
+    repaired.tolerance = tolerance.clone();
+    all.push(("figure-1-repaired", repaired));
 
     let x = figure_1_naive(&two);
     let instance = Instance::new(&two, &x).unwrap();
@@ -159,10 +186,8 @@ pub fn good_certificates() -> Vec<(&'static str, Certificate)> {
     let mut levels = Prices::zero(&instance);
     levels.user_weights = vec![q("16"), q("16"), q("32")];
     levels.rows = vec![q("1"), q("1")];
-    let evidence = Evidence::Levels {
-        resource: Some(0),
-        levels: vec![Level { level: q("5/16"), prices: levels.clone() }],
-    };
+    let of_cpu = vec![level(&[1, 2], &levels)];
+    let evidence = Evidence::LevelsByResource(vec![(0, of_cpu.clone())]);
     let mut claims = derived(&instance);
     claims.push(
         Claim::with_evidence(Axiom::SingleResourceFair, None, evidence.clone(), &instance, &q("0"))
@@ -170,8 +195,7 @@ pub fn good_certificates() -> Vec<(&'static str, Certificate)> {
     );
     claims.push(with(Axiom::BottleneckFair, None, evidence.clone(), &instance));
     claims.push(with(Axiom::GlobalBottleneckFair, None, evidence, &instance));
-    let evidence =
-        Evidence::Levels { resource: None, levels: vec![Level { level: q("5/16"), prices: levels.clone() }] };
+    let evidence = Evidence::Levels(of_cpu);
     claims.push(with(Axiom::MaxMin, Some(Share::Resource(0)), evidence, &instance));
     claims.push(Claim::not_applicable(
         Axiom::MaxMin,
@@ -181,7 +205,19 @@ pub fn good_certificates() -> Vec<(&'static str, Certificate)> {
     let mut prices = levels;
     prices.user_weights = vec![q("1"), q("1"), q("2")];
     claims.push(with(Axiom::ParetoOptimal, None, Evidence::Prices(prices), &instance));
+    let fair = x.tasks.clone();
     all.push(("one-resource", certificate(&one, &x, claims)));
+
+    // Bound has less than free, which could come down.
+    let x = allocation(&one, r#"{"small": {"b": 1}, "bound": {"a": 3}, "free": {"a": "3/2", "b": "9/2"}}"#);
+    let instance = Instance::new(&one, &x).unwrap();
+    let mut claims = derived(&instance);
+    let rise = |resource| Evidence::Rise { resource, user: 1, allocation: fair.clone() };
+    for axiom in [Axiom::SingleResourceFair, Axiom::BottleneckFair, Axiom::GlobalBottleneckFair] {
+        claims.push(with(axiom, None, rise(Some(0)), &instance));
+    }
+    claims.push(with(Axiom::MaxMin, Some(Share::TaskShare), rise(None), &instance));
+    all.push(("one-resource-uneven", certificate(&one, &x, claims)));
 
     // Figure 1 with time-shared servers: a task of user 1 takes 1/10 of the time of the first.
     let mut x = figure_1_fair(&two);
@@ -193,7 +229,7 @@ pub fn good_certificates() -> Vec<(&'static str, Certificate)> {
     let mut claims = derived(&instance);
     claims.push(with(Axiom::ParetoOptimal, None, Evidence::Prices(prices.clone()), &instance));
     prices.user_weights = vec![q("14"), q("14")];
-    claims.push(with(Axiom::MaxMin, drfh, level("5/7", &prices), &instance));
+    claims.push(with(Axiom::MaxMin, drfh, Evidence::Levels(vec![level(&[0, 1], &prices)]), &instance));
     all.push(("figure-1-tdm", certificate(&two, &x, claims)));
 
     // Shares and demands that depend on the class, a price on finite tasks, and a tolerance.
@@ -217,9 +253,7 @@ pub fn good_certificates() -> Vec<(&'static str, Certificate)> {
         claims.push(judge(Axiom::ParetoOptimal, None, Evidence::Prices(prices.clone())));
         prices.user_weights = vec![q("1/2"), q("1/2"), q("1")];
         prices.users[0] = q("0");
-        let share = Share::Generic.coefficients(&three).unwrap();
-        let level = max_min::level_of(&instance, &share, &prices).unwrap().unwrap();
-        let levels = Evidence::Levels { resource: None, levels: vec![Level { level, prices }] };
+        let levels = Evidence::Levels(vec![level(&[1, 2], &prices)]);
         claims.push(judge(Axiom::MaxMin, Some(Share::Generic), levels));
         let mut all_of_it = certificate(&three, &x, claims);
         all_of_it.tolerance = tolerance.clone();
@@ -272,8 +306,14 @@ fn whole_tasks() -> Vec<(&'static str, Certificate)> {
     let good = [("a", 0, "19", "2"), ("b", 0, "2", "18"), ("b", 2, "2", "18"), ("b", 1, "6", "0")];
     let unfair = [("a", 0, "19", "2"), ("b", 2, "0", "4")];
     let wrong = [("a", 0, "19", "7"), ("b", 1, "5/2", "-3/2")];
+    let parts = [("a", 0, "19", "2"), ("b", 1, "5/2", "3/2")];
     let mut all = Vec::new();
-    for (name, single) in [("integer", &good[..]), ("integer-unfair", &unfair), ("integer-wrong", &wrong)] {
+    for (name, single) in [
+        ("integer", &good[..]),
+        ("integer-unfair", &unfair),
+        ("integer-wrong", &wrong),
+        ("integer-parts", &parts),
+    ] {
         let x = placed(&three, single);
         let instance = Instance::new(&three, &x).unwrap();
         let mut claims = derived(&instance);
@@ -289,6 +329,7 @@ fn whole_tasks() -> Vec<(&'static str, Certificate)> {
                 ("b", 1, "6", "0"),
             ])),
             "integer-unfair" => claims.push(dominating(&[("a", 0, "19", "2"), ("b", 2, "4", "4")])),
+            "integer-wrong" => {}
             _ => {
                 let why = "parts of tasks".to_owned();
                 claims.push(Claim::not_applicable(Axiom::IntegerParetoOptimal, None, why));
@@ -310,7 +351,7 @@ fn whole_tasks() -> Vec<(&'static str, Certificate)> {
         Prices { user_weights: vec![q("1"), q("2")], rows: vec![q("1")], users: vec![q("0"), q("0")] };
     claims.push(with(Axiom::IntegerParetoOptimal, None, Evidence::Prices(prices), &instance));
     all.push(("integer-optimal", certificate(&half, &x, claims)));
-    let mut x = placed(&three, &good);
+    let mut x = placed(&three, &[("a", 0, "10", "3"), ("b", 1, "3", "10")]);
     x.sharing = Sharing::Tdm;
     let instance = Instance::new(&three, &x).unwrap();
     all.push(("integer-tdm", certificate(&three, &x, derived(&instance))));
@@ -452,7 +493,7 @@ fn of_the_pool() -> Vec<(&'static str, Certificate)> {
     let mut x = allocation(&three, tasks_of_three);
     x.sharing = Sharing::Tdm;
     let instance = Instance::new(&three, &x).unwrap();
-    let lax = q("1");
+    let lax = q("1/5");
     let mut claims = derived_within(&instance, &lax);
     let mut prices = Prices::zero(&instance);
     prices.rows = vec![q("8/7"), q("8/7")];

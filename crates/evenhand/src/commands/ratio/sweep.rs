@@ -17,6 +17,9 @@ use crate::{files, output};
 const MOST_STEPS: usize = 100_000;
 
 pub fn run(call: &Ratio, range: &Range, problem: &Reservation, common: &Common) -> Result<ExitCode, Failure> {
+    if let Some(path) = &call.plot {
+        is_svg(path)?;
+    }
     let multiples = multiples(&range.from, &range.to, range.steps);
     let bar = progress(common);
     let found = sweep(problem, &multiples, &mut |done| bar.set_message(format!("{done} of {}", range.steps)));
@@ -29,7 +32,7 @@ pub fn run(call: &Ratio, range: &Range, problem: &Reservation, common: &Common) 
         eprintln!("warning: there is nothing to earn: no type has both a reward and a load");
     }
     let printed = match &call.plot {
-        Some(path) => draw(path, &found, &call.problem)?,
+        Some(path) => draw(path, &found, problem, &call.problem)?,
         None => false,
     };
     match common.format {
@@ -71,8 +74,22 @@ impl Range {
     }
 }
 
-fn draw(path: &Path, found: &Sweep, problem: &Path) -> Result<bool, Failure> {
-    let svg = report::sweep(found).to_svg().map_err(|error| Failure::solver(error.to_string()))?;
+/// A plot is SVG, whatever the name of its file says.
+fn is_svg(path: &Path) -> Result<(), Failure> {
+    let is_svg = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("svg"));
+    if is_svg || path.as_os_str() == "-" {
+        return Ok(());
+    }
+    Err(Failure::input(format!(
+        "--plot {}: plots are drawn as SVG: expected the name of a file that ends in .svg",
+        path.display()
+    )))
+}
+
+fn draw(path: &Path, found: &Sweep, about: &Reservation, problem: &Path) -> Result<bool, Failure> {
+    let file = problem.file_name().map(|name| name.to_string_lossy().into_owned());
+    let name = if about.name().is_empty() { file.unwrap_or_default() } else { about.name().to_owned() };
+    let svg = report::sweep(found, &name).to_svg().map_err(|error| Failure::solver(error.to_string()))?;
     files::write(path, &svg, &[problem])
 }
 
@@ -87,7 +104,8 @@ fn document(found: &Sweep) -> Value {
         })
     });
     let critical = [&found.all_served, &found.all_best].map(|load| load.as_ref().map(number::format));
-    json!({"points": points.collect::<Vec<_>>(), "critical_loads": critical})
+    let fields = json!({"points": points.collect::<Vec<_>>(), "critical_loads": critical});
+    crate::commands::document("ratio-sweep", fields)
 }
 
 fn table(found: &Sweep) -> String {

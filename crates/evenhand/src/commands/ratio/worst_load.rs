@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use evenhand::exact::ratio::MOST_BYTES;
 use evenhand::exact::ratio::worst_load::Certificate;
 use evenhand::mechanisms::ratio::worst_load;
 use evenhand::problem::{Reservation, number};
@@ -27,7 +28,7 @@ pub fn run(call: &Ratio, problem: &Reservation, common: &Common) -> Result<ExitC
     });
     bar.finish_and_clear();
     let certificate = found?;
-    let printed = save(call, &certificate.to_json(), Certificate::parse, &certificate)?;
+    let printed = save(call, || certificate.to_json_within(MOST_BYTES), Certificate::parse, &certificate)?;
     if certificate.ratio_lower.is_none() && !common.quiet {
         eprintln!("warning: there is nothing to earn: no type has a reward");
     }
@@ -43,13 +44,14 @@ fn document(certificate: &Certificate) -> Value {
     let loads = certificate.problem.jobs().iter().zip(&certificate.loads);
     let loads: Map<String, Value> =
         loads.map(|(job, load)| (job.name().to_owned(), json!(number::format(load)))).collect();
-    json!({
+    let fields = json!({
         "ratio_lower": certificate.ratio_lower.as_ref().map(number::format),
         "ratio_upper": certificate.ratio_upper.as_ref().map(number::format),
         "loads": loads,
         "greedy": number::format(&certificate.greedy.reward),
         "optimum": number::format(&certificate.optimum.reward),
-    })
+    });
+    crate::commands::document("worst-load", fields)
 }
 
 fn table(certificate: &Certificate) -> String {

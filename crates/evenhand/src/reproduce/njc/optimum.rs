@@ -1,6 +1,7 @@
 //! The limit of the paper's trajectory: the weighted proportionally fair allocation, with a proof of
 //! how close the answer is.
 
+use evenhand_exact::axiom::proportional;
 use evenhand_exact::{Axiom, Certificate, Claim, Evidence, Instance, Parameters};
 use evenhand_mechanisms::{Options, Request, certify, registry};
 use evenhand_problem::{Allocation, Problem, Rational};
@@ -21,17 +22,22 @@ pub fn alpha_fair(problem: &Problem, alpha: &Rational) -> Result<Optimum, String
     let prices = outcome.findings.prices.ok_or("there are no prices")?;
     let gap = outcome.findings.gap.ok_or("there is no proven gap")?;
     let parameters = Parameters { share: None, alpha: Some(alpha.clone()) };
-    let claim = {
+    let (claim, tolerance) = {
         let instance = Instance::new(problem, &outcome.allocation).map_err(|error| error.to_string())?;
+        let total =
+            proportional::total_worth(&instance, alpha, None).map_err(|refusal| refusal.to_string())?;
+        let tolerance = if total > 0 { Rational::from(&gap / total) } else { Rational::new() };
         let evidence = Evidence::Prices(prices);
-        Claim::with_evidence(Axiom::Proportional, parameters, evidence, &instance, &gap)
-            .map_err(|refusal| refusal.to_string())?
+        let claim = Claim::with_evidence(Axiom::Proportional, parameters, evidence, &instance, &tolerance)
+            .map_err(|refusal| refusal.to_string())?;
+        (claim, tolerance)
     };
     let examined = Axiom::Proportional.name();
     let certificate = Certificate {
         problem: problem.clone(),
         allocation: outcome.allocation,
-        tolerance: gap.clone(),
+        problem_sha256: None,
+        tolerance,
         claims: vec![claim],
         not_checked: Axiom::ALL.iter().map(|a| a.name().to_owned()).filter(|a| a != examined).collect(),
     };

@@ -89,12 +89,12 @@ fn envy() -> Result<Entry, String> {
         let holds = holds(&problem, &point, Axiom::EnvyFree)?;
         free &= holds;
         let instance = Instance::new(&problem, &granted(&point)).map_err(|error| error.to_string())?;
-        ours.push(match envy_free::tightest(&instance) {
+        ours.push(match envy_free::tightest(&instance).map_err(|error| error.to_string())? {
             Some(pair) if !holds => format!(
                 "at {} user {} would gain {} with the bundle of user {}",
                 show(&point),
                 pair.user + 1,
-                -pair.margin,
+                -(pair.margin * instance.scale(pair.user)),
                 pair.envied + 1
             ),
             _ => format!("at {} nobody envies", show(&point)),

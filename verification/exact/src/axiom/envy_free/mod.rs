@@ -3,27 +3,28 @@
 //! `m`, scaled by the weights, is worth to `n`; only classes count that `n` can run on, and where
 //! time is shared the row of time takes the place of the resources (THEORY, section 7).
 //!
-//! Margin: the least `x_n - min(T_n, v_nm)` over the pairs `n != m`, in tasks; absent without a
-//! pair. Users that are not active envy nobody. A negative holding is worth nothing.
+//! Margin: the least `(x_n - min(T_n, v_nm)) / g_n` over the pairs `n != m` of
+//! active users; absent without a pair. Users that are not active take no part.
 //!
 //! Three ways to the same answer:
 //! * [`envy_free_reference`]: the formula, in rationals, pair by pair. Tests compare with it.
 //! * No demand depends on the class, no time is shared and several users may use the same classes:
 //!   then `v_nm = w_n min_r q_mr / d_nr`, with `q_mr = d_mr / w_m` times the tasks of `m` on the
-//!   classes of `n`. For all users with the same set of classes the `q_r` are put into integers and sorted
-//!   once, so that "is worth more than" becomes a comparison of ranks: see the file `rank`.
+//!   classes of `n`, and only few bundles can be worth most to anybody: see the file `skyband`.
 //! * Else every pair is compared in integers, of 128 bits where a bound says beforehand that they
 //!   suffice: see the file `pairs`.
 
 mod pairs;
-mod rank;
+mod skyband;
 
 use std::collections::BTreeMap;
 
 use evenhand_problem::{Constraints, Problem};
+use rayon::prelude::*;
 use rug::ops::DivRounding;
 use rug::{Integer, Rational};
 
+use crate::budget::TooLarge;
 use crate::instance::{Instance, InstanceError};
 use crate::quotient::{Quotient, absorb, scaled};
 use crate::scaled::check_width;
@@ -35,41 +36,58 @@ pub struct Tightest {
     pub user: usize,
     /// The user that it looks at.
     pub envied: usize,
-    /// `x_n - min(T_n, v_nm)`, in tasks.
+    /// `(x_n - min(T_n, v_nm)) / g_n`.
     pub margin: Rational,
 }
 
-/// From so many users with the same set of classes on, sorting all bundles pays.
+/// From so many users with the same set of classes on, comparing all bundles once pays.
 const LARGE_GROUP: usize = 4;
+
+/// More resources than this are not compared all at once: few users demand so many.
+const MOST_RESOURCES: usize = 16;
 
 /// `(margin L, user, envied)`: the least of them is what is looked for.
 type Found = (Quotient, usize, usize);
 
-/// The tightest pair (lowest user, then lowest envied user among equals); `None` without a pair.
-#[must_use]
-pub fn tightest(instance: &Instance<'_>) -> Option<Tightest> {
-    if instance.problem().n_users() < 2 {
-        return None;
+/// The tightest pair; `None` without a pair.
+///
+/// # Errors
+/// [`TooLarge`] when the work is not left.
+pub fn tightest(instance: &Instance<'_>) -> Result<Option<Tightest>, TooLarge> {
+    let n_users = instance.problem().n_users();
+    if n_users < 2 {
+        return Ok(None);
     }
     let weights = InverseWeights::new(instance.problem());
     let mut groups: BTreeMap<&[u64], Vec<usize>> = BTreeMap::new();
-    for n in (0..instance.problem().n_users()).filter(|&n| instance.is_active(n)) {
+    for n in (0..n_users).filter(|&n| instance.is_active(n)) {
         groups.entry(instance.scaled.class_set(n)).or_default().push(n);
     }
-    let uniform = instance.scaled.is_uniform();
+    let alike = instance.scaled.is_uniform() && instance.problem().n_resources() <= MOST_RESOURCES;
     let (large, small): (Vec<_>, Vec<_>) =
-        groups.into_values().partition(|users| uniform && users.len() >= LARGE_GROUP);
-    let by_rank = large.iter().filter_map(|users| rank::tightest(instance, &weights, users));
-    let found = by_rank.chain(pairs::tightest(instance, &weights, &small.concat())).min()?;
-    let (margin, user, envied) = found;
-    Some(Tightest { user, envied, margin: margin.to_rational() / &instance.denominator })
+        groups.into_values().partition(|users| alike && users.len() >= LARGE_GROUP);
+    let holdings = (!large.is_empty()).then(|| skyband::Holdings::new(instance, &weights));
+    let of_group = |users: &Vec<usize>| match &holdings {
+        Some(holdings) => skyband::tightest(holdings, users),
+        None => Ok(None),
+    };
+    let found: Vec<Option<Found>> = large.par_iter().map(of_group).collect::<Result<_, _>>()?;
+    let found =
+        found.into_iter().flatten().chain(pairs::tightest(instance, &weights, &small.concat())?).min();
+    Ok(found.map(|(margin, user, envied)| {
+        let margin = margin.to_rational() / &instance.denominator;
+        Tightest { user, envied, margin }
+    }))
 }
 
-/// The margin of one pair; `None` when `user` is not active or both are the same.
+/// The margin of one pair; `None` when one of them is not active or both are the same.
 #[must_use]
 pub fn margin(instance: &Instance<'_>, user: usize, envied: usize) -> Option<Rational> {
     let n_users = instance.problem().n_users();
-    if user == envied || user >= n_users || envied >= n_users || !instance.is_active(user) {
+    if user == envied || user >= n_users || envied >= n_users {
+        return None;
+    }
+    if !instance.is_active(user) || !instance.is_active(envied) {
         return None;
     }
     let holdings: Vec<(usize, Rational)> = instance.tasks[envied]
@@ -77,7 +95,7 @@ pub fn margin(instance: &Instance<'_>, user: usize, envied: usize) -> Option<Rat
         .map(|(i, x)| (*i, Rational::from((x, &instance.denominator))))
         .collect();
     let value = bundle_value(instance.constraints(), user, envied, &holdings);
-    Some(margin_of(instance.problem(), user, instance.total(user), value))
+    Some(margin_of(instance.problem(), user, instance.total(user), value) / instance.scale(user))
 }
 
 /// [`tightest`] in the plainest way: rational numbers, pair by pair.
@@ -165,6 +183,8 @@ struct Viewer {
     total: Integer,
     /// `T_n L`.
     tasks: Option<Quotient>,
+    /// `g_n`.
+    unit: Rational,
 }
 
 impl Viewer {
@@ -179,6 +199,7 @@ impl Viewer {
             scale: Rational::from(user.weight().recip_ref()) * scale,
             total: instance.totals[n].clone(),
             tasks: user.tasks().map(limit),
+            unit: instance.scale(n).clone(),
         }
     }
 
@@ -205,11 +226,21 @@ impl Viewer {
         Quotient::new(numerator, other.denominator.clone())
     }
 
-    /// `(x_n - min(T_n, v)) L`, given `v L`.
+    /// A margin in tasks, times whatever it is multiplied by.
+    fn in_tasks(&self, margin: &Quotient) -> Quotient {
+        let Quotient { numerator, denominator } = margin;
+        Quotient::new(
+            Integer::from(numerator * self.unit.numer()),
+            Integer::from(denominator * self.unit.denom()),
+        )
+    }
+
+    /// `(x_n - min(T_n, v)) L / g_n`, given `v L`.
     fn margin(&self, value: &Quotient) -> Quotient {
-        match &self.tasks {
+        let Quotient { numerator, denominator } = match &self.tasks {
             Some(tasks) if tasks < value => self.lead(tasks),
             _ => self.lead(value),
-        }
+        };
+        Quotient::new(numerator * self.unit.denom(), denominator * self.unit.numer())
     }
 }

@@ -4,16 +4,28 @@ use rayon::prelude::*;
 use rug::{Assign, Integer, Rational};
 
 use super::{Found, InverseWeights, Viewer};
+use crate::budget::TooLarge;
 use crate::instance::Instance;
 use crate::quotient::{absorb, scaled};
 
 /// The tightest pair whose first is among `users`.
-pub(super) fn tightest(instance: &Instance<'_>, weights: &InverseWeights, users: &[usize]) -> Option<Found> {
+///
+/// # Errors
+/// [`TooLarge`] when the work is not left.
+pub(super) fn tightest(
+    instance: &Instance<'_>,
+    weights: &InverseWeights,
+    users: &[usize],
+) -> Result<Option<Found>, TooLarge> {
     if users.is_empty() {
-        return None;
+        return Ok(None);
     }
     let pairs = Pairs::new(instance, weights);
-    users.par_iter().map(|&n| pairs.tightest(n)).min()
+    let steps = pairs.narrow.as_ref().map_or(pairs.words() * pairs.words(), |_| 1);
+    instance
+        .budget()
+        .charge((pairs.entries() as u64).saturating_mul(users.len() as u64).saturating_mul(steps))?;
+    Ok(users.par_iter().filter_map(|&n| pairs.tightest(n)).min())
 }
 
 /// `(resource, value)` where the value is not 0, ascending; for time the resource is 0.
@@ -71,12 +83,22 @@ impl<'a, 'b> Pairs<'a, 'b> {
         Self { instance, weights, bundles, narrow, bits, time_scale }
     }
 
-    /// The least margin of user `n`, and the first user that gives it.
-    fn tightest(&self, n: usize) -> Found {
+    /// Numbers in all bundles.
+    fn entries(&self) -> usize {
+        self.bundles.iter().flatten().map(|(_, rows)| rows.len()).sum()
+    }
+
+    /// The widest number, in words of 64 bits.
+    fn words(&self) -> u64 {
+        u64::from(self.bits) / 64 + 1
+    }
+
+    /// The least margin of user `n`, and the first user that gives it; `None` without another active user.
+    fn tightest(&self, n: usize) -> Option<Found> {
         let (inverse, viewer) = self.view(n);
         let widest = inverse.iter().flatten().flatten().map(|(_, v)| v.significant_bits()).max().unwrap_or(0);
         let classes = usize::BITS - inverse.len().leading_zeros();
-        let others = (0..self.bundles.len()).filter(|&m| m != n);
+        let others = (0..self.bundles.len()).filter(|&m| m != n && self.instance.is_active(m));
         let fits = u64::from(self.bits) + u64::from(widest) + u64::from(classes) <= 127;
         let best = match &self.narrow {
             Some(bundles) if fits => {
@@ -90,7 +112,7 @@ impl<'a, 'b> Pairs<'a, 'b> {
             }
             _ => first_max(others.clone().map(|m| (wide_worth(&self.bundles[m], &inverse), m))),
         };
-        let (worth, mut envied) = best.unwrap_or_default();
+        let (worth, mut envied) = best?;
         let value = viewer.value(&worth);
         // With T_n below the best value, the first bundle worth at least T_n is as tight.
         if let Some(tasks) = viewer.tasks.as_ref().filter(|tasks| **tasks < value) {
@@ -98,7 +120,7 @@ impl<'a, 'b> Pairs<'a, 'b> {
             let mut worths = others.map(|m| (wide_worth(&self.bundles[m], &inverse), m));
             envied = worths.find(|(worth, _)| *worth >= enough).map_or(envied, |(_, m)| m);
         }
-        (viewer.margin(&value), n, envied)
+        Some((viewer.margin(&value), n, envied))
     }
 
     /// `1 / d_nir` in integers by class (`None` where `n` cannot run), and what they are over.

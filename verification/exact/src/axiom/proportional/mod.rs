@@ -4,20 +4,19 @@
 //! is the criterion of Kesidis, Corollary 1. With `eps = 0` it says that `x` maximises
 //! `sum_n w_n U_n^(1 - alpha) / (1 - alpha)` (`sum_n w_n log U_n` for `alpha = 1`).
 //!
-//! Margin: `-eps`, in units of weight times `U^(1 - alpha)` (for `alpha = 1` in units of weight), not
-//! in tasks as elsewhere; so is the tolerance.
+//! Margin: `-eps / sum_n w_n U_n^(1 - alpha)`, a part of what all users' tasks are worth to them at the
+//! margin, without a unit as elsewhere (THEORY, section 7). `eps` itself is in units of weight times
+//! `U^(1 - alpha)` (for `alpha = 1` in units of weight).
 //!
 //! Evidence of yes: [`Prices`] with `a_ni <= sum_r p_ir d_nir + q_n` on every class that `n` can run
 //! on (`q_n` only where the tasks are finite; the weights of the prices are not used). They prove
 //!
-//! `eps = sum_rows p |C - usage| + sum_n q_n |T_n - x_n| + sum_ni (sum_r p_ir d_nir + q_n - a_ni) |x_ni|`,
+//! `eps = sum p C + sum q T - sum_n w_n U_n^(1 - alpha)`.
 //!
-//! which is `sum p C + sum q T - sum_n w_n U_n^(1 - alpha)` for a feasible `x`.
+//! Evidence of no: a feasible `y` with a larger sum (the margin is then a bound: another `y` may gain
+//! more), or an active user with `U_n = 0`: then `a_ni` has no bound, and there is no margin.
 //!
-//! Evidence of no: a feasible `y` with a larger sum, or an active user with `U_n = 0` (or less): then
-//! `a_ni` has no bound, and there is no margin.
-//!
-//! Evidence of yes is judged exactly for `alpha = 1` (where no `x_ni` is negative). Elsewhere
+//! Evidence is judged exactly for `alpha = 1`. Elsewhere
 //! `U_n^alpha` can be irrational, and exact sums can have a denominator of every user: they are exact
 //! for integer `alpha` while they are short, and else every `a_ni` is enclosed to more than 50
 //! significant digits, by exact integer roots, and the end of the enclosure is taken that makes the
@@ -36,10 +35,10 @@ use self::rounded::Towards;
 use self::worth::Worths;
 pub use self::worth::{MAX_ALPHA_TERM, check_alpha};
 use crate::axiom::feasible;
-use crate::claim::Refusal;
 use crate::costs::{Costs, Excess, check_signs, too_low};
 use crate::instance::{Instance, Tasks};
 use crate::prices::Prices;
+use crate::refusal::Refusal;
 use crate::share::ShareCoefficients;
 
 /// `eps`, the bound that `prices` prove.
@@ -60,7 +59,7 @@ pub fn gap(
         check_user(instance, &worths, &costs, n)?;
         let base = costs.base(costs.user(n).clone());
         let mut cost = Integer::new();
-        let mut excess = Excess { apart: -worths.spent(n), ..Excess::default() };
+        let mut excess = Excess { apart: -worths.spent(n, Towards::Zero), ..Excess::default() };
         for (i, x) in &instance.tasks[n] {
             let scale = costs.of(&mut cost, n, *i, &base);
             excess.add_cost(&costs, &cost, scale, x);
@@ -95,7 +94,20 @@ fn check_user(
     Ok(())
 }
 
-/// `-eps`; `None` when no user is active.
+/// `sum_n w_n U_n^(1 - alpha)` over the active users, or a lower bound of it that agrees with it to more
+/// than 50 digits: what a gap is a fraction of. 0 when no user is active.
+///
+/// # Errors
+/// [`Refusal`] when an active user has nothing, `alpha` is out of bounds, or the numbers are too wide.
+pub fn total_worth(
+    instance: &Instance<'_>,
+    alpha: &Rational,
+    share: Option<&ShareCoefficients>,
+) -> Result<Rational, Refusal> {
+    Ok(Worths::new(instance, alpha, share)?.all_spent(Towards::Zero).unwrap_or_default())
+}
+
+/// The margin that `prices` prove, or a lower bound of it; `None` when no user is active.
 ///
 /// # Errors
 /// As [`gap`].
@@ -106,11 +118,12 @@ pub fn margin_of_prices(
     prices: &Prices,
 ) -> Result<Option<Rational>, Refusal> {
     let gap = gap(instance, alpha, share, prices)?;
-    let anybody = (0..instance.problem().n_users()).any(|n| instance.is_active(n));
-    Ok(anybody.then_some(-gap))
+    let spent = Worths::new(instance, alpha, share)?.all_spent(Towards::Zero);
+    Ok(spent.map(|spent| -(gap / spent)))
 }
 
-/// Minus what `better` gains, `sum_ni a_ni (y_ni - x_ni)`, or minus a lower bound of it.
+/// Minus what `better` gains, `sum_ni a_ni (y_ni - x_ni)`, or minus a lower bound of it, as a fraction of
+/// `sum_n w_n U_n^(1 - alpha)`.
 ///
 /// # Errors
 /// [`Refusal`] when it is not feasible, an active user has nothing in `x`, or the numbers are too
@@ -137,7 +150,11 @@ pub fn margin_of_better(
         let worth = worths.summand(n, if gain > 0 { Towards::Zero } else { Towards::Infinity });
         Rational::from((worth.numerator * gain, worth.denominator))
     });
-    Ok(-(gains.reduce(Rational::new, |a, b| a + b) / over))
+    let gain = gains.reduce(Rational::new, |a, b| a + b) / over;
+    Ok(match worths.all_spent(if gain > 0 { Towards::Infinity } else { Towards::Zero }) {
+        Some(spent) => -(gain / spent),
+        None => Rational::new(),
+    })
 }
 
 /// Whether user `n` is active and has `U_n <= 0`: it is given nothing, and no prices prove anything.

@@ -1,12 +1,14 @@
 //! What a task is worth at the margin: `a_ni = w_n u_ni / U_n^alpha`.
 
+use rayon::prelude::*;
 use rug::ops::Pow;
 use rug::{Integer, Rational};
 
 use super::rounded::{Rounded, Towards};
-use crate::claim::Refusal;
-use crate::instance::{Instance, InstanceError};
+use crate::budget::TooLarge;
+use crate::instance::Instance;
 use crate::quotient::Quotient;
+use crate::refusal::Refusal;
 use crate::share::{ScaledShare, ShareCoefficients};
 
 /// The numerator and the denominator of `alpha` are at most this.
@@ -50,6 +52,9 @@ pub(super) struct Worths<'a, 'b> {
     denominator: Integer,
     /// Whether every number is the exact one.
     is_exact: bool,
+    /// By user: the numerator and the denominator of `U_n^(1/q)`, `q` the denominator of `alpha`, where
+    /// all of these roots are rational and short; else empty.
+    roots: Vec<(Integer, Integer)>,
 }
 
 impl<'a, 'b> Worths<'a, 'b> {
@@ -64,7 +69,8 @@ impl<'a, 'b> Worths<'a, 'b> {
         let alpha = terms(alpha)?;
         let share = share.map(ShareCoefficients::unweighted).transpose()?;
         let denominator = share.as_ref().map_or_else(|| Integer::from(1), |share| share.denominator.clone());
-        let mut worths = Self { instance, alpha, share, denominator, is_exact: false };
+        let roots = Vec::new();
+        let mut worths = Self { instance, alpha, share, denominator, is_exact: false, roots };
         let over = Integer::from(&worths.denominator * &instance.denominator).significant_bits();
         let (mut all_bits, mut n_active) = (0u64, 0u64);
         for n in (0..instance.problem().n_users()).filter(|&n| instance.is_active(n)) {
@@ -78,15 +84,35 @@ impl<'a, 'b> Worths<'a, 'b> {
             n_active += 1;
             let magnitude = u64::from(bits.abs_diff(over)) + 1;
             if magnitude * u64::from(alpha.0) > MAX_EXPONENT * u64::from(alpha.1) {
-                return Err(InstanceError::TooWide.into());
+                return Err(TooLarge::memory(MAX_EXPONENT / 8).into());
             }
         }
         let index = u64::from(alpha.1);
         if index > 1 && n_active.saturating_mul(index * index) > MAX_ROOTS {
-            return Err(InstanceError::TooWide.into());
+            return Err(TooLarge::Work { allowed: MAX_ROOTS }.into());
         }
-        worths.is_exact = alpha.1 == 1 && all_bits.saturating_mul(u64::from(alpha.0)) <= EXACT_BITS;
+        if all_bits.saturating_mul(u64::from(alpha.0)) <= EXACT_BITS {
+            worths.roots = if index > 1 { worths.rational_roots().unwrap_or_default() } else { Vec::new() };
+            worths.is_exact = index == 1 || !worths.roots.is_empty();
+        }
         Ok(worths)
+    }
+
+    /// The roots of all users' levels; `None` when one of them is irrational.
+    fn rational_roots(&self) -> Option<Vec<(Integer, Integer)>> {
+        let root = |value: &Integer| {
+            let (root, rest) = value.clone().root_rem(Integer::new(), self.alpha.1);
+            rest.is_zero().then_some(root)
+        };
+        let of_user = |n: usize| {
+            if !self.instance.is_active(n) {
+                return Some((Integer::from(1), Integer::from(1)));
+            }
+            let over = Integer::from(&self.denominator * &self.instance.denominator);
+            let level = Rational::from((self.level(self.instance, n), over));
+            Some((root(level.numer())?, root(level.denom())?))
+        };
+        (0..self.instance.problem().n_users()).map(of_user).collect()
     }
 
     /// `u_ni` times its denominator.
@@ -109,6 +135,7 @@ impl<'a, 'b> Worths<'a, 'b> {
         let over = Integer::from(&self.denominator * &self.instance.denominator);
         if self.alpha == (1, 1) || self.is_exact {
             let power = |value: Integer| value.pow(self.alpha.0);
+            let (level, over) = self.roots.get(n).cloned().unwrap_or((level, over));
             return Quotient::new(power(over) * weight.numer(), power(level) * weight.denom());
         }
         let opposite = if way == Towards::Zero { Towards::Infinity } else { Towards::Zero };
@@ -135,23 +162,26 @@ impl<'a, 'b> Worths<'a, 'b> {
         }
     }
 
-    /// A lower bound of `sum_i a_ni |x_ni|`; exactly `w_n` where `alpha` is 1 and no `x_ni` is negative.
-    pub fn spent(&self, n: usize) -> Rational {
+    /// `sum_i a_ni x_ni = w_n U_n^(1 - alpha)`, or the end of its enclosure that is nearer to `way`; exactly
+    /// `w_n` where `alpha` is 1.
+    pub fn spent(&self, n: usize, way: Towards) -> Rational {
         if !self.instance.is_active(n) {
             return Rational::new();
         }
-        let tasks = &self.instance.tasks[n];
-        if self.alpha == (1, 1) && tasks.iter().all(|(_, x)| *x > 0) {
+        if self.alpha == (1, 1) {
             return self.instance.problem().users()[n].weight().clone();
         }
-        let held = |(i, x): &(usize, Integer)| match self.coefficient(n, *i) {
-            None => x.clone().abs(),
-            Some(u) => Integer::from(x * u).abs(),
-        };
-        let held: Integer = tasks.iter().map(held).sum();
-        let lower = self.summand(n, Towards::Zero);
+        let end = self.summand(n, way);
         let over = Integer::from(&self.denominator * &self.instance.denominator);
-        Rational::from((lower.numerator * held, lower.denominator * over))
+        Rational::from((end.numerator * self.level(self.instance, n), end.denominator * over))
+    }
+
+    /// `sum_n w_n U_n^(1 - alpha)`, or an end of its enclosure: what gaps are measured in. `None` when no
+    /// user is active.
+    pub fn all_spent(&self, way: Towards) -> Option<Rational> {
+        let active: Vec<usize> =
+            (0..self.instance.problem().n_users()).filter(|&n| self.instance.is_active(n)).collect();
+        (!active.is_empty()).then(|| active.into_par_iter().map(|n| self.spent(n, way)).sum())
     }
 
     /// The denominator of the share.

@@ -1,80 +1,94 @@
-//! The holders of every row by level, and what a row is worth to a user.
+//! The holders of every class by level, and what users lack of a row.
 //!
-//! Sorted once, those that hold less at a lower level left out, so that a pair costs a binary search.
+//! Sorted once: where a row is full and nobody who holds some of it is ahead, nothing is lacking, and that
+//! is what users of an exact answer find. Else those ahead are added up.
 
 use rayon::prelude::*;
 use rug::{Integer, Rational};
 
 use super::{Standing, full};
-use crate::claim::Refusal;
+use crate::budget::{TooLarge, words};
 use crate::instance::Instance;
 use crate::quotient::Quotient;
+use crate::refusal::Refusal;
 use crate::usage::Usage;
 
-/// A holder of a row.
-pub(super) struct Step {
-    pub user: usize,
-    /// Its level on the class, times `L`.
-    pub level: Quotient,
-    /// What it holds of the row, times `L` and the scale of the row.
-    amount: Integer,
+/// Somebody who has tasks on a class.
+struct Holder {
+    user: usize,
+    /// `w_m gamma_mi`: its level on the class is its tasks over this.
+    full: Quotient,
+    /// Its level, times `L`.
+    level: Quotient,
+    /// Its tasks there, times `L`.
+    tasks: Integer,
 }
 
-/// The holders of every row, ready for all users. Margins are times `L`.
+/// The holders of every class, ready for all users.
 pub(super) struct Rows<'a, 'b> {
     instance: &'a Instance<'b>,
-    /// By row: levels descending and amounts ascending.
-    steps: Vec<Vec<Step>>,
+    /// By class: levels descending.
+    holders: Vec<Vec<Holder>>,
+    /// Steps of work that a look at a holder takes.
+    steps: u64,
 }
 
 impl<'a, 'b> Rows<'a, 'b> {
-    pub fn new(instance: &'a Instance<'b>) -> Self {
+    /// # Errors
+    /// [`TooLarge`] when the work is not left.
+    pub fn new(instance: &'a Instance<'b>) -> Result<Self, TooLarge> {
+        let steps = 4 * words(&instance.denominator);
+        let entries: usize = instance.tasks.iter().map(Vec::len).sum();
+        instance.budget().charge(entries as u64 * steps)?;
         let mut held: Vec<Vec<(usize, &Integer)>> = vec![Vec::new(); instance.problem().n_servers()];
         for (n, tasks) in instance.tasks.iter().enumerate() {
-            for (i, x) in tasks.iter().filter(|(_, x)| *x > 0) {
+            for (i, x) in tasks {
                 held[*i].push((n, x));
             }
         }
-        let of_class = |(i, held): (usize, &Vec<(usize, &Integer)>)| -> Vec<Vec<Step>> {
-            let holders = held.iter().map(|&(m, x)| {
-                let full = full(instance, m, i);
-                (m, Quotient::new(&instance.totals[m] * full.denominator, full.numerator), x)
-            });
-            let mut holders: Vec<(usize, Quotient, &Integer)> = holders.collect();
-            holders.sort_by(|a, b| b.1.cmp(&a.1));
-            instance.constraints().class_rows(i).map(|row| staircase(instance, row, &holders)).collect()
+        let of_class = |(i, held): (usize, &Vec<(usize, &Integer)>)| -> Vec<Holder> {
+            let holder = |&(user, x): &(usize, &Integer)| {
+                let full = full(instance, user, i);
+                let level = Quotient::new(
+                    Integer::from(&instance.totals[user] * &full.denominator),
+                    full.numerator.clone(),
+                );
+                Holder { user, full, level, tasks: x.clone() }
+            };
+            let mut holders: Vec<Holder> = held.iter().map(holder).collect();
+            holders.sort_by(|a, b| b.level.cmp(&a.level));
+            holders
         };
-        let steps: Vec<Vec<Vec<Step>>> = held.par_iter().enumerate().map(of_class).collect();
-        Self { instance, steps: steps.into_iter().flatten().collect() }
-    }
-
-    pub fn in_tasks(&self, margin: &Quotient) -> Rational {
-        Rational::from((&margin.numerator, Integer::from(&margin.denominator * &self.instance.denominator)))
+        Ok(Self { instance, holders: held.par_iter().enumerate().map(of_class).collect(), steps })
     }
 
     /// Margin of user `n`, the class where it is least, and what the user has; `None` when it is not active.
-    pub fn standing_of(&self, n: usize) -> Option<(Quotient, usize, Standing)> {
+    ///
+    /// # Errors
+    /// [`TooLarge`] when the work is not left.
+    pub fn standing_of(&self, n: usize) -> Result<Option<(Rational, usize, Standing)>, TooLarge> {
         if !self.instance.is_active(n) {
-            return None;
+            return Ok(None);
         }
-        let mut least: Option<(Quotient, usize)> = None;
+        let mut most: Option<(Rational, usize)> = None;
         let mut bottlenecks = Vec::new();
         for i in self.instance.scaled.classes(n) {
-            let (margin, row) = self.best(n, i);
+            let (lack, row) = self.best(n, i)?;
             bottlenecks.push(row);
-            if least.as_ref().is_none_or(|(least, _)| margin < *least) {
-                least = Some((margin, i));
+            if most.as_ref().is_none_or(|(most, _)| lack > *most) {
+                most = Some((lack, i));
             }
         }
-        let (margin, server) = least?;
-        Some(match self.satisfied(n).filter(|satisfied| *satisfied >= margin) {
+        let Some((lack, server)) = most else { return Ok(None) };
+        let margin = -(lack / self.instance.scale(n));
+        Ok(Some(match self.satisfied(n).filter(|satisfied| *satisfied >= margin) {
             Some(satisfied) => (satisfied, server, Standing::Satisfied),
             None => (margin, server, Standing::Bottlenecks(bottlenecks)),
-        })
+        }))
     }
 
     /// The margin that one standing gives to user `n`.
-    pub fn margin_of(&self, n: usize, standing: &Option<Standing>) -> Result<Option<Quotient>, Refusal> {
+    pub fn margin_of(&self, n: usize, standing: &Option<Standing>) -> Result<Option<Rational>, Refusal> {
         let refuse = |what: &str| {
             let name = self.instance.problem().users()[n].name();
             Err(Refusal::new(format!("{what} user `{name}`")))
@@ -93,119 +107,84 @@ impl<'a, 'b> Rows<'a, 'b> {
                 if !classes.eq(self.instance.scaled.classes(n).map(Some)) {
                     return refuse("a bottleneck is missing, or on a class of no use, for");
                 }
-                let mut least: Option<Quotient> = None;
+                let mut most = Rational::new();
                 for &row in stated {
-                    let full = full(self.instance, n, rows[row].server);
-                    let Some(margin) = self.on_row(n, row, &full, None) else {
+                    let Some(lack) = self.lack(n, row, None)? else {
                         return refuse("a bottleneck is a resource that is not needed by");
                     };
-                    least = Some(least.map_or(margin.clone(), |least| least.min(margin)));
+                    most = most.max(lack);
                 }
-                Ok(least)
+                Ok(Some(-(most / self.instance.scale(n))))
             }
         }
     }
 
-    /// `x_n - T_n`.
-    pub fn satisfied(&self, n: usize) -> Option<Quotient> {
-        let limit = self.instance.problem().users()[n].tasks()?;
-        let lead = Integer::from(&self.instance.totals[n] * limit.denom())
-            - Integer::from(limit.numer() * &self.instance.denominator);
-        Some(Quotient::new(lead, limit.denom().clone()))
+    /// `(x_n - T_n) / g_n`.
+    pub fn satisfied(&self, n: usize) -> Option<Rational> {
+        let left = self.instance.tasks_left(n)?.to_rational();
+        Some(-(left / self.instance.scale(n)))
     }
 
-    /// The best row of class `i`, on which user `n` can run, and its margin.
-    pub fn best(&self, n: usize, i: usize) -> (Quotient, usize) {
-        let full = full(self.instance, n, i);
-        let class_rows = self.instance.constraints().class_rows(i);
-        let mut best: Option<(Quotient, usize)> = None;
-        for row in class_rows.clone() {
-            let best_yet = best.as_ref().map(|(best, _)| best);
-            let Some(margin) = self.on_row(n, row, &full, best_yet) else { continue };
-            if best.as_ref().is_none_or(|(best, _)| margin > *best) {
-                best = Some((margin, row));
+    /// What user `n` lacks on class `i`, on which it can run, and the row for which that is least.
+    ///
+    /// # Errors
+    /// [`TooLarge`] when the work is not left.
+    pub fn best(&self, n: usize, i: usize) -> Result<(Rational, usize), TooLarge> {
+        let rows = self.instance.constraints().class_rows(i);
+        let mut best: Option<(Rational, usize)> = None;
+        for row in rows.clone() {
+            let limit = best.as_ref().map(|(best, _)| best);
+            let Some(lack) = self.lack(n, row, limit)? else { continue };
+            let found = lack.is_zero();
+            if best.as_ref().is_none_or(|(best, _)| lack < *best) {
+                best = Some((lack, row));
+            }
+            if found {
+                break;
             }
         }
         // Who can run on a class uses some row of it.
-        best.unwrap_or_else(|| (Quotient::new(Integer::new(), Integer::from(1)), class_rows.start))
+        Ok(best.unwrap_or_else(|| (Rational::new(), rows.start)))
     }
 
-    /// What a row is worth to user `n`; `None` when it does not use it, or the slack alone shows that it
-    /// is no better than `best`.
-    fn on_row(&self, n: usize, row: usize, full: &Quotient, best: Option<&Quotient>) -> Option<Quotient> {
-        let usage = Usage::of(self.instance, n, row)?;
-        let missing = self.missing(row, &usage).map(negated);
-        if let (Some(missing), Some(best)) = (&missing, best)
-            && missing <= best
-        {
-            return None;
-        }
-        let ahead = self.lead(n, row, &usage, full).map(|(lead, _)| negated(lead));
-        Some(match (missing, ahead) {
-            (Some(missing), Some(ahead)) => missing.min(ahead),
-            // A saturated row has a holder.
-            (missing, ahead) => missing.or(ahead)?,
-        })
-    }
-
-    /// `|slack| / d_nir` of a row that is not saturated.
-    pub fn missing(&self, row: usize, usage: &Usage<'_>) -> Option<Quotient> {
-        let slack = self.instance.scaled_slack(row);
-        let missing = (!slack.is_zero()).then(|| usage.put(Integer::from(slack.abs_ref())))?;
-        Some(Quotient::new(missing, usage.per_task.clone().into_owned()))
-    }
-
-    /// The most that a holder of the row is ahead of user `n`, in tasks of `n` and no more than it holds of
-    /// the row; negative when all are behind. `None` when nobody holds any.
-    pub fn lead(
-        &self,
-        n: usize,
-        row: usize,
-        usage: &Usage<'_>,
-        full: &Quotient,
-    ) -> Option<(Quotient, &Step)> {
-        let steps = &self.steps[row];
-        let own = Integer::from(&self.instance.totals[n] * &full.denominator);
-        let ahead = |step: &Step| {
-            let scale = Integer::from(&step.level.denominator * &full.denominator);
-            let lead =
-                Integer::from(&step.level.numerator * &full.numerator) - &own * &step.level.denominator;
-            Quotient::new(lead, scale)
+    /// What user `n` lacks for a row, in tasks; `None` when it does not use it, or it is certain to be no
+    /// less than `limit`.
+    ///
+    /// # Errors
+    /// [`TooLarge`] when the work is not left.
+    pub fn lack(&self, n: usize, row: usize, limit: Option<&Rational>) -> Result<Option<Rational>, TooLarge> {
+        let instance = self.instance;
+        let Some(usage) = Usage::of(instance, n, row) else { return Ok(None) };
+        let i = instance.constraints().rows()[row].server;
+        let in_tasks = |amount: Rational| {
+            let per_task = Rational::from((&usage.put(Integer::from(1)), &*usage.per_task));
+            amount * per_task / &instance.denominator
         };
-        let first = steps.first()?;
-        let lead = ahead(first);
-        if lead.numerator <= 0 {
-            return Some((lead, first));
+        // Times L and the scale of the row.
+        let mut lacking = Rational::from(instance.scaled_slack(row));
+        if let Some(limit) = limit
+            && !lacking.is_zero()
+            && in_tasks(lacking.clone()) >= *limit
+        {
+            return Ok(None);
         }
-        let amount =
-            |step: &Step| Quotient::new(usage.put(step.amount.clone()), usage.per_task.clone().into_owned());
-        // Leads fall and amounts rise from step to step: the least of both is largest where they cross.
-        let crossing = steps.partition_point(|step| amount(step) < ahead(step));
-        let before = crossing.checked_sub(1).map(|at| (amount(&steps[at]), &steps[at]));
-        let after = steps.get(crossing).map(|step| (ahead(step), step));
-        match (before, after) {
-            (Some(before), Some(after)) => Some(if after.0 > before.0 { after } else { before }),
-            (before, after) => before.or(after),
+        let own = full(instance, n, i);
+        let level =
+            Quotient::new(Integer::from(&instance.totals[n] * &own.denominator), own.numerator.clone());
+        let mut looks = 1;
+        for holder in &self.holders[i] {
+            if holder.level <= level {
+                break;
+            }
+            looks += 1;
+            let Some(theirs) = Usage::of(instance, holder.user, row) else { continue };
+            let stay = Rational::from((&level.numerator, &level.denominator))
+                * Rational::from((&holder.full.numerator, &holder.full.denominator));
+            let ahead = Rational::from(&instance.totals[holder.user]) - stay;
+            let counted = if ahead < holder.tasks { ahead } else { Rational::from(&holder.tasks) };
+            lacking += counted * Rational::from((&*theirs.per_task, &theirs.put(Integer::from(1))));
         }
+        instance.budget().charge(looks * self.steps)?;
+        Ok(Some(in_tasks(lacking)))
     }
-}
-
-fn negated(mut value: Quotient) -> Quotient {
-    value.numerator = -value.numerator;
-    value
-}
-
-/// The holders of a row, those left out that hold no more than one of a level as high.
-fn staircase(instance: &Instance<'_>, row: usize, holders: &[(usize, Quotient, &Integer)]) -> Vec<Step> {
-    let mut steps: Vec<Step> = Vec::new();
-    for (user, level, x) in holders {
-        let Some(usage) = Usage::of(instance, *user, row) else { continue };
-        let used = Integer::from(&*usage.per_task * *x);
-        // The scale of a row of time is a multiple of the gammas of those who hold some of it.
-        let amount = used.div_exact(&usage.put(Integer::from(1)));
-        if steps.last().is_none_or(|last| amount > last.amount) {
-            steps.push(Step { user: *user, level: level.clone(), amount });
-        }
-    }
-    steps
 }

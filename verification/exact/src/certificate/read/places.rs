@@ -6,7 +6,8 @@ use serde_json::value::RawValue;
 
 use super::Reader;
 use crate::axiom::integer_feasible::SingleLimit;
-use crate::axiom::ps_dsf::{Reason, Standing, Unblocked};
+use crate::axiom::ps_dsf::{Standing, Unblocked};
+use crate::axiom::work_conserving::{Room, Short};
 use crate::evidence::Evidence;
 
 impl<'t> Reader<'_, 't> {
@@ -56,20 +57,51 @@ impl<'t> Reader<'_, 't> {
             }
             return Ok(Evidence::Bottlenecks(standings));
         }
-        object.only(document, &["user", "server", "level", "resources"])?;
+        object.only(document, &["user", "server", "lacks"])?;
         let server = object.need(document, "server")?;
         let i = self.server(&document.string(server)?, server)?;
-        let mut reasons = Vec::new();
-        for (resource, raw) in document.object(object.need(document, "resources")?)?.fields() {
-            reasons.push((self.row(i, resource, raw)?, self.reason(raw)?));
+        let mut lacks = Vec::new();
+        for (resource, raw) in document.object(object.need(document, "lacks")?)?.fields() {
+            lacks.push((self.row(i, resource, raw)?, document.result_number(raw)?));
         }
-        reasons.sort_by_key(|(row, _)| *row);
-        Ok(Evidence::Unblocked(Unblocked {
+        lacks.sort_by_key(|(row, _)| *row);
+        Ok(Evidence::Unblocked(Unblocked { user: self.named_user(object, "user")?, server: i, lacks }))
+    }
+
+    /// `{"short": {user: {server: resource or [resources]}}}`, or `{"user", "server", "index"}`.
+    pub fn work_conserving(&self, object: &Object<'t>) -> Result<Evidence, FormatError> {
+        let document = self.document;
+        if let Some(raw) = object.get("short") {
+            object.only(document, &["short"])?;
+            let mut short = Vec::new();
+            for (user, raw) in document.object(raw)?.fields() {
+                short.push((self.user(user, raw)?, self.short(raw)?));
+            }
+            short.sort_by_key(|(n, _)| *n);
+            return Ok(Evidence::Short(short));
+        }
+        object.only(document, &["user", "server", "index"])?;
+        let server = object.need(document, "server")?;
+        Ok(Evidence::Room(Room {
             user: self.named_user(object, "user")?,
-            server: i,
-            level: document.result_number(object.need(document, "level")?)?,
-            reasons,
+            server: self.server(&document.string(server)?, server)?,
+            index: object.get("index").map(|raw| self.index(raw)).transpose()?,
         }))
+    }
+
+    fn short(&self, raw: &'t RawValue) -> Result<Short, FormatError> {
+        let document = self.document;
+        let mut short = Vec::new();
+        for (server, raw) in document.object(raw)?.fields() {
+            let i = self.server(server, raw)?;
+            let names = if raw.get().starts_with('[') { document.list(raw)? } else { vec![*raw] };
+            let row = |raw: &'t RawValue| self.row(i, &document.string(raw)?, raw);
+            let mut rows = names.into_iter().map(row).collect::<Result<Vec<_>, _>>()?;
+            rows.sort_unstable();
+            short.push((i, rows));
+        }
+        short.sort_by_key(|(i, _)| *i);
+        Ok(short)
     }
 
     fn standing(&self, raw: &'t RawValue) -> Result<Standing, FormatError> {
@@ -87,18 +119,6 @@ impl<'t> Reader<'_, 't> {
         }
         rows.sort_unstable();
         Ok(Standing::Bottlenecks(rows))
-    }
-
-    fn reason(&self, raw: &'t RawValue) -> Result<Reason, FormatError> {
-        let document = self.document;
-        let object = document.object(raw)?;
-        if object.get("slack").is_some() {
-            object.only(document, &["slack"])?;
-            return Ok(Reason::Slack(document.result_number(object.need(document, "slack")?)?));
-        }
-        object.only(document, &["holder", "level"])?;
-        let level = document.result_number(object.need(document, "level")?)?;
-        Ok(Reason::Holder { user: self.named_user(&object, "holder")?, level })
     }
 
     pub fn placements(&self, raw: &'t RawValue) -> Result<Vec<Placement>, FormatError> {

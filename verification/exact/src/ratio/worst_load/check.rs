@@ -7,12 +7,15 @@ use crate::checker::Verdict;
 use crate::ratio::check::verdict;
 use crate::ratio::same::same_types;
 use crate::ratio::verify::Verifier;
+use crate::ratio::work::Exceeded;
 use crate::ratio::{greedy, optimum};
 
 /// Whether everything that the certificate states is true, and proven in it.
 #[must_use]
 pub fn check(certificate: &Certificate) -> Verdict {
-    verdict(certificate.claims().len(), first_fault(certificate).err())
+    let exceeded = Exceeded::default();
+    let reason = first_fault(certificate, &exceeded).err();
+    Verdict { too_large: exceeded.is_so(), ..verdict(certificate.claims().len(), reason) }
 }
 
 /// [`check`], and whether the certificate is about the types and servers of `problem`: as for ratio
@@ -25,7 +28,7 @@ pub fn check_against(certificate: &Certificate, problem: &Reservation) -> Verdic
     verdict(certificate.claims().len(), Some("the certificate is about another problem".to_owned()))
 }
 
-fn first_fault(certificate: &Certificate) -> Result<(), String> {
+fn first_fault(certificate: &Certificate, exceeded: &Exceeded) -> Result<(), String> {
     certificate.check_shape()?;
     let Certificate { problem, ratio_lower, ratio_upper, .. } = certificate;
     if problem.jobs().iter().all(|job| job.reward().is_zero()) {
@@ -37,7 +40,7 @@ fn first_fault(certificate: &Certificate) -> Result<(), String> {
     if *lower > 1 {
         return Err("ratio_lower: loads that greedy serves have the ratio 1".to_owned());
     }
-    let mut verifier = Verifier::new(problem)?;
+    let mut verifier = Verifier::new(problem, exceeded)?;
     walk::claims(certificate, lower, &mut verifier)?;
 
     let (loads, one) = (&certificate.loads, [Rational::from(1)]);

@@ -9,7 +9,13 @@ impl Certificate {
     /// The certificate as JSON; the same certificate gives the same bytes.
     #[must_use]
     pub fn to_json(&self) -> String {
-        let mut writer = Writer { problem: &self.problem, out: String::new() };
+        self.to_json_within(usize::MAX).unwrap_or_default()
+    }
+
+    /// The same; `None` where it takes more bytes, of which no more are made.
+    #[must_use]
+    pub fn to_json_within(&self, most_bytes: usize) -> Option<String> {
+        let mut writer = Writer::new(&self.problem, most_bytes);
         writer.text(&format!("{{\"kind\": \"{KIND}\", \"version\": {VERSION},\n\"problem\": "));
         writer.text(reservation_to_json(&self.problem).trim_end());
         for (name, ratio) in [("ratio_lower", &self.ratio_lower), ("ratio_upper", &self.ratio_upper)] {
@@ -39,7 +45,7 @@ impl Certificate {
             writer.claim(claim);
         }
         writer.text("]\n}\n");
-        writer.out
+        writer.finish()
     }
 }
 

@@ -1,14 +1,19 @@
 //! Reading and writing files for the commands.
 
+mod examine;
+mod write;
+
 use std::path::Path;
 
-use evenhand::problem::format::{FormatError, Source, read_text, write_atomically};
-use evenhand::report::text::printable;
+use evenhand::problem::format::{AllocationFile, FormatError, Source, read_text};
 use evenhand::{Allocation, Problem};
 
 use crate::arguments::Common;
 use crate::failure::Failure;
 use crate::output;
+
+pub use examine::{Places, examine};
+pub use write::{save, write};
 
 /// Reads a file and hands its text on; malformed text becomes a failure that shows the line.
 pub fn read<T>(path: &Path, parse: impl FnOnce(&Source<'_>) -> Result<T, FormatError>) -> Result<T, Failure> {
@@ -20,16 +25,19 @@ pub fn read<T>(path: &Path, parse: impl FnOnce(&Source<'_>) -> Result<T, FormatE
 /// Reads a problem and says on standard error what a reader should know of it.
 pub fn problem(path: &Path, common: &Common) -> Result<Problem, Failure> {
     let problem = read(path, |source| source.problem())?;
-    if !common.quiet {
-        for warning in problem.warnings() {
-            eprintln!("warning: {}", printable(&warning.to_string()));
-        }
+    for warning in problem.warnings() {
+        output::warn(common, warning.to_string());
     }
     Ok(problem)
 }
 
 /// Reads an allocation of `problem`; one that states another problem's hash is refused.
 pub fn allocation(path: &Path, problem: &Problem) -> Result<Allocation, Failure> {
+    Ok(allocation_file(path, problem)?.allocation)
+}
+
+/// [`allocation`], with what else the file says of it.
+pub fn allocation_file(path: &Path, problem: &Problem) -> Result<AllocationFile, Failure> {
     let file = read(path, |source| source.allocation(problem))?;
     if !file.is_for(problem) {
         let name = path.display();
@@ -37,7 +45,7 @@ pub fn allocation(path: &Path, problem: &Problem) -> Result<Allocation, Failure>
             "{name}: the allocation is for another problem (problem_sha256 differs)"
         )));
     }
-    Ok(file.allocation)
+    Ok(file)
 }
 
 /// Two inputs cannot both come from standard input.
@@ -46,27 +54,4 @@ pub fn distinct(paths: &[&Path]) -> Result<(), Failure> {
         return Err(Failure::input("only one file can be standard input (-)"));
     }
     Ok(())
-}
-
-/// Writes a document where the caller wants it, in one step; returns whether that was standard
-/// output, which then holds nothing else.
-///
-/// # Errors
-/// The file cannot be written, or is one of the inputs.
-pub fn write(path: &Path, text: &str, inputs: &[&Path]) -> Result<bool, Failure> {
-    if path.as_os_str() == "-" {
-        output::text(text)?;
-        return Ok(true);
-    }
-    let name = path.display();
-    let same = |input: &Path| match (input.canonicalize(), path.canonicalize()) {
-        (Ok(input), Ok(path)) => input == path,
-        _ => false,
-    };
-    if inputs.iter().any(|input| same(input)) {
-        return Err(Failure::input(format!("{name}: the output would replace an input")));
-    }
-    write_atomically(path, text.as_bytes())
-        .map_err(|error| Failure::input(format!("{name}: cannot be written: {error}")))?;
-    Ok(false)
 }

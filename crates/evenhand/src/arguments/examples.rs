@@ -1,0 +1,91 @@
+//! What stands below the help of every command.
+
+pub const ROOT: &str = "\
+Exit status:
+  0  done, and everything asked about holds
+  1  an examined axiom is violated, or a certificate is wrong
+  2  usage, or unreadable input
+  3  a solver failed or reached a limit
+
+An input named - is standard input; an output named - is standard output.
+
+A first session:
+  evenhand solve problem.json --mechanism drfh -o allocation.json
+  evenhand certify problem.json allocation.json -o certificate.json
+  evenhand check certificate.json --problem problem.json
+  evenhand compare problem.json";
+
+pub const SOLVE: &str = "\
+Examples:
+  evenhand solve problem.json -m drfh
+  evenhand solve problem.json -m tsf -o allocation.json
+  evenhand solve problem.json -m alpha --alpha 2 --format json
+  evenhand solve problem.json -m fill --score ps-dsf --server best-fit
+  evenhand solve problem.json -m drfh --float --format csv > holdings.csv";
+
+pub const CERTIFY: &str = "\
+Examples:
+  evenhand certify problem.json allocation.json -o certificate.json
+  evenhand certify problem.json allocation.json --axiom pareto-optimal --axiom envy-free
+  evenhand certify problem.json mine.json --tolerance 1e-9";
+
+pub const CHECK: &str = "\
+Examples:
+  evenhand check certificate.json
+  evenhand check certificate.json --problem problem.json
+  evenhand check certificate.json --format json";
+
+pub const EXPLAIN: &str = "\
+Examples:
+  evenhand explain problem.json allocation.json --user alice";
+
+pub const COMPARE: &str = "\
+Examples:
+  evenhand compare problem.json
+  evenhand compare problem.json -m drfh -m tsf -m ps-dsf
+  evenhand compare problem.json --format markdown";
+
+pub const RATIO: &str = "\
+Examples:
+  evenhand ratio reservation.json
+  evenhand ratio reservation.json --sweep 0:2:41 --plot sweep.svg
+  evenhand ratio reservation.json --worst-load -o certificate.json";
+
+pub const HUNT: &str = "\
+Examples:
+  evenhand hunt --types 3 --resources 2 --steps 100000
+  evenhand hunt --types 2 --resources 2 --capacity 3 --exhaustive -o worst.json
+  evenhand hunt --seconds 60 --resume hunt.json";
+
+pub const REPRODUCE: &str = "\
+Examples:
+  evenhand reproduce
+  evenhand reproduce drfh ps-dsf
+  evenhand reproduce kesidis --format csv";
+
+pub const BENCH: &str = "\
+Examples:
+  evenhand bench speed
+  evenhand bench accuracy --runs 5 -o measurements";
+
+pub const IMPORT: &str = "\
+Examples:
+  evenhand import openb nodes.csv pods.csv -o problem.json
+  evenhand import google machine_events.csv.gz task_events.csv.gz --time 600000000 -o problem.json
+  zcat tasks.csv.gz | evenhand import google machines.csv - > problem.json";
+
+pub const SCHEMA: &str = "\
+Examples:
+  evenhand schema
+  evenhand schema problem > problem.schema.json";
+
+pub const COMPLETIONS: &str = "\
+Examples:
+  evenhand completions bash > ~/.local/share/bash-completion/completions/evenhand
+  evenhand completions zsh > ~/.zfunc/_evenhand
+  evenhand completions fish > ~/.config/fish/completions/evenhand.fish";
+
+pub const MAN: &str = "\
+Examples:
+  evenhand man | man -l -
+  evenhand man -o ~/.local/share/man/man1";

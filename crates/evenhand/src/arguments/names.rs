@@ -1,0 +1,100 @@
+//! Names on the command line: checked, completed and explained from the lists that own them.
+
+use std::ffi::OsStr;
+use std::path::PathBuf;
+
+use clap::builder::{PossibleValue, TypedValueParser};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Arg, Command, Error};
+use evenhand::Axiom;
+use evenhand::mechanisms::{Named, registry};
+use evenhand::problem::schema;
+
+use crate::suggest;
+
+/// The members of a closed set.
+pub fn one_of<T: Named>() -> impl TypedValueParser<Value = T> {
+    let values = T::ALL.iter().map(|member| PossibleValue::new(member.name()).help(member.about()));
+    Name::of(values).try_map(|name| T::named(&name).ok_or("there is no such name"))
+}
+
+/// A mechanism by its name or one of its aliases.
+pub fn mechanism() -> Name {
+    Name::of(registry::ALL.iter().map(|mechanism| {
+        let info = mechanism.info();
+        PossibleValue::new(info.id).aliases(info.aliases.iter().copied()).help(info.title)
+    }))
+}
+
+/// The name of a schema.
+pub fn schema_name() -> Name {
+    Name::of(schema::NAMES.into_iter().map(PossibleValue::new))
+}
+
+/// An axiom, and its parameter after a colon where it has one: `max-min:tsf`. What the parameter may be
+/// is for the command to say.
+pub fn axiom() -> Name {
+    let values = Axiom::ALL.iter().map(|axiom| PossibleValue::new(axiom.name()));
+    Name { with_parameter: true, ..Name::of(values) }
+}
+
+/// One of several names; the nearest one is suggested for a name that is none of them.
+#[derive(Debug, Clone)]
+pub struct Name {
+    values: Vec<PossibleValue>,
+    /// Whether `name:parameter` is accepted.
+    with_parameter: bool,
+}
+
+impl Name {
+    fn of(values: impl Iterator<Item = PossibleValue>) -> Self {
+        Self { values: values.collect(), with_parameter: false }
+    }
+
+    fn error(&self, command: &Command, arg: Option<&Arg>, text: &str, name: &str) -> Error {
+        let mut error = Error::new(ErrorKind::InvalidValue).with_cmd(command);
+        if let Some(arg) = arg {
+            error.insert(ContextKind::InvalidArg, ContextValue::String(arg.to_string()));
+        }
+        error.insert(ContextKind::InvalidValue, ContextValue::String(text.to_owned()));
+        let known = self.values.iter().flat_map(PossibleValue::get_name_and_aliases);
+        if let Some(nearest) = suggest::nearest(name, known) {
+            error.insert(ContextKind::SuggestedValue, ContextValue::String(nearest.to_owned()));
+        }
+        let names = self.values.iter().map(|value| value.get_name().to_owned()).collect();
+        error.insert(ContextKind::ValidValue, ContextValue::Strings(names));
+        error
+    }
+}
+
+impl TypedValueParser for Name {
+    type Value = String;
+
+    fn parse_ref(&self, command: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<String, Error> {
+        let text = value.to_string_lossy();
+        let name = match text.split_once(':') {
+            Some((name, _)) if self.with_parameter => name,
+            _ => &*text,
+        };
+        if self.values.iter().any(|value| value.matches(name, false)) {
+            return Ok(text.into_owned());
+        }
+        Err(self.error(command, arg, &text, name))
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(self.values.iter().cloned()))
+    }
+}
+
+/// A file that a picture is drawn into: SVG is all that is drawn.
+pub fn picture(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    let extension = path.extension().map(|extension| extension.to_string_lossy().to_lowercase());
+    match extension.as_deref() {
+        Some("svg") => Ok(path),
+        _ if text == "-" || text.starts_with("/dev/") => Ok(path),
+        Some(other) => Err(format!("only .svg is drawn, not .{other}")),
+        None => Err("only .svg is drawn: the name of the file should end with .svg".to_owned()),
+    }
+}

@@ -1,0 +1,47 @@
+//! Which files a command reads and writes.
+
+use std::path::{Path, PathBuf};
+
+use super::Command;
+use crate::files::Places;
+
+impl Command {
+    /// The files that the arguments name.
+    pub fn places(&self) -> Places<'_> {
+        match self {
+            Self::Solve(call) => files([&call.problem], &call.output),
+            Self::Certify(call) => files([&call.problem, &call.allocation], &call.output),
+            Self::Check(call) => {
+                files([&call.certificate].into_iter().chain(&call.problem).chain(&call.allocation), None)
+            }
+            Self::Explain(call) => files([&call.problem, &call.allocation], None),
+            Self::Compare(call) => files([&call.problem].into_iter().chain(&call.allocations), None),
+            Self::Ratio(call) => files([&call.problem], call.output.iter().chain(&call.plot)),
+            Self::Hunt(call) => {
+                let outputs = call.output.iter().chain(&call.certificate);
+                let kept = call.resume.iter().map(PathBuf::as_path).collect();
+                Places { kept, ..files(None, outputs) }
+            }
+            Self::Import(call) => files(&call.files, &call.output),
+            Self::Bench(call) => folder(call.output.as_deref()),
+            Self::Man(call) => folder(call.output.as_deref()),
+            Self::Reproduce(_) | Self::Schema(_) | Self::Completions(_) => Places::default(),
+        }
+    }
+}
+
+fn files<'a>(
+    inputs: impl IntoIterator<Item = &'a PathBuf>,
+    outputs: impl IntoIterator<Item = &'a PathBuf>,
+) -> Places<'a> {
+    let paths = |path: &'a PathBuf| path.as_path();
+    Places {
+        inputs: inputs.into_iter().map(paths).collect(),
+        outputs: outputs.into_iter().map(paths).collect(),
+        ..Places::default()
+    }
+}
+
+fn folder(folder: Option<&Path>) -> Places<'_> {
+    Places { folders: folder.into_iter().collect(), ..Places::default() }
+}

@@ -1,0 +1,216 @@
+//! Max-min of a share, for any feasible allocation.
+//!
+//! The level duals of the exact optimum `x*` prove every allocation with the same shares. Where the shares
+//! differ by no more than the tolerance they still bound every rise. Else the optimum refutes most
+//! allocations: of the users that have less in `x` than in `x*` the one with the least share rises on the
+//! way there. What neither decides, the programme of each user's rise does: its dual covers the user
+//! within the tolerance, or its optimum shows a rise beyond.
+
+use std::collections::BTreeMap;
+
+use evenhand_exact::axiom::{bottleneck, max_min};
+use evenhand_exact::{Axiom, Claim, Evidence, Level, PriceVector, Prices, Share, ShareCoefficients, Tasks};
+use evenhand_lp::level::{LevelDual, LexicographicOptimum, Rises};
+use evenhand_problem::Rational;
+
+use super::Prover;
+
+/// What decides max-min of one share.
+enum Decided {
+    /// Levels that cover every user within the tolerance.
+    Levels(Vec<Level>),
+    /// A user and an allocation in which it rises.
+    Rise(usize, Tasks),
+}
+
+impl Prover<'_> {
+    pub(super) fn max_min(&mut self, share: Share) -> Result<Claim, String> {
+        let evidence = match self.decide(share)? {
+            Decided::Levels(levels) => Evidence::Levels(levels),
+            Decided::Rise(user, allocation) => Evidence::Rise { resource: None, user, allocation },
+        };
+        Claim::with_evidence(Axiom::MaxMin, Some(share), evidence, self.instance, self.tolerance)
+            .map_err(|refusal| refusal.to_string())
+    }
+
+    pub(super) fn bottleneck(&mut self, axiom: Axiom) -> Result<Claim, String> {
+        let mut proven = Vec::new();
+        let judge = |evidence| {
+            Claim::with_evidence(axiom, None, evidence, self.instance, self.tolerance)
+                .map_err(|refusal| refusal.to_string())
+        };
+        for r in bottleneck::of(axiom, self.instance.problem())? {
+            match self.decide(Share::Resource(r))? {
+                Decided::Levels(levels) => proven.push((r, levels)),
+                Decided::Rise(user, allocation) => {
+                    return judge(Evidence::Rise { resource: Some(r), user, allocation });
+                }
+            }
+        }
+        judge(Evidence::LevelsByResource(proven))
+    }
+
+    fn decide(&mut self, share: Share) -> Result<Decided, String> {
+        let coefficients = share.coefficients(self.instance.problem()).map_err(|error| error.to_string())?;
+        let mut cover = Cover::new(self, &coefficients)?;
+        // Without the optimum the programmes of the rises decide alone.
+        if let Ok(optimum) = self.optimum(share, &coefficients) {
+            for dual in &optimum.duals {
+                cover.add(self, &coefficients, vector(dual))?;
+            }
+            if cover.is_within(self.tolerance) {
+                return Ok(Decided::Levels(cover.levels));
+            }
+            if let Some((user, tasks)) = self.refuting_step(&coefficients, &optimum)? {
+                return Ok(Decided::Rise(user, tasks));
+            }
+        }
+        self.decide_by_rises(&coefficients, cover)
+    }
+
+    /// Asks for the rise of every user that is not covered within the tolerance.
+    fn decide_by_rises(&self, coefficients: &ShareCoefficients, mut cover: Cover) -> Result<Decided, String> {
+        let instance = self.instance;
+        let shares = max_min::shares(instance, coefficients).map_err(|error| error.to_string())?;
+        let mut open = cover.beyond(self.tolerance);
+        open.sort_by(|&a, &b| shares[a].cmp(&shares[b]));
+        let tasks = instance.tasks();
+        let mut rises = Rises::new(instance.constraints(), coefficients, &tasks);
+        for n in open {
+            if cover.is_covered(n, self.tolerance) {
+                continue;
+            }
+            if *self.tolerance > 0
+                && let Ok(Some(bound)) = rises.nearly(n)
+            {
+                cover.add(self, coefficients, PriceVector::of(&bound.prices))?;
+                if cover.is_covered(n, self.tolerance) {
+                    continue;
+                }
+            }
+            let Some(rise) = rises.greatest(n).map_err(|error| error.to_string())? else { continue };
+            let shown = max_min::margin_of_rise(instance, coefficients, n, &rise.tasks);
+            if shown.is_ok_and(|margin| margin < Rational::from(-self.tolerance)) {
+                return Ok(Decided::Rise(n, rise.tasks));
+            }
+            cover.add(self, coefficients, PriceVector::of(&rise.prices))?;
+            if !cover.is_covered(n, self.tolerance) {
+                let name = instance.problem().users()[n].name();
+                return Err(format!("neither a rise of user `{name}` nor a bound on it was found"));
+            }
+        }
+        Ok(Decided::Levels(cover.levels))
+    }
+
+    /// A user that rises beyond the tolerance on the way to the optimum, and where it has.
+    fn refuting_step(
+        &self,
+        coefficients: &ShareCoefficients,
+        optimum: &LexicographicOptimum<Rational>,
+    ) -> Result<Option<(usize, Tasks)>, String> {
+        let better = self.instance.with_tasks(&optimum.tasks).map_err(|error| error.to_string())?;
+        let present = max_min::shares(self.instance, coefficients).map_err(|error| error.to_string())?;
+        let possible = max_min::shares(&better, coefficients).map_err(|error| error.to_string())?;
+        let behind = (0..present.len()).filter(|&n| possible[n] > present[n]);
+        let Some(user) = behind.min_by(|&a, &b| present[a].cmp(&present[b])) else { return Ok(None) };
+        let tasks = self.short_step(&present, &possible, user, &optimum.tasks);
+        let shown = max_min::margin_of_rise(self.instance, coefficients, user, &tasks);
+        let is_beyond = shown.is_ok_and(|margin| margin < Rational::from(-self.tolerance));
+        Ok(is_beyond.then_some((user, tasks)))
+    }
+
+    /// A step towards the optimum, short enough that nobody who loses falls below `user`.
+    fn short_step(&self, present: &[Rational], possible: &[Rational], user: usize, optimum: &Tasks) -> Tasks {
+        let rise = Rational::from(&possible[user] - &present[user]);
+        let mut step = Rational::from(1);
+        for n in (0..present.len()).filter(|&n| possible[n] < present[n] && present[n] > present[user]) {
+            let approach = Rational::from(&present[n] - &possible[n]) + &rise;
+            let most = Rational::from(&present[n] - &present[user]) / approach;
+            if most < step {
+                step = most;
+            }
+        }
+        let rest = Rational::from(1) - &step;
+        let present = self.instance.tasks();
+        (0..present.len())
+            .map(|n| {
+                let mut list: BTreeMap<usize, Rational> = BTreeMap::new();
+                for (tasks, part) in [(&present[n], &rest), (&optimum[n], &step)] {
+                    for (i, x) in tasks {
+                        *list.entry(*i).or_default() += Rational::from(x * part);
+                    }
+                }
+                list.into_iter().filter(|(_, x)| !x.is_zero()).collect()
+            })
+            .collect()
+    }
+}
+
+fn vector(dual: &LevelDual) -> PriceVector {
+    PriceVector::of(&Prices {
+        user_weights: dual.user_weights.clone(),
+        rows: dual.prices.clone(),
+        users: dual.user_prices.clone(),
+    })
+}
+
+/// Levels and what they prove so far.
+struct Cover {
+    levels: Vec<Level>,
+    /// By user: the bound on its rise, over what it would have alone, and the level that proves it; `None`
+    /// for users that need none.
+    bounds: Vec<Option<Bound>>,
+}
+
+/// `None`: no level covers the user yet.
+type Bound = Option<(Rational, usize)>;
+
+impl Cover {
+    fn new(prover: &Prover<'_>, coefficients: &ShareCoefficients) -> Result<Self, String> {
+        let open = max_min::uncovered(prover.instance, coefficients).map_err(|error| error.to_string())?;
+        let mut bounds = vec![None; prover.instance.problem().n_users()];
+        for n in open {
+            bounds[n] = Some(None);
+        }
+        Ok(Self { levels: Vec::new(), bounds })
+    }
+
+    /// Adds a level that covers the users for which it proves more than those before.
+    fn add(
+        &mut self,
+        prover: &Prover<'_>,
+        coefficients: &ShareCoefficients,
+        prices: PriceVector,
+    ) -> Result<(), String> {
+        let rises =
+            max_min::rises(prover.instance, coefficients, &prices).map_err(|refusal| refusal.to_string())?;
+        let number = self.levels.len();
+        let mut covers = Vec::new();
+        for (n, rise) in rises.into_iter().enumerate() {
+            let (Some(bound), Some(rise)) = (&mut self.bounds[n], rise) else { continue };
+            if bound.as_ref().is_none_or(|(known, _)| rise < *known) {
+                if let Some((_, before)) = bound.replace((rise, number)) {
+                    self.levels[before].covers.retain(|user| *user != n);
+                }
+                covers.push(n);
+            }
+        }
+        self.levels.push(Level { covers, prices });
+        Ok(())
+    }
+
+    fn is_covered(&self, n: usize, tolerance: &Rational) -> bool {
+        match &self.bounds[n] {
+            None => true,
+            Some(bound) => bound.as_ref().is_some_and(|(rise, _)| rise <= tolerance),
+        }
+    }
+
+    fn beyond(&self, tolerance: &Rational) -> Vec<usize> {
+        (0..self.bounds.len()).filter(|&n| !self.is_covered(n, tolerance)).collect()
+    }
+
+    fn is_within(&mut self, tolerance: &Rational) -> bool {
+        (0..self.bounds.len()).all(|n| self.is_covered(n, tolerance))
+    }
+}

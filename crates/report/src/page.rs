@@ -1,0 +1,126 @@
+//! What a command prints: headings, paragraphs and tables, written in one of several forms.
+
+use std::fmt;
+
+use evenhand_problem::printable_lines;
+
+use crate::table::Table;
+use crate::wrap::paragraph;
+
+/// Blocks from top to bottom.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Page {
+    blocks: Vec<Block>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Block {
+    /// Stands directly above what follows.
+    Heading(String),
+    Text(String),
+    Table(Table),
+}
+
+/// In which form a page is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// Lines of text.
+    Text(Terminal),
+    /// The tables alone, an empty line between two.
+    Csv,
+    /// Markdown.
+    Markdown,
+}
+
+/// What the text is shown on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Terminal {
+    /// Characters in a line; none where lines may have any length.
+    pub width: Option<usize>,
+    /// Whether it understands the escape sequences of colours.
+    pub colour: bool,
+}
+
+impl Page {
+    /// Nothing yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a line that stands directly above what follows.
+    #[must_use]
+    pub fn heading(mut self, heading: impl AsRef<str>) -> Self {
+        self.blocks.push(Block::Heading(printable_lines(heading.as_ref())));
+        self
+    }
+
+    /// Adds lines; nothing where `text` is empty. Hidden characters are escaped but for line breaks.
+    #[must_use]
+    pub fn text(mut self, text: impl AsRef<str>) -> Self {
+        let text = text.as_ref().trim_end_matches('\n');
+        if !text.is_empty() {
+            self.blocks.push(Block::Text(printable_lines(text)));
+        }
+        self
+    }
+
+    /// Adds a table.
+    #[must_use]
+    pub fn table(mut self, table: Table) -> Self {
+        self.blocks.push(Block::Table(table));
+        self
+    }
+
+    /// Adds all of another page.
+    #[must_use]
+    pub fn append(mut self, other: Self) -> Self {
+        self.blocks.extend(other.blocks);
+        self
+    }
+
+    /// Whether there is a table: a page without one has nothing to say as CSV.
+    #[must_use]
+    pub fn has_table(&self) -> bool {
+        self.blocks.iter().any(|block| matches!(block, Block::Table(_)))
+    }
+
+    /// The page in that form; every line ends with a line feed.
+    #[must_use]
+    pub fn render(&self, form: &Form) -> String {
+        let mut text = String::new();
+        let mut after_heading = false;
+        for block in &self.blocks {
+            let Some(part) = block.render(form) else { continue };
+            if !text.is_empty() && !after_heading {
+                text.push('\n');
+            }
+            text.push_str(&part);
+            after_heading = matches!((block, form), (Block::Heading(_), Form::Text(_)));
+        }
+        text
+    }
+}
+
+impl Block {
+    fn render(&self, form: &Form) -> Option<String> {
+        match (self, form) {
+            (Self::Table(table), Form::Text(terminal)) => Some(table.lines(*terminal)),
+            (Self::Table(table), Form::Csv) => Some(table.csv()),
+            (Self::Table(table), Form::Markdown) => Some(table.markdown()),
+            (Self::Heading(_) | Self::Text(_), Form::Csv) => None,
+            (Self::Heading(text), Form::Markdown) => Some(format!("### {text}\n")),
+            (Self::Text(text), Form::Markdown) => Some(format!("{text}\n")),
+            (Self::Heading(text) | Self::Text(text), Form::Text(terminal)) => {
+                Some(paragraph(text, terminal.width))
+            }
+        }
+    }
+}
+
+/// Lines of text of any length, without colours.
+impl fmt::Display for Page {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.render(&Form::Text(Terminal::default())))
+    }
+}

@@ -1,0 +1,241 @@
+//! Tables: what they hold, and how they are written for people, spreadsheets and documents.
+//!
+//! A [`Table`] has columns of words and columns of numbers. Every [`Cell`] has a text for people and a
+//! value for programs, `5/7 = 0.714286` and `0.7142857142857143`, so that one table serves the
+//! terminal, Markdown and CSV.
+//!
+//! ```
+//! use evenhand_report::table::{Cell, Column, Table};
+//! use evenhand_report::{Form, Page};
+//!
+//! let mut table = Table::new([Column::words("user"), Column::numbers("tasks"), Column::words("verdict")]);
+//! table.row([Cell::text("a"), Cell::number(&"5/7".parse().unwrap()), Cell::text("holds").good()]);
+//! table.row([Cell::text("b"), Cell::number(&"10".parse().unwrap()), Cell::text("violated").bad()]);
+//! let page = Page::new().table(table);
+//! assert_eq!(
+//!     page.to_string(),
+//!     "user           tasks  verdict\n\
+//!      a     5/7 = 0.714286  holds\n\
+//!      b          10         violated\n",
+//! );
+//! assert_eq!(page.render(&Form::Csv), "user,tasks,verdict\na,0.7142857142857143,holds\nb,10,violated\n");
+//! ```
+
+mod fit;
+mod lines;
+mod markup;
+
+use evenhand_problem::number::to_f64;
+use evenhand_problem::{Rational, printable};
+
+use crate::page::Terminal;
+use crate::text;
+
+/// Rows of cells under named columns.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Table {
+    columns: Vec<Column>,
+    /// Each as long as `columns`.
+    rows: Vec<Vec<Cell>>,
+    /// Rows that people are shown, and what rows are called.
+    most: Option<(usize, String)>,
+}
+
+/// A column: its name, and how its cells are aligned.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Column {
+    name: String,
+    holds: Holds,
+    /// People are not shown the column where all its cells are this.
+    usual: Option<String>,
+}
+
+/// What the cells of a column are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Holds {
+    /// To the left; wrapped where the table is too wide.
+    Words,
+    /// Aligned at the decimal point.
+    Numbers,
+}
+
+/// One cell.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Cell {
+    shown: String,
+    /// For programs, where it differs from what is shown.
+    value: Option<String>,
+    tone: Tone,
+}
+
+/// How a cell is coloured on a terminal that has colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Tone {
+    #[default]
+    Plain,
+    Good,
+    Bad,
+    Muted,
+}
+
+impl Column {
+    /// A column of words, aligned to the left.
+    #[must_use]
+    pub fn words(name: &str) -> Self {
+        Self { name: printable(name), holds: Holds::Words, usual: None }
+    }
+
+    /// A column of numbers, aligned at the decimal point.
+    #[must_use]
+    pub fn numbers(name: &str) -> Self {
+        Self { name: printable(name), holds: Holds::Numbers, usual: None }
+    }
+}
+
+impl Column {
+    /// People are not shown the column where all its cells are `usual`; CSV always has it.
+    #[must_use]
+    pub fn unless_all(self, usual: &str) -> Self {
+        Self { usual: Some(usual.to_owned()), ..self }
+    }
+}
+
+impl Cell {
+    /// Words, or a number that is written already. Hidden characters are escaped.
+    #[must_use]
+    pub fn text(shown: impl AsRef<str>) -> Self {
+        Self { shown: printable(shown.as_ref()), ..Self::default() }
+    }
+
+    /// A number: exact where that is short, and as a decimal ([`text::number`]).
+    #[must_use]
+    pub fn number(value: &Rational) -> Self {
+        Self::text(text::number(value)).with_value(program_value(value))
+    }
+
+    /// A number as a decimal ([`text::decimal`]).
+    #[must_use]
+    pub fn decimal(value: &Rational) -> Self {
+        Self::text(text::decimal(value)).with_value(program_value(value))
+    }
+
+    /// A fraction, shown as a percentage ([`text::percent`]); its value for programs is the fraction.
+    #[must_use]
+    pub fn percent(value: &Rational) -> Self {
+        Self::text(text::percent(value)).with_value(program_value(value))
+    }
+
+    /// Nothing to say: a dash for people, an empty value for programs.
+    #[must_use]
+    pub fn none() -> Self {
+        Self::text("-").with_value(String::new())
+    }
+
+    /// The same cell with another value for programs.
+    #[must_use]
+    pub fn with_value(self, value: impl AsRef<str>) -> Self {
+        Self { value: Some(printable(value.as_ref())), ..self }
+    }
+
+    /// Green on a terminal.
+    #[must_use]
+    pub fn good(self) -> Self {
+        Self { tone: Tone::Good, ..self }
+    }
+
+    /// Red on a terminal.
+    #[must_use]
+    pub fn bad(self) -> Self {
+        Self { tone: Tone::Bad, ..self }
+    }
+
+    /// Grey on a terminal.
+    #[must_use]
+    pub fn muted(self) -> Self {
+        Self { tone: Tone::Muted, ..self }
+    }
+
+    /// What programs are given.
+    pub(crate) fn value(&self) -> &str {
+        self.value.as_deref().unwrap_or(&self.shown)
+    }
+}
+
+impl From<&str> for Cell {
+    fn from(shown: &str) -> Self {
+        Self::text(shown)
+    }
+}
+
+impl From<String> for Cell {
+    fn from(shown: String) -> Self {
+        Self::text(shown)
+    }
+}
+
+/// What a spreadsheet takes for a number: a whole number in full, otherwise the nearest double.
+fn program_value(value: &Rational) -> String {
+    let nearest = to_f64(value);
+    if value.is_integer() || !nearest.is_finite() { value.to_string() } else { nearest.to_string() }
+}
+
+impl Table {
+    /// A table without rows.
+    #[must_use]
+    pub fn new(columns: impl IntoIterator<Item = Column>) -> Self {
+        Self { columns: columns.into_iter().collect(), ..Self::default() }
+    }
+
+    /// Adds a row. Cells that are missing are empty; those beyond the last column are left out.
+    pub fn row(&mut self, cells: impl IntoIterator<Item = Cell>) {
+        let mut row: Vec<Cell> = cells.into_iter().take(self.columns.len()).collect();
+        row.resize(self.columns.len(), Cell::default());
+        self.rows.push(row);
+    }
+
+    /// People are shown at most so many rows, and told how many more `what` there are; CSV has all.
+    #[must_use]
+    pub fn at_most(self, rows: usize, what: &str) -> Self {
+        Self { most: Some((rows, what.to_owned())), ..self }
+    }
+
+    /// Whether there is no row.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// The rows that people are shown.
+    fn shown(&self) -> &[Vec<Cell>] {
+        &self.rows[..self.most.as_ref().map_or(self.rows.len(), |(most, _)| self.rows.len().min(*most))]
+    }
+
+    /// Positions of the columns that people are shown.
+    fn shown_columns(&self) -> Vec<usize> {
+        let is_shown = |at: &usize| match &self.columns[*at].usual {
+            Some(usual) => !self.rows.iter().all(|row| row[*at].shown == *usual),
+            None => true,
+        };
+        (0..self.columns.len()).filter(is_shown).collect()
+    }
+
+    /// How many rows are not shown, in words.
+    fn rest(&self) -> String {
+        match (&self.most, self.rows.len() - self.shown().len()) {
+            (Some((_, what)), hidden @ 1..) => format!("... and {hidden} more {what}\n"),
+            _ => String::new(),
+        }
+    }
+
+    pub(crate) fn lines(&self, terminal: Terminal) -> String {
+        lines::render(self, terminal) + &self.rest()
+    }
+
+    pub(crate) fn csv(&self) -> String {
+        markup::csv(self)
+    }
+
+    pub(crate) fn markdown(&self) -> String {
+        markup::markdown(self)
+    }
+}

@@ -1,0 +1,62 @@
+//! Lexicographic optima of clusters with placement constraints: many levels, many ties. Every one
+//! must be found exactly, and its own prices must prove it.
+
+mod common;
+
+use common::allocations::Noise;
+use common::clusters::Cluster;
+use common::reference;
+use common::{assert_feasible, assert_proven, exact, factor, total};
+use evenhand_exact::Share;
+use evenhand_problem::{Problem, Rational, Sharing, format::Source};
+
+fn solve(problem: &Problem, share: Share) {
+    let Ok(coefficients) = share.coefficients(problem) else { return };
+    let optimum = exact(problem, Sharing::Rdm, &coefficients).expect("an exact optimum");
+    assert_feasible(problem, Sharing::Rdm, &optimum.tasks);
+    assert_proven(problem, Sharing::Rdm, share, &optimum);
+}
+
+#[test]
+fn clusters_of_many_shapes() {
+    for seed in 0..u64::from(80 * factor()) {
+        let mut noise = Noise::new(seed);
+        let cluster = Cluster::any(&mut noise);
+        let problem = cluster.problem(&mut noise);
+        let share = if seed % 2 == 0 { Share::Dominant } else { Share::TaskShare };
+        let solved = std::panic::catch_unwind(|| solve(&problem, share));
+        assert!(solved.is_ok(), "seed {seed}: {cluster:?}");
+    }
+}
+
+/// Small ones against the dense reference.
+#[test]
+fn small_clusters_equal_the_reference() {
+    for seed in 0..u64::from(60 * factor()) {
+        let mut noise = Noise::new(seed);
+        let any = Cluster::any(&mut noise);
+        let cluster = Cluster { users: 1 + any.users % 7, classes: 1 + any.classes % 4, ..any };
+        let problem = cluster.problem(&mut noise);
+        let share = Share::Dominant.coefficients(&problem).expect("it applies");
+        let optimum = exact(&problem, Sharing::Rdm, &share).expect("an exact optimum");
+        let levels = reference::lexicographic(&problem, Sharing::Rdm, &share);
+        for (n, (tasks, level)) in optimum.tasks.iter().zip(&levels).enumerate() {
+            let weight = problem.users()[n].weight();
+            let mine = Rational::from(share.of(n, 0) * total(tasks)) / weight;
+            assert_eq!(mine, *level, "seed {seed}, user {n}: {cluster:?}");
+        }
+    }
+}
+
+/// Users with one to three of thirty classes each, a few dozen levels: rounding makes the programme
+/// of a late round infeasible.
+#[test]
+fn sparse_placement_constraints() {
+    let texts = [include_str!("data/sparse-141x30.json"), include_str!("data/sparse-400x30.json")];
+    for text in texts {
+        let problem = Source { name: "sparse", text }.problem().unwrap();
+        for share in [Share::Dominant, Share::TaskShare] {
+            solve(&problem, share);
+        }
+    }
+}

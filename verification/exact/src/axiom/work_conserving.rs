@@ -1,0 +1,377 @@
+//! Work-conserving: nobody who has fewer than its `T_n` tasks could run more in what is free as things
+//! stand; nothing moves.
+//!
+//! Divisible: margin minus the largest `min(T_n - x_n, sum_i min over r with d_nir > 0 of
+//! slack_ir / d_nir) / g_n` over the active users (where time is shared its row takes the place of the
+//! resources).
+//!
+//! With placements: a task is pending when `T_n - x_n >= 1`, and it fits on a single server exactly or not,
+//! whatever the tolerance. Margin 0 when no pending task fits, else minus the largest `1 / g_n` of a user
+//! whose task fits.
+//!
+//! Evidence of yes: for every user with pending tasks and every class that it can run on what is short
+//! there: a row that is (nearly) full, or with placements rows of which every server of the class lacks
+//! one. Evidence of no: a user and a class, or a single server, where it fits.
+
+use std::collections::{BTreeMap, HashMap};
+
+use evenhand_problem::Placement;
+use rayon::prelude::*;
+use rug::Rational;
+
+use crate::budget::{TooLarge, words};
+use crate::instance::Instance;
+
+/// What is short for one user: `(class, rows)`, by class ascending. One row where classes are divided as
+/// a whole; with placements rows of which every server of the class lacks one.
+pub type Short = Vec<(usize, Vec<usize>)>;
+
+/// Where a pending task fits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Room {
+    /// The user.
+    pub user: usize,
+    /// The class where it fits.
+    pub server: usize,
+    /// The single server, with placements.
+    pub index: Option<u64>,
+}
+
+/// What [`examine`] finds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Examined {
+    /// In units of `g_n`.
+    pub margin: Rational,
+    /// The user that it is about, and where it fits; `None` when nobody could run more.
+    pub room: Option<Room>,
+    /// By user with pending tasks: what is short.
+    pub short: Vec<(usize, Short)>,
+}
+
+/// The margin and what shows it; `None` without active users.
+///
+/// # Errors
+/// [`TooLarge`] when the work is not left.
+pub fn examine(instance: &Instance<'_>) -> Result<Option<Examined>, TooLarge> {
+    let users: Vec<usize> = (0..instance.problem().n_users()).filter(|&n| instance.is_active(n)).collect();
+    if users.is_empty() {
+        return Ok(None);
+    }
+    match instance.placements() {
+        Some(placements) => placed(instance, placements, &users).map(Some),
+        None => divisible(instance, &users).map(Some),
+    }
+}
+
+/// The margin that the stated shortages prove; `None` without active users.
+///
+/// # Errors
+/// Which user lacks one or has one that says nothing, in words.
+pub fn margin_of_short(
+    instance: &Instance<'_>,
+    stated: &[(usize, Short)],
+) -> Result<Option<Rational>, crate::refusal::Refusal> {
+    let refuse = |n: usize, what: &str| {
+        let name = instance.problem().users().get(n).map_or("", |user| user.name());
+        crate::refusal::Refusal::new(format!("what is short for user `{name}` {what}"))
+    };
+    let mut of_user: HashMap<usize, &Short> = HashMap::new();
+    for (n, short) in stated {
+        if *n >= instance.problem().n_users() || !is_pending(instance, *n) {
+            return Err(refuse(*n, "is stated although it has no pending tasks"));
+        }
+        if of_user.insert(*n, short).is_some() {
+            return Err(refuse(*n, "is stated twice"));
+        }
+    }
+    let groups = instance.placements().map(|placements| Groups::new(instance, placements)).transpose()?;
+    let mut worst: Option<Rational> = None;
+    for n in (0..instance.problem().n_users()).filter(|&n| instance.is_active(n)) {
+        let more = if is_pending(instance, n) {
+            let short = of_user.get(&n).ok_or_else(|| refuse(n, "is not stated"))?;
+            let classes = short.iter().map(|(i, _)| *i);
+            if !classes.eq(instance.scaled.classes(n)) {
+                return Err(refuse(n, "is not about the classes that it can run on"));
+            }
+            match &groups {
+                None => {
+                    more_in_rows(instance, n, short).ok_or_else(|| refuse(n, "is no row that it uses"))?
+                }
+                Some(groups) => {
+                    if !groups.all_lack(instance, n, short)? {
+                        return Err(refuse(n, "is not short on every server"));
+                    }
+                    Rational::new()
+                }
+            }
+        } else {
+            Rational::new()
+        };
+        if worst.as_ref().is_none_or(|worst| more > *worst) {
+            worst = Some(more);
+        }
+    }
+    Ok(worst.map(|worst| -worst))
+}
+
+/// The margin that a place where a task fits shows; `None` when it shows nothing.
+///
+/// # Errors
+/// [`TooLarge`] when the work is not left.
+pub fn margin_of_room(instance: &Instance<'_>, room: &Room) -> Result<Option<Rational>, TooLarge> {
+    let (n, i) = (room.user, room.server);
+    let there = n < instance.problem().n_users() && i < instance.problem().n_servers();
+    if !there || !is_pending(instance, n) || !instance.scaled.can_run(n, i) {
+        return Ok(None);
+    }
+    match (instance.placements(), room.index) {
+        (None, None) => Ok(if has_room(instance, n, i) {
+            divisible_room(instance, n).map(|found| -found.0)
+        } else {
+            None
+        }),
+        (Some(placements), Some(index)) if index < instance.problem().servers()[i].count() => {
+            let found = placements.iter().find(|p| (p.server, p.index) == (i, index));
+            let free = free(instance, i, found.map_or(&[], |p| &p.tasks));
+            Ok(fits(instance, n, i, &free).then(|| -Rational::from(instance.scale(n).recip_ref())))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// Whether user `n` is active and has fewer than its tasks; with placements at least one task fewer.
+fn is_pending(instance: &Instance<'_>, n: usize) -> bool {
+    if !instance.is_active(n) {
+        return false;
+    }
+    let left = instance.problem().users()[n].tasks().map(|tasks| tasks - instance.total(n));
+    match instance.placements() {
+        None => left.is_none_or(|left| left > 0),
+        Some(_) => left.is_none_or(|left| left >= 1),
+    }
+}
+
+fn divisible(instance: &Instance<'_>, users: &[usize]) -> Result<Examined, TooLarge> {
+    charge(instance, users)?;
+    let found: Vec<Option<(Rational, Option<usize>, Short)>> =
+        users.par_iter().map(|&n| divisible_room(instance, n)).collect();
+    let mut examined = Examined { margin: Rational::new(), room: None, short: Vec::new() };
+    for (&n, found) in users.iter().zip(found) {
+        let Some((more, class, short)) = found else { continue };
+        examined.short.push((n, short));
+        let margin = -more;
+        if margin < examined.margin {
+            examined.margin = margin;
+            examined.room = class.map(|server| Room { user: n, server, index: None });
+        }
+    }
+    Ok(examined)
+}
+
+/// What user `n` could run more over `g_n`, the first class with the most room if there is any, and the
+/// scarcest row of every class; `None` when it has no pending tasks.
+fn divisible_room(instance: &Instance<'_>, n: usize) -> Option<(Rational, Option<usize>, Short)> {
+    if !is_pending(instance, n) {
+        return None;
+    }
+    let mut sum = Rational::new();
+    let mut best: Option<(Rational, usize)> = None;
+    let mut short = Vec::new();
+    for i in instance.scaled.classes(n) {
+        let rows = instance.constraints().class_rows(i);
+        let usage = instance.constraints().usage(n, i)?;
+        // Nothing is left of a full row: no number has to be divided.
+        let full = rows
+            .clone()
+            .zip(usage.iter())
+            .find(|(row, d)| !d.is_zero() && instance.scaled_slack(*row).is_zero());
+        if let Some((row, _)) = full {
+            short.push((i, vec![row]));
+            continue;
+        }
+        let room = rows.zip(usage.iter()).filter(|(_, d)| !d.is_zero());
+        let (more, row) = room.map(|(row, d)| (instance.slack(row) / d, row)).min()?;
+        short.push((i, vec![row]));
+        if best.as_ref().is_none_or(|(best, _)| more > *best) {
+            best = Some((more.clone(), i));
+        }
+        sum += more;
+    }
+    if let Some(tasks) = instance.problem().users()[n].tasks() {
+        let left = tasks - instance.total(n);
+        if left < sum {
+            sum = left;
+        }
+    }
+    Some((sum / instance.scale(n), best.map(|(_, i)| i), short))
+}
+
+/// Whether something is left of every row of class `i` that user `n` uses.
+fn has_room(instance: &Instance<'_>, n: usize, i: usize) -> bool {
+    let Some(usage) = instance.constraints().usage(n, i) else { return false };
+    let mut used = usage.entries();
+    used.all(|(at, _)| !instance.scaled_slack(instance.constraints().class_rows(i).start + at).is_zero())
+}
+
+/// What the stated rows leave to user `n`, over `g_n`; `None` when one is no row that it uses.
+fn more_in_rows(instance: &Instance<'_>, n: usize, short: &Short) -> Option<Rational> {
+    let mut sum = Rational::new();
+    for (i, rows) in short {
+        let [row] = rows.as_slice() else { return None };
+        let class_rows = instance.constraints().class_rows(*i);
+        let usage = instance.constraints().usage(n, *i)?;
+        let demand =
+            class_rows.contains(row).then(|| &usage[row - class_rows.start]).filter(|d| !d.is_zero())?;
+        if !instance.scaled_slack(*row).is_zero() {
+            sum += instance.slack(*row) / demand;
+        }
+    }
+    if let Some(tasks) = instance.problem().users()[n].tasks() {
+        let left = tasks - instance.total(n);
+        if left < sum {
+            sum = left;
+        }
+    }
+    Some(sum / instance.scale(n))
+}
+
+fn placed(instance: &Instance<'_>, placements: &[Placement], users: &[usize]) -> Result<Examined, TooLarge> {
+    let groups = Groups::new(instance, placements)?;
+    let mut examined = Examined { margin: Rational::new(), room: None, short: Vec::new() };
+    for &n in users.iter().filter(|&&n| is_pending(instance, n)) {
+        let (short, room) = groups.of_user(instance, n)?;
+        examined.short.push((n, short));
+        let Some((server, index)) = room else { continue };
+        let margin = -Rational::from(instance.scale(n).recip_ref());
+        if margin < examined.margin {
+            examined.margin = margin;
+            examined.room = Some(Room { user: n, server, index: Some(index) });
+        }
+    }
+    Ok(examined)
+}
+
+/// Single servers of one class that have as much left of every row.
+struct Group {
+    /// By row of the class.
+    free: Vec<Rational>,
+    /// One of them.
+    index: u64,
+}
+
+/// The groups of every class.
+struct Groups {
+    of_class: Vec<Vec<Group>>,
+}
+
+impl Groups {
+    fn new(instance: &Instance<'_>, placements: &[Placement]) -> Result<Self, TooLarge> {
+        let mut of_class: Vec<BTreeMap<Vec<Rational>, u64>> = Vec::new();
+        of_class.resize_with(instance.problem().n_servers(), BTreeMap::new);
+        let mut used: Vec<Vec<u64>> = vec![Vec::new(); instance.problem().n_servers()];
+        let entries: usize = placements.iter().map(|placement| placement.tasks.len() + 1).sum();
+        instance.budget().charge(entries as u64 * 8 * words(&instance.denominator))?;
+        for placement in placements {
+            let free = free(instance, placement.server, &placement.tasks);
+            of_class[placement.server].entry(free).or_insert(placement.index);
+            used[placement.server].push(placement.index);
+        }
+        for (i, used) in used.iter_mut().enumerate() {
+            used.sort_unstable();
+            let empty = (0..).zip(used.iter()).find(|(index, used)| index != *used);
+            let empty = empty.map_or(used.len() as u64, |(index, _)| index);
+            if empty < instance.problem().servers()[i].count() {
+                of_class[i].entry(free(instance, i, &[])).or_insert(empty);
+            }
+        }
+        let group = |(free, index)| Group { free, index };
+        Ok(Self {
+            of_class: of_class.into_iter().map(|class| class.into_iter().map(group).collect()).collect(),
+        })
+    }
+
+    /// What is short for user `n` by class, and the first server where its task fits.
+    fn of_user(&self, instance: &Instance<'_>, n: usize) -> Result<(Short, Option<(usize, u64)>), TooLarge> {
+        let mut short = Vec::new();
+        let mut room = None;
+        for i in instance.scaled.classes(n) {
+            let start = instance.constraints().class_rows(i).start;
+            let usage = self.usage(instance, n, i)?;
+            let mut rows: Vec<usize> = Vec::new();
+            for group in &self.of_class[i] {
+                let lacks = |at: &usize| group.free[*at] < usage[*at];
+                if rows.iter().any(|row| lacks(&(row - start))) {
+                    continue;
+                }
+                match (0..usage.len()).find(lacks) {
+                    Some(at) => rows.push(start + at),
+                    None => room = room.or(Some((i, group.index))),
+                }
+            }
+            rows.sort_unstable();
+            short.push((i, rows));
+        }
+        Ok((short, room))
+    }
+
+    /// Whether every server of every class lacks one of the stated rows for a task of user `n`.
+    fn all_lack(&self, instance: &Instance<'_>, n: usize, short: &Short) -> Result<bool, TooLarge> {
+        for (i, rows) in short {
+            let class_rows = instance.constraints().class_rows(*i);
+            let usage = self.usage(instance, n, *i)?;
+            if !rows.iter().all(|row| class_rows.contains(row)) {
+                return Ok(false);
+            }
+            let lacks = |group: &Group| {
+                rows.iter().any(|row| group.free[row - class_rows.start] < usage[row - class_rows.start])
+            };
+            if !self.of_class[*i].iter().all(lacks) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// What a task of user `n` takes of the rows of a single server, where it can run; charged for all
+    /// groups of the class.
+    fn usage(&self, instance: &Instance<'_>, n: usize, i: usize) -> Result<Vec<Rational>, TooLarge> {
+        instance.budget().charge(self.of_class[i].len() as u64 * 8)?;
+        Ok(single_usage(instance, n, i))
+    }
+}
+
+/// What a task of user `n` takes of each row of one server of class `i`, where it can run: of the time of
+/// one server it takes `k_i` times what it takes of that of all.
+fn single_usage(instance: &Instance<'_>, n: usize, i: usize) -> Vec<Rational> {
+    let constraints = instance.constraints();
+    let factor = if constraints.is_time_shared(i) { instance.problem().servers()[i].count() } else { 1 };
+    let usage = constraints.usage(n, i);
+    usage.map_or_else(Vec::new, |usage| usage.iter().map(|d| Rational::from(d * factor)).collect())
+}
+
+/// What these tasks leave of each row of one server of class `i`.
+fn free(instance: &Instance<'_>, i: usize, tasks: &[(usize, Rational)]) -> Vec<Rational> {
+    let constraints = instance.constraints();
+    let count = instance.problem().servers()[i].count();
+    let rows = constraints.class_rows(i).map(|row| &constraints.rows()[row].capacity);
+    let mut free: Vec<Rational> = match constraints.is_time_shared(i) {
+        true => rows.cloned().collect(),
+        false => rows.map(|capacity| Rational::from(capacity / count)).collect(),
+    };
+    for (n, x) in tasks {
+        for (free, usage) in free.iter_mut().zip(single_usage(instance, *n, i)) {
+            *free -= usage * x;
+        }
+    }
+    free
+}
+
+fn fits(instance: &Instance<'_>, n: usize, i: usize, free: &[Rational]) -> bool {
+    single_usage(instance, n, i).iter().zip(free).all(|(usage, free)| usage <= free)
+}
+
+/// Charges a look at every row by every user.
+fn charge(instance: &Instance<'_>, users: &[usize]) -> Result<(), TooLarge> {
+    let rows = instance.constraints().rows().len() as u64;
+    instance.budget().charge(rows.saturating_mul(users.len() as u64))
+}

@@ -1,0 +1,78 @@
+//! The repair of an allocation that rounding has made infeasible (THEORY, section 7), in this order:
+//! 1. negative entries, entries where the user cannot run, and all entries of a user without tasks
+//!    become 0;
+//! 2. a user with more than its `T_n` tasks is scaled to `T_n`;
+//! 3. a class whose most loaded row is above its capacity is scaled by capacity over load of that row.
+//!
+//! The result is feasible, whatever was stated. That it is near what was stated is for
+//! [`feasible`](crate::axiom::feasible) to judge.
+
+use rug::Rational;
+
+use crate::instance::{Instance, InstanceError, Tasks};
+
+/// The repaired tasks, and the largest `|x_ni - stated x_ni| / g_n`; `None` where nothing is to be
+/// repaired.
+///
+/// # Errors
+/// [`InstanceError`] when the repaired numbers are too wide.
+pub(crate) fn repaired(stated: &Instance<'_>) -> Result<Option<(Tasks, Rational)>, InstanceError> {
+    let mut tasks = stated.tasks();
+    let cut = cut_users(stated, &mut tasks);
+    let cut_instance = if cut { Some(stated.with_tasks(&tasks)?) } else { None };
+    let cut_classes = cut_classes(cut_instance.as_ref().unwrap_or(stated), &mut tasks);
+    if !cut && !cut_classes && stated.refused.is_empty() {
+        return Ok(None);
+    }
+    let repair = largest_change(stated, &tasks);
+    Ok(Some((tasks, repair)))
+}
+
+/// Step 2; whether anything changed.
+fn cut_users(stated: &Instance<'_>, tasks: &mut Tasks) -> bool {
+    let mut changed = false;
+    for (n, on) in tasks.iter_mut().enumerate() {
+        let Some(limit) = stated.problem().users()[n].tasks() else { continue };
+        let total = stated.total(n);
+        if total > *limit {
+            let factor = Rational::from(limit / &total);
+            on.iter_mut().for_each(|(_, x)| *x *= &factor);
+            changed = true;
+        }
+    }
+    changed
+}
+
+/// Step 3; whether anything changed.
+fn cut_classes(instance: &Instance<'_>, tasks: &mut Tasks) -> bool {
+    let constraints = instance.constraints();
+    let rows = constraints.rows();
+    let load = |row: usize| (&rows[row].capacity - instance.slack(row)) / &rows[row].capacity;
+    let overfull = |row: &usize| *instance.scaled_slack(*row) < 0;
+    let mut changed = false;
+    let factors: Vec<Option<Rational>> = (0..instance.problem().n_servers())
+        .map(|i| constraints.class_rows(i).filter(overfull).map(load).max().map(Rational::recip))
+        .collect();
+    for (i, x) in tasks.iter_mut().flatten() {
+        if let Some(factor) = &factors[*i] {
+            *x *= factor;
+            changed = true;
+        }
+    }
+    changed
+}
+
+fn largest_change(stated: &Instance<'_>, tasks: &Tasks) -> Rational {
+    let of_entry = |n: usize, change: Rational| {
+        let scale = stated.scale(n);
+        if scale.is_zero() { Rational::new() } else { change.abs() / scale }
+    };
+    let kept = stated.tasks.iter().zip(tasks).enumerate().flat_map(|(n, (before, after))| {
+        let pairs = before.iter().zip(after);
+        pairs.map(move |((_, before), (_, after))| {
+            of_entry(n, after - Rational::from((before, &stated.denominator)))
+        })
+    });
+    let refused = stated.refused.iter().map(|(n, _, x)| of_entry(*n, x.clone()));
+    kept.chain(refused).max().unwrap_or_default()
+}

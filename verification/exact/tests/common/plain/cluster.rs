@@ -1,0 +1,147 @@
+//! Rows, usage, `gamma`, `g` and the repair, all dense.
+
+use evenhand_exact::Tasks;
+use evenhand_problem::{Constraints, Problem, Rational, RowKind, Sharing};
+
+use super::{Matrix, zero};
+
+/// A problem with a way of sharing.
+pub struct Cluster<'a> {
+    pub p: &'a Problem,
+    pub sharing: Sharing,
+    /// `(class, resource)`, which is `None` for time; in the order in which evidence counts them.
+    pub rows: Vec<(usize, Option<usize>)>,
+    pub capacity: Vec<Rational>,
+    /// `gamma_ni`: 0 where `n` cannot run or may not.
+    pub gamma: Matrix,
+    /// `gamma_ni` without placement constraints.
+    pub free_gamma: Matrix,
+    pub active: Vec<bool>,
+    /// `g_n = min(T_n, gamma_n)`.
+    pub g: Vec<Rational>,
+}
+
+impl<'a> Cluster<'a> {
+    pub fn new(p: &'a Problem, sharing: Sharing) -> Self {
+        let constraints = Constraints::new(p, sharing);
+        let rows: Vec<_> = constraints
+            .rows()
+            .iter()
+            .map(|row| match row.kind {
+                RowKind::Resource(r) => (row.server, Some(r)),
+                RowKind::Time => (row.server, None),
+            })
+            .collect();
+        let capacity = rows.iter().map(|(i, r)| match r {
+            Some(r) => &p.servers()[*i].capacity()[*r] * Rational::from(p.servers()[*i].count()),
+            None => Rational::from(1),
+        });
+        let capacity = capacity.collect();
+        let classes = 0..p.n_servers();
+        let free_gamma: Matrix =
+            (0..p.n_users()).map(|n| classes.clone().map(|i| free_gamma(p, n, i)).collect()).collect();
+        let allowed = |n: usize, i: usize| p.users()[n].servers().is_none_or(|servers| servers.contains(&i));
+        let gamma: Matrix = (0..p.n_users())
+            .map(|n| {
+                let of = |i: usize| if allowed(n, i) { free_gamma[n][i].clone() } else { zero() };
+                classes.clone().map(of).collect()
+            })
+            .collect();
+        let sums: Vec<Rational> = gamma.iter().map(|on| on.iter().sum()).collect();
+        let g: Vec<Rational> = sums
+            .iter()
+            .zip(p.users())
+            .map(|(gamma, user)| user.tasks().map_or(gamma.clone(), |tasks| tasks.clone().min(gamma.clone())))
+            .collect();
+        let active = g.iter().map(|g| *g > 0).collect();
+        Self { p, sharing, rows, capacity, gamma, free_gamma, active, g }
+    }
+
+    pub fn runs(&self, n: usize, i: usize) -> bool {
+        self.gamma[n][i] > 0
+    }
+
+    pub fn classes(&self, n: usize) -> Vec<usize> {
+        (0..self.p.n_servers()).filter(|&i| self.runs(n, i)).collect()
+    }
+
+    pub fn rows_of(&self, i: usize) -> Vec<usize> {
+        (0..self.rows.len()).filter(|&row| self.rows[row].0 == i).collect()
+    }
+
+    /// What a task of `n` takes of a row; 0 where it cannot run.
+    pub fn uses(&self, n: usize, row: usize) -> Rational {
+        match self.rows[row] {
+            (i, _) if !self.runs(n, i) => zero(),
+            (i, None) => self.gamma[n][i].clone().recip(),
+            (i, Some(r)) => self.p.users()[n].demand_on(i)[r].clone(),
+        }
+    }
+
+    pub fn used_rows(&self, n: usize, i: usize) -> Vec<usize> {
+        self.rows_of(i).into_iter().filter(|&row| self.uses(n, row) > 0).collect()
+    }
+
+    pub fn load(&self, x: &Matrix, row: usize) -> Rational {
+        let i = self.rows[row].0;
+        (0..self.p.n_users()).map(|n| self.uses(n, row) * &x[n][i]).sum()
+    }
+
+    pub fn dense(&self, tasks: &Tasks) -> Matrix {
+        let mut x = vec![vec![zero(); self.p.n_servers()]; self.p.n_users()];
+        for (n, on) in tasks.iter().enumerate() {
+            for (i, value) in on {
+                x[n][*i].clone_from(value);
+            }
+        }
+        x
+    }
+
+    /// Whether an entry is none: negative, where `n` cannot run, or of a user that should have nothing.
+    pub fn is_refused(&self, n: usize, i: usize, x: &Rational) -> bool {
+        !x.is_zero() && (*x < 0 || !self.runs(n, i) || !self.active[n])
+    }
+
+    /// Step 1 of the repair.
+    pub fn cleared(&self, stated: &Matrix) -> Matrix {
+        let mut x = stated.clone();
+        for (n, on) in x.iter_mut().enumerate() {
+            for (i, value) in on.iter_mut().enumerate() {
+                if self.is_refused(n, i, value) {
+                    *value = zero();
+                }
+            }
+        }
+        x
+    }
+
+    /// All three steps.
+    pub fn repaired(&self, stated: &Matrix) -> Matrix {
+        let mut x = self.cleared(stated);
+        for (n, on) in x.iter_mut().enumerate() {
+            let total: Rational = on.iter().sum();
+            if let Some(tasks) = self.p.users()[n].tasks().filter(|tasks| total > **tasks) {
+                on.iter_mut().for_each(|value| *value = &*value * Rational::from(tasks / &total));
+            }
+        }
+        for i in 0..self.p.n_servers() {
+            let loads = self.rows_of(i).into_iter().map(|row| self.load(&x, row) / &self.capacity[row]);
+            if let Some(most) = loads.max().filter(|most| *most > 1) {
+                x.iter_mut().for_each(|on| on[i] /= &most);
+            }
+        }
+        x
+    }
+}
+
+/// `k_i min over r with d_nir > 0 of c_ir / d_nir`, or the number that the user states.
+fn free_gamma(p: &Problem, n: usize, i: usize) -> Rational {
+    let (user, server) = (&p.users()[n], &p.servers()[i]);
+    if let Some((_, gamma)) = user.given_gamma().iter().find(|(class, _)| *class == i) {
+        return gamma.clone();
+    }
+    let demand = user.demand_on(i);
+    let resources = (0..p.n_resources()).filter(|&r| demand[r] > 0);
+    let fit = resources.map(|r| Rational::from(&server.capacity()[r] / &demand[r])).min();
+    fit.unwrap_or_default() * Rational::from(server.count())
+}

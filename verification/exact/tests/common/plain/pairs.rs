@@ -1,0 +1,114 @@
+//! Envy, envy up to one task, and the sharing incentive.
+
+use evenhand_exact::{Axiom, Claim, Evidence};
+use evenhand_problem::Rational;
+
+use super::{Plain, Shown, zero};
+
+impl Plain<'_> {
+    /// `n` has at least `min(T_n, due)`, over `g_n`.
+    fn lead(&self, n: usize, due: Rational) -> Rational {
+        let due = self.p().users()[n].tasks().map_or(due.clone(), |tasks| tasks.clone().min(due));
+        (self.total(n) - due) / &self.cluster.g[n]
+    }
+
+    fn is_pair(&self, n: usize, m: usize) -> bool {
+        let active = |n: usize| n < self.p().n_users() && self.cluster.active[n];
+        n != m && active(n) && active(m)
+    }
+
+    /// Tasks of `n` for one of `m` on class `i`.
+    fn rate(&self, n: usize, m: usize, i: usize) -> Rational {
+        let rows = self.cluster.used_rows(n, i).into_iter();
+        rows.map(|row| self.cluster.uses(m, row) / self.cluster.uses(n, row)).min().unwrap_or_default()
+    }
+
+    /// Tasks of `n` for what `m` has, less one task on the class that is `removed`; weighted.
+    fn bundle(&self, n: usize, m: usize, removed: Option<usize>) -> Rational {
+        let users = self.p().users();
+        let one = |i: usize| Rational::from(u32::from(removed == Some(i)));
+        let classes = (0..self.p().n_servers()).map(|i| (&self.x[m][i] - one(i)) * self.rate(n, m, i));
+        classes.sum::<Rational>() * users[n].weight() / users[m].weight()
+    }
+
+    pub fn envy(&self, n: usize, m: usize) -> Option<Rational> {
+        self.is_pair(n, m).then(|| self.lead(n, self.bundle(n, m, None)))
+    }
+
+    /// Classes of `m` from which a task could be taken that is worth something to `n`.
+    fn removable(&self, n: usize, m: usize) -> Vec<usize> {
+        (0..self.p().n_servers()).filter(|&i| self.x[m][i] >= 1 && self.rate(n, m, i) > 0).collect()
+    }
+
+    pub fn envy_up_to_one(&self, n: usize, m: usize) -> Option<Rational> {
+        self.is_pair(n, m).then_some(())?;
+        let options = self.removable(n, m).into_iter().map(Some).chain([None]);
+        options.map(|removed| self.lead(n, self.bundle(n, m, removed))).max()
+    }
+
+    pub fn entitled(&self, n: usize) -> Rational {
+        let all: Rational = self.active().iter().map(|n| self.p().users()[*n].weight()).sum();
+        self.p().users()[n].weight() / all
+    }
+
+    pub fn entitlement(&self, n: usize) -> Option<Rational> {
+        let active = n < self.p().n_users() && self.cluster.active[n];
+        active.then(|| self.lead(n, self.entitled(n) * self.cluster.gamma[n].iter().sum::<Rational>()))
+    }
+
+    /// The least margin of the three axioms.
+    pub fn least(&self, axiom: Axiom) -> Option<Rational> {
+        let mut all = Vec::new();
+        for n in self.users() {
+            match axiom {
+                Axiom::SharingIncentive => all.extend(self.entitlement(n)),
+                Axiom::Ef1 => all.extend(self.users().filter_map(|m| self.envy_up_to_one(n, m))),
+                _ => all.extend(self.users().filter_map(|m| self.envy(n, m))),
+            }
+        }
+        all.into_iter().min()
+    }
+
+    pub fn pair(&self, claim: &Claim) -> Option<Shown> {
+        let least = self.least(claim.axiom);
+        // The user, its margin as evidence, and minus the margin in tasks.
+        let (user, found, amount) = match (claim.axiom, &claim.evidence) {
+            (_, Evidence::None) => {
+                return least.is_none().then_some(Shown { margin: None, holds: None });
+            }
+            (Axiom::EnvyFree, Evidence::Envy { user, envied, gain }) => {
+                (*user, self.envy(*user, *envied), gain)
+            }
+            (Axiom::Ef1, Evidence::EnvyUpToOne { user, envied, removed, gain }) => {
+                self.is_pair(*user, *envied).then_some(())?;
+                let removable = self.removable(*user, *envied);
+                let is_one = removed.map_or(removable.is_empty(), |i| removable.contains(&i));
+                let margin = is_one.then(|| self.lead(*user, self.bundle(*user, *envied, *removed)));
+                (*user, margin, gain)
+            }
+            (Axiom::SharingIncentive, Evidence::Entitlement { user, loss }) => {
+                (*user, self.entitlement(*user), loss)
+            }
+            _ => return None,
+        };
+        let least = least?;
+        let tasks = -Rational::from(&least * &self.cluster.g[user]);
+        let is_it = found? == least && amount.as_ref().is_none_or(|stated| *stated == tasks);
+        is_it.then_some(Shown { margin: Some(least), holds: Some(amount.is_none()) })
+    }
+
+    /// `T_n - x_n`; `None` where it is unlimited.
+    pub fn left(&self, n: usize) -> Option<Rational> {
+        Some(self.p().users()[n].tasks()? - self.total(n))
+    }
+
+    pub fn slack(&self, row: usize) -> Rational {
+        &self.cluster.capacity[row] - self.cluster.load(&self.x, row)
+    }
+
+    /// What fits of `n` on class `i` in what is free.
+    pub fn free_for(&self, n: usize, i: usize) -> Rational {
+        let rows = self.cluster.used_rows(n, i).into_iter();
+        rows.map(|row| self.slack(row) / self.cluster.uses(n, row)).min().unwrap_or_else(zero)
+    }
+}

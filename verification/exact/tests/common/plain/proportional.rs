@@ -1,0 +1,96 @@
+//! Proportional and alpha fairness, with roots of its own.
+
+use evenhand_exact::{Claim, Evidence, Share};
+use evenhand_problem::Rational;
+use rug::Integer;
+use rug::ops::Pow;
+
+use super::{Matrix, Plain, zero};
+
+/// Decimal digits of the roots.
+const DIGITS: u32 = 200;
+
+impl Plain<'_> {
+    /// `u_ni`, or 1 without a share.
+    fn values(&self, share: Option<Share>) -> Option<Matrix> {
+        match share {
+            None => Some(vec![vec![Rational::from(1); self.p().n_servers()]; self.p().n_users()]),
+            Some(share) => self.coefficients(share),
+        }
+    }
+
+    /// `U_n`, without the weight.
+    fn plain_level(&self, u: &Matrix, x: &Matrix, n: usize) -> Rational {
+        u[n].iter().zip(&x[n]).map(|(u, x)| Rational::from(u * x)).sum()
+    }
+
+    /// Bounds of `w_n / U_n^alpha`, the same where alpha is whole; `None` without a `U_n`.
+    fn worth(&self, u: &Matrix, alpha: &Rational, n: usize) -> Option<[Rational; 2]> {
+        if !self.cluster.active[n] {
+            return Some([zero(), zero()]);
+        }
+        let level = self.plain_level(u, &self.x, n);
+        (level > 0).then_some(())?;
+        let (power, index) = (alpha.numer().to_u32()?, alpha.denom().to_u32()?);
+        let weight = self.p().users()[n].weight();
+        let of_level = Rational::from((&level).pow(i32::try_from(power).ok()?));
+        if index == 1 {
+            let exact = weight.clone() / of_level;
+            return Some([exact.clone(), exact]);
+        }
+        // w / U^(p/q) = (w^q / U^p)^(1/q), times a power of ten in integers.
+        let scale = Integer::from(10).pow(DIGITS);
+        let inside = Rational::from(weight.pow(i32::try_from(index).ok()?)) / of_level
+            * Integer::from((&scale).pow(index));
+        let (floor, ceil) = (inside.clone().floor(), inside.ceil());
+        let low = floor.numer().clone().root(index);
+        let (root, rest) = ceil.numer().clone().root_rem(Integer::new(), index);
+        let high = if rest.is_zero() { root } else { root + 1u32 };
+        Some([Rational::from((low, scale.clone())), Rational::from((high, scale))])
+    }
+
+    pub fn proportional(&self, claim: &Claim, holds: bool, tolerance: &Rational) -> Option<bool> {
+        if claim.share.is_some_and(|share| share != Share::Generic) {
+            return Some(false);
+        }
+        let alpha = claim.alpha.as_ref().filter(|alpha| **alpha > 0)?;
+        let u = self.values(claim.share)?;
+        if let Evidence::Nothing { user } = &claim.evidence {
+            let nothing = self.cluster.active[*user] && self.plain_level(&u, &self.x, *user) <= 0;
+            return Some(nothing && !holds && claim.margin.is_none());
+        }
+        let worths = self.users().map(|n| self.worth(&u, alpha, n)).collect::<Option<Vec<_>>>()?;
+        let spent = |end: usize| -> Rational {
+            self.users().map(|n| &worths[n][end] * self.plain_level(&u, &self.x, n)).sum()
+        };
+        let (margin, yes) = match &claim.evidence {
+            Evidence::Prices(prices) => {
+                let most = |n: usize, i: usize| Rational::from(&worths[n][1] * &u[n][i]);
+                let gap = self.gap(&prices.rows, &prices.users, &most, &spent(0))?;
+                ((!self.active().is_empty()).then(|| -(gap / spent(0))), true)
+            }
+            Evidence::Better(tasks) => {
+                let y = self.other(tasks)?;
+                let gain: Rational = self
+                    .users()
+                    .map(|n| {
+                        let more = self.plain_level(&u, &y.x, n) - self.plain_level(&u, &self.x, n);
+                        let end = usize::from(more < 0);
+                        more * &worths[n][end]
+                    })
+                    .sum();
+                (Some(-(gain / spent(1))), false)
+            }
+            _ => return None,
+        };
+        // The bounds here and there are some 50 digits wide.
+        let near = match (&margin, &claim.margin) {
+            (Some(margin), Some(stated)) if *alpha != 1 => {
+                Rational::from(margin - stated).abs() <= Rational::from(10).pow(-40)
+            }
+            (margin, stated) => margin == stated,
+        };
+        let within = margin.as_ref().is_none_or(|margin| *margin >= Rational::from(-tolerance));
+        Some(near && within == holds && yes == holds)
+    }
+}

@@ -1,0 +1,121 @@
+//! The shares `u_ni`, when an axiom applies, and on which resources.
+
+use evenhand_exact::{Axiom, Claim, Share};
+use evenhand_problem::{Rational, Sharing};
+
+use super::{Matrix, Plain, zero};
+
+impl Plain<'_> {
+    /// `u_ni` where `n` can run, by user and class; `None` where the share is not defined.
+    pub fn coefficients(&self, share: Share) -> Option<Matrix> {
+        let (p, k) = (self.p(), self.p().n_servers());
+        let total = |r: usize| -> Rational {
+            p.servers().iter().map(|s| &s.capacity()[r] * Rational::from(s.count())).sum()
+        };
+        if let Share::Resource(r) = share {
+            (r < p.n_resources() && total(r) > 0).then_some(())?;
+        }
+        if share == Share::Containerized {
+            let barred = |n: usize| p.users()[n].servers().is_some_and(|servers| servers.len() < k);
+            (!self.users().any(barred)).then_some(())?;
+        }
+        let mut all = vec![vec![zero(); k]; p.n_users()];
+        for n in self.active() {
+            let user = &p.users()[n];
+            let base = (0..p.n_resources()).filter(|&r| total(r) > 0);
+            let base = base.map(|r| Rational::from(&user.base_demand()[r] / total(r)));
+            let one = match share {
+                Share::Dominant => base.max().unwrap_or_default(),
+                Share::Asset => base.sum(),
+                Share::Containerized => self.cluster.gamma[n].iter().sum::<Rational>().recip(),
+                Share::TaskShare => self.cluster.free_gamma[n].iter().sum::<Rational>().recip(),
+                _ => zero(),
+            };
+            for i in self.cluster.classes(n) {
+                all[n][i] = match share {
+                    Share::Generic => {
+                        let stated = user.criterion().iter().find(|(class, _)| *class == i);
+                        stated.map(|(_, u)| u.clone())?
+                    }
+                    Share::Resource(r) => Rational::from(&user.demand_on(i)[r] / total(r)),
+                    _ => one.clone(),
+                };
+            }
+            let something = all[n].iter().any(|u| *u > 0);
+            (something || matches!(share, Share::Resource(_))).then_some(())?;
+        }
+        Some(all)
+    }
+
+    /// `U_n` of some tasks.
+    pub fn level(&self, u: &Matrix, x: &Matrix, n: usize) -> Rational {
+        let sum: Rational = u[n].iter().zip(&x[n]).map(|(u, x)| Rational::from(u * x)).sum();
+        sum / self.p().users()[n].weight()
+    }
+
+    /// The largest `U_n` that user `n` can have alone.
+    pub fn ceiling(&self, u: &Matrix, n: usize) -> Rational {
+        if !self.cluster.active[n] {
+            return zero();
+        }
+        let mut classes = self.cluster.classes(n);
+        classes.sort_by(|&a, &b| u[n][b].cmp(&u[n][a]));
+        let mut left = self.p().users()[n].tasks().cloned();
+        let mut sum = zero();
+        for i in classes {
+            let fit = self.cluster.gamma[n][i].clone();
+            let x = left.clone().map_or(fit.clone(), |left| left.min(fit));
+            left = left.map(|left| left - &x);
+            sum += x * &u[n][i];
+        }
+        sum / self.p().users()[n].weight()
+    }
+
+    /// The resources that a bottleneck axiom is about; empty where it does not apply.
+    pub fn bottlenecks(&self, axiom: Axiom) -> Vec<usize> {
+        let p = self.p();
+        if p.servers().iter().any(evenhand_problem::ServerClass::is_time_shared) {
+            return Vec::new();
+        }
+        let total = |r: usize| -> Rational {
+            p.servers().iter().map(|s| &s.capacity()[r] * Rational::from(s.count())).sum()
+        };
+        // Whether r is where the demand is the largest part of what there is.
+        let is_largest = |r: usize, demand: &dyn Fn(usize) -> Rational, there: &dyn Fn(usize) -> Rational| {
+            let part = |r: usize| if there(r) > 0 { demand(r) / there(r) } else { zero() };
+            part(r) > 0 && (0..p.n_resources()).all(|other| part(other) <= part(r))
+        };
+        let qualifies = |r: usize| match axiom {
+            Axiom::SingleResourceFair => p.n_resources() == 1,
+            Axiom::BottleneckFair => self.active().into_iter().all(|n| {
+                self.cluster.classes(n).into_iter().all(|i| {
+                    let demand = |r: usize| p.users()[n].demand_on(i)[r].clone();
+                    is_largest(r, &demand, &|r| p.servers()[i].capacity()[r].clone())
+                })
+            }),
+            _ => self
+                .active()
+                .into_iter()
+                .all(|n| is_largest(r, &|r| p.users()[n].base_demand()[r].clone(), &total)),
+        };
+        (0..p.n_resources()).filter(|&r| total(r) > 0 && qualifies(r)).collect()
+    }
+
+    /// Whether the axiom of a claim applies.
+    pub fn applies(&self, claim: &Claim) -> bool {
+        match (claim.axiom, claim.share) {
+            (Axiom::MaxMin, None) => false,
+            (Axiom::MaxMin | Axiom::Proportional, Some(share)) => self.coefficients(share).is_some(),
+            (Axiom::BottleneckFair | Axiom::GlobalBottleneckFair | Axiom::SingleResourceFair, _) => {
+                !self.bottlenecks(claim.axiom).is_empty()
+            }
+            (Axiom::IntegerFeasible, _) => self.singles().is_some(),
+            (Axiom::Ef1 | Axiom::IntegerParetoOptimal, _) => self.is_whole(),
+            _ => true,
+        }
+    }
+
+    pub fn sharing(&self) -> Sharing {
+        self.cluster.sharing
+    }
+}
