@@ -187,14 +187,15 @@ fn document(
             "problem": problem_value(&problem)?,
         }))
     });
-    Ok(json!({
+    let fields = json!({
         "searched": searched(hunt),
         "found": found.map(find).transpose()?,
         "shrunk": shrunk.map(find).transpose()?,
         "list": list.collect::<Result<Vec<Value>, Failure>>()?,
         "below_limit": below_limit(found, shrunk),
         "seconds": start.elapsed().as_secs_f64(),
-    }))
+    });
+    Ok(super::document("hunt", fields))
 }
 
 fn searched(hunt: &Hunt) -> Value {
