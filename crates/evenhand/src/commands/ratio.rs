@@ -81,13 +81,16 @@ fn document(certificate: &Certificate) -> Value {
     let optimal = assignment.servers.iter().map(
         |(i, k, x)| json!({"pool": pool(*i), "configuration": configuration(problem, k), "servers": text(x)}),
     );
-    let mut document = super::document("ratio", json!({
-        "greedy": text(&certificate.greedy.reward),
-        "optimum": text(&certificate.optimum.bound),
-        "ratio": certificate.ratio.as_ref().map(number::format),
-        "greedy_configurations": greedy.collect::<Vec<_>>(),
-        "optimal_configurations": optimal.collect::<Vec<_>>(),
-    }));
+    let mut document = super::document(
+        "ratio",
+        json!({
+            "greedy": text(&certificate.greedy.reward),
+            "optimum": text(&certificate.optimum.bound),
+            "ratio": certificate.ratio.as_ref().map(number::format),
+            "greedy_configurations": greedy.collect::<Vec<_>>(),
+            "optimal_configurations": optimal.collect::<Vec<_>>(),
+        }),
+    );
     if let Some(whole) = &certificate.integer {
         document["integer"] = json!({
             "greedy": text(&whole.greedy.reward),
