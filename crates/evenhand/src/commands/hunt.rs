@@ -15,7 +15,8 @@ use evenhand::mechanisms::hunt::{
 };
 use evenhand::problem::format::reservation_to_json;
 use evenhand::problem::{Quantities, Rational, Reservation, number};
-use evenhand::report::text;
+use evenhand::report::table::{Cell, Column, Table};
+use evenhand::report::{Page, text};
 use indicatif::ProgressBar;
 use serde_json::{Map, Value, json};
 
@@ -75,14 +76,16 @@ pub fn run(call: &Call, common: &Common) -> Result<ExitCode, Failure> {
             })?;
             printed |= files::write(path, &text, &inputs)?;
         }
-    } else if best.is_none() && !common.quiet && (call.output.is_some() || call.certificate.is_some()) {
-        eprintln!("warning: no instance with a ratio below 1 was found: nothing is written");
+    } else if best.is_none() && (call.output.is_some() || call.certificate.is_some()) {
+        output::warn(common, "no instance with a ratio below 1 was found: nothing is written");
     }
     let shrunk = shrunk.as_ref();
     match common.format {
         _ if printed => {}
-        Format::Json => output::json(&document(&hunt, found.as_ref(), shrunk, start)?)?,
-        Format::Table => output::text(&table(&hunt, found.as_ref(), shrunk))?,
+        Format::Json => {
+            output::json(&super::document("hunt", document(&hunt, found.as_ref(), shrunk, start)?))?
+        }
+        Format::Table => output::page(&page(&hunt, found.as_ref(), shrunk), common)?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -299,43 +302,43 @@ fn find(certified: &Certified) -> Result<Value, Failure> {
     }))
 }
 
-fn table(hunt: &Hunt, found: Option<&Certified>, shrunk: Shrunk<'_>) -> String {
-    let mut out = String::new();
+fn page(hunt: &Hunt, found: Option<&Certified>, shrunk: Shrunk<'_>) -> Page {
+    let mut page = Page::new();
     if let Some(certified) = shrunk {
-        let problem = &certified.problem;
-        let resources = problem.resources().iter().map(String::as_str);
-        let header: Vec<&str> =
-            ["type"].into_iter().chain(resources).chain(["reward", "worst load"]).collect();
-        let row = |name: &str, numbers: &Quantities, rest: [String; 2]| -> Vec<String> {
-            let numbers = numbers.iter().map(text::number);
-            [name.to_owned()].into_iter().chain(numbers).chain(rest).collect()
-        };
-        let mut rows = vec![row("server", problem.pools()[0].capacity(), [String::new(), String::new()])];
-        for job in problem.jobs() {
-            rows.push(row(job.name(), job.demand(), [text::number(job.reward()), text::number(job.load())]));
-        }
-        out.push_str(&text::table_with_words(&header, rows));
-        out.push_str(&format!(
-            "greedy {}, optimum {}, ratio {}: no loads of these types have a lower one\n\n",
+        page = page.table(types(&certified.problem)).text(format!(
+            "greedy {}, optimum {}, ratio {}: no loads of these types have a lower one",
             text::number(&certified.certificate.greedy.reward),
             text::number(&certified.certificate.optimum.bound),
             text::number(&certified.ratio),
         ));
     }
-    let list = hunt.best().iter().map(|found| vec![number::format(&found.ratio), decimal(&found.ratio)]);
-    let header = ["lowest ratios found", "decimal"];
-    out.push_str(&text::table(&header, list.collect()));
-    out.push('\n');
-    out.push_str(&words(hunt));
-    out.push_str(match found {
+    let mut list = Table::new([Column::words("lowest ratios found"), Column::numbers("decimal")]);
+    for found in hunt.best() {
+        list.row([Cell::text(number::format(&found.ratio)), Cell::text(decimal(&found.ratio))]);
+    }
+    let verdict = match found {
         None if hunt.best().is_empty() => "no ratio below 1 was found\n",
         None => "the time was up before the lowest ratio was computed again and certified\n",
         Some(_) if below_limit(found, shrunk) => {
             "the lowest ratio is BELOW 1 - 1/e = 0.632120..., which the paper's example tends to\n"
         }
         Some(_) => "no ratio below 1 - 1/e = 0.632120... was found\n",
-    });
-    out
+    };
+    page.table(list).text(words(hunt) + verdict)
+}
+
+/// The server and the job types of a problem: what they have and demand, rewards, worst loads.
+fn types(problem: &Reservation) -> Table {
+    let resources = problem.resources().iter().map(|name| Column::numbers(name));
+    let rest = ["reward", "worst load"].map(Column::numbers);
+    let mut table = Table::new([Column::words("type")].into_iter().chain(resources).chain(rest));
+    let numbers = |numbers: &Quantities| numbers.iter().map(Cell::number).collect::<Vec<Cell>>();
+    table.row([Cell::text("server")].into_iter().chain(numbers(problem.pools()[0].capacity())));
+    for job in problem.jobs() {
+        let rest = [Cell::number(job.reward()), Cell::number(job.load())];
+        table.row([Cell::text(job.name())].into_iter().chain(numbers(job.demand())).chain(rest));
+    }
+    table
 }
 
 /// Whether a ratio is below `1 - 1/e`; shrinking may have lowered it.
