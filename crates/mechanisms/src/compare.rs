@@ -13,9 +13,7 @@ use evenhand_problem::format::AllocationFile;
 use evenhand_problem::utilisation::by_resource;
 use evenhand_problem::{Allocation, Arithmetic, Problem, Rational};
 
-use crate::certify::{
-    Examination, Optima, Request, certify_among, default_requests, default_tolerance,
-};
+use crate::certify::{Examination, Optima, Request, certify_among, default_requests, default_tolerance};
 use crate::mechanism::{Mechanism, MechanismError, OptionName, Options, Outcome, Status};
 use crate::registry;
 
@@ -101,11 +99,7 @@ impl Default for Comparison {
 ///
 /// `progress` is called with the name of each column before its turn. A mechanism that runs out of time is
 /// left running in the background until the process ends.
-pub fn compare(
-    problem: &Problem,
-    comparison: &Comparison,
-    mut progress: impl FnMut(&str),
-) -> Vec<Column> {
+pub fn compare(problem: &Problem, comparison: &Comparison, mut progress: impl FnMut(&str)) -> Vec<Column> {
     let problem = Arc::new(problem.clone());
     let bench = Arc::new(Bench::new(&problem, comparison));
     let mut columns = Vec::new();
@@ -202,7 +196,9 @@ impl Bench {
                 self.judge(outcome.allocation, status, tolerance)
             }
             Err(MechanismError::NotApplicable { why, .. }) => Err(NoResult::NotApplicable(why)),
-            Err(error @ MechanismError::NeedsOption { .. }) => Err(NoResult::NotApplicable(error.to_string())),
+            Err(error @ MechanismError::NeedsOption { .. }) => {
+                Err(NoResult::NotApplicable(error.to_string()))
+            }
             Err(error) => Err(NoResult::Failed(error.to_string())),
         }
     }

@@ -36,6 +36,7 @@ mod utilitarian;
 
 pub use certify::{Examination, Request, certify};
 pub use mechanism::{
-    Bound, Findings, Info, Mechanism, MechanismError, Method, OptionName, Options, Outcome, Selected, Status, Step,
+    Bound, Findings, Info, Mechanism, MechanismError, Method, OptionName, Options, Outcome, Selected, Status,
+    Step,
 };
 pub use named::Named;

@@ -18,7 +18,8 @@ pub fn trajectory(problem: &Problem, steps: &[Step]) -> Plot {
         Series::new(problem.users()[n].name(), points.collect()).without_marks(Line::Solid)
     };
     let n_users = problem.n_users();
-    let rest = if n_users > MOST_LINES { format!(" ({MOST_LINES} of {n_users} users)") } else { String::new() };
+    let rest =
+        if n_users > MOST_LINES { format!(" ({MOST_LINES} of {n_users} users)") } else { String::new() };
     Plot {
         title: format!("{}: tasks along the trajectory{rest}", problem.name()),
         x: Axis::logarithmic("c"),
@@ -37,10 +38,12 @@ pub fn trajectory_csv(problem: &Problem, steps: &[Step]) -> String {
         true => problem.resources().iter().map(|name| quoted(&format!("free {name}"))).collect(),
         false => vec!["free time".to_owned(); n_rows],
     };
-    let mut text: String = ["c".to_owned()].into_iter().chain(users).chain(resources).collect::<Vec<_>>().join(",");
+    let mut text: String =
+        ["c".to_owned()].into_iter().chain(users).chain(resources).collect::<Vec<_>>().join(",");
     for step in steps {
         text.push('\n');
-        let numbers = [step.c].iter().chain(&step.tasks).chain(&step.slack).map(f64::to_string).collect::<Vec<_>>();
+        let numbers =
+            [step.c].iter().chain(&step.tasks).chain(&step.slack).map(f64::to_string).collect::<Vec<_>>();
         text.push_str(&numbers.join(","));
     }
     text.push('\n');

@@ -120,13 +120,7 @@ impl Prover<'_> {
     }
 
     /// A step towards the optimum, short enough that nobody who loses falls below `user`.
-    fn short_step(
-        &self,
-        present: &[Rational],
-        possible: &[Rational],
-        user: usize,
-        optimum: &Tasks,
-    ) -> Tasks {
+    fn short_step(&self, present: &[Rational], possible: &[Rational], user: usize, optimum: &Tasks) -> Tasks {
         let rise = Rational::from(&possible[user] - &present[user]);
         let mut step = Rational::from(1);
         for n in (0..present.len()).filter(|&n| possible[n] < present[n] && present[n] > present[user]) {

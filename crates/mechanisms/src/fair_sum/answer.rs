@@ -53,7 +53,9 @@ impl Sum<'_> {
             for attempt in [|s: &Self, p| fisher::best(s.constraints, s.alpha, p).ok(), Self::polished] {
                 let found = attempt(self, point).map(|found| self.proven(found, point));
                 match found {
-                    Some(found) if found.findings.gap.as_ref().is_some_and(Rational::is_zero) => return found,
+                    Some(found) if found.findings.gap.as_ref().is_some_and(Rational::is_zero) => {
+                        return found;
+                    }
                     found => exact.extend(found),
                 }
             }
@@ -63,17 +65,25 @@ impl Sum<'_> {
             // In rational numbers what has run out can run out exactly; the gap must not suffer.
             let tight = proportional::tight(self.constraints, point).map(|tasks| self.judged(tasks, point));
             best = match (tight, &best.findings.gap) {
-                (Some(tight), Some(gap)) if tight.findings.gap.as_ref().is_some_and(|g| *g <= Rational::from(gap * 16)) => tight,
+                (Some(tight), Some(gap))
+                    if tight.findings.gap.as_ref().is_some_and(|g| *g <= Rational::from(gap * 16)) =>
+                {
+                    tight
+                }
                 _ => best,
             };
         }
         let is_enough = |gap: &Rational| *gap <= Rational::from(SHORT_IS_ENOUGH);
         // The first is the linear one: its tasks are the optimum even where its prices are rounded.
-        let linear = exact.iter().position(|found| found.findings.relative_gap.as_ref().is_some_and(|g| *g < Rational::from((1, 1_u128 << 100))));
+        let linear = exact.iter().position(|found| {
+            found.findings.relative_gap.as_ref().is_some_and(|g| *g < Rational::from((1, 1_u128 << 100)))
+        });
         match linear {
             Some(k) => exact.swap_remove(k),
             None if best.findings.relative_gap.as_ref().is_some_and(is_enough) => best,
-            None => exact.into_iter().fold(best, |best, other| if is_better(&other, &best) { other } else { best }),
+            None => exact
+                .into_iter()
+                .fold(best, |best, other| if is_better(&other, &best) { other } else { best }),
         }
     }
 

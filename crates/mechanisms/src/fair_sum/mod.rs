@@ -3,8 +3,8 @@
 
 pub mod answer;
 pub mod cluster;
-mod pool;
 pub mod polish;
+mod pool;
 
 use evenhand_exact::ShareCoefficients;
 use evenhand_ode::cluster::{ClusterError, Status};

@@ -6,9 +6,9 @@
 //! has. What looks like a short fraction then is tried as one; the exact gap says whether it is.
 
 use evenhand_exact::Instance;
+use evenhand_exact::Prices;
 use evenhand_exact::axiom::feasible;
 use evenhand_exact::axiom::proportional::{gap, lift_prices, worth};
-use evenhand_exact::Prices;
 use evenhand_ode::dense;
 use evenhand_problem::number::from_f64;
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Rational};
@@ -204,9 +204,14 @@ impl System<'_> {
             own.map(|(_, cost)| cost).min()
         };
         let factor = 1 + from_f64(SAME_COST)?;
-        let is_cheap = |k: &usize| least(places[*k].0).is_some_and(|least| costs[*k] <= Rational::from(least * &factor));
+        let is_cheap =
+            |k: &usize| least(places[*k].0).is_some_and(|least| costs[*k] <= Rational::from(least * &factor));
         let kept: Vec<(usize, usize)> = (0..places.len()).filter(is_cheap).map(|k| places[k]).collect();
-        (kept.len() < places.len()).then(|| Unknowns { places: kept, rows: rows.clone(), satisfied: satisfied.clone() })
+        (kept.len() < places.len()).then(|| Unknowns {
+            places: kept,
+            rows: rows.clone(),
+            satisfied: satisfied.clone(),
+        })
     }
 
     /// Residuals of the equations, each relative to its own size, and their derivatives by the relative
@@ -220,7 +225,8 @@ impl System<'_> {
         let (n_places, n_rows) = (places.len(), rows.len());
         let mut matrix = Array2::zeros((self.unknowns.len(), self.unknowns.len()));
         let mut residuals = Vec::with_capacity(self.unknowns.len());
-        let mut left: Vec<Rational> = rows.iter().map(|row| self.constraints.rows()[*row].capacity.clone()).collect();
+        let mut left: Vec<Rational> =
+            rows.iter().map(|row| self.constraints.rows()[*row].capacity.clone()).collect();
         let alpha = near(self.alpha);
         for (k, &(n, i)) in places.iter().enumerate() {
             let (most, total) = (&worth[n].as_ref()?.0, instance.total(n));
@@ -229,13 +235,16 @@ impl System<'_> {
                 debug_assert_eq!(other, n);
                 matrix[(k, l)] = -alpha * near(&Rational::from(&values.tasks[l] / &total));
             }
-            for (r, &row) in rows.iter().enumerate().filter(|(_, row)| self.constraints.rows()[**row].server == i) {
+            for (r, &row) in
+                rows.iter().enumerate().filter(|(_, row)| self.constraints.rows()[**row].server == i)
+            {
                 let usage = usage(self.constraints, n, i, row);
                 let cost = Rational::from(&usage * &values.prices[r]);
                 matrix[(k, n_places + r)] = -near(&Rational::from(&cost / most));
                 missing -= cost;
                 let used = usage * &values.tasks[k];
-                matrix[(n_places + r, k)] = -near(&Rational::from(&used / &self.constraints.rows()[row].capacity));
+                matrix[(n_places + r, k)] =
+                    -near(&Rational::from(&used / &self.constraints.rows()[row].capacity));
                 left[r] -= used;
             }
             if let Some(q) = satisfied.iter().position(|user| *user == n) {
@@ -266,7 +275,8 @@ impl System<'_> {
         let step = |change: &f64| Some(from_f64(*change)? * unit);
         let (of_places, rest) = change.split_at(places.len());
         let (of_rows, of_users) = rest.split_at(rows.len());
-        let values_and_steps = values.tasks.iter_mut().zip(of_places).chain(values.prices.iter_mut().zip(of_rows));
+        let values_and_steps =
+            values.tasks.iter_mut().zip(of_places).chain(values.prices.iter_mut().zip(of_rows));
         for (value, change) in values_and_steps {
             let factor = 1 - step(change)?;
             if factor <= 0 {
@@ -293,7 +303,9 @@ impl System<'_> {
     /// The numbers as short fractions, if that is an optimum; else rounded down to [`DIGITS`].
     fn answer(&self, values: &Values) -> Option<Equilibrium> {
         let fractions = |values: &[Rational]| values.iter().map(fraction).collect::<Option<Vec<Rational>>>();
-        let prices = |values: &[Rational]| values.iter().map(|v| fraction(v).unwrap_or_else(|| v.clone())).collect::<Vec<_>>();
+        let prices = |values: &[Rational]| {
+            values.iter().map(|v| fraction(v).unwrap_or_else(|| v.clone())).collect::<Vec<_>>()
+        };
         if let Some(tasks) = fractions(&values.tasks)
             && let Some(found) = self.proven(&tasks, &prices(&values.prices), &prices(&values.user_prices))
         {
@@ -304,7 +316,12 @@ impl System<'_> {
     }
 
     /// The answer with the gap that is proven for it; `None` where it does not fit.
-    fn proven(&self, tasks: &[Rational], prices: &[Rational], user_prices: &[Rational]) -> Option<Equilibrium> {
+    fn proven(
+        &self,
+        tasks: &[Rational],
+        prices: &[Rational],
+        user_prices: &[Rational],
+    ) -> Option<Equilibrium> {
         let problem = self.constraints.problem();
         let allocation = self.allocation(tasks);
         let instance = Instance::new(problem, &allocation).ok()?;

@@ -84,7 +84,8 @@ fn nearest(
     thresholds: usize,
 ) -> Result<Equilibrium, String> {
     let (mut why, mut inexact) = (String::new(), None);
-    let choices = NO_PRICE.into_iter().flat_map(|no_price| [false, true].map(|by_class| (no_price, by_class)));
+    let choices =
+        NO_PRICE.into_iter().flat_map(|no_price| [false, true].map(|by_class| (no_price, by_class)));
     let choices = choices.flat_map(|(no_price, by)| NOTHING.map(|nothing| (no_price, by, nothing)));
     for (no_price, by_class, nothing) in choices.take(thresholds.max(1)) {
         let market = Market::new(constraints, alpha, point, nothing, no_price, by_class);
@@ -157,7 +158,8 @@ impl<'a> Market<'a> {
     fn good(&self, n: usize, i: usize) -> Result<Option<usize>, String> {
         let usage = self.constraints.usage(n, i).ok_or("a user is where it cannot run")?;
         let rows = self.constraints.class_rows(i).zip(usage.iter());
-        let mut paid = rows.filter(|(row, usage)| !usage.is_zero() && !self.is_free(*row)).map(|(row, _)| row);
+        let mut paid =
+            rows.filter(|(row, usage)| !usage.is_zero() && !self.is_free(*row)).map(|(row, _)| row);
         match (paid.next(), paid.next()) {
             (_, Some(_)) => Err("a user pays for several resources of a class".to_owned()),
             (row, None) => Ok(row),
@@ -211,7 +213,8 @@ impl<'a> Market<'a> {
                 let is_outside = if alone < n_users {
                     matches!(buyers[alone], Buyer::Absent | Buyer::Free)
                 } else {
-                    self.is_free(alone - n_users) || self.constraints.rows()[alone - n_users].capacity.is_zero()
+                    self.is_free(alone - n_users)
+                        || self.constraints.rows()[alone - n_users].capacity.is_zero()
                 };
                 match is_outside {
                     true => continue,

@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// All fields of an allocation document. Those after `placements` are for people and other programs.
-const FIELDS: [&str; 27] = [
+const FIELDS: [&str; 29] = [
     "kind",
     "mechanism",
     "alpha",
@@ -30,6 +30,7 @@ const FIELDS: [&str; 27] = [
     "prices",
     "user_prices",
     "gap",
+    "relative_gap",
     "witness",
     "bottlenecks",
     "status",
@@ -40,6 +41,7 @@ const FIELDS: [&str; 27] = [
     "faces",
     "extreme_points",
     "integrality",
+    "series",
     "warnings",
     "version",
 ];

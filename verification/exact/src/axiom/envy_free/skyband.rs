@@ -172,7 +172,8 @@ impl<'h, 'a, 'b> Pool<'h, 'a, 'b> {
                 instance.tasks[bundle.user].iter().filter(|(i, _)| instance.scaled.can_run(self.member, *i));
             held.map(|(_, x)| x).sum::<Integer>() * &self.holdings.weights.values[bundle.user]
         });
-        amount_of(instance.scaled.base_demand(bundle.user), r).map_or_else(Integer::new, |d| Integer::from(exact * d))
+        amount_of(instance.scaled.base_demand(bundle.user), r)
+            .map_or_else(Integer::new, |d| Integer::from(exact * d))
     }
 
     /// The tightest pair of user `n`, if its margin is less than `bound`.
@@ -208,7 +209,8 @@ impl<'h, 'a, 'b> Pool<'h, 'a, 'b> {
             gcd.gcd_mut(d);
         }
         let demanded: Vec<usize> = demand.iter().map(|(r, _)| *r).collect();
-        let reduced: Vec<Integer> = demand.iter().map(|(_, d)| Integer::from(d.div_exact_ref(&gcd))).collect();
+        let reduced: Vec<Integer> =
+            demand.iter().map(|(_, d)| Integer::from(d.div_exact_ref(&gcd))).collect();
         let (inverse, lcm) = inverses(&reduced);
         // The values are over L, the weight scale and, as D_mr / D_nr = D_mr V_r / (lcm gcd), these.
         let viewer = Viewer::new(self.holdings.instance, self.holdings.weights, n, &(lcm * gcd));
