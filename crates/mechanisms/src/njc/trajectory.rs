@@ -8,13 +8,13 @@
 use evenhand_exact::Instance;
 use evenhand_exact::axiom::njc::examine;
 use evenhand_ode::cluster;
-use evenhand_ode::pool::Pool;
 use evenhand_ode::trajectory::{TrajectoryResult, TrajectorySettings, TrajectoryStatus, integrate};
 use evenhand_problem::number::to_f64;
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Rational};
 
 use super::{INFO, saturated};
-use crate::fair_sum::{FairPoint, Place, near};
+use crate::fair_sum::dense::DenseView;
+use crate::fair_sum::{FairPoint, Place};
 use crate::mechanism::{Findings, MechanismError, OptionName, Options, Outcome, Status, Step};
 use crate::{proportional, rounding};
 
@@ -35,11 +35,11 @@ pub fn solve(constraints: &Constraints<'_>, options: &Options) -> Result<Outcome
         return Err(not_applicable("the trajectory is for one server".to_owned()));
     }
     let c_max = options.c_max.as_ref().map_or(Ok(C_MAX), c_max)?;
-    let view = View::new(constraints);
-    if view.active.is_empty() {
+    let view = View { constraints, dense: DenseView::new(constraints) };
+    if view.dense.active.is_empty() {
         return Ok(view.nobody(options.arithmetic));
     }
-    let pool = view.pool().map_err(not_applicable)?;
+    let pool = view.dense.pool().map_err(|error| not_applicable(error.to_string()))?;
     let settings = TrajectorySettings {
         relative_tolerance: RELATIVE_TOLERANCE,
         stop_tolerance: STOP,
@@ -62,44 +62,13 @@ fn c_max(stated: &Rational) -> Result<f64, MechanismError> {
     }
 }
 
-/// The server in floating point: tasks in units of what fits on it.
+/// The problem beside its view in floating point.
 struct View<'a> {
     constraints: &'a Constraints<'a>,
-    active: Vec<usize>,
-    /// Rows with a capacity.
-    rows: Vec<usize>,
-    /// By active user: parts of the rows that one unit uses, at most 1.
-    requests: Vec<Vec<f64>>,
-    /// By active user: tasks in a unit.
-    fits: Vec<f64>,
+    dense: DenseView,
 }
 
-impl<'a> View<'a> {
-    fn new(constraints: &'a Constraints<'a>) -> Self {
-        let problem = constraints.problem();
-        let active: Vec<usize> = (0..problem.n_users()).filter(|&n| problem.is_active(n)).collect();
-        let rows = constraints.rows().iter().enumerate();
-        let rows: Vec<usize> = rows.filter(|(_, row)| !row.capacity.is_zero()).map(|(row, _)| row).collect();
-        let of_user = |&n: &usize| {
-            let usage = constraints.usage(n, 0).unwrap_or_default();
-            let part = |row: &usize| Rational::from(&usage[*row] / &constraints.rows()[*row].capacity);
-            let parts: Vec<Rational> = rows.iter().map(part).collect();
-            let most = parts.iter().max().cloned().unwrap_or_default();
-            (parts.iter().map(|part| near(&Rational::from(part / &most))).collect(), near(&most.recip()))
-        };
-        let (requests, fits) = active.iter().map(of_user).unzip();
-        Self { constraints, active, rows, requests, fits }
-    }
-
-    fn pool(&self) -> Result<Pool, String> {
-        let users = self.constraints.problem().users();
-        let weights = self.active.iter().map(|&n| near(users[n].weight())).collect();
-        let limit = |(&n, fits): (&usize, &f64)| users[n].tasks().map_or(f64::INFINITY, |t| near(t) / fits);
-        let limits = self.active.iter().zip(&self.fits).map(limit).collect();
-        let requests = self.requests.iter().flatten().copied().collect();
-        Pool::new(self.rows.len(), requests, weights, limits).map_err(|error| error.to_string())
-    }
-
+impl View<'_> {
     fn allocation(&self, tasks: Vec<Vec<(usize, Rational)>>, arithmetic: Arithmetic) -> Allocation {
         Allocation { mechanism: Some(INFO.id.to_owned()), arithmetic, tasks, ..Allocation::default() }
     }
@@ -143,7 +112,8 @@ impl<'a> View<'a> {
     /// The last point with its prices.
     fn point(&self, end: &TrajectoryResult) -> FairPoint {
         let problem = self.constraints.problem();
-        let total: f64 = self.active.iter().map(|&n| near(problem.users()[n].weight())).sum();
+        let DenseView { active, rows, capacity, fits, weights, limits, .. } = &self.dense;
+        let total: f64 = weights.iter().sum();
         let n_rows = self.constraints.rows().len();
         let mut point = FairPoint {
             places: vec![Vec::new(); problem.n_users()],
@@ -154,16 +124,15 @@ impl<'a> View<'a> {
             status: cluster::Status::Solved,
             iterations: end.steps + end.rejected_steps,
         };
-        for (&row, slack) in self.rows.iter().zip(&end.slacks) {
+        for ((&row, slack), capacity) in rows.iter().zip(&end.slacks).zip(capacity) {
             point.row_slack[row] = *slack;
-            point.row_prices[row] = total / (end.c * slack) / near(&self.constraints.rows()[row].capacity);
+            point.row_prices[row] = total / (end.c * slack) / capacity;
         }
-        for (k, &n) in self.active.iter().enumerate() {
-            point.places[n] = vec![Place { server: 0, tasks: end.x[k] * self.fits[k], excess: 0.0 }];
-            if let Some(limit) = problem.users()[n].tasks() {
-                let distance = end.distances[k] * self.fits[k];
-                point.user_prices[n] = total / (end.c * distance);
-                point.user_slack[n] = distance / near(limit);
+        for (k, &n) in active.iter().enumerate() {
+            point.places[n] = vec![Place { server: 0, tasks: end.x[k] * fits[k], excess: 0.0 }];
+            if limits[k].is_finite() {
+                point.user_prices[n] = total / (end.c * end.distances[k] * fits[k]);
+                point.user_slack[n] = end.distances[k] / limits[k];
             }
         }
         point
@@ -172,11 +141,11 @@ impl<'a> View<'a> {
     fn series(&self, end: &TrajectoryResult) -> Vec<Step> {
         let step = |c: f64, x: &[f64], slacks: &[f64]| {
             let mut tasks = vec![0.0; self.constraints.problem().n_users()];
-            for ((&n, x), fits) in self.active.iter().zip(x).zip(&self.fits) {
+            for ((&n, x), fits) in self.dense.active.iter().zip(x).zip(&self.dense.fits) {
                 tasks[n] = x * fits;
             }
             let mut slack = vec![1.0; self.constraints.rows().len()];
-            for (&row, value) in self.rows.iter().zip(slacks) {
+            for (&row, value) in self.dense.rows.iter().zip(slacks) {
                 slack[row] = *value;
             }
             Step { c, tasks, slack }
