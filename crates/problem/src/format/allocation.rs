@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// All fields of an allocation document. Those after `placements` are for people and other programs.
-const FIELDS: [&str; 27] = [
+const FIELDS: [&str; 29] = [
     "kind",
     "mechanism",
     "alpha",
@@ -31,6 +31,7 @@ const FIELDS: [&str; 27] = [
     "prices",
     "user_prices",
     "gap",
+    "relative_gap",
     "witness",
     "bottlenecks",
     "status",
@@ -41,6 +42,7 @@ const FIELDS: [&str; 27] = [
     "faces",
     "extreme_points",
     "integrality",
+    "series",
     "warnings",
     "version",
 ];
