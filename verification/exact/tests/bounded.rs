@@ -90,13 +90,19 @@ fn envy_in_numbers_without_a_common_factor() {
     for n in 0..1_000usize {
         let comma = if n == 0 { "" } else { "," };
         // 380 digits, all different, and odd.
-        let digits: String = (0..379).map(|k| char::from(b'1' + ((n * 7 + k * k * (n + 3) + k) % 9) as u8)).collect();
+        let digits: String =
+            (0..379).map(|k| char::from(b'1' + ((n * 7 + k * k * (n + 3) + k) % 9) as u8)).collect();
         let classes: Vec<String> = (0..5).map(|k| format!("\"s{}\"", (n + k) % 8)).collect();
-        write!(users, "{comma}{{\"name\": \"u{n}\", \"demand\": {{\"cpu\": \"1/{digits}1\"}}, \"servers\": [{}]}}", classes.join(","))
-            .unwrap();
+        write!(
+            users,
+            "{comma}{{\"name\": \"u{n}\", \"demand\": {{\"cpu\": \"1/{digits}1\"}}, \"servers\": [{}]}}",
+            classes.join(",")
+        )
+        .unwrap();
         write!(tasks, "{comma}\"u{n}\": {{\"s{}\": 1}}", n % 8).unwrap();
     }
-    let servers: Vec<String> = (0..8).map(|i| format!("{{\"name\": \"s{i}\", \"capacity\": {{\"cpu\": 1}}}}")).collect();
+    let servers: Vec<String> =
+        (0..8).map(|i| format!("{{\"name\": \"s{i}\", \"capacity\": {{\"cpu\": 1}}}}")).collect();
     let problem = format!(
         r#"{{"kind": "allocation-problem", "resources": ["cpu"], "servers": [{}], "users": [{users}]}}"#,
         servers.join(",")
