@@ -83,7 +83,7 @@ pub fn run(call: &Call, common: &Common) -> Result<ExitCode, Failure> {
     match common.format {
         _ if printed => {}
         Format::Json => {
-            output::json(&super::document("hunt", document(&hunt, found.as_ref(), shrunk, start)?))?
+            output::json(&super::document("hunt", document(&hunt, found.as_ref(), shrunk, start)?))?;
         }
         Format::Table => output::page(&page(&hunt, found.as_ref(), shrunk), common)?,
     }

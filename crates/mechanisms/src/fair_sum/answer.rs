@@ -76,7 +76,8 @@ impl Sum<'_> {
         let is_enough = |gap: &Rational| *gap <= Rational::from(SHORT_IS_ENOUGH);
         if !is_exact && self.share.is_none() && best.findings.status != Some(Status::Solved) {
             // The digits that double precision holds of an answer of many more.
-            let found = polish(self.constraints, self.alpha, point).map(|found| point_of(&found, point));
+            let linear = fisher::best(self.constraints, self.alpha, point).ok();
+            let found = linear.or_else(|| self.polished(point)).map(|found| point_of(&found, point));
             let found = found.map(|p| self.judged(rounding::feasible(self.constraints, p.tasks()), &p));
             exact.extend(found);
         }

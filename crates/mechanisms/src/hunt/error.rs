@@ -42,7 +42,7 @@ pub enum HuntError {
         what: &'static str,
     },
     /// The time that was given is over.
-    #[error("the time is up")]
+    #[error("the time was up before the search could begin")]
     OutOfTime,
     /// An instance that is no problem.
     #[error(transparent)]

@@ -18,9 +18,6 @@ use crate::{files, output};
 const MOST_STEPS: usize = 100_000;
 
 pub fn run(call: &Ratio, range: &Range, problem: &Reservation, common: &Common) -> Result<ExitCode, Failure> {
-    if let Some(path) = &call.plot {
-        is_svg(path)?;
-    }
     let multiples = multiples(&range.from, &range.to, range.steps);
     let bar = progress(common);
     let found = sweep(problem, &multiples, &mut |done| bar.set_message(format!("{done} of {}", range.steps)));
@@ -73,18 +70,6 @@ impl Range {
             _ => Ok(Self { from, to, steps }),
         }
     }
-}
-
-/// A plot is SVG, whatever the name of its file says.
-fn is_svg(path: &Path) -> Result<(), Failure> {
-    let is_svg = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("svg"));
-    if is_svg || path.as_os_str() == "-" {
-        return Ok(());
-    }
-    Err(Failure::input(format!(
-        "--plot {}: plots are drawn as SVG: expected the name of a file that ends in .svg",
-        path.display()
-    )))
 }
 
 fn draw(path: &Path, found: &Sweep, about: &Reservation, problem: &Path) -> Result<bool, Failure> {
