@@ -259,7 +259,7 @@ impl System<'_> {
         }
         for &n in satisfied {
             let limit = problem.users()[n].tasks()?;
-            residuals.push(Rational::from(limit - instance.total(n)) / limit);
+            residuals.push((limit - instance.total(n)) / limit);
         }
         Some((residuals, matrix))
     }
