@@ -18,7 +18,7 @@ const NOTHING: [f64; 7] = [1e-8, 1e-10, 1e-7, 1e-6, 1e-12, 1e-5, 1e-4];
 const NEAR: f64 = 1e-9;
 
 /// Most unknowns of a system that has more of them than its rows need.
-const MOST_UNKNOWNS: usize = 300;
+const MOST_UNKNOWNS: usize = 3000;
 
 /// Regimes for which a linear programme is tried where the equations do not suffice.
 const MOST_PROGRAMMES: usize = 8;
@@ -115,7 +115,7 @@ pub fn solve(
 
 /// Solves the equations in `values`, whose entries stay where the equations leave them free. Equations
 /// that depend on others are left out: whether they hold is for the caller to check.
-fn solve_rows(rows: Vec<(SparseRow, Rational)>, values: &mut [Rational]) {
+pub fn solve_rows(rows: Vec<(SparseRow, Rational)>, values: &mut [Rational]) {
     let mut kept: Vec<(SparseRow, Rational)> =
         rows.into_iter().filter(|(entries, _)| entries.iter().any(|(_, value)| *value != 0)).collect();
     loop {

@@ -11,11 +11,13 @@
 //! some solution near the tenth sweep, found by exchanges.
 
 mod algorithm_1;
+mod attempts;
 pub mod distributed;
 pub mod float;
 mod jump;
 mod lift;
 mod market;
+mod path;
 mod pivot;
 mod regime;
 mod residual;
@@ -142,6 +144,25 @@ fn by_sweeps(
     arithmetic: Arithmetic,
 ) -> Result<Outcome, MechanismError> {
     let market = Market::<f64>::new(constraints);
+    if std::env::var("NEW").is_ok() {
+        let t = std::time::Instant::now();
+        let exact = Market::<Rational>::new(constraints);
+        let mut why = String::new();
+        let found = attempts::find(&market, &order, market.nothing(), |found| {
+            let t1 = std::time::Instant::now();
+            let point = path::solve(&exact, &found.model, &found.set, &found.point);
+            let r = theorem::bottlenecks(&exact, &point);
+            if std::env::var("TRACE").is_ok() {
+                eprintln!("  exact {:.3} s: {:?}", t1.elapsed().as_secs_f64(), r.as_ref().err());
+            }
+            match r { Ok(_) => Some(point), Err(e) => { why = e; None } }
+        })
+            .ok_or_else(|| MechanismError::NotFound { mechanism: info.id, why: format!("no path {why}") })?;
+        if std::env::var("TRACE").is_ok() {
+            eprintln!("  all {:.3} s", t.elapsed().as_secs_f64());
+        }
+        return Ok(Outcome::of(allocation(info, arithmetic, exact.lists(&found))));
+    }
     let (point, found) = float::find(&market, &Settings { order, ..Settings::default() });
     let (tasks, status, bottlenecks) = match arithmetic {
         Arithmetic::Float => {

@@ -52,6 +52,17 @@ pub fn sweep<T: Scalar>(market: &Market<T>, order: &[usize], point: &mut Point<T
     market.refresh_totals(point);
 }
 
+/// One sweep; by row, the level at which it ran out, if it did.
+pub fn sweep_to_levels(market: &Market<f64>, order: &[usize], point: &mut Point<f64>) -> Vec<Option<f64>> {
+    let mut levels = vec![None; market.capacity.len()];
+    for class in order {
+        let found = fill(market, *class, point);
+        levels[market.rows_of_class[*class].clone()].clone_from_slice(&found);
+    }
+    market.refresh_totals(point);
+    levels
+}
+
 /// What counts as nothing when a regime is compared with the one before.
 const READING: Reading = Reading { nothing: 1e-7, rows: Rows::Needed, small_classes: false };
 /// Sweeps through which a regime must stay what it is.
