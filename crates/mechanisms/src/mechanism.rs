@@ -258,6 +258,38 @@ pub struct Findings {
     pub iterations: Option<usize>,
     /// Whole tasks beside their divisible ideal.
     pub integrality: Option<Integrality>,
+    /// How one of many answers was searched for.
+    pub search: Option<Search>,
+}
+
+/// How one of many answers was searched for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Search {
+    /// The starts that were tried, in their order.
+    pub tried: Vec<Tried>,
+    /// Starts that there are; the budget decides how many are tried.
+    pub planned: usize,
+    /// Which start led to the answer.
+    pub returned: usize,
+    /// Different answers that were found, by their totals.
+    pub answers: usize,
+    /// Whether there is only one answer.
+    pub unique: bool,
+    /// Tasks that another found answer serves, where those are more.
+    pub more_tasks: Option<Rational>,
+    /// Steps that were needed, the same on every machine.
+    pub work: u64,
+    /// Steps after which no further start is tried.
+    pub budget: u64,
+}
+
+/// A start that was tried.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tried {
+    /// What it is, for people.
+    pub start: String,
+    /// Tasks that the answer serves to which it led, if it led to one.
+    pub tasks: Option<Rational>,
 }
 
 /// The best for a goal, as far as floating point can tell.
@@ -278,6 +310,8 @@ pub enum Bound {
     Proven,
     /// A floating-point solver claims that nothing exceeds this; not proven.
     Claimed(f64),
+    /// It is the best of those that were found; nothing is known about others.
+    Found,
 }
 
 /// How an iterative method ended.

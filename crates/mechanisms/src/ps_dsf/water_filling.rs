@@ -202,14 +202,3 @@ impl<T: Scalar> Filling<'_, T> {
 pub fn non_negative<T: Scalar>(value: T) -> T {
     if value.is_positive() { value } else { T::zero() }
 }
-
-/// [`fill`], but only the given part of the way from where `point` is.
-pub fn fill_partly(market: &Market<f64>, class: usize, point: &mut Point<f64>, part: f64) {
-    let before: Vec<f64> = market.of_class[class].clone().map(|p| point.tasks[p]).collect();
-    fill(market, class, point);
-    for (p, before) in market.of_class[class].clone().zip(before) {
-        let change = (1.0 - part) * (before - point.tasks[p]);
-        point.tasks[p] += change;
-        point.totals[market.places[p].user] += change;
-    }
-}

@@ -1,6 +1,5 @@
 //! Active sets: who runs where, what is full, who has all its tasks, and what blocks whom.
 
-use super::super::regime::Regime;
 use super::model::Model;
 
 /// The combinatorial part of a point.
@@ -80,22 +79,6 @@ impl ActiveSet {
             if self.runs[p] && demands && self.bottleneck[p] == Some(row) {
                 self.bottleneck[p] = Some(lower);
             }
-        }
-    }
-
-    /// As a regime: what the exact equations are made of.
-    pub fn regime(&self) -> Regime {
-        let mut bottleneck = vec![None; self.runs.len()];
-        for (user, places) in self.support.iter().enumerate().filter(|(user, _)| !self.satisfied[*user]) {
-            let _ = user;
-            places.iter().for_each(|p| bottleneck[*p] = self.bottleneck[*p]);
-        }
-        Regime {
-            satisfied: self.satisfied.clone(),
-            support: self.support.clone(),
-            bottleneck,
-            rows: (0..self.full.len()).filter(|row| self.full[*row]).collect(),
-            touching: Vec::new(),
         }
     }
 }

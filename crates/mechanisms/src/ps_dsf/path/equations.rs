@@ -122,10 +122,6 @@ pub fn line(model: &Model, set: &ActiveSet, shift: &Shift, now: &Line) -> Result
             matrix.add(k, n + 1, pace * level.by[2]);
         }
     }
-    if std::env::var("TRACE4").is_ok() {
-        eprintln!("trees {:?} others {others:?} rows {rows:?} cycles {:?}", forest.trees, forest.cycles);
-        for (user, places) in set.support.iter().enumerate() { eprintln!("user {user} sat {} {:?}", set.satisfied[user], places.iter().map(|p| (*p, model.places[*p].class, set.bottleneck[*p], model.places[*p].part)).collect::<Vec<_>>()); }
-    }
     let free_at = |column: usize| {
         if column < n_trees {
             now.levels[forest.trees[column]].at

@@ -2,7 +2,7 @@
 
 use evenhand_problem::Rational;
 
-use super::super::lift::{simplest_near, solve_rows};
+use super::super::rounding::{simplest_near, solve_rows};
 use super::super::market::{Market, Point};
 use super::active::ActiveSet;
 use super::model::Model;

@@ -18,7 +18,8 @@ mod start;
 
 pub use self::active::ActiveSet;
 pub use self::exact::solve;
-use self::equations::{Line, Shift, line};
+use self::equations::{Line, line};
+use super::attempts::Spent;
 use self::events::{Event, apply, at, growth, is_valid, next};
 pub use self::model::Model;
 pub use self::start::{Reading, Start, start};
@@ -72,16 +73,23 @@ const ALMOST: f64 = 1e-8;
 /// Largest `t` of a path that may still come back.
 const FAR: f64 = 1e3;
 
-/// Follows the path from `start`, with at most `most` pieces; `pieces` counts them.
+/// Pieces of a path beside those for each row and user.
+const SOME_PIECES: usize = 1000;
+/// Pieces for each row and user.
+const PIECES: usize = 5;
+
+/// Follows the path from `start`.
 ///
 /// # Errors
 /// Its lowest point, where it does not end.
-pub fn follow(model: &Model, start: &Start, way: Way, most: usize, pieces: &mut usize) -> Result<Ended, Lost> {
+pub fn follow(model: &Model, start: &Start, way: Way, spent: &mut Spent) -> Result<Ended, Lost> {
     let Start { mut set, shift, mut now } = start.clone();
     let mut event = Event::Done;
     let mut lowest = Lost { tasks: Vec::new(), levels: Vec::new(), t: f64::INFINITY };
+    let most = SOME_PIECES + PIECES * (model.class_of_row.len() + model.of_user.len());
     for _ in 0..most {
-        *pieces += 1;
+        spent.pieces += 1;
+        spent.work += work(model, &set);
         let Ok(piece) = line(model, &set, &shift, &now) else { break };
         if !is_valid(model, &set, &shift, &piece) {
             break;
@@ -104,8 +112,13 @@ pub fn follow(model: &Model, start: &Start, way: Way, most: usize, pieces: &mut 
         apply(model, &mut set, &at(&now.levels), ahead);
         event = ahead;
     }
-    if std::env::var("TRACE").is_ok() { eprintln!("   {way:?} lost after {event:?} t {:?} lowest {}", now.t, lowest.t); }
     if now.t.at <= ALMOST { Ok(Ended::at(&now, set)) } else { Err(lowest) }
+}
+
+/// Steps of one piece: the elimination, and a look at all places.
+fn work(model: &Model, set: &ActiveSet) -> u64 {
+    let rows = set.full.iter().filter(|full| **full).count() as u64;
+    rows.pow(3) / 3 + 16 * model.places.len() as u64
 }
 
 fn advanced(line: &Line, far: f64) -> Line {

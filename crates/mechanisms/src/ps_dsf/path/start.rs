@@ -24,8 +24,6 @@ pub struct Start {
 pub struct Reading {
     /// Relative size of free parts of rows and of missing tasks that count as none.
     pub nothing: f64,
-    /// Whether users run at several places.
-    pub split: bool,
     /// How far the highest level of a class is above that of its users.
     pub above: f64,
     /// Relative size of the random shifts.
@@ -56,7 +54,7 @@ pub fn start(model: &mut Model, tasks: &[f64], found: &[Option<f64>], reading: R
         }
     }
     for _ in 0..=levels.len() {
-        while supports(model, tasks, &levels, reading.split, &mut set) {}
+        while supports(model, tasks, &levels, &mut set) {}
         let of_row = |row: usize| if set.full[row] { levels[row] } else { model.highest[model.class_of_row[row]] };
         let levels = (0..levels.len()).map(of_row).collect();
         let start = with_shifts(model, tasks, levels, set.clone(), &mut noise);
@@ -71,7 +69,7 @@ pub fn start(model: &mut Model, tasks: &[f64], found: &[Option<f64>], reading: R
 /// Everybody runs at its main place, and where that ties two levels which are not tied yet, the
 /// largest parts first. Rows that nobody who could have more is tied to are not full; true when there
 /// are such, and the supports are to be chosen anew.
-fn supports(model: &Model, tasks: &[f64], levels: &[f64], split: bool, set: &mut ActiveSet) -> bool {
+fn supports(model: &Model, tasks: &[f64], levels: &[f64], set: &mut ActiveSet) -> bool {
     set.support.iter_mut().for_each(Vec::clear);
     set.bottleneck.fill(None);
     set.runs.fill(false);
@@ -93,16 +91,14 @@ fn supports(model: &Model, tasks: &[f64], levels: &[f64], split: bool, set: &mut
             others.push((most, p));
         }
     }
-    if split {
-        others.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        for (_, p) in others {
-            let here = main[model.places[p].user].and_then(|main| set.bottleneck[main]);
-            let (Some(here), Some(there)) = (here, set.lowest(model, levels, p)) else { continue };
-            let (a, b) = (root(&mut parent, here), root(&mut parent, there));
-            if a != b {
-                parent[a] = b;
-                set.enter(model, levels, p);
-            }
+    others.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    for (_, p) in others {
+        let here = main[model.places[p].user].and_then(|main| set.bottleneck[main]);
+        let (Some(here), Some(there)) = (here, set.lowest(model, levels, p)) else { continue };
+        let (a, b) = (root(&mut parent, here), root(&mut parent, there));
+        if a != b {
+            parent[a] = b;
+            set.enter(model, levels, p);
         }
     }
     let mut alive = vec![false; n_rows];
