@@ -3,7 +3,7 @@
 use super::market::{Market, Point};
 use super::path::{self, ActiveSet, Ended, Lost, Model, Reading, Way};
 use super::residual::residual;
-use super::strategy::{ATTEMPTS, Attempt, MOST_WORK, RENEWALS};
+use super::strategy::{ATTEMPTS, Attempt, RENEWALS};
 use super::sweep::{sweep, sweep_to_levels};
 
 /// A solution in floating point.
@@ -28,6 +28,15 @@ pub struct Spent {
     pub pieces: usize,
     /// Steps: numbers that were looked at, a measure of time that is the same on every machine.
     pub work: u64,
+    /// Steps after which nothing more is tried.
+    pub most: u64,
+}
+
+impl Spent {
+    /// Whether nothing more is to be tried.
+    pub const fn is_over(&self) -> bool {
+        self.work > self.most
+    }
 }
 
 /// Residual up to which the end of a path is a solution.
@@ -44,7 +53,7 @@ pub fn find<R>(
 ) -> Option<R> {
     let mut model = Model::new(market);
     for attempt in &ATTEMPTS {
-        if spent.work > MOST_WORK {
+        if spent.is_over() {
             return None;
         }
         (0..attempt.sweeps).for_each(|_| sweep(market, order, &mut point));
@@ -70,6 +79,9 @@ fn renewed<R>(
     accept: &mut impl FnMut(&Found, &mut Spent) -> Option<R>,
 ) -> Option<R> {
     for renewal in 0..RENEWALS {
+        if spent.is_over() {
+            return None;
+        }
         let seed = attempt.reading.seed + 100 * renewal;
         let start = path::start(model, &tasks, &levels, Reading { seed, ..attempt.reading })?;
         let mut lowest: Option<Lost> = None;

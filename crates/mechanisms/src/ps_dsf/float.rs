@@ -5,6 +5,7 @@ use evenhand_problem::{Constraints, Sharing};
 
 use super::attempts::{self, Found, Spent};
 use super::market::{Market, Point};
+use super::strategy;
 use super::sweep::{End, sweeps};
 use crate::mechanism::Status;
 
@@ -82,7 +83,7 @@ pub fn residual(constraints: &Constraints<'_>, tasks: &[Vec<(usize, f64)>]) -> f
 fn find(market: &Market<f64>, settings: &Settings) -> (Point<f64>, Solution) {
     let order = complete(&settings.order, market.n_classes());
     if !settings.plain {
-        let mut spent = Spent::default();
+        let mut spent = Spent { most: strategy::MOST_WORK, ..Spent::default() };
         let within = |found: &Found, _: &mut Spent| (found.residual <= settings.tolerance).then(|| found.clone());
         if let Some(found) = attempts::find(market, &order, market.nothing(), &mut spent, within) {
             let solution = Solution {

@@ -8,7 +8,7 @@ use rand_pcg::Pcg64Mcg;
 
 use super::attempts::{self, Found, Spent};
 use super::market::{Market, Point};
-use super::strategy::{SEARCH_WORK, SEARCHED, STARTS, Start, WORK};
+use super::strategy::{MOST_WORK, SEARCH_WORK, SEARCHED, STARTS, Start, WORK};
 use super::{path, theorem};
 use crate::mechanism::{Options, Search, Tried};
 use crate::registry;
@@ -47,7 +47,7 @@ pub fn search(constraints: &Constraints<'_>, named: Option<&[usize]>, select: Op
         constraints,
         market,
         exact: Market::<Rational>::new(constraints),
-        spent: Spent::default(),
+        spent: Spent { most: MOST_WORK, ..Spent::default() },
         nearly: None,
         why: "no path ended".to_owned(),
     };
@@ -59,6 +59,9 @@ pub fn search(constraints: &Constraints<'_>, named: Option<&[usize]>, select: Op
     for start in &starts {
         if walk.spent.work > budget && !answers.is_empty() {
             break;
+        }
+        if !answers.is_empty() {
+            walk.spent.most = budget;
         }
         let answer = walk.from(*start, named);
         tried.push(Tried { start: start.name(), tasks: answer.as_ref().map(|answer| answer.totals.iter().sum()) });

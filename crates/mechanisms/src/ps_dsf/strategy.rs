@@ -44,11 +44,11 @@ pub const STARTS: [Start; 6] =
 pub const SEARCHED: std::ops::RangeInclusive<u64> = 3..=32;
 
 /// Steps after which no further start is tried: numbers that are looked at, about 10^9 a second.
-pub const WORK: u64 = 3_000_000_000;
+pub const WORK: u64 = 1_000_000_000;
 /// The same with `--select`.
-pub const SEARCH_WORK: u64 = 15_000_000_000;
+pub const SEARCH_WORK: u64 = 10_000_000_000;
 /// Steps after which no further attempt is made where nothing was found yet.
-pub const MOST_WORK: u64 = 60_000_000_000;
+pub const MOST_WORK: u64 = 40_000_000_000;
 
 /// An attempt: sweeps, and a path from where they end.
 #[derive(Debug, Clone, Copy)]

@@ -6,6 +6,7 @@
 
 use super::active::ActiveSet;
 use super::model::Model;
+use super::sparse::{self, Equation};
 
 /// What moves a problem to one whose solution is known: additions to the three kinds of conditions,
 /// all multiplied by `t`.
@@ -50,9 +51,6 @@ pub struct Line {
     pub beyond: Vec<Moving>,
 }
 
-/// A pivot below this is none, in a matrix whose columns have a largest entry of 1.
-const NO_PIVOT: f64 = 1e-10;
-
 /// The forest of ties.
 struct Forest {
     levels: Vec<Level>,
@@ -84,7 +82,7 @@ pub fn line(model: &Model, set: &ActiveSet, shift: &Shift, now: &Line) -> Result
     if rows.len() + forest.cycles.len() != n {
         return Err(None);
     }
-    let mut matrix = Matrix::new(n, n + 2);
+    let mut matrix = Matrix::new(n, n + 1);
     for (k, row) in rows.iter().enumerate() {
         matrix.add(k, n, -shift.rows[*row]);
         matrix.add(k, n + 1, -1.0);
@@ -131,11 +129,7 @@ pub fn line(model: &Model, set: &ActiveSet, shift: &Shift, now: &Line) -> Result
             now.t.at
         }
     };
-    let row_of = |column: usize| match others.get(column.wrapping_sub(n_trees)) {
-        Some(p) => set.bottleneck[*p],
-        None => forest.trees.get(column).copied(),
-    };
-    let x = matrix.solve(free_at).map_err(row_of)?;
+    let x = sparse::line(matrix.equations(), free_at).map_err(|k| rows.get(k).copied())?;
     Ok(moving(model, set, shift, &forest, &others, &x))
 }
 
@@ -266,86 +260,42 @@ fn forest(model: &Model, set: &ActiveSet, shift: &Shift) -> Forest {
     forest
 }
 
-/// Equations as rows of a dense matrix: unknowns, then the parameter, then the constant.
+/// Sparse equations under construction; the column after the last one is the constant.
 struct Matrix {
-    n_rows: usize,
-    n_columns: usize,
-    entries: Vec<f64>,
+    constant: usize,
+    equations: Vec<Equation>,
 }
 
 impl Matrix {
-    fn new(n_rows: usize, n_columns: usize) -> Self {
-        Self { n_rows, n_columns, entries: vec![0.0; n_rows * n_columns] }
+    fn new(n_rows: usize, constant: usize) -> Self {
+        Self { constant, equations: vec![(Vec::new(), 0.0); n_rows] }
     }
 
     fn add(&mut self, row: usize, column: usize, value: f64) {
-        self.entries[row * self.n_columns + column] += value;
+        let (entries, constant) = &mut self.equations[row];
+        if column == self.constant {
+            *constant += value;
+        } else if value != 0.0 {
+            entries.push((column, value));
+        }
     }
 
-    /// All unknowns and the parameter along the line on which the equations hold. The one that the
-    /// others follow, the last that can be, stands at `free_at` of its column and moves by 1.
-    ///
-    /// # Errors
-    /// A column that depends on those before, beside another one.
-    fn solve(mut self, free_at: impl Fn(usize) -> f64) -> Result<Vec<Moving>, usize> {
-        let (n, width) = (self.n_rows, self.n_columns);
-        let size: Vec<f64> = (0..width)
-            .map(|c| (0..n).fold(0.0_f64, |size, r| size.max(self.entries[r * width + c].abs())))
-            .map(|size| if size > 0.0 { size } else { 1.0 })
-            .collect();
-        for row in self.entries.chunks_exact_mut(width) {
-            row.iter_mut().zip(&size).take(width - 1).for_each(|(value, size)| *value /= size);
-        }
-        let mut free = None;
-        let mut pivots: Vec<(usize, usize)> = Vec::with_capacity(n);
-        for column in 0..width - 1 {
-            let row = pivots.len();
-            let best = (row..n).max_by(|a, b| {
-                self.entries[a * width + column].abs().total_cmp(&self.entries[b * width + column].abs())
+    /// The equations, entries of one column added up.
+    fn equations(mut self) -> Vec<Equation> {
+        let mut dense = vec![0.0; self.constant];
+        let mut seen = vec![false; self.constant];
+        for (entries, _) in &mut self.equations {
+            entries.iter().for_each(|(column, value)| dense[*column] += value);
+            entries.retain_mut(|(column, value)| {
+                *value = dense[*column];
+                !std::mem::replace(&mut seen[*column], true)
             });
-            let pivot = best.map_or(0.0, |best| self.entries[best * width + column]);
-            let Some(best) = best.filter(|_| pivot.abs() >= NO_PIVOT) else {
-                if let Some(first) = free {
-                    return Err(first);
-                }
-                free = Some(column);
-                continue;
-            };
-            if best != row {
-                for c in 0..width {
-                    self.entries.swap(row * width + c, best * width + c);
-                }
+            for (column, _) in entries.iter() {
+                dense[*column] = 0.0;
+                seen[*column] = false;
             }
-            self.eliminate(row, column);
-            pivots.push((row, column));
+            entries.retain(|(_, value)| *value != 0.0);
         }
-        let free = free.ok_or(width)?;
-        let mut x = vec![Moving::default(); width - 1];
-        x[free] = Moving { at: free_at(free) * size[free], by: size[free] };
-        for (row, column) in pivots.into_iter().rev() {
-            let entries = &self.entries[row * width..(row + 1) * width];
-            let mut sum = Moving { at: entries[width - 1], by: 0.0 };
-            // Columns before this one are eliminated, but for the free one.
-            for c in (column + 1..width - 1).chain((free < column).then_some(free)) {
-                sum.at += entries[c] * x[c].at;
-                sum.by += entries[c] * x[c].by;
-            }
-            x[column] = Moving { at: -sum.at / entries[column], by: -sum.by / entries[column] };
-        }
-        x.iter_mut().zip(&size).for_each(|(x, size)| *x = Moving { at: x.at / size, by: x.by / size });
-        if x.iter().all(|x| x.at.is_finite() && x.by.is_finite()) { Ok(x) } else { Err(width) }
-    }
-
-    fn eliminate(&mut self, row: usize, column: usize) {
-        let width = self.n_columns;
-        let (above, below) = self.entries.split_at_mut((row + 1) * width);
-        let pivot = &above[row * width + column..];
-        for other in below.chunks_exact_mut(width) {
-            let factor = other[column] / pivot[0];
-            if factor != 0.0 {
-                other[column..].iter_mut().zip(pivot).for_each(|(value, p)| *value -= factor * p);
-                other[column] = 0.0;
-            }
-        }
+        self.equations
     }
 }

@@ -125,23 +125,38 @@ fn surplus(model: &Model, shift: &Shift, line: &Line, p: usize, row: Option<usiz
     }
 }
 
-/// How far the user of `p`, which does not run there, has no less than some row offers there.
+/// How far the user of `p`, which does not run there, has no less than some row offers there: the
+/// largest of lines that fall, none where one of them does not fall or rises in time.
 fn surplus_ends(model: &Model, shift: &Shift, line: &Line, p: usize, sign: f64) -> Option<f64> {
-    let lines = || model.places[p].usage.iter().map(|(row, _)| surplus(model, shift, line, p, Some(*row)));
-    let best = lines().map(|s| s.at).fold(f64::NEG_INFINITY, f64::max);
+    let place = &model.places[p];
+    let has = line.totals[place.user].at + line.beyond[place.user].at + shift.places[p] * line.t.at;
+    let more = line.totals[place.user].by + line.beyond[place.user].by + shift.places[p] * line.t.by;
+    let surplus = |row: usize| {
+        let level = line.levels[row];
+        (has - place.pace * level.at, sign * (more - place.pace * level.by))
+    };
+    let mut best = (f64::NEG_INFINITY, 0.0);
     let mut end = 0.0_f64;
-    for s in lines() {
-        let (here, by) = (if s.at == best { s.at.max(0.0) } else { s.at }, s.by * sign);
+    let mut rises = false;
+    for (row, _) in &place.usage {
+        let (here, by) = surplus(*row);
+        if here > best.0 {
+            best = (here, by);
+        }
         if here >= 0.0 {
             if by >= 0.0 {
                 return None;
             }
             end = end.max(here / -by);
         }
+        rises |= here < 0.0 && by > 0.0;
+    }
+    if best.0 < 0.0 && best.1 >= 0.0 {
+        return None;
     }
     // A row that comes to offer less in time keeps the user content.
-    let rescued = lines().any(|s| s.at < 0.0 && s.by * sign > 0.0 && -s.at / (s.by * sign) <= end);
-    (!rescued).then_some(end)
+    let in_time = |(here, by): (f64, f64)| here < 0.0 && by > 0.0 && -here / by <= end;
+    (!(rises && place.usage.iter().any(|(row, _)| in_time(surplus(*row))))).then_some(end)
 }
 
 /// By row: the part that is free.
