@@ -1,16 +1,17 @@
 //! The one walk over the starts of the strategy: the answers that they lead to, and which is returned.
 
 use evenhand_lp::njc::Goal;
-use evenhand_problem::{Allocation, Arithmetic, Constraints, Rational};
+use evenhand_problem::{Allocation, Constraints, Rational};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64Mcg;
 
 use super::attempts::{self, Found, Spent};
 use super::market::{Market, Point};
+use super::scalar::Scalar;
 use super::strategy::{MOST_WORK, SEARCH_WORK, SEARCHED, STARTS, Start, WORK};
-use super::{path, theorem};
-use crate::mechanism::{Options, Search, Tried};
+use super::{exchanges, path, theorem};
+use crate::mechanism::{Options, Outcome, Search, Tried};
 use crate::registry;
 
 /// A PS-DSF allocation, exact.
@@ -122,6 +123,8 @@ struct Walk<'a> {
     why: String,
 }
 
+/// Problems with more places are solved by exchanges, from one start.
+const LARGE: usize = 10_000;
 /// Steps that a mechanism is taken to need for each place.
 const WORK_OF_A_MECHANISM: u64 = 5_000;
 
@@ -143,9 +146,23 @@ impl Walk<'_> {
                 order.shuffle(&mut Pcg64Mcg::seed_from_u64(seed));
                 self.market.nothing()
             }
-            Start::Drfh => self.mechanism("drfh")?,
-            Start::Tsf => self.mechanism("tsf")?,
+            Start::Drfh | Start::Tsf => {
+                let found = self.mechanism(if start == Start::Drfh { "drfh" } else { "tsf" })?;
+                let as_it_is = point(&self.exact, &found.allocation, Clone::clone);
+                if let Ok(bottlenecks) = theorem::bottlenecks(&self.exact, &as_it_is) {
+                    return Some(answer(&self.exact, &as_it_is, bottlenecks));
+                }
+                point(&self.market, &found.allocation, Rational::to_f64)
+            }
         };
+        if self.market.places.len() > LARGE && start != Start::Drfh && start != Start::Tsf {
+            if let Ok((point, bottlenecks, sweeps)) = exchanges::find(&self.market, &self.exact, &order) {
+                self.spent.sweeps += sweeps;
+                // No further start: a large problem takes long enough.
+                self.spent.work = self.spent.work.max(SEARCH_WORK) + 1;
+                return Some(answer(&self.exact, &point, bottlenecks));
+            }
+        }
         let (exact, nearly, why) = (&self.exact, &mut self.nearly, &mut self.why);
         attempts::find(&self.market, &order, point, &mut self.spent, |found, spent| {
             let point = path::solve(exact, &found.model, &found.set, &found.point);
@@ -163,13 +180,11 @@ impl Walk<'_> {
         })
     }
 
-    /// The allocation of another mechanism, in floating point.
-    fn mechanism(&mut self, name: &str) -> Option<Point<f64>> {
+    /// The allocation of another mechanism.
+    fn mechanism(&mut self, name: &str) -> Option<Outcome> {
         self.spent.work += WORK_OF_A_MECHANISM * self.market.places.len() as u64;
         let problem = self.constraints.problem();
-        let options = Options { arithmetic: Arithmetic::Float, ..Options::default() };
-        let found = registry::find(name)?.allocate(problem, &options).ok()?;
-        Some(point(&self.market, &found.allocation))
+        registry::find(name)?.allocate(problem, &Options::exact()).ok()
     }
 }
 
@@ -186,10 +201,10 @@ fn answer(market: &Market<Rational>, point: &Point<Rational>, bottlenecks: Vec<O
     Answer { tasks: market.lists(point), totals: point.totals.clone(), bottlenecks: rows }
 }
 
-fn point(market: &Market<f64>, allocation: &Allocation) -> Point<f64> {
-    let on = |place: &super::market::Place<f64>| {
+fn point<T: Scalar>(market: &Market<T>, allocation: &Allocation, number: impl Fn(&Rational) -> T) -> Point<T> {
+    let on = |place: &super::market::Place<T>| {
         let list = allocation.tasks.get(place.user).into_iter().flatten();
-        list.filter(|(class, _)| *class == place.class).map(|(_, x)| x.to_f64()).sum()
+        list.filter(|(class, _)| *class == place.class).fold(T::zero(), |sum, (_, x)| sum.plus(&number(x)))
     };
     market.point(market.places.iter().map(on).collect())
 }
