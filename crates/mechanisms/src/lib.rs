@@ -35,6 +35,6 @@ mod utilitarian;
 
 pub use certify::{Examination, Request, certify};
 pub use mechanism::{
-    Bound, Findings, Info, Mechanism, MechanismError, Method, OptionName, Options, Outcome, Search,
-    Selected, Status, Tried,
+    Bound, Findings, Info, Mechanism, MechanismError, Method, OptionName, Options, Outcome, Search, Selected,
+    Status, Tried,
 };

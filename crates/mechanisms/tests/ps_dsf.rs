@@ -3,8 +3,8 @@
 mod golden;
 mod ps_dsf_check;
 
-use evenhand_mechanisms::ps_dsf::float;
 use evenhand_lp::njc::Goal;
+use evenhand_mechanisms::ps_dsf::float;
 use evenhand_mechanisms::{Mechanism, MechanismError, Options, Status, registry};
 use evenhand_problem::format::Source;
 use evenhand_problem::number::to_f64;

@@ -95,7 +95,10 @@ fn searched(search: &Search) -> String {
         Some(tasks) => format!("another one that was found serves more tasks, {}", number(tasks)),
         None => "none that was found dominates it or serves more tasks".to_owned(),
     };
-    format!("One of many answers: {tried} led to {}; this is that of: {from}; {more}.", plural(search.answers, "different one"))
+    format!(
+        "One of many answers: {tried} led to {}; this is that of: {from}; {more}.",
+        plural(search.answers, "different one")
+    )
 }
 
 /// The first few, and how many more there are.

@@ -93,9 +93,10 @@ pub fn fields(problem: &Problem, outcome: &Outcome) -> Map<String, Value> {
 /// Which starts were tried, what they led to, and whether another answer that is known serves more.
 fn searched(search: &Search) -> Value {
     let exact = |tasks: &Rational| json!(NumberText(tasks, Arithmetic::Exact));
-    let starts = search.tried.iter().map(|tried| {
-        json!({"start": tried.start, "tasks": tried.tasks.as_ref().map(exact)})
-    });
+    let starts = search
+        .tried
+        .iter()
+        .map(|tried| json!({"start": tried.start, "tasks": tried.tasks.as_ref().map(exact)}));
     json!({
         "starts": starts.collect::<Vec<Value>>(),
         "starts_planned": search.planned,

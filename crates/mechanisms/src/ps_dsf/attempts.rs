@@ -91,7 +91,9 @@ fn renewed<R>(
                     let point = market.point(model.tasks(&tasks));
                     let residual = residual(market, &point);
                     let found = Found { point, residual, set, model: model.clone() };
-                    if residual <= SOLVED && let Some(accepted) = accept(&found, spent) {
+                    if residual <= SOLVED
+                        && let Some(accepted) = accept(&found, spent)
+                    {
                         return Some(accepted);
                     }
                     lowest = Some(Lost { tasks, levels, t: 0.0 });

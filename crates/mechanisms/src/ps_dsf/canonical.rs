@@ -72,7 +72,9 @@ impl Canonical {
 /// Total capacities one after the other, then the names.
 fn by_capacity(problem: &Problem, resources: &[usize], a: usize, b: usize) -> Ordering {
     let (a, b) = (&problem.servers()[a], &problem.servers()[b]);
-    let total = |class: &evenhand_problem::ServerClass, r: usize| Rational::from(&class.capacity()[r] * class.count());
+    let total = |class: &evenhand_problem::ServerClass, r: usize| {
+        Rational::from(&class.capacity()[r] * class.count())
+    };
     let differs = |r: &usize| Some(total(a, *r).cmp(&total(b, *r))).filter(|order| order.is_ne());
     resources.iter().find_map(differs).unwrap_or_else(|| a.name().cmp(b.name()))
 }

@@ -84,7 +84,8 @@ fn find(market: &Market<f64>, settings: &Settings) -> (Point<f64>, Solution) {
     let order = complete(&settings.order, market.n_classes());
     if !settings.plain {
         let mut spent = Spent { most: strategy::MOST_WORK, ..Spent::default() };
-        let within = |found: &Found, _: &mut Spent| (found.residual <= settings.tolerance).then(|| found.clone());
+        let within =
+            |found: &Found, _: &mut Spent| (found.residual <= settings.tolerance).then(|| found.clone());
         if let Some(found) = attempts::find(market, &order, market.nothing(), &mut spent, within) {
             let solution = Solution {
                 tasks: Vec::new(),

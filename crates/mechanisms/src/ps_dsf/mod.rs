@@ -37,10 +37,10 @@ use self::algorithm_1::Limits;
 use self::canonical::Canonical;
 use self::market::Market;
 pub use self::tdm::PsDsfTdm;
+use crate::fair_sum::near;
 use crate::mechanism::{
     Bound, Findings, Info, Mechanism, MechanismError, Method, OptionName, Options, Outcome, Selected, Status,
 };
-use crate::fair_sum::near;
 
 /// PS-DSF with divided resources.
 #[derive(Debug, Clone, Copy)]
@@ -147,10 +147,8 @@ fn by_search(
         }
         goal => goal,
     };
-    let canonical = Canonical::new(problem).map_err(|error| MechanismError::NotFound {
-        mechanism: info.id,
-        why: error.to_string(),
-    })?;
+    let canonical = Canonical::new(problem)
+        .map_err(|error| MechanismError::NotFound { mechanism: info.id, why: error.to_string() })?;
     let constraints = Constraints::new(&canonical.problem, sharing);
     let named = match &options.order {
         Some(_) => Some(order(info.id, &canonical.problem, options)?),
@@ -212,7 +210,11 @@ fn by_algorithm_1(
         Arithmetic::Float => {
             let market = Market::<f64>::new(constraints);
             let ended = algorithm_1::run(&market, order, &FLOAT_LIMITS);
-            (crate::rounding::feasible(constraints, market.lists(&ended.point)), ended.rounds, ended.converged)
+            (
+                crate::rounding::feasible(constraints, market.lists(&ended.point)),
+                ended.rounds,
+                ended.converged,
+            )
         }
         Arithmetic::Exact => {
             let market = Market::<Rational>::new(constraints);

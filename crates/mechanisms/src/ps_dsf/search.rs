@@ -65,7 +65,10 @@ pub fn search(constraints: &Constraints<'_>, named: Option<&[usize]>, select: Op
             walk.spent.most = budget;
         }
         let answer = walk.from(*start, named);
-        tried.push(Tried { start: start.name(), tasks: answer.as_ref().map(|answer| answer.totals.iter().sum()) });
+        tried.push(Tried {
+            start: start.name(),
+            tasks: answer.as_ref().map(|answer| answer.totals.iter().sum()),
+        });
         let is_new = |answer: &Answer| answers.iter().all(|(_, other)| other.totals != answer.totals);
         if let Some(answer) = answer.filter(is_new) {
             answers.push((tried.len() - 1, answer));
@@ -201,7 +204,11 @@ fn answer(market: &Market<Rational>, point: &Point<Rational>, bottlenecks: Vec<O
     Answer { tasks: market.lists(point), totals: point.totals.clone(), bottlenecks: rows }
 }
 
-fn point<T: Scalar>(market: &Market<T>, allocation: &Allocation, number: impl Fn(&Rational) -> T) -> Point<T> {
+fn point<T: Scalar>(
+    market: &Market<T>,
+    allocation: &Allocation,
+    number: impl Fn(&Rational) -> T,
+) -> Point<T> {
     let on = |place: &super::market::Place<T>| {
         let list = allocation.tasks.get(place.user).into_iter().flatten();
         list.filter(|(class, _)| *class == place.class).fold(T::zero(), |sum, (_, x)| sum.plus(&number(x)))

@@ -52,7 +52,13 @@ pub fn sweep_to_levels(market: &Market<f64>, order: &[usize], point: &mut Point<
 const STILL: f64 = 1e-14;
 
 /// At most `most` sweeps from `point` until the residual is within `tolerance`.
-pub fn sweeps(market: &Market<f64>, order: &[usize], point: Point<f64>, tolerance: f64, most: usize) -> Swept {
+pub fn sweeps(
+    market: &Market<f64>,
+    order: &[usize],
+    point: Point<f64>,
+    tolerance: f64,
+    most: usize,
+) -> Swept {
     let first = residual(market, &point);
     let mut swept = Swept { point, residual: first, sweeps: 0, end: End::Solved };
     // A point of the past, replaced after ever longer times, finds any cycle (Brent).

@@ -21,10 +21,12 @@ use super::{market, residual, scalar, theorem, water_filling};
 
 /// Sweeps from the empty cluster.
 const FEWEST: usize = 10;
-/// Sweeps after which exchanges must be worth more to be accepted, and start again.
+/// Sweeps between exchanges, about.
 const BOLD: usize = 60;
-/// Sweeps between the exchanges of the second kind.
-const MOST: usize = 2_000;
+/// Part of the residual that exchanges may leave to be accepted.
+const WORTH: f64 = 0.5;
+/// Residual up to which a point is worth lifting.
+const SOLVED: f64 = 1e-10;
 /// Residual at which a point counts as solved.
 const TOLERANCE: f64 = 1e-12;
 
@@ -40,15 +42,13 @@ pub fn find(
     let how = Sweeps { tolerance: TOLERANCE, most: FEWEST, jumps: true, part: 1.0 };
     let first = sweeps(market, order, market.nothing(), &how);
     let (mut point, mut reached, mut spent) = (first.point.clone(), first.residual, first.sweeps);
-    for (worth, most) in [(0.5, BOLD), (0.01, MOST)] {
-        if first.end == End::Solved || reached <= TOLERANCE {
-            break;
-        }
-        let settled = settle(market, order, first.point.clone(), (TOLERANCE, worth), most);
+    if first.end != End::Solved {
+        let settled = settle(market, order, first.point, (TOLERANCE, WORTH), BOLD);
         spent += settled.sweeps;
-        if settled.residual < reached {
-            (point, reached) = (settled.point, settled.residual);
-        }
+        (point, reached) = (settled.point, settled.residual);
+    }
+    if reached > SOLVED {
+        return Err(format!("exchanges end with a residual of {reached:.1e}"));
     }
     let lifted = lift::lift(market, exact, &point)?;
     Ok((lifted.point, lifted.bottlenecks, spent))

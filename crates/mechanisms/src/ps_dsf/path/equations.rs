@@ -251,7 +251,8 @@ fn forest(model: &Model, set: &ActiveSet, shift: &Shift) -> Forest {
                 let Level { tree, by } = level_of(model, set, &forest.levels, from);
                 let ratio = model.places[from].pace / model.places[to].pace;
                 let change = (shift.places[to] - shift.places[from]) / model.places[to].pace;
-                forest.levels[other] = Level { tree, by: [by[0] * ratio, by[1] * ratio + change, by[2] * ratio] };
+                forest.levels[other] =
+                    Level { tree, by: [by[0] * ratio, by[1] * ratio + change, by[2] * ratio] };
                 known[other] = true;
                 stack.push(other);
             }

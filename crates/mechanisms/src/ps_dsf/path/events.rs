@@ -48,10 +48,7 @@ pub fn next(model: &Model, set: &ActiveSet, shift: &Shift, line: &Line, sign: f6
         } else if model.limits[user].is_finite() && !places.is_empty() {
             let (all, total) = (model.limits[user], line.totals[user]);
             let room = shift.users[user];
-            let left = Moving {
-                at: all + room * line.t.at - total.at,
-                by: room * line.t.by - total.by,
-            };
+            let left = Moving { at: all + room * line.t.at - total.at, by: room * line.t.by - total.by };
             meet(left, Event::Satisfy(user));
         }
     }

@@ -2,8 +2,8 @@
 
 use evenhand_problem::Rational;
 
-use super::super::rounding::{simplest_near, solve_rows};
 use super::super::market::{Market, Point};
+use super::super::rounding::{simplest_near, solve_rows};
 use super::active::ActiveSet;
 use super::model::Model;
 

@@ -18,12 +18,12 @@ mod sparse;
 mod start;
 
 pub use self::active::ActiveSet;
-pub use self::exact::solve;
 use self::equations::{Line, line};
-use super::attempts::Spent;
 use self::events::{Event, apply, at, growth, is_valid, next};
+pub use self::exact::solve;
 pub use self::model::Model;
 pub use self::start::{Reading, Start, start};
+use super::attempts::Spent;
 
 /// Where a path ended at `t = 0`.
 #[derive(Debug, Clone)]

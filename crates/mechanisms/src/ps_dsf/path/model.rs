@@ -104,7 +104,8 @@ impl Model {
 
     /// Levels by row in the units of the model.
     pub fn scaled_levels(&self, levels: &[Option<f64>]) -> Vec<Option<f64>> {
-        let scaled = |(row, level): (usize, &Option<f64>)| level.map(|x| x * self.unit[self.class_of_row[row]]);
+        let scaled =
+            |(row, level): (usize, &Option<f64>)| level.map(|x| x * self.unit[self.class_of_row[row]]);
         levels.iter().enumerate().map(scaled).collect()
     }
 

@@ -37,8 +37,11 @@ pub struct Reading {
 pub fn start(model: &mut Model, tasks: &[f64], found: &[Option<f64>], reading: Reading) -> Option<Start> {
     let mut random = Pcg64Mcg::seed_from_u64(reading.seed);
     let mut noise = |size: f64| size * reading.noise * (0.1 + 0.9 * random.random::<f64>());
-    let totals: Vec<f64> =
-        model.of_user.iter().map(|places| places.iter().map(|p| model.places[*p].part * tasks[*p]).sum()).collect();
+    let totals: Vec<f64> = model
+        .of_user
+        .iter()
+        .map(|places| places.iter().map(|p| model.places[*p].part * tasks[*p]).sum())
+        .collect();
     model.bound_levels(&totals, reading.above);
     let model = &*model;
     let mut set = ActiveSet::empty(model);
@@ -55,7 +58,8 @@ pub fn start(model: &mut Model, tasks: &[f64], found: &[Option<f64>], reading: R
     }
     for _ in 0..=levels.len() {
         while supports(model, tasks, &levels, &mut set) {}
-        let of_row = |row: usize| if set.full[row] { levels[row] } else { model.highest[model.class_of_row[row]] };
+        let of_row =
+            |row: usize| if set.full[row] { levels[row] } else { model.highest[model.class_of_row[row]] };
         let levels = (0..levels.len()).map(of_row).collect();
         let start = with_shifts(model, tasks, levels, set.clone(), &mut noise);
         match line(model, &start.set, &start.shift, &start.now) {
@@ -80,14 +84,16 @@ fn supports(model: &Model, tasks: &[f64], levels: &[f64], set: &mut ActiveSet) -
     let mut main = vec![None; set.support.len()];
     for (user, places) in model.of_user.iter().enumerate() {
         let list: Vec<usize> = places.iter().copied().filter(|p| tasks[*p] > 0.0).collect();
-        let Some(largest) = list.iter().copied().max_by(|a, b| size(a).total_cmp(&size(b)).then(b.cmp(a))) else {
+        let Some(largest) = list.iter().copied().max_by(|a, b| size(a).total_cmp(&size(b)).then(b.cmp(a)))
+        else {
             continue;
         };
         set.enter(model, levels, largest);
         main[user] = Some(largest);
         let total: f64 = list.iter().map(size).sum();
         for p in list.into_iter().filter(|p| *p != largest) {
-            let most = model.places[p].usage.iter().map(|(_, d)| d * tasks[p]).fold(size(&p) / total, f64::max);
+            let most =
+                model.places[p].usage.iter().map(|(_, d)| d * tasks[p]).fold(size(&p) / total, f64::max);
             others.push((most, p));
         }
     }
@@ -103,9 +109,13 @@ fn supports(model: &Model, tasks: &[f64], levels: &[f64], set: &mut ActiveSet) -
     }
     let mut alive = vec![false; n_rows];
     for user in (0..set.support.len()).filter(|user| !set.satisfied[*user]) {
-        set.support[user].iter().filter_map(|p| set.bottleneck[*p]).for_each(|row| alive[root(&mut parent, row)] = true);
+        set.support[user]
+            .iter()
+            .filter_map(|p| set.bottleneck[*p])
+            .for_each(|row| alive[root(&mut parent, row)] = true);
     }
-    let dead: Vec<usize> = (0..n_rows).filter(|row| set.full[*row] && !alive[root(&mut parent, *row)]).collect();
+    let dead: Vec<usize> =
+        (0..n_rows).filter(|row| set.full[*row] && !alive[root(&mut parent, *row)]).collect();
     dead.iter().for_each(|row| set.full[*row] = false);
     !dead.is_empty()
 }
@@ -148,7 +158,8 @@ fn with_shifts(
         if set.satisfied[user] {
             shift.users[user] = total[user] - limit;
             let best = places.iter().map(|p| offer(*p)).fold(f64::INFINITY, f64::min);
-            beyond[user] = if best.is_finite() { (best - total[user]).max(0.0) + noise(total[user]) } else { 0.0 };
+            beyond[user] =
+                if best.is_finite() { (best - total[user]).max(0.0) + noise(total[user]) } else { 0.0 };
         } else if total[user] >= limit {
             shift.users[user] = total[user] - limit + noise(limit);
         }
