@@ -13,8 +13,8 @@ mod plain;
 use common::{certificate, q};
 use evenhand_exact::axiom::{bottleneck, max_min, proportional};
 use evenhand_exact::{
-    Axiom, Claim, Evidence, Instance, Level, Parameters, PriceVector, Prices, Share, ShareCoefficients, Tasks,
-    check, is_feasible,
+    Axiom, Claim, Evidence, Instance, Level, Parameters, PriceVector, Prices, Share, ShareCoefficients,
+    Tasks, check, is_feasible,
 };
 use evenhand_problem::{Allocation, Problem, Rational};
 use optima::{Optimum, disturbed, filled, mixed, optimum, perturbed};
@@ -129,13 +129,20 @@ fn for_max_min(prices: &Prices, problem: &Problem, share: &ShareCoefficients) ->
 fn levels_of(prices: &[Prices], instance: &Instance<'_>, share: &ShareCoefficients) -> Vec<Vec<Level>> {
     let covers = max_min::uncovered(instance, share).unwrap();
     let whole = prices.iter().map(|prices| {
-        vec![Level { covers: covers.clone(), prices: PriceVector::of(&for_max_min(prices, instance.problem(), share)) }]
+        vec![Level {
+            covers: covers.clone(),
+            prices: PriceVector::of(&for_max_min(prices, instance.problem(), share)),
+        }]
     });
     // And the best of all vectors for each user.
-    let vectors: Vec<PriceVector> =
-        prices.iter().map(|prices| PriceVector::of(&for_max_min(prices, instance.problem(), share))).collect();
-    let rises: Vec<_> =
-        vectors.iter().filter_map(|vector| Some((vector, max_min::rises(instance, share, vector).ok()?))).collect();
+    let vectors: Vec<PriceVector> = prices
+        .iter()
+        .map(|prices| PriceVector::of(&for_max_min(prices, instance.problem(), share)))
+        .collect();
+    let rises: Vec<_> = vectors
+        .iter()
+        .filter_map(|vector| Some((vector, max_min::rises(instance, share, vector).ok()?)))
+        .collect();
     let each = covers.iter().filter_map(|&n| {
         let bounds = rises.iter().filter_map(|(vector, rises)| Some((rises[n].clone()?, *vector)));
         let (_, vector) = bounds.min_by(|a, b| a.0.cmp(&b.0))?;
