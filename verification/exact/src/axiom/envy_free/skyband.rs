@@ -13,7 +13,7 @@ use rug::Integer;
 use rug::ops::DivRounding;
 
 use super::{Found, InverseWeights, Viewer};
-use crate::budget::{TooLarge, words};
+use crate::budget::TooLarge;
 use crate::instance::Instance;
 use crate::quotient::{Quotient, absorb};
 use crate::scaled::amount_of;
@@ -127,7 +127,7 @@ impl<'h, 'a, 'b> Pool<'h, 'a, 'b> {
     /// Charges looks at leading bits, before they are taken, and those at whole numbers since the last time.
     fn charge(&self, looks: usize) -> Result<(), TooLarge> {
         let instance = self.holdings.instance;
-        let wide = self.looks.take().saturating_mul(4 * words(&instance.denominator));
+        let wide = self.looks.take().saturating_mul(instance.steps());
         instance.budget().charge(wide.saturating_add(looks as u64))
     }
 
