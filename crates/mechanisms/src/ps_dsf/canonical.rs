@@ -4,8 +4,8 @@
 use std::cmp::Ordering;
 
 use evenhand_problem::{
-    Allocation, Constraints, Problem, ProblemError, ProblemSpec, Quantities, Rational, Row, RowKind, ServerSpec,
-    Sharing, UserSpec,
+    Allocation, Constraints, Problem, ProblemError, ProblemSpec, Quantities, Rational, Row, RowKind,
+    ServerSpec, Sharing, UserSpec,
 };
 
 /// A problem in canonical order, and where everything was.
