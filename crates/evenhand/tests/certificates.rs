@@ -45,7 +45,7 @@ fn every_mechanism_exact() {
             let holds =
                 |axiom: &str| claims.iter().find(|(name, _)| name == axiom).map(|(_, holds)| holds.clone());
             assert_eq!(holds("feasible"), Some(json!(true)), "{mechanism}");
-            assert_eq!(holds("non-wasteful"), Some(json!(true)), "{mechanism}");
+            assert_eq!(holds("work-conserving"), Some(json!(true)), "{mechanism}");
             let efficient = *mechanism != "per-server-drf";
             assert_eq!(holds("pareto-optimal"), Some(json!(efficient)), "{mechanism}");
             if max_min.contains(mechanism) {
@@ -113,7 +113,8 @@ fn an_allocation_from_elsewhere() {
     // An ulp above a capacity is rounding, unless nothing is tolerated.
     folder.run(&["certify", "problem.json", "a.json", "-o", "c.json"]).ends_with(0);
     valid(&folder);
-    let strict = ["certify", "problem.json", "a.json", "--axiom", "feasible", "--tolerance", "0", "-o", "c.json"];
+    let strict =
+        ["certify", "problem.json", "a.json", "--axiom", "feasible", "--tolerance", "0", "-o", "c.json"];
     folder.run(&strict).ends_with(1);
     valid(&folder);
 }
