@@ -242,7 +242,6 @@ fn utilisation() -> Result<Entry, String> {
                 Bound::Found => "the best that was found".to_owned(),
                 Bound::Proven => "and proven the best by an exact search".to_owned(),
                 Bound::Claimed(bound) => format!("which bounds them by {bound:.9}"),
-                Bound::Found => "and the best that was found".to_owned(),
             }
         ),
     })
