@@ -278,6 +278,35 @@ proptest! {
         shown.judge(&optimum.problem, &x)?;
     }
 
+    /// Whole tasks of two users on one server, and every other way to place them.
+    #[test]
+    fn integer_pareto_optimality(seed in any::<u64>()) {
+        let mut rng = Pcg64::seed_from_u64(seed);
+        let (one, two, capacity): (u32, u32, u32) =
+            (rng.random_range(1..5), rng.random_range(1..5), rng.random_range(5..14));
+        let problem = common::problem(&format!(
+            r#"{{"kind": "allocation-problem", "resources": ["cpu"],
+            "servers": [{{"name": "a", "capacity": {{"cpu": "{capacity}/2"}}}}],
+            "users": [{{"name": "1", "demand": {{"cpu": {one}}}}}, {{"name": "2", "demand": {{"cpu": {two}}}}}]}}"#
+        ));
+        let all: Vec<(u32, u32)> = (0..8).flat_map(|a| (0..8).map(move |b| (a, b))).collect();
+        let fits: Vec<_> = all.into_iter().filter(|(a, b)| 2 * (a * one + b * two) <= capacity).collect();
+        let placed = |(a, b): (u32, u32)| common::placed(&problem, &[("a", 0, &a.to_string(), &b.to_string())]);
+        let x = placed(fits[rng.random_range(0..fits.len())]);
+        let instance = Instance::new(&problem, &x).unwrap();
+        let mut shown = Shown::default();
+        for factor in [q("1"), q("2/3"), q("3"), Rational::from((2, capacity))] {
+            let weights = vec![Rational::from(one) * &factor, Rational::from(two) * &factor];
+            let prices = Prices { user_weights: weights, rows: vec![factor], users: vec![q("0"), q("0")] };
+            shown.add(Axiom::IntegerParetoOptimal, &Parameters::default(), &Evidence::Prices(prices), &instance);
+        }
+        for y in fits {
+            let evidence = Evidence::DominatingPlacements(placed(y).placements.unwrap());
+            shown.add(Axiom::IntegerParetoOptimal, &Parameters::default(), &evidence, &instance);
+        }
+        shown.judge(&problem, &x)?;
+    }
+
     /// What is derived has one verdict; the other one is refused with whatever evidence.
     #[test]
     fn derived_axioms(seed in any::<u64>(), exponent in 0u32..13) {
