@@ -196,14 +196,14 @@ impl<'h, 'a, 'b> Pool<'h, 'a, 'b> {
                 if view.viewer.tasks.as_ref().is_some_and(|tasks| *tasks <= needed) {
                     return None;
                 }
-                Some(self.limits(&view, view.viewer.floor(&needed)))
+                Some(self.limits(&view, &view.viewer.floor(&needed)))
             }
         };
         let mut best: Option<(Integer, usize)> = None;
         for bundle in self.band.iter().filter(|bundle| bundle.user != n) {
             if limits.as_ref().is_none_or(|limits| self.is_above(bundle, limits)) {
                 let worth = self.worth(&view, bundle);
-                limits = Some(self.limits(&view, worth.clone()));
+                limits = Some(self.limits(&view, &worth));
                 best = Some((worth, bundle.user));
             }
         }
@@ -227,7 +227,7 @@ impl<'h, 'a, 'b> Pool<'h, 'a, 'b> {
     }
 
     /// By demanded resource: the largest `Q_mr` that is not above the threshold, and its leading bits.
-    fn limits(&self, view: &View, threshold: Integer) -> Vec<Limit> {
+    fn limits(&self, view: &View, threshold: &Integer) -> Vec<Limit> {
         let limit = |(&r, inverse): (&usize, &Integer)| {
             let exact = threshold.clone().div_floor(inverse);
             let leading = Integer::from(&exact >> self.holdings.shifts[r]);
