@@ -1,0 +1,31 @@
+//! The plain checkers of the tests of `evenhand-exact`, on what is small enough for them.
+
+use evenhand_exact::{Certificate, ratio};
+
+use crate::{fairness, plain, worst_plain};
+
+/// Users, classes and resources multiplied: dense loops take no more.
+const MOST_CELLS: usize = 300;
+/// Longest certificate, in bytes.
+const LONGEST: usize = 20_000;
+/// Job types of which all configurations are listed.
+const MOST_TYPES: usize = 4;
+
+/// What is false in the certificate, if anything; `None` where it is too large for plain loops.
+pub fn fault(certificate: &Certificate, length: usize) -> Option<Option<String>> {
+    let problem = &certificate.problem;
+    let cells = problem.n_users() * problem.n_servers() * problem.n_resources();
+    (cells <= MOST_CELLS && length <= LONGEST).then(|| fairness::fault(certificate))
+}
+
+/// Whether everything in a ratio certificate is true; `None` where it is too large.
+pub fn is_true(certificate: &ratio::Certificate, length: usize) -> Option<bool> {
+    let small = certificate.problem.n_types() <= MOST_TYPES && length <= LONGEST;
+    if small { plain::is_true(certificate) } else { None }
+}
+
+/// Whether everything in a worst-load certificate is true; `None` where it is too large.
+pub fn is_worst(certificate: &ratio::worst_load::Certificate, length: usize) -> Option<bool> {
+    let small = certificate.problem.n_types() <= MOST_TYPES && length <= LONGEST;
+    if small { worst_plain::is_true(certificate) } else { None }
+}
