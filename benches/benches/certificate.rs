@@ -1,7 +1,7 @@
 //! Writing, reading and checking the certificate of all usual axioms.
 
 use divan::Bencher;
-use evenhand_benches::instances::{Tasks, google};
+use evenhand_benches::instances::{Tasks, google, half};
 use evenhand_benches::proof::{allocation, drfh_exact, drfh_proven};
 use evenhand_exact::{Certificate, Instance, check};
 use evenhand_mechanisms::{certify, certify::default_requests};
@@ -55,6 +55,23 @@ fn verify(bencher: Bencher, users: usize) {
     let (problem, allocation) = solved(users);
     let certificate = certified(&problem, &allocation);
     bencher.bench(|| assert!(check(&certificate).valid));
+}
+
+/// Many users, each allowed on half of ten classes: what certifying costs.
+#[divan::bench(args = [1_000, 10_000], sample_count = 5)]
+fn certify_half(bencher: Bencher, users: usize) {
+    let problem = half(10, 3, users, 1).unwrap();
+    let allocation = allocation(drfh_exact(&problem).unwrap());
+    bencher.bench(|| certified(&problem, &allocation).to_json());
+}
+
+/// The same: what `check` costs, with reading.
+#[divan::bench(args = [1_000, 10_000], sample_count = 5)]
+fn check_half(bencher: Bencher, users: usize) {
+    let problem = half(10, 3, users, 1).unwrap();
+    let text = certified(&problem, &allocation(drfh_exact(&problem).unwrap())).to_json();
+    let source = Source { name: "certificate", text: &text };
+    bencher.bench(|| assert!(check(&Certificate::parse(&source).unwrap()).valid));
 }
 
 /// The claims of [`drfh_proven`] one by one, and what all of them need first.

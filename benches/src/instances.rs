@@ -5,7 +5,9 @@
 //! before it. Only additions, multiplications and divisions of doubles are used, which every
 //! machine rounds alike; the normal distribution is a sum of twelve uniform ones.
 
-use evenhand_problem::{Problem, ProblemError, ProblemSpec, Rational, ServerSpec, UserSpec};
+use evenhand_problem::{
+    Problem, ProblemError, ProblemSpec, Quantities, Rational, ServerClass, ServerSpec, UserSpec,
+};
 use rand::RngCore;
 use rand_pcg::Pcg64;
 
@@ -72,6 +74,44 @@ pub fn general(
     let unlimited = if tasks == Tasks::Unlimited { "-unlimited" } else { "" };
     let name = format!("random-{n_users}x{n_classes}x{n_resources}-seed-{seed}{unlimited}");
     problem(name, &classes, n_users, tasks, &mut random)
+}
+
+/// [`general`] with unlimited tasks, each user allowed on a random half of the classes.
+///
+/// # Errors
+/// [`ProblemError`] without a class or a resource.
+pub fn half(
+    n_classes: usize,
+    n_resources: usize,
+    n_users: usize,
+    seed: u64,
+) -> Result<Problem, ProblemError> {
+    let all = general(n_classes, n_resources, n_users, seed, Tasks::Unlimited)?;
+    let mut random = Random::new(seed, n_users as u64);
+    let by_name = |amounts: &Quantities| {
+        all.resources().iter().cloned().zip(amounts.iter().cloned()).collect::<Vec<(String, Rational)>>()
+    };
+    let servers = all.servers().iter().map(|server| ServerSpec {
+        name: server.name().to_owned(),
+        count: Some(Rational::from(server.count())),
+        capacity: by_name(server.capacity()),
+    });
+    let users = all.users().iter().map(|user| {
+        let mut left: Vec<&ServerClass> = all.servers().iter().collect();
+        while left.len() > n_classes.div_ceil(2) {
+            left.swap_remove(random.between(0, left.len() as u64 - 1) as usize);
+        }
+        UserSpec {
+            name: user.name().to_owned(),
+            weight: Some(user.weight().clone()),
+            demand: by_name(user.base_demand()),
+            servers: Some(left.iter().map(|server| server.name().to_owned()).collect()),
+            ..UserSpec::default()
+        }
+    });
+    let name = format!("half-{n_users}x{n_classes}x{n_resources}-seed-{seed}");
+    let (servers, users) = (servers.collect(), users.collect());
+    Problem::new(ProblemSpec { name, resources: all.resources().to_vec(), servers, users })
 }
 
 fn problem(

@@ -180,7 +180,7 @@ impl Measurement {
                 let timed = self.timed(|| {
                     let instance = Instance::new(problem, &allocation).map_err(message)?;
                     Ok(match self.question {
-                        Question::Envy => envy_free::tightest(&instance),
+                        Question::Envy => envy_free::tightest(&instance).map_err(message)?,
                         _ => envy_free::envy_free_reference(&instance),
                     })
                 })?;

@@ -2,7 +2,12 @@
 //!
 //! `evenhand_mechanisms::certify` takes any allocation, so it solves again to find the evidence.
 
-use evenhand_exact::{Axiom, Certificate, Claim, Evidence, Instance, Level, Prices, Share};
+use std::collections::HashSet;
+
+use evenhand_exact::axiom::max_min;
+use evenhand_exact::{
+    Axiom, Certificate, Claim, Evidence, Instance, Level, PriceVector, Prices, Share, ShareCoefficients,
+};
 use evenhand_lp::level::{LevelDual, LexicographicOptimum, Settings, lexicographic, lexicographic_float};
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Sharing};
 
@@ -55,12 +60,7 @@ pub fn drfh_proven(problem: &Problem) -> Result<Certificate, String> {
         let u = coefficients.uniform(n).cloned().unwrap_or_default();
         u / problem.users()[n].weight()
     }));
-    let levels = duals.into_iter().map(|LevelDual { level, user_weights, prices, user_prices }| Level {
-        level,
-        prices: Prices { user_weights, rows: prices, users: user_prices },
-    });
-    let levels = levels.collect();
-    let levels = Evidence::Levels { resource: None, levels };
+    let levels = Evidence::Levels(levels(&instance, &coefficients, duals)?);
     let share = Some(Share::Dominant);
     let claims = vec![
         Claim::derive(Axiom::Feasible, &instance, &tolerance).map_err(text)?,
@@ -73,7 +73,27 @@ pub fn drfh_proven(problem: &Problem) -> Result<Certificate, String> {
     let claimed = |axiom: &&Axiom| claims.iter().any(|claim| claim.axiom == **axiom);
     let not_checked =
         Axiom::ALL.iter().filter(|axiom| !claimed(axiom)).map(|axiom| axiom.name().to_owned()).collect();
-    Ok(Certificate { problem: problem.clone(), allocation, tolerance, claims, not_checked })
+    let problem = problem.clone();
+    Ok(Certificate { problem, allocation, problem_sha256: None, tolerance, claims, not_checked })
+}
+
+/// The level duals, each with the users of which it shows that they cannot rise.
+fn levels(
+    instance: &Instance<'_>,
+    coefficients: &ShareCoefficients,
+    duals: Vec<LevelDual>,
+) -> Result<Vec<Level>, String> {
+    let mut open: HashSet<usize> =
+        max_min::uncovered(instance, coefficients).map_err(text)?.into_iter().collect();
+    let mut levels = Vec::with_capacity(duals.len());
+    for LevelDual { user_weights, prices, user_prices, .. } in duals {
+        let prices = PriceVector::of(&Prices { user_weights, rows: prices, users: user_prices });
+        let rises = max_min::rises(instance, coefficients, &prices).map_err(text)?;
+        let blocked = rises.iter().enumerate().filter(|(_, rise)| rise.as_ref().is_some_and(Rational::is_zero));
+        let covers: Vec<usize> = blocked.map(|(n, _)| n).filter(|n| open.remove(n)).collect();
+        levels.push(Level { covers, prices });
+    }
+    Ok(levels)
 }
 
 /// The level duals added up: positive weights for everybody. A user that is blocked at no level has
@@ -100,7 +120,18 @@ fn pareto_prices(
             prices.user_weights[n] = Rational::from(1);
         }
     }
+    raise(instance, &mut prices);
     prices
+}
+
+/// Makes every weight at least 1 over what its user would have alone: one factor for all prices.
+fn raise(instance: &Instance<'_>, prices: &mut Prices) {
+    let weights = prices.user_weights.iter().enumerate().filter(|(n, _)| instance.is_active(*n));
+    let needed = weights.map(|(n, weight)| Rational::from(weight * instance.scale(n)).recip()).max();
+    if let Some(factor) = needed.filter(|factor| *factor > 1) {
+        let all = prices.user_weights.iter_mut().chain(&mut prices.rows).chain(&mut prices.users);
+        all.for_each(|value| *value *= &factor);
+    }
 }
 
 /// The sum over all users of the dominant share, of an allocation in doubles.

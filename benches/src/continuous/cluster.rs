@@ -121,18 +121,13 @@ fn judge(problem: &Problem, path: &Path, alpha: &str) -> Result<Option<(f64, f64
     let source = Source { name: "answer", text: &text };
     let allocation = source.allocation(problem).map_err(|error| error.to_string())?.allocation;
     let exponent = number::parse(alpha).map_err(|error| error.to_string())?;
-    let request = Request { axiom: Axiom::Proportional, parameters: Parameters::alpha(exponent.clone()) };
-    let found = certify(problem, &allocation, &[request], &Rational::new()).map_err(|e| e.to_string())?;
-    let margin = found.certificate.claims.first().and_then(|claim| claim.margin.clone());
+    let parameters = Parameters::alpha(exponent);
+    let request = Request { axiom: Axiom::Proportional, parameters: parameters.clone() };
+    // Rounding may have made it infeasible: what is judged is its repair.
+    let tolerance = Rational::from((1, 1_000_000_000));
+    let found = certify(problem, &allocation, &[request], &tolerance).map_err(|e| e.to_string())?;
+    let margin = found.claim(Axiom::Proportional, &parameters).and_then(|claim| claim.margin.clone());
     let instance = Instance::new(problem, &allocation).map_err(|error| error.to_string())?;
     let feasible = feasible::tightest(&instance).map(|(_, margin)| to_f64(&margin)).unwrap_or_default();
-    let power = 1.0 - to_f64(&exponent);
-    let sum: f64 = problem
-        .users()
-        .iter()
-        .zip(allocation.totals())
-        .filter(|(_, x)| *x > 0)
-        .map(|(user, x)| to_f64(user.weight()) * to_f64(&x).powf(power))
-        .sum();
-    Ok(margin.map(|margin| (-to_f64(&margin) / sum, feasible)))
+    Ok(margin.map(|margin| (-to_f64(&margin), feasible)))
 }

@@ -107,7 +107,7 @@ pub struct Check {
     pub allocation: Option<PathBuf>,
     /// Axiom that must be claimed to hold; may be given several times. max-min and proportional need
     /// their parameter: max-min:drfh, proportional:1
-    #[arg(long, value_name = "AXIOM[:PARAMETER]", value_parser = names::AxiomName)]
+    #[arg(long, value_name = "AXIOM[:PARAMETER]", value_parser = names::axiom())]
     pub require: Vec<String>,
     /// Largest tolerance that is accepted (default: 1e-6)
     #[arg(long, value_name = "T", allow_hyphen_values = true)]
@@ -142,7 +142,7 @@ pub struct Compare {
     #[arg(long = "allocation", value_name = "FILE")]
     pub allocations: Vec<PathBuf>,
     /// Axiom to examine besides the usual ones and those of the mechanisms; may be given several times
-    #[arg(long = "axiom", value_name = "AXIOM", value_parser = names::AxiomName)]
+    #[arg(long = "axiom", value_name = "AXIOM", value_parser = names::axiom())]
     pub axioms: Vec<String>,
     /// The exponent of alpha, which is left out without one
     #[arg(long, value_name = "A", allow_hyphen_values = true)]

@@ -30,10 +30,11 @@ impl Failure {
         Self { status: 3, message: message.into(), help: String::new() }
     }
 
-    /// Malformed input, shown in `text`.
+    /// Malformed input, shown in `text`, or input beyond the reader's budget.
     pub fn format(error: &FormatError, text: &str) -> Self {
         let help = excerpt(error, text).unwrap_or_default();
-        Self { status: 2, message: error.to_string(), help }
+        let status = if error.is_too_large() { 3 } else { 2 };
+        Self { status, message: error.to_string(), help }
     }
 
     /// Adds a line on what to do about it.

@@ -19,7 +19,9 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         let other = shortened(candidate);
         // One slip of the finger, however short the name is.
         let is_slip = wanted.len() > 1 && strsim::osa_distance(&wanted, &other) == 1;
-        let alike = strsim::jaro(&wanted, &other) + if is_slip { 1.0 } else { 0.0 };
+        // Two letters in the wrong order before a letter too many.
+        let slip = if wanted.len() == other.len() { 1.5 } else { 1.0 };
+        let alike = strsim::jaro(&wanted, &other) + if is_slip { slip } else { 0.0 };
         if alike > ALIKE && best.is_none_or(|(most, _)| alike > most) {
             best = Some((alike, candidate));
         }
@@ -56,6 +58,7 @@ mod tests {
         assert_eq!(nearest("high-memroy", names), Some("high-memory"));
         assert_eq!(nearest("frank", names), Some("Frank"));
         assert_eq!(nearest("user1", names), Some("user 1"));
+        assert_eq!(nearest("drhf", ["drf", "drfh"]), Some("drfh"));
         assert_eq!(nearest("tfs", ["drf", "tsf", "fill"]), Some("tsf"));
         assert_eq!(nearest("zzz", names), None);
         assert_eq!(nearest("x", []), None);

@@ -61,13 +61,58 @@ fn what_is_imported_fits() {
 
 #[test]
 fn every_schema_is_one() {
-    for name in ["problem", "reservation", "allocation", "certificate"] {
+    let names = Folder::new().run(&["schema", "--format", "json"]).ends_with(0).json();
+    for name in names["names"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()) {
         let schema = schema(name);
         for wrong in ["{}", "[]", "null", r#"{"kind": "poem"}"#] {
             assert!(!schema.is_valid(&serde_json::from_str(wrong).unwrap()), "{name} takes {wrong}");
         }
     }
 }
+
+/// The kind of every document on standard output is the name of its schema.
+#[test]
+fn what_commands_print_fits() {
+    let problem = Folder::with(FIGURE_1);
+    problem.solve("drfh", true, "a.json");
+    problem.run(&["certify", "problem.json", "a.json", "-o", "c.json"]);
+    let user = problem.read("problem.json");
+    let user: Value = serde_json::from_str(&user).unwrap();
+    let user = user["users"][0]["name"].as_str().unwrap();
+    let of_problems: [(&str, &[&str]); 6] = [
+        ("allocation", &["solve", "problem.json", "-m", "njc"]),
+        ("examination", &["certify", "problem.json", "a.json"]),
+        ("verdict", &["check", "c.json"]),
+        ("comparison", &["compare", "problem.json"]),
+        ("explanation", &["explain", "problem.json", "a.json", "--user", user]),
+        ("schemas", &["schema"]),
+    ];
+    let jobs = Folder::with(RESERVATION);
+    let of_jobs: [(&str, &[&str]); 5] = [
+        ("ratio", &["ratio", "problem.json", "-o", "ratio.json"]),
+        ("ratio-sweep", &["ratio", "problem.json", "--sweep", "0:2:3"]),
+        ("worst-load", &["ratio", "problem.json", "--worst-load", "-o", "worst.json"]),
+        ("hunt", &["hunt", "--types", "2", "--steps", "20", "--resume", "state.json"]),
+        ("reproduction", &["reproduce", "drfh"]),
+    ];
+    let all = of_problems.map(|(name, words)| (&problem, name, words));
+    for (folder, name, words) in all.into_iter().chain(of_jobs.map(|(name, words)| (&jobs, name, words))) {
+        let output = folder.run(&[words, &["--format", "json", "--quiet"]].concat()).stdout;
+        fits(&schema(name), &output);
+    }
+    for (name, file) in [
+        ("ratio-certificate", "ratio.json"),
+        ("worst-load-certificate", "worst.json"),
+        ("hunt-state", "state.json"),
+    ] {
+        fits(&schema(name), &jobs.read(file));
+    }
+}
+
+const RESERVATION: &str = r#"{"kind": "reservation-problem", "resources": ["cpu", "memory"],
+    "servers": [{"name": "pool", "count": 10, "capacity": {"cpu": 80, "memory": "640"}}],
+    "jobs": [{"name": "small", "demand": {"cpu": 2, "memory": 32}, "reward": "6", "load": "1/2"},
+             {"name": "big", "demand": {"cpu": "30", "memory": 32}, "reward": "9", "load": "2"}]}"#;
 
 #[test]
 fn the_examples_fit() {

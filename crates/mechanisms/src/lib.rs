@@ -38,5 +38,6 @@ mod utilitarian;
 pub use certify::{Examination, Request, certify};
 pub use mechanism::{
     Bound, Findings, Info, Mechanism, MechanismError, Method, OptionName, Options, Outcome, Selected, Status,
+    Step,
 };
 pub use named::Named;

@@ -75,9 +75,13 @@ pub struct Options {
     /// Names of server classes in the order in which they are swept; those that are not named follow
     /// in the order of the problem.
     pub order: Option<Vec<String>>,
+    /// The trajectory: where the integration stops.
+    pub c_max: Option<Rational>,
+    /// Whether to keep what a method does on its way.
+    pub series: bool,
 }
 
-/// A method of PS-DSF.
+/// A method of PS-DSF or NJC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Method {
     /// Every class filled in turn, accelerated where that is slow.
@@ -86,6 +90,8 @@ pub enum Method {
     Algorithm1,
     /// The linear Fisher market (time sharing).
     Market,
+    /// The differential equation of the NJC paper.
+    Trajectory,
 }
 
 impl Method {
@@ -96,6 +102,7 @@ impl Method {
             Self::Sweep => "sweep",
             Self::Algorithm1 => "algorithm-1",
             Self::Market => "market",
+            Self::Trajectory => "trajectory",
         }
     }
 }
@@ -132,6 +139,8 @@ impl Options {
             (OptionName::Slots, self.slots.is_some()),
             (OptionName::Method, self.method.is_some()),
             (OptionName::Order, self.order.is_some()),
+            (OptionName::CMax, self.c_max.is_some()),
+            (OptionName::Series, self.series),
         ];
         stated.into_iter().filter(|(_, is_stated)| *is_stated).map(|(name, _)| name).collect()
     }
@@ -170,6 +179,10 @@ pub enum OptionName {
     Method,
     /// [`Options::order`].
     Order,
+    /// [`Options::c_max`].
+    CMax,
+    /// [`Options::series`].
+    Series,
 }
 
 impl OptionName {
@@ -192,6 +205,8 @@ impl OptionName {
             Self::Slots => "slots",
             Self::Method => "method",
             Self::Order => "order",
+            Self::CMax => "c-max",
+            Self::Series => "series",
         }
     }
 }
@@ -260,6 +275,19 @@ pub struct Findings {
     pub iterations: Option<usize>,
     /// Whole tasks beside their divisible ideal.
     pub integrality: Option<Integrality>,
+    /// The way that a method went.
+    pub series: Option<Vec<Step>>,
+}
+
+/// A point on the way of a method.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Step {
+    /// The parameter of the way: `c` of the trajectory, for entitlements of sum 1.
+    pub c: f64,
+    /// Tasks by user.
+    pub tasks: Vec<f64>,
+    /// By row: the part of it that is free.
+    pub slack: Vec<f64>,
 }
 
 /// The best for a goal, as far as floating point can tell.

@@ -83,7 +83,7 @@ impl Named for Ties {
 }
 
 impl Named for Method {
-    const ALL: &'static [Self] = &[Self::Sweep, Self::Algorithm1, Self::Market];
+    const ALL: &'static [Self] = &[Self::Sweep, Self::Algorithm1, Self::Market, Self::Trajectory];
 
     fn name(self) -> &'static str {
         self.name()
@@ -98,6 +98,7 @@ impl Named for Method {
                 "Algorithm I of the PS-DSF paper, step by step; it often only approaches its limit"
             }
             Self::Market => "The linear Fisher market",
+            Self::Trajectory => "njc: the differential equation of the paper, integrated",
         }
     }
 }

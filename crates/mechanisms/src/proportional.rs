@@ -14,7 +14,7 @@ use crate::fair_sum::{self, FairPoint, near};
 use crate::fisher;
 use crate::mechanism::{Findings, Status};
 use crate::njc::{face, lift::lift};
-use crate::rounding;
+use crate::rounding::{self, cut};
 
 /// The prices of `point` as evidence about `allocation`, with the gap that they prove.
 pub fn findings(
@@ -61,14 +61,19 @@ fn within(
     // What is not proven is not solved.
     let is_solved = relative.as_ref().is_some_and(|gap| *gap <= Rational::from(SOLVED));
     let status = if is_solved { Status::Solved } else { Status::Limit };
+    // All its digits would be as long as the numbers of all users together.
+    let relative_gap = relative.map(|gap| if gap.is_zero() { gap } else { cut(&gap, RELATIVE_BITS) });
     Findings {
         prices: Some(prices),
         gap: Some(gap),
-        relative_gap: relative,
+        relative_gap,
         status: Some(status),
         ..Findings::default()
     }
 }
+
+/// Bits of the relative gap, which is for people and thresholds.
+const RELATIVE_BITS: u32 = 64;
 
 /// Gap, as a part of `sum_n w_n x_n^(1-a)`, up to which an answer counts as solved: a tenth of the
 /// tolerance with which allocations that are not exact are judged (THEORY, section 7).

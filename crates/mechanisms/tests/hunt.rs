@@ -3,8 +3,8 @@
 #![allow(missing_docs)]
 
 use evenhand_mechanisms::hunt::{
-    Counts, Found, Hunt, HuntError, Instance, JobTypeNumbers, Settings, State, against_limit, below, certify,
-    exactly, shrink,
+    Clock, Counts, Found, Hunt, HuntError, Instance, JobTypeNumbers, Settings, State, against_limit, below,
+    certify, exactly, shrink,
 };
 use evenhand_problem::Rational;
 use rand::{Rng, SeedableRng};
@@ -146,7 +146,7 @@ fn three_types_of_the_shape_of_appendix_c_are_found() {
     let three_quarters = Rational::from((3, 4));
     let hunt = complete(settings(3, 3, 2, 2, true));
     assert!(hunt.best()[0].ratio <= three_quarters, "{:?}", hunt.best()[0]);
-    let certified = certify(&hunt.best()[0]).unwrap();
+    let certified = certify(&hunt.best()[0], &Clock::default()).unwrap();
     assert_eq!(certified.ratio, hunt.best()[0].ratio);
     assert!(evenhand_exact::ratio::check(&certified.certificate).valid);
 
@@ -203,13 +203,13 @@ fn shrinking_keeps_the_ratio() {
             continue;
         }
         let found = Found { instance, ratio };
-        let shrunk = shrink(&found, &found.ratio).unwrap();
+        let shrunk = shrink(&found, &found.ratio, &Clock::default()).unwrap();
         assert!(shrunk.ratio <= found.ratio);
-        assert_eq!(certify(&shrunk).unwrap().ratio, shrunk.ratio);
+        assert_eq!(certify(&shrunk, &Clock::default()).unwrap().ratio, shrunk.ratio);
         assert!(shrunk.instance.size() <= found.instance.size());
         smaller += u32::from(shrunk.instance.size() < found.instance.size());
         let weaker = Rational::from(&found.ratio + 1u32) / 2u32;
-        let shrunk_more = shrink(&found, &weaker).unwrap();
+        let shrunk_more = shrink(&found, &weaker, &Clock::default()).unwrap();
         assert!(shrunk_more.ratio <= weaker);
     }
     assert!(smaller >= 10, "{smaller}");
@@ -219,7 +219,7 @@ fn shrinking_keeps_the_ratio() {
 fn a_wrong_ratio_gets_no_certificate() {
     let instance = Instance::appendix_c(3, 3, 2, 2).unwrap();
     let wrong = Found { instance, ratio: Rational::from((2, 3)) };
-    assert!(matches!(certify(&wrong), Err(HuntError::Disagree { .. })));
+    assert!(matches!(certify(&wrong, &Clock::default()), Err(HuntError::Disagree { .. })));
 }
 
 #[test]
@@ -258,4 +258,24 @@ fn settings_and_states_that_are_refused() {
         damage(&mut damaged);
         assert!(matches!(Hunt::resume(damaged), Err(HuntError::State(_))));
     }
+}
+
+/// When the time is up nothing more is begun, and the state is that of the last whole batch.
+#[test]
+fn the_time_is_up() {
+    let settings = Settings {
+        types: 5,
+        resources: 4,
+        capacity: 60,
+        rewards: 1_000,
+        exhaustive: false,
+        seed: 1,
+        keep: 3,
+    };
+    let mut hunt = Hunt::within(settings.clone(), Clock::until(std::time::Instant::now())).unwrap();
+    assert!(hunt.advance().unwrap());
+    assert_eq!(hunt.state(), Hunt::new(settings.clone()).unwrap().state());
+    let all = Settings { types: 2, resources: 1, capacity: 3, rewards: 2, exhaustive: true, ..settings };
+    let late = Hunt::within(all, Clock::until(std::time::Instant::now()));
+    assert!(matches!(late, Err(HuntError::OutOfTime)));
 }

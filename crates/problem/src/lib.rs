@@ -9,6 +9,7 @@ pub mod allocation;
 pub mod constraint;
 pub mod format;
 pub mod import;
+mod nearest;
 pub mod number;
 pub mod place;
 mod printable;
@@ -24,6 +25,7 @@ pub mod utilisation;
 
 pub use allocation::{Allocation, Arithmetic, Placement};
 pub use constraint::{Constraints, Row, RowKind, Sharing};
+pub use nearest::nearest;
 pub use place::Place;
 pub use printable::{printable, printable_lines};
 pub use problem::{

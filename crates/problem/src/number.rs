@@ -1,19 +1,46 @@
 //! Exact numbers: how text becomes a [`Rational`] and back.
 //!
 //! Accepted are a decimal (`-0.5`, `1e-3`) and a quotient of integers (`3/7`). Both are bounded, so
-//! that a file of a few bytes cannot ask for gigabytes of digits.
+//! that a file of a few bytes cannot ask for gigabytes of digits. There are limits for one number, of
+//! two kinds ([`Limits`]), and one for all numbers of a document ([`DigitBudget`]).
+
+mod budget;
+mod stated;
+mod suffix;
 
 use rug::{Integer, Rational, ops::Pow};
 use thiserror::Error;
+
+pub use budget::{DigitBudget, MAX_TOTAL_DIGITS, TooManyDigitsTogether};
+pub use stated::{format_stated, stated};
+pub use suffix::parse_quantity;
 
 /// Most digits of a number that somebody states, before and after the point (or in numerator and
 /// denominator) together.
 pub const MAX_DIGITS: usize = 400;
 /// Most digits of a number that was computed (in an allocation or in the evidence of a
 /// certificate): the exact answer of a real cluster has thousands.
-pub const MAX_RESULT_DIGITS: usize = 200_000;
-/// Largest absolute decimal exponent.
+pub const MAX_RESULT_DIGITS: usize = 100_000;
+/// Largest absolute decimal exponent of a stated number.
 pub const MAX_EXPONENT: u32 = 400;
+/// Largest absolute decimal exponent of a computed number: no more zeros than it may have digits.
+pub const MAX_RESULT_EXPONENT: u32 = 100_000;
+
+/// What one number may be written as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Most digits, before and after the point (or in numerator and denominator) together.
+    pub digits: usize,
+    /// Largest absolute decimal exponent.
+    pub exponent: u32,
+}
+
+impl Limits {
+    /// Of what somebody states: problems, reservations, scenarios.
+    pub const STATED: Self = Self { digits: MAX_DIGITS, exponent: MAX_EXPONENT };
+    /// Of what was computed: allocations and the evidence of certificates.
+    pub const RESULT: Self = Self { digits: MAX_RESULT_DIGITS, exponent: MAX_RESULT_EXPONENT };
+}
 
 /// Why a text is not an exact number.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -30,9 +57,14 @@ pub enum NumberError {
         /// [`MAX_DIGITS`] or [`MAX_RESULT_DIGITS`].
         limit: usize,
     },
-    /// The exponent exceeds [`MAX_EXPONENT`].
-    #[error("the exponent of `{0}` is out of range: at most {MAX_EXPONENT} in absolute value")]
-    ExponentTooLarge(String),
+    /// The exponent exceeds the limit.
+    #[error("the exponent of `{text}` is out of range: at most {limit} in absolute value")]
+    ExponentTooLarge {
+        /// The beginning of the number.
+        text: String,
+        /// [`MAX_EXPONENT`] or [`MAX_RESULT_EXPONENT`].
+        limit: u32,
+    },
     /// The denominator of a quotient is zero.
     #[error("`{0}` has a zero denominator")]
     ZeroDenominator(String),
@@ -50,7 +82,7 @@ pub enum NumberError {
 /// assert!(parse("1e999999999").is_err());
 /// ```
 pub fn parse(text: &str) -> Result<Rational, NumberError> {
-    parse_bounded(text, MAX_DIGITS)
+    parse_within(text, Limits::STATED)
 }
 
 /// [`parse`] for numbers that a solver computed: up to [`MAX_RESULT_DIGITS`] digits.
@@ -58,13 +90,17 @@ pub fn parse(text: &str) -> Result<Rational, NumberError> {
 /// # Errors
 /// As [`parse`].
 pub fn parse_result(text: &str) -> Result<Rational, NumberError> {
-    parse_bounded(text, MAX_RESULT_DIGITS)
+    parse_within(text, Limits::RESULT)
 }
 
-fn parse_bounded(text: &str, limit: usize) -> Result<Rational, NumberError> {
+/// [`parse`] within limits of one's own.
+///
+/// # Errors
+/// As [`parse`].
+pub fn parse_within(text: &str, limits: Limits) -> Result<Rational, NumberError> {
     match text.split_once('/') {
-        Some((numerator, denominator)) => parse_quotient(text, numerator, denominator, limit),
-        None => parse_decimal(text, limit),
+        Some((numerator, denominator)) => parse_quotient(text, numerator, denominator, limits),
+        None => parse_decimal(text, limits),
     }
 }
 
@@ -72,58 +108,6 @@ fn parse_bounded(text: &str, limit: usize) -> Result<Rational, NumberError> {
 #[must_use]
 pub fn format(value: &Rational) -> String {
     value.to_string()
-}
-
-/// A stated number such that [`parse`] reads it again: [`format`](fn@format), or a decimal where the quotient has
-/// more than [`MAX_DIGITS`] digits, which only a quotient that was read as a decimal can have.
-///
-/// # Examples
-/// ```
-/// use evenhand_problem::number::{format_stated, parse};
-/// let long = parse(&format!("0.{}", "7".repeat(399))).unwrap();
-/// assert_eq!(parse(&format_stated(&long)).unwrap(), long);
-/// assert_eq!(format_stated(&parse("0.5").unwrap()), "1/2");
-/// ```
-#[must_use]
-pub fn format_stated(value: &Rational) -> String {
-    let quotient = format(value);
-    if quotient.bytes().filter(u8::is_ascii_digit).count() <= MAX_DIGITS {
-        return quotient;
-    }
-    decimal_digits(value).unwrap_or(quotient)
-}
-
-/// `value` as `d.ddde-X` or `0.ddde-X` without trailing zeros; `None` when it is no decimal.
-fn decimal_digits(value: &Rational) -> Option<String> {
-    let (mut denominator, mut twos, mut fives) = (value.denom().clone(), 0u32, 0u32);
-    while denominator.is_divisible_u(2) {
-        denominator /= 2u32;
-        twos += 1;
-    }
-    while denominator.is_divisible_u(5) {
-        denominator /= 5u32;
-        fives += 1;
-    }
-    if denominator != 1 {
-        return None;
-    }
-    let shift = twos.max(fives);
-    let mut mantissa = value.numer().clone() * Integer::from(10).pow(shift) / value.denom();
-    let mut exponent = -i64::from(shift);
-    while !mantissa.is_zero() && mantissa.is_divisible_u(10) {
-        mantissa /= 10u32;
-        exponent += 1;
-    }
-    let sign = if mantissa < 0 { "-" } else { "" };
-    let digits = mantissa.abs().to_string();
-    let scientific = exponent + i64::try_from(digits.len()).ok()? - 1;
-    Some(if scientific >= -i64::from(MAX_EXPONENT) {
-        let (first, rest) = digits.split_at(1);
-        let rest = if rest.is_empty() { String::new() } else { format!(".{rest}") };
-        format!("{sign}{first}{rest}e{scientific}")
-    } else {
-        format!("{sign}0.{digits}e{}", scientific + 1)
-    })
 }
 
 /// The nearest floating-point number, ties to even; infinite when out of range.
@@ -156,13 +140,13 @@ fn parse_quotient(
     text: &str,
     numerator: &str,
     denominator: &str,
-    limit: usize,
+    limits: Limits,
 ) -> Result<Rational, NumberError> {
     let (negative, numerator) = split_sign(numerator);
     if !is_digits(numerator) || !is_digits(denominator) {
         return Err(NumberError::Syntax(excerpt(text)));
     }
-    check_digits(numerator.len() + denominator.len(), limit)?;
+    check_digits(numerator.len() + denominator.len(), limits.digits)?;
     let denominator_value = integer(denominator);
     if denominator_value.is_zero() {
         return Err(NumberError::ZeroDenominator(excerpt(text)));
@@ -170,7 +154,7 @@ fn parse_quotient(
     Ok(signed(negative, Rational::from((integer(numerator), denominator_value))))
 }
 
-fn parse_decimal(text: &str, limit: usize) -> Result<Rational, NumberError> {
+fn parse_decimal(text: &str, limits: Limits) -> Result<Rational, NumberError> {
     let syntax = || NumberError::Syntax(excerpt(text));
     let (negative, unsigned) = split_sign(text);
     let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
@@ -182,12 +166,12 @@ fn parse_decimal(text: &str, limit: usize) -> Result<Rational, NumberError> {
         return Err(syntax());
     }
     let fraction = fraction.unwrap_or("");
-    check_digits(whole.len() + fraction.len(), limit)?;
+    check_digits(whole.len() + fraction.len(), limits.digits)?;
     let shift = match exponent {
         None => 0,
-        Some(exponent) => parse_exponent(exponent)
+        Some(exponent) => parse_exponent(exponent, limits.exponent)
             .ok_or_else(syntax)?
-            .ok_or_else(|| NumberError::ExponentTooLarge(excerpt(text)))?,
+            .ok_or_else(|| NumberError::ExponentTooLarge { text: excerpt(text), limit: limits.exponent })?,
     };
     let mut value = Rational::from(integer(&format!("{whole}{fraction}")));
     let power = shift - i32::try_from(fraction.len()).unwrap_or(i32::MAX);
@@ -201,7 +185,7 @@ fn parse_decimal(text: &str, limit: usize) -> Result<Rational, NumberError> {
 }
 
 /// `None`: not an exponent; `Some(None)`: out of range.
-fn parse_exponent(text: &str) -> Option<Option<i32>> {
+fn parse_exponent(text: &str, limit: u32) -> Option<Option<i32>> {
     let (negative, digits) = match text.strip_prefix('+') {
         Some(rest) => (false, rest),
         None => split_sign(text),
@@ -210,15 +194,9 @@ fn parse_exponent(text: &str) -> Option<Option<i32>> {
         return None;
     }
     let digits = digits.trim_start_matches('0');
-    if digits.len() > 4 {
-        return Some(None);
-    }
-    let value = digits.bytes().fold(0u32, |v, b| v * 10 + u32::from(b - b'0'));
-    if value > MAX_EXPONENT {
-        return Some(None);
-    }
-    let value = value.cast_signed();
-    Some(Some(if negative { -value } else { value }))
+    let value: Option<i32> = if digits.is_empty() { Some(0) } else { digits.parse().ok() };
+    let value = value.filter(|value| value.unsigned_abs() <= limit);
+    Some(value.map(|value| if negative { -value } else { value }))
 }
 
 fn split_sign(text: &str) -> (bool, &str) {

@@ -11,6 +11,7 @@ use std::collections::{HashMap, HashSet};
 
 use rug::Rational;
 
+use crate::nearest::nearest;
 use crate::place::Place;
 pub use crate::problem_error::{ProblemError, ProblemErrorKind, Warning};
 use crate::quantities::Quantities;
@@ -188,10 +189,10 @@ impl Problem {
     /// What a reader of the problem should know although it is no error.
     #[must_use]
     pub fn warnings(&self) -> Vec<Warning> {
-        (0..self.n_users())
-            .filter(|&n| self.classes_of(n).next().is_none())
-            .map(|n| Warning::FitsNowhere(self.users[n].name.clone()))
-            .collect()
+        let nobody = self.users.is_empty().then_some(Warning::NoUsers);
+        let without_class = (0..self.n_users()).filter(|&n| self.classes_of(n).next().is_none());
+        let nowhere = without_class.map(|n| Warning::FitsNowhere(self.users[n].name.clone()));
+        nobody.into_iter().chain(nowhere).collect()
     }
 
     /// The index of every user by name.
@@ -457,10 +458,13 @@ pub(crate) fn resolve(
     index: &Index,
     at: impl FnOnce() -> Place,
 ) -> Result<usize, ProblemError> {
-    index
-        .get(name)
-        .copied()
-        .ok_or_else(|| at().error(ProblemErrorKind::Unknown { what, name: name.to_owned() }))
+    index.get(name).copied().ok_or_else(|| {
+        // The order of a hash table decides nothing: the least name among the nearest.
+        let mut known: Vec<&str> = index.keys().map(String::as_str).collect();
+        known.sort_unstable();
+        let nearest = nearest(name, known).map(str::to_owned);
+        at().error(ProblemErrorKind::Unknown { what, name: name.to_owned(), nearest })
+    })
 }
 
 /// Amounts by resource from named entries.

@@ -8,6 +8,9 @@ use crate::place::Place;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Warning {
+    /// There are no users.
+    #[error("the problem has no users: there is nothing to allocate")]
+    NoUsers,
     /// The user can run nowhere and gets no task.
     #[error("user `{0}` fits on no server that it may use and gets 0 tasks")]
     FitsNowhere(String),
@@ -21,6 +24,10 @@ pub struct ProblemError {
     pub place: Place,
     /// What is wrong there.
     pub kind: ProblemErrorKind,
+}
+
+fn did_you_mean(nearest: Option<&str>) -> String {
+    nearest.map_or_else(String::new, |name| format!(" (did you mean `{name}`?)"))
 }
 
 /// What can be wrong with a stated problem.
@@ -45,12 +52,14 @@ pub enum ProblemErrorKind {
     #[error("a {0} needs a name that is not empty")]
     EmptyName(&'static str),
     /// A reference to something that is not there.
-    #[error("there is no {what} `{name}`")]
+    #[error("there is no {what} `{name}`{hint}", hint = did_you_mean(nearest.as_deref()))]
     Unknown {
         /// resource, server or user
         what: &'static str,
         /// The name.
         name: String,
+        /// The name that may be meant.
+        nearest: Option<String>,
     },
     /// A quantity below zero.
     #[error("{0} is negative: expected a number of at least 0")]

@@ -112,7 +112,7 @@ fn wrong_kind_and_fields() {
     refuses(r#"{"kind": 3}"#, "p.json:1:10: kind: found a number: expected a string");
     refuses(
         r#"{"kind": "allocation-problem", "usres": []}"#,
-        "p.json:1:32: usres: unknown field `usres`: expected one of kind, name, resources, servers, users",
+        "p.json:1:32: usres: unknown field `usres` (did you mean `users`?): expected one of kind, name, resources, servers, users",
     );
     refuses(r#"{"kind": "allocation-problem"}"#, "p.json:1:1: the field `resources` is missing");
     refuses(
@@ -145,7 +145,7 @@ fn faults_of_servers() {
     );
     server(
         r#"{"name":"pool","capacity":{"gups":4}}"#,
-        "p.json:2:46: servers[0].capacity.gups: there is no resource `gups`",
+        "p.json:2:46: servers[0].capacity.gups: there is no resource `gups` (did you mean `gpu`?)",
     );
     server(&format!("{POOL},{POOL}"), "p.json:2:57: servers[1].name: the server `pool` is named twice");
 }
@@ -178,7 +178,7 @@ fn faults_of_users() {
     );
     user(
         r#"{"name":"a","demand":{"cpu":1},"servers":["pool","pol"]}"#,
-        "p.json:3:59: users[0].servers[1]: there is no server `pol`",
+        "p.json:3:59: users[0].servers[1]: there is no server `pol` (did you mean `pool`?)",
     );
     user(
         r#"{"name":"a","demand":{"cpu":1},"servers":["pool","pool"]}"#,
@@ -191,7 +191,11 @@ fn faults_of_users() {
     for (field, value) in [("demand_on", r#"{"cpu":1}"#), ("gamma", "1"), ("criterion", "1")] {
         let text = format!(r#"{{"name":"a","demand":{{"cpu":1}},"{field}":{{"pol":{value}}}}}"#);
         let message = read(&with(POOL, &text)).unwrap_err();
-        assert!(message.ends_with(&format!("users[0].{field}.pol: there is no server `pol`")), "{message}");
+        assert!(
+            message
+                .ends_with(&format!("users[0].{field}.pol: there is no server `pol` (did you mean `pool`?)")),
+            "{message}"
+        );
     }
     user(
         r#"{"name":"a","demand":{"cpu":1},"gamma":{"pool":0}}"#,

@@ -104,7 +104,7 @@ fn every_fault_has_its_place() {
     );
     refuses(
         &job(r#"{"name":"a","demand":{"gpu":1}}"#),
-        "r.json:3:37: jobs[0].demand.gpu: there is no resource `gpu`",
+        "r.json:3:37: jobs[0].demand.gpu: there is no resource `gpu` (did you mean `cpu`?)",
     );
     refuses(
         &job(r#"{"name":"a","demand":{"cpu":1},"reward":-2}"#),
@@ -116,7 +116,7 @@ fn every_fault_has_its_place() {
     );
     refuses(
         &job(r#"{"name":"a","demand":{"cpu":1},"lode":1}"#),
-        "r.json:3:40: jobs[0].lode: unknown field `lode`: expected one of name, demand, reward, load",
+        "r.json:3:40: jobs[0].lode: unknown field `lode` (did you mean `load`?): expected one of name, demand, reward, load",
     );
     refuses(&job(&format!("{JOB},{JOB}")), "r.json:3:60: jobs[1].name: the job type `a` is named twice");
     refuses(&job(r#"{"name":"a"}"#), "r.json:3:9: jobs[0]: the field `demand` is missing");

@@ -61,7 +61,7 @@ fn every_schema_is_one() {
 fn the_certificate_schema_holds_the_others() {
     let certificate = parsed("certificate");
     assert_eq!(certificate["$defs"]["problem"], parsed("problem"));
-    assert_eq!(certificate["$defs"]["allocation"], parsed("allocation"));
+    assert_eq!(certificate["$defs"]["allocation_document"], parsed("allocation"));
 }
 
 #[test]
@@ -77,6 +77,13 @@ fn problems_that_both_accept() {
         changed(&good, "/users/0", &gamma),
         changed(&good, "/servers/0/count", &json!(1_000_000_000_000u64)),
         changed(&good, "/servers/0/count", &json!("6/2")),
+        changed(&good, "/servers/0/capacity/cpu", &json!("64000m")),
+        changed(&good, "/servers/0/capacity/cpu", &json!("1.5Ki")),
+        changed(&good, "/servers/0/capacity/cpu", &json!("1E")),
+        changed(&good, "/servers/0/capacity/cpu", &json!("1E3")),
+        changed(&good, "/users/1/demand_on/high-cpu/cpu", &json!("2k")),
+        changed(&good, "/$schema", &json!("urn:evenhand:schema:problem")),
+        changed(&good, "/description", &json!(["anything"])),
         changed(&good, "/servers/0/count", &json!(3.0)),
         changed(&good, "/servers/0/capacity", &json!({})),
         changed(&good, "/users/0/tasks", &json!(0)),
@@ -117,6 +124,13 @@ fn problems_that_both_refuse() {
         ("/users/0/demand", json!({})),
         ("/users/0/demand", json!({"cpu": 0, "memory": "0.0"})),
         ("/users/0/demand", json!("(removed)")),
+        ("/users/0/demand", json!({"cpu": "0m"})),
+        ("/users/0/demand/cpu", json!("1K")),
+        ("/users/0/demand/cpu", json!("1e3Ki")),
+        ("/users/0/demand/cpu", json!("1/2k")),
+        ("/users/0/demand/cpu", json!("Gi")),
+        ("/users/0/weight", json!("1k")),
+        ("/users/0/description", json!("x")),
         ("/users/0/demand/cpu", json!("-1/5")),
         ("/users/0/demand/cpu", json!("1/0")),
         ("/users/0/demand/cpu", json!("1_000")),
@@ -195,11 +209,16 @@ fn allocations() {
 #[test]
 fn certificates() {
     let validator = validator("certificate");
+    let allocation = json!({
+        "kind": "allocation", "sharing": "rdm", "arithmetic": "exact", "mechanism": "drfh",
+        "problem_sha256": "00", "tasks": {"user 1": {"high-memory": "10"}},
+    });
     let good = json!({
-        "kind": "certificate", "version": 1, "problem": good_problem(), "allocation": good_allocation(),
+        "kind": "certificate", "version": 2, "problem": good_problem(), "allocation": allocation,
         "tolerance": "0", "not_checked": ["ef1"],
         "claims": [
-            {"axiom": "envy-free", "holds": true, "margin": "1/3", "evidence": {"pair": [0, 1]}},
+            {"axiom": "envy-free", "holds": true, "margin": "1/3", "tasks": "7/2", "evidence": {"pair": [0, 1]}},
+            {"axiom": "work-conserving", "holds": true, "margin": null, "evidence": {}},
             {"axiom": "single-resource-fair", "holds": null, "why": "two resources"},
             {"axiom": "max-min", "share": "drfh", "holds": false, "margin": -0.1, "evidence": {}},
         ],
@@ -207,7 +226,9 @@ fn certificates() {
     assert!(validator.is_valid(&good));
     for (pointer, value) in [
         ("/kind", json!("allocation")),
-        ("/version", json!(2)),
+        ("/version", json!(1)),
+        ("/allocation/summary", json!({})),
+        ("/allocation/selection", json!({"proven": true})),
         ("/problem/kind", json!("reservation-problem")),
         ("/problem/users/0/weight", json!(0)),
         ("/allocation/tasks", json!("(removed)")),
@@ -218,8 +239,8 @@ fn certificates() {
         ("/claims/0/margins", json!(1)),
         ("/claims/0/share", json!("drfh")),
         ("/claims/0/why", json!("holds is not null")),
-        ("/claims/1/why", json!("(removed)")),
-        ("/claims/2/share", json!("(removed)")),
+        ("/claims/2/why", json!("(removed)")),
+        ("/claims/3/share", json!("(removed)")),
         ("/not_checked", json!("(removed)")),
         ("/not_checked", json!(["ef1", "ef1"])),
         ("/seal", json!("")),
@@ -254,4 +275,17 @@ fn reservation_problems() {
         assert!(!validator.is_valid(&changed(&good, pointer, &value)), "{pointer} {value}");
     }
     assert!(!validator.is_valid(&changed(&listed, "/configurations/0/a", &json!(1.5))));
+}
+
+#[test]
+fn names_are_those_of_the_documents() {
+    for name in NAMES {
+        let schema = parsed(name);
+        assert_eq!(schema["$id"], format!("urn:evenhand:schema:{name}"));
+        // The four that people write are called by a shorter name than their kind.
+        let kind = &schema["properties"]["kind"]["const"];
+        let long = [("problem", "allocation-problem"), ("reservation", "reservation-problem")];
+        let expected = long.iter().find(|(short, _)| *short == name).map_or(name, |(_, long)| *long);
+        assert_eq!(kind, expected);
+    }
 }

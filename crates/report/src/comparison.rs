@@ -25,7 +25,9 @@ pub fn comparison(problem: &Problem, columns: &[Compared], all_users: bool) -> P
             .table(sheet.tasks(all_users))
             .heading("How fair and how efficient")
             .table(sheet.figures())
-            .heading("Axioms: where one is violated, its margin; * marks the axiom that the mechanism is made for")
+            .heading(
+                "Axioms: where one is violated, its margin; * marks the axiom that the mechanism is made for",
+            )
             .table(sheet.axioms());
     }
     page.text(without_result(columns)).text(
@@ -51,14 +53,17 @@ impl Sheet<'_> {
     }
 
     fn figures(&self) -> Table {
-        let optional = |value: Option<&Rational>, show: fn(&Rational) -> Cell| value.map_or_else(Cell::none, show);
+        let optional =
+            |value: Option<&Rational>, show: fn(&Rational) -> Cell| value.map_or_else(Cell::none, show);
         let mut table = self.table(Column::numbers);
         table.row(self.line("least weighted dominant share", &|judged| {
             optional(judged.least_weighted_share.as_ref(), Cell::percent)
         }));
-        table.row(self.line("price of fairness", &|judged| {
-            optional(judged.price_of_fairness.as_ref(), Cell::decimal)
-        }));
+        table.row(
+            self.line("price of fairness", &|judged| {
+                optional(judged.price_of_fairness.as_ref(), Cell::decimal)
+            }),
+        );
         for (r, resource) in self.problem.resources().iter().enumerate() {
             let name = format!("{resource} used");
             table.row(self.line(&name, &|judged| optional(judged.utilisation[r].as_ref(), Cell::percent)));
@@ -114,9 +119,10 @@ pub fn axiom_title(axiom: Axiom, parameters: &Parameters, problem: &Problem) -> 
 
 fn verdict(judged: &Judged, axiom: Axiom, parameters: &Parameters) -> Cell {
     let Some(claim) = judged.examination.claim(axiom, parameters) else { return Cell::none() };
-    let own = judged.own.as_ref().is_some_and(|(own, of)| {
-        *own == axiom && of.clone().of(axiom).is_ok_and(|of| of == *parameters)
-    });
+    let own = judged
+        .own
+        .as_ref()
+        .is_some_and(|(own, of)| *own == axiom && of.clone().of(axiom).is_ok_and(|of| of == *parameters));
     let mark = if own { " *" } else { "" };
     let said = |word: &str| Cell::text(format!("{word}{mark}"));
     match claim.outcome() {
@@ -147,7 +153,8 @@ fn without_result(columns: &[Compared]) -> String {
                 let repaired = repaired.map(|repair| format!("repaired by {}", number(repair)));
                 let infeasible = judged.examination.infeasible.then(|| "infeasible".to_owned());
                 let undecided = judged.examination.undecided.iter();
-                let undecided = undecided.map(|(axiom, why)| format!("{} was not checked: {why}", axiom.name()));
+                let undecided =
+                    undecided.map(|(axiom, why)| format!("{} was not checked: {why}", axiom.name()));
                 let all: Vec<String> =
                     status.into_iter().chain(infeasible).chain(repaired).chain(undecided).collect();
                 if all.is_empty() {

@@ -14,6 +14,7 @@ pub mod plot;
 mod sweep;
 pub mod table;
 pub mod text;
+mod trajectory;
 mod wrap;
 
 pub use allocation::{allocation, outcome};
@@ -22,3 +23,4 @@ pub use comparison::{axiom_title, comparison};
 pub use explanation::explanation;
 pub use page::{Form, Page, Terminal};
 pub use sweep::sweep;
+pub use trajectory::{trajectory, trajectory_csv};

@@ -1,10 +1,7 @@
-//! Numbers and tables as text.
+//! Numbers and names as text.
 
 use evenhand_problem::number::to_f64;
 use evenhand_problem::{Rational, RowKind};
-
-use crate::page::Page;
-use crate::table::{Cell, Column, Table};
 
 pub use evenhand_problem::{printable, printable_lines};
 
@@ -66,28 +63,4 @@ pub fn row_name(kind: RowKind, resources: &[String]) -> &str {
         RowKind::Resource(r) => &resources[r],
         RowKind::Time => "time",
     }
-}
-
-/// A table without lines: names in the first column to the left, numbers in the others to the
-/// right.
-#[must_use]
-pub fn table(header: &[&str], rows: Vec<Vec<String>>) -> String {
-    render(header, rows, &|position| position > 0)
-}
-
-/// A [`table`] whose last column holds words, to the left.
-#[must_use]
-pub fn table_with_words(header: &[&str], rows: Vec<Vec<String>>) -> String {
-    render(header, rows, &|position| position > 0 && position + 1 < header.len())
-}
-
-fn render(header: &[&str], rows: Vec<Vec<String>>, is_right: &dyn Fn(usize) -> bool) -> String {
-    let column = |(at, name): (usize, &&str)| {
-        if is_right(at) { Column::numbers(name) } else { Column::words(name) }
-    };
-    let mut table = Table::new(header.iter().enumerate().map(column));
-    for row in rows {
-        table.row(row.into_iter().map(Cell::from));
-    }
-    Page::new().table(table).to_string()
 }

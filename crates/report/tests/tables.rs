@@ -112,7 +112,7 @@ proptest! {
     fn lines_fit(
         words in prop::collection::vec("[a-z漢]{0,30}( [a-z]{1,12}){0,5}", 1..6),
         numbers in prop::collection::vec("-?[0-9]{1,6}(\\.[0-9]{1,5})?", 1..6),
-        width in 48_usize..140,
+        width in 72_usize..140,
     ) {
         let columns = [Column::words("name"), Column::numbers("number"), Column::words("remark")];
         let mut table = Table::new(columns);

@@ -182,7 +182,9 @@ impl Run<'_> {
         for (t, state) in steps.points() {
             let c = if time == Time::C { t } else { state[state.len() - 1] };
             if self.points.last().is_none_or(|last| last.c < c) {
-                self.points.push(TrajectoryPoint { c, x: state.as_slice()[..self.layout.n_users].to_vec() });
+                let x = state.as_slice()[..self.layout.n_users].to_vec();
+                let slacks = self.layout.slacks(state.as_slice(), self.pool.n_resources());
+                self.points.push(TrajectoryPoint { c, x, slacks });
             }
         }
     }

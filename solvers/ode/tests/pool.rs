@@ -58,7 +58,7 @@ fn solved(m: usize, requests: &[f64], entitlements: &[f64], caps: &[f64]) -> Vec
 
 fn assert_near(x: &[f64], expected: &[f64]) {
     for (x, expected) in x.iter().zip(expected) {
-        assert!((x / expected - 1.0).abs() < 1e-13, "{x} for {expected}");
+        assert!(approx::relative_eq!(x, expected, max_relative = 1e-13), "{x} for {expected}");
     }
 }
 

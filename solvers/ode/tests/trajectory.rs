@@ -89,9 +89,16 @@ fn published_points() {
             for (c, expected) in &points {
                 let result = integrate(&pool, &settings(method, *c));
                 assert_eq!(result.status, TrajectoryStatus::ReachedC, "{name} {method:?} {c}");
-                assert!((result.c / c - 1.0).abs() < 1e-8, "{name} {method:?}: c = {}", result.c);
+                assert!(
+                    approx::relative_eq!(result.c, *c, max_relative = 1e-8),
+                    "{name} {method:?}: c = {}",
+                    result.c
+                );
                 for (x, expected) in result.x.iter().zip(expected) {
-                    assert!((x - expected).abs() < 1e-8, "{name} {method:?} c = {c}: {x} for {expected}");
+                    assert!(
+                        approx::abs_diff_eq!(*x, *expected, epsilon = 1e-8),
+                        "{name} {method:?} c = {c}: {x} for {expected}"
+                    );
                 }
                 // The slacks are right too, relative to their own size.
                 assert!(result.error < 1e-7, "{name} {method:?} c = {c}: {:e}", result.error);
@@ -111,11 +118,17 @@ fn tends_to_the_limit_of_the_path() {
             let least = margin::margins(&pool, &result.x, 2e-6).into_iter().fold(f64::INFINITY, f64::min);
             assert!(least >= -2e-6, "{name} {method:?}: {least:e}");
             for (x, limit) in result.x.iter().zip(&limit.x) {
-                assert!((x - limit).abs() < 1e-2, "{name} {method:?}: {x} for {limit}");
+                assert!(
+                    approx::abs_diff_eq!(*x, *limit, epsilon = 1e-2),
+                    "{name} {method:?}: {x} for {limit}"
+                );
             }
             let far = integrate(&pool, &settings(method, 1e9));
             for (x, limit) in far.x.iter().zip(&limit.x) {
-                assert!((x - limit).abs() < 1e-3, "{name} {method:?}: {x} for {limit}");
+                assert!(
+                    approx::abs_diff_eq!(*x, *limit, epsilon = 1e-3),
+                    "{name} {method:?}: {x} for {limit}"
+                );
             }
         }
     }
@@ -127,7 +140,7 @@ fn unfinished_is_not_converged() {
     let default = TrajectorySettings::default;
     let early = integrate(&pool, &TrajectorySettings { c_max: 50.0, ..default() });
     assert_eq!(early.status, TrajectoryStatus::ReachedC);
-    assert!((early.c - 50.0).abs() < 1e-6);
+    approx::assert_abs_diff_eq!(early.c, 50.0, epsilon = 1e-6);
     for method in [Method::Dopri5, Method::Dop853] {
         let few = integrate(&pool, &TrajectorySettings { method, max_steps: 12, ..default() });
         assert_eq!(few.status, TrajectoryStatus::MaxSteps);
@@ -172,7 +185,7 @@ fn no_entitlement() {
     let pool = Pool::with_zero_entitlements(1, vec![1.0, 1.0], vec![1.0, 0.0], vec![1.0; 2]).unwrap();
     let result = integrate(&pool, &TrajectorySettings::default());
     assert_eq!(result.status, TrajectoryStatus::Converged);
-    assert!((result.x[0] - 1.0).abs() < 1e-5 && result.x[1] == 0.0, "{:?}", result.x);
+    assert!(approx::abs_diff_eq!(result.x[0], 1.0, epsilon = 1e-5) && result.x[1] == 0.0, "{:?}", result.x);
 }
 
 /// Weights and requests of very different sizes, resources that nobody requests, no caps.

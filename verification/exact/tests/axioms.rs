@@ -42,13 +42,16 @@ fn the_naive_allocation_of_figure_1_is_dominated() {
     let instance = Instance::new(&problem, &x).unwrap();
     let better = Evidence::Dominating(tasks(&[&[(0, "10")], &[(1, "10")]]));
     let claim = Claim::with_evidence(Axiom::ParetoOptimal, None, better, &instance, &q("0")).unwrap();
-    assert_eq!((claim.holds, claim.margin), (Some(false), Some(q("-4"))));
-    // The prices of the fair one prove nothing here: the users have 12 tasks of 20.
-    let prices = Evidence::Prices(figure_1_prices(&instance));
+    // Four tasks more for each of 12 alone.
+    assert_eq!((claim.holds, claim.margin.clone()), (Some(false), Some(q("-2/3"))));
+    assert!(claim.is_bound());
+    // The prices of the fair one prove no more than that: the users have 12 tasks of 20.
+    let mut prices = figure_1_prices(&instance);
+    prices.user_weights.iter_mut().chain(&mut prices.rows).for_each(|price| *price /= 12);
+    let prices = Evidence::Prices(prices);
     assert!(Claim::with_evidence(Axiom::ParetoOptimal, None, prices.clone(), &instance, &q("0")).is_err());
-    let lax = Claim::with_evidence(Axiom::ParetoOptimal, None, prices, &instance, &q("100")).unwrap();
-    assert_eq!(lax.holds, Some(true));
-    assert!(lax.margin.unwrap() <= q("-8"));
+    let lax = Claim::with_evidence(Axiom::ParetoOptimal, None, prices, &instance, &q("2/3")).unwrap();
+    assert_eq!((lax.holds, lax.margin), (Some(true), Some(q("-2/3"))));
 }
 
 #[test]
@@ -67,7 +70,10 @@ fn prices_must_be_prices() {
     };
     assert_eq!(refused(&|p| p.rows[1] = q("-1")), "a price on server `high-memory` is negative");
     assert_eq!(refused(&|p| p.user_weights[1] = q("-1")), "the weight of user `user 2` is negative");
-    assert_eq!(refused(&|p| p.user_weights[1] = q("0")), "user `user 2` has no weight in the evidence");
+    assert_eq!(
+        refused(&|p| p.user_weights[1] = q("0")),
+        "the weight of user `user 2` is below 1 over what it has alone"
+    );
     assert_eq!(
         refused(&|p| p.users[0] = q("1")),
         "user `user 1` has a price on its tasks, which are unlimited"
@@ -140,7 +146,7 @@ fn envy_is_weighted_and_bounded_by_the_tasks() {
         "users": [{"name": "u", "demand": {"cpu": 1}, "weight": 3}, {"name": "v", "demand": {"cpu": 1}, "tasks": 5}]}"#,
     );
     let claim = derive(Axiom::EnvyFree, &problem, r#"{"u": {"a": 6}, "v": {"a": 3}}"#);
-    assert_eq!((claim.holds, claim.margin), (Some(false), Some(q("-3"))));
+    assert_eq!((claim.holds, claim.margin), (Some(false), Some(q("-1/4"))));
     assert_eq!(claim.evidence, Evidence::Envy { user: 0, envied: 1, gain: Some(q("3")) });
     let claim = derive(Axiom::EnvyFree, &problem, r#"{"u": {"a": 12}}"#);
     assert_eq!(claim.evidence, Evidence::Envy { user: 1, envied: 0, gain: Some(q("4")) });
@@ -160,7 +166,7 @@ fn nobody_to_judge() {
     let prices = Evidence::Prices(Prices::zero(&instance));
     let claim = Claim::with_evidence(Axiom::ParetoOptimal, None, prices, &instance, &q("0")).unwrap();
     assert_eq!((claim.holds, claim.margin), (Some(true), None));
-    let none = Evidence::Levels { resource: None, levels: Vec::new() };
+    let none = Evidence::Levels(Vec::new());
     let claim = Claim::with_evidence(Axiom::MaxMin, Some(Share::Dominant), none, &instance, &q("0")).unwrap();
     assert_eq!((claim.holds, claim.margin), (Some(true), None));
 }
@@ -173,37 +179,53 @@ fn max_min_needs_everybody_covered() {
     let judge = |change: &dyn Fn(&mut Level)| {
         let mut prices = figure_1_prices(&instance);
         prices.user_weights = vec![q("14"), q("14")];
-        let mut level = Level { level: q("5/7"), prices };
+        let mut level = common::level(&[0, 1], &prices);
         change(&mut level);
-        let evidence = Evidence::Levels { resource: None, levels: vec![level] };
+        let evidence = Evidence::Levels(vec![level]);
         Claim::with_evidence(Axiom::MaxMin, Some(Share::Dominant), evidence, &instance, &q("0"))
             .map_err(|e| e.to_string())
     };
     assert_eq!(judge(&|_| {}).unwrap().margin, Some(q("0")));
-    assert_eq!(judge(&|l| l.level = q("3/7")).unwrap_err(), "level 1 states 3/7, it is 5/7");
-    assert!(judge(&|l| l.prices.user_weights[0] = q("0")).is_err());
-    assert!(judge(&|l| l.prices.user_weights[0] = q("15")).is_err());
-    let nothing = Evidence::Levels { resource: None, levels: Vec::new() };
+    let refused = |change: &dyn Fn(&mut Level)| judge(change).unwrap_err();
+    assert_eq!(refused(&|l| l.covers = vec![1]), "no level shows that user `user 1` cannot have more");
+    let twice = "level 1 covers user `user 2`, which is covered already or needs no cover";
+    assert_eq!(refused(&|l| l.covers = vec![0, 1, 1]), twice);
+    assert!(refused(&|l| l.covers = vec![0, 1, 7]).contains("covered already or needs no cover"));
+    let weightless = "level 1 covers user `user 1`, which has no weight in it";
+    assert_eq!(refused(&|l| drop(l.prices.user_weights.remove(0))), weightless);
+    assert!(refused(&|l| l.prices.user_weights[0].1 = q("15")).contains("too low for user `user 1`"));
+    assert!(refused(&|l| l.prices.user_weights[0].0 = 2).contains("another shape"));
+    assert!(refused(&|l| l.prices.rows.reverse()).contains("another shape"));
+    // Other weights of who has as much bound less.
+    let margin = refused(&|l| l.prices.user_weights[1].1 = q("7"));
+    assert_eq!(margin, "the evidence leaves a margin of -5/6, beyond the tolerance");
+    let nothing = Evidence::Levels(Vec::new());
     let refusal =
         Claim::with_evidence(Axiom::MaxMin, Some(Share::Dominant), nothing, &instance, &q("0")).unwrap_err();
     assert_eq!(refusal.to_string(), "no level shows that user `user 1` cannot have more");
 }
 
+/// A user that is nearly satisfied is no exception: its own price bounds its rise.
 #[test]
-fn a_user_below_its_ceiling_needs_a_level_or_a_tolerance() {
+fn a_user_below_its_ceiling_is_covered() {
     let problem = problem(
         r#"{"kind": "allocation-problem", "resources": ["cpu"], "servers": [{"name": "a", "capacity": {"cpu": 12}}],
         "users": [{"name": "u", "demand": {"cpu": 1}, "tasks": 2}]}"#,
     );
-    let judge = |tasks: &str, tolerance: &str| {
+    let judge = |tasks: &str, is_covered: bool, tolerance: &str| {
         let x = allocation(&problem, tasks);
         let instance = Instance::new(&problem, &x).unwrap();
-        let none = Evidence::Levels { resource: None, levels: Vec::new() };
-        Claim::with_evidence(Axiom::MaxMin, Some(Share::Asset), none, &instance, &q(tolerance))
+        let mut prices = Prices::zero(&instance);
+        (prices.user_weights[0], prices.users[0]) = (q("12"), q("1"));
+        let levels = if is_covered { vec![common::level(&[0], &prices)] } else { Vec::new() };
+        let evidence = Evidence::Levels(levels);
+        Claim::with_evidence(Axiom::MaxMin, Some(Share::Asset), evidence, &instance, &q(tolerance))
     };
-    assert_eq!(judge(r#"{"u": {"a": 2}}"#, "0").unwrap().margin, Some(q("0")));
-    assert!(judge(r#"{"u": {"a": 1.9}}"#, "0").is_err());
-    assert_eq!(judge(r#"{"u": {"a": 1.9}}"#, "0.1").unwrap().margin, Some(q("-0.1")));
+    assert_eq!(judge(r#"{"u": {"a": 2}}"#, false, "0").unwrap().margin, Some(q("0")));
+    assert!(judge(r#"{"u": {"a": 2}}"#, true, "0").is_err(), "it needs no cover");
+    assert!(judge(r#"{"u": {"a": 1.9}}"#, true, "0").is_err());
+    assert!(judge(r#"{"u": {"a": 1.9}}"#, false, "0.1").is_err());
+    assert_eq!(judge(r#"{"u": {"a": 1.9}}"#, true, "0.1").unwrap().margin, Some(q("-0.05")));
 }
 
 #[test]
@@ -216,10 +238,16 @@ fn a_rise_must_not_take_from_the_poor() {
         Claim::with_evidence(Axiom::MaxMin, Some(Share::Dominant), evidence, &instance, &q("0"))
             .map_err(|e| e.to_string())
     };
-    assert_eq!(rise(1, &[&[(0, "1")], &[(1, "10")]]).unwrap().margin, Some(q("-42/5")));
+    // Shares 2/14 and 1.6/14, of 12/14 alone: user 1 comes down to 1.8, which is what user 2 then shows.
+    assert_eq!(rise(1, &[&[(0, "9/5")], &[(1, "10")]]).unwrap().margin, Some(q("-1/60")));
+    assert_eq!(rise(1, &[&[(0, "2")], &[(1, "10")]]).unwrap().margin, Some(q("-7/10")));
+    assert_eq!(
+        rise(1, &[&[(0, "1")], &[(1, "10")]]).unwrap_err(),
+        "user `user 1` falls in the evidence to what `user 2` has"
+    );
     assert_eq!(
         rise(0, &[&[(0, "10")], &[(1, "1")]]).unwrap_err(),
-        "user `user 2` loses in the evidence although it has no more than `user 1`"
+        "user `user 2` falls in the evidence to what `user 1` has"
     );
     assert_eq!(
         rise(0, &[&[(0, "2")], &[(1, "2")]]).unwrap_err(),
@@ -234,16 +262,17 @@ fn a_rise_must_not_take_from_the_poor() {
 #[test]
 fn bottlenecks() {
     let two = figure_1();
-    assert!(bottleneck::resource(&two).is_err());
-    assert!(bottleneck::global_resource(&two).is_err());
-    assert_eq!(bottleneck::single_resource(&two).unwrap_err(), "the problem has 2 resources");
+    assert!(bottleneck::of(Axiom::BottleneckFair, &two).is_err());
+    assert!(bottleneck::of(Axiom::GlobalBottleneckFair, &two).is_err());
+    assert_eq!(bottleneck::of(Axiom::SingleResourceFair, &two).unwrap_err(), "the problem has 2 resources");
+    assert!(bottleneck::of(Axiom::MaxMin, &two).is_err());
     let cpu = problem(
         r#"{"kind": "allocation-problem", "resources": ["disk", "cpu", "memory"],
         "servers": [{"name": "a", "capacity": {"cpu": 2, "memory": 4}}, {"name": "b", "capacity": {"cpu": 2, "memory": 2}}],
         "users": [{"name": "u", "demand": {"cpu": 1, "memory": 1}}, {"name": "v", "demand": {"cpu": 1}}]}"#,
     );
-    assert_eq!(bottleneck::resource(&cpu), Ok(1));
-    assert_eq!(bottleneck::global_resource(&cpu), Ok(1));
+    assert_eq!(bottleneck::of(Axiom::BottleneckFair, &cpu), Ok(vec![1]));
+    assert_eq!(bottleneck::of(Axiom::GlobalBottleneckFair, &cpu), Ok(vec![1]));
 }
 
 #[test]

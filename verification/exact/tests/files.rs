@@ -1,31 +1,16 @@
-//! Certificates as files: those in `accept` are valid, those in `reject` are well-formed and state
-//! something false, those in `malformed` are no certificates. A file `NAME.json` may have a
-//! `NAME.txt` beside it: words that the reason or the error contains.
+//! Certificates as files: those in `accept` are valid; those that `reject.json` makes of them are
+//! well-formed and state something false, those of `malformed.json` are no certificates.
 #![allow(missing_docs)]
 
 mod common;
+#[path = "common/patches.rs"]
+mod patches;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use evenhand_exact::{Certificate, check, check_against};
 use evenhand_problem::format::{Source, problem_to_json};
-
-fn files(folder: &str) -> Vec<(PathBuf, String, Option<String>)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(folder);
-    let mut found: Vec<_> = std::fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "json"))
-        .collect();
-    found.sort();
-    assert!(!found.is_empty());
-    let read = |path: PathBuf| {
-        let text = std::fs::read_to_string(&path).unwrap();
-        let words = std::fs::read_to_string(path.with_extension("txt")).ok().map(|t| t.trim().to_owned());
-        (path, text, words)
-    };
-    found.into_iter().map(read).collect()
-}
+use patches::damaged;
 
 fn parse(text: &str) -> Result<Certificate, evenhand_problem::format::FormatError> {
     Certificate::parse(&Source { name: "certificate", text })
@@ -33,29 +18,77 @@ fn parse(text: &str) -> Result<Certificate, evenhand_problem::format::FormatErro
 
 #[test]
 fn accepted() {
-    for (path, text, _) in files("accept") {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/accept");
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let text = std::fs::read_to_string(&path).unwrap();
         let certificate = parse(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         let verdict = check(&certificate);
         assert!(verdict.valid, "{}: {:?}", path.display(), verdict.reason);
         assert!(check_against(&certificate, &certificate.problem).valid);
+        names.push((path.file_stem().unwrap().to_str().unwrap().to_owned(), text));
     }
+    names.sort();
+    let good = common::good_certificates().into_iter();
+    let mut good: Vec<_> = good.map(|(name, it)| (name.to_owned(), it.to_json())).collect();
+    good.sort();
+    assert!(names == good, "the files are not those that `write_accept` writes");
 }
 
 #[test]
 fn rejected() {
-    for (path, text, words) in files("reject") {
-        let certificate = parse(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        let reason = check(&certificate).reason.unwrap_or_else(|| panic!("{} is accepted", path.display()));
-        assert!(reason.contains(&words.unwrap()), "{}: {reason}", path.display());
+    let mut wrong = Vec::new();
+    for case in damaged("reject.json", "accept") {
+        match parse(&case.text).map(|certificate| check(&certificate)) {
+            Ok(verdict) if verdict.reason.as_ref().is_some_and(|reason| reason.contains(&case.words)) => {
+                assert!(!verdict.valid && !verdict.too_large, "{}", case.name);
+            }
+            found => wrong.push(format!("{}: {:?}", case.name, found.map(|verdict| verdict.reason))),
+        }
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]
 fn malformed() {
-    for (path, text, words) in files("malformed") {
-        let Err(error) = parse(&text) else { panic!("{} is read", path.display()) };
-        assert!(error.to_string().contains(&words.unwrap()), "{}: {error}", path.display());
+    let mut wrong = Vec::new();
+    for case in damaged("malformed.json", "accept") {
+        match parse(&case.text) {
+            Err(error) if error.to_string().contains(&case.words) => {}
+            found => {
+                wrong.push(format!("{}: {:?}", case.name, found.map_err(|error| error.to_string()).err()))
+            }
+        }
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// What is not even a JSON document of distinct keys and moderate depth.
+#[test]
+fn malformed_text() {
+    let (_, good) = common::good_certificates().swap_remove(0);
+    let good = good.to_json();
+    let many = |claims: usize| {
+        let claim = |alpha: usize| {
+            format!(r#"{{"axiom":"proportional","alpha":"{}","holds":null,"why":"no"}}"#, alpha + 1)
+        };
+        let claims: Vec<String> = (0..claims).map(claim).collect();
+        let (before, rest) = good.split_once("\"claims\": [").unwrap();
+        let (_, after) = rest.split_once("\"not_checked\"").unwrap();
+        format!("{before}\"claims\": [{}],\"not_checked\"{after}", claims.join(","))
+    };
+    for (text, words) in [
+        (String::new(), "empty"),
+        (good[..good.len() / 2].to_owned(), "ends inside"),
+        (good.replace("\"version\": 2", "\"version\": 2, \"version\": 2"), "twice"),
+        (good.replace("\"version\": 2", &format!("\"version\": {}", "[".repeat(5_000))), ""),
+        (many(33), "more than 32 claims"),
+    ] {
+        let error = parse(&text).err().unwrap_or_else(|| panic!("{words}: it is read")).to_string();
+        assert!(error.contains(words), "{words}: {error}");
+    }
+    assert!(parse(&many(32)).is_ok());
 }
 
 #[test]
@@ -79,7 +112,7 @@ fn a_certificate_is_about_its_problem_in_any_spelling() {
     assert!(!valid(&reordered.replace("[\"high-cpu\", \"high-memory\"]", "[\"high-memory\"]")));
 }
 
-/// Writes `accept` anew: `cargo test -p evenhand-exact --test files -- --ignored`.
+/// Writes `accept` anew: `cargo test --release -p evenhand-exact --test files -- --ignored`.
 #[test]
 #[ignore = "writes files"]
 fn write_accept() {

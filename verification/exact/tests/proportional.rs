@@ -8,9 +8,9 @@ mod plain;
 
 use common::{allocation, certificate, pool, problem, q, tasks};
 use evenhand_exact::axiom::proportional::{self, MAX_ALPHA_TERM};
-use evenhand_exact::{Axiom, Claim, Evidence, Instance, InstanceError, Parameters, Prices, Share, Tasks};
+use evenhand_exact::{Axiom, Claim, Evidence, Instance, Parameters, Prices, Share, Tasks};
 use evenhand_problem::{
-    Allocation, Constraints, Problem, ProblemSpec, Rational, RowKind, ServerSpec, Sharing, UserSpec,
+    Allocation, Constraints, Problem, ProblemSpec, Rational, Row, RowKind, ServerSpec, Sharing, UserSpec,
 };
 use proptest::prelude::*;
 use rand::{Rng, SeedableRng};
@@ -99,12 +99,11 @@ fn huge_powers_are_refused() {
     ));
     let x = allocation(&problem, r#"{"u": {"a": 1e300}, "v": {"a": 1e299}}"#);
     let instance = Instance::new(&problem, &x).unwrap();
-    let wide = InstanceError::TooWide.to_string();
     for (alpha, refused) in
         [("1", false), ("60", false), ("1000", true), ("1000/999", false), ("999/2", true)]
     {
         let worth = proportional::worth(&instance, &q(alpha), None);
-        assert_eq!(worth.err().map(|refusal| refusal.to_string()), refused.then(|| wide.clone()), "{alpha}");
+        assert_eq!(worth.is_err_and(|refusal| refusal.is_too_large()), refused, "{alpha}");
     }
 }
 
@@ -172,7 +171,7 @@ fn the_generic_share() {
     let margin = proportional::margin_of_better(&instance, &q("1"), Some(&share), &better).unwrap();
     assert_eq!(margin, q("0"));
     let margin = proportional::margin_of_better(&instance, &q("2"), Some(&share), &better).unwrap();
-    // 1/8 of 1/2 + 3/2.
+    // Of a sum of 1/2 + 3/2.
     assert_eq!(margin, q("1/16"));
 }
 
@@ -243,13 +242,14 @@ fn known(seed: u64, alpha: i32, one_resource: bool) -> Known {
     let resources = (0..m).map(|r| format!("r{r}")).collect();
     let problem = Problem::new(ProblemSpec { name: String::new(), resources, servers, users }).unwrap();
     let allocation = Allocation { tasks: x, ..Allocation::default() };
-    // A resource that a server lacks has no row.
+    // A class has rows for what it has.
     let constraints = Constraints::new(&problem, Sharing::Rdm);
-    let rows = constraints.rows().iter().map(|row| match row.kind {
+    let price_of = |row: &Row| match row.kind {
         RowKind::Resource(r) => rows[row.server * m + r].clone(),
-        RowKind::Time => Rational::new(),
-    });
-    let prices = Prices { user_weights: vec![], rows: rows.collect(), users: user_prices };
+        RowKind::Time => unreachable!(),
+    };
+    let rows = constraints.rows().iter().map(price_of).collect();
+    let prices = Prices { user_weights: vec![], rows, users: user_prices };
     Known { problem, allocation, prices }
 }
 
@@ -307,8 +307,8 @@ proptest! {
         let lifted = proportional::lift_prices(&beside, &one, None, &prices.rows, &zero).unwrap();
         let gap = proportional::gap(&beside, &one, None, &lifted).unwrap();
         // A bound of what every allocation gains is one of what this one does.
-        let total = proportional::total_worth(&beside, &one, None).unwrap();
-        prop_assert!(gap / total >= -claim.margin.unwrap());
+        let spent = proportional::total_worth(&beside, &one, None).unwrap();
+        prop_assert!(gap >= -claim.margin.unwrap() * spent);
         let njc = Claim::derive(Axiom::Njc, &beside, &q("0")).unwrap();
         prop_assert_eq!(njc.holds, Some(false));
     }
@@ -340,10 +340,11 @@ proptest! {
         let alpha = Rational::from((power, index));
         let lifted = proportional::lift_prices(&instance, &alpha, None, &prices.rows, &prices.users).unwrap();
         let evidence = Evidence::Prices(lifted);
-        let claim = judge(&alpha, evidence, &instance, &q("1e100")).unwrap();
+        // Weights that are right for alpha 1 can be anything here: far from the optimum nothing is tolerated.
+        let Ok(claim) = judge(&alpha, evidence, &instance, &q("0.999")) else { return Ok(()) };
         // Checked by the plain checker, which takes roots of its own.
         let mut certificate = certificate(&problem, &allocation, vec![claim]);
-        certificate.tolerance = q("1e100");
+        certificate.tolerance = q("0.999");
         prop_assert!(plain::is_true(&certificate));
         common::assert_valid(&certificate);
     }
@@ -364,11 +365,10 @@ proptest! {
         let y = shrunk(&mut rng);
         let instance = Instance::new(&problem, &x).unwrap();
         let lifted = proportional::lift_prices(&instance, &alpha, None, &prices.rows, &prices.users).unwrap();
-        let gap = proportional::gap(&instance, &alpha, None, &lifted).unwrap();
-        let gap = gap / proportional::total_worth(&instance, &alpha, None).unwrap();
+        let proven = proportional::margin_of_prices(&instance, &alpha, None, &lifted).unwrap().unwrap();
         for y in [&y, &allocation.tasks] {
-            let gain = -proportional::margin_of_better(&instance, &alpha, None, y).unwrap();
-            prop_assert!(gap >= gain);
+            let shown = proportional::margin_of_better(&instance, &alpha, None, y).unwrap();
+            prop_assert!(proven <= shown);
         }
     }
 }

@@ -245,7 +245,7 @@ fn prices_are_bounded() {
     };
     assert_eq!(check(&parse(&text(0)).unwrap()).reason, None);
     assert!(check(&parse(&text(3)).unwrap()).reason.unwrap().contains("something is stated"));
-    assert!(parse(&text(1_000)).unwrap_err().to_string().contains("multipliers and prices"));
+    assert!(parse(&text(1_000)).unwrap_err().to_string().contains("more prices"));
 }
 
 /// Writes the `accept` files: `cargo test -p evenhand-exact --test worst_load -- --ignored`.

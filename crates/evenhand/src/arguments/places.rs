@@ -9,7 +9,10 @@ impl Command {
     /// The files that the arguments name.
     pub fn places(&self) -> Places<'_> {
         match self {
-            Self::Solve(call) => files([&call.problem], &call.output),
+            Self::Solve(call) => {
+                let particular = &call.particular;
+                files([&call.problem], call.output.iter().chain(&particular.series).chain(&particular.plot))
+            }
             Self::Certify(call) => files([&call.problem, &call.allocation], &call.output),
             Self::Check(call) => {
                 files([&call.certificate].into_iter().chain(&call.problem).chain(&call.allocation), None)

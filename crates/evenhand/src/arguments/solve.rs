@@ -54,13 +54,22 @@ pub struct Particular {
     /// njc: first leave out what cannot matter (NJC, section 5.1); one server
     #[arg(long)]
     pub reduce: bool,
-    /// ps-dsf: sweep (default) or algorithm-1; ps-dsf-tdm: market (default) or sweep
+    /// ps-dsf: sweep (default) or algorithm-1; ps-dsf-tdm: market (default) or sweep; njc: trajectory
     #[arg(long, value_name = "METHOD", value_parser = names::one_of::<Method>())]
     pub method: Option<Method>,
     /// ps-dsf, ps-dsf-tdm with --method sweep: server classes in the order in which they are swept,
     /// separated by commas; those that are not named follow in the order of the file
     #[arg(long, value_name = "SERVERS", value_delimiter = ',')]
     pub order: Option<Vec<String>>,
+    /// njc with --method trajectory: integrate up to this c (default: 1e13, or until nobody complains)
+    #[arg(long, value_name = "C", allow_hyphen_values = true)]
+    pub c_max: Option<String>,
+    /// njc with --method trajectory: write c, tasks and free parts of the resources to this file (CSV)
+    #[arg(long, value_name = "FILE")]
+    pub series: Option<PathBuf>,
+    /// njc with --method trajectory: draw the tasks over c into this file (SVG)
+    #[arg(long, value_name = "FILE", value_parser = names::picture)]
+    pub plot: Option<PathBuf>,
 }
 
 /// Options of `solve --mechanism fill` and `slots`.

@@ -32,7 +32,9 @@ pub fn run(call: &Certify, common: &Common) -> Result<ExitCode, Failure> {
     apply_alpha(&mut requests, super::alpha(call.alpha.as_deref())?, call.axioms.is_empty())?;
     let examination =
         evenhand::certify(&problem, allocation, &requests, &tolerance).map_err(|error| match error {
-            CertifyError::Instance(exact::InstanceError::TooLarge(error)) => Failure::solver(error.to_string()),
+            CertifyError::Instance(exact::InstanceError::TooLarge(error)) => {
+                Failure::solver(error.to_string())
+            }
             error => Failure::input(error.to_string()),
         })?;
     let text = examination.certificate.to_json();

@@ -98,7 +98,9 @@ fn reservation(call: &Check) -> Result<Option<Reservation>, Failure> {
         ("sharing", call.sharing.is_some()),
     ];
     if let Some((option, _)) = others.into_iter().find(|(_, is_given)| *is_given) {
-        return Err(Failure::input(format!("--{option} is about certificates of allocations; this is another kind")));
+        return Err(Failure::input(format!(
+            "--{option} is about certificates of allocations; this is another kind"
+        )));
     }
     call.problem.as_ref().map(|path| files::read(path, |source| source.reservation())).transpose()
 }

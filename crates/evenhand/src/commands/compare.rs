@@ -71,8 +71,7 @@ fn document(problem: &Problem, columns: &[Column]) -> Value {
 
 fn of_judged(problem: &Problem, name: &str, judged: &Judged) -> Value {
     let users = problem.users().iter().zip(&judged.tasks);
-    let tasks: Map<String, Value> =
-        users.map(|(user, x)| (user.name().to_owned(), text(Some(x)))).collect();
+    let tasks: Map<String, Value> = users.map(|(user, x)| (user.name().to_owned(), text(Some(x)))).collect();
     let resources = problem.resources().iter().zip(&judged.utilisation);
     let utilisation: Map<String, Value> =
         resources.map(|(name, used)| (name.clone(), text(used.as_ref()))).collect();

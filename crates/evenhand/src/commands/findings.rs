@@ -3,7 +3,7 @@
 use evenhand::exact::axiom::njc::Witness;
 use evenhand::lp::njc::{NjcSet, Tasks};
 use evenhand::mechanisms::filling::{Integrality, Measure};
-use evenhand::mechanisms::{Bound, Named, Outcome, Selected};
+use evenhand::mechanisms::{Bound, Named, Outcome, Selected, Step};
 use evenhand::problem::format::NumberText;
 use evenhand::problem::{Constraints, Rational, RowKind};
 use evenhand::{Problem, exact::Prices};
@@ -28,6 +28,12 @@ pub fn fields(problem: &Problem, outcome: &Outcome) -> Map<String, Value> {
     }
     if let Some(gap) = &findings.gap {
         fields.insert("gap".to_owned(), number(gap));
+    }
+    if let Some(gap) = &findings.relative_gap {
+        fields.insert("relative_gap".to_owned(), number(gap));
+    }
+    if let Some(steps) = &findings.series {
+        fields.insert("series".to_owned(), series(problem, &constraints, steps));
     }
     if let Some(witnesses) = &findings.witnesses {
         fields.insert("witness".to_owned(), witness_names(&constraints, witnesses));
@@ -129,4 +135,15 @@ fn row_names(constraints: &Constraints<'_>, row: usize) -> (String, String) {
         RowKind::Time => "time".to_owned(),
     };
     (problem.servers()[at.server].name().to_owned(), resource)
+}
+
+/// The points of a trajectory: `c`, tasks by user, and the free part of every row.
+fn series(problem: &Problem, constraints: &Constraints<'_>, steps: &[Step]) -> Value {
+    let point = |step: &Step| {
+        let users = problem.users().iter().zip(&step.tasks);
+        let tasks: Map<String, Value> = users.map(|(user, x)| (user.name().to_owned(), json!(x))).collect();
+        let slack = by_server(constraints, step.slack.iter().map(|slack| json!(slack)).enumerate());
+        json!({"c": step.c, "tasks": tasks, "slack": slack})
+    };
+    Value::Array(steps.iter().map(point).collect())
 }

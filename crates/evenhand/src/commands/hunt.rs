@@ -4,14 +4,19 @@
 //! `null` where none has a ratio below 1), `shrunk` (the same in smaller numbers), `list` (the best few of
 //! different ratios), and `below_limit`, whether the best ratio is below `1 - 1/e`.
 
+use std::io::Read;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use evenhand::mechanisms::hunt::{self, Certified, Found, Hunt, HuntError, STEPS, Settings, State, WALKS};
-use evenhand::problem::format::{read_text, reservation_to_json};
+use evenhand::exact::ratio::MOST_BYTES;
+use evenhand::mechanisms::hunt::{
+    self, Certified, Clock, Found, Hunt, HuntError, STEPS, Settings, State, WALKS,
+};
+use evenhand::problem::format::reservation_to_json;
 use evenhand::problem::{Quantities, Rational, Reservation, number};
-use evenhand::report::text;
+use evenhand::report::table::{Cell, Column, Table};
+use evenhand::report::{Page, text};
 use indicatif::ProgressBar;
 use serde_json::{Map, Value, json};
 
@@ -21,6 +26,12 @@ use crate::{files, output};
 
 /// Steps of a local search for which nobody has asked.
 const STEPS_BY_DEFAULT: u64 = 200_000;
+/// After the time that was given, for smaller numbers.
+const FOR_SHRINKING: Duration = Duration::from_millis(700);
+/// After the time that was given, for all that is left.
+const FOR_PROOFS: Duration = Duration::from_millis(1_400);
+/// Bytes of a saved hunt: a hundred instances of the largest size take less.
+const MOST_STATE_BYTES: u64 = 4 << 20;
 /// Between two saved states.
 const BETWEEN_STATES: Duration = Duration::from_secs(2);
 
@@ -37,11 +48,21 @@ pub fn run(call: &Call, common: &Common) -> Result<ExitCode, Failure> {
         keep: call.keep,
     };
     distinct(call)?;
-    let mut hunt = begin(call, settings)?;
+    let clock = |more: Duration| {
+        call.seconds.map_or_else(Clock::default, |s| Clock::until(start + Duration::from_secs(s) + more))
+    };
+    let mut hunt = begin(call, settings, clock(Duration::ZERO))?;
     search(&mut hunt, call, common, start)?;
     let best = hunt.best().first();
-    let found = best.map(hunt::certify).transpose().map_err(|error| failure(&error))?;
-    let shrunk = best.map(|best| shrunk(best, at_most.as_ref())).transpose()?;
+    let found =
+        best.and_then(|best| in_time(hunt::certify(best, &clock(FOR_PROOFS))).transpose()).transpose()?;
+    let shrunk = best.and_then(|best| {
+        shrunk(best, at_most.as_ref(), &clock(FOR_SHRINKING), &clock(FOR_PROOFS)).transpose()
+    });
+    let shrunk = shrunk.transpose()?.or_else(|| found.clone());
+    if best.is_some() && found.is_none() && !common.quiet {
+        eprintln!("warning: the time was up before the lowest ratio was computed again and certified");
+    }
     let mut printed = false;
     if let Some(shrunk) = &shrunk {
         let inputs: Vec<&Path> = call.resume.iter().map(AsRef::as_ref).collect();
@@ -49,16 +70,22 @@ pub fn run(call: &Call, common: &Common) -> Result<ExitCode, Failure> {
             printed |= files::write(path, &reservation_to_json(&shrunk.problem), &inputs)?;
         }
         if let Some(path) = &call.certificate {
-            printed |= files::write(path, &shrunk.certificate.to_json(), &inputs)?;
+            let text = shrunk.certificate.to_json_within(MOST_BYTES);
+            let text = text.ok_or_else(|| {
+                Failure::solver(format!("too large: the certificate has more than {MOST_BYTES} bytes"))
+            })?;
+            printed |= files::write(path, &text, &inputs)?;
         }
-    } else if !common.quiet && (call.output.is_some() || call.certificate.is_some()) {
-        eprintln!("warning: no instance with a ratio below 1 was found: nothing is written");
+    } else if best.is_none() && (call.output.is_some() || call.certificate.is_some()) {
+        output::warn(common, "no instance with a ratio below 1 was found: nothing is written");
     }
     let shrunk = shrunk.as_ref();
     match common.format {
         _ if printed => {}
-        Format::Json => output::json(&document(&hunt, found.as_ref(), shrunk, start)?)?,
-        Format::Table => output::text(&table(&hunt, found.as_ref(), shrunk))?,
+        Format::Json => {
+            output::json(&super::document("hunt", document(&hunt, found.as_ref(), shrunk, start)?))?;
+        }
+        Format::Table => output::page(&page(&hunt, found.as_ref(), shrunk), common)?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -95,10 +122,12 @@ fn distinct(call: &Call) -> Result<(), Failure> {
 }
 
 /// From the saved state if there is one.
-fn begin(call: &Call, settings: Settings) -> Result<Hunt, Failure> {
+fn begin(call: &Call, settings: Settings, clock: Clock) -> Result<Hunt, Failure> {
     let saved = call.resume.as_deref().filter(|path| path.exists());
-    let Some(path) = saved else { return Hunt::new(settings).map_err(|error| failure(&error)) };
-    let text = read_text(path)?;
+    let Some(path) = saved else {
+        return Hunt::within(settings, clock).map_err(|error| failure(&error));
+    };
+    let text = state_text(path)?;
     let name = path.display();
     let state: State = serde_json::from_str(&text)
         .map_err(|error| Failure::input(format!("{name}: no saved hunt: {error}")))?;
@@ -108,10 +137,23 @@ fn begin(call: &Call, settings: Settings) -> Result<Hunt, Failure> {
             said(&state.settings)
         )));
     }
-    Hunt::resume(state).map_err(|error| match error {
+    Hunt::resume_within(state, clock).map_err(|error| match error {
         HuntError::State(_) => Failure::input(format!("{name}: {error}")),
         error => failure(&error),
     })
+}
+
+/// The text of a saved hunt, of which no more is read than there can be.
+fn state_text(path: &Path) -> Result<String, Failure> {
+    let name = path.display();
+    let failed = |error: std::io::Error| Failure::input(format!("{name}: {error}"));
+    let file = std::fs::File::open(path).map_err(failed)?;
+    let mut text = String::new();
+    file.take(MOST_STATE_BYTES + 1).read_to_string(&mut text).map_err(failed)?;
+    if text.len() as u64 > MOST_STATE_BYTES {
+        return Err(Failure::input(format!("{name}: no saved hunt: more than {MOST_STATE_BYTES} bytes")));
+    }
+    Ok(text)
 }
 
 /// The options that lead to these settings.
@@ -161,10 +203,24 @@ fn save(hunt: &Hunt, call: &Call) -> Result<(), Failure> {
     files::save(path, format!("{text}\n").as_bytes())
 }
 
-fn shrunk(best: &Found, at_most: Option<&Rational>) -> Result<Certified, Failure> {
+fn shrunk(
+    best: &Found,
+    at_most: Option<&Rational>,
+    shrinking: &Clock,
+    proving: &Clock,
+) -> Result<Option<Certified>, Failure> {
     let target = at_most.filter(|target| best.ratio <= **target).unwrap_or(&best.ratio);
-    let shrunk = hunt::shrink(best, target).map_err(|error| failure(&error))?;
-    hunt::certify(&shrunk).map_err(|error| failure(&error))
+    let shrunk = hunt::shrink(best, target, shrinking).map_err(|error| failure(&error))?;
+    in_time(hunt::certify(&shrunk, proving))
+}
+
+/// What was not done in time is not there.
+fn in_time(certified: Result<Certified, HuntError>) -> Result<Option<Certified>, Failure> {
+    match certified {
+        Ok(certified) => Ok(Some(certified)),
+        Err(HuntError::OutOfTime) => Ok(None),
+        Err(error) => Err(failure(&error)),
+    }
 }
 
 fn decimal(value: &Rational) -> String {
@@ -187,14 +243,17 @@ fn document(
             "problem": problem_value(&problem)?,
         }))
     });
-    Ok(json!({
-        "searched": searched(hunt),
-        "found": found.map(find).transpose()?,
-        "shrunk": shrunk.map(find).transpose()?,
-        "list": list.collect::<Result<Vec<Value>, Failure>>()?,
-        "below_limit": below_limit(found, shrunk),
-        "seconds": start.elapsed().as_secs_f64(),
-    }))
+    Ok(super::document(
+        "hunt",
+        json!({
+            "searched": searched(hunt),
+            "found": found.map(find).transpose()?,
+            "shrunk": shrunk.map(find).transpose()?,
+            "list": list.collect::<Result<Vec<Value>, Failure>>()?,
+            "below_limit": below_limit(found, shrunk),
+            "seconds": start.elapsed().as_secs_f64(),
+        }),
+    ))
 }
 
 fn searched(hunt: &Hunt) -> Value {
@@ -243,42 +302,43 @@ fn find(certified: &Certified) -> Result<Value, Failure> {
     }))
 }
 
-fn table(hunt: &Hunt, found: Option<&Certified>, shrunk: Shrunk<'_>) -> String {
-    let mut out = String::new();
+fn page(hunt: &Hunt, found: Option<&Certified>, shrunk: Shrunk<'_>) -> Page {
+    let mut page = Page::new();
     if let Some(certified) = shrunk {
-        let problem = &certified.problem;
-        let resources = problem.resources().iter().map(String::as_str);
-        let header: Vec<&str> =
-            ["type"].into_iter().chain(resources).chain(["reward", "worst load"]).collect();
-        let row = |name: &str, numbers: &Quantities, rest: [String; 2]| -> Vec<String> {
-            let numbers = numbers.iter().map(text::number);
-            [name.to_owned()].into_iter().chain(numbers).chain(rest).collect()
-        };
-        let mut rows = vec![row("server", problem.pools()[0].capacity(), [String::new(), String::new()])];
-        for job in problem.jobs() {
-            rows.push(row(job.name(), job.demand(), [text::number(job.reward()), text::number(job.load())]));
-        }
-        out.push_str(&text::table_with_words(&header, rows));
-        out.push_str(&format!(
-            "greedy {}, optimum {}, ratio {}: no loads of these types have a lower one\n\n",
+        page = page.table(types(&certified.problem)).text(format!(
+            "greedy {}, optimum {}, ratio {}: no loads of these types have a lower one",
             text::number(&certified.certificate.greedy.reward),
             text::number(&certified.certificate.optimum.bound),
             text::number(&certified.ratio),
         ));
     }
-    let list = hunt.best().iter().map(|found| vec![number::format(&found.ratio), decimal(&found.ratio)]);
-    let header = ["lowest ratios found", "decimal"];
-    out.push_str(&text::table(&header, list.collect()));
-    out.push('\n');
-    out.push_str(&words(hunt));
-    out.push_str(match found {
-        None => "no ratio below 1 was found\n",
+    let mut list = Table::new([Column::words("lowest ratios found"), Column::numbers("decimal")]);
+    for found in hunt.best() {
+        list.row([Cell::text(number::format(&found.ratio)), Cell::text(decimal(&found.ratio))]);
+    }
+    let verdict = match found {
+        None if hunt.best().is_empty() => "no ratio below 1 was found\n",
+        None => "the time was up before the lowest ratio was computed again and certified\n",
         Some(_) if below_limit(found, shrunk) => {
             "the lowest ratio is BELOW 1 - 1/e = 0.632120..., which the paper's example tends to\n"
         }
         Some(_) => "no ratio below 1 - 1/e = 0.632120... was found\n",
-    });
-    out
+    };
+    page.table(list).text(words(hunt) + verdict)
+}
+
+/// The server and the job types of a problem: what they have and demand, rewards, worst loads.
+fn types(problem: &Reservation) -> Table {
+    let resources = problem.resources().iter().map(|name| Column::numbers(name));
+    let rest = ["reward", "worst load"].map(Column::numbers);
+    let mut table = Table::new([Column::words("type")].into_iter().chain(resources).chain(rest));
+    let numbers = |numbers: &Quantities| numbers.iter().map(Cell::number).collect::<Vec<Cell>>();
+    table.row([Cell::text("server")].into_iter().chain(numbers(problem.pools()[0].capacity())));
+    for job in problem.jobs() {
+        let rest = [Cell::number(job.reward()), Cell::number(job.load())];
+        table.row([Cell::text(job.name())].into_iter().chain(numbers(job.demand())).chain(rest));
+    }
+    table
 }
 
 /// Whether a ratio is below `1 - 1/e`; shrinking may have lowered it.

@@ -37,7 +37,9 @@ fn tolerance(text: Option<&str>, option: &str) -> Result<Option<Rational>, Failu
     let Some(text) = text else { return Ok(None) };
     let value = number::parse(text).map_err(|error| Failure::input(format!("--{option}: {error}")))?;
     if value < 0 || value >= 1 {
-        return Err(Failure::input(format!("--{option}: expected a number from 0 to below 1, found `{text}`")));
+        return Err(Failure::input(format!(
+            "--{option}: expected a number from 0 to below 1, found `{text}`"
+        )));
     }
     Ok(Some(value))
 }

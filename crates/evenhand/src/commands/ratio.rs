@@ -10,7 +10,8 @@ use evenhand::exact::ratio::{Certificate, Configuration, MOST_BYTES};
 use evenhand::mechanisms::ratio;
 use evenhand::problem::format::{FormatError, Source};
 use evenhand::problem::{Rational, Reservation, number};
-use evenhand::report::text;
+use evenhand::report::table::{Cell, Column, Table};
+use evenhand::report::{Page, text};
 use indicatif::ProgressBar;
 use serde_json::{Map, Value, json};
 
@@ -28,13 +29,13 @@ pub fn run(call: &Ratio, common: &Common) -> Result<ExitCode, Failure> {
     }
     let certificate = ratio::certificate(&problem)?;
     let printed = save(call, || certificate.to_json_within(MOST_BYTES), Certificate::parse, &certificate)?;
-    if certificate.ratio.is_none() && !common.quiet {
-        eprintln!("warning: there is nothing to earn: no type has both a reward and a load");
+    if certificate.ratio.is_none() {
+        output::warn(common, "there is nothing to earn: no type has both a reward and a load");
     }
     match common.format {
         _ if printed => {}
-        Format::Json => output::json(&document(&certificate))?,
-        Format::Table => output::text(&table(&certificate))?,
+        Format::Json => output::json(&super::document("ratio", document(&certificate)))?,
+        Format::Table => output::page(&page(&certificate), common)?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -81,13 +82,16 @@ fn document(certificate: &Certificate) -> Value {
     let optimal = assignment.servers.iter().map(
         |(i, k, x)| json!({"pool": pool(*i), "configuration": configuration(problem, k), "servers": text(x)}),
     );
-    let mut document = super::document("ratio", json!({
-        "greedy": text(&certificate.greedy.reward),
-        "optimum": text(&certificate.optimum.bound),
-        "ratio": certificate.ratio.as_ref().map(number::format),
-        "greedy_configurations": greedy.collect::<Vec<_>>(),
-        "optimal_configurations": optimal.collect::<Vec<_>>(),
-    }));
+    let mut document = super::document(
+        "ratio",
+        json!({
+            "greedy": text(&certificate.greedy.reward),
+            "optimum": text(&certificate.optimum.bound),
+            "ratio": certificate.ratio.as_ref().map(number::format),
+            "greedy_configurations": greedy.collect::<Vec<_>>(),
+            "optimal_configurations": optimal.collect::<Vec<_>>(),
+        }),
+    );
     if let Some(whole) = &certificate.integer {
         document["integer"] = json!({
             "greedy": text(&whole.greedy.reward),
@@ -103,38 +107,51 @@ fn configuration(problem: &Reservation, k: &Configuration) -> Value {
     Value::Object(jobs.collect::<Map<_, _>>())
 }
 
-fn table(certificate: &Certificate) -> String {
-    let problem = &certificate.problem;
-    let pool = |i: usize| problem.pools()[i].name().to_owned();
-    let jobs = |k: &Configuration| {
-        let jobs = k.iter().map(|(j, k)| format!("{k} {}", problem.jobs()[*j].name()));
-        jobs.collect::<Vec<_>>().join(", ")
-    };
-    let greedy = certificate.greedy.steps.iter().map(|step| {
-        let exhausted = step.exhausted.map_or_else(String::new, |j| problem.jobs()[j].name().to_owned());
-        vec![pool(step.pool), text::number(&step.servers), exhausted, jobs(&step.configuration)]
-    });
-    let optimal = certificate.optimum.assignment.servers.iter();
-    let optimal = optimal.map(|(i, k, x)| vec![pool(*i), text::number(x), jobs(k)]);
-    let header = ["greedy", "part of the servers", "exhausts", "configuration"];
-    let mut out = text::table_with_words(&header, greedy.collect());
-    out.push('\n');
-    let header = ["optimum", "part of the servers", "configuration"];
-    out.push_str(&text::table_with_words(&header, optimal.collect()));
-    out.push('\n');
-    let value = |value: &Rational| text::number(value);
-    out.push_str(&format!("greedy   {}\n", value(&certificate.greedy.reward)));
-    out.push_str(&format!("optimum  {}\n", value(&certificate.optimum.bound)));
-    let ratio = certificate.ratio.as_ref().map_or_else(|| "none: nothing to earn".to_owned(), value);
-    out.push_str(&format!("ratio    {ratio}\n"));
+fn page(certificate: &Certificate) -> Page {
+    let (ratio, assignment) = (certificate.ratio.as_ref(), &certificate.optimum.assignment.servers);
+    let ratio = ratio.map_or_else(|| "none: nothing to earn".to_owned(), text::number);
+    let mut words = format!(
+        "greedy   {}\noptimum  {}\nratio    {ratio}\n",
+        text::number(&certificate.greedy.reward),
+        text::number(&certificate.optimum.bound)
+    );
     if let Some(whole) = &certificate.integer {
         let (lower, upper) = (&whole.optimum.assignment.reward, &whole.optimum.bound);
-        let between =
-            if lower == upper { value(lower) } else { format!("{} to {}", value(lower), value(upper)) };
-        out.push_str(&format!(
-            "whole servers and jobs: greedy {}, optimum {between}\n",
-            value(&whole.greedy.reward)
-        ));
+        let between = match lower == upper {
+            true => text::number(lower),
+            false => format!("{} to {}", text::number(lower), text::number(upper)),
+        };
+        let greedy = text::number(&whole.greedy.reward);
+        words.push_str(&format!("whole servers and jobs: greedy {greedy}, optimum {between}\n"));
     }
-    out
+    let optimal =
+        assignment.iter().map(|(pool, configuration, servers)| (*pool, servers, None, configuration));
+    let greedy = certificate.greedy.steps.iter();
+    let greedy = greedy.map(|step| (step.pool, &step.servers, step.exhausted, &step.configuration));
+    Page::new()
+        .table(table("greedy", &certificate.problem, greedy))
+        .table(table("optimum", &certificate.problem, optimal))
+        .text(words)
+}
+
+/// A line for every pool and configuration: the part of the servers, and the type that it exhausts.
+fn table<'a>(
+    name: &str,
+    problem: &Reservation,
+    lines: impl Iterator<Item = (usize, &'a Rational, Option<usize>, &'a Configuration)>,
+) -> Table {
+    let exhausts = Column::words("exhausts").unless_all("");
+    let part = Column::numbers("part of the servers");
+    let mut table = Table::new([Column::words(name), part, exhausts, Column::words("configuration")]);
+    let job = |j: usize| problem.jobs()[j].name();
+    for (pool, servers, exhausted, configuration) in lines {
+        let jobs: Vec<String> = configuration.iter().map(|(j, k)| format!("{k} {}", job(*j))).collect();
+        table.row([
+            Cell::text(problem.pools()[pool].name()),
+            Cell::number(servers),
+            exhausted.map_or_else(Cell::default, |j| Cell::text(job(j))),
+            Cell::text(jobs.join(", ")),
+        ]);
+    }
+    table
 }

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 use std::time::Instant;
 
-use evenhand::mechanisms::{Mechanism, Options, Status};
+use evenhand::mechanisms::{Mechanism, Method, Options, Outcome, Status};
 use evenhand::problem::format::AllocationDocument;
 use evenhand::problem::{Arithmetic, Rational, ServerClass, number};
 use evenhand::{Problem, report};
@@ -17,6 +17,9 @@ use crate::{files, output, suggest};
 pub fn run(call: &Solve, common: &Common) -> Result<ExitCode, Failure> {
     let mechanism = mechanism(&call.mechanism)?;
     let options = options(call, common, mechanism)?;
+    if (call.particular.series.is_some() || call.particular.plot.is_some()) && !options.series {
+        return Err(Failure::input("--series and --plot go with --method trajectory".to_owned()));
+    }
     let problem = files::problem(&call.problem, common)?;
     check_order(options.order.as_ref(), &problem)?;
     let started = Instant::now();
@@ -33,6 +36,7 @@ pub fn run(call: &Solve, common: &Common) -> Result<ExitCode, Failure> {
         Some(path) => files::write(path, &text, &[&call.problem])?,
         None => false,
     };
+    let printed = write_series(call, &problem, &outcome)? || printed;
     match common.format {
         _ if printed => {}
         Format::Json => output::text(&text)?,
@@ -47,6 +51,21 @@ pub fn run(call: &Solve, common: &Common) -> Result<ExitCode, Failure> {
             if outcome.findings.gap.is_some() { ", with the gap that is proven for it" } else { "" }
         ))),
     }
+}
+
+/// Writes what `--series` and `--plot` ask for; whether that was standard output.
+fn write_series(call: &Solve, problem: &Problem, outcome: &Outcome) -> Result<bool, Failure> {
+    let (particular, inputs) = (&call.particular, [call.problem.as_path()]);
+    let steps = outcome.findings.series.as_deref().unwrap_or_default();
+    let mut printed = false;
+    if let Some(path) = &particular.series {
+        printed |= files::write(path, &report::trajectory_csv(problem, steps), &inputs)?;
+    }
+    if let Some(path) = &particular.plot {
+        let svg = report::trajectory(problem, steps).to_svg();
+        printed |= files::write(path, &svg.map_err(|error| Failure::solver(error.to_string()))?, &inputs)?;
+    }
+    Ok(printed)
 }
 
 /// The names that `--order` gives are those of server classes.
@@ -64,6 +83,12 @@ fn check_order(order: Option<&Vec<String>>, problem: &Problem) -> Result<(), Fai
 fn step(text: Option<&str>) -> Result<Option<Rational>, Failure> {
     let Some(text) = text else { return Ok(None) };
     number::parse(text).map(Some).map_err(|error| Failure::input(format!("--step: {error}")))
+}
+
+/// The value of `--c-max`; the mechanism says what it may be.
+fn c_max(text: Option<&str>) -> Result<Option<Rational>, Failure> {
+    let Some(text) = text else { return Ok(None) };
+    number::parse(text).map(Some).map_err(|error| Failure::input(format!("--c-max: {error}")))
 }
 
 fn options(call: &Solve, common: &Common, mechanism: &dyn Mechanism) -> Result<Options, Failure> {
@@ -87,6 +112,8 @@ fn options(call: &Solve, common: &Common, mechanism: &dyn Mechanism) -> Result<O
         seed: common.seed,
         method: particular.method,
         order: particular.order.as_ref().map(trimmed),
+        c_max: c_max(particular.c_max.as_deref())?,
+        series: particular.method == Some(Method::Trajectory),
     };
     match options.stated().into_iter().find(|option| !mechanism.options().contains(option)) {
         None => Ok(options),

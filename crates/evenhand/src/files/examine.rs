@@ -45,7 +45,7 @@ pub fn examine(places: &Places<'_>) -> Result<(), Failure> {
 /// Refuses an output that is one of the inputs.
 pub fn not_an_input(output: &Path, inputs: &[&Path]) -> Result<(), Failure> {
     let is_input = |input: &&Path| !is_standard(input) && is_same(input, output) && is_ordinary(output);
-    if inputs.iter().any(|input| is_input(input)) {
+    if inputs.iter().any(is_input) {
         return Err(Failure::input(format!("{}: the output would replace an input", shown(output))));
     }
     Ok(())

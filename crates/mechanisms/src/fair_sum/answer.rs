@@ -6,7 +6,7 @@ use evenhand_ode::cluster::ClusterError;
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational};
 
 use super::polish::polish;
-use super::{FairPoint, cluster, maximise, near};
+use super::{FairPoint, Place, cluster, maximise, near};
 use crate::fisher::{self, Equilibrium};
 use crate::mechanism::{Findings, Outcome, Status};
 use crate::{proportional, rounding};
@@ -74,6 +74,13 @@ impl Sum<'_> {
             };
         }
         let is_enough = |gap: &Rational| *gap <= Rational::from(SHORT_IS_ENOUGH);
+        if !is_exact && self.share.is_none() && best.findings.status != Some(Status::Solved) {
+            // The digits that double precision holds of an answer of many more.
+            let linear = fisher::best(self.constraints, self.alpha, point).ok();
+            let found = linear.or_else(|| self.polished(point)).map(|found| point_of(&found, point));
+            let found = found.map(|p| self.judged(rounding::feasible(self.constraints, p.tasks()), &p));
+            exact.extend(found);
+        }
         // The first is the linear one: its tasks are the optimum even where its prices are rounded.
         let linear = exact.iter().position(|found| {
             found.findings.relative_gap.as_ref().is_some_and(|g| *g < Rational::from((1, 1_u128 << 100)))
@@ -102,6 +109,17 @@ impl Sum<'_> {
         let findings = proportional::of_proof(self.problem, &allocation, self.alpha, found.prices, found.gap);
         let findings = Findings { iterations: Some(point.iterations), ..findings };
         Outcome { findings, ..Outcome::of(allocation) }
+    }
+}
+
+/// An equilibrium in floating point.
+fn point_of(found: &Equilibrium, near_point: &FairPoint) -> FairPoint {
+    let place = |(server, x): &(usize, Rational)| Place { server: *server, tasks: near(x), excess: 0.0 };
+    FairPoint {
+        places: found.tasks.iter().map(|list| list.iter().map(place).collect()).collect(),
+        row_prices: found.prices.rows.iter().map(near).collect(),
+        user_prices: found.prices.users.iter().map(near).collect(),
+        ..near_point.clone()
     }
 }
 

@@ -3,6 +3,7 @@
 
 pub mod answer;
 pub mod cluster;
+pub mod dense;
 pub mod polish;
 mod pool;
 

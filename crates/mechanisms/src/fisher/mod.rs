@@ -19,7 +19,7 @@ mod root;
 mod tree;
 
 use evenhand_exact::axiom::feasible;
-use evenhand_exact::axiom::proportional::{gap, worth};
+use evenhand_exact::axiom::proportional::{gap, lift_prices, worth};
 use evenhand_exact::{Instance, Prices};
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Rational, Sharing};
 
@@ -301,6 +301,12 @@ impl<'a> Market<'a> {
                 prices.users[n] = (most - cheapest).max(Rational::new());
             }
         }
+        if let Ok(gap) = gap(&instance, self.alpha, None, &prices) {
+            return Ok(Equilibrium { tasks: allocation.tasks, prices, gap });
+        }
+        // Where the worth of tasks is irrational, the enclosures of two users need not agree.
+        let prices = lift_prices(&instance, self.alpha, None, &prices.rows, &prices.users)
+            .ok_or("the prices are not those of an equilibrium")?;
         let gap = gap(&instance, self.alpha, None, &prices).map_err(|refusal| refusal.to_string())?;
         Ok(Equilibrium { tasks: allocation.tasks, prices, gap })
     }

@@ -3,7 +3,8 @@
 use evenhand_exact::ratio::Certificate;
 use evenhand_problem::{Rational, Reservation};
 
-use super::worst::exactly;
+use super::clock::Clock;
+use super::worst::exactly_until;
 use super::{Found, HuntError};
 use crate::ratio;
 
@@ -21,14 +22,15 @@ pub struct Certified {
 /// Computes a find again by the rational method, and certifies the ratio at its worst loads.
 ///
 /// # Errors
-/// [`HuntError::Disagree`] where the ratio comes out differently; [`HuntError`] where a solver fails.
-pub fn certify(found: &Found) -> Result<Certified, HuntError> {
-    let worst = exactly(&found.instance)?;
+/// [`HuntError::Disagree`] where the ratio comes out differently; [`HuntError`] where a solver fails or
+/// the time is up.
+pub fn certify(found: &Found, clock: &Clock) -> Result<Certified, HuntError> {
+    let worst = exactly_until(&found.instance, clock)?;
     if worst.ratio_upper != found.ratio {
         return Err(HuntError::Disagree { what: "the least ratio of an instance" });
     }
     let problem = found.instance.problem(&worst.loads)?;
-    let certificate = ratio::certificate(&problem)?;
+    let certificate = ratio::certificate_within(&problem, &clock.limits())?;
     if certificate.ratio.as_ref() != Some(&found.ratio) {
         return Err(HuntError::Disagree { what: "the ratio at the worst loads" });
     }

@@ -41,15 +41,33 @@ pub enum HuntError {
         /// About what.
         what: &'static str,
     },
+    /// The time that was given is over.
+    #[error("the time was up before the search could begin")]
+    OutOfTime,
     /// An instance that is no problem.
     #[error(transparent)]
     Problem(#[from] ProblemError),
     /// The rational method failed.
     #[error(transparent)]
-    Lp(#[from] LpError),
+    Lp(LpError),
     /// There is no certificate.
     #[error(transparent)]
-    Ratio(#[from] RatioError),
+    Ratio(RatioError),
+}
+
+impl From<LpError> for HuntError {
+    fn from(error: LpError) -> Self {
+        if error == LpError::OutOfTime { Self::OutOfTime } else { Self::Lp(error) }
+    }
+}
+
+impl From<RatioError> for HuntError {
+    fn from(error: RatioError) -> Self {
+        match error {
+            RatioError::Lp(error) => error.into(),
+            error => Self::Ratio(error),
+        }
+    }
 }
 
 impl HuntError {

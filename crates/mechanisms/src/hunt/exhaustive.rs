@@ -7,19 +7,23 @@
 //! through ties: where some types have several best configurations, all orders are tried, else one.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use evenhand_problem::{Integer, Rational};
 use rayon::prelude::*;
 use rug::ops::Pow;
 
+use super::clock::Clock;
 use super::types::{Instance, JobTypeNumbers, maximal};
-use super::worst::{Counts, below, has_ties};
+use super::worst::{Counts, below_until, has_ties};
 use super::{Found, HuntError, Settings};
 
 /// Matrices of demands, up to the order of the types, that can be enumerated.
 pub const MOST_MATRICES: u64 = 20_000_000;
 /// Instances, in all orders of their types, that one batch goes through: some seconds at the most.
 const BATCH: usize = 16_384;
+/// Bytes of the sets of configurations together, 512 MiB.
+const MOST_BYTES: usize = 1 << 29;
 /// Matrices whose configurations are found together.
 const CHUNK: usize = 16_384;
 
@@ -49,8 +53,8 @@ impl Exhaustive {
     /// Enumerates the demands.
     ///
     /// # Errors
-    /// [`HuntError::TooLarge`]
-    pub fn new(settings: &Settings) -> Result<Self, HuntError> {
+    /// [`HuntError::TooLarge`], [`HuntError::OutOfTime`]
+    pub fn new(settings: &Settings, clock: &Clock) -> Result<Self, HuntError> {
         let n_types = settings.types;
         let demands = demand_vectors(settings)?;
         let matrices = multisets(demands.len() as u64, n_types as u64);
@@ -64,7 +68,9 @@ impl Exhaustive {
         let capacity = vec![settings.capacity; settings.resources];
         let mut sets: BTreeMap<Rows, Vec<usize>> = BTreeMap::new();
         let mut at = Some(vec![0; n_types]);
+        let mut bytes = 0;
         while at.is_some() {
+            clock.check()?;
             let chunk: Vec<Vec<usize>> = std::iter::from_fn(|| {
                 let now = at.take()?;
                 at = next_multiset(&now, demands.len());
@@ -82,7 +88,15 @@ impl Exhaustive {
                 })
                 .collect::<Result<_, HuntError>>()?;
             for (list, choice) in found {
-                sets.entry(list).or_insert(choice);
+                let each = size_of::<Vec<u32>>() + n_types * size_of::<u32>();
+                let size = list.len() * each;
+                if let Entry::Vacant(vacant) = sets.entry(list) {
+                    vacant.insert(choice);
+                    bytes += size;
+                }
+                if bytes > MOST_BYTES {
+                    return Err(too_many());
+                }
             }
         }
         let orders = orders(n_types);
@@ -90,11 +104,12 @@ impl Exhaustive {
         let canonical: Vec<(Rows, Rows)> = sets
             .into_par_iter()
             .map(|(list, choice)| {
+                clock.check()?;
                 let least = orders.iter().map(|order| (reordered(&list, order), order)).min();
                 let (list, order) = least.unwrap_or_else(|| (list.clone(), &orders[0]));
-                (list, order.iter().map(|&j| demands[choice[j]].clone()).collect())
+                Ok((list, order.iter().map(|&j| demands[choice[j]].clone()).collect()))
             })
-            .collect();
+            .collect::<Result<_, HuntError>>()?;
         let mut unique: BTreeMap<Rows, Rows> = BTreeMap::new();
         for (list, demands) in canonical {
             unique.entry(list).or_insert(demands);
@@ -126,26 +141,45 @@ impl Exhaustive {
         (demands * self.settings.rewards).pow(self.settings.types as u32)
     }
 
-    /// One batch from `position` on: what lies below the bound, in order, and where the next starts.
+    /// One batch from `position` on: what lies below the bound, in order, and where the next starts;
+    /// `None` where the time was up before the end.
     ///
     /// # Errors
-    /// As [`below`].
-    pub fn batch(&self, position: u64, bound: &Rational) -> Result<(Vec<Found>, Counts, u64), HuntError> {
+    /// As [`below`](super::below).
+    pub fn batch(
+        &self,
+        position: u64,
+        bound: &Rational,
+        clock: &Clock,
+    ) -> Result<(Vec<Found>, Counts, Option<u64>), HuntError> {
         let batch = (BATCH / self.orders.len()).max(1) as u64;
         let end = self.total().min(position.saturating_add(batch));
-        let found: Vec<(Option<Found>, Counts)> = (position..end)
+        let examined: Vec<(Option<Found>, Counts, bool)> = (position..end)
             .into_par_iter()
             .map(|code| {
                 let mut counts = Counts::default();
-                Ok((self.examine(code, bound, &mut counts)?, counts))
+                match self.examine(code, bound, &mut counts, clock) {
+                    Ok(found) => Ok((found, counts, true)),
+                    Err(HuntError::OutOfTime) => Ok((None, counts, false)),
+                    Err(error) => Err(error),
+                }
             })
             .collect::<Result<_, HuntError>>()?;
         let mut total = Counts::default();
-        found.iter().for_each(|(_, counts)| total.add(counts));
-        Ok((found.into_iter().filter_map(|(found, _)| found).collect(), total, end))
+        examined.iter().for_each(|(_, counts, _)| total.add(counts));
+        let is_whole = examined.iter().all(|(_, _, is_whole)| *is_whole);
+        let found = examined.into_iter().filter_map(|(found, _, _)| found).collect();
+        Ok((found, total, is_whole.then_some(end)))
     }
 
-    fn examine(&self, code: u64, bound: &Rational, counts: &mut Counts) -> Result<Option<Found>, HuntError> {
+    fn examine(
+        &self,
+        code: u64,
+        bound: &Rational,
+        counts: &mut Counts,
+        clock: &Clock,
+    ) -> Result<Option<Found>, HuntError> {
+        clock.check()?;
         let largest = self.settings.rewards;
         let per_class = largest.pow(self.settings.types as u32);
         let Some(class) = usize::try_from(code / per_class).ok().and_then(|at| self.classes.get(at)) else {
@@ -175,7 +209,7 @@ impl Exhaustive {
             let instance = Instance { capacity, types: types.collect() };
             let list = reordered(&class.maximal, order);
             let bound = least.as_ref().map_or(bound, |found| &found.ratio);
-            if let Some(ratio) = below(&instance, Some(&list), bound, counts)? {
+            if let Some(ratio) = below_until(&instance, Some(&list), bound, counts, clock)? {
                 least = Some(Found { instance, ratio });
             }
         }

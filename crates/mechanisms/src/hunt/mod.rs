@@ -21,6 +21,7 @@
 //! ```
 
 mod certified;
+mod clock;
 mod error;
 mod exhaustive;
 mod limit;
@@ -34,6 +35,7 @@ use evenhand_problem::{Integer, Rational};
 use serde::{Deserialize, Serialize};
 
 pub use certified::{Certified, certify};
+pub use clock::Clock;
 pub use error::HuntError;
 pub use exhaustive::{Exhaustive, MOST_MATRICES};
 pub use limit::against_limit;
@@ -52,6 +54,8 @@ pub const MOST_CAPACITY: u32 = 1_000;
 pub const MOST_REWARD: u64 = 1_000_000;
 /// Instances that can be kept.
 pub const MOST_KEPT: usize = 100;
+/// Rounds or steps that no hunt gets beyond.
+const MOST_POSITION: u64 = 1 << 60;
 /// The version of [`State`].
 pub const STATE_VERSION: u32 = 1;
 
@@ -113,6 +117,9 @@ pub struct Hunt {
     best: Vec<Found>,
     walks: Vec<Found>,
     exhaustive: Option<Exhaustive>,
+    clock: Clock,
+    /// What resumes the hunt where the time was up within a batch: the state before it.
+    before: Option<State>,
 }
 
 impl Hunt {
@@ -121,6 +128,14 @@ impl Hunt {
     /// # Errors
     /// [`HuntError::Setting`], [`HuntError::TooLarge`].
     pub fn new(settings: Settings) -> Result<Self, HuntError> {
+        Self::within(settings, Clock::default())
+    }
+
+    /// A new hunt that begins nothing when the time is up.
+    ///
+    /// # Errors
+    /// As [`Hunt::new`]; [`HuntError::OutOfTime`].
+    pub fn within(settings: Settings, clock: Clock) -> Result<Self, HuntError> {
         let within = |what, found: u64, from, to| {
             let fits = (from..=to).contains(&found);
             fits.then_some(()).ok_or(HuntError::Setting { what, from, to, found })
@@ -130,9 +145,10 @@ impl Hunt {
         within("capacity", settings.capacity.into(), 1, MOST_CAPACITY.into())?;
         within("rewards", settings.rewards, 1, MOST_REWARD)?;
         within("keep", settings.keep as u64, 1, MOST_KEPT as u64)?;
-        let exhaustive = settings.exhaustive.then(|| Exhaustive::new(&settings)).transpose()?;
+        let exhaustive = settings.exhaustive.then(|| Exhaustive::new(&settings, &clock)).transpose()?;
         let (position, counts) = (0, Counts::default());
-        Ok(Self { settings, position, counts, best: Vec::new(), walks: Vec::new(), exhaustive })
+        let (best, walks) = (Vec::new(), Vec::new());
+        Ok(Self { settings, position, counts, best, walks, exhaustive, clock, before: None })
     }
 
     /// A saved hunt. The ratios are computed again.
@@ -140,11 +156,19 @@ impl Hunt {
     /// # Errors
     /// As [`Hunt::new`]; [`HuntError::State`] for a state that no hunt leaves.
     pub fn resume(state: State) -> Result<Self, HuntError> {
+        Self::resume_within(state, Clock::default())
+    }
+
+    /// A saved hunt that begins nothing when the time is up.
+    ///
+    /// # Errors
+    /// As [`Hunt::resume`]; [`HuntError::OutOfTime`].
+    pub fn resume_within(state: State, clock: Clock) -> Result<Self, HuntError> {
         let damaged = |what: &str| Err(HuntError::State(what.to_owned()));
         if state.kind != "hunt-state" || state.version != STATE_VERSION {
             return damaged("expected \"kind\": \"hunt-state\" of version 1");
         }
-        let mut hunt = Self::new(state.settings)?;
+        let mut hunt = Self::within(state.settings, clock)?;
         let settings = &hunt.settings;
         let fits = |instance: &Instance| {
             instance.is_sound()
@@ -162,8 +186,12 @@ impl Hunt {
         if hunt.exhaustive.as_ref().is_some_and(|all| state.position > all.total()) {
             return damaged("the position is beyond the end");
         }
+        if state.position > MOST_POSITION {
+            return damaged("the position is beyond any time");
+        }
         let of = |list: Vec<Instance>| -> Result<Vec<Found>, HuntError> {
-            let each = list.into_iter().map(|instance| Ok(Found { ratio: ratio_of(&instance)?, instance }));
+            let each =
+                list.into_iter().map(|instance| Ok(Found { ratio: ratio_of(&instance, &clock)?, instance }));
             each.collect()
         };
         let (best, walks) = (of(state.best)?, of(state.walks)?);
@@ -180,6 +208,9 @@ impl Hunt {
     /// What resumes the hunt.
     #[must_use]
     pub fn state(&self) -> State {
+        if let Some(before) = &self.before {
+            return before.clone();
+        }
         let of = |list: &[Found]| list.iter().map(|found| found.instance.clone()).collect();
         State {
             kind: "hunt-state".to_owned(),
@@ -192,26 +223,32 @@ impl Hunt {
         }
     }
 
-    /// One batch on all threads of rayon; whether there is another. A local search has no end.
+    /// One batch on all threads of rayon; whether there is another. A local search has no end. Where the
+    /// time is up on the way, what was found counts, and the state stays that before the batch.
     ///
     /// # Errors
     /// [`HuntError`] where an instance needed the rational method, which failed.
     pub fn advance(&mut self) -> Result<bool, HuntError> {
         let bound = self.bound();
-        let (found, counts) = match &self.exhaustive {
+        let before = self.state();
+        let (found, counts, is_whole) = match &self.exhaustive {
             Some(all) => {
-                let (found, counts, position) = all.batch(self.position, &bound)?;
-                self.position = position;
-                (found, counts)
+                let (found, counts, position) = all.batch(self.position, &bound, &self.clock)?;
+                self.position = position.unwrap_or(self.position);
+                (found, counts, position.is_some())
             }
             None => {
-                let (walks, found, counts) =
-                    walks::round(&self.settings, self.position, &self.walks, &self.best, &bound)?;
-                self.walks = walks;
-                self.position += 1;
-                (found, counts)
+                let (walks, best) = (&self.walks, &self.best);
+                let round = walks::round(&self.settings, self.position, walks, best, &bound, &self.clock)?;
+                let is_whole = round.walks.is_some();
+                if let Some(walks) = round.walks {
+                    self.walks = walks;
+                    self.position += 1;
+                }
+                (round.found, round.counts, is_whole)
             }
         };
+        self.before = (!is_whole).then_some(before);
         self.counts.add(&counts);
         found.into_iter().for_each(|found| self.keep(found));
         Ok(!self.is_complete())
@@ -278,8 +315,8 @@ impl Hunt {
     }
 }
 
-fn ratio_of(instance: &Instance) -> Result<Rational, HuntError> {
+fn ratio_of(instance: &Instance, clock: &Clock) -> Result<Rational, HuntError> {
     let one = Rational::from(1);
     let maximal = instance.maximal();
-    Ok(below(instance, maximal.as_deref(), &one, &mut Counts::default())?.unwrap_or(one))
+    Ok(worst::below_until(instance, maximal.as_deref(), &one, &mut Counts::default(), clock)?.unwrap_or(one))
 }

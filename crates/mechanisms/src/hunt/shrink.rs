@@ -2,8 +2,9 @@
 
 use evenhand_problem::Rational;
 
+use super::clock::Clock;
 use super::types::{Instance, rescaled};
-use super::worst::{Counts, below};
+use super::worst::{Counts, below_until};
 use super::{Found, HuntError};
 
 /// Changes that are tried at the most.
@@ -13,9 +14,11 @@ const MOST_TRIALS: usize = 20_000;
 /// must not exceed; where no change makes it smaller, it is returned as it is. Types and resources may
 /// disappear, and capacities may become different. The instance is no global minimum.
 ///
+/// When the time is up, what is smallest so far is returned.
+///
 /// # Errors
-/// As [`below`].
-pub fn shrink(found: &Found, target: &Rational) -> Result<Found, HuntError> {
+/// As [`below`](super::below).
+pub fn shrink(found: &Found, target: &Rational, clock: &Clock) -> Result<Found, HuntError> {
     let mut now = found.clone();
     let mut trials = 0;
     loop {
@@ -28,9 +31,14 @@ pub fn shrink(found: &Found, target: &Rational) -> Result<Found, HuntError> {
             if !instance.is_sound() || instance.size() >= now.instance.size() {
                 continue;
             }
-            if let Some(ratio) = at_most(&instance, target)? {
-                next = Some(Found { instance, ratio });
-                break;
+            match at_most(&instance, target, clock) {
+                Ok(None) => {}
+                Ok(Some(ratio)) => {
+                    next = Some(Found { instance, ratio });
+                    break;
+                }
+                Err(HuntError::OutOfTime) => return Ok(now),
+                Err(error) => return Err(error),
             }
         }
         match next {
@@ -41,11 +49,11 @@ pub fn shrink(found: &Found, target: &Rational) -> Result<Found, HuntError> {
 }
 
 /// The least ratio if it is at most `target`.
-fn at_most(instance: &Instance, target: &Rational) -> Result<Option<Rational>, HuntError> {
+fn at_most(instance: &Instance, target: &Rational, clock: &Clock) -> Result<Option<Rational>, HuntError> {
     // Slightly above the target, so that the target itself is found.
     let above = target + Rational::from((1, 1u64 << 20));
     let maximal = instance.maximal();
-    let ratio = below(instance, maximal.as_deref(), &above, &mut Counts::default())?;
+    let ratio = below_until(instance, maximal.as_deref(), &above, &mut Counts::default(), clock)?;
     Ok(ratio.filter(|ratio| ratio <= target))
 }
 
@@ -146,7 +154,7 @@ mod tests {
             Instance { capacity: small.capacity.iter().map(scaled).collect(), types: types.collect() };
         let ratio = Rational::from((3, 4));
         let found = Found { instance, ratio: ratio.clone() };
-        let shrunk = shrink(&found, &ratio).unwrap();
+        let shrunk = shrink(&found, &ratio, &Clock::default()).unwrap();
         assert!(shrunk.ratio <= ratio);
         assert!(shrunk.instance.size() <= small.size(), "{shrunk:?}");
         let exact = super::super::worst::exactly(&shrunk.instance).unwrap();

@@ -7,13 +7,15 @@
 //! What a round of a walk does depends on the seed, the number of the walk and the round, and on the
 //! state before it, so not on threads or interruptions. All comparisons are exact.
 
+use evenhand_lp::LpError;
 use evenhand_problem::Rational;
 use rand::Rng;
 use rand_pcg::Pcg64;
 use rayon::prelude::*;
 
+use super::clock::Clock;
 use super::types::{Instance, JobTypeNumbers};
-use super::worst::{Counts, below};
+use super::worst::{Counts, below_until};
 use super::{Found, HuntError, Settings};
 
 /// Walks, whatever the number of threads.
@@ -25,18 +27,28 @@ const CYCLE: u64 = 20;
 /// The first threshold of a cycle is one over this.
 const STEEPNESS: u64 = 40;
 
-/// One round of all walks: where they are now, and what they found below `bound`, in order.
+/// What a round has come to.
+pub struct Round {
+    /// Where the walks are now; `None` where the time was up before all were done.
+    pub walks: Option<Vec<Found>>,
+    /// What they found below the bound, in order.
+    pub found: Vec<Found>,
+    pub counts: Counts,
+}
+
+/// One round of all walks.
 ///
 /// # Errors
-/// As [`below`].
+/// As [`below`](super::below).
 pub fn round(
     settings: &Settings,
     number: u64,
     walks: &[Found],
     best: &[Found],
     bound: &Rational,
-) -> Result<(Vec<Found>, Vec<Found>, Counts), HuntError> {
-    let results: Vec<(Found, Vec<Found>, Counts)> = (0..WALKS)
+    clock: &Clock,
+) -> Result<Round, HuntError> {
+    let results: Vec<(Option<Found>, Vec<Found>, Counts)> = (0..WALKS)
         .into_par_iter()
         .map(|walk| {
             // Every round of a walk has a stream of its own.
@@ -47,25 +59,31 @@ pub fn round(
                 now: walks.get(walk).cloned(),
                 found: Vec::new(),
                 bound: bound.clone(),
+                clock,
                 counts: Counts::default(),
             };
             // A few numbers apart from the start, which is alike for neighbouring seeds.
             for _ in 0..4 {
                 let _: u64 = walk.random.random();
             }
-            walk.round(number % CYCLE, best)?;
-            let now = walk.now.ok_or(HuntError::Disagree { what: "a walk is nowhere" })?;
-            Ok((now, walk.found, walk.counts))
+            match walk.round(number % CYCLE, best) {
+                Ok(now) => Ok((Some(now), walk.found, walk.counts)),
+                Err(HuntError::OutOfTime) => Ok((None, walk.found, walk.counts)),
+                Err(error) => Err(error),
+            }
         })
         .collect::<Result<_, HuntError>>()?;
     let mut counts = Counts::default();
-    let (mut walks, mut found) = (Vec::new(), Vec::new());
+    let (mut walks, mut found) = (Some(Vec::new()), Vec::new());
     for (now, below, of_walk) in results {
         counts.add(&of_walk);
-        walks.push(now);
+        walks = walks.zip(now).map(|(mut walks, now)| {
+            walks.push(now);
+            walks
+        });
         found.extend(below);
     }
-    Ok((walks, found, counts))
+    Ok(Round { walks, found, counts })
 }
 
 struct Walk<'a> {
@@ -74,11 +92,12 @@ struct Walk<'a> {
     now: Option<Found>,
     found: Vec<Found>,
     bound: Rational,
+    clock: &'a Clock,
     counts: Counts,
 }
 
 impl Walk<'_> {
-    fn round(&mut self, in_cycle: u64, best: &[Found]) -> Result<(), HuntError> {
+    fn round(&mut self, in_cycle: u64, best: &[Found]) -> Result<Found, HuntError> {
         if in_cycle == 0 {
             self.now = None;
         }
@@ -105,13 +124,16 @@ impl Walk<'_> {
                 self.keep(&now);
             }
         }
-        self.now = Some(now);
-        Ok(())
+        Ok(now)
     }
 
     fn ratio(&mut self, instance: &Instance, bound: &Rational) -> Result<Option<Rational>, HuntError> {
         let maximal = instance.maximal();
-        below(instance, maximal.as_deref(), bound, &mut self.counts)
+        match below_until(instance, maximal.as_deref(), bound, &mut self.counts, self.clock) {
+            // An instance that is too large to be decided is not taken.
+            Err(HuntError::Lp(LpError::Budget { .. })) => Ok(None),
+            decided => decided,
+        }
     }
 
     fn keep(&mut self, found: &Found) {

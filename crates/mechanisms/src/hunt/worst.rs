@@ -18,6 +18,7 @@ use evenhand_problem::Rational;
 use serde::{Deserialize, Serialize};
 
 use super::HuntError;
+use super::clock::Clock;
 use super::tableau::{Fraction, Goal, Tableau, fraction};
 use super::types::Instance;
 
@@ -55,13 +56,25 @@ impl Counts {
 /// The least ratio of greedy and optimum over all loads if it is below `bound`.
 ///
 /// # Errors
-/// [`HuntError`] where the rational method was needed and failed.
+/// [`HuntError`] where the rational method was needed, and failed.
 pub fn below(
     instance: &Instance,
     maximal: Option<&[Vec<u32>]>,
     bound: &Rational,
     counts: &mut Counts,
 ) -> Result<Option<Rational>, HuntError> {
+    below_until(instance, maximal, bound, counts, &Clock::default())
+}
+
+/// [`below`], or [`HuntError::OutOfTime`].
+pub(super) fn below_until(
+    instance: &Instance,
+    maximal: Option<&[Vec<u32>]>,
+    bound: &Rational,
+    counts: &mut Counts,
+    clock: &Clock,
+) -> Result<Option<Rational>, HuntError> {
+    clock.check()?;
     counts.examined += 1;
     let rewards: Option<Vec<i64>> =
         instance.types.iter().map(|each| i64::try_from(each.reward).ok()).collect();
@@ -74,9 +87,12 @@ pub fn below(
             counts.discarded_at_once += 1;
             return Ok(None);
         }
-        let mut search = Search::new(&small, bound);
+        let mut search = Search::new(&small, bound, *clock);
         let done = search.visit(&mut Vec::new(), &mut Vec::new(), small.all());
         counts.programmes += search.programmes;
+        if done.is_none() {
+            clock.check()?;
+        }
         if done.is_some() {
             let found = search.least != bound;
             *(if found { &mut counts.evaluated } else { &mut counts.discarded }) += 1;
@@ -84,7 +100,7 @@ pub fn below(
         }
     }
     counts.by_rationals += 1;
-    let ratio = exactly(instance)?.ratio_upper;
+    let ratio = exactly_until(instance, clock)?.ratio_upper;
     let found = ratio < *bound;
     *(if found { &mut counts.evaluated } else { &mut counts.discarded }) += 1;
     Ok(found.then_some(ratio))
@@ -95,8 +111,13 @@ pub fn below(
 /// # Errors
 /// [`HuntError`] when the solver fails, or its two sides do not meet.
 pub fn exactly(instance: &Instance) -> Result<WorstLoad, HuntError> {
+    exactly_until(instance, &Clock::default())
+}
+
+/// [`exactly`], or [`HuntError::OutOfTime`].
+pub(super) fn exactly_until(instance: &Instance, clock: &Clock) -> Result<WorstLoad, HuntError> {
     let problem = instance.problem(&[])?;
-    let worst = worst_load(&mut MaxReward::new(&problem), &mut |_, _| {})?;
+    let worst = worst_load(&mut MaxReward::within(&problem, &clock.limits()), &mut |_, _| {})?;
     let worst = worst.ok_or(HuntError::Disagree { what: "no type has a reward" })?;
     if worst.ratio_lower != worst.ratio_upper {
         return Err(HuntError::Disagree { what: "the bounds of the worst load do not meet" });
@@ -204,17 +225,21 @@ struct Search<'s, 'a> {
     least: Fraction,
     first: Vec<Option<Step<'a>>>,
     programmes: u64,
+    clock: Clock,
 }
 
 impl<'s, 'a> Search<'s, 'a> {
-    fn new(small: &'s Small<'a>, bound: Fraction) -> Self {
-        Self { small, least: bound, first: vec![None; small.all() + 1], programmes: 0 }
+    fn new(small: &'s Small<'a>, bound: Fraction, clock: Clock) -> Self {
+        Self { small, least: bound, first: vec![None; small.all() + 1], programmes: 0, clock }
     }
 
-    /// All orders that begin with `order`; `None` where the numbers do not fit.
+    /// All orders that begin with `order`; `None` where the numbers do not fit or the time is up.
     fn visit(&mut self, order: &mut Vec<usize>, steps: &mut Vec<Step<'a>>, open: usize) -> Option<()> {
         if open == 0 {
             return Some(());
+        }
+        if self.clock.is_up() {
+            return None;
         }
         let small = self.small;
         let next = *self.first[open].get_or_insert_with(|| small.first(open));

@@ -10,6 +10,7 @@ pub(crate) mod face;
 pub(crate) mod lift;
 mod reduce;
 mod select;
+mod trajectory;
 
 use evenhand_exact::axiom::feasible;
 use evenhand_exact::axiom::njc::examine;
@@ -19,7 +20,7 @@ use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, R
 
 use self::reduce::Reduction;
 use crate::fair_sum::{self, FairPoint};
-use crate::mechanism::{Findings, Info, Mechanism, MechanismError, OptionName, Options, Outcome};
+use crate::mechanism::{Findings, Info, Mechanism, MechanismError, Method, OptionName, Options, Outcome};
 use crate::rounding::short;
 use crate::{proportional, rounding};
 
@@ -50,11 +51,22 @@ impl Mechanism for Njc {
     }
 
     fn options(&self) -> &'static [OptionName] {
-        &[OptionName::Select, OptionName::Reduce, OptionName::Faces]
+        &[
+            OptionName::Select,
+            OptionName::Reduce,
+            OptionName::Faces,
+            OptionName::Method,
+            OptionName::CMax,
+            OptionName::Series,
+        ]
     }
 
     fn allocate(&self, problem: &Problem, options: &Options) -> Result<Outcome, MechanismError> {
         let constraints = Constraints::new(problem, Sharing::Rdm);
+        check_method(options)?;
+        if options.method == Some(Method::Trajectory) {
+            return trajectory::solve(&constraints, options);
+        }
         if options.faces {
             let solver = |source| MechanismError::Solver { mechanism: INFO.id, source };
             let faces = enumerate(&constraints, &Limits::default()).map_err(solver)?;
@@ -89,6 +101,23 @@ impl Mechanism for Njc {
 
     fn axiom(&self, _allocation: &Allocation) -> Option<(Axiom, Parameters)> {
         Some((Axiom::Njc, Parameters::default()))
+    }
+}
+
+/// The trajectory is the only method that has a name, and it goes with no other way to choose.
+fn check_method(options: &Options) -> Result<(), MechanismError> {
+    let bad = |option, why: &str| {
+        Err(MechanismError::BadOption { mechanism: INFO.id, option, why: why.to_owned() })
+    };
+    match options.method {
+        None if options.c_max.is_some() => bad(OptionName::CMax, "it goes with --method trajectory"),
+        None if options.series => bad(OptionName::Series, "it goes with --method trajectory"),
+        None => Ok(()),
+        Some(Method::Trajectory) if options.select.is_some() || options.faces || options.reduce => {
+            bad(OptionName::Method, "the trajectory has one end: no --select, --faces or --reduce")
+        }
+        Some(Method::Trajectory) => Ok(()),
+        Some(_) => bad(OptionName::Method, "the only method with a name is `trajectory`"),
     }
 }
 

@@ -83,7 +83,7 @@ impl Mechanism for PsDsf {
         match options.method {
             None | Some(Method::Sweep) => by_sweeps(&constraints, &INFO, order, options.arithmetic),
             Some(Method::Algorithm1) => by_algorithm_1(&constraints, &order, options.arithmetic),
-            Some(method @ Method::Market) => Err(no_method(INFO.id, method)),
+            Some(method @ (Method::Market | Method::Trajectory)) => Err(no_method(INFO.id, method)),
         }
     }
 

@@ -48,7 +48,9 @@ impl Mechanism for PsDsfTdm {
         let order = super::order(INFO.id, problem, options)?;
         match options.method {
             Some(Method::Sweep) => return super::by_sweeps(&constraints, &INFO, order, options.arithmetic),
-            Some(method @ Method::Algorithm1) => return Err(super::no_method(INFO.id, method)),
+            Some(method @ (Method::Algorithm1 | Method::Trajectory)) => {
+                return Err(super::no_method(INFO.id, method));
+            }
             None | Some(Method::Market) if options.order.is_some() => {
                 let why = "only --method sweep has an order".to_owned();
                 return Err(MechanismError::BadOption { mechanism: INFO.id, option: OptionName::Order, why });

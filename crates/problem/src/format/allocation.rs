@@ -9,12 +9,13 @@ use super::{Document, FormatError, Object, Source, canonical::problem_sha256, do
 use crate::{
     allocation::{Allocation, Arithmetic, Placement},
     constraint::Sharing,
+    nearest::hint,
     place::Place,
-    problem::Problem,
+    problem::{Problem, ServerClass, User},
 };
 
 /// All fields of an allocation document. Those after `placements` are for people and other programs.
-const FIELDS: [&str; 27] = [
+const FIELDS: [&str; 29] = [
     "kind",
     "mechanism",
     "alpha",
@@ -30,6 +31,7 @@ const FIELDS: [&str; 27] = [
     "prices",
     "user_prices",
     "gap",
+    "relative_gap",
     "witness",
     "bottlenecks",
     "status",
@@ -40,6 +42,7 @@ const FIELDS: [&str; 27] = [
     "faces",
     "extreme_points",
     "integrality",
+    "series",
     "warnings",
     "version",
 ];
@@ -108,7 +111,7 @@ impl<'r, 't> Reader<'r, 't> {
         let document = self.document;
         let object = document.object(document.root())?;
         object.of_kind(document, "allocation")?;
-        object.only(document, &FIELDS)?;
+        object.only_at_top(document, &FIELDS)?;
         let text = |name: &str| object.get(name).map(|raw| document.string(raw)).transpose();
         let mechanism = text("mechanism")?.map(std::borrow::Cow::into_owned);
         let problem_sha256 = text("problem_sha256")?.map(std::borrow::Cow::into_owned);
@@ -182,9 +185,15 @@ impl<'r, 't> Reader<'r, 't> {
 
     fn user(&self, name: &str, value: &RawValue) -> Result<usize, FormatError> {
         self.users.get(name).copied().ok_or_else(|| {
-            let message = format!("the problem has no user `{}`", shorten(name));
+            let hint = hint(name, self.problem.users().iter().map(User::name));
+            let message = format!("the problem has no user `{}`{hint}", shorten(name));
             self.document.error_on_key(value, message)
         })
+    }
+
+    fn no_server(&self, name: &str) -> String {
+        let hint = hint(name, self.problem.servers().iter().map(ServerClass::name));
+        format!("the problem has no server `{}`{hint}", shorten(name))
     }
 
     fn tasks(&self, raw: &'t RawValue) -> Result<Tasks, FormatError> {
@@ -194,10 +203,8 @@ impl<'r, 't> Reader<'r, 't> {
             let entries = self.document.object(on_servers)?;
             let mut row = Vec::with_capacity(entries.fields().len());
             for (server, value) in entries.fields() {
-                let i = self.servers.get(&**server).copied().ok_or_else(|| {
-                    let message = format!("the problem has no server `{}`", shorten(server));
-                    self.document.error_on_key(value, message)
-                })?;
+                let unknown = || self.document.error_on_key(value, self.no_server(server));
+                let i = self.servers.get(&**server).copied().ok_or_else(unknown)?;
                 row.push((i, self.document.result_number(value)?));
             }
             row.sort_by_key(|(i, _)| *i);
@@ -216,9 +223,8 @@ impl<'r, 't> Reader<'r, 't> {
             object.only(document, &["server", "index", "tasks"])?;
             let server_raw = object.need(document, "server")?;
             let name = document.string(server_raw)?;
-            let server = self.servers.get(&*name).copied().ok_or_else(|| {
-                document.error(server_raw, format!("the problem has no server `{}`", shorten(&name)))
-            })?;
+            let unknown = || document.error(server_raw, self.no_server(&name));
+            let server = self.servers.get(&*name).copied().ok_or_else(unknown)?;
             let index_raw = object.need(document, "index")?;
             let index = self.index(index_raw, server)?;
             if !seen.insert((server, index)) {

@@ -15,7 +15,8 @@ use serde_json::{error::Category, value::RawValue};
 
 use super::{FormatError, MAX_DEPTH, Source, text::too_deep};
 use crate::{
-    number::{self, NumberError},
+    nearest,
+    number::{self, DigitBudget, NumberError},
     place::{Place, Step},
     problem::ProblemError,
 };
@@ -26,6 +27,7 @@ pub struct Document<'t> {
     source: Source<'t>,
     root: &'t RawValue,
     at: Place,
+    budget: DigitBudget,
 }
 
 /// The fields of a JSON object in the order of the text, each once.
@@ -53,7 +55,9 @@ impl<'a> Source<'a> {
             return error(offset, 1, &nested_too_deeply());
         }
         match serde_json::from_str::<&RawValue>(self.text) {
-            Ok(root) => Ok(Document { source: *self, root, at: Place::root() }),
+            Ok(root) => {
+                Ok(Document { source: *self, root, at: Place::root(), budget: DigitBudget::default() })
+            }
             Err(fault) => Err(self.syntax_error(&fault)),
         }
     }
@@ -64,7 +68,7 @@ impl<'a> Source<'a> {
     /// [`FormatError`] when it is nested deeper than [`MAX_DEPTH`].
     pub fn document_in(&self, raw: &'a RawValue, at: &Place) -> Result<Document<'a>, FormatError> {
         match too_deep(raw.get(), MAX_DEPTH) {
-            None => Ok(Document { source: *self, root: raw, at: at.clone() }),
+            None => Ok(Document { source: *self, root: raw, at: at.clone(), budget: DigitBudget::default() }),
             Some(offset) => {
                 let offset = self.span(raw.get()).0 + offset;
                 Err(self.error_on(offset, 1, at.clone(), nested_too_deeply()))
@@ -172,9 +176,19 @@ impl<'t> Document<'t> {
     /// A number that somebody states: a JSON number as the decimal it is written as, or a string.
     ///
     /// # Errors
-    /// [`FormatError`] when the value is none, or has more than [`number::MAX_DIGITS`] digits.
+    /// [`FormatError`] when the value is none, has more than [`number::MAX_DIGITS`] digits, or with the
+    /// numbers before it more than [`number::MAX_TOTAL_DIGITS`] ([`FormatError::is_too_large`]).
     pub fn number(&self, raw: &'t RawValue) -> Result<Rational, FormatError> {
         self.number_by(raw, number::parse)
+    }
+
+    /// A number that somebody states, or a string with a suffix: `"64000m"`, `"1007Gi"`.
+    ///
+    /// # Errors
+    /// As [`Document::number`].
+    pub fn quantity(&self, raw: &'t RawValue) -> Result<Rational, FormatError> {
+        let is_string = raw.get().starts_with('"');
+        self.number_by(raw, if is_string { number::parse_quantity } else { number::parse })
     }
 
     /// A number that was computed: up to [`number::MAX_RESULT_DIGITS`] digits.
@@ -290,6 +304,9 @@ impl<'t> Document<'t> {
             Some(b'"') => self.string(raw)?,
             _ => return Err(self.wrong_type(raw, "a number")),
         };
+        if let Err(fault) = self.budget.charge(&text) {
+            return Err(FormatError { is_too_large: true, ..self.error(raw, fault.to_string()) });
+        }
         parse(&text).map_err(|fault| self.error(raw, fault.to_string()))
     }
 
@@ -330,11 +347,25 @@ impl<'t> Object<'t> {
     /// # Errors
     /// [`FormatError`] at the first other field.
     pub fn only(&self, document: &Document<'t>, known: &[&str]) -> Result<(), FormatError> {
-        match self.fields.iter().find(|(key, _)| !known.contains(&&**key)) {
+        self.only_and(document, known, &[])
+    }
+
+    /// [`Object::only`] for the top of a document, where `$schema` and `description` stand for other
+    /// programs and people.
+    ///
+    /// # Errors
+    /// As [`Object::only`].
+    pub fn only_at_top(&self, document: &Document<'t>, known: &[&str]) -> Result<(), FormatError> {
+        self.only_and(document, known, &["$schema", "description"])
+    }
+
+    fn only_and(&self, document: &Document<'t>, known: &[&str], more: &[&str]) -> Result<(), FormatError> {
+        match self.fields.iter().find(|(key, _)| !known.contains(&&**key) && !more.contains(&&**key)) {
             None => Ok(()),
             Some((key, value)) => {
+                let hint = nearest::hint(key, known.iter().copied());
                 let known = known.join(", ");
-                let message = format!("unknown field `{}`: expected one of {known}", shorten(key));
+                let message = format!("unknown field `{}`{hint}: expected one of {known}", shorten(key));
                 Err(document.error_on_key(value, message))
             }
         }

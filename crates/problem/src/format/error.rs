@@ -19,9 +19,17 @@ pub struct FormatError {
     pub(super) length: usize,
     pub(super) place: Place,
     pub(super) message: String,
+    pub(super) is_too_large: bool,
 }
 
 impl FormatError {
+    /// Whether the text breaks no rule of its format but asks for more work or memory than the
+    /// reader's budget, which the message names.
+    #[must_use]
+    pub fn is_too_large(&self) -> bool {
+        self.is_too_large
+    }
+
     /// Name of the file; `-` is standard input.
     #[must_use]
     pub fn file(&self) -> &str {
@@ -86,6 +94,14 @@ pub enum ReadError {
         file: String,
         /// What the system said.
         source: io::Error,
+    },
+    /// The file is longer than a reader takes.
+    #[error("{file}: too large: more than {limit} bytes, the most that a file may have")]
+    TooLarge {
+        /// Name of the file.
+        file: String,
+        /// [`MAX_FILE_BYTES`](super::MAX_FILE_BYTES).
+        limit: u64,
     },
     /// The file is not UTF-8 text.
     #[error(transparent)]

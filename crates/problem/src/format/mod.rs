@@ -49,6 +49,9 @@ pub use text::{read_text, write_atomically};
 /// Deepest nesting of lists and objects that a file may have.
 pub const MAX_DEPTH: usize = 100;
 
+/// Longest text, in bytes, that is read: a problem of a million users has about 150 MB.
+pub const MAX_FILE_BYTES: u64 = 1 << 30;
+
 /// The text of a file, with the name that messages call it by.
 #[derive(Debug, Clone, Copy)]
 pub struct Source<'a> {

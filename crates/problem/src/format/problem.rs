@@ -31,7 +31,7 @@ impl<'a> Source<'a> {
 fn read(document: &Document<'_>) -> Result<Problem, FormatError> {
     let object = document.object(document.root())?;
     object.of_kind(document, "allocation-problem")?;
-    object.only(document, &["kind", "name", "resources", "servers", "users"])?;
+    object.only_at_top(document, &["kind", "name", "resources", "servers", "users"])?;
     let name = match object.get("name") {
         None => String::new(),
         Some(raw) => document.string(raw)?.into_owned(),
@@ -84,8 +84,8 @@ fn user(document: &Document<'_>, raw: &RawValue) -> Result<UserSpec, FormatError
         demand: quantities(document, object.get("demand"))?,
         servers: object.get("servers").map(|raw| names(document, raw)).transpose()?,
         demand_on: demand_on(document, object.get("demand_on"))?,
-        gamma: quantities(document, object.get("gamma"))?,
-        criterion: quantities(document, object.get("criterion"))?,
+        gamma: rates(document, object.get("gamma"))?,
+        criterion: rates(document, object.get("criterion"))?,
     })
 }
 
@@ -93,14 +93,28 @@ fn names(document: &Document<'_>, raw: &RawValue) -> Result<Vec<String>, FormatE
     document.list(raw)?.into_iter().map(|name| Ok(document.string(name)?.into_owned())).collect()
 }
 
+/// Amounts by name, which may have units.
 fn quantities(
     document: &Document<'_>,
     raw: Option<&RawValue>,
 ) -> Result<Vec<(String, Rational)>, FormatError> {
+    by_name(document, raw, Document::quantity)
+}
+
+/// Plain numbers by name.
+fn rates(document: &Document<'_>, raw: Option<&RawValue>) -> Result<Vec<(String, Rational)>, FormatError> {
+    by_name(document, raw, Document::number)
+}
+
+fn by_name<'t>(
+    document: &Document<'t>,
+    raw: Option<&'t RawValue>,
+    number: impl Fn(&Document<'t>, &'t RawValue) -> Result<Rational, FormatError>,
+) -> Result<Vec<(String, Rational)>, FormatError> {
     let Some(raw) = raw else { return Ok(Vec::new()) };
     let object = document.object(raw)?;
     let entries = object.fields().iter();
-    entries.map(|(name, value)| Ok((name.clone().into_owned(), document.number(value)?))).collect()
+    entries.map(|(name, value)| Ok((name.clone().into_owned(), number(document, value)?))).collect()
 }
 
 type DemandOn = Vec<(String, Vec<(String, Rational)>)>;

@@ -37,13 +37,13 @@ impl<'a> Source<'a> {
 fn read(document: &Document<'_>) -> Result<Reservation, FormatError> {
     let object = document.object(document.root())?;
     object.of_kind(document, "reservation-problem")?;
-    object.only(document, &["kind", "name", "resources", "servers", "jobs", "configurations"])?;
+    object.only_at_top(document, &["kind", "name", "resources", "servers", "jobs", "configurations"])?;
     let listed = object.get("configurations");
     let name = object.get("name").map(|raw| document.string(raw)).transpose()?;
     let mut spec = ReservationSpec { name: name.unwrap_or_default().into_owned(), ..Default::default() };
     if let Some(raw) = listed {
         let each = document.list(raw)?.into_iter();
-        spec.configurations = Some(each.map(|raw| quantities(document, raw)).collect::<Result<_, _>>()?);
+        spec.configurations = Some(each.map(|raw| counts(document, raw)).collect::<Result<_, _>>()?);
     }
     match object.get("resources") {
         None if listed.is_some() => {}
@@ -100,7 +100,15 @@ fn job(document: &Document<'_>, raw: &RawValue, listed: bool) -> Result<JobSpec,
     })
 }
 
+/// Amounts by resource, which may have units.
 fn quantities(document: &Document<'_>, raw: &RawValue) -> Result<Vec<(String, Rational)>, FormatError> {
+    let object = document.object(raw)?;
+    let entries = object.fields().iter();
+    entries.map(|(name, value)| Ok((name.clone().into_owned(), document.quantity(value)?))).collect()
+}
+
+/// Jobs by type.
+fn counts(document: &Document<'_>, raw: &RawValue) -> Result<Vec<(String, Rational)>, FormatError> {
     let object = document.object(raw)?;
     let entries = object.fields().iter();
     entries.map(|(name, value)| Ok((name.clone().into_owned(), document.number(value)?))).collect()

@@ -8,22 +8,25 @@ use std::{
 
 use serde_json::value::RawValue;
 
-use super::{FormatError, ReadError, Source};
+use super::{FormatError, MAX_FILE_BYTES, ReadError, Source};
 use crate::place::Place;
 
 /// Reads a file, or standard input when the path is `-`.
 ///
 /// # Errors
-/// [`ReadError`] when it cannot be read, or is not UTF-8; the latter names line and column.
+/// [`ReadError`] when it cannot be read, has more than [`MAX_FILE_BYTES`], or is not UTF-8; the
+/// latter names line and column.
 pub fn read_text(path: &Path) -> Result<String, ReadError> {
     let file = path.to_string_lossy();
     let bytes = if path.as_os_str() == "-" {
-        let mut bytes = Vec::new();
-        io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
+        read_bounded(io::stdin().lock())
     } else {
-        fs::read(path)
+        fs::File::open(path).and_then(read_file)
     };
     let bytes = bytes.map_err(|source| ReadError::Io { file: file.clone().into_owned(), source })?;
+    let Some(bytes) = bytes else {
+        return Err(ReadError::TooLarge { file: file.into_owned(), limit: MAX_FILE_BYTES });
+    };
     String::from_utf8(bytes).map_err(|error| {
         let valid_up_to = error.utf8_error().valid_up_to();
         let bytes = error.as_bytes();
@@ -37,6 +40,21 @@ pub fn read_text(path: &Path) -> Result<String, ReadError> {
         error.length = 1;
         error.into()
     })
+}
+
+/// [`read_bounded`], without reading what says that it is longer.
+fn read_file(file: fs::File) -> io::Result<Option<Vec<u8>>> {
+    if file.metadata().is_ok_and(|of_file| of_file.is_file() && of_file.len() > MAX_FILE_BYTES) {
+        return Ok(None);
+    }
+    read_bounded(file)
+}
+
+/// Everything up to [`MAX_FILE_BYTES`]; `None` when there is more.
+fn read_bounded(reader: impl Read) -> io::Result<Option<Vec<u8>>> {
+    let mut bytes = Vec::new();
+    reader.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes)?;
+    Ok((bytes.len() as u64 <= MAX_FILE_BYTES).then_some(bytes))
 }
 
 /// Writes a file in one step: a reader sees the old file or the whole new one, never a part.
@@ -105,7 +123,8 @@ impl<'a> Source<'a> {
     ) -> FormatError {
         let (line, column) = self.line_column(offset);
         let message = on_one_line(message.as_ref());
-        FormatError { file: self.name.to_owned(), line, column, offset, length, place, message }
+        let file = self.name.to_owned();
+        FormatError { file, line, column, offset, length, place, message, is_too_large: false }
     }
 
     fn line_column(&self, offset: usize) -> (usize, usize) {

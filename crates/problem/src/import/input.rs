@@ -1,9 +1,11 @@
 //! Rows of tables, plain or compressed.
 
 use std::{
+    cell::Cell,
     fs::File,
     io::{self, BufRead, BufReader, Read},
     path::Path,
+    rc::Rc,
 };
 
 use csv::StringRecord;
@@ -11,11 +13,14 @@ use flate2::bufread::MultiGzDecoder;
 use ruzstd::decoding::StreamingDecoder;
 
 use super::ImportError;
+use super::limits::{self, Counted, MAX_LINE_BYTES};
 
 /// A table to import, plain, gzip or zstd: its first bytes say which.
 pub struct Input {
     name: String,
     reader: Box<dyn Read>,
+    /// Bytes read of the file as it is stored.
+    packed: Rc<Cell<u64>>,
 }
 
 impl Input {
@@ -37,15 +42,17 @@ impl Input {
     /// As [`Input::open`].
     pub fn new(name: impl Into<String>, reader: impl Read + 'static) -> Result<Self, ImportError> {
         let name = name.into();
+        let (reader, packed) = Counted::new(reader);
         match decompressed(BufReader::new(Box::new(reader))) {
-            Ok(reader) => Ok(Self { name, reader }),
+            Ok(reader) => Ok(Self { name, reader, packed }),
             Err(source) => Err(ImportError::Io { file: name, source }),
         }
     }
 
     pub(super) fn rows(self) -> Rows {
         let reader = BufReader::new(self.reader);
-        Rows { name: self.name, reader, line: 0, bytes: Vec::new(), record: StringRecord::new() }
+        let (name, packed) = (self.name, self.packed);
+        Rows { name, reader, packed, unpacked: 0, line: 0, bytes: Vec::new(), record: StringRecord::new() }
     }
 }
 
@@ -100,6 +107,8 @@ impl Read for Zstd {
 pub(super) struct Rows {
     name: String,
     reader: Bytes,
+    packed: Rc<Cell<u64>>,
+    unpacked: u64,
     line: u64,
     bytes: Vec<u8>,
     record: StringRecord,
@@ -117,12 +126,20 @@ impl Rows {
     pub(super) fn next(&mut self) -> Result<Option<Row<'_>>, ImportError> {
         loop {
             self.bytes.clear();
-            let read = self.reader.read_until(b'\n', &mut self.bytes);
-            let read = read.map_err(|source| ImportError::Io { file: self.name.clone(), source })?;
+            let read = (&mut self.reader).take(MAX_LINE_BYTES + 1).read_until(b'\n', &mut self.bytes);
+            let read = read.map_err(|source| ImportError::Io { file: self.name.clone(), source })? as u64;
             if read == 0 {
                 return Ok(None);
             }
             self.line += 1;
+            self.unpacked += read;
+            if read > MAX_LINE_BYTES {
+                let limit = format!("more than {MAX_LINE_BYTES} bytes, the most that a line may have");
+                return Err(self.too_large(limit));
+            }
+            if let Some(limit) = limits::broken(self.packed.get(), self.unpacked) {
+                return Err(self.too_large(limit));
+            }
             if !self.bytes.trim_ascii_end().is_empty() {
                 break;
             }
@@ -142,6 +159,10 @@ impl Rows {
             message: format!("the file is empty: expected {expected}"),
         };
         self.next()?.ok_or(empty)
+    }
+
+    fn too_large(&self, limit: String) -> ImportError {
+        ImportError::TooLarge { file: self.name.clone(), line: self.line, limit }
     }
 
     fn error(&self, message: String) -> ImportError {

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use rug::Rational;
 
-use super::{Import, ImportError, Input, Note, input::Row};
+use super::{Import, ImportError, Input, Note, input::Row, writable};
 use crate::problem::{Problem, ProblemSpec, ServerSpec, UserSpec};
 
 const NODE_COLUMNS: [&str; 5] = ["sn", "cpu_milli", "memory_mib", "gpu", "model"];
@@ -60,7 +60,7 @@ pub fn openb(nodes: Input, pods: Input) -> Result<Import, ImportError> {
         servers,
         users,
     })?;
-    Ok(Import { problem, notes, originals: Vec::new() })
+    Ok(Import { problem: writable(problem)?, notes, originals: Vec::new() })
 }
 
 #[derive(Clone, PartialEq, Eq, Hash)]

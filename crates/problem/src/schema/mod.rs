@@ -3,8 +3,54 @@
 //! A schema says what can be said of a document field by field. What relates one field to another,
 //! such as names that must be known, is for the reader: [`crate::format`].
 
+/// Name and text of every schema: first what is read, then what the commands print with
+/// `--format json` (`certify` an examination, `check` a verdict, `compare` a comparison, `explain` an
+/// explanation, `reproduce` a reproduction, `bench` work and precision, or speed,
+/// `schema` the schemas).
+const SCHEMAS: [(&str, &str); NAMES.len()] = [
+    ("problem", include_str!("problem.json")),
+    ("reservation", include_str!("reservation.json")),
+    ("allocation", include_str!("allocation.json")),
+    ("certificate", include_str!("certificate.json")),
+    ("ratio-certificate", include_str!("ratio-certificate.json")),
+    ("worst-load-certificate", include_str!("worst-load-certificate.json")),
+    ("hunt-state", include_str!("hunt-state.json")),
+    ("examination", include_str!("examination.json")),
+    ("verdict", include_str!("verdict.json")),
+    ("comparison", include_str!("comparison.json")),
+    ("ratio", include_str!("ratio.json")),
+    ("ratio-sweep", include_str!("ratio-sweep.json")),
+    ("worst-load", include_str!("worst-load.json")),
+    ("explanation", include_str!("explanation.json")),
+    ("reproduction", include_str!("reproduction.json")),
+    ("hunt", include_str!("hunt.json")),
+    ("work-precision", include_str!("work-precision.json")),
+    ("speed", include_str!("speed.json")),
+    ("schemas", include_str!("schemas.json")),
+];
+
 /// The names that [`schema`] knows.
-pub const NAMES: [&str; 4] = ["problem", "reservation", "allocation", "certificate"];
+pub const NAMES: [&str; 19] = [
+    "problem",
+    "reservation",
+    "allocation",
+    "certificate",
+    "ratio-certificate",
+    "worst-load-certificate",
+    "hunt-state",
+    "examination",
+    "verdict",
+    "comparison",
+    "ratio",
+    "ratio-sweep",
+    "worst-load",
+    "explanation",
+    "reproduction",
+    "hunt",
+    "work-precision",
+    "speed",
+    "schemas",
+];
 
 /// The schema of a format, complete in itself; `None` for a name that is not in [`NAMES`].
 ///
@@ -16,11 +62,5 @@ pub const NAMES: [&str; 4] = ["problem", "reservation", "allocation", "certifica
 /// ```
 #[must_use]
 pub fn schema(name: &str) -> Option<&'static str> {
-    match name {
-        "problem" => Some(include_str!("problem.json")),
-        "reservation" => Some(include_str!("reservation.json")),
-        "allocation" => Some(include_str!("allocation.json")),
-        "certificate" => Some(include_str!("certificate.json")),
-        _ => None,
-    }
+    SCHEMAS.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
 }

@@ -9,6 +9,8 @@ use super::{Holds, Table};
 pub(super) const GAP: usize = 2;
 /// Words are not squeezed below this width: narrower columns are unreadable.
 const LEAST_WORDS: usize = 14;
+/// Longer words are broken rather than that their column is made as wide.
+const LONGEST_WORD: usize = 24;
 
 /// Columns side by side.
 #[derive(Debug, PartialEq, Eq)]
@@ -69,8 +71,11 @@ fn need(table: &Table, position: usize) -> Need {
     let cells = table.shown().iter().map(|row| row[position].shown.as_str());
     match column.holds {
         Holds::Words => {
-            let natural = cells.map(UnicodeWidthStr::width).max().unwrap_or(0).max(column.name.width());
-            Need { natural, least: natural.min(LEAST_WORDS) }
+            let natural =
+                cells.clone().map(UnicodeWidthStr::width).max().unwrap_or(0).max(column.name.width());
+            let words = cells.flat_map(|text| text.split(' ')).map(UnicodeWidthStr::width);
+            let unbroken = words.max().unwrap_or(0).clamp(LEAST_WORDS, LONGEST_WORD);
+            Need { natural, least: natural.min(unbroken) }
         }
         Holds::Numbers => {
             let numbers = aligned(cells).iter().map(|text| text.width()).max().unwrap_or(0);

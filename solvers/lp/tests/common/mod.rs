@@ -8,7 +8,10 @@ pub mod problems;
 pub mod reference;
 pub mod reservation;
 
-use evenhand_exact::{Axiom, Claim, Evidence, Instance, Level, Prices, Share, ShareCoefficients};
+use evenhand_exact::axiom::max_min::uncovered;
+use evenhand_exact::{
+    Axiom, Claim, Evidence, Instance, Level, PriceVector, Prices, Share, ShareCoefficients,
+};
 use evenhand_lp::level::{LexicographicOptimum, Settings, lexicographic};
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Sharing, number};
 use proptest::prelude::ProptestConfig;
@@ -103,14 +106,32 @@ pub fn assert_feasible(problem: &Problem, sharing: Sharing, tasks: &[Vec<(usize,
     }
 }
 
-/// The levels of an optimum as evidence.
-pub fn levels(optimum: &LexicographicOptimum<Rational>) -> Vec<Level> {
-    let prices = |dual: &evenhand_lp::level::LevelDual| Prices {
-        user_weights: dual.user_weights.clone(),
-        rows: dual.prices.clone(),
-        users: dual.user_prices.clone(),
+/// The levels of an optimum as evidence: each covers the users that it blocks.
+pub fn levels(
+    instance: &Instance<'_>,
+    share: &ShareCoefficients,
+    optimum: &LexicographicOptimum<Rational>,
+) -> Vec<Level> {
+    let problem = instance.problem();
+    let level_of = |n: usize| -> Rational {
+        let sum: Rational = optimum.tasks[n].iter().map(|(i, x)| Rational::from(share.of(n, *i) * x)).sum();
+        sum / problem.users()[n].weight()
     };
-    optimum.duals.iter().map(|dual| Level { level: dual.level.clone(), prices: prices(dual) }).collect()
+    let mut covered = vec![true; problem.n_users()];
+    uncovered(instance, share).expect("short numbers").into_iter().for_each(|n| covered[n] = false);
+    let mut level = |dual: &evenhand_lp::level::LevelDual| {
+        let mut blocked = |n: &usize| {
+            let is_blocked = dual.user_weights[*n] > 0 && level_of(*n) == dual.level;
+            is_blocked && !std::mem::replace(&mut covered[*n], true)
+        };
+        let prices = Prices {
+            user_weights: dual.user_weights.clone(),
+            rows: dual.prices.clone(),
+            users: dual.user_prices.clone(),
+        };
+        Level { covers: (0..problem.n_users()).filter(&mut blocked).collect(), prices: PriceVector::of(&prices) }
+    };
+    optimum.duals.iter().map(&mut level).collect()
 }
 
 /// Fails unless `evenhand-exact` accepts the duals of `optimum` as proof, with tolerance and margin 0.
@@ -125,7 +146,8 @@ pub fn assert_proven(
     let zero = Rational::new();
     let feasible = Claim::derive(Axiom::Feasible, &instance, &zero).expect("feasibility");
     assert_eq!(feasible.holds, Some(true));
-    let evidence = Evidence::Levels { resource: None, levels: levels(optimum) };
+    let coefficients = share.coefficients(problem).expect("the share applies");
+    let evidence = Evidence::Levels(levels(&instance, &coefficients, optimum));
     let claim = Claim::with_evidence(Axiom::MaxMin, Some(share), evidence, &instance, &zero)
         .unwrap_or_else(|refusal| panic!("{share:?} {sharing:?}: {refusal}"));
     assert_eq!(claim.holds, Some(true));

@@ -150,7 +150,8 @@ impl<'a> Dual<'a> {
             price,
         };
         for buyer in &self.buyers {
-            let costs: Vec<f64> = buyer.usage.iter().map(|usage| libm::log(cost(usage, &state.price))).collect();
+            let costs: Vec<f64> =
+                buyer.usage.iter().map(|usage| libm::log(cost(usage, &state.price))).collect();
             let least = costs.iter().copied().fold(f64::INFINITY, f64::min);
             let mut parts: Vec<f64> = costs.iter().map(|c| libm::exp((least - c) / tau)).collect();
             let sum: f64 = parts.iter().sum();
@@ -279,7 +280,8 @@ impl<'a> Dual<'a> {
             (more * unit * per_task, left)
         };
         let (user_prices, user_slack) = users().map(&mut limits).unzip();
-        let worst = (0..n_rows).map(|row| (-slack(row)).max(slack(row).min(state.price[row]))).fold(0.0, f64::max);
+        let worst =
+            (0..n_rows).map(|row| (-slack(row)).max(slack(row).min(state.price[row]))).fold(0.0, f64::max);
         ClusterPoint {
             tasks: tasks.collect(),
             reduced: reduced.collect(),

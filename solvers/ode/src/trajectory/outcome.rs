@@ -32,6 +32,9 @@ pub struct TrajectoryPoint {
     pub c: f64,
     /// Fraction of its request that each user has.
     pub x: Vec<f64>,
+    /// By resource: what is free, as it was integrated: `1 - usage` has no correct digits near the end. 1
+    /// where nobody requests any.
+    pub slacks: Vec<f64>,
 }
 
 /// The end of an integration. Numbers are finite, except for `error`.
@@ -39,6 +42,10 @@ pub struct TrajectoryPoint {
 pub struct TrajectoryResult {
     /// Fraction of its request that each user has at `c`.
     pub x: Vec<f64>,
+    /// By resource: what is free; see [`TrajectoryPoint::slacks`].
+    pub slacks: Vec<f64>,
+    /// By user: the distance from its cap, as it was integrated; infinite without one.
+    pub distances: Vec<f64>,
     /// The `c` that was reached, for entitlements of sum 1.
     pub c: f64,
     /// How the integration ended.
@@ -68,6 +75,8 @@ pub(super) fn assemble(run: Run<'_>, state: &DVector<f64>, end: &End) -> Traject
     let error = residual(run.pool, &x, c);
     TrajectoryResult {
         x,
+        slacks: run.layout.slacks(state.as_slice(), run.pool.n_resources()),
+        distances: run.layout.distances(state.as_slice()),
         c,
         status,
         steps: run.stats.steps,

@@ -58,6 +58,24 @@ impl Layout {
         (x, distances, slacks, rest)
     }
 
+    /// Slacks by resource; 1 where nobody requests any.
+    pub fn slacks(&self, state: &[f64], n_resources: usize) -> Vec<f64> {
+        let mut slacks = vec![1.0; n_resources];
+        for (resource, slack) in self.requested.iter().zip(self.split(state).2) {
+            slacks[*resource] = *slack;
+        }
+        slacks
+    }
+
+    /// Distances by user; infinite without a cap.
+    pub fn distances(&self, state: &[f64]) -> Vec<f64> {
+        let mut distances = vec![f64::INFINITY; self.n_users];
+        for (user, distance) in self.capped.iter().zip(self.split(state).1) {
+            distances[*user] = *distance;
+        }
+        distances
+    }
+
     /// Whether every component is within its bounds: positive distances and slacks, `x >= 0`.
     pub fn in_domain(&self, state: &[f64]) -> bool {
         let (x, distances, slacks, rest) = self.split(state);

@@ -198,13 +198,12 @@ pub fn simplex(
 pub fn tree(claim: &Claim<'_>) -> Tree {
     let jobs = claim.problem.jobs();
     let n_resources = claim.problem.resources().len();
-    let mut multipliers = vec![vec![Rational::new(); n_resources]];
+    let mut multipliers = vec![Vec::new()];
     for r in 0..n_resources {
         // Each resource on its own pays for everything that takes of it.
         let worth = jobs.iter().zip(&claim.beta).filter(|(job, _)| job.demand()[r] > 0);
-        let mut of = vec![Rational::new(); n_resources];
-        of[r] = worth.map(|(job, beta)| Rational::from(beta / &job.demand()[r])).max().unwrap_or_default();
-        multipliers.push(of);
+        let price = worth.map(|(job, beta)| Rational::from(beta / &job.demand()[r])).max();
+        multipliers.push(price.filter(|price| !price.is_zero()).map(|price| (r, price)).into_iter().collect());
     }
     let mut tree = Tree { multipliers, nodes: Vec::new() };
     grow(claim, &claim.root(), &mut tree);

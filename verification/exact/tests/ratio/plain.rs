@@ -2,7 +2,9 @@
 //! by recursion with rationals. Slow, for small instances.
 #![allow(dead_code)]
 
-use evenhand_exact::ratio::{Assignment, Certificate, FirstProof, Greedy, Optimum, PricingProof, TreeNode};
+use evenhand_exact::ratio::{
+    Assignment, Certificate, FirstProof, Greedy, Multipliers, Optimum, PricingProof, TreeNode,
+};
 use evenhand_problem::{Rational, Reservation};
 
 /// Most configurations of a pool that are enumerated.
@@ -184,8 +186,11 @@ impl Claim<'_> {
         Some(corner)
     }
 
-    pub fn holds(&self, within: &Box_, multipliers: &[Rational]) -> bool {
+    pub fn holds(&self, within: &Box_, stated: &Multipliers) -> bool {
         let Some(corner) = self.corner(within) else { return true };
+        let mut multipliers = vec![Rational::new(); self.problem.resources().len()];
+        stated.iter().for_each(|(r, m)| multipliers[*r].clone_from(m));
+        let multipliers = &multipliers;
         let mut bound = Rational::new();
         for (j, job) in self.problem.jobs().iter().enumerate() {
             let price: Rational =
@@ -206,7 +211,7 @@ impl Claim<'_> {
 
     fn walk<'n>(
         &self,
-        multipliers: &[Vec<Rational>],
+        multipliers: &[Multipliers],
         nodes: &'n [TreeNode],
         within: &Box_,
     ) -> Option<&'n [TreeNode]> {
@@ -225,8 +230,8 @@ impl Claim<'_> {
         }
     }
 
-    pub fn proves(&self, multipliers: &[Vec<Rational>], nodes: &[TreeNode]) -> bool {
-        multipliers.iter().flatten().all(|m| *m >= 0)
+    pub fn proves(&self, multipliers: &[Multipliers], nodes: &[TreeNode]) -> bool {
+        multipliers.iter().flatten().all(|(_, m)| *m >= 0)
             && self.walk(multipliers, nodes, &self.root()).is_some_and(<[TreeNode]>::is_empty)
     }
 }

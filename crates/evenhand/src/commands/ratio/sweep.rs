@@ -5,7 +5,8 @@ use std::process::ExitCode;
 
 use evenhand::mechanisms::ratio::{Sweep, multiples, sweep};
 use evenhand::problem::{Rational, Reservation, number};
-use evenhand::report::{self, text};
+use evenhand::report::table::{Cell, Column, Table};
+use evenhand::report::{self, Page, text};
 use serde_json::{Value, json};
 
 use super::progress;
@@ -17,19 +18,16 @@ use crate::{files, output};
 const MOST_STEPS: usize = 100_000;
 
 pub fn run(call: &Ratio, range: &Range, problem: &Reservation, common: &Common) -> Result<ExitCode, Failure> {
-    if let Some(path) = &call.plot {
-        is_svg(path)?;
-    }
     let multiples = multiples(&range.from, &range.to, range.steps);
     let bar = progress(common);
     let found = sweep(problem, &multiples, &mut |done| bar.set_message(format!("{done} of {}", range.steps)));
     bar.finish_and_clear();
     let found = found.map_err(|error| Failure::solver(error.to_string()))?;
-    if problem.n_pools() > 1 && !common.quiet {
-        eprintln!("warning: critical loads are defined for one pool of identical servers only");
+    if problem.n_pools() > 1 {
+        output::warn(common, "critical loads are defined for one pool of identical servers only");
     }
-    if found.points.iter().all(|point| point.ratio.is_none()) && !common.quiet {
-        eprintln!("warning: there is nothing to earn: no type has both a reward and a load");
+    if found.points.iter().all(|point| point.ratio.is_none()) {
+        output::warn(common, "there is nothing to earn: no type has both a reward and a load");
     }
     let printed = match &call.plot {
         Some(path) => draw(path, &found, problem, &call.problem)?,
@@ -37,8 +35,8 @@ pub fn run(call: &Ratio, range: &Range, problem: &Reservation, common: &Common) 
     };
     match common.format {
         _ if printed => {}
-        Format::Json => output::json(&document(&found))?,
-        Format::Table => output::text(&table(&found))?,
+        Format::Json => output::json(&crate::commands::document("ratio-sweep", document(&found)))?,
+        Format::Table => output::page(&page(&found), common)?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -74,18 +72,6 @@ impl Range {
     }
 }
 
-/// A plot is SVG, whatever the name of its file says.
-fn is_svg(path: &Path) -> Result<(), Failure> {
-    let is_svg = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("svg"));
-    if is_svg || path.as_os_str() == "-" {
-        return Ok(());
-    }
-    Err(Failure::input(format!(
-        "--plot {}: plots are drawn as SVG: expected the name of a file that ends in .svg",
-        path.display()
-    )))
-}
-
 fn draw(path: &Path, found: &Sweep, about: &Reservation, problem: &Path) -> Result<bool, Failure> {
     let file = problem.file_name().map(|name| name.to_string_lossy().into_owned());
     let name = if about.name().is_empty() { file.unwrap_or_default() } else { about.name().to_owned() };
@@ -108,20 +94,26 @@ fn document(found: &Sweep) -> Value {
     crate::commands::document("ratio-sweep", fields)
 }
 
-fn table(found: &Sweep) -> String {
-    let rows = found.points.iter().map(|point| {
-        let ratio = point.ratio.as_ref().map_or_else(|| "none".to_owned(), text::decimal);
-        vec![text::number(&point.load), text::decimal(&point.greedy), text::decimal(&point.optimum), ratio]
-    });
-    let mut out = text::table(&["load", "greedy", "optimum", "ratio"], rows.collect());
+fn page(found: &Sweep) -> Page {
+    let mut table = Table::new(["load", "greedy", "optimum", "ratio"].map(Column::numbers));
+    for point in &found.points {
+        let ratio = point.ratio.as_ref().map_or_else(|| Cell::text("none").with_value(""), Cell::decimal);
+        table.row([
+            Cell::number(&point.load),
+            Cell::decimal(&point.greedy),
+            Cell::decimal(&point.optimum),
+            ratio,
+        ]);
+    }
+    let mut words = String::new();
     if let Some(load) = &found.all_served {
-        out.push_str(&format!("\nup to {} times the load everything is served\n", text::number(load)));
+        words.push_str(&format!("up to {} times the load everything is served\n", text::number(load)));
     }
     if let Some(load) = &found.all_best {
-        out.push_str(&format!(
+        words.push_str(&format!(
             "from {} times the load on every server holds the configuration of greatest reward\n",
             text::number(load)
         ));
     }
-    out
+    Page::new().table(table).text(words)
 }

@@ -6,7 +6,8 @@ use evenhand::exact::ratio::MOST_BYTES;
 use evenhand::exact::ratio::worst_load::Certificate;
 use evenhand::mechanisms::ratio::worst_load;
 use evenhand::problem::{Reservation, number};
-use evenhand::report::text;
+use evenhand::report::table::{Cell, Column, Table};
+use evenhand::report::{Page, text};
 use serde_json::{Map, Value, json};
 
 use super::{progress, save};
@@ -29,13 +30,13 @@ pub fn run(call: &Ratio, problem: &Reservation, common: &Common) -> Result<ExitC
     bar.finish_and_clear();
     let certificate = found?;
     let printed = save(call, || certificate.to_json_within(MOST_BYTES), Certificate::parse, &certificate)?;
-    if certificate.ratio_lower.is_none() && !common.quiet {
-        eprintln!("warning: there is nothing to earn: no type has a reward");
+    if certificate.ratio_lower.is_none() {
+        output::warn(common, "there is nothing to earn: no type has a reward");
     }
     match common.format {
         _ if printed => {}
-        Format::Json => output::json(&document(&certificate))?,
-        Format::Table => output::text(&table(&certificate))?,
+        Format::Json => output::json(&crate::commands::document("worst-load", document(&certificate)))?,
+        Format::Table => output::page(&page(&certificate), common)?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -54,23 +55,28 @@ fn document(certificate: &Certificate) -> Value {
     crate::commands::document("worst-load", fields)
 }
 
-fn table(certificate: &Certificate) -> String {
+fn page(certificate: &Certificate) -> Page {
     let Certificate { problem, ratio_lower, ratio_upper, loads, greedy, optimum, .. } = certificate;
-    let (Some(lower), Some(upper)) = (ratio_lower, ratio_upper) else {
-        return "there is nothing to earn, whatever the demand\n".to_owned();
-    };
-    if *lower == 1 {
-        return "for these types greedy packing earns the optimum, whatever the demand\n".to_owned();
+    let mut table = Table::new([Column::words("at worst"), Column::numbers("load per server")]);
+    for (job, load) in problem.jobs().iter().zip(loads) {
+        table.row([Cell::text(job.name()), Cell::number(load)]);
     }
-    let mut out = format!(
-        "for these types greedy packing never earns less than {} of the optimum, whatever the demand\n",
-        text::number(lower)
-    );
-    let rows = problem.jobs().iter().zip(loads);
-    let rows = rows.map(|(job, load)| vec![job.name().to_owned(), text::number(load)]).collect();
-    out.push_str(&format!("\n{}", text::table(&["at worst", "load per server"], rows)));
-    out.push_str(&format!("\ngreedy   {}\n", text::number(&greedy.reward)));
-    out.push_str(&format!("optimum  {}\n", text::number(&optimum.reward)));
-    out.push_str(&format!("ratio    {}\n", text::number(upper)));
-    out
+    match (ratio_lower, ratio_upper) {
+        (Some(lower), Some(_)) if *lower == 1 => {
+            Page::new().text("for these types greedy packing earns the optimum, whatever the demand")
+        }
+        (Some(lower), Some(upper)) => Page::new()
+            .text(format!(
+                "for these types greedy packing never earns less than {} of the optimum, whatever the demand",
+                text::number(lower)
+            ))
+            .table(table)
+            .text(format!(
+                "greedy   {}\noptimum  {}\nratio    {}",
+                text::number(&greedy.reward),
+                text::number(&optimum.reward),
+                text::number(upper)
+            )),
+        _ => Page::new().text("there is nothing to earn, whatever the demand"),
+    }
 }

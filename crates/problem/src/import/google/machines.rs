@@ -8,7 +8,7 @@ use super::{
     super::{ImportError, Input, Note, input::Row},
     Numbers, note_if,
 };
-use crate::problem::ServerSpec;
+use crate::problem::{MAX_COUNT, ServerSpec};
 
 const TABLE_COLUMNS: [&str; 4] = ["platform", "cpu", "memory", "count"];
 
@@ -39,7 +39,10 @@ pub(super) fn read(input: Input, time: u64, numbers: &mut Numbers) -> Result<Clu
         while let Some(row) = rows.next()? {
             row.expect_columns(TABLE_COLUMNS.len())?;
             let machine = stated(&row, [0, 1, 2], numbers)?;
-            classes.add(machine, row.whole(3, "count")?);
+            let count = row.whole(3, "count")?;
+            if count > MAX_COUNT || classes.add(machine, count) > MAX_COUNT {
+                return Err(row.column_error(3, "count", "at most 10^12 machines of one kind together"));
+            }
         }
         return Ok(classes.cluster(numbers, Vec::new()));
     }
@@ -116,21 +119,24 @@ impl Events {
 }
 
 impl Classes {
-    fn add(&mut self, (platform, cpu, memory): Stated, count: u64) {
+    /// Returns the number of machines of this kind so far.
+    fn add(&mut self, (platform, cpu, memory): Stated, count: u64) -> u64 {
         let (Some(cpu), Some(memory)) = (cpu, memory) else {
             self.without_capacity = self.without_capacity.saturating_add(count);
-            return;
+            return 0;
         };
         let shape = (platform, cpu, memory);
         match self.position.get(&shape) {
             Some(&position) => {
                 let total = &mut self.counts[position].1;
                 *total = total.saturating_add(count);
+                *total
             }
-            None if count == 0 => {}
+            None if count == 0 => 0,
             None => {
                 self.position.insert(shape.clone(), self.counts.len());
                 self.counts.push((shape, count));
+                count
             }
         }
     }

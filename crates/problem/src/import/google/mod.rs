@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use rug::Rational;
 
-use super::{Import, ImportError, Input, Note};
+use super::{Import, ImportError, Input, Note, writable};
 use crate::{
     number,
     problem::{Problem, ProblemSpec},
@@ -58,7 +58,7 @@ pub fn google(machines: Input, tasks: Vec<Input>, options: GoogleOptions) -> Res
         servers: cluster.servers,
         users,
     })?;
-    Ok(Import { problem, notes, originals })
+    Ok(Import { problem: writable(problem)?, notes, originals })
 }
 
 /// The few different numbers of a trace, each parsed once.

@@ -21,11 +21,10 @@ pub(super) fn tightest(
         return Ok(None);
     }
     let pairs = Pairs::new(instance, weights);
-    let steps = pairs.narrow.as_ref().map_or(pairs.words() * pairs.words(), |_| 1);
-    instance
-        .budget()
-        .charge((pairs.entries() as u64).saturating_mul(users.len() as u64).saturating_mul(steps))?;
-    Ok(users.par_iter().filter_map(|&n| pairs.tightest(n)).min())
+    let entries = pairs.entries() as u64;
+    let found: Vec<Option<Found>> =
+        users.par_iter().map(|&n| pairs.tightest(n, entries)).collect::<Result<_, _>>()?;
+    Ok(found.into_iter().flatten().min())
 }
 
 /// `(resource, value)` where the value is not 0, ascending; for time the resource is 0.
@@ -94,12 +93,15 @@ impl<'a, 'b> Pairs<'a, 'b> {
     }
 
     /// The least margin of user `n`, and the first user that gives it; `None` without another active user.
-    fn tightest(&self, n: usize) -> Option<Found> {
+    /// `entries`: how many numbers all bundles hold, each of which is multiplied once or twice.
+    fn tightest(&self, n: usize, entries: u64) -> Result<Option<Found>, TooLarge> {
         let (inverse, viewer) = self.view(n);
         let widest = inverse.iter().flatten().flatten().map(|(_, v)| v.significant_bits()).max().unwrap_or(0);
         let classes = usize::BITS - inverse.len().leading_zeros();
         let others = (0..self.bundles.len()).filter(|&m| m != n && self.instance.is_active(m));
         let fits = u64::from(self.bits) + u64::from(widest) + u64::from(classes) <= 127;
+        let steps = if fits { 1 } else { self.words() * (u64::from(widest) / 64 + 1) };
+        self.instance.budget().charge(entries.saturating_mul(steps))?;
         let best = match &self.narrow {
             Some(bundles) if fits => {
                 let narrow = |rows: &Entries<Integer>| {
@@ -112,7 +114,7 @@ impl<'a, 'b> Pairs<'a, 'b> {
             }
             _ => first_max(others.clone().map(|m| (wide_worth(&self.bundles[m], &inverse), m))),
         };
-        let (worth, mut envied) = best?;
+        let Some((worth, mut envied)) = best else { return Ok(None) };
         let value = viewer.value(&worth);
         // With T_n below the best value, the first bundle worth at least T_n is as tight.
         if let Some(tasks) = viewer.tasks.as_ref().filter(|tasks| **tasks < value) {
@@ -120,7 +122,7 @@ impl<'a, 'b> Pairs<'a, 'b> {
             let mut worths = others.map(|m| (wide_worth(&self.bundles[m], &inverse), m));
             envied = worths.find(|(worth, _)| *worth >= enough).map_or(envied, |(_, m)| m);
         }
-        Some((viewer.margin(&value), n, envied))
+        Ok(Some((viewer.margin(&value), n, envied)))
     }
 
     /// `1 / d_nir` in integers by class (`None` where `n` cannot run), and what they are over.

@@ -7,7 +7,7 @@
 //! Numbers of exact answers are long, and mostly differ in their first digits: a comparison looks at 64
 //! bits first, at the whole numbers only where those do not decide.
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 
 use rug::Integer;
 use rug::ops::DivRounding;
@@ -69,10 +69,9 @@ impl<'a, 'b> Holdings<'a, 'b> {
 pub(super) fn tightest(holdings: &Holdings<'_, '_>, users: &[usize]) -> Result<Option<Found>, TooLarge> {
     let Some(&member) = users.first() else { return Ok(None) };
     let pool = Pool::new(holdings, member)?;
-    let width = 4 * words(&holdings.instance.denominator);
-    holdings.instance.budget().charge(users.len() as u64 * pool.band.len() as u64 * width)?;
     let mut least: Option<Found> = None;
     for &n in users {
+        pool.charge(2 * pool.band.len())?;
         if let Some(found) = pool.tighter(n, least.as_ref().map(|(margin, _, _)| margin)) {
             least = Some(found);
         }
@@ -96,12 +95,14 @@ struct Pool<'h, 'a, 'b> {
     holdings: &'h Holdings<'a, 'b>,
     member: usize,
     band: Vec<Bundle>,
+    /// Whole numbers looked at that are not charged yet.
+    looks: Cell<u64>,
 }
 
 impl<'h, 'a, 'b> Pool<'h, 'a, 'b> {
     /// `member`: a user whose set of classes it is.
     fn new(holdings: &'h Holdings<'a, 'b>, member: usize) -> Result<Self, TooLarge> {
-        let mut pool = Self { holdings, member, band: Vec::new() };
+        let mut pool = Self { holdings, member, band: Vec::new(), looks: Cell::new(0) };
         let instance = holdings.instance;
         let n_resources = holdings.shifts.len();
         // A bundle with how many others dominate it.
@@ -115,12 +116,19 @@ impl<'h, 'a, 'b> Pool<'h, 'a, 'b> {
                     bundle.leading.iter_mut().zip(leading).for_each(|(sum, value)| *sum += value);
                 }
             }
-            instance.budget().charge((n_resources * (band.len() + 1)) as u64)?;
+            pool.charge(n_resources * (band.len() + 1))?;
             pool.insert(&mut band, bundle);
         }
         pool.band = band.into_iter().map(|(bundle, _)| bundle).collect();
         pool.band.sort_unstable_by_key(|bundle| bundle.user);
         Ok(pool)
+    }
+
+    /// Charges looks at leading bits, before they are taken, and those at whole numbers since the last time.
+    fn charge(&self, looks: usize) -> Result<(), TooLarge> {
+        let instance = self.holdings.instance;
+        let wide = self.looks.take().saturating_mul(4 * words(&instance.denominator));
+        instance.budget().charge(wide.saturating_add(looks as u64))
     }
 
     /// Adds a bundle unless two of the band dominate it, and removes those of which it is the second one
@@ -167,6 +175,7 @@ impl<'h, 'a, 'b> Pool<'h, 'a, 'b> {
     /// `Q_mr`.
     fn amount(&self, bundle: &Bundle, r: usize) -> Integer {
         let instance = self.holdings.instance;
+        self.looks.set(self.looks.get() + 1);
         let exact = bundle.exact.get_or_init(|| {
             let held =
                 instance.tasks[bundle.user].iter().filter(|(i, _)| instance.scaled.can_run(self.member, *i));

@@ -1,0 +1,77 @@
+//! Writing stated numbers so that they can be read again.
+
+use rug::{Integer, Rational, ops::Pow};
+
+use super::{MAX_DIGITS, MAX_EXPONENT, format};
+
+/// A stated number such that [`parse`](super::parse) reads it again: [`format`](fn@format), or a
+/// decimal where the quotient has more than [`MAX_DIGITS`] digits. `None` when neither form is within
+/// the limits, which never happens to a number that was read.
+///
+/// # Examples
+/// ```
+/// use evenhand_problem::{Rational, number::{parse, stated}};
+/// let long = parse(&format!("0.{}", "7".repeat(399))).unwrap();
+/// assert_eq!(parse(&stated(&long).unwrap()).unwrap(), long);
+/// assert_eq!(stated(&parse("0.5").unwrap()).unwrap(), "1/2");
+/// assert_eq!(stated(&parse("31e400").unwrap()).unwrap(), "31e400");
+/// assert_eq!(stated(&(long / 11u32)), None);
+/// ```
+#[must_use]
+pub fn stated(value: &Rational) -> Option<String> {
+    let quotient = format(value);
+    if digits(&quotient) <= MAX_DIGITS {
+        return Some(quotient);
+    }
+    decimal(value).filter(|text| digits(text.split('e').next().unwrap_or_default()) <= MAX_DIGITS)
+}
+
+/// [`stated`], or the quotient whatever its length.
+#[must_use]
+pub fn format_stated(value: &Rational) -> String {
+    stated(value).unwrap_or_else(|| format(value))
+}
+
+fn digits(text: &str) -> usize {
+    text.bytes().filter(u8::is_ascii_digit).count()
+}
+
+/// `value` as a decimal with an exponent in range; `None` when it is no decimal.
+fn decimal(value: &Rational) -> Option<String> {
+    let (mantissa, exponent) = mantissa(value)?;
+    let sign = if mantissa < 0 { "-" } else { "" };
+    let digits = mantissa.abs().to_string();
+    let limit = i64::from(MAX_EXPONENT);
+    let scientific = exponent + i64::try_from(digits.len()).ok()? - 1;
+    Some(if (-limit..=limit).contains(&scientific) {
+        let (first, rest) = digits.split_at(1);
+        let rest = if rest.is_empty() { String::new() } else { format!(".{rest}") };
+        format!("{sign}{first}{rest}e{scientific}")
+    } else if scientific > limit {
+        // All digits before the point, and zeros for what the exponent may not say.
+        let zeros = usize::try_from(exponent - limit).unwrap_or(0);
+        format!("{sign}{digits}{}e{}", "0".repeat(zeros), exponent.min(limit))
+    } else {
+        let zeros = usize::try_from(-limit - scientific - 1).ok()?;
+        format!("{sign}0.{}{digits}e-{limit}", "0".repeat(zeros))
+    })
+}
+
+/// `value` as `mantissa * 10^exponent`, the mantissa without trailing zeros; `None` when it is no
+/// decimal.
+fn mantissa(value: &Rational) -> Option<(Integer, i64)> {
+    let mut denominator = value.denom().clone();
+    let twos = denominator.remove_factor_mut(&Integer::from(2));
+    let fives = denominator.remove_factor_mut(&Integer::from(5));
+    if denominator != 1 {
+        return None;
+    }
+    let shift = twos.max(fives);
+    let mut mantissa = value.numer().clone() * Integer::from(10).pow(shift) / value.denom();
+    let mut exponent = -i64::from(shift);
+    while !mantissa.is_zero() && mantissa.is_divisible_u(10) {
+        mantissa /= 10u32;
+        exponent += 1;
+    }
+    Some((mantissa, exponent))
+}

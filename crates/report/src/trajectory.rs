@@ -1,0 +1,59 @@
+//! The way of a trajectory: as a picture and as a file of numbers.
+
+use evenhand_mechanisms::Step;
+use evenhand_problem::Problem;
+
+use crate::plot::{Axis, Line, Plot, Series};
+
+/// Users beyond this many are left out of the picture: a legend is no longer read.
+const MOST_LINES: usize = 12;
+/// Where the picture begins: before it nothing but the start is seen.
+const FIRST_C: f64 = 1e-2;
+
+/// `x_n(c)` of the first users over a logarithmic axis.
+#[must_use]
+pub fn trajectory(problem: &Problem, steps: &[Step]) -> Plot {
+    let line = |n: usize| {
+        let points = steps.iter().filter(|step| step.c >= FIRST_C).map(|step| (step.c, step.tasks[n]));
+        Series::new(problem.users()[n].name(), points.collect()).without_marks(Line::Solid)
+    };
+    let n_users = problem.n_users();
+    let rest =
+        if n_users > MOST_LINES { format!(" ({MOST_LINES} of {n_users} users)") } else { String::new() };
+    Plot {
+        title: format!("{}: tasks along the trajectory{rest}", problem.name()),
+        x: Axis::logarithmic("c"),
+        y: Axis::linear("tasks"),
+        series: (0..n_users.min(MOST_LINES)).map(line).collect(),
+    }
+}
+
+/// Comma-separated values: `c`, the tasks of every user, and of every resource the part that is free.
+#[must_use]
+pub fn trajectory_csv(problem: &Problem, steps: &[Step]) -> String {
+    let users = problem.users().iter().map(|user| quoted(&format!("tasks {}", user.name())));
+    let n_rows = steps.first().map_or(0, |step| step.slack.len());
+    // A server that is shared by time has one row, its time.
+    let resources = match n_rows == problem.n_resources() {
+        true => problem.resources().iter().map(|name| quoted(&format!("free {name}"))).collect(),
+        false => vec!["free time".to_owned(); n_rows],
+    };
+    let mut text: String =
+        ["c".to_owned()].into_iter().chain(users).chain(resources).collect::<Vec<_>>().join(",");
+    for step in steps {
+        text.push('\n');
+        let numbers =
+            [step.c].iter().chain(&step.tasks).chain(&step.slack).map(f64::to_string).collect::<Vec<_>>();
+        text.push_str(&numbers.join(","));
+    }
+    text.push('\n');
+    text
+}
+
+/// A field as RFC 4180 wants it.
+fn quoted(name: &str) -> String {
+    match name.contains([',', '"', '\n', '\r']) {
+        true => format!("\"{}\"", name.replace('"', "\"\"")),
+        false => name.to_owned(),
+    }
+}
