@@ -6,7 +6,7 @@ CARGO ?= cargo
 CARGO_FLAGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test lint bench peers
+.PHONY: help setup build demo test lint bench peers fuzz
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1@\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F@ '{ printf "%-14s %s\n", $$1, $$2 }'
@@ -37,3 +37,6 @@ bench: setup ## time the engine against itself (see benches/README.md for growth
 
 peers: ## time what one would use instead (Python, QSopt_ex, glpsol) on the same problem
 	@benches/peers/run.sh
+
+fuzz: setup ## fuzz each target for a minute (installs cargo-fuzz where it is missing; see fuzz/README.md)
+	@scripts/fuzz.sh

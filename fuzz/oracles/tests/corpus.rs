@@ -4,6 +4,9 @@
 use std::panic::catch_unwind;
 use std::path::{Path, PathBuf};
 
+/// Inputs on which the program once failed.
+const DEFECTS: &str = "crates/evenhand/tests/defects";
+
 fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = std::fs::read_dir(folder)
         .unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
@@ -30,15 +33,22 @@ fn replay(target: fn(&[u8]), folders: &[&str]) {
 
 #[test]
 fn readers() {
-    replay(evenhand_oracles::readers, &["fuzz/corpus/readers", "fuzz/corpus/pipeline", "fuzz/corpus/certificates"]);
+    replay(evenhand_oracles::readers, &["fuzz/corpus/readers", "fuzz/corpus/pipeline", DEFECTS, "examples"]);
 }
 
 #[test]
 fn certificates() {
-    let good = ["accept", "ratio/accept", "worst_load/accept"];
-    let good = good.map(|folder| format!("verification/exact/tests/{folder}"));
-    let [fair, ratio, worst] = [&good[0], &good[1], &good[2]];
-    replay(evenhand_oracles::certificates, &["fuzz/corpus/certificates", fair, ratio, worst]);
+    replay(evenhand_oracles::certificates, &["fuzz/corpus/certificates", DEFECTS]);
+}
+
+/// The certificates that the tests of the checker accept, reject, and do not read.
+#[test]
+fn certificates_of_the_checker() {
+    let folders = ["accept", "ratio/accept", "ratio/reject", "ratio/malformed"];
+    let worst = ["worst_load/accept", "worst_load/reject", "worst_load/malformed"];
+    let folders = folders.iter().chain(&worst).map(|folder| format!("verification/exact/tests/{folder}"));
+    let folders: Vec<String> = folders.collect();
+    replay(evenhand_oracles::certificates, &folders.iter().map(String::as_str).collect::<Vec<_>>());
 }
 
 #[test]
@@ -48,5 +58,5 @@ fn importers() {
 
 #[test]
 fn pipeline() {
-    replay(evenhand_oracles::pipeline, &["fuzz/corpus/pipeline"]);
+    replay(evenhand_oracles::pipeline, &["fuzz/corpus/pipeline", DEFECTS, "examples"]);
 }
