@@ -25,6 +25,7 @@ test: setup ## all tests, of the documentation too
 
 lint: setup ## formatting, clippy with warnings as errors, licences and sources of dependencies
 	$(CARGO) fmt --all --check
+	$(CARGO) fmt --manifest-path fuzz/Cargo.toml --check
 	@scripts/build.sh $(CARGO) clippy --workspace --all-targets --release $(CARGO_FLAGS) -- -D warnings
 	@if $(CARGO) deny --version >/dev/null 2>&1; then \
 		set -x; $(CARGO) deny check --hide-inclusion-graph bans licenses sources; \
