@@ -89,7 +89,8 @@ fn levels(
     for LevelDual { user_weights, prices, user_prices, .. } in duals {
         let prices = PriceVector::of(&Prices { user_weights, rows: prices, users: user_prices });
         let rises = max_min::rises(instance, coefficients, &prices).map_err(text)?;
-        let blocked = rises.iter().enumerate().filter(|(_, rise)| rise.as_ref().is_some_and(Rational::is_zero));
+        let blocked =
+            rises.iter().enumerate().filter(|(_, rise)| rise.as_ref().is_some_and(Rational::is_zero));
         let covers: Vec<usize> = blocked.map(|(n, _)| n).filter(|n| open.remove(n)).collect();
         levels.push(Level { covers, prices });
     }

@@ -134,7 +134,8 @@ fn certify() {
     let document = run(&folder, &["certify", "problem.json", "a.json"], 0).json();
     let claims = document["claims"].as_array().unwrap();
     let axioms: Vec<&str> = claims.iter().map(|claim| claim["axiom"].as_str().unwrap()).collect();
-    let usual = ["feasible", "non-wasteful", "pareto-optimal", "envy-free", "sharing-incentive", "max-min"];
+    let usual =
+        ["feasible", "work-conserving", "pareto-optimal", "envy-free", "sharing-incentive", "max-min"];
     assert_eq!(axioms, usual);
     for claim in claims {
         assert_eq!(claim["holds"], json!(true));
@@ -181,7 +182,7 @@ fn check() {
     folder.run(&["certify", "problem.json", "a.json", "-o", "c.json"]).ends_with(0);
     let document = run(&folder, &["check", "c.json"], 0).json();
     assert_eq!((&document["valid"], &document["claims"]), (&json!(true), &json!(6)));
-    folder.write("c.json", folder.read("c.json").replace("\"margin\":\"8\"", "\"margin\":\"9\""));
+    folder.write("c.json", folder.read("c.json").replace("\"margin\":\"2/3\"", "\"margin\":\"3/4\""));
     let document = run(&folder, &["check", "c.json"], 1).json();
     assert_eq!(document["valid"], json!(false));
     assert!(document["reason"].as_str().unwrap().contains("envy-free"), "{document}");

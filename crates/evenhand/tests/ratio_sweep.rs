@@ -54,7 +54,8 @@ fn table_json_and_plot() {
     let point = |load: &str, reward: &str, ratio: Value| json!({"load": load, "greedy": reward, "optimum": reward, "ratio": ratio});
     assert_eq!(
         run.json(),
-        json!({"points": [point("0", "0", Value::Null), point("1/2", "2", json!("1")),
+        json!({"kind": "ratio-sweep", "version": 1,
+               "points": [point("0", "0", Value::Null), point("1/2", "2", json!("1")),
                           point("1", "3", json!("1")), point("3/2", "3", json!("1"))],
                "critical_loads": ["2/3", "1"]})
     );

@@ -67,7 +67,8 @@ fn table_json_and_files() {
     assert_eq!(json.stderr, "");
     assert_eq!(
         json.json(),
-        json!({"ratio_lower": "5/6", "ratio_upper": "5/6", "loads": {"a": "1", "b": "0", "c": "1"},
+        json!({"kind": "worst-load", "version": 1,
+               "ratio_lower": "5/6", "ratio_upper": "5/6", "loads": {"a": "1", "b": "0", "c": "1"},
                "greedy": "15/2", "optimum": "9"})
     );
     let table = folder.run(&["ratio", "p.json", "--worst-load", "-o", "c.json"]).ends_with(0).stdout;

@@ -37,7 +37,7 @@ mod utilitarian;
 
 pub use certify::{Examination, Request, certify};
 pub use mechanism::{
-    Bound, Findings, Info, Mechanism, MechanismError, Method, OptionName, Options, Outcome, Selected, Status,
-    Step,
+    Bound, Findings, Info, Mechanism, MechanismError, Method, OptionName, Options, Outcome, Search, Selected,
+    Status, Step, Tried,
 };
 pub use named::Named;

@@ -277,6 +277,8 @@ pub struct Findings {
     pub integrality: Option<Integrality>,
     /// The way that a method went.
     pub series: Option<Vec<Step>>,
+    /// How one of many answers was searched for.
+    pub search: Option<Search>,
 }
 
 /// A point on the way of a method.
@@ -288,6 +290,36 @@ pub struct Step {
     pub tasks: Vec<f64>,
     /// By row: the part of it that is free.
     pub slack: Vec<f64>,
+}
+
+/// How one of many answers was searched for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Search {
+    /// The starts that were tried, in their order.
+    pub tried: Vec<Tried>,
+    /// Starts that there are; the budget decides how many are tried.
+    pub planned: usize,
+    /// Which start led to the answer.
+    pub returned: usize,
+    /// Different answers that were found, by their totals.
+    pub answers: usize,
+    /// Whether there is only one answer.
+    pub unique: bool,
+    /// Tasks that another found answer serves, where those are more.
+    pub more_tasks: Option<Rational>,
+    /// Steps that were needed, the same on every machine.
+    pub work: u64,
+    /// Steps after which no further start is tried.
+    pub budget: u64,
+}
+
+/// A start that was tried.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tried {
+    /// What it is, for people.
+    pub start: String,
+    /// Tasks that the answer serves to which it led, if it led to one.
+    pub tasks: Option<Rational>,
 }
 
 /// The best for a goal, as far as floating point can tell.
@@ -308,6 +340,8 @@ pub enum Bound {
     Proven,
     /// A floating-point solver claims that nothing exceeds this; not proven.
     Claimed(f64),
+    /// It is the best of those that were found; nothing is known about others.
+    Found,
 }
 
 /// How an iterative method ended.

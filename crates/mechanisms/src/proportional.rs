@@ -56,8 +56,7 @@ fn within(
     gap: Rational,
 ) -> Findings {
     let total = total_worth(instance, alpha, share).unwrap_or_default();
-    let relative =
-        if gap.is_zero() { Some(Rational::new()) } else { (total > 0).then(|| Rational::from(&gap / total)) };
+    let relative = if gap.is_zero() { Some(Rational::new()) } else { (total > 0).then(|| &gap / total) };
     // What is not proven is not solved.
     let is_solved = relative.as_ref().is_some_and(|gap| *gap <= Rational::from(SOLVED));
     let status = if is_solved { Status::Solved } else { Status::Limit };

@@ -3,8 +3,8 @@
 
 use evenhand_problem::number::{from_f64, to_f64};
 use evenhand_problem::{Constraints, Rational};
+use rug::Integer;
 use rug::ops::Pow;
-use rug::{Complete, Integer};
 
 /// Steps of scaling; one is nearly always enough, and what is left is for `certify` to report.
 const STEPS: usize = 4;
@@ -53,7 +53,7 @@ pub fn short(value: f64) -> Rational {
 pub fn cut(value: &Rational, bits: u32) -> Rational {
     let size = i64::from(value.numer().significant_bits()) - i64::from(value.denom().significant_bits());
     let shift = i32::try_from(i64::from(bits) - size).unwrap_or(0);
-    Rational::from((Rational::from(value << shift).round_ref()).complete()) >> shift
+    Rational::from(value << shift).round() >> shift
 }
 
 /// The largest decimal of so many significant digits, or one more, that is not above `value`, for
@@ -65,7 +65,7 @@ pub fn digits_below(value: &Rational, digits: u32) -> Rational {
     let shift = i64::from(digits) - before;
     let power = Integer::from(10).pow(u32::try_from(shift.unsigned_abs()).unwrap_or(u32::MAX));
     let scale = if shift >= 0 { Rational::from(power) } else { Rational::from((1, power)) };
-    Rational::from(Rational::from(value * &scale).floor_ref().complete()) / scale
+    Rational::from(value * &scale).floor() / scale
 }
 
 fn shrink(fill: Rational) -> f64 {

@@ -37,7 +37,8 @@ fn problem(rng: &mut Pcg64) -> Problem {
     });
     let servers: Vec<ServerSpec> = servers.collect();
     let users = (0..n_users).map(|n| {
-        let mut demand: Vec<(String, Rational)> = resources.iter().map(|r| (r.clone(), quantity(rng))).collect();
+        let mut demand: Vec<(String, Rational)> =
+            resources.iter().map(|r| (r.clone(), quantity(rng))).collect();
         let at = rng.random_range(0..m);
         if demand.iter().all(|(_, d)| d.is_zero()) {
             demand[at].1 = Rational::from(1);
@@ -101,13 +102,16 @@ fn disturb(allocation: &mut Allocation, rng: &mut Pcg64) {
         3 => entries.for_each(|(_, x)| *x = from_f64(to_f64(x).next_up()).unwrap()),
         4 => entries.for_each(|(_, x)| *x *= Rational::from((rng.random_range(1..5), 3))),
         5 => entries.filter(|_| rng.random_bool(0.3)).for_each(|(_, x)| *x = -x.clone()),
-        _ => entries.filter(|_| rng.random_bool(0.3)).for_each(|(_, x)| *x += Rational::from((1, 1_000_000_007))),
+        _ => entries
+            .filter(|_| rng.random_bool(0.3))
+            .for_each(|(_, x)| *x += Rational::from((1, 1_000_000_007))),
     }
 }
 
 fn requests(problem: &Problem, allocation: &Allocation) -> Vec<Request> {
     let mut requests = default_requests(allocation);
-    let more = [Axiom::BottleneckFair, Axiom::GlobalBottleneckFair, Axiom::Njc, Axiom::PsDsf, Axiom::NonWasteful];
+    let more =
+        [Axiom::BottleneckFair, Axiom::GlobalBottleneckFair, Axiom::Njc, Axiom::PsDsf, Axiom::NonWasteful];
     requests.extend(more.map(Request::of));
     for share in [Share::TaskShare, Share::Resource(problem.n_resources() - 1)] {
         requests.push(Request { axiom: Axiom::MaxMin, parameters: Parameters::from(Some(share)) });

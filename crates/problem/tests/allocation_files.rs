@@ -162,8 +162,11 @@ fn writes_exact_numbers_as_strings() {
     let text = document.to_json().unwrap();
     let value: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!(value["tasks"], json!({"user 1": {"high-memory": "10"}, "user 2": {"high-cpu": "7/2"}}));
-    assert_eq!(value["summary"]["user 1"], json!({"tasks": "10", "dominant_share": "5/6"}));
-    assert_eq!(value["summary"]["user 2"], json!({"tasks": "7/2", "dominant_share": "1/4"}));
+    let held = &value["summary"]["user 1"]["resources"];
+    assert_eq!(held, &json!({"cpu": "2", "memory": "10"}));
+    assert_eq!(value["summary"]["user 1"]["dominant_share"], "5/6");
+    assert_eq!(value["summary"]["user 2"]["tasks"], "7/2");
+    assert_eq!(value["summary"]["user 2"]["dominant_share"], "1/4");
     assert_eq!(
         value["utilisation"],
         json!({"high-memory": {"cpu": "1", "memory": "5/6"}, "high-cpu": {"cpu": "7/24", "memory": null}}),

@@ -1,7 +1,7 @@
 //! What a mechanism found beside the allocation, in words.
 
 use evenhand_mechanisms::filling::{Integrality, Measure};
-use evenhand_mechanisms::{Bound, Outcome, Selected, Status};
+use evenhand_mechanisms::{Bound, Outcome, Search, Selected, Status};
 use evenhand_problem::{Constraints, Problem};
 
 use crate::text::{number, printable, row_name};
@@ -44,7 +44,11 @@ pub(crate) fn findings(problem: &Problem, outcome: &Outcome) -> String {
             Bound::Claimed(bound) => {
                 format!("Value {}; HiGHS claims that no answer exceeds {bound}, unproven.", number(value))
             }
+            Bound::Found => format!("Value {}; the best of the answers that were found.", number(value)),
         });
+    }
+    if let Some(search) = &findings.search {
+        lines.push(searched(search));
     }
     if let Some(set) = &findings.faces {
         let (polytopes, points) = (set.polytopes.len(), set.extreme_points.len());
@@ -69,6 +73,32 @@ pub(crate) fn findings(problem: &Problem, outcome: &Outcome) -> String {
         });
     }
     lines.into_iter().map(|line| line + "\n").collect()
+}
+
+/// How one of many answers was searched for.
+fn searched(search: &Search) -> String {
+    if search.unique {
+        return "This answer is the only one.".to_owned();
+    }
+    let plural = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+    let from = search.tried.get(search.returned).map_or("", |tried| tried.start.as_str());
+    let tried = match search.tried.len() < search.planned {
+        true => format!(
+            "{} of {} (the budget of {} steps is spent)",
+            search.tried.len(),
+            plural(search.planned, "start"),
+            search.budget
+        ),
+        false => plural(search.tried.len(), "start"),
+    };
+    let more = match &search.more_tasks {
+        Some(tasks) => format!("another one that was found serves more tasks, {}", number(tasks)),
+        None => "none that was found dominates it or serves more tasks".to_owned(),
+    };
+    format!(
+        "One of many answers: {tried} led to {}; this is that of: {from}; {more}.",
+        plural(search.answers, "different one")
+    )
 }
 
 /// The first few, and how many more there are.

@@ -84,10 +84,15 @@ fn judge(
             true => Rational::from(&worth[n] + &optimum.floor_prices[n]),
             false => Rational::new(),
         };
+        // On a scale on which every weight is at least 1 over what the user has alone.
+        let active = (0..problem.n_users()).filter(|&n| problem.is_active(n));
+        let scale = active.map(|n| (weight(n) * alone(problem, n)).recip()).max().unwrap_or_default();
+        let scaled = |list: &[Rational]| list.iter().map(|p| Rational::from(p * &scale)).collect();
+        let weights: Vec<Rational> = (0..problem.n_users()).map(weight).collect();
         let prices = Prices {
-            user_weights: (0..problem.n_users()).map(weight).collect(),
-            rows: optimum.prices.clone(),
-            users: optimum.user_prices.clone(),
+            user_weights: scaled(&weights),
+            rows: scaled(&optimum.prices),
+            users: scaled(&optimum.user_prices),
         };
         let claim = claim(Evidence::Prices(prices)).unwrap_or_else(|refusal| panic!("{refusal}"));
         assert_eq!(claim.holds, Some(true));
@@ -97,6 +102,12 @@ fn judge(
         assert_eq!(claim.holds, Some(false));
     }
     is_best
+}
+
+/// `min(T_n, gamma_n)`: what user `n` would have with everything to itself.
+fn alone(problem: &Problem, n: usize) -> Rational {
+    let gamma = (0..problem.n_servers()).map(|i| problem.gamma(n, i)).sum::<Rational>();
+    problem.users()[n].tasks().map_or(gamma.clone(), |tasks| gamma.min(tasks.clone()))
 }
 
 fn worths() -> impl Strategy<Value = Vec<Rational>> {
@@ -286,13 +297,7 @@ fn floors_that_are_doubles_leave_an_exact_optimum() {
     for seed in 0..60 {
         let (problem, tasks) = teams(seed, [0.0, 1e-12, 1e-9, 1e-6, 1e-3][seed as usize % 5]);
         let constraints = Constraints::new(&problem, Sharing::Rdm);
-        let alone = |n: usize| (0..problem.n_servers()).map(|i| problem.gamma(n, i)).sum::<Rational>();
-        let worth: Vec<Rational> = (0..problem.n_users())
-            .map(|n| match problem.users()[n].tasks() {
-                Some(tasks) => alone(n).min(tasks.clone()).recip(),
-                None => alone(n).recip(),
-            })
-            .collect();
+        let worth: Vec<Rational> = (0..problem.n_users()).map(|n| alone(&problem, n).recip()).collect();
         let floors: Vec<Rational> = tasks.iter().map(total).collect();
         let goal = SumGoal { worth: &worth, floors: Some(&floors) };
         let from_it = maximise_sum_from(&constraints, goal, &tasks).unwrap();

@@ -63,7 +63,10 @@ fn run(arguments: Vec<String>) -> Result<ExitCode, Failure> {
     let is_ratio = ratio::is_ratio_certificate(&source);
     let checked = if is_ratio || worst_load::is_worst_load_certificate(&source) {
         if arguments.is_about_allocations() {
-            return Err(Failure(2, format!("only --problem can be asked of this kind of certificate; {USAGE}")));
+            return Err(Failure(
+                2,
+                format!("only --problem can be asked of this kind of certificate; {USAGE}"),
+            ));
         }
         of_reservation(&source, is_ratio, arguments.problem.as_deref())?
     } else {
@@ -149,7 +152,8 @@ fn statement(claim: &evenhand_exact::Claim, certificate: &Certificate) -> String
         Outcome::Violated => "is violated",
         Outcome::NotApplicable => "does not apply",
     };
-    let margin = claim.margin.as_ref().map_or_else(String::new, |margin| format!(", margin {}", short(margin)));
+    let margin =
+        claim.margin.as_ref().map_or_else(String::new, |margin| format!(", margin {}", short(margin)));
     format!("{} {says}{margin}", name.join(":"))
 }
 

@@ -74,6 +74,12 @@ impl Budget {
     }
 }
 
+/// Steps that fractions of numbers of so many words take: their common factors are looked for, which grows
+/// with the square.
+pub(crate) fn wide(words: u64) -> u64 {
+    4 * words.saturating_add(words.saturating_mul(words) / 16)
+}
+
 /// Words of 64 bits that a number takes, at least 1.
 pub(crate) fn words(value: &Integer) -> u64 {
     u64::from(value.significant_bits()) / 64 + 1

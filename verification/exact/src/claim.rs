@@ -191,15 +191,11 @@ impl Claim {
                     (margin, Evidence::Envy { user, envied, gain: None }, Some(no))
                 })
             }
-            Axiom::SharingIncentive => sharing_incentive::tightest(instance).map(|(user, margin)| {
-                let loss = Some(in_tasks(instance, user, &margin));
-                let no = Evidence::Entitlement { user, loss };
-                (margin, Evidence::Entitlement { user, loss: None }, Some(no))
-            }),
-            Axiom::Njc => njc::examine(instance).map(|found| {
-                let no = njc::complaint(instance, found.user).map(Evidence::Complaint);
-                (found.margin, Evidence::Witnesses(found.witnesses), no)
-            }),
+            Axiom::SharingIncentive | Axiom::Njc => {
+                let all = instance.problem().n_users() + instance.constraints().rows().len();
+                instance.budget().charge(instance.steps().saturating_mul(all as u64))?;
+                return Ok(Self::judged(axiom, Self::entitled(axiom, instance), tolerance));
+            }
             Axiom::PsDsf => match ps_dsf::examine(instance)? {
                 None => None,
                 Some(found) => {
@@ -210,6 +206,21 @@ impl Claim {
             _ => return Self::derive_not_applicable(axiom, instance),
         };
         Ok(Self::judged(axiom, found, &Self::tolerance(axiom, instance, tolerance)))
+    }
+
+    /// What is found of an axiom that compares users with their entitlement.
+    fn entitled(axiom: Axiom, instance: &Instance<'_>) -> Option<Found> {
+        match axiom {
+            Axiom::SharingIncentive => sharing_incentive::tightest(instance).map(|(user, margin)| {
+                let loss = Some(in_tasks(instance, user, &margin));
+                let no = Evidence::Entitlement { user, loss };
+                (margin, Evidence::Entitlement { user, loss: None }, Some(no))
+            }),
+            _ => njc::examine(instance).map(|found| {
+                let no = njc::complaint(instance, found.user).map(Evidence::Complaint);
+                (found.margin, Evidence::Witnesses(found.witnesses), no)
+            }),
+        }
     }
 
     /// That an axiom that takes evidence does not apply.

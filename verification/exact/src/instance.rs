@@ -10,7 +10,7 @@ use evenhand_problem::{Allocation, Constraints, Placement, Problem, RowKind};
 use rug::{Integer, Rational};
 use thiserror::Error;
 
-use crate::budget::{Budget, TooLarge};
+use crate::budget::{Budget, TooLarge, wide, words};
 use crate::quotient::{Quotient, absorb, scaled};
 use crate::repair;
 use crate::scaled::{Scaled, check_width};
@@ -173,6 +173,17 @@ impl<'a> Instance<'a> {
         self.scaled.scale(n)
     }
 
+    /// Steps of work that an operation on a number of the allocation with one of the problem takes.
+    pub(crate) fn steps(&self) -> u64 {
+        self.scaled.steps.saturating_add(4 * words(&self.denominator))
+    }
+
+    /// Takes away the work of so many fractions of a wide number, before it is done.
+    pub(crate) fn charge_wide(&self, count: usize, number: &Rational) -> Result<(), TooLarge> {
+        let each = wide(words(number.numer()).max(words(number.denom())));
+        self.budget().charge(each.saturating_mul(count as u64))
+    }
+
     /// What is left of the work that may be spent on this problem.
     #[must_use]
     pub fn budget(&self) -> &Budget {
@@ -255,10 +266,15 @@ impl<'a> Instance<'a> {
                 return Err(InstanceError::BadClass { user });
             }
             for (_, x) in tasks {
+                let lookup = words(&denominator).saturating_mul(words(x.denom())) / 16;
+                scaled_problem.budget.charge(lookup)?;
                 absorb(&mut denominator, x.denom());
                 check_width(&denominator, entries + problem.n_users() as u64)?;
             }
         }
+        let product = words(&denominator).saturating_mul(scaled_problem.width) / 4;
+        let of_entry = scaled_problem.steps.saturating_add(words(&denominator)).saturating_add(product);
+        scaled_problem.budget.charge(entries.saturating_mul(of_entry))?;
         let mut tasks = vec![Vec::new(); stated.len()];
         let mut totals = vec![Integer::new(); stated.len()];
         let mut refused = Vec::new();

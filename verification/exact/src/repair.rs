@@ -9,6 +9,7 @@
 
 use rug::Rational;
 
+use crate::budget::TooLarge;
 use crate::instance::{Instance, InstanceError, Tasks};
 
 /// The repaired tasks, and the largest `|x_ni - stated x_ni| / g_n`; `None` where nothing is to be
@@ -18,9 +19,9 @@ use crate::instance::{Instance, InstanceError, Tasks};
 /// [`InstanceError`] when the repaired numbers are too wide.
 pub(crate) fn repaired(stated: &Instance<'_>) -> Result<Option<(Tasks, Rational)>, InstanceError> {
     let mut tasks = stated.tasks();
-    let cut = cut_users(stated, &mut tasks);
+    let cut = cut_users(stated, &mut tasks)?;
     let cut_instance = if cut { Some(stated.with_tasks(&tasks)?) } else { None };
-    let cut_classes = cut_classes(cut_instance.as_ref().unwrap_or(stated), &mut tasks);
+    let cut_classes = cut_classes(cut_instance.as_ref().unwrap_or(stated), &mut tasks)?;
     if !cut && !cut_classes && stated.refused.is_empty() {
         return Ok(None);
     }
@@ -29,22 +30,23 @@ pub(crate) fn repaired(stated: &Instance<'_>) -> Result<Option<(Tasks, Rational)
 }
 
 /// Step 2; whether anything changed.
-fn cut_users(stated: &Instance<'_>, tasks: &mut Tasks) -> bool {
+fn cut_users(stated: &Instance<'_>, tasks: &mut Tasks) -> Result<bool, TooLarge> {
     let mut changed = false;
     for (n, on) in tasks.iter_mut().enumerate() {
         let Some(limit) = stated.problem().users()[n].tasks() else { continue };
         let total = stated.total(n);
         if total > *limit {
             let factor = Rational::from(limit / &total);
+            stated.charge_wide(on.len(), &factor)?;
             on.iter_mut().for_each(|(_, x)| *x *= &factor);
             changed = true;
         }
     }
-    changed
+    Ok(changed)
 }
 
 /// Step 3; whether anything changed.
-fn cut_classes(instance: &Instance<'_>, tasks: &mut Tasks) -> bool {
+fn cut_classes(instance: &Instance<'_>, tasks: &mut Tasks) -> Result<bool, TooLarge> {
     let constraints = instance.constraints();
     let rows = constraints.rows();
     let load = |row: usize| (&rows[row].capacity - instance.slack(row)) / &rows[row].capacity;
@@ -55,11 +57,12 @@ fn cut_classes(instance: &Instance<'_>, tasks: &mut Tasks) -> bool {
         .collect();
     for (i, x) in tasks.iter_mut().flatten() {
         if let Some(factor) = &factors[*i] {
+            instance.charge_wide(1, factor)?;
             *x *= factor;
             changed = true;
         }
     }
-    changed
+    Ok(changed)
 }
 
 fn largest_change(stated: &Instance<'_>, tasks: &Tasks) -> Rational {

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use evenhand_problem::{Constraints, Problem, Quantities, RowKind, Sharing};
 use rug::{Integer, Rational};
 
-use crate::budget::{Budget, TooLarge};
+use crate::budget::{Budget, TooLarge, wide, words};
 use crate::gamma::Gammas;
 use crate::instance::InstanceError;
 use crate::quotient::{absorb, scaled};
@@ -43,6 +43,10 @@ pub(crate) struct Scaled<'a> {
     pub active_weight: Integer,
     /// `g_n` by user, once it is asked for.
     scales: OnceLock<Vec<Rational>>,
+    /// Words of the widest of `resource_scale`.
+    pub width: u64,
+    /// Steps that an operation on a demand or a capacity takes.
+    pub steps: u64,
     /// Work that may still be spent.
     pub budget: Budget,
 }
@@ -67,6 +71,9 @@ impl<'a> Scaled<'a> {
         let overrides = users.iter().map(|user| {
             user.demand_overrides().iter().map(|(i, demand)| (*i, amounts(demand))).collect::<Vec<_>>()
         });
+        let width = resource_scale.iter().map(words).max().unwrap_or(1);
+        let steps = wide(width);
+        budget.charge(steps.saturating_mul(users.len() as u64))?;
         let words = problem.n_servers().div_ceil(64);
         let mut runs = vec![0; words * users.len()];
         let mut active = vec![false; users.len()];
@@ -98,6 +105,8 @@ impl<'a> Scaled<'a> {
             weight_scale,
             active_weight,
             scales: OnceLock::new(),
+            width,
+            steps,
             budget,
         })
     }

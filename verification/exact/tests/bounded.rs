@@ -9,7 +9,9 @@ mod patches;
 use std::fmt::Write;
 
 use common::{good_certificates, q};
-use evenhand_exact::{Axiom, Budget, Certificate, Claim, Evidence, Instance, check, is_feasible};
+use evenhand_exact::{
+    Axiom, Budget, Certificate, Claim, Evidence, Instance, InstanceError, TooLarge, check, is_feasible,
+};
 use evenhand_problem::Rational;
 use evenhand_problem::format::Source;
 
@@ -90,13 +92,19 @@ fn envy_in_numbers_without_a_common_factor() {
     for n in 0..1_000usize {
         let comma = if n == 0 { "" } else { "," };
         // 380 digits, all different, and odd.
-        let digits: String = (0..379).map(|k| char::from(b'1' + ((n * 7 + k * k * (n + 3) + k) % 9) as u8)).collect();
+        let digits: String =
+            (0..379).map(|k| char::from(b'1' + ((n * 7 + k * k * (n + 3) + k) % 9) as u8)).collect();
         let classes: Vec<String> = (0..5).map(|k| format!("\"s{}\"", (n + k) % 8)).collect();
-        write!(users, "{comma}{{\"name\": \"u{n}\", \"demand\": {{\"cpu\": \"1/{digits}1\"}}, \"servers\": [{}]}}", classes.join(","))
-            .unwrap();
+        write!(
+            users,
+            "{comma}{{\"name\": \"u{n}\", \"demand\": {{\"cpu\": \"1/{digits}1\"}}, \"servers\": [{}]}}",
+            classes.join(",")
+        )
+        .unwrap();
         write!(tasks, "{comma}\"u{n}\": {{\"s{}\": 1}}", n % 8).unwrap();
     }
-    let servers: Vec<String> = (0..8).map(|i| format!("{{\"name\": \"s{i}\", \"capacity\": {{\"cpu\": 1}}}}")).collect();
+    let servers: Vec<String> =
+        (0..8).map(|i| format!("{{\"name\": \"s{i}\", \"capacity\": {{\"cpu\": 1}}}}")).collect();
     let problem = format!(
         r#"{{"kind": "allocation-problem", "resources": ["cpu"], "servers": [{}], "users": [{users}]}}"#,
         servers.join(",")
@@ -109,14 +117,16 @@ fn envy_in_numbers_without_a_common_factor() {
     assert_eq!(verdicts(&certificate, 10_000_000), [None]);
 }
 
-/// What is refused as too large is refused in the same words whoever asks.
+/// Preparing an allocation and judging it draw on one budget, which says what it was.
 #[test]
 fn too_large_is_no_verdict() {
     let (_, good) = good_certificates().swap_remove(0);
-    let instance = Instance::within(&good.problem, &good.allocation, Budget::of(0)).unwrap();
     let claim = good.claims.iter().find(|claim| claim.axiom == Axiom::MaxMin).unwrap();
-    let refusal = claim.verify(&instance, &q("0")).unwrap_err();
-    assert!(refusal.is_too_large());
-    assert_eq!(refusal.to_string(), "too large: judging this needs more than 0 steps of work");
     assert!(matches!(claim.evidence, Evidence::Levels(_)));
+    let prepare = |steps: u64| Instance::within(&good.problem, &good.allocation, Budget::of(steps));
+    assert!(matches!(prepare(0), Err(InstanceError::TooLarge(TooLarge::Work { allowed: 0 }))));
+    let least = (0..10_000).find(|steps| prepare(*steps).is_ok()).unwrap();
+    let refusal = claim.verify(&prepare(least).unwrap(), &q("0")).unwrap_err();
+    assert!(refusal.is_too_large());
+    assert_eq!(refusal.to_string(), format!("too large: judging this needs more than {least} steps of work"));
 }

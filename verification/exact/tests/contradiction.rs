@@ -13,8 +13,8 @@ mod plain;
 use common::{certificate, q};
 use evenhand_exact::axiom::{bottleneck, max_min, proportional};
 use evenhand_exact::{
-    Axiom, Claim, Evidence, Instance, Level, Parameters, PriceVector, Prices, Share, ShareCoefficients, Tasks,
-    check, is_feasible,
+    Axiom, Claim, Evidence, Instance, Level, Parameters, PriceVector, Prices, Share, ShareCoefficients,
+    Tasks, check, is_feasible,
 };
 use evenhand_problem::{Allocation, Problem, Rational};
 use optima::{Optimum, disturbed, filled, mixed, optimum, perturbed};
@@ -32,7 +32,7 @@ struct Shown {
 
 impl Shown {
     /// Judges evidence with a tolerance that lets it pass, if any does.
-    fn add(&mut self, axiom: Axiom, parameters: &Parameters, evidence: Evidence, instance: &Instance<'_>) {
+    fn add(&mut self, axiom: Axiom, parameters: &Parameters, evidence: &Evidence, instance: &Instance<'_>) {
         let judge = |tolerance: &str| {
             Claim::with_evidence(axiom, parameters.clone(), evidence.clone(), instance, &q(tolerance))
         };
@@ -129,13 +129,20 @@ fn for_max_min(prices: &Prices, problem: &Problem, share: &ShareCoefficients) ->
 fn levels_of(prices: &[Prices], instance: &Instance<'_>, share: &ShareCoefficients) -> Vec<Vec<Level>> {
     let covers = max_min::uncovered(instance, share).unwrap();
     let whole = prices.iter().map(|prices| {
-        vec![Level { covers: covers.clone(), prices: PriceVector::of(&for_max_min(prices, instance.problem(), share)) }]
+        vec![Level {
+            covers: covers.clone(),
+            prices: PriceVector::of(&for_max_min(prices, instance.problem(), share)),
+        }]
     });
     // And the best of all vectors for each user.
-    let vectors: Vec<PriceVector> =
-        prices.iter().map(|prices| PriceVector::of(&for_max_min(prices, instance.problem(), share))).collect();
-    let rises: Vec<_> =
-        vectors.iter().filter_map(|vector| Some((vector, max_min::rises(instance, share, vector).ok()?))).collect();
+    let vectors: Vec<PriceVector> = prices
+        .iter()
+        .map(|prices| PriceVector::of(&for_max_min(prices, instance.problem(), share)))
+        .collect();
+    let rises: Vec<_> = vectors
+        .iter()
+        .filter_map(|vector| Some((vector, max_min::rises(instance, share, vector).ok()?)))
+        .collect();
     let each = covers.iter().filter_map(|&n| {
         let bounds = rises.iter().filter_map(|(vector, rises)| Some((rises[n].clone()?, *vector)));
         let (_, vector) = bounds.min_by(|a, b| a.0.cmp(&b.0))?;
@@ -155,10 +162,10 @@ fn pareto(seed: u64) -> Result<(usize, usize), TestCaseError> {
     let none = Parameters::default();
     for prices in all_prices(&optimum.prices, &mut rng) {
         let evidence = Evidence::Prices(for_pareto(&prices, &instance));
-        shown.add(Axiom::ParetoOptimal, &none, evidence, &instance);
+        shown.add(Axiom::ParetoOptimal, &none, &evidence, &instance);
     }
     for better in all_better(&optimum, &instance, &mut rng) {
-        shown.add(Axiom::ParetoOptimal, &none, Evidence::Dominating(better), &instance);
+        shown.add(Axiom::ParetoOptimal, &none, &Evidence::Dominating(better), &instance);
     }
     prop_assert!(!shown.yes.is_empty());
     shown.judge(&optimum.problem, &x)
@@ -177,12 +184,12 @@ fn max_min_of(seed: u64, one_resource: bool) -> Result<(usize, usize), TestCaseE
         let Ok(coefficients) = share.coefficients(problem) else { continue };
         let mut shown = Shown::default();
         for levels in levels_of(&prices, &instance, &coefficients) {
-            shown.add(Axiom::MaxMin, &Some(share).into(), Evidence::Levels(levels), &instance);
+            shown.add(Axiom::MaxMin, &Some(share).into(), &Evidence::Levels(levels), &instance);
         }
         for allocation in &better {
             for user in 0..problem.n_users() {
                 let rise = Evidence::Rise { resource: None, user, allocation: allocation.clone() };
-                shown.add(Axiom::MaxMin, &Some(share).into(), rise, &instance);
+                shown.add(Axiom::MaxMin, &Some(share).into(), &rise, &instance);
             }
         }
         let (more_yes, more_no) = shown.judge(problem, &x)?;
@@ -233,12 +240,12 @@ proptest! {
                 .collect();
             for at in 0..by_resource[0].1.len() {
                 let levels = by_resource.iter().map(|(r, levels)| (*r, levels[at].clone())).collect();
-                shown.add(axiom, &Parameters::default(), Evidence::LevelsByResource(levels), &instance);
+                shown.add(axiom, &Parameters::default(), &Evidence::LevelsByResource(levels), &instance);
             }
             for allocation in &better {
                 for (user, r) in (0..problem.n_users()).flat_map(|n| resources.iter().map(move |r| (n, *r))) {
                     let rise = Evidence::Rise { resource: Some(r), user, allocation: allocation.clone() };
-                    shown.add(axiom, &Parameters::default(), rise, &instance);
+                    shown.add(axiom, &Parameters::default(), &rise, &instance);
                 }
             }
             shown.judge(problem, &x)?;
@@ -257,11 +264,11 @@ proptest! {
             let of = alpha.alpha.as_ref().unwrap();
             let lifted = proportional::lift_prices(&instance, of, None, &prices.rows, &prices.users);
             for prices in lifted.into_iter().chain([prices]) {
-                shown.add(Axiom::Proportional, &alpha, Evidence::Prices(prices), &instance);
+                shown.add(Axiom::Proportional, &alpha, &Evidence::Prices(prices), &instance);
             }
         }
         for better in all_better(&optimum, &instance, &mut rng) {
-            shown.add(Axiom::Proportional, &alpha, Evidence::Better(better), &instance);
+            shown.add(Axiom::Proportional, &alpha, &Evidence::Better(better), &instance);
         }
         let nothing = (0..optimum.problem.n_users()).any(|user| {
             let evidence = Evidence::Nothing { user };
@@ -269,6 +276,35 @@ proptest! {
         });
         prop_assert!(!nothing || shown.yes.is_empty(), "somebody has nothing, and prices prove something");
         shown.judge(&optimum.problem, &x)?;
+    }
+
+    /// Whole tasks of two users on one server, and every other way to place them.
+    #[test]
+    fn integer_pareto_optimality(seed in any::<u64>()) {
+        let mut rng = Pcg64::seed_from_u64(seed);
+        let (one, two, capacity): (u32, u32, u32) =
+            (rng.random_range(1..5), rng.random_range(1..5), rng.random_range(5..14));
+        let problem = common::problem(&format!(
+            r#"{{"kind": "allocation-problem", "resources": ["cpu"],
+            "servers": [{{"name": "a", "capacity": {{"cpu": "{capacity}/2"}}}}],
+            "users": [{{"name": "1", "demand": {{"cpu": {one}}}}}, {{"name": "2", "demand": {{"cpu": {two}}}}}]}}"#
+        ));
+        let all: Vec<(u32, u32)> = (0..8).flat_map(|a| (0..8).map(move |b| (a, b))).collect();
+        let fits: Vec<_> = all.into_iter().filter(|(a, b)| 2 * (a * one + b * two) <= capacity).collect();
+        let placed = |(a, b): (u32, u32)| common::placed(&problem, &[("a", 0, &a.to_string(), &b.to_string())]);
+        let x = placed(fits[rng.random_range(0..fits.len())]);
+        let instance = Instance::new(&problem, &x).unwrap();
+        let mut shown = Shown::default();
+        for factor in [q("1"), q("2/3"), q("3"), Rational::from((2, capacity))] {
+            let weights = vec![Rational::from(one) * &factor, Rational::from(two) * &factor];
+            let prices = Prices { user_weights: weights, rows: vec![factor], users: vec![q("0"), q("0")] };
+            shown.add(Axiom::IntegerParetoOptimal, &Parameters::default(), &Evidence::Prices(prices), &instance);
+        }
+        for y in fits {
+            let evidence = Evidence::DominatingPlacements(placed(y).placements.unwrap());
+            shown.add(Axiom::IntegerParetoOptimal, &Parameters::default(), &evidence, &instance);
+        }
+        shown.judge(&problem, &x)?;
     }
 
     /// What is derived has one verdict; the other one is refused with whatever evidence.
@@ -280,6 +316,10 @@ proptest! {
         let x = disturbed(&optimum, &mut rng);
         let instance = Instance::new(&optimum.problem, &x).unwrap();
         let tolerance = if exponent == 0 { q("0") } else { q(&format!("1e-{exponent}")) };
+        let plain = plain::Plain::new(&optimum.problem, &x);
+        prop_assert_eq!(instance.repair(), &plain.repair());
+        prop_assert_eq!(instance.tasks(), plain.tasks());
+        prop_assert_eq!(is_feasible(&instance, &tolerance), plain.is_feasible(&tolerance));
         if !is_feasible(&instance, &tolerance) {
             for axiom in [Axiom::NonWasteful, Axiom::EnvyFree, Axiom::Njc, Axiom::WorkConserving] {
                 let claim = Claim::derive(axiom, &instance, &tolerance).unwrap();

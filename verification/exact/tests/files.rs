@@ -57,7 +57,7 @@ fn malformed() {
         match parse(&case.text) {
             Err(error) if error.to_string().contains(&case.words) => {}
             found => {
-                wrong.push(format!("{}: {:?}", case.name, found.map_err(|error| error.to_string()).err()))
+                wrong.push(format!("{}: {:?}", case.name, found.map_err(|error| error.to_string()).err()));
             }
         }
     }

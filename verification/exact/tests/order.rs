@@ -46,11 +46,14 @@ fn said(problem: &Problem, allocation: &Allocation) -> Vec<String> {
     let mut said = vec![format!("repair {}", instance.repair())];
     let derived = Axiom::ALL.into_iter().filter(|axiom| !axiom.needs_evidence());
     for axiom in derived {
-        let Claim { holds, margin, .. } = Claim::derive(axiom, &instance, &Rational::from((1, 1000))).unwrap();
+        let Claim { holds, margin, .. } =
+            Claim::derive(axiom, &instance, &Rational::from((1, 1000))).unwrap();
         said.push(format!("{} {holds:?} {margin:?}", axiom.name()));
     }
     for axiom in [Axiom::BottleneckFair, Axiom::GlobalBottleneckFair, Axiom::SingleResourceFair] {
-        let names = |all: Vec<usize>| all.into_iter().map(|r| problem.resources()[r].clone()).collect::<BTreeSet<_>>();
+        let names = |all: Vec<usize>| {
+            all.into_iter().map(|r| problem.resources()[r].clone()).collect::<BTreeSet<_>>()
+        };
         said.push(format!("{} {:?}", axiom.name(), bottleneck::of(axiom, problem).map(names).ok()));
     }
     for share in [Share::Dominant, Share::Containerized, Share::TaskShare, Share::Asset, Share::Generic] {

@@ -3,9 +3,9 @@
 use evenhand::exact::axiom::njc::Witness;
 use evenhand::lp::njc::{NjcSet, Tasks};
 use evenhand::mechanisms::filling::{Integrality, Measure};
-use evenhand::mechanisms::{Bound, Named, Outcome, Selected, Step};
+use evenhand::mechanisms::{Bound, Named, Outcome, Search, Selected, Step};
 use evenhand::problem::format::NumberText;
-use evenhand::problem::{Constraints, Rational, RowKind};
+use evenhand::problem::{Arithmetic, Constraints, Rational, RowKind};
 use evenhand::{Problem, exact::Prices};
 use serde_json::{Map, Value, json};
 
@@ -66,10 +66,14 @@ pub fn fields(problem: &Problem, outcome: &Outcome) -> Map<String, Value> {
         let (proven, bound) = match bound {
             Bound::Proven => (true, number(value)),
             Bound::Claimed(bound) => (false, json!(bound)),
+            Bound::Found => (false, Value::Null),
         };
         let goal = goal.name();
         let selection = json!({"goal": goal, "value": number(value), "proven": proven, "bound": bound});
         fields.insert("selection".to_owned(), selection);
+    }
+    if let Some(search) = &findings.search {
+        fields.insert("search".to_owned(), searched(search));
     }
     if let Some(status) = findings.status {
         fields.insert("status".to_owned(), json!(status.name()));
@@ -90,6 +94,27 @@ pub fn fields(problem: &Problem, outcome: &Outcome) -> Map<String, Value> {
         fields.insert("integrality".to_owned(), fields_of);
     }
     fields
+}
+
+/// Which starts were tried, what they led to, and whether another answer that is known serves more.
+fn searched(search: &Search) -> Value {
+    let exact = |tasks: &Rational| json!(NumberText(tasks, Arithmetic::Exact));
+    let starts = search
+        .tried
+        .iter()
+        .map(|tried| json!({"start": tried.start, "tasks": tried.tasks.as_ref().map(exact)}));
+    json!({
+        "starts": starts.collect::<Vec<Value>>(),
+        "starts_planned": search.planned,
+        "returned": search.returned,
+        "answers": search.answers,
+        "unique": if search.unique { json!(true) } else { Value::Null },
+        "another_serves_more": search.more_tasks.is_some(),
+        "most_tasks_found": search.more_tasks.as_ref().map(exact),
+        "steps": search.work,
+        "budget_steps": search.budget,
+        "cut": search.tried.len() < search.planned,
+    })
 }
 
 fn witness_names(constraints: &Constraints<'_>, witnesses: &[Option<Witness>]) -> Value {

@@ -82,9 +82,7 @@ pub fn run(call: &Call, common: &Common) -> Result<ExitCode, Failure> {
     let shrunk = shrunk.as_ref();
     match common.format {
         _ if printed => {}
-        Format::Json => {
-            output::json(&super::document("hunt", document(&hunt, found.as_ref(), shrunk, start)?))?;
-        }
+        Format::Json => output::json(&document(&hunt, found.as_ref(), shrunk, start)?)?,
         Format::Table => output::page(&page(&hunt, found.as_ref(), shrunk), common)?,
     }
     Ok(ExitCode::SUCCESS)

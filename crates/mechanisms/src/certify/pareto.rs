@@ -5,7 +5,7 @@
 //! proves yes and leaves just what that sum gains, its optimum dominates.
 
 use evenhand_exact::{Axiom, Claim, Evidence, Prices};
-use evenhand_lp::weighted_sum::{SumGoal, maximise_sum};
+use evenhand_lp::weighted_sum::{SumGoal, maximise_sum_from};
 use evenhand_problem::Rational;
 
 use super::Prover;
@@ -32,7 +32,8 @@ impl Prover<'_> {
             .collect();
         let floors: Vec<Rational> = users.clone().map(|n| instance.total(n)).collect();
         let goal = SumGoal { worth: &worth, floors: Some(&floors) };
-        let optimum = maximise_sum(instance.constraints(), goal).map_err(|error| error.to_string())?;
+        let optimum = maximise_sum_from(instance.constraints(), goal, &instance.tasks())
+            .map_err(|error| error.to_string())?;
         let weight = |n: usize| match instance.is_active(n) {
             true => Rational::from(&worth[n] + &optimum.floor_prices[n]),
             false => Rational::new(),

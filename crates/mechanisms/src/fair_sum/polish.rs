@@ -220,8 +220,10 @@ impl System<'_> {
         let Unknowns { places, rows, satisfied } = self.unknowns;
         let problem = self.constraints.problem();
         let allocation = self.allocation(&values.tasks);
-        let instance = Instance::new(problem, &allocation).ok()?;
-        let worth = worth(&instance, self.alpha, None).ok()?;
+        // On its way the method may overfill a row: it works with the tasks as they are.
+        let repaired = Instance::new(problem, &allocation).ok()?;
+        let instance = repaired.stated();
+        let worth = worth(instance, self.alpha, None).ok()?;
         let (n_places, n_rows) = (places.len(), rows.len());
         let mut matrix = Array2::zeros((self.unknowns.len(), self.unknowns.len()));
         let mut residuals = Vec::with_capacity(self.unknowns.len());
@@ -259,7 +261,7 @@ impl System<'_> {
         }
         for &n in satisfied {
             let limit = problem.users()[n].tasks()?;
-            residuals.push(Rational::from(limit - instance.total(n)) / limit);
+            residuals.push((limit - instance.total(n)) / limit);
         }
         Some((residuals, matrix))
     }
@@ -270,8 +272,10 @@ impl System<'_> {
         let Unknowns { places, rows, satisfied } = self.unknowns;
         let problem = self.constraints.problem();
         let allocation = self.allocation(&values.tasks);
-        let instance = Instance::new(problem, &allocation).ok()?;
-        let worth = worth(&instance, self.alpha, None).ok()?;
+        // On its way the method may overfill a row: it works with the tasks as they are.
+        let repaired = Instance::new(problem, &allocation).ok()?;
+        let instance = repaired.stated();
+        let worth = worth(instance, self.alpha, None).ok()?;
         let step = |change: &f64| Some(from_f64(*change)? * unit);
         let (of_places, rest) = change.split_at(places.len());
         let (of_rows, of_users) = rest.split_at(rows.len());

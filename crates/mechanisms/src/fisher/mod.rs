@@ -63,7 +63,7 @@ pub fn lift(constraints: &Constraints<'_>, point: &FairPoint) -> Result<Equilibr
 }
 
 /// The equilibrium near `point`, a floating-point optimum for the exponent `alpha`: with gap 0 if one of
-/// the thresholds gives it, else that of the first that gives any.
+/// the thresholds gives it, else that of the least gap.
 ///
 /// # Errors
 /// That none of them gave a forest whose exact solution is feasible and has prices, in words.
@@ -91,7 +91,12 @@ fn nearest(
         let market = Market::new(constraints, alpha, point, nothing, no_price, by_class);
         match market.solve().and_then(|found| market.verified(found)) {
             Ok(equilibrium) if equilibrium.gap.is_zero() => return Ok(equilibrium),
-            Ok(equilibrium) => inexact = inexact.or(Some(equilibrium)),
+            Ok(equilibrium) => {
+                let is_better = |best: &Equilibrium| best.gap > equilibrium.gap;
+                if inexact.as_ref().is_none_or(is_better) {
+                    inexact = Some(equilibrium);
+                }
+            }
             Err(reason) => why = reason,
         }
     }
@@ -222,7 +227,7 @@ impl<'a> Market<'a> {
                 }
             }
             let parents = forest.parents(&nodes);
-            trees.push(Tree::solve(self, nodes, parents, &buyers, &mut tasks)?);
+            trees.push(Tree::solve(self, nodes, &parents, &buyers, &mut tasks)?);
         }
         for list in &mut tasks {
             list.sort_by_key(|(i, _)| *i);

@@ -30,7 +30,7 @@ impl Tree {
     pub fn solve(
         market: &Market<'_>,
         nodes: Vec<usize>,
-        parents: Vec<usize>,
+        parents: &[usize],
         buyers: &[Buyer],
         tasks: &mut [Vec<(usize, Rational)>],
     ) -> Result<Self, String> {
@@ -71,7 +71,7 @@ impl Tree {
             }
         }
         let tree = Self { nodes, relative, anchor };
-        tree.purchases(market, &parents, &bought, tasks)?;
+        tree.purchases(market, parents, &bought, tasks)?;
         Ok(tree)
     }
 

@@ -1,11 +1,12 @@
-//! PS-DSF in floating point: the limit of the sweeps from an empty cluster, or a solution that is
-//! found faster.
+//! PS-DSF in floating point: the limit of plain sweeps from an empty cluster, or a solution at the end
+//! of a path, which is found faster.
 
 use evenhand_problem::{Constraints, Sharing};
 
+use super::attempts::{self, Found, Spent};
 use super::market::{Market, Point};
-use super::settle::settle;
-use super::sweep::{End, Sweeps, sweeps};
+use super::strategy;
+use super::sweep::{End, sweeps};
 use crate::mechanism::Status;
 
 /// How a problem is solved.
@@ -23,7 +24,7 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { tolerance: 1e-12, sweeps: 20_000, plain: false, order: Vec::new() }
+        Self { tolerance: 1e-10, sweeps: 20_000, plain: false, order: Vec::new() }
     }
 }
 
@@ -32,10 +33,8 @@ impl Default for Settings {
 pub enum Way {
     /// It is the limit of the sweeps from the empty cluster.
     Sweeps,
-    /// By exchanges from the regime of a sweep, which leads to some solution.
-    Exchanges,
-    /// By sweeps from elsewhere, or damped ones: some solution.
-    OtherSweeps,
+    /// By a path of active sets from where a few sweeps end, which leads to some solution.
+    Path,
 }
 
 /// A point and how it was found.
@@ -51,19 +50,9 @@ pub struct Solution {
     pub way: Way,
     /// Sweeps over all classes.
     pub sweeps: usize,
-    /// Regimes that were solved in between.
+    /// Pieces of paths.
     pub steps: usize,
 }
-
-/// Problems with at most so many places get as many sweeps from the empty cluster as they need, within
-/// reason: the limit of the sweeps is what is promised for them.
-const SMALL: usize = 1000;
-/// Places that may be filled in those sweeps.
-const WORK: usize = 400_000;
-/// Sweeps from the empty cluster of larger ones.
-const FEWEST: usize = 10;
-/// Sweeps after which exchanges must be worth more to be accepted, and start again.
-const BOLD: usize = 60;
 
 /// A PS-DSF point of `constraints` in floating point.
 #[must_use]
@@ -91,61 +80,35 @@ pub fn residual(constraints: &Constraints<'_>, tasks: &[Vec<(usize, f64)>]) -> f
 }
 
 /// [`solve`] for a market; the point is by place, and the solution's tasks are left out.
-pub(super) fn find(market: &Market<f64>, settings: &Settings) -> (Point<f64>, Solution) {
+fn find(market: &Market<f64>, settings: &Settings) -> (Point<f64>, Solution) {
     let order = complete(&settings.order, market.n_classes());
-    let how =
-        Sweeps { tolerance: settings.tolerance, most: settings.sweeps, jumps: !settings.plain, part: 1.0 };
-    let budget = if settings.plain {
-        settings.sweeps
-    } else {
-        let places = market.places.len().max(1);
-        if places <= SMALL { (WORK / places).min(settings.sweeps) } else { FEWEST.min(settings.sweeps) }
-    };
-    let first = sweeps(market, &order, market.nothing(), &Sweeps { most: budget, ..how });
-    let mut solution = Solution {
+    if !settings.plain {
+        let mut spent = Spent { most: strategy::MOST_WORK, ..Spent::default() };
+        let within =
+            |found: &Found, _: &mut Spent| (found.residual <= settings.tolerance).then(|| found.clone());
+        if let Some(found) = attempts::find(market, &order, market.nothing(), &mut spent, within) {
+            let solution = Solution {
+                tasks: Vec::new(),
+                residual: found.residual,
+                status: Status::Solved,
+                way: Way::Path,
+                sweeps: spent.sweeps,
+                steps: spent.pieces,
+            };
+            return (found.point, solution);
+        }
+    }
+    let swept = sweeps(market, &order, market.nothing(), settings.tolerance, settings.sweeps);
+    let status = if swept.end == End::Solved { Status::Solved } else { Status::Limit };
+    let solution = Solution {
         tasks: Vec::new(),
-        residual: first.residual,
-        status: Status::Solved,
+        residual: swept.residual,
+        status,
         way: Way::Sweeps,
-        sweeps: first.sweeps,
+        sweeps: swept.sweeps,
         steps: 0,
     };
-    let mut point = first.point;
-    let first_point = point.clone();
-    if first.end == End::Solved {
-        return (point, solution);
-    }
-    solution.status = Status::Limit;
-    if settings.plain {
-        return (point, solution);
-    }
-    let mut improve = |found: Point<f64>, residual: f64, way: Way, solution: &mut Solution| {
-        if residual < solution.residual {
-            point = found;
-            (solution.residual, solution.way) = (residual, way);
-        }
-        if solution.residual <= settings.tolerance {
-            solution.status = Status::Solved;
-        }
-    };
-    for (worth, most) in [(0.5, BOLD), (0.01, settings.sweeps)] {
-        if solution.status == Status::Limit {
-            let most = most.min(settings.sweeps.saturating_sub(solution.sweeps) / 2);
-            let settled = settle(market, &order, first_point.clone(), (settings.tolerance, worth), most);
-            solution.sweeps += settled.sweeps;
-            solution.steps += settled.solves;
-            improve(settled.point, settled.residual, Way::Exchanges, &mut solution);
-        }
-    }
-    for part in [0.5, 0.2] {
-        if solution.status == Status::Limit {
-            let most = settings.sweeps.saturating_sub(solution.sweeps) / 2;
-            let next = sweeps(market, &order, market.nothing(), &Sweeps { most, part, ..how });
-            solution.sweeps += next.sweeps;
-            improve(next.point, next.residual, Way::OtherSweeps, &mut solution);
-        }
-    }
-    (point, solution)
+    (swept.point, solution)
 }
 
 /// The order of a sweep: the classes that are named, then all others.

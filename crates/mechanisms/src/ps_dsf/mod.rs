@@ -6,42 +6,41 @@
 //! holds (PS-DSF, Theorem 1). Resources are divided (RDM); a class on which somebody states its
 //! `gamma` is shared by time.
 //!
-//! Such allocations are not unique, not even in `x_n`. What is returned is the limit of sweeps over
-//! the classes from an empty cluster. Where more than 1,000 pairs of user and class are possible it is
-//! some solution near the tenth sweep, found by exchanges.
+//! Such allocations are not unique, not even in `x_n`. Several starts are tried, in an order that
+//! does not depend on the file (`strategy`), and of the exact answers that they lead to the one that serves
+//! most tasks is returned, so that no found answer dominates it.
 
 mod algorithm_1;
+mod attempts;
+mod canonical;
 pub mod distributed;
+mod exchanges;
 pub mod float;
-mod jump;
-mod lift;
 mod market;
-mod pivot;
-mod regime;
+mod path;
 mod residual;
+mod rounding;
 mod scalar;
-mod settle;
+mod search;
 mod solutions;
-mod sparse;
-mod supports;
+mod strategy;
 mod sweep;
-mod system;
 mod tdm;
 mod theorem;
-mod violations;
 mod water_filling;
 
 use evenhand_exact::{Axiom, Parameters};
+use evenhand_lp::njc::Goal;
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Sharing};
 
 use self::algorithm_1::Limits;
-use self::float::Settings;
+use self::canonical::Canonical;
 use self::market::Market;
 pub use self::tdm::PsDsfTdm;
+use crate::fair_sum::near;
 use crate::mechanism::{
-    Findings, Info, Mechanism, MechanismError, Method, OptionName, Options, Outcome, Status,
+    Bound, Findings, Info, Mechanism, MechanismError, Method, OptionName, Options, Outcome, Selected, Status,
 };
-use crate::rounding;
 
 /// PS-DSF with divided resources.
 #[derive(Debug, Clone, Copy)]
@@ -66,7 +65,7 @@ impl Mechanism for PsDsf {
     }
 
     fn options(&self) -> &'static [OptionName] {
-        &[OptionName::Method, OptionName::Order, OptionName::Faces]
+        &[OptionName::Method, OptionName::Order, OptionName::Faces, OptionName::Select]
     }
 
     fn allocate(&self, problem: &Problem, options: &Options) -> Result<Outcome, MechanismError> {
@@ -81,7 +80,7 @@ impl Mechanism for PsDsf {
             return Ok(outcome);
         }
         match options.method {
-            None | Some(Method::Sweep) => by_sweeps(&constraints, &INFO, order, options.arithmetic),
+            None | Some(Method::Sweep) => by_search(problem, Sharing::Rdm, &INFO, options),
             Some(Method::Algorithm1) => by_algorithm_1(&constraints, &order, options.arithmetic),
             Some(method @ (Method::Market | Method::Trajectory)) => Err(no_method(INFO.id, method)),
         }
@@ -134,35 +133,67 @@ fn allocation(info: &Info, arithmetic: Arithmetic, tasks: Vec<Vec<(usize, Ration
     }
 }
 
-/// The limit of the sweeps, in floating point or exactly.
-fn by_sweeps(
-    constraints: &Constraints<'_>,
+/// The best answer of the starts, exact or rounded to doubles.
+fn by_search(
+    problem: &Problem,
+    sharing: Sharing,
     info: &Info,
-    order: Vec<usize>,
-    arithmetic: Arithmetic,
+    options: &Options,
 ) -> Result<Outcome, MechanismError> {
-    let market = Market::<f64>::new(constraints);
-    let (point, found) = float::find(&market, &Settings { order, ..Settings::default() });
-    let (tasks, status, bottlenecks) = match arithmetic {
-        Arithmetic::Float => {
-            let status = if found.residual <= TOLERANCE { Status::Solved } else { Status::Limit };
-            (rounding::feasible(constraints, market.lists(&point)), status, None)
+    let goal = match options.select {
+        Some(Goal::MaxMinShare) => {
+            let why = "max-tasks and max-utilisation are what it can search for".to_owned();
+            return Err(MechanismError::BadOption { mechanism: info.id, option: OptionName::Select, why });
         }
-        Arithmetic::Exact => {
-            let exact = Market::<Rational>::new(constraints);
-            let lifted = lift::lift(&market, &exact, &point).map_err(|why| {
-                let why = format!("{why} (residual in floating point {:.1e})", found.residual);
-                MechanismError::NotFound { mechanism: info.id, why }
-            })?;
-            let mut rows: Vec<usize> = lifted.bottlenecks.into_iter().flatten().collect();
-            rows.sort_unstable();
-            rows.dedup();
-            (exact.lists(&lifted.point), Status::Solved, Some(rows))
+        goal => goal,
+    };
+    let canonical = Canonical::new(problem)
+        .map_err(|error| MechanismError::NotFound { mechanism: info.id, why: error.to_string() })?;
+    let constraints = Constraints::new(&canonical.problem, sharing);
+    let named = match &options.order {
+        Some(_) => Some(order(info.id, &canonical.problem, options)?),
+        None => None,
+    };
+    let found = search::search(&constraints, named.as_deref(), goal);
+    let iterations = Some(found.spent.sweeps + found.spent.pieces);
+    let (tasks, status, bottlenecks) = match (&found.answer, options.arithmetic) {
+        (Some(answer), Arithmetic::Exact) => {
+            let rows = canonical.rows(problem, sharing, &answer.bottlenecks);
+            (answer.tasks.clone(), Status::Solved, Some(rows))
+        }
+        (Some(answer), Arithmetic::Float) => {
+            let near = |list: &Vec<(usize, Rational)>| list.iter().map(|(i, x)| (*i, near(x))).collect();
+            let tasks = answer.tasks.iter().map(near).collect();
+            (crate::rounding::feasible(&constraints, tasks), Status::Solved, None)
+        }
+        (None, Arithmetic::Float) if found.nearly.is_some() => {
+            let market = Market::<f64>::new(&constraints);
+            let point = found.nearly.as_ref().map(|nearly| market.lists(&nearly.point)).unwrap_or_default();
+            let residual = found.nearly.as_ref().map_or(f64::INFINITY, |nearly| nearly.residual);
+            let status = if residual <= TOLERANCE { Status::Solved } else { Status::Limit };
+            (crate::rounding::feasible(&constraints, point), status, None)
+        }
+        (None, _) => {
+            let why = format!(
+                "limit: no exact answer after {} starts, {} sweeps and {} active sets: {}",
+                found.search.tried.len(),
+                found.spent.sweeps,
+                found.spent.pieces,
+                found.why
+            );
+            return Err(MechanismError::NotFound { mechanism: info.id, why });
         }
     };
-    let iterations = Some(found.sweeps + found.steps);
-    let findings = Findings { status: Some(status), iterations, bottlenecks, ..Findings::default() };
-    Ok(Outcome { findings, ..Outcome::of(allocation(info, arithmetic, tasks)) })
+    let selected = goal.filter(|_| found.answer.is_some()).map(|goal| Selected {
+        goal,
+        value: goal.value(&constraints, &tasks),
+        bound: Bound::Found,
+    });
+    let search = found.answer.is_some().then_some(found.search);
+    let allocation = canonical.in_the_order_of_the_file(allocation(info, options.arithmetic, tasks));
+    let findings =
+        Findings { status: Some(status), iterations, bottlenecks, selected, search, ..Findings::default() };
+    Ok(Outcome { findings, ..Outcome::of(allocation) })
 }
 
 /// Algorithm I of the paper.
@@ -179,7 +210,11 @@ fn by_algorithm_1(
         Arithmetic::Float => {
             let market = Market::<f64>::new(constraints);
             let ended = algorithm_1::run(&market, order, &FLOAT_LIMITS);
-            (rounding::feasible(constraints, market.lists(&ended.point)), ended.rounds, ended.converged)
+            (
+                crate::rounding::feasible(constraints, market.lists(&ended.point)),
+                ended.rounds,
+                ended.converged,
+            )
         }
         Arithmetic::Exact => {
             let market = Market::<Rational>::new(constraints);

@@ -1,24 +1,9 @@
 //! Sweeps over the classes: each is filled anew in turn, given what its users have elsewhere.
 
-use super::jump::jump;
 use super::market::{Market, Point};
-use super::regime::{Reading, Regime, Rows};
 use super::residual::residual;
 use super::scalar::Scalar;
-use super::water_filling::{fill, fill_partly};
-
-/// How sweeps proceed and end.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Sweeps {
-    /// Residual at which the point counts as solved.
-    pub tolerance: f64,
-    /// Most sweeps.
-    pub most: usize,
-    /// Whether to jump to the solution of a regime that has settled.
-    pub jumps: bool,
-    /// Part of the way to the filled class that a point goes; 1 but for damped sweeps.
-    pub part: f64,
-}
+use super::water_filling::fill;
 
 /// Why sweeps ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,41 +37,46 @@ pub fn sweep<T: Scalar>(market: &Market<T>, order: &[usize], point: &mut Point<T
     market.refresh_totals(point);
 }
 
-/// What counts as nothing when a regime is compared with the one before.
-const READING: Reading = Reading { nothing: 1e-7, rows: Rows::Needed, small_classes: false };
-/// Sweeps through which a regime must stay what it is.
-const SETTLED: usize = 6;
+/// One sweep; by row, the level at which it ran out, if it did.
+pub fn sweep_to_levels(market: &Market<f64>, order: &[usize], point: &mut Point<f64>) -> Vec<Option<f64>> {
+    let mut levels = vec![None; market.capacity.len()];
+    for class in order {
+        let found = fill(market, *class, point);
+        levels[market.rows_of_class[*class].clone()].clone_from_slice(&found);
+    }
+    market.refresh_totals(point);
+    levels
+}
+
 /// Change of a number of tasks, relative to the user's total, that is rounding.
 const STILL: f64 = 1e-14;
 
-/// Sweeps from `point` until the residual is within the tolerance.
-pub fn sweeps(market: &Market<f64>, order: &[usize], point: Point<f64>, how: &Sweeps) -> Swept {
+/// At most `most` sweeps from `point` until the residual is within `tolerance`.
+pub fn sweeps(
+    market: &Market<f64>,
+    order: &[usize],
+    point: Point<f64>,
+    tolerance: f64,
+    most: usize,
+) -> Swept {
     let first = residual(market, &point);
     let mut swept = Swept { point, residual: first, sweeps: 0, end: End::Solved };
-    let mut regime: Option<Regime> = None;
-    let mut unchanged = 0;
-    let mut wait = SETTLED;
     // A point of the past, replaced after ever longer times, finds any cycle (Brent).
     let mut past = swept.point.clone();
     let mut age = 0;
     let mut patience = 64;
-    while swept.residual > how.tolerance {
-        if swept.sweeps >= how.most {
+    while swept.residual > tolerance {
+        if swept.sweeps >= most {
             swept.end = End::Limit;
             return swept;
         }
-        if how.part < 1.0 {
-            order.iter().for_each(|class| fill_partly(market, *class, &mut swept.point, how.part));
-            market.refresh_totals(&mut swept.point);
-        } else {
-            sweep(market, order, &mut swept.point);
-        }
+        sweep(market, order, &mut swept.point);
         swept.sweeps += 1;
         swept.residual = residual(market, &swept.point);
         age += 1;
         let Point { tasks, totals } = &swept.point;
         let moves = |p: usize| (tasks[p] - past.tasks[p]).abs() > STILL * totals[market.places[p].user];
-        if swept.residual > how.tolerance && !(0..tasks.len()).any(moves) {
+        if swept.residual > tolerance && !(0..tasks.len()).any(moves) {
             swept.end = End::Cycle;
             return swept;
         }
@@ -94,23 +84,6 @@ pub fn sweeps(market: &Market<f64>, order: &[usize], point: Point<f64>, how: &Sw
             past = swept.point.clone();
             age = 0;
             patience *= 2;
-        }
-        if !how.jumps {
-            continue;
-        }
-        let now = Regime::read(market, &swept.point, READING).ok();
-        unchanged = if now.is_some() && now == regime { unchanged + 1 } else { 0 };
-        regime = now;
-        if unchanged >= wait {
-            unchanged = 0;
-            wait *= 2;
-            if let Some((_, landed)) = jump(market, &swept.point, READING) {
-                let reached = residual(market, &landed);
-                if reached <= how.tolerance {
-                    swept.point = landed;
-                    swept.residual = reached;
-                }
-            }
         }
     }
     swept

@@ -5,8 +5,9 @@
 //! unique.
 //!
 //! `--method sweep` is the paper's simplified algorithm (footnote 4): every class filled in turn. With
-//! unlimited tasks it is block coordinate ascent of the same sum and ends with the same totals; with
-//! task limits it ends at a point of Theorem 2, which depends on the order of the classes.
+//! unlimited tasks it is block coordinate ascent of the same sum and ends with the same totals. With task
+//! limits it would end at a point of Theorem 2 that depends on the order of the classes and need not be
+//! the optimum, which is what this mechanism is defined as: there it is not offered.
 
 use evenhand_exact::{Axiom, Parameters};
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Sharing};
@@ -45,9 +46,14 @@ impl Mechanism for PsDsfTdm {
 
     fn allocate(&self, problem: &Problem, options: &Options) -> Result<Outcome, MechanismError> {
         let constraints = Constraints::new(problem, Sharing::Tdm);
-        let order = super::order(INFO.id, problem, options)?;
+        super::order(INFO.id, problem, options)?;
         match options.method {
-            Some(Method::Sweep) => return super::by_sweeps(&constraints, &INFO, order, options.arithmetic),
+            Some(Method::Sweep) => {
+                unlimited(problem)?;
+                let first = problem.servers().iter().map(|server| server.name().to_owned()).collect();
+                let order = options.order.clone().or(Some(first));
+                return super::by_search(problem, Sharing::Tdm, &INFO, &Options { order, ..options.clone() });
+            }
             Some(method @ (Method::Algorithm1 | Method::Trajectory)) => {
                 return Err(super::no_method(INFO.id, method));
             }
@@ -90,5 +96,21 @@ impl Mechanism for PsDsfTdm {
 
     fn axiom(&self, _allocation: &Allocation) -> Option<(Axiom, Parameters)> {
         Some((Axiom::PsDsf, Parameters::default()))
+    }
+}
+
+/// The sweep is for users without task limits.
+fn unlimited(problem: &Problem) -> Result<(), MechanismError> {
+    match problem.users().iter().find(|user| user.tasks().is_some()) {
+        None => Ok(()),
+        Some(user) => {
+            let why = format!(
+                "sweep is for unlimited tasks: user `{}` has a limit, and where the sweep ends then depends on \
+                 the order of the classes and need not be the optimum that {} is; leave the option out",
+                user.name(),
+                INFO.id
+            );
+            Err(MechanismError::BadOption { mechanism: INFO.id, option: OptionName::Method, why })
+        }
     }
 }

@@ -31,25 +31,38 @@ struct Filling<'a, T> {
     /// Growth of `used` for each unit of level, and the number of places that it comes from.
     slope: Vec<(T, usize)>,
     saturated: Vec<bool>,
+    /// By row of the class: the level at which it ran out.
+    stopped: Vec<Option<T>>,
     tasks: Vec<T>,
 }
 
-/// Fills `class` anew; `point` holds the answer and the totals that go with it.
-pub fn fill<T: Scalar>(market: &Market<T>, class: usize, point: &mut Point<T>) {
+/// Fills `class` anew; `point` holds the answer and the totals that go with it. Returns by row of the
+/// class the level at which it ran out, if it did.
+pub fn fill<T: Scalar>(market: &Market<T>, class: usize, point: &mut Point<T>) -> Vec<Option<T>> {
     let places = market.of_class[class].clone();
     let elsewhere: Vec<T> = places
         .clone()
         .map(|p| non_negative(point.totals[market.places[p].user].minus(&point.tasks[p])))
         .collect();
-    let tasks = filled(market, class, &elsewhere);
+    let (tasks, levels) = filled_to_levels(market, class, &elsewhere);
     for ((p, elsewhere), tasks) in places.zip(&elsewhere).zip(tasks) {
         point.totals[market.places[p].user] = elsewhere.plus(&tasks);
         point.tasks[p] = tasks;
     }
+    levels
 }
 
 /// The tasks on `class` by place of the class, for the given tasks elsewhere.
 pub fn filled<T: Scalar>(market: &Market<T>, class: usize, elsewhere: &[T]) -> Vec<T> {
+    filled_to_levels(market, class, elsewhere).0
+}
+
+/// [`filled`], and by row of the class the level at which it ran out.
+fn filled_to_levels<T: Scalar>(
+    market: &Market<T>,
+    class: usize,
+    elsewhere: &[T],
+) -> (Vec<T>, Vec<Option<T>>) {
     let places = market.of_class[class].clone();
     let rows = market.rows_of_class[class].clone();
     let mut events = Vec::with_capacity(places.len() * 2);
@@ -74,6 +87,7 @@ pub fn filled<T: Scalar>(market: &Market<T>, class: usize, elsewhere: &[T]) -> V
         used: vec![T::zero(); rows.len()],
         slope: vec![(T::zero(), 0); rows.len()],
         saturated: vec![false; rows.len()],
+        stopped: vec![None; rows.len()],
         tasks: vec![T::zero(); places.len()],
     };
     for (level, p, event) in events {
@@ -92,7 +106,7 @@ pub fn filled<T: Scalar>(market: &Market<T>, class: usize, elsewhere: &[T]) -> V
     while let Some(rows) = filling.saturates_before(None) {
         filling.saturate(&rows);
     }
-    filling.tasks
+    (filling.tasks, filling.stopped)
 }
 
 impl<T: Scalar> Filling<'_, T> {
@@ -131,6 +145,7 @@ impl<T: Scalar> Filling<'_, T> {
         self.rise_to(level.clone());
         for k in rows {
             self.saturated[*k] = true;
+            self.stopped[*k] = Some(level.clone());
         }
         let (stay, leave): (Vec<usize>, Vec<usize>) =
             std::mem::take(&mut self.rising).into_iter().partition(|p| !self.is_blocked(*p));
@@ -186,15 +201,4 @@ impl<T: Scalar> Filling<'_, T> {
 /// The number, or 0 where it is less, which only rounding makes it.
 pub fn non_negative<T: Scalar>(value: T) -> T {
     if value.is_positive() { value } else { T::zero() }
-}
-
-/// [`fill`], but only the given part of the way from where `point` is.
-pub fn fill_partly(market: &Market<f64>, class: usize, point: &mut Point<f64>, part: f64) {
-    let before: Vec<f64> = market.of_class[class].clone().map(|p| point.tasks[p]).collect();
-    fill(market, class, point);
-    for (p, before) in market.of_class[class].clone().zip(before) {
-        let change = (1.0 - part) * (before - point.tasks[p]);
-        point.tasks[p] += change;
-        point.totals[market.places[p].user] += change;
-    }
 }

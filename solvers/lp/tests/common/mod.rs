@@ -129,7 +129,10 @@ pub fn levels(
             rows: dual.prices.clone(),
             users: dual.user_prices.clone(),
         };
-        Level { covers: (0..problem.n_users()).filter(&mut blocked).collect(), prices: PriceVector::of(&prices) }
+        Level {
+            covers: (0..problem.n_users()).filter(&mut blocked).collect(),
+            prices: PriceVector::of(&prices),
+        }
     };
     optimum.duals.iter().map(&mut level).collect()
 }

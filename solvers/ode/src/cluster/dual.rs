@@ -211,7 +211,7 @@ impl<'a> Dual<'a> {
             if end <= -0.5 * descent {
                 break;
             }
-            length *= (-descent / (end - descent)).max(0.05).min(0.7);
+            length *= (-descent / (end - descent)).clamp(0.05, 0.7);
         }
         state
     }

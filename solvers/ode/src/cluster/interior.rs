@@ -152,8 +152,7 @@ fn run(objective: &Objective<'_>, tolerance: f64, max_iterations: usize) -> Run 
         }
         let reached =
             complementarity(&moved(objective.cluster, &point, &affine, affine.longest(&point))) / pairs;
-        // Comparisons with NaN leave the other number: no step where nothing is known.
-        let target = (reached / mu).powi(3).max(1e-6).min(1.0) * mu;
+        let target = (reached / mu).powi(3).clamp(1e-6, 1.0) * mu;
         // Complementarity must not run ahead of the equations.
         let target = target.max((0.3 * residuals.infeasibility(&point) / pairs).min(3.0 * mu));
         let mut step = direction(objective, &point, &newton, &residuals, target, Some(&affine));

@@ -89,7 +89,7 @@ impl Barrier {
             .map(|j| (self.prices[j] + reach * price_step[j]) * (self.slacks[j] + reach * slack_step[j]))
             .sum::<f64>()
             / self.weights.iter().sum::<f64>();
-        let centering = (predicted / self.mu).powi(3).max(LEAST_CENTERING).min(1.0);
+        let centering = (predicted / self.mu).powi(3).clamp(LEAST_CENTERING, 1.0);
         let target = centering * self.mu;
         let part = price_reach * slack_reach;
         let (price_step, slack_step) = self.direction(&factored, rows, |j| {
@@ -139,7 +139,7 @@ impl Barrier {
             if end.is_nan() || end <= OVERSHOOT * -descent {
                 break;
             }
-            length *= (-descent / (end - descent)).max(0.1).min(0.7);
+            length *= (-descent / (end - descent)).clamp(0.1, 0.7);
         }
         if -descent < CENTRED * self.mu {
             self.mu *= SAFE_REDUCTION;

@@ -14,7 +14,7 @@
 use rayon::prelude::*;
 use rug::Rational;
 
-use crate::budget::{TooLarge, words};
+use crate::budget::TooLarge;
 use crate::instance::Instance;
 use crate::quotient::Quotient;
 use crate::scaled::amount_of;
@@ -64,7 +64,7 @@ pub fn tightest(instance: &Instance<'_>) -> Result<Option<Tightest>, TooLarge> {
     let n_users = instance.problem().n_users();
     let held: usize = instance.tasks.iter().map(Vec::len).sum();
     let looks = (held * instance.problem().n_resources() * n_users) as u64;
-    instance.budget().charge(looks.saturating_mul(4 * words(&instance.denominator)))?;
+    instance.budget().charge(looks.saturating_mul(instance.steps()))?;
     let of_user = |user: usize| -> Option<Tightest> {
         let mut least: Option<Tightest> = None;
         for envied in (0..n_users).filter(|&envied| envied != user && instance.is_active(envied)) {

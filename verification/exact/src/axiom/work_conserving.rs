@@ -19,7 +19,7 @@ use evenhand_problem::Placement;
 use rayon::prelude::*;
 use rug::Rational;
 
-use crate::budget::{TooLarge, words};
+use crate::budget::TooLarge;
 use crate::instance::Instance;
 
 /// What is short for one user: `(class, rows)`, by class ascending. One row where classes are divided as
@@ -270,7 +270,7 @@ impl Groups {
         of_class.resize_with(instance.problem().n_servers(), BTreeMap::new);
         let mut used: Vec<Vec<u64>> = vec![Vec::new(); instance.problem().n_servers()];
         let entries: usize = placements.iter().map(|placement| placement.tasks.len() + 1).sum();
-        instance.budget().charge(entries as u64 * 8 * words(&instance.denominator))?;
+        instance.budget().charge((entries as u64).saturating_mul(2 * instance.steps()))?;
         for placement in placements {
             let free = free(instance, placement.server, &placement.tasks);
             of_class[placement.server].entry(free).or_insert(placement.index);
@@ -373,5 +373,8 @@ fn fits(instance: &Instance<'_>, n: usize, i: usize, free: &[Rational]) -> bool 
 /// Charges a look at every row by every user.
 fn charge(instance: &Instance<'_>, users: &[usize]) -> Result<(), TooLarge> {
     let rows = instance.constraints().rows().len() as u64;
-    instance.budget().charge(rows.saturating_mul(users.len() as u64))
+    // Only a row that has something left is divided by a demand.
+    let free = (0..instance.constraints().rows().len()).filter(|&row| !instance.scaled_slack(row).is_zero());
+    let steps = rows + (free.count() as u64).saturating_mul(instance.steps());
+    instance.budget().charge(steps.saturating_mul(users.len() as u64))
 }

@@ -116,7 +116,7 @@ impl Certificate {
             None => Rational::new(),
             Some(raw) => {
                 let value = document.number(raw)?;
-                if value < 0 || value >= 1 {
+                if !(0..1).contains(&value) {
                     return Err(document.error(raw, "a tolerance is a number from 0 to below 1"));
                 }
                 value

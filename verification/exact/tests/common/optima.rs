@@ -135,12 +135,14 @@ pub fn disturbed(optimum: &Optimum, rng: &mut Pcg64) -> Allocation {
 
 /// `(1 - part) a + part b`.
 pub fn mixed(a: &Tasks, b: &Tasks, part: &Rational) -> Tasks {
-    let classes = |n: usize| a[n].iter().chain(&b[n]).map(|(i, _)| *i).collect::<std::collections::BTreeSet<_>>();
+    let classes =
+        |n: usize| a[n].iter().chain(&b[n]).map(|(i, _)| *i).collect::<std::collections::BTreeSet<_>>();
     let on = |tasks: &Tasks, n: usize, i: usize| {
         tasks[n].iter().find(|(class, _)| *class == i).map(|(_, x)| x.clone()).unwrap_or_default()
     };
     let rest = Rational::from(1) - part;
-    let of = |n: usize| classes(n).into_iter().map(|i| (i, on(a, n, i) * &rest + on(b, n, i) * part)).collect();
+    let of =
+        |n: usize| classes(n).into_iter().map(|i| (i, on(a, n, i) * &rest + on(b, n, i) * part)).collect();
     (0..a.len()).map(of).collect()
 }
 

@@ -203,7 +203,8 @@ pub fn tree(claim: &Claim<'_>) -> Tree {
         // Each resource on its own pays for everything that takes of it.
         let worth = jobs.iter().zip(&claim.beta).filter(|(job, _)| job.demand()[r] > 0);
         let price = worth.map(|(job, beta)| Rational::from(beta / &job.demand()[r])).max();
-        multipliers.push(price.filter(|price| !price.is_zero()).map(|price| (r, price)).into_iter().collect());
+        multipliers
+            .push(price.filter(|price| !price.is_zero()).map(|price| (r, price)).into_iter().collect());
     }
     let mut tree = Tree { multipliers, nodes: Vec::new() };
     grow(claim, &claim.root(), &mut tree);

@@ -239,6 +239,7 @@ fn utilisation() -> Result<Entry, String> {
             "chosen by a mixed-integer programme among all answers, {}; the best vertex of the enumeration has \
              {best}. How to characterise all solutions is an open question in the paper",
             match selected.bound {
+                Bound::Found => "the best that was found".to_owned(),
                 Bound::Proven => "and proven the best by an exact search".to_owned(),
                 Bound::Claimed(bound) => format!("which bounds them by {bound:.9}"),
             }

@@ -63,6 +63,10 @@ pub fn tightest(instance: &Instance<'_>) -> Result<Option<Tightest>, TooLarge> {
     for n in (0..n_users).filter(|&n| instance.is_active(n)) {
         groups.entry(instance.scaled.class_set(n)).or_default().push(n);
     }
+    // Every bundle is multiplied out, and every user's demands are inverted.
+    let held: usize = instance.tasks.iter().map(Vec::len).sum();
+    let looks = (held + n_users).saturating_mul(instance.problem().n_resources().min(MOST_RESOURCES)) as u64;
+    instance.budget().charge(looks.saturating_mul(instance.steps()))?;
     let alike = instance.scaled.is_uniform() && instance.problem().n_resources() <= MOST_RESOURCES;
     let (large, small): (Vec<_>, Vec<_>) =
         groups.into_values().partition(|users| alike && users.len() >= LARGE_GROUP);

@@ -13,7 +13,7 @@ use rug::Integer;
 use rug::ops::DivRounding;
 
 use super::{Found, InverseWeights, Viewer};
-use crate::budget::{TooLarge, words};
+use crate::budget::TooLarge;
 use crate::instance::Instance;
 use crate::quotient::{Quotient, absorb};
 use crate::scaled::amount_of;
@@ -127,7 +127,7 @@ impl<'h, 'a, 'b> Pool<'h, 'a, 'b> {
     /// Charges looks at leading bits, before they are taken, and those at whole numbers since the last time.
     fn charge(&self, looks: usize) -> Result<(), TooLarge> {
         let instance = self.holdings.instance;
-        let wide = self.looks.take().saturating_mul(4 * words(&instance.denominator));
+        let wide = self.looks.take().saturating_mul(instance.steps());
         instance.budget().charge(wide.saturating_add(looks as u64))
     }
 
@@ -196,14 +196,14 @@ impl<'h, 'a, 'b> Pool<'h, 'a, 'b> {
                 if view.viewer.tasks.as_ref().is_some_and(|tasks| *tasks <= needed) {
                     return None;
                 }
-                Some(self.limits(&view, view.viewer.floor(&needed)))
+                Some(self.limits(&view, &view.viewer.floor(&needed)))
             }
         };
         let mut best: Option<(Integer, usize)> = None;
         for bundle in self.band.iter().filter(|bundle| bundle.user != n) {
             if limits.as_ref().is_none_or(|limits| self.is_above(bundle, limits)) {
                 let worth = self.worth(&view, bundle);
-                limits = Some(self.limits(&view, worth.clone()));
+                limits = Some(self.limits(&view, &worth));
                 best = Some((worth, bundle.user));
             }
         }
@@ -227,7 +227,7 @@ impl<'h, 'a, 'b> Pool<'h, 'a, 'b> {
     }
 
     /// By demanded resource: the largest `Q_mr` that is not above the threshold, and its leading bits.
-    fn limits(&self, view: &View, threshold: Integer) -> Vec<Limit> {
+    fn limits(&self, view: &View, threshold: &Integer) -> Vec<Limit> {
         let limit = |(&r, inverse): (&usize, &Integer)| {
             let exact = threshold.clone().div_floor(inverse);
             let leading = Integer::from(&exact >> self.holdings.shifts[r]);

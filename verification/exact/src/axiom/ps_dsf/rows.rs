@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use rug::{Integer, Rational};
 
 use super::{Standing, full};
-use crate::budget::{TooLarge, words};
+use crate::budget::TooLarge;
 use crate::instance::Instance;
 use crate::quotient::Quotient;
 use crate::refusal::Refusal;
@@ -37,7 +37,7 @@ impl<'a, 'b> Rows<'a, 'b> {
     /// # Errors
     /// [`TooLarge`] when the work is not left.
     pub fn new(instance: &'a Instance<'b>) -> Result<Self, TooLarge> {
-        let steps = 4 * words(&instance.denominator);
+        let steps = instance.steps();
         let entries: usize = instance.tasks.iter().map(Vec::len).sum();
         instance.budget().charge(entries as u64 * steps)?;
         let mut held: Vec<Vec<(usize, &Integer)>> = vec![Vec::new(); instance.problem().n_servers()];

@@ -105,8 +105,8 @@ impl Plain<'_> {
                 let wrong = if cluster.is_refused(user, server, &x) {
                     x.abs()
                 } else {
-                    let down = Rational::from(&x - x.clone().floor());
-                    down.min(Rational::from(x.clone().ceil() - &x))
+                    let down = &x - x.clone().floor();
+                    down.min(x.clone().ceil() - &x)
                 };
                 if !wrong.is_zero() {
                     let margin = self.over_g(user, &-wrong.clone());

@@ -65,6 +65,12 @@ impl<'a> Plain<'a> {
         self.users().filter(|&n| self.cluster.active[n]).collect()
     }
 
+    /// What is judged, where it is not 0.
+    pub fn tasks(&self) -> Tasks {
+        let of = |on: &Vec<Rational>| on.iter().cloned().enumerate().filter(|(_, x)| !x.is_zero()).collect();
+        self.x.iter().map(of).collect()
+    }
+
     /// The largest `|x_ni - stated x_ni| / g_n`, which is 0 where `g_n` is 0.
     pub fn repair(&self) -> Rational {
         let mut most = zero();

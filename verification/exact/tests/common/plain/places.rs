@@ -32,7 +32,7 @@ impl Plain<'_> {
             let tasks: Vec<_> = on.flat_map(|single| &single.tasks).collect();
             let left = rows.iter().map(|&row| {
                 let load: Rational = tasks.iter().map(|(n, x)| self.cluster.uses(*n, row) * x).sum();
-                Rational::from(&self.cluster.capacity[row] / Rational::from(count)) - load
+                &self.cluster.capacity[row] / Rational::from(count) - load
             });
             left.collect()
         };

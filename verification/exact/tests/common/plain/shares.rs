@@ -23,7 +23,7 @@ impl Plain<'_> {
         for n in self.active() {
             let user = &p.users()[n];
             let base = (0..p.n_resources()).filter(|&r| total(r) > 0);
-            let base = base.map(|r| Rational::from(&user.base_demand()[r] / total(r)));
+            let base = base.map(|r| &user.base_demand()[r] / total(r));
             let one = match share {
                 Share::Dominant => base.max().unwrap_or_default(),
                 Share::Asset => base.sum(),
@@ -37,7 +37,7 @@ impl Plain<'_> {
                         let stated = user.criterion().iter().find(|(class, _)| *class == i);
                         stated.map(|(_, u)| u.clone())?
                     }
-                    Share::Resource(r) => Rational::from(&user.demand_on(i)[r] / total(r)),
+                    Share::Resource(r) => &user.demand_on(i)[r] / total(r),
                     _ => one.clone(),
                 };
             }

@@ -89,7 +89,7 @@ pub fn lift(market: &Market<f64>, exact: &Market<Rational>, limit: &Point<f64>) 
 ///
 /// # Errors
 /// Which condition of Theorem 1 it does not satisfy, in words.
-pub fn solve(
+fn solve(
     market: &Market<f64>,
     exact: &Market<Rational>,
     limit: &Point<f64>,

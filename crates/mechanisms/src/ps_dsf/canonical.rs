@@ -1,0 +1,109 @@
+//! A problem in an order that no file decides: resources and users by name, server classes by
+//! capacity, then name. What is found does not depend on the order in a file.
+
+use std::cmp::Ordering;
+
+use evenhand_problem::{
+    Allocation, Constraints, Problem, ProblemError, ProblemSpec, Quantities, Rational, Row, RowKind,
+    ServerSpec, Sharing, UserSpec,
+};
+
+/// A problem in canonical order, and where everything was.
+#[derive(Debug, Clone)]
+pub struct Canonical {
+    /// The problem in canonical order.
+    pub problem: Problem,
+    /// By user in canonical order: its number in the file.
+    pub users: Vec<usize>,
+    /// By class in canonical order: its number in the file.
+    pub classes: Vec<usize>,
+    /// By resource in canonical order: its number in the file.
+    pub resources: Vec<usize>,
+}
+
+impl Canonical {
+    /// `problem` in canonical order.
+    ///
+    /// # Errors
+    /// None for a problem that is valid in its own order.
+    pub fn new(problem: &Problem) -> Result<Self, ProblemError> {
+        let mut resources: Vec<usize> = (0..problem.n_resources()).collect();
+        resources.sort_by(|a, b| problem.resources()[*a].cmp(&problem.resources()[*b]));
+        let mut users: Vec<usize> = (0..problem.n_users()).collect();
+        users.sort_by(|a, b| problem.users()[*a].name().cmp(problem.users()[*b].name()));
+        let mut classes: Vec<usize> = (0..problem.n_servers()).collect();
+        classes.sort_by(|a, b| by_capacity(problem, &resources, *a, *b));
+        let spec = ProblemSpec {
+            name: problem.name().to_owned(),
+            resources: resources.iter().map(|r| problem.resources()[*r].clone()).collect(),
+            servers: classes.iter().map(|i| server(problem, *i)).collect(),
+            users: users.iter().map(|n| user(problem, *n)).collect(),
+        };
+        Ok(Self { problem: Problem::new(spec)?, users, classes, resources })
+    }
+
+    /// Rows of the canonical problem as rows of `problem`, ascending.
+    pub fn rows(&self, problem: &Problem, sharing: Sharing, rows: &[usize]) -> Vec<usize> {
+        let (here, there) = (Constraints::new(&self.problem, sharing), Constraints::new(problem, sharing));
+        let row = |row: &usize| {
+            let Row { server, kind, .. } = &here.rows()[*row];
+            let kind = match kind {
+                RowKind::Resource(r) => RowKind::Resource(self.resources[*r]),
+                RowKind::Time => RowKind::Time,
+            };
+            there.row_of(self.classes[*server], kind)
+        };
+        let mut rows: Vec<usize> = rows.iter().filter_map(row).collect();
+        rows.sort_unstable();
+        rows
+    }
+
+    /// An allocation of the canonical problem, in the order of the file.
+    pub fn in_the_order_of_the_file(&self, allocation: Allocation) -> Allocation {
+        let mut tasks = vec![Vec::new(); self.users.len()];
+        for (list, user) in allocation.tasks.into_iter().zip(&self.users) {
+            tasks[*user] = list.into_iter().map(|(class, x)| (self.classes[class], x)).collect();
+            tasks[*user].sort_by_key(|(class, _)| *class);
+        }
+        Allocation { tasks, ..allocation }
+    }
+}
+
+/// Total capacities one after the other, then the names.
+fn by_capacity(problem: &Problem, resources: &[usize], a: usize, b: usize) -> Ordering {
+    let (a, b) = (&problem.servers()[a], &problem.servers()[b]);
+    let total = |class: &evenhand_problem::ServerClass, r: usize| {
+        Rational::from(&class.capacity()[r] * class.count())
+    };
+    let differs = |r: &usize| Some(total(a, *r).cmp(&total(b, *r))).filter(|order| order.is_ne());
+    resources.iter().find_map(differs).unwrap_or_else(|| a.name().cmp(b.name()))
+}
+
+fn named(problem: &Problem, amounts: &Quantities) -> Vec<(String, Rational)> {
+    amounts.entries().iter().map(|(r, amount)| (problem.resources()[*r].clone(), amount.clone())).collect()
+}
+
+fn server(problem: &Problem, i: usize) -> ServerSpec {
+    let class = &problem.servers()[i];
+    ServerSpec {
+        name: class.name().to_owned(),
+        count: Some(Rational::from(class.count())),
+        capacity: named(problem, class.capacity()),
+    }
+}
+
+fn user(problem: &Problem, n: usize) -> UserSpec {
+    let user = &problem.users()[n];
+    let name = |i: usize| problem.servers()[i].name().to_owned();
+    let by_class = |list: &[(usize, Rational)]| list.iter().map(|(i, x)| (name(*i), x.clone())).collect();
+    UserSpec {
+        name: user.name().to_owned(),
+        weight: Some(user.weight().clone()),
+        tasks: user.tasks().cloned(),
+        demand: named(problem, user.base_demand()),
+        servers: user.servers().map(|list| list.iter().map(|i| name(*i)).collect()),
+        demand_on: user.demand_overrides().iter().map(|(i, d)| (name(*i), named(problem, d))).collect(),
+        gamma: by_class(user.given_gamma()),
+        criterion: by_class(user.criterion()),
+    }
+}

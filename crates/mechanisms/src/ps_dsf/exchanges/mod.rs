@@ -1,0 +1,55 @@
+//! For large problems: exchanges of active sets from where a few sweeps end, which need far fewer
+//! steps there than paths, and lead to an answer less often.
+
+mod jump;
+mod lift;
+mod pivot;
+mod regime;
+mod settle;
+mod sparse;
+mod supports;
+mod sweep;
+mod system;
+mod violations;
+
+use evenhand_problem::Rational;
+
+use self::settle::settle;
+use self::sweep::{End, Sweeps, sweeps};
+use super::market::{Market, Point};
+use super::{market, residual, scalar, theorem, water_filling};
+
+/// Sweeps from the empty cluster.
+const FEWEST: usize = 10;
+/// Sweeps between exchanges, about.
+const BOLD: usize = 60;
+/// Part of the residual that exchanges may leave to be accepted.
+const WORTH: f64 = 0.5;
+/// Residual up to which a point is worth lifting.
+const SOLVED: f64 = 1e-10;
+/// Residual at which a point counts as solved.
+const TOLERANCE: f64 = 1e-12;
+
+/// An exact allocation by exchanges, with the sweeps that were needed.
+///
+/// # Errors
+/// What was tried and why it failed, in words.
+pub fn find(
+    market: &Market<f64>,
+    exact: &Market<Rational>,
+    order: &[usize],
+) -> Result<(Point<Rational>, Vec<Option<usize>>, usize), String> {
+    let how = Sweeps { tolerance: TOLERANCE, most: FEWEST, jumps: true, part: 1.0 };
+    let first = sweeps(market, order, market.nothing(), &how);
+    let (mut point, mut reached, mut spent) = (first.point.clone(), first.residual, first.sweeps);
+    if first.end != End::Solved {
+        let settled = settle(market, order, first.point, (TOLERANCE, WORTH), BOLD);
+        spent += settled.sweeps;
+        (point, reached) = (settled.point, settled.residual);
+    }
+    if reached > SOLVED {
+        return Err(format!("exchanges end with a residual of {reached:.1e}"));
+    }
+    let lifted = lift::lift(market, exact, &point)?;
+    Ok((lifted.point, lifted.bottlenecks, spent))
+}
