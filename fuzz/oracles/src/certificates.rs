@@ -1,8 +1,8 @@
 //! Certificates of every kind, read, written and checked.
 
-use evenhand_exact::{Budget, Certificate, Conditions, Verdict, check_on, check_within, ratio};
+use evenhand_exact::{Budget, Certificate, Conditions, Evidence, Tasks, Verdict, check_on, check_within, ratio};
 use evenhand_problem::format::{FormatError, Source};
-use evenhand_problem::printable;
+use evenhand_problem::{Placement, printable};
 
 use crate::{judges, said};
 
@@ -10,12 +10,31 @@ use crate::{judges, said};
 const STEPS: u64 = 50_000_000;
 
 /// What every kind of certificate can do.
-trait Document: PartialEq + Sized {
+trait Document: PartialEq + std::fmt::Debug + Sized {
     fn read(source: &Source<'_>) -> Result<Self, FormatError>;
     fn written(&self) -> String;
+    /// What is said with fewest words: zeros are left out.
+    fn in_short(self) -> Self {
+        self
+    }
 }
 
 impl Document for Certificate {
+    fn in_short(mut self) -> Self {
+        without_zeros(&mut self.allocation.tasks);
+        placed_without_zeros(self.allocation.placements.iter_mut().flatten());
+        for claim in &mut self.claims {
+            match &mut claim.evidence {
+                Evidence::Dominating(tasks)
+                | Evidence::Better(tasks)
+                | Evidence::Rise { allocation: tasks, .. } => without_zeros(tasks),
+                Evidence::DominatingPlacements(placements) => placed_without_zeros(placements.iter_mut()),
+                _ => {}
+            }
+        }
+        self
+    }
+
     fn read(source: &Source<'_>) -> Result<Self, FormatError> {
         Self::parse(source)
     }
@@ -43,6 +62,14 @@ impl Document for ratio::worst_load::Certificate {
     fn written(&self) -> String {
         self.to_json()
     }
+}
+
+fn without_zeros(tasks: &mut Tasks) {
+    tasks.iter_mut().for_each(|row| row.retain(|(_, x)| !x.is_zero()));
+}
+
+fn placed_without_zeros<'a>(placements: impl Iterator<Item = &'a mut Placement>) {
+    placements.for_each(|placement| placement.tasks.retain(|(_, x)| !x.is_zero()));
 }
 
 /// Reads, writes and checks a certificate of any kind.
@@ -79,16 +106,29 @@ fn round_trip<D: Document>(source: &Source<'_>) -> Option<D> {
             return None;
         }
     };
+    Some(written_and_read(certificate))
+}
+
+/// The certificate, which is the same when it is read again.
+fn written_and_read<D: Document>(certificate: D) -> D {
     let text = certificate.written();
     let read = D::read(&Source { name: "written", text: &text });
     let read = read.unwrap_or_else(|error| panic!("what was written cannot be read: {error}\n{text}"));
-    assert!(read == certificate, "another certificate is read: {text}");
     assert_eq!(read.written(), text);
-    Some(certificate)
+    let (read, made) = (read.in_short(), certificate.in_short());
+    assert!(read == made, "another certificate is read: {read:?}\nin place of {made:?}");
+    made
+}
+
+/// A certificate that was made is written, read, and true for both checkers as far as they go.
+pub fn made(certificate: Certificate) {
+    let length = certificate.to_json().len();
+    let verdict = judged(&written_and_read(certificate), length);
+    assert!(verdict.valid || verdict.too_large, "{:?}", verdict.reason);
 }
 
 /// Both checkers find the same, and a certificate is about what is in it.
-pub fn judged(certificate: &Certificate, length: usize) -> Verdict {
+fn judged(certificate: &Certificate, length: usize) -> Verdict {
     let verdict = check_within(certificate, Budget::of(STEPS));
     said_well(&verdict);
     if verdict.too_large {
