@@ -19,7 +19,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let requests = default_requests(&allocation);
     let examination = certify(&problem, &allocation, &requests, &Rational::new())?;
-    print!("\n{}", report::claims(&examination.certificate, &examination.undecided));
+    print!("\n{}", report::examination(&examination));
     assert!(exact::check(&examination.certificate).valid);
     Ok(())
 }

@@ -57,7 +57,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let allocation = Partition.allocate(&problem, &Options::exact())?.allocation;
     let requests = default_requests(&allocation);
     let examination = certify(&problem, &allocation, &requests, &Rational::new())?;
-    print!("{}", report::claims(&examination.certificate, &examination.undecided));
+    print!("{}", report::examination(&examination));
     let holds =
         |axiom| examination.certificate.claims.iter().any(|c| c.axiom == axiom && c.holds == Some(true));
     assert!(holds(Axiom::SharingIncentive) && holds(Axiom::EnvyFree) && !holds(Axiom::ParetoOptimal));

@@ -5,6 +5,7 @@ use evenhand_exact::axiom::integer_feasible::SingleLimit;
 use evenhand_exact::axiom::max_min::Level;
 use evenhand_exact::axiom::ps_dsf::Unblocked;
 use evenhand_exact::{Axiom, Certificate, Claim, Evidence, Outcome, Share};
+use evenhand_mechanisms::Examination;
 use evenhand_problem::format::problem_sha256;
 use evenhand_problem::{Constraints, Problem, Rational, Sharing};
 
@@ -13,11 +14,18 @@ use crate::table::{Cell, Column, Table};
 use crate::text::{decimal, number, printable, row_name, tasks};
 
 /// What a certificate is about, its claims with their margins and the evidence in a few words.
-///
-/// `in_tasks`: by claim its margin in tasks, where that is known; `repair`: how much of the allocation was
-/// repaired, where that is known.
 #[must_use]
-pub fn claims(
+pub fn claims(certificate: &Certificate) -> Page {
+    page(certificate, &[], None, &[])
+}
+
+/// [`claims`], with margins in tasks, how much was repaired, and what could not be decided.
+#[must_use]
+pub fn examination(found: &Examination) -> Page {
+    page(&found.certificate, &found.in_tasks, Some(&found.repair), &found.undecided)
+}
+
+fn page(
     certificate: &Certificate,
     in_tasks: &[Option<Rational>],
     repair: Option<&Rational>,

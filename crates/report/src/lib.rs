@@ -18,7 +18,7 @@ mod trajectory;
 mod wrap;
 
 pub use allocation::{allocation, outcome};
-pub use certificate::claims;
+pub use certificate::{claims, examination};
 pub use comparison::{axiom_title, comparison};
 pub use explanation::explanation;
 pub use page::{Form, Page, Terminal};

@@ -47,10 +47,7 @@ pub fn run(call: &Certify, common: &Common) -> Result<ExitCode, Failure> {
     match common.format {
         _ if printed => {}
         Format::Json => output::json(&summary(&examination, &problem))?,
-        Format::Table => {
-            let Examination { certificate, in_tasks, repair, undecided, .. } = &examination;
-            output::page(&report::claims(certificate, in_tasks, Some(repair), undecided), common)?;
-        }
+        Format::Table => output::page(&report::examination(&examination), common)?,
     }
     if examination.certificate.claims.iter().any(|claim| claim.holds == Some(false)) {
         return Ok(ExitCode::from(1));

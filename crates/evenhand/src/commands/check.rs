@@ -82,7 +82,7 @@ impl Read {
             return page;
         }
         match self {
-            Self::Fairness(certificate) => page.append(report::claims(certificate, &[], None, &[])),
+            Self::Fairness(certificate) => page.append(report::claims(certificate)),
             Self::Ratio(certificate) => page.text(certificate.claims().join("\n")),
             Self::WorstLoad(certificate) => page.text(certificate.claims().join("\n")),
         }
