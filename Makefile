@@ -6,7 +6,7 @@ CARGO ?= cargo
 CARGO_FLAGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test lint bench peers
+.PHONY: help setup build demo test lint bench peers fuzz
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1@\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F@ '{ printf "%-14s %s\n", $$1, $$2 }'
@@ -25,6 +25,7 @@ test: setup ## all tests, of the documentation too
 
 lint: setup ## formatting, clippy with warnings as errors, licences and sources of dependencies
 	$(CARGO) fmt --all --check
+	$(CARGO) fmt --manifest-path fuzz/Cargo.toml --check
 	@scripts/build.sh $(CARGO) clippy --workspace --all-targets --release $(CARGO_FLAGS) -- -D warnings
 	@if $(CARGO) deny --version >/dev/null 2>&1; then \
 		set -x; $(CARGO) deny check --hide-inclusion-graph bans licenses sources; \
@@ -37,3 +38,6 @@ bench: setup ## time the engine against itself (see benches/README.md for growth
 
 peers: ## time what one would use instead (Python, QSopt_ex, glpsol) on the same problem
 	@benches/peers/run.sh
+
+fuzz: setup ## fuzz each target for a minute (installs cargo-fuzz where it is missing; see fuzz/README.md)
+	@scripts/fuzz.sh

@@ -24,6 +24,8 @@ pub enum Condition {
     OneServer,
     /// No demand depends on the class, and no user states its rate on a class.
     OneDemand,
+    /// [`Condition::OneDemand`], and nobody is ever satisfied: where a satisfied user runs is not settled.
+    OneDemandWithoutEnd,
     /// No user states its rate on a class, so that only resources limit.
     Resources,
     /// One demand of every user, and everybody can run on every class.
@@ -41,6 +43,7 @@ impl Condition {
         match self {
             Self::OneServer => "on one server",
             Self::OneDemand => "where no demand depends on the class",
+            Self::OneDemandWithoutEnd => "where no demand depends on the class and tasks are unlimited",
             Self::Resources => "where no class is shared by time",
             Self::OneDemandEverywhere => {
                 "where no demand depends on the class and everybody can run everywhere"
@@ -58,6 +61,9 @@ impl Condition {
         match self {
             Self::OneServer => problem.n_single_servers() == 1 && !timed,
             Self::OneDemand => one_demand,
+            Self::OneDemandWithoutEnd => {
+                one_demand && problem.users().iter().all(|user| user.tasks().is_none())
+            }
             Self::Resources => !timed,
             Self::OneDemandEverywhere => {
                 let mut active = (0..problem.n_users()).filter(|&n| problem.is_active(n));
@@ -121,7 +127,9 @@ pub fn guarantee(mechanism: &str, axiom: Axiom) -> Option<Guarantee> {
         ("ps-dsf", Axiom::PsDsf | Axiom::WorkConserving | Axiom::SharingIncentive | Axiom::EnvyFree) => {
             Proven
         }
-        ("ps-dsf", Axiom::BottleneckFair | Axiom::SingleResourceFair) => When(Condition::OneDemand),
+        ("ps-dsf", Axiom::BottleneckFair | Axiom::SingleResourceFair) => {
+            When(Condition::OneDemandWithoutEnd)
+        }
         (
             "ps-dsf-tdm",
             Axiom::PsDsf

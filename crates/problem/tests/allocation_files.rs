@@ -38,6 +38,22 @@ fn a_foreign_allocation_needs_only_kind_and_tasks() {
     assert!(file.allocation.placements.is_none());
 }
 
+/// Thirds in floating point: their doubles would not add up to that of the sum.
+#[test]
+fn placements_in_doubles_are_read_back() {
+    let third = |index: u32| format!(r#"{{"server": "high-cpu", "index": {index}, "tasks": {{"user 2": "1/3"}}}}"#);
+    let text = format!(
+        r#"{{"kind": "allocation", "arithmetic": "float", "placements": [{}, {}, {}]}}"#,
+        third(0),
+        third(1),
+        third(2)
+    );
+    let allocation = read(&text).unwrap().allocation;
+    let problem = problem();
+    let written = AllocationDocument::new(&problem, &allocation).to_json().unwrap();
+    assert_eq!(read(&written).unwrap().allocation, allocation);
+}
+
 #[test]
 fn another_problem_is_noticed() {
     let text = |hash: &str| format!(r#"{{"kind":"allocation","problem_sha256":"{hash}","tasks":{{}}}}"#);

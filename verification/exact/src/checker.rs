@@ -9,6 +9,7 @@ use evenhand_problem::format::problem_sha256;
 use evenhand_problem::{Problem, Rational};
 
 use crate::axiom::{Axiom, feasible, integer_feasible};
+use crate::budget::Budget;
 use crate::certificate::Certificate;
 use crate::claim::Claim;
 use crate::conditions::Conditions;
@@ -35,7 +36,13 @@ pub struct Verdict {
 /// A claim that an axiom is violated is as good as one that it holds: valid means true.
 #[must_use]
 pub fn check(certificate: &Certificate) -> Verdict {
-    verdict(certificate, first_fault(certificate))
+    check_within(certificate, Budget::default())
+}
+
+/// [`check`] with a budget of work.
+#[must_use]
+pub fn check_within(certificate: &Certificate, budget: Budget) -> Verdict {
+    verdict(certificate, first_fault(certificate, budget))
 }
 
 /// [`check`], and whether the certificate is about `problem`: the same resources, servers, users
@@ -48,7 +55,7 @@ pub fn check_against(certificate: &Certificate, problem: &Problem) -> Verdict {
 /// [`check`], and whether it is what its reader asked for.
 #[must_use]
 pub fn check_on(certificate: &Certificate, conditions: &Conditions<'_>) -> Verdict {
-    verdict(certificate, conditions.met_by(certificate).and_then(|()| first_fault(certificate)))
+    verdict(certificate, conditions.met_by(certificate).and_then(|()| first_fault(certificate, Budget::default())))
 }
 
 /// Whether nothing is above its limit beyond the tolerance; on single servers not at all.
@@ -73,12 +80,12 @@ fn verdict(certificate: &Certificate, found: Result<(), Refusal>) -> Verdict {
     }
 }
 
-fn first_fault(certificate: &Certificate) -> Result<(), Refusal> {
+fn first_fault(certificate: &Certificate, budget: Budget) -> Result<(), Refusal> {
     if certificate.tolerance < 0 || certificate.tolerance >= 1 {
         return Err(Refusal::new("the tolerance is not a number from 0 to below 1"));
     }
     check_shape(certificate)?;
-    let instance = Instance::new(&certificate.problem, &certificate.allocation)
+    let instance = Instance::within(&certificate.problem, &certificate.allocation, budget)
         .map_err(|error| Refusal::from(error).about("allocation"))?;
     let is_feasible = is_feasible(&instance, &certificate.tolerance);
     for claim in &certificate.claims {

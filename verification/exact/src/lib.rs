@@ -62,7 +62,7 @@ pub use axiom::Axiom;
 pub use axiom::max_min::Level;
 pub use budget::{Budget, DEFAULT_WORK, TooLarge};
 pub use certificate::Certificate;
-pub use checker::{Verdict, check, check_against, check_on, is_feasible};
+pub use checker::{Verdict, check, check_against, check_on, check_within, is_feasible};
 pub use claim::{Claim, Outcome};
 pub use conditions::{AllowedSharing, Conditions, Requirement};
 pub use evidence::Evidence;

@@ -62,6 +62,17 @@ impl<'a> AllocationDocument<'a> {
     fn number<'n>(&self, value: &'n Rational) -> NumberText<'n> {
         NumberText(value, self.allocation.arithmetic)
     }
+
+    /// A number of tasks. Those on single servers have to add up to those of the class, so that where
+    /// there are any, what is no double is written exactly.
+    fn tasks<'n>(&self, value: &'n Rational) -> NumberText<'n> {
+        let is_double = || number::from_f64(number::to_f64(value)).as_ref() == Some(value);
+        if self.allocation.placements.is_none() || is_double() {
+            self.number(value)
+        } else {
+            NumberText(value, Arithmetic::Exact)
+        }
+    }
 }
 
 impl Serialize for NumberText<'_> {
@@ -141,7 +152,7 @@ impl Serialize for Tasks<'_> {
         let rows = problem.users().iter().zip(&self.0.allocation.tasks);
         serializer.collect_map(rows.map(|(user, row)| {
             let entries = row.iter().filter(|(_, x)| !x.is_zero());
-            let entries = entries.map(|(i, x)| (problem.servers()[*i].name(), self.0.number(x)));
+            let entries = entries.map(|(i, x)| (problem.servers()[*i].name(), self.0.tasks(x)));
             (user.name(), Fields(entries))
         }))
     }
@@ -162,7 +173,7 @@ impl Serialize for OnePlacement<'_> {
         let Self(document, placement) = self;
         let problem = document.problem;
         let tasks = placement.tasks.iter();
-        let tasks = tasks.map(|(n, x)| (problem.users()[*n].name(), document.number(x)));
+        let tasks = tasks.map(|(n, x)| (problem.users()[*n].name(), document.tasks(x)));
         let mut map = serializer.serialize_map(Some(3))?;
         map.serialize_entry("server", problem.servers()[placement.server].name())?;
         map.serialize_entry("index", &placement.index)?;

@@ -52,7 +52,7 @@ use evenhand_problem::{Integer, Rational, Reservation};
 
 use fits::Fits;
 
-pub use check::{check, check_against};
+pub use check::{check, check_against, check_within};
 pub use greedy::{Greedy, Step};
 pub use optimum::{Assignment, Prices};
 pub use proof::{FirstProof, MOST_CELLS, Multipliers, PricingProof, Tree, TreeNode};

@@ -21,30 +21,45 @@ pub(super) struct Work {
 }
 
 /// Whether a limit was reached, which whoever judges learns besides the reason.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Exceeded(Rc<Cell<bool>>);
+#[derive(Debug, Clone)]
+pub(super) struct Exceeded {
+    is_so: Rc<Cell<bool>>,
+    /// Steps that are allowed.
+    steps: u64,
+}
+
+impl Default for Exceeded {
+    fn default() -> Self {
+        Self::within(MOST_STEPS)
+    }
+}
 
 impl Exceeded {
+    /// Of so many steps.
+    pub fn within(steps: u64) -> Self {
+        Self { is_so: Rc::default(), steps }
+    }
+
     pub fn is_so(&self) -> bool {
-        self.0.get()
+        self.is_so.get()
     }
 
     fn by(&self, limit: &TooLarge) -> String {
-        self.0.set(true);
+        self.is_so.set(true);
         limit.to_string()
     }
 }
 
 impl Work {
     pub fn new(exceeded: &Exceeded) -> Self {
-        Self { steps: MOST_STEPS, bits: MOST_BITS, exceeded: exceeded.clone() }
+        Self { steps: exceeded.steps, bits: MOST_BITS, exceeded: exceeded.clone() }
     }
 
     /// Pays for `times * each` steps before they are made.
     pub fn steps(&mut self, times: usize, each: usize) -> Result<(), String> {
         match self.steps.checked_sub(times.saturating_mul(each) as u64) {
             Some(left) => self.steps = left,
-            None => return Err(self.exceeded.by(&TooLarge::Work { allowed: MOST_STEPS })),
+            None => return Err(self.exceeded.by(&TooLarge::Work { allowed: self.exceeded.steps })),
         }
         Ok(())
     }

@@ -13,8 +13,17 @@ use crate::ratio::{greedy, optimum};
 /// Whether everything that the certificate states is true, and proven in it.
 #[must_use]
 pub fn check(certificate: &Certificate) -> Verdict {
-    let exceeded = Exceeded::default();
-    let reason = first_fault(certificate, &exceeded).err();
+    checked(certificate, &Exceeded::default())
+}
+
+/// [`check`] with so many steps of work, each an addition of machine words.
+#[must_use]
+pub fn check_within(certificate: &Certificate, steps: u64) -> Verdict {
+    checked(certificate, &Exceeded::within(steps))
+}
+
+fn checked(certificate: &Certificate, exceeded: &Exceeded) -> Verdict {
+    let reason = first_fault(certificate, exceeded).err();
     Verdict { too_large: exceeded.is_so(), ..verdict(certificate.claims().len(), reason) }
 }
 

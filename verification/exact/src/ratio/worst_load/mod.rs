@@ -62,7 +62,7 @@ use evenhand_problem::{Rational, Reservation};
 
 use super::{Assignment, Configuration, FirstProof, Greedy, Prices, PricingProof};
 
-pub use check::{check, check_against};
+pub use check::{check, check_against, check_within};
 
 /// What `kind` says in a worst-load certificate.
 pub const KIND: &str = "worst-load-certificate";

@@ -1,0 +1,63 @@
+//! Importers of cluster traces.
+//!
+//! An input is a line `openb` or `google TIME user|shape`, then files with a line `----` between them; a
+//! file may be packed.
+
+use std::io::Cursor;
+
+use evenhand_problem::import::{GoogleOptions, GoogleUsers, Import, ImportError, Input, google, openb};
+use evenhand_problem::printable;
+
+use crate::{readers, said};
+
+/// Between two files.
+const BETWEEN: &[u8] = b"\n----\n";
+
+/// Imports files.
+pub fn importers(bytes: &[u8]) {
+    let Some(end) = bytes.iter().position(|byte| *byte == b'\n') else { return };
+    let Ok(command) = std::str::from_utf8(&bytes[..end]) else { return };
+    match imported(command, split(&bytes[end + 1..])) {
+        None => {}
+        Some(Ok(import)) => {
+            import.notes.iter().for_each(|note| said::one_line(&printable(&note.to_string())));
+            readers::same_problem(&import.problem);
+        }
+        Some(Err(error)) => said::one_line(&printable(&error.to_string())),
+    }
+}
+
+fn imported(command: &str, files: Vec<&[u8]>) -> Option<Result<Import, ImportError>> {
+    let mut words = command.split(' ');
+    let format = words.next()?;
+    let mut inputs = Vec::new();
+    for (number, bytes) in files.into_iter().enumerate() {
+        match Input::new(format!("file-{number}"), Cursor::new(bytes.to_vec())) {
+            Ok(input) => inputs.push(input),
+            Err(error) => return Some(Err(error)),
+        }
+    }
+    let first = if inputs.is_empty() { return None } else { inputs.remove(0) };
+    match format {
+        "openb" => Some(openb(first, inputs.into_iter().next()?)),
+        "google" => {
+            let time = words.next()?.parse().ok()?;
+            let users = match words.next()? {
+                "user" => GoogleUsers::ByUser,
+                _ => GoogleUsers::ByShape,
+            };
+            Some(google(first, inputs, GoogleOptions { time, users }))
+        }
+        _ => None,
+    }
+}
+
+fn split(mut bytes: &[u8]) -> Vec<&[u8]> {
+    let mut files = Vec::new();
+    while let Some(end) = bytes.windows(BETWEEN.len()).position(|window| window == BETWEEN) {
+        files.push(&bytes[..=end]);
+        bytes = &bytes[end + BETWEEN.len()..];
+    }
+    files.push(bytes);
+    files
+}

@@ -1,0 +1,47 @@
+//! The plain checkers of the tests of `evenhand-exact`, on what is small enough for them.
+
+use evenhand_exact::{Certificate, ratio};
+use evenhand_problem::{Integer, Rational};
+
+use crate::{fairness, plain, worst_plain};
+
+/// Users, classes and resources multiplied: dense loops take no more.
+const MOST_CELLS: usize = 300;
+/// Longest certificate, in bytes.
+const LONGEST: usize = 20_000;
+/// Weights and tasks of which roots are judged are between about 1e-20 and 1e20.
+const MODERATE_BITS: u32 = 66;
+/// Job types of which all configurations are listed.
+const MOST_TYPES: usize = 4;
+
+/// What is false in the certificate, if anything; `None` where it is too large for plain loops.
+pub fn fault(certificate: &Certificate, length: usize) -> Option<Option<String>> {
+    let problem = &certificate.problem;
+    let cells = problem.n_users() * problem.n_servers() * problem.n_resources();
+    let has_roots = certificate.claims.iter().any(|claim| claim.alpha.as_ref().is_some_and(|a| !a.is_integer()));
+    let small = cells <= MOST_CELLS && length <= LONGEST && (!has_roots || is_moderate(certificate));
+    small.then(|| fairness::fault(certificate))
+}
+
+/// Whether roots to 200 digits after the point say something about this problem.
+fn is_moderate(certificate: &Certificate) -> bool {
+    let Certificate { problem, allocation, .. } = certificate;
+    let far = |value: &Rational| {
+        let digits = |part: &Integer| part.significant_bits();
+        digits(value.numer()).abs_diff(digits(value.denom())) > MODERATE_BITS
+    };
+    let users = problem.users().iter().enumerate();
+    users.into_iter().all(|(n, user)| !far(user.weight()) && !far(&allocation.total(n)))
+}
+
+/// Whether everything in a ratio certificate is true; `None` where it is too large.
+pub fn is_true(certificate: &ratio::Certificate, length: usize) -> Option<bool> {
+    let small = certificate.problem.n_types() <= MOST_TYPES && length <= LONGEST;
+    if small { plain::is_true(certificate) } else { None }
+}
+
+/// Whether everything in a worst-load certificate is true; `None` where it is too large.
+pub fn is_worst(certificate: &ratio::worst_load::Certificate, length: usize) -> Option<bool> {
+    let small = certificate.problem.n_types() <= MOST_TYPES && length <= LONGEST;
+    if small { worst_plain::is_true(certificate) } else { None }
+}

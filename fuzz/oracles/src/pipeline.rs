@@ -1,0 +1,204 @@
+//! From a problem to a checked certificate, whatever the numbers.
+//!
+//! The name of a problem may say what is done with it: `MECHANISM`, `MECHANISM float`, `alpha A`. Any other
+//! name: every mechanism.
+
+use std::str::FromStr;
+
+use evenhand_exact::{Axiom, Certificate, Parameters};
+use evenhand_mechanisms::certify::{CertifyError, certify, default_requests, default_tolerance};
+use evenhand_mechanisms::guarantees::{Guarantee, guarantee};
+use evenhand_mechanisms::{
+    Examination, Mechanism, MechanismError, OptionName, Options, Outcome, Request, Status, registry,
+};
+use evenhand_problem::format::{AllocationDocument, AllocationFile, Source};
+use evenhand_problem::{Allocation, Arithmetic, Problem, Rational, number, printable};
+use serde_json::json;
+
+use crate::small::{MOST_CLASSES, MOST_RESOURCES, MOST_USERS};
+use crate::{certificates, readers, said};
+
+/// Single servers, and tasks of all users together, that mechanisms of whole tasks are tried with.
+const MOST_WHOLE: u32 = 200;
+
+/// Solves, certifies, writes, reads and checks.
+pub fn pipeline(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let source = Source { name: "problem.json", text };
+    let problem = match source.problem() {
+        Ok(problem) => problem,
+        Err(error) => return said::format_error(&error, &source),
+    };
+    if problem.n_users() > MOST_USERS
+        || problem.n_servers() > MOST_CLASSES
+        || problem.n_resources() > MOST_RESOURCES
+    {
+        return;
+    }
+    readers::same_problem(&problem);
+    let asked = Asked::of(problem.name());
+    for mechanism in registry::ALL {
+        if asked.mechanism.is_none_or(|id| id == mechanism.info().id) {
+            solved(*mechanism, &problem, &asked);
+        }
+    }
+}
+
+/// What the name of a problem asks for.
+struct Asked {
+    mechanism: Option<&'static str>,
+    arithmetic: Arithmetic,
+    alpha: Rational,
+}
+
+impl Asked {
+    fn of(name: &str) -> Self {
+        let mut words = name.split(' ');
+        let mechanism = words.next().and_then(registry::find).map(|mechanism| mechanism.info().id);
+        let mut asked = Self { mechanism, arithmetic: Arithmetic::Exact, alpha: Rational::from(2) };
+        for word in words {
+            match (word, Rational::from_str(word)) {
+                ("float", _) => asked.arithmetic = Arithmetic::Float,
+                (_, Ok(alpha)) if (0.01..=100.0).contains(&alpha.to_f64()) => asked.alpha = alpha,
+                _ => {}
+            }
+        }
+        asked
+    }
+
+    fn options(&self, mechanism: &dyn Mechanism) -> Options {
+        let takes = |name| mechanism.options().contains(&name);
+        Options {
+            arithmetic: self.arithmetic,
+            alpha: takes(OptionName::Alpha).then(|| self.alpha.clone()),
+            slots: takes(OptionName::Slots).then_some(7),
+            ..Options::default()
+        }
+    }
+}
+
+fn solved(mechanism: &dyn Mechanism, problem: &Problem, asked: &Asked) {
+    let id = mechanism.info().id;
+    if ["fill", "slots"].contains(&id) && !is_countable(problem) {
+        return;
+    }
+    match mechanism.allocate(problem, &asked.options(mechanism)) {
+        Ok(outcome) => told(id, problem, &outcome),
+        Err(MechanismError::NeedsOption { option, .. }) => panic!("{id} needs {}", option.name()),
+        Err(error) => said::one_line(&printable(&error.to_string())),
+    }
+}
+
+/// Whether few whole tasks and single servers are there.
+fn is_countable(problem: &Problem) -> bool {
+    let total = |n| {
+        let alone = problem.total_gamma(n);
+        problem.users()[n].tasks().map_or_else(|| alone.clone(), |tasks| alone.clone().min(tasks.clone()))
+    };
+    let tasks: Rational = (0..problem.n_users()).map(total).sum();
+    problem.n_single_servers() <= u128::from(MOST_WHOLE) && tasks <= MOST_WHOLE
+}
+
+/// What was found is written, read, certified and checked.
+fn told(id: &str, problem: &Problem, outcome: &Outcome) {
+    let file = written(problem, outcome);
+    let mut requests = default_requests(&file.allocation);
+    requests.extend(promised(id, problem, &file.allocation));
+    let examination = certified(id, problem, &file.allocation, &requests, &default_tolerance(&file));
+    let is_solved = outcome.findings.status.is_none_or(|status| status == Status::Solved);
+    if let Some(examination) = examination.filter(|_| is_solved && file.allocation.arithmetic == Arithmetic::Exact)
+    {
+        keeps_promises(id, problem, &file.allocation, &examination);
+    }
+    let rounded = in_doubles(&file.allocation);
+    let requests = default_requests(&rounded);
+    for tolerance in [Rational::new(), Rational::from((1, 1_000_000_000))] {
+        certified(id, problem, &rounded, &requests, &tolerance);
+    }
+}
+
+/// As `solve` writes it, and read again.
+fn written(problem: &Problem, outcome: &Outcome) -> AllocationFile {
+    let allocation = &outcome.allocation;
+    readers::same_allocation(problem, allocation);
+    let mut document = AllocationDocument::new(problem, allocation);
+    if let Some(gap) = &outcome.findings.gap {
+        document.extra.insert("gap".to_owned(), json!(number::format(gap)));
+    }
+    if let Some(status) = outcome.findings.status {
+        document.extra.insert("status".to_owned(), json!(status.name()));
+    }
+    let text = document.to_json().expect("JSON");
+    let file = Source { name: "written", text: &text }.allocation(problem);
+    file.unwrap_or_else(|error| panic!("what was written cannot be read: {error}\n{text}"))
+}
+
+/// The axioms that the documentation promises of the mechanism.
+fn promised(id: &str, problem: &Problem, allocation: &Allocation) -> Vec<Request> {
+    let own = registry::axiom_of(allocation);
+    let parameters = |axiom: Axiom| {
+        let of_own = own.as_ref().filter(|(own, _)| *own == axiom).map(|(_, parameters)| parameters.clone());
+        if axiom == Axiom::MaxMin { of_own } else { Some(of_own.unwrap_or_else(Parameters::default)) }
+    };
+    let axioms = Axiom::ALL.into_iter().filter(|axiom| is_promised(id, problem, *axiom));
+    axioms.filter_map(|axiom| Some(Request { axiom, parameters: parameters(axiom)? })).collect()
+}
+
+fn is_promised(id: &str, problem: &Problem, axiom: Axiom) -> bool {
+    match guarantee(id, axiom) {
+        Some(Guarantee::Proven) => true,
+        Some(Guarantee::When(condition)) => condition.holds(problem),
+        _ => false,
+    }
+}
+
+fn certified(
+    id: &str,
+    problem: &Problem,
+    allocation: &Allocation,
+    requests: &[Request],
+    tolerance: &Rational,
+) -> Option<Examination> {
+    let examination = match certify(problem, allocation, requests, tolerance) {
+        Ok(examination) => examination,
+        Err(CertifyError::Instance(error)) => {
+            said::one_line(&printable(&error.to_string()));
+            return None;
+        }
+        Err(error) => panic!("{id}: {error}"),
+    };
+    for (axiom, why) in &examination.undecided {
+        said::one_line(&printable(why));
+        let always = [Axiom::ParetoOptimal, Axiom::MaxMin];
+        assert!(!always.contains(axiom), "{id}: {} is undecided: {why}", axiom.name());
+    }
+    certificates::made(as_stated(&examination.certificate));
+    Some(examination)
+}
+
+/// A certificate says of its allocation only what is judged.
+fn as_stated(certificate: &Certificate) -> Certificate {
+    let allocation = Allocation { alpha: None, criterion: false, ..certificate.allocation.clone() };
+    Certificate { allocation, ..certificate.clone() }
+}
+
+fn keeps_promises(id: &str, problem: &Problem, allocation: &Allocation, examination: &Examination) {
+    let own = registry::axiom_of(allocation);
+    for claim in &examination.certificate.claims {
+        let other = own.as_ref().is_some_and(|(axiom, of)| *axiom == claim.axiom && *of != claim.parameters());
+        if is_promised(id, problem, claim.axiom) && !other {
+            assert_ne!(claim.holds, Some(false), "{id}: {} {claim:?}", claim.axiom.name());
+        }
+    }
+}
+
+/// The allocation as somebody else's program would state it, which says nothing about itself.
+fn in_doubles(allocation: &Allocation) -> Allocation {
+    let rounded = |x: &Rational| number::from_f64(number::to_f64(x)).unwrap_or_else(|| x.clone());
+    let row = |row: &Vec<(usize, Rational)>| row.iter().map(|(i, x)| (*i, rounded(x))).collect();
+    Allocation {
+        sharing: allocation.sharing,
+        tasks: allocation.tasks.iter().map(row).collect(),
+        ..Allocation::default()
+    }
+}

@@ -1,0 +1,28 @@
+//! What is said to people: one line, with a place that is there.
+
+use evenhand_problem::format::{FormatError, Source};
+
+/// Longest message, in bytes: a few names, and no listing of a file.
+const LONGEST: usize = 4_000;
+
+/// A message of one line.
+#[track_caller]
+pub fn one_line(message: &str) {
+    assert!(!message.trim().is_empty(), "a message without words");
+    assert!(!message.chars().any(char::is_control), "a message of several lines: {message:?}");
+    assert!(message.len() <= LONGEST, "a message of {} bytes: {message:.200}...", message.len());
+}
+
+/// One line that names file, line and column, which are there.
+#[track_caller]
+pub fn format_error(error: &FormatError, source: &Source<'_>) {
+    let said = error.to_string();
+    one_line(&said);
+    let place = format!("{}:{}:{}: ", source.name, error.line(), error.column());
+    assert!(said.starts_with(&place) && said.len() > place.len(), "no place or no reason: {said}");
+    assert!(error.offset() + error.length() <= source.text.len(), "a place beyond the end: {said}");
+    let before = source.text.get(..error.offset());
+    let before = before.unwrap_or_else(|| panic!("a place inside a character: {said}"));
+    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+    assert_eq!((error.line(), error.column()), (before.matches('\n').count() + 1, column), "{said}");
+}

@@ -1,0 +1,28 @@
+//! How libFuzzer changes inputs that are JSON documents: as documents, and now and then as bytes.
+
+/// Of so many changes one is of bytes.
+const BYTES: u32 = 5;
+
+/// Changes the input in place; its new size.
+pub fn mutate(data: &mut [u8], size: usize, max_size: usize, seed: u32) -> usize {
+    let document = if seed % BYTES == 0 { None } else { evenhand_oracles::mutated(&data[..size], seed) };
+    match document {
+        Some(document) => put(&document, data, max_size),
+        None => libfuzzer_sys::fuzzer_mutate(data, size, max_size),
+    }
+}
+
+/// Writes a document in place of the input; its size. One that is too long is cut.
+pub fn put(document: &[u8], data: &mut [u8], max_size: usize) -> usize {
+    let size = document.len().min(max_size).min(data.len());
+    data[..size].copy_from_slice(&document[..size]);
+    size
+}
+
+/// Puts a part of the second document into the first.
+pub fn cross(first: &[u8], second: &[u8], out: &mut [u8], seed: u32) -> usize {
+    match evenhand_oracles::crossed(first, second, seed) {
+        Some(document) => put(&document, out, out.len()),
+        None => put(first, out, out.len()),
+    }
+}

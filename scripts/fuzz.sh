@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# Fuzzes every target for a minute, on the stable compiler: libFuzzer without a sanitizer, for there is
+# nothing unsafe to watch. What it finds is in fuzz/artifacts, and a target that finds something ends the run
+# with 1. See fuzz/README.md.
+#
+#   scripts/fuzz.sh [-s SECONDS] [TARGET]...
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$root"
+seconds=60
+if [[ ${1:-} == -s ]]; then
+  seconds=$2
+  shift 2
+fi
+targets=("$@")
+if ((${#targets[@]} == 0)); then targets=(readers certificates importers pipeline); fi
+version=0.13.2 # of cargo-fuzz
+tools=$root/.tools/cargo-fuzz
+
+# Inputs that are in the repository anyway; those in fuzz/corpus come with the target.
+seeds() {
+  local exact=verification/exact/tests
+  case $1 in
+    readers) echo crates/evenhand/tests/defects examples ;;
+    certificates)
+      echo crates/evenhand/tests/defects "$exact/accept" "$exact"/{ratio,worst_load}/{accept,reject,malformed}
+      ;;
+    pipeline) echo crates/evenhand/tests/defects examples ;;
+  esac
+}
+
+if ! cargo fuzz --version >/dev/null 2>&1; then
+  export PATH=$tools/bin:$PATH
+  if ! cargo fuzz --version >/dev/null 2>&1; then
+    echo "fuzz: installs cargo-fuzz $version into .tools/cargo-fuzz (nothing outside this folder changes)"
+    cargo install --quiet --locked --root "$tools" --version "$version" cargo-fuzz
+  fi
+fi
+
+host=$(rustc -vV | sed -n 's/^host: //p')
+options=(--fuzz-dir fuzz --sanitizer none --target "$host")
+echo "fuzz: compiles the targets (the first time GMP and HiGHS, too)"
+cargo fuzz build "${options[@]}"
+
+# One thread, so that the memory and the time of an input are its own.
+export RAYON_NUM_THREADS=1
+failed=()
+for target in "${targets[@]}"; do
+  echo "fuzz: $target, $seconds s"
+  found=fuzz/target/corpus/$target # what covers something new; not in git
+  mkdir -p "$found"
+  # shellcheck disable=SC2046
+  cargo fuzz run "${options[@]}" "$target" "$found" "fuzz/corpus/$target" $(seeds "$target") -- \
+    -max_total_time="$seconds" -timeout=30 -rss_limit_mb=512 -max_len=20000 -print_final_stats=1 \
+    2>"$found.log" || failed+=("$target")
+  grep -E 'stat::(number_of_executed_units|average_exec_per_sec|peak_rss_mb)|ERROR: |panicked at' "$found.log" || true
+done
+if ((${#failed[@]})); then
+  echo "fuzz: found something: ${failed[*]} (fuzz/artifacts, and the logs in fuzz/target/corpus)"
+  exit 1
+fi
+echo "fuzz: nothing found"
