@@ -35,8 +35,8 @@ fn alpha_fairness() {
         let evidence = Evidence::Prices(outcome.findings.prices.expect("prices"));
         let total = proportional::total_worth(&instance, &alpha, None).expect("a sum");
         let parameters = Parameters { share: None, alpha: Some(alpha) };
-        let tolerance = gap / total;
-        let claim = Claim::with_evidence(Axiom::Proportional, parameters, evidence, &instance, &tolerance);
+        let relative = gap / total;
+        let claim = Claim::with_evidence(Axiom::Proportional, parameters, evidence, &instance, &relative);
         assert_eq!(claim.expect("a claim").holds, Some(true), "{what}");
         let feasible = Claim::derive(Axiom::Feasible, &instance, &Rational::new()).expect("a claim");
         assert_eq!(feasible.holds, Some(true), "{what}");

@@ -127,9 +127,7 @@ pub fn guarantee(mechanism: &str, axiom: Axiom) -> Option<Guarantee> {
         ("ps-dsf", Axiom::PsDsf | Axiom::WorkConserving | Axiom::SharingIncentive | Axiom::EnvyFree) => {
             Proven
         }
-        ("ps-dsf", Axiom::BottleneckFair | Axiom::SingleResourceFair) => {
-            When(Condition::OneDemandWithoutEnd)
-        }
+        ("ps-dsf", Axiom::BottleneckFair | Axiom::SingleResourceFair) => When(Condition::OneDemandWithoutEnd),
         (
             "ps-dsf-tdm",
             Axiom::PsDsf

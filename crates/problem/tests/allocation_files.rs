@@ -41,7 +41,8 @@ fn a_foreign_allocation_needs_only_kind_and_tasks() {
 /// Thirds in floating point: their doubles would not add up to that of the sum.
 #[test]
 fn placements_in_doubles_are_read_back() {
-    let third = |index: u32| format!(r#"{{"server": "high-cpu", "index": {index}, "tasks": {{"user 2": "1/3"}}}}"#);
+    let third =
+        |index: u32| format!(r#"{{"server": "high-cpu", "index": {index}, "tasks": {{"user 2": "1/3"}}}}"#);
     let text = format!(
         r#"{{"kind": "allocation", "arithmetic": "float", "placements": [{}, {}, {}]}}"#,
         third(0),

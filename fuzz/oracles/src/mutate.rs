@@ -38,7 +38,8 @@ const EXTREMES: [&str; 24] = [
 ];
 
 /// Strings that are awkward to read, to print or to find again.
-const WORDS: [&str; 8] = ["", "\u{202e}", "\u{0}", "a\nb", "\u{1b}[31m", "time", "satisfied", "é\u{301}\u{1f600}"];
+const WORDS: [&str; 8] =
+    ["", "\u{202e}", "\u{0}", "a\nb", "\u{1b}[31m", "time", "satisfied", "é\u{301}\u{1f600}"];
 
 /// A place in a document: keys and positions from the root.
 type Path = Vec<String>;
@@ -112,8 +113,10 @@ fn change(document: &mut Value, rng: &mut Pcg64) -> Option<()> {
     let another = all.choose(rng)?.clone();
     match rng.random_range(0..16) {
         0..=6 => {
-            let numbers: Vec<&Path> =
-                all.iter().filter(|path| at(document, path).is_some_and(|v| as_number(v).is_some())).collect();
+            let numbers: Vec<&Path> = all
+                .iter()
+                .filter(|path| at(document, path).is_some_and(|v| as_number(v).is_some()))
+                .collect();
             let (path, other) = (numbers.choose(rng)?, numbers.choose(rng)?);
             let (value, other) = (as_number(at(document, path)?)?, as_number(at(document, other)?)?);
             *at(document, path)? = other_number(&value, &other, rng);

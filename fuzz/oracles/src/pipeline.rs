@@ -106,7 +106,8 @@ fn told(id: &str, problem: &Problem, outcome: &Outcome) {
     requests.extend(promised(id, problem, &file.allocation));
     let examination = certified(id, problem, &file.allocation, &requests, &default_tolerance(&file));
     let is_solved = outcome.findings.status.is_none_or(|status| status == Status::Solved);
-    if let Some(examination) = examination.filter(|_| is_solved && file.allocation.arithmetic == Arithmetic::Exact)
+    if let Some(examination) =
+        examination.filter(|_| is_solved && file.allocation.arithmetic == Arithmetic::Exact)
     {
         keeps_promises(id, problem, &file.allocation, &examination);
     }
@@ -185,7 +186,8 @@ fn as_stated(certificate: &Certificate) -> Certificate {
 fn keeps_promises(id: &str, problem: &Problem, allocation: &Allocation, examination: &Examination) {
     let own = registry::axiom_of(allocation);
     for claim in &examination.certificate.claims {
-        let other = own.as_ref().is_some_and(|(axiom, of)| *axiom == claim.axiom && *of != claim.parameters());
+        let other =
+            own.as_ref().is_some_and(|(axiom, of)| *axiom == claim.axiom && *of != claim.parameters());
         if is_promised(id, problem, claim.axiom) && !other {
             assert_ne!(claim.holds, Some(false), "{id}: {} {claim:?}", claim.axiom.name());
         }

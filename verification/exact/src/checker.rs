@@ -55,7 +55,10 @@ pub fn check_against(certificate: &Certificate, problem: &Problem) -> Verdict {
 /// [`check`], and whether it is what its reader asked for.
 #[must_use]
 pub fn check_on(certificate: &Certificate, conditions: &Conditions<'_>) -> Verdict {
-    verdict(certificate, conditions.met_by(certificate).and_then(|()| first_fault(certificate, Budget::default())))
+    verdict(
+        certificate,
+        conditions.met_by(certificate).and_then(|()| first_fault(certificate, Budget::default())),
+    )
 }
 
 /// Whether nothing is above its limit beyond the tolerance; on single servers not at all.
