@@ -1,6 +1,8 @@
 //! Certificates of every kind, read, written and checked.
 
-use evenhand_exact::{Budget, Certificate, Conditions, Evidence, Tasks, Verdict, check_on, check_within, ratio};
+use evenhand_exact::{
+    Budget, Certificate, Conditions, Evidence, Tasks, Verdict, check_on, check_within, ratio,
+};
 use evenhand_problem::format::{FormatError, Source};
 use evenhand_problem::{Placement, printable};
 

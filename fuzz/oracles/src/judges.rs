@@ -18,7 +18,8 @@ const MOST_TYPES: usize = 4;
 pub fn fault(certificate: &Certificate, length: usize) -> Option<Option<String>> {
     let problem = &certificate.problem;
     let cells = problem.n_users() * problem.n_servers() * problem.n_resources();
-    let has_roots = certificate.claims.iter().any(|claim| claim.alpha.as_ref().is_some_and(|a| !a.is_integer()));
+    let has_roots =
+        certificate.claims.iter().any(|claim| claim.alpha.as_ref().is_some_and(|a| !a.is_integer()));
     let small = cells <= MOST_CELLS && length <= LONGEST && (!has_roots || is_moderate(certificate));
     small.then(|| fairness::fault(certificate))
 }

@@ -38,7 +38,8 @@ const EXTREMES: [&str; 24] = [
 ];
 
 /// Strings that are awkward to read, to print or to find again.
-const WORDS: [&str; 8] = ["", "\u{202e}", "\u{0}", "a\nb", "\u{1b}[31m", "time", "satisfied", "é\u{301}\u{1f600}"];
+const WORDS: [&str; 8] =
+    ["", "\u{202e}", "\u{0}", "a\nb", "\u{1b}[31m", "time", "satisfied", "é\u{301}\u{1f600}"];
 
 /// A place in a document: keys and positions from the root.
 type Path = Vec<String>;
@@ -112,8 +113,10 @@ fn change(document: &mut Value, rng: &mut Pcg64) -> Option<()> {
     let another = all.choose(rng)?.clone();
     match rng.random_range(0..16) {
         0..=6 => {
-            let numbers: Vec<&Path> =
-                all.iter().filter(|path| at(document, path).is_some_and(|v| as_number(v).is_some())).collect();
+            let numbers: Vec<&Path> = all
+                .iter()
+                .filter(|path| at(document, path).is_some_and(|v| as_number(v).is_some()))
+                .collect();
             let (path, other) = (numbers.choose(rng)?, numbers.choose(rng)?);
             let (value, other) = (as_number(at(document, path)?)?, as_number(at(document, other)?)?);
             *at(document, path)? = other_number(&value, &other, rng);
@@ -160,7 +163,7 @@ fn other_number(value: &Rational, other: &Rational, rng: &mut Pcg64) -> Value {
         2 => Rational::from(value * 2u32).to_string(),
         3 => small.to_string(),
         4 => other.to_string(),
-        5 => Rational::from(value + Rational::from((1, 1_000_000_007))).to_string(),
+        5 => (value + Rational::from((1, 1_000_000_007))).to_string(),
         6 => Rational::from(value + other).to_string(),
         7 => format!("{}/{}", value.numer().clone() * 6u32, value.denom().clone() * 6u32),
         8 => format!("{:e}", number::to_f64(value).next_up()),

@@ -136,7 +136,7 @@ fn promised(id: &str, problem: &Problem, allocation: &Allocation) -> Vec<Request
     let own = registry::axiom_of(allocation);
     let parameters = |axiom: Axiom| {
         let of_own = own.as_ref().filter(|(own, _)| *own == axiom).map(|(_, parameters)| parameters.clone());
-        if axiom == Axiom::MaxMin { of_own } else { Some(of_own.unwrap_or_else(Parameters::default)) }
+        if axiom == Axiom::MaxMin { of_own } else { Some(of_own.unwrap_or_default()) }
     };
     let axioms = Axiom::ALL.into_iter().filter(|axiom| is_promised(id, problem, *axiom));
     axioms.filter_map(|axiom| Some(Request { axiom, parameters: parameters(axiom)? })).collect()

@@ -17,8 +17,11 @@ pub const MOST_RESOURCES: usize = 3;
 pub fn random_problem(seed: u32) -> Vec<u8> {
     let mut rng = Pcg64::seed_from_u64(seed.into());
     let rng = &mut rng;
-    let (users, classes, resources) =
-        (rng.random_range(1..=MOST_USERS), rng.random_range(1..=MOST_CLASSES), rng.random_range(1..=MOST_RESOURCES));
+    let (users, classes, resources) = (
+        rng.random_range(1..=MOST_USERS),
+        rng.random_range(1..=MOST_CLASSES),
+        rng.random_range(1..=MOST_RESOURCES),
+    );
     let spread = *[0, 0, 3, 15, 300].choose(rng).unwrap_or(&0);
     let names = |letter: char, n: usize| (0..n).map(|k| format!("{letter}{k}")).collect::<Vec<_>>();
     let (classes, resources) = (names('s', classes), names('r', resources));
