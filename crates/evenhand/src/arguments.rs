@@ -150,7 +150,7 @@ pub struct Compare {
     /// Solve in double precision
     #[arg(long)]
     pub float: bool,
-    /// Margin by which an axiom may be missed and still hold (default: 0 for exact answers, 1e-9 for others)
+    /// Margin by which an axiom may be missed and still hold within it, for all columns (default: 1e-9)
     #[arg(long, value_name = "T", allow_hyphen_values = true)]
     pub tolerance: Option<String>,
     /// Seconds that each mechanism may take

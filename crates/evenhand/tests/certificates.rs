@@ -109,7 +109,7 @@ fn an_allocation_from_elsewhere() {
     folder.run(&["certify", "problem.json", "a.json", "-o", "c.json"]).ends_with(0);
     valid(&folder);
     folder.run(&["certify", "problem.json", "a.json", "--axiom", "max-min", "--share", "drfh"]).ends_with(0);
-    folder.write("a.json", r#"{"kind": "allocation", "tasks": {"user 1": {"high-memory": "10000000000000001/1000000000000000"}}}"#);
+    folder.write("a.json", r#"{"kind": "allocation", "tasks": {"user 1": {"high-memory": "10000000000000001/1000000000000000"}, "user 2": {"high-cpu": 10}}}"#);
     // An ulp above a capacity is rounding, unless nothing is tolerated.
     folder.run(&["certify", "problem.json", "a.json", "-o", "c.json"]).ends_with(0);
     valid(&folder);

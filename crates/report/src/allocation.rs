@@ -11,6 +11,8 @@ use crate::text::{decimal, percent};
 
 /// Users beyond this many are left out of the table for people.
 const LONGEST: usize = 40;
+/// Resources beyond this many have no columns of their own: nobody reads so wide a table.
+const MOST_RESOURCES: usize = 32;
 /// Server classes of one user beyond this many are left out of the table for people.
 const MOST_CLASSES: usize = 6;
 
@@ -56,7 +58,8 @@ fn users(problem: &Problem, allocation: &Allocation) -> Table {
         Column::numbers("dominant share"),
         Column::numbers("weight").unless_all("1"),
     ];
-    let resources = problem.resources().iter().map(|name| Column::numbers(name));
+    let shown = if problem.n_resources() <= MOST_RESOURCES { problem.resources() } else { &[] };
+    let resources = shown.iter().map(|name| Column::numbers(name));
     let columns = columns.into_iter().chain(resources).chain([Column::words("placed on")]);
     let mut table = Table::new(columns).at_most(LONGEST, "users");
     let is_exact = allocation.arithmetic == Arithmetic::Exact;
@@ -69,7 +72,7 @@ fn users(problem: &Problem, allocation: &Allocation) -> Table {
             Cell::percent(&dominant_share(problem, allocation, n)),
             Cell::number(user.weight()),
         ];
-        let held = held(problem, allocation, n);
+        let held = if shown.is_empty() { Vec::new() } else { held(problem, allocation, n) };
         let held = held.iter().map(Cell::decimal);
         table.row(cells.into_iter().chain(held).chain([classes(problem, allocation, n)]));
     }
@@ -89,9 +92,14 @@ fn classes(problem: &Problem, allocation: &Allocation, n: usize) -> Cell {
 }
 
 fn used(problem: &Problem, allocation: &Allocation) -> String {
-    let used = problem.resources().iter().zip(by_resource(problem, allocation));
+    let all = by_resource(problem, allocation);
+    let used = problem.resources().iter().zip(&all).take(MOST_RESOURCES);
     let used = used.map(|(name, used)| {
         format!("{name} {}", used.as_ref().map_or_else(|| "none there".to_owned(), percent))
     });
-    format!("used of the whole cluster: {}", used.collect::<Vec<_>>().join(", "))
+    let used = used.collect::<Vec<_>>().join(", ");
+    match all.len().checked_sub(MOST_RESOURCES).filter(|left| *left > 0) {
+        None => format!("used of the whole cluster: {used}"),
+        Some(left) => format!("used of the whole cluster: {used}, and {left} more resources"),
+    }
 }

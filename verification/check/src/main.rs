@@ -157,12 +157,12 @@ fn statement(claim: &evenhand_exact::Claim, certificate: &Certificate) -> String
     format!("{} {says}{margin}", name.join(":"))
 }
 
-/// A number as it is, or its beginning where it has hundreds of digits.
+/// A number as it is, or its beginning where it has more digits than anybody reads.
 fn short(value: &evenhand_problem::Rational) -> String {
     /// Digits after which nobody reads on.
     const LONGEST: usize = 40;
     let text = value.to_string();
-    if text.len() <= LONGEST { text } else { format!("about {:e}", number::to_f64(value)) }
+    if text.len() <= LONGEST { text } else { format!("{}... ({} characters)", &text[..LONGEST], text.len()) }
 }
 
 /// What the certificate is about.

@@ -41,8 +41,9 @@ pub fn run(call: &Certify, common: &Common) -> Result<ExitCode, Failure> {
     check_text(&text, &examination.certificate)?;
     let inputs: [&Path; 2] = [&call.problem, &call.allocation];
     let printed = match &call.output {
-        Some(path) => files::write(path, &text, &inputs)?,
-        None => false,
+        // A certificate that claims nothing would not be valid.
+        Some(path) if !examination.certificate.claims.is_empty() => files::write(path, &text, &inputs)?,
+        _ => false,
     };
     match common.format {
         _ if printed => {}

@@ -13,7 +13,7 @@ use evenhand_exact::{Axiom, Claim, Evidence, Level, PriceVector, Prices, Share, 
 use evenhand_lp::level::{LevelDual, LexicographicOptimum, Rises};
 use evenhand_problem::Rational;
 
-use super::Prover;
+use super::{Prover, supports};
 
 /// What decides max-min of one share.
 enum Decided {
@@ -53,6 +53,13 @@ impl Prover<'_> {
     fn decide(&mut self, share: Share) -> Result<Decided, String> {
         let coefficients = share.coefficients(self.instance.problem()).map_err(|error| error.to_string())?;
         let mut cover = Cover::new(self, &coefficients)?;
+        if let Some(prices) = self.vector_of_supports(&coefficients) {
+            cover.add(self, &coefficients, prices)?;
+            if cover.is_exact() {
+                return Ok(Decided::Levels(cover.levels));
+            }
+            cover = Cover::new(self, &coefficients)?;
+        }
         // Without the optimum the programmes of the rises decide alone.
         if let Ok(optimum) = self.optimum(share, &coefficients) {
             for dual in &optimum.duals {
@@ -66,6 +73,19 @@ impl Prover<'_> {
             }
         }
         self.decide_by_rises(&coefficients, cover)
+    }
+
+    /// The prices that the allocation itself gives away, with the weights of a share that does not depend on
+    /// the class.
+    fn vector_of_supports(&self, coefficients: &ShareCoefficients) -> Option<PriceVector> {
+        let mut prices = supports::prices(self.instance)?;
+        let users = self.instance.problem().users();
+        for (n, weight) in prices.user_weights.iter_mut().enumerate().filter(|(_, weight)| !weight.is_zero())
+        {
+            let u = coefficients.uniform(n).filter(|u| !u.is_zero())?;
+            *weight *= Rational::from(users[n].weight() / u);
+        }
+        Some(PriceVector::of(&prices))
     }
 
     /// Asks for the rise of every user that is not covered within the tolerance.
@@ -208,6 +228,11 @@ impl Cover {
 
     fn beyond(&self, tolerance: &Rational) -> Vec<usize> {
         (0..self.bounds.len()).filter(|&n| !self.is_covered(n, tolerance)).collect()
+    }
+
+    /// Whether nobody can rise at all.
+    fn is_exact(&self) -> bool {
+        (0..self.bounds.len()).all(|n| self.is_covered(n, &Rational::new()))
     }
 
     fn is_within(&mut self, tolerance: &Rational) -> bool {

@@ -6,6 +6,7 @@
 
 mod max_min;
 mod pareto;
+mod supports;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,7 +24,7 @@ use crate::{integer_pareto, proportional, registry};
 
 /// What allocations in floating point are held to where nothing else is said: a billionth of what a user
 /// would have alone, far above what double precision leaves and far below what anybody notices.
-const FLOAT_TOLERANCE: (u32, u32) = (1, 1_000_000_000);
+pub(crate) const FLOAT_TOLERANCE: (u32, u32) = (1, 1_000_000_000);
 
 /// An axiom to examine; max-min is about a share, proportional about an exponent.
 #[derive(Debug, Clone, PartialEq)]

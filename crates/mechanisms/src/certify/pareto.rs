@@ -8,18 +8,24 @@ use evenhand_exact::{Axiom, Claim, Evidence, Prices};
 use evenhand_lp::weighted_sum::{SumGoal, maximise_sum_from};
 use evenhand_problem::Rational;
 
-use super::Prover;
+use super::{Prover, supports};
 use crate::{fair_sum, proportional};
 
 impl Prover<'_> {
-    pub(super) fn pareto_optimal(&mut self) -> Result<Claim, String> {
+    pub(super) fn pareto_optimal(&self) -> Result<Claim, String> {
         let (instance, tolerance) = (self.instance, self.tolerance);
         let judge =
             |evidence| Claim::with_evidence(Axiom::ParetoOptimal, None, evidence, instance, tolerance);
-        let of_mechanism = self.prices_of_levels().or_else(|| self.prices_of_sum());
-        let claim = of_mechanism.and_then(|prices| judge(Evidence::Prices(self.raised(prices))).ok());
         // Prices that leave something may leave more than the best ones do.
-        if let Some(claim) = claim.filter(|claim| claim.margin.as_ref().is_none_or(Rational::is_zero)) {
+        let exactly = |prices: Prices| {
+            let claim = judge(Evidence::Prices(self.raised(prices))).ok();
+            claim.filter(|claim| claim.margin.as_ref().is_none_or(Rational::is_zero))
+        };
+        if let Some(claim) = supports::prices(instance).and_then(exactly) {
+            return Ok(claim);
+        }
+        let of_mechanism = self.prices_of_levels().or_else(|| self.prices_of_sum());
+        if let Some(claim) = of_mechanism.and_then(exactly) {
             return Ok(claim);
         }
         let users = 0..instance.problem().n_users();
@@ -66,7 +72,7 @@ impl Prover<'_> {
     }
 
     /// Prices from the level duals of the mechanism that made the allocation, added up.
-    fn prices_of_levels(&mut self) -> Option<Prices> {
+    fn prices_of_levels(&self) -> Option<Prices> {
         let share = self.own.as_ref().filter(|(axiom, _)| *axiom == Axiom::MaxMin)?.1.share?;
         let problem = self.instance.problem();
         let coefficients = share.coefficients(problem).ok()?;

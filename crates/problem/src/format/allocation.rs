@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// All fields of an allocation document. Those after `placements` are for people and other programs.
-const FIELDS: [&str; 29] = [
+const FIELDS: [&str; 30] = [
     "kind",
     "mechanism",
     "alpha",
@@ -43,6 +43,7 @@ const FIELDS: [&str; 29] = [
     "extreme_points",
     "integrality",
     "series",
+    "search",
     "warnings",
     "version",
 ];
