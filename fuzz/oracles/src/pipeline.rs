@@ -5,7 +5,7 @@
 
 use std::str::FromStr;
 
-use evenhand_exact::{Axiom, Certificate, Parameters};
+use evenhand_exact::{Axiom, Certificate};
 use evenhand_mechanisms::certify::{CertifyError, certify, default_requests, default_tolerance};
 use evenhand_mechanisms::guarantees::{Guarantee, guarantee};
 use evenhand_mechanisms::{
