@@ -52,7 +52,7 @@ for target in "${targets[@]}"; do
   mkdir -p "$found"
   # shellcheck disable=SC2046
   cargo fuzz run "${options[@]}" "$target" "$found" "fuzz/corpus/$target" $(seeds "$target") -- \
-    -max_total_time="$seconds" -timeout=30 -rss_limit_mb=512 -max_len=20000 -print_final_stats=1 \
+    -max_total_time="$seconds" -timeout=30 -rss_limit_mb=512 -max_len=8000 -print_final_stats=1 \
     2>"$found.log" || failed+=("$target")
   grep -E 'stat::(number_of_executed_units|average_exec_per_sec|peak_rss_mb)|ERROR: |panicked at' "$found.log" || true
 done

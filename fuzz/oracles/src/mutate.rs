@@ -163,7 +163,7 @@ fn other_number(value: &Rational, other: &Rational, rng: &mut Pcg64) -> Value {
         2 => Rational::from(value * 2u32).to_string(),
         3 => small.to_string(),
         4 => other.to_string(),
-        5 => Rational::from(value + Rational::from((1, 1_000_000_007))).to_string(),
+        5 => (value + Rational::from((1, 1_000_000_007))).to_string(),
         6 => Rational::from(value + other).to_string(),
         7 => format!("{}/{}", value.numer().clone() * 6u32, value.denom().clone() * 6u32),
         8 => format!("{:e}", number::to_f64(value).next_up()),

@@ -15,7 +15,9 @@ use serde_json::value::RawValue;
 use crate::{certificates, said};
 
 /// Longest text that is taken for a name or a number.
-const LONGEST_WORD: usize = 5_000;
+const LONGEST_WORD: usize = 1_000;
+/// Errors of one document that are looked at: a place is found by counting lines and fields.
+const MOST_ERRORS: usize = 20;
 /// How long a saved hunt may be looked at.
 const HUNT: Duration = Duration::from_secs(2);
 
@@ -92,24 +94,29 @@ fn names(text: &str, problem: &Problem) {
 /// Walks a document whatever it is about.
 fn document(source: &Source<'_>) {
     match source.document() {
-        Ok(document) => walk(&document, document.root(), source),
+        Ok(document) => walk(&document, document.root(), source, &mut { MOST_ERRORS }),
         Err(error) => said::format_error(&error, source),
     }
 }
 
-fn walk<'t>(document: &Document<'t>, raw: &'t RawValue, source: &Source<'_>) {
+/// Asks every value of the document for what it may be, until so many were something else.
+fn walk<'t>(document: &Document<'t>, raw: &'t RawValue, source: &Source<'_>, errors: &mut usize) {
+    if *errors == 0 {
+        return;
+    }
     let found = match raw.get().as_bytes().first() {
         Some(b'{') => document.object(raw).map(|object| {
-            object.fields().iter().for_each(|(_, value)| walk(document, value, source));
+            object.fields().iter().for_each(|(_, value)| walk(document, value, source, errors));
         }),
         Some(b'[') => document.list(raw).map(|list| {
-            list.into_iter().for_each(|value| walk(document, value, source));
+            list.into_iter().for_each(|value| walk(document, value, source, errors));
         }),
-        Some(b'"') => document.string(raw).map(drop).and_then(|()| document.number(raw).map(drop)),
+        Some(b'"') => document.string(raw).and_then(|_| document.number(raw)).map(drop),
         Some(b't' | b'f') => document.boolean(raw).map(drop),
         _ => document.result_number(raw).map(drop),
     };
     if let Err(error) = found {
+        *errors -= 1;
         said::format_error(&error, source);
     }
 }

@@ -8,7 +8,7 @@ mod patches;
 
 use std::path::Path;
 
-use evenhand_exact::{Certificate, check, check_against};
+use evenhand_exact::{Budget, Certificate, check, check_against, check_within};
 use evenhand_problem::format::{Source, problem_to_json};
 use patches::damaged;
 
@@ -34,6 +34,16 @@ fn accepted() {
     let mut good: Vec<_> = good.map(|(name, it)| (name.to_owned(), it.to_json())).collect();
     good.sort();
     assert!(names == good, "the files are not those that `write_accept` writes");
+}
+
+/// Judging asks for work before it is done, and says when it is not allowed.
+#[test]
+fn a_small_budget_is_too_small() {
+    let (_, good) = common::good_certificates().swap_remove(0);
+    let verdict = check_within(&good, Budget::of(10));
+    assert!(!verdict.valid && verdict.too_large);
+    assert!(verdict.reason.is_some_and(|reason| reason.contains("more than 10 steps")));
+    assert!(check_within(&good, Budget::of(1_000_000)).valid);
 }
 
 #[test]

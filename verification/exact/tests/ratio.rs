@@ -12,7 +12,7 @@ mod plain;
 use std::path::{Path, PathBuf};
 
 use build::Method;
-use evenhand_exact::ratio::{Certificate, check, check_against, is_ratio_certificate};
+use evenhand_exact::ratio::{Certificate, check, check_against, check_within, is_ratio_certificate};
 use evenhand_problem::format::{FormatError, Source, reservation_to_json};
 use evenhand_problem::{Rational, number};
 use rand::SeedableRng;
@@ -52,6 +52,7 @@ fn accepted() {
         let certificate = parse(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         accept(&path.display().to_string(), &certificate);
         assert!(check_against(&certificate, &certificate.problem).valid);
+        assert!(check_within(&certificate, 10).too_large && !check_within(&certificate, 10).valid);
         assert_eq!(plain::is_true(&certificate), Some(true));
         assert!(is_ratio_certificate(&Source { name: "c", text: &text }));
         assert_eq!(parse(&certificate.to_json()).unwrap(), certificate);
