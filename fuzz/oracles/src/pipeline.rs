@@ -105,16 +105,8 @@ fn told(id: &str, problem: &Problem, outcome: &Outcome) {
     let mut requests = default_requests(&file.allocation);
     requests.extend(promised(id, problem, &file.allocation));
     let examination = certified(id, problem, &file.allocation, &requests, &default_tolerance(&file));
-<<<<<<< HEAD
-    let is_solved = outcome.findings.status.is_none_or(|status| status == Status::Solved);
-    if let Some(examination) =
-        examination.filter(|_| is_solved && file.allocation.arithmetic == Arithmetic::Exact)
-    {
-        keeps_promises(id, problem, &file.allocation, &examination);
-=======
     if let Some(examination) = examination.filter(|_| is_solved(outcome)) {
         keeps_promises(id, problem, outcome, &examination);
->>>>>>> fuzz
     }
     let rounded = in_doubles(&file.allocation);
     let requests = default_requests(&rounded);
@@ -199,18 +191,12 @@ fn keeps_promises(id: &str, problem: &Problem, outcome: &Outcome, examination: &
     let own = registry::axiom_of(&outcome.allocation);
     let has_gap = outcome.findings.gap.as_ref().is_some_and(|gap| *gap > 0);
     for claim in &examination.certificate.claims {
-<<<<<<< HEAD
-        let other =
-            own.as_ref().is_some_and(|(axiom, of)| *axiom == claim.axiom && *of != claim.parameters());
-        if is_promised(id, problem, claim.axiom) && !other {
-=======
         let is_own = own.as_ref().filter(|(axiom, _)| *axiom == claim.axiom);
         let is_about_it = match is_own {
             Some((_, parameters)) => *parameters == claim.parameters(),
             None => !has_gap || claim.axiom == Axiom::Feasible,
         };
         if is_about_it && is_promised(id, problem, claim.axiom) {
->>>>>>> fuzz
             assert_ne!(claim.holds, Some(false), "{id}: {} {claim:?}", claim.axiom.name());
         }
     }

@@ -27,7 +27,7 @@ pub(super) fn prices(instance: &Instance<'_>) -> Option<Prices> {
         prices.rows[*row] = price;
     }
     for n in (0..prices.users.len()).filter(|&n| instance.is_active(n)) {
-        let classes = instance.problem().classes_of(n).into_iter();
+        let classes = instance.problem().classes_of(n);
         prices.user_weights[n] = classes.filter_map(|i| cost(instance, &prices.rows, n, i)).min()?;
     }
     Some(prices)

@@ -158,13 +158,12 @@ impl Walk<'_> {
                 point(&self.market, &found.allocation, Rational::to_f64)
             }
         };
-        if self.market.places.len() > LARGE && start != Start::Drfh && start != Start::Tsf {
-            if let Ok((point, bottlenecks, sweeps)) = exchanges::find(&self.market, &self.exact, &order) {
-                self.spent.sweeps += sweeps;
-                // No further start: a large problem takes long enough.
-                self.spent.work = self.spent.work.max(SEARCH_WORK) + 1;
-                return Some(answer(&self.exact, &point, bottlenecks));
-            }
+        let is_large = self.market.places.len() > LARGE && start != Start::Drfh && start != Start::Tsf;
+        if is_large && let Ok(found) = exchanges::find(&self.market, &self.exact, &order) {
+            self.spent.sweeps += found.sweeps;
+            // No further start: a large problem takes long enough.
+            self.spent.work = self.spent.work.max(SEARCH_WORK) + 1;
+            return Some(answer(&self.exact, &found.point, found.bottlenecks));
         }
         let (exact, nearly, why) = (&self.exact, &mut self.nearly, &mut self.why);
         attempts::find(&self.market, &order, point, &mut self.spent, |found, spent| {

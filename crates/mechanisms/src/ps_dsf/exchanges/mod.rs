@@ -30,15 +30,21 @@ const SOLVED: f64 = 1e-10;
 /// Residual at which a point counts as solved.
 const TOLERANCE: f64 = 1e-12;
 
-/// An exact allocation by exchanges, with the sweeps that were needed.
+/// What exchanges end with.
+pub struct Found {
+    /// The allocation.
+    pub point: Point<Rational>,
+    /// By place: the row that is its bottleneck.
+    pub bottlenecks: Vec<Option<usize>>,
+    /// Sweeps that were needed.
+    pub sweeps: usize,
+}
+
+/// An exact allocation by exchanges.
 ///
 /// # Errors
 /// What was tried and why it failed, in words.
-pub fn find(
-    market: &Market<f64>,
-    exact: &Market<Rational>,
-    order: &[usize],
-) -> Result<(Point<Rational>, Vec<Option<usize>>, usize), String> {
+pub fn find(market: &Market<f64>, exact: &Market<Rational>, order: &[usize]) -> Result<Found, String> {
     let how = Sweeps { tolerance: TOLERANCE, most: FEWEST, jumps: true, part: 1.0 };
     let first = sweeps(market, order, market.nothing(), &how);
     let (mut point, mut reached, mut spent) = (first.point.clone(), first.residual, first.sweeps);
@@ -51,5 +57,5 @@ pub fn find(
         return Err(format!("exchanges end with a residual of {reached:.1e}"));
     }
     let lifted = lift::lift(market, exact, &point)?;
-    Ok((lifted.point, lifted.bottlenecks, spent))
+    Ok(Found { point: lifted.point, bottlenecks: lifted.bottlenecks, sweeps: spent })
 }
