@@ -1,12 +1,15 @@
 //! Numbers and names as text.
 
 use evenhand_problem::number::to_f64;
-use evenhand_problem::{Rational, RowKind};
+use evenhand_problem::{Integer, Rational, RowKind};
 
 pub use evenhand_problem::{printable, printable_lines};
 
 /// Longest exact text that is shown beside its decimal.
 const LONGEST_EXACT: usize = 12;
+/// Percentages from here on are written as other numbers are: a share may be out of all proportion where
+/// demands are.
+const LARGEST_PERCENTAGE: f64 = 1e7;
 
 /// A number for people: exact when short, with at most six significant digits otherwise.
 ///
@@ -28,20 +31,46 @@ pub fn number(value: &Rational) -> String {
 }
 
 /// A number with at most six significant digits.
+///
+/// # Examples
+/// ```
+/// use evenhand_report::text::decimal;
+/// assert_eq!(decimal(&"5/7".parse().unwrap()), "0.714286");
+/// // Files may state more than doubles can.
+/// let large = evenhand_problem::number::parse("-7.25e381").unwrap();
+/// assert_eq!(decimal(&large), "-7.250e381");
+/// assert_eq!(decimal(&large.recip()), "-1.379e-382");
+/// ```
 #[must_use]
 pub fn decimal(value: &Rational) -> String {
-    let value = to_f64(value);
-    let size = value.abs();
-    if size == 0.0 {
+    if value.is_zero() {
         return "0".to_owned();
     }
+    let nearest = to_f64(value);
+    let size = nearest.abs();
+    if !(f64::MIN_POSITIVE..=f64::MAX).contains(&size) {
+        return beyond_doubles(value);
+    }
     if !(1e-4..1e15).contains(&size) {
-        return format!("{value:.3e}");
+        return format!("{nearest:.3e}");
     }
     let before = size.log10().floor();
     let digits = if before >= 5.0 { 0 } else { (5.0 - before) as usize };
-    let text = format!("{value:.digits$}");
+    let text = format!("{nearest:.digits$}");
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+/// `1.234e567`, by way of a number near 1.
+fn beyond_doubles(value: &Rational) -> String {
+    let bits = f64::from(value.numer().significant_bits()) - f64::from(value.denom().significant_bits());
+    let shift = (bits * std::f64::consts::LOG10_2).floor() as i32;
+    let power = Integer::from(Integer::u_pow_u(10, shift.unsigned_abs()));
+    let near = if shift < 0 { Rational::from(value * power) } else { Rational::from(value / power) };
+    let text = format!("{:.3e}", to_f64(&near));
+    match text.split_once('e').map(|(digits, exponent)| (digits, exponent.parse::<i32>())) {
+        Some((digits, Ok(exponent))) => format!("{digits}e{}", exponent + shift),
+        _ => text,
+    }
 }
 
 /// `1 task`, `2 tasks`, `0.5 tasks`.
@@ -53,7 +82,11 @@ pub fn tasks(value: &Rational) -> String {
 /// A fraction as a percentage.
 #[must_use]
 pub fn percent(value: &Rational) -> String {
-    format!("{:.1} %", to_f64(value) * 100.0)
+    let hundredths = to_f64(value) * 100.0;
+    if hundredths.abs() < LARGEST_PERCENTAGE {
+        return format!("{hundredths:.1} %");
+    }
+    format!("{} %", decimal(&Rational::from(value * 100u32)))
 }
 
 /// The name of what a row limits.

@@ -7,12 +7,14 @@ use std::str::FromStr;
 
 use evenhand_exact::{Axiom, Certificate};
 use evenhand_mechanisms::certify::{CertifyError, certify, default_requests, default_tolerance};
+use evenhand_mechanisms::explain::explain;
 use evenhand_mechanisms::guarantees::{Guarantee, guarantee};
 use evenhand_mechanisms::{
     Examination, Mechanism, MechanismError, OptionName, Options, Outcome, Request, Status, registry,
 };
 use evenhand_problem::format::{AllocationDocument, AllocationFile, Source};
 use evenhand_problem::{Allocation, Arithmetic, Problem, Rational, number, printable};
+use evenhand_report as report;
 use serde_json::json;
 
 use crate::small::{MOST_CLASSES, MOST_RESOURCES, MOST_USERS};
@@ -99,9 +101,11 @@ fn is_countable(problem: &Problem) -> bool {
     problem.n_single_servers() <= u128::from(MOST_WHOLE) && tasks <= MOST_WHOLE
 }
 
-/// What was found is written, read, certified and checked.
+/// What was found is written, read, certified, checked and shown.
 fn told(id: &str, problem: &Problem, outcome: &Outcome) {
     let file = written(problem, outcome);
+    said::page(&report::outcome(problem, outcome));
+    explained(problem, &file.allocation);
     let mut requests = default_requests(&file.allocation);
     requests.extend(promised(id, problem, &file.allocation));
     let examination = certified(id, problem, &file.allocation, &requests, &default_tolerance(&file));
@@ -112,6 +116,16 @@ fn told(id: &str, problem: &Problem, outcome: &Outcome) {
     let requests = default_requests(&rounded);
     for tolerance in [Rational::new(), Rational::from((1, 1_000_000_000))] {
         certified(id, problem, &rounded, &requests, &tolerance);
+    }
+}
+
+/// Why every user has what it has.
+fn explained(problem: &Problem, allocation: &Allocation) {
+    for n in 0..problem.n_users() {
+        match explain(problem, allocation, n) {
+            Ok(found) => said::page(&report::explanation(problem, allocation.sharing, &found)),
+            Err(error) => said::one_line(&printable(&error.to_string())),
+        }
     }
 }
 
@@ -171,6 +185,7 @@ fn certified(
         assert!(!always.contains(axiom), "{id}: {} is undecided: {why}", axiom.name());
     }
     certificates::made(as_stated(&examination.certificate));
+    said::page(&report::examination(&examination));
     Some(examination)
 }
 

@@ -1,6 +1,7 @@
 //! What is said to people: one line, with a place that is there.
 
 use evenhand_problem::format::{FormatError, Source};
+use evenhand_report::{Form, Page, Terminal};
 
 /// Longest message, in bytes: a few names, and no listing of a file.
 const LONGEST: usize = 4_000;
@@ -25,4 +26,17 @@ pub fn format_error(error: &FormatError, source: &Source<'_>) {
     let before = before.unwrap_or_else(|| panic!("a place inside a character: {said}"));
     let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
     assert_eq!((error.line(), error.column()), (before.matches('\n').count() + 1, column), "{said}");
+}
+
+/// A page in every form: numbers are numbers, and nothing steers a terminal.
+pub fn page(page: &Page) {
+    let terminal = Terminal { width: Some(80), colour: false };
+    for form in [Form::Text(terminal), Form::Csv, Form::Markdown] {
+        let text = page.render(&form);
+        let steers = text.chars().find(|c| c.is_control() && *c != '\n');
+        assert_eq!(steers, None, "{text}");
+        let mut words = text.split(|c: char| !c.is_ascii_alphanumeric());
+        let no_number = words.find(|word| ["inf", "NaN", "nan"].contains(word));
+        assert_eq!(no_number, None, "{form:?}: {text}");
+    }
 }

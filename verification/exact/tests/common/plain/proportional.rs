@@ -10,6 +10,11 @@ use super::{Matrix, Plain, zero};
 /// Decimal digits of the roots.
 const DIGITS: u32 = 200;
 
+fn whole_root(value: &Integer, index: u32) -> Option<Integer> {
+    let (root, rest) = value.clone().root_rem(Integer::new(), index);
+    rest.is_zero().then_some(root)
+}
+
 impl Plain<'_> {
     /// `u_ni`, or 1 without a share.
     fn values(&self, share: Option<Share>) -> Option<Matrix> {
@@ -38,10 +43,14 @@ impl Plain<'_> {
             let exact = weight.clone() / of_level;
             return Some([exact.clone(), exact]);
         }
-        // w / U^(p/q) = (w^q / U^p)^(1/q), times a power of ten in integers.
+        // w / U^(p/q) = (w^q / U^p)^(1/q): a quotient of whole roots, or times a power of ten in integers.
+        let inside = Rational::from(weight.pow(i32::try_from(index).ok()?)) / of_level;
+        if let Some(exact) = whole_root(inside.numer(), index).zip(whole_root(inside.denom(), index)) {
+            let exact = Rational::from(exact);
+            return Some([exact.clone(), exact]);
+        }
         let scale = Integer::from(10).pow(DIGITS);
-        let inside = Rational::from(weight.pow(i32::try_from(index).ok()?)) / of_level
-            * Integer::from((&scale).pow(index));
+        let inside = inside * Integer::from((&scale).pow(index));
         let (floor, ceil) = (inside.clone().floor(), inside.ceil());
         let low = floor.numer().clone().root(index);
         let (root, rest) = ceil.numer().clone().root_rem(Integer::new(), index);
