@@ -6,7 +6,7 @@ mod common;
 use std::path::Path;
 
 use common::{SMALL, problem};
-use evenhand_exact::{Axiom, Parameters, check};
+use evenhand_exact::{Axiom, check};
 use evenhand_mechanisms::certify::{certify, default_tolerance};
 use evenhand_mechanisms::guarantees::{Guarantee, guarantee, table};
 use evenhand_mechanisms::{MechanismError, Options, Outcome, Request, Status, registry};
@@ -57,7 +57,7 @@ fn requests(name: &str, problem: &Problem, allocation: &Allocation) -> Vec<Reque
         if axiom == Axiom::MaxMin && of_own.is_none() {
             return None;
         }
-        Some(Request { axiom, parameters: of_own.unwrap_or_else(Parameters::default) })
+        Some(Request { axiom, parameters: of_own.unwrap_or_default() })
     };
     Axiom::ALL.into_iter().filter(|axiom| is_promised(*axiom)).filter_map(request).collect()
 }

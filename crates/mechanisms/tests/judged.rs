@@ -6,6 +6,7 @@
 
 #[path = "../../../verification/exact/tests/common/plain/mod.rs"]
 mod plain;
+#[allow(dead_code)]
 #[path = "../../../solvers/lp/tests/common/reference.rs"]
 mod reference;
 
@@ -178,7 +179,7 @@ fn judge(seed: u64) -> (bool, usize) {
     let verdict = check(certificate);
     assert!(verdict.valid, "{seed}: {:?}", verdict.reason);
     assert_eq!(plain::fault(certificate), None, "{seed}");
-    if seed % 5 == 0 {
+    if seed.is_multiple_of(5) {
         compare_with_the_simplex_method(seed, &problem, &examination, &tolerance);
     }
     (examination.infeasible, certificate.claims.len())

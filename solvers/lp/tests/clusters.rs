@@ -8,7 +8,7 @@ use common::clusters::Cluster;
 use common::reference;
 use common::{assert_feasible, assert_proven, exact, factor, total};
 use evenhand_exact::Share;
-use evenhand_problem::{Problem, Rational, Sharing, format::Source};
+use evenhand_problem::{Problem, Sharing, format::Source};
 
 fn solve(problem: &Problem, share: Share) {
     let Ok(coefficients) = share.coefficients(problem) else { return };
@@ -42,7 +42,7 @@ fn small_clusters_equal_the_reference() {
         let levels = reference::lexicographic(&problem, Sharing::Rdm, &share);
         for (n, (tasks, level)) in optimum.tasks.iter().zip(&levels).enumerate() {
             let weight = problem.users()[n].weight();
-            let mine = Rational::from(share.of(n, 0) * total(tasks)) / weight;
+            let mine = share.of(n, 0) * total(tasks) / weight;
             assert_eq!(mine, *level, "seed {seed}, user {n}: {cluster:?}");
         }
     }

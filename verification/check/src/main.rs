@@ -99,7 +99,7 @@ fn of_allocation(source: &Source<'_>, arguments: &Arguments) -> Result<Checked, 
     }
     if let Some(text) = &arguments.max_tolerance {
         let most = number::parse(text).map_err(|error| format!("--max-tolerance: {error}"))?;
-        if most < 0 || most >= 1 {
+        if !(0..1).contains(&most) {
             return Err(Failure(2, "--max-tolerance: expected a number from 0 to below 1".to_owned()));
         }
         conditions.max_tolerance = Some(most);

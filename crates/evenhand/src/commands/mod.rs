@@ -36,7 +36,7 @@ fn alpha(text: Option<&str>) -> Result<Option<Rational>, Failure> {
 fn tolerance(text: Option<&str>, option: &str) -> Result<Option<Rational>, Failure> {
     let Some(text) = text else { return Ok(None) };
     let value = number::parse(text).map_err(|error| Failure::input(format!("--{option}: {error}")))?;
-    if value < 0 || value >= 1 {
+    if !(0..1).contains(&value) {
         return Err(Failure::input(format!(
             "--{option}: expected a number from 0 to below 1, found `{text}`"
         )));

@@ -26,7 +26,7 @@ pub fn alpha_fair(problem: &Problem, alpha: &Rational) -> Result<Optimum, String
         let instance = Instance::new(problem, &outcome.allocation).map_err(|error| error.to_string())?;
         let total =
             proportional::total_worth(&instance, alpha, None).map_err(|refusal| refusal.to_string())?;
-        let tolerance = if total > 0 { Rational::from(&gap / total) } else { Rational::new() };
+        let tolerance = if total > 0 { &gap / total } else { Rational::new() };
         let evidence = Evidence::Prices(prices);
         let claim = Claim::with_evidence(Axiom::Proportional, parameters, evidence, &instance, &tolerance)
             .map_err(|refusal| refusal.to_string())?;

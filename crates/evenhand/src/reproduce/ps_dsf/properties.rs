@@ -179,7 +179,7 @@ fn less_than_uniform() -> Result<Entry, String> {
         paper: "holds".to_owned(),
         ours: format!(
             "violated by {} tasks",
-            sharing.tasks(&instance).map_or_else(String::new, |tasks| Rational::from(-tasks).to_string())
+            sharing.tasks(&instance).map_or_else(String::new, |tasks| (-tasks).to_string())
         ),
         agrees: Some(sharing.holds == Some(true)),
         note: format!(
