@@ -112,10 +112,12 @@ fn told(id: &str, problem: &Problem, outcome: &Outcome) {
     if let Some(examination) = examination.filter(|_| is_solved(outcome)) {
         keeps_promises(id, problem, outcome, &examination);
     }
-    let rounded = in_doubles(&file.allocation);
-    let requests = default_requests(&rounded);
-    for tolerance in [Rational::new(), Rational::from((1, 1_000_000_000))] {
-        certified(id, problem, &rounded, &requests, &tolerance);
+    let billionth = Rational::from((1, 1_000_000_000));
+    for (off, tolerance) in
+        [(0.0, Rational::new()), (0.0, billionth.clone()), (1e-12, billionth), (1e-3, Rational::new())]
+    {
+        let stated = in_doubles(&file.allocation, off);
+        certified(id, problem, &stated, &default_requests(&stated), &tolerance);
     }
 }
 
@@ -217,13 +219,19 @@ fn keeps_promises(id: &str, problem: &Problem, outcome: &Outcome, examination: &
     }
 }
 
-/// The allocation as somebody else's program would state it, which says nothing about itself.
-fn in_doubles(allocation: &Allocation) -> Allocation {
-    let rounded = |x: &Rational| number::from_f64(number::to_f64(x)).unwrap_or_else(|| x.clone());
-    let row = |row: &Vec<(usize, Rational)>| row.iter().map(|(i, x)| (*i, rounded(x))).collect();
+/// The allocation as somebody else's program would state it, which says nothing about itself: in doubles,
+/// every entry off by this part of it, upwards and downwards in turn.
+fn in_doubles(allocation: &Allocation, off: f64) -> Allocation {
+    let mut side = off;
+    let mut stated = |x: &Rational| {
+        side = -side;
+        let double = number::to_f64(x);
+        number::from_f64(double - double * side).unwrap_or_else(|| x.clone())
+    };
+    let mut row = |row: &Vec<(usize, Rational)>| row.iter().map(|(i, x)| (*i, stated(x))).collect();
     Allocation {
         sharing: allocation.sharing,
-        tasks: allocation.tasks.iter().map(row).collect(),
+        tasks: allocation.tasks.iter().map(&mut row).collect(),
         ..Allocation::default()
     }
 }
