@@ -22,7 +22,7 @@ tools=$root/.tools/cargo-fuzz
 seeds() {
   local exact=verification/exact/tests
   case $1 in
-    readers) echo crates/evenhand/tests/defects examples ;;
+    readers) echo examples "$exact/accept" ;;
     certificates)
       echo crates/evenhand/tests/defects "$exact/accept" "$exact"/{ratio,worst_load}/{accept,reject,malformed}
       ;;
