@@ -238,11 +238,8 @@ fn what_is_written_can_be_read() {
         "google-task-2.csv",
         "google-task-mean.csv",
     ]);
-    let output = folder.run(&["certify", "exponent.json", "exponent.alloc.json", "-o", "c.json"]);
-    match output.status {
-        2 => drop(output.fails(2)),
-        _ => drop(folder.run(&["check", "c.json"]).ends_with(0)),
-    }
+    folder.run(&["certify", "exponent.json", "exponent.alloc.json", "-o", "c.json"]).ends_with(0);
+    folder.run(&["check", "c.json"]).ends_with(0);
     let output = folder.run(&["ratio", "exponent-r.json", "-o", "r.json"]);
     match output.status {
         0 => drop(folder.run(&["check", "r.json"]).ends_with(0)),

@@ -12,6 +12,7 @@ use rug::{Integer, Rational, ops::Pow};
 use thiserror::Error;
 
 pub use budget::{DigitBudget, MAX_TOTAL_DIGITS, TooManyDigitsTogether};
+pub(crate) use stated::format_hashed;
 pub use stated::{format_stated, stated};
 pub use suffix::parse_quantity;
 

@@ -5,7 +5,8 @@ use std::fmt::Write;
 use sha2::{Digest, Sha256};
 
 use crate::{
-    number::format_stated,
+    Rational,
+    number::{format_hashed, format_stated},
     problem::{Problem, ServerClass, User},
     quantities::Quantities,
 };
@@ -25,6 +26,20 @@ use crate::{
 /// ```
 #[must_use]
 pub fn problem_to_json(problem: &Problem) -> String {
+    canonical(problem, format_stated)
+}
+
+/// SHA-256 of the canonical form, in hexadecimal: the same for two files that state one problem in
+/// different spellings.
+#[must_use]
+pub fn problem_sha256(problem: &Problem) -> String {
+    sha256(&canonical(problem, format_hashed))
+}
+
+/// How a number is written.
+pub(super) type Number = fn(&Rational) -> String;
+
+fn canonical(problem: &Problem, number: Number) -> String {
     let mut out = String::from("{\n\"kind\":\"allocation-problem\",\n");
     if !problem.name().is_empty() {
         out.push_str("\"name\":");
@@ -36,22 +51,15 @@ pub fn problem_to_json(problem: &Problem) -> String {
     out.push_str(",\n\"servers\":[");
     for (i, class) in problem.servers().iter().enumerate() {
         out.push_str(if i == 0 { "\n" } else { ",\n" });
-        server(&mut out, problem, class);
+        server(&mut out, problem, class, number);
     }
     out.push_str("\n],\n\"users\":[");
     for (n, each) in problem.users().iter().enumerate() {
         out.push_str(if n == 0 { "\n" } else { ",\n" });
-        user(&mut out, problem, each);
+        user(&mut out, problem, each, number);
     }
     out.push_str("\n]\n}\n");
     out
-}
-
-/// SHA-256 of the canonical form, in hexadecimal: the same for two files that state one problem in
-/// different spellings.
-#[must_use]
-pub fn problem_sha256(problem: &Problem) -> String {
-    sha256(&problem_to_json(problem))
 }
 
 /// In hexadecimal.
@@ -64,28 +72,28 @@ pub(super) fn sha256(text: &str) -> String {
     })
 }
 
-fn server(out: &mut String, problem: &Problem, class: &ServerClass) {
+fn server(out: &mut String, problem: &Problem, class: &ServerClass, number: Number) {
     out.push_str("{\"name\":");
     quote(out, class.name());
     if class.count() != 1 {
         let _ = write!(out, ",\"count\":\"{}\"", class.count());
     }
     out.push_str(",\"capacity\":");
-    quantities(out, problem.resources(), class.capacity());
+    quantities(out, problem.resources(), class.capacity(), number);
     out.push('}');
 }
 
-fn user(out: &mut String, problem: &Problem, user: &User) {
+fn user(out: &mut String, problem: &Problem, user: &User, number: Number) {
     let server_name = |i: usize| problem.servers()[i].name();
     out.push_str("{\"name\":");
     quote(out, user.name());
     if *user.weight() != 1 {
-        let _ = write!(out, ",\"weight\":\"{}\"", format_stated(user.weight()));
+        let _ = write!(out, ",\"weight\":\"{}\"", number(user.weight()));
     }
     out.push_str(",\"demand\":");
-    quantities(out, problem.resources(), user.base_demand());
+    quantities(out, problem.resources(), user.base_demand(), number);
     if let Some(tasks) = user.tasks() {
-        let _ = write!(out, ",\"tasks\":\"{}\"", format_stated(tasks));
+        let _ = write!(out, ",\"tasks\":\"{}\"", number(tasks));
     }
     if let Some(servers) = user.servers() {
         out.push_str(",\"servers\":");
@@ -95,7 +103,7 @@ fn user(out: &mut String, problem: &Problem, user: &User) {
         out.push_str(",\"demand_on\":{");
         for (position, (i, demand)) in user.demand_overrides().iter().enumerate() {
             key(out, position, server_name(*i));
-            quantities(out, problem.resources(), demand);
+            quantities(out, problem.resources(), demand, number);
         }
         out.push('}');
     }
@@ -104,7 +112,7 @@ fn user(out: &mut String, problem: &Problem, user: &User) {
             let _ = write!(out, ",\"{field}\":{{");
             for (position, (i, rate)) in rates.iter().enumerate() {
                 key(out, position, server_name(*i));
-                let _ = write!(out, "\"{}\"", format_stated(rate));
+                let _ = write!(out, "\"{}\"", number(rate));
             }
             out.push('}');
         }
@@ -112,11 +120,11 @@ fn user(out: &mut String, problem: &Problem, user: &User) {
     out.push('}');
 }
 
-pub(super) fn quantities(out: &mut String, resources: &[String], values: &Quantities) {
+pub(super) fn quantities(out: &mut String, resources: &[String], values: &Quantities, number: Number) {
     out.push('{');
     for (position, (r, value)) in values.entries().iter().enumerate() {
         key(out, position, &resources[*r]);
-        let _ = write!(out, "\"{}\"", format_stated(value));
+        let _ = write!(out, "\"{}\"", number(value));
     }
     out.push('}');
 }

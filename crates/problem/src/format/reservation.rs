@@ -140,7 +140,7 @@ pub fn reservation_to_json(problem: &Reservation) -> String {
         }
         if problem.configurations().is_none() {
             out.push_str(",\"capacity\":");
-            write_quantities(&mut out, problem.resources(), pool.capacity());
+            write_quantities(&mut out, problem.resources(), pool.capacity(), format_stated);
         }
         out.push('}');
     }
@@ -150,7 +150,7 @@ pub fn reservation_to_json(problem: &Reservation) -> String {
         quote(&mut out, job.name());
         if problem.configurations().is_none() {
             out.push_str(",\"demand\":");
-            write_quantities(&mut out, problem.resources(), job.demand());
+            write_quantities(&mut out, problem.resources(), job.demand(), format_stated);
         }
         let _ = write!(
             out,

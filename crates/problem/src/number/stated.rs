@@ -32,6 +32,30 @@ pub fn format_stated(value: &Rational) -> String {
     stated(value).unwrap_or_else(|| format(value))
 }
 
+/// The form that is hashed, never read: [`format`](fn@format), or `d.ddd` with an exponent of any size
+/// where the quotient has more than [`MAX_DIGITS`] digits.
+///
+/// The hash of a problem is written into files and outlives a release. Hence this form stays as it
+/// is, whatever becomes of the form in which [`stated`] writes a number.
+#[must_use]
+pub(crate) fn format_hashed(value: &Rational) -> String {
+    let quotient = format(value);
+    if digits(&quotient) <= MAX_DIGITS {
+        return quotient;
+    }
+    let Some((mantissa, exponent)) = mantissa(value) else { return quotient };
+    let sign = if mantissa < 0 { "-" } else { "" };
+    let digits = mantissa.abs().to_string();
+    let (first, rest) = digits.split_at(1);
+    // A text has fewer digits than an `i64` counts.
+    let scientific = exponent + i64::try_from(rest.len()).unwrap_or(i64::MAX);
+    if scientific < -i64::from(MAX_EXPONENT) {
+        return format!("{sign}0.{digits}e{}", scientific + 1);
+    }
+    let point = if rest.is_empty() { "" } else { "." };
+    format!("{sign}{first}{point}{rest}e{scientific}")
+}
+
 fn digits(text: &str) -> usize {
     text.bytes().filter(u8::is_ascii_digit).count()
 }
