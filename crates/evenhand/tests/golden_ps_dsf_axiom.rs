@@ -56,7 +56,7 @@ fn certificate(problem: &Problem, x: &[Vec<Rational>], sharing: Sharing) -> Cert
 
 #[test]
 fn every_solution_is_certified() {
-    let Some(cases) = cases("psdsf.") else { return };
+    let cases = cases("psdsf.");
     let solutions = [
         ("psdsf_rdm", Sharing::Rdm),
         ("psdsf_tdm", Sharing::Tdm),
@@ -100,7 +100,7 @@ fn every_solution_is_certified() {
 /// Kesidis' tables: what integer filling places fits, and up to one task nobody envies anybody.
 #[test]
 fn whole_tasks_are_certified() {
-    let Some(cases) = cases("fill.joint.") else { return };
+    let cases = cases("fill.joint.");
     let mut certified = 0;
     for case in cases.iter().filter(|case| case["expected"]["x"].is_array()) {
         let problem = problem(&case["inputs"]);

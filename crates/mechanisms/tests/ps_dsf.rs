@@ -87,7 +87,7 @@ fn golden_cases_are_answered() {
     let ids = (0..10).map(|k| format!("psdsf.random.{k}"));
     let ids = ids.chain(["fig1", "fig2", "nonunique.2x2x2"].map(|id| format!("psdsf.{id}")));
     for id in ids {
-        let Some(case) = case(&id) else { return };
+        let case = case(&id);
         let problem = golden_problem(&case["inputs"]);
         let found = exact(&problem).unwrap_or_else(|why| panic!("{id}: {why}"));
         // Another answer than that of the case may be returned: the theorem decides, in `exact`.
@@ -178,27 +178,24 @@ fn all_solutions_of_small_problems() {
     let faces = Options { faces: true, ..Options::exact() };
     let all =
         |problem: &Problem| mechanism().allocate(problem, &faces).map(|found| found.findings.faces.unwrap());
-    if let Some(case) = case("psdsf.nonunique.2x2x2") {
-        let problem = golden_problem(&case["inputs"]);
-        let set = all(&problem).expect("small");
-        let total = |point: &Vec<Vec<(usize, Rational)>>, n: usize| -> Rational {
-            point[n].iter().map(|(_, x)| x).sum()
-        };
-        let ends = |n: usize| {
-            let totals = || set.extreme_points.iter().map(|point| total(point, n));
-            [totals().min().unwrap(), totals().max().unwrap()]
-        };
-        let rational = |p: i32, q: i32| Rational::from((p, q));
-        assert_eq!(ends(0), [rational(19, 9), rational(8, 3)]);
-        assert_eq!(ends(1), [rational(19, 6), rational(4, 1)]);
-        for id in ["fig1", "fig2"] {
-            let case = self::case(&format!("psdsf.{id}")).expect("a case");
-            let set = all(&golden_problem(&case["inputs"])).expect("small");
-            let expected = matrix(&case["expected"]["psdsf_rdm"]);
-            let totals: Vec<Rational> = expected.iter().map(|row| row.iter().sum()).collect();
-            for point in &set.extreme_points {
-                assert_eq!((0..totals.len()).map(|n| total(point, n)).collect::<Vec<_>>(), totals, "{id}");
-            }
+    let found = case("psdsf.nonunique.2x2x2");
+    let set = all(&golden_problem(&found["inputs"])).expect("small");
+    let total =
+        |point: &Vec<Vec<(usize, Rational)>>, n: usize| -> Rational { point[n].iter().map(|(_, x)| x).sum() };
+    let ends = |n: usize| {
+        let totals = || set.extreme_points.iter().map(|point| total(point, n));
+        [totals().min().unwrap(), totals().max().unwrap()]
+    };
+    let rational = |p: i32, q: i32| Rational::from((p, q));
+    assert_eq!(ends(0), [rational(19, 9), rational(8, 3)]);
+    assert_eq!(ends(1), [rational(19, 6), rational(4, 1)]);
+    for id in ["fig1", "fig2"] {
+        let case = case(&format!("psdsf.{id}"));
+        let set = all(&golden_problem(&case["inputs"])).expect("small");
+        let expected = matrix(&case["expected"]["psdsf_rdm"]);
+        let totals: Vec<Rational> = expected.iter().map(|row| row.iter().sum()).collect();
+        for point in &set.extreme_points {
+            assert_eq!((0..totals.len()).map(|n| total(point, n)).collect::<Vec<_>>(), totals, "{id}");
         }
     }
     // Every vertex is PS-DSF; what the sweep returns is one of the set where that is one point.

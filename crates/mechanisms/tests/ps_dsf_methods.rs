@@ -28,7 +28,7 @@ const UNLIMITED: Shape = Shape { users: 5, classes: 4, resources: 3, finite: 0.0
 
 #[test]
 fn algorithm_1_does_not_end_on_the_golden_instance() {
-    let Some(case) = case("psdsf.alg1.nonterminating") else { return };
+    let case = case("psdsf.alg1.nonterminating");
     let (capacities, demands) = (matrix(&case["inputs"]["C"]), matrix(&case["inputs"]["D"]));
     let named =
         |values: &[Rational]| vec![("a".to_owned(), values[0].clone()), ("b".to_owned(), values[1].clone())];

@@ -1,5 +1,4 @@
-//! The golden cases as problems. Where they come from and how they are read: the tests of the
-//! mechanisms.
+//! The golden cases as problems; the tests of the mechanisms hold them.
 #![allow(dead_code, missing_docs)]
 
 #[path = "../../../mechanisms/tests/golden/mod.rs"]

@@ -1,29 +1,21 @@
-//! The golden cases: inputs and answers of an independent implementation, which are not part of this
-//! repository. They are looked for in the folder that `EVENHAND_GOLDEN` names, and in
-//! `../shared/golden` beside the repository.
+//! The golden cases: inputs and answers of an independent implementation in exact arithmetic.
 #![allow(dead_code, missing_docs)]
-
-use std::path::PathBuf;
 
 use evenhand_problem::{Rational, number};
 use serde_json::Value;
 
-/// All cases whose id starts with `prefix`; `None`, and a word on stderr, when they are not here.
-pub fn cases(prefix: &str) -> Option<Vec<Value>> {
-    let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden");
-    let folder = std::env::var_os("EVENHAND_GOLDEN").map_or_else(beside, PathBuf::from);
-    let Ok(text) = std::fs::read_to_string(folder.join("cases.json")) else {
-        eprintln!("SKIPPED: no golden cases at ../shared/golden, and EVENHAND_GOLDEN does not name them");
-        return None;
-    };
-    let cases: Vec<Value> = serde_json::from_str(&text).expect("cases.json is a list");
-    Some(cases.into_iter().filter(|case| id(case).starts_with(prefix)).collect())
+/// All cases whose id starts with `prefix`: at least one.
+pub fn cases(prefix: &str) -> Vec<Value> {
+    let cases: Vec<Value> = serde_json::from_str(include_str!("cases.json")).expect("a list");
+    let cases: Vec<Value> = cases.into_iter().filter(|case| id(case).starts_with(prefix)).collect();
+    assert!(!cases.is_empty(), "no golden case is a {prefix}");
+    cases
 }
 
 /// The case of that id.
-pub fn case(id_of_it: &str) -> Option<Value> {
-    let found = cases(id_of_it)?.into_iter().find(|case| id(case) == id_of_it);
-    Some(found.unwrap_or_else(|| panic!("{id_of_it} is not among the golden cases")))
+pub fn case(id_of_it: &str) -> Value {
+    let found = cases(id_of_it).into_iter().find(|case| id(case) == id_of_it);
+    found.unwrap_or_else(|| panic!("{id_of_it} is not among the golden cases"))
 }
 
 pub fn id(case: &Value) -> &str {
