@@ -51,13 +51,25 @@ pub fn sweep_to_levels(market: &Market<f64>, order: &[usize], point: &mut Point<
 /// Change of a number of tasks, relative to the user's total, that is rounding.
 const STILL: f64 = 1e-14;
 
-/// At most `most` sweeps from `point` until the residual is within `tolerance`.
+/// At most `most` sweeps over all classes in `order` from `point` until the residual is within
+/// `tolerance`.
 pub fn sweeps(
     market: &Market<f64>,
     order: &[usize],
     point: Point<f64>,
     tolerance: f64,
     most: usize,
+) -> Swept {
+    repeat(market, point, tolerance, most, |point| sweep(market, order, point))
+}
+
+/// [`sweeps`], each of which is what `once` does to a point.
+pub fn repeat(
+    market: &Market<f64>,
+    point: Point<f64>,
+    tolerance: f64,
+    most: usize,
+    mut once: impl FnMut(&mut Point<f64>),
 ) -> Swept {
     let first = residual(market, &point);
     let mut swept = Swept { point, residual: first, sweeps: 0, end: End::Solved };
@@ -70,7 +82,7 @@ pub fn sweeps(
             swept.end = End::Limit;
             return swept;
         }
-        sweep(market, order, &mut swept.point);
+        once(&mut swept.point);
         swept.sweeps += 1;
         swept.residual = residual(market, &swept.point);
         age += 1;

@@ -15,9 +15,10 @@ mod violations;
 use evenhand_problem::Rational;
 
 use self::settle::settle;
-use self::sweep::{End, Sweeps, sweeps};
+use self::sweep::sweeps;
 use super::market::{Market, Point};
-use super::{market, residual, scalar, theorem, water_filling};
+use super::sweep::End;
+use super::{market, residual, rounding, scalar, theorem};
 
 /// Sweeps from the empty cluster.
 const FEWEST: usize = 10;
@@ -45,8 +46,7 @@ pub struct Found {
 /// # Errors
 /// What was tried and why it failed, in words.
 pub fn find(market: &Market<f64>, exact: &Market<Rational>, order: &[usize]) -> Result<Found, String> {
-    let how = Sweeps { tolerance: TOLERANCE, most: FEWEST, jumps: true, part: 1.0 };
-    let first = sweeps(market, order, market.nothing(), &how);
+    let first = sweeps(market, order, market.nothing(), TOLERANCE, FEWEST);
     let (mut point, mut reached, mut spent) = (first.point.clone(), first.residual, first.sweeps);
     if first.end != End::Solved {
         let settled = settle(market, order, first.point, (TOLERANCE, WORTH), BOLD);

@@ -1,10 +1,10 @@
 //! From a point of the sweeps to a solution nearby: exchanges from its regime, and sweeps in turns.
 
+use super::super::sweep::sweep;
 use super::market::{Market, Point};
 use super::pivot::exchange;
 use super::regime::{Reading, Regime, Rows};
 use super::residual::residual;
-use super::sweep::sweep;
 
 /// What counts as nothing when a regime is read, in turns.
 const NOTHING: [f64; 3] = [1e-4, 1e-7, 1e-2];
