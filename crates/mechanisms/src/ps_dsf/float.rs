@@ -6,7 +6,7 @@ use evenhand_problem::{Constraints, Sharing};
 use super::attempts::{self, Found, Spent};
 use super::market::{Market, Point};
 use super::strategy;
-use super::sweep::{End, sweeps};
+use super::sweep::sweeps;
 use crate::mechanism::Status;
 
 /// How a problem is solved.
@@ -99,7 +99,7 @@ fn find(market: &Market<f64>, settings: &Settings) -> (Point<f64>, Solution) {
         }
     }
     let swept = sweeps(market, &order, market.nothing(), settings.tolerance, settings.sweeps);
-    let status = if swept.end == End::Solved { Status::Solved } else { Status::Limit };
+    let status = if swept.residual <= settings.tolerance { Status::Solved } else { Status::Limit };
     let solution = Solution {
         tasks: Vec::new(),
         residual: swept.residual,

@@ -14,8 +14,6 @@ mod algorithm_1;
 mod attempts;
 mod canonical;
 pub mod distributed;
-mod elimination;
-mod exchanges;
 pub mod float;
 mod market;
 mod path;

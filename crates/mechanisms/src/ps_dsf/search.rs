@@ -10,7 +10,7 @@ use super::attempts::{self, Found, Spent};
 use super::market::{Market, Point};
 use super::scalar::Scalar;
 use super::strategy::{MOST_WORK, SEARCH_WORK, SEARCHED, STARTS, Start, WORK};
-use super::{exchanges, path, theorem};
+use super::{path, theorem};
 use crate::mechanism::{Options, Outcome, Search, Tried};
 use crate::registry;
 
@@ -126,8 +126,6 @@ struct Walk<'a> {
     why: String,
 }
 
-/// Problems with more places are solved by exchanges, from one start.
-const LARGE: usize = 10_000;
 /// Steps that a mechanism is taken to need for each place.
 const WORK_OF_A_MECHANISM: u64 = 5_000;
 
@@ -158,13 +156,6 @@ impl Walk<'_> {
                 point(&self.market, &found.allocation, Rational::to_f64)
             }
         };
-        let is_large = self.market.places.len() > LARGE && start != Start::Drfh && start != Start::Tsf;
-        if is_large && let Ok(found) = exchanges::find(&self.market, &self.exact, &order) {
-            self.spent.sweeps += found.sweeps;
-            // No further start: a large problem takes long enough.
-            self.spent.work = self.spent.work.max(SEARCH_WORK) + 1;
-            return Some(answer(&self.exact, &found.point, found.bottlenecks));
-        }
         let (exact, nearly, why) = (&self.exact, &mut self.nearly, &mut self.why);
         attempts::find(&self.market, &order, point, &mut self.spent, |found, spent| {
             let point = path::solve(exact, &found.model, &found.set, &found.point);

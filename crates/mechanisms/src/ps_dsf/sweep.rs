@@ -5,17 +5,6 @@ use super::residual::residual;
 use super::scalar::Scalar;
 use super::water_filling::fill;
 
-/// Why sweeps ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
-    /// The residual is within the tolerance.
-    Solved,
-    /// They came back to a point where they were before, which solves nothing.
-    Cycle,
-    /// The most sweeps.
-    Limit,
-}
-
 /// Where sweeps ended.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Swept {
@@ -25,8 +14,6 @@ pub struct Swept {
     pub residual: f64,
     /// Sweeps.
     pub sweeps: usize,
-    /// Why they ended.
-    pub end: End,
 }
 
 /// One sweep over all classes in `order`.
@@ -52,7 +39,7 @@ pub fn sweep_to_levels(market: &Market<f64>, order: &[usize], point: &mut Point<
 const STILL: f64 = 1e-14;
 
 /// At most `most` sweeps over all classes in `order` from `point` until the residual is within
-/// `tolerance`.
+/// `tolerance`, or until they come back to a point where they were before, which solves nothing.
 pub fn sweeps(
     market: &Market<f64>,
     order: &[usize],
@@ -60,37 +47,21 @@ pub fn sweeps(
     tolerance: f64,
     most: usize,
 ) -> Swept {
-    repeat(market, point, tolerance, most, |point| sweep(market, order, point))
-}
-
-/// [`sweeps`], each of which is what `once` does to a point.
-pub fn repeat(
-    market: &Market<f64>,
-    point: Point<f64>,
-    tolerance: f64,
-    most: usize,
-    mut once: impl FnMut(&mut Point<f64>),
-) -> Swept {
     let first = residual(market, &point);
-    let mut swept = Swept { point, residual: first, sweeps: 0, end: End::Solved };
+    let mut swept = Swept { point, residual: first, sweeps: 0 };
     // A point of the past, replaced after ever longer times, finds any cycle (Brent).
     let mut past = swept.point.clone();
     let mut age = 0;
     let mut patience = 64;
-    while swept.residual > tolerance {
-        if swept.sweeps >= most {
-            swept.end = End::Limit;
-            return swept;
-        }
-        once(&mut swept.point);
+    while swept.residual > tolerance && swept.sweeps < most {
+        sweep(market, order, &mut swept.point);
         swept.sweeps += 1;
         swept.residual = residual(market, &swept.point);
         age += 1;
         let Point { tasks, totals } = &swept.point;
         let moves = |p: usize| (tasks[p] - past.tasks[p]).abs() > STILL * totals[market.places[p].user];
-        if swept.residual > tolerance && !(0..tasks.len()).any(moves) {
-            swept.end = End::Cycle;
-            return swept;
+        if !(0..tasks.len()).any(moves) {
+            break;
         }
         if age >= patience {
             past = swept.point.clone();

@@ -4,10 +4,9 @@
 //! forest, or nearly one, and what remains are an unknown level for each tree, the tasks beside the
 //! main places, and an equation for each full row.
 
-use super::super::elimination::Equation;
 use super::active::ActiveSet;
 use super::model::Model;
-use super::sparse;
+use super::sparse::{self, Equation};
 
 /// What moves a problem to one whose solution is known: additions to the three kinds of conditions,
 /// all multiplied by `t`.

@@ -1,13 +1,15 @@
 //! Sparse linear equations in doubles with one unknown more than equations.
 
-use super::super::elimination::{Equation, eliminate};
 use super::equations::Moving;
+
+/// An equation: coefficients by column, no column twice, and a constant that makes the sum 0.
+pub type Equation = (Vec<(usize, f64)>, f64);
 
 /// A pivot below this is none, where columns and equations have a largest entry of 1.
 const NO_PIVOT: f64 = 1e-10;
 
 /// The line on which `equations` in one unknown more hold: the unknowns as they move with the one that
-/// no equation determines, which stands at `free_at`. The number of an equation makes the sum 0.
+/// no equation determines, which stands at `free_at`.
 ///
 /// # Errors
 /// An equation that depends on others, where the solutions are more than a line.
@@ -19,7 +21,7 @@ pub fn line(equations: Vec<Equation>, free_at: impl Fn(usize) -> f64) -> Result<
     }
     size.iter_mut().filter(|size| **size == 0.0).for_each(|size| *size = 1.0);
     let mut rows: Vec<Equation> = equations.into_iter().map(|equation| scaled(equation, &size)).collect();
-    let pivots = eliminate(&mut rows, n, NO_PIVOT, |_| false)?;
+    let pivots = eliminate(&mut rows, n)?;
     let mut is_free = vec![true; n];
     pivots.iter().for_each(|(_, column)| is_free[*column] = false);
     let free = is_free.iter().position(|free| *free).unwrap_or(n - 1);
@@ -50,4 +52,54 @@ fn scaled((mut entries, constant): Equation, size: &[f64]) -> Equation {
     entries.iter_mut().for_each(|(_, value)| *value /= factor);
     entries.retain(|(_, value)| *value != 0.0);
     (entries, constant / factor)
+}
+
+/// Gaussian elimination in place in `n` columns, the shortest equation next (Markowitz' rule by rows), with
+/// its largest coefficient as the pivot; `(equation, column)` of the pivots in their order.
+///
+/// # Errors
+/// An equation that depends on those before it.
+fn eliminate(rows: &mut [Equation], n: usize) -> Result<Vec<(usize, usize)>, usize> {
+    let mut of_column: Vec<Vec<usize>> = vec![Vec::new(); n];
+    for (k, (entries, _)) in rows.iter().enumerate() {
+        entries.iter().for_each(|(column, _)| of_column[*column].push(k));
+    }
+    let mut left: Vec<usize> = (0..rows.len()).collect();
+    let mut done = vec![false; rows.len()];
+    let mut dense = vec![0.0; n];
+    let mut pivots = Vec::with_capacity(rows.len());
+    while let Some(at) = (0..left.len()).min_by_key(|at| (rows[left[*at]].0.len(), left[*at])) {
+        let k = left.swap_remove(at);
+        done[k] = true;
+        let (entries, number) = std::mem::take(&mut rows[k]);
+        let largest = entries.iter().copied().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()));
+        let Some((column, pivot)) = largest.filter(|(_, value)| value.abs() >= NO_PIVOT) else {
+            return Err(k);
+        };
+        for other in std::mem::take(&mut of_column[column]) {
+            if done[other] {
+                continue;
+            }
+            let Some(position) = rows[other].0.iter().position(|(c, _)| *c == column) else { continue };
+            let factor = rows[other].0.swap_remove(position).1 / pivot;
+            let (target, target_number) = &mut rows[other];
+            entries.iter().for_each(|(c, value)| dense[*c] = factor * value);
+            dense[column] = 0.0;
+            for (c, value) in target.iter_mut() {
+                *value -= std::mem::take(&mut dense[*c]);
+            }
+            for (c, _) in &entries {
+                let value = std::mem::take(&mut dense[*c]);
+                if value != 0.0 {
+                    target.push((*c, -value));
+                    of_column[*c].push(other);
+                }
+            }
+            target.retain(|(_, value)| *value != 0.0);
+            *target_number -= factor * number;
+        }
+        pivots.push((k, column));
+        rows[k] = (entries, number);
+    }
+    Ok(pivots)
 }
