@@ -22,6 +22,7 @@ mod generic;
 pub mod guarantees;
 pub mod hunt;
 mod integer_pareto;
+mod lift;
 mod max_min;
 mod mechanism;
 mod named;

@@ -288,7 +288,7 @@ fn a_cycle_of_the_sweep() {
     let swept = float::solve(&float::constraints(&problem), &plain);
     assert!(swept.status == Status::Limit && swept.residual > 1e-2, "{swept:?}");
     let found = float::solve(&float::constraints(&problem), &float::Settings::default());
-    assert!(found.status == Status::Solved && found.way == float::Way::Path);
+    assert!(found.status == Status::Solved && found.way == float::Way::Homotopy);
     exact(&problem).expect("an exact answer all the same");
 }
 

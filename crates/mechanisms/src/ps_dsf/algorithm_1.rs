@@ -1,21 +1,21 @@
-//! Algorithm I of PS-DSF, step by step (section III-C).
+//! Algorithm I of the PS-DSF paper (section III-C), step by step.
 //!
-//! It starts from DRF on every class alone and repeats rounds over the classes: the users of the
-//! least level are raised by what the users of the highest level release of the full resources that
-//! hold them, a part `beta` of it. Two repairs are needed: a resource that none of the remaining users
-//! holds counts as their bottleneck as well, and a user that is chosen for two resources is released
-//! once. It often approaches its limit for ever, in exact arithmetic in about half of random
-//! instances, so that there are limits. Unlimited tasks only, as in the paper.
+//! It starts from DRF on every class alone and goes over the classes in rounds: the users of the least level
+//! are raised by a part `beta` of what the users of the highest level release of the full resources that block
+//! them. Two repairs are needed (docs/theory.md, section 4): a resource that none of the remaining users holds
+//! counts as their bottleneck as well, and a user that is chosen for two resources is released once. The
+//! algorithm often approaches its limit for ever, in exact arithmetic on about half of all random instances,
+//! so that it has limits. It is for unlimited tasks only, as in the paper.
 
 use std::ops::ControlFlow;
 
-use super::market::{Market, Point};
+use super::pairs::{PairModel, Point};
 use super::scalar::Scalar;
 use super::water_filling::filled;
 
 /// Where the algorithm stops without an answer.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Limits {
+pub struct RoundLimits {
     /// Rounds over all classes.
     pub rounds: usize,
     /// Updates of one class in one round.
@@ -37,18 +37,18 @@ pub struct Ended<T> {
     pub converged: bool,
 }
 
-/// Runs Algorithm I on `market`, whose users have no task limits; the classes in `order`.
-pub fn run<T: Scalar>(market: &Market<T>, order: &[usize], limits: &Limits) -> Ended<T> {
-    let mut tasks = Vec::with_capacity(market.places.len());
-    for class in 0..market.n_classes() {
-        tasks.extend(filled(market, class, &vec![T::zero(); market.of_class[class].len()]));
+/// Runs Algorithm I on `model`, whose users have no task limits; the classes in `order`.
+pub fn run<T: Scalar>(model: &PairModel<T>, order: &[usize], limits: &RoundLimits) -> Ended<T> {
+    let mut tasks = Vec::with_capacity(model.pairs.len());
+    for class in 0..model.n_classes() {
+        tasks.extend(filled(model, class, &vec![T::zero(); model.of_class[class].len()]));
     }
-    let mut ended = Ended { point: market.point(tasks), rounds: 0, converged: false };
+    let mut ended = Ended { point: model.point(tasks), rounds: 0, converged: false };
     while ended.rounds < limits.rounds && !ended.converged {
         ended.rounds += 1;
         let mut changed = false;
         for &class in order {
-            match Server::new(market, class, limits).proceed(&mut ended.point) {
+            match Server::new(model, class, limits).proceed(&mut ended.point) {
                 ControlFlow::Continue(updates) => changed |= updates > 0,
                 ControlFlow::Break(()) => return ended,
             }
@@ -60,28 +60,28 @@ pub fn run<T: Scalar>(market: &Market<T>, order: &[usize], limits: &Limits) -> E
 
 /// One class while its procedure runs.
 struct Server<'a, T> {
-    market: &'a Market<T>,
+    model: &'a PairModel<T>,
     class: usize,
-    limits: &'a Limits,
+    limits: &'a RoundLimits,
     /// Places without a bottleneck so far.
     rest: Vec<usize>,
 }
 
 impl<'a, T: Scalar> Server<'a, T> {
-    fn new(market: &'a Market<T>, class: usize, limits: &'a Limits) -> Self {
-        Self { market, class, limits, rest: market.of_class[class].clone().collect() }
+    fn new(model: &'a PairModel<T>, class: usize, limits: &'a RoundLimits) -> Self {
+        Self { model, class, limits, rest: model.of_class[class].clone().collect() }
     }
 
     /// The server procedure: the number of updates, or a limit.
     fn proceed(&mut self, point: &mut Point<T>) -> ControlFlow<(), usize> {
         let mut updates = 0;
-        while let Some(least) = self.rest.iter().map(|p| self.market.level(point, *p)).min_by(T::order) {
+        while let Some(least) = self.rest.iter().map(|p| self.model.level(point, *p)).min_by(T::order) {
             let same = |a: &T| a.same(&least, self.limits.tolerance);
             let lowest: Vec<usize> =
-                self.rest.iter().copied().filter(|p| same(&self.market.level(point, *p))).collect();
+                self.rest.iter().copied().filter(|p| same(&self.model.level(point, *p))).collect();
             let free = self.free(point);
             let holding = |row: &usize| lowest.iter().any(|p| self.uses(*p, *row).is_some());
-            let rows = self.market.rows_of_class[self.class].clone();
+            let rows = self.model.rows_of_class[self.class].clone();
             let first = rows.start;
             let full: Vec<usize> =
                 rows.filter(|row| self.is_full(&free[row - first], *row)).filter(holding).collect();
@@ -89,14 +89,14 @@ impl<'a, T: Scalar> Server<'a, T> {
                 let holds = |p: &&usize| point.tasks[**p].is_positive() && self.uses(**p, row).is_some();
                 let holders = self.rest.iter().filter(holds);
                 holders
-                    .max_by(|a, b| self.market.level(point, **a).order(&self.market.level(point, **b)))
+                    .max_by(|a, b| self.model.level(point, **a).order(&self.model.level(point, **b)))
                     .copied()
             };
             let is_bottleneck =
-                |row: &&usize| highest(**row).is_none_or(|p| same(&self.market.level(point, p)));
+                |row: &&usize| highest(**row).is_none_or(|p| same(&self.model.level(point, p)));
             if let Some(&row) = full.iter().find(|row| is_bottleneck(row)) {
-                let market = self.market;
-                self.rest.retain(|p| market.places[*p].usage.iter().all(|(other, _)| *other != row));
+                let model = self.model;
+                self.rest.retain(|p| model.pairs[*p].usage.iter().all(|(other, _)| *other != row));
                 continue;
             }
             let mut released: Vec<usize> = full.iter().filter_map(|row| highest(*row)).collect();
@@ -112,15 +112,15 @@ impl<'a, T: Scalar> Server<'a, T> {
     }
 
     fn uses(&self, p: usize, row: usize) -> Option<&T> {
-        self.market.places[p].usage.iter().find(|(other, _)| *other == row).map(|(_, d)| d)
+        self.model.pairs[p].usage.iter().find(|(other, _)| *other == row).map(|(_, d)| d)
     }
 
     /// What is free of every row of the class.
     fn free(&self, point: &Point<T>) -> Vec<T> {
-        let rows = self.market.rows_of_class[self.class].clone();
-        let mut free = self.market.capacity[rows.clone()].to_vec();
-        for p in self.market.of_class[self.class].clone() {
-            for (row, d) in &self.market.places[p].usage {
+        let rows = self.model.rows_of_class[self.class].clone();
+        let mut free = self.model.capacity[rows.clone()].to_vec();
+        for p in self.model.of_class[self.class].clone() {
+            for (row, d) in &self.model.pairs[p].usage {
                 let free = &mut free[row - rows.start];
                 *free = free.minus(&d.times(&point.tasks[p]));
             }
@@ -129,7 +129,7 @@ impl<'a, T: Scalar> Server<'a, T> {
     }
 
     fn is_full(&self, free: &T, row: usize) -> bool {
-        let capacity = &self.market.capacity[row];
+        let capacity = &self.model.capacity[row];
         capacity.minus(free).same(capacity, self.limits.tolerance)
     }
 
@@ -142,17 +142,17 @@ impl<'a, T: Scalar> Server<'a, T> {
         released: &[usize],
         mut free: Vec<T>,
     ) -> bool {
-        let first = self.market.rows_of_class[self.class].start;
+        let first = self.model.rows_of_class[self.class].start;
         for &p in released {
-            for (row, d) in &self.market.places[p].usage {
+            for (row, d) in &self.model.pairs[p].usage {
                 free[row - first].add_product(d, &point.tasks[p]);
             }
         }
         let mut growth = vec![T::zero(); free.len()];
         for &p in lowest {
-            let place = &self.market.places[p];
-            for (row, d) in &place.usage {
-                growth[row - first].add_product(d, &place.pace);
+            let pair = &self.model.pairs[p];
+            for (row, d) in &pair.usage {
+                growth[row - first].add_product(d, &pair.tasks_per_level);
             }
         }
         let possible = free.iter().zip(&growth).filter(|(_, growth)| growth.is_positive());
@@ -161,8 +161,8 @@ impl<'a, T: Scalar> Server<'a, T> {
         };
         let mut part: Option<T> = None;
         for &p in released {
-            let lost = point.tasks[p].over(&self.market.places[p].pace);
-            let room = self.market.level(point, p).minus(least).over(&most.plus(&lost));
+            let lost = point.tasks[p].over(&self.model.pairs[p].tasks_per_level);
+            let room = self.model.level(point, p).minus(least).over(&most.plus(&lost));
             if part.as_ref().is_none_or(|part| room < *part) {
                 part = Some(room);
             }
@@ -171,7 +171,7 @@ impl<'a, T: Scalar> Server<'a, T> {
         let part = part.filter(|part| part.minus(&part.times(part)).is_positive());
         let raise = part.as_ref().map_or_else(|| most.clone(), |part| part.times(&most));
         for &p in lowest {
-            let more = self.market.places[p].pace.times(&raise);
+            let more = self.model.pairs[p].tasks_per_level.times(&raise);
             self.change(point, p, point.tasks[p].plus(&more));
         }
         for &p in released {
@@ -185,7 +185,7 @@ impl<'a, T: Scalar> Server<'a, T> {
     }
 
     fn change(&self, point: &mut Point<T>, p: usize, tasks: T) {
-        let total = &mut point.totals[self.market.places[p].user];
+        let total = &mut point.totals[self.model.pairs[p].user];
         *total = total.minus(&point.tasks[p]).plus(&tasks);
         point.tasks[p] = tasks;
     }

@@ -1,5 +1,6 @@
-//! A problem in an order that no file decides: resources and users by name, server classes by
-//! capacity, then name. What is found does not depend on the order in a file.
+//! Puts a problem into an order that its file does not decide: resources and users by name, server classes by
+//! capacity, then by name. PS-DSF has several answers (docs/theory.md, section 4), and which of them is found
+//! depends on the order of users and classes: in this one the answer is the same however a file is sorted.
 
 use std::cmp::Ordering;
 

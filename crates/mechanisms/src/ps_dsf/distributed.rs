@@ -1,14 +1,15 @@
-//! The distributed procedure (PS-DSF, section III-D): every server acts on what it knows.
+//! The distributed procedure of PS-DSF (section III-D of the paper; docs/theory.md, section 4): every server
+//! allocates itself with what it knows.
 //!
 //! A [`ServerProcess`] knows its capacity, the demands, weights and rates of its own users, its own
-//! allocation, and of every user the number of tasks that it last heard of elsewhere. Messages may be
-//! late and in any order: who delivers them decides that. When all servers have acted on fresh totals
-//! and none changes anything, Theorem 1 holds. That this is ever so is not proven; asynchronous acts
-//! with stale totals can chase each other, which `damped` servers do less.
+//! allocation, and of every user the number of tasks that it last heard of elsewhere. Messages may be late and
+//! come in any order: whoever delivers them decides that. When all servers have acted on fresh totals and none
+//! changes anything, Theorem 1 holds. Nothing proves that this ever happens: servers that act on stale totals
+//! can chase each other, which they do less when they are [damped](ServerProcess::damped).
 
 use evenhand_problem::Constraints;
 
-use super::market::Market;
+use super::pairs::PairModel;
 use super::water_filling::filled;
 
 /// A server class that allocates itself.
@@ -34,8 +35,8 @@ use super::water_filling::filled;
 /// ```
 #[derive(Debug, Clone)]
 pub struct ServerProcess {
-    /// A market of this class alone, with users by their numbers in the problem.
-    market: Market<f64>,
+    /// The pairs of this class alone, with users by their numbers in the problem.
+    model: PairModel<f64>,
     elsewhere: Vec<f64>,
     tasks: Vec<f64>,
     part: f64,
@@ -46,14 +47,14 @@ impl ServerProcess {
     /// does not exist has no users.
     #[must_use]
     pub fn new(constraints: &Constraints<'_>, class: usize) -> Self {
-        let mut market = Market::<f64>::new(constraints);
-        let places = market.of_class.get(class).cloned().unwrap_or_default();
-        let rows = market.rows_of_class.get(class).cloned().unwrap_or_default();
-        market.places = market.places.drain(places).collect();
-        market.of_class = std::iter::once(0..market.places.len()).collect();
-        market.rows_of_class = vec![rows];
-        let n = market.places.len();
-        Self { market, elsewhere: vec![0.0; n], tasks: vec![0.0; n], part: 1.0 }
+        let mut model = PairModel::<f64>::new(constraints);
+        let pairs = model.of_class.get(class).cloned().unwrap_or_default();
+        let rows = model.rows_of_class.get(class).cloned().unwrap_or_default();
+        model.pairs = model.pairs.drain(pairs).collect();
+        model.of_class = std::iter::once(0..model.pairs.len()).collect();
+        model.rows_of_class = vec![rows];
+        let n = model.pairs.len();
+        Self { model, elsewhere: vec![0.0; n], tasks: vec![0.0; n], part: 1.0 }
     }
 
     /// Goes only the given part (0 to 1) of the way to its new allocation when it acts.
@@ -66,7 +67,7 @@ impl ServerProcess {
     /// The users that can run here, ascending.
     #[must_use]
     pub fn users(&self) -> Vec<usize> {
-        self.market.places.iter().map(|place| place.user).collect()
+        self.model.pairs.iter().map(|pair| pair.user).collect()
     }
 
     /// Tasks of `user` here; 0 where it cannot run.
@@ -87,20 +88,20 @@ impl ServerProcess {
 
     /// Fills the server anew for what it has heard; `(user, tasks)` of users whose tasks here change.
     pub fn act(&mut self) -> Vec<(usize, f64)> {
-        let goal = filled(&self.market, 0, &self.elsewhere);
+        let goal = filled(&self.model, 0, &self.elsewhere);
         let mut changed = Vec::new();
         for (k, goal) in goal.into_iter().enumerate() {
             let tasks =
                 if self.part < 1.0 { self.tasks[k] + self.part * (goal - self.tasks[k]) } else { goal };
             if tasks != self.tasks[k] {
                 self.tasks[k] = tasks;
-                changed.push((self.market.places[k].user, tasks));
+                changed.push((self.model.pairs[k].user, tasks));
             }
         }
         changed
     }
 
     fn position(&self, user: usize) -> Option<usize> {
-        self.market.places.binary_search_by_key(&user, |place| place.user).ok()
+        self.model.pairs.binary_search_by_key(&user, |pair| pair.user).ok()
     }
 }

@@ -1,10 +1,10 @@
-//! PS-DSF in floating point: the limit of plain sweeps from an empty cluster, or a solution at the end
-//! of a path, which is found faster.
+//! Solves PS-DSF in floating point only, for experiments and benchmarks: by path following from where a few
+//! sweeps end, or by plain sweeps from an empty cluster until they converge (docs/theory.md, section 4).
 
 use evenhand_problem::{Constraints, Sharing};
 
-use super::attempts::{self, Found, Spent};
-use super::market::{Market, Point};
+use super::candidates::{Candidates, Spent};
+use super::pairs::{PairModel, Point};
 use super::strategy;
 use super::sweep::sweeps;
 use crate::mechanism::Status;
@@ -34,7 +34,7 @@ pub enum Way {
     /// It is the limit of the sweeps from the empty cluster.
     Sweeps,
     /// By a path of active sets from where a few sweeps end, which leads to some solution.
-    Path,
+    Homotopy,
 }
 
 /// A point and how it was found.
@@ -57,9 +57,9 @@ pub struct Solution {
 /// A PS-DSF point of `constraints` in floating point.
 #[must_use]
 pub fn solve(constraints: &Constraints<'_>, settings: &Settings) -> Solution {
-    let market = Market::<f64>::new(constraints);
-    let (point, mut solution) = find(&market, settings);
-    solution.tasks = market.lists(&point);
+    let model = PairModel::<f64>::new(constraints);
+    let (point, mut solution) = find(&model, settings);
+    solution.tasks = model.tasks_by_user(&point);
     solution
 }
 
@@ -70,35 +70,34 @@ pub fn solve(constraints: &Constraints<'_>, settings: &Settings) -> Solution {
 /// which a row or a limit is overfilled. Entries where a user cannot run are ignored.
 #[must_use]
 pub fn residual(constraints: &Constraints<'_>, tasks: &[Vec<(usize, f64)>]) -> f64 {
-    let market = Market::<f64>::new(constraints);
-    let on = |place: &super::market::Place<f64>| {
-        let list = tasks.get(place.user).into_iter().flatten();
-        list.filter(|(class, _)| *class == place.class).map(|(_, x)| x).sum()
+    let model = PairModel::<f64>::new(constraints);
+    let on = |pair: &super::pairs::Pair<f64>| {
+        let list = tasks.get(pair.user).into_iter().flatten();
+        list.filter(|(class, _)| *class == pair.class).map(|(_, x)| x).sum()
     };
-    let by_place = market.places.iter().map(on).collect();
-    super::residual::residual(&market, &market.point(by_place))
+    let by_place = model.pairs.iter().map(on).collect();
+    super::residual::residual(&model, &model.point(by_place))
 }
 
-/// [`solve`] for a market; the point is by place, and the solution's tasks are left out.
-fn find(market: &Market<f64>, settings: &Settings) -> (Point<f64>, Solution) {
-    let order = complete(&settings.order, market.n_classes());
+/// [`solve`]; the point is by pair, and the solution's tasks are left out.
+fn find(model: &PairModel<f64>, settings: &Settings) -> (Point<f64>, Solution) {
+    let order = complete(&settings.order, model.n_classes());
     if !settings.plain {
-        let mut spent = Spent { most: strategy::MOST_WORK, ..Spent::default() };
-        let within =
-            |found: &Found, _: &mut Spent| (found.residual <= settings.tolerance).then(|| found.clone());
-        if let Some(found) = attempts::find(market, &order, market.nothing(), &mut spent, within) {
+        let mut spent = Spent { most: strategy::BUDGET.without, ..Spent::default() };
+        let mut candidates = Candidates::new(model, &order, model.empty(), &mut spent);
+        if let Some(found) = candidates.find(|found| found.residual <= settings.tolerance) {
             let solution = Solution {
                 tasks: Vec::new(),
                 residual: found.residual,
                 status: Status::Solved,
-                way: Way::Path,
+                way: Way::Homotopy,
                 sweeps: spent.sweeps,
-                steps: spent.pieces,
+                steps: spent.active_sets,
             };
             return (found.point, solution);
         }
     }
-    let swept = sweeps(market, &order, market.nothing(), settings.tolerance, settings.sweeps);
+    let swept = sweeps(model, &order, model.empty(), settings.tolerance, settings.sweeps);
     let status = if swept.residual <= settings.tolerance { Status::Solved } else { Status::Limit };
     let solution = Solution {
         tasks: Vec::new(),

@@ -1,15 +1,15 @@
-//! How far a point is from Theorem 1, in floating point.
+//! The residual measures in floating point how far a point is from Theorem 1 (docs/theory.md, section 4).
 //!
-//! The violation of user `n` on class `i` is the least `v` such that of some resource that `n`
-//! demands there at most the part `v` is free or held by users whose level exceeds `1 + v` times
-//! that of `n`. It is 0 exactly when `n` has a bottleneck on `i`. That of a user is the largest over
-//! its classes, or the part of its task limit that it lacks, if that is less. The residual is the
-//! largest over all users, and over the parts by which rows and limits are overfilled.
+//! The violation of user `n` on class `i` is the least `v` such that, of some resource that `n` demands there,
+//! at most the part `v` is free or held by users whose level exceeds `1 + v` times that of `n`. It is 0 exactly
+//! when `n` has a bottleneck on `i`. The violation of a user is the largest over its classes, or the part of its
+//! task limit that it lacks, if that is less. The residual is the largest violation of all users and the
+//! largest part by which a row or a limit is overfilled.
 
-use super::market::{Market, Point};
+use super::pairs::{PairModel, Point};
 
 /// Who holds a row, highest level first.
-struct Row {
+struct Holders {
     /// Part of the row that is free.
     free: f64,
     /// `(level, part of the row that is free or held by this and higher ones)`
@@ -17,36 +17,36 @@ struct Row {
 }
 
 /// The residual of `point`.
-pub fn residual(market: &Market<f64>, point: &Point<f64>) -> f64 {
+pub fn residual(model: &PairModel<f64>, point: &Point<f64>) -> f64 {
     let mut worst = 0.0_f64;
-    let mut of_user = vec![0.0_f64; market.n_users()];
-    for class in 0..market.n_classes() {
-        let rows = rows(market, point, class);
-        let first = market.rows_of_class[class].start;
+    let mut of_user = vec![0.0_f64; model.n_users()];
+    for class in 0..model.n_classes() {
+        let rows = rows(model, point, class);
+        let first = model.rows_of_class[class].start;
         worst = rows.iter().fold(worst, |worst, row| worst.max(-row.free));
-        for p in market.of_class[class].clone() {
-            let place = &market.places[p];
-            let level = market.level(point, p);
+        for p in model.of_class[class].clone() {
+            let pair = &model.pairs[p];
+            let level = model.level(point, p);
             let violation = |(row, _): &(usize, f64)| rows[row - first].violation(level);
-            let least = place.usage.iter().map(violation).fold(f64::INFINITY, f64::min);
-            of_user[place.user] = of_user[place.user].max(least);
+            let least = pair.usage.iter().map(violation).fold(f64::INFINITY, f64::min);
+            of_user[pair.user] = of_user[pair.user].max(least);
         }
     }
-    for ((violation, limit), total) in of_user.into_iter().zip(&market.limits).zip(&point.totals) {
+    for ((violation, limit), total) in of_user.into_iter().zip(&model.limits).zip(&point.totals) {
         let lack = limit.map_or(f64::INFINITY, |limit| if limit > 0.0 { 1.0 - total / limit } else { 0.0 });
         worst = worst.max(violation.min(lack.max(0.0))).max(-lack);
     }
     worst
 }
 
-fn rows(market: &Market<f64>, point: &Point<f64>, class: usize) -> Vec<Row> {
-    let first = market.rows_of_class[class].start;
-    let mut rows: Vec<Row> =
-        market.rows_of_class[class].clone().map(|_| Row { free: 1.0, holders: Vec::new() }).collect();
-    for p in market.of_class[class].clone().filter(|p| point.tasks[*p] > 0.0) {
-        let level = market.level(point, p);
-        for (row, d) in &market.places[p].usage {
-            let part = d * point.tasks[p] / market.capacity[*row];
+fn rows(model: &PairModel<f64>, point: &Point<f64>, class: usize) -> Vec<Holders> {
+    let first = model.rows_of_class[class].start;
+    let mut rows: Vec<Holders> =
+        model.rows_of_class[class].clone().map(|_| Holders { free: 1.0, holders: Vec::new() }).collect();
+    for p in model.of_class[class].clone().filter(|p| point.tasks[*p] > 0.0) {
+        let level = model.level(point, p);
+        for (row, d) in &model.pairs[p].usage {
+            let part = d * point.tasks[p] / model.capacity[*row];
             rows[row - first].holders.push((level, part));
             rows[row - first].free -= part;
         }
@@ -62,7 +62,7 @@ fn rows(market: &Market<f64>, point: &Point<f64>, class: usize) -> Vec<Row> {
     rows
 }
 
-impl Row {
+impl Holders {
     fn violation(&self, level: f64) -> f64 {
         let mut least = f64::INFINITY;
         let mut above = self.free.max(0.0);
@@ -85,12 +85,12 @@ mod tests {
 
     #[test]
     fn a_little_held_above_counts_as_little() {
-        let row = Row { free: 0.0, holders: vec![(2.0, 0.01), (1.0, 1.0)] };
+        let row = Holders { free: 0.0, holders: vec![(2.0, 0.01), (1.0, 1.0)] };
         assert_eq!(row.violation(2.0), 0.0);
         assert_eq!(row.violation(1.0), 0.01);
         assert_eq!(row.violation(1.999), (2.0 / 1.999) - 1.0);
         assert_eq!(row.violation(0.5), 1.0);
-        assert_eq!(Row { free: 0.25, holders: vec![(1.0, 1.0)] }.violation(3.0), 0.25);
-        assert_eq!(Row { free: 1.0, holders: Vec::new() }.violation(0.0), 1.0);
+        assert_eq!(Holders { free: 0.25, holders: vec![(1.0, 1.0)] }.violation(3.0), 0.25);
+        assert_eq!(Holders { free: 1.0, holders: Vec::new() }.violation(0.0), 1.0);
     }
 }

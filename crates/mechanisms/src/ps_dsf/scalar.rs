@@ -1,4 +1,4 @@
-//! One arithmetic or the other: what the sweeps and Algorithm I are written in.
+//! The two kinds of numbers in which sweeps, water filling and Algorithm I run: doubles and rationals.
 
 use std::cmp::Ordering;
 use std::fmt::Debug;

@@ -1,4 +1,4 @@
-//! The one walk over the starts of the strategy: the answers that they lead to, and which is returned.
+//! The driver of the [strategy](super::strategy): every start in turn, and the best of what they lead to.
 
 use evenhand_lp::njc::Goal;
 use evenhand_problem::{Allocation, Constraints, Rational};
@@ -6,11 +6,13 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64Mcg;
 
-use super::attempts::{self, Found, Spent};
-use super::market::{Market, Point};
+use super::candidates::{Candidate, Candidates, Spent};
+use super::homotopy;
+use super::pairs::{Pair, PairModel, Point};
 use super::scalar::Scalar;
-use super::strategy::{MOST_WORK, SEARCH_WORK, SEARCHED, STARTS, Start, WORK};
-use super::{path, theorem};
+use super::strategy::{BUDGET, BUDGET_OF_SELECT, SHUFFLES_OF_SELECT, STARTS, Start};
+use super::theorem_1::{self, Violation};
+use crate::lift::lift;
 use crate::mechanism::{Options, Outcome, Search, Tried};
 use crate::registry;
 
@@ -30,41 +32,42 @@ pub struct Answer {
 pub struct Searched {
     /// The answer that is returned, if there is one.
     pub answer: Option<Answer>,
-    /// The best point in floating point, where no start led to an exact answer.
-    pub nearly: Option<Found>,
+    /// The candidate with the least residual, where no start led to an exact answer.
+    pub closest: Option<Candidate>,
     /// The search, in words and numbers.
     pub search: Search,
     /// What was spent.
     pub spent: Spent,
-    /// Why there is no exact answer, where there is none.
-    pub why: String,
+    /// What the last candidate that was refused violates, if there was one.
+    pub violation: Option<Violation>,
 }
 
 /// Tries the starts on `constraints`, whose problem is in canonical order; `named` is the only order
 /// of the classes that is tried, if there is one.
 pub fn search(constraints: &Constraints<'_>, named: Option<&[usize]>, select: Option<Goal>) -> Searched {
-    let market = Market::<f64>::new(constraints);
-    let mut walk = Walk {
+    let mut driver = Driver {
         constraints,
-        market,
-        exact: Market::<Rational>::new(constraints),
-        spent: Spent { most: MOST_WORK, ..Spent::default() },
-        nearly: None,
-        why: "no path ended".to_owned(),
+        model: PairModel::<f64>::new(constraints),
+        exact: PairModel::<Rational>::new(constraints),
+        spent: Spent { most: BUDGET.without, ..Spent::default() },
+        closest: None,
+        violation: None,
     };
-    let unique = (0..walk.market.n_classes()).filter(|i| !walk.market.of_class[*i].is_empty()).count() <= 1;
+    let used = driver.model.of_class.iter().filter(|pairs| !pairs.is_empty()).count();
+    // On one class the answer is unique (docs/theory.md, section 4, Theorem A).
+    let unique = used <= 1;
     let starts = starts(named.is_some(), unique, select.is_some());
-    let budget = if select.is_some() { SEARCH_WORK } else { WORK };
+    let budget = if select.is_some() { BUDGET_OF_SELECT } else { BUDGET };
     let mut tried: Vec<Tried> = Vec::new();
     let mut answers: Vec<(usize, Answer)> = Vec::new();
     for start in &starts {
-        if walk.spent.work > budget && !answers.is_empty() {
-            break;
-        }
         if !answers.is_empty() {
-            walk.spent.most = budget;
+            driver.spent.most = budget.with_an_answer;
+            if driver.spent.is_over() {
+                break;
+            }
         }
-        let answer = walk.from(*start, named);
+        let answer = driver.answer_from(*start, named);
         tried.push(Tried {
             start: start.name(),
             tasks: answer.as_ref().map(|answer| answer.totals.iter().sum()),
@@ -77,29 +80,30 @@ pub fn search(constraints: &Constraints<'_>, named: Option<&[usize]>, select: Op
     let count = answers.len();
     let most = answers.iter().map(|(_, answer)| answer.totals.iter().sum::<Rational>()).max();
     let best = best(constraints, answers, select.unwrap_or(Goal::MaxTasks));
-    let returned = best.as_ref().map(|(start, _)| *start);
+    let returned = best.as_ref().map_or(0, |(start, _)| *start);
     let answer = best.map(|(_, answer)| answer);
     let served = answer.as_ref().map(|answer| answer.totals.iter().sum::<Rational>());
     let search = Search {
         planned: starts.len(),
-        returned: returned.unwrap_or(0),
+        returned,
         tried,
         answers: count,
         unique,
         more_tasks: most.filter(|most| served.as_ref().is_some_and(|served| most > served)),
-        work: walk.spent.work,
-        budget,
+        work: driver.spent.work,
+        budget: budget.with_an_answer,
     };
-    Searched { answer, nearly: walk.nearly, search, spent: walk.spent, why: walk.why }
+    let Driver { closest, spent, violation, .. } = driver;
+    Searched { answer, closest, search, spent, violation }
 }
 
 /// The starts to try. Where the answer is unique one start leads to it.
-fn starts(is_named: bool, unique: bool, searches: bool) -> Vec<Start> {
+fn starts(is_named: bool, unique: bool, selects: bool) -> Vec<Start> {
     match (is_named, unique) {
         (true, _) => vec![Start::Named],
         (false, true) => vec![STARTS[0]],
         (false, false) => {
-            let more = SEARCHED.filter(|_| searches).map(Start::Shuffled);
+            let more = SHUFFLES_OF_SELECT.filter(|_| selects).map(Start::Shuffled);
             STARTS.into_iter().chain(more).collect()
         }
     }
@@ -117,91 +121,76 @@ fn best(constraints: &Constraints<'_>, answers: Vec<(usize, Answer)>, goal: Goal
     best.map(|(_, found)| found)
 }
 
-struct Walk<'a> {
+struct Driver<'a> {
     constraints: &'a Constraints<'a>,
-    market: Market<f64>,
-    exact: Market<Rational>,
+    model: PairModel<f64>,
+    exact: PairModel<Rational>,
     spent: Spent,
-    nearly: Option<Found>,
-    why: String,
+    closest: Option<Candidate>,
+    violation: Option<Violation>,
 }
 
-/// Steps that a mechanism is taken to need for each place.
+/// Steps that a mechanism is taken to need for each pair of a user and a class: exact max-min fairness takes
+/// a few microseconds for each.
 const WORK_OF_A_MECHANISM: u64 = 5_000;
 
-impl Walk<'_> {
+impl Driver<'_> {
     /// The answer that `start` leads to.
-    fn from(&mut self, start: Start, named: Option<&[usize]>) -> Option<Answer> {
-        let mut order: Vec<usize> = (0..self.market.n_classes()).collect();
-        let point = match start {
-            Start::Named => {
-                order = named.map_or(order, <[usize]>::to_vec);
-                self.market.nothing()
-            }
-            Start::Ascending => self.market.nothing(),
-            Start::Descending => {
-                order.reverse();
-                self.market.nothing()
-            }
-            Start::Shuffled(seed) => {
-                order.shuffle(&mut Pcg64Mcg::seed_from_u64(seed));
-                self.market.nothing()
-            }
-            Start::Drfh | Start::Tsf => {
-                let found = self.mechanism(if start == Start::Drfh { "drfh" } else { "tsf" })?;
-                let as_it_is = point(&self.exact, &found.allocation, Clone::clone);
-                if let Ok(bottlenecks) = theorem::bottlenecks(&self.exact, &as_it_is) {
-                    return Some(answer(&self.exact, &as_it_is, bottlenecks));
+    fn answer_from(&mut self, start: Start, named: Option<&[usize]>) -> Option<Answer> {
+        let mut order: Vec<usize> = (0..self.model.n_classes()).collect();
+        let mut point = self.model.empty();
+        match start {
+            Start::Ascending => {}
+            Start::Named => order = named.map_or(order, <[usize]>::to_vec),
+            Start::Descending => order.reverse(),
+            Start::Shuffled(seed) => order.shuffle(&mut Pcg64Mcg::seed_from_u64(seed)),
+            Start::Mechanism(id) => {
+                let found = self.mechanism(id)?.allocation;
+                if let Ok(answer) = judge(&self.exact, self::point(&self.exact, &found, Clone::clone)) {
+                    return Some(answer);
                 }
-                point(&self.market, &found.allocation, Rational::to_f64)
+                point = self::point(&self.model, &found, Rational::to_f64);
             }
+        }
+        let exact = &self.exact;
+        let found = lift(
+            Candidates::new(&self.model, &order, point, &mut self.spent),
+            |candidate| Ok(homotopy::solve(exact, &candidate.set, &candidate.highest, &candidate.point)),
+            |point| Ok((judge(exact, point)?, Rational::new())),
+        );
+        let refused = match found {
+            Ok(answer) => return Some(answer),
+            Err(refused) => refused,
         };
-        let (exact, nearly, why) = (&self.exact, &mut self.nearly, &mut self.why);
-        attempts::find(&self.market, &order, point, &mut self.spent, |found, spent| {
-            let point = path::solve(exact, &found.model, &found.set, &found.point);
-            spent.work += exact_work(found);
-            match theorem::bottlenecks(exact, &point) {
-                Ok(bottlenecks) => Some(answer(exact, &point, bottlenecks)),
-                Err(reason) => {
-                    *why = reason;
-                    if nearly.as_ref().is_none_or(|nearly| found.residual < nearly.residual) {
-                        *nearly = Some(found.clone());
-                    }
-                    None
-                }
-            }
-        })
+        let candidates = self.closest.take().into_iter().chain(refused.candidates);
+        self.closest = candidates.min_by(|a, b| a.residual.total_cmp(&b.residual));
+        self.violation = refused.reasons.into_iter().next_back().or(self.violation.take());
+        None
     }
 
     /// The allocation of another mechanism.
-    fn mechanism(&mut self, name: &str) -> Option<Outcome> {
-        self.spent.work += WORK_OF_A_MECHANISM * self.market.places.len() as u64;
-        let problem = self.constraints.problem();
-        registry::find(name)?.allocate(problem, &Options::exact()).ok()
+    fn mechanism(&mut self, id: &str) -> Option<Outcome> {
+        self.spent.work += WORK_OF_A_MECHANISM * self.model.pairs.len() as u64;
+        registry::find(id)?.allocate(self.constraints.problem(), &Options::exact()).ok()
     }
 }
 
-/// Steps of an exact solution and its verification, with numbers that are longer than doubles.
-fn exact_work(found: &Found) -> u64 {
-    let rows = found.set.full.iter().filter(|full| **full).count() as u64;
-    64 * (rows.pow(2) + found.point.tasks.len() as u64)
-}
-
-fn answer(market: &Market<Rational>, point: &Point<Rational>, bottlenecks: Vec<Option<usize>>) -> Answer {
-    let mut rows: Vec<usize> = bottlenecks.into_iter().flatten().collect();
+/// The point as an answer, if Theorem 1 says that it is one.
+fn judge(model: &PairModel<Rational>, point: Point<Rational>) -> Result<Answer, Violation> {
+    let mut rows: Vec<usize> = theorem_1::bottlenecks(model, &point)?.into_iter().flatten().collect();
     rows.sort_unstable();
     rows.dedup();
-    Answer { tasks: market.lists(point), totals: point.totals.clone(), bottlenecks: rows }
+    Ok(Answer { tasks: model.tasks_by_user(&point), totals: point.totals, bottlenecks: rows })
 }
 
 fn point<T: Scalar>(
-    market: &Market<T>,
+    model: &PairModel<T>,
     allocation: &Allocation,
     number: impl Fn(&Rational) -> T,
 ) -> Point<T> {
-    let on = |place: &super::market::Place<T>| {
-        let list = allocation.tasks.get(place.user).into_iter().flatten();
-        list.filter(|(class, _)| *class == place.class).fold(T::zero(), |sum, (_, x)| sum.plus(&number(x)))
+    let on = |pair: &Pair<T>| {
+        let list = allocation.tasks.get(pair.user).into_iter().flatten();
+        list.filter(|(class, _)| *class == pair.class).fold(T::zero(), |sum, (_, x)| sum.plus(&number(x)))
     };
-    market.point(market.places.iter().map(on).collect())
+    model.point(model.pairs.iter().map(on).collect())
 }

@@ -1,10 +1,10 @@
-//! All PS-DSF allocations of a small problem, as exact polytopes with their vertices.
+//! Finds all PS-DSF allocations of a small problem, as exact polytopes with their vertices.
 //!
-//! Choose for every user whether it has all its tasks; else for every class on which it can run a
-//! bottleneck there, and for every place whether the user runs there. With these choices Theorem 1 is
-//! linear: the bottlenecks are full, and whoever runs where somebody is blocked by a resource that it
-//! demands too has at most the level of the blocked one. The choices are searched place by place,
-//! with an exact linear programme at every step, and the polytopes within others are dropped.
+//! Choose for every user whether it has all its tasks; if not, choose a bottleneck on every class on which it
+//! may run; and choose for every such class whether the user runs there. Given these choices Theorem 1
+//! (docs/theory.md, section 4) is linear: the bottlenecks are full, and whoever runs where a resource that it
+//! demands blocks somebody has at most the level of the blocked user. The search goes pair by pair of a user
+//! and a class, solves an exact linear programme at every step, and drops polytopes that lie in others.
 
 use evenhand_lp::LpError;
 use evenhand_lp::exact_lp::{ExactColumn, ExactLp, Feasibility, Sense, Variable};
@@ -12,14 +12,14 @@ use evenhand_lp::njc::vertices::{Constraint, System, dimension};
 use evenhand_lp::njc::{Face, NjcSet, Polytope, Tasks};
 use evenhand_problem::Rational;
 
-use super::market::Market;
+use super::pairs::PairModel;
 
-/// Limits of the search.
+/// FaceLimits of the search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct FaceLimits {
     /// Partial and complete choices that may be looked at.
     pub choices: usize,
-    /// Choices times places.
+    /// Choices times pairs.
     pub work: usize,
     /// Rays of one polytope.
     pub rays: usize,
@@ -27,13 +27,13 @@ pub struct Limits {
     pub pivots: usize,
 }
 
-impl Default for Limits {
+impl Default for FaceLimits {
     fn default() -> Self {
         Self { choices: 20_000, work: 200_000, rays: 20_000, pivots: 10_000 }
     }
 }
 
-/// What is chosen at a place.
+/// What is chosen at a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Choice {
     /// Whether the user may run there.
@@ -45,9 +45,9 @@ struct Choice {
 /// Vertices of a polytope, its conditions, and its bottlenecks.
 type Found = (Vec<Vec<Rational>>, Vec<Constraint>, Vec<usize>);
 
-struct Search<'a> {
-    market: &'a Market<Rational>,
-    limits: &'a Limits,
+struct FaceSearch<'a> {
+    model: &'a PairModel<Rational>,
+    limits: &'a FaceLimits,
     /// Places by user, so that a user's choices come together.
     order: Vec<usize>,
     choices: Vec<Option<Choice>>,
@@ -59,12 +59,12 @@ struct Search<'a> {
 ///
 /// # Errors
 /// [`LpError::Budget`] when the limits do not suffice; there is no partial answer.
-pub fn enumerate(market: &Market<Rational>, limits: &Limits) -> Result<NjcSet, LpError> {
-    let mut search = Search {
-        market,
+pub fn enumerate(model: &PairModel<Rational>, limits: &FaceLimits) -> Result<NjcSet, LpError> {
+    let mut search = FaceSearch {
+        model,
         limits,
-        order: market.of_user.iter().flatten().copied().collect(),
-        choices: vec![None; market.places.len()],
+        order: model.of_user.iter().flatten().copied().collect(),
+        choices: vec![None; model.pairs.len()],
         count: 0,
         found: Vec::new(),
     };
@@ -83,18 +83,18 @@ pub fn enumerate(market: &Market<Rational>, limits: &Limits) -> Result<NjcSet, L
     points.dedup();
     let polytopes = kept.into_iter().map(|(points, _, bottlenecks)| Polytope {
         dimension: dimension(&points),
-        vertices: points.iter().map(|point| tasks(market, point)).collect(),
-        face: Face { bottlenecks, witnesses: vec![None; market.n_users()] },
+        vertices: points.iter().map(|point| tasks(model, point)).collect(),
+        face: Face { bottlenecks, witnesses: vec![None; model.n_users()] },
     });
     let polytopes = polytopes.collect();
-    let extreme_points = points.iter().map(|point| tasks(market, point)).collect();
+    let extreme_points = points.iter().map(|point| tasks(model, point)).collect();
     Ok(NjcSet { polytopes, extreme_points, choices: search.count })
 }
 
-impl Search<'_> {
+impl FaceSearch<'_> {
     fn visit(&mut self, depth: usize, basis: &[Variable]) -> Result<(), LpError> {
         self.count += 1;
-        // A choice costs a linear programme over all places.
+        // A choice costs a linear programme over all pairs.
         let limit = self.limits.choices.min(self.limits.work / self.choices.len().max(1));
         if self.count > limit {
             return Err(LpError::Budget { what: "choices of bottlenecks", limit });
@@ -113,17 +113,17 @@ impl Search<'_> {
             }
             return Ok(());
         };
-        let user = self.market.places[p].user;
-        let first = self.market.of_user[user].first() == Some(&p);
-        let before = self.market.of_user[user].first().and_then(|q| self.choices[*q]);
+        let user = self.model.pairs[p].user;
+        let first = self.model.of_user[user].first() == Some(&p);
+        let before = self.model.of_user[user].first().and_then(|q| self.choices[*q]);
         let is_satisfied = before.is_some_and(|choice| choice.bottleneck.is_none());
-        let may_be_satisfied = self.market.limits[user].is_some() && (first || is_satisfied);
+        let may_be_satisfied = self.model.limits[user].is_some() && (first || is_satisfied);
         let mut bottlenecks: Vec<Option<usize>> = Vec::new();
         if may_be_satisfied {
             bottlenecks.push(None);
         }
         if first || !is_satisfied {
-            bottlenecks.extend(self.market.places[p].usage.iter().map(|(row, _)| Some(*row)));
+            bottlenecks.extend(self.model.pairs[p].usage.iter().map(|(row, _)| Some(*row)));
         }
         for bottleneck in bottlenecks {
             for runs in [true, false] {
@@ -135,27 +135,27 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// The conditions of the choices so far, over all places.
+    /// The conditions of the choices so far, over all pairs.
     fn constraints(&self) -> Vec<Constraint> {
-        let market = self.market;
-        let mut full = vec![false; market.capacity.len()];
+        let model = self.model;
+        let mut full = vec![false; model.capacity.len()];
         for choice in self.choices.iter().flatten() {
             choice.bottleneck.into_iter().for_each(|row| full[row] = true);
         }
-        let mut constraints: Vec<Constraint> = (market.capacity.iter().zip(full))
+        let mut constraints: Vec<Constraint> = (model.capacity.iter().zip(full))
             .map(|(c, is_equation)| Constraint { entries: Vec::new(), rhs: c.clone(), is_equation })
             .collect();
-        for (p, place) in market.places.iter().enumerate() {
-            for (row, d) in &place.usage {
+        for (p, pair) in model.pairs.iter().enumerate() {
+            for (row, d) in &pair.usage {
                 constraints[*row].entries.push((p, d.clone()));
             }
         }
         let one = || Rational::from(1);
-        for (user, limit) in market.limits.iter().enumerate() {
-            let places = &market.of_user[user];
-            let (Some(limit), Some(first)) = (limit, places.first()) else { continue };
+        for (user, limit) in model.limits.iter().enumerate() {
+            let pairs = &model.of_user[user];
+            let (Some(limit), Some(first)) = (limit, pairs.first()) else { continue };
             let is_equation = self.choices[*first].is_some_and(|choice| choice.bottleneck.is_none());
-            let entries = places.iter().map(|p| (*p, one())).collect();
+            let entries = pairs.iter().map(|p| (*p, one())).collect();
             constraints.push(Constraint { entries, rhs: limit.clone(), is_equation });
         }
         for (p, choice) in self.choices.iter().enumerate() {
@@ -171,8 +171,8 @@ impl Search<'_> {
         // Who runs and demands the bottleneck of another has at most its level.
         for (n, blocked) in self.choices.iter().enumerate() {
             let Some(Choice { bottleneck: Some(row), .. }) = blocked else { continue };
-            for m in market.of_class[market.places[n].class].clone() {
-                let demands = market.places[m].usage.iter().any(|(other, _)| other == row);
+            for m in model.of_class[model.pairs[n].class].clone() {
+                let demands = model.pairs[m].usage.iter().any(|(other, _)| other == row);
                 if m != n && demands && self.choices[m].is_some_and(|choice| choice.runs) {
                     constraints.push(self.at_most(m, n));
                 }
@@ -183,10 +183,10 @@ impl Search<'_> {
 
     /// The level of the user at `m` is at most that of the user at `n`.
     fn at_most(&self, m: usize, n: usize) -> Constraint {
-        let market = self.market;
+        let model = self.model;
         let sums = |p: usize, sign: i32| {
-            let unit = Rational::from(sign) / &market.places[p].pace;
-            market.of_user[market.places[p].user].iter().map(move |q| (*q, unit.clone()))
+            let unit = Rational::from(sign) / &model.pairs[p].tasks_per_level;
+            model.of_user[model.pairs[p].user].iter().map(move |q| (*q, unit.clone()))
         };
         let entries = sums(m, 1).chain(sums(n, -1)).collect();
         Constraint { entries, rhs: Rational::new(), is_equation: false }
@@ -220,6 +220,6 @@ fn holds(constraint: &Constraint, point: &[Rational]) -> bool {
     sum == constraint.rhs || (!constraint.is_equation && sum < constraint.rhs)
 }
 
-fn tasks(market: &Market<Rational>, point: &[Rational]) -> Tasks {
-    market.lists(&market.point(point.to_vec()))
+fn tasks(model: &PairModel<Rational>, point: &[Rational]) -> Tasks {
+    model.tasks_by_user(&model.point(point.to_vec()))
 }

@@ -1,6 +1,8 @@
-//! Sweeps over the classes: each is filled anew in turn, given what its users have elsewhere.
+//! Sweeps over the server classes: each class is water-filled anew in turn, given what its users have on the
+//! others (Gauss-Seidel; docs/theory.md, section 4). A point that a sweep does not change is PS-DSF. Sweeps often
+//! converge, slowly on large problems, and sometimes go round in circles.
 
-use super::market::{Market, Point};
+use super::pairs::{PairModel, Point};
 use super::residual::residual;
 use super::scalar::Scalar;
 use super::water_filling::fill;
@@ -17,21 +19,21 @@ pub struct Swept {
 }
 
 /// One sweep over all classes in `order`.
-pub fn sweep<T: Scalar>(market: &Market<T>, order: &[usize], point: &mut Point<T>) {
+pub fn sweep<T: Scalar>(model: &PairModel<T>, order: &[usize], point: &mut Point<T>) {
     for class in order {
-        fill(market, *class, point);
+        fill(model, *class, point);
     }
-    market.refresh_totals(point);
+    model.refresh_totals(point);
 }
 
 /// One sweep; by row, the level at which it ran out, if it did.
-pub fn sweep_to_levels(market: &Market<f64>, order: &[usize], point: &mut Point<f64>) -> Vec<Option<f64>> {
-    let mut levels = vec![None; market.capacity.len()];
+pub fn sweep_to_levels(model: &PairModel<f64>, order: &[usize], point: &mut Point<f64>) -> Vec<Option<f64>> {
+    let mut levels = vec![None; model.capacity.len()];
     for class in order {
-        let found = fill(market, *class, point);
-        levels[market.rows_of_class[*class].clone()].clone_from_slice(&found);
+        let found = fill(model, *class, point);
+        levels[model.rows_of_class[*class].clone()].clone_from_slice(&found);
     }
-    market.refresh_totals(point);
+    model.refresh_totals(point);
     levels
 }
 
@@ -41,25 +43,25 @@ const STILL: f64 = 1e-14;
 /// At most `most` sweeps over all classes in `order` from `point` until the residual is within
 /// `tolerance`, or until they come back to a point where they were before, which solves nothing.
 pub fn sweeps(
-    market: &Market<f64>,
+    model: &PairModel<f64>,
     order: &[usize],
     point: Point<f64>,
     tolerance: f64,
     most: usize,
 ) -> Swept {
-    let first = residual(market, &point);
+    let first = residual(model, &point);
     let mut swept = Swept { point, residual: first, sweeps: 0 };
     // A point of the past, replaced after ever longer times, finds any cycle (Brent).
     let mut past = swept.point.clone();
     let mut age = 0;
     let mut patience = 64;
     while swept.residual > tolerance && swept.sweeps < most {
-        sweep(market, order, &mut swept.point);
+        sweep(model, order, &mut swept.point);
         swept.sweeps += 1;
-        swept.residual = residual(market, &swept.point);
+        swept.residual = residual(model, &swept.point);
         age += 1;
         let Point { tasks, totals } = &swept.point;
-        let moves = |p: usize| (tasks[p] - past.tasks[p]).abs() > STILL * totals[market.places[p].user];
+        let moves = |p: usize| (tasks[p] - past.tasks[p]).abs() > STILL * totals[model.pairs[p].user];
         if !(0..tasks.len()).any(moves) {
             break;
         }

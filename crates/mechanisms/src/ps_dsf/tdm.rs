@@ -1,13 +1,12 @@
 //! PS-DSF on time-shared servers: the equilibrium of a linear Fisher market, exactly.
 //!
-//! Theorem 2 of PS-DSF is the optimality condition of `sum_n w_n log x_n` under the time constraints
-//! (THEORY, fact 5), with finite tasks as limits. `x_n` is unique and rational, the placement is not
-//! unique.
+//! Theorem 2 of PS-DSF is the optimality condition of `sum_n w_n log x_n` under the time constraints, with finite
+//! tasks as limits (docs/theory.md, section 4, fact 5). `x_n` is unique and rational, the placement is not unique.
 //!
-//! `--method sweep` is the paper's simplified algorithm (footnote 4): every class filled in turn. With
+//! `--method sweep` is the paper's simplified algorithm (footnote 4), which fills every class in turn. With
 //! unlimited tasks it is block coordinate ascent of the same sum and ends with the same totals. With task
-//! limits it would end at a point of Theorem 2 that depends on the order of the classes and need not be
-//! the optimum, which is what this mechanism is defined as: there it is not offered.
+//! limits it would end at a point of Theorem 2 that depends on the order of the classes and need not be the
+//! optimum, which is what this mechanism is defined as: there it is not offered.
 
 use evenhand_exact::{Axiom, Parameters};
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Sharing};

@@ -1,11 +1,11 @@
-//! One class, exactly: water filling when the users' tasks elsewhere are given.
+//! Water filling fills one server class exactly while its users' tasks elsewhere stay what they are.
 //!
-//! The lowest levels `x_n / (w_n gamma_ni)` rise together. A user joins when the level reaches what
-//! its tasks elsewhere are worth here, and leaves when it has all its tasks or when a resource that
-//! it demands runs out. In the end every user of the class has all its tasks or a bottleneck in the
-//! sense of PS-DSF, Theorem 1.
+//! The lowest levels `x_n / (w_n gamma_ni)` rise together. A user joins when the common level reaches what its
+//! tasks elsewhere are worth here, and leaves when it has all its tasks or when a resource that it demands
+//! runs out. In the end every user of the class has all its tasks or a bottleneck there: the only point that
+//! meets Theorem 1 on this class (docs/theory.md, section 4, Theorem A).
 
-use super::market::{Market, Point};
+use super::pairs::{PairModel, Point};
 use super::scalar::Scalar;
 
 /// What happens to a user while the level rises.
@@ -19,16 +19,16 @@ enum Event {
 
 /// A class while its level rises.
 struct Filling<'a, T> {
-    market: &'a Market<T>,
-    /// First place and first row of the class.
+    model: &'a PairModel<T>,
+    /// First pair and first row of the class.
     first: (usize, usize),
-    /// By place of the class: tasks of its user on other classes.
+    /// By pair of the class: tasks of its user on other classes.
     elsewhere: Vec<T>,
     /// Places that take part.
     rising: Vec<usize>,
     level: T,
     used: Vec<T>,
-    /// Growth of `used` for each unit of level, and the number of places that it comes from.
+    /// Growth of `used` for each unit of level, and the number of pairs that it comes from.
     slope: Vec<(T, usize)>,
     saturated: Vec<bool>,
     /// By row of the class: the level at which it ran out.
@@ -38,49 +38,49 @@ struct Filling<'a, T> {
 
 /// Fills `class` anew; `point` holds the answer and the totals that go with it. Returns by row of the
 /// class the level at which it ran out, if it did.
-pub fn fill<T: Scalar>(market: &Market<T>, class: usize, point: &mut Point<T>) -> Vec<Option<T>> {
-    let places = market.of_class[class].clone();
-    let elsewhere: Vec<T> = places
+pub fn fill<T: Scalar>(model: &PairModel<T>, class: usize, point: &mut Point<T>) -> Vec<Option<T>> {
+    let pairs = model.of_class[class].clone();
+    let elsewhere: Vec<T> = pairs
         .clone()
-        .map(|p| non_negative(point.totals[market.places[p].user].minus(&point.tasks[p])))
+        .map(|p| non_negative(point.totals[model.pairs[p].user].minus(&point.tasks[p])))
         .collect();
-    let (tasks, levels) = filled_to_levels(market, class, &elsewhere);
-    for ((p, elsewhere), tasks) in places.zip(&elsewhere).zip(tasks) {
-        point.totals[market.places[p].user] = elsewhere.plus(&tasks);
+    let (tasks, levels) = filled_to_levels(model, class, &elsewhere);
+    for ((p, elsewhere), tasks) in pairs.zip(&elsewhere).zip(tasks) {
+        point.totals[model.pairs[p].user] = elsewhere.plus(&tasks);
         point.tasks[p] = tasks;
     }
     levels
 }
 
-/// The tasks on `class` by place of the class, for the given tasks elsewhere.
-pub fn filled<T: Scalar>(market: &Market<T>, class: usize, elsewhere: &[T]) -> Vec<T> {
-    filled_to_levels(market, class, elsewhere).0
+/// The tasks on `class` by pair of the class, for the given tasks elsewhere.
+pub fn filled<T: Scalar>(model: &PairModel<T>, class: usize, elsewhere: &[T]) -> Vec<T> {
+    filled_to_levels(model, class, elsewhere).0
 }
 
 /// [`filled`], and by row of the class the level at which it ran out.
 fn filled_to_levels<T: Scalar>(
-    market: &Market<T>,
+    model: &PairModel<T>,
     class: usize,
     elsewhere: &[T],
 ) -> (Vec<T>, Vec<Option<T>>) {
-    let places = market.of_class[class].clone();
-    let rows = market.rows_of_class[class].clone();
-    let mut events = Vec::with_capacity(places.len() * 2);
-    for (p, elsewhere) in places.clone().zip(elsewhere) {
-        let place = &market.places[p];
-        if let Some(limit) = &market.limits[place.user] {
+    let pairs = model.of_class[class].clone();
+    let rows = model.rows_of_class[class].clone();
+    let mut events = Vec::with_capacity(pairs.len() * 2);
+    for (p, elsewhere) in pairs.clone().zip(elsewhere) {
+        let pair = &model.pairs[p];
+        if let Some(limit) = &model.limits[pair.user] {
             if elsewhere >= limit {
                 continue;
             }
-            events.push((limit.over(&place.pace), p, Event::Satisfied));
+            events.push((limit.over(&pair.tasks_per_level), p, Event::Satisfied));
         }
-        events.push((elsewhere.over(&place.pace), p, Event::Joins));
+        events.push((elsewhere.over(&pair.tasks_per_level), p, Event::Joins));
     }
     // Who joins and is satisfied at one level joins first: with `over` rounded that can be.
     events.sort_by(|a, b| a.0.order(&b.0).then_with(|| (a.2 as u8).cmp(&(b.2 as u8))));
     let mut filling = Filling {
-        market,
-        first: (places.start, rows.start),
+        model,
+        first: (pairs.start, rows.start),
         elsewhere: elsewhere.to_vec(),
         rising: Vec::new(),
         level: T::zero(),
@@ -88,7 +88,7 @@ fn filled_to_levels<T: Scalar>(
         slope: vec![(T::zero(), 0); rows.len()],
         saturated: vec![false; rows.len()],
         stopped: vec![None; rows.len()],
-        tasks: vec![T::zero(); places.len()],
+        tasks: vec![T::zero(); pairs.len()],
     };
     for (level, p, event) in events {
         while let Some(rows) = filling.saturates_before(Some(&level)) {
@@ -118,7 +118,7 @@ impl<T: Scalar> Filling<'_, T> {
             if *count == 0 || self.saturated[k] || !slope.is_positive() {
                 continue;
             }
-            let room = non_negative(self.market.capacity[self.first.1 + k].minus(&self.used[k]));
+            let room = non_negative(self.model.capacity[self.first.1 + k].minus(&self.used[k]));
             let level = self.level.plus(&room.over(slope));
             match &mut next {
                 Some((lowest, rows)) if *lowest == level => rows.push(k),
@@ -150,9 +150,9 @@ impl<T: Scalar> Filling<'_, T> {
         let (stay, leave): (Vec<usize>, Vec<usize>) =
             std::mem::take(&mut self.rising).into_iter().partition(|p| !self.is_blocked(*p));
         for p in leave {
-            let place = &self.market.places[p];
+            let pair = &self.model.pairs[p];
             let k = p - self.first.0;
-            self.tasks[k] = non_negative(place.pace.times(&self.level).minus(&self.elsewhere[k]));
+            self.tasks[k] = non_negative(pair.tasks_per_level.times(&self.level).minus(&self.elsewhere[k]));
         }
         // Summed anew, so that rounding does not leave a slope of 1e-17.
         self.slope.fill((T::zero(), 0));
@@ -163,7 +163,7 @@ impl<T: Scalar> Filling<'_, T> {
     }
 
     fn is_blocked(&self, p: usize) -> bool {
-        self.market.places[p].usage.iter().any(|(row, _)| self.saturated[row - self.first.1])
+        self.model.pairs[p].usage.iter().any(|(row, _)| self.saturated[row - self.first.1])
     }
 
     fn join(&mut self, p: usize) {
@@ -174,10 +174,10 @@ impl<T: Scalar> Filling<'_, T> {
     }
 
     fn add_slope(&mut self, p: usize) {
-        let place = &self.market.places[p];
-        for (row, d) in &place.usage {
+        let pair = &self.model.pairs[p];
+        for (row, d) in &pair.usage {
             let (slope, count) = &mut self.slope[row - self.first.1];
-            slope.add_product(d, &place.pace);
+            slope.add_product(d, &pair.tasks_per_level);
             *count += 1;
         }
     }
@@ -185,14 +185,14 @@ impl<T: Scalar> Filling<'_, T> {
     fn satisfy(&mut self, p: usize) {
         let Some(position) = self.rising.iter().position(|q| *q == p) else { return };
         self.rising.remove(position);
-        let place = &self.market.places[p];
+        let pair = &self.model.pairs[p];
         let k = p - self.first.0;
-        if let Some(limit) = &self.market.limits[place.user] {
+        if let Some(limit) = &self.model.limits[pair.user] {
             self.tasks[k] = non_negative(limit.minus(&self.elsewhere[k]));
         }
-        for (row, d) in &place.usage {
+        for (row, d) in &pair.usage {
             let (slope, count) = &mut self.slope[row - self.first.1];
-            *slope = slope.minus(&d.times(&place.pace));
+            *slope = slope.minus(&d.times(&pair.tasks_per_level));
             *count -= 1;
         }
     }

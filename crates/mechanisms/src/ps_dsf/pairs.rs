@@ -1,4 +1,8 @@
-//! A problem as PS-DSF sees it: who may run where, at what pace, and what a task uses there.
+//! The problem as PS-DSF sees it: the pairs of a user and a server class on which it may run, what a task
+//! uses there, and how many tasks a unit of the level is worth (docs/theory.md, section 4).
+//!
+//! It is generic in the numbers, so that sweeps run in doubles and proofs in rationals. In this folder `p` is
+//! the index of a pair, `row` that of a resource of a class (or of its time), as in [`Constraints`].
 
 use std::ops::Range;
 
@@ -6,15 +10,15 @@ use evenhand_problem::{Constraints, Rational};
 
 use super::scalar::Scalar;
 
-/// A user on a class on which it can run.
+/// A user on a server class on which it may run.
 #[derive(Debug, Clone)]
-pub struct Place<T> {
+pub struct Pair<T> {
     /// User `n`.
     pub user: usize,
     /// Server class `i`.
     pub class: usize,
     /// `w_n gamma_ni`, positive: tasks for each unit of the level `x_n / (w_n gamma_ni)`.
-    pub pace: T,
+    pub tasks_per_level: T,
     /// `(row, d_nir)` of what one task uses, positive; the row is that of [`Constraints`].
     pub usage: Vec<(usize, T)>,
 }
@@ -22,12 +26,12 @@ pub struct Place<T> {
 /// The problem in one arithmetic. Places are in ascending order of class, then user; users without
 /// tasks and classes without `gamma_ni` have none.
 #[derive(Debug, Clone)]
-pub struct Market<T> {
-    /// All places.
-    pub places: Vec<Place<T>>,
-    /// By class: its places.
+pub struct PairModel<T> {
+    /// All pairs.
+    pub pairs: Vec<Pair<T>>,
+    /// By class: its pairs.
     pub of_class: Vec<Range<usize>>,
-    /// By user: its places, in ascending order.
+    /// By user: its pairs, in ascending order.
     pub of_user: Vec<Vec<usize>>,
     /// By class: its rows.
     pub rows_of_class: Vec<Range<usize>>,
@@ -37,22 +41,22 @@ pub struct Market<T> {
     pub limits: Vec<Option<T>>,
 }
 
-/// Tasks by place, and what follows from them.
+/// Tasks by pair, and what follows from them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Point<T> {
-    /// `x_ni` by place.
+    /// `x_ni` by pair.
     pub tasks: Vec<T>,
     /// `x_n` by user.
     pub totals: Vec<T>,
 }
 
-impl<T: Scalar> Market<T> {
-    /// The market of `constraints`.
+impl<T: Scalar> PairModel<T> {
+    /// The model of `constraints`.
     pub fn new(constraints: &Constraints<'_>) -> Self {
         let problem = constraints.problem();
         let users = problem.users();
-        let mut market = Self {
-            places: Vec::new(),
+        let mut model = Self {
+            pairs: Vec::new(),
             of_class: Vec::new(),
             of_user: vec![Vec::new(); users.len()],
             rows_of_class: (0..problem.n_servers()).map(|i| constraints.class_rows(i)).collect(),
@@ -60,21 +64,21 @@ impl<T: Scalar> Market<T> {
             limits: users.iter().map(|user| user.tasks().map(T::of)).collect(),
         };
         for class in 0..problem.n_servers() {
-            let start = market.places.len();
+            let start = model.pairs.len();
             for (user, stated) in users.iter().enumerate() {
                 let Some(usage) = constraints.usage(user, class) else { continue };
                 if stated.tasks().is_some_and(Rational::is_zero) {
                     continue;
                 }
-                let pace = T::of(&(stated.weight() * problem.gamma(user, class)));
+                let tasks_per_level = T::of(&(stated.weight() * problem.gamma(user, class)));
                 let rows = constraints.class_rows(class).zip(usage.iter());
                 let usage = rows.filter(|(_, d)| !d.is_zero()).map(|(row, d)| (row, T::of(d))).collect();
-                market.of_user[user].push(market.places.len());
-                market.places.push(Place { user, class, pace, usage });
+                model.of_user[user].push(model.pairs.len());
+                model.pairs.push(Pair { user, class, tasks_per_level, usage });
             }
-            market.of_class.push(start..market.places.len());
+            model.of_class.push(start..model.pairs.len());
         }
-        market
+        model
     }
 
     /// The number of classes.
@@ -88,11 +92,11 @@ impl<T: Scalar> Market<T> {
     }
 
     /// Nobody has anything.
-    pub fn nothing(&self) -> Point<T> {
-        Point { tasks: vec![T::zero(); self.places.len()], totals: vec![T::zero(); self.n_users()] }
+    pub fn empty(&self) -> Point<T> {
+        Point { tasks: vec![T::zero(); self.pairs.len()], totals: vec![T::zero(); self.n_users()] }
     }
 
-    /// The point with the given tasks by place.
+    /// The point with the given tasks by pair.
     pub fn point(&self, tasks: Vec<T>) -> Point<T> {
         let mut point = Point { tasks, totals: vec![T::zero(); self.n_users()] };
         self.refresh_totals(&mut point);
@@ -101,17 +105,17 @@ impl<T: Scalar> Market<T> {
 
     /// Totals from the tasks, which removes what rounding has gathered in them.
     pub fn refresh_totals(&self, point: &mut Point<T>) {
-        for (total, places) in point.totals.iter_mut().zip(&self.of_user) {
-            *total = places.iter().fold(T::zero(), |sum, p| sum.plus(&point.tasks[*p]));
+        for (total, pairs) in point.totals.iter_mut().zip(&self.of_user) {
+            *total = pairs.iter().fold(T::zero(), |sum, p| sum.plus(&point.tasks[*p]));
         }
     }
 
     /// What is used, by row.
     pub fn used(&self, point: &Point<T>) -> Vec<T> {
         let mut used = vec![T::zero(); self.capacity.len()];
-        for (place, tasks) in self.places.iter().zip(&point.tasks) {
+        for (pair, tasks) in self.pairs.iter().zip(&point.tasks) {
             if tasks.is_positive() {
-                for (row, d) in &place.usage {
+                for (row, d) in &pair.usage {
                     used[*row].add_product(d, tasks);
                 }
             }
@@ -119,16 +123,16 @@ impl<T: Scalar> Market<T> {
         used
     }
 
-    /// `x_n / (w_n gamma_ni)` of the user at `place`, the level that counts there.
-    pub fn level(&self, point: &Point<T>, place: usize) -> T {
-        point.totals[self.places[place].user].over(&self.places[place].pace)
+    /// `x_n / (w_n gamma_ni)` of the user at `pair`, the level that counts there.
+    pub fn level(&self, point: &Point<T>, pair: usize) -> T {
+        point.totals[self.pairs[pair].user].over(&self.pairs[pair].tasks_per_level)
     }
 
     /// The tasks by user and class, those that are positive.
-    pub fn lists(&self, point: &Point<T>) -> Vec<Vec<(usize, T)>> {
-        let list = |places: &Vec<usize>| {
-            let used = places.iter().filter(|p| point.tasks[**p].is_positive());
-            used.map(|p| (self.places[*p].class, point.tasks[*p].clone())).collect()
+    pub fn tasks_by_user(&self, point: &Point<T>) -> Vec<Vec<(usize, T)>> {
+        let list = |pairs: &Vec<usize>| {
+            let used = pairs.iter().filter(|p| point.tasks[**p].is_positive());
+            used.map(|p| (self.pairs[*p].class, point.tasks[*p].clone())).collect()
         };
         self.of_user.iter().map(list).collect()
     }

@@ -1,11 +1,11 @@
-//! Sparse linear equations in doubles with one unknown more than equations.
+//! Solves sparse linear equations in doubles that have one unknown more than there are equations.
 
-use super::equations::Moving;
+use super::piece::Affine;
 
 /// An equation: coefficients by column, no column twice, and a constant that makes the sum 0.
 pub type Equation = (Vec<(usize, f64)>, f64);
 
-/// A pivot below this is none, where columns and equations have a largest entry of 1.
+/// A coefficient below this is rounding and no pivot; columns and equations are scaled to a largest of 1.
 const NO_PIVOT: f64 = 1e-10;
 
 /// The line on which `equations` in one unknown more hold: the unknowns as they move with the one that
@@ -13,39 +13,40 @@ const NO_PIVOT: f64 = 1e-10;
 ///
 /// # Errors
 /// An equation that depends on others, where the solutions are more than a line.
-pub fn line(equations: Vec<Equation>, free_at: impl Fn(usize) -> f64) -> Result<Vec<Moving>, usize> {
+pub fn line(equations: Vec<Equation>, free_at: impl Fn(usize) -> f64) -> Result<Vec<Affine>, usize> {
     let n = equations.len() + 1;
     let mut size = vec![0.0_f64; n];
     for (column, value) in equations.iter().flat_map(|(entries, _)| entries) {
         size[*column] = size[*column].max(value.abs());
     }
     size.iter_mut().filter(|size| **size == 0.0).for_each(|size| *size = 1.0);
-    let mut rows: Vec<Equation> = equations.into_iter().map(|equation| scaled(equation, &size)).collect();
+    let mut rows: Vec<Equation> = equations.into_iter().map(|equation| in_units(equation, &size)).collect();
     let pivots = eliminate(&mut rows, n)?;
     let mut is_free = vec![true; n];
     pivots.iter().for_each(|(_, column)| is_free[*column] = false);
     let free = is_free.iter().position(|free| *free).unwrap_or(n - 1);
-    let mut x = vec![Moving::default(); n];
-    x[free] = Moving { at: free_at(free) * size[free], by: size[free] };
+    let mut x = vec![Affine::default(); n];
+    x[free] = Affine { value: free_at(free) * size[free], slope: size[free] };
     for (row, column) in pivots.into_iter().rev() {
         let (entries, constant) = &rows[row];
-        let (mut sum, mut pivot) = (Moving { at: *constant, by: 0.0 }, 1.0);
+        let (mut sum, mut pivot) = (Affine { value: *constant, slope: 0.0 }, 1.0);
         for (c, value) in entries {
             if *c == column {
                 pivot = *value;
             } else {
-                sum.at += value * x[*c].at;
-                sum.by += value * x[*c].by;
+                sum = sum + x[*c] * *value;
             }
         }
-        x[column] = Moving { at: -sum.at / pivot, by: -sum.by / pivot };
+        x[column] = Affine { value: -sum.value / pivot, slope: -sum.slope / pivot };
     }
-    x.iter_mut().zip(&size).for_each(|(x, size)| *x = Moving { at: x.at / size, by: x.by / size });
-    if x.iter().all(|x| x.at.is_finite() && x.by.is_finite()) { Ok(x) } else { Err(0) }
+    x.iter_mut()
+        .zip(&size)
+        .for_each(|(x, size)| *x = Affine { value: x.value / size, slope: x.slope / size });
+    if x.iter().all(|x| x.value.is_finite() && x.slope.is_finite()) { Ok(x) } else { Err(0) }
 }
 
 /// Columns by their size, and the equation so that its largest coefficient is 1.
-fn scaled((mut entries, constant): Equation, size: &[f64]) -> Equation {
+fn in_units((mut entries, constant): Equation, size: &[f64]) -> Equation {
     entries.iter_mut().for_each(|(column, value)| *value /= size[*column]);
     let largest = entries.iter().fold(0.0_f64, |largest, (_, value)| largest.max(value.abs()));
     let factor = if largest > 0.0 { largest } else { 1.0 };

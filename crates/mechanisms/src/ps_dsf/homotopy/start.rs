@@ -1,55 +1,60 @@
-//! A path starts at a point with a guess of its active set, and with the shifts for which both are a
-//! solution.
+//! Reads an active set off a point, and the perturbations of Theorem 1 (docs/theory.md, section 4) with which the
+//! point and the active set are a solution: that is where a path starts, at `t = 1`.
 
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-use super::active::ActiveSet;
-use super::equations::{Line, Moving, Shift, line};
-use super::model::Model;
+use super::active_set::ActiveSet;
+use super::piece::{Affine, Perturbation, Piece, piece_of};
+use super::scaled::ScaledModel;
 
 /// The start of a path.
 #[derive(Debug, Clone)]
-pub struct Start {
+pub struct PathStart {
     /// The active set.
     pub set: ActiveSet,
-    /// The shifts.
-    pub shift: Shift,
+    /// The perturbations.
+    pub perturbation: Perturbation,
     /// The point, at `t = 1`.
-    pub now: Line,
+    pub now: Piece,
 }
 
 /// How a start is read off a point.
 #[derive(Debug, Clone, Copy)]
 pub struct Reading {
     /// Relative size of free parts of rows and of missing tasks that count as none.
-    pub nothing: f64,
+    pub negligible: f64,
     /// How far the highest level of a class is above that of its users.
-    pub above: f64,
-    /// Relative size of the random shifts.
+    pub headroom: f64,
+    /// Relative size of the random perturbations.
     pub noise: f64,
     /// Their seed.
     pub seed: u64,
 }
 
-/// The start at `tasks`, where the rows with `levels` are full, in the units of the model. `None` when
+/// The start at `tasks`, where the rows with `levels` are full, in the units of the [`ScaledModel`]. `None` when
 /// no active set there has a line of solutions.
-pub fn start(model: &mut Model, tasks: &[f64], found: &[Option<f64>], reading: Reading) -> Option<Start> {
+pub fn start(
+    scaled: &mut ScaledModel,
+    tasks: &[f64],
+    found: &[Option<f64>],
+    reading: Reading,
+) -> Option<PathStart> {
     let mut random = Pcg64Mcg::seed_from_u64(reading.seed);
     let mut noise = |size: f64| size * reading.noise * (0.1 + 0.9 * random.random::<f64>());
-    let totals: Vec<f64> = model
+    let totals: Vec<f64> = scaled
         .of_user
         .iter()
-        .map(|places| places.iter().map(|p| model.places[*p].part * tasks[*p]).sum())
+        .map(|pairs| pairs.iter().map(|p| scaled.pairs[*p].gamma_share * tasks[*p]).sum())
         .collect();
-    model.bound_levels(&totals, reading.above);
-    let model = &*model;
-    let mut set = ActiveSet::empty(model);
+    scaled.bound_levels(&totals, reading.headroom);
+    let scaled = &*scaled;
+    let mut set = ActiveSet::empty(scaled);
     for (user, total) in totals.iter().enumerate() {
-        let limit = model.limits[user];
-        set.satisfied[user] = limit.is_finite() && limit - total <= reading.nothing * limit;
+        let limit = scaled.limits[user];
+        set.satisfied[user] = limit.is_finite() && limit - total <= reading.negligible * limit;
     }
-    let mut levels: Vec<f64> = model.class_of_row.iter().map(|class| model.highest[*class]).collect();
+    let mut levels: Vec<f64> = scaled.class_of_row.iter().map(|class| scaled.highest[*class]).collect();
     for (row, level) in found.iter().enumerate() {
         if let Some(level) = level.filter(|level| *level < 0.9 * levels[row]) {
             levels[row] = level + noise(level);
@@ -57,12 +62,12 @@ pub fn start(model: &mut Model, tasks: &[f64], found: &[Option<f64>], reading: R
         }
     }
     for _ in 0..=levels.len() {
-        while supports(model, tasks, &levels, &mut set) {}
+        while supports(scaled, tasks, &levels, &mut set) {}
         let of_row =
-            |row: usize| if set.full[row] { levels[row] } else { model.highest[model.class_of_row[row]] };
+            |row: usize| if set.full[row] { levels[row] } else { scaled.highest[scaled.class_of_row[row]] };
         let levels = (0..levels.len()).map(of_row).collect();
-        let start = with_shifts(model, tasks, levels, set.clone(), &mut noise);
-        match line(model, &start.set, &start.shift, &start.now) {
+        let start = with_shifts(scaled, tasks, levels, set.clone(), &mut noise);
+        match piece_of(scaled, &start.set, &start.perturbation, &start.now) {
             Ok(_) => return Some(start),
             Err(row) => set.full[row?] = false,
         }
@@ -70,41 +75,41 @@ pub fn start(model: &mut Model, tasks: &[f64], found: &[Option<f64>], reading: R
     None
 }
 
-/// Everybody runs at its main place, and where that ties two levels which are not tied yet, the
+/// Everybody runs on its main class, where it has most, and on others where that ties two levels which are not tied yet, the
 /// largest parts first. Rows that nobody who could have more is tied to are not full; true when there
 /// are such, and the supports are to be chosen anew.
-fn supports(model: &Model, tasks: &[f64], levels: &[f64], set: &mut ActiveSet) -> bool {
+fn supports(scaled: &ScaledModel, tasks: &[f64], levels: &[f64], set: &mut ActiveSet) -> bool {
     set.support.iter_mut().for_each(Vec::clear);
     set.bottleneck.fill(None);
     set.runs.fill(false);
-    let size = |p: &usize| tasks[*p] * model.places[*p].part;
+    let size = |p: &usize| tasks[*p] * scaled.pairs[*p].gamma_share;
     let n_rows = levels.len();
     let mut parent: Vec<usize> = (0..n_rows).collect();
     let mut others: Vec<(f64, usize)> = Vec::new();
     let mut main = vec![None; set.support.len()];
-    for (user, places) in model.of_user.iter().enumerate() {
-        let list: Vec<usize> = places.iter().copied().filter(|p| tasks[*p] > 0.0).collect();
+    for (user, pairs) in scaled.of_user.iter().enumerate() {
+        let list: Vec<usize> = pairs.iter().copied().filter(|p| tasks[*p] > 0.0).collect();
         let Some(largest) = list.iter().copied().max_by(|a, b| size(a).total_cmp(&size(b)).then(b.cmp(a)))
         else {
             continue;
         };
-        set.enter(model, levels, largest);
+        set.enter(scaled, levels, largest);
         main[user] = Some(largest);
         let total: f64 = list.iter().map(size).sum();
         for p in list.into_iter().filter(|p| *p != largest) {
             let most =
-                model.places[p].usage.iter().map(|(_, d)| d * tasks[p]).fold(size(&p) / total, f64::max);
+                scaled.pairs[p].usage.iter().map(|(_, d)| d * tasks[p]).fold(size(&p) / total, f64::max);
             others.push((most, p));
         }
     }
     others.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     for (_, p) in others {
-        let here = main[model.places[p].user].and_then(|main| set.bottleneck[main]);
-        let (Some(here), Some(there)) = (here, set.lowest(model, levels, p)) else { continue };
+        let here = main[scaled.pairs[p].user].and_then(|main| set.bottleneck[main]);
+        let (Some(here), Some(there)) = (here, set.lowest(scaled, levels, p)) else { continue };
         let (a, b) = (root(&mut parent, here), root(&mut parent, there));
         if a != b {
             parent[a] = b;
-            set.enter(model, levels, p);
+            set.enter(scaled, levels, p);
         }
     }
     let mut alive = vec![false; n_rows];
@@ -128,59 +133,59 @@ fn root(parent: &mut [usize], mut node: usize) -> usize {
     node
 }
 
-/// The shifts with which the point and its active set are a solution.
+/// The perturbations with which the point and its active set are a solution.
 fn with_shifts(
-    model: &Model,
+    scaled: &ScaledModel,
     tasks: &[f64],
     levels: Vec<f64>,
     set: ActiveSet,
     noise: &mut impl FnMut(f64) -> f64,
-) -> Start {
+) -> PathStart {
     let mut used = vec![0.0; levels.len()];
     let mut total = vec![0.0; set.support.len()];
     for p in set.support.iter().flatten() {
-        let place = &model.places[*p];
-        total[place.user] += place.part * tasks[*p];
-        place.usage.iter().for_each(|(row, d)| used[*row] += d * tasks[*p]);
+        let pair = &scaled.pairs[*p];
+        total[pair.user] += pair.gamma_share * tasks[*p];
+        pair.usage.iter().for_each(|(row, d)| used[*row] += d * tasks[*p]);
     }
     let offer = |p: usize| {
-        let row = set.lowest(model, &levels, p);
-        model.places[p].pace * row.map_or(model.highest[model.places[p].class], |row| levels[row])
+        let row = set.lowest(scaled, &levels, p);
+        scaled.pairs[p].tasks_per_level * row.map_or(scaled.highest[scaled.pairs[p].class], |row| levels[row])
     };
-    let mut shift = Shift {
-        places: vec![0.0; model.places.len()],
+    let mut perturbation = Perturbation {
+        pairs: vec![0.0; scaled.pairs.len()],
         rows: vec![0.0; levels.len()],
         users: vec![0.0; set.support.len()],
     };
     let mut beyond = vec![0.0_f64; set.support.len()];
-    for (user, places) in set.support.iter().enumerate() {
-        let limit = model.limits[user];
+    for (user, pairs) in set.support.iter().enumerate() {
+        let limit = scaled.limits[user];
         if set.satisfied[user] {
-            shift.users[user] = total[user] - limit;
-            let best = places.iter().map(|p| offer(*p)).fold(f64::INFINITY, f64::min);
+            perturbation.users[user] = total[user] - limit;
+            let best = pairs.iter().map(|p| offer(*p)).fold(f64::INFINITY, f64::min);
             beyond[user] =
                 if best.is_finite() { (best - total[user]).max(0.0) + noise(total[user]) } else { 0.0 };
         } else if total[user] >= limit {
-            shift.users[user] = total[user] - limit + noise(limit);
+            perturbation.users[user] = total[user] - limit + noise(limit);
         }
     }
-    for (p, place) in model.places.iter().enumerate() {
-        let has = total[place.user] + beyond[place.user];
+    for (p, pair) in scaled.pairs.iter().enumerate() {
+        let has = total[pair.user] + beyond[pair.user];
         let lack = offer(p) - has;
-        shift.places[p] = if set.runs[p] { lack } else { noise(has.max(1e-6)) + lack.max(0.0) };
+        perturbation.pairs[p] = if set.runs[p] { lack } else { noise(has.max(1e-6)) + lack.max(0.0) };
     }
     for (row, used) in used.iter().enumerate() {
         let over = used - 1.0;
-        shift.rows[row] = if set.full[row] { over } else { over.max(0.0) + noise(1.0) };
+        perturbation.rows[row] = if set.full[row] { over } else { over.max(0.0) + noise(1.0) };
     }
-    let still = |values: Vec<f64>| values.into_iter().map(|at| Moving { at, by: 0.0 }).collect();
+    let still = |values: Vec<f64>| values.into_iter().map(Affine::constant).collect();
     let running = (0..tasks.len()).map(|p| if set.runs[p] { tasks[p] } else { 0.0 }).collect();
-    let now = Line {
-        t: Moving { at: 1.0, by: 0.0 },
+    let now = Piece {
+        t: Affine::constant(1.0),
         levels: still(levels),
         tasks: still(running),
         totals: still(total),
         beyond: still(beyond),
     };
-    Start { set, shift, now }
+    PathStart { set, perturbation, now }
 }

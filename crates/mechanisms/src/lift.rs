@@ -1,0 +1,67 @@
+//! From floating point to exact answers: candidate active sets, a rational solve, an exact judge.
+//!
+//! Floating point proves nothing, but it tells which constraints hold with equality at an optimum or a fixed
+//! point. Such an active set turns the conditions into equations that rational numbers solve (docs/theory.md,
+//! section 3, fact 4; section 4), and an exact test of all conditions decides whether what comes out is an
+//! answer. Which active set is the right one depends on what counts as zero in floating point, so that
+//! several are tried. `njc`, `fisher`, `ps_dsf` and `fair_sum::polish` differ in all three parts and share
+//! this loop.
+
+use evenhand_problem::Rational;
+
+/// Why no candidate led to an answer.
+#[derive(Debug)]
+pub struct Refused<C, E> {
+    /// The candidates, each once, in the order in which they were tried.
+    pub candidates: Vec<C>,
+    /// Why each was refused.
+    pub reasons: Vec<E>,
+}
+
+/// Solves the candidates in turn and has the solutions judged. The judge returns an answer with what it
+/// proves about it: a gap of 0 ends the search; of other answers the one with the least gap is returned.
+/// Candidates that are equal to one before are left out.
+///
+/// # Errors
+/// [`Refused`] when there was no answer at all.
+pub fn lift<C: PartialEq, S, A, E>(
+    candidates: impl IntoIterator<Item = C>,
+    mut solve: impl FnMut(&C) -> Result<S, E>,
+    mut judge: impl FnMut(S) -> Result<(A, Rational), E>,
+) -> Result<A, Refused<C, E>> {
+    let mut refused = Refused { candidates: Vec::new(), reasons: Vec::new() };
+    let mut best: Option<(A, Rational)> = None;
+    for candidate in candidates {
+        if refused.candidates.contains(&candidate) {
+            continue;
+        }
+        match solve(&candidate).and_then(&mut judge) {
+            Ok((answer, gap)) if gap.is_zero() => return Ok(answer),
+            Ok((answer, gap)) => {
+                if best.as_ref().is_none_or(|(_, least)| gap < *least) {
+                    best = Some((answer, gap));
+                }
+            }
+            Err(reason) => refused.reasons.push(reason),
+        }
+        refused.candidates.push(candidate);
+    }
+    best.map(|(answer, _)| answer).ok_or(refused)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn least_gap(gaps: &[Result<u32, &'static str>]) -> Result<u32, Vec<&'static str>> {
+        let judge = |gap| Ok((gap, Rational::from(gap)));
+        lift(gaps.iter().copied(), |candidate| *candidate, judge).map_err(|refused| refused.reasons)
+    }
+
+    #[test]
+    fn the_first_exact_answer_ends_the_search() {
+        assert_eq!(least_gap(&[Err("a"), Ok(3), Ok(0), Ok(1)]), Ok(0));
+        assert_eq!(least_gap(&[Ok(3), Ok(2), Err("a"), Ok(2)]), Ok(2));
+        assert_eq!(least_gap(&[Err("a"), Err("b"), Err("a")]), Err(vec!["a", "b"]));
+    }
+}

@@ -1,0 +1,137 @@
+//! From a start to candidate active sets: the attempts of the [strategy](super::strategy), one by one.
+
+use super::homotopy::{self, ActiveSet, Ended, Reading, ScaledModel, Stalled};
+use super::pairs::{PairModel, Point};
+use super::residual::residual;
+use super::strategy::{ATTEMPTS, Attempt, CANDIDATE, DIRECTIONS, RESTARTS};
+use super::sweep::{sweep, sweep_to_levels};
+
+/// A solution in floating point and the active set that it lies on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Candidate {
+    /// The point.
+    pub point: Point<f64>,
+    /// The violation of Theorem 1 that rounding leaves.
+    pub residual: f64,
+    /// Its active set.
+    pub set: ActiveSet,
+    /// By class: the level of rows that are not full in this active set, a power of 2.
+    pub highest: Vec<f64>,
+}
+
+impl Candidate {
+    /// Steps of its exact solution and verification, whose numbers are longer than doubles.
+    fn work(&self) -> u64 {
+        let rows = self.set.full.iter().filter(|full| **full).count() as u64;
+        64 * (rows.pow(2) + self.point.tasks.len() as u64)
+    }
+}
+
+/// What was spent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Spent {
+    /// Sweeps over all classes.
+    pub sweeps: usize,
+    /// Active sets that homotopies went through.
+    pub active_sets: usize,
+    /// Steps: numbers that were looked at, a measure of time that is the same on every machine.
+    pub work: u64,
+    /// Steps after which nothing more is tried.
+    pub most: u64,
+}
+
+impl Spent {
+    /// Whether nothing more is to be tried.
+    pub const fn is_over(&self) -> bool {
+        self.work > self.most
+    }
+}
+
+/// A point in the units of the scaled model: tasks by pair, and by row the level at which it is full.
+type Scaled = (Vec<f64>, Vec<Option<f64>>);
+
+/// The candidates from one start, in the order of the strategy; what they cost is added to what was spent.
+pub struct Candidates<'a> {
+    model: &'a PairModel<f64>,
+    /// Classes in the order of a sweep.
+    order: &'a [usize],
+    spent: &'a mut Spent,
+    scaled: ScaledModel,
+    /// Where the sweeps are.
+    point: Point<f64>,
+    attempts: std::slice::Iter<'static, Attempt>,
+    /// The homotopy that comes next: its attempt, how many of it went before, and where it starts.
+    next: Option<(Attempt, u64, Scaled)>,
+}
+
+impl<'a> Candidates<'a> {
+    /// From `point`, with sweeps over the classes in `order`.
+    pub fn new(
+        model: &'a PairModel<f64>,
+        order: &'a [usize],
+        point: Point<f64>,
+        spent: &'a mut Spent,
+    ) -> Self {
+        let scaled = ScaledModel::new(model);
+        Self { model, order, spent, scaled, point, attempts: ATTEMPTS.iter(), next: None }
+    }
+
+    /// The sweeps of an attempt, and the point that they reach.
+    fn sweep(&mut self, attempt: &Attempt) -> Scaled {
+        (0..attempt.sweeps).for_each(|_| sweep(self.model, self.order, &mut self.point));
+        let levels = sweep_to_levels(self.model, self.order, &mut self.point);
+        self.spent.sweeps += attempt.sweeps + 1;
+        self.spent.work += (attempt.sweeps as u64 + 1) * 64 * self.model.pairs.len() as u64;
+        (self.scaled.in_units(&self.point), self.scaled.levels_in_units(&levels))
+    }
+
+    /// Follows one homotopy: the candidate at its end, if it has one, and where another one would start.
+    fn follow(&mut self, reading: Reading, (tasks, levels): &Scaled) -> (Option<Candidate>, Option<Scaled>) {
+        let Some(start) = homotopy::start(&mut self.scaled, tasks, levels, reading) else {
+            return (None, None);
+        };
+        let mut lowest: Option<Stalled> = None;
+        for direction in DIRECTIONS {
+            match homotopy::follow(&self.scaled, &start, direction, self.spent) {
+                Ok(Ended { tasks, levels, set }) => {
+                    let point = self.model.point(self.scaled.in_tasks(&tasks));
+                    let residual = residual(self.model, &point);
+                    let highest = self.scaled.highest_levels();
+                    let candidate = Candidate { point, residual, set, highest };
+                    return (
+                        Some(candidate).filter(|found| found.residual <= CANDIDATE),
+                        Some((tasks, levels)),
+                    );
+                }
+                Err(stalled) if stalled.t < lowest.as_ref().map_or(1.0, |lowest| lowest.t) => {
+                    lowest = Some(stalled);
+                }
+                Err(_) => {}
+            }
+        }
+        (None, lowest.map(|Stalled { tasks, levels, .. }| (tasks, levels)))
+    }
+}
+
+impl Iterator for Candidates<'_> {
+    type Item = Candidate;
+
+    fn next(&mut self) -> Option<Candidate> {
+        while !self.spent.is_over() {
+            let Some((attempt, before, from)) = self.next.take() else {
+                let attempt = *self.attempts.next()?;
+                let from = self.sweep(&attempt);
+                self.next = Some((attempt, 0, from));
+                continue;
+            };
+            let reading = Reading { seed: attempt.reading.seed + 100 * before, ..attempt.reading };
+            let (found, again) = self.follow(reading, &from);
+            self.next = again.filter(|_| before + 1 < RESTARTS).map(|from| (attempt, before + 1, from));
+            if let Some(found) = found {
+                self.spent.work += found.work();
+                return Some(found);
+            }
+        }
+        None
+    }
+}
