@@ -13,7 +13,7 @@ use crate::fair_sum::polish::polish;
 use crate::fair_sum::{self, FairPoint, near};
 use crate::fisher;
 use crate::mechanism::{Findings, Status};
-use crate::njc::{face, lift::lift};
+use crate::njc::{face, onto_face::round_onto};
 use crate::rounding::{self, cut};
 
 /// The prices of `point` as evidence about `allocation`, with the gap that they prove.
@@ -100,7 +100,7 @@ pub fn tight(constraints: &Constraints<'_>, point: &FairPoint) -> Option<Tasks> 
     let face = face::read(constraints, point, &entitlements, SATURATED);
     let face = face.unwrap_or(Face { bottlenecks, witnesses });
     let rounded = |value| from_f64(value).unwrap_or_default();
-    let tasks = lift(constraints, point, &face, &entitlements, rounded)?;
+    let tasks = round_onto(constraints, point, &face, &entitlements, rounded)?;
     let allocation = Allocation { sharing: Sharing::Rdm, tasks, ..Allocation::default() };
     let instance = Instance::new(constraints.problem(), &allocation).ok()?;
     let fits = feasible::tightest(&instance).is_none_or(|(_, margin)| margin >= 0);

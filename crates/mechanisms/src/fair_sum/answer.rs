@@ -6,7 +6,7 @@ use evenhand_ode::cluster::ClusterError;
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational};
 
 use super::polish::polish;
-use super::{FairPoint, Place, cluster, maximise, near};
+use super::{FairPoint, OnClass, cluster, maximise, near};
 use crate::fisher::{self, Equilibrium};
 use crate::mechanism::{Findings, Outcome, Status};
 use crate::{proportional, rounding};
@@ -114,7 +114,7 @@ impl Sum<'_> {
 
 /// An equilibrium in floating point.
 fn point_of(found: &Equilibrium, near_point: &FairPoint) -> FairPoint {
-    let place = |(server, x): &(usize, Rational)| Place { server: *server, tasks: near(x), excess: 0.0 };
+    let place = |(class, x): &(usize, Rational)| OnClass { class: *class, tasks: near(x), excess: 0.0 };
     FairPoint {
         places: found.tasks.iter().map(|list| list.iter().map(place).collect()).collect(),
         row_prices: found.prices.rows.iter().map(near).collect(),

@@ -5,7 +5,7 @@ use evenhand_ode::cluster::{self, Cluster, ClusterError, ClusterPoint, Placement
 use evenhand_problem::Constraints;
 use rayon::prelude::*;
 
-use super::{FairPoint, Place, near};
+use super::{FairPoint, OnClass, near};
 
 /// [`maximise`](super::maximise) on any cluster.
 pub fn maximise(
@@ -92,7 +92,7 @@ impl View {
         for (k, &n) in self.active.iter().enumerate() {
             let places = self.classes[k].iter().zip(point.tasks[k].iter().zip(&point.reduced[k]));
             found.places[n] =
-                places.map(|(&server, (&tasks, &excess))| Place { server, tasks, excess }).collect();
+                places.map(|(&class, (&tasks, &excess))| OnClass { class, tasks, excess }).collect();
             found.user_prices[n] = point.user_prices[k];
             found.user_slack[n] = point.user_slack[k];
         }

@@ -11,11 +11,11 @@ use evenhand_exact::ShareCoefficients;
 use evenhand_ode::cluster::{ClusterError, Status};
 use evenhand_problem::{Constraints, Rational};
 
-/// A user's place on a class at the optimum.
+/// A user on a class at the optimum.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Place {
-    /// Server class `i`.
-    pub server: usize,
+pub struct OnClass {
+    /// Class `i`.
+    pub class: usize,
     /// `x_ni`, positive, however small.
     pub tasks: f64,
     /// What the class costs more than it is worth to the user, as a part of its worth: 0 where the
@@ -27,7 +27,7 @@ pub struct Place {
 #[derive(Debug, Clone, PartialEq)]
 pub struct FairPoint {
     /// By user: classes on which it can run; empty for users that can be given nothing.
-    pub places: Vec<Vec<Place>>,
+    pub places: Vec<Vec<OnClass>>,
     /// By row: price of one unit of the row, in units of `w_n U_n^(1-a)`.
     pub row_prices: Vec<f64>,
     /// By row: free part of the row, at most 1.
@@ -46,10 +46,10 @@ impl FairPoint {
     /// `x_ni` by user, without what is nothing but the method's distance from the wall: small parts
     /// on classes that cost more than they are worth.
     pub fn tasks(&self) -> Vec<Vec<(usize, f64)>> {
-        let of_user = |places: &Vec<Place>| {
+        let of_user = |places: &Vec<OnClass>| {
             let total: f64 = places.iter().map(|place| place.tasks).sum();
             let used = places.iter().filter(|p| p.tasks > SMALL * total || p.excess < SMALL);
-            used.map(|place| (place.server, place.tasks)).collect()
+            used.map(|place| (place.class, place.tasks)).collect()
         };
         self.places.iter().map(of_user).collect()
     }

@@ -1,30 +1,33 @@
-//! From a floating-point optimum to one of 50 digits, and to the rational numbers that it stands for.
+//! Polishes a floating-point optimum to 50 digits, and to the rational numbers that they stand for
+//! (docs/theory.md, section 3).
 //!
 //! The active set of the point (the places that are used, the rows that have a price, the users that have
 //! all their tasks) turns the optimality conditions into equations. Newton's method solves them: residuals
 //! in rational numbers, steps in floating point, so that every step gains about as many digits as a double
 //! has. What looks like a short fraction then is tried as one; the exact gap says whether it is.
 
-use evenhand_exact::Instance;
-use evenhand_exact::Prices;
+use std::cell::RefCell;
+
 use evenhand_exact::axiom::feasible;
 use evenhand_exact::axiom::proportional::{gap, lift_prices, worth};
+use evenhand_exact::{Instance, Prices};
 use evenhand_ode::dense;
 use evenhand_problem::number::from_f64;
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Rational};
 use ndarray::Array2;
 use rug::Integer;
 
-use super::{FairPoint, Place, near};
+use super::{FairPoint, OnClass, near};
 use crate::fisher::{Equilibrium, sharing_of};
+use crate::lift::lift;
 use crate::rounding::{cut, digits_below, short};
 
 /// Unknowns of a system that is worth a dense elimination of about `n^3` operations.
 const MOST_UNKNOWNS: usize = 160;
-/// Parts of a user, a row or a limit that count as nothing, in the order in which they are tried; with
-/// `true`, a place is used where it costs no more than that part above the cheapest, however little the
+/// Parts of a user, a row or a limit that count as 0, in the order in which they are tried; with `true`, a place
+/// is used where it costs no more than that part above the cheapest, however little the
 /// user does there.
-const NOTHING: [(f64, bool); 8] = [
+const NEGLIGIBLE: [(f64, bool); 8] = [
     (1e-7, false),
     (1e-5, false),
     (1e-5, true),
@@ -54,30 +57,25 @@ const DIGITS: u32 = 30;
 /// The optimum near `point` with the best gap that was found; `None` where the system is too large or has
 /// no solution near it.
 pub fn polish(constraints: &Constraints<'_>, alpha: &Rational, point: &FairPoint) -> Option<Equilibrium> {
-    let mut best: Option<Equilibrium> = None;
-    let mut tried: Vec<Unknowns> = Vec::new();
-    for (nothing, by_cost) in NOTHING {
-        let unknowns = Unknowns::read(constraints, point, nothing, by_cost);
-        if unknowns.len() > MOST_UNKNOWNS || tried.contains(&unknowns) {
-            continue;
-        }
-        let mut next = Some(unknowns);
-        while let Some(unknowns) = next.take().filter(|unknowns| !tried.contains(unknowns)) {
-            let system = System { constraints, alpha, unknowns: &unknowns };
-            match system.solve(point) {
-                Ok(values) => {
-                    let better = |found: &Equilibrium| best.as_ref().is_none_or(|best| found.gap < best.gap);
-                    best = system.answer(&values).filter(better).or(best);
-                }
-                Err(fewer) => next = fewer,
-            }
-            tried.push(unknowns);
-        }
-        if best.as_ref().is_some_and(|best| best.gap.is_zero()) {
-            break;
-        }
-    }
-    best
+    // What is left of an active set that has no solution comes before the next reading.
+    let reduced: RefCell<Option<Unknowns>> = RefCell::new(None);
+    let mut readings = NEGLIGIBLE
+        .iter()
+        .map(|(negligible, by_cost)| Unknowns::read(constraints, point, *negligible, *by_cost));
+    let candidates = std::iter::from_fn(|| {
+        let left = reduced.take();
+        left.or_else(|| readings.find(|unknowns| unknowns.len() <= MOST_UNKNOWNS))
+    });
+    let solve = |unknowns: &Unknowns| {
+        let system = System { constraints, alpha, unknowns };
+        let values = system.solve(point).map_err(|left| _ = reduced.replace(left))?;
+        system.answer(&values).ok_or(())
+    };
+    let judge = |found: Equilibrium| {
+        let gap = found.gap.clone();
+        Ok((found, gap))
+    };
+    lift(candidates, solve, judge).ok()
 }
 
 /// The active set.
@@ -99,21 +97,21 @@ struct Values {
 }
 
 impl Unknowns {
-    fn read(constraints: &Constraints<'_>, point: &FairPoint, nothing: f64, by_cost: bool) -> Self {
+    fn read(constraints: &Constraints<'_>, point: &FairPoint, negligible: f64, by_cost: bool) -> Self {
         let rows = constraints.rows();
         let costs_something = |row: usize| {
             let price = point.row_prices[row] * near(&rows[row].capacity);
-            point.row_slack[row] < nothing && price > 0.0 && !rows[row].capacity.is_zero()
+            point.row_slack[row] < negligible && price > 0.0 && !rows[row].capacity.is_zero()
         };
-        let satisfied = (0..point.places.len()).filter(|&n| point.user_slack[n] < nothing).collect();
+        let satisfied = (0..point.places.len()).filter(|&n| point.user_slack[n] < negligible).collect();
         let mut places = Vec::new();
         for (n, list) in point.places.iter().enumerate() {
             let total: f64 = list.iter().map(|place| place.tasks).sum();
-            let is_used = |p: &&Place| match by_cost {
-                true => p.excess < nothing && p.tasks > 0.0,
-                false => p.tasks > nothing * total,
+            let is_used = |p: &&OnClass| match by_cost {
+                true => p.excess < negligible && p.tasks > 0.0,
+                false => p.tasks > negligible * total,
             };
-            places.extend(list.iter().filter(is_used).map(|p| (n, p.server)));
+            places.extend(list.iter().filter(is_used).map(|p| (n, p.class)));
         }
         let is_used = |row: &usize| {
             places.iter().any(|&(n, i)| i == rows[*row].server && !usage(constraints, n, i, *row).is_zero())
@@ -132,6 +130,9 @@ fn usage(constraints: &Constraints<'_>, n: usize, i: usize, row: usize) -> Ratio
     let position = row - constraints.class_rows(i).start;
     constraints.usage(n, i).map(|usage| usage[position].clone()).unwrap_or_default()
 }
+
+/// Lower and upper bound of the worth of a task.
+type Worth = Option<(Rational, Rational)>;
 
 struct System<'a> {
     constraints: &'a Constraints<'a>,
@@ -156,7 +157,7 @@ impl System<'_> {
 
     fn start(&self, point: &FairPoint) -> Option<Values> {
         let of_place = |(n, i): &(usize, usize)| {
-            let place = point.places[*n].iter().find(|place| place.server == *i)?;
+            let place = point.places[*n].iter().find(|place| place.class == *i)?;
             Some(short(place.tasks)).filter(|x| *x > 0)
         };
         Some(Values {
@@ -219,11 +220,7 @@ impl System<'_> {
     fn equations(&self, values: &Values) -> Option<(Vec<Rational>, Array2<f64>)> {
         let Unknowns { places, rows, satisfied } = self.unknowns;
         let problem = self.constraints.problem();
-        let allocation = self.allocation(&values.tasks);
-        // On its way the method may overfill a row: it works with the tasks as they are.
-        let repaired = Instance::new(problem, &allocation).ok()?;
-        let instance = repaired.stated();
-        let worth = worth(instance, self.alpha, None).ok()?;
+        let (totals, worth) = self.totals_and_worth(&values.tasks)?;
         let (n_places, n_rows) = (places.len(), rows.len());
         let mut matrix = Array2::zeros((self.unknowns.len(), self.unknowns.len()));
         let mut residuals = Vec::with_capacity(self.unknowns.len());
@@ -231,11 +228,11 @@ impl System<'_> {
             rows.iter().map(|row| self.constraints.rows()[*row].capacity.clone()).collect();
         let alpha = near(self.alpha);
         for (k, &(n, i)) in places.iter().enumerate() {
-            let (most, total) = (&worth[n].as_ref()?.0, instance.total(n));
+            let (most, total) = (&worth[n].as_ref()?.0, &totals[n]);
             let mut missing = most.clone();
             for (l, &(other, _)) in places.iter().enumerate().filter(|(_, (other, _))| *other == n) {
                 debug_assert_eq!(other, n);
-                matrix[(k, l)] = -alpha * near(&Rational::from(&values.tasks[l] / &total));
+                matrix[(k, l)] = -alpha * near(&Rational::from(&values.tasks[l] / total));
             }
             for (r, &row) in
                 rows.iter().enumerate().filter(|(_, row)| self.constraints.rows()[**row].server == i)
@@ -251,7 +248,7 @@ impl System<'_> {
             }
             if let Some(q) = satisfied.iter().position(|user| *user == n) {
                 matrix[(k, n_places + n_rows + q)] = -1.0;
-                matrix[(n_places + n_rows + q, k)] = -near(&Rational::from(&values.tasks[k] / &total));
+                matrix[(n_places + n_rows + q, k)] = -near(&Rational::from(&values.tasks[k] / total));
                 missing -= &values.user_prices[q];
             }
             residuals.push(missing / most);
@@ -261,7 +258,7 @@ impl System<'_> {
         }
         for &n in satisfied {
             let limit = problem.users()[n].tasks()?;
-            residuals.push((limit - instance.total(n)) / limit);
+            residuals.push(Rational::from(limit - &totals[n]) / limit);
         }
         Some((residuals, matrix))
     }
@@ -270,12 +267,7 @@ impl System<'_> {
     /// of what a task is worth.
     fn change(&self, values: &mut Values, change: &[f64], unit: &Rational) -> Option<()> {
         let Unknowns { places, rows, satisfied } = self.unknowns;
-        let problem = self.constraints.problem();
-        let allocation = self.allocation(&values.tasks);
-        // On its way the method may overfill a row: it works with the tasks as they are.
-        let repaired = Instance::new(problem, &allocation).ok()?;
-        let instance = repaired.stated();
-        let worth = worth(instance, self.alpha, None).ok()?;
+        let (_, worth) = self.totals_and_worth(&values.tasks)?;
         let step = |change: &f64| Some(from_f64(*change)? * unit);
         let (of_places, rest) = change.split_at(places.len());
         let (of_rows, of_users) = rest.split_at(rows.len());
@@ -293,6 +285,16 @@ impl System<'_> {
             *value = cut(&changed, BITS);
         }
         Some(())
+    }
+
+    /// `x_n` by user, and what a task of each is worth (`None` for users that get nothing), enclosed.
+    fn totals_and_worth(&self, tasks: &[Rational]) -> Option<(Vec<Rational>, Vec<Worth>)> {
+        let allocation = self.allocation(tasks);
+        // On its way the method may overfill a row: it works with the tasks as they are.
+        let repaired = Instance::new(self.constraints.problem(), &allocation).ok()?;
+        let instance = repaired.stated();
+        let totals = (0..self.constraints.problem().n_users()).map(|n| instance.total(n)).collect();
+        Some((totals, worth(instance, self.alpha, None).ok()?))
     }
 
     fn allocation(&self, tasks: &[Rational]) -> Allocation {

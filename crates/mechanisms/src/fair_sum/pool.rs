@@ -5,7 +5,7 @@ use evenhand_ode::path::{PathSettings, follow};
 use evenhand_problem::Constraints;
 
 use super::dense::DenseView;
-use super::{FairPoint, Place};
+use super::{FairPoint, OnClass};
 
 /// Residual above which the interior point method may do better: bottlenecks without a price cost
 /// the prices half their digits.
@@ -36,7 +36,7 @@ pub fn maximise(constraints: &Constraints<'_>) -> Option<FairPoint> {
         }
     }
     for (k, &n) in view.active.iter().enumerate() {
-        point.places[n] = vec![Place { server: 0, tasks: end.x[k] * view.fits[k], excess: 0.0 }];
+        point.places[n] = vec![OnClass { class: 0, tasks: end.x[k] * view.fits[k], excess: 0.0 }];
         point.user_prices[n] = end.user_prices[k] / view.fits[k];
         if view.limits[k].is_finite() {
             point.user_slack[n] = 1.0 - end.x[k] / view.limits[k];

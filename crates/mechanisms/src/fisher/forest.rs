@@ -1,4 +1,6 @@
-//! A forest of purchases between users and classes: cycles are broken as they arise.
+//! A forest of purchases between users and the rows of classes. An equilibrium of a linear Fisher market needs no
+//! more than a forest (docs/theory.md, section 4, fact 5): cycles are broken as they arise, by pushing money around
+//! them until one purchase is gone.
 
 use std::collections::BTreeMap;
 

@@ -1,10 +1,11 @@
-//! Rational powers that are rational.
+//! Computes powers with rational exponents where they are rational, which the ratios of tasks in an equilibrium are
+//! for `1/a` whole and sometimes elsewhere (docs/theory.md, section 3).
 
 use evenhand_problem::Rational;
 use rug::ops::Pow;
 use rug::{Complete, Integer};
 
-/// Bits of a power beyond which it is not computed: the answer would be too long to be of use.
+/// Bits of a power beyond which it is not computed: a million, 300,000 digits, more than a certificate may state.
 const MOST_BITS: u64 = 1 << 20;
 
 /// `value^exponent` for positive numbers; `None` where it is irrational or too long.

@@ -1,9 +1,10 @@
-//! One tree of purchases: its prices but for a factor, and what is bought along it.
+//! Solves one tree of purchases of a linear Fisher market (docs/theory.md, section 4, fact 5): its prices up to a
+//! common factor, and what is bought along it, in rationals.
 
 use evenhand_problem::Rational;
 
 use super::root::power;
-use super::{Buyer, Market};
+use super::{Buyer, Market, Unsolved};
 use crate::rounding::short;
 
 /// A tree that has been solved.
@@ -33,7 +34,7 @@ impl Tree {
         parents: &[usize],
         buyers: &[Buyer],
         tasks: &mut [Vec<(usize, Rational)>],
-    ) -> Result<Self, String> {
+    ) -> Result<Self, Unsolved> {
         let problem = market.constraints.problem();
         let n_users = problem.n_users();
         let mut relative = vec![Rational::from(1); nodes.len()];
@@ -63,7 +64,7 @@ impl Tree {
                 Anchor::User(first)
             }
             None if left.is_zero() => Anchor::Price(short(market.row_price(nodes[0] - n_users))),
-            None => return Err("the prices of a tree are not told by its money".to_owned()),
+            None => return Err(Unsolved::NoAnchor),
         };
         for (k, node) in nodes.iter().enumerate().filter(|(_, node)| **node < n_users) {
             if let (Buyer::Satisfied, Some(limit)) = (buyers[*node], problem.users()[*node].tasks()) {
@@ -82,7 +83,7 @@ impl Tree {
         parents: &[usize],
         bought: &[Rational],
         tasks: &mut [Vec<(usize, Rational)>],
-    ) -> Result<(), String> {
+    ) -> Result<(), Unsolved> {
         let n_users = market.constraints.problem().n_users();
         let nodes = self.nodes.iter().zip(&self.relative).zip(bought);
         let money = |((node, price), bought): ((&usize, &Rational), &Rational)| match *node < n_users {
@@ -93,17 +94,17 @@ impl Tree {
         for k in (1..self.nodes.len()).rev() {
             let money = std::mem::take(&mut left[k]);
             if money < 0 {
-                return Err("a purchase of a tree is negative".to_owned());
+                return Err(Unsolved::NegativePurchase);
             }
             left[parents[k]] -= &money;
             let (node, near) = (k, parents[k]);
             let (user, row) = if self.nodes[node] < n_users { (node, near) } else { (near, node) };
             if !money.is_zero() {
-                let server = market.constraints.rows()[self.nodes[row] - n_users].server;
-                tasks[self.nodes[user]].push((server, money / &self.relative[user]));
+                let class = market.constraints.rows()[self.nodes[row] - n_users].server;
+                tasks[self.nodes[user]].push((class, money / &self.relative[user]));
             }
         }
-        if left[0].is_zero() { Ok(()) } else { Err("the money of a tree does not come out even".to_owned()) }
+        if left[0].is_zero() { Ok(()) } else { Err(Unsolved::Uneven) }
     }
 
     /// Writes the prices of the rows of the tree, one unit of each; `worth` tells what a task of a user is
@@ -113,12 +114,12 @@ impl Tree {
         market: &Market<'_>,
         worth: &dyn Fn(usize) -> Option<&'w Rational>,
         prices: &mut [Rational],
-    ) -> Result<(), String> {
+    ) -> Result<(), Unsolved> {
         let n_users = market.constraints.problem().n_users();
         let factor = match &self.anchor {
             Anchor::Price(price) => price.clone(),
             Anchor::User(at) => {
-                let worth = worth(self.nodes[*at]).ok_or("a user that buys has nothing")?;
+                let worth = worth(self.nodes[*at]).ok_or(Unsolved::NothingBought)?;
                 Rational::from(worth / &self.relative[*at])
             }
         };
@@ -139,7 +140,7 @@ fn divide(
     spenders: &[usize],
     left: &Rational,
     bought: &mut [Rational],
-) -> Result<(), String> {
+) -> Result<(), Unsolved> {
     let users = market.constraints.problem().users();
     let marginal = |k: usize| Rational::from(users[nodes[k]].weight() / &relative[k]);
     let first = marginal(spenders[0]);
@@ -147,11 +148,11 @@ fn divide(
     let mut sum = Rational::new();
     for &k in spenders {
         let ratio = power(&(marginal(k) / &first), &inverse);
-        bought[k] = ratio.ok_or("the tasks of a tree have no rational ratio")?;
+        bought[k] = ratio.ok_or(Unsolved::Irrational)?;
         sum += Rational::from(&bought[k] * &relative[k]);
     }
     if *left <= 0 {
-        return Err("there is nothing left for those that are not satisfied".to_owned());
+        return Err(Unsolved::NothingLeft);
     }
     let unit = Rational::from(left / &sum);
     for &k in spenders {

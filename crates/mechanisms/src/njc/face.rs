@@ -1,5 +1,5 @@
-//! Which polytope of exact answers a floating-point answer belongs to: its saturated rows, and for
-//! every user what answers its complaint (THEORY, fact 4).
+//! Reads off a floating-point answer to which polytope of exact NJC answers it belongs: which rows are saturated,
+//! and for every user what answers its complaint (docs/theory.md, section 3, fact 4).
 
 use evenhand_lp::njc::{Face, Witness};
 use evenhand_problem::{Constraints, Rational};
@@ -30,8 +30,8 @@ pub fn read(
         }
         let mut best = (0.0, None);
         for place in places {
-            let usage = constraints.usage(n, place.server).unwrap_or_default();
-            let used = constraints.class_rows(place.server).zip(usage.iter());
+            let usage = constraints.usage(n, place.class).unwrap_or_default();
+            let used = constraints.class_rows(place.class).zip(usage.iter());
             for (row, usage) in used.filter(|(row, _)| saturated[*row]) {
                 let share = place.tasks * near(usage) / near(&rows[row].capacity);
                 if share > best.0 {

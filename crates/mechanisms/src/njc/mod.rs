@@ -1,13 +1,13 @@
-//! No Justified Complaints: every user has all its tasks, or its entitlement of some saturated
-//! resource (NJC, equation 2; on clusters THEORY, section 3).
+//! No Justified Complaints (NJC): every user has all its tasks, or its entitlement of some saturated resource
+//! (NJC, equation 2; on clusters docs/theory.md, section 3).
 //!
 //! The weighted proportionally fair allocation is one such allocation, and the limit of the paper's
-//! trajectory (THEORY, facts 1 and 2); in floating point it is the answer. It can be irrational; the
-//! exact answer is a rational allocation on the same face of the set of NJC allocations, with the
-//! same bottlenecks and witnesses (fact 4).
+//! trajectory (docs/theory.md, section 3, facts 1 and 2); in floating point it is the answer. It can be
+//! irrational. The exact answer is a rational allocation on the same face of the set of NJC allocations: that
+//! with the same bottlenecks and witnesses (fact 4).
 
 pub(crate) mod face;
-pub(crate) mod lift;
+pub(crate) mod onto_face;
 mod reduce;
 mod select;
 mod trajectory;
@@ -15,11 +15,15 @@ mod trajectory;
 use evenhand_exact::axiom::feasible;
 use evenhand_exact::axiom::njc::examine;
 use evenhand_exact::{Axiom, Instance, Parameters};
+use evenhand_lp::LpError;
 use evenhand_lp::njc::{Face, Limits, Tasks, Witness, entitlements, enumerate, member};
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Row, Sharing};
+use thiserror::Error;
 
+use self::onto_face::round_onto;
 use self::reduce::Reduction;
 use crate::fair_sum::{self, FairPoint};
+use crate::lift::lift;
 use crate::mechanism::{Findings, Info, Mechanism, MechanismError, Method, OptionName, Options, Outcome};
 use crate::rounding::short;
 use crate::{proportional, rounding};
@@ -37,8 +41,8 @@ static INFO: Info = Info {
     reference: "NJC, sections 3 to 5; on clusters THEORY, section 3",
 };
 
-/// Parts of a row that may be free for it to count as saturated, in the order in which they are
-/// tried.
+/// Parts of a row that may be free for it to count as saturated, in the order in which they are tried. The first
+/// is right nearly always: a saturated row without a price has slack of about the root of the accuracy.
 const TOLERANCES: [f64; 8] = [1e-7, 1e-6, 1e-9, 1e-11, 1e-13, 1e-10, 1e-5, 1e-3];
 
 impl Mechanism for Njc {
@@ -174,34 +178,47 @@ fn in_floating_point(constraints: &Constraints<'_>, point: &FairPoint) -> Outcom
     Outcome { findings, ..Outcome::of(allocation) }
 }
 
+/// Why a face gave no answer.
+#[derive(Debug, Clone, PartialEq, Error)]
+enum NoMember {
+    /// No allocation near the point lies on it, or none at all.
+    #[error("the face has no member")]
+    Empty,
+    /// The exact check refuses its member.
+    #[error("the member of the face is no answer")]
+    Refused,
+    /// The exact programme over it has no result.
+    #[error(transparent)]
+    Solver(#[from] LpError),
+}
+
+/// An exact answer on a face near `point`: rounded onto one of them, else where an exact linear programme
+/// finds a member.
 fn exactly(constraints: &Constraints<'_>, point: &FairPoint) -> Result<Outcome, MechanismError> {
     let entitlements = entitlements(constraints);
-    let solver = |source| MechanismError::Solver { mechanism: INFO.id, source };
-    let mut tried: Vec<Face> = Vec::new();
-    for tolerance in TOLERANCES {
-        let Ok(face) = face::read(constraints, point, &entitlements, tolerance) else { continue };
-        if tried.contains(&face) {
-            continue;
-        }
-        let lifted = lift::lift(constraints, point, &face, &entitlements, short);
-        if let Some(outcome) = lifted.and_then(|tasks| accept(constraints.problem(), tasks)) {
-            return Ok(outcome);
-        }
-        tried.push(face);
-    }
-    // The exact programme over a polytope decides whether it has a member. Rows that no witness
-    // names need not be saturated.
-    for face in &tried {
-        for bottlenecks in [&face.bottlenecks, &named(&face.witnesses)] {
-            let face = Face { bottlenecks: bottlenecks.clone(), witnesses: face.witnesses.clone() };
-            let found = member(constraints, &face, None).map_err(solver)?;
-            if let Some(outcome) = found.and_then(|tasks| accept(constraints.problem(), tasks)) {
-                return Ok(outcome);
-            }
-        }
-    }
-    let why = format!("none of the {} faces near the optimum could be lifted to exact numbers", tried.len());
-    Err(MechanismError::NotFound { mechanism: INFO.id, why })
+    let judge = |tasks| Ok((accept(constraints.problem(), tasks).ok_or(NoMember::Refused)?, Rational::new()));
+    let read = |tolerance: &f64| face::read(constraints, point, &entitlements, *tolerance).ok();
+    let rounded =
+        |face: &Face| round_onto(constraints, point, face, &entitlements, short).ok_or(NoMember::Empty);
+    let faces = match lift(TOLERANCES.iter().filter_map(read), rounded, judge) {
+        Ok(outcome) => return Ok(outcome),
+        Err(refused) => refused.candidates,
+    };
+    // The programme decides whether a polytope has a member. Rows that no witness names need not be saturated.
+    let polytopes = faces.iter().flat_map(|face| {
+        let smaller = Face { bottlenecks: named(&face.witnesses), ..face.clone() };
+        [face.clone(), smaller]
+    });
+    let found = lift(polytopes, |face| member(constraints, face, None)?.ok_or(NoMember::Empty), judge);
+    found.map_err(|refused| {
+        let failed = refused.reasons.into_iter().find_map(|reason| match reason {
+            NoMember::Solver(source) => Some(MechanismError::Solver { mechanism: INFO.id, source }),
+            NoMember::Empty | NoMember::Refused => None,
+        });
+        let why =
+            format!("none of the {} faces near the optimum could be lifted to exact numbers", faces.len());
+        failed.unwrap_or(MechanismError::NotFound { mechanism: INFO.id, why })
+    })
 }
 
 /// The allocation as an answer, if the exact check says that it is one.

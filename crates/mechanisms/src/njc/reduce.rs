@@ -1,4 +1,5 @@
-//! A smaller problem with the same answers: the simplifications of NJC, section 5.1, on one server.
+//! Reduces a problem of one server to a smaller one with the same NJC answers: the simplifications of NJC,
+//! section 5.1.
 //!
 //! * A resource that all users together do not use up cannot be a bottleneck, and is left out.
 //! * A user that asks for less than its entitlement of every resource gets all its tasks; the others

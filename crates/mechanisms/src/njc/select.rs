@@ -1,4 +1,4 @@
-//! The best of all allocations without justified complaints, for a goal.
+//! Finds the best allocation without justified complaints for a goal (`--select`; docs/theory.md, section 3).
 
 use evenhand_lp::LpError;
 use evenhand_lp::mip::MipStatus;
@@ -8,7 +8,7 @@ use evenhand_problem::{Arithmetic, Constraints, Rational};
 use super::{INFO, accept};
 use crate::mechanism::{Bound, MechanismError, Outcome, Selected, Status};
 
-/// Choices of bottlenecks and witnesses that the proof may look at.
+/// Choices of bottlenecks and witnesses that the proof may look at, an exact linear programme each: seconds.
 const CHOICES: usize = 2_000;
 
 /// HiGHS chooses a face of all, exact arithmetic the best allocation on it. Where the exact search

@@ -1,8 +1,8 @@
 //! `--method trajectory`: the differential equation of the paper, integrated on the user's own data.
 //!
 //! Equation (12), `sum_j x_i r_ij / s_j = c e_i`, with a dummy resource for every user that has finitely
-//! many tasks, defines `x(c)`; its derivative is integrated from `x(0) = 0` (NJC, section 5.4; THEORY,
-//! section 3, facts 2 and 3). The trajectory is a central path with `c = 1 / mu`, so that its slacks are
+//! many tasks, defines `x(c)`; its derivative is integrated from `x(0) = 0` (NJC, section 5.4;
+//! docs/theory.md, section 3, facts 2 and 3). The trajectory is a central path with `c = 1 / mu`, so that its slacks are
 //! prices: `1 / (c s_j)`, in units of all weights together, prove how far the last point is from the limit.
 
 use evenhand_exact::Instance;
@@ -14,7 +14,7 @@ use evenhand_problem::{Allocation, Arithmetic, Constraints, Rational};
 
 use super::{INFO, saturated};
 use crate::fair_sum::dense::DenseView;
-use crate::fair_sum::{FairPoint, Place};
+use crate::fair_sum::{FairPoint, OnClass};
 use crate::mechanism::{Findings, MechanismError, OptionName, Options, Outcome, Status, Step};
 use crate::{proportional, rounding};
 
@@ -129,7 +129,7 @@ impl View<'_> {
             point.row_prices[row] = total / (end.c * slack) / capacity;
         }
         for (k, &n) in active.iter().enumerate() {
-            point.places[n] = vec![Place { server: 0, tasks: end.x[k] * fits[k], excess: 0.0 }];
+            point.places[n] = vec![OnClass { class: 0, tasks: end.x[k] * fits[k], excess: 0.0 }];
             if limits[k].is_finite() {
                 point.user_prices[n] = total / (end.c * end.distances[k] * fits[k]);
                 point.user_slack[n] = end.distances[k] / limits[k];

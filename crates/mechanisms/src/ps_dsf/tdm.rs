@@ -79,8 +79,9 @@ impl Mechanism for PsDsfTdm {
                 Ok(Outcome { findings, ..Outcome::of(allocation) })
             }
             Arithmetic::Exact => {
-                let found = fisher::lift(&constraints, &point)
-                    .map_err(|why| MechanismError::NotFound { mechanism: INFO.id, why })?;
+                let found = fisher::exact(&constraints, &point).map_err(|error| {
+                    MechanismError::NotFound { mechanism: INFO.id, why: error.to_string() }
+                })?;
                 let findings = Findings {
                     status: Some(Status::Solved),
                     prices: Some(found.prices),

@@ -1,4 +1,5 @@
-//! From a floating-point answer to an exact one on the same face.
+//! Rounds a floating-point answer onto a face of the set of NJC allocations, in rationals (docs/theory.md,
+//! section 3, fact 4).
 //!
 //! Users that hold exactly their entitlement, or all their tasks, are set to that. Everybody else is
 //! rounded to a short decimal, and as many placements as there are saturated rows, those with the
@@ -11,9 +12,9 @@ use evenhand_problem::{Constraints, Rational};
 
 use crate::fair_sum::{FairPoint, near};
 
-/// Part of a user's tasks below which a placement is nothing but the method's distance from the
-/// wall.
-const NOTHING: f64 = 1e-8;
+/// Part of a user's tasks below which tasks on a class are what the interior point method leaves where the
+/// optimum has 0.
+const NEGLIGIBLE: f64 = 1e-8;
 /// Relative distance from the entitlement at which a user holds exactly that.
 const TIGHT: f64 = 1e-8;
 /// Relative size of a pivot below which the equations left are taken to depend on the others; the
@@ -34,7 +35,7 @@ struct Movable {
 /// An exact allocation near `point` with the rows of `face` saturated and its satisfied users
 /// satisfied; whether it is an answer is for the exact check to say. `rounded` makes numbers that will
 /// be corrected anyway. Users without a witness are free. `None` where no such correction exists.
-pub fn lift(
+pub fn round_onto(
     constraints: &Constraints<'_>,
     point: &FairPoint,
     face: &Face,
@@ -45,8 +46,8 @@ pub fn lift(
     let mut movable = Vec::new();
     for (n, places) in point.places.iter().enumerate() {
         let total: f64 = places.iter().map(|place| place.tasks).sum();
-        let used: Vec<_> = places.iter().filter(|p| p.tasks > NOTHING * total).collect();
-        let mut list: Vec<(usize, Rational)> = used.iter().map(|p| (p.server, rounded(p.tasks))).collect();
+        let used: Vec<_> = places.iter().filter(|p| p.tasks > NEGLIGIBLE * total).collect();
+        let mut list: Vec<(usize, Rational)> = used.iter().map(|p| (p.class, rounded(p.tasks))).collect();
         match face.witnesses[n] {
             Some(Witness::Satisfied) => {
                 let limit = constraints.problem().users()[n].tasks()?;
@@ -59,8 +60,8 @@ pub fn lift(
                 }
             }
             Some(Witness::Row(row)) => {
-                let server = constraints.rows()[row].server;
-                let place = used.iter().position(|p| p.server == server)?;
+                let class = constraints.rows()[row].server;
+                let place = used.iter().position(|p| p.class == class)?;
                 let least = threshold(constraints, n, row, &entitlements[n])?;
                 let above = used[place].tasks - near(&least);
                 let free = left(point, n, total);
