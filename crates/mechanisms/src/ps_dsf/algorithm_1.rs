@@ -41,7 +41,7 @@ pub struct Ended<T> {
 pub fn run<T: Scalar>(model: &PairModel<T>, order: &[usize], limits: &RoundLimits) -> Ended<T> {
     let mut tasks = Vec::with_capacity(model.pairs.len());
     for class in 0..model.n_classes() {
-        tasks.extend(filled(model, class, &vec![T::zero(); model.of_class[class].len()]));
+        tasks.extend(filled(model, class, &vec![T::zero(); model.of_class[class].len()]).0);
     }
     let mut ended = Ended { point: model.point(tasks), rounds: 0, converged: false };
     while ended.rounds < limits.rounds && !ended.converged {

@@ -4,7 +4,7 @@ use super::homotopy::{self, ActiveSet, Ended, Reading, ScaledModel, Stalled};
 use super::pairs::{PairModel, Point};
 use super::residual::residual;
 use super::strategy::{ATTEMPTS, Attempt, CANDIDATE, DIRECTIONS, RESTARTS};
-use super::sweep::{sweep, sweep_to_levels};
+use super::sweep::sweep;
 
 /// A solution in floating point and the active set that it lies on.
 #[derive(Debug, Clone, PartialEq)]
@@ -78,8 +78,8 @@ impl<'a> Candidates<'a> {
 
     /// The sweeps of an attempt, and the point that they reach.
     fn sweep(&mut self, attempt: &Attempt) -> Scaled {
-        (0..attempt.sweeps).for_each(|_| sweep(self.model, self.order, &mut self.point));
-        let levels = sweep_to_levels(self.model, self.order, &mut self.point);
+        let mut levels = Vec::new();
+        (0..=attempt.sweeps).for_each(|_| levels = sweep(self.model, self.order, &mut self.point));
         self.spent.sweeps += attempt.sweeps + 1;
         self.spent.work += (attempt.sweeps as u64 + 1) * 64 * self.model.pairs.len() as u64;
         (self.scaled.in_units(&self.point), self.scaled.levels_in_units(&levels))

@@ -88,7 +88,7 @@ impl ServerProcess {
 
     /// Fills the server anew for what it has heard; `(user, tasks)` of users whose tasks here change.
     pub fn act(&mut self) -> Vec<(usize, f64)> {
-        let goal = filled(&self.model, 0, &self.elsewhere);
+        let goal = filled(&self.model, 0, &self.elsewhere).0;
         let mut changed = Vec::new();
         for (k, goal) in goal.into_iter().enumerate() {
             let tasks =

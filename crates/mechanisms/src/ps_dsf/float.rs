@@ -4,7 +4,7 @@
 use evenhand_problem::{Constraints, Sharing};
 
 use super::candidates::{Candidates, Spent};
-use super::pairs::{PairModel, Point};
+use super::pairs::PairModel;
 use super::strategy;
 use super::sweep::sweeps;
 use crate::mechanism::Status;
@@ -18,13 +18,11 @@ pub struct Settings {
     pub sweeps: usize,
     /// Plain sweeps from the empty cluster and nothing else.
     pub plain: bool,
-    /// The classes in the order of a sweep; those that are not named follow in theirs.
-    pub order: Vec<usize>,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { tolerance: 1e-10, sweeps: 20_000, plain: false, order: Vec::new() }
+        Self { tolerance: 1e-10, sweeps: 20_000, plain: false }
     }
 }
 
@@ -33,7 +31,7 @@ impl Default for Settings {
 pub enum Way {
     /// It is the limit of the sweeps from the empty cluster.
     Sweeps,
-    /// By a path of active sets from where a few sweeps end, which leads to some solution.
+    /// It is the end of a homotopy from where a few sweeps end.
     Homotopy,
 }
 
@@ -50,7 +48,7 @@ pub struct Solution {
     pub way: Way,
     /// Sweeps over all classes.
     pub sweeps: usize,
-    /// Pieces of paths.
+    /// Active sets that homotopies went through.
     pub steps: usize,
 }
 
@@ -58,9 +56,30 @@ pub struct Solution {
 #[must_use]
 pub fn solve(constraints: &Constraints<'_>, settings: &Settings) -> Solution {
     let model = PairModel::<f64>::new(constraints);
-    let (point, mut solution) = find(&model, settings);
-    solution.tasks = model.tasks_by_user(&point);
-    solution
+    let order: Vec<usize> = (0..model.n_classes()).collect();
+    if !settings.plain {
+        let mut spent = Spent { most: strategy::BUDGET.without, ..Spent::default() };
+        let mut candidates = Candidates::new(&model, &order, model.empty(), &mut spent);
+        if let Some(found) = candidates.find(|found| found.residual <= settings.tolerance) {
+            return Solution {
+                tasks: model.tasks_by_user(&found.point),
+                residual: found.residual,
+                status: Status::Solved,
+                way: Way::Homotopy,
+                sweeps: spent.sweeps,
+                steps: spent.active_sets,
+            };
+        }
+    }
+    let swept = sweeps(&model, &order, model.empty(), settings.tolerance, settings.sweeps);
+    Solution {
+        tasks: model.tasks_by_user(&swept.point),
+        residual: swept.residual,
+        status: if swept.residual <= settings.tolerance { Status::Solved } else { Status::Limit },
+        way: Way::Sweeps,
+        sweeps: swept.sweeps,
+        steps: 0,
+    }
 }
 
 /// The violation of Theorem 1 by tasks `(class, x_ni)` of every user: the largest over all users of
@@ -71,54 +90,8 @@ pub fn solve(constraints: &Constraints<'_>, settings: &Settings) -> Solution {
 #[must_use]
 pub fn residual(constraints: &Constraints<'_>, tasks: &[Vec<(usize, f64)>]) -> f64 {
     let model = PairModel::<f64>::new(constraints);
-    let on = |pair: &super::pairs::Pair<f64>| {
-        let list = tasks.get(pair.user).into_iter().flatten();
-        list.filter(|(class, _)| *class == pair.class).map(|(_, x)| x).sum()
-    };
-    let by_place = model.pairs.iter().map(on).collect();
-    super::residual::residual(&model, &model.point(by_place))
-}
-
-/// [`solve`]; the point is by pair, and the solution's tasks are left out.
-fn find(model: &PairModel<f64>, settings: &Settings) -> (Point<f64>, Solution) {
-    let order = complete(&settings.order, model.n_classes());
-    if !settings.plain {
-        let mut spent = Spent { most: strategy::BUDGET.without, ..Spent::default() };
-        let mut candidates = Candidates::new(model, &order, model.empty(), &mut spent);
-        if let Some(found) = candidates.find(|found| found.residual <= settings.tolerance) {
-            let solution = Solution {
-                tasks: Vec::new(),
-                residual: found.residual,
-                status: Status::Solved,
-                way: Way::Homotopy,
-                sweeps: spent.sweeps,
-                steps: spent.active_sets,
-            };
-            return (found.point, solution);
-        }
-    }
-    let swept = sweeps(model, &order, model.empty(), settings.tolerance, settings.sweeps);
-    let status = if swept.residual <= settings.tolerance { Status::Solved } else { Status::Limit };
-    let solution = Solution {
-        tasks: Vec::new(),
-        residual: swept.residual,
-        status,
-        way: Way::Sweeps,
-        sweeps: swept.sweeps,
-        steps: 0,
-    };
-    (swept.point, solution)
-}
-
-/// The order of a sweep: the classes that are named, then all others.
-fn complete(named: &[usize], n_classes: usize) -> Vec<usize> {
-    let mut order: Vec<usize> = Vec::with_capacity(n_classes);
-    for class in named.iter().copied().filter(|i| *i < n_classes).chain(0..n_classes) {
-        if !order.contains(&class) {
-            order.push(class);
-        }
-    }
-    order
+    let point = model.point_of(tasks, |x| *x);
+    super::residual::residual(&model, &point)
 }
 
 /// The constraints of `problem` with divided resources: what [`solve`] is for.

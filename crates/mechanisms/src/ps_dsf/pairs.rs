@@ -103,6 +103,15 @@ impl<T: Scalar> PairModel<T> {
         point
     }
 
+    /// The point with the given tasks `(class, x_ni)` by user. Entries where a user may not run are ignored.
+    pub fn point_of<N>(&self, tasks: &[Vec<(usize, N)>], number: impl Fn(&N) -> T) -> Point<T> {
+        let on = |pair: &Pair<T>| {
+            let list = tasks.get(pair.user).into_iter().flatten();
+            list.filter(|(class, _)| *class == pair.class).fold(T::zero(), |sum, (_, x)| sum.plus(&number(x)))
+        };
+        self.point(self.pairs.iter().map(on).collect())
+    }
+
     /// Totals from the tasks, which removes what rounding has gathered in them.
     pub fn refresh_totals(&self, point: &mut Point<T>) {
         for (total, pairs) in point.totals.iter_mut().zip(&self.of_user) {

@@ -1,15 +1,14 @@
 //! The driver of the [strategy](super::strategy): every start in turn, and the best of what they lead to.
 
 use evenhand_lp::njc::Goal;
-use evenhand_problem::{Allocation, Constraints, Rational};
+use evenhand_problem::{Constraints, Rational};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64Mcg;
 
 use super::candidates::{Candidate, Candidates, Spent};
 use super::homotopy;
-use super::pairs::{Pair, PairModel, Point};
-use super::scalar::Scalar;
+use super::pairs::{PairModel, Point};
 use super::strategy::{BUDGET, BUDGET_OF_SELECT, SHUFFLES_OF_SELECT, STARTS, Start};
 use super::theorem_1::{self, Violation};
 use crate::lift::lift;
@@ -146,10 +145,10 @@ impl Driver<'_> {
             Start::Shuffled(seed) => order.shuffle(&mut Pcg64Mcg::seed_from_u64(seed)),
             Start::Mechanism(id) => {
                 let found = self.mechanism(id)?.allocation;
-                if let Ok(answer) = judge(&self.exact, self::point(&self.exact, &found, Clone::clone)) {
+                if let Ok(answer) = judge(&self.exact, self.exact.point_of(&found.tasks, Clone::clone)) {
                     return Some(answer);
                 }
-                point = self::point(&self.model, &found, Rational::to_f64);
+                point = self.model.point_of(&found.tasks, Rational::to_f64);
             }
         }
         let exact = &self.exact;
@@ -181,16 +180,4 @@ fn judge(model: &PairModel<Rational>, point: Point<Rational>) -> Result<Answer, 
     rows.sort_unstable();
     rows.dedup();
     Ok(Answer { tasks: model.tasks_by_user(&point), totals: point.totals, bottlenecks: rows })
-}
-
-fn point<T: Scalar>(
-    model: &PairModel<T>,
-    allocation: &Allocation,
-    number: impl Fn(&Rational) -> T,
-) -> Point<T> {
-    let on = |pair: &Pair<T>| {
-        let list = allocation.tasks.get(pair.user).into_iter().flatten();
-        list.filter(|(class, _)| *class == pair.class).fold(T::zero(), |sum, (_, x)| sum.plus(&number(x)))
-    };
-    model.point(model.pairs.iter().map(on).collect())
 }

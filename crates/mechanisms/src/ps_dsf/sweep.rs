@@ -18,16 +18,8 @@ pub struct Swept {
     pub sweeps: usize,
 }
 
-/// One sweep over all classes in `order`.
-pub fn sweep<T: Scalar>(model: &PairModel<T>, order: &[usize], point: &mut Point<T>) {
-    for class in order {
-        fill(model, *class, point);
-    }
-    model.refresh_totals(point);
-}
-
-/// One sweep; by row, the level at which it ran out, if it did.
-pub fn sweep_to_levels(model: &PairModel<f64>, order: &[usize], point: &mut Point<f64>) -> Vec<Option<f64>> {
+/// One sweep over all classes in `order`; by row, the level at which it ran out, if it did.
+pub fn sweep<T: Scalar>(model: &PairModel<T>, order: &[usize], point: &mut Point<T>) -> Vec<Option<T>> {
     let mut levels = vec![None; model.capacity.len()];
     for class in order {
         let found = fill(model, *class, point);

@@ -64,13 +64,7 @@ impl Mechanism for PsDsfTdm {
         }
         let point = fair_sum::maximise(&constraints, 1.0, None)
             .map_err(|source| MechanismError::Continuous { mechanism: INFO.id, source })?;
-        let allocation = |tasks| Allocation {
-            mechanism: Some(INFO.id.to_owned()),
-            sharing: Sharing::Tdm,
-            arithmetic: options.arithmetic,
-            tasks,
-            ..Allocation::default()
-        };
+        let allocation = |tasks| super::allocation(&INFO, options.arithmetic, tasks);
         match options.arithmetic {
             Arithmetic::Float => {
                 let allocation = allocation(rounding::feasible(&constraints, point.tasks()));

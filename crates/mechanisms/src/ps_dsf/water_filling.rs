@@ -44,7 +44,7 @@ pub fn fill<T: Scalar>(model: &PairModel<T>, class: usize, point: &mut Point<T>)
         .clone()
         .map(|p| non_negative(point.totals[model.pairs[p].user].minus(&point.tasks[p])))
         .collect();
-    let (tasks, levels) = filled_to_levels(model, class, &elsewhere);
+    let (tasks, levels) = filled(model, class, &elsewhere);
     for ((p, elsewhere), tasks) in pairs.zip(&elsewhere).zip(tasks) {
         point.totals[model.pairs[p].user] = elsewhere.plus(&tasks);
         point.tasks[p] = tasks;
@@ -52,17 +52,9 @@ pub fn fill<T: Scalar>(model: &PairModel<T>, class: usize, point: &mut Point<T>)
     levels
 }
 
-/// The tasks on `class` by pair of the class, for the given tasks elsewhere.
-pub fn filled<T: Scalar>(model: &PairModel<T>, class: usize, elsewhere: &[T]) -> Vec<T> {
-    filled_to_levels(model, class, elsewhere).0
-}
-
-/// [`filled`], and by row of the class the level at which it ran out.
-fn filled_to_levels<T: Scalar>(
-    model: &PairModel<T>,
-    class: usize,
-    elsewhere: &[T],
-) -> (Vec<T>, Vec<Option<T>>) {
+/// The tasks on `class` by pair of the class, for the given tasks elsewhere, and by row of the class the level at
+/// which it ran out.
+pub fn filled<T: Scalar>(model: &PairModel<T>, class: usize, elsewhere: &[T]) -> (Vec<T>, Vec<Option<T>>) {
     let pairs = model.of_class[class].clone();
     let rows = model.rows_of_class[class].clone();
     let mut events = Vec::with_capacity(pairs.len() * 2);

@@ -29,7 +29,7 @@ pub fn line(equations: Vec<Equation>, free_at: impl Fn(usize) -> f64) -> Result<
     x[free] = Affine { value: free_at(free) * size[free], slope: size[free] };
     for (row, column) in pivots.into_iter().rev() {
         let (entries, constant) = &rows[row];
-        let (mut sum, mut pivot) = (Affine { value: *constant, slope: 0.0 }, 1.0);
+        let (mut sum, mut pivot) = (Affine::constant(*constant), 1.0);
         for (c, value) in entries {
             if *c == column {
                 pivot = *value;
@@ -37,11 +37,9 @@ pub fn line(equations: Vec<Equation>, free_at: impl Fn(usize) -> f64) -> Result<
                 sum = sum + x[*c] * *value;
             }
         }
-        x[column] = Affine { value: -sum.value / pivot, slope: -sum.slope / pivot };
+        x[column] = sum / -pivot;
     }
-    x.iter_mut()
-        .zip(&size)
-        .for_each(|(x, size)| *x = Affine { value: x.value / size, slope: x.slope / size });
+    x.iter_mut().zip(&size).for_each(|(x, size)| *x = *x / *size);
     if x.iter().all(|x| x.value.is_finite() && x.slope.is_finite()) { Ok(x) } else { Err(0) }
 }
 

@@ -18,8 +18,8 @@ mod scaled;
 mod start;
 
 pub use self::active_set::ActiveSet;
-use self::piece::{Affine, Piece, piece_of};
-use self::pivoting::{Pivot, apply, growth, is_valid, next, values};
+use self::piece::{Affine, Perturbed, Piece};
+use self::pivoting::{Pivot, apply, values};
 pub use self::rational::solve;
 pub use self::scaled::ScaledModel;
 pub use self::start::{PathStart, Reading, start};
@@ -91,7 +91,8 @@ pub fn follow(
     spent: &mut Spent,
 ) -> Result<Ended, Stalled> {
     let PathStart { mut set, perturbation, mut now } = start.clone();
-    let mut event = Pivot::Done;
+    let perturbed = Perturbed { scaled, perturbation: &perturbation };
+    let mut pivot = Pivot::Done;
     let mut lowest = Stalled { tasks: Vec::new(), levels: Vec::new(), t: f64::INFINITY };
     let most = PIECES + PIECES_EACH * (scaled.class_of_row.len() + scaled.of_user.len());
     for _ in 0..most {
@@ -100,15 +101,15 @@ pub fn follow(
         }
         spent.active_sets += 1;
         spent.work += work(scaled, &set);
-        let Ok(piece) = piece_of(scaled, &set, &perturbation, &now) else { break };
-        if !is_valid(scaled, &set, &perturbation, &piece) {
+        let Some(piece) = perturbed.piece(&set, &now).ok().filter(|piece| perturbed.is_valid(&set, piece))
+        else {
             break;
-        }
-        let mut sign = growth(scaled, &set, &perturbation, &piece, event).signum();
-        if event == Pivot::Done && direction == Direction::Up {
+        };
+        let mut sign = perturbed.growth(&set, &piece, pivot).signum();
+        if pivot == Pivot::Done && direction == Direction::Up {
             sign = -sign;
         }
-        let Some((far, ahead)) = next(scaled, &set, &perturbation, &piece, sign) else { break };
+        let Some((far, ahead)) = perturbed.next_pivot(&set, &piece, sign) else { break };
         now = advanced(&piece, sign * far);
         if ahead == Pivot::Done || now.t.value.abs() <= ROUNDING {
             return Ok(Ended::new(&now, set));
@@ -120,7 +121,7 @@ pub fn follow(
             break;
         }
         apply(scaled, &mut set, &values(&now.levels), ahead);
-        event = ahead;
+        pivot = ahead;
     }
     if now.t.value <= ALMOST_ZERO { Ok(Ended::new(&now, set)) } else { Err(lowest) }
 }

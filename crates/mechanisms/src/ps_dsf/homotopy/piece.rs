@@ -5,7 +5,7 @@
 //! tasks of users beside their main class, the parameter `t`, and an equation for each full row. The conditions
 //! are those of Theorem 1 (docs/theory.md, section 4) with a [`Perturbation`].
 
-use std::ops::{Add, Mul, Sub};
+use std::ops::{Add, Div, Mul, Sub};
 
 use super::active_set::ActiveSet;
 use super::linear::{self, Equation};
@@ -21,13 +21,6 @@ pub struct Perturbation {
     pub rows: Vec<f64>,
     /// By user: more tasks to have.
     pub users: Vec<f64>,
-}
-
-/// `level[0] times that of the tree + level[1] t + level[2]`
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Level {
-    tree: Option<usize>,
-    terms: [f64; 3],
 }
 
 /// A quantity along a piece of the path: its value here, and its slope in whatever measures the way.
@@ -60,6 +53,13 @@ impl Sub for Affine {
     }
 }
 
+impl Div<f64> for Affine {
+    type Output = Self;
+    fn div(self, divisor: f64) -> Self {
+        Self { value: self.value / divisor, slope: self.slope / divisor }
+    }
+}
+
 impl Mul<f64> for Affine {
     type Output = Self;
     fn mul(self, factor: f64) -> Self {
@@ -67,7 +67,7 @@ impl Mul<f64> for Affine {
     }
 }
 
-/// All quantities along the line of solutions of an active set.
+/// All quantities along the line of solutions of an active set, a piece of the path.
 #[derive(Debug, Clone)]
 pub struct Piece {
     /// The parameter.
@@ -78,255 +78,243 @@ pub struct Piece {
     pub tasks: Vec<Affine>,
     /// By user: total.
     pub totals: Vec<Affine>,
-    /// By user: what it has less than its best offer, where it has all its tasks.
+    /// By user: what it could have more at the level of its main class, where it has all its tasks.
     pub beyond: Vec<Affine>,
+}
+
+/// A problem with a perturbation.
+#[derive(Debug, Clone, Copy)]
+pub struct Perturbed<'a> {
+    /// The problem.
+    pub scaled: &'a ScaledModel,
+    /// What is added to its conditions.
+    pub perturbation: &'a Perturbation,
+}
+
+/// `terms[0]` times the level of a tree, `terms[1]` times `t`, and `terms[2]`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Combination {
+    tree: Option<usize>,
+    terms: [f64; 3],
+}
+
+impl Combination {
+    const fn constant(value: f64) -> Self {
+        Self { tree: None, terms: [0.0, 0.0, value] }
+    }
+
+    /// `factor` times this, and `of_t` times `t`.
+    fn times(self, factor: f64, of_t: f64) -> Self {
+        let [tree, t, constant] = self.terms;
+        Self { tree: self.tree, terms: [tree * factor, t * factor + of_t, constant * factor] }
+    }
+
+    /// The quantity along the piece on which the unknowns are `x`: trees, others, and `t`.
+    fn at(self, x: &[Affine]) -> Affine {
+        let [of_tree, of_t, constant] = self.terms;
+        let tree = self.tree.map_or(Affine::default(), |tree| x[tree]);
+        tree * of_tree + x[x.len() - 1] * of_t + Affine::constant(constant)
+    }
 }
 
 /// The forest of ties.
 struct Forest {
-    levels: Vec<Level>,
+    /// By row: its level.
+    levels: Vec<Combination>,
+    /// By tree: the row whose level is the unknown.
     trees: Vec<usize>,
-    /// Ties beyond a forest: `(main pair, pair)`.
-    cycles: Vec<(usize, usize)>,
+    /// Ties beyond a forest: the main pair of a user and another one.
+    cycles: Vec<[usize; 2]>,
 }
 
-/// The line of solutions, with the values of the unknowns at `now` for the one that is free.
-///
-/// # Errors
-/// A row without which the solutions might be a line, where they are more than that.
-pub fn piece_of(
-    scaled: &ScaledModel,
-    set: &ActiveSet,
-    perturbation: &Perturbation,
-    now: &Piece,
-) -> Result<Piece, Option<usize>> {
-    let forest = forest(scaled, set, perturbation);
-    let n_trees = forest.trees.len();
-    let mut column_of_place = vec![usize::MAX; scaled.pairs.len()];
-    let mut others = Vec::new();
-    for pairs in &set.support {
-        for p in pairs.iter().skip(1) {
-            column_of_place[*p] = n_trees + others.len();
-            others.push(*p);
+impl Perturbed<'_> {
+    /// The piece of the path on which `set` is the active set; of the unknowns the one that is free is where it
+    /// is at `now`.
+    ///
+    /// # Errors
+    /// The solutions are not a line; if they are more than that, a row without which they might be one.
+    pub fn piece(self, set: &ActiveSet, now: &Piece) -> Result<Piece, Option<usize>> {
+        let pairs = &self.scaled.pairs;
+        let forest = self.forest(set);
+        let n_trees = forest.trees.len();
+        let others: Vec<usize> = set.support.iter().flat_map(|pairs| pairs.iter().skip(1).copied()).collect();
+        let mut column_of_pair = vec![usize::MAX; pairs.len()];
+        others.iter().enumerate().for_each(|(k, p)| column_of_pair[*p] = n_trees + k);
+        let rows: Vec<usize> = (0..set.full.len()).filter(|row| set.full[*row]).collect();
+        let mut equation_of_row = vec![usize::MAX; set.full.len()];
+        rows.iter().enumerate().for_each(|(k, row)| equation_of_row[*row] = k);
+        let n = n_trees + others.len();
+        if rows.len() + forest.cycles.len() != n {
+            return Err(None);
         }
-    }
-    let rows: Vec<usize> = (0..set.full.len()).filter(|row| set.full[*row]).collect();
-    let mut equation_of_row = vec![usize::MAX; set.full.len()];
-    rows.iter().enumerate().for_each(|(k, row)| equation_of_row[*row] = k);
-    // Columns: unknowns, t, constant.
-    let n = n_trees + others.len();
-    if rows.len() + forest.cycles.len() != n {
-        return Err(None);
-    }
-    let mut matrix = Matrix::new(n, n + 1);
-    for (k, row) in rows.iter().enumerate() {
-        matrix.add(k, n, -perturbation.rows[*row]);
-        matrix.add(k, n + 1, -1.0);
-    }
-    for (user, pairs) in set.support.iter().enumerate() {
-        let Some((&main, others)) = pairs.split_first() else { continue };
-        let (tree, total) = total(scaled, set, perturbation, &forest.levels, user, main);
-        let pair = &scaled.pairs[main];
-        for (row, d) in pair.usage.iter().filter(|(row, _)| set.full[*row]) {
-            let (k, d) = (equation_of_row[*row], d / pair.gamma_share);
-            if let Some(tree) = tree {
-                matrix.add(k, tree, d * total[0]);
+        let mut equations = Equations::new(n);
+        for (k, row) in rows.iter().enumerate() {
+            let capacity = Combination { tree: None, terms: [0.0, self.perturbation.rows[*row], 1.0] };
+            equations.add(k, capacity, -1.0);
+        }
+        for (user, support) in set.support.iter().enumerate() {
+            let Some((&main, others)) = support.split_first() else { continue };
+            let total = self.total(set, &forest, user, main);
+            for (row, d) in pairs[main].usage.iter().filter(|(row, _)| set.full[*row]) {
+                let (k, d) = (equation_of_row[*row], d / pairs[main].gamma_share);
+                equations.add(k, total, d);
+                for q in others {
+                    equations.add_tasks(k, column_of_pair[*q], -d * pairs[*q].gamma_share);
+                }
             }
-            matrix.add(k, n, d * total[1]);
-            matrix.add(k, n + 1, d * total[2]);
             for q in others {
-                matrix.add(k, column_of_place[*q], -d * scaled.pairs[*q].gamma_share);
+                for (row, d) in pairs[*q].usage.iter().filter(|(row, _)| set.full[*row]) {
+                    equations.add_tasks(equation_of_row[*row], column_of_pair[*q], *d);
+                }
             }
         }
-        for q in others {
-            for (row, d) in scaled.pairs[*q].usage.iter().filter(|(row, _)| set.full[*row]) {
-                matrix.add(equation_of_row[*row], column_of_place[*q], *d);
-            }
+        for (k, [main, other]) in forest.cycles.iter().enumerate() {
+            equations.add(rows.len() + k, self.offer(set, &forest, *main), 1.0);
+            equations.add(rows.len() + k, self.offer(set, &forest, *other), -1.0);
         }
+        let free_at = |column: usize| {
+            if column < n_trees {
+                now.levels[forest.trees[column]].value
+            } else if column < n {
+                now.tasks[others[column - n_trees]].value
+            } else {
+                now.t.value
+            }
+        };
+        let x = linear::line(equations.merged(), free_at).map_err(|k| rows.get(k).copied())?;
+        Ok(self.quantities(set, &forest, &others, &x))
     }
-    for (k, (main, p)) in forest.cycles.iter().enumerate() {
-        let k = rows.len() + k;
-        for (pair, sign) in [(*main, 1.0), (*p, -1.0)] {
-            let level = level_of(scaled, set, &forest.levels, pair);
-            let tasks_per_level = sign * scaled.pairs[pair].tasks_per_level;
-            if let Some(tree) = level.tree {
-                matrix.add(k, tree, tasks_per_level * level.terms[0]);
-            }
-            matrix.add(k, n, tasks_per_level * level.terms[1] - sign * perturbation.pairs[pair]);
-            matrix.add(k, n + 1, tasks_per_level * level.terms[2]);
-        }
-    }
-    let free_at = |column: usize| {
-        if column < n_trees {
-            now.levels[forest.trees[column]].value
-        } else if column < n {
-            now.tasks[others[column - n_trees]].value
-        } else {
-            now.t.value
-        }
-    };
-    let x = linear::line(matrix.equations(), free_at).map_err(|k| rows.get(k).copied())?;
-    Ok(quantities(scaled, set, perturbation, &forest, &others, &x))
-}
 
-/// All quantities from the unknowns; `x` holds the trees, the tasks of `others`, and `t`.
-fn quantities(
-    scaled: &ScaledModel,
-    set: &ActiveSet,
-    perturbation: &Perturbation,
-    forest: &Forest,
-    others: &[usize],
-    x: &[Affine],
-) -> Piece {
-    let t = x[x.len() - 1];
-    let value = |tree: Option<usize>, [of_tree, of_t, constant]: [f64; 3]| {
-        tree.map_or(Affine::default(), |tree| x[tree]) * of_tree + t * of_t + Affine::constant(constant)
-    };
-    let mut piece = Piece {
-        t,
-        levels: forest.levels.iter().map(|level| value(level.tree, level.terms)).collect(),
-        tasks: vec![Affine::default(); scaled.pairs.len()],
-        totals: vec![Affine::default(); set.support.len()],
-        beyond: vec![Affine::default(); set.support.len()],
-    };
-    for (p, x) in others.iter().zip(&x[forest.trees.len()..]) {
-        piece.tasks[*p] = *x;
+    /// All quantities from the unknowns; `x` holds the trees, the tasks of `others`, and `t`.
+    fn quantities(self, set: &ActiveSet, forest: &Forest, others: &[usize], x: &[Affine]) -> Piece {
+        let pairs = &self.scaled.pairs;
+        let mut piece = Piece {
+            t: x[x.len() - 1],
+            levels: forest.levels.iter().map(|level| level.at(x)).collect(),
+            tasks: vec![Affine::default(); pairs.len()],
+            totals: vec![Affine::default(); set.support.len()],
+            beyond: vec![Affine::default(); set.support.len()],
+        };
+        for (p, x) in others.iter().zip(&x[forest.trees.len()..]) {
+            piece.tasks[*p] = *x;
+        }
+        for (user, support) in set.support.iter().enumerate() {
+            let Some((&main, others)) = support.split_first() else { continue };
+            let total = self.total(set, forest, user, main).at(x);
+            piece.totals[user] = total;
+            if set.satisfied[user] {
+                let level = self.level(set, forest, main).times(pairs[main].tasks_per_level, 0.0);
+                piece.beyond[user] = level.at(x) - piece.t * self.perturbation.pairs[main] - total;
+            }
+            let rest = others.iter().fold(total, |rest, q| rest - piece.tasks[*q] * pairs[*q].gamma_share);
+            piece.tasks[main] = rest / pairs[main].gamma_share;
+        }
+        piece
     }
-    for (user, pairs) in set.support.iter().enumerate() {
-        let Some((&main, others)) = pairs.split_first() else { continue };
-        let (tree, terms) = total(scaled, set, perturbation, &forest.levels, user, main);
-        let total = value(tree, terms);
-        piece.totals[user] = total;
+
+    /// The total of a user whose main pair is `main`.
+    fn total(self, set: &ActiveSet, forest: &Forest, user: usize, main: usize) -> Combination {
         if set.satisfied[user] {
-            let level = level_of(scaled, set, &forest.levels, main);
-            let offer = value(level.tree, level.terms.map(|x| x * scaled.pairs[main].tasks_per_level));
-            piece.beyond[user] = offer - t * perturbation.pairs[main] - total;
+            let terms = [0.0, self.perturbation.users[user], self.scaled.limits[user]];
+            return Combination { tree: None, terms };
         }
-        let mut rest = total;
-        for q in others {
-            rest = rest - piece.tasks[*q] * scaled.pairs[*q].gamma_share;
-        }
-        let part = scaled.pairs[main].gamma_share;
-        piece.tasks[main] = Affine { value: rest.value / part, slope: rest.slope / part };
+        self.offer(set, forest, main)
     }
-    piece
-}
 
-/// The total of a user as `by[0] times the level of a tree + by[1] t + by[2]`.
-fn total(
-    scaled: &ScaledModel,
-    set: &ActiveSet,
-    perturbation: &Perturbation,
-    levels: &[Level],
-    user: usize,
-    main: usize,
-) -> (Option<usize>, [f64; 3]) {
-    if set.satisfied[user] {
-        return (None, [0.0, perturbation.users[user], scaled.limits[user]]);
+    /// The total that the level at pair `p`, where its user runs, gives to the user.
+    fn offer(self, set: &ActiveSet, forest: &Forest, p: usize) -> Combination {
+        self.level(set, forest, p).times(self.scaled.pairs[p].tasks_per_level, -self.perturbation.pairs[p])
     }
-    let level = level_of(scaled, set, levels, main);
-    let tasks_per_level = scaled.pairs[main].tasks_per_level;
-    (
-        level.tree,
-        [
-            tasks_per_level * level.terms[0],
-            tasks_per_level * level.terms[1] - perturbation.pairs[main],
-            tasks_per_level * level.terms[2],
-        ],
-    )
-}
 
-/// The level that counts at a pair of the support.
-fn level_of(scaled: &ScaledModel, set: &ActiveSet, levels: &[Level], p: usize) -> Level {
-    match set.bottleneck[p] {
-        Some(row) => levels[row],
-        None => Level { tree: None, terms: [0.0, 0.0, scaled.highest[scaled.pairs[p].class]] },
+    /// The level that counts at pair `p`, where its user runs.
+    fn level(self, set: &ActiveSet, forest: &Forest, p: usize) -> Combination {
+        match set.bottleneck[p] {
+            Some(row) => forest.levels[row],
+            None => Combination::constant(self.scaled.highest[self.scaled.pairs[p].class]),
+        }
     }
-}
 
-fn forest(scaled: &ScaledModel, set: &ActiveSet, perturbation: &Perturbation) -> Forest {
-    let n_rows = set.full.len();
-    let mut edges: Vec<(usize, usize)> = Vec::new();
-    // The last node stands for all rows that are not full, whose level is known.
-    let mut of_node: Vec<Vec<usize>> = vec![Vec::new(); n_rows + 1];
-    for pairs in &set.support {
-        let Some((&main, others)) = pairs.split_first() else { continue };
-        for &p in others {
-            for end in [main, p] {
-                of_node[set.bottleneck[end].unwrap_or(n_rows)].push(edges.len());
-            }
-            edges.push((main, p));
-        }
-    }
-    let highest =
-        |row: usize| Level { tree: None, terms: [0.0, 0.0, scaled.highest[scaled.class_of_row[row]]] };
-    let mut forest =
-        Forest { levels: (0..n_rows).map(highest).collect(), trees: Vec::new(), cycles: Vec::new() };
-    let mut known: Vec<bool> = set.full.iter().map(|full| !full).collect();
-    known.push(false);
-    let mut used = vec![false; edges.len()];
-    for start in std::iter::once(n_rows).chain((0..n_rows).filter(|row| set.full[*row])) {
-        if known[start] {
-            continue;
-        }
-        known[start] = true;
-        if start < n_rows {
-            forest.levels[start] = Level { tree: Some(forest.trees.len()), terms: [1.0, 0.0, 0.0] };
-            forest.trees.push(start);
-        }
-        let mut stack = vec![start];
-        while let Some(node) = stack.pop() {
-            for &edge in &of_node[node] {
-                if std::mem::replace(&mut used[edge], true) {
-                    continue;
-                }
-                let (main, p) = edges[edge];
-                let ends = [main, p].map(|pair| set.bottleneck[pair].unwrap_or(n_rows));
-                let (from, to) = if ends[0] == node { (main, p) } else { (p, main) };
-                let other = if ends[0] == node { ends[1] } else { ends[0] };
-                if known[other] {
-                    forest.cycles.push((main, p));
-                    continue;
-                }
-                let Level { tree, terms: by } = level_of(scaled, set, &forest.levels, from);
-                let ratio = scaled.pairs[from].tasks_per_level / scaled.pairs[to].tasks_per_level;
-                let change =
-                    (perturbation.pairs[to] - perturbation.pairs[from]) / scaled.pairs[to].tasks_per_level;
-                forest.levels[other] =
-                    Level { tree, terms: [by[0] * ratio, by[1] * ratio + change, by[2] * ratio] };
-                known[other] = true;
-                stack.push(other);
+    fn forest(self, set: &ActiveSet) -> Forest {
+        let Self { scaled, perturbation } = self;
+        let n_rows = set.full.len();
+        let mut edges: Vec<[usize; 2]> = Vec::new();
+        // The last node stands for all rows that are not full, whose level is known.
+        let node_of = |p: usize| set.bottleneck[p].unwrap_or(n_rows);
+        let mut of_node: Vec<Vec<usize>> = vec![Vec::new(); n_rows + 1];
+        for support in &set.support {
+            let Some((&main, others)) = support.split_first() else { continue };
+            for &p in others {
+                [main, p].into_iter().for_each(|end| of_node[node_of(end)].push(edges.len()));
+                edges.push([main, p]);
             }
         }
-    }
-    forest
-}
-
-/// Sparse equations under construction; the column after the last one is the constant.
-struct Matrix {
-    constant: usize,
-    equations: Vec<Equation>,
-}
-
-impl Matrix {
-    fn new(n_rows: usize, constant: usize) -> Self {
-        Self { constant, equations: vec![(Vec::new(), 0.0); n_rows] }
-    }
-
-    fn add(&mut self, row: usize, column: usize, value: f64) {
-        let (entries, constant) = &mut self.equations[row];
-        if column == self.constant {
-            *constant += value;
-        } else if value != 0.0 {
-            entries.push((column, value));
+        let highest = |row: usize| Combination::constant(scaled.highest[scaled.class_of_row[row]]);
+        let levels = (0..n_rows).map(highest).collect();
+        let mut forest = Forest { levels, trees: Vec::new(), cycles: Vec::new() };
+        let mut known: Vec<bool> = set.full.iter().map(|full| !full).chain([false]).collect();
+        let mut used = vec![false; edges.len()];
+        for start in std::iter::once(n_rows).chain((0..n_rows).filter(|row| set.full[*row])) {
+            if std::mem::replace(&mut known[start], true) {
+                continue;
+            }
+            if start < n_rows {
+                let tree = Some(forest.trees.len());
+                forest.levels[start] = Combination { tree, terms: [1.0, 0.0, 0.0] };
+                forest.trees.push(start);
+            }
+            let mut stack = vec![start];
+            while let Some(node) = stack.pop() {
+                for &edge in &of_node[node] {
+                    if std::mem::replace(&mut used[edge], true) {
+                        continue;
+                    }
+                    let [main, p] = edges[edge];
+                    let (from, to) = if node_of(main) == node { (main, p) } else { (p, main) };
+                    let other = node_of(to);
+                    if std::mem::replace(&mut known[other], true) {
+                        forest.cycles.push([main, p]);
+                        continue;
+                    }
+                    let tasks_per_level = |p: usize| scaled.pairs[p].tasks_per_level;
+                    let change = (perturbation.pairs[to] - perturbation.pairs[from]) / tasks_per_level(to);
+                    let level = self.level(set, &forest, from);
+                    forest.levels[other] = level.times(tasks_per_level(from) / tasks_per_level(to), change);
+                    stack.push(other);
+                }
+            }
         }
+        forest
+    }
+}
+
+/// Sparse equations under construction, in as many unknowns as equations and in `t`, the last column.
+struct Equations(Vec<Equation>);
+
+impl Equations {
+    fn new(n: usize) -> Self {
+        Self(vec![(Vec::new(), 0.0); n])
+    }
+
+    /// Adds `factor` times a combination to equation `k`.
+    fn add(&mut self, k: usize, Combination { tree, terms }: Combination, factor: f64) {
+        let terms = terms.map(|term| factor * term);
+        let columns = tree.map(|tree| (tree, terms[0])).into_iter().chain([(self.0.len(), terms[1])]);
+        let (entries, constant) = &mut self.0[k];
+        entries.extend(columns.filter(|(_, value)| *value != 0.0));
+        *constant += terms[2];
+    }
+
+    /// Adds a multiple of the tasks of a pair to equation `k`.
+    fn add_tasks(&mut self, k: usize, column: usize, value: f64) {
+        self.0[k].0.push((column, value));
     }
 
     /// The equations, entries of one column added up.
-    fn equations(mut self) -> Vec<Equation> {
-        let mut dense = vec![0.0; self.constant];
-        let mut seen = vec![false; self.constant];
-        for (entries, _) in &mut self.equations {
+    fn merged(mut self) -> Vec<Equation> {
+        let n = self.0.len() + 1;
+        let mut dense = vec![0.0; n];
+        let mut seen = vec![false; n];
+        for (entries, _) in &mut self.0 {
             entries.iter().for_each(|(column, value)| dense[*column] += value);
             entries.retain_mut(|(column, value)| {
                 *value = dense[*column];
@@ -338,6 +326,6 @@ impl Matrix {
             }
             entries.retain(|(_, value)| *value != 0.0);
         }
-        self.equations
+        self.0
     }
 }

@@ -5,10 +5,10 @@
 //! elsewhere. The complementary quantity then takes its place in the active set.
 
 use super::active_set::ActiveSet;
-use super::piece::{Affine, Perturbation, Piece};
+use super::piece::{Affine, Perturbed, Piece};
 use super::scaled::ScaledModel;
 
-/// What happens at the end of a line.
+/// What happens at the end of a piece, and changes the active set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pivot {
     /// The parameter is 0.
@@ -32,61 +32,138 @@ pub enum Pivot {
 /// Negative values up to this are rounding, in units in which everything is about 1.
 const ROUNDING: f64 = 1e-7;
 
-/// The next event along `line` in direction `sign`, and how far away it is.
-pub fn next(
-    scaled: &ScaledModel,
-    set: &ActiveSet,
-    perturbation: &Perturbation,
-    piece: &Piece,
-    sign: f64,
-) -> Option<(f64, Pivot)> {
-    let mut first: Option<(f64, Pivot)> = None;
-    let mut meet = |value: Affine, event: Pivot| {
-        let slope = value.slope * sign;
-        if slope < 0.0 {
-            let distance = value.value.max(0.0) / -slope;
-            if first.is_none_or(|(least, _)| distance < least) {
-                first = Some((distance, event));
+impl Perturbed<'_> {
+    /// The next pivot along `piece` in direction `sign`, and how far away it is.
+    pub fn next_pivot(self, set: &ActiveSet, piece: &Piece, sign: f64) -> Option<(f64, Pivot)> {
+        let Self { scaled, perturbation } = self;
+        let mut first: Option<(f64, Pivot)> = None;
+        // The pivot comes where the quantity, which must not be negative, is 0.
+        let mut meet = |quantity: Affine, pivot: Pivot| {
+            let slope = quantity.slope * sign;
+            if slope < 0.0 {
+                let distance = quantity.value.max(0.0) / -slope;
+                if first.is_none_or(|(least, _)| distance < least) {
+                    first = Some((distance, pivot));
+                }
+            }
+        };
+        meet(piece.t, Pivot::Done);
+        for (user, support) in set.support.iter().enumerate() {
+            support.iter().for_each(|p| meet(piece.tasks[*p], Pivot::Leave(*p)));
+            if set.satisfied[user] {
+                meet(piece.beyond[user], Pivot::Release(user));
+            } else if scaled.limits[user].is_finite() && !support.is_empty() {
+                let limit = Affine::constant(scaled.limits[user]) + piece.t * perturbation.users[user];
+                meet(limit - piece.totals[user], Pivot::Satisfy(user));
             }
         }
-    };
-    meet(piece.t, Pivot::Done);
-    for (user, pairs) in set.support.iter().enumerate() {
-        pairs.iter().for_each(|p| meet(piece.tasks[*p], Pivot::Leave(*p)));
-        if set.satisfied[user] {
-            meet(piece.beyond[user], Pivot::Release(user));
-        } else if scaled.limits[user].is_finite() && !pairs.is_empty() {
-            let (all, total) = (scaled.limits[user], piece.totals[user]);
-            let room = perturbation.users[user];
-            let left = Affine::constant(all) + piece.t * room - total;
-            meet(left, Pivot::Satisfy(user));
-        }
-    }
-    for (row, free) in free_parts(scaled, set, perturbation, piece).into_iter().enumerate() {
-        let level = piece.levels[row];
-        if set.full[row] {
-            let highest = scaled.highest[scaled.class_of_row[row]];
-            meet(Affine::constant(highest) - level, Pivot::Free(row));
-        } else {
-            meet(free, Pivot::Fill(row));
-        }
-    }
-    for (p, pair) in scaled.pairs.iter().enumerate() {
-        if set.runs[p] {
-            let Some(row) = set.bottleneck[p] else { continue };
-            for (other, _) in pair.usage.iter().filter(|(other, _)| set.full[*other] && *other != row) {
-                meet(piece.levels[*other] - piece.levels[row], Pivot::Cross(row, *other));
+        for (row, free) in self.free_parts(set, piece).into_iter().enumerate() {
+            if set.full[row] {
+                let highest = Affine::constant(scaled.highest[scaled.class_of_row[row]]);
+                meet(highest - piece.levels[row], Pivot::Free(row));
+            } else {
+                meet(free, Pivot::Fill(row));
             }
-        } else if let Some(end) = surplus_ends(scaled, perturbation, piece, p, sign) {
-            meet(Affine { value: end, slope: -sign }, Pivot::Enter(p));
+        }
+        for (p, pair) in scaled.pairs.iter().enumerate() {
+            if set.runs[p] {
+                let Some(row) = set.bottleneck[p] else { continue };
+                for (other, _) in pair.usage.iter().filter(|(other, _)| set.full[*other] && *other != row) {
+                    meet(piece.levels[*other] - piece.levels[row], Pivot::Cross(row, *other));
+                }
+            } else if let Some(end) = self.content_until(piece, p, sign) {
+                meet(Affine { value: end, slope: -sign }, Pivot::Enter(p));
+            }
+        }
+        first
+    }
+
+    /// How the quantity grows along `piece` that `pivot` has made positive.
+    pub fn growth(self, set: &ActiveSet, piece: &Piece, pivot: Pivot) -> f64 {
+        match pivot {
+            Pivot::Done => -piece.t.slope,
+            Pivot::Leave(p) => {
+                let pair = &self.scaled.pairs[p];
+                let row = set.lowest(self.scaled, &values(&piece.levels), p);
+                let highest = Affine::constant(self.scaled.highest[pair.class]);
+                let level = row.map_or(highest, |row| piece.levels[row]);
+                (self.has(piece, p) - level * pair.tasks_per_level).slope
+            }
+            Pivot::Enter(p) => piece.tasks[p].slope,
+            Pivot::Fill(row) => -piece.levels[row].slope,
+            Pivot::Free(row) => self.free_parts(set, piece)[row].slope,
+            Pivot::Satisfy(user) => piece.beyond[user].slope,
+            Pivot::Release(user) => self.perturbation.users[user] * piece.t.slope - piece.totals[user].slope,
+            Pivot::Cross(row, lower) => piece.levels[row].slope - piece.levels[lower].slope,
         }
     }
-    first
+
+    /// The tasks that the user of `p` has, as the perturbed condition of the pair counts them.
+    fn has(self, piece: &Piece, p: usize) -> Affine {
+        let user = self.scaled.pairs[p].user;
+        piece.totals[user] + piece.beyond[user] + piece.t * self.perturbation.pairs[p]
+    }
+
+    /// How far the user of `p`, which does not run there, is content not to: it has no less than some row of
+    /// the class offers. That is the largest of quantities that fall; `None` where one of them never becomes
+    /// negative, or another one becomes positive in time.
+    fn content_until(self, piece: &Piece, p: usize, sign: f64) -> Option<f64> {
+        let pair = &self.scaled.pairs[p];
+        let has = self.has(piece, p);
+        let surplus = |row: usize| {
+            let surplus = has - piece.levels[row] * pair.tasks_per_level;
+            (surplus.value, sign * surplus.slope)
+        };
+        let mut best = (f64::NEG_INFINITY, 0.0);
+        let mut end = 0.0_f64;
+        let mut rises = false;
+        for (row, _) in &pair.usage {
+            let (here, slope) = surplus(*row);
+            if here > best.0 {
+                best = (here, slope);
+            }
+            if here >= 0.0 {
+                if slope >= 0.0 {
+                    return None;
+                }
+                end = end.max(here / -slope);
+            }
+            rises |= here < 0.0 && slope > 0.0;
+        }
+        if best.0 < 0.0 && best.1 >= 0.0 {
+            return None;
+        }
+        let in_time = |(here, slope): (f64, f64)| here < 0.0 && slope > 0.0 && -here / slope <= end;
+        (!(rises && pair.usage.iter().any(|(row, _)| in_time(surplus(*row))))).then_some(end)
+    }
+
+    /// By row: the part that is free.
+    fn free_parts(self, set: &ActiveSet, piece: &Piece) -> Vec<Affine> {
+        let part = |more: &f64| Affine::constant(1.0) + piece.t * *more;
+        let mut free: Vec<Affine> = self.perturbation.rows.iter().map(part).collect();
+        for p in set.support.iter().flatten() {
+            for (row, d) in &self.scaled.pairs[*p].usage {
+                free[*row] = free[*row] - piece.tasks[*p] * *d;
+            }
+        }
+        free
+    }
+
+    /// Whether `piece` starts where the conditions of `set` hold, but for rounding.
+    pub fn is_valid(self, set: &ActiveSet, piece: &Piece) -> bool {
+        let free = self.free_parts(set, piece);
+        let fits = |(n, total): (usize, &Affine)| {
+            total.value - self.perturbation.users[n] * piece.t.value <= self.scaled.limits[n] + ROUNDING
+        };
+        set.support.iter().flatten().all(|p| piece.tasks[*p].value >= -ROUNDING)
+            && free.iter().zip(&set.full).all(|(free, full)| *full || free.value >= -ROUNDING)
+            && piece.totals.iter().enumerate().all(fits)
+    }
 }
 
-/// The active set after `event`, which `levels` may decide.
-pub fn apply(scaled: &ScaledModel, set: &mut ActiveSet, levels: &[f64], event: Pivot) {
-    match event {
+/// The active set after `pivot`, which `levels` may decide.
+pub fn apply(scaled: &ScaledModel, set: &mut ActiveSet, levels: &[f64], pivot: Pivot) {
+    match pivot {
         Pivot::Done => {}
         Pivot::Leave(p) => set.leave(scaled, p),
         Pivot::Enter(p) => set.enter(scaled, levels, p),
@@ -98,114 +175,7 @@ pub fn apply(scaled: &ScaledModel, set: &mut ActiveSet, levels: &[f64], event: P
     }
 }
 
-/// How the quantity grows that `event` has made positive, along `line`.
-pub fn growth(
-    scaled: &ScaledModel,
-    set: &ActiveSet,
-    perturbation: &Perturbation,
-    piece: &Piece,
-    event: Pivot,
-) -> f64 {
-    match event {
-        Pivot::Done => -piece.t.slope,
-        Pivot::Leave(p) => {
-            let level = set.lowest(scaled, &values(&piece.levels), p);
-            surplus(scaled, perturbation, piece, p, level).slope
-        }
-        Pivot::Enter(p) => piece.tasks[p].slope,
-        Pivot::Fill(row) => -piece.levels[row].slope,
-        Pivot::Free(row) => free_parts(scaled, set, perturbation, piece)[row].slope,
-        Pivot::Satisfy(user) => piece.beyond[user].slope,
-        Pivot::Release(user) => perturbation.users[user] * piece.t.slope - piece.totals[user].slope,
-        Pivot::Cross(row, lower) => piece.levels[row].slope - piece.levels[lower].slope,
-    }
-}
-
 /// Where quantities are.
 pub fn values(affine: &[Affine]) -> Vec<f64> {
     affine.iter().map(|x| x.value).collect()
-}
-
-/// What a user has more than `row` offers on a class there, or nothing full.
-fn surplus(
-    scaled: &ScaledModel,
-    perturbation: &Perturbation,
-    piece: &Piece,
-    p: usize,
-    row: Option<usize>,
-) -> Affine {
-    let pair = &scaled.pairs[p];
-    let level = row.map_or(Affine::constant(scaled.highest[pair.class]), |row| piece.levels[row]);
-    has(scaled, perturbation, piece, p) - level * pair.tasks_per_level
-}
-
-/// The tasks that the user of `p` has, as the perturbed condition of the pair counts them.
-fn has(scaled: &ScaledModel, perturbation: &Perturbation, piece: &Piece, p: usize) -> Affine {
-    let user = scaled.pairs[p].user;
-    piece.totals[user] + piece.beyond[user] + piece.t * perturbation.pairs[p]
-}
-
-/// How far the user of `p`, which does not run there, has no less than some row offers there: the
-/// largest of lines that fall, none where one of them does not fall or rises in time.
-fn surplus_ends(
-    scaled: &ScaledModel,
-    perturbation: &Perturbation,
-    piece: &Piece,
-    p: usize,
-    sign: f64,
-) -> Option<f64> {
-    let pair = &scaled.pairs[p];
-    let has = has(scaled, perturbation, piece, p);
-    let surplus = |row: usize| {
-        let surplus = has - piece.levels[row] * pair.tasks_per_level;
-        (surplus.value, sign * surplus.slope)
-    };
-    let mut best = (f64::NEG_INFINITY, 0.0);
-    let mut end = 0.0_f64;
-    let mut rises = false;
-    for (row, _) in &pair.usage {
-        let (here, by) = surplus(*row);
-        if here > best.0 {
-            best = (here, by);
-        }
-        if here >= 0.0 {
-            if by >= 0.0 {
-                return None;
-            }
-            end = end.max(here / -by);
-        }
-        rises |= here < 0.0 && by > 0.0;
-    }
-    if best.0 < 0.0 && best.1 >= 0.0 {
-        return None;
-    }
-    // A row that comes to offer less in time keeps the user content.
-    let in_time = |(here, by): (f64, f64)| here < 0.0 && by > 0.0 && -here / by <= end;
-    (!(rises && pair.usage.iter().any(|(row, _)| in_time(surplus(*row))))).then_some(end)
-}
-
-/// By row: the part that is free.
-fn free_parts(
-    scaled: &ScaledModel,
-    set: &ActiveSet,
-    perturbation: &Perturbation,
-    piece: &Piece,
-) -> Vec<Affine> {
-    let mut free: Vec<Affine> =
-        (perturbation.rows.iter()).map(|more| Affine::constant(1.0) + piece.t * *more).collect();
-    for p in set.support.iter().flatten() {
-        for (row, d) in &scaled.pairs[*p].usage {
-            free[*row] = free[*row] - piece.tasks[*p] * *d;
-        }
-    }
-    free
-}
-
-/// Whether `line` is where the conditions of `set` hold, but for rounding.
-pub fn is_valid(scaled: &ScaledModel, set: &ActiveSet, perturbation: &Perturbation, piece: &Piece) -> bool {
-    let free = free_parts(scaled, set, perturbation, piece);
-    set.support.iter().flatten().all(|p| piece.tasks[*p].value >= -ROUNDING)
-        && free.iter().zip(&set.full).all(|(free, full)| *full || free.value >= -ROUNDING)
-        && (piece.totals.iter().enumerate())
-            .all(|(n, x)| x.value - perturbation.users[n] * piece.t.value <= scaled.limits[n] + ROUNDING)
 }

@@ -5,7 +5,7 @@ use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
 use super::active_set::ActiveSet;
-use super::piece::{Affine, Perturbation, Piece, piece_of};
+use super::piece::{Affine, Perturbation, Perturbed, Piece};
 use super::scaled::ScaledModel;
 
 /// The start of a path.
@@ -66,8 +66,8 @@ pub fn start(
         let of_row =
             |row: usize| if set.full[row] { levels[row] } else { scaled.highest[scaled.class_of_row[row]] };
         let levels = (0..levels.len()).map(of_row).collect();
-        let start = with_shifts(scaled, tasks, levels, set.clone(), &mut noise);
-        match piece_of(scaled, &start.set, &start.perturbation, &start.now) {
+        let start = perturbed(scaled, tasks, levels, set.clone(), &mut noise);
+        match (Perturbed { scaled, perturbation: &start.perturbation }).piece(&start.set, &start.now) {
             Ok(_) => return Some(start),
             Err(row) => set.full[row?] = false,
         }
@@ -75,9 +75,9 @@ pub fn start(
     None
 }
 
-/// Everybody runs on its main class, where it has most, and on others where that ties two levels which are not tied yet, the
-/// largest parts first. Rows that nobody who could have more is tied to are not full; true when there
-/// are such, and the supports are to be chosen anew.
+/// Everybody runs on its main class, where it has most, and on another class where that ties two levels which
+/// are not tied yet, the largest parts first. Rows to which nobody is tied who could have more are not full;
+/// true when there are such, and the supports are to be chosen anew.
 fn supports(scaled: &ScaledModel, tasks: &[f64], levels: &[f64], set: &mut ActiveSet) -> bool {
     set.support.iter_mut().for_each(Vec::clear);
     set.bottleneck.fill(None);
@@ -134,7 +134,7 @@ fn root(parent: &mut [usize], mut node: usize) -> usize {
 }
 
 /// The perturbations with which the point and its active set are a solution.
-fn with_shifts(
+fn perturbed(
     scaled: &ScaledModel,
     tasks: &[f64],
     levels: Vec<f64>,
