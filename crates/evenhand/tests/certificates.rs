@@ -360,7 +360,7 @@ fn the_small_checker_agrees() {
         println!("skipped: evenhand-check is not built, or older than its sources");
     }
     let folder = Folder::new();
-    let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../verification/exact/tests/accept");
+    let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testkit/certificates/allocation/accept");
     let paths = std::fs::read_dir(cases).unwrap().map(|entry| entry.unwrap().path());
     let paths: Vec<_> = paths.filter(|path| path.extension().is_some_and(|e| e == "json")).collect();
     assert!(!paths.is_empty());

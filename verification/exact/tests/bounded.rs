@@ -3,8 +3,6 @@
 #![allow(missing_docs)]
 
 mod common;
-#[path = "common/patches.rs"]
-mod patches;
 
 use std::fmt::Write;
 
@@ -14,6 +12,7 @@ use evenhand_exact::{
 };
 use evenhand_problem::Rational;
 use evenhand_problem::format::Source;
+use evenhand_testkit::certificates::{Kind, rejected_of};
 
 /// What a check with so much work says of each claim: true, false, or `None` when it is too large.
 fn verdicts(certificate: &Certificate, steps: u64) -> Vec<Option<bool>> {
@@ -36,7 +35,7 @@ fn verdicts(certificate: &Certificate, steps: u64) -> Vec<Option<bool>> {
 fn a_small_budget_decides_nothing_wrongly() {
     let good = good_certificates().into_iter().map(|(name, certificate)| (name.to_owned(), certificate));
     let parse = |text: &str| Certificate::parse(&Source { name: "damaged", text }).unwrap();
-    let bad = patches::damaged("reject.json", "accept").into_iter().map(|bad| (bad.name, parse(&bad.text)));
+    let bad = rejected_of(Kind::Allocation).into_iter().map(|bad| (bad.name, parse(&bad.text)));
     let mut too_large = 0;
     for (name, certificate) in good.chain(bad) {
         let truth = verdicts(&certificate, 10_000_000);

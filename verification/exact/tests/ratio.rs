@@ -1,5 +1,5 @@
-//! Ratio certificates: those of the paper's examples and of random instances are accepted, those in
-//! `ratio/reject` are well-formed and wrong, those in `ratio/malformed` are none.
+//! Ratio certificates: those of the paper's examples and of random instances are accepted, of those
+//! of the test kit the rejected ones are well-formed and wrong, the malformed ones are not read.
 #![allow(missing_docs)]
 
 #[path = "ratio/build.rs"]
@@ -15,29 +15,13 @@ use build::Method;
 use evenhand_exact::ratio::{Certificate, check, check_against, check_within, is_ratio_certificate};
 use evenhand_problem::format::{FormatError, Source, reservation_to_json};
 use evenhand_problem::{Rational, number};
+use evenhand_testkit::certificates::{Fixture, Kind, accepted_of, malformed_of, rejected_of};
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
 use serde_json::Value;
 
 fn parse(text: &str) -> Result<Certificate, FormatError> {
     Certificate::parse(&Source { name: "certificate", text })
-}
-
-fn folder(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/ratio").join(name)
-}
-
-fn files(name: &str) -> Vec<(PathBuf, String, Option<String>)> {
-    let paths = std::fs::read_dir(folder(name)).unwrap().map(|entry| entry.unwrap().path());
-    let mut found: Vec<_> = paths.filter(|path| path.extension().is_some_and(|e| e == "json")).collect();
-    found.sort();
-    assert!(found.len() > 3);
-    let read = |path: PathBuf| {
-        let text = std::fs::read_to_string(&path).unwrap();
-        let words = std::fs::read_to_string(path.with_extension("txt")).ok().map(|t| t.trim().to_owned());
-        (path, text, words)
-    };
-    found.into_iter().map(read).collect()
 }
 
 fn accept(what: &str, certificate: &Certificate) {
@@ -48,9 +32,9 @@ fn accept(what: &str, certificate: &Certificate) {
 
 #[test]
 fn accepted() {
-    for (path, text, _) in files("accept") {
-        let certificate = parse(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        accept(&path.display().to_string(), &certificate);
+    for Fixture { name, text, .. } in accepted_of(Kind::Ratio) {
+        let certificate = parse(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
+        accept(&name, &certificate);
         assert!(check_against(&certificate, &certificate.problem).valid);
         assert!(check_within(&certificate, 10).too_large && !check_within(&certificate, 10).valid);
         assert_eq!(plain::is_true(&certificate), Some(true));
@@ -61,19 +45,19 @@ fn accepted() {
 
 #[test]
 fn rejected() {
-    for (path, text, words) in files("reject") {
-        let certificate = parse(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        let reason = check(&certificate).reason.unwrap_or_else(|| panic!("{} is accepted", path.display()));
-        assert!(reason.contains(&words.unwrap()), "{}: {reason}", path.display());
-        assert_ne!(plain::is_true(&certificate), Some(true), "{}", path.display());
+    for Fixture { name, text, message, .. } in rejected_of(Kind::Ratio) {
+        let certificate = parse(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let reason = check(&certificate).reason.unwrap_or_else(|| panic!("{name} is accepted"));
+        assert!(reason.contains(&message), "{name}: {reason}");
+        assert_ne!(plain::is_true(&certificate), Some(true), "{name}");
     }
 }
 
 #[test]
 fn malformed() {
-    for (path, text, words) in files("malformed") {
-        let Err(error) = parse(&text) else { panic!("{} is read", path.display()) };
-        assert!(error.to_string().contains(&words.unwrap()), "{}: {error}", path.display());
+    for Fixture { name, text, message, .. } in malformed_of(Kind::Ratio) {
+        let Err(error) = parse(&text) else { panic!("{name} is read") };
+        assert!(error.to_string().contains(&message), "{name}: {error}");
     }
 }
 
@@ -239,7 +223,11 @@ fn sizes_are_bounded() {
 #[ignore = "writes files"]
 fn write_accept() {
     let write = |name: &str, certificate: Certificate| {
-        std::fs::write(folder("accept").join(name).with_extension("json"), certificate.to_json()).unwrap();
+        std::fs::write(
+            Kind::Ratio.folder().join("accept").join(name).with_extension("json"),
+            certificate.to_json(),
+        )
+        .unwrap();
     };
     for j in 3..=6 {
         let certificate = build::certificate(&instances::appendix_c(j), Method::Trees);
