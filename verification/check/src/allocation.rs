@@ -1,9 +1,7 @@
 //! An allocation as it is stated: tasks by user and class, or on single servers.
 
-use std::collections::HashSet;
-
 use crate::json::Json;
-use crate::problem::{Amounts, Problem, of_kind};
+use crate::problem::{Amounts, MOST, Problem, of_kind};
 use crate::work::{Checked, Work};
 
 /// Tasks of every user by class: `x_ni`.
@@ -45,21 +43,24 @@ fn of_user(raw: &Json<'_>, problem: &Problem, work: &Work) -> Checked<Amounts> {
 
 /// Tasks on single servers.
 pub fn placements(raw: &Json<'_>, problem: &Problem, work: &Work) -> Checked<Vec<Placement>> {
-    let mut seen = HashSet::new();
     let mut placements = Vec::new();
     for raw in raw.list()? {
         let [server, index, tasks] = raw.fields(["server", "index", "tasks"])?;
         let class = problem.class_names.named(server)?;
-        let index_of = index.count(0, problem.classes[class].count - 1, work)?;
-        if !seen.insert((class, index_of)) {
-            return index.wrong("this server is given twice");
-        }
+        let index = index.count(0, MOST, work)?;
         tasks.object()?;
         let tasks = problem.user_names.map(tasks, |_, raw| raw.computed(work))?;
-        placements.push(Placement { class, index: index_of, tasks });
+        placements.push(Placement { class, index, tasks });
     }
     placements.sort_by_key(|placement| (placement.class, placement.index));
     Ok(placements)
+}
+
+/// Whether these are servers of the problem, none twice; in the order in which they are read.
+pub fn are_servers(placements: &[Placement], problem: &Problem) -> bool {
+    let place = |placement: &Placement| (placement.class, placement.index);
+    placements.iter().all(|placement| placement.index < problem.classes[placement.class].count)
+        && placements.windows(2).all(|pair| place(&pair[0]) != place(&pair[1]))
 }
 
 /// The tasks by user and class of tasks on single servers.
@@ -140,6 +141,9 @@ impl Allocation {
         let mut placed = None;
         if !on_servers.is_absent() {
             placed = Some(placements(on_servers, problem, work)?);
+        }
+        if placed.as_ref().is_some_and(|placed| !are_servers(placed, problem)) {
+            return on_servers.wrong("a server is given twice, or is not there");
         }
         let sums = placed.as_ref().map(|placed| sums(placed, problem));
         if by_class.is_absent() && sums.is_none() {

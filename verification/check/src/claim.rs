@@ -219,6 +219,21 @@ impl<'j> Claim<'j> {
         if self.holds.is_none() {
             return self.verify_not_applicable(case);
         }
+        let rests_on_evidence = !matches!(
+            self.axiom,
+            "feasible"
+                | "integer-feasible"
+                | "non-wasteful"
+                | "work-conserving"
+                | "envy-free"
+                | "ef1"
+                | "sharing-incentive"
+                | "njc"
+                | "ps-dsf"
+        );
+        if rests_on_evidence && Self::is_empty(self.evidence)? {
+            return refuse("there is no evidence");
+        }
         match self.axiom {
             "feasible" | "integer-feasible" => feasible::verify(case, self)?,
             "non-wasteful" => {

@@ -24,7 +24,9 @@ pub fn verify(case: &Case<'_>, claim: &Claim<'_>) -> Checked<()> {
     let names = &limits.problem.resources;
     let resources = if claim.share.is_some() { None } else { bottlenecks(claim.axiom, limits) };
     if !raw.get("allocation").is_absent() {
-        let [user, allocation, resource] = raw.fields(["user", "allocation", "resource?"])?;
+        let resource = if claim.share.is_some() { "user" } else { "resource" };
+        let [user, allocation, _] = raw.fields(["user", "allocation", resource])?;
+        let resource = raw.get("resource");
         let user = limits.problem.user_names.named(user)?;
         let y = tasks(allocation, limits.problem, limits.work)?;
         let resource = if resource.is_absent() { None } else { Some((names.named(resource)?, resource)) };

@@ -134,6 +134,7 @@ pub fn pareto_optimal(case: &Case<'_>, claim: &Claim<'_>) -> Checked<()> {
 fn whole_tasks(case: &Case<'_>, raw: &Json<'_>) -> Checked<(Tasks, bool)> {
     let limits = &case.limits;
     let placements = allocation::placements(raw, limits.problem, limits.work)?;
+    ensure(allocation::are_servers(&placements, limits.problem), "a server is given twice, or is not there")?;
     let better = Allocation {
         by_time: limits.by_time,
         tasks: sums(&placements, limits.problem),

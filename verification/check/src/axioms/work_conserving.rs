@@ -59,7 +59,9 @@ pub fn verify(case: &Case<'_>, claim: &Claim<'_>) -> Checked<()> {
                     can && limits.uses(*user, *class).into_iter().all(free) && more(case, *user)? == most
                 }
                 (Some(_), Some(index)) => {
-                    let fits = can && lacking(&free(case, *class, *index)?, case, *user).is_none();
+                    let is_there = *index < limits.problem.classes[*class].count;
+                    let fits =
+                        can && is_there && lacking(&free(case, *class, *index)?, case, *user).is_none();
                     fits && limits.g[*user].clone().recip() == most
                 }
                 _ => false,
@@ -93,8 +95,7 @@ impl Evidence {
         }
         let [user, server, index] = raw.fields(["user", "server", "index?"])?;
         let class = limits.problem.class_names.named(server)?;
-        let most = if index.is_absent() { MOST } else { limits.problem.classes[class].count - 1 };
-        let index = if index.is_absent() { None } else { Some(index.count(0, most, limits.work)?) };
+        let index = if index.is_absent() { None } else { Some(index.count(0, MOST, limits.work)?) };
         Ok(Self::Room { user: limits.problem.user_names.named(user)?, class, index })
     }
 }
