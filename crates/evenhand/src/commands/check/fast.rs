@@ -117,7 +117,7 @@ fn conditions<'a>(
             .map_err(|error| Failure::input(format!("--require {text}: {error}")))
     });
     let require = require.collect::<Result<_, _>>()?;
-    let most = super::tolerance(call.max_tolerance.as_deref(), "max-tolerance")?;
+    let most = crate::commands::tolerance(call.max_tolerance.as_deref(), "max-tolerance")?;
     let default = Conditions::default();
     Ok(Conditions {
         problem,
