@@ -2,13 +2,11 @@
 //! proof of every answer.
 #![allow(missing_docs)]
 
-mod golden;
-
 use evenhand::exact::axiom::proportional;
 use evenhand::exact::{Axiom, Claim, Evidence, Instance, Parameters};
 use evenhand::mechanisms::{Options, registry};
 use evenhand::problem::{Rational, number};
-use golden::{assert_near, cases, exact, exacts, floats, id, matrix, problem};
+use evenhand_testkit::golden::{assert_near, cases, exact, exacts, floats, id, matrix, problem};
 
 /// What a proven gap may be at most, in units of weight times `tasks^(1 - a)`.
 const GAP: f64 = 1e-9;

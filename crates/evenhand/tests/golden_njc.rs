@@ -2,8 +2,9 @@
 //! exact crate, sets of answers by enumeration, limits and trajectories within the stated tolerances.
 #![allow(missing_docs)]
 
-mod golden;
-
+use evenhand_testkit::golden::{
+    self, assert_near, cases, exact, exacts, floats, granted, id, matrix, pool, pool_of,
+};
 use std::sync::OnceLock;
 
 use evenhand::exact::{Axiom, Instance, axiom::njc};
@@ -14,7 +15,6 @@ use evenhand::{certify, reproduce};
 use evenhand_ode::path::{PathSettings, PathStatus, follow};
 use evenhand_ode::pool::Pool;
 use evenhand_ode::trajectory::{TrajectorySettings, integrate};
-use golden::{assert_near, cases, exact, exacts, floats, granted, id, matrix, pool, pool_of};
 use serde_json::Value;
 
 /// Whether the exact crate says that an axiom holds; its certificate is checked.

@@ -1,15 +1,13 @@
 //! Every mechanism's exact result, on random problems full of ties and zeros, proves what the
 //! mechanism promises, and the checker agrees.
 
-mod common;
-
-use common::{SMALL, Shape, problem};
 use evenhand_exact::{Axiom, check};
 use evenhand_mechanisms::certify::default_requests;
 use evenhand_mechanisms::ps_dsf::float;
 use evenhand_mechanisms::{MechanismError, Options, Request, Status, certify, registry};
 use evenhand_problem::number::to_f64;
 use evenhand_problem::{Arithmetic, Problem, Rational};
+use evenhand_testkit::random::small::{SMALL, Shape, problem};
 use proptest::prelude::*;
 
 fn promised(mechanism: &str, axiom: Axiom) -> bool {

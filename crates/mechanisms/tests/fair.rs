@@ -1,17 +1,15 @@
 //! Proportional and alpha fairness, and the trajectory: exact optima against closed forms, gaps against
 //! the exact judge, and numbers of any size.
 
-mod random;
-
 use evenhand_exact::axiom::proportional::{gap, total_worth};
 use evenhand_exact::{Axiom, Instance, check};
 use evenhand_mechanisms::{Method, Options, Outcome, Request, Status, certify, registry};
 use evenhand_problem::format::Source;
 use evenhand_problem::{Arithmetic, Problem, Rational};
+use evenhand_testkit::random::pools::far_apart;
 use proptest::prelude::*;
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-use random::far_apart;
 
 const ALPHAS: [(u32, u32); 8] = [(1, 10), (1, 3), (1, 2), (1, 1), (2, 1), (3, 1), (5, 1), (10, 1)];
 

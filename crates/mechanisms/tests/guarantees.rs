@@ -1,17 +1,15 @@
 //! What the documentation lists as guaranteed holds, for every mechanism on random problems.
 #![allow(missing_docs)]
 
-mod common;
-
 use std::path::Path;
 
-use common::{SMALL, problem};
 use evenhand_exact::{Axiom, check};
 use evenhand_mechanisms::certify::{certify, default_tolerance};
 use evenhand_mechanisms::guarantees::{Guarantee, guarantee, table};
 use evenhand_mechanisms::{MechanismError, Options, Outcome, Request, Status, registry};
 use evenhand_problem::format::AllocationFile;
 use evenhand_problem::{Allocation, Problem, Rational};
+use evenhand_testkit::random::small::{SMALL, problem};
 use proptest::prelude::*;
 
 const MARK: &str = "<!-- table: written from crates/mechanisms/src/guarantees.rs -->\n";

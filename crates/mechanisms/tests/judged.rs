@@ -4,17 +4,13 @@
 //! plain exact simplex method besides.
 #![allow(missing_docs)]
 
-#[path = "../../../verification/exact/tests/common/plain/mod.rs"]
-mod plain;
-#[allow(dead_code)]
-#[path = "../../../solvers/lp/tests/common/reference.rs"]
-mod reference;
-
 use evenhand_exact::{Axiom, Outcome, Parameters, Share, check};
 use evenhand_mechanisms::certify::{Examination, certify, default_requests};
 use evenhand_mechanisms::{Options, Request, registry};
 use evenhand_problem::number::{from_f64, to_f64};
 use evenhand_problem::{Allocation, Problem, ProblemSpec, Rational, ServerSpec, Sharing, UserSpec};
+#[allow(dead_code)]
+use evenhand_testkit::{plain, reference};
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;

@@ -2,15 +2,8 @@
 //! the file, and the numbers are those of independent implementations.
 #![allow(missing_docs)]
 
-#[path = "../../../verification/exact/tests/ratio/build.rs"]
-mod build;
-#[path = "../../../verification/exact/tests/ratio/instances.rs"]
-mod instances;
-#[path = "../../../verification/exact/tests/ratio/plain.rs"]
-mod plain;
-#[path = "../../../verification/exact/tests/worst_load/build.rs"]
-mod worst;
-
+use evenhand_testkit::build::{ratio as build, worst_load as worst};
+use evenhand_testkit::random::reservations;
 use std::time::Instant;
 
 use evenhand_exact::ratio::PricingProof;
@@ -113,7 +106,7 @@ fn small_instances_by_enumeration() {
     let mut rng = Pcg64::seed_from_u64(44);
     let (mut compared, mut below_one) = (0, 0);
     while compared < 120 {
-        let problem = instances::random(&mut rng);
+        let problem = reservations::random(&mut rng);
         if problem.n_pools() > 1 {
             let refused = worst_load(&problem, &mut |_, _| {});
             assert!(matches!(refused, Err(RatioError::Lp(LpError::SeveralPools))));
@@ -136,7 +129,7 @@ fn sweeps() {
     let mut rng = Pcg64::seed_from_u64(45);
     let (mut partly, mut never) = (0, 0);
     for _ in 0..300 {
-        let problem = instances::random(&mut rng);
+        let problem = reservations::random(&mut rng);
         let tops = multiples(&Rational::new(), &Rational::from(9), 7);
         let found = sweep(&problem, &tops, &mut |_| {}).unwrap();
         assert_eq!(found.points.iter().map(|p| p.load.clone()).collect::<Vec<_>>(), tops);

@@ -2,17 +2,16 @@
 //! gigabytes or hours are judged, or too large.
 #![allow(missing_docs)]
 
-mod common;
-
+use evenhand_testkit::certificates::{Kind, rejected_of};
+use evenhand_testkit::examples::{self, good_certificates};
+use evenhand_testkit::q;
 use std::fmt::Write;
 
-use common::{good_certificates, q};
 use evenhand_exact::{
     Axiom, Budget, Certificate, Claim, Evidence, Instance, InstanceError, TooLarge, check, is_feasible,
 };
 use evenhand_problem::Rational;
 use evenhand_problem::format::Source;
-use evenhand_testkit::certificates::{Kind, rejected_of};
 
 /// What a check with so much work says of each claim: true, false, or `None` when it is too large.
 fn verdicts(certificate: &Certificate, steps: u64) -> Vec<Option<bool>> {
@@ -77,7 +76,7 @@ fn three_thousand_users_and_resources() {
     assert_eq!(check(&nothing).reason.unwrap(), "nothing is claimed");
     let instance = Instance::new(&nothing.problem, &nothing.allocation).unwrap();
     assert!(is_feasible(&instance, &Rational::new()));
-    let claims = common::derived(&instance);
+    let claims = examples::derived(&instance);
     let idle = claims.iter().find(|claim| claim.axiom == Axiom::WorkConserving).unwrap();
     assert_eq!((idle.holds, idle.margin.clone()), (Some(false), Some(q("-1"))));
     assert!(check(&Certificate { claims, ..nothing }).valid);

@@ -2,11 +2,10 @@
 //! well-formed and false, the malformed ones are not read.
 #![allow(missing_docs)]
 
-mod common;
-
 use evenhand_exact::{Budget, Certificate, check, check_against, check_within};
 use evenhand_problem::format::{Source, problem_to_json};
 use evenhand_testkit::certificates::{Kind, accepted_of, malformed_of, rejected_of, with_claims};
+use evenhand_testkit::examples;
 
 fn parse(text: &str) -> Result<Certificate, evenhand_problem::format::FormatError> {
     Certificate::parse(&Source { name: "certificate", text })
@@ -22,7 +21,7 @@ fn accepted() {
         assert!(check_against(&certificate, &certificate.problem).valid);
         files.push((case.name, case.text));
     }
-    let good = common::good_certificates().into_iter();
+    let good = examples::good_certificates().into_iter();
     let mut good: Vec<_> = good.map(|(name, it)| (name.to_owned(), it.to_json())).collect();
     good.sort();
     assert!(files == good, "the files are not those that `write_accept` writes");
@@ -31,7 +30,7 @@ fn accepted() {
 /// Judging asks for work before it is done, and says when it is not allowed.
 #[test]
 fn a_small_budget_is_too_small() {
-    let (_, good) = common::good_certificates().swap_remove(0);
+    let (_, good) = examples::good_certificates().swap_remove(0);
     let verdict = check_within(&good, Budget::of(10));
     assert!(!verdict.valid && verdict.too_large);
     assert!(verdict.reason.is_some_and(|reason| reason.contains("more than 10 steps")));
@@ -74,7 +73,7 @@ fn thirty_two_claims_of_proportional_are_read() {
 
 #[test]
 fn a_certificate_is_about_its_problem_in_any_spelling() {
-    let (_, good) = common::good_certificates().swap_remove(0);
+    let (_, good) = examples::good_certificates().swap_remove(0);
     let text = problem_to_json(&good.problem);
     let read = |text: &str| Source { name: "problem", text }.problem().unwrap();
     let valid = |text: &str| check_against(&good, &read(text)).valid;
@@ -98,7 +97,7 @@ fn a_certificate_is_about_its_problem_in_any_spelling() {
 #[ignore = "writes files"]
 fn write_accept() {
     let folder = Kind::Allocation.folder().join("accept");
-    for (name, certificate) in common::good_certificates() {
+    for (name, certificate) in examples::good_certificates() {
         std::fs::write(folder.join(name).with_extension("json"), certificate.to_json()).unwrap();
     }
 }

@@ -2,23 +2,17 @@
 //! of the test kit the rejected ones are well-formed and wrong, the malformed ones are not read.
 #![allow(missing_docs)]
 
-#[path = "ratio/build.rs"]
-mod build;
-#[path = "ratio/instances.rs"]
-mod instances;
-#[path = "ratio/plain.rs"]
-mod plain;
-
-use std::path::{Path, PathBuf};
-
-use build::Method;
 use evenhand_exact::ratio::{Certificate, check, check_against, check_within, is_ratio_certificate};
+use evenhand_problem::Rational;
 use evenhand_problem::format::{FormatError, Source, reservation_to_json};
-use evenhand_problem::{Rational, number};
+use evenhand_testkit::build::ratio as build;
+use evenhand_testkit::build::ratio::Method;
 use evenhand_testkit::certificates::{Fixture, Kind, accepted_of, malformed_of, rejected_of};
+use evenhand_testkit::golden;
+use evenhand_testkit::plain::ratio as plain;
+use evenhand_testkit::random::reservations;
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
-use serde_json::Value;
 
 fn parse(text: &str) -> Result<Certificate, FormatError> {
     Certificate::parse(&Source { name: "certificate", text })
@@ -64,7 +58,7 @@ fn malformed() {
 #[test]
 fn appendix_c() {
     for j in 3..=6 {
-        let problem = instances::appendix_c(j);
+        let problem = reservations::appendix_c(j);
         let certificate = build::certificate(&problem, Method::Trees);
         accept("appendix C", &certificate);
         let n = j - 1;
@@ -78,7 +72,7 @@ fn random_instances() {
     let mut rng = Pcg64::seed_from_u64(3);
     let (mut below_one, mut with_counts, mut listed) = (0, 0, 0);
     for case in 0..400 {
-        let problem = instances::random(&mut rng);
+        let problem = reservations::random(&mut rng);
         for method in [Method::Trees, Method::Tables] {
             let certificate = build::certificate(&problem, method);
             accept(&format!("{case} by {method:?}"), &certificate);
@@ -93,29 +87,21 @@ fn random_instances() {
     assert!(below_one > 50 && with_counts > 200 && listed > 50);
 }
 
-/// The cases of an independent implementation, where they are there.
+/// The cases of an independent implementation.
 #[test]
-fn golden() {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden");
-    let golden = std::env::var_os("EVENHAND_GOLDEN").map_or_else(beside, PathBuf::from);
-    let Ok(text) = std::fs::read_to_string(golden.join("cases.json")) else {
-        eprintln!("SKIPPED: no golden cases at ../shared/golden, and EVENHAND_GOLDEN does not name them");
-        return;
-    };
-    let exact = |value: &Value| number::parse(value.as_str().unwrap()).unwrap();
-    let cases: Vec<Value> = serde_json::from_str(&text).unwrap();
+fn golden_cases() {
     let mut found = 0;
-    for case in cases.iter().filter(|case| case["id"].as_str().unwrap().starts_with("vm.intro.")) {
-        let loads: Vec<Rational> = case["inputs"]["rho"].as_array().unwrap().iter().map(exact).collect();
-        let certificate = build::certificate(&instances::intro(&loads), Method::Trees);
+    for case in golden::cases("vm.intro.") {
+        let loads = golden::exacts(&case["inputs"]["rho"]);
+        let certificate = build::certificate(&reservations::intro(&loads), Method::Trees);
         accept("introduction", &certificate);
         let expected = &case["expected"];
-        assert_eq!(certificate.greedy.reward, exact(&expected["greedy_reward"]));
-        assert_eq!(certificate.optimum.bound, exact(&expected["lp_opt"]));
-        assert_eq!(certificate.ratio, Some(exact(&expected["ratio"])));
+        assert_eq!(certificate.greedy.reward, golden::exact(&expected["greedy_reward"]));
+        assert_eq!(certificate.optimum.bound, golden::exact(&expected["lp_opt"]));
+        assert_eq!(certificate.ratio, Some(golden::exact(&expected["ratio"])));
         let steps = expected["greedy"].as_array().unwrap();
         for (step, ours) in steps.iter().zip(&certificate.greedy.steps) {
-            assert_eq!(exact(&step["fraction"]), ours.servers);
+            assert_eq!(golden::exact(&step["fraction"]), ours.servers);
             for (j, k) in step["config"].as_array().unwrap().iter().enumerate() {
                 let jobs = ours.configuration.iter().find(|(job, _)| *job == j).map_or(0, |(_, k)| *k);
                 assert_eq!(k.as_u64(), Some(jobs));
@@ -123,10 +109,10 @@ fn golden() {
         }
         found += 1;
     }
-    let family = cases.iter().find(|case| case["id"] == "vm.adversarial").unwrap();
+    let family = golden::case("vm.adversarial");
     for j in 3..=6 {
-        let ratio = build::certificate(&instances::appendix_c(j), Method::Tables).ratio;
-        assert_eq!(ratio, Some(exact(&family["expected"]["values"][j.to_string()])));
+        let ratio = build::certificate(&reservations::appendix_c(j), Method::Tables).ratio;
+        assert_eq!(ratio, Some(golden::exact(&family["expected"]["values"][j.to_string()])));
     }
     assert_eq!(found, 5);
 }
@@ -134,10 +120,10 @@ fn golden() {
 #[test]
 fn a_certificate_is_about_its_problem_in_any_spelling() {
     let half = Rational::from((1, 2));
-    let problem = instances::intro(&[half.clone(), half.clone(), half]);
+    let problem = reservations::intro(&[half.clone(), half.clone(), half]);
     let certificate = build::certificate(&problem, Method::Tables);
     let text = reservation_to_json(&problem);
-    let valid = |text: &str| check_against(&certificate, &instances::read(text)).valid;
+    let valid = |text: &str| check_against(&certificate, &reservations::read(text)).valid;
     assert!(valid(&text));
     assert!(valid(&text.replace("introduction", "another title")));
     assert!(valid(&text.replace("\"1/2\"", "0.50")));
@@ -158,9 +144,9 @@ fn stated_configurations_are_one_problem_by_what_they_allow() {
              "jobs": [{{"name": "a", "reward": 2, "load": 1}}, {{"name": "b", "reward": 1, "load": 1}}]}}"#
         )
     };
-    let one = instances::read(&text(r#"{"a": 2}, {"a": 1, "b": 1}"#));
+    let one = reservations::read(&text(r#"{"a": 2}, {"a": 1, "b": 1}"#));
     let certificate = build::certificate(&one, Method::Tables);
-    let valid = |list: &str| check_against(&certificate, &instances::read(&text(list))).valid;
+    let valid = |list: &str| check_against(&certificate, &reservations::read(&text(list))).valid;
     assert!(valid(r#"{"a": 1, "b": 1}, {"b": 1}, {"a": 2}, {"a": 2}"#));
     assert!(!valid(r#"{"a": 1, "b": 1}, {"a": 3}"#));
     assert!(!valid(r#"{"a": 1, "b": 1}"#));
@@ -169,7 +155,7 @@ fn stated_configurations_are_one_problem_by_what_they_allow() {
 /// What is built by hand may be of any shape: it is refused, and nothing panics.
 #[test]
 fn shapes_that_no_file_has() {
-    let problem = instances::appendix_c(3);
+    let problem = reservations::appendix_c(3);
     let good = build::certificate(&problem, Method::Trees);
     let refused = |change: &dyn Fn(&mut Certificate)| {
         let mut bad = good.clone();
@@ -230,13 +216,13 @@ fn write_accept() {
         .unwrap();
     };
     for j in 3..=6 {
-        let certificate = build::certificate(&instances::appendix_c(j), Method::Trees);
+        let certificate = build::certificate(&reservations::appendix_c(j), Method::Trees);
         write(&format!("appendix-c-{j}"), certificate);
     }
     let mut rng = Pcg64::seed_from_u64(1);
     let mut wanted = vec!["counted", "listed", "pools"];
     while let Some(name) = wanted.last() {
-        let problem = instances::random(&mut rng);
+        let problem = reservations::random(&mut rng);
         let (listed, counted) = (problem.configurations().is_some(), problem.n_servers().is_some());
         let fits = match *name {
             "pools" => !listed && !counted && problem.n_pools() > 1,

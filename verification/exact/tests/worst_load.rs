@@ -3,24 +3,15 @@
 //! damaged ones are refused unless they are still true.
 #![allow(missing_docs)]
 
-#[path = "ratio/build.rs"]
-mod build;
-#[path = "ratio/damage.rs"]
-mod damage;
-#[path = "ratio/instances.rs"]
-mod instances;
-#[path = "ratio/plain.rs"]
-mod plain;
-#[path = "worst_load/build.rs"]
-mod worst;
-#[path = "worst_load/plain.rs"]
-mod worst_plain;
-
-use build::Method;
 use evenhand_exact::ratio::worst_load::{Certificate, check, check_against, is_worst_load_certificate};
 use evenhand_problem::format::{FormatError, Source, reservation_to_json};
 use evenhand_problem::{Rational, Reservation};
+use evenhand_testkit::build::ratio::Method;
+use evenhand_testkit::build::{ratio as build, worst_load as worst};
 use evenhand_testkit::certificates::{Fixture, Kind, accepted_of, malformed_of, rejected_of};
+use evenhand_testkit::damage::damage;
+use evenhand_testkit::plain::{ratio as plain, worst_load as worst_plain};
+use evenhand_testkit::random::reservations;
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 use serde_json::Value;
@@ -37,12 +28,12 @@ fn accept(what: &str, certificate: &Certificate) {
 
 /// The example of the introduction, without loads.
 fn introduction() -> Reservation {
-    instances::intro(&[Rational::new(), Rational::new(), Rational::new()])
+    reservations::intro(&[Rational::new(), Rational::new(), Rational::new()])
 }
 
 fn one_pool(rng: &mut Pcg64) -> Reservation {
     loop {
-        let problem = instances::random(rng);
+        let problem = reservations::random(rng);
         if problem.n_pools() == 1 {
             return problem;
         }
@@ -150,7 +141,7 @@ fn every_damaged_certificate_is_refused_or_still_true() {
         let document: Value = serde_json::from_str(&good.to_json()).unwrap();
         for _ in 0..300 {
             let mut damaged = document.clone();
-            let what = damage::damage(&mut damaged, &mut rng);
+            let what = damage(&mut damaged, &mut rng);
             let Ok(certificate) = parse(&damaged.to_string()) else {
                 malformed += 1;
                 continue;
@@ -173,7 +164,7 @@ fn every_damaged_certificate_is_refused_or_still_true() {
 fn a_certificate_is_about_its_types_whatever_their_loads() {
     let certificate = worst::certificate(&introduction(), Method::Tables, true);
     let text = reservation_to_json(&certificate.problem);
-    let valid = |text: &str| check_against(&certificate, &instances::read(text)).valid;
+    let valid = |text: &str| check_against(&certificate, &reservations::read(text)).valid;
     assert!(valid(&text) && valid(&text.replace("introduction", "another title")));
     assert!(text.contains("\"load\":\"0\"") && valid(&text.replace("\"load\":\"0\"", "\"load\":\"7\"")));
     assert!(valid(&text.replace("\"name\":\"pool\"", "\"name\":\"pool\",\"count\":9")));
@@ -242,7 +233,7 @@ fn write_accept() {
         .unwrap();
     };
     write("introduction", &worst::certificate(&introduction(), Method::Trees, false));
-    write("appendix-c-4", &worst::certificate(&instances::appendix_c(4), Method::Trees, true));
+    write("appendix-c-4", &worst::certificate(&reservations::appendix_c(4), Method::Trees, true));
     let mut rng = Pcg64::seed_from_u64(2);
     let mut wanted = vec!["nothing", "listed", "random"];
     while let Some(name) = wanted.last() {

@@ -1,6 +1,5 @@
 //! A second checker, straight from the definitions: all configurations are enumerated, trees are walked
 //! by recursion with rationals. Slow, for small instances.
-#![allow(dead_code)]
 
 use evenhand_exact::ratio::{
     Assignment, Certificate, FirstProof, Greedy, Multipliers, Optimum, PricingProof, TreeNode,

@@ -36,7 +36,7 @@ pub fn spec(capacities: &[Vec<Rational>], demands: &[Vec<Rational>]) -> ProblemS
 /// [`spec`] from texts: `spec_of(&["2 12", "12 2"], &["1/5 1", "1 1/5"])`.
 pub fn spec_of(capacities: &[&str], demands: &[&str]) -> ProblemSpec {
     let matrix = |rows: &[&str]| {
-        rows.iter().map(|row| row.split_whitespace().map(super::q).collect()).collect::<Vec<Vec<_>>>()
+        rows.iter().map(|row| row.split_whitespace().map(crate::q).collect()).collect::<Vec<Vec<_>>>()
     };
     spec(&matrix(capacities), &matrix(demands))
 }

@@ -1,6 +1,5 @@
 //! Random problems with an allocation that is optimal at known prices, and what is near it: rounded,
 //! negative, above limits and capacities, with ties and traces.
-#![allow(dead_code, missing_docs)]
 
 use evenhand_exact::{Instance, Prices, Tasks};
 use evenhand_problem::{

@@ -165,15 +165,14 @@ impl Table {
 
 /// Capacity and task rows of a problem, one column for every user on every class that it may use,
 /// and one more column at the end for free use.
-pub struct Programme<'a> {
-    problem: &'a Problem,
+pub struct Programme {
     /// `(user, class)` by column.
     pub placements: Vec<(usize, usize)>,
     pub rows: Vec<(Vec<Rational>, Rational)>,
 }
 
-impl<'a> Programme<'a> {
-    pub fn new(problem: &'a Problem, sharing: Sharing) -> Self {
+impl Programme {
+    pub fn new(problem: &Problem, sharing: Sharing) -> Self {
         let is_timed = |i: usize| sharing == Sharing::Tdm || problem.servers()[i].is_time_shared();
         let mut placements = Vec::new();
         for (n, user) in problem.users().iter().enumerate() {
@@ -182,7 +181,7 @@ impl<'a> Programme<'a> {
             placements
                 .extend((0..problem.n_servers()).filter(|&i| user.may_use(i)).filter(fits).map(|i| (n, i)));
         }
-        let mut programme = Self { problem, placements, rows: Vec::new() };
+        let mut programme = Self { placements, rows: Vec::new() };
         for (i, server) in problem.servers().iter().enumerate() {
             if is_timed(i) {
                 let time = |n: usize, on: usize| match on == i {

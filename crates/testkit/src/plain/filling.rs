@@ -1,6 +1,5 @@
 //! Progressive filling straight from the definition: rational numbers, everybody and every server asked
 //! for every task. Only the random stream and the names of the rules come from the library.
-#![allow(dead_code, missing_docs)]
 
 use evenhand_mechanisms::filling::{Draw, Rule, Score, ServerRule, Ties};
 use evenhand_problem::{Problem, Rational};

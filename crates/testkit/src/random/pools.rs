@@ -6,7 +6,6 @@ use rand_pcg::Pcg64Mcg;
 
 /// What the numbers of a pool are like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(dead_code)]
 pub enum Kind {
     Dense,
     Sparse,
@@ -16,7 +15,6 @@ pub enum Kind {
 }
 
 /// One server of capacity 1, requests as fractions of it, one task each (NJC, section 3).
-#[allow(dead_code)]
 pub fn pool(random: &mut Pcg64Mcg, kind: Kind) -> Problem {
     let (most_users, most_resources) = match kind {
         Kind::Tied | Kind::NearlyTied => (8, 4),
@@ -65,7 +63,6 @@ pub fn pool(random: &mut Pcg64Mcg, kind: Kind) -> Problem {
 }
 
 /// Several classes, placement constraints, finite and unlimited tasks, weights, zero demands.
-#[allow(dead_code)]
 pub fn cluster(
     random: &mut Pcg64Mcg,
     most_users: usize,
@@ -111,7 +108,6 @@ pub fn cluster(
 }
 
 /// A cluster as [`cluster`] makes it, with weights up to `10^most_power` apart.
-#[allow(dead_code)]
 pub fn far_apart(
     random: &mut Pcg64Mcg,
     (most_users, most_classes, most_resources): (usize, usize, usize),

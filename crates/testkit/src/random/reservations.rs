@@ -1,5 +1,4 @@
 //! Small reservation problems.
-#![allow(dead_code)]
 
 use std::fmt::Write;
 

@@ -1,5 +1,4 @@
 //! Worst-load certificates of small instances: every order, over all configurations, by a dense simplex.
-#![allow(dead_code)]
 
 use evenhand_exact::ratio::worst_load::{Certificate, Claim, Covers, First};
 use evenhand_exact::ratio::{Assignment, Greedy, Prices, sparse};
@@ -7,8 +6,9 @@ use evenhand_problem::format::reservation_to_json;
 use evenhand_problem::{Rational, Reservation};
 use serde_json::Value;
 
-use crate::build::{self, Builder, Method};
-use crate::plain::{self, K};
+use crate::build::ratio::{self as build, Builder, Method};
+use crate::plain::ratio::{self as plain, K};
+use crate::random::reservations;
 
 /// The same types with other loads.
 pub fn with_loads(problem: &Reservation, loads: &[Rational]) -> Reservation {
@@ -16,7 +16,7 @@ pub fn with_loads(problem: &Reservation, loads: &[Rational]) -> Reservation {
     for (job, load) in document["jobs"].as_array_mut().unwrap().iter_mut().zip(loads) {
         job["load"] = Value::String(load.to_string());
     }
-    crate::instances::read(&document.to_string())
+    reservations::read(&document.to_string())
 }
 
 /// A certificate; claims about all orders that begin alike only where they are wanted.

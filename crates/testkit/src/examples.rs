@@ -1,5 +1,4 @@
 //! Problems, allocations and certificates that several tests use.
-#![allow(dead_code, missing_docs)]
 
 use evenhand_exact::{
     Axiom, Certificate, Claim, Evidence, Instance, Level, Parameters, PriceVector, Prices, Share, Tasks,
@@ -8,9 +7,7 @@ use evenhand_exact::{
 use evenhand_problem::format::{Source, problem_sha256};
 use evenhand_problem::{Allocation, Problem, Rational, Sharing};
 
-pub fn q(text: &str) -> Rational {
-    evenhand_problem::number::parse(text).unwrap()
-}
+use crate::q;
 
 pub fn problem(text: &str) -> Problem {
     Source { name: "problem", text }.problem().unwrap()

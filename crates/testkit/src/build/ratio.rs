@@ -1,6 +1,5 @@
 //! Certificates of small instances: greedy and the optimum from the definitions, over all
 //! configurations, and the proofs by trees that split until they hold.
-#![allow(dead_code)]
 
 use evenhand_exact::ratio::{
     Assignment, Certificate, FirstProof, Greedy, Optimum, Prices, PricingProof, Step, Tree, TreeNode, Whole,
@@ -8,7 +7,7 @@ use evenhand_exact::ratio::{
 };
 use evenhand_problem::{Integer, Rational, Reservation};
 
-use crate::plain::{self, Box_, Claim, K};
+use crate::plain::ratio::{self as plain, Box_, Claim, K};
 
 /// How the proofs are made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

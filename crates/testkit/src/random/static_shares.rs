@@ -3,7 +3,7 @@
 use evenhand_problem::{Constraints, Problem, Rational, Sharing, UserSpec, number};
 
 use super::problems::{build, class_name, spec};
-use super::total;
+use crate::total;
 
 pub type Tasks = Vec<Vec<(usize, Rational)>>;
 

@@ -1,14 +1,19 @@
 //! The checker once more, as plainly as the definitions of THEORY, section 7, read: dense rational loops,
-//! no common denominators, nothing shared with the crate but its types.
-#![allow(dead_code, missing_docs, clippy::redundant_pub_crate)]
+//! no common denominators, nothing shared with `evenhand-exact` but its types. Here are certificates of
+//! allocations; [`ratio`] and [`worst_load`] judge the other kinds.
 
 mod cluster;
 mod feasibility;
+#[cfg(feature = "filling")]
+pub mod filling;
 mod pairs;
 mod places;
 mod proofs;
 mod proportional;
+pub mod ps_dsf;
+pub mod ratio;
 mod shares;
+pub mod worst_load;
 
 use std::collections::HashSet;
 

@@ -1,10 +1,9 @@
 //! A second checker of worst-load certificates, by enumeration and recursion.
-#![allow(dead_code)]
 
 use evenhand_exact::ratio::worst_load::{Certificate, Claim, Covers};
 use evenhand_problem::{Rational, Reservation};
 
-use crate::plain::{self, K, Plain};
+use crate::plain::ratio::{self as plain, K, Plain};
 
 /// Whether everything is true and proven; `None` where there is too much to enumerate.
 pub fn is_true(certificate: &Certificate) -> Option<bool> {

@@ -2,8 +2,8 @@
 
 use evenhand_problem::{Problem, ProblemSpec, Rational, ServerSpec, UserSpec};
 
-use super::allocations::Noise;
 use super::problems::{build, class_name, resource_name};
+use super::static_shares::Noise;
 
 /// Where users may run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,5 +1,4 @@
 //! Random problems with allocations that several tests use.
-#![allow(dead_code, missing_docs)]
 
 use evenhand_problem::{
     Allocation, Constraints, Problem, ProblemSpec, Rational, ServerSpec, Sharing, UserSpec,
