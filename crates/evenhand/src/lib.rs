@@ -35,7 +35,8 @@
 //!
 //! | crate | holds |
 //! |---|---|
-//! | [`problem`] | problems and allocations in exact numbers, file formats, importers |
+//! | [`problem`] | problems and allocations in exact numbers, file formats |
+//! | [`import`] | readers of cluster traces and price lists |
 //! | [`exact`] | axioms, certificates and their checker; links no solver |
 //! | [`mechanisms`] | the allocation rules, `certify`, `compare`, `explain` |
 //! | [`lp`] | linear programmes on HiGHS, lifted to exact optima |
@@ -48,6 +49,7 @@ pub mod bench;
 pub mod reproduce;
 
 pub use evenhand_exact as exact;
+pub use evenhand_import as import;
 pub use evenhand_lp as lp;
 pub use evenhand_mechanisms as mechanisms;
 pub use evenhand_ode as ode;

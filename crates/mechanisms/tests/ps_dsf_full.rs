@@ -6,8 +6,8 @@
 use std::path::Path;
 
 use evenhand_exact::Axiom;
+use evenhand_import::{Input, openb};
 use evenhand_mechanisms::{Options, Request, certify, registry};
-use evenhand_problem::import::{Input, openb};
 use evenhand_problem::{Problem, ProblemSpec, Rational, ServerSpec, UserSpec};
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use evenhand_exact::check;
+use evenhand_import::{GoogleOptions, Import, Input, google, openb};
 use evenhand_mechanisms::certify::default_requests;
 use evenhand_mechanisms::{Options, certify, registry};
-use evenhand_problem::import::{GoogleOptions, Import, Input, google, openb};
 use evenhand_problem::{Problem, Rational};
 
 use super::Entry;

@@ -1,7 +1,7 @@
 //! What greedy packing guarantees for real price lists, whatever the demand.
 
+use evenhand_import::{Input, MachineType, catalogue};
 use evenhand_problem::Rational;
-use evenhand_problem::import::{Input, MachineType, catalogue};
 use evenhand_problem::number::to_f64;
 use rand::seq::index::sample;
 use rand::{Rng, SeedableRng};

@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
+use evenhand_problem::problem::{MAX_COUNT, ServerSpec};
 use rug::Rational;
 
 use super::{
     super::{ImportError, Input, Note, input::Row},
     Numbers, note_if,
 };
-use crate::problem::{MAX_COUNT, ServerSpec};
 
 const TABLE_COLUMNS: [&str; 4] = ["platform", "cpu", "memory", "count"];
 

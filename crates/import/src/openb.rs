@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use evenhand_problem::problem::{Problem, ProblemSpec, ServerSpec, UserSpec};
 use rug::Rational;
 
 use super::{Import, ImportError, Input, Note, input::Row, writable};
-use crate::problem::{Problem, ProblemSpec, ServerSpec, UserSpec};
 
 const NODE_COLUMNS: [&str; 5] = ["sn", "cpu_milli", "memory_mib", "gpu", "model"];
 const POD_COLUMNS: [&str; 5] = ["name", "cpu_milli", "memory_mib", "num_gpu", "gpu_milli"];

@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
+use evenhand_problem::problem::UserSpec;
 use rug::Rational;
 
 use super::{
     super::{ImportError, Input, Note, input::Row},
     Numbers, note_if,
 };
-use crate::problem::UserSpec;
 
 const COLUMNS: usize = 13;
 

@@ -8,6 +8,7 @@
 //!
 //! Files may be plain, gzip or zstd, whatever they are called. A malformed row is an error with
 //! file and line; what the mapping cannot express is told in a [`Note`], with numbers.
+#![forbid(unsafe_code)]
 
 mod catalogue;
 mod google;
@@ -16,10 +17,9 @@ mod limits;
 mod note;
 mod openb;
 
+use evenhand_problem::number;
+use evenhand_problem::problem::{Problem, ProblemError};
 use thiserror::Error;
-
-use crate::number;
-use crate::problem::{Problem, ProblemError};
 
 pub use catalogue::{MachineType, catalogue};
 pub use google::{GoogleOptions, GoogleUsers, google};
@@ -92,7 +92,7 @@ pub enum ImportError {
     /// A number of the problem is too long to be written into a problem file. Only a mean can be.
     #[error(
         "{place}: this number has more than {} digits, the most that a problem file may state",
-        crate::number::MAX_DIGITS
+        evenhand_problem::number::MAX_DIGITS
     )]
     TooLong {
         /// Where in the problem, with the name of the user or server.

@@ -5,13 +5,11 @@ mod tasks;
 
 use std::collections::HashMap;
 
+use evenhand_problem::number;
+use evenhand_problem::problem::{Problem, ProblemSpec};
 use rug::Rational;
 
 use super::{Import, ImportError, Input, Note, writable};
-use crate::{
-    number,
-    problem::{Problem, ProblemSpec},
-};
 
 /// Who is a user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

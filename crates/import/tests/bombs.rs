@@ -4,9 +4,8 @@
 
 use std::io::{Cursor, Write};
 
+use evenhand_import::{GoogleOptions, ImportError, Input, google, openb};
 use evenhand_problem::format::Source;
-use evenhand_problem::import::{GoogleOptions, ImportError, Input, google, openb};
-use evenhand_problem::{Constraints, Sharing};
 
 /// The most memory that this process has had, in MB, where the system says it.
 fn peak() -> Option<u64> {
@@ -58,27 +57,6 @@ fn many_short_lines() {
     let error = machines(frame).unwrap_err();
     assert!(matches!(error, ImportError::TooLarge { .. }), "{error}");
     assert!(error.to_string().contains("unpacks to more than 1000 times its"), "{error}");
-    assert_small();
-}
-
-#[test]
-fn thousands_of_users_and_resources() {
-    let resources: Vec<String> = (0..3_000).map(|r| format!("\"r{r}\"")).collect();
-    let users: Vec<String> =
-        (0..3_000).map(|n| format!(r#"{{"name": "u{n}", "demand": {{"r{n}": 1}}}}"#)).collect();
-    let servers: Vec<String> =
-        (0..3_000).map(|i| format!(r#"{{"name": "s{i}", "capacity": {{"r{i}": 1}}}}"#)).collect();
-    let text = format!(
-        r#"{{"kind": "allocation-problem", "resources": [{}], "servers": [{}], "users": [{}]}}"#,
-        resources.join(","),
-        servers.join(","),
-        users.join(",")
-    );
-    let problem = Source { name: "p.json", text: &text }.problem().unwrap();
-    let constraints = Constraints::new(&problem, Sharing::Rdm);
-    assert_eq!(constraints.rows().len(), 3_000);
-    assert_eq!(constraints.usage(7, 7).unwrap().to_vec(), [1]);
-    assert!(constraints.usage(7, 8).is_none());
     assert_small();
 }
 

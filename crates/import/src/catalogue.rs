@@ -1,9 +1,9 @@
 //! Price lists of cloud machine types, as one flat table.
 
+use evenhand_problem::number;
 use rug::Rational;
 
 use super::{ImportError, Input};
-use crate::number;
 
 const COLUMNS: [&str; 11] = [
     "instance_type",

@@ -4,10 +4,8 @@ mod common;
 
 use std::io::{Cursor, Write};
 
-use evenhand_problem::{
-    Rational,
-    import::{Import, ImportError, Input, Note, openb},
-};
+use evenhand_import::{Import, ImportError, Input, Note, openb};
+use evenhand_problem::Rational;
 
 const NODES: &str = "sn,cpu_milli,memory_mib,gpu,model\n\
     a,32000,1024,0,\n\

@@ -4,10 +4,8 @@ mod common;
 
 use std::{io::Cursor, time::Instant};
 
-use evenhand_problem::{
-    Rational,
-    import::{GoogleOptions, GoogleUsers, Import, ImportError, Input, Note, google},
-};
+use evenhand_import::{GoogleOptions, GoogleUsers, Import, ImportError, Input, Note, google};
+use evenhand_problem::Rational;
 
 const TABLE: &str = "platform,cpu,memory,count\nA,0.5,0.25,3\nB,1,0.5,2\nC,,,4\nA,0.50,0.25,1\n";
 const TASKS: &str = "0,,7,0,1,0,ann,2,9,0.1,0.2,0,0\n\
