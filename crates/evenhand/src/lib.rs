@@ -40,8 +40,10 @@
 //! | [`exact`] | axioms, certificates and their checker; links no solver |
 //! | [`mechanisms`] | the allocation rules, `certify`, `compare`, `explain` |
 //! | [`lp`] | linear programmes on HiGHS, lifted to exact optima |
+//! | [`packing`] | reservation: greedy and optimal packings, worst loads |
 //! | [`report`] | tables and plots for people |
 //! | [`reproduce`] | the papers' published values beside ours |
+//! | [`hunt`] | the search for job types that greedy packs badly |
 //! | [`bench`] | floating-point solvers measured against the exact answer |
 #![forbid(unsafe_code)]
 
@@ -49,10 +51,12 @@ pub mod bench;
 pub mod reproduce;
 
 pub use evenhand_exact as exact;
+pub use evenhand_hunt as hunt;
 pub use evenhand_import as import;
 pub use evenhand_lp as lp;
 pub use evenhand_mechanisms as mechanisms;
 pub use evenhand_ode as ode;
+pub use evenhand_packing as packing;
 pub use evenhand_problem as problem;
 pub use evenhand_report as report;
 

@@ -20,7 +20,6 @@ pub mod filling;
 mod fisher;
 mod generic;
 pub mod guarantees;
-pub mod hunt;
 mod integer_pareto;
 mod max_min;
 mod mechanism;

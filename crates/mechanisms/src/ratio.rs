@@ -18,7 +18,7 @@ use evenhand_exact::ratio::{
 };
 use evenhand_lp::LpError;
 use evenhand_lp::mip::MipSettings;
-use evenhand_lp::reservation::{Limits, MaxReward, configuration_lp, greedy, integer};
+use evenhand_packing::{Limits, MaxReward, configuration_lp, greedy, integer};
 use evenhand_problem::{Integer, Rational, Reservation};
 use thiserror::Error;
 
@@ -64,8 +64,11 @@ pub fn certificate(problem: &Reservation) -> Result<Certificate, RatioError> {
     certificate_within(problem, &Limits::default())
 }
 
-/// The same, with what it may cost.
-pub(crate) fn certificate_within(problem: &Reservation, limits: &Limits) -> Result<Certificate, RatioError> {
+/// [`certificate`], with what it may cost.
+///
+/// # Errors
+/// [`RatioError`]
+pub fn certificate_within(problem: &Reservation, limits: &Limits) -> Result<Certificate, RatioError> {
     let mut best = MaxReward::within(problem, limits);
     let (loads, sizes) = (problem.loads(), problem.fractions());
     let mut proven = Proven { problem, known: HashSet::new() };

@@ -10,9 +10,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use evenhand::exact::ratio::MOST_BYTES;
-use evenhand::mechanisms::hunt::{
-    self, Certified, Clock, Found, Hunt, HuntError, STEPS, Settings, State, WALKS,
-};
+use evenhand::hunt::{self, Certified, Clock, Found, Hunt, HuntError, STEPS, Settings, State, WALKS};
 use evenhand::problem::format::reservation_to_json;
 use evenhand::problem::{Quantities, Rational, Reservation, number};
 use evenhand::report::table::{Cell, Column, Table};

@@ -1,8 +1,8 @@
 //! Greedy and the optimum while the load grows (Reservation, section 7.1, Figure 2).
 
 use evenhand_lp::LpError;
-use evenhand_lp::reservation::critical::critical_loads;
-use evenhand_lp::reservation::{MaxReward, configuration_lp, greedy};
+use evenhand_packing::critical::critical_loads;
+use evenhand_packing::{MaxReward, configuration_lp, greedy};
 use evenhand_problem::{Rational, Reservation};
 
 /// A multiple of the loads of a problem, and what they earn per server.

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use evenhand_exact::ratio::worst_load::{Certificate, Claim, Covers, First, check};
 use evenhand_exact::ratio::{Assignment, Greedy, Prices, sparse};
-use evenhand_lp::reservation::{MaxReward, WorstLoad, configuration_lp, greedy, worst_load as lp};
+use evenhand_packing::{MaxReward, WorstLoad, configuration_lp, greedy, worst_load as lp};
 use evenhand_problem::{Rational, Reservation};
 
 use super::{Proven, RatioError, judged};

@@ -6,7 +6,6 @@ pub mod clusters;
 pub mod njc;
 pub mod problems;
 pub mod reference;
-pub mod reservation;
 
 use evenhand_exact::axiom::max_min::uncovered;
 use evenhand_exact::{

@@ -1,7 +1,7 @@
 //! Definition 3.8: whether more load may earn greedy less.
 
-use evenhand_lp::reservation::MaxReward;
-use evenhand_lp::reservation::monotone::{Monotone, monotone};
+use evenhand_packing::MaxReward;
+use evenhand_packing::monotone::{Monotone, monotone};
 use evenhand_problem::Rational;
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;

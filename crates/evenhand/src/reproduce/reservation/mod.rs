@@ -7,8 +7,8 @@ mod introduction;
 mod section_7;
 
 use evenhand_exact::ratio::Certificate;
-use evenhand_lp::reservation::{MaxReward, WorstLoad, worst_load};
 use evenhand_mechanisms::ratio;
+use evenhand_packing::{MaxReward, WorstLoad, worst_load};
 use evenhand_problem::{JobSpec, PoolSpec, Rational, Reservation, ReservationSpec, number};
 
 use super::Entry;

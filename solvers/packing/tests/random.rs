@@ -2,12 +2,12 @@
 
 mod common;
 
-use common::reservation::{configurations, prove, verify, verify_worst};
+use common::{configurations, prove, verify, verify_worst};
 use evenhand_lp::exact_lp::{ExactColumn, ExactLp, Sense};
 use evenhand_lp::mip::MipSettings;
-use evenhand_lp::reservation::monotone::{Monotone, monotone};
-use evenhand_lp::reservation::worst_load::worst_load;
-use evenhand_lp::reservation::{MaxReward, configuration_lp, greedy, integer};
+use evenhand_packing::monotone::{Monotone, monotone};
+use evenhand_packing::worst_load::worst_load;
+use evenhand_packing::{MaxReward, configuration_lp, greedy, integer};
 use evenhand_problem::{JobSpec, PoolSpec, Rational, Reservation, ReservationSpec};
 use rug::Integer;
 
@@ -120,7 +120,7 @@ fn the_optimum_over_all_configurations() {
         verify(&problem, &loads, &sizes, &optimum);
         assert_eq!(optimum.value, enumerated(&problem, &loads, &sizes), "seed {seed}");
         trees += usize::from(!matches!(&optimum.proofs[0],
-            evenhand_lp::reservation::PricingProof::Tree { nodes, .. } if nodes.len() < 2));
+            evenhand_packing::PricingProof::Tree { nodes, .. } if nodes.len() < 2));
 
         let greedy = greedy::fluid(&mut best, &loads, &sizes).unwrap();
         assert!(greedy.reward <= optimum.value, "seed {seed}");

@@ -7,14 +7,14 @@
 //! server. When none is found the basis is solved in rationals, and the knapsack has to prove that
 //! no configuration is worth more by the exact prices; one that is becomes a column.
 
+use evenhand_lp::LpError;
+use evenhand_lp::exact_lp::{ExactColumn, ExactLp, Sense, Variable};
+use evenhand_lp::highs::{BasisStatus, ColumnBlock, FloatLp};
 use rug::{Integer, Rational};
 
 use super::knapsack::Verdict;
 use super::max_reward::MaxReward;
 use super::proof::PricingProof;
-use crate::error::LpError;
-use crate::exact_lp::{ExactColumn, ExactLp, Sense, Variable};
-use crate::highs::{BasisStatus, ColumnBlock, FloatLp};
 
 /// Prices are rounded to this part of the largest reward of a server full of one type.
 const PRECISION: f64 = (1u64 << 40) as f64;

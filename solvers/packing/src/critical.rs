@@ -1,10 +1,10 @@
 //! The two critical multiples of a load (Reservation, section 7.1, Figure 2), exactly.
 
+use evenhand_lp::LpError;
 use rug::Rational;
 
 use super::greedy;
 use super::max_reward::MaxReward;
-use crate::error::LpError;
 
 /// Multiples `t` of the loads `rho` at which the picture changes.
 #[derive(Debug, Clone, PartialEq, Eq)]

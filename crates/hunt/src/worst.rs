@@ -1,5 +1,5 @@
 //! The worst load of a small instance in integers: the same programmes as
-//! [`worst_load`](evenhand_lp::reservation::worst_load), over all maximal configurations, without HiGHS.
+//! [`worst_load`](evenhand_packing::worst_load), over all maximal configurations, without HiGHS.
 //!
 //! For an order `phi` of types that run out, with the configurations `K_l` of its steps, rewards `V_l`
 //! of their servers, servers `z`, jobs `s_i` of `phi_i` that the optimum leaves and servers `x` of the
@@ -12,8 +12,8 @@
 //! programme with the least `V_t` of any later step has none. Where integers do not fit, or there are too
 //! many configurations, the exact method of `evenhand-lp` answers instead.
 
-use evenhand_lp::reservation::MaxReward;
-use evenhand_lp::reservation::worst_load::{WorstLoad, worst_load};
+use evenhand_packing::MaxReward;
+use evenhand_packing::worst_load::{WorstLoad, worst_load};
 use evenhand_problem::Rational;
 use serde::{Deserialize, Serialize};
 

@@ -12,10 +12,10 @@
 
 use std::sync::Arc;
 
+use evenhand_lp::LpError;
 use rug::{Integer, Rational};
 
 use super::max_reward::{Best, MaxReward};
-use crate::error::LpError;
 
 /// One step: servers of one configuration.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,12 +1,12 @@
 //! What is found, computed again and certified.
 
 use evenhand_exact::ratio::Certificate;
+use evenhand_mechanisms::ratio;
 use evenhand_problem::{Rational, Reservation};
 
 use super::clock::Clock;
 use super::worst::exactly_until;
 use super::{Found, HuntError};
-use crate::ratio;
 
 /// A find with its worst loads and the certificate of the ratio there.
 #[derive(Debug, Clone, PartialEq)]

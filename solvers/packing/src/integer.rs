@@ -7,14 +7,14 @@
 //! the linear programme, rounded down to a multiple of the greatest common divisor of the rewards
 //! (whole jobs earn multiples of it).
 
+use evenhand_lp::LpError;
+use evenhand_lp::mip::{MipColumn, MipModel, MipRow, MipSettings};
 use evenhand_problem::reservation::greatest_common_divisor;
 use rug::{Integer, Rational};
 
 use super::configuration_lp::{Optimum, solve_from};
 use super::greedy;
 use super::max_reward::MaxReward;
-use crate::error::LpError;
-use crate::mip::{MipColumn, MipModel, MipRow, MipSettings};
 
 /// Servers of each configuration of the linear programme that are left to the search.
 const SEARCHED: u32 = 1000;

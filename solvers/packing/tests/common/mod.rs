@@ -1,7 +1,7 @@
 //! Reservation problems for tests, and what proves an optimum, written down once more.
 #![allow(dead_code, missing_docs)]
 
-use evenhand_lp::reservation::{Claim, Multipliers, Optimum, PricingProof, TreeNode, WorstLoad};
+use evenhand_packing::{Claim, Multipliers, Optimum, PricingProof, TreeNode, WorstLoad};
 use evenhand_problem::{JobSpec, PoolSpec, Rational, Reservation, ReservationSpec};
 
 pub fn rational(value: i64) -> Rational {
@@ -255,7 +255,7 @@ fn cover(
     if open.is_empty() {
         return;
     }
-    let next = evenhand_lp::reservation::MaxReward::new(problem).first(0, &open).unwrap();
+    let next = evenhand_packing::MaxReward::new(problem).first(0, &open).unwrap();
     steps.push(next.configuration.clone());
     let claim = &worst.claims[*used];
     *used += 1;

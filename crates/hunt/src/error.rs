@@ -1,11 +1,11 @@
 //! Why the hunt ends early.
 
 use evenhand_lp::LpError;
+use evenhand_mechanisms::ratio::RatioError;
 use evenhand_problem::ProblemError;
 use thiserror::Error;
 
 use super::MOST_MATRICES;
-use crate::ratio::RatioError;
 
 /// Why the hunt ends early.
 #[derive(Debug, Error)]

@@ -1,5 +1,6 @@
 //! One pool's knapsack in integers: which method solves it, and the proof of its maximum.
 
+use evenhand_lp::LpError;
 use evenhand_problem::Reservation;
 use evenhand_problem::reservation::greatest_common_divisor;
 use rug::{Integer, Rational};
@@ -9,7 +10,6 @@ use super::number::Number;
 use super::proof::{FirstProof, Multipliers, PricingProof, Tree, TreeNode};
 use super::search::{Ending, Goal, Search, Step, quotient};
 use super::table::Grid;
-use crate::error::LpError;
 
 /// Turns of the search for a branch tree that is preferred to a dynamic programme as a proof.
 const MOST_PROOF_TURNS: usize = 20_000;

@@ -2,7 +2,7 @@
 //! interruptions, and what it refuses.
 #![allow(missing_docs)]
 
-use evenhand_mechanisms::hunt::{
+use evenhand_hunt::{
     Clock, Counts, Found, Hunt, HuntError, Instance, JobTypeNumbers, Settings, State, against_limit, below,
     certify, exactly, shrink,
 };

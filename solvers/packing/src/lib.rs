@@ -17,6 +17,7 @@
 //!
 //! Where several pools differ, greedy goes pool by pool in the order of the file, each with the jobs
 //! that are left.
+#![forbid(unsafe_code)]
 
 pub mod configuration_lp;
 pub mod critical;

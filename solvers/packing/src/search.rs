@@ -8,12 +8,12 @@
 
 use std::ops::ControlFlow;
 
+use evenhand_lp::exact_lp::{ExactColumn, ExactLp, Sense, Variable};
 use rug::{Integer, Rational};
 
 use super::knapsack::Knapsack;
 use super::number::Number;
 use super::relaxation;
-use crate::exact_lp::{ExactColumn, ExactLp, Sense, Variable};
 
 /// Most prices that are kept for one set of open types.
 const MOST_PRICES: usize = 12;

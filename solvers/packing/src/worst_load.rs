@@ -23,6 +23,9 @@
 
 use std::sync::Arc;
 
+use evenhand_lp::LpError;
+use evenhand_lp::exact_lp::{ExactColumn, ExactLp, ExactOptimum, Sense};
+use evenhand_lp::guess;
 use rug::Rational;
 
 use super::configuration_lp;
@@ -30,9 +33,6 @@ use super::greedy;
 use super::knapsack::{Verdict, integers};
 use super::max_reward::{Best, MaxReward};
 use super::proof::PricingProof;
-use crate::error::LpError;
-use crate::exact_lp::{ExactColumn, ExactLp, ExactOptimum, Sense};
-use crate::guess;
 
 /// Turns of a search that the visit of an order counts for.
 const VISIT_TURNS: usize = 1_000;

@@ -12,13 +12,14 @@
 //! # Examples
 //! All pairs of types on one resource of 3 units, with rewards 1 and 2:
 //! ```
-//! use evenhand_mechanisms::hunt::{Hunt, Settings};
+//! use evenhand_hunt::{Hunt, Settings};
 //! let settings = Settings { types: 2, resources: 1, capacity: 3, rewards: 2, exhaustive: true, seed: 0, keep: 3 };
 //! let mut hunt = Hunt::new(settings)?;
 //! while hunt.advance()? {}
 //! assert_eq!(hunt.best()[0].ratio.to_string(), "7/9");
-//! # Ok::<(), evenhand_mechanisms::hunt::HuntError>(())
+//! # Ok::<(), evenhand_hunt::HuntError>(())
 //! ```
+#![forbid(unsafe_code)]
 
 mod certified;
 mod clock;

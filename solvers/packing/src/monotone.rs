@@ -10,11 +10,11 @@
 
 use std::sync::Arc;
 
+use evenhand_lp::LpError;
 use rug::Rational;
 
 use super::greedy;
 use super::max_reward::{Best, MaxReward};
-use crate::error::LpError;
 
 /// Orders after which the question is given up.
 const MOST_ORDERS: usize = 5_000_000;

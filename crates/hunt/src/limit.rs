@@ -9,7 +9,7 @@ use evenhand_problem::Rational;
 ///
 /// # Examples
 /// ```
-/// use evenhand_mechanisms::hunt::against_limit;
+/// use evenhand_hunt::against_limit;
 /// use evenhand_problem::Rational;
 /// assert!(against_limit(&Rational::from((3, 4))).is_gt());
 /// assert!(against_limit(&Rational::from((632, 1000))).is_lt());

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use crate::error::LpError;
+use evenhand_lp::LpError;
 
 /// Turns of all searches together, about ten seconds' worth.
 const MOST_TURNS: usize = 100_000_000;

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use evenhand_lp::reservation::Limits;
+use evenhand_packing::Limits;
 
 use super::HuntError;
 

@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use evenhand_lp::LpError;
 use evenhand_problem::Reservation;
 use rug::{Integer, Rational};
 
 use super::knapsack::{Knapsack, Method, Verdict, integers};
 use super::limits::Limits;
 use super::proof::{FirstProof, PricingProof};
-use crate::error::LpError;
 
 /// A best configuration.
 #[derive(Debug, Clone, PartialEq)]

@@ -2,13 +2,13 @@
 
 mod common;
 
-use common::reservation::{Small, adversarial, small, verify, verify_worst};
+use common::{Small, adversarial, small, verify, verify_worst};
 use evenhand_lp::mip::MipSettings;
-use evenhand_lp::reservation::critical::critical_loads;
-use evenhand_lp::reservation::integer::bracket;
-use evenhand_lp::reservation::monotone::{Monotone, monotone};
-use evenhand_lp::reservation::worst_load::worst_load;
-use evenhand_lp::reservation::{MaxReward, configuration_lp, greedy};
+use evenhand_packing::critical::critical_loads;
+use evenhand_packing::integer::bracket;
+use evenhand_packing::monotone::{Monotone, monotone};
+use evenhand_packing::worst_load::worst_load;
+use evenhand_packing::{MaxReward, configuration_lp, greedy};
 use evenhand_problem::{Rational, Reservation};
 use rug::ops::Pow;
 
@@ -213,7 +213,7 @@ fn numbers_of_any_size() {
     let huge = Rational::from(10).pow(300u32);
     let tiny = Rational::from((7, 3)) / &huge;
     let whole = |v: i64| Rational::from(v);
-    let problem = common::reservation::problem(
+    let problem = common::problem(
         &[vec![Rational::from(&tiny * 17u32), huge.clone()]],
         &[
             (vec![tiny.clone(), Rational::from(&huge / 5u32)], huge.clone(), whole(2)),
