@@ -27,7 +27,7 @@
 //! let outcome = drfh.allocate(&problem, &Options::exact())?;
 //! assert_eq!(outcome.allocation.totals(), [10, 10]);
 //!
-//! let requests = evenhand::mechanisms::certify::default_requests(&outcome.allocation);
+//! let requests = evenhand::certify::default_requests(&outcome.allocation);
 //! let examination = certify(&problem, &outcome.allocation, &requests, &Rational::new())?;
 //! assert!(exact::check(&examination.certificate).valid);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -38,20 +38,15 @@
 //! | [`problem`] | problems and allocations in exact numbers, file formats |
 //! | [`import`] | readers of cluster traces and price lists |
 //! | [`exact`] | axioms, certificates and their checker; links no solver |
-//! | [`mechanisms`] | the allocation rules, `certify`, `compare`, `explain` |
+//! | [`mechanisms`] | the allocation rules |
+//! | [`certify`](mod@certify) | finds the evidence of certificates; `explain`, `compare`, `ratio` |
 //! | [`lp`] | linear programmes on HiGHS, lifted to exact optima |
 //! | [`packing`] | reservation: greedy and optimal packings, worst loads |
 //! | [`report`] | tables and plots for people |
-//! | [`reproduce`] | the papers' published values beside ours |
-//! | [`hunt`] | the search for job types that greedy packs badly |
-//! | [`bench`] | floating-point solvers measured against the exact answer |
 #![forbid(unsafe_code)]
 
-pub mod bench;
-pub mod reproduce;
-
+pub use evenhand_certify as certify;
 pub use evenhand_exact as exact;
-pub use evenhand_hunt as hunt;
 pub use evenhand_import as import;
 pub use evenhand_lp as lp;
 pub use evenhand_mechanisms as mechanisms;
@@ -60,6 +55,7 @@ pub use evenhand_packing as packing;
 pub use evenhand_problem as problem;
 pub use evenhand_report as report;
 
+pub use evenhand_certify::certify;
 pub use evenhand_exact::{Axiom, Certificate, Share};
-pub use evenhand_mechanisms::{Mechanism, certify};
+pub use evenhand_mechanisms::Mechanism;
 pub use evenhand_problem::{Allocation, Problem};

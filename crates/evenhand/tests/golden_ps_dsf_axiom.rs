@@ -4,8 +4,8 @@
 
 mod golden;
 
+use evenhand::certify::Request;
 use evenhand::exact::{Axiom, check};
-use evenhand::mechanisms::Request;
 use evenhand::problem::{Allocation, Problem, ProblemSpec, Rational, ServerSpec, Sharing, UserSpec};
 use evenhand::{Certificate, certify};
 use golden::{cases, exacts, id, matrix};

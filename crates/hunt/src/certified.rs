@@ -1,7 +1,7 @@
 //! What is found, computed again and certified.
 
+use evenhand_certify::ratio;
 use evenhand_exact::ratio::Certificate;
-use evenhand_mechanisms::ratio;
 use evenhand_problem::{Rational, Reservation};
 
 use super::clock::Clock;

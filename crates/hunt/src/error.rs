@@ -1,7 +1,7 @@
 //! Why the hunt ends early.
 
+use evenhand_certify::ratio::RatioError;
 use evenhand_lp::LpError;
-use evenhand_mechanisms::ratio::RatioError;
 use evenhand_problem::ProblemError;
 use thiserror::Error;
 
