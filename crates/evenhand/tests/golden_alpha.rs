@@ -63,7 +63,7 @@ fn equal_priorities_exactly() {
     assert_eq!(placed, [(235, 12), (25, 12), (25, 12), (235, 12)].map(Rational::from));
     for alpha in [1, 2, 3] {
         let parameters = Parameters { share: None, alpha: Some(Rational::from(alpha)) };
-        let request = evenhand::mechanisms::Request { axiom: Axiom::Proportional, parameters };
+        let request = evenhand::certify::Request { axiom: Axiom::Proportional, parameters };
         let examination =
             evenhand::certify(&problem, &allocation, &[request], &Rational::new()).expect("an examination");
         assert_eq!(examination.undecided, []);

@@ -7,11 +7,12 @@ use evenhand_testkit::golden::{
 };
 use std::sync::OnceLock;
 
+use evenhand::certify;
+use evenhand::certify::Request;
 use evenhand::exact::{Axiom, Instance, axiom::njc};
 use evenhand::lp::njc::{Face, Goal, Limits, NjcSet, Tasks, Witness, enumerate};
-use evenhand::mechanisms::{Options, Request, registry};
+use evenhand::mechanisms::{Options, registry};
 use evenhand::problem::{Constraints, Problem, Rational, Sharing, number};
-use evenhand::{certify, reproduce};
 use evenhand_ode::path::{PathSettings, PathStatus, follow};
 use evenhand_ode::pool::Pool;
 use evenhand_ode::trajectory::{TrajectorySettings, integrate};
@@ -97,9 +98,9 @@ fn near(x: &[Rational]) -> Vec<f64> {
 }
 
 /// An entry of `reproduce njc`.
-fn entry(id: &str) -> &'static reproduce::Entry {
-    static ENTRIES: OnceLock<Vec<reproduce::Entry>> = OnceLock::new();
-    let entries = ENTRIES.get_or_init(|| reproduce::entries("njc").expect("entries"));
+fn entry(id: &str) -> &'static evenhand_papers::Entry {
+    static ENTRIES: OnceLock<Vec<evenhand_papers::Entry>> = OnceLock::new();
+    let entries = ENTRIES.get_or_init(|| evenhand_papers::entries("njc").expect("entries"));
     entries.iter().find(|entry| entry.id == id).unwrap_or_else(|| panic!("no entry {id}"))
 }
 

@@ -2,8 +2,8 @@
 //! implementation is certified, in either way of sharing, and none of them once it is changed.
 #![allow(missing_docs)]
 
+use evenhand::certify::Request;
 use evenhand::exact::{Axiom, check};
-use evenhand::mechanisms::Request;
 use evenhand::problem::{Allocation, Problem, ProblemSpec, Rational, ServerSpec, Sharing, UserSpec};
 use evenhand::{Certificate, certify};
 use evenhand_testkit::golden::{cases, exacts, id, matrix};

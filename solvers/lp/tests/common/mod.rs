@@ -2,7 +2,6 @@
 #![allow(dead_code, unused_imports)]
 
 pub mod njc;
-pub mod reservation;
 
 use evenhand_exact::axiom::max_min::uncovered;
 use evenhand_exact::{
