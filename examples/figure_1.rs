@@ -4,7 +4,8 @@
 
 use std::error::Error;
 
-use evenhand::mechanisms::{Options, certify::default_requests, registry};
+use evenhand::certify::default_requests;
+use evenhand::mechanisms::{Options, registry};
 use evenhand::problem::{Rational, format::Source};
 use evenhand::{certify, exact, report};
 

@@ -5,8 +5,8 @@
 
 use std::error::Error;
 
+use evenhand::certify::default_requests;
 use evenhand::exact::Parameters;
-use evenhand::mechanisms::certify::default_requests;
 use evenhand::mechanisms::{Info, MechanismError, Options, Outcome};
 use evenhand::problem::{Problem, Rational, format::Source};
 use evenhand::{Allocation, Axiom, Mechanism, certify, report};

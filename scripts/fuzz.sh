@@ -20,12 +20,10 @@ tools=$root/.tools/cargo-fuzz
 
 # Inputs that are in the repository anyway; those in fuzz/corpus come with the target.
 seeds() {
-  local exact=verification/exact/tests
+  local certificates=crates/testkit/certificates
   case $1 in
-    readers) echo examples "$exact/accept" ;;
-    certificates)
-      echo crates/evenhand/tests/defects "$exact/accept" "$exact"/{ratio,worst_load}/{accept,reject,malformed}
-      ;;
+    readers) echo examples "$certificates/allocation/accept" ;;
+    certificates) echo crates/evenhand/tests/defects "$certificates"/{allocation,ratio,worst-load}/accept ;;
     pipeline) echo crates/evenhand/tests/defects examples ;;
   esac
 }

@@ -3,8 +3,8 @@
 use divan::Bencher;
 use evenhand_benches::instances::{Tasks, google, half};
 use evenhand_benches::proof::{allocation, drfh_exact, drfh_proven};
+use evenhand_certify::{certify, default_requests};
 use evenhand_exact::{Certificate, Instance, check};
-use evenhand_mechanisms::{certify, certify::default_requests};
 use evenhand_problem::format::Source;
 use evenhand_problem::{Allocation, Problem, Rational};
 

@@ -1,5 +1,6 @@
 //! Progressive filling: a million whole tasks by every rule, and the definition as a rival.
 
+use evenhand_testkit::plain::filling as naive;
 use std::time::Instant;
 
 use evenhand_mechanisms::filling::{Rule, Score, ServerRule, Ties, fill};
@@ -7,9 +8,6 @@ use evenhand_problem::{Allocation, Problem, ProblemError, ProblemSpec, Rational,
 
 use crate::instances::Random;
 use crate::table::{markdown, seconds};
-
-#[path = "../../crates/mechanisms/tests/filling/naive.rs"]
-mod naive;
 
 /// Servers in hundredths of the largest one, roughly as DRFH, Table I, has them: parts of 100.
 const CLASSES: [(u64, u64, u64); 6] =

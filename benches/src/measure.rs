@@ -6,8 +6,9 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use evenhand_certify::{Request, certify, default_requests};
 use evenhand_exact::{Axiom, Certificate, Instance, axiom::envy_free, check};
-use evenhand_mechanisms::{Options, Request, Status, certify, certify::default_requests, registry};
+use evenhand_mechanisms::{Options, Status, registry};
 use evenhand_problem::format::{AllocationDocument, Source, read_text, write_atomically};
 use evenhand_problem::{Allocation, Problem, Rational, number};
 use serde_json::{Map, Value, json};

@@ -1,6 +1,6 @@
 //! An exact optimum and its certificate in one go: the duals that the solver leaves are the evidence.
 //!
-//! `evenhand_mechanisms::certify` takes any allocation, so it solves again to find the evidence.
+//! `evenhand_certify::certify` takes any allocation, so it solves again to find the evidence.
 
 use std::collections::HashSet;
 

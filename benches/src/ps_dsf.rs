@@ -7,8 +7,8 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use evenhand_import::{Input, openb};
 use evenhand_mechanisms::{Options, Status, ps_dsf::float, registry};
-use evenhand_problem::import::{Input, openb};
 use evenhand_problem::{Arithmetic, Problem, ProblemSpec, Rational, ServerSpec, UserSpec};
 
 use crate::instances::{Random, Tasks, general};

@@ -4,8 +4,8 @@
 use std::time::Instant;
 
 use evenhand_lp::highs::{ColumnBlock, FloatLp};
-use evenhand_lp::reservation::worst_load::worst_load;
-use evenhand_lp::reservation::{MaxReward, Optimum, PricingProof, configuration_lp, greedy};
+use evenhand_packing::worst_load::worst_load;
+use evenhand_packing::{MaxReward, Optimum, PricingProof, configuration_lp, greedy};
 use evenhand_problem::{JobSpec, PoolSpec, Rational, Reservation, ReservationSpec};
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use evenhand_lp::reservation::{MaxReward, configuration_lp, greedy};
+use evenhand_packing::{MaxReward, configuration_lp, greedy};
 use evenhand_problem::format::reservation_to_json;
 use evenhand_problem::{Integer, Rational, Reservation};
 use serde_json::Value;

@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
+use evenhand_certify::{Request, certify};
 use evenhand_exact::{Axiom, Instance, Parameters, axiom::feasible};
-use evenhand_mechanisms::{Request, certify};
 use evenhand_problem::format::{Source, read_text};
 use evenhand_problem::number::{self, to_f64};
 use evenhand_problem::{Problem, Rational};

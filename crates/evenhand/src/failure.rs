@@ -3,8 +3,8 @@
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
+use evenhand::certify::ratio::RatioError;
 use evenhand::mechanisms::MechanismError;
-use evenhand::mechanisms::ratio::RatioError;
 use evenhand::problem::format::{FormatError, ReadError};
 use evenhand::report::text::{printable, printable_lines};
 

@@ -27,7 +27,7 @@
 //! let outcome = drfh.allocate(&problem, &Options::exact())?;
 //! assert_eq!(outcome.allocation.totals(), [10, 10]);
 //!
-//! let requests = evenhand::mechanisms::certify::default_requests(&outcome.allocation);
+//! let requests = evenhand::certify::default_requests(&outcome.allocation);
 //! let examination = certify(&problem, &outcome.allocation, &requests, &Rational::new())?;
 //! assert!(exact::check(&examination.certificate).valid);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -35,25 +35,27 @@
 //!
 //! | crate | holds |
 //! |---|---|
-//! | [`problem`] | problems and allocations in exact numbers, file formats, importers |
+//! | [`problem`] | problems and allocations in exact numbers, file formats |
+//! | [`import`] | readers of cluster traces and price lists |
 //! | [`exact`] | axioms, certificates and their checker; links no solver |
-//! | [`mechanisms`] | the allocation rules, `certify`, `compare`, `explain` |
+//! | [`mechanisms`] | the allocation rules |
+//! | [`certify`](mod@certify) | finds the evidence of certificates; `explain`, `compare`, `ratio` |
 //! | [`lp`] | linear programmes on HiGHS, lifted to exact optima |
+//! | [`packing`] | reservation: greedy and optimal packings, worst loads |
 //! | [`report`] | tables and plots for people |
-//! | [`reproduce`] | the papers' published values beside ours |
-//! | [`bench`] | floating-point solvers measured against the exact answer |
 #![forbid(unsafe_code)]
 
-pub mod bench;
-pub mod reproduce;
-
+pub use evenhand_certify as certify;
 pub use evenhand_exact as exact;
+pub use evenhand_import as import;
 pub use evenhand_lp as lp;
 pub use evenhand_mechanisms as mechanisms;
 pub use evenhand_ode as ode;
+pub use evenhand_packing as packing;
 pub use evenhand_problem as problem;
 pub use evenhand_report as report;
 
+pub use evenhand_certify::certify;
 pub use evenhand_exact::{Axiom, Certificate, Share};
-pub use evenhand_mechanisms::{Mechanism, certify};
+pub use evenhand_mechanisms::Mechanism;
 pub use evenhand_problem::{Allocation, Problem};

@@ -262,7 +262,7 @@ fn malformed_is_not_wrong() {
         ),
     ] {
         let output = damage(from, to).ends_with(1);
-        assert!(output.stdout.contains("NOT VALID: "), "{from} became {to}: {}", output.stdout);
+        assert!(output.stdout.starts_with("not valid: "), "{from} became {to}: {}", output.stdout);
     }
 }
 
@@ -275,7 +275,8 @@ fn a_tolerance_is_shown_and_bounded() {
     let certify = ["certify", "problem.json", "a.json", "--tolerance", "0.987"];
     for arguments in [&certify[..], &["check", "c.json", "--max-tolerance", "0.99"]] {
         let output = folder.run(arguments).ends_with(0);
-        assert!(output.stdout.contains("0.987"), "{arguments:?}: {}", output.stdout);
+        let is_shown = ["0.987", "987/1000"].iter().any(|tolerance| output.stdout.contains(tolerance));
+        assert!(is_shown, "{arguments:?}: {}", output.stdout);
         assert!(output.stdout.contains("holds within"), "{arguments:?}: {}", output.stdout);
     }
     let output = folder.run(&["check", "c.json"]).ends_with(1);
@@ -360,7 +361,7 @@ fn the_small_checker_agrees() {
         println!("skipped: evenhand-check is not built, or older than its sources");
     }
     let folder = Folder::new();
-    let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../verification/exact/tests/accept");
+    let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testkit/certificates/allocation/accept");
     let paths = std::fs::read_dir(cases).unwrap().map(|entry| entry.unwrap().path());
     let paths: Vec<_> = paths.filter(|path| path.extension().is_some_and(|e| e == "json")).collect();
     assert!(!paths.is_empty());

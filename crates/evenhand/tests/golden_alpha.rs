@@ -2,13 +2,11 @@
 //! proof of every answer.
 #![allow(missing_docs)]
 
-mod golden;
-
 use evenhand::exact::axiom::proportional;
 use evenhand::exact::{Axiom, Claim, Evidence, Instance, Parameters};
 use evenhand::mechanisms::{Options, registry};
 use evenhand::problem::{Rational, number};
-use golden::{assert_near, cases, exact, exacts, floats, id, matrix, problem};
+use evenhand_testkit::golden::{assert_near, cases, exact, exacts, floats, id, matrix, problem};
 
 /// What a proven gap may be at most, in units of weight times `tasks^(1 - a)`.
 const GAP: f64 = 1e-9;
@@ -65,7 +63,7 @@ fn equal_priorities_exactly() {
     assert_eq!(placed, [(235, 12), (25, 12), (25, 12), (235, 12)].map(Rational::from));
     for alpha in [1, 2, 3] {
         let parameters = Parameters { share: None, alpha: Some(Rational::from(alpha)) };
-        let request = evenhand::mechanisms::Request { axiom: Axiom::Proportional, parameters };
+        let request = evenhand::certify::Request { axiom: Axiom::Proportional, parameters };
         let examination =
             evenhand::certify(&problem, &allocation, &[request], &Rational::new()).expect("an examination");
         assert_eq!(examination.undecided, []);

@@ -1,14 +1,12 @@
 //! Golden cases of progressive filling and of slots.
 
-mod golden;
-
+use evenhand_testkit::golden::{self, case, cases, exact, floats, id, matrix};
 use std::collections::BTreeMap;
 
 use evenhand::mechanisms::filling::{
     Rule, Score, ServerRule, Ties, fill, law, sample, slot_allocation, slots_of_servers, trials,
 };
 use evenhand::problem::{Problem, ProblemSpec, Rational, ServerSpec, UserSpec, number, utilisation};
-use golden::{case, cases, exact, floats, id, matrix};
 use serde_json::Value;
 
 fn one() -> Rational {

@@ -2,19 +2,20 @@
 //! exact crate, sets of answers by enumeration, limits and trajectories within the stated tolerances.
 #![allow(missing_docs)]
 
-mod golden;
-
+use evenhand_testkit::golden::{
+    self, assert_near, cases, exact, exacts, floats, granted, id, matrix, pool, pool_of,
+};
 use std::sync::OnceLock;
 
+use evenhand::certify;
+use evenhand::certify::Request;
 use evenhand::exact::{Axiom, Instance, axiom::njc};
 use evenhand::lp::njc::{Face, Goal, Limits, NjcSet, Tasks, Witness, enumerate};
-use evenhand::mechanisms::{Options, Request, registry};
+use evenhand::mechanisms::{Options, registry};
 use evenhand::problem::{Constraints, Problem, Rational, Sharing, number};
-use evenhand::{certify, reproduce};
 use evenhand_ode::path::{PathSettings, PathStatus, follow};
 use evenhand_ode::pool::Pool;
 use evenhand_ode::trajectory::{TrajectorySettings, integrate};
-use golden::{assert_near, cases, exact, exacts, floats, granted, id, matrix, pool, pool_of};
 use serde_json::Value;
 
 /// Whether the exact crate says that an axiom holds; its certificate is checked.
@@ -97,9 +98,9 @@ fn near(x: &[Rational]) -> Vec<f64> {
 }
 
 /// An entry of `reproduce njc`.
-fn entry(id: &str) -> &'static reproduce::Entry {
-    static ENTRIES: OnceLock<Vec<reproduce::Entry>> = OnceLock::new();
-    let entries = ENTRIES.get_or_init(|| reproduce::entries("njc").expect("entries"));
+fn entry(id: &str) -> &'static evenhand_papers::Entry {
+    static ENTRIES: OnceLock<Vec<evenhand_papers::Entry>> = OnceLock::new();
+    let entries = ENTRIES.get_or_init(|| evenhand_papers::entries("njc").expect("entries"));
     entries.iter().find(|entry| entry.id == id).unwrap_or_else(|| panic!("no entry {id}"))
 }
 

@@ -2,13 +2,11 @@
 //! implementation is certified, in either way of sharing, and none of them once it is changed.
 #![allow(missing_docs)]
 
-mod golden;
-
+use evenhand::certify::Request;
 use evenhand::exact::{Axiom, check};
-use evenhand::mechanisms::Request;
 use evenhand::problem::{Allocation, Problem, ProblemSpec, Rational, ServerSpec, Sharing, UserSpec};
 use evenhand::{Certificate, certify};
-use golden::{cases, exacts, id, matrix};
+use evenhand_testkit::golden::{cases, exacts, id, matrix};
 use serde_json::Value;
 
 /// Classes by total capacity, or by the rates of the users; users by demand, weight and placement.

@@ -2,10 +2,10 @@
 #![allow(missing_docs)]
 
 mod common;
-mod golden;
 
 use common::Folder;
 use evenhand::problem::{Rational, number};
+use evenhand_testkit::golden;
 use serde_json::{Value, json};
 
 const LINE: &str = r#"{"kind": "reservation-problem", "resources": ["x"],

@@ -2,10 +2,10 @@
 #![allow(missing_docs)]
 
 mod common;
-mod golden;
 
 use common::Folder;
 use evenhand::problem::number;
+use evenhand_testkit::golden;
 use serde_json::{Value, json};
 
 const PAIR: &str = r#"{"kind": "reservation-problem", "resources": ["x", "y"],

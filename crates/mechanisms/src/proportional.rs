@@ -1,20 +1,16 @@
-//! What proves, or refutes, that an allocation maximises a sum of utilities: prices with their exact
-//! gap, or an allocation with a larger sum.
+//! What proves that an allocation maximises a sum of utilities: prices with their exact gap.
 
 use evenhand_exact::axiom::feasible;
-use evenhand_exact::axiom::proportional::{gap, has_nothing, lift_prices, total_worth, worth};
-use evenhand_exact::{Axiom, Claim, Evidence, Instance, Parameters, Prices, ShareCoefficients};
+use evenhand_exact::axiom::proportional::{gap, lift_prices, total_worth};
+use evenhand_exact::{Instance, Prices, ShareCoefficients};
 use evenhand_lp::njc::{Face, Tasks, Witness, entitlements};
-use evenhand_lp::weighted_sum::{SumGoal, maximise_sum, maximise_sum_float};
 use evenhand_problem::number::from_f64;
 use evenhand_problem::{Allocation, Constraints, Problem, Rational, Sharing};
 
-use crate::fair_sum::polish::polish;
-use crate::fair_sum::{self, FairPoint, near};
-use crate::fisher;
+use crate::fair_sum::FairPoint;
 use crate::mechanism::{Findings, Status};
 use crate::njc::{face, onto_face::round_onto};
-use crate::rounding::{self, cut};
+use crate::rounding::cut;
 
 /// The prices of `point` as evidence about `allocation`, with the gap that they prove.
 pub fn findings(
@@ -78,16 +74,6 @@ const RELATIVE_BITS: u32 = 64;
 /// tolerance with which allocations that are not exact are judged (THEORY, section 7).
 pub const SOLVED: (u32, u64) = (1, 10_000_000_000);
 
-/// The prices of `point`, if they prove the allocation to be close to the optimum.
-pub fn proving(instance: &Instance<'_>, alpha: &Rational, point: &FairPoint) -> Option<Prices> {
-    let prices = prices_of(instance, alpha, None, point)?;
-    let gap = gap(instance, alpha, None, &prices).ok()?;
-    (gap <= total_worth(instance, alpha, None).ok()? * Rational::from(CLOSE)).then_some(prices)
-}
-
-/// Gap, as a part of `sum_n w_n x_n^(1-a)`, up to which prices tell something about an allocation.
-const CLOSE: (u32, u32) = (1, 1_000_000);
-
 /// An exact allocation near `point` whose saturated rows are saturated exactly, with exactly all tasks
 /// for those that have them; `None` where there is none, or it does not fit.
 pub fn tight(constraints: &Constraints<'_>, point: &FairPoint) -> Option<Tasks> {
@@ -135,70 +121,4 @@ pub fn prices_of(
 ) -> Option<Prices> {
     let exact = |prices: &[f64]| prices.iter().map(|p| from_f64(*p)).collect::<Option<Vec<Rational>>>();
     lift_prices(instance, alpha, share, &exact(&point.row_prices)?, &exact(&point.user_prices)?)
-}
-
-/// Whether the allocation is proportionally (or alpha) fair within the tolerance.
-///
-/// Prices of a floating-point optimum prove most allocations that are, an allocation that the
-/// floating-point programme finds refutes most that are not; where neither decides, the exact
-/// programme does: its value is the least gap there is.
-///
-/// # Errors
-/// What was tried, in words.
-pub fn claim(
-    instance: &Instance<'_>,
-    parameters: &Parameters,
-    tolerance: &Rational,
-) -> Result<Claim, String> {
-    let judge = |evidence| {
-        Claim::with_evidence(Axiom::Proportional, parameters.clone(), evidence, instance, tolerance)
-    };
-    let problem = instance.problem();
-    let alpha = parameters.alpha.clone().unwrap_or_else(|| Rational::from(1));
-    let share = parameters.share.map(|share| share.coefficients(problem)).transpose();
-    let share = share.map_err(|error| error.to_string())?;
-    if let Some(user) = (0..problem.n_users()).find(|&n| has_nothing(instance, share.as_ref(), n)) {
-        return judge(Evidence::Nothing { user }).map_err(|refusal| refusal.to_string());
-    }
-    let constraints = instance.constraints();
-    if let Ok(point) = fair_sum::maximise(constraints, near(&alpha), share.as_ref()) {
-        // Totals and marginal utilities of an optimum are unique: the prices of one prove any other.
-        if tolerance.is_zero() && share.is_none() {
-            let exact = fisher::best(constraints, &alpha, &point).ok().filter(|found| found.gap.is_zero());
-            let exact = exact.or_else(|| polish(constraints, &alpha, &point));
-            if let Some(Ok(claim)) = exact.map(|found| judge(Evidence::Prices(found.prices))) {
-                return Ok(claim);
-            }
-        }
-        if let Some(Ok(claim)) =
-            prices_of(instance, &alpha, share.as_ref(), &point).map(|prices| judge(Evidence::Prices(prices)))
-        {
-            return Ok(claim);
-        }
-        let better = rounding::feasible(constraints, point.tasks());
-        if let Ok(claim) = judge(Evidence::Better(better)) {
-            return Ok(claim);
-        }
-    }
-    if share.is_some() {
-        return Err("neither the prices nor the tasks of the optimum found decide it".to_owned());
-    }
-    let worth: Vec<Rational> = worth(instance, &alpha, None)
-        .map_err(|refusal| refusal.to_string())?
-        .into_iter()
-        .map(|enclosure| enclosure.map_or_else(Rational::new, |(_, upper)| upper))
-        .collect();
-    let goal = || SumGoal { worth: &worth, floors: None };
-    if let Ok(tasks) = maximise_sum_float(constraints, goal())
-        && let Ok(claim) = judge(Evidence::Better(rounding::feasible(constraints, tasks)))
-    {
-        return Ok(claim);
-    }
-    let optimum = maximise_sum(constraints, goal()).map_err(|error| error.to_string())?;
-    let prices = lift_prices(instance, &alpha, None, &optimum.prices, &optimum.user_prices);
-    if let Some(Ok(claim)) = prices.map(|prices| judge(Evidence::Prices(prices))) {
-        return Ok(claim);
-    }
-    judge(Evidence::Better(optimum.tasks))
-        .map_err(|refusal| format!("neither proven nor refuted ({refusal})"))
 }

@@ -1,15 +1,12 @@
 //! Progressive filling against the definition, for every rule, on random problems full of ties.
 
-mod common;
-#[path = "filling/naive.rs"]
-mod naive;
-
-use common::{SMALL, Shape, problem};
 use evenhand_mechanisms::filling::{
     Draw, Rule, Score, ServerRule, Ties, fill, law, sample, slot_allocation, trials,
 };
 use evenhand_mechanisms::{MechanismError, OptionName, Options, registry};
 use evenhand_problem::{Allocation, Problem, ProblemSpec, Quantities, Rational, ServerSpec, UserSpec};
+use evenhand_testkit::plain::filling as naive;
+use evenhand_testkit::random::small::{SMALL, Shape, problem};
 use proptest::prelude::*;
 
 fn rules() -> impl Iterator<Item = Rule> {

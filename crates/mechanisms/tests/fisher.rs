@@ -1,14 +1,12 @@
 //! Exact equilibria of linear Fisher markets on random problems, with ties.
 
-mod random;
-
 use evenhand_exact::axiom::proportional::gap;
 use evenhand_exact::{Axiom, Claim, Instance};
 use evenhand_mechanisms::{Options, Status, registry};
 use evenhand_problem::{Problem, Rational, format::Source};
+use evenhand_testkit::random::pools::cluster;
 use rand::SeedableRng;
 use rand_pcg::Pcg64Mcg;
-use random::cluster;
 
 fn answer(problem: &Problem) -> Result<(), String> {
     let tdm = registry::find("ps-dsf-tdm").ok_or("there is no ps-dsf-tdm")?;

@@ -1,14 +1,12 @@
 //! Exact answers to No Justified Complaints on thousands of random instances: the exact crate judges
 //! every one.
 
-mod random;
-
 use evenhand_exact::{Axiom, Claim, Instance};
 use evenhand_mechanisms::{Options, registry};
 use evenhand_problem::{Problem, Rational};
+use evenhand_testkit::random::pools::{Kind, cluster, pool};
 use rand::SeedableRng;
 use rand_pcg::Pcg64Mcg;
-use random::{Kind, cluster, pool};
 
 /// Solves exactly and has the answer judged.
 fn answer(problem: &Problem) -> Result<(), String> {

@@ -1,16 +1,14 @@
 //! PS-DSF on random problems: Theorem 1 holds exactly, every time.
 
-mod golden;
-mod ps_dsf_check;
-
 use evenhand_lp::njc::Goal;
 use evenhand_mechanisms::ps_dsf::float;
 use evenhand_mechanisms::{Mechanism, MechanismError, Options, Status, registry};
 use evenhand_problem::format::Source;
 use evenhand_problem::number::to_f64;
 use evenhand_problem::{Allocation, Problem, ProblemSpec, Rational, ServerSpec, UserSpec};
-use golden::{case, exact as number, matrix};
-use ps_dsf_check::{SMALL, Shape, problem, spec, theorem_1};
+use evenhand_testkit::golden::{case, exact as number, matrix};
+use evenhand_testkit::plain::ps_dsf::theorem_1;
+use evenhand_testkit::random::ps_dsf::{SMALL, Shape, problem, spec};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64Mcg;

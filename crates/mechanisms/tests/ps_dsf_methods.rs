@@ -1,8 +1,8 @@
 //! Algorithm I, time sharing, the distributed procedure and real rates.
 
-mod golden;
-mod ps_dsf_check;
-
+use evenhand_testkit::golden::{case, matrix};
+use evenhand_testkit::plain::ps_dsf::{theorem_1, theorem_2};
+use evenhand_testkit::random::ps_dsf::{SMALL, Shape, problem, spec};
 use std::collections::VecDeque;
 use std::io::Read;
 
@@ -10,8 +10,6 @@ use evenhand_mechanisms::ps_dsf::{distributed::ServerProcess, float};
 use evenhand_mechanisms::{MechanismError, Method, Options, Outcome, Status, registry};
 use evenhand_problem::number::to_f64;
 use evenhand_problem::{Problem, ProblemSpec, Rational, ServerSpec, UserSpec};
-use golden::{case, matrix};
-use ps_dsf_check::{SMALL, Shape, problem, spec, theorem_1, theorem_2};
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 

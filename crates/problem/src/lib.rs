@@ -8,7 +8,6 @@
 pub mod allocation;
 pub mod constraint;
 pub mod format;
-pub mod import;
 mod nearest;
 pub mod number;
 pub mod place;

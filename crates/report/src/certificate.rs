@@ -1,11 +1,11 @@
 //! The verdicts of an examination as a page.
 
+use evenhand_certify::Examination;
 use evenhand_exact::axiom::feasible::Limit;
 use evenhand_exact::axiom::integer_feasible::SingleLimit;
 use evenhand_exact::axiom::max_min::Level;
 use evenhand_exact::axiom::ps_dsf::Unblocked;
 use evenhand_exact::{Axiom, Certificate, Claim, Evidence, Outcome, Share};
-use evenhand_mechanisms::Examination;
 use evenhand_problem::format::problem_sha256;
 use evenhand_problem::{Constraints, Problem, Rational, Sharing};
 

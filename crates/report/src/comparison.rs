@@ -1,7 +1,7 @@
 //! Mechanisms, and allocations from elsewhere, side by side.
 
+use evenhand_certify::compare::{Column as Compared, Judged, NoResult};
 use evenhand_exact::{Axiom, Claim, Outcome, Parameters};
-use evenhand_mechanisms::compare::{Column as Compared, Judged, NoResult};
 use evenhand_problem::{Problem, Rational};
 
 use crate::page::Page;

@@ -1,6 +1,6 @@
 //! Why a user has what it has, in words.
 
-use evenhand_mechanisms::explain::{
+use evenhand_certify::explain::{
     Bottleneck, Entitled, Explanation, ExplanationVerdict, OneMore, ScarceRow, VirtualView,
 };
 use evenhand_problem::{Constraints, Problem, Row, Sharing};

@@ -1,5 +1,5 @@
-//! What people read: tables of allocations, certificates and comparisons, explanations in words, and
-//! plots.
+//! Every result as text and as JSON: tables of allocations, certificates and comparisons, explanations in
+//! words, plots, and documents for programs ([`json`]).
 //!
 //! Everything here turns a finished result into text; nothing computes or prints.
 #![forbid(unsafe_code)]
@@ -9,8 +9,10 @@ mod certificate;
 mod comparison;
 mod explanation;
 mod findings;
+pub mod json;
 mod page;
 pub mod plot;
+pub mod ratio;
 mod sweep;
 pub mod table;
 pub mod text;

@@ -1,6 +1,6 @@
 //! The picture of a sweep of the load (Reservation, Figure 2).
 
-use evenhand_mechanisms::ratio::{Sweep, SweepPoint};
+use evenhand_certify::ratio::{Sweep, SweepPoint};
 use evenhand_problem::Rational;
 use evenhand_problem::number::to_f64;
 

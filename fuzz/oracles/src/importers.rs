@@ -5,7 +5,7 @@
 
 use std::io::Cursor;
 
-use evenhand_problem::import::{GoogleOptions, GoogleUsers, Import, ImportError, Input, google, openb};
+use evenhand_import::{GoogleOptions, GoogleUsers, Import, ImportError, Input, google, openb};
 use evenhand_problem::printable;
 
 use crate::{readers, said};

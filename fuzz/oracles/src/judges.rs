@@ -1,9 +1,9 @@
-//! The plain checkers of the tests of `evenhand-exact`, on what is small enough for them.
+//! The plain checkers of the test kit, on what is small enough for them.
 
 use evenhand_exact::{Certificate, ratio};
 use evenhand_problem::{Integer, Rational};
 
-use crate::{fairness, plain, worst_plain};
+use evenhand_testkit::plain;
 
 /// Users, classes and resources multiplied: dense loops take no more.
 const MOST_CELLS: usize = 300;
@@ -21,7 +21,7 @@ pub fn fault(certificate: &Certificate, length: usize) -> Option<Option<String>>
     let has_roots =
         certificate.claims.iter().any(|claim| claim.alpha.as_ref().is_some_and(|a| !a.is_integer()));
     let small = cells <= MOST_CELLS && length <= LONGEST && (!has_roots || is_moderate(certificate));
-    small.then(|| fairness::fault(certificate))
+    small.then(|| plain::fault(certificate))
 }
 
 /// Whether roots to 200 digits after the point say something about this problem.
@@ -38,11 +38,11 @@ fn is_moderate(certificate: &Certificate) -> bool {
 /// Whether everything in a ratio certificate is true; `None` where it is too large.
 pub fn is_true(certificate: &ratio::Certificate, length: usize) -> Option<bool> {
     let small = certificate.problem.n_types() <= MOST_TYPES && length <= LONGEST;
-    if small { plain::is_true(certificate) } else { None }
+    if small { plain::ratio::is_true(certificate) } else { None }
 }
 
 /// Whether everything in a worst-load certificate is true; `None` where it is too large.
 pub fn is_worst(certificate: &ratio::worst_load::Certificate, length: usize) -> Option<bool> {
     let small = certificate.problem.n_types() <= MOST_TYPES && length <= LONGEST;
-    if small { worst_plain::is_true(certificate) } else { None }
+    if small { plain::worst_load::is_true(certificate) } else { None }
 }

@@ -12,24 +12,16 @@
 #![forbid(unsafe_code)]
 
 mod certificates;
-// The plain checkers of the tests of `evenhand-exact`: the definitions, with nothing clever in them.
-#[path = "../../../verification/exact/tests/common/plain/mod.rs"]
-mod fairness;
 mod importers;
 mod judges;
-mod mutate;
 mod pipeline;
-#[path = "../../../verification/exact/tests/ratio/plain.rs"]
-mod plain;
 mod readers;
 mod said;
 mod small;
-#[path = "../../../verification/exact/tests/worst_load/plain.rs"]
-mod worst_plain;
 
 pub use certificates::certificates;
+pub use evenhand_testkit::damage::{crossed, mutated};
 pub use importers::importers;
-pub use mutate::{crossed, mutated};
 pub use pipeline::pipeline;
 pub use readers::readers;
 pub use small::random_problem;

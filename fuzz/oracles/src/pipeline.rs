@@ -5,13 +5,12 @@
 
 use std::str::FromStr;
 
+use evenhand_certify::explain::explain;
+use evenhand_certify::{CertifyError, certify, default_requests, default_tolerance};
+use evenhand_certify::{Examination, Request};
 use evenhand_exact::{Axiom, Certificate};
-use evenhand_mechanisms::certify::{CertifyError, certify, default_requests, default_tolerance};
-use evenhand_mechanisms::explain::explain;
 use evenhand_mechanisms::guarantees::{Guarantee, guarantee};
-use evenhand_mechanisms::{
-    Examination, Mechanism, MechanismError, OptionName, Options, Outcome, Request, Status, registry,
-};
+use evenhand_mechanisms::{Mechanism, MechanismError, OptionName, Options, Outcome, Status, registry};
 use evenhand_problem::format::{AllocationDocument, AllocationFile, Source};
 use evenhand_problem::{Allocation, Arithmetic, Problem, Rational, number, printable};
 use evenhand_report as report;

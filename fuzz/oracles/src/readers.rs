@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use evenhand_exact::{Axiom, Requirement, Share};
-use evenhand_mechanisms::hunt::{Clock, Hunt, State};
+use evenhand_hunt::{Clock, Hunt, State};
 use evenhand_mechanisms::registry;
 use evenhand_problem::format::{
     AllocationDocument, Document, Source, problem_sha256, problem_to_json, reservation_sha256,

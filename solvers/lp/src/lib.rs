@@ -4,13 +4,12 @@
 pub mod error;
 pub mod exact_lp;
 pub mod groups;
-mod guess;
+pub mod guess;
 pub mod highs;
 pub mod level;
 pub mod mip;
 pub mod njc;
 mod refine;
-pub mod reservation;
 pub mod weighted_sum;
 
 pub use error::LpError;

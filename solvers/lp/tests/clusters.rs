@@ -3,12 +3,12 @@
 
 mod common;
 
-use common::allocations::Noise;
-use common::clusters::Cluster;
-use common::reference;
-use common::{assert_feasible, assert_proven, exact, factor, total};
+use common::{assert_feasible, assert_proven, exact, factor};
 use evenhand_exact::Share;
 use evenhand_problem::{Problem, Sharing, format::Source};
+use evenhand_testkit::random::clusters::Cluster;
+use evenhand_testkit::random::static_shares::Noise;
+use evenhand_testkit::{reference, total};
 
 fn solve(problem: &Problem, share: Share) {
     let Ok(coefficients) = share.coefficients(problem) else { return };

@@ -3,10 +3,11 @@
 
 mod common;
 
-use common::problems::{Numbers, SMALL, Shape, build, random, spec_of};
-use common::{allocation, assert_proven, exact, fixed_runner, levels, q, runner};
+use common::{allocation, assert_proven, exact, fixed_runner, levels, runner};
 use evenhand_exact::{Axiom, Claim, Evidence, Instance, Share};
 use evenhand_problem::{Problem, Rational, Sharing};
+use evenhand_testkit::q;
+use evenhand_testkit::random::problems::{Numbers, SMALL, Shape, build, random, spec_of};
 use proptest::prelude::*;
 
 const SHARES: [Share; 6] = [

@@ -2,11 +2,12 @@
 
 mod common;
 
-use common::reference::{Dense, Solved};
-use common::{q, qs, runner};
+use common::runner;
 use evenhand_lp::LpError;
 use evenhand_lp::exact_lp::{ExactColumn, ExactLp, ExactOptimum, Feasibility, Sense, Variable};
 use evenhand_problem::Rational;
+use evenhand_testkit::reference::{Dense, Solved};
+use evenhand_testkit::{q, qs};
 use proptest::prelude::*;
 
 const MANY: usize = 10_000;

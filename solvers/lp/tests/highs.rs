@@ -4,10 +4,10 @@
 mod common;
 
 use common::fixed_runner;
-use common::reference::{Dense, Solved};
 use evenhand_lp::LpError;
 use evenhand_lp::highs::{Basis, BasisStatus, ColumnBlock, FloatLp, FloatSolution};
 use evenhand_problem::Rational;
+use evenhand_testkit::reference::{Dense, Solved};
 use proptest::prelude::*;
 
 /// `max c x` with rows `lower <= a x <= upper`.

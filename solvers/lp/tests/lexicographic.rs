@@ -6,12 +6,13 @@ mod common;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use common::problems::{Numbers, SMALL, Shape, build, random, random_spec, spec_of};
-use common::{assert_feasible, exact, fixed_runner, q, qs, reference, runner, total, totals};
+use common::{assert_feasible, exact, fixed_runner, runner, totals};
 use evenhand_exact::{Share, ShareCoefficients};
 use evenhand_lp::LpError;
 use evenhand_lp::level::{LexicographicOptimum, Settings, lexicographic, lexicographic_float};
 use evenhand_problem::{Constraints, Problem, Rational, Sharing};
+use evenhand_testkit::random::problems::{Numbers, SMALL, Shape, build, random, random_spec, spec_of};
+use evenhand_testkit::{q, qs, reference, total};
 use proptest::prelude::*;
 
 const SHARES: [Share; 6] = [

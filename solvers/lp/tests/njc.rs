@@ -3,8 +3,6 @@
 mod common;
 
 use common::njc::{assert_njc, best_vertex, pool, set, totals};
-use common::problems::{build, resource_name};
-use common::q;
 use evenhand_lp::LpError;
 use evenhand_lp::mip::MipStatus;
 use evenhand_lp::njc::{
@@ -12,6 +10,8 @@ use evenhand_lp::njc::{
     select,
 };
 use evenhand_problem::{Constraints, Problem, Rational, Sharing};
+use evenhand_testkit::q;
+use evenhand_testkit::random::problems::{build, resource_name};
 
 fn assert_extreme(problem: &Problem, expected: &[&str]) -> NjcSet {
     let set = set(problem);
@@ -255,7 +255,7 @@ fn faces_that_do_not_fit() {
     assert_eq!(Goal::MaxTasks.value(&constraints, &vec![half()]), q("1/2"));
     assert_eq!(Goal::MaxUtilisation.value(&constraints, &vec![half()]), q("1/2"));
 
-    let mut unlimited = common::problems::spec_of(&["1"], &["1", "1"]);
+    let mut unlimited = evenhand_testkit::random::problems::spec_of(&["1"], &["1", "1"]);
     unlimited.users[1].tasks = Some(Rational::new());
     let problem = build(unlimited);
     let constraints = Constraints::new(&problem, Sharing::Rdm);
@@ -286,7 +286,7 @@ fn limits_are_honoured() {
 
 #[test]
 fn problems_without_active_users() {
-    let mut nobody = common::problems::spec_of(&["1"], &["1"]);
+    let mut nobody = evenhand_testkit::random::problems::spec_of(&["1"], &["1"]);
     nobody.users[0].tasks = Some(Rational::new());
     nobody.resources = vec![resource_name(0)];
     let problem = build(nobody);

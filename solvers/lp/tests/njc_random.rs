@@ -3,7 +3,6 @@
 mod common;
 
 use common::njc::{assert_njc, best_vertex, set};
-use common::problems::{Shape, random};
 use common::{fixed_runner, runner};
 use evenhand_lp::LpError;
 use evenhand_lp::mip::MipStatus;
@@ -11,6 +10,7 @@ use evenhand_lp::njc::{
     Face, Goal, Limits, NjcSet, SelectSettings, Tasks, Witness, best_above, enumerate, member, select,
 };
 use evenhand_problem::{Constraints, Problem, Rational, Sharing};
+use evenhand_testkit::random::problems::{Shape, random};
 use proptest::prelude::*;
 
 const POOL: Shape = Shape {
@@ -22,7 +22,7 @@ const POOL: Shape = Shape {
     demand_on: 0.0,
     gamma: 0.0,
     zero: 0.25,
-    numbers: common::problems::Numbers::Small,
+    numbers: evenhand_testkit::random::problems::Numbers::Small,
 };
 
 const CLUSTER: Shape = Shape {
@@ -194,7 +194,7 @@ fn selections_are_the_best_vertices() {
 /// hair. What is returned is NJC all the same, and nothing is better by more than its tolerance.
 #[test]
 fn selections_where_doubles_mislead() {
-    let numbers = common::problems::Numbers::NearTies;
+    let numbers = evenhand_testkit::random::problems::Numbers::NearTies;
     let pools = random(Shape { numbers, ..POOL });
     let strategy = (prop_oneof![2 => pools, 1 => random(Shape { numbers, ..CLUSTER })], sharing());
     let counts = std::cell::RefCell::new([0usize; 2]);

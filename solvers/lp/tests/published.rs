@@ -2,12 +2,11 @@
 
 mod common;
 
-use std::path::PathBuf;
-
-use common::problems::{build, class_name, spec, spec_of};
-use common::{assert_proven, exact, q, qs, total, totals};
+use common::{assert_proven, exact, totals};
 use evenhand_exact::Share;
 use evenhand_problem::{Problem, ProblemSpec, Rational, Sharing};
+use evenhand_testkit::random::problems::{build, class_name, spec, spec_of};
+use evenhand_testkit::{golden, q, qs, total};
 use serde_json::Value;
 
 /// DRFH, Figure 1: two servers of (2, 12) and (12, 2), demands (1/5, 1) and (1, 1/5).
@@ -77,32 +76,15 @@ fn drf_section_4_1() {
     assert_eq!(totals(&problem, Share::Asset), qs(&["63/25", "54/25"]));
 }
 
-fn golden() -> Option<Vec<Value>> {
-    let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden");
-    let folder = std::env::var_os("EVENHAND_GOLDEN").map_or_else(beside, PathBuf::from);
-    let text = std::fs::read_to_string(folder.join("cases.json")).ok()?;
-    match serde_json::from_str(&text) {
-        Ok(Value::Array(cases)) => Some(cases),
-        other => panic!("cases.json is not a list: {other:?}"),
-    }
-}
-
-fn number(value: &Value) -> Rational {
-    value.as_str().map_or_else(|| q(&value.to_string()), q)
-}
-
-fn list(value: &Value) -> Vec<Rational> {
-    value.as_array().expect("a list").iter().map(number).collect()
-}
-
 /// The problem of a golden case: `C`, `D`, weights `w` or `phi`, `tasks`, `eligible`.
 fn problem(inputs: &Value) -> Problem {
-    let matrix = |key: &str| inputs[key].as_array().expect("a matrix").iter().map(list).collect::<Vec<_>>();
+    let matrix =
+        |key: &str| inputs[key].as_array().expect("a matrix").iter().map(golden::exacts).collect::<Vec<_>>();
     let mut spec = spec(&matrix("C"), &matrix("D"));
     let classes = spec.servers.len();
     for (n, user) in spec.users.iter_mut().enumerate() {
-        user.weight = ["w", "phi"].iter().find_map(|key| inputs.get(*key)).map(|w| number(&w[n]));
-        user.tasks = inputs.get("tasks").map(|t| &t[n]).filter(|t| !t.is_null()).map(number);
+        user.weight = ["w", "phi"].iter().find_map(|key| inputs.get(*key)).map(|w| golden::exact(&w[n]));
+        user.tasks = inputs.get("tasks").map(|t| &t[n]).filter(|t| !t.is_null()).map(golden::exact);
         let allowed = |row: &Value| (0..classes).filter(|&i| row[i] == 1).map(class_name).collect();
         user.servers = inputs.get("eligible").map(|e| allowed(&e[n]));
     }
@@ -111,10 +93,7 @@ fn problem(inputs: &Value) -> Problem {
 
 #[test]
 fn golden_cases() {
-    let Some(cases) = golden() else {
-        println!("SKIPPED: no golden cases at ../shared/golden and EVENHAND_GOLDEN is not set");
-        return;
-    };
+    let cases = golden::cases("");
     let mut compared = Vec::new();
     for case in &cases {
         let id = case["id"].as_str().expect("an id");
@@ -125,10 +104,10 @@ fn golden_cases() {
             let coefficients = share.coefficients(&problem).expect("applies");
             let optimum = exact(&problem, Sharing::Rdm, &coefficients).expect("an optimum");
             let found: Vec<Rational> = optimum.tasks.iter().map(total).collect();
-            assert_eq!(found, list(tasks), "{id}, {key}");
+            assert_eq!(found, golden::exacts(tasks), "{id}, {key}");
             assert_proven(&problem, Sharing::Rdm, share, &optimum);
             if let Some(rounds) = expected.get("rounds").and_then(Value::as_array) {
-                let levels: Vec<Rational> = rounds.iter().map(|round| number(&round[0])).collect();
+                let levels: Vec<Rational> = rounds.iter().map(|round| golden::exact(&round[0])).collect();
                 let of = |n: usize, x: &Rational| {
                     let weighted = Rational::from(x / problem.users()[n].weight());
                     coefficients.uniform(n).map_or_else(Rational::new, |u| weighted * u)

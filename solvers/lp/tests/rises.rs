@@ -3,13 +3,13 @@
 
 mod common;
 
-use common::allocations::{repaired, teams};
-use common::problems::{Numbers, SMALL, Shape, random};
-use common::reference::{Programme, Solved};
 use common::{assert_feasible, exact, fixed_runner, runner};
 use evenhand_exact::{Prices, Share, ShareCoefficients};
 use evenhand_lp::level::Rises;
 use evenhand_problem::{Constraints, Problem, Rational, Sharing};
+use evenhand_testkit::random::problems::{Numbers, SMALL, Shape, random};
+use evenhand_testkit::random::static_shares::{repaired, teams};
+use evenhand_testkit::reference::{Programme, Solved};
 use proptest::prelude::*;
 
 type Tasks = Vec<Vec<(usize, Rational)>>;

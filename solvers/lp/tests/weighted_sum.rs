@@ -3,14 +3,15 @@
 
 mod common;
 
-use common::allocations::teams;
-use common::problems::{Numbers, SMALL, Shape, build, random, spec_of};
-use common::reference::{Programme, Solved};
-use common::{allocation, assert_feasible, exact, fixed_runner, q, qs, runner, total};
+use common::{allocation, assert_feasible, exact, fixed_runner, runner};
 use evenhand_exact::{Axiom, Claim, Evidence, Instance, Prices, Share};
 use evenhand_lp::LpError;
 use evenhand_lp::weighted_sum::{SumGoal, SumOptimum, maximise_sum, maximise_sum_float, maximise_sum_from};
 use evenhand_problem::{Constraints, Problem, Rational, Sharing};
+use evenhand_testkit::random::problems::{Numbers, SMALL, Shape, build, random, spec_of};
+use evenhand_testkit::random::static_shares::teams;
+use evenhand_testkit::reference::{Programme, Solved};
+use evenhand_testkit::{q, qs, total};
 use proptest::prelude::*;
 
 fn optimum(

@@ -2,8 +2,9 @@
 #![allow(missing_docs)]
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+
+use evenhand_testkit::certificates::{self, Kind};
 
 fn run(arguments: &[&str], input: &str) -> Output {
     let mut child = Command::new(env!("CARGO_BIN_EXE_evenhand-check"))
@@ -26,33 +27,27 @@ fn code(output: &Output) -> i32 {
     output.status.code().expect("no signal")
 }
 
-fn folder(name: &str) -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../exact/tests").join(name);
-    let paths = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    paths.filter(|path| path.extension().is_some_and(|extension| extension == "json")).collect()
+fn path(kind: Kind, name: &str) -> String {
+    kind.folder().join("accept").join(name).with_extension("json").to_str().unwrap().to_owned()
 }
 
 fn accepted() -> String {
-    let path = folder("accept").into_iter().find(|path| path.ends_with("figure-1-drfh.json"));
-    path.unwrap().to_str().unwrap().to_owned()
+    path(Kind::Allocation, "figure-1-drfh")
 }
 
 #[test]
 fn the_exit_status_is_the_verdict() {
-    let fairness = [("accept", 0)];
-    let ratio = [("ratio/accept", 0), ("ratio/reject", 1), ("ratio/malformed", 2)];
-    let worst_load = [("worst_load/accept", 0), ("worst_load/reject", 1), ("worst_load/malformed", 2)];
-    for (name, expected) in fairness.into_iter().chain(ratio).chain(worst_load) {
-        for path in folder(name) {
-            let text = std::fs::read_to_string(&path).unwrap();
-            let mut arguments = vec![path.to_str().unwrap()];
-            if name == "accept" {
-                let sharing = if text.contains("\"sharing\":\"tdm\"") { "tdm" } else { "rdm" };
+    let all = [(certificates::accepted(), 0), (certificates::rejected(), 1), (certificates::malformed(), 2)];
+    for (fixtures, expected) in all {
+        for fixture in fixtures {
+            let mut arguments = vec!["-"];
+            if fixture.kind == Kind::Allocation {
+                let sharing = if fixture.text.contains("\"sharing\":\"tdm\"") { "tdm" } else { "rdm" };
                 arguments.extend(["--max-tolerance", "0.999", "--sharing", sharing]);
             }
-            let output = run(&arguments, "");
+            let output = run(&arguments, &fixture.text);
             let stderr = String::from_utf8(output.stderr.clone()).unwrap();
-            assert_eq!(code(&output), expected, "{}: {stderr}", path.display());
+            assert_eq!(code(&output), expected, "{:?} {}: {stderr}", fixture.kind, fixture.name);
             assert_eq!(stderr.lines().next().is_some_and(|line| line.starts_with("error: ")), expected == 2);
         }
     }
@@ -90,8 +85,7 @@ fn standard_input_and_the_readers_own_problem() {
 
 #[test]
 fn ratio_certificates() {
-    let introduction = folder("ratio/accept").into_iter().find(|path| path.ends_with("introduction.json"));
-    let path = introduction.unwrap().to_str().unwrap().to_owned();
+    let path = path(Kind::Ratio, "introduction");
     let said = |output: Output| String::from_utf8(output.stdout).unwrap();
     assert_eq!(
         said(run(&[&path], "")),
@@ -142,8 +136,7 @@ fn usage() {
 
 #[test]
 fn worst_load_certificates() {
-    let path = folder("worst_load/accept").into_iter().find(|path| path.ends_with("random.json"));
-    let path = path.unwrap().to_str().unwrap().to_owned();
+    let path = path(Kind::WorstLoad, "random");
     let output = run(&[&path], "");
     assert_eq!(
         (code(&output), String::from_utf8(output.stdout).unwrap()),

@@ -1,16 +1,15 @@
 //! Every axiom on examples that can be worked out by hand.
 #![allow(missing_docs)]
 
-mod common;
-
-use common::{
-    allocation, assert_valid, figure_1, figure_1_fair, figure_1_naive, figure_1_prices, good_certificates,
-    problem, q, tasks,
-};
 use evenhand_exact::axiom::feasible::Limit;
 use evenhand_exact::axiom::{bottleneck, max_min};
 use evenhand_exact::{Axiom, Claim, Evidence, Instance, Level, Prices, Share, ShareError};
 use evenhand_problem::{Problem, Rational};
+use evenhand_testkit::examples::{
+    self, allocation, assert_valid, figure_1, figure_1_fair, figure_1_naive, figure_1_prices,
+    good_certificates, problem, tasks,
+};
+use evenhand_testkit::q;
 
 fn derive(axiom: Axiom, problem: &Problem, tasks: &str) -> Claim {
     let allocation = allocation(problem, tasks);
@@ -179,7 +178,7 @@ fn max_min_needs_everybody_covered() {
     let judge = |change: &dyn Fn(&mut Level)| {
         let mut prices = figure_1_prices(&instance);
         prices.user_weights = vec![q("14"), q("14")];
-        let mut level = common::level(&[0, 1], &prices);
+        let mut level = examples::level(&[0, 1], &prices);
         change(&mut level);
         let evidence = Evidence::Levels(vec![level]);
         Claim::with_evidence(Axiom::MaxMin, Some(Share::Dominant), evidence, &instance, &q("0"))
@@ -217,7 +216,7 @@ fn a_user_below_its_ceiling_is_covered() {
         let instance = Instance::new(&problem, &x).unwrap();
         let mut prices = Prices::zero(&instance);
         (prices.user_weights[0], prices.users[0]) = (q("12"), q("1"));
-        let levels = if is_covered { vec![common::level(&[0], &prices)] } else { Vec::new() };
+        let levels = if is_covered { vec![examples::level(&[0], &prices)] } else { Vec::new() };
         let evidence = Evidence::Levels(levels);
         Claim::with_evidence(Axiom::MaxMin, Some(Share::Asset), evidence, &instance, &q(tolerance))
     };

@@ -2,13 +2,11 @@
 //! gigabytes or hours are judged, or too large.
 #![allow(missing_docs)]
 
-mod common;
-#[path = "common/patches.rs"]
-mod patches;
-
+use evenhand_testkit::certificates::{Kind, rejected_of};
+use evenhand_testkit::examples::{self, good_certificates};
+use evenhand_testkit::q;
 use std::fmt::Write;
 
-use common::{good_certificates, q};
 use evenhand_exact::{
     Axiom, Budget, Certificate, Claim, Evidence, Instance, InstanceError, TooLarge, check, is_feasible,
 };
@@ -36,7 +34,7 @@ fn verdicts(certificate: &Certificate, steps: u64) -> Vec<Option<bool>> {
 fn a_small_budget_decides_nothing_wrongly() {
     let good = good_certificates().into_iter().map(|(name, certificate)| (name.to_owned(), certificate));
     let parse = |text: &str| Certificate::parse(&Source { name: "damaged", text }).unwrap();
-    let bad = patches::damaged("reject.json", "accept").into_iter().map(|bad| (bad.name, parse(&bad.text)));
+    let bad = rejected_of(Kind::Allocation).into_iter().map(|bad| (bad.name, parse(&bad.text)));
     let mut too_large = 0;
     for (name, certificate) in good.chain(bad) {
         let truth = verdicts(&certificate, 10_000_000);
@@ -78,7 +76,7 @@ fn three_thousand_users_and_resources() {
     assert_eq!(check(&nothing).reason.unwrap(), "nothing is claimed");
     let instance = Instance::new(&nothing.problem, &nothing.allocation).unwrap();
     assert!(is_feasible(&instance, &Rational::new()));
-    let claims = common::derived(&instance);
+    let claims = examples::derived(&instance);
     let idle = claims.iter().find(|claim| claim.axiom == Axiom::WorkConserving).unwrap();
     assert_eq!((idle.holds, idle.margin.clone()), (Some(false), Some(q("-1"))));
     assert!(check(&Certificate { claims, ..nothing }).valid);

@@ -4,20 +4,15 @@
 //! is above an upper one, no tolerance lets both pass.
 #![allow(missing_docs)]
 
-mod common;
-#[path = "common/optima.rs"]
-mod optima;
-#[path = "common/plain/mod.rs"]
-mod plain;
-
-use common::{certificate, q};
 use evenhand_exact::axiom::{bottleneck, max_min, proportional};
 use evenhand_exact::{
     Axiom, Claim, Evidence, Instance, Level, Parameters, PriceVector, Prices, Share, ShareCoefficients,
     Tasks, check, is_feasible,
 };
 use evenhand_problem::{Allocation, Problem, Rational};
-use optima::{Optimum, disturbed, filled, mixed, optimum, perturbed};
+use evenhand_testkit::examples::{self, certificate};
+use evenhand_testkit::random::optima::{Optimum, disturbed, filled, mixed, optimum, perturbed};
+use evenhand_testkit::{plain, q};
 use proptest::prelude::*;
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
@@ -284,14 +279,14 @@ proptest! {
         let mut rng = Pcg64::seed_from_u64(seed);
         let (one, two, capacity): (u32, u32, u32) =
             (rng.random_range(1..5), rng.random_range(1..5), rng.random_range(5..14));
-        let problem = common::problem(&format!(
+        let problem = examples::problem(&format!(
             r#"{{"kind": "allocation-problem", "resources": ["cpu"],
             "servers": [{{"name": "a", "capacity": {{"cpu": "{capacity}/2"}}}}],
             "users": [{{"name": "1", "demand": {{"cpu": {one}}}}}, {{"name": "2", "demand": {{"cpu": {two}}}}}]}}"#
         ));
         let all: Vec<(u32, u32)> = (0..8).flat_map(|a| (0..8).map(move |b| (a, b))).collect();
         let fits: Vec<_> = all.into_iter().filter(|(a, b)| 2 * (a * one + b * two) <= capacity).collect();
-        let placed = |(a, b): (u32, u32)| common::placed(&problem, &[("a", 0, &a.to_string(), &b.to_string())]);
+        let placed = |(a, b): (u32, u32)| examples::placed(&problem, &[("a", 0, &a.to_string(), &b.to_string())]);
         let x = placed(fits[rng.random_range(0..fits.len())]);
         let instance = Instance::new(&problem, &x).unwrap();
         let mut shown = Shown::default();
@@ -328,9 +323,9 @@ proptest! {
                 prop_assert!(check(&certificate).reason.unwrap().contains("infeasible beyond the tolerance"));
             }
         }
-        let strict = common::derived_within(&instance, &q("0"));
-        let lax = common::derived_within(&instance, &q("0.999999"));
-        for claim in common::derived_within(&instance, &tolerance) {
+        let strict = examples::derived_within(&instance, &q("0"));
+        let lax = examples::derived_within(&instance, &q("0.999999"));
+        for claim in examples::derived_within(&instance, &tolerance) {
             let mut alone = certificate(&optimum.problem, &x, vec![claim.clone()]);
             alone.tolerance.clone_from(&tolerance);
             let verdict = check(&alone);

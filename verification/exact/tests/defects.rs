@@ -1,11 +1,10 @@
 //! Certificates that once misled, as version 2 would state them, and what is said of them now.
 #![allow(missing_docs)]
 
-mod common;
-
-use common::{allocation, certificate, level, problem, q, tasks};
 use evenhand_exact::{Axiom, Certificate, Claim, Evidence, Instance, Prices, check};
 use evenhand_problem::format::Source;
+use evenhand_testkit::examples::{allocation, certificate, level, problem, tasks};
+use evenhand_testkit::q;
 
 /// Two opposite verdicts on Pareto optimality were valid: half a task less than none of somebody without any.
 #[test]

@@ -1,12 +1,11 @@
 //! Margins and evidence as THEORY, section 7, defines them, where a program is tempted to read it otherwise.
 #![allow(missing_docs)]
 
-mod common;
-
-use common::{allocation, placed, problem, q};
 use evenhand_exact::axiom::work_conserving::Room;
 use evenhand_exact::{Axiom, Claim, Evidence, Instance};
 use evenhand_problem::{Allocation, Problem};
+use evenhand_testkit::examples::{self, allocation, placed, problem};
+use evenhand_testkit::q;
 
 fn claim(axiom: Axiom, problem: &Problem, allocation: &Allocation) -> Claim {
     let instance = Instance::new(problem, allocation).unwrap();
@@ -33,8 +32,8 @@ fn nobody_is_compared_with_an_inactive_user() {
 /// More than the entitlement of a full row is no more than enough.
 #[test]
 fn a_full_row_answers_a_complaint_with_a_margin_of_zero() {
-    let two = common::figure_1();
-    let found = claim(Axiom::Njc, &two, &common::figure_1_fair(&two));
+    let two = examples::figure_1();
+    let found = claim(Axiom::Njc, &two, &examples::figure_1_fair(&two));
     assert_eq!((found.holds, found.margin), (Some(true), Some(q("0"))));
 }
 

@@ -1,18 +1,13 @@
 //! Whole tasks on single servers, and envy up to one of them.
 #![allow(missing_docs)]
 
-#[path = "common/clusters.rs"]
-mod clusters;
-mod common;
-#[path = "common/plain/mod.rs"]
-mod plain;
-
-use clusters::random;
-use common::{allocation, kesidis, placed, problem, q};
 use evenhand_exact::axiom::integer_feasible::SingleLimit;
 use evenhand_exact::{Axiom, Claim, Evidence, Instance, InstanceError};
 use evenhand_problem::{Allocation, Placement, Problem, Rational, Sharing};
-use plain::Plain;
+use evenhand_testkit::examples::{allocation, kesidis, placed, problem};
+use evenhand_testkit::plain::Plain;
+use evenhand_testkit::q;
+use evenhand_testkit::random::filled::random;
 use proptest::prelude::*;
 
 fn claim(axiom: Axiom, problem: &Problem, allocation: &Allocation, tolerance: &str) -> Claim {

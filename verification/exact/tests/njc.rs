@@ -2,17 +2,14 @@
 //! random instances.
 #![allow(missing_docs)]
 
-#[path = "common/clusters.rs"]
-mod clusters;
-mod common;
-
-use clusters::random;
-use common::{allocation, figure_1, figure_1_fair, pool, problem, q};
 use evenhand_exact::axiom::njc::{self, Complaint, Witness};
 use evenhand_exact::{Axiom, Claim, Evidence, Instance};
 use evenhand_problem::{
     Allocation, Constraints, Problem, ProblemSpec, Rational, ServerSpec, Sharing, UserSpec,
 };
+use evenhand_testkit::examples::{allocation, figure_1, figure_1_fair, pool, problem};
+use evenhand_testkit::q;
+use evenhand_testkit::random::filled::random;
 use proptest::prelude::*;
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;

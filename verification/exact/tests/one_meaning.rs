@@ -1,12 +1,11 @@
 //! No certificate can hold an axiom and its opposite: pairs of evidence that once were both accepted.
 #![allow(missing_docs)]
 
-mod common;
-
-use common::{allocation, problem, q, tasks};
 use evenhand_exact::axiom::bottleneck;
 use evenhand_exact::{Axiom, Claim, Evidence, Instance, Prices, Share};
 use evenhand_problem::Problem;
+use evenhand_testkit::examples::{allocation, problem, tasks};
+use evenhand_testkit::q;
 
 fn one_server(users: &str) -> Problem {
     problem(&format!(

@@ -1,12 +1,7 @@
 //! No margin and no verdict depends on the order of resources, servers or users in a file.
 #![allow(missing_docs)]
 
-#[path = "common/clusters.rs"]
-mod clusters;
-mod common;
-#[path = "common/optima.rs"]
-mod optima;
-
+use evenhand_testkit::random::{filled, optima};
 use std::collections::BTreeSet;
 
 use evenhand_exact::axiom::bottleneck;
@@ -73,7 +68,7 @@ proptest! {
             let allocation = optima::disturbed(&optimum, &mut rng);
             (optimum.problem, allocation)
         } else {
-            clusters::random(seed)
+            filled::random(seed)
         };
         let (other, same) = shuffled(&problem, &allocation, &mut rng);
         prop_assert_eq!(said(&problem, &allocation), said(&other, &same));

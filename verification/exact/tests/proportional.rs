@@ -2,16 +2,13 @@
 //! right, and the bound itself on random instances.
 #![allow(missing_docs)]
 
-mod common;
-#[path = "common/plain/mod.rs"]
-mod plain;
-
-use common::{allocation, certificate, pool, problem, q, tasks};
 use evenhand_exact::axiom::proportional::{self, MAX_ALPHA_TERM};
 use evenhand_exact::{Axiom, Claim, Evidence, Instance, Parameters, Prices, Share, Tasks};
 use evenhand_problem::{
     Allocation, Constraints, Problem, ProblemSpec, Rational, Row, RowKind, ServerSpec, Sharing, UserSpec,
 };
+use evenhand_testkit::examples::{self, allocation, certificate, pool, problem, tasks};
+use evenhand_testkit::{plain, q};
 use proptest::prelude::*;
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
@@ -270,7 +267,7 @@ proptest! {
         prop_assert_eq!(proportional::gap(&instance, &alpha, None, &prices).unwrap(), 0);
         let claim = judge(&alpha, Evidence::Prices(prices), &instance, &q("0")).unwrap();
         prop_assert_eq!(claim.margin.clone(), Some(q("0")));
-        common::assert_valid(&certificate(&problem, &allocation, vec![claim]));
+        examples::assert_valid(&certificate(&problem, &allocation, vec![claim]));
         // THEORY: the proportionally fair allocation gives nobody a reason to complain.
         if alpha == 1 {
             let njc = Claim::derive(Axiom::Njc, &instance, &q("0")).unwrap();
@@ -346,7 +343,7 @@ proptest! {
         let mut certificate = certificate(&problem, &allocation, vec![claim]);
         certificate.tolerance = q("0.999");
         prop_assert!(plain::is_true(&certificate));
-        common::assert_valid(&certificate);
+        examples::assert_valid(&certificate);
     }
 
     /// The bound bounds: no feasible allocation gains more.

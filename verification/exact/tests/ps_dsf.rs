@@ -2,18 +2,13 @@
 //! itself on random instances.
 #![allow(missing_docs)]
 
-#[path = "common/clusters.rs"]
-mod clusters;
-mod common;
-#[path = "common/plain/mod.rs"]
-mod plain;
-
-use clusters::random;
-use common::{allocation, problem, ps_dsf_2, q};
 use evenhand_exact::axiom::ps_dsf::{self, Standing, Unblocked};
 use evenhand_exact::{Axiom, Claim, Evidence, Instance};
 use evenhand_problem::{Allocation, Problem, Rational, Sharing};
-use plain::Plain;
+use evenhand_testkit::examples::{allocation, problem, ps_dsf_2};
+use evenhand_testkit::plain::Plain;
+use evenhand_testkit::q;
+use evenhand_testkit::random::filled::random;
 use proptest::prelude::*;
 
 fn claim(problem: &Problem, allocation: &Allocation, tolerance: &str) -> Claim {

@@ -1,43 +1,21 @@
-//! Ratio certificates: those of the paper's examples and of random instances are accepted, those in
-//! `ratio/reject` are well-formed and wrong, those in `ratio/malformed` are none.
+//! Ratio certificates: those of the paper's examples and of random instances are accepted, of those
+//! of the test kit the rejected ones are well-formed and wrong, the malformed ones are not read.
 #![allow(missing_docs)]
 
-#[path = "ratio/build.rs"]
-mod build;
-#[path = "ratio/instances.rs"]
-mod instances;
-#[path = "ratio/plain.rs"]
-mod plain;
-
-use std::path::{Path, PathBuf};
-
-use build::Method;
 use evenhand_exact::ratio::{Certificate, check, check_against, check_within, is_ratio_certificate};
+use evenhand_problem::Rational;
 use evenhand_problem::format::{FormatError, Source, reservation_to_json};
-use evenhand_problem::{Rational, number};
+use evenhand_testkit::build::ratio as build;
+use evenhand_testkit::build::ratio::Method;
+use evenhand_testkit::certificates::{Fixture, Kind, accepted_of, malformed_of, rejected_of};
+use evenhand_testkit::golden;
+use evenhand_testkit::plain::ratio as plain;
+use evenhand_testkit::random::reservations;
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
-use serde_json::Value;
 
 fn parse(text: &str) -> Result<Certificate, FormatError> {
     Certificate::parse(&Source { name: "certificate", text })
-}
-
-fn folder(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/ratio").join(name)
-}
-
-fn files(name: &str) -> Vec<(PathBuf, String, Option<String>)> {
-    let paths = std::fs::read_dir(folder(name)).unwrap().map(|entry| entry.unwrap().path());
-    let mut found: Vec<_> = paths.filter(|path| path.extension().is_some_and(|e| e == "json")).collect();
-    found.sort();
-    assert!(found.len() > 3);
-    let read = |path: PathBuf| {
-        let text = std::fs::read_to_string(&path).unwrap();
-        let words = std::fs::read_to_string(path.with_extension("txt")).ok().map(|t| t.trim().to_owned());
-        (path, text, words)
-    };
-    found.into_iter().map(read).collect()
 }
 
 fn accept(what: &str, certificate: &Certificate) {
@@ -48,9 +26,9 @@ fn accept(what: &str, certificate: &Certificate) {
 
 #[test]
 fn accepted() {
-    for (path, text, _) in files("accept") {
-        let certificate = parse(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        accept(&path.display().to_string(), &certificate);
+    for Fixture { name, text, .. } in accepted_of(Kind::Ratio) {
+        let certificate = parse(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
+        accept(&name, &certificate);
         assert!(check_against(&certificate, &certificate.problem).valid);
         assert!(check_within(&certificate, 10).too_large && !check_within(&certificate, 10).valid);
         assert_eq!(plain::is_true(&certificate), Some(true));
@@ -61,26 +39,26 @@ fn accepted() {
 
 #[test]
 fn rejected() {
-    for (path, text, words) in files("reject") {
-        let certificate = parse(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        let reason = check(&certificate).reason.unwrap_or_else(|| panic!("{} is accepted", path.display()));
-        assert!(reason.contains(&words.unwrap()), "{}: {reason}", path.display());
-        assert_ne!(plain::is_true(&certificate), Some(true), "{}", path.display());
+    for Fixture { name, text, message, .. } in rejected_of(Kind::Ratio) {
+        let certificate = parse(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let reason = check(&certificate).reason.unwrap_or_else(|| panic!("{name} is accepted"));
+        assert!(reason.contains(&message), "{name}: {reason}");
+        assert_ne!(plain::is_true(&certificate), Some(true), "{name}");
     }
 }
 
 #[test]
 fn malformed() {
-    for (path, text, words) in files("malformed") {
-        let Err(error) = parse(&text) else { panic!("{} is read", path.display()) };
-        assert!(error.to_string().contains(&words.unwrap()), "{}: {error}", path.display());
+    for Fixture { name, text, message, .. } in malformed_of(Kind::Ratio) {
+        let Err(error) = parse(&text) else { panic!("{name} is read") };
+        assert!(error.to_string().contains(&message), "{name}: {error}");
     }
 }
 
 #[test]
 fn appendix_c() {
     for j in 3..=6 {
-        let problem = instances::appendix_c(j);
+        let problem = reservations::appendix_c(j);
         let certificate = build::certificate(&problem, Method::Trees);
         accept("appendix C", &certificate);
         let n = j - 1;
@@ -94,7 +72,7 @@ fn random_instances() {
     let mut rng = Pcg64::seed_from_u64(3);
     let (mut below_one, mut with_counts, mut listed) = (0, 0, 0);
     for case in 0..400 {
-        let problem = instances::random(&mut rng);
+        let problem = reservations::random(&mut rng);
         for method in [Method::Trees, Method::Tables] {
             let certificate = build::certificate(&problem, method);
             accept(&format!("{case} by {method:?}"), &certificate);
@@ -109,29 +87,21 @@ fn random_instances() {
     assert!(below_one > 50 && with_counts > 200 && listed > 50);
 }
 
-/// The cases of an independent implementation, where they are there.
+/// The cases of an independent implementation.
 #[test]
-fn golden() {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden");
-    let golden = std::env::var_os("EVENHAND_GOLDEN").map_or_else(beside, PathBuf::from);
-    let Ok(text) = std::fs::read_to_string(golden.join("cases.json")) else {
-        eprintln!("SKIPPED: no golden cases at ../shared/golden, and EVENHAND_GOLDEN does not name them");
-        return;
-    };
-    let exact = |value: &Value| number::parse(value.as_str().unwrap()).unwrap();
-    let cases: Vec<Value> = serde_json::from_str(&text).unwrap();
+fn golden_cases() {
     let mut found = 0;
-    for case in cases.iter().filter(|case| case["id"].as_str().unwrap().starts_with("vm.intro.")) {
-        let loads: Vec<Rational> = case["inputs"]["rho"].as_array().unwrap().iter().map(exact).collect();
-        let certificate = build::certificate(&instances::intro(&loads), Method::Trees);
+    for case in golden::cases("vm.intro.") {
+        let loads = golden::exacts(&case["inputs"]["rho"]);
+        let certificate = build::certificate(&reservations::intro(&loads), Method::Trees);
         accept("introduction", &certificate);
         let expected = &case["expected"];
-        assert_eq!(certificate.greedy.reward, exact(&expected["greedy_reward"]));
-        assert_eq!(certificate.optimum.bound, exact(&expected["lp_opt"]));
-        assert_eq!(certificate.ratio, Some(exact(&expected["ratio"])));
+        assert_eq!(certificate.greedy.reward, golden::exact(&expected["greedy_reward"]));
+        assert_eq!(certificate.optimum.bound, golden::exact(&expected["lp_opt"]));
+        assert_eq!(certificate.ratio, Some(golden::exact(&expected["ratio"])));
         let steps = expected["greedy"].as_array().unwrap();
         for (step, ours) in steps.iter().zip(&certificate.greedy.steps) {
-            assert_eq!(exact(&step["fraction"]), ours.servers);
+            assert_eq!(golden::exact(&step["fraction"]), ours.servers);
             for (j, k) in step["config"].as_array().unwrap().iter().enumerate() {
                 let jobs = ours.configuration.iter().find(|(job, _)| *job == j).map_or(0, |(_, k)| *k);
                 assert_eq!(k.as_u64(), Some(jobs));
@@ -139,10 +109,10 @@ fn golden() {
         }
         found += 1;
     }
-    let family = cases.iter().find(|case| case["id"] == "vm.adversarial").unwrap();
+    let family = golden::case("vm.adversarial");
     for j in 3..=6 {
-        let ratio = build::certificate(&instances::appendix_c(j), Method::Tables).ratio;
-        assert_eq!(ratio, Some(exact(&family["expected"]["values"][j.to_string()])));
+        let ratio = build::certificate(&reservations::appendix_c(j), Method::Tables).ratio;
+        assert_eq!(ratio, Some(golden::exact(&family["expected"]["values"][j.to_string()])));
     }
     assert_eq!(found, 5);
 }
@@ -150,10 +120,10 @@ fn golden() {
 #[test]
 fn a_certificate_is_about_its_problem_in_any_spelling() {
     let half = Rational::from((1, 2));
-    let problem = instances::intro(&[half.clone(), half.clone(), half]);
+    let problem = reservations::intro(&[half.clone(), half.clone(), half]);
     let certificate = build::certificate(&problem, Method::Tables);
     let text = reservation_to_json(&problem);
-    let valid = |text: &str| check_against(&certificate, &instances::read(text)).valid;
+    let valid = |text: &str| check_against(&certificate, &reservations::read(text)).valid;
     assert!(valid(&text));
     assert!(valid(&text.replace("introduction", "another title")));
     assert!(valid(&text.replace("\"1/2\"", "0.50")));
@@ -174,9 +144,9 @@ fn stated_configurations_are_one_problem_by_what_they_allow() {
              "jobs": [{{"name": "a", "reward": 2, "load": 1}}, {{"name": "b", "reward": 1, "load": 1}}]}}"#
         )
     };
-    let one = instances::read(&text(r#"{"a": 2}, {"a": 1, "b": 1}"#));
+    let one = reservations::read(&text(r#"{"a": 2}, {"a": 1, "b": 1}"#));
     let certificate = build::certificate(&one, Method::Tables);
-    let valid = |list: &str| check_against(&certificate, &instances::read(&text(list))).valid;
+    let valid = |list: &str| check_against(&certificate, &reservations::read(&text(list))).valid;
     assert!(valid(r#"{"a": 1, "b": 1}, {"b": 1}, {"a": 2}, {"a": 2}"#));
     assert!(!valid(r#"{"a": 1, "b": 1}, {"a": 3}"#));
     assert!(!valid(r#"{"a": 1, "b": 1}"#));
@@ -185,7 +155,7 @@ fn stated_configurations_are_one_problem_by_what_they_allow() {
 /// What is built by hand may be of any shape: it is refused, and nothing panics.
 #[test]
 fn shapes_that_no_file_has() {
-    let problem = instances::appendix_c(3);
+    let problem = reservations::appendix_c(3);
     let good = build::certificate(&problem, Method::Trees);
     let refused = |change: &dyn Fn(&mut Certificate)| {
         let mut bad = good.clone();
@@ -239,16 +209,20 @@ fn sizes_are_bounded() {
 #[ignore = "writes files"]
 fn write_accept() {
     let write = |name: &str, certificate: Certificate| {
-        std::fs::write(folder("accept").join(name).with_extension("json"), certificate.to_json()).unwrap();
+        std::fs::write(
+            Kind::Ratio.folder().join("accept").join(name).with_extension("json"),
+            certificate.to_json(),
+        )
+        .unwrap();
     };
     for j in 3..=6 {
-        let certificate = build::certificate(&instances::appendix_c(j), Method::Trees);
+        let certificate = build::certificate(&reservations::appendix_c(j), Method::Trees);
         write(&format!("appendix-c-{j}"), certificate);
     }
     let mut rng = Pcg64::seed_from_u64(1);
     let mut wanted = vec!["counted", "listed", "pools"];
     while let Some(name) = wanted.last() {
-        let problem = instances::random(&mut rng);
+        let problem = reservations::random(&mut rng);
         let (listed, counted) = (problem.configurations().is_some(), problem.n_servers().is_some());
         let fits = match *name {
             "pools" => !listed && !counted && problem.n_pools() > 1,

@@ -2,20 +2,14 @@
 //! proven, as a second, plain checker finds.
 #![allow(missing_docs)]
 
-#[path = "ratio/build.rs"]
-mod build;
-#[path = "ratio/damage.rs"]
-mod damage;
-#[path = "ratio/instances.rs"]
-mod instances;
-#[path = "ratio/plain.rs"]
-mod plain;
-
-use build::Method;
-use damage::damage;
 use evenhand_exact::ratio::{Certificate, check};
 use evenhand_problem::Rational;
 use evenhand_problem::format::Source;
+use evenhand_testkit::build::ratio as build;
+use evenhand_testkit::build::ratio::Method;
+use evenhand_testkit::damage::{damage, damaged_text};
+use evenhand_testkit::plain::ratio as plain;
+use evenhand_testkit::random::reservations;
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 use serde_json::Value;
@@ -24,10 +18,10 @@ fn good() -> Vec<Certificate> {
     let mut rng = Pcg64::seed_from_u64(17);
     let loads = [Rational::from((3, 5)), Rational::from((3, 10)), Rational::from((4, 5))];
     let mut good: Vec<Certificate> =
-        [Method::Trees, Method::Tables].map(|m| build::certificate(&instances::intro(&loads), m)).into();
-    good.extend((3..5).map(|j| build::certificate(&instances::appendix_c(j), Method::Trees)));
+        [Method::Trees, Method::Tables].map(|m| build::certificate(&reservations::intro(&loads), m)).into();
+    good.extend((3..5).map(|j| build::certificate(&reservations::appendix_c(j), Method::Trees)));
     while good.len() < 40 {
-        let problem = instances::random(&mut rng);
+        let problem = reservations::random(&mut rng);
         let few = plain::configurations(&problem).unwrap().iter().all(|all| all.len() < 60);
         if few {
             let method = if rng.random_bool(0.7) { Method::Trees } else { Method::Tables };
@@ -79,7 +73,7 @@ fn every_damaged_certificate_is_refused_or_still_true() {
         for _ in 0..400 {
             let mut damaged = document.clone();
             let mut what = damage(&mut damaged, &mut rng);
-            if rng.random_bool(0.2) && damaged.as_object().is_some_and(|d| d.len() > 4) {
+            if rng.random_bool(0.2) {
                 what = format!("{what}; {}", damage(&mut damaged, &mut rng));
             }
             count.judge(&good, &damaged.to_string(), &what);
@@ -98,22 +92,7 @@ fn damaged_text_never_panics() {
         let text = good.to_json();
         let mut rng = Pcg64::seed_from_u64(seed);
         for _ in 0..200 {
-            let mut bytes = text.clone().into_bytes();
-            for _ in 0..rng.random_range(1..3) {
-                let position = rng.random_range(0..bytes.len().max(1));
-                if position >= bytes.len() {
-                    break;
-                }
-                match rng.random_range(0..4) {
-                    _ if bytes[position].is_ascii_digit() => bytes[position] = rng.random_range(b'0'..=b'9'),
-                    0 => bytes[position] = b"0123456789-/\"{}[],:. ntf"[rng.random_range(0..23)],
-                    1 => drop(bytes.remove(position)),
-                    2 => bytes.truncate(position.max(1)),
-                    _ => bytes.insert(position, bytes[position]),
-                }
-            }
-            let text = String::from_utf8_lossy(&bytes).into_owned();
-            count.judge(&good, &text, "bytes");
+            count.judge(&good, &damaged_text(&text, &mut rng), "bytes");
         }
     }
     println!("{count:?}");

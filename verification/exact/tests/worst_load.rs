@@ -1,50 +1,23 @@
 //! Worst-load certificates: those of small instances by enumeration are accepted and hold for random
-//! loads, those in `worst_load/reject` are well-formed and wrong, those in `worst_load/malformed` are
-//! none, and damaged ones are refused unless they are still true.
+//! loads, the rejected ones of the test kit are well-formed and wrong, the malformed ones are not read, and
+//! damaged ones are refused unless they are still true.
 #![allow(missing_docs)]
 
-#[path = "ratio/build.rs"]
-mod build;
-#[path = "ratio/damage.rs"]
-mod damage;
-#[path = "ratio/instances.rs"]
-mod instances;
-#[path = "ratio/plain.rs"]
-mod plain;
-#[path = "worst_load/build.rs"]
-mod worst;
-#[path = "worst_load/plain.rs"]
-mod worst_plain;
-
-use std::path::{Path, PathBuf};
-
-use build::Method;
 use evenhand_exact::ratio::worst_load::{Certificate, check, check_against, is_worst_load_certificate};
 use evenhand_problem::format::{FormatError, Source, reservation_to_json};
 use evenhand_problem::{Rational, Reservation};
+use evenhand_testkit::build::ratio::Method;
+use evenhand_testkit::build::{ratio as build, worst_load as worst};
+use evenhand_testkit::certificates::{Fixture, Kind, accepted_of, malformed_of, rejected_of};
+use evenhand_testkit::damage::damage;
+use evenhand_testkit::plain::{ratio as plain, worst_load as worst_plain};
+use evenhand_testkit::random::reservations;
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 use serde_json::Value;
 
 fn parse(text: &str) -> Result<Certificate, FormatError> {
     Certificate::parse(&Source { name: "certificate", text })
-}
-
-fn folder(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/worst_load").join(name)
-}
-
-fn files(name: &str) -> Vec<(PathBuf, String, Option<String>)> {
-    let paths = std::fs::read_dir(folder(name)).unwrap().map(|entry| entry.unwrap().path());
-    let mut found: Vec<_> = paths.filter(|path| path.extension().is_some_and(|e| e == "json")).collect();
-    found.sort();
-    assert!(found.len() > 3);
-    let read = |path: PathBuf| {
-        let text = std::fs::read_to_string(&path).unwrap();
-        let words = std::fs::read_to_string(path.with_extension("txt")).ok().map(|t| t.trim().to_owned());
-        (path, text, words)
-    };
-    found.into_iter().map(read).collect()
 }
 
 fn accept(what: &str, certificate: &Certificate) {
@@ -55,12 +28,12 @@ fn accept(what: &str, certificate: &Certificate) {
 
 /// The example of the introduction, without loads.
 fn introduction() -> Reservation {
-    instances::intro(&[Rational::new(), Rational::new(), Rational::new()])
+    reservations::intro(&[Rational::new(), Rational::new(), Rational::new()])
 }
 
 fn one_pool(rng: &mut Pcg64) -> Reservation {
     loop {
-        let problem = instances::random(rng);
+        let problem = reservations::random(rng);
         if problem.n_pools() == 1 {
             return problem;
         }
@@ -69,9 +42,9 @@ fn one_pool(rng: &mut Pcg64) -> Reservation {
 
 #[test]
 fn accepted() {
-    for (path, text, _) in files("accept") {
-        let certificate = parse(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        accept(&path.display().to_string(), &certificate);
+    for Fixture { name, text, .. } in accepted_of(Kind::WorstLoad) {
+        let certificate = parse(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
+        accept(&name, &certificate);
         assert!(check_against(&certificate, &certificate.problem).valid);
         assert_eq!(worst_plain::is_true(&certificate), Some(true));
         assert!(is_worst_load_certificate(&Source { name: "c", text: &text }));
@@ -81,19 +54,19 @@ fn accepted() {
 
 #[test]
 fn rejected() {
-    for (path, text, words) in files("reject") {
-        let certificate = parse(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        let reason = check(&certificate).reason.unwrap_or_else(|| panic!("{} is accepted", path.display()));
-        assert!(reason.contains(&words.unwrap()), "{}: {reason}", path.display());
-        assert_ne!(worst_plain::is_true(&certificate), Some(true), "{}", path.display());
+    for Fixture { name, text, message, .. } in rejected_of(Kind::WorstLoad) {
+        let certificate = parse(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let reason = check(&certificate).reason.unwrap_or_else(|| panic!("{name} is accepted"));
+        assert!(reason.contains(&message), "{name}: {reason}");
+        assert_ne!(worst_plain::is_true(&certificate), Some(true), "{name}");
     }
 }
 
 #[test]
 fn malformed() {
-    for (path, text, words) in files("malformed") {
-        let Err(error) = parse(&text) else { panic!("{} is read", path.display()) };
-        assert!(error.to_string().contains(&words.unwrap()), "{}: {error}", path.display());
+    for Fixture { name, text, message, .. } in malformed_of(Kind::WorstLoad) {
+        let Err(error) = parse(&text) else { panic!("{name} is read") };
+        assert!(error.to_string().contains(&message), "{name}: {error}");
     }
 }
 
@@ -168,7 +141,7 @@ fn every_damaged_certificate_is_refused_or_still_true() {
         let document: Value = serde_json::from_str(&good.to_json()).unwrap();
         for _ in 0..300 {
             let mut damaged = document.clone();
-            let what = damage::damage(&mut damaged, &mut rng);
+            let what = damage(&mut damaged, &mut rng);
             let Ok(certificate) = parse(&damaged.to_string()) else {
                 malformed += 1;
                 continue;
@@ -191,7 +164,7 @@ fn every_damaged_certificate_is_refused_or_still_true() {
 fn a_certificate_is_about_its_types_whatever_their_loads() {
     let certificate = worst::certificate(&introduction(), Method::Tables, true);
     let text = reservation_to_json(&certificate.problem);
-    let valid = |text: &str| check_against(&certificate, &instances::read(text)).valid;
+    let valid = |text: &str| check_against(&certificate, &reservations::read(text)).valid;
     assert!(valid(&text) && valid(&text.replace("introduction", "another title")));
     assert!(text.contains("\"load\":\"0\"") && valid(&text.replace("\"load\":\"0\"", "\"load\":\"7\"")));
     assert!(valid(&text.replace("\"name\":\"pool\"", "\"name\":\"pool\",\"count\":9")));
@@ -253,10 +226,14 @@ fn prices_are_bounded() {
 #[ignore = "writes files"]
 fn write_accept() {
     let write = |name: &str, certificate: &Certificate| {
-        std::fs::write(folder("accept").join(name).with_extension("json"), certificate.to_json()).unwrap();
+        std::fs::write(
+            Kind::WorstLoad.folder().join("accept").join(name).with_extension("json"),
+            certificate.to_json(),
+        )
+        .unwrap();
     };
     write("introduction", &worst::certificate(&introduction(), Method::Trees, false));
-    write("appendix-c-4", &worst::certificate(&instances::appendix_c(4), Method::Trees, true));
+    write("appendix-c-4", &worst::certificate(&reservations::appendix_c(4), Method::Trees, true));
     let mut rng = Pcg64::seed_from_u64(2);
     let mut wanted = vec!["nothing", "listed", "random"];
     while let Some(name) = wanted.last() {

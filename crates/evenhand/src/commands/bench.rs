@@ -1,23 +1,14 @@
 //! `bench`: solvers against the exact answer, and how long mechanisms take.
 
-mod text;
-
 use std::path::Path;
 use std::process::ExitCode;
 
-use evenhand::bench::accuracy::{self, Accuracy, Measured, Outcome};
-use evenhand::bench::speed::{self, Line};
-use evenhand::bench::{BenchError, Effort, pictures};
-use evenhand::problem::{Rational, number};
+use evenhand_accuracy::{BenchError, Effort, accuracy, document, pictures, speed, text};
 use indicatif::{ProgressBar, ProgressStyle};
-use serde_json::{Map, Value, json};
 
 use crate::arguments::{Bench, BenchKind, Common, Format};
 use crate::failure::Failure;
 use crate::{files, output};
-
-/// Digits of the reference in the output: far more than a double has, fewer than are proven.
-const REFERENCE_DIGITS: usize = 40;
 
 impl From<BenchError> for Failure {
     fn from(error: BenchError) -> Self {
@@ -53,7 +44,7 @@ fn run_accuracy(call: &Bench, common: &Common) -> Result<ExitCode, Failure> {
     });
     bar.finish_and_clear();
     let measured = measured?;
-    let document = accuracy_document(&measured, common);
+    let document = document::accuracy(&measured, common.seed);
     if let Some(folder) = &call.output {
         let draw = |figure: evenhand::report::plot::Figure| {
             figure.to_svg().map_err(|error| Failure::from(BenchError::from(error)))
@@ -73,73 +64,6 @@ fn write(path: &Path, text: &str) -> Result<(), Failure> {
     files::write(path, text, &[]).map(drop)
 }
 
-fn accuracy_document(accuracy: &Accuracy, common: &Common) -> Value {
-    let instances: Vec<Value> = accuracy.instances.iter().map(instance_document).collect();
-    json!({
-        "kind": "work-precision",
-        "version": 1,
-        "seed": common.seed,
-        "threads": rayon::current_num_threads(),
-        "instances": instances,
-    })
-}
-
-fn instance_document(measured: &Measured) -> Value {
-    let reference = &measured.reference;
-    let decimals =
-        |values: &[Rational]| values.iter().map(|x| digits(x, REFERENCE_DIGITS)).collect::<Vec<_>>();
-    json!({
-        "name": measured.instance.name,
-        "note": measured.instance.note,
-        "users": measured.instance.n_users(),
-        "resources": measured.instance.n_resources(),
-        "requests": exact_rows(&measured.instance.requests),
-        "entitlements": measured.instance.entitlements.iter().map(number::format).collect::<Vec<_>>(),
-        "reference": {
-            "gap": number::to_f64(&reference.gap),
-            "error_bound": reference.error_bound,
-            "steps": reference.steps,
-            "digits": REFERENCE_DIGITS,
-            "x": decimals(&reference.x),
-            "prices": decimals(&reference.prices),
-        },
-        "results": measured.results.iter().map(outcome_document).collect::<Vec<_>>(),
-    })
-}
-
-fn exact_rows(rows: &[Vec<Rational>]) -> Vec<Vec<String>> {
-    rows.iter().map(|row| row.iter().map(number::format).collect()).collect()
-}
-
-/// A number from 0 on with so many digits after the point, cut off.
-fn digits(value: &Rational, count: usize) -> String {
-    let shifted = (0..count).fold(value.clone(), |value, _| value * 10u32).trunc();
-    let text = format!("{:0>width$}", shifted.to_string(), width = count + 1);
-    let (whole, rest) = text.split_at(text.len() - count);
-    format!("{whole}.{rest}")
-}
-
-fn outcome_document(outcome: &Outcome) -> Value {
-    let settings: Map<String, Value> = outcome
-        .contender
-        .settings()
-        .into_iter()
-        .map(|(name, value)| (name.to_owned(), json!(value)))
-        .collect();
-    json!({
-        "method": outcome.contender.method(),
-        "settings": settings,
-        "status": outcome.status,
-        "steps": outcome.steps,
-        "seconds": outcome.seconds,
-        "runs": outcome.runs,
-        "error": outcome.judgement.error,
-        "drift": outcome.drift,
-        "njc_margin": outcome.judgement.njc_margin,
-        "gap": outcome.judgement.gap,
-    })
-}
-
 fn run_speed(call: &Bench, common: &Common) -> Result<ExitCode, Failure> {
     let bar = bar(speed::n_measurements(), common);
     let lines = speed::run(common.seed, effort(call), |name| {
@@ -148,7 +72,7 @@ fn run_speed(call: &Bench, common: &Common) -> Result<ExitCode, Failure> {
     });
     bar.finish_and_clear();
     let lines = lines?;
-    let document = speed_document(&lines, common);
+    let document = document::speed(&lines, common.seed);
     if let Some(folder) = &call.output {
         write(&folder.join("speed.json"), &format!("{document:#}\n"))?;
     }
@@ -157,31 +81,4 @@ fn run_speed(call: &Bench, common: &Common) -> Result<ExitCode, Failure> {
         Format::Table => output::page(&text::speed(&lines), common)?,
     }
     Ok(ExitCode::SUCCESS)
-}
-
-fn speed_document(lines: &[Line], common: &Common) -> Value {
-    let results: Vec<Value> = lines
-        .iter()
-        .map(|line| {
-            json!({
-                "name": line.name,
-                "users": line.users,
-                "classes": line.classes,
-                "resources": line.resources,
-                "float_seconds": line.float.map(|time| time.seconds),
-                "float_runs": line.float.map(|time| time.runs),
-                "exact_seconds": line.exact.map(|time| time.seconds),
-                "exact_runs": line.exact.map(|time| time.runs),
-                "ratio": line.ratio(),
-                "why": line.why,
-            })
-        })
-        .collect();
-    json!({
-        "kind": "speed",
-        "version": 1,
-        "seed": common.seed,
-        "threads": rayon::current_num_threads(),
-        "results": results,
-    })
 }

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use evenhand::import::{GoogleOptions, GoogleUsers, Input, google, openb};
 use evenhand::problem::format::problem_to_json;
-use evenhand::problem::import::{GoogleOptions, GoogleUsers, Input, google, openb};
 
 use crate::arguments::{Common, Import, ImportSource};
 use crate::failure::Failure;

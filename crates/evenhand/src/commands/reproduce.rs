@@ -2,12 +2,9 @@
 
 use std::process::ExitCode;
 
-use evenhand::report::Page;
-use evenhand::report::table::{Cell, Column, Table};
-use evenhand::reproduce::{Entry, entries, sections};
-use serde_json::{Value, json};
+use evenhand::report::{Form, Page};
+use evenhand_papers::{Entry, document, entries, sections, table, words};
 
-use super::document;
 use crate::arguments::{Common, Format, Reproduce};
 use crate::failure::Failure;
 use crate::{output, suggest};
@@ -15,8 +12,8 @@ use crate::{output, suggest};
 pub fn run(call: &Reproduce, common: &Common) -> Result<ExitCode, Failure> {
     let found = selected(&call.ids)?;
     match (common.format, common.form) {
-        (Format::Json, _) => output::json(&document("reproduction", fields(&found)))?,
-        (Format::Table, evenhand::report::Form::Text(_)) => output::page(&words(&found), common)?,
+        (Format::Json, _) => output::json(&document(&found))?,
+        (Format::Table, Form::Text(_)) => output::page(&words(&found), common)?,
         (Format::Table, _) => output::page(&Page::new().table(table(&found)), common)?,
     }
     Ok(ExitCode::SUCCESS)
@@ -42,66 +39,4 @@ fn selected(ids: &[String]) -> Result<Vec<Entry>, Failure> {
     }
     found.retain(|entry| ids.is_empty() || ids.iter().any(|id| is_meant(entry, id)));
     Ok(found)
-}
-
-fn fields(entries: &[Entry]) -> Value {
-    let entries: Vec<Value> = entries
-        .iter()
-        .map(|entry| {
-            json!({
-                "id": entry.id,
-                "source": entry.source,
-                "paper": if entry.paper.is_empty() { Value::Null } else { json!(entry.paper) },
-                "ours": entry.ours,
-                "agrees": entry.agrees,
-                "note": entry.note,
-            })
-        })
-        .collect();
-    json!({"entries": entries})
-}
-
-/// Every entry as a paragraph, and how many agree.
-fn words(entries: &[Entry]) -> Page {
-    let mut page = Page::new();
-    for entry in entries {
-        let mut text = format!("{}  {}\n  {}\n", entry.id, verdict(entry), entry.source);
-        if !entry.paper.is_empty() {
-            text.push_str(&format!("  paper: {}\n", entry.paper));
-        }
-        text.push_str(&format!("  ours:  {}\n", entry.ours));
-        if !entry.note.is_empty() {
-            text.push_str(&format!("  note:  {}\n", entry.note));
-        }
-        page = page.text(text);
-    }
-    let count = |agrees| entries.iter().filter(|entry| entry.agrees == agrees).count().to_string();
-    let names = ["entries", "agree", "differ", "nothing to compare"];
-    let mut counts = Table::new(names.map(Column::numbers));
-    let all = entries.len().to_string();
-    counts.row([all, count(Some(true)), count(Some(false)), count(None)].map(Cell::from));
-    page.table(counts)
-}
-
-/// One row for every entry.
-fn table(entries: &[Entry]) -> Table {
-    let mut table = Table::new(["id", "source", "paper", "ours", "agrees", "note"].map(Column::words));
-    for entry in entries {
-        let agrees = match entry.agrees {
-            Some(true) => Cell::text(verdict(entry)).good(),
-            Some(false) => Cell::text(verdict(entry)).bad(),
-            None => Cell::default(),
-        };
-        let texts = [entry.id.as_str(), entry.source, &entry.paper, &entry.ours].map(Cell::from);
-        table.row(texts.into_iter().chain([agrees, Cell::text(&entry.note)]));
-    }
-    table
-}
-
-const fn verdict(entry: &Entry) -> &'static str {
-    match entry.agrees {
-        Some(true) => "agrees",
-        Some(false) => "DIFFERS",
-        None => "",
-    }
 }

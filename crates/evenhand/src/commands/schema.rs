@@ -7,10 +7,10 @@ use evenhand::report::Page;
 use evenhand::report::table::{Cell, Column, Table};
 use serde_json::{Value, json};
 
-use super::document;
 use crate::arguments::{Common, Format, Schema};
 use crate::failure::Failure;
 use crate::{output, suggest};
+use evenhand::report::json::document;
 
 pub fn run(call: &Schema, common: &Common) -> Result<ExitCode, Failure> {
     match &call.name {

@@ -1,18 +1,21 @@
 //! `solve`: an allocation.
 
+mod options;
+
 use std::process::ExitCode;
 use std::time::Instant;
 
-use evenhand::mechanisms::{Mechanism, Method, Options, Outcome, Status};
+use evenhand::mechanisms::{Outcome, Status};
 use evenhand::problem::format::AllocationDocument;
-use evenhand::problem::{Arithmetic, Rational, ServerClass, number};
 use evenhand::{Problem, report};
 use serde_json::json;
 
-use super::{alpha, findings, mechanism};
+use options::{check_order, options};
+
+use super::mechanism;
 use crate::arguments::{Common, Format, Solve};
 use crate::failure::Failure;
-use crate::{files, output, suggest};
+use crate::{files, output};
 
 pub fn run(call: &Solve, common: &Common) -> Result<ExitCode, Failure> {
     let mechanism = mechanism(&call.mechanism)?;
@@ -26,7 +29,7 @@ pub fn run(call: &Solve, common: &Common) -> Result<ExitCode, Failure> {
     let outcome = mechanism.allocate(&problem, &options)?;
     let mut document = AllocationDocument::new(&problem, &outcome.allocation);
     document.seconds = Some(started.elapsed().as_secs_f64());
-    document.extra = findings::fields(&problem, &outcome);
+    document.extra = report::json::findings(&problem, &outcome);
     let warnings: Vec<String> = problem.warnings().iter().map(ToString::to_string).collect();
     if !warnings.is_empty() {
         document.extra.insert("warnings".to_owned(), json!(warnings));
@@ -66,60 +69,4 @@ fn write_series(call: &Solve, problem: &Problem, outcome: &Outcome) -> Result<bo
         printed |= files::write(path, &svg.map_err(|error| Failure::solver(error.to_string()))?, &inputs)?;
     }
     Ok(printed)
-}
-
-/// The names that `--order` gives are those of server classes.
-fn check_order(order: Option<&Vec<String>>, problem: &Problem) -> Result<(), Failure> {
-    let unknown = order
-        .into_iter()
-        .flatten()
-        .find(|name| !problem.servers().iter().any(|server| server.name() == *name));
-    unknown.map_or(Ok(()), |name| {
-        Err(suggest::unknown("server class", name, problem.servers().iter().map(ServerClass::name)))
-    })
-}
-
-/// The value of `--step`; the mechanism says what it may be.
-fn step(text: Option<&str>) -> Result<Option<Rational>, Failure> {
-    let Some(text) = text else { return Ok(None) };
-    number::parse(text).map(Some).map_err(|error| Failure::input(format!("--step: {error}")))
-}
-
-/// The value of `--c-max`; the mechanism says what it may be.
-fn c_max(text: Option<&str>) -> Result<Option<Rational>, Failure> {
-    let Some(text) = text else { return Ok(None) };
-    number::parse(text).map(Some).map_err(|error| Failure::input(format!("--c-max: {error}")))
-}
-
-fn options(call: &Solve, common: &Common, mechanism: &dyn Mechanism) -> Result<Options, Failure> {
-    let (particular, filling) = (&call.particular, &call.filling);
-    let trimmed = |names: &Vec<String>| names.iter().map(|name| name.trim().to_owned()).collect();
-    let options = Options {
-        arithmetic: if call.float { Arithmetic::Float } else { Arithmetic::Exact },
-        alpha: alpha(particular.alpha.as_deref())?,
-        criterion: particular.criterion,
-        select: particular.select,
-        reduce: particular.reduce,
-        faces: particular.faces,
-        digits: particular.digits,
-        score: filling.score,
-        server: filling.server,
-        ties: filling.ties,
-        filter: filling.filter,
-        step: step(filling.step.as_deref())?,
-        ideal: filling.ideal,
-        slots: filling.slots,
-        seed: common.seed,
-        method: particular.method,
-        order: particular.order.as_ref().map(trimmed),
-        c_max: c_max(particular.c_max.as_deref())?,
-        series: particular.method == Some(Method::Trajectory),
-    };
-    match options.stated().into_iter().find(|option| !mechanism.options().contains(option)) {
-        None => Ok(options),
-        Some(option) => {
-            let (option, id) = (option.name(), mechanism.info().id);
-            Err(Failure::input(format!("--{option} does not go with the mechanism `{id}`")))
-        }
-    }
 }

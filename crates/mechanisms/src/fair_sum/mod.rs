@@ -4,6 +4,7 @@
 pub mod answer;
 pub mod cluster;
 pub mod dense;
+pub mod optimum;
 pub mod polish;
 mod pool;
 

@@ -1,19 +1,15 @@
 //! What the integration tests share.
 #![allow(dead_code, unused_imports)]
 
-pub mod allocations;
-pub mod clusters;
 pub mod njc;
-pub mod problems;
-pub mod reference;
-pub mod reservation;
 
 use evenhand_exact::axiom::max_min::uncovered;
 use evenhand_exact::{
     Axiom, Claim, Evidence, Instance, Level, PriceVector, Prices, Share, ShareCoefficients,
 };
 use evenhand_lp::level::{LexicographicOptimum, Settings, lexicographic};
-use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Sharing, number};
+use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Sharing};
+use evenhand_testkit::total;
 use proptest::prelude::ProptestConfig;
 use proptest::test_runner::{FileFailurePersistence, RngSeed, TestRunner};
 
@@ -40,19 +36,6 @@ pub fn fixed_runner(cases: u32) -> TestRunner {
 
 pub fn factor() -> u32 {
     std::env::var("EVENHAND_TEST_FACTOR").ok().and_then(|f| f.parse().ok()).unwrap_or(1)
-}
-
-/// A rational number as the formats write it: `3`, `0.5`, `3/7`.
-pub fn q(text: &str) -> Rational {
-    number::parse_result(text).unwrap_or_else(|error| panic!("{text}: {error}"))
-}
-
-pub fn qs(texts: &[&str]) -> Vec<Rational> {
-    texts.iter().map(|text| q(text)).collect()
-}
-
-pub fn total<'a>(tasks: impl IntoIterator<Item = &'a (usize, Rational)>) -> Rational {
-    tasks.into_iter().map(|(_, x)| x).sum()
 }
 
 pub fn exact(

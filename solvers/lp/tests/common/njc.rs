@@ -3,8 +3,10 @@
 use evenhand_lp::njc::{Goal, Limits, NjcSet, Tasks, enumerate};
 use evenhand_problem::{Constraints, Problem, Rational, Sharing};
 
-use super::problems::{build, spec};
-use super::{assert_feasible, q, total};
+use evenhand_testkit::random::problems::{build, spec};
+use evenhand_testkit::{q, total};
+
+use super::assert_feasible;
 
 /// The setting of the paper: one server of capacity 1 per resource, requests by user, one task each.
 pub fn pool(requests: &[&str], entitlements: &str) -> Problem {

@@ -3,11 +3,9 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use evenhand::mechanisms::ratio::{Sweep, multiples, sweep};
+use evenhand::certify::ratio::{Sweep, multiples, sweep};
 use evenhand::problem::{Rational, Reservation, number};
-use evenhand::report::table::{Cell, Column, Table};
-use evenhand::report::{self, Page, text};
-use serde_json::{Value, json};
+use evenhand::report;
 
 use super::progress;
 use crate::arguments::{Common, Format, Ratio};
@@ -35,8 +33,8 @@ pub fn run(call: &Ratio, range: &Range, problem: &Reservation, common: &Common) 
     };
     match common.format {
         _ if printed => {}
-        Format::Json => output::json(&crate::commands::document("ratio-sweep", document(&found)))?,
-        Format::Table => output::page(&page(&found), common)?,
+        Format::Json => output::json(&report::json::sweep(&found))?,
+        Format::Table => output::page(&report::ratio::sweep(&found), common)?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -77,43 +75,4 @@ fn draw(path: &Path, found: &Sweep, about: &Reservation, problem: &Path) -> Resu
     let name = if about.name().is_empty() { file.unwrap_or_default() } else { about.name().to_owned() };
     let svg = report::sweep(found, &name).to_svg().map_err(|error| Failure::solver(error.to_string()))?;
     files::write(path, &svg, &[problem])
-}
-
-fn document(found: &Sweep) -> Value {
-    let text = |value: &Rational| json!(number::format(value));
-    let points = found.points.iter().map(|point| {
-        json!({
-            "load": text(&point.load),
-            "greedy": text(&point.greedy),
-            "optimum": text(&point.optimum),
-            "ratio": point.ratio.as_ref().map(number::format),
-        })
-    });
-    let critical = [&found.all_served, &found.all_best].map(|load| load.as_ref().map(number::format));
-    let fields = json!({"points": points.collect::<Vec<_>>(), "critical_loads": critical});
-    crate::commands::document("ratio-sweep", fields)
-}
-
-fn page(found: &Sweep) -> Page {
-    let mut table = Table::new(["load", "greedy", "optimum", "ratio"].map(Column::numbers));
-    for point in &found.points {
-        let ratio = point.ratio.as_ref().map_or_else(|| Cell::text("none").with_value(""), Cell::decimal);
-        table.row([
-            Cell::number(&point.load),
-            Cell::decimal(&point.greedy),
-            Cell::decimal(&point.optimum),
-            ratio,
-        ]);
-    }
-    let mut words = String::new();
-    if let Some(load) = &found.all_served {
-        words.push_str(&format!("up to {} times the load everything is served\n", text::number(load)));
-    }
-    if let Some(load) = &found.all_best {
-        words.push_str(&format!(
-            "from {} times the load on every server holds the configuration of greatest reward\n",
-            text::number(load)
-        ));
-    }
-    Page::new().table(table).text(words)
 }

@@ -1,0 +1,241 @@
+//! Mechanisms, and allocations from elsewhere, side by side on one problem; every verdict with its margin.
+//!
+//! Every column is held against the own axioms of all of them. A mechanism that fails, or takes longer than
+//! it may, is a column that says so.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+use evenhand_exact::{Axiom, Parameters, Share};
+use evenhand_mechanisms::{Mechanism, MechanismError, OptionName, Options, Status, registry};
+use evenhand_problem::format::AllocationFile;
+use evenhand_problem::utilisation::by_resource;
+use evenhand_problem::{Allocation, Arithmetic, Problem, Rational};
+
+use crate::examine::{Examination, FLOAT_TOLERANCE, Optima, Request, certify_among, default_requests};
+
+/// Stack of the thread that a mechanism runs on, in bytes: the proofs of packings are trees.
+const STACK: usize = 1 << 26;
+
+/// One column of the comparison.
+#[derive(Debug, Clone)]
+pub struct Column {
+    /// Name of the mechanism, or of the file.
+    pub name: String,
+    /// What it gives, or why it does not.
+    pub result: Result<Judged, NoResult>,
+}
+
+/// Why there is no allocation to show.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NoResult {
+    /// The mechanism is not defined for the problem.
+    NotApplicable(String),
+    /// It failed.
+    Failed(String),
+    /// It took longer than it may.
+    OutOfTime,
+}
+
+/// An allocation with everything that is compared.
+#[derive(Debug, Clone)]
+pub struct Judged {
+    /// The allocation.
+    pub allocation: Allocation,
+    /// How an iterative method ended, where that is not as it should be.
+    pub status: Option<Status>,
+    /// By user: tasks.
+    pub tasks: Vec<Rational>,
+    /// Least dominant share divided by weight over the users that can run; `None` without any.
+    pub least_weighted_share: Option<Rational>,
+    /// By resource: used part of the whole cluster; `None` where there is none of it.
+    pub utilisation: Vec<Option<Rational>>,
+    /// Utilitarian optimum divided by `sum_n w_n x_n`; `None` when that is 0.
+    pub price_of_fairness: Option<Rational>,
+    /// The axiom that it is made to satisfy.
+    pub own: Option<(Axiom, Parameters)>,
+    /// The axioms examined.
+    pub examination: Examination,
+}
+
+/// What is compared.
+#[derive(Clone)]
+pub struct Comparison {
+    /// Mechanisms to run.
+    pub mechanisms: Vec<&'static dyn Mechanism>,
+    /// `(name, allocation)` from elsewhere.
+    pub allocations: Vec<(String, AllocationFile)>,
+    /// More axioms to examine.
+    pub axioms: Vec<Request>,
+    /// The exponent of alpha fairness, which does not apply without one.
+    pub alpha: Option<Rational>,
+    /// Exact answers, or those of floating point.
+    pub arithmetic: Arithmetic,
+    /// What all columns are held to; absent: a billionth, so that rounding never looks like a violation.
+    pub tolerance: Option<Rational>,
+    /// How long a mechanism may take, the judging included.
+    pub time: Duration,
+}
+
+impl Default for Comparison {
+    /// All mechanisms, exactly, a minute each.
+    fn default() -> Self {
+        Self {
+            mechanisms: registry::ALL.to_vec(),
+            allocations: Vec::new(),
+            axioms: Vec::new(),
+            alpha: None,
+            arithmetic: Arithmetic::Exact,
+            tolerance: None,
+            time: Duration::from_secs(60),
+        }
+    }
+}
+
+/// Runs the mechanisms on `problem` and examines what they and others allocate.
+///
+/// `progress` is called with the name of each column before its turn. A mechanism that runs out of time is
+/// left running in the background until the process ends.
+pub fn compare(problem: &Problem, comparison: &Comparison, mut progress: impl FnMut(&str)) -> Vec<Column> {
+    let problem = Arc::new(problem.clone());
+    let bench = Arc::new(Bench::new(&problem, comparison));
+    let mut columns = Vec::new();
+    for &mechanism in &comparison.mechanisms {
+        let name = mechanism.info().id;
+        progress(name);
+        let bench = Arc::clone(&bench);
+        let result = timed(comparison.time, move || bench.run(mechanism));
+        columns.push(Column { name: name.to_owned(), result });
+    }
+    for (name, file) in &comparison.allocations {
+        progress(name);
+        let (bench, file) = (Arc::clone(&bench), file.clone());
+        let result = timed(comparison.time, move || bench.judge(file.allocation, None));
+        columns.push(Column { name: name.clone(), result });
+    }
+    columns
+}
+
+/// Runs `work` on a thread of its own; what panics has failed, what takes too long is left alone.
+fn timed(
+    time: Duration,
+    work: impl FnOnce() -> Result<Judged, NoResult> + Send + 'static,
+) -> Result<Judged, NoResult> {
+    let (sender, receiver) = channel();
+    let run = move || {
+        let result = catch_unwind(AssertUnwindSafe(work));
+        let failed = |_| Err(NoResult::Failed("it stopped for an internal error".to_owned()));
+        // Nobody listens any more where the time has run out.
+        let _ = sender.send(result.unwrap_or_else(failed));
+    };
+    if let Err(error) = std::thread::Builder::new().stack_size(STACK).spawn(run) {
+        return Err(NoResult::Failed(error.to_string()));
+    }
+    match receiver.recv_timeout(time) {
+        Ok(result) => result,
+        Err(RecvTimeoutError::Timeout) => Err(NoResult::OutOfTime),
+        Err(RecvTimeoutError::Disconnected) => Err(NoResult::Failed("it ended without a word".to_owned())),
+    }
+}
+
+/// What all columns share.
+struct Bench {
+    problem: Arc<Problem>,
+    options: Options,
+    tolerance: Rational,
+    /// Axioms beyond those that each allocation is examined for anyway.
+    requests: Vec<Request>,
+    best: Option<Rational>,
+    optima: Optima,
+}
+
+impl Bench {
+    fn new(problem: &Arc<Problem>, comparison: &Comparison) -> Self {
+        let options = Options {
+            arithmetic: comparison.arithmetic,
+            alpha: comparison.alpha.clone(),
+            ..Options::default()
+        };
+        let more = [Axiom::BottleneckFair, Axiom::GlobalBottleneckFair, Axiom::SingleResourceFair];
+        let own = comparison.mechanisms.iter().filter_map(|mechanism| {
+            let takes_alpha = mechanism.options().contains(&OptionName::Alpha);
+            if takes_alpha && comparison.alpha.is_none() {
+                return None;
+            }
+            let made = Allocation {
+                mechanism: Some(mechanism.info().id.to_owned()),
+                alpha: comparison.alpha.clone().filter(|_| takes_alpha),
+                ..Allocation::default()
+            };
+            let (axiom, parameters) = mechanism.axiom(&made)?;
+            (axiom != Axiom::IntegerFeasible).then_some(Request { axiom, parameters })
+        });
+        Self {
+            problem: Arc::clone(problem),
+            options,
+            tolerance: comparison.tolerance.clone().unwrap_or_else(|| Rational::from(FLOAT_TOLERANCE)),
+            requests: own.chain(more.map(Request::of)).chain(comparison.axioms.iter().cloned()).collect(),
+            best: utilitarian_value(problem),
+            optima: Optima::default(),
+        }
+    }
+
+    fn run(&self, mechanism: &'static dyn Mechanism) -> Result<Judged, NoResult> {
+        let takes_alpha = mechanism.options().contains(&OptionName::Alpha);
+        let alpha = self.options.alpha.clone().filter(|_| takes_alpha);
+        match mechanism.allocate(&self.problem, &Options { alpha, ..self.options.clone() }) {
+            Ok(outcome) => {
+                let status = outcome.findings.status.filter(|status| *status != Status::Solved);
+                self.judge(outcome.allocation, status)
+            }
+            Err(MechanismError::NotApplicable { why, .. }) => Err(NoResult::NotApplicable(why)),
+            Err(error @ MechanismError::NeedsOption { .. }) => {
+                Err(NoResult::NotApplicable(error.to_string()))
+            }
+            Err(error) => Err(NoResult::Failed(error.to_string())),
+        }
+    }
+
+    fn judge(&self, allocation: Allocation, status: Option<Status>) -> Result<Judged, NoResult> {
+        let problem = &*self.problem;
+        let mut requests = default_requests(&allocation);
+        requests.extend(self.requests.iter().cloned());
+        if allocation.placements.is_some() {
+            requests.push(Request::of(Axiom::Ef1));
+        }
+        let examination = certify_among(problem, &allocation, &requests, &self.tolerance, &self.optima)
+            .map_err(|error| NoResult::Failed(error.to_string()))?;
+        let tasks = allocation.totals();
+        let value = weighted_tasks(problem, &tasks);
+        let best = self.best.as_ref().filter(|_| !value.is_zero());
+        Ok(Judged {
+            least_weighted_share: least_weighted_share(problem, &tasks),
+            utilisation: by_resource(problem, &allocation),
+            price_of_fairness: best.map(|best| Rational::from(best / &value)),
+            own: registry::axiom_of(&allocation),
+            status,
+            examination,
+            tasks,
+            allocation,
+        })
+    }
+}
+
+fn utilitarian_value(problem: &Problem) -> Option<Rational> {
+    let outcome = registry::find("utilitarian")?.allocate(problem, &Options::exact()).ok()?;
+    Some(weighted_tasks(problem, &outcome.allocation.totals()))
+}
+
+fn weighted_tasks(problem: &Problem, tasks: &[Rational]) -> Rational {
+    problem.users().iter().zip(tasks).map(|(user, x)| Rational::from(user.weight() * x)).sum()
+}
+
+fn least_weighted_share(problem: &Problem, tasks: &[Rational]) -> Option<Rational> {
+    let u = Share::Dominant.coefficients(problem).ok()?;
+    (0..tasks.len())
+        .filter(|&n| problem.is_active(n))
+        .filter_map(|n| Some(Rational::from(&tasks[n] * u.uniform(n)?) / problem.users()[n].weight()))
+        .min()
+}

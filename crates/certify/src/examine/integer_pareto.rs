@@ -1,0 +1,131 @@
+//! Evidence for and against Pareto optimality among whole tasks on single servers.
+//!
+//! Prices of the greatest divisible sum that leaves nobody worse off prove it where that sum gains less than
+//! a task. Else HiGHS looks for whole tasks that dominate; what it finds is rounded and verified exactly.
+//! That it finds nothing is no proof.
+
+use evenhand_exact::{Axiom, Claim, Evidence, Instance, Prices};
+use evenhand_lp::LpError;
+use evenhand_lp::mip::{MipColumn, MipModel, MipRow, MipSettings, MipStatus};
+use evenhand_lp::weighted_sum::{SumGoal, maximise_sum};
+use evenhand_problem::number::to_f64;
+use evenhand_problem::{Placement, Rational};
+
+/// Most columns, one for each user and single server where it can run.
+const MAX_COLUMNS: u128 = 20_000;
+
+/// Seconds that the search may take.
+const TIME_LIMIT: f64 = 20.0;
+
+/// One server and its columns.
+struct Single {
+    server: usize,
+    index: u64,
+    /// `(user, column)`.
+    on: Vec<(usize, usize)>,
+}
+
+/// The claim, with evidence of yes or of no.
+///
+/// # Errors
+/// Why it is not decided, in words.
+pub(super) fn claim(instance: &Instance<'_>, tolerance: &Rational) -> Result<Claim, String> {
+    let axiom = Axiom::IntegerParetoOptimal;
+    if let Ok(claim @ Claim { holds: None, .. }) = Claim::derive(axiom, instance, tolerance) {
+        return Ok(claim);
+    }
+    let judge = |evidence| Claim::with_evidence(axiom, None, evidence, instance, tolerance);
+    let refusal = match prices(instance) {
+        Ok(prices) => match judge(Evidence::Prices(prices)) {
+            Ok(claim) => return Ok(claim),
+            Err(refusal) => refusal.to_string(),
+        },
+        Err(error) => error.to_string(),
+    };
+    let found = dominating(instance)?;
+    judge(Evidence::DominatingPlacements(found))
+        .map_err(|dominating| format!("neither proven ({refusal}) nor refuted ({dominating})"))
+}
+
+/// Prices of the greatest sum of tasks in which nobody has less.
+fn prices(instance: &Instance<'_>) -> Result<Prices, LpError> {
+    let users = 0..instance.problem().n_users();
+    let worth = vec![Rational::from(1); users.len()];
+    let floors: Vec<Rational> = users.clone().map(|n| instance.total(n)).collect();
+    let goal = SumGoal { worth: &worth, floors: Some(&floors) };
+    let optimum = maximise_sum(instance.constraints(), goal)?;
+    let weights = users.map(|n| match instance.is_active(n) {
+        true => Rational::from(&worth[n] + &optimum.floor_prices[n]),
+        false => Rational::new(),
+    });
+    Ok(Prices { user_weights: weights.collect(), rows: optimum.prices, users: optimum.user_prices })
+}
+
+/// Whole tasks on single servers that give nobody less and, as HiGHS finds, somebody more.
+fn dominating(instance: &Instance<'_>) -> Result<Vec<Placement>, String> {
+    let problem = instance.problem();
+    let constraints = instance.constraints();
+    let runs = |i: usize| (0..problem.n_users()).filter(move |&n| problem.can_run(n, i));
+    let counts =
+        (0..problem.n_servers()).map(|i| u128::from(problem.servers()[i].count()) * runs(i).count() as u128);
+    let columns: u128 = counts.sum();
+    if columns > MAX_COLUMNS {
+        return Err(format!("{columns} numbers of tasks on single servers are too many to be searched"));
+    }
+    let mut model = MipModel::default();
+    let mut singles: Vec<Single> = Vec::new();
+    let mut of_user: Vec<Vec<(usize, f64)>> = vec![Vec::new(); problem.n_users()];
+    let failed = |error: LpError| error.to_string();
+    for i in 0..problem.n_servers() {
+        let count = problem.servers()[i].count();
+        for index in 0..count {
+            let mut on: Vec<(usize, usize)> = Vec::new();
+            for n in runs(i) {
+                let most = to_f64(&(problem.gamma(n, i) / count).floor());
+                let column = MipColumn { cost: 1.0, lower: 0.0, upper: most, is_integer: true };
+                let column = model.add_column(column).map_err(failed)?;
+                on.push((n, column));
+                of_user[n].push((column, 1.0));
+            }
+            for (offset, row) in constraints.class_rows(i).enumerate() {
+                let entries = on.iter().filter_map(|&(n, column)| {
+                    let usage = constraints.usage(n, i)?;
+                    (!usage[offset].is_zero()).then(|| (column, to_f64(&usage[offset])))
+                });
+                let entries: Vec<(usize, f64)> = entries.collect();
+                let upper = to_f64(&Rational::from(&constraints.rows()[row].capacity / count));
+                if !entries.is_empty() {
+                    model.add_row(MipRow { lower: f64::NEG_INFINITY, upper, entries }).map_err(failed)?;
+                }
+            }
+            singles.push(Single { server: i, index, on });
+        }
+    }
+    let mut more = Vec::new();
+    let mut present = 0.0;
+    for (n, entries) in of_user.into_iter().enumerate().filter(|(n, _)| instance.is_active(*n)) {
+        let floor = to_f64(&instance.total(n));
+        let upper = problem.users()[n].tasks().map_or(f64::INFINITY, |tasks| to_f64(&tasks.clone().floor()));
+        more.extend(entries.iter().copied());
+        present += floor;
+        model.add_row(MipRow { lower: floor, upper, entries }).map_err(failed)?;
+    }
+    let settings = MipSettings { time_limit: TIME_LIMIT, absolute_gap: 0.5, ..MipSettings::default() };
+    let solution = model.solve(&settings).map_err(failed)?;
+    if solution.objective < present + 0.5 {
+        return Err(match solution.status {
+            MipStatus::Optimal => "HiGHS finds no whole tasks that dominate, which is no proof".to_owned(),
+            MipStatus::TimeLimit => {
+                format!("no whole tasks that dominate were found in {TIME_LIMIT} seconds")
+            }
+        });
+    }
+    let placed = singles.into_iter().map(|Single { server, index, on }| {
+        let tasks = on.into_iter().filter_map(|(n, column)| {
+            let x = Rational::from_f64(solution.values[column].round()).filter(|x| *x > 0)?;
+            Some((n, x))
+        });
+        Placement { server, index, tasks: tasks.collect() }
+    });
+    Ok(placed.filter(|placement| !placement.tasks.is_empty()).collect())
+}

@@ -1,0 +1,265 @@
+//! Examining an allocation: solvers look for evidence, `evenhand-exact` decides what it shows.
+//!
+//! What is judged is the allocation after its repair; of one that is infeasible beyond the tolerance
+//! nothing is claimed but that (THEORY, section 7). Pareto optimality and max-min are decided for every
+//! allocation: linear programming duality gives prices that prove them or an allocation that refutes them.
+
+mod integer_pareto;
+mod max_min;
+mod pareto;
+mod proportional;
+mod supports;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use evenhand_exact::{
+    Axiom, Certificate, Claim, Instance, InstanceError, Parameters, Share, ShareCoefficients, is_feasible,
+};
+use evenhand_lp::LpError;
+use evenhand_lp::level::{LexicographicOptimum, Settings, lexicographic};
+use evenhand_mechanisms::registry;
+use evenhand_problem::format::{AllocationFile, problem_sha256};
+use evenhand_problem::{Allocation, Arithmetic, Problem, Rational, Sharing};
+use thiserror::Error;
+
+/// What allocations in floating point are held to where nothing else is said: a billionth of what a user
+/// would have alone, far above what double precision leaves and far below what anybody notices.
+pub(crate) const FLOAT_TOLERANCE: (u32, u32) = (1, 1_000_000_000);
+
+/// An axiom to examine; max-min is about a share, proportional about an exponent.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Request {
+    /// The axiom.
+    pub axiom: Axiom,
+    /// What it is about; what is absent is taken from the allocation's mechanism.
+    pub parameters: Parameters,
+}
+
+impl Request {
+    /// The axiom, about whatever the allocation's mechanism is about.
+    #[must_use]
+    pub fn of(axiom: Axiom) -> Self {
+        Self { axiom, parameters: Parameters::default() }
+    }
+}
+
+/// What came of an examination.
+#[derive(Debug, Clone)]
+pub struct Examination {
+    /// The claims with their evidence, ready to be written and checked by anybody.
+    pub certificate: Certificate,
+    /// By claim: its margin in tasks of the user that it is about.
+    pub in_tasks: Vec<Option<Rational>>,
+    /// The largest `|x_ni - stated x_ni| / g_n` of the repair.
+    pub repair: Rational,
+    /// Whether the allocation is infeasible beyond the tolerance, so that nothing else is claimed.
+    pub infeasible: bool,
+    /// By axiom that was not decided: why.
+    pub undecided: Vec<(Axiom, String)>,
+}
+
+impl Examination {
+    /// The claim of an axiom about these parameters.
+    #[must_use]
+    pub fn claim(&self, axiom: Axiom, parameters: &Parameters) -> Option<&Claim> {
+        self.certificate.claims.iter().find(|c| c.axiom == axiom && c.parameters() == *parameters)
+    }
+}
+
+/// Why an allocation cannot be examined at all.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum CertifyError {
+    /// The allocation does not fit the problem.
+    #[error(transparent)]
+    Instance(#[from] InstanceError),
+    /// A parameter belongs to another axiom, or is out of bounds.
+    #[error("{0}")]
+    Parameters(String),
+    /// Max-min was asked for without a share, and the allocation's mechanism implies none.
+    #[error("max-min needs a share: name it (drfh, cdrf, tsf, asset, generic, resource:NAME)")]
+    NoShare,
+    /// A tolerance that means nothing.
+    #[error("the tolerance is a number from 0 to below 1")]
+    Tolerance,
+}
+
+/// The axioms that are examined when none is named: the usual ones, whole tasks where they are placed, and
+/// the one that the mechanism of the allocation is made to satisfy (max-min for `drfh` where no
+/// mechanism made it).
+#[must_use]
+pub fn default_requests(allocation: &Allocation) -> Vec<Request> {
+    let usual = [
+        Axiom::Feasible,
+        Axiom::WorkConserving,
+        Axiom::ParetoOptimal,
+        Axiom::EnvyFree,
+        Axiom::SharingIncentive,
+    ];
+    let mut requests: Vec<Request> = usual.map(Request::of).into();
+    if allocation.placements.is_some() {
+        requests.insert(1, Request::of(Axiom::IntegerFeasible));
+    }
+    let known = allocation.mechanism.as_deref().and_then(registry::find);
+    let own = match known {
+        Some(mechanism) => mechanism.axiom(allocation),
+        None => Some((Axiom::MaxMin, Parameters::from(Some(Share::Dominant)))),
+    };
+    if let Some((axiom, parameters)) = own.filter(|(axiom, _)| *axiom != Axiom::IntegerFeasible) {
+        requests.push(Request { axiom, parameters });
+    }
+    requests
+}
+
+/// The tolerance where none is stated: 0 for an allocation that says it is exact and states neither a gap,
+/// nor an interval, nor that it is not solved; a billionth for any other.
+#[must_use]
+pub fn default_tolerance(file: &AllocationFile) -> Rational {
+    if file.allocation.arithmetic == Arithmetic::Exact && file.is_final {
+        Rational::new()
+    } else {
+        Rational::from(FLOAT_TOLERANCE)
+    }
+}
+
+/// Exact optima of one problem found so far, by the way of sharing and by share; clones share them.
+#[derive(Debug, Clone, Default)]
+pub struct Optima {
+    found: Arc<Mutex<HashMap<(Sharing, Share), Found>>>,
+}
+
+type Found = Result<Arc<LexicographicOptimum<Rational>>, LpError>;
+
+impl Optima {
+    fn get(&self, instance: &Instance<'_>, sharing: Sharing, share: Share, u: &ShareCoefficients) -> Found {
+        let known = || self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = known().get(&(sharing, share)) {
+            return found.clone();
+        }
+        let found = lexicographic(instance.constraints(), u, &Settings::default()).map(Arc::new);
+        known().insert((sharing, share), found.clone());
+        found
+    }
+}
+
+/// Examines `requests` and writes a certificate; axioms that do not hold are in it as well, with
+/// evidence. A margin below `-tolerance` violates.
+///
+/// # Errors
+/// [`CertifyError`] when the allocation does not fit the problem or an axiom cannot be asked for.
+/// A solver that fails makes an axiom undecided, never passed.
+pub fn certify(
+    problem: &Problem,
+    allocation: &Allocation,
+    requests: &[Request],
+    tolerance: &Rational,
+) -> Result<Examination, CertifyError> {
+    certify_among(problem, allocation, requests, tolerance, &Optima::default())
+}
+
+/// [`certify`] for one of several allocations of `problem`, which share the optima of its shares.
+///
+/// # Errors
+/// As [`certify`].
+pub fn certify_among(
+    problem: &Problem,
+    allocation: &Allocation,
+    requests: &[Request],
+    tolerance: &Rational,
+    optima: &Optima,
+) -> Result<Examination, CertifyError> {
+    if *tolerance < 0 || *tolerance >= 1 {
+        return Err(CertifyError::Tolerance);
+    }
+    let instance = Instance::new(problem, allocation)?;
+    let infeasible = !is_feasible(&instance, tolerance);
+    let mut prover = Prover {
+        instance: &instance,
+        tolerance,
+        sharing: allocation.sharing,
+        own: registry::axiom_of(allocation),
+        optima,
+    };
+    let mut claims: Vec<Claim> = Vec::new();
+    let mut undecided = Vec::new();
+    let feasible = [Request::of(Axiom::Feasible)];
+    let feasible = if infeasible { &feasible[..] } else { &[] };
+    for request in feasible.iter().chain(requests) {
+        let parameters = prover.parameters(request)?;
+        let is_known = |c: &Claim| c.axiom == request.axiom && c.parameters() == parameters;
+        let is_about_limits = matches!(request.axiom, Axiom::Feasible | Axiom::IntegerFeasible);
+        if claims.iter().any(is_known) || infeasible && !is_about_limits {
+            continue;
+        }
+        match prover.claim(request.axiom, parameters) {
+            Ok(claim) => claims.push(claim),
+            Err(why) => undecided.push((request.axiom, why)),
+        }
+    }
+    let examined = |axiom: Axiom| claims.iter().any(|c| c.axiom == axiom);
+    let not_checked = Axiom::ALL.iter().filter(|a| !examined(**a)).map(|a| a.name().to_owned()).collect();
+    Ok(Examination {
+        in_tasks: claims.iter().map(|claim| claim.tasks(&instance)).collect(),
+        repair: instance.repair().clone(),
+        infeasible,
+        certificate: Certificate {
+            problem: problem.clone(),
+            allocation: allocation.clone(),
+            problem_sha256: Some(problem_sha256(problem)),
+            tolerance: tolerance.clone(),
+            claims,
+            not_checked,
+        },
+        undecided,
+    })
+}
+
+struct Prover<'a> {
+    instance: &'a Instance<'a>,
+    tolerance: &'a Rational,
+    /// What the allocation's mechanism is made to satisfy.
+    own: Option<(Axiom, Parameters)>,
+    sharing: Sharing,
+    optima: &'a Optima,
+}
+
+impl Prover<'_> {
+    /// The parameters of a request, those of the allocation's mechanism where none are stated.
+    fn parameters(&self, request: &Request) -> Result<Parameters, CertifyError> {
+        let mut parameters = request.parameters.clone();
+        if let Some((_, own)) = self.own.as_ref().filter(|(axiom, _)| *axiom == request.axiom) {
+            parameters.share = parameters.share.or(own.share);
+            parameters.alpha = parameters.alpha.or_else(|| own.alpha.clone());
+        }
+        if request.axiom == Axiom::MaxMin && parameters.share.is_none() {
+            return Err(CertifyError::NoShare);
+        }
+        parameters.of(request.axiom).map_err(|refusal| CertifyError::Parameters(refusal.to_string()))
+    }
+
+    fn claim(&mut self, axiom: Axiom, parameters: Parameters) -> Result<Claim, String> {
+        if let Err(why) = Claim::applies(axiom, parameters.clone(), self.instance.problem()) {
+            return Ok(Claim::not_applicable(axiom, parameters, why));
+        }
+        match axiom {
+            Axiom::ParetoOptimal => self.pareto_optimal(),
+            Axiom::IntegerParetoOptimal => integer_pareto::claim(self.instance, self.tolerance),
+            Axiom::MaxMin => self.max_min(parameters.share.ok_or("no share is named")?),
+            Axiom::Proportional => proportional::claim(self.instance, &parameters, self.tolerance),
+            Axiom::BottleneckFair | Axiom::GlobalBottleneckFair | Axiom::SingleResourceFair => {
+                self.bottleneck(axiom)
+            }
+            _ => Claim::derive(axiom, self.instance, self.tolerance).map_err(|refusal| refusal.to_string()),
+        }
+    }
+
+    fn optimum(
+        &self,
+        share: Share,
+        coefficients: &ShareCoefficients,
+    ) -> Result<Arc<LexicographicOptimum<Rational>>, String> {
+        let found = self.optima.get(self.instance, self.sharing, share, coefficients);
+        found.map_err(|error| error.to_string())
+    }
+}

@@ -1,0 +1,129 @@
+//! Pareto optimality of any feasible allocation.
+//!
+//! The prices that made the allocation prove most optimal ones without a programme. Else the greatest sum
+//! of tasks, each over what its user would have alone, that leaves nobody worse off decides: its dual
+//! proves yes and leaves just what that sum gains, its optimum dominates.
+
+use evenhand_exact::{Axiom, Claim, Evidence, Prices};
+use evenhand_lp::weighted_sum::{SumGoal, maximise_sum_from};
+use evenhand_mechanisms::FairOptimum;
+use evenhand_problem::Rational;
+
+use super::{Prover, supports};
+
+impl Prover<'_> {
+    pub(super) fn pareto_optimal(&self) -> Result<Claim, String> {
+        let (instance, tolerance) = (self.instance, self.tolerance);
+        let judge =
+            |evidence| Claim::with_evidence(Axiom::ParetoOptimal, None, evidence, instance, tolerance);
+        // Prices that leave something may leave more than the best ones do.
+        let exactly = |prices: Prices| {
+            let claim = judge(Evidence::Prices(self.raised(prices))).ok();
+            claim.filter(|claim| claim.margin.as_ref().is_none_or(Rational::is_zero))
+        };
+        if let Some(claim) = supports::prices(instance).and_then(exactly) {
+            return Ok(claim);
+        }
+        let of_mechanism = self.prices_of_levels().or_else(|| self.prices_of_sum());
+        if let Some(claim) = of_mechanism.and_then(exactly) {
+            return Ok(claim);
+        }
+        let users = 0..instance.problem().n_users();
+        let worth: Vec<Rational> = users
+            .clone()
+            .map(|n| match instance.is_active(n) {
+                true => instance.scale(n).clone().recip(),
+                false => Rational::from(1),
+            })
+            .collect();
+        let floors: Vec<Rational> = users.clone().map(|n| instance.total(n)).collect();
+        let goal = SumGoal { worth: &worth, floors: Some(&floors) };
+        let optimum = maximise_sum_from(instance.constraints(), goal, &instance.tasks())
+            .map_err(|error| error.to_string())?;
+        let weight = |n: usize| match instance.is_active(n) {
+            true => Rational::from(&worth[n] + &optimum.floor_prices[n]),
+            false => Rational::new(),
+        };
+        let prices = Prices {
+            user_weights: users.map(weight).collect(),
+            rows: optimum.prices.clone(),
+            users: optimum.user_prices.clone(),
+        };
+        let refusal = match judge(Evidence::Prices(prices)) {
+            Ok(claim) => return Ok(claim),
+            Err(refusal) => refusal,
+        };
+        judge(Evidence::Dominating(optimum.tasks))
+            .map_err(|dominating| format!("neither proven ({refusal}) nor refuted ({dominating})"))
+    }
+
+    /// The same prices times the least factor with which every weight is at least `1 / g_n`.
+    fn raised(&self, mut prices: Prices) -> Prices {
+        let weights = prices.user_weights.iter().enumerate().filter(|(n, _)| self.instance.is_active(*n));
+        let needed = weights
+            .filter(|(_, weight)| !weight.is_zero())
+            .map(|(n, weight)| Rational::from(weight * self.instance.scale(n)).recip())
+            .max();
+        if let Some(factor) = needed.filter(|factor| *factor > 1) {
+            let all = prices.user_weights.iter_mut().chain(&mut prices.rows).chain(&mut prices.users);
+            all.for_each(|value| *value *= &factor);
+        }
+        prices
+    }
+
+    /// Prices from the level duals of the mechanism that made the allocation, added up.
+    fn prices_of_levels(&self) -> Option<Prices> {
+        let share = self.own.as_ref().filter(|(axiom, _)| *axiom == Axiom::MaxMin)?.1.share?;
+        let problem = self.instance.problem();
+        let coefficients = share.coefficients(problem).ok()?;
+        let optimum = self.optimum(share, &coefficients).ok()?;
+        let mut prices = Prices::zero(self.instance);
+        for dual in &optimum.duals {
+            for (sum, p) in prices.rows.iter_mut().zip(&dual.prices) {
+                *sum += p;
+            }
+            for (sum, q) in prices.users.iter_mut().zip(&dual.user_prices) {
+                *sum += q;
+            }
+        }
+        for n in (0..problem.n_users()).filter(|&n| self.instance.is_active(n)) {
+            let per_task = Rational::from(coefficients.uniform(n)? / problem.users()[n].weight());
+            let weight: Rational = optimum.duals.iter().map(|d| &d.user_weights[n]).sum();
+            prices.user_weights[n] = weight * per_task;
+            if prices.user_weights[n].is_zero() {
+                // Blocked at no level: it has all its tasks, and its limit has a price.
+                problem.users()[n].tasks()?;
+                let most = self.instance.scale(n).clone().recip();
+                prices.users[n] += &most;
+                prices.user_weights[n] = most;
+            }
+        }
+        Some(prices)
+    }
+
+    /// Prices of the sum of utilities that the mechanism which made the allocation maximises; a user's
+    /// weight is what a task costs it where it is cheapest.
+    fn prices_of_sum(&self) -> Option<Prices> {
+        let (_, parameters) = self.own.as_ref().filter(|(axiom, _)| *axiom == Axiom::Proportional)?;
+        let (instance, problem) = (self.instance, self.instance.problem());
+        let constraints = instance.constraints();
+        let alpha = parameters.alpha.clone().unwrap_or_else(|| Rational::from(1));
+        if parameters.share.is_some() {
+            return None;
+        }
+        let mut prices = FairOptimum::find(constraints, &alpha, None)?.prices(instance)?;
+        let cost = |n: usize, i: usize| {
+            let usage = constraints.usage(n, i)?;
+            let rows = constraints.class_rows(i).zip(usage.iter());
+            let paid: Rational = rows.map(|(row, usage)| Rational::from(&prices.rows[row] * usage)).sum();
+            Some(paid + &prices.users[n])
+        };
+        let cheapest = |n: usize| (0..problem.n_servers()).filter_map(|i| cost(n, i)).min();
+        let weights = (0..problem.n_users()).map(|n| match instance.is_active(n) {
+            true => cheapest(n).unwrap_or_default(),
+            false => Rational::new(),
+        });
+        prices.user_weights = weights.collect();
+        Some(prices)
+    }
+}

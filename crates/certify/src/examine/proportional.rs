@@ -1,0 +1,69 @@
+//! Proportional and alpha fairness of any allocation: prices with their exact gap, or an allocation with a
+//! larger sum.
+
+use evenhand_exact::axiom::proportional::{has_nothing, lift_prices, worth};
+use evenhand_exact::{Axiom, Claim, Evidence, Instance, Parameters};
+use evenhand_lp::weighted_sum::{SumGoal, maximise_sum, maximise_sum_float};
+use evenhand_mechanisms::{FairOptimum, rounding};
+use evenhand_problem::Rational;
+
+/// Whether the allocation is proportionally (or alpha) fair within the tolerance.
+///
+/// Prices of a floating-point optimum prove most allocations that are, an allocation that the
+/// floating-point programme finds refutes most that are not; where neither decides, the exact
+/// programme does: its value is the least gap there is.
+///
+/// # Errors
+/// What was tried, in words.
+pub(super) fn claim(
+    instance: &Instance<'_>,
+    parameters: &Parameters,
+    tolerance: &Rational,
+) -> Result<Claim, String> {
+    let judge = |evidence| {
+        Claim::with_evidence(Axiom::Proportional, parameters.clone(), evidence, instance, tolerance)
+    };
+    let problem = instance.problem();
+    let alpha = parameters.alpha.clone().unwrap_or_else(|| Rational::from(1));
+    let share = parameters.share.map(|share| share.coefficients(problem)).transpose();
+    let share = share.map_err(|error| error.to_string())?;
+    if let Some(user) = (0..problem.n_users()).find(|&n| has_nothing(instance, share.as_ref(), n)) {
+        return judge(Evidence::Nothing { user }).map_err(|refusal| refusal.to_string());
+    }
+    let constraints = instance.constraints();
+    if let Some(optimum) = FairOptimum::find(constraints, &alpha, share.as_ref()) {
+        if tolerance.is_zero()
+            && share.is_none()
+            && let Some(Ok(claim)) = optimum.exact_prices().map(|prices| judge(Evidence::Prices(prices)))
+        {
+            return Ok(claim);
+        }
+        if let Some(Ok(claim)) = optimum.prices(instance).map(|prices| judge(Evidence::Prices(prices))) {
+            return Ok(claim);
+        }
+        if let Ok(claim) = judge(Evidence::Better(optimum.tasks())) {
+            return Ok(claim);
+        }
+    }
+    if share.is_some() {
+        return Err("neither the prices nor the tasks of the optimum found decide it".to_owned());
+    }
+    let worth: Vec<Rational> = worth(instance, &alpha, None)
+        .map_err(|refusal| refusal.to_string())?
+        .into_iter()
+        .map(|enclosure| enclosure.map_or_else(Rational::new, |(_, upper)| upper))
+        .collect();
+    let goal = || SumGoal { worth: &worth, floors: None };
+    if let Ok(tasks) = maximise_sum_float(constraints, goal())
+        && let Ok(claim) = judge(Evidence::Better(rounding::feasible(constraints, tasks)))
+    {
+        return Ok(claim);
+    }
+    let optimum = maximise_sum(constraints, goal()).map_err(|error| error.to_string())?;
+    let prices = lift_prices(instance, &alpha, None, &optimum.prices, &optimum.user_prices);
+    if let Some(Ok(claim)) = prices.map(|prices| judge(Evidence::Prices(prices))) {
+        return Ok(claim);
+    }
+    judge(Evidence::Better(optimum.tasks))
+        .map_err(|refusal| format!("neither proven nor refuted ({refusal})"))
+}

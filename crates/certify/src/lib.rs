@@ -1,0 +1,20 @@
+//! What proves allocations, or refutes them: solvers find the evidence, and `evenhand-exact` decides.
+//!
+//! | question | answer |
+//! |---|---|
+//! | which axioms does an allocation satisfy? | [`certify()`], which takes any allocation, from here or from elsewhere |
+//! | why does a user have no more? | [`explain`](mod@explain) |
+//! | how do mechanisms differ on a problem? | [`compare`](mod@compare) |
+//! | what does greedy packing lose? | [`ratio`] |
+//!
+//! Nothing here prints.
+#![forbid(unsafe_code)]
+
+pub mod compare;
+mod examine;
+pub mod explain;
+pub mod ratio;
+
+pub use examine::{
+    CertifyError, Examination, Optima, Request, certify, certify_among, default_requests, default_tolerance,
+};

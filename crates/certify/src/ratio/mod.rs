@@ -1,0 +1,182 @@
+//! Greedy against optimal: what greedy loses with a reservation problem, and the certificate of it.
+//!
+//! | question | answer |
+//! |---|---|
+//! | what does it lose with the problem's loads? | [`certificate`] |
+//! | what can it lose, whatever the load? | [`worst_load`] |
+//! | what does it lose while the load grows? | [`sweep`] |
+
+mod sweep;
+mod worst_load;
+
+use std::collections::HashSet;
+
+use evenhand_exact::Verdict;
+use evenhand_exact::ratio::{
+    Assignment, Certificate, Configuration, FirstProof, Greedy, Optimum, Prices, PricingProof, Step, Whole,
+    check, sparse,
+};
+use evenhand_lp::LpError;
+use evenhand_lp::mip::MipSettings;
+use evenhand_packing::{Limits, MaxReward, configuration_lp, greedy, integer};
+use evenhand_problem::{Integer, Rational, Reservation};
+use thiserror::Error;
+
+pub use sweep::{Sweep, SweepPoint, multiples, sweep};
+pub use worst_load::worst_load;
+
+/// Why there is no certificate.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum RatioError {
+    /// A solver failed or reached a limit.
+    #[error(transparent)]
+    Lp(#[from] LpError),
+    /// What the solvers found would take the checker more than it is allowed.
+    #[error("{0}")]
+    TooLarge(String),
+    /// What the solvers found does not pass the checker, which is a fault of theirs.
+    #[error("what was found does not pass the checker: {0}")]
+    Refused(String),
+}
+
+/// Greedy's assignment, the optimum and the ratio, exact and proven; with numbers of servers also what
+/// whole servers and jobs earn. The certificate has passed the checker.
+///
+/// # Errors
+/// [`RatioError`]
+///
+/// # Examples
+/// The two types of which greedy takes the better one first, as long as it lasts.
+/// ```
+/// use evenhand_certify::ratio;
+/// use evenhand_problem::{Rational, format::Source};
+/// let text = r#"{"kind": "reservation-problem", "resources": ["cpu"],
+///     "servers": [{"name": "pool", "capacity": {"cpu": 3}}],
+///     "jobs": [{"name": "a", "demand": {"cpu": 2}, "reward": 5, "load": 1},
+///              {"name": "b", "demand": {"cpu": 1}, "reward": 2, "load": 0}]}"#;
+/// let problem = Source { name: "p.json", text }.reservation().unwrap();
+/// let certificate = ratio::certificate(&problem).unwrap();
+/// assert_eq!(certificate.greedy.reward, 5);
+/// assert_eq!(certificate.ratio, Some(Rational::from(1)));
+/// ```
+pub fn certificate(problem: &Reservation) -> Result<Certificate, RatioError> {
+    certificate_within(problem, &Limits::default())
+}
+
+/// [`certificate`], with what it may cost.
+///
+/// # Errors
+/// [`RatioError`]
+pub fn certificate_within(problem: &Reservation, limits: &Limits) -> Result<Certificate, RatioError> {
+    let mut best = MaxReward::within(problem, limits);
+    let (loads, sizes) = (problem.loads(), problem.fractions());
+    let mut proven = Proven { problem, known: HashSet::new() };
+    let fluid = greedy::fluid(&mut best, &loads, &sizes)?;
+    let steps = proven.steps(&best, fluid.steps)?;
+    let greedy = Greedy { reward: fluid.reward, steps };
+    let found = configuration_lp::solve(&best, &loads, &sizes)?;
+    best.limits().nodes(found.proofs.iter().map(PricingProof::n_nodes).sum())?;
+    let servers = found.servers.iter().map(|(i, k, x)| (*i, sparse(k), x.clone())).collect();
+    let assignment = Assignment { reward: found.value.clone(), servers, served: found.served.clone() };
+    let optimum = proven_optimum(assignment, found.value.clone(), found);
+    let ratio = (!optimum.bound.is_zero()).then(|| Rational::from(&greedy.reward / &optimum.bound));
+    let integer = whole(problem, &mut best, &mut proven)?;
+    let certificate = Certificate { problem: problem.clone(), greedy, optimum, ratio, integer };
+    judged(check(&certificate)).map(|()| certificate)
+}
+
+/// Whether the checker accepts.
+fn judged(verdict: Verdict) -> Result<(), RatioError> {
+    match verdict.reason {
+        None => Ok(()),
+        Some(reason) if verdict.too_large => Err(RatioError::TooLarge(reason)),
+        Some(reason) => Err(RatioError::Refused(reason)),
+    }
+}
+
+fn whole(
+    problem: &Reservation,
+    best: &mut MaxReward<'_>,
+    proven: &mut Proven<'_>,
+) -> Result<Option<Whole>, RatioError> {
+    let counts: Option<Vec<Integer>> =
+        problem.pools().iter().map(|pool| pool.count().map(Integer::from)).collect();
+    let (Some(jobs), Some(counts)) = (problem.whole_jobs(), counts) else { return Ok(None) };
+    let placed = greedy::whole(best, &jobs, &counts)?;
+    let found = integer::bracket(best, &jobs, &counts, &MipSettings::default())?;
+    best.limits().nodes(found.relaxation.proofs.iter().map(PricingProof::n_nodes).sum())?;
+    let mut served = vec![Integer::new(); jobs.len()];
+    for (_, k, x) in &found.servers {
+        served.iter_mut().zip(k).for_each(|(served, k)| *served += Integer::from(x * *k));
+    }
+    served
+        .iter_mut()
+        .zip(jobs.iter())
+        .for_each(|(served, jobs)| served.clone_from(jobs.min(&served.clone())));
+    let assignment = Assignment {
+        reward: found.lower,
+        servers: found.servers.iter().map(|(i, k, x)| (*i, sparse(k), x.clone())).collect(),
+        served,
+    };
+    let greedy = Greedy { reward: placed.reward, steps: proven.steps(best, placed.steps)? };
+    Ok(Some(Whole { greedy, optimum: proven_optimum(assignment, found.upper, found.relaxation) }))
+}
+
+fn proven_optimum<T>(
+    assignment: Assignment<T>,
+    bound: Rational,
+    found: configuration_lp::Optimum,
+) -> Optimum<T> {
+    let prices = Prices { load: found.alpha, slot: found.beta, server: found.pi };
+    Optimum { assignment, bound, prices, pricing: found.proofs }
+}
+
+/// Which configurations have been proven to be the first.
+struct Proven<'p> {
+    problem: &'p Reservation,
+    /// `(capacity, open types, configuration)`
+    known: HashSet<(Vec<Rational>, Vec<usize>, Configuration)>,
+}
+
+impl Proven<'_> {
+    /// Why `k` is the first configuration of the open types on pool `i`: once.
+    fn first(
+        &mut self,
+        best: &MaxReward<'_>,
+        i: usize,
+        open: &[usize],
+        k: &[u64],
+    ) -> Result<FirstProof, LpError> {
+        let capacity = self.problem.pools()[i].capacity().to_vec();
+        let is_new = self.known.insert((capacity, open.to_vec(), sparse(k)));
+        if !is_new {
+            return Ok(FirstProof::Known);
+        }
+        let proof = best.prove_first(i, open, k)?;
+        best.limits().nodes(proof.n_nodes())?;
+        Ok(proof)
+    }
+
+    fn steps<T>(
+        &mut self,
+        best: &MaxReward<'_>,
+        steps: Vec<greedy::Step<T>>,
+    ) -> Result<Vec<Step<T>>, LpError> {
+        let mut open: Vec<usize> = (0..self.problem.n_types()).collect();
+        let mut proven = Vec::with_capacity(steps.len());
+        for step in steps {
+            let k = &step.best.configuration;
+            let first = self.first(best, step.pool, &open, k)?;
+            open.retain(|&j| Some(j) != step.exhausted);
+            proven.push(Step {
+                pool: step.pool,
+                configuration: sparse(k),
+                servers: step.servers,
+                exhausted: step.exhausted,
+                first,
+            });
+        }
+        Ok(proven)
+    }
+}

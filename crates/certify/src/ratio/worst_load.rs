@@ -1,0 +1,100 @@
+//! The least part of the optimum that greedy earns with some types, whatever the load.
+
+use std::collections::HashSet;
+
+use evenhand_exact::ratio::worst_load::{Certificate, Claim, Covers, First, check};
+use evenhand_exact::ratio::{Assignment, Greedy, Prices, sparse};
+use evenhand_packing::{MaxReward, WorstLoad, configuration_lp, greedy, worst_load as lp};
+use evenhand_problem::{Rational, Reservation};
+
+use super::{Proven, RatioError, judged};
+
+/// The loads that make greedy look worst, over all loads, with the proof that none are worse. The
+/// certificate has passed the checker; its two ratios are equal where the search was complete.
+/// `progress` is told the number of claims so far, and the ratio, which no loads found so far undercut.
+///
+/// # Errors
+/// [`RatioError`]; [`LpError::SeveralPools`](evenhand_lp::LpError::SeveralPools) among them.
+///
+/// # Examples
+/// Greedy puts two of a on a server while there are any, and then c alone; one of a beside one of c,
+/// everywhere, earns more.
+/// ```
+/// use evenhand_certify::ratio::worst_load;
+/// use evenhand_problem::{Rational, format::Source};
+/// let text = r#"{"kind": "reservation-problem", "resources": ["cpu", "memory"],
+///     "servers": [{"name": "pool", "capacity": {"cpu": 7, "memory": 8}}],
+///     "jobs": [{"name": "a", "demand": {"cpu": 2, "memory": 3}, "reward": 6},
+///              {"name": "b", "demand": {"cpu": 5, "memory": 3}, "reward": 11},
+///              {"name": "c", "demand": {"cpu": 4}, "reward": 3}]}"#;
+/// let problem = Source { name: "p.json", text }.reservation().unwrap();
+/// let certificate = worst_load(&problem, &mut |_, _| {}).unwrap();
+/// assert_eq!(certificate.loads, [1, 0, 1]);
+/// assert_eq!(certificate.ratio_lower, Some(Rational::from((5, 6))));
+/// assert_eq!(certificate.ratio_upper, certificate.ratio_lower);
+/// ```
+pub fn worst_load(
+    problem: &Reservation,
+    progress: &mut dyn FnMut(usize, &Rational),
+) -> Result<Certificate, RatioError> {
+    let mut best = MaxReward::new(problem);
+    let certificate = match lp::worst_load(&mut best, progress)? {
+        Some(found) => proven(problem, &mut best, found)?,
+        None => nothing(problem),
+    };
+    judged(check(&certificate)).map(|()| certificate)
+}
+
+/// What is said of types without a reward.
+fn nothing(problem: &Reservation) -> Certificate {
+    let zeros = || vec![Rational::new(); problem.n_types()];
+    Certificate {
+        problem: problem.clone(),
+        ratio_lower: None,
+        ratio_upper: None,
+        loads: zeros(),
+        greedy: Greedy { reward: Rational::new(), steps: Vec::new() },
+        optimum: Assignment { reward: Rational::new(), servers: Vec::new(), served: zeros() },
+        firsts: Vec::new(),
+        claims: Vec::new(),
+    }
+}
+
+fn proven(
+    problem: &Reservation,
+    best: &mut MaxReward<'_>,
+    found: WorstLoad,
+) -> Result<Certificate, RatioError> {
+    let one = [Rational::from(1)];
+    let mut known = Proven { problem, known: HashSet::new() };
+    let mut stated: HashSet<Vec<usize>> = HashSet::new();
+    let mut firsts = Vec::new();
+    for claim in &found.claims {
+        let open: Vec<usize> = (0..problem.n_types()).filter(|j| !claim.order.contains(j)).collect();
+        if !stated.insert(open.clone()) {
+            continue;
+        }
+        let k = best.first(0, &open)?;
+        let first = known.first(best, 0, &open, &k.configuration)?;
+        firsts.push(First { open, configuration: sparse(&k.configuration), first });
+    }
+    let fluid = greedy::fluid(best, &found.loads, &one)?;
+    let optimum = configuration_lp::solve(best, &found.loads, &one)?;
+    let servers = optimum.servers.iter().map(|(i, k, x)| (*i, sparse(k), x.clone())).collect();
+    let claims = found.claims.into_iter().map(|claim| Claim {
+        order: claim.order,
+        covers: if claim.covers_all { Covers::All } else { Covers::End },
+        prices: Prices { load: claim.alpha, slot: claim.beta, server: vec![claim.pi] },
+        pricing: claim.proof,
+    });
+    Ok(Certificate {
+        problem: problem.clone(),
+        ratio_lower: Some(found.ratio_lower),
+        ratio_upper: Some(found.ratio_upper),
+        loads: found.loads,
+        greedy: Greedy { reward: fluid.reward, steps: known.steps(best, fluid.steps)? },
+        optimum: Assignment { reward: optimum.value, servers, served: optimum.served },
+        firsts,
+        claims: claims.collect(),
+    })
+}

@@ -1,0 +1,57 @@
+//! The limit of the paper's example, `1 - 1/e`, compared exactly.
+
+use std::cmp::Ordering;
+
+use evenhand_problem::Rational;
+
+/// `ratio` against `1 - 1/e`, which it never equals: `e` is enclosed by the partial sums of its series,
+/// `sum_(i <= n) 1/i! < e < sum_(i <= n) 1/i! + 1/(n n!)`, until they decide.
+///
+/// # Examples
+/// ```
+/// use evenhand_hunt::against_limit;
+/// use evenhand_problem::Rational;
+/// assert!(against_limit(&Rational::from((3, 4))).is_gt());
+/// assert!(against_limit(&Rational::from((632, 1000))).is_lt());
+/// ```
+#[must_use]
+pub fn against_limit(ratio: &Rational) -> Ordering {
+    let lost = Rational::from(1 - ratio);
+    if lost <= 0 {
+        return Ordering::Greater;
+    }
+    // ratio < 1 - 1/e if and only if e > 1 / lost.
+    let inverse = lost.recip();
+    let (mut term, mut sum) = (Rational::from(1), Rational::from(1));
+    let mut n = 0u32;
+    loop {
+        n += 1;
+        term /= n;
+        sum += &term;
+        if inverse <= sum {
+            return Ordering::Less;
+        }
+        if inverse >= Rational::from(&term / n) + &sum {
+            return Ordering::Greater;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_of_the_limit() {
+        // 1 - 1/e = 0.63212055882855767840447622983853...
+        let digits = "63212055882855767840447622983853".parse::<evenhand_problem::Integer>().unwrap();
+        let unit = evenhand_problem::Integer::from(10).pow(32);
+        assert!(against_limit(&Rational::from((digits.clone(), unit.clone()))).is_lt());
+        assert!(against_limit(&Rational::from((digits + 1, unit))).is_gt());
+        assert!(against_limit(&Rational::from((1, 2))).is_lt());
+        assert!(against_limit(&Rational::from(1)).is_gt());
+        assert!(against_limit(&Rational::from(2)).is_gt());
+    }
+
+    use rug::ops::Pow;
+}

@@ -1,0 +1,299 @@
+//! The worst load of a small instance in integers: the same programmes as
+//! [`worst_load`](evenhand_packing::worst_load), over all maximal configurations, without HiGHS.
+//!
+//! For an order `phi` of types that run out, with the configurations `K_l` of its steps, rewards `V_l`
+//! of their servers, servers `z`, jobs `s_i` of `phi_i` that the optimum leaves and servers `x` of the
+//! maximal configurations, the least quotient of `G = sum_l V_l z_l` and
+//! `R = sum_i u_i (load_i(z) - s_i) + sum_k x_k sum_(j not in phi) u_j k_j` is sought over
+//! `load_i(z) - s_i <= sum_k x_k k_i`, `sum x <= sum z <= 1` with `load_i(z) = sum_(l <= i) z_l K_l[i]`.
+//! The tableau starts at 0, where every slack is basic.
+//!
+//! A bound `a` discards an instance: the orders that begin with `phi` have no ratio below `a` where the
+//! programme with the least `V_t` of any later step has none. Where integers do not fit, or there are too
+//! many configurations, the exact method of `evenhand-lp` answers instead.
+
+use evenhand_packing::MaxReward;
+use evenhand_packing::worst_load::{WorstLoad, worst_load};
+use evenhand_problem::Rational;
+use serde::{Deserialize, Serialize};
+
+use super::HuntError;
+use super::clock::Clock;
+use super::tableau::{Fraction, Goal, Tableau, fraction};
+use super::types::Instance;
+
+/// What was done with the instances; the same for every number of threads.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Counts {
+    /// Instances (with an order of their types) of which it was decided whether they are below the bound
+    /// of the moment.
+    pub examined: u64,
+    /// Of these, discarded because every type alone earns enough on a server.
+    pub discarded_at_once: u64,
+    /// Of these, discarded by linear programmes.
+    pub discarded: u64,
+    /// Of these, below the bound: their least ratio was computed.
+    pub evaluated: u64,
+    /// Of these, too large for 64-bit integers, and answered by the rational method.
+    pub by_rationals: u64,
+    /// Linear programmes solved in integers.
+    pub programmes: u64,
+}
+
+impl Counts {
+    /// Adds those of another part of the search.
+    pub fn add(&mut self, other: &Self) {
+        self.examined = self.examined.saturating_add(other.examined);
+        self.discarded_at_once = self.discarded_at_once.saturating_add(other.discarded_at_once);
+        self.discarded = self.discarded.saturating_add(other.discarded);
+        self.evaluated = self.evaluated.saturating_add(other.evaluated);
+        self.by_rationals = self.by_rationals.saturating_add(other.by_rationals);
+        self.programmes = self.programmes.saturating_add(other.programmes);
+    }
+}
+
+/// The least ratio of greedy and optimum over all loads if it is below `bound`.
+///
+/// # Errors
+/// [`HuntError`] where the rational method was needed, and failed.
+pub fn below(
+    instance: &Instance,
+    maximal: Option<&[Vec<u32>]>,
+    bound: &Rational,
+    counts: &mut Counts,
+) -> Result<Option<Rational>, HuntError> {
+    below_until(instance, maximal, bound, counts, &Clock::default())
+}
+
+/// [`below`], or [`HuntError::OutOfTime`].
+pub(super) fn below_until(
+    instance: &Instance,
+    maximal: Option<&[Vec<u32>]>,
+    bound: &Rational,
+    counts: &mut Counts,
+    clock: &Clock,
+) -> Result<Option<Rational>, HuntError> {
+    clock.check()?;
+    counts.examined += 1;
+    let rewards: Option<Vec<i64>> =
+        instance.types.iter().map(|each| i64::try_from(each.reward).ok()).collect();
+    let parts = (bound.numer().to_i64(), bound.denom().to_i64());
+    if let (Some(maximal), Some(rewards), (Some(p), Some(q))) = (maximal, rewards, parts)
+        && let Some(small) = Small::new(rewards, maximal)
+    {
+        let bound = fraction(p, q);
+        if small.alone(bound) {
+            counts.discarded_at_once += 1;
+            return Ok(None);
+        }
+        let mut search = Search::new(&small, bound, *clock);
+        let done = search.visit(&mut Vec::new(), &mut Vec::new(), small.all());
+        counts.programmes += search.programmes;
+        if done.is_none() {
+            clock.check()?;
+        }
+        if done.is_some() {
+            let found = search.least != bound;
+            *(if found { &mut counts.evaluated } else { &mut counts.discarded }) += 1;
+            return Ok(found.then(|| Rational::from((search.least.p, search.least.q))));
+        }
+    }
+    counts.by_rationals += 1;
+    let ratio = exactly_until(instance, clock)?.ratio_upper;
+    let found = ratio < *bound;
+    *(if found { &mut counts.evaluated } else { &mut counts.discarded }) += 1;
+    Ok(found.then_some(ratio))
+}
+
+/// The worst load by the method of `evenhand-lp`, complete.
+///
+/// # Errors
+/// [`HuntError`] when the solver fails, or its two sides do not meet.
+pub fn exactly(instance: &Instance) -> Result<WorstLoad, HuntError> {
+    exactly_until(instance, &Clock::default())
+}
+
+/// [`exactly`], or [`HuntError::OutOfTime`].
+pub(super) fn exactly_until(instance: &Instance, clock: &Clock) -> Result<WorstLoad, HuntError> {
+    let problem = instance.problem(&[])?;
+    let worst = worst_load(&mut MaxReward::within(&problem, &clock.limits()), &mut |_, _| {})?;
+    let worst = worst.ok_or(HuntError::Disagree { what: "no type has a reward" })?;
+    if worst.ratio_lower != worst.ratio_upper {
+        return Err(HuntError::Disagree { what: "the bounds of the worst load do not meet" });
+    }
+    Ok(worst)
+}
+
+/// Whether types are tied anywhere: without ties their order plays no part.
+pub fn has_ties(rewards: &[u64], maximal: &[Vec<u32>]) -> bool {
+    let n_types = rewards.len();
+    (1..1usize << n_types).any(|open| {
+        let restricted = |k: &Vec<u32>| -> Vec<u32> {
+            (0..n_types).map(|j| if open >> j & 1 == 1 { k[j] } else { 0 }).collect()
+        };
+        let value =
+            |k: &[u32]| -> u128 { k.iter().zip(rewards).map(|(k, u)| u128::from(*k) * u128::from(*u)).sum() };
+        let mut best: Option<(u128, Vec<u32>)> = None;
+        let mut tied = false;
+        for k in maximal.iter().map(restricted) {
+            let next = value(&k);
+            match &best {
+                Some((most, _)) if next < *most => {}
+                Some((most, first)) if next == *most => tied |= k != *first,
+                _ => {
+                    best = Some((next, k));
+                    tied = false;
+                }
+            }
+        }
+        tied
+    })
+}
+
+/// An instance as the programmes see it.
+struct Small<'a> {
+    rewards: Vec<i64>,
+    maximal: &'a [Vec<u32>],
+    /// What a server full of one type earns, by type.
+    alone: Vec<i64>,
+}
+
+/// A step of an order: its configuration and what a server of it earns.
+#[derive(Clone, Copy)]
+struct Step<'a> {
+    configuration: &'a [u32],
+    open: usize,
+    reward: i64,
+}
+
+impl Step<'_> {
+    fn jobs(&self, j: usize) -> i64 {
+        if self.open >> j & 1 == 1 { i64::from(self.configuration[j]) } else { 0 }
+    }
+}
+
+impl<'a> Small<'a> {
+    /// `None` where the rewards are too large.
+    fn new(rewards: Vec<i64>, maximal: &'a [Vec<u32>]) -> Option<Self> {
+        if rewards.len() >= usize::BITS as usize || maximal.is_empty() {
+            return None;
+        }
+        let mut alone = vec![0; rewards.len()];
+        for k in maximal {
+            let mut sum: i64 = 0;
+            for (j, (k, u)) in k.iter().zip(&rewards).enumerate() {
+                let earned = u.checked_mul(i64::from(*k))?;
+                sum = sum.checked_add(earned)?;
+                alone[j] = alone[j].max(earned);
+            }
+        }
+        Some(Self { rewards, maximal, alone })
+    }
+
+    fn all(&self) -> usize {
+        (1 << self.rewards.len()) - 1
+    }
+
+    /// `MaxReward` of the open types.
+    fn first(&self, open: usize) -> Step<'a> {
+        let mut best = Step { configuration: &self.maximal[0], open, reward: -1 };
+        for k in self.maximal {
+            let mut step = Step { configuration: k, open, reward: 0 };
+            step.reward = (0..self.rewards.len()).map(|j| step.jobs(j) * self.rewards[j]).sum();
+            let later = || {
+                let pairs = (0..self.rewards.len()).map(|j| step.jobs(j).cmp(&best.jobs(j)));
+                pairs.fold(std::cmp::Ordering::Equal, std::cmp::Ordering::then).is_gt()
+            };
+            if step.reward > best.reward || step.reward == best.reward && later() {
+                best = step;
+            }
+        }
+        best
+    }
+
+    /// Whether no server ever earns less than `bound` of the most that one can.
+    fn alone(&self, bound: Fraction) -> bool {
+        let least = self.alone.iter().copied().min().unwrap_or(0);
+        let most = self.first(self.all()).reward;
+        i128::from(least) * i128::from(bound.q) >= i128::from(most) * i128::from(bound.p)
+    }
+}
+
+struct Search<'s, 'a> {
+    small: &'s Small<'a>,
+    least: Fraction,
+    first: Vec<Option<Step<'a>>>,
+    programmes: u64,
+    clock: Clock,
+}
+
+impl<'s, 'a> Search<'s, 'a> {
+    fn new(small: &'s Small<'a>, bound: Fraction, clock: Clock) -> Self {
+        Self { small, least: bound, first: vec![None; small.all() + 1], programmes: 0, clock }
+    }
+
+    /// All orders that begin with `order`; `None` where the numbers do not fit or the time is up.
+    fn visit(&mut self, order: &mut Vec<usize>, steps: &mut Vec<Step<'a>>, open: usize) -> Option<()> {
+        if open == 0 {
+            return Some(());
+        }
+        if self.clock.is_up() {
+            return None;
+        }
+        let small = self.small;
+        let next = *self.first[open].get_or_insert_with(|| small.first(open));
+        let left = (0..small.rewards.len()).filter(|j| open >> j & 1 == 1);
+        let lowest = left.map(|j| small.alone[j]).min().unwrap_or(0);
+        steps.push(next);
+        let bound = self.least;
+        let relaxed = self.programme(order, steps, lowest)?.least(bound, Goal::Decide)?;
+        if relaxed != bound {
+            self.least = self.programme(order, steps, next.reward)?.least(bound, Goal::Minimise)?;
+            for j in (0..small.rewards.len()).filter(|&j| next.jobs(j) > 0) {
+                order.push(j);
+                self.visit(order, steps, open & !(1 << j))?;
+                order.pop();
+            }
+        }
+        steps.pop();
+        Some(())
+    }
+
+    /// Rows of `order`, of the `x` and of the `z`; columns `z`, `s`, `x`.
+    fn programme(&mut self, order: &[usize], steps: &[Step<'a>], last: i64) -> Option<Tableau> {
+        self.programmes += 1;
+        let rewards = &self.small.rewards;
+        let (of_x, of_z) = (order.len(), order.len() + 1);
+        let mut columns = Vec::with_capacity(steps.len() + order.len() + self.small.maximal.len());
+        for (l, step) in steps.iter().enumerate() {
+            let mut served = 0;
+            let mut entries = vec![(of_x, -1), (of_z, 1)];
+            for (row, &j) in order.iter().enumerate().skip(l) {
+                let k = step.jobs(j);
+                if k > 0 {
+                    served += rewards[j] * k;
+                    entries.push((row, k));
+                }
+            }
+            columns.push((entries, served, if l == order.len() { last } else { step.reward }));
+        }
+        for (row, &j) in order.iter().enumerate() {
+            columns.push((vec![(row, -1)], -rewards[j], 0));
+        }
+        for k in self.small.maximal {
+            let mut earned = 0;
+            let mut entries = vec![(of_x, 1)];
+            for (j, &k) in k.iter().enumerate().filter(|(_, k)| **k > 0) {
+                match order.iter().position(|&o| o == j) {
+                    Some(row) => entries.push((row, -i64::from(k))),
+                    None => earned += rewards[j] * i64::from(k),
+                }
+            }
+            columns.push((entries, earned, 0));
+        }
+        let mut right = vec![0; order.len() + 2];
+        right[of_z] = 1;
+        Tableau::new(order.len() + 2, &right, &columns)
+    }
+}

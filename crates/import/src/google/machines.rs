@@ -1,0 +1,176 @@
+//! The machines: a table of configurations, or the machine events up to a time.
+
+use std::collections::HashMap;
+
+use evenhand_problem::problem::{MAX_COUNT, ServerSpec};
+use rug::Rational;
+
+use super::{
+    super::{ImportError, Input, Note, input::Row},
+    Numbers, note_if,
+};
+
+const TABLE_COLUMNS: [&str; 4] = ["platform", "cpu", "memory", "count"];
+
+pub(super) struct Cluster {
+    pub(super) servers: Vec<ServerSpec>,
+    pub(super) notes: Vec<Note>,
+    pub(super) originals: Vec<(String, String)>,
+}
+
+/// Platform, CPU and memory; the latter two are ids in [`Numbers`].
+type Shape = (String, usize, usize);
+
+/// A machine, or a row of the table: its shape unless the capacity is not stated.
+type Stated = (String, Option<usize>, Option<usize>);
+
+#[derive(Default)]
+struct Classes {
+    position: HashMap<Shape, usize>,
+    counts: Vec<(Shape, u64)>,
+    without_capacity: u64,
+}
+
+pub(super) fn read(input: Input, time: u64, numbers: &mut Numbers) -> Result<Cluster, ImportError> {
+    let mut rows = input.rows();
+    let first = rows.first("a table `platform,cpu,memory,count` or machine events")?;
+    if first.is(&TABLE_COLUMNS) {
+        let mut classes = Classes::default();
+        while let Some(row) = rows.next()? {
+            row.expect_columns(TABLE_COLUMNS.len())?;
+            let machine = stated(&row, [0, 1, 2], numbers)?;
+            let count = row.whole(3, "count")?;
+            if count > MAX_COUNT || classes.add(machine, count) > MAX_COUNT {
+                return Err(row.column_error(3, "count", "at most 10^12 machines of one kind together"));
+            }
+        }
+        return Ok(classes.cluster(numbers, Vec::new()));
+    }
+    if first.len() != 6 {
+        let message = "expected a table with the header `platform,cpu,memory,count`, or machine events";
+        return Err(first.error(format!("found {} columns: {message} (6 columns)", first.len())));
+    }
+    let mut events = Events::default();
+    events.take(&first, time, numbers)?;
+    while let Some(row) = rows.next()? {
+        events.take(&row, time, numbers)?;
+    }
+    Ok(events.cluster(numbers))
+}
+
+#[derive(Default)]
+struct Events {
+    /// Machine and position of its first event, which orders the classes.
+    machines: HashMap<u64, (usize, Option<Stated>)>,
+    platforms: HashMap<String, String>,
+    originals: Vec<(String, String)>,
+    last_time: u64,
+    later: u64,
+}
+
+impl Events {
+    fn take(&mut self, row: &Row<'_>, time: u64, numbers: &mut Numbers) -> Result<(), ImportError> {
+        row.expect_columns(6)?;
+        let now = row.whole(0, "time")?;
+        if now < self.last_time {
+            return Err(row.error(format!("time goes back from {} to {now}", self.last_time)));
+        }
+        self.last_time = now;
+        let machine = row.whole(1, "machine ID")?;
+        let (_, cpu, memory) = stated(row, [3, 4, 5], numbers)?;
+        let present = match row.field(2) {
+            "0" | "2" => true,
+            "1" => false,
+            _ => return Err(row.column_error(2, "event type", "0 (add), 1 (remove) or 2 (update)")),
+        };
+        if now > time {
+            self.later += 1;
+            return Ok(());
+        }
+        let platform = self.platform(row.field(3));
+        let position = self.machines.len();
+        let entry = self.machines.entry(machine).or_insert((position, None));
+        entry.1 = present.then_some((platform, cpu, memory));
+        Ok(())
+    }
+
+    /// A short name for the hash of a platform.
+    fn platform(&mut self, hash: &str) -> String {
+        if let Some(name) = self.platforms.get(hash) {
+            return name.clone();
+        }
+        let name = letters(self.platforms.len());
+        self.platforms.insert(hash.to_owned(), name.clone());
+        self.originals.push((format!("platform {name}"), hash.to_owned()));
+        name
+    }
+
+    fn cluster(self, numbers: &Numbers) -> Cluster {
+        let mut machines: Vec<_> = self.machines.into_values().collect();
+        machines.sort_by_key(|(position, _)| *position);
+        let mut classes = Classes::default();
+        for machine in machines.into_iter().filter_map(|(_, machine)| machine) {
+            classes.add(machine, 1);
+        }
+        let mut cluster = classes.cluster(numbers, self.originals);
+        note_if(&mut cluster.notes, self.later, Note::LaterMachineEvents);
+        cluster
+    }
+}
+
+impl Classes {
+    /// Returns the number of machines of this kind so far.
+    fn add(&mut self, (platform, cpu, memory): Stated, count: u64) -> u64 {
+        let (Some(cpu), Some(memory)) = (cpu, memory) else {
+            self.without_capacity = self.without_capacity.saturating_add(count);
+            return 0;
+        };
+        let shape = (platform, cpu, memory);
+        match self.position.get(&shape) {
+            Some(&position) => {
+                let total = &mut self.counts[position].1;
+                *total = total.saturating_add(count);
+                *total
+            }
+            None if count == 0 => 0,
+            None => {
+                self.position.insert(shape.clone(), self.counts.len());
+                self.counts.push((shape, count));
+                count
+            }
+        }
+    }
+
+    fn cluster(self, numbers: &Numbers, originals: Vec<(String, String)>) -> Cluster {
+        let server = |((platform, cpu, memory), count): (Shape, u64)| ServerSpec {
+            name: format!("{platform}-cpu{}-mem{}", numbers.text(cpu), numbers.text(memory)),
+            count: Some(Rational::from(count)),
+            capacity: vec![
+                ("cpu".to_owned(), numbers.value(cpu).clone()),
+                ("memory".to_owned(), numbers.value(memory).clone()),
+            ],
+        };
+        let mut notes = Vec::new();
+        note_if(&mut notes, self.without_capacity, Note::MachinesWithoutCapacity);
+        Cluster { servers: self.counts.into_iter().map(server).collect(), notes, originals }
+    }
+}
+
+fn stated(row: &Row<'_>, columns: [usize; 3], numbers: &mut Numbers) -> Result<Stated, ImportError> {
+    let [platform, cpu, memory] = columns;
+    let platform = row.field(platform).to_owned();
+    Ok((platform, numbers.read(row, cpu, "CPU capacity")?, numbers.read(row, memory, "memory capacity")?))
+}
+
+/// A, B, ..., Z, AA, AB, ...
+fn letters(mut position: usize) -> String {
+    let mut name = String::new();
+    loop {
+        let letter = u8::try_from(position % 26).unwrap_or_default();
+        name.insert(0, char::from(b'A' + letter));
+        if position < 26 {
+            return name;
+        }
+        position = position / 26 - 1;
+    }
+}

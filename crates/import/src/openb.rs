@@ -1,0 +1,269 @@
+//! The Alibaba GPU cluster trace of 2023 (cluster-trace-gpu-v2023, "openb").
+
+use std::collections::{BTreeSet, HashMap};
+
+use evenhand_problem::problem::{Problem, ProblemSpec, ServerSpec, UserSpec};
+use rug::Rational;
+
+use super::{Import, ImportError, Input, Note, input::Row, writable};
+
+const NODE_COLUMNS: [&str; 5] = ["sn", "cpu_milli", "memory_mib", "gpu", "model"];
+const POD_COLUMNS: [&str; 5] = ["name", "cpu_milli", "memory_mib", "num_gpu", "gpu_milli"];
+const MORE_POD_COLUMNS: [&str; 11] = [
+    "name",
+    "cpu_milli",
+    "memory_mib",
+    "num_gpu",
+    "gpu_milli",
+    "gpu_spec",
+    "qos",
+    "pod_phase",
+    "creation_time",
+    "deletion_time",
+    "scheduled_time",
+];
+
+/// A problem from a node list and a pod list.
+///
+/// Resources: `cpu` in thousandths of a core, `memory` in MiB, `gpu` in GPUs. Nodes of the same
+/// CPU, memory, number of GPUs and GPU model are one server class. Pods of the same request (CPU,
+/// memory, number of GPUs, thousandths of each, allowed models) are one user of weight 1, with as
+/// many tasks as there are pods; the allowed GPU models are its placement constraint. Classes and
+/// users are in the order in which the files first name them.
+///
+/// # Errors
+/// [`ImportError`] when a file cannot be read, a header or row is malformed, or there is no node.
+pub fn openb(nodes: Input, pods: Input) -> Result<Import, ImportError> {
+    let nodes = read_nodes(nodes)?;
+    let pods = read_pods(pods)?;
+    let mut notes = pods.notes();
+    let models: BTreeSet<&str> = nodes.iter().map(|(node, _)| node.model.as_str()).collect();
+    notes.extend(unknown_models(&models, &pods));
+    let servers = nodes.iter().map(|(node, count)| node.server(*count)).collect();
+    let mut users = Vec::with_capacity(pods.shapes.len());
+    for (shape, count) in &pods.shapes {
+        let allowed = nodes.iter().filter(|(node, _)| shape.may_use(node));
+        let allowed: Vec<String> = allowed.map(|(node, _)| node.name()).collect();
+        if shape.demands_nothing() {
+            continue;
+        }
+        if allowed.is_empty() && !nodes.is_empty() {
+            notes.push(Note::NoServerAllowed { models: shape.models.clone(), tasks: *count });
+            continue;
+        }
+        let servers = if shape.models.is_empty() { None } else { Some(allowed) };
+        users.push(shape.user(*count, servers));
+    }
+    let problem = Problem::new(ProblemSpec {
+        name: "Alibaba GPU cluster 2023 (openb)".to_owned(),
+        resources: ["cpu", "memory", "gpu"].map(str::to_owned).to_vec(),
+        servers,
+        users,
+    })?;
+    Ok(Import { problem: writable(problem)?, notes, originals: Vec::new() })
+}
+
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Node {
+    cpu: u64,
+    memory: u64,
+    gpu: u64,
+    model: String,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Shape {
+    cpu: u64,
+    memory: u64,
+    gpus: u64,
+    milli: u64,
+    /// Allowed GPU models joined by `|`, as written; empty: any.
+    models: String,
+}
+
+struct Pods {
+    shapes: Vec<(Shape, u64)>,
+    rows: u64,
+    has_more_columns: bool,
+}
+
+/// Things with the number of times that each came, in order of first appearance.
+struct Tally<K> {
+    position: HashMap<K, usize>,
+    counts: Vec<(K, u64)>,
+}
+
+impl<K: Clone + Eq + std::hash::Hash> Tally<K> {
+    fn new() -> Self {
+        Self { position: HashMap::new(), counts: Vec::new() }
+    }
+
+    fn add(&mut self, key: K) {
+        match self.position.get(&key) {
+            Some(&position) => self.counts[position].1 += 1,
+            None => {
+                self.position.insert(key.clone(), self.counts.len());
+                self.counts.push((key, 1));
+            }
+        }
+    }
+}
+
+fn read_nodes(nodes: Input) -> Result<Vec<(Node, u64)>, ImportError> {
+    let mut rows = nodes.rows();
+    let expected = format!("the node list, `{}`", NODE_COLUMNS.join(","));
+    let header = rows.first(&expected)?;
+    if !header.is(&NODE_COLUMNS) {
+        return Err(header.error(format!("found another header: expected {expected}")));
+    }
+    let mut classes = Tally::new();
+    while let Some(row) = rows.next()? {
+        row.expect_columns(NODE_COLUMNS.len())?;
+        classes.add(Node {
+            cpu: row.whole(1, "cpu_milli")?,
+            memory: row.whole(2, "memory_mib")?,
+            gpu: row.whole(3, "gpu")?,
+            model: row.field(4).to_owned(),
+        });
+    }
+    Ok(classes.counts)
+}
+
+fn read_pods(pods: Input) -> Result<Pods, ImportError> {
+    let mut rows = pods.rows();
+    let expected = format!("the pod list, `{}` and perhaps more", POD_COLUMNS.join(","));
+    let header = rows.first(&expected)?;
+    let has_more_columns = header.is(&MORE_POD_COLUMNS);
+    if !has_more_columns && !header.is(&POD_COLUMNS) {
+        return Err(header.error(format!("found another header: expected {expected}")));
+    }
+    let columns = header.len();
+    let mut shapes = Tally::new();
+    let mut count = 0;
+    while let Some(row) = rows.next()? {
+        row.expect_columns(columns)?;
+        shapes.add(shape(&row)?);
+        count += 1;
+    }
+    Ok(Pods { shapes: shapes.counts, rows: count, has_more_columns })
+}
+
+fn shape(row: &Row<'_>) -> Result<Shape, ImportError> {
+    let shape = Shape {
+        cpu: row.whole(1, "cpu_milli")?,
+        memory: row.whole(2, "memory_mib")?,
+        gpus: row.whole(3, "num_gpu")?,
+        milli: row.whole(4, "gpu_milli")?,
+        models: row.field(5).to_owned(),
+    };
+    if shape.milli > 1000 {
+        return Err(row.column_error(4, "gpu_milli", "at most 1000, one whole GPU"));
+    }
+    Ok(shape)
+}
+
+impl Node {
+    fn name(&self) -> String {
+        let Self { cpu, memory, gpu, model } = self;
+        match (model.as_str(), gpu) {
+            ("", 0) => format!("cpu{cpu}-mem{memory}"),
+            ("", _) => format!("cpu{cpu}-mem{memory}-gpu{gpu}"),
+            _ => format!("cpu{cpu}-mem{memory}-gpu{gpu}-{model}"),
+        }
+    }
+
+    fn server(&self, count: u64) -> ServerSpec {
+        ServerSpec {
+            name: self.name(),
+            count: Some(Rational::from(count)),
+            capacity: vec![
+                ("cpu".to_owned(), Rational::from(self.cpu)),
+                ("memory".to_owned(), Rational::from(self.memory)),
+                ("gpu".to_owned(), Rational::from(self.gpu)),
+            ],
+        }
+    }
+}
+
+impl Shape {
+    fn name(&self) -> String {
+        let Self { cpu, memory, gpus, milli, models } = self;
+        let mut name = format!("cpu{cpu}-mem{memory}");
+        if (*gpus, *milli) != (0, 0) {
+            name.push_str(&format!("-gpu{gpus}x{milli}"));
+        }
+        if !models.is_empty() {
+            name.push('-');
+            name.push_str(models);
+        }
+        name
+    }
+
+    fn allowed_models(&self) -> impl Iterator<Item = &str> {
+        self.models.split('|').filter(|model| !model.is_empty())
+    }
+
+    fn may_use(&self, node: &Node) -> bool {
+        self.models.is_empty() || self.allowed_models().any(|model| model == node.model)
+    }
+
+    fn gpu(&self) -> Rational {
+        Rational::from((self.gpus, 1000)) * self.milli
+    }
+
+    fn demands_nothing(&self) -> bool {
+        self.cpu == 0 && self.memory == 0 && self.gpu().is_zero()
+    }
+
+    fn user(&self, count: u64, servers: Option<Vec<String>>) -> UserSpec {
+        UserSpec {
+            name: self.name(),
+            tasks: Some(Rational::from(count)),
+            demand: vec![
+                ("cpu".to_owned(), Rational::from(self.cpu)),
+                ("memory".to_owned(), Rational::from(self.memory)),
+                ("gpu".to_owned(), self.gpu()),
+            ],
+            servers,
+            ..UserSpec::default()
+        }
+    }
+}
+
+impl Pods {
+    fn count(&self, which: impl Fn(&Shape) -> bool) -> u64 {
+        self.shapes.iter().filter(|(shape, _)| which(shape)).map(|(_, count)| count).sum()
+    }
+
+    fn notes(&self) -> Vec<Note> {
+        let mut notes = Vec::new();
+        let nothing = self.count(Shape::demands_nothing);
+        let no_cpu = self.count(|shape| shape.cpu == 0 && !shape.demands_nothing());
+        let shared = self.count(|shape| shape.gpus == 1 && (1..1000).contains(&shape.milli));
+        if nothing > 0 {
+            notes.push(Note::NothingRequested(nothing));
+        }
+        if no_cpu > 0 {
+            notes.push(Note::NoCpuRequest(no_cpu));
+        }
+        if shared > 0 {
+            notes.push(Note::SharedGpu(shared));
+        }
+        if self.has_more_columns && self.rows > 0 {
+            let columns = MORE_POD_COLUMNS[6..].join(", ");
+            notes.push(Note::ColumnsNotModelled { columns, rows: self.rows });
+        }
+        notes
+    }
+}
+
+fn unknown_models(models: &BTreeSet<&str>, pods: &Pods) -> Vec<Note> {
+    let named: BTreeSet<&str> = pods.shapes.iter().flat_map(|(shape, _)| shape.allowed_models()).collect();
+    let unknown = named.into_iter().filter(|model| !models.contains(model));
+    unknown
+        .map(|model| Note::UnknownGpuModel {
+            model: model.to_owned(),
+            tasks: pods.count(|shape| shape.allowed_models().any(|allowed| allowed == model)),
+        })
+        .collect()
+}

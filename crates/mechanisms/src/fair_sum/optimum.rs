@@ -1,0 +1,65 @@
+//! The floating-point optimum of a fair sum as a source of evidence about any allocation.
+
+use evenhand_exact::axiom::proportional::{gap, total_worth};
+use evenhand_exact::{Instance, Prices, ShareCoefficients};
+use evenhand_problem::{Constraints, Rational};
+
+use super::polish::polish;
+use super::{FairPoint, maximise, near};
+use crate::proportional::prices_of;
+use crate::{fisher, rounding};
+
+/// Gap, as a part of `sum_n w_n x_n^(1-a)`, up to which prices tell something about an allocation.
+const CLOSE: (u32, u32) = (1, 1_000_000);
+
+/// The greatest `sum_n w_n g_a(U_n)` that floating point finds. Totals and marginal utilities of an
+/// optimum are unique, so that the prices of one prove any other.
+#[derive(Debug, Clone)]
+pub struct FairOptimum<'a> {
+    constraints: &'a Constraints<'a>,
+    alpha: &'a Rational,
+    share: Option<&'a ShareCoefficients>,
+    point: FairPoint,
+}
+
+impl<'a> FairOptimum<'a> {
+    /// The optimum for the exponent `alpha`, of tasks or of a share; `None` where floating point fails.
+    #[must_use]
+    pub fn find(
+        constraints: &'a Constraints<'a>,
+        alpha: &'a Rational,
+        share: Option<&'a ShareCoefficients>,
+    ) -> Option<Self> {
+        let point = maximise(constraints, near(alpha), share).ok()?;
+        Some(Self { constraints, alpha, share, point })
+    }
+
+    /// Its prices, raised where rounding has left them too low for `instance`.
+    #[must_use]
+    pub fn prices(&self, instance: &Instance<'_>) -> Option<Prices> {
+        prices_of(instance, self.alpha, self.share, &self.point)
+    }
+
+    /// Its prices, if they prove that `instance` is close to the optimum.
+    #[must_use]
+    pub fn close_prices(&self, instance: &Instance<'_>) -> Option<Prices> {
+        let prices = self.prices(instance)?;
+        let gap = gap(instance, self.alpha, self.share, &prices).ok()?;
+        let total = total_worth(instance, self.alpha, self.share).ok()?;
+        (gap <= total * Rational::from(CLOSE)).then_some(prices)
+    }
+
+    /// The prices of the exact optimum near it, or of the best that was found; of tasks alone.
+    #[must_use]
+    pub fn exact_prices(&self) -> Option<Prices> {
+        let exact = fisher::best(self.constraints, self.alpha, &self.point).ok();
+        let exact = exact.filter(|found| found.gap.is_zero());
+        exact.or_else(|| polish(self.constraints, self.alpha, &self.point)).map(|found| found.prices)
+    }
+
+    /// Its tasks, rounded so that they fit.
+    #[must_use]
+    pub fn tasks(&self) -> Vec<Vec<(usize, Rational)>> {
+        rounding::feasible(self.constraints, self.point.tasks())
+    }
+}

@@ -1,0 +1,173 @@
+//! Tables, figures and examples of the papers beside what the engine gets.
+//!
+//! An entry holds the published value as it is printed and ours, and says whether they agree to the
+//! printed digits. Where they do not, the note says why.
+#![forbid(unsafe_code)]
+
+mod drfh;
+mod kesidis;
+mod njc;
+mod ps_dsf;
+mod render;
+mod reservation;
+mod snapshots;
+
+use evenhand_certify::{certify, default_requests};
+use evenhand_mechanisms::{Options, registry};
+use evenhand_problem::{Allocation, Problem, ProblemSpec, Rational, ServerSpec, UserSpec, number};
+use evenhand_report::text::decimal;
+
+pub use render::{document, table, words};
+
+/// One published value beside ours.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Name of the entry; its part before the first point is what [`entries`] selects by.
+    pub id: String,
+    /// Paper and place in it.
+    pub source: &'static str,
+    /// The published value; empty where nothing is printed.
+    pub paper: String,
+    /// What the engine gets.
+    pub ours: String,
+    /// Whether both agree to the printed digits; `None`: nothing to compare, or not checked.
+    pub agrees: Option<bool>,
+    /// What a reader should know.
+    pub note: String,
+}
+
+type Section = (&'static str, fn() -> Result<Vec<Entry>, String>);
+
+static SECTIONS: [Section; 6] = [
+    ("drfh", drfh::entries),
+    ("ps-dsf", ps_dsf::entries),
+    ("njc", njc::entries),
+    ("kesidis", kesidis::entries),
+    ("reservation", reservation::entries),
+    ("snapshots", snapshots::entries),
+];
+
+/// The names that can be asked for.
+#[must_use]
+pub fn sections() -> Vec<&'static str> {
+    SECTIONS.iter().map(|(name, _)| *name).collect()
+}
+
+/// The entries of one section.
+///
+/// # Errors
+/// There is no such section, or a solver failed.
+pub fn entries(section: &str) -> Result<Vec<Entry>, String> {
+    let (_, make) = SECTIONS
+        .iter()
+        .find(|(name, _)| *name == section)
+        .ok_or_else(|| format!("no section `{section}`"))?;
+    make()
+}
+
+/// A problem in numbers: capacities by class and resource, demands by user and resource.
+struct Table<'a> {
+    servers: &'a [(u32, &'a [&'a str])],
+    users: &'a [TableUser<'a>],
+}
+
+/// A user of a [`Table`].
+#[derive(Clone, Copy)]
+struct TableUser<'a> {
+    weight: &'a str,
+    tasks: Option<&'a str>,
+    demand: &'a [&'a str],
+    /// Classes by number; empty: all.
+    servers: &'a [usize],
+}
+
+impl<'a> TableUser<'a> {
+    const fn new(demand: &'a [&'a str]) -> Self {
+        Self { weight: "1", tasks: None, demand, servers: &[] }
+    }
+}
+
+impl Table<'_> {
+    fn problem(&self) -> Result<Problem, String> {
+        let exact = |text: &str| number::parse(text).map_err(|error| error.to_string());
+        let vector = |values: &[&str]| {
+            values
+                .iter()
+                .enumerate()
+                .map(|(r, text)| Ok((format!("r{}", r + 1), exact(text)?)))
+                .collect::<Result<Vec<_>, String>>()
+        };
+        let n_resources = self.servers.first().map_or(0, |(_, capacity)| capacity.len());
+        let server_name = |i: usize| format!("s{}", i + 1);
+        let mut spec = ProblemSpec {
+            resources: (0..n_resources).map(|r| format!("r{}", r + 1)).collect(),
+            ..ProblemSpec::default()
+        };
+        for (i, (count, capacity)) in self.servers.iter().enumerate() {
+            let count = Some(Rational::from(*count));
+            spec.servers.push(ServerSpec { name: server_name(i), count, capacity: vector(capacity)? });
+        }
+        for (n, user) in self.users.iter().enumerate() {
+            spec.users.push(UserSpec {
+                name: format!("user {}", n + 1),
+                weight: Some(exact(user.weight)?),
+                tasks: user.tasks.map(exact).transpose()?,
+                demand: vector(user.demand)?,
+                servers: (!user.servers.is_empty())
+                    .then(|| user.servers.iter().map(|&i| server_name(i)).collect()),
+                ..UserSpec::default()
+            });
+        }
+        Problem::new(spec).map_err(|error| error.to_string())
+    }
+}
+
+/// The exact allocation of a mechanism, with its own axioms certified and checked.
+fn solve(problem: &Problem, mechanism: &str) -> Result<Allocation, String> {
+    let mechanism = registry::find(mechanism).ok_or("no such mechanism")?;
+    let allocation =
+        mechanism.allocate(problem, &Options::exact()).map_err(|error| error.to_string())?.allocation;
+    let requests = default_requests(&allocation);
+    let examination =
+        certify(problem, &allocation, &requests, &Rational::new()).map_err(|e| e.to_string())?;
+    let verdict = evenhand_exact::check(&examination.certificate);
+    match verdict.reason {
+        None => Ok(allocation),
+        Some(reason) => Err(format!("the certificate is refused: {reason}")),
+    }
+}
+
+fn list(values: &[Rational]) -> String {
+    values.iter().map(Rational::to_string).collect::<Vec<_>>().join(", ")
+}
+
+fn decimals(values: &[Rational]) -> String {
+    values.iter().map(decimal).collect::<Vec<_>>().join(", ")
+}
+
+/// Whether every value, rounded to the printed digits, is the printed text.
+fn agree(printed: &[&str], values: &[Rational]) -> bool {
+    printed.len() == values.len() && printed.iter().zip(values).all(|(text, value)| rounds_to(value, text))
+}
+
+/// Whether `value` lies within half a unit of the last digit of `text`.
+fn rounds_to(value: &Rational, text: &str) -> bool {
+    let Ok(printed) = number::parse(text) else { return false };
+    if text.contains('/') {
+        return *value == printed;
+    }
+    let digits = text.split_once('.').map_or(0, |(_, fraction)| fraction.len());
+    let unit = Rational::from((1, 10)).pow_digits(digits);
+    let distance = (value - printed).abs();
+    distance * 2u32 <= unit
+}
+
+trait PowDigits {
+    fn pow_digits(self, digits: usize) -> Self;
+}
+
+impl PowDigits for Rational {
+    fn pow_digits(self, digits: usize) -> Self {
+        (0..digits).fold(Rational::from(1), |value, _| value * &self)
+    }
+}

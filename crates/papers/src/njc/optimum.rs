@@ -1,0 +1,73 @@
+//! The limit of the paper's trajectory: the weighted proportionally fair allocation, with a proof of
+//! how close the answer is.
+
+use evenhand_certify::{Request, certify};
+use evenhand_exact::axiom::proportional;
+use evenhand_exact::{Axiom, Certificate, Claim, Evidence, Instance, Parameters};
+use evenhand_mechanisms::{Options, registry};
+use evenhand_problem::{Allocation, Problem, Rational};
+
+use super::setting::granted;
+
+/// An allocation and what no other gains on it, in units of the weights: proven and checked.
+pub struct Optimum {
+    pub allocation: Allocation,
+    pub gap: Rational,
+}
+
+/// Maximises `sum_n w_n g_a(x_n)`.
+pub fn alpha_fair(problem: &Problem, alpha: &Rational) -> Result<Optimum, String> {
+    let mechanism = registry::find("alpha").ok_or("no such mechanism")?;
+    let options = Options { alpha: Some(alpha.clone()), ..Options::exact() };
+    let outcome = mechanism.allocate(problem, &options).map_err(|error| error.to_string())?;
+    let prices = outcome.findings.prices.ok_or("there are no prices")?;
+    let gap = outcome.findings.gap.ok_or("there is no proven gap")?;
+    let parameters = Parameters { share: None, alpha: Some(alpha.clone()) };
+    let (claim, tolerance) = {
+        let instance = Instance::new(problem, &outcome.allocation).map_err(|error| error.to_string())?;
+        let total =
+            proportional::total_worth(&instance, alpha, None).map_err(|refusal| refusal.to_string())?;
+        let tolerance = if total > 0 { &gap / total } else { Rational::new() };
+        let evidence = Evidence::Prices(prices);
+        let claim = Claim::with_evidence(Axiom::Proportional, parameters, evidence, &instance, &tolerance)
+            .map_err(|refusal| refusal.to_string())?;
+        (claim, tolerance)
+    };
+    let examined = Axiom::Proportional.name();
+    let certificate = Certificate {
+        problem: problem.clone(),
+        allocation: outcome.allocation,
+        problem_sha256: None,
+        tolerance,
+        claims: vec![claim],
+        not_checked: Axiom::ALL.iter().map(|a| a.name().to_owned()).filter(|a| a != examined).collect(),
+    };
+    match evenhand_exact::check(&certificate).reason {
+        None => Ok(Optimum { allocation: certificate.allocation, gap }),
+        Some(reason) => Err(format!("the certificate is refused: {reason}")),
+    }
+}
+
+/// Whether the allocation maximises `sum_n w_n g_a(x_n)` without any gap: proven and checked.
+pub fn certified_without_gap(
+    problem: &Problem,
+    allocation: &Allocation,
+    alpha: &Rational,
+) -> Result<bool, String> {
+    let parameters = Parameters { share: None, alpha: Some(alpha.clone()) };
+    let request = Request { axiom: Axiom::Proportional, parameters };
+    let examination =
+        certify(problem, allocation, &[request], &Rational::new()).map_err(|e| e.to_string())?;
+    if let Some((_, why)) = examination.undecided.first() {
+        return Err(format!("proportional is undecided: {why}"));
+    }
+    match evenhand_exact::check(&examination.certificate).reason {
+        None => Ok(examination.certificate.claims.iter().all(|claim| claim.holds == Some(true))),
+        Some(reason) => Err(format!("the certificate is refused: {reason}")),
+    }
+}
+
+/// [`certified_without_gap`] for one pool and `a = 1`.
+pub fn is_optimum(problem: &Problem, x: &[Rational]) -> Result<bool, String> {
+    certified_without_gap(problem, &granted(x), &Rational::from(1))
+}

@@ -1,0 +1,240 @@
+//! Section 4: what allocations without justified complaints are said to have, and section 5's
+//! entitlements of zero.
+
+use evenhand_exact::Axiom;
+use evenhand_exact::axiom::envy_free;
+use evenhand_exact::{Evidence, Instance};
+use evenhand_mechanisms::Options;
+use evenhand_ode::path::{PathSettings, follow};
+use evenhand_ode::pool::Pool;
+use evenhand_ode::trajectory::{TrajectorySettings, integrate};
+use evenhand_problem::number::{from_f64, to_f64};
+use evenhand_problem::{Problem, Rational};
+use evenhand_report::text::{number, percent};
+
+use super::definition::greedy;
+use super::drf::{allocate, figure_2, middle_resources, satiated};
+use super::optimum::{alpha_fair, is_optimum};
+use super::setting::{answers, granted, holds, is_fair, judge, loads, pool, pool_of, row, show, show_floats};
+use super::yes;
+use crate::Entry;
+
+/// Three users of whom the first gains by asking for [`LIE`].
+const TRUTH: [&str; 3] = ["1/6 11/12", "1/4 1/12", "11/12 2/3"];
+const LIE: &str = "5/12 3/4";
+
+/// Section 5.5: a family of answers.
+pub fn family() -> Result<Problem, String> {
+    pool(&["1 1", "0 1", "1 0"], "1/2 3/10 1/5")
+}
+
+/// Section 5.5: users and resources in a circle.
+pub fn circle() -> Result<Problem, String> {
+    pool(&["1 1 0 1", "1 1 1 0", "0 1 1 1", "1 0 1 1"], "1/4 1/4 1/4 1/4")
+}
+
+pub fn entries() -> Result<Vec<Entry>, String> {
+    let examples = [
+        greedy()?,
+        figure_2()?,
+        satiated()?,
+        middle_resources(2)?,
+        family()?,
+        circle()?,
+        pool(&TRUTH, "1/3 1/3 1/3")?,
+    ];
+    Ok(vec![
+        everywhere(
+            &examples,
+            Axiom::SharingIncentive,
+            "njc.sharing-incentive",
+            "NJC, section 4: sharing incentive",
+        )?,
+        everywhere(
+            &examples,
+            Axiom::ParetoOptimal,
+            "njc.pareto-optimal",
+            "NJC, sections 3 and 4: Pareto optimality",
+        )?,
+        envy()?,
+        lie()?,
+        zero_entitlement()?,
+    ])
+}
+
+/// Whether an axiom holds at every vertex of all answers of the examples.
+fn everywhere(examples: &[Problem], axiom: Axiom, id: &str, source: &'static str) -> Result<Entry, String> {
+    let (mut judged, mut held) = (0, 0);
+    for problem in examples {
+        for point in answers(problem)?.points {
+            judged += 1;
+            held += usize::from(holds(problem, &point, axiom)?);
+        }
+    }
+    Ok(Entry {
+        id: id.to_owned(),
+        source,
+        paper: "holds".to_owned(),
+        ours: format!("holds at {held} of {judged} vertices of all answers of {} examples", examples.len()),
+        agrees: Some(held == judged),
+        note: "entitlements are positive here".to_owned(),
+    })
+}
+
+fn envy() -> Result<Entry, String> {
+    let problem = satiated()?;
+    let mut ours = Vec::new();
+    let mut free = true;
+    for point in answers(&problem)?.points {
+        let holds = holds(&problem, &point, Axiom::EnvyFree)?;
+        free &= holds;
+        let instance = Instance::new(&problem, &granted(&point)).map_err(|error| error.to_string())?;
+        ours.push(match envy_free::tightest(&instance).map_err(|error| error.to_string())? {
+            Some(pair) if !holds => format!(
+                "at {} user {} would gain {} with the bundle of user {}",
+                show(&point),
+                pair.user + 1,
+                -(pair.margin * instance.scale(pair.user)),
+                pair.envied + 1
+            ),
+            _ => format!("at {} nobody envies", show(&point)),
+        });
+    }
+    Ok(Entry {
+        id: "njc.envy-free".to_owned(),
+        source: "NJC, section 4: no user prefers the allocation of another",
+        paper: "holds".to_owned(),
+        ours: ours.join("; "),
+        agrees: Some(free),
+        note:
+            "one resource, requests 1/10, 1, 1, equal entitlements: users 2 and 3 ask for the same, and an \
+               allocation without justified complaints may give one more than the other. The limit of the \
+               trajectory is the middle of this segment and free of envy"
+                .to_owned(),
+    })
+}
+
+/// What user 1 can run of its request `truth` with the fraction `granted` of what it asks for.
+fn useful(problem: &Problem, granted: &Rational, truth: &[Rational]) -> Rational {
+    let bundle = problem.demand(0, 0).iter().map(|d| Rational::from(d * granted));
+    let runs = bundle.zip(truth).filter(|(_, d)| !d.is_zero()).map(|(amount, d)| amount / d);
+    runs.min().unwrap_or_default().min(Rational::from(1))
+}
+
+/// What the limit of the trajectory grants to user 1, with its proven gap: 0 where the exact answer on
+/// the same face is the limit itself.
+fn limit(problem: &Problem) -> Result<(Rational, Rational), String> {
+    let exact = allocate(problem, "njc", &Options::exact())?;
+    if is_fair(problem, &exact)? && is_optimum(problem, &exact)? {
+        return Ok((exact[0].clone(), Rational::new()));
+    }
+    let optimum = alpha_fair(problem, &Rational::from(1))?;
+    Ok((optimum.allocation.total(0), optimum.gap))
+}
+
+fn lie() -> Result<Entry, String> {
+    let entitlements = "1/3 1/3 1/3";
+    let truth = row(TRUTH[0])?;
+    let honest = pool(&TRUTH, entitlements)?;
+    let lying = pool(&[LIE, TRUTH[1], TRUTH[2]], entitlements)?;
+    let [before, after] = [run(&honest, &truth)?, run(&lying, &truth)?];
+    let gain = Rational::from(&after.limit - &before.limit);
+    let whatever = match after.least > before.most {
+        true => "so that no way of choosing among them is strategy-proof",
+        false => "so that it depends on the choice among them",
+    };
+    let shown = |request: &str| format!("({})", request.replace(' ', ", "));
+    Ok(Entry {
+        id: "njc.strategy-proof".to_owned(),
+        source: "NJC, section 4: users do not benefit from lying",
+        paper: "holds".to_owned(),
+        ours: format!(
+            "user 1 can run {} of its request when it tells the truth and {} when it lies: {} of the request more",
+            number(&before.limit),
+            number(&after.limit),
+            percent(&gain),
+        ),
+        agrees: Some(gain <= 0 && after.most <= before.least),
+        note: format!(
+            "requests {}, equal entitlements; user 1 asks for {} instead. Both are limits of the trajectory, \
+             {} and {}. Over all allocations without complaints it can run {} to {} with the truth and {} to \
+             {} with the lie, {whatever}",
+            TRUTH.map(shown).join(", "),
+            shown(LIE),
+            proven(&before.gap),
+            proven(&after.gap),
+            number(&before.least),
+            number(&before.most),
+            number(&after.least),
+            number(&after.most),
+        ),
+    })
+}
+
+/// What user 1 can run of its true request.
+struct Run {
+    /// At the limit of the trajectory, proven within a gap.
+    limit: Rational,
+    gap: Rational,
+    /// Over all allocations without complaints: it grows with what user 1 is granted, so that the
+    /// vertices have the extremes.
+    least: Rational,
+    most: Rational,
+}
+
+fn run(problem: &Problem, truth: &[Rational]) -> Result<Run, String> {
+    let (granted, gap) = limit(problem)?;
+    let all = answers(problem)?.points;
+    let runs = || all.iter().map(|x| useful(problem, &x[0], truth));
+    Ok(Run {
+        limit: useful(problem, &granted, truth),
+        gap,
+        least: runs().min().unwrap_or_default(),
+        most: runs().max().unwrap_or_default(),
+    })
+}
+
+fn proven(gap: &Rational) -> String {
+    if gap.is_zero() { "without a gap".to_owned() } else { format!("within {:.0e}", to_f64(gap)) }
+}
+
+fn zero_entitlement() -> Result<Entry, String> {
+    let requests = [row("1 0")?, row("0 1")?];
+    let in_floats = requests.iter().flatten().map(to_f64).collect();
+    let pool = Pool::with_zero_entitlements(2, in_floats, vec![1.0, 0.0], vec![1.0; 2]);
+    let pool = pool.map_err(|error| error.to_string())?;
+    let end = integrate(&pool, &TrajectorySettings::default());
+    let limit = follow(&pool, &PathSettings::default()).x;
+    let x: Vec<Rational> = limit.iter().filter_map(|x| from_f64(*x)).collect();
+    // Pareto optimality does not depend on entitlements, so any will do to ask about it.
+    let one = Rational::from(1);
+    let problem = pool_of(&requests, &[one.clone(), one.clone()])?;
+    let claim = judge(&problem, &x, Axiom::ParetoOptimal)?;
+    let better = match &claim.evidence {
+        Evidence::Dominating(tasks) => {
+            let total = |tasks: &Vec<(usize, Rational)>| tasks.iter().map(|(_, x)| x).sum();
+            tasks.iter().map(total).collect::<Vec<Rational>>()
+        }
+        _ => Vec::new(),
+    };
+    let satisfies = loads(&problem, &x)[0] == one && x[0] == one;
+    Ok(Entry {
+        id: "njc.zero-entitlement".to_owned(),
+        source: "NJC, Theorem 1 with e_i = 0, and section 3: Pareto optimality",
+        paper: "every allocation that satisfies (1) and (2) is Pareto optimal".to_owned(),
+        ours: format!(
+            "{}: satisfies (2): {}; Pareto optimal: {}",
+            show(&x),
+            yes(satisfies),
+            yes(claim.holds == Some(true))
+        ),
+        agrees: Some(claim.holds == Some(true) || !satisfies),
+        note: format!(
+            "requests (1, 0), (0, 1), entitlements 1, 0: resource 1 is a bottleneck of which user 2 holds 0 >= \
+             0, and {} is better. The trajectory tends there: {} at c = {:.0e}. Problem files ask for positive weights",
+            show(&better),
+            show_floats(&end.x, 7),
+            end.c,
+        ),
+    })
+}

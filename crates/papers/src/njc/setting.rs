@@ -1,0 +1,168 @@
+//! The setting of the paper: one pool of resources of capacity 1, users that ask for fractions of
+//! them and are granted a fraction `x_i <= 1` of what they ask for. Entitlements are the weights.
+
+use evenhand_certify::{Request, certify};
+use evenhand_exact::axiom::njc;
+use evenhand_exact::{Axiom, Claim, Instance};
+use evenhand_lp::njc::{Limits, Tasks, enumerate};
+use evenhand_ode::pool::Pool;
+use evenhand_problem::number::{parse, to_f64};
+use evenhand_problem::{
+    Allocation, Arithmetic, Constraints, Problem, ProblemSpec, Rational, ServerSpec, Sharing, UserSpec,
+};
+
+use crate::list;
+
+/// Numbers between blanks.
+pub fn row(text: &str) -> Result<Vec<Rational>, String> {
+    text.split_whitespace().map(|number| parse(number).map_err(|error| error.to_string())).collect()
+}
+
+/// A pool from one text of requests per user and one of all entitlements.
+pub fn pool(requests: &[&str], entitlements: &str) -> Result<Problem, String> {
+    let requests = requests.iter().map(|text| row(text)).collect::<Result<Vec<_>, _>>()?;
+    pool_of(&requests, &row(entitlements)?)
+}
+
+/// A pool from requests, `users x resources`, and positive entitlements.
+pub fn pool_of(requests: &[Vec<Rational>], entitlements: &[Rational]) -> Result<Problem, String> {
+    let n_resources = requests.first().map_or(0, Vec::len);
+    let resources: Vec<String> = (1..=n_resources).map(|r| format!("r{r}")).collect();
+    let one = Rational::from(1);
+    let capacity = resources.iter().map(|r| (r.clone(), one.clone())).collect();
+    let users = requests.iter().zip(entitlements).enumerate().map(|(n, (request, weight))| UserSpec {
+        name: format!("user {}", n + 1),
+        weight: Some(weight.clone()),
+        tasks: Some(one.clone()),
+        demand: resources.iter().cloned().zip(request.iter().cloned()).collect(),
+        ..UserSpec::default()
+    });
+    Problem::new(ProblemSpec {
+        users: users.collect(),
+        servers: vec![ServerSpec { name: "pool".to_owned(), count: None, capacity }],
+        resources,
+        ..ProblemSpec::default()
+    })
+    .map_err(|error| error.to_string())
+}
+
+/// The same pool in floating point.
+pub fn continuous(problem: &Problem) -> Result<Pool, String> {
+    let users = 0..problem.n_users();
+    let requests = users.clone().flat_map(|n| problem.demand(n, 0).iter().map(to_f64)).collect();
+    let entitlements = users.clone().map(|n| to_f64(problem.users()[n].weight())).collect();
+    let caps = users.map(|n| problem.users()[n].tasks().map_or(f64::INFINITY, to_f64)).collect();
+    Pool::new(problem.n_resources(), requests, entitlements, caps).map_err(|error| error.to_string())
+}
+
+/// The allocation that grants every user the fraction `x` of its request.
+pub fn granted(x: &[Rational]) -> Allocation {
+    let tasks = x.iter().map(|x| if x.is_zero() { Vec::new() } else { vec![(0, x.clone())] });
+    Allocation { arithmetic: Arithmetic::Exact, tasks: tasks.collect(), ..Allocation::default() }
+}
+
+/// What the exact crate says about one axiom; its certificate has been checked.
+pub fn judge(problem: &Problem, x: &[Rational], axiom: Axiom) -> Result<Claim, String> {
+    let examination = certify(problem, &granted(x), &[Request::of(axiom)], &Rational::new())
+        .map_err(|error| error.to_string())?;
+    if let Some((_, why)) = examination.undecided.first() {
+        return Err(format!("{} is undecided: {why}", axiom.name()));
+    }
+    if let Some(reason) = evenhand_exact::check(&examination.certificate).reason {
+        return Err(format!("the certificate is refused: {reason}"));
+    }
+    examination.certificate.claims.into_iter().next().ok_or_else(|| "there is no claim".to_owned())
+}
+
+/// Whether the exact crate says that the axiom holds.
+pub fn holds(problem: &Problem, x: &[Rational], axiom: Axiom) -> Result<bool, String> {
+    Ok(judge(problem, x, axiom)?.holds == Some(true))
+}
+
+/// Whether nobody has a justified complaint: equations (1) and (2).
+pub fn is_fair(problem: &Problem, x: &[Rational]) -> Result<bool, String> {
+    Ok(holds(problem, x, Axiom::Feasible)? && holds(problem, x, Axiom::Njc)?)
+}
+
+/// By user, whether it has a justified complaint.
+pub fn complains(problem: &Problem, x: &[Rational]) -> Result<Vec<bool>, String> {
+    let instance = Instance::new(problem, &granted(x)).map_err(|error| error.to_string())?;
+    let complains = |n| njc::margin(&instance, n).is_some_and(|margin| margin < 0);
+    Ok((0..problem.n_users()).map(complains).collect())
+}
+
+/// Who has a justified complaint, in words.
+pub fn complaints(problem: &Problem, x: &[Rational]) -> Result<String, String> {
+    let complains = complains(problem, x)?;
+    let users: Vec<String> =
+        (0..x.len()).filter(|&n| complains[n]).map(|n| format!("user {}", n + 1)).collect();
+    Ok(match users.as_slice() {
+        [] => "no justified complaint".to_owned(),
+        [user] => format!("a justified complaint of {user}"),
+        _ => format!("justified complaints of {}", users.join(" and ")),
+    })
+}
+
+/// Every allocation without a justified complaint.
+pub struct Answers {
+    /// The vertices of all polytopes, each once, in ascending order.
+    pub points: Vec<Vec<Rational>>,
+    /// The vertices of the polytopes whose union is the set, none of them within another one.
+    pub polytopes: Vec<Vec<Vec<Rational>>>,
+}
+
+impl Answers {
+    /// The only answer, if there is but one.
+    pub fn only(&self) -> Option<&[Rational]> {
+        match self.points.as_slice() {
+            [point] => Some(point),
+            _ => None,
+        }
+    }
+
+    /// The points, one after the other.
+    pub fn show(&self) -> String {
+        show_all(&self.points)
+    }
+}
+
+/// All answers; every vertex has been judged by the exact crate.
+pub fn answers(problem: &Problem) -> Result<Answers, String> {
+    let constraints = Constraints::new(problem, Sharing::Rdm);
+    let set = enumerate(&constraints, &Limits::default()).map_err(|error| error.to_string())?;
+    let points: Vec<Vec<Rational>> = set.extreme_points.iter().map(totals).collect();
+    for point in &points {
+        if !is_fair(problem, point)? {
+            return Err(format!("{} was enumerated and leaves a justified complaint", show(point)));
+        }
+    }
+    let vertices = |p: &evenhand_lp::njc::Polytope| p.vertices.iter().map(totals).collect();
+    Ok(Answers { points, polytopes: set.polytopes.iter().map(vertices).collect() })
+}
+
+fn totals(tasks: &Tasks) -> Vec<Rational> {
+    tasks.iter().map(|tasks| tasks.iter().map(|(_, x)| x).sum()).collect()
+}
+
+/// What is used of every resource.
+pub fn loads(problem: &Problem, x: &[Rational]) -> Vec<Rational> {
+    let used =
+        |r: usize| x.iter().enumerate().map(|(n, x)| Rational::from(x * &problem.demand(n, 0)[r])).sum();
+    (0..problem.n_resources()).map(used).collect()
+}
+
+/// `(1/2, 1)`.
+pub fn show(point: &[Rational]) -> String {
+    format!("({})", list(point))
+}
+
+/// Points, one after the other.
+pub fn show_all(points: &[Vec<Rational>]) -> String {
+    points.iter().map(|point| show(point)).collect::<Vec<_>>().join(", ")
+}
+
+/// `(0.500000, 1.000000)`, to as many digits as asked for.
+pub fn show_floats(point: &[f64], digits: usize) -> String {
+    let values: Vec<String> = point.iter().map(|x| format!("{x:.digits$}")).collect();
+    format!("({})", values.join(", "))
+}

@@ -1,0 +1,174 @@
+//! Figures 1 to 4: two servers for three and for four users, and three channels for two.
+
+use evenhand_problem::{Allocation, Problem, ProblemSpec, Rational, ServerSpec, UserSpec, number};
+
+use crate::{Entry, Table, TableUser, agree, decimals, list, solve};
+
+/// Cores, memory, bandwidth; no bandwidth on the second server.
+const SERVERS: &[(u32, &[&str])] = &[(1, &["9", "12", "100"]), (1, &["12", "12", "0"])];
+
+fn figure_1() -> Result<Problem, String> {
+    let users = [
+        TableUser::new(&["1", "2", "10"]),
+        TableUser::new(&["1", "2", "1"]),
+        TableUser { weight: "2", ..TableUser::new(&["1", "2", "0"]) },
+    ];
+    Table { servers: SERVERS, users: &users }.problem()
+}
+
+fn figure_2() -> Result<Problem, String> {
+    let users = [
+        TableUser::new(&["1.5", "1", "10"]),
+        TableUser::new(&["1", "2", "10"]),
+        TableUser::new(&["0.5", "1", "0"]),
+        TableUser::new(&["1", "0.5", "0"]),
+    ];
+    Table { servers: SERVERS, users: &users }.problem()
+}
+
+/// Rates of two users on three channels, `users x channels`; 0: out of reach.
+type Rates = [[&'static str; 3]; 2];
+
+/// The rates are in the picture alone. Its text fixes `gamma_11 + gamma_12 / 2 = 3/2`,
+/// `gamma_23 + gamma_22 / 2 = 1` and `gamma_12 / gamma_22 = 3/2`; these are two of those that fit.
+const FITTING: [(&str, Rates); 2] =
+    [("a", [["3/4", "3/2", "0"], ["0", "1", "1/2"]]), ("b", [["1", "1", "0"], ["0", "2/3", "2/3"]])];
+
+fn channels(rates: &Rates) -> Result<Problem, String> {
+    let channel = |i: usize| format!("channel {}", i + 1);
+    let one = Rational::from(1);
+    let bandwidth = || vec![("bandwidth".to_owned(), one.clone())];
+    let mut users = Vec::new();
+    for (n, rates) in rates.iter().enumerate() {
+        let mut gamma = Vec::new();
+        for (i, rate) in rates.iter().enumerate() {
+            let rate = number::parse(rate).map_err(|error| error.to_string())?;
+            if !rate.is_zero() {
+                gamma.push((channel(i), rate));
+            }
+        }
+        users.push(UserSpec {
+            name: format!("user {}", n + 1),
+            demand: bandwidth(),
+            servers: Some(gamma.iter().map(|(name, _)| name.clone()).collect()),
+            gamma,
+            ..UserSpec::default()
+        });
+    }
+    let servers =
+        (0..3).map(|i| ServerSpec { name: channel(i), count: None, capacity: bandwidth() }).collect();
+    Problem::new(ProblemSpec {
+        resources: vec!["bandwidth".to_owned()],
+        servers,
+        users,
+        ..ProblemSpec::default()
+    })
+    .map_err(|error| error.to_string())
+}
+
+pub fn entries() -> Result<Vec<Entry>, String> {
+    let mut entries = of_figure_1()?;
+    entries.extend(of_figure_3()?);
+    entries.push(of_figure_4()?);
+    Ok(entries)
+}
+
+/// An entry about tasks, printed as in the text.
+fn tasks(id: &str, source: &'static str, printed: &[&str], ours: &[Rational], note: &str) -> Entry {
+    let whole = ours.iter().all(Rational::is_integer);
+    Entry {
+        id: format!("ps-dsf.{id}"),
+        source,
+        paper: printed.join(", "),
+        ours: if whole { list(ours) } else { format!("{} = {}", list(ours), decimals(ours)) },
+        agrees: Some(agree(printed, ours)),
+        note: note.to_owned(),
+    }
+}
+
+/// How much of `allocation` stands on the class where the paper puts each user.
+fn on(allocation: &Allocation, classes: &[usize]) -> Vec<Rational> {
+    classes.iter().enumerate().map(|(n, &i)| allocation.on(n, i)).collect()
+}
+
+fn of_figure_1() -> Result<Vec<Entry>, String> {
+    let problem = figure_1()?;
+    let drfh = solve(&problem, "drfh")?.totals();
+    let tsf = solve(&problem, "tsf")?.totals();
+    let fair = solve(&problem, "ps-dsf")?;
+    let source = "PS-DSF, section II-B, on Figure 1";
+    Ok(vec![
+        tasks("figure-1.c-drfh", source, &["2.609", "3.130", "6.261"], &drfh, ""),
+        tasks("figure-1.tsf", source, &["2", "2", "8"], &tsf, ""),
+        tasks(
+            "figure-1.ps-dsf",
+            source,
+            &["3", "3", "6"],
+            &on(&fair, &[0, 0, 1]),
+            "users 1 and 2 on the first server, user 3 on the second",
+        ),
+    ])
+}
+
+fn of_figure_3() -> Result<Vec<Entry>, String> {
+    let problem = figure_2()?;
+    let fair = solve(&problem, "ps-dsf")?;
+    let totals = fair.totals();
+    let share = |n: usize, i: usize| &totals[n] / problem.gamma(n, i);
+    let shares = [share(0, 0), share(1, 0), share(2, 0), share(2, 1), share(3, 1)];
+    let printed = ["0.6", "0.6", "8/12", "8/12", "8/12"];
+    let source = "PS-DSF, section III-A, Figures 2 and 3";
+    Ok(vec![
+        tasks(
+            "figure-3.tasks",
+            source,
+            &["3.6", "3.6", "8", "8"],
+            &on(&fair, &[0, 0, 1, 1]),
+            "users 1 and 2 on the first server, users 3 and 4 on the second",
+        ),
+        tasks(
+            "figure-3.virtual-dominant-shares",
+            source,
+            &printed,
+            &shares,
+            "s_11, s_21, s_31, s_32, s_42; the text calls the last two s_31 and s_41",
+        ),
+        tasks(
+            "figure-3.s-41",
+            source,
+            &["12/12"],
+            &[share(3, 0)],
+            "1 in the text; user 4 has 8 tasks, and 9 when it has all of server 1 (9 cores, one a \
+             task)",
+        ),
+    ])
+}
+
+fn of_figure_4() -> Result<Entry, String> {
+    let printed = ["1.5", "1"];
+    let mut found = Vec::new();
+    let mut agrees = true;
+    for (name, rates) in &FITTING {
+        let problem = channels(rates)?;
+        for mechanism in ["ps-dsf", "ps-dsf-tdm"] {
+            let fair = solve(&problem, mechanism)?;
+            let halved = (0..2).all(|n| fair.on(n, 1) == problem.gamma(n, 1) / 2);
+            agrees &= agree(&printed, &fair.totals()) && halved;
+            if mechanism == "ps-dsf" {
+                found.push(format!("{} ({name})", list(&fair.totals())));
+            }
+        }
+    }
+    Ok(Entry {
+        id: "ps-dsf.figure-4".to_owned(),
+        source: "PS-DSF, section IV, Figure 4",
+        paper: printed.join(", "),
+        ours: found.join("; "),
+        agrees: Some(agrees),
+        note:
+            "the rates are not in the text, which fixes gamma_11 + gamma_12/2 = 3/2, gamma_23 + gamma_22/2 = \
+               1 and gamma_12/gamma_22 = 3/2 and leaves one parameter: (a) gamma_12 = 3/2, (b) gamma_12 = 1. \
+               For both rates and both ways of sharing channel 2 is halved, as the text says"
+                .to_owned(),
+    })
+}

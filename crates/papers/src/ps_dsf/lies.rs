@@ -1,0 +1,194 @@
+//! Strategy proofness: whether a user can run more of its tasks by stating other demands or fewer
+//! servers than it has.
+//!
+//! A liar is given `x'_ni` tasks of the demand `d'` that it states, which is `x'_ni d'_r` of every
+//! resource, and runs `min_r x'_ni d'_r / d_nr` of its true tasks with it on every class. Where
+//! servers are shared by time there is another reading: it is given the time `x'_ni / gamma'_ni`, in
+//! which it runs `gamma_ni` true tasks a unit.
+
+use evenhand_mechanisms::{Mechanism, Options, registry};
+use evenhand_problem::{Problem, ProblemSpec, Rational, ServerSpec, UserSpec, number};
+
+use super::random::Law;
+use crate::{Entry, Table, TableUser};
+
+/// Random problems on which every lie of [`lies`] is tried.
+const PROBLEMS: usize = 60;
+/// Entries of the demands that are tried.
+const DEMANDS: [i32; 5] = [0, 1, 2, 4, 7];
+
+/// What a user says of itself.
+#[derive(Clone)]
+struct Statement {
+    demand: Vec<Rational>,
+    /// By class.
+    allowed: Vec<bool>,
+}
+
+/// What a liar is given.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Given {
+    Resources,
+    Time,
+}
+
+pub fn entries() -> Result<Vec<Entry>, String> {
+    let problems = Law { seed: 23, one_bottleneck: false }.problems(PROBLEMS)?;
+    Ok(vec![
+        refutation()?,
+        search("ps-dsf", Given::Resources, &problems)?,
+        search("ps-dsf-tdm", Given::Resources, &problems)?,
+        search("ps-dsf-tdm", Given::Time, &problems)?,
+    ])
+}
+
+fn mechanism(name: &str) -> Result<&'static dyn Mechanism, String> {
+    registry::find(name).ok_or_else(|| "no such mechanism".to_owned())
+}
+
+fn honest(problem: &Problem, n: usize) -> Statement {
+    Statement {
+        demand: problem.users()[n].base_demand().to_vec(),
+        allowed: (0..problem.n_servers()).map(|i| problem.users()[n].may_use(i)).collect(),
+    }
+}
+
+/// The problem as it looks when user `liar` makes this statement.
+fn stated(problem: &Problem, liar: usize, statement: &Statement) -> Result<Problem, String> {
+    let named =
+        |values: &[Rational]| problem.resources().iter().cloned().zip(values.iter().cloned()).collect();
+    let servers: Vec<ServerSpec> = problem
+        .servers()
+        .iter()
+        .map(|server| ServerSpec {
+            name: server.name().to_owned(),
+            count: Some(Rational::from(server.count())),
+            capacity: named(&server.capacity().to_vec()),
+        })
+        .collect();
+    let users = (0..problem.n_users()).map(|n| {
+        let said = if n == liar { statement.clone() } else { honest(problem, n) };
+        let allowed = servers.iter().zip(&said.allowed).filter(|(_, allowed)| **allowed);
+        UserSpec {
+            name: problem.users()[n].name().to_owned(),
+            weight: Some(problem.users()[n].weight().clone()),
+            demand: named(&said.demand),
+            servers: Some(allowed.map(|(server, _)| server.name.clone()).collect()),
+            ..UserSpec::default()
+        }
+    });
+    let users = users.collect();
+    let resources = problem.resources().to_vec();
+    Problem::new(ProblemSpec { resources, servers, users, ..ProblemSpec::default() })
+        .map_err(|error| error.to_string())
+}
+
+/// True tasks that user `liar` runs after this statement.
+fn runs(
+    mechanism: &dyn Mechanism,
+    problem: &Problem,
+    liar: usize,
+    statement: &Statement,
+    given: Given,
+) -> Result<Rational, String> {
+    let told = stated(problem, liar, statement)?;
+    let outcome = mechanism.allocate(&told, &Options::exact()).map_err(|error| error.to_string())?;
+    let truth = problem.users()[liar].base_demand();
+    let worth = truth.iter().zip(&statement.demand).filter(|(truth, _)| !truth.is_zero());
+    let worth = worth.map(|(truth, said)| Rational::from(said / truth)).min().unwrap_or_default();
+    let usable = outcome.allocation.tasks[liar].iter().filter(|(i, _)| problem.users()[liar].may_use(*i));
+    let run = usable.map(|(i, x)| match given {
+        Given::Resources => Rational::from(x * &worth),
+        Given::Time => problem.gamma(liar, *i) / told.gamma(liar, *i) * x,
+    });
+    Ok(run.sum())
+}
+
+/// A lie that pays, found by search and written down.
+fn refutation() -> Result<Entry, String> {
+    let problem = Table {
+        servers: &[(1, &["7", "5"]), (1, &["3", "2"])],
+        users: &[TableUser::new(&["5", "1"]), TableUser::new(&["4", "3"]), TableUser::new(&["1", "5"])],
+    }
+    .problem()?;
+    let mechanism = mechanism("ps-dsf")?;
+    let demand = ["8", "2"].map(number::parse).into_iter().collect::<Result<Vec<_>, _>>();
+    let lie = Statement { demand: demand.map_err(|error| error.to_string())?, allowed: vec![true, false] };
+    let truth = runs(mechanism, &problem, 0, &honest(&problem, 0), Given::Resources)?;
+    let gained = runs(mechanism, &problem, 0, &lie, Given::Resources)?;
+    let gain = Rational::from(&gained / &truth) - 1u32;
+    Ok(Entry {
+        id: "ps-dsf.table-1.ps-dsf.strategy-proof.instance".to_owned(),
+        source: "PS-DSF, Table I: strategy-proof where servers are shared by time",
+        paper: "PS-DSF (RDM): strategy proofness is not promised".to_owned(),
+        ours: format!("{truth} tasks by the truth, {gained} by a lie"),
+        agrees: Some(gain > 0),
+        note: format!(
+            "C = (7,5),(3,2), d = (5,1),(4,3),(1,5): user 1 says (8,2) and that it may use server 1 alone, and \
+             runs {:.1} % more",
+            100.0 * number::to_f64(&gain)
+        ),
+    })
+}
+
+/// Every demand vector over [`DEMANDS`] on all servers, and the true demand on every part of them.
+fn lies(problem: &Problem, n: usize) -> Vec<Statement> {
+    let truth = honest(problem, n);
+    let mut demands: Vec<Vec<Rational>> = vec![Vec::new()];
+    for _ in 0..problem.n_resources() {
+        demands = demands
+            .iter()
+            .flat_map(|d| DEMANDS.map(|entry| [d.as_slice(), &[Rational::from(entry)]].concat()))
+            .collect();
+    }
+    demands.retain(|demand| demand.iter().any(|entry| !entry.is_zero()));
+    let others = demands.into_iter().map(|demand| Statement { demand, ..truth.clone() });
+    let parts = (1..1usize << problem.n_servers()).map(|set| {
+        let allowed = truth.allowed.iter().enumerate().map(|(i, allowed)| *allowed && set >> i & 1 == 1);
+        Statement { allowed: allowed.collect(), ..truth.clone() }
+    });
+    let parts = parts.filter(|part| part.allowed.contains(&true));
+    others.chain(parts).collect()
+}
+
+fn search(name: &str, given: Given, problems: &[Problem]) -> Result<Entry, String> {
+    let mechanism = mechanism(name)?;
+    let (mut tried, mut paying, mut most) = (0, 0, Rational::new());
+    for problem in problems {
+        for n in 0..problem.n_users() {
+            let truth = runs(mechanism, problem, n, &honest(problem, n), given)?;
+            for lie in lies(problem, n) {
+                let gain = runs(mechanism, problem, n, &lie, given)? - &truth;
+                tried += 1;
+                if gain > 0 {
+                    paying += 1;
+                    most = most.max(gain / &truth);
+                }
+            }
+        }
+    }
+    let (id, paper, promised) = match (name, given) {
+        ("ps-dsf", _) => ("ps-dsf.strategy-proof", "PS-DSF (RDM): strategy proofness is not promised", false),
+        (_, Given::Resources) => {
+            ("ps-dsf-tdm.strategy-proof", "PS-DSF (TDM): strategy proofness holds", true)
+        }
+        (_, Given::Time) => ("ps-dsf-tdm.strategy-proof.time", "", false),
+    };
+    let most = format!(", by up to {:.1} %", 100.0 * number::to_f64(&most));
+    let reading = match given {
+        Given::Resources => "a liar has the resources of the tasks that it stated",
+        Given::Time => "a liar has the time of the tasks that it stated, and all of the server in it",
+    };
+    Ok(Entry {
+        id: format!("ps-dsf.table-1.{id}"),
+        source: "PS-DSF, Table I and Theorem 3",
+        paper: paper.to_owned(),
+        ours: format!("{paying} of {tried} lies pay{}", if paying > 0 { most.as_str() } else { "" }),
+        agrees: (promised || paying > 0 && !paper.is_empty()).then_some(promised == (paying == 0)),
+        note: format!(
+            "{} random problems, one liar at a time, demands from {DEMANDS:?} or a part of its servers; exact \
+             tasks; {reading}. Where none is found that is support, no proof",
+            problems.len()
+        ),
+    })
+}

@@ -1,0 +1,37 @@
+//! The example of the introduction: one large type against two that fit together.
+
+use evenhand_problem::Rational;
+
+use super::{Type, certified, problem, row};
+use crate::{Entry, list};
+
+pub fn entries() -> Result<Vec<Entry>, String> {
+    let mut types = Vec::new();
+    for (name, demand, reward) in [("large", "0.6 0.6", 4), ("cpu", "0.7 0.1", 3), ("memory", "0.1 0.7", 3)] {
+        let (reward, load) = (Rational::from(reward), Rational::from(1));
+        types.push(Type { name: name.to_owned(), demand: row(demand)?, reward, load });
+    }
+    let capacity = row("1 1")?;
+    let certificate = certified(&problem(&capacity, &types)?)?;
+    let half = super::with_loads(&types, &row("1/2 1/2 1/2")?);
+    let contested = certified(&problem(&capacity, &half)?)?;
+    Ok(vec![
+        Entry {
+            id: "reservation.introduction".to_owned(),
+            source: "Reservation, section 1: the most that a server can earn",
+            paper: "6".to_owned(),
+            ours: certificate.optimum.assignment.reward.to_string(),
+            agrees: Some(certificate.optimum.assignment.reward == 6 && certificate.greedy.reward == 6),
+            note: "greedy and optimum with one job of each type a server: the two smaller types together"
+                .to_owned(),
+        },
+        Entry {
+            id: "reservation.introduction.half".to_owned(),
+            source: "Reservation, section 1, with half a job of each type a server",
+            paper: String::new(),
+            ours: list(&[contested.greedy.reward, contested.optimum.assignment.reward]),
+            agrees: None,
+            note: "greedy and optimum: half of the servers for the pair, half for the large type".to_owned(),
+        },
+    ])
+}

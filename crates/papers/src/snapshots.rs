@@ -1,0 +1,114 @@
+//! Two real clusters, solved, certified and checked, where the data is at hand.
+//!
+//! The data is not part of this repository. It is looked for in the folder that `EVENHAND_DATA`
+//! names, and in `../shared/data`.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use evenhand_certify::certify;
+use evenhand_certify::default_requests;
+use evenhand_exact::check;
+use evenhand_import::{GoogleOptions, Import, Input, google, openb};
+use evenhand_mechanisms::{Options, registry};
+use evenhand_problem::{Problem, Rational};
+
+use super::Entry;
+
+const SOURCE_OPENB: &str = "Alibaba cluster-trace-gpu-v2023 (openb)";
+const SOURCE_GOOGLE: &str = "Google clusterdata-2011-2 at time 0";
+
+pub(super) fn entries() -> Result<Vec<Entry>, String> {
+    let Some(folder) = data_folder() else {
+        return Ok(vec![Entry {
+            id: "snapshots".to_owned(),
+            source: "real clusters",
+            paper: String::new(),
+            ours: "not checked".to_owned(),
+            agrees: None,
+            note: "the data is not here: set EVENHAND_DATA to a folder with alibaba_gpu2023_openb and google2011"
+                .to_owned(),
+        }]);
+    };
+    let mut entries = Vec::new();
+    for (id, source, load) in [
+        ("openb", SOURCE_OPENB, openb_default as fn(&Path) -> Result<Import, String>),
+        ("openb-gpuspec33", SOURCE_OPENB, openb_gpuspec33),
+        ("google", SOURCE_GOOGLE, google_at_zero),
+    ] {
+        let problem = load(&folder)?.problem;
+        for mechanism in ["drfh", "tsf"] {
+            entries.push(entry(id, source, &problem, mechanism)?);
+        }
+    }
+    Ok(entries)
+}
+
+fn entry(id: &str, source: &'static str, problem: &Problem, mechanism: &str) -> Result<Entry, String> {
+    let solver = registry::find(mechanism).ok_or("no such mechanism")?;
+    let started = Instant::now();
+    let outcome = solver.allocate(problem, &Options::exact()).map_err(|error| error.to_string())?;
+    let solved = started.elapsed();
+    let started = Instant::now();
+    let requests = default_requests(&outcome.allocation);
+    let examination = certify(problem, &outcome.allocation, &requests, &Rational::new())
+        .map_err(|error| error.to_string())?;
+    let certified = started.elapsed();
+    let started = Instant::now();
+    let verdict = check(&examination.certificate);
+    let checked = started.elapsed();
+    let claims = &examination.certificate.claims;
+    let held = claims.iter().filter(|claim| claim.holds == Some(true)).count();
+    Ok(Entry {
+        id: format!("snapshots.{id}.{mechanism}"),
+        source,
+        paper: String::new(),
+        ours: format!(
+            "{} users on {} servers: {held} of {} axioms hold, certificate {}",
+            problem.n_users(),
+            problem.n_single_servers(),
+            claims.len() + examination.undecided.len(),
+            if verdict.valid { "valid" } else { "REFUSED" },
+        ),
+        agrees: None,
+        note: format!(
+            "solved in {:.0} ms, certified in {:.0} ms, checked in {:.0} ms; rounds: {}",
+            solved.as_secs_f64() * 1e3,
+            certified.as_secs_f64() * 1e3,
+            checked.as_secs_f64() * 1e3,
+            outcome.rounds,
+        ),
+    })
+}
+
+/// The folder with the data, if it is there.
+#[must_use]
+pub fn data_folder() -> Option<PathBuf> {
+    let named = std::env::var_os("EVENHAND_DATA").map(PathBuf::from);
+    named.into_iter().chain([PathBuf::from("../shared/data")]).find(|path| path.is_dir())
+}
+
+fn open(path: &Path) -> Result<Input, String> {
+    Input::open(path).map_err(|error| error.to_string())
+}
+
+fn openb_pods(folder: &Path, pods: &str) -> Result<Import, String> {
+    let folder = folder.join("alibaba_gpu2023_openb");
+    let nodes = open(&folder.join("openb_node_list_all_node.csv.gz"))?;
+    openb(nodes, open(&folder.join(pods))?).map_err(|error| error.to_string())
+}
+
+fn openb_default(folder: &Path) -> Result<Import, String> {
+    openb_pods(folder, "openb_pod_list_default.csv.gz")
+}
+
+fn openb_gpuspec33(folder: &Path) -> Result<Import, String> {
+    openb_pods(folder, "openb_pod_list_gpuspec33.csv.gz")
+}
+
+fn google_at_zero(folder: &Path) -> Result<Import, String> {
+    let folder = folder.join("google2011");
+    let machines = open(&folder.join("machine_configs_t0.csv"))?;
+    let tasks = vec![open(&folder.join("task_events.part-00000-of-00500.csv.gz"))?];
+    google(machines, tasks, GoogleOptions::default()).map_err(|error| error.to_string())
+}

@@ -1,0 +1,36 @@
+//! A sparse problem with thousands of users, classes and resources takes little memory.
+//!
+//! One process and one test, so that the largest memory it ever had says something.
+
+use evenhand_problem::format::Source;
+use evenhand_problem::{Constraints, Sharing};
+
+/// The most memory that this process has had, in MB, where the system says it.
+fn peak() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+    Some(line.split_whitespace().nth(1)?.parse::<u64>().ok()? / 1024)
+}
+
+#[test]
+fn thousands_of_users_and_resources() {
+    let resources: Vec<String> = (0..3_000).map(|r| format!("\"r{r}\"")).collect();
+    let users: Vec<String> =
+        (0..3_000).map(|n| format!(r#"{{"name": "u{n}", "demand": {{"r{n}": 1}}}}"#)).collect();
+    let servers: Vec<String> =
+        (0..3_000).map(|i| format!(r#"{{"name": "s{i}", "capacity": {{"r{i}": 1}}}}"#)).collect();
+    let text = format!(
+        r#"{{"kind": "allocation-problem", "resources": [{}], "servers": [{}], "users": [{}]}}"#,
+        resources.join(","),
+        servers.join(","),
+        users.join(",")
+    );
+    let problem = Source { name: "p.json", text: &text }.problem().unwrap();
+    let constraints = Constraints::new(&problem, Sharing::Rdm);
+    assert_eq!(constraints.rows().len(), 3_000);
+    assert_eq!(constraints.usage(7, 7).unwrap().to_vec(), [1]);
+    assert!(constraints.usage(7, 8).is_none());
+    if let Some(peak) = peak() {
+        assert!(peak < 100, "{peak} MB");
+    }
+}

@@ -1,0 +1,25 @@
+//! Every result as a JSON document: numbers exact, as text.
+
+mod comparison;
+mod examination;
+mod explanation;
+mod findings;
+mod ratio;
+
+use serde_json::{Value, json};
+
+pub use comparison::comparison;
+pub use examination::examination;
+pub use explanation::explanation;
+pub use findings::findings;
+pub use ratio::{ratio, sweep, worst_load};
+
+/// A document: its fields, after the kind and the version of what it is.
+#[must_use]
+pub fn document(kind: &str, fields: Value) -> Value {
+    let mut document = json!({"kind": kind, "version": 1});
+    if let (Value::Object(document), Value::Object(fields)) = (&mut document, fields) {
+        document.extend(fields);
+    }
+    document
+}

@@ -1,0 +1,31 @@
+//! What the tests of the workspace share; no crate depends on it but for its tests.
+//!
+//! | module | what it owns |
+//! |---|---|
+//! | [`certificates`] | certificates of every kind as files: accepted, rejected, malformed |
+//! | [`golden`] | inputs and answers of an independent implementation |
+//! | [`examples`] | the problems of the papers, and good certificates with evidence of every form |
+//! | [`random`] | random problems, clusters and allocations |
+//! | [`build`] | certificates of small reservation problems, built from the definitions |
+//! | [`plain`] | second judges of everything: the definitions, with nothing clever in them |
+//! | [`reference`] | a dense simplex method in rationals, and lexicographic max-min on it |
+//! | [`damage`], [`patch`] | documents changed at random, and as a list says |
+//!
+//! Integration tests use it. Unit tests inside `src` of a crate that this one depends on cannot: they would
+//! see every type of that crate twice.
+#![forbid(unsafe_code)]
+// Helpers whose names say what they are.
+#![allow(missing_docs)]
+
+pub mod build;
+pub mod certificates;
+pub mod damage;
+pub mod examples;
+pub mod golden;
+mod numbers;
+pub mod patch;
+pub mod plain;
+pub mod random;
+pub mod reference;
+
+pub use numbers::{q, qs, total};

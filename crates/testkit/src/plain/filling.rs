@@ -1,0 +1,226 @@
+//! Progressive filling straight from the definition: rational numbers, everybody and every server asked
+//! for every task. Only the random stream and the names of the rules come from the library.
+
+use evenhand_mechanisms::filling::{Draw, Rule, Score, ServerRule, Ties};
+use evenhand_problem::{Problem, Rational};
+
+pub struct Naive<'p> {
+    problem: &'p Problem,
+    rule: Rule,
+    step: Rational,
+    /// By single server: its class, and what is left of its resources, or of its time.
+    servers: Vec<(usize, Vec<Rational>)>,
+    /// By user, by single server: steps.
+    pub steps: Vec<Vec<u64>>,
+    draw: Draw,
+}
+
+/// By user, by single server: steps.
+pub fn fill(problem: &Problem, rule: Rule, step: &Rational, seed: u64) -> Vec<Vec<u64>> {
+    let mut servers = Vec::new();
+    for (i, class) in problem.servers().iter().enumerate() {
+        let full = if class.is_time_shared() { vec![Rational::from(1)] } else { class.capacity().to_vec() };
+        servers.extend((0..class.count()).map(|_| (i, full.clone())));
+    }
+    let steps = vec![vec![0; servers.len()]; problem.n_users()];
+    let mut naive = Naive { problem, rule, step: step.clone(), servers, steps, draw: Draw::new(seed, 0) };
+    match (rule.server, rule.score.is_of_user()) {
+        (ServerRule::Iid | ServerRule::Rrr, _) => naive.random_servers(),
+        (ServerRule::FirstFit, false) => naive.servers_in_order(),
+        (ServerRule::BestFit, of_user) if !(of_user && rule.filter) => naive.proposals(),
+        _ => naive.user_first(),
+    }
+    naive.steps
+}
+
+impl Naive<'_> {
+    fn n_users(&self) -> usize {
+        self.problem.n_users()
+    }
+
+    fn tasks(&self, n: usize) -> Rational {
+        Rational::from(&self.step * self.steps[n].iter().sum::<u64>())
+    }
+
+    fn has_more(&self, n: usize) -> bool {
+        let limit = self.problem.users()[n].tasks();
+        self.problem.is_active(n) && limit.is_none_or(|limit| self.tasks(n) + &self.step <= *limit)
+    }
+
+    /// What a whole task takes of server `j`; none where it may not run.
+    fn task(&self, n: usize, j: usize) -> Option<Vec<Rational>> {
+        let class = self.servers[j].0;
+        if !self.problem.users()[n].may_use(class) {
+            return None;
+        }
+        if self.problem.servers()[class].is_time_shared() {
+            let gamma = self.problem.gamma(n, class);
+            let count = self.problem.servers()[class].count();
+            return (gamma > 0).then(|| vec![Rational::from(count) / gamma]);
+        }
+        Some(self.problem.demand(n, class).to_vec())
+    }
+
+    fn fits(&self, n: usize, j: usize) -> bool {
+        let left = &self.servers[j].1;
+        self.has_more(n)
+            && self.task(n, j).is_some_and(|task| {
+                task.iter().zip(left).all(|(d, left)| Rational::from(d * &self.step) <= *left)
+            })
+    }
+
+    /// The servers on which user `n` fits.
+    fn fitting(&self, n: usize) -> Vec<usize> {
+        (0..self.servers.len()).filter(|&j| self.fits(n, j)).collect()
+    }
+
+    fn score(&self, n: usize, j: usize) -> Rational {
+        let share = match self.rule.score {
+            Score::Drf => {
+                let demand = self.problem.users()[n].base_demand().iter().zip(self.problem.total_capacity());
+                demand.filter(|(_, total)| **total > 0).map(|(d, total)| Rational::from(d / total)).max()
+            }
+            Score::Tsf => {
+                let classes = 0..self.problem.n_servers();
+                let gamma: Rational = classes.map(|i| self.problem.unconstrained_gamma(n, i)).sum();
+                Some(gamma.recip())
+            }
+            Score::PsDsf => {
+                let class = self.servers[j].0;
+                Some((self.problem.gamma(n, class) / self.problem.servers()[class].count()).recip())
+            }
+            Score::ResidualPsDsf => {
+                let task = self.task(n, j).unwrap();
+                let needs = task.iter().zip(&self.servers[j].1).filter(|(d, _)| **d > 0);
+                needs.map(|(d, left)| Rational::from(d / left)).max()
+            }
+        };
+        self.tasks(n) * share.unwrap() / self.problem.users()[n].weight()
+    }
+
+    /// `H`, shares of the total capacity throughout.
+    fn mismatch(&self, n: usize, j: usize) -> Option<Rational> {
+        let (task, left) = (self.task(n, j)?, &self.servers[j].1);
+        let first = task.iter().position(|d| *d > 0)?;
+        if left[first] == 0 {
+            return None;
+        }
+        let total = self.problem.total_capacity();
+        if total[first] == 0 {
+            return None;
+        }
+        let share = |amounts: &[Rational], r: usize| Rational::from(&amounts[r] / &total[r]);
+        let there = (0..total.len()).filter(|&r| total[r] > 0);
+        let terms = there.map(|r| {
+            let of_task = share(&task, r) / share(&task, first);
+            (of_task - share(left, r) / share(left, first)).abs()
+        });
+        Some(terms.sum())
+    }
+
+    fn place(&mut self, n: usize, j: usize) {
+        let task = self.task(n, j).unwrap();
+        for (left, d) in self.servers[j].1.iter_mut().zip(&task) {
+            *left -= Rational::from(d * &self.step);
+        }
+        self.steps[n][j] += 1;
+    }
+
+    fn choose<T: Copy>(&mut self, equals: &[T]) -> Option<T> {
+        match self.rule.ties {
+            Ties::Low => equals.first().copied(),
+            Ties::High => equals.last().copied(),
+            Ties::Random if equals.is_empty() => None,
+            Ties::Random => Some(equals[self.draw.position(equals.len())]),
+        }
+    }
+
+    /// The least of the values, one of those that have it.
+    fn least<T: Copy>(&mut self, values: Vec<(Rational, T)>) -> Option<T> {
+        let least = values.iter().map(|(value, _)| value.clone()).min()?;
+        let equals: Vec<T> =
+            values.into_iter().filter(|(value, _)| *value == least).map(|(_, t)| t).collect();
+        self.choose(&equals)
+    }
+
+    fn on_server(&mut self, j: usize) -> bool {
+        let fitting = (0..self.n_users()).filter(|&n| self.fits(n, j));
+        let scores = fitting.map(|n| (self.score(n, j), n)).collect();
+        let chosen = self.least(scores);
+        if let Some(n) = chosen {
+            self.place(n, j);
+        }
+        chosen.is_some()
+    }
+
+    fn random_servers(&mut self) {
+        let mut live: Vec<usize> = (0..self.servers.len()).collect();
+        while !live.is_empty() {
+            if self.rule.server == ServerRule::Iid {
+                let at = self.draw.position(live.len());
+                if !self.on_server(live[at]) {
+                    live.swap_remove(at);
+                }
+                continue;
+            }
+            let mut next = Vec::new();
+            while !live.is_empty() {
+                let j = live.swap_remove(self.draw.position(live.len()));
+                if self.on_server(j) {
+                    next.push(j);
+                }
+            }
+            live = next;
+        }
+    }
+
+    fn servers_in_order(&mut self) {
+        while let Some(j) = (0..self.servers.len()).find(|&j| (0..self.n_users()).any(|n| self.fits(n, j))) {
+            assert!(self.on_server(j));
+        }
+    }
+
+    /// First fit, filtered best fit and the joint choice: users by their least score.
+    fn user_first(&mut self) {
+        loop {
+            let scores = (0..self.n_users()).filter_map(|n| {
+                let scores = self.fitting(n).into_iter().map(|j| self.score(n, j));
+                Some((scores.min()?, n))
+            });
+            let scores = scores.collect();
+            let Some(n) = self.least(scores) else { return };
+            let fitting = self.fitting(n).into_iter();
+            let j = match self.rule.server {
+                ServerRule::FirstFit => fitting.min(),
+                ServerRule::BestFit => {
+                    let values = fitting.map(|j| (self.mismatch(n, j).unwrap(), j)).collect();
+                    self.least(values)
+                }
+                _ => {
+                    let values = fitting.map(|j| (self.score(n, j), j)).collect();
+                    self.least(values)
+                }
+            };
+            self.place(n, j.unwrap());
+        }
+    }
+
+    /// Best fit where everybody names a server first.
+    fn proposals(&mut self) {
+        // Whose task is larger than every empty server names none.
+        let users: Vec<usize> = (0..self.n_users()).filter(|&n| !self.fitting(n).is_empty()).collect();
+        loop {
+            let mut named = Vec::new();
+            for &n in &users {
+                let counts = |&j: &usize| self.has_more(n) && (!self.rule.filter || self.fits(n, j));
+                let counted = (0..self.servers.len()).filter(counts);
+                let values = counted.filter_map(|j| Some((self.mismatch(n, j)?, j))).collect();
+                named.extend(self.least(values).map(|j| (n, j)));
+            }
+            named.retain(|&(n, j)| self.fits(n, j));
+            let scores = named.iter().map(|&(n, j)| (self.score(n, j), (n, j))).collect();
+            let Some((n, j)) = self.least(scores) else { return };
+            self.place(n, j);
+        }
+    }
+}

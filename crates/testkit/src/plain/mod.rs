@@ -1,0 +1,163 @@
+//! The checker once more, as plainly as the definitions of THEORY, section 7, read: dense rational loops,
+//! no common denominators, nothing shared with `evenhand-exact` but its types. Here are certificates of
+//! allocations; [`ratio`] and [`worst_load`] judge the other kinds.
+
+mod cluster;
+mod feasibility;
+#[cfg(feature = "filling")]
+pub mod filling;
+mod pairs;
+mod places;
+mod proofs;
+mod proportional;
+pub mod ps_dsf;
+pub mod ratio;
+mod shares;
+pub mod worst_load;
+
+use std::collections::HashSet;
+
+use evenhand_exact::{Axiom, Certificate, Claim, Evidence, Tasks};
+use evenhand_problem::format::problem_sha256;
+use evenhand_problem::{Allocation, Placement, Problem, Rational, Sharing};
+
+pub use self::cluster::Cluster;
+
+/// `x_ni`, by user and class.
+pub type Matrix = Vec<Vec<Rational>>;
+
+/// An allocation of a problem, as it is stated and as it is judged.
+pub struct Plain<'a> {
+    pub cluster: Cluster<'a>,
+    pub stated: Matrix,
+    pub x: Matrix,
+    pub placements: Option<Vec<Placement>>,
+}
+
+pub fn zero() -> Rational {
+    Rational::new()
+}
+
+impl<'a> Plain<'a> {
+    pub fn new(p: &'a Problem, allocation: &Allocation) -> Self {
+        let cluster = Cluster::new(p, allocation.sharing);
+        let stated = cluster.dense(&allocation.tasks);
+        let placements = allocation.placements.clone();
+        let x = if placements.is_some() { cluster.cleared(&stated) } else { cluster.repaired(&stated) };
+        Self { cluster, stated, x, placements }
+    }
+
+    /// Tasks without a repair, as evidence states them.
+    pub fn of_tasks(p: &'a Problem, sharing: Sharing, tasks: &Tasks) -> Self {
+        let cluster = Cluster::new(p, sharing);
+        let stated = cluster.dense(tasks);
+        Self { x: stated.clone(), stated, cluster, placements: None }
+    }
+
+    pub fn p(&self) -> &'a Problem {
+        self.cluster.p
+    }
+
+    pub fn total(&self, n: usize) -> Rational {
+        self.x[n].iter().sum()
+    }
+
+    pub fn users(&self) -> std::ops::Range<usize> {
+        0..self.p().n_users()
+    }
+
+    pub fn active(&self) -> Vec<usize> {
+        self.users().filter(|&n| self.cluster.active[n]).collect()
+    }
+
+    /// What is judged, where it is not 0.
+    pub fn tasks(&self) -> Tasks {
+        let of = |on: &Vec<Rational>| on.iter().cloned().enumerate().filter(|(_, x)| !x.is_zero()).collect();
+        self.x.iter().map(of).collect()
+    }
+
+    /// The largest `|x_ni - stated x_ni| / g_n`, which is 0 where `g_n` is 0.
+    pub fn repair(&self) -> Rational {
+        let mut most = zero();
+        for n in self.active() {
+            for (x, stated) in self.x[n].iter().zip(&self.stated[n]) {
+                most = most.max(Rational::from(x - stated).abs() / &self.cluster.g[n]);
+            }
+        }
+        most
+    }
+}
+
+/// Whether everything that the certificate states is true.
+pub fn is_true(certificate: &Certificate) -> bool {
+    fault(certificate).is_none()
+}
+
+/// What is false in the certificate.
+pub fn fault(certificate: &Certificate) -> Option<String> {
+    let Certificate { problem, allocation, problem_sha256: hash, tolerance, claims, not_checked } =
+        certificate;
+    if *tolerance < 0 || *tolerance >= 1 || claims.is_empty() {
+        return Some("tolerance, or nothing claimed".to_owned());
+    }
+    if hash.as_ref().is_some_and(|hash| *hash != problem_sha256(problem)) {
+        return Some("hash".to_owned());
+    }
+    let mut seen = HashSet::new();
+    for claim in claims {
+        let named = not_checked.iter().any(|name| name == claim.axiom.name());
+        if named || !seen.insert((claim.axiom.name(), claim.share, claim.alpha.clone())) {
+            return Some(format!("{} claimed twice", claim.axiom.name()));
+        }
+    }
+    let plain = Plain::new(problem, allocation);
+    let is_feasible = plain.is_feasible(tolerance);
+    let about_feasibility = |axiom| matches!(axiom, Axiom::Feasible | Axiom::IntegerFeasible);
+    let mut false_ones = claims.iter().filter(|claim| {
+        !(is_feasible || about_feasibility(claim.axiom))
+            || !is_claim_true(&plain, claim, tolerance).unwrap_or(false)
+    });
+    false_ones.next().map(|claim| format!("{claim:?}"))
+}
+
+/// What evidence shows: a margin (`None` where nothing is compared), of yes or of no, or of either.
+pub struct Shown {
+    pub margin: Option<Rational>,
+    pub holds: Option<bool>,
+}
+
+fn is_claim_true(x: &Plain<'_>, claim: &Claim, tolerance: &Rational) -> Option<bool> {
+    let takes_share = claim.axiom == Axiom::MaxMin || claim.axiom == Axiom::Proportional;
+    if claim.share.is_some() && !takes_share || claim.alpha.is_some() != (claim.axiom == Axiom::Proportional)
+    {
+        return Some(false);
+    }
+    let applies = x.applies(claim);
+    let Some(holds) = claim.holds else {
+        let bare = claim.margin.is_none() && claim.evidence == Evidence::None && claim.why.is_some();
+        return Some(bare && !applies);
+    };
+    if !applies || claim.why.is_some() {
+        return Some(false);
+    }
+    if claim.axiom == Axiom::Proportional {
+        return x.proportional(claim, holds, tolerance);
+    }
+    let shown = match claim.axiom {
+        Axiom::Feasible | Axiom::IntegerFeasible => x.limit(claim),
+        Axiom::NonWasteful => {
+            (claim.evidence == Evidence::None).then(|| Shown { margin: Some(zero()), holds: None })
+        }
+        Axiom::EnvyFree | Axiom::Ef1 | Axiom::SharingIncentive => x.pair(claim),
+        Axiom::WorkConserving => x.work_conserving(claim),
+        Axiom::Njc => x.njc(claim),
+        Axiom::PsDsf => x.ps_dsf(claim),
+        _ => x.proof(claim),
+    }?;
+    // On single servers tasks fit or not.
+    let placed = x.placements.is_some()
+        && matches!(claim.axiom, Axiom::Feasible | Axiom::IntegerFeasible | Axiom::WorkConserving);
+    let tolerated = if placed { zero() } else { tolerance.clone() };
+    let within = shown.margin.as_ref().is_none_or(|margin| *margin >= -tolerated);
+    Some(shown.margin == claim.margin && within == holds && shown.holds.is_none_or(|of| of == holds))
+}

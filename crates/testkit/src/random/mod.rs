@@ -1,0 +1,11 @@
+//! Random problems, each generator for what it is meant to find.
+
+pub mod clusters;
+pub mod filled;
+pub mod optima;
+pub mod pools;
+pub mod problems;
+pub mod ps_dsf;
+pub mod reservations;
+pub mod small;
+pub mod static_shares;

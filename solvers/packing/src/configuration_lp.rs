@@ -1,0 +1,251 @@
+//! The optimum of the configuration linear programme, by column generation, with its exact proof.
+//!
+//! With `s_j` for the jobs that are not served the programme is `max -sum_j u_j s_j` over
+//! `s_j + sum_k x_k k_j >= rho_j` for every type and `sum_k x_k <= size` for every pool (idle servers
+//! have the empty configuration). HiGHS keeps one warm model to which columns are added; prices of
+//! the types, rounded to integers, ask the knapsack for a configuration that is worth more than its
+//! server. When none is found the basis is solved in rationals, and the knapsack has to prove that
+//! no configuration is worth more by the exact prices; one that is becomes a column.
+
+use evenhand_lp::LpError;
+use evenhand_lp::exact_lp::{ExactColumn, ExactLp, Sense, Variable};
+use evenhand_lp::highs::{BasisStatus, ColumnBlock, FloatLp};
+use rug::{Integer, Rational};
+
+use super::knapsack::Verdict;
+use super::max_reward::MaxReward;
+use super::proof::PricingProof;
+
+/// Prices are rounded to this part of the largest reward of a server full of one type.
+const PRECISION: f64 = (1u64 << 40) as f64;
+/// A column has to improve by this part of that reward to enter before the exact phase.
+const IMPROVEMENT: f64 = 1e-9;
+/// Exact pivots after HiGHS.
+const MOST_PIVOTS: usize = 10_000;
+/// Turns that a round of pricing counts for.
+const ROUND_TURNS: usize = 1_000;
+/// Rounds of pricing.
+const MOST_ROUNDS: usize = 100_000;
+
+/// The exact optimum, primal and dual.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Optimum {
+    /// The optimal value, `sum_j u_j Y_j = sum_j alpha_j rho_j + sum_i pi_i size_i`.
+    pub value: Rational,
+    /// `(pool, configuration, servers)` with servers above 0; what is left of a pool is idle.
+    pub servers: Vec<(usize, Vec<u64>, Rational)>,
+    /// Jobs served, by type: `Y_j`.
+    pub served: Vec<Rational>,
+    /// Price of the load, by type; `alpha_j + beta_j = u_j`, both at least 0.
+    pub alpha: Vec<Rational>,
+    /// Price of a slot, by type.
+    pub beta: Vec<Rational>,
+    /// Price of a server, by pool: `sum_j beta_j k_j <= pi_i` for every configuration of the pool.
+    pub pi: Vec<Rational>,
+    /// Why that holds, by pool.
+    pub proofs: Vec<PricingProof>,
+    /// Configurations that were generated.
+    pub n_columns: usize,
+    /// Times that HiGHS solved the programme.
+    pub rounds: usize,
+}
+
+/// The optimum for these loads and sizes of pools, in servers or as fractions; the loads are in the
+/// same unit.
+///
+/// # Errors
+/// [`LpError`] when neither HiGHS nor exact pivots solve the programme, or a proof would be too
+/// large.
+pub fn solve(best: &MaxReward<'_>, loads: &[Rational], sizes: &[Rational]) -> Result<Optimum, LpError> {
+    let (optimum, _) = solve_from(best, loads, sizes, Vec::new())?;
+    Ok(optimum)
+}
+
+/// `(pool, configuration)`
+pub(super) type Column = (usize, Vec<u64>);
+
+/// [`solve`] that starts with given columns, and returns all that it ended with.
+pub(super) fn solve_from(
+    best: &MaxReward<'_>,
+    loads: &[Rational],
+    sizes: &[Rational],
+    columns: Vec<Column>,
+) -> Result<(Optimum, Vec<Column>), LpError> {
+    let mut master = Master::new(best, loads, sizes)?;
+    let start = if columns.is_empty() { master.single_types() } else { columns };
+    master.add(start)?;
+    for round in 1..=MOST_ROUNDS {
+        best.limits().turns(ROUND_TURNS)?;
+        // Where HiGHS fails, exact pivots go all the way.
+        let found = master.float.solve().ok().map(|solution| master.price(&solution.row_duals));
+        let new = match found {
+            Some(columns) if !columns.is_empty() => columns,
+            _ => match master.exact()? {
+                Exact::Optimal(mut optimum) => {
+                    optimum.rounds = round;
+                    return Ok((*optimum, master.columns));
+                }
+                Exact::Improved(columns) => columns,
+            },
+        };
+        master.add(new)?;
+    }
+    Err(LpError::Budget { what: "rounds of pricing", limit: MOST_ROUNDS })
+}
+
+/// The programme over the columns so far.
+struct Master<'a, 'p> {
+    best: &'a MaxReward<'p>,
+    loads: &'a [Rational],
+    sizes: &'a [Rational],
+    /// Types with a reward and a load; the others have the price 0.
+    types: Vec<usize>,
+    /// Most jobs of a type that fit on a server, as a unit, by place in `types`.
+    most: Vec<u64>,
+    float: FloatLp,
+    columns: Vec<Column>,
+    known: std::collections::HashSet<Column>,
+}
+
+enum Exact {
+    Optimal(Box<Optimum>),
+    Improved(Vec<Column>),
+}
+
+impl<'a, 'p> Master<'a, 'p> {
+    fn new(best: &'a MaxReward<'p>, loads: &'a [Rational], sizes: &'a [Rational]) -> Result<Self, LpError> {
+        let problem = best.problem();
+        let jobs = problem.jobs();
+        let types: Vec<usize> =
+            (0..jobs.len()).filter(|&j| !jobs[j].reward().is_zero() && !loads[j].is_zero()).collect();
+        let n_pools = problem.n_pools();
+        let most: Vec<u64> = types
+            .iter()
+            .map(|&j| (0..n_pools).map(|i| problem.most(i, j)).max().unwrap_or(0).max(1))
+            .collect();
+        let full = types.iter().zip(&most).map(|(&j, most)| Rational::from(jobs[j].reward() * most));
+        let unit = full.max().unwrap_or_else(|| Rational::from(1));
+        let total: Rational = sizes.iter().sum();
+        let part =
+            |value: &Rational| if total.is_zero() { 0.0 } else { Rational::from(value / &total).to_f64() };
+        let mut rows: Vec<(f64, f64)> = types
+            .iter()
+            .zip(&most)
+            // Beyond what fits a load is as good as unlimited.
+            .map(|(&j, most)| (part(&Rational::from(&loads[j] / most)).min(2.0), f64::INFINITY))
+            .collect();
+        rows.extend(sizes.iter().map(|size| (f64::NEG_INFINITY, part(size))));
+        let mut float = FloatLp::new(&rows)?;
+        let mut block = ColumnBlock::default();
+        for (row, (&j, most)) in types.iter().zip(&most).enumerate() {
+            let cost = Rational::from(jobs[j].reward() * most) / &unit;
+            block.push(-cost.to_f64(), [(row, 1.0)])?;
+        }
+        float.add_columns(&block)?;
+        let known = std::collections::HashSet::new();
+        Ok(Self { best, loads, sizes, types, most, float, columns: Vec::new(), known })
+    }
+
+    /// Servers full of one type each.
+    fn single_types(&self) -> Vec<Column> {
+        let problem = self.best.problem();
+        let mut columns = Vec::new();
+        for i in 0..problem.n_pools() {
+            for &j in &self.types {
+                let mut k = vec![0; problem.n_types()];
+                k[j] = problem.most(i, j);
+                columns.push((i, k));
+            }
+        }
+        columns
+    }
+
+    fn add(&mut self, columns: Vec<Column>) -> Result<(), LpError> {
+        let mut block = ColumnBlock::default();
+        for column in columns {
+            if !self.known.insert(column.clone()) {
+                continue;
+            }
+            let (i, k) = &column;
+            let jobs = self.types.iter().zip(&self.most).enumerate().filter(|(_, (j, _))| k[**j] > 0);
+            let entries = jobs.map(|(row, (&j, most))| (row, k[j] as f64 / *most as f64));
+            block.push(0.0, entries.chain([(self.types.len() + i, 1.0)]))?;
+            self.columns.push(column);
+        }
+        self.float.add_columns(&block)
+    }
+
+    /// Columns that improve by the duals of HiGHS.
+    fn price(&self, duals: &[f64]) -> Vec<Column> {
+        let mut profits = vec![Integer::new(); self.best.problem().n_types()];
+        for (row, (&j, most)) in self.types.iter().zip(&self.most).enumerate() {
+            let price = (-duals[row]).max(0.0) / *most as f64;
+            profits[j] = Integer::from_f64((price * PRECISION).round()).unwrap_or_default();
+        }
+        let mut columns = Vec::new();
+        for i in 0..self.sizes.len() {
+            let server = duals[self.types.len() + i].max(0.0) + IMPROVEMENT;
+            let bound = Integer::from_f64((server * PRECISION).ceil()).unwrap_or_default();
+            let found = self.best.better(i, &profits, &bound);
+            columns.extend(found.into_iter().map(|k| (i, k)).filter(|c| !self.known.contains(c)));
+        }
+        columns
+    }
+
+    /// Solves the basis in rationals and asks for a proof.
+    fn exact(&mut self) -> Result<Exact, LpError> {
+        let problem = self.best.problem();
+        let (n_types, jobs) = (self.types.len(), problem.jobs());
+        let mut lp = ExactLp::default();
+        lp.rows.extend(self.types.iter().map(|&j| (Sense::AtLeast, self.loads[j].clone())));
+        lp.rows.extend(self.sizes.iter().map(|size| (Sense::AtMost, size.clone())));
+        for (row, &j) in self.types.iter().enumerate() {
+            let cost = Rational::from(-jobs[j].reward());
+            lp.columns.push(ExactColumn { cost, entries: vec![(row, Rational::from(1))] });
+        }
+        for (i, k) in &self.columns {
+            let jobs = self.types.iter().enumerate().filter(|(_, j)| k[**j] > 0);
+            let entries = jobs.map(|(row, &j)| (row, Rational::from(k[j])));
+            let entries = entries.chain([(n_types + i, Rational::from(1))]).collect();
+            lp.columns.push(ExactColumn { cost: Rational::new(), entries });
+        }
+        let optimum = lp.optimise(&self.basis(), MOST_PIVOTS)?;
+
+        let mut beta = vec![Rational::new(); jobs.len()];
+        for (row, &j) in self.types.iter().enumerate() {
+            beta[j] = Rational::from(-&optimum.y[row]);
+        }
+        let alpha = jobs.iter().zip(&beta).map(|(job, beta)| Rational::from(job.reward() - beta)).collect();
+        let pi: Vec<Rational> = optimum.y[n_types..].to_vec();
+        let mut proofs = Vec::new();
+        let mut columns = Vec::new();
+        for (i, pi) in pi.iter().enumerate() {
+            match self.best.verify(i, &beta, pi)? {
+                Verdict::Proven(proof) => proofs.push(proof),
+                Verdict::Refuted(k) => columns.push((i, k)),
+            }
+        }
+        if !columns.is_empty() {
+            return Ok(Exact::Improved(columns));
+        }
+        let mut served = vec![Rational::new(); jobs.len()];
+        for (row, &j) in self.types.iter().enumerate() {
+            served[j] = Rational::from(&self.loads[j] - &optimum.x[row]);
+        }
+        let value = served.iter().zip(jobs).map(|(served, job)| Rational::from(served * job.reward())).sum();
+        let used = self.columns.iter().zip(&optimum.x[n_types..]).filter(|(_, x)| !x.is_zero());
+        let servers = used.map(|((i, k), x)| (*i, k.clone(), x.clone())).collect();
+        let n_columns = self.columns.len();
+        let optimum = Optimum { value, servers, served, alpha, beta, pi, proofs, n_columns, rounds: 0 };
+        Ok(Exact::Optimal(Box::new(optimum)))
+    }
+
+    /// The basis of HiGHS; columns of the two programmes are in the same order.
+    fn basis(&mut self) -> Vec<Variable> {
+        let Ok(basis) = self.float.basis() else { return Vec::new() };
+        let basic = |list: Vec<BasisStatus>| {
+            list.into_iter().enumerate().filter(|(_, s)| *s == BasisStatus::Basic).map(|(k, _)| k)
+        };
+        basic(basis.columns).map(Variable::Column).chain(basic(basis.rows).map(Variable::Slack)).collect()
+    }
+}

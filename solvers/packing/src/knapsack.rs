@@ -1,0 +1,468 @@
+//! One pool's knapsack in integers: which method solves it, and the proof of its maximum.
+
+use evenhand_lp::LpError;
+use evenhand_problem::Reservation;
+use evenhand_problem::reservation::greatest_common_divisor;
+use rug::{Integer, Rational};
+
+use super::limits::Limits;
+use super::number::Number;
+use super::proof::{FirstProof, Multipliers, PricingProof, Tree, TreeNode};
+use super::search::{Ending, Goal, Search, Step, quotient};
+use super::table::Grid;
+
+/// Turns of the search for a branch tree that is preferred to a dynamic programme as a proof.
+const MOST_PROOF_TURNS: usize = 20_000;
+/// Turns after which another order is tried.
+const FIRST_TURNS: usize = 300;
+/// Cells times types of a table that is preferred to trees as the proof of a first configuration.
+const MOST_TABLE_WORK: usize = 3_000_000;
+/// Turns after which a search without a table to fall back on is given up.
+const MOST_TURNS: usize = 50_000_000;
+/// Turns of the search for a proof without a table to fall back on: its tree is written down.
+const MOST_TREE_TURNS: usize = 1_000_000;
+
+/// Demands and capacities of one pool, scaled to integers.
+///
+/// Each resource is divided by the greatest common divisor of the demands, and its capacity rounded
+/// down, which changes no configuration. Resources that no type demands are left out.
+pub struct Knapsack {
+    /// By type, then by kept resource.
+    pub demand: Vec<Vec<Integer>>,
+    /// By kept resource.
+    pub capacity: Vec<Integer>,
+    /// Jobs that fit on one server alone, by type.
+    pub most: Vec<u64>,
+    /// `(resource of the problem, size of a unit)`, by kept resource.
+    units: Vec<(usize, Rational)>,
+    grid: Option<Grid>,
+    /// What may be spent.
+    pub limits: Limits,
+}
+
+/// How a maximum was found and proven.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    /// A dynamic programme over all capacities.
+    DynamicProgramme,
+    /// Branch and bound with proven bounds.
+    BranchAndBound,
+    /// All stated configurations were looked at.
+    Listed,
+}
+
+/// The answer to the question whether any configuration is worth more than a bound.
+pub enum Verdict {
+    /// None is, and this proves it.
+    Proven(PricingProof),
+    /// This one is.
+    Refuted(Vec<u64>),
+}
+
+impl Knapsack {
+    /// The knapsack of pool `i`, which states capacities.
+    pub fn new(problem: &Reservation, i: usize, limits: &Limits) -> Result<Self, LpError> {
+        let n_types = problem.n_types();
+        let jobs = problem.jobs();
+        let mut demanded: Vec<usize> =
+            jobs.iter().flat_map(|job| job.demand().entries()).map(|(r, _)| *r).collect();
+        demanded.sort_unstable();
+        demanded.dedup();
+        limits.numbers(demanded.len().saturating_mul(n_types))?;
+        let mut units = Vec::new();
+        let mut capacity = Vec::new();
+        let mut demand = vec![Vec::new(); n_types];
+        for r in demanded {
+            let stated = jobs.iter().map(|job| &job.demand()[r]);
+            let Some(unit) = greatest_common_divisor(stated) else { continue };
+            let available = &problem.pools()[i].capacity()[r];
+            capacity.push(Rational::from(available / &unit).floor().into_numer_denom().0);
+            for (demand, job) in demand.iter_mut().zip(jobs) {
+                demand.push(Rational::from(&job.demand()[r] / &unit).into_numer_denom().0);
+            }
+            units.push((r, unit));
+        }
+        let grid = Grid::new(&demand, &capacity);
+        let most = (0..n_types).map(|j| problem.most(i, j)).collect();
+        Ok(Self { demand, capacity, most, units, grid, limits: limits.clone() })
+    }
+
+    /// Cells of the table, where there can be one.
+    pub fn cells(&self) -> Option<usize> {
+        self.grid.as_ref().map(Grid::n_cells)
+    }
+
+    /// The first configuration in the order of Definition 2.2 among those of `types` (ascending).
+    pub fn first(&self, types: &[usize], profits: &[Rational]) -> Result<(Vec<u64>, Method), LpError> {
+        let (profits, _) = integers(profits);
+        let types: Vec<usize> = types.iter().copied().filter(|&j| self.most[j] > 0).collect();
+        if let Some(grid) = &self.grid {
+            let work = grid.n_cells().saturating_mul(types.len());
+            if work <= 3_000_000 {
+                return Ok((self.table(grid, &types, &profits)?, Method::DynamicProgramme));
+            }
+            if let Some(k) = self.branch(&types, &profits, work / 200)? {
+                return Ok((k, Method::BranchAndBound));
+            }
+            return Ok((self.table(grid, &types, &profits)?, Method::DynamicProgramme));
+        }
+        match self.branch(&types, &profits, MOST_TURNS)? {
+            Some(k) => Ok((k, Method::BranchAndBound)),
+            None => {
+                Err(LpError::Budget { what: "turns of the search for a configuration", limit: MOST_TURNS })
+            }
+        }
+    }
+
+    /// The first configuration by dynamic programming alone; `None` without a table.
+    #[cfg(test)]
+    pub fn first_by_table(&self, types: &[usize], profits: &[Rational]) -> Option<Vec<u64>> {
+        let types: Vec<usize> = types.iter().copied().filter(|&j| self.most[j] > 0).collect();
+        self.table(self.grid.as_ref()?, &types, &integers(profits).0).ok()
+    }
+
+    /// The first configuration by branch and bound alone.
+    #[cfg(test)]
+    pub fn first_by_branching(&self, types: &[usize], profits: &[Rational]) -> Option<Vec<u64>> {
+        let types: Vec<usize> = types.iter().copied().filter(|&j| self.most[j] > 0).collect();
+        self.branch(&types, &integers(profits).0, MOST_TURNS).ok()?
+    }
+
+    fn table(&self, grid: &Grid, types: &[usize], profits: &[Integer]) -> Result<Vec<u64>, LpError> {
+        let bits = self.value_bits(profits);
+        self.limits.table(grid.n_cells(), bits + 2)?;
+        if bits < i64::BITS - 2 {
+            let profits: Vec<i64> = profits.iter().map(|p| p.to_i64().unwrap_or(0)).collect();
+            return Ok(grid.best(types, &profits).1);
+        }
+        if bits < i128::BITS - 2 {
+            let profits: Vec<i128> = profits.iter().map(|p| p.to_i128().unwrap_or(0)).collect();
+            return Ok(grid.best(types, &profits).1);
+        }
+        Ok(grid.best(types, profits).1)
+    }
+
+    /// Bits of a bound on all values.
+    fn value_bits(&self, profits: &[Integer]) -> u32 {
+        let most: Integer = profits.iter().zip(&self.most).map(|(p, most)| Integer::from(p * most)).sum();
+        most.significant_bits()
+    }
+
+    fn branch(
+        &self,
+        types: &[usize],
+        profits: &[Integer],
+        most_turns: usize,
+    ) -> Result<Option<Vec<u64>>, LpError> {
+        let nothing = Integer::new();
+        let orders = self.orders(types, profits);
+        let (ending, best) = self.search(&orders, profits, &nothing, Goal::Largest, most_turns);
+        if ending != Ending::Complete {
+            return Ok(None);
+        }
+        let best = best.last().cloned().unwrap_or_else(|| vec![0; profits.len()]);
+        let value: Integer = profits.iter().zip(&best).map(|(p, k)| Integer::from(p * k)).sum();
+        // Then the first in the order of types that reaches this value.
+        let (ending, first) = self.search_in(types, profits, &value, Goal::First, most_turns);
+        Ok(if ending == Ending::Found { first.into_iter().next() } else { None })
+    }
+
+    /// Searches by efficiency and by size in turn, ever longer: each is hopeless on some problems
+    /// that are easy for the other.
+    fn search(
+        &self,
+        orders: &[Vec<usize>],
+        profits: &[Integer],
+        threshold: &Integer,
+        goal: Goal,
+        most_turns: usize,
+    ) -> (Ending, Vec<Vec<u64>>) {
+        let mut limit = FIRST_TURNS.min(most_turns);
+        loop {
+            let mut last = (Ending::Limit, Vec::new());
+            for order in orders {
+                let found = self.search_in(order, profits, threshold, goal, limit);
+                if found.0 != Ending::Limit {
+                    return found;
+                }
+                last = found;
+            }
+            if limit == most_turns {
+                return last;
+            }
+            limit = limit.saturating_mul(4).min(most_turns);
+        }
+    }
+
+    /// [`Search::run`] with the smallest integers that do.
+    fn search_in(
+        &self,
+        order: &[usize],
+        profits: &[Integer],
+        threshold: &Integer,
+        goal: Goal,
+        most_turns: usize,
+    ) -> (Ending, Vec<Vec<u64>>) {
+        if let Some(search) = Search::<i64>::new(self, order.to_vec(), profits, threshold, goal) {
+            return search.limited(most_turns).run();
+        }
+        if let Some(search) = Search::<i128>::new(self, order.to_vec(), profits, threshold, goal) {
+            return search.limited(most_turns).run();
+        }
+        match Search::<Integer>::new(self, order.to_vec(), profits, threshold, goal) {
+            Some(search) => search.limited(most_turns).run(),
+            None => (Ending::Limit, Vec::new()),
+        }
+    }
+
+    /// Types with a profit: by profit per price of what they take, and the largest first.
+    fn orders(&self, types: &[usize], profits: &[Integer]) -> Vec<Vec<usize>> {
+        let largest = profits.iter().max().cloned().unwrap_or_default();
+        let mut order: Vec<usize> =
+            types.iter().copied().filter(|&j| profits[j] > 0 && self.most[j] > 0).collect();
+        let part = |j: usize| -> Vec<f64> {
+            let pairs = self.demand[j].iter().zip(&self.capacity);
+            pairs.map(|(d, c)| if c.is_zero() { 0.0 } else { quotient(d, c) }).collect()
+        };
+        let parts: Vec<(f64, Vec<f64>)> =
+            order.iter().map(|&j| (quotient(&profits[j], &largest), part(j))).collect();
+        let rows: Vec<(f64, &[f64])> = parts.iter().map(|(p, d)| (*p, d.as_slice())).collect();
+        let (prices, _) = super::relaxation::prices(&rows, &vec![1.0; self.capacity.len()]);
+        let mut efficiency = vec![0.0; profits.len()];
+        for (&j, (profit, demand)) in order.iter().zip(&parts) {
+            let price: f64 = demand.iter().zip(&prices).map(|(d, price)| d * price).sum();
+            efficiency[j] = profit / price.max(1e-300);
+        }
+        order.sort_by(|&a, &b| efficiency[b].total_cmp(&efficiency[a]).then(a.cmp(&b)));
+        let mut by_size = order.clone();
+        by_size.sort_by_key(|&j| self.most[j]);
+        if by_size == order { vec![order] } else { vec![order, by_size] }
+    }
+
+    /// Configurations of more than `bound` by these profits, each better than the one before, that
+    /// the search finds within `most_turns`, and whether the search was complete.
+    pub fn better(&self, profits: &[Integer], bound: &Integer, most_turns: usize) -> (Vec<Vec<u64>>, bool) {
+        let types: Vec<usize> = (0..profits.len()).collect();
+        let orders = self.orders(&types, profits);
+        let threshold = Integer::from(bound + 1u32);
+        let (ending, best) = self.search(&orders, profits, &threshold, Goal::Largest, most_turns);
+        (best, ending == Ending::Complete)
+    }
+
+    /// The best configuration by these profits, from the table.
+    pub fn by_table(&self, profits: &[Integer]) -> Option<Vec<u64>> {
+        let types: Vec<usize> = (0..profits.len()).filter(|&j| profits[j] > 0).collect();
+        // What is too large here is said when a proof is asked for.
+        self.table(self.grid.as_ref()?, &types, profits).ok()
+    }
+
+    /// Whether `sum_j beta_j k_j <= bound` for every configuration, with the proof.
+    pub fn verify(&self, beta: &[Rational], bound: &Rational) -> Result<Verdict, LpError> {
+        let (profits, unit) = integers(beta);
+        // Values are multiples of the unit.
+        let floor = Rational::from(bound / &unit).floor().into_numer_denom().0;
+        if floor < 0 {
+            return Ok(Verdict::Refuted(vec![0; beta.len()]));
+        }
+        let types: Vec<usize> = (0..beta.len()).filter(|&j| profits[j] > 0).collect();
+        let orders = self.orders(&types, &profits);
+        let threshold = Integer::from(&floor + 1u32);
+        let most_turns = if self.grid.is_some() { MOST_PROOF_TURNS } else { MOST_TREE_TURNS };
+        let mut limit = FIRST_TURNS;
+        loop {
+            for order in &orders {
+                let tried = self
+                    .proof_by::<i64>(order, &profits, &threshold, limit, &unit)
+                    .or_else(|| self.proof_by::<i128>(order, &profits, &threshold, limit, &unit))
+                    .or_else(|| self.proof_by::<Integer>(order, &profits, &threshold, limit, &unit));
+                if let Some(Some(verdict)) = tried {
+                    return Ok(verdict);
+                }
+            }
+            if limit == most_turns {
+                break;
+            }
+            limit = limit.saturating_mul(4).min(most_turns);
+        }
+        let Some(grid) = &self.grid else {
+            return Err(LpError::Budget {
+                what: "turns of the search for a pricing proof",
+                limit: most_turns,
+            });
+        };
+        let best = self.table(grid, &types, &profits)?;
+        let value: Integer = profits.iter().zip(&best).map(|(p, k)| Integer::from(p * k)).sum();
+        Ok(if value <= floor {
+            Verdict::Proven(PricingProof::DynamicProgramme { cells: grid.n_cells() })
+        } else {
+            Verdict::Refuted(best)
+        })
+    }
+
+    /// Why `k` is the first configuration of `types` (ascending) by these profits, 0 for all others.
+    pub fn prove_first(
+        &self,
+        types: &[usize],
+        profits: &[Rational],
+        k: &[u64],
+    ) -> Result<FirstProof, LpError> {
+        let table = self.grid.as_ref().map(Grid::n_cells);
+        if let Some(cells) = table.filter(|cells| cells.saturating_mul(types.len()) <= MOST_TABLE_WORK) {
+            return Ok(FirstProof::DynamicProgramme { cells });
+        }
+        let limit = if table.is_some() { MOST_PROOF_TURNS } else { MOST_TREE_TURNS };
+        let bound: Rational = profits.iter().zip(k).map(|(p, k)| Rational::from(p * *k)).sum();
+        if let Verdict::Proven(PricingProof::Tree { multipliers, nodes }) = self.verify(profits, &bound)?
+            && let Some(order) = self.order_tree(types, profits, k, limit)
+        {
+            return Ok(FirstProof::Tree { value: Tree { multipliers, nodes }, order });
+        }
+        match table {
+            Some(cells) => Ok(FirstProof::DynamicProgramme { cells }),
+            None => Err(LpError::Budget {
+                what: "turns of the search for a proof of the first configuration",
+                limit,
+            }),
+        }
+    }
+
+    /// A tree that shows that nothing greater than `k` at the first difference is worth as much: the
+    /// search for the first configuration of that value, written down as far as `k`. What it has not
+    /// seen then is smaller at the first difference, which the corner of each box shows.
+    fn order_tree(&self, types: &[usize], profits: &[Rational], k: &[u64], limit: usize) -> Option<Tree> {
+        let (profits, unit) = integers(profits);
+        let types: Vec<usize> = types.iter().copied().filter(|&j| self.most[j] > 0).collect();
+        let value: Integer = profits.iter().zip(k).map(|(p, k)| Integer::from(p * *k)).sum();
+        self.order_by::<i64>(&types, &profits, &value, k, limit, &unit)
+            .or_else(|| self.order_by::<i128>(&types, &profits, &value, k, limit, &unit))
+            .or_else(|| self.order_by::<Integer>(&types, &profits, &value, k, limit, &unit))?
+    }
+
+    /// `None` where the numbers do not fit, `Some(None)` where `k` was not found first.
+    fn order_by<N: Number>(
+        &self,
+        types: &[usize],
+        profits: &[Integer],
+        value: &Integer,
+        k: &[u64],
+        limit: usize,
+        unit: &Rational,
+    ) -> Option<Option<Tree>> {
+        let search = Search::<N>::new(self, types.to_vec(), profits, value, Goal::First)?;
+        let mut search = search.limited(limit).recorded();
+        let (ending, found) = search.run();
+        if ending != Ending::Found || found.first().is_none_or(|found| found != k) {
+            return Some(None);
+        }
+        let (mut steps, prices) = search.record();
+        let splits = steps.iter().filter(|step| matches!(step, Step::Split { .. })).count();
+        let leaves = steps.len() - splits;
+        steps.extend((leaves..=splits).map(|_| Step::Leaf(None)));
+        match self.tree(&steps, &prices, unit) {
+            PricingProof::Tree { multipliers, nodes } => Some(Some(Tree { multipliers, nodes })),
+            _ => Some(None),
+        }
+    }
+
+    /// `None` where the numbers do not fit, `Some(None)` where the limit was reached.
+    fn proof_by<N: Number>(
+        &self,
+        order: &[usize],
+        profits: &[Integer],
+        threshold: &Integer,
+        most_turns: usize,
+        unit: &Rational,
+    ) -> Option<Option<Verdict>> {
+        let search = Search::<N>::new(self, order.to_vec(), profits, threshold, Goal::First)?;
+        let mut search = search.limited(most_turns).recorded();
+        Some(match search.run() {
+            (Ending::Found, found) => found.into_iter().next().map(Verdict::Refuted),
+            (Ending::Complete, _) => {
+                let (steps, prices) = search.record();
+                Some(Verdict::Proven(self.tree(&steps, &prices, unit)))
+            }
+            _ => None,
+        })
+    }
+
+    /// The tree in the units of the problem, with the prices that its leaves use.
+    fn tree(&self, steps: &[Step], prices: &[Vec<Vec<Rational>>], unit: &Rational) -> PricingProof {
+        let mut numbers = std::collections::HashMap::new();
+        let mut multipliers: Vec<Multipliers> = Vec::new();
+        let mut nodes = Vec::with_capacity(steps.len());
+        for step in steps {
+            nodes.push(match *step {
+                Step::Split { job, at } => TreeNode::Split { job, at },
+                Step::Leaf(which) => {
+                    let number = *numbers.entry(which).or_insert_with(|| {
+                        let by_unit = which.iter().flat_map(|&(at, number)| &prices[at][number]);
+                        let stated = self.units.iter().zip(by_unit).filter(|(_, price)| !price.is_zero());
+                        let each = |((r, size), price): (&(usize, Rational), &Rational)| {
+                            (*r, Rational::from(price * unit) / size)
+                        };
+                        multipliers.push(stated.map(each).collect());
+                        multipliers.len() - 1
+                    });
+                    TreeNode::Leaf { multipliers: number }
+                }
+            });
+        }
+        PricingProof::Tree { multipliers, nodes }
+    }
+}
+
+/// Rationals as integers without a common factor, and the unit that they count; 1 where all are 0.
+pub fn integers(values: &[Rational]) -> (Vec<Integer>, Rational) {
+    let unit = greatest_common_divisor(values).unwrap_or_else(|| Rational::from(1));
+    let counted = values.iter().map(|value| Rational::from(value / &unit).into_numer_denom().0);
+    (counted.collect(), unit)
+}
+
+#[cfg(test)]
+mod tests {
+    use evenhand_problem::{JobSpec, PoolSpec, ReservationSpec};
+
+    use super::*;
+
+    /// Both methods on the same random problems, with profits of every length.
+    #[test]
+    fn the_table_and_the_branches_agree() {
+        let mut state = 7u64;
+        let mut below = move |n: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % n
+        };
+        for round in 0..300u32 {
+            let names: Vec<String> = (0..=round % 3).map(|r| format!("r{r}")).collect();
+            let job = |j: u32, below: &mut dyn FnMut(u64) -> u64| JobSpec {
+                name: format!("t{j}"),
+                demand: names.iter().map(|r| (r.clone(), Rational::from(1 + below(9)))).collect(),
+                ..JobSpec::default()
+            };
+            let jobs: Vec<JobSpec> = (0..1 + round % 7).map(|j| job(j, &mut below)).collect();
+            let capacity = names.iter().map(|r| (r.clone(), Rational::from(9 + below(20)))).collect();
+            let pool = PoolSpec { name: "p".to_owned(), count: None, capacity };
+            let spec =
+                ReservationSpec { resources: names.clone(), pools: vec![pool], jobs, ..Default::default() };
+            let problem = Reservation::new(spec).expect("everything fits in 9");
+            let knapsack = Knapsack::new(&problem, 0, &Limits::default()).expect("it is small");
+            // Small profits with many ties, long ones, and ones that need GMP.
+            let denominator = Integer::from(1) << [0u32, 40, 90, 200][(round % 4) as usize];
+            let profits: Vec<Rational> = (0..problem.n_types())
+                .map(|_| {
+                    Rational::from(below(6)) + Rational::from((Integer::from(below(3)), denominator.clone()))
+                })
+                .collect();
+            let types: Vec<usize> = (0..problem.n_types()).collect();
+            let table = knapsack.first_by_table(&types, &profits);
+            assert_eq!(knapsack.first_by_branching(&types, &profits), table, "round {round}");
+            let best = table.expect("a table");
+            let value: Rational = profits.iter().zip(&best).map(|(p, k)| Rational::from(p * k)).sum();
+            assert!(matches!(knapsack.verify(&profits, &value), Ok(Verdict::Proven(_))));
+            if !value.is_zero() {
+                let less = value - Rational::from((Integer::from(1), denominator));
+                assert!(matches!(knapsack.verify(&profits, &less), Ok(Verdict::Refuted(_))));
+            }
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! What the answers about one reservation problem may cost together.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use evenhand_lp::LpError;
+
+/// Turns of all searches together, about ten seconds' worth.
+const MOST_TURNS: usize = 100_000_000;
+/// Scaled numbers of all knapsacks together, about 100 MB.
+const MOST_NUMBERS: usize = 2_000_000;
+/// Nodes of all proofs together: less than 64 MiB when they are written.
+const MOST_NODES: usize = 4_000_000;
+/// Bytes of one table of a dynamic programme.
+const MOST_TABLE_BYTES: usize = 1 << 28;
+
+/// Limits that clones share: turns of searches, numbers, nodes of proofs, and a time.
+#[derive(Debug, Clone)]
+pub struct Limits {
+    turns: Arc<AtomicUsize>,
+    numbers: Arc<AtomicUsize>,
+    nodes: Arc<AtomicUsize>,
+    until: Option<Instant>,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            turns: Arc::new(AtomicUsize::new(MOST_TURNS)),
+            numbers: Arc::new(AtomicUsize::new(MOST_NUMBERS)),
+            nodes: Arc::new(AtomicUsize::new(MOST_NODES)),
+            until: None,
+        }
+    }
+}
+
+impl Limits {
+    /// The same, and no longer than until then.
+    #[must_use]
+    pub fn until(time: Instant) -> Self {
+        Self { until: Some(time), ..Self::default() }
+    }
+
+    /// Takes turns away before they are taken.
+    ///
+    /// # Errors
+    /// [`LpError::Budget`] or [`LpError::OutOfTime`].
+    pub fn turns(&self, turns: usize) -> Result<(), LpError> {
+        self.time()?;
+        take(&self.turns, turns, "turns of the searches", MOST_TURNS)
+    }
+
+    /// Gives the turns back, for another question about the same problem.
+    pub fn renew(&self) {
+        self.turns.store(MOST_TURNS, Ordering::Relaxed);
+    }
+
+    /// Takes numbers away before they are made.
+    ///
+    /// # Errors
+    /// [`LpError::Budget`]
+    pub fn numbers(&self, numbers: usize) -> Result<(), LpError> {
+        take(&self.numbers, numbers, "numbers of the knapsacks", MOST_NUMBERS)
+    }
+
+    /// Takes nodes of proofs away before they are kept.
+    ///
+    /// # Errors
+    /// [`LpError::Budget`]
+    pub fn nodes(&self, nodes: usize) -> Result<(), LpError> {
+        take(&self.nodes, nodes, "nodes of the proofs", MOST_NODES)
+    }
+
+    /// Whether there is time left.
+    ///
+    /// # Errors
+    /// [`LpError::OutOfTime`]
+    pub fn time(&self) -> Result<(), LpError> {
+        match self.until {
+            Some(until) if Instant::now() >= until => Err(LpError::OutOfTime),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether a table of so many cells with values of so many bits may be filled.
+    ///
+    /// # Errors
+    /// [`LpError::Budget`] or [`LpError::OutOfTime`].
+    pub fn table(&self, cells: usize, bits: u32) -> Result<(), LpError> {
+        self.time()?;
+        // A long number has a header beside its words.
+        let words = bits as usize / 64 + 1;
+        let each = if words > 2 { 8 * words + 32 } else { 8 * words };
+        if cells.saturating_mul(each) > MOST_TABLE_BYTES {
+            return Err(LpError::Budget { what: "bytes of a table", limit: MOST_TABLE_BYTES });
+        }
+        Ok(())
+    }
+}
+
+fn take(left: &AtomicUsize, count: usize, what: &'static str, limit: usize) -> Result<(), LpError> {
+    let taken = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(count));
+    taken.map(|_| ()).map_err(|_| LpError::Budget { what, limit })
+}

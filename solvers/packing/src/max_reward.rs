@@ -1,0 +1,200 @@
+//! `MaxReward(S)`: the first configuration that uses only some types (Reservation, Definition 2.3).
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use evenhand_lp::LpError;
+use evenhand_problem::Reservation;
+use rug::{Integer, Rational};
+
+use super::knapsack::{Knapsack, Method, Verdict, integers};
+use super::limits::Limits;
+use super::proof::{FirstProof, PricingProof};
+
+/// A best configuration.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Best {
+    /// Jobs by type.
+    pub configuration: Vec<u64>,
+    /// `U(k)`
+    pub reward: Rational,
+    /// How it was found and proven.
+    pub method: Method,
+}
+
+/// The servers of every pool, scaled once, and the answers given so far.
+///
+/// Configurations are ordered as in Definition 2.2: `k` before `k'` if `U(k) > U(k')`, or if the
+/// rewards are equal and `k_j > k'_j` at the smallest `j` where they differ.
+pub struct MaxReward<'a> {
+    problem: &'a Reservation,
+    rewards: Vec<Rational>,
+    pools: Vec<Shape<'a>>,
+    /// Pool whose capacity is the same, by pool: their answers are shared.
+    same_as: Vec<usize>,
+    known: HashMap<(usize, Vec<usize>), Arc<Best>>,
+    limits: Limits,
+}
+
+/// What a server takes.
+enum Servers<'s> {
+    Capacities(&'s Knapsack),
+    Listed(&'s [Vec<u64>]),
+}
+
+/// What one pool takes.
+enum Shape<'a> {
+    /// Or why its numbers are too many.
+    Capacities(Box<Result<Knapsack, LpError>>),
+    Listed(&'a [Vec<u64>]),
+    /// What another pool takes.
+    Same,
+}
+
+impl<'a> MaxReward<'a> {
+    /// For the pools and rewards of a problem.
+    #[must_use]
+    pub fn new(problem: &'a Reservation) -> Self {
+        Self::within(problem, &Limits::default())
+    }
+
+    /// The same, with what all answers together may cost.
+    #[must_use]
+    pub fn within(problem: &'a Reservation, limits: &Limits) -> Self {
+        let mut first: HashMap<_, usize> = HashMap::new();
+        let pools = problem.pools().iter().enumerate();
+        let same_as: Vec<usize> = pools.map(|(i, pool)| *first.entry(pool.capacity()).or_insert(i)).collect();
+        // Pools that are like an earlier one are answered by it.
+        let shape = |(i, &same): (usize, &usize)| match problem.configurations() {
+            Some(list) => Shape::Listed(list),
+            None if same != i => Shape::Same,
+            None => Shape::Capacities(Box::new(Knapsack::new(problem, i, limits))),
+        };
+        Self {
+            problem,
+            rewards: problem.rewards(),
+            pools: same_as.iter().enumerate().map(shape).collect(),
+            same_as,
+            known: HashMap::new(),
+            limits: limits.clone(),
+        }
+    }
+
+    /// What all answers together may cost.
+    #[must_use]
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// What a server of pool `i` takes.
+    fn shape(&self, i: usize) -> Result<Servers<'_>, LpError> {
+        match &self.pools[self.same_as[i]] {
+            Shape::Capacities(knapsack) => match &**knapsack {
+                Ok(knapsack) => Ok(Servers::Capacities(knapsack)),
+                Err(error) => Err(error.clone()),
+            },
+            Shape::Listed(list) => Ok(Servers::Listed(list)),
+            // No pool is like one that is like another.
+            Shape::Same => Ok(Servers::Listed(&[])),
+        }
+    }
+
+    /// The problem.
+    #[must_use]
+    pub fn problem(&self) -> &'a Reservation {
+        self.problem
+    }
+
+    /// The first configuration on a server of pool `i` among those of `types`, in ascending order.
+    ///
+    /// # Errors
+    /// [`LpError::Budget`] where neither the table nor the branch tree is small enough.
+    pub fn first(&mut self, i: usize, types: &[usize]) -> Result<Arc<Best>, LpError> {
+        let i = self.same_as[i];
+        let key = (i, types.to_vec());
+        if let Some(best) = self.known.get(&key) {
+            return Ok(Arc::clone(best));
+        }
+        let (configuration, method) = match self.shape(i)? {
+            Servers::Capacities(knapsack) => knapsack.first(types, &self.rewards)?,
+            Servers::Listed(list) => (first_listed(list, types, self.problem), Method::Listed),
+        };
+        let reward = self.problem.reward(&configuration);
+        let best = Arc::new(Best { configuration, reward, method });
+        self.known.insert(key, Arc::clone(&best));
+        Ok(best)
+    }
+
+    /// Why `k` is the first configuration on a server of pool `i` among those of `types`, in ascending
+    /// order: as [`MaxReward::first`] found it.
+    ///
+    /// # Errors
+    /// [`LpError::Budget`] where neither a table nor a tree is small enough.
+    pub fn prove_first(&self, i: usize, types: &[usize], k: &[u64]) -> Result<FirstProof, LpError> {
+        let mut profits = vec![Rational::new(); self.rewards.len()];
+        types.iter().for_each(|&j| profits[j].clone_from(&self.rewards[j]));
+        match self.shape(i)? {
+            Servers::Capacities(knapsack) => knapsack.prove_first(types, &profits, k),
+            Servers::Listed(_) => Ok(FirstProof::Listed),
+        }
+    }
+
+    /// Cells of the table of pool `i`, where there can be one.
+    #[must_use]
+    pub fn cells(&self, i: usize) -> Option<usize> {
+        match self.shape(i) {
+            Ok(Servers::Capacities(knapsack)) => knapsack.cells(),
+            _ => None,
+        }
+    }
+
+    /// Configurations of pool `i` worth more than `bound` by these integer profits; none where there
+    /// is none, or where the search was cut short.
+    pub(super) fn better(&self, i: usize, profits: &[Integer], bound: &Integer) -> Vec<Vec<u64>> {
+        let value = |k: &[u64]| profits.iter().zip(k).map(|(p, k)| Integer::from(p * k)).sum::<Integer>();
+        match self.shape(i) {
+            // It is said when a proof is asked for.
+            Err(_) => Vec::new(),
+            Ok(Servers::Capacities(knapsack)) => {
+                let limit =
+                    knapsack.cells().map_or(1_000_000, |cells| cells.saturating_mul(profits.len()) / 200);
+                let (found, complete) = knapsack.better(profits, bound, limit.max(2_000));
+                if complete || !found.is_empty() {
+                    return found;
+                }
+                knapsack.by_table(profits).filter(|k| value(k) > *bound).into_iter().collect()
+            }
+            Ok(Servers::Listed(list)) => {
+                let useful = |k: &Vec<u64>| {
+                    let useful = k.iter().zip(profits).map(|(k, p)| if p.is_zero() { 0 } else { *k });
+                    useful.collect::<Vec<u64>>()
+                };
+                let best = list.iter().map(useful).map(|k| (value(&k), k)).max_by(|a, b| a.0.cmp(&b.0));
+                best.filter(|(value, _)| value > bound).map(|(_, k)| k).into_iter().collect()
+            }
+        }
+    }
+
+    /// Whether `sum_j beta_j k_j <= bound` on all servers of pool `i`, with the proof.
+    pub(super) fn verify(&self, i: usize, beta: &[Rational], bound: &Rational) -> Result<Verdict, LpError> {
+        match self.shape(i)? {
+            Servers::Capacities(knapsack) => knapsack.verify(beta, bound),
+            Servers::Listed(_) => {
+                let (profits, unit) = integers(beta);
+                let floor = Rational::from(bound / &unit).floor().into_numer_denom().0;
+                let better = self.better(i, &profits, &floor).into_iter().next();
+                Ok(better.map_or(Verdict::Proven(PricingProof::Listed), Verdict::Refuted))
+            }
+        }
+    }
+}
+
+fn first_listed(list: &[Vec<u64>], types: &[usize], problem: &Reservation) -> Vec<u64> {
+    let restricted = |k: &Vec<u64>| {
+        let mut part = vec![0; k.len()];
+        types.iter().for_each(|&j| part[j] = k[j]);
+        part
+    };
+    let ranked = list.iter().map(restricted).map(|k| (problem.reward(&k), k));
+    ranked.max().map_or_else(|| vec![0; problem.n_types()], |(_, k)| k)
+}

@@ -1,0 +1,135 @@
+//! The monotone greedy property (Reservation, Definition 3.8): more load never earns greedy less.
+//!
+//! Over the loads whose types run out in one order greedy's reward is linear in the loads (see
+//! [`worst_load`](super::worst_load)), and it is continuous, since at every moment greedy uses the best
+//! configuration of the types with jobs left. The loads of every order have an interior: any `z > 0`
+//! and more than enough of the other types. So the property holds if and only if no order has a
+//! negative derivative. With `K_1, ..., K_t` the configurations and `phi_i` the types that run out, the
+//! derivatives `g_i` with respect to the loads of the `phi_i` solve
+//! `sum_(i >= l) g_i K_l[phi_i] = U(K_l) - U(K_t)` for `l < t`, from the last one back.
+
+use std::sync::Arc;
+
+use evenhand_lp::LpError;
+use rug::Rational;
+
+use super::greedy;
+use super::max_reward::{Best, MaxReward};
+
+/// Orders after which the question is given up.
+const MOST_ORDERS: usize = 5_000_000;
+
+/// Whether more load never earns greedy less.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Monotone {
+    /// It never does, in any of so many orders.
+    Holds {
+        /// Orders in which types can run out.
+        orders: usize,
+    },
+    /// Two loads that show that it does.
+    Fails {
+        /// The smaller loads, by type.
+        smaller: Vec<Rational>,
+        /// The larger loads: at least as much of every type.
+        larger: Vec<Rational>,
+        /// What greedy earns with the smaller loads.
+        reward_of_smaller: Rational,
+        /// What greedy earns with the larger loads, which is less.
+        reward_of_larger: Rational,
+    },
+}
+
+/// Decides the property for the types of a problem with one pool; its loads play no part.
+///
+/// # Errors
+/// [`LpError::SeveralPools`], [`LpError::Budget`] for too many orders, or as [`MaxReward::first`].
+pub fn monotone(best: &mut MaxReward<'_>) -> Result<Monotone, LpError> {
+    if best.problem().n_pools() != 1 {
+        return Err(LpError::SeveralPools);
+    }
+    let open: Vec<usize> = (0..best.problem().n_types()).collect();
+    let mut orders = 0;
+    let found = visit(best, &mut Vec::new(), &mut Vec::new(), &open, &mut orders)?;
+    Ok(found.unwrap_or(Monotone::Holds { orders }))
+}
+
+fn visit(
+    best: &mut MaxReward<'_>,
+    order: &mut Vec<usize>,
+    steps: &mut Vec<Arc<Best>>,
+    open: &[usize],
+    orders: &mut usize,
+) -> Result<Option<Monotone>, LpError> {
+    if open.is_empty() {
+        return Ok(None);
+    }
+    *orders += 1;
+    if *orders > MOST_ORDERS {
+        return Err(LpError::Budget { what: "orders in which types run out", limit: MOST_ORDERS });
+    }
+    let next = best.first(0, open)?;
+    steps.push(Arc::clone(&next));
+    if let Some(falling) = derivatives(order, steps).iter().position(|g| *g < 0) {
+        return witness(best, order, steps, falling).map(Some);
+    }
+    for j in (0..next.configuration.len()).filter(|&j| next.configuration[j] > 0) {
+        let left: Vec<usize> = open.iter().copied().filter(|&h| h != j).collect();
+        order.push(j);
+        let found = visit(best, order, steps, &left, orders)?;
+        order.pop();
+        if found.is_some() {
+            return Ok(found);
+        }
+    }
+    steps.pop();
+    Ok(None)
+}
+
+/// Derivatives of greedy's reward with respect to the loads of `order`.
+fn derivatives(order: &[usize], steps: &[Arc<Best>]) -> Vec<Rational> {
+    let Some(last) = steps.last() else { return Vec::new() };
+    let mut g = vec![Rational::new(); order.len()];
+    for l in (0..order.len()).rev() {
+        let k = &steps[l].configuration;
+        let mut value = Rational::from(&steps[l].reward - &last.reward);
+        for i in l + 1..order.len() {
+            value -= Rational::from(&g[i] * k[order[i]]);
+        }
+        g[l] = value / k[order[l]];
+    }
+    g
+}
+
+/// Loads in the interior of the order, and as much more of one type as the order allows.
+fn witness(
+    best: &mut MaxReward<'_>,
+    order: &[usize],
+    steps: &[Arc<Best>],
+    falling: usize,
+) -> Result<Monotone, LpError> {
+    let problem = best.problem();
+    let each = Rational::from((1, steps.len()));
+    let mut smaller: Vec<Rational> = (0..problem.n_types()).map(|j| problem.most(0, j).into()).collect();
+    for (i, &j) in order.iter().enumerate() {
+        smaller[j] = steps[..=i].iter().map(|step| Rational::from(&each * step.configuration[j])).sum();
+    }
+    // How the servers of the steps change with the load of one type; the last step makes up for it.
+    let mut change: Vec<Rational> = Vec::with_capacity(steps.len());
+    for (i, &j) in order.iter().enumerate() {
+        let mut value = Rational::from(u32::from(i == falling));
+        for (step, change) in steps.iter().zip(&change) {
+            value -= Rational::from(change * step.configuration[j]);
+        }
+        change.push(value / steps[i].configuration[j]);
+    }
+    change.push(-change.iter().sum::<Rational>());
+    let shrinking = change.iter().filter(|change| **change < 0);
+    let most = shrinking.map(|change| Rational::from(&each / change).abs()).min().unwrap_or_default();
+    let mut larger = smaller.clone();
+    larger[order[falling]] += most;
+    let one = [Rational::from(1)];
+    let reward_of_smaller = greedy::fluid(best, &smaller, &one)?.reward;
+    let reward_of_larger = greedy::fluid(best, &larger, &one)?.reward;
+    Ok(Monotone::Fails { smaller, larger, reward_of_smaller, reward_of_larger })
+}

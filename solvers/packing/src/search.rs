@@ -1,0 +1,436 @@
+//! The knapsack by branch and bound, with integers throughout.
+//!
+//! Types are taken in a fixed order; a node has settled the numbers of the first ones and knows what
+//! is left of the capacities. Prices `M` of the resources with `M d_j >= s p_j` for all types that
+//! are still open bound what they can add: `s value <= s settled + M left`. Every node picks the best
+//! of the prices that were found for its open types so far, and asks the relaxation for new ones
+//! while there are few. Values are integers, so that a bound below `best + 1` is enough.
+
+use std::ops::ControlFlow;
+
+use evenhand_lp::exact_lp::{ExactColumn, ExactLp, Sense, Variable};
+use rug::{Integer, Rational};
+
+use super::knapsack::Knapsack;
+use super::number::Number;
+use super::relaxation;
+
+/// Most prices that are kept for one set of open types.
+const MOST_PRICES: usize = 12;
+/// Most types, since every one may take a level of recursion.
+const MOST_TYPES: usize = 2_000;
+/// Values with more bits need exact prices.
+const MOST_FLOAT_BITS: u32 = 48;
+/// Bounds that differ from the threshold by no more than this part of it are not left to floating
+/// point.
+const CLOSE: f64 = 1e-9;
+/// Turns that are paid for at once.
+const TURNS_AT_ONCE: usize = 256;
+/// Exact pivots after those in floating point.
+const MOST_PIVOTS: usize = 200;
+
+/// What the search is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Goal {
+    /// The largest value.
+    Largest,
+    /// The first configuration, in the order of the search, whose value reaches the threshold.
+    First,
+}
+
+/// How a search ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ending {
+    /// Everything was searched.
+    Complete,
+    /// [`Goal::First`] was found.
+    Found,
+    /// A limit was reached: of turns, or of time.
+    Limit,
+}
+
+/// A step of a search that is written down, in preorder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// First all with at least `at` jobs of the type, then all with fewer.
+    Split {
+        /// The type.
+        job: usize,
+        /// The number of jobs.
+        at: u64,
+    },
+    /// The prices, by set of open types and number, bound what is left; without prices nothing fits.
+    Leaf(Option<(usize, usize)>),
+}
+
+/// A search over one knapsack.
+pub struct Search<'a, N> {
+    knapsack: &'a Knapsack,
+    order: Vec<usize>,
+    /// By position in the order, then by resource.
+    demand: Vec<Vec<N>>,
+    /// `p_j`, by position.
+    profit: Vec<N>,
+    /// Profits and demands in floating point, as parts of the largest and of the capacity.
+    float: Vec<(f64, Vec<f64>)>,
+    largest: Integer,
+    /// `s` of prices that were rounded.
+    scale: Integer,
+    /// No value is larger, nor is the threshold.
+    most_value: Integer,
+    /// Whether values are too long for prices from floating point.
+    exact: bool,
+    capacity: Vec<N>,
+    /// By number of settled types.
+    prices: Vec<Vec<Prices<N>>>,
+    /// What is left, by resource.
+    left: Vec<N>,
+    /// The value of what is settled.
+    settled: N,
+    k: Vec<u64>,
+    /// The least value that is of interest.
+    threshold: N,
+    one: N,
+    goal: Goal,
+    found: Vec<Vec<u64>>,
+    turns: usize,
+    most_turns: usize,
+    /// Turns that are paid for.
+    paid: usize,
+    steps: Option<Vec<Step>>,
+}
+
+/// Integer prices of the resources, times `s`.
+struct Prices<N> {
+    by_resource: Vec<N>,
+    scale: N,
+    /// Whether the last settled type is worth at least its price, so that fewer jobs of it are worth
+    /// no more.
+    covers_last: bool,
+}
+
+impl<'a, N: Number> Search<'a, N> {
+    /// A search over types in this order with these integer profits (0 or more), for values of at
+    /// least `threshold`; `None` where the numbers do not fit into `N`.
+    pub fn new(
+        knapsack: &'a Knapsack,
+        order: Vec<usize>,
+        profits: &[Integer],
+        threshold: &Integer,
+        goal: Goal,
+    ) -> Option<Self> {
+        let total: Integer = knapsack.capacity.iter().sum::<Integer>() + 1u32;
+        let scale = Integer::from(1) << (total.significant_bits() + 2);
+        let most: Integer = order.iter().map(|&j| Integer::from(&profits[j] * knapsack.most[j])).sum();
+        let largest_value = Integer::from(threshold.max(&most) + 1u32);
+        if largest_value.significant_bits().saturating_add(scale.significant_bits() + 2) > N::BITS {
+            return None;
+        }
+        let all = |values: &[Integer]| values.iter().map(N::from_integer).collect::<Option<Vec<N>>>();
+        let capacity = all(&knapsack.capacity)?;
+        let demand = order.iter().map(|&j| all(&knapsack.demand[j])).collect::<Option<_>>()?;
+        let profit = order.iter().map(|&j| N::from_integer(&profits[j])).collect::<Option<_>>()?;
+        let largest = order.iter().map(|&j| &profits[j]).max().cloned().unwrap_or_default();
+        let part = |a: &Integer, b: &Integer| if b.is_zero() { 0.0 } else { quotient(a, b) };
+        let float = order
+            .iter()
+            .map(|&j| {
+                let demand = knapsack.demand[j].iter().zip(&knapsack.capacity).map(|(d, c)| part(d, c));
+                (part(&profits[j], &largest), demand.collect())
+            })
+            .collect();
+        Some(Self {
+            k: vec![0; knapsack.demand.len()],
+            prices: (0..=order.len()).map(|_| Vec::new()).collect(),
+            left: capacity.clone(),
+            threshold: N::from_integer(threshold)?,
+            one: N::from_integer(&Integer::from(1))?,
+            exact: largest_value.significant_bits() > MOST_FLOAT_BITS,
+            settled: N::zero(),
+            knapsack,
+            order,
+            demand,
+            profit,
+            float,
+            largest,
+            most_value: largest_value,
+            scale,
+            capacity,
+            goal,
+            found: Vec::new(),
+            turns: 0,
+            most_turns: usize::MAX,
+            paid: 0,
+            steps: None,
+        })
+    }
+
+    /// Gives up after so many turns.
+    pub fn limited(mut self, most_turns: usize) -> Self {
+        self.most_turns = most_turns;
+        self
+    }
+
+    /// Writes the search down.
+    pub fn recorded(mut self) -> Self {
+        self.steps = Some(Vec::new());
+        self
+    }
+
+    /// Searches; every configuration that was the best so far, with a value of at least the
+    /// threshold. The last is the best.
+    pub fn run(&mut self) -> (Ending, Vec<Vec<u64>>) {
+        if self.order.len() > MOST_TYPES {
+            return (Ending::Limit, Vec::new());
+        }
+        let ending = match self.descend(0) {
+            ControlFlow::Continue(()) => Ending::Complete,
+            ControlFlow::Break(ending) => ending,
+        };
+        (ending, std::mem::take(&mut self.found))
+    }
+
+    /// The steps and all prices that they name, each per unit of profit and scaled resource.
+    pub fn record(self) -> (Vec<Step>, Vec<Vec<Vec<Rational>>>) {
+        let exact = |prices: &Prices<N>| -> Vec<Rational> {
+            let scale = prices.scale.to_integer();
+            let each = prices.by_resource.iter();
+            each.map(|price| Rational::from((price.to_integer(), scale.clone()))).collect()
+        };
+        let prices = self.prices.iter().map(|list| list.iter().map(exact).collect());
+        (self.steps.unwrap_or_default(), prices.collect())
+    }
+
+    /// Counts a node, a number that is tried in one, or other work of that size.
+    fn turn(&mut self) -> ControlFlow<Ending> {
+        self.turns += 1;
+        if self.turns > self.paid {
+            if self.knapsack.limits.turns(TURNS_AT_ONCE).is_err() {
+                return ControlFlow::Break(Ending::Limit);
+            }
+            self.paid = self.turns + TURNS_AT_ONCE;
+        }
+        if self.turns > self.most_turns {
+            return ControlFlow::Break(Ending::Limit);
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn descend(&mut self, mut at: usize) -> ControlFlow<Ending> {
+        self.turn()?;
+        let most = loop {
+            if at == self.order.len() {
+                return self.leaf();
+            }
+            let most = self.fits(at);
+            if most > 0 {
+                break most;
+            }
+            at += 1;
+        };
+        let bound = self.bounded(at).or_else(|| self.ask(at));
+        if let Some(prices) = bound {
+            self.note(Step::Leaf(Some((at, prices))));
+            return ControlFlow::Continue(());
+        }
+        self.settle(at, most);
+        for number in (0..=most).rev() {
+            self.turn()?;
+            let bound = self.bounded(at + 1);
+            if let Some(prices) = bound.filter(|&prices| self.prices[at + 1][prices].covers_last) {
+                self.note(Step::Leaf(Some((at + 1, prices))));
+                self.unsettle(at, number);
+                break;
+            }
+            if number > 0 {
+                self.note(Step::Split { job: self.order[at], at: number });
+            }
+            match bound {
+                Some(prices) => self.note(Step::Leaf(Some((at + 1, prices)))),
+                None => self.descend(at + 1)?,
+            }
+            if number > 0 {
+                self.unsettle(at, 1);
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Nothing else fits.
+    fn leaf(&mut self) -> ControlFlow<Ending> {
+        if self.settled < self.threshold {
+            self.note(Step::Leaf(None));
+            return ControlFlow::Continue(());
+        }
+        self.found.push(self.k.clone());
+        if self.goal == Goal::First {
+            return ControlFlow::Break(Ending::Found);
+        }
+        self.threshold = self.settled.plus(&self.one);
+        ControlFlow::Continue(())
+    }
+
+    fn note(&mut self, step: Step) {
+        if let Some(steps) = &mut self.steps {
+            steps.push(step);
+        }
+    }
+
+    fn fits(&self, at: usize) -> u64 {
+        let mut most = self.knapsack.most[self.order[at]];
+        for (left, demand) in self.left.iter().zip(&self.demand[at]) {
+            if *demand > N::zero() {
+                most = left.times(demand, most);
+            }
+        }
+        most
+    }
+
+    fn settle(&mut self, at: usize, times: u64) {
+        for (left, demand) in self.left.iter_mut().zip(&self.demand[at]) {
+            left.sub_times(demand, times);
+        }
+        self.settled.add_times(&self.profit[at], times);
+        self.k[self.order[at]] += times;
+    }
+
+    fn unsettle(&mut self, at: usize, times: u64) {
+        for (left, demand) in self.left.iter_mut().zip(&self.demand[at]) {
+            left.add_times(demand, times);
+        }
+        self.settled.sub_times(&self.profit[at], times);
+        self.k[self.order[at]] -= times;
+    }
+
+    /// Prices that show that nothing below this node is of interest.
+    fn bounded(&self, at: usize) -> Option<usize> {
+        self.prices[at].iter().position(|prices| self.is_bound(prices))
+    }
+
+    fn is_bound(&self, prices: &Prices<N>) -> bool {
+        let mut bound = N::zero();
+        bound.add_product(&self.settled, &prices.scale);
+        for (price, left) in prices.by_resource.iter().zip(&self.left) {
+            bound.add_product(price, left);
+        }
+        let mut threshold = N::zero();
+        threshold.add_product(&self.threshold, &prices.scale);
+        bound < threshold
+    }
+
+    /// New prices for what is left, while there are few.
+    fn ask(&mut self, at: usize) -> Option<usize> {
+        if self.prices[at].len() >= MOST_PRICES {
+            return None;
+        }
+        // Pivots of the relaxation cost as much as many turns where there are many types.
+        self.turns += self.left.len() * (self.order.len() - at + self.left.len()) / 100;
+        let left: Vec<f64> = self
+            .left
+            .iter()
+            .zip(&self.capacity)
+            .map(|(left, capacity)| {
+                let capacity = capacity.to_integer();
+                if capacity.is_zero() { 0.0 } else { quotient(&left.to_integer(), &capacity) }
+            })
+            .collect();
+        let types: Vec<(f64, &[f64])> =
+            self.float[at..].iter().map(|(profit, demand)| (*profit, demand.as_slice())).collect();
+        let (prices, basis) = relaxation::prices(&types, &left);
+        let is_close = || {
+            let part = |value: &N| quotient(&value.to_integer(), &self.largest);
+            let bound = part(&self.settled) + left.iter().zip(&prices).map(|(l, p)| l * p).sum::<f64>();
+            let threshold = part(&self.threshold);
+            (bound - threshold).abs() <= CLOSE * threshold.abs().max(1.0)
+        };
+        let exact = if self.exact && is_close() { self.exact_prices(at, &basis) } else { None };
+        let prices = exact.or_else(|| self.rounded(at, &prices))?;
+        if self.prices[at].iter().any(|known| known.by_resource == prices.by_resource) {
+            return None;
+        }
+        let bound = self.is_bound(&prices);
+        self.prices[at].push(prices);
+        bound.then(|| self.prices[at].len() - 1)
+    }
+
+    /// Prices rounded up to integers that cover every open type; `None` where they do not fit.
+    fn rounded(&self, at: usize, prices: &[f64]) -> Option<Prices<N>> {
+        let mut rounded = Vec::with_capacity(prices.len());
+        for (price, capacity) in prices.iter().zip(&self.knapsack.capacity) {
+            let unit = Integer::from(&self.largest * &self.scale);
+            let capacity = if capacity.is_zero() { Integer::from(1) } else { capacity.clone() };
+            let price = Rational::from_f64(*price)? * Rational::from((unit, capacity));
+            rounded.push(price.ceil().into_numer_denom().0);
+        }
+        for at in at..self.order.len() {
+            let missing = self.profit[at].to_integer() * &self.scale - self.worth(at, &rounded);
+            if missing > 0 {
+                // The resource of which the type takes the largest part.
+                let part = |r: &usize| self.float[at].1[*r];
+                let r = (0..rounded.len()).max_by(|a, b| part(a).total_cmp(&part(b)))?;
+                let demand = &self.knapsack.demand[self.order[at]][r];
+                if demand.is_zero() {
+                    return None;
+                }
+                rounded[r] += (missing + demand - 1u32) / demand;
+            }
+        }
+        self.checked(at, &rounded, &self.scale)
+    }
+
+    /// The optimal prices for what is left, from the basis that floating point found.
+    fn exact_prices(&self, at: usize, basis: &[usize]) -> Option<Prices<N>> {
+        let open = &self.order[at..];
+        let exact = |value: &Integer| Rational::from(value);
+        let entries = |j: usize| {
+            let demand = self.knapsack.demand[j].iter().enumerate();
+            demand.filter(|(_, d)| !d.is_zero()).map(|(r, d)| (r, exact(d))).collect()
+        };
+        let profit = |position: usize| exact(&self.profit[at + position].to_integer());
+        let lp = ExactLp {
+            rows: self.left.iter().map(|left| (Sense::AtMost, exact(&left.to_integer()))).collect(),
+            columns: open
+                .iter()
+                .enumerate()
+                .map(|(position, &j)| ExactColumn { cost: profit(position), entries: entries(j) })
+                .collect(),
+        };
+        let variable = |k: &usize| match k.checked_sub(open.len()) {
+            None => Variable::Column(*k),
+            Some(r) => Variable::Slack(r),
+        };
+        let basis: Vec<Variable> = basis.iter().map(variable).collect();
+        let prices = lp.optimise(&basis, MOST_PIVOTS).ok()?.y;
+        let mut scale = Integer::from(1);
+        prices.iter().for_each(|price| scale.lcm_mut(price.denom()));
+        let whole: Vec<Integer> =
+            prices.iter().map(|price| Rational::from(price * &scale).into_numer_denom().0).collect();
+        self.checked(at, &whole, &scale)
+    }
+
+    /// What the type at a position has to pay.
+    fn worth(&self, at: usize, prices: &[Integer]) -> Integer {
+        let demand = &self.knapsack.demand[self.order[at]];
+        demand.iter().zip(prices).map(|(d, price)| Integer::from(d * price)).sum()
+    }
+
+    /// Prices that cover every open type, unless they are too long.
+    fn checked(&self, at: usize, prices: &[Integer], scale: &Integer) -> Option<Prices<N>> {
+        let most: Integer =
+            prices.iter().zip(&self.knapsack.capacity).map(|(price, c)| Integer::from(price * c)).sum();
+        let values = Integer::from(&self.most_value * scale);
+        if most.significant_bits().max(values.significant_bits()).saturating_add(2) >= N::BITS {
+            return None;
+        }
+        let covers_last = at
+            .checked_sub(1)
+            .is_some_and(|last| self.profit[last].to_integer() * scale >= self.worth(last, prices));
+        let by_resource = prices.iter().map(N::from_integer).collect::<Option<_>>()?;
+        Some(Prices { by_resource, scale: N::from_integer(scale)?, covers_last })
+    }
+}
+
+/// `a / b` in floating point, whatever their size.
+pub fn quotient(a: &Integer, b: &Integer) -> f64 {
+    Rational::from((a.clone(), b.clone())).to_f64()
+}

@@ -1,0 +1,328 @@
+//! The loads under which greedy looks worst, over all loads: an infimum with a proof for every order.
+//!
+//! Let the types run out in the order `phi_1, ..., phi_(t-1)` and the servers during step `t`; the
+//! configurations `K_1, ..., K_t` are then those of `MaxReward`, and `z_1, ..., z_t >= 0` with sum 1
+//! are the servers they get. Greedy earns `sum_l z_l U(K_l)`; type `phi_i` had the load
+//! `sum_(l <= i) z_l K_l[phi_i]`, and the others as much as one likes. So every `z` belongs to loads,
+//! and the least of greedy - a optimum over one order is one linear programme in `z` and `x`. That it
+//! is at least 0 follows, without a word about `z`, from prices `alpha, beta, pi >= 0` with
+//!
+//! * `alpha_j + beta_j >= a u_j`, and `alpha_j = 0` unless `j` is one of the `phi_i`,
+//! * `sum_j beta_j k_j <= pi` for every configuration (a [`PricingProof`]),
+//! * `sum_(i >= l) alpha_(phi_i) K_l[phi_i] + pi <= V_l` for `l = 1, ..., t`, where `V_l = U(K_l)`:
+//!
+//! `a optimum <= sum_j alpha_j rho_j + pi = sum_l z_l (sum_(i >= l) alpha_(phi_i) K_l[phi_i] + pi)`.
+//!
+//! With `V_t` the least `U(MaxReward({j}))` over the types that are left, which no later step falls
+//! below, the same prices settle every order that begins with `phi` ([`Claim::covers_all`]). Loads
+//! that greedy serves entirely have the ratio 1. Where two types run out at once, the order between
+//! them does not change what greedy earns: at every moment it uses the best configuration of the types
+//! with jobs left.
+//!
+//! The ratio `a` falls as the search goes on (Dinkelbach, 1967); prices for a larger `a` remain valid.
+
+use std::sync::Arc;
+
+use evenhand_lp::LpError;
+use evenhand_lp::exact_lp::{ExactColumn, ExactLp, ExactOptimum, Sense};
+use evenhand_lp::guess;
+use rug::Rational;
+
+use super::configuration_lp;
+use super::greedy;
+use super::knapsack::{Verdict, integers};
+use super::max_reward::{Best, MaxReward};
+use super::proof::PricingProof;
+
+/// Turns of a search that the visit of an order counts for.
+const VISIT_TURNS: usize = 1_000;
+/// Exact pivots after HiGHS.
+const MOST_PIVOTS: usize = 10_000;
+
+/// The least ratio of greedy and optimum over all loads.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WorstLoad {
+    /// No loads have a smaller ratio: proven by the claims.
+    pub ratio_lower: Rational,
+    /// The ratio at `loads`. Equal to `ratio_lower` when the search was complete.
+    pub ratio_upper: Rational,
+    /// Loads with that ratio, by type, per server.
+    pub loads: Vec<Rational>,
+    /// What greedy earns under them.
+    pub greedy: Rational,
+    /// The optimum under them.
+    pub optimum: Rational,
+    /// The proof, in the order of a depth-first search: an order is covered by a claim that covers
+    /// all that begin with it, or by a claim about it and by all orders that are longer by one type
+    /// of its last configuration.
+    pub claims: Vec<Claim>,
+}
+
+/// That no loads of some orders have a ratio below [`WorstLoad::ratio_lower`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct Claim {
+    /// The types that run out, in order.
+    pub order: Vec<usize>,
+    /// Whether it is about all orders that begin so, or about the servers running out next.
+    pub covers_all: bool,
+    /// Price of the load, by type.
+    pub alpha: Vec<Rational>,
+    /// Price of a slot, by type.
+    pub beta: Vec<Rational>,
+    /// Price of a server.
+    pub pi: Rational,
+    /// Why no configuration is worth more.
+    pub proof: PricingProof,
+}
+
+/// The worst loads for the types of a problem with one pool; its own loads play no part. `None`
+/// where no type has a reward. `progress` is told the number of claims and the ratio so far.
+///
+/// # Errors
+/// [`LpError::SeveralPools`], or as [`configuration_lp::solve`].
+pub fn worst_load(
+    best: &mut MaxReward<'_>,
+    progress: &mut dyn FnMut(usize, &Rational),
+) -> Result<Option<WorstLoad>, LpError> {
+    let problem = best.problem();
+    if problem.n_pools() != 1 {
+        return Err(LpError::SeveralPools);
+    }
+    let rewards = problem.rewards();
+    if rewards.iter().all(Rational::is_zero) {
+        return Ok(None);
+    }
+    let columns = (0..problem.n_types())
+        .map(|j| {
+            let mut k = vec![0; problem.n_types()];
+            k[j] = problem.most(0, j);
+            k
+        })
+        .collect();
+    let mut search = Search {
+        best,
+        rewards,
+        columns,
+        ratio: Rational::from(1),
+        loads: None,
+        claims: Vec::new(),
+        progress,
+    };
+    let types: Vec<usize> = (0..problem.n_types()).collect();
+    search.visit(&mut Vec::new(), &mut Vec::new(), &types)?;
+    let Search { best, ratio, loads, claims, .. } = search;
+    // Without loads below 1, any that greedy serves entirely will do.
+    let loads = loads.unwrap_or_else(|| first_served(best));
+    let one = [Rational::from(1)];
+    let greedy = greedy::fluid(best, &loads, &one)?.reward;
+    let optimum = configuration_lp::solve(best, &loads, &one)?.value;
+    let ratio_upper = if optimum.is_zero() { Rational::from(1) } else { Rational::from(&greedy / &optimum) };
+    Ok(Some(WorstLoad { ratio_lower: ratio, ratio_upper, loads, greedy, optimum, claims }))
+}
+
+/// A server full of the first type with a reward.
+fn first_served(best: &MaxReward<'_>) -> Vec<Rational> {
+    let mut loads = vec![Rational::new(); best.problem().n_types()];
+    let rewarded = best.problem().jobs().iter().position(|job| !job.reward().is_zero());
+    if let Some(j) = rewarded {
+        loads[j] = Rational::from(best.problem().most(0, j));
+    }
+    loads
+}
+
+struct Search<'s, 'p> {
+    best: &'s mut MaxReward<'p>,
+    rewards: Vec<Rational>,
+    /// Configurations that some programme needed.
+    columns: Vec<Vec<u64>>,
+    ratio: Rational,
+    loads: Option<Vec<Rational>>,
+    claims: Vec<Claim>,
+    progress: &'s mut dyn FnMut(usize, &Rational),
+}
+
+/// What one programme says about the ratio.
+enum Answer {
+    Holds(Box<Claim>),
+    /// Not so at these servers `z`, jobs served and reward of the optimum.
+    Fails {
+        z: Vec<Rational>,
+        slots: Vec<Rational>,
+        reward: Rational,
+    },
+}
+
+impl Search<'_, '_> {
+    /// All orders that begin with `order`; `steps` are the configurations of its types.
+    fn visit(
+        &mut self,
+        order: &mut Vec<usize>,
+        steps: &mut Vec<Arc<Best>>,
+        open: &[usize],
+    ) -> Result<(), LpError> {
+        if open.is_empty() {
+            return Ok(());
+        }
+        self.best.limits().turns(VISIT_TURNS)?;
+        let next = self.best.first(0, open)?;
+        let mut least: Option<Rational> = None;
+        for &j in open {
+            let alone = Rational::from(&self.rewards[j] * self.best.problem().most(0, j));
+            if least.as_ref().is_none_or(|least| alone < *least) {
+                least = Some(alone);
+            }
+        }
+        let least = least.unwrap_or_default();
+        steps.push(Arc::clone(&next));
+        if let Answer::Holds(claim) = self.ask(order, steps, &least, true)? {
+            self.claim(*claim)?;
+            steps.pop();
+            return Ok(());
+        }
+        loop {
+            match self.ask(order, steps, &next.reward, false)? {
+                Answer::Holds(claim) => {
+                    self.claim(*claim)?;
+                    break;
+                }
+                Answer::Fails { z, slots, reward } => self.improve(order, steps, &z, &slots, &reward),
+            }
+        }
+        for j in (0..next.configuration.len()).filter(|&j| next.configuration[j] > 0) {
+            let left: Vec<usize> = open.iter().copied().filter(|&h| h != j).collect();
+            order.push(j);
+            self.visit(order, steps, &left)?;
+            order.pop();
+        }
+        steps.pop();
+        Ok(())
+    }
+
+    fn claim(&mut self, claim: Claim) -> Result<(), LpError> {
+        self.best.limits().nodes(claim.alpha.len() + claim.proof.n_nodes())?;
+        self.claims.push(claim);
+        (self.progress)(self.claims.len(), &self.ratio);
+        Ok(())
+    }
+
+    /// Loads with a smaller ratio.
+    fn improve(
+        &mut self,
+        order: &[usize],
+        steps: &[Arc<Best>],
+        z: &[Rational],
+        slots: &[Rational],
+        reward: &Rational,
+    ) {
+        let greedy: Rational = steps.iter().zip(z).map(|(k, z)| Rational::from(&k.reward * z)).sum();
+        self.ratio = greedy / reward;
+        let loads = slots.iter().enumerate().map(|(j, slots)| {
+            let used = steps.iter().zip(z).map(|(k, z)| Rational::from(z * k.configuration[j]));
+            let used: Rational = used.sum();
+            if order.contains(&j) { used } else { used.max(slots.clone()) }
+        });
+        self.loads = Some(loads.collect());
+    }
+
+    /// Whether the ratio holds for an order whose last configuration earns `last`.
+    fn ask(
+        &mut self,
+        order: &[usize],
+        steps: &[Arc<Best>],
+        last: &Rational,
+        covers_all: bool,
+    ) -> Result<Answer, LpError> {
+        let n_types = self.rewards.len();
+        loop {
+            let lp = self.programme(order, steps, last);
+            let mut units: Vec<f64> = order.iter().map(|&j| self.best.problem().most(0, j) as f64).collect();
+            units.resize(lp.columns.len(), 1.0);
+            let optimum = lp.optimise(&guess::basis(&lp, &units), MOST_PIVOTS)?;
+            let (pi, sigma) = (&optimum.y[order.len()], &optimum.y[order.len() + 1]);
+            if Rational::from(pi + sigma) > 0 {
+                return Ok(self.failure(order, steps, &optimum));
+            }
+            let mut alpha = vec![Rational::new(); n_types];
+            let mut beta: Vec<Rational> =
+                self.rewards.iter().map(|reward| Rational::from(reward * &self.ratio)).collect();
+            for (row, &j) in order.iter().enumerate() {
+                let price = Rational::from(-&optimum.y[row]);
+                alpha[j] = Rational::from(&beta[j] - &price);
+                beta[j] = price;
+            }
+            let (profits, unit) = integers(&beta);
+            let bound = Rational::from(pi / &unit).floor().into_numer_denom().0;
+            let found = self.best.better(0, &profits, &bound);
+            let new: Vec<Vec<u64>> = found.into_iter().filter(|k| !self.columns.contains(k)).collect();
+            if !new.is_empty() {
+                self.columns.extend(new);
+                continue;
+            }
+            match self.best.verify(0, &beta, pi)? {
+                Verdict::Refuted(k) => self.columns.push(k),
+                Verdict::Proven(proof) => {
+                    let (order, pi) = (order.to_vec(), pi.clone());
+                    return Ok(Answer::Holds(Box::new(Claim { order, covers_all, alpha, beta, pi, proof })));
+                }
+            }
+        }
+    }
+
+    /// `max a reward(x, y) - greedy(z)` over the columns so far: first the jobs of `order` that are
+    /// not served, then `z`, then `x`; rows of `order`, of the `x` and of the `z`.
+    fn programme(&self, order: &[usize], steps: &[Arc<Best>], last: &Rational) -> ExactLp {
+        let one = || Rational::from(1);
+        let mut lp = ExactLp::default();
+        lp.rows.extend(order.iter().map(|_| (Sense::AtLeast, Rational::new())));
+        lp.rows.extend([(Sense::AtMost, one()), (Sense::Equal, one())]);
+        let worth = |j: usize| Rational::from(&self.rewards[j] * &self.ratio);
+        for (row, &j) in order.iter().enumerate() {
+            lp.columns.push(ExactColumn { cost: -worth(j), entries: vec![(row, one())] });
+        }
+        for (l, step) in steps.iter().enumerate() {
+            let earned = if l == order.len() { last } else { &step.reward };
+            let mut cost = Rational::from(-earned);
+            let mut entries = Vec::new();
+            // Types that ran out before were not in the configuration.
+            for (row, &j) in order.iter().enumerate().filter(|(row, _)| *row >= l) {
+                let k = step.configuration[j];
+                if k > 0 {
+                    cost += worth(j) * k;
+                    entries.push((row, -Rational::from(k)));
+                }
+            }
+            entries.push((order.len() + 1, one()));
+            lp.columns.push(ExactColumn { cost, entries });
+        }
+        for k in &self.columns {
+            let mut cost = Rational::new();
+            let mut entries = Vec::new();
+            for (j, &k) in k.iter().enumerate().filter(|(_, k)| **k > 0) {
+                match order.iter().position(|&o| o == j) {
+                    Some(row) => entries.push((row, Rational::from(k))),
+                    None => cost += worth(j) * k,
+                }
+            }
+            entries.sort_by_key(|(row, _)| *row);
+            entries.push((order.len(), one()));
+            lp.columns.push(ExactColumn { cost, entries });
+        }
+        lp
+    }
+
+    fn failure(&self, order: &[usize], steps: &[Arc<Best>], optimum: &ExactOptimum) -> Answer {
+        let (unserved, rest) = optimum.x.split_at(order.len());
+        let (z, x) = rest.split_at(steps.len());
+        let mut slots = vec![Rational::new(); self.rewards.len()];
+        for (k, x) in self.columns.iter().zip(x).filter(|(_, x)| !x.is_zero()) {
+            slots.iter_mut().zip(k).for_each(|(slots, k)| *slots += Rational::from(x * *k));
+        }
+        let mut served = slots.clone();
+        for (row, &j) in order.iter().enumerate() {
+            let load = steps.iter().zip(z).map(|(k, z)| Rational::from(z * k.configuration[j]));
+            served[j] = load.sum::<Rational>() - &unserved[row];
+        }
+        let reward = served.iter().zip(&self.rewards).map(|(y, u)| Rational::from(y * u)).sum();
+        Answer::Fails { z: z.to_vec(), slots, reward }
+    }
+}

@@ -1,0 +1,190 @@
+//! The kernel of Evenhand: whether a certificate is true, decided from the definitions.
+//!
+//! Nothing here is shared with the programs that write certificates: this crate has its own reader of JSON,
+//! its own problems and allocations, and nothing but GMP below it. It is to be read in one sitting, beside
+//! `docs/checker.md`, which says what is believed and why each rule suffices, and `docs/theory.md`, which
+//! defines the axioms.
+//!
+//! | to read | what it holds |
+//! |---|---|
+//! | `work`, `json`, `number` | faults and budgets; the text as a tree; exact numbers |
+//! | `problem`, `canonical`, `sha256` | the allocation problem, its canonical form and hash |
+//! | `allocation`, `case` | tasks as they are stated; rows, repair, slack: what is judged |
+//! | `share`, `axioms` | shares; one file for each kind of axiom |
+//! | `claim`, `certificate` | what is claimed, and whether it is what the reader asked for |
+//! | `reservation` | ratio and worst-load certificates, which need none of the axioms |
+//!
+//! # Examples
+//! ```
+//! use evenhand_check::{File, Options, check};
+//! let text = r#"{"kind": "certificate", "version": 2, "problem": {"kind": "allocation-problem",
+//!     "resources": ["cpu"], "servers": [{"name": "s", "capacity": {"cpu": 4}}],
+//!     "users": [{"name": "u", "demand": {"cpu": 1}}]},
+//!   "allocation": {"kind": "allocation", "tasks": {"u": {"s": 4}}}, "not_checked": [],
+//!   "claims": [{"axiom": "feasible", "holds": true, "margin": "0",
+//!               "evidence": {"server": "s", "resource": "cpu", "slack": "0"}}]}"#;
+//! let file = File { name: "c.json".to_owned(), text: text.to_owned() };
+//! assert!(check(&file, &Options::default()).unwrap().reason.is_none());
+//! ```
+#![forbid(unsafe_code)]
+
+mod allocation;
+mod axioms;
+mod canonical;
+mod case;
+mod certificate;
+mod claim;
+mod json;
+mod number;
+mod problem;
+mod reservation;
+mod sha256;
+mod share;
+mod work;
+
+use json::Json;
+use work::{Checked, Fault};
+
+/// A text, and how it is called in messages.
+#[derive(Debug, Clone)]
+pub struct File {
+    /// The path, as it was given.
+    pub name: String,
+    /// What it holds.
+    pub text: String,
+}
+
+/// What the reader asks of a certificate, beyond that it is true.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// It is about this problem: the same by meaning.
+    pub problem: Option<File>,
+    /// It is about this allocation: the same by meaning.
+    pub allocation: Option<File>,
+    /// These are claimed to hold: `AXIOM` or `AXIOM:PARAMETER`.
+    pub require: Vec<String>,
+    /// Its tolerance is at most this; a millionth if absent.
+    pub max_tolerance: Option<String>,
+    /// `rdm` or `tdm`; if absent, time may be shared only where the problem states times.
+    pub sharing: Option<String>,
+}
+
+/// What was found.
+#[derive(Debug, Clone)]
+pub struct Report {
+    /// Why the certificate is not valid; absent: it is.
+    pub reason: Option<String>,
+    /// Each claim as a sentence.
+    pub claims: Vec<String>,
+    /// What it is about, in lines.
+    about: Vec<String>,
+    /// The same as fields of JSON.
+    more: String,
+}
+
+/// Why there is no verdict.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unusable {
+    /// The exit status: 2 for input that is no certificate, 3 for one that is too large.
+    pub status: u8,
+    /// The file, line and column, and what is wrong there.
+    pub what: String,
+}
+
+impl Unusable {
+    fn usage(what: String) -> Self {
+        Self { status: 2, what }
+    }
+}
+
+impl File {
+    /// A fault of this text.
+    fn unusable(&self, root: &Json<'_>, fault: Fault) -> Unusable {
+        match fault {
+            Fault::Malformed { at, what } => {
+                let before = &self.text.as_bytes()[..at.min(self.text.len())];
+                let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+                let start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |newline| newline + 1);
+                let column = String::from_utf8_lossy(&before[start..]).chars().count() + 1;
+                let path = root.path(at);
+                let path = path.trim_start_matches('.');
+                let place = if path.is_empty() { String::new() } else { format!("{path}: ") };
+                Unusable { status: 2, what: format!("{}:{line}:{column}: {place}{what}", self.name) }
+            }
+            Fault::TooLarge(what) | Fault::False(what) => Unusable { status: 3, what },
+        }
+    }
+
+    /// Why a certificate is not valid, where it could be judged.
+    fn reason(&self, root: &Json<'_>, verdict: Checked<()>) -> Result<Option<String>, Unusable> {
+        match verdict {
+            Ok(()) => Ok(None),
+            Err(Fault::False(reason)) => Ok(Some(reason)),
+            Err(fault) => Err(self.unusable(root, fault)),
+        }
+    }
+}
+
+/// Reads a file of the reader's own.
+fn readable<T>(file: &File, read: impl Fn(&Json<'_>) -> Checked<T>) -> Result<T, Unusable> {
+    let nowhere = Json { at: 0, kind: json::Kind::Null };
+    let root = json::read(&file.text).map_err(|fault| file.unusable(&nowhere, fault))?;
+    read(&root).map_err(|fault| file.unusable(&root, fault))
+}
+
+/// Judges a certificate of any kind.
+///
+/// # Errors
+/// [`Unusable`] where there is no verdict: the text is no certificate, an option is malformed, or judging it
+/// would take more work or memory than is allowed.
+pub fn check(certificate: &File, options: &Options) -> Result<Report, Unusable> {
+    let nowhere = Json { at: 0, kind: json::Kind::Null };
+    let root = json::read(&certificate.text).map_err(|fault| certificate.unusable(&nowhere, fault))?;
+    match root.get("kind").text() {
+        Ok("ratio-certificate" | "worst-load-certificate") => reservation::check(certificate, &root, options),
+        _ => certificate::check(certificate, &root, options),
+    }
+}
+
+impl Report {
+    /// What is said to people.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut lines = match &self.reason {
+            Some(reason) => vec![format!("not valid: {reason}")],
+            None => {
+                let plural = if self.claims.len() == 1 { "" } else { "s" };
+                let first = format!("valid: {} claim{plural}, each proven", self.claims.len());
+                std::iter::once(first).chain(self.claims.iter().map(|claim| format!("  {claim}"))).collect()
+            }
+        };
+        lines.extend(self.about.iter().cloned());
+        lines.iter().map(|line| printable(line)).collect::<Vec<_>>().join("\n")
+    }
+
+    /// What is said to programs: one document.
+    #[must_use]
+    pub fn json(&self) -> String {
+        let (valid, claims) = (self.reason.is_none(), self.claims.len());
+        let reason = self.reason.as_ref().map(|reason| format!(",\"reason\":{}", canonical::quoted(reason)));
+        let more = &self.more;
+        let reason = reason.unwrap_or_default();
+        format!("{{\"kind\":\"verdict\",\"version\":1,\"valid\":{valid},\"claims\":{claims}{reason}{more}}}")
+    }
+}
+
+/// A line as a terminal may show it: whatever controls it, or is not seen, is written out.
+#[must_use]
+pub fn printable(line: &str) -> String {
+    let is_hidden = |c: char| {
+        let marks = ['\u{ad}', '\u{61c}', '\u{180e}', '\u{3164}', '\u{feff}', '\u{ffa0}'];
+        let ranges = ['\u{115f}'..='\u{1160}', '\u{200b}'..='\u{200f}', '\u{2028}'..='\u{202e}'];
+        let more = ['\u{2060}'..='\u{206f}', '\u{fff9}'..='\u{fffb}', '\u{e0000}'..='\u{e007f}'];
+        c.is_control() || marks.contains(&c) || ranges.iter().chain(&more).any(|range| range.contains(&c))
+    };
+    let mut shown = String::with_capacity(line.len());
+    for c in line.chars() {
+        if is_hidden(c) { shown.extend(c.escape_unicode()) } else { shown.push(c) }
+    }
+    shown
+}
