@@ -55,9 +55,8 @@ fn links_lead_somewhere() {
 #[test]
 fn the_architecture_names_what_is_there() {
     let text = read(&root().join("ARCHITECTURE.md"));
-    let is_path = |word: &&str| {
-        ["crates/", "solvers/", "verification/"].iter().any(|folder| word.starts_with(folder))
-    };
+    let is_path =
+        |word: &&str| ["crates/", "solvers/", "verification/"].iter().any(|folder| word.starts_with(folder));
     let named: Vec<&str> = between(&text, "`", "`").filter(is_path).collect();
     assert!(named.len() > 40, "{}", named.len());
     for path in named {
