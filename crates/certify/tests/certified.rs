@@ -3,11 +3,12 @@
 
 use evenhand_certify::default_requests;
 use evenhand_certify::{Request, certify};
-use evenhand_exact::{Axiom, check};
+use evenhand_exact::Axiom;
 use evenhand_mechanisms::ps_dsf::float;
 use evenhand_mechanisms::{MechanismError, Options, Status, registry};
 use evenhand_problem::number::to_f64;
 use evenhand_problem::{Arithmetic, Problem, Rational};
+use evenhand_testkit::agreement::agreed;
 use evenhand_testkit::random::small::{SMALL, Shape, problem};
 use proptest::prelude::*;
 
@@ -68,7 +69,7 @@ fn examine(problem: &Problem, arithmetic: Arithmetic, tolerance: &Rational) {
             let name = claim.axiom.name();
             assert!(claim.holds != Some(false) || !promised(id, claim.axiom), "{id}: {name} {claim:?}");
         }
-        let verdict = check(&examination.certificate);
+        let verdict = agreed(&examination.certificate);
         assert!(verdict.valid, "{id}: {:?}", verdict.reason);
     }
 }

@@ -3,10 +3,11 @@
 
 use evenhand_certify::{Request, certify};
 use evenhand_exact::axiom::proportional::{gap, total_worth};
-use evenhand_exact::{Axiom, Instance, check};
+use evenhand_exact::{Axiom, Instance};
 use evenhand_mechanisms::{Method, Options, Outcome, Status, registry};
 use evenhand_problem::format::Source;
 use evenhand_problem::{Arithmetic, Problem, Rational};
+use evenhand_testkit::agreement::agreed;
 use evenhand_testkit::random::pools::far_apart;
 use proptest::prelude::*;
 use rand::{Rng, SeedableRng};
@@ -56,7 +57,7 @@ fn judge(problem: &Problem, alpha: &Rational, outcome: &Outcome) -> Result<(), S
         certify(problem, &outcome.allocation, &requests, &tolerance).map_err(|error| error.to_string())?;
     match found.undecided.is_empty() && found.certificate.claims.iter().all(|claim| claim.holds == Some(true))
     {
-        true => check(&found.certificate).reason.map_or(Ok(()), Err),
+        true => agreed(&found.certificate).reason.map_or(Ok(()), Err),
         false => Err(format!("certify: {:?} {:?}", found.undecided, found.certificate.claims)),
     }
 }

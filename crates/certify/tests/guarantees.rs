@@ -1,11 +1,12 @@
 //! What the documentation lists as guaranteed holds, for every mechanism on random problems.
 #![allow(missing_docs)]
 
+use evenhand_testkit::agreement::agreed;
 use std::path::Path;
 
 use evenhand_certify::Request;
 use evenhand_certify::{certify, default_tolerance};
-use evenhand_exact::{Axiom, check};
+use evenhand_exact::Axiom;
 use evenhand_mechanisms::guarantees::{Guarantee, guarantee, table};
 use evenhand_mechanisms::{MechanismError, Options, Outcome, Status, registry};
 use evenhand_problem::format::AllocationFile;
@@ -86,7 +87,7 @@ fn examine(problem: &Problem, options: &Options) {
         for claim in &examination.certificate.claims {
             assert_ne!(claim.holds, Some(false), "{id}: {} {claim:?}", claim.axiom.name());
         }
-        let verdict = check(&examination.certificate);
+        let verdict = agreed(&examination.certificate);
         assert!(verdict.valid, "{id}: {:?}", verdict.reason);
     }
 }

@@ -6,10 +6,11 @@
 
 use evenhand_certify::Request;
 use evenhand_certify::{Examination, certify, default_requests};
-use evenhand_exact::{Axiom, Outcome, Parameters, Share, check};
+use evenhand_exact::{Axiom, Outcome, Parameters, Share};
 use evenhand_mechanisms::{Options, registry};
 use evenhand_problem::number::{from_f64, to_f64};
 use evenhand_problem::{Allocation, Problem, ProblemSpec, Rational, ServerSpec, Sharing, UserSpec};
+use evenhand_testkit::agreement::agreed;
 #[allow(dead_code)]
 use evenhand_testkit::{plain, reference};
 use rand::seq::IndexedRandom;
@@ -173,7 +174,7 @@ fn judge(seed: u64) -> (bool, usize) {
     let examination = certify(&problem, &allocation, &requests, &tolerance).expect("an allocation");
     assert_eq!(examination.undecided, [], "{seed}");
     let certificate = &examination.certificate;
-    let verdict = check(certificate);
+    let verdict = agreed(certificate);
     assert!(verdict.valid, "{seed}: {:?}", verdict.reason);
     assert_eq!(plain::fault(certificate), None, "{seed}");
     if seed.is_multiple_of(5) {

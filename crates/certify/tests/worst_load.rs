@@ -2,13 +2,14 @@
 //! the file, and the numbers are those of independent implementations.
 #![allow(missing_docs)]
 
+use evenhand_testkit::agreement::agreed;
 use evenhand_testkit::build::{ratio as build, worst_load as worst};
 use evenhand_testkit::random::reservations;
 use std::time::Instant;
 
 use evenhand_certify::ratio::{RatioError, multiples, sweep, worst_load};
 use evenhand_exact::ratio::PricingProof;
-use evenhand_exact::ratio::worst_load::{Certificate, Claim, check};
+use evenhand_exact::ratio::worst_load::{Certificate, Claim};
 use evenhand_lp::LpError;
 use evenhand_problem::format::Source;
 use evenhand_problem::{JobSpec, PoolSpec, Rational, Reservation, ReservationSpec};
@@ -36,7 +37,7 @@ fn certify(problem: &Reservation) -> Certificate {
         worst_load(problem, &mut |_, _| {}).unwrap_or_else(|error| panic!("{error}: {problem:?}"));
     let built = start.elapsed();
     let start = Instant::now();
-    assert!(check(&certificate).valid);
+    assert!(agreed(&certificate).valid);
     let checked = start.elapsed();
     let text = certificate.to_json();
     println!(

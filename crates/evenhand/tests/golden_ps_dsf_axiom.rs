@@ -3,9 +3,10 @@
 #![allow(missing_docs)]
 
 use evenhand::certify::Request;
-use evenhand::exact::{Axiom, check};
+use evenhand::exact::Axiom;
 use evenhand::problem::{Allocation, Problem, ProblemSpec, Rational, ServerSpec, Sharing, UserSpec};
 use evenhand::{Certificate, certify};
+use evenhand_testkit::agreement::agreed;
 use evenhand_testkit::golden::{cases, exacts, id, matrix};
 use serde_json::Value;
 
@@ -48,7 +49,7 @@ fn certificate(problem: &Problem, x: &[Vec<Rational>], sharing: Sharing) -> Cert
     let requests = [Axiom::PsDsf, Axiom::Feasible].map(Request::of);
     let examination = certify(problem, &allocation, &requests, &Rational::new()).expect("an examination");
     assert_eq!(examination.undecided, []);
-    assert!(check(&examination.certificate).valid);
+    assert!(agreed(&examination.certificate).valid);
     examination.certificate
 }
 
@@ -108,7 +109,7 @@ fn whole_tasks_are_certified() {
             let tasks = x.iter().map(|on| on.iter().cloned().enumerate().collect());
             let allocation = Allocation { tasks: tasks.collect(), ..Allocation::default() };
             let found = certify(&problem, &allocation, &requests, &Rational::new()).expect("an examination");
-            assert!(check(&found.certificate).valid);
+            assert!(agreed(&found.certificate).valid);
             found.certificate.claims.iter().map(|claim| claim.holds).collect::<Vec<_>>()
         };
         assert_eq!(judge(&x), [Some(true); 2], "{}", id(case));

@@ -2,11 +2,12 @@
 
 use evenhand_exact::{
     Axiom, Certificate, Claim, Evidence, Instance, Level, Parameters, PriceVector, Prices, Share, Tasks,
-    check, is_feasible,
+    is_feasible,
 };
 use evenhand_problem::format::{Source, problem_sha256};
 use evenhand_problem::{Allocation, Problem, Rational, Sharing};
 
+use crate::agreement::agreed;
 use crate::q;
 
 pub fn problem(text: &str) -> Problem {
@@ -103,14 +104,14 @@ pub fn certificate(problem: &Problem, allocation: &Allocation, claims: Vec<Claim
 
 /// Valid, and still so after a round trip through its text.
 pub fn assert_valid(certificate: &Certificate) {
-    let verdict = check(certificate);
+    let verdict = agreed(certificate);
     assert!(verdict.valid, "{:?}", verdict.reason);
     assert_eq!(verdict.claims, certificate.claims.len());
     let text = certificate.to_json();
     let read = Certificate::parse(&Source { name: "certificate", text: &text }).unwrap();
     assert_eq!(read.to_json(), text);
     assert_eq!((&read.claims, &read.problem), (&certificate.claims, &certificate.problem));
-    assert!(check(&read).valid);
+    assert!(agreed(&read).valid);
 }
 
 /// Good certificates with evidence of every form, of yes and of no.

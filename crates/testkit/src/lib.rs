@@ -7,8 +7,9 @@
 //! | [`examples`] | the problems of the papers, and good certificates with evidence of every form |
 //! | [`random`] | random problems, clusters and allocations |
 //! | [`build`] | certificates of small reservation problems, built from the definitions |
-//! | [`plain`] | second judges of everything: the definitions, with nothing clever in them |
+//! | [`plain`], [`judges`] | third judges of everything: the definitions, with nothing clever in them |
 //! | [`reference`] | a dense simplex method in rationals, and lexicographic max-min on it |
+//! | [`agreement`] | `exact` and the kernel on one certificate |
 //! | [`damage`], [`patch`] | documents changed at random, and as a list says |
 //!
 //! Integration tests use it. Unit tests inside `src` of a crate that this one depends on cannot: they would
@@ -17,11 +18,13 @@
 // Helpers whose names say what they are.
 #![allow(missing_docs)]
 
+pub mod agreement;
 pub mod build;
 pub mod certificates;
 pub mod damage;
 pub mod examples;
 pub mod golden;
+pub mod judges;
 mod numbers;
 pub mod patch;
 pub mod plain;

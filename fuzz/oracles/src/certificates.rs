@@ -6,7 +6,9 @@ use evenhand_exact::{
 use evenhand_problem::format::{FormatError, Source};
 use evenhand_problem::{Placement, printable};
 
-use crate::{judges, said};
+use evenhand_testkit::judges;
+
+use crate::said;
 
 /// Steps of work that judging one input may take: well below a second.
 const STEPS: u64 = 50_000_000;

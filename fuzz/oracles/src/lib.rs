@@ -13,7 +13,6 @@
 
 mod certificates;
 mod importers;
-mod judges;
 mod pipeline;
 mod readers;
 mod said;

@@ -2,13 +2,14 @@
 //! gigabytes or hours are judged, or too large.
 #![allow(missing_docs)]
 
+use evenhand_testkit::agreement::agreed;
 use evenhand_testkit::certificates::{Kind, rejected_of};
 use evenhand_testkit::examples::{self, good_certificates};
 use evenhand_testkit::q;
 use std::fmt::Write;
 
 use evenhand_exact::{
-    Axiom, Budget, Certificate, Claim, Evidence, Instance, InstanceError, TooLarge, check, is_feasible,
+    Axiom, Budget, Certificate, Claim, Evidence, Instance, InstanceError, TooLarge, is_feasible,
 };
 use evenhand_problem::Rational;
 use evenhand_problem::format::Source;
@@ -73,13 +74,13 @@ fn certificate_of(problem: &str, tasks: &str, claims: &str) -> Certificate {
 fn three_thousand_users_and_resources() {
     let problem = thousands(3_000);
     let nothing = certificate_of(&problem, "{}", "[]");
-    assert_eq!(check(&nothing).reason.unwrap(), "nothing is claimed");
+    assert_eq!(agreed(&nothing).reason.unwrap(), "nothing is claimed");
     let instance = Instance::new(&nothing.problem, &nothing.allocation).unwrap();
     assert!(is_feasible(&instance, &Rational::new()));
     let claims = examples::derived(&instance);
     let idle = claims.iter().find(|claim| claim.axiom == Axiom::WorkConserving).unwrap();
     assert_eq!((idle.holds, idle.margin.clone()), (Some(false), Some(q("-1"))));
-    assert!(check(&Certificate { claims, ..nothing }).valid);
+    assert!(agreed(&Certificate { claims, ..nothing }).valid);
 }
 
 /// A thousand users whose numbers have no common factor, each with its own classes.
@@ -110,7 +111,7 @@ fn envy_in_numbers_without_a_common_factor() {
     let claims = r#"[{"axiom": "envy-free", "holds": true, "margin": "0",
         "evidence": {"tightest": {"user": "u1", "envied": "u2"}}}]"#;
     let certificate = certificate_of(&problem, &format!("{{{tasks}}}"), claims);
-    let verdict = check(&certificate);
+    let verdict = agreed(&certificate);
     assert!(!verdict.valid);
     assert_eq!(verdicts(&certificate, 10_000_000), [None]);
 }

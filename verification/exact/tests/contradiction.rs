@@ -7,9 +7,10 @@
 use evenhand_exact::axiom::{bottleneck, max_min, proportional};
 use evenhand_exact::{
     Axiom, Claim, Evidence, Instance, Level, Parameters, PriceVector, Prices, Share, ShareCoefficients,
-    Tasks, check, is_feasible,
+    Tasks, is_feasible,
 };
 use evenhand_problem::{Allocation, Problem, Rational};
+use evenhand_testkit::agreement::{agreed, agreed_claim};
 use evenhand_testkit::examples::{self, certificate};
 use evenhand_testkit::random::optima::{Optimum, disturbed, filled, mixed, optimum, perturbed};
 use evenhand_testkit::{plain, q};
@@ -52,7 +53,7 @@ impl Shown {
             let mut certificate = certificate(problem, allocation, vec![claim]);
             for tolerance in ["0", "1/1000", "99/100"] {
                 certificate.tolerance = q(tolerance);
-                let verdict = check(&certificate);
+                let verdict = agreed(&certificate);
                 prop_assert_eq!(verdict.valid, plain::is_true(&certificate), "{:?}", verdict.reason);
             }
         }
@@ -320,7 +321,7 @@ proptest! {
                 let claim = Claim::derive(axiom, &instance, &tolerance).unwrap();
                 let mut certificate = certificate(&optimum.problem, &x, vec![claim]);
                 certificate.tolerance.clone_from(&tolerance);
-                prop_assert!(check(&certificate).reason.unwrap().contains("infeasible beyond the tolerance"));
+                prop_assert!(agreed(&certificate).reason.unwrap().contains("infeasible beyond the tolerance"));
             }
         }
         let strict = examples::derived_within(&instance, &q("0"));
@@ -328,7 +329,7 @@ proptest! {
         for claim in examples::derived_within(&instance, &tolerance) {
             let mut alone = certificate(&optimum.problem, &x, vec![claim.clone()]);
             alone.tolerance.clone_from(&tolerance);
-            let verdict = check(&alone);
+            let verdict = agreed(&alone);
             prop_assert!(verdict.valid, "{:?}", verdict.reason);
             prop_assert_eq!(plain::fault(&alone), None);
             let others = strict.iter().chain(&lax).chain([&claim]).filter(|other| other.axiom == claim.axiom);
@@ -337,6 +338,7 @@ proptest! {
                 let flipped = Claim { holds, evidence: other.evidence.clone(), ..claim.clone() };
                 if holds.is_some() {
                     prop_assert!(flipped.verify(&instance, &tolerance).is_err());
+                    agreed_claim(&optimum.problem, &x, &flipped, &tolerance);
                 }
             }
         }

@@ -1,8 +1,9 @@
 //! Certificates that once misled, as version 2 would state them, and what is said of them now.
 #![allow(missing_docs)]
 
-use evenhand_exact::{Axiom, Certificate, Claim, Evidence, Instance, Prices, check};
+use evenhand_exact::{Axiom, Certificate, Claim, Evidence, Instance, Prices};
 use evenhand_problem::format::Source;
+use evenhand_testkit::agreement::agreed;
 use evenhand_testkit::examples::{allocation, certificate, level, problem, tasks};
 use evenhand_testkit::q;
 
@@ -18,7 +19,7 @@ fn an_infeasible_allocation_has_one_verdict() {
             "allocation": {{"kind": "allocation", "tasks": {{"a": {{"s": "10"}}, "b": {{"s": "-1/2"}}}}}},
             "claims": [{claim}]}}"#
         );
-        check(&Certificate::parse(&Source { name: "certificate", text: &text }).unwrap())
+        agreed(&Certificate::parse(&Source { name: "certificate", text: &text }).unwrap())
     };
     let yes = r#"{"axiom": "pareto-optimal", "holds": true, "margin": "0",
         "evidence": {"user_weights": {"a": "1"}, "prices": {"s": {"cpu": "1"}}}}"#;
@@ -49,7 +50,7 @@ fn an_overfull_server_is_not_envy_free() {
         let mut it = certificate(&one, &x, vec![claim]);
         for tolerance in ["0", "1e-9", "0.999"] {
             it.tolerance = q(tolerance);
-            assert!(check(&it).reason.unwrap().contains("infeasible beyond the tolerance"));
+            assert!(agreed(&it).reason.unwrap().contains("infeasible beyond the tolerance"));
         }
     }
 }

@@ -4,6 +4,7 @@
 use evenhand_exact::axiom::work_conserving::Room;
 use evenhand_exact::{Axiom, Claim, Evidence, Instance};
 use evenhand_problem::{Allocation, Problem};
+use evenhand_testkit::agreement::agreed_claim;
 use evenhand_testkit::examples::{self, allocation, placed, problem};
 use evenhand_testkit::q;
 
@@ -11,6 +12,7 @@ fn claim(axiom: Axiom, problem: &Problem, allocation: &Allocation) -> Claim {
     let instance = Instance::new(problem, allocation).unwrap();
     let claim = Claim::derive(axiom, &instance, &q("0")).unwrap();
     claim.verify(&instance, &q("0")).unwrap();
+    agreed_claim(problem, allocation, &claim, &q("0"));
     claim
 }
 
@@ -69,7 +71,9 @@ fn any_class_with_room_shows_that_work_is_not_conserved() {
     let instance = Instance::new(&two, &x).unwrap();
     let holds_at = |server: usize| {
         let evidence = Evidence::Room(Room { user: 0, server, index: None });
-        Claim { evidence, ..good.clone() }.verify(&instance, &q("0")).is_ok()
+        let claim = Claim { evidence, ..good.clone() };
+        assert_eq!(agreed_claim(&two, &x, &claim, &q("0")).valid, claim.verify(&instance, &q("0")).is_ok());
+        claim.verify(&instance, &q("0")).is_ok()
     };
     assert_eq!([0, 1, 2, 3].map(holds_at), [true, true, false, false]);
 }

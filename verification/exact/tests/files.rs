@@ -2,8 +2,9 @@
 //! well-formed and false, the malformed ones are not read.
 #![allow(missing_docs)]
 
-use evenhand_exact::{Budget, Certificate, check, check_against, check_within};
+use evenhand_exact::{Budget, Certificate, check_against, check_within};
 use evenhand_problem::format::{Source, problem_to_json};
+use evenhand_testkit::agreement::{agreed, agreed_text};
 use evenhand_testkit::certificates::{Kind, accepted_of, malformed_of, rejected_of, with_claims};
 use evenhand_testkit::examples;
 
@@ -16,7 +17,7 @@ fn accepted() {
     let mut files = Vec::new();
     for case in accepted_of(Kind::Allocation) {
         let certificate = parse(&case.text).unwrap_or_else(|error| panic!("{}: {error}", case.name));
-        let verdict = check(&certificate);
+        let verdict = agreed(&certificate);
         assert!(verdict.valid, "{}: {:?}", case.name, verdict.reason);
         assert!(check_against(&certificate, &certificate.problem).valid);
         files.push((case.name, case.text));
@@ -41,7 +42,7 @@ fn a_small_budget_is_too_small() {
 fn rejected() {
     let mut wrong = Vec::new();
     for case in rejected_of(Kind::Allocation) {
-        match parse(&case.text).map(|certificate| check(&certificate)) {
+        match parse(&case.text).map(|certificate| agreed(&certificate)) {
             Ok(verdict) if verdict.reason.as_ref().is_some_and(|reason| reason.contains(&case.message)) => {
                 assert!(!verdict.valid && !verdict.too_large, "{}", case.name);
             }
@@ -55,6 +56,7 @@ fn rejected() {
 fn malformed() {
     let mut wrong = Vec::new();
     for case in malformed_of(Kind::Allocation) {
+        assert_eq!(agreed_text(&case.text).status(), 2, "{}", case.name);
         match parse(&case.text) {
             Err(error) if error.to_string().contains(&case.message) => {}
             found => {

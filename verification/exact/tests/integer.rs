@@ -4,6 +4,7 @@
 use evenhand_exact::axiom::integer_feasible::SingleLimit;
 use evenhand_exact::{Axiom, Claim, Evidence, Instance, InstanceError};
 use evenhand_problem::{Allocation, Placement, Problem, Rational, Sharing};
+use evenhand_testkit::agreement::agreed_claim;
 use evenhand_testkit::examples::{allocation, kesidis, placed, problem};
 use evenhand_testkit::plain::Plain;
 use evenhand_testkit::q;
@@ -14,6 +15,7 @@ fn claim(axiom: Axiom, problem: &Problem, allocation: &Allocation, tolerance: &s
     let instance = Instance::new(problem, allocation).unwrap();
     let claim = Claim::derive(axiom, &instance, &q(tolerance)).unwrap();
     claim.verify(&instance, &q(tolerance)).unwrap();
+    agreed_claim(problem, allocation, &claim, &q(tolerance));
     claim
 }
 

@@ -7,6 +7,7 @@ use evenhand_exact::{Axiom, Claim, Evidence, Instance};
 use evenhand_problem::{
     Allocation, Constraints, Problem, ProblemSpec, Rational, ServerSpec, Sharing, UserSpec,
 };
+use evenhand_testkit::agreement::agreed_claim;
 use evenhand_testkit::examples::{allocation, figure_1, figure_1_fair, pool, problem};
 use evenhand_testkit::q;
 use evenhand_testkit::random::filled::random;
@@ -47,6 +48,7 @@ fn check(r: &[&[&str]], e: &[&str], x: &[&str], expected: bool) {
     let claim = Claim::derive(Axiom::Njc, &instance, &q("0")).unwrap();
     assert_eq!(claim.holds, Some(expected), "{x:?}: {claim:?}");
     claim.verify(&instance, &q("0")).unwrap();
+    assert!(agreed_claim(&problem, &allocation, &claim, &q("0")).valid);
     let feasible = Claim::derive(Axiom::Feasible, &instance, &q("0")).unwrap();
     assert_eq!(feasible.holds, Some(true), "{x:?}");
 }
@@ -203,6 +205,7 @@ fn a_tolerance_covers_the_slack() {
     let claim = Claim::derive(Axiom::Njc, &instance, &q("1/75000")).unwrap();
     assert_eq!(claim.holds, Some(true));
     claim.verify(&instance, &q("1/75000")).unwrap();
+    assert!(agreed_claim(&pool, &x, &claim, &q("1/75000")).valid);
 }
 
 /// On clusters a part of one saturated row of one server is enough.
@@ -239,6 +242,7 @@ fn shared_time() {
         let claim = Claim::derive(Axiom::Njc, &instance, &q("0")).unwrap();
         assert_eq!(claim.margin, Some(q(margin)), "{u}");
         claim.verify(&instance, &q("0")).unwrap();
+        agreed_claim(&channel, &x, &claim, &q("0"));
     }
 }
 
@@ -330,6 +334,7 @@ proptest! {
         let (problem, allocation) = random(seed);
         let instance = Instance::new(&problem, &allocation).unwrap();
         let claim = Claim::derive(Axiom::Njc, &instance, &q("0")).unwrap();
+        agreed_claim(&problem, &allocation, &claim, &q("0"));
         let repaired = Allocation { tasks: instance.tasks(), ..allocation };
         prop_assert_eq!(claim.holds, Some(nobody_complains(&problem, &repaired)));
         claim.verify(&instance, &q("0")).unwrap();
@@ -357,6 +362,7 @@ proptest! {
                 let valid = proven.is_ok_and(|margin| margin == good.margin);
                 let claim = Claim { evidence: Evidence::Witnesses(changed), ..good.clone() };
                 prop_assert_eq!(claim.verify(&instance, &tolerance).is_ok(), valid);
+                agreed_claim(&problem, &allocation, &claim, &q("0.999999"));
             }
         }
     }

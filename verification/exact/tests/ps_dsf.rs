@@ -5,6 +5,7 @@
 use evenhand_exact::axiom::ps_dsf::{self, Standing, Unblocked};
 use evenhand_exact::{Axiom, Claim, Evidence, Instance};
 use evenhand_problem::{Allocation, Problem, Rational, Sharing};
+use evenhand_testkit::agreement::agreed_claim;
 use evenhand_testkit::examples::{allocation, problem, ps_dsf_2};
 use evenhand_testkit::plain::Plain;
 use evenhand_testkit::q;
@@ -15,6 +16,7 @@ fn claim(problem: &Problem, allocation: &Allocation, tolerance: &str) -> Claim {
     let instance = Instance::new(problem, allocation).unwrap();
     let claim = Claim::derive(Axiom::PsDsf, &instance, &q(tolerance)).unwrap();
     claim.verify(&instance, &q(tolerance)).unwrap();
+    agreed_claim(problem, allocation, &claim, &q(tolerance));
     claim
 }
 
@@ -199,6 +201,7 @@ proptest! {
                 let valid = proven.is_ok_and(|margin| margin == good.margin);
                 let claim = Claim { evidence: Evidence::Bottlenecks(changed), ..good.clone() };
                 prop_assert_eq!(claim.verify(&instance, &tolerance).is_ok(), valid);
+                agreed_claim(&problem, &allocation, &claim, &q("0.999999"));
             }
         }
     }

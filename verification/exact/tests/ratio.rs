@@ -5,6 +5,7 @@
 use evenhand_exact::ratio::{Certificate, check, check_against, check_within, is_ratio_certificate};
 use evenhand_problem::Rational;
 use evenhand_problem::format::{FormatError, Source, reservation_to_json};
+use evenhand_testkit::agreement::{agreed, agreed_text};
 use evenhand_testkit::build::ratio as build;
 use evenhand_testkit::build::ratio::Method;
 use evenhand_testkit::certificates::{Fixture, Kind, accepted_of, malformed_of, rejected_of};
@@ -19,7 +20,7 @@ fn parse(text: &str) -> Result<Certificate, FormatError> {
 }
 
 fn accept(what: &str, certificate: &Certificate) {
-    let verdict = check(certificate);
+    let verdict = agreed(certificate);
     assert!(verdict.valid, "{what}: {:?}\n{}", verdict.reason, certificate.to_json());
     assert_eq!(verdict.claims, certificate.claims().len());
 }
@@ -41,7 +42,7 @@ fn accepted() {
 fn rejected() {
     for Fixture { name, text, message, .. } in rejected_of(Kind::Ratio) {
         let certificate = parse(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
-        let reason = check(&certificate).reason.unwrap_or_else(|| panic!("{name} is accepted"));
+        let reason = agreed(&certificate).reason.unwrap_or_else(|| panic!("{name} is accepted"));
         assert!(reason.contains(&message), "{name}: {reason}");
         assert_ne!(plain::is_true(&certificate), Some(true), "{name}");
     }
@@ -52,6 +53,7 @@ fn malformed() {
     for Fixture { name, text, message, .. } in malformed_of(Kind::Ratio) {
         let Err(error) = parse(&text) else { panic!("{name} is read") };
         assert!(error.to_string().contains(&message), "{name}: {error}");
+        assert_eq!(agreed_text(&text).status(), 2, "{name}");
     }
 }
 
@@ -161,7 +163,8 @@ fn shapes_that_no_file_has() {
         let mut bad = good.clone();
         change(&mut bad);
         assert!(!check(&bad).valid);
-        let _ = bad.to_json();
+        // What is written of it may be another certificate, and a true one.
+        let _ = agreed_text(&bad.to_json());
     };
     refused(&|c| c.greedy.steps[0].pool = 7);
     refused(&|c| c.greedy.steps[0].exhausted = Some(7));
@@ -189,7 +192,7 @@ fn sizes_are_bounded() {
                 "prices": {{"load": {{}}, "slot": {{"a": 1}}, "server": {{"p": 3001}}}},
                 "pricing": {{"p": {proof}}}}}, "ratio": 0}}"#
         );
-        check(&parse(&text).unwrap())
+        agreed(&parse(&text).unwrap())
     };
     let table = r#"{"method": "dynamic-programme", "cells": 9018008}"#;
     let tree = r#"{"method": "tree", "multipliers": [{"x": 3001}], "nodes": [0]}"#;

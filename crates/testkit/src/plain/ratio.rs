@@ -217,7 +217,8 @@ impl Claim<'_> {
         let (node, rest) = nodes.split_first()?;
         match *node {
             TreeNode::Leaf { multipliers: which } => {
-                self.holds(within, multipliers.get(which)?).then_some(rest)
+                let stated = multipliers.get(which).filter(|all| all.iter().all(|(_, m)| *m >= 0))?;
+                self.holds(within, stated).then_some(rest)
             }
             TreeNode::Split { job, at } => {
                 let (mut high, mut low) = (within.clone(), within.clone());
@@ -230,8 +231,7 @@ impl Claim<'_> {
     }
 
     pub fn proves(&self, multipliers: &[Multipliers], nodes: &[TreeNode]) -> bool {
-        multipliers.iter().flatten().all(|(_, m)| *m >= 0)
-            && self.walk(multipliers, nodes, &self.root()).is_some_and(<[TreeNode]>::is_empty)
+        self.walk(multipliers, nodes, &self.root()).is_some_and(<[TreeNode]>::is_empty)
     }
 }
 

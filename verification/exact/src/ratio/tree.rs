@@ -62,9 +62,6 @@ pub(super) fn verify(
     nodes: &[TreeNode],
     work: &mut Work,
 ) -> Result<(), String> {
-    if multipliers.iter().flatten().any(|(_, m)| *m < 0) {
-        return Err("a multiplier is negative".to_owned());
-    }
     let n_types = claim.profits.len();
     let upper = |j: usize| claim.order.filter(|order| !order.open[j]).map(|_| 0);
     let mut walk = Walk {
@@ -112,6 +109,9 @@ pub(super) fn verify(
 
 impl Claim<'_> {
     fn bound(&self, multipliers: &Multipliers, work: &mut Work) -> Result<Bound, String> {
+        if multipliers.iter().any(|(_, m)| *m < 0) {
+            return Err("a multiplier is negative".to_owned());
+        }
         let scaled = self.scaled;
         let n_entries: usize = scaled.demand.iter().map(Vec::len).sum();
         work.steps(n_entries + scaled.units.len() + self.profits.len() + multipliers.len(), 100)?;

@@ -14,8 +14,10 @@ use crate::share::{ScaledShare, ShareCoefficients};
 /// The numerator and the denominator of `alpha` are at most this.
 pub const MAX_ALPHA_TERM: u32 = 1000;
 
-/// Most bits that the powers of all users may take together for sums to be exact. Beyond it what is
-/// added up is rounded to 192 bits in the safe direction.
+/// Most bits that the powers of all users may take together for sums to be exact: the longer of numerator and
+/// denominator of `U_n` in lowest terms, summed over the active users, times the numerator of `alpha` (THEORY,
+/// section 7). It keeps the common denominator of a sum at a few kilobytes; beyond it what is added up is
+/// rounded to 192 bits in the safe direction.
 const EXACT_BITS: u64 = 1 << 16;
 
 /// Most users times the square of the denominator of `alpha`, which is about what their roots cost.
@@ -71,7 +73,7 @@ impl<'a, 'b> Worths<'a, 'b> {
         let denominator = share.as_ref().map_or_else(|| Integer::from(1), |share| share.denominator.clone());
         let roots = Vec::new();
         let mut worths = Self { instance, alpha, share, denominator, is_exact: false, roots };
-        let over = Integer::from(&worths.denominator * &instance.denominator).significant_bits();
+        let over = Integer::from(&worths.denominator * &instance.denominator);
         let (mut all_bits, mut n_active) = (0u64, 0u64);
         for n in (0..instance.problem().n_users()).filter(|&n| instance.is_active(n)) {
             let level = worths.level(instance, n);
@@ -79,10 +81,12 @@ impl<'a, 'b> Worths<'a, 'b> {
                 let name = instance.problem().users()[n].name();
                 return Err(Refusal::new(format!("user `{name}` has nothing")));
             }
-            let bits = level.significant_bits();
-            all_bits = all_bits.saturating_add(u64::from(bits.max(over)));
+            let level = Rational::from((level, &over));
+            let (numerator, denominator) =
+                (level.numer().significant_bits(), level.denom().significant_bits());
+            all_bits = all_bits.saturating_add(u64::from(numerator.max(denominator)));
             n_active += 1;
-            let magnitude = u64::from(bits.abs_diff(over)) + 1;
+            let magnitude = u64::from(numerator.abs_diff(denominator)) + 1;
             if magnitude * u64::from(alpha.0) > MAX_EXPONENT * u64::from(alpha.1) {
                 return Err(TooLarge::memory(MAX_EXPONENT / 8).into());
             }

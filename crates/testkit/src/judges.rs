@@ -1,9 +1,9 @@
-//! The plain checkers of the test kit, on what is small enough for them.
+//! The plain checkers, on what is small enough for them.
 
 use evenhand_exact::{Certificate, ratio};
 use evenhand_problem::{Integer, Rational};
 
-use evenhand_testkit::plain;
+use crate::plain;
 
 /// Users, classes and resources multiplied: dense loops take no more.
 const MOST_CELLS: usize = 300;
