@@ -3,13 +3,12 @@
 //! orders of magnitude, what is nothing to a user is all of a class.
 #![allow(missing_docs)]
 
-use std::path::Path;
-
 use evenhand_certify::{Request, certify};
 use evenhand_exact::Axiom;
 use evenhand_import::{Input, openb};
 use evenhand_mechanisms::{Options, registry};
 use evenhand_problem::{Problem, ProblemSpec, Rational, ServerSpec, UserSpec};
+use evenhand_testkit::data::data;
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
@@ -113,12 +112,7 @@ fn classes_of_very_different_size() {
 
 #[test]
 fn the_openb_cluster_with_several_pod_lists() {
-    let folder =
-        Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/alibaba_gpu2023_openb"));
-    if !folder.is_dir() {
-        eprintln!("SKIPPED: no openb data at ../shared/data");
-        return;
-    }
+    let Some(folder) = data("alibaba_gpu2023_openb") else { return };
     for pods in ["default", "gpuspec10", "gpuspec33", "multigpu50", "cpu037", "cpu0"] {
         let open = |name: &str| Input::open(&folder.join(name)).expect("a file of the trace");
         let nodes = open("openb_node_list_all_node.csv.gz");

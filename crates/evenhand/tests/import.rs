@@ -6,7 +6,8 @@ mod common;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use common::{Folder, cluster_data};
+use common::Folder;
+use evenhand_testkit::data::data;
 use serde_json::json;
 
 const NODES: &str = "sn,cpu_milli,memory_mib,gpu,model\n\
@@ -162,15 +163,6 @@ fn files_that_are_no_tables() {
     folder.run(&GOOGLE).fails_with(2, "machines.csv");
 }
 
-/// The real files, or a line that says that they are not there.
-fn real(test: &str) -> Option<std::path::PathBuf> {
-    let data = cluster_data();
-    if data.is_none() {
-        println!("{test}: skipped, there is no folder ../shared/data (or EVENHAND_DATA)");
-    }
-    data
-}
-
 fn import(source: &str, files: &[&Path], servers: u64, users: usize) -> Folder {
     let folder = Folder::new();
     let mut arguments = vec!["import", source];
@@ -189,8 +181,7 @@ fn import(source: &str, files: &[&Path], servers: u64, users: usize) -> Folder {
 }
 
 fn is_proven_on_openb(pods: &str, users: usize) {
-    let Some(data) = real(pods) else { return };
-    let data = data.join("alibaba_gpu2023_openb");
+    let Some(data) = data("alibaba_gpu2023_openb") else { return };
     let nodes = data.join("openb_node_list_all_node.csv.gz");
     let folder = import("openb", &[&nodes, &data.join(pods)], 1523, users);
     for mechanism in ["drfh", "tsf"] {
@@ -210,8 +201,7 @@ fn the_openb_cluster_with_gpu_models() {
 
 #[test]
 fn the_google_cluster_at_time_zero() {
-    let Some(data) = real("the Google cluster") else { return };
-    let data = data.join("google2011");
+    let Some(data) = data("google2011") else { return };
     let machines = data.join("machine_events.part-00000-of-00001.csv.gz");
     let tasks = data.join("task_events.part-00000-of-00500.csv.gz");
     let folder = import("google", &[&machines, &tasks], 12_477, 507);

@@ -1,7 +1,5 @@
 //! The importer of the Google trace.
 
-mod common;
-
 use std::{io::Cursor, time::Instant};
 
 use evenhand_import::{GoogleOptions, GoogleUsers, Import, ImportError, Input, Note, google};
@@ -156,7 +154,7 @@ fn malformed_files() {
 
 #[test]
 fn the_real_files() {
-    let Some(folder) = common::data("google2011") else { return };
+    let Some(folder) = evenhand_testkit::data::data("google2011") else { return };
     let open = |name: &str| Input::open(&folder.join(name)).unwrap();
     let import = |machines: &str, time, users| {
         let tasks = vec![open("task_events.part-00000-of-00500.csv.gz")];

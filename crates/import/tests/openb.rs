@@ -1,7 +1,5 @@
 //! The importer of the Alibaba GPU trace.
 
-mod common;
-
 use std::io::{Cursor, Write};
 
 use evenhand_import::{Import, ImportError, Input, Note, openb};
@@ -152,7 +150,7 @@ fn damaged_compression() {
 
 #[test]
 fn the_real_files() {
-    let Some(folder) = common::data("alibaba_gpu2023_openb") else { return };
+    let Some(folder) = evenhand_testkit::data::data("alibaba_gpu2023_openb") else { return };
     let open = |name: &str| Input::open(&folder.join(name)).unwrap();
     let import = |pods: &str| openb(open("openb_node_list_all_node.csv.gz"), open(pods)).unwrap();
     let default = import("openb_pod_list_default.csv.gz");

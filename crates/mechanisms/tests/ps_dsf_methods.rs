@@ -1,5 +1,6 @@
 //! Algorithm I, time sharing, the distributed procedure and real rates.
 
+use evenhand_testkit::data::data;
 use evenhand_testkit::golden::{case, matrix};
 use evenhand_testkit::plain::ps_dsf::{theorem_1, theorem_2};
 use evenhand_testkit::random::ps_dsf::{SMALL, Shape, problem, spec};
@@ -185,12 +186,8 @@ fn an_order_is_obeyed_and_checked() {
 /// time-shared class.
 #[test]
 fn throughputs_of_gavel() {
-    let path =
-        concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/gavel/simulation_throughputs.json.zst");
-    let Ok(file) = std::fs::File::open(path) else {
-        eprintln!("SKIPPED: no throughputs at ../shared/data/gavel");
-        return;
-    };
+    let Some(path) = data("gavel/simulation_throughputs.json.zst") else { return };
+    let file = std::fs::File::open(path).expect("a file that can be read");
     let mut text = String::new();
     let mut input = ruzstd::decoding::StreamingDecoder::new(std::io::BufReader::new(file)).expect("zstd");
     input.read_to_string(&mut text).expect("readable");

@@ -10,6 +10,7 @@
 //! | [`plain`], [`judges`] | third judges of everything: the definitions, with nothing clever in them |
 //! | [`reference`] | a dense simplex method in rationals, and lexicographic max-min on it |
 //! | [`agreement`] | `exact` and the kernel on one certificate |
+//! | [`data`] | real cluster data, where it is there |
 //! | [`damage`], [`patch`] | documents changed at random, and as a list says |
 //!
 //! Integration tests use it. Unit tests inside `src` of a crate that this one depends on cannot: they would
@@ -22,6 +23,7 @@ pub mod agreement;
 pub mod build;
 pub mod certificates;
 pub mod damage;
+pub mod data;
 pub mod examples;
 pub mod golden;
 pub mod judges;

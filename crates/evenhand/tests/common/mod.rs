@@ -2,7 +2,7 @@
 #![allow(dead_code, missing_docs)]
 
 use std::io::{Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -211,13 +211,4 @@ fn drain(mut pipe: impl Read + Send + 'static) -> std::thread::JoinHandle<Vec<u8
         pipe.read_to_end(&mut bytes).unwrap();
         bytes
     })
-}
-
-/// The cluster data outside of the repository, when it is there.
-pub fn cluster_data() -> Option<PathBuf> {
-    let path = match std::env::var_os("EVENHAND_DATA") {
-        Some(path) => PathBuf::from(path),
-        None => Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"),
-    };
-    path.is_dir().then(|| path.canonicalize().unwrap())
 }
