@@ -1,0 +1,252 @@
+//! `damage FROM TO --state FILE [--keep FOLDER] [--each N]`: certificates damaged at random, judged three times.
+//!
+//! Every seed from `FROM` to below `TO` gives one good certificate (see `subjects`), which `exact`, the kernel and,
+//! where it is small enough, the plain judges of the test kit have to accept; then `N` damaged ones (100 if
+//! absent), of which the two have to say the same, and which they may accept only if the plain judge finds nothing
+//! false. Whatever breaks this is saved in the folder, and the exit status is 1.
+//!
+//! The state file holds the next seed and the counts so far; a run goes on where the last one stopped, and one
+//! that is killed loses the seed that it was at.
+
+mod subjects;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use evenhand_testkit::agreement::{Finding, Read, of_kernel};
+use evenhand_testkit::damage::{damage, damaged_text};
+use evenhand_testkit::judges;
+use rand::{Rng, SeedableRng};
+use rand_pcg::Pcg64;
+use serde_json::{Map, Value, json};
+
+const USAGE: &str = "usage: damage FROM TO --state FILE [--keep FOLDER] [--each N]";
+
+/// Damaged certificates of one good one: making that takes as long as judging so many.
+const EACH: u64 = 100;
+
+/// What is counted, in the order in which it is printed.
+const COUNTS: [&str; 10] = [
+    "good",
+    "good_not_judged_plainly",
+    "tried",
+    "malformed",
+    "refused",
+    "too_large",
+    "accepted_by_exact",
+    "accepted_by_kernel",
+    "true_for_the_plain_judge",
+    "failures",
+];
+
+struct Call {
+    from: u64,
+    to: u64,
+    each: u64,
+    state: PathBuf,
+    keep: PathBuf,
+}
+
+/// What the three say of one text.
+struct Judged {
+    exact: Finding,
+    kernel: Finding,
+    /// Whether nothing in it is false; `None` where it is no certificate, or too large for plain loops.
+    truth: Option<bool>,
+}
+
+impl Judged {
+    fn of(text: &str) -> Self {
+        let read = Read::parse(text);
+        let sharing = read.as_ref().ok().and_then(Read::sharing);
+        let kernel = of_kernel(text, sharing);
+        match read {
+            Err(exact) => Self { exact, kernel, truth: None },
+            Ok(read) => {
+                let truth = match &read {
+                    Read::Allocation(it) => judges::fault(it, text.len()).map(|fault| fault.is_none()),
+                    Read::Ratio(it) => judges::is_true(it, text.len()),
+                    Read::WorstLoad(it) => judges::is_worst(it, text.len()),
+                };
+                Self { exact: read.finding(), kernel, truth }
+            }
+        }
+    }
+
+    /// What is wrong with what they say.
+    fn failure(&self) -> Option<&'static str> {
+        let accepted = self.exact == Finding::Accepted;
+        // The plain judge knows margins with roots in them to 40 digits only.
+        let digit = |finding: &Finding| {
+            finding
+                .reason()
+                .is_some_and(|why| why.starts_with("claim `proportional`: the margin is stated as"))
+        };
+        match (self.exact.agrees_with(&self.kernel), self.truth) {
+            (false, _) => Some("disagreement"),
+            (true, Some(false)) if accepted => Some("lie"),
+            (true, Some(true)) if self.exact.status() == 1 && !digit(&self.exact) => Some("truth-refused"),
+            _ => None,
+        }
+    }
+}
+
+/// The next seed, and the counts by name.
+struct State {
+    next: u64,
+    counts: Map<String, Value>,
+}
+
+impl State {
+    fn read(path: &Path, from: u64) -> Result<Self, String> {
+        let fresh = || Self {
+            next: from,
+            counts: COUNTS.map(|name| (name.to_owned(), json!(0))).into_iter().collect(),
+        };
+        let text = match std::fs::read_to_string(path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(fresh()),
+            Err(error) => return Err(format!("{}: {error}", path.display())),
+            Ok(text) => text,
+        };
+        let document: Value =
+            serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))?;
+        match (document["next"].as_u64(), document["counts"].as_object()) {
+            (Some(next), Some(counts)) => Ok(Self { next, counts: counts.clone() }),
+            _ => Err(format!("{}: no state of `damage`", path.display())),
+        }
+    }
+
+    /// Replaces the file at once, so that a run that is killed leaves one that can be read.
+    fn write(&self, path: &Path) -> Result<(), String> {
+        let text = format!("{}\n", json!({"next": self.next, "counts": self.counts}));
+        let beside = path.with_extension("new");
+        std::fs::write(&beside, text)
+            .and_then(|()| std::fs::rename(&beside, path))
+            .map_err(|error| format!("{}: {error}", path.display()))
+    }
+
+    fn add(&mut self, name: &str) {
+        let count = self.get(name) + 1;
+        self.counts.insert(name.to_owned(), json!(count));
+    }
+
+    fn get(&self, name: &str) -> u64 {
+        self.counts.get(name).and_then(Value::as_u64).unwrap_or(0)
+    }
+}
+
+fn main() -> ExitCode {
+    let found = call(std::env::args().skip(1).collect()).and_then(|call| run(&call));
+    match found {
+        Ok(failures) => ExitCode::from(u8::from(failures > 0)),
+        Err(message) => {
+            eprintln!("error: {message}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn call(arguments: Vec<String>) -> Result<Call, String> {
+    let mut places = Vec::new();
+    let (mut state, mut keep, mut each) = (None, PathBuf::from("damaged"), EACH);
+    let mut rest = arguments.into_iter();
+    while let Some(argument) = rest.next() {
+        let mut value = || rest.next().ok_or(format!("{argument} needs a value; {USAGE}"));
+        match argument.as_str() {
+            "--state" => state = Some(PathBuf::from(value()?)),
+            "--keep" => keep = PathBuf::from(value()?),
+            "--each" => each = value()?.parse().map_err(|_| USAGE.to_owned())?,
+            _ => places.push(argument.parse::<u64>().map_err(|_| USAGE.to_owned())?),
+        }
+    }
+    match (places.as_slice(), state) {
+        (&[from, to], Some(state)) => Ok(Call { from, to, each, state, keep }),
+        _ => Err(USAGE.to_owned()),
+    }
+}
+
+/// How many failures there were, in this run and in those before it.
+fn run(call: &Call) -> Result<u64, String> {
+    let mut state = State::read(&call.state, call.from)?;
+    // What panics is reported as a failure, with the certificate.
+    std::panic::set_hook(Box::new(|_| {}));
+    while state.next < call.to {
+        let seed = state.next;
+        one(seed, call, &mut state)?;
+        state.next += 1;
+        state.write(&call.state)?;
+    }
+    for name in COUNTS {
+        println!("{:>12} {}", state.get(name), name.replace('_', " "));
+    }
+    Ok(state.get("failures"))
+}
+
+/// The good certificate of a seed, and damaged ones.
+fn one(seed: u64, call: &Call, state: &mut State) -> Result<(), String> {
+    let mut rng = Pcg64::seed_from_u64(seed);
+    let good = subjects::certificate(&mut rng);
+    let judged = Judged::of(&good);
+    state.add("good");
+    if judged.truth.is_none() {
+        state.add("good_not_judged_plainly");
+    }
+    if judged.exact != Finding::Accepted || judged.failure().is_some() {
+        keep(call, state, &format!("{seed}-good"), &good, &judged, "the certificate as it was made")?;
+    }
+    let document: Value = serde_json::from_str(&good).map_err(|error| error.to_string())?;
+    for at in 0..call.each {
+        let mut damaged = document.clone();
+        let mut what = damage(&mut damaged, &mut rng);
+        if rng.random_bool(0.2) {
+            what = format!("{what}; {}", damage(&mut damaged, &mut rng));
+        }
+        let mut text = damaged.to_string();
+        if rng.random_bool(0.05) {
+            text = damaged_text(&text, &mut rng);
+            what.push_str("; bytes");
+        }
+        let judged = Judged::of(&text);
+        state.add("tried");
+        match judged.exact {
+            Finding::Accepted => state.add("accepted_by_exact"),
+            Finding::Refused(_) => state.add("refused"),
+            Finding::Malformed(_) => state.add("malformed"),
+            Finding::TooLarge(_) => state.add("too_large"),
+            Finding::Crashed(_) => {}
+        }
+        if judged.kernel == Finding::Accepted {
+            state.add("accepted_by_kernel");
+        }
+        if judged.truth == Some(true) {
+            state.add("true_for_the_plain_judge");
+        }
+        if judged.failure().is_some() {
+            keep(call, state, &format!("{seed}-{at}"), &text, &judged, &what)?;
+        }
+    }
+    Ok(())
+}
+
+/// Saves what failed beside what is said of it.
+fn keep(
+    call: &Call,
+    state: &mut State,
+    name: &str,
+    text: &str,
+    judged: &Judged,
+    what: &str,
+) -> Result<(), String> {
+    state.add("failures");
+    let Judged { exact, kernel, truth } = judged;
+    let failure = judged.failure().unwrap_or("good-refused");
+    let said = format!("{failure}: {what}\nexact: {exact:?}\nkernel: {kernel:?}\nplain judge: {truth:?}\n");
+    eprint!("{name}: {said}");
+    let write = |extension: &str, text: &str| {
+        let path = call.keep.join(format!("{failure}-{name}.{extension}"));
+        std::fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))
+    };
+    std::fs::create_dir_all(&call.keep).map_err(|error| format!("{}: {error}", call.keep.display()))?;
+    write("json", text)?;
+    write("txt", &said)
+}

@@ -1,0 +1,197 @@
+//! Good certificates to be damaged: of random problems of every shape in the test kit, of golden cases, and the
+//! accepted ones of the test kit as they are.
+
+use evenhand_certify::ratio as solved;
+use evenhand_certify::{Request, certify, default_requests};
+use evenhand_exact::{Axiom, Parameters, Share};
+use evenhand_mechanisms::{Options, registry};
+use evenhand_problem::{Allocation, Arithmetic, Problem, Rational, Reservation};
+use evenhand_testkit::build::ratio::Method;
+use evenhand_testkit::build::{ratio, worst_load};
+use evenhand_testkit::plain::ratio::configurations;
+use evenhand_testkit::random::clusters::{Cluster, Eligibility};
+use evenhand_testkit::random::problems::Numbers;
+use evenhand_testkit::random::static_shares::Noise;
+use evenhand_testkit::random::{filled, optima, pools, problems, ps_dsf, reservations, small};
+use evenhand_testkit::{certificates, golden};
+use proptest::strategy::{Strategy, ValueTree};
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use rand::seq::IndexedRandom;
+use rand::{Rng, SeedableRng};
+use rand_pcg::{Pcg64, Pcg64Mcg};
+
+/// Configurations of a pool that the builders from the definitions list.
+const MOST_CONFIGURATIONS: usize = 60;
+
+/// The text of a good certificate.
+pub fn certificate(rng: &mut Pcg64) -> String {
+    loop {
+        let made = match rng.random_range(0..20) {
+            0 => certificates::accepted().choose(rng).map(|fixture| fixture.text.clone()),
+            1..=3 => ratio_certificate(rng),
+            4..=5 => worst_load_certificate(rng),
+            _ => examined(rng),
+        };
+        if let Some(text) = made {
+            return text;
+        }
+    }
+}
+
+/// A value of a strategy.
+fn drawn<T>(strategy: &impl Strategy<Value = T>, rng: &mut Pcg64) -> Option<T> {
+    let mut seed = [0; 32];
+    rng.fill(&mut seed);
+    let mut runner =
+        TestRunner::new_with_rng(Config::default(), TestRng::from_seed(RngAlgorithm::ChaCha, &seed));
+    strategy.new_tree(&mut runner).ok().map(|tree| tree.current())
+}
+
+/// A problem, and an allocation if the generator makes one.
+fn subject(rng: &mut Pcg64) -> Option<(Problem, Option<Allocation>)> {
+    let few = |shape: problems::Shape| problems::Shape { users: (1, 4), classes: (1, 3), ..shape };
+    Some(match rng.random_range(0..12) {
+        0..=2 => {
+            let (problem, allocation) = filled::random(rng.random());
+            (problem, Some(allocation))
+        }
+        3 | 4 => {
+            let optimum = optima::optimum(rng, rng.clone().random_bool(0.3));
+            let allocation = optima::disturbed(&optimum, rng);
+            (optimum.problem, Some(allocation))
+        }
+        5 => {
+            let shape = small::Shape { users: 4, classes: 3, ..small::SMALL };
+            (drawn(&small::problem(shape), rng)?, None)
+        }
+        6 => (drawn(&problems::random(few(problems::SMALL)), rng)?, None),
+        7 => {
+            let numbers = *[Numbers::FarApart, Numbers::NearTies].choose(rng)?;
+            (drawn(&problems::random(few(problems::Shape { numbers, ..problems::SMALL })), rng)?, None)
+        }
+        8 => {
+            let shape = ps_dsf::Shape { users: 4, classes: 3, ..ps_dsf::SMALL };
+            let mut random = Pcg64Mcg::seed_from_u64(rng.random());
+            (ps_dsf::problem(ps_dsf::spec(&mut random, shape)), None)
+        }
+        9 => {
+            let kind = *[pools::Kind::Tied, pools::Kind::NearlyTied].choose(rng)?;
+            (pools::pool(&mut Pcg64Mcg::seed_from_u64(rng.random()), kind), None)
+        }
+        10 => {
+            let mut noise = Noise::new(rng.random());
+            let eligibility =
+                [Eligibility::Everywhere, Eligibility::Few, Eligibility::Half, Eligibility::Zones];
+            let shape = Cluster {
+                users: rng.random_range(2..7),
+                classes: rng.random_range(1..5),
+                eligibility: eligibility[rng.random_range(0..4)],
+                ..Cluster::any(&mut noise)
+            };
+            (shape.problem(&mut noise), None)
+        }
+        _ => (of_golden_case(rng)?, None),
+    })
+}
+
+/// The problem of a golden case about an allocation.
+fn of_golden_case(rng: &mut Pcg64) -> Option<Problem> {
+    let prefix = ["njc.", "psdsf.", "drfh.", "alpha.", "fill.", "tsf."].choose(rng)?;
+    let cases = golden::cases(prefix);
+    let case = cases.choose(rng)?;
+    let inputs = &case["inputs"];
+    if inputs["r"].is_array() && inputs["e"].is_array() {
+        return Some(golden::pool_of(case));
+    }
+    if !inputs["C"].is_array() || !inputs["D"].is_array() {
+        return None;
+    }
+    let demands = golden::matrix(&inputs["D"]);
+    let weights = ["phi", "w"].into_iter().find(|name| inputs[*name].is_array());
+    let weights =
+        weights.map_or_else(|| vec![Rational::from(1); demands.len()], |name| golden::exacts(&inputs[name]));
+    Some(golden::problem(&golden::matrix(&inputs["C"]), &demands, &weights, None))
+}
+
+/// An allocation that a mechanism makes in exact arithmetic.
+fn allocated(problem: &Problem, rng: &mut Pcg64) -> Option<Allocation> {
+    let mechanism = registry::ALL.choose(rng)?;
+    let options = Options { arithmetic: Arithmetic::Exact, ..Options::default() };
+    mechanism.allocate(problem, &options).ok().map(|outcome| outcome.allocation)
+}
+
+/// The certificate of an allocation.
+fn examined(rng: &mut Pcg64) -> Option<String> {
+    let (problem, made) = subject(rng)?;
+    let allocation = match made {
+        Some(made) if rng.random_bool(0.8) => made,
+        _ => allocated(&problem, rng)?,
+    };
+    let tolerance = *["0", "0", "1e-9", "1/1000", "1/2"].choose(rng)?;
+    let tolerance = evenhand_testkit::q(tolerance);
+    let requests = if rng.random_bool(0.2) { default_requests(&allocation) } else { requests(&problem, rng) };
+    let examination = certify(&problem, &allocation, &requests, &tolerance).ok()?;
+    (!examination.certificate.claims.is_empty()).then(|| examination.certificate.to_json())
+}
+
+/// Some axioms with parameters.
+fn requests(problem: &Problem, rng: &mut Pcg64) -> Vec<Request> {
+    let mut requests = vec![Request::of(Axiom::Feasible)];
+    for axiom in Axiom::ALL.into_iter().skip(1) {
+        let part = if matches!(axiom, Axiom::MaxMin | Axiom::Proportional) { 0.5 } else { 0.3 };
+        if !rng.random_bool(part) {
+            continue;
+        }
+        let parameters = match axiom {
+            Axiom::MaxMin => {
+                let resource = Share::Resource(rng.random_range(0..problem.n_resources()));
+                let named =
+                    [Share::Dominant, Share::Containerized, Share::TaskShare, Share::Asset, Share::Generic];
+                let share = if rng.random_bool(0.2) { resource } else { named[rng.random_range(0..5)] };
+                Parameters::from(Some(share))
+            }
+            Axiom::Proportional => {
+                let alphas = ["1", "2", "1/2", "3/2", "1/3", "5"];
+                let alpha = Some(evenhand_testkit::q(alphas[rng.random_range(0..alphas.len())]));
+                Parameters { alpha, share: rng.random_bool(0.3).then_some(Share::Generic) }
+            }
+            _ => Parameters::default(),
+        };
+        requests.push(Request { axiom, parameters });
+    }
+    requests
+}
+
+/// A random reservation problem, or one of the paper's.
+fn reservation(rng: &mut Pcg64) -> Option<Reservation> {
+    let problem = match rng.random_range(0..6) {
+        0 => {
+            let loads = [(); 3].map(|()| Rational::from((rng.random_range(0..9), rng.random_range(1..9))));
+            reservations::intro(&loads)
+        }
+        1 => reservations::appendix_c(rng.random_range(3..5)),
+        _ => reservations::random(rng),
+    };
+    let few = configurations(&problem)?.iter().all(|all| all.len() < MOST_CONFIGURATIONS);
+    few.then_some(problem)
+}
+
+fn method(rng: &mut Pcg64) -> Method {
+    if rng.random_bool(0.7) { Method::Trees } else { Method::Tables }
+}
+
+fn ratio_certificate(rng: &mut Pcg64) -> Option<String> {
+    let problem = reservation(rng)?;
+    if rng.random() {
+        return solved::certificate(&problem).ok().map(|made| made.to_json());
+    }
+    Some(ratio::certificate(&problem, method(rng)).to_json())
+}
+
+fn worst_load_certificate(rng: &mut Pcg64) -> Option<String> {
+    let problem = reservation(rng).filter(|problem| problem.n_pools() == 1)?;
+    if rng.random() {
+        return solved::worst_load(&problem, &mut |_, _| {}).ok().map(|made| made.to_json());
+    }
+    Some(worst_load::certificate(&problem, method(rng), rng.random_bool(0.7)).to_json())
+}
