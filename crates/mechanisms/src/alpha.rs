@@ -13,12 +13,10 @@
 
 use evenhand_exact::axiom::proportional::check_alpha;
 use evenhand_exact::{Axiom, Parameters, Share};
-use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Sharing};
+use evenhand_problem::{Allocation, Constraints, Problem, Rational, Sharing};
 
-use crate::digits;
 use crate::fair_sum::answer::Sum;
 use crate::mechanism::{Info, Mechanism, MechanismError, OptionName, Options, Outcome};
-use crate::proportional;
 
 /// Alpha fairness, with the exponent given by the mechanism or by the options.
 pub struct AlphaFair {
@@ -80,7 +78,7 @@ impl Mechanism for AlphaFair {
 
     fn options(&self) -> &'static [OptionName] {
         match self.alpha {
-            Some(_) => &[OptionName::Criterion, OptionName::Digits],
+            Some(_) => &[OptionName::Criterion],
             None => &[OptionName::Alpha, OptionName::Criterion],
         }
     }
@@ -93,19 +91,6 @@ impl Mechanism for AlphaFair {
             false => None,
         };
         let constraints = Constraints::new(problem, Sharing::Rdm);
-        if let Some(wanted) = options.digits {
-            if options.criterion {
-                return Err(not_applicable("many digits are for tasks, not for a criterion".to_owned()));
-            }
-            let found = digits::proportional(&constraints, wanted).map_err(not_applicable)?;
-            let mechanism = Some(self.info.id.to_owned());
-            let arithmetic = Arithmetic::Exact;
-            let allocation =
-                Allocation { mechanism, arithmetic, tasks: found.tasks, ..Allocation::default() };
-            let findings =
-                proportional::of_prices(problem, &allocation, &found.row_prices, &found.user_prices);
-            return Ok(Outcome { findings, ..Outcome::of(allocation) });
-        }
         let template = Allocation {
             mechanism: Some(self.info.id.to_owned()),
             alpha: self.alpha.is_none().then(|| alpha.clone()),

@@ -8,7 +8,6 @@
 mod alpha;
 mod asset;
 mod cdrf;
-mod digits;
 mod drf;
 mod drfh;
 mod fair_sum;

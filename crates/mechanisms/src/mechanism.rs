@@ -52,8 +52,6 @@ pub struct Options {
     pub reduce: bool,
     /// Whether to find all allocations that the mechanism allows.
     pub faces: bool,
-    /// Significant digits, beyond those of double precision.
-    pub digits: Option<u32>,
     /// Filling: whose turn it is.
     pub score: Option<Score>,
     /// Filling: where a task goes.
@@ -129,7 +127,6 @@ impl Options {
             (OptionName::Select, self.select.is_some()),
             (OptionName::Reduce, self.reduce),
             (OptionName::Faces, self.faces),
-            (OptionName::Digits, self.digits.is_some()),
             (OptionName::Score, self.score.is_some()),
             (OptionName::Server, self.server.is_some()),
             (OptionName::Ties, self.ties.is_some()),
@@ -159,8 +156,6 @@ pub enum OptionName {
     Reduce,
     /// [`Options::faces`].
     Faces,
-    /// [`Options::digits`].
-    Digits,
     /// [`Options::score`].
     Score,
     /// [`Options::server`].
@@ -195,7 +190,6 @@ impl OptionName {
             Self::Select => "select",
             Self::Reduce => "reduce",
             Self::Faces => "faces",
-            Self::Digits => "digits",
             Self::Score => "score",
             Self::Server => "server",
             Self::Ties => "ties",

@@ -44,10 +44,6 @@ pub struct Particular {
     /// njc: the allocation to prefer among all without justified complaints
     #[arg(long, value_name = "GOAL", value_parser = names::one_of::<Goal>())]
     pub select: Option<Goal>,
-    /// proportional on one server: so many significant digits, 1 to 1000 (needs a build with the cargo
-    /// feature `multiprecision`)
-    #[arg(long, value_name = "D", value_parser = clap::value_parser!(u32).range(1..=1000))]
-    pub digits: Option<u32>,
     /// njc, ps-dsf: also find all answers, as polytopes with their vertices; small problems
     #[arg(long)]
     pub faces: bool,

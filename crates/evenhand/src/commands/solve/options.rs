@@ -43,7 +43,6 @@ pub fn options(call: &Solve, common: &Common, mechanism: &dyn Mechanism) -> Resu
         select: particular.select,
         reduce: particular.reduce,
         faces: particular.faces,
-        digits: particular.digits,
         score: filling.score,
         server: filling.server,
         ties: filling.ties,
