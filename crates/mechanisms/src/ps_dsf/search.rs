@@ -1,7 +1,7 @@
 //! The one walk over the starts of the strategy: the answers that they lead to, and which is returned.
 
 use evenhand_lp::njc::Goal;
-use evenhand_problem::{Allocation, Constraints, Rational};
+use evenhand_problem::{Allocation, Arithmetic, Constraints, Rational};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64Mcg;
@@ -11,7 +11,7 @@ use super::market::{Market, Point};
 use super::scalar::Scalar;
 use super::strategy::{MOST_WORK, SEARCH_WORK, SEARCHED, STARTS, Start, WORK};
 use super::{exchanges, path, theorem};
-use crate::mechanism::{Options, Outcome, Search, Tried};
+use crate::mechanism::{Outcome, Search, Tried};
 use crate::registry;
 
 /// A PS-DSF allocation, exact.
@@ -186,7 +186,7 @@ impl Walk<'_> {
     fn mechanism(&mut self, name: &str) -> Option<Outcome> {
         self.spent.work += WORK_OF_A_MECHANISM * self.market.places.len() as u64;
         let problem = self.constraints.problem();
-        registry::find(name)?.allocate(problem, &Options::exact()).ok()
+        registry::find(name)?.allocate(problem, Arithmetic::Exact).ok()
     }
 }
 
