@@ -5,15 +5,15 @@
 use std::error::Error;
 
 use evenhand::certify::default_requests;
-use evenhand::mechanisms::{Options, registry};
-use evenhand::problem::{Rational, format::Source};
+use evenhand::mechanisms::registry;
+use evenhand::problem::{Arithmetic, Rational, format::Source};
 use evenhand::{certify, exact};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let text = include_str!("google-cluster.json");
     let problem = Source { name: "google-cluster.json", text }.problem()?;
     let tsf = registry::find("tsf").ok_or("no such mechanism")?;
-    let allocation = tsf.allocate(&problem, &Options::exact())?.allocation;
+    let allocation = tsf.allocate(&problem, Arithmetic::Exact)?.allocation;
     let requests = default_requests(&allocation);
     let mut certificate = certify(&problem, &allocation, &requests, &Rational::new())?.certificate;
     let good = exact::check(&certificate);

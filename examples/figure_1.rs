@@ -5,8 +5,8 @@
 use std::error::Error;
 
 use evenhand::certify::default_requests;
-use evenhand::mechanisms::{Options, registry};
-use evenhand::problem::{Rational, format::Source};
+use evenhand::mechanisms::registry;
+use evenhand::problem::{Arithmetic, Rational, format::Source};
 use evenhand::{certify, exact, report};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -14,7 +14,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let problem = Source { name: "two-servers.json", text }.problem()?;
 
     let drfh = registry::find("drfh").ok_or("no such mechanism")?;
-    let allocation = drfh.allocate(&problem, &Options::exact())?.allocation;
+    let allocation = drfh.allocate(&problem, Arithmetic::Exact)?.allocation;
     assert_eq!(allocation.totals(), [10, 10]);
     print!("{}", report::allocation(&problem, &allocation));
 

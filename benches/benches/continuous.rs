@@ -3,11 +3,11 @@
 use divan::Bencher;
 use evenhand_benches::continuous::pools::{Law, WholePool};
 use evenhand_benches::instances::{Tasks, general};
-use evenhand_mechanisms::{Options, registry};
+use evenhand_mechanisms::registry;
 use evenhand_ode::path::{PathSettings, PathStatus, follow};
 use evenhand_ode::pool::Pool;
 use evenhand_ode::trajectory::{Method, TrajectorySettings, TrajectoryStatus, integrate};
-use evenhand_problem::Problem;
+use evenhand_problem::{Arithmetic, Problem};
 
 fn main() {
     divan::main();
@@ -53,30 +53,30 @@ fn trajectory(bencher: Bencher, method: &str) {
 #[divan::bench(args = [30, 100])]
 fn cluster_proportional(bencher: Bencher, users: usize) {
     let problem = general(27, 3, users, 1, Tasks::Finite).unwrap();
-    bencher.bench(|| assert!(allocate(&problem, "proportional", &Options::float())));
+    bencher.bench(|| assert!(allocate(&problem, "proportional", Arithmetic::Float)));
 }
 
 #[divan::bench(args = [30, 100])]
 fn cluster_njc_exact(bencher: Bencher, users: usize) {
     let problem = general(27, 3, users, 1, Tasks::Finite).unwrap();
-    bencher.bench(|| assert!(allocate(&problem, "njc", &Options::exact())));
+    bencher.bench(|| assert!(allocate(&problem, "njc", Arithmetic::Exact)));
 }
 
 #[divan::bench(args = [100, 1000])]
 fn pool_njc_exact(bencher: Bencher, users: usize) {
     let problem = WholePool::random(Law::Mixed, users, 16, 1).problem().unwrap();
-    bencher.bench(|| assert!(allocate(&problem, "njc", &Options::exact())));
+    bencher.bench(|| assert!(allocate(&problem, "njc", Arithmetic::Exact)));
 }
 
 /// The linear Fisher market.
 #[divan::bench(args = [100, 300])]
 fn ps_dsf_tdm_exact(bencher: Bencher, users: usize) {
     let problem = general(27, 3, users, 1, Tasks::Finite).unwrap();
-    bencher.bench(|| assert!(allocate(&problem, "ps-dsf-tdm", &Options::exact())));
+    bencher.bench(|| assert!(allocate(&problem, "ps-dsf-tdm", Arithmetic::Exact)));
 }
 
 /// Whether somebody is given something.
-fn allocate(problem: &Problem, mechanism: &str, options: &Options) -> bool {
-    let found = registry::find(mechanism).unwrap().allocate(problem, options).unwrap();
+fn allocate(problem: &Problem, mechanism: &str, arithmetic: Arithmetic) -> bool {
+    let found = registry::find(mechanism).unwrap().allocate(problem, arithmetic).unwrap();
     found.allocation.totals().iter().any(|x| *x > 0)
 }

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use evenhand_certify::{Request, certify, default_requests};
 use evenhand_exact::{Axiom, Certificate, Instance, axiom::envy_free, check};
-use evenhand_mechanisms::{Options, Status, registry};
+use evenhand_mechanisms::{Flags, Status, registry};
 use evenhand_problem::format::{AllocationDocument, Source, read_text, write_atomically};
-use evenhand_problem::{Allocation, Problem, Rational, number};
+use evenhand_problem::{Allocation, Arithmetic, Problem, Rational, number};
 use serde_json::{Map, Value, json};
 
 use crate::machine::{self, Clock};
@@ -199,11 +199,15 @@ impl Measurement {
     fn allocate(&self, problem: &Problem) -> Result<Value, String> {
         let name = self.mechanism.name.as_deref().ok_or("this question needs a mechanism")?;
         let mechanism = registry::find(name).ok_or("no mechanism of that name")?;
-        let mut options = if self.mechanism.exact { Options::exact() } else { Options::float() };
-        options.alpha = self.mechanism.alpha.as_deref().map(number::parse).transpose().map_err(message)?;
-        let timed = self.timed(|| mechanism.allocate(problem, &options).map_err(message))?;
+        let arithmetic = if self.mechanism.exact { Arithmetic::Exact } else { Arithmetic::Float };
+        let mut flags = Flags::new(arithmetic);
+        if let Some(alpha) = &self.mechanism.alpha {
+            flags = flags.with("alpha", alpha);
+        }
+        let alpha = flags.number("alpha").map_err(message)?;
+        let timed = self.timed(|| mechanism.allocate_with(problem, &flags).map_err(message))?;
         let found = &timed.result;
-        let power = 1.0 - options.alpha.as_ref().map_or(1.0, number::to_f64);
+        let power = 1.0 - alpha.as_ref().map_or(1.0, number::to_f64);
         let totals = found.allocation.totals();
         let sum: f64 = problem
             .users()

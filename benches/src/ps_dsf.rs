@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use evenhand_import::{Input, openb};
-use evenhand_mechanisms::{Options, Status, ps_dsf::float, registry};
+use evenhand_mechanisms::{Status, ps_dsf::float, registry};
 use evenhand_problem::{Arithmetic, Problem, ProblemSpec, Rational, ServerSpec, UserSpec};
 
 use crate::instances::{Random, Tasks, general};
@@ -132,9 +132,8 @@ pub fn run(settings: &Settings) -> Result<String, String> {
             }
             if settings.exact {
                 let mechanism = registry::find("ps-dsf").ok_or("there is no ps-dsf")?;
-                let options = Options { arithmetic: Arithmetic::Exact, ..Options::default() };
                 let start = Instant::now();
-                match mechanism.allocate(&problem, &options) {
+                match mechanism.allocate(&problem, Arithmetic::Exact) {
                     Ok(_) => identified += 1,
                     Err(error) => ways.push(error.to_string()),
                 }
@@ -173,11 +172,11 @@ fn time_shared(settings: &Settings) -> Result<String, String> {
         let (mut float_times, mut exact_times) = (Vec::new(), Vec::new());
         for seed in 1..=settings.seeds {
             let problem = general(100, 3, n_users, seed, Tasks::Finite).map_err(|error| error.to_string())?;
-            for (options, times) in
-                [(Options::float(), &mut float_times), (Options::exact(), &mut exact_times)]
+            for (arithmetic, times) in
+                [(Arithmetic::Float, &mut float_times), (Arithmetic::Exact, &mut exact_times)]
             {
                 let start = Instant::now();
-                mechanism.allocate(&problem, &options).map_err(|error| error.to_string())?;
+                mechanism.allocate(&problem, arithmetic).map_err(|error| error.to_string())?;
                 times.push(start.elapsed().as_secs_f64());
             }
         }

@@ -3,7 +3,7 @@
 //! Small on purpose: it says what to expect on this machine in half a minute. Comparisons with other
 //! programs are those of the package `evenhand-benches`.
 
-use evenhand_mechanisms::{Mechanism, MechanismError, OptionName, Options, registry};
+use evenhand_mechanisms::{Flags, Mechanism, MechanismError, registry};
 use evenhand_problem::{Arithmetic, Problem, ProblemSpec, Rational, ServerSpec, UserSpec};
 use rand::{RngCore, SeedableRng};
 use rand_pcg::Pcg64;
@@ -71,10 +71,8 @@ pub fn run(seed: u64, effort: Effort, mut progress: impl FnMut(&str)) -> Result<
     for (users, classes, resources) in CLUSTERS {
         let problem = cluster(users, classes, resources, seed)?;
         for mechanism in registry::ALL {
-            progress(mechanism.info().id);
-            if mechanism.applies(&problem).is_ok() {
-                lines.extend(line_of(*mechanism, &problem, effort));
-            }
+            progress(mechanism.info.id);
+            lines.extend(line_of(mechanism, &problem, effort));
         }
     }
     for (users, resources) in POOLS {
@@ -98,15 +96,17 @@ fn pool_solvers() -> [Contender; 2] {
 }
 
 /// `None` when it turns out not to apply.
-fn line_of(mechanism: &dyn Mechanism, problem: &Problem, effort: Effort) -> Option<Line> {
-    let alpha = mechanism.options().contains(&OptionName::Alpha).then(|| Rational::from(ALPHA));
+fn line_of(mechanism: &Mechanism, problem: &Problem, effort: Effort) -> Option<Line> {
     let mut why = None;
     let mut time = |arithmetic: Arithmetic| {
-        let options = Options { arithmetic, alpha: alpha.clone(), ..Options::default() };
+        let mut flags = Flags::new(arithmetic);
+        if mechanism.takes("alpha") {
+            flags = flags.with("alpha", ALPHA.to_string());
+        }
         // A first run tells whether there is anything to time.
-        match mechanism.allocate(problem, &options) {
+        match mechanism.allocate_with(problem, &flags) {
             Ok(_) => {
-                let timed = timed(effort, || mechanism.allocate(problem, &options).is_ok());
+                let timed = timed(effort, || mechanism.allocate_with(problem, &flags).is_ok());
                 Ok(Some(Time { seconds: timed.seconds, runs: timed.runs }))
             }
             Err(MechanismError::NotApplicable { .. }) => Err(()),
@@ -118,7 +118,7 @@ fn line_of(mechanism: &dyn Mechanism, problem: &Problem, effort: Effort) -> Opti
     };
     let (float, exact) = (time(Arithmetic::Float).ok()?, time(Arithmetic::Exact).ok()?);
     Some(Line {
-        name: mechanism.info().id,
+        name: mechanism.info.id,
         users: problem.n_users(),
         classes: problem.n_servers(),
         resources: problem.n_resources(),

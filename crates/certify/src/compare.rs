@@ -9,7 +9,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
 use evenhand_exact::{Axiom, Parameters, Share};
-use evenhand_mechanisms::{Mechanism, MechanismError, OptionName, Options, Status, registry};
+use evenhand_mechanisms::{Flags, Mechanism, MechanismError, Status, registry};
 use evenhand_problem::format::AllocationFile;
 use evenhand_problem::utilisation::by_resource;
 use evenhand_problem::{Allocation, Arithmetic, Problem, Rational};
@@ -64,7 +64,7 @@ pub struct Judged {
 #[derive(Clone)]
 pub struct Comparison {
     /// Mechanisms to run.
-    pub mechanisms: Vec<&'static dyn Mechanism>,
+    pub mechanisms: Vec<&'static Mechanism>,
     /// `(name, allocation)` from elsewhere.
     pub allocations: Vec<(String, AllocationFile)>,
     /// More axioms to examine.
@@ -103,7 +103,7 @@ pub fn compare(problem: &Problem, comparison: &Comparison, mut progress: impl Fn
     let bench = Arc::new(Bench::new(&problem, comparison));
     let mut columns = Vec::new();
     for &mechanism in &comparison.mechanisms {
-        let name = mechanism.info().id;
+        let name = mechanism.info.id;
         progress(name);
         let bench = Arc::clone(&bench);
         let result = timed(comparison.time, move || bench.run(mechanism));
@@ -143,7 +143,8 @@ fn timed(
 /// What all columns share.
 struct Bench {
     problem: Arc<Problem>,
-    options: Options,
+    arithmetic: Arithmetic,
+    alpha: Option<Rational>,
     tolerance: Rational,
     /// Axioms beyond those that each allocation is examined for anyway.
     requests: Vec<Request>,
@@ -153,28 +154,24 @@ struct Bench {
 
 impl Bench {
     fn new(problem: &Arc<Problem>, comparison: &Comparison) -> Self {
-        let options = Options {
-            arithmetic: comparison.arithmetic,
-            alpha: comparison.alpha.clone(),
-            ..Options::default()
-        };
         let more = [Axiom::BottleneckFair, Axiom::GlobalBottleneckFair, Axiom::SingleResourceFair];
         let own = comparison.mechanisms.iter().filter_map(|mechanism| {
-            let takes_alpha = mechanism.options().contains(&OptionName::Alpha);
+            let takes_alpha = mechanism.takes("alpha");
             if takes_alpha && comparison.alpha.is_none() {
                 return None;
             }
             let made = Allocation {
-                mechanism: Some(mechanism.info().id.to_owned()),
+                mechanism: Some(mechanism.info.id.to_owned()),
                 alpha: comparison.alpha.clone().filter(|_| takes_alpha),
                 ..Allocation::default()
             };
-            let (axiom, parameters) = mechanism.axiom(&made)?;
+            let (axiom, parameters) = (mechanism.axiom)(&made)?;
             (axiom != Axiom::IntegerFeasible).then_some(Request { axiom, parameters })
         });
         Self {
             problem: Arc::clone(problem),
-            options,
+            arithmetic: comparison.arithmetic,
+            alpha: comparison.alpha.clone(),
             tolerance: comparison.tolerance.clone().unwrap_or_else(|| Rational::from(FLOAT_TOLERANCE)),
             requests: own.chain(more.map(Request::of)).chain(comparison.axioms.iter().cloned()).collect(),
             best: utilitarian_value(problem),
@@ -182,10 +179,12 @@ impl Bench {
         }
     }
 
-    fn run(&self, mechanism: &'static dyn Mechanism) -> Result<Judged, NoResult> {
-        let takes_alpha = mechanism.options().contains(&OptionName::Alpha);
-        let alpha = self.options.alpha.clone().filter(|_| takes_alpha);
-        match mechanism.allocate(&self.problem, &Options { alpha, ..self.options.clone() }) {
+    fn run(&self, mechanism: &'static Mechanism) -> Result<Judged, NoResult> {
+        let mut flags = Flags::new(self.arithmetic);
+        if let Some(alpha) = self.alpha.as_ref().filter(|_| mechanism.takes("alpha")) {
+            flags = flags.with("alpha", alpha.to_string());
+        }
+        match mechanism.allocate_with(&self.problem, &flags) {
             Ok(outcome) => {
                 let status = outcome.findings.status.filter(|status| *status != Status::Solved);
                 self.judge(outcome.allocation, status)
@@ -224,7 +223,7 @@ impl Bench {
 }
 
 fn utilitarian_value(problem: &Problem) -> Option<Rational> {
-    let outcome = registry::find("utilitarian")?.allocate(problem, &Options::exact()).ok()?;
+    let outcome = registry::find("utilitarian")?.allocate(problem, Arithmetic::Exact).ok()?;
     Some(weighted_tasks(problem, &outcome.allocation.totals()))
 }
 

@@ -4,7 +4,8 @@
 use evenhand_certify::{Request, certify};
 use evenhand_exact::axiom::proportional::{gap, total_worth};
 use evenhand_exact::{Axiom, Instance};
-use evenhand_mechanisms::{Method, Options, Outcome, Status, registry};
+use evenhand_mechanisms::njc::{self, Settings};
+use evenhand_mechanisms::{Flags, Method, Outcome, Status, registry};
 use evenhand_problem::format::Source;
 use evenhand_problem::{Arithmetic, Problem, Rational};
 use evenhand_testkit::agreement::agreed;
@@ -26,8 +27,9 @@ fn read(text: &str) -> Problem {
 fn solve(problem: &Problem, alpha: &Rational, arithmetic: Arithmetic) -> Result<Outcome, String> {
     let stated = (*alpha != 1).then(|| alpha.clone());
     let mechanism = registry::find(if stated.is_some() { "alpha" } else { "proportional" }).unwrap();
-    let options = Options { alpha: stated, arithmetic, ..Options::default() };
-    mechanism.allocate(problem, &options).map_err(|error| error.to_string())
+    let flags = Flags::new(arithmetic);
+    let flags = stated.map_or(flags.clone(), |alpha| flags.with("alpha", alpha.to_string()));
+    mechanism.allocate_with(problem, &flags).map_err(|error| error.to_string())
 }
 
 fn exact(problem: &Problem, alpha: &Rational) -> Outcome {
@@ -228,8 +230,8 @@ impl<'a> FilterSolved<'a> for Result<&'a Outcome, &'a String> {
 }
 
 fn trajectory(problem: &Problem, c_max: Option<Rational>) -> Result<Outcome, String> {
-    let options = Options { method: Some(Method::Trajectory), series: true, c_max, ..Options::exact() };
-    registry::find("njc").unwrap().allocate(problem, &options).map_err(|error| error.to_string())
+    let settings = Settings { method: Some(Method::Trajectory), c_max, ..Settings::new(Arithmetic::Exact) };
+    njc::allocate(problem, &settings).map_err(|error| error.to_string())
 }
 
 #[test]
@@ -263,11 +265,10 @@ fn where_there_is_no_trajectory() {
     assert!(trajectory(&two, None).unwrap_err().contains("one server"));
     let one = read(include_str!("defects/alpha-third.json"));
     assert!(trajectory(&one, Some(Rational::new())).unwrap_err().contains("--c-max"));
-    let njc = registry::find("njc").unwrap();
-    let options = Options { c_max: Some(Rational::from(1)), ..Options::exact() };
-    assert!(njc.allocate(&one, &options).unwrap_err().to_string().contains("--method trajectory"));
-    let options = Options { method: Some(Method::Sweep), ..Options::exact() };
-    assert!(njc.allocate(&one, &options).is_err());
+    let settings = Settings { c_max: Some(Rational::from(1)), ..Settings::new(Arithmetic::Exact) };
+    assert!(njc::allocate(&one, &settings).unwrap_err().to_string().contains("--method trajectory"));
+    let settings = Settings { method: Some(Method::Sweep), ..Settings::new(Arithmetic::Exact) };
+    assert!(njc::allocate(&one, &settings).is_err());
 }
 
 proptest! {
@@ -301,6 +302,6 @@ proptest! {
                 prop_assert!(outcome.findings.gap.is_some());
             }
         }
-        let _ = registry::find("njc").unwrap().allocate(&problem, &Options::exact());
+        let _ = registry::find("njc").unwrap().allocate(&problem, Arithmetic::Exact);
     }
 }

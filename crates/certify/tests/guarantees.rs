@@ -7,10 +7,10 @@ use std::path::Path;
 use evenhand_certify::Request;
 use evenhand_certify::{certify, default_tolerance};
 use evenhand_exact::Axiom;
-use evenhand_mechanisms::guarantees::{Guarantee, guarantee, table};
-use evenhand_mechanisms::{MechanismError, Options, Outcome, Status, registry};
+use evenhand_mechanisms::guarantees::{Guarantee, table};
+use evenhand_mechanisms::{Flags, Mechanism, MechanismError, Outcome, Status, registry};
 use evenhand_problem::format::AllocationFile;
-use evenhand_problem::{Allocation, Problem, Rational};
+use evenhand_problem::{Allocation, Arithmetic, Problem, Rational};
 use evenhand_testkit::random::small::{SMALL, problem};
 use proptest::prelude::*;
 
@@ -28,15 +28,6 @@ fn the_documentation_has_the_table() {
     assert_eq!(written.trim(), table().trim(), "EVENHAND_WRITE_DOCS=1 writes it anew");
 }
 
-#[test]
-fn every_mechanism_has_a_row() {
-    for name in registry::names() {
-        for axiom in Axiom::ALL {
-            assert!(guarantee(name, axiom).is_some(), "{name}: {}", axiom.name());
-        }
-    }
-}
-
 /// As `certify` does for the file that `solve` writes.
 fn tolerance(outcome: &Outcome) -> Rational {
     let has_gap = outcome.findings.gap.as_ref().is_some_and(|gap| *gap > 0);
@@ -45,12 +36,11 @@ fn tolerance(outcome: &Outcome) -> Rational {
     default_tolerance(&AllocationFile { allocation, problem_sha256: None, is_final })
 }
 
-fn requests(name: &str, problem: &Problem, allocation: &Allocation) -> Vec<Request> {
+fn requests(mechanism: &Mechanism, problem: &Problem, allocation: &Allocation) -> Vec<Request> {
     let own = registry::axiom_of(allocation);
-    let is_promised = |axiom: Axiom| match guarantee(name, axiom) {
-        Some(Guarantee::Proven) => true,
-        Some(Guarantee::When(condition)) => condition.holds(problem),
-        _ => false,
+    let is_promised = |axiom: Axiom| match mechanism.guarantee(axiom) {
+        Guarantee::When(condition) => condition.holds(problem),
+        Guarantee::NotInGeneral | Guarantee::Never => false,
     };
     let request = |axiom: Axiom| {
         let of_own = own.as_ref().filter(|(own, _)| *own == axiom).map(|(_, parameters)| parameters.clone());
@@ -62,16 +52,12 @@ fn requests(name: &str, problem: &Problem, allocation: &Allocation) -> Vec<Reque
     Axiom::ALL.into_iter().filter(|axiom| is_promised(*axiom)).filter_map(request).collect()
 }
 
-fn examine(problem: &Problem, options: &Options) {
+fn examine(problem: &Problem) {
     for mechanism in registry::ALL {
-        let id = mechanism.info().id;
-        let takes = |name| mechanism.options().contains(&name);
-        let mut options = options.clone();
-        if !takes(evenhand_mechanisms::OptionName::Alpha) {
-            options.alpha = None;
-        }
-        options.slots = takes(evenhand_mechanisms::OptionName::Slots).then_some(7);
-        let outcome = match mechanism.allocate(problem, &options) {
+        let id = mechanism.info.id;
+        let stated = [("alpha", "2"), ("slots", "7")].into_iter().filter(|(name, _)| mechanism.takes(name));
+        let flags = stated.fold(Flags::new(Arithmetic::Exact), |flags, (name, text)| flags.with(name, text));
+        let outcome = match mechanism.allocate_with(problem, &flags) {
             Ok(outcome) => outcome,
             Err(MechanismError::NotApplicable { .. }) => continue,
             Err(error) => panic!("{id}: {error}"),
@@ -79,7 +65,7 @@ fn examine(problem: &Problem, options: &Options) {
         if outcome.findings.status.is_some_and(|status| status != Status::Solved) {
             continue;
         }
-        let requests = requests(id, problem, &outcome.allocation);
+        let requests = requests(mechanism, problem, &outcome.allocation);
         let tolerance = tolerance(&outcome);
         let examination =
             certify(problem, &outcome.allocation, &requests, &tolerance).expect("an allocation");
@@ -97,6 +83,6 @@ proptest! {
 
     #[test]
     fn guarantees_hold_exactly(problem in problem(SMALL)) {
-        examine(&problem, &Options { alpha: Some(Rational::from(2)), ..Options::exact() });
+        examine(&problem);
     }
 }

@@ -7,9 +7,11 @@
 use evenhand_certify::Request;
 use evenhand_certify::{Examination, certify, default_requests};
 use evenhand_exact::{Axiom, Outcome, Parameters, Share};
-use evenhand_mechanisms::{Options, registry};
+use evenhand_mechanisms::registry;
 use evenhand_problem::number::{from_f64, to_f64};
-use evenhand_problem::{Allocation, Problem, ProblemSpec, Rational, ServerSpec, Sharing, UserSpec};
+use evenhand_problem::{
+    Allocation, Arithmetic, Problem, ProblemSpec, Rational, ServerSpec, Sharing, UserSpec,
+};
 use evenhand_testkit::agreement::agreed;
 #[allow(dead_code)]
 use evenhand_testkit::{plain, reference};
@@ -68,7 +70,7 @@ fn start(problem: &Problem, rng: &mut Pcg64) -> Allocation {
     let names = ["drfh", "tsf", "utilitarian", "asset", "per-server-drf", "ps-dsf-tdm"];
     let mechanism = registry::find(names.choose(rng).unwrap()).unwrap();
     if rng.random_bool(0.8)
-        && let Ok(outcome) = mechanism.allocate(problem, &Options::exact())
+        && let Ok(outcome) = mechanism.allocate(problem, Arithmetic::Exact)
     {
         let mut allocation = outcome.allocation;
         if rng.random_bool(0.5) {

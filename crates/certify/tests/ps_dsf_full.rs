@@ -6,8 +6,8 @@
 use evenhand_certify::{Request, certify};
 use evenhand_exact::Axiom;
 use evenhand_import::{Input, openb};
-use evenhand_mechanisms::{Options, registry};
-use evenhand_problem::{Problem, ProblemSpec, Rational, ServerSpec, UserSpec};
+use evenhand_mechanisms::registry;
+use evenhand_problem::{Arithmetic, Problem, ProblemSpec, Rational, ServerSpec, UserSpec};
 use evenhand_testkit::data::data;
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -15,7 +15,7 @@ use rand_pcg::Pcg64Mcg;
 fn is_exact(problem: &Problem, what: &str) {
     let mechanism = registry::find("ps-dsf").expect("registered");
     let outcome =
-        mechanism.allocate(problem, &Options::exact()).unwrap_or_else(|error| panic!("{what}: {error}"));
+        mechanism.allocate(problem, Arithmetic::Exact).unwrap_or_else(|error| panic!("{what}: {error}"));
     let requests = [Request::of(Axiom::Feasible), Request::of(Axiom::PsDsf)];
     let examined = certify(problem, &outcome.allocation, &requests, &Rational::new()).expect("an allocation");
     for claim in &examined.certificate.claims {

@@ -10,7 +10,7 @@ use std::time::Instant;
 use evenhand_certify::ratio::{RatioError, multiples, sweep, worst_load};
 use evenhand_exact::ratio::PricingProof;
 use evenhand_exact::ratio::worst_load::{Certificate, Claim};
-use evenhand_lp::LpError;
+use evenhand_packing::PackingError;
 use evenhand_problem::format::Source;
 use evenhand_problem::{JobSpec, PoolSpec, Rational, Reservation, ReservationSpec};
 use rand::SeedableRng;
@@ -110,7 +110,7 @@ fn small_instances_by_enumeration() {
         let problem = reservations::random(&mut rng);
         if problem.n_pools() > 1 {
             let refused = worst_load(&problem, &mut |_, _| {});
-            assert!(matches!(refused, Err(RatioError::Lp(LpError::SeveralPools))));
+            assert!(matches!(refused, Err(RatioError::Packing(PackingError::SeveralPools))));
             continue;
         }
         let found = worst_load(&problem, &mut |_, _| {}).unwrap();

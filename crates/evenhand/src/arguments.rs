@@ -2,6 +2,7 @@
 
 mod common;
 mod examples;
+mod flags;
 pub mod names;
 mod places;
 mod solve;

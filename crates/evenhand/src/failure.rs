@@ -70,6 +70,8 @@ impl From<MechanismError> for Failure {
     fn from(error: MechanismError) -> Self {
         match error {
             MechanismError::NotApplicable { .. }
+            | MechanismError::DoesNotTake { .. }
+            | MechanismError::Unreadable { .. }
             | MechanismError::NeedsOption { .. }
             | MechanismError::BadOption { .. } => Self::input(error.to_string()),
             _ => Self::solver(error.to_string()),

@@ -12,8 +12,8 @@
 //! carries what anybody needs to check them without a solver.
 //!
 //! ```
-//! use evenhand::problem::{Rational, format::Source};
-//! use evenhand::{certify, exact, mechanisms::Options, mechanisms::registry};
+//! use evenhand::problem::{Arithmetic, Rational, format::Source};
+//! use evenhand::{certify, exact, mechanisms::registry};
 //!
 //! // The two servers and two users of DRFH, Figure 1.
 //! let problem = Source { name: "figure-1", text: r#"{"kind": "allocation-problem",
@@ -24,7 +24,7 @@
 //!               {"name": "2", "demand": {"cpu": 1, "memory": 0.2}}]}"# }.problem()?;
 //!
 //! let drfh = registry::find("drfh").expect("a mechanism");
-//! let outcome = drfh.allocate(&problem, &Options::exact())?;
+//! let outcome = drfh.allocate(&problem, Arithmetic::Exact)?;
 //! assert_eq!(outcome.allocation.totals(), [10, 10]);
 //!
 //! let requests = evenhand::certify::default_requests(&outcome.allocation);

@@ -50,7 +50,6 @@ fn whatever_is_wrong_is_said_first() {
         "solve problem.json -m fill --score drff",
         "solve problem.json -m njc --select most",
         "solve problem.json -m ps-dsf --method market",
-        "solve problem.json -m drfh --digits 0",
         "solve problem.json -m drfh --format yaml",
         "solve problem.json -m drfh --threads 0",
         "solve problem.json -m drfh --seed -1",

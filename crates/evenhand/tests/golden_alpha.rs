@@ -4,8 +4,8 @@
 
 use evenhand::exact::axiom::proportional;
 use evenhand::exact::{Axiom, Claim, Evidence, Instance, Parameters};
-use evenhand::mechanisms::{Options, registry};
-use evenhand::problem::{Rational, number};
+use evenhand::mechanisms::{alpha, registry};
+use evenhand::problem::{Arithmetic, Rational, number};
 use evenhand_testkit::agreement::agreed;
 use evenhand_testkit::golden::{assert_near, cases, exact, exacts, floats, id, matrix, problem};
 
@@ -21,9 +21,9 @@ fn alpha_fairness() {
         let (inputs, what) = (&case["inputs"], id(case));
         let problem = problem(&matrix(&inputs["C"]), &matrix(&inputs["D"]), &exacts(&inputs["phi"]), None);
         let alpha = exact(&inputs["a"]);
-        let options = Options { alpha: Some(alpha.clone()), ..Options::exact() };
-        let outcome =
-            registry::find("alpha").expect("alpha").allocate(&problem, &options).expect("an answer");
+        let settings =
+            alpha::Settings { arithmetic: Arithmetic::Exact, alpha: alpha.clone(), criterion: false };
+        let outcome = alpha::allocate(&problem, &settings).expect("an answer");
         let totals: Vec<f64> = outcome.allocation.totals().iter().map(number::to_f64).collect();
         let tolerance = number::to_f64(&exact(&case["tolerance"]));
         assert!(tolerance <= TOLERANCE, "{what}: not the tolerance that this test was written for");
@@ -58,7 +58,7 @@ fn equal_priorities_exactly() {
     let inputs = &cases[0]["inputs"];
     let problem = problem(&matrix(&inputs["C"]), &matrix(&inputs["D"]), &exacts(&inputs["phi"]), None);
     let most = registry::find("utilitarian").expect("utilitarian");
-    let allocation = most.allocate(&problem, &Options::exact()).expect("an answer").allocation;
+    let allocation = most.allocate(&problem, Arithmetic::Exact).expect("an answer").allocation;
     assert_eq!(allocation.totals(), [(65, 3), (65, 3)].map(Rational::from));
     let placed = [(0, 0), (0, 1), (1, 0), (1, 1)].map(|(n, i)| allocation.on(n, i));
     assert_eq!(placed, [(235, 12), (25, 12), (25, 12), (235, 12)].map(Rational::from));

@@ -12,8 +12,9 @@ use evenhand::certify;
 use evenhand::certify::Request;
 use evenhand::exact::{Axiom, Instance, axiom::njc};
 use evenhand::lp::njc::{Face, Goal, Limits, NjcSet, Tasks, Witness, enumerate};
-use evenhand::mechanisms::{Options, registry};
-use evenhand::problem::{Constraints, Problem, Rational, Sharing, number};
+use evenhand::mechanisms::njc::{Settings, allocate};
+use evenhand::mechanisms::registry;
+use evenhand::problem::{Arithmetic, Constraints, Problem, Rational, Sharing, number};
 use evenhand_ode::path::{PathSettings, PathStatus, follow};
 use evenhand_ode::pool::Pool;
 use evenhand_ode::trajectory::{TrajectorySettings, integrate};
@@ -52,14 +53,20 @@ fn sorted(mut points: Vec<Vec<Rational>>) -> Vec<Vec<Rational>> {
     points
 }
 
-fn answer(problem: &Problem, mechanism: &str, options: &Options) -> Vec<Rational> {
+fn answer(problem: &Problem, mechanism: &str) -> Vec<Rational> {
     let mechanism = registry::find(mechanism).expect("a mechanism");
-    mechanism.allocate(problem, options).expect("an answer").allocation.totals()
+    mechanism.allocate(problem, Arithmetic::Exact).expect("an answer").allocation.totals()
+}
+
+/// The answer of njc that uses most.
+fn most_used(problem: &Problem) -> Vec<Rational> {
+    let most = Settings { select: Some(Goal::MaxUtilisation), ..Settings::new(Arithmetic::Exact) };
+    allocate(problem, &most).expect("an answer").allocation.totals()
 }
 
 /// The exact answer of the engine, judged.
 fn njc_answer(problem: &Problem) -> Vec<Rational> {
-    let x = answer(problem, "njc", &Options::exact());
+    let x = answer(problem, "njc");
     assert!(is_fair(problem, &x), "{x:?}");
     x
 }
@@ -164,7 +171,7 @@ fn figure_2(case: &Value) {
     let x = njc_answer(&problem);
     assert_eq!(x, exacts(&expected["njc_x"]));
     assert_eq!(amounts(&x), matrix(&expected["njc_a"]));
-    let drf = answer(&problem, "drf", &Options::exact());
+    let drf = answer(&problem, "drf");
     assert_eq!(drf, exacts(&expected["drf_x"]));
     assert_eq!(amounts(&drf), matrix(&expected["drf_a"]));
     assert_near("figure 2", &limit(&problem), &floats(&expected["eg_x"]), 1e-8);
@@ -179,7 +186,7 @@ fn utilisation(case: &Value) {
     assert_eq!(bottlenecks(&problem, &x), indices(&expected["njc_bottlenecks"]));
     assert_eq!(loads(&problem, &x), exacts(&expected["njc_loads"]));
     assert_eq!(mean(&x), exact(&expected["njc_mean_util"]));
-    let drf = answer(&problem, "drf", &Options::exact());
+    let drf = answer(&problem, "drf");
     assert_eq!(drf, exacts(&expected["drf_x"]));
     assert_eq!(loads(&problem, &drf), exacts(&expected["drf_loads"]));
     assert_eq!(mean(&drf), exact(&expected["drf_mean_util"]));
@@ -277,8 +284,7 @@ fn circulant(case: &Value) {
         assert!(polytope.vertices.iter().any(|tasks| totals(tasks) == symmetric));
     }
     assert!(holds(&problem, &symmetric, Axiom::Proportional), "without any gap");
-    let most = Options { select: Some(Goal::MaxUtilisation), ..Options::exact() };
-    let x = answer(&problem, "njc", &most);
+    let x = most_used(&problem);
     assert_eq!(x, exacts(&expected["max_util_x"]));
     assert_eq!(loads(&problem, &x).into_iter().sum::<Rational>(), exact(&expected["max_util"]));
 }
@@ -289,7 +295,7 @@ fn continuum(case: &Value) {
     assert_eq!(ends, sorted(matrix(&expected["njc_segment"])));
     assert_eq!(set(&problem).polytopes.len(), 1);
     assert!(ends.iter().all(|x| !holds(&problem, x, Axiom::EnvyFree)), "the ends are not envy-free");
-    assert_eq!(answer(&problem, "drf", &Options::exact()), exacts(&expected["drf"]));
+    assert_eq!(answer(&problem, "drf"), exacts(&expected["drf"]));
     assert!(holds(&problem, &exacts(&expected["eg"]), Axiom::Proportional), "without any gap");
     assert_near("continuum", &limit(&problem), &near(&exacts(&expected["eg"])), 1e-12);
 }
@@ -399,8 +405,7 @@ fn random(case: &Value) {
     assert_eq!(face.contains(&constraints, &tasks), Ok(true), "{what}");
     let all = set(&problem);
     assert!(all.polytopes.iter().any(|p| p.face.contains(&constraints, &tasks) == Ok(true)), "{what}");
-    let most = Options { select: Some(Goal::MaxUtilisation), ..Options::exact() };
-    let selected = answer(&problem, "njc", &most);
+    let selected = most_used(&problem);
     assert!(is_fair(&problem, &selected), "{what}");
     let used = |x: &[Rational]| loads(&problem, x).into_iter().sum::<Rational>();
     let best = all.extreme_points.iter().map(|tasks| used(&totals(tasks))).max();

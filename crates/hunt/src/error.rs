@@ -1,7 +1,7 @@
 //! Why the hunt ends early.
 
 use evenhand_certify::ratio::RatioError;
-use evenhand_lp::LpError;
+use evenhand_packing::PackingError;
 use evenhand_problem::ProblemError;
 use thiserror::Error;
 
@@ -49,22 +49,22 @@ pub enum HuntError {
     Problem(#[from] ProblemError),
     /// The rational method failed.
     #[error(transparent)]
-    Lp(LpError),
+    Packing(PackingError),
     /// There is no certificate.
     #[error(transparent)]
     Ratio(RatioError),
 }
 
-impl From<LpError> for HuntError {
-    fn from(error: LpError) -> Self {
-        if error == LpError::OutOfTime { Self::OutOfTime } else { Self::Lp(error) }
+impl From<PackingError> for HuntError {
+    fn from(error: PackingError) -> Self {
+        if error == PackingError::OutOfTime { Self::OutOfTime } else { Self::Packing(error) }
     }
 }
 
 impl From<RatioError> for HuntError {
     fn from(error: RatioError) -> Self {
         match error {
-            RatioError::Lp(error) => error.into(),
+            RatioError::Packing(error) => error.into(),
             error => Self::Ratio(error),
         }
     }

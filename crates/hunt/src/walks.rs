@@ -7,7 +7,7 @@
 //! What a round of a walk does depends on the seed, the number of the walk and the round, and on the
 //! state before it, so not on threads or interruptions. All comparisons are exact.
 
-use evenhand_lp::LpError;
+use evenhand_packing::PackingError;
 use evenhand_problem::Rational;
 use rand::Rng;
 use rand_pcg::Pcg64;
@@ -131,7 +131,7 @@ impl Walk<'_> {
         let maximal = instance.maximal();
         match below_until(instance, maximal.as_deref(), bound, &mut self.counts, self.clock) {
             // An instance that is too large to be decided is not taken.
-            Err(HuntError::Lp(LpError::Budget { .. })) => Ok(None),
+            Err(HuntError::Packing(PackingError::Budget { .. })) => Ok(None),
             decided => decided,
         }
     }

@@ -2,7 +2,7 @@
 //! what any other allocation gains.
 //!
 //! Maximises `sum_n w_n g_a(x_n)`, `g_1 = log` and `g_a(x) = x^(1-a) / (1-a)` otherwise (Kesidis,
-//! equation 15 and Proposition 2); with the option `criterion` the stated `U_n = sum_i u_ni x_ni`
+//! equation 15 and Proposition 2); with the setting `criterion` the stated `U_n = sum_i u_ni x_ni`
 //! takes the place of `x_n` (Corollary 1). `a` near 0 counts tasks, a large `a` protects the user
 //! with least. The optimum can be irrational. Where it is rational and is found, the answer is exact and
 //! its gap 0: for `a = 1` under time sharing, with one resource, and wherever users pay for one resource
@@ -11,24 +11,19 @@
 //! 3): no feasible `y` has `sum_n w_n (y_n - x_n) / x_n^a` above it. `x_n` is unique, the placement
 //! `x_ni` is not.
 
+use evenhand_exact::Axiom::{EnvyFree, Njc, ParetoOptimal, Proportional, SharingIncentive, WorkConserving};
 use evenhand_exact::axiom::proportional::check_alpha;
 use evenhand_exact::{Axiom, Parameters, Share};
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Sharing};
 
-use crate::digits;
 use crate::fair_sum::answer::Sum;
-use crate::mechanism::{Info, Mechanism, MechanismError, OptionName, Options, Outcome};
-use crate::proportional;
-
-/// Alpha fairness, with the exponent given by the mechanism or by the options.
-pub struct AlphaFair {
-    info: Info,
-    alpha: Option<u32>,
-}
+use crate::flags::{CRITERION, Flag, Takes};
+use crate::guarantees::Condition::Always;
+use crate::mechanism::{Info, Mechanism, MechanismError, Outcome};
 
 /// Proportional fairness: `a = 1`.
-pub static PROPORTIONAL: AlphaFair = AlphaFair {
-    info: Info {
+pub static PROPORTIONAL: Mechanism = Mechanism {
+    info: &Info {
         id: "proportional",
         aliases: &[],
         title: "Proportional fairness",
@@ -36,12 +31,22 @@ pub static PROPORTIONAL: AlphaFair = AlphaFair {
         guarantees: "Pareto optimal and no justified complaints, within the proven gap",
         reference: "Kesidis, equation 15, a = 1; NJC by THEORY, fact 1",
     },
-    alpha: Some(1),
+    proven: &[(Always, &[Proportional, ParetoOptimal, WorkConserving, EnvyFree, SharingIncentive, Njc])],
+    flags: &[CRITERION],
+    axiom: |allocation| axiom(allocation, Rational::from(1)),
+    solve: |problem, flags| {
+        let settings = Settings {
+            arithmetic: flags.arithmetic,
+            alpha: Rational::from(1),
+            criterion: flags.is_set("criterion"),
+        };
+        fairest(&PROPORTIONAL, problem, &settings)
+    },
 };
 
-/// Alpha fairness: `a` is an option.
-pub static ALPHA: AlphaFair = AlphaFair {
-    info: Info {
+/// Alpha fairness: `a` is a setting.
+pub static ALPHA: Mechanism = Mechanism {
+    info: &Info {
         id: "alpha",
         aliases: &[],
         title: "Alpha fairness",
@@ -49,81 +54,67 @@ pub static ALPHA: AlphaFair = AlphaFair {
         guarantees: "Pareto optimal, within the proven gap; towards max-min as a grows",
         reference: "Kesidis, equation 15 and Proposition 2",
     },
-    alpha: None,
+    proven: &[(Always, &[Proportional, ParetoOptimal, WorkConserving])],
+    flags: &[
+        Flag {
+            name: "alpha",
+            takes: Takes::Number("A"),
+            help: "alpha: the exponent, positive; 1 is proportional fairness, large is close to max-min",
+        },
+        CRITERION,
+    ],
+    axiom: |allocation| axiom(allocation, allocation.alpha.clone()?),
+    solve: |problem, flags| {
+        let needs = MechanismError::NeedsOption { mechanism: ALPHA.info.id, option: "alpha" };
+        let settings = Settings {
+            arithmetic: flags.arithmetic,
+            alpha: flags.number("alpha")?.ok_or(needs)?,
+            criterion: flags.is_set("criterion"),
+        };
+        allocate(problem, &settings)
+    },
 };
 
-impl AlphaFair {
-    fn exponent(&self, stated: Option<&Rational>) -> Result<Rational, MechanismError> {
-        let not_applicable = |why| MechanismError::NotApplicable { mechanism: self.info.id, why };
-        match (self.alpha, stated) {
-            (Some(alpha), None) => Ok(Rational::from(alpha)),
-            (Some(_), Some(_)) => Err(not_applicable("its exponent is 1: ask for `alpha`".to_owned())),
-            (None, Some(alpha)) => {
-                check_alpha(alpha).map_err(|refusal| not_applicable(refusal.to_string()))?;
-                Ok(alpha.clone())
-            }
-            (None, None) => {
-                Err(MechanismError::NeedsOption { mechanism: self.info.id, option: OptionName::Alpha })
-            }
-        }
-    }
+/// What alpha fairness is about.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settings {
+    /// What the numbers of the answer are.
+    pub arithmetic: Arithmetic,
+    /// The exponent, positive.
+    pub alpha: Rational,
+    /// Whether the criterion stated in the problem takes the place of the tasks.
+    pub criterion: bool,
 }
 
-impl Mechanism for AlphaFair {
-    fn info(&self) -> &Info {
-        &self.info
-    }
+/// The alpha-fair allocation.
+///
+/// # Errors
+/// [`MechanismError::Unreadable`] for an exponent that is out of range, [`MechanismError::NotApplicable`] without
+/// the criterion that is asked for, [`MechanismError::Continuous`].
+pub fn allocate(problem: &Problem, settings: &Settings) -> Result<Outcome, MechanismError> {
+    fairest(&ALPHA, problem, settings)
+}
 
-    fn applies(&self, _problem: &Problem) -> Result<(), String> {
-        Ok(())
-    }
+fn fairest(mechanism: &Mechanism, problem: &Problem, settings: &Settings) -> Result<Outcome, MechanismError> {
+    let (id, Settings { arithmetic, alpha, criterion }) = (mechanism.info.id, settings);
+    check_alpha(alpha)
+        .map_err(|refusal| MechanismError::Unreadable { option: "alpha", why: refusal.to_string() })?;
+    let share = criterion.then(|| Share::Generic.coefficients(problem)).transpose();
+    let share =
+        share.map_err(|error| MechanismError::NotApplicable { mechanism: id, why: error.to_string() })?;
+    let constraints = Constraints::new(problem, Sharing::Rdm);
+    let template = Allocation {
+        mechanism: Some(id.to_owned()),
+        alpha: mechanism.takes("alpha").then(|| alpha.clone()),
+        criterion: *criterion,
+        arithmetic: *arithmetic,
+        ..Allocation::default()
+    };
+    let sum = Sum { problem, constraints: &constraints, alpha, share: share.as_ref(), template };
+    sum.answer().map_err(|source| MechanismError::Continuous { mechanism: id, source })
+}
 
-    fn options(&self) -> &'static [OptionName] {
-        match self.alpha {
-            Some(_) => &[OptionName::Criterion, OptionName::Digits],
-            None => &[OptionName::Alpha, OptionName::Criterion],
-        }
-    }
-
-    fn allocate(&self, problem: &Problem, options: &Options) -> Result<Outcome, MechanismError> {
-        let not_applicable = |why| MechanismError::NotApplicable { mechanism: self.info.id, why };
-        let alpha = self.exponent(options.alpha.as_ref())?;
-        let share = match options.criterion {
-            true => Some(Share::Generic.coefficients(problem).map_err(|e| not_applicable(e.to_string()))?),
-            false => None,
-        };
-        let constraints = Constraints::new(problem, Sharing::Rdm);
-        if let Some(wanted) = options.digits {
-            if options.criterion {
-                return Err(not_applicable("many digits are for tasks, not for a criterion".to_owned()));
-            }
-            let found = digits::proportional(&constraints, wanted).map_err(not_applicable)?;
-            let mechanism = Some(self.info.id.to_owned());
-            let arithmetic = Arithmetic::Exact;
-            let allocation =
-                Allocation { mechanism, arithmetic, tasks: found.tasks, ..Allocation::default() };
-            let findings =
-                proportional::of_prices(problem, &allocation, &found.row_prices, &found.user_prices);
-            return Ok(Outcome { findings, ..Outcome::of(allocation) });
-        }
-        let template = Allocation {
-            mechanism: Some(self.info.id.to_owned()),
-            alpha: self.alpha.is_none().then(|| alpha.clone()),
-            criterion: options.criterion,
-            arithmetic: options.arithmetic,
-            ..Allocation::default()
-        };
-        let (constraints, share, alpha) = (&constraints, share.as_ref(), &alpha);
-        let sum = Sum { problem, constraints, alpha, share, template };
-        sum.answer().map_err(|source| MechanismError::Continuous { mechanism: self.info.id, source })
-    }
-
-    fn axiom(&self, allocation: &Allocation) -> Option<(Axiom, Parameters)> {
-        let alpha = match self.alpha {
-            Some(alpha) => Rational::from(alpha),
-            None => allocation.alpha.clone()?,
-        };
-        let share = allocation.criterion.then_some(Share::Generic);
-        Some((Axiom::Proportional, Parameters { share, alpha: Some(alpha) }))
-    }
+fn axiom(allocation: &Allocation, alpha: Rational) -> Option<(Axiom, Parameters)> {
+    let share = allocation.criterion.then_some(Share::Generic);
+    Some((Proportional, Parameters { share, alpha: Some(alpha) }))
 }

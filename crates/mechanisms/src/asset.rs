@@ -3,14 +3,16 @@
 //! `sigma_n = 1 / sum_r (d_nr / sum_i k_i c_ir)`. Equal sums can leave a user with less than its part
 //! of every resource, so sharing incentive fails (NJC, section 4).
 
+use evenhand_exact::Axiom::{MaxMin, ParetoOptimal, SingleResourceFair, WorkConserving};
 use evenhand_exact::Share;
 
-use crate::max_min::{MaxMin, anything};
-use crate::mechanism::Info;
+use crate::guarantees::Condition::{Always, OneDemand};
+use crate::max_min;
+use crate::mechanism::{Info, Mechanism};
 
 /// Asset fairness.
-pub static ASSET: MaxMin = MaxMin {
-    info: Info {
+pub static ASSET: Mechanism = Mechanism {
+    info: &Info {
         id: "asset",
         aliases: &[],
         title: "Asset fairness",
@@ -18,6 +20,8 @@ pub static ASSET: MaxMin = MaxMin {
         guarantees: "Pareto optimal; neither sharing incentive nor envy-freeness",
         reference: "NJC, section 4",
     },
-    share: Share::Asset,
-    requires: anything,
+    proven: &[(Always, &[MaxMin, ParetoOptimal, WorkConserving]), (OneDemand, &[SingleResourceFair])],
+    flags: &[],
+    axiom: |_| max_min::axiom(Share::Asset),
+    solve: |problem, flags| max_min::allocate(ASSET.info, Share::Asset, problem, flags.arithmetic),
 };

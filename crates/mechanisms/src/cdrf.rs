@@ -4,14 +4,18 @@
 //! all is feasible (every user on its part of every server), the equal level is at least
 //! `1 / sum of weights`: sharing incentive. Envy-freeness and truthfulness can fail.
 
+use evenhand_exact::Axiom::{
+    BottleneckFair, MaxMin, ParetoOptimal, SharingIncentive, SingleResourceFair, WorkConserving,
+};
 use evenhand_exact::Share;
 
-use crate::max_min::{MaxMin, anything};
-use crate::mechanism::Info;
+use crate::guarantees::Condition::{Always, OneDemandEverywhere};
+use crate::max_min;
+use crate::mechanism::{Info, Mechanism};
 
 /// Containerized DRF.
-pub static CDRF: MaxMin = MaxMin {
-    info: Info {
+pub static CDRF: Mechanism = Mechanism {
+    info: &Info {
         id: "cdrf",
         aliases: &[],
         title: "Containerized DRF",
@@ -19,6 +23,11 @@ pub static CDRF: MaxMin = MaxMin {
         guarantees: "Pareto optimal; sharing incentive: x_n >= e_n gamma_n",
         reference: "PS-DSF, section II-B; Kesidis, section I",
     },
-    share: Share::Containerized,
-    requires: anything,
+    proven: &[
+        (Always, &[MaxMin, ParetoOptimal, WorkConserving, SharingIncentive]),
+        (OneDemandEverywhere, &[BottleneckFair, SingleResourceFair]),
+    ],
+    flags: &[],
+    axiom: |_| max_min::axiom(Share::Containerized),
+    solve: |problem, flags| max_min::allocate(CDRF.info, Share::Containerized, problem, flags.arithmetic),
 };

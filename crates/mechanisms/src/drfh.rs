@@ -7,14 +7,18 @@
 //! Envy-freeness is proven for positive demands without placement constraints (DRFH, section IV-B);
 //! sharing incentive does not hold in general (PS-DSF, Table I).
 
+use evenhand_exact::Axiom::{
+    EnvyFree, GlobalBottleneckFair, MaxMin, ParetoOptimal, SingleResourceFair, WorkConserving,
+};
 use evenhand_exact::Share;
 
-use crate::max_min::{MaxMin, anything};
-use crate::mechanism::Info;
+use crate::guarantees::Condition::{Always, OneDemand};
+use crate::max_min;
+use crate::mechanism::{Info, Mechanism};
 
 /// Dominant Resource Fairness, Heterogeneous.
-pub static DRFH: MaxMin = MaxMin {
-    info: Info {
+pub static DRFH: Mechanism = Mechanism {
+    info: &Info {
         id: "drfh",
         aliases: &["c-drfh"],
         title: "Dominant Resource Fairness, Heterogeneous",
@@ -22,6 +26,11 @@ pub static DRFH: MaxMin = MaxMin {
         guarantees: "Pareto optimal; where every user has one demand, positive and the same on all servers: envy-free, fair on a common global dominant resource, truthful",
         reference: "DRFH, equations 4 to 7, section IV; as C-DRFH in PS-DSF, section II-B",
     },
-    share: Share::Dominant,
-    requires: anything,
+    proven: &[
+        (Always, &[MaxMin, ParetoOptimal, WorkConserving]),
+        (OneDemand, &[EnvyFree, GlobalBottleneckFair, SingleResourceFair]),
+    ],
+    flags: &[],
+    axiom: |_| max_min::axiom(Share::Dominant),
+    solve: |problem, flags| max_min::allocate(DRFH.info, Share::Dominant, problem, flags.arithmetic),
 };

@@ -4,14 +4,16 @@
 //! 12 and 13 give PS-DSF-like criteria. Where `u_ni` depends on the class the level of a user can rise
 //! by moving its tasks, so a user with all its tasks may still be active.
 
+use evenhand_exact::Axiom::{MaxMin, ParetoOptimal, WorkConserving};
 use evenhand_exact::Share;
 
-use crate::max_min::{MaxMin, anything};
-use crate::mechanism::Info;
+use crate::guarantees::Condition::{Always, OneCriterion};
+use crate::max_min;
+use crate::mechanism::{Info, Mechanism};
 
 /// Generic max-min fairness.
-pub static GENERIC: MaxMin = MaxMin {
-    info: Info {
+pub static GENERIC: Mechanism = Mechanism {
+    info: &Info {
         id: "generic",
         aliases: &[],
         title: "Generic max-min fairness",
@@ -19,6 +21,8 @@ pub static GENERIC: MaxMin = MaxMin {
         guarantees: "no user's U can rise without hurting a lower or equal one; Pareto optimal in tasks where u_ni is the same on all classes",
         reference: "Kesidis, equations 3 and 5, Definition 1",
     },
-    share: Share::Generic,
-    requires: anything,
+    proven: &[(Always, &[MaxMin, WorkConserving]), (OneCriterion, &[ParetoOptimal])],
+    flags: &[],
+    axiom: |_| max_min::axiom(Share::Generic),
+    solve: |problem, flags| max_min::allocate(GENERIC.info, Share::Generic, problem, flags.arithmetic),
 };

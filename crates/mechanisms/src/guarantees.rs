@@ -4,12 +4,13 @@
 use evenhand_exact::Axiom;
 use evenhand_problem::Problem;
 
+use crate::mechanism::Mechanism;
+use crate::registry::ALL;
+
 /// What is known about an axiom of the allocations that a mechanism makes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Guarantee {
-    /// A theorem says so, on every problem to which both apply.
-    Proven,
-    /// A theorem says so on some problems.
+    /// A theorem says so, on these problems.
     When(Condition),
     /// There are problems on which it fails.
     NotInGeneral,
@@ -20,6 +21,8 @@ pub enum Guarantee {
 /// The problems on which a guarantee is proven.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Condition {
+    /// Every problem to which mechanism and axiom apply.
+    Always,
     /// One single server.
     OneServer,
     /// No demand depends on the class, and no user states its rate on a class.
@@ -41,6 +44,7 @@ impl Condition {
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
+            Self::Always => "always",
             Self::OneServer => "on one server",
             Self::OneDemand => "where no demand depends on the class",
             Self::OneDemandWithoutEnd => "where no demand depends on the class and tasks are unlimited",
@@ -75,94 +79,45 @@ impl Condition {
                 };
                 problem.users().iter().all(alike)
             }
-            Self::FirstFit => true,
+            Self::Always | Self::FirstFit => true,
         }
     }
 }
 
-/// What is known of `axiom` for the mechanism of that name; `None` without such a mechanism. Of max-min and
-/// proportional fairness: with the share and the exponent that the mechanism is about.
-#[must_use]
-pub fn guarantee(mechanism: &str, axiom: Axiom) -> Option<Guarantee> {
-    use Guarantee::{Never, NotInGeneral, Proven, When};
-    let whole = ["fill", "slots"].contains(&mechanism);
-    Some(match (mechanism, axiom) {
-        (_, Axiom::Feasible | Axiom::NonWasteful) => Proven,
-        (_, Axiom::IntegerFeasible) if whole => Proven,
-        (_, Axiom::IntegerFeasible | Axiom::Ef1 | Axiom::IntegerParetoOptimal) if !whole => Never,
-        ("drf", Axiom::Njc | Axiom::PsDsf | Axiom::Proportional) => NotInGeneral,
-        ("drf", Axiom::MaxMin | Axiom::ParetoOptimal | Axiom::WorkConserving) => Proven,
-        ("drf", _) => When(Condition::OneDemand),
-        ("drfh", Axiom::EnvyFree | Axiom::GlobalBottleneckFair | Axiom::SingleResourceFair) => {
-            When(Condition::OneDemand)
+impl Mechanism {
+    /// What is known of `axiom` for its allocations. Of max-min and proportional fairness: with the share and the
+    /// exponent that the mechanism is about.
+    #[must_use]
+    pub fn guarantee(&self, axiom: Axiom) -> Guarantee {
+        let is_proven = |of: Axiom| self.proven.iter().find(|(_, axioms)| axioms.contains(&of));
+        match (axiom, is_proven(axiom)) {
+            (Axiom::Feasible | Axiom::NonWasteful, _) => Guarantee::When(Condition::Always),
+            (_, Some((condition, _))) => Guarantee::When(*condition),
+            (Axiom::IntegerFeasible | Axiom::Ef1 | Axiom::IntegerParetoOptimal, None)
+                if is_proven(Axiom::IntegerFeasible).is_none() =>
+            {
+                Guarantee::Never
+            }
+            _ => Guarantee::NotInGeneral,
         }
-        ("cdrf", Axiom::SharingIncentive) => Proven,
-        ("cdrf" | "tsf", Axiom::BottleneckFair | Axiom::SingleResourceFair) => {
-            When(Condition::OneDemandEverywhere)
-        }
-        ("asset", Axiom::SingleResourceFair) => When(Condition::OneDemand),
-        ("drfh" | "cdrf" | "tsf" | "asset", Axiom::MaxMin | Axiom::ParetoOptimal | Axiom::WorkConserving) => {
-            Proven
-        }
-        ("per-server-drf", Axiom::WorkConserving | Axiom::EnvyFree | Axiom::SharingIncentive) => {
-            When(Condition::Resources)
-        }
-        ("generic", Axiom::MaxMin | Axiom::WorkConserving) => Proven,
-        ("generic", Axiom::ParetoOptimal) => When(Condition::OneCriterion),
-        ("utilitarian", Axiom::ParetoOptimal | Axiom::WorkConserving) => Proven,
-        (
-            "proportional",
-            Axiom::Proportional
-            | Axiom::ParetoOptimal
-            | Axiom::WorkConserving
-            | Axiom::EnvyFree
-            | Axiom::SharingIncentive
-            | Axiom::Njc,
-        ) => Proven,
-        ("alpha", Axiom::Proportional | Axiom::ParetoOptimal | Axiom::WorkConserving) => Proven,
-        ("njc", Axiom::Njc) => Proven,
-        ("njc", Axiom::ParetoOptimal | Axiom::WorkConserving | Axiom::SharingIncentive) => {
-            When(Condition::OneServer)
-        }
-        ("ps-dsf", Axiom::PsDsf | Axiom::WorkConserving | Axiom::SharingIncentive | Axiom::EnvyFree) => {
-            Proven
-        }
-        ("ps-dsf", Axiom::BottleneckFair | Axiom::SingleResourceFair) => When(Condition::OneDemandWithoutEnd),
-        (
-            "ps-dsf-tdm",
-            Axiom::PsDsf
-            | Axiom::ParetoOptimal
-            | Axiom::WorkConserving
-            | Axiom::SharingIncentive
-            | Axiom::EnvyFree
-            | Axiom::Proportional,
-        ) => Proven,
-        ("fill", Axiom::WorkConserving) => When(Condition::FirstFit),
-        (
-            "drfh" | "cdrf" | "tsf" | "asset" | "per-server-drf" | "generic" | "utilitarian" | "proportional"
-            | "alpha" | "njc" | "ps-dsf" | "ps-dsf-tdm" | "fill" | "slots",
-            _,
-        ) => NotInGeneral,
-        _ => return None,
-    })
+    }
 }
 
 /// The table of docs/guarantees.md.
 #[must_use]
 pub fn table() -> String {
     let axioms: Vec<Axiom> = Axiom::ALL.into_iter().filter(|axiom| *axiom != Axiom::NonWasteful).collect();
-    let mechanisms: Vec<&str> = crate::registry::names();
     let mut conditions: Vec<Condition> = Vec::new();
     let mut text =
-        format!("| |{}\n|---|", mechanisms.iter().map(|name| format!(" `{name}` |")).collect::<String>());
-    text.push_str(&"---|".repeat(mechanisms.len()));
+        format!("| |{}\n|---|", ALL.iter().map(|m| format!(" `{}` |", m.info.id)).collect::<String>());
+    text.push_str(&"---|".repeat(ALL.len()));
     text.push('\n');
     for axiom in axioms {
         text.push_str(&format!("| `{}` |", axiom.name()));
-        for mechanism in &mechanisms {
-            let cell = match guarantee(mechanism, axiom) {
-                Some(Guarantee::Proven) => "proven".to_owned(),
-                Some(Guarantee::When(condition)) => {
+        for mechanism in ALL {
+            let cell = match mechanism.guarantee(axiom) {
+                Guarantee::When(Condition::Always) => "proven".to_owned(),
+                Guarantee::When(condition) => {
                     let known = conditions.iter().position(|known| *known == condition);
                     let number = known.unwrap_or_else(|| {
                         conditions.push(condition);
@@ -170,8 +125,8 @@ pub fn table() -> String {
                     });
                     format!("proven [{}]", number + 1)
                 }
-                Some(Guarantee::NotInGeneral) | None => "not in general".to_owned(),
-                Some(Guarantee::Never) => "never".to_owned(),
+                Guarantee::NotInGeneral => "not in general".to_owned(),
+                Guarantee::Never => "never".to_owned(),
             };
             text.push_str(&format!(" {cell} |"));
         }

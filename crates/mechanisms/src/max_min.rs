@@ -4,43 +4,12 @@ use evenhand_exact::{Axiom, Parameters, Share};
 use evenhand_lp::level::{LexicographicOptimum, Settings, lexicographic, lexicographic_float};
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Sharing};
 
-use crate::mechanism::{Info, Mechanism, MechanismError, Options, Outcome};
+use crate::mechanism::{Info, MechanismError, Outcome};
 use crate::rounding;
 
-/// A mechanism that maximises lexicographically the weighted shares of the users.
-pub struct MaxMin {
-    /// What it is, for people.
-    pub info: Info,
-    /// The share.
-    pub share: Share,
-    /// What a problem must be like, besides that the share is defined.
-    pub requires: fn(&Problem) -> Result<(), String>,
-}
-
-/// No requirement.
-pub fn anything(_problem: &Problem) -> Result<(), String> {
-    Ok(())
-}
-
-impl Mechanism for MaxMin {
-    fn info(&self) -> &Info {
-        &self.info
-    }
-
-    fn applies(&self, problem: &Problem) -> Result<(), String> {
-        (self.requires)(problem)?;
-        self.share.coefficients(problem).map(|_| ()).map_err(|error| error.to_string())
-    }
-
-    fn allocate(&self, problem: &Problem, options: &Options) -> Result<Outcome, MechanismError> {
-        (self.requires)(problem)
-            .map_err(|why| MechanismError::NotApplicable { mechanism: self.info.id, why })?;
-        allocate(&self.info, self.share, problem, options.arithmetic)
-    }
-
-    fn axiom(&self, _allocation: &Allocation) -> Option<(Axiom, Parameters)> {
-        Some((Axiom::MaxMin, Parameters::from(Some(self.share))))
-    }
+/// The axiom of such allocations.
+pub fn axiom(share: Share) -> Option<(Axiom, Parameters)> {
+    Some((Axiom::MaxMin, Parameters::from(Some(share))))
 }
 
 /// The weighted lexicographic max-min allocation of `share` (THEORY, section 2).

@@ -8,210 +8,73 @@ use evenhand_ode::cluster::ClusterError;
 use evenhand_problem::{Allocation, Arithmetic, Problem, Rational};
 use thiserror::Error;
 
-use crate::filling::{Integrality, Score, ServerRule, Ties};
+use crate::filling::Integrality;
+use crate::flags::{Flag, Flags};
+use crate::guarantees::{Condition, Guarantee};
 
-/// An allocation rule.
-pub trait Mechanism: Sync {
+/// An allocation rule: a row of the [`registry`](crate::registry).
+///
+/// Settings, and the function that computes the allocation from them, are public in the file of each mechanism;
+/// this is what all of them have in common, whatever their settings are.
+#[derive(Debug, Clone, Copy)]
+pub struct Mechanism {
     /// What it is, for people.
-    fn info(&self) -> &Info;
-
-    /// Whether it is defined for `problem`.
-    ///
-    /// # Errors
-    /// Why not, in words.
-    fn applies(&self, problem: &Problem) -> Result<(), String>;
-
-    /// The options that it takes beside the arithmetic; others are for the caller to refuse.
-    fn options(&self) -> &'static [OptionName] {
-        &[]
-    }
-
-    /// The allocation, in the arithmetic asked for.
-    ///
-    /// # Errors
-    /// [`MechanismError`]: it does not apply, or a solver failed. An exact answer is verified in
-    /// rationals or not returned.
-    fn allocate(&self, problem: &Problem, options: &Options) -> Result<Outcome, MechanismError>;
-
+    pub info: &'static Info,
+    /// Its axioms with the problems on which they are proven; the others can fail.
+    pub proven: &'static [(Condition, &'static [Axiom])],
+    /// The flags that it takes.
+    pub flags: &'static [Flag],
     /// The axiom that an allocation which it made is made to satisfy, if it has a name.
-    fn axiom(&self, allocation: &Allocation) -> Option<(Axiom, Parameters)>;
+    pub axiom: fn(&Allocation) -> Option<(Axiom, Parameters)>,
+    /// The allocation with the settings that the flags name.
+    ///
+    /// An exact answer is verified in rationals or not returned.
+    pub solve: fn(&Problem, &Flags) -> Result<Outcome, MechanismError>,
 }
 
-/// What is asked of a mechanism.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Options {
-    /// What the numbers of the answer are.
-    pub arithmetic: Arithmetic,
-    /// The exponent of alpha fairness.
-    pub alpha: Option<Rational>,
-    /// Whether the criterion stated in the problem takes the place of the tasks.
-    pub criterion: bool,
-    /// What to prefer among the allocations that the mechanism allows.
-    pub select: Option<Goal>,
-    /// Whether to solve a smaller problem with the same answers.
-    pub reduce: bool,
-    /// Whether to find all allocations that the mechanism allows.
-    pub faces: bool,
-    /// Significant digits, beyond those of double precision.
-    pub digits: Option<u32>,
-    /// Filling: whose turn it is.
-    pub score: Option<Score>,
-    /// Filling: where a task goes.
-    pub server: Option<ServerRule>,
-    /// Filling: who is preferred among equals.
-    pub ties: Option<Ties>,
-    /// Filling: whether best fit compares only servers on which the task fits.
-    pub filter: bool,
-    /// Filling: the part of a task that is placed at a time.
-    pub step: Option<Rational>,
-    /// Whether to compare whole tasks with their divisible ideal.
-    pub ideal: bool,
-    /// Slots of the largest server.
-    pub slots: Option<u64>,
-    /// Seed of everything random.
-    pub seed: u64,
-    /// Which of several methods to use.
-    pub method: Option<Method>,
-    /// Names of server classes in the order in which they are swept; those that are not named follow
-    /// in the order of the problem.
-    pub order: Option<Vec<String>>,
-    /// The trajectory: where the integration stops.
-    pub c_max: Option<Rational>,
-    /// Whether to keep what a method does on its way.
-    pub series: bool,
-}
+impl Mechanism {
+    /// The allocation with the settings that are used when nothing else is asked for.
+    ///
+    /// # Errors
+    /// [`MechanismError`]: it does not apply, cannot do without a flag, or a solver failed.
+    pub fn allocate(&self, problem: &Problem, arithmetic: Arithmetic) -> Result<Outcome, MechanismError> {
+        (self.solve)(problem, &Flags::new(arithmetic))
+    }
 
-/// A method of PS-DSF or NJC.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Method {
-    /// Every class filled in turn, accelerated where that is slow.
-    Sweep,
-    /// Algorithm I of the paper, step by step.
-    Algorithm1,
-    /// The linear Fisher market (time sharing).
-    Market,
-    /// The differential equation of the NJC paper.
-    Trajectory,
-}
+    /// The allocation with the settings that the flags name.
+    ///
+    /// # Errors
+    /// [`MechanismError`]: it does not take a flag, does not apply, or a solver failed.
+    pub fn allocate_with(&self, problem: &Problem, flags: &Flags) -> Result<Outcome, MechanismError> {
+        self.check(flags)?;
+        (self.solve)(problem, flags)
+    }
 
-impl Method {
-    /// As on the command line.
+    /// Whether it takes the flag of that name.
     #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Sweep => "sweep",
-            Self::Algorithm1 => "algorithm-1",
-            Self::Market => "market",
-            Self::Trajectory => "trajectory",
+    pub fn takes(&self, name: &str) -> bool {
+        self.flags.iter().any(|flag| flag.name == name)
+    }
+
+    /// Whether it takes all flags that are set.
+    ///
+    /// # Errors
+    /// [`MechanismError::DoesNotTake`] with the first that it does not take.
+    pub fn check(&self, flags: &Flags) -> Result<(), MechanismError> {
+        match flags.names().find(|name| !self.takes(name)) {
+            None => Ok(()),
+            Some(option) => Err(MechanismError::DoesNotTake { mechanism: self.info.id, option }),
         }
     }
-}
 
-impl Options {
-    /// An exact answer, nothing else asked for.
+    /// Whether it places whole tasks on single servers.
     #[must_use]
-    pub fn exact() -> Self {
-        Self { arithmetic: Arithmetic::Exact, ..Self::default() }
-    }
-
-    /// A floating-point answer, nothing else asked for.
-    #[must_use]
-    pub fn float() -> Self {
-        Self { arithmetic: Arithmetic::Float, ..Self::default() }
-    }
-
-    /// The options that are stated, beside the arithmetic.
-    #[must_use]
-    pub fn stated(&self) -> Vec<OptionName> {
-        let stated = [
-            (OptionName::Alpha, self.alpha.is_some()),
-            (OptionName::Criterion, self.criterion),
-            (OptionName::Select, self.select.is_some()),
-            (OptionName::Reduce, self.reduce),
-            (OptionName::Faces, self.faces),
-            (OptionName::Digits, self.digits.is_some()),
-            (OptionName::Score, self.score.is_some()),
-            (OptionName::Server, self.server.is_some()),
-            (OptionName::Ties, self.ties.is_some()),
-            (OptionName::Filter, self.filter),
-            (OptionName::Step, self.step.is_some()),
-            (OptionName::Ideal, self.ideal),
-            (OptionName::Slots, self.slots.is_some()),
-            (OptionName::Method, self.method.is_some()),
-            (OptionName::Order, self.order.is_some()),
-            (OptionName::CMax, self.c_max.is_some()),
-            (OptionName::Series, self.series),
-        ];
-        stated.into_iter().filter(|(_, is_stated)| *is_stated).map(|(name, _)| name).collect()
+    pub fn is_of_whole_tasks(&self) -> bool {
+        self.guarantee(Axiom::IntegerFeasible) == Guarantee::When(Condition::Always)
     }
 }
 
-/// An option that some mechanisms take.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum OptionName {
-    /// [`Options::alpha`].
-    Alpha,
-    /// [`Options::criterion`].
-    Criterion,
-    /// [`Options::select`].
-    Select,
-    /// [`Options::reduce`].
-    Reduce,
-    /// [`Options::faces`].
-    Faces,
-    /// [`Options::digits`].
-    Digits,
-    /// [`Options::score`].
-    Score,
-    /// [`Options::server`].
-    Server,
-    /// [`Options::ties`].
-    Ties,
-    /// [`Options::filter`].
-    Filter,
-    /// [`Options::step`].
-    Step,
-    /// [`Options::ideal`].
-    Ideal,
-    /// [`Options::slots`].
-    Slots,
-    /// [`Options::method`].
-    Method,
-    /// [`Options::order`].
-    Order,
-    /// [`Options::c_max`].
-    CMax,
-    /// [`Options::series`].
-    Series,
-}
-
-impl OptionName {
-    /// As on the command line, without the dashes.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Alpha => "alpha",
-            Self::Criterion => "criterion",
-            Self::Select => "select",
-            Self::Reduce => "reduce",
-            Self::Faces => "faces",
-            Self::Digits => "digits",
-            Self::Score => "score",
-            Self::Server => "server",
-            Self::Ties => "ties",
-            Self::Filter => "filter",
-            Self::Step => "step",
-            Self::Ideal => "ideal",
-            Self::Slots => "slots",
-            Self::Method => "method",
-            Self::Order => "order",
-            Self::CMax => "c-max",
-            Self::Series => "series",
-        }
-    }
-}
-
-/// A row of the registry: what a mechanism is, for people.
+/// What a mechanism is, for people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Info {
     /// Name on the command line and in files.
@@ -379,21 +242,37 @@ pub enum MechanismError {
         /// The reason.
         why: String,
     },
+    /// It does not take an option that is stated.
+    #[error("--{option} does not go with the mechanism `{mechanism}`")]
+    DoesNotTake {
+        /// Its name.
+        mechanism: &'static str,
+        /// The option.
+        option: &'static str,
+    },
+    /// What was stated for an option is no value for it.
+    #[error("--{option}: {why}")]
+    Unreadable {
+        /// The option.
+        option: &'static str,
+        /// What is wrong, in words.
+        why: String,
+    },
     /// It cannot do without an option, which is not stated.
-    #[error("{mechanism} needs the option --{}", option.name())]
+    #[error("{mechanism} needs the option --{option}")]
     NeedsOption {
         /// Its name.
         mechanism: &'static str,
         /// The option.
-        option: OptionName,
+        option: &'static str,
     },
     /// An option has a value that it cannot have.
-    #[error("{mechanism}: --{}: {why}", option.name())]
+    #[error("{mechanism}: --{option}: {why}")]
     BadOption {
         /// Its name.
         mechanism: &'static str,
         /// The option.
-        option: OptionName,
+        option: &'static str,
         /// What is wrong, in words.
         why: String,
     },
@@ -429,4 +308,15 @@ pub enum MechanismError {
         /// What was tried, in words.
         why: String,
     },
+}
+
+impl MechanismError {
+    /// What is wrong, without the mechanism's name where the problem is not one for it.
+    #[must_use]
+    pub fn reason(&self) -> String {
+        match self {
+            Self::NotApplicable { why, .. } => why.clone(),
+            error => error.to_string(),
+        }
+    }
 }

@@ -6,71 +6,68 @@
 //! section III-D and Figure 2). Defined for unlimited tasks only: a task limit would tie the
 //! servers together.
 
-use evenhand_exact::{Axiom, Parameters, Share};
+use evenhand_exact::Axiom::{EnvyFree, SharingIncentive, WorkConserving};
+use evenhand_exact::Share;
 use evenhand_problem::{
-    Allocation, Problem, ProblemSpec, Quantities, Rational, ServerSpec, Sharing, UserSpec,
+    Allocation, Arithmetic, Problem, ProblemError, ProblemSpec, Quantities, Rational, ServerSpec, Sharing,
+    UserSpec,
 };
 
+use crate::guarantees::Condition::Resources;
 use crate::max_min;
-use crate::mechanism::{Info, Mechanism, MechanismError, Options, Outcome};
+use crate::mechanism::{Info, Mechanism, MechanismError, Outcome};
 
 /// DRF in every server on its own.
-pub struct PerServerDrf;
-
-static INFO: Info = Info {
-    id: "per-server-drf",
-    aliases: &[],
-    title: "DRF in every server on its own",
-    equalises: "x_ni max_r(d_nir / c_ir) / w_n on every server, the local dominant share",
-    guarantees: "sharing incentive; envy-free; not Pareto optimal on several servers",
-    reference: "DRFH, section III-D and Figure 2",
+pub static PER_SERVER_DRF: Mechanism = Mechanism {
+    info: &Info {
+        id: "per-server-drf",
+        aliases: &[],
+        title: "DRF in every server on its own",
+        equalises: "x_ni max_r(d_nir / c_ir) / w_n on every server, the local dominant share",
+        guarantees: "sharing incentive; envy-free; not Pareto optimal on several servers",
+        reference: "DRFH, section III-D and Figure 2",
+    },
+    proven: &[(Resources, &[WorkConserving, EnvyFree, SharingIncentive])],
+    flags: &[],
+    axiom: |_| None,
+    solve: |problem, flags| allocate(problem, flags.arithmetic),
 };
 
-impl Mechanism for PerServerDrf {
-    fn info(&self) -> &Info {
-        &INFO
+/// DRF on every class, as if it were alone.
+///
+/// # Errors
+/// [`MechanismError::NotApplicable`] with task limits or servers that are shared by time; a solver failed.
+pub fn allocate(problem: &Problem, arithmetic: Arithmetic) -> Result<Outcome, MechanismError> {
+    let info = PER_SERVER_DRF.info;
+    let not_applicable = |why| MechanismError::NotApplicable { mechanism: info.id, why };
+    if let Some(user) = problem.users().iter().find(|u| u.tasks().is_some()) {
+        let why = format!("it is defined for unlimited tasks, and user `{}` has a limit", user.name());
+        return Err(not_applicable(why));
     }
-
-    fn applies(&self, problem: &Problem) -> Result<(), String> {
-        if let Some(user) = problem.users().iter().find(|u| u.tasks().is_some()) {
-            let name = user.name();
-            return Err(format!("it is defined for unlimited tasks, and user `{name}` has a limit"));
+    if let Some(server) = problem.servers().iter().find(|s| s.is_time_shared()) {
+        let why = format!("server `{}` is shared by time (a user states gamma there)", server.name());
+        return Err(not_applicable(why));
+    }
+    let mut outcome = Outcome::of(Allocation {
+        mechanism: Some(info.id.to_owned()),
+        arithmetic,
+        ..Allocation::empty(problem.n_users(), Sharing::Rdm)
+    });
+    for i in 0..problem.n_servers() {
+        let (single, users) = one_class(problem, i).map_err(|error| not_applicable(error.to_string()))?;
+        let local = max_min::allocate(info, Share::Dominant, &single, arithmetic)?;
+        for (n, tasks) in users.into_iter().zip(local.allocation.tasks) {
+            outcome.allocation.tasks[n].extend(tasks.into_iter().map(|(_, x)| (i, x)));
         }
-        if let Some(server) = problem.servers().iter().find(|s| s.is_time_shared()) {
-            return Err(format!("server `{}` is shared by time (a user states gamma there)", server.name()));
-        }
-        Ok(())
+        outcome.rounds += local.rounds;
+        outcome.programmes += local.programmes;
+        outcome.pivots += local.pivots;
     }
-
-    fn allocate(&self, problem: &Problem, options: &Options) -> Result<Outcome, MechanismError> {
-        let not_applicable = |why| MechanismError::NotApplicable { mechanism: INFO.id, why };
-        self.applies(problem).map_err(not_applicable)?;
-        let arithmetic = options.arithmetic;
-        let mut outcome = Outcome::of(Allocation {
-            mechanism: Some(INFO.id.to_owned()),
-            arithmetic,
-            ..Allocation::empty(problem.n_users(), Sharing::Rdm)
-        });
-        for i in 0..problem.n_servers() {
-            let (single, users) = one_class(problem, i).map_err(not_applicable)?;
-            let local = max_min::allocate(&INFO, Share::Dominant, &single, arithmetic)?;
-            for (n, tasks) in users.into_iter().zip(local.allocation.tasks) {
-                outcome.allocation.tasks[n].extend(tasks.into_iter().map(|(_, x)| (i, x)));
-            }
-            outcome.rounds += local.rounds;
-            outcome.programmes += local.programmes;
-            outcome.pivots += local.pivots;
-        }
-        Ok(outcome)
-    }
-
-    fn axiom(&self, _allocation: &Allocation) -> Option<(Axiom, Parameters)> {
-        None
-    }
+    Ok(outcome)
 }
 
 /// Class `i` as a problem of its own, with the users that can run there.
-fn one_class(problem: &Problem, i: usize) -> Result<(Problem, Vec<usize>), String> {
+fn one_class(problem: &Problem, i: usize) -> Result<(Problem, Vec<usize>), ProblemError> {
     let users: Vec<usize> = (0..problem.n_users()).filter(|&n| problem.can_run(n, i)).collect();
     let name = |r: usize| problem.resources()[r].clone();
     let named =
@@ -94,5 +91,5 @@ fn one_class(problem: &Problem, i: usize) -> Result<(Problem, Vec<usize>), Strin
             .collect(),
         ..ProblemSpec::default()
     };
-    Problem::new(spec).map(|single| (single, users)).map_err(|error| error.to_string())
+    Problem::new(spec).map(|single| (single, users))
 }

@@ -96,22 +96,6 @@ pub fn tight(constraints: &Constraints<'_>, point: &FairPoint) -> Option<Tasks> 
 /// Part of a row or of a limit that counts as nothing left.
 const SATURATED: f64 = 1e-8;
 
-/// Prices of many digits as evidence about `allocation`, with the gap that they prove.
-pub fn of_prices(
-    problem: &Problem,
-    allocation: &Allocation,
-    row_prices: &[Rational],
-    user_prices: &[Rational],
-) -> Findings {
-    let one = Rational::from(1);
-    let Ok(instance) = Instance::new(problem, allocation) else { return Findings::default() };
-    let proven = lift_prices(&instance, &one, None, row_prices, user_prices).and_then(|prices| {
-        let gap = gap(&instance, &one, None, &prices).ok()?;
-        Some(within(&instance, &one, None, prices, gap))
-    });
-    proven.unwrap_or_default()
-}
-
 /// The prices of `point`, raised where rounding has left them too low.
 pub fn prices_of(
     instance: &Instance<'_>,

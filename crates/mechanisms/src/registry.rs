@@ -3,37 +3,26 @@
 use evenhand_exact::{Axiom, Parameters};
 use evenhand_problem::Allocation;
 
-use crate::alpha::{ALPHA, PROPORTIONAL};
-use crate::asset::ASSET;
-use crate::cdrf::CDRF;
-use crate::drf::DRF;
-use crate::drfh::DRFH;
-use crate::filling::{Fill, Slots};
-use crate::generic::GENERIC;
+use crate::flags::Flag;
 use crate::mechanism::Mechanism;
-use crate::njc::Njc;
-use crate::per_server_drf::PerServerDrf;
-use crate::ps_dsf::{PsDsf, PsDsfTdm};
-use crate::tsf::TSF;
-use crate::utilitarian::Utilitarian;
 
 /// Every mechanism, in the order in which tables show them.
-pub static ALL: &[&dyn Mechanism] = &[
-    &DRF,
-    &DRFH,
-    &CDRF,
-    &TSF,
-    &ASSET,
-    &PerServerDrf,
-    &GENERIC,
-    &Utilitarian,
-    &PROPORTIONAL,
-    &ALPHA,
-    &Njc,
-    &PsDsf,
-    &PsDsfTdm,
-    &Fill,
-    &Slots,
+pub static ALL: &[&Mechanism] = &[
+    &crate::drf::DRF,
+    &crate::drfh::DRFH,
+    &crate::cdrf::CDRF,
+    &crate::tsf::TSF,
+    &crate::asset::ASSET,
+    &crate::per_server_drf::PER_SERVER_DRF,
+    &crate::generic::GENERIC,
+    &crate::utilitarian::UTILITARIAN,
+    &crate::alpha::PROPORTIONAL,
+    &crate::alpha::ALPHA,
+    &crate::njc::NJC,
+    &crate::ps_dsf::PS_DSF,
+    &crate::ps_dsf::tdm::PS_DSF_TDM,
+    &crate::filling::FILL,
+    &crate::filling::SLOTS,
 ];
 
 /// The mechanism of that name.
@@ -41,22 +30,34 @@ pub static ALL: &[&dyn Mechanism] = &[
 /// # Examples
 /// ```
 /// use evenhand_mechanisms::registry;
-/// assert_eq!(registry::find("c-drfh").unwrap().info().id, "drfh");
+/// assert_eq!(registry::find("c-drfh").unwrap().info.id, "drfh");
 /// assert!(registry::find("first-come").is_none());
 /// ```
 #[must_use]
-pub fn find(name: &str) -> Option<&'static dyn Mechanism> {
-    ALL.iter().copied().find(|m| m.info().id == name || m.info().aliases.contains(&name))
+pub fn find(name: &str) -> Option<&'static Mechanism> {
+    ALL.iter().copied().find(|m| m.info.id == name || m.info.aliases.contains(&name))
 }
 
 /// The axiom that the mechanism which an allocation names is made to satisfy.
 #[must_use]
 pub fn axiom_of(allocation: &Allocation) -> Option<(Axiom, Parameters)> {
-    find(allocation.mechanism.as_deref()?)?.axiom(allocation)
+    (find(allocation.mechanism.as_deref()?)?.axiom)(allocation)
 }
 
 /// The names that [`find`] knows, for messages.
 #[must_use]
 pub fn names() -> Vec<&'static str> {
-    ALL.iter().map(|m| m.info().id).collect()
+    ALL.iter().map(|m| m.info.id).collect()
+}
+
+/// Every flag once, each with the first mechanism that takes it.
+#[must_use]
+pub fn flags() -> Vec<(&'static Mechanism, &'static Flag)> {
+    let mut flags: Vec<(&Mechanism, &Flag)> = Vec::new();
+    for (mechanism, flag) in ALL.iter().flat_map(|m| m.flags.iter().map(move |flag| (*m, flag))) {
+        if flags.iter().all(|(_, known)| known.name != flag.name) {
+            flags.push((mechanism, flag));
+        }
+    }
+    flags
 }

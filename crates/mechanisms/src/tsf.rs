@@ -5,14 +5,16 @@
 //! defines it can fail (THEORY, section 4 has the instance), and so can envy-freeness when bundles
 //! are compared over all servers.
 
+use evenhand_exact::Axiom::{BottleneckFair, MaxMin, ParetoOptimal, SingleResourceFair, WorkConserving};
 use evenhand_exact::Share;
 
-use crate::max_min::{MaxMin, anything};
-use crate::mechanism::Info;
+use crate::guarantees::Condition::{Always, OneDemandEverywhere};
+use crate::max_min;
+use crate::mechanism::{Info, Mechanism};
 
 /// Task Share Fairness.
-pub static TSF: MaxMin = MaxMin {
-    info: Info {
+pub static TSF: Mechanism = Mechanism {
+    info: &Info {
         id: "tsf",
         aliases: &[],
         title: "Task Share Fairness",
@@ -20,6 +22,11 @@ pub static TSF: MaxMin = MaxMin {
         guarantees: "Pareto optimal; without placement constraints the same as cdrf, with its sharing incentive",
         reference: "PS-DSF, section II-B; Kesidis, section I",
     },
-    share: Share::TaskShare,
-    requires: anything,
+    proven: &[
+        (Always, &[MaxMin, ParetoOptimal, WorkConserving]),
+        (OneDemandEverywhere, &[BottleneckFair, SingleResourceFair]),
+    ],
+    flags: &[],
+    axiom: |_| max_min::axiom(Share::TaskShare),
+    solve: |problem, flags| max_min::allocate(TSF.info, Share::TaskShare, problem, flags.arithmetic),
 };

@@ -4,56 +4,50 @@
 //! of fairness: users whose tasks are large may get nothing. The ratio of this optimum to
 //! `sum_n w_n x_n` of another allocation is that allocation's price of fairness.
 
-use evenhand_exact::{Axiom, Parameters};
+use evenhand_exact::Axiom::{ParetoOptimal, WorkConserving};
 use evenhand_lp::weighted_sum::{SumGoal, maximise_sum, maximise_sum_float};
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Sharing};
 
-use crate::mechanism::{Info, Mechanism, MechanismError, Options, Outcome};
+use crate::guarantees::Condition::Always;
+use crate::mechanism::{Info, Mechanism, MechanismError, Outcome};
 use crate::rounding;
 
 /// The most weighted tasks.
-pub struct Utilitarian;
-
-static INFO: Info = Info {
-    id: "utilitarian",
-    aliases: &[],
-    title: "Utilitarian optimum",
-    equalises: "nothing; maximises sum_n w_n x_n",
-    guarantees: "Pareto optimal; the most weighted tasks of all allocations",
-    reference: "Kesidis, equations 2 and 18",
+pub static UTILITARIAN: Mechanism = Mechanism {
+    info: &Info {
+        id: "utilitarian",
+        aliases: &[],
+        title: "Utilitarian optimum",
+        equalises: "nothing; maximises sum_n w_n x_n",
+        guarantees: "Pareto optimal; the most weighted tasks of all allocations",
+        reference: "Kesidis, equations 2 and 18",
+    },
+    proven: &[(Always, &[ParetoOptimal, WorkConserving])],
+    flags: &[],
+    axiom: |_| None,
+    solve: |problem, flags| allocate(problem, flags.arithmetic),
 };
 
-impl Mechanism for Utilitarian {
-    fn info(&self) -> &Info {
-        &INFO
-    }
-
-    fn applies(&self, _problem: &Problem) -> Result<(), String> {
-        Ok(())
-    }
-
-    fn allocate(&self, problem: &Problem, options: &Options) -> Result<Outcome, MechanismError> {
-        let constraints = Constraints::new(problem, Sharing::Rdm);
-        let worth: Vec<Rational> = problem.users().iter().map(|u| u.weight().clone()).collect();
-        let goal = SumGoal { worth: &worth, floors: None };
-        let solver = |source| MechanismError::Solver { mechanism: INFO.id, source };
-        let (tasks, pivots) = match options.arithmetic {
-            Arithmetic::Exact => {
-                let optimum = maximise_sum(&constraints, goal).map_err(solver)?;
-                (optimum.tasks, optimum.pivots)
-            }
-            Arithmetic::Float => {
-                let tasks = maximise_sum_float(&constraints, goal).map_err(solver)?;
-                (rounding::feasible(&constraints, tasks), 0)
-            }
-        };
-        let mechanism = Some(INFO.id.to_owned());
-        let allocation =
-            Allocation { mechanism, arithmetic: options.arithmetic, tasks, ..Allocation::default() };
-        Ok(Outcome { programmes: 1, pivots, ..Outcome::of(allocation) })
-    }
-
-    fn axiom(&self, _allocation: &Allocation) -> Option<(Axiom, Parameters)> {
-        None
-    }
+/// The allocation of the most weighted tasks.
+///
+/// # Errors
+/// [`MechanismError::Solver`].
+pub fn allocate(problem: &Problem, arithmetic: Arithmetic) -> Result<Outcome, MechanismError> {
+    let constraints = Constraints::new(problem, Sharing::Rdm);
+    let worth: Vec<Rational> = problem.users().iter().map(|u| u.weight().clone()).collect();
+    let goal = SumGoal { worth: &worth, floors: None };
+    let solver = |source| MechanismError::Solver { mechanism: UTILITARIAN.info.id, source };
+    let (tasks, pivots) = match arithmetic {
+        Arithmetic::Exact => {
+            let optimum = maximise_sum(&constraints, goal).map_err(solver)?;
+            (optimum.tasks, optimum.pivots)
+        }
+        Arithmetic::Float => {
+            let tasks = maximise_sum_float(&constraints, goal).map_err(solver)?;
+            (rounding::feasible(&constraints, tasks), 0)
+        }
+    };
+    let mechanism = Some(UTILITARIAN.info.id.to_owned());
+    let allocation = Allocation { mechanism, arithmetic, tasks, ..Allocation::default() };
+    Ok(Outcome { programmes: 1, pivots, ..Outcome::of(allocation) })
 }

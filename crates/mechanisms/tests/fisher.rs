@@ -2,15 +2,15 @@
 
 use evenhand_exact::axiom::proportional::gap;
 use evenhand_exact::{Axiom, Claim, Instance};
-use evenhand_mechanisms::{Options, Status, registry};
-use evenhand_problem::{Problem, Rational, format::Source};
+use evenhand_mechanisms::{Status, registry};
+use evenhand_problem::{Arithmetic, Problem, Rational, format::Source};
 use evenhand_testkit::random::pools::cluster;
 use rand::SeedableRng;
 use rand_pcg::Pcg64Mcg;
 
 fn answer(problem: &Problem) -> Result<(), String> {
     let tdm = registry::find("ps-dsf-tdm").ok_or("there is no ps-dsf-tdm")?;
-    let outcome = tdm.allocate(problem, &Options::exact()).map_err(|error| error.to_string())?;
+    let outcome = tdm.allocate(problem, Arithmetic::Exact).map_err(|error| error.to_string())?;
     let instance = Instance::new(problem, &outcome.allocation).map_err(|error| error.to_string())?;
     let feasible = Claim::derive(Axiom::Feasible, &instance, &Rational::new()).map_err(|e| e.to_string())?;
     let prices = outcome.findings.prices.ok_or("no prices")?;

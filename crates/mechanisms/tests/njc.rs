@@ -2,20 +2,19 @@
 //! every one.
 
 use evenhand_exact::{Axiom, Claim, Instance};
-use evenhand_mechanisms::{Options, registry};
-use evenhand_problem::{Problem, Rational};
+use evenhand_mechanisms::njc::{Settings, allocate};
+use evenhand_problem::{Arithmetic, Problem, Rational};
 use evenhand_testkit::random::pools::{Kind, cluster, pool};
 use rand::SeedableRng;
 use rand_pcg::Pcg64Mcg;
 
 /// Solves exactly and has the answer judged.
 fn answer(problem: &Problem) -> Result<(), String> {
-    judge(problem, &Options::exact())
+    judge(problem, &Settings::new(Arithmetic::Exact))
 }
 
-fn judge(problem: &Problem, options: &Options) -> Result<(), String> {
-    let njc = registry::find("njc").ok_or("there is no njc")?;
-    let outcome = njc.allocate(problem, options).map_err(|error| error.to_string())?;
+fn judge(problem: &Problem, settings: &Settings) -> Result<(), String> {
+    let outcome = allocate(problem, settings).map_err(|error| error.to_string())?;
     let instance = Instance::new(problem, &outcome.allocation).map_err(|error| error.to_string())?;
     for axiom in [Axiom::Feasible, Axiom::Njc] {
         let claim = Claim::derive(axiom, &instance, &Rational::new()).map_err(|error| error.to_string())?;
@@ -74,7 +73,8 @@ fn pools_scaled_badly() {
 /// NJC, section 5.1: the answers of the reduced problem are answers of the whole.
 #[test]
 fn reduced_pools() {
-    let reduced = |problem: &Problem| judge(problem, &Options { reduce: true, ..Options::exact() });
+    let reduced =
+        |problem: &Problem| judge(problem, &Settings { reduce: true, ..Settings::new(Arithmetic::Exact) });
     for kind in [Kind::Sparse, Kind::Tied, Kind::BadlyScaled] {
         each("reduced", 300, |random| pool(random, kind), reduced);
     }

@@ -2,10 +2,11 @@
 
 use evenhand_lp::njc::Goal;
 use evenhand_mechanisms::ps_dsf::float;
-use evenhand_mechanisms::{Mechanism, MechanismError, Options, Status, registry};
+use evenhand_mechanisms::ps_dsf::{Settings, allocate};
+use evenhand_mechanisms::{Mechanism, MechanismError, Status, registry};
 use evenhand_problem::format::Source;
 use evenhand_problem::number::to_f64;
-use evenhand_problem::{Allocation, Problem, ProblemSpec, Rational, ServerSpec, UserSpec};
+use evenhand_problem::{Allocation, Arithmetic, Problem, ProblemSpec, Rational, ServerSpec, UserSpec};
 use evenhand_testkit::golden::{case, exact as number, matrix};
 use evenhand_testkit::plain::ps_dsf::theorem_1;
 use evenhand_testkit::random::ps_dsf::{SMALL, Shape, problem, spec};
@@ -14,12 +15,14 @@ use rand::seq::SliceRandom;
 use rand_pcg::Pcg64Mcg;
 use serde_json::Value;
 
-fn mechanism() -> &'static dyn Mechanism {
+const EXACT: Settings = Settings::new(Arithmetic::Exact);
+
+fn mechanism() -> &'static Mechanism {
     registry::find("ps-dsf").expect("registered")
 }
 
 fn exact(problem: &Problem) -> Result<Allocation, String> {
-    let outcome = mechanism().allocate(problem, &Options::exact()).map_err(|error| error.to_string())?;
+    let outcome = mechanism().allocate(problem, Arithmetic::Exact).map_err(|error| error.to_string())?;
     theorem_1(problem, &outcome.allocation)?;
     Ok(outcome.allocation)
 }
@@ -119,15 +122,15 @@ fn no_found_answer_dominates_the_one_returned() {
     let mut many = 0;
     for seed in 0..200 {
         let problem = problem(spec(&mut Pcg64Mcg::seed_from_u64(seed), SMALL));
-        let outcome = mechanism().allocate(&problem, &Options::exact()).expect("an answer");
+        let outcome = mechanism().allocate(&problem, Arithmetic::Exact).expect("an answer");
         let search = outcome.findings.search.expect("a search");
         let served: Rational = outcome.allocation.totals().iter().sum();
         assert_eq!(search.tried[search.returned].tasks.as_ref(), Some(&served), "seed {seed}");
         assert!(search.tried.iter().flat_map(|tried| &tried.tasks).all(|tasks| *tasks <= served));
         assert_eq!(search.more_tasks, None);
         many += usize::from(search.answers > 1);
-        let select = Options { select: Some(Goal::MaxUtilisation), ..Options::exact() };
-        let selected = mechanism().allocate(&problem, &select).expect("an answer");
+        let select = Settings { select: Some(Goal::MaxUtilisation), ..EXACT };
+        let selected = allocate(&problem, &select).expect("an answer");
         theorem_1(&problem, &selected.allocation).unwrap_or_else(|why| panic!("seed {seed}: {why}"));
         let value = |allocation: &Allocation| {
             Goal::MaxUtilisation.value(&float::constraints(&problem), &allocation.tasks)
@@ -142,10 +145,10 @@ fn no_found_answer_dominates_the_one_returned() {
 fn an_order_names_the_only_start() {
     let problem = problem(spec(&mut Pcg64Mcg::seed_from_u64(3), SMALL));
     let order = Some(vec![problem.servers()[0].name().to_owned()]);
-    let outcome = mechanism().allocate(&problem, &Options { order, ..Options::exact() }).expect("an answer");
+    let outcome = allocate(&problem, &Settings { order, ..EXACT }).expect("an answer");
     assert_eq!(outcome.findings.search.expect("a search").tried.len(), 1);
-    let select = Options { select: Some(Goal::MaxMinShare), ..Options::exact() };
-    assert!(matches!(mechanism().allocate(&problem, &select), Err(MechanismError::BadOption { .. })));
+    let select = Settings { select: Some(Goal::MaxMinShare), ..EXACT };
+    assert!(matches!(allocate(&problem, &select), Err(MechanismError::BadOption { .. })));
 }
 
 /// Forty users on forty classes of 1 to 10^6 servers.
@@ -161,7 +164,7 @@ fn a_dense_problem_is_solved_exactly() {
 fn doubles_are_near_the_theorem() {
     for seed in 0..300 {
         let problem = problem(spec(&mut Pcg64Mcg::seed_from_u64(seed), SMALL));
-        let outcome = mechanism().allocate(&problem, &Options::float()).expect("an answer");
+        let outcome = mechanism().allocate(&problem, Arithmetic::Float).expect("an answer");
         assert_eq!(outcome.findings.status, Some(Status::Solved), "seed {seed}");
         let tasks: Vec<Vec<(usize, f64)>> = (outcome.allocation.tasks.iter())
             .map(|list| list.iter().map(|(i, x)| (*i, to_f64(x))).collect())
@@ -173,9 +176,8 @@ fn doubles_are_near_the_theorem() {
 
 #[test]
 fn all_solutions_of_small_problems() {
-    let faces = Options { faces: true, ..Options::exact() };
-    let all =
-        |problem: &Problem| mechanism().allocate(problem, &faces).map(|found| found.findings.faces.unwrap());
+    let faces = Settings { faces: true, ..EXACT };
+    let all = |problem: &Problem| allocate(problem, &faces).map(|found| found.findings.faces.unwrap());
     let found = case("psdsf.nonunique.2x2x2");
     let set = all(&golden_problem(&found["inputs"])).expect("small");
     let total =
@@ -223,7 +225,7 @@ fn all_solutions_of_small_problems() {
 /// Totals, where one answer only is found: which of several serves most tasks depends on what a task is.
 fn totals(spec: ProblemSpec) -> Option<Vec<f64>> {
     let problem = problem(spec);
-    let outcome = mechanism().allocate(&problem, &Options::exact()).unwrap_or_else(|why| panic!("{why}"));
+    let outcome = mechanism().allocate(&problem, Arithmetic::Exact).unwrap_or_else(|why| panic!("{why}"));
     let one = outcome.findings.search.is_none_or(|search| search.answers == 1);
     one.then(|| outcome.allocation.totals().iter().map(to_f64).collect())
 }

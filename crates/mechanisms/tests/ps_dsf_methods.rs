@@ -7,20 +7,25 @@ use evenhand_testkit::random::ps_dsf::{SMALL, Shape, problem, spec};
 use std::collections::VecDeque;
 use std::io::Read;
 
+use evenhand_mechanisms::ps_dsf::{self, Settings, tdm};
 use evenhand_mechanisms::ps_dsf::{distributed::ServerProcess, float};
-use evenhand_mechanisms::{MechanismError, Method, Options, Outcome, Status, registry};
+use evenhand_mechanisms::{MechanismError, Method, Outcome, Status};
 use evenhand_problem::number::to_f64;
-use evenhand_problem::{Problem, ProblemSpec, Rational, ServerSpec, UserSpec};
+use evenhand_problem::{Arithmetic, Problem, ProblemSpec, Rational, ServerSpec, UserSpec};
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-fn solve(mechanism: &str, problem: &Problem, options: &Options) -> Outcome {
-    let found = registry::find(mechanism).expect("registered").allocate(problem, options);
-    found.unwrap_or_else(|error| panic!("{error}"))
+type Allocate = fn(&Problem, &Settings) -> Result<Outcome, MechanismError>;
+
+fn solve(allocate: Allocate, problem: &Problem, settings: &Settings) -> Outcome {
+    allocate(problem, settings).unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn with(method: Method, options: Options) -> Options {
-    Options { method: Some(method), ..options }
+const EXACT: Settings = Settings::new(Arithmetic::Exact);
+const FLOAT: Settings = Settings::new(Arithmetic::Float);
+
+fn with(method: Method, settings: Settings) -> Settings {
+    Settings { method: Some(method), ..settings }
 }
 
 const UNLIMITED: Shape = Shape { users: 5, classes: 4, resources: 3, finite: 0.0, gamma: 0.0, ..SMALL };
@@ -43,7 +48,7 @@ fn algorithm_1_does_not_end_on_the_golden_instance() {
             .collect(),
         ..ProblemSpec::default()
     });
-    let ended = solve("ps-dsf", &problem, &with(Method::Algorithm1, Options::exact()));
+    let ended = solve(ps_dsf::allocate, &problem, &with(Method::Algorithm1, EXACT));
     assert_eq!(ended.findings.status, Some(Status::Limit));
     let limit = matrix(&case["expected"]["exact_limit"]);
     for (n, row) in limit.iter().enumerate() {
@@ -51,9 +56,9 @@ fn algorithm_1_does_not_end_on_the_golden_instance() {
             assert!(to_f64(&(ended.allocation.on(n, i) - x)).abs() < 1e-9, "user {n} on class {i}");
         }
     }
-    let float = solve("ps-dsf", &problem, &with(Method::Algorithm1, Options::float()));
+    let float = solve(ps_dsf::allocate, &problem, &with(Method::Algorithm1, FLOAT));
     assert_eq!(float.findings.status, Some(Status::Solved));
-    let exact = solve("ps-dsf", &problem, &Options::exact()).allocation;
+    let exact = solve(ps_dsf::allocate, &problem, &EXACT).allocation;
     assert_eq!(exact.totals(), limit.iter().map(|row| row.iter().sum()).collect::<Vec<Rational>>());
 }
 
@@ -62,14 +67,14 @@ fn where_algorithm_1_ends_theorem_1_holds() {
     let (mut ended, mut same, mut float_ended) = (0, 0, 0);
     for seed in 0..300 {
         let problem = problem(spec(&mut Pcg64Mcg::seed_from_u64(seed), UNLIMITED));
-        let found = solve("ps-dsf", &problem, &with(Method::Algorithm1, Options::exact()));
+        let found = solve(ps_dsf::allocate, &problem, &with(Method::Algorithm1, EXACT));
         if found.findings.status == Some(Status::Solved) {
             ended += 1;
             theorem_1(&problem, &found.allocation).unwrap_or_else(|why| panic!("seed {seed}: {why}"));
-            let swept = solve("ps-dsf", &problem, &Options::exact()).allocation;
+            let swept = solve(ps_dsf::allocate, &problem, &EXACT).allocation;
             same += usize::from(swept.totals() == found.allocation.totals());
         }
-        let float = solve("ps-dsf", &problem, &with(Method::Algorithm1, Options::float()));
+        let float = solve(ps_dsf::allocate, &problem, &with(Method::Algorithm1, FLOAT));
         float_ended += usize::from(float.findings.status == Some(Status::Solved));
     }
     eprintln!(
@@ -82,20 +87,19 @@ fn where_algorithm_1_ends_theorem_1_holds() {
 fn the_time_shared_sweep_ends_at_the_market() {
     for seed in 0..300 {
         let problem = problem(spec(&mut Pcg64Mcg::seed_from_u64(seed), Shape { finite: 0.0, ..SMALL }));
-        let market = solve("ps-dsf-tdm", &problem, &Options::exact()).allocation;
+        let market = solve(tdm::allocate, &problem, &EXACT).allocation;
         theorem_2(&problem, &market).unwrap_or_else(|why| panic!("seed {seed}: {why}"));
-        let swept = solve("ps-dsf-tdm", &problem, &with(Method::Sweep, Options::exact())).allocation;
+        let swept = solve(tdm::allocate, &problem, &with(Method::Sweep, EXACT)).allocation;
         theorem_2(&problem, &swept).unwrap_or_else(|why| panic!("seed {seed}, swept: {why}"));
         assert_eq!(market.totals(), swept.totals(), "seed {seed}");
     }
     for seed in 0..300 {
         let problem = problem(spec(&mut Pcg64Mcg::seed_from_u64(seed), SMALL));
-        let found = solve("ps-dsf-tdm", &problem, &with(Method::Market, Options::exact())).allocation;
+        let found = solve(tdm::allocate, &problem, &with(Method::Market, EXACT)).allocation;
         theorem_2(&problem, &found).unwrap_or_else(|why| panic!("seed {seed}: {why}"));
         // With task limits the sweep need not end at the optimum, and is not offered.
         if problem.users().iter().any(|user| user.tasks().is_some()) {
-            let tdm = registry::find("ps-dsf-tdm").expect("registered");
-            let swept = tdm.allocate(&problem, &with(Method::Sweep, Options::exact()));
+            let swept = tdm::allocate(&problem, &with(Method::Sweep, EXACT));
             assert!(matches!(swept, Err(MechanismError::BadOption { .. })), "seed {seed}");
         }
     }
@@ -154,27 +158,25 @@ fn servers_that_act_on_stale_totals_mostly_agree_in_the_end() {
 #[test]
 fn an_order_is_obeyed_and_checked() {
     let cluster = problem(spec(&mut Pcg64Mcg::seed_from_u64(1), SMALL));
-    let tdm = registry::find("ps-dsf-tdm").expect("registered");
-    let rdm = registry::find("ps-dsf").expect("registered");
     let order = |names: &[&str]| Some(names.iter().map(|name| (*name).to_owned()).collect());
-    let refuses = |mechanism: &dyn evenhand_mechanisms::Mechanism, options: Options| {
-        assert!(matches!(mechanism.allocate(&cluster, &options), Err(MechanismError::BadOption { .. })));
+    let refuses = |allocate: Allocate, settings: Settings| {
+        assert!(matches!(allocate(&cluster, &settings), Err(MechanismError::BadOption { .. })));
     };
-    refuses(rdm, Options { order: order(&["nowhere"]), ..Options::exact() });
-    refuses(rdm, Options { order: order(&["s0", "s0"]), ..Options::exact() });
-    refuses(rdm, Options { method: Some(Method::Market), ..Options::exact() });
-    refuses(tdm, Options { order: order(&["s0"]), ..Options::exact() });
-    refuses(tdm, Options { method: Some(Method::Algorithm1), ..Options::exact() });
+    refuses(ps_dsf::allocate, Settings { order: order(&["nowhere"]), ..EXACT });
+    refuses(ps_dsf::allocate, Settings { order: order(&["s0", "s0"]), ..EXACT });
+    refuses(ps_dsf::allocate, Settings { method: Some(Method::Market), ..EXACT });
+    refuses(tdm::allocate, Settings { order: order(&["s0"]), ..EXACT });
+    refuses(tdm::allocate, Settings { method: Some(Method::Algorithm1), ..EXACT });
     let finite = problem(spec(&mut Pcg64Mcg::seed_from_u64(1), Shape { finite: 1.0, ..SMALL }));
-    let options = Options { method: Some(Method::Algorithm1), ..Options::exact() };
-    assert!(matches!(rdm.allocate(&finite, &options), Err(MechanismError::BadOption { .. })));
+    let settings = Settings { method: Some(Method::Algorithm1), ..EXACT };
+    assert!(matches!(ps_dsf::allocate(&finite, &settings), Err(MechanismError::BadOption { .. })));
     // Another order may end elsewhere, and is PS-DSF as well.
     let mut differ = 0;
     for seed in 0..200 {
         let problem = problem(spec(&mut Pcg64Mcg::seed_from_u64(seed), Shape { classes: 3, ..SMALL }));
         let names: Vec<String> = problem.servers().iter().rev().map(|s| s.name().to_owned()).collect();
-        let there = solve("ps-dsf", &problem, &Options::exact()).allocation;
-        let back = solve("ps-dsf", &problem, &Options { order: Some(names), ..Options::exact() }).allocation;
+        let there = solve(ps_dsf::allocate, &problem, &EXACT).allocation;
+        let back = solve(ps_dsf::allocate, &problem, &Settings { order: Some(names), ..EXACT }).allocation;
         theorem_1(&problem, &back).unwrap_or_else(|why| panic!("seed {seed}: {why}"));
         differ += usize::from(there.totals() != back.totals());
     }
@@ -230,10 +232,10 @@ fn throughputs_of_gavel() {
         problem.n_users(),
         problem.n_servers()
     );
-    let market = solve("ps-dsf-tdm", &problem, &Options::exact()).allocation;
+    let market = solve(tdm::allocate, &problem, &EXACT).allocation;
     theorem_2(&problem, &market).expect("a market");
     // Every class is shared by time, so that both mechanisms are one.
-    let divided = solve("ps-dsf", &problem, &Options::exact()).allocation;
+    let divided = solve(ps_dsf::allocate, &problem, &EXACT).allocation;
     theorem_1(&problem, &divided).expect("PS-DSF");
     assert_eq!(market.totals(), divided.totals());
 }

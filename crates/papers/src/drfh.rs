@@ -1,5 +1,6 @@
 //! DRFH: Figures 1 to 3, and what Figure 4 prints beside the divisible allocation.
 
+use crate::PaperError;
 use evenhand_problem::Rational;
 use evenhand_problem::utilisation::dominant_share;
 
@@ -24,7 +25,7 @@ const GOOGLE: &[(u32, &[&str])] = &[
 const DYNAMIC_USERS: &[TableUser<'_>] =
     &[TableUser::new(&["0.2", "0.3"]), TableUser::new(&["0.5", "0.1"]), TableUser::new(&["0.1", "0.3"])];
 
-pub(super) fn entries() -> Result<Vec<Entry>, String> {
+pub(super) fn entries() -> Result<Vec<Entry>, PaperError> {
     let mut entries = Vec::new();
     let problem = Table { servers: TWO_SERVERS, users: TWO_USERS }.problem()?;
     let drfh = solve(&problem, "drfh")?;

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod drfh;
+mod error;
 mod kesidis;
 mod njc;
 mod ps_dsf;
@@ -13,10 +14,13 @@ mod reservation;
 mod snapshots;
 
 use evenhand_certify::{certify, default_requests};
-use evenhand_mechanisms::{Options, registry};
-use evenhand_problem::{Allocation, Problem, ProblemSpec, Rational, ServerSpec, UserSpec, number};
+use evenhand_mechanisms::registry;
+use evenhand_problem::{
+    Allocation, Arithmetic, Problem, ProblemSpec, Rational, ServerSpec, UserSpec, number,
+};
 use evenhand_report::text::decimal;
 
+pub use error::PaperError;
 pub use render::{document, table, words};
 
 /// One published value beside ours.
@@ -36,7 +40,7 @@ pub struct Entry {
     pub note: String,
 }
 
-type Section = (&'static str, fn() -> Result<Vec<Entry>, String>);
+type Section = (&'static str, fn() -> Result<Vec<Entry>, PaperError>);
 
 static SECTIONS: [Section; 6] = [
     ("drfh", drfh::entries),
@@ -57,7 +61,7 @@ pub fn sections() -> Vec<&'static str> {
 ///
 /// # Errors
 /// There is no such section, or a solver failed.
-pub fn entries(section: &str) -> Result<Vec<Entry>, String> {
+pub fn entries(section: &str) -> Result<Vec<Entry>, PaperError> {
     let (_, make) = SECTIONS
         .iter()
         .find(|(name, _)| *name == section)
@@ -88,14 +92,14 @@ impl<'a> TableUser<'a> {
 }
 
 impl Table<'_> {
-    fn problem(&self) -> Result<Problem, String> {
-        let exact = |text: &str| number::parse(text).map_err(|error| error.to_string());
+    fn problem(&self) -> Result<Problem, PaperError> {
+        let exact = |text: &str| number::parse(text).map_err(PaperError::from);
         let vector = |values: &[&str]| {
             values
                 .iter()
                 .enumerate()
                 .map(|(r, text)| Ok((format!("r{}", r + 1), exact(text)?)))
-                .collect::<Result<Vec<_>, String>>()
+                .collect::<Result<Vec<_>, PaperError>>()
         };
         let n_resources = self.servers.first().map_or(0, |(_, capacity)| capacity.len());
         let server_name = |i: usize| format!("s{}", i + 1);
@@ -118,22 +122,20 @@ impl Table<'_> {
                 ..UserSpec::default()
             });
         }
-        Problem::new(spec).map_err(|error| error.to_string())
+        Problem::new(spec).map_err(PaperError::from)
     }
 }
 
 /// The exact allocation of a mechanism, with its own axioms certified and checked.
-fn solve(problem: &Problem, mechanism: &str) -> Result<Allocation, String> {
+fn solve(problem: &Problem, mechanism: &str) -> Result<Allocation, PaperError> {
     let mechanism = registry::find(mechanism).ok_or("no such mechanism")?;
-    let allocation =
-        mechanism.allocate(problem, &Options::exact()).map_err(|error| error.to_string())?.allocation;
+    let allocation = mechanism.allocate(problem, Arithmetic::Exact)?.allocation;
     let requests = default_requests(&allocation);
-    let examination =
-        certify(problem, &allocation, &requests, &Rational::new()).map_err(|e| e.to_string())?;
+    let examination = certify(problem, &allocation, &requests, &Rational::new())?;
     let verdict = evenhand_exact::check(&examination.certificate);
     match verdict.reason {
         None => Ok(allocation),
-        Some(reason) => Err(format!("the certificate is refused: {reason}")),
+        Some(reason) => Err(format!("the certificate is refused: {reason}").into()),
     }
 }
 

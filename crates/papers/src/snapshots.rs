@@ -3,6 +3,7 @@
 //! The data is not part of this repository. It is looked for in the folder that `EVENHAND_DATA`
 //! names, and in `../shared/data`.
 
+use crate::PaperError;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -10,15 +11,15 @@ use evenhand_certify::certify;
 use evenhand_certify::default_requests;
 use evenhand_exact::check;
 use evenhand_import::{GoogleOptions, Import, Input, google, openb};
-use evenhand_mechanisms::{Options, registry};
-use evenhand_problem::{Problem, Rational};
+use evenhand_mechanisms::registry;
+use evenhand_problem::{Arithmetic, Problem, Rational};
 
 use super::Entry;
 
 const SOURCE_OPENB: &str = "Alibaba cluster-trace-gpu-v2023 (openb)";
 const SOURCE_GOOGLE: &str = "Google clusterdata-2011-2 at time 0";
 
-pub(super) fn entries() -> Result<Vec<Entry>, String> {
+pub(super) fn entries() -> Result<Vec<Entry>, PaperError> {
     let Some(folder) = data_folder() else {
         return Ok(vec![Entry {
             id: "snapshots".to_owned(),
@@ -32,7 +33,7 @@ pub(super) fn entries() -> Result<Vec<Entry>, String> {
     };
     let mut entries = Vec::new();
     for (id, source, load) in [
-        ("openb", SOURCE_OPENB, openb_default as fn(&Path) -> Result<Import, String>),
+        ("openb", SOURCE_OPENB, openb_default as fn(&Path) -> Result<Import, PaperError>),
         ("openb-gpuspec33", SOURCE_OPENB, openb_gpuspec33),
         ("google", SOURCE_GOOGLE, google_at_zero),
     ] {
@@ -44,15 +45,14 @@ pub(super) fn entries() -> Result<Vec<Entry>, String> {
     Ok(entries)
 }
 
-fn entry(id: &str, source: &'static str, problem: &Problem, mechanism: &str) -> Result<Entry, String> {
+fn entry(id: &str, source: &'static str, problem: &Problem, mechanism: &str) -> Result<Entry, PaperError> {
     let solver = registry::find(mechanism).ok_or("no such mechanism")?;
     let started = Instant::now();
-    let outcome = solver.allocate(problem, &Options::exact()).map_err(|error| error.to_string())?;
+    let outcome = solver.allocate(problem, Arithmetic::Exact)?;
     let solved = started.elapsed();
     let started = Instant::now();
     let requests = default_requests(&outcome.allocation);
-    let examination = certify(problem, &outcome.allocation, &requests, &Rational::new())
-        .map_err(|error| error.to_string())?;
+    let examination = certify(problem, &outcome.allocation, &requests, &Rational::new())?;
     let certified = started.elapsed();
     let started = Instant::now();
     let verdict = check(&examination.certificate);
@@ -88,27 +88,27 @@ pub fn data_folder() -> Option<PathBuf> {
     named.into_iter().chain([PathBuf::from("../shared/data")]).find(|path| path.is_dir())
 }
 
-fn open(path: &Path) -> Result<Input, String> {
-    Input::open(path).map_err(|error| error.to_string())
+fn open(path: &Path) -> Result<Input, PaperError> {
+    Input::open(path).map_err(PaperError::from)
 }
 
-fn openb_pods(folder: &Path, pods: &str) -> Result<Import, String> {
+fn openb_pods(folder: &Path, pods: &str) -> Result<Import, PaperError> {
     let folder = folder.join("alibaba_gpu2023_openb");
     let nodes = open(&folder.join("openb_node_list_all_node.csv.gz"))?;
-    openb(nodes, open(&folder.join(pods))?).map_err(|error| error.to_string())
+    openb(nodes, open(&folder.join(pods))?).map_err(PaperError::from)
 }
 
-fn openb_default(folder: &Path) -> Result<Import, String> {
+fn openb_default(folder: &Path) -> Result<Import, PaperError> {
     openb_pods(folder, "openb_pod_list_default.csv.gz")
 }
 
-fn openb_gpuspec33(folder: &Path) -> Result<Import, String> {
+fn openb_gpuspec33(folder: &Path) -> Result<Import, PaperError> {
     openb_pods(folder, "openb_pod_list_gpuspec33.csv.gz")
 }
 
-fn google_at_zero(folder: &Path) -> Result<Import, String> {
+fn google_at_zero(folder: &Path) -> Result<Import, PaperError> {
     let folder = folder.join("google2011");
     let machines = open(&folder.join("machine_configs_t0.csv"))?;
     let tasks = vec![open(&folder.join("task_events.part-00000-of-00500.csv.gz"))?];
-    google(machines, tasks, GoogleOptions::default()).map_err(|error| error.to_string())
+    google(machines, tasks, GoogleOptions::default()).map_err(PaperError::from)
 }

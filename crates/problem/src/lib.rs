@@ -8,6 +8,7 @@
 pub mod allocation;
 pub mod constraint;
 pub mod format;
+mod names;
 mod nearest;
 pub mod number;
 pub mod place;
@@ -24,6 +25,7 @@ pub mod utilisation;
 
 pub use allocation::{Allocation, Arithmetic, Placement};
 pub use constraint::{Constraints, Row, RowKind, Sharing};
+pub use names::UnknownName;
 pub use nearest::nearest;
 pub use place::Place;
 pub use printable::{printable, printable_lines};

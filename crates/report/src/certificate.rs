@@ -1,6 +1,6 @@
 //! The verdicts of an examination as a page.
 
-use evenhand_certify::Examination;
+use evenhand_certify::{Examination, Undecided};
 use evenhand_exact::axiom::feasible::Limit;
 use evenhand_exact::axiom::integer_feasible::SingleLimit;
 use evenhand_exact::axiom::max_min::Level;
@@ -29,7 +29,7 @@ fn page(
     certificate: &Certificate,
     in_tasks: &[Option<Rational>],
     repair: Option<&Rational>,
-    undecided: &[(Axiom, String)],
+    undecided: &[(Axiom, Undecided)],
 ) -> Page {
     let problem = &certificate.problem;
     let constraints = Constraints::new(problem, certificate.allocation.sharing);
@@ -52,7 +52,13 @@ fn page(
     }
     for (axiom, why) in undecided {
         let verdict = Cell::text("not checked").muted();
-        table.row([Cell::text(axiom.name()), verdict, Cell::default(), Cell::default(), Cell::text(why)]);
+        table.row([
+            Cell::text(axiom.name()),
+            verdict,
+            Cell::default(),
+            Cell::default(),
+            Cell::text(why.to_string()),
+        ]);
     }
     let page = Page::new().text(about(certificate, repair)).table(table);
     notes(certificate).into_iter().fold(page, |page, note| page.text(note))

@@ -69,7 +69,7 @@ pub(crate) fn findings(problem: &Problem, outcome: &Outcome) -> String {
         lines.push(format!("Whole tasks: {}.", measure(whole)));
         lines.push(match divisible {
             Ok(ideal) => format!("Divided by {mechanism}: {}.", measure(ideal)),
-            Err(why) => format!("Divided by {mechanism}: not available ({}).", printable(why)),
+            Err(why) => format!("Divided by {mechanism}: not available ({}).", printable(&why.reason())),
         });
     }
     lines.into_iter().map(|line| line + "\n").collect()

@@ -9,8 +9,8 @@ use evenhand_certify::explain::explain;
 use evenhand_certify::{CertifyError, certify, default_requests, default_tolerance};
 use evenhand_certify::{Examination, Request};
 use evenhand_exact::{Axiom, Certificate};
-use evenhand_mechanisms::guarantees::{Guarantee, guarantee};
-use evenhand_mechanisms::{Mechanism, MechanismError, OptionName, Options, Outcome, Status, registry};
+use evenhand_mechanisms::guarantees::Guarantee;
+use evenhand_mechanisms::{Flags, Mechanism, MechanismError, Outcome, Status, registry};
 use evenhand_problem::format::{AllocationDocument, AllocationFile, Source};
 use evenhand_problem::{Allocation, Arithmetic, Problem, Rational, number, printable};
 use evenhand_report as report;
@@ -39,8 +39,8 @@ pub fn pipeline(bytes: &[u8]) {
     readers::same_problem(&problem);
     let asked = Asked::of(problem.name());
     for mechanism in registry::ALL {
-        if asked.mechanism.is_none_or(|id| id == mechanism.info().id) {
-            solved(*mechanism, &problem, &asked);
+        if asked.mechanism.is_none_or(|id| id == mechanism.info.id) {
+            solved(mechanism, &problem, &asked);
         }
     }
 }
@@ -55,7 +55,7 @@ struct Asked {
 impl Asked {
     fn of(name: &str) -> Self {
         let mut words = name.split(' ');
-        let mechanism = words.next().and_then(registry::find).map(|mechanism| mechanism.info().id);
+        let mechanism = words.next().and_then(registry::find).map(|mechanism| mechanism.info.id);
         let mut asked = Self { mechanism, arithmetic: Arithmetic::Exact, alpha: Rational::from(2) };
         for word in words {
             match (word, Rational::from_str(word)) {
@@ -67,25 +67,21 @@ impl Asked {
         asked
     }
 
-    fn options(&self, mechanism: &dyn Mechanism) -> Options {
-        let takes = |name| mechanism.options().contains(&name);
-        Options {
-            arithmetic: self.arithmetic,
-            alpha: takes(OptionName::Alpha).then(|| self.alpha.clone()),
-            slots: takes(OptionName::Slots).then_some(7),
-            ..Options::default()
-        }
+    fn flags(&self, mechanism: &Mechanism) -> Flags {
+        let stated = [("alpha", self.alpha.to_string()), ("slots", "7".to_owned())];
+        let taken = stated.into_iter().filter(|(name, _)| mechanism.takes(name));
+        taken.fold(Flags::new(self.arithmetic), |flags, (name, text)| flags.with(name, text))
     }
 }
 
-fn solved(mechanism: &dyn Mechanism, problem: &Problem, asked: &Asked) {
-    let id = mechanism.info().id;
-    if ["fill", "slots"].contains(&id) && !is_countable(problem) {
+fn solved(mechanism: &Mechanism, problem: &Problem, asked: &Asked) {
+    let id = mechanism.info.id;
+    if mechanism.is_of_whole_tasks() && !is_countable(problem) {
         return;
     }
-    match mechanism.allocate(problem, &asked.options(mechanism)) {
+    match mechanism.allocate_with(problem, &asked.flags(mechanism)) {
         Ok(outcome) => told(id, problem, &outcome),
-        Err(MechanismError::NeedsOption { option, .. }) => panic!("{id} needs {}", option.name()),
+        Err(MechanismError::NeedsOption { option, .. }) => panic!("{id} needs {option}"),
         Err(error) => said::one_line(&printable(&error.to_string())),
     }
 }
@@ -158,8 +154,7 @@ fn promised(id: &str, problem: &Problem, allocation: &Allocation) -> Vec<Request
 }
 
 fn is_promised(id: &str, problem: &Problem, axiom: Axiom) -> bool {
-    match guarantee(id, axiom) {
-        Some(Guarantee::Proven) => true,
+    match registry::find(id).map(|mechanism| mechanism.guarantee(axiom)) {
         Some(Guarantee::When(condition)) => condition.holds(problem),
         _ => false,
     }
@@ -181,7 +176,7 @@ fn certified(
         Err(error) => panic!("{id}: {error}"),
     };
     for (axiom, why) in &examination.undecided {
-        said::one_line(&printable(why));
+        said::one_line(&printable(&why.to_string()));
         let always = [Axiom::ParetoOptimal, Axiom::MaxMin];
         assert!(!always.contains(axiom), "{id}: {} is undecided: {why}", axiom.name());
     }

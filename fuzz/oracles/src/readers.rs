@@ -77,8 +77,8 @@ fn nearest_double(text: &str, value: &Rational) {
 fn names(text: &str, problem: &Problem) {
     assert_eq!(schema::schema(text).is_some(), schema::NAMES.contains(&text));
     if let Some(mechanism) = registry::find(text) {
-        let id = mechanism.info().id;
-        assert_eq!(registry::find(id).map(|found| found.info().id), Some(id));
+        let id = mechanism.info.id;
+        assert_eq!(registry::find(id).map(|found| found.info.id), Some(id));
     }
     if let Some(axiom) = Axiom::parse(text) {
         assert_eq!(Axiom::parse(axiom.name()), Some(axiom));

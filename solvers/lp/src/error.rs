@@ -119,9 +119,6 @@ pub enum LpError {
         /// Faces tried.
         faces: usize,
     },
-    /// A question about one pool of servers, asked of several.
-    #[error("this is defined for one pool of identical servers only")]
-    SeveralPools,
     /// An enumeration would be larger than its limits allow.
     #[error("too large: more than {limit} {what}")]
     Budget {
@@ -130,9 +127,6 @@ pub enum LpError {
         /// The limit.
         limit: usize,
     },
-    /// The time that was given is over.
-    #[error("the time is up")]
-    OutOfTime,
 }
 
 impl LpError {
@@ -146,9 +140,7 @@ impl LpError {
                 | Self::ExactlyUnbounded
                 | Self::ExactlyInfeasible
                 | Self::Face(_)
-                | Self::SeveralPools
                 | Self::Budget { .. }
-                | Self::OutOfTime
         )
     }
 }

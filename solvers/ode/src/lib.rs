@@ -18,7 +18,6 @@
 //! - [`cluster`]: proportional and alpha fairness on several servers.
 //! - [`dense`]: small systems of equations of any rank.
 //! - [`margin`]: how far every user is from a justified complaint.
-//! - `polish` (feature `multiprecision`): the limit to as many digits as asked for.
 //!
 //! ```
 //! use evenhand_ode::{path, pool::Pool};
@@ -37,7 +36,5 @@ pub mod dense;
 mod lanes;
 pub mod margin;
 pub mod path;
-#[cfg(feature = "multiprecision")]
-pub mod polish;
 pub mod pool;
 pub mod trajectory;

@@ -7,7 +7,7 @@
 //! server. When none is found the basis is solved in rationals, and the knapsack has to prove that
 //! no configuration is worth more by the exact prices; one that is becomes a column.
 
-use evenhand_lp::LpError;
+use crate::error::PackingError;
 use evenhand_lp::exact_lp::{ExactColumn, ExactLp, Sense, Variable};
 use evenhand_lp::highs::{BasisStatus, ColumnBlock, FloatLp};
 use rug::{Integer, Rational};
@@ -54,9 +54,9 @@ pub struct Optimum {
 /// same unit.
 ///
 /// # Errors
-/// [`LpError`] when neither HiGHS nor exact pivots solve the programme, or a proof would be too
+/// [`PackingError`] when neither HiGHS nor exact pivots solve the programme, or a proof would be too
 /// large.
-pub fn solve(best: &MaxReward<'_>, loads: &[Rational], sizes: &[Rational]) -> Result<Optimum, LpError> {
+pub fn solve(best: &MaxReward<'_>, loads: &[Rational], sizes: &[Rational]) -> Result<Optimum, PackingError> {
     let (optimum, _) = solve_from(best, loads, sizes, Vec::new())?;
     Ok(optimum)
 }
@@ -70,7 +70,7 @@ pub(super) fn solve_from(
     loads: &[Rational],
     sizes: &[Rational],
     columns: Vec<Column>,
-) -> Result<(Optimum, Vec<Column>), LpError> {
+) -> Result<(Optimum, Vec<Column>), PackingError> {
     let mut master = Master::new(best, loads, sizes)?;
     let start = if columns.is_empty() { master.single_types() } else { columns };
     master.add(start)?;
@@ -90,7 +90,7 @@ pub(super) fn solve_from(
         };
         master.add(new)?;
     }
-    Err(LpError::Budget { what: "rounds of pricing", limit: MOST_ROUNDS })
+    Err(PackingError::Budget { what: "rounds of pricing", limit: MOST_ROUNDS })
 }
 
 /// The programme over the columns so far.
@@ -113,7 +113,11 @@ enum Exact {
 }
 
 impl<'a, 'p> Master<'a, 'p> {
-    fn new(best: &'a MaxReward<'p>, loads: &'a [Rational], sizes: &'a [Rational]) -> Result<Self, LpError> {
+    fn new(
+        best: &'a MaxReward<'p>,
+        loads: &'a [Rational],
+        sizes: &'a [Rational],
+    ) -> Result<Self, PackingError> {
         let problem = best.problem();
         let jobs = problem.jobs();
         let types: Vec<usize> =
@@ -160,7 +164,7 @@ impl<'a, 'p> Master<'a, 'p> {
         columns
     }
 
-    fn add(&mut self, columns: Vec<Column>) -> Result<(), LpError> {
+    fn add(&mut self, columns: Vec<Column>) -> Result<(), PackingError> {
         let mut block = ColumnBlock::default();
         for column in columns {
             if !self.known.insert(column.clone()) {
@@ -172,7 +176,7 @@ impl<'a, 'p> Master<'a, 'p> {
             block.push(0.0, entries.chain([(self.types.len() + i, 1.0)]))?;
             self.columns.push(column);
         }
-        self.float.add_columns(&block)
+        Ok(self.float.add_columns(&block)?)
     }
 
     /// Columns that improve by the duals of HiGHS.
@@ -193,7 +197,7 @@ impl<'a, 'p> Master<'a, 'p> {
     }
 
     /// Solves the basis in rationals and asks for a proof.
-    fn exact(&mut self) -> Result<Exact, LpError> {
+    fn exact(&mut self) -> Result<Exact, PackingError> {
         let problem = self.best.problem();
         let (n_types, jobs) = (self.types.len(), problem.jobs());
         let mut lp = ExactLp::default();

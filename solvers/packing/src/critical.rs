@@ -1,6 +1,6 @@
 //! The two critical multiples of a load (Reservation, section 7.1, Figure 2), exactly.
 
-use evenhand_lp::LpError;
+use crate::error::PackingError;
 use rug::Rational;
 
 use super::greedy;
@@ -19,10 +19,10 @@ pub struct CriticalLoads {
 /// The critical multiples of these loads, on servers of one pool.
 ///
 /// # Errors
-/// [`LpError::SeveralPools`], or as [`MaxReward::first`].
-pub fn critical_loads(best: &mut MaxReward<'_>, loads: &[Rational]) -> Result<CriticalLoads, LpError> {
+/// [`PackingError::SeveralPools`], or as [`MaxReward::first`].
+pub fn critical_loads(best: &mut MaxReward<'_>, loads: &[Rational]) -> Result<CriticalLoads, PackingError> {
     if best.problem().n_pools() != 1 {
-        return Err(LpError::SeveralPools);
+        return Err(PackingError::SeveralPools);
     }
     // Greedy on unlimited servers uses as many times more servers as there is load.
     let servers: Rational = greedy::unlimited(best, 0, loads)?.steps.iter().map(|step| &step.servers).sum();

@@ -12,7 +12,7 @@
 
 use std::sync::Arc;
 
-use evenhand_lp::LpError;
+use crate::error::PackingError;
 use rug::{Integer, Rational};
 
 use super::max_reward::{Best, MaxReward};
@@ -96,7 +96,11 @@ impl Amount for Integer {
 ///
 /// # Errors
 /// As [`MaxReward::first`].
-pub fn fluid(best: &mut MaxReward<'_>, loads: &[Rational], sizes: &[Rational]) -> Result<Fluid, LpError> {
+pub fn fluid(
+    best: &mut MaxReward<'_>,
+    loads: &[Rational],
+    sizes: &[Rational],
+) -> Result<Fluid, PackingError> {
     let sizes: Vec<Option<Rational>> = sizes.iter().cloned().map(Some).collect();
     let (steps, left) = place(best, loads, &sizes)?;
     let reward = steps.iter().map(|step| Rational::from(&step.servers * &step.best.reward)).sum();
@@ -109,7 +113,7 @@ pub fn fluid(best: &mut MaxReward<'_>, loads: &[Rational], sizes: &[Rational]) -
 ///
 /// # Errors
 /// As [`MaxReward::first`].
-pub fn unlimited(best: &mut MaxReward<'_>, i: usize, loads: &[Rational]) -> Result<Fluid, LpError> {
+pub fn unlimited(best: &mut MaxReward<'_>, i: usize, loads: &[Rational]) -> Result<Fluid, PackingError> {
     let mut sizes = vec![Some(Rational::new()); best.problem().n_pools()];
     sizes[i] = None;
     let (steps, left) = place(best, loads, &sizes)?;
@@ -122,7 +126,7 @@ pub fn unlimited(best: &mut MaxReward<'_>, i: usize, loads: &[Rational]) -> Resu
 ///
 /// # Errors
 /// As [`MaxReward::first`].
-pub fn whole(best: &mut MaxReward<'_>, jobs: &[Integer], servers: &[Integer]) -> Result<Whole, LpError> {
+pub fn whole(best: &mut MaxReward<'_>, jobs: &[Integer], servers: &[Integer]) -> Result<Whole, PackingError> {
     let sizes: Vec<Option<Integer>> = servers.iter().cloned().map(Some).collect();
     let (steps, left) = place(best, jobs, &sizes)?;
     let slot_reward = steps.iter().map(|step| Rational::from(&step.best.reward * &step.servers)).sum();
@@ -134,7 +138,11 @@ pub fn whole(best: &mut MaxReward<'_>, jobs: &[Integer], servers: &[Integer]) ->
 
 type Placed<T> = (Vec<Step<T>>, Vec<T>);
 
-fn place<T: Amount>(best: &mut MaxReward<'_>, jobs: &[T], sizes: &[Option<T>]) -> Result<Placed<T>, LpError> {
+fn place<T: Amount>(
+    best: &mut MaxReward<'_>,
+    jobs: &[T],
+    sizes: &[Option<T>],
+) -> Result<Placed<T>, PackingError> {
     let mut left = jobs.to_vec();
     let mut steps = Vec::new();
     let mut open: Vec<usize> = (0..jobs.len()).collect();

@@ -7,7 +7,7 @@
 //! the linear programme, rounded down to a multiple of the greatest common divisor of the rewards
 //! (whole jobs earn multiples of it).
 
-use evenhand_lp::LpError;
+use crate::error::PackingError;
 use evenhand_lp::mip::{MipColumn, MipModel, MipRow, MipSettings};
 use evenhand_problem::reservation::greatest_common_divisor;
 use rug::{Integer, Rational};
@@ -42,7 +42,7 @@ pub fn bracket(
     jobs: &[Integer],
     servers: &[Integer],
     settings: &MipSettings,
-) -> Result<Bracket, LpError> {
+) -> Result<Bracket, PackingError> {
     let loads: Vec<Rational> = jobs.iter().map(Rational::from).collect();
     let sizes: Vec<Rational> = servers.iter().map(Rational::from).collect();
     let greedy = greedy::whole(best, jobs, servers)?;
@@ -139,7 +139,7 @@ fn integer_programme(
     rest: &Rest,
     columns: &[(usize, Vec<u64>)],
     settings: &MipSettings,
-) -> Result<Vec<f64>, LpError> {
+) -> Result<Vec<f64>, PackingError> {
     let Rest { jobs, servers } = rest;
     let rewards = best.problem().rewards();
     let largest = rewards.iter().max().filter(|u| !u.is_zero()).cloned().unwrap_or_else(|| 1.into());

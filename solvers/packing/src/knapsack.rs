@@ -1,6 +1,6 @@
 //! One pool's knapsack in integers: which method solves it, and the proof of its maximum.
 
-use evenhand_lp::LpError;
+use crate::error::PackingError;
 use evenhand_problem::Reservation;
 use evenhand_problem::reservation::greatest_common_divisor;
 use rug::{Integer, Rational};
@@ -61,7 +61,7 @@ pub enum Verdict {
 
 impl Knapsack {
     /// The knapsack of pool `i`, which states capacities.
-    pub fn new(problem: &Reservation, i: usize, limits: &Limits) -> Result<Self, LpError> {
+    pub fn new(problem: &Reservation, i: usize, limits: &Limits) -> Result<Self, PackingError> {
         let n_types = problem.n_types();
         let jobs = problem.jobs();
         let mut demanded: Vec<usize> =
@@ -93,7 +93,7 @@ impl Knapsack {
     }
 
     /// The first configuration in the order of Definition 2.2 among those of `types` (ascending).
-    pub fn first(&self, types: &[usize], profits: &[Rational]) -> Result<(Vec<u64>, Method), LpError> {
+    pub fn first(&self, types: &[usize], profits: &[Rational]) -> Result<(Vec<u64>, Method), PackingError> {
         let (profits, _) = integers(profits);
         let types: Vec<usize> = types.iter().copied().filter(|&j| self.most[j] > 0).collect();
         if let Some(grid) = &self.grid {
@@ -108,9 +108,10 @@ impl Knapsack {
         }
         match self.branch(&types, &profits, MOST_TURNS)? {
             Some(k) => Ok((k, Method::BranchAndBound)),
-            None => {
-                Err(LpError::Budget { what: "turns of the search for a configuration", limit: MOST_TURNS })
-            }
+            None => Err(PackingError::Budget {
+                what: "turns of the search for a configuration",
+                limit: MOST_TURNS,
+            }),
         }
     }
 
@@ -128,7 +129,7 @@ impl Knapsack {
         self.branch(&types, &integers(profits).0, MOST_TURNS).ok()?
     }
 
-    fn table(&self, grid: &Grid, types: &[usize], profits: &[Integer]) -> Result<Vec<u64>, LpError> {
+    fn table(&self, grid: &Grid, types: &[usize], profits: &[Integer]) -> Result<Vec<u64>, PackingError> {
         let bits = self.value_bits(profits);
         self.limits.table(grid.n_cells(), bits + 2)?;
         if bits < i64::BITS - 2 {
@@ -153,7 +154,7 @@ impl Knapsack {
         types: &[usize],
         profits: &[Integer],
         most_turns: usize,
-    ) -> Result<Option<Vec<u64>>, LpError> {
+    ) -> Result<Option<Vec<u64>>, PackingError> {
         let nothing = Integer::new();
         let orders = self.orders(types, profits);
         let (ending, best) = self.search(&orders, profits, &nothing, Goal::Largest, most_turns);
@@ -257,7 +258,7 @@ impl Knapsack {
     }
 
     /// Whether `sum_j beta_j k_j <= bound` for every configuration, with the proof.
-    pub fn verify(&self, beta: &[Rational], bound: &Rational) -> Result<Verdict, LpError> {
+    pub fn verify(&self, beta: &[Rational], bound: &Rational) -> Result<Verdict, PackingError> {
         let (profits, unit) = integers(beta);
         // Values are multiples of the unit.
         let floor = Rational::from(bound / &unit).floor().into_numer_denom().0;
@@ -285,7 +286,7 @@ impl Knapsack {
             limit = limit.saturating_mul(4).min(most_turns);
         }
         let Some(grid) = &self.grid else {
-            return Err(LpError::Budget {
+            return Err(PackingError::Budget {
                 what: "turns of the search for a pricing proof",
                 limit: most_turns,
             });
@@ -305,7 +306,7 @@ impl Knapsack {
         types: &[usize],
         profits: &[Rational],
         k: &[u64],
-    ) -> Result<FirstProof, LpError> {
+    ) -> Result<FirstProof, PackingError> {
         let table = self.grid.as_ref().map(Grid::n_cells);
         if let Some(cells) = table.filter(|cells| cells.saturating_mul(types.len()) <= MOST_TABLE_WORK) {
             return Ok(FirstProof::DynamicProgramme { cells });
@@ -319,7 +320,7 @@ impl Knapsack {
         }
         match table {
             Some(cells) => Ok(FirstProof::DynamicProgramme { cells }),
-            None => Err(LpError::Budget {
+            None => Err(PackingError::Budget {
                 what: "turns of the search for a proof of the first configuration",
                 limit,
             }),

@@ -21,6 +21,7 @@
 
 pub mod configuration_lp;
 pub mod critical;
+mod error;
 pub mod greedy;
 pub mod integer;
 mod knapsack;
@@ -35,6 +36,7 @@ mod table;
 pub mod worst_load;
 
 pub use configuration_lp::Optimum;
+pub use error::PackingError;
 pub use evenhand_exact::ratio::MOST_CELLS;
 pub use knapsack::Method;
 pub use limits::Limits;

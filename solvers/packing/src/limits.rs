@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use evenhand_lp::LpError;
+use crate::error::PackingError;
 
 /// Turns of all searches together, about ten seconds' worth.
 const MOST_TURNS: usize = 100_000_000;
@@ -45,8 +45,8 @@ impl Limits {
     /// Takes turns away before they are taken.
     ///
     /// # Errors
-    /// [`LpError::Budget`] or [`LpError::OutOfTime`].
-    pub fn turns(&self, turns: usize) -> Result<(), LpError> {
+    /// [`PackingError::Budget`] or [`PackingError::OutOfTime`].
+    pub fn turns(&self, turns: usize) -> Result<(), PackingError> {
         self.time()?;
         take(&self.turns, turns, "turns of the searches", MOST_TURNS)
     }
@@ -59,26 +59,26 @@ impl Limits {
     /// Takes numbers away before they are made.
     ///
     /// # Errors
-    /// [`LpError::Budget`]
-    pub fn numbers(&self, numbers: usize) -> Result<(), LpError> {
+    /// [`PackingError::Budget`]
+    pub fn numbers(&self, numbers: usize) -> Result<(), PackingError> {
         take(&self.numbers, numbers, "numbers of the knapsacks", MOST_NUMBERS)
     }
 
     /// Takes nodes of proofs away before they are kept.
     ///
     /// # Errors
-    /// [`LpError::Budget`]
-    pub fn nodes(&self, nodes: usize) -> Result<(), LpError> {
+    /// [`PackingError::Budget`]
+    pub fn nodes(&self, nodes: usize) -> Result<(), PackingError> {
         take(&self.nodes, nodes, "nodes of the proofs", MOST_NODES)
     }
 
     /// Whether there is time left.
     ///
     /// # Errors
-    /// [`LpError::OutOfTime`]
-    pub fn time(&self) -> Result<(), LpError> {
+    /// [`PackingError::OutOfTime`]
+    pub fn time(&self) -> Result<(), PackingError> {
         match self.until {
-            Some(until) if Instant::now() >= until => Err(LpError::OutOfTime),
+            Some(until) if Instant::now() >= until => Err(PackingError::OutOfTime),
             _ => Ok(()),
         }
     }
@@ -86,20 +86,20 @@ impl Limits {
     /// Whether a table of so many cells with values of so many bits may be filled.
     ///
     /// # Errors
-    /// [`LpError::Budget`] or [`LpError::OutOfTime`].
-    pub fn table(&self, cells: usize, bits: u32) -> Result<(), LpError> {
+    /// [`PackingError::Budget`] or [`PackingError::OutOfTime`].
+    pub fn table(&self, cells: usize, bits: u32) -> Result<(), PackingError> {
         self.time()?;
         // A long number has a header beside its words.
         let words = bits as usize / 64 + 1;
         let each = if words > 2 { 8 * words + 32 } else { 8 * words };
         if cells.saturating_mul(each) > MOST_TABLE_BYTES {
-            return Err(LpError::Budget { what: "bytes of a table", limit: MOST_TABLE_BYTES });
+            return Err(PackingError::Budget { what: "bytes of a table", limit: MOST_TABLE_BYTES });
         }
         Ok(())
     }
 }
 
-fn take(left: &AtomicUsize, count: usize, what: &'static str, limit: usize) -> Result<(), LpError> {
+fn take(left: &AtomicUsize, count: usize, what: &'static str, limit: usize) -> Result<(), PackingError> {
     let taken = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(count));
-    taken.map(|_| ()).map_err(|_| LpError::Budget { what, limit })
+    taken.map(|_| ()).map_err(|_| PackingError::Budget { what, limit })
 }

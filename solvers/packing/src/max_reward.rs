@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use evenhand_lp::LpError;
+use crate::error::PackingError;
 use evenhand_problem::Reservation;
 use rug::{Integer, Rational};
 
@@ -45,7 +45,7 @@ enum Servers<'s> {
 /// What one pool takes.
 enum Shape<'a> {
     /// Or why its numbers are too many.
-    Capacities(Box<Result<Knapsack, LpError>>),
+    Capacities(Box<Result<Knapsack, PackingError>>),
     Listed(&'a [Vec<u64>]),
     /// What another pool takes.
     Same,
@@ -87,7 +87,7 @@ impl<'a> MaxReward<'a> {
     }
 
     /// What a server of pool `i` takes.
-    fn shape(&self, i: usize) -> Result<Servers<'_>, LpError> {
+    fn shape(&self, i: usize) -> Result<Servers<'_>, PackingError> {
         match &self.pools[self.same_as[i]] {
             Shape::Capacities(knapsack) => match &**knapsack {
                 Ok(knapsack) => Ok(Servers::Capacities(knapsack)),
@@ -108,8 +108,8 @@ impl<'a> MaxReward<'a> {
     /// The first configuration on a server of pool `i` among those of `types`, in ascending order.
     ///
     /// # Errors
-    /// [`LpError::Budget`] where neither the table nor the branch tree is small enough.
-    pub fn first(&mut self, i: usize, types: &[usize]) -> Result<Arc<Best>, LpError> {
+    /// [`PackingError::Budget`] where neither the table nor the branch tree is small enough.
+    pub fn first(&mut self, i: usize, types: &[usize]) -> Result<Arc<Best>, PackingError> {
         let i = self.same_as[i];
         let key = (i, types.to_vec());
         if let Some(best) = self.known.get(&key) {
@@ -129,8 +129,8 @@ impl<'a> MaxReward<'a> {
     /// order: as [`MaxReward::first`] found it.
     ///
     /// # Errors
-    /// [`LpError::Budget`] where neither a table nor a tree is small enough.
-    pub fn prove_first(&self, i: usize, types: &[usize], k: &[u64]) -> Result<FirstProof, LpError> {
+    /// [`PackingError::Budget`] where neither a table nor a tree is small enough.
+    pub fn prove_first(&self, i: usize, types: &[usize], k: &[u64]) -> Result<FirstProof, PackingError> {
         let mut profits = vec![Rational::new(); self.rewards.len()];
         types.iter().for_each(|&j| profits[j].clone_from(&self.rewards[j]));
         match self.shape(i)? {
@@ -176,7 +176,12 @@ impl<'a> MaxReward<'a> {
     }
 
     /// Whether `sum_j beta_j k_j <= bound` on all servers of pool `i`, with the proof.
-    pub(super) fn verify(&self, i: usize, beta: &[Rational], bound: &Rational) -> Result<Verdict, LpError> {
+    pub(super) fn verify(
+        &self,
+        i: usize,
+        beta: &[Rational],
+        bound: &Rational,
+    ) -> Result<Verdict, PackingError> {
         match self.shape(i)? {
             Servers::Capacities(knapsack) => knapsack.verify(beta, bound),
             Servers::Listed(_) => {

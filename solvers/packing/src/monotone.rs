@@ -10,7 +10,7 @@
 
 use std::sync::Arc;
 
-use evenhand_lp::LpError;
+use crate::error::PackingError;
 use rug::Rational;
 
 use super::greedy;
@@ -43,10 +43,10 @@ pub enum Monotone {
 /// Decides the property for the types of a problem with one pool; its loads play no part.
 ///
 /// # Errors
-/// [`LpError::SeveralPools`], [`LpError::Budget`] for too many orders, or as [`MaxReward::first`].
-pub fn monotone(best: &mut MaxReward<'_>) -> Result<Monotone, LpError> {
+/// [`PackingError::SeveralPools`], [`PackingError::Budget`] for too many orders, or as [`MaxReward::first`].
+pub fn monotone(best: &mut MaxReward<'_>) -> Result<Monotone, PackingError> {
     if best.problem().n_pools() != 1 {
-        return Err(LpError::SeveralPools);
+        return Err(PackingError::SeveralPools);
     }
     let open: Vec<usize> = (0..best.problem().n_types()).collect();
     let mut orders = 0;
@@ -60,13 +60,13 @@ fn visit(
     steps: &mut Vec<Arc<Best>>,
     open: &[usize],
     orders: &mut usize,
-) -> Result<Option<Monotone>, LpError> {
+) -> Result<Option<Monotone>, PackingError> {
     if open.is_empty() {
         return Ok(None);
     }
     *orders += 1;
     if *orders > MOST_ORDERS {
-        return Err(LpError::Budget { what: "orders in which types run out", limit: MOST_ORDERS });
+        return Err(PackingError::Budget { what: "orders in which types run out", limit: MOST_ORDERS });
     }
     let next = best.first(0, open)?;
     steps.push(Arc::clone(&next));
@@ -107,7 +107,7 @@ fn witness(
     order: &[usize],
     steps: &[Arc<Best>],
     falling: usize,
-) -> Result<Monotone, LpError> {
+) -> Result<Monotone, PackingError> {
     let problem = best.problem();
     let each = Rational::from((1, steps.len()));
     let mut smaller: Vec<Rational> = (0..problem.n_types()).map(|j| problem.most(0, j).into()).collect();

@@ -23,7 +23,7 @@
 
 use std::sync::Arc;
 
-use evenhand_lp::LpError;
+use crate::error::PackingError;
 use evenhand_lp::exact_lp::{ExactColumn, ExactLp, ExactOptimum, Sense};
 use evenhand_lp::guess;
 use rug::Rational;
@@ -79,14 +79,14 @@ pub struct Claim {
 /// where no type has a reward. `progress` is told the number of claims and the ratio so far.
 ///
 /// # Errors
-/// [`LpError::SeveralPools`], or as [`configuration_lp::solve`].
+/// [`PackingError::SeveralPools`], or as [`configuration_lp::solve`].
 pub fn worst_load(
     best: &mut MaxReward<'_>,
     progress: &mut dyn FnMut(usize, &Rational),
-) -> Result<Option<WorstLoad>, LpError> {
+) -> Result<Option<WorstLoad>, PackingError> {
     let problem = best.problem();
     if problem.n_pools() != 1 {
-        return Err(LpError::SeveralPools);
+        return Err(PackingError::SeveralPools);
     }
     let rewards = problem.rewards();
     if rewards.iter().all(Rational::is_zero) {
@@ -159,7 +159,7 @@ impl Search<'_, '_> {
         order: &mut Vec<usize>,
         steps: &mut Vec<Arc<Best>>,
         open: &[usize],
-    ) -> Result<(), LpError> {
+    ) -> Result<(), PackingError> {
         if open.is_empty() {
             return Ok(());
         }
@@ -198,7 +198,7 @@ impl Search<'_, '_> {
         Ok(())
     }
 
-    fn claim(&mut self, claim: Claim) -> Result<(), LpError> {
+    fn claim(&mut self, claim: Claim) -> Result<(), PackingError> {
         self.best.limits().nodes(claim.alpha.len() + claim.proof.n_nodes())?;
         self.claims.push(claim);
         (self.progress)(self.claims.len(), &self.ratio);
@@ -231,7 +231,7 @@ impl Search<'_, '_> {
         steps: &[Arc<Best>],
         last: &Rational,
         covers_all: bool,
-    ) -> Result<Answer, LpError> {
+    ) -> Result<Answer, PackingError> {
         let n_types = self.rewards.len();
         loop {
             let lp = self.programme(order, steps, last);

@@ -11,6 +11,8 @@ use evenhand_lp::weighted_sum::{SumGoal, maximise_sum};
 use evenhand_problem::number::to_f64;
 use evenhand_problem::{Placement, Rational};
 
+use super::Undecided;
+
 /// Most columns, one for each user and single server where it can run.
 const MAX_COLUMNS: u128 = 20_000;
 
@@ -28,8 +30,8 @@ struct Single {
 /// The claim, with evidence of yes or of no.
 ///
 /// # Errors
-/// Why it is not decided, in words.
-pub(super) fn claim(instance: &Instance<'_>, tolerance: &Rational) -> Result<Claim, String> {
+/// [`Undecided`].
+pub(super) fn claim(instance: &Instance<'_>, tolerance: &Rational) -> Result<Claim, Undecided> {
     let axiom = Axiom::IntegerParetoOptimal;
     if let Ok(claim @ Claim { holds: None, .. }) = Claim::derive(axiom, instance, tolerance) {
         return Ok(claim);
@@ -44,7 +46,7 @@ pub(super) fn claim(instance: &Instance<'_>, tolerance: &Rational) -> Result<Cla
     };
     let found = dominating(instance)?;
     judge(Evidence::DominatingPlacements(found))
-        .map_err(|dominating| format!("neither proven ({refusal}) nor refuted ({dominating})"))
+        .map_err(|dominating| Undecided::Neither { proof: refusal, refutation: dominating.to_string() })
 }
 
 /// Prices of the greatest sum of tasks in which nobody has less.
@@ -62,7 +64,7 @@ fn prices(instance: &Instance<'_>) -> Result<Prices, LpError> {
 }
 
 /// Whole tasks on single servers that give nobody less and, as HiGHS finds, somebody more.
-fn dominating(instance: &Instance<'_>) -> Result<Vec<Placement>, String> {
+fn dominating(instance: &Instance<'_>) -> Result<Vec<Placement>, Undecided> {
     let problem = instance.problem();
     let constraints = instance.constraints();
     let runs = |i: usize| (0..problem.n_users()).filter(move |&n| problem.can_run(n, i));
@@ -70,12 +72,11 @@ fn dominating(instance: &Instance<'_>) -> Result<Vec<Placement>, String> {
         (0..problem.n_servers()).map(|i| u128::from(problem.servers()[i].count()) * runs(i).count() as u128);
     let columns: u128 = counts.sum();
     if columns > MAX_COLUMNS {
-        return Err(format!("{columns} numbers of tasks on single servers are too many to be searched"));
+        return Err(Undecided::TooMany { numbers: columns });
     }
     let mut model = MipModel::default();
     let mut singles: Vec<Single> = Vec::new();
     let mut of_user: Vec<Vec<(usize, f64)>> = vec![Vec::new(); problem.n_users()];
-    let failed = |error: LpError| error.to_string();
     for i in 0..problem.n_servers() {
         let count = problem.servers()[i].count();
         for index in 0..count {
@@ -83,7 +84,7 @@ fn dominating(instance: &Instance<'_>) -> Result<Vec<Placement>, String> {
             for n in runs(i) {
                 let most = to_f64(&(problem.gamma(n, i) / count).floor());
                 let column = MipColumn { cost: 1.0, lower: 0.0, upper: most, is_integer: true };
-                let column = model.add_column(column).map_err(failed)?;
+                let column = model.add_column(column)?;
                 on.push((n, column));
                 of_user[n].push((column, 1.0));
             }
@@ -95,7 +96,7 @@ fn dominating(instance: &Instance<'_>) -> Result<Vec<Placement>, String> {
                 let entries: Vec<(usize, f64)> = entries.collect();
                 let upper = to_f64(&Rational::from(&constraints.rows()[row].capacity / count));
                 if !entries.is_empty() {
-                    model.add_row(MipRow { lower: f64::NEG_INFINITY, upper, entries }).map_err(failed)?;
+                    model.add_row(MipRow { lower: f64::NEG_INFINITY, upper, entries })?;
                 }
             }
             singles.push(Single { server: i, index, on });
@@ -108,16 +109,14 @@ fn dominating(instance: &Instance<'_>) -> Result<Vec<Placement>, String> {
         let upper = problem.users()[n].tasks().map_or(f64::INFINITY, |tasks| to_f64(&tasks.clone().floor()));
         more.extend(entries.iter().copied());
         present += floor;
-        model.add_row(MipRow { lower: floor, upper, entries }).map_err(failed)?;
+        model.add_row(MipRow { lower: floor, upper, entries })?;
     }
     let settings = MipSettings { time_limit: TIME_LIMIT, absolute_gap: 0.5, ..MipSettings::default() };
-    let solution = model.solve(&settings).map_err(failed)?;
+    let solution = model.solve(&settings)?;
     if solution.objective < present + 0.5 {
         return Err(match solution.status {
-            MipStatus::Optimal => "HiGHS finds no whole tasks that dominate, which is no proof".to_owned(),
-            MipStatus::TimeLimit => {
-                format!("no whole tasks that dominate were found in {TIME_LIMIT} seconds")
-            }
+            MipStatus::Optimal => Undecided::NoneFound,
+            MipStatus::TimeLimit => Undecided::OutOfTime { seconds: TIME_LIMIT },
         });
     }
     let placed = singles.into_iter().map(|Single { server, index, on }| {

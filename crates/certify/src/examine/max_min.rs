@@ -13,7 +13,7 @@ use evenhand_exact::{Axiom, Claim, Evidence, Level, PriceVector, Prices, Share, 
 use evenhand_lp::level::{LevelDual, LexicographicOptimum, Rises};
 use evenhand_problem::Rational;
 
-use super::{Prover, supports};
+use super::{Prover, Undecided, supports};
 
 /// What decides max-min of one share.
 enum Decided {
@@ -24,22 +24,20 @@ enum Decided {
 }
 
 impl Prover<'_> {
-    pub(super) fn max_min(&mut self, share: Share) -> Result<Claim, String> {
+    pub(super) fn max_min(&mut self, share: Share) -> Result<Claim, Undecided> {
         let evidence = match self.decide(share)? {
             Decided::Levels(levels) => Evidence::Levels(levels),
             Decided::Rise(user, allocation) => Evidence::Rise { resource: None, user, allocation },
         };
-        Claim::with_evidence(Axiom::MaxMin, Some(share), evidence, self.instance, self.tolerance)
-            .map_err(|refusal| refusal.to_string())
+        Ok(Claim::with_evidence(Axiom::MaxMin, Some(share), evidence, self.instance, self.tolerance)?)
     }
 
-    pub(super) fn bottleneck(&mut self, axiom: Axiom) -> Result<Claim, String> {
+    pub(super) fn bottleneck(&mut self, axiom: Axiom) -> Result<Claim, Undecided> {
         let mut proven = Vec::new();
-        let judge = |evidence| {
-            Claim::with_evidence(axiom, None, evidence, self.instance, self.tolerance)
-                .map_err(|refusal| refusal.to_string())
-        };
-        for r in bottleneck::of(axiom, self.instance.problem())? {
+        let judge =
+            |evidence| Ok(Claim::with_evidence(axiom, None, evidence, self.instance, self.tolerance)?);
+        let resources = bottleneck::of(axiom, self.instance.problem());
+        for r in resources.map_err(|why| Undecided::Refused(why.to_string()))? {
             match self.decide(Share::Resource(r))? {
                 Decided::Levels(levels) => proven.push((r, levels)),
                 Decided::Rise(user, allocation) => {
@@ -50,8 +48,8 @@ impl Prover<'_> {
         judge(Evidence::LevelsByResource(proven))
     }
 
-    fn decide(&mut self, share: Share) -> Result<Decided, String> {
-        let coefficients = share.coefficients(self.instance.problem()).map_err(|error| error.to_string())?;
+    fn decide(&mut self, share: Share) -> Result<Decided, Undecided> {
+        let coefficients = share.coefficients(self.instance.problem())?;
         let mut cover = Cover::new(self, &coefficients)?;
         if let Some(prices) = self.vector_of_supports(&coefficients) {
             cover.add(self, &coefficients, prices)?;
@@ -89,9 +87,13 @@ impl Prover<'_> {
     }
 
     /// Asks for the rise of every user that is not covered within the tolerance.
-    fn decide_by_rises(&self, coefficients: &ShareCoefficients, mut cover: Cover) -> Result<Decided, String> {
+    fn decide_by_rises(
+        &self,
+        coefficients: &ShareCoefficients,
+        mut cover: Cover,
+    ) -> Result<Decided, Undecided> {
         let instance = self.instance;
-        let shares = max_min::shares(instance, coefficients).map_err(|error| error.to_string())?;
+        let shares = max_min::shares(instance, coefficients)?;
         let mut open = cover.beyond(self.tolerance);
         open.sort_by(|&a, &b| shares[a].cmp(&shares[b]));
         let tasks = instance.tasks();
@@ -108,15 +110,15 @@ impl Prover<'_> {
                     continue;
                 }
             }
-            let Some(rise) = rises.greatest(n).map_err(|error| error.to_string())? else { continue };
+            let Some(rise) = rises.greatest(n)? else { continue };
             let shown = max_min::margin_of_rise(instance, coefficients, n, &rise.tasks);
             if shown.is_ok_and(|margin| margin < Rational::from(-self.tolerance)) {
                 return Ok(Decided::Rise(n, rise.tasks));
             }
             cover.add(self, coefficients, PriceVector::of(&rise.prices))?;
             if !cover.is_covered(n, self.tolerance) {
-                let name = instance.problem().users()[n].name();
-                return Err(format!("neither a rise of user `{name}` nor a bound on it was found"));
+                let user = instance.problem().users()[n].name().to_owned();
+                return Err(Undecided::Rise { user });
             }
         }
         Ok(Decided::Levels(cover.levels))
@@ -127,10 +129,10 @@ impl Prover<'_> {
         &self,
         coefficients: &ShareCoefficients,
         optimum: &LexicographicOptimum<Rational>,
-    ) -> Result<Option<(usize, Tasks)>, String> {
-        let better = self.instance.with_tasks(&optimum.tasks).map_err(|error| error.to_string())?;
-        let present = max_min::shares(self.instance, coefficients).map_err(|error| error.to_string())?;
-        let possible = max_min::shares(&better, coefficients).map_err(|error| error.to_string())?;
+    ) -> Result<Option<(usize, Tasks)>, Undecided> {
+        let better = self.instance.with_tasks(&optimum.tasks)?;
+        let present = max_min::shares(self.instance, coefficients)?;
+        let possible = max_min::shares(&better, coefficients)?;
         let behind = (0..present.len()).filter(|&n| possible[n] > present[n]);
         let Some(user) = behind.min_by(|&a, &b| present[a].cmp(&present[b])) else { return Ok(None) };
         let tasks = self.short_step(&present, &possible, user, &optimum.tasks);
@@ -186,8 +188,8 @@ struct Cover {
 type Bound = Option<(Rational, usize)>;
 
 impl Cover {
-    fn new(prover: &Prover<'_>, coefficients: &ShareCoefficients) -> Result<Self, String> {
-        let open = max_min::uncovered(prover.instance, coefficients).map_err(|error| error.to_string())?;
+    fn new(prover: &Prover<'_>, coefficients: &ShareCoefficients) -> Result<Self, Undecided> {
+        let open = max_min::uncovered(prover.instance, coefficients)?;
         let mut bounds = vec![None; prover.instance.problem().n_users()];
         for n in open {
             bounds[n] = Some(None);
@@ -201,9 +203,8 @@ impl Cover {
         prover: &Prover<'_>,
         coefficients: &ShareCoefficients,
         prices: PriceVector,
-    ) -> Result<(), String> {
-        let rises =
-            max_min::rises(prover.instance, coefficients, &prices).map_err(|refusal| refusal.to_string())?;
+    ) -> Result<(), Undecided> {
+        let rises = max_min::rises(prover.instance, coefficients, &prices)?;
         let number = self.levels.len();
         let mut covers = Vec::new();
         for (n, rise) in rises.into_iter().enumerate() {

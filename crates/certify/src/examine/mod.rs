@@ -9,6 +9,7 @@ mod max_min;
 mod pareto;
 mod proportional;
 mod supports;
+mod undecided;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,6 +23,8 @@ use evenhand_mechanisms::registry;
 use evenhand_problem::format::{AllocationFile, problem_sha256};
 use evenhand_problem::{Allocation, Arithmetic, Problem, Rational, Sharing};
 use thiserror::Error;
+
+pub use undecided::Undecided;
 
 /// What allocations in floating point are held to where nothing else is said: a billionth of what a user
 /// would have alone, far above what double precision leaves and far below what anybody notices.
@@ -56,7 +59,7 @@ pub struct Examination {
     /// Whether the allocation is infeasible beyond the tolerance, so that nothing else is claimed.
     pub infeasible: bool,
     /// By axiom that was not decided: why.
-    pub undecided: Vec<(Axiom, String)>,
+    pub undecided: Vec<(Axiom, Undecided)>,
 }
 
 impl Examination {
@@ -103,7 +106,7 @@ pub fn default_requests(allocation: &Allocation) -> Vec<Request> {
     }
     let known = allocation.mechanism.as_deref().and_then(registry::find);
     let own = match known {
-        Some(mechanism) => mechanism.axiom(allocation),
+        Some(mechanism) => (mechanism.axiom)(allocation),
         None => Some((Axiom::MaxMin, Parameters::from(Some(Share::Dominant)))),
     };
     if let Some((axiom, parameters)) = own.filter(|(axiom, _)| *axiom != Axiom::IntegerFeasible) {
@@ -238,28 +241,23 @@ impl Prover<'_> {
         parameters.of(request.axiom).map_err(|refusal| CertifyError::Parameters(refusal.to_string()))
     }
 
-    fn claim(&mut self, axiom: Axiom, parameters: Parameters) -> Result<Claim, String> {
+    fn claim(&mut self, axiom: Axiom, parameters: Parameters) -> Result<Claim, Undecided> {
         if let Err(why) = Claim::applies(axiom, parameters.clone(), self.instance.problem()) {
             return Ok(Claim::not_applicable(axiom, parameters, why));
         }
         match axiom {
             Axiom::ParetoOptimal => self.pareto_optimal(),
             Axiom::IntegerParetoOptimal => integer_pareto::claim(self.instance, self.tolerance),
-            Axiom::MaxMin => self.max_min(parameters.share.ok_or("no share is named")?),
+            Axiom::MaxMin => self.max_min(parameters.share.ok_or(Undecided::NoShare)?),
             Axiom::Proportional => proportional::claim(self.instance, &parameters, self.tolerance),
             Axiom::BottleneckFair | Axiom::GlobalBottleneckFair | Axiom::SingleResourceFair => {
                 self.bottleneck(axiom)
             }
-            _ => Claim::derive(axiom, self.instance, self.tolerance).map_err(|refusal| refusal.to_string()),
+            _ => Ok(Claim::derive(axiom, self.instance, self.tolerance)?),
         }
     }
 
-    fn optimum(
-        &self,
-        share: Share,
-        coefficients: &ShareCoefficients,
-    ) -> Result<Arc<LexicographicOptimum<Rational>>, String> {
-        let found = self.optima.get(self.instance, self.sharing, share, coefficients);
-        found.map_err(|error| error.to_string())
+    fn optimum(&self, share: Share, coefficients: &ShareCoefficients) -> Found {
+        self.optima.get(self.instance, self.sharing, share, coefficients)
     }
 }

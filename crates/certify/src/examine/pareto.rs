@@ -9,10 +9,10 @@ use evenhand_lp::weighted_sum::{SumGoal, maximise_sum_from};
 use evenhand_mechanisms::FairOptimum;
 use evenhand_problem::Rational;
 
-use super::{Prover, supports};
+use super::{Prover, Undecided, supports};
 
 impl Prover<'_> {
-    pub(super) fn pareto_optimal(&self) -> Result<Claim, String> {
+    pub(super) fn pareto_optimal(&self) -> Result<Claim, Undecided> {
         let (instance, tolerance) = (self.instance, self.tolerance);
         let judge =
             |evidence| Claim::with_evidence(Axiom::ParetoOptimal, None, evidence, instance, tolerance);
@@ -38,8 +38,7 @@ impl Prover<'_> {
             .collect();
         let floors: Vec<Rational> = users.clone().map(|n| instance.total(n)).collect();
         let goal = SumGoal { worth: &worth, floors: Some(&floors) };
-        let optimum = maximise_sum_from(instance.constraints(), goal, &instance.tasks())
-            .map_err(|error| error.to_string())?;
+        let optimum = maximise_sum_from(instance.constraints(), goal, &instance.tasks())?;
         let weight = |n: usize| match instance.is_active(n) {
             true => Rational::from(&worth[n] + &optimum.floor_prices[n]),
             false => Rational::new(),
@@ -53,8 +52,10 @@ impl Prover<'_> {
             Ok(claim) => return Ok(claim),
             Err(refusal) => refusal,
         };
-        judge(Evidence::Dominating(optimum.tasks))
-            .map_err(|dominating| format!("neither proven ({refusal}) nor refuted ({dominating})"))
+        judge(Evidence::Dominating(optimum.tasks)).map_err(|dominating| Undecided::Neither {
+            proof: refusal.to_string(),
+            refutation: dominating.to_string(),
+        })
     }
 
     /// The same prices times the least factor with which every weight is at least `1 / g_n`.

@@ -7,6 +7,8 @@ use evenhand_lp::weighted_sum::{SumGoal, maximise_sum, maximise_sum_float};
 use evenhand_mechanisms::{FairOptimum, rounding};
 use evenhand_problem::Rational;
 
+use super::Undecided;
+
 /// Whether the allocation is proportionally (or alpha) fair within the tolerance.
 ///
 /// Prices of a floating-point optimum prove most allocations that are, an allocation that the
@@ -14,21 +16,20 @@ use evenhand_problem::Rational;
 /// programme does: its value is the least gap there is.
 ///
 /// # Errors
-/// What was tried, in words.
+/// [`Undecided`].
 pub(super) fn claim(
     instance: &Instance<'_>,
     parameters: &Parameters,
     tolerance: &Rational,
-) -> Result<Claim, String> {
+) -> Result<Claim, Undecided> {
     let judge = |evidence| {
         Claim::with_evidence(Axiom::Proportional, parameters.clone(), evidence, instance, tolerance)
     };
     let problem = instance.problem();
     let alpha = parameters.alpha.clone().unwrap_or_else(|| Rational::from(1));
-    let share = parameters.share.map(|share| share.coefficients(problem)).transpose();
-    let share = share.map_err(|error| error.to_string())?;
+    let share = parameters.share.map(|share| share.coefficients(problem)).transpose()?;
     if let Some(user) = (0..problem.n_users()).find(|&n| has_nothing(instance, share.as_ref(), n)) {
-        return judge(Evidence::Nothing { user }).map_err(|refusal| refusal.to_string());
+        return Ok(judge(Evidence::Nothing { user })?);
     }
     let constraints = instance.constraints();
     if let Some(optimum) = FairOptimum::find(constraints, &alpha, share.as_ref()) {
@@ -46,10 +47,9 @@ pub(super) fn claim(
         }
     }
     if share.is_some() {
-        return Err("neither the prices nor the tasks of the optimum found decide it".to_owned());
+        return Err(Undecided::Optimum);
     }
-    let worth: Vec<Rational> = worth(instance, &alpha, None)
-        .map_err(|refusal| refusal.to_string())?
+    let worth: Vec<Rational> = worth(instance, &alpha, None)?
         .into_iter()
         .map(|enclosure| enclosure.map_or_else(Rational::new, |(_, upper)| upper))
         .collect();
@@ -59,11 +59,10 @@ pub(super) fn claim(
     {
         return Ok(claim);
     }
-    let optimum = maximise_sum(constraints, goal()).map_err(|error| error.to_string())?;
+    let optimum = maximise_sum(constraints, goal())?;
     let prices = lift_prices(instance, &alpha, None, &optimum.prices, &optimum.user_prices);
     if let Some(Ok(claim)) = prices.map(|prices| judge(Evidence::Prices(prices))) {
         return Ok(claim);
     }
-    judge(Evidence::Better(optimum.tasks))
-        .map_err(|refusal| format!("neither proven nor refuted ({refusal})"))
+    judge(Evidence::Better(optimum.tasks)).map_err(|refusal| Undecided::Last(refusal.to_string()))
 }

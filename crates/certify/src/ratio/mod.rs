@@ -16,8 +16,8 @@ use evenhand_exact::ratio::{
     Assignment, Certificate, Configuration, FirstProof, Greedy, Optimum, Prices, PricingProof, Step, Whole,
     check, sparse,
 };
-use evenhand_lp::LpError;
 use evenhand_lp::mip::MipSettings;
+use evenhand_packing::PackingError;
 use evenhand_packing::{Limits, MaxReward, configuration_lp, greedy, integer};
 use evenhand_problem::{Integer, Rational, Reservation};
 use thiserror::Error;
@@ -31,7 +31,7 @@ pub use worst_load::worst_load;
 pub enum RatioError {
     /// A solver failed or reached a limit.
     #[error(transparent)]
-    Lp(#[from] LpError),
+    Packing(#[from] PackingError),
     /// What the solvers found would take the checker more than it is allowed.
     #[error("{0}")]
     TooLarge(String),
@@ -147,7 +147,7 @@ impl Proven<'_> {
         i: usize,
         open: &[usize],
         k: &[u64],
-    ) -> Result<FirstProof, LpError> {
+    ) -> Result<FirstProof, PackingError> {
         let capacity = self.problem.pools()[i].capacity().to_vec();
         let is_new = self.known.insert((capacity, open.to_vec(), sparse(k)));
         if !is_new {
@@ -162,7 +162,7 @@ impl Proven<'_> {
         &mut self,
         best: &MaxReward<'_>,
         steps: Vec<greedy::Step<T>>,
-    ) -> Result<Vec<Step<T>>, LpError> {
+    ) -> Result<Vec<Step<T>>, PackingError> {
         let mut open: Vec<usize> = (0..self.problem.n_types()).collect();
         let mut proven = Vec::with_capacity(steps.len());
         for step in steps {

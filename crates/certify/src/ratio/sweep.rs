@@ -1,6 +1,6 @@
 //! Greedy and the optimum while the load grows (Reservation, section 7.1, Figure 2).
 
-use evenhand_lp::LpError;
+use evenhand_packing::PackingError;
 use evenhand_packing::critical::critical_loads;
 use evenhand_packing::{MaxReward, configuration_lp, greedy};
 use evenhand_problem::{Rational, Reservation};
@@ -44,7 +44,7 @@ pub fn multiples(from: &Rational, to: &Rational, steps: usize) -> Vec<Rational> 
 /// Greedy and the optimum, exactly, under these multiples, at least 0, of the problem's loads.
 ///
 /// # Errors
-/// [`LpError`] where a solver fails or reaches a limit.
+/// [`PackingError`] where a solver fails or reaches a limit.
 ///
 /// # Examples
 /// ```
@@ -65,11 +65,11 @@ pub fn sweep(
     problem: &Reservation,
     multiples: &[Rational],
     progress: &mut dyn FnMut(usize),
-) -> Result<Sweep, LpError> {
+) -> Result<Sweep, PackingError> {
     let mut best = MaxReward::new(problem);
     let (loads, sizes) = (problem.loads(), problem.fractions());
     let mut points = Vec::with_capacity(multiples.len());
-    let point = |best: &mut MaxReward<'_>, load: &Rational| -> Result<SweepPoint, LpError> {
+    let point = |best: &mut MaxReward<'_>, load: &Rational| -> Result<SweepPoint, PackingError> {
         // Every point may cost as much as one ratio.
         best.limits().renew();
         let scaled: Vec<Rational> = loads.iter().map(|rho| Rational::from(rho * load)).collect();
@@ -84,7 +84,7 @@ pub fn sweep(
     }
     let (all_served, all_best) = match critical_loads(&mut best, &loads) {
         Ok(critical) => (critical.all_served, critical.all_best),
-        Err(LpError::SeveralPools) => (None, None),
+        Err(PackingError::SeveralPools) => (None, None),
         Err(error) => return Err(error),
     };
     let (least, most) = (multiples.iter().min(), multiples.iter().max());

@@ -14,7 +14,7 @@ use super::{Proven, RatioError, judged};
 /// `progress` is told the number of claims so far, and the ratio, which no loads found so far undercut.
 ///
 /// # Errors
-/// [`RatioError`]; [`LpError::SeveralPools`](evenhand_lp::LpError::SeveralPools) among them.
+/// [`RatioError`]; [`PackingError::SeveralPools`](evenhand_packing::PackingError::SeveralPools) among them.
 ///
 /// # Examples
 /// Greedy puts two of a on a server while there are any, and then c alone; one of a beside one of c,

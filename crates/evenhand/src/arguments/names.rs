@@ -7,21 +7,20 @@ use clap::builder::{PossibleValue, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command, Error};
 use evenhand::Axiom;
-use evenhand::mechanisms::{Named, registry};
+use evenhand::mechanisms::registry;
 use evenhand::problem::schema;
 
 use crate::suggest;
 
-/// The members of a closed set.
-pub fn one_of<T: Named>() -> impl TypedValueParser<Value = T> {
-    let values = T::ALL.iter().map(|member| PossibleValue::new(member.name()).help(member.about()));
-    Name::of(values).try_map(|name| T::named(&name).ok_or("there is no such name"))
+/// One of these names, each with what it means.
+pub fn one_of(names: &'static [(&'static str, &'static str)]) -> Name {
+    Name::of(names.iter().map(|(name, about)| PossibleValue::new(name).help(about)))
 }
 
 /// A mechanism by its name or one of its aliases.
 pub fn mechanism() -> Name {
     Name::of(registry::ALL.iter().map(|mechanism| {
-        let info = mechanism.info();
+        let info = mechanism.info;
         PossibleValue::new(info.id).aliases(info.aliases.iter().copied()).help(info.title)
     }))
 }

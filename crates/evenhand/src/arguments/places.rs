@@ -10,8 +10,8 @@ impl Command {
     pub fn places(&self) -> Places<'_> {
         match self {
             Self::Solve(call) => {
-                let particular = &call.particular;
-                files([&call.problem], call.output.iter().chain(&particular.series).chain(&particular.plot))
+                let way = &call.way;
+                files([&call.problem], call.output.iter().chain(&way.series).chain(&way.plot))
             }
             Self::Certify(call) => files([&call.problem, &call.allocation], &call.output),
             Self::Check(call) => {

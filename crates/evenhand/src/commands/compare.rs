@@ -16,12 +16,12 @@ use crate::failure::Failure;
 use crate::{files, output};
 
 pub fn run(call: &Compare, common: &Common) -> Result<ExitCode, Failure> {
-    let mut mechanisms: Vec<&'static dyn Mechanism> = match call.mechanisms.as_slice() {
+    let mut mechanisms: Vec<&'static Mechanism> = match call.mechanisms.as_slice() {
         [] => registry::ALL.to_vec(),
         names => names.iter().map(|name| mechanism(name)).collect::<Result<_, _>>()?,
     };
     let mut seen = std::collections::HashSet::new();
-    mechanisms.retain(|mechanism| seen.insert(mechanism.info().id));
+    mechanisms.retain(|mechanism| seen.insert(mechanism.info.id));
     let alpha = alpha(call.alpha.as_deref())?;
     let tolerance = super::tolerance(call.tolerance.as_deref(), "tolerance")?;
     let problem = files::problem(&call.problem, common)?;

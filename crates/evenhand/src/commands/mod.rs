@@ -42,6 +42,6 @@ fn tolerance(text: Option<&str>, option: &str) -> Result<Option<Rational>, Failu
 }
 
 /// The mechanism of that name.
-fn mechanism(name: &str) -> Result<&'static dyn Mechanism, Failure> {
+fn mechanism(name: &str) -> Result<&'static Mechanism, Failure> {
     registry::find(name).ok_or_else(|| suggest::unknown("mechanism", name, registry::names()))
 }

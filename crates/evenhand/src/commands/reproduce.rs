@@ -29,7 +29,7 @@ fn selected(ids: &[String]) -> Result<Vec<Entry>, Failure> {
     let wanted = |section: &&str| ids.is_empty() || ids.iter().any(|id| section_of(id) == *section);
     let mut found = Vec::new();
     for section in known.into_iter().filter(wanted) {
-        found.extend(entries(section).map_err(Failure::solver)?);
+        found.extend(entries(section).map_err(|error| Failure::solver(error.to_string()))?);
     }
     let is_meant = |entry: &Entry, id: &str| {
         entry.id == *id || entry.id.strip_prefix(id).is_some_and(|rest| rest.starts_with('.'))

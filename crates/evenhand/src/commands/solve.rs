@@ -1,32 +1,33 @@
 //! `solve`: an allocation.
 
-mod options;
-
 use std::process::ExitCode;
 use std::time::Instant;
 
-use evenhand::mechanisms::{Outcome, Status};
+use evenhand::mechanisms::flags::Takes;
+use evenhand::mechanisms::{Flags, Method, Outcome, Status};
 use evenhand::problem::format::AllocationDocument;
+use evenhand::problem::{Arithmetic, ServerClass};
 use evenhand::{Problem, report};
 use serde_json::json;
-
-use options::{check_order, options};
 
 use super::mechanism;
 use crate::arguments::{Common, Format, Solve};
 use crate::failure::Failure;
-use crate::{files, output};
+use crate::{files, output, suggest};
 
 pub fn run(call: &Solve, common: &Common) -> Result<ExitCode, Failure> {
     let mechanism = mechanism(&call.mechanism)?;
-    let options = options(call, common, mechanism)?;
-    if (call.particular.series.is_some() || call.particular.plot.is_some()) && !options.series {
+    let flags = flags(call, common)?;
+    mechanism.check(&flags)?;
+    if (call.way.series.is_some() || call.way.plot.is_some())
+        && flags.value("method")? != Some(Method::Trajectory)
+    {
         return Err(Failure::input("--series and --plot go with --method trajectory".to_owned()));
     }
     let problem = files::problem(&call.problem, common)?;
-    check_order(options.order.as_ref(), &problem)?;
+    check_classes(call, &problem)?;
     let started = Instant::now();
-    let outcome = mechanism.allocate(&problem, &options)?;
+    let outcome = mechanism.allocate_with(&problem, &flags)?;
     let mut document = AllocationDocument::new(&problem, &outcome.allocation);
     document.seconds = Some(started.elapsed().as_secs_f64());
     document.extra = report::json::findings(&problem, &outcome);
@@ -49,22 +50,43 @@ pub fn run(call: &Solve, common: &Common) -> Result<ExitCode, Failure> {
         None | Some(Status::Solved) => Ok(ExitCode::SUCCESS),
         Some(status) => Err(Failure::solver(format!(
             "{} ended with the status `{}`: what was written is its last point{}",
-            mechanism.info().id,
+            mechanism.info.id,
             status.name(),
             if outcome.findings.gap.is_some() { ", with the gap that is proven for it" } else { "" }
         ))),
     }
 }
 
+/// What is asked of the mechanism.
+fn flags(call: &Solve, common: &Common) -> Result<Flags, Failure> {
+    let mut flags = Flags::new(if call.float { Arithmetic::Float } else { Arithmetic::Exact });
+    flags.seed = common.seed;
+    for (flag, text) in &call.flags.0 {
+        flag.check(text)?;
+        flags = flags.with(flag.name, text);
+    }
+    Ok(flags)
+}
+
+/// Flags that name server classes name those of the problem.
+fn check_classes(call: &Solve, problem: &Problem) -> Result<(), Failure> {
+    let servers = || problem.servers().iter().map(ServerClass::name);
+    let stated = call.flags.0.iter().filter(|(flag, _)| matches!(flag.takes, Takes::Classes(_)));
+    let unknown = stated
+        .flat_map(|(_, text)| text.split(',').map(str::trim))
+        .find(|name| servers().all(|server| server != *name));
+    unknown.map_or(Ok(()), |name| Err(suggest::unknown("server class", name, servers())))
+}
+
 /// Writes what `--series` and `--plot` ask for; whether that was standard output.
 fn write_series(call: &Solve, problem: &Problem, outcome: &Outcome) -> Result<bool, Failure> {
-    let (particular, inputs) = (&call.particular, [call.problem.as_path()]);
+    let (way, inputs) = (&call.way, [call.problem.as_path()]);
     let steps = outcome.findings.series.as_deref().unwrap_or_default();
     let mut printed = false;
-    if let Some(path) = &particular.series {
+    if let Some(path) = &way.series {
         printed |= files::write(path, &report::trajectory_csv(problem, steps), &inputs)?;
     }
-    if let Some(path) = &particular.plot {
+    if let Some(path) = &way.plot {
         let svg = report::trajectory(problem, steps).to_svg();
         printed |= files::write(path, &svg.map_err(|error| Failure::solver(error.to_string()))?, &inputs)?;
     }

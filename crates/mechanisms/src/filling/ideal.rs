@@ -1,11 +1,13 @@
 //! How far whole tasks stay behind tasks that can be divided.
 
 use evenhand_exact::{Axiom, Parameters, Share};
-use evenhand_problem::{Allocation, Problem, Rational};
+use evenhand_problem::{Allocation, Arithmetic, Problem, Rational};
 
 use super::rule::Score;
-use crate::mechanism::{MechanismError, Options};
-use crate::registry;
+use crate::drfh::DRFH;
+use crate::mechanism::MechanismError;
+use crate::ps_dsf::PS_DSF;
+use crate::tsf::TSF;
 
 /// Whole tasks beside their divisible ideal.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,7 +17,7 @@ pub struct Integrality {
     /// What the whole tasks reach.
     pub whole: Measure,
     /// What the divisible mechanism reaches, exactly; or why it is not known.
-    pub divisible: Result<Measure, String>,
+    pub divisible: Result<Measure, MechanismError>,
 }
 
 /// What an allocation reaches.
@@ -32,19 +34,13 @@ pub struct Measure {
 /// Compares `allocation` with the exact divisible allocation of the same score.
 pub(super) fn compare(problem: &Problem, allocation: &Allocation, score: Score) -> Integrality {
     let mechanism = match score {
-        Score::Drf => "drfh",
-        Score::Tsf => "tsf",
-        Score::PsDsf | Score::ResidualPsDsf => "ps-dsf",
+        Score::Drf => &DRFH,
+        Score::Tsf => &TSF,
+        Score::PsDsf | Score::ResidualPsDsf => &PS_DSF,
     };
-    let divisible = match registry::find(mechanism) {
-        None => Err(format!("the mechanism `{mechanism}` is not available")),
-        Some(found) => match found.allocate(problem, &Options::exact()) {
-            Ok(outcome) => Ok(measure(problem, &outcome.allocation, score)),
-            Err(MechanismError::NotApplicable { why, .. }) => Err(why),
-            Err(error) => Err(error.to_string()),
-        },
-    };
-    Integrality { mechanism, whole: measure(problem, allocation, score), divisible }
+    let divisible = mechanism.allocate(problem, Arithmetic::Exact);
+    let divisible = divisible.map(|outcome| measure(problem, &outcome.allocation, score));
+    Integrality { mechanism: mechanism.info.id, whole: measure(problem, allocation, score), divisible }
 }
 
 fn measure(problem: &Problem, allocation: &Allocation, score: Score) -> Measure {

@@ -9,7 +9,7 @@ use super::model::{Model, State, TooMany};
 use super::prepared::Prepared;
 use super::rule::{Rule, ServerRule, Ties};
 use super::run::{prepare, too_many};
-use crate::mechanism::{MechanismError, OptionName};
+use crate::mechanism::MechanismError;
 
 /// States that are followed, at most.
 const MAX_STATES: usize = 2_000_000;
@@ -37,7 +37,7 @@ pub fn law(problem: &Problem, rule: Rule, step: &Rational) -> Result<Vec<Outcome
     let names_at_once = rule.server == ServerRule::BestFit && !(rule.filter && rule.score.is_of_user());
     if names_at_once && rule.ties == Ties::Random {
         let why = "the exact law of servers that are named at random is not offered".to_owned();
-        return Err(MechanismError::BadOption { mechanism: "fill", option: OptionName::Ties, why });
+        return Err(MechanismError::BadOption { mechanism: "fill", option: "ties", why });
     }
     let found = match prepared.widths.are_narrow() {
         true => followed::<Narrow>(problem, &prepared, rule),

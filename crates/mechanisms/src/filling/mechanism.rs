@@ -1,15 +1,14 @@
 //! The mechanism `fill`.
 
-use evenhand_exact::{Axiom, Parameters};
-use evenhand_problem::{Allocation, Problem, Rational};
+use evenhand_exact::Axiom;
+use evenhand_problem::Rational;
 
 use super::ideal;
-use super::rule::Rule;
-use super::run::{fill, prepare};
-use crate::mechanism::{Findings, Info, Mechanism, MechanismError, OptionName, Options, Outcome};
-
-/// Progressive filling by whole tasks.
-pub struct Fill;
+use super::rule::{Rule, Score, ServerRule};
+use super::run::fill;
+use crate::flags::{Flag, TIES, Takes};
+use crate::guarantees::Condition;
+use crate::mechanism::{Findings, Info, Mechanism, Outcome};
 
 pub(super) static INFO: Info = Info {
     id: "fill",
@@ -20,49 +19,54 @@ pub(super) static INFO: Info = Info {
     reference: "DRFH, section V-A; Kesidis, sections IV and VI; THEORY, sections 5 and 8",
 };
 
-/// The rule that the options name.
-fn rule(options: &Options) -> Rule {
-    Rule {
-        score: options.score.unwrap_or_default(),
-        server: options.server.unwrap_or_default(),
-        ties: options.ties.unwrap_or_default(),
-        filter: options.filter,
-    }
-}
-
-impl Mechanism for Fill {
-    fn info(&self) -> &Info {
-        &INFO
-    }
-
-    fn applies(&self, problem: &Problem) -> Result<(), String> {
-        match prepare(problem, Rule::default(), &Rational::from(1)) {
-            Err(MechanismError::NotApplicable { why, .. }) => Err(why),
-            _ => Ok(()),
-        }
-    }
-
-    fn options(&self) -> &'static [OptionName] {
-        &[
-            OptionName::Score,
-            OptionName::Server,
-            OptionName::Ties,
-            OptionName::Filter,
-            OptionName::Step,
-            OptionName::Ideal,
-        ]
-    }
-
-    fn allocate(&self, problem: &Problem, options: &Options) -> Result<Outcome, MechanismError> {
-        let rule = rule(options);
-        let step = options.step.clone().unwrap_or_else(|| Rational::from(1));
-        let allocation = fill(problem, rule, &step, options.seed)?;
-        let integrality = options.ideal.then(|| ideal::compare(problem, &allocation, rule.score));
+/// Progressive filling by whole tasks.
+pub static FILL: Mechanism = Mechanism {
+    info: &INFO,
+    proven: &[
+        (Condition::Always, &[Axiom::IntegerFeasible]),
+        (Condition::FirstFit, &[Axiom::WorkConserving]),
+    ],
+    flags: &[
+        Flag {
+            name: "score",
+            takes: Takes::Name("SCORE", Score::NAMES),
+            help: "fill: whose turn it is (default: drf)",
+        },
+        Flag {
+            name: "server",
+            takes: Takes::Name("RULE", ServerRule::NAMES),
+            help: "fill: where a task goes (default: first-fit)",
+        },
+        TIES,
+        Flag {
+            name: "filter",
+            takes: Takes::Nothing,
+            help: "fill --server best-fit: compare only servers on which the task fits; without it a user whose \
+                   task does not fit on its best server lets the next one go first, as in the table of Kesidis",
+        },
+        Flag {
+            name: "step",
+            takes: Takes::Number("EPS"),
+            help: "fill: place this part of a task at a time; towards 0 the divisible allocation (default: 1)",
+        },
+        Flag {
+            name: "ideal",
+            takes: Takes::Nothing,
+            help: "fill: compare with the divisible mechanism of the same score, solved exactly",
+        },
+    ],
+    axiom: ideal::whole_tasks,
+    solve: |problem, flags| {
+        let rule = Rule {
+            score: flags.value("score")?.unwrap_or_default(),
+            server: flags.value("server")?.unwrap_or_default(),
+            ties: flags.value("ties")?.unwrap_or_default(),
+            filter: flags.is_set("filter"),
+        };
+        let step = flags.number("step")?.unwrap_or_else(|| Rational::from(1));
+        let allocation = fill(problem, rule, &step, flags.seed)?;
+        let integrality = flags.is_set("ideal").then(|| ideal::compare(problem, &allocation, rule.score));
         let findings = Findings { integrality, ..Findings::default() };
         Ok(Outcome { findings, ..Outcome::of(allocation) })
-    }
-
-    fn axiom(&self, allocation: &Allocation) -> Option<(Axiom, Parameters)> {
-        ideal::whole_tasks(allocation)
-    }
-}
+    },
+};

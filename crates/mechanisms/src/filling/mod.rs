@@ -10,7 +10,7 @@
 //! | [`trials()`], [`sample`] | many fillings of a random rule |
 //! | [`law()`] | its outcomes with their exact probabilities, small problems |
 //! | [`slot_allocation`] | tasks by slots |
-//! | [`Fill`], [`Slots`] | the mechanisms `fill` and `slots` |
+//! | [`FILL`], [`SLOTS`] | the mechanisms `fill` and `slots` |
 //!
 //! A class that is shared by time (a user states its `gamma` there) has one unit of time on each of
 //! its servers; a task of user `n` takes `k_i / gamma_ni` of one server's.
@@ -58,8 +58,8 @@ mod user_tree;
 pub use draw::Draw;
 pub use ideal::{Integrality, Measure};
 pub use law::{Outcome, law};
-pub use mechanism::Fill;
+pub use mechanism::FILL;
 pub use rule::{Rule, Score, ServerRule, Ties};
 pub use run::fill;
-pub use slots::{Slots, slot_allocation, slots_of_servers};
+pub use slots::{SLOTS, slot_allocation, slots_of_servers};
 pub use trials::{Statistic, Trials, sample, trials};

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use evenhand_problem::names;
+
 /// What decides whose turn it is: the least one (THEORY, section 5). `w_n` is the weight, `x_n` the
 /// tasks that user `n` has so far, wherever they run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -62,18 +64,28 @@ pub struct Rule {
     pub filter: bool,
 }
 
-impl Score {
-    /// As on the command line.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Drf => "drf",
-            Self::Tsf => "tsf",
-            Self::PsDsf => "ps-dsf",
-            Self::ResidualPsDsf => "rps-dsf",
-        }
-    }
+names! { Score:
+    Drf = "drf", "Global dominant share by weight";
+    Tsf = "tsf", "Tasks by weight and by the tasks that fit on all servers";
+    PsDsf = "ps-dsf", "Tasks by weight and by the tasks that fit on the empty server";
+    ResidualPsDsf = "rps-dsf", "The same with what is left of the server";
+}
 
+names! { ServerRule:
+    Iid = "iid", "For every task a random one of the servers on which some task fits";
+    Rrr = "rrr", "Rounds, every server once in random order";
+    FirstFit = "first-fit", "The first server on which the task fits";
+    BestFit = "best-fit", "The server whose rest suits the task best";
+    Joint = "joint", "User and server together: the pair of least score";
+}
+
+names! { Ties:
+    Low = "low", "The lowest index";
+    High = "high", "The highest index";
+    Random = "random", "One at random";
+}
+
+impl Score {
     /// Whether it is one number per user, whatever the server.
     #[must_use]
     pub const fn is_of_user(self) -> bool {
@@ -81,35 +93,9 @@ impl Score {
     }
 }
 
-impl ServerRule {
-    /// As on the command line.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Iid => "iid",
-            Self::Rrr => "rrr",
-            Self::FirstFit => "first-fit",
-            Self::BestFit => "best-fit",
-            Self::Joint => "joint",
-        }
-    }
-}
-
-impl Ties {
-    /// As on the command line.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Low => "low",
-            Self::High => "high",
-            Self::Random => "random",
-        }
-    }
-}
-
 impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let filter = if self.filter { " filter" } else { "" };
-        write!(f, "{} {} {}{filter}", self.score.name(), self.server.name(), self.ties.name())
+        write!(f, "{} {} {}{filter}", self.score, self.server, self.ties)
     }
 }

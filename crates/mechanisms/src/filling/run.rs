@@ -9,7 +9,7 @@ use super::model::{Model, State, TooMany};
 use super::prepared::{Prepared, Refusal};
 use super::rule::{Rule, ServerRule, Ties};
 use super::{best_fit, first_fit, joint, server_first};
-use crate::mechanism::{MechanismError, OptionName};
+use crate::mechanism::MechanismError;
 
 /// Fills the servers of `problem` by steps of `step` tasks until nothing fits; with steps of one task
 /// every task is whole and on one server. A user with finite tasks gets as many steps as its tasks
@@ -34,10 +34,10 @@ pub(super) fn prepare(problem: &Problem, rule: Rule, step: &Rational) -> Result<
     let bad =
         |option, why: &str| MechanismError::BadOption { mechanism: INFO.id, option, why: why.to_owned() };
     if *step <= 0 {
-        return Err(bad(OptionName::Step, "a step is positive"));
+        return Err(bad("step", "a step is positive"));
     }
     if rule.filter && rule.server != ServerRule::BestFit {
-        return Err(bad(OptionName::Filter, "only best fit compares servers on which a task may not fit"));
+        return Err(bad("filter", "only best fit compares servers on which a task may not fit"));
     }
     Prepared::new(problem, rule, step).map_err(|refusal| match refusal {
         Refusal::NotApplicable(why) => MechanismError::NotApplicable { mechanism: INFO.id, why },

@@ -7,7 +7,7 @@
 //! demand that is met in slots is met in resources as well, since the ceiling of what a task takes
 //! is never below its part of the largest server, nor a server's floor above its own.
 
-use evenhand_exact::{Axiom, Parameters};
+use evenhand_exact::Axiom;
 use evenhand_problem::{Allocation, Problem, Quantities, Rational};
 use rug::Integer;
 
@@ -19,7 +19,9 @@ use super::prepared::{MAX_SERVERS, Prepared, PreparedUser};
 use super::queue::{Look, Queue};
 use super::rule::{Rule, Ties};
 use super::run::allocation;
-use crate::mechanism::{Info, Mechanism, MechanismError, OptionName, Options, Outcome};
+use crate::flags::{Flag, TIES, Takes};
+use crate::guarantees::Condition;
+use crate::mechanism::{Info, Mechanism, MechanismError, Outcome};
 
 /// Most slots of the largest server: more would be finer than any demand asks for.
 const MAX_SLOTS: u64 = 1_000_000_000;
@@ -27,48 +29,28 @@ const MAX_SLOTS: u64 = 1_000_000_000;
 const HELD_BITS: u32 = 57;
 
 /// Tasks by slots.
-pub struct Slots;
-
-static INFO: Info = Info {
-    id: "slots",
-    aliases: &[],
-    title: "Slots",
-    equalises: "slots of user n / w_n, by whole tasks, first fit",
-    guarantees: "whole tasks on single servers; slots as equal as one task allows where every task fits everywhere",
-    reference: "DRFH, section VI and Table II; THEORY, section 5",
+pub static SLOTS: Mechanism = Mechanism {
+    info: &Info {
+        id: "slots",
+        aliases: &[],
+        title: "Slots",
+        equalises: "slots of user n / w_n, by whole tasks, first fit",
+        guarantees: "whole tasks on single servers; slots as equal as one task allows where every task fits everywhere",
+        reference: "DRFH, section VI and Table II; THEORY, section 5",
+    },
+    proven: &[(Condition::Always, &[Axiom::IntegerFeasible])],
+    flags: &[
+        TIES,
+        Flag { name: "slots", takes: Takes::Count("S"), help: "slots: slots of the largest server" },
+    ],
+    axiom: ideal::whole_tasks,
+    solve: |problem, flags| {
+        let needs = MechanismError::NeedsOption { mechanism: SLOTS.info.id, option: "slots" };
+        let slots = flags.value("slots")?.ok_or(needs)?;
+        let ties = flags.value("ties")?.unwrap_or_default();
+        slot_allocation(problem, slots, ties, flags.seed).map(Outcome::of)
+    },
 };
-
-impl Mechanism for Slots {
-    fn info(&self) -> &Info {
-        &INFO
-    }
-
-    fn applies(&self, problem: &Problem) -> Result<(), String> {
-        match problem.servers().iter().find(|server| server.is_time_shared()) {
-            None => Ok(()),
-            Some(server) => {
-                let name = server.name();
-                Err(format!(
-                    "slots are parts of resources, and server `{name}` is shared by time (a user states gamma there)"
-                ))
-            }
-        }
-    }
-
-    fn options(&self) -> &'static [OptionName] {
-        &[OptionName::Slots, OptionName::Ties]
-    }
-
-    fn allocate(&self, problem: &Problem, options: &Options) -> Result<Outcome, MechanismError> {
-        let needs = MechanismError::NeedsOption { mechanism: INFO.id, option: OptionName::Slots };
-        let slots = options.slots.ok_or(needs)?;
-        slot_allocation(problem, slots, options.ties.unwrap_or_default(), options.seed).map(Outcome::of)
-    }
-
-    fn axiom(&self, allocation: &Allocation) -> Option<(Axiom, Parameters)> {
-        ideal::whole_tasks(allocation)
-    }
-}
 
 /// By class: the slots of one of its servers, when the largest server is divided into `slots`.
 #[must_use]
@@ -110,11 +92,17 @@ pub fn slot_allocation(
     ties: Ties,
     seed: u64,
 ) -> Result<Allocation, MechanismError> {
-    let mechanism = INFO.id;
-    Slots.applies(problem).map_err(|why| MechanismError::NotApplicable { mechanism, why })?;
+    let mechanism = SLOTS.info.id;
+    if let Some(server) = problem.servers().iter().find(|server| server.is_time_shared()) {
+        let name = server.name();
+        let why = format!(
+            "slots are parts of resources, and server `{name}` is shared by time (a user states gamma there)"
+        );
+        return Err(MechanismError::NotApplicable { mechanism, why });
+    }
     if !(1..=MAX_SLOTS).contains(&slots) {
         let why = format!("found {slots}: expected an integer from 1 to {MAX_SLOTS}");
-        return Err(MechanismError::BadOption { mechanism, option: OptionName::Slots, why });
+        return Err(MechanismError::BadOption { mechanism, option: "slots", why });
     }
     let n_servers = problem.n_single_servers();
     if n_servers > u128::from(MAX_SERVERS) {
@@ -193,5 +181,5 @@ fn filled<D: Digits>(
             queue.push(score(n, held[n]), n);
         }
     }
-    Ok(allocation(problem, &state, &Rational::from(1), INFO.id))
+    Ok(allocation(problem, &state, &Rational::from(1), SLOTS.info.id))
 }

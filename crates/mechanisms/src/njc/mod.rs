@@ -16,21 +16,19 @@ use evenhand_exact::axiom::feasible;
 use evenhand_exact::axiom::njc::examine;
 use evenhand_exact::{Axiom, Instance, Parameters};
 use evenhand_lp::LpError;
-use evenhand_lp::njc::{Face, Limits, Tasks, Witness, entitlements, enumerate, member};
+use evenhand_lp::njc::{Face, Goal, Limits, Tasks, Witness, entitlements, enumerate, member};
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Row, Sharing};
 use thiserror::Error;
 
 use self::onto_face::round_onto;
 use self::reduce::Reduction;
 use crate::fair_sum::{self, FairPoint};
+use crate::flags::{FACES, Flag, METHOD, Method, SELECT, Takes};
+use crate::guarantees::Condition::{Always, OneServer};
 use crate::lift::lift;
-use crate::mechanism::{Findings, Info, Mechanism, MechanismError, Method, OptionName, Options, Outcome};
+use crate::mechanism::{Findings, Info, Mechanism, MechanismError, Outcome};
 use crate::rounding::short;
 use crate::{proportional, rounding};
-
-/// No Justified Complaints.
-#[derive(Debug, Clone, Copy)]
-pub struct Njc;
 
 static INFO: Info = Info {
     id: "njc",
@@ -45,122 +43,158 @@ static INFO: Info = Info {
 /// is right nearly always: a saturated row without a price has slack of about the root of the accuracy.
 const TOLERANCES: [f64; 8] = [1e-7, 1e-6, 1e-9, 1e-11, 1e-13, 1e-10, 1e-5, 1e-3];
 
-impl Mechanism for Njc {
-    fn info(&self) -> &Info {
-        &INFO
-    }
+/// No Justified Complaints.
+pub static NJC: Mechanism = Mechanism {
+    info: &INFO,
+    proven: &[
+        (Always, &[Axiom::Njc]),
+        (OneServer, &[Axiom::ParetoOptimal, Axiom::WorkConserving, Axiom::SharingIncentive]),
+    ],
+    flags: &[
+        SELECT,
+        FACES,
+        Flag {
+            name: "reduce",
+            takes: Takes::Nothing,
+            help: "njc: first leave out what cannot matter (NJC, section 5.1); one server",
+        },
+        METHOD,
+        Flag {
+            name: "c-max",
+            takes: Takes::Number("C"),
+            help: "njc with --method trajectory: integrate up to this c (default: 1e13, or until nobody complains)",
+        },
+    ],
+    axiom: |_| Some((Axiom::Njc, Parameters::default())),
+    solve: |problem, flags| {
+        let settings = Settings {
+            arithmetic: flags.arithmetic,
+            select: flags.value("select")?,
+            reduce: flags.is_set("reduce"),
+            faces: flags.is_set("faces"),
+            method: flags.value("method")?,
+            c_max: flags.number("c-max")?,
+        };
+        allocate(problem, &settings)
+    },
+};
 
-    fn applies(&self, _problem: &Problem) -> Result<(), String> {
-        Ok(())
-    }
+/// Which of all allocations without justified complaints is asked for, and how it is found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settings {
+    /// What the numbers of the answer are.
+    pub arithmetic: Arithmetic,
+    /// What to prefer.
+    pub select: Option<Goal>,
+    /// Whether to solve a smaller problem with the same answers.
+    pub reduce: bool,
+    /// Whether to find all of them.
+    pub faces: bool,
+    /// The trajectory, or none for the limit that it has.
+    pub method: Option<Method>,
+    /// The trajectory: where the integration stops.
+    pub c_max: Option<Rational>,
+}
 
-    fn options(&self) -> &'static [OptionName] {
-        &[
-            OptionName::Select,
-            OptionName::Reduce,
-            OptionName::Faces,
-            OptionName::Method,
-            OptionName::CMax,
-            OptionName::Series,
-        ]
+impl Settings {
+    /// Nothing else asked for.
+    #[must_use]
+    pub const fn new(arithmetic: Arithmetic) -> Self {
+        Self { arithmetic, select: None, reduce: false, faces: false, method: None, c_max: None }
     }
+}
 
-    fn allocate(&self, problem: &Problem, options: &Options) -> Result<Outcome, MechanismError> {
-        let constraints = Constraints::new(problem, Sharing::Rdm);
-        check_method(options)?;
-        if options.method == Some(Method::Trajectory) {
-            return trajectory::solve(&constraints, options);
-        }
-        if options.faces {
-            let solver = |source| MechanismError::Solver { mechanism: INFO.id, source };
-            let faces = enumerate(&constraints, &Limits::default()).map_err(solver)?;
-            let mut outcome = self.allocate(problem, &Options { faces: false, ..options.clone() })?;
-            outcome.findings.faces = Some(faces);
-            return Ok(outcome);
-        }
-        if let Some(goal) = options.select {
-            return select::best_for(&constraints, goal, options.arithmetic);
-        }
-        if options.reduce {
-            let solver = |source| MechanismError::Solver { mechanism: INFO.id, source };
-            let reduction = reduce::reduce(problem).map_err(solver)?.ok_or_else(|| {
-                let why = "the reduction is for one server with divided resources".to_owned();
-                MechanismError::NotApplicable { mechanism: INFO.id, why }
-            })?;
-            return self.allocate_reduced(problem, &reduction, options);
-        }
-        let point = fair_sum::maximise(&constraints, 1.0, None)
-            .map_err(|source| MechanismError::Continuous { mechanism: INFO.id, source })?;
-        match options.arithmetic {
-            Arithmetic::Float => Ok(in_floating_point(&constraints, &point)),
-            Arithmetic::Exact => exactly(&constraints, &point).or_else(|error| {
-                // Two methods err in different places when weights are 10^9 apart.
-                match fair_sum::cluster::maximise(&constraints, 1.0, None) {
-                    Ok(other) if problem.n_servers() == 1 => exactly(&constraints, &other),
-                    _ => Err(error),
-                }
-            }),
-        }
+/// An allocation without justified complaints.
+///
+/// # Errors
+/// [`MechanismError`]: settings that exclude each other, a problem beyond what they are for, a failed solver.
+pub fn allocate(problem: &Problem, settings: &Settings) -> Result<Outcome, MechanismError> {
+    let constraints = Constraints::new(problem, Sharing::Rdm);
+    check_method(settings)?;
+    if settings.method == Some(Method::Trajectory) {
+        return trajectory::solve(&constraints, settings);
     }
-
-    fn axiom(&self, _allocation: &Allocation) -> Option<(Axiom, Parameters)> {
-        Some((Axiom::Njc, Parameters::default()))
+    if settings.faces {
+        let solver = |source| MechanismError::Solver { mechanism: INFO.id, source };
+        let faces = enumerate(&constraints, &Limits::default()).map_err(solver)?;
+        let mut outcome = allocate(problem, &Settings { faces: false, ..settings.clone() })?;
+        outcome.findings.faces = Some(faces);
+        return Ok(outcome);
+    }
+    if let Some(goal) = settings.select {
+        return select::best_for(&constraints, goal, settings.arithmetic);
+    }
+    if settings.reduce {
+        let solver = |source| MechanismError::Solver { mechanism: INFO.id, source };
+        let reduction = reduce::reduce(problem).map_err(solver)?.ok_or_else(|| {
+            let why = "the reduction is for one server with divided resources".to_owned();
+            MechanismError::NotApplicable { mechanism: INFO.id, why }
+        })?;
+        return allocate_reduced(problem, &reduction, settings);
+    }
+    let point = fair_sum::maximise(&constraints, 1.0, None)
+        .map_err(|source| MechanismError::Continuous { mechanism: INFO.id, source })?;
+    match settings.arithmetic {
+        Arithmetic::Float => Ok(in_floating_point(&constraints, &point)),
+        Arithmetic::Exact => exactly(&constraints, &point).or_else(|error| {
+            // Two methods err in different places when weights are 10^9 apart.
+            match fair_sum::cluster::maximise(&constraints, 1.0, None) {
+                Ok(other) if problem.n_servers() == 1 => exactly(&constraints, &other),
+                _ => Err(error),
+            }
+        }),
     }
 }
 
 /// The trajectory is the only method that has a name, and it goes with no other way to choose.
-fn check_method(options: &Options) -> Result<(), MechanismError> {
+fn check_method(settings: &Settings) -> Result<(), MechanismError> {
     let bad = |option, why: &str| {
         Err(MechanismError::BadOption { mechanism: INFO.id, option, why: why.to_owned() })
     };
-    match options.method {
-        None if options.c_max.is_some() => bad(OptionName::CMax, "it goes with --method trajectory"),
-        None if options.series => bad(OptionName::Series, "it goes with --method trajectory"),
+    match settings.method {
+        None if settings.c_max.is_some() => bad("c-max", "it goes with --method trajectory"),
         None => Ok(()),
-        Some(Method::Trajectory) if options.select.is_some() || options.faces || options.reduce => {
-            bad(OptionName::Method, "the trajectory has one end: no --select, --faces or --reduce")
+        Some(Method::Trajectory) if settings.select.is_some() || settings.faces || settings.reduce => {
+            bad("method", "the trajectory has one end: no --select, --faces or --reduce")
         }
         Some(Method::Trajectory) => Ok(()),
-        Some(_) => bad(OptionName::Method, "the only method with a name is `trajectory`"),
+        Some(_) => bad("method", "the only method with a name is `trajectory`"),
     }
 }
 
-impl Njc {
-    /// The answer of the smaller problem with the tasks of the users that were settled; an exact one
-    /// is checked on the whole problem.
-    fn allocate_reduced(
-        &self,
-        problem: &Problem,
-        reduction: &Reduction,
-        options: &Options,
-    ) -> Result<Outcome, MechanismError> {
-        let mut tasks: Tasks = vec![Vec::new(); problem.n_users()];
-        for &n in &reduction.satisfied {
-            tasks[n] = problem.users()[n].tasks().map(|limit| vec![(0, limit.clone())]).unwrap_or_default();
-        }
-        let mut status = None;
-        let mut iterations = None;
-        if let Some(rest) = &reduction.problem {
-            let outcome = self.allocate(rest, &Options { reduce: false, ..options.clone() })?;
-            (status, iterations) = (outcome.findings.status, outcome.findings.iterations);
-            for (&n, list) in reduction.users.iter().zip(outcome.allocation.tasks) {
-                tasks[n] = list;
-            }
-        }
-        if options.arithmetic == Arithmetic::Exact {
-            return accept(problem, tasks).ok_or_else(|| MechanismError::NotFound {
-                mechanism: INFO.id,
-                why: "the answer of the reduced problem does not pass the exact check".to_owned(),
-            });
-        }
-        let allocation = Allocation { mechanism: Some(INFO.id.to_owned()), tasks, ..Allocation::default() };
-        let instance = Instance::new(problem, &allocation).ok();
-        let witnesses = instance.as_ref().and_then(examine).map(|found| found.witnesses);
-        let rounding = Rational::from((1, 1_000_000_000));
-        let bottlenecks = instance.map(|instance| saturated(&instance, &rounding));
-        let findings = Findings { witnesses, bottlenecks, status, iterations, ..Findings::default() };
-        Ok(Outcome { findings, ..Outcome::of(allocation) })
+/// The answer of the smaller problem with the tasks of the users that were settled; an exact one
+/// is checked on the whole problem.
+fn allocate_reduced(
+    problem: &Problem,
+    reduction: &Reduction,
+    settings: &Settings,
+) -> Result<Outcome, MechanismError> {
+    let mut tasks: Tasks = vec![Vec::new(); problem.n_users()];
+    for &n in &reduction.satisfied {
+        tasks[n] = problem.users()[n].tasks().map(|limit| vec![(0, limit.clone())]).unwrap_or_default();
     }
+    let mut status = None;
+    let mut iterations = None;
+    if let Some(rest) = &reduction.problem {
+        let outcome = allocate(rest, &Settings { reduce: false, ..settings.clone() })?;
+        (status, iterations) = (outcome.findings.status, outcome.findings.iterations);
+        for (&n, list) in reduction.users.iter().zip(outcome.allocation.tasks) {
+            tasks[n] = list;
+        }
+    }
+    if settings.arithmetic == Arithmetic::Exact {
+        return accept(problem, tasks).ok_or_else(|| MechanismError::NotFound {
+            mechanism: INFO.id,
+            why: "the answer of the reduced problem does not pass the exact check".to_owned(),
+        });
+    }
+    let allocation = Allocation { mechanism: Some(INFO.id.to_owned()), tasks, ..Allocation::default() };
+    let instance = Instance::new(problem, &allocation).ok();
+    let witnesses = instance.as_ref().and_then(examine).map(|found| found.witnesses);
+    let rounding = Rational::from((1, 1_000_000_000));
+    let bottlenecks = instance.map(|instance| saturated(&instance, &rounding));
+    let findings = Findings { witnesses, bottlenecks, status, iterations, ..Findings::default() };
+    Ok(Outcome { findings, ..Outcome::of(allocation) })
 }
 
 fn in_floating_point(constraints: &Constraints<'_>, point: &FairPoint) -> Outcome {

@@ -12,10 +12,10 @@ use evenhand_ode::trajectory::{TrajectoryResult, TrajectorySettings, TrajectoryS
 use evenhand_problem::number::to_f64;
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Rational};
 
-use super::{INFO, saturated};
+use super::{INFO, Settings, saturated};
 use crate::fair_sum::dense::DenseView;
 use crate::fair_sum::{FairPoint, OnClass};
-use crate::mechanism::{Findings, MechanismError, OptionName, Options, Outcome, Status, Step};
+use crate::mechanism::{Findings, MechanismError, Outcome, Status, Step};
 use crate::{proportional, rounding};
 
 /// Error allowed in a step, relative to every allocation, slack and distance from a limit.
@@ -29,25 +29,25 @@ const C_MAX: f64 = 1e13;
 const WITHIN: (i32, u32) = (-1, 1_000_000_000);
 
 /// The last point of the trajectory of a problem with one server.
-pub fn solve(constraints: &Constraints<'_>, options: &Options) -> Result<Outcome, MechanismError> {
+pub fn solve(constraints: &Constraints<'_>, settings: &Settings) -> Result<Outcome, MechanismError> {
     let not_applicable = |why: String| MechanismError::NotApplicable { mechanism: INFO.id, why };
     if constraints.problem().n_servers() != 1 {
         return Err(not_applicable("the trajectory is for one server".to_owned()));
     }
-    let c_max = options.c_max.as_ref().map_or(Ok(C_MAX), c_max)?;
+    let c_max = settings.c_max.as_ref().map_or(Ok(C_MAX), c_max)?;
     let view = View { constraints, dense: DenseView::new(constraints) };
     if view.dense.active.is_empty() {
-        return Ok(view.nobody(options.arithmetic));
+        return Ok(view.nobody(settings.arithmetic));
     }
     let pool = view.dense.pool().map_err(|error| not_applicable(error.to_string()))?;
-    let settings = TrajectorySettings {
+    let limits = TrajectorySettings {
         relative_tolerance: RELATIVE_TOLERANCE,
         stop_tolerance: STOP,
         c_max,
-        record: options.series,
+        record: true,
         ..TrajectorySettings::default()
     };
-    Ok(view.outcome(&integrate(&pool, &settings), options))
+    Ok(view.outcome(&integrate(&pool, &limits), settings))
 }
 
 fn c_max(stated: &Rational) -> Result<f64, MechanismError> {
@@ -56,7 +56,7 @@ fn c_max(stated: &Rational) -> Result<f64, MechanismError> {
         true => Ok(value),
         false => Err(MechanismError::BadOption {
             mechanism: INFO.id,
-            option: OptionName::CMax,
+            option: "c-max",
             why: "it should be a positive number".to_owned(),
         }),
     }
@@ -84,11 +84,11 @@ impl View<'_> {
         Outcome { findings, ..Outcome::of(self.allocation(tasks, arithmetic)) }
     }
 
-    fn outcome(&self, end: &TrajectoryResult, options: &Options) -> Outcome {
+    fn outcome(&self, end: &TrajectoryResult, settings: &Settings) -> Outcome {
         let problem = self.constraints.problem();
         let point = self.point(end);
         let tasks = rounding::feasible(self.constraints, point.tasks());
-        let allocation = self.allocation(tasks, options.arithmetic);
+        let allocation = self.allocation(tasks, settings.arithmetic);
         let proven = proportional::findings(problem, &allocation, &Rational::from(1), None, &point);
         let instance = Instance::new(problem, &allocation).ok();
         let examined = instance.as_ref().and_then(examine);
@@ -103,7 +103,7 @@ impl View<'_> {
             witnesses: examined.map(|found| found.witnesses),
             bottlenecks,
             status: Some(status),
-            series: options.series.then(|| self.series(end)),
+            series: Some(self.series(end)),
             ..proven
         };
         Outcome { findings, ..Outcome::of(allocation) }

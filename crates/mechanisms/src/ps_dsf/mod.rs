@@ -23,7 +23,7 @@ mod search;
 mod solutions;
 mod strategy;
 mod sweep;
-mod tdm;
+pub mod tdm;
 mod theorem_1;
 mod water_filling;
 
@@ -34,15 +34,10 @@ use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, S
 use self::algorithm_1::RoundLimits;
 use self::canonical::Canonical;
 use self::pairs::PairModel;
-pub use self::tdm::PsDsfTdm;
 use crate::fair_sum::near;
-use crate::mechanism::{
-    Bound, Findings, Info, Mechanism, MechanismError, Method, OptionName, Options, Outcome, Selected, Status,
-};
-
-/// PS-DSF with divided resources.
-#[derive(Debug, Clone, Copy)]
-pub struct PsDsf;
+use crate::flags::{FACES, Flags, METHOD, Method, ORDER, SELECT};
+use crate::guarantees::Condition::{Always, OneDemandWithoutEnd};
+use crate::mechanism::{Bound, Findings, Info, Mechanism, MechanismError, Outcome, Selected, Status};
 
 static INFO: Info = Info {
     id: "ps-dsf",
@@ -53,39 +48,71 @@ static INFO: Info = Info {
     reference: "PS-DSF, Definition 5 and Theorem 1",
 };
 
-impl Mechanism for PsDsf {
-    fn info(&self) -> &Info {
-        &INFO
+/// PS-DSF with divided resources.
+pub static PS_DSF: Mechanism = Mechanism {
+    info: &INFO,
+    proven: &[
+        (Always, &[Axiom::PsDsf, Axiom::WorkConserving, Axiom::SharingIncentive, Axiom::EnvyFree]),
+        (OneDemandWithoutEnd, &[Axiom::BottleneckFair, Axiom::SingleResourceFair]),
+    ],
+    flags: &[METHOD, ORDER, FACES, SELECT],
+    axiom: |_| Some((Axiom::PsDsf, Parameters::default())),
+    solve: |problem, flags| allocate(problem, &Settings::of(flags)?),
+};
+
+/// Which PS-DSF allocation is asked for, and how it is found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settings {
+    /// What the numbers of the answer are.
+    pub arithmetic: Arithmetic,
+    /// What to prefer: most tasks where nothing is stated.
+    pub select: Option<Goal>,
+    /// Whether to find all of them.
+    pub faces: bool,
+    /// Which of several methods to use.
+    pub method: Option<Method>,
+    /// Names of server classes in the order in which they are swept; those that are not named follow in the
+    /// order of the problem.
+    pub order: Option<Vec<String>>,
+}
+
+impl Settings {
+    /// Nothing else asked for.
+    #[must_use]
+    pub const fn new(arithmetic: Arithmetic) -> Self {
+        Self { arithmetic, select: None, faces: false, method: None, order: None }
     }
 
-    fn applies(&self, _problem: &Problem) -> Result<(), String> {
-        Ok(())
+    fn of(flags: &Flags) -> Result<Self, MechanismError> {
+        Ok(Self {
+            arithmetic: flags.arithmetic,
+            select: flags.value("select")?,
+            faces: flags.is_set("faces"),
+            method: flags.value("method")?,
+            order: flags.classes("order"),
+        })
     }
+}
 
-    fn options(&self) -> &'static [OptionName] {
-        &[OptionName::Method, OptionName::Order, OptionName::Faces, OptionName::Select]
+/// A PS-DSF allocation of divided resources.
+///
+/// # Errors
+/// [`MechanismError`]: settings that it cannot have, or no exact answer was found.
+pub fn allocate(problem: &Problem, options: &Settings) -> Result<Outcome, MechanismError> {
+    let constraints = Constraints::new(problem, Sharing::Rdm);
+    let order = order(INFO.id, problem, options)?;
+    if options.faces {
+        let model = PairModel::<Rational>::new(&constraints);
+        let faces = solutions::enumerate(&model, &solutions::FaceLimits::default())
+            .map_err(|source| MechanismError::Solver { mechanism: INFO.id, source })?;
+        let mut outcome = allocate(problem, &Settings { faces: false, ..options.clone() })?;
+        outcome.findings.faces = Some(faces);
+        return Ok(outcome);
     }
-
-    fn allocate(&self, problem: &Problem, options: &Options) -> Result<Outcome, MechanismError> {
-        let constraints = Constraints::new(problem, Sharing::Rdm);
-        let order = order(INFO.id, problem, options)?;
-        if options.faces {
-            let model = PairModel::<Rational>::new(&constraints);
-            let faces = solutions::enumerate(&model, &solutions::FaceLimits::default())
-                .map_err(|source| MechanismError::Solver { mechanism: INFO.id, source })?;
-            let mut outcome = self.allocate(problem, &Options { faces: false, ..options.clone() })?;
-            outcome.findings.faces = Some(faces);
-            return Ok(outcome);
-        }
-        match options.method {
-            None | Some(Method::Sweep) => by_search(problem, Sharing::Rdm, &INFO, options),
-            Some(Method::Algorithm1) => by_algorithm_1(&constraints, &order, options.arithmetic),
-            Some(method @ (Method::Market | Method::Trajectory)) => Err(no_method(INFO.id, method)),
-        }
-    }
-
-    fn axiom(&self, _allocation: &Allocation) -> Option<(Axiom, Parameters)> {
-        Some((Axiom::PsDsf, Parameters::default()))
+    match options.method {
+        None | Some(Method::Sweep) => by_search(problem, Sharing::Rdm, &INFO, options),
+        Some(Method::Algorithm1) => by_algorithm_1(&constraints, &order, options.arithmetic),
+        Some(method @ (Method::Market | Method::Trajectory)) => Err(no_method(INFO.id, method)),
     }
 }
 
@@ -99,19 +126,19 @@ const EXACT_LIMITS: RoundLimits = RoundLimits { rounds: 60, updates: 1000, bits:
 
 fn no_method(mechanism: &'static str, method: Method) -> MechanismError {
     let why = format!("there is no method `{}` for it", method.name());
-    MechanismError::BadOption { mechanism, option: OptionName::Method, why }
+    MechanismError::BadOption { mechanism, option: "method", why }
 }
 
 /// All classes in the order that the options ask for.
 fn order(
     mechanism: &'static str,
     problem: &Problem,
-    options: &Options,
+    options: &Settings,
 ) -> Result<Vec<usize>, MechanismError> {
     let index = problem.server_index();
     let mut order = Vec::with_capacity(problem.n_servers());
     for name in options.order.iter().flatten() {
-        let why = |why: String| MechanismError::BadOption { mechanism, option: OptionName::Order, why };
+        let why = |why: String| MechanismError::BadOption { mechanism, option: "order", why };
         let class = *index.get(name.as_str()).ok_or_else(|| why(format!("there is no server `{name}`")))?;
         if order.contains(&class) {
             return Err(why(format!("server `{name}` is named twice")));
@@ -138,12 +165,12 @@ fn by_search(
     problem: &Problem,
     sharing: Sharing,
     info: &Info,
-    options: &Options,
+    options: &Settings,
 ) -> Result<Outcome, MechanismError> {
     let goal = match options.select {
         Some(Goal::MaxMinShare) => {
             let why = "max-tasks and max-utilisation are what it can search for".to_owned();
-            return Err(MechanismError::BadOption { mechanism: info.id, option: OptionName::Select, why });
+            return Err(MechanismError::BadOption { mechanism: info.id, option: "select", why });
         }
         goal => goal,
     };
@@ -202,7 +229,7 @@ fn by_algorithm_1(
 ) -> Result<Outcome, MechanismError> {
     if let Some(user) = constraints.problem().users().iter().find(|user| user.tasks().is_some()) {
         let why = format!("algorithm-1 is for unlimited tasks, and user `{}` has a limit", user.name());
-        return Err(MechanismError::BadOption { mechanism: INFO.id, option: OptionName::Method, why });
+        return Err(MechanismError::BadOption { mechanism: INFO.id, option: "method", why });
     }
     let (tasks, rounds, converged) = match arithmetic {
         Arithmetic::Float => {

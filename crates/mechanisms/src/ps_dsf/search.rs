@@ -1,7 +1,7 @@
 //! The driver of the [strategy](super::strategy): every start in turn, and the best of what they lead to.
 
 use evenhand_lp::njc::Goal;
-use evenhand_problem::{Constraints, Rational};
+use evenhand_problem::{Arithmetic, Constraints, Rational};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64Mcg;
@@ -12,7 +12,7 @@ use super::pairs::{PairModel, Point};
 use super::strategy::{BUDGET, BUDGET_OF_SELECT, SHUFFLES_OF_SELECT, STARTS, Start};
 use super::theorem_1::{self, Violation};
 use crate::lift::lift;
-use crate::mechanism::{Options, Outcome, Search, Tried};
+use crate::mechanism::{Outcome, Search, Tried};
 use crate::registry;
 
 /// A PS-DSF allocation, exact.
@@ -168,9 +168,10 @@ impl Driver<'_> {
     }
 
     /// The allocation of another mechanism.
-    fn mechanism(&mut self, id: &str) -> Option<Outcome> {
+    fn mechanism(&mut self, name: &str) -> Option<Outcome> {
         self.spent.work += WORK_OF_A_MECHANISM * self.model.pairs.len() as u64;
-        registry::find(id)?.allocate(self.constraints.problem(), &Options::exact()).ok()
+        let problem = self.constraints.problem();
+        registry::find(name)?.allocate(problem, Arithmetic::Exact).ok()
     }
 }
 

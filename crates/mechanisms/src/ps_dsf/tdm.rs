@@ -9,17 +9,15 @@
 //! optimum, which is what this mechanism is defined as: there it is not offered.
 
 use evenhand_exact::{Axiom, Parameters};
-use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Sharing};
+use evenhand_problem::{Arithmetic, Constraints, Problem, Rational, Sharing};
 
+use super::Settings;
 use crate::fair_sum;
 use crate::fisher;
-use crate::mechanism::{
-    Findings, Info, Mechanism, MechanismError, Method, OptionName, Options, Outcome, Status,
-};
+use crate::flags::{METHOD, Method, ORDER};
+use crate::guarantees::Condition::Always;
+use crate::mechanism::{Findings, Info, Mechanism, MechanismError, Outcome, Status};
 use crate::{proportional, rounding};
-
-/// PS-DSF on time-shared servers.
-pub struct PsDsfTdm;
 
 pub(super) static INFO: Info = Info {
     id: "ps-dsf-tdm",
@@ -30,66 +28,70 @@ pub(super) static INFO: Info = Info {
     reference: "PS-DSF, Theorem 2; Fisher market by THEORY, fact 5",
 };
 
-impl Mechanism for PsDsfTdm {
-    fn info(&self) -> &Info {
-        &INFO
-    }
+/// PS-DSF on time-shared servers.
+pub static PS_DSF_TDM: Mechanism = Mechanism {
+    info: &INFO,
+    proven: &[(
+        Always,
+        &[
+            Axiom::PsDsf,
+            Axiom::ParetoOptimal,
+            Axiom::WorkConserving,
+            Axiom::SharingIncentive,
+            Axiom::EnvyFree,
+            Axiom::Proportional,
+        ],
+    )],
+    flags: &[METHOD, ORDER],
+    axiom: |_| Some((Axiom::PsDsf, Parameters::default())),
+    solve: |problem, flags| allocate(problem, &Settings::of(flags)?),
+};
 
-    fn applies(&self, _problem: &Problem) -> Result<(), String> {
-        Ok(())
-    }
-
-    fn options(&self) -> &'static [OptionName] {
-        &[OptionName::Method, OptionName::Order]
-    }
-
-    fn allocate(&self, problem: &Problem, options: &Options) -> Result<Outcome, MechanismError> {
-        let constraints = Constraints::new(problem, Sharing::Tdm);
-        super::order(INFO.id, problem, options)?;
-        match options.method {
-            Some(Method::Sweep) => {
-                unlimited(problem)?;
-                let first = problem.servers().iter().map(|server| server.name().to_owned()).collect();
-                let order = options.order.clone().or(Some(first));
-                return super::by_search(problem, Sharing::Tdm, &INFO, &Options { order, ..options.clone() });
-            }
-            Some(method @ (Method::Algorithm1 | Method::Trajectory)) => {
-                return Err(super::no_method(INFO.id, method));
-            }
-            None | Some(Method::Market) if options.order.is_some() => {
-                let why = "only --method sweep has an order".to_owned();
-                return Err(MechanismError::BadOption { mechanism: INFO.id, option: OptionName::Order, why });
-            }
-            None | Some(Method::Market) => {}
+/// The PS-DSF allocation of time-shared servers.
+///
+/// # Errors
+/// [`MechanismError`]: settings that it cannot have, or no exact answer was found.
+pub fn allocate(problem: &Problem, options: &Settings) -> Result<Outcome, MechanismError> {
+    let constraints = Constraints::new(problem, Sharing::Tdm);
+    super::order(INFO.id, problem, options)?;
+    match options.method {
+        Some(Method::Sweep) => {
+            unlimited(problem)?;
+            let first = problem.servers().iter().map(|server| server.name().to_owned()).collect();
+            let order = options.order.clone().or(Some(first));
+            return super::by_search(problem, Sharing::Tdm, &INFO, &Settings { order, ..options.clone() });
         }
-        let point = fair_sum::maximise(&constraints, 1.0, None)
-            .map_err(|source| MechanismError::Continuous { mechanism: INFO.id, source })?;
-        let allocation = |tasks| super::allocation(&INFO, options.arithmetic, tasks);
-        match options.arithmetic {
-            Arithmetic::Float => {
-                let allocation = allocation(rounding::feasible(&constraints, point.tasks()));
-                let one = Rational::from(1);
-                let findings = proportional::findings(problem, &allocation, &one, None, &point);
-                Ok(Outcome { findings, ..Outcome::of(allocation) })
-            }
-            Arithmetic::Exact => {
-                let found = fisher::exact(&constraints, &point).map_err(|error| {
-                    MechanismError::NotFound { mechanism: INFO.id, why: error.to_string() }
-                })?;
-                let findings = Findings {
-                    status: Some(Status::Solved),
-                    prices: Some(found.prices),
-                    gap: Some(Rational::new()),
-                    iterations: Some(point.iterations),
-                    ..Findings::default()
-                };
-                Ok(Outcome { findings, ..Outcome::of(allocation(found.tasks)) })
-            }
+        Some(method @ (Method::Algorithm1 | Method::Trajectory)) => {
+            return Err(super::no_method(INFO.id, method));
         }
+        None | Some(Method::Market) if options.order.is_some() => {
+            let why = "only --method sweep has an order".to_owned();
+            return Err(MechanismError::BadOption { mechanism: INFO.id, option: "order", why });
+        }
+        None | Some(Method::Market) => {}
     }
-
-    fn axiom(&self, _allocation: &Allocation) -> Option<(Axiom, Parameters)> {
-        Some((Axiom::PsDsf, Parameters::default()))
+    let point = fair_sum::maximise(&constraints, 1.0, None)
+        .map_err(|source| MechanismError::Continuous { mechanism: INFO.id, source })?;
+    let allocation = |tasks| super::allocation(&INFO, options.arithmetic, tasks);
+    match options.arithmetic {
+        Arithmetic::Float => {
+            let allocation = allocation(rounding::feasible(&constraints, point.tasks()));
+            let one = Rational::from(1);
+            let findings = proportional::findings(problem, &allocation, &one, None, &point);
+            Ok(Outcome { findings, ..Outcome::of(allocation) })
+        }
+        Arithmetic::Exact => {
+            let found = fisher::exact(&constraints, &point)
+                .map_err(|error| MechanismError::NotFound { mechanism: INFO.id, why: error.to_string() })?;
+            let findings = Findings {
+                status: Some(Status::Solved),
+                prices: Some(found.prices),
+                gap: Some(Rational::new()),
+                iterations: Some(point.iterations),
+                ..Findings::default()
+            };
+            Ok(Outcome { findings, ..Outcome::of(allocation(found.tasks)) })
+        }
     }
 }
 
@@ -104,7 +106,7 @@ fn unlimited(problem: &Problem) -> Result<(), MechanismError> {
                 user.name(),
                 INFO.id
             );
-            Err(MechanismError::BadOption { mechanism: INFO.id, option: OptionName::Method, why })
+            Err(MechanismError::BadOption { mechanism: INFO.id, option: "method", why })
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Random fillings: their exact law, and batches of as many trials as the paper ran, which show what
 //! such a batch prints and how much that scatters from batch to batch.
 
+use crate::PaperError;
 use evenhand_mechanisms::filling::{Rule, Statistic, law, sample};
 use evenhand_problem::{Problem, Rational};
 
@@ -89,16 +90,15 @@ pub struct Batches {
 }
 
 /// Runs all trials of a rule on a problem of two users, two servers and two resources.
-pub fn run(problem: &Problem, rule: Rule, seed: u64) -> Result<Batches, String> {
+pub fn run(problem: &Problem, rule: Rule, seed: u64) -> Result<Batches, PaperError> {
     let number = |value: &Rational| value.to_f64();
     let demand = |n: usize, r: usize| number(&problem.demand(n, 0)[r]);
     let capacity = |i: usize, r: usize| number(&problem.servers()[i].capacity()[r]);
     let one = Rational::from(1);
     let four = |x: &[Vec<u64>]| [x[0][0] as f64, x[0][1] as f64, x[1][0] as f64, x[1][1] as f64];
     let mut trials: Vec<Four> = Vec::new();
-    sample(problem, rule, &one, seed, ALL_TRIALS, |x| trials.push(four(x)))
-        .map_err(|error| error.to_string())?;
-    let outcomes = law(problem, rule, &one).map_err(|error| error.to_string())?;
+    sample(problem, rule, &one, seed, ALL_TRIALS, |x| trials.push(four(x)))?;
+    let outcomes = law(problem, rule, &one)?;
     let quantity = |value: &dyn Fn(&Four) -> f64| {
         let law: Vec<(Rational, f64)> = outcomes
             .iter()

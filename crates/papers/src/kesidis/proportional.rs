@@ -6,12 +6,12 @@ use evenhand_report::text::decimal;
 
 use super::example;
 use crate::njc::{alpha_fair, certified_without_gap};
-use crate::{Entry, list, solve};
+use crate::{Entry, PaperError, list, solve};
 
 /// The largest total that Table II prints: 42, of rPS-DSF.
 const TABLE_2_BEST: u32 = 42;
 
-pub fn entries() -> Result<Vec<Entry>, String> {
+pub fn entries() -> Result<Vec<Entry>, PaperError> {
     let mut entries = Vec::new();
     entries.push(equal_priorities()?);
     for (priorities, name) in [(["1", "1"], "1-1"), (["2", "1"], "2-1"), (["10", "1"], "10-1")] {
@@ -30,7 +30,7 @@ pub fn entries() -> Result<Vec<Entry>, String> {
 }
 
 /// For equal priorities the allocation with most tasks is proportionally fair for every exponent.
-fn equal_priorities() -> Result<Entry, String> {
+fn equal_priorities() -> Result<Entry, PaperError> {
     let problem = example(["1", "1"])?;
     let most = solve(&problem, "utilitarian")?;
     let placed: Vec<Rational> =
@@ -66,7 +66,7 @@ fn optimum(
     [first, second]: [&str; 2],
     alpha: &Rational,
     id: &str,
-) -> Result<Entry, String> {
+) -> Result<Entry, PaperError> {
     let found = alpha_fair(problem, alpha)?;
     let totals: Vec<String> = found.allocation.totals().iter().map(|x| format!("{:.9}", to_f64(x))).collect();
     let placed: Vec<String> = [(0, 0), (0, 1), (1, 0), (1, 1)]
@@ -88,7 +88,7 @@ fn optimum(
 }
 
 /// That proportional fairness need not maximise the weighted number of tasks.
-fn efficiency() -> Result<Entry, String> {
+fn efficiency() -> Result<Entry, PaperError> {
     let problem = example(["10", "1"])?;
     let weighted = |totals: &[Rational]| {
         let terms = totals.iter().zip(problem.users());

@@ -5,7 +5,7 @@ use evenhand_problem::{Allocation, Problem, Rational, number};
 
 use super::batches::{ALL_TRIALS, Batches, Printed, Quantity, TRIALS, run};
 use super::example;
-use crate::{Entry, agree, list};
+use crate::{Entry, PaperError, agree, list};
 
 /// Seed of all trials.
 const SEED: u64 = 2018;
@@ -87,7 +87,7 @@ const FIXED: [FixedRow; 3] = [
     },
 ];
 
-pub fn entries() -> Result<Vec<Entry>, String> {
+pub fn entries() -> Result<Vec<Entry>, PaperError> {
     let problem = example(["1", "1"])?;
     let mut entries = Vec::new();
     for row in &FIXED {
@@ -108,8 +108,8 @@ fn placed(x: &Allocation) -> Vec<Rational> {
     [(0, 0), (0, 1), (1, 0), (1, 1)].iter().map(|&(n, i)| x.on(n, i)).collect()
 }
 
-fn fixed(problem: &Problem, row: &FixedRow) -> Result<[Entry; 2], String> {
-    let allocation = fill(problem, row.rule, &Rational::from(1), SEED).map_err(|error| error.to_string())?;
+fn fixed(problem: &Problem, row: &FixedRow) -> Result<[Entry; 2], PaperError> {
+    let allocation = fill(problem, row.rule, &Rational::from(1), SEED)?;
     let unused: Vec<Rational> = [(0, 0), (0, 1), (1, 0), (1, 1)]
         .iter()
         .map(|&(i, r)| {
@@ -132,13 +132,12 @@ fn fixed(problem: &Problem, row: &FixedRow) -> Result<[Entry; 2], String> {
 }
 
 /// How much the row of PS-DSF depends on how ties are broken.
-fn ties(problem: &Problem) -> Result<Entry, String> {
+fn ties(problem: &Problem) -> Result<Entry, PaperError> {
     const RUNS: u64 = 20_000;
     let mut counts = std::collections::BTreeMap::new();
     sample(problem, Rule { ties: Ties::Random, ..JOINT }, &Rational::from(1), SEED, RUNS, |x| {
         *counts.entry([x[0][0], x[0][1], x[1][0], x[1][1]]).or_insert(0_u32) += 1;
-    })
-    .map_err(|error| error.to_string())?;
+    })?;
     let found: Vec<String> = counts
         .iter()
         .map(|(x, count)| format!("{x:?} in {:.1} %", 100.0 * f64::from(*count) / RUNS as f64))
@@ -238,7 +237,7 @@ fn scattered(
 }
 
 /// Servers in random order round by round, as the text says, in place of a draw for every task.
-fn permuted_rounds(problem: &Problem) -> Result<Entry, String> {
+fn permuted_rounds(problem: &Problem) -> Result<Entry, PaperError> {
     let rule = Rule { server: ServerRule::Rrr, ..Rule::default() };
     let batches = run(problem, rule, SEED)?;
     let printed = RANDOM[0].tasks_deviation[1];
@@ -259,13 +258,9 @@ fn permuted_rounds(problem: &Problem) -> Result<Entry, String> {
 }
 
 /// What the printed means of Table II leave of the servers, by the definition of Table IV.
-fn unused_of_printed_means() -> Result<Entry, String> {
+fn unused_of_printed_means() -> Result<Entry, PaperError> {
     let row = &RANDOM[2];
-    let x: Vec<Rational> = row.tasks[..4]
-        .iter()
-        .map(|text| number::parse(text))
-        .collect::<Result<_, _>>()
-        .map_err(|e| e.to_string())?;
+    let x: Vec<Rational> = row.tasks[..4].iter().map(|text| number::parse(text)).collect::<Result<_, _>>()?;
     let left = |capacity: u32, own: u32, n_1: &Rational, other: u32, n_2: &Rational| {
         Rational::from(capacity) - Rational::from(n_1 * own) - Rational::from(n_2 * other)
     };

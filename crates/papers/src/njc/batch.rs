@@ -1,6 +1,6 @@
 //! What holds for random pools.
 
-use evenhand_mechanisms::Options;
+use crate::PaperError;
 use evenhand_ode::path::{PathSettings, follow};
 use evenhand_ode::trajectory::{TrajectorySettings, TrajectoryStatus, integrate};
 use evenhand_problem::{Problem, Rational};
@@ -20,7 +20,7 @@ const LATE: [f64; 3] = [1e4, 1e8, 1e12];
 const SHAPES: [(usize, usize); 4] = [(2, 3), (3, 2), (3, 3), (4, 3)];
 
 /// Requests in twentieths, a quarter of them 0; weights from 1 to 5.
-pub fn random_pool(random: &mut Pcg64Mcg, n_users: usize, n_resources: usize) -> Result<Problem, String> {
+pub fn random_pool(random: &mut Pcg64Mcg, n_users: usize, n_resources: usize) -> Result<Problem, PaperError> {
     let mut requests = Vec::new();
     for _ in 0..n_users {
         let mut request: Vec<Rational> = (0..n_resources)
@@ -36,14 +36,14 @@ pub fn random_pool(random: &mut Pcg64Mcg, n_users: usize, n_resources: usize) ->
     pool_of(&requests, &weights)
 }
 
-pub fn entries() -> Result<Vec<Entry>, String> {
+pub fn entries() -> Result<Vec<Entry>, PaperError> {
     let mut entries = uniqueness()?;
     entries.push(convergence()?);
     entries.push(exact_answers()?);
     Ok(entries)
 }
 
-fn uniqueness() -> Result<Vec<Entry>, String> {
+fn uniqueness() -> Result<Vec<Entry>, PaperError> {
     let mut random = Pcg64Mcg::seed_from_u64(55);
     let mut shares = Vec::new();
     for (n_users, n_resources) in SHAPES {
@@ -80,7 +80,7 @@ fn uniqueness() -> Result<Vec<Entry>, String> {
     ])
 }
 
-fn convergence() -> Result<Entry, String> {
+fn convergence() -> Result<Entry, PaperError> {
     let mut random = Pcg64Mcg::seed_from_u64(54);
     let mut furthest = [0.0_f64; LATE.len()];
     let mut failed = 0;
@@ -114,13 +114,13 @@ fn convergence() -> Result<Entry, String> {
     })
 }
 
-fn exact_answers() -> Result<Entry, String> {
+fn exact_answers() -> Result<Entry, PaperError> {
     let mut random = Pcg64Mcg::seed_from_u64(6);
     let mut fair = 0;
     for _ in 0..INSTANCES {
         let (n_users, n_resources) = (random.random_range(2..=30), random.random_range(1..=8));
         let problem = random_pool(&mut random, n_users, n_resources)?;
-        fair += usize::from(is_fair(&problem, &allocate(&problem, "njc", &Options::exact())?)?);
+        fair += usize::from(is_fair(&problem, &allocate(&problem, "njc")?)?);
     }
     Ok(Entry {
         id: "njc.random.exact".to_owned(),

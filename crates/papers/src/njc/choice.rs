@@ -1,22 +1,22 @@
 //! Section 5.5: answers are not unique, and one may choose among them.
 
 use evenhand_lp::njc::Goal;
-use evenhand_mechanisms::{Bound, Options, registry};
+use evenhand_mechanisms::{Bound, njc};
 use evenhand_ode::path::{BarrierWeights, PathSettings, follow};
 use evenhand_problem::number::to_f64;
-use evenhand_problem::{Problem, Rational};
+use evenhand_problem::{Arithmetic, Problem, Rational};
 
 use super::definition::segments;
 use super::optimum::is_optimum;
 use super::promises::{circle, family};
 use super::setting::{answers, complains, continuous, is_fair, loads, pool_of, row, show, show_floats};
 use super::trajectory::{apart, at};
-use crate::{Entry, list};
+use crate::{Entry, PaperError, list};
 
 /// Weights of the two resources of the family, in the barrier.
 const BARRIERS: [[u32; 2]; 4] = [[1, 1], [4, 1], [1, 5], [9, 2]];
 
-pub fn entries() -> Result<Vec<Entry>, String> {
+pub fn entries() -> Result<Vec<Entry>, PaperError> {
     Ok(vec![
         family_ends()?,
         barrier_weights()?,
@@ -28,7 +28,7 @@ pub fn entries() -> Result<Vec<Entry>, String> {
     ])
 }
 
-fn family_ends() -> Result<Entry, String> {
+fn family_ends() -> Result<Entry, PaperError> {
     let problem = family()?;
     let all = answers(&problem)?;
     let ends = [row("1/2 1/2 1/2")?, row("7/10 3/10 3/10")?];
@@ -45,7 +45,7 @@ fn family_ends() -> Result<Entry, String> {
 
 /// A resource that is there `b` times has the weight `b` in the barrier (5), so that the paper's own
 /// equations serve for every weight that is an integer.
-fn repeated(problem: &Problem, times: &[u32]) -> Result<Problem, String> {
+fn repeated(problem: &Problem, times: &[u32]) -> Result<Problem, PaperError> {
     let users = 0..problem.n_users();
     let request = |n: usize| {
         let demand = problem.demand(n, 0).iter().zip(times);
@@ -55,7 +55,7 @@ fn repeated(problem: &Problem, times: &[u32]) -> Result<Problem, String> {
     pool_of(&users.map(request).collect::<Vec<_>>(), &weights)
 }
 
-fn barrier_weights() -> Result<Entry, String> {
+fn barrier_weights() -> Result<Entry, PaperError> {
     let problem = family()?;
     let pool = continuous(&problem)?;
     let plain = follow(&pool, &PathSettings::default()).x;
@@ -65,7 +65,7 @@ fn barrier_weights() -> Result<Entry, String> {
     for weights in BARRIERS {
         let weighted = repeated(&problem, &weights)?;
         let late = at(&weighted, 1e7)?;
-        let barrier = BarrierWeights::new(weights.map(f64::from).to_vec(), 1.0).map_err(|e| e.to_string())?;
+        let barrier = BarrierWeights::new(weights.map(f64::from).to_vec(), 1.0)?;
         let limit = follow(&pool, &PathSettings { barrier, ..PathSettings::default() });
         other_way = other_way.max(apart(&at(&weighted, 10.0)?.x, &middle));
         other_end = other_end.max(apart(&late.x, &plain)).max(apart(&limit.x, &plain));
@@ -93,7 +93,7 @@ fn barrier_weights() -> Result<Entry, String> {
 
 /// That a point is the limit of the trajectory for the entitlements `x_i sum_j l_j r_ij`, with `l` on
 /// its bottlenecks.
-fn entitlements_of(id: &str, problem: &Problem, x: &str, prices: &str) -> Result<Entry, String> {
+fn entitlements_of(id: &str, problem: &Problem, x: &str, prices: &str) -> Result<Entry, PaperError> {
     let (x, prices) = (row(x)?, row(prices)?);
     let users = 0..problem.n_users();
     let paid = |n: usize| {
@@ -108,7 +108,7 @@ fn entitlements_of(id: &str, problem: &Problem, x: &str, prices: &str) -> Result
     let fair = is_fair(problem, &x)?;
     let optimal = is_optimum(&other, &x)? && !is_optimum(problem, &x)?;
     if !fair || !optimal {
-        return Err(format!("{id}: {} is not what it should be", show(&x)));
+        return Err(format!("{id}: {} is not what it should be", show(&x)).into());
     }
     Ok(Entry {
         id: id.to_owned(),
@@ -126,7 +126,7 @@ fn entitlements_of(id: &str, problem: &Problem, x: &str, prices: &str) -> Result
 }
 
 /// The seven solutions that the paper lists.
-fn listed() -> Result<Vec<Vec<Rational>>, String> {
+fn listed() -> Result<Vec<Vec<Rational>>, PaperError> {
     let mut points = vec![row("1/3 1/3 1/3 1/3")?];
     for i in 0..4 {
         for j in i + 1..4 {
@@ -138,7 +138,7 @@ fn listed() -> Result<Vec<Vec<Rational>>, String> {
     Ok(points)
 }
 
-fn seven_points() -> Result<Entry, String> {
+fn seven_points() -> Result<Entry, PaperError> {
     let problem = circle()?;
     let mut fair = 0;
     let mut table = Vec::new();
@@ -174,7 +174,7 @@ fn printed_bottlenecks(x: &[Rational]) -> Vec<usize> {
     }
 }
 
-fn all_answers_on_the_circle() -> Result<Entry, String> {
+fn all_answers_on_the_circle() -> Result<Entry, PaperError> {
     let problem = circle()?;
     let all = answers(&problem)?;
     let listed = listed()?;
@@ -216,15 +216,15 @@ fn all_answers_on_the_circle() -> Result<Entry, String> {
     })
 }
 
-fn utilisation() -> Result<Entry, String> {
+fn utilisation() -> Result<Entry, PaperError> {
     let problem = circle()?;
-    let mechanism = registry::find("njc").ok_or("no such mechanism")?;
-    let options = Options { select: Some(Goal::MaxUtilisation), ..Options::exact() };
-    let outcome = mechanism.allocate(&problem, &options).map_err(|error| error.to_string())?;
+    let settings =
+        njc::Settings { select: Some(Goal::MaxUtilisation), ..njc::Settings::new(Arithmetic::Exact) };
+    let outcome = njc::allocate(&problem, &settings)?;
     let selected = outcome.findings.selected.ok_or("nothing was selected")?;
     let x = outcome.allocation.totals();
     if !is_fair(&problem, &x)? {
-        return Err(format!("{} was selected and leaves a justified complaint", show(&x)));
+        return Err(format!("{} was selected and leaves a justified complaint", show(&x)).into());
     }
     let used = |x: &Vec<Rational>| loads(&problem, x).into_iter().sum::<Rational>();
     let best = answers(&problem)?.points.iter().map(used).max().unwrap_or_default();

@@ -1,5 +1,6 @@
 //! Section 3: the definition, and the example on which serving users one after the other fails.
 
+use crate::PaperError;
 use evenhand_exact::Axiom;
 use evenhand_problem::number::to_f64;
 use evenhand_problem::{Problem, Rational};
@@ -10,11 +11,11 @@ use super::surd::eisenberg_gale;
 use crate::Entry;
 
 /// Three users of three resources.
-pub fn greedy() -> Result<Problem, String> {
+pub fn greedy() -> Result<Problem, PaperError> {
     pool(&["1/2 1/2 2/3", "1/2 5/8 1/2", "1 1 1/3"], "1/2 3/8 1/8")
 }
 
-pub fn entries() -> Result<Vec<Entry>, String> {
+pub fn entries() -> Result<Vec<Entry>, PaperError> {
     let problem = greedy()?;
     let all = answers(&problem)?;
     Ok(vec![
@@ -51,7 +52,7 @@ fn served_one_after_the_other(
     x: &str,
     paper: &str,
     expected: &[(usize, bool)],
-) -> Result<Entry, String> {
+) -> Result<Entry, PaperError> {
     let x = row(x)?;
     let feasible = holds(problem, &x, Axiom::Feasible)?;
     let complains = complains(problem, &x)?;
@@ -65,7 +66,7 @@ fn served_one_after_the_other(
     })
 }
 
-fn eisenberg_gale_point(problem: &Problem) -> Result<Entry, String> {
+fn eisenberg_gale_point(problem: &Problem) -> Result<Entry, PaperError> {
     let source = "NJC, section 5.4, on the example of section 3: limit of the trajectory";
     let optimum = alpha_fair(problem, &Rational::from(1))?;
     let x: Vec<f64> = optimum.allocation.totals().iter().map(to_f64).collect();
@@ -74,7 +75,7 @@ fn eisenberg_gale_point(problem: &Problem) -> Result<Entry, String> {
     let values: Vec<f64> = closed.iter().map(|x| x.to_f64()).collect();
     let apart = x.iter().zip(&values).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
     if apart > 1e-6 {
-        return Err(format!("the optimum {x:?} is not the closed form {values:?}"));
+        return Err(format!("the optimum {x:?} is not the closed form {values:?}").into());
     }
     Ok(Entry {
         id: "njc.greedy.eisenberg-gale".to_owned(),

@@ -1,25 +1,25 @@
 //! Section 4: against dominant resource fairness.
 
-use evenhand_mechanisms::{Options, registry};
+use evenhand_mechanisms::registry;
 use evenhand_problem::utilisation::{by_resource, dominant_share};
-use evenhand_problem::{Allocation, Problem, Rational};
+use evenhand_problem::{Allocation, Arithmetic, Problem, Rational};
 
 use super::definition::segments;
 use super::setting::{answers, complaints, granted, loads, pool, pool_of, row, show};
-use crate::{Entry, list, solve};
+use crate::{Entry, PaperError, list, solve};
 
 /// Three users of two resources.
-pub fn figure_2() -> Result<Problem, String> {
+pub fn figure_2() -> Result<Problem, PaperError> {
     pool(&["1 1/5", "1 1/5", "2/5 4/5"], "1/3 1/3 1/3")
 }
 
 /// One resource, of which the first user asks for less than its entitlement.
-pub fn satiated() -> Result<Problem, String> {
+pub fn satiated() -> Result<Problem, PaperError> {
     pool(&["1/10", "1", "1"], "1/3 1/3 1/3")
 }
 
 /// The counter-example about utilisation, with `middle` resources that only user 2 asks for.
-pub fn middle_resources(middle: usize) -> Result<Problem, String> {
+pub fn middle_resources(middle: usize) -> Result<Problem, PaperError> {
     let zero = vec![Rational::new(); middle];
     let one = vec![Rational::from(1); middle];
     let half = Rational::from((1, 2));
@@ -28,7 +28,7 @@ pub fn middle_resources(middle: usize) -> Result<Problem, String> {
     pool_of(&[user_1, user_2], &[half.clone(), half])
 }
 
-pub fn entries() -> Result<Vec<Entry>, String> {
+pub fn entries() -> Result<Vec<Entry>, PaperError> {
     let mut entries = vec![percentages()?];
     entries.extend(figure_2_entries()?);
     entries.push(same_dominant_resource()?);
@@ -37,7 +37,7 @@ pub fn entries() -> Result<Vec<Entry>, String> {
 }
 
 /// How much a user counts as having that uses so much of three resources.
-fn percentages() -> Result<Entry, String> {
+fn percentages() -> Result<Entry, PaperError> {
     let problem = pool(&["20/100 7/100 37/100"], "1")?;
     let all = granted(&[Rational::from(1)]);
     let found = [mean(&problem, &all), dominant_share(&problem, &all, 0)];
@@ -62,14 +62,14 @@ fn show_amounts(amounts: &[Vec<Rational>]) -> String {
     amounts.iter().map(|a| show(a)).collect::<Vec<_>>().join(", ")
 }
 
-fn figure_2_entries() -> Result<Vec<Entry>, String> {
+fn figure_2_entries() -> Result<Vec<Entry>, PaperError> {
     let problem = figure_2()?;
     let all = answers(&problem)?;
     let drf = solve(&problem, "drf")?.totals();
     let entry = |id: &str, source, printed: [&str; 3], x: &[Rational], note: &str| {
         let printed = printed.iter().map(|a| row(a)).collect::<Result<Vec<_>, _>>()?;
         let found = amounts(&problem, x);
-        Ok::<_, String>(Entry {
+        Ok::<_, PaperError>(Entry {
             id: id.to_owned(),
             source,
             paper: show_amounts(&printed),
@@ -107,7 +107,7 @@ fn figure_2_entries() -> Result<Vec<Entry>, String> {
     ])
 }
 
-fn same_dominant_resource() -> Result<Entry, String> {
+fn same_dominant_resource() -> Result<Entry, PaperError> {
     let problem = satiated()?;
     let drf = solve(&problem, "drf")?.totals();
     let all = answers(&problem)?;
@@ -131,12 +131,12 @@ fn mean(problem: &Problem, allocation: &Allocation) -> Rational {
 }
 
 /// Mean utilisation of the answer and of DRF.
-fn means(middle: usize) -> Result<(Rational, Rational), String> {
+fn means(middle: usize) -> Result<(Rational, Rational), PaperError> {
     let problem = middle_resources(middle)?;
     Ok((mean(&problem, &solve(&problem, "njc")?), mean(&problem, &solve(&problem, "drf")?)))
 }
 
-fn utilisation() -> Result<Vec<Entry>, String> {
+fn utilisation() -> Result<Vec<Entry>, PaperError> {
     let source = "NJC, section 4, utilisation counter-example";
     let problem = middle_resources(2)?;
     let all = answers(&problem)?;
@@ -158,7 +158,7 @@ fn utilisation() -> Result<Vec<Entry>, String> {
     let sum = |middle: usize| {
         let (njc, drf) = means(middle)?;
         let n = Rational::from(middle + 2);
-        Ok::<_, String>((njc * &n, drf * n))
+        Ok::<_, PaperError>((njc * &n, drf * n))
     };
     let ((njc_9, drf_9), (njc_10, drf_10)) = (sum(9)?, sum(10)?);
     let limits = [njc_10 - njc_9, drf_10 - drf_9];
@@ -213,8 +213,8 @@ fn utilisation() -> Result<Vec<Entry>, String> {
     ])
 }
 
-/// The exact answer of a mechanism with options, judged by nobody yet.
-pub fn allocate(problem: &Problem, mechanism: &str, options: &Options) -> Result<Vec<Rational>, String> {
+/// The exact answer of a mechanism, judged by nobody yet.
+pub fn allocate(problem: &Problem, mechanism: &str) -> Result<Vec<Rational>, PaperError> {
     let mechanism = registry::find(mechanism).ok_or("no such mechanism")?;
-    Ok(mechanism.allocate(problem, options).map_err(|error| error.to_string())?.allocation.totals())
+    Ok(mechanism.allocate(problem, Arithmetic::Exact)?.allocation.totals())
 }

@@ -18,8 +18,9 @@ mod two_users;
 pub(super) use optimum::{alpha_fair, certified_without_gap};
 
 use super::Entry;
+use crate::PaperError;
 
-pub(super) fn entries() -> Result<Vec<Entry>, String> {
+pub(super) fn entries() -> Result<Vec<Entry>, PaperError> {
     let parts = [
         definition::entries,
         drf::entries,

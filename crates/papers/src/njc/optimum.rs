@@ -1,11 +1,12 @@
 //! The limit of the paper's trajectory: the weighted proportionally fair allocation, with a proof of
 //! how close the answer is.
 
+use crate::PaperError;
 use evenhand_certify::{Request, certify};
 use evenhand_exact::axiom::proportional;
 use evenhand_exact::{Axiom, Certificate, Claim, Evidence, Instance, Parameters};
-use evenhand_mechanisms::{Options, registry};
-use evenhand_problem::{Allocation, Problem, Rational};
+use evenhand_mechanisms::alpha::{self, Settings};
+use evenhand_problem::{Allocation, Arithmetic, Problem, Rational};
 
 use super::setting::granted;
 
@@ -16,21 +17,18 @@ pub struct Optimum {
 }
 
 /// Maximises `sum_n w_n g_a(x_n)`.
-pub fn alpha_fair(problem: &Problem, alpha: &Rational) -> Result<Optimum, String> {
-    let mechanism = registry::find("alpha").ok_or("no such mechanism")?;
-    let options = Options { alpha: Some(alpha.clone()), ..Options::exact() };
-    let outcome = mechanism.allocate(problem, &options).map_err(|error| error.to_string())?;
+pub fn alpha_fair(problem: &Problem, alpha: &Rational) -> Result<Optimum, PaperError> {
+    let settings = Settings { arithmetic: Arithmetic::Exact, alpha: alpha.clone(), criterion: false };
+    let outcome = alpha::allocate(problem, &settings)?;
     let prices = outcome.findings.prices.ok_or("there are no prices")?;
     let gap = outcome.findings.gap.ok_or("there is no proven gap")?;
     let parameters = Parameters { share: None, alpha: Some(alpha.clone()) };
     let (claim, tolerance) = {
-        let instance = Instance::new(problem, &outcome.allocation).map_err(|error| error.to_string())?;
-        let total =
-            proportional::total_worth(&instance, alpha, None).map_err(|refusal| refusal.to_string())?;
+        let instance = Instance::new(problem, &outcome.allocation)?;
+        let total = proportional::total_worth(&instance, alpha, None)?;
         let tolerance = if total > 0 { &gap / total } else { Rational::new() };
         let evidence = Evidence::Prices(prices);
-        let claim = Claim::with_evidence(Axiom::Proportional, parameters, evidence, &instance, &tolerance)
-            .map_err(|refusal| refusal.to_string())?;
+        let claim = Claim::with_evidence(Axiom::Proportional, parameters, evidence, &instance, &tolerance)?;
         (claim, tolerance)
     };
     let examined = Axiom::Proportional.name();
@@ -44,7 +42,7 @@ pub fn alpha_fair(problem: &Problem, alpha: &Rational) -> Result<Optimum, String
     };
     match evenhand_exact::check(&certificate).reason {
         None => Ok(Optimum { allocation: certificate.allocation, gap }),
-        Some(reason) => Err(format!("the certificate is refused: {reason}")),
+        Some(reason) => Err(format!("the certificate is refused: {reason}").into()),
     }
 }
 
@@ -53,21 +51,20 @@ pub fn certified_without_gap(
     problem: &Problem,
     allocation: &Allocation,
     alpha: &Rational,
-) -> Result<bool, String> {
+) -> Result<bool, PaperError> {
     let parameters = Parameters { share: None, alpha: Some(alpha.clone()) };
     let request = Request { axiom: Axiom::Proportional, parameters };
-    let examination =
-        certify(problem, allocation, &[request], &Rational::new()).map_err(|e| e.to_string())?;
+    let examination = certify(problem, allocation, &[request], &Rational::new())?;
     if let Some((_, why)) = examination.undecided.first() {
-        return Err(format!("proportional is undecided: {why}"));
+        return Err(format!("proportional is undecided: {why}").into());
     }
     match evenhand_exact::check(&examination.certificate).reason {
         None => Ok(examination.certificate.claims.iter().all(|claim| claim.holds == Some(true))),
-        Some(reason) => Err(format!("the certificate is refused: {reason}")),
+        Some(reason) => Err(format!("the certificate is refused: {reason}").into()),
     }
 }
 
 /// [`certified_without_gap`] for one pool and `a = 1`.
-pub fn is_optimum(problem: &Problem, x: &[Rational]) -> Result<bool, String> {
+pub fn is_optimum(problem: &Problem, x: &[Rational]) -> Result<bool, PaperError> {
     certified_without_gap(problem, &granted(x), &Rational::from(1))
 }

@@ -1,10 +1,10 @@
 //! Section 4: what allocations without justified complaints are said to have, and section 5's
 //! entitlements of zero.
 
+use crate::PaperError;
 use evenhand_exact::Axiom;
 use evenhand_exact::axiom::envy_free;
 use evenhand_exact::{Evidence, Instance};
-use evenhand_mechanisms::Options;
 use evenhand_ode::path::{PathSettings, follow};
 use evenhand_ode::pool::Pool;
 use evenhand_ode::trajectory::{TrajectorySettings, integrate};
@@ -24,16 +24,16 @@ const TRUTH: [&str; 3] = ["1/6 11/12", "1/4 1/12", "11/12 2/3"];
 const LIE: &str = "5/12 3/4";
 
 /// Section 5.5: a family of answers.
-pub fn family() -> Result<Problem, String> {
+pub fn family() -> Result<Problem, PaperError> {
     pool(&["1 1", "0 1", "1 0"], "1/2 3/10 1/5")
 }
 
 /// Section 5.5: users and resources in a circle.
-pub fn circle() -> Result<Problem, String> {
+pub fn circle() -> Result<Problem, PaperError> {
     pool(&["1 1 0 1", "1 1 1 0", "0 1 1 1", "1 0 1 1"], "1/4 1/4 1/4 1/4")
 }
 
-pub fn entries() -> Result<Vec<Entry>, String> {
+pub fn entries() -> Result<Vec<Entry>, PaperError> {
     let examples = [
         greedy()?,
         figure_2()?,
@@ -63,7 +63,12 @@ pub fn entries() -> Result<Vec<Entry>, String> {
 }
 
 /// Whether an axiom holds at every vertex of all answers of the examples.
-fn everywhere(examples: &[Problem], axiom: Axiom, id: &str, source: &'static str) -> Result<Entry, String> {
+fn everywhere(
+    examples: &[Problem],
+    axiom: Axiom,
+    id: &str,
+    source: &'static str,
+) -> Result<Entry, PaperError> {
     let (mut judged, mut held) = (0, 0);
     for problem in examples {
         for point in answers(problem)?.points {
@@ -81,15 +86,15 @@ fn everywhere(examples: &[Problem], axiom: Axiom, id: &str, source: &'static str
     })
 }
 
-fn envy() -> Result<Entry, String> {
+fn envy() -> Result<Entry, PaperError> {
     let problem = satiated()?;
     let mut ours = Vec::new();
     let mut free = true;
     for point in answers(&problem)?.points {
         let holds = holds(&problem, &point, Axiom::EnvyFree)?;
         free &= holds;
-        let instance = Instance::new(&problem, &granted(&point)).map_err(|error| error.to_string())?;
-        ours.push(match envy_free::tightest(&instance).map_err(|error| error.to_string())? {
+        let instance = Instance::new(&problem, &granted(&point))?;
+        ours.push(match envy_free::tightest(&instance)? {
             Some(pair) if !holds => format!(
                 "at {} user {} would gain {} with the bundle of user {}",
                 show(&point),
@@ -123,8 +128,8 @@ fn useful(problem: &Problem, granted: &Rational, truth: &[Rational]) -> Rational
 
 /// What the limit of the trajectory grants to user 1, with its proven gap: 0 where the exact answer on
 /// the same face is the limit itself.
-fn limit(problem: &Problem) -> Result<(Rational, Rational), String> {
-    let exact = allocate(problem, "njc", &Options::exact())?;
+fn limit(problem: &Problem) -> Result<(Rational, Rational), PaperError> {
+    let exact = allocate(problem, "njc")?;
     if is_fair(problem, &exact)? && is_optimum(problem, &exact)? {
         return Ok((exact[0].clone(), Rational::new()));
     }
@@ -132,7 +137,7 @@ fn limit(problem: &Problem) -> Result<(Rational, Rational), String> {
     Ok((optimum.allocation.total(0), optimum.gap))
 }
 
-fn lie() -> Result<Entry, String> {
+fn lie() -> Result<Entry, PaperError> {
     let entitlements = "1/3 1/3 1/3";
     let truth = row(TRUTH[0])?;
     let honest = pool(&TRUTH, entitlements)?;
@@ -182,7 +187,7 @@ struct Run {
     most: Rational,
 }
 
-fn run(problem: &Problem, truth: &[Rational]) -> Result<Run, String> {
+fn run(problem: &Problem, truth: &[Rational]) -> Result<Run, PaperError> {
     let (granted, gap) = limit(problem)?;
     let all = answers(problem)?.points;
     let runs = || all.iter().map(|x| useful(problem, &x[0], truth));
@@ -198,11 +203,11 @@ fn proven(gap: &Rational) -> String {
     if gap.is_zero() { "without a gap".to_owned() } else { format!("within {:.0e}", to_f64(gap)) }
 }
 
-fn zero_entitlement() -> Result<Entry, String> {
+fn zero_entitlement() -> Result<Entry, PaperError> {
     let requests = [row("1 0")?, row("0 1")?];
     let in_floats = requests.iter().flatten().map(to_f64).collect();
     let pool = Pool::with_zero_entitlements(2, in_floats, vec![1.0, 0.0], vec![1.0; 2]);
-    let pool = pool.map_err(|error| error.to_string())?;
+    let pool = pool?;
     let end = integrate(&pool, &TrajectorySettings::default());
     let limit = follow(&pool, &PathSettings::default()).x;
     let x: Vec<Rational> = limit.iter().filter_map(|x| from_f64(*x)).collect();

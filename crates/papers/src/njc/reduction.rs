@@ -1,7 +1,6 @@
 //! Section 5.1: users that ask for less than their entitlement of everything are served first, and
 //! what remains is scaled to 1.
 
-use evenhand_mechanisms::Options;
 use evenhand_problem::{Problem, Rational};
 use rand::SeedableRng;
 use rand_pcg::Pcg64Mcg;
@@ -9,7 +8,7 @@ use rand_pcg::Pcg64Mcg;
 use super::batch::random_pool;
 use super::drf::allocate;
 use super::setting::{is_fair, pool_of, row};
-use crate::{Entry, list};
+use crate::{Entry, PaperError, list};
 
 /// What remains when one user has got all it asks for.
 pub struct Reduced {
@@ -54,7 +53,7 @@ fn reduce(requests: &[Vec<Rational>], entitlements: &[Rational]) -> (Vec<usize>,
     (left, now)
 }
 
-pub fn entries() -> Result<Vec<Entry>, String> {
+pub fn entries() -> Result<Vec<Entry>, PaperError> {
     // Only what the text gives: one request of user 1, none of the others.
     let reduced = without(&[row("2/5")?, row("1")?, row("1")?], &row("0.5 0.2 0.3")?, 0)
         .ok_or("user 1 leaves nothing")?;
@@ -81,7 +80,7 @@ pub fn entries() -> Result<Vec<Entry>, String> {
 }
 
 /// Whether answers of what remains, with everybody served who was left out, are answers.
-fn lifted() -> Result<Entry, String> {
+fn lifted() -> Result<Entry, PaperError> {
     let mut random = Pcg64Mcg::seed_from_u64(51);
     let (mut reduced, mut fair, mut above_1) = (0, 0, 0);
     let instances = 400;
@@ -117,10 +116,10 @@ fn lifted() -> Result<Entry, String> {
     })
 }
 
-fn answer(rest: &Reduced) -> Result<Vec<Rational>, String> {
+fn answer(rest: &Reduced) -> Result<Vec<Rational>, PaperError> {
     if rest.requests.is_empty() {
         return Ok(Vec::new());
     }
     let problem: Problem = pool_of(&rest.requests, &rest.entitlements)?;
-    allocate(&problem, "njc", &Options::exact())
+    allocate(&problem, "njc")
 }

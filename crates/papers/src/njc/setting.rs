@@ -1,6 +1,7 @@
 //! The setting of the paper: one pool of resources of capacity 1, users that ask for fractions of
 //! them and are granted a fraction `x_i <= 1` of what they ask for. Entitlements are the weights.
 
+use crate::PaperError;
 use evenhand_certify::{Request, certify};
 use evenhand_exact::axiom::njc;
 use evenhand_exact::{Axiom, Claim, Instance};
@@ -14,18 +15,18 @@ use evenhand_problem::{
 use crate::list;
 
 /// Numbers between blanks.
-pub fn row(text: &str) -> Result<Vec<Rational>, String> {
-    text.split_whitespace().map(|number| parse(number).map_err(|error| error.to_string())).collect()
+pub fn row(text: &str) -> Result<Vec<Rational>, PaperError> {
+    text.split_whitespace().map(|number| Ok(parse(number)?)).collect()
 }
 
 /// A pool from one text of requests per user and one of all entitlements.
-pub fn pool(requests: &[&str], entitlements: &str) -> Result<Problem, String> {
+pub fn pool(requests: &[&str], entitlements: &str) -> Result<Problem, PaperError> {
     let requests = requests.iter().map(|text| row(text)).collect::<Result<Vec<_>, _>>()?;
     pool_of(&requests, &row(entitlements)?)
 }
 
 /// A pool from requests, `users x resources`, and positive entitlements.
-pub fn pool_of(requests: &[Vec<Rational>], entitlements: &[Rational]) -> Result<Problem, String> {
+pub fn pool_of(requests: &[Vec<Rational>], entitlements: &[Rational]) -> Result<Problem, PaperError> {
     let n_resources = requests.first().map_or(0, Vec::len);
     let resources: Vec<String> = (1..=n_resources).map(|r| format!("r{r}")).collect();
     let one = Rational::from(1);
@@ -43,16 +44,16 @@ pub fn pool_of(requests: &[Vec<Rational>], entitlements: &[Rational]) -> Result<
         resources,
         ..ProblemSpec::default()
     })
-    .map_err(|error| error.to_string())
+    .map_err(PaperError::from)
 }
 
 /// The same pool in floating point.
-pub fn continuous(problem: &Problem) -> Result<Pool, String> {
+pub fn continuous(problem: &Problem) -> Result<Pool, PaperError> {
     let users = 0..problem.n_users();
     let requests = users.clone().flat_map(|n| problem.demand(n, 0).iter().map(to_f64)).collect();
     let entitlements = users.clone().map(|n| to_f64(problem.users()[n].weight())).collect();
     let caps = users.map(|n| problem.users()[n].tasks().map_or(f64::INFINITY, to_f64)).collect();
-    Pool::new(problem.n_resources(), requests, entitlements, caps).map_err(|error| error.to_string())
+    Pool::new(problem.n_resources(), requests, entitlements, caps).map_err(PaperError::from)
 }
 
 /// The allocation that grants every user the fraction `x` of its request.
@@ -62,37 +63,36 @@ pub fn granted(x: &[Rational]) -> Allocation {
 }
 
 /// What the exact crate says about one axiom; its certificate has been checked.
-pub fn judge(problem: &Problem, x: &[Rational], axiom: Axiom) -> Result<Claim, String> {
-    let examination = certify(problem, &granted(x), &[Request::of(axiom)], &Rational::new())
-        .map_err(|error| error.to_string())?;
+pub fn judge(problem: &Problem, x: &[Rational], axiom: Axiom) -> Result<Claim, PaperError> {
+    let examination = certify(problem, &granted(x), &[Request::of(axiom)], &Rational::new())?;
     if let Some((_, why)) = examination.undecided.first() {
-        return Err(format!("{} is undecided: {why}", axiom.name()));
+        return Err(format!("{} is undecided: {why}", axiom.name()).into());
     }
     if let Some(reason) = evenhand_exact::check(&examination.certificate).reason {
-        return Err(format!("the certificate is refused: {reason}"));
+        return Err(format!("the certificate is refused: {reason}").into());
     }
-    examination.certificate.claims.into_iter().next().ok_or_else(|| "there is no claim".to_owned())
+    examination.certificate.claims.into_iter().next().ok_or_else(|| "there is no claim".into())
 }
 
 /// Whether the exact crate says that the axiom holds.
-pub fn holds(problem: &Problem, x: &[Rational], axiom: Axiom) -> Result<bool, String> {
+pub fn holds(problem: &Problem, x: &[Rational], axiom: Axiom) -> Result<bool, PaperError> {
     Ok(judge(problem, x, axiom)?.holds == Some(true))
 }
 
 /// Whether nobody has a justified complaint: equations (1) and (2).
-pub fn is_fair(problem: &Problem, x: &[Rational]) -> Result<bool, String> {
+pub fn is_fair(problem: &Problem, x: &[Rational]) -> Result<bool, PaperError> {
     Ok(holds(problem, x, Axiom::Feasible)? && holds(problem, x, Axiom::Njc)?)
 }
 
 /// By user, whether it has a justified complaint.
-pub fn complains(problem: &Problem, x: &[Rational]) -> Result<Vec<bool>, String> {
-    let instance = Instance::new(problem, &granted(x)).map_err(|error| error.to_string())?;
+pub fn complains(problem: &Problem, x: &[Rational]) -> Result<Vec<bool>, PaperError> {
+    let instance = Instance::new(problem, &granted(x))?;
     let complains = |n| njc::margin(&instance, n).is_some_and(|margin| margin < 0);
     Ok((0..problem.n_users()).map(complains).collect())
 }
 
 /// Who has a justified complaint, in words.
-pub fn complaints(problem: &Problem, x: &[Rational]) -> Result<String, String> {
+pub fn complaints(problem: &Problem, x: &[Rational]) -> Result<String, PaperError> {
     let complains = complains(problem, x)?;
     let users: Vec<String> =
         (0..x.len()).filter(|&n| complains[n]).map(|n| format!("user {}", n + 1)).collect();
@@ -127,13 +127,13 @@ impl Answers {
 }
 
 /// All answers; every vertex has been judged by the exact crate.
-pub fn answers(problem: &Problem) -> Result<Answers, String> {
+pub fn answers(problem: &Problem) -> Result<Answers, PaperError> {
     let constraints = Constraints::new(problem, Sharing::Rdm);
-    let set = enumerate(&constraints, &Limits::default()).map_err(|error| error.to_string())?;
+    let set = enumerate(&constraints, &Limits::default())?;
     let points: Vec<Vec<Rational>> = set.extreme_points.iter().map(totals).collect();
     for point in &points {
         if !is_fair(problem, point)? {
-            return Err(format!("{} was enumerated and leaves a justified complaint", show(point)));
+            return Err(format!("{} was enumerated and leaves a justified complaint", show(point)).into());
         }
     }
     let vertices = |p: &evenhand_lp::njc::Polytope| p.vertices.iter().map(totals).collect();

@@ -1,5 +1,6 @@
 //! Section 5.4: the trajectory, equations (12) and (13).
 
+use crate::PaperError;
 use evenhand_ode::path::{PathSettings, follow};
 use evenhand_ode::trajectory::{TrajectoryResult, TrajectorySettings, integrate};
 use evenhand_problem::Problem;
@@ -13,7 +14,7 @@ use crate::Entry;
 const AT: [f64; 4] = [1.0, 100.0, 1e4, 1e6];
 
 /// `x(c)` by integration of equation (13).
-pub fn at(problem: &Problem, c: f64) -> Result<TrajectoryResult, String> {
+pub fn at(problem: &Problem, c: f64) -> Result<TrajectoryResult, PaperError> {
     let settings = TrajectorySettings {
         c_max: c,
         relative_tolerance: 1e-10,
@@ -28,7 +29,7 @@ pub fn apart(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
 }
 
-pub fn entries() -> Result<Vec<Entry>, String> {
+pub fn entries() -> Result<Vec<Entry>, PaperError> {
     let examples: [(&str, &'static str, Problem); 4] = [
         ("figure-2", "NJC, equations (12) and (13), on Figure 2", figure_2()?),
         ("greedy", "NJC, equations (12) and (13), on the example of section 3", greedy()?),
@@ -38,7 +39,7 @@ pub fn entries() -> Result<Vec<Entry>, String> {
     examples.into_iter().map(|(id, source, problem)| entry(id, source, &problem)).collect()
 }
 
-fn entry(id: &str, source: &'static str, problem: &Problem) -> Result<Entry, String> {
+fn entry(id: &str, source: &'static str, problem: &Problem) -> Result<Entry, PaperError> {
     let limit = follow(&continuous(problem)?, &PathSettings::default());
     let mut points = Vec::new();
     let (mut error, mut steps, mut last) = (0.0_f64, 0, Vec::new());

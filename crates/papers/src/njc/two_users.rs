@@ -1,5 +1,6 @@
 //! Section 5.3: two users.
 
+use crate::PaperError;
 use std::collections::BTreeSet;
 
 use evenhand_exact::Axiom;
@@ -14,13 +15,13 @@ const FIGURE_5: [&str; 2] = ["2/3", "2/3"];
 const ENTITLEMENTS: [&str; 8] =
     ["1/10 9/10", "1/3 2/3", "2/5 3/5", "1/2 1/2", "3/5 2/5", "2/3 1/3", "4/5 1/5", "9/10 1/10"];
 
-pub fn entries() -> Result<Vec<Entry>, String> {
+pub fn entries() -> Result<Vec<Entry>, PaperError> {
     let mut entries = figure_3()?;
     entries.extend(figure_5()?);
     Ok(entries)
 }
 
-fn figure_3() -> Result<Vec<Entry>, String> {
+fn figure_3() -> Result<Vec<Entry>, PaperError> {
     let problem = pool(&FIGURE_3, "1/2 1/2")?;
     let corners_of_d = corners_of_d(&problem)?;
     let x = row("2/3 11/12")?;
@@ -84,7 +85,7 @@ fn figure_3() -> Result<Vec<Entry>, String> {
 
 /// The corners of the region of two users' feasible allocations: where two bounds meet within all
 /// others.
-fn corners_of_d(problem: &Problem) -> Result<Vec<Vec<Rational>>, String> {
+fn corners_of_d(problem: &Problem) -> Result<Vec<Vec<Rational>>, PaperError> {
     let number = |value: i32| Rational::from(value);
     // Bounds a x1 + b x2 = c.
     let mut bounds: Vec<[Rational; 3]> =
@@ -130,7 +131,7 @@ fn cuts(problem: &Problem) -> String {
     (0..problem.n_resources()).map(of).collect::<Vec<_>>().join(", ")
 }
 
-fn figure_5() -> Result<Vec<Entry>, String> {
+fn figure_5() -> Result<Vec<Entry>, PaperError> {
     let source = "NJC, section 5.3 and Figure 5";
     let mut entries = Vec::new();
     for (id, entitlements, paper, printed) in [

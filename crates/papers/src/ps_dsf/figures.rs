@@ -2,12 +2,12 @@
 
 use evenhand_problem::{Allocation, Problem, ProblemSpec, Rational, ServerSpec, UserSpec, number};
 
-use crate::{Entry, Table, TableUser, agree, decimals, list, solve};
+use crate::{Entry, PaperError, Table, TableUser, agree, decimals, list, solve};
 
 /// Cores, memory, bandwidth; no bandwidth on the second server.
 const SERVERS: &[(u32, &[&str])] = &[(1, &["9", "12", "100"]), (1, &["12", "12", "0"])];
 
-fn figure_1() -> Result<Problem, String> {
+fn figure_1() -> Result<Problem, PaperError> {
     let users = [
         TableUser::new(&["1", "2", "10"]),
         TableUser::new(&["1", "2", "1"]),
@@ -16,7 +16,7 @@ fn figure_1() -> Result<Problem, String> {
     Table { servers: SERVERS, users: &users }.problem()
 }
 
-fn figure_2() -> Result<Problem, String> {
+fn figure_2() -> Result<Problem, PaperError> {
     let users = [
         TableUser::new(&["1.5", "1", "10"]),
         TableUser::new(&["1", "2", "10"]),
@@ -34,7 +34,7 @@ type Rates = [[&'static str; 3]; 2];
 const FITTING: [(&str, Rates); 2] =
     [("a", [["3/4", "3/2", "0"], ["0", "1", "1/2"]]), ("b", [["1", "1", "0"], ["0", "2/3", "2/3"]])];
 
-fn channels(rates: &Rates) -> Result<Problem, String> {
+fn channels(rates: &Rates) -> Result<Problem, PaperError> {
     let channel = |i: usize| format!("channel {}", i + 1);
     let one = Rational::from(1);
     let bandwidth = || vec![("bandwidth".to_owned(), one.clone())];
@@ -42,7 +42,7 @@ fn channels(rates: &Rates) -> Result<Problem, String> {
     for (n, rates) in rates.iter().enumerate() {
         let mut gamma = Vec::new();
         for (i, rate) in rates.iter().enumerate() {
-            let rate = number::parse(rate).map_err(|error| error.to_string())?;
+            let rate = number::parse(rate)?;
             if !rate.is_zero() {
                 gamma.push((channel(i), rate));
             }
@@ -63,10 +63,10 @@ fn channels(rates: &Rates) -> Result<Problem, String> {
         users,
         ..ProblemSpec::default()
     })
-    .map_err(|error| error.to_string())
+    .map_err(PaperError::from)
 }
 
-pub fn entries() -> Result<Vec<Entry>, String> {
+pub fn entries() -> Result<Vec<Entry>, PaperError> {
     let mut entries = of_figure_1()?;
     entries.extend(of_figure_3()?);
     entries.push(of_figure_4()?);
@@ -91,7 +91,7 @@ fn on(allocation: &Allocation, classes: &[usize]) -> Vec<Rational> {
     classes.iter().enumerate().map(|(n, &i)| allocation.on(n, i)).collect()
 }
 
-fn of_figure_1() -> Result<Vec<Entry>, String> {
+fn of_figure_1() -> Result<Vec<Entry>, PaperError> {
     let problem = figure_1()?;
     let drfh = solve(&problem, "drfh")?.totals();
     let tsf = solve(&problem, "tsf")?.totals();
@@ -110,7 +110,7 @@ fn of_figure_1() -> Result<Vec<Entry>, String> {
     ])
 }
 
-fn of_figure_3() -> Result<Vec<Entry>, String> {
+fn of_figure_3() -> Result<Vec<Entry>, PaperError> {
     let problem = figure_2()?;
     let fair = solve(&problem, "ps-dsf")?;
     let totals = fair.totals();
@@ -144,7 +144,7 @@ fn of_figure_3() -> Result<Vec<Entry>, String> {
     ])
 }
 
-fn of_figure_4() -> Result<Entry, String> {
+fn of_figure_4() -> Result<Entry, PaperError> {
     let printed = ["1.5", "1"];
     let mut found = Vec::new();
     let mut agrees = true;

@@ -6,11 +6,11 @@
 //! servers are shared by time there is another reading: it is given the time `x'_ni / gamma'_ni`, in
 //! which it runs `gamma_ni` true tasks a unit.
 
-use evenhand_mechanisms::{Mechanism, Options, registry};
-use evenhand_problem::{Problem, ProblemSpec, Rational, ServerSpec, UserSpec, number};
+use evenhand_mechanisms::{Mechanism, registry};
+use evenhand_problem::{Arithmetic, Problem, ProblemSpec, Rational, ServerSpec, UserSpec, number};
 
 use super::random::Law;
-use crate::{Entry, Table, TableUser};
+use crate::{Entry, PaperError, Table, TableUser};
 
 /// Random problems on which every lie of [`lies`] is tried.
 const PROBLEMS: usize = 60;
@@ -32,7 +32,7 @@ enum Given {
     Time,
 }
 
-pub fn entries() -> Result<Vec<Entry>, String> {
+pub fn entries() -> Result<Vec<Entry>, PaperError> {
     let problems = Law { seed: 23, one_bottleneck: false }.problems(PROBLEMS)?;
     Ok(vec![
         refutation()?,
@@ -42,8 +42,8 @@ pub fn entries() -> Result<Vec<Entry>, String> {
     ])
 }
 
-fn mechanism(name: &str) -> Result<&'static dyn Mechanism, String> {
-    registry::find(name).ok_or_else(|| "no such mechanism".to_owned())
+fn mechanism(name: &str) -> Result<&'static Mechanism, PaperError> {
+    registry::find(name).ok_or_else(|| "no such mechanism".into())
 }
 
 fn honest(problem: &Problem, n: usize) -> Statement {
@@ -54,7 +54,7 @@ fn honest(problem: &Problem, n: usize) -> Statement {
 }
 
 /// The problem as it looks when user `liar` makes this statement.
-fn stated(problem: &Problem, liar: usize, statement: &Statement) -> Result<Problem, String> {
+fn stated(problem: &Problem, liar: usize, statement: &Statement) -> Result<Problem, PaperError> {
     let named =
         |values: &[Rational]| problem.resources().iter().cloned().zip(values.iter().cloned()).collect();
     let servers: Vec<ServerSpec> = problem
@@ -80,19 +80,19 @@ fn stated(problem: &Problem, liar: usize, statement: &Statement) -> Result<Probl
     let users = users.collect();
     let resources = problem.resources().to_vec();
     Problem::new(ProblemSpec { resources, servers, users, ..ProblemSpec::default() })
-        .map_err(|error| error.to_string())
+        .map_err(PaperError::from)
 }
 
 /// True tasks that user `liar` runs after this statement.
 fn runs(
-    mechanism: &dyn Mechanism,
+    mechanism: &Mechanism,
     problem: &Problem,
     liar: usize,
     statement: &Statement,
     given: Given,
-) -> Result<Rational, String> {
+) -> Result<Rational, PaperError> {
     let told = stated(problem, liar, statement)?;
-    let outcome = mechanism.allocate(&told, &Options::exact()).map_err(|error| error.to_string())?;
+    let outcome = mechanism.allocate(&told, Arithmetic::Exact)?;
     let truth = problem.users()[liar].base_demand();
     let worth = truth.iter().zip(&statement.demand).filter(|(truth, _)| !truth.is_zero());
     let worth = worth.map(|(truth, said)| Rational::from(said / truth)).min().unwrap_or_default();
@@ -105,7 +105,7 @@ fn runs(
 }
 
 /// A lie that pays, found by search and written down.
-fn refutation() -> Result<Entry, String> {
+fn refutation() -> Result<Entry, PaperError> {
     let problem = Table {
         servers: &[(1, &["7", "5"]), (1, &["3", "2"])],
         users: &[TableUser::new(&["5", "1"]), TableUser::new(&["4", "3"]), TableUser::new(&["1", "5"])],
@@ -113,7 +113,7 @@ fn refutation() -> Result<Entry, String> {
     .problem()?;
     let mechanism = mechanism("ps-dsf")?;
     let demand = ["8", "2"].map(number::parse).into_iter().collect::<Result<Vec<_>, _>>();
-    let lie = Statement { demand: demand.map_err(|error| error.to_string())?, allowed: vec![true, false] };
+    let lie = Statement { demand: demand?, allowed: vec![true, false] };
     let truth = runs(mechanism, &problem, 0, &honest(&problem, 0), Given::Resources)?;
     let gained = runs(mechanism, &problem, 0, &lie, Given::Resources)?;
     let gain = Rational::from(&gained / &truth) - 1u32;
@@ -151,7 +151,7 @@ fn lies(problem: &Problem, n: usize) -> Vec<Statement> {
     others.chain(parts).collect()
 }
 
-fn search(name: &str, given: Given, problems: &[Problem]) -> Result<Entry, String> {
+fn search(name: &str, given: Given, problems: &[Problem]) -> Result<Entry, PaperError> {
     let mechanism = mechanism(name)?;
     let (mut tried, mut paying, mut most) = (0, 0, Rational::new());
     for problem in problems {

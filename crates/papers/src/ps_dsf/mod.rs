@@ -7,8 +7,9 @@ mod random;
 mod tables;
 
 use super::Entry;
+use crate::PaperError;
 
-pub(super) fn entries() -> Result<Vec<Entry>, String> {
+pub(super) fn entries() -> Result<Vec<Entry>, PaperError> {
     let mut entries = figures::entries()?;
     entries.extend(tables::entries()?);
     entries.extend(properties::entries()?);

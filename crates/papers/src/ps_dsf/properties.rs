@@ -2,11 +2,11 @@
 
 use evenhand_certify::{Request, certify};
 use evenhand_exact::{Axiom, Claim, Instance};
-use evenhand_mechanisms::{Options, registry};
-use evenhand_problem::{Allocation, Problem, Rational};
+use evenhand_mechanisms::registry;
+use evenhand_problem::{Allocation, Arithmetic, Problem, Rational};
 
 use super::random::Law;
-use crate::{Entry, Table, TableUser, solve};
+use crate::{Entry, PaperError, Table, TableUser, solve};
 
 /// Random problems for every row of the table.
 const PROBLEMS: usize = 200;
@@ -54,12 +54,12 @@ const ROWS: [Row; 4] = [
     },
 ];
 
-pub fn entries() -> Result<Vec<Entry>, String> {
+pub fn entries() -> Result<Vec<Entry>, PaperError> {
     let mut entries = vec![less_than_uniform()?];
     let any = Law { seed: 21, one_bottleneck: false }.problems(PROBLEMS)?;
     let one = Law { seed: 22, one_bottleneck: true }.problems(PROBLEMS)?;
     for (c, column) in COLUMNS.iter().enumerate() {
-        let allocations = |problems: &[Problem]| -> Result<Vec<Allocation>, String> {
+        let allocations = |problems: &[Problem]| -> Result<Vec<Allocation>, PaperError> {
             problems.iter().map(|problem| allocate(problem, column.mechanism)).collect()
         };
         let (on_any, on_one) = (allocations(&any)?, allocations(&one)?);
@@ -73,9 +73,9 @@ pub fn entries() -> Result<Vec<Entry>, String> {
     Ok(entries)
 }
 
-fn allocate(problem: &Problem, mechanism: &str) -> Result<Allocation, String> {
+fn allocate(problem: &Problem, mechanism: &str) -> Result<Allocation, PaperError> {
     let mechanism = registry::find(mechanism).ok_or("no such mechanism")?;
-    let outcome = mechanism.allocate(problem, &Options::exact()).map_err(|error| error.to_string())?;
+    let outcome = mechanism.allocate(problem, Arithmetic::Exact)?;
     Ok(outcome.allocation)
 }
 
@@ -86,11 +86,10 @@ fn count(
     promised: bool,
     problems: &[Problem],
     allocations: &[Allocation],
-) -> Result<Entry, String> {
+) -> Result<Entry, PaperError> {
     let (mut judged, mut violated) = (0, 0);
     for (problem, allocation) in problems.iter().zip(allocations) {
-        let examination = certify(problem, allocation, &[Request::of(row.axiom)], &Rational::new())
-            .map_err(|error| error.to_string())?;
+        let examination = certify(problem, allocation, &[Request::of(row.axiom)], &Rational::new())?;
         let holds = examination.certificate.claims.first().and_then(|claim| claim.holds);
         judged += usize::from(holds.is_some());
         violated += usize::from(holds == Some(false));
@@ -159,7 +158,7 @@ fn has_envy(problem: &Problem, allocation: &Allocation) -> bool {
 }
 
 /// An instance on which TSF gives a user less than its part of every server.
-fn less_than_uniform() -> Result<Entry, String> {
+fn less_than_uniform() -> Result<Entry, PaperError> {
     let problem = Table {
         servers: &[(1, &["4", "2"]), (1, &["3", "7"]), (1, &["8", "7"])],
         users: &[
@@ -171,9 +170,8 @@ fn less_than_uniform() -> Result<Entry, String> {
     .problem()?;
     let unfair = solve(&problem, "tsf")?;
     let fair = solve(&problem, "ps-dsf")?;
-    let instance = Instance::new(&problem, &unfair).map_err(|error| error.to_string())?;
-    let sharing =
-        Claim::derive(Axiom::SharingIncentive, &instance, &Rational::new()).map_err(|e| e.to_string())?;
+    let instance = Instance::new(&problem, &unfair)?;
+    let sharing = Claim::derive(Axiom::SharingIncentive, &instance, &Rational::new())?;
     Ok(Entry {
         id: "ps-dsf.table-1.tsf.sharing-incentive.instance".to_owned(),
         source: "PS-DSF, Table I: TSF has sharing incentive",

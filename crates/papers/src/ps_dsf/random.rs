@@ -1,5 +1,6 @@
 //! Random problems with small numbers, so that ties and zeros are common.
 
+use crate::PaperError;
 use evenhand_problem::{Problem, ProblemSpec, Rational, ServerSpec, UserSpec};
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -14,7 +15,7 @@ pub struct Law {
 
 impl Law {
     /// The first `count` problems of the law in which every user can run somewhere.
-    pub fn problems(&self, count: usize) -> Result<Vec<Problem>, String> {
+    pub fn problems(&self, count: usize) -> Result<Vec<Problem>, PaperError> {
         let mut random = Pcg64Mcg::seed_from_u64(self.seed);
         let mut problems = Vec::with_capacity(count);
         while problems.len() < count {
@@ -28,7 +29,7 @@ impl Law {
 
     /// 2 to 4 users, 1 to 3 classes, 1 to 3 resources; capacities 1 to 9, demands 0 to 5, weights 1
     /// to 3; a user may run on a class with probability 0.7.
-    fn draw(&self, random: &mut Pcg64Mcg) -> Result<Problem, String> {
+    fn draw(&self, random: &mut Pcg64Mcg) -> Result<Problem, PaperError> {
         let resources: Vec<String> = (1..=random.random_range(1..=3)).map(|r| format!("r{r}")).collect();
         let n_servers = random.random_range(1..=3);
         let mut servers = Vec::new();
@@ -63,6 +64,6 @@ impl Law {
             });
         }
         Problem::new(ProblemSpec { resources, servers, users, ..ProblemSpec::default() })
-            .map_err(|error| error.to_string())
+            .map_err(PaperError::from)
     }
 }

@@ -4,14 +4,14 @@ use evenhand_certify::{Request, certify};
 use evenhand_exact::Axiom;
 use evenhand_problem::{Allocation, Problem, Rational, Sharing};
 
-use crate::{Entry, Table, TableUser, agree, decimals, list, solve};
+use crate::{Entry, PaperError, Table, TableUser, agree, decimals, list, solve};
 
 /// Demand of user 2 for CPU: what Table III forces, and what the text on utilisation needs.
 const CPU_OF_TABLE_3: &[&str] = &["2/15", "0.2"];
 const CPU_OF_TEXT: &[&str] = &["0.2", "0.2"];
 
 /// The text gives neither class sizes nor demands; Table III forces these.
-fn figure_5(second: &[&str]) -> Result<Problem, String> {
+fn figure_5(second: &[&str]) -> Result<Problem, PaperError> {
     Table {
         servers: &[(8, &["1", "1"]), (68, &["0.5", "0.5"]), (33, &["0.5", "0.25"]), (11, &["0.5", "0.75"])],
         users: &[
@@ -24,7 +24,7 @@ fn figure_5(second: &[&str]) -> Result<Problem, String> {
     .problem()
 }
 
-pub fn entries() -> Result<Vec<Entry>, String> {
+pub fn entries() -> Result<Vec<Entry>, PaperError> {
     let problem = figure_5(CPU_OF_TABLE_3)?;
     Ok(vec![table_3(&problem), totals(&problem)?, printed_placement(&problem)?, tsf(&problem)?, full_cpu()?])
 }
@@ -47,7 +47,7 @@ fn table_3(problem: &Problem) -> Entry {
     }
 }
 
-fn totals(problem: &Problem) -> Result<Entry, String> {
+fn totals(problem: &Problem) -> Result<Entry, PaperError> {
     let fair = solve(problem, "ps-dsf")?;
     let printed = ["210", "105", "82.5", "27.5"];
     let rows: Vec<String> =
@@ -63,23 +63,22 @@ fn totals(problem: &Problem) -> Result<Entry, String> {
 }
 
 /// The placement that the table prints, judged as it stands.
-fn printed_placement(problem: &Problem) -> Result<Entry, String> {
-    let exact = |text: &str| evenhand_problem::number::parse(text).map_err(|error| error.to_string());
+fn printed_placement(problem: &Problem) -> Result<Entry, PaperError> {
+    let exact = |text: &str| evenhand_problem::number::parse(text).map_err(PaperError::from);
     let table =
         [["40", "170", "0", "0"], ["20", "85", "0", "0"], ["0", "0", "82.5", "0"], ["0", "0", "0", "27.5"]];
     let mut tasks = Vec::new();
     for row in &table {
         let row = row.iter().enumerate().map(|(i, text)| Ok((i, exact(text)?)));
         tasks.push(
-            row.collect::<Result<Vec<_>, String>>()?.into_iter().filter(|(_, x)| !x.is_zero()).collect(),
+            row.collect::<Result<Vec<_>, PaperError>>()?.into_iter().filter(|(_, x)| !x.is_zero()).collect(),
         );
     }
     let allocation = Allocation { sharing: Sharing::Rdm, tasks, ..Allocation::default() };
     let requests = [Request::of(Axiom::Feasible), Request::of(Axiom::PsDsf)];
-    let examination =
-        certify(problem, &allocation, &requests, &Rational::new()).map_err(|error| error.to_string())?;
+    let examination = certify(problem, &allocation, &requests, &Rational::new())?;
     if let Some(reason) = evenhand_exact::check(&examination.certificate).reason {
-        return Err(format!("the certificate is refused: {reason}"));
+        return Err(format!("the certificate is refused: {reason}").into());
     }
     let claims = &examination.certificate.claims;
     let holds = claims.len() == 2 && claims.iter().all(|claim| claim.holds == Some(true));
@@ -94,7 +93,7 @@ fn printed_placement(problem: &Problem) -> Result<Entry, String> {
     })
 }
 
-fn tsf(problem: &Problem) -> Result<Entry, String> {
+fn tsf(problem: &Problem) -> Result<Entry, PaperError> {
     let totals = solve(problem, "tsf")?.totals();
     let printed = ["205", "107.5", "58.33", "35.55"];
     Ok(Entry {
@@ -109,8 +108,8 @@ fn tsf(problem: &Problem) -> Result<Entry, String> {
 }
 
 /// The text says that the CPU of the first two classes is used up.
-fn full_cpu() -> Result<Entry, String> {
-    let used = |second: &[&str]| -> Result<Vec<Rational>, String> {
+fn full_cpu() -> Result<Entry, PaperError> {
+    let used = |second: &[&str]| -> Result<Vec<Rational>, PaperError> {
         let problem = figure_5(second)?;
         let fair = solve(&problem, "ps-dsf")?;
         let use_of = |i: usize| {

@@ -1,5 +1,6 @@
 //! Appendix C: the family on which greedy earns `1 - (1 - 1/n)^n` of the optimum, `n = J - 1`.
 
+use crate::PaperError;
 use evenhand_problem::{Rational, number::to_f64};
 
 use super::{Type, certified, problem};
@@ -33,7 +34,7 @@ fn types(n_types: usize) -> Vec<Type> {
     small.chain([large]).collect()
 }
 
-pub fn entries() -> Result<Vec<Entry>, String> {
+pub fn entries() -> Result<Vec<Entry>, PaperError> {
     let mut first = Vec::new();
     let mut last = None;
     let mut all = true;

@@ -9,7 +9,7 @@ use rand_pcg::Pcg64Mcg;
 
 use super::{Type, certified, problem, with_loads, worst};
 use crate::snapshots::data_folder;
-use crate::{Entry, list};
+use crate::{Entry, PaperError, list};
 
 const FILE: &str = "vm_catalogues/gcp_2026-07-30.csv.zst";
 const REGION: &str = "us-central1";
@@ -20,7 +20,7 @@ const SETS: usize = 20;
 /// Types of the last set.
 const LARGE: usize = 8;
 
-pub fn entries() -> Result<Vec<Entry>, String> {
+pub fn entries() -> Result<Vec<Entry>, PaperError> {
     let Some(path) = data_folder().map(|folder| folder.join(FILE)).filter(|path| path.is_file()) else {
         return Ok(vec![Entry {
             id: "reservation.catalogue".to_owned(),
@@ -31,8 +31,8 @@ pub fn entries() -> Result<Vec<Entry>, String> {
             note: format!("the data is not here: set EVENHAND_DATA to a folder with {FILE}"),
         }]);
     };
-    let table = Input::open(&path).map_err(|error| error.to_string())?;
-    let all = catalogue(table, REGION).map_err(|error| error.to_string())?;
+    let table = Input::open(&path)?;
+    let all = catalogue(table, REGION)?;
     let fit: Vec<MachineType> =
         all.into_iter().filter(|t| t.vcpus <= SERVER[0] && t.memory <= SERVER[1]).collect();
     let mut random = Pcg64Mcg::seed_from_u64(2026);
@@ -49,7 +49,7 @@ fn drawn<'a>(random: &mut Pcg64Mcg, types: &'a [MachineType], size: usize) -> Ve
     sample(random, types.len(), size.min(types.len())).into_iter().map(|j| &types[j]).collect()
 }
 
-fn guarantee(id: &str, machines: &[&MachineType]) -> Result<Entry, String> {
+fn guarantee(id: &str, machines: &[&MachineType]) -> Result<Entry, PaperError> {
     let types: Vec<Type> = machines
         .iter()
         .map(|machine| Type {
@@ -63,7 +63,7 @@ fn guarantee(id: &str, machines: &[&MachineType]) -> Result<Entry, String> {
     let found = worst(&problem(&capacity, &types)?)?;
     let attained = certified(&problem(&capacity, &with_loads(&types, &found.loads))?)?.ratio;
     if attained.as_ref() != Some(&found.ratio_upper) {
-        return Err(format!("{id}: the worst loads do not give the ratio"));
+        return Err(format!("{id}: the worst loads do not give the ratio").into());
     }
     let names: Vec<&str> = machines.iter().map(|machine| machine.name.as_str()).collect();
     Ok(Entry {

@@ -7,21 +7,21 @@ use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
 use super::{Type, problem, row};
-use crate::{Entry, list};
+use crate::{Entry, PaperError, list};
 
 /// Random problems of two types.
 const PROBLEMS: usize = 500;
 
-fn decide(capacity: &[Rational], types: &[Type]) -> Result<Monotone, String> {
+fn decide(capacity: &[Rational], types: &[Type]) -> Result<Monotone, PaperError> {
     let problem = problem(capacity, types)?;
-    monotone(&mut MaxReward::new(&problem)).map_err(|error| error.to_string())
+    monotone(&mut MaxReward::new(&problem)).map_err(PaperError::from)
 }
 
-pub fn entries() -> Result<Vec<Entry>, String> {
+pub fn entries() -> Result<Vec<Entry>, PaperError> {
     Ok(vec![two_types()?, three_types()?])
 }
 
-fn two_types() -> Result<Entry, String> {
+fn two_types() -> Result<Entry, PaperError> {
     let mut random = Pcg64Mcg::seed_from_u64(38);
     let mut monotone = 0;
     for _ in 0..PROBLEMS {
@@ -48,7 +48,7 @@ fn two_types() -> Result<Entry, String> {
 }
 
 /// Three types on a server (16, 10) that are not monotone.
-fn three_types() -> Result<Entry, String> {
+fn three_types() -> Result<Entry, PaperError> {
     let types: Vec<Type> = [("9 3", 18), ("9 1", 16), ("1 3", 5)]
         .iter()
         .enumerate()
@@ -56,7 +56,7 @@ fn three_types() -> Result<Entry, String> {
             let (name, reward) = (format!("type {}", j + 1), Rational::from(*reward));
             Ok(Type { name, demand: row(demand)?, reward, load: Rational::from(1) })
         })
-        .collect::<Result<_, String>>()?;
+        .collect::<Result<_, PaperError>>()?;
     let (ours, fails) = match decide(&row("16 10")?, &types)? {
         Monotone::Holds { .. } => ("monotone".to_owned(), false),
         Monotone::Fails { smaller, larger, reward_of_smaller, reward_of_larger } => (

@@ -3,9 +3,9 @@
 use evenhand_problem::Rational;
 
 use super::{Type, certified, problem, row};
-use crate::{Entry, list};
+use crate::{Entry, PaperError, list};
 
-pub fn entries() -> Result<Vec<Entry>, String> {
+pub fn entries() -> Result<Vec<Entry>, PaperError> {
     let mut types = Vec::new();
     for (name, demand, reward) in [("large", "0.6 0.6", 4), ("cpu", "0.7 0.1", 3), ("memory", "0.1 0.7", 3)] {
         let (reward, load) = (Rational::from(reward), Rational::from(1));

@@ -6,6 +6,7 @@ mod guarantees;
 mod introduction;
 mod section_7;
 
+use crate::PaperError;
 use evenhand_certify::ratio;
 use evenhand_exact::ratio::Certificate;
 use evenhand_packing::{MaxReward, WorstLoad, worst_load};
@@ -13,7 +14,7 @@ use evenhand_problem::{JobSpec, PoolSpec, Rational, Reservation, ReservationSpec
 
 use super::Entry;
 
-pub(super) fn entries() -> Result<Vec<Entry>, String> {
+pub(super) fn entries() -> Result<Vec<Entry>, PaperError> {
     let mut entries = introduction::entries()?;
     entries.extend(appendix_c::entries()?);
     entries.extend(section_7::entries()?);
@@ -32,7 +33,7 @@ struct Type {
 }
 
 /// The problem of one pool of servers with this capacity.
-fn problem(capacity: &[Rational], types: &[Type]) -> Result<Reservation, String> {
+fn problem(capacity: &[Rational], types: &[Type]) -> Result<Reservation, PaperError> {
     let resources: Vec<String> = (1..=capacity.len()).map(|r| format!("r{r}")).collect();
     let named = |values: &[Rational]| resources.iter().cloned().zip(values.iter().cloned()).collect();
     let jobs = types.iter().map(|each| JobSpec {
@@ -44,12 +45,12 @@ fn problem(capacity: &[Rational], types: &[Type]) -> Result<Reservation, String>
     let jobs = jobs.collect();
     let pools = vec![PoolSpec { name: "pool".to_owned(), count: None, capacity: named(capacity) }];
     Reservation::new(ReservationSpec { resources, pools, jobs, ..ReservationSpec::default() })
-        .map_err(|error| error.to_string())
+        .map_err(PaperError::from)
 }
 
 /// Numbers between blanks.
-fn row(text: &str) -> Result<Vec<Rational>, String> {
-    text.split_whitespace().map(|word| number::parse(word).map_err(|error| error.to_string())).collect()
+fn row(text: &str) -> Result<Vec<Rational>, PaperError> {
+    text.split_whitespace().map(|word| Ok(number::parse(word)?)).collect()
 }
 
 /// The same loads for other types, or other loads for the same.
@@ -58,21 +59,21 @@ fn with_loads(types: &[Type], loads: &[Rational]) -> Vec<Type> {
 }
 
 /// Greedy, optimum and ratio, proven; the optimum is exact or it is an error.
-fn certified(problem: &Reservation) -> Result<Certificate, String> {
-    let certificate = ratio::certificate(problem).map_err(|error| error.to_string())?;
+fn certified(problem: &Reservation) -> Result<Certificate, PaperError> {
+    let certificate = ratio::certificate(problem)?;
     if certificate.optimum.bound != certificate.optimum.assignment.reward {
-        return Err("the optimum was not reached".to_owned());
+        return Err("the optimum was not reached".into());
     }
     Ok(certificate)
 }
 
 /// The worst loads of the types; proven from both sides or an error.
-fn worst(problem: &Reservation) -> Result<WorstLoad, String> {
+fn worst(problem: &Reservation) -> Result<WorstLoad, PaperError> {
     let mut best = MaxReward::new(problem);
-    let found = worst_load::worst_load(&mut best, &mut |_, _| {}).map_err(|error| error.to_string())?;
+    let found = worst_load::worst_load(&mut best, &mut |_, _| {})?;
     let found = found.ok_or("no type has a reward")?;
     if found.ratio_lower != found.ratio_upper {
-        return Err("the search was not complete".to_owned());
+        return Err("the search was not complete".into());
     }
     Ok(found)
 }

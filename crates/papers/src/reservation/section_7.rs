@@ -8,7 +8,7 @@ use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
 use super::{Type, certified, problem, with_loads, worst};
-use crate::{Entry, list};
+use crate::{Entry, PaperError, list};
 
 /// Random collections for each range of loads.
 const COLLECTIONS: usize = 500;
@@ -27,11 +27,11 @@ fn vm(cpu: u32, memory: u32) -> Type {
     }
 }
 
-fn servers(types: &[Type]) -> Result<Reservation, String> {
+fn servers(types: &[Type]) -> Result<Reservation, PaperError> {
     problem(&SERVER.map(Rational::from), types)
 }
 
-pub fn entries() -> Result<Vec<Entry>, String> {
+pub fn entries() -> Result<Vec<Entry>, PaperError> {
     let mut entries = vec![
         statistics("unit", "uniform on (0, 1)", |_| Rational::from(1))?,
         statistics("third", "uniform on (0, a third of the jobs that fit on a server)", |most| {
@@ -63,7 +63,7 @@ fn collection(random: &mut Pcg64Mcg) -> Vec<Type> {
 
 /// How far greedy is from the optimum on random collections; `range` of the loads from the jobs of a
 /// type that fit on a server.
-fn statistics(id: &str, loads: &str, range: fn(u64) -> Rational) -> Result<Entry, String> {
+fn statistics(id: &str, loads: &str, range: fn(u64) -> Rational) -> Result<Entry, PaperError> {
     let mut random = Pcg64Mcg::seed_from_u64(71);
     let (mut optimal, mut sum, mut least) = (0, 0.0, Rational::from(1));
     for _ in 0..COLLECTIONS {
@@ -75,9 +75,8 @@ fn statistics(id: &str, loads: &str, range: fn(u64) -> Rational) -> Result<Entry
         let problem = servers(&types)?;
         let mut best = MaxReward::new(&problem);
         let sizes = [Rational::from(1)];
-        let failed = |error: evenhand_lp::LpError| error.to_string();
-        let reward = greedy::fluid(&mut best, &problem.loads(), &sizes).map_err(failed)?.reward;
-        let optimum = configuration_lp::solve(&best, &problem.loads(), &sizes).map_err(failed)?.value;
+        let reward = greedy::fluid(&mut best, &problem.loads(), &sizes)?.reward;
+        let optimum = configuration_lp::solve(&best, &problem.loads(), &sizes)?.value;
         let ratio = reward / optimum;
         optimal += usize::from(ratio == 1);
         sum += to_f64(&ratio);
@@ -102,7 +101,7 @@ fn statistics(id: &str, loads: &str, range: fn(u64) -> Rational) -> Result<Entry
 }
 
 /// The four types that the paper calls its worst example.
-fn worst_types() -> Result<Vec<Entry>, String> {
+fn worst_types() -> Result<Vec<Entry>, PaperError> {
     let types = [vm(1, 1), vm(4, 16), vm(2, 32), vm(32, 256)];
     let found = worst(&servers(&types)?)?;
     let other = [1, 0, 2, 3].map(|j: usize| types[j].clone());
@@ -114,7 +113,7 @@ fn worst_types() -> Result<Vec<Entry>, String> {
     let printed = Rational::from((86, 100));
     let half = Rational::from((1, 200));
     let agrees = (Rational::from(&found.ratio_lower - &printed)).abs() <= half;
-    let critical = critical_loads(&mut MaxReward::new(&problem), &found.loads).map_err(|e| e.to_string())?;
+    let critical = critical_loads(&mut MaxReward::new(&problem), &found.loads)?;
     let number = |value: &Option<Rational>| {
         value.as_ref().map_or("none".to_owned(), |value| format!("{value} = {:.6}", to_f64(value)))
     };

@@ -41,8 +41,11 @@ pub fn examination(examination: &Examination) -> Value {
         "not_checked": certificate.not_checked,
     });
     if !examination.undecided.is_empty() {
-        let undecided: Map<String, Value> =
-            examination.undecided.iter().map(|(axiom, why)| (axiom.name().to_owned(), json!(why))).collect();
+        let undecided: Map<String, Value> = examination
+            .undecided
+            .iter()
+            .map(|(axiom, why)| (axiom.name().to_owned(), json!(why.to_string())))
+            .collect();
         summary["undecided"] = Value::Object(undecided);
     }
     document("examination", summary)

@@ -4,7 +4,7 @@ use evenhand_exact::Prices;
 use evenhand_exact::axiom::njc::Witness;
 use evenhand_lp::njc::{NjcSet, Tasks};
 use evenhand_mechanisms::filling::{Integrality, Measure};
-use evenhand_mechanisms::{Bound, Named, Outcome, Search, Selected, Step};
+use evenhand_mechanisms::{Bound, Outcome, Search, Selected, Step};
 use evenhand_problem::Problem;
 use evenhand_problem::format::NumberText;
 use evenhand_problem::{Arithmetic, Constraints, Rational, RowKind};
@@ -90,7 +90,7 @@ pub fn findings(problem: &Problem, outcome: &Outcome) -> Map<String, Value> {
         };
         let divisible = match divisible {
             Ok(ideal) => measure(ideal),
-            Err(why) => json!({"not_available": why}),
+            Err(why) => json!({"not_available": why.reason()}),
         };
         let fields_of = json!({"ideal": mechanism, "whole": measure(whole), "divisible": divisible});
         fields.insert("integrality".to_owned(), fields_of);

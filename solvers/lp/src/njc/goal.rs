@@ -1,6 +1,6 @@
 //! What to prefer among NJC allocations.
 
-use evenhand_problem::{Constraints, Rational};
+use evenhand_problem::{Constraints, Rational, names};
 
 use super::Tasks;
 use super::market::Market;
@@ -20,6 +20,12 @@ pub enum Goal {
     MaxMinShare,
     /// The sum of the tasks of all users, `sum_n x_n`, without weights.
     MaxTasks,
+}
+
+names! { Goal:
+    MaxUtilisation = "max-utilisation", "The most used parts of all resources of all servers together";
+    MaxMinShare = "max-min-share", "The largest least dominant share by weight of the users that want more";
+    MaxTasks = "max-tasks", "The most tasks";
 }
 
 impl Goal {
