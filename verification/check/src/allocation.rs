@@ -2,7 +2,7 @@
 
 use crate::json::Json;
 use crate::problem::{Amounts, MOST, Problem, of_kind};
-use crate::work::{Checked, Work};
+use crate::work::Checked;
 
 /// Tasks of every user by class: `x_ni`.
 pub type Tasks = Vec<Amounts>;
@@ -26,30 +26,30 @@ pub struct Placement {
 }
 
 /// Tasks by user and class.
-pub fn tasks(raw: &Json<'_>, problem: &Problem, work: &Work) -> Checked<Tasks> {
+pub fn tasks(raw: &Json<'_>, problem: &Problem) -> Checked<Tasks> {
     let mut tasks = vec![Vec::new(); problem.users.len()];
-    for (n, of_user) in problem.user_names.map(raw, |_, raw| of_user(raw, problem, work))? {
+    for (n, of_user) in problem.user_names.map(raw, |_, raw| of_user(raw, problem))? {
         tasks[n] = of_user;
     }
     Ok(tasks)
 }
 
-fn of_user(raw: &Json<'_>, problem: &Problem, work: &Work) -> Checked<Amounts> {
+fn of_user(raw: &Json<'_>, problem: &Problem) -> Checked<Amounts> {
     raw.object()?;
-    let mut tasks = problem.class_names.map(raw, |_, raw| raw.computed(work))?;
+    let mut tasks = problem.class_names.map(raw, |_, raw| raw.computed())?;
     tasks.retain(|(_, x)| !x.is_zero());
     Ok(tasks)
 }
 
 /// Tasks on single servers.
-pub fn placements(raw: &Json<'_>, problem: &Problem, work: &Work) -> Checked<Vec<Placement>> {
+pub fn placements(raw: &Json<'_>, problem: &Problem) -> Checked<Vec<Placement>> {
     let mut placements = Vec::new();
     for raw in raw.list()? {
         let [server, index, tasks] = raw.fields(["server", "index", "tasks"])?;
         let class = problem.class_names.named(server)?;
-        let index = index.count(0, MOST, work)?;
+        let index = index.count(0, MOST)?;
         tasks.object()?;
-        let tasks = problem.user_names.map(tasks, |_, raw| raw.computed(work))?;
+        let tasks = problem.user_names.map(tasks, |_, raw| raw.computed())?;
         placements.push(Placement { class, index, tasks });
     }
     placements.sort_by_key(|placement| (placement.class, placement.index));
@@ -107,12 +107,7 @@ const DECORATIONS: [&str; 21] = [
 impl Allocation {
     /// Reads the allocation inside a certificate, which holds nothing but what is judged, or a file of the
     /// reader's own; besides, the hash of the problem that it states.
-    pub fn read<'j>(
-        raw: &'j Json<'_>,
-        is_file: bool,
-        problem: &Problem,
-        work: &Work,
-    ) -> Checked<(Self, &'j Json<'j>)> {
+    pub fn read<'j>(raw: &'j Json<'_>, is_file: bool, problem: &Problem) -> Checked<(Self, &'j Json<'j>)> {
         let of_file = |name: &str| {
             DECORATIONS.contains(&name) || ["warnings", "version", "$schema", "description"].contains(&name)
         };
@@ -140,7 +135,7 @@ impl Allocation {
         word(arithmetic, ["exact", "float"])?;
         let mut placed = None;
         if !on_servers.is_absent() {
-            placed = Some(placements(on_servers, problem, work)?);
+            placed = Some(placements(on_servers, problem)?);
         }
         if placed.as_ref().is_some_and(|placed| !are_servers(placed, problem)) {
             return on_servers.wrong("a server is given twice, or is not there");
@@ -153,7 +148,7 @@ impl Allocation {
             (true, Some(sums)) => sums,
             (_, sums) => {
                 by_class.object()?;
-                let tasks = tasks(by_class, problem, work)?;
+                let tasks = tasks(by_class, problem)?;
                 if sums.is_some_and(|sums| sums != tasks) {
                     return by_class.wrong("the tasks are not the sums of the placements");
                 }

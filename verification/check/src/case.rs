@@ -11,7 +11,7 @@ use rug::Rational;
 
 use crate::allocation::{Allocation, Placement, Tasks};
 use crate::problem::{Problem, at};
-use crate::work::{Checked, Work};
+use crate::work::{self, Checked};
 
 /// A capacity constraint.
 pub struct Row {
@@ -24,7 +24,6 @@ pub struct Row {
 /// The rows of a problem, and what every user would have alone.
 pub struct Limits<'a> {
     pub problem: &'a Problem,
-    pub work: &'a Work,
     /// Whether the time of every class is shared.
     pub by_time: bool,
     pub rows: Vec<Row>,
@@ -39,8 +38,8 @@ pub struct Limits<'a> {
 }
 
 impl<'a> Limits<'a> {
-    pub fn new(problem: &'a Problem, by_time: bool, work: &'a Work) -> Checked<Self> {
-        work.spend(problem.size())?;
+    pub fn new(problem: &'a Problem, by_time: bool) -> Checked<Self> {
+        work::spend(problem.size())?;
         let mut rows = Vec::new();
         let mut first = vec![0];
         for (class, of) in problem.classes.iter().enumerate() {
@@ -56,7 +55,7 @@ impl<'a> Limits<'a> {
             first.push(rows.len());
         }
         let all = 0..problem.users.len();
-        let gamma = |n| work.sum(problem.classes_of(n).map(|i| problem.gamma(n, i)).collect());
+        let gamma = |n| work::sum(problem.classes_of(n).map(|i| problem.gamma(n, i)).collect());
         let gamma: Vec<Rational> = all.clone().map(gamma).collect::<Checked<_>>()?;
         let least = |n: usize| match &problem.users[n].tasks {
             Some(tasks) if *tasks < gamma[n] => tasks.clone(),
@@ -64,8 +63,8 @@ impl<'a> Limits<'a> {
         };
         let g: Vec<Rational> = all.map(least).collect();
         let weights = problem.users.iter().zip(&g).filter(|(_, g)| !g.is_zero());
-        let weight = work.sum(weights.map(|(user, _)| user.weight.clone()).collect())?;
-        Ok(Self { problem, work, by_time, rows, first, gamma, g, weight })
+        let weight = work::sum(weights.map(|(user, _)| user.weight.clone()).collect())?;
+        Ok(Self { problem, by_time, rows, first, gamma, g, weight })
     }
 
     pub fn n_users(&self) -> usize {
@@ -121,10 +120,10 @@ impl<'a> Limits<'a> {
         let mut left: Vec<Vec<Rational>> = self.rows.iter().map(|row| vec![row.capacity.clone()]).collect();
         for (n, i, x) in entries(tasks).filter(|(n, i, x)| self.counts(*n, *i, x)) {
             let uses = self.uses(n, i);
-            self.work.spend(uses.len())?;
+            work::spend(uses.len())?;
             uses.into_iter().for_each(|(row, d)| left[row].push(-Rational::from(&*d * x)));
         }
-        left.into_iter().map(|parts| self.work.sum(parts)).collect()
+        left.into_iter().map(work::sum).collect()
     }
 
     /// Whether an entry that is not 0 is one: above 0, of a user with tasks, where it can run.
@@ -180,13 +179,8 @@ pub struct Case<'a> {
 }
 
 impl<'a> Case<'a> {
-    pub fn new(
-        problem: &'a Problem,
-        allocation: &'a Allocation,
-        tolerance: Rational,
-        work: &'a Work,
-    ) -> Checked<Self> {
-        let limits = Limits::new(problem, allocation.by_time, work)?;
+    pub fn new(problem: &'a Problem, allocation: &'a Allocation, tolerance: Rational) -> Checked<Self> {
+        let limits = Limits::new(problem, allocation.by_time)?;
         let placements = allocation.placements.as_deref();
         let x = repaired(&limits, &allocation.tasks, placements.is_some())?;
         let slack = limits.slack(&x)?;
@@ -221,7 +215,7 @@ fn repaired(limits: &Limits<'_>, stated: &Tasks, placed: bool) -> Checked<Tasks>
     for (tasks, user) in x.iter_mut().zip(&limits.problem.users) {
         let (all, Some(most)) = (total(tasks), &user.tasks) else { continue };
         if all > *most {
-            limits.work.spend(tasks.len())?;
+            work::spend(tasks.len())?;
             let factor = Rational::from(most / &all);
             tasks.iter_mut().for_each(|(_, x)| *x *= &factor);
         }
@@ -236,7 +230,7 @@ fn repaired(limits: &Limits<'_>, stated: &Tasks, placed: bool) -> Checked<Tasks>
     let factors: Vec<Option<Rational>> = (0..limits.problem.classes.len()).map(factor).collect();
     for (i, x) in x.iter_mut().flatten() {
         if let Some(factor) = &factors[*i] {
-            limits.work.spend(1)?;
+            work::spend(1)?;
             *x *= factor;
         }
     }

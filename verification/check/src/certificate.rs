@@ -8,11 +8,11 @@ use crate::allocation::Allocation;
 use crate::axioms::feasible;
 use crate::canonical::{hash, quoted, same};
 use crate::case::Case;
-use crate::claim::{Claim, Required, about, axiom_named};
+use crate::claim::{Claim, Required, axiom_named};
 use crate::json::Json;
 use crate::number::{hashed, parse, short};
 use crate::problem::{Problem, of_kind};
-use crate::work::{Checked, Fault, Work, ensure, refuse};
+use crate::work::{Checked, Fault, ensure, refuse};
 use crate::{Options, Report, Unusable, readable};
 
 /// Tolerances above this are refused where nothing else is said: beyond any rounding.
@@ -31,11 +31,11 @@ struct Certificate<'j> {
 }
 
 impl<'j> Certificate<'j> {
-    fn read(raw: &'j Json<'j>, work: &Work) -> Checked<Self> {
+    fn read(raw: &'j Json<'j>) -> Checked<Self> {
         let [kind, version, problem, allocation, tolerance, claims, not_checked] =
             raw.fields(["kind", "version", "problem", "allocation", "tolerance?", "claims", "not_checked"])?;
         of_kind(kind, "certificate")?;
-        match version.number(work)? {
+        match version.number()? {
             one if one == 1 => {
                 return version
                     .wrong("version 1 of the format, with margins in tasks: `certify` writes it anew");
@@ -43,14 +43,14 @@ impl<'j> Certificate<'j> {
             two if two == 2 => {}
             _ => return version.wrong("expected version 2"),
         }
-        let problem = Problem::read(problem, work)?;
-        let (allocation, hash) = Allocation::read(allocation, false, &problem, work)?;
-        let value = if tolerance.is_absent() { Rational::new() } else { tolerance.number(work)? };
+        let problem = Problem::read(problem)?;
+        let (allocation, hash) = Allocation::read(allocation, false, &problem)?;
+        let value = if tolerance.is_absent() { Rational::new() } else { tolerance.number()? };
         if !(0..1).contains(&value) {
             return tolerance.wrong("a tolerance is a number from 0 to below 1");
         }
         let list =
-            claims.list()?.iter().map(|raw| Claim::read(raw, &problem, work)).collect::<Checked<Vec<_>>>()?;
+            claims.list()?.iter().map(|raw| Claim::read(raw, &problem)).collect::<Checked<Vec<_>>>()?;
         if list.iter().filter(|claim| claim.axiom == "proportional").count() > MOST_PROPORTIONAL {
             return claims.wrong(format!("more than {MOST_PROPORTIONAL} claims of `proportional`"));
         }
@@ -63,17 +63,17 @@ impl<'j> Certificate<'j> {
     }
 
     /// Whether everything that it states is true.
-    fn verify(&self, hash: &str, work: &Work) -> Checked<()> {
+    fn verify(&self, hash: &str) -> Checked<()> {
         let mut first = self.check_form(hash);
         if let Err(Fault::TooLarge(_)) = first {
             return first;
         }
-        let case = Case::new(&self.problem, &self.allocation, self.tolerance.clone(), work)?;
+        let case = Case::new(&self.problem, &self.allocation, self.tolerance.clone())?;
         let is_feasible = feasible::holds(&case)?;
         for claim in &self.claims {
             // A claim that cannot be read is the worse fault, wherever it stands.
             let judged =
-                claim.verify(&case).map_err(|fault| about(fault, &format!("claim `{}`", claim.axiom)));
+                claim.verify(&case).map_err(|fault| fault.about(&format!("claim `{}`", claim.axiom)));
             if let Err(Fault::Malformed { .. }) = judged {
                 return judged;
             }
@@ -163,11 +163,10 @@ struct Asked {
 }
 
 impl Asked {
-    fn read(options: &Options, certificate: &Certificate<'_>, work: &Work) -> Result<Self, Unusable> {
+    fn read(options: &Options, certificate: &Certificate<'_>) -> Result<Self, Unusable> {
         let problem = options.problem.as_ref();
-        let problem = problem.map(|file| readable(file, |raw| Problem::read(raw, work))).transpose()?;
-        let of =
-            |raw: &Json<'_>| Allocation::read(raw, true, &certificate.problem, work).map(|(read, _)| read);
+        let problem = problem.map(|file| readable(file, Problem::read)).transpose()?;
+        let of = |raw: &Json<'_>| Allocation::read(raw, true, &certificate.problem).map(|(read, _)| read);
         let allocation = options.allocation.as_ref().map(|file| readable(file, of)).transpose()?;
         let require = options.require.iter().map(|text| {
             let required = Required::read(text, &certificate.problem);
@@ -195,11 +194,10 @@ impl Asked {
 
 /// Judges a certificate about an allocation.
 pub fn check(file: &crate::File, raw: &Json<'_>, options: &Options) -> Result<Report, Unusable> {
-    let work = Work::default();
-    let mut certificate = Certificate::read(raw, &work).map_err(|fault| file.unusable(raw, fault))?;
-    let asked = Asked::read(options, &certificate, &work)?;
+    let mut certificate = Certificate::read(raw).map_err(|fault| file.unusable(raw, fault))?;
+    let asked = Asked::read(options, &certificate)?;
     let hash = hash(&certificate.problem);
-    let verified = certificate.verify(&hash, &work);
+    let verified = certificate.verify(&hash);
     certificate.allocation = certificate.allocation.simplified();
     let met = certificate.meets(&asked);
     let verdict = match verified {

@@ -8,7 +8,7 @@ use crate::json::{Json, Kind};
 use crate::number::{parse, short};
 use crate::problem::{Amounts, Problem};
 use crate::share::{Coefficients, Share, bottlenecks};
-use crate::work::{Checked, Fault, Work, ensure, refuse};
+use crate::work::{Checked, ensure, refuse};
 
 /// The names of all axioms.
 pub const AXIOMS: [&str; 16] = [
@@ -94,7 +94,7 @@ fn alpha_is() -> String {
 }
 
 impl<'j> Claim<'j> {
-    pub fn read(raw: &'j Json<'j>, problem: &Problem, work: &Work) -> Checked<Self> {
+    pub fn read(raw: &'j Json<'j>, problem: &Problem) -> Checked<Self> {
         let [axiom, share, alpha, holds, margin, evidence, why] =
             raw.fields(["axiom", "share?", "alpha?", "holds", "margin?", "evidence?", "why?"])?;
         let name = axiom_named(axiom)?;
@@ -107,7 +107,7 @@ impl<'j> Claim<'j> {
                     .wrong("a share belongs to max-min (and generic to proportional), and to nothing else");
             }
         }
-        let exponent = if alpha.is_absent() { Rational::from(1) } else { alpha.number(work)? };
+        let exponent = if alpha.is_absent() { Rational::from(1) } else { alpha.number()? };
         if !alpha.is_absent() && (name != "proportional" || !is_alpha(&exponent)) {
             return alpha
                 .wrong(format!("an alpha belongs to proportional, and to nothing else; {}", alpha_is()));
@@ -120,7 +120,7 @@ impl<'j> Claim<'j> {
         if why.is_absent() == holds.is_none() || !(why.is_absent() || why.text().is_ok()) {
             return raw.wrong("the field `why` is a text that belongs to what does not apply (`holds` null)");
         }
-        let margin = if margin.is_null() { None } else { Some(margin.computed(work)?) };
+        let margin = if margin.is_null() { None } else { Some(margin.computed()?) };
         let claim = Self { axiom: name, share: stated, alpha: exponent, holds, margin, evidence };
         Self::is_empty(evidence).map(|_| claim)
     }
@@ -156,7 +156,6 @@ impl<'j> Claim<'j> {
         &self,
         names: [&str; N],
         amount: &str,
-        work: &Work,
     ) -> Checked<Option<([&'j Json<'j>; N], Option<Rational>)>> {
         if Self::is_empty(self.evidence)? {
             return Ok(None);
@@ -174,7 +173,7 @@ impl<'j> Claim<'j> {
         let values = names.map(|name| self.evidence.get(name.trim_end_matches('?')));
         match names.iter().zip(&values).find(|(name, value)| value.is_absent() && !name.ends_with('?')) {
             Some((name, _)) => self.evidence.wrong(format!("the field `{name}` is missing")),
-            None => Ok(Some((values, Some(stated.computed(work)?)))),
+            None => Ok(Some((values, Some(stated.computed()?)))),
         }
     }
 
@@ -205,7 +204,7 @@ impl<'j> Claim<'j> {
         let of_class = |i, raw: &Json<'_>| {
             let mut values = Vec::new();
             for (name, raw) in raw.object()? {
-                values.push((Self::row_named(limits, i, name, raw)?, raw.computed(limits.work)?));
+                values.push((Self::row_named(limits, i, name, raw)?, raw.computed()?));
             }
             values.sort_by_key(|(row, _)| *row);
             Ok(values)
@@ -301,14 +300,5 @@ pub fn axiom_named(raw: &Json<'_>) -> Checked<&'static str> {
     match AXIOMS.into_iter().find(|axiom| *axiom == name) {
         Some(axiom) => Ok(axiom),
         None => raw.wrong("there is no such axiom"),
-    }
-}
-
-/// A fault with what it is about.
-pub fn about(fault: Fault, what: &str) -> Fault {
-    match fault {
-        Fault::False(reason) => Fault::False(format!("{what}: {reason}")),
-        Fault::TooLarge(reason) => Fault::TooLarge(format!("{what}: {reason}")),
-        malformed @ Fault::Malformed { .. } => malformed,
     }
 }

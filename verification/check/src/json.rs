@@ -246,9 +246,9 @@ impl<'t> Reader<'t> {
             // Cut at ASCII bytes, which stand within no other character.
             let part = &self.text[start..self.at];
             if text.is_empty() {
-                text = Cow::Borrowed(part)
+                text = Cow::Borrowed(part);
             } else {
-                text.to_mut().push_str(part)
+                text.to_mut().push_str(part);
             }
             if self.passes(b'"') {
                 return Ok(text);

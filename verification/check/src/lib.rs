@@ -138,6 +138,7 @@ fn readable<T>(file: &File, read: impl Fn(&Json<'_>) -> Checked<T>) -> Result<T,
 /// [`Unusable`] where there is no verdict: the text is no certificate, an option is malformed, or judging it
 /// would take more work or memory than is allowed.
 pub fn check(certificate: &File, options: &Options) -> Result<Report, Unusable> {
+    work::begin();
     let nowhere = Json { at: 0, kind: json::Kind::Null };
     let root = json::read(&certificate.text).map_err(|fault| certificate.unusable(&nowhere, fault))?;
     match root.get("kind").text() {

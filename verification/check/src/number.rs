@@ -4,7 +4,7 @@ use rug::ops::Pow;
 use rug::{Integer, Rational};
 
 use crate::json::{Json, Kind};
-use crate::work::{Checked, Work};
+use crate::work::{self, Checked};
 
 /// Digits, and the absolute decimal exponent, of a number that somebody states.
 const STATED: u64 = 400;
@@ -32,19 +32,19 @@ const SUFFIXES: [(&str, u32, i32); 15] = [
 
 impl Json<'_> {
     /// A number that somebody states.
-    pub fn number(&self, work: &Work) -> Checked<Rational> {
-        self.parsed(work, |text| parse(text, STATED))
+    pub fn number(&self) -> Checked<Rational> {
+        self.parsed(|text| parse(text, STATED))
     }
 
     /// A number that was computed.
-    pub fn computed(&self, work: &Work) -> Checked<Rational> {
-        self.parsed(work, |text| parse(text, COMPUTED))
+    pub fn computed(&self) -> Checked<Rational> {
+        self.parsed(|text| parse(text, COMPUTED))
     }
 
     /// A number that somebody states, which may have a suffix where it is a string.
-    pub fn quantity(&self, work: &Work) -> Checked<Rational> {
+    pub fn quantity(&self) -> Checked<Rational> {
         let is_text = matches!(self.kind, Kind::Text(_));
-        self.parsed(work, |text| {
+        self.parsed(|text| {
             let suffix = SUFFIXES.iter().find(|(suffix, _, _)| is_text && text.ends_with(suffix));
             let Some((suffix, base, power)) = suffix else { return parse(text, STATED) };
             let bare = text.strip_suffix(suffix).filter(|bare| !bare.contains(['/', 'e', 'E']));
@@ -54,8 +54,8 @@ impl Json<'_> {
     }
 
     /// A whole number from `least` to `most`.
-    pub fn count(&self, least: u64, most: u64, work: &Work) -> Checked<u64> {
-        let value = self.number(work)?;
+    pub fn count(&self, least: u64, most: u64) -> Checked<u64> {
+        let value = self.number()?;
         let whole = if value.is_integer() { value.numer().to_u64() } else { None };
         match whole.filter(|whole| (least..=most).contains(whole)) {
             Some(whole) => Ok(whole),
@@ -63,11 +63,7 @@ impl Json<'_> {
         }
     }
 
-    fn parsed(
-        &self,
-        work: &Work,
-        parse: impl Fn(&str) -> Result<Rational, &'static str>,
-    ) -> Checked<Rational> {
+    fn parsed(&self, parse: impl Fn(&str) -> Result<Rational, &'static str>) -> Checked<Rational> {
         let text = match &self.kind {
             Kind::Number(text) => text,
             Kind::Text(text) => &**text,
@@ -75,8 +71,8 @@ impl Json<'_> {
         };
         let exponent = text.split_once(['e', 'E']).map_or("", |(_, exponent)| exponent);
         let zeros = exponent.trim_start_matches(['+', '-']).parse::<u64>().unwrap_or(0);
-        work.digits(text.len() as u64 + if zeros > COMPUTED { 0 } else { zeros })?;
-        parse(text).or_else(|what| self.wrong(format!("`{:.40}`: {what}", text)))
+        work::digits(text.len() as u64 + if zeros > COMPUTED { 0 } else { zeros })?;
+        parse(text).or_else(|what| self.wrong(format!("`{text:.40}`: {what}")))
     }
 }
 

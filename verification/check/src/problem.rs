@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use rug::Rational;
 
 use crate::json::Json;
-use crate::work::{Checked, Work};
+use crate::work::Checked;
 
 /// `(position, amount)`, ascending, no amount 0.
 pub type Amounts = Vec<(usize, Rational)>;
@@ -116,8 +116,8 @@ pub fn at<T>(list: &[(usize, T)], position: usize) -> Option<&T> {
 }
 
 /// Amounts of at least 0 by name, which may have suffixes.
-pub fn amounts(names: &Names, object: &Json<'_>, work: &Work) -> Checked<Amounts> {
-    let mut amounts = names.map(object, |_, raw| match raw.quantity(work)? {
+pub fn amounts(names: &Names, object: &Json<'_>) -> Checked<Amounts> {
+    let mut amounts = names.map(object, |_, raw| match raw.quantity()? {
         amount if amount < 0 => raw.wrong("a negative quantity: expected a number of at least 0"),
         amount => Ok(amount),
     })?;
@@ -125,8 +125,8 @@ pub fn amounts(names: &Names, object: &Json<'_>, work: &Work) -> Checked<Amounts
     Ok(amounts)
 }
 
-fn positive(raw: &Json<'_>, work: &Work) -> Checked<Rational> {
-    match raw.number(work)? {
+fn positive(raw: &Json<'_>) -> Checked<Rational> {
+    match raw.number()? {
         value if value <= 0 => raw.wrong("expected a number above 0"),
         value => Ok(value),
     }
@@ -145,7 +145,7 @@ pub fn of_kind(kind: &Json<'_>, expected: &str) -> Checked<()> {
 }
 
 impl Problem {
-    pub fn read(raw: &Json<'_>, work: &Work) -> Checked<Self> {
+    pub fn read(raw: &Json<'_>) -> Checked<Self> {
         let [kind, name, resources, servers, users, _, _] =
             raw.fields(["kind", "name?", "resources", "servers", "users?", "$schema?", "description?"])?;
         of_kind(kind, "allocation-problem")?;
@@ -164,8 +164,8 @@ impl Problem {
                 without_capacity.push((problem.classes.len(), raw));
             }
             problem.class_names.add(name)?;
-            let count = if count.is_absent() { 1 } else { count.count(1, MOST, work)? };
-            let capacity = amounts(&problem.resources, capacity, work)?;
+            let count = if count.is_absent() { 1 } else { count.count(1, MOST)? };
+            let capacity = amounts(&problem.resources, capacity)?;
             problem.classes.push(Class { count, capacity, states_time: false });
         }
         if problem.resources.list.is_empty() || problem.classes.is_empty() {
@@ -173,7 +173,7 @@ impl Problem {
         }
         if !users.is_absent() {
             for raw in users.list()? {
-                let user = problem.user(raw, work)?;
+                let user = problem.user(raw)?;
                 user.gamma.iter().for_each(|(i, _)| problem.classes[*i].states_time = true);
                 problem.users.push(user);
             }
@@ -184,7 +184,7 @@ impl Problem {
         }
     }
 
-    fn user(&mut self, raw: &Json<'_>, work: &Work) -> Checked<User> {
+    fn user(&mut self, raw: &Json<'_>) -> Checked<User> {
         let [name, weight, tasks, demand, servers, demand_on, gamma, criterion] = raw.fields([
             "name",
             "weight?",
@@ -196,7 +196,7 @@ impl Problem {
             "criterion?",
         ])?;
         self.user_names.add(name)?;
-        let tasks = if tasks.is_absent() { None } else { Some((tasks.number(work)?, tasks)) };
+        let tasks = if tasks.is_absent() { None } else { Some((tasks.number()?, tasks)) };
         if let Some((_, raw)) = tasks.as_ref().filter(|(tasks, _)| *tasks < 0) {
             return raw.wrong("a negative number of tasks");
         }
@@ -204,18 +204,18 @@ impl Problem {
         if classes.as_ref().is_some_and(Vec::is_empty) {
             return servers.wrong("expected at least one server class, or no `servers` at all");
         }
-        let asks = |_, raw| match amounts(&self.resources, raw, work)? {
+        let asks = |_, raw| match amounts(&self.resources, raw)? {
             demand if demand.is_empty() => raw.wrong("a demand that asks for nothing"),
             demand => Ok(demand),
         };
         let user = User {
-            weight: if weight.is_absent() { Rational::from(1) } else { positive(weight, work)? },
+            weight: if weight.is_absent() { Rational::from(1) } else { positive(weight)? },
             tasks: tasks.map(|(tasks, _)| tasks),
-            demand: amounts(&self.resources, demand, work)?,
+            demand: amounts(&self.resources, demand)?,
             classes: classes.filter(|list| list.len() < self.classes.len()),
             demand_on: self.class_names.map(demand_on, asks)?,
-            gamma: self.class_names.map(gamma, |_, raw| positive(raw, work))?,
-            criterion: self.class_names.map(criterion, |_, raw| positive(raw, work))?,
+            gamma: self.class_names.map(gamma, |_, raw| positive(raw))?,
+            criterion: self.class_names.map(criterion, |_, raw| positive(raw))?,
         };
         let says = |i: &usize| at(&user.gamma, *i).is_some() || at(&user.demand_on, *i).is_some();
         if user.demand.is_empty() && !user.usable(self.classes.len()).all(|i| says(&i)) {

@@ -6,7 +6,7 @@ use rug::Rational;
 use crate::case::Limits;
 use crate::json::Json;
 use crate::problem::{Amounts, Problem, at};
-use crate::work::Checked;
+use crate::work::{self, Checked};
 
 /// A share of the cluster, as some mechanism measures it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -80,9 +80,9 @@ impl Coefficients {
                 Share::Asset => parts.sum(),
                 Share::Containerized => limits.gamma[n].clone().recip(),
                 Share::TaskShare => {
-                    limits.work.spend(problem.classes.len() * (user.demand.len() + 1))?;
+                    work::spend(problem.classes.len() * (user.demand.len() + 1))?;
                     let alone = (0..problem.classes.len()).map(|i| problem.gamma(n, i));
-                    limits.work.sum(alone.collect())?.recip()
+                    work::sum(alone.collect())?.recip()
                 }
                 Share::Generic => {
                     for i in problem.classes_of(n) {

@@ -4,12 +4,12 @@ use rug::Rational;
 
 use crate::case::Case;
 use crate::claim::Claim;
-use crate::work::{Checked, ensure};
+use crate::work::{self, Checked, ensure};
 
 /// `x_n >= min(T_n, e_n gamma_n)`. Evidence: the user with the least margin; of no, with its loss in tasks.
 pub fn sharing_incentive(case: &Case<'_>, claim: &Claim<'_>) -> Checked<()> {
     let limits = &case.limits;
-    limits.work.spend(limits.n_users())?;
+    work::spend(limits.n_users())?;
     let margin = |n: usize| {
         let user = &limits.problem.users[n];
         let due = Rational::from(&limits.gamma[n] * &user.weight) / &limits.weight;
@@ -17,7 +17,7 @@ pub fn sharing_incentive(case: &Case<'_>, claim: &Claim<'_>) -> Checked<()> {
         Rational::from(&case.total[n] - &due) / &limits.g[n]
     };
     let least = limits.active().map(margin).min();
-    let Some(([user], loss)) = claim.tightest(["user"], "loss", limits.work)? else {
+    let Some(([user], loss)) = claim.tightest(["user"], "loss")? else {
         claim.says(least)?;
         return claim.without_evidence();
     };
@@ -48,7 +48,7 @@ pub fn njc(case: &Case<'_>, claim: &Claim<'_>) -> Checked<()> {
         let mut best = limits.satisfied(n, &case.total[n]);
         for i in problem.classes_of(n) {
             let uses = limits.uses(n, i);
-            limits.work.spend(uses.len())?;
+            work::spend(uses.len())?;
             best = best.max(uses.into_iter().map(|(row, d)| on_row(n, row, &d)).max());
         }
         Ok(best)
@@ -92,7 +92,7 @@ pub fn njc(case: &Case<'_>, claim: &Claim<'_>) -> Checked<()> {
     }
     let [user, entitlement, shares] = raw.fields(["user", "entitlement", "shares"])?;
     let user = problem.user_names.named(user)?;
-    let entitlement = entitlement.computed(limits.work)?;
+    let entitlement = entitlement.computed()?;
     let shares = Claim::by_row(limits, shares)?;
     claim.says(least.clone())?;
     let full = |i| limits.uses(user, i).into_iter().filter(|(row, _)| case.slack[*row].is_zero());

@@ -16,7 +16,7 @@ use rug::{Integer, Rational};
 
 use crate::case::{Case, entries};
 use crate::claim::Claim;
-use crate::work::{Checked, ensure};
+use crate::work::{self, Checked, ensure};
 
 /// Bits of the rounded numbers: the sum of thousands of products of two of them fits in 128.
 const BITS: i32 = 50;
@@ -24,7 +24,7 @@ const BITS: i32 = 50;
 pub fn envy_free(case: &Case<'_>, claim: &Claim<'_>) -> Checked<()> {
     let limits = &case.limits;
     let names = &limits.problem.user_names;
-    let Some(([user, envied], gain)) = claim.tightest(["user", "envied"], "gain", limits.work)? else {
+    let Some(([user, envied], gain)) = claim.tightest(["user", "envied"], "gain")? else {
         return no_pair(case, claim);
     };
     let (user, envied) = (names.named(user)?, names.named(envied)?);
@@ -36,9 +36,7 @@ pub fn envy_free(case: &Case<'_>, claim: &Claim<'_>) -> Checked<()> {
 pub fn ef1(case: &Case<'_>, claim: &Claim<'_>) -> Checked<()> {
     let limits = &case.limits;
     let names = &limits.problem.user_names;
-    let Some(([user, envied, server], gain)) =
-        claim.tightest(["user", "envied", "server?"], "gain", limits.work)?
-    else {
+    let Some(([user, envied, server], gain)) = claim.tightest(["user", "envied", "server?"], "gain")? else {
         return no_pair(case, claim);
     };
     let (user, envied) = (names.named(user)?, names.named(envied)?);
@@ -82,7 +80,7 @@ fn verify(
     ensure(is_pair, "the users of the evidence are no pair")?;
     let held = Held::new(case)?;
     for n in limits.active() {
-        let bound = Rational::from(&case.total[n] - Rational::from(margin * &limits.g[n]));
+        let bound = &case.total[n] - Rational::from(margin * &limits.g[n]);
         if limits.problem.users[n].tasks.as_ref().is_some_and(|tasks| *tasks <= bound) {
             continue;
         }
@@ -93,7 +91,7 @@ fn verify(
             if viewer.is_below(m) || viewer.is_within(m) {
                 continue;
             }
-            limits.work.spend(4 * case.x[m].len() + 1)?;
+            work::spend(4 * case.x[m].len() + 1)?;
             if value(n, m) > bound {
                 let (n, m) = (limits.user(n), limits.user(m));
                 return ensure(
@@ -158,7 +156,7 @@ impl<'c, 'a> Held<'c, 'a> {
         let mut bundles: Vec<Vec<Bundle>> = case.x.iter().map(|_| Vec::new()).collect();
         for (m, i, x) in entries(&case.x) {
             let uses = limits.uses(m, i);
-            limits.work.spend(2 * uses.len())?;
+            work::spend(2 * uses.len())?;
             let of_row = |(row, d): (usize, Cow<'_, Rational>)| {
                 let b = Rational::from(&*d * x) / &limits.problem.users[m].weight;
                 most[row] = most[row].max(Some(bits(&b)));
@@ -199,9 +197,9 @@ impl<'h, 'c, 'a> Viewer<'h, 'c, 'a> {
                 inverses.push((i, row, inverse));
             }
         }
-        limits.work.spend(2 * inverses.len())?;
+        work::spend(2 * inverses.len())?;
         let pairs: usize = held.bundles.iter().flatten().map(|bundle| bundle.rows.len()).sum();
-        limits.work.steps(pairs as u64)?;
+        work::steps(pairs as u64)?;
         for (i, row, inverse) in inverses {
             let rounded = above(&inverse, common.saturating_sub(held.scale[row]));
             classes[i].push((row, Rational::from(bound / &inverse), rounded));

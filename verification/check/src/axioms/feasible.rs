@@ -9,7 +9,7 @@ use crate::case::{Case, entries, total};
 use crate::claim::Claim;
 use crate::json::Json;
 use crate::problem::{Amounts, MOST};
-use crate::work::{Checked, ensure, refuse};
+use crate::work::{self, Checked, ensure, refuse};
 
 /// What limits the tasks; on the server `index` of the class, which is 0 where classes are judged as a whole.
 #[derive(PartialEq)]
@@ -71,10 +71,10 @@ fn named(case: &Case<'_>, evidence: &Json<'_>, single: bool) -> Checked<Option<(
     }
     let [server, resource, user, index, slack] =
         evidence.fields(["server?", "resource?", "user?", "index?", "slack"])?;
-    let slack = slack.computed(case.limits.work)?;
-    let (problem, work) = (case.limits.problem, case.limits.work);
+    let slack = slack.computed()?;
+    let problem = case.limits.problem;
     let place = [!server.is_absent(), !resource.is_absent(), !user.is_absent(), !index.is_absent()];
-    let index = if index.is_absent() { 0 } else { index.count(0, MOST, work)? };
+    let index = if index.is_absent() { 0 } else { index.count(0, MOST)? };
     let limit = match place {
         [true, true, false, with] if with == single => {
             let class = problem.class_names.named(server)?;
@@ -156,7 +156,7 @@ fn of_servers(case: &Case<'_>, servers: &[Server<'_>]) -> Checked<Margins> {
             };
             if limits.counts(*n, *class, x) {
                 let uses = limits.uses(*n, *class);
-                limits.work.spend(uses.len())?;
+                work::spend(uses.len())?;
                 uses.into_iter().for_each(|(row, d)| left[row - rows.start] -= Rational::from(&*d * x));
             }
             if !slack.is_zero() {

@@ -16,7 +16,7 @@ use crate::claim::Claim;
 use crate::json::Json;
 use crate::problem::Amounts;
 use crate::share::{Coefficients, Share, bottlenecks};
-use crate::work::{Checked, ensure, refuse};
+use crate::work::{self, Checked, ensure, refuse};
 
 pub fn verify(case: &Case<'_>, claim: &Claim<'_>) -> Checked<()> {
     let limits = &case.limits;
@@ -28,7 +28,7 @@ pub fn verify(case: &Case<'_>, claim: &Claim<'_>) -> Checked<()> {
         let [user, allocation, _] = raw.fields(["user", "allocation", resource])?;
         let resource = raw.get("resource");
         let user = limits.problem.user_names.named(user)?;
-        let y = tasks(allocation, limits.problem, limits.work)?;
+        let y = tasks(allocation, limits.problem)?;
         let resource = if resource.is_absent() { None } else { Some((names.named(resource)?, resource)) };
         let share = match (claim.share, &resources, resource) {
             (Some(share), _, None) => share,
@@ -112,7 +112,7 @@ struct Shares {
 impl Shares {
     fn new(case: &Case<'_>, u: &Coefficients, tasks: &Tasks) -> Checked<Self> {
         let limits = &case.limits;
-        limits.work.spend(limits.problem.size())?;
+        work::spend(limits.problem.size())?;
         let users = || limits.problem.users.iter().enumerate();
         let of = users().map(|(n, user)| u.sum(n, &tasks[n]) / &user.weight).collect();
         let alone = users().map(|(n, user)| alone(case, u, n) / &user.weight).collect();
@@ -160,13 +160,13 @@ fn covered(case: &Case<'_>, claim: &Claim<'_>, share: Share, levels: &[Level]) -
             let per_share = Rational::from(l / &limits.problem.users[*n].weight);
             level.prices.cover(limits, *n, |i| Rational::from(&per_share * u.of(*n, i)))?;
         }
-        let curve = Curve::new(case, &shares, &level.weights)?;
+        let curve = Curve::new(&shares, &level.weights)?;
         for n in &level.covers {
             let is_new = std::mem::replace(&mut missing[*n], false);
             ensure(is_new, "a user is covered that is covered already, or needs no cover")?;
             let rise = Rational::from(&margin * &shares.alone[*n]);
             let at_most = Rational::from(&shares.of[*n] - &rise);
-            let Some(value) = curve.value(limits.work, *n, &shares.of[*n], &at_most)? else {
+            let Some(value) = curve.value(*n, &shares.of[*n], &at_most)? else {
                 return refuse(format!(
                     "user `{}` is covered by a level in which it has no weight",
                     limits.user(*n)
@@ -196,16 +196,15 @@ struct Curve<'s> {
 }
 
 impl<'s> Curve<'s> {
-    fn new(case: &Case<'_>, shares: &'s Shares, weights: &'s Amounts) -> Checked<Self> {
-        let work = case.limits.work;
+    fn new(shares: &'s Shares, weights: &'s Amounts) -> Checked<Self> {
         let mut users: Vec<(&Rational, &Rational)> =
             weights.iter().map(|(n, l)| (&shares.of[*n], l)).collect();
         users.sort();
         let mut points = Vec::with_capacity(users.len());
         let mut below = Rational::new();
-        let mut above = work.sum(users.iter().map(|(_, l)| (*l).clone()).collect())?;
+        let mut above = work::sum(users.iter().map(|(_, l)| (*l).clone()).collect())?;
         for (u, l) in users {
-            work.steps(crate::work::cost(crate::work::words(&below) + crate::work::words(u)))?;
+            work::steps(work::cost(work::words(&below) + work::words(u)))?;
             points.push((u, below.clone(), above.clone()));
             below += Rational::from(u * l);
             above -= l;
@@ -214,14 +213,8 @@ impl<'s> Curve<'s> {
     }
 
     /// `F(L)` of user `n`, which has `own`; `None` where it has no weight.
-    fn value(
-        &self,
-        work: &crate::work::Work,
-        n: usize,
-        own: &Rational,
-        level: &Rational,
-    ) -> Checked<Option<Rational>> {
-        work.spend(8)?;
+    fn value(&self, n: usize, own: &Rational, level: &Rational) -> Checked<Option<Rational>> {
+        work::spend(8)?;
         let Some(weight) = crate::problem::at(self.weights, n).filter(|weight| **weight > 0) else {
             return Ok(None);
         };
@@ -231,7 +224,7 @@ impl<'s> Curve<'s> {
             Some((_, below, above)) => Rational::from(above * level) + below,
         };
         // Its own part grows from what it has.
-        Ok(Some(value + Rational::from(level - own.clone().min(level.clone())) * weight))
+        Ok(Some(value + (level - own.clone().min(level.clone())) * weight))
     }
 }
 

@@ -12,7 +12,7 @@ use crate::case::{Case, Limits, total};
 use crate::claim::Claim;
 use crate::json::Json;
 use crate::problem::{Amounts, at};
-use crate::work::{Checked, ensure, refuse};
+use crate::work::{self, Checked, ensure, refuse};
 
 /// Prices of rows and of users' tasks, by position.
 pub struct Prices {
@@ -22,7 +22,7 @@ pub struct Prices {
 
 impl Prices {
     pub fn read(limits: &Limits<'_>, rows: &Json<'_>, users: &Json<'_>) -> Checked<Self> {
-        let users = limits.problem.user_names.map(users, |_, raw| raw.computed(limits.work))?;
+        let users = limits.problem.user_names.map(users, |_, raw| raw.computed())?;
         Ok(Self { rows: Claim::by_row(limits, rows)?, users })
     }
 
@@ -40,7 +40,7 @@ impl Prices {
             ensure(*q >= 0, "a price is negative")?;
             parts.push(Rational::from(tasks * q));
         }
-        limits.work.sum(parts)
+        work::sum(parts)
     }
 
     /// Whether `a_ni <= sum_r p_ir d_nir + q_n` on every class where user `n` can run.
@@ -49,7 +49,7 @@ impl Prices {
         for i in limits.problem.classes_of(n) {
             let mut cost = at(&self.users, n).unwrap_or(&zero).clone();
             let uses = limits.uses(n, i);
-            limits.work.spend(uses.len() + 1)?;
+            work::spend(uses.len() + 1)?;
             for (row, d) in uses {
                 if let Some(p) = at(&self.rows, row) {
                     cost += Rational::from(p * &*d);
@@ -67,7 +67,7 @@ impl Prices {
 /// Values by user, none negative.
 pub fn weights(limits: &Limits<'_>, raw: &Json<'_>) -> Checked<Amounts> {
     raw.object()?;
-    limits.problem.user_names.map(raw, |_, raw| raw.computed(limits.work))
+    limits.problem.user_names.map(raw, |_, raw| raw.computed())
 }
 
 /// Evidence of yes: weights `l_n >= 1 / g_n` and prices for `a_ni = l_n`; the margin is minus
@@ -83,7 +83,7 @@ pub fn pareto_optimal(case: &Case<'_>, claim: &Claim<'_>) -> Checked<()> {
         let [dominating] = raw.fields(["dominating"])?;
         let (y, is_feasible) = match whole {
             false => {
-                let y = tasks(dominating, limits.problem, limits.work)?;
+                let y = tasks(dominating, limits.problem)?;
                 let is_feasible = limits.is_feasible(&y)?;
                 (y, is_feasible)
             }
@@ -97,7 +97,7 @@ pub fn pareto_optimal(case: &Case<'_>, claim: &Claim<'_>) -> Checked<()> {
             ensure(gain >= 0, "somebody loses in the dominating allocation")?;
             gains.push(limits.in_units(n, &gain));
         }
-        let gain = limits.work.sum(gains)?;
+        let gain = work::sum(gains)?;
         ensure(gain > 0 && claim.holds == Some(false), "nobody gains in the dominating allocation")?;
         return claim.says(Some(-gain));
     }
@@ -124,7 +124,7 @@ pub fn pareto_optimal(case: &Case<'_>, claim: &Claim<'_>) -> Checked<()> {
     if worth.is_empty() {
         return claim.says(None);
     }
-    let gap = bound - limits.work.sum(worth)?;
+    let gap = bound - work::sum(worth)?;
     let has_room = limits.active().any(|n| at(&l, n).is_some_and(|l| gap >= *l));
     claim.says(Some(if whole && !has_room { Rational::new() } else { -gap }))?;
     ensure(claim.holds == Some(true), "the evidence is not of the form that the verdict takes")
@@ -133,14 +133,14 @@ pub fn pareto_optimal(case: &Case<'_>, claim: &Claim<'_>) -> Checked<()> {
 /// Better placements: the tasks, and whether they are whole and fit.
 fn whole_tasks(case: &Case<'_>, raw: &Json<'_>) -> Checked<(Tasks, bool)> {
     let limits = &case.limits;
-    let placements = allocation::placements(raw, limits.problem, limits.work)?;
+    let placements = allocation::placements(raw, limits.problem)?;
     ensure(allocation::are_servers(&placements, limits.problem), "a server is given twice, or is not there")?;
     let better = Allocation {
         by_time: limits.by_time,
         tasks: sums(&placements, limits.problem),
         placements: Some(placements),
     };
-    let better_case = Case::new(limits.problem, &better, Rational::new(), limits.work)?;
+    let better_case = Case::new(limits.problem, &better, Rational::new())?;
     let is_feasible = feasible::are_whole_and_fit(&better_case)?;
     Ok((better.tasks, is_feasible))
 }

@@ -18,7 +18,7 @@ use crate::case::{Case, total};
 use crate::claim::Claim;
 use crate::problem::Amounts;
 use crate::share::Coefficients;
-use crate::work::{Checked, Fault, ensure, refuse};
+use crate::work::{self, Checked, Fault, ensure, refuse};
 
 /// Bits of the powers of all users together, up to which they are exact.
 const EXACT_BITS: u64 = 1 << 16;
@@ -60,17 +60,17 @@ pub fn verify(case: &Case<'_>, claim: &Claim<'_>) -> Checked<()> {
     let mut parts = Vec::new();
     if !raw.get("better").is_absent() {
         let [better] = raw.fields(["better"])?;
-        let y = tasks(better, limits.problem, limits.work)?;
+        let y = tasks(better, limits.problem)?;
         ensure(limits.is_feasible(&y)?, "the allocation of the evidence is not feasible")?;
         let worths = Worths::new(case, &claim.alpha, u)?;
         for n in limits.active() {
             let gain = level(&worths.u, n, &y[n]) - &worths.levels[n].0;
             if !gain.is_zero() {
-                limits.work.spend(1)?;
+                work::spend(1)?;
                 parts.push(worths.summand(n, gain < 0) * gain);
             }
         }
-        let gain = limits.work.sum(parts)?;
+        let gain = work::sum(parts)?;
         let margin = match worths.spent(gain > 0)? {
             Some(spent) => -(gain / spent),
             None => Rational::new(),
@@ -154,6 +154,6 @@ impl<'c, 'a> Worths<'c, 'a> {
             _ => self.summand(n, up) * &self.levels[n].0,
         };
         let parts: Vec<Rational> = limits.active().map(of_user).collect();
-        if parts.is_empty() { Ok(None) } else { limits.work.sum(parts).map(Some) }
+        if parts.is_empty() { Ok(None) } else { work::sum(parts).map(Some) }
     }
 }

@@ -11,7 +11,7 @@ use rug::Rational;
 
 use crate::case::{Case, entries};
 use crate::claim::Claim;
-use crate::work::{Checked, ensure};
+use crate::work::{self, Checked, ensure};
 
 /// Somebody with tasks on a class: its level there `x_m / (w_m gamma_mi)`, and what that is over.
 struct Holder {
@@ -90,7 +90,7 @@ pub fn verify(case: &Case<'_>, claim: &Claim<'_>) -> Checked<()> {
     let (user, i) = (limits.problem.user_names.named(user)?, names.named(server)?);
     let mut stated = Vec::new();
     for (name, raw) in lacks.object()? {
-        stated.push((Claim::row_named(limits, i, name, raw)?, raw.computed(limits.work)?));
+        stated.push((Claim::row_named(limits, i, name, raw)?, raw.computed()?));
     }
     stated.sort_by_key(|(row, _)| *row);
     claim.says(least.clone())?;
@@ -108,7 +108,7 @@ impl<'c, 'a> Levels<'c, 'a> {
     fn new(case: &'c Case<'a>) -> Checked<Self> {
         let mut holders: Vec<Vec<Holder>> = case.limits.problem.classes.iter().map(|_| Vec::new()).collect();
         for (user, i, x) in entries(&case.x) {
-            case.limits.work.spend(3)?;
+            work::spend(3)?;
             let full = full(case, user, i);
             let level = Rational::from(&case.total[user] / &full);
             holders[i].push(Holder { user, full, level, tasks: x.clone() });
@@ -149,12 +149,12 @@ impl<'c, 'a> Levels<'c, 'a> {
         let level = Rational::from(&case.total[n] / &full(case, n, i));
         let mut parts = vec![free];
         for holder in self.holders[i].iter().take_while(|holder| holder.level > level) {
-            case.limits.work.spend(6)?;
-            let ahead = Rational::from(&case.total[holder.user] - Rational::from(&level * &holder.full));
+            work::spend(6)?;
+            let ahead = &case.total[holder.user] - Rational::from(&level * &holder.full);
             let theirs = case.limits.usage(holder.user, row).unwrap_or(Cow::Owned(Rational::new()));
             parts.push(ahead.min(holder.tasks.clone()) * &*theirs / &*own);
         }
-        case.limits.work.sum(parts).map(Some)
+        work::sum(parts).map(Some)
     }
 }
 

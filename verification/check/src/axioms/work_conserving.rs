@@ -12,7 +12,7 @@ use crate::case::Case;
 use crate::claim::Claim;
 use crate::json::{Json, Kind};
 use crate::problem::MOST;
-use crate::work::{Checked, ensure};
+use crate::work::{self, Checked, ensure};
 
 pub fn verify(case: &Case<'_>, claim: &Claim<'_>) -> Checked<()> {
     let limits = &case.limits;
@@ -95,7 +95,7 @@ impl Evidence {
         }
         let [user, server, index] = raw.fields(["user", "server", "index?"])?;
         let class = limits.problem.class_names.named(server)?;
-        let index = if index.is_absent() { None } else { Some(index.count(0, MOST, limits.work)?) };
+        let index = if index.is_absent() { None } else { Some(index.count(0, MOST)?) };
         Ok(Self::Room { user: limits.problem.user_names.named(user)?, class, index })
     }
 }
@@ -108,11 +108,11 @@ fn more(case: &Case<'_>, n: usize) -> Checked<Rational> {
         let uses = limits.uses(n, i);
         // Nothing is left of a full row: no number has to be divided.
         if uses.iter().all(|(row, _)| case.slack[*row] > 0) {
-            limits.work.spend(uses.len())?;
+            work::spend(uses.len())?;
             parts.extend(uses.into_iter().map(|(row, d)| Rational::from(&case.slack[row] / &*d)).min());
         }
     }
-    let room = limits.work.sum(parts)?;
+    let room = work::sum(parts)?;
     Ok(within_tasks(case, n, room))
 }
 
@@ -135,7 +135,7 @@ fn left_by(case: &Case<'_>, n: usize, short: &Short) -> Checked<Rational> {
         };
         room.push(Rational::from(&case.slack[*row] / &*d));
     }
-    Ok(within_tasks(case, n, case.limits.work.sum(room)?))
+    Ok(within_tasks(case, n, work::sum(room)?))
 }
 
 /// What is free on the servers of every class: each vector once, by row of the class.
@@ -164,7 +164,7 @@ impl Servers {
 
     fn fits_somewhere(&self, case: &Case<'_>, n: usize) -> Checked<bool> {
         for i in case.limits.problem.classes_of(n) {
-            case.limits.work.steps(100 * self.free[i].len() as u64)?;
+            work::steps(100 * self.free[i].len() as u64)?;
             if self.free[i].iter().any(|free| lacking(&(i, free), case, n).is_none()) {
                 return Ok(true);
             }
@@ -175,7 +175,7 @@ impl Servers {
     /// 0, if every server lacks one of the stated rows of its class.
     fn all_lack(&self, case: &Case<'_>, n: usize, short: &Short) -> Checked<Rational> {
         for (i, rows) in short {
-            case.limits.work.steps(100 * self.free[*i].len() as u64)?;
+            work::steps(100 * self.free[*i].len() as u64)?;
             let uses = single_uses(case, n, *i);
             let first = case.limits.rows_of(*i).start;
             let lacks = |free: &Vec<Rational>| {
@@ -207,7 +207,7 @@ fn left(case: &Case<'_>, i: usize, tasks: &[(usize, Rational)]) -> Checked<Vec<R
     let capacity = |row: usize| Rational::from(&case.limits.rows[row].capacity / servers);
     let mut left: Vec<Rational> = rows.clone().map(capacity).collect();
     for (n, x) in tasks {
-        case.limits.work.spend(rows.len())?;
+        work::spend(rows.len())?;
         single_uses(case, *n, i).into_iter().for_each(|(row, d)| left[row - rows.start] -= d * x);
     }
     Ok(left)

@@ -4,9 +4,8 @@ use rug::Rational;
 
 use super::packing::Packing;
 use super::proof::Greedy;
-use crate::claim::about;
 use crate::problem::at;
-use crate::work::{Checked, ensure, refuse};
+use crate::work::{self, Checked, ensure, refuse};
 
 /// Whether greedy does just this with these jobs on pools of these sizes, in whole servers or not.
 ///
@@ -27,15 +26,15 @@ pub fn verify(
         let mut size = size.clone();
         // The first type that is open fits, as a rule.
         while size > 0 && open.iter().any(|j| fits(packing, i, *j)) {
-            packing.work.spend(4)?;
-            packing.work.steps(100 * open.len() as u64)?;
+            work::spend(4)?;
+            work::steps(100 * open.len() as u64)?;
             let Some(step) = steps.next() else {
                 return refuse("greedy: it ends while there are servers and jobs");
             };
             ensure(step.pool == i, "greedy: another pool is filled first")?;
             packing
                 .is_first(i, &open, &step.configuration, &step.first)
-                .map_err(|fault| about(fault, "greedy: a configuration is not proven to be the first"))?;
+                .map_err(|fault| fault.about("greedy: a configuration is not proven to be the first"))?;
             let until = |(j, k): &(usize, u64)| {
                 let servers = Rational::from(&left[*j] / *k);
                 (if whole { servers.ceil() } else { servers }, *j)
@@ -49,7 +48,7 @@ pub fn verify(
             ensure(step.exhausted == exhausted, "greedy: another type is exhausted, or none")?;
             size -= &servers;
             for (j, k) in &step.configuration {
-                packing.work.spend(4)?;
+                work::spend(4)?;
                 left[*j] = (left[*j].clone() - Rational::from(&servers * *k)).max(Rational::new());
             }
             match exhausted {
@@ -61,7 +60,7 @@ pub fn verify(
     ensure(steps.next().is_none(), "greedy: a step comes after the last one")?;
     let served = jobs.iter().zip(&left).zip(&packing.problem.jobs);
     let parts = served.map(|((all, left), job)| Rational::from(all - left) * &job.reward).collect();
-    ensure(greedy.reward == packing.work.sum(parts)?, "greedy: the reward is another")
+    ensure(greedy.reward == work::sum(parts)?, "greedy: the reward is another")
 }
 
 /// Whether a job of a type fits on a server of a pool.

@@ -15,10 +15,9 @@ use rug::{Integer, Rational};
 use self::packing::Packing;
 use self::problem::Reservation;
 use self::proof::{Greedy, Optimum, Reader};
-use crate::claim::about;
 use crate::json::Json;
 use crate::number::floor;
-use crate::work::{Checked, Work, ensure, refuse};
+use crate::work::{Checked, ensure, refuse};
 use crate::{File, Options, Report, Unusable, readable};
 
 /// Judges a certificate of either kind.
@@ -28,12 +27,11 @@ pub fn check(file: &File, raw: &Json<'_>, options: &Options) -> Result<Report, U
         let what = "only --problem can be asked of this kind of certificate".to_owned();
         return Err(Unusable::usage(what));
     }
-    let work = Work::default();
     let is_ratio = raw.get("kind").text() == Ok("ratio-certificate");
-    let judge = || if is_ratio { ratio(raw, &work) } else { worst_load(raw, &work) };
+    let judge = || if is_ratio { ratio(raw) } else { worst_load(raw) };
     let judged = judge().map_err(|fault| file.unusable(raw, fault))?;
     let (problem, claims, verdict) = judged;
-    let other = options.problem.as_ref().map(|file| readable(file, |raw| Reservation::read(raw, &work)));
+    let other = options.problem.as_ref().map(|file| readable(file, Reservation::read));
     let is_about = other.transpose()?.is_none_or(|other| problem.is_same(&other, is_ratio));
     let is_about = ensure(is_about, "the certificate is about another problem");
     let reason = file.reason(raw, is_about.and(verdict))?;
@@ -43,12 +41,12 @@ pub fn check(file: &File, raw: &Json<'_>, options: &Options) -> Result<Report, U
 /// The problem, what is claimed, and whether it is true.
 type Judged = (Reservation, Vec<String>, Checked<()>);
 
-fn ratio(raw: &Json<'_>, work: &Work) -> Checked<Judged> {
+fn ratio(raw: &Json<'_>) -> Checked<Judged> {
     let [_, version, problem, greedy, optimum, ratio, integer] =
         raw.fields(["kind", "version", "problem", "greedy", "optimum", "ratio", "integer?"])?;
-    version.count(1, 1, work)?;
-    let problem = Reservation::read(problem, work)?;
-    let reader = Reader { problem: &problem, work, whole: false };
+    version.count(1, 1)?;
+    let problem = Reservation::read(problem)?;
+    let reader = Reader { problem: &problem, whole: false };
     let (greedy, optimum) = (reader.greedy(greedy)?, reader.optimum(optimum)?);
     let ratio = reader.ratio(ratio)?;
     let mut whole = None;
@@ -77,7 +75,7 @@ fn ratio(raw: &Json<'_>, work: &Work) -> Checked<Judged> {
             between(optimum)
         ));
     }
-    let verdict = verify_ratio(&problem, (&greedy, &optimum), ratio.as_ref(), whole.as_ref(), work);
+    let verdict = verify_ratio(&problem, (&greedy, &optimum), ratio.as_ref(), whole.as_ref());
     Ok((problem, claims, verdict))
 }
 
@@ -86,9 +84,8 @@ fn verify_ratio(
     (greedy, optimum): (&Greedy, &Optimum),
     ratio: Option<&Rational>,
     whole: Option<&(Greedy, Optimum)>,
-    work: &Work,
 ) -> Checked<()> {
-    let mut packing = Packing::new(problem, work)?;
+    let mut packing = Packing::new(problem)?;
     let loads: Vec<Rational> = problem.jobs.iter().map(|job| job.load.clone()).collect();
     let sizes = problem.fractions();
     greedy::verify(greedy, &loads, &sizes, false, &mut packing)?;
@@ -105,10 +102,10 @@ fn verify_ratio(
     let sizes: Vec<Rational> = counts.iter().map(|count| Rational::from(*count)).collect();
     greedy::verify(greedy, &jobs, &sizes, true, &mut packing)
         .and_then(|()| optimum::verify(optimum, &jobs, &sizes, true, &packing))
-        .map_err(|fault| about(fault, "integer"))
+        .map_err(|fault| fault.about("integer"))
 }
 
-fn worst_load(raw: &Json<'_>, work: &Work) -> Checked<Judged> {
+fn worst_load(raw: &Json<'_>) -> Checked<Judged> {
     let [_, version, problem, lower, upper, loads, greedy, optimum, firsts, claims] = raw.fields([
         "kind",
         "version",
@@ -121,9 +118,9 @@ fn worst_load(raw: &Json<'_>, work: &Work) -> Checked<Judged> {
         "firsts",
         "claims",
     ])?;
-    version.count(1, 1, work)?;
-    let problem = Reservation::read(problem, work)?;
-    let reader = Reader { problem: &problem, work, whole: false };
+    version.count(1, 1)?;
+    let problem = Reservation::read(problem)?;
+    let reader = Reader { problem: &problem, whole: false };
     let (lower, upper) = (reader.ratio(lower)?, reader.ratio(upper)?);
     let stated = reader.by_type(loads)?;
     let greedy = reader.greedy(greedy)?;
@@ -156,7 +153,7 @@ fn worst_load(raw: &Json<'_>, work: &Work) -> Checked<Judged> {
             return refuse("a ratio is missing, though types have a reward");
         };
         ensure(*lower <= 1, "ratio_lower: loads that greedy serves have the ratio 1")?;
-        let mut packing = Packing::new(&problem, work)?;
+        let mut packing = Packing::new(&problem)?;
         worst_load::verify(lower, &firsts, &orders, &mut packing)?;
         ensure(stated.iter().all(|(_, load)| *load >= 0), "loads: one is negative")?;
         let mut loads = vec![Rational::new(); problem.jobs.len()];

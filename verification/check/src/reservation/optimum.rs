@@ -7,9 +7,8 @@ use rug::Rational;
 
 use super::packing::{Packing, common_unit};
 use super::proof::{Assignment, Optimum};
-use crate::claim::about;
 use crate::problem::at;
-use crate::work::{Checked, ensure, refuse};
+use crate::work::{self, Checked, ensure, refuse};
 
 /// Whether the assignment is one and the bound is proven, of these jobs on pools of these sizes.
 pub fn verify(
@@ -25,7 +24,7 @@ pub fn verify(
     let mut parts = Vec::new();
     for (j, job) in problem.jobs.iter().enumerate() {
         let (alpha, beta) = (at(&prices.load, j).unwrap_or(&zero), at(&prices.slot, j).unwrap_or(&zero));
-        packing.work.spend(2)?;
+        work::spend(2)?;
         if *alpha < 0 || *beta < 0 || Rational::from(alpha + beta) < job.reward {
             let name = &problem.types.list[j];
             return refuse(format!("optimum: the prices of `{name}` are negative, or less than its reward"));
@@ -34,13 +33,13 @@ pub fn verify(
     }
     for (i, (size, proof)) in sizes.iter().zip(&optimum.pricing).enumerate() {
         let pi = at(&prices.server, i).unwrap_or(&zero);
-        packing.is_priced(i, &prices.slot, pi, proof).map_err(|fault| about(fault, "optimum: pricing"))?;
+        packing.is_priced(i, &prices.slot, pi, proof).map_err(|fault| fault.about("optimum: pricing"))?;
         parts.push(Rational::from(pi * size));
     }
-    let mut bound = packing.work.sum(parts)?;
+    let mut bound = work::sum(parts)?;
     if whole {
         // Whole jobs earn multiples of the greatest common divisor of the rewards.
-        let unit = common_unit(problem.jobs.iter().map(|job| &job.reward), packing.work)?;
+        let unit = common_unit(problem.jobs.iter().map(|job| &job.reward))?;
         bound = unit.map_or_else(Rational::new, |unit| Rational::from(&bound / &unit).floor() * unit);
     }
     ensure(optimum.bound == bound, "optimum: the bound is another")
@@ -58,19 +57,19 @@ pub fn assigned(
     for (i, k, servers) in &assignment.servers {
         ensure(*servers >= 0, "optimum: a negative number of servers")?;
         ensure(packing.takes(*i, k)?, "optimum: a configuration does not fit")?;
-        packing.work.spend(k.len() + 1)?;
+        work::spend(k.len() + 1)?;
         used[*i].push(servers.clone());
         k.iter().for_each(|(j, k)| slots[*j].push(Rational::from(servers * *k)));
     }
     for (used, size) in used.into_iter().zip(sizes) {
-        ensure(packing.work.sum(used)? <= *size, "optimum: more servers of a pool than there are")?;
+        ensure(work::sum(used)? <= *size, "optimum: more servers of a pool than there are")?;
     }
     let mut earned = Vec::new();
     for (j, served) in &assignment.served {
-        let slots = packing.work.sum(std::mem::take(&mut slots[*j]))?;
+        let slots = work::sum(std::mem::take(&mut slots[*j]))?;
         let can = *served >= 0 && *served <= jobs[*j] && *served <= slots;
         ensure(can, "optimum: a type cannot have as many jobs served")?;
         earned.push(Rational::from(served * &packing.problem.jobs[*j].reward));
     }
-    ensure(assignment.reward == packing.work.sum(earned)?, "optimum: the reward of the assignment is another")
+    ensure(assignment.reward == work::sum(earned)?, "optimum: the reward of the assignment is another")
 }

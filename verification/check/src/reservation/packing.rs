@@ -14,14 +14,13 @@ use super::table::Table;
 use super::tree;
 use crate::number::floor;
 use crate::problem::{Amounts, at};
-use crate::work::{Checked, Work, ensure, refuse};
+use crate::work::{self, Checked, ensure, refuse};
 
 /// Amounts in units, by resource.
 pub type Units = Vec<(usize, Integer)>;
 
 pub struct Packing<'p> {
     pub problem: &'p Reservation,
-    pub work: &'p Work,
     /// The unit of each resource; absent where nobody demands it.
     pub unit: Vec<Option<Rational>>,
     /// By type.
@@ -46,14 +45,14 @@ pub struct Bound<'a> {
 }
 
 /// The greatest rational of which all values, at least 0, are multiples; `None` where all are 0.
-pub fn common_unit<'v>(values: impl Iterator<Item = &'v Rational>, work: &Work) -> Checked<Option<Rational>> {
+pub fn common_unit<'v>(values: impl Iterator<Item = &'v Rational>) -> Checked<Option<Rational>> {
     let mut unit: Option<Rational> = None;
     for value in values.filter(|value| !value.is_zero()) {
         let Some(before) = unit else {
             unit = Some(value.clone());
             continue;
         };
-        work.steps(crate::work::cost(crate::work::words(&before) + crate::work::words(value)))?;
+        work::steps(work::cost(work::words(&before) + work::words(value)))?;
         let denominator = Integer::from(before.denom().lcm_ref(value.denom()));
         let over = |v: &Rational| v.numer() * Integer::from(&denominator / v.denom());
         unit = Some(Rational::from((over(&before).gcd(&over(value)), denominator)));
@@ -62,12 +61,12 @@ pub fn common_unit<'v>(values: impl Iterator<Item = &'v Rational>, work: &Work) 
 }
 
 impl<'p> Packing<'p> {
-    pub fn new(problem: &'p Reservation, work: &'p Work) -> Checked<Self> {
+    pub fn new(problem: &'p Reservation) -> Checked<Self> {
         let mut demands: Vec<Vec<&Rational>> = vec![Vec::new(); problem.resources.list.len()];
         let entries = problem.jobs.iter().flat_map(|job| &job.demand);
         entries.for_each(|(r, demand)| demands[*r].push(demand));
         let unit: Vec<Option<Rational>> =
-            demands.into_iter().map(|of| common_unit(of.into_iter(), work)).collect::<Checked<_>>()?;
+            demands.into_iter().map(|of| common_unit(of.into_iter())).collect::<Checked<_>>()?;
         let in_units = |amounts: &Amounts| -> Units {
             let of = |(r, value): &(usize, Rational)| {
                 Some((*r, floor(Rational::from(value / unit[*r].as_ref()?))))
@@ -76,7 +75,7 @@ impl<'p> Packing<'p> {
         };
         let demand = problem.jobs.iter().map(|job| in_units(&job.demand)).collect();
         let capacity = problem.capacity.iter().map(in_units).collect();
-        Ok(Self { problem, work, unit, demand, capacity, proven: HashSet::new() })
+        Ok(Self { problem, unit, demand, capacity, proven: HashSet::new() })
     }
 
     /// What a server of a pool has, by resource.
@@ -89,11 +88,11 @@ impl<'p> Packing<'p> {
     /// Whether a server of a pool takes a configuration.
     pub fn takes(&self, i: usize, k: &Configuration) -> Checked<bool> {
         if let Some(list) = &self.problem.configurations {
-            self.work.steps(20 * list.len() as u64 * (k.len() as u64 + 1))?;
+            work::steps(20 * list.len() as u64 * (k.len() as u64 + 1))?;
             return Ok(list.iter().any(|most| is_part(k, most)));
         }
         let entries: usize = k.iter().map(|(j, _)| self.demand[*j].len()).sum();
-        self.work.steps(20 * (entries + self.unit.len()) as u64)?;
+        work::steps(20 * (entries + self.unit.len()) as u64)?;
         let mut free = self.free(i);
         for (j, k) in k {
             self.demand[*j].iter().for_each(|(r, d)| free[*r] -= Integer::from(d * *k));
@@ -104,8 +103,7 @@ impl<'p> Packing<'p> {
     /// Whether `sum_j beta_j k_j <= bound` for every configuration of a pool.
     pub fn is_priced(&self, i: usize, beta: &Amounts, bound: &Rational, proof: &Proof) -> Checked<()> {
         ensure(*bound >= 0, "not even the empty configuration is worth as little")?;
-        let unit =
-            common_unit(beta.iter().map(|(_, beta)| beta), self.work)?.unwrap_or_else(|| Rational::from(1));
+        let unit = common_unit(beta.iter().map(|(_, beta)| beta))?.unwrap_or_else(|| Rational::from(1));
         let profits = self.profits(beta, &unit)?;
         let most = floor(Rational::from(bound / &unit));
         match proof {
@@ -130,7 +128,7 @@ impl<'p> Packing<'p> {
     /// Whether `k` is the first configuration of the open types (ascending) on a server of a pool: none is worth
     /// more by its rewards, and of those worth as much it is the greatest at the first difference.
     pub fn is_first(&mut self, i: usize, open: &[usize], k: &Configuration, proof: &Proof) -> Checked<()> {
-        self.work.steps(10 * (open.len() + k.len() + self.problem.jobs.len()) as u64)?;
+        work::steps(10 * (open.len() + k.len() + self.problem.jobs.len()) as u64)?;
         let mut bits = vec![0_u64; self.problem.jobs.len() / 64 + 1];
         open.iter().for_each(|j| bits[j / 64] |= 1 << (j % 64));
         let same = self.problem.capacity.iter().position(|capacity| *capacity == self.problem.capacity[i]);
@@ -142,7 +140,7 @@ impl<'p> Packing<'p> {
         ensure(self.takes(i, k)?, "it does not fit")?;
         let rewards = open.iter().map(|j| (*j, self.problem.jobs[*j].reward.clone())).collect();
         let unit = open.iter().map(|j| &self.problem.jobs[*j].reward);
-        let unit = common_unit(unit, self.work)?.unwrap_or_else(|| Rational::from(1));
+        let unit = common_unit(unit)?.unwrap_or_else(|| Rational::from(1));
         let profits = self.profits(&rewards, &unit)?;
         let own = worth(&profits, k);
         match proof {
@@ -188,7 +186,7 @@ impl<'p> Packing<'p> {
 
     /// Values by type, in units.
     fn profits(&self, values: &Amounts, unit: &Rational) -> Checked<Vec<Integer>> {
-        self.work.spend(values.len() + 1)?;
+        work::spend(values.len() + 1)?;
         let mut profits = vec![Integer::new(); self.problem.jobs.len()];
         for (j, value) in values {
             profits[*j] = floor(Rational::from(value / unit));
@@ -201,7 +199,7 @@ impl<'p> Packing<'p> {
         let Some(list) = &self.problem.configurations else {
             return refuse("a proof of a kind that this problem does not take");
         };
-        self.work.steps(100 * list.len() as u64 * (types as u64 + 1))?;
+        work::steps(100 * list.len() as u64 * (types as u64 + 1))?;
         Ok(list)
     }
 }

@@ -5,7 +5,7 @@ use rug::{Integer, Rational};
 use crate::json::Json;
 use crate::number::floor;
 use crate::problem::{Amounts, MOST, Names, amounts, at, names, of_kind};
-use crate::work::{Checked, Work};
+use crate::work::{self, Checked};
 
 /// Jobs by type, those above 0 alone, types ascending.
 pub type Configuration = Vec<(usize, u64)>;
@@ -30,15 +30,15 @@ pub struct Job {
 }
 
 /// A configuration by the names of types.
-pub fn configuration(types: &Names, raw: &Json<'_>, work: &Work) -> Checked<Configuration> {
+pub fn configuration(types: &Names, raw: &Json<'_>) -> Checked<Configuration> {
     raw.object()?;
-    let mut k = types.map(raw, |_, raw| raw.count(0, MOST, work))?;
+    let mut k = types.map(raw, |_, raw| raw.count(0, MOST))?;
     k.retain(|(_, k)| *k > 0);
     Ok(k)
 }
 
 impl Reservation {
-    pub fn read(raw: &Json<'_>, work: &Work) -> Checked<Self> {
+    pub fn read(raw: &Json<'_>) -> Checked<Self> {
         let [kind, name, resources, servers, jobs, configurations, _, _] = raw.fields([
             "kind",
             "name?",
@@ -72,20 +72,20 @@ impl Reservation {
         for raw in if servers.is_absent() { &none } else { servers.list()? } {
             let [name, count, capacity] = raw.fields(["name", "count?", "capacity?"])?;
             problem.pools.add(name)?;
-            problem.capacity.push(problem.amounts(raw, capacity, listed, work)?);
+            problem.capacity.push(problem.amounts(raw, capacity, listed)?);
             if !count.is_absent() {
-                counts.push(count.count(1, MOST, work)?);
+                counts.push(count.count(1, MOST)?);
             }
         }
         for raw in jobs.list()? {
             let [name, demand, reward, load] = raw.fields(["name", "demand?", "reward?", "load?"])?;
             problem.types.add(name)?;
-            let demand = problem.amounts(raw, demand, listed, work)?;
+            let demand = problem.amounts(raw, demand, listed)?;
             if !listed && demand.is_empty() {
                 return raw.wrong("a type of jobs that demands nothing");
             }
             let quantity =
-                |raw: &Json<'_>| match if raw.is_absent() { Rational::new() } else { raw.number(work)? } {
+                |raw: &Json<'_>| match if raw.is_absent() { Rational::new() } else { raw.number()? } {
                     value if value < 0 => raw.wrong("a negative quantity: expected a number of at least 0"),
                     value => Ok(value),
                 };
@@ -107,32 +107,31 @@ impl Reservation {
         }
         if listed {
             let list = configurations.list()?.iter();
-            let list: Vec<_> =
-                list.map(|raw| configuration(&problem.types, raw, work)).collect::<Checked<_>>()?;
+            let list: Vec<_> = list.map(|raw| configuration(&problem.types, raw)).collect::<Checked<_>>()?;
             if list.is_empty() {
                 return configurations.wrong("expected at least one configuration");
             }
             problem.configurations = Some(list);
         }
-        problem.check_fits(jobs, work)?;
+        problem.check_fits(jobs)?;
         Ok(problem)
     }
 
     /// Amounts by resource, which stand nowhere beside configurations.
-    fn amounts(&self, raw: &Json<'_>, amounts_of: &Json<'_>, listed: bool, work: &Work) -> Checked<Amounts> {
+    fn amounts(&self, raw: &Json<'_>, amounts_of: &Json<'_>, listed: bool) -> Checked<Amounts> {
         if amounts_of.is_absent() && !listed {
             return raw.wrong("a capacity or demand is missing");
         }
         if listed && !amounts_of.is_absent() && !amounts_of.object()?.is_empty() {
             return amounts_of.wrong("give configurations, or capacities and demands");
         }
-        amounts(&self.resources, amounts_of, work)
+        amounts(&self.resources, amounts_of)
     }
 
     /// Every type fits somewhere, and nowhere more often than can be counted.
-    fn check_fits(&self, jobs: &Json<'_>, work: &Work) -> Checked<()> {
+    fn check_fits(&self, jobs: &Json<'_>) -> Checked<()> {
         let entries: usize = self.jobs.iter().map(|job| job.demand.len() + 1).sum();
-        work.spend(entries.saturating_mul(self.capacity.len()))?;
+        work::spend(entries.saturating_mul(self.capacity.len()))?;
         for j in 0..self.jobs.len() {
             let most = (0..self.capacity.len()).map(|i| self.most(i, j)).max().unwrap_or_default();
             if most < 1 || most > MOST {

@@ -5,7 +5,7 @@ use rug::Rational;
 use super::problem::{Configuration, Reservation, configuration};
 use crate::json::{Json, Kind};
 use crate::problem::{Amounts, MOST};
-use crate::work::{Checked, Work};
+use crate::work::Checked;
 
 /// Why no configuration is worth more than a bound, or why one is the first.
 pub enum Proof {
@@ -72,31 +72,30 @@ pub struct Optimum {
 /// Reads the parts of one certificate; numbers of servers and jobs are whole where it is told so.
 pub struct Reader<'a> {
     pub problem: &'a Reservation,
-    pub work: &'a Work,
     pub whole: bool,
 }
 
 impl Reader<'_> {
     /// An amount of servers or jobs.
     fn amount(&self, raw: &Json<'_>) -> Checked<Rational> {
-        let value = raw.computed(self.work)?;
+        let value = raw.computed()?;
         if self.whole && !value.is_integer() { raw.wrong("expected a whole number") } else { Ok(value) }
     }
 
     /// A number, or null.
     pub fn ratio(&self, raw: &Json<'_>) -> Checked<Option<Rational>> {
-        if raw.is_null() { Ok(None) } else { raw.computed(self.work).map(Some) }
+        if raw.is_null() { Ok(None) } else { raw.computed().map(Some) }
     }
 
     pub fn by_type(&self, raw: &Json<'_>) -> Checked<Amounts> {
         raw.object()?;
-        let mut values = self.problem.types.map(raw, |_, raw| raw.computed(self.work))?;
+        let mut values = self.problem.types.map(raw, |_, raw| raw.computed())?;
         values.retain(|(_, value)| !value.is_zero());
         Ok(values)
     }
 
     pub fn configuration(&self, raw: &Json<'_>) -> Checked<Configuration> {
-        configuration(&self.problem.types, raw, self.work)
+        configuration(&self.problem.types, raw)
     }
 
     pub fn greedy(&self, raw: &Json<'_>) -> Checked<Greedy> {
@@ -117,7 +116,7 @@ impl Reader<'_> {
             })
         };
         let steps = steps.list()?.iter().map(step).collect::<Checked<_>>()?;
-        Ok(Greedy { reward: reward.computed(self.work)?, steps })
+        Ok(Greedy { reward: reward.computed()?, steps })
     }
 
     pub fn assignment(
@@ -133,7 +132,7 @@ impl Reader<'_> {
         };
         served.object()?;
         Ok(Assignment {
-            reward: reward.computed(self.work)?,
+            reward: reward.computed()?,
             servers: servers.list()?.iter().map(on).collect::<Checked<_>>()?,
             served: self.problem.types.map(served, |_, raw| self.amount(raw))?,
         })
@@ -142,7 +141,7 @@ impl Reader<'_> {
     pub fn prices(&self, raw: &Json<'_>) -> Checked<Prices> {
         let [load, slot, server] = raw.fields(["load", "slot", "server"])?;
         server.object()?;
-        let server = self.problem.pools.map(server, |_, raw| raw.computed(self.work))?;
+        let server = self.problem.pools.map(server, |_, raw| raw.computed())?;
         Ok(Prices { load: self.by_type(load)?, slot: self.by_type(slot)?, server })
     }
 
@@ -156,7 +155,7 @@ impl Reader<'_> {
         }
         Ok(Optimum {
             assignment: self.assignment(reward, assignment, served)?,
-            bound: bound.computed(self.work)?,
+            bound: bound.computed()?,
             prices: self.prices(prices)?,
             pricing: proofs.into_iter().map(|(_, proof)| proof).collect(),
         })
@@ -169,7 +168,7 @@ impl Reader<'_> {
         match if method.is_absent() { "" } else { method.text()? } {
             "dynamic-programme" => {
                 let [_, cells] = raw.fields(["method", "cells"])?;
-                Ok(Proof::Table { cells: cells.count(1, MOST, self.work)? })
+                Ok(Proof::Table { cells: cells.count(1, MOST)? })
             }
             "listed" => raw.fields(["method"]).map(|[_]| Proof::Listed),
             "known" if first => raw.fields(["method"]).map(|[_]| Proof::Known),
@@ -192,16 +191,16 @@ impl Reader<'_> {
     fn tree(&self, multipliers: &Json<'_>, nodes: &Json<'_>) -> Checked<Tree> {
         let set = |raw: &Json<'_>| {
             raw.object()?;
-            self.problem.resources.map(raw, |_, raw| raw.computed(self.work))
+            self.problem.resources.map(raw, |_, raw| raw.computed())
         };
         let node = |raw: &Json<'_>| {
             let Kind::List(pair) = &raw.kind else {
-                return Ok(Node::Leaf { multipliers: raw.count(0, MOST, self.work)? });
+                return Ok(Node::Leaf { multipliers: raw.count(0, MOST)? });
             };
             let [job, at] = pair.as_slice() else {
                 return raw.wrong("expected a job type and a number of jobs");
             };
-            Ok(Node::Split { job: self.problem.types.named(job)?, at: at.count(1, MOST, self.work)? })
+            Ok(Node::Split { job: self.problem.types.named(job)?, at: at.count(1, MOST)? })
         };
         Ok(Tree {
             multipliers: multipliers.list()?.iter().map(set).collect::<Checked<_>>()?,

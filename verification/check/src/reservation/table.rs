@@ -7,7 +7,7 @@ use rug::Integer;
 use super::packing::Packing;
 use super::problem::Configuration;
 use crate::problem::at;
-use crate::work::{Checked, ensure, refuse};
+use crate::work::{self, Checked, ensure, refuse};
 
 /// Most cells of a table.
 const CELLS: u64 = 10_000_000;
@@ -44,9 +44,7 @@ impl<'a, 'p> Table<'a, 'p> {
         let most = types.iter().map(|j| &profits[*j]).max().cloned().unwrap_or_default() * self.cells as u64;
         let words = u64::from(most.significant_bits() / 64 + 1);
         let each = if words > 1 { 40 * words } else { 1 };
-        self.packing
-            .work
-            .steps((self.cells as u64).saturating_mul(types.len() as u64 + 1).saturating_mul(each))?;
+        work::steps((self.cells as u64).saturating_mul(types.len() as u64 + 1).saturating_mul(each))?;
         let k = match words {
             1 => self.fill(types, |j| profits[j].to_u64().unwrap_or(0)),
             _ => self.fill(types, |j| profits[j].clone()),

@@ -10,7 +10,7 @@ use rug::{Integer, Rational};
 use super::packing::{Bound, Packing};
 use super::proof::{Node, Tree};
 use crate::problem::{Amounts, at};
-use crate::work::{Checked, cost, ensure, refuse, words};
+use crate::work::{self, Checked, cost, ensure, refuse, words};
 
 /// A split whose second branch is still to come, or is being walked.
 struct Branch {
@@ -40,7 +40,7 @@ struct Lagrange {
 pub fn verify(packing: &Packing<'_>, bound: &Bound<'_>, tree: &Tree) -> Checked<()> {
     let types = bound.profits.len();
     let closed = |j: usize| bound.order.is_some_and(|(_, open)| open.binary_search(&j).is_err()).then_some(0);
-    packing.work.steps(20 * (types + packing.unit.len()) as u64)?;
+    work::steps(20 * (types + packing.unit.len()) as u64)?;
     let mut walk = Walk {
         packing,
         bound,
@@ -55,7 +55,7 @@ pub fn verify(packing: &Packing<'_>, bound: &Bound<'_>, tree: &Tree) -> Checked<
         ensure(!ended, "a tree goes on after its last branch")?;
         match *node {
             Node::Split { job, at } => {
-                packing.work.steps(100 * (packing.demand[job].len() as u64 + 1))?;
+                work::steps(100 * (packing.demand[job].len() as u64 + 1))?;
                 let (lower, upper) = (walk.lower[job], walk.upper[job]);
                 open.push(Branch { job, at, lower, upper, second: false });
                 walk.set_lower(job, at.max(lower));
@@ -109,7 +109,7 @@ impl Walk<'_, '_> {
         // Multipliers of the units of demand.
         let mut by_unit = Vec::new();
         for (r, m) in multipliers {
-            packing.work.steps(cost(words(&constant) + words(m)))?;
+            work::steps(cost(words(&constant) + words(m)))?;
             match &packing.unit[*r] {
                 Some(unit) => {
                     let m = Rational::from(m * unit);
@@ -127,7 +127,7 @@ impl Walk<'_, '_> {
             let mut value = Rational::from(self.bound.unit * profit);
             for (r, d) in &packing.demand[j] {
                 if let Some(m) = at(&by_unit, *r) {
-                    packing.work.steps(cost(words(&value) + words(m)))?;
+                    work::steps(cost(words(&value) + words(m)))?;
                     value -= Rational::from(m * d);
                 }
             }
@@ -150,15 +150,14 @@ impl Walk<'_, '_> {
 
     /// Whether the multipliers prove the bound for this box.
     fn holds(&self, set: &Lagrange) -> Checked<bool> {
-        let work = self.packing.work;
-        work.steps(4 * (self.left.len() + self.lower.len()) as u64)?;
+        work::steps(4 * (self.left.len() + self.lower.len()) as u64)?;
         let above = |(lower, upper): (&u64, &Option<u64>)| upper.is_some_and(|upper| upper < *lower);
         if self.left.iter().any(|left| *left < 0) || self.lower.iter().zip(&self.upper).any(above) {
             return Ok(true);
         }
         let mut value = set.constant.clone();
         for (j, v) in &set.values {
-            work.steps(cost(2 * set.words) + 20 * self.packing.demand[*j].len() as u64)?;
+            work::steps(cost(2 * set.words) + 20 * self.packing.demand[*j].len() as u64)?;
             let k = if *v < 0 { self.lower[*j] } else { self.corner(*j) };
             value += Rational::from(v * k);
         }
@@ -168,7 +167,7 @@ impl Walk<'_, '_> {
         }
         let Some((first, _)) = self.bound.order else { return Ok(false) };
         for j in 0..self.lower.len() {
-            work.steps(20 * (self.packing.demand[j].len() as u64 + 1))?;
+            work::steps(20 * (self.packing.demand[j].len() as u64 + 1))?;
             let (corner, first) = (self.corner(j), at(first, j).copied().unwrap_or(0));
             if corner != first {
                 return Ok(corner < first);

@@ -16,10 +16,9 @@ use rug::Rational;
 use super::packing::Packing;
 use super::problem::Configuration;
 use super::proof::{Prices, Proof, Reader};
-use crate::claim::about;
 use crate::json::Json;
 use crate::problem::at;
-use crate::work::{Checked, ensure, refuse};
+use crate::work::{self, Checked, ensure, refuse};
 
 /// The first configuration of some open types.
 pub struct First {
@@ -85,7 +84,7 @@ pub fn verify(
 ) -> Checked<()> {
     let mut best: HashMap<&[usize], Best<'_>> = HashMap::new();
     for First { open, configuration, proof } in firsts {
-        packing.is_first(0, open, configuration, proof).map_err(|fault| about(fault, "firsts"))?;
+        packing.is_first(0, open, configuration, proof).map_err(|fault| fault.about("firsts"))?;
         let reward = configuration.iter().map(|(j, k)| Rational::from(&packing.problem.jobs[*j].reward * *k));
         best.insert(open, Best { configuration, reward: reward.sum() });
     }
@@ -95,7 +94,7 @@ pub fn verify(
     // The configuration of every step up to that of the order, and how many of its types were walked.
     let mut steps: Vec<(&Best<'_>, usize)> = Vec::new();
     loop {
-        packing.work.steps(2 * (types as u64 + 1) * (order.len() as u64 + 10))?;
+        work::steps(2 * (types as u64 + 1) * (order.len() as u64 + 10))?;
         let open: Vec<usize> = (0..types).filter(|j| !order.contains(j)).collect();
         if !open.is_empty() {
             let Some(first) = best.get(open.as_slice()) else {
@@ -142,7 +141,7 @@ fn holds(
     // The place of every type in the order, from 1; 0 for those that do not run out.
     let mut place = vec![0; problem.jobs.len()];
     claim.order.iter().enumerate().for_each(|(at, j)| place[*j] = at + 1);
-    packing.work.spend(2 * problem.jobs.len())?;
+    work::spend(2 * problem.jobs.len())?;
     for (j, job) in problem.jobs.iter().enumerate() {
         let (alpha, beta) = (at(load, j).unwrap_or(&zero), at(slot, j).unwrap_or(&zero));
         ensure(*alpha >= 0 && *beta >= 0, "claims: a price is negative")?;
@@ -151,12 +150,12 @@ fn holds(
         ensure(enough, "claims: prices are less than the ratio of a reward")?;
     }
     let alone = |j: &usize| Rational::from(&problem.jobs[*j].reward * problem.most(0, *j));
-    packing.work.spend(open.iter().map(|j| problem.jobs[*j].demand.len() + 2).sum())?;
+    work::spend(open.iter().map(|j| problem.jobs[*j].demand.len() + 2).sum())?;
     let least = open.iter().map(alone).min();
     let pi = at(server, 0).unwrap_or(&zero);
     for (l, (first, _)) in steps.iter().enumerate() {
         let mut parts = vec![pi.clone()];
-        packing.work.spend(first.configuration.len())?;
+        work::spend(first.configuration.len())?;
         for (j, k) in first.configuration.iter().filter(|(j, _)| place[*j] > l) {
             parts.extend(at(load, *j).map(|alpha| Rational::from(alpha * *k)));
         }
@@ -164,7 +163,7 @@ fn holds(
             Some(least) if claim.is_last && l + 1 == steps.len() => least,
             _ => &first.reward,
         };
-        ensure(packing.work.sum(parts)? <= *value, "claims: the prices exceed what a step earns")?;
+        ensure(work::sum(parts)? <= *value, "claims: the prices exceed what a step earns")?;
     }
-    packing.is_priced(0, slot, pi, &claim.pricing).map_err(|fault| about(fault, "claims: pricing"))
+    packing.is_priced(0, slot, pi, &claim.pricing).map_err(|fault| fault.about("claims: pricing"))
 }
