@@ -53,7 +53,6 @@ impl<'t> Json<'t> {
     }
 
     /// The value, where it is there.
-    #[allow(dead_code)]
     pub fn given(&self) -> Option<&Self> {
         (!self.is_absent()).then_some(self)
     }
@@ -85,8 +84,14 @@ impl<'t> Json<'t> {
     /// The values of an object with just these fields, in this order; those whose name ends with `?` may be
     /// absent.
     pub fn fields<const N: usize>(&self, names: [&str; N]) -> Checked<[&Json<'t>; N]> {
+        self.fields_beside(names, &[])
+    }
+
+    /// The same beside others, which are not read.
+    pub fn fields_beside<const N: usize>(&self, names: [&str; N], more: &[&str]) -> Checked<[&Json<'t>; N]> {
         let bare = names.map(|name| name.trim_end_matches('?'));
-        if let Some((name, value)) = self.object()?.iter().find(|(name, _)| !bare.contains(&&**name)) {
+        let is_known = |name: &str| bare.contains(&name) || more.contains(&name);
+        if let Some((name, value)) = self.object()?.iter().find(|(name, _)| !is_known(name)) {
             return value.wrong(format!("unknown field `{name:.60}`: expected one of {}", bare.join(", ")));
         }
         let values = bare.map(|name| self.get(name));
@@ -97,7 +102,6 @@ impl<'t> Json<'t> {
     }
 
     /// The same of every object of a list.
-    #[allow(dead_code)]
     pub fn rows<const N: usize>(&self, names: [&str; N]) -> Checked<Vec<[&Json<'t>; N]>> {
         self.list()?.iter().map(|row| row.fields(names)).collect()
     }

@@ -22,16 +22,29 @@ impl Json<'_> {
         self.parsed(|text| parse(text, COMPUTED))
     }
 
-    /// A number that somebody states, which may have a suffix where it is a string.
+    /// The same, at least 0.
+    pub fn amount(&self) -> Checked<Rational> {
+        let number = self.number()?;
+        if number < 0 { self.wrong("expected a number of at least 0") } else { Ok(number) }
+    }
+
+    /// The same, above 0.
+    pub fn positive(&self) -> Checked<Rational> {
+        let number = self.number()?;
+        if number <= 0 { self.wrong("expected a number above 0") } else { Ok(number) }
+    }
+
+    /// A number of at least 0 that somebody states, which may have a suffix where it is a string.
     pub fn quantity(&self) -> Checked<Rational> {
         let is_text = matches!(self.kind, Kind::Text(_));
-        self.parsed(|text| match suffix(text).filter(|_| is_text) {
+        let number = self.parsed(|text| match suffix(text).filter(|_| is_text) {
             Some((bare, _)) if bare.contains(['/', 'e', 'E']) => {
                 Err("a suffix beside a quotient or exponent")
             }
             Some((bare, factor)) => Ok(parse(bare, STATED)? * factor),
             None => parse(text, STATED),
-        })
+        })?;
+        if number < 0 { self.wrong("expected a number of at least 0") } else { Ok(number) }
     }
 
     /// A whole number from `least` to `most`.

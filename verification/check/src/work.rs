@@ -41,6 +41,13 @@ impl Fault {
             malformed @ Self::Malformed { .. } => malformed,
         }
     }
+
+    /// What is wrong, without where.
+    pub fn what(self) -> String {
+        match self {
+            Self::Malformed { what, .. } | Self::False(what) | Self::TooLarge(what) => what,
+        }
+    }
 }
 
 #[derive(Clone, Copy)]
