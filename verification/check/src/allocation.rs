@@ -9,26 +9,23 @@ use crate::work::Checked;
 /// Tasks of every user by class: `x_ni`.
 pub type Tasks = Vec<Amounts>;
 
-/// What a certificate may state of an allocation.
-const STATED: [&str; 7] =
-    ["kind", "mechanism?", "sharing?", "arithmetic?", "problem_sha256?", "tasks?", "placements?"];
-/// What a file of the reader's own may say besides, which is not read.
+/// What a file of the reader's own may say beside what a certificate states, and is not read.
 const DECORATIONS: &str = "alpha criterion summary utilisation seconds prices user_prices gap relative_gap \
     witness bottlenecks status levels width iterations selection faces extreme_points integrality series search \
     warnings version $schema description";
 
-#[derive(Clone, PartialEq)]
+#[derive(PartialEq)]
 pub struct Allocation {
     /// Whether the time of the servers is shared, and not their resources.
     pub by_time: bool,
     /// Without zeros.
     pub tasks: Tasks,
-    /// The tasks on single servers, servers ascending; those that hold no entry are left out.
+    /// The tasks on single servers, servers ascending, those with tasks alone.
     pub placements: Option<Vec<Placement>>,
 }
 
-/// What is on one server, by user; zeros are entries too.
-#[derive(Clone, PartialEq)]
+/// What is on one server, by user, without zeros.
+#[derive(PartialEq)]
 pub struct Placement {
     pub class: usize,
     pub index: u64,
@@ -52,9 +49,9 @@ pub fn tasks(raw: &Json<'_>, problem: &Problem) -> Checked<Tasks> {
 /// Tasks on single servers.
 pub fn placements(raw: &Json<'_>, problem: &Problem) -> Checked<Vec<Placement>> {
     let mut placements = Vec::new();
-    for [server, index, tasks] in raw.rows(["server", "index", "tasks"])? {
+    for [server, index, tasks] in raw.rows("server index tasks")? {
         let (class, index) = (problem.class_names.named(server)?, index.count(0, MOST)?);
-        let tasks = problem.user_names.map(tasks, |_, raw| raw.computed())?;
+        let tasks = problem.user_names.numbers(tasks)?;
         placements.push(Placement { class, index, tasks });
     }
     placements.sort_by_key(|placement| (placement.class, placement.index));
@@ -87,9 +84,10 @@ impl Allocation {
     /// Reads the allocation inside a certificate, which holds nothing but what is judged, or a file of the
     /// reader's own; besides, the hash of the problem that it states.
     pub fn read<'j>(raw: &'j Json<'_>, is_file: bool, problem: &Problem) -> Checked<(Self, Option<&'j str>)> {
-        let decorations = DECORATIONS.split_whitespace().filter(|_| is_file);
-        let [kind, mechanism, sharing, arithmetic, hash, by_class, on_servers] =
-            raw.fields_beside(STATED, &decorations.collect::<Vec<_>>())?;
+        let [kind, mechanism, sharing, arithmetic, hash, by_class, on_servers] = raw.fields_beside(
+            "kind mechanism? sharing? arithmetic? problem_sha256? tasks? placements?",
+            if is_file { DECORATIONS } else { "" },
+        )?;
         of_kind(kind, "allocation")?;
         mechanism.given().map(Json::text).transpose()?;
         let word = |raw: &Json<'_>, words: [&str; 2]| match raw.given().map_or(Ok(words[0]), Json::text)? {
@@ -98,10 +96,11 @@ impl Allocation {
         };
         let by_time = word(sharing, ["rdm", "tdm"])?;
         word(arithmetic, ["exact", "float"])?;
-        let placements = on_servers.given().map(|raw| placements(raw, problem)).transpose()?;
+        let mut placements = on_servers.given().map(|raw| placements(raw, problem)).transpose()?;
         if placements.as_ref().is_some_and(|placements| !are_servers(placements, problem)) {
             return on_servers.wrong("a server is given twice, or is not there");
         }
+        placements.iter_mut().for_each(|placements| placements.retain(|server| !server.tasks.is_empty()));
         let sums = placements.as_ref().map(|placements| sums(placements, problem));
         let stated = by_class.given().map(|raw| tasks(raw, problem)).transpose()?;
         let tasks = match (stated, sums) {
@@ -112,14 +111,5 @@ impl Allocation {
             (None, None) => return raw.wrong("the field `tasks` is missing"),
         };
         Ok((Self { by_time, tasks, placements }, hash.given().map(Json::text).transpose()?))
-    }
-
-    /// The same without entries that are 0, and servers without any: what two allocations are compared by.
-    pub fn simplified(mut self) -> Self {
-        if let Some(placements) = &mut self.placements {
-            placements.iter_mut().for_each(|placement| placement.tasks.retain(|(_, x)| !x.is_zero()));
-            placements.retain(|placement| !placement.tasks.is_empty());
-        }
-        self
     }
 }

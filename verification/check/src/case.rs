@@ -198,6 +198,11 @@ impl<'a> Case<'a> {
         *x > 0 && self.is_active(n) && self.problem.can_run(n, i)
     }
 
+    /// The least margin of what limits tasks: on single servers they fit or do not.
+    pub fn least_of_limits(&self) -> Rational {
+        if self.stated.placements.is_some() { Rational::new() } else { Rational::from(-&self.tolerance) }
+    }
+
     /// `(x_n - T_n) / g_n` of somebody who has so much; `None` where tasks are unlimited, or nothing can be given.
     pub fn above_tasks(&self, n: usize, total: &Rational) -> Option<Rational> {
         let tasks = self.problem.users[n].tasks.as_ref().filter(|_| self.is_active(n))?;

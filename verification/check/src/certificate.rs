@@ -35,13 +35,11 @@ struct Certificate<'j> {
 impl<'j> Certificate<'j> {
     fn read(raw: &'j Json<'j>) -> Checked<Self> {
         let [kind, version, problem, allocation, tolerance, claims, not_checked] =
-            raw.fields(["kind", "version", "problem", "allocation", "tolerance?", "claims", "not_checked"])?;
+            raw.fields("kind version problem allocation tolerance? claims not_checked")?;
         of_kind(kind, "certificate")?;
         match version.number()? {
             two if two == 2 => {}
-            one if one == 1 => {
-                return version.wrong("version 1, with margins in tasks: `certify` writes it anew");
-            }
+            one if one == 1 => return version.wrong("version 1: `certify` writes it anew"),
             _ => return version.wrong("expected version 2"),
         }
         let problem = Problem::read(problem)?;
@@ -71,16 +69,15 @@ impl<'j> Certificate<'j> {
         let is_feasible = feasible::holds(&case)?;
         let mut first = self.check_form();
         for claim in &self.claims {
-            let judged =
-                claim.verify(&case).map_err(|fault| fault.about(&format!("claim `{}`", claim.axiom)));
+            let what = format!("claim `{}`", claim.axiom);
+            let judged = claim.verify(&case).map_err(|fault| fault.about(&what));
             // A claim that cannot be read is the worse fault, wherever it stands.
             if let Err(Fault::Malformed { .. }) = judged {
                 return judged;
             }
             let may_be = is_feasible || matches!(claim.axiom, "feasible" | "integer-feasible");
-            first = first
-                .and(ensure(may_be, "the allocation is infeasible, and something else is claimed of it"))
-                .and(judged);
+            let may_be = ensure(may_be, "the allocation is infeasible, and more is claimed of it");
+            first = first.and(may_be).and(judged);
         }
         first
     }
@@ -92,12 +89,8 @@ impl<'j> Certificate<'j> {
         ensure(is_its, "problem_sha256 of the allocation is not that of the problem")?;
         let names: HashSet<String> = self.claims.iter().map(|claim| claim.name(&self.problem)).collect();
         ensure(names.len() == self.claims.len(), "something is claimed twice")?;
-        match self.claims.iter().find(|claim| self.not_checked.contains(claim.axiom)) {
-            Some(claim) => {
-                ensure(false, &format!("`{}` is claimed, and said not to be checked", claim.axiom))
-            }
-            None => Ok(()),
-        }
+        let is_not_checked = self.claims.iter().any(|claim| self.not_checked.contains(claim.axiom));
+        ensure(!is_not_checked, "something is claimed, and said not to be checked")
     }
 
     /// What its reader asks for, and it is not.
@@ -109,18 +102,16 @@ impl<'j> Certificate<'j> {
         }
         if let Some(file) = &options.allocation {
             let other = file.read(|raw| Ok(Allocation::read(raw, true, &self.problem)?.0))?;
-            let is_same = other.simplified() == self.allocation.clone().simplified();
+            let is_same = other == self.allocation;
             unmet.extend((!is_same).then(|| "the certificate is about another allocation".to_owned()));
         }
         let by_time = self.allocation.by_time;
         let states_times = self.problem.classes.iter().any(|class| class.states_time);
         let asked = options.sharing.as_ref().map(|sharing| sharing == "tdm");
         if asked.map_or(by_time && !states_times, |asked| asked != by_time) {
-            unmet.push(match by_time {
-                true => "servers are shared by time (`tdm`), which is accepted only where it is asked for"
-                    .to_owned(),
-                false => "the resources of the servers are divided (`rdm`)".to_owned(),
-            });
+            let is =
+                if by_time { "shared by time (tdm), which has to be asked for" } else { "divided (rdm)" };
+            unmet.push(format!("the servers are {is}"));
         }
         let most = match options.max_tolerance.as_ref().map(|text| parse(text, STATED)) {
             None => Rational::from(MOST_TOLERANCE),
@@ -132,9 +123,8 @@ impl<'j> Certificate<'j> {
             unmet.push(format!("the tolerance is {stated}, more than the {most} that is allowed"));
         }
         for text in &options.require {
-            let name = required(text, &self.problem);
-            let name =
-                name.map_err(|fault| Unusable::usage(&format!("--require {text}: {}", fault.what())))?;
+            let unusable = |fault: Fault| Unusable::usage(&format!("--require {text}: {}", fault.what()));
+            let name = required(text, &self.problem).map_err(unusable)?;
             let claim = self.claims.iter().find(|claim| claim.name(&self.problem) == name);
             let instead = match claim.map(|claim| claim.holds) {
                 Some(Some(true)) => continue,

@@ -43,8 +43,7 @@ pub fn required(text: &str, problem: &Problem) -> Checked<String> {
         _ => None,
     };
     if field.is_some() != parameter.is_some() {
-        return json::ABSENT
-            .wrong("a parameter belongs to `max-min` and `proportional`, as in `max-min:drfh`");
+        return json::ABSENT.wrong("just `max-min` and `proportional` have a parameter: `max-min:drfh`");
     }
     let fields = [("axiom", Some(quoted(axiom))), ("holds", Some("true".to_owned()))];
     let claim = object(fields.into_iter().chain([(field.unwrap_or(""), parameter.map(quoted))]));
@@ -54,7 +53,7 @@ pub fn required(text: &str, problem: &Problem) -> Checked<String> {
 impl<'j> Claim<'j> {
     pub fn read(raw: &'j Json<'j>, problem: &Problem) -> Checked<Self> {
         let [name, share, alpha, holds, margin, evidence, why] =
-            raw.fields(["axiom", "share?", "alpha?", "holds", "margin?", "evidence?", "why?"])?;
+            raw.fields("axiom share? alpha? holds margin? evidence? why?")?;
         let (axiom, judge) = AXIOMS[axiom_named(name)?];
         let stated = share.given().map(|share| Share::read(share, problem)).transpose()?;
         match (axiom, stated) {
@@ -66,8 +65,7 @@ impl<'j> Claim<'j> {
         let terms = (exponent.numer().to_u32().unwrap_or(0), exponent.denom().to_u32().unwrap_or(0));
         let is_small = (1..=ALPHA).contains(&terms.0) && (1..=ALPHA).contains(&terms.1);
         if !is_small || (axiom != "proportional" && !alpha.is_absent()) {
-            return alpha
-                .wrong(format!("an alpha belongs to proportional; positive, its terms at most {ALPHA}"));
+            return alpha.wrong(format!("an alpha is of proportional, above 0, its terms at most {ALPHA}"));
         }
         let holds = match &holds.kind {
             Kind::Bool(holds) => Some(*holds),
@@ -114,34 +112,24 @@ impl<'j> Claim<'j> {
             _ => true,
         };
         if self.holds.is_none() {
-            ensure(
-                self.margin.is_none() && self.has_none(),
-                "what does not apply has no margin or evidence",
-            )?;
+            let is_bare = self.margin.is_none() && self.has_none();
+            ensure(is_bare, "what does not apply has no margin or evidence")?;
             return ensure(!applies, "it applies, and is claimed not to");
         }
         let (margin, only) = (self.judge)(case, self)?;
         ensure(applies, "it does not apply")?;
         if self.margin != margin {
             let text = |margin: &Option<Rational>| margin.as_ref().map_or("none".to_owned(), short);
-            return refuse(format!(
-                "the margin is stated as {}, it is {}",
-                text(&self.margin),
-                text(&margin)
-            ));
+            let (stated, margin) = (text(&self.margin), text(&margin));
+            return refuse(format!("the margin is stated as {stated}, it is {margin}"));
         }
-        // Tasks on single servers fit or do not.
-        let is_exact = matches!(self.axiom, "feasible" | "integer-feasible" | "work-conserving");
-        let is_exact = is_exact && case.stated.placements.is_some();
-        let least = if is_exact { Rational::new() } else { Rational::from(-&case.tolerance) };
+        let least = match self.axiom {
+            "feasible" | "integer-feasible" | "work-conserving" => case.least_of_limits(),
+            _ => Rational::from(-&case.tolerance),
+        };
         let holds = margin.map_or(only != Some(false), |margin| margin >= least);
-        ensure(
-            self.holds == Some(holds),
-            match holds {
-                true => "it holds within the tolerance, and is claimed to be violated",
-                false => "it is violated, and is claimed to hold",
-            },
-        )?;
+        let instead = if holds { "holds within the tolerance" } else { "is violated" };
+        ensure(self.holds == Some(holds), &format!("it {instead}, and the contrary is claimed"))?;
         ensure(only.is_none_or(|only| only == holds), "the evidence is of the other verdict")
     }
 }

@@ -81,28 +81,28 @@ impl<'t> Json<'t> {
         fields.iter().find(|(key, _)| key == name).map_or(&ABSENT, |(_, value)| value)
     }
 
-    /// The values of an object with just these fields, in this order; those whose name ends with `?` may be
-    /// absent.
-    pub fn fields<const N: usize>(&self, names: [&str; N]) -> Checked<[&Json<'t>; N]> {
-        self.fields_beside(names, &[])
+    /// The values of an object with just these fields, in this order, or the first of them; those whose name ends
+    /// with `?` may be absent.
+    pub fn fields<const N: usize>(&self, names: &str) -> Checked<[&Json<'t>; N]> {
+        self.fields_beside(names, "")
     }
 
     /// The same beside others, which are not read.
-    pub fn fields_beside<const N: usize>(&self, names: [&str; N], more: &[&str]) -> Checked<[&Json<'t>; N]> {
-        let bare = names.map(|name| name.trim_end_matches('?'));
-        let is_known = |name: &str| bare.contains(&name) || more.contains(&name);
+    pub fn fields_beside<const N: usize>(&self, names: &str, others: &str) -> Checked<[&Json<'t>; N]> {
+        let mut known = names.split_whitespace().chain(others.split_whitespace());
+        let is_known = |name: &str| known.clone().any(|known| known.trim_end_matches('?') == name);
         if let Some((name, value)) = self.object()?.iter().find(|(name, _)| !is_known(name)) {
-            return value.wrong(format!("unknown field `{name:.60}`: expected one of {}", bare.join(", ")));
+            return value.wrong(format!("unknown field `{name:.60}`: expected one of {names}"));
         }
-        let values = bare.map(|name| self.get(name));
-        match names.iter().zip(values).find(|(name, value)| value.is_absent() && !name.ends_with('?')) {
-            Some((name, _)) => self.wrong(format!("the field `{name}` is missing")),
-            None => Ok(values),
+        let is_missing = |name: &&str| !name.ends_with('?') && self.get(name).is_absent();
+        if let Some(name) = names.split_whitespace().find(is_missing) {
+            return self.wrong(format!("the field `{name}` is missing"));
         }
+        Ok(std::array::from_fn(|_| self.get(known.next().unwrap_or_default().trim_end_matches('?'))))
     }
 
-    /// The same of every object of a list.
-    pub fn rows<const N: usize>(&self, names: [&str; N]) -> Checked<Vec<[&Json<'t>; N]>> {
+    /// The fields of every object of a list.
+    pub fn rows<const N: usize>(&self, names: &str) -> Checked<Vec<[&Json<'t>; N]>> {
         self.list()?.iter().map(|row| row.fields(names)).collect()
     }
 

@@ -66,6 +66,11 @@ impl Names {
         Ok(Self { what, list, position })
     }
 
+    /// The names of which each is the first field of a row.
+    pub fn of_rows<const N: usize>(what: &'static str, rows: &[[&Json<'_>; N]]) -> Checked<Self> {
+        Self::new(what, rows.iter().map(|row| row[0]))
+    }
+
     /// The position of a name that stands at `place`.
     pub fn find(&self, name: &str, place: &Json<'_>) -> Checked<usize> {
         match self.position.get(name) {
@@ -127,19 +132,19 @@ pub fn of_kind(kind: &Json<'_>, expected: &str) -> Checked<()> {
 
 /// The servers of a problem of either kind, and their names.
 pub fn classes(servers: &Json<'_>, resources: &Names) -> Checked<(Names, Vec<Class>)> {
-    let rows = servers.rows(["name", "count?", "capacity?"])?;
+    let rows = servers.rows("name count? capacity?")?;
     let read = |[_, count, capacity]: &[&Json<'_>; 3]| {
         let count = count.given().map_or(Ok(1), |count| count.count(1, MOST))?;
         Ok(Class { count, capacity: resources.amounts(capacity)?, states_time: false })
     };
-    let names = Names::new("server", rows.iter().map(|[name, ..]| *name))?;
+    let names = Names::of_rows("server", &rows)?;
     Ok((names, rows.iter().map(read).collect::<Checked<_>>()?))
 }
 
 impl Problem {
     pub fn read(raw: &Json<'_>) -> Checked<Self> {
-        let [kind, name, resources, servers, users, _, _] =
-            raw.fields(["kind", "name?", "resources", "servers", "users?", "$schema?", "description?"])?;
+        let [kind, name, resources, servers, users] =
+            raw.fields("kind name? resources servers users? $schema? description?")?;
         of_kind(kind, "allocation-problem")?;
         let name = name.given().map_or(Ok(""), Json::text)?.to_owned();
         let resources = Names::new("resource", resources.list()?)?;
@@ -148,11 +153,9 @@ impl Problem {
             return raw.wrong("expected at least one resource and one server class");
         }
         let rows = users.given().map_or(Ok(Vec::new()), |users| {
-            let demands = ["demand?", "servers?", "demand_on?", "gamma?", "criterion?"];
-            let [demand, servers, demand_on, gamma, criterion] = demands;
-            users.rows(["name", "weight?", "tasks?", demand, servers, demand_on, gamma, criterion])
+            users.rows("name weight? tasks? demand? servers? demand_on? gamma? criterion?")
         })?;
-        let user_names = Names::new("user", rows.iter().map(|[name, ..]| *name))?;
+        let user_names = Names::of_rows("user", &rows)?;
         let mut users = Vec::new();
         for [name, weight, tasks, demand, servers, demand_on, gamma, criterion] in rows {
             let asks = |_, raw| match resources.amounts(raw)? {

@@ -54,7 +54,7 @@ fn judge(
         ensure(has_least && is_so, "the complaint of the evidence is not the one with the least margin")?;
         return Ok((least, Some(false)));
     }
-    raw.given().map(|raw| raw.fields([&*format!("{field}?")])).transpose()?;
+    raw.given().map(|raw| raw.fields::<1>(&format!("{field}?"))).transpose()?;
     let stated = case.problem.user_names.map(stated, |_, raw| rows_of_user(case, field, raw))?;
     let named = stated.iter().map(|(n, _)| n);
     ensure(named.eq(&users), "the evidence is not about just those who may complain")?;
@@ -86,12 +86,11 @@ fn rows_of_user(case: &Case<'_>, field: &str, raw: &Json<'_>) -> Checked<Option<
                 Kind::List(list) => list.iter().map(|raw| row(i, raw)).collect(),
                 _ => Ok(vec![row(i, raw)?]),
             };
-            raw.object()?;
             classes.map(raw, listed).map(Some)
         }
         _ if raw.text() == Ok("satisfied") => Ok(None),
         "witness" => {
-            let [server, resource] = raw.fields(["server", "resource"])?;
+            let [server, resource] = raw.fields("server resource")?;
             let i = classes.named(server)?;
             Ok(Some(vec![(i, vec![row(i, resource)?])]))
         }
@@ -108,9 +107,7 @@ fn least_of(
 ) -> Checked<Rational> {
     let mut numbers = Vec::new();
     for row in rows {
-        let Some(d) = case.usage(n, *row) else {
-            return refuse("a task takes nothing of a row of the evidence");
-        };
+        let Some(d) = case.usage(n, *row) else { return refuse("a task takes nothing of a stated row") };
         numbers.push(of(*row, d)?);
     }
     Ok(numbers.into_iter().min().unwrap_or_default())
@@ -143,7 +140,7 @@ pub fn work_conserving(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
         Ok(left.into_iter().fold(room, Rational::min) / &case.g[n])
     };
     let complaint = |raw: &Json<'_>, _: Option<&Rational>| {
-        let (place, _) = Place::read(case, raw, ["user", "server", "index?"])?;
+        let (place, _) = Place::read(case, raw, "user server index?", "")?;
         let (n, i) = (place.user.unwrap_or(0), place.class.unwrap_or(0));
         let uses = case.uses(n, i);
         let is_free = match place.index {
@@ -192,7 +189,7 @@ pub fn njc(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     };
     let of_classes = |_: usize, short: Vec<Rational>| Ok(short.into_iter().min().unwrap_or_default());
     let complaint = |raw: &Json<'_>, _: Option<&Rational>| {
-        let [user, entitlement, shares] = raw.fields(["user", "entitlement", "shares"])?;
+        let [user, entitlement, shares] = raw.fields("user entitlement shares")?;
         let (n, entitlement) = (case.problem.user_names.named(user)?, entitlement.computed()?);
         let uses = case.problem.classes_of(n).flat_map(|i| case.uses(n, i));
         let full = uses.filter(|(row, _)| case.slack[*row].is_zero());
@@ -230,7 +227,7 @@ pub fn ps_dsf(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     let of_classes =
         |n: usize, lacks: Vec<Rational>| Ok(lacks.into_iter().max().unwrap_or_default() / &case.g[n]);
     let complaint = |raw: &Json<'_>, least: Option<&Rational>| {
-        let [user, server, lacks] = raw.fields(["user", "server", "lacks"])?;
+        let [user, server, lacks] = raw.fields("user server lacks")?;
         let (n, i) = (case.problem.user_names.named(user)?, case.problem.class_names.named(server)?);
         let stated = case.by_row(i, lacks)?;
         ensure(case.is_active(n) && case.problem.can_run(n, i), "the user of the evidence cannot run there")?;

@@ -36,9 +36,8 @@ pub fn are_whole(case: &Case<'_>) -> bool {
 /// Both axioms; of `ef1` the evidence also names the class from which a task is taken, where one is worth anything.
 pub fn envy_free(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     let less = claim.axiom == "ef1";
-    let server = if less { "server?" } else { "user" };
-    let named = Place::tightest(case, claim, ["user", "envied", server], ["user", "envied", server, "gain"])?;
-    let Some((place, gain)) = named else {
+    let names = if less { "user envied server?" } else { "user envied" };
+    let Some((place, gain)) = Place::tightest(case, claim, names, "gain")? else {
         ensure(case.active().nth(1).is_none(), "there are users, and no pair is named")?;
         return Ok((None, None));
     };
@@ -48,9 +47,8 @@ pub fn envy_free(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     work::spend(4 * entries(&case.x).count())?;
     let held = held(case);
     let (value, best) = worth(case, &held, user, envied, less);
-    let class_is_best =
-        best.is_empty() && place.class.is_none() || best.iter().any(|i| place.class == Some(*i));
-    ensure(!less || class_is_best, "the class of the evidence is not one whose task is worth most")?;
+    let is_best = place.class.map_or(best.is_empty(), |class| best.contains(&class));
+    ensure(!less || is_best, "the class of the evidence is not one whose task is worth most")?;
     let value = case.problem.users[user].at_most_tasks(value);
     let margin = Rational::from(&case.total[user] - &value) / &case.g[user];
     let stated = (claim.holds == Some(false)).then(|| -Rational::from(&margin * &case.g[user]));
@@ -99,8 +97,8 @@ fn nobody_has_less(case: &Case<'_>, held: &Held, margin: &Rational, less: bool) 
     // Beside every number of `held` the same over the largest of its row, rounded.
     let rounded = |(row, b): &(usize, Rational)| (*row, round_up(b.clone() / &top[*row]));
     let rounded = |(_, rows): &(usize, Amounts)| rows.iter().map(rounded).collect();
-    let rounded: Vec<Vec<Vec<(usize, u128)>>> =
-        held.iter().map(|classes| classes.iter().map(rounded).collect()).collect();
+    let rounded = |classes: &Vec<_>| classes.iter().map(rounded).collect();
+    let rounded: Vec<Vec<Vec<(usize, u128)>>> = held.iter().map(rounded).collect();
     let pairs: usize = held.iter().flatten().map(|(_, rows)| rows.len() + 1).sum();
     for n in case.active() {
         let bound = &case.total[n] - Rational::from(margin * &case.g[n]);
@@ -141,9 +139,7 @@ fn nobody_has_less(case: &Case<'_>, held: &Held, margin: &Rational, less: bool) 
             work::spend(4 * held[m].len() + 1)?;
             if worth(case, held, n, m, less).0 > bound {
                 let (n, m) = (case.user(n), case.user(m));
-                return refuse(format!(
-                    "the margin of user `{n}` towards `{m}` is less than that of the evidence"
-                ));
+                return refuse(format!("user `{n}` has a smaller margin towards `{m}`"));
             }
         }
     }

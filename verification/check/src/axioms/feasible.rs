@@ -6,7 +6,7 @@
 use rug::Rational;
 
 use super::Shown;
-use super::place::{Compared, Place, least};
+use super::place::{Compared, Named, Place, least};
 use crate::allocation::{Placement, Tasks, entries};
 use crate::case::{Case, total_of};
 use crate::claim::Claim;
@@ -14,7 +14,7 @@ use crate::work::Checked;
 
 pub fn feasible(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     let named = named(case, claim, false)?;
-    least(named, &limits(case, &case.stated.tasks, &case.as_placements(&case.stated.tasks), false)?)
+    least(named.as_ref(), &limits(case, &case.stated.tasks, None, false)?)
 }
 
 /// Tasks are whole, and fit on single servers: those of the placements, or the only ones of their classes.
@@ -22,7 +22,7 @@ pub fn integer_feasible(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     let named = named(case, claim, true)?;
     let all = case.as_placements(&case.stated.tasks);
     let servers = case.stated.placements.as_ref().unwrap_or(&all);
-    least(named, &limits(case, &case.stated.tasks, servers, true)?)
+    least(named.as_ref(), &limits(case, &case.stated.tasks, Some(servers), true)?)
 }
 
 /// Whether tasks stand on single servers.
@@ -31,38 +31,26 @@ pub fn stands_on_servers(case: &Case<'_>) -> bool {
     case.stated.placements.is_some() || entries(&case.stated.tasks).all(|(_, i, _)| single(i))
 }
 
-/// Whether nothing is above its limit by more than is tolerated; on single servers not at all.
+/// Whether nothing is above its limit by more than is tolerated; on single servers, of which all together are
+/// those of the class, not at all. Parts of tasks are another axiom's matter.
 pub fn holds(case: &Case<'_>) -> Checked<bool> {
-    let tasks = &case.stated.tasks;
-    let by_class = limits(case, tasks, &case.as_placements(tasks), false)?;
-    let Some(servers) = &case.stated.placements else {
-        return Ok(by_class.iter().all(|limit| limit.margin >= Rational::from(-&case.tolerance)));
-    };
-    // Parts of tasks are another axiom's matter.
-    let counts = |server: &Placement| {
-        server.tasks.iter().all(|(n, x)| x.is_zero() || case.counts(*n, server.class, x))
-    };
-    let mut on_servers = limits(case, tasks, servers, true)?;
-    on_servers.retain(|limit| limit.place.row.is_some());
-    let all_hold = by_class.iter().chain(&on_servers).all(|limit| limit.margin >= 0);
-    Ok(all_hold && servers.iter().all(counts))
+    let limits = limits(case, &case.stated.tasks, case.stated.placements.as_deref(), false)?;
+    Ok(limits.iter().all(|limit| limit.margin >= case.least_of_limits()))
 }
 
 /// Whether an allocation is feasible exactly: of classes, or whole tasks on single servers.
 pub fn is_feasible(case: &Case<'_>, tasks: &Tasks, servers: Option<&[Placement]>) -> Checked<bool> {
-    let by_class = case.as_placements(tasks);
-    let limits = limits(case, tasks, servers.unwrap_or(&by_class), servers.is_some())?;
-    Ok(limits.iter().all(|limit| limit.margin >= 0))
+    Ok(limits(case, tasks, servers, servers.is_some())?.iter().all(|limit| limit.margin >= 0))
 }
 
 /// What the evidence names: a row, an entry, or a user whose tasks are the limit; of a single server by its index.
-fn named(case: &Case<'_>, claim: &Claim<'_>, single: bool) -> Checked<Option<(Place, Option<Rational>)>> {
+fn named(case: &Case<'_>, claim: &Claim<'_>, single: bool) -> Checked<Option<Named>> {
     let raw = claim.evidence;
     let named = match (raw.get("server").is_absent(), raw.get("resource").is_absent()) {
         _ if claim.has_none() => return Ok(None),
-        (_, false) => Place::read(case, raw, ["server", "resource", "index?", "slack"])?,
-        (true, true) => Place::read(case, raw, ["user", "slack"])?,
-        (false, true) => Place::read(case, raw, ["user", "server", "index?", "slack"])?,
+        (_, false) => Place::read(case, raw, "server resource index?", "slack")?,
+        (true, true) => Place::read(case, raw, "user", "slack")?,
+        (false, true) => Place::read(case, raw, "user server index?", "slack")?,
     };
     let has_index = named.0.class.is_some() && single;
     if named.0.index.is_some() == has_index {
@@ -72,38 +60,41 @@ fn named(case: &Case<'_>, claim: &Claim<'_>, single: bool) -> Checked<Option<(Pl
     }
 }
 
-/// What limits these tasks: what users have, the rows of every server (or class as a whole), and entries that
-/// are none, or on a single server not whole, which have no slack but what they are off.
-fn limits(case: &Case<'_>, tasks: &Tasks, servers: &[Placement], single: bool) -> Checked<Vec<Compared>> {
+/// What limits these tasks: what users have, the rows of every server with tasks (or of every class), and entries
+/// that are none, or not whole where they are to be, which have no slack but what they are off.
+fn limits(
+    case: &Case<'_>,
+    tasks: &Tasks,
+    servers: Option<&[Placement]>,
+    whole: bool,
+) -> Checked<Vec<Compared>> {
     let mut limits = Vec::new();
-    for (n, tasks) in tasks.iter().enumerate() {
-        if let Some(above) = case.above_tasks(n, &total_of(tasks)) {
+    let mut add = |place, slack: Rational, unit: &Rational| {
+        let margin = Rational::from(&slack / unit);
+        limits.push(Compared { place, amount: Some(slack), margin });
+    };
+    for (n, user) in case.problem.users.iter().enumerate().filter(|(n, _)| case.is_active(*n)) {
+        if let Some(most) = &user.tasks {
             let place = Place { user: Some(n), ..Place::default() };
-            let slack = -Rational::from(&above * &case.g[n]);
-            limits.push(Compared { place, amount: Some(slack), margin: -above });
+            add(place, most - total_of(&tasks[n]), &case.g[n]);
         }
     }
-    for Placement { class, index, tasks } in servers {
-        if single && tasks.iter().all(|(_, x)| x.is_zero()) {
+    for Placement { class, index, tasks } in servers.unwrap_or(&case.as_placements(tasks)) {
+        if servers.is_some() && tasks.is_empty() {
             continue;
         }
-        let on = Place { class: Some(*class), index: single.then_some(*index), ..Place::default() };
-        let count = if single { case.problem.classes[*class].count } else { 1 };
+        let on = Place { class: Some(*class), index: servers.map(|_| *index), ..Place::default() };
+        let count = if servers.is_some() { case.problem.classes[*class].count } else { 1 };
         for (row, slack) in case.rows_of(*class).zip(case.left(*class, count, tasks)?) {
-            let margin = Rational::from(&slack / &case.rows[row].capacity) * count;
             let place = Place { row: Some(row), ..on.clone() };
-            limits.push(Compared { place, amount: Some(slack), margin });
+            add(place, slack, &Rational::from(&case.rows[row].capacity / count));
         }
         for (n, x) in tasks {
-            let off = match case.counts(*n, *class, x) {
-                true if single => (x - Rational::from(x.round_ref())).abs(),
-                true => continue,
-                false => x.clone().abs(),
-            };
+            let part = if whole { x - Rational::from(x.round_ref()) } else { Rational::new() };
+            let off = if case.counts(*n, *class, x) { part } else { x.clone() };
             if !off.is_zero() {
-                let per = if case.is_active(*n) { case.g[*n].clone() } else { Rational::from(1) };
-                let place = Place { user: Some(*n), ..on.clone() };
-                limits.push(Compared { place, margin: -Rational::from(&off / &per), amount: Some(-off) });
+                let unit = if case.is_active(*n) { &case.g[*n] } else { &Rational::from(1) };
+                add(Place { user: Some(*n), ..on.clone() }, -off.abs(), unit);
             }
         }
     }
@@ -119,6 +110,6 @@ pub fn sharing_incentive(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
         let loss = (claim.holds == Some(false)).then(|| -Rational::from(&margin * &case.g[n]));
         Compared { place: Place { user: Some(n), ..Place::default() }, amount: loss, margin }
     };
-    let named = Place::tightest(case, claim, ["user"], ["user", "loss"])?;
-    least(named, &case.active().map(compared).collect::<Vec<_>>())
+    let named = Place::tightest(case, claim, "user", "loss")?;
+    least(named.as_ref(), &case.active().map(compared).collect::<Vec<_>>())
 }

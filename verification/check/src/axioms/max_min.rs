@@ -23,8 +23,8 @@ pub fn max_min(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     let (raw, names) = (claim.some()?, &case.problem.resources);
     let resources = if claim.share.is_some() { Vec::new() } else { bottlenecks(claim.axiom, case) };
     if !raw.get("allocation").is_absent() {
-        let also = if claim.share.is_some() { "user" } else { "resource" };
-        let [user, allocation, resource] = raw.fields(["user", "allocation", also])?;
+        let fields = if claim.share.is_some() { "user allocation" } else { "user allocation resource" };
+        let [user, allocation, resource] = raw.fields(fields)?;
         let user = case.problem.user_names.named(user)?;
         let y = tasks(allocation, case.problem)?;
         let resource = if claim.share.is_some() { None } else { Some(names.named(resource)?) };
@@ -32,9 +32,9 @@ pub fn max_min(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
         return rise(case, &Shares::new(case, claim.share.or(resource.map(Share::Resource)))?, user, &y);
     }
     let levels: Vec<(Share, &Json<'_>)> = match claim.share {
-        Some(share) => vec![(share, raw.fields(["levels"])?[0])],
+        Some(share) => vec![(share, raw.fields::<1>("levels")?[0])],
         None => {
-            let stated = names.map(raw.fields(["resources"])?[0], |_, levels| Ok(levels))?;
+            let stated = names.map(raw.fields::<1>("resources")?[0], |_, levels| Ok(levels))?;
             let is_all = stated.iter().map(|(r, _)| r).eq(&resources);
             ensure(is_all, "the resources of the evidence are not those that the axiom is about")?;
             stated.into_iter().map(|(r, levels)| (Share::Resource(r), levels)).collect()
@@ -94,7 +94,7 @@ fn covers(case: &Case<'_>, shares: &Shares, levels: &Json<'_>, margin: &Rational
     let names = &case.problem.user_names;
     let mut missing: Vec<bool> = shares.of.iter().zip(&shares.alone).map(|(of, alone)| of < alone).collect();
     let mut is_tight = false;
-    for [covers, weights, rows, users] in levels.rows(["covers", "user_weights", "prices", "user_prices?"])? {
+    for [covers, weights, rows, users] in levels.rows("covers user_weights prices user_prices?")? {
         let weights = names.numbers(weights)?;
         let prices = Prices::read(case, rows, users)?;
         let bound = prices.bound(case)?;
@@ -108,19 +108,14 @@ fn covers(case: &Case<'_>, shares: &Shares, levels: &Json<'_>, margin: &Rational
             let n = names.named(name)?;
             let is_new = std::mem::replace(&mut missing[n], false);
             ensure(is_new, "a user is covered that is covered already, or needs no cover")?;
-            let Some(l) = at(&weights, n) else {
-                return refuse("a user is covered by a level without its weight");
-            };
+            let Some(l) = at(&weights, n) else { return refuse("a user is covered without a weight") };
             work::spend(8)?;
             let level = &shares.of[n] - Rational::from(margin * &shares.alone[n]);
             // Its own part grows from what it has.
             let own = &level - shares.of[n].clone().min(level.clone());
             let value = curve.at(&level) + own * l;
             if value < bound {
-                return refuse(format!(
-                    "the level does not show that user `{}` cannot have more",
-                    case.user(n)
-                ));
+                return refuse(format!("the level of user `{}` does not show its margin", case.user(n)));
             }
             is_tight |= value == bound;
         }

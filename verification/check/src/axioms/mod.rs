@@ -48,6 +48,6 @@ pub const AXIOMS: [(&str, Judge); 16] = [
 
 /// Allocations are made of tasks: nothing is held that serves none.
 fn non_wasteful(_: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
-    claim.evidence.given().map_or(Ok([]), |evidence| evidence.fields([]))?;
+    claim.evidence.given().map_or(Ok([]), |evidence| evidence.fields(""))?;
     Ok((Some(Rational::new()), None))
 }

@@ -26,52 +26,45 @@ pub struct Compared {
     pub margin: Rational,
 }
 
+/// A place that evidence names, and what it says about it.
+pub type Named = (Place, Option<Rational>);
+
 impl Place {
-    /// The place that an object with just these fields names; the last of them may be an amount.
-    pub fn read<const N: usize>(
-        case: &Case<'_>,
-        raw: &Json<'_>,
-        names: [&str; N],
-    ) -> Checked<(Self, Option<Rational>)> {
-        let last = raw.fields(names)?[N - 1];
+    /// The place that an object with just these fields names, and the amount of the last, where there is one.
+    pub fn read(case: &Case<'_>, raw: &Json<'_>, names: &str, amount: &str) -> Checked<Named> {
+        raw.fields::<0>(&format!("{names} {amount}"))?;
         let find =
-            |names: &Names, field: &str| raw.get(field).given().map(|name| names.named(name)).transpose();
+            |field: &str, names: &Names| raw.get(field).given().map(|name| names.named(name)).transpose();
         let (users, classes) = (&case.problem.user_names, &case.problem.class_names);
-        let class = find(classes, "server")?;
+        let class = find("server", classes)?;
         let row = class.zip(raw.get("resource").given());
         let row = row.map(|(i, resource)| case.row_named(i, resource.text()?, resource)).transpose()?;
         let index = raw.get("index").given().map(|index| index.count(0, MOST)).transpose()?;
-        let is_amount = names.last().is_some_and(|name| ["slack", "gain", "loss"].contains(name));
-        let amount = if is_amount { Some(last.computed()?) } else { None };
-        Ok((Self { user: find(users, "user")?, envied: find(users, "envied")?, class, row, index }, amount))
+        let amount = raw.get(amount).given().map(Json::computed).transpose()?;
+        Ok((Self { user: find("user", users)?, envied: find("envied", users)?, class, row, index }, amount))
     }
 
     /// What `{"tightest": {...}}` names, or a violation, which has an amount besides; `None` without evidence.
-    pub fn tightest<const N: usize, const M: usize>(
-        case: &Case<'_>,
-        claim: &Claim<'_>,
-        names: [&str; N],
-        and_amount: [&str; M],
-    ) -> Checked<Option<(Self, Option<Rational>)>> {
+    pub fn tightest(case: &Case<'_>, claim: &Claim<'_>, names: &str, amount: &str) -> Checked<Option<Named>> {
         match claim.evidence.get("tightest").given() {
             _ if claim.has_none() => Ok(None),
-            None => Self::read(case, claim.evidence, and_amount).map(Some),
+            None => Self::read(case, claim.evidence, names, amount).map(Some),
             Some(tightest) => {
-                let [_] = claim.evidence.fields(["tightest"])?;
-                Self::read(case, tightest, names).map(Some)
+                claim.evidence.fields::<0>("tightest")?;
+                Self::read(case, tightest, names, "").map(Some)
             }
         }
     }
 }
 
 /// The least margin, which the evidence names something to have.
-pub fn least(named: Option<(Place, Option<Rational>)>, all: &[Compared]) -> Checked<Shown> {
+pub fn least(named: Option<&Named>, all: &[Compared]) -> Checked<Shown> {
     let least = all.iter().map(|compared| &compared.margin).min();
-    let is_it = |compared: &Compared, place: &Place, amount: &Option<Rational>| {
-        Some(&compared.margin) == least && compared.place == *place && compared.amount == *amount
+    let mut tightest = all.iter().filter(|compared| Some(&compared.margin) == least);
+    let is_named = match named {
+        None => least.is_none(),
+        Some((place, amount)) => tightest.any(|is| is.place == *place && is.amount == *amount),
     };
-    let is_named =
-        named.map_or(least.is_none(), |(place, amount)| all.iter().any(|c| is_it(c, &place, &amount)));
     ensure(is_named, "the evidence does not name what is the tightest")?;
     Ok((least.cloned(), None))
 }

@@ -67,7 +67,7 @@ pub fn pareto_optimal(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     let whole = claim.axiom == "integer-pareto-optimal";
     let raw = claim.some()?;
     if !raw.get("dominating").is_absent() {
-        let [dominating] = raw.fields(["dominating"])?;
+        let [dominating] = raw.fields("dominating")?;
         let servers = if whole { Some(placements(dominating, case.problem)?) } else { None };
         let are_there = servers.as_ref().is_none_or(|servers| are_servers(servers, case.problem));
         ensure(are_there, "a server is given twice, or is not there")?;
@@ -86,7 +86,7 @@ pub fn pareto_optimal(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
         ensure(gain > 0, "nobody gains in the dominating allocation")?;
         return Ok((Some(-gain), Some(false)));
     }
-    let [weights, rows, users] = raw.fields(["user_weights", "prices", "user_prices?"])?;
+    let [weights, rows, users] = raw.fields("user_weights prices user_prices?")?;
     let weights = case.problem.user_names.numbers(weights)?;
     let prices = Prices::read(case, rows, users)?;
     let bound = prices.bound(case)?;

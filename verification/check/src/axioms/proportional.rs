@@ -39,13 +39,13 @@ pub fn proportional(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     };
     let own = levels(&case.x);
     if !raw.get("user").is_absent() {
-        let user = case.problem.user_names.named(raw.fields(["user"])?[0])?;
+        let user = case.problem.user_names.named(raw.fields::<1>("user")?[0])?;
         let is_due = case.is_active(user) && own[user] <= 0;
         ensure(is_due, "the user of the evidence is due nothing, or has something")?;
         return Ok((None, Some(false)));
     }
     if !raw.get("better").is_absent() {
-        let y = tasks(raw.fields(["better"])?[0], case.problem)?;
+        let y = tasks(raw.fields::<1>("better")?[0], case.problem)?;
         ensure(feasible::is_feasible(case, &y, None)?, "the allocation of the evidence is not feasible")?;
         let worths = Worths::new(case, claim.alpha.unwrap_or((1, 1)), own)?;
         let levels = levels(&y);
@@ -61,7 +61,7 @@ pub fn proportional(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
         let spent = worths.spent(gain > 0)?;
         return Ok((Some(spent.map_or_else(Rational::new, |spent| -(gain / spent))), Some(false)));
     }
-    let [rows, users] = raw.fields(["prices", "user_prices?"])?;
+    let [rows, users] = raw.fields("prices user_prices?")?;
     let prices = Prices::read(case, rows, users)?;
     let bound = prices.bound(case)?;
     let worths = Worths::new(case, claim.alpha.unwrap_or((1, 1)), own)?;

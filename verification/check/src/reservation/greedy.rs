@@ -2,6 +2,7 @@
 
 use rug::Rational;
 
+use super::Amount;
 use super::packing::Packing;
 use super::problem::configuration;
 use crate::json::Json;
@@ -12,42 +13,36 @@ use crate::work::{self, Checked, ensure, refuse};
 /// Pools are filled in their order, each with the jobs that those before it have left. While a type is open, fits,
 /// and servers are left, the first configuration of the open types gets servers until one of its types has no job
 /// left (the lowest of those, which is then open no more), or no server is left.
-pub fn earned(
-    steps: &Json<'_>,
-    jobs: &[Rational],
-    sizes: &[Rational],
-    whole: bool,
-    packing: &mut Packing<'_>,
-) -> Checked<Rational> {
+pub fn earned(steps: &Json<'_>, of: &Amount, packing: &mut Packing<'_>) -> Checked<Rational> {
     let problem = packing.problem;
-    let mut left = jobs.to_vec();
-    let mut open: Vec<usize> = (0..jobs.len()).collect();
-    let mut steps = steps.rows(["pool", "configuration", "servers", "exhausted", "first"])?.into_iter();
-    for (i, size) in sizes.iter().enumerate() {
+    let mut left = of.jobs.clone();
+    let mut open: Vec<usize> = (0..of.jobs.len()).collect();
+    let mut steps = steps.rows("pool configuration servers exhausted first")?.into_iter();
+    for (i, size) in of.servers.iter().enumerate() {
         let mut size = size.clone();
         // The first type that is open fits, as a rule.
         while size > 0 && open.iter().any(|j| problem.most(i, *j) > 0) {
             work::spend(open.len() + 4)?;
             let Some([pool, k, servers, exhausted, first]) = steps.next() else {
-                return refuse("greedy: it ends while there are servers and jobs");
+                return refuse("it ends while there are servers and jobs");
             };
             let k = configuration(&problem.types, k)?;
-            let (pool, stated) = (problem.pool_names.named(pool)?, whole_if(whole, servers)?);
+            let (pool, stated) = (problem.pool_names.named(pool)?, of.read(servers)?);
             let stated_gone = if exhausted.is_null() { None } else { Some(problem.types.named(exhausted)?) };
-            ensure(pool == i, "greedy: another pool is filled first")?;
+            ensure(pool == i, "another pool is filled first")?;
             let proven = packing.is_first(i, &open, &k, first);
-            proven.map_err(|fault| fault.about("greedy: a configuration is not proven to be the first"))?;
+            proven.map_err(|fault| fault.about("a configuration is not proven to be the first"))?;
             let until = |(j, k): &(usize, u64)| {
                 let servers = Rational::from(&left[*j] / *k);
-                (if whole { servers.ceil() } else { servers }, *j)
+                (if of.whole { servers.ceil() } else { servers }, *j)
             };
             let Some((servers, gone)) = k.iter().map(until).min() else {
-                return refuse("greedy: a configuration is empty");
+                return refuse("a configuration is empty");
             };
             let gone = (servers <= size).then_some(gone);
             let servers = servers.min(size.clone());
-            ensure(stated == servers, "greedy: a configuration gets another number of servers")?;
-            ensure(stated_gone == gone, "greedy: another type is exhausted, or none")?;
+            ensure(stated == servers, "a configuration gets another number of servers")?;
+            ensure(stated_gone == gone, "another type is exhausted, or none")?;
             size -= &servers;
             for (j, k) in &k {
                 left[*j] = (left[*j].clone() - Rational::from(&servers * *k)).max(Rational::new());
@@ -58,13 +53,7 @@ pub fn earned(
             }
         }
     }
-    ensure(steps.next().is_none(), "greedy: a step comes after the last one")?;
-    let served = jobs.iter().zip(&left).zip(&problem.jobs);
+    ensure(steps.next().is_none(), "a step comes after the last one")?;
+    let served = of.jobs.iter().zip(&left).zip(&problem.jobs);
     work::sum(served.map(|((all, left), job)| Rational::from(all - left) * &job.reward).collect())
-}
-
-/// A number of servers or jobs, which may have to be whole.
-pub fn whole_if(whole: bool, raw: &Json<'_>) -> Checked<Rational> {
-    let number = raw.computed()?;
-    if whole && !number.is_integer() { raw.wrong("expected a whole number") } else { Ok(number) }
 }

@@ -5,7 +5,7 @@
 
 use rug::Rational;
 
-use super::greedy::whole_if;
+use super::Amount;
 use super::packing::{Packing, common_unit};
 use super::problem::configuration;
 use crate::json::Json;
@@ -23,7 +23,7 @@ impl Prices {
     /// Prices of at least 0 with `alpha_j + beta_j >= part u_j`.
     pub fn read(raw: &Json<'_>, packing: &Packing<'_>, part: &Rational) -> Checked<Self> {
         let problem = packing.problem;
-        let [load, slot, server] = raw.fields(["load", "slot", "server"])?;
+        let [load, slot, server] = raw.fields("load slot server")?;
         let (alpha, beta) = (problem.types.numbers(load)?, problem.types.numbers(slot)?);
         let pi = problem.pool_names.numbers(server)?;
         let mut all = alpha.iter().chain(&beta).chain(&pi);
@@ -44,26 +44,19 @@ impl Prices {
 }
 
 /// The bound that prices prove for these jobs on pools of these sizes.
-pub fn bound(
-    prices: &Json<'_>,
-    pricing: &Json<'_>,
-    jobs: &[Rational],
-    sizes: &[Rational],
-    whole: bool,
-    packing: &Packing<'_>,
-) -> Checked<Rational> {
+pub fn bound(prices: &Json<'_>, pricing: &Json<'_>, of: &Amount, packing: &Packing<'_>) -> Checked<Rational> {
     let prices = Prices::read(prices, packing, &Rational::from(1))?;
     let proofs = packing.problem.pool_names.map(pricing, |_, proof| Ok(proof))?;
-    if proofs.len() < sizes.len() {
+    if proofs.len() < of.servers.len() {
         return pricing.wrong("the proof for a pool is missing");
     }
     for (i, proof) in proofs {
         let priced = packing.is_priced(i, &prices.beta, &prices.pi[i], proof);
         priced.map_err(|fault| fault.about("pricing"))?;
     }
-    let loads = prices.alpha.iter().zip(jobs).chain(prices.pi.iter().zip(sizes));
+    let loads = prices.alpha.iter().zip(&of.jobs).chain(prices.pi.iter().zip(&of.servers));
     let bound = work::sum(loads.map(|(price, amount)| Rational::from(price * amount)).collect())?;
-    if !whole {
+    if !of.whole {
         return Ok(bound);
     }
     // Whole jobs earn multiples of the greatest common divisor of the rewards.
@@ -75,30 +68,28 @@ pub fn bound(
 pub fn earned(
     assignment: &Json<'_>,
     served: &Json<'_>,
-    jobs: &[Rational],
-    sizes: &[Rational],
-    whole: bool,
+    of: &Amount,
     packing: &Packing<'_>,
 ) -> Checked<Rational> {
     let problem = packing.problem;
-    let mut used = vec![Vec::new(); sizes.len()];
-    let mut slots = vec![Vec::new(); jobs.len()];
-    for [pool, k, servers] in assignment.rows(["pool", "configuration", "servers"])? {
+    let mut used = vec![Vec::new(); of.servers.len()];
+    let mut slots = vec![Vec::new(); of.jobs.len()];
+    for [pool, k, servers] in assignment.rows("pool configuration servers")? {
         let (i, k) = (problem.pool_names.named(pool)?, configuration(&problem.types, k)?);
-        let servers = whole_if(whole, servers)?;
+        let servers = of.read(servers)?;
         ensure(servers >= 0, "a negative number of servers")?;
         ensure(packing.takes(i, &k)?, "a configuration does not fit")?;
         work::spend(k.len() + 1)?;
         k.iter().for_each(|(j, k)| slots[*j].push(Rational::from(&servers * *k)));
         used[i].push(servers);
     }
-    for (used, size) in used.into_iter().zip(sizes) {
+    for (used, size) in used.into_iter().zip(&of.servers) {
         ensure(work::sum(used)? <= *size, "more servers of a pool than there are")?;
     }
     let mut earned = Vec::new();
-    for (j, served) in problem.types.map(served, |_, raw| whole_if(whole, raw))? {
+    for (j, served) in problem.types.map(served, |_, raw| of.read(raw))? {
         let slots = work::sum(std::mem::take(&mut slots[j]))?;
-        let can = served >= 0 && served <= jobs[j] && served <= slots;
+        let can = served >= 0 && served <= of.jobs[j] && served <= slots;
         ensure(can, "a type cannot have as many jobs served")?;
         earned.push(served * &problem.jobs[j].reward);
     }

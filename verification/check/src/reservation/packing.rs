@@ -88,16 +88,16 @@ impl<'p> Packing<'p> {
         let too_much = "a configuration is worth more";
         match (self.method(proof)?, &self.problem.configurations) {
             ("tree", None) => {
-                let [_, multipliers, nodes] = proof.fields(["method", "multipliers", "nodes"])?;
+                let [_, multipliers, nodes] = proof.fields("method multipliers nodes")?;
                 tree::verify(self, &Bound { pool: i, profits: beta, limit, order: None }, multipliers, nodes)
             }
             ("dynamic-programme", None) => {
-                let [_, cells] = proof.fields(["method", "cells"])?;
+                let [_, cells] = proof.fields("method cells")?;
                 let types: Vec<usize> = beta.iter().map(|(j, _)| *j).collect();
                 ensure(worth(beta, &table::first(self, i, cells, &types, (beta, &unit))?) < limit, too_much)
             }
             ("listed", Some(list)) => {
-                let [_] = proof.fields(["method"])?;
+                proof.fields::<0>("method")?;
                 work::spend(list.iter().map(Vec::len).sum())?;
                 ensure(list.iter().all(|k| worth(beta, k) <= *bound), too_much)
             }
@@ -116,7 +116,7 @@ impl<'p> Packing<'p> {
         let key = (same.unwrap_or(i), bits, k.clone());
         let method = self.method(proof)?;
         if method == "known" {
-            let [_] = proof.fields(["method"])?;
+            proof.fields::<0>("method")?;
             return ensure(self.proven.contains(&key), "no earlier step has proven it");
         }
         ensure(k.iter().all(|(j, _)| open.binary_search(j).is_ok()), "it holds a type that is exhausted")?;
@@ -127,10 +127,10 @@ impl<'p> Packing<'p> {
         let own = worth(&rewards, k);
         let is_first = match (method, &self.problem.configurations) {
             ("tree", None) => {
-                let [_, value, order] = proof.fields(["method", "value", "order"])?;
+                let [_, value, order] = proof.fields("method value order")?;
                 let bounds = [(value, own.clone() + &unit, None), (order, own, Some((k, open)))];
                 for (proof, limit, order) in bounds {
-                    let [multipliers, nodes] = proof.fields(["multipliers", "nodes"])?;
+                    let [multipliers, nodes] = proof.fields("multipliers nodes")?;
                     tree::verify(
                         self,
                         &Bound { pool: i, profits: &rewards, limit, order },
@@ -141,11 +141,11 @@ impl<'p> Packing<'p> {
                 true
             }
             ("dynamic-programme", None) => {
-                let [_, cells] = proof.fields(["method", "cells"])?;
+                let [_, cells] = proof.fields("method cells")?;
                 table::first(self, i, cells, open, (&rewards, &unit))? == *k
             }
             ("listed", Some(list)) => {
-                let [_] = proof.fields(["method"])?;
+                proof.fields::<0>("method")?;
                 work::spend(list.iter().map(|other| other.len() + open.len()).sum())?;
                 // The value, and then the jobs of each open type: the greatest comes first.
                 let rank = |k: &Configuration| {

@@ -38,9 +38,8 @@ pub fn configuration(types: &Names, raw: &Json<'_>) -> Checked<Configuration> {
 
 impl Reservation {
     pub fn read(raw: &Json<'_>) -> Checked<Self> {
-        let [more, ignored, also] = ["configurations?", "$schema?", "description?"];
-        let [kind, name, resources, servers, jobs, configurations, _, _] =
-            raw.fields(["kind", "name?", "resources?", "servers?", "jobs", more, ignored, also])?;
+        let [kind, name, resources, servers, jobs, configurations] =
+            raw.fields("kind name? resources? servers? jobs configurations? $schema? description?")?;
         of_kind(kind, "reservation-problem")?;
         name.given().map(Json::text).transpose()?;
         let listed = configurations.given();
@@ -62,8 +61,8 @@ impl Reservation {
                 Names::new("server", [&Json { at: servers.at, kind: Kind::Text("servers".into()) }])?;
             pools.push(Class { count: 1, capacity: Vec::new(), states_time: false });
         }
-        let rows = jobs.rows(["name", "demand?", "reward?", "load?"])?;
-        let types = Names::new("job type", rows.iter().map(|[name, ..]| *name))?;
+        let rows = jobs.rows("name demand? reward? load?")?;
+        let types = Names::of_rows("job type", &rows)?;
         let job = |[_, demand, reward, load]: &[&Json<'_>; 4]| {
             let number = |raw: &Json<'_>| raw.given().map_or(Ok(Rational::new()), Json::amount);
             Ok(Job { demand: resources.amounts(demand)?, reward: number(reward)?, load: number(load)? })

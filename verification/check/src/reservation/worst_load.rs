@@ -25,13 +25,13 @@ pub fn verify(a: &Rational, firsts: &Json<'_>, claims: &Json<'_>, packing: &mut 
     let problem = packing.problem;
     let rewards: Amounts = problem.jobs.iter().map(|job| job.reward.clone()).enumerate().collect();
     let mut best = HashMap::new();
-    for [open, k, proof] in firsts.rows(["open", "configuration", "first"])? {
+    for [open, k, proof] in firsts.rows("open configuration first")? {
         let (open, k) = (problem.types.listed(open)?, configuration(&problem.types, k)?);
         packing.is_first(0, &open, &k, proof).map_err(|fault| fault.about("firsts"))?;
         let reward = worth(&rewards, &k);
         best.insert(open, (k, reward));
     }
-    let mut claims = claims.rows(["order", "covers", "prices", "pricing"])?.into_iter();
+    let mut claims = claims.rows("order covers prices pricing")?.into_iter();
     // Orders that are to be settled, the next one last: a type that runs out after the first so many of the order
     // that was looked at before.
     let mut pending = vec![(0, None)];
