@@ -4,7 +4,7 @@
 //! class and one user on each line (docs/formats.md). To compare two problems, the same with all names in
 //! alphabetical order, without the title and without demands that only repeat the user's other demand.
 
-use std::fmt::Write;
+use rug::Rational;
 
 use crate::number::hashed;
 use crate::problem::{Amounts, Names, Problem};
@@ -22,103 +22,87 @@ pub fn same(a: &Problem, b: &Problem) -> bool {
 
 /// A string as JSON.
 pub fn quoted(text: &str) -> String {
-    let mut out = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '\u{8}' => out.push_str("\\b"),
-            '\u{c}' => out.push_str("\\f"),
-            // Writing to a string cannot fail.
-            c if c < ' ' => drop(write!(out, "\\u{:04x}", u32::from(c))),
-            c => out.push(c),
-        }
-    }
-    out + "\""
+    let escaped = |c: char| match c {
+        '"' | '\\' => format!("\\{c}"),
+        '\n' => "\\n".to_owned(),
+        '\r' => "\\r".to_owned(),
+        '\t' => "\\t".to_owned(),
+        '\u{8}' => "\\b".to_owned(),
+        '\u{c}' => "\\f".to_owned(),
+        c if c < ' ' => format!("\\u{:04x}", u32::from(c)),
+        c => c.to_string(),
+    };
+    format!("\"{}\"", text.chars().map(escaped).collect::<String>())
 }
 
-/// Positions in the order in which they are written.
-fn order(names: &Names, sorted: bool) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..names.list.len()).collect();
-    if sorted {
-        order.sort_by_key(|at| &names.list[*at]);
-    }
-    order
+/// An object of the fields that have a value.
+pub fn object<'n>(fields: impl IntoIterator<Item = (&'n str, Option<String>)>) -> String {
+    let given = fields.into_iter().filter_map(|(name, value)| Some(format!("{}:{}", quoted(name), value?)));
+    format!("{{{}}}", given.collect::<Vec<_>>().join(","))
 }
 
-/// `"name":value` for each, in braces.
-fn object<T>(names: &Names, values: &[(usize, T)], sorted: bool, write: impl Fn(&T) -> String) -> String {
-    let mut values: Vec<&(usize, T)> = values.iter().collect();
-    if sorted {
-        values.sort_by_key(|(at, _)| &names.list[*at]);
-    }
-    let fields = values.iter().map(|(at, value)| format!("{}:{}", quoted(&names.list[*at]), write(value)));
-    format!("{{{}}}", fields.collect::<Vec<_>>().join(","))
-}
-
-fn list(names: &Names, positions: impl IntoIterator<Item = usize>) -> String {
-    let names: Vec<String> = positions.into_iter().map(|at| quoted(&names.list[at])).collect();
-    format!("[{}]", names.join(","))
+fn number(value: &Rational) -> Option<String> {
+    Some(quoted(&hashed(value)))
 }
 
 fn text(problem: &Problem, sorted: bool) -> String {
-    let number = |value: &_| quoted(&hashed(value));
-    let amounts = |amounts: &Amounts| object(&problem.resources, amounts, sorted, number);
-    let by_class = |values: &Amounts| object(&problem.class_names, values, sorted, number);
+    // Positions in the order in which they are written.
+    let order = |names: &Names, mut positions: Vec<usize>| {
+        if sorted {
+            positions.sort_by_key(|at| &names.list[*at]);
+        }
+        positions
+    };
+    let all = |names: &Names| order(names, (0..names.list.len()).collect());
+    let list = |names: &Names, positions: Vec<usize>| {
+        let quoted: Vec<String> = positions.iter().map(|at| quoted(&names.list[*at])).collect();
+        format!("[{}]", quoted.join(","))
+    };
+    let lines = |names: &Names, line: &dyn Fn(usize) -> String| {
+        all(names).into_iter().map(|at| format!("\n{}", line(at))).collect::<Vec<_>>().join(",")
+    };
+    let by_name = |names: &Names, values: Vec<(usize, Option<String>)>| {
+        let mut fields: Vec<_> = values.into_iter().map(|(at, value)| (&*names.list[at], value)).collect();
+        if sorted {
+            fields.sort();
+        }
+        object(fields)
+    };
+    let numbers =
+        |names: &Names, of: &Amounts| by_name(names, of.iter().map(|(at, v)| (*at, number(v))).collect());
+    let amounts = |of: &Amounts| Some(numbers(&problem.resources, of));
+    let by_class = |of: &Amounts| (!of.is_empty()).then(|| numbers(&problem.class_names, of));
     let server = |i: usize| {
         let class = &problem.classes[i];
-        let count = if class.count == 1 { String::new() } else { format!(",\"count\":\"{}\"", class.count) };
-        let name = quoted(&problem.class_names.list[i]);
-        format!("{{\"name\":{name}{count},\"capacity\":{}}}", amounts(&class.capacity))
+        object([
+            ("name", Some(quoted(&problem.class_names.list[i]))),
+            ("count", (class.count != 1).then(|| format!("\"{}\"", class.count))),
+            ("capacity", amounts(&class.capacity)),
+        ])
     };
     let user = |n: usize| {
         let user = &problem.users[n];
-        let mut out = format!("{{\"name\":{}", quoted(&problem.user_names.list[n]));
-        let mut field = |name: &str, value: String| {
-            // Writing to a string cannot fail.
-            let _ = write!(out, ",\"{name}\":{value}");
-        };
-        if user.weight != 1 {
-            field("weight", number(&user.weight));
-        }
-        field("demand", amounts(&user.demand));
-        if let Some(tasks) = &user.tasks {
-            field("tasks", number(tasks));
-        }
-        if let Some(classes) = &user.classes {
-            let mut classes = classes.clone();
-            if sorted {
-                classes.sort_by_key(|i| &problem.class_names.list[*i]);
-            }
-            field("servers", list(&problem.class_names, classes));
-        }
-        let mut demand_on: Vec<_> = user.demand_on.iter().map(|(i, demand)| (*i, demand)).collect();
-        demand_on.retain(|(_, demand)| !sorted || **demand != user.demand);
-        if !demand_on.is_empty() {
-            field("demand_on", object(&problem.class_names, &demand_on, sorted, |demand| amounts(demand)));
-        }
-        for (name, values) in [("gamma", &user.gamma), ("criterion", &user.criterion)] {
-            if !values.is_empty() {
-                field(name, by_class(values));
-            }
-        }
-        out + "}"
+        let servers = user.classes.clone();
+        let servers = servers.map(|i| list(&problem.class_names, order(&problem.class_names, i)));
+        let differs = |(_, demand): &&(usize, Amounts)| !sorted || *demand != user.demand;
+        let demand_on: Vec<_> =
+            user.demand_on.iter().filter(differs).map(|(i, demand)| (*i, amounts(demand))).collect();
+        object([
+            ("name", Some(quoted(&problem.user_names.list[n]))),
+            ("weight", number(&user.weight).filter(|_| user.weight != 1)),
+            ("demand", amounts(&user.demand)),
+            ("tasks", user.tasks.as_ref().and_then(number)),
+            ("servers", servers),
+            ("demand_on", (!demand_on.is_empty()).then(|| by_name(&problem.class_names, demand_on))),
+            ("gamma", by_class(&user.gamma)),
+            ("criterion", by_class(&user.criterion)),
+        ])
     };
-    let lines = |names: &Names, line: &dyn Fn(usize) -> String| {
-        let lines: Vec<String> =
-            order(names, sorted).into_iter().map(|at| format!("\n{}", line(at))).collect();
-        lines.join(",")
-    };
-    let title = match problem.name.is_empty() || sorted {
-        true => String::new(),
-        false => format!("\"name\":{},\n", quoted(&problem.name)),
-    };
+    let is_titled = !problem.name.is_empty() && !sorted;
+    let title = if is_titled { format!("\"name\":{},\n", quoted(&problem.name)) } else { String::new() };
     format!(
         "{{\n\"kind\":\"allocation-problem\",\n{title}\"resources\":{},\n\"servers\":[{}\n],\n\"users\":[{}\n]\n}}\n",
-        list(&problem.resources, order(&problem.resources, sorted)),
+        list(&problem.resources, all(&problem.resources)),
         lines(&problem.class_names, &server),
         lines(&problem.user_names, &user),
     )

@@ -2,16 +2,16 @@
 //!
 //! What limits the tasks are rows. A class whose resources are divided has one for each resource that it has,
 //! of capacity `k_i c_ir`, of which a task takes `d_nir`; a class whose time is shared has a single one, of
-//! capacity 1, of which a task takes `1 / gamma_ni`.
+//! capacity 1, of which a task takes `1 / gamma_ni`. One of its servers has a part `1 / k_i` of every row.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 use rug::Rational;
 
-use crate::allocation::{Allocation, Placement, Tasks};
-use crate::problem::{Problem, at};
-use crate::work::{Checked, Work};
+use crate::allocation::{Allocation, Placement, Tasks, entries};
+use crate::json::{Field, Json};
+use crate::problem::{Amounts, Problem, at};
+use crate::work::{self, Checked};
 
 /// A capacity constraint.
 pub struct Row {
@@ -21,12 +21,12 @@ pub struct Row {
     pub capacity: Rational,
 }
 
-/// The rows of a problem, and what every user would have alone.
-pub struct Limits<'a> {
+pub struct Case<'a> {
     pub problem: &'a Problem,
-    pub work: &'a Work,
-    /// Whether the time of every class is shared.
-    pub by_time: bool,
+    /// As it is stated.
+    pub stated: &'a Allocation,
+    /// 0 where the certificate is to hold exactly.
+    pub tolerance: Rational,
     pub rows: Vec<Row>,
     /// Where the rows of each class begin.
     first: Vec<usize>,
@@ -36,36 +36,64 @@ pub struct Limits<'a> {
     pub g: Vec<Rational>,
     /// The weights of the users who can be given something, added up.
     pub weight: Rational,
+    /// What is judged: the stated tasks after their repair.
+    pub x: Tasks,
+    /// `x_n`, by user.
+    pub total: Vec<Rational>,
+    /// What is left of every row.
+    pub slack: Vec<Rational>,
 }
 
-impl<'a> Limits<'a> {
-    pub fn new(problem: &'a Problem, by_time: bool, work: &'a Work) -> Checked<Self> {
-        work.spend(problem.size())?;
+impl<'a> Case<'a> {
+    pub fn new(problem: &'a Problem, stated: &'a Allocation, tolerance: Rational) -> Checked<Self> {
+        work::spend(2 * (problem.size() + entries(&stated.tasks).count()))?;
         let mut rows = Vec::new();
         let mut first = vec![0];
         for (class, of) in problem.classes.iter().enumerate() {
-            if by_time || of.states_time {
+            if stated.by_time || of.states_time {
                 rows.push(Row { class, resource: None, capacity: Rational::from(1) });
             } else {
-                rows.extend(of.capacity.iter().map(|(r, c)| Row {
-                    class,
-                    resource: Some(*r),
-                    capacity: Rational::from(c * of.count),
-                }));
+                let row = |(r, c)| Row { class, resource: Some(r), capacity: c * Rational::from(of.count) };
+                rows.extend(of.capacity.iter().cloned().map(row));
             }
             first.push(rows.len());
         }
-        let all = 0..problem.users.len();
-        let gamma = |n| work.sum(problem.classes_of(n).map(|i| problem.gamma(n, i)).collect());
-        let gamma: Vec<Rational> = all.clone().map(gamma).collect::<Checked<_>>()?;
-        let least = |n: usize| match &problem.users[n].tasks {
-            Some(tasks) if *tasks < gamma[n] => tasks.clone(),
-            _ => gamma[n].clone(),
-        };
-        let g: Vec<Rational> = all.map(least).collect();
-        let weights = problem.users.iter().zip(&g).filter(|(_, g)| !g.is_zero());
-        let weight = work.sum(weights.map(|(user, _)| user.weight.clone()).collect())?;
-        Ok(Self { problem, work, by_time, rows, first, gamma, g, weight })
+        let alone = |n| work::sum(problem.classes_of(n).map(|i| problem.gamma(n, i)).collect());
+        let gamma: Vec<Rational> = (0..problem.users.len()).map(alone).collect::<Checked<_>>()?;
+        let users = || problem.users.iter().zip(&gamma);
+        let g: Vec<Rational> = users().map(|(user, gamma)| user.at_most_tasks(gamma.clone())).collect();
+        let active = users().zip(&g).filter(|(_, g)| !g.is_zero());
+        let weight = work::sum(active.map(|((user, _), _)| user.weight.clone()).collect())?;
+        let (x, total, slack) = (stated.tasks.clone(), Vec::new(), Vec::new());
+        let mut case = Self { problem, stated, tolerance, rows, first, gamma, g, weight, x, total, slack };
+        case.repair()?;
+        case.total = case.x.iter().map(total_of).collect();
+        case.slack = case.slack_of(&case.x)?;
+        Ok(case)
+    }
+
+    /// The repair (theory, section 7): (1) entries that are none become 0; (2) users above their tasks are
+    /// scaled to them; (3) classes with a row above its capacity are scaled by the capacity over the load of the
+    /// fullest. Tasks on single servers are not scaled.
+    fn repair(&mut self) -> Checked<()> {
+        let mut x = std::mem::take(&mut self.x);
+        for (n, tasks) in x.iter_mut().enumerate() {
+            tasks.retain(|(i, x)| self.counts(n, *i, x));
+            let all = total_of(tasks);
+            let most = self.problem.users[n].at_most_tasks(all.clone());
+            if most < all && self.stated.placements.is_none() {
+                tasks.iter_mut().for_each(|(_, x)| *x *= Rational::from(&most / &all));
+            }
+        }
+        let slack = self.slack_of(&x)?;
+        let load = |row: usize| 1 - slack[row].clone() / &self.rows[row].capacity;
+        let fullest = |i| self.rows_of(i).map(load).max().filter(|load| *load > 1);
+        let fullest: Vec<Option<Rational>> = (0..self.problem.classes.len()).map(fullest).collect();
+        for (i, x) in x.iter_mut().flatten().filter(|_| self.stated.placements.is_none()) {
+            fullest[*i].iter().for_each(|load| *x /= load);
+        }
+        self.x = x;
+        Ok(())
     }
 
     pub fn n_users(&self) -> usize {
@@ -90,41 +118,79 @@ impl<'a> Limits<'a> {
         self.first[i]..self.first[i + 1]
     }
 
-    pub fn is_timed(&self, i: usize) -> bool {
-        self.rows[self.rows_of(i)].iter().any(|row| row.resource.is_none())
-    }
-
     /// The row of a class for a resource, or for its time.
-    pub fn row(&self, i: usize, resource: Option<usize>) -> Option<usize> {
+    fn row(&self, i: usize, resource: Option<usize>) -> Option<usize> {
         let rows = &self.rows[self.rows_of(i)];
         rows.binary_search_by_key(&resource, |row| row.resource).ok().map(|at| self.first[i] + at)
     }
 
-    /// `(row, d)` for every row that a task of user `n` takes something of, on a class where it can run.
-    pub fn uses(&self, n: usize, i: usize) -> Vec<(usize, Cow<'a, Rational>)> {
-        if self.is_timed(i) {
-            return vec![(self.first[i], Cow::Owned(self.problem.gamma(n, i).recip()))];
+    /// The row of a class for the resource of a name that stands at `place`.
+    pub fn row_named(&self, i: usize, name: &str, place: &Json<'_>) -> Checked<usize> {
+        let time = self.row(i, None).filter(|_| name == "time");
+        let of = |r| self.row(i, Some(r));
+        match time.map_or_else(|| self.problem.resources.find(name, place).map(of), |row| Ok(Some(row)))? {
+            Some(row) => Ok(row),
+            None => place.wrong(format!("the server has no `{name}` that is shared")),
         }
-        let of = |(r, d): &'a (usize, Rational)| Some((self.row(i, Some(*r))?, Cow::Borrowed(d)));
+    }
+
+    /// `{resource: value}` of a class, by row ascending.
+    pub fn by_row(&self, i: usize, raw: &Json<'_>) -> Checked<Amounts> {
+        let row = |(name, raw): &Field<'_>| Ok((self.row_named(i, name, raw)?, raw.computed()?));
+        let mut rows = raw.object()?.iter().map(row).collect::<Checked<Amounts>>()?;
+        rows.sort_by_key(|(row, _)| *row);
+        Ok(rows)
+    }
+
+    /// `{server: {resource: value}}`, by row ascending.
+    pub fn by_class_and_row(&self, raw: &Json<'_>) -> Checked<Amounts> {
+        let by_class = self.problem.class_names.map(raw, |i, raw| self.by_row(i, raw))?;
+        Ok(by_class.into_iter().flat_map(|(_, rows)| rows).collect())
+    }
+
+    /// `(row, d)` for every row that a task of user `n` takes something of, on a class where it can run.
+    pub fn uses(&self, n: usize, i: usize) -> Amounts {
+        if !self.problem.can_run(n, i) {
+            return Vec::new();
+        }
+        if let Some(time) = self.row(i, None) {
+            return vec![(time, self.problem.gamma(n, i).recip())];
+        }
+        let of = |(r, d): &(usize, Rational)| Some((self.row(i, Some(*r))?, d.clone()));
         self.problem.demand(n, i).iter().filter_map(of).collect()
     }
 
     /// What a task of user `n` takes of a row; `None` where it takes nothing, or cannot run.
-    pub fn usage(&self, n: usize, row: usize) -> Option<Cow<'a, Rational>> {
-        let i = self.rows[row].class;
-        let uses = if self.problem.can_run(n, i) { self.uses(n, i) } else { Vec::new() };
-        uses.into_iter().find(|(at, _)| *at == row).map(|(_, d)| d)
+    pub fn usage(&self, n: usize, row: usize) -> Option<Rational> {
+        at(&self.uses(n, self.rows[row].class), row).cloned()
     }
 
-    /// What tasks leave of every row, entries that are none left out.
-    pub fn slack(&self, tasks: &Tasks) -> Checked<Vec<Rational>> {
-        let mut left: Vec<Vec<Rational>> = self.rows.iter().map(|row| vec![row.capacity.clone()]).collect();
-        for (n, i, x) in entries(tasks).filter(|(n, i, x)| self.counts(*n, *i, x)) {
-            let uses = self.uses(n, i);
-            self.work.spend(uses.len())?;
-            uses.into_iter().for_each(|(row, d)| left[row].push(-Rational::from(&*d * x)));
+    /// What tasks by user leave of every row of a class, or of one of so many servers; entries that are none
+    /// left out.
+    pub fn left(&self, i: usize, servers: u64, tasks: &[(usize, Rational)]) -> Checked<Vec<Rational>> {
+        let rows = self.rows_of(i);
+        let capacity = |row: &Row| vec![Rational::from(&row.capacity / servers)];
+        let mut left: Vec<Vec<Rational>> = self.rows[rows.clone()].iter().map(capacity).collect();
+        for (n, x) in tasks.iter().filter(|(n, x)| self.counts(*n, i, x)) {
+            let uses = self.uses(*n, i);
+            work::spend(uses.len())?;
+            uses.into_iter().for_each(|(row, d)| left[row - rows.start].push(-d * x));
         }
-        left.into_iter().map(|parts| self.work.sum(parts)).collect()
+        left.into_iter().map(work::sum).collect()
+    }
+
+    /// The same of all classes.
+    pub fn slack_of(&self, tasks: &Tasks) -> Checked<Vec<Rational>> {
+        let left = self.as_placements(tasks).into_iter().map(|all| self.left(all.class, 1, &all.tasks));
+        Ok(left.collect::<Checked<Vec<_>>>()?.concat())
+    }
+
+    /// Every class with its tasks as if it were one server.
+    pub fn as_placements(&self, tasks: &Tasks) -> Vec<Placement> {
+        let empty = |class| Placement { class, index: 0, tasks: Vec::new() };
+        let mut all: Vec<Placement> = (0..self.problem.classes.len()).map(empty).collect();
+        entries(tasks).for_each(|(n, i, x)| all[i].tasks.push((n, x.clone())));
+        all
     }
 
     /// Whether an entry that is not 0 is one: above 0, of a user with tasks, where it can run.
@@ -132,113 +198,23 @@ impl<'a> Limits<'a> {
         *x > 0 && self.is_active(n) && self.problem.can_run(n, i)
     }
 
-    /// Whether an allocation is feasible exactly: no entry that is none, no user above its tasks, no row
-    /// above its capacity.
-    pub fn is_feasible(&self, tasks: &Tasks) -> Checked<bool> {
-        let slack = self.slack(tasks)?;
-        Ok(entries(tasks).all(|(n, i, x)| self.counts(n, i, x))
-            && (0..self.n_users())
-                .all(|n| self.satisfied(n, &total(&tasks[n])).is_none_or(|above| above <= 0))
-            && slack.iter().all(|slack| *slack >= 0))
+    /// The least margin of what limits tasks: on single servers they fit or do not.
+    pub fn least_of_limits(&self) -> Rational {
+        if self.stated.placements.is_some() { Rational::new() } else { Rational::from(-&self.tolerance) }
     }
 
-    /// `(x_n - T_n) / g_n`, for users with finite tasks who can be given something.
-    pub fn satisfied(&self, n: usize, x: &Rational) -> Option<Rational> {
+    /// `(x_n - T_n) / g_n` of somebody who has so much; `None` where tasks are unlimited, or nothing can be given.
+    pub fn above_tasks(&self, n: usize, total: &Rational) -> Option<Rational> {
         let tasks = self.problem.users[n].tasks.as_ref().filter(|_| self.is_active(n))?;
-        Some(Rational::from(x - tasks) / &self.g[n])
-    }
-
-    /// `change / g_n`, or the change itself of a user who should have nothing.
-    pub fn in_units(&self, n: usize, change: &Rational) -> Rational {
-        if self.is_active(n) { Rational::from(change / &self.g[n]) } else { change.clone() }
-    }
-}
-
-/// `(user, class, tasks)`.
-pub fn entries(tasks: &Tasks) -> impl Iterator<Item = (usize, usize, &Rational)> {
-    tasks.iter().enumerate().flat_map(|(n, of_user)| of_user.iter().map(move |(i, x)| (n, *i, x)))
-}
-
-pub fn total(tasks: &[(usize, Rational)]) -> Rational {
-    tasks.iter().map(|(_, x)| x).sum()
-}
-
-/// A problem with an allocation of it.
-pub struct Case<'a> {
-    pub limits: Limits<'a>,
-    /// As it is stated, without zeros.
-    pub stated: &'a Tasks,
-    pub placements: Option<&'a [Placement]>,
-    /// What is judged: the stated tasks after their repair.
-    pub x: Tasks,
-    /// `x_n`, by user.
-    pub total: Vec<Rational>,
-    /// What is left of every row.
-    pub slack: Vec<Rational>,
-    /// 0 where the certificate is to hold exactly.
-    pub tolerance: Rational,
-}
-
-impl<'a> Case<'a> {
-    pub fn new(
-        problem: &'a Problem,
-        allocation: &'a Allocation,
-        tolerance: Rational,
-        work: &'a Work,
-    ) -> Checked<Self> {
-        let limits = Limits::new(problem, allocation.by_time, work)?;
-        let placements = allocation.placements.as_deref();
-        let x = repaired(&limits, &allocation.tasks, placements.is_some())?;
-        let slack = limits.slack(&x)?;
-        let total = x.iter().map(|tasks| total(tasks)).collect();
-        Ok(Self { limits, stated: &allocation.tasks, placements, x, total, slack, tolerance })
+        Some(Rational::from(total - tasks) / &self.g[n])
     }
 
     /// `x_ni`.
     pub fn on(&self, n: usize, i: usize) -> Rational {
         at(&self.x[n], i).cloned().unwrap_or_default()
     }
-
-    /// Whether user `n` is active and has fewer than its tasks; with placements a whole task fewer.
-    pub fn is_pending(&self, n: usize) -> bool {
-        let left = self.limits.problem.users[n].tasks.as_ref().map(|tasks| tasks - self.total[n].clone());
-        let enough = |left: Rational| if self.placements.is_some() { left >= 1 } else { left > 0 };
-        self.limits.is_active(n) && left.is_none_or(enough)
-    }
 }
 
-/// The repair (theory, section 7): (1) entries that are none become 0; (2) users above their tasks are scaled
-/// to them; (3) classes with a row above its capacity are scaled by the capacity over the load of the fullest.
-/// Tasks on single servers are not scaled.
-fn repaired(limits: &Limits<'_>, stated: &Tasks, placed: bool) -> Checked<Tasks> {
-    let mut x = stated.clone();
-    for (n, tasks) in x.iter_mut().enumerate() {
-        tasks.retain(|(i, x)| limits.counts(n, *i, x));
-    }
-    if placed {
-        return Ok(x);
-    }
-    for (tasks, user) in x.iter_mut().zip(&limits.problem.users) {
-        let (all, Some(most)) = (total(tasks), &user.tasks) else { continue };
-        if all > *most {
-            limits.work.spend(tasks.len())?;
-            let factor = Rational::from(most / &all);
-            tasks.iter_mut().for_each(|(_, x)| *x *= &factor);
-        }
-    }
-    let slack = limits.slack(&x)?;
-    let factor = |i: usize| {
-        let load =
-            |row: usize| (&limits.rows[row].capacity - slack[row].clone()) / &limits.rows[row].capacity;
-        let fullest = limits.rows_of(i).filter(|row| slack[*row] < 0).map(load).max();
-        fullest.map(Rational::recip)
-    };
-    let factors: Vec<Option<Rational>> = (0..limits.problem.classes.len()).map(factor).collect();
-    for (i, x) in x.iter_mut().flatten() {
-        if let Some(factor) = &factors[*i] {
-            limits.work.spend(1)?;
-            *x *= factor;
-        }
-    }
-    Ok(x)
+pub fn total_of(tasks: &Amounts) -> Rational {
+    tasks.iter().map(|(_, x)| x).sum()
 }

@@ -5,15 +5,15 @@ use std::collections::HashSet;
 use rug::Rational;
 
 use crate::allocation::Allocation;
-use crate::axioms::feasible;
-use crate::canonical::{hash, quoted, same};
+use crate::axioms::{AXIOMS, feasible};
+use crate::canonical::{hash, object, quoted, same};
 use crate::case::Case;
-use crate::claim::{Claim, Required, about, axiom_named};
+use crate::claim::{Claim, axiom_named, required};
 use crate::json::Json;
-use crate::number::{hashed, parse, short};
+use crate::number::{STATED, hashed, parse, short};
 use crate::problem::{Problem, of_kind};
-use crate::work::{Checked, Fault, Work, ensure, refuse};
-use crate::{Options, Report, Unusable, readable};
+use crate::work::{Checked, Fault, ensure};
+use crate::{File, Options, Report, Unusable};
 
 /// Tolerances above this are refused where nothing else is said: beyond any rounding.
 const MOST_TOLERANCE: (u32, u32) = (1, 1_000_000);
@@ -23,230 +23,172 @@ const MOST_PROPORTIONAL: usize = 32;
 struct Certificate<'j> {
     problem: Problem,
     allocation: Allocation,
-    /// The hash of the problem that the allocation says it is for.
-    hash: Option<&'j str>,
     tolerance: Rational,
     claims: Vec<Claim<'j>>,
-    not_checked: Vec<&'static str>,
+    /// The names of the axioms that are said not to be checked.
+    not_checked: HashSet<&'static str>,
+    /// The hash of the problem, and what the allocation says it is.
+    hash: String,
+    stated_hash: Option<&'j str>,
 }
 
 impl<'j> Certificate<'j> {
-    fn read(raw: &'j Json<'j>, work: &Work) -> Checked<Self> {
+    fn read(raw: &'j Json<'j>) -> Checked<Self> {
         let [kind, version, problem, allocation, tolerance, claims, not_checked] =
-            raw.fields(["kind", "version", "problem", "allocation", "tolerance?", "claims", "not_checked"])?;
+            raw.fields("kind version problem allocation tolerance? claims not_checked")?;
         of_kind(kind, "certificate")?;
-        match version.number(work)? {
-            one if one == 1 => {
-                return version
-                    .wrong("version 1 of the format, with margins in tasks: `certify` writes it anew");
-            }
+        match version.number()? {
             two if two == 2 => {}
+            one if one == 1 => return version.wrong("version 1: `certify` writes it anew"),
             _ => return version.wrong("expected version 2"),
         }
-        let problem = Problem::read(problem, work)?;
-        let (allocation, hash) = Allocation::read(allocation, false, &problem, work)?;
-        let value = if tolerance.is_absent() { Rational::new() } else { tolerance.number(work)? };
+        let problem = Problem::read(problem)?;
+        let (allocation, stated_hash) = Allocation::read(allocation, false, &problem)?;
+        let value = tolerance.given().map_or(Ok(Rational::new()), Json::number)?;
         if !(0..1).contains(&value) {
             return tolerance.wrong("a tolerance is a number from 0 to below 1");
         }
-        let list =
-            claims.list()?.iter().map(|raw| Claim::read(raw, &problem, work)).collect::<Checked<Vec<_>>>()?;
+        let read = |raw| Claim::read(raw, &problem);
+        let list = claims.list()?.iter().map(read).collect::<Checked<Vec<_>>>()?;
         if list.iter().filter(|claim| claim.axiom == "proportional").count() > MOST_PROPORTIONAL {
             return claims.wrong(format!("more than {MOST_PROPORTIONAL} claims of `proportional`"));
         }
-        let names = not_checked.list()?.iter().map(axiom_named).collect::<Checked<Vec<_>>>()?;
-        if names.iter().collect::<HashSet<_>>().len() < names.len() {
+        let names = not_checked.list()?;
+        let axiom = |raw| axiom_named(raw).map(|at| AXIOMS[at].0);
+        let not_named = names.iter().map(axiom).collect::<Checked<HashSet<_>>>()?;
+        if not_named.len() < names.len() {
             return not_checked.wrong("an axiom is named twice");
         }
-        let hash = if hash.is_absent() { None } else { Some(hash.text()?) };
-        Ok(Self { problem, allocation, hash, tolerance: value, claims: list, not_checked: names })
+        let (hash, not_checked) = (hash(&problem), not_named);
+        Ok(Self { problem, allocation, tolerance: value, claims: list, not_checked, hash, stated_hash })
     }
 
     /// Whether everything that it states is true.
-    fn verify(&self, hash: &str, work: &Work) -> Checked<()> {
-        let mut first = self.check_form(hash);
-        if let Err(Fault::TooLarge(_)) = first {
-            return first;
-        }
-        let case = Case::new(&self.problem, &self.allocation, self.tolerance.clone(), work)?;
+    fn verify(&self) -> Checked<()> {
+        let case = Case::new(&self.problem, &self.allocation, self.tolerance.clone())?;
         let is_feasible = feasible::holds(&case)?;
+        let mut first = self.check_form();
         for claim in &self.claims {
+            let what = format!("claim `{}`", claim.axiom);
+            let judged = claim.verify(&case).map_err(|fault| fault.about(&what));
             // A claim that cannot be read is the worse fault, wherever it stands.
-            let judged =
-                claim.verify(&case).map_err(|fault| about(fault, &format!("claim `{}`", claim.axiom)));
             if let Err(Fault::Malformed { .. }) = judged {
                 return judged;
             }
-            let is_about_limits = matches!(claim.axiom, "feasible" | "integer-feasible");
-            let may_be = ensure(
-                is_feasible || is_about_limits,
-                &format!(
-                    "the allocation is infeasible beyond the tolerance, and `{}` is claimed of it",
-                    claim.axiom
-                ),
-            );
+            let may_be = is_feasible || matches!(claim.axiom, "feasible" | "integer-feasible");
+            let may_be = ensure(may_be, "the allocation is infeasible, and more is claimed of it");
             first = first.and(may_be).and(judged);
         }
         first
     }
 
     /// What can be said without judging anything.
-    fn check_form(&self, hash: &str) -> Checked<()> {
+    fn check_form(&self) -> Checked<()> {
         ensure(!self.claims.is_empty(), "nothing is claimed")?;
-        ensure(
-            self.hash.is_none_or(|stated| stated == hash),
-            "the allocation is for another problem (problem_sha256 is not that of the problem inside)",
-        )?;
-        for (at, claim) in self.claims.iter().enumerate() {
-            let name = claim.axiom;
-            ensure(
-                !self.claims[..at].iter().any(|other| other.key() == claim.key()),
-                &format!("`{name}` is claimed twice"),
-            )?;
-            ensure(
-                !self.not_checked.contains(&name),
-                &format!("`{name}` is claimed, and said not to be checked"),
-            )?;
-        }
-        Ok(())
+        let is_its = self.stated_hash.is_none_or(|stated| stated == self.hash);
+        ensure(is_its, "problem_sha256 of the allocation is not that of the problem")?;
+        let names: HashSet<String> = self.claims.iter().map(|claim| claim.name(&self.problem)).collect();
+        ensure(names.len() == self.claims.len(), "something is claimed twice")?;
+        let is_not_checked = self.claims.iter().any(|claim| self.not_checked.contains(claim.axiom));
+        ensure(!is_not_checked, "something is claimed, and said not to be checked")
     }
 
-    /// Whether it is what its reader asks for.
-    fn meets(&self, asked: &Asked) -> Checked<()> {
-        ensure(
-            asked.problem.as_ref().is_none_or(|problem| same(&self.problem, problem)),
-            "the certificate is about another problem",
-        )?;
-        ensure(
-            asked.allocation.as_ref().is_none_or(|allocation| *allocation == self.allocation),
-            "the certificate is about another allocation",
-        )?;
+    /// What its reader asks for, and it is not.
+    fn unmet(&self, options: &Options) -> Result<Vec<String>, Unusable> {
+        let mut unmet = Vec::new();
+        if let Some(file) = &options.problem {
+            let is_same = same(&self.problem, &file.read(Problem::read)?);
+            unmet.extend((!is_same).then(|| "the certificate is about another problem".to_owned()));
+        }
+        if let Some(file) = &options.allocation {
+            let other = file.read(|raw| Ok(Allocation::read(raw, true, &self.problem)?.0))?;
+            let is_same = other == self.allocation;
+            unmet.extend((!is_same).then(|| "the certificate is about another allocation".to_owned()));
+        }
+        let by_time = self.allocation.by_time;
         let states_times = self.problem.classes.iter().any(|class| class.states_time);
-        ensure(
-            asked.by_time.map_or(!self.allocation.by_time || states_times, |by_time| {
-                by_time == self.allocation.by_time
-            }),
-            match self.allocation.by_time {
-                true => {
-                    "the servers are shared by time (sharing `tdm`), which is accepted only where it is asked for"
-                }
-                false => "the resources of the servers are divided (sharing `rdm`)",
-            },
-        )?;
-        if self.tolerance > asked.tolerance {
-            let (stated, most) = (short(&self.tolerance), short(&asked.tolerance));
-            return refuse(format!("the tolerance is {stated}, more than the {most} that is allowed"));
+        let asked = options.sharing.as_ref().map(|sharing| sharing == "tdm");
+        if asked.map_or(by_time && !states_times, |asked| asked != by_time) {
+            let is =
+                if by_time { "shared by time (tdm), which has to be asked for" } else { "divided (rdm)" };
+            unmet.push(format!("the servers are {is}"));
         }
-        for required in &asked.require {
-            let name = required.axiom;
-            let claim = self.claims.iter().find(|claim| claim.key() == *required);
-            match claim.map(|claim| claim.holds) {
-                Some(Some(true)) => {}
-                Some(Some(false)) => {
-                    return refuse(format!("`{name}` is required, and claimed to be violated"));
-                }
-                Some(None) => return refuse(format!("`{name}` is required, and claimed not to apply")),
-                None => return refuse(format!("`{name}` is required, and not claimed")),
-            }
-        }
-        Ok(())
-    }
-}
-
-/// What the reader asks for.
-struct Asked {
-    problem: Option<Problem>,
-    allocation: Option<Allocation>,
-    require: Vec<Required>,
-    tolerance: Rational,
-    by_time: Option<bool>,
-}
-
-impl Asked {
-    fn read(options: &Options, certificate: &Certificate<'_>, work: &Work) -> Result<Self, Unusable> {
-        let problem = options.problem.as_ref();
-        let problem = problem.map(|file| readable(file, |raw| Problem::read(raw, work))).transpose()?;
-        let of =
-            |raw: &Json<'_>| Allocation::read(raw, true, &certificate.problem, work).map(|(read, _)| read);
-        let allocation = options.allocation.as_ref().map(|file| readable(file, of)).transpose()?;
-        let require = options.require.iter().map(|text| {
-            let required = Required::read(text, &certificate.problem);
-            required.map_err(|what| Unusable::usage(format!("--require {text}: {what}")))
-        });
-        let tolerance = match &options.max_tolerance {
+        let most = match options.max_tolerance.as_ref().map(|text| parse(text, STATED)) {
             None => Rational::from(MOST_TOLERANCE),
-            Some(text) => match parse(text, 400) {
-                Ok(most) if (0..1).contains(&most) => most,
-                _ => {
-                    let what = "--max-tolerance: expected a number from 0 to below 1".to_owned();
-                    return Err(Unusable::usage(what));
-                }
-            },
+            Some(Ok(most)) if (0..1).contains(&most) => most,
+            Some(_) => return Err(Unusable::usage("--max-tolerance: expected a number from 0 to below 1")),
         };
-        Ok(Self {
-            problem,
-            allocation: allocation.map(Allocation::simplified),
-            require: require.collect::<Result<_, _>>()?,
-            tolerance,
-            by_time: options.sharing.as_ref().map(|sharing| sharing == "tdm"),
-        })
+        if self.tolerance > most {
+            let (stated, most) = (short(&self.tolerance), short(&most));
+            unmet.push(format!("the tolerance is {stated}, more than the {most} that is allowed"));
+        }
+        for text in &options.require {
+            let unusable = |fault: Fault| Unusable::usage(&format!("--require {text}: {}", fault.what()));
+            let name = required(text, &self.problem).map_err(unusable)?;
+            let claim = self.claims.iter().find(|claim| claim.name(&self.problem) == name);
+            let instead = match claim.map(|claim| claim.holds) {
+                Some(Some(true)) => continue,
+                Some(Some(false)) => "claimed to be violated",
+                Some(None) => "claimed not to apply",
+                None => "not claimed",
+            };
+            unmet.push(format!("`{text}` is required, and {instead}"));
+        }
+        Ok(unmet)
+    }
+
+    fn report(&self, reason: Option<String>) -> Report {
+        let (problem, hash) = (&self.problem, &self.hash);
+        let says = |claim: &Claim<'_>| {
+            let says = match (claim.holds, &claim.margin) {
+                (None, _) => "does not apply",
+                (Some(false), _) => "is violated",
+                (Some(true), Some(margin)) if *margin < 0 => "holds within the tolerance",
+                (Some(true), _) => "holds",
+            };
+            let margin = claim.margin.as_ref().map(|margin| format!(", margin {}", short(margin)));
+            format!("{} {says}{}", claim.name(problem), margin.unwrap_or_default())
+        };
+        let verdict = |claim: &Claim<'_>| {
+            let or_null = |value: Option<String>| Some(value.unwrap_or("null".to_owned()));
+            object([
+                ("axiom", Some(quoted(claim.axiom))),
+                ("share", claim.share.map(|share| quoted(&share.name(problem)))),
+                ("alpha", claim.alpha.map(|alpha| quoted(&Rational::from(alpha).to_string()))),
+                ("holds", or_null(claim.holds.map(|holds| holds.to_string()))),
+                ("margin", or_null(claim.margin.as_ref().map(|margin| quoted(&margin.to_string())))),
+            ])
+        };
+        let verdicts: Vec<String> = self.claims.iter().map(verdict).collect();
+        let sharing = if self.allocation.by_time { "tdm" } else { "rdm" };
+        let tolerance = hashed(&self.tolerance);
+        let (users, classes) = (problem.users.len(), problem.classes.len());
+        let about = object([
+            ("name", Some(quoted(&problem.name))),
+            ("users", Some(users.to_string())),
+            ("classes", Some(classes.to_string())),
+            ("sha256", Some(quoted(hash))),
+        ]);
+        Report {
+            reason,
+            claims: self.claims.iter().map(says).collect(),
+            about: vec![
+                format!("problem `{}`, {users} users, {classes} server classes, sha256 {hash}", problem.name),
+                format!("sharing {sharing}, tolerance {tolerance}"),
+            ],
+            more: vec![
+                ("tolerance", quoted(&tolerance)),
+                ("sharing", quoted(sharing)),
+                ("problem", about),
+                ("verdicts", format!("[{}]", verdicts.join(","))),
+            ],
+        }
     }
 }
 
 /// Judges a certificate about an allocation.
-pub fn check(file: &crate::File, raw: &Json<'_>, options: &Options) -> Result<Report, Unusable> {
-    let work = Work::default();
-    let mut certificate = Certificate::read(raw, &work).map_err(|fault| file.unusable(raw, fault))?;
-    let asked = Asked::read(options, &certificate, &work)?;
-    let hash = hash(&certificate.problem);
-    let verified = certificate.verify(&hash, &work);
-    certificate.allocation = certificate.allocation.simplified();
-    let met = certificate.meets(&asked);
-    let verdict = match verified {
-        Err(fault @ Fault::Malformed { .. }) => Err(fault),
-        verified => met.and(verified),
-    };
-    let reason = file.reason(raw, verdict)?;
-    Ok(report(&certificate, &hash, reason))
-}
-
-fn report(certificate: &Certificate<'_>, hash: &str, reason: Option<String>) -> Report {
-    let problem = &certificate.problem;
-    let mut claims = Vec::new();
-    let mut verdicts = Vec::new();
-    for claim in &certificate.claims {
-        let says = match (claim.holds, &claim.margin) {
-            (None, _) => "does not apply",
-            (Some(false), _) => "is violated",
-            (Some(true), Some(margin)) if *margin < 0 => "holds within the tolerance",
-            (Some(true), _) => "holds",
-        };
-        let margin =
-            claim.margin.as_ref().map_or_else(String::new, |margin| format!(", margin {}", short(margin)));
-        claims.push(format!("{} {says}{margin}", claim.name(problem)));
-        let mut fields = format!("{{\"axiom\":{}", quoted(claim.axiom));
-        if let Some(share) = claim.share {
-            fields += &format!(",\"share\":{}", quoted(&share.name(problem)));
-        }
-        if claim.axiom == "proportional" {
-            fields += &format!(",\"alpha\":\"{}\"", claim.alpha);
-        }
-        let holds = claim.holds.map_or("null".to_owned(), |holds| holds.to_string());
-        let margin = claim.margin.as_ref().map_or("null".to_owned(), |margin| format!("\"{margin}\""));
-        verdicts.push(format!("{fields},\"holds\":{holds},\"margin\":{margin}}}"));
-    }
-    let sharing = if certificate.allocation.by_time { "tdm" } else { "rdm" };
-    let (users, classes) = (problem.users.len(), problem.classes.len());
-    let about = vec![
-        format!("problem `{}`, {users} users, {classes} server classes, sha256 {hash}", problem.name),
-        format!("sharing {sharing}, tolerance {}", hashed(&certificate.tolerance)),
-    ];
-    let more = format!(
-        ",\"tolerance\":\"{}\",\"sharing\":\"{sharing}\",\"problem\":{{\"name\":{},\"users\":{users},\
-         \"classes\":{classes},\"sha256\":\"{hash}\"}},\"verdicts\":[{}]",
-        hashed(&certificate.tolerance),
-        quoted(&problem.name),
-        verdicts.join(","),
-    );
-    Report { reason, claims, about, more }
+pub fn check(file: &File, raw: &Json<'_>, options: &Options) -> Result<Report, Unusable> {
+    let certificate = Certificate::read(raw).map_err(|fault| file.unusable(raw, fault))?;
+    let unmet = certificate.unmet(options)?.into_iter().next();
+    Ok(certificate.report(file.reason(raw, unmet, certificate.verify())?))
 }

@@ -15,6 +15,9 @@ pub struct Json<'t> {
     pub kind: Kind<'t>,
 }
 
+/// A field of an object.
+pub type Field<'t> = (Cow<'t, str>, Json<'t>);
+
 #[derive(Debug)]
 pub enum Kind<'t> {
     /// A field that is not there.
@@ -26,10 +29,10 @@ pub enum Kind<'t> {
     Text(Cow<'t, str>),
     List(Vec<Json<'t>>),
     /// In the order of the text, no name twice.
-    Object(Vec<(Cow<'t, str>, Json<'t>)>),
+    Object(Vec<Field<'t>>),
 }
 
-static ABSENT: Json<'static> = Json { at: 0, kind: Kind::Absent };
+pub static ABSENT: Json<'static> = Json { at: 0, kind: Kind::Absent };
 
 /// Reads one document.
 pub fn read(text: &str) -> Checked<Json<'_>> {
@@ -49,6 +52,11 @@ impl<'t> Json<'t> {
         matches!(self.kind, Kind::Absent)
     }
 
+    /// The value, where it is there.
+    pub fn given(&self) -> Option<&Self> {
+        (!self.is_absent()).then_some(self)
+    }
+
     /// Whether it is not there, or `null`.
     pub fn is_null(&self) -> bool {
         matches!(self.kind, Kind::Absent | Kind::Null)
@@ -63,7 +71,7 @@ impl<'t> Json<'t> {
     }
 
     /// The fields of an object.
-    pub fn object(&self) -> Checked<&[(Cow<'t, str>, Json<'t>)]> {
+    pub fn object(&self) -> Checked<&[Field<'t>]> {
         if let Kind::Object(fields) = &self.kind { Ok(fields) } else { self.wrong("expected an object") }
     }
 
@@ -73,35 +81,44 @@ impl<'t> Json<'t> {
         fields.iter().find(|(key, _)| key == name).map_or(&ABSENT, |(_, value)| value)
     }
 
-    /// The values of an object with just these fields, in this order; those whose name ends with `?` may be
-    /// absent.
-    pub fn fields<const N: usize>(&self, names: [&str; N]) -> Checked<[&Json<'t>; N]> {
-        let bare = names.map(|name| name.trim_end_matches('?'));
-        if let Some((name, value)) = self.object()?.iter().find(|(name, _)| !bare.contains(&&**name)) {
-            return value.wrong(format!("unknown field `{name}`: expected one of {}", bare.join(", ")));
+    /// The values of an object with just these fields, in this order, or the first of them; those whose name ends
+    /// with `?` may be absent.
+    pub fn fields<const N: usize>(&self, names: &str) -> Checked<[&Json<'t>; N]> {
+        self.fields_beside(names, "")
+    }
+
+    /// The same beside others, which are not read.
+    pub fn fields_beside<const N: usize>(&self, names: &str, others: &str) -> Checked<[&Json<'t>; N]> {
+        let mut known = names.split_whitespace().chain(others.split_whitespace());
+        let is_known = |name: &str| known.clone().any(|known| known.trim_end_matches('?') == name);
+        if let Some((name, value)) = self.object()?.iter().find(|(name, _)| !is_known(name)) {
+            return value.wrong(format!("unknown field `{name:.60}`: expected one of {names}"));
         }
-        let values = bare.map(|name| self.get(name));
-        match names.iter().zip(&values).find(|(name, value)| value.is_absent() && !name.ends_with('?')) {
-            Some((name, _)) => self.wrong(format!("the field `{name}` is missing")),
-            None => Ok(values),
+        let is_missing = |name: &&str| !name.ends_with('?') && self.get(name).is_absent();
+        if let Some(name) = names.split_whitespace().find(is_missing) {
+            return self.wrong(format!("the field `{name}` is missing"));
         }
+        Ok(std::array::from_fn(|_| self.get(known.next().unwrap_or_default().trim_end_matches('?'))))
+    }
+
+    /// The fields of every object of a list.
+    pub fn rows<const N: usize>(&self, names: &str) -> Checked<Vec<[&Json<'t>; N]>> {
+        self.list()?.iter().map(|row| row.fields(names)).collect()
     }
 
     /// The way to the innermost value that begins at a byte: `.claims[3].margin`.
     pub fn path(&self, at: usize) -> String {
         // Values stand in the order of the text: the last that does not begin later is on the way.
-        let (step, inner) = match &self.kind {
-            Kind::List(list) => match list.iter().rposition(|value| value.at <= at) {
-                Some(i) => (format!("[{i}]"), &list[i]),
-                None => return String::new(),
-            },
-            Kind::Object(fields) => match fields.iter().rfind(|(_, value)| value.at <= at) {
-                Some((name, value)) => (format!(".{name}"), value),
-                None => return String::new(),
-            },
-            _ => return String::new(),
+        let before = |value: &Self| value.at <= at;
+        let inner = match &self.kind {
+            Kind::List(list) => list.iter().rposition(before).map(|i| (format!("[{i}]"), &list[i])),
+            Kind::Object(fields) => {
+                let field = fields.iter().rfind(|(_, value)| before(value));
+                field.map(|(name, value)| (format!(".{name}"), value))
+            }
+            _ => None,
         };
-        if self.at == at { String::new() } else { step + &inner.path(at) }
+        inner.filter(|_| self.at != at).map_or_else(String::new, |(step, inner)| step + &inner.path(at))
     }
 }
 
@@ -111,9 +128,9 @@ struct Reader<'t> {
 }
 
 impl<'t> Reader<'t> {
-    fn fault<T>(&self, what: impl Into<String>) -> Checked<T> {
+    fn fault<T>(&self, what: &str) -> Checked<T> {
         let end = if self.at >= self.text.len() { "the file ends here: " } else { "" };
-        Err(Fault::Malformed { at: self.at, what: format!("this is not JSON: {end}{}", what.into()) })
+        Err(Fault::Malformed { at: self.at, what: format!("this is not JSON: {end}{what}") })
     }
 
     fn byte(&self) -> u8 {
@@ -126,117 +143,90 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Whether the next byte, which is then passed, is this one.
-    fn passes(&mut self, byte: u8) -> bool {
-        let is = self.byte() == byte;
-        self.at += usize::from(is);
-        is
+    /// Whether this is what comes next, which is then passed.
+    fn passes(&mut self, word: &str) -> bool {
+        let is_next = self.text.as_bytes()[self.at..].starts_with(word.as_bytes());
+        self.at += if is_next { word.len() } else { 0 };
+        is_next
     }
 
-    fn word(&mut self, word: &str, kind: Kind<'t>) -> Checked<Kind<'t>> {
-        if self.text[self.at..].starts_with(word) {
-            self.at += word.len();
-            return Ok(kind);
-        }
-        self.fault("expected a value")
+    fn expect(&mut self, word: &str) -> Checked<()> {
+        if self.passes(word) { Ok(()) } else { self.fault(&format!("expected `{word}`")) }
     }
 
     fn value(&mut self, depth: usize) -> Checked<Json<'t>> {
         self.space();
         let at = self.at;
         if depth > DEPTH {
-            return self.fault(format!("nested too deeply: expected at most {DEPTH} levels"));
+            return self.fault(&format!("nested too deeply: expected at most {DEPTH} levels"));
         }
-        let kind = match self.byte() {
-            b'{' => self.object(depth)?,
-            b'[' => self.list(depth)?,
-            b'"' => Kind::Text(self.string()?),
-            b't' => self.word("true", Kind::Bool(true))?,
-            b'f' => self.word("false", Kind::Bool(false))?,
-            b'n' => self.word("null", Kind::Null)?,
-            _ => self.number()?,
+        let kind = if self.passes("{") {
+            let mut names = HashSet::new();
+            Kind::Object(self.items("}", |reader| {
+                let at = reader.at;
+                let name = reader.string()?;
+                if !names.insert(name.clone()) {
+                    return Err(Fault::Malformed { at, what: format!("the field `{name}` is given twice") });
+                }
+                reader.space();
+                reader.expect(":")?;
+                Ok((name, reader.value(depth + 1)?))
+            })?)
+        } else if self.passes("[") {
+            Kind::List(self.items("]", |reader| reader.value(depth + 1))?)
+        } else if self.byte() == b'"' {
+            Kind::Text(self.string()?)
+        } else if self.passes("true") {
+            Kind::Bool(true)
+        } else if self.passes("false") {
+            Kind::Bool(false)
+        } else if self.passes("null") {
+            Kind::Null
+        } else {
+            self.number()?
         };
         Ok(Json { at, kind })
     }
 
-    fn list(&mut self, depth: usize) -> Checked<Kind<'t>> {
-        self.at += 1;
-        let mut list = Vec::new();
+    /// What stands between commas up to the closing bracket.
+    fn items<T>(&mut self, close: &str, mut item: impl FnMut(&mut Self) -> Checked<T>) -> Checked<Vec<T>> {
+        let mut items = Vec::new();
         self.space();
-        if self.passes(b']') {
-            return Ok(Kind::List(list));
-        }
-        loop {
-            list.push(self.value(depth + 1)?);
+        while !self.passes(close) {
+            if !items.is_empty() {
+                self.expect(",")?;
+                self.space();
+            }
+            items.push(item(self)?);
             self.space();
-            if self.passes(b']') {
-                return Ok(Kind::List(list));
-            }
-            if !self.passes(b',') {
-                return self.fault("expected `,` or `]`");
-            }
         }
-    }
-
-    fn object(&mut self, depth: usize) -> Checked<Kind<'t>> {
-        self.at += 1;
-        let mut fields: Vec<(Cow<'t, str>, Json<'t>)> = Vec::new();
-        let mut names = HashSet::new();
-        self.space();
-        if self.passes(b'}') {
-            return Ok(Kind::Object(fields));
-        }
-        loop {
-            self.space();
-            if self.byte() != b'"' {
-                return self.fault("expected the name of a field in double quotes");
-            }
-            let at = self.at;
-            let name = self.string()?;
-            if !names.insert(name.clone()) {
-                return Err(Fault::Malformed { at, what: format!("the field `{name}` is given twice") });
-            }
-            self.space();
-            if !self.passes(b':') {
-                return self.fault("expected `:`");
-            }
-            fields.push((name, self.value(depth + 1)?));
-            self.space();
-            if self.passes(b'}') {
-                return Ok(Kind::Object(fields));
-            }
-            if !self.passes(b',') {
-                return self.fault("expected `,` or `}`");
-            }
-        }
+        Ok(items)
     }
 
     fn digits(&mut self) -> Checked<()> {
-        let start = self.at;
-        while self.byte().is_ascii_digit() {
-            self.at += 1;
-        }
-        if self.at == start { self.fault("expected a value") } else { Ok(()) }
+        let digits = self.text.as_bytes()[self.at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+        self.at += digits;
+        if digits == 0 { self.fault("expected a value") } else { Ok(()) }
     }
 
     fn number(&mut self) -> Checked<Kind<'t>> {
         let start = self.at;
-        self.passes(b'-');
-        if !self.passes(b'0') {
+        self.passes("-");
+        if !self.passes("0") {
             self.digits()?;
         }
-        if self.passes(b'.') {
+        if self.passes(".") {
             self.digits()?;
         }
-        if self.passes(b'e') || self.passes(b'E') {
-            let _ = self.passes(b'+') || self.passes(b'-');
+        if self.passes("e") || self.passes("E") {
+            let _ = self.passes("+") || self.passes("-");
             self.digits()?;
         }
         Ok(Kind::Number(&self.text[start..self.at]))
     }
 
     fn string(&mut self) -> Checked<Cow<'t, str>> {
-        self.at += 1;
+        self.expect("\"")?;
         let mut text = Cow::Borrowed("");
         loop {
             let start = self.at;
@@ -244,51 +234,31 @@ impl<'t> Reader<'t> {
                 self.at += 1;
             }
             // Cut at ASCII bytes, which stand within no other character.
-            let part = &self.text[start..self.at];
-            if text.is_empty() {
-                text = Cow::Borrowed(part)
-            } else {
-                text.to_mut().push_str(part)
-            }
-            if self.passes(b'"') {
+            text += &self.text[start..self.at];
+            if self.passes("\"") {
                 return Ok(text);
             }
-            if !self.passes(b'\\') {
+            if !self.passes("\\") {
                 return self.fault("expected the rest of a string, without control characters");
             }
-            let escaped = self.escape()?;
-            text.to_mut().push(escaped);
+            text.to_mut().push(self.escape()?);
         }
     }
 
     fn escape(&mut self) -> Checked<char> {
-        let byte = self.byte();
-        self.at += 1;
-        Ok(match byte {
-            b'"' | b'\\' | b'/' => char::from(byte),
-            b'b' => '\u{8}',
-            b'f' => '\u{c}',
-            b'n' => '\n',
-            b'r' => '\r',
-            b't' => '\t',
-            b'u' => {
-                let mut code = self.hexadecimal()?;
-                if (0xd800..0xdc00).contains(&code) && self.passes(b'\\') && self.passes(b'u') {
-                    let low = self.hexadecimal()?;
-                    // Two surrogates are one character; a lone one is none.
-                    code = if (0xdc00..0xe000).contains(&low) {
-                        0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00)
-                    } else {
-                        0xd800
-                    };
-                }
-                match char::from_u32(code) {
-                    Some(char) => char,
-                    None => return self.fault("this escape stands for no character"),
-                }
-            }
-            _ => return self.fault("there is no such escape"),
-        })
+        if self.passes("u") {
+            let code = self.hexadecimal()?;
+            // Two surrogates are one character; a lone one is none.
+            let is_pair = (0xd800..0xdc00).contains(&code) && self.passes("\\u");
+            let low = if is_pair { self.hexadecimal()?.checked_sub(0xdc00) } else { None };
+            let code =
+                low.filter(|low| *low < 0x400).map_or(code, |low| 0x10000 + ((code - 0xd800) << 10) + low);
+            return char::from_u32(code).map_or_else(|| self.fault("a surrogate without another"), Ok);
+        }
+        let escapes = [("\"", '"'), ("\\", '\\'), ("/", '/'), ("b", '\u{8}'), ("f", '\u{c}'), ("n", '\n')];
+        let escapes = escapes.into_iter().chain([("r", '\r'), ("t", '\t')]);
+        let found = escapes.into_iter().find(|(word, _)| self.passes(word));
+        found.map_or_else(|| self.fault("there is no such escape"), |(_, escaped)| Ok(escaped))
     }
 
     fn hexadecimal(&mut self) -> Checked<u32> {

@@ -42,6 +42,7 @@ mod sha256;
 mod share;
 mod work;
 
+use canonical::{object, quoted};
 use json::Json;
 use work::{Checked, Fault};
 
@@ -79,7 +80,7 @@ pub struct Report {
     /// What it is about, in lines.
     about: Vec<String>,
     /// The same as fields of JSON.
-    more: String,
+    more: Vec<(&'static str, String)>,
 }
 
 /// Why there is no verdict.
@@ -92,44 +93,47 @@ pub struct Unusable {
 }
 
 impl Unusable {
-    fn usage(what: String) -> Self {
-        Self { status: 2, what }
+    fn usage(what: &str) -> Self {
+        Self { status: 2, what: what.to_owned() }
     }
 }
 
 impl File {
+    fn parsed(&self) -> Result<Json<'_>, Unusable> {
+        json::read(&self.text).map_err(|fault| self.unusable(&json::ABSENT, fault))
+    }
+
+    /// What a file of the reader's own holds.
+    fn read<T>(&self, read: impl Fn(&Json<'_>) -> Checked<T>) -> Result<T, Unusable> {
+        let root = self.parsed()?;
+        read(&root).map_err(|fault| self.unusable(&root, fault))
+    }
+
     /// A fault of this text.
     fn unusable(&self, root: &Json<'_>, fault: Fault) -> Unusable {
-        match fault {
-            Fault::Malformed { at, what } => {
-                let before = &self.text.as_bytes()[..at.min(self.text.len())];
-                let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
-                let start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |newline| newline + 1);
-                let column = String::from_utf8_lossy(&before[start..]).chars().count() + 1;
-                let path = root.path(at);
-                let path = path.trim_start_matches('.');
-                let place = if path.is_empty() { String::new() } else { format!("{path}: ") };
-                Unusable { status: 2, what: format!("{}:{line}:{column}: {place}{what}", self.name) }
-            }
-            Fault::TooLarge(what) | Fault::False(what) => Unusable { status: 3, what },
-        }
+        let Fault::Malformed { at, what } = fault else { return Unusable { status: 3, what: fault.what() } };
+        let before = String::from_utf8_lossy(&self.text.as_bytes()[..at.min(self.text.len())]);
+        let (line, start) =
+            (before.matches('\n').count() + 1, before.rfind('\n').map_or(0, |newline| newline + 1));
+        let (column, path) = (before[start..].chars().count() + 1, root.path(at));
+        let path = if path.is_empty() { path } else { format!("{}: ", path.trim_start_matches('.')) };
+        Unusable { status: 2, what: format!("{}:{line}:{column}: {path}{what}", self.name) }
     }
 
-    /// Why a certificate is not valid, where it could be judged.
-    fn reason(&self, root: &Json<'_>, verdict: Checked<()>) -> Result<Option<String>, Unusable> {
-        match verdict {
-            Ok(()) => Ok(None),
-            Err(Fault::False(reason)) => Ok(Some(reason)),
-            Err(fault) => Err(self.unusable(root, fault)),
+    /// Why a certificate is not valid, where it could be read: what it is not that was asked for, or what is false.
+    fn reason(
+        &self,
+        root: &Json<'_>,
+        unmet: Option<String>,
+        verdict: Checked<()>,
+    ) -> Result<Option<String>, Unusable> {
+        match (verdict, unmet) {
+            (Err(fault @ Fault::Malformed { .. }), _) => Err(self.unusable(root, fault)),
+            (_, Some(reason)) | (Err(Fault::False(reason)), None) => Ok(Some(reason)),
+            (Err(fault), None) => Err(self.unusable(root, fault)),
+            (Ok(()), None) => Ok(None),
         }
     }
-}
-
-/// Reads a file of the reader's own.
-fn readable<T>(file: &File, read: impl Fn(&Json<'_>) -> Checked<T>) -> Result<T, Unusable> {
-    let nowhere = Json { at: 0, kind: json::Kind::Null };
-    let root = json::read(&file.text).map_err(|fault| file.unusable(&nowhere, fault))?;
-    read(&root).map_err(|fault| file.unusable(&root, fault))
 }
 
 /// Judges a certificate of any kind.
@@ -138,8 +142,8 @@ fn readable<T>(file: &File, read: impl Fn(&Json<'_>) -> Checked<T>) -> Result<T,
 /// [`Unusable`] where there is no verdict: the text is no certificate, an option is malformed, or judging it
 /// would take more work or memory than is allowed.
 pub fn check(certificate: &File, options: &Options) -> Result<Report, Unusable> {
-    let nowhere = Json { at: 0, kind: json::Kind::Null };
-    let root = json::read(&certificate.text).map_err(|fault| certificate.unusable(&nowhere, fault))?;
+    work::begin();
+    let root = certificate.parsed()?;
     match root.get("kind").text() {
         Ok("ratio-certificate" | "worst-load-certificate") => reservation::check(certificate, &root, options),
         _ => certificate::check(certificate, &root, options),
@@ -150,14 +154,12 @@ impl Report {
     /// What is said to people.
     #[must_use]
     pub fn text(&self) -> String {
-        let mut lines = match &self.reason {
-            Some(reason) => vec![format!("not valid: {reason}")],
-            None => {
-                let plural = if self.claims.len() == 1 { "" } else { "s" };
-                let first = format!("valid: {} claim{plural}, each proven", self.claims.len());
-                std::iter::once(first).chain(self.claims.iter().map(|claim| format!("  {claim}"))).collect()
-            }
-        };
+        let plural = if self.claims.len() == 1 { "" } else { "s" };
+        let valid = || format!("valid: {} claim{plural}, each proven", self.claims.len());
+        let mut lines =
+            vec![self.reason.as_ref().map_or_else(valid, |reason| format!("not valid: {reason}"))];
+        let proven = self.claims.iter().filter(|_| self.reason.is_none());
+        lines.extend(proven.map(|claim| format!("  {claim}")));
         lines.extend(self.about.iter().cloned());
         lines.iter().map(|line| printable(line)).collect::<Vec<_>>().join("\n")
     }
@@ -165,11 +167,14 @@ impl Report {
     /// What is said to programs: one document.
     #[must_use]
     pub fn json(&self) -> String {
-        let (valid, claims) = (self.reason.is_none(), self.claims.len());
-        let reason = self.reason.as_ref().map(|reason| format!(",\"reason\":{}", canonical::quoted(reason)));
-        let more = &self.more;
-        let reason = reason.unwrap_or_default();
-        format!("{{\"kind\":\"verdict\",\"version\":1,\"valid\":{valid},\"claims\":{claims}{reason}{more}}}")
+        let fields = [
+            ("kind", Some(quoted("verdict"))),
+            ("version", Some("1".to_owned())),
+            ("valid", Some(self.reason.is_none().to_string())),
+            ("claims", Some(self.claims.len().to_string())),
+            ("reason", self.reason.as_deref().map(quoted)),
+        ];
+        object(fields.into_iter().chain(self.more.iter().map(|(name, value)| (*name, Some(value.clone())))))
     }
 }
 
@@ -182,9 +187,6 @@ pub fn printable(line: &str) -> String {
         let more = ['\u{2060}'..='\u{206f}', '\u{fff9}'..='\u{fffb}', '\u{e0000}'..='\u{e007f}'];
         c.is_control() || marks.contains(&c) || ranges.iter().chain(&more).any(|range| range.contains(&c))
     };
-    let mut shown = String::with_capacity(line.len());
-    for c in line.chars() {
-        if is_hidden(c) { shown.extend(c.escape_unicode()) } else { shown.push(c) }
-    }
-    shown
+    let shown = |c: char| if is_hidden(c) { c.escape_unicode().to_string() } else { c.to_string() };
+    line.chars().map(shown).collect()
 }

@@ -6,10 +6,9 @@ use std::process::ExitCode;
 
 use evenhand_check::{File, Options, Unusable, check, printable};
 
-const USAGE: &str = "usage: evenhand-check CERTIFICATE [--problem PROBLEM] [--allocation ALLOCATION] \
-[--require AXIOM[:PARAMETER]]... [--max-tolerance T] [--sharing rdm|tdm] [--format table|json]";
+const HELP: &str = "usage: evenhand-check CERTIFICATE [OPTION]...
 
-const HELP: &str = "Verifies a fairness, ratio or worst-load certificate with rational arithmetic alone.
+Verifies a fairness, ratio or worst-load certificate with rational arithmetic alone.
 
   CERTIFICATE              the file to check; - reads standard input
   --problem PROBLEM        refuse a certificate that is not about this problem
@@ -31,8 +30,7 @@ large to be checked, or the output cannot be written.";
 const MOST_BYTES: u64 = 1 << 30;
 
 fn main() -> ExitCode {
-    let arguments = std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned());
-    match run(arguments.collect()) {
+    match run(std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned())) {
         Ok(code) => code,
         Err(Unusable { status, what }) => {
             // One line, whatever a name inside it contains. Nothing is left to be done when it cannot be written.
@@ -44,53 +42,41 @@ fn main() -> ExitCode {
 }
 
 fn usage<T>(what: &str) -> Result<T, Unusable> {
-    Err(Unusable { status: 2, what: format!("{what}; {USAGE}") })
+    Err(Unusable { status: 2, what: format!("{what} (evenhand-check --help says what is expected)") })
 }
 
-fn run(arguments: Vec<String>) -> Result<ExitCode, Unusable> {
-    match arguments.as_slice() {
-        [only] if only == "-h" || only == "--help" => return say(&format!("{USAGE}\n\n{HELP}"), true),
-        [only] if only == "-V" || only == "--version" => {
-            return say(concat!("evenhand-check ", env!("CARGO_PKG_VERSION")), true);
-        }
-        _ => {}
-    }
-    let names = ["--problem", "--allocation", "--max-tolerance", "--sharing", "--format"];
-    let mut values: [Option<String>; 5] = Default::default();
-    let (mut certificate, mut require) = (None, Vec::new());
-    let mut arguments = arguments.into_iter();
+fn run(mut arguments: impl Iterator<Item = String>) -> Result<ExitCode, Unusable> {
+    let (mut certificate, mut problem, mut allocation, mut format) = (None, None, None, None);
+    let mut options = Options::default();
     while let Some(argument) = arguments.next() {
-        let (name, value) = match argument.split_once('=') {
-            Some((name, value)) if name.starts_with("--") => (name.to_owned(), Some(value.to_owned())),
-            _ => (argument, None),
-        };
-        let place = match names.iter().position(|known| *known == name) {
-            Some(at) => &mut values[at],
-            None if name == "--require" => &mut None,
-            None if name.starts_with('-') && name != "-" => {
-                return usage(&format!("unknown option `{name}`"));
-            }
-            None if certificate.is_none() => {
-                certificate = Some(name);
+        let parts = argument.split_once('=').filter(|(name, _)| name.starts_with("--"));
+        let (name, value) = parts.map_or((&*argument, None), |(name, value)| (name, Some(value.to_owned())));
+        let is_option = name.starts_with('-') && name != "-";
+        let mut value = || value.clone().or_else(|| arguments.next()).unwrap_or_default();
+        let (place, value) = match name {
+            "-h" | "--help" => return say(HELP, true),
+            "-V" | "--version" => return say(concat!("evenhand-check ", env!("CARGO_PKG_VERSION")), true),
+            "--problem" => (&mut problem, value()),
+            "--allocation" => (&mut allocation, value()),
+            "--max-tolerance" => (&mut options.max_tolerance, value()),
+            "--sharing" => (&mut options.sharing, value()),
+            "--format" => (&mut format, value()),
+            "--require" => {
+                options.require.push(value());
                 continue;
             }
-            None => return usage(&format!("`{name}` is one too many")),
+            _ if is_option => return usage(&format!("unknown option `{name}`")),
+            _ => (&mut certificate, argument.clone()),
         };
-        let Some(value) = value.or_else(|| arguments.next()) else {
-            return usage(&format!("{name} needs a value"));
-        };
-        if name == "--require" {
-            require.push(value);
-        } else if place.replace(value).is_some() {
-            return usage(&format!("`{name}` is one too many"));
+        if value.is_empty() || place.replace(value).is_some() {
+            return usage(&format!("`{name}` is one too many, or without a value"));
         }
     }
     let Some(certificate) = certificate else { return usage("no certificate is named") };
-    let [problem, allocation, max_tolerance, sharing, format] = values;
     let is_one_of = |value: &Option<String>, words: [&str; 2]| {
         value.as_ref().is_none_or(|value| words.contains(&value.as_str()))
     };
-    if !is_one_of(&format, ["table", "json"]) || !is_one_of(&sharing, ["rdm", "tdm"]) {
+    if !is_one_of(&format, ["table", "json"]) || !is_one_of(&options.sharing, ["rdm", "tdm"]) {
         return usage("--format is table or json, --sharing rdm or tdm");
     }
     let files = [Some(&certificate), problem.as_ref(), allocation.as_ref()];
@@ -98,13 +84,8 @@ fn run(arguments: Vec<String>) -> Result<ExitCode, Unusable> {
         return usage("only one file can be standard input (-)");
     }
     let certificate = read(certificate)?;
-    let options = Options {
-        problem: problem.map(read).transpose()?,
-        allocation: allocation.map(read).transpose()?,
-        require,
-        max_tolerance,
-        sharing,
-    };
+    options.problem = problem.map(read).transpose()?;
+    options.allocation = allocation.map(read).transpose()?;
     let report = check(&certificate, &options)?;
     let is_json = format.is_some_and(|format| format == "json");
     say(&if is_json { report.json() } else { report.text() }, report.reason.is_none())
@@ -119,8 +100,7 @@ fn read(name: String) -> Result<File, Unusable> {
     let what = match (found, String::from_utf8(bytes)) {
         (Err(error), _) => error.to_string(),
         (Ok(_), Ok(text)) if text.len() as u64 <= MOST_BYTES => return Ok(File { name, text }),
-        (Ok(_), Ok(_)) => format!("expected at most {MOST_BYTES} bytes"),
-        (Ok(_), Err(_)) => "expected UTF-8 text".to_owned(),
+        (Ok(_), _) => format!("expected at most {MOST_BYTES} bytes of UTF-8 text"),
     };
     Err(Unusable { status: 2, what: format!("{name}: {what}") })
 }

@@ -4,146 +4,134 @@ use rug::ops::Pow;
 use rug::{Integer, Rational};
 
 use crate::json::{Json, Kind};
-use crate::work::{Checked, Work};
+use crate::work::{self, Checked};
 
 /// Digits, and the absolute decimal exponent, of a number that somebody states.
-const STATED: u64 = 400;
+pub const STATED: u64 = 400;
 /// The same of a number that was computed.
 const COMPUTED: u64 = 100_000;
 
-/// Suffixes of Kubernetes with the number that a power is taken of, and the power; the longer ones first.
-const SUFFIXES: [(&str, u32, i32); 15] = [
-    ("Ki", 2, 10),
-    ("Mi", 2, 20),
-    ("Gi", 2, 30),
-    ("Ti", 2, 40),
-    ("Pi", 2, 50),
-    ("Ei", 2, 60),
-    ("n", 10, -9),
-    ("u", 10, -6),
-    ("m", 10, -3),
-    ("k", 10, 3),
-    ("M", 10, 6),
-    ("G", 10, 9),
-    ("T", 10, 12),
-    ("P", 10, 15),
-    ("E", 10, 18),
-];
-
 impl Json<'_> {
     /// A number that somebody states.
-    pub fn number(&self, work: &Work) -> Checked<Rational> {
-        self.parsed(work, |text| parse(text, STATED))
+    pub fn number(&self) -> Checked<Rational> {
+        self.parsed(|text| parse(text, STATED))
     }
 
     /// A number that was computed.
-    pub fn computed(&self, work: &Work) -> Checked<Rational> {
-        self.parsed(work, |text| parse(text, COMPUTED))
+    pub fn computed(&self) -> Checked<Rational> {
+        self.parsed(|text| parse(text, COMPUTED))
     }
 
-    /// A number that somebody states, which may have a suffix where it is a string.
-    pub fn quantity(&self, work: &Work) -> Checked<Rational> {
+    /// The same, at least 0.
+    pub fn amount(&self) -> Checked<Rational> {
+        let number = self.number()?;
+        if number < 0 { self.wrong("expected a number of at least 0") } else { Ok(number) }
+    }
+
+    /// The same, above 0.
+    pub fn positive(&self) -> Checked<Rational> {
+        let number = self.number()?;
+        if number <= 0 { self.wrong("expected a number above 0") } else { Ok(number) }
+    }
+
+    /// A number of at least 0 that somebody states, which may have a suffix where it is a string.
+    pub fn quantity(&self) -> Checked<Rational> {
         let is_text = matches!(self.kind, Kind::Text(_));
-        self.parsed(work, |text| {
-            let suffix = SUFFIXES.iter().find(|(suffix, _, _)| is_text && text.ends_with(suffix));
-            let Some((suffix, base, power)) = suffix else { return parse(text, STATED) };
-            let bare = text.strip_suffix(suffix).filter(|bare| !bare.contains(['/', 'e', 'E']));
-            let bare = bare.ok_or("a suffix stands beside no quotient and no exponent")?;
-            Ok(parse(bare, STATED)? * Rational::from(*base).pow(*power))
-        })
+        let number = self.parsed(|text| match suffix(text).filter(|_| is_text) {
+            Some((bare, _)) if bare.contains(['/', 'e', 'E']) => {
+                Err("a suffix beside a quotient or exponent")
+            }
+            Some((bare, factor)) => Ok(parse(bare, STATED)? * factor),
+            None => parse(text, STATED),
+        })?;
+        if number < 0 { self.wrong("expected a number of at least 0") } else { Ok(number) }
     }
 
     /// A whole number from `least` to `most`.
-    pub fn count(&self, least: u64, most: u64, work: &Work) -> Checked<u64> {
-        let value = self.number(work)?;
+    pub fn count(&self, least: u64, most: u64) -> Checked<u64> {
+        let value = self.number()?;
         let whole = if value.is_integer() { value.numer().to_u64() } else { None };
-        match whole.filter(|whole| (least..=most).contains(whole)) {
-            Some(whole) => Ok(whole),
-            None => self.wrong(format!("expected an integer from {least} to {most}")),
-        }
+        let whole = whole.filter(|whole| (least..=most).contains(whole));
+        whole.map_or_else(|| self.wrong(format!("expected an integer from {least} to {most}")), Ok)
     }
 
-    fn parsed(
-        &self,
-        work: &Work,
-        parse: impl Fn(&str) -> Result<Rational, &'static str>,
-    ) -> Checked<Rational> {
+    fn parsed(&self, parse: impl Fn(&str) -> Result<Rational, &'static str>) -> Checked<Rational> {
         let text = match &self.kind {
             Kind::Number(text) => text,
             Kind::Text(text) => &**text,
             _ => return self.wrong("expected a number"),
         };
         let exponent = text.split_once(['e', 'E']).map_or("", |(_, exponent)| exponent);
-        let zeros = exponent.trim_start_matches(['+', '-']).parse::<u64>().unwrap_or(0);
-        work.digits(text.len() as u64 + if zeros > COMPUTED { 0 } else { zeros })?;
-        parse(text).or_else(|what| self.wrong(format!("`{:.40}`: {what}", text)))
+        let zeros = exponent.trim_start_matches(['+', '-']).parse().unwrap_or(0);
+        work::digits(text.len() as u64 + if zeros > COMPUTED { 0 } else { zeros })?;
+        parse(text).or_else(|what| self.wrong(format!("`{text:.40}`: {what}")))
     }
+}
+
+/// What stands before a suffix of Kubernetes, and its factor.
+fn suffix(text: &str) -> Option<(&str, Rational)> {
+    // From 2^10 in steps of 2^10, or from 10^-9 in steps of 10^3, of which 10^0 has no letter.
+    let (text, letters, base, first, step) = match text.strip_suffix('i') {
+        Some(text) => (text, "KMGTPE", 2, 10, 10),
+        None => (text, "num-kMGTPE", 10, -9, 3),
+    };
+    let letter = text.chars().next_back().filter(char::is_ascii_alphabetic)?;
+    let power = first + step * letters.find(letter)? as i32;
+    Some((text.strip_suffix(letter)?, Rational::from(base).pow(power)))
 }
 
 /// A decimal or a quotient with at most `most` digits, and an exponent of at most that.
 pub fn parse(text: &str, most: u64) -> Result<Rational, &'static str> {
     let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    let syntax = "expected a number, such as 0.25 or \"3/7\"";
-    let integer = |digits: &str| digits.parse::<Integer>().map_err(|_| syntax);
-    let (sign, unsigned) = text.strip_prefix('-').map_or((1, text), |rest| (-1, rest));
-    if let Some((numerator, denominator)) = unsigned.split_once('/') {
-        if !is_digits(numerator) || !is_digits(denominator) {
-            return Err(syntax);
-        }
-        if (numerator.len() + denominator.len()) as u64 > most {
-            return Err("a number with too many digits");
-        }
-        let denominator = integer(denominator)?;
-        if denominator.is_zero() {
-            return Err("a quotient with a zero denominator");
-        }
-        return Ok(Rational::from((integer(numerator)? * sign, denominator)));
-    }
+    let integer = |text: &str| match text.parse::<Integer>() {
+        Ok(integer) if is_digits(text) => Ok(integer),
+        _ => Err("expected a number, such as 0.25 or \"3/7\""),
+    };
+    let unsigned = text.strip_prefix('-').unwrap_or(text);
     let (mantissa, exponent) = unsigned.split_once(['e', 'E']).unwrap_or((unsigned, "0"));
-    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, "0"));
-    let (down, exponent) = exponent.strip_prefix('-').map_or((1, exponent), |rest| (-1, rest));
-    let exponent = if down < 0 { exponent } else { exponent.strip_prefix('+').unwrap_or(exponent) };
-    if !is_digits(whole) || !is_digits(fraction) || !is_digits(exponent) {
-        return Err(syntax);
-    }
-    let fraction = if mantissa.contains('.') { fraction } else { "" };
-    if (whole.len() + fraction.len()) as u64 > most {
+    if mantissa.bytes().filter(u8::is_ascii_digit).count() as u64 > most {
         return Err("a number with too many digits");
     }
-    let exponent = exponent.trim_start_matches('0');
-    let exponent = if exponent.is_empty() { Some(0) } else { exponent.parse::<i32>().ok() };
-    let Some(exponent) = exponent.filter(|exponent| i64::from(*exponent) <= most as i64) else {
-        return Err("an exponent that is out of range");
+    let value = if let Some((above, below)) = unsigned.split_once('/') {
+        let (above, below) = (integer(above)?, integer(below)?);
+        if below.is_zero() {
+            Err("a quotient with a zero denominator")
+        } else {
+            Ok(Rational::from((above, below)))
+        }
+    } else {
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, "0"));
+        let parts = Integer::from(10).pow(fraction.len() as u32);
+        let value = Rational::from((integer(fraction)?, parts)) + integer(whole)?;
+        let size = exponent.strip_prefix(['-', '+']).unwrap_or(exponent);
+        let size = if is_digits(size) { size.parse::<u64>().ok().filter(|size| *size <= most) } else { None };
+        let power = size.ok_or("an exponent that is out of range, or none")? as i32;
+        Ok(value * Rational::from(10).pow(if exponent.starts_with('-') { -power } else { power }))
     };
-    let power = down * exponent - fraction.len() as i32;
-    Ok(Rational::from(integer(&format!("{whole}{fraction}"))? * sign) * Rational::from(10).pow(power))
+    value.map(|value| if unsigned == text { value } else { -value })
 }
 
-/// The form that is hashed: a quotient in lowest terms; where that has more than 400 digits and the number is
-/// a decimal, its digits with an exponent.
+/// The form that is hashed, of a number of at least 0: a quotient in lowest terms; where that has more than 400
+/// digits and the number is a decimal, its digits with an exponent.
 pub fn hashed(value: &Rational) -> String {
     let quotient = value.to_string();
-    if quotient.bytes().filter(u8::is_ascii_digit).count() as u64 <= STATED {
+    let digits = quotient.bytes().filter(u8::is_ascii_digit).count() as u64;
+    if digits <= STATED {
         return quotient;
     }
     let mut rest = value.denom().clone();
-    let fives = rest.remove_factor_mut(&Integer::from(5));
-    let twos = rest.remove_factor_mut(&Integer::from(2));
+    let places = rest.remove_factor_mut(&Integer::from(5)).max(rest.remove_factor_mut(&Integer::from(2)));
     if rest != 1 {
         return quotient;
     }
-    let shift = twos.max(fives);
-    let mut digits = (Integer::from(10).pow(shift) / value.denom() * value.numer()).to_string();
-    let sign = if digits.starts_with('-') { digits.remove(0).to_string() } else { String::new() };
-    let all = digits.len();
-    digits.truncate(digits.trim_end_matches('0').len());
+    let digits = (Integer::from(10).pow(places) / value.denom() * value.numer()).to_string();
     // As d.ddd: the exponent of the first digit.
-    let exponent = all as i64 - 1 - i64::from(shift);
-    if exponent < -(STATED as i64) {
-        return format!("{sign}0.{digits}e{}", exponent + 1);
+    let exponent = digits.len() as i64 - 1 - i64::from(places);
+    match digits.trim_end_matches('0').split_at(1) {
+        (first, rest) if exponent < -(STATED as i64) => format!("0.{first}{rest}e{}", exponent + 1),
+        (first, "") => format!("{first}e{exponent}"),
+        (first, rest) => format!("{first}.{rest}e{exponent}"),
     }
-    let (first, rest) = digits.split_at(1);
-    format!("{sign}{first}{}{rest}e{exponent}", if rest.is_empty() { "" } else { "." })
 }
 
 /// A number for people: as it is, or its beginning.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use rug::Rational;
 
 use crate::json::Json;
-use crate::work::{Checked, Work};
+use crate::work::Checked;
 
 /// `(position, amount)`, ascending, no amount 0.
 pub type Amounts = Vec<(usize, Rational)>;
@@ -13,7 +13,6 @@ pub type Amounts = Vec<(usize, Rational)>;
 /// Most identical servers of a class, and most jobs of a type on a server.
 pub const MOST: u64 = 1_000_000_000_000;
 
-#[derive(Debug)]
 pub struct Problem {
     pub name: String,
     pub resources: Names,
@@ -24,7 +23,7 @@ pub struct Problem {
 }
 
 /// `count` identical servers.
-#[derive(Debug)]
+#[derive(PartialEq)]
 pub struct Class {
     pub count: u64,
     /// Of one server, by resource: `c_ir`.
@@ -33,7 +32,6 @@ pub struct Class {
     pub states_time: bool,
 }
 
-#[derive(Debug)]
 pub struct User {
     pub weight: Rational,
     /// `T_n`; absent: unlimited.
@@ -47,25 +45,30 @@ pub struct User {
 }
 
 /// Names and their positions.
-#[derive(Debug)]
+#[derive(PartialEq)]
 pub struct Names {
-    pub what: &'static str,
+    what: &'static str,
     pub list: Vec<String>,
     position: HashMap<String, usize>,
 }
 
 impl Names {
-    pub fn new(what: &'static str) -> Self {
-        Self { what, list: Vec::new(), position: HashMap::new() }
+    /// The names that these strings hold, none twice.
+    pub fn new<'j>(what: &'static str, names: impl IntoIterator<Item = &'j Json<'j>>) -> Checked<Self> {
+        let (mut list, mut position) = (Vec::new(), HashMap::new());
+        for name in names {
+            let text = name.text()?.to_owned();
+            if text.is_empty() || position.insert(text.clone(), list.len()).is_some() {
+                return name.wrong(format!("the {what} `{text}` is named twice, or has no name"));
+            }
+            list.push(text);
+        }
+        Ok(Self { what, list, position })
     }
 
-    pub fn add(&mut self, name: &Json<'_>) -> Checked<()> {
-        let text = name.text()?.to_owned();
-        if text.is_empty() || self.position.insert(text.clone(), self.list.len()).is_some() {
-            return name.wrong(format!("the {} `{text}` is named twice, or has no name", self.what));
-        }
-        self.list.push(text);
-        Ok(())
+    /// The names of which each is the first field of a row.
+    pub fn of_rows<const N: usize>(what: &'static str, rows: &[[&Json<'_>; N]]) -> Checked<Self> {
+        Self::new(what, rows.iter().map(|row| row[0]))
     }
 
     /// The position of a name that stands at `place`.
@@ -83,13 +86,10 @@ impl Names {
 
     /// The positions in a list of names, none twice, ascending.
     pub fn listed(&self, list: &Json<'_>) -> Checked<Vec<usize>> {
-        let mut found: Vec<usize> =
-            list.list()?.iter().map(|name| self.named(name)).collect::<Checked<_>>()?;
+        let found: Checked<Vec<usize>> = list.list()?.iter().map(|name| self.named(name)).collect();
+        let mut found = found?;
         found.sort_unstable();
-        match found.windows(2).find(|pair| pair[0] == pair[1]) {
-            Some(pair) => list.wrong(format!("`{}` is named twice", self.list[pair[0]])),
-            None => Ok(found),
-        }
+        if found.is_sorted_by(|a, b| a < b) { Ok(found) } else { list.wrong("a name is given twice") }
     }
 
     /// What an object says by name, by position ascending; nothing where it is absent.
@@ -99,14 +99,24 @@ impl Names {
         read: impl Fn(usize, &'j Json<'t>) -> Checked<T>,
     ) -> Checked<Vec<(usize, T)>> {
         let mut found = Vec::new();
-        if !object.is_absent() {
-            for (name, value) in object.object()? {
-                let at = self.find(name, value)?;
-                found.push((at, read(at, value)?));
-            }
+        for (name, value) in if object.is_absent() { &[] } else { object.object()? } {
+            let at = self.find(name, value)?;
+            found.push((at, read(at, value)?));
         }
         found.sort_by_key(|(at, _)| *at);
         Ok(found)
+    }
+
+    /// Amounts of at least 0 by name, which may have suffixes.
+    pub fn amounts(&self, object: &Json<'_>) -> Checked<Amounts> {
+        let amounts = self.map(object, |_, raw| raw.quantity())?;
+        Ok(amounts.into_iter().filter(|(_, amount)| !amount.is_zero()).collect())
+    }
+
+    /// Numbers by name that were computed.
+    pub fn numbers(&self, object: &Json<'_>) -> Checked<Amounts> {
+        let numbers = self.map(object, |_, raw| raw.computed())?;
+        Ok(numbers.into_iter().filter(|(_, number)| !number.is_zero()).collect())
     }
 }
 
@@ -115,113 +125,69 @@ pub fn at<T>(list: &[(usize, T)], position: usize) -> Option<&T> {
     list.binary_search_by_key(&position, |(at, _)| *at).ok().map(|place| &list[place].1)
 }
 
-/// Amounts of at least 0 by name, which may have suffixes.
-pub fn amounts(names: &Names, object: &Json<'_>, work: &Work) -> Checked<Amounts> {
-    let mut amounts = names.map(object, |_, raw| match raw.quantity(work)? {
-        amount if amount < 0 => raw.wrong("a negative quantity: expected a number of at least 0"),
-        amount => Ok(amount),
-    })?;
-    amounts.retain(|(_, amount)| !amount.is_zero());
-    Ok(amounts)
-}
-
-fn positive(raw: &Json<'_>, work: &Work) -> Checked<Rational> {
-    match raw.number(work)? {
-        value if value <= 0 => raw.wrong("expected a number above 0"),
-        value => Ok(value),
-    }
-}
-
-/// Names that are not few: a list of strings.
-pub fn names(what: &'static str, list: &Json<'_>) -> Checked<Names> {
-    let mut names = Names::new(what);
-    list.list()?.iter().try_for_each(|name| names.add(name))?;
-    Ok(names)
-}
-
 /// That a document is of this kind.
 pub fn of_kind(kind: &Json<'_>, expected: &str) -> Checked<()> {
     if kind.text()? == expected { Ok(()) } else { kind.wrong(format!("expected the kind `{expected}`")) }
 }
 
+/// The servers of a problem of either kind, and their names.
+pub fn classes(servers: &Json<'_>, resources: &Names) -> Checked<(Names, Vec<Class>)> {
+    let rows = servers.rows("name count? capacity?")?;
+    let read = |[_, count, capacity]: &[&Json<'_>; 3]| {
+        let count = count.given().map_or(Ok(1), |count| count.count(1, MOST))?;
+        Ok(Class { count, capacity: resources.amounts(capacity)?, states_time: false })
+    };
+    let names = Names::of_rows("server", &rows)?;
+    Ok((names, rows.iter().map(read).collect::<Checked<_>>()?))
+}
+
 impl Problem {
-    pub fn read(raw: &Json<'_>, work: &Work) -> Checked<Self> {
-        let [kind, name, resources, servers, users, _, _] =
-            raw.fields(["kind", "name?", "resources", "servers", "users?", "$schema?", "description?"])?;
+    pub fn read(raw: &Json<'_>) -> Checked<Self> {
+        let [kind, name, resources, servers, users] =
+            raw.fields("kind name? resources servers users? $schema? description?")?;
         of_kind(kind, "allocation-problem")?;
-        let mut problem = Self {
-            name: if name.is_absent() { String::new() } else { name.text()?.to_owned() },
-            resources: names("resource", resources)?,
-            class_names: Names::new("server"),
-            classes: Vec::new(),
-            user_names: Names::new("user"),
-            users: Vec::new(),
-        };
-        let mut without_capacity = Vec::new();
-        for raw in servers.list()? {
-            let [name, count, capacity] = raw.fields(["name", "count?", "capacity?"])?;
-            if capacity.is_absent() {
-                without_capacity.push((problem.classes.len(), raw));
-            }
-            problem.class_names.add(name)?;
-            let count = if count.is_absent() { 1 } else { count.count(1, MOST, work)? };
-            let capacity = amounts(&problem.resources, capacity, work)?;
-            problem.classes.push(Class { count, capacity, states_time: false });
-        }
-        if problem.resources.list.is_empty() || problem.classes.is_empty() {
+        let name = name.given().map_or(Ok(""), Json::text)?.to_owned();
+        let resources = Names::new("resource", resources.list()?)?;
+        let (class_names, mut classes) = classes(servers, &resources)?;
+        if resources.list.is_empty() || classes.is_empty() {
             return raw.wrong("expected at least one resource and one server class");
         }
-        if !users.is_absent() {
-            for raw in users.list()? {
-                let user = problem.user(raw, work)?;
-                user.gamma.iter().for_each(|(i, _)| problem.classes[*i].states_time = true);
-                problem.users.push(user);
+        let rows = users.given().map_or(Ok(Vec::new()), |users| {
+            users.rows("name weight? tasks? demand? servers? demand_on? gamma? criterion?")
+        })?;
+        let user_names = Names::of_rows("user", &rows)?;
+        let mut users = Vec::new();
+        for [name, weight, tasks, demand, servers, demand_on, gamma, criterion] in rows {
+            let asks = |_, raw| match resources.amounts(raw)? {
+                demand if demand.is_empty() => raw.wrong("a demand that asks for nothing"),
+                demand => Ok(demand),
+            };
+            let listed = servers.given().map(|servers| class_names.listed(servers)).transpose()?;
+            if listed.as_ref().is_some_and(Vec::is_empty) {
+                return servers.wrong("expected at least one server class, or no `servers` at all");
             }
+            let user = User {
+                weight: weight.given().map_or(Ok(Rational::from(1)), Json::positive)?,
+                tasks: tasks.given().map(Json::amount).transpose()?,
+                demand: resources.amounts(demand)?,
+                classes: listed.filter(|list| list.len() < classes.len()),
+                demand_on: class_names.map(demand_on, asks)?,
+                gamma: class_names.map(gamma, |_, raw| raw.positive())?,
+                criterion: class_names.map(criterion, |_, raw| raw.positive())?,
+            };
+            let says = |i| at(&user.gamma, i).is_some() || at(&user.demand_on, i).is_some();
+            if user.demand.is_empty() && !user.usable(classes.len()).all(says) {
+                return name.wrong("a user that demands nothing");
+            }
+            user.gamma.iter().for_each(|(i, _)| classes[*i].states_time = true);
+            users.push(user);
         }
-        match without_capacity.iter().find(|(i, _)| !problem.classes[*i].states_time) {
-            Some((_, raw)) => raw.wrong("the field `capacity` is missing"),
-            None => Ok(problem),
+        let states =
+            |(raw, class): &(&Json<'_>, &Class)| class.states_time || !raw.get("capacity").is_absent();
+        match servers.list()?.iter().zip(&classes).find(|class| !states(class)) {
+            Some((raw, _)) => raw.wrong("the field `capacity` is missing"),
+            None => Ok(Self { name, resources, class_names, classes, user_names, users }),
         }
-    }
-
-    fn user(&mut self, raw: &Json<'_>, work: &Work) -> Checked<User> {
-        let [name, weight, tasks, demand, servers, demand_on, gamma, criterion] = raw.fields([
-            "name",
-            "weight?",
-            "tasks?",
-            "demand?",
-            "servers?",
-            "demand_on?",
-            "gamma?",
-            "criterion?",
-        ])?;
-        self.user_names.add(name)?;
-        let tasks = if tasks.is_absent() { None } else { Some((tasks.number(work)?, tasks)) };
-        if let Some((_, raw)) = tasks.as_ref().filter(|(tasks, _)| *tasks < 0) {
-            return raw.wrong("a negative number of tasks");
-        }
-        let classes = if servers.is_absent() { None } else { Some(self.class_names.listed(servers)?) };
-        if classes.as_ref().is_some_and(Vec::is_empty) {
-            return servers.wrong("expected at least one server class, or no `servers` at all");
-        }
-        let asks = |_, raw| match amounts(&self.resources, raw, work)? {
-            demand if demand.is_empty() => raw.wrong("a demand that asks for nothing"),
-            demand => Ok(demand),
-        };
-        let user = User {
-            weight: if weight.is_absent() { Rational::from(1) } else { positive(weight, work)? },
-            tasks: tasks.map(|(tasks, _)| tasks),
-            demand: amounts(&self.resources, demand, work)?,
-            classes: classes.filter(|list| list.len() < self.classes.len()),
-            demand_on: self.class_names.map(demand_on, asks)?,
-            gamma: self.class_names.map(gamma, |_, raw| positive(raw, work))?,
-            criterion: self.class_names.map(criterion, |_, raw| positive(raw, work))?,
-        };
-        let says = |i: &usize| at(&user.gamma, *i).is_some() || at(&user.demand_on, *i).is_some();
-        if user.demand.is_empty() && !user.usable(self.classes.len()).all(|i| says(&i)) {
-            return raw.wrong("a user that demands nothing");
-        }
-        Ok(user)
     }
 
     /// `d_nir`, by resource.
@@ -251,19 +217,18 @@ impl Problem {
         if let Some(gamma) = at(&self.users[n].gamma, i) {
             return gamma.clone();
         }
-        let of = |(r, d): &(usize, Rational)| {
-            at(&self.classes[i].capacity, *r).map_or_else(Rational::new, |c| Rational::from(c / d))
-        };
+        let zero = Rational::new();
+        let of = |(r, d): &(usize, Rational)| at(&self.classes[i].capacity, *r).unwrap_or(&zero) / d.clone();
         self.demand(n, i).iter().map(of).min().unwrap_or_default() * self.classes[i].count
     }
 
     /// Capacity of all servers together, by resource.
-    pub fn total_capacity(&self) -> Vec<Rational> {
+    pub fn total_capacity(&self) -> Amounts {
         let mut total = vec![Rational::new(); self.resources.list.len()];
         for class in &self.classes {
             class.capacity.iter().for_each(|(r, c)| total[*r] += Rational::from(c * class.count));
         }
-        total
+        total.into_iter().enumerate().filter(|(_, c)| !c.is_zero()).collect()
     }
 
     /// The number of capacities, demands and classes to look at, for the budget.
@@ -278,6 +243,11 @@ impl Problem {
 }
 
 impl User {
+    /// `min(T_n, value)`
+    pub fn at_most_tasks(&self, value: Rational) -> Rational {
+        self.tasks.clone().filter(|tasks| *tasks < value).unwrap_or(value)
+    }
+
     /// The classes that the user may use, of so many.
     fn usable(&self, classes: usize) -> impl Iterator<Item = usize> + '_ {
         let all = if self.classes.is_none() { 0..classes } else { 0..0 };

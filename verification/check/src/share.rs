@@ -3,114 +3,115 @@
 
 use rug::Rational;
 
-use crate::case::Limits;
+use crate::case::Case;
 use crate::json::Json;
 use crate::problem::{Amounts, Problem, at};
-use crate::work::Checked;
+use crate::work::{self, Checked};
 
 /// A share of the cluster, as some mechanism measures it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Share {
-    /// `drfh`: the largest part of a resource of all servers that a task takes.
+    /// The largest part of a resource of all servers that a task takes.
     Dominant,
-    /// `cdrf`: one over what the user would have alone, where nobody is barred from a class.
+    /// One over what the user would have alone, where nobody is barred from a class.
     Containerized,
-    /// `tsf`: the same as if nobody were barred.
-    TaskShare,
-    /// `asset`: the parts of all resources, added up.
+    /// The same as if nobody were barred.
+    Unbarred,
+    /// The parts of all resources, added up.
     Asset,
-    /// `generic`: what the problem states.
+    /// What the problem states.
     Generic,
-    /// `resource:NAME`: the part of one resource.
+    /// The part of one resource: `resource:NAME`.
     Resource(usize),
 }
 
+/// Names of shares; the first is how each is called.
+const NAMES: [(&str, Share); 7] = [
+    ("drfh", Share::Dominant),
+    ("drf", Share::Dominant),
+    ("c-drfh", Share::Dominant),
+    ("cdrf", Share::Containerized),
+    ("tsf", Share::Unbarred),
+    ("asset", Share::Asset),
+    ("generic", Share::Generic),
+];
+
 impl Share {
-    /// The share of that name, which stands at `place`.
-    pub fn find(name: &str, problem: &Problem, place: &Json<'_>) -> Checked<Self> {
-        Ok(match name {
-            "drfh" | "drf" | "c-drfh" => Self::Dominant,
-            "cdrf" => Self::Containerized,
-            "tsf" => Self::TaskShare,
-            "asset" => Self::Asset,
-            "generic" => Self::Generic,
-            _ => match name.strip_prefix("resource:") {
-                Some(resource) => Self::Resource(problem.resources.find(resource, place)?),
-                None => return place.wrong(format!("there is no share `{name:.60}`")),
-            },
-        })
+    pub fn read(raw: &Json<'_>, problem: &Problem) -> Checked<Self> {
+        let name = raw.text()?;
+        match (NAMES.iter().find(|(known, _)| *known == name), name.strip_prefix("resource:")) {
+            (Some((_, share)), _) => Ok(*share),
+            (None, Some(resource)) => Ok(Self::Resource(problem.resources.find(resource, raw)?)),
+            (None, None) => raw.wrong(format!("there is no share `{name:.60}`")),
+        }
     }
 
     pub fn name(self, problem: &Problem) -> String {
-        match self {
-            Self::Dominant => "drfh".to_owned(),
-            Self::Containerized => "cdrf".to_owned(),
-            Self::TaskShare => "tsf".to_owned(),
-            Self::Asset => "asset".to_owned(),
-            Self::Generic => "generic".to_owned(),
-            Self::Resource(r) => format!("resource:{}", problem.resources.list[r]),
+        match (self, NAMES.iter().find(|(_, share)| *share == self)) {
+            (Self::Resource(r), _) => format!("resource:{}", problem.resources.list[r]),
+            (_, known) => known.map_or("", |(name, _)| name).to_owned(),
         }
     }
 }
 
-/// `u_ni`.
-pub struct Coefficients {
-    /// By user: the value on all classes, but for those named with a value of their own.
-    of: Vec<(Rational, Amounts)>,
-}
+/// `u_ni`, by user: the value on all classes, but for those named with a value of their own.
+pub struct Coefficients(Vec<(Rational, Amounts)>);
 
 impl Coefficients {
     /// `None` where the share is not defined for the problem.
-    pub fn new(share: Share, limits: &Limits<'_>) -> Checked<Option<Self>> {
-        let problem = limits.problem;
-        let total = problem.total_capacity();
-        let bars = problem.users.iter().any(|user| user.classes.is_some());
-        let has_none = |r: usize| total[r].is_zero();
-        if (share == Share::Containerized && bars) || matches!(share, Share::Resource(r) if has_none(r)) {
+    pub fn new(share: Share, case: &Case<'_>) -> Checked<Option<Self>> {
+        let (problem, total) = (case.problem, case.problem.total_capacity());
+        work::spend(problem.size())?;
+        let is_undefined = match share {
+            Share::Containerized => problem.users.iter().any(|user| user.classes.is_some()),
+            Share::Resource(r) => at(&total, r).is_none(),
+            _ => false,
+        };
+        if is_undefined {
             return Ok(None);
         }
+        let part = |(r, d): &(usize, Rational)| Some(Rational::from(d / at(&total, *r)?));
         let mut of = vec![(Rational::new(), Vec::new()); problem.users.len()];
-        for n in limits.active() {
+        for n in case.active() {
             let user = &problem.users[n];
-            let parts = user.demand.iter().filter(|(r, _)| !has_none(*r));
-            let parts = parts.map(|(r, d)| Rational::from(d / &total[*r]));
-            let mut on = Vec::new();
+            let parts = user.demand.iter().filter_map(part);
             let base = match share {
-                Share::Dominant => parts.max().unwrap_or_default(),
-                Share::Asset => parts.sum(),
-                Share::Containerized => limits.gamma[n].clone().recip(),
-                Share::TaskShare => {
-                    limits.work.spend(problem.classes.len() * (user.demand.len() + 1))?;
+                Share::Dominant => parts.max(),
+                Share::Asset => Some(parts.sum()),
+                Share::Containerized => Some(case.gamma[n].clone().recip()),
+                Share::Unbarred => {
+                    work::spend(problem.classes.len() * (user.demand.len() + 1))?;
                     let alone = (0..problem.classes.len()).map(|i| problem.gamma(n, i));
-                    limits.work.sum(alone.collect())?.recip()
+                    Some(work::sum(alone.collect())?.recip())
                 }
                 Share::Generic => {
-                    for i in problem.classes_of(n) {
-                        let Some(u) = at(&user.criterion, i) else { return Ok(None) };
-                        on.push((i, u.clone()));
-                    }
-                    Rational::new()
+                    let of_class = |i| Some((i, at(&user.criterion, i)?.clone()));
+                    let stated: Option<Amounts> = problem.classes_of(n).map(of_class).collect();
+                    of[n].1 = match stated {
+                        Some(stated) => stated,
+                        None => return Ok(None),
+                    };
+                    continue;
                 }
                 Share::Resource(r) => {
-                    let part = |demand: &Amounts| {
-                        at(demand, r).map_or_else(Rational::new, |d| Rational::from(d / &total[r]))
-                    };
-                    on = user.demand_on.iter().map(|(i, demand)| (*i, part(demand))).collect();
-                    part(&user.demand)
+                    let one = |demand: &Amounts| part(&(r, at(demand, r).cloned().unwrap_or_default()));
+                    let of_one = |demand| one(demand).unwrap_or_default();
+                    let on = user.demand_on.iter().map(|(i, demand)| (*i, of_one(demand)));
+                    of[n] = (of_one(&user.demand), on.collect());
+                    continue;
                 }
             };
-            if base.is_zero() && !matches!(share, Share::Generic | Share::Resource(_)) {
-                return Ok(None);
+            match base.filter(|base| !base.is_zero()) {
+                Some(base) => of[n].0 = base,
+                None => return Ok(None),
             }
-            of[n] = (base, on);
         }
-        Ok(Some(Self { of }))
+        Ok(Some(Self(of)))
     }
 
     /// `u_ni`; 0 for users who can be given nothing.
     pub fn of(&self, n: usize, i: usize) -> &Rational {
-        let (base, on) = &self.of[n];
-        at(on, i).unwrap_or(base)
+        at(&self.0[n].1, i).unwrap_or(&self.0[n].0)
     }
 
     /// `sum_i u_ni x_ni`.
@@ -119,41 +120,29 @@ impl Coefficients {
     }
 }
 
-/// The resources that a bottleneck axiom is about; `None` where it does not apply.
-pub fn bottlenecks(axiom: &str, limits: &Limits<'_>) -> Option<Vec<usize>> {
-    let problem = limits.problem;
-    let total = problem.total_capacity();
-    let mut left: Vec<usize> = (0..problem.resources.list.len()).collect();
+/// The resources that a bottleneck axiom is about; none where it does not apply.
+pub fn bottlenecks(axiom: &str, case: &Case<'_>) -> Vec<usize> {
+    let (problem, total) = (case.problem, case.problem.total_capacity());
     let is_timed = problem.classes.iter().any(|class| class.states_time);
-    if is_timed || (axiom == "single-resource-fair" && left.len() > 1) {
-        return None;
+    if is_timed || (axiom == "single-resource-fair" && problem.resources.list.len() > 1) {
+        return Vec::new();
     }
-    for n in limits.active() {
+    let mut left: Vec<usize> = total.iter().map(|(r, _)| *r).collect();
+    // Keeps the resources with the largest `demand / capacity`.
+    let mut keep_dominant = |demand: &Amounts, capacity: &Amounts| {
+        let part = |(r, d): &(usize, Rational)| Some((*r, Rational::from(d / at(capacity, *r)?)));
+        let parts: Amounts = demand.iter().filter_map(part).collect();
+        let most = parts.iter().map(|(_, part)| part).max();
+        left.retain(|r| most.is_some() && at(&parts, *r) == most);
+    };
+    for n in case.active() {
         match axiom {
-            "bottleneck-fair" => {
-                for i in problem.classes_of(n) {
-                    let capacity = |r| at(&problem.classes[i].capacity, r).cloned().unwrap_or_default();
-                    keep_dominant(&mut left, problem.demand(n, i), capacity);
-                }
-            }
-            "global-bottleneck-fair" => {
-                keep_dominant(&mut left, &problem.users[n].demand, |r| total[r].clone());
-            }
+            "bottleneck-fair" => problem
+                .classes_of(n)
+                .for_each(|i| keep_dominant(problem.demand(n, i), &problem.classes[i].capacity)),
+            "global-bottleneck-fair" => keep_dominant(&problem.users[n].demand, &total),
             _ => {}
         }
     }
-    left.retain(|r| !total[*r].is_zero());
-    (!left.is_empty()).then_some(left)
-}
-
-/// Keeps the resources with the largest `demand / capacity`.
-fn keep_dominant(left: &mut Vec<usize>, demand: &Amounts, capacity: impl Fn(usize) -> Rational) {
-    let parts: Vec<(usize, Rational)> = demand
-        .iter()
-        .map(|(r, d)| (*r, d, capacity(*r)))
-        .filter(|(_, _, c)| !c.is_zero())
-        .map(|(r, d, c)| (r, Rational::from(d / &c)))
-        .collect();
-    let most = parts.iter().map(|(_, part)| part).max();
-    left.retain(|r| most.is_some() && at(&parts, *r) == most);
+    left
 }

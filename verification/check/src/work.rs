@@ -2,7 +2,7 @@
 //!
 //! A small file can state numbers that would keep a reader busy for hours. Whatever costs more than its place
 //! in the file is charged here before it is done; when nothing is left the answer is "too large", which is no
-//! verdict.
+//! verdict. One check runs on one thread, and begins with a full budget.
 
 use std::cell::Cell;
 
@@ -32,68 +32,80 @@ pub fn ensure(holds: bool, what: &str) -> Checked<()> {
     if holds { Ok(()) } else { refuse(what) }
 }
 
-/// Steps that are allowed; a step is some nanoseconds, so that all of them take about a minute.
-const STEPS: u64 = 10_000_000_000;
-/// Digits that all numbers of the files may have together, exponents written out: about 110 MB of numbers.
-const DIGITS: u64 = 1 << 28;
-
-/// What is left of the steps and digits.
-pub struct Work {
-    steps: Cell<u64>,
-    digits: Cell<u64>,
-    /// Words of 64 bits of the widest number that was read.
-    widest: Cell<u64>,
-}
-
-impl Default for Work {
-    fn default() -> Self {
-        Self { steps: Cell::new(STEPS), digits: Cell::new(DIGITS), widest: Cell::new(1) }
-    }
-}
-
-impl Work {
-    /// Charges the digits of a number before it is made.
-    pub fn digits(&self, digits: u64) -> Checked<()> {
-        // A word holds more than 19 decimal digits.
-        self.widest.set(self.widest.get().max(digits / 19 + 1));
-        take(&self.digits, digits, || format!("the numbers have more than {DIGITS} digits together"))
-    }
-
-    /// Charges so many steps.
-    pub fn steps(&self, steps: u64) -> Checked<()> {
-        take(&self.steps, steps, || format!("judging this needs more than {STEPS} steps of work"))
-    }
-
-    /// Charges so many operations on fractions as wide as the widest number that was read.
-    pub fn spend(&self, operations: usize) -> Checked<()> {
-        self.steps(cost(self.widest.get()).saturating_mul(operations as u64))
-    }
-
-    /// The sum, added up in pairs so that wide denominators meet late.
-    pub fn sum(&self, mut values: Vec<Rational>) -> Checked<Rational> {
-        while values.len() > 1 {
-            let mut sums = Vec::with_capacity(values.len().div_ceil(2));
-            let mut rest = values.into_iter();
-            while let Some(a) = rest.next() {
-                let Some(b) = rest.next() else {
-                    sums.push(a);
-                    break;
-                };
-                self.steps(cost(words(&a) + words(&b)))?;
-                sums.push(a + b);
-            }
-            values = sums;
+impl Fault {
+    /// The same, with what it is about.
+    pub fn about(self, what: &str) -> Self {
+        match self {
+            Self::False(reason) => Self::False(format!("{what}: {reason}")),
+            Self::TooLarge(reason) => Self::TooLarge(format!("{what}: {reason}")),
+            malformed @ Self::Malformed { .. } => malformed,
         }
-        Ok(values.pop().unwrap_or_default())
+    }
+
+    /// What is wrong, without where.
+    pub fn what(self) -> String {
+        match self {
+            Self::Malformed { what, .. } | Self::False(what) | Self::TooLarge(what) => what,
+        }
     }
 }
 
-fn take(left: &Cell<u64>, amount: u64, why: impl Fn() -> String) -> Checked<()> {
-    match left.get().checked_sub(amount) {
-        Some(rest) => left.set(rest),
-        None => return Err(Fault::TooLarge(format!("too large: {}", why()))),
-    }
+#[derive(Clone, Copy)]
+struct Budget {
+    /// A step is some nanoseconds, so that all of them take about a minute.
+    steps: u64,
+    /// Of all numbers of the files together, exponents written out: about 110 MB of numbers.
+    digits: u64,
+    /// Words of 64 bits of the widest number that was read.
+    widest: u64,
+}
+
+const FULL: Budget = Budget { steps: 10_000_000_000, digits: 1 << 28, widest: 1 };
+
+thread_local! {
+    static LEFT: Cell<Budget> = const { Cell::new(FULL) };
+}
+
+/// Begins a check.
+pub fn begin() {
+    LEFT.set(FULL);
+}
+
+fn take(left: u64, amount: u64, most: u64, what: &str) -> Checked<u64> {
+    let too_large = || Fault::TooLarge(format!("too large: it takes more than {most} {what}"));
+    left.checked_sub(amount).ok_or_else(too_large)
+}
+
+/// Charges the digits of a number before it is made.
+pub fn digits(count: u64) -> Checked<()> {
+    let left = LEFT.get();
+    let digits = take(left.digits, count, FULL.digits, "digits of numbers")?;
+    // A word holds more than 19 decimal digits.
+    LEFT.set(Budget { digits, widest: left.widest.max(count / 19 + 1), ..left });
     Ok(())
+}
+
+/// Charges so many steps.
+pub fn steps(count: u64) -> Checked<()> {
+    let left = LEFT.get();
+    LEFT.set(Budget { steps: take(left.steps, count, FULL.steps, "steps of work")?, ..left });
+    Ok(())
+}
+
+/// Charges so many operations on fractions as wide as the widest number that was read.
+pub fn spend(operations: usize) -> Checked<()> {
+    steps(cost(LEFT.get().widest).saturating_mul(operations as u64))
+}
+
+/// The sum, added up in pairs so that wide denominators meet late.
+pub fn sum(mut values: Vec<Rational>) -> Checked<Rational> {
+    while values.len() > 1 {
+        for pair in values.chunks(2).filter(|pair| pair.len() == 2) {
+            steps(cost(words(&pair[0]) + words(&pair[1])))?;
+        }
+        values = values.chunks(2).map(|pair| pair.iter().sum()).collect();
+    }
+    Ok(values.pop().unwrap_or_default())
 }
 
 /// Words of 64 bits that a fraction takes.

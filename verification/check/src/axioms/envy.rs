@@ -1,260 +1,152 @@
 //! Envy-free, and envy-free up to one task (theory, section 7): every pair of users is looked at.
 //!
-//! To user `n` the bundle of `m` is worth `v = (w_n / w_m) sum_i x_mi rho_i` tasks, over the classes where `n`
-//! can run, with `rho_i = min over r with d_nir > 0 of d_mir / d_nir`; one task less is without one of those that
-//! are worth most. The margin is the least `(x_n - min(T_n, v)) / g_n`.
+//! To user `n` the bundle of `m` is worth `v = sum_i min_r b_mir w_n / d_nir` tasks, over the classes where `n` can
+//! run and the rows of which a task of `n` takes something, with `b_mir = x_mi d_mir / w_m`; one task less is
+//! without one of those that are worth most. The margin is the least `(x_n - min(T_n, v)) / g_n`.
 //!
-//! A margin `M` is the least when every pair has `v <= x_n - M g_n` (or `T_n` is no more than that), and the pair
-//! of the evidence attains it. Most pairs are far from the bound, and whole numbers show it: of
-//! `b_mir = x_mi d_mir / w_m` and `w_n / d_nir`, times powers of two and rounded up, the products bound the value
-//! from above. The others are computed.
+//! `M`, the margin of the pair of the evidence, is the least when every pair has `v <= x_n - M g_n` (or `T_n` is no
+//! more than that bound). Most pairs are far from it, and cheap tests show it; only the others are computed:
+//!
+//! - if `m` holds something on one class alone, `v` is at most the bound when one row shows it:
+//!   `b_mir <= bound d_nir / w_n`. Both sides are exact.
+//! - with `B_mir = b_mir / top_r` and `V_nir = top_r w_n / (d_nir bound)`, `top_r` the largest `b_mir` of the row, `v`
+//!   is at most the bound when `sum_i min_r B V <= 1`. Both are rounded up to multiples of `2^-40`, so the sum is too
+//!   large rather than too small: when it is at most 1, so is the true one. Numbers that do not fit stay at the
+//!   largest that does, far above `2^80`, which stands for 1; only `B = 0`, which is exact, makes their product 0.
 
-use std::borrow::Cow;
+use rug::Rational;
 
-use rug::ops::DivRounding;
-use rug::{Integer, Rational};
-
-use crate::case::{Case, entries};
+use super::Shown;
+use super::place::Place;
+use crate::allocation::{Placement, entries};
+use crate::case::Case;
 use crate::claim::Claim;
-use crate::work::{Checked, ensure};
+use crate::problem::{Amounts, at};
+use crate::work::{self, Checked, ensure, refuse};
 
-/// Bits of the rounded numbers: the sum of thousands of products of two of them fits in 128.
-const BITS: i32 = 50;
-
-pub fn envy_free(case: &Case<'_>, claim: &Claim<'_>) -> Checked<()> {
-    let limits = &case.limits;
-    let names = &limits.problem.user_names;
-    let Some(([user, envied], gain)) = claim.tightest(["user", "envied"], "gain", limits.work)? else {
-        return no_pair(case, claim);
-    };
-    let (user, envied) = (names.named(user)?, names.named(envied)?);
-    let value = |n: usize, m: usize| worth(case, n, m).0;
-    verify(case, claim, (user, envied), &value, || Some(value(user, envied)))?;
-    ensure(claim.amounts(limits, user, gain), "the gain of the evidence is another")
-}
-
-pub fn ef1(case: &Case<'_>, claim: &Claim<'_>) -> Checked<()> {
-    let limits = &case.limits;
-    let names = &limits.problem.user_names;
-    let Some(([user, envied, server], gain)) =
-        claim.tightest(["user", "envied", "server?"], "gain", limits.work)?
-    else {
-        return no_pair(case, claim);
-    };
-    let (user, envied) = (names.named(user)?, names.named(envied)?);
-    let removed = if server.is_absent() { None } else { Some(limits.problem.class_names.named(server)?) };
-    let one_less = |n: usize, m: usize| {
-        let (value, best) = worth(case, n, m);
-        value - best.unwrap_or_default()
-    };
-    let stated = || match (worth(case, user, envied), removed) {
-        ((value, None), None) => Some(value),
-        ((value, Some(_)), Some(i)) => Some(value - one(case, user, envied, i)?),
-        _ => None,
-    };
-    verify(case, claim, (user, envied), &one_less, stated)?;
-    ensure(claim.amounts(limits, user, gain), "the gain of the evidence is another")
-}
+/// Binary places of the rounded numbers.
+const PLACES: u32 = 40;
 
 /// Whether tasks are whole, which EF1 is about, and whole-task Pareto optimality.
 pub fn are_whole(case: &Case<'_>) -> bool {
-    let placed = case.placements.unwrap_or_default().iter().flat_map(|placement| &placement.tasks);
-    entries(&case.x).all(|(_, _, x)| x.is_integer()) && placed.into_iter().all(|(_, x)| x.is_integer())
+    let is_whole = |placement: &Placement| placement.tasks.iter().all(|(_, x)| x.is_integer());
+    entries(&case.x).all(|(_, _, x)| x.is_integer()) && case.stated.placements.iter().flatten().all(is_whole)
 }
 
-fn no_pair(case: &Case<'_>, claim: &Claim<'_>) -> Checked<()> {
-    ensure(case.limits.active().nth(1).is_none(), "there are users, and no pair is named")?;
-    claim.says(None)?;
-    claim.without_evidence()
-}
-
-/// Whether the stated margin is the least, by a value of pairs that is at most what the bundle is worth.
-fn verify(
-    case: &Case<'_>,
-    claim: &Claim<'_>,
-    (user, envied): (usize, usize),
-    value: &dyn Fn(usize, usize) -> Rational,
-    stated: impl Fn() -> Option<Rational>,
-) -> Checked<()> {
-    let limits = &case.limits;
-    let Some(margin) = &claim.margin else { return ensure(false, "the margin is missing") };
-    let is_pair = user != envied && limits.is_active(user) && limits.is_active(envied);
+/// Both axioms; of `ef1` the evidence also names the class from which a task is taken, where one is worth anything.
+pub fn envy_free(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
+    let less = claim.axiom == "ef1";
+    let names = if less { "user envied server?" } else { "user envied" };
+    let Some((place, gain)) = Place::tightest(case, claim, names, "gain")? else {
+        ensure(case.active().nth(1).is_none(), "there are users, and no pair is named")?;
+        return Ok((None, None));
+    };
+    let (user, envied) = (place.user.unwrap_or(0), place.envied.unwrap_or(0));
+    let is_pair = user != envied && case.is_active(user) && case.is_active(envied);
     ensure(is_pair, "the users of the evidence are no pair")?;
-    let held = Held::new(case)?;
-    for n in limits.active() {
-        let bound = Rational::from(&case.total[n] - Rational::from(margin * &limits.g[n]));
-        if limits.problem.users[n].tasks.as_ref().is_some_and(|tasks| *tasks <= bound) {
+    work::spend(4 * entries(&case.x).count())?;
+    let held = held(case);
+    let (value, best) = worth(case, &held, user, envied, less);
+    let is_best = place.class.map_or(best.is_empty(), |class| best.contains(&class));
+    ensure(!less || is_best, "the class of the evidence is not one whose task is worth most")?;
+    let value = case.problem.users[user].at_most_tasks(value);
+    let margin = Rational::from(&case.total[user] - &value) / &case.g[user];
+    let stated = (claim.holds == Some(false)).then(|| -Rational::from(&margin * &case.g[user]));
+    ensure(gain == stated, "the gain of the evidence is another")?;
+    nobody_has_less(case, &held, &margin, less)?;
+    Ok((Some(margin), None))
+}
+
+/// `b_mir` by row, of every user and class with tasks.
+type Held = Vec<Vec<(usize, Amounts)>>;
+
+fn held(case: &Case<'_>) -> Held {
+    let of_user = |m: usize| {
+        let over_weight = |(i, x): &(usize, Rational)| {
+            let b = |(row, d): (usize, Rational)| (row, d * x / &case.problem.users[m].weight);
+            (*i, case.uses(m, *i).into_iter().map(b).collect())
+        };
+        case.x[m].iter().map(over_weight).collect()
+    };
+    (0..case.n_users()).map(of_user).collect()
+}
+
+/// What the bundle of `m` is worth to `n`, less a task of it where that is asked for; and the classes on which a
+/// task is worth most.
+fn worth(case: &Case<'_>, held: &Held, n: usize, m: usize, less: bool) -> (Rational, Vec<usize>) {
+    let weight = &case.problem.users[n].weight;
+    let zero = Rational::new();
+    let mut parts = Vec::new();
+    for (i, rows) in &held[m] {
+        let rate = |(row, d): &(usize, Rational)| at(rows, *row).unwrap_or(&zero) / d.clone();
+        let value = case.uses(n, *i).iter().map(rate).min().unwrap_or_default() * weight;
+        parts.push((*i, Rational::from(&value / &case.on(m, *i)), value));
+    }
+    let most = parts.iter().map(|(_, task, _)| task).max().filter(|most| less && **most > 0);
+    let best = parts.iter().filter(|(_, task, _)| Some(task) == most).map(|(i, _, _)| *i).collect();
+    let all: Rational = parts.iter().map(|(_, _, value)| value).sum();
+    (all - most.unwrap_or(&zero), best)
+}
+
+/// Whether no pair has a margin below this one.
+fn nobody_has_less(case: &Case<'_>, held: &Held, margin: &Rational, less: bool) -> Checked<()> {
+    let mut top = vec![Rational::new(); case.rows.len()];
+    for (row, b) in held.iter().flatten().flat_map(|(_, rows)| rows) {
+        top[*row] = top[*row].clone().max(b.clone());
+    }
+    // Beside every number of `held` the same over the largest of its row, rounded.
+    let rounded = |(row, b): &(usize, Rational)| (*row, round_up(b.clone() / &top[*row]));
+    let rounded = |(_, rows): &(usize, Amounts)| rows.iter().map(rounded).collect();
+    let rounded = |classes: &Vec<_>| classes.iter().map(rounded).collect();
+    let rounded: Vec<Vec<Vec<(usize, u128)>>> = held.iter().map(rounded).collect();
+    let pairs: usize = held.iter().flatten().map(|(_, rows)| rows.len() + 1).sum();
+    for n in case.active() {
+        let bound = &case.total[n] - Rational::from(margin * &case.g[n]);
+        let user = &case.problem.users[n];
+        if user.tasks.as_ref().is_some_and(|tasks| *tasks <= bound) {
             continue;
         }
         // No bundle is worth less than nothing.
-        ensure(bound >= 0, "a margin is less than is stated")?;
-        let viewer = Viewer::new(&held, n, &bound)?;
-        for m in limits.active().filter(|m| *m != n) {
-            if viewer.is_below(m) || viewer.is_within(m) {
+        ensure(bound >= 0, "a margin is less than that of the evidence")?;
+        work::steps(pairs as u64)?;
+        // By class and row the most that `m` may hold of it, and `V`.
+        let limit = |(row, d): (usize, Rational)| {
+            let most = d * &bound / &user.weight;
+            let v = if most.is_zero() { u128::MAX } else { round_up(Rational::from(&top[row] / &most)) };
+            (row, most, v)
+        };
+        let limits = |i| case.uses(n, i).into_iter().map(limit).collect();
+        let limits: Vec<Vec<(usize, Rational, u128)>> = (0..case.problem.classes.len()).map(limits).collect();
+        let is_little = |m: usize| {
+            let [(class, rows)] = held[m].as_slice() else { return false };
+            // Users of one level hold equal parts: numbers that are equal are seen to be so at once.
+            let is_within = |b: &Rational, most: &Rational| b == most || b <= most;
+            limits[*class].iter().any(|(row, most, _)| at(rows, *row).is_none_or(|b| is_within(b, most)))
+        };
+        let is_below = |m: usize| {
+            let of_class = |((class, _), rows): (&(usize, _), &Vec<(usize, u128)>)| {
+                let product =
+                    |(row, _, v): &(_, _, u128)| v.saturating_mul(at(rows, *row).copied().unwrap_or(0));
+                limits[*class].iter().map(product).min().unwrap_or(0)
+            };
+            let sum = held[m].iter().zip(&rounded[m]).map(of_class).fold(0, u128::saturating_add);
+            sum <= 1 << (2 * PLACES)
+        };
+        for m in case.active().filter(|m| *m != n) {
+            if is_little(m) || is_below(m) {
                 continue;
             }
-            limits.work.spend(4 * case.x[m].len() + 1)?;
-            if value(n, m) > bound {
-                let (n, m) = (limits.user(n), limits.user(m));
-                return ensure(
-                    false,
-                    &format!("the margin of user `{n}` towards `{m}` is less than is stated"),
-                );
+            work::spend(4 * held[m].len() + 1)?;
+            if worth(case, held, n, m, less).0 > bound {
+                let (n, m) = (case.user(n), case.user(m));
+                return refuse(format!("user `{n}` has a smaller margin towards `{m}`"));
             }
         }
     }
-    let attained = stated().map(|value| {
-        let tasks = limits.problem.users[user].tasks.clone();
-        let value = tasks.map_or(value.clone(), |tasks| tasks.min(value));
-        Rational::from(&case.total[user] - &value) / &limits.g[user]
-    });
-    ensure(attained.as_ref() == Some(margin), "the pair of the evidence has another margin")?;
-    claim.says(attained)
+    Ok(())
 }
 
-/// What the bundle of `m` is worth to `n`, and its most valuable task.
-fn worth(case: &Case<'_>, n: usize, m: usize) -> (Rational, Option<Rational>) {
-    let tasks = case.x[m].iter();
-    let parts: Vec<(Rational, &Rational)> =
-        tasks.filter_map(|(i, x)| Some((one(case, n, m, *i)?, x))).collect();
-    let value = parts.iter().map(|(one, x)| Rational::from(one * *x)).sum();
-    (value, parts.into_iter().map(|(one, _)| one).max())
-}
-
-/// `(w_n / w_m) rho_i`: what a task of `m` on a class is worth to `n`; `None` where that is nothing.
-fn one(case: &Case<'_>, n: usize, m: usize, i: usize) -> Option<Rational> {
-    let limits = &case.limits;
-    if !limits.problem.can_run(n, i) || case.on(m, i) <= 0 {
-        return None;
-    }
-    let theirs = limits.uses(m, i);
-    let rate = |(row, own): &(usize, Cow<'_, Rational>)| {
-        let theirs = theirs.iter().find(|(at, _)| at == row);
-        theirs.map_or_else(Rational::new, |(_, theirs)| Rational::from(&**theirs / &**own))
-    };
-    let rate = limits.uses(n, i).iter().map(rate).min().filter(|rate| *rate > 0)?;
-    let users = &limits.problem.users;
-    Some(rate * &users[n].weight / &users[m].weight)
-}
-
-/// What everybody holds of the rows of one class, over its weight: `b_mir`.
-struct Bundle {
-    class: usize,
-    /// By row, ascending; beside it the number times a power of two, rounded up.
-    rows: Vec<(usize, Rational, u64)>,
-}
-
-struct Held<'c, 'a> {
-    case: &'c Case<'a>,
-    bundles: Vec<Vec<Bundle>>,
-    /// The power of two, by row: the largest of the rounded numbers has about [`BITS`] bits.
-    scale: Vec<i32>,
-}
-
-impl<'c, 'a> Held<'c, 'a> {
-    fn new(case: &'c Case<'a>) -> Checked<Self> {
-        let limits = &case.limits;
-        let mut most: Vec<Option<i32>> = vec![None; limits.rows.len()];
-        let mut bundles: Vec<Vec<Bundle>> = case.x.iter().map(|_| Vec::new()).collect();
-        for (m, i, x) in entries(&case.x) {
-            let uses = limits.uses(m, i);
-            limits.work.spend(2 * uses.len())?;
-            let of_row = |(row, d): (usize, Cow<'_, Rational>)| {
-                let b = Rational::from(&*d * x) / &limits.problem.users[m].weight;
-                most[row] = most[row].max(Some(bits(&b)));
-                (row, b, 0)
-            };
-            bundles[m].push(Bundle { class: i, rows: uses.into_iter().map(of_row).collect() });
-        }
-        let scale: Vec<i32> = most.iter().map(|most| BITS - most.unwrap_or(0)).collect();
-        for (row, b, rounded) in bundles.iter_mut().flatten().flat_map(|bundle| &mut bundle.rows) {
-            *rounded = above(b, scale[*row]);
-        }
-        Ok(Self { case, bundles, scale })
-    }
-}
-
-/// One user, ready to look at all others.
-struct Viewer<'h, 'c, 'a> {
-    held: &'h Held<'c, 'a>,
-    /// By class: `(row, bound d_nir / w_n, w_n / d_nir rounded up)`.
-    classes: Vec<Vec<(usize, Rational, u64)>>,
-    /// The bound times the power of two that all products have, rounded down.
-    bound: u128,
-}
-
-impl<'h, 'c, 'a> Viewer<'h, 'c, 'a> {
-    fn new(held: &'h Held<'c, 'a>, n: usize, bound: &Rational) -> Checked<Self> {
-        let limits = &held.case.limits;
-        let weight = &limits.problem.users[n].weight;
-        let mut classes: Vec<Vec<(usize, Rational, u64)>> = Vec::new();
-        classes.resize_with(limits.problem.classes.len(), Vec::new);
-        // Products have the power scale[row] + power of the other number, the same for all rows.
-        let mut common = BITS;
-        let mut inverses = Vec::new();
-        for i in limits.problem.classes_of(n) {
-            for (row, d) in limits.uses(n, i) {
-                let inverse = Rational::from(weight / &*d);
-                common = common.min(held.scale[row].saturating_add(BITS - bits(&inverse)));
-                inverses.push((i, row, inverse));
-            }
-        }
-        limits.work.spend(2 * inverses.len())?;
-        let pairs: usize = held.bundles.iter().flatten().map(|bundle| bundle.rows.len()).sum();
-        limits.work.steps(pairs as u64)?;
-        for (i, row, inverse) in inverses {
-            let rounded = above(&inverse, common.saturating_sub(held.scale[row]));
-            classes[i].push((row, Rational::from(bound / &inverse), rounded));
-        }
-        // A sum that does not fit is never below.
-        let bound = shifted(bound, common).0.to_u128().unwrap_or(u128::MAX - 1);
-        Ok(Self { held, classes, bound })
-    }
-
-    /// Whether the rounded numbers show that the bundle of `m` is worth no more than the bound.
-    fn is_below(&self, m: usize) -> bool {
-        let mut sum = 0_u128;
-        for Bundle { class, rows } in &self.held.bundles[m] {
-            let mut theirs = rows.iter();
-            // Both are in the order of the rows; of a row that `m` has nothing of the product is 0.
-            let product = |(row, _, own): &(usize, Rational, u64)| {
-                let theirs = theirs.find(|(at, _, _)| at >= row).filter(|(at, _, _)| at == row);
-                match theirs.map_or(0, |(_, _, theirs)| *theirs) {
-                    u64::MAX => u128::MAX,
-                    theirs if *own == u64::MAX && theirs > 0 => u128::MAX,
-                    theirs => u128::from(theirs) * u128::from(*own),
-                }
-            };
-            sum = sum.saturating_add(self.classes[*class].iter().map(product).min().unwrap_or(0));
-        }
-        sum <= self.bound
-    }
-
-    /// Whether `m` holds something on one class alone, and of one row so little that its bundle is worth no
-    /// more than the bound.
-    fn is_within(&self, m: usize) -> bool {
-        let [Bundle { class, rows }] = self.held.bundles[m].as_slice() else { return false };
-        let little = |(row, most, _): &(usize, Rational, u64)| {
-            let theirs = rows.iter().find(|(at, _, _)| at == row);
-            theirs.is_none_or(|(_, b, _)| b == most || b <= most)
-        };
-        self.classes[*class].iter().any(little)
-    }
-}
-
-/// The power of two that a positive number is next to.
-fn bits(value: &Rational) -> i32 {
-    value.numer().significant_bits() as i32 - value.denom().significant_bits() as i32
-}
-
-/// A positive number times a power of two, rounded down and up.
-fn shifted(value: &Rational, power: i32) -> (Integer, Integer) {
-    let (up, down) = (power.max(0) as u32, power.min(0).unsigned_abs());
-    let (numerator, denominator) = (Integer::from(value.numer() << up), Integer::from(value.denom() << down));
-    (numerator.clone().div_floor(&denominator), numerator.div_ceil(&denominator))
-}
-
-/// Rounded up; `u64::MAX` where that does not fit.
-fn above(value: &Rational, power: i32) -> u64 {
-    shifted(value, power).1.to_u64().unwrap_or(u64::MAX)
+/// Times `2^PLACES`, rounded up.
+fn round_up(value: Rational) -> u128 {
+    (value << PLACES).ceil().numer().to_u128().unwrap_or(u128::MAX)
 }

@@ -6,13 +6,13 @@
 
 use rug::Rational;
 
-use crate::allocation::{self, Allocation, Tasks, sums, tasks};
-use crate::axioms::{envy, feasible};
-use crate::case::{Case, Limits, total};
+use super::{Shown, feasible};
+use crate::allocation::{are_servers, placements, sums, tasks};
+use crate::case::{Case, total_of};
 use crate::claim::Claim;
 use crate::json::Json;
 use crate::problem::{Amounts, at};
-use crate::work::{Checked, ensure, refuse};
+use crate::work::{self, Checked, ensure, refuse};
 
 /// Prices of rows and of users' tasks, by position.
 pub struct Prices {
@@ -21,53 +21,41 @@ pub struct Prices {
 }
 
 impl Prices {
-    pub fn read(limits: &Limits<'_>, rows: &Json<'_>, users: &Json<'_>) -> Checked<Self> {
-        let users = limits.problem.user_names.map(users, |_, raw| raw.computed(limits.work))?;
-        Ok(Self { rows: Claim::by_row(limits, rows)?, users })
+    pub fn read(case: &Case<'_>, rows: &Json<'_>, users: &Json<'_>) -> Checked<Self> {
+        Ok(Self { rows: case.by_class_and_row(rows)?, users: case.problem.user_names.numbers(users)? })
     }
 
     /// `sum p C + sum q T`, after a look at the signs.
-    pub fn bound(&self, limits: &Limits<'_>) -> Checked<Rational> {
-        let mut parts = Vec::new();
-        for (row, p) in &self.rows {
-            ensure(*p >= 0, "a price is negative")?;
-            parts.push(Rational::from(&limits.rows[*row].capacity * p));
+    pub fn bound(&self, case: &Case<'_>) -> Checked<Rational> {
+        let all = self.rows.iter().chain(&self.users);
+        ensure(all.into_iter().all(|(_, price)| *price >= 0), "a price is negative")?;
+        let of_row = |(row, p): &(usize, Rational)| Rational::from(&case.rows[*row].capacity * p);
+        let mut parts: Vec<Rational> = self.rows.iter().map(of_row).collect();
+        for (n, q) in &self.users {
+            match &case.problem.users[*n].tasks {
+                Some(tasks) => parts.push(Rational::from(tasks * q)),
+                None => {
+                    return refuse(format!("the unlimited tasks of user `{}` have a price", case.user(*n)));
+                }
+            }
         }
-        for (n, q) in self.users.iter().filter(|(_, q)| !q.is_zero()) {
-            let Some(tasks) = &limits.problem.users[*n].tasks else {
-                return refuse(format!("the unlimited tasks of user `{}` have a price", limits.user(*n)));
-            };
-            ensure(*q >= 0, "a price is negative")?;
-            parts.push(Rational::from(tasks * q));
-        }
-        limits.work.sum(parts)
+        work::sum(parts)
     }
 
     /// Whether `a_ni <= sum_r p_ir d_nir + q_n` on every class where user `n` can run.
-    pub fn cover(&self, limits: &Limits<'_>, n: usize, a: impl Fn(usize) -> Rational) -> Checked<()> {
-        let zero = Rational::new();
-        for i in limits.problem.classes_of(n) {
-            let mut cost = at(&self.users, n).unwrap_or(&zero).clone();
-            let uses = limits.uses(n, i);
-            limits.work.spend(uses.len() + 1)?;
-            for (row, d) in uses {
-                if let Some(p) = at(&self.rows, row) {
-                    cost += Rational::from(p * &*d);
-                }
-            }
-            if a(i) > cost {
-                let class = &limits.problem.class_names.list[i];
-                return refuse(format!("the prices on `{class}` are too low for user `{}`", limits.user(n)));
+    pub fn cover(&self, case: &Case<'_>, n: usize, a: impl Fn(usize) -> Rational) -> Checked<()> {
+        for i in case.problem.classes_of(n) {
+            let uses = case.uses(n, i);
+            work::spend(uses.len() + 1)?;
+            let price = |(row, d): (usize, Rational)| at(&self.rows, row).map(|p| d * p);
+            let cost: Rational = uses.into_iter().filter_map(price).sum();
+            if at(&self.users, n).map_or(cost.clone(), |q| cost + q) < a(i) {
+                let class = &case.problem.class_names.list[i];
+                return refuse(format!("the prices on `{class}` are too low for user `{}`", case.user(n)));
             }
         }
         Ok(())
     }
-}
-
-/// Values by user, none negative.
-pub fn weights(limits: &Limits<'_>, raw: &Json<'_>) -> Checked<Amounts> {
-    raw.object()?;
-    limits.problem.user_names.map(raw, |_, raw| raw.computed(limits.work))
 }
 
 /// Evidence of yes: weights `l_n >= 1 / g_n` and prices for `a_ni = l_n`; the margin is minus
@@ -75,72 +63,45 @@ pub fn weights(limits: &Limits<'_>, raw: &Json<'_>) -> Checked<Amounts> {
 ///
 /// Among whole tasks the same prices show more: where that gap is below every `l_n` there is no room for a
 /// whole task, and the margin is 0.
-pub fn pareto_optimal(case: &Case<'_>, claim: &Claim<'_>) -> Checked<()> {
-    let limits = &case.limits;
+pub fn pareto_optimal(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     let whole = claim.axiom == "integer-pareto-optimal";
-    let raw = claim.evidence;
+    let raw = claim.some()?;
     if !raw.get("dominating").is_absent() {
-        let [dominating] = raw.fields(["dominating"])?;
-        let (y, is_feasible) = match whole {
-            false => {
-                let y = tasks(dominating, limits.problem, limits.work)?;
-                let is_feasible = limits.is_feasible(&y)?;
-                (y, is_feasible)
-            }
-            true => whole_tasks(case, dominating)?,
+        let [dominating] = raw.fields("dominating")?;
+        let servers = if whole { Some(placements(dominating, case.problem)?) } else { None };
+        let are_there = servers.as_ref().is_none_or(|servers| are_servers(servers, case.problem));
+        ensure(are_there, "a server is given twice, or is not there")?;
+        let y = match &servers {
+            Some(servers) => sums(servers, case.problem),
+            None => tasks(dominating, case.problem)?,
         };
-        ensure(is_feasible, "the dominating allocation is not feasible")?;
-        ensure(!whole || envy::are_whole(case), "tasks are not whole")?;
-        let mut gains = Vec::new();
-        for (n, (y, x)) in y.iter().zip(&case.total).enumerate() {
-            let gain = total(y) - x.clone();
-            ensure(gain >= 0, "somebody loses in the dominating allocation")?;
-            gains.push(limits.in_units(n, &gain));
-        }
-        let gain = limits.work.sum(gains)?;
-        ensure(gain > 0 && claim.holds == Some(false), "nobody gains in the dominating allocation")?;
-        return claim.says(Some(-gain));
+        ensure(
+            feasible::is_feasible(case, &y, servers.as_deref())?,
+            "the dominating allocation is not feasible",
+        )?;
+        let gain = |(y, x): (&Amounts, &Rational)| total_of(y) - x;
+        let gains: Vec<Rational> = y.iter().zip(&case.total).map(gain).collect();
+        ensure(gains.iter().all(|gain| *gain >= 0), "somebody loses in the dominating allocation")?;
+        let gain = work::sum(case.active().map(|n| Rational::from(&gains[n] / &case.g[n])).collect())?;
+        ensure(gain > 0, "nobody gains in the dominating allocation")?;
+        return Ok((Some(-gain), Some(false)));
     }
-    let [user_weights, rows, users] = raw.fields(["user_weights", "prices", "user_prices?"])?;
-    let l = weights(limits, user_weights)?;
-    let prices = Prices::read(limits, rows, users)?;
-    let bound = prices.bound(limits)?;
-    ensure(!whole || envy::are_whole(case), "tasks are not whole")?;
-    for (n, l) in &l {
+    let [weights, rows, users] = raw.fields("user_weights prices user_prices?")?;
+    let weights = case.problem.user_names.numbers(weights)?;
+    let prices = Prices::read(case, rows, users)?;
+    let bound = prices.bound(case)?;
+    for (n, l) in &weights {
         ensure(*l >= 0, "a weight is negative")?;
-        prices.cover(limits, *n, |_| l.clone())?;
+        prices.cover(case, *n, |_| l.clone())?;
     }
-    let mut worth = Vec::new();
-    for n in limits.active() {
-        let enough = at(&l, n).filter(|l| Rational::from(*l * &limits.g[n]) >= 1);
-        let Some(l) = enough else {
-            return refuse(format!(
-                "the weight of user `{}` is below 1 over what it has alone",
-                limits.user(n)
-            ));
-        };
-        worth.push(Rational::from(l * &case.total[n]));
+    let weight = |n| at(&weights, n).cloned().unwrap_or_default();
+    if let Some(n) = case.active().find(|n| weight(*n) * &case.g[*n] < 1) {
+        return refuse(format!("the weight of user `{}` is below 1 over what it has alone", case.user(n)));
     }
-    if worth.is_empty() {
-        return claim.says(None);
+    if case.active().next().is_none() {
+        return Ok((None, Some(true)));
     }
-    let gap = bound - limits.work.sum(worth)?;
-    let has_room = limits.active().any(|n| at(&l, n).is_some_and(|l| gap >= *l));
-    claim.says(Some(if whole && !has_room { Rational::new() } else { -gap }))?;
-    ensure(claim.holds == Some(true), "the evidence is not of the form that the verdict takes")
-}
-
-/// Better placements: the tasks, and whether they are whole and fit.
-fn whole_tasks(case: &Case<'_>, raw: &Json<'_>) -> Checked<(Tasks, bool)> {
-    let limits = &case.limits;
-    let placements = allocation::placements(raw, limits.problem, limits.work)?;
-    ensure(allocation::are_servers(&placements, limits.problem), "a server is given twice, or is not there")?;
-    let better = Allocation {
-        by_time: limits.by_time,
-        tasks: sums(&placements, limits.problem),
-        placements: Some(placements),
-    };
-    let better_case = Case::new(limits.problem, &better, Rational::new(), limits.work)?;
-    let is_feasible = feasible::are_whole_and_fit(&better_case)?;
-    Ok((better.tasks, is_feasible))
+    let gap = bound - work::sum(case.active().map(|n| weight(n) * &case.total[n]).collect())?;
+    let has_room = !whole || case.active().any(|n| gap >= weight(n));
+    Ok((Some(if has_room { -gap } else { Rational::new() }), Some(true)))
 }

@@ -2,72 +2,58 @@
 
 use rug::Rational;
 
+use super::Amount;
 use super::packing::Packing;
-use super::proof::Greedy;
-use crate::claim::about;
-use crate::problem::at;
-use crate::work::{Checked, ensure, refuse};
+use super::problem::configuration;
+use crate::json::Json;
+use crate::work::{self, Checked, ensure, refuse};
 
-/// Whether greedy does just this with these jobs on pools of these sizes, in whole servers or not.
+/// What greedy earns if it does just these steps with these jobs on pools of these sizes, in whole servers or not.
 ///
 /// Pools are filled in their order, each with the jobs that those before it have left. While a type is open, fits,
 /// and servers are left, the first configuration of the open types gets servers until one of its types has no job
 /// left (the lowest of those, which is then open no more), or no server is left.
-pub fn verify(
-    greedy: &Greedy,
-    jobs: &[Rational],
-    sizes: &[Rational],
-    whole: bool,
-    packing: &mut Packing<'_>,
-) -> Checked<()> {
-    let mut left = jobs.to_vec();
-    let mut open: Vec<usize> = (0..jobs.len()).collect();
-    let mut steps = greedy.steps.iter();
-    for (i, size) in sizes.iter().enumerate() {
+pub fn earned(steps: &Json<'_>, of: &Amount, packing: &mut Packing<'_>) -> Checked<Rational> {
+    let problem = packing.problem;
+    let mut left = of.jobs.clone();
+    let mut open: Vec<usize> = (0..of.jobs.len()).collect();
+    let mut steps = steps.rows("pool configuration servers exhausted first")?.into_iter();
+    for (i, size) in of.servers.iter().enumerate() {
         let mut size = size.clone();
         // The first type that is open fits, as a rule.
-        while size > 0 && open.iter().any(|j| fits(packing, i, *j)) {
-            packing.work.spend(4)?;
-            packing.work.steps(100 * open.len() as u64)?;
-            let Some(step) = steps.next() else {
-                return refuse("greedy: it ends while there are servers and jobs");
+        while size > 0 && open.iter().any(|j| problem.most(i, *j) > 0) {
+            work::spend(open.len() + 4)?;
+            let Some([pool, k, servers, exhausted, first]) = steps.next() else {
+                return refuse("it ends while there are servers and jobs");
             };
-            ensure(step.pool == i, "greedy: another pool is filled first")?;
-            packing
-                .is_first(i, &open, &step.configuration, &step.first)
-                .map_err(|fault| about(fault, "greedy: a configuration is not proven to be the first"))?;
+            let k = configuration(&problem.types, k)?;
+            let (pool, stated) = (problem.pool_names.named(pool)?, of.read(servers)?);
+            let stated_gone = if exhausted.is_null() { None } else { Some(problem.types.named(exhausted)?) };
+            ensure(pool == i, "another pool is filled first")?;
+            let proven = packing.is_first(i, &open, &k, first);
+            proven.map_err(|fault| fault.about("a configuration is not proven to be the first"))?;
             let until = |(j, k): &(usize, u64)| {
                 let servers = Rational::from(&left[*j] / *k);
-                (if whole { servers.ceil() } else { servers }, *j)
+                (if of.whole { servers.ceil() } else { servers }, *j)
             };
-            let Some((servers, gone)) = step.configuration.iter().map(until).min() else {
-                return refuse("greedy: a configuration is empty");
+            let Some((servers, gone)) = k.iter().map(until).min() else {
+                return refuse("a configuration is empty");
             };
-            let exhausted = (servers <= size).then_some(gone);
+            let gone = (servers <= size).then_some(gone);
             let servers = servers.min(size.clone());
-            ensure(step.servers == servers, "greedy: a configuration gets another number of servers")?;
-            ensure(step.exhausted == exhausted, "greedy: another type is exhausted, or none")?;
+            ensure(stated == servers, "a configuration gets another number of servers")?;
+            ensure(stated_gone == gone, "another type is exhausted, or none")?;
             size -= &servers;
-            for (j, k) in &step.configuration {
-                packing.work.spend(4)?;
+            for (j, k) in &k {
                 left[*j] = (left[*j].clone() - Rational::from(&servers * *k)).max(Rational::new());
             }
-            match exhausted {
+            match gone {
                 Some(gone) => open.retain(|j| *j != gone),
                 None => break,
             }
         }
     }
-    ensure(steps.next().is_none(), "greedy: a step comes after the last one")?;
-    let served = jobs.iter().zip(&left).zip(&packing.problem.jobs);
-    let parts = served.map(|((all, left), job)| Rational::from(all - left) * &job.reward).collect();
-    ensure(greedy.reward == packing.work.sum(parts)?, "greedy: the reward is another")
-}
-
-/// Whether a job of a type fits on a server of a pool.
-fn fits(packing: &Packing<'_>, i: usize, j: usize) -> bool {
-    match &packing.problem.configurations {
-        Some(list) => list.iter().any(|k| at(k, j).is_some()),
-        None => packing.demand[j].iter().all(|(r, d)| at(&packing.capacity[i], *r).is_some_and(|c| d <= c)),
-    }
+    ensure(steps.next().is_none(), "a step comes after the last one")?;
+    let served = of.jobs.iter().zip(&left).zip(&problem.jobs);
+    work::sum(served.map(|((all, left), job)| Rational::from(all - left) * &job.reward).collect())
 }

@@ -5,167 +5,189 @@ mod greedy;
 mod optimum;
 mod packing;
 mod problem;
-mod proof;
 mod table;
 mod tree;
 mod worst_load;
 
-use rug::{Integer, Rational};
+use rug::Rational;
 
 use self::packing::Packing;
 use self::problem::Reservation;
-use self::proof::{Greedy, Optimum, Reader};
-use crate::claim::about;
 use crate::json::Json;
-use crate::number::floor;
-use crate::work::{Checked, Work, ensure, refuse};
-use crate::{File, Options, Report, Unusable, readable};
+use crate::work::{Checked, ensure, refuse};
+use crate::{File, Options, Report, Unusable};
 
 /// Judges a certificate of either kind.
 pub fn check(file: &File, raw: &Json<'_>, options: &Options) -> Result<Report, Unusable> {
     let others = options.allocation.is_some() || !options.require.is_empty();
     if others || options.max_tolerance.is_some() || options.sharing.is_some() {
-        let what = "only --problem can be asked of this kind of certificate".to_owned();
-        return Err(Unusable::usage(what));
+        return Err(Unusable::usage("only --problem can be asked of this kind of certificate"));
     }
-    let work = Work::default();
     let is_ratio = raw.get("kind").text() == Ok("ratio-certificate");
-    let judge = || if is_ratio { ratio(raw, &work) } else { worst_load(raw, &work) };
-    let judged = judge().map_err(|fault| file.unusable(raw, fault))?;
-    let (problem, claims, verdict) = judged;
-    let other = options.problem.as_ref().map(|file| readable(file, |raw| Reservation::read(raw, &work)));
-    let is_about = other.transpose()?.is_none_or(|other| problem.is_same(&other, is_ratio));
-    let is_about = ensure(is_about, "the certificate is about another problem");
-    let reason = file.reason(raw, is_about.and(verdict))?;
-    Ok(Report { reason, claims, about: Vec::new(), more: ",\"tolerance\":\"0\"".to_owned() })
+    let judged = if is_ratio { ratio(raw) } else { worst_load(raw) };
+    let (problem, claims, verdict) = judged.map_err(|fault| file.unusable(raw, fault))?;
+    let other = options.problem.as_ref().map(|file| file.read(Reservation::read)).transpose()?;
+    let is_about = other.map_or(Ok(true), |other| problem.is_same(&other, is_ratio));
+    let is_about = is_about.map_err(|fault| file.unusable(raw, fault))?;
+    let unmet = (!is_about).then(|| "the certificate is about another problem".to_owned());
+    let reason = file.reason(raw, unmet, verdict)?;
+    Ok(Report { reason, claims, about: Vec::new(), more: vec![("tolerance", "\"0\"".to_owned())] })
 }
 
 /// The problem, what is claimed, and whether it is true.
 type Judged = (Reservation, Vec<String>, Checked<()>);
 
-fn ratio(raw: &Json<'_>, work: &Work) -> Checked<Judged> {
+/// What there is to pack: jobs by type, and servers by pool; numbers of both, or parts of all servers.
+struct Amount {
+    jobs: Vec<Rational>,
+    servers: Vec<Rational>,
+    whole: bool,
+}
+
+impl Amount {
+    /// A number of servers or jobs, which may have to be whole.
+    fn read(&self, raw: &Json<'_>) -> Checked<Rational> {
+        let number = raw.computed()?;
+        if self.whole && !number.is_integer() { raw.wrong("expected a whole number") } else { Ok(number) }
+    }
+}
+
+/// What greedy earns and what an assignment does, as it is stated.
+struct Stated<'j> {
+    greedy: Rational,
+    steps: &'j Json<'j>,
+    reward: Rational,
+    assignment: &'j Json<'j>,
+    served: &'j Json<'j>,
+}
+
+impl<'j> Stated<'j> {
+    fn read(greedy: &'j Json<'j>, [reward, assignment, served]: [&'j Json<'j>; 3]) -> Checked<Self> {
+        let [greedy, steps] = greedy.fields("reward steps")?;
+        Ok(Self { greedy: greedy.computed()?, steps, reward: reward.computed()?, assignment, served })
+    }
+
+    fn verify(&self, of: &Amount, packing: &mut Packing<'_>) -> Checked<()> {
+        let greedy = greedy::earned(self.steps, of, packing).map_err(|fault| fault.about("greedy"))?;
+        ensure(self.greedy == greedy, "greedy: the reward is another")?;
+        let reward = optimum::earned(self.assignment, self.served, of, packing);
+        let reward = reward.map_err(|fault| fault.about("optimum"))?;
+        ensure(self.reward == reward, "optimum: the reward of the assignment is another")
+    }
+}
+
+/// The same, with a bound of the optimum.
+struct Bounded<'j> {
+    stated: Stated<'j>,
+    bound: Rational,
+    prices: &'j Json<'j>,
+    pricing: &'j Json<'j>,
+}
+
+impl<'j> Bounded<'j> {
+    fn read(greedy: &'j Json<'j>, optimum: &'j Json<'j>) -> Checked<Self> {
+        let [reward, assignment, served, bound, prices, pricing] =
+            optimum.fields("reward assignment served bound prices pricing")?;
+        let stated = Stated::read(greedy, [reward, assignment, served])?;
+        Ok(Self { stated, bound: bound.computed()?, prices, pricing })
+    }
+
+    fn says(&self) -> [String; 2] {
+        let (reward, bound) = (&self.stated.reward, &self.bound);
+        let is =
+            if reward == bound { format!("is {bound}") } else { format!("is between {reward} and {bound}") };
+        [format!("greedy earns {}", self.stated.greedy), format!("the optimum {is}")]
+    }
+
+    fn verify(&self, of: &Amount, packing: &mut Packing<'_>) -> Checked<()> {
+        self.stated.verify(of, packing)?;
+        let bound = optimum::bound(self.prices, self.pricing, of, packing);
+        let bound = bound.map_err(|fault| fault.about("optimum"))?;
+        ensure(self.bound == bound, "optimum: the bound is another")
+    }
+}
+
+/// A number, or null.
+fn number_or_null(raw: &Json<'_>) -> Checked<Option<Rational>> {
+    if raw.is_null() { Ok(None) } else { raw.computed().map(Some) }
+}
+
+fn ratio(raw: &Json<'_>) -> Checked<Judged> {
     let [_, version, problem, greedy, optimum, ratio, integer] =
-        raw.fields(["kind", "version", "problem", "greedy", "optimum", "ratio", "integer?"])?;
-    version.count(1, 1, work)?;
-    let problem = Reservation::read(problem, work)?;
-    let reader = Reader { problem: &problem, work, whole: false };
-    let (greedy, optimum) = (reader.greedy(greedy)?, reader.optimum(optimum)?);
-    let ratio = reader.ratio(ratio)?;
-    let mut whole = None;
-    if !integer.is_absent() {
-        let [greedy, optimum] = integer.fields(["greedy", "optimum"])?;
-        let reader = Reader { whole: true, ..reader };
-        whole = Some((reader.greedy(greedy)?, reader.optimum(optimum)?));
-    }
-    let between = |optimum: &Optimum| match (&optimum.assignment.reward, &optimum.bound) {
-        (lower, upper) if lower == upper => format!("is {lower}"),
-        (lower, upper) => format!("is between {lower} and {upper}"),
+        raw.fields("kind version problem greedy optimum ratio integer?")?;
+    version.count(1, 1)?;
+    let problem = Reservation::read(problem)?;
+    let fluid = Bounded::read(greedy, optimum)?;
+    let ratio = number_or_null(ratio)?;
+    let whole = integer.given().map(|integer| integer.fields("greedy optimum")).transpose()?;
+    let whole = whole.map(|[greedy, optimum]| Bounded::read(greedy, optimum)).transpose()?;
+    let at_least = if fluid.stated.reward == fluid.bound { "" } else { "at least " };
+    let earns = |ratio| format!("greedy earns {at_least}{ratio} of the optimum");
+    let mut claims = fluid.says().to_vec();
+    claims.push(ratio.as_ref().map_or("there is nothing to earn".to_owned(), earns));
+    claims.extend(whole.as_ref().map(|whole| format!("whole servers: {}", whole.says().join(", "))));
+    let verify = || {
+        let mut packing = Packing::new(&problem)?;
+        let jobs: Vec<Rational> = problem.jobs.iter().map(|job| job.load.clone()).collect();
+        let counts: Vec<Rational> = problem.pools.iter().map(|pool| Rational::from(pool.count)).collect();
+        let all: Rational = counts.iter().sum();
+        let whole_jobs = jobs.iter().map(|load| Rational::from(load * &all).floor()).collect();
+        let servers = counts.iter().map(|count| Rational::from(count / &all)).collect();
+        fluid.verify(&Amount { jobs, servers, whole: false }, &mut packing)?;
+        let found = (!fluid.bound.is_zero()).then(|| Rational::from(&fluid.stated.greedy / &fluid.bound));
+        ensure(ratio == found, "ratio: it is not greedy's reward over the bound")?;
+        let Some(whole) = &whole else { return Ok(()) };
+        ensure(problem.states_counts, "integer: the problem states no numbers of servers")?;
+        let of = Amount { jobs: whole_jobs, servers: counts, whole: true };
+        whole.verify(&of, &mut packing).map_err(|fault| fault.about("integer"))
     };
-    let is_exact = optimum.assignment.reward == optimum.bound;
-    let at_least = if is_exact { "" } else { "at least " };
-    let mut claims = vec![
-        format!("greedy earns {}", greedy.reward),
-        format!("the optimum {}", between(&optimum)),
-        ratio.as_ref().map_or("there is nothing to earn".to_owned(), |ratio| {
-            format!("greedy earns {at_least}{ratio} of the optimum")
-        }),
-    ];
-    if let Some((greedy, optimum)) = &whole {
-        claims.push(format!(
-            "whole servers: greedy earns {}, the optimum {}",
-            greedy.reward,
-            between(optimum)
-        ));
-    }
-    let verdict = verify_ratio(&problem, (&greedy, &optimum), ratio.as_ref(), whole.as_ref(), work);
+    let verdict = verify();
     Ok((problem, claims, verdict))
 }
 
-fn verify_ratio(
-    problem: &Reservation,
-    (greedy, optimum): (&Greedy, &Optimum),
-    ratio: Option<&Rational>,
-    whole: Option<&(Greedy, Optimum)>,
-    work: &Work,
-) -> Checked<()> {
-    let mut packing = Packing::new(problem, work)?;
-    let loads: Vec<Rational> = problem.jobs.iter().map(|job| job.load.clone()).collect();
-    let sizes = problem.fractions();
-    greedy::verify(greedy, &loads, &sizes, false, &mut packing)?;
-    optimum::verify(optimum, &loads, &sizes, false, &packing)?;
-    let found = (!optimum.bound.is_zero()).then(|| Rational::from(&greedy.reward / &optimum.bound));
-    ensure(ratio == found.as_ref(), "ratio: it is not greedy's reward over the bound")?;
-    let Some((greedy, optimum)) = whole else { return Ok(()) };
-    let Some(counts) = &problem.count else {
-        return refuse("integer: the problem states no numbers of servers");
-    };
-    let all: Integer = counts.iter().map(|count| Integer::from(*count)).sum();
-    let jobs: Vec<Rational> =
-        loads.iter().map(|load| Rational::from(floor(Rational::from(load * &all)))).collect();
-    let sizes: Vec<Rational> = counts.iter().map(|count| Rational::from(*count)).collect();
-    greedy::verify(greedy, &jobs, &sizes, true, &mut packing)
-        .and_then(|()| optimum::verify(optimum, &jobs, &sizes, true, &packing))
-        .map_err(|fault| about(fault, "integer"))
-}
-
-fn worst_load(raw: &Json<'_>, work: &Work) -> Checked<Judged> {
-    let [_, version, problem, lower, upper, loads, greedy, optimum, firsts, claims] = raw.fields([
-        "kind",
-        "version",
-        "problem",
-        "ratio_lower",
-        "ratio_upper",
-        "loads",
-        "greedy",
-        "optimum",
-        "firsts",
-        "claims",
-    ])?;
-    version.count(1, 1, work)?;
-    let problem = Reservation::read(problem, work)?;
-    let reader = Reader { problem: &problem, work, whole: false };
-    let (lower, upper) = (reader.ratio(lower)?, reader.ratio(upper)?);
-    let stated = reader.by_type(loads)?;
-    let greedy = reader.greedy(greedy)?;
-    let [reward, assignment, served] = optimum.fields(["reward", "assignment", "served"])?;
-    let optimum = reader.assignment(reward, assignment, served)?;
-    let (firsts, orders) = (worst_load::firsts(&reader, firsts)?, worst_load::claims(&reader, claims)?);
+fn worst_load(raw: &Json<'_>) -> Checked<Judged> {
+    let [_, version, problem, lower, upper, loads, greedy, optimum, firsts, claims] =
+        raw.fields("kind version problem ratio_lower ratio_upper loads greedy optimum firsts claims")?;
+    version.count(1, 1)?;
+    let problem = Reservation::read(problem)?;
+    let (lower, upper) = (number_or_null(lower)?, number_or_null(upper)?);
+    let loads = problem.types.numbers(loads)?;
+    let stated = Stated::read(greedy, optimum.fields("reward assignment served")?)?;
     let says = match (&lower, &upper) {
-        (Some(lower), Some(upper)) => vec![
-            format!("greedy earns at least {lower} of the optimum, whatever the load"),
-            match lower == upper {
-                true => "with the stated loads it earns no more than that".to_owned(),
-                false => format!("with the stated loads it earns at most {upper} of the optimum"),
-            },
-        ],
+        (Some(lower), Some(upper)) => {
+            let at_most = if lower == upper {
+                "no more than that"
+            } else {
+                &*format!("at most {upper} of the optimum")
+            };
+            let least = format!("greedy earns at least {lower} of the optimum, whatever the load");
+            vec![least, format!("with the stated loads it earns {at_most}")]
+        }
         _ => vec!["there is nothing to earn, whatever the load".to_owned()],
     };
     let verify = || {
-        ensure(problem.capacity.len() == 1, "problem: it has several pools")?;
+        ensure(problem.pools.len() == 1, "problem: it has several pools")?;
+        let mut packing = Packing::new(&problem)?;
+        ensure(loads.iter().all(|(_, load)| *load >= 0), "loads: one is negative")?;
+        let mut jobs = vec![Rational::new(); problem.jobs.len()];
+        loads.iter().for_each(|(j, load)| jobs[*j].clone_from(load));
+        let of = Amount { jobs, servers: vec![Rational::from(1)], whole: false };
         if problem.jobs.iter().all(|job| job.reward.is_zero()) {
+            let mut lists = [stated.steps, stated.assignment, firsts, claims].into_iter().map(Json::list);
+            let is_empty = lists.all(|list| list.is_ok_and(<[_]>::is_empty)) && loads.is_empty();
+            let is_empty = is_empty && problem.types.numbers(stated.served)?.is_empty();
             let nothing =
-                lower.is_none() && upper.is_none() && greedy.reward.is_zero() && optimum.reward.is_zero();
-            let empty = greedy.steps.is_empty()
-                && optimum.servers.is_empty()
-                && firsts.is_empty()
-                && orders.is_empty();
-            let zero = stated.is_empty() && optimum.served.iter().all(|(_, served)| served.is_zero());
-            return ensure(nothing && empty && zero, "no type has a reward, and yet something is stated");
+                lower.is_none() && upper.is_none() && stated.greedy.is_zero() && stated.reward.is_zero();
+            return ensure(nothing && is_empty, "no type has a reward, and yet something is stated");
         }
         let (Some(lower), Some(upper)) = (&lower, &upper) else {
             return refuse("a ratio is missing, though types have a reward");
         };
         ensure(*lower <= 1, "ratio_lower: loads that greedy serves have the ratio 1")?;
-        let mut packing = Packing::new(&problem, work)?;
-        worst_load::verify(lower, &firsts, &orders, &mut packing)?;
-        ensure(stated.iter().all(|(_, load)| *load >= 0), "loads: one is negative")?;
-        let mut loads = vec![Rational::new(); problem.jobs.len()];
-        stated.iter().for_each(|(j, load)| loads[*j].clone_from(load));
-        let one = [Rational::from(1)];
-        greedy::verify(&greedy, &loads, &one, false, &mut packing)?;
-        optimum::assigned(&optimum, &loads, &one, &packing)?;
-        ensure(!optimum.reward.is_zero(), "optimum: it earns nothing, which has no ratio")?;
-        let reached = Rational::from(&greedy.reward / &optimum.reward);
+        worst_load::verify(lower, firsts, claims, &mut packing)?;
+        stated.verify(&of, &mut packing)?;
+        ensure(!stated.reward.is_zero(), "optimum: it earns nothing, which has no ratio")?;
+        let reached = Rational::from(&stated.greedy / &stated.reward);
         ensure(*upper == reached, "ratio_upper: it is not greedy's reward over the optimum's")
     };
     let verdict = verify();

@@ -2,22 +2,22 @@
 
 use rug::{Integer, Rational};
 
-use crate::json::Json;
+use crate::json::{Json, Kind};
 use crate::number::floor;
-use crate::problem::{Amounts, MOST, Names, amounts, at, names, of_kind};
-use crate::work::{Checked, Work};
+use crate::problem::{Amounts, Class, MOST, Names, at, classes, of_kind};
+use crate::work::{self, Checked};
 
 /// Jobs by type, those above 0 alone, types ascending.
 pub type Configuration = Vec<(usize, u64)>;
 
 pub struct Reservation {
+    /// In alphabetical order, in which nothing depends on theirs.
     pub resources: Names,
-    pub pools: Names,
+    pub pool_names: Names,
+    /// One server of each pool, and how many there are: 1 where no pool states a number.
+    pub pools: Vec<Class>,
+    pub states_counts: bool,
     pub types: Names,
-    /// Of one server, by pool.
-    pub capacity: Vec<Amounts>,
-    /// By pool: the number of its servers, where numbers are stated.
-    pub count: Option<Vec<u64>>,
     pub jobs: Vec<Job>,
     /// In place of capacities and demands: the largest sets of jobs that fit on a server of any pool.
     pub configurations: Option<Vec<Configuration>>,
@@ -30,119 +30,81 @@ pub struct Job {
 }
 
 /// A configuration by the names of types.
-pub fn configuration(types: &Names, raw: &Json<'_>, work: &Work) -> Checked<Configuration> {
-    raw.object()?;
-    let mut k = types.map(raw, |_, raw| raw.count(0, MOST, work))?;
+pub fn configuration(types: &Names, raw: &Json<'_>) -> Checked<Configuration> {
+    let mut k = types.map(raw, |_, raw| raw.count(0, MOST))?;
     k.retain(|(_, k)| *k > 0);
     Ok(k)
 }
 
 impl Reservation {
-    pub fn read(raw: &Json<'_>, work: &Work) -> Checked<Self> {
-        let [kind, name, resources, servers, jobs, configurations, _, _] = raw.fields([
-            "kind",
-            "name?",
-            "resources?",
-            "servers?",
-            "jobs",
-            "configurations?",
-            "$schema?",
-            "description?",
-        ])?;
+    pub fn read(raw: &Json<'_>) -> Checked<Self> {
+        let [kind, name, resources, servers, jobs, configurations] =
+            raw.fields("kind name? resources? servers? jobs configurations? $schema? description?")?;
         of_kind(kind, "reservation-problem")?;
-        if !name.is_absent() {
-            name.text()?;
-        }
-        let listed = !configurations.is_absent();
-        let mut problem = Self {
-            resources: if resources.is_absent() {
-                Names::new("resource")
-            } else {
-                names("resource", resources)?
-            },
-            pools: Names::new("server"),
-            types: Names::new("job type"),
-            capacity: Vec::new(),
-            count: None,
-            jobs: Vec::new(),
-            configurations: None,
-        };
-        let mut counts = Vec::new();
-        let none = Vec::new();
-        for raw in if servers.is_absent() { &none } else { servers.list()? } {
-            let [name, count, capacity] = raw.fields(["name", "count?", "capacity?"])?;
-            problem.pools.add(name)?;
-            problem.capacity.push(problem.amounts(raw, capacity, listed, work)?);
-            if !count.is_absent() {
-                counts.push(count.count(1, MOST, work)?);
-            }
-        }
-        for raw in jobs.list()? {
-            let [name, demand, reward, load] = raw.fields(["name", "demand?", "reward?", "load?"])?;
-            problem.types.add(name)?;
-            let demand = problem.amounts(raw, demand, listed, work)?;
-            if !listed && demand.is_empty() {
-                return raw.wrong("a type of jobs that demands nothing");
-            }
-            let quantity =
-                |raw: &Json<'_>| match if raw.is_absent() { Rational::new() } else { raw.number(work)? } {
-                    value if value < 0 => raw.wrong("a negative quantity: expected a number of at least 0"),
-                    value => Ok(value),
-                };
-            let (reward, load) = (quantity(reward)?, quantity(load)?);
-            problem.jobs.push(Job { demand, reward, load });
-        }
-        if !listed && (problem.resources.list.is_empty() || problem.capacity.is_empty()) {
+        name.given().map(Json::text).transpose()?;
+        let listed = configurations.given();
+        let mut names: Vec<&Json<'_>> = resources.given().map_or(Ok(&[][..]), Json::list)?.iter().collect();
+        names.sort_by(|a, b| a.text().ok().cmp(&b.text().ok()));
+        let resources = Names::new("resource", names)?;
+        let none = Json { at: servers.at, kind: Kind::List(Vec::new()) };
+        let servers = servers.given().unwrap_or(&none);
+        let (mut pool_names, mut pools) = classes(servers, &resources)?;
+        if listed.is_none() && (resources.list.is_empty() || pools.is_empty()) {
             return raw.wrong("expected at least one resource and one pool of servers");
         }
-        if !counts.is_empty() {
-            if counts.len() < problem.capacity.len() {
-                return servers.wrong("a pool without `count` beside others with one");
+        let with_counts = servers.list()?.iter().filter(|raw| !raw.get("count").is_absent()).count();
+        if with_counts > 0 && with_counts < pools.len() {
+            return servers.wrong("a pool without `count` beside others with one");
+        }
+        if pools.is_empty() {
+            pool_names =
+                Names::new("server", [&Json { at: servers.at, kind: Kind::Text("servers".into()) }])?;
+            pools.push(Class { count: 1, capacity: Vec::new(), states_time: false });
+        }
+        let rows = jobs.rows("name demand? reward? load?")?;
+        let types = Names::of_rows("job type", &rows)?;
+        let job = |[_, demand, reward, load]: &[&Json<'_>; 4]| {
+            let number = |raw: &Json<'_>| raw.given().map_or(Ok(Rational::new()), Json::amount);
+            Ok(Job { demand: resources.amounts(demand)?, reward: number(reward)?, load: number(load)? })
+        };
+        let all = rows.iter().map(job).collect::<Checked<Vec<_>>>()?;
+        let capacities = servers.list()?.iter().map(|raw| (raw, raw.get("capacity")));
+        for (raw, amounts) in capacities.chain(jobs.list()?.iter().map(|raw| (raw, raw.get("demand")))) {
+            match amounts.given().map_or(Ok(&[][..]), Json::object)? {
+                [] if listed.is_none() && amounts.is_absent() => {
+                    return raw.wrong("a capacity or demand is missing");
+                }
+                [_, ..] if listed.is_some() => {
+                    return amounts.wrong("give configurations, or capacities and demands");
+                }
+                _ => {}
             }
-            problem.count = Some(counts);
         }
-        if problem.capacity.is_empty() {
-            problem.pools.add(&Json { at: servers.at, kind: crate::json::Kind::Text("servers".into()) })?;
-            problem.capacity.push(Vec::new());
+        if listed.is_none() && all.iter().any(|job| job.demand.is_empty()) {
+            return jobs.wrong("a type of jobs that demands nothing");
         }
-        if listed {
-            let list = configurations.list()?.iter();
-            let list: Vec<_> =
-                list.map(|raw| configuration(&problem.types, raw, work)).collect::<Checked<_>>()?;
-            if list.is_empty() {
-                return configurations.wrong("expected at least one configuration");
+        let read = |list: &Json<'_>| match list.list()? {
+            [] => list.wrong("expected at least one configuration"),
+            list => list.iter().map(|raw| configuration(&types, raw)).collect::<Checked<Vec<_>>>(),
+        };
+        let configurations = listed.map(read).transpose()?;
+        let states_counts = with_counts > 0;
+        let problem = Self { resources, pool_names, pools, states_counts, types, jobs: all, configurations };
+        // Every type fits somewhere, and nowhere more often than can be counted.
+        work::spend(problem.size().saturating_mul(problem.pools.len()))?;
+        for (j, name) in problem.types.list.iter().enumerate() {
+            let most = (0..problem.pools.len()).map(|i| problem.most(i, j)).max().unwrap_or_default();
+            if most < 1 || most > MOST {
+                return jobs.wrong(format!("`{name:.60}` fits on no server, or more often than 10^12 times"));
             }
-            problem.configurations = Some(list);
         }
-        problem.check_fits(jobs, work)?;
         Ok(problem)
     }
 
-    /// Amounts by resource, which stand nowhere beside configurations.
-    fn amounts(&self, raw: &Json<'_>, amounts_of: &Json<'_>, listed: bool, work: &Work) -> Checked<Amounts> {
-        if amounts_of.is_absent() && !listed {
-            return raw.wrong("a capacity or demand is missing");
-        }
-        if listed && !amounts_of.is_absent() && !amounts_of.object()?.is_empty() {
-            return amounts_of.wrong("give configurations, or capacities and demands");
-        }
-        amounts(&self.resources, amounts_of, work)
-    }
-
-    /// Every type fits somewhere, and nowhere more often than can be counted.
-    fn check_fits(&self, jobs: &Json<'_>, work: &Work) -> Checked<()> {
-        let entries: usize = self.jobs.iter().map(|job| job.demand.len() + 1).sum();
-        work.spend(entries.saturating_mul(self.capacity.len()))?;
-        for j in 0..self.jobs.len() {
-            let most = (0..self.capacity.len()).map(|i| self.most(i, j)).max().unwrap_or_default();
-            if most < 1 || most > MOST {
-                return jobs.wrong(format!(
-                    "`{}` fits on no server, or more often than 10^12 times",
-                    self.types.list[j]
-                ));
-            }
-        }
-        Ok(())
+    /// The number of demands, for the budget.
+    pub fn size(&self) -> usize {
+        let listed: usize = self.configurations.iter().flatten().map(Vec::len).sum();
+        self.jobs.iter().map(|job| job.demand.len() + 1 + listed).sum()
     }
 
     /// Jobs of a type that fit on one server of a pool.
@@ -150,54 +112,33 @@ impl Reservation {
         if let Some(list) = &self.configurations {
             return list.iter().filter_map(|k| at(k, j).copied()).max().unwrap_or(0).into();
         }
-        let of = |(r, d): &(usize, Rational)| {
-            at(&self.capacity[i], *r).map_or_else(Integer::new, |c| floor(Rational::from(c / d)))
-        };
-        self.jobs[j].demand.iter().map(of).min().unwrap_or_default()
+        let zero = Rational::new();
+        let of = |(r, d): &(usize, Rational)| at(&self.pools[i].capacity, *r).unwrap_or(&zero) / d.clone();
+        floor(self.jobs[j].demand.iter().map(of).min().unwrap_or_default())
     }
 
-    /// The pools as parts of all servers: by number, or equal.
-    pub fn fractions(&self) -> Vec<Rational> {
-        let equal = vec![1; self.capacity.len()];
-        let counts = self.count.as_ref().unwrap_or(&equal);
-        let all: Integer = counts.iter().map(|count| Integer::from(*count)).sum();
-        counts.iter().map(|count| Rational::from((Integer::from(*count), all.clone()))).collect()
-    }
-
-    /// Whether this is another problem's types and servers: resources by name in any order, pools and types in
-    /// the same order; where `all`, with the same loads and numbers of servers.
-    pub fn is_same(&self, other: &Self, all: bool) -> bool {
-        let by_name = |problem: &Self, amounts: &Amounts| {
-            let mut named: Vec<(String, Rational)> = amounts
-                .iter()
-                .map(|(r, value)| (problem.resources.list[*r].clone(), value.clone()))
-                .collect();
-            named.sort_unstable();
-            named
-        };
-        let vectors = |x: &Amounts, y: &Amounts| by_name(self, x) == by_name(other, y);
-        let sorted = |problem: &Self| {
-            let mut names = problem.resources.list.clone();
-            names.sort_unstable();
-            names
-        };
-        let listed = self.configurations.is_some();
+    /// Whether this is another problem's types and servers, pools and types in the same order; where `all`, with
+    /// the same loads and numbers of servers.
+    pub fn is_same(&self, other: &Self, all: bool) -> Checked<bool> {
+        let number = |problem: &Self| problem.configurations.as_ref().map_or(0, Vec::len) as u64 + 1;
+        work::steps(100 * number(self).saturating_mul(number(other)))?;
         let parts = |some: &[Configuration], of: &[Configuration]| {
             some.iter().all(|k| of.iter().any(|most| is_part(k, most)))
         };
-        listed == other.configurations.is_some()
-            && (listed || sorted(self) == sorted(other))
-            && self.pools.list == other.pools.list
-            && self.types.list == other.types.list
-            && self.capacity.iter().zip(&other.capacity).all(|(x, y)| vectors(x, y))
-            && self
-                .jobs
-                .iter()
-                .zip(&other.jobs)
-                .all(|(x, y)| x.reward == y.reward && vectors(&x.demand, &y.demand))
-            && self.configurations.iter().zip(&other.configurations).all(|(a, b)| parts(a, b) && parts(b, a))
-            && (!all || self.count == other.count)
-            && (!all || self.jobs.iter().zip(&other.jobs).all(|(x, y)| x.load == y.load))
+        let is_same_pool =
+            |(x, y): (&Class, &Class)| x.capacity == y.capacity && (!all || x.count == y.count);
+        let is_same_job =
+            |(x, y): (&Job, &Job)| x.reward == y.reward && x.demand == y.demand && (!all || x.load == y.load);
+        let configurations = match (&self.configurations, &other.configurations) {
+            (Some(a), Some(b)) => parts(a, b) && parts(b, a),
+            (a, b) => a.is_none() && b.is_none() && self.resources == other.resources,
+        };
+        Ok(configurations
+            && self.pool_names == other.pool_names
+            && self.types == other.types
+            && (!all || self.states_counts == other.states_counts)
+            && self.pools.iter().zip(&other.pools).all(is_same_pool)
+            && self.jobs.iter().zip(&other.jobs).all(is_same_job))
     }
 }
 

@@ -2,178 +2,107 @@
 //!
 //! A node is a box `l_j <= k_j <= u_j` of configurations. At a leaf each `u_j` is lowered to what fits beside the
 //! lower bounds; with the multipliers `m >= 0` of the leaf and `v_j = profit_j - sum_r m_r d_jr` every
-//! configuration of the box is worth at most `B = sum_j max(v_j l_j, v_j u_j) + sum_r m_r c_r`.
+//! configuration of the box is worth at most `sum_j max(v_j l_j, v_j u_j) + sum_r m_r c_r`.
 
-use rug::ops::DivRounding;
-use rug::{Integer, Rational};
+use rug::Rational;
 
-use super::packing::{Bound, Packing};
-use super::proof::{Node, Tree};
-use crate::problem::{Amounts, at};
-use crate::work::{Checked, cost, ensure, refuse, words};
+use super::packing::Packing;
+use super::problem::Configuration;
+use crate::json::{Json, Kind};
+use crate::number::floor;
+use crate::problem::{Amounts, MOST, at};
+use crate::work::{self, Checked, ensure, refuse};
 
-/// A split whose second branch is still to come, or is being walked.
-struct Branch {
-    job: usize,
-    at: u64,
-    lower: u64,
-    upper: Option<u64>,
-    second: bool,
+/// What is claimed of all configurations of a pool: by these profits, at least 0, all are worth less than this.
+pub struct Bound<'a> {
+    pub pool: usize,
+    pub profits: &'a Amounts,
+    pub limit: Rational,
+    /// Or, where it is there: they are not greater than this one at the first difference, of the types that are
+    /// open.
+    pub order: Option<(&'a Configuration, &'a [usize])>,
 }
 
-struct Walk<'a, 'p> {
-    packing: &'a Packing<'p>,
-    bound: &'a Bound<'a>,
-    lower: Vec<u64>,
-    upper: Vec<Option<u64>>,
-    /// What the lower bounds leave of the server.
-    left: Vec<Integer>,
-}
+/// The least and the most jobs of a type.
+type Range = (u64, u64);
 
-/// What some multipliers give: `sum_r m_r c_r`, and `v_j` where it is not 0.
-struct Lagrange {
-    constant: Rational,
-    values: Amounts,
-    words: u64,
-}
-
-pub fn verify(packing: &Packing<'_>, bound: &Bound<'_>, tree: &Tree) -> Checked<()> {
-    let types = bound.profits.len();
-    let closed = |j: usize| bound.order.is_some_and(|(_, open)| open.binary_search(&j).is_err()).then_some(0);
-    packing.work.steps(20 * (types + packing.unit.len()) as u64)?;
-    let mut walk = Walk {
-        packing,
-        bound,
-        lower: vec![0; types],
-        upper: (0..types).map(closed).collect(),
-        left: packing.free(bound.pool),
-    };
-    let mut sets: Vec<Option<Lagrange>> = tree.multipliers.iter().map(|_| None).collect();
-    let mut open: Vec<Branch> = Vec::new();
+pub fn verify(
+    packing: &Packing<'_>,
+    bound: &Bound<'_>,
+    multipliers: &Json<'_>,
+    nodes: &Json<'_>,
+) -> Checked<()> {
+    let names = &packing.problem.resources;
+    let sets = multipliers.list()?.iter().map(|raw| names.numbers(raw)).collect::<Checked<Vec<_>>>()?;
+    let is_open = |j: &usize| bound.order.is_none_or(|(_, open)| open.binary_search(j).is_ok());
+    let range = |j: usize| (0, if is_open(&j) { MOST } else { 0 });
+    let mut ranges: Vec<Range> = (0..packing.problem.jobs.len()).map(range).collect();
+    // Ranges before they were narrowed, innermost last; and the splits whose second branch is to come, with the
+    // number of narrowings outside them.
+    let mut before: Vec<(usize, Range)> = Vec::new();
+    let mut splits: Vec<(usize, usize, u64)> = Vec::new();
     let mut ended = false;
-    for node in &tree.nodes {
+    for node in nodes.list()? {
         ensure(!ended, "a tree goes on after its last branch")?;
-        match *node {
-            Node::Split { job, at } => {
-                packing.work.steps(100 * (packing.demand[job].len() as u64 + 1))?;
-                let (lower, upper) = (walk.lower[job], walk.upper[job]);
-                open.push(Branch { job, at, lower, upper, second: false });
-                walk.set_lower(job, at.max(lower));
-            }
-            Node::Leaf { multipliers } => {
-                let which = usize::try_from(multipliers).unwrap_or(usize::MAX);
-                let Some(set) = sets.get_mut(which) else {
-                    return refuse("a tree names multipliers that are not there");
-                };
-                let set = match set {
-                    Some(set) => set,
-                    None => set.insert(walk.lagrange(&tree.multipliers[which])?),
-                };
-                ensure(walk.holds(set)?, "the bound at a leaf of a tree is too weak")?;
-                ended = !walk.leave(&mut open);
-            }
+        if let Kind::List(pair) = &node.kind {
+            let [job, at] = pair.as_slice() else {
+                return node.wrong("expected a job type and a number of jobs");
+            };
+            let (job, at) = (packing.problem.types.named(job)?, at.count(1, MOST)?);
+            splits.push((before.len(), job, at));
+            before.push((job, ranges[job]));
+            ranges[job].0 = ranges[job].0.max(at);
+            continue;
         }
+        let which = node.count(0, MOST)? as usize;
+        let Some(set) = sets.get(which) else { return refuse("a tree names multipliers that are not there") };
+        ensure(set.iter().all(|(_, m)| *m >= 0), "a multiplier is negative")?;
+        ensure(holds(packing, bound, &ranges, set)?, "the bound at a leaf of a tree is too weak")?;
+        let Some((outside, job, at)) = splits.pop() else {
+            ended = true;
+            continue;
+        };
+        before.drain(outside..).rev().for_each(|(job, range)| ranges[job] = range);
+        before.push((job, ranges[job]));
+        ranges[job].1 = ranges[job].1.min(at - 1);
     }
     ensure(ended, "a tree ends before its last branch")
 }
 
-impl Walk<'_, '_> {
-    fn set_lower(&mut self, job: usize, to: u64) {
-        let from = std::mem::replace(&mut self.lower[job], to);
-        let more = Integer::from(to) - from;
-        self.packing.demand[job].iter().for_each(|(r, d)| self.left[*r] -= Integer::from(d * &more));
+/// Whether the multipliers prove the bound for this box.
+fn holds(packing: &Packing<'_>, bound: &Bound<'_>, ranges: &[Range], multipliers: &Amounts) -> Checked<bool> {
+    work::spend(2 * (packing.problem.size() + packing.unit.len()))?;
+    let jobs = &packing.problem.jobs;
+    let lower = ranges.iter().map(|(lower, _)| *lower).enumerate().filter(|(_, lower)| *lower > 0);
+    let left = packing.left(bound.pool, lower);
+    if left.iter().any(|left| *left < 0) || ranges.iter().any(|(lower, upper)| upper < lower) {
+        return Ok(true);
     }
-
-    /// Goes on to the next box; whether there is one.
-    fn leave(&mut self, open: &mut Vec<Branch>) -> bool {
-        while let Some(branch) = open.last_mut() {
-            let Branch { job, at, lower, upper, second } = *branch;
-            if second {
-                self.upper[job] = upper;
-                open.pop();
-                continue;
-            }
-            branch.second = true;
-            self.upper[job] = Some(upper.map_or(at - 1, |upper| upper.min(at - 1)));
-            self.set_lower(job, lower);
-            return true;
+    // The most jobs of a type in this box that fit beside the lower bounds.
+    let corner = |j: usize| {
+        let more = jobs[j].demand.iter().map(|(r, d)| Rational::from(&left[*r] / d)).min();
+        let more = floor(more.unwrap_or_default()).to_u64().unwrap_or(MOST);
+        ranges[j].1.min(ranges[j].0.saturating_add(more))
+    };
+    let priced = |amounts: &Amounts| {
+        let of = |(r, m): &(usize, Rational)| Some(Rational::from(at(amounts, *r)? * m));
+        multipliers.iter().filter_map(of).sum::<Rational>()
+    };
+    let mut value = priced(&packing.capacity[bound.pool]);
+    for (j, job) in jobs.iter().enumerate() {
+        let v = at(bound.profits, j).cloned().unwrap_or_default() - priced(&job.demand);
+        if !v.is_zero() {
+            let k = if v < 0 { ranges[j].0 } else { corner(j) };
+            value += v * k;
         }
-        false
     }
-
-    fn lagrange(&self, multipliers: &Amounts) -> Checked<Lagrange> {
-        let packing = self.packing;
-        ensure(multipliers.iter().all(|(_, m)| *m >= 0), "a multiplier is negative")?;
-        let mut constant = Rational::new();
-        let stated = &packing.problem.capacity[self.bound.pool];
-        // Multipliers of the units of demand.
-        let mut by_unit = Vec::new();
-        for (r, m) in multipliers {
-            packing.work.steps(cost(words(&constant) + words(m)))?;
-            match &packing.unit[*r] {
-                Some(unit) => {
-                    let m = Rational::from(m * unit);
-                    let capacity = at(&packing.capacity[self.bound.pool], *r);
-                    constant += capacity.map_or_else(Rational::new, |c| Rational::from(&m * c));
-                    by_unit.push((*r, m));
-                }
-                // Nobody demands it: its capacity is as it is stated.
-                None => constant += at(stated, *r).map_or_else(Rational::new, |c| Rational::from(c * m)),
-            }
-        }
-        let mut values = Vec::new();
-        let mut widest = words(&constant);
-        for (j, profit) in self.bound.profits.iter().enumerate() {
-            let mut value = Rational::from(self.bound.unit * profit);
-            for (r, d) in &packing.demand[j] {
-                if let Some(m) = at(&by_unit, *r) {
-                    packing.work.steps(cost(words(&value) + words(m)))?;
-                    value -= Rational::from(m * d);
-                }
-            }
-            if !value.is_zero() {
-                widest = widest.max(words(&value));
-                values.push((j, value));
-            }
-        }
-        Ok(Lagrange { constant, values, words: widest })
+    if value < bound.limit {
+        return Ok(true);
     }
-
-    /// The largest number of jobs of a type in this box that fits beside the lower bounds, which fit.
-    fn corner(&self, j: usize) -> u64 {
-        let more =
-            self.packing.demand[j].iter().map(|(r, d)| Integer::from(&self.left[*r]).div_floor(d)).min();
-        // A problem in which more than 10^12 fit is none.
-        let most = (more.unwrap_or_default() + self.lower[j]).to_u64().unwrap_or(u64::MAX);
-        self.upper[j].map_or(most, |upper| upper.min(most))
-    }
-
-    /// Whether the multipliers prove the bound for this box.
-    fn holds(&self, set: &Lagrange) -> Checked<bool> {
-        let work = self.packing.work;
-        work.steps(4 * (self.left.len() + self.lower.len()) as u64)?;
-        let above = |(lower, upper): (&u64, &Option<u64>)| upper.is_some_and(|upper| upper < *lower);
-        if self.left.iter().any(|left| *left < 0) || self.lower.iter().zip(&self.upper).any(above) {
-            return Ok(true);
-        }
-        let mut value = set.constant.clone();
-        for (j, v) in &set.values {
-            work.steps(cost(2 * set.words) + 20 * self.packing.demand[*j].len() as u64)?;
-            let k = if *v < 0 { self.lower[*j] } else { self.corner(*j) };
-            value += Rational::from(v * k);
-        }
-        // Values are multiples of the unit.
-        if value < Rational::from(self.bound.unit * Integer::from(&self.bound.most + 1)) {
-            return Ok(true);
-        }
-        let Some((first, _)) = self.bound.order else { return Ok(false) };
-        for j in 0..self.lower.len() {
-            work.steps(20 * (self.packing.demand[j].len() as u64 + 1))?;
-            let (corner, first) = (self.corner(j), at(first, j).copied().unwrap_or(0));
-            if corner != first {
-                return Ok(corner < first);
-            }
-        }
-        Ok(true)
-    }
+    let Some((first, _)) = bound.order else { return Ok(false) };
+    let most_and_first = (0..jobs.len()).map(|j| (corner(j), at(first, j).copied().unwrap_or(0)));
+    Ok(most_and_first
+        .into_iter()
+        .find(|(most, first)| most != first)
+        .is_none_or(|(most, first)| most < first))
 }

@@ -13,158 +13,76 @@ use std::collections::HashMap;
 
 use rug::Rational;
 
-use super::packing::Packing;
-use super::problem::Configuration;
-use super::proof::{Prices, Proof, Reader};
-use crate::claim::about;
+use super::optimum::Prices;
+use super::packing::{Packing, worth};
+use super::problem::configuration;
 use crate::json::Json;
-use crate::problem::at;
-use crate::work::{Checked, ensure, refuse};
+use crate::problem::Amounts;
+use crate::work::{self, Checked, ensure, refuse};
 
-/// The first configuration of some open types.
-pub struct First {
-    open: Vec<usize>,
-    configuration: Configuration,
-    proof: Proof,
-}
-
-/// What the prices say about an order.
-pub struct OrderClaim {
-    order: Vec<usize>,
-    is_last: bool,
-    prices: Prices,
-    pricing: Proof,
-}
-
-pub fn firsts(reader: &Reader<'_>, raw: &Json<'_>) -> Checked<Vec<First>> {
-    let read = |raw: &Json<'_>| {
-        let [open, configuration, first] = raw.fields(["open", "configuration", "first"])?;
-        Ok(First {
-            open: reader.problem.types.listed(open)?,
-            configuration: reader.configuration(configuration)?,
-            proof: reader.proof(first, true)?,
-        })
-    };
-    raw.list()?.iter().map(read).collect()
-}
-
-pub fn claims(reader: &Reader<'_>, raw: &Json<'_>) -> Checked<Vec<OrderClaim>> {
-    let read = |raw: &Json<'_>| {
-        let [order, covers, prices, pricing] = raw.fields(["order", "covers", "prices", "pricing"])?;
+/// Whether the claims settle every order.
+pub fn verify(a: &Rational, firsts: &Json<'_>, claims: &Json<'_>, packing: &mut Packing<'_>) -> Checked<()> {
+    let problem = packing.problem;
+    let rewards: Amounts = problem.jobs.iter().map(|job| job.reward.clone()).enumerate().collect();
+    let mut best = HashMap::new();
+    for [open, k, proof] in firsts.rows("open configuration first")? {
+        let (open, k) = (problem.types.listed(open)?, configuration(&problem.types, k)?);
+        packing.is_first(0, &open, &k, proof).map_err(|fault| fault.about("firsts"))?;
+        let reward = worth(&rewards, &k);
+        best.insert(open, (k, reward));
+    }
+    let mut claims = claims.rows("order covers prices pricing")?.into_iter();
+    // Orders that are to be settled, the next one last: a type that runs out after the first so many of the order
+    // that was looked at before.
+    let mut pending = vec![(0, None)];
+    let mut order: Vec<usize> = Vec::new();
+    while let Some((length, next)) = pending.pop() {
+        order.truncate(length);
+        order.extend(next);
+        let types = problem.jobs.len();
+        work::spend(2 * (types + 1) * (order.len() + 1))?;
+        // The place of every type in the order; those that do not run out have the last.
+        let mut place = vec![order.len(); types];
+        order.iter().enumerate().for_each(|(at, j)| place[*j] = at);
+        let open = |l: usize| (0..types).filter(|j| place[*j] >= l).collect::<Vec<usize>>();
+        let open_last = open(order.len());
+        if open_last.is_empty() {
+            continue;
+        }
+        let firsts: Option<Vec<_>> = (0..=order.len()).map(|l| best.get(&open(l))).collect();
+        let Some(firsts) = firsts else { return refuse("claims: a first configuration is not stated") };
+        let Some([stated, covers, prices, pricing]) = claims.next() else {
+            return refuse("claims: there is none about an order");
+        };
+        let stated: Checked<Vec<usize>> =
+            stated.list()?.iter().map(|name| problem.types.named(name)).collect();
+        ensure(stated? == order, "claims: there is one about an order that has not its turn")?;
         let is_last = match covers.text()? {
             "all" => true,
             "end" => false,
             _ => return covers.wrong("expected all or end"),
         };
-        Ok(OrderClaim {
-            order: order
-                .list()?
-                .iter()
-                .map(|name| reader.problem.types.named(name))
-                .collect::<Checked<_>>()?,
-            is_last,
-            prices: reader.prices(prices)?,
-            pricing: reader.proof(pricing, false)?,
-        })
-    };
-    raw.list()?.iter().map(read).collect()
-}
-
-/// The first configuration of some types, and what it is worth.
-struct Best<'c> {
-    configuration: &'c Configuration,
-    reward: Rational,
-}
-
-/// Whether the claims settle every order.
-pub fn verify(
-    a: &Rational,
-    firsts: &[First],
-    claims: &[OrderClaim],
-    packing: &mut Packing<'_>,
-) -> Checked<()> {
-    let mut best: HashMap<&[usize], Best<'_>> = HashMap::new();
-    for First { open, configuration, proof } in firsts {
-        packing.is_first(0, open, configuration, proof).map_err(|fault| about(fault, "firsts"))?;
-        let reward = configuration.iter().map(|(j, k)| Rational::from(&packing.problem.jobs[*j].reward * *k));
-        best.insert(open, Best { configuration, reward: reward.sum() });
-    }
-    let types = packing.problem.jobs.len();
-    let mut rest = claims.iter();
-    let mut order: Vec<usize> = Vec::new();
-    // The configuration of every step up to that of the order, and how many of its types were walked.
-    let mut steps: Vec<(&Best<'_>, usize)> = Vec::new();
-    loop {
-        packing.work.steps(2 * (types as u64 + 1) * (order.len() as u64 + 10))?;
-        let open: Vec<usize> = (0..types).filter(|j| !order.contains(j)).collect();
-        if !open.is_empty() {
-            let Some(first) = best.get(open.as_slice()) else {
-                return refuse("claims: the first configuration of some open types is not stated");
-            };
-            let Some(claim) = rest.next().filter(|claim| claim.order == order) else {
-                return refuse("claims: there is none about an order where it has its turn");
-            };
-            steps.push((first, 0));
-            holds(claim, a, &steps, &open, packing)?;
-            if claim.is_last {
-                steps.pop();
-            }
+        let prices = Prices::read(prices, packing, a).map_err(|fault| fault.about("claims"))?;
+        let is_outside = |j: &usize| !prices.alpha[*j].is_zero();
+        ensure(
+            !open_last.iter().any(is_outside),
+            "claims: the load of a type that does not run out has a price",
+        )?;
+        let alone = |j: &usize| Rational::from(&problem.jobs[*j].reward * problem.most(0, *j));
+        work::spend(problem.size())?;
+        let least = open_last.iter().map(alone).min().filter(|_| is_last);
+        for (l, (k, reward)) in firsts.iter().enumerate() {
+            let later = k.iter().filter(|(j, _)| place[*j] >= l);
+            let paid = later.map(|(j, k)| Rational::from(&prices.alpha[*j] * *k));
+            let paid = work::sum(paid.chain([prices.pi[0].clone()]).collect())?;
+            let value = least.as_ref().filter(|_| l == order.len()).unwrap_or(reward);
+            ensure(paid <= *value, "claims: the prices exceed what a step earns")?;
         }
-        // The next order: longer by a type of the last configuration that has one left.
-        loop {
-            let Some((first, walked)) = steps.last_mut() else {
-                return ensure(rest.next().is_none(), "claims: there are more than orders to be settled");
-            };
-            let next = first.configuration.get(*walked);
-            *walked += 1;
-            order.truncate(steps.len() - 1);
-            match next {
-                Some((j, _)) => {
-                    order.push(*j);
-                    break;
-                }
-                None => drop(steps.pop()),
-            }
+        let priced = packing.is_priced(0, &prices.beta, &prices.pi[0], pricing);
+        priced.map_err(|fault| fault.about("claims: pricing"))?;
+        if let Some((k, _)) = firsts.last().filter(|_| !is_last) {
+            pending.extend(k.iter().rev().map(|(j, _)| (order.len(), Some(*j))));
         }
     }
-}
-
-/// Whether a claim holds at the end of these steps.
-fn holds(
-    claim: &OrderClaim,
-    a: &Rational,
-    steps: &[(&Best<'_>, usize)],
-    open: &[usize],
-    packing: &Packing<'_>,
-) -> Checked<()> {
-    let (problem, zero) = (packing.problem, Rational::new());
-    let Prices { load, slot, server } = &claim.prices;
-    // The place of every type in the order, from 1; 0 for those that do not run out.
-    let mut place = vec![0; problem.jobs.len()];
-    claim.order.iter().enumerate().for_each(|(at, j)| place[*j] = at + 1);
-    packing.work.spend(2 * problem.jobs.len())?;
-    for (j, job) in problem.jobs.iter().enumerate() {
-        let (alpha, beta) = (at(load, j).unwrap_or(&zero), at(slot, j).unwrap_or(&zero));
-        ensure(*alpha >= 0 && *beta >= 0, "claims: a price is negative")?;
-        ensure(place[j] > 0 || alpha.is_zero(), "claims: a load has a price, and its type does not run out")?;
-        let enough = Rational::from(alpha + beta) >= Rational::from(a * &job.reward);
-        ensure(enough, "claims: prices are less than the ratio of a reward")?;
-    }
-    let alone = |j: &usize| Rational::from(&problem.jobs[*j].reward * problem.most(0, *j));
-    packing.work.spend(open.iter().map(|j| problem.jobs[*j].demand.len() + 2).sum())?;
-    let least = open.iter().map(alone).min();
-    let pi = at(server, 0).unwrap_or(&zero);
-    for (l, (first, _)) in steps.iter().enumerate() {
-        let mut parts = vec![pi.clone()];
-        packing.work.spend(first.configuration.len())?;
-        for (j, k) in first.configuration.iter().filter(|(j, _)| place[*j] > l) {
-            parts.extend(at(load, *j).map(|alpha| Rational::from(alpha * *k)));
-        }
-        let value = match &least {
-            Some(least) if claim.is_last && l + 1 == steps.len() => least,
-            _ => &first.reward,
-        };
-        ensure(packing.work.sum(parts)? <= *value, "claims: the prices exceed what a step earns")?;
-    }
-    packing.is_priced(0, slot, pi, &claim.pricing).map_err(|fault| about(fault, "claims: pricing"))
+    ensure(claims.next().is_none(), "claims: there are more than orders to be settled")
 }

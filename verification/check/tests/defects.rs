@@ -1,0 +1,47 @@
+//! Certificates that a version of the kernel judged wrongly, or did not survive.
+#![allow(missing_docs)]
+
+use evenhand_check::{File, Options, Report, check};
+
+fn found(text: String) -> Report {
+    let options = Options { sharing: Some("tdm".to_owned()), ..Options::default() };
+    let options = if text.contains("tdm") { options } else { Options::default() };
+    check(&File { name: "certificate".to_owned(), text }, &options).expect("a verdict")
+}
+
+/// A task on `near` is worth one of A's, one on `far` three: without that one nobody is envied.
+fn one_less(server: &str, holds: bool, margin: &str, gain: &str) -> String {
+    let pair = format!(r#""user": "A", "envied": "B", "server": "{server}""#);
+    let evidence =
+        if holds { format!(r#""tightest": {{{pair}}}"#) } else { format!(r#"{pair}, "gain": "{gain}""#) };
+    format!(
+        r#"{{"kind": "certificate", "version": 2, "problem": {{"kind": "allocation-problem", "resources": ["r"],
+          "servers": [{{"name": "near", "capacity": {{"r": 10}}}}, {{"name": "far", "capacity": {{"r": 10}}}}],
+          "users": [{{"name": "A", "demand": {{"r": 1}}}},
+                    {{"name": "B", "demand": {{"r": 1}}, "demand_on": {{"far": {{"r": 3}}}}}}]}},
+        "allocation": {{"kind": "allocation", "tasks": {{"A": {{"near": 1}}, "B": {{"near": 1, "far": 1}}}}}},
+        "not_checked": [],
+        "claims": [{{"axiom": "ef1", "holds": {holds}, "margin": "{margin}", "evidence": {{{evidence}}}}}]}}"#
+    )
+}
+
+#[test]
+fn ef1_takes_away_the_task_that_is_worth_most() {
+    assert_eq!(found(one_less("far", true, "0", "")).reason, None);
+    // With the other task taken away B is envied: which is no violation.
+    let reason = found(one_less("near", false, "-1/10", "2")).reason;
+    assert!(reason.as_ref().is_some_and(|reason| reason.contains("class of the evidence")), "{reason:?}");
+}
+
+/// A task stands on a single server of a class that is shared by time, and has none of what it demands.
+#[test]
+fn a_task_that_cannot_run_takes_no_time() {
+    let text = r#"{"kind": "certificate", "version": 2, "problem": {"kind": "allocation-problem",
+          "resources": ["cpu", "memory"], "servers": [{"name": "s", "capacity": {"memory": 1}}],
+          "users": [{"name": "A", "demand": {"cpu": 1}}, {"name": "B", "demand": {"memory": 1}}]},
+        "allocation": {"kind": "allocation", "sharing": "tdm",
+          "placements": [{"server": "s", "index": 0, "tasks": {"A": 1}}]},
+        "not_checked": [],
+        "claims": [{"axiom": "work-conserving", "holds": true, "margin": "0", "evidence": {"short": {}}}]}"#;
+    assert!(found(text.to_owned()).reason.is_some());
+}
