@@ -84,11 +84,11 @@ impl Allocation {
     /// Reads the allocation inside a certificate, which holds nothing but what is judged, or a file of the
     /// reader's own; besides, the hash of the problem that it states.
     pub fn read<'j>(raw: &'j Json<'_>, is_file: bool, problem: &Problem) -> Checked<(Self, Option<&'j str>)> {
-        let [kind, mechanism, sharing, arithmetic, hash, by_class, on_servers] = raw.fields_beside(
+        of_kind(raw, "allocation")?;
+        let [_, mechanism, sharing, arithmetic, hash, by_class, on_servers] = raw.fields_beside(
             "kind mechanism? sharing? arithmetic? problem_sha256? tasks? placements?",
             if is_file { DECORATIONS } else { "" },
         )?;
-        of_kind(kind, "allocation")?;
         mechanism.given().map(Json::text).transpose()?;
         let word = |raw: &Json<'_>, words: [&str; 2]| match raw.given().map_or(Ok(words[0]), Json::text)? {
             word if words.contains(&word) => Ok(word == words[1]),

@@ -160,9 +160,13 @@ impl<'a> Case<'a> {
         self.problem.demand(n, i).iter().filter_map(of).collect()
     }
 
-    /// What a task of user `n` takes of a row; `None` where it takes nothing, or cannot run.
-    pub fn usage(&self, n: usize, row: usize) -> Option<Rational> {
-        at(&self.uses(n, self.rows[row].class), row).cloned()
+    /// What a task of user `n`, which can run on its class, takes of a row; `None` where that is nothing.
+    pub fn takes(&self, n: usize, row: usize) -> Option<Rational> {
+        let Row { class, resource, .. } = self.rows[row];
+        match resource {
+            None => Some(self.problem.gamma(n, class).recip()),
+            Some(r) => at(self.problem.demand(n, class), r).cloned(),
+        }
     }
 
     /// What tasks by user leave of every row of a class, or of one of so many servers; entries that are none

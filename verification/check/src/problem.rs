@@ -126,8 +126,10 @@ pub fn at<T>(list: &[(usize, T)], position: usize) -> Option<&T> {
 }
 
 /// That a document is of this kind.
-pub fn of_kind(kind: &Json<'_>, expected: &str) -> Checked<()> {
-    if kind.text()? == expected { Ok(()) } else { kind.wrong(format!("expected the kind `{expected}`")) }
+pub fn of_kind(raw: &Json<'_>, expected: &str) -> Checked<()> {
+    raw.object()?;
+    let kind = raw.get("kind").given().unwrap_or(raw);
+    if kind.text() == Ok(expected) { Ok(()) } else { kind.wrong(format!("expected the kind `{expected}`")) }
 }
 
 /// The servers of a problem of either kind, and their names.
@@ -143,9 +145,9 @@ pub fn classes(servers: &Json<'_>, resources: &Names) -> Checked<(Names, Vec<Cla
 
 impl Problem {
     pub fn read(raw: &Json<'_>) -> Checked<Self> {
-        let [kind, name, resources, servers, users] =
+        of_kind(raw, "allocation-problem")?;
+        let [_, name, resources, servers, users] =
             raw.fields("kind name? resources servers users? $schema? description?")?;
-        of_kind(kind, "allocation-problem")?;
         let name = name.given().map_or(Ok(""), Json::text)?.to_owned();
         let resources = Names::new("resource", resources.list()?)?;
         let (class_names, mut classes) = classes(servers, &resources)?;

@@ -54,7 +54,8 @@ fn judge(
         ensure(has_least && is_so, "the complaint of the evidence is not the one with the least margin")?;
         return Ok((least, Some(false)));
     }
-    raw.given().map(|raw| raw.fields::<1>(&format!("{field}?"))).transpose()?;
+    ensure(nothing.is_none() == claim.has_none(), "there is no evidence, or nobody whom it could be about")?;
+    raw.given().filter(|_| nothing.is_some()).map(|raw| raw.fields::<1>(field)).transpose()?;
     let stated = case.problem.user_names.map(stated, |_, raw| rows_of_user(case, field, raw))?;
     let named = stated.iter().map(|(n, _)| n);
     ensure(named.eq(&users), "the evidence is not about just those who may complain")?;
@@ -101,13 +102,16 @@ fn rows_of_user(case: &Case<'_>, field: &str, raw: &Json<'_>) -> Checked<Option<
 /// The least of some rows by a number of each; all of them are such that a task of user `n` takes something of.
 fn least_of(
     case: &Case<'_>,
-    n: usize,
+    (n, i): (usize, usize),
     rows: &[usize],
     of: impl Fn(usize, Rational) -> Checked<Rational>,
 ) -> Checked<Rational> {
     let mut numbers = Vec::new();
+    let can_run = case.problem.can_run(n, i);
     for row in rows {
-        let Some(d) = case.usage(n, *row) else { return refuse("a task takes nothing of a stated row") };
+        let Some(d) = case.takes(n, *row).filter(|_| can_run) else {
+            return refuse("a task takes nothing of a stated row");
+        };
         numbers.push(of(*row, d)?);
     }
     Ok(numbers.into_iter().min().unwrap_or_default())
@@ -127,7 +131,7 @@ pub fn work_conserving(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
         |uses: &Amounts, free: &Amounts| uses.iter().any(|(row, d)| at(free, *row).is_some_and(|f| f < d));
     let room = |n: usize, i: usize, rows: &[usize]| {
         if !placed {
-            return least_of(case, n, rows, |row, d| Ok(Rational::from(&case.slack[row] / &d)));
+            return least_of(case, (n, i), rows, |row, d| Ok(Rational::from(&case.slack[row] / &d)));
         }
         work::steps(100 * servers[i].len() as u64)?;
         let mut uses = case.uses(n, i);
@@ -181,8 +185,8 @@ pub fn njc(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     let due = |n: usize| Rational::from(&case.problem.users[n].weight / &case.weight);
     let part =
         |n: usize, row: usize, d: Rational| d * case.on(n, case.rows[row].class) / &case.rows[row].capacity;
-    let short = |n: usize, _: usize, rows: &[usize]| {
-        least_of(case, n, rows, |row, d| {
+    let short = |n: usize, i: usize, rows: &[usize]| {
+        least_of(case, (n, i), rows, |row, d| {
             let slack = Rational::from(&case.slack[row] / &case.rows[row].capacity);
             Ok(slack.max(due(n) - part(n, row, d)))
         })
@@ -219,11 +223,11 @@ pub fn ps_dsf(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
         for (_, m, x) in holders[i].iter().rev().take_while(|(of, _, _)| *of > level) {
             work::spend(6)?;
             let ahead = &case.total[*m] - Rational::from(&level * &full(*m, i));
-            parts.push(ahead.min((*x).clone()) * case.usage(*m, row).unwrap_or_default() / &d);
+            parts.push(ahead.min((*x).clone()) * case.takes(*m, row).unwrap_or_default() / &d);
         }
         work::sum(parts)
     };
-    let short = |n: usize, _: usize, rows: &[usize]| least_of(case, n, rows, |row, d| lack(n, row, d));
+    let short = |n: usize, i: usize, rows: &[usize]| least_of(case, (n, i), rows, |row, d| lack(n, row, d));
     let of_classes =
         |n: usize, lacks: Vec<Rational>| Ok(lacks.into_iter().max().unwrap_or_default() / &case.g[n]);
     let complaint = |raw: &Json<'_>, least: Option<&Rational>| {

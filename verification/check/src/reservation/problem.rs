@@ -38,9 +38,9 @@ pub fn configuration(types: &Names, raw: &Json<'_>) -> Checked<Configuration> {
 
 impl Reservation {
     pub fn read(raw: &Json<'_>) -> Checked<Self> {
-        let [kind, name, resources, servers, jobs, configurations] =
+        of_kind(raw, "reservation-problem")?;
+        let [_, name, resources, servers, jobs, configurations] =
             raw.fields("kind name? resources? servers? jobs configurations? $schema? description?")?;
-        of_kind(kind, "reservation-problem")?;
         name.given().map(Json::text).transpose()?;
         let listed = configurations.given();
         let mut names: Vec<&Json<'_>> = resources.given().map_or(Ok(&[][..]), Json::list)?.iter().collect();
