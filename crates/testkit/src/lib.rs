@@ -10,6 +10,7 @@
 //! | [`plain`] | second judges of everything: the definitions, with nothing clever in them |
 //! | [`reference`] | a dense simplex method in rationals, and lexicographic max-min on it |
 //! | [`damage`], [`patch`] | documents changed at random, and as a list says |
+//! | [`vipr`] | a reader and checker of VIPR files, by the text of the format |
 //!
 //! Integration tests use it. Unit tests inside `src` of a crate that this one depends on cannot: they would
 //! see every type of that crate twice.
@@ -27,5 +28,6 @@ pub mod patch;
 pub mod plain;
 pub mod random;
 pub mod reference;
+pub mod vipr;
 
 pub use numbers::{q, qs, total};
