@@ -12,7 +12,7 @@
 
 use evenhand_exact::ratio::{Multipliers, TreeNode};
 use evenhand_problem::reservation::greatest_common_divisor;
-use evenhand_problem::{Integer, Rational, Reservation, printable};
+use evenhand_problem::{Integer, Rational, Reservation};
 
 use crate::vipr::{Left, Programme, Reason, Sense, Step, Terms};
 
@@ -59,7 +59,7 @@ fn about(what: &str, claim: &Claim<'_>, unit: &Rational) -> Vec<String> {
         what.to_owned(),
         format!(
             "kJ: jobs of type J on a server of pool {}; the objective is in units of {unit}",
-            printable(problem.pools()[claim.pool].name())
+            problem.pools()[claim.pool].name()
         ),
     ];
     lines.extend(

@@ -23,6 +23,7 @@ fn checked(export: &Export) -> Vec<(&str, Checked)> {
         let checked =
             check(&file.text).unwrap_or_else(|fault| panic!("{}: {fault}\n{}", file.name, file.text));
         // A line for each derivation, no coefficient 0, something to check.
+        assert_eq!(checked.zeros, 0, "{}", file.name);
         let (_, derivations) = file.text.split_once("DER ").expect("derivations");
         assert_eq!(derivations.lines().count(), checked.derivations + 1, "{}", file.name);
         assert!(!checked.variables.is_empty() && !checked.constraints.is_empty());

@@ -24,6 +24,8 @@ pub struct Checked {
     /// Number of derivations, and how many of them round.
     pub derivations: usize,
     pub rounded: usize,
+    /// Coefficients and multipliers that are 0: some readers compare with them.
+    pub zeros: usize,
 }
 
 /// What is proven.
@@ -118,9 +120,11 @@ pub fn check(text: &str) -> Result<Checked, String> {
         solutions,
         derivations: 0,
         rounded: 0,
+        zeros: 0,
     };
     checked.judge_solutions()?;
     checked.derive(&mut reader)?;
+    checked.zeros = reader.zeros;
     match reader.words.next() {
         None => Ok(checked),
         Some(word) => Err(format!("`{word}` after the last derivation")),
@@ -343,6 +347,7 @@ fn product(left: &Linear, point: &Linear) -> Rational {
 
 struct Reader<'t> {
     words: SplitWhitespace<'t>,
+    zeros: usize,
 }
 
 impl<'t> Reader<'t> {
@@ -351,7 +356,7 @@ impl<'t> Reader<'t> {
         while rest.starts_with('%') {
             rest = rest.split_once('\n').ok_or("comments alone")?.1;
         }
-        Ok(Self { words: rest.split_whitespace() })
+        Ok(Self { words: rest.split_whitespace(), zeros: 0 })
     }
 
     fn word(&mut self) -> Result<&'t str, String> {
@@ -373,7 +378,12 @@ impl<'t> Reader<'t> {
     }
 
     fn pairs(&mut self, count: usize) -> Result<Vec<(usize, Rational)>, String> {
-        (0..count).map(|_| Ok((self.index()?, self.value()?))).collect()
+        let mut pairs = Vec::new();
+        for _ in 0..count {
+            pairs.push((self.index()?, self.value()?));
+            self.zeros += usize::from(pairs.last().is_some_and(|(_, value)| value.is_zero()));
+        }
+        Ok(pairs)
     }
 
     /// Coefficients of `n` variables, or the word for those of the objective.
