@@ -38,6 +38,9 @@ pub enum Command {
     /// Verify a certificate with rational arithmetic alone
     #[command(after_help = examples::CHECK)]
     Check(Check),
+    /// Write a certificate for other checkers, or a problem for other solvers
+    #[command(after_help = examples::EXPORT)]
+    Export(Export),
     /// Say why a user has what it has
     #[command(after_help = examples::EXPLAIN)]
     Explain(Explain),
@@ -119,6 +122,29 @@ pub struct Check {
     /// Check with the fast forms that wrote the certificate
     #[arg(long)]
     pub fast: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Export {
+    /// Certificate file of any kind (vipr), or problem file (mps, lp)
+    pub file: PathBuf,
+    /// Format to write
+    #[arg(long, value_enum)]
+    pub to: ExportForm,
+    /// vipr: the folder to write into, which is made if need be; mps, lp: the file (default: standard
+    /// output)
+    #[arg(long, short, value_name = "FOLDER|FILE", required_if_eq("to", "vipr"))]
+    pub output: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ExportForm {
+    /// Linear and integer programmes with their proofs, which verified checkers read (docs/export.md)
+    Vipr,
+    /// The problem as a linear programme, in integers: MPS in free form
+    Mps,
+    /// The same in the LP format
+    Lp,
 }
 
 #[derive(Debug, Args)]

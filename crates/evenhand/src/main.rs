@@ -56,6 +56,7 @@ fn run() -> Result<ExitCode, Failure> {
         Command::Solve(call) => commands::solve::run(call, common),
         Command::Certify(call) => commands::certify::run(call, common),
         Command::Check(call) => commands::check::run(call, common),
+        Command::Export(call) => commands::export::run(call, common),
         Command::Explain(call) => commands::explain::run(call, common),
         Command::Compare(call) => commands::compare::run(call, common),
         Command::Ratio(call) => commands::ratio::run(call, common),

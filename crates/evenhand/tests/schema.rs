@@ -79,12 +79,13 @@ fn what_commands_print_fits() {
     let user = problem.read("problem.json");
     let user: Value = serde_json::from_str(&user).unwrap();
     let user = user["users"][0]["name"].as_str().unwrap();
-    let of_problems: [(&str, &[&str]); 6] = [
+    let of_problems: [(&str, &[&str]); 7] = [
         ("allocation", &["solve", "problem.json", "-m", "njc"]),
         ("examination", &["certify", "problem.json", "a.json"]),
         ("verdict", &["check", "c.json"]),
         ("comparison", &["compare", "problem.json"]),
         ("explanation", &["explain", "problem.json", "a.json", "--user", user]),
+        ("export", &["export", "c.json", "--to", "vipr", "-o", "proofs"]),
         ("schemas", &["schema"]),
     ];
     let jobs = Folder::with(RESERVATION);

@@ -12,6 +12,7 @@
 //! | [`agreement`] | `exact` and the kernel on one certificate |
 //! | [`data`] | real cluster data, where it is there |
 //! | [`damage`], [`patch`] | documents changed at random, and as a list says |
+//! | [`vipr`] | a reader and checker of VIPR files, by the text of the format |
 //!
 //! Integration tests use it. Unit tests inside `src` of a crate that this one depends on cannot: they would
 //! see every type of that crate twice.
@@ -32,5 +33,6 @@ pub mod patch;
 pub mod plain;
 pub mod random;
 pub mod reference;
+pub mod vipr;
 
 pub use numbers::{q, qs, total};

@@ -35,6 +35,12 @@ Examples:
   evenhand check certificate.json --problem problem.json
   evenhand check certificate.json --format json";
 
+pub const EXPORT: &str = "\
+Examples:
+  evenhand export certificate.json --to vipr -o proofs
+  evenhand export problem.json --to lp -o problem.lp
+  evenhand export problem.json --to mps > problem.mps";
+
 pub const EXPLAIN: &str = "\
 Examples:
   evenhand explain problem.json allocation.json --user alice";

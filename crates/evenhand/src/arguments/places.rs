@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::Command;
+use super::{Command, ExportForm};
 use crate::files::Places;
 
 impl Command {
@@ -25,6 +25,10 @@ impl Command {
                 let kept = call.resume.iter().map(PathBuf::as_path).collect();
                 Places { kept, ..files(None, outputs) }
             }
+            Self::Export(call) if call.to == ExportForm::Vipr => {
+                Places { inputs: vec![&call.file], ..folder(call.output.as_deref()) }
+            }
+            Self::Export(call) => files([&call.file], &call.output),
             Self::Import(call) => files(&call.files, &call.output),
             Self::Bench(call) => folder(call.output.as_deref()),
             Self::Man(call) => folder(call.output.as_deref()),

@@ -5,6 +5,7 @@ pub mod certify;
 pub mod check;
 pub mod compare;
 pub mod explain;
+pub mod export;
 pub mod hunt;
 pub mod import;
 pub mod ratio;

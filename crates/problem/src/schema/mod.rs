@@ -5,7 +5,7 @@
 
 /// Name and text of every schema: first what is read, then what the commands print with
 /// `--format json` (`certify` an examination, `check` a verdict, `compare` a comparison, `explain` an
-/// explanation, `reproduce` a reproduction, `bench` work and precision, or speed,
+/// explanation, `reproduce` a reproduction, `bench` work and precision, or speed, `export` an export,
 /// `schema` the schemas).
 const SCHEMAS: [(&str, &str); NAMES.len()] = [
     ("problem", include_str!("problem.json")),
@@ -26,11 +26,12 @@ const SCHEMAS: [(&str, &str); NAMES.len()] = [
     ("hunt", include_str!("hunt.json")),
     ("work-precision", include_str!("work-precision.json")),
     ("speed", include_str!("speed.json")),
+    ("export", include_str!("export.json")),
     ("schemas", include_str!("schemas.json")),
 ];
 
 /// The names that [`schema`] knows.
-pub const NAMES: [&str; 19] = [
+pub const NAMES: [&str; 20] = [
     "problem",
     "reservation",
     "allocation",
@@ -49,6 +50,7 @@ pub const NAMES: [&str; 19] = [
     "hunt",
     "work-precision",
     "speed",
+    "export",
     "schemas",
 ];
 

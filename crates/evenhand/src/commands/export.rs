@@ -1,0 +1,86 @@
+//! `export`: certificates for other checkers, problems for other solvers.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use evenhand::Certificate;
+use evenhand::exact::ratio::{self, worst_load};
+use evenhand::problem::format::{FormatError, Source};
+use evenhand::report::Page;
+use evenhand::report::json::document;
+use evenhand::report::table::{Cell, Column, Table};
+use evenhand_export::{Export, ExportError, Form, of_certificate, of_problem, of_ratio, of_worst_load};
+use serde_json::json;
+
+use crate::arguments::{self, Common, ExportForm, Format};
+use crate::failure::Failure;
+use crate::{files, output};
+
+pub fn run(call: &arguments::Export, common: &Common) -> Result<ExitCode, Failure> {
+    let form = match (call.to, &call.output) {
+        (ExportForm::Vipr, Some(folder)) => return certificate(&call.file, folder, common),
+        (ExportForm::Vipr, None) => {
+            return Err(Failure::input("vipr is several files: -o names their folder"));
+        }
+        (ExportForm::Mps, _) => Form::Mps,
+        (ExportForm::Lp, _) => Form::Lp,
+    };
+    let export = of_problem(&files::problem(&call.file, common)?, form)?;
+    for file in &export.files {
+        match &call.output {
+            Some(path) => drop(files::write(path, &file.text, &[&call.file])?),
+            None => output::text(&file.text)?,
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Everything is made before anything is written.
+fn certificate(path: &Path, folder: &Path, common: &Common) -> Result<ExitCode, Failure> {
+    let export = files::read(path, exported)??;
+    if export.files.is_empty() {
+        return Err(Failure::input(format!("{}: no claim of it is a linear programme", path.display())));
+    }
+    for file in &export.files {
+        files::write(&folder.join(&file.name), &file.text, &[path])?;
+    }
+    match common.format {
+        Format::Json => {
+            let names: Vec<&str> = export.files.iter().map(|file| file.name.as_str()).collect();
+            let left = export.left_out.iter().map(|left| json!({"what": left.what, "why": left.why}));
+            let left: Vec<_> = left.collect();
+            output::json(&document("export", json!({"files": names, "left_out": left})))?;
+        }
+        Format::Table => output::page(&page(&export), common)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn exported(source: &Source<'_>) -> Result<Result<Export, ExportError>, FormatError> {
+    Ok(if ratio::is_ratio_certificate(source) {
+        of_ratio(&ratio::Certificate::parse(source)?)
+    } else if worst_load::is_worst_load_certificate(source) {
+        of_worst_load(&worst_load::Certificate::parse(source)?)
+    } else {
+        of_certificate(&Certificate::parse(source)?)
+    })
+}
+
+/// What was written, and what was not.
+fn page(export: &Export) -> Page {
+    let mut written = Table::new([Column::words("written")]);
+    export.files.iter().for_each(|file| written.row([Cell::text(&file.name)]));
+    let mut left = Table::new([Column::words("left out"), Column::words("because")]);
+    export.left_out.iter().for_each(|out| left.row([Cell::text(&out.what), Cell::text(&out.why)]));
+    let page = Page::new().table(written);
+    if left.is_empty() { page } else { page.table(left) }
+}
+
+impl From<ExportError> for Failure {
+    fn from(error: ExportError) -> Self {
+        match error {
+            ExportError::TooLarge(_) => Self::solver(error.to_string()),
+            _ => Self::input(error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Certificates and problems in the formats of other programs.
+//!
+//! | from | to | function |
+//! |---|---|---|
+//! | a certificate of an allocation | VIPR: a file for each linear programme | [`of_certificate`] |
+//! | a ratio certificate | VIPR: the configuration programme, a file for each pricing tree | [`of_ratio`] |
+//! | a worst-load certificate | VIPR: a file for each pricing tree | [`of_worst_load`] |
+//! | a problem | MPS or LP, in integers | [`of_problem`] |
+//!
+//! VIPR is the certificate format for integer programmes of Cheung, Gleixner and Steffy (Verifying Integer
+//! Programming Results, IPCO 2017), version 1.0, which several checkers read, formally verified ones among
+//! them. What each file states, and how a claim follows from it, is in `docs/export.md`.
+//!
+//! Nothing is solved here, and nothing is rounded: every number of a file is one of the certificate, or
+//! follows from some by exact arithmetic. A certificate that does not check is not exported.
+//!
+//! # Examples
+//! ```
+//! use evenhand_export::{Form, of_problem};
+//! use evenhand_problem::format::Source;
+//!
+//! let problem = Source { name: "one server", text: r#"{"kind": "allocation-problem",
+//!     "resources": ["cpu"], "servers": [{"name": "a", "capacity": {"cpu": "1/3"}}],
+//!     "users": [{"name": "u", "demand": {"cpu": 0.5}, "weight": 2}]}"# }.problem()?;
+//! let export = of_problem(&problem, Form::Lp)?;
+//! assert!(export.files[0].text.contains("r1_1: 3 x1_1 <= 2"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+#![forbid(unsafe_code)]
+
+mod allocation;
+mod configurations;
+mod pricing;
+mod problem;
+mod region;
+mod reservation;
+mod vipr;
+
+use thiserror::Error;
+
+pub use allocation::of_certificate;
+pub use problem::{Form, of_problem};
+pub use reservation::{of_ratio, of_worst_load};
+
+/// What there is to be written.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Export {
+    /// The files, in the order of the certificate.
+    pub files: Vec<File>,
+    /// What has no such form.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// A file to be written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct File {
+    /// Its name: lower-case letters, digits, `-` and one `.`.
+    pub name: String,
+    /// What it holds.
+    pub text: String,
+}
+
+/// Something that was not exported.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftOut {
+    /// A claim, or the part of one.
+    pub what: String,
+    /// Why there is no file about it.
+    pub why: String,
+}
+
+/// Why nothing is exported.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ExportError {
+    /// The certificate is false.
+    #[error("the certificate is not valid: {0}")]
+    NotValid(String),
+    /// Judging the certificate would take more than a checker is allowed.
+    #[error("the certificate cannot be judged: {0}")]
+    TooLarge(String),
+    /// No user can run anywhere, so that there is no variable.
+    #[error("there is nothing to write: no user can be given anything")]
+    Nothing,
+}
+
+impl Export {
+    fn add(&mut self, name: &str, programme: &vipr::Programme) {
+        self.files.push(File { name: format!("{name}.vipr"), text: programme.text() });
+    }
+
+    fn leave_out(&mut self, what: impl Into<String>, why: impl Into<String>) {
+        self.left_out.push(LeftOut { what: what.into(), why: why.into() });
+    }
+}
+
+/// Only what checks is exported.
+fn valid(verdict: evenhand_exact::Verdict) -> Result<(), ExportError> {
+    match verdict.reason {
+        None => Ok(()),
+        Some(reason) if verdict.too_large => Err(ExportError::TooLarge(reason)),
+        Some(reason) => Err(ExportError::NotValid(reason)),
+    }
+}

@@ -1,0 +1,84 @@
+//! What allocations are feasible, as linear constraints.
+
+use std::ops::Range;
+
+use evenhand_problem::{Constraints, Problem, Rational, RowKind};
+
+use crate::vipr::Terms;
+
+/// The feasible allocations of a problem: a column for every active user and every class on which it can
+/// run; a row for every row of the classes, then one for every user with finite tasks.
+pub(crate) struct Region {
+    /// `(user, class)`.
+    pub columns: Vec<(usize, usize)>,
+    /// By user, its columns.
+    pub of_user: Vec<Range<usize>>,
+    /// The rows of the classes.
+    pub rows: Vec<Limit>,
+    /// The users with finite tasks, and their limits.
+    pub users: Vec<(usize, Limit)>,
+}
+
+/// `sum terms <= most`
+pub(crate) struct Limit {
+    pub name: String,
+    pub most: Rational,
+    pub terms: Terms,
+}
+
+impl Region {
+    pub fn new(constraints: &Constraints<'_>) -> Self {
+        let problem = constraints.problem();
+        let row = |row: &evenhand_problem::Row| Limit {
+            name: match row.kind {
+                RowKind::Resource(r) => format!("r{}_{}", row.server + 1, r + 1),
+                RowKind::Time => format!("t{}", row.server + 1),
+            },
+            most: row.capacity.clone(),
+            terms: Vec::new(),
+        };
+        let mut rows: Vec<Limit> = constraints.rows().iter().map(row).collect();
+        let mut columns = Vec::new();
+        let mut of_user = Vec::with_capacity(problem.n_users());
+        let mut users = Vec::new();
+        for (n, user) in problem.users().iter().enumerate() {
+            let first = columns.len();
+            for i in problem.classes_of(n).filter(|_| problem.is_active(n)) {
+                let Some(usage) = constraints.usage(n, i) else { continue };
+                for (position, amount) in usage.entries() {
+                    rows[constraints.class_rows(i).start + position]
+                        .terms
+                        .push((columns.len(), amount.clone()));
+                }
+                columns.push((n, i));
+            }
+            if let Some(tasks) = user.tasks() {
+                let terms = (first..columns.len()).map(|v| (v, Rational::from(1))).collect();
+                users.push((n, Limit { name: format!("u{}", n + 1), most: tasks.clone(), terms }));
+            }
+            of_user.push(first..columns.len());
+        }
+        Self { columns, of_user, rows, users }
+    }
+
+    /// `x1_2`: tasks of the first user on the second class.
+    pub fn names(&self) -> Vec<String> {
+        self.columns.iter().map(|(n, i)| format!("x{}_{}", n + 1, i + 1)).collect()
+    }
+}
+
+/// What the numbers in the names stand for.
+pub(crate) fn legend(problem: &Problem) -> Vec<String> {
+    let mut lines = vec![
+        "xN_I: tasks of user N on server class I. rI_R: resource R of class I. tI: time of class I. \
+         uN: tasks that user N has"
+            .to_owned(),
+    ];
+    let mut list = |what: &str, names: &mut dyn Iterator<Item = &str>| {
+        lines.extend(names.enumerate().map(|(at, name)| format!("{what} {}: {name}", at + 1)));
+    };
+    list("resource", &mut problem.resources().iter().map(String::as_str));
+    list("class", &mut problem.servers().iter().map(|server| server.name()));
+    list("user", &mut problem.users().iter().map(|user| user.name()));
+    lines
+}

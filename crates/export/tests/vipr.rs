@@ -1,0 +1,212 @@
+//! What is exported, read by the test kit's own checker of VIPR.
+
+use evenhand_exact::ratio::{self, PricingProof, TreeNode, worst_load};
+use evenhand_exact::{Axiom, Certificate, Evidence, Instance};
+use evenhand_export::{Export, ExportError, of_certificate, of_ratio, of_worst_load};
+use evenhand_problem::Rational;
+use evenhand_problem::format::Source;
+use evenhand_testkit::build::ratio::Method;
+use evenhand_testkit::certificates::{Kind, accepted_of, rejected_of};
+use evenhand_testkit::examples::{self, with};
+use evenhand_testkit::random::{optima, reservations};
+use evenhand_testkit::vipr::{Checked, Goal, check};
+use evenhand_testkit::{build, q};
+use rand::SeedableRng;
+use rand_pcg::Pcg64;
+
+/// Every file is valid, and in the form that the strictest checkers read.
+fn checked(export: &Export) -> Vec<(&str, Checked)> {
+    let mut names: Vec<&str> = export.files.iter().map(|file| file.name.as_str()).collect();
+    names.sort_unstable();
+    assert!(names.windows(2).all(|pair| pair[0] != pair[1]), "{names:?}");
+    let each = export.files.iter().map(|file| {
+        let checked =
+            check(&file.text).unwrap_or_else(|fault| panic!("{}: {fault}\n{}", file.name, file.text));
+        // A line for each derivation, no coefficient 0, something to check.
+        assert_eq!(checked.zeros, 0, "{}", file.name);
+        let (_, derivations) = file.text.split_once("DER ").expect("derivations");
+        assert_eq!(derivations.lines().count(), checked.derivations + 1, "{}", file.name);
+        assert!(!checked.variables.is_empty() && !checked.constraints.is_empty());
+        let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '.';
+        assert!(file.name.chars().all(plain), "{}", file.name);
+        (file.name.as_str(), checked)
+    });
+    each.collect()
+}
+
+fn range(checked: &Checked) -> (Rational, Option<Rational>) {
+    match &checked.goal {
+        Goal::Range { lower: Some(lower), upper } => (lower.clone(), upper.clone()),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn source<'a>(name: &'a str, text: &'a str) -> Source<'a> {
+    Source { name, text }
+}
+
+/// What prices prove is as much as the claim says.
+fn assert_margins(certificate: &Certificate, files: &[(&str, Checked)]) {
+    for claim in &certificate.claims {
+        let (Axiom::ParetoOptimal | Axiom::Proportional, Evidence::Prices(_), Some(margin)) =
+            (claim.axiom, &claim.evidence, &claim.margin)
+        else {
+            continue;
+        };
+        let name = match (claim.axiom, claim.share, &claim.alpha) {
+            (Axiom::ParetoOptimal, ..) => "pareto-optimal.vipr".to_owned(),
+            (_, None, Some(alpha)) => format!("proportional-{alpha}.vipr"),
+            (_, _, Some(alpha)) => format!("proportional-generic-{alpha}.vipr"),
+            _ => panic!("{claim:?}"),
+        };
+        let Some((_, file)) = files.iter().find(|(of, _)| *of == name) else {
+            assert!(claim.alpha.as_ref().is_some_and(|alpha| !alpha.is_integer()), "{name}");
+            continue;
+        };
+        let (lower, upper) = range(file);
+        let gap = upper.expect("a bound") - &lower;
+        // A gap of proportional fairness is measured in what the tasks are worth: the lower end.
+        let proven = if claim.axiom == Axiom::Proportional { gap / lower } else { gap };
+        assert_eq!(-proven, *margin, "{name}");
+    }
+}
+
+#[test]
+fn accepted_certificates_of_allocations() {
+    let mut n_files = 0;
+    for fixture in accepted_of(Kind::Allocation) {
+        let certificate = Certificate::parse(&source(&fixture.name, &fixture.text)).unwrap();
+        let export = of_certificate(&certificate).unwrap_or_else(|error| panic!("{}: {error}", fixture.name));
+        let files = checked(&export);
+        assert_margins(&certificate, &files);
+        n_files += files.len();
+        // Every claim has a file, or a reason for having none.
+        assert!(files.len() + export.left_out.len() >= certificate.claims.len(), "{}", fixture.name);
+    }
+    assert!(n_files >= 25, "{n_files}");
+}
+
+#[test]
+fn accepted_certificates_of_ratios() {
+    let mut trees = 0;
+    for fixture in accepted_of(Kind::Ratio) {
+        let certificate = ratio::Certificate::parse(&source(&fixture.name, &fixture.text)).unwrap();
+        let export = of_ratio(&certificate).unwrap_or_else(|error| panic!("{}: {error}", fixture.name));
+        assert_ratio(&certificate, &export);
+        trees += export.files.iter().filter(|file| file.text.contains("{ uns")).count();
+    }
+    assert!(trees > 5, "{trees}");
+}
+
+#[test]
+fn accepted_certificates_of_worst_loads() {
+    let mut n_files = 0;
+    for fixture in accepted_of(Kind::WorstLoad) {
+        let certificate = worst_load::Certificate::parse(&source(&fixture.name, &fixture.text)).unwrap();
+        let export = of_worst_load(&certificate).unwrap_or_else(|error| panic!("{}: {error}", fixture.name));
+        n_files += checked(&export).len();
+    }
+    assert!(n_files > 10, "{n_files}");
+}
+
+/// The files prove what the certificate says of the optimum.
+fn assert_ratio(certificate: &ratio::Certificate, export: &Export) {
+    let files = checked(export);
+    let file = |name: &str| &files.iter().find(|(of, _)| *of == name).unwrap_or_else(|| panic!("{name}")).1;
+    let optimum = &certificate.optimum;
+    let both = (optimum.assignment.reward.clone(), Some(optimum.bound.clone()));
+    assert_eq!(range(file("optimum.vipr")), both);
+    if let Some(whole) = &certificate.integer {
+        let (lower, upper) = range(file("whole-optimum.vipr"));
+        let (reward, bound) = (&whole.optimum.assignment.reward, &whole.optimum.bound);
+        assert!(file("whole-optimum.vipr").integer.iter().all(|integer| *integer));
+        // In units of the rewards' greatest common divisor.
+        assert_eq!(reward * upper.unwrap(), bound * lower);
+    }
+}
+
+#[test]
+fn random_optima() {
+    let mut rng = Pcg64::seed_from_u64(11);
+    for round in 0..300 {
+        let optimum = optima::optimum(&mut rng, round % 3 == 0);
+        let (problem, allocation) = (&optimum.problem, &optimum.allocation);
+        let instance = Instance::new(problem, allocation).unwrap();
+        // Weights of at least 1/g.
+        let mut prices = optimum.prices.clone();
+        let active = || (0..problem.n_users()).filter(|&n| instance.is_active(n));
+        let least = active().map(|n| Rational::from(&prices.user_weights[n] * instance.scale(n))).min();
+        let factor = least.filter(|least| *least > 0).map_or_else(|| q("1"), Rational::recip);
+        for price in prices.user_weights.iter_mut().chain(&mut prices.rows).chain(&mut prices.users) {
+            *price *= &factor;
+        }
+        let claims = vec![with(Axiom::ParetoOptimal, None, Evidence::Prices(prices), &instance)];
+        let certificate = examples::certificate(problem, allocation, claims);
+        let export = of_certificate(&certificate).unwrap();
+        let files = checked(&export);
+        assert_margins(&certificate, &files);
+        let (lower, upper) = range(&files[0].1);
+        assert_eq!(Some(lower), upper);
+    }
+}
+
+#[test]
+fn random_ratios() {
+    let mut rng = Pcg64::seed_from_u64(12);
+    let mut trees = 0;
+    for round in 0..120 {
+        let problem = reservations::random(&mut rng);
+        let method = if round % 4 == 0 { Method::Tables } else { Method::Trees };
+        let certificate = build::ratio::certificate(&problem, method);
+        let export = of_ratio(&certificate).unwrap();
+        assert_ratio(&certificate, &export);
+        let expected = problem.configurations().is_none() && method == Method::Trees;
+        assert_eq!(export.files.iter().any(|file| file.name.starts_with("pricing")), expected);
+        trees += usize::from(expected);
+    }
+    assert!(trees > 40, "{trees}");
+}
+
+/// Boxes that hold nothing: bounds that cross, and lower bounds that do not fit.
+#[test]
+fn empty_boxes() {
+    let fixture = accepted_of(Kind::Ratio).into_iter().find(|fixture| fixture.name == "pools").unwrap();
+    let mut certificate = ratio::Certificate::parse(&source(&fixture.name, &fixture.text)).unwrap();
+    let PricingProof::Tree { nodes, .. } = &mut certificate.optimum.pricing[0] else { panic!() };
+    let [leaf] = nodes[..] else { panic!("{nodes:?}") };
+    let split = |at| TreeNode::Split { job: 0, at };
+    // 90 jobs do not fit; at least 90 and at most 79 of them are none; at least 2 is at least 1 as well.
+    *nodes = vec![split(90), split(80), leaf, leaf, split(2), split(1), leaf, leaf, leaf];
+    let export = of_ratio(&certificate).unwrap();
+    assert_ratio(&certificate, &export);
+    let pricing = export.files.iter().find(|file| file.name == "pricing-1.vipr").unwrap();
+    assert!(pricing.text.matches("{ lin").count() >= 3, "{}", pricing.text);
+}
+
+#[test]
+fn what_has_no_linear_programme_is_listed() {
+    let (_, certificate) = examples::good_certificates().swap_remove(0);
+    let export = of_certificate(&certificate).unwrap();
+    let what: Vec<&str> = export.left_out.iter().map(|left| left.what.as_str()).collect();
+    assert!(what.contains(&"feasible") && what.contains(&"envy-free"), "{what:?}");
+    let names: Vec<&str> = export.files.iter().map(|file| file.name.as_str()).collect();
+    assert_eq!(names, ["pareto-optimal.vipr", "max-min-drfh-level-1.vipr"]);
+}
+
+#[test]
+fn what_does_not_check_is_not_exported() {
+    let mut refused = 0;
+    for fixture in rejected_of(Kind::Allocation) {
+        let Ok(certificate) = Certificate::parse(&source(&fixture.name, &fixture.text)) else { continue };
+        assert!(matches!(of_certificate(&certificate), Err(ExportError::NotValid(_))), "{}", fixture.name);
+        refused += 1;
+    }
+    for fixture in rejected_of(Kind::Ratio) {
+        let Ok(certificate) = ratio::Certificate::parse(&source(&fixture.name, &fixture.text)) else {
+            continue;
+        };
+        assert!(of_ratio(&certificate).is_err(), "{}", fixture.name);
+        refused += 1;
+    }
+    assert!(refused > 50, "{refused}");
+}
