@@ -6,7 +6,7 @@ use evenhand_benches::instances::{Tasks, general};
 use evenhand_mechanisms::registry;
 use evenhand_ode::path::{PathSettings, PathStatus, follow};
 use evenhand_ode::pool::Pool;
-use evenhand_ode::trajectory::{Method, TrajectorySettings, TrajectoryStatus, integrate};
+use evenhand_ode::trajectory::{RungeKutta, TrajectorySettings, TrajectoryStatus, integrate};
 use evenhand_problem::{Arithmetic, Problem};
 
 fn main() {
@@ -37,7 +37,7 @@ fn path_scarce(bencher: Bencher, users: usize) {
 fn trajectory(bencher: Bencher, method: &str) {
     let pool = pool(Law::Scarce, 200, 4);
     let settings = TrajectorySettings {
-        method: if method == "dopri5" { Method::Dopri5 } else { Method::Dop853 },
+        method: if method == "dopri5" { RungeKutta::Dopri5 } else { RungeKutta::Dop853 },
         stop_tolerance: 0.0,
         c_max: 1e6,
         ..TrajectorySettings::default()

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use evenhand_lp::highs::{ColumnBlock, FloatLp};
 use evenhand_packing::worst_load::worst_load;
-use evenhand_packing::{MaxReward, Optimum, PricingProof, configuration_lp, greedy};
+use evenhand_packing::{MaxReward, PackingOptimum, PricingProof, configuration_lp, greedy};
 use evenhand_problem::{JobSpec, PoolSpec, Rational, Reservation, ReservationSpec};
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
@@ -138,7 +138,7 @@ pub fn capacities(n_types: usize, repetitions: usize, seed: u64) -> Result<Strin
 }
 
 /// Seconds of greedy and of the optimum, which is returned.
-fn solved(problem: &Reservation, repetitions: usize) -> Result<(f64, f64, Optimum), String> {
+fn solved(problem: &Reservation, repetitions: usize) -> Result<(f64, f64, PackingOptimum), String> {
     let (loads, sizes) = (problem.loads(), problem.fractions());
     let (greedy_time, _) =
         timed(repetitions, || greedy::fluid(&mut MaxReward::new(problem), &loads, &sizes))?;
@@ -147,7 +147,7 @@ fn solved(problem: &Reservation, repetitions: usize) -> Result<(f64, f64, Optimu
     Ok((greedy_time, time, optimum))
 }
 
-fn describe(optimum: &Optimum) -> String {
+fn describe(optimum: &PackingOptimum) -> String {
     match optimum.proofs.first() {
         Some(PricingProof::Tree { nodes, .. }) => format!("{} nodes", nodes.len()),
         Some(PricingProof::DynamicProgramme { cells }) => format!("{cells} cells"),

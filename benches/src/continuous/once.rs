@@ -7,7 +7,7 @@ use std::time::Instant;
 use clap::ValueEnum;
 use evenhand_ode::path::{PathSettings, PathStatus, follow};
 use evenhand_ode::pool::Pool;
-use evenhand_ode::trajectory::{Method, TrajectorySettings, TrajectoryStatus, integrate};
+use evenhand_ode::trajectory::{RungeKutta, TrajectorySettings, TrajectoryStatus, integrate};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
@@ -80,7 +80,11 @@ impl Once {
             }
             Program::Dopri5 | Program::Dop853 => {
                 let settings = TrajectorySettings {
-                    method: if self.program == Program::Dopri5 { Method::Dopri5 } else { Method::Dop853 },
+                    method: if self.program == Program::Dopri5 {
+                        RungeKutta::Dopri5
+                    } else {
+                        RungeKutta::Dop853
+                    },
                     relative_tolerance: self.tolerance,
                     stop_tolerance: 0.0,
                     c_max: self.c_max,

@@ -1,6 +1,6 @@
 //! Work and precision: how long a solver takes, and how far from the exact answer it ends.
 
-use evenhand_ode::trajectory::{self, Method, TrajectoryPoint};
+use evenhand_ode::trajectory::{self, RungeKutta, TrajectoryPoint};
 use evenhand_problem::Rational;
 use evenhand_problem::number::to_f64;
 
@@ -28,12 +28,12 @@ pub struct Measured {
     /// The answer to compare with.
     pub reference: Reference,
     /// By contender, in the order of [`contenders::all`].
-    pub results: Vec<Outcome>,
+    pub results: Vec<Run>,
 }
 
 /// One contender on one instance.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Outcome {
+pub struct Run {
     /// The method and its settings.
     pub contender: Contender,
     /// Median time, in seconds.
@@ -93,7 +93,7 @@ pub fn run(seed: u64, effort: Effort, mut progress: impl FnMut(&str)) -> Result<
             let judgement = judge(&problem, &reference, &timed.result);
             let (seconds, runs) = (timed.seconds, timed.runs);
             let Answer { status, steps, drift, .. } = timed.result;
-            Outcome { contender, seconds, runs, status, steps, drift, judgement }
+            Run { contender, seconds, runs, status, steps, drift, judgement }
         });
         let results = results.collect();
         if instance.name == three_users().name || instance.name.starts_with("free") {
@@ -107,7 +107,7 @@ pub fn run(seed: u64, effort: Effort, mut progress: impl FnMut(&str)) -> Result<
 }
 
 fn record(instance: &PoolInstance, reference: &Reference, tolerance: f64) -> Result<Recording, BenchError> {
-    let mut settings = trajectory_settings(Method::Dop853, tolerance, RECORDED_TO);
+    let mut settings = trajectory_settings(RungeKutta::Dop853, tolerance, RECORDED_TO);
     settings.record = true;
     let points = trajectory::integrate(&instance.pool()?, &settings).points;
     let limit: Vec<f64> = reference.x.iter().map(to_f64).collect();

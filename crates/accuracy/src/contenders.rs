@@ -1,9 +1,9 @@
 //! The solvers that are measured, each with the settings that trade time for accuracy.
 
-use evenhand_ode::cluster::{self, Cluster, Placement, User};
+use evenhand_ode::cluster::{self, ClassUse, Cluster, UserModel};
 use evenhand_ode::path::{self, PathSettings, PathStatus};
 use evenhand_ode::pool::Pool;
-pub use evenhand_ode::trajectory::Method;
+pub use evenhand_ode::trajectory::RungeKutta;
 use evenhand_ode::trajectory::{self, TrajectorySettings, TrajectoryStatus};
 
 use super::{columns, conic};
@@ -14,7 +14,7 @@ pub enum Contender {
     /// The trajectory of the paper, integrated up to `c_max`.
     Trajectory {
         /// The Runge-Kutta method.
-        method: Method,
+        method: RungeKutta,
         /// Error allowed in a step.
         tolerance: f64,
         /// Where the integration stops.
@@ -84,7 +84,7 @@ pub fn all() -> Vec<Contender> {
     all.extend([1e-6, 1e-9, 1e-12].map(|tolerance| Contender::Interior { tolerance, iterations }));
     all.extend([1e-4, 1e-6, 1e-8, 1e-10, 1e-12].map(|tolerance| Contender::Clarabel { tolerance }));
     all.extend([1, 2, 4, 8, 16, 32].map(|rounds| Contender::Highs { rounds }));
-    for method in [Method::Dopri5, Method::Dop853] {
+    for method in [RungeKutta::Dopri5, RungeKutta::Dop853] {
         for tolerance in TRAJECTORY_TOLERANCES {
             all.extend(TRAJECTORY_ENDS.map(|c_max| Contender::Trajectory { method, tolerance, c_max }));
         }
@@ -168,7 +168,7 @@ impl Answer {
 
 /// Settings with which the integration goes to `c_max` whatever it finds.
 #[must_use]
-pub fn trajectory_settings(method: Method, tolerance: f64, c_max: f64) -> TrajectorySettings {
+pub fn trajectory_settings(method: RungeKutta, tolerance: f64, c_max: f64) -> TrajectorySettings {
     TrajectorySettings {
         method,
         relative_tolerance: tolerance,
@@ -179,10 +179,10 @@ pub fn trajectory_settings(method: Method, tolerance: f64, c_max: f64) -> Trajec
     }
 }
 
-fn method_name(method: Method) -> &'static str {
+fn method_name(method: RungeKutta) -> &'static str {
     match method {
-        Method::Dopri5 => "dopri5",
-        Method::Dop853 => "dop853",
+        RungeKutta::Dopri5 => "dopri5",
+        RungeKutta::Dop853 => "dop853",
     }
 }
 
@@ -200,13 +200,13 @@ fn trajectory_status(status: TrajectoryStatus) -> &'static str {
 
 /// One server with a row for every resource. Prices come per row and per task of the limit.
 fn interior(pool: &Pool, tolerance: f64, iterations: usize) -> Answer {
-    let users: Vec<User> = (0..pool.n_users())
+    let users: Vec<UserModel> = (0..pool.n_users())
         .map(|user| {
             let usage = pool.request_row(user).iter().copied().enumerate().filter(|(_, r)| *r > 0.0);
-            User {
+            UserModel {
                 weight: pool.entitlements()[user],
                 limit: pool.caps()[user],
-                placements: vec![Placement { worth: 1.0, usage: usage.collect() }],
+                placements: vec![ClassUse { worth: 1.0, usage: usage.collect() }],
             }
         })
         .collect();

@@ -3,8 +3,8 @@
 use evenhand_problem::{Rational, number};
 use serde_json::{Map, Value, json};
 
-use crate::accuracy::{Accuracy, Measured, Outcome};
-use crate::speed::Line;
+use crate::accuracy::{Accuracy, Measured, Run};
+use crate::speed::Timing;
 
 /// Digits of the reference in the output: far more than a double has, fewer than are proven.
 const REFERENCE_DIGITS: usize = 40;
@@ -57,7 +57,7 @@ fn digits(value: &Rational, count: usize) -> String {
     format!("{whole}.{rest}")
 }
 
-fn outcome_document(outcome: &Outcome) -> Value {
+fn outcome_document(outcome: &Run) -> Value {
     let settings: Map<String, Value> = outcome
         .contender
         .settings()
@@ -80,7 +80,7 @@ fn outcome_document(outcome: &Outcome) -> Value {
 
 /// All times, the seed of whose instances is `seed`.
 #[must_use]
-pub fn speed(lines: &[Line], seed: u64) -> Value {
+pub fn speed(lines: &[Timing], seed: u64) -> Value {
     let results: Vec<Value> = lines
         .iter()
         .map(|line| {

@@ -1,6 +1,6 @@
 //! The pictures of [`accuracy`](super::accuracy).
 
-use evenhand_report::plot::{Axis, Figure, Line, Plot, Series};
+use evenhand_report::plot::{Axis, Figure, LineStyle, Plot, Series};
 
 use super::accuracy::{Accuracy, Measured, Recording};
 
@@ -24,7 +24,7 @@ fn of_instance(measured: &Measured) -> Plot {
             Some(series) => series.points.push(point),
             None => {
                 let is_dashed = outcome.contender.method() == "dop853";
-                let line = if is_dashed { Line::Dashed } else { Line::Solid };
+                let line = if is_dashed { LineStyle::Dashed } else { LineStyle::Solid };
                 series.push(Series { line, ..Series::new(name, vec![point]) });
             }
         }
@@ -62,7 +62,7 @@ fn paths(recording: &Recording) -> Plot {
     let n_users = recording.points.first().map_or(0, |point| point.x.len());
     let series = (0..n_users).map(|user| {
         let points = recording.points.iter().map(|point| (point.c, point.x[user])).collect();
-        Series::new(format!("x of user {}", user + 1), points).without_marks(Line::Solid)
+        Series::new(format!("x of user {}", user + 1), points).without_marks(LineStyle::Solid)
     });
     Plot {
         title: format!("{}: the trajectory", recording.instance),
@@ -75,8 +75,8 @@ fn paths(recording: &Recording) -> Plot {
 fn distances(name: &str, recordings: &[&Recording]) -> Plot {
     let mut series = by_tolerance(recordings, |recording| recording.errors.clone());
     let ends = |power: i32| vec![(1.0, 1.0), (1e14, 1e14_f64.powf(-1.0 / f64::from(power)))];
-    series.push(Series::new("1 / c", ends(1)).without_marks(Line::Dashed));
-    series.push(Series::new("1 / sqrt(c)", ends(2)).without_marks(Line::Dashed));
+    series.push(Series::new("1 / c", ends(1)).without_marks(LineStyle::Dashed));
+    series.push(Series::new("1 / sqrt(c)", ends(2)).without_marks(LineStyle::Dashed));
     Plot {
         title: format!("{name}: distance to the limit"),
         x: Axis::logarithmic("c").with_range(1.0, 1e14),
@@ -88,7 +88,7 @@ fn distances(name: &str, recordings: &[&Recording]) -> Plot {
 fn drifts(name: &str, recordings: &[&Recording]) -> Plot {
     let mut series = by_tolerance(recordings, |recording| recording.drifts.clone());
     let rounding = vec![(1.0, f64::EPSILON), (1e14, 1e14 * f64::EPSILON)];
-    series.push(Series::new("rounding of x, 2e-16 c", rounding).without_marks(Line::Dashed));
+    series.push(Series::new("rounding of x, 2e-16 c", rounding).without_marks(LineStyle::Dashed));
     Plot {
         title: format!("{name}: drift off the trajectory"),
         x: Axis::logarithmic("c").with_range(1.0, 1e14),

@@ -21,7 +21,7 @@ const ALPHA: u32 = 2;
 
 /// What was timed, and how long it took.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Line {
+pub struct Timing {
     /// The mechanism, or the solver of pools.
     pub name: &'static str,
     /// Number of users.
@@ -31,23 +31,23 @@ pub struct Line {
     /// Number of resources.
     pub resources: usize,
     /// In floating point; `None` where it failed or there is no such method.
-    pub float: Option<Time>,
+    pub float: Option<MedianTime>,
     /// With an exact result; `None` where it failed or there is no such method.
-    pub exact: Option<Time>,
+    pub exact: Option<MedianTime>,
     /// Why something is missing.
     pub why: Option<String>,
 }
 
 /// A median, in seconds, and the number of runs behind it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Time {
+pub struct MedianTime {
     /// The median.
     pub seconds: f64,
     /// Runs, besides the warm-up.
     pub runs: usize,
 }
 
-impl Line {
+impl Timing {
     /// How many times the exact result takes as long.
     #[must_use]
     pub fn ratio(&self) -> Option<f64> {
@@ -66,7 +66,7 @@ pub fn n_measurements() -> usize {
 ///
 /// # Errors
 /// [`BenchError::Instance`] when an instance is no problem.
-pub fn run(seed: u64, effort: Effort, mut progress: impl FnMut(&str)) -> Result<Vec<Line>, BenchError> {
+pub fn run(seed: u64, effort: Effort, mut progress: impl FnMut(&str)) -> Result<Vec<Timing>, BenchError> {
     let mut lines = Vec::new();
     for (users, classes, resources) in CLUSTERS {
         let problem = cluster(users, classes, resources, seed)?;
@@ -81,8 +81,16 @@ pub fn run(seed: u64, effort: Effort, mut progress: impl FnMut(&str)) -> Result<
             progress(solver.method());
             let timed = timed(effort, || solver.run(&pool));
             let why = (timed.result.status != "solved").then_some(timed.result.status);
-            let float = Some(Time { seconds: timed.seconds, runs: timed.runs });
-            lines.push(Line { name: solver.method(), users, classes: 1, resources, float, exact: None, why });
+            let float = Some(MedianTime { seconds: timed.seconds, runs: timed.runs });
+            lines.push(Timing {
+                name: solver.method(),
+                users,
+                classes: 1,
+                resources,
+                float,
+                exact: None,
+                why,
+            });
         }
     }
     Ok(lines)
@@ -96,7 +104,7 @@ fn pool_solvers() -> [Contender; 2] {
 }
 
 /// `None` when it turns out not to apply.
-fn line_of(mechanism: &Mechanism, problem: &Problem, effort: Effort) -> Option<Line> {
+fn line_of(mechanism: &Mechanism, problem: &Problem, effort: Effort) -> Option<Timing> {
     let mut why = None;
     let mut time = |arithmetic: Arithmetic| {
         let mut flags = Flags::new(arithmetic);
@@ -107,7 +115,7 @@ fn line_of(mechanism: &Mechanism, problem: &Problem, effort: Effort) -> Option<L
         match mechanism.allocate_with(problem, &flags) {
             Ok(_) => {
                 let timed = timed(effort, || mechanism.allocate_with(problem, &flags).is_ok());
-                Ok(Some(Time { seconds: timed.seconds, runs: timed.runs }))
+                Ok(Some(MedianTime { seconds: timed.seconds, runs: timed.runs }))
             }
             Err(MechanismError::NotApplicable { .. }) => Err(()),
             Err(error) => {
@@ -117,7 +125,7 @@ fn line_of(mechanism: &Mechanism, problem: &Problem, effort: Effort) -> Option<L
         }
     };
     let (float, exact) = (time(Arithmetic::Float).ok()?, time(Arithmetic::Exact).ok()?);
-    Some(Line {
+    Some(Timing {
         name: mechanism.info.id,
         users: problem.n_users(),
         classes: problem.n_servers(),

@@ -4,9 +4,9 @@ use evenhand_problem::number;
 use evenhand_report::Page;
 use evenhand_report::table::{Cell, Column, Table};
 
-use crate::accuracy::{Accuracy, Measured, Outcome};
-use crate::contenders::{Contender, Method, TRAJECTORY_ENDS, TRAJECTORY_TOLERANCES};
-use crate::speed::{Line, Time};
+use crate::accuracy::{Accuracy, Measured, Run};
+use crate::contenders::{Contender, RungeKutta, TRAJECTORY_ENDS, TRAJECTORY_TOLERANCES};
+use crate::speed::{MedianTime, Timing};
 
 /// The best of every method, and how the trajectory nears its limit.
 #[must_use]
@@ -58,9 +58,9 @@ fn best_table(measured: &Measured) -> Table {
 }
 
 /// The outcome with the least error of every method; of equals the fastest.
-fn best_of_each(measured: &Measured) -> Vec<&Outcome> {
-    let mut best: Vec<&Outcome> = Vec::new();
-    let key = |outcome: &Outcome| (outcome.judgement.error, outcome.seconds);
+fn best_of_each(measured: &Measured) -> Vec<&Run> {
+    let mut best: Vec<&Run> = Vec::new();
+    let key = |outcome: &Run| (outcome.judgement.error, outcome.seconds);
     for outcome in &measured.results {
         let method = outcome.contender.method();
         match best.iter_mut().find(|other| other.contender.method() == method) {
@@ -72,7 +72,7 @@ fn best_of_each(measured: &Measured) -> Vec<&Outcome> {
     best
 }
 
-fn row(outcome: &Outcome) -> [Cell; 8] {
+fn row(outcome: &Run) -> [Cell; 8] {
     let settings = outcome.contender.settings();
     let settings: Vec<String> =
         settings.iter().map(|(name, value)| format!("{name} {}", setting(*value))).collect();
@@ -112,10 +112,10 @@ fn trajectory_table(measured: &Measured) -> Table {
     let mut table = Table::new([Column::words("tolerance"), Column::words("")].into_iter().chain(ends));
     for tolerance in TRAJECTORY_TOLERANCES {
         let at = |c_max: f64| {
-            let contender = Contender::Trajectory { method: Method::Dop853, tolerance, c_max };
+            let contender = Contender::Trajectory { method: RungeKutta::Dop853, tolerance, c_max };
             measured.results.iter().find(move |outcome| outcome.contender == contender)
         };
-        let found: Vec<&Outcome> = TRAJECTORY_ENDS.into_iter().filter_map(at).collect();
+        let found: Vec<&Run> = TRAJECTORY_ENDS.into_iter().filter_map(at).collect();
         let errors = found.iter().map(|outcome| short(Some(outcome.judgement.error)));
         table.row([Cell::text(format!("{tolerance:e}")), Cell::text("error")].into_iter().chain(errors));
         let drifts = found.iter().map(|outcome| short(outcome.drift));
@@ -126,11 +126,11 @@ fn trajectory_table(measured: &Measured) -> Table {
 
 /// Every line of the times.
 #[must_use]
-pub fn speed(lines: &[Line]) -> Page {
+pub fn speed(lines: &[Timing]) -> Page {
     let numbers = ["users", "classes", "resources", "floating point", "exact", "exact/float"];
     let columns = [Column::words("")].into_iter().chain(numbers.map(Column::numbers));
     let mut table = Table::new(columns.chain([Column::words("")]));
-    let show = |at: Option<Time>| at.map_or_else(Cell::none, |at| time(at.seconds));
+    let show = |at: Option<MedianTime>| at.map_or_else(Cell::none, |at| time(at.seconds));
     for line in lines {
         table.row([
             Cell::text(line.name),

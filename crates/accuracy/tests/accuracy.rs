@@ -3,8 +3,8 @@
 
 use std::sync::OnceLock;
 
-use evenhand_accuracy::accuracy::{self, Accuracy, Measured, Outcome};
-use evenhand_accuracy::contenders::{Contender, Method, TRAJECTORY_TOLERANCES};
+use evenhand_accuracy::accuracy::{self, Accuracy, Measured, Run};
+use evenhand_accuracy::contenders::{Contender, RungeKutta, TRAJECTORY_TOLERANCES};
 use evenhand_accuracy::{Effort, instances, pictures, reference};
 use evenhand_exact::{Instance, Prices, axiom::feasible, axiom::proportional};
 use evenhand_problem::{Allocation, Rational};
@@ -19,12 +19,12 @@ fn first() -> &'static Accuracy {
     FIRST.get_or_init(|| measured(0))
 }
 
-fn of_method<'a>(measured: &'a Measured, method: &'a str) -> impl Iterator<Item = &'a Outcome> {
+fn of_method<'a>(measured: &'a Measured, method: &'a str) -> impl Iterator<Item = &'a Run> {
     measured.results.iter().filter(move |outcome| outcome.contender.method() == method)
 }
 
-fn at(measured: &Measured, tolerance: f64, c_max: f64) -> &Outcome {
-    let wanted = Contender::Trajectory { method: Method::Dop853, tolerance, c_max };
+fn at(measured: &Measured, tolerance: f64, c_max: f64) -> &Run {
+    let wanted = Contender::Trajectory { method: RungeKutta::Dop853, tolerance, c_max };
     measured.results.iter().find(|outcome| outcome.contender == wanted).unwrap()
 }
 

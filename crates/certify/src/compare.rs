@@ -21,7 +21,7 @@ const STACK: usize = 1 << 26;
 
 /// One column of the comparison.
 #[derive(Debug, Clone)]
-pub struct Column {
+pub struct Compared {
     /// Name of the mechanism, or of the file.
     pub name: String,
     /// What it gives, or why it does not.
@@ -98,22 +98,22 @@ impl Default for Comparison {
 ///
 /// `progress` is called with the name of each column before its turn. A mechanism that runs out of time is
 /// left running in the background until the process ends.
-pub fn compare(problem: &Problem, comparison: &Comparison, mut progress: impl FnMut(&str)) -> Vec<Column> {
+pub fn compare(problem: &Problem, comparison: &Comparison, mut progress: impl FnMut(&str)) -> Vec<Compared> {
     let problem = Arc::new(problem.clone());
-    let bench = Arc::new(Bench::new(&problem, comparison));
+    let bench = Arc::new(Jury::new(&problem, comparison));
     let mut columns = Vec::new();
     for &mechanism in &comparison.mechanisms {
         let name = mechanism.info.id;
         progress(name);
         let bench = Arc::clone(&bench);
         let result = timed(comparison.time, move || bench.run(mechanism));
-        columns.push(Column { name: name.to_owned(), result });
+        columns.push(Compared { name: name.to_owned(), result });
     }
     for (name, file) in &comparison.allocations {
         progress(name);
         let (bench, file) = (Arc::clone(&bench), file.clone());
         let result = timed(comparison.time, move || bench.judge(file.allocation, None));
-        columns.push(Column { name: name.clone(), result });
+        columns.push(Compared { name: name.clone(), result });
     }
     columns
 }
@@ -141,7 +141,7 @@ fn timed(
 }
 
 /// What all columns share.
-struct Bench {
+struct Jury {
     problem: Arc<Problem>,
     arithmetic: Arithmetic,
     alpha: Option<Rational>,
@@ -152,7 +152,7 @@ struct Bench {
     optima: Optima,
 }
 
-impl Bench {
+impl Jury {
     fn new(problem: &Arc<Problem>, comparison: &Comparison) -> Self {
         let more = [Axiom::BottleneckFair, Axiom::GlobalBottleneckFair, Axiom::SingleResourceFair];
         let own = comparison.mechanisms.iter().filter_map(|mechanism| {

@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 use evenhand::certify;
 use evenhand::certify::Request;
 use evenhand::exact::{Axiom, Instance, axiom::njc};
-use evenhand::lp::njc::{Face, Goal, Limits, NjcSet, Tasks, Witness, enumerate};
+use evenhand::lp::njc::{EnumerationLimits, Face, Goal, NjcSet, Tasks, Witness, enumerate};
 use evenhand::mechanisms::njc::{Settings, allocate};
 use evenhand::mechanisms::registry;
 use evenhand::problem::{Arithmetic, Constraints, Problem, Rational, Sharing, number};
@@ -34,7 +34,8 @@ fn is_fair(problem: &Problem, x: &[Rational]) -> bool {
 }
 
 fn set(problem: &Problem) -> NjcSet {
-    enumerate(&Constraints::new(problem, Sharing::Rdm), &Limits::default()).expect("within the limits")
+    enumerate(&Constraints::new(problem, Sharing::Rdm), &EnumerationLimits::default())
+        .expect("within the limits")
 }
 
 fn totals(tasks: &Tasks) -> Vec<Rational> {

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use evenhand_packing::Limits;
+use evenhand_packing::SearchLimits;
 
 use super::HuntError;
 
@@ -28,7 +28,7 @@ impl Clock {
     }
 
     /// The same for the solvers.
-    pub(super) fn limits(&self) -> Limits {
-        self.0.map_or_else(Limits::default, Limits::until)
+    pub(super) fn limits(&self) -> SearchLimits {
+        self.0.map_or_else(SearchLimits::default, SearchLimits::until)
     }
 }

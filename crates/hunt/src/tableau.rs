@@ -12,7 +12,7 @@ const MOST_PIVOTS: usize = 5_000;
 
 /// A fraction of positive numbers in lowest terms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Fraction {
+pub struct SmallFraction {
     /// Numerator.
     pub p: i64,
     /// Denominator.
@@ -21,7 +21,7 @@ pub struct Fraction {
 
 /// What is done when `p R - q G` can be positive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Goal {
+pub enum TableauGoal {
     /// Say so.
     Decide,
     /// Take `G / R` there for `p / q`, and go on.
@@ -29,7 +29,7 @@ pub enum Goal {
 }
 
 /// A variable: its entries by row, what it adds to `R` and what to `G`.
-pub type Column = (Vec<(usize, i64)>, i64, i64);
+pub type TableauColumn = (Vec<(usize, i64)>, i64, i64);
 
 /// The condensed tableau: rows `A`, then `R`, then `G`; the last column is the right-hand side.
 pub struct Tableau {
@@ -43,7 +43,7 @@ pub struct Tableau {
 
 impl Tableau {
     /// All slacks basic.
-    pub fn new(rows: usize, right: &[i64], columns: &[Column]) -> Option<Self> {
+    pub fn new(rows: usize, right: &[i64], columns: &[TableauColumn]) -> Option<Self> {
         let width = columns.len() + 1;
         let mut entries = vec![0; (rows + 2) * width];
         for (c, (column, reward, greedy)) in columns.iter().enumerate() {
@@ -61,15 +61,15 @@ impl Tableau {
         Some(Self { rows, width, entries, denominator: 1, basic, nonbasic })
     }
 
-    /// The least `a = G / R` below `start` that a solution has, or any such with [`Goal::Decide`];
+    /// The least `a = G / R` below `start` that a solution has, or any such with [`TableauGoal::Decide`];
     /// `Some(start)` where there is none, `None` where numbers or time run out.
-    pub fn least(&mut self, start: Fraction, goal: Goal) -> Option<Fraction> {
+    pub fn least(&mut self, start: SmallFraction, goal: TableauGoal) -> Option<SmallFraction> {
         let mut a = start;
         for pivots in 0..MOST_PIVOTS {
             let (reward, greedy) = self.values();
             if i128::from(a.p) * i128::from(reward) > i128::from(a.q) * i128::from(greedy) {
                 a = fraction(greedy, reward);
-                if goal == Goal::Decide {
+                if goal == TableauGoal::Decide {
                     return Some(a);
                 }
             }
@@ -86,7 +86,7 @@ impl Tableau {
         (at(self.rows), at(self.rows + 1))
     }
 
-    fn entering(&self, a: Fraction, largest: bool) -> Option<usize> {
+    fn entering(&self, a: SmallFraction, largest: bool) -> Option<usize> {
         let (reward, greedy) = (self.rows * self.width, (self.rows + 1) * self.width);
         let gain = |c: usize| {
             i128::from(a.q) * i128::from(self.entries[greedy + c])
@@ -156,13 +156,13 @@ impl Tableau {
 }
 
 /// `p / q` in lowest terms, for `p >= 0` and `q > 0`.
-pub fn fraction(p: i64, q: i64) -> Fraction {
+pub fn fraction(p: i64, q: i64) -> SmallFraction {
     let (mut a, mut b) = (p, q);
     while b != 0 {
         (a, b) = (b, a % b);
     }
     let divisor = a.max(1);
-    Fraction { p: p / divisor, q: q / divisor }
+    SmallFraction { p: p / divisor, q: q / divisor }
 }
 
 #[cfg(test)]
@@ -174,11 +174,11 @@ mod tests {
     fn the_least_quotient() {
         let columns = [(vec![(0, 1), (1, 1)], 3, 1), (vec![(0, 1), (1, 3)], 2, 4)];
         let new = || Tableau::new(2, &[4, 6], &columns).unwrap();
-        let one = Fraction { p: 1, q: 1 };
-        assert_eq!(new().least(one, Goal::Minimise), Some(Fraction { p: 1, q: 3 }));
-        let third = Fraction { p: 1, q: 3 };
-        assert_eq!(new().least(third, Goal::Minimise), Some(third));
-        assert_eq!(new().least(third, Goal::Decide), Some(third));
+        let one = SmallFraction { p: 1, q: 1 };
+        assert_eq!(new().least(one, TableauGoal::Minimise), Some(SmallFraction { p: 1, q: 3 }));
+        let third = SmallFraction { p: 1, q: 3 };
+        assert_eq!(new().least(third, TableauGoal::Minimise), Some(third));
+        assert_eq!(new().least(third, TableauGoal::Decide), Some(third));
     }
 
     /// Klee and Minty's cube needs every denominator; the optimum is the last right-hand side.
@@ -187,9 +187,12 @@ mod tests {
         let columns =
             [(vec![(0, 1), (1, 4), (2, 8)], 4, 0), (vec![(1, 1), (2, 4)], 2, 0), (vec![(2, 1)], 1, 0)];
         let mut tableau = Tableau::new(3, &[5, 25, 125], &columns).unwrap();
-        assert_eq!(tableau.least(Fraction { p: 1, q: 1 }, Goal::Minimise), Some(Fraction { p: 0, q: 1 }));
+        assert_eq!(
+            tableau.least(SmallFraction { p: 1, q: 1 }, TableauGoal::Minimise),
+            Some(SmallFraction { p: 0, q: 1 })
+        );
         let mut tableau = Tableau::new(3, &[5, 25, 125], &columns).unwrap();
-        while let Some(column) = tableau.entering(Fraction { p: 1, q: 1 }, true) {
+        while let Some(column) = tableau.entering(SmallFraction { p: 1, q: 1 }, true) {
             let row = tableau.leaving(column).unwrap();
             tableau.pivot(row, column).unwrap();
         }

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use super::HuntError;
 use super::clock::Clock;
-use super::tableau::{Fraction, Goal, Tableau, fraction};
+use super::tableau::{SmallFraction, Tableau, TableauGoal, fraction};
 use super::types::Instance;
 
 /// What was done with the instances; the same for every number of threads.
@@ -213,7 +213,7 @@ impl<'a> Small<'a> {
     }
 
     /// Whether no server ever earns less than `bound` of the most that one can.
-    fn alone(&self, bound: Fraction) -> bool {
+    fn alone(&self, bound: SmallFraction) -> bool {
         let least = self.alone.iter().copied().min().unwrap_or(0);
         let most = self.first(self.all()).reward;
         i128::from(least) * i128::from(bound.q) >= i128::from(most) * i128::from(bound.p)
@@ -222,14 +222,14 @@ impl<'a> Small<'a> {
 
 struct Search<'s, 'a> {
     small: &'s Small<'a>,
-    least: Fraction,
+    least: SmallFraction,
     first: Vec<Option<Step<'a>>>,
     programmes: u64,
     clock: Clock,
 }
 
 impl<'s, 'a> Search<'s, 'a> {
-    fn new(small: &'s Small<'a>, bound: Fraction, clock: Clock) -> Self {
+    fn new(small: &'s Small<'a>, bound: SmallFraction, clock: Clock) -> Self {
         Self { small, least: bound, first: vec![None; small.all() + 1], programmes: 0, clock }
     }
 
@@ -247,9 +247,9 @@ impl<'s, 'a> Search<'s, 'a> {
         let lowest = left.map(|j| small.alone[j]).min().unwrap_or(0);
         steps.push(next);
         let bound = self.least;
-        let relaxed = self.programme(order, steps, lowest)?.least(bound, Goal::Decide)?;
+        let relaxed = self.programme(order, steps, lowest)?.least(bound, TableauGoal::Decide)?;
         if relaxed != bound {
-            self.least = self.programme(order, steps, next.reward)?.least(bound, Goal::Minimise)?;
+            self.least = self.programme(order, steps, next.reward)?.least(bound, TableauGoal::Minimise)?;
             for j in (0..small.rewards.len()).filter(|&j| next.jobs(j) > 0) {
                 order.push(j);
                 self.visit(order, steps, open & !(1 << j))?;

@@ -49,10 +49,10 @@ impl Input {
         }
     }
 
-    pub(super) fn rows(self) -> Rows {
+    pub(super) fn rows(self) -> Records {
         let reader = BufReader::new(self.reader);
         let (name, packed) = (self.name, self.packed);
-        Rows { name, reader, packed, unpacked: 0, line: 0, bytes: Vec::new(), record: StringRecord::new() }
+        Records { name, reader, packed, unpacked: 0, line: 0, bytes: Vec::new(), record: StringRecord::new() }
     }
 }
 
@@ -104,7 +104,7 @@ impl Read for Zstd {
 /// The rows of a table, one on each line.
 ///
 /// Lines are counted here: the csv crate loses count with blank lines and with `\r\n`.
-pub(super) struct Rows {
+pub(super) struct Records {
     name: String,
     reader: Bytes,
     packed: Rc<Cell<u64>>,
@@ -116,14 +116,14 @@ pub(super) struct Rows {
 
 /// One row, which knows its line.
 #[derive(Clone, Copy)]
-pub(super) struct Row<'a> {
+pub(super) struct Record<'a> {
     file: &'a str,
     line: u64,
     record: &'a StringRecord,
 }
 
-impl Rows {
-    pub(super) fn next(&mut self) -> Result<Option<Row<'_>>, ImportError> {
+impl Records {
+    pub(super) fn next(&mut self) -> Result<Option<Record<'_>>, ImportError> {
         loop {
             self.bytes.clear();
             let read = (&mut self.reader).take(MAX_LINE_BYTES + 1).read_until(b'\n', &mut self.bytes);
@@ -148,12 +148,12 @@ impl Rows {
             Ok(line) => split(line.trim_end_matches(['\n', '\r']), &mut self.record),
             Err(_) => return Err(self.error("this line is not UTF-8 text".to_owned())),
         }
-        Ok(Some(Row { file: &self.name, line: self.line, record: &self.record }))
+        Ok(Some(Record { file: &self.name, line: self.line, record: &self.record }))
     }
 
     /// The first row, which must be there.
-    pub(super) fn first(&mut self, expected: &str) -> Result<Row<'_>, ImportError> {
-        let empty = ImportError::Row {
+    pub(super) fn first(&mut self, expected: &str) -> Result<Record<'_>, ImportError> {
+        let empty = ImportError::Record {
             file: self.name.clone(),
             line: 1,
             message: format!("the file is empty: expected {expected}"),
@@ -166,7 +166,7 @@ impl Rows {
     }
 
     fn error(&self, message: String) -> ImportError {
-        ImportError::Row { file: self.name.clone(), line: self.line, message }
+        ImportError::Record { file: self.name.clone(), line: self.line, message }
     }
 }
 
@@ -181,7 +181,7 @@ fn split(line: &str, record: &mut StringRecord) {
     }
 }
 
-impl<'a> Row<'a> {
+impl<'a> Record<'a> {
     /// The column by position, from 0; empty when it is not there.
     pub(super) fn field(&self, column: usize) -> &'a str {
         self.record.get(column).unwrap_or_default()
@@ -196,7 +196,7 @@ impl<'a> Row<'a> {
     }
 
     pub(super) fn error(&self, message: impl Into<String>) -> ImportError {
-        ImportError::Row { file: self.file.to_owned(), line: self.line, message: message.into() }
+        ImportError::Record { file: self.file.to_owned(), line: self.line, message: message.into() }
     }
 
     pub(super) fn column_error(&self, column: usize, name: &str, expected: &str) -> ImportError {

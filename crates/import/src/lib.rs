@@ -71,7 +71,7 @@ pub enum ImportError {
     },
     /// A row is not what the format says.
     #[error("{file}:{line}: {message}")]
-    Row {
+    Record {
         /// Name of the file.
         file: String,
         /// Line in the decompressed file, from 1.

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use evenhand_problem::problem::{Problem, ProblemSpec, ServerSpec, UserSpec};
 use rug::Rational;
 
-use super::{Import, ImportError, Input, Note, input::Row, writable};
+use super::{Import, ImportError, Input, Note, input::Record, writable};
 
 const NODE_COLUMNS: [&str; 5] = ["sn", "cpu_milli", "memory_mib", "gpu", "model"];
 const POD_COLUMNS: [&str; 5] = ["name", "cpu_milli", "memory_mib", "num_gpu", "gpu_milli"];
@@ -148,7 +148,7 @@ fn read_pods(pods: Input) -> Result<Pods, ImportError> {
     Ok(Pods { shapes: shapes.counts, rows: count, has_more_columns })
 }
 
-fn shape(row: &Row<'_>) -> Result<Shape, ImportError> {
+fn shape(row: &Record<'_>) -> Result<Shape, ImportError> {
     let shape = Shape {
         cpu: row.whole(1, "cpu_milli")?,
         memory: row.whole(2, "memory_mib")?,

@@ -31,5 +31,5 @@ pub mod utilitarian;
 pub use fair_sum::optimum::FairOptimum;
 pub use flags::{Flags, Method};
 pub use mechanism::{
-    Bound, Findings, Info, Mechanism, MechanismError, Outcome, Search, Selected, Status, Step, Tried,
+    Bound, Findings, Info, Mechanism, MechanismError, Outcome, Search, Selected, SeriesPoint, Status, Tried,
 };

@@ -139,14 +139,14 @@ pub struct Findings {
     /// Whole tasks beside their divisible ideal.
     pub integrality: Option<Integrality>,
     /// The way that a method went.
-    pub series: Option<Vec<Step>>,
+    pub series: Option<Vec<SeriesPoint>>,
     /// How one of many answers was searched for.
     pub search: Option<Search>,
 }
 
 /// A point on the way of a method.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Step {
+pub struct SeriesPoint {
     /// The parameter of the way: `c` of the trajectory, for entitlements of sum 1.
     pub c: f64,
     /// Tasks by user.

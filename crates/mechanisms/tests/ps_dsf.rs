@@ -15,7 +15,9 @@ use rand::seq::SliceRandom;
 use rand_pcg::Pcg64Mcg;
 use serde_json::Value;
 
-const EXACT: Settings = Settings::new(Arithmetic::Exact);
+fn exactly() -> Settings {
+    Settings::new(Arithmetic::Exact)
+}
 
 fn mechanism() -> &'static Mechanism {
     registry::find("ps-dsf").expect("registered")
@@ -129,7 +131,7 @@ fn no_found_answer_dominates_the_one_returned() {
         assert!(search.tried.iter().flat_map(|tried| &tried.tasks).all(|tasks| *tasks <= served));
         assert_eq!(search.more_tasks, None);
         many += usize::from(search.answers > 1);
-        let select = Settings { select: Some(Goal::MaxUtilisation), ..EXACT };
+        let select = Settings { select: Some(Goal::MaxUtilisation), ..exactly() };
         let selected = allocate(&problem, &select).expect("an answer");
         theorem_1(&problem, &selected.allocation).unwrap_or_else(|why| panic!("seed {seed}: {why}"));
         let value = |allocation: &Allocation| {
@@ -145,9 +147,9 @@ fn no_found_answer_dominates_the_one_returned() {
 fn an_order_names_the_only_start() {
     let problem = problem(spec(&mut Pcg64Mcg::seed_from_u64(3), SMALL));
     let order = Some(vec![problem.servers()[0].name().to_owned()]);
-    let outcome = allocate(&problem, &Settings { order, ..EXACT }).expect("an answer");
+    let outcome = allocate(&problem, &Settings { order, ..exactly() }).expect("an answer");
     assert_eq!(outcome.findings.search.expect("a search").tried.len(), 1);
-    let select = Settings { select: Some(Goal::MaxMinShare), ..EXACT };
+    let select = Settings { select: Some(Goal::MaxMinShare), ..exactly() };
     assert!(matches!(allocate(&problem, &select), Err(MechanismError::BadOption { .. })));
 }
 
@@ -176,7 +178,7 @@ fn doubles_are_near_the_theorem() {
 
 #[test]
 fn all_solutions_of_small_problems() {
-    let faces = Settings { faces: true, ..EXACT };
+    let faces = Settings { faces: true, ..exactly() };
     let all = |problem: &Problem| allocate(problem, &faces).map(|found| found.findings.faces.unwrap());
     let found = case("psdsf.nonunique.2x2x2");
     let set = all(&golden_problem(&found["inputs"])).expect("small");

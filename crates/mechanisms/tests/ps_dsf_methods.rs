@@ -21,8 +21,13 @@ fn solve(allocate: Allocate, problem: &Problem, settings: &Settings) -> Outcome 
     allocate(problem, settings).unwrap_or_else(|error| panic!("{error}"))
 }
 
-const EXACT: Settings = Settings::new(Arithmetic::Exact);
-const FLOAT: Settings = Settings::new(Arithmetic::Float);
+fn exactly() -> Settings {
+    Settings::new(Arithmetic::Exact)
+}
+
+fn in_doubles() -> Settings {
+    Settings::new(Arithmetic::Float)
+}
 
 fn with(method: Method, settings: Settings) -> Settings {
     Settings { method: Some(method), ..settings }
@@ -48,7 +53,7 @@ fn algorithm_1_does_not_end_on_the_golden_instance() {
             .collect(),
         ..ProblemSpec::default()
     });
-    let ended = solve(ps_dsf::allocate, &problem, &with(Method::Algorithm1, EXACT));
+    let ended = solve(ps_dsf::allocate, &problem, &with(Method::Algorithm1, exactly()));
     assert_eq!(ended.findings.status, Some(Status::Limit));
     let limit = matrix(&case["expected"]["exact_limit"]);
     for (n, row) in limit.iter().enumerate() {
@@ -56,9 +61,9 @@ fn algorithm_1_does_not_end_on_the_golden_instance() {
             assert!(to_f64(&(ended.allocation.on(n, i) - x)).abs() < 1e-9, "user {n} on class {i}");
         }
     }
-    let float = solve(ps_dsf::allocate, &problem, &with(Method::Algorithm1, FLOAT));
+    let float = solve(ps_dsf::allocate, &problem, &with(Method::Algorithm1, in_doubles()));
     assert_eq!(float.findings.status, Some(Status::Solved));
-    let exact = solve(ps_dsf::allocate, &problem, &EXACT).allocation;
+    let exact = solve(ps_dsf::allocate, &problem, &exactly()).allocation;
     assert_eq!(exact.totals(), limit.iter().map(|row| row.iter().sum()).collect::<Vec<Rational>>());
 }
 
@@ -67,14 +72,14 @@ fn where_algorithm_1_ends_theorem_1_holds() {
     let (mut ended, mut same, mut float_ended) = (0, 0, 0);
     for seed in 0..300 {
         let problem = problem(spec(&mut Pcg64Mcg::seed_from_u64(seed), UNLIMITED));
-        let found = solve(ps_dsf::allocate, &problem, &with(Method::Algorithm1, EXACT));
+        let found = solve(ps_dsf::allocate, &problem, &with(Method::Algorithm1, exactly()));
         if found.findings.status == Some(Status::Solved) {
             ended += 1;
             theorem_1(&problem, &found.allocation).unwrap_or_else(|why| panic!("seed {seed}: {why}"));
-            let swept = solve(ps_dsf::allocate, &problem, &EXACT).allocation;
+            let swept = solve(ps_dsf::allocate, &problem, &exactly()).allocation;
             same += usize::from(swept.totals() == found.allocation.totals());
         }
-        let float = solve(ps_dsf::allocate, &problem, &with(Method::Algorithm1, FLOAT));
+        let float = solve(ps_dsf::allocate, &problem, &with(Method::Algorithm1, in_doubles()));
         float_ended += usize::from(float.findings.status == Some(Status::Solved));
     }
     eprintln!(
@@ -87,19 +92,19 @@ fn where_algorithm_1_ends_theorem_1_holds() {
 fn the_time_shared_sweep_ends_at_the_market() {
     for seed in 0..300 {
         let problem = problem(spec(&mut Pcg64Mcg::seed_from_u64(seed), Shape { finite: 0.0, ..SMALL }));
-        let market = solve(tdm::allocate, &problem, &EXACT).allocation;
+        let market = solve(tdm::allocate, &problem, &exactly()).allocation;
         theorem_2(&problem, &market).unwrap_or_else(|why| panic!("seed {seed}: {why}"));
-        let swept = solve(tdm::allocate, &problem, &with(Method::Sweep, EXACT)).allocation;
+        let swept = solve(tdm::allocate, &problem, &with(Method::Sweep, exactly())).allocation;
         theorem_2(&problem, &swept).unwrap_or_else(|why| panic!("seed {seed}, swept: {why}"));
         assert_eq!(market.totals(), swept.totals(), "seed {seed}");
     }
     for seed in 0..300 {
         let problem = problem(spec(&mut Pcg64Mcg::seed_from_u64(seed), SMALL));
-        let found = solve(tdm::allocate, &problem, &with(Method::Market, EXACT)).allocation;
+        let found = solve(tdm::allocate, &problem, &with(Method::Market, exactly())).allocation;
         theorem_2(&problem, &found).unwrap_or_else(|why| panic!("seed {seed}: {why}"));
         // With task limits the sweep need not end at the optimum, and is not offered.
         if problem.users().iter().any(|user| user.tasks().is_some()) {
-            let swept = tdm::allocate(&problem, &with(Method::Sweep, EXACT));
+            let swept = tdm::allocate(&problem, &with(Method::Sweep, exactly()));
             assert!(matches!(swept, Err(MechanismError::BadOption { .. })), "seed {seed}");
         }
     }
@@ -162,21 +167,22 @@ fn an_order_is_obeyed_and_checked() {
     let refuses = |allocate: Allocate, settings: Settings| {
         assert!(matches!(allocate(&cluster, &settings), Err(MechanismError::BadOption { .. })));
     };
-    refuses(ps_dsf::allocate, Settings { order: order(&["nowhere"]), ..EXACT });
-    refuses(ps_dsf::allocate, Settings { order: order(&["s0", "s0"]), ..EXACT });
-    refuses(ps_dsf::allocate, Settings { method: Some(Method::Market), ..EXACT });
-    refuses(tdm::allocate, Settings { order: order(&["s0"]), ..EXACT });
-    refuses(tdm::allocate, Settings { method: Some(Method::Algorithm1), ..EXACT });
+    refuses(ps_dsf::allocate, Settings { order: order(&["nowhere"]), ..exactly() });
+    refuses(ps_dsf::allocate, Settings { order: order(&["s0", "s0"]), ..exactly() });
+    refuses(ps_dsf::allocate, Settings { method: Some(Method::Market), ..exactly() });
+    refuses(tdm::allocate, Settings { order: order(&["s0"]), ..exactly() });
+    refuses(tdm::allocate, Settings { method: Some(Method::Algorithm1), ..exactly() });
     let finite = problem(spec(&mut Pcg64Mcg::seed_from_u64(1), Shape { finite: 1.0, ..SMALL }));
-    let settings = Settings { method: Some(Method::Algorithm1), ..EXACT };
+    let settings = Settings { method: Some(Method::Algorithm1), ..exactly() };
     assert!(matches!(ps_dsf::allocate(&finite, &settings), Err(MechanismError::BadOption { .. })));
     // Another order may end elsewhere, and is PS-DSF as well.
     let mut differ = 0;
     for seed in 0..200 {
         let problem = problem(spec(&mut Pcg64Mcg::seed_from_u64(seed), Shape { classes: 3, ..SMALL }));
         let names: Vec<String> = problem.servers().iter().rev().map(|s| s.name().to_owned()).collect();
-        let there = solve(ps_dsf::allocate, &problem, &EXACT).allocation;
-        let back = solve(ps_dsf::allocate, &problem, &Settings { order: Some(names), ..EXACT }).allocation;
+        let there = solve(ps_dsf::allocate, &problem, &exactly()).allocation;
+        let back =
+            solve(ps_dsf::allocate, &problem, &Settings { order: Some(names), ..exactly() }).allocation;
         theorem_1(&problem, &back).unwrap_or_else(|why| panic!("seed {seed}: {why}"));
         differ += usize::from(there.totals() != back.totals());
     }
@@ -232,10 +238,10 @@ fn throughputs_of_gavel() {
         problem.n_users(),
         problem.n_servers()
     );
-    let market = solve(tdm::allocate, &problem, &EXACT).allocation;
+    let market = solve(tdm::allocate, &problem, &exactly()).allocation;
     theorem_2(&problem, &market).expect("a market");
     // Every class is shared by time, so that both mechanisms are one.
-    let divided = solve(ps_dsf::allocate, &problem, &EXACT).allocation;
+    let divided = solve(ps_dsf::allocate, &problem, &exactly()).allocation;
     theorem_1(&problem, &divided).expect("PS-DSF");
     assert_eq!(market.totals(), divided.totals());
 }

@@ -4,7 +4,7 @@ use crate::PaperError;
 use evenhand_problem::Rational;
 use evenhand_problem::utilisation::dominant_share;
 
-use super::{Entry, Table, TableUser, list, solve};
+use super::{Entry, ProblemTable, TableUser, list, solve};
 
 const TWO_SERVERS: &[(u32, &[&str])] = &[(1, &["2", "12"]), (1, &["12", "2"])];
 const TWO_USERS: &[TableUser<'_>] = &[TableUser::new(&["0.2", "1"]), TableUser::new(&["1", "0.2"])];
@@ -27,7 +27,7 @@ const DYNAMIC_USERS: &[TableUser<'_>] =
 
 pub(super) fn entries() -> Result<Vec<Entry>, PaperError> {
     let mut entries = Vec::new();
-    let problem = Table { servers: TWO_SERVERS, users: TWO_USERS }.problem()?;
+    let problem = ProblemTable { servers: TWO_SERVERS, users: TWO_USERS }.problem()?;
     let drfh = solve(&problem, "drfh")?;
     let totals = drfh.totals();
     entries.push(Entry {
@@ -67,7 +67,7 @@ pub(super) fn entries() -> Result<Vec<Entry>, PaperError> {
         note: "servers in the 10 shapes together, all of them used below".to_owned(),
     });
     for (users, printed, id) in [(2, "0.44", "two-users"), (3, "0.26", "three-users")] {
-        let problem = Table { servers: GOOGLE, users: &DYNAMIC_USERS[..users] }.problem()?;
+        let problem = ProblemTable { servers: GOOGLE, users: &DYNAMIC_USERS[..users] }.problem()?;
         let share = dominant_share(&problem, &solve(&problem, "drfh")?, 0);
         entries.push(Entry {
             id: format!("drfh.figure-4.{id}"),

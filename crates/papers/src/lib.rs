@@ -70,12 +70,12 @@ pub fn entries(section: &str) -> Result<Vec<Entry>, PaperError> {
 }
 
 /// A problem in numbers: capacities by class and resource, demands by user and resource.
-struct Table<'a> {
+struct ProblemTable<'a> {
     servers: &'a [(u32, &'a [&'a str])],
     users: &'a [TableUser<'a>],
 }
 
-/// A user of a [`Table`].
+/// A user of a [`ProblemTable`].
 #[derive(Clone, Copy)]
 struct TableUser<'a> {
     weight: &'a str,
@@ -91,7 +91,7 @@ impl<'a> TableUser<'a> {
     }
 }
 
-impl Table<'_> {
+impl ProblemTable<'_> {
     fn problem(&self) -> Result<Problem, PaperError> {
         let exact = |text: &str| number::parse(text).map_err(PaperError::from);
         let vector = |values: &[&str]| {

@@ -33,6 +33,6 @@ pub use problem::{
     Problem, ProblemError, ProblemErrorKind, ProblemSpec, ServerClass, ServerSpec, User, UserSpec, Warning,
 };
 pub use quantities::Quantities;
-pub use reservation::{JobSpec, JobType, Pool, PoolSpec, Reservation, ReservationSpec};
+pub use reservation::{JobSpec, JobType, PoolSpec, Reservation, ReservationSpec, ServerPool};
 pub use rug::{Integer, Rational};
 pub use usage::Usage;

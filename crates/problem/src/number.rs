@@ -2,7 +2,7 @@
 //!
 //! Accepted are a decimal (`-0.5`, `1e-3`) and a quotient of integers (`3/7`). Both are bounded, so
 //! that a file of a few bytes cannot ask for gigabytes of digits. There are limits for one number, of
-//! two kinds ([`Limits`]), and one for all numbers of a document ([`DigitBudget`]).
+//! two kinds ([`NumberLimits`]), and one for all numbers of a document ([`DigitBudget`]).
 
 mod budget;
 mod stated;
@@ -29,14 +29,14 @@ pub const MAX_RESULT_EXPONENT: u32 = 100_000;
 
 /// What one number may be written as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct NumberLimits {
     /// Most digits, before and after the point (or in numerator and denominator) together.
     pub digits: usize,
     /// Largest absolute decimal exponent.
     pub exponent: u32,
 }
 
-impl Limits {
+impl NumberLimits {
     /// Of what somebody states: problems, reservations, scenarios.
     pub const STATED: Self = Self { digits: MAX_DIGITS, exponent: MAX_EXPONENT };
     /// Of what was computed: allocations and the evidence of certificates.
@@ -83,7 +83,7 @@ pub enum NumberError {
 /// assert!(parse("1e999999999").is_err());
 /// ```
 pub fn parse(text: &str) -> Result<Rational, NumberError> {
-    parse_within(text, Limits::STATED)
+    parse_within(text, NumberLimits::STATED)
 }
 
 /// [`parse`] for numbers that a solver computed: up to [`MAX_RESULT_DIGITS`] digits.
@@ -91,14 +91,14 @@ pub fn parse(text: &str) -> Result<Rational, NumberError> {
 /// # Errors
 /// As [`parse`].
 pub fn parse_result(text: &str) -> Result<Rational, NumberError> {
-    parse_within(text, Limits::RESULT)
+    parse_within(text, NumberLimits::RESULT)
 }
 
 /// [`parse`] within limits of one's own.
 ///
 /// # Errors
 /// As [`parse`].
-pub fn parse_within(text: &str, limits: Limits) -> Result<Rational, NumberError> {
+pub fn parse_within(text: &str, limits: NumberLimits) -> Result<Rational, NumberError> {
     match text.split_once('/') {
         Some((numerator, denominator)) => parse_quotient(text, numerator, denominator, limits),
         None => parse_decimal(text, limits),
@@ -141,7 +141,7 @@ fn parse_quotient(
     text: &str,
     numerator: &str,
     denominator: &str,
-    limits: Limits,
+    limits: NumberLimits,
 ) -> Result<Rational, NumberError> {
     let (negative, numerator) = split_sign(numerator);
     if !is_digits(numerator) || !is_digits(denominator) {
@@ -155,7 +155,7 @@ fn parse_quotient(
     Ok(signed(negative, Rational::from((integer(numerator), denominator_value))))
 }
 
-fn parse_decimal(text: &str, limits: Limits) -> Result<Rational, NumberError> {
+fn parse_decimal(text: &str, limits: NumberLimits) -> Result<Rational, NumberError> {
     let syntax = || NumberError::Syntax(excerpt(text));
     let (negative, unsigned) = split_sign(text);
     let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {

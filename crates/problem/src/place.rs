@@ -7,12 +7,12 @@ use crate::problem::{ProblemError, ProblemErrorKind};
 /// A path from the root of a document.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Place {
-    steps: Vec<Step>,
+    steps: Vec<PlaceStep>,
 }
 
 /// One step of a [`Place`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Step {
+pub enum PlaceStep {
     /// A field of an object.
     Key(String),
     /// An element of an array.
@@ -29,13 +29,13 @@ impl Place {
     /// The field `name` of the object at this place.
     #[must_use]
     pub fn key(&self, name: &str) -> Self {
-        self.step(Step::Key(name.to_owned()))
+        self.step(PlaceStep::Key(name.to_owned()))
     }
 
     /// The element `position` of the array at this place.
     #[must_use]
     pub fn index(&self, position: usize) -> Self {
-        self.step(Step::Index(position))
+        self.step(PlaceStep::Index(position))
     }
 
     /// The place that `inner` names within the value at this place.
@@ -46,7 +46,7 @@ impl Place {
 
     /// The steps from the root.
     #[must_use]
-    pub fn steps(&self) -> &[Step] {
+    pub fn steps(&self) -> &[PlaceStep] {
         &self.steps
     }
 
@@ -54,7 +54,7 @@ impl Place {
         ProblemError { place: self, kind }
     }
 
-    fn step(&self, step: Step) -> Self {
+    fn step(&self, step: PlaceStep) -> Self {
         let mut steps = self.steps.clone();
         steps.push(step);
         Self { steps }
@@ -65,15 +65,15 @@ impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (position, step) in self.steps.iter().enumerate() {
             match step {
-                Step::Key(name) if is_plain(name) => {
+                PlaceStep::Key(name) if is_plain(name) => {
                     let dot = if position == 0 { "" } else { "." };
                     write!(f, "{dot}{name}")?;
                 }
-                Step::Key(name) => match name.char_indices().nth(LONGEST_SHOWN) {
+                PlaceStep::Key(name) => match name.char_indices().nth(LONGEST_SHOWN) {
                     None => write!(f, "[\"{}\"]", name.escape_debug())?,
                     Some((end, _)) => write!(f, "[\"{}...\"]", name[..end].escape_debug())?,
                 },
-                Step::Index(index) => write!(f, "[{index}]")?,
+                PlaceStep::Index(index) => write!(f, "[{index}]")?,
             }
         }
         Ok(())

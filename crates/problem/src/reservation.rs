@@ -23,14 +23,14 @@ pub use crate::reservation_spec::{JobSpec, PoolSpec, ReservationSpec};
 pub struct Reservation {
     name: String,
     resources: Vec<String>,
-    pools: Vec<Pool>,
+    pools: Vec<ServerPool>,
     jobs: Vec<JobType>,
     configurations: Option<Vec<Vec<u64>>>,
 }
 
 /// A pool of identical servers.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Pool {
+pub struct ServerPool {
     name: String,
     count: Option<u64>,
     fraction: Rational,
@@ -125,7 +125,7 @@ impl Reservation {
 
     /// The pools, by `i`; at least one.
     #[must_use]
-    pub fn pools(&self) -> &[Pool] {
+    pub fn pools(&self) -> &[ServerPool] {
         &self.pools
     }
 
@@ -232,15 +232,9 @@ impl Reservation {
         let whole = |job: &JobType| Rational::from(&job.load * &servers).floor().into_numer_denom().0;
         Some(self.jobs.iter().map(whole).collect())
     }
-
-    /// The index of a type by name.
-    #[must_use]
-    pub fn job_named(&self, name: &str) -> Option<usize> {
-        self.jobs.iter().position(|job| job.name == name)
-    }
 }
 
-impl Pool {
+impl ServerPool {
     /// Name of the pool.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -317,11 +311,11 @@ fn pools(
     resources: &Index,
     listed: bool,
     at: &Place,
-) -> Result<Vec<Pool>, ProblemError> {
+) -> Result<Vec<ServerPool>, ProblemError> {
     index_names("server", specs.iter().map(|pool| pool.name.as_str()), |i| at.index(i).key("name"))?;
     if specs.is_empty() {
         let fraction = Rational::from(1);
-        return Ok(vec![Pool {
+        return Ok(vec![ServerPool {
             name: "servers".to_owned(),
             count: None,
             fraction,
@@ -349,7 +343,7 @@ fn pools(
         } else {
             quantities(spec.capacity, resources, &at.key("capacity"))?
         };
-        pools.push(Pool { name: spec.name, count, fraction: Rational::new(), capacity });
+        pools.push(ServerPool { name: spec.name, count, fraction: Rational::new(), capacity });
     }
     let total: Integer = pools.iter().map(|pool| Integer::from(pool.count.unwrap_or(1))).sum();
     for pool in &mut pools {

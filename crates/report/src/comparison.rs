@@ -1,6 +1,6 @@
 //! Mechanisms, and allocations from elsewhere, side by side.
 
-use evenhand_certify::compare::{Column as Compared, Judged, NoResult};
+use evenhand_certify::compare::{Compared, Judged, NoResult};
 use evenhand_exact::{Axiom, Claim, Outcome, Parameters};
 use evenhand_problem::{Problem, Rational};
 

@@ -4,7 +4,7 @@ use evenhand_certify::ratio::{Sweep, SweepPoint};
 use evenhand_problem::Rational;
 use evenhand_problem::number::to_f64;
 
-use crate::plot::{Axis, Figure, Line, Plot, Series};
+use crate::plot::{Axis, Figure, LineStyle, Plot, Series};
 
 /// What the figure is about, before the name of the problem.
 const TITLE: &str = "Greedy against optimal";
@@ -49,7 +49,7 @@ fn critical(sweep: &Sweep, series: &mut Vec<Series>) {
     for (name, load) in [("all served", &sweep.all_served), ("all at their best", &sweep.all_best)] {
         if let Some(load) = load.as_ref().filter(|load| low < high && within(load)) {
             let x = to_f64(load);
-            series.push(Series::new(name, vec![(x, low), (x, high)]).without_marks(Line::Dashed));
+            series.push(Series::new(name, vec![(x, low), (x, high)]).without_marks(LineStyle::Dashed));
         }
     }
 }

@@ -1,9 +1,9 @@
 //! The way of a trajectory: as a picture and as a file of numbers.
 
-use evenhand_mechanisms::Step;
+use evenhand_mechanisms::SeriesPoint;
 use evenhand_problem::Problem;
 
-use crate::plot::{Axis, Line, Plot, Series};
+use crate::plot::{Axis, LineStyle, Plot, Series};
 
 /// Users beyond this many are left out of the picture: a legend is no longer read.
 const MOST_LINES: usize = 12;
@@ -12,10 +12,10 @@ const FIRST_C: f64 = 1e-2;
 
 /// `x_n(c)` of the first users over a logarithmic axis.
 #[must_use]
-pub fn trajectory(problem: &Problem, steps: &[Step]) -> Plot {
+pub fn trajectory(problem: &Problem, steps: &[SeriesPoint]) -> Plot {
     let line = |n: usize| {
         let points = steps.iter().filter(|step| step.c >= FIRST_C).map(|step| (step.c, step.tasks[n]));
-        Series::new(problem.users()[n].name(), points.collect()).without_marks(Line::Solid)
+        Series::new(problem.users()[n].name(), points.collect()).without_marks(LineStyle::Solid)
     };
     let n_users = problem.n_users();
     let rest =
@@ -30,7 +30,7 @@ pub fn trajectory(problem: &Problem, steps: &[Step]) -> Plot {
 
 /// Comma-separated values: `c`, the tasks of every user, and of every resource the part that is free.
 #[must_use]
-pub fn trajectory_csv(problem: &Problem, steps: &[Step]) -> String {
+pub fn trajectory_csv(problem: &Problem, steps: &[SeriesPoint]) -> String {
     let users = problem.users().iter().map(|user| quoted(&format!("tasks {}", user.name())));
     let n_rows = steps.first().map_or(0, |step| step.slack.len());
     // A server that is shared by time has one row, its time.

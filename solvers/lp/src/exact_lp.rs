@@ -13,7 +13,7 @@ use evenhand_exact::linear::SparseRow;
 use rug::Rational;
 
 use crate::error::LpError;
-pub(crate) use search::Search;
+pub(crate) use search::SimplexBasis;
 
 /// Direction of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,7 +96,7 @@ impl ExactLp {
     /// # Errors
     /// [`LpError::ExactlyUnbounded`] or [`LpError::PivotLimit`].
     pub fn solve(&self, basis: &[Variable], max_pivots: usize) -> Result<Feasibility, LpError> {
-        Search::new(self, basis, max_pivots).run()
+        SimplexBasis::new(self, basis, max_pivots).run()
     }
 
     fn column(&self, variable: Variable) -> SparseRow {

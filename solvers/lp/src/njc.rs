@@ -23,9 +23,9 @@ mod polytope;
 mod select;
 pub mod vertices;
 
-pub use best::{Best, best_above};
+pub use best::{BestMember, best_above};
 pub use face::{Face, FaceError, Witness};
-pub use faces::{Limits, NjcSet, Polytope, enumerate};
+pub use faces::{EnumerationLimits, NjcSet, Polytope, enumerate};
 pub use goal::Goal;
 pub use market::entitlements;
 pub use polytope::member;

@@ -15,7 +15,7 @@
 use rug::Rational;
 
 use crate::error::LpError;
-use crate::exact_lp::{ExactLp, ExactOptimum, Feasibility, Search, Sense, Variable};
+use crate::exact_lp::{ExactLp, ExactOptimum, Feasibility, Sense, SimplexBasis, Variable};
 use crate::highs::{Basis, BasisStatus, ColumnBlock, FloatLp, FloatSolution};
 
 /// Steps of refinement. Every step magnifies by up to [`MOST_GROWTH`]; two are usual.
@@ -25,7 +25,7 @@ const MOST_GROWTH: f64 = 1e12;
 
 /// Where to start.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Start<'a> {
+pub struct StartingPoint<'a> {
     /// A feasible point, by column, where one is known.
     pub point: Option<&'a [Rational]>,
     /// A basis close to an optimal one.
@@ -40,7 +40,7 @@ pub struct Start<'a> {
 pub fn solve(
     lp: &ExactLp,
     units: &[f64],
-    start: Start<'_>,
+    start: StartingPoint<'_>,
     max_pivots: usize,
 ) -> Result<Feasibility, LpError> {
     let scaling = Scaling::new(lp, units);
@@ -55,7 +55,7 @@ pub fn solve(
                 Err(_) => break,
             }
         }
-        let search = Search::new(lp, &basis, max_pivots).priced();
+        let search = SimplexBasis::new(lp, &basis, max_pivots).priced();
         let [primal, dual] = [search.primal_violation(&scaling), search.dual_violation(&scaling)];
         if primal.is_none() && dual.is_none() {
             return search.run();
@@ -67,7 +67,7 @@ pub fn solve(
             None => break,
         }
     }
-    Search::new(lp, &basis, max_pivots).run()
+    SimplexBasis::new(lp, &basis, max_pivots).run()
 }
 
 /// [`solve`] for a programme that must have a feasible point.
@@ -77,7 +77,7 @@ pub fn solve(
 pub fn optimise(
     lp: &ExactLp,
     units: &[f64],
-    start: Start<'_>,
+    start: StartingPoint<'_>,
     max_pivots: usize,
 ) -> Result<ExactOptimum, LpError> {
     match solve(lp, units, start, max_pivots)? {
@@ -100,7 +100,7 @@ pub struct InDoubles {
 ///
 /// # Errors
 /// [`LpError`] when HiGHS fails.
-pub fn in_doubles(lp: &ExactLp, units: &[f64], start: Start<'_>) -> Result<InDoubles, LpError> {
+pub fn in_doubles(lp: &ExactLp, units: &[f64], start: StartingPoint<'_>) -> Result<InDoubles, LpError> {
     let scaling = Scaling::new(lp, units);
     let (basis, solution) = Around::start(lp, start.point).optimum(lp, &scaling, start.basis)?;
     let duals = solution.row_duals.iter().zip(&scaling.rows).map(|(y, row)| y * scaling.cost / row);
@@ -172,7 +172,7 @@ impl Around {
     }
 
     /// The programme around the vertex of a basis that violates something, if that is news.
-    fn closer(&self, search: &Search<'_>, primal: Option<f64>, dual: Option<f64>) -> Option<Self> {
+    fn closer(&self, search: &SimplexBasis<'_>, primal: Option<f64>, dual: Option<f64>) -> Option<Self> {
         let magnified = |scale: f64, violation: Option<f64>| {
             violation.map_or(scale, |v| (1.0 / v).min(scale * MOST_GROWTH).max(1.0))
         };

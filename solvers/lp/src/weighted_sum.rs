@@ -11,7 +11,7 @@ use crate::error::LpError;
 use crate::exact_lp::{ExactColumn, ExactLp, Sense};
 use crate::groups::{Group, capacity_entries, merge};
 use crate::guess;
-use crate::refine::{self, Start};
+use crate::refine::{self, StartingPoint};
 
 /// Exact pivots after which a basis is given up.
 const MAX_PIVOTS: usize = 10_000;
@@ -73,7 +73,7 @@ fn best<'a>(
         return Ok(programme.nothing());
     }
     let point = tasks.map(|tasks| programme.point(tasks));
-    let start = Start { point: point.as_deref(), basis: &[] };
+    let start = StartingPoint { point: point.as_deref(), basis: &[] };
     let optimum = refine::optimise(&programme.lp, &programme.scales, start, MAX_PIVOTS)?;
     Ok(programme.read(&optimum.x, &optimum.y, optimum.pivots))
 }

@@ -6,8 +6,8 @@ use common::njc::{assert_njc, best_vertex, pool, set, totals};
 use evenhand_lp::LpError;
 use evenhand_lp::mip::MipStatus;
 use evenhand_lp::njc::{
-    Face, FaceError, Goal, Limits, NjcSet, SelectSettings, Tasks, Witness, entitlements, enumerate, member,
-    select,
+    EnumerationLimits, Face, FaceError, Goal, NjcSet, SelectSettings, Tasks, Witness, entitlements,
+    enumerate, member, select,
 };
 use evenhand_problem::{Constraints, Problem, Rational, Sharing};
 use evenhand_testkit::q;
@@ -272,12 +272,15 @@ fn faces_that_do_not_fit() {
 fn limits_are_honoured() {
     let problem = circulant();
     let constraints = Constraints::new(&problem, Sharing::Rdm);
-    let few = |limits: Limits| enumerate(&constraints, &limits).map(|set| set.polytopes.len());
+    let few = |limits: EnumerationLimits| enumerate(&constraints, &limits).map(|set| set.polytopes.len());
     let spent = |what: &'static str, limit: usize| Err(LpError::Budget { what, limit });
-    let limits = Limits::default();
-    assert_eq!(few(Limits { choices: 5, ..limits }), spent("choices of bottlenecks and witnesses", 5));
-    assert_eq!(few(Limits { rays: 2, ..limits }), spent("rays of one polytope", 2));
-    assert_eq!(few(Limits { vertices: 17, ..limits }), spent("vertices", 17));
+    let limits = EnumerationLimits::default();
+    assert_eq!(
+        few(EnumerationLimits { choices: 5, ..limits }),
+        spent("choices of bottlenecks and witnesses", 5)
+    );
+    assert_eq!(few(EnumerationLimits { rays: 2, ..limits }), spent("rays of one polytope", 2));
+    assert_eq!(few(EnumerationLimits { vertices: 17, ..limits }), spent("vertices", 17));
     assert_eq!(few(limits), Ok(6));
     let mut settings = SelectSettings::default();
     settings.mip.time_limit = 0.0;

@@ -7,7 +7,8 @@ use common::{fixed_runner, runner};
 use evenhand_lp::LpError;
 use evenhand_lp::mip::MipStatus;
 use evenhand_lp::njc::{
-    Face, Goal, Limits, NjcSet, SelectSettings, Tasks, Witness, best_above, enumerate, member, select,
+    EnumerationLimits, Face, Goal, NjcSet, SelectSettings, Tasks, Witness, best_above, enumerate, member,
+    select,
 };
 use evenhand_problem::{Constraints, Problem, Rational, Sharing};
 use evenhand_testkit::random::problems::{Shape, random};
@@ -55,7 +56,7 @@ fn mean(problem: &Problem, points: &[Tasks], weights: &[u32]) -> Tasks {
 
 fn check_set(problem: &Problem, sharing: Sharing, weights: &[u32]) -> NjcSet {
     let constraints = Constraints::new(problem, sharing);
-    let set = enumerate(&constraints, &Limits::default()).expect("within the limits");
+    let set = enumerate(&constraints, &EnumerationLimits::default()).expect("within the limits");
     assert!(!set.polytopes.is_empty(), "there always is an NJC allocation");
     let contains = |face: &Face, tasks: &Tasks| face.contains(&constraints, tasks).expect("a face that fits");
     for polytope in &set.polytopes {
@@ -112,7 +113,7 @@ fn every_face_lies_in_the_set() {
     let counts = std::cell::RefCell::new([0usize; 2]);
     let outcome = runner(400, file!()).run(&strategy, |(problem, sharing, picks)| {
         let constraints = Constraints::new(&problem, sharing);
-        let set = enumerate(&constraints, &Limits::default()).expect("within the limits");
+        let set = enumerate(&constraints, &EnumerationLimits::default()).expect("within the limits");
         for shift in 0..8 {
             let face = random_face(&constraints, &picks, shift);
             let Ok(found) = member(&constraints, &face, Some(Goal::MaxTasks)) else {
@@ -160,7 +161,7 @@ fn selections_are_the_best_vertices() {
     let cuts = std::cell::Cell::new(0);
     let outcome = runner(300, file!()).run(&strategy, |(problem, sharing)| {
         let constraints = Constraints::new(&problem, sharing);
-        let set = enumerate(&constraints, &Limits::default()).expect("within the limits");
+        let set = enumerate(&constraints, &EnumerationLimits::default()).expect("within the limits");
         for goal in [Goal::MaxTasks, Goal::MaxUtilisation, Goal::MaxMinShare] {
             let selection = select(&constraints, goal, &SelectSettings::default()).expect("a selection");
             assert_njc(&problem, sharing, &selection.tasks);
@@ -169,7 +170,7 @@ fn selections_are_the_best_vertices() {
             let value = selection.value.to_f64();
             prop_assert!(value <= selection.bound + 1e-6 * value.max(1.0), "{} {}", value, selection.bound);
             cuts.set(cuts.get() + selection.cuts);
-            let limits = Limits::default();
+            let limits = EnumerationLimits::default();
             let above = |value: &Rational| best_above(&constraints, goal, value, &limits).expect("in time");
             prop_assert_eq!(above(&selection.value), None, "{:?}", goal);
             let proven = above(&Rational::from(-1)).expect("something is worth more than -1");
@@ -204,8 +205,8 @@ fn selections_where_doubles_mislead() {
             let selection = select(&constraints, goal, &SelectSettings::default()).expect("a selection");
             assert_njc(&problem, sharing, &selection.tasks);
             counts.borrow_mut()[0] += selection.cuts;
-            let better =
-                best_above(&constraints, goal, &selection.value, &Limits::default()).expect("in time");
+            let better = best_above(&constraints, goal, &selection.value, &EnumerationLimits::default())
+                .expect("in time");
             if let Some(better) = better {
                 counts.borrow_mut()[1] += 1;
                 assert_njc(&problem, sharing, &better.tasks);

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use evenhand_ode::path::{self, PathSettings, PathStatus};
 use evenhand_ode::pool::{Pool, PoolError};
-use evenhand_ode::trajectory::{self, Method, TrajectorySettings};
+use evenhand_ode::trajectory::{self, RungeKutta, TrajectorySettings};
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 
@@ -59,7 +59,7 @@ fn main() -> Result<(), PoolError> {
 fn trajectories() -> Result<(), PoolError> {
     println!("\n  method      c_max  rtol   least time  median time  steps  evaluations    error  status");
     let pool = random_pool(200, 4, 1.0)?;
-    for method in [Method::Dopri5, Method::Dop853] {
+    for method in [RungeKutta::Dopri5, RungeKutta::Dop853] {
         for (c_max, relative_tolerance) in [(1e6, 1e-6), (1e6, 1e-8), (1e12, 1e-8)] {
             let settings =
                 TrajectorySettings { method, c_max, relative_tolerance, ..TrajectorySettings::default() };

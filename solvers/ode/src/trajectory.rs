@@ -28,7 +28,7 @@ pub use outcome::{TrajectoryPoint, TrajectoryResult, TrajectoryStatus};
 
 /// The Runge-Kutta method of Dormand and Prince.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Method {
+pub enum RungeKutta {
     /// Order 5(4).
     Dopri5,
     /// Order 8(5,3).
@@ -39,7 +39,7 @@ pub enum Method {
 #[derive(Debug, Clone, PartialEq)]
 pub struct TrajectorySettings {
     /// The method.
-    pub method: Method,
+    pub method: RungeKutta,
     /// Error allowed in a step, relative to every allocation, slack and distance from a cap
     /// (root of the mean square over all of them, weighted so that slacks are not outnumbered).
     pub relative_tolerance: f64,
@@ -57,7 +57,7 @@ pub struct TrajectorySettings {
 impl Default for TrajectorySettings {
     fn default() -> Self {
         Self {
-            method: Method::Dop853,
+            method: RungeKutta::Dop853,
             relative_tolerance: 1e-8,
             stop_tolerance: 1e-6,
             c_max: 1e12,

@@ -7,7 +7,7 @@ use clarabel::solver::{
     SolverStatus, SupportedConeT,
 };
 use evenhand_ode::cluster::{
-    Cluster, ClusterError, ClusterPoint, Placement, Settings, Status, User, solve, solve_by_prices,
+    ClassUse, Cluster, ClusterError, ClusterPoint, Settings, Status, UserModel, solve, solve_by_prices,
 };
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
@@ -26,7 +26,7 @@ struct Shape {
 const SMALL: Shape =
     Shape { users: 12, classes: 4, resources: 3, limited: 0.4, weights_apart: 0, criterion: false };
 
-fn users(random: &mut Pcg64, shape: Shape) -> (usize, Vec<User>) {
+fn users(random: &mut Pcg64, shape: Shape) -> (usize, Vec<UserModel>) {
     let Shape { users, classes, resources, limited, weights_apart, criterion } = shape;
     let (n, k, m) = (
         random.random_range(1..=users),
@@ -41,9 +41,9 @@ fn users(random: &mut Pcg64, shape: Shape) -> (usize, Vec<User>) {
                 .collect();
             let certain = random.random_range(0..k);
             let allowed: Vec<usize> = (0..k).filter(|&i| i == certain || random.random_bool(0.7)).collect();
-            let placements: Vec<Placement> = allowed
+            let placements: Vec<ClassUse> = allowed
                 .into_iter()
-                .map(|i| Placement {
+                .map(|i| ClassUse {
                     worth: if criterion { random.random_range(0.5..2.0) } else { 1.0 },
                     usage: (0..m)
                         .filter(|&r| demand[r] > 0.0)
@@ -57,15 +57,15 @@ fn users(random: &mut Pcg64, shape: Shape) -> (usize, Vec<User>) {
                 false => f64::INFINITY,
             };
             let weight = random.random_range(1.0..5.0) * 10f64.powi(random.random_range(0..=weights_apart));
-            User { weight, limit, placements }
+            UserModel { weight, limit, placements }
         })
         .collect();
     (k * m, list)
 }
 
 /// `(U_n, x_n)` by user.
-fn totals(users: &[User], tasks: &[Vec<f64>]) -> Vec<(f64, f64)> {
-    let total = |(user, tasks): (&User, &Vec<f64>)| {
+fn totals(users: &[UserModel], tasks: &[Vec<f64>]) -> Vec<(f64, f64)> {
+    let total = |(user, tasks): (&UserModel, &Vec<f64>)| {
         let utility = user.placements.iter().zip(tasks).map(|(p, x)| p.worth * x).sum();
         (utility, tasks.iter().sum())
     };
@@ -73,7 +73,7 @@ fn totals(users: &[User], tasks: &[Vec<f64>]) -> Vec<(f64, f64)> {
 }
 
 /// The largest violation of the conditions of the optimum, each relative to what it is about.
-fn violation(n_rows: usize, users: &[User], alpha: f64, point: &ClusterPoint) -> f64 {
+fn violation(n_rows: usize, users: &[UserModel], alpha: f64, point: &ClusterPoint) -> f64 {
     let totals = totals(users, &point.tasks);
     let worth: f64 =
         users.iter().zip(&totals).map(|(u, (utility, _))| u.weight * utility.powf(1.0 - alpha)).sum();
@@ -103,7 +103,7 @@ fn violation(n_rows: usize, users: &[User], alpha: f64, point: &ClusterPoint) ->
     worst
 }
 
-fn solved(n_rows: usize, users: &[User], alpha: f64) -> ClusterPoint {
+fn solved(n_rows: usize, users: &[UserModel], alpha: f64) -> ClusterPoint {
     let cluster = Cluster::new(n_rows, users, alpha).unwrap();
     solve(&cluster, &Settings::default())
 }
@@ -185,10 +185,10 @@ fn the_same_with_any_number_of_threads() {
 fn nobody_and_what_is_refused() {
     let point = solved(3, &[], 1.0);
     assert_eq!((point.status, point.row_prices), (Status::Solved, vec![0.0; 3]));
-    let user = |weight, limit, usage: Vec<(usize, f64)>| User {
+    let user = |weight, limit, usage: Vec<(usize, f64)>| UserModel {
         weight,
         limit,
-        placements: vec![Placement { worth: 1.0, usage }],
+        placements: vec![ClassUse { worth: 1.0, usage }],
     };
     let good = || user(1.0, 1.0, vec![(0, 0.5)]);
     assert!(Cluster::new(1, &[good()], 1.0).is_ok());
@@ -203,17 +203,17 @@ fn nobody_and_what_is_refused() {
         user(1.0, 1.0, vec![(1, 0.5)]),
         user(1.0, 1.0, vec![(0, 0.0)]),
         user(1.0, 1.0, vec![(0, f64::INFINITY)]),
-        User { placements: vec![], ..good() },
+        UserModel { placements: vec![], ..good() },
     ];
     for user in bad {
         let error = Cluster::new(1, &[good(), user], 1.0).unwrap_err();
-        assert!(matches!(error, ClusterError::User { user: 1, .. }), "{error}");
+        assert!(matches!(error, ClusterError::UserModel { user: 1, .. }), "{error}");
     }
     assert!(matches!(Cluster::new(1 << 20, &[good()], 1.0), Err(ClusterError::TooManyRows { .. })));
 }
 
 /// `U_n` by Clarabel: one column for each placement, then one for each user's term.
-fn by_cones(n_rows: usize, users: &[User], alpha: f64) -> Option<Vec<f64>> {
+fn by_cones(n_rows: usize, users: &[UserModel], alpha: f64) -> Option<Vec<f64>> {
     let starts: Vec<usize> = users
         .iter()
         .scan(0, |next, user| {
@@ -231,7 +231,7 @@ fn by_cones(n_rows: usize, users: &[User], alpha: f64) -> Option<Vec<f64>> {
     };
     let mut right = vec![1.0; n_rows];
     // A placement's unit: what fits at most.
-    let unit = |placement: &Placement| placement.usage.iter().map(|(_, a)| *a).fold(0.0, f64::max).recip();
+    let unit = |placement: &ClassUse| placement.usage.iter().map(|(_, a)| *a).fold(0.0, f64::max).recip();
     let mut limits = n_rows;
     for (n, user) in users.iter().enumerate() {
         for (k, placement) in user.placements.iter().enumerate() {
@@ -257,7 +257,7 @@ fn by_cones(n_rows: usize, users: &[User], alpha: f64) -> Option<Vec<f64>> {
     for (n, user) in users.iter().enumerate() {
         let scale = user.placements.iter().map(|p| p.worth * unit(p)).fold(0.0, f64::max);
         let (term, utility) =
-            (n_columns + n, |k: usize, p: &Placement| (starts[n] + k, p.worth * unit(p) / scale));
+            (n_columns + n, |k: usize, p: &ClassUse| (starts[n] + k, p.worth * unit(p) / scale));
         // ln: (t, 1, U); U^(1-a)/(1-a), a = 2: s^(1/2) U^(1/2) >= 1; a = 1/2: U^(1/2) >= t.
         let (of_term, of_utility, one) = match alpha {
             1.0 => (0, 2, 1),
@@ -344,12 +344,12 @@ fn agrees_with_the_method_of_prices() {
 fn numbers_far_apart_end_in_a_status() {
     for exponent in [100, 150, 200, 250, 300] {
         let small = 10.0_f64.powi(-exponent);
-        let user = |limit: f64| User {
+        let user = |limit: f64| UserModel {
             weight: 1.0,
             limit,
             placements: vec![
-                Placement { worth: 1.0, usage: vec![(0, small.recip())] },
-                Placement { worth: 1.0, usage: vec![(1, 1.0)] },
+                ClassUse { worth: 1.0, usage: vec![(0, small.recip())] },
+                ClassUse { worth: 1.0, usage: vec![(1, 1.0)] },
             ],
         };
         for alpha in [0.1, 1.0, 10.0] {

@@ -3,7 +3,7 @@
 use evenhand_ode::margin;
 use evenhand_ode::path::{PathSettings, follow};
 use evenhand_ode::pool::Pool;
-use evenhand_ode::trajectory::{Method, TrajectorySettings, TrajectoryStatus, integrate};
+use evenhand_ode::trajectory::{RungeKutta, TrajectorySettings, TrajectoryStatus, integrate};
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 
@@ -72,7 +72,7 @@ fn published() -> Vec<(&'static str, Pool, Points)> {
     ]
 }
 
-fn settings(method: Method, c_max: f64) -> TrajectorySettings {
+fn settings(method: RungeKutta, c_max: f64) -> TrajectorySettings {
     TrajectorySettings {
         method,
         c_max,
@@ -85,7 +85,7 @@ fn settings(method: Method, c_max: f64) -> TrajectorySettings {
 #[test]
 fn published_points() {
     for (name, pool, points) in published() {
-        for method in [Method::Dopri5, Method::Dop853] {
+        for method in [RungeKutta::Dopri5, RungeKutta::Dop853] {
             for (c, expected) in &points {
                 let result = integrate(&pool, &settings(method, *c));
                 assert_eq!(result.status, TrajectoryStatus::ReachedC, "{name} {method:?} {c}");
@@ -112,7 +112,7 @@ fn published_points() {
 fn tends_to_the_limit_of_the_path() {
     for (name, pool, _) in published() {
         let limit = follow(&pool, &PathSettings::default());
-        for method in [Method::Dopri5, Method::Dop853] {
+        for method in [RungeKutta::Dopri5, RungeKutta::Dop853] {
             let result = integrate(&pool, &TrajectorySettings { method, ..TrajectorySettings::default() });
             assert_eq!(result.status, TrajectoryStatus::Converged, "{name}");
             let least = margin::margins(&pool, &result.x, 2e-6).into_iter().fold(f64::INFINITY, f64::min);
@@ -141,7 +141,7 @@ fn unfinished_is_not_converged() {
     let early = integrate(&pool, &TrajectorySettings { c_max: 50.0, ..default() });
     assert_eq!(early.status, TrajectoryStatus::ReachedC);
     approx::assert_abs_diff_eq!(early.c, 50.0, epsilon = 1e-6);
-    for method in [Method::Dopri5, Method::Dop853] {
+    for method in [RungeKutta::Dopri5, RungeKutta::Dop853] {
         let few = integrate(&pool, &TrajectorySettings { method, max_steps: 12, ..default() });
         assert_eq!(few.status, TrajectoryStatus::MaxSteps);
         assert!(few.steps + few.rejected_steps <= 13, "{} {}", few.steps, few.rejected_steps);
@@ -202,7 +202,7 @@ fn odd_pools() {
     ];
     for (index, pool) in pools.into_iter().enumerate() {
         let pool = pool.unwrap();
-        for method in [Method::Dopri5, Method::Dop853] {
+        for method in [RungeKutta::Dopri5, RungeKutta::Dop853] {
             let result = integrate(&pool, &TrajectorySettings { method, ..TrajectorySettings::default() });
             assert_eq!(result.status, TrajectoryStatus::Converged, "{index} {method:?} {result:?}");
             assert!(result.error < 1e-4, "{index} {method:?} {result:?}");

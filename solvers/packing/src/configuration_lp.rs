@@ -29,7 +29,7 @@ const MOST_ROUNDS: usize = 100_000;
 
 /// The exact optimum, primal and dual.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Optimum {
+pub struct PackingOptimum {
     /// The optimal value, `sum_j u_j Y_j = sum_j alpha_j rho_j + sum_i pi_i size_i`.
     pub value: Rational,
     /// `(pool, configuration, servers)` with servers above 0; what is left of a pool is idle.
@@ -56,22 +56,26 @@ pub struct Optimum {
 /// # Errors
 /// [`PackingError`] when neither HiGHS nor exact pivots solve the programme, or a proof would be too
 /// large.
-pub fn solve(best: &MaxReward<'_>, loads: &[Rational], sizes: &[Rational]) -> Result<Optimum, PackingError> {
+pub fn solve(
+    best: &MaxReward<'_>,
+    loads: &[Rational],
+    sizes: &[Rational],
+) -> Result<PackingOptimum, PackingError> {
     let (optimum, _) = solve_from(best, loads, sizes, Vec::new())?;
     Ok(optimum)
 }
 
 /// `(pool, configuration)`
-pub(super) type Column = (usize, Vec<u64>);
+pub(super) type PooledConfiguration = (usize, Vec<u64>);
 
 /// [`solve`] that starts with given columns, and returns all that it ended with.
 pub(super) fn solve_from(
     best: &MaxReward<'_>,
     loads: &[Rational],
     sizes: &[Rational],
-    columns: Vec<Column>,
-) -> Result<(Optimum, Vec<Column>), PackingError> {
-    let mut master = Master::new(best, loads, sizes)?;
+    columns: Vec<PooledConfiguration>,
+) -> Result<(PackingOptimum, Vec<PooledConfiguration>), PackingError> {
+    let mut master = ConfigurationMaster::new(best, loads, sizes)?;
     let start = if columns.is_empty() { master.single_types() } else { columns };
     master.add(start)?;
     for round in 1..=MOST_ROUNDS {
@@ -81,11 +85,11 @@ pub(super) fn solve_from(
         let new = match found {
             Some(columns) if !columns.is_empty() => columns,
             _ => match master.exact()? {
-                Exact::Optimal(mut optimum) => {
+                ExactProgramme::Optimal(mut optimum) => {
                     optimum.rounds = round;
                     return Ok((*optimum, master.columns));
                 }
-                Exact::Improved(columns) => columns,
+                ExactProgramme::Improved(columns) => columns,
             },
         };
         master.add(new)?;
@@ -94,7 +98,7 @@ pub(super) fn solve_from(
 }
 
 /// The programme over the columns so far.
-struct Master<'a, 'p> {
+struct ConfigurationMaster<'a, 'p> {
     best: &'a MaxReward<'p>,
     loads: &'a [Rational],
     sizes: &'a [Rational],
@@ -103,16 +107,16 @@ struct Master<'a, 'p> {
     /// Most jobs of a type that fit on a server, as a unit, by place in `types`.
     most: Vec<u64>,
     float: FloatLp,
-    columns: Vec<Column>,
-    known: std::collections::HashSet<Column>,
+    columns: Vec<PooledConfiguration>,
+    known: std::collections::HashSet<PooledConfiguration>,
 }
 
-enum Exact {
-    Optimal(Box<Optimum>),
-    Improved(Vec<Column>),
+enum ExactProgramme {
+    Optimal(Box<PackingOptimum>),
+    Improved(Vec<PooledConfiguration>),
 }
 
-impl<'a, 'p> Master<'a, 'p> {
+impl<'a, 'p> ConfigurationMaster<'a, 'p> {
     fn new(
         best: &'a MaxReward<'p>,
         loads: &'a [Rational],
@@ -151,7 +155,7 @@ impl<'a, 'p> Master<'a, 'p> {
     }
 
     /// Servers full of one type each.
-    fn single_types(&self) -> Vec<Column> {
+    fn single_types(&self) -> Vec<PooledConfiguration> {
         let problem = self.best.problem();
         let mut columns = Vec::new();
         for i in 0..problem.n_pools() {
@@ -164,7 +168,7 @@ impl<'a, 'p> Master<'a, 'p> {
         columns
     }
 
-    fn add(&mut self, columns: Vec<Column>) -> Result<(), PackingError> {
+    fn add(&mut self, columns: Vec<PooledConfiguration>) -> Result<(), PackingError> {
         let mut block = ColumnBlock::default();
         for column in columns {
             if !self.known.insert(column.clone()) {
@@ -180,7 +184,7 @@ impl<'a, 'p> Master<'a, 'p> {
     }
 
     /// Columns that improve by the duals of HiGHS.
-    fn price(&self, duals: &[f64]) -> Vec<Column> {
+    fn price(&self, duals: &[f64]) -> Vec<PooledConfiguration> {
         let mut profits = vec![Integer::new(); self.best.problem().n_types()];
         for (row, (&j, most)) in self.types.iter().zip(&self.most).enumerate() {
             let price = (-duals[row]).max(0.0) / *most as f64;
@@ -197,7 +201,7 @@ impl<'a, 'p> Master<'a, 'p> {
     }
 
     /// Solves the basis in rationals and asks for a proof.
-    fn exact(&mut self) -> Result<Exact, PackingError> {
+    fn exact(&mut self) -> Result<ExactProgramme, PackingError> {
         let problem = self.best.problem();
         let (n_types, jobs) = (self.types.len(), problem.jobs());
         let mut lp = ExactLp::default();
@@ -230,7 +234,7 @@ impl<'a, 'p> Master<'a, 'p> {
             }
         }
         if !columns.is_empty() {
-            return Ok(Exact::Improved(columns));
+            return Ok(ExactProgramme::Improved(columns));
         }
         let mut served = vec![Rational::new(); jobs.len()];
         for (row, &j) in self.types.iter().enumerate() {
@@ -240,8 +244,9 @@ impl<'a, 'p> Master<'a, 'p> {
         let used = self.columns.iter().zip(&optimum.x[n_types..]).filter(|(_, x)| !x.is_zero());
         let servers = used.map(|((i, k), x)| (*i, k.clone(), x.clone())).collect();
         let n_columns = self.columns.len();
-        let optimum = Optimum { value, servers, served, alpha, beta, pi, proofs, n_columns, rounds: 0 };
-        Ok(Exact::Optimal(Box::new(optimum)))
+        let optimum =
+            PackingOptimum { value, servers, served, alpha, beta, pi, proofs, n_columns, rounds: 0 };
+        Ok(ExactProgramme::Optimal(Box::new(optimum)))
     }
 
     /// The basis of HiGHS; columns of the two programmes are in the same order.

@@ -15,15 +15,15 @@ use std::sync::Arc;
 use crate::error::PackingError;
 use rug::{Integer, Rational};
 
-use super::max_reward::{Best, MaxReward};
+use super::max_reward::{BestConfiguration, MaxReward};
 
 /// One step: servers of one configuration.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Step<T> {
+pub struct GreedyStep<T> {
     /// The pool.
     pub pool: usize,
     /// The configuration, with its reward.
-    pub best: Arc<Best>,
+    pub best: Arc<BestConfiguration>,
     /// Servers that it gets; may be 0.
     pub servers: T,
     /// The type that has no job left after it; `None` when the servers ran out first.
@@ -34,7 +34,7 @@ pub struct Step<T> {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fluid {
     /// In order.
-    pub steps: Vec<Step<Rational>>,
+    pub steps: Vec<GreedyStep<Rational>>,
     /// Reward per unit of time; every slot holds a job.
     pub reward: Rational,
     /// Jobs left unserved, by type.
@@ -45,7 +45,7 @@ pub struct Fluid {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Whole {
     /// In order.
-    pub steps: Vec<Step<Integer>>,
+    pub steps: Vec<GreedyStep<Integer>>,
     /// Reward of all slots, filled or not.
     pub slot_reward: Rational,
     /// Reward of the slots that hold a job.
@@ -117,7 +117,7 @@ pub fn unlimited(best: &mut MaxReward<'_>, i: usize, loads: &[Rational]) -> Resu
     let mut sizes = vec![Some(Rational::new()); best.problem().n_pools()];
     sizes[i] = None;
     let (steps, left) = place(best, loads, &sizes)?;
-    let steps: Vec<Step<Rational>> = steps.into_iter().filter(|step| step.pool == i).collect();
+    let steps: Vec<GreedyStep<Rational>> = steps.into_iter().filter(|step| step.pool == i).collect();
     let reward = steps.iter().map(|step| Rational::from(&step.servers * &step.best.reward)).sum();
     Ok(Fluid { steps, reward, left })
 }
@@ -136,7 +136,7 @@ pub fn whole(best: &mut MaxReward<'_>, jobs: &[Integer], servers: &[Integer]) ->
     Ok(Whole { steps, slot_reward, reward, left })
 }
 
-type Placed<T> = (Vec<Step<T>>, Vec<T>);
+type Placed<T> = (Vec<GreedyStep<T>>, Vec<T>);
 
 fn place<T: Amount>(
     best: &mut MaxReward<'_>,
@@ -165,7 +165,7 @@ fn place<T: Amount>(
             for &j in &open {
                 left[j] = left[j].less(k[j], &servers);
             }
-            steps.push(Step { pool, best: first, servers, exhausted });
+            steps.push(GreedyStep { pool, best: first, servers, exhausted });
             match exhausted {
                 Some(gone) => open.retain(|&j| j != gone),
                 None => break,

@@ -12,7 +12,7 @@ use evenhand_lp::mip::{MipColumn, MipModel, MipRow, MipSettings};
 use evenhand_problem::reservation::greatest_common_divisor;
 use rug::{Integer, Rational};
 
-use super::configuration_lp::{Optimum, solve_from};
+use super::configuration_lp::{PackingOptimum, solve_from};
 use super::greedy;
 use super::max_reward::MaxReward;
 
@@ -29,7 +29,7 @@ pub struct Bracket {
     /// `(pool, configuration, servers)` of the assignment; the others are idle.
     pub servers: Vec<(usize, Vec<u64>, Integer)>,
     /// The optimum of the linear programme, whose prices prove the upper bound.
-    pub relaxation: Optimum,
+    pub relaxation: PackingOptimum,
 }
 
 /// Brackets the optimum of these jobs on these servers.
@@ -94,7 +94,7 @@ pub fn bracket(
 }
 
 /// Servers of every column that are not searched: those of the linear programme but the last.
-fn settled(columns: &[(usize, Vec<u64>)], optimum: &Optimum) -> Vec<Integer> {
+fn settled(columns: &[(usize, Vec<u64>)], optimum: &PackingOptimum) -> Vec<Integer> {
     let of = |(pool, k): &(usize, Vec<u64>)| {
         let found = optimum.servers.iter().find(|(i, other, _)| i == pool && other == k);
         let whole = found.map_or_else(Integer::new, |(_, _, x)| x.clone().floor().into_numer_denom().0);

@@ -5,10 +5,10 @@ use evenhand_problem::Reservation;
 use evenhand_problem::reservation::greatest_common_divisor;
 use rug::{Integer, Rational};
 
-use super::limits::Limits;
+use super::limits::SearchLimits;
 use super::number::Number;
 use super::proof::{FirstProof, Multipliers, PricingProof, Tree, TreeNode};
-use super::search::{Ending, Goal, Search, Step, quotient};
+use super::search::{BranchAndBound, Ending, SearchGoal, SearchStep, quotient};
 use super::table::Grid;
 
 /// Turns of the search for a branch tree that is preferred to a dynamic programme as a proof.
@@ -37,12 +37,12 @@ pub struct Knapsack {
     units: Vec<(usize, Rational)>,
     grid: Option<Grid>,
     /// What may be spent.
-    pub limits: Limits,
+    pub limits: SearchLimits,
 }
 
 /// How a maximum was found and proven.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Method {
+pub enum KnapsackMethod {
     /// A dynamic programme over all capacities.
     DynamicProgramme,
     /// Branch and bound with proven bounds.
@@ -61,7 +61,7 @@ pub enum Verdict {
 
 impl Knapsack {
     /// The knapsack of pool `i`, which states capacities.
-    pub fn new(problem: &Reservation, i: usize, limits: &Limits) -> Result<Self, PackingError> {
+    pub fn new(problem: &Reservation, i: usize, limits: &SearchLimits) -> Result<Self, PackingError> {
         let n_types = problem.n_types();
         let jobs = problem.jobs();
         let mut demanded: Vec<usize> =
@@ -93,21 +93,25 @@ impl Knapsack {
     }
 
     /// The first configuration in the order of Definition 2.2 among those of `types` (ascending).
-    pub fn first(&self, types: &[usize], profits: &[Rational]) -> Result<(Vec<u64>, Method), PackingError> {
+    pub fn first(
+        &self,
+        types: &[usize],
+        profits: &[Rational],
+    ) -> Result<(Vec<u64>, KnapsackMethod), PackingError> {
         let (profits, _) = integers(profits);
         let types: Vec<usize> = types.iter().copied().filter(|&j| self.most[j] > 0).collect();
         if let Some(grid) = &self.grid {
             let work = grid.n_cells().saturating_mul(types.len());
             if work <= 3_000_000 {
-                return Ok((self.table(grid, &types, &profits)?, Method::DynamicProgramme));
+                return Ok((self.table(grid, &types, &profits)?, KnapsackMethod::DynamicProgramme));
             }
             if let Some(k) = self.branch(&types, &profits, work / 200)? {
-                return Ok((k, Method::BranchAndBound));
+                return Ok((k, KnapsackMethod::BranchAndBound));
             }
-            return Ok((self.table(grid, &types, &profits)?, Method::DynamicProgramme));
+            return Ok((self.table(grid, &types, &profits)?, KnapsackMethod::DynamicProgramme));
         }
         match self.branch(&types, &profits, MOST_TURNS)? {
-            Some(k) => Ok((k, Method::BranchAndBound)),
+            Some(k) => Ok((k, KnapsackMethod::BranchAndBound)),
             None => Err(PackingError::Budget {
                 what: "turns of the search for a configuration",
                 limit: MOST_TURNS,
@@ -157,14 +161,14 @@ impl Knapsack {
     ) -> Result<Option<Vec<u64>>, PackingError> {
         let nothing = Integer::new();
         let orders = self.orders(types, profits);
-        let (ending, best) = self.search(&orders, profits, &nothing, Goal::Largest, most_turns);
+        let (ending, best) = self.search(&orders, profits, &nothing, SearchGoal::Largest, most_turns);
         if ending != Ending::Complete {
             return Ok(None);
         }
         let best = best.last().cloned().unwrap_or_else(|| vec![0; profits.len()]);
         let value: Integer = profits.iter().zip(&best).map(|(p, k)| Integer::from(p * k)).sum();
         // Then the first in the order of types that reaches this value.
-        let (ending, first) = self.search_in(types, profits, &value, Goal::First, most_turns);
+        let (ending, first) = self.search_in(types, profits, &value, SearchGoal::First, most_turns);
         Ok(if ending == Ending::Found { first.into_iter().next() } else { None })
     }
 
@@ -175,7 +179,7 @@ impl Knapsack {
         orders: &[Vec<usize>],
         profits: &[Integer],
         threshold: &Integer,
-        goal: Goal,
+        goal: SearchGoal,
         most_turns: usize,
     ) -> (Ending, Vec<Vec<u64>>) {
         let mut limit = FIRST_TURNS.min(most_turns);
@@ -195,22 +199,22 @@ impl Knapsack {
         }
     }
 
-    /// [`Search::run`] with the smallest integers that do.
+    /// [`BranchAndBound::run`] with the smallest integers that do.
     fn search_in(
         &self,
         order: &[usize],
         profits: &[Integer],
         threshold: &Integer,
-        goal: Goal,
+        goal: SearchGoal,
         most_turns: usize,
     ) -> (Ending, Vec<Vec<u64>>) {
-        if let Some(search) = Search::<i64>::new(self, order.to_vec(), profits, threshold, goal) {
+        if let Some(search) = BranchAndBound::<i64>::new(self, order.to_vec(), profits, threshold, goal) {
             return search.limited(most_turns).run();
         }
-        if let Some(search) = Search::<i128>::new(self, order.to_vec(), profits, threshold, goal) {
+        if let Some(search) = BranchAndBound::<i128>::new(self, order.to_vec(), profits, threshold, goal) {
             return search.limited(most_turns).run();
         }
-        match Search::<Integer>::new(self, order.to_vec(), profits, threshold, goal) {
+        match BranchAndBound::<Integer>::new(self, order.to_vec(), profits, threshold, goal) {
             Some(search) => search.limited(most_turns).run(),
             None => (Ending::Limit, Vec::new()),
         }
@@ -246,7 +250,7 @@ impl Knapsack {
         let types: Vec<usize> = (0..profits.len()).collect();
         let orders = self.orders(&types, profits);
         let threshold = Integer::from(bound + 1u32);
-        let (ending, best) = self.search(&orders, profits, &threshold, Goal::Largest, most_turns);
+        let (ending, best) = self.search(&orders, profits, &threshold, SearchGoal::Largest, most_turns);
         (best, ending == Ending::Complete)
     }
 
@@ -349,16 +353,16 @@ impl Knapsack {
         limit: usize,
         unit: &Rational,
     ) -> Option<Option<Tree>> {
-        let search = Search::<N>::new(self, types.to_vec(), profits, value, Goal::First)?;
+        let search = BranchAndBound::<N>::new(self, types.to_vec(), profits, value, SearchGoal::First)?;
         let mut search = search.limited(limit).recorded();
         let (ending, found) = search.run();
         if ending != Ending::Found || found.first().is_none_or(|found| found != k) {
             return Some(None);
         }
         let (mut steps, prices) = search.record();
-        let splits = steps.iter().filter(|step| matches!(step, Step::Split { .. })).count();
+        let splits = steps.iter().filter(|step| matches!(step, SearchStep::Split { .. })).count();
         let leaves = steps.len() - splits;
-        steps.extend((leaves..=splits).map(|_| Step::Leaf(None)));
+        steps.extend((leaves..=splits).map(|_| SearchStep::Leaf(None)));
         match self.tree(&steps, &prices, unit) {
             PricingProof::Tree { multipliers, nodes } => Some(Some(Tree { multipliers, nodes })),
             _ => Some(None),
@@ -374,7 +378,7 @@ impl Knapsack {
         most_turns: usize,
         unit: &Rational,
     ) -> Option<Option<Verdict>> {
-        let search = Search::<N>::new(self, order.to_vec(), profits, threshold, Goal::First)?;
+        let search = BranchAndBound::<N>::new(self, order.to_vec(), profits, threshold, SearchGoal::First)?;
         let mut search = search.limited(most_turns).recorded();
         Some(match search.run() {
             (Ending::Found, found) => found.into_iter().next().map(Verdict::Refuted),
@@ -387,14 +391,14 @@ impl Knapsack {
     }
 
     /// The tree in the units of the problem, with the prices that its leaves use.
-    fn tree(&self, steps: &[Step], prices: &[Vec<Vec<Rational>>], unit: &Rational) -> PricingProof {
+    fn tree(&self, steps: &[SearchStep], prices: &[Vec<Vec<Rational>>], unit: &Rational) -> PricingProof {
         let mut numbers = std::collections::HashMap::new();
         let mut multipliers: Vec<Multipliers> = Vec::new();
         let mut nodes = Vec::with_capacity(steps.len());
         for step in steps {
             nodes.push(match *step {
-                Step::Split { job, at } => TreeNode::Split { job, at },
-                Step::Leaf(which) => {
+                SearchStep::Split { job, at } => TreeNode::Split { job, at },
+                SearchStep::Leaf(which) => {
                     let number = *numbers.entry(which).or_insert_with(|| {
                         let by_unit = which.iter().flat_map(|&(at, number)| &prices[at][number]);
                         let stated = self.units.iter().zip(by_unit).filter(|(_, price)| !price.is_zero());
@@ -446,7 +450,7 @@ mod tests {
             let spec =
                 ReservationSpec { resources: names.clone(), pools: vec![pool], jobs, ..Default::default() };
             let problem = Reservation::new(spec).expect("everything fits in 9");
-            let knapsack = Knapsack::new(&problem, 0, &Limits::default()).expect("it is small");
+            let knapsack = Knapsack::new(&problem, 0, &SearchLimits::default()).expect("it is small");
             // Small profits with many ties, long ones, and ones that need GMP.
             let denominator = Integer::from(1) << [0u32, 40, 90, 200][(round % 4) as usize];
             let profits: Vec<Rational> = (0..problem.n_types())

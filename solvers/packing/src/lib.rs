@@ -35,11 +35,11 @@ mod search;
 mod table;
 pub mod worst_load;
 
-pub use configuration_lp::Optimum;
+pub use configuration_lp::PackingOptimum;
 pub use error::PackingError;
 pub use evenhand_exact::ratio::MOST_CELLS;
-pub use knapsack::Method;
-pub use limits::Limits;
-pub use max_reward::{Best, MaxReward};
+pub use knapsack::KnapsackMethod;
+pub use limits::SearchLimits;
+pub use max_reward::{BestConfiguration, MaxReward};
 pub use proof::{FirstProof, Multipliers, PricingProof, Tree, TreeNode};
-pub use worst_load::{Claim, WorstLoad};
+pub use worst_load::{OrderClaim, WorstLoad};

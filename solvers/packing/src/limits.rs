@@ -17,14 +17,14 @@ const MOST_TABLE_BYTES: usize = 1 << 28;
 
 /// Limits that clones share: turns of searches, numbers, nodes of proofs, and a time.
 #[derive(Debug, Clone)]
-pub struct Limits {
+pub struct SearchLimits {
     turns: Arc<AtomicUsize>,
     numbers: Arc<AtomicUsize>,
     nodes: Arc<AtomicUsize>,
     until: Option<Instant>,
 }
 
-impl Default for Limits {
+impl Default for SearchLimits {
     fn default() -> Self {
         Self {
             turns: Arc::new(AtomicUsize::new(MOST_TURNS)),
@@ -35,7 +35,7 @@ impl Default for Limits {
     }
 }
 
-impl Limits {
+impl SearchLimits {
     /// The same, and no longer than until then.
     #[must_use]
     pub fn until(time: Instant) -> Self {

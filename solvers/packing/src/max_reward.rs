@@ -7,19 +7,19 @@ use crate::error::PackingError;
 use evenhand_problem::Reservation;
 use rug::{Integer, Rational};
 
-use super::knapsack::{Knapsack, Method, Verdict, integers};
-use super::limits::Limits;
+use super::knapsack::{Knapsack, KnapsackMethod, Verdict, integers};
+use super::limits::SearchLimits;
 use super::proof::{FirstProof, PricingProof};
 
 /// A best configuration.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Best {
+pub struct BestConfiguration {
     /// Jobs by type.
     pub configuration: Vec<u64>,
     /// `U(k)`
     pub reward: Rational,
     /// How it was found and proven.
-    pub method: Method,
+    pub method: KnapsackMethod,
 }
 
 /// The servers of every pool, scaled once, and the answers given so far.
@@ -32,8 +32,8 @@ pub struct MaxReward<'a> {
     pools: Vec<Shape<'a>>,
     /// Pool whose capacity is the same, by pool: their answers are shared.
     same_as: Vec<usize>,
-    known: HashMap<(usize, Vec<usize>), Arc<Best>>,
-    limits: Limits,
+    known: HashMap<(usize, Vec<usize>), Arc<BestConfiguration>>,
+    limits: SearchLimits,
 }
 
 /// What a server takes.
@@ -55,12 +55,12 @@ impl<'a> MaxReward<'a> {
     /// For the pools and rewards of a problem.
     #[must_use]
     pub fn new(problem: &'a Reservation) -> Self {
-        Self::within(problem, &Limits::default())
+        Self::within(problem, &SearchLimits::default())
     }
 
     /// The same, with what all answers together may cost.
     #[must_use]
-    pub fn within(problem: &'a Reservation, limits: &Limits) -> Self {
+    pub fn within(problem: &'a Reservation, limits: &SearchLimits) -> Self {
         let mut first: HashMap<_, usize> = HashMap::new();
         let pools = problem.pools().iter().enumerate();
         let same_as: Vec<usize> = pools.map(|(i, pool)| *first.entry(pool.capacity()).or_insert(i)).collect();
@@ -82,7 +82,7 @@ impl<'a> MaxReward<'a> {
 
     /// What all answers together may cost.
     #[must_use]
-    pub fn limits(&self) -> &Limits {
+    pub fn limits(&self) -> &SearchLimits {
         &self.limits
     }
 
@@ -109,7 +109,7 @@ impl<'a> MaxReward<'a> {
     ///
     /// # Errors
     /// [`PackingError::Budget`] where neither the table nor the branch tree is small enough.
-    pub fn first(&mut self, i: usize, types: &[usize]) -> Result<Arc<Best>, PackingError> {
+    pub fn first(&mut self, i: usize, types: &[usize]) -> Result<Arc<BestConfiguration>, PackingError> {
         let i = self.same_as[i];
         let key = (i, types.to_vec());
         if let Some(best) = self.known.get(&key) {
@@ -117,10 +117,10 @@ impl<'a> MaxReward<'a> {
         }
         let (configuration, method) = match self.shape(i)? {
             Servers::Capacities(knapsack) => knapsack.first(types, &self.rewards)?,
-            Servers::Listed(list) => (first_listed(list, types, self.problem), Method::Listed),
+            Servers::Listed(list) => (first_listed(list, types, self.problem), KnapsackMethod::Listed),
         };
         let reward = self.problem.reward(&configuration);
-        let best = Arc::new(Best { configuration, reward, method });
+        let best = Arc::new(BestConfiguration { configuration, reward, method });
         self.known.insert(key, Arc::clone(&best));
         Ok(best)
     }

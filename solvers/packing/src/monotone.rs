@@ -14,7 +14,7 @@ use crate::error::PackingError;
 use rug::Rational;
 
 use super::greedy;
-use super::max_reward::{Best, MaxReward};
+use super::max_reward::{BestConfiguration, MaxReward};
 
 /// Orders after which the question is given up.
 const MOST_ORDERS: usize = 5_000_000;
@@ -57,7 +57,7 @@ pub fn monotone(best: &mut MaxReward<'_>) -> Result<Monotone, PackingError> {
 fn visit(
     best: &mut MaxReward<'_>,
     order: &mut Vec<usize>,
-    steps: &mut Vec<Arc<Best>>,
+    steps: &mut Vec<Arc<BestConfiguration>>,
     open: &[usize],
     orders: &mut usize,
 ) -> Result<Option<Monotone>, PackingError> {
@@ -87,7 +87,7 @@ fn visit(
 }
 
 /// Derivatives of greedy's reward with respect to the loads of `order`.
-fn derivatives(order: &[usize], steps: &[Arc<Best>]) -> Vec<Rational> {
+fn derivatives(order: &[usize], steps: &[Arc<BestConfiguration>]) -> Vec<Rational> {
     let Some(last) = steps.last() else { return Vec::new() };
     let mut g = vec![Rational::new(); order.len()];
     for l in (0..order.len()).rev() {
@@ -105,7 +105,7 @@ fn derivatives(order: &[usize], steps: &[Arc<Best>]) -> Vec<Rational> {
 fn witness(
     best: &mut MaxReward<'_>,
     order: &[usize],
-    steps: &[Arc<Best>],
+    steps: &[Arc<BestConfiguration>],
     falling: usize,
 ) -> Result<Monotone, PackingError> {
     let problem = best.problem();

@@ -31,7 +31,7 @@ const MOST_PIVOTS: usize = 200;
 
 /// What the search is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Goal {
+pub enum SearchGoal {
     /// The largest value.
     Largest,
     /// The first configuration, in the order of the search, whose value reaches the threshold.
@@ -43,7 +43,7 @@ pub enum Goal {
 pub enum Ending {
     /// Everything was searched.
     Complete,
-    /// [`Goal::First`] was found.
+    /// [`SearchGoal::First`] was found.
     Found,
     /// A limit was reached: of turns, or of time.
     Limit,
@@ -51,7 +51,7 @@ pub enum Ending {
 
 /// A step of a search that is written down, in preorder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
+pub enum SearchStep {
     /// First all with at least `at` jobs of the type, then all with fewer.
     Split {
         /// The type.
@@ -64,7 +64,7 @@ pub enum Step {
 }
 
 /// A search over one knapsack.
-pub struct Search<'a, N> {
+pub struct BranchAndBound<'a, N> {
     knapsack: &'a Knapsack,
     order: Vec<usize>,
     /// By position in the order, then by resource.
@@ -91,13 +91,13 @@ pub struct Search<'a, N> {
     /// The least value that is of interest.
     threshold: N,
     one: N,
-    goal: Goal,
+    goal: SearchGoal,
     found: Vec<Vec<u64>>,
     turns: usize,
     most_turns: usize,
     /// Turns that are paid for.
     paid: usize,
-    steps: Option<Vec<Step>>,
+    steps: Option<Vec<SearchStep>>,
 }
 
 /// Integer prices of the resources, times `s`.
@@ -109,7 +109,7 @@ struct Prices<N> {
     covers_last: bool,
 }
 
-impl<'a, N: Number> Search<'a, N> {
+impl<'a, N: Number> BranchAndBound<'a, N> {
     /// A search over types in this order with these integer profits (0 or more), for values of at
     /// least `threshold`; `None` where the numbers do not fit into `N`.
     pub fn new(
@@ -117,7 +117,7 @@ impl<'a, N: Number> Search<'a, N> {
         order: Vec<usize>,
         profits: &[Integer],
         threshold: &Integer,
-        goal: Goal,
+        goal: SearchGoal,
     ) -> Option<Self> {
         let total: Integer = knapsack.capacity.iter().sum::<Integer>() + 1u32;
         let scale = Integer::from(1) << (total.significant_bits() + 2);
@@ -191,7 +191,7 @@ impl<'a, N: Number> Search<'a, N> {
     }
 
     /// The steps and all prices that they name, each per unit of profit and scaled resource.
-    pub fn record(self) -> (Vec<Step>, Vec<Vec<Vec<Rational>>>) {
+    pub fn record(self) -> (Vec<SearchStep>, Vec<Vec<Vec<Rational>>>) {
         let exact = |prices: &Prices<N>| -> Vec<Rational> {
             let scale = prices.scale.to_integer();
             let each = prices.by_resource.iter();
@@ -230,7 +230,7 @@ impl<'a, N: Number> Search<'a, N> {
         };
         let bound = self.bounded(at).or_else(|| self.ask(at));
         if let Some(prices) = bound {
-            self.note(Step::Leaf(Some((at, prices))));
+            self.note(SearchStep::Leaf(Some((at, prices))));
             return ControlFlow::Continue(());
         }
         self.settle(at, most);
@@ -238,15 +238,15 @@ impl<'a, N: Number> Search<'a, N> {
             self.turn()?;
             let bound = self.bounded(at + 1);
             if let Some(prices) = bound.filter(|&prices| self.prices[at + 1][prices].covers_last) {
-                self.note(Step::Leaf(Some((at + 1, prices))));
+                self.note(SearchStep::Leaf(Some((at + 1, prices))));
                 self.unsettle(at, number);
                 break;
             }
             if number > 0 {
-                self.note(Step::Split { job: self.order[at], at: number });
+                self.note(SearchStep::Split { job: self.order[at], at: number });
             }
             match bound {
-                Some(prices) => self.note(Step::Leaf(Some((at + 1, prices)))),
+                Some(prices) => self.note(SearchStep::Leaf(Some((at + 1, prices)))),
                 None => self.descend(at + 1)?,
             }
             if number > 0 {
@@ -259,18 +259,18 @@ impl<'a, N: Number> Search<'a, N> {
     /// Nothing else fits.
     fn leaf(&mut self) -> ControlFlow<Ending> {
         if self.settled < self.threshold {
-            self.note(Step::Leaf(None));
+            self.note(SearchStep::Leaf(None));
             return ControlFlow::Continue(());
         }
         self.found.push(self.k.clone());
-        if self.goal == Goal::First {
+        if self.goal == SearchGoal::First {
             return ControlFlow::Break(Ending::Found);
         }
         self.threshold = self.settled.plus(&self.one);
         ControlFlow::Continue(())
     }
 
-    fn note(&mut self, step: Step) {
+    fn note(&mut self, step: SearchStep) {
         if let Some(steps) = &mut self.steps {
             steps.push(step);
         }

@@ -14,7 +14,7 @@
 //! `a optimum <= sum_j alpha_j rho_j + pi = sum_l z_l (sum_(i >= l) alpha_(phi_i) K_l[phi_i] + pi)`.
 //!
 //! With `V_t` the least `U(MaxReward({j}))` over the types that are left, which no later step falls
-//! below, the same prices settle every order that begins with `phi` ([`Claim::covers_all`]). Loads
+//! below, the same prices settle every order that begins with `phi` ([`OrderClaim::covers_all`]). Loads
 //! that greedy serves entirely have the ratio 1. Where two types run out at once, the order between
 //! them does not change what greedy earns: at every moment it uses the best configuration of the types
 //! with jobs left.
@@ -31,7 +31,7 @@ use rug::Rational;
 use super::configuration_lp;
 use super::greedy;
 use super::knapsack::{Verdict, integers};
-use super::max_reward::{Best, MaxReward};
+use super::max_reward::{BestConfiguration, MaxReward};
 use super::proof::PricingProof;
 
 /// Turns of a search that the visit of an order counts for.
@@ -55,12 +55,12 @@ pub struct WorstLoad {
     /// The proof, in the order of a depth-first search: an order is covered by a claim that covers
     /// all that begin with it, or by a claim about it and by all orders that are longer by one type
     /// of its last configuration.
-    pub claims: Vec<Claim>,
+    pub claims: Vec<OrderClaim>,
 }
 
 /// That no loads of some orders have a ratio below [`WorstLoad::ratio_lower`].
 #[derive(Debug, Clone, PartialEq)]
-pub struct Claim {
+pub struct OrderClaim {
     /// The types that run out, in order.
     pub order: Vec<usize>,
     /// Whether it is about all orders that begin so, or about the servers running out next.
@@ -99,7 +99,7 @@ pub fn worst_load(
             k
         })
         .collect();
-    let mut search = Search {
+    let mut search = OrderSearch {
         best,
         rewards,
         columns,
@@ -110,7 +110,7 @@ pub fn worst_load(
     };
     let types: Vec<usize> = (0..problem.n_types()).collect();
     search.visit(&mut Vec::new(), &mut Vec::new(), &types)?;
-    let Search { best, ratio, loads, claims, .. } = search;
+    let OrderSearch { best, ratio, loads, claims, .. } = search;
     // Without loads below 1, any that greedy serves entirely will do.
     let loads = loads.unwrap_or_else(|| first_served(best));
     let one = [Rational::from(1)];
@@ -130,20 +130,20 @@ fn first_served(best: &MaxReward<'_>) -> Vec<Rational> {
     loads
 }
 
-struct Search<'s, 'p> {
+struct OrderSearch<'s, 'p> {
     best: &'s mut MaxReward<'p>,
     rewards: Vec<Rational>,
     /// Configurations that some programme needed.
     columns: Vec<Vec<u64>>,
     ratio: Rational,
     loads: Option<Vec<Rational>>,
-    claims: Vec<Claim>,
+    claims: Vec<OrderClaim>,
     progress: &'s mut dyn FnMut(usize, &Rational),
 }
 
 /// What one programme says about the ratio.
 enum Answer {
-    Holds(Box<Claim>),
+    Holds(Box<OrderClaim>),
     /// Not so at these servers `z`, jobs served and reward of the optimum.
     Fails {
         z: Vec<Rational>,
@@ -152,12 +152,12 @@ enum Answer {
     },
 }
 
-impl Search<'_, '_> {
+impl OrderSearch<'_, '_> {
     /// All orders that begin with `order`; `steps` are the configurations of its types.
     fn visit(
         &mut self,
         order: &mut Vec<usize>,
-        steps: &mut Vec<Arc<Best>>,
+        steps: &mut Vec<Arc<BestConfiguration>>,
         open: &[usize],
     ) -> Result<(), PackingError> {
         if open.is_empty() {
@@ -198,7 +198,7 @@ impl Search<'_, '_> {
         Ok(())
     }
 
-    fn claim(&mut self, claim: Claim) -> Result<(), PackingError> {
+    fn claim(&mut self, claim: OrderClaim) -> Result<(), PackingError> {
         self.best.limits().nodes(claim.alpha.len() + claim.proof.n_nodes())?;
         self.claims.push(claim);
         (self.progress)(self.claims.len(), &self.ratio);
@@ -209,7 +209,7 @@ impl Search<'_, '_> {
     fn improve(
         &mut self,
         order: &[usize],
-        steps: &[Arc<Best>],
+        steps: &[Arc<BestConfiguration>],
         z: &[Rational],
         slots: &[Rational],
         reward: &Rational,
@@ -228,7 +228,7 @@ impl Search<'_, '_> {
     fn ask(
         &mut self,
         order: &[usize],
-        steps: &[Arc<Best>],
+        steps: &[Arc<BestConfiguration>],
         last: &Rational,
         covers_all: bool,
     ) -> Result<Answer, PackingError> {
@@ -262,7 +262,14 @@ impl Search<'_, '_> {
                 Verdict::Refuted(k) => self.columns.push(k),
                 Verdict::Proven(proof) => {
                     let (order, pi) = (order.to_vec(), pi.clone());
-                    return Ok(Answer::Holds(Box::new(Claim { order, covers_all, alpha, beta, pi, proof })));
+                    return Ok(Answer::Holds(Box::new(OrderClaim {
+                        order,
+                        covers_all,
+                        alpha,
+                        beta,
+                        pi,
+                        proof,
+                    })));
                 }
             }
         }
@@ -270,7 +277,7 @@ impl Search<'_, '_> {
 
     /// `max a reward(x, y) - greedy(z)` over the columns so far: first the jobs of `order` that are
     /// not served, then `z`, then `x`; rows of `order`, of the `x` and of the `z`.
-    fn programme(&self, order: &[usize], steps: &[Arc<Best>], last: &Rational) -> ExactLp {
+    fn programme(&self, order: &[usize], steps: &[Arc<BestConfiguration>], last: &Rational) -> ExactLp {
         let one = || Rational::from(1);
         let mut lp = ExactLp::default();
         lp.rows.extend(order.iter().map(|_| (Sense::AtLeast, Rational::new())));
@@ -310,7 +317,7 @@ impl Search<'_, '_> {
         lp
     }
 
-    fn failure(&self, order: &[usize], steps: &[Arc<Best>], optimum: &ExactOptimum) -> Answer {
+    fn failure(&self, order: &[usize], steps: &[Arc<BestConfiguration>], optimum: &ExactOptimum) -> Answer {
         let (unserved, rest) = optimum.x.split_at(order.len());
         let (z, x) = rest.split_at(steps.len());
         let mut slots = vec![Rational::new(); self.rewards.len()];

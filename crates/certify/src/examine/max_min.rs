@@ -181,11 +181,11 @@ struct Cover {
     levels: Vec<Level>,
     /// By user: the bound on its rise, over what it would have alone, and the level that proves it; `None`
     /// for users that need none.
-    bounds: Vec<Option<Bound>>,
+    bounds: Vec<Option<RiseBound>>,
 }
 
 /// `None`: no level covers the user yet.
-type Bound = Option<(Rational, usize)>;
+type RiseBound = Option<(Rational, usize)>;
 
 impl Cover {
     fn new(prover: &Prover<'_>, coefficients: &ShareCoefficients) -> Result<Self, Undecided> {

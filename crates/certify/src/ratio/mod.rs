@@ -18,7 +18,7 @@ use evenhand_exact::ratio::{
 };
 use evenhand_lp::mip::MipSettings;
 use evenhand_packing::PackingError;
-use evenhand_packing::{Limits, MaxReward, configuration_lp, greedy, integer};
+use evenhand_packing::{MaxReward, SearchLimits, configuration_lp, greedy, integer};
 use evenhand_problem::{Integer, Rational, Reservation};
 use thiserror::Error;
 
@@ -61,14 +61,14 @@ pub enum RatioError {
 /// assert_eq!(certificate.ratio, Some(Rational::from(1)));
 /// ```
 pub fn certificate(problem: &Reservation) -> Result<Certificate, RatioError> {
-    certificate_within(problem, &Limits::default())
+    certificate_within(problem, &SearchLimits::default())
 }
 
 /// [`certificate`], with what it may cost.
 ///
 /// # Errors
 /// [`RatioError`]
-pub fn certificate_within(problem: &Reservation, limits: &Limits) -> Result<Certificate, RatioError> {
+pub fn certificate_within(problem: &Reservation, limits: &SearchLimits) -> Result<Certificate, RatioError> {
     let mut best = MaxReward::within(problem, limits);
     let (loads, sizes) = (problem.loads(), problem.fractions());
     let mut proven = Proven { problem, known: HashSet::new() };
@@ -126,7 +126,7 @@ fn whole(
 fn proven_optimum<T>(
     assignment: Assignment<T>,
     bound: Rational,
-    found: configuration_lp::Optimum,
+    found: configuration_lp::PackingOptimum,
 ) -> Optimum<T> {
     let prices = Prices { load: found.alpha, slot: found.beta, server: found.pi };
     Optimum { assignment, bound, prices, pricing: found.proofs }
@@ -161,7 +161,7 @@ impl Proven<'_> {
     fn steps<T>(
         &mut self,
         best: &MaxReward<'_>,
-        steps: Vec<greedy::Step<T>>,
+        steps: Vec<greedy::GreedyStep<T>>,
     ) -> Result<Vec<Step<T>>, PackingError> {
         let mut open: Vec<usize> = (0..self.problem.n_types()).collect();
         let mut proven = Vec::with_capacity(steps.len());

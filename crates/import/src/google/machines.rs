@@ -6,13 +6,13 @@ use evenhand_problem::problem::{MAX_COUNT, ServerSpec};
 use rug::Rational;
 
 use super::{
-    super::{ImportError, Input, Note, input::Row},
+    super::{ImportError, Input, Note, input::Record},
     Numbers, note_if,
 };
 
 const TABLE_COLUMNS: [&str; 4] = ["platform", "cpu", "memory", "count"];
 
-pub(super) struct Cluster {
+pub(super) struct Machines {
     pub(super) servers: Vec<ServerSpec>,
     pub(super) notes: Vec<Note>,
     pub(super) originals: Vec<(String, String)>,
@@ -31,7 +31,7 @@ struct Classes {
     without_capacity: u64,
 }
 
-pub(super) fn read(input: Input, time: u64, numbers: &mut Numbers) -> Result<Cluster, ImportError> {
+pub(super) fn read(input: Input, time: u64, numbers: &mut Numbers) -> Result<Machines, ImportError> {
     let mut rows = input.rows();
     let first = rows.first("a table `platform,cpu,memory,count` or machine events")?;
     if first.is(&TABLE_COLUMNS) {
@@ -69,7 +69,7 @@ struct Events {
 }
 
 impl Events {
-    fn take(&mut self, row: &Row<'_>, time: u64, numbers: &mut Numbers) -> Result<(), ImportError> {
+    fn take(&mut self, row: &Record<'_>, time: u64, numbers: &mut Numbers) -> Result<(), ImportError> {
         row.expect_columns(6)?;
         let now = row.whole(0, "time")?;
         if now < self.last_time {
@@ -105,7 +105,7 @@ impl Events {
         name
     }
 
-    fn cluster(self, numbers: &Numbers) -> Cluster {
+    fn cluster(self, numbers: &Numbers) -> Machines {
         let mut machines: Vec<_> = self.machines.into_values().collect();
         machines.sort_by_key(|(position, _)| *position);
         let mut classes = Classes::default();
@@ -141,7 +141,7 @@ impl Classes {
         }
     }
 
-    fn cluster(self, numbers: &Numbers, originals: Vec<(String, String)>) -> Cluster {
+    fn cluster(self, numbers: &Numbers, originals: Vec<(String, String)>) -> Machines {
         let server = |((platform, cpu, memory), count): (Shape, u64)| ServerSpec {
             name: format!("{platform}-cpu{}-mem{}", numbers.text(cpu), numbers.text(memory)),
             count: Some(Rational::from(count)),
@@ -152,11 +152,11 @@ impl Classes {
         };
         let mut notes = Vec::new();
         note_if(&mut notes, self.without_capacity, Note::MachinesWithoutCapacity);
-        Cluster { servers: self.counts.into_iter().map(server).collect(), notes, originals }
+        Machines { servers: self.counts.into_iter().map(server).collect(), notes, originals }
     }
 }
 
-fn stated(row: &Row<'_>, columns: [usize; 3], numbers: &mut Numbers) -> Result<Stated, ImportError> {
+fn stated(row: &Record<'_>, columns: [usize; 3], numbers: &mut Numbers) -> Result<Stated, ImportError> {
     let [platform, cpu, memory] = columns;
     let platform = row.field(platform).to_owned();
     Ok((platform, numbers.read(row, cpu, "CPU capacity")?, numbers.read(row, memory, "memory capacity")?))

@@ -72,7 +72,7 @@ impl Numbers {
     /// The number that stands in a column; `None` when it is empty.
     fn read(
         &mut self,
-        row: &super::input::Row<'_>,
+        row: &super::input::Record<'_>,
         column: usize,
         name: &str,
     ) -> Result<Option<usize>, ImportError> {

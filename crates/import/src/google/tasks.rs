@@ -6,7 +6,7 @@ use evenhand_problem::problem::UserSpec;
 use rug::Rational;
 
 use super::{
-    super::{ImportError, Input, Note, input::Row},
+    super::{ImportError, Input, Note, input::Record},
     Numbers, note_if,
 };
 
@@ -66,7 +66,7 @@ pub(super) fn read(inputs: Vec<Input>, time: u64, numbers: &mut Numbers) -> Resu
 }
 
 impl Reader {
-    fn take(&mut self, row: &Row<'_>, time: u64, numbers: &mut Numbers) -> Result<(), ImportError> {
+    fn take(&mut self, row: &Record<'_>, time: u64, numbers: &mut Numbers) -> Result<(), ImportError> {
         row.expect_columns(COLUMNS)?;
         let now = row.whole(0, "time")?;
         if now < self.last_time {

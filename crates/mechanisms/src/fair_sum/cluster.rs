@@ -1,7 +1,7 @@
 //! Several servers, any exponent.
 
 use evenhand_exact::ShareCoefficients;
-use evenhand_ode::cluster::{self, Cluster, ClusterError, ClusterPoint, Placement, Status, User};
+use evenhand_ode::cluster::{self, ClassUse, Cluster, ClusterError, ClusterPoint, Status, UserModel};
 use evenhand_problem::Constraints;
 use rayon::prelude::*;
 
@@ -48,7 +48,7 @@ struct View {
     /// By active user: the classes on which it can run.
     classes: Vec<Vec<usize>>,
     /// By active user.
-    users: Vec<User>,
+    users: Vec<UserModel>,
 }
 
 impl View {
@@ -61,20 +61,20 @@ impl View {
             let placement = |&i: &usize| {
                 let usage = constraints.usage(n, i).unwrap_or_default();
                 let parts = constraints.class_rows(i).zip(usage.iter()).filter(|(_, d)| !d.is_zero());
-                Placement {
+                ClassUse {
                     worth: share.map_or(1.0, |share| near(share.of(n, i))),
                     usage: parts.map(|(row, d)| (row, near(d) / capacity[row])).collect(),
                 }
             };
             let stated = &problem.users()[n];
-            let user = User {
+            let user = UserModel {
                 weight: near(stated.weight()),
                 limit: stated.tasks().map_or(f64::INFINITY, near),
                 placements: classes.iter().map(placement).collect(),
             };
             (classes, user)
         };
-        let (classes, users): (Vec<Vec<usize>>, Vec<User>) = active.par_iter().map(user).unzip();
+        let (classes, users): (Vec<Vec<usize>>, Vec<UserModel>) = active.par_iter().map(user).unzip();
         Self { n_users: problem.n_users(), capacity, active, classes, users }
     }
 

@@ -16,7 +16,7 @@ const MAX_STATES: usize = 2_000_000;
 
 /// An outcome and its probability.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Outcome {
+pub struct WeighedOutcome {
     /// By user, by class: steps.
     pub steps: Vec<Vec<u64>>,
     /// Exact.
@@ -32,7 +32,7 @@ type Key = (Vec<u64>, Vec<bool>);
 /// # Errors
 /// As [`fill`](super::fill()); [`MechanismError::Limit`] beyond 2,000,000 states;
 /// [`MechanismError::BadOption`] for best fit with random ties where all users name servers at once.
-pub fn law(problem: &Problem, rule: Rule, step: &Rational) -> Result<Vec<Outcome>, MechanismError> {
+pub fn law(problem: &Problem, rule: Rule, step: &Rational) -> Result<Vec<WeighedOutcome>, MechanismError> {
     let prepared = prepare(problem, rule, step)?;
     let names_at_once = rule.server == ServerRule::BestFit && !(rule.filter && rule.score.is_of_user());
     if names_at_once && rule.ties == Ties::Random {
@@ -53,7 +53,7 @@ fn followed<D: Digits>(
     problem: &Problem,
     prepared: &Prepared,
     rule: Rule,
-) -> Result<Option<Vec<Outcome>>, TooMany> {
+) -> Result<Option<Vec<WeighedOutcome>>, TooMany> {
     let model = Model::<D>::new(prepared, rule);
     let (n_users, n_servers) = (model.users.len(), model.n_servers());
     let start: Key = (vec![0; n_users * n_servers], vec![true; n_servers]);
@@ -94,7 +94,7 @@ fn followed<D: Digits>(
         }
         level = next;
     }
-    let outcomes = outcomes.into_iter().map(|(steps, probability)| Outcome { steps, probability });
+    let outcomes = outcomes.into_iter().map(|(steps, probability)| WeighedOutcome { steps, probability });
     Ok(Some(outcomes.collect()))
 }
 

@@ -57,7 +57,7 @@ mod user_tree;
 
 pub use draw::Draw;
 pub use ideal::{Integrality, Measure};
-pub use law::{Outcome, law};
+pub use law::{WeighedOutcome, law};
 pub use mechanism::FILL;
 pub use rule::{Rule, Score, ServerRule, Ties};
 pub use run::fill;

@@ -16,7 +16,7 @@ use evenhand_exact::axiom::feasible;
 use evenhand_exact::axiom::njc::examine;
 use evenhand_exact::{Axiom, Instance, Parameters};
 use evenhand_lp::LpError;
-use evenhand_lp::njc::{Face, Goal, Limits, Tasks, Witness, entitlements, enumerate, member};
+use evenhand_lp::njc::{EnumerationLimits, Face, Goal, Tasks, Witness, entitlements, enumerate, member};
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Row, Sharing};
 use thiserror::Error;
 
@@ -80,7 +80,7 @@ pub static NJC: Mechanism = Mechanism {
 };
 
 /// Which of all allocations without justified complaints is asked for, and how it is found.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Settings {
     /// What the numbers of the answer are.
     pub arithmetic: Arithmetic,
@@ -99,8 +99,8 @@ pub struct Settings {
 impl Settings {
     /// Nothing else asked for.
     #[must_use]
-    pub const fn new(arithmetic: Arithmetic) -> Self {
-        Self { arithmetic, select: None, reduce: false, faces: false, method: None, c_max: None }
+    pub fn new(arithmetic: Arithmetic) -> Self {
+        Self { arithmetic, ..Self::default() }
     }
 }
 
@@ -116,7 +116,7 @@ pub fn allocate(problem: &Problem, settings: &Settings) -> Result<Outcome, Mecha
     }
     if settings.faces {
         let solver = |source| MechanismError::Solver { mechanism: INFO.id, source };
-        let faces = enumerate(&constraints, &Limits::default()).map_err(solver)?;
+        let faces = enumerate(&constraints, &EnumerationLimits::default()).map_err(solver)?;
         let mut outcome = allocate(problem, &Settings { faces: false, ..settings.clone() })?;
         outcome.findings.faces = Some(faces);
         return Ok(outcome);

@@ -2,7 +2,7 @@
 
 use evenhand_lp::LpError;
 use evenhand_lp::mip::MipStatus;
-use evenhand_lp::njc::{Goal, Limits, SelectSettings, best_above, select};
+use evenhand_lp::njc::{EnumerationLimits, Goal, SelectSettings, best_above, select};
 use evenhand_problem::{Arithmetic, Constraints, Rational};
 
 use super::{INFO, accept};
@@ -20,7 +20,7 @@ pub fn best_for(
     arithmetic: Arithmetic,
 ) -> Result<Outcome, MechanismError> {
     let solver = |source| MechanismError::Solver { mechanism: INFO.id, source };
-    let limits = Limits { choices: CHOICES, ..Limits::default() };
+    let limits = EnumerationLimits { choices: CHOICES, ..EnumerationLimits::default() };
     let search = |value: &Rational| best_above(constraints, goal, value, &limits);
     let (tasks, value, bound, status) = match select(constraints, goal, &SelectSettings::default()) {
         Ok(found) => match search(&found.value) {

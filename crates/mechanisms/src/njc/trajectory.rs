@@ -15,7 +15,7 @@ use evenhand_problem::{Allocation, Arithmetic, Constraints, Rational};
 use super::{INFO, Settings, saturated};
 use crate::fair_sum::dense::DenseView;
 use crate::fair_sum::{FairPoint, OnClass};
-use crate::mechanism::{Findings, MechanismError, Outcome, Status, Step};
+use crate::mechanism::{Findings, MechanismError, Outcome, SeriesPoint, Status};
 use crate::{proportional, rounding};
 
 /// Error allowed in a step, relative to every allocation, slack and distance from a limit.
@@ -138,7 +138,7 @@ impl View<'_> {
         point
     }
 
-    fn series(&self, end: &TrajectoryResult) -> Vec<Step> {
+    fn series(&self, end: &TrajectoryResult) -> Vec<SeriesPoint> {
         let step = |c: f64, x: &[f64], slacks: &[f64]| {
             let mut tasks = vec![0.0; self.constraints.problem().n_users()];
             for ((&n, x), fits) in self.dense.active.iter().zip(x).zip(&self.dense.fits) {
@@ -148,7 +148,7 @@ impl View<'_> {
             for (&row, value) in self.dense.rows.iter().zip(slacks) {
                 slack[row] = *value;
             }
-            Step { c, tasks, slack }
+            SeriesPoint { c, tasks, slack }
         };
         end.points.iter().map(|point| step(point.c, &point.x, &point.slacks)).collect()
     }

@@ -61,7 +61,7 @@ pub static PS_DSF: Mechanism = Mechanism {
 };
 
 /// Which PS-DSF allocation is asked for, and how it is found.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Settings {
     /// What the numbers of the answer are.
     pub arithmetic: Arithmetic,
@@ -79,8 +79,8 @@ pub struct Settings {
 impl Settings {
     /// Nothing else asked for.
     #[must_use]
-    pub const fn new(arithmetic: Arithmetic) -> Self {
-        Self { arithmetic, select: None, faces: false, method: None, order: None }
+    pub fn new(arithmetic: Arithmetic) -> Self {
+        Self { arithmetic, ..Self::default() }
     }
 
     fn of(flags: &Flags) -> Result<Self, MechanismError> {

@@ -8,7 +8,7 @@
 
 use evenhand_lp::LpError;
 use evenhand_lp::exact_lp::{ExactColumn, ExactLp, Feasibility, Sense, Variable};
-use evenhand_lp::njc::vertices::{Constraint, System, dimension};
+use evenhand_lp::njc::vertices::{Constraint, Inequalities, dimension};
 use evenhand_lp::njc::{Face, NjcSet, Polytope, Tasks};
 use evenhand_problem::Rational;
 
@@ -102,7 +102,7 @@ impl FaceSearch<'_> {
         let constraints = self.constraints();
         let Some(basis) = self.feasible(&constraints, basis)? else { return Ok(()) };
         let Some(&p) = self.order.get(depth) else {
-            let system = System { n_columns: self.choices.len(), constraints };
+            let system = Inequalities { n_columns: self.choices.len(), constraints };
             let points = system.vertices(self.limits.rays)?;
             if !points.is_empty() {
                 let mut rows: Vec<usize> =

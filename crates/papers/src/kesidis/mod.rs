@@ -7,7 +7,7 @@ mod tables;
 use crate::PaperError;
 use evenhand_problem::Problem;
 
-use super::{Entry, Table, TableUser};
+use super::{Entry, ProblemTable, TableUser};
 
 const SERVERS: &[(u32, &[&str])] = &[(1, &["100", "30"]), (1, &["30", "100"])];
 
@@ -24,5 +24,5 @@ fn example(priorities: [&str; 2]) -> Result<Problem, PaperError> {
         TableUser { weight: first, ..TableUser::new(&["5", "1"]) },
         TableUser { weight: second, ..TableUser::new(&["1", "5"]) },
     ];
-    Table { servers: SERVERS, users: &users }.problem()
+    ProblemTable { servers: SERVERS, users: &users }.problem()
 }

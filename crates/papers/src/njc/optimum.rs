@@ -11,13 +11,13 @@ use evenhand_problem::{Allocation, Arithmetic, Problem, Rational};
 use super::setting::granted;
 
 /// An allocation and what no other gains on it, in units of the weights: proven and checked.
-pub struct Optimum {
+pub struct ProvenOptimum {
     pub allocation: Allocation,
     pub gap: Rational,
 }
 
 /// Maximises `sum_n w_n g_a(x_n)`.
-pub fn alpha_fair(problem: &Problem, alpha: &Rational) -> Result<Optimum, PaperError> {
+pub fn alpha_fair(problem: &Problem, alpha: &Rational) -> Result<ProvenOptimum, PaperError> {
     let settings = Settings { arithmetic: Arithmetic::Exact, alpha: alpha.clone(), criterion: false };
     let outcome = alpha::allocate(problem, &settings)?;
     let prices = outcome.findings.prices.ok_or("there are no prices")?;
@@ -41,7 +41,7 @@ pub fn alpha_fair(problem: &Problem, alpha: &Rational) -> Result<Optimum, PaperE
         not_checked: Axiom::ALL.iter().map(|a| a.name().to_owned()).filter(|a| a != examined).collect(),
     };
     match evenhand_exact::check(&certificate).reason {
-        None => Ok(Optimum { allocation: certificate.allocation, gap }),
+        None => Ok(ProvenOptimum { allocation: certificate.allocation, gap }),
         Some(reason) => Err(format!("the certificate is refused: {reason}").into()),
     }
 }

@@ -5,7 +5,7 @@ use crate::PaperError;
 use evenhand_certify::{Request, certify};
 use evenhand_exact::axiom::njc;
 use evenhand_exact::{Axiom, Claim, Instance};
-use evenhand_lp::njc::{Limits, Tasks, enumerate};
+use evenhand_lp::njc::{EnumerationLimits, Tasks, enumerate};
 use evenhand_ode::pool::Pool;
 use evenhand_problem::number::{parse, to_f64};
 use evenhand_problem::{
@@ -129,7 +129,7 @@ impl Answers {
 /// All answers; every vertex has been judged by the exact crate.
 pub fn answers(problem: &Problem) -> Result<Answers, PaperError> {
     let constraints = Constraints::new(problem, Sharing::Rdm);
-    let set = enumerate(&constraints, &Limits::default())?;
+    let set = enumerate(&constraints, &EnumerationLimits::default())?;
     let points: Vec<Vec<Rational>> = set.extreme_points.iter().map(totals).collect();
     for point in &points {
         if !is_fair(problem, point)? {

@@ -2,7 +2,7 @@
 
 use evenhand_problem::{Allocation, Problem, ProblemSpec, Rational, ServerSpec, UserSpec, number};
 
-use crate::{Entry, PaperError, Table, TableUser, agree, decimals, list, solve};
+use crate::{Entry, PaperError, ProblemTable, TableUser, agree, decimals, list, solve};
 
 /// Cores, memory, bandwidth; no bandwidth on the second server.
 const SERVERS: &[(u32, &[&str])] = &[(1, &["9", "12", "100"]), (1, &["12", "12", "0"])];
@@ -13,7 +13,7 @@ fn figure_1() -> Result<Problem, PaperError> {
         TableUser::new(&["1", "2", "1"]),
         TableUser { weight: "2", ..TableUser::new(&["1", "2", "0"]) },
     ];
-    Table { servers: SERVERS, users: &users }.problem()
+    ProblemTable { servers: SERVERS, users: &users }.problem()
 }
 
 fn figure_2() -> Result<Problem, PaperError> {
@@ -23,7 +23,7 @@ fn figure_2() -> Result<Problem, PaperError> {
         TableUser::new(&["0.5", "1", "0"]),
         TableUser::new(&["1", "0.5", "0"]),
     ];
-    Table { servers: SERVERS, users: &users }.problem()
+    ProblemTable { servers: SERVERS, users: &users }.problem()
 }
 
 /// Rates of two users on three channels, `users x channels`; 0: out of reach.

@@ -10,7 +10,7 @@ use evenhand_mechanisms::{Mechanism, registry};
 use evenhand_problem::{Arithmetic, Problem, ProblemSpec, Rational, ServerSpec, UserSpec, number};
 
 use super::random::Law;
-use crate::{Entry, PaperError, Table, TableUser};
+use crate::{Entry, PaperError, ProblemTable, TableUser};
 
 /// Random problems on which every lie of [`lies`] is tried.
 const PROBLEMS: usize = 60;
@@ -106,7 +106,7 @@ fn runs(
 
 /// A lie that pays, found by search and written down.
 fn refutation() -> Result<Entry, PaperError> {
-    let problem = Table {
+    let problem = ProblemTable {
         servers: &[(1, &["7", "5"]), (1, &["3", "2"])],
         users: &[TableUser::new(&["5", "1"]), TableUser::new(&["4", "3"]), TableUser::new(&["1", "5"])],
     }

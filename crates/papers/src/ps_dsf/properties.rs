@@ -6,7 +6,7 @@ use evenhand_mechanisms::registry;
 use evenhand_problem::{Allocation, Arithmetic, Problem, Rational};
 
 use super::random::Law;
-use crate::{Entry, PaperError, Table, TableUser, solve};
+use crate::{Entry, PaperError, ProblemTable, TableUser, solve};
 
 /// Random problems for every row of the table.
 const PROBLEMS: usize = 200;
@@ -159,7 +159,7 @@ fn has_envy(problem: &Problem, allocation: &Allocation) -> bool {
 
 /// An instance on which TSF gives a user less than its part of every server.
 fn less_than_uniform() -> Result<Entry, PaperError> {
-    let problem = Table {
+    let problem = ProblemTable {
         servers: &[(1, &["4", "2"]), (1, &["3", "7"]), (1, &["8", "7"])],
         users: &[
             TableUser { weight: "2", servers: &[0, 2], ..TableUser::new(&["2", "3"]) },

@@ -4,7 +4,7 @@ use evenhand_certify::{Request, certify};
 use evenhand_exact::Axiom;
 use evenhand_problem::{Allocation, Problem, Rational, Sharing};
 
-use crate::{Entry, PaperError, Table, TableUser, agree, decimals, list, solve};
+use crate::{Entry, PaperError, ProblemTable, TableUser, agree, decimals, list, solve};
 
 /// Demand of user 2 for CPU: what Table III forces, and what the text on utilisation needs.
 const CPU_OF_TABLE_3: &[&str] = &["2/15", "0.2"];
@@ -12,7 +12,7 @@ const CPU_OF_TEXT: &[&str] = &["0.2", "0.2"];
 
 /// The text gives neither class sizes nor demands; Table III forces these.
 fn figure_5(second: &[&str]) -> Result<Problem, PaperError> {
-    Table {
+    ProblemTable {
         servers: &[(8, &["1", "1"]), (68, &["0.5", "0.5"]), (33, &["0.5", "0.25"]), (11, &["0.5", "0.75"])],
         users: &[
             TableUser { weight: "2", ..TableUser::new(&["0.1", "0.1"]) },

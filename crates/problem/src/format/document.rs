@@ -17,7 +17,7 @@ use super::{FormatError, MAX_DEPTH, Source, text::too_deep};
 use crate::{
     nearest,
     number::{self, DigitBudget, NumberError},
-    place::{Place, Step},
+    place::{Place, PlaceStep},
     problem::ProblemError,
 };
 
@@ -254,10 +254,10 @@ impl<'t> Document<'t> {
         let mut here = self.root;
         for step in place.steps() {
             let next = match step {
-                Step::Key(name) => members(here)
+                PlaceStep::Key(name) => members(here)
                     .ok()
                     .and_then(|fields| fields.into_iter().find(|(key, _)| key == name).map(|(_, v)| v)),
-                Step::Index(index) => elements(here).ok().and_then(|list| list.get(*index).copied()),
+                PlaceStep::Index(index) => elements(here).ok().and_then(|list| list.get(*index).copied()),
             };
             match next {
                 Some(value) => here = value,

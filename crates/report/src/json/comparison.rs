@@ -1,6 +1,6 @@
 //! Mechanisms side by side, as a document.
 
-use evenhand_certify::compare::{Column, Judged, NoResult};
+use evenhand_certify::compare::{Compared, Judged, NoResult};
 use evenhand_exact::Claim;
 use evenhand_problem::{Problem, Rational, number};
 use serde_json::{Map, Value, json};
@@ -14,8 +14,8 @@ fn text(value: Option<&Rational>) -> Value {
 
 /// Every column, with all verdicts.
 #[must_use]
-pub fn comparison(problem: &Problem, columns: &[Column]) -> Value {
-    let column = |column: &Column| match &column.result {
+pub fn comparison(problem: &Problem, columns: &[Compared]) -> Value {
+    let column = |column: &Compared| match &column.result {
         Ok(judged) => of_judged(problem, &column.name, judged),
         Err(NoResult::NotApplicable(why)) => json!({"name": column.name, "not_applicable": why}),
         Err(NoResult::Failed(why)) => json!({"name": column.name, "failed": why}),

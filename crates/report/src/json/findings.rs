@@ -4,7 +4,7 @@ use evenhand_exact::Prices;
 use evenhand_exact::axiom::njc::Witness;
 use evenhand_lp::njc::{NjcSet, Tasks};
 use evenhand_mechanisms::filling::{Integrality, Measure};
-use evenhand_mechanisms::{Bound, Outcome, Search, Selected, Step};
+use evenhand_mechanisms::{Bound, Outcome, Search, Selected, SeriesPoint};
 use evenhand_problem::Problem;
 use evenhand_problem::format::NumberText;
 use evenhand_problem::{Arithmetic, Constraints, Rational, RowKind};
@@ -165,8 +165,8 @@ fn row_names(constraints: &Constraints<'_>, row: usize) -> (String, String) {
 }
 
 /// The points of a trajectory: `c`, tasks by user, and the free part of every row.
-fn series(problem: &Problem, constraints: &Constraints<'_>, steps: &[Step]) -> Value {
-    let point = |step: &Step| {
+fn series(problem: &Problem, constraints: &Constraints<'_>, steps: &[SeriesPoint]) -> Value {
+    let point = |step: &SeriesPoint| {
         let users = problem.users().iter().zip(&step.tasks);
         let tasks: Map<String, Value> = users.map(|(user, x)| (user.name().to_owned(), json!(x))).collect();
         let slack = by_server(constraints, step.slack.iter().map(|slack| json!(slack)).enumerate());

@@ -14,7 +14,7 @@ use plotters::style::{BLACK, Color, IntoFont, RGBColor, ShapeStyle, TextStyle, W
 use super::axis::Ruler;
 use super::legend::Legend;
 use super::style::{self, Look, look};
-use super::{Line, Plot, PlotError, Series};
+use super::{LineStyle, Plot, PlotError, Series};
 
 /// Size of one plot, in pixels.
 const PLOT: (u32, u32) = (520, 380);
@@ -132,14 +132,13 @@ fn draw_series(
     for run in places.split(Option::is_none).filter(|run| run.len() > 1) {
         let run: Vec<(f64, f64)> = run.iter().copied().flatten().collect();
         match series.line {
-            Line::Solid => {
+            LineStyle::Solid => {
                 chart.draw_series([PathElement::new(run, stroke)]).map_err(failed)?;
             }
-            Line::Dashed => {
+            LineStyle::Dashed => {
                 let dashes = DashedLineSeries::new(run, 8, 5, stroke);
                 chart.draw_series(dashes).map_err(failed)?;
             }
-            Line::None => {}
         }
     }
     if series.marks {

@@ -6,7 +6,7 @@ use plotters::style::text_anchor::HPos;
 
 use super::draw::{Area, Failure, words};
 use super::style::{look, mark};
-use super::{Line, Series};
+use super::{LineStyle, Series};
 
 /// Height of a line of the legend, in pixels.
 const ROW: u32 = 22;
@@ -49,13 +49,12 @@ impl Legend {
             let stroke = look.colour.stroke_width(2);
             let piece = |from: i32, to: i32| PathElement::new(vec![(x + from, y), (x + to, y)], stroke);
             match series.line {
-                Line::Solid => area.draw(&piece(0, SAMPLE))?,
-                Line::Dashed => {
+                LineStyle::Solid => area.draw(&piece(0, SAMPLE))?,
+                LineStyle::Dashed => {
                     for from in (0..SAMPLE).step_by(13) {
                         area.draw(&piece(from, (from + 8).min(SAMPLE)))?;
                     }
                 }
-                Line::None => {}
             }
             if series.marks {
                 mark(area, look, (x + SAMPLE / 2, y))?;

@@ -50,20 +50,18 @@ pub struct Series {
     /// are not finite, or not positive on a logarithmic axis, are left out and break the line.
     pub points: Vec<(f64, f64)>,
     /// How the points are connected.
-    pub line: Line,
+    pub line: LineStyle,
     /// Whether every point has a mark.
     pub marks: bool,
 }
 
 /// How points are connected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Line {
+pub enum LineStyle {
     /// By an unbroken line.
     Solid,
     /// By dashes, for bounds and expectations.
     Dashed,
-    /// Not at all.
-    None,
 }
 
 /// Plots side by side under one legend.
@@ -93,19 +91,13 @@ impl Series {
     /// Points with marks, connected by a line.
     #[must_use]
     pub fn new(name: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
-        Self { name: name.into(), points, line: Line::Solid, marks: true }
+        Self { name: name.into(), points, line: LineStyle::Solid, marks: true }
     }
 
     /// The same points without marks, connected by `line`.
     #[must_use]
-    pub fn without_marks(self, line: Line) -> Self {
+    pub fn without_marks(self, line: LineStyle) -> Self {
         Self { line, marks: false, ..self }
-    }
-
-    /// The same points, not connected.
-    #[must_use]
-    pub fn without_line(self) -> Self {
-        Self { line: Line::None, ..self }
     }
 }
 

@@ -23,7 +23,7 @@ pub struct Multipliers {
 }
 
 /// `numerator / denominator`, not reduced; the denominator is positive.
-pub struct Fraction {
+pub struct RawFraction {
     numerator: Integer,
     denominator: Integer,
 }
@@ -114,7 +114,7 @@ impl Multipliers {
     }
 }
 
-impl Fraction {
+impl RawFraction {
     /// The absolute value of `numerator / denominator`.
     pub fn abs(numerator: Integer, denominator: Integer) -> Self {
         Self { numerator: numerator.abs(), denominator: denominator.abs() }

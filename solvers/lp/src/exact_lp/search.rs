@@ -3,7 +3,7 @@
 use rug::{Integer, Rational};
 
 use super::factors::Factors;
-use super::pricing::{Columns, Fraction, Multipliers};
+use super::pricing::{Columns, Multipliers, RawFraction};
 use super::{ExactLp, ExactOptimum, Feasibility, Variable};
 use crate::error::LpError;
 use crate::refine::Scaling;
@@ -12,7 +12,7 @@ use crate::refine::Scaling;
 const PATIENCE: usize = 40;
 
 /// A basis on its way to the optimum, with all that it determines.
-pub struct Search<'a> {
+pub struct SimplexBasis<'a> {
     lp: &'a ExactLp,
     columns: Columns,
     basis: Vec<Variable>,
@@ -30,13 +30,13 @@ pub struct Search<'a> {
 
 /// Costs under which the first basis of the dual simplex method is dual feasible: those of the
 /// columns that would improve are lowered until they are worth no more than their price there.
-struct Shift {
+struct CostShift {
     y: Vec<Rational>,
     /// By number of a variable.
     lowered: Vec<bool>,
 }
 
-impl<'a> Search<'a> {
+impl<'a> SimplexBasis<'a> {
     /// Factors the basis; a singular or short one is completed with slacks, and variables that the
     /// programme does not have are ignored.
     pub fn new(lp: &'a ExactLp, basis: &[Variable], max_pivots: usize) -> Self {
@@ -216,7 +216,7 @@ impl<'a> Search<'a> {
     fn dual_simplex(&mut self) -> Result<Option<Vec<Rational>>, LpError> {
         self.stalled = 0;
         let y = Multipliers::new(&self.y);
-        let mut shift = Shift { y: self.y.clone(), lowered: vec![false; self.columns.len()] };
+        let mut shift = CostShift { y: self.y.clone(), lowered: vec![false; self.columns.len()] };
         for k in self.candidates() {
             shift.lowered[k] = self.columns.reduced_cost(&y, k) > 0;
         }
@@ -239,22 +239,22 @@ impl<'a> Search<'a> {
 
     /// The variable whose reduced cost is the first to vanish, among those with a negative product
     /// with `row`.
-    fn dual_ratio_test(&self, row: &[Rational], shift: &Shift) -> Option<(usize, Fraction)> {
+    fn dual_ratio_test(&self, row: &[Rational], shift: &CostShift) -> Option<(usize, RawFraction)> {
         let row = Multipliers::new(row);
         let y = Multipliers::new(&self.y);
         let moved: Vec<Rational> =
             self.y.iter().zip(&shift.y).map(|(y, start)| Rational::from(y - start)).collect();
         let moved = Multipliers::new(&moved);
-        let mut best: Option<(usize, Fraction)> = None;
+        let mut best: Option<(usize, RawFraction)> = None;
         for k in self.candidates() {
             let entry = self.columns.product(&row, k);
             if entry >= 0 {
                 continue;
             }
             let ratio = if shift.lowered[k] {
-                Fraction::abs(self.columns.product(&moved, k), entry * moved.denominator())
+                RawFraction::abs(self.columns.product(&moved, k), entry * moved.denominator())
             } else {
-                Fraction::abs(self.columns.reduced_cost(&y, k), entry * y.denominator())
+                RawFraction::abs(self.columns.reduced_cost(&y, k), entry * y.denominator())
             };
             if best.as_ref().is_none_or(|(_, least)| ratio.is_less(least)) {
                 best = Some((k, ratio));
@@ -264,7 +264,7 @@ impl<'a> Search<'a> {
     }
 
     /// The reduced cost of a variable at the shifted costs.
-    fn shifted_cost(&self, k: usize, shift: &Shift) -> Rational {
+    fn shifted_cost(&self, k: usize, shift: &CostShift) -> Rational {
         let variable = Columns::variable(self.lp, k);
         let mut reduced = Rational::new();
         for (row, value) in self.lp.column(variable) {

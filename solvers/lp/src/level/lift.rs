@@ -19,7 +19,7 @@ use rug::Assign;
 
 use super::data::LevelData;
 use super::integers::{Integers, scaled};
-use super::master::{MasterBasis, Placement};
+use super::master::{GroupOnClass, MasterBasis};
 
 /// What a group must reach, exactly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,7 +58,7 @@ pub enum LiftFailure {
     /// The vertex violates a constraint.
     PrimalInfeasible,
     /// Placements that would still raise the level, the best one of each group.
-    Improvable(Vec<Placement>),
+    Improvable(Vec<GroupOnClass>),
 }
 
 /// Lifts the basis of a round.
@@ -220,7 +220,7 @@ impl<'a> Lift<'a> {
                     choice = Some(i);
                 }
             }
-            improving.extend(choice.map(|i| Placement { g, i }));
+            improving.extend(choice.map(|i| GroupOnClass { g, i }));
         }
         if improving.is_empty() { Ok(()) } else { Err(LiftFailure::Improvable(improving)) }
     }

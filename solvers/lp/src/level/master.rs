@@ -13,7 +13,7 @@
 use std::collections::HashSet;
 
 use super::data::LevelData;
-use super::start::{Start, guess, keep_least};
+use super::start::{FirstColumns, guess, keep_least};
 use crate::error::LpError;
 use crate::highs::{Basis, BasisStatus, ColumnBlock, FloatLp, FloatSolution};
 
@@ -33,7 +33,7 @@ pub enum Need {
 
 /// Group `g` on class `i`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Placement {
+pub struct GroupOnClass {
     pub g: usize,
     pub i: usize,
 }
@@ -54,9 +54,9 @@ pub struct Master<'a> {
     capacity_rows: Vec<Option<usize>>,
     seats: Vec<Seat>,
     /// The group on a class of each column from column 1 on.
-    columns: Vec<Placement>,
+    columns: Vec<GroupOnClass>,
     /// What the model can express: all columns, and the classes of single groups.
-    known: HashSet<Placement>,
+    known: HashSet<GroupOnClass>,
     needs: Vec<Need>,
     /// By capacity row: what the single groups use per unit of the level, and of fixed levels.
     level_load: Vec<f64>,
@@ -76,13 +76,13 @@ impl<'a> Master<'a> {
                 bounds.len() - 1
             }));
         }
-        let Start { level, favourite, placements } = guess(data);
+        let FirstColumns { level, favourite, placements } = guess(data);
         let n_rows = data.capacity.len();
         let mut master = Self {
             data,
             lp: FloatLp::new(&bounds)?,
             capacity_rows,
-            known: favourite.iter().enumerate().map(|(g, &i)| Placement { g, i }).collect(),
+            known: favourite.iter().enumerate().map(|(g, &i)| GroupOnClass { g, i }).collect(),
             seats: favourite.into_iter().map(Seat::Single).collect(),
             columns: Vec::new(),
             needs: vec![Need::Times(1.0); data.groups.len()],
@@ -131,8 +131,8 @@ impl<'a> Master<'a> {
     }
 
     /// Adds columns for the placements that the model cannot express yet; returns how many.
-    pub fn add(&mut self, placements: impl IntoIterator<Item = Placement>) -> Result<usize, LpError> {
-        let new: Vec<Placement> = placements.into_iter().filter(|p| !self.known.contains(p)).collect();
+    pub fn add(&mut self, placements: impl IntoIterator<Item = GroupOnClass>) -> Result<usize, LpError> {
+        let new: Vec<GroupOnClass> = placements.into_iter().filter(|p| !self.known.contains(p)).collect();
         let mut closed: Vec<usize> =
             new.iter().map(|p| p.g).filter(|&g| matches!(self.seats[g], Seat::Single(_))).collect();
         closed.sort_unstable();
@@ -163,7 +163,7 @@ impl<'a> Master<'a> {
                 basis.rows.len() - 1
             });
             self.seats[g] = Seat::Row { level, tasks };
-            columns.push(Placement { g, i });
+            columns.push(GroupOnClass { g, i });
             basis.columns.push(BasisStatus::Basic);
         }
         self.lp.add_rows(&bounds)?;
@@ -174,10 +174,10 @@ impl<'a> Master<'a> {
         self.lp.set_basis(&basis)
     }
 
-    fn add_columns(&mut self, placements: &[Placement]) -> Result<(), LpError> {
+    fn add_columns(&mut self, placements: &[GroupOnClass]) -> Result<(), LpError> {
         let mut block = ColumnBlock::default();
         for &placement in placements {
-            let Placement { g, i } = placement;
+            let GroupOnClass { g, i } = placement;
             let Seat::Row { level, tasks } = self.seats[g] else { continue };
             let mut entries = Vec::new();
             self.for_each_usage(placement, |row, usage| entries.push((row, usage)));
@@ -200,7 +200,7 @@ impl<'a> Master<'a> {
         for (g, seat) in self.seats.iter().enumerate() {
             let Seat::Single(i) = *seat else { continue };
             let (multiple, fixed) = (self.needs[g].multiple(), self.needs[g].fixed() / self.unit);
-            self.for_each_usage(Placement { g, i }, |row, usage| {
+            self.for_each_usage(GroupOnClass { g, i }, |row, usage| {
                 level_load[row] += multiple * usage;
                 fixed_load[row] += fixed * usage;
             });
@@ -221,7 +221,7 @@ impl<'a> Master<'a> {
 
     /// Calls `visit` with every HiGHS capacity row that a placement uses, and the part of the
     /// capacity that one unit of level takes.
-    fn for_each_usage(&self, Placement { g, i }: Placement, mut visit: impl FnMut(usize, f64)) {
+    fn for_each_usage(&self, GroupOnClass { g, i }: GroupOnClass, mut visit: impl FnMut(usize, f64)) {
         let tasks = self.tasks_per_unit(g, i);
         for (row, usage) in self.data.usage(g, i) {
             if let (Some(at), true) = (self.capacity_rows[row], usage != 0.0) {
@@ -238,7 +238,7 @@ impl<'a> Master<'a> {
     pub fn basis(&mut self) -> Result<MasterBasis, LpError> {
         let basis = self.lp.basis()?;
         let is_basic = |status: BasisStatus| status == BasisStatus::Basic;
-        let mut placements: Vec<(Placement, bool)> = self
+        let mut placements: Vec<(GroupOnClass, bool)> = self
             .columns
             .iter()
             .zip(&basis.columns[1..])
@@ -250,7 +250,7 @@ impl<'a> Master<'a> {
         for (g, seat) in self.seats.iter().enumerate() {
             let (group_slack, task_slack) = match *seat {
                 Seat::Single(i) => {
-                    placements.push((Placement { g, i }, true));
+                    placements.push((GroupOnClass { g, i }, true));
                     (false, true)
                 }
                 Seat::Row { level, tasks } => (is_basic(basis.rows[level]), row_is_basic(tasks)),
@@ -276,7 +276,7 @@ impl<'a> Master<'a> {
             .zip(&self.data.capacity)
             .map(|(row, capacity)| row.map_or(0.0, |row| duals[row].max(0.0) / capacity))
             .collect();
-        let mut placed: Vec<(Placement, f64)> = self
+        let mut placed: Vec<(GroupOnClass, f64)> = self
             .columns
             .iter()
             .zip(&solution.columns[1..])
@@ -288,7 +288,7 @@ impl<'a> Master<'a> {
             match *seat {
                 Seat::Single(i) => {
                     let need = self.needs[g];
-                    placed.push((Placement { g, i }, need.multiple() * level * self.unit + need.fixed()));
+                    placed.push((GroupOnClass { g, i }, need.multiple() * level * self.unit + need.fixed()));
                     group_prices.push(self.data.price(g, i, &prices) * self.unit);
                 }
                 Seat::Row { level, tasks } => {
@@ -304,7 +304,7 @@ impl<'a> Master<'a> {
     }
 
     /// For every class the columns that help most, if any would.
-    fn price(&self, solution: &MasterSolution) -> Vec<Placement> {
+    fn price(&self, solution: &MasterSolution) -> Vec<GroupOnClass> {
         let mut helpful: Vec<Vec<(f64, usize)>> =
             vec![Vec::new(); self.data.constraints.problem().n_servers()];
         for g in 0..self.data.groups.len() {
@@ -318,13 +318,13 @@ impl<'a> Master<'a> {
                 if solution.task_prices[g] != 0.0 {
                     price += solution.task_prices[g] * self.tasks_per_unit(g, i);
                 }
-                if price < limit && !self.known.contains(&Placement { g, i }) {
+                if price < limit && !self.known.contains(&GroupOnClass { g, i }) {
                     keep_least(&mut helpful[i], (price / worth, g), COLUMNS_PER_CLASS);
                 }
             });
         }
         let by_class = helpful.into_iter().enumerate();
-        by_class.flat_map(|(i, list)| list.into_iter().map(move |(_, g)| Placement { g, i })).collect()
+        by_class.flat_map(|(i, list)| list.into_iter().map(move |(_, g)| GroupOnClass { g, i })).collect()
     }
 }
 
@@ -351,7 +351,7 @@ pub struct MasterSolution {
     /// `t`
     pub level: f64,
     /// What each placement contributes to its group's level.
-    pub placed: Vec<(Placement, f64)>,
+    pub placed: Vec<(GroupOnClass, f64)>,
     /// By capacity row: price per unit of the row.
     pub prices: Vec<f64>,
     /// By group: price of one unit of its level column.
@@ -364,7 +364,7 @@ pub struct MasterSolution {
 pub struct MasterBasis {
     pub level: bool,
     /// Every placement that the model can express, and whether it is basic.
-    pub placements: Vec<(Placement, bool)>,
+    pub placements: Vec<(GroupOnClass, bool)>,
     /// By capacity row of [`evenhand_problem::Constraints`].
     pub capacity_slacks: Vec<bool>,
     /// By group.
@@ -380,7 +380,7 @@ impl MasterBasis {
         Self {
             level: false,
             placements: by_group
-                .flat_map(|(g, group)| group.classes.iter().map(move |&i| (Placement { g, i }, false)))
+                .flat_map(|(g, group)| group.classes.iter().map(move |&i| (GroupOnClass { g, i }, false)))
                 .collect(),
             capacity_slacks: vec![true; data.capacity.len()],
             group_slacks: vec![true; data.groups.len()],

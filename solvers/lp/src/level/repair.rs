@@ -11,12 +11,12 @@ use evenhand_problem::Rational;
 
 use super::data::LevelData;
 use super::lift::Target;
-use super::master::{MasterBasis, Placement};
+use super::master::{GroupOnClass, MasterBasis};
 use super::rounds::Round;
 use crate::error::LpError;
 use crate::exact_lp::{ExactColumn, ExactLp, ExactOptimum, Sense, Variable};
 use crate::groups::capacity_entries;
-use crate::refine::{self, Start};
+use crate::refine::{self, StartingPoint};
 
 /// An exact optimum, and where it was found.
 pub struct Repaired {
@@ -40,7 +40,7 @@ pub fn solve(
     let programme = Programme::new(data, &basis, targets, levels);
     let point = last.map(|round| programme.point(&basis, round));
     let guess = programme.guess(&basis);
-    let start = Start { point: point.as_deref(), basis: &guess };
+    let start = StartingPoint { point: point.as_deref(), basis: &guess };
     let optimum = refine::optimise(&programme.lp, &programme.units(&basis, targets), start, max_pivots)?;
     let (round, pivots) = (programme.read(&basis, &optimum), optimum.pivots);
     Ok(Repaired { round, basis: programme.basis(basis, &optimum.basis), pivots })
@@ -81,7 +81,7 @@ impl<'a> Programme<'a> {
             cost: Rational::from(1),
             entries: active.map(|g| (n_rows + g, Rational::from(-1))).collect(),
         });
-        for &(Placement { g, i }, _) in &basis.placements {
+        for &(GroupOnClass { g, i }, _) in &basis.placements {
             let mut entries = capacity_entries(data.constraints, data.groups[g].representative(), i);
             entries.push((n_rows + g, data.tasks_per_level_on(g, i).recip()));
             entries.extend(task_rows[g].map(|row| (row, Rational::from(1))));
@@ -95,7 +95,7 @@ impl<'a> Programme<'a> {
     fn units(&self, basis: &MasterBasis, targets: &[Target]) -> Vec<f64> {
         let mut units = vec![1.0];
         let mut alone = vec![0.0; self.data.groups.len()];
-        for &(Placement { g, i }, _) in &basis.placements {
+        for &(GroupOnClass { g, i }, _) in &basis.placements {
             let usage = self.data.usage(g, i).filter(|(_, usage)| *usage > 0.0);
             let most =
                 usage.map(|(row, usage)| self.data.capacity[row] / usage).fold(f64::INFINITY, f64::min);
@@ -113,7 +113,7 @@ impl<'a> Programme<'a> {
 
     /// By column: what the round before found.
     fn point(&self, basis: &MasterBasis, round: &Round) -> Vec<Rational> {
-        let on = |&(Placement { g, i }, _): &(Placement, bool)| {
+        let on = |&(GroupOnClass { g, i }, _): &(GroupOnClass, bool)| {
             let found = round.tasks[g].iter().find(|(class, _)| *class == i);
             found.map_or_else(Rational::new, |(_, x)| x.clone())
         };
@@ -185,7 +185,7 @@ impl<'a> Programme<'a> {
 }
 
 /// Placements of each group that would still raise the level at the prices of `round`.
-pub fn improving(data: &LevelData<'_>, round: &Round) -> Vec<Placement> {
+pub fn improving(data: &LevelData<'_>, round: &Round) -> Vec<GroupOnClass> {
     let mut found = Vec::new();
     for (g, group) in data.groups.iter().enumerate() {
         if round.level_prices[g].is_zero() {
@@ -199,7 +199,7 @@ pub fn improving(data: &LevelData<'_>, round: &Round) -> Vec<Placement> {
                 price += Rational::from(&round.prices[start + at] * usage);
             }
             if price * data.tasks_per_level_on(g, i) < round.level_prices[g] {
-                found.push(Placement { g, i });
+                found.push(GroupOnClass { g, i });
             }
         }
     }

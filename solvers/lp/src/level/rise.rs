@@ -30,7 +30,7 @@ use super::lift::trim;
 use crate::error::LpError;
 use crate::exact_lp::{ExactColumn, ExactLp, ExactOptimum, Sense, Variable};
 use crate::groups::capacity_entries;
-use crate::refine::{self, Start};
+use crate::refine::{self, StartingPoint};
 
 /// Exact pivots after which a basis is given up.
 const MAX_PIVOTS: usize = 10_000;
@@ -168,7 +168,7 @@ impl<'a> Rises<'a> {
         let mut point = self.point.clone();
         loop {
             self.ask(n, &reached);
-            let from = Start { point: Some(&point), basis: &self.basis };
+            let from = StartingPoint { point: Some(&point), basis: &self.basis };
             let optimum = refine::optimise(&self.lp, &self.units, from, MAX_PIVOTS)?;
             self.basis.clone_from(&optimum.basis);
             let level = &optimum.x[LEVEL];

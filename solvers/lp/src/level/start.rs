@@ -7,7 +7,7 @@
 //! its iterations and HiGHS most of its columns; nothing depends on its quality.
 
 use super::data::LevelData;
-use super::master::Placement;
+use super::master::GroupOnClass;
 
 /// Iterations, fewer for problems whose single pass is long.
 const MAX_ITERATIONS: usize = 60;
@@ -20,13 +20,13 @@ const SHARPNESS: (f64, f64) = (5.0, 400.0);
 const GROUPS_PER_CLASS: usize = 10;
 
 /// The guess.
-pub struct Start {
+pub struct FirstColumns {
     /// An upper bound of the first blocking level.
     pub level: f64,
     /// By `g`: the class on which the group runs for the most part.
     pub favourite: Vec<usize>,
     /// Other placements worth a column in the first model.
-    pub placements: Vec<Placement>,
+    pub placements: Vec<GroupOnClass>,
 }
 
 /// A group's two cheapest classes.
@@ -38,7 +38,7 @@ struct Choice {
     second_price: f64,
 }
 
-pub fn guess(data: &LevelData<'_>) -> Start {
+pub fn guess(data: &LevelData<'_>) -> FirstColumns {
     let mut prices: Vec<f64> = data.capacity.iter().map(|&c| if c > 0.0 { 1.0 / c } else { 0.0 }).collect();
     let pass: usize =
         data.groups.iter().map(|g| g.classes.len()).sum::<usize>() * data.constraints.problem().n_resources();
@@ -92,7 +92,7 @@ pub fn guess(data: &LevelData<'_>) -> Start {
     for list in &mut counts {
         list.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     }
-    Start {
+    FirstColumns {
         level,
         favourite: counts.iter().map(|list| list[0].0).collect(),
         placements: first_placements(data, &best_prices),
@@ -121,7 +121,7 @@ fn choose(data: &LevelData<'_>, g: usize, prices: &[f64]) -> Choice {
 }
 
 /// For every class the groups that like it best, so that all classes have a price at once.
-fn first_placements(data: &LevelData<'_>, prices: &[f64]) -> Vec<Placement> {
+fn first_placements(data: &LevelData<'_>, prices: &[f64]) -> Vec<GroupOnClass> {
     let mut fans: Vec<Vec<(f64, usize)>> = vec![Vec::new(); data.constraints.problem().n_servers()];
     for g in 0..data.groups.len() {
         let least = choose(data, g, prices).price;
@@ -131,7 +131,7 @@ fn first_placements(data: &LevelData<'_>, prices: &[f64]) -> Vec<Placement> {
         });
     }
     let by_class = fans.into_iter().enumerate();
-    by_class.flat_map(|(i, list)| list.into_iter().map(move |(_, g)| Placement { g, i })).collect()
+    by_class.flat_map(|(i, list)| list.into_iter().map(move |(_, g)| GroupOnClass { g, i })).collect()
 }
 
 /// Inserts into a sorted list of at most `limit` entries.

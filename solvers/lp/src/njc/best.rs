@@ -5,16 +5,16 @@ use evenhand_problem::{Constraints, Rational};
 use super::Tasks;
 use super::choices::{Choices, Visitor};
 use super::face::Face;
-use super::faces::Limits;
+use super::faces::EnumerationLimits;
 use super::goal::Goal;
-use super::market::{Candidate, Market};
-use super::polytope::{MAX_PIVOTS, Programme};
+use super::market::{Candidate, ClusterModel};
+use super::polytope::{FaceProgramme, MAX_PIVOTS};
 use crate::error::LpError;
 use crate::exact_lp::{ExactOptimum, Feasibility, Variable};
 
 /// A best NJC allocation.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Best {
+pub struct BestMember {
     /// A face on which it is best.
     pub face: Face,
     /// A vertex of that face.
@@ -29,7 +29,7 @@ pub struct Best {
 /// With the value of a [`Selection`](super::Selection) this decides whether HiGHS was right; with a
 /// negative value it finds the best allocation on its own. All faces are searched, each choice
 /// bounded by an exact linear programme, so this is for small problems: the work at most doubles
-/// with every row, and with every user whose witness is open. [`Limits::choices`] applies.
+/// with every row, and with every user whose witness is open. [`EnumerationLimits::choices`] applies.
 ///
 /// # Errors
 /// [`LpError::Budget`] when the limit does not suffice; nothing is proven then.
@@ -37,24 +37,24 @@ pub fn best_above(
     constraints: &Constraints<'_>,
     goal: Goal,
     value: &Rational,
-    limits: &Limits,
-) -> Result<Option<Best>, LpError> {
-    let market = Market::new(constraints);
-    let search = Search { market: &market, goal, value: value.clone(), best: None };
+    limits: &EnumerationLimits,
+) -> Result<Option<BestMember>, LpError> {
+    let market = ClusterModel::new(constraints);
+    let search = FaceSearch { market: &market, goal, value: value.clone(), best: None };
     let mut choices = Choices::new(&market, search, limits.choices);
     choices.visit()?;
     Ok(choices.visitor.best)
 }
 
-struct Search<'a> {
-    market: &'a Market<'a>,
+struct FaceSearch<'a> {
+    market: &'a ClusterModel<'a>,
     goal: Goal,
     /// The value to exceed.
     value: Rational,
-    best: Option<Best>,
+    best: Option<BestMember>,
 }
 
-impl Search<'_> {
+impl FaceSearch<'_> {
     /// The optimum over a choice, if it is worth more than what there is.
     fn bound(
         &self,
@@ -62,7 +62,7 @@ impl Search<'_> {
         floors: &[Candidate],
         basis: &[Variable],
     ) -> Result<Option<(ExactOptimum, Rational)>, LpError> {
-        let mut programme = Programme::new(self.market, face, floors);
+        let mut programme = FaceProgramme::new(self.market, face, floors);
         programme.aim(self.market, face, self.goal);
         let Feasibility::Feasible(optimum) = programme.lp.solve(basis, MAX_PIVOTS)? else { return Ok(None) };
         let costs = programme.lp.columns.iter().map(|column| &column.cost);
@@ -71,7 +71,7 @@ impl Search<'_> {
     }
 }
 
-impl Visitor for Search<'_> {
+impl Visitor for FaceSearch<'_> {
     fn partial(
         &mut self,
         face: &Face,
@@ -85,7 +85,7 @@ impl Visitor for Search<'_> {
         if let Some((optimum, value)) = self.bound(face, floors, basis)? {
             let tasks = self.market.tasks(&optimum.x);
             self.value.clone_from(&value);
-            self.best = Some(Best { face: face.clone(), tasks, value });
+            self.best = Some(BestMember { face: face.clone(), tasks, value });
         }
         Ok(())
     }

@@ -8,7 +8,7 @@
 use std::collections::BTreeSet;
 
 use super::face::{Face, Witness};
-use super::market::{Candidate, Market};
+use super::market::{Candidate, ClusterModel};
 use crate::error::LpError;
 use crate::exact_lp::Variable;
 
@@ -32,7 +32,7 @@ pub trait Visitor {
 
 /// The tree of choices.
 pub struct Choices<'a, V> {
-    pub market: &'a Market<'a>,
+    pub market: &'a ClusterModel<'a>,
     pub visitor: V,
     /// By active user.
     candidates: Vec<Vec<Candidate>>,
@@ -44,7 +44,7 @@ pub struct Choices<'a, V> {
 }
 
 impl<'a, V: Visitor> Choices<'a, V> {
-    pub fn new(market: &'a Market<'a>, visitor: V, limit: usize) -> Self {
+    pub fn new(market: &'a ClusterModel<'a>, visitor: V, limit: usize) -> Self {
         let candidates: Vec<Vec<Candidate>> = market.users.iter().map(|&n| market.candidates(n)).collect();
         let rows: BTreeSet<usize> = candidates.iter().flatten().map(|c| c.row).collect();
         Self { market, visitor, candidates, rows: rows.into_iter().collect(), limit, count: 0 }

@@ -5,7 +5,7 @@ use evenhand_problem::Constraints;
 use thiserror::Error;
 
 use super::Tasks;
-use super::market::{Candidate, Market, tasks_on};
+use super::market::{Candidate, ClusterModel, tasks_on};
 
 /// Saturated rows and witnesses: all allocations with these make one polytope.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -69,7 +69,7 @@ impl Face {
     /// # Errors
     /// [`FaceError`] when the face or the number of users does not fit the problem.
     pub fn contains(&self, constraints: &Constraints<'_>, tasks: &Tasks) -> Result<bool, FaceError> {
-        let market = Market::new(constraints);
+        let market = ClusterModel::new(constraints);
         let floors = self.floors(&market)?;
         if tasks.len() != self.witnesses.len() {
             return Err(FaceError::Users { expected: self.witnesses.len(), found: tasks.len() });
@@ -78,7 +78,7 @@ impl Face {
     }
 
     /// [`Face::contains`] for a face that fits, given its floors.
-    pub(super) fn holds(&self, market: &Market<'_>, floors: &[Candidate], tasks: &Tasks) -> bool {
+    pub(super) fn holds(&self, market: &ClusterModel<'_>, floors: &[Candidate], tasks: &Tasks) -> bool {
         let problem = market.constraints.problem();
         let is_possible = |n: usize| {
             let total: rug::Rational = tasks[n].iter().map(|(_, x)| x).sum();
@@ -101,7 +101,7 @@ impl Face {
     }
 
     /// The least tasks that the witnesses call for.
-    pub(super) fn floors(&self, market: &Market<'_>) -> Result<Vec<Candidate>, FaceError> {
+    pub(super) fn floors(&self, market: &ClusterModel<'_>) -> Result<Vec<Candidate>, FaceError> {
         let expected = market.constraints.problem().n_users();
         if self.witnesses.len() != expected {
             return Err(FaceError::Users { expected, found: self.witnesses.len() });

@@ -5,15 +5,15 @@ use evenhand_problem::{Constraints, Rational};
 use super::Tasks;
 use super::choices::{Choices, Visitor};
 use super::face::Face;
-use super::market::{Candidate, Market, tasks_on};
-use super::polytope::Programme;
-use super::vertices::{Constraint, System, dimension};
+use super::market::{Candidate, ClusterModel, tasks_on};
+use super::polytope::FaceProgramme;
+use super::vertices::{Constraint, Inequalities, dimension};
 use crate::error::LpError;
 use crate::exact_lp::{Sense, Variable};
 
 /// Limits of [`enumerate`] and [`best_above`](super::best_above).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct EnumerationLimits {
     /// Partial and complete choices of bottlenecks and witnesses that may be looked at.
     pub choices: usize,
     /// Rays that the double description of one polytope may have.
@@ -22,7 +22,7 @@ pub struct Limits {
     pub vertices: usize,
 }
 
-impl Default for Limits {
+impl Default for EnumerationLimits {
     fn default() -> Self {
         Self { choices: 10_000, rays: 20_000, vertices: 50_000 }
     }
@@ -59,8 +59,8 @@ pub struct NjcSet {
 ///
 /// # Errors
 /// [`LpError::Budget`] when the limits do not suffice; there is no partial answer.
-pub fn enumerate(constraints: &Constraints<'_>, limits: &Limits) -> Result<NjcSet, LpError> {
-    let market = Market::new(constraints);
+pub fn enumerate(constraints: &Constraints<'_>, limits: &EnumerationLimits) -> Result<NjcSet, LpError> {
+    let market = ClusterModel::new(constraints);
     let polytopes = Polytopes { market: &market, limits, n_vertices: 0, found: Vec::new() };
     let mut choices = Choices::new(&market, polytopes, limits.choices);
     choices.visit()?;
@@ -73,8 +73,8 @@ pub fn enumerate(constraints: &Constraints<'_>, limits: &Limits) -> Result<NjcSe
 
 /// The polytopes found so far.
 struct Polytopes<'a> {
-    market: &'a Market<'a>,
-    limits: &'a Limits,
+    market: &'a ClusterModel<'a>,
+    limits: &'a EnumerationLimits,
     n_vertices: usize,
     found: Vec<Polytope>,
 }
@@ -86,7 +86,7 @@ impl Visitor for Polytopes<'_> {
         floors: &[Candidate],
         basis: &[Variable],
     ) -> Result<Option<Vec<Variable>>, LpError> {
-        Programme::new(self.market, face, floors).feasible_basis(basis)
+        FaceProgramme::new(self.market, face, floors).feasible_basis(basis)
     }
 
     fn complete(&mut self, face: &Face, floors: &[Candidate], _: &[Variable]) -> Result<(), LpError> {
@@ -110,7 +110,7 @@ impl Visitor for Polytopes<'_> {
 
 /// The vertices of a face, by placement.
 fn points(
-    market: &Market<'_>,
+    market: &ClusterModel<'_>,
     face: &Face,
     floors: &[Candidate],
     max_rays: usize,
@@ -120,7 +120,7 @@ fn points(
     for floor in floors {
         base[floor.placement].clone_from(&floor.floor);
     }
-    let programme = Programme::new(market, face, &[]);
+    let programme = FaceProgramme::new(market, face, &[]);
     let mut constraints: Vec<Constraint> = programme
         .lp
         .rows
@@ -137,7 +137,7 @@ fn points(
             constraints[*row].entries.push((k, value.clone()));
         }
     }
-    let system = System { n_columns: base.len(), constraints };
+    let system = Inequalities { n_columns: base.len(), constraints };
     let mut points = system.vertices(max_rays)?;
     for point in &mut points {
         for (value, base) in point.iter_mut().zip(&base) {
@@ -148,7 +148,7 @@ fn points(
 }
 
 /// The polytopes that lie within no other; of equal ones the first.
-fn maximal(market: &Market<'_>, mut polytopes: Vec<Polytope>) -> Result<Vec<Polytope>, LpError> {
+fn maximal(market: &ClusterModel<'_>, mut polytopes: Vec<Polytope>) -> Result<Vec<Polytope>, LpError> {
     // A polytope lies within none of smaller dimension.
     polytopes.sort_by_key(|p| (std::cmp::Reverse(p.dimension), p.face.bottlenecks.len()));
     let mut kept: Vec<(Polytope, Vec<Candidate>)> = Vec::new();
@@ -165,6 +165,6 @@ fn maximal(market: &Market<'_>, mut polytopes: Vec<Polytope>) -> Result<Vec<Poly
 }
 
 /// Values by placement.
-fn values(market: &Market<'_>, tasks: &Tasks) -> Vec<Rational> {
+fn values(market: &ClusterModel<'_>, tasks: &Tasks) -> Vec<Rational> {
     market.placements.iter().map(|p| tasks_on(&tasks[p.n], p.i)).collect()
 }

@@ -3,7 +3,7 @@
 use evenhand_problem::{Constraints, Rational, names};
 
 use super::Tasks;
-use super::market::Market;
+use super::market::ClusterModel;
 
 /// What to maximise over NJC allocations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -32,7 +32,7 @@ impl Goal {
     /// The value of an allocation, exactly; a user beyond the end of `tasks` has none.
     #[must_use]
     pub fn value(self, constraints: &Constraints<'_>, tasks: &Tasks) -> Rational {
-        let market = Market::new(constraints);
+        let market = ClusterModel::new(constraints);
         match self {
             Self::MaxUtilisation => {
                 let loads = market.loads(tasks).into_iter().enumerate();
@@ -53,7 +53,7 @@ impl Goal {
     }
 
     /// What one task of a placement adds to the value; `None` for a goal that is no sum.
-    pub(super) fn worth(self, market: &Market<'_>, placement: usize) -> Option<Rational> {
+    pub(super) fn worth(self, market: &ClusterModel<'_>, placement: usize) -> Option<Rational> {
         match self {
             Self::MaxUtilisation => {
                 let usage = market.placements[placement].usage.iter();
@@ -75,7 +75,7 @@ pub struct Shares {
 }
 
 impl Shares {
-    pub fn new(market: &Market<'_>) -> Self {
+    pub fn new(market: &ClusterModel<'_>) -> Self {
         let problem = market.constraints.problem();
         let mut by_user = vec![None; problem.n_users()];
         let mut largest = Rational::new();

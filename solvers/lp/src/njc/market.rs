@@ -25,18 +25,18 @@ pub fn entitlements(constraints: &Constraints<'_>) -> Vec<Rational> {
 }
 
 /// Users, placements and what each placement would have to be to hold an entitlement.
-pub struct Market<'a> {
+pub struct ClusterModel<'a> {
     pub constraints: &'a Constraints<'a>,
     /// Active users, ascending.
     pub users: Vec<usize>,
     pub entitlements: Vec<Rational>,
-    pub placements: Vec<Placement>,
+    pub placements: Vec<UserOnClass>,
     /// By user: its placements.
     of_user: Vec<Range<usize>>,
 }
 
 /// A user on a class.
-pub struct Placement {
+pub struct UserOnClass {
     pub n: usize,
     pub i: usize,
     /// `(row, usage of it by one task)`, usage not 0.
@@ -54,7 +54,7 @@ pub struct Candidate {
     pub floor: Rational,
 }
 
-impl<'a> Market<'a> {
+impl<'a> ClusterModel<'a> {
     pub fn new(constraints: &'a Constraints<'a>) -> Self {
         let problem = constraints.problem();
         let mut placements = Vec::new();
@@ -67,7 +67,7 @@ impl<'a> Market<'a> {
                 placements.extend(classes.map(|i| {
                     let (usage, gamma) = (capacity_entries(constraints, n, i), problem.gamma(n, i));
                     let most = limit.filter(|limit| **limit < gamma).cloned().unwrap_or(gamma);
-                    Placement { n, i, usage, most }
+                    UserOnClass { n, i, usage, most }
                 }));
             }
             of_user.push(start..placements.len());

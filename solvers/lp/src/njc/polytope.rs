@@ -5,7 +5,7 @@ use evenhand_problem::{Constraints, Rational};
 use super::Tasks;
 use super::face::{Face, Witness};
 use super::goal::{Goal, Shares};
-use super::market::{Candidate, Market};
+use super::market::{Candidate, ClusterModel};
 use crate::error::LpError;
 use crate::exact_lp::{ExactColumn, ExactLp, Feasibility, Sense, Variable};
 use crate::guess;
@@ -27,14 +27,18 @@ pub fn member(
     face: &Face,
     objective: Option<Goal>,
 ) -> Result<Option<Tasks>, LpError> {
-    let market = Market::new(constraints);
+    let market = ClusterModel::new(constraints);
     best(&market, face, objective)
 }
 
 /// [`member`], given the market.
-pub fn best(market: &Market<'_>, face: &Face, objective: Option<Goal>) -> Result<Option<Tasks>, LpError> {
+pub fn best(
+    market: &ClusterModel<'_>,
+    face: &Face,
+    objective: Option<Goal>,
+) -> Result<Option<Tasks>, LpError> {
     let floors = face.floors(market)?;
-    let mut programme = Programme::new(market, face, &floors);
+    let mut programme = FaceProgramme::new(market, face, &floors);
     if let Some(goal) = objective {
         programme.aim(market, face, goal);
     }
@@ -47,14 +51,14 @@ pub fn best(market: &Market<'_>, face: &Face, objective: Option<Goal>) -> Result
 
 /// The polytope as a linear programme: one column for each placement, rows in the order of the
 /// capacities, the users' tasks, the floors.
-pub struct Programme {
+pub struct FaceProgramme {
     pub lp: ExactLp,
     /// By column: about as large as it can be.
     units: Vec<f64>,
 }
 
-impl Programme {
-    pub fn new(market: &Market<'_>, face: &Face, floors: &[Candidate]) -> Self {
+impl FaceProgramme {
+    pub fn new(market: &ClusterModel<'_>, face: &Face, floors: &[Candidate]) -> Self {
         let mut lp = ExactLp::default();
         let sense = |row: usize| if face.bottlenecks.contains(&row) { Sense::Equal } else { Sense::AtMost };
         let rows = market.constraints.rows().iter().enumerate();
@@ -93,7 +97,7 @@ impl Programme {
     }
 
     /// Adds the objective.
-    pub fn aim(&mut self, market: &Market<'_>, face: &Face, goal: Goal) {
+    pub fn aim(&mut self, market: &ClusterModel<'_>, face: &Face, goal: Goal) {
         let mut is_sum = true;
         for k in 0..market.placements.len() {
             match goal.worth(market, k) {
@@ -107,7 +111,7 @@ impl Programme {
     }
 
     /// One more column, the least share: `t <= x_n u_n / w_n` for every user that counts.
-    fn raise_least_share(&mut self, market: &Market<'_>, face: &Face) {
+    fn raise_least_share(&mut self, market: &ClusterModel<'_>, face: &Face) {
         let shares = Shares::new(market);
         let mut entries = vec![(self.lp.rows.len(), Rational::from(1))];
         self.lp.rows.push((Sense::AtMost, shares.largest.clone()));

@@ -24,7 +24,7 @@ use evenhand_problem::{Constraints, Rational};
 use super::Tasks;
 use super::face::{Face, Witness};
 use super::goal::{Goal, Shares};
-use super::market::Market;
+use super::market::ClusterModel;
 use super::polytope;
 use crate::error::LpError;
 use crate::mip::{MipColumn, MipModel, MipRow, MipSettings, MipSolution, MipStatus};
@@ -80,7 +80,7 @@ pub fn select(
     settings: &SelectSettings,
 ) -> Result<Selection, LpError> {
     let start = Instant::now();
-    let market = Market::new(constraints);
+    let market = ClusterModel::new(constraints);
     let mut model = Model::new(&market, goal)?;
     let (mut nodes, mut cuts) = (0, 0);
     loop {
@@ -117,7 +117,7 @@ struct Model {
 }
 
 impl Model {
-    fn new(market: &Market<'_>, goal: Goal) -> Result<Self, LpError> {
+    fn new(market: &ClusterModel<'_>, goal: Goal) -> Result<Self, LpError> {
         let mut model = Self { mip: MipModel::default(), witnesses: Vec::new(), unit: 1.0 };
         let worths: Option<Vec<f64>> = (0..market.placements.len())
             .map(|k| goal.worth(market, k).map(|w| (w * &market.placements[k].most).to_f64()))
@@ -150,7 +150,7 @@ impl Model {
     }
 
     /// Capacity rows; by row, the binary that says that it is saturated.
-    fn capacities(&mut self, market: &Market<'_>) -> Result<Vec<Option<usize>>, LpError> {
+    fn capacities(&mut self, market: &ClusterModel<'_>) -> Result<Vec<Option<usize>>, LpError> {
         let n_rows = market.constraints.rows().len();
         let mut rows = vec![Vec::new(); n_rows];
         for (k, placement) in market.placements.iter().enumerate() {
@@ -177,7 +177,12 @@ impl Model {
     }
 
     /// The tasks of one user and its witness.
-    fn user(&mut self, market: &Market<'_>, n: usize, saturated: &[Option<usize>]) -> Result<(), LpError> {
+    fn user(
+        &mut self,
+        market: &ClusterModel<'_>,
+        n: usize,
+        saturated: &[Option<usize>],
+    ) -> Result<(), LpError> {
         let first = self.witnesses.len();
         if let Some(limit) = market.limit(n) {
             let part = |k: usize| (k, Rational::from(&market.placements[k].most / limit).to_f64());
@@ -205,7 +210,7 @@ impl Model {
 
     /// The goal of the least share, in units of the largest: `t` is at most the share of every user
     /// that is not satisfied. Having all its tasks lifts that to 1, which is no less than any share.
-    fn least_share(&mut self, market: &Market<'_>) -> Result<(), LpError> {
+    fn least_share(&mut self, market: &ClusterModel<'_>) -> Result<(), LpError> {
         let shares = Shares::new(market);
         self.unit = shares.largest.to_f64();
         if shares.largest.is_zero() {
@@ -247,7 +252,7 @@ impl Model {
 
     /// The face of a solution, with no more bottlenecks than its witnesses need, and the binaries of
     /// the witnesses.
-    fn face(&self, market: &Market<'_>, solution: &MipSolution) -> (Face, Vec<usize>) {
+    fn face(&self, market: &ClusterModel<'_>, solution: &MipSolution) -> (Face, Vec<usize>) {
         let mut witnesses = vec![None; market.constraints.problem().n_users()];
         let mut bottlenecks = BTreeSet::new();
         let mut chosen = Vec::new();

@@ -9,7 +9,7 @@ use crate::error::LpError;
 
 /// `{y >= 0 : a y <= b or a y = b}`, bounded.
 #[derive(Debug, Clone)]
-pub struct System {
+pub struct Inequalities {
     /// Number of `y`.
     pub n_columns: usize,
     /// All constraints but `y >= 0`.
@@ -37,7 +37,7 @@ struct Ray {
 /// Bits of [`Ray::tight`].
 const MOST_CONSTRAINTS: usize = 128;
 
-impl System {
+impl Inequalities {
     /// The vertices, in ascending order.
     ///
     /// # Errors
@@ -162,13 +162,13 @@ pub fn dimension(points: &[Vec<Rational>]) -> usize {
 mod tests {
     use super::*;
 
-    fn system(n: usize, rows: &[(&[i32], i32, bool)]) -> System {
+    fn system(n: usize, rows: &[(&[i32], i32, bool)]) -> Inequalities {
         let constraint = |(a, b, is_equation): &(&[i32], i32, bool)| Constraint {
             entries: a.iter().enumerate().map(|(k, v)| (k, Rational::from(*v))).collect(),
             rhs: Rational::from(*b),
             is_equation: *is_equation,
         };
-        System { n_columns: n, constraints: rows.iter().map(constraint).collect() }
+        Inequalities { n_columns: n, constraints: rows.iter().map(constraint).collect() }
     }
 
     fn vertices(n: usize, rows: &[(&[i32], i32, bool)]) -> Vec<Vec<Rational>> {

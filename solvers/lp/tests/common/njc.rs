@@ -1,6 +1,6 @@
 //! NJC problems, and the definition of NJC computed from the problem alone.
 
-use evenhand_lp::njc::{Goal, Limits, NjcSet, Tasks, enumerate};
+use evenhand_lp::njc::{EnumerationLimits, Goal, NjcSet, Tasks, enumerate};
 use evenhand_problem::{Constraints, Problem, Rational, Sharing};
 
 use evenhand_testkit::random::problems::{build, spec};
@@ -21,7 +21,8 @@ pub fn pool(requests: &[&str], entitlements: &str) -> Problem {
 }
 
 pub fn set(problem: &Problem) -> NjcSet {
-    enumerate(&Constraints::new(problem, Sharing::Rdm), &Limits::default()).expect("within the limits")
+    enumerate(&Constraints::new(problem, Sharing::Rdm), &EnumerationLimits::default())
+        .expect("within the limits")
 }
 
 /// Totals by user, joined by blanks, of every point.

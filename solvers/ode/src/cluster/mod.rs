@@ -22,4 +22,4 @@ mod start;
 mod step;
 
 pub use interior::{ClusterPoint, Settings, Status, solve, solve_by_prices};
-pub use model::{Cluster, ClusterError, Placement, User};
+pub use model::{ClassUse, Cluster, ClusterError, UserModel};

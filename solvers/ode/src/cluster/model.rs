@@ -4,7 +4,7 @@ use thiserror::Error;
 
 /// One class on which a user may run.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Placement {
+pub struct ClassUse {
     /// What one task adds to the user's utility `U_n`; 1 where tasks are counted.
     pub worth: f64,
     /// `(row, part of the row's capacity that one task uses)`, positive, rows ascending.
@@ -13,13 +13,13 @@ pub struct Placement {
 
 /// A user and where it may run.
 #[derive(Debug, Clone, PartialEq)]
-pub struct User {
+pub struct UserModel {
     /// `w_n > 0`.
     pub weight: f64,
     /// `T_n > 0`; infinite when unlimited.
     pub limit: f64,
     /// At least one.
-    pub placements: Vec<Placement>,
+    pub placements: Vec<ClassUse>,
 }
 
 /// Why there is no such cluster.
@@ -28,7 +28,7 @@ pub struct User {
 pub enum ClusterError {
     /// A number of a user is not what it must be.
     #[error("user {user}: {what}")]
-    User {
+    UserModel {
         /// Index of the user.
         user: usize,
         /// What is wrong.
@@ -84,17 +84,16 @@ impl Cluster {
     /// # Errors
     /// [`ClusterError`] when a number is not positive and finite (limits may be infinite), a
     /// placement uses no row, or there are too many rows.
-    pub fn new(n_rows: usize, users: &[User], alpha: f64) -> Result<Self, ClusterError> {
+    pub fn new(n_rows: usize, users: &[UserModel], alpha: f64) -> Result<Self, ClusterError> {
         if !(alpha > 0.0 && alpha.is_finite()) {
             return Err(ClusterError::Alpha);
         }
         if n_rows > MOST_ROWS {
             return Err(ClusterError::TooManyRows { rows: n_rows, most: MOST_ROWS });
         }
-        let users = users
-            .iter()
-            .enumerate()
-            .map(|(n, user)| Scaled::new(n_rows, user).map_err(|what| ClusterError::User { user: n, what }));
+        let users = users.iter().enumerate().map(|(n, user)| {
+            Scaled::new(n_rows, user).map_err(|what| ClusterError::UserModel { user: n, what })
+        });
         Ok(Self { n_rows, alpha, users: users.collect::<Result<_, _>>()? })
     }
 }
@@ -105,7 +104,7 @@ impl Scaled {
         log_weight + (1.0 - alpha) * self.log_unit - alpha * libm::log(utility)
     }
 
-    fn new(n_rows: usize, user: &User) -> Result<Self, &'static str> {
+    fn new(n_rows: usize, user: &UserModel) -> Result<Self, &'static str> {
         let positive = |x: f64| x > 0.0 && x.is_finite();
         if !positive(user.weight) {
             return Err("the weight is not a positive number");

@@ -32,7 +32,7 @@ pub(super) struct BlockStep {
 }
 
 /// A user's block, in coordinates in which the utility replaces the key placement.
-pub(super) struct Block {
+pub(super) struct UserBlock {
     key: usize,
     /// By placement, of the transformed diagonal: its inverse; at the key, of the utility.
     inverse: Vec<f64>,
@@ -46,7 +46,7 @@ pub(super) struct Block {
     limit: Option<(Vec<f64>, f64)>,
 }
 
-impl Block {
+impl UserBlock {
     fn new(user: &Scaled, at: &Point, n: usize, alpha: f64) -> Self {
         let here = &at.users[n];
         let weight = |i: usize| here.z[i] / here.y[i];
@@ -150,7 +150,7 @@ pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
 
 /// The factored matrix at a point.
 pub(super) struct Newton {
-    pub blocks: Vec<Block>,
+    pub blocks: Vec<UserBlock>,
     factor: Cholesky<f64, Dyn>,
     /// Rows were multiplied by this to have ones on the diagonal.
     scale: DVector<f64>,
@@ -161,8 +161,8 @@ impl Newton {
     /// over- or underflowed.
     pub fn new(cluster: &Cluster, at: &Point, alpha: f64) -> Option<Self> {
         let users = &cluster.users;
-        let blocks: Vec<Block> =
-            (0..users.len()).into_par_iter().map(|n| Block::new(&users[n], at, n, alpha)).collect();
+        let blocks: Vec<UserBlock> =
+            (0..users.len()).into_par_iter().map(|n| UserBlock::new(&users[n], at, n, alpha)).collect();
         let part = users.len().div_ceil(PARTS).max(1);
         let parts: Vec<DMatrix<f64>> = (0..users.len().div_ceil(part))
             .into_par_iter()
@@ -206,7 +206,7 @@ impl Newton {
 }
 
 /// `sum_n A_n H_n^-1 A_n'` over some users.
-fn normal_matrix(cluster: &Cluster, blocks: &[Block], users: std::ops::Range<usize>) -> DMatrix<f64> {
+fn normal_matrix(cluster: &Cluster, blocks: &[UserBlock], users: std::ops::Range<usize>) -> DMatrix<f64> {
     let n_rows = cluster.n_rows;
     let mut matrix = DMatrix::zeros(n_rows, n_rows);
     let mut column = Vec::new();

@@ -4,7 +4,7 @@ use nalgebra::DVector;
 use ode_solvers::dop_shared::{IntegrationError, OutputType, SolverResult};
 use ode_solvers::{Dop853, Dopri5, System};
 
-use super::Method;
+use super::RungeKutta;
 use super::outcome::TrajectoryStatus;
 
 /// First step, in `c` and in `ln c` alike: small beside 1, the scale of both.
@@ -38,7 +38,7 @@ impl Steps {
 
 /// Integrates over an interval with the given relative tolerance and at most `budget` steps.
 pub(super) fn steps<F: System<f64, DVector<f64>>>(
-    method: Method,
+    method: RungeKutta,
     system: F,
     (from, to): (f64, f64),
     state: DVector<f64>,
@@ -50,7 +50,7 @@ pub(super) fn steps<F: System<f64, DVector<f64>>>(
     let atol = tolerance * NEGLIGIBLE;
     let output = OutputType::Sparse;
     let (end, results) = match method {
-        Method::Dopri5 => {
+        RungeKutta::Dopri5 => {
             let mut stepper = Dopri5::from_param(
                 system,
                 from,
@@ -71,7 +71,7 @@ pub(super) fn steps<F: System<f64, DVector<f64>>>(
             );
             (stepper.integrate(), stepper.into())
         }
-        Method::Dop853 => {
+        RungeKutta::Dop853 => {
             let mut stepper = Dop853::from_param(
                 system,
                 from,
@@ -97,11 +97,11 @@ pub(super) fn steps<F: System<f64, DVector<f64>>>(
 }
 
 /// Steps that were tried, from the number of evaluations and of accepted steps.
-pub(super) fn attempts(method: Method, evaluations: usize, accepted: usize) -> usize {
+pub(super) fn attempts(method: RungeKutta, evaluations: usize, accepted: usize) -> usize {
     let after_first = evaluations.saturating_sub(1);
     match method {
-        Method::Dopri5 => after_first / 6,
-        Method::Dop853 => after_first.saturating_sub(accepted) / 11,
+        RungeKutta::Dopri5 => after_first / 6,
+        RungeKutta::Dop853 => after_first.saturating_sub(accepted) / 11,
     }
 }
 

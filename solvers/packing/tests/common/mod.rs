@@ -1,7 +1,7 @@
 //! Reservation problems for tests, and what proves an optimum, written down once more.
 #![allow(dead_code, missing_docs)]
 
-use evenhand_packing::{Claim, Multipliers, Optimum, PricingProof, TreeNode, WorstLoad};
+use evenhand_packing::{Multipliers, OrderClaim, PackingOptimum, PricingProof, TreeNode, WorstLoad};
 use evenhand_problem::{JobSpec, PoolSpec, Rational, Reservation, ReservationSpec};
 
 pub fn rational(value: i64) -> Rational {
@@ -90,7 +90,7 @@ pub fn configurations(problem: &Reservation, i: usize) -> Vec<Vec<u64>> {
 
 /// Everything that proves an optimum, from the definitions.
 #[track_caller]
-pub fn verify(problem: &Reservation, loads: &[Rational], sizes: &[Rational], optimum: &Optimum) {
+pub fn verify(problem: &Reservation, loads: &[Rational], sizes: &[Rational], optimum: &PackingOptimum) {
     let mut used = vec![Rational::new(); sizes.len()];
     let mut slots = vec![Rational::new(); loads.len()];
     for (i, k, servers) in &optimum.servers {
@@ -273,7 +273,7 @@ fn cover(
     steps.pop();
 }
 
-fn hold(problem: &Reservation, worst: &WorstLoad, claim: &Claim, steps: &[Vec<u64>], last: &Rational) {
+fn hold(problem: &Reservation, worst: &WorstLoad, claim: &OrderClaim, steps: &[Vec<u64>], last: &Rational) {
     for (j, job) in problem.jobs().iter().enumerate() {
         assert!(claim.alpha[j] >= 0 && claim.beta[j] >= 0);
         assert!(claim.alpha[j].is_zero() || claim.order.contains(&j));

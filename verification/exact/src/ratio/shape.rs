@@ -1,6 +1,6 @@
 //! What the servers of a pool take, in integers.
 
-use evenhand_problem::{Pool, Quantities, Reservation};
+use evenhand_problem::{Quantities, Reservation, ServerPool};
 use rug::{Integer, Rational};
 
 use super::work::Work;
@@ -100,7 +100,7 @@ impl<'p> Scaled<'p> {
         Ok(Self {
             demand: jobs.iter().map(|job| in_units(job.demand())).collect(),
             capacity: problem.pools().iter().map(|pool| in_units(pool.capacity())).collect(),
-            stated: problem.pools().iter().map(Pool::capacity).collect(),
+            stated: problem.pools().iter().map(ServerPool::capacity).collect(),
             units,
             position,
         })

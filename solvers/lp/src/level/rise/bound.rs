@@ -5,7 +5,7 @@ use evenhand_problem::{Integer, Rational};
 
 use super::{LEVEL, Rises};
 use crate::error::LpError;
-use crate::refine::{self, Start};
+use crate::refine::{self, StartingPoint};
 
 /// Binary digits that are kept of prices from doubles: 13 decimal ones.
 const PRICE_BITS: i32 = 44;
@@ -38,7 +38,7 @@ impl Rises<'_> {
         let mut reached = start.clone();
         let duals = loop {
             self.ask(n, &reached);
-            let from = Start { point: Some(&self.point), basis: &self.basis };
+            let from = StartingPoint { point: Some(&self.point), basis: &self.basis };
             let solved = refine::in_doubles(&self.lp, &self.units, from)?;
             self.basis = solved.basis;
             let rise = Rational::from_f64(solved.differences[LEVEL].max(0.0)).unwrap_or_default();
