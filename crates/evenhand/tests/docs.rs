@@ -82,7 +82,8 @@ fn citations_of_the_theory_resolve() {
             let text = text.replace(" /// ", " ").replace(" // ", " ");
             for marked in ["THEORY, ", "theory, "] {
                 for rest in text.split(marked).skip(1) {
-                    let words: Vec<&str> = rest.split([' ', ')', ';', ',', '.', '`', '"']).take(2).collect();
+                    let words: Vec<&str> =
+                        rest.split([' ', ')', ';', ':', ',', '.', '`', '"']).take(2).collect();
                     let heading = match words.as_slice() {
                         ["section" | "sections", number] => format!("\n## {number}. "),
                         [kind @ ("Fact" | "Theorem"), name] => format!("- {kind} {name}"),

@@ -44,7 +44,12 @@ pub fn required(text: &str, problem: &Problem) -> Checked<String> {
         _ => None,
     };
     if field.is_some() != parameter.is_some() {
-        return json::ABSENT.wrong("just `max-min` and `proportional` have a parameter: `max-min:drfh`");
+        let what = if parameter.is_some() {
+            "has no parameter"
+        } else {
+            "needs its parameter, as in `max-min:drfh`"
+        };
+        return json::ABSENT.wrong(format!("`{axiom}` {what}"));
     }
     let fields = [("axiom", Some(quoted(axiom))), ("holds", Some("true".to_owned()))];
     let claim = object(fields.into_iter().chain([(field.unwrap_or(""), parameter.map(quoted))]));

@@ -132,7 +132,7 @@ pub fn at<T>(list: &[(usize, T)], position: usize) -> Option<&T> {
 pub fn of_kind(raw: &Json<'_>, expected: &str) -> Checked<()> {
     raw.object()?;
     let kind = raw.get("kind").given().unwrap_or(raw);
-    if kind.text() == Ok(expected) { Ok(()) } else { kind.wrong(format!("expected the kind `{expected}`")) }
+    if kind.text() == Ok(expected) { Ok(()) } else { kind.wrong(format!("expected `{expected}`")) }
 }
 
 /// The servers of a problem of either kind, and their names.
