@@ -111,7 +111,7 @@ fn least_of(
     let mut numbers = Vec::new();
     let can_run = case.problem.can_run(n, i);
     for row in rows {
-        let Some(d) = case.takes(n, *row).filter(|_| can_run) else {
+        let Some(d) = Some(*row).filter(|_| can_run).and_then(|row| case.takes(n, row)) else {
             return refuse("a task takes nothing of a stated row");
         };
         numbers.push(of(*row, d)?);

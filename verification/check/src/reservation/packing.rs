@@ -112,7 +112,8 @@ impl<'p> Packing<'p> {
         work::spend(open.len() + self.problem.jobs.len())?;
         let mut bits = vec![0_u64; self.problem.jobs.len() / 64 + 1];
         open.iter().for_each(|j| bits[j / 64] |= 1 << (j % 64));
-        let same = self.capacity.iter().position(|capacity| *capacity == self.capacity[i]);
+        let pools = &self.problem.pools;
+        let same = pools.iter().position(|pool| pool.capacity == pools[i].capacity);
         let key = (same.unwrap_or(i), bits, k.clone());
         let method = self.method(proof)?;
         if method == "known" {
