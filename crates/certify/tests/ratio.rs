@@ -6,7 +6,7 @@ use evenhand_testkit::agreement::agreed;
 use std::time::Instant;
 
 use evenhand_certify::ratio;
-use evenhand_exact::ratio::{Certificate, FirstProof, PricingProof};
+use evenhand_exact::ratio::{FirstProof, PricingProof, RatioCertificate};
 use evenhand_problem::format::Source;
 use evenhand_problem::{JobSpec, PoolSpec, Rational, Reservation, ReservationSpec};
 use rand::{Rng, SeedableRng};
@@ -63,10 +63,10 @@ fn appendix_c(j: u32) -> Reservation {
 }
 
 /// Builds, which checks; the certificate and the size of its file.
-fn certify(problem: &Reservation) -> (Certificate, usize) {
+fn certify(problem: &Reservation) -> (RatioCertificate, usize) {
     let certificate = ratio::certificate(problem).unwrap_or_else(|error| panic!("{error}: {problem:?}"));
     let text = certificate.to_json();
-    let read = Certificate::parse(&Source { name: "certificate", text: &text }).unwrap();
+    let read = RatioCertificate::parse(&Source { name: "certificate", text: &text }).unwrap();
     assert_eq!(read, certificate);
     (certificate, text.len())
 }

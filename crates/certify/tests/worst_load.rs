@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use evenhand_certify::ratio::{RatioError, multiples, sweep, worst_load};
 use evenhand_exact::ratio::PricingProof;
-use evenhand_exact::ratio::worst_load::{Certificate, Claim};
+use evenhand_exact::ratio::worst_load::{PrefixClaim, WorstLoadCertificate};
 use evenhand_packing::PackingError;
 use evenhand_problem::format::Source;
 use evenhand_problem::{JobSpec, PoolSpec, Rational, Reservation, ReservationSpec};
@@ -31,7 +31,7 @@ fn machines(sizes: &[(u32, u32)]) -> Reservation {
     Reservation::new(ReservationSpec { resources, pools: vec![pool], jobs, ..Default::default() }).unwrap()
 }
 
-fn certify(problem: &Reservation) -> Certificate {
+fn certify(problem: &Reservation) -> WorstLoadCertificate {
     let start = Instant::now();
     let certificate =
         worst_load(problem, &mut |_, _| {}).unwrap_or_else(|error| panic!("{error}: {problem:?}"));
@@ -49,7 +49,10 @@ fn certify(problem: &Reservation) -> Certificate {
         certificate.ratio_lower
     );
     let start = Instant::now();
-    assert_eq!(Certificate::parse(&Source { name: "certificate", text: &text }).unwrap(), certificate);
+    assert_eq!(
+        WorstLoadCertificate::parse(&Source { name: "certificate", text: &text }).unwrap(),
+        certificate
+    );
     println!("read in {:?}", start.elapsed());
     certificate
 }
@@ -96,7 +99,7 @@ fn trees() {
     let resources = vec!["cpu".to_owned(), "memory".to_owned()];
     let spec = ReservationSpec { resources, pools, jobs: jobs.collect(), ..Default::default() };
     let certificate = certify(&Reservation::new(spec).unwrap());
-    let is_tree = |claim: &Claim| matches!(claim.pricing, PricingProof::Tree { .. });
+    let is_tree = |claim: &PrefixClaim| matches!(claim.pricing, PricingProof::Tree { .. });
     assert!(certificate.claims.iter().any(is_tree));
     assert_eq!(certificate.ratio_upper, certificate.ratio_lower);
 }

@@ -1,7 +1,7 @@
 //! Ratio and worst-load certificates: the configuration programme, and a file for each pricing tree.
 
 use evenhand_exact::ratio::{
-    self, Certificate, Configuration, FirstProof, Greedy, Multipliers, Optimum, PricingProof, TreeNode,
+    self, Configuration, FirstProof, Greedy, Multipliers, Optimum, PricingProof, RatioCertificate, TreeNode,
     worst_load,
 };
 use evenhand_problem::{Rational, Reservation};
@@ -20,7 +20,7 @@ const ORDER: &str = "ties are decided by the corners of boxes, which is no bound
 ///
 /// # Errors
 /// [`ExportError`] when the certificate is not valid, or is too large to be judged.
-pub fn of_ratio(certificate: &Certificate) -> Result<Export, ExportError> {
+pub fn of_ratio(certificate: &RatioCertificate) -> Result<Export, ExportError> {
     valid(ratio::check(certificate))?;
     let problem = &certificate.problem;
     let mut export = Export::default();
@@ -43,7 +43,7 @@ pub fn of_ratio(certificate: &Certificate) -> Result<Export, ExportError> {
 ///
 /// # Errors
 /// [`ExportError`] when the certificate is not valid, or is too large to be judged.
-pub fn of_worst_load(certificate: &worst_load::Certificate) -> Result<Export, ExportError> {
+pub fn of_worst_load(certificate: &worst_load::WorstLoadCertificate) -> Result<Export, ExportError> {
     valid(worst_load::check(certificate))?;
     let mut export = Export::default();
     let mut writer = Writer { problem: &certificate.problem, prefix: "", export: &mut export };

@@ -104,7 +104,7 @@ fn files() -> Vec<File> {
     }
     for fixture in accepted_of(Kind::Ratio) {
         let source = Source { name: &fixture.name, text: &fixture.text };
-        files.extend(of_ratio(&ratio::Certificate::parse(&source).unwrap()).unwrap().files);
+        files.extend(of_ratio(&ratio::RatioCertificate::parse(&source).unwrap()).unwrap().files);
     }
     let mut rng = Pcg64::seed_from_u64(5);
     for _ in 0..10 {

@@ -90,7 +90,7 @@ fn accepted_certificates_of_allocations() {
 fn accepted_certificates_of_ratios() {
     let mut trees = 0;
     for fixture in accepted_of(Kind::Ratio) {
-        let certificate = ratio::Certificate::parse(&source(&fixture.name, &fixture.text)).unwrap();
+        let certificate = ratio::RatioCertificate::parse(&source(&fixture.name, &fixture.text)).unwrap();
         let export = of_ratio(&certificate).unwrap_or_else(|error| panic!("{}: {error}", fixture.name));
         assert_ratio(&certificate, &export);
         trees += export.files.iter().filter(|file| file.text.contains("{ uns")).count();
@@ -102,7 +102,8 @@ fn accepted_certificates_of_ratios() {
 fn accepted_certificates_of_worst_loads() {
     let mut n_files = 0;
     for fixture in accepted_of(Kind::WorstLoad) {
-        let certificate = worst_load::Certificate::parse(&source(&fixture.name, &fixture.text)).unwrap();
+        let certificate =
+            worst_load::WorstLoadCertificate::parse(&source(&fixture.name, &fixture.text)).unwrap();
         let export = of_worst_load(&certificate).unwrap_or_else(|error| panic!("{}: {error}", fixture.name));
         n_files += checked(&export).len();
     }
@@ -110,7 +111,7 @@ fn accepted_certificates_of_worst_loads() {
 }
 
 /// The files prove what the certificate says of the optimum.
-fn assert_ratio(certificate: &ratio::Certificate, export: &Export) {
+fn assert_ratio(certificate: &ratio::RatioCertificate, export: &Export) {
     let files = checked(export);
     let file = |name: &str| &files.iter().find(|(of, _)| *of == name).unwrap_or_else(|| panic!("{name}")).1;
     let optimum = &certificate.optimum;
@@ -171,7 +172,7 @@ fn random_ratios() {
 #[test]
 fn empty_boxes() {
     let fixture = accepted_of(Kind::Ratio).into_iter().find(|fixture| fixture.name == "pools").unwrap();
-    let mut certificate = ratio::Certificate::parse(&source(&fixture.name, &fixture.text)).unwrap();
+    let mut certificate = ratio::RatioCertificate::parse(&source(&fixture.name, &fixture.text)).unwrap();
     let PricingProof::Tree { nodes, .. } = &mut certificate.optimum.pricing[0] else { panic!() };
     let [leaf] = nodes[..] else { panic!("{nodes:?}") };
     let split = |at| TreeNode::Split { job: 0, at };
@@ -202,7 +203,7 @@ fn what_does_not_check_is_not_exported() {
         refused += 1;
     }
     for fixture in rejected_of(Kind::Ratio) {
-        let Ok(certificate) = ratio::Certificate::parse(&source(&fixture.name, &fixture.text)) else {
+        let Ok(certificate) = ratio::RatioCertificate::parse(&source(&fixture.name, &fixture.text)) else {
             continue;
         };
         assert!(of_ratio(&certificate).is_err(), "{}", fixture.name);

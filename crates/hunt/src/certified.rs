@@ -1,7 +1,7 @@
 //! What is found, computed again and certified.
 
 use evenhand_certify::ratio;
-use evenhand_exact::ratio::Certificate;
+use evenhand_exact::ratio::RatioCertificate;
 use evenhand_problem::{Rational, Reservation};
 
 use super::clock::Clock;
@@ -14,7 +14,7 @@ pub struct Certified {
     /// The problem, with the worst loads.
     pub problem: Reservation,
     /// Greedy and optimum at these loads, proven.
-    pub certificate: Certificate,
+    pub certificate: RatioCertificate,
     /// Their quotient, which no loads of these types go below: the rational method says so too.
     pub ratio: Rational,
 }

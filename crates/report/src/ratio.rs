@@ -1,7 +1,7 @@
 //! Greedy against optimal, for people.
 
 use evenhand_certify::ratio::Sweep;
-use evenhand_exact::ratio::{Certificate, Configuration, worst_load};
+use evenhand_exact::ratio::{Configuration, RatioCertificate, worst_load};
 use evenhand_problem::{Rational, Reservation};
 
 use crate::table::{Cell, Column, Table};
@@ -9,7 +9,7 @@ use crate::{Page, text};
 
 /// Greedy and the optimum, a line for every configuration, and their ratio.
 #[must_use]
-pub fn ratio(certificate: &Certificate) -> Page {
+pub fn ratio(certificate: &RatioCertificate) -> Page {
     let (ratio, assignment) = (certificate.ratio.as_ref(), &certificate.optimum.assignment.servers);
     let ratio = ratio.map_or_else(|| "none: nothing to earn".to_owned(), text::number);
     let mut words = format!(
@@ -64,9 +64,10 @@ pub fn sweep(found: &Sweep) -> Page {
 
 /// The loads at which greedy looks worst.
 #[must_use]
-pub fn worst_load(certificate: &worst_load::Certificate) -> Page {
-    let worst_load::Certificate { problem, ratio_lower, ratio_upper, loads, greedy, optimum, .. } =
-        certificate;
+pub fn worst_load(certificate: &worst_load::WorstLoadCertificate) -> Page {
+    let worst_load::WorstLoadCertificate {
+        problem, ratio_lower, ratio_upper, loads, greedy, optimum, ..
+    } = certificate;
     let mut table = Table::new([Column::words("at worst"), Column::numbers("load per server")]);
     for (job, load) in problem.jobs().iter().zip(loads) {
         table.row([Cell::text(job.name()), Cell::number(load)]);

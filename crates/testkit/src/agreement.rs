@@ -107,7 +107,7 @@ impl Document for Certificate {
     }
 }
 
-impl Document for ratio::Certificate {
+impl Document for ratio::RatioCertificate {
     fn text(&self) -> String {
         self.to_json()
     }
@@ -117,7 +117,7 @@ impl Document for ratio::Certificate {
     }
 }
 
-impl Document for ratio::worst_load::Certificate {
+impl Document for ratio::worst_load::WorstLoadCertificate {
     fn text(&self) -> String {
         self.to_json()
     }
@@ -132,9 +132,9 @@ pub enum Read {
     /// Of an allocation.
     Allocation(Box<Certificate>),
     /// Of greedy and the optimum at given loads.
-    Ratio(Box<ratio::Certificate>),
+    Ratio(Box<ratio::RatioCertificate>),
     /// Of the worst loads.
-    WorstLoad(Box<ratio::worst_load::Certificate>),
+    WorstLoad(Box<ratio::worst_load::WorstLoadCertificate>),
 }
 
 impl Read {
@@ -145,9 +145,9 @@ impl Read {
     pub fn parse(text: &str) -> Result<Self, Finding> {
         let source = Source { name: "certificate", text };
         let read = if ratio::is_ratio_certificate(&source) {
-            ratio::Certificate::parse(&source).map(|it| Self::Ratio(Box::new(it)))
+            ratio::RatioCertificate::parse(&source).map(|it| Self::Ratio(Box::new(it)))
         } else if ratio::worst_load::is_worst_load_certificate(&source) {
-            ratio::worst_load::Certificate::parse(&source).map(|it| Self::WorstLoad(Box::new(it)))
+            ratio::worst_load::WorstLoadCertificate::parse(&source).map(|it| Self::WorstLoad(Box::new(it)))
         } else {
             Certificate::parse(&source).map(|it| Self::Allocation(Box::new(it)))
         };

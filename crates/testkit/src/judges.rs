@@ -36,13 +36,13 @@ fn is_moderate(certificate: &Certificate) -> bool {
 }
 
 /// Whether everything in a ratio certificate is true; `None` where it is too large.
-pub fn is_true(certificate: &ratio::Certificate, length: usize) -> Option<bool> {
+pub fn is_true(certificate: &ratio::RatioCertificate, length: usize) -> Option<bool> {
     let small = certificate.problem.n_types() <= MOST_TYPES && length <= LONGEST;
     if small { plain::ratio::is_true(certificate) } else { None }
 }
 
 /// Whether everything in a worst-load certificate is true; `None` where it is too large.
-pub fn is_worst(certificate: &ratio::worst_load::Certificate, length: usize) -> Option<bool> {
+pub fn is_worst(certificate: &ratio::worst_load::WorstLoadCertificate, length: usize) -> Option<bool> {
     let small = certificate.problem.n_types() <= MOST_TYPES && length <= LONGEST;
     if small { plain::worst_load::is_true(certificate) } else { None }
 }

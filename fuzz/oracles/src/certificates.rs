@@ -48,7 +48,7 @@ impl Document for Certificate {
     }
 }
 
-impl Document for ratio::Certificate {
+impl Document for ratio::RatioCertificate {
     fn read(source: &Source<'_>) -> Result<Self, FormatError> {
         Self::parse(source)
     }
@@ -58,7 +58,7 @@ impl Document for ratio::Certificate {
     }
 }
 
-impl Document for ratio::worst_load::Certificate {
+impl Document for ratio::worst_load::WorstLoadCertificate {
     fn read(source: &Source<'_>) -> Result<Self, FormatError> {
         Self::parse(source)
     }
@@ -81,12 +81,14 @@ pub fn certificates(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let source = Source { name: "certificate.json", text };
     if ratio::is_ratio_certificate(&source) {
-        let Some(certificate) = round_trip::<ratio::Certificate>(&source) else { return };
+        let Some(certificate) = round_trip::<ratio::RatioCertificate>(&source) else { return };
         let verdict = ratio::check_within(&certificate, STEPS);
         said_well(&verdict);
         agree_if_judged(&verdict, judges::is_true(&certificate, text.len()));
     } else if ratio::worst_load::is_worst_load_certificate(&source) {
-        let Some(certificate) = round_trip::<ratio::worst_load::Certificate>(&source) else { return };
+        let Some(certificate) = round_trip::<ratio::worst_load::WorstLoadCertificate>(&source) else {
+            return;
+        };
         let verdict = ratio::worst_load::check_within(&certificate, STEPS);
         said_well(&verdict);
         agree_if_judged(&verdict, judges::is_worst(&certificate, text.len()));
@@ -98,8 +100,8 @@ pub fn certificates(bytes: &[u8]) {
 /// A certificate of any kind, read only.
 pub fn read(source: &Source<'_>) {
     round_trip::<Certificate>(source);
-    round_trip::<ratio::Certificate>(source);
-    round_trip::<ratio::worst_load::Certificate>(source);
+    round_trip::<ratio::RatioCertificate>(source);
+    round_trip::<ratio::worst_load::WorstLoadCertificate>(source);
 }
 
 fn round_trip<D: Document>(source: &Source<'_>) -> Option<D> {

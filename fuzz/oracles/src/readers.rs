@@ -87,7 +87,7 @@ fn names(text: &str, problem: &Problem) {
         said::one_line(&printable(&error.to_string()));
     }
     if let Err(why) = Requirement::parse(text, problem) {
-        said::one_line(&printable(&why));
+        said::one_line(&printable(&why.to_string()));
     }
 }
 

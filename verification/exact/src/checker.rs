@@ -15,21 +15,7 @@ use crate::claim::Claim;
 use crate::conditions::Conditions;
 use crate::instance::Instance;
 use crate::refusal::Refusal;
-
-/// What a check found.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Verdict {
-    /// Whether everything that the certificate states is true.
-    pub valid: bool,
-    /// Number of claims in it.
-    pub claims: usize,
-    /// What is false, or why nothing was decided.
-    pub reason: Option<String>,
-    /// What its claims tolerate.
-    pub tolerance: Rational,
-    /// Whether nothing was found false: judging it would take more than it is allowed.
-    pub too_large: bool,
-}
+use crate::verdict::Verdict;
 
 /// Whether every claim of `certificate` is true of the problem and allocation in it.
 ///
@@ -73,14 +59,7 @@ pub fn is_feasible(instance: &Instance<'_>, tolerance: &Rational) -> bool {
 }
 
 fn verdict(certificate: &Certificate, found: Result<(), Refusal>) -> Verdict {
-    let too_large = found.as_ref().is_err_and(Refusal::is_too_large);
-    Verdict {
-        valid: found.is_ok(),
-        claims: certificate.claims.len(),
-        reason: found.err().map(|refusal| refusal.to_string()),
-        tolerance: certificate.tolerance.clone(),
-        too_large,
-    }
+    Verdict::new(certificate.claims.len(), certificate.tolerance.clone(), found)
 }
 
 fn first_fault(certificate: &Certificate, budget: Budget) -> Result<(), Refusal> {
@@ -92,7 +71,7 @@ fn first_fault(certificate: &Certificate, budget: Budget) -> Result<(), Refusal>
         .map_err(|error| Refusal::from(error).about("allocation"))?;
     let is_feasible = is_feasible(&instance, &certificate.tolerance);
     for claim in &certificate.claims {
-        if !is_feasible && !matches!(claim.axiom, Axiom::Feasible | Axiom::IntegerFeasible) {
+        if !is_feasible && !claim.axiom.rule().is_about_limits() {
             return Err(Refusal::new(format!(
                 "the allocation is infeasible beyond the tolerance, and `{}` is claimed of it",
                 claim.axiom.name()

@@ -4,10 +4,9 @@ use evenhand_problem::{Allocation, Placement, Problem, Rational, Sharing, number
 
 use crate::axiom::Axiom;
 use crate::certificate::Certificate;
-use crate::parameters::Parameters;
+use crate::parameters::{ParameterError, Parameters};
 use crate::refusal::Refusal;
 use crate::same::same_problem;
-use crate::share::Share;
 
 /// Tolerances above this are refused where nothing else is said: a millionth of what a user would have
 /// alone is beyond any rounding.
@@ -66,47 +65,19 @@ impl Requirement {
     /// `AXIOM` or `AXIOM:PARAMETER`: `max-min:tsf`, `max-min:resource:gpu`, `proportional:2`.
     ///
     /// # Errors
-    /// What is wrong, in words: no such axiom or share, a parameter of an axiom that has none, none of
-    /// one that needs one.
-    pub fn parse(text: &str, problem: &Problem) -> Result<Self, String> {
+    /// [`ParameterError`]: no such axiom or share, a parameter of an axiom that has none, none of one that
+    /// needs one.
+    pub fn parse(text: &str, problem: &Problem) -> Result<Self, ParameterError> {
         let (name, parameter) = match text.split_once(':') {
             Some((name, parameter)) => (name, Some(parameter)),
             None => (text, None),
         };
         let axiom = Axiom::parse(name).ok_or_else(|| Axiom::unknown(name))?;
         let parameters = axiom.parameters(parameter, problem)?;
-        if parameter.is_none() && matches!(axiom, Axiom::MaxMin | Axiom::Proportional) {
-            let example = if axiom == Axiom::MaxMin { "max-min:drfh" } else { "proportional:1" };
-            return Err(format!("`{name}` needs its parameter, as in `{example}`"));
+        match axiom.rule().example().filter(|_| parameter.is_none()) {
+            Some(example) => Err(ParameterError::Missing { axiom: axiom.name(), example }),
+            None => Ok(Self { axiom, parameters }),
         }
-        Ok(Self { axiom, parameters })
-    }
-}
-
-impl Axiom {
-    /// The parameters that are written after the name of the axiom and a colon.
-    ///
-    /// # Errors
-    /// What is wrong, in words.
-    pub fn parameters(self, text: Option<&str>, problem: &Problem) -> Result<Parameters, String> {
-        let Some(text) = text else { return Ok(Parameters::default()) };
-        let parameters = match self {
-            Self::MaxMin => {
-                Parameters::from(Some(Share::parse(text, problem).map_err(|error| error.to_string())?))
-            }
-            Self::Proportional => {
-                Parameters::alpha(number::parse(text).map_err(|error| format!("`{text}`: {error}"))?)
-            }
-            _ => return Err(format!("`{}` has no parameter", self.name())),
-        };
-        parameters.of(self).map_err(|refusal| refusal.to_string())
-    }
-
-    /// That there is no axiom of this name, and which there are.
-    #[must_use]
-    pub fn unknown(name: &str) -> String {
-        let names: Vec<&str> = Self::ALL.iter().map(|axiom| axiom.name()).collect();
-        format!("there is no axiom `{name}`: expected {}", names.join(", "))
     }
 }
 

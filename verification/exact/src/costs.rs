@@ -5,10 +5,12 @@ use std::borrow::Cow;
 use evenhand_problem::RowKind;
 use rug::{Assign, Integer, Rational};
 
-use crate::instance::{Instance, InstanceError};
+use crate::amounts::amount_of;
+use crate::instance::Instance;
+use crate::instance_error::InstanceError;
 use crate::quotient::{Quotient, absorb, scaled};
 use crate::refusal::Refusal;
-use crate::scaled::{amount_of, check_width};
+use crate::scaled::check_width;
 
 /// Prices as integers over one denominator `M`.
 pub(crate) struct Costs<'a, 'b> {

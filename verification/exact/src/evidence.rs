@@ -1,15 +1,108 @@
-//! What shows that a claim is true.
+//! What shows that a claim is true: the forms of evidence, which the axioms judge.
 
 use evenhand_problem::{Placement, Rational};
 
-use crate::axiom::feasible::Limit;
-use crate::axiom::integer_feasible::SingleLimit;
-use crate::axiom::max_min::Level;
-use crate::axiom::njc::{Complaint, Witness};
-use crate::axiom::ps_dsf::{Standing, Unblocked};
-use crate::axiom::work_conserving::{Room, Short};
 use crate::instance::Tasks;
-use crate::prices::Prices;
+use crate::prices::{PriceVector, Prices};
+
+/// What is limited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Limit {
+    /// A row of [`Constraints`](evenhand_problem::Constraints).
+    Row(usize),
+    /// The tasks of a user.
+    Tasks(usize),
+    /// The entry `(user, server class)`, which is negative or where the user cannot run.
+    Entry(usize, usize),
+}
+
+/// What is limited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SingleLimit {
+    /// A row of [`Constraints`](evenhand_problem::Constraints), on one server of its class.
+    Row {
+        /// The row.
+        row: usize,
+        /// The server.
+        index: u64,
+    },
+    /// The tasks of a user.
+    Tasks(usize),
+    /// The tasks of a user on one server: negative, not whole, or where it cannot run.
+    Entry {
+        /// The user.
+        user: usize,
+        /// The server class.
+        server: usize,
+        /// The server.
+        index: u64,
+    },
+}
+
+/// What is short for one user: `(class, rows)`, by class ascending. One row where classes are divided as
+/// a whole; with placements rows of which every server of the class lacks one.
+pub type Short = Vec<(usize, Vec<usize>)>;
+
+/// Where a pending task fits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Room {
+    /// The user.
+    pub user: usize,
+    /// The class where it fits.
+    pub server: usize,
+    /// The single server, with placements.
+    pub index: Option<u64>,
+}
+
+/// One level of the evidence.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Level {
+    /// The users whose rise it bounds, ascending.
+    pub covers: Vec<usize>,
+    /// Weights and prices.
+    pub prices: PriceVector,
+}
+
+/// What answers the complaint of a user.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Witness {
+    /// It has all its tasks.
+    Satisfied,
+    /// It holds its entitlement of this row of [`Constraints`](evenhand_problem::Constraints).
+    Row(usize),
+}
+
+/// What a user has to complain about.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Complaint {
+    /// The user.
+    pub user: usize,
+    /// `e_n`.
+    pub entitlement: Rational,
+    /// `(row, x_ni d_nir / C)` of every saturated row that the user could use, by row.
+    pub shares: Vec<(usize, Rational)>,
+}
+
+/// What a user has in place of more.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Standing {
+    /// It has all its tasks.
+    Satisfied,
+    /// A bottleneck for each class that it can run on: rows of
+    /// [`Constraints`](evenhand_problem::Constraints), ascending.
+    Bottlenecks(Vec<usize>),
+}
+
+/// A user and a class on which it has no bottleneck.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Unblocked {
+    /// The user.
+    pub user: usize,
+    /// The class.
+    pub server: usize,
+    /// By row of the class that the user uses, ascending: what it lacks there, in tasks.
+    pub lacks: Vec<(usize, Rational)>,
+}
 
 /// What shows that a claim is true. Users, rows, classes and resources by index.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -97,4 +190,32 @@ pub enum Evidence {
         /// The user.
         user: usize,
     },
+}
+
+impl Evidence {
+    /// Whether the margin is a bound, and the truth may be worse: it shows one allocation that is better, where
+    /// another may be better still.
+    #[must_use]
+    pub fn is_bound(&self) -> bool {
+        match self {
+            Self::Dominating(_) | Self::DominatingPlacements(_) | Self::Rise { .. } | Self::Better(_) => true,
+            // One whole task fits; more of them may.
+            Self::Room(room) => room.index.is_some(),
+            _ => false,
+        }
+    }
+
+    /// The user that it is about, where the margin is that of one user.
+    #[must_use]
+    pub fn user(&self) -> Option<usize> {
+        match self {
+            Self::Entitlement { user, .. }
+            | Self::Envy { user, .. }
+            | Self::EnvyUpToOne { user, .. }
+            | Self::Rise { user, .. } => Some(*user),
+            Self::Unblocked(unblocked) => Some(unblocked.user),
+            Self::Room(room) => Some(room.user),
+            _ => None,
+        }
+    }
 }

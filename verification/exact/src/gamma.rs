@@ -3,8 +3,8 @@
 use evenhand_problem::Problem;
 use rug::{Integer, Rational};
 
+use crate::amounts::{Amounts, amount_of};
 use crate::quotient::{absorb, scaled};
-use crate::scaled::{Amounts, amount_of};
 
 /// `k_i c_ir` in integers, ready for the sums of `gamma`.
 pub(crate) struct Gammas<'a> {

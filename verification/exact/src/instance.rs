@@ -6,44 +6,16 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use evenhand_problem::{Allocation, Constraints, Placement, Problem, RowKind};
+use evenhand_problem::{Constraints, Placement, Problem, RowKind};
 use rug::{Integer, Rational};
-use thiserror::Error;
 
 use crate::budget::{Budget, TooLarge, wide, words};
+use crate::instance_error::InstanceError;
 use crate::quotient::{Quotient, absorb, scaled};
-use crate::repair;
 use crate::scaled::{Scaled, check_width};
 
 /// `x_ni` of every user, sparse: `tasks[n]` holds `(server class, tasks)` in ascending order.
 pub type Tasks = Vec<Vec<(usize, Rational)>>;
-
-/// Why a problem and an allocation cannot be examined together.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum InstanceError {
-    /// The allocation is for another number of users.
-    #[error("an allocation for {found} users, the problem has {expected}")]
-    UserCount {
-        /// Users of the problem.
-        expected: usize,
-        /// Users of the allocation.
-        found: usize,
-    },
-    /// A class that is not there, or classes out of order.
-    #[error("the tasks of user {user} name a server class that is not there, or not in ascending order")]
-    BadClass {
-        /// Index of the user.
-        user: usize,
-    },
-    /// A server that is not there or stands twice, users that are not there or out of order, or sums that
-    /// are not the tasks.
-    #[error("the placements are not those of the tasks on single servers of the problem")]
-    BadPlacements,
-    /// More memory or work than the budget allows.
-    #[error(transparent)]
-    TooLarge(#[from] TooLarge),
-}
 
 /// A problem with an allocation of it, ready to be judged by every axiom.
 #[derive(Debug, Clone)]
@@ -59,11 +31,11 @@ pub struct Instance<'a> {
     /// Empty after the repair.
     pub(crate) refused: Vec<(usize, usize, Rational)>,
     /// What was stated, where it differs from what is judged.
-    stated: Option<Arc<Self>>,
+    pub(crate) stated: Option<Arc<Self>>,
     /// The largest `|x_ni - stated x_ni| / g_n`.
-    repair: Rational,
+    pub(crate) repair: Rational,
     /// The tasks on single servers, if stated; they are those above.
-    placements: Option<Arc<[Placement]>>,
+    pub(crate) placements: Option<Arc<[Placement]>>,
     /// Slack of every row, times `L` and the row's scale.
     slacks: Vec<Integer>,
     /// Scale of the rows of time, by row; of no meaning elsewhere.
@@ -71,43 +43,6 @@ pub struct Instance<'a> {
 }
 
 impl<'a> Instance<'a> {
-    /// Prepares `allocation` of `problem`.
-    ///
-    /// # Errors
-    /// [`InstanceError`] when the allocation has another shape than the problem, or the numbers
-    /// have no common denominator of reasonable width.
-    pub fn new(problem: &'a Problem, allocation: &Allocation) -> Result<Self, InstanceError> {
-        Self::within(problem, allocation, Budget::default())
-    }
-
-    /// [`Instance::new`] with a budget of work for everything that is judged of it.
-    ///
-    /// # Errors
-    /// As [`Instance::new`].
-    pub fn within(
-        problem: &'a Problem,
-        allocation: &Allocation,
-        budget: Budget,
-    ) -> Result<Self, InstanceError> {
-        let scaled = Arc::new(Scaled::new(problem, allocation.sharing, budget)?);
-        let mut stated = Self::prepare(Arc::clone(&scaled), &allocation.tasks)?;
-        if let Some(placements) = &allocation.placements {
-            check_placements(problem, &allocation.tasks, placements)?;
-            stated.placements = Some(placements.as_slice().into());
-            // Tasks on single servers are not repaired.
-            return Ok(stated);
-        }
-        match repair::repaired(&stated)? {
-            None => Ok(stated),
-            Some((tasks, repair)) => {
-                let mut instance = Self::prepare(scaled, &tasks)?;
-                instance.stated = Some(Arc::new(stated));
-                instance.repair = repair;
-                Ok(instance)
-            }
-        }
-    }
-
     /// Another allocation of the same problem, shared in the same way and not placed; as it is stated,
     /// without any repair.
     ///
@@ -184,6 +119,12 @@ impl<'a> Instance<'a> {
         self.budget().charge(each.saturating_mul(count as u64))
     }
 
+    /// Takes away the work of a look at every user and every row, before it is done.
+    pub(crate) fn charge_all_users(&self) -> Result<(), TooLarge> {
+        let all = self.problem().n_users() + self.constraints().rows().len();
+        self.budget().charge(self.steps().saturating_mul(all as u64))
+    }
+
     /// What is left of the work that may be spent on this problem.
     #[must_use]
     pub fn budget(&self) -> &Budget {
@@ -253,7 +194,7 @@ impl<'a> Instance<'a> {
         Some(Quotient::new(left, Integer::from(tasks.denom() * &self.denominator)))
     }
 
-    fn prepare(scaled_problem: Arc<Scaled<'a>>, stated: &Tasks) -> Result<Self, InstanceError> {
+    pub(crate) fn prepare(scaled_problem: Arc<Scaled<'a>>, stated: &Tasks) -> Result<Self, InstanceError> {
         let problem = scaled_problem.problem();
         if stated.len() != problem.n_users() {
             return Err(InstanceError::UserCount { expected: problem.n_users(), found: stated.len() });
@@ -346,7 +287,11 @@ impl<'a> Instance<'a> {
 }
 
 /// That every server is there once, users stand in order, and the sums are the tasks.
-fn check_placements(problem: &Problem, tasks: &Tasks, placements: &[Placement]) -> Result<(), InstanceError> {
+pub(crate) fn check_placements(
+    problem: &Problem,
+    tasks: &Tasks,
+    placements: &[Placement],
+) -> Result<(), InstanceError> {
     let mut seen = HashSet::with_capacity(placements.len());
     let mut sums: Vec<BTreeMap<usize, Rational>> = vec![BTreeMap::new(); tasks.len()];
     for Placement { server, index, tasks } in placements {

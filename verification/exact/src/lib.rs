@@ -36,6 +36,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod amounts;
 pub mod axiom;
 mod budget;
 pub mod certificate;
@@ -46,7 +47,9 @@ mod costs;
 mod evidence;
 mod gamma;
 mod instance;
+mod instance_error;
 pub mod linear;
+mod names;
 mod parameters;
 mod prices;
 mod quotient;
@@ -57,17 +60,19 @@ mod same;
 mod scaled;
 mod share;
 mod usage;
+mod verdict;
 
 pub use axiom::Axiom;
-pub use axiom::max_min::Level;
 pub use budget::{Budget, DEFAULT_WORK, TooLarge};
 pub use certificate::Certificate;
-pub use checker::{Verdict, check, check_against, check_on, check_within, is_feasible};
+pub use checker::{check, check_against, check_on, check_within, is_feasible};
 pub use claim::{Claim, Outcome};
 pub use conditions::{AllowedSharing, Conditions, Requirement};
-pub use evidence::Evidence;
-pub use instance::{Instance, InstanceError, Tasks};
-pub use parameters::Parameters;
+pub use evidence::{Evidence, Level};
+pub use instance::{Instance, Tasks};
+pub use instance_error::InstanceError;
+pub use parameters::{ParameterError, Parameters};
 pub use prices::{PriceVector, Prices};
-pub use refusal::Refusal;
+pub use refusal::{Inapplicable, Refusal};
 pub use share::{Share, ShareCoefficients, ShareError};
+pub use verdict::Verdict;

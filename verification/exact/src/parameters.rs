@@ -1,13 +1,14 @@
 //! What an axiom is about besides the allocation: a share, an exponent.
 
-use evenhand_problem::{Problem, Rational};
+use evenhand_problem::Rational;
+use evenhand_problem::number::NumberError;
+use thiserror::Error;
 
-use crate::axiom::{Axiom, bottleneck, proportional};
 use crate::refusal::Refusal;
-use crate::share::Share;
+use crate::share::{Share, ShareError};
 
-/// The parameters of an axiom: all absent but for [`Axiom::MaxMin`] (a share) and
-/// [`Axiom::Proportional`] (`alpha`, and possibly [`Share::Generic`]).
+/// The parameters of an axiom: all absent but for max-min (a share) and proportional (`alpha`, and possibly
+/// [`Share::Generic`]).
 ///
 /// An optional [`Share`] can stand where parameters are expected.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
@@ -16,6 +17,48 @@ pub struct Parameters {
     pub share: Option<Share>,
     /// The exponent of proportional; 1 if absent.
     pub alpha: Option<Rational>,
+}
+
+/// Why a text does not name an axiom with its parameters.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ParameterError {
+    /// No axiom has this name.
+    #[error("there is no axiom `{name}`: expected {known}")]
+    UnknownAxiom {
+        /// The name.
+        name: String,
+        /// The names of all axioms.
+        known: String,
+    },
+    /// The axiom takes none.
+    #[error("`{axiom}` has no parameter")]
+    None {
+        /// Its name.
+        axiom: &'static str,
+    },
+    /// There is no such share.
+    #[error(transparent)]
+    Share(#[from] ShareError),
+    /// The exponent is no number.
+    #[error("`{text}`: {error}")]
+    Number {
+        /// What stands in its place.
+        text: String,
+        /// What is wrong with it.
+        error: NumberError,
+    },
+    /// The parameters are not those of the axiom.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// The axiom cannot be required without one.
+    #[error("`{axiom}` needs its parameter, as in `{example}`")]
+    Missing {
+        /// Its name.
+        axiom: &'static str,
+        /// The name with a parameter.
+        example: &'static str,
+    },
 }
 
 impl From<Option<Share>> for Parameters {
@@ -31,48 +74,21 @@ impl Parameters {
         Self { share: None, alpha: Some(alpha) }
     }
 
-    /// The same with the default filled in: `alpha` is 1.
-    ///
-    /// # Errors
-    /// [`Refusal`] when they are not the parameters of `axiom`.
-    pub fn of(self, axiom: Axiom) -> Result<Self, Refusal> {
-        let (share, alpha) = match axiom {
-            Axiom::MaxMin if self.share.is_none() => {
-                return Err(Refusal::new("max-min is about a share, and none is named"));
-            }
-            Axiom::MaxMin => (self.share, None),
-            Axiom::Proportional => {
-                let alpha = self.alpha.clone().unwrap_or_else(|| Rational::from(1));
-                proportional::check_alpha(&alpha)?;
-                (self.share.filter(|share| *share == Share::Generic), Some(alpha))
-            }
-            _ => (None, None),
-        };
-        if self.share != share {
-            return Err(Refusal::new(
+    /// The same, where no share is stated.
+    pub(crate) fn without_share(self) -> Result<Self, Refusal> {
+        match self.share {
+            None => Ok(self),
+            Some(_) => Err(Refusal::new(
                 "a share belongs to max-min (and generic to proportional), and to nothing else",
-            ));
+            )),
         }
-        if self.alpha.is_some() && alpha.is_none() {
-            return Err(Refusal::new("an alpha belongs to proportional, and to nothing else"));
-        }
-        Ok(Self { share, alpha })
     }
 
-    /// Whether `axiom`, with these parameters, applies to `problem`.
-    ///
-    /// # Errors
-    /// Why not, in words.
-    pub(crate) fn apply(&self, axiom: Axiom, problem: &Problem) -> Result<(), String> {
-        match (axiom, self.share) {
-            (Axiom::BottleneckFair | Axiom::GlobalBottleneckFair | Axiom::SingleResourceFair, _) => {
-                bottleneck::of(axiom, problem).map(|_| ())
-            }
-            (Axiom::MaxMin, None) => Err("max-min is about a share, and none is named".to_owned()),
-            (Axiom::MaxMin | Axiom::Proportional, Some(share)) => {
-                share.coefficients(problem).map(|_| ()).map_err(|error| error.to_string())
-            }
-            _ => Ok(()),
+    /// The same, where no exponent is stated.
+    pub(crate) fn without_alpha(self) -> Result<Self, Refusal> {
+        match self.alpha {
+            None => Ok(self),
+            Some(_) => Err(Refusal::new("an alpha belongs to proportional, and to nothing else")),
         }
     }
 }

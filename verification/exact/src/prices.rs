@@ -18,7 +18,8 @@ use rayon::prelude::*;
 use rug::{Integer, Rational};
 
 use crate::costs::{Base, Costs, Excess, check_signs, too_low};
-use crate::instance::{Instance, InstanceError};
+use crate::instance::Instance;
+use crate::instance_error::InstanceError;
 use crate::quotient::scaled;
 use crate::refusal::Refusal;
 use crate::share::ShareCoefficients;
@@ -59,8 +60,7 @@ impl Prices {
         instance: &Instance<'_>,
         share: Option<&ShareCoefficients>,
     ) -> Result<Rational, Refusal> {
-        self.check_signs(instance)?;
-        let dual = Dual::new(self, instance, share)?;
+        let dual = self.dual(instance, share)?;
         let users = (0..instance.problem().n_users()).into_par_iter();
         let excess = users.map(|n| dual.excess(n)).try_reduce(Excess::default, |a, b| Ok(a.plus(b)))?;
         Ok(dual.costs.of_slacks() + excess.total(&dual.costs))
@@ -76,8 +76,7 @@ impl Prices {
         instance: &Instance<'_>,
         share: Option<&ShareCoefficients>,
     ) -> Result<Rational, Refusal> {
-        self.check_signs(instance)?;
-        let dual = Dual::new(self, instance, share)?;
+        let dual = self.dual(instance, share)?;
         (0..instance.problem().n_users()).into_par_iter().try_for_each(|n| dual.check(n).map(|_| ()))?;
         let rows = instance.constraints().rows().iter().zip(&self.rows).filter(|(_, p)| !p.is_zero());
         let users = instance.problem().users().iter().zip(&self.users).filter(|(_, q)| !q.is_zero());
@@ -85,7 +84,12 @@ impl Prices {
         Ok(rows.map(|(row, p)| Rational::from(&row.capacity * p)).chain(tasks).sum())
     }
 
-    fn check_signs(&self, instance: &Instance<'_>) -> Result<(), Refusal> {
+    /// The inequalities that they have to satisfy; none of them is negative.
+    fn dual<'a, 'b>(
+        &self,
+        instance: &'a Instance<'b>,
+        share: Option<&ShareCoefficients>,
+    ) -> Result<Dual<'a, 'b>, Refusal> {
         let problem = instance.problem();
         if self.user_weights.len() != problem.n_users() {
             return Err(Refusal::new("the prices have another shape than the problem"));
@@ -94,7 +98,8 @@ impl Prices {
             let name = problem.users()[n].name();
             return Err(Refusal::new(format!("the weight of user `{name}` is negative")));
         }
-        check_signs(instance, &self.rows, &self.users)
+        check_signs(instance, &self.rows, &self.users)?;
+        Ok(Dual::new(self, instance, share)?)
     }
 }
 

@@ -1,10 +1,8 @@
-//! Why evidence does not show what it should.
+//! Why evidence does not show what it should, and why an axiom does not apply.
 
 use std::fmt;
 
 use crate::budget::TooLarge;
-use crate::instance::InstanceError;
-use crate::share::ShareError;
 
 /// Why evidence does not show what it should, in words that name what is false.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,17 +44,34 @@ impl From<TooLarge> for Refusal {
     }
 }
 
-impl From<InstanceError> for Refusal {
-    fn from(error: InstanceError) -> Self {
-        match error {
-            InstanceError::TooLarge(error) => error.into(),
-            error => Self::new(error.to_string()),
-        }
+/// Why an axiom does not apply, in words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Inapplicable {
+    reason: String,
+}
+
+impl Inapplicable {
+    pub(crate) fn new(reason: impl Into<String>) -> Self {
+        Self { reason: reason.into() }
     }
 }
 
-impl From<ShareError> for Refusal {
-    fn from(error: ShareError) -> Self {
-        Self::new(error.to_string())
+impl fmt::Display for Inapplicable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.reason)
+    }
+}
+
+impl std::error::Error for Inapplicable {}
+
+impl From<Inapplicable> for String {
+    fn from(why: Inapplicable) -> Self {
+        why.reason
+    }
+}
+
+impl From<Inapplicable> for Refusal {
+    fn from(why: Inapplicable) -> Self {
+        Self::new(why.reason)
     }
 }

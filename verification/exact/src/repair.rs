@@ -1,3 +1,5 @@
+//! What is judged: an allocation as it is stated, or its repair.
+//!
 //! The repair of an allocation that rounding has made infeasible (THEORY, section 7), in this order:
 //! 1. negative entries, entries where the user cannot run, and all entries of a user without tasks
 //!    become 0;
@@ -7,17 +9,61 @@
 //! The result is feasible, whatever was stated. That it is near what was stated is for
 //! [`feasible`](crate::axiom::feasible) to judge.
 
+use std::sync::Arc;
+
+use evenhand_problem::{Allocation, Problem};
 use rug::Rational;
 
-use crate::budget::TooLarge;
-use crate::instance::{Instance, InstanceError, Tasks};
+use crate::budget::{Budget, TooLarge};
+use crate::instance::{Instance, Tasks, check_placements};
+use crate::instance_error::InstanceError;
+use crate::scaled::Scaled;
+
+impl<'a> Instance<'a> {
+    /// Prepares `allocation` of `problem`.
+    ///
+    /// # Errors
+    /// [`InstanceError`] when the allocation has another shape than the problem, or the numbers
+    /// have no common denominator of reasonable width.
+    pub fn new(problem: &'a Problem, allocation: &Allocation) -> Result<Self, InstanceError> {
+        Self::within(problem, allocation, Budget::default())
+    }
+
+    /// [`Instance::new`] with a budget of work for everything that is judged of it.
+    ///
+    /// # Errors
+    /// As [`Instance::new`].
+    pub fn within(
+        problem: &'a Problem,
+        allocation: &Allocation,
+        budget: Budget,
+    ) -> Result<Self, InstanceError> {
+        let scaled = Arc::new(Scaled::new(problem, allocation.sharing, budget)?);
+        let mut stated = Self::prepare(Arc::clone(&scaled), &allocation.tasks)?;
+        if let Some(placements) = &allocation.placements {
+            check_placements(problem, &allocation.tasks, placements)?;
+            stated.placements = Some(placements.as_slice().into());
+            // Tasks on single servers are not repaired.
+            return Ok(stated);
+        }
+        match repaired(&stated)? {
+            None => Ok(stated),
+            Some((tasks, repair)) => {
+                let mut instance = Self::prepare(scaled, &tasks)?;
+                instance.stated = Some(Arc::new(stated));
+                instance.repair = repair;
+                Ok(instance)
+            }
+        }
+    }
+}
 
 /// The repaired tasks, and the largest `|x_ni - stated x_ni| / g_n`; `None` where nothing is to be
 /// repaired.
 ///
 /// # Errors
 /// [`InstanceError`] when the repaired numbers are too wide.
-pub(crate) fn repaired(stated: &Instance<'_>) -> Result<Option<(Tasks, Rational)>, InstanceError> {
+fn repaired(stated: &Instance<'_>) -> Result<Option<(Tasks, Rational)>, InstanceError> {
     let mut tasks = stated.tasks();
     let cut = cut_users(stated, &mut tasks)?;
     let cut_instance = if cut { Some(stated.with_tasks(&tasks)?) } else { None };

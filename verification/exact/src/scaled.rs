@@ -5,9 +5,10 @@ use std::sync::OnceLock;
 use evenhand_problem::{Constraints, Problem, Quantities, RowKind, Sharing};
 use rug::{Integer, Rational};
 
+use crate::amounts::Amounts;
 use crate::budget::{Budget, TooLarge, wide, words};
 use crate::gamma::Gammas;
-use crate::instance::InstanceError;
+use crate::instance_error::InstanceError;
 use crate::quotient::{absorb, scaled};
 
 /// Most bits that the integers of one table may take together (1 GiB).
@@ -15,9 +16,6 @@ use crate::quotient::{absorb, scaled};
 /// Numbers with unrelated denominators can make a common denominator of any width; a certificate
 /// that needs more than this is refused rather than believed or left running.
 const MAX_TABLE_BITS: u64 = 1 << 33;
-
-/// `(r, amount)` of the resources of which the amount is not 0, ascending.
-pub(crate) type Amounts = Vec<(usize, Integer)>;
 
 /// What depends on the problem and the way of sharing, but not on the allocation.
 #[derive(Debug)]
@@ -188,12 +186,6 @@ impl<'a> Scaled<'a> {
             RowKind::Time => None,
         }
     }
-}
-
-/// The amount of resource `r`; `None` where it is 0.
-pub(crate) fn amount_of(amounts: &[(usize, Integer)], r: usize) -> Option<&Integer> {
-    let at = amounts.binary_search_by_key(&r, |(r, _)| *r).ok()?;
-    Some(&amounts[at].1)
 }
 
 /// The least common denominator of everything that is measured in resource `r`.

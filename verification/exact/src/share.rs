@@ -5,8 +5,10 @@ use rug::{Integer, Rational};
 use thiserror::Error;
 
 use crate::gamma::Gammas;
-use crate::instance::{Instance, InstanceError};
+use crate::instance::Instance;
+use crate::instance_error::InstanceError;
 use crate::quotient::{absorb, scaled};
+use crate::refusal::Refusal;
 use crate::scaled::check_width;
 
 /// A share of the cluster, as some mechanism measures it.
@@ -46,6 +48,12 @@ pub enum ShareError {
     /// The share is not defined for this problem; the reason.
     #[error("{0}")]
     NotApplicable(String),
+}
+
+impl From<ShareError> for Refusal {
+    fn from(error: ShareError) -> Self {
+        Self::new(error.to_string())
+    }
 }
 
 impl Share {

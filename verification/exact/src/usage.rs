@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use evenhand_problem::RowKind;
 use rug::Integer;
 
+use crate::amounts::amount_of;
 use crate::instance::Instance;
-use crate::scaled::amount_of;
 
 /// What a task of one user uses of one row, `d_nir = per_task / (scale factor)` with the scale of
 /// [`Instance::row_scale`].

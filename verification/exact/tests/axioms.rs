@@ -2,7 +2,7 @@
 #![allow(missing_docs)]
 
 use evenhand_exact::axiom::feasible::Limit;
-use evenhand_exact::axiom::{bottleneck, max_min};
+use evenhand_exact::axiom::max_min;
 use evenhand_exact::{Axiom, Claim, Evidence, Instance, Level, Prices, Share, ShareError};
 use evenhand_problem::{Problem, Rational};
 use evenhand_testkit::examples::{
@@ -261,17 +261,20 @@ fn a_rise_must_not_take_from_the_poor() {
 #[test]
 fn bottlenecks() {
     let two = figure_1();
-    assert!(bottleneck::of(Axiom::BottleneckFair, &two).is_err());
-    assert!(bottleneck::of(Axiom::GlobalBottleneckFair, &two).is_err());
-    assert_eq!(bottleneck::of(Axiom::SingleResourceFair, &two).unwrap_err(), "the problem has 2 resources");
-    assert!(bottleneck::of(Axiom::MaxMin, &two).is_err());
+    assert!(Axiom::BottleneckFair.bottlenecks(&two).is_err());
+    assert!(Axiom::GlobalBottleneckFair.bottlenecks(&two).is_err());
+    assert_eq!(
+        Axiom::SingleResourceFair.bottlenecks(&two).unwrap_err().to_string(),
+        "the problem has 2 resources"
+    );
+    assert!(Axiom::MaxMin.bottlenecks(&two).is_err());
     let cpu = problem(
         r#"{"kind": "allocation-problem", "resources": ["disk", "cpu", "memory"],
         "servers": [{"name": "a", "capacity": {"cpu": 2, "memory": 4}}, {"name": "b", "capacity": {"cpu": 2, "memory": 2}}],
         "users": [{"name": "u", "demand": {"cpu": 1, "memory": 1}}, {"name": "v", "demand": {"cpu": 1}}]}"#,
     );
-    assert_eq!(bottleneck::of(Axiom::BottleneckFair, &cpu), Ok(vec![1]));
-    assert_eq!(bottleneck::of(Axiom::GlobalBottleneckFair, &cpu), Ok(vec![1]));
+    assert_eq!(Axiom::BottleneckFair.bottlenecks(&cpu), Ok(vec![1]));
+    assert_eq!(Axiom::GlobalBottleneckFair.bottlenecks(&cpu), Ok(vec![1]));
 }
 
 #[test]

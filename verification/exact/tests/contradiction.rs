@@ -4,7 +4,7 @@
 //! is above an upper one, no tolerance lets both pass.
 #![allow(missing_docs)]
 
-use evenhand_exact::axiom::{bottleneck, max_min, proportional};
+use evenhand_exact::axiom::{max_min, proportional};
 use evenhand_exact::{
     Axiom, Claim, Evidence, Instance, Level, Parameters, PriceVector, Prices, Share, ShareCoefficients,
     Tasks, is_feasible,
@@ -228,7 +228,7 @@ proptest! {
         let prices = all_prices(&optimum.prices, &mut rng);
         let better = all_better(&optimum, &instance, &mut rng);
         for axiom in [Axiom::BottleneckFair, Axiom::GlobalBottleneckFair, Axiom::SingleResourceFair] {
-            let Ok(resources) = bottleneck::of(axiom, problem) else { continue };
+            let Ok(resources) = axiom.bottlenecks(problem) else { continue };
             let mut shown = Shown::default();
             let by_resource: Vec<(usize, Vec<Vec<Level>>)> = resources
                 .iter()

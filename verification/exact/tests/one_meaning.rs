@@ -1,7 +1,6 @@
 //! No certificate can hold an axiom and its opposite: pairs of evidence that once were both accepted.
 #![allow(missing_docs)]
 
-use evenhand_exact::axiom::bottleneck;
 use evenhand_exact::{Axiom, Claim, Evidence, Instance, Prices, Share};
 use evenhand_problem::Problem;
 use evenhand_testkit::examples::{allocation, problem, tasks};
@@ -58,7 +57,7 @@ fn a_bottleneck_axiom_is_about_every_tied_resource() {
         "users": [{"name": "n", "demand": {"r1": 2, "r2": 1}, "demand_on": {"B": {"r1": 1, "r2": 2}}},
                   {"name": "m", "demand": {"r1": 2, "r2": 1}, "servers": ["A"]}]}"#,
     );
-    assert_eq!(bottleneck::of(Axiom::BottleneckFair, &problem), Ok(vec![0, 1]));
+    assert_eq!(Axiom::BottleneckFair.bottlenecks(&problem), Ok(vec![0, 1]));
     let allocation = allocation(&problem, r#"{"n": {"B": 1}, "m": {"A": 1}}"#);
     let instance = Instance::new(&problem, &allocation).unwrap();
     for resource in [0, 1] {

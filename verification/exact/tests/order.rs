@@ -4,7 +4,6 @@
 use evenhand_testkit::random::{filled, optima};
 use std::collections::BTreeSet;
 
-use evenhand_exact::axiom::bottleneck;
 use evenhand_exact::{Axiom, Claim, Instance, Share};
 use evenhand_problem::format::{Source, problem_to_json};
 use evenhand_problem::{Allocation, Problem, Rational};
@@ -49,7 +48,7 @@ fn said(problem: &Problem, allocation: &Allocation) -> Vec<String> {
         let names = |all: Vec<usize>| {
             all.into_iter().map(|r| problem.resources()[r].clone()).collect::<BTreeSet<_>>()
         };
-        said.push(format!("{} {:?}", axiom.name(), bottleneck::of(axiom, problem).map(names).ok()));
+        said.push(format!("{} {:?}", axiom.name(), axiom.bottlenecks(problem).map(names).ok()));
     }
     for share in [Share::Dominant, Share::Containerized, Share::TaskShare, Share::Asset, Share::Generic] {
         said.push(format!("{} {}", share.name(problem), share.coefficients(problem).is_ok()));

@@ -2,7 +2,7 @@
 //! of the test kit the rejected ones are well-formed and wrong, the malformed ones are not read.
 #![allow(missing_docs)]
 
-use evenhand_exact::ratio::{Certificate, check, check_against, check_within, is_ratio_certificate};
+use evenhand_exact::ratio::{RatioCertificate, check, check_against, check_within, is_ratio_certificate};
 use evenhand_problem::Rational;
 use evenhand_problem::format::{FormatError, Source, reservation_to_json};
 use evenhand_testkit::agreement::{agreed, agreed_text};
@@ -15,11 +15,11 @@ use evenhand_testkit::random::reservations;
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
 
-fn parse(text: &str) -> Result<Certificate, FormatError> {
-    Certificate::parse(&Source { name: "certificate", text })
+fn parse(text: &str) -> Result<RatioCertificate, FormatError> {
+    RatioCertificate::parse(&Source { name: "certificate", text })
 }
 
-fn accept(what: &str, certificate: &Certificate) {
+fn accept(what: &str, certificate: &RatioCertificate) {
     let verdict = agreed(certificate);
     assert!(verdict.valid, "{what}: {:?}\n{}", verdict.reason, certificate.to_json());
     assert_eq!(verdict.claims, certificate.claims().len());
@@ -159,7 +159,7 @@ fn stated_configurations_are_one_problem_by_what_they_allow() {
 fn shapes_that_no_file_has() {
     let problem = reservations::appendix_c(3);
     let good = build::certificate(&problem, Method::Trees);
-    let refused = |change: &dyn Fn(&mut Certificate)| {
+    let refused = |change: &dyn Fn(&mut RatioCertificate)| {
         let mut bad = good.clone();
         change(&mut bad);
         assert!(!check(&bad).valid);
@@ -211,7 +211,7 @@ fn sizes_are_bounded() {
 #[test]
 #[ignore = "writes files"]
 fn write_accept() {
-    let write = |name: &str, certificate: Certificate| {
+    let write = |name: &str, certificate: RatioCertificate| {
         std::fs::write(
             Kind::Ratio.folder().join("accept").join(name).with_extension("json"),
             certificate.to_json(),

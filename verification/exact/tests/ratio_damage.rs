@@ -2,7 +2,7 @@
 //! proven, as a second, plain checker finds.
 #![allow(missing_docs)]
 
-use evenhand_exact::ratio::Certificate;
+use evenhand_exact::ratio::RatioCertificate;
 use evenhand_problem::Rational;
 use evenhand_problem::format::Source;
 use evenhand_testkit::agreement::{Finding, agreed_text};
@@ -15,10 +15,10 @@ use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 use serde_json::Value;
 
-fn good() -> Vec<Certificate> {
+fn good() -> Vec<RatioCertificate> {
     let mut rng = Pcg64::seed_from_u64(17);
     let loads = [Rational::from((3, 5)), Rational::from((3, 10)), Rational::from((4, 5))];
-    let mut good: Vec<Certificate> =
+    let mut good: Vec<RatioCertificate> =
         [Method::Trees, Method::Tables].map(|m| build::certificate(&reservations::intro(&loads), m)).into();
     good.extend((3..5).map(|j| build::certificate(&reservations::appendix_c(j), Method::Trees)));
     while good.len() < 40 {
@@ -43,9 +43,9 @@ struct Count {
 
 impl Count {
     /// Judges one damaged text by both checkers.
-    fn judge(&mut self, good: &Certificate, text: &str, what: &str) {
+    fn judge(&mut self, good: &RatioCertificate, text: &str, what: &str) {
         let found = agreed_text(text);
-        let Ok(certificate) = Certificate::parse(&Source { name: "damaged", text }) else {
+        let Ok(certificate) = RatioCertificate::parse(&Source { name: "damaged", text }) else {
             self.malformed += 1;
             return;
         };

@@ -3,7 +3,9 @@
 //! damaged ones are refused unless they are still true.
 #![allow(missing_docs)]
 
-use evenhand_exact::ratio::worst_load::{Certificate, check, check_against, is_worst_load_certificate};
+use evenhand_exact::ratio::worst_load::{
+    WorstLoadCertificate, check, check_against, is_worst_load_certificate,
+};
 use evenhand_problem::format::{FormatError, Source, reservation_to_json};
 use evenhand_problem::{Rational, Reservation};
 use evenhand_testkit::agreement::{Finding, agreed, agreed_text};
@@ -17,11 +19,11 @@ use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 use serde_json::Value;
 
-fn parse(text: &str) -> Result<Certificate, FormatError> {
-    Certificate::parse(&Source { name: "certificate", text })
+fn parse(text: &str) -> Result<WorstLoadCertificate, FormatError> {
+    WorstLoadCertificate::parse(&Source { name: "certificate", text })
 }
 
-fn accept(what: &str, certificate: &Certificate) {
+fn accept(what: &str, certificate: &WorstLoadCertificate) {
     let verdict = agreed(certificate);
     assert!(verdict.valid, "{what}: {:?}\n{}", verdict.reason, certificate.to_json());
     assert_eq!(verdict.claims, certificate.claims().len());
@@ -182,7 +184,7 @@ fn a_certificate_is_about_its_types_whatever_their_loads() {
 #[test]
 fn shapes_that_no_file_has() {
     let good = worst::certificate(&introduction(), Method::Trees, true);
-    let refused = |change: &dyn Fn(&mut Certificate)| {
+    let refused = |change: &dyn Fn(&mut WorstLoadCertificate)| {
         let mut bad = good.clone();
         change(&mut bad);
         assert!(!check(&bad).valid);
@@ -229,7 +231,7 @@ fn prices_are_bounded() {
 #[test]
 #[ignore = "writes files"]
 fn write_accept() {
-    let write = |name: &str, certificate: &Certificate| {
+    let write = |name: &str, certificate: &WorstLoadCertificate| {
         std::fs::write(
             Kind::WorstLoad.folder().join("accept").join(name).with_extension("json"),
             certificate.to_json(),

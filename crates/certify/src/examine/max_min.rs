@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use evenhand_exact::axiom::{bottleneck, max_min};
+use evenhand_exact::axiom::max_min;
 use evenhand_exact::{Axiom, Claim, Evidence, Level, PriceVector, Prices, Share, ShareCoefficients, Tasks};
 use evenhand_lp::level::{LevelDual, LexicographicOptimum, Rises};
 use evenhand_problem::Rational;
@@ -36,7 +36,7 @@ impl Prover<'_> {
         let mut proven = Vec::new();
         let judge =
             |evidence| Ok(Claim::with_evidence(axiom, None, evidence, self.instance, self.tolerance)?);
-        let resources = bottleneck::of(axiom, self.instance.problem());
+        let resources = axiom.bottlenecks(self.instance.problem());
         for r in resources.map_err(|why| Undecided::Refused(why.to_string()))? {
             match self.decide(Share::Resource(r))? {
                 Decided::Levels(levels) => proven.push((r, levels)),

@@ -13,8 +13,8 @@ use std::collections::HashSet;
 
 use evenhand_exact::Verdict;
 use evenhand_exact::ratio::{
-    Assignment, Certificate, Configuration, FirstProof, Greedy, Optimum, Prices, PricingProof, Step, Whole,
-    check, sparse,
+    Assignment, Configuration, FirstProof, Greedy, Optimum, PackingPrices, PricingProof, RatioCertificate,
+    Step, Whole, check, sparse,
 };
 use evenhand_lp::mip::MipSettings;
 use evenhand_packing::PackingError;
@@ -60,7 +60,7 @@ pub enum RatioError {
 /// assert_eq!(certificate.greedy.reward, 5);
 /// assert_eq!(certificate.ratio, Some(Rational::from(1)));
 /// ```
-pub fn certificate(problem: &Reservation) -> Result<Certificate, RatioError> {
+pub fn certificate(problem: &Reservation) -> Result<RatioCertificate, RatioError> {
     certificate_within(problem, &SearchLimits::default())
 }
 
@@ -68,7 +68,10 @@ pub fn certificate(problem: &Reservation) -> Result<Certificate, RatioError> {
 ///
 /// # Errors
 /// [`RatioError`]
-pub fn certificate_within(problem: &Reservation, limits: &SearchLimits) -> Result<Certificate, RatioError> {
+pub fn certificate_within(
+    problem: &Reservation,
+    limits: &SearchLimits,
+) -> Result<RatioCertificate, RatioError> {
     let mut best = MaxReward::within(problem, limits);
     let (loads, sizes) = (problem.loads(), problem.fractions());
     let mut proven = Proven { problem, known: HashSet::new() };
@@ -82,7 +85,7 @@ pub fn certificate_within(problem: &Reservation, limits: &SearchLimits) -> Resul
     let optimum = proven_optimum(assignment, found.value.clone(), found);
     let ratio = (!optimum.bound.is_zero()).then(|| Rational::from(&greedy.reward / &optimum.bound));
     let integer = whole(problem, &mut best, &mut proven)?;
-    let certificate = Certificate { problem: problem.clone(), greedy, optimum, ratio, integer };
+    let certificate = RatioCertificate { problem: problem.clone(), greedy, optimum, ratio, integer };
     judged(check(&certificate)).map(|()| certificate)
 }
 
@@ -128,7 +131,7 @@ fn proven_optimum<T>(
     bound: Rational,
     found: configuration_lp::PackingOptimum,
 ) -> Optimum<T> {
-    let prices = Prices { load: found.alpha, slot: found.beta, server: found.pi };
+    let prices = PackingPrices { load: found.alpha, slot: found.beta, server: found.pi };
     Optimum { assignment, bound, prices, pricing: found.proofs }
 }
 

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use evenhand_exact::ratio::worst_load::{Certificate, Claim, Covers, First, check};
-use evenhand_exact::ratio::{Assignment, Greedy, Prices, sparse};
+use evenhand_exact::ratio::worst_load::{Covers, First, PrefixClaim, WorstLoadCertificate, check};
+use evenhand_exact::ratio::{Assignment, Greedy, PackingPrices, sparse};
 use evenhand_packing::{MaxReward, WorstLoad, configuration_lp, greedy, worst_load as lp};
 use evenhand_problem::{Rational, Reservation};
 
@@ -36,7 +36,7 @@ use super::{Proven, RatioError, judged};
 pub fn worst_load(
     problem: &Reservation,
     progress: &mut dyn FnMut(usize, &Rational),
-) -> Result<Certificate, RatioError> {
+) -> Result<WorstLoadCertificate, RatioError> {
     let mut best = MaxReward::new(problem);
     let certificate = match lp::worst_load(&mut best, progress)? {
         Some(found) => proven(problem, &mut best, found)?,
@@ -46,9 +46,9 @@ pub fn worst_load(
 }
 
 /// What is said of types without a reward.
-fn nothing(problem: &Reservation) -> Certificate {
+fn nothing(problem: &Reservation) -> WorstLoadCertificate {
     let zeros = || vec![Rational::new(); problem.n_types()];
-    Certificate {
+    WorstLoadCertificate {
         problem: problem.clone(),
         ratio_lower: None,
         ratio_upper: None,
@@ -64,7 +64,7 @@ fn proven(
     problem: &Reservation,
     best: &mut MaxReward<'_>,
     found: WorstLoad,
-) -> Result<Certificate, RatioError> {
+) -> Result<WorstLoadCertificate, RatioError> {
     let one = [Rational::from(1)];
     let mut known = Proven { problem, known: HashSet::new() };
     let mut stated: HashSet<Vec<usize>> = HashSet::new();
@@ -81,13 +81,13 @@ fn proven(
     let fluid = greedy::fluid(best, &found.loads, &one)?;
     let optimum = configuration_lp::solve(best, &found.loads, &one)?;
     let servers = optimum.servers.iter().map(|(i, k, x)| (*i, sparse(k), x.clone())).collect();
-    let claims = found.claims.into_iter().map(|claim| Claim {
+    let claims = found.claims.into_iter().map(|claim| PrefixClaim {
         order: claim.order,
         covers: if claim.covers_all { Covers::All } else { Covers::End },
-        prices: Prices { load: claim.alpha, slot: claim.beta, server: vec![claim.pi] },
+        prices: PackingPrices { load: claim.alpha, slot: claim.beta, server: vec![claim.pi] },
         pricing: claim.proof,
     });
-    Ok(Certificate {
+    Ok(WorstLoadCertificate {
         problem: problem.clone(),
         ratio_lower: Some(found.ratio_lower),
         ratio_upper: Some(found.ratio_upper),

@@ -58,9 +58,9 @@ fn certificate(path: &Path, folder: &Path, common: &Common) -> Result<ExitCode, 
 
 fn exported(source: &Source<'_>) -> Result<Result<Export, ExportError>, FormatError> {
     Ok(if ratio::is_ratio_certificate(source) {
-        of_ratio(&ratio::Certificate::parse(source)?)
+        of_ratio(&ratio::RatioCertificate::parse(source)?)
     } else if worst_load::is_worst_load_certificate(source) {
-        of_worst_load(&worst_load::Certificate::parse(source)?)
+        of_worst_load(&worst_load::WorstLoadCertificate::parse(source)?)
     } else {
         of_certificate(&Certificate::parse(source)?)
     })

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use evenhand::certify::ratio;
-use evenhand::exact::ratio::{Certificate, MOST_BYTES};
+use evenhand::exact::ratio::{MOST_BYTES, RatioCertificate};
 use evenhand::problem::format::{FormatError, Source};
 use evenhand::report;
 use indicatif::ProgressBar;
@@ -25,7 +25,8 @@ pub fn run(call: &Ratio, common: &Common) -> Result<ExitCode, Failure> {
         return worst_load::run(call, &problem, common);
     }
     let certificate = ratio::certificate(&problem)?;
-    let printed = save(call, || certificate.to_json_within(MOST_BYTES), Certificate::parse, &certificate)?;
+    let printed =
+        save(call, || certificate.to_json_within(MOST_BYTES), RatioCertificate::parse, &certificate)?;
     if certificate.ratio.is_none() {
         output::warn(common, "there is nothing to earn: no type has both a reward and a load");
     }

@@ -8,7 +8,7 @@ mod section_7;
 
 use crate::PaperError;
 use evenhand_certify::ratio;
-use evenhand_exact::ratio::Certificate;
+use evenhand_exact::ratio::RatioCertificate;
 use evenhand_packing::{MaxReward, WorstLoad, worst_load};
 use evenhand_problem::{JobSpec, PoolSpec, Rational, Reservation, ReservationSpec, number};
 
@@ -59,7 +59,7 @@ fn with_loads(types: &[Type], loads: &[Rational]) -> Vec<Type> {
 }
 
 /// Greedy, optimum and ratio, proven; the optimum is exact or it is an error.
-fn certified(problem: &Reservation) -> Result<Certificate, PaperError> {
+fn certified(problem: &Reservation) -> Result<RatioCertificate, PaperError> {
     let certificate = ratio::certificate(problem)?;
     if certificate.optimum.bound != certificate.optimum.assignment.reward {
         return Err("the optimum was not reached".into());

@@ -1,7 +1,7 @@
 //! Greedy against optimal, as documents.
 
 use evenhand_certify::ratio::Sweep;
-use evenhand_exact::ratio::{Certificate, Configuration, worst_load};
+use evenhand_exact::ratio::{Configuration, RatioCertificate, worst_load};
 use evenhand_problem::{Rational, Reservation, number};
 use serde_json::{Map, Value, json};
 
@@ -9,7 +9,7 @@ use super::document;
 
 /// Greedy, the optimum and their ratio.
 #[must_use]
-pub fn ratio(certificate: &Certificate) -> Value {
+pub fn ratio(certificate: &RatioCertificate) -> Value {
     let problem = &certificate.problem;
     let text = |value: &Rational| json!(number::format(value));
     let pool = |i: usize| problem.pools()[i].name();
@@ -69,7 +69,7 @@ pub fn sweep(found: &Sweep) -> Value {
 
 /// The loads at which greedy looks worst.
 #[must_use]
-pub fn worst_load(certificate: &worst_load::Certificate) -> Value {
+pub fn worst_load(certificate: &worst_load::WorstLoadCertificate) -> Value {
     let loads = certificate.problem.jobs().iter().zip(&certificate.loads);
     let loads: Map<String, Value> =
         loads.map(|(job, load)| (job.name().to_owned(), json!(number::format(load)))).collect();

@@ -2,8 +2,8 @@
 //! configurations, and the proofs by trees that split until they hold.
 
 use evenhand_exact::ratio::{
-    Assignment, Certificate, FirstProof, Greedy, Optimum, Prices, PricingProof, Step, Tree, TreeNode, Whole,
-    sparse,
+    Assignment, FirstProof, Greedy, Optimum, PackingPrices, PricingProof, RatioCertificate, Step, Tree,
+    TreeNode, Whole, sparse,
 };
 use evenhand_problem::{Integer, Rational, Reservation};
 
@@ -16,7 +16,7 @@ pub enum Method {
     Tables,
 }
 
-pub fn certificate(problem: &Reservation, method: Method) -> Certificate {
+pub fn certificate(problem: &Reservation, method: Method) -> RatioCertificate {
     let all = plain::configurations(problem).expect("a small instance");
     let (loads, sizes) = (problem.loads(), problem.fractions());
     let builder = Builder { problem, method };
@@ -55,7 +55,7 @@ pub fn certificate(problem: &Reservation, method: Method) -> Certificate {
             },
         }
     });
-    Certificate { problem: problem.clone(), greedy, optimum, ratio, integer }
+    RatioCertificate { problem: problem.clone(), greedy, optimum, ratio, integer }
 }
 
 pub struct Builder<'a> {
@@ -142,7 +142,7 @@ impl Builder<'_> {
             servers: used.map(|((i, k), x)| (*i, sparse(k), x.clone())).collect(),
             served,
         };
-        let prices = Prices {
+        let prices = PackingPrices {
             load: prices[..n].to_vec(),
             slot: prices[n..2 * n].to_vec(),
             server: prices[2 * n..].to_vec(),

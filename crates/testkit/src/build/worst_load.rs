@@ -1,7 +1,7 @@
 //! Worst-load certificates of small instances: every order, over all configurations, by a dense simplex.
 
-use evenhand_exact::ratio::worst_load::{Certificate, Claim, Covers, First};
-use evenhand_exact::ratio::{Assignment, Greedy, Prices, sparse};
+use evenhand_exact::ratio::worst_load::{Covers, First, PrefixClaim, WorstLoadCertificate};
+use evenhand_exact::ratio::{Assignment, Greedy, PackingPrices, sparse};
 use evenhand_problem::format::reservation_to_json;
 use evenhand_problem::{Rational, Reservation};
 use serde_json::Value;
@@ -20,11 +20,11 @@ pub fn with_loads(problem: &Reservation, loads: &[Rational]) -> Reservation {
 }
 
 /// A certificate; claims about all orders that begin alike only where they are wanted.
-pub fn certificate(problem: &Reservation, method: Method, prune: bool) -> Certificate {
+pub fn certificate(problem: &Reservation, method: Method, prune: bool) -> WorstLoadCertificate {
     let all = plain::configurations(problem).expect("a small instance");
     let rewards = problem.rewards();
     let zeros = vec![Rational::new(); problem.n_types()];
-    let mut certificate = Certificate {
+    let mut certificate = WorstLoadCertificate {
         problem: problem.clone(),
         ratio_lower: None,
         ratio_upper: None,
@@ -68,7 +68,7 @@ struct Search<'a> {
     prune: bool,
     ratio: Rational,
     loads: Vec<Rational>,
-    found: &'a mut Certificate,
+    found: &'a mut WorstLoadCertificate,
 }
 
 impl Search<'_> {
@@ -136,8 +136,8 @@ impl Search<'_> {
             order.iter().zip(&prices[n..]).for_each(|(&j, price)| load[j] = price.clone());
             let (slot, server) = (prices[..n].to_vec(), prices[servers].clone());
             let pricing = self.builder.pricing(0, &slot, &server);
-            let prices = Prices { load, slot, server: vec![server] };
-            self.found.claims.push(Claim { order: order.to_vec(), covers, prices, pricing });
+            let prices = PackingPrices { load, slot, server: vec![server] };
+            self.found.claims.push(PrefixClaim { order: order.to_vec(), covers, prices, pricing });
             return true;
         }
         if covers == Covers::End {

@@ -2,7 +2,7 @@
 //! by recursion with rationals. Slow, for small instances.
 
 use evenhand_exact::ratio::{
-    Assignment, Certificate, FirstProof, Greedy, Multipliers, Optimum, PricingProof, TreeNode,
+    Assignment, FirstProof, Greedy, Multipliers, Optimum, PricingProof, RatioCertificate, TreeNode,
 };
 use evenhand_problem::{Rational, Reservation};
 
@@ -236,7 +236,7 @@ impl Claim<'_> {
 }
 
 /// Whether everything is true and proven; `None` where there is too much to enumerate.
-pub fn is_true(certificate: &Certificate) -> Option<bool> {
+pub fn is_true(certificate: &RatioCertificate) -> Option<bool> {
     let problem = &certificate.problem;
     let all = configurations(problem)?;
     Some(Plain { problem, all: &all, known: Vec::new() }.certificate(certificate))
@@ -249,7 +249,7 @@ pub struct Plain<'a> {
 }
 
 impl Plain<'_> {
-    fn certificate(&mut self, certificate: &Certificate) -> bool {
+    fn certificate(&mut self, certificate: &RatioCertificate) -> bool {
         let problem = self.problem;
         let (loads, sizes) = (problem.loads(), problem.fractions());
         let optimum = &certificate.optimum;
@@ -341,7 +341,9 @@ impl Plain<'_> {
     pub fn first(&mut self, i: usize, open: &[usize], k: &K, proof: &FirstProof) -> bool {
         let problem = self.problem;
         let listed = problem.configurations().is_some();
-        let key = (problem.pools()[i].capacity().to_vec(), open.to_vec(), k.clone());
+        // What nobody demands keeps no configuration off a server.
+        let capacity = whole_capacity(problem, i).into_iter().filter_map(|(c, unit)| unit.map(|_| c));
+        let key = (capacity.collect(), open.to_vec(), k.clone());
         let proven = match proof {
             FirstProof::Listed => listed,
             FirstProof::Known => self.known.contains(&key),

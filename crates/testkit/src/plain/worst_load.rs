@@ -1,12 +1,12 @@
 //! A second checker of worst-load certificates, by enumeration and recursion.
 
-use evenhand_exact::ratio::worst_load::{Certificate, Claim, Covers};
+use evenhand_exact::ratio::worst_load::{Covers, PrefixClaim, WorstLoadCertificate};
 use evenhand_problem::{Rational, Reservation};
 
 use crate::plain::ratio::{self as plain, K, Plain};
 
 /// Whether everything is true and proven; `None` where there is too much to enumerate.
-pub fn is_true(certificate: &Certificate) -> Option<bool> {
+pub fn is_true(certificate: &WorstLoadCertificate) -> Option<bool> {
     let problem = &certificate.problem;
     let all = plain::configurations(problem)?;
     let rewards = problem.rewards();
@@ -14,7 +14,7 @@ pub fn is_true(certificate: &Certificate) -> Option<bool> {
         return Some(false);
     }
     if rewards.iter().all(|reward| *reward == 0) {
-        let Certificate { greedy, optimum, .. } = certificate;
+        let WorstLoadCertificate { greedy, optimum, .. } = certificate;
         let numbers = certificate.loads.iter().chain(&optimum.served);
         return Some(
             certificate.ratio_lower.is_none()
@@ -50,7 +50,7 @@ pub fn is_true(certificate: &Certificate) -> Option<bool> {
 }
 
 struct Cover<'a> {
-    certificate: &'a Certificate,
+    certificate: &'a WorstLoadCertificate,
     rewards: &'a [Rational],
     all: &'a [K],
     checker: &'a Plain<'a>,
@@ -89,7 +89,7 @@ impl Cover<'_> {
             })
     }
 
-    fn holds(&self, claim: &Claim, steps: &[K], open: &[usize]) -> bool {
+    fn holds(&self, claim: &PrefixClaim, steps: &[K], open: &[usize]) -> bool {
         let (load, slot, pi) = (&claim.prices.load, &claim.prices.slot, &claim.prices.server[0]);
         let prices = (0..load.len()).all(|j| {
             load[j] >= 0

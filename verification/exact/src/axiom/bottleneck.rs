@@ -14,41 +14,41 @@ use std::cmp::Ordering;
 use evenhand_problem::{Problem, Quantities};
 use rug::Rational;
 
-use crate::axiom::Axiom;
-
-/// The resources that `axiom` is about, ascending; at least one.
-///
-/// # Errors
-/// Why the axiom does not apply, in words; also for axioms that are not about a bottleneck.
-pub fn of(axiom: Axiom, problem: &Problem) -> Result<Vec<usize>, String> {
-    match axiom {
-        Axiom::BottleneckFair => resources(problem),
-        Axiom::GlobalBottleneckFair => global_resources(problem),
-        Axiom::SingleResourceFair => single_resource(problem),
-        _ => Err(format!("`{}` is not about a bottleneck", axiom.name())),
-    }
-}
+use crate::axiom::max_min;
+use crate::axiom::rule::{Rule, wrong_form};
+use crate::evidence::Evidence;
+use crate::instance::Instance;
+use crate::names::read::Reader;
+use crate::names::write::{Json, Names, fields};
+use crate::parameters::Parameters;
+use crate::refusal::Inapplicable;
+use crate::refusal::Refusal;
+use crate::share::Share;
+use evenhand_problem::format::{FormatError, Object};
 
 /// The only resource.
 ///
 /// # Errors
-/// That there are several.
-fn single_resource(problem: &Problem) -> Result<Vec<usize>, String> {
+/// That there are several, or none of it.
+fn single_resource(problem: &Problem) -> Result<Vec<usize>, Inapplicable> {
     match problem.n_resources() {
         1 => divided(problem).and_then(|()| usable(problem, vec![0])),
-        several => Err(format!("the problem has {several} resources")),
+        several => Err(Inapplicable::new(format!("the problem has {several} resources"))),
     }
 }
 
 /// A class that is time-shared because of a stated `gamma` has no resource that binds.
-fn divided(problem: &Problem) -> Result<(), String> {
+fn divided(problem: &Problem) -> Result<(), Inapplicable> {
     let Some(i) = (0..problem.n_servers()).find(|&i| problem.servers()[i].is_time_shared()) else {
         return Ok(());
     };
-    Err(format!("server `{}` is shared by time, not by its resources", problem.servers()[i].name()))
+    Err(Inapplicable::new(format!(
+        "server `{}` is shared by time, not by its resources",
+        problem.servers()[i].name()
+    )))
 }
 
-fn resources(problem: &Problem) -> Result<Vec<usize>, String> {
+fn resources(problem: &Problem) -> Result<Vec<usize>, Inapplicable> {
     divided(problem)?;
     let mut left: Vec<usize> = (0..problem.n_resources()).collect();
     for n in (0..problem.n_users()).filter(|&n| problem.is_active(n)) {
@@ -58,25 +58,25 @@ fn resources(problem: &Problem) -> Result<Vec<usize>, String> {
             if left.is_empty() {
                 let user = problem.users()[n].name();
                 let server = server.name();
-                return Err(format!(
+                return Err(Inapplicable::new(format!(
                     "no resource is the bottleneck of every user on every server it can run on: user `{user}` on server `{server}` has another than those before it"
-                ));
+                )));
             }
         }
     }
     usable(problem, left)
 }
 
-fn global_resources(problem: &Problem) -> Result<Vec<usize>, String> {
+fn global_resources(problem: &Problem) -> Result<Vec<usize>, Inapplicable> {
     divided(problem)?;
     let mut left: Vec<usize> = (0..problem.n_resources()).collect();
     for n in (0..problem.n_users()).filter(|&n| problem.is_active(n)) {
         keep_dominant(&mut left, problem.users()[n].base_demand(), |r| &problem.total_capacity()[r]);
         if left.is_empty() {
             let user = problem.users()[n].name();
-            return Err(format!(
+            return Err(Inapplicable::new(format!(
                 "no resource is the global dominant resource of every user: that of user `{user}` is another than of those before it"
-            ));
+            )));
         }
     }
     usable(problem, left)
@@ -98,7 +98,120 @@ fn keep_dominant<'p>(left: &mut Vec<usize>, demand: &Quantities, capacity: impl 
 }
 
 /// A resource of which there is none cannot be shared.
-fn usable(problem: &Problem, left: Vec<usize>) -> Result<Vec<usize>, String> {
+fn usable(problem: &Problem, left: Vec<usize>) -> Result<Vec<usize>, Inapplicable> {
     let left: Vec<usize> = left.into_iter().filter(|&r| !problem.total_capacity()[r].is_zero()).collect();
-    if left.is_empty() { Err("no server has any of the resource".to_owned()) } else { Ok(left) }
+    if left.is_empty() { Err(Inapplicable::new("no server has any of the resource")) } else { Ok(left) }
+}
+
+/// One of the three axioms: max-min of every resource that it is about.
+pub(crate) struct Bottleneck {
+    name: &'static str,
+    /// The resources that it is about, ascending; at least one.
+    resources: fn(&Problem) -> Result<Vec<usize>, Inapplicable>,
+}
+
+pub(crate) const BOTTLENECK_FAIR: Bottleneck = Bottleneck { name: "bottleneck-fair", resources };
+pub(crate) const GLOBAL_BOTTLENECK_FAIR: Bottleneck =
+    Bottleneck { name: "global-bottleneck-fair", resources: global_resources };
+pub(crate) const SINGLE_RESOURCE_FAIR: Bottleneck =
+    Bottleneck { name: "single-resource-fair", resources: single_resource };
+
+impl Bottleneck {
+    /// The resources that it is about, ascending; at least one.
+    pub fn resources(&self, problem: &Problem) -> Result<Vec<usize>, Inapplicable> {
+        (self.resources)(problem)
+    }
+
+    /// The worst margin over the resources that it is about, which the evidence has to name.
+    fn worst(
+        &self,
+        instance: &Instance<'_>,
+        stated: &[(usize, Vec<max_min::Level>)],
+    ) -> Result<Option<Rational>, Refusal> {
+        if !stated.iter().map(|(r, _)| r).eq(&self.resources(instance.problem())?) {
+            return Err(Refusal::new("the resources of the evidence are not those that the axiom is about"));
+        }
+        let mut worst: Option<Rational> = None;
+        for (r, levels) in stated {
+            let share = Share::Resource(*r).coefficients(instance.problem())?;
+            let margin = max_min::margin_of_levels(instance, &share, levels)?;
+            worst = match (worst, margin) {
+                (Some(a), Some(b)) => Some(a.min(b)),
+                (a, b) => a.or(b),
+            };
+        }
+        Ok(worst)
+    }
+}
+
+impl Rule for Bottleneck {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn applies_to(&self, _parameters: &Parameters, problem: &Problem) -> Result<(), Inapplicable> {
+        self.resources(problem).map(|_| ())
+    }
+
+    fn needs_evidence(&self) -> bool {
+        true
+    }
+
+    fn judge(
+        &self,
+        instance: &Instance<'_>,
+        _parameters: &Parameters,
+        evidence: &Evidence,
+    ) -> Result<(bool, Option<Rational>), Refusal> {
+        match evidence {
+            Evidence::LevelsByResource(stated) => Ok((true, self.worst(instance, stated)?)),
+            Evidence::Rise { resource: Some(r), user, allocation } => {
+                let problem = instance.problem();
+                if !self.resources(problem)?.contains(r) {
+                    let name = problem.resources().get(*r).map_or("", String::as_str);
+                    return Err(Refusal::new(format!("`{name}` is not a resource that the axiom is about")));
+                }
+                let share = Share::Resource(*r).coefficients(problem)?;
+                Ok((false, Some(max_min::margin_of_rise(instance, &share, *user, allocation)?)))
+            }
+            _ => Err(wrong_form()),
+        }
+    }
+
+    fn in_tasks(
+        &self,
+        instance: &Instance<'_>,
+        _parameters: &Parameters,
+        evidence: &Evidence,
+        margin: &Rational,
+    ) -> Option<Rational> {
+        let Evidence::Rise { resource: Some(r), .. } = evidence else { return None };
+        max_min::rise_in_tasks(instance, Share::Resource(*r), evidence, margin)
+    }
+
+    /// `{"resources": {resource: levels}}`, or `{"resource", "user", "allocation"}`.
+    fn read<'t>(&self, reader: &Reader<'_, 't>, object: &Object<'t>) -> Result<Evidence, FormatError> {
+        if let Some(raw) = object.get("resources") {
+            reader.only(object, &["resources"])?;
+            let mut resources = Vec::new();
+            for (name, raw) in reader.object(raw)?.fields() {
+                resources.push((reader.resource(name, raw)?, reader.levels(raw)?));
+            }
+            resources.sort_by_key(|(r, _)| *r);
+            return Ok(Evidence::LevelsByResource(resources));
+        }
+        let raw = reader.need(object, "resource")?;
+        let resource = reader.resource(&reader.document.string(raw)?, raw)?;
+        max_min::read_rise(reader, object, Some(resource))
+    }
+
+    fn write(&self, names: &Names<'_>, evidence: &Evidence) -> Option<Json> {
+        match evidence {
+            Evidence::LevelsByResource(stated) => {
+                let stated = stated.iter().map(|(r, levels)| (names.resource(*r), names.levels(levels)));
+                Some(fields([("resources", Json::Object(stated.collect()))]))
+            }
+            rise => max_min::write_rise(names, rise),
+        }
+    }
 }

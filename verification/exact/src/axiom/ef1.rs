@@ -14,10 +14,16 @@
 use rayon::prelude::*;
 use rug::Rational;
 
+use crate::amounts::amount_of;
+use crate::axiom::rule::{Found, Rule, Truth, loss};
 use crate::budget::TooLarge;
+use crate::evidence::Evidence;
 use crate::instance::Instance;
+use crate::names::read::Reader;
+use crate::names::write::{Json, Names, fields, number};
 use crate::quotient::Quotient;
-use crate::scaled::amount_of;
+use crate::refusal::{Inapplicable, Refusal};
+use evenhand_problem::format::{FormatError, Object};
 
 /// The pair with the least margin, and the margin.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,11 +43,11 @@ pub struct Tightest {
 ///
 /// # Errors
 /// Which are not, in words.
-pub fn applies(instance: &Instance<'_>) -> Result<(), String> {
+pub fn applies(instance: &Instance<'_>) -> Result<(), Inapplicable> {
     let problem = instance.problem();
     let complain = |n: usize, i: usize| {
         let (user, server) = (problem.users()[n].name(), problem.servers()[i].name());
-        Err(format!("the tasks of user `{user}` on `{server}` are not whole"))
+        Err(Inapplicable::new(format!("the tasks of user `{user}` on `{server}` are not whole")))
     };
     for (n, tasks) in instance.tasks.iter().enumerate() {
         if let Some((i, _)) = tasks.iter().find(|(_, x)| !x.is_divisible(&instance.denominator)) {
@@ -153,4 +159,55 @@ fn margin_of(instance: &Instance<'_>, n: usize, m: usize, worth: Rational) -> Ra
         _ => instance.total(n) - value,
     };
     lead / instance.scale(n)
+}
+
+/// The axiom.
+pub(crate) struct Ef1;
+
+impl Rule for Ef1 {
+    fn name(&self) -> &'static str {
+        "ef1"
+    }
+
+    fn applies(&self, instance: &Instance<'_>) -> Result<(), Inapplicable> {
+        applies(instance)
+    }
+
+    fn derive(&self, instance: &Instance<'_>) -> Result<Option<Found>, Refusal> {
+        Ok(tightest(instance)?.map(|Tightest { user, envied, removed, margin }| {
+            let evidence = |gain| Evidence::EnvyUpToOne { user, envied, removed, gain };
+            Found { yes: evidence(None), no: Some(evidence(Some(loss(instance, user, &margin)))), margin }
+        }))
+    }
+
+    fn shows(
+        &self,
+        instance: &Instance<'_>,
+        evidence: &Evidence,
+        truth: &Truth<'_>,
+    ) -> Result<bool, Refusal> {
+        let Evidence::EnvyUpToOne { user, envied, removed, gain } = evidence else { return Ok(false) };
+        Ok(truth.is_loss(instance, *user, gain.as_ref())
+            && truth.is(margin(instance, *user, *envied, *removed).as_ref()))
+    }
+
+    fn read<'t>(&self, reader: &Reader<'_, 't>, object: &Object<'t>) -> Result<Evidence, FormatError> {
+        let (pair, gain) = reader.tightest(object, &["user", "envied", "server"], "gain")?;
+        let (user, envied) = (reader.named_user(&pair, "user")?, reader.named_user(&pair, "envied")?);
+        let removed = pair.get("server").map(|_| reader.named_server(&pair, "server")).transpose()?;
+        Ok(Evidence::EnvyUpToOne { user, envied, removed, gain })
+    }
+
+    fn write(&self, names: &Names<'_>, evidence: &Evidence) -> Option<Json> {
+        let Evidence::EnvyUpToOne { user, envied, removed, gain } = evidence else { return None };
+        let mut pair = vec![("user", names.user_name(*user)), ("envied", names.user_name(*envied))];
+        pair.extend(removed.map(|i| ("server", names.server_name(i))));
+        Some(match gain {
+            None => fields([("tightest", Json::object(pair))]),
+            Some(gain) => {
+                pair.push(("gain", number(gain)));
+                Json::object(pair)
+            }
+        })
+    }
 }

@@ -12,19 +12,16 @@
 
 use rug::{Integer, Rational};
 
+use crate::axiom::rule::{Found, Rule, Truth};
+use crate::evidence::Evidence;
+pub use crate::evidence::Limit;
 use crate::instance::Instance;
+use crate::names::read::Reader;
+use crate::names::write::{Json, Names, fields, number};
+use crate::parameters::Parameters;
 use crate::quotient::Quotient;
-
-/// What is limited.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Limit {
-    /// A row of [`Constraints`](evenhand_problem::Constraints).
-    Row(usize),
-    /// The tasks of a user.
-    Tasks(usize),
-    /// The entry `(user, server class)`, which is negative or where the user cannot run.
-    Entry(usize, usize),
-}
+use crate::refusal::Refusal;
+use evenhand_problem::format::{FormatError, Object};
 
 /// Slack and margin of `limit`: the slack in the units of the row or in tasks. `None` when it
 /// limits nothing.
@@ -104,4 +101,83 @@ fn refused<'a>(stated: &'a Instance<'_>) -> impl Iterator<Item = ((usize, usize)
         let margin = if scale.is_zero() { slack.clone() } else { Rational::from(&slack / scale) };
         ((*n, *i), slack, Quotient::from(&margin))
     })
+}
+
+/// The axiom.
+pub(crate) struct Feasible;
+
+impl Rule for Feasible {
+    fn name(&self) -> &'static str {
+        "feasible"
+    }
+
+    fn is_about_limits(&self) -> bool {
+        true
+    }
+
+    fn is_exact_on_servers(&self) -> bool {
+        true
+    }
+
+    fn derive(&self, instance: &Instance<'_>) -> Result<Option<Found>, Refusal> {
+        Ok(tightest(instance).map(|(limit, margin)| {
+            let slack = slack(instance, limit).map_or_else(Rational::new, |(slack, _)| slack);
+            Found { margin, yes: Evidence::Limit { limit, slack }, no: None }
+        }))
+    }
+
+    fn shows(
+        &self,
+        instance: &Instance<'_>,
+        evidence: &Evidence,
+        truth: &Truth<'_>,
+    ) -> Result<bool, Refusal> {
+        let Evidence::Limit { limit, slack: stated } = evidence else { return Ok(false) };
+        let found = slack(instance, *limit);
+        Ok(found.is_some_and(|(slack, margin)| slack == *stated && truth.is(Some(&margin))))
+    }
+
+    fn in_tasks(
+        &self,
+        instance: &Instance<'_>,
+        _parameters: &Parameters,
+        evidence: &Evidence,
+        _margin: &Rational,
+    ) -> Option<Rational> {
+        let Evidence::Limit { limit: Limit::Tasks(n) | Limit::Entry(n, _), slack } = evidence else {
+            return None;
+        };
+        (*n < instance.problem().n_users()).then(|| slack.clone())
+    }
+
+    fn read<'t>(&self, reader: &Reader<'_, 't>, object: &Object<'t>) -> Result<Evidence, FormatError> {
+        reader.only(object, &["server", "resource", "user", "slack"])?;
+        let slack = reader.number(object, "slack")?;
+        let (user, server, _) = reader.place(object)?;
+        let limit = match (user, server, object.get("resource")) {
+            (None, Some(i), Some(raw)) => Limit::Row(reader.named_row(i, raw)?),
+            (Some(n), None, None) => Limit::Tasks(n),
+            (Some(n), Some(i), None) => Limit::Entry(n, i),
+            _ => {
+                let message = "expected `server` and `resource`, or `user`, or `user` and `server`";
+                return Err(reader.error(object.raw(), message));
+            }
+        };
+        Ok(Evidence::Limit { limit, slack })
+    }
+
+    fn write(&self, names: &Names<'_>, evidence: &Evidence) -> Option<Json> {
+        let Evidence::Limit { limit, slack } = evidence else { return None };
+        let slack = ("slack", number(slack));
+        Some(match *limit {
+            Limit::Row(row) => {
+                let (server, kind) = names.row(row);
+                fields([("server", Json::Text(server)), ("resource", Json::Text(kind)), slack])
+            }
+            Limit::Tasks(n) => fields([("user", names.user_name(n)), slack]),
+            Limit::Entry(n, i) => {
+                fields([("user", names.user_name(n)), ("server", names.server_name(i)), slack])
+            }
+        })
+    }
 }

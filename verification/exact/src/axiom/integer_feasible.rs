@@ -17,36 +17,20 @@ use evenhand_problem::Placement;
 use rug::Rational;
 
 use crate::axiom::feasible;
+use crate::axiom::rule::{Found, Rule, Truth};
+use crate::evidence::Evidence;
+pub use crate::evidence::SingleLimit;
 use crate::instance::Instance;
-
-/// What is limited.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SingleLimit {
-    /// A row of [`Constraints`](evenhand_problem::Constraints), on one server of its class.
-    Row {
-        /// The row.
-        row: usize,
-        /// The server.
-        index: u64,
-    },
-    /// The tasks of a user.
-    Tasks(usize),
-    /// The tasks of a user on one server: negative, not whole, or where it cannot run.
-    Entry {
-        /// The user.
-        user: usize,
-        /// The server class.
-        server: usize,
-        /// The server.
-        index: u64,
-    },
-}
+use crate::names::read::Reader;
+use crate::names::write::{Json, Names, fields, number};
+use crate::refusal::{Inapplicable, Refusal};
+use evenhand_problem::format::{FormatError, Object};
 
 /// Whether the tasks stand on single servers.
 ///
 /// # Errors
 /// Why not, in words.
-pub fn applies(instance: &Instance<'_>) -> Result<(), String> {
+pub fn applies(instance: &Instance<'_>) -> Result<(), Inapplicable> {
     singles(instance).map(|_| ())
 }
 
@@ -94,7 +78,7 @@ pub fn slack(instance: &Instance<'_>, limit: SingleLimit) -> Option<(Rational, R
 ///
 /// # Errors
 /// Why the axiom does not apply, in words.
-pub fn tightest(instance: &Instance<'_>) -> Result<Option<(SingleLimit, Rational, Rational)>, String> {
+pub fn tightest(instance: &Instance<'_>) -> Result<Option<(SingleLimit, Rational, Rational)>, Inapplicable> {
     let mut least: Option<(SingleLimit, Rational, Rational)> = None;
     let mut look = |limit: SingleLimit, found: Option<(Rational, Rational)>| {
         let Some((slack, margin)) = found else { return };
@@ -119,7 +103,7 @@ pub fn tightest(instance: &Instance<'_>) -> Result<Option<(SingleLimit, Rational
 }
 
 /// The tasks on single servers, those without any left out.
-fn singles<'i>(instance: &'i Instance<'_>) -> Result<Cow<'i, [Placement]>, String> {
+fn singles<'i>(instance: &'i Instance<'_>) -> Result<Cow<'i, [Placement]>, Inapplicable> {
     if let Some(placements) = instance.placements() {
         return Ok(Cow::Borrowed(placements));
     }
@@ -131,11 +115,11 @@ fn singles<'i>(instance: &'i Instance<'_>) -> Result<Cow<'i, [Placement]>, Strin
     let placed = placed.map(|(n, i, x)| (n, i, Rational::from((x, &stated.denominator))));
     for (n, i, x) in placed.chain(stated.refused.iter().cloned()) {
         if classes[i].count() > 1 {
-            return Err(format!(
+            return Err(Inapplicable::new(format!(
                 "the tasks on `{}` are not placed on its {} servers",
                 classes[i].name(),
                 classes[i].count()
-            ));
+            )));
         }
         singles[i].tasks.push((n, x));
     }
@@ -181,4 +165,81 @@ fn of_entry(instance: &Instance<'_>, n: usize, i: usize, x: &Rational) -> Option
     let scale = instance.scale(n);
     let margin = if scale.is_zero() { slack.clone() } else { Rational::from(&slack / scale) };
     Some((slack, margin))
+}
+
+/// The axiom.
+pub(crate) struct IntegerFeasible;
+
+impl Rule for IntegerFeasible {
+    fn name(&self) -> &'static str {
+        "integer-feasible"
+    }
+
+    fn applies(&self, instance: &Instance<'_>) -> Result<(), Inapplicable> {
+        applies(instance)
+    }
+
+    fn is_about_limits(&self) -> bool {
+        true
+    }
+
+    fn is_exact_on_servers(&self) -> bool {
+        true
+    }
+
+    fn derive(&self, instance: &Instance<'_>) -> Result<Option<Found>, Refusal> {
+        let found = tightest(instance)?;
+        Ok(found.map(|(limit, slack, margin)| Found {
+            margin,
+            yes: Evidence::SingleLimit { limit, slack },
+            no: None,
+        }))
+    }
+
+    fn shows(
+        &self,
+        instance: &Instance<'_>,
+        evidence: &Evidence,
+        truth: &Truth<'_>,
+    ) -> Result<bool, Refusal> {
+        let Evidence::SingleLimit { limit, slack: stated } = evidence else { return Ok(false) };
+        let found = slack(instance, *limit);
+        Ok(found.is_some_and(|(slack, margin)| slack == *stated && truth.is(Some(&margin))))
+    }
+
+    fn read<'t>(&self, reader: &Reader<'_, 't>, object: &Object<'t>) -> Result<Evidence, FormatError> {
+        reader.only(object, &["server", "index", "resource", "user", "slack"])?;
+        let slack = reader.number(object, "slack")?;
+        let (user, server, index) = reader.place(object)?;
+        let limit = match (user, server, index, object.get("resource")) {
+            (None, Some(i), Some(index), Some(raw)) => {
+                SingleLimit::Row { row: reader.named_row(i, raw)?, index }
+            }
+            (Some(n), None, None, None) => SingleLimit::Tasks(n),
+            (Some(user), Some(server), Some(index), None) => SingleLimit::Entry { user, server, index },
+            _ => {
+                let message =
+                    "expected `server`, `index` and `resource`, or `user`, or `user`, `server` and `index`";
+                return Err(reader.error(object.raw(), message));
+            }
+        };
+        Ok(Evidence::SingleLimit { limit, slack })
+    }
+
+    fn write(&self, names: &Names<'_>, evidence: &Evidence) -> Option<Json> {
+        let Evidence::SingleLimit { limit, slack } = evidence else { return None };
+        let slack = ("slack", number(slack));
+        Some(match *limit {
+            SingleLimit::Row { row, index } => {
+                let (server, kind) = names.row(row);
+                let index = ("index", Json::Index(index));
+                fields([("server", Json::Text(server)), index, ("resource", Json::Text(kind)), slack])
+            }
+            SingleLimit::Tasks(n) => fields([("user", names.user_name(n)), slack]),
+            SingleLimit::Entry { user, server, index } => {
+                let (user, server) = (names.user_name(user), names.server_name(server));
+                fields([("user", user), ("server", server), ("index", Json::Index(index)), slack])
+            }
+        })
+    }
 }

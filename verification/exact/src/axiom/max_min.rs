@@ -22,21 +22,24 @@
 use rug::{Integer, Rational};
 
 use crate::axiom::feasible;
+use crate::axiom::rule::{Rule, of_user, wrong_form};
 use crate::budget::words;
+use crate::evidence::Evidence;
+pub use crate::evidence::Level;
 use crate::instance::{Instance, Tasks};
+use crate::names::read::Reader;
+use crate::names::write::{Json, Names, fields};
+use crate::parameters::{ParameterError, Parameters};
 use crate::prices::PriceVector;
 use crate::quotient::{Quotient, absorb, scaled};
+use crate::refusal::Inapplicable;
 use crate::refusal::Refusal;
+use crate::share::Share;
 use crate::share::{ScaledShare, ShareCoefficients};
+use evenhand_problem::Problem;
+use evenhand_problem::format::{FormatError, Object};
 
-/// One level of the evidence.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Level {
-    /// The users whose rise it bounds, ascending.
-    pub covers: Vec<usize>,
-    /// Weights and prices.
-    pub prices: PriceVector,
-}
+const NO_SHARE: &str = "max-min is about a share, and none is named";
 
 /// `U_n` of every user, by `n`.
 ///
@@ -49,8 +52,7 @@ pub fn shares(instance: &Instance<'_>, share: &ShareCoefficients) -> Result<Vec<
 
 /// `G_n` of every user, by `n`: its share when it has everything to itself; 0 for those that are not
 /// judged.
-#[must_use]
-pub fn ceilings(instance: &Instance<'_>, share: &ShareCoefficients) -> Vec<Rational> {
+fn ceilings(instance: &Instance<'_>, share: &ShareCoefficients) -> Vec<Rational> {
     (0..instance.problem().n_users()).map(|n| ceiling(instance, share, n)).collect()
 }
 
@@ -308,4 +310,113 @@ impl<'l, 'a, 'b> Curve<'l, 'a, 'b> {
         let level = Rational::from((numerator, slope));
         Some((level - own) / self.levels.over() / &self.levels.ceilings[n])
     }
+}
+
+/// The axiom.
+pub(crate) struct MaxMin;
+
+impl Rule for MaxMin {
+    fn name(&self) -> &'static str {
+        "max-min"
+    }
+
+    fn parameters(&self, stated: Parameters) -> Result<Parameters, Refusal> {
+        if stated.share.is_none() {
+            return Err(Refusal::new(NO_SHARE));
+        }
+        stated.without_alpha()
+    }
+
+    fn parsed(&self, text: &str, problem: &Problem) -> Result<Parameters, ParameterError> {
+        Ok(Parameters::from(Some(Share::parse(text, problem)?)))
+    }
+
+    fn example(&self) -> Option<&'static str> {
+        Some("max-min:drfh")
+    }
+
+    fn applies_to(&self, parameters: &Parameters, problem: &Problem) -> Result<(), Inapplicable> {
+        let share = parameters.share.ok_or_else(|| Inapplicable::new(NO_SHARE))?;
+        share.coefficients(problem).map(|_| ()).map_err(|error| Inapplicable::new(error.to_string()))
+    }
+
+    fn needs_evidence(&self) -> bool {
+        true
+    }
+
+    fn judge(
+        &self,
+        instance: &Instance<'_>,
+        parameters: &Parameters,
+        evidence: &Evidence,
+    ) -> Result<(bool, Option<Rational>), Refusal> {
+        let share = parameters.share.ok_or_else(wrong_form)?;
+        let coefficients = || share.coefficients(instance.problem());
+        match evidence {
+            Evidence::Levels(levels) => Ok((true, margin_of_levels(instance, &coefficients()?, levels)?)),
+            Evidence::Rise { resource: None, user, allocation } => {
+                Ok((false, Some(margin_of_rise(instance, &coefficients()?, *user, allocation)?)))
+            }
+            _ => Err(wrong_form()),
+        }
+    }
+
+    fn in_tasks(
+        &self,
+        instance: &Instance<'_>,
+        parameters: &Parameters,
+        evidence: &Evidence,
+        margin: &Rational,
+    ) -> Option<Rational> {
+        rise_in_tasks(instance, parameters.share?, evidence, margin)
+    }
+
+    fn read<'t>(&self, reader: &Reader<'_, 't>, object: &Object<'t>) -> Result<Evidence, FormatError> {
+        match object.get("levels") {
+            Some(raw) => {
+                reader.only(object, &["levels"])?;
+                Ok(Evidence::Levels(reader.levels(raw)?))
+            }
+            None => read_rise(reader, object, None),
+        }
+    }
+
+    fn write(&self, names: &Names<'_>, evidence: &Evidence) -> Option<Json> {
+        match evidence {
+            Evidence::Levels(levels) => Some(fields([("levels", names.levels(levels))])),
+            rise => write_rise(names, rise),
+        }
+    }
+}
+
+/// The rise of a user in its tasks; `None` where the share is not one of tasks.
+pub(super) fn rise_in_tasks(
+    instance: &Instance<'_>,
+    share: Share,
+    evidence: &Evidence,
+    margin: &Rational,
+) -> Option<Rational> {
+    let Evidence::Rise { user, .. } = evidence else { return None };
+    share.coefficients(instance.problem()).ok()?.uniform(*user)?;
+    of_user(instance, *user, margin)
+}
+
+/// `{"user", "allocation"}`, beside a resource where there is one.
+pub(super) fn read_rise<'t>(
+    reader: &Reader<'_, 't>,
+    object: &Object<'t>,
+    resource: Option<usize>,
+) -> Result<Evidence, FormatError> {
+    let of_resource: &[&str] = if resource.is_some() { &["resource"] } else { &[] };
+    reader.only(object, &[of_resource, &["user", "allocation"]].concat())?;
+    let user = reader.named_user(object, "user")?;
+    let allocation = reader.tasks(reader.need(object, "allocation")?)?;
+    Ok(Evidence::Rise { resource, user, allocation })
+}
+
+pub(super) fn write_rise(names: &Names<'_>, evidence: &Evidence) -> Option<Json> {
+    let Evidence::Rise { resource, user, allocation } = evidence else { return None };
+    let resource = resource.map(|r| ("resource", Json::Text(names.resource(r))));
+    let rise = [("user", names.user_name(*user)), ("allocation", names.tasks(allocation))];
+    Some(Json::object(resource.into_iter().chain(rise)))
 }

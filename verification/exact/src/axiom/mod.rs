@@ -6,7 +6,7 @@
 //! is at least minus that, and is violated otherwise. Where nothing is compared (no user, no pair) the
 //! axiom holds and the margin is absent.
 
-pub mod bottleneck;
+mod bottleneck;
 pub mod ef1;
 pub mod envy_free;
 pub mod feasible;
@@ -14,11 +14,19 @@ pub mod integer_feasible;
 pub mod integer_pareto_optimal;
 pub mod max_min;
 pub mod njc;
+mod non_wasteful;
 pub mod pareto_optimal;
 pub mod proportional;
 pub mod ps_dsf;
+pub(crate) mod rule;
 pub mod sharing_incentive;
 pub mod work_conserving;
+
+use evenhand_problem::Problem;
+
+use crate::parameters::{ParameterError, Parameters};
+use crate::refusal::{Inapplicable, Refusal};
+use rule::Rule;
 
 /// The names of the axioms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -81,25 +89,8 @@ impl Axiom {
 
     /// The name that files and the command line use.
     #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Feasible => "feasible",
-            Self::IntegerFeasible => "integer-feasible",
-            Self::NonWasteful => "non-wasteful",
-            Self::WorkConserving => "work-conserving",
-            Self::ParetoOptimal => "pareto-optimal",
-            Self::IntegerParetoOptimal => "integer-pareto-optimal",
-            Self::EnvyFree => "envy-free",
-            Self::Ef1 => "ef1",
-            Self::SharingIncentive => "sharing-incentive",
-            Self::BottleneckFair => "bottleneck-fair",
-            Self::GlobalBottleneckFair => "global-bottleneck-fair",
-            Self::SingleResourceFair => "single-resource-fair",
-            Self::MaxMin => "max-min",
-            Self::Njc => "njc",
-            Self::PsDsf => "ps-dsf",
-            Self::Proportional => "proportional",
-        }
+    pub fn name(self) -> &'static str {
+        self.rule().name()
     }
 
     /// The axiom of that name.
@@ -108,22 +99,76 @@ impl Axiom {
         Self::ALL.into_iter().find(|axiom| axiom.name() == name)
     }
 
+    /// That there is no axiom of this name, and which there are.
+    #[must_use]
+    pub fn unknown(name: &str) -> ParameterError {
+        let known = Self::ALL.map(Self::name).join(", ");
+        ParameterError::UnknownAxiom { name: name.to_owned(), known }
+    }
+
+    /// The parameters that are written after the name of the axiom and a colon.
+    ///
+    /// # Errors
+    /// [`ParameterError`] where it has none, or these are none of its own.
+    pub fn parameters(self, text: Option<&str>, problem: &Problem) -> Result<Parameters, ParameterError> {
+        match text {
+            None => Ok(Parameters::default()),
+            Some(text) => Ok(self.rule().parameters(self.rule().parsed(text, problem)?)?),
+        }
+    }
+
     /// Whether a claim takes evidence that only a solver finds ([`Claim::with_evidence`]); the
     /// others derive theirs from the allocation ([`Claim::derive`]).
     ///
     /// [`Claim::with_evidence`]: crate::Claim::with_evidence
     /// [`Claim::derive`]: crate::Claim::derive
     #[must_use]
-    pub const fn needs_evidence(self) -> bool {
-        matches!(
-            self,
-            Self::ParetoOptimal
-                | Self::IntegerParetoOptimal
-                | Self::BottleneckFair
-                | Self::GlobalBottleneckFair
-                | Self::SingleResourceFair
-                | Self::MaxMin
-                | Self::Proportional
-        )
+    pub fn needs_evidence(self) -> bool {
+        self.rule().needs_evidence()
+    }
+
+    /// The resources that one of the three bottleneck axioms is about, ascending; at least one.
+    ///
+    /// # Errors
+    /// Why the axiom does not apply; also for axioms that are not about a bottleneck.
+    pub fn bottlenecks(self, problem: &Problem) -> Result<Vec<usize>, Inapplicable> {
+        match self {
+            Self::BottleneckFair => bottleneck::BOTTLENECK_FAIR.resources(problem),
+            Self::GlobalBottleneckFair => bottleneck::GLOBAL_BOTTLENECK_FAIR.resources(problem),
+            Self::SingleResourceFair => bottleneck::SINGLE_RESOURCE_FAIR.resources(problem),
+            _ => Err(Inapplicable::new(format!("`{}` is not about a bottleneck", self.name()))),
+        }
+    }
+
+    /// What it is to claims and certificates.
+    pub(crate) fn rule(self) -> &'static dyn Rule {
+        match self {
+            Self::Feasible => &feasible::Feasible,
+            Self::IntegerFeasible => &integer_feasible::IntegerFeasible,
+            Self::NonWasteful => &non_wasteful::NonWasteful,
+            Self::WorkConserving => &work_conserving::WorkConserving,
+            Self::ParetoOptimal => &pareto_optimal::ParetoOptimal,
+            Self::IntegerParetoOptimal => &integer_pareto_optimal::IntegerParetoOptimal,
+            Self::EnvyFree => &envy_free::EnvyFree,
+            Self::Ef1 => &ef1::Ef1,
+            Self::SharingIncentive => &sharing_incentive::SharingIncentive,
+            Self::BottleneckFair => &bottleneck::BOTTLENECK_FAIR,
+            Self::GlobalBottleneckFair => &bottleneck::GLOBAL_BOTTLENECK_FAIR,
+            Self::SingleResourceFair => &bottleneck::SINGLE_RESOURCE_FAIR,
+            Self::MaxMin => &max_min::MaxMin,
+            Self::Njc => &njc::Njc,
+            Self::PsDsf => &ps_dsf::PsDsf,
+            Self::Proportional => &proportional::Proportional,
+        }
+    }
+}
+
+impl Parameters {
+    /// The same with the default filled in: `alpha` is 1.
+    ///
+    /// # Errors
+    /// [`Refusal`] when they are not the parameters of `axiom`.
+    pub fn of(self, axiom: Axiom) -> Result<Self, Refusal> {
+        axiom.rule().parameters(self)
     }
 }

@@ -17,30 +17,17 @@
 use rayon::prelude::*;
 use rug::{Assign, Integer, Rational};
 
+use crate::axiom::rule::{Found, Rule, Truth};
+use crate::evidence::Evidence;
+pub use crate::evidence::{Complaint, Witness};
 use crate::instance::Instance;
+use crate::names::read::Reader;
+use crate::names::write::{Json, Names, fields, number, string};
 use crate::quotient::Quotient;
 use crate::refusal::Refusal;
 use crate::usage::Usage;
-
-/// What answers the complaint of a user.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Witness {
-    /// It has all its tasks.
-    Satisfied,
-    /// It holds its entitlement of this row of [`Constraints`](evenhand_problem::Constraints).
-    Row(usize),
-}
-
-/// What a user has to complain about.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Complaint {
-    /// The user.
-    pub user: usize,
-    /// `e_n`.
-    pub entitlement: Rational,
-    /// `(row, x_ni d_nir / C)` of every saturated row that the user could use, by row.
-    pub shares: Vec<(usize, Rational)>,
-}
+use evenhand_problem::format::{FormatError, Object};
+use serde_json::value::RawValue;
 
 /// What [`examine`] finds.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,7 +41,7 @@ pub struct Examined {
     pub witnesses: Vec<Option<Witness>>,
 }
 
-/// Users that one worker examines at a time.
+/// Users that one worker examines at a time: enough work that handing it out costs nothing beside it.
 const CHUNK: usize = 1 << 10;
 
 /// The margin, where it is least, and the best witness of everybody; `None` without active users.
@@ -254,4 +241,94 @@ impl<'a, 'b> Shares<'a, 'b> {
         let margin = margin.min(-usage.put(self.missing[row].clone()));
         Some(Quotient::new(margin, usage.put(self.weighted[row].clone())))
     }
+}
+
+/// The axiom.
+pub(crate) struct Njc;
+
+impl Rule for Njc {
+    fn name(&self) -> &'static str {
+        "njc"
+    }
+
+    fn derive(&self, instance: &Instance<'_>) -> Result<Option<Found>, Refusal> {
+        instance.charge_all_users()?;
+        Ok(examine(instance).map(|found| Found {
+            margin: found.margin,
+            yes: Evidence::Witnesses(found.witnesses),
+            no: complaint(instance, found.user).map(Evidence::Complaint),
+        }))
+    }
+
+    fn shows(
+        &self,
+        instance: &Instance<'_>,
+        evidence: &Evidence,
+        truth: &Truth<'_>,
+    ) -> Result<bool, Refusal> {
+        Ok(match evidence {
+            Evidence::Witnesses(witnesses) if truth.holds => {
+                truth.is(margin_of_witnesses(instance, witnesses)?.as_ref())
+            }
+            Evidence::Complaint(stated) if !truth.holds => {
+                truth.is(margin(instance, stated.user).as_ref())
+                    && complaint(instance, stated.user).as_ref() == Some(stated)
+            }
+            _ => false,
+        })
+    }
+
+    fn read<'t>(&self, reader: &Reader<'_, 't>, object: &Object<'t>) -> Result<Evidence, FormatError> {
+        if let Some(raw) = object.get("witness") {
+            reader.only(object, &["witness"])?;
+            let mut witnesses = vec![None; reader.problem.n_users()];
+            for (user, raw) in reader.object(raw)?.fields() {
+                witnesses[reader.user(user, raw)?] = Some(read_witness(reader, raw)?);
+            }
+            return Ok(Evidence::Witnesses(witnesses));
+        }
+        reader.only(object, &["user", "entitlement", "shares"])?;
+        let mut shares = reader.by_row(reader.need(object, "shares")?)?;
+        shares.sort_by_key(|(row, _)| *row);
+        Ok(Evidence::Complaint(Complaint {
+            user: reader.named_user(object, "user")?,
+            entitlement: reader.number(object, "entitlement")?,
+            shares,
+        }))
+    }
+
+    fn write(&self, names: &Names<'_>, evidence: &Evidence) -> Option<Json> {
+        match evidence {
+            Evidence::Witnesses(witnesses) => {
+                let stated = witnesses.iter().enumerate().filter_map(|(n, w)| Some((n, (*w)?)));
+                let stated = stated.map(|(n, witness)| (names.user(n), write_witness(names, witness)));
+                Some(fields([("witness", Json::Object(stated.collect()))]))
+            }
+            Evidence::Complaint(Complaint { user, entitlement, shares }) => Some(fields([
+                ("user", names.user_name(*user)),
+                ("entitlement", number(entitlement)),
+                ("shares", names.by_row(shares.iter().map(|(row, share)| (*row, share)))),
+            ])),
+            _ => None,
+        }
+    }
+}
+
+fn read_witness<'t>(reader: &Reader<'_, 't>, raw: &'t RawValue) -> Result<Witness, FormatError> {
+    if raw.get().starts_with('"') {
+        return match &*reader.document.string(raw)? {
+            "satisfied" => Ok(Witness::Satisfied),
+            _ => Err(reader.error(raw, "expected `satisfied`, or `server` and `resource`")),
+        };
+    }
+    let object = reader.object(raw)?;
+    reader.only(&object, &["server", "resource"])?;
+    let i = reader.named_server(&object, "server")?;
+    Ok(Witness::Row(reader.named_row(i, reader.need(&object, "resource")?)?))
+}
+
+fn write_witness(names: &Names<'_>, witness: Witness) -> Json {
+    let Witness::Row(row) = witness else { return string("satisfied") };
+    let (server, resource) = names.row(row);
+    fields([("server", Json::Text(server)), ("resource", Json::Text(resource))])
 }

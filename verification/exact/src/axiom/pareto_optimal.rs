@@ -14,10 +14,16 @@
 use rug::{Integer, Rational};
 
 use crate::axiom::feasible;
+use crate::axiom::rule::{Rule, wrong_form};
+use crate::evidence::Evidence;
 use crate::instance::{Instance, Tasks};
+use crate::names::read::Reader;
+use crate::names::write::{Json, Names, fields};
+use crate::parameters::Parameters;
 use crate::prices::Prices;
 use crate::quotient::Quotient;
 use crate::refusal::Refusal;
+use evenhand_problem::format::{FormatError, Object};
 
 /// The margin that `prices` prove; `None` when no user is active.
 ///
@@ -69,4 +75,47 @@ pub(crate) fn margin_of_better(instance: &Instance<'_>, better: &Instance<'_>) -
 fn gain(x: &Instance<'_>, y: &Instance<'_>, n: usize) -> Quotient {
     let gain = Integer::from(&y.totals[n] * &x.denominator) - Integer::from(&x.totals[n] * &y.denominator);
     Quotient::new(gain, Integer::from(&x.denominator * &y.denominator))
+}
+
+/// The axiom.
+pub(crate) struct ParetoOptimal;
+
+impl Rule for ParetoOptimal {
+    fn name(&self) -> &'static str {
+        "pareto-optimal"
+    }
+
+    fn needs_evidence(&self) -> bool {
+        true
+    }
+
+    fn judge(
+        &self,
+        instance: &Instance<'_>,
+        _parameters: &Parameters,
+        evidence: &Evidence,
+    ) -> Result<(bool, Option<Rational>), Refusal> {
+        match evidence {
+            Evidence::Prices(prices) => Ok((true, margin_of_prices(instance, prices)?)),
+            Evidence::Dominating(better) => Ok((false, Some(margin_of_dominating(instance, better)?))),
+            _ => Err(wrong_form()),
+        }
+    }
+
+    fn read<'t>(&self, reader: &Reader<'_, 't>, object: &Object<'t>) -> Result<Evidence, FormatError> {
+        if let Some(raw) = object.get("dominating") {
+            reader.only(object, &["dominating"])?;
+            return Ok(Evidence::Dominating(reader.tasks(raw)?));
+        }
+        reader.only(object, &["user_weights", "prices", "user_prices"])?;
+        Ok(Evidence::Prices(reader.prices(object)?))
+    }
+
+    fn write(&self, names: &Names<'_>, evidence: &Evidence) -> Option<Json> {
+        match evidence {
+            Evidence::Prices(prices) => Some(Json::Object(names.prices(prices))),
+            Evidence::Dominating(better) => Some(fields([("dominating", names.tasks(better))])),
+            _ => None,
+        }
+    }
 }

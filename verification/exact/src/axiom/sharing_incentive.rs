@@ -6,9 +6,15 @@
 use rayon::prelude::*;
 use rug::{Integer, Rational};
 
+use crate::axiom::rule::{Found, Rule, Truth, loss};
+use crate::evidence::Evidence;
 use crate::gamma::Gammas;
 use crate::instance::Instance;
+use crate::names::read::Reader;
+use crate::names::write::{Json, Names, fields, number};
 use crate::quotient::Quotient;
+use crate::refusal::Refusal;
+use evenhand_problem::format::{FormatError, Object};
 
 /// The user with the least margin (the first among equals) and the margin; `None` without active
 /// users.
@@ -52,5 +58,46 @@ impl<'a, 'b> Margins<'a, 'b> {
             - Integer::from(entitled.numer() * denominator);
         let unit = self.instance.scale(n);
         Quotient::new(lead * unit.denom(), Integer::from(entitled.denom() * denominator) * unit.numer())
+    }
+}
+
+/// The axiom.
+pub(crate) struct SharingIncentive;
+
+impl Rule for SharingIncentive {
+    fn name(&self) -> &'static str {
+        "sharing-incentive"
+    }
+
+    fn derive(&self, instance: &Instance<'_>) -> Result<Option<Found>, Refusal> {
+        instance.charge_all_users()?;
+        Ok(tightest(instance).map(|(user, margin)| {
+            let evidence = |loss| Evidence::Entitlement { user, loss };
+            Found { yes: evidence(None), no: Some(evidence(Some(loss(instance, user, &margin)))), margin }
+        }))
+    }
+
+    fn shows(
+        &self,
+        instance: &Instance<'_>,
+        evidence: &Evidence,
+        truth: &Truth<'_>,
+    ) -> Result<bool, Refusal> {
+        let Evidence::Entitlement { user, loss } = evidence else { return Ok(false) };
+        Ok(truth.is_loss(instance, *user, loss.as_ref()) && truth.is(margin(instance, *user).as_ref()))
+    }
+
+    fn read<'t>(&self, reader: &Reader<'_, 't>, object: &Object<'t>) -> Result<Evidence, FormatError> {
+        let (pair, loss) = reader.tightest(object, &["user"], "loss")?;
+        Ok(Evidence::Entitlement { user: reader.named_user(&pair, "user")?, loss })
+    }
+
+    fn write(&self, names: &Names<'_>, evidence: &Evidence) -> Option<Json> {
+        let Evidence::Entitlement { user, loss } = evidence else { return None };
+        let user = ("user", names.user_name(*user));
+        Some(match loss {
+            None => fields([("tightest", fields([user]))]),
+            Some(loss) => fields([user, ("loss", number(loss))]),
+        })
     }
 }

@@ -19,23 +19,16 @@ use evenhand_problem::Placement;
 use rayon::prelude::*;
 use rug::Rational;
 
+use crate::axiom::rule::{Found, Rule, Truth};
 use crate::budget::TooLarge;
+use crate::evidence::Evidence;
+pub use crate::evidence::{Room, Short};
 use crate::instance::Instance;
-
-/// What is short for one user: `(class, rows)`, by class ascending. One row where classes are divided as
-/// a whole; with placements rows of which every server of the class lacks one.
-pub type Short = Vec<(usize, Vec<usize>)>;
-
-/// Where a pending task fits.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Room {
-    /// The user.
-    pub user: usize,
-    /// The class where it fits.
-    pub server: usize,
-    /// The single server, with placements.
-    pub index: Option<u64>,
-}
+use crate::names::read::Reader;
+use crate::names::write::{Json, Names, fields};
+use crate::refusal::Refusal;
+use evenhand_problem::format::{FormatError, Object};
+use serde_json::value::RawValue;
 
 /// What [`examine`] finds.
 #[derive(Debug, Clone, PartialEq)]
@@ -70,10 +63,10 @@ pub fn examine(instance: &Instance<'_>) -> Result<Option<Examined>, TooLarge> {
 pub fn margin_of_short(
     instance: &Instance<'_>,
     stated: &[(usize, Short)],
-) -> Result<Option<Rational>, crate::refusal::Refusal> {
+) -> Result<Option<Rational>, Refusal> {
     let refuse = |n: usize, what: &str| {
         let name = instance.problem().users().get(n).map_or("", |user| user.name());
-        crate::refusal::Refusal::new(format!("what is short for user `{name}` {what}"))
+        Refusal::new(format!("what is short for user `{name}` {what}"))
     };
     let mut of_user: HashMap<usize, &Short> = HashMap::new();
     for (n, short) in stated {
@@ -377,4 +370,100 @@ fn charge(instance: &Instance<'_>, users: &[usize]) -> Result<(), TooLarge> {
     let free = (0..instance.constraints().rows().len()).filter(|&row| !instance.scaled_slack(row).is_zero());
     let steps = rows + (free.count() as u64).saturating_mul(instance.steps());
     instance.budget().charge(steps.saturating_mul(users.len() as u64))
+}
+
+/// The axiom.
+pub(crate) struct WorkConserving;
+
+impl Rule for WorkConserving {
+    fn name(&self) -> &'static str {
+        "work-conserving"
+    }
+
+    fn is_exact_on_servers(&self) -> bool {
+        true
+    }
+
+    fn derive(&self, instance: &Instance<'_>) -> Result<Option<Found>, Refusal> {
+        Ok(examine(instance)?.map(|found| Found {
+            margin: found.margin,
+            yes: Evidence::Short(found.short),
+            no: found.room.map(Evidence::Room),
+        }))
+    }
+
+    fn shows(
+        &self,
+        instance: &Instance<'_>,
+        evidence: &Evidence,
+        truth: &Truth<'_>,
+    ) -> Result<bool, Refusal> {
+        Ok(match evidence {
+            Evidence::Short(short) if truth.holds => truth.is(margin_of_short(instance, short)?.as_ref()),
+            Evidence::Room(room) if !truth.holds => truth.is(margin_of_room(instance, room)?.as_ref()),
+            _ => false,
+        })
+    }
+
+    /// `{"short": {user: {server: resource or [resources]}}}`, or `{"user", "server", "index"}`.
+    fn read<'t>(&self, reader: &Reader<'_, 't>, object: &Object<'t>) -> Result<Evidence, FormatError> {
+        if let Some(raw) = object.get("short") {
+            reader.only(object, &["short"])?;
+            let mut short = Vec::new();
+            for (user, raw) in reader.object(raw)?.fields() {
+                short.push((reader.user(user, raw)?, read_short(reader, raw)?));
+            }
+            short.sort_by_key(|(n, _)| *n);
+            return Ok(Evidence::Short(short));
+        }
+        reader.only(object, &["user", "server", "index"])?;
+        Ok(Evidence::Room(Room {
+            user: reader.named_user(object, "user")?,
+            server: reader.named_server(object, "server")?,
+            index: object.get("index").map(|raw| reader.index(raw)).transpose()?,
+        }))
+    }
+
+    fn write(&self, names: &Names<'_>, evidence: &Evidence) -> Option<Json> {
+        match evidence {
+            Evidence::Short(short) => {
+                let users = short.iter().map(|(n, short)| (names.user(*n), write_short(names, short)));
+                Some(fields([("short", Json::Object(users.collect()))]))
+            }
+            Evidence::Room(Room { user, server, index }) => {
+                let mut room = vec![("user".to_owned(), names.user_name(*user))];
+                room.push(("server".to_owned(), names.server_name(*server)));
+                room.extend(index.map(|index| ("index".to_owned(), Json::Index(index))));
+                Some(Json::Object(room))
+            }
+            _ => None,
+        }
+    }
+}
+
+fn read_short<'t>(reader: &Reader<'_, 't>, raw: &'t RawValue) -> Result<Short, FormatError> {
+    let mut short = Vec::new();
+    for (server, raw) in reader.object(raw)?.fields() {
+        let i = reader.server(server, raw)?;
+        let names = if raw.get().starts_with('[') { reader.document.list(raw)? } else { vec![*raw] };
+        let rows = names.into_iter().map(|raw| reader.named_row(i, raw));
+        let mut rows = rows.collect::<Result<Vec<_>, _>>()?;
+        rows.sort_unstable();
+        short.push((i, rows));
+    }
+    short.sort_by_key(|(i, _)| *i);
+    Ok(short)
+}
+
+/// `{server: resource}`, or `{server: [resources]}` where there is not just one.
+fn write_short(names: &Names<'_>, short: &Short) -> Json {
+    let name = |row: &usize| Json::Text(names.row(*row).1);
+    let classes = short.iter().map(|(i, rows)| {
+        let rows = match rows.as_slice() {
+            [row] => name(row),
+            rows => Json::List(rows.iter().map(name).collect()),
+        };
+        (names.server(*i), rows)
+    });
+    Json::Object(classes.collect())
 }

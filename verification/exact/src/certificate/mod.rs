@@ -32,10 +32,10 @@ use evenhand_problem::format::{FormatError, Source, problem_to_json};
 use evenhand_problem::number::format_stated;
 use evenhand_problem::{Allocation, Place, Problem, Rational};
 
-use self::read::Reader;
-use self::write::{Json, Names, string};
 use crate::axiom::Axiom;
 use crate::claim::Claim;
+use crate::names::read::Reader;
+use crate::names::write::{Json, Names, string};
 
 /// The version of the format that is written, and the only one that is read.
 pub const VERSION: u32 = 2;
@@ -43,9 +43,6 @@ pub const VERSION: u32 = 2;
 /// What an allocation in a certificate may state: all of it is judged, printed or compared.
 const ALLOCATION_FIELDS: [&str; 7] =
     ["kind", "mechanism", "sharing", "arithmetic", "problem_sha256", "tasks", "placements"];
-
-/// Most claims of proportional fairness: each is about all users, and there are many `alpha`.
-const MAX_PROPORTIONAL: usize = 32;
 
 /// A problem, an allocation of it, and what is claimed about it.
 #[derive(Debug, Clone, PartialEq)]
@@ -125,12 +122,16 @@ impl Certificate {
         let reader = Reader::new(&document, &problem, allocation.sharing);
         let raw = object.need(&document, "claims")?;
         let claims = document.list(raw)?;
-        let claims = claims.into_iter().map(|raw| reader.claim(raw)).collect::<Result<Vec<_>, _>>()?;
-        if claims.iter().filter(|claim| claim.axiom == Axiom::Proportional).count() > MAX_PROPORTIONAL {
-            let message = format!("more than {MAX_PROPORTIONAL} claims of `proportional`");
-            return Err(document.error(raw, message));
+        let claims =
+            claims.into_iter().map(|raw| read::claim(&reader, raw)).collect::<Result<Vec<_>, _>>()?;
+        for axiom in Axiom::ALL {
+            let most = axiom.rule().most_claims();
+            if claims.iter().filter(|claim| claim.axiom == axiom).count() > most {
+                let message = format!("more than {most} claims of `{}`", axiom.name());
+                return Err(document.error(raw, message));
+            }
         }
-        let not_checked = reader.not_checked(object.need(&document, "not_checked")?)?;
+        let not_checked = read::not_checked(&reader, object.need(&document, "not_checked")?)?;
         Ok(Self { problem, allocation, problem_sha256, tolerance, claims, not_checked })
     }
 }

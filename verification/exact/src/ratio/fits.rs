@@ -2,7 +2,10 @@
 
 use evenhand_problem::Reservation;
 
-use super::{Assignment, Configuration, FirstProof, Greedy, Multipliers, Optimum, Prices, PricingProof};
+use super::greedy::Greedy;
+use super::optimum::{Assignment, Optimum, PackingPrices};
+use super::proof::{FirstProof, Multipliers, PricingProof};
+use super::shape::Configuration;
 
 /// Indices in range, vectors of the right length.
 pub(super) struct Fits<'p> {
@@ -47,7 +50,7 @@ impl Fits<'_> {
         })
     }
 
-    pub fn prices(&self, prices: &Prices) -> bool {
+    pub fn prices(&self, prices: &PackingPrices) -> bool {
         [prices.load.len(), prices.slot.len()] == [self.problem.n_types(); 2]
             && prices.server.len() == self.problem.n_pools()
     }

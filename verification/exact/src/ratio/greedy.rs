@@ -5,6 +5,7 @@ use rug::{Integer, Rational};
 use super::proof::FirstProof;
 use super::shape::Configuration;
 use super::verify::Verifier;
+use crate::refusal::Refusal;
 
 /// A greedy assignment, fluid or with whole servers and jobs.
 #[derive(Debug, Clone, PartialEq)]
@@ -99,7 +100,7 @@ pub(super) fn verify<T: Amount>(
     jobs: &[T],
     sizes: &[T],
     verifier: &mut Verifier<'_>,
-) -> Result<(), String> {
+) -> Result<(), Refusal> {
     let mut left = jobs.to_vec();
     let mut open: Vec<usize> = (0..jobs.len()).collect();
     let mut steps = greedy.steps.iter().enumerate();
@@ -114,19 +115,20 @@ pub(super) fn verify<T: Amount>(
             }
             let Some((position, step)) = steps.next() else {
                 let pool = verifier.problem.pools()[i].name();
-                return Err(format!("it ends while `{pool}` has servers for types with jobs"));
+                return Err(Refusal::new(format!("it ends while `{pool}` has servers for types with jobs")));
             };
-            let at = |fault: String| format!("step {position}: {fault}");
+            let refuse = |fault: String| Err(Refusal::new(fault).about(&format!("step {position}")));
             if step.pool != i {
-                return Err(at(format!("`{}` is filled first", verifier.problem.pools()[i].name())));
+                return refuse(format!("`{}` is filled first", verifier.problem.pools()[i].name()));
             }
             verifier.work.steps(open.len() + step.configuration.len() + 1, 200)?;
             let first = verifier.first(i, &open, &step.configuration, &step.first);
-            first
-                .map_err(|reason| at(format!("the configuration is not proven to be the first: {reason}")))?;
+            first.map_err(|fault| {
+                fault.about(&format!("step {position}: the configuration is not proven to be the first"))
+            })?;
             let until = |(j, k): &(usize, u64)| (left[*j].servers(*k), *j);
             let Some((mut servers, gone)) = step.configuration.iter().map(until).min() else {
-                return Err(at("the configuration is empty".to_owned()));
+                return refuse("the configuration is empty".to_owned());
             };
             let mut exhausted = Some(gone);
             if servers > size {
@@ -134,10 +136,10 @@ pub(super) fn verify<T: Amount>(
                 exhausted = None;
             }
             if step.servers != servers {
-                return Err(at(format!("it gets {} servers", servers.rational())));
+                return refuse(format!("it gets {} servers", servers.rational()));
             }
             if step.exhausted != exhausted {
-                return Err(at("another type is exhausted, or none".to_owned()));
+                return refuse("another type is exhausted, or none".to_owned());
             }
             size = size.less(1, &servers);
             for (j, k) in &step.configuration {
@@ -151,7 +153,7 @@ pub(super) fn verify<T: Amount>(
         }
     }
     if let Some((position, _)) = steps.next() {
-        return Err(format!("step {position}: nothing is left to be done"));
+        return Err(Refusal::new(format!("step {position}: nothing is left to be done")));
     }
     let mut reward = Rational::new();
     for ((all, left), job) in jobs.iter().zip(&left).zip(verifier.problem.jobs()) {
@@ -159,7 +161,7 @@ pub(super) fn verify<T: Amount>(
         reward += (all.rational() - left.rational()) * job.reward();
     }
     if greedy.reward != reward {
-        return Err(format!("the reward is {reward}"));
+        return Err(Refusal::new(format!("the reward is {reward}")));
     }
     Ok(())
 }

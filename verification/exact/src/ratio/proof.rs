@@ -40,7 +40,7 @@
 
 use rug::Rational;
 
-/// Most cells of a dynamic programme that the checker runs.
+/// Most cells of a dynamic programme that the checker runs: at most 160 MB, 16 bytes for each.
 pub const MOST_CELLS: usize = 10_000_000;
 
 /// `(resource of the problem, multiplier)` of those that are not 0, ascending by resource.

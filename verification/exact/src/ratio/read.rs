@@ -8,14 +8,17 @@ use evenhand_problem::problem::MAX_COUNT;
 use evenhand_problem::{Integer, Place, Rational, Reservation};
 use serde_json::value::RawValue;
 
+use super::certificate::{KIND, RatioCertificate, VERSION, Whole};
+use super::greedy::{Greedy, Step};
+use super::optimum::{Assignment, Optimum, PackingPrices};
 use super::proof::{FirstProof, Multipliers, PricingProof, Tree, TreeNode};
-use super::{Assignment, Certificate, Configuration, Greedy, KIND, Optimum, Prices, Step, VERSION, Whole};
+use super::shape::Configuration;
 
 /// Prices that a certificate may hold, zeros included, beside one for each byte of the file: what the
-/// reader allocates is linear in the file.
+/// reader allocates is linear in the file, and a short file may still be about many types.
 const FREE_NUMBERS: usize = 1 << 16;
 
-impl Certificate {
+impl RatioCertificate {
     /// Reads a certificate. What it states is not checked here: [`check`](super::check).
     ///
     /// # Errors
@@ -238,12 +241,12 @@ impl<'r, 't> Reader<'r, 't> {
         Ok(Optimum { assignment, bound, prices, pricing })
     }
 
-    pub(super) fn prices(&self, raw: &'t RawValue) -> Read<Prices> {
+    pub(super) fn prices(&self, raw: &'t RawValue) -> Read<PackingPrices> {
         let prices = self.object(raw, &["load", "slot", "server"])?;
         self.allocate(raw, 2 * self.jobs.len() + self.pools.len())?;
         let of = |field: &str| prices.need(self.document, field);
         let zero = Rational::new;
-        Ok(Prices {
+        Ok(PackingPrices {
             load: self.by_job(of("load")?, zero(), Self::measure)?,
             slot: self.by_job(of("slot")?, zero(), Self::measure)?,
             server: self.by_name(of("server")?, (&self.pools, "server"), zero(), Self::measure)?,

@@ -4,6 +4,7 @@ use evenhand_problem::{Quantities, Reservation, ServerPool};
 use rug::{Integer, Rational};
 
 use super::work::Work;
+use crate::refusal::Refusal;
 
 /// A configuration: jobs by type, those above 0 alone, in the order of the types.
 pub type Configuration = Vec<(usize, u64)>;
@@ -29,7 +30,7 @@ pub(super) struct Scaled<'p> {
     /// By type: `(q, amount)`, ascending.
     pub demand: Vec<Vec<(usize, Integer)>>,
     /// By pool: `(q, amount)`, ascending.
-    capacity: Vec<Vec<(usize, Integer)>>,
+    pub capacity: Vec<Vec<(usize, Integer)>>,
     /// By `q`: the resource, and its unit.
     pub units: Vec<(usize, Rational)>,
     /// By resource: `q`.
@@ -39,7 +40,7 @@ pub(super) struct Scaled<'p> {
 }
 
 impl<'p> Shape<'p> {
-    pub fn new(problem: &'p Reservation, work: &mut Work) -> Result<Self, String> {
+    pub fn new(problem: &'p Reservation, work: &mut Work) -> Result<Self, Refusal> {
         if let Some(list) = problem.configurations() {
             return Ok(Self::Listed(list));
         }
@@ -47,7 +48,7 @@ impl<'p> Shape<'p> {
     }
 
     /// Whether a server of pool `i` takes the configuration.
-    pub fn is_feasible(&self, i: usize, k: &Configuration, work: &mut Work) -> Result<bool, String> {
+    pub fn is_feasible(&self, i: usize, k: &Configuration, work: &mut Work) -> Result<bool, Refusal> {
         match self {
             Self::Capacities(scaled) => {
                 let n_entries: usize = k.iter().map(|(j, _)| scaled.demand[*j].len()).sum();
@@ -77,7 +78,7 @@ impl<'p> Shape<'p> {
 }
 
 impl<'p> Scaled<'p> {
-    fn new(problem: &'p Reservation, work: &mut Work) -> Result<Self, String> {
+    fn new(problem: &'p Reservation, work: &mut Work) -> Result<Self, Refusal> {
         let jobs = problem.jobs();
         let n_entries: usize = jobs.iter().map(|job| job.demand().entries().len()).sum();
         work.steps(n_entries + problem.resources().len(), 200)?;
@@ -136,7 +137,7 @@ pub(super) fn floor(value: &Rational, unit: &Rational) -> Integer {
 pub(super) fn common_unit<'v>(
     values: impl Iterator<Item = &'v Rational> + Clone,
     work: &mut Work,
-) -> Result<Option<Rational>, String> {
+) -> Result<Option<Rational>, Refusal> {
     let mut unit: Option<Rational> = None;
     let n_values = values.clone().count();
     for value in values.filter(|value| !value.is_zero()) {

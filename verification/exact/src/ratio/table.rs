@@ -5,6 +5,7 @@ use rug::Integer;
 use super::proof::MOST_CELLS;
 use super::shape::Scaled;
 use super::work::Work;
+use crate::refusal::Refusal;
 
 /// The best value of every capacity on the grid, for some types.
 pub(super) struct Table<'s> {
@@ -55,7 +56,7 @@ impl Value for Integer {
 
 impl<'s> Table<'s> {
     /// The grid of pool `i`, which a proof says to have so many cells.
-    pub fn new(scaled: &'s Scaled<'s>, i: usize, stated: usize) -> Result<Self, String> {
+    pub fn new(scaled: &'s Scaled<'s>, i: usize, stated: usize) -> Result<Self, Refusal> {
         let available = scaled.capacity(i);
         let mut resources: Vec<usize> = (0..available.len()).collect();
         resources.sort_by_key(|&q| &available[q]);
@@ -65,13 +66,13 @@ impl<'s> Table<'s> {
             let most = available[r].to_usize().filter(|most| *most < MOST_CELLS);
             let more = most.and_then(|most| n_cells.checked_mul(most + 1)).filter(|n| *n <= MOST_CELLS);
             let (Some(most), Some(more)) = (most, more) else {
-                return Err(format!("the dynamic programme has more than {MOST_CELLS} cells"));
+                return Err(Refusal::new(format!("the dynamic programme has more than {MOST_CELLS} cells")));
             };
             capacity.push(most);
             n_cells = more;
         }
         if n_cells != stated {
-            return Err(format!("the dynamic programme has {n_cells} cells, not {stated}"));
+            return Err(Refusal::new(format!("the dynamic programme has {n_cells} cells, not {stated}")));
         }
         let mut stride = vec![1; capacity.len()];
         for r in (1..capacity.len()).rev() {
@@ -87,7 +88,7 @@ impl<'s> Table<'s> {
         types: &[usize],
         profits: &[Integer],
         work: &mut Work,
-    ) -> Result<(Vec<u64>, Integer), String> {
+    ) -> Result<(Vec<u64>, Integer), Refusal> {
         // At most as many jobs as cells fit, since every job takes a unit of something.
         let largest = types.iter().map(|&j| &profits[j]).max().cloned().unwrap_or_default();
         let most = largest * (self.capacity.iter().sum::<usize>() + 1);

@@ -5,9 +5,10 @@ use rug::{Integer, Rational};
 use super::proof::{Multipliers, TreeNode};
 use super::shape::Scaled;
 use super::work::Work;
+use crate::refusal::Refusal;
 
 /// What a tree is to prove about the configurations of one pool.
-pub(super) struct Claim<'a> {
+pub(super) struct Goal<'a> {
     pub scaled: &'a Scaled<'a>,
     pub pool: usize,
     /// By type, as multiples of `unit`; at least 0.
@@ -39,7 +40,7 @@ struct Bound {
 
 /// A box of configurations.
 struct Walk<'c> {
-    claim: &'c Claim<'c>,
+    claim: &'c Goal<'c>,
     lower: Vec<u64>,
     upper: Vec<Option<u64>>,
     /// What the lower bounds leave of the capacities.
@@ -57,11 +58,11 @@ struct Branch {
 
 /// Whether the tree proves the claim.
 pub(super) fn verify(
-    claim: &Claim<'_>,
+    claim: &Goal<'_>,
     multipliers: &[Multipliers],
     nodes: &[TreeNode],
     work: &mut Work,
-) -> Result<(), String> {
+) -> Result<(), Refusal> {
     let n_types = claim.profits.len();
     let upper = |j: usize| claim.order.filter(|order| !order.open[j]).map(|_| 0);
     let mut walk = Walk {
@@ -75,12 +76,12 @@ pub(super) fn verify(
     let mut ended = false;
     for (position, node) in nodes.iter().enumerate() {
         if ended {
-            return Err("the tree goes on after its last branch".to_owned());
+            return Err(Refusal::new("the tree goes on after its last branch"));
         }
         match *node {
             TreeNode::Split { job, at } => {
                 if job >= n_types || at == 0 {
-                    return Err(format!("node {position} splits nothing"));
+                    return Err(Refusal::new(format!("node {position} splits nothing")));
                 }
                 let branch =
                     Branch { job, at, lower: walk.lower[job], upper: walk.upper[job], second: false };
@@ -91,26 +92,28 @@ pub(super) fn verify(
             }
             TreeNode::Leaf { multipliers: which } => {
                 let Some(bound) = bounds.get_mut(which) else {
-                    return Err(format!("node {position} names multipliers that are not there"));
+                    return Err(Refusal::new(format!(
+                        "node {position} names multipliers that are not there"
+                    )));
                 };
                 let bound = match bound {
                     Some(bound) => bound,
                     None => bound.insert(claim.bound(&multipliers[which], work)?),
                 };
                 if !walk.holds(bound, work)? {
-                    return Err(format!("the bound at node {position} of a tree is too weak"));
+                    return Err(Refusal::new(format!("the bound at node {position} of a tree is too weak")));
                 }
                 ended = !walk.leave(&mut open);
             }
         }
     }
-    if ended { Ok(()) } else { Err("the tree ends before its last branch".to_owned()) }
+    if ended { Ok(()) } else { Err(Refusal::new("the tree ends before its last branch")) }
 }
 
-impl Claim<'_> {
-    fn bound(&self, multipliers: &Multipliers, work: &mut Work) -> Result<Bound, String> {
+impl Goal<'_> {
+    fn bound(&self, multipliers: &Multipliers, work: &mut Work) -> Result<Bound, Refusal> {
         if multipliers.iter().any(|(_, m)| *m < 0) {
-            return Err("a multiplier is negative".to_owned());
+            return Err(Refusal::new("a multiplier is negative"));
         }
         let scaled = self.scaled;
         let n_entries: usize = scaled.demand.iter().map(Vec::len).sum();
@@ -209,7 +212,7 @@ impl Walk<'_> {
         }
     }
 
-    fn holds(&self, bound: &Bound, work: &mut Work) -> Result<bool, String> {
+    fn holds(&self, bound: &Bound, work: &mut Work) -> Result<bool, Refusal> {
         work.steps(self.left.len() + self.lower.len(), 2)?;
         let nothing = self.left.iter().any(|left| *left < 0)
             || self.lower.iter().zip(&self.upper).any(|(lower, upper)| upper.is_some_and(|u| u < *lower));

@@ -9,26 +9,36 @@ use super::proof::{FirstProof, PricingProof, Tree};
 use super::shape::{Configuration, Scaled, Shape, common_unit, floor};
 use super::table::Table;
 use super::tree::{self, Order};
-use super::work::{Exceeded, Work};
+use super::work::Work;
+use crate::refusal::Refusal;
 
 /// Judges the proofs of one problem.
 pub(super) struct Verifier<'p> {
     pub problem: &'p Reservation,
     pub shape: Shape<'p>,
     pub work: Work,
-    /// Pool with the same capacities, the first of the file, by pool.
+    /// The first pool of the file that takes the same configurations, by pool: of the same capacities, in units
+    /// of the demands.
     same_as: Vec<usize>,
     /// `(pool, open types as bits, configuration)`: what was proven to be first.
     known: HashSet<(usize, Vec<u64>, Configuration)>,
 }
 
 impl<'p> Verifier<'p> {
-    pub fn new(problem: &'p Reservation, exceeded: &Exceeded) -> Result<Self, String> {
-        let mut work = Work::new(exceeded);
-        let mut first: HashMap<_, usize> = HashMap::new();
-        let pools = problem.pools().iter().enumerate();
-        let same_as = pools.map(|(i, pool)| *first.entry(pool.capacity()).or_insert(i)).collect();
+    pub fn new(problem: &'p Reservation, mut work: Work) -> Result<Self, Refusal> {
         let shape = Shape::new(problem, &mut work)?;
+        let same_as = match &shape {
+            Shape::Capacities(scaled) => {
+                let mut first: HashMap<_, usize> = HashMap::new();
+                scaled
+                    .capacity
+                    .iter()
+                    .enumerate()
+                    .map(|(i, takes)| *first.entry(takes).or_insert(i))
+                    .collect()
+            }
+            Shape::Listed(_) => vec![0; problem.n_pools()],
+        };
         Ok(Self { problem, shape, work, same_as, known: HashSet::new() })
     }
 
@@ -39,9 +49,9 @@ impl<'p> Verifier<'p> {
         beta: &[Rational],
         bound: &Rational,
         proof: &PricingProof,
-    ) -> Result<(), String> {
+    ) -> Result<(), Refusal> {
         if *bound < 0 {
-            return Err("not even the empty configuration is worth as little".to_owned());
+            return Err(Refusal::new("not even the empty configuration is worth as little"));
         }
         self.work.steps(beta.len() + 1, 200)?;
         let unit = common_unit(beta.iter(), &mut self.work)?.unwrap_or_else(|| Rational::from(1));
@@ -49,14 +59,13 @@ impl<'p> Verifier<'p> {
         let most = floor(bound, &unit);
         match (&self.shape, proof) {
             (Shape::Capacities(scaled), PricingProof::Tree { multipliers, nodes }) => {
-                let claim =
-                    tree::Claim { scaled, pool: i, profits: &profits, unit: &unit, most, order: None };
+                let claim = tree::Goal { scaled, pool: i, profits: &profits, unit: &unit, most, order: None };
                 tree::verify(&claim, multipliers, nodes, &mut self.work)
             }
             (Shape::Capacities(scaled), PricingProof::DynamicProgramme { cells }) => {
                 let types: Vec<usize> = (0..beta.len()).filter(|&j| profits[j] > 0).collect();
                 let (_, value) = Table::new(scaled, i, *cells)?.first(&types, &profits, &mut self.work)?;
-                if value <= most { Ok(()) } else { Err("a configuration is worth more".to_owned()) }
+                if value <= most { Ok(()) } else { Err(Refusal::new("a configuration is worth more")) }
             }
             (Shape::Listed(list), PricingProof::Listed) => {
                 self.work.steps(list.len(), 20 * (beta.len() + 1))?;
@@ -64,9 +73,9 @@ impl<'p> Verifier<'p> {
                     profits.iter().zip(k).map(|(p, k)| Integer::from(p * *k)).sum()
                 };
                 let more = list.iter().any(|k| value(k) > most);
-                if more { Err("a configuration is worth more".to_owned()) } else { Ok(()) }
+                if more { Err(Refusal::new("a configuration is worth more")) } else { Ok(()) }
             }
-            _ => Err("a proof of a kind that this problem does not take".to_owned()),
+            _ => Err(Refusal::new("a proof of a kind that this problem does not take")),
         }
     }
 
@@ -77,7 +86,7 @@ impl<'p> Verifier<'p> {
         open: &[usize],
         k: &Configuration,
         proof: &FirstProof,
-    ) -> Result<(), String> {
+    ) -> Result<(), Refusal> {
         let n_words = self.problem.n_types() / 64 + 1;
         self.work.bytes(8 * n_words + 16 * k.len())?;
         let mut bits = vec![0_u64; n_words];
@@ -86,7 +95,7 @@ impl<'p> Verifier<'p> {
         let proven = match proof {
             FirstProof::Known => {
                 let known = self.known.contains(&key);
-                if known { Ok(()) } else { Err("no earlier step has proven it".to_owned()) }
+                if known { Ok(()) } else { Err(Refusal::new("no earlier step has proven it")) }
             }
             _ => self.proven_first(i, open, k, proof),
         };
@@ -102,12 +111,12 @@ impl<'p> Verifier<'p> {
         open: &[usize],
         k: &Configuration,
         proof: &FirstProof,
-    ) -> Result<(), String> {
+    ) -> Result<(), Refusal> {
         if k.iter().any(|(j, _)| open.binary_search(j).is_err()) {
-            return Err("it holds a type that is exhausted".to_owned());
+            return Err(Refusal::new("it holds a type that is exhausted"));
         }
         if !self.shape.is_feasible(i, k, &mut self.work)? {
-            return Err("it does not fit".to_owned());
+            return Err(Refusal::new("it does not fit"));
         }
         let n_types = self.problem.n_types();
         self.work.steps(n_types + 1, 200)?;
@@ -126,7 +135,7 @@ impl<'p> Verifier<'p> {
             (Shape::Capacities(scaled), FirstProof::DynamicProgramme { cells }) => {
                 let (first, _) = Table::new(scaled, i, *cells)?.first(open, &profits, &mut self.work)?;
                 let same = open.iter().zip(&first).all(|(&j, k)| dense[j] == *k);
-                if same { Ok(()) } else { Err("another configuration stands before it".to_owned()) }
+                if same { Ok(()) } else { Err(Refusal::new("another configuration stands before it")) }
             }
             (Shape::Listed(list), FirstProof::Listed) => {
                 self.work.steps(list.len(), 40 * (open.len() + 1))?;
@@ -139,9 +148,9 @@ impl<'p> Verifier<'p> {
                     more.then_with(greater).is_gt()
                 };
                 let before = list.iter().any(before);
-                if before { Err("another configuration stands before it".to_owned()) } else { Ok(()) }
+                if before { Err(Refusal::new("another configuration stands before it")) } else { Ok(()) }
             }
-            _ => Err("a proof of a kind that this problem does not take".to_owned()),
+            _ => Err(Refusal::new("a proof of a kind that this problem does not take")),
         }
     }
 }
@@ -161,8 +170,8 @@ impl About<'_> {
         self.profits.iter().zip(self.k).map(|(p, k)| Integer::from(p * *k)).sum()
     }
 
-    fn value(&self, tree: &Tree, work: &mut Work) -> Result<(), String> {
-        let claim = tree::Claim {
+    fn value(&self, tree: &Tree, work: &mut Work) -> Result<(), Refusal> {
+        let claim = tree::Goal {
             scaled: self.scaled,
             pool: self.pool,
             profits: self.profits,
@@ -171,13 +180,13 @@ impl About<'_> {
             order: None,
         };
         let proven = tree::verify(&claim, &tree.multipliers, &tree.nodes, work);
-        proven.map_err(|reason| format!("its value: {reason}"))
+        proven.map_err(|fault| fault.about("its value"))
     }
 
-    fn order(&self, tree: &Tree, work: &mut Work) -> Result<(), String> {
+    fn order(&self, tree: &Tree, work: &mut Work) -> Result<(), Refusal> {
         let mut open = vec![false; self.k.len()];
         self.open.iter().for_each(|&j| open[j] = true);
-        let claim = tree::Claim {
+        let claim = tree::Goal {
             scaled: self.scaled,
             pool: self.pool,
             profits: self.profits,
@@ -186,6 +195,6 @@ impl About<'_> {
             order: Some(Order { first: self.k, open: &open }),
         };
         let proven = tree::verify(&claim, &tree.multipliers, &tree.nodes, work);
-        proven.map_err(|reason| format!("its order: {reason}"))
+        proven.map_err(|fault| fault.about("its order"))
     }
 }

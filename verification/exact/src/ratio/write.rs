@@ -5,13 +5,16 @@ use std::fmt::Display;
 use evenhand_problem::Reservation;
 use evenhand_problem::format::reservation_to_json;
 
+use super::certificate::{KIND, RatioCertificate, VERSION};
+use super::greedy::Greedy;
+use super::optimum::{Assignment, Optimum, PackingPrices};
 use super::proof::{FirstProof, Multipliers, PricingProof, Tree, TreeNode};
-use super::{Assignment, Certificate, Configuration, Greedy, KIND, Optimum, Prices, VERSION};
+use super::shape::Configuration;
 
 /// Bytes of the largest certificate that a program should write, 64 MiB.
 pub const MOST_BYTES: usize = 64 << 20;
 
-impl Certificate {
+impl RatioCertificate {
     /// The certificate as JSON; the same certificate gives the same bytes.
     #[must_use]
     pub fn to_json(&self) -> String {
@@ -46,7 +49,7 @@ impl<'a> Writer<'a> {
 }
 
 impl Writer<'_> {
-    fn certificate(&mut self, certificate: &Certificate) {
+    fn certificate(&mut self, certificate: &RatioCertificate) {
         self.text(&format!("{{\"kind\": \"{KIND}\", \"version\": {VERSION},\n\"problem\": "));
         self.text(reservation_to_json(&certificate.problem).trim_end());
         self.text(",\n\"greedy\": ");
@@ -141,7 +144,7 @@ impl Writer<'_> {
         self.text("}}");
     }
 
-    pub(super) fn prices(&mut self, prices: &Prices) {
+    pub(super) fn prices(&mut self, prices: &PackingPrices) {
         self.text("{\"load\": ");
         self.by_job(&prices.load);
         self.text(", \"slot\": ");

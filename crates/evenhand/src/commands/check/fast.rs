@@ -18,10 +18,11 @@ use crate::{files, output};
 pub fn run(call: &Check, common: &Common) -> Result<ExitCode, Failure> {
     let read = files::read(&call.certificate, |source| {
         if ratio::is_ratio_certificate(source) {
-            return ratio::Certificate::parse(source).map(|read| Read::Ratio(Box::new(read)));
+            return ratio::RatioCertificate::parse(source).map(|read| Read::Ratio(Box::new(read)));
         }
         if worst_load::is_worst_load_certificate(source) {
-            return worst_load::Certificate::parse(source).map(|read| Read::WorstLoad(Box::new(read)));
+            return worst_load::WorstLoadCertificate::parse(source)
+                .map(|read| Read::WorstLoad(Box::new(read)));
         }
         Certificate::parse(source).map(|read| Read::Fairness(Box::new(read)))
     })?;
@@ -39,8 +40,8 @@ pub fn run(call: &Check, common: &Common) -> Result<ExitCode, Failure> {
 /// A certificate of any kind.
 enum Read {
     Fairness(Box<Certificate>),
-    Ratio(Box<ratio::Certificate>),
-    WorstLoad(Box<worst_load::Certificate>),
+    Ratio(Box<ratio::RatioCertificate>),
+    WorstLoad(Box<worst_load::WorstLoadCertificate>),
 }
 
 impl Read {
@@ -49,14 +50,14 @@ impl Read {
             Self::Fairness(certificate) => certificate,
             Self::Ratio(certificate) => {
                 return Ok(match reservation(call)? {
-                    None => ratio::check(certificate),
-                    Some(problem) => ratio::check_against(certificate, &problem),
+                    None => ratio::check(&**certificate),
+                    Some(problem) => ratio::check_against(&**certificate, &problem),
                 });
             }
             Self::WorstLoad(certificate) => {
                 return Ok(match reservation(call)? {
-                    None => worst_load::check(certificate),
-                    Some(problem) => worst_load::check_against(certificate, &problem),
+                    None => worst_load::check(&**certificate),
+                    Some(problem) => worst_load::check_against(&**certificate, &problem),
                 });
             }
         };

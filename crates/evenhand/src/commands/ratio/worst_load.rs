@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use evenhand::certify::ratio::worst_load;
 use evenhand::exact::ratio::MOST_BYTES;
-use evenhand::exact::ratio::worst_load::Certificate;
+use evenhand::exact::ratio::worst_load::WorstLoadCertificate;
 use evenhand::problem::Reservation;
 use evenhand::report::{self, text};
 
@@ -27,7 +27,8 @@ pub fn run(call: &Ratio, problem: &Reservation, common: &Common) -> Result<ExitC
     });
     bar.finish_and_clear();
     let certificate = found?;
-    let printed = save(call, || certificate.to_json_within(MOST_BYTES), Certificate::parse, &certificate)?;
+    let printed =
+        save(call, || certificate.to_json_within(MOST_BYTES), WorstLoadCertificate::parse, &certificate)?;
     if certificate.ratio_lower.is_none() {
         output::warn(common, "there is nothing to earn: no type has a reward");
     }

@@ -16,18 +16,26 @@
 
 mod pairs;
 mod skyband;
+mod viewer;
 
 use std::collections::BTreeMap;
 
 use evenhand_problem::{Constraints, Problem};
 use rayon::prelude::*;
-use rug::ops::DivRounding;
 use rug::{Integer, Rational};
 
+use self::viewer::{Candidate, InverseWeights};
+use crate::axiom::rule::{Found, Rule, Truth, loss};
 use crate::budget::TooLarge;
-use crate::instance::{Instance, InstanceError};
-use crate::quotient::{Quotient, absorb, scaled};
+use crate::evidence::Evidence;
+use crate::instance::Instance;
+use crate::instance_error::InstanceError;
+use crate::names::read::Reader;
+use crate::names::write::{Json, Names, fields, number};
+use crate::quotient::absorb;
+use crate::refusal::Refusal;
 use crate::scaled::check_width;
+use evenhand_problem::format::{FormatError, Object};
 
 /// The pair `(user, envied)` with the least margin, and the margin.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,14 +48,13 @@ pub struct Tightest {
     pub margin: Rational,
 }
 
-/// From so many users with the same set of classes on, comparing all bundles once pays.
+/// Users with the same set of classes from which on all bundles are compared at once: for fewer of them it is no
+/// more work to look at every pair.
 const LARGE_GROUP: usize = 4;
 
-/// More resources than this are not compared all at once: few users demand so many.
+/// Most resources in which bundles are compared all at once. With more of them hardly a bundle is worth less
+/// than another in each, and pairs are as quick.
 const MOST_RESOURCES: usize = 16;
-
-/// `(margin L, user, envied)`: the least of them is what is looked for.
-type Found = (Quotient, usize, usize);
 
 /// The tightest pair; `None` without a pair.
 ///
@@ -75,7 +82,7 @@ pub fn tightest(instance: &Instance<'_>) -> Result<Option<Tightest>, TooLarge> {
         Some(holdings) => skyband::tightest(holdings, users),
         None => Ok(None),
     };
-    let found: Vec<Option<Found>> = large.par_iter().map(of_group).collect::<Result<_, _>>()?;
+    let found: Vec<Option<Candidate>> = large.par_iter().map(of_group).collect::<Result<_, _>>()?;
     let found =
         found.into_iter().flatten().chain(pairs::tightest(instance, &weights, &small.concat())?).min();
     Ok(found.map(|(margin, user, envied)| {
@@ -157,94 +164,45 @@ pub(crate) fn check_weights(problem: &Problem) -> Result<(), InstanceError> {
     Ok(())
 }
 
-/// `1 / w_m` in integers.
-struct InverseWeights {
-    values: Vec<Integer>,
-    /// Their common denominator, `Wl`.
-    scale: Integer,
-}
+/// The axiom.
+pub(crate) struct EnvyFree;
 
-impl InverseWeights {
-    fn new(problem: &Problem) -> Self {
-        let inverse: Vec<Rational> =
-            problem.users().iter().map(|user| user.weight().clone().recip()).collect();
-        let mut scale = Integer::from(1);
-        for value in &inverse {
-            absorb(&mut scale, value.denom());
-        }
-        Self { values: inverse.iter().map(|value| scaled(value, &scale)).collect(), scale }
-    }
-}
-
-/// How a user counts: bundle values are integers `S` with `v L = S / scale`.
-///
-/// Values, task limits and margins all carry the common denominator `L` of the allocation, which is
-/// the wide number of an exact answer and cancels from every comparison.
-struct Viewer {
-    /// `Wl Lcm / w_n`.
-    scale: Rational,
-    /// `x_n L`.
-    total: Integer,
-    /// `T_n L`.
-    tasks: Option<Quotient>,
-    /// `g_n`.
-    unit: Rational,
-}
-
-impl Viewer {
-    /// `lcm`: what the user's inverse demands are multiplied by.
-    fn new(instance: &Instance<'_>, weights: &InverseWeights, n: usize, lcm: &Integer) -> Self {
-        let user = &instance.problem().users()[n];
-        let scale = Integer::from(&weights.scale * lcm);
-        let limit = |tasks: &Rational| {
-            Quotient::new(Integer::from(tasks.numer() * &instance.denominator), tasks.denom().clone())
-        };
-        Self {
-            scale: Rational::from(user.weight().recip_ref()) * scale,
-            total: instance.totals[n].clone(),
-            tasks: user.tasks().map(limit),
-            unit: instance.scale(n).clone(),
-        }
+impl Rule for EnvyFree {
+    fn name(&self) -> &'static str {
+        "envy-free"
     }
 
-    /// `S / scale`.
-    fn value(&self, sum: &Integer) -> Quotient {
-        Quotient::new(Integer::from(sum * self.scale.denom()), self.scale.numer().clone())
+    fn derive(&self, instance: &Instance<'_>) -> Result<Option<Found>, Refusal> {
+        check_weights(instance.problem())?;
+        Ok(tightest(instance)?.map(|Tightest { user, envied, margin }| {
+            let evidence = |gain| Evidence::Envy { user, envied, gain };
+            Found { yes: evidence(None), no: Some(evidence(Some(loss(instance, user, &margin)))), margin }
+        }))
     }
 
-    /// The largest integer `S` with `S / scale <= value`.
-    fn floor(&self, value: &Quotient) -> Integer {
-        let numerator = Integer::from(&value.numerator * self.scale.numer());
-        numerator.div_floor(Integer::from(&value.denominator * self.scale.denom()))
+    fn shows(
+        &self,
+        instance: &Instance<'_>,
+        evidence: &Evidence,
+        truth: &Truth<'_>,
+    ) -> Result<bool, Refusal> {
+        let Evidence::Envy { user, envied, gain } = evidence else { return Ok(false) };
+        Ok(truth.is_loss(instance, *user, gain.as_ref())
+            && truth.is(margin(instance, *user, *envied).as_ref()))
     }
 
-    /// The least integer `S` with `S / scale >= value`.
-    fn ceil(&self, value: &Quotient) -> Integer {
-        let numerator = Integer::from(&value.numerator * self.scale.numer());
-        numerator.div_ceil(Integer::from(&value.denominator * self.scale.denom()))
+    fn read<'t>(&self, reader: &Reader<'_, 't>, object: &Object<'t>) -> Result<Evidence, FormatError> {
+        let (pair, gain) = reader.tightest(object, &["user", "envied"], "gain")?;
+        let (user, envied) = (reader.named_user(&pair, "user")?, reader.named_user(&pair, "envied")?);
+        Ok(Evidence::Envy { user, envied, gain })
     }
 
-    /// `(x_n - other) L`, given `other L`.
-    fn lead(&self, other: &Quotient) -> Quotient {
-        let numerator = Integer::from(&self.total * &other.denominator) - &other.numerator;
-        Quotient::new(numerator, other.denominator.clone())
-    }
-
-    /// A margin in tasks, times whatever it is multiplied by.
-    fn in_tasks(&self, margin: &Quotient) -> Quotient {
-        let Quotient { numerator, denominator } = margin;
-        Quotient::new(
-            Integer::from(numerator * self.unit.numer()),
-            Integer::from(denominator * self.unit.denom()),
-        )
-    }
-
-    /// `(x_n - min(T_n, v)) L / g_n`, given `v L`.
-    fn margin(&self, value: &Quotient) -> Quotient {
-        let Quotient { numerator, denominator } = match &self.tasks {
-            Some(tasks) if tasks < value => self.lead(tasks),
-            _ => self.lead(value),
-        };
-        Quotient::new(numerator * self.unit.denom(), denominator * self.unit.numer())
+    fn write(&self, names: &Names<'_>, evidence: &Evidence) -> Option<Json> {
+        let Evidence::Envy { user, envied, gain } = evidence else { return None };
+        let pair = [("user", names.user_name(*user)), ("envied", names.user_name(*envied))];
+        Some(match gain {
+            None => fields([("tightest", fields(pair))]),
+            Some(gain) => Json::object(pair.into_iter().chain([("gain", number(gain))])),
+        })
     }
 }

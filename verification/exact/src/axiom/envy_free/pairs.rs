@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 use rug::{Assign, Integer, Rational};
 
-use super::{Found, InverseWeights, Viewer};
+use super::viewer::{Candidate, InverseWeights, Viewer};
 use crate::budget::TooLarge;
 use crate::instance::Instance;
 use crate::quotient::{absorb, scaled};
@@ -16,13 +16,13 @@ pub(super) fn tightest(
     instance: &Instance<'_>,
     weights: &InverseWeights,
     users: &[usize],
-) -> Result<Option<Found>, TooLarge> {
+) -> Result<Option<Candidate>, TooLarge> {
     if users.is_empty() {
         return Ok(None);
     }
     let pairs = Pairs::new(instance, weights);
     let entries = pairs.entries() as u64;
-    let found: Vec<Option<Found>> =
+    let found: Vec<Option<Candidate>> =
         users.par_iter().map(|&n| pairs.tightest(n, entries)).collect::<Result<_, _>>()?;
     Ok(found.into_iter().flatten().min())
 }
@@ -94,7 +94,7 @@ impl<'a, 'b> Pairs<'a, 'b> {
 
     /// The least margin of user `n`, and the first user that gives it; `None` without another active user.
     /// `entries`: how many numbers all bundles hold, each of which is multiplied once or twice.
-    fn tightest(&self, n: usize, entries: u64) -> Result<Option<Found>, TooLarge> {
+    fn tightest(&self, n: usize, entries: u64) -> Result<Option<Candidate>, TooLarge> {
         let (inverse, viewer) = self.view(n);
         let widest = inverse.iter().flatten().flatten().map(|(_, v)| v.significant_bits()).max().unwrap_or(0);
         let classes = usize::BITS - inverse.len().leading_zeros();

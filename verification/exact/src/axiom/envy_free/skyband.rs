@@ -12,11 +12,11 @@ use std::cell::{Cell, OnceCell};
 use rug::Integer;
 use rug::ops::DivRounding;
 
-use super::{Found, InverseWeights, Viewer};
+use super::viewer::{Candidate, InverseWeights, Viewer};
+use crate::amounts::amount_of;
 use crate::budget::TooLarge;
 use crate::instance::Instance;
 use crate::quotient::{Quotient, absorb};
-use crate::scaled::amount_of;
 
 /// Bits that the leading part of a number may have: sums of one for each class stay below 64.
 const LEADING_BITS: u32 = 50;
@@ -66,10 +66,10 @@ impl<'a, 'b> Holdings<'a, 'b> {
 ///
 /// # Errors
 /// [`TooLarge`] when the work is not left.
-pub(super) fn tightest(holdings: &Holdings<'_, '_>, users: &[usize]) -> Result<Option<Found>, TooLarge> {
+pub(super) fn tightest(holdings: &Holdings<'_, '_>, users: &[usize]) -> Result<Option<Candidate>, TooLarge> {
     let Some(&member) = users.first() else { return Ok(None) };
     let pool = Pool::new(holdings, member)?;
-    let mut least: Option<Found> = None;
+    let mut least: Option<Candidate> = None;
     for &n in users {
         pool.charge(2 * pool.band.len())?;
         if let Some(found) = pool.tighter(n, least.as_ref().map(|(margin, _, _)| margin)) {
@@ -186,7 +186,7 @@ impl<'h, 'a, 'b> Pool<'h, 'a, 'b> {
     }
 
     /// The tightest pair of user `n`, if its margin is less than `bound`.
-    fn tighter(&self, n: usize, bound: Option<&Quotient>) -> Option<Found> {
+    fn tighter(&self, n: usize, bound: Option<&Quotient>) -> Option<Candidate> {
         let view = self.view(n);
         // `min(T_n, v) > x_n - bound` is needed.
         let mut limits = match bound {

@@ -12,8 +12,8 @@ use crate::prices::Prices;
 use crate::quotient::Quotient;
 use crate::share::ShareCoefficients;
 
-/// Bits of a price that is computed here, and of what follows the point in a factor: short numbers are
-/// quick to check.
+/// Bits of a price that is computed here, and behind the point of a factor: more than twice those of a double,
+/// so that nothing is lost beside the error of a solver, and few, so that prices are quick to check.
 const BITS: u32 = 128;
 
 /// Prices near the given ones for which [`gap`](super::gap) finds every inequality true.

@@ -35,11 +35,20 @@ use self::rounded::Towards;
 use self::worth::Worths;
 pub use self::worth::{MAX_ALPHA_TERM, check_alpha};
 use crate::axiom::feasible;
+use crate::axiom::rule::{Rule, wrong_form};
 use crate::costs::{Costs, Excess, check_signs, too_low};
+use crate::evidence::Evidence;
 use crate::instance::{Instance, Tasks};
+use crate::names::read::Reader;
+use crate::names::write::{Json, Names, fields};
+use crate::parameters::{ParameterError, Parameters};
 use crate::prices::Prices;
+use crate::refusal::Inapplicable;
 use crate::refusal::Refusal;
+use crate::share::Share;
 use crate::share::ShareCoefficients;
+use evenhand_problem::format::{FormatError, Object};
+use evenhand_problem::{Problem, number};
 
 /// `eps`, the bound that `prices` prove.
 ///
@@ -189,4 +198,100 @@ pub fn worth(
         })
     });
     Ok(enclosed.collect())
+}
+
+/// Most claims in a certificate: each is about all users, and there are a million exponents.
+const MOST_CLAIMS: usize = 32;
+
+/// The axiom.
+pub(crate) struct Proportional;
+
+impl Rule for Proportional {
+    fn name(&self) -> &'static str {
+        "proportional"
+    }
+
+    fn parameters(&self, stated: Parameters) -> Result<Parameters, Refusal> {
+        let alpha = stated.alpha.unwrap_or_else(|| Rational::from(1));
+        check_alpha(&alpha)?;
+        match stated.share {
+            Some(Share::Generic) => {}
+            share => drop(Parameters::from(share).without_share()?),
+        }
+        Ok(Parameters { share: stated.share, alpha: Some(alpha) })
+    }
+
+    fn parsed(&self, text: &str, _problem: &Problem) -> Result<Parameters, ParameterError> {
+        let error = |error| ParameterError::Number { text: text.to_owned(), error };
+        Ok(Parameters::alpha(number::parse(text).map_err(error)?))
+    }
+
+    fn example(&self) -> Option<&'static str> {
+        Some("proportional:1")
+    }
+
+    fn most_claims(&self) -> usize {
+        MOST_CLAIMS
+    }
+
+    fn applies_to(&self, parameters: &Parameters, problem: &Problem) -> Result<(), Inapplicable> {
+        let Some(share) = parameters.share else { return Ok(()) };
+        share.coefficients(problem).map(|_| ()).map_err(|error| Inapplicable::new(error.to_string()))
+    }
+
+    fn needs_evidence(&self) -> bool {
+        true
+    }
+
+    fn judge(
+        &self,
+        instance: &Instance<'_>,
+        parameters: &Parameters,
+        evidence: &Evidence,
+    ) -> Result<(bool, Option<Rational>), Refusal> {
+        let share = parameters.share.map(|share| share.coefficients(instance.problem())).transpose()?;
+        let (share, one) = (share.as_ref(), Rational::from(1));
+        let alpha = parameters.alpha.as_ref().unwrap_or(&one);
+        match evidence {
+            Evidence::Prices(prices) => Ok((true, margin_of_prices(instance, alpha, share, prices)?)),
+            Evidence::Better(tasks) => Ok((false, Some(margin_of_better(instance, alpha, share, tasks)?))),
+            Evidence::Nothing { user } if has_nothing(instance, share, *user) => Ok((false, None)),
+            Evidence::Nothing { .. } => {
+                Err(Refusal::new("the user of the evidence is due nothing, or has something"))
+            }
+            _ => Err(wrong_form()),
+        }
+    }
+
+    /// The weights of the users are those of the problem.
+    fn tidy(&self, evidence: &mut Evidence) {
+        if let Evidence::Prices(prices) = evidence {
+            prices.user_weights.clear();
+        }
+    }
+
+    fn read<'t>(&self, reader: &Reader<'_, 't>, object: &Object<'t>) -> Result<Evidence, FormatError> {
+        if let Some(raw) = object.get("better") {
+            reader.only(object, &["better"])?;
+            return Ok(Evidence::Better(reader.tasks(raw)?));
+        }
+        if object.get("user").is_some() {
+            reader.only(object, &["user"])?;
+            return Ok(Evidence::Nothing { user: reader.named_user(object, "user")? });
+        }
+        reader.only(object, &["prices", "user_prices"])?;
+        let (rows, users) = reader.unweighted_prices(object)?;
+        Ok(Evidence::Prices(Prices { user_weights: Vec::new(), rows, users }))
+    }
+
+    fn write(&self, names: &Names<'_>, evidence: &Evidence) -> Option<Json> {
+        match evidence {
+            Evidence::Prices(prices) => {
+                Some(Json::Object(names.prices(prices).into_iter().skip(1).collect()))
+            }
+            Evidence::Better(tasks) => Some(fields([("better", names.tasks(tasks))])),
+            Evidence::Nothing { user } => Some(fields([("user", names.user_name(*user))])),
+            _ => None,
+        }
+    }
 }

@@ -11,7 +11,8 @@ use crate::quotient::Quotient;
 use crate::refusal::Refusal;
 use crate::share::{ScaledShare, ShareCoefficients};
 
-/// The numerator and the denominator of `alpha` are at most this.
+/// The numerator and the denominator of `alpha` are at most this: a power and a root of it take few enough
+/// roundings for 50 digits ([`rounded`](super::rounded)), and no exponent of interest is larger.
 pub const MAX_ALPHA_TERM: u32 = 1000;
 
 /// Most bits that the powers of all users may take together for sums to be exact: the longer of numerator and
@@ -20,10 +21,12 @@ pub const MAX_ALPHA_TERM: u32 = 1000;
 /// rounded to 192 bits in the safe direction.
 const EXACT_BITS: u64 = 1 << 16;
 
-/// Most users times the square of the denominator of `alpha`, which is about what their roots cost.
+/// Most users times the square of the denominator of `alpha`: about what their roots cost, each of a number
+/// with 192 bits times the denominator. It is the same in the kernel (THEORY, section 7).
 const MAX_ROOTS: u64 = 1 << 28;
 
-/// Values beyond `2^MAX_EXPONENT` or below its inverse are refused.
+/// Most bits before the point, or zeros behind it, of `U_n^alpha`: no file that makes sense comes near, and a
+/// number of that width is still cheap.
 const MAX_EXPONENT: u64 = 1 << 16;
 
 /// Whether `alpha` is one that can be checked.

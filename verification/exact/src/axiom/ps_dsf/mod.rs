@@ -22,36 +22,20 @@
 
 mod rows;
 
-use evenhand_problem::RowKind;
 use rayon::prelude::*;
-use rug::{Integer, Rational};
+use rug::Rational;
 
-use self::rows::Rows;
+use self::rows::{Rows, full};
+use crate::axiom::rule::{Found, Rule, Truth};
 use crate::budget::TooLarge;
+use crate::evidence::Evidence;
+pub use crate::evidence::{Standing, Unblocked};
 use crate::instance::Instance;
-use crate::quotient::Quotient;
+use crate::names::read::Reader;
+use crate::names::write::{Json, Names, fields, number, string};
 use crate::refusal::Refusal;
-
-/// What a user has in place of more.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Standing {
-    /// It has all its tasks.
-    Satisfied,
-    /// A bottleneck for each class that it can run on: rows of
-    /// [`Constraints`](evenhand_problem::Constraints), ascending.
-    Bottlenecks(Vec<usize>),
-}
-
-/// A user and a class on which it has no bottleneck.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Unblocked {
-    /// The user.
-    pub user: usize,
-    /// The class.
-    pub server: usize,
-    /// By row of the class that the user uses, ascending: what it lacks there, in tasks.
-    pub lacks: Vec<(usize, Rational)>,
-}
+use evenhand_problem::format::{FormatError, Object};
+use serde_json::value::RawValue;
 
 /// What [`examine`] finds.
 #[derive(Debug, Clone, PartialEq)]
@@ -67,7 +51,8 @@ pub struct Examined {
     pub standings: Vec<Option<Standing>>,
 }
 
-/// Users that one worker examines at a time.
+/// Users that one worker examines at a time: fewer than for other axioms, since each looks at all holders of its
+/// classes.
 const CHUNK: usize = 1 << 6;
 
 /// The margin, where it is least, and what everybody has; `None` without active users.
@@ -182,27 +167,95 @@ pub fn margin_of_standings(
     )
 }
 
-/// `w_n gamma_ni`: the tasks at which the level is 1. Positive, for a user that can run on the class.
-fn full(instance: &Instance<'_>, n: usize, i: usize) -> Quotient {
-    let problem = instance.problem();
-    let user = &problem.users()[n];
-    let gamma = if instance.constraints().is_time_shared(i) {
-        Quotient::from(&problem.unconstrained_gamma(n, i))
-    } else {
-        let scaled = &instance.scaled;
-        let row = |r: usize| instance.constraints().row_of(i, RowKind::Resource(r));
-        let rates =
-            scaled.demand(n, i).iter().filter_map(|(r, demand)| Some((&scaled.capacity[row(*r)?], demand)));
-        let mut least: Option<(&Integer, &Integer)> = None;
-        for (capacity, demand) in rates {
-            if least.is_none_or(|(c, d)| Integer::from(capacity * d) < Integer::from(c * demand)) {
-                least = Some((capacity, demand));
+/// The axiom.
+pub(crate) struct PsDsf;
+
+impl Rule for PsDsf {
+    fn name(&self) -> &'static str {
+        "ps-dsf"
+    }
+
+    fn derive(&self, instance: &Instance<'_>) -> Result<Option<Found>, Refusal> {
+        let Some(found) = examine(instance)? else { return Ok(None) };
+        let no = unblocked(instance, found.user, found.server)?.map(Evidence::Unblocked);
+        Ok(Some(Found { margin: found.margin, yes: Evidence::Bottlenecks(found.standings), no }))
+    }
+
+    fn shows(
+        &self,
+        instance: &Instance<'_>,
+        evidence: &Evidence,
+        truth: &Truth<'_>,
+    ) -> Result<bool, Refusal> {
+        Ok(match evidence {
+            Evidence::Bottlenecks(standings) if truth.holds => {
+                truth.is(margin_of_standings(instance, standings)?.as_ref())
             }
+            Evidence::Unblocked(stated) if !truth.holds => {
+                let (user, server) = (stated.user, stated.server);
+                truth.is(margin(instance, user, server)?.as_ref())
+                    && unblocked(instance, user, server)?.as_ref() == Some(stated)
+            }
+            _ => false,
+        })
+    }
+
+    fn read<'t>(&self, reader: &Reader<'_, 't>, object: &Object<'t>) -> Result<Evidence, FormatError> {
+        if let Some(raw) = object.get("bottlenecks") {
+            reader.only(object, &["bottlenecks"])?;
+            let mut standings = vec![None; reader.problem.n_users()];
+            for (user, raw) in reader.object(raw)?.fields() {
+                standings[reader.user(user, raw)?] = Some(read_standing(reader, raw)?);
+            }
+            return Ok(Evidence::Bottlenecks(standings));
         }
-        // Who can run there demands something, each of which has a row.
-        let (capacity, demand) = least.map_or_else(Default::default, |(c, d)| (c.clone(), d.clone()));
-        Quotient::new(capacity, demand.max(Integer::from(1)))
-    };
-    let weight = user.weight();
-    Quotient::new(gamma.numerator * weight.numer(), gamma.denominator * weight.denom())
+        reader.only(object, &["user", "server", "lacks"])?;
+        let server = reader.named_server(object, "server")?;
+        let mut lacks = Vec::new();
+        for (resource, raw) in reader.object(reader.need(object, "lacks")?)?.fields() {
+            lacks.push((reader.row(server, resource, raw)?, reader.document.result_number(raw)?));
+        }
+        lacks.sort_by_key(|(row, _)| *row);
+        Ok(Evidence::Unblocked(Unblocked { user: reader.named_user(object, "user")?, server, lacks }))
+    }
+
+    fn write(&self, names: &Names<'_>, evidence: &Evidence) -> Option<Json> {
+        match evidence {
+            Evidence::Bottlenecks(standings) => {
+                let stated = standings.iter().enumerate().filter_map(|(n, s)| Some((n, s.as_ref()?)));
+                let stated = stated.map(|(n, standing)| (names.user(n), write_standing(names, standing)));
+                Some(fields([("bottlenecks", Json::Object(stated.collect()))]))
+            }
+            Evidence::Unblocked(Unblocked { user, server, lacks }) => {
+                let lacks = lacks.iter().map(|(row, lack)| (names.row(*row).1, number(lack)));
+                Some(fields([
+                    ("user", names.user_name(*user)),
+                    ("server", names.server_name(*server)),
+                    ("lacks", Json::Object(lacks.collect())),
+                ]))
+            }
+            _ => None,
+        }
+    }
+}
+
+fn read_standing<'t>(reader: &Reader<'_, 't>, raw: &'t RawValue) -> Result<Standing, FormatError> {
+    if raw.get().starts_with('"') {
+        return match &*reader.document.string(raw)? {
+            "satisfied" => Ok(Standing::Satisfied),
+            _ => Err(reader.error(raw, "expected `satisfied`, or a resource by server")),
+        };
+    }
+    let mut rows = Vec::new();
+    for (server, raw) in reader.object(raw)?.fields() {
+        rows.push(reader.named_row(reader.server(server, raw)?, raw)?);
+    }
+    rows.sort_unstable();
+    Ok(Standing::Bottlenecks(rows))
+}
+
+fn write_standing(names: &Names<'_>, standing: &Standing) -> Json {
+    let Standing::Bottlenecks(rows) = standing else { return string("satisfied") };
+    let rows = rows.iter().map(|&row| names.row(row));
+    Json::Object(rows.map(|(server, resource)| (server, Json::Text(resource))).collect())
 }

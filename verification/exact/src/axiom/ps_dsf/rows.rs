@@ -3,11 +3,12 @@
 //! Sorted once: where a row is full and nobody who holds some of it is ahead, nothing is lacking, and that
 //! is what users of an exact answer find. Else those ahead are added up.
 
+use evenhand_problem::RowKind;
 use rayon::prelude::*;
 use rug::{Integer, Rational};
 
-use super::{Standing, full};
 use crate::budget::TooLarge;
+use crate::evidence::Standing;
 use crate::instance::Instance;
 use crate::quotient::Quotient;
 use crate::refusal::Refusal;
@@ -187,4 +188,29 @@ impl<'a, 'b> Rows<'a, 'b> {
         instance.budget().charge(looks * self.steps)?;
         Ok(Some(in_tasks(lacking)))
     }
+}
+
+/// `w_n gamma_ni`: the tasks at which the level is 1. Positive, for a user that can run on the class.
+pub(super) fn full(instance: &Instance<'_>, n: usize, i: usize) -> Quotient {
+    let problem = instance.problem();
+    let user = &problem.users()[n];
+    let gamma = if instance.constraints().is_time_shared(i) {
+        Quotient::from(&problem.unconstrained_gamma(n, i))
+    } else {
+        let scaled = &instance.scaled;
+        let row = |r: usize| instance.constraints().row_of(i, RowKind::Resource(r));
+        let rates =
+            scaled.demand(n, i).iter().filter_map(|(r, demand)| Some((&scaled.capacity[row(*r)?], demand)));
+        let mut least: Option<(&Integer, &Integer)> = None;
+        for (capacity, demand) in rates {
+            if least.is_none_or(|(c, d)| Integer::from(capacity * d) < Integer::from(c * demand)) {
+                least = Some((capacity, demand));
+            }
+        }
+        // Who can run there demands something, each of which has a row.
+        let (capacity, demand) = least.map_or_else(Default::default, |(c, d)| (c.clone(), d.clone()));
+        Quotient::new(capacity, demand.max(Integer::from(1)))
+    };
+    let weight = user.weight();
+    Quotient::new(gamma.numerator * weight.numer(), gamma.denominator * weight.denom())
 }

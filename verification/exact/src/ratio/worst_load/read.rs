@@ -4,10 +4,10 @@ use evenhand_problem::format::{FormatError, Source};
 use evenhand_problem::{Place, Rational};
 use serde_json::value::RawValue;
 
-use super::{Certificate, Claim, Covers, First, KIND, VERSION};
+use super::certificate::{Covers, First, KIND, PrefixClaim, VERSION, WorstLoadCertificate};
 use crate::ratio::read::{Read, Reader};
 
-impl Certificate {
+impl WorstLoadCertificate {
     /// Reads a certificate. What it states is not checked here: [`check`](super::check).
     ///
     /// # Errors
@@ -71,7 +71,7 @@ impl<'t> Reader<'_, 't> {
         Ok(First { open, configuration, first: self.first(object.need(self.document, "first")?)? })
     }
 
-    fn claim(&self, raw: &'t RawValue) -> Read<Claim> {
+    fn claim(&self, raw: &'t RawValue) -> Read<PrefixClaim> {
         let object = self.object(raw, &["order", "covers", "prices", "pricing"])?;
         let need = |field: &str| object.need(self.document, field);
         let covers = match &*self.document.string(need("covers")?)? {
@@ -79,7 +79,7 @@ impl<'t> Reader<'_, 't> {
             "end" => Covers::End,
             _ => return Err(self.document.error(need("covers")?, "expected all or end")),
         };
-        Ok(Claim {
+        Ok(PrefixClaim {
             order: self.job_list(need("order")?)?,
             covers,
             prices: self.prices(need("prices")?)?,

@@ -5,9 +5,10 @@ use std::collections::HashMap;
 use evenhand_problem::Rational;
 use rug::Integer;
 
-use super::{Certificate, Claim, Covers};
-use crate::ratio::Configuration;
+use super::certificate::{Covers, PrefixClaim, WorstLoadCertificate};
+use crate::ratio::shape::Configuration;
 use crate::ratio::verify::Verifier;
+use crate::refusal::Refusal;
 
 /// The first configuration of some types, proven, and what it is worth.
 struct Best<'c> {
@@ -17,10 +18,10 @@ struct Best<'c> {
 
 /// Whether the claims prove that no loads have a ratio below `ratio`, which is at most 1.
 pub(super) fn claims(
-    certificate: &Certificate,
+    certificate: &WorstLoadCertificate,
     ratio: &Rational,
     verifier: &mut Verifier<'_>,
-) -> Result<(), String> {
+) -> Result<(), Refusal> {
     let best = firsts(certificate, verifier)?;
     let jobs = verifier.problem.jobs();
     verifier.work.rationals(jobs.len(), ratio)?;
@@ -36,15 +37,16 @@ pub(super) fn claims(
         judge.verifier.work.steps(jobs.len() + 1, 2 * (order.len() + 10))?;
         let open: Vec<usize> = (0..jobs.len()).filter(|j| !order.contains(j)).collect();
         if !open.is_empty() {
-            let at = |fault: &str| format!("claims: the order ({}): {fault}", name(&order));
+            let here = |fault: Refusal| fault.about(&format!("claims: the order ({})", name(&order)));
             let Some(best) = best.get(open.as_slice()) else {
-                return Err(at("the first configuration of the other types is not stated"));
+                let fault = "the first configuration of the other types is not stated";
+                return Err(here(Refusal::new(fault)));
             };
             let Some(claim) = stated.next().filter(|claim| claim.order == order) else {
-                return Err(at("there is no claim about it where it has its turn"));
+                return Err(here(Refusal::new("there is no claim about it where it has its turn")));
             };
             steps.push((best, 0));
-            judge.holds(claim, &steps, &open).map_err(|fault| at(&fault))?;
+            judge.holds(claim, &steps, &open).map_err(here)?;
             if claim.covers == Covers::All {
                 steps.pop();
             }
@@ -54,7 +56,7 @@ pub(super) fn claims(
             let Some((best, walked)) = steps.last_mut() else {
                 return match stated.next() {
                     None => Ok(()),
-                    Some(_) => Err("claims: there are more than orders to be settled".to_owned()),
+                    Some(_) => Err(Refusal::new("claims: there are more than orders to be settled")),
                 };
             };
             let next = best.configuration.get(*walked).map(|(j, _)| *j);
@@ -73,15 +75,15 @@ pub(super) fn claims(
 
 /// Every stated first configuration, by its open types, each proven.
 fn firsts<'c>(
-    certificate: &'c Certificate,
+    certificate: &'c WorstLoadCertificate,
     verifier: &mut Verifier<'_>,
-) -> Result<HashMap<&'c [usize], Best<'c>>, String> {
+) -> Result<HashMap<&'c [usize], Best<'c>>, Refusal> {
     let mut best = HashMap::with_capacity(certificate.firsts.len());
     for (position, first) in certificate.firsts.iter().enumerate() {
         let configuration = &first.configuration;
         verifier.work.steps(first.open.len() + configuration.len() + 1, 200)?;
         let proven = verifier.first(0, &first.open, configuration, &first.first);
-        proven.map_err(|reason| format!("firsts {position}: {reason}"))?;
+        proven.map_err(|fault| fault.about(&format!("firsts {position}")))?;
         let reward = verifier.problem.jobs();
         let reward = configuration.iter().map(|(j, k)| Rational::from(reward[*j].reward() * *k)).sum();
         best.insert(first.open.as_slice(), Best { configuration, reward });
@@ -90,7 +92,7 @@ fn firsts<'c>(
 }
 
 /// Reward of a server full of one type, by type.
-fn alone(verifier: &mut Verifier<'_>) -> Result<Vec<Rational>, String> {
+fn alone(verifier: &mut Verifier<'_>) -> Result<Vec<Rational>, Refusal> {
     let problem = verifier.problem;
     let each = 1_000 * (problem.resources().len() + 1) + problem.configurations().map_or(0, <[_]>::len);
     verifier.work.steps(problem.n_types(), each)?;
@@ -108,7 +110,12 @@ struct Judge<'v, 'p> {
 
 impl Judge<'_, '_> {
     /// Whether a claim holds at the end of these steps.
-    fn holds(&mut self, claim: &Claim, steps: &[(&Best<'_>, usize)], open: &[usize]) -> Result<(), String> {
+    fn holds(
+        &mut self,
+        claim: &PrefixClaim,
+        steps: &[(&Best<'_>, usize)],
+        open: &[usize],
+    ) -> Result<(), Refusal> {
         let jobs = self.verifier.problem.jobs();
         let (load, slot, pi) = (&claim.prices.load, &claim.prices.slot, &claim.prices.server[0]);
         // When a type ran out, from 1; the types that did not have no price.
@@ -117,16 +124,22 @@ impl Judge<'_, '_> {
         for (j, job) in jobs.iter().enumerate() {
             let (alpha, beta) = (&load[j], &slot[j]);
             if *alpha < 0 || *beta < 0 {
-                return Err(format!("a price of `{}` is negative", job.name()));
+                return Err(Refusal::new(format!("a price of `{}` is negative", job.name())));
             }
             if turn[j] == 0 && !alpha.is_zero() {
-                return Err(format!("`{}` does not run out, and its load has a price", job.name()));
+                return Err(Refusal::new(format!(
+                    "`{}` does not run out, and its load has a price",
+                    job.name()
+                )));
             }
             let price = Rational::from(alpha + beta);
             self.verifier.work.rationals(1, &price)?;
             self.verifier.work.rationals(1, &self.worth[j])?;
             if price < self.worth[j] {
-                return Err(format!("the prices of `{}` are less than the ratio of its reward", job.name()));
+                return Err(Refusal::new(format!(
+                    "the prices of `{}` are less than the ratio of its reward",
+                    job.name()
+                )));
             }
         }
         let least = open.iter().map(|&j| &self.alone[j]).min();
@@ -143,9 +156,9 @@ impl Judge<'_, '_> {
                 _ => &best.reward,
             };
             if sum > *value {
-                return Err(format!("the prices exceed what step {} earns", l + 1));
+                return Err(Refusal::new(format!("the prices exceed what step {} earns", l + 1)));
             }
         }
-        self.verifier.pricing(0, slot, pi, &claim.pricing).map_err(|reason| format!("pricing: {reason}"))
+        self.verifier.pricing(0, slot, pi, &claim.pricing).map_err(|fault| fault.about("pricing"))
     }
 }

@@ -2,10 +2,10 @@
 
 use evenhand_problem::format::reservation_to_json;
 
-use super::{Certificate, Claim, Covers, KIND, VERSION};
+use super::certificate::{Covers, KIND, PrefixClaim, VERSION, WorstLoadCertificate};
 use crate::ratio::write::{Writer, json, quoted};
 
-impl Certificate {
+impl WorstLoadCertificate {
     /// The certificate as JSON; the same certificate gives the same bytes.
     #[must_use]
     pub fn to_json(&self) -> String {
@@ -55,7 +55,7 @@ impl Writer<'_> {
         self.text(&format!("[{}]", names.join(", ")));
     }
 
-    fn claim(&mut self, claim: &Claim) {
+    fn claim(&mut self, claim: &PrefixClaim) {
         self.text("{\"order\": ");
         self.jobs(&claim.order);
         let covers = match claim.covers {

@@ -1,0 +1,185 @@
+//! What an axiom is to claims and certificates: one trait, which the file of every axiom implements.
+
+use evenhand_problem::format::{FormatError, Object};
+use evenhand_problem::{Problem, Rational};
+
+use crate::evidence::Evidence;
+use crate::instance::Instance;
+use crate::names::read::Reader;
+use crate::names::write::{Json, Names};
+use crate::parameters::{ParameterError, Parameters};
+use crate::refusal::{Inapplicable, Refusal};
+
+/// An axiom: its name and parameters, when it applies, and how its evidence is found, judged, read and written.
+///
+/// An axiom is of one of two kinds. Either [`Rule::derive`] finds everything in the allocation alone, or it
+/// [needs evidence](Rule::needs_evidence) that only a solver finds, which [`Rule::judge`] judges.
+pub(crate) trait Rule: Sync {
+    /// The name that files and the command line use.
+    fn name(&self) -> &'static str;
+
+    /// Its parameters, with what is absent filled in.
+    ///
+    /// # Errors
+    /// That these are not its parameters.
+    fn parameters(&self, stated: Parameters) -> Result<Parameters, Refusal> {
+        stated.without_share()?.without_alpha()
+    }
+
+    /// The parameters that a text states after the name and a colon.
+    ///
+    /// # Errors
+    /// That it states none.
+    fn parsed(&self, _text: &str, _problem: &Problem) -> Result<Parameters, ParameterError> {
+        Err(ParameterError::None { axiom: self.name() })
+    }
+
+    /// Name and parameter, for an axiom that is not required without naming one.
+    fn example(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// The most claims of it that a certificate may hold.
+    fn most_claims(&self) -> usize {
+        usize::MAX
+    }
+
+    /// Whether it applies to a problem.
+    ///
+    /// # Errors
+    /// Why not.
+    fn applies_to(&self, _parameters: &Parameters, _problem: &Problem) -> Result<(), Inapplicable> {
+        Ok(())
+    }
+
+    /// Whether it applies to an allocation of a problem to which it applies.
+    ///
+    /// # Errors
+    /// Why not.
+    fn applies(&self, _instance: &Instance<'_>) -> Result<(), Inapplicable> {
+        Ok(())
+    }
+
+    /// Whether it may be claimed of an allocation that is infeasible beyond the tolerance.
+    fn is_about_limits(&self) -> bool {
+        false
+    }
+
+    /// Whether nothing is tolerated of tasks on single servers, which fit or not.
+    fn is_exact_on_servers(&self) -> bool {
+        false
+    }
+
+    /// Whether a claim takes evidence that only a solver finds.
+    fn needs_evidence(&self) -> bool {
+        false
+    }
+
+    /// What the allocation shows; `None` where nothing is compared.
+    ///
+    /// # Errors
+    /// [`Refusal`] where that would be too large, or the axiom needs evidence.
+    fn derive(&self, _instance: &Instance<'_>) -> Result<Option<Found>, Refusal> {
+        Err(Refusal::new(format!("`{}` needs evidence", self.name())))
+    }
+
+    /// Whether other evidence than that of [`Rule::derive`] shows the same margin.
+    ///
+    /// # Errors
+    /// [`Refusal`] where it shows nothing.
+    fn shows(
+        &self,
+        _instance: &Instance<'_>,
+        _evidence: &Evidence,
+        _truth: &Truth<'_>,
+    ) -> Result<bool, Refusal> {
+        Ok(false)
+    }
+
+    /// The verdict and the margin that evidence from outside shows.
+    ///
+    /// # Errors
+    /// [`Refusal`] where it shows nothing.
+    fn judge(
+        &self,
+        _instance: &Instance<'_>,
+        _parameters: &Parameters,
+        _evidence: &Evidence,
+    ) -> Result<(bool, Option<Rational>), Refusal> {
+        Err(wrong_form())
+    }
+
+    /// Removes from evidence what the axiom does not use.
+    fn tidy(&self, _evidence: &mut Evidence) {}
+
+    /// A margin in tasks of the user that it is about; `None` where it is about no single user.
+    fn in_tasks(
+        &self,
+        instance: &Instance<'_>,
+        _parameters: &Parameters,
+        evidence: &Evidence,
+        margin: &Rational,
+    ) -> Option<Rational> {
+        of_user(instance, evidence.user()?, margin)
+    }
+
+    /// Reads evidence, which is an object with at least one field.
+    ///
+    /// # Errors
+    /// [`FormatError`] for what is no evidence of this axiom.
+    fn read<'t>(&self, reader: &Reader<'_, 't>, object: &Object<'t>) -> Result<Evidence, FormatError> {
+        Err(reader.error(object.raw(), format!("`{}` takes no evidence", self.name())))
+    }
+
+    /// Evidence as it is written; `None` for that of other axioms.
+    fn write(&self, _names: &Names<'_>, _evidence: &Evidence) -> Option<Json> {
+        None
+    }
+}
+
+/// What [`Rule::derive`] finds.
+pub(crate) struct Found {
+    pub margin: Rational,
+    /// The evidence of yes.
+    pub yes: Evidence,
+    /// That of no, for a margin beyond the tolerance; absent: it is the same.
+    pub no: Option<Evidence>,
+}
+
+/// The verdict and the margin that a claim has to show.
+pub(crate) struct Truth<'t> {
+    pub holds: bool,
+    pub margin: &'t Rational,
+}
+
+impl Truth<'_> {
+    /// Whether this is its margin.
+    pub fn is(&self, margin: Option<&Rational>) -> bool {
+        margin == Some(self.margin)
+    }
+
+    /// Whether this is what the evidence of it states in tasks of a user: nothing where the axiom holds, else
+    /// minus the margin.
+    pub fn is_loss(&self, instance: &Instance<'_>, user: usize, stated: Option<&Rational>) -> bool {
+        match stated {
+            None => self.holds,
+            Some(stated) => {
+                !self.holds && of_user(instance, user, self.margin).is_some_and(|x| -x == *stated)
+            }
+        }
+    }
+}
+
+/// A margin in tasks of a user; `None` where there is no such user.
+pub(crate) fn of_user(instance: &Instance<'_>, n: usize, margin: &Rational) -> Option<Rational> {
+    (n < instance.problem().n_users()).then(|| Rational::from(margin * instance.scale(n)))
+}
+
+/// Minus a margin, in tasks of a user.
+pub(crate) fn loss(instance: &Instance<'_>, n: usize, margin: &Rational) -> Rational {
+    -Rational::from(margin * instance.scale(n))
+}
+
+pub(crate) fn wrong_form() -> Refusal {
+    Refusal::new("the evidence is not of the form that the axiom takes")
+}

@@ -1,0 +1,241 @@
+//! Reading evidence: users, servers, resources and rows by name, numbers exactly.
+
+use std::collections::HashMap;
+
+use evenhand_problem::format::{Document, FormatError, Object};
+use evenhand_problem::{Constraints, Placement, Problem, Rational, RowKind, Sharing};
+use serde_json::value::RawValue;
+
+use crate::evidence::Level;
+use crate::instance::Tasks;
+use crate::prices::{PriceVector, Prices};
+
+/// A user, a server class and a single server of it, as far as they are stated.
+pub(crate) type StatedPlace = (Option<usize>, Option<usize>, Option<u64>);
+
+/// What stands in a document about one problem, by name.
+pub(crate) struct Reader<'r, 't> {
+    pub document: &'r Document<'t>,
+    pub problem: &'r Problem,
+    constraints: Constraints<'r>,
+    users: HashMap<&'r str, usize>,
+    servers: HashMap<&'r str, usize>,
+    resources: HashMap<&'r str, usize>,
+}
+
+impl<'r, 't> Reader<'r, 't> {
+    pub fn new(document: &'r Document<'t>, problem: &'r Problem, sharing: Sharing) -> Self {
+        let constraints = Constraints::new(problem, sharing);
+        let (users, servers) = (problem.user_index(), problem.server_index());
+        let resources = problem.resources().iter().map(String::as_str).zip(0..).collect();
+        Self { document, problem, constraints, users, servers, resources }
+    }
+
+    /// That the object has no other fields.
+    pub fn only(&self, object: &Object<'t>, fields: &[&str]) -> Result<(), FormatError> {
+        object.only(self.document, fields)
+    }
+
+    /// A field that has to be there.
+    pub fn need(&self, object: &Object<'t>, field: &str) -> Result<&'t RawValue, FormatError> {
+        object.need(self.document, field)
+    }
+
+    pub fn object(&self, raw: &'t RawValue) -> Result<Object<'t>, FormatError> {
+        self.document.object(raw)
+    }
+
+    /// A number that was computed.
+    pub fn number(&self, object: &Object<'t>, field: &str) -> Result<Rational, FormatError> {
+        self.document.result_number(self.need(object, field)?)
+    }
+
+    /// What is wrong at this place.
+    pub fn error(&self, raw: &RawValue, what: impl Into<String>) -> FormatError {
+        self.document.error(raw, what)
+    }
+
+    /// The server class that a field names.
+    pub fn named_server(&self, object: &Object<'t>, field: &str) -> Result<usize, FormatError> {
+        let raw = self.need(object, field)?;
+        self.server(&self.document.string(raw)?, raw)
+    }
+
+    /// The row of a class for the resource that a string names.
+    pub fn named_row(&self, i: usize, raw: &'t RawValue) -> Result<usize, FormatError> {
+        self.row(i, &self.document.string(raw)?, raw)
+    }
+
+    /// A user, a server class and a single server of it, each where its field is there.
+    pub fn place(&self, object: &Object<'t>) -> Result<StatedPlace, FormatError> {
+        let user = object.get("user").map(|_| self.named_user(object, "user")).transpose()?;
+        let server = object.get("server").map(|_| self.named_server(object, "server")).transpose()?;
+        let index = object.get("index").map(|raw| self.index(raw)).transpose()?;
+        Ok((user, server, index))
+    }
+
+    pub fn levels(&self, raw: &'t RawValue) -> Result<Vec<Level>, FormatError> {
+        self.document.list(raw)?.into_iter().map(|raw| self.level(raw)).collect()
+    }
+
+    fn level(&self, raw: &'t RawValue) -> Result<Level, FormatError> {
+        let document = self.document;
+        let object = document.object(raw)?;
+        object.only(document, &["covers", "user_weights", "prices", "user_prices"])?;
+        let mut covers = Vec::new();
+        for raw in document.list(object.need(document, "covers")?)? {
+            covers.push(self.user(&document.string(raw)?, raw)?);
+        }
+        covers.sort_unstable();
+        let mut rows = self.by_row(object.need(document, "prices")?)?;
+        rows.sort_by_key(|(row, _)| *row);
+        let user_weights = self.of_users(object.need(document, "user_weights")?)?;
+        let users = object.get("user_prices").map(|raw| self.of_users(raw)).transpose()?.unwrap_or_default();
+        Ok(Level { covers, prices: PriceVector { user_weights, rows, users } })
+    }
+
+    /// `{user: value}`, users ascending.
+    fn of_users(&self, raw: &'t RawValue) -> Result<Vec<(usize, Rational)>, FormatError> {
+        let mut values = Vec::new();
+        for (user, raw) in self.document.object(raw)?.fields() {
+            values.push((self.user(user, raw)?, self.document.result_number(raw)?));
+        }
+        values.sort_by_key(|(n, _)| *n);
+        Ok(values)
+    }
+
+    pub fn prices(&self, object: &Object<'t>) -> Result<Prices, FormatError> {
+        let (rows, users) = self.unweighted_prices(object)?;
+        let user_weights = self.by_user(object.need(self.document, "user_weights")?)?;
+        Ok(Prices { user_weights, rows, users })
+    }
+
+    /// Of the rows, and of the users.
+    pub fn unweighted_prices(
+        &self,
+        object: &Object<'t>,
+    ) -> Result<(Vec<Rational>, Vec<Rational>), FormatError> {
+        let mut rows = vec![Rational::new(); self.constraints.rows().len()];
+        for (row, price) in self.by_row(object.need(self.document, "prices")?)? {
+            rows[row] = price;
+        }
+        let users = match object.get("user_prices") {
+            Some(raw) => self.by_user(raw)?,
+            None => vec![Rational::new(); self.problem.n_users()],
+        };
+        Ok((rows, users))
+    }
+
+    /// `{server: {resource: value}}`, by row in the order of the file.
+    pub fn by_row(&self, raw: &'t RawValue) -> Result<Vec<(usize, Rational)>, FormatError> {
+        let document = self.document;
+        let mut values = Vec::new();
+        for (server, raw) in document.object(raw)?.fields() {
+            let i = self.server(server, raw)?;
+            for (resource, raw) in document.object(raw)?.fields() {
+                values.push((self.row(i, resource, raw)?, document.result_number(raw)?));
+            }
+        }
+        Ok(values)
+    }
+
+    fn by_user(&self, raw: &'t RawValue) -> Result<Vec<Rational>, FormatError> {
+        let mut values = vec![Rational::new(); self.problem.n_users()];
+        for (user, raw) in self.document.object(raw)?.fields() {
+            values[self.user(user, raw)?] = self.document.result_number(raw)?;
+        }
+        Ok(values)
+    }
+
+    pub fn tasks(&self, raw: &'t RawValue) -> Result<Tasks, FormatError> {
+        let mut tasks = vec![Vec::new(); self.problem.n_users()];
+        for (user, raw) in self.document.object(raw)?.fields() {
+            let on = &mut tasks[self.user(user, raw)?];
+            for (server, raw) in self.document.object(raw)?.fields() {
+                on.push((self.server(server, raw)?, self.document.result_number(raw)?));
+            }
+            on.sort_by_key(|(i, _)| *i);
+        }
+        Ok(tasks)
+    }
+
+    /// `{"tightest": {users}}`, or `{users, amount}`: the object that names the users, and the amount.
+    pub fn tightest(
+        &self,
+        object: &Object<'t>,
+        users: &[&str],
+        amount: &str,
+    ) -> Result<(Object<'t>, Option<Rational>), FormatError> {
+        let document = self.document;
+        if let Some(raw) = object.get("tightest") {
+            object.only(document, &["tightest"])?;
+            let inner = document.object(raw)?;
+            inner.only(document, users)?;
+            return Ok((inner, None));
+        }
+        object.only(document, &[users, &[amount]].concat())?;
+        let amount = document.result_number(object.need(document, amount)?)?;
+        Ok((object.clone(), Some(amount)))
+    }
+
+    pub fn named_user(&self, object: &Object<'t>, field: &str) -> Result<usize, FormatError> {
+        let raw = object.need(self.document, field)?;
+        self.user(&self.document.string(raw)?, raw)
+    }
+
+    pub fn user(&self, name: &str, raw: &'t RawValue) -> Result<usize, FormatError> {
+        self.users.get(name).copied().ok_or_else(|| self.unknown(raw, "user"))
+    }
+
+    pub fn server(&self, name: &str, raw: &'t RawValue) -> Result<usize, FormatError> {
+        self.servers.get(name).copied().ok_or_else(|| self.unknown(raw, "server"))
+    }
+
+    pub fn resource(&self, name: &str, raw: &'t RawValue) -> Result<usize, FormatError> {
+        self.resources.get(name).copied().ok_or_else(|| self.unknown(raw, "resource"))
+    }
+
+    pub fn row(&self, i: usize, name: &str, raw: &'t RawValue) -> Result<usize, FormatError> {
+        let kind = if !self.constraints.is_time_shared(i) {
+            RowKind::Resource(self.resource(name, raw)?)
+        } else if name == "time" {
+            RowKind::Time
+        } else {
+            let message = "the server is shared by time: expected the resource `time`";
+            return Err(self.document.error(raw, message));
+        };
+        self.constraints.row_of(i, kind).ok_or_else(|| {
+            let server = self.problem.servers()[i].name();
+            self.document.error(raw, format!("server `{server}` has no `{name}`"))
+        })
+    }
+
+    pub fn unknown(&self, raw: &'t RawValue, what: &str) -> FormatError {
+        self.document.error(raw, format!("there is no such {what}"))
+    }
+
+    pub fn index(&self, raw: &'t RawValue) -> Result<u64, FormatError> {
+        let value = self.document.number(raw)?;
+        let index = if value.is_integer() { value.numer().to_u64() } else { None };
+        index.ok_or_else(|| self.document.error(raw, "expected an integer of at least 0"))
+    }
+
+    pub fn placements(&self, raw: &'t RawValue) -> Result<Vec<Placement>, FormatError> {
+        let document = self.document;
+        let mut placements = Vec::new();
+        for raw in document.list(raw)? {
+            let object = document.object(raw)?;
+            object.only(document, &["server", "index", "tasks"])?;
+            let server = object.need(document, "server")?;
+            let server = self.server(&document.string(server)?, server)?;
+            let index = self.index(object.need(document, "index")?)?;
+            let mut tasks = Vec::new();
+            for (user, raw) in document.object(object.need(document, "tasks")?)?.fields() {
+                tasks.push((self.user(user, raw)?, document.result_number(raw)?));
+            }
+            tasks.sort_by_key(|(n, _)| *n);
+            placements.push(Placement { server, index, tasks });
+        }
+        Ok(placements)
+    }
+}

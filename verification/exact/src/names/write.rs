@@ -1,0 +1,182 @@
+//! Writing evidence: indices as names, numbers exactly, zeros left out.
+
+use std::collections::BTreeMap;
+
+use evenhand_problem::{Allocation, Arithmetic, Constraints, Placement, Problem, Rational, RowKind, Sharing};
+use serde::{Serialize, Serializer};
+
+use crate::evidence::Level;
+use crate::instance::Tasks;
+use crate::prices::Prices;
+
+/// What is written; objects keep their order.
+pub(crate) enum Json {
+    Null,
+    Bool(bool),
+    Count(usize),
+    Index(u64),
+    Text(String),
+    List(Vec<Self>),
+    Object(Vec<(String, Self)>),
+}
+
+impl Json {
+    /// An object of fields in this order.
+    pub fn object<'n>(fields: impl IntoIterator<Item = (&'n str, Self)>) -> Self {
+        Self::Object(fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+    }
+
+    pub fn text(&self) -> String {
+        // Strings, lists and objects with string keys: there is nothing that cannot be written.
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}
+
+impl Serialize for Json {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Null => serializer.serialize_unit(),
+            Self::Bool(value) => serializer.serialize_bool(*value),
+            Self::Count(value) => serializer.serialize_u64(*value as u64),
+            Self::Index(value) => serializer.serialize_u64(*value),
+            Self::Text(text) => serializer.serialize_str(text),
+            Self::List(list) => serializer.collect_seq(list),
+            Self::Object(fields) => serializer.collect_map(fields.iter().map(|(key, value)| (key, value))),
+        }
+    }
+}
+
+pub(crate) fn string(text: &str) -> Json {
+    Json::Text(text.to_owned())
+}
+
+pub(crate) fn number(value: &Rational) -> Json {
+    Json::Text(value.to_string())
+}
+
+pub(crate) fn fields<const N: usize>(fields: [(&str, Json); N]) -> Json {
+    Json::object(fields)
+}
+
+/// Writes indices as names. An index that is out of range names nothing: nothing panics, and the file is refused.
+pub(crate) struct Names<'a> {
+    pub problem: &'a Problem,
+    constraints: Constraints<'a>,
+}
+
+impl<'a> Names<'a> {
+    pub fn new(problem: &'a Problem, sharing: Sharing) -> Self {
+        Self { problem, constraints: Constraints::new(problem, sharing) }
+    }
+
+    pub fn user(&self, n: usize) -> String {
+        self.problem.users().get(n).map_or_else(String::new, |user| user.name().to_owned())
+    }
+
+    pub fn server(&self, i: usize) -> String {
+        self.problem.servers().get(i).map_or_else(String::new, |server| server.name().to_owned())
+    }
+
+    /// The name of a user as a value.
+    pub fn user_name(&self, n: usize) -> Json {
+        Json::Text(self.user(n))
+    }
+
+    /// The name of a server class as a value.
+    pub fn server_name(&self, i: usize) -> Json {
+        Json::Text(self.server(i))
+    }
+
+    pub fn resource(&self, r: usize) -> String {
+        self.problem.resources().get(r).cloned().unwrap_or_default()
+    }
+
+    fn kind(&self, kind: RowKind) -> String {
+        match kind {
+            RowKind::Resource(r) => self.resource(r),
+            RowKind::Time => "time".to_owned(),
+        }
+    }
+
+    /// The allocation with the hash of the problem that it is for.
+    pub fn allocation(&self, allocation: &Allocation, problem_sha256: Option<&str>) -> Json {
+        let mut fields = vec![("kind".to_owned(), string("allocation"))];
+        if let Some(mechanism) = &allocation.mechanism {
+            fields.push(("mechanism".to_owned(), string(mechanism)));
+        }
+        fields.push(("sharing".to_owned(), string(allocation.sharing.name())));
+        let arithmetic = if allocation.arithmetic == Arithmetic::Exact { "exact" } else { "float" };
+        fields.push(("arithmetic".to_owned(), string(arithmetic)));
+        fields.extend(problem_sha256.map(|hash| ("problem_sha256".to_owned(), string(hash))));
+        fields.push(("tasks".to_owned(), self.tasks(&allocation.tasks)));
+        if let Some(placements) = &allocation.placements {
+            fields.push(("placements".to_owned(), self.placements(placements)));
+        }
+        Json::Object(fields)
+    }
+
+    pub fn placements(&self, placements: &[Placement]) -> Json {
+        let single = |placement: &Placement| {
+            let tasks = placement.tasks.iter().map(|(n, x)| (self.user(*n), number(x)));
+            fields([
+                ("server", Json::Text(self.server(placement.server))),
+                ("index", Json::Index(placement.index)),
+                ("tasks", Json::Object(tasks.collect())),
+            ])
+        };
+        Json::List(placements.iter().map(single).collect())
+    }
+
+    pub fn tasks(&self, tasks: &Tasks) -> Json {
+        let users = tasks.iter().enumerate().map(|(n, on)| {
+            let on = on.iter().filter(|(_, x)| !x.is_zero()).map(|(i, x)| (self.server(*i), number(x)));
+            (self.user(n), Json::Object(on.collect()))
+        });
+        Json::Object(users.filter(|(_, on)| !matches!(on, Json::Object(on) if on.is_empty())).collect())
+    }
+
+    pub fn levels(&self, levels: &[Level]) -> Json {
+        let level = |Level { covers, prices }: &Level| {
+            let by_user = |values: &[(usize, Rational)]| {
+                Json::Object(values.iter().map(|(n, value)| (self.user(*n), number(value))).collect())
+            };
+            fields([
+                ("covers", Json::List(covers.iter().map(|n| Json::Text(self.user(*n))).collect())),
+                ("user_weights", by_user(&prices.user_weights)),
+                ("prices", self.by_row(prices.rows.iter().map(|(row, price)| (*row, price)))),
+                ("user_prices", by_user(&prices.users)),
+            ])
+        };
+        Json::List(levels.iter().map(level).collect())
+    }
+
+    /// Server and resource of a row.
+    pub fn row(&self, row: usize) -> (String, String) {
+        let found = self.constraints.rows().get(row);
+        found.map(|at| (self.server(at.server), self.kind(at.kind))).unwrap_or_default()
+    }
+
+    pub fn prices(&self, prices: &Prices) -> Vec<(String, Json)> {
+        let by_user = |values: &[Rational]| {
+            let values = values.iter().enumerate().filter(|(_, value)| !value.is_zero());
+            Json::Object(values.map(|(n, value)| (self.user(n), number(value))).collect())
+        };
+        let rows = prices.rows.iter().enumerate().filter(|(_, price)| !price.is_zero());
+        vec![
+            ("user_weights".to_owned(), by_user(&prices.user_weights)),
+            ("prices".to_owned(), self.by_row(rows)),
+            ("user_prices".to_owned(), by_user(&prices.users)),
+        ]
+    }
+
+    /// `{server: {resource: value}}`.
+    pub fn by_row<'v>(&self, values: impl Iterator<Item = (usize, &'v Rational)>) -> Json {
+        let mut by_server: BTreeMap<usize, Vec<(String, Json)>> = BTreeMap::new();
+        for (row, value) in values {
+            let Some(at) = self.constraints.rows().get(row) else { continue };
+            by_server.entry(at.server).or_default().push((self.kind(at.kind), number(value)));
+        }
+        let rows = by_server.into_iter().map(|(i, values)| (self.server(i), Json::Object(values)));
+        Json::Object(rows.collect())
+    }
+}
