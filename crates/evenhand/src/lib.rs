@@ -12,24 +12,24 @@
 //! carries what anybody needs to check them without a solver.
 //!
 //! ```
-//! use evenhand::problem::{Arithmetic, Rational, format::Source};
-//! use evenhand::{certify, exact, mechanisms::registry};
+//! use evenhand::prelude::*;
 //!
-//! // The two servers and two users of DRFH, Figure 1.
-//! let problem = Source { name: "figure-1", text: r#"{"kind": "allocation-problem",
-//!     "resources": ["cpu", "memory"],
-//!     "servers": [{"name": "high-memory", "capacity": {"cpu": 2, "memory": 12}},
-//!                 {"name": "high-cpu", "capacity": {"cpu": 12, "memory": 2}}],
-//!     "users": [{"name": "1", "demand": {"cpu": 0.2, "memory": 1}},
-//!               {"name": "2", "demand": {"cpu": 1, "memory": 0.2}}]}"# }.problem()?;
-//!
-//! let drfh = registry::find("drfh").expect("a mechanism");
-//! let outcome = drfh.allocate(&problem, Arithmetic::Exact)?;
+//! // The two servers and two users of DRFH, Figure 1: `text` is examples/two-servers.json.
+//! # let text = r#"{"kind": "allocation-problem", "resources": ["cpu", "memory"],
+//! #     "servers": [{"name": "high-memory", "capacity": {"cpu": 2, "memory": 12}},
+//! #                 {"name": "high-cpu", "capacity": {"cpu": 12, "memory": 2}}],
+//! #     "users": [{"name": "1", "demand": {"cpu": 0.2, "memory": 1}},
+//! #               {"name": "2", "demand": {"cpu": 1, "memory": 0.2}}]}"#;
+//! let problem = Source { name: "two-servers.json", text }.problem()?;
+//! let outcome = registry::find("drfh").expect("a mechanism").allocate(&problem, Arithmetic::Exact)?;
 //! assert_eq!(outcome.allocation.totals(), [10, 10]);
 //!
-//! let requests = evenhand::certify::default_requests(&outcome.allocation);
-//! let examination = certify(&problem, &outcome.allocation, &requests, &Rational::new())?;
-//! assert!(exact::check(&examination.certificate).valid);
+//! let requests = default_requests(&outcome.allocation);
+//! let found = certify(&problem, &outcome.allocation, &requests, &Rational::new())?;
+//! // The kernel reads the text of the certificate, and shares no code with what wrote it.
+//! let file = File { name: "certificate".to_owned(), text: found.certificate.to_json() };
+//! let report = check(&file, &CheckOptions::default()).map_err(|unusable| unusable.what)?;
+//! assert_eq!(report.reason, None);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -37,7 +37,8 @@
 //! |---|---|
 //! | [`problem`] | problems and allocations in exact numbers, file formats |
 //! | [`import`] | readers of cluster traces and price lists |
-//! | [`exact`] | axioms, certificates and their checker; links no solver |
+//! | [`exact`] | axioms and certificates in fast exact arithmetic; links no solver |
+//! | [`kernel`] | whether a certificate is true, from the definitions alone |
 //! | [`mechanisms`] | the allocation rules |
 //! | [`certify`](mod@certify) | finds the evidence of certificates; `explain`, `compare`, `ratio` |
 //! | [`lp`] | linear programmes on HiGHS, lifted to exact optima |
@@ -46,6 +47,7 @@
 #![forbid(unsafe_code)]
 
 pub use evenhand_certify as certify;
+pub use evenhand_check as kernel;
 pub use evenhand_exact as exact;
 pub use evenhand_import as import;
 pub use evenhand_lp as lp;
@@ -59,3 +61,12 @@ pub use evenhand_certify::certify;
 pub use evenhand_exact::{Axiom, Certificate, Share};
 pub use evenhand_mechanisms::Mechanism;
 pub use evenhand_problem::{Allocation, Problem};
+
+/// What a program needs that solves, certifies and checks.
+pub mod prelude {
+    pub use evenhand_certify::{certify, default_requests};
+    pub use evenhand_check::{File, Options as CheckOptions, check};
+    pub use evenhand_mechanisms::registry;
+    pub use evenhand_problem::format::Source;
+    pub use evenhand_problem::{Allocation, Arithmetic, Problem, Rational};
+}

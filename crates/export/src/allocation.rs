@@ -2,9 +2,11 @@
 //! allocation refutes.
 
 use evenhand_exact::{
-    Axiom, Certificate, Claim, Evidence, Instance, Level, Prices, Share, ShareCoefficients, Tasks, check,
+    Axiom, Certificate, Claim, Evidence, Instance, Level, Prices, Share, ShareCoefficients, ShareError,
+    Tasks, check,
 };
 use evenhand_problem::{Problem, Rational};
+use thiserror::Error;
 
 use crate::region::{Region, legend};
 use crate::vipr::{Programme, Reason, Sense, Terms};
@@ -12,6 +14,21 @@ use crate::{Export, ExportError, valid};
 
 /// Most bits of `U_n^alpha` for all users together.
 const MOST_BITS: u64 = 1 << 28;
+
+/// Why a claim has no linear programme.
+#[derive(Debug, Error)]
+enum NoProgramme {
+    #[error("max-min without a share")]
+    Unshared,
+    #[error(transparent)]
+    Share(#[from] ShareError),
+    #[error("what tasks are worth is irrational: alpha is no whole number")]
+    Irrational,
+    #[error("what tasks are worth has too many digits")]
+    TooManyDigits,
+    #[error("the prices are too low")]
+    PricesTooLow,
+}
 
 /// A file for every linear programme of the certificate.
 ///
@@ -53,7 +70,7 @@ impl<'a, 'b> Writer<'a, 'b> {
         Self { instance, problem, region, legend: legend(problem), x }
     }
 
-    fn claim(&self, claim: &Claim, export: &mut Export) -> Result<(), String> {
+    fn claim(&self, claim: &Claim, export: &mut Export) -> Result<(), NoProgramme> {
         let label = label(claim, self.problem);
         if self.region.columns.is_empty() {
             export.leave_out(label, "no user can be given anything: there is no variable");
@@ -74,11 +91,11 @@ impl<'a, 'b> Writer<'a, 'b> {
                 export.add(&name, &programme);
             }
             (Axiom::Proportional, Evidence::Prices(_) | Evidence::Better(_)) => match self.marginal(claim) {
-                Err(why) => export.leave_out(label, why),
+                Err(why) => export.leave_out(label, why.to_string()),
                 Ok(worth) => export.add(&name, &self.proportional(&label, claim, &worth)?),
             },
             (Axiom::MaxMin, Evidence::Levels(levels)) => {
-                let share = claim.share.ok_or("max-min without a share")?;
+                let share = claim.share.ok_or(NoProgramme::Unshared)?;
                 self.levels(&label, &name, share, levels, export)?;
             }
             (_, Evidence::LevelsByResource(by_resource)) => {
@@ -102,7 +119,7 @@ impl<'a, 'b> Writer<'a, 'b> {
     }
 
     /// The most that `worth` grows where nobody loses, and that the prices bound it.
-    fn dominated(&self, label: &str, worth: &[Rational], prices: &Prices) -> Result<Programme, String> {
+    fn dominated(&self, label: &str, worth: &[Rational], prices: &Prices) -> Result<Programme, NoProgramme> {
         let mut programme = self.no_worse(label, worth);
         let (rows, users) = (sparse(&prices.rows), sparse(&prices.users));
         let keeps = self.region.rows.len() + self.region.users.len();
@@ -131,7 +148,7 @@ impl<'a, 'b> Writer<'a, 'b> {
         programme
     }
 
-    fn proportional(&self, label: &str, claim: &Claim, worth: &[Rational]) -> Result<Programme, String> {
+    fn proportional(&self, label: &str, claim: &Claim, worth: &[Rational]) -> Result<Programme, NoProgramme> {
         let mut programme = self.programme(self.objective(|v| worth[v].clone()));
         self.describe(&mut programme, label, "the objective: what tasks are worth at the margin");
         match &claim.evidence {
@@ -153,8 +170,8 @@ impl<'a, 'b> Writer<'a, 'b> {
         share: Share,
         levels: &[Level],
         export: &mut Export,
-    ) -> Result<(), String> {
-        let share = share.coefficients(self.problem).map_err(|error| error.to_string())?;
+    ) -> Result<(), NoProgramme> {
+        let share = share.coefficients(self.problem)?;
         if levels.is_empty() {
             export.leave_out(label, "every user has all that it would have alone: there are no prices");
         }
@@ -166,7 +183,7 @@ impl<'a, 'b> Writer<'a, 'b> {
     }
 
     /// The most that the weighted sum of shares can be, by the prices of one level.
-    fn level(&self, label: &str, share: &ShareCoefficients, level: &Level) -> Result<Programme, String> {
+    fn level(&self, label: &str, share: &ShareCoefficients, level: &Level) -> Result<Programme, NoProgramme> {
         let mut weights = vec![Rational::new(); self.problem.n_users()];
         level.prices.user_weights.iter().for_each(|(n, weight)| weights[*n].clone_from(weight));
         let worth = |v: usize| {
@@ -183,13 +200,12 @@ impl<'a, 'b> Writer<'a, 'b> {
     }
 
     /// `a_ni = w_n u_ni / U_n^alpha`, by column, exactly.
-    fn marginal(&self, claim: &Claim) -> Result<Vec<Rational>, String> {
+    fn marginal(&self, claim: &Claim) -> Result<Vec<Rational>, NoProgramme> {
         let one = Rational::from(1);
         let alpha = claim.alpha.as_ref().unwrap_or(&one);
         let whole = alpha.numer().to_u32().filter(|_| alpha.is_integer());
-        let alpha = whole.ok_or("what tasks are worth is irrational: alpha is no whole number")?;
-        let share = claim.share.map(|share| share.coefficients(self.problem)).transpose();
-        let share = share.map_err(|error| error.to_string())?;
+        let alpha = whole.ok_or(NoProgramme::Irrational)?;
+        let share = claim.share.map(|share| share.coefficients(self.problem)).transpose()?;
         let u = |v: usize| {
             let (n, i) = self.region.columns[v];
             share.as_ref().map_or_else(|| Rational::from(1), |share| share.of(n, i).clone())
@@ -202,7 +218,7 @@ impl<'a, 'b> Writer<'a, 'b> {
             u64::from(level.numer().significant_bits()) + u64::from(level.denom().significant_bits())
         };
         if levels.iter().map(bits).sum::<u64>().saturating_mul(u64::from(alpha)) > MOST_BITS {
-            return Err("what tasks are worth has too many digits".to_owned());
+            return Err(NoProgramme::TooManyDigits);
         }
         let mut powers = vec![Rational::new(); levels.len()];
         for n in self.active() {
@@ -224,7 +240,7 @@ impl<'a, 'b> Writer<'a, 'b> {
         worth: impl Fn(usize) -> Rational,
         dual: Dual<'_>,
         further: Terms,
-    ) -> Result<(), String> {
+    ) -> Result<(), NoProgramme> {
         let mut costs: Vec<Rational> = (0..self.region.columns.len()).map(|v| -worth(v)).collect();
         let mut multipliers = Terms::new();
         let priced_rows = dual.rows.iter().map(|(row, price)| (*row, &self.region.rows[*row], price));
@@ -239,7 +255,7 @@ impl<'a, 'b> Writer<'a, 'b> {
         }
         multipliers.extend(further);
         if costs.iter().any(|cost| *cost < 0) {
-            return Err("the prices are too low".to_owned());
+            return Err(NoProgramme::PricesTooLow);
         }
         let bounds = costs.into_iter().enumerate().filter(|(_, cost)| !cost.is_zero());
         let mut all: Terms = bounds.map(|(v, cost)| (Programme::bound(v), -cost)).collect();

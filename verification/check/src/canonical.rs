@@ -1,8 +1,8 @@
 //! The canonical form of a problem: what its hash is taken of, and what two problems are compared by.
 //!
-//! Fields in a fixed order, names as they stand, numbers as [`hashed`], nothing that is the default, one server
-//! class and one user on each line (docs/formats.md). To compare two problems, the same with all names in
-//! alphabetical order, without the title and without demands that only repeat the user's other demand.
+//! Fields in a fixed order, names as they stand, numbers as [`hashed`], nothing that is the default, one
+//! server class and one user on each line (docs/formats.md). To compare two problems, the same with all names
+//! in alphabetical order, without the title and without demands that only repeat the user's other demand.
 
 use rug::Rational;
 
@@ -101,7 +101,8 @@ fn text(problem: &Problem, sorted: bool) -> String {
     let is_titled = !problem.name.is_empty() && !sorted;
     let title = if is_titled { format!("\"name\":{},\n", quoted(&problem.name)) } else { String::new() };
     format!(
-        "{{\n\"kind\":\"allocation-problem\",\n{title}\"resources\":{},\n\"servers\":[{}\n],\n\"users\":[{}\n]\n}}\n",
+        "{{\n\"kind\":\"allocation-problem\",\n{title}\"resources\":{},\n\
+         \"servers\":[{}\n],\n\"users\":[{}\n]\n}}\n",
         list(&problem.resources, all(&problem.resources)),
         lines(&problem.class_names, &server),
         lines(&problem.user_names, &user),

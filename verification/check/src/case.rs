@@ -73,8 +73,8 @@ impl<'a> Case<'a> {
     }
 
     /// The repair (theory, section 7): (1) entries that are none become 0; (2) users above their tasks are
-    /// scaled to them; (3) classes with a row above its capacity are scaled by the capacity over the load of the
-    /// fullest. Tasks on single servers are not scaled.
+    /// scaled to them; (3) classes with a row above its capacity are scaled by the capacity over the load of
+    /// the fullest. Tasks on single servers are not scaled.
     fn repair(&mut self) -> Checked<()> {
         let mut x = std::mem::take(&mut self.x);
         for (n, tasks) in x.iter_mut().enumerate() {
@@ -96,13 +96,9 @@ impl<'a> Case<'a> {
         Ok(())
     }
 
-    pub fn n_users(&self) -> usize {
-        self.problem.users.len()
-    }
-
     /// The users who can be given something; the others take part in nothing.
     pub fn active(&self) -> impl Iterator<Item = usize> + Clone + '_ {
-        (0..self.n_users()).filter(|n| self.is_active(*n))
+        (0..self.problem.users.len()).filter(|n| self.is_active(*n))
     }
 
     pub fn is_active(&self, n: usize) -> bool {
@@ -207,7 +203,8 @@ impl<'a> Case<'a> {
         if self.stated.placements.is_some() { Rational::new() } else { Rational::from(-&self.tolerance) }
     }
 
-    /// `(x_n - T_n) / g_n` of somebody who has so much; `None` where tasks are unlimited, or nothing can be given.
+    /// `(x_n - T_n) / g_n` of somebody who has so much; `None` where tasks are unlimited, or nothing can be
+    /// given.
     pub fn above_tasks(&self, n: usize, total: &Rational) -> Option<Rational> {
         let tasks = self.problem.users[n].tasks.as_ref().filter(|_| self.is_active(n))?;
         Some(Rational::from(total - tasks) / &self.g[n])

@@ -2,6 +2,7 @@
 
 use rug::Rational;
 
+use crate::allocation::entries;
 use crate::axioms::{AXIOMS, Judge, envy, feasible};
 use crate::canonical::{object, quoted};
 use crate::case::Case;
@@ -100,8 +101,8 @@ impl<'j> Claim<'j> {
 
     /// Checks every word and number of the claim.
     pub fn verify(&self, case: &Case<'_>) -> Checked<()> {
-        // Every axiom looks a few times at everything that users demand of classes.
-        work::spend(case.problem.size().saturating_mul(4))?;
+        // Every axiom looks a few times at everything that users demand of classes, and have there.
+        work::spend(4 * (case.problem.size() + entries(&case.x).count()))?;
         let applies = match (self.axiom, self.share) {
             ("integer-feasible", _) => feasible::stands_on_servers(case),
             ("ef1" | "integer-pareto-optimal", _) => envy::are_whole(case),

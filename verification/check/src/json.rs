@@ -81,8 +81,8 @@ impl<'t> Json<'t> {
         fields.iter().find(|(key, _)| key == name).map_or(&ABSENT, |(_, value)| value)
     }
 
-    /// The values of an object with just these fields, in this order, or the first of them; those whose name ends
-    /// with `?` may be absent.
+    /// The values of an object with just these fields, in this order, or the first of them; those whose name
+    /// ends with `?` may be absent.
     pub fn fields<const N: usize>(&self, names: &str) -> Checked<[&Json<'t>; N]> {
         self.fields_beside(names, "")
     }
@@ -92,7 +92,8 @@ impl<'t> Json<'t> {
         let mut known = names.split_whitespace().chain(others.split_whitespace());
         let is_known = |name: &str| known.clone().any(|known| known.trim_end_matches('?') == name);
         if let Some((name, value)) = self.object()?.iter().find(|(name, _)| !is_known(name)) {
-            return value.wrong(format!("unknown field `{name:.60}`: expected one of {names}"));
+            let expected = names.replace("?", "");
+            return value.wrong(format!("unknown field `{name:.60}`: expected one of {}", expected.trim()));
         }
         let is_missing = |name: &&str| !name.ends_with('?') && self.get(name).is_absent();
         if let Some(name) = names.split_whitespace().find(is_missing) {

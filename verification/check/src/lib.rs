@@ -120,7 +120,8 @@ impl File {
         Unusable { status: 2, what: format!("{}:{line}:{column}: {path}{what}", self.name) }
     }
 
-    /// Why a certificate is not valid, where it could be read: what it is not that was asked for, or what is false.
+    /// Why a certificate is not valid, where it could be read: what it is not that was asked for, or what is
+    /// false.
     fn reason(
         &self,
         root: &Json<'_>,

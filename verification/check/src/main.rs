@@ -33,7 +33,8 @@ fn main() -> ExitCode {
     match run(std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned())) {
         Ok(code) => code,
         Err(Unusable { status, what }) => {
-            // One line, whatever a name inside it contains. Nothing is left to be done when it cannot be written.
+            // One line, whatever a name inside it contains. Nothing is left to be done when it cannot be
+            // written.
             let line: Vec<&str> = what.lines().collect();
             let _ = writeln!(std::io::stderr(), "error: {}", printable(&line.join(" ")));
             ExitCode::from(status)

@@ -111,8 +111,8 @@ pub fn parse(text: &str, most: u64) -> Result<Rational, &'static str> {
     value.map(|value| if unsigned == text { value } else { -value })
 }
 
-/// The form that is hashed, of a number of at least 0: a quotient in lowest terms; where that has more than 400
-/// digits and the number is a decimal, its digits with an exponent.
+/// The form that is hashed, of a number of at least 0: a quotient in lowest terms; where that has more than
+/// 400 digits and the number is a decimal, its digits with an exponent.
 pub fn hashed(value: &Rational) -> String {
     let quotient = value.to_string();
     let digits = quotient.bytes().filter(u8::is_ascii_digit).count() as u64;

@@ -109,15 +109,18 @@ impl Names {
 
     /// Amounts of at least 0 by name, which may have suffixes.
     pub fn amounts(&self, object: &Json<'_>) -> Checked<Amounts> {
-        let amounts = self.map(object, |_, raw| raw.quantity())?;
-        Ok(amounts.into_iter().filter(|(_, amount)| !amount.is_zero()).collect())
+        self.map(object, |_, raw| raw.quantity()).map(without_zeros)
     }
 
     /// Numbers by name that were computed.
     pub fn numbers(&self, object: &Json<'_>) -> Checked<Amounts> {
-        let numbers = self.map(object, |_, raw| raw.computed())?;
-        Ok(numbers.into_iter().filter(|(_, number)| !number.is_zero()).collect())
+        self.map(object, |_, raw| raw.computed()).map(without_zeros)
     }
+}
+
+fn without_zeros(mut amounts: Amounts) -> Amounts {
+    amounts.retain(|(_, amount)| !amount.is_zero());
+    amounts
 }
 
 /// The value at a position.

@@ -3,8 +3,8 @@
 use rug::Integer;
 use rug::ops::Pow;
 
-/// The first 32 bits of the fractional parts of the roots of the first primes, which the standard takes for its
-/// constants: the floor of the root of `p * 2^(32 degree)`, without the bits above.
+/// The first 32 bits of the fractional parts of the roots of the first primes, which the standard takes for
+/// its constants: the floor of the root of `p * 2^(32 degree)`, without the bits above.
 fn roots<const N: usize>(degree: u32) -> [u32; N] {
     let mut primes = (2..).filter(|n: &u32| !(2..*n).any(|d| n.is_multiple_of(d)));
     let scale = Integer::from(2).pow(32 * degree);

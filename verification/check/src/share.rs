@@ -61,7 +61,6 @@ impl Coefficients {
     /// `None` where the share is not defined for the problem.
     pub fn new(share: Share, case: &Case<'_>) -> Checked<Option<Self>> {
         let (problem, total) = (case.problem, case.problem.total_capacity());
-        work::spend(problem.size())?;
         let is_undefined = match share {
             Share::Containerized => problem.users.iter().any(|user| user.classes.is_some()),
             Share::Resource(r) => at(&total, r).is_none(),
@@ -71,8 +70,7 @@ impl Coefficients {
             return Ok(None);
         }
         let part = |(r, d): &(usize, Rational)| Some(Rational::from(d / at(&total, *r)?));
-        let mut of = vec![(Rational::new(), Vec::new()); problem.users.len()];
-        for n in case.active() {
+        let of_user = |n: usize| {
             let user = &problem.users[n];
             let parts = user.demand.iter().filter_map(part);
             let base = match share {
@@ -87,26 +85,20 @@ impl Coefficients {
                 Share::Generic => {
                     let of_class = |i| Some((i, at(&user.criterion, i)?.clone()));
                     let stated: Option<Amounts> = problem.classes_of(n).map(of_class).collect();
-                    of[n].1 = match stated {
-                        Some(stated) => stated,
-                        None => return Ok(None),
-                    };
-                    continue;
+                    return Ok(stated.map(|stated| (Rational::new(), stated)));
                 }
                 Share::Resource(r) => {
                     let one = |demand: &Amounts| part(&(r, at(demand, r).cloned().unwrap_or_default()));
-                    let of_one = |demand| one(demand).unwrap_or_default();
-                    let on = user.demand_on.iter().map(|(i, demand)| (*i, of_one(demand)));
-                    of[n] = (of_one(&user.demand), on.collect());
-                    continue;
+                    let on = user.demand_on.iter().map(|(i, demand)| Some((*i, one(demand)?)));
+                    return Ok(one(&user.demand).zip(on.collect()));
                 }
             };
-            match base.filter(|base| !base.is_zero()) {
-                Some(base) => of[n].0 = base,
-                None => return Ok(None),
-            }
-        }
-        Ok(Some(Self(of)))
+            Ok(base.filter(|base| !base.is_zero()).map(|base| (base, Vec::new())))
+        };
+        let nothing = |_| Ok(Some((Rational::new(), Vec::new())));
+        let all =
+            (0..case.problem.users.len()).map(|n| if case.is_active(n) { of_user(n) } else { nothing(n) });
+        Ok(all.collect::<Checked<Vec<_>>>()?.into_iter().collect::<Option<_>>().map(Self))
     }
 
     /// `u_ni`; 0 for users who can be given nothing.

@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 
 /// Most lines of code.
-const MOST: usize = 3450;
+const MOST: usize = 3300;
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))

@@ -1,9 +1,10 @@
-//! Work-conserving, no justified complaints, and per-server dominant-share fairness (theory, sections 3, 4 and 7):
-//! every user has all its tasks, or rows answer its complaint.
+//! Work-conserving, no justified complaints, and per-server dominant-share fairness (theory, sections 3, 4
+//! and 7): every user has all its tasks, or rows answer its complaint.
 //!
-//! By each axiom a row is somewhat short of answering a user, and from that rows of several classes are; the margin
-//! of a user is minus that, or `(x_n - T_n) / g_n` where that is more. Evidence of yes: for every user `satisfied`,
-//! or rows of the classes on which it can run, which attain the least margin. Of no: a user that has it, and how.
+//! By each axiom a row is somewhat short of answering a user, and from that rows of several classes are; the
+//! margin of a user is minus that, or `(x_n - T_n) / g_n` where that is more. Evidence of yes: for every user
+//! `satisfied`, or rows of the classes on which it can run, which attain the least margin. Of no: a user that
+//! has it, and how.
 
 use rug::Rational;
 
@@ -24,8 +25,8 @@ type Rows = Vec<(usize, Vec<usize>)>;
 /// - `users`, who may complain, ascending;
 /// - `short(n, i, rows)`: how short the best of some rows of class `i` is of answering user `n`;
 /// - `of_classes(n, shorts)`: the same of several classes, which are each so short;
-/// - `complaint(evidence, least)`: the user that the evidence of no names, and whether it shows how this is the least
-///   margin.
+/// - `complaint(evidence, least)`: the user that the evidence of no names, and whether it shows how this is
+///   the least margin.
 fn judge(
     case: &Case<'_>,
     claim: &Claim<'_>,
@@ -99,7 +100,8 @@ fn rows_of_user(case: &Case<'_>, field: &str, raw: &Json<'_>) -> Checked<Option<
     }
 }
 
-/// The least of some rows by a number of each; all of them are such that a task of user `n` takes something of.
+/// The least of some rows by a number of each; all of them are such that a task of user `n` takes something
+/// of.
 fn least_of(
     case: &Case<'_>,
     (n, i): (usize, usize),
@@ -117,8 +119,9 @@ fn least_of(
     Ok(numbers.into_iter().min().unwrap_or_default())
 }
 
-/// A row is short by the tasks that it leaves room for: none, where it is full. On single servers of the placements
-/// rows are short of nothing when every server lacks one of them for a task, and else of a whole task.
+/// A row is short by the tasks that it leaves room for: none, where it is full. On single servers of the
+/// placements rows are short of nothing when every server lacks one of them for a task, and else of a whole
+/// task.
 pub fn work_conserving(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     let placed = case.stated.placements.is_some();
     let pending = |n: &usize| {
@@ -180,7 +183,8 @@ fn free(case: &Case<'_>) -> Checked<Vec<Vec<Server>>> {
     Ok(servers)
 }
 
-/// A row is short by its slack, or by what the user holds of it less than its entitlement, as parts of the row.
+/// A row is short by its slack, or by what the user holds of it less than its entitlement, as parts of the
+/// row.
 pub fn njc(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     let due = |n: usize| Rational::from(&case.problem.users[n].weight / &case.weight);
     let part =
@@ -198,21 +202,21 @@ pub fn njc(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
         let uses = case.problem.classes_of(n).flat_map(|i| case.uses(n, i));
         let full = uses.filter(|(row, _)| case.slack[*row].is_zero());
         let held = full.map(|(row, d)| (row, part(n, row, d)));
-        Ok((n, case.by_class_and_row(shares)?.into_iter().eq(held) && entitlement == due(n)))
+        let is_so = case.by_class_and_row(shares)?.into_iter().eq(held);
+        Ok((n, is_so && case.is_active(n) && entitlement == due(n)))
     };
     let users = case.active().collect();
     judge(case, claim, ("witness", users), short, of_classes, complaint)
 }
 
-/// A row is short by what the user lacks of it in tasks: what is free of it, and of what everybody else holds the
-/// part that is ahead of `n`, over what a task of `n` takes.
+/// A row is short by what the user lacks of it in tasks: what is free of it, and of what everybody else holds
+/// the part that is ahead of `n`, over what a task of `n` takes.
 pub fn ps_dsf(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     // `w_n gamma_ni`, over which levels are.
     let full = |n: usize, i: usize| case.problem.gamma(n, i) * &case.problem.users[n].weight;
     // Who has tasks on each class: its level there, itself, its tasks; levels ascending.
     let mut holders = vec![Vec::new(); case.problem.classes.len()];
     for (m, i, x) in entries(&case.x) {
-        work::spend(3)?;
         holders[i].push((&case.total[m] / full(m, i), m, x));
     }
     holders.iter_mut().for_each(|holders| holders.sort());

@@ -1,18 +1,17 @@
 //! Envy-free, and envy-free up to one task (theory, section 7): every pair of users is looked at.
 //!
-//! To user `n` the bundle of `m` is worth `v = sum_i min_r b_mir w_n / d_nir` tasks, over the classes where `n` can
-//! run and the rows of which a task of `n` takes something, with `b_mir = x_mi d_mir / w_m`; one task less is
-//! without one of those that are worth most. The margin is the least `(x_n - min(T_n, v)) / g_n`.
+//! To user `n` the bundle of `m` is worth `v = sum_i min_r b_mir w_n / d_nir` tasks, over the classes where
+//! `n` can run and the rows of which a task of `n` takes something, with `b_mir = x_mi d_mir / w_m`; one task
+//! less is without one of those that are worth most. The margin is the least `(x_n - min(T_n, v)) / g_n`.
 //!
-//! `M`, the margin of the pair of the evidence, is the least when every pair has `v <= x_n - M g_n` (or `T_n` is no
-//! more than that bound). Most pairs are far from it, and cheap tests show it; only the others are computed:
-//!
-//! - if `m` holds something on one class alone, `v` is at most the bound when one row shows it:
-//!   `b_mir <= bound d_nir / w_n`. Both sides are exact.
-//! - with `B_mir = b_mir / top_r` and `V_nir = top_r w_n / (d_nir bound)`, `top_r` the largest `b_mir` of the row, `v`
-//!   is at most the bound when `sum_i min_r B V <= 1`. Both are rounded up to multiples of `2^-40`, so the sum is too
-//!   large rather than too small: when it is at most 1, so is the true one. Numbers that do not fit stay at the
-//!   largest that does, far above `2^80`, which stands for 1; only `B = 0`, which is exact, makes their product 0.
+//! `M`, the margin of the pair of the evidence, is the least when every pair has `v <= x_n - M g_n` (or `T_n`
+//! is no more than that bound). Of most pairs whole numbers show it. Let `top_r` be the largest `b_mir` of a
+//! row, `B_mir = b_mir / top_r` and `V_nir = top_r w_n / (d_nir bound)`: `v` is at most the bound when
+//! `sum_i min_r B V <= 1`. Both are rounded up to multiples of `2^-40`, so that the sum is too large rather
+//! than too small: when it is at most 1, so is the true one. A number that does not fit stays at the largest
+//! that does, far above `2^80`, which stands for 1: its product with any `B` but 0 is above 1, as the true one
+//! is, and `B = 0` is exact. The other pairs are computed. (Users of one level hold equal parts, often just
+//! `top_r`: neither number is rounded then, so that ties are seen at once.)
 
 use rug::Rational;
 
@@ -21,7 +20,7 @@ use super::place::Place;
 use crate::allocation::{Placement, entries};
 use crate::case::Case;
 use crate::claim::Claim;
-use crate::problem::{Amounts, at};
+use crate::problem::at;
 use crate::work::{self, Checked, ensure, refuse};
 
 /// Binary places of the rounded numbers.
@@ -33,7 +32,8 @@ pub fn are_whole(case: &Case<'_>) -> bool {
     entries(&case.x).all(|(_, _, x)| x.is_integer()) && case.stated.placements.iter().flatten().all(is_whole)
 }
 
-/// Both axioms; of `ef1` the evidence also names the class from which a task is taken, where one is worth anything.
+/// Both axioms; of `ef1` the evidence also names the class from which a task is taken, where one is worth
+/// anything.
 pub fn envy_free(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     let less = claim.axiom == "ef1";
     let names = if less { "user envied server?" } else { "user envied" };
@@ -44,9 +44,8 @@ pub fn envy_free(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     let (user, envied) = (place.user.unwrap_or(0), place.envied.unwrap_or(0));
     let is_pair = user != envied && case.is_active(user) && case.is_active(envied);
     ensure(is_pair, "the users of the evidence are no pair")?;
-    work::spend(4 * entries(&case.x).count())?;
     let held = held(case);
-    let (value, best) = worth(case, &held, user, envied, less);
+    let (value, best) = worth(case, &held.0, user, envied, less);
     let is_best = place.class.map_or(best.is_empty(), |class| best.contains(&class));
     ensure(!less || is_best, "the class of the evidence is not one whose task is worth most")?;
     let value = case.problem.users[user].at_most_tasks(value);
@@ -57,28 +56,38 @@ pub fn envy_free(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     Ok((Some(margin), None))
 }
 
-/// `b_mir` by row, of every user and class with tasks.
-type Held = Vec<Vec<(usize, Amounts)>>;
+/// `b_mir` and `B_mir` by row, of every user and class with tasks.
+type Bundle = (usize, Vec<(usize, (Rational, u128))>);
+type Held = Vec<Vec<Bundle>>;
 
-fn held(case: &Case<'_>) -> Held {
+/// What everybody holds, and `top` of every row.
+fn held(case: &Case<'_>) -> (Held, Vec<Rational>) {
     let of_user = |m: usize| {
         let over_weight = |(i, x): &(usize, Rational)| {
-            let b = |(row, d): (usize, Rational)| (row, d * x / &case.problem.users[m].weight);
+            let b = |(row, d): (usize, Rational)| (row, (d * x / &case.problem.users[m].weight, 0));
             (*i, case.uses(m, *i).into_iter().map(b).collect())
         };
         case.x[m].iter().map(over_weight).collect()
     };
-    (0..case.n_users()).map(of_user).collect()
+    let mut held: Held = (0..case.problem.users.len()).map(of_user).collect();
+    let mut top = vec![Rational::new(); case.rows.len()];
+    for (row, (b, _)) in held.iter().flatten().flat_map(|(_, rows)| rows) {
+        top[*row] = top[*row].clone().max(b.clone());
+    }
+    for (row, (b, rounded)) in held.iter_mut().flatten().flat_map(|(_, rows)| rows) {
+        *rounded = round_up(Rational::from(&*b / &top[*row]));
+    }
+    (held, top)
 }
 
-/// What the bundle of `m` is worth to `n`, less a task of it where that is asked for; and the classes on which a
-/// task is worth most.
+/// What the bundle of `m` is worth to `n`, less a task of it where that is asked for; and the classes on
+/// which a task is worth most.
 fn worth(case: &Case<'_>, held: &Held, n: usize, m: usize, less: bool) -> (Rational, Vec<usize>) {
     let weight = &case.problem.users[n].weight;
     let zero = Rational::new();
     let mut parts = Vec::new();
     for (i, rows) in &held[m] {
-        let rate = |(row, d): &(usize, Rational)| at(rows, *row).unwrap_or(&zero) / d.clone();
+        let rate = |(row, d): &(usize, Rational)| at(rows, *row).map_or(&zero, |(b, _)| b) / d.clone();
         let value = case.uses(n, *i).iter().map(rate).min().unwrap_or_default() * weight;
         parts.push((*i, Rational::from(&value / &case.on(m, *i)), value));
     }
@@ -89,16 +98,13 @@ fn worth(case: &Case<'_>, held: &Held, n: usize, m: usize, less: bool) -> (Ratio
 }
 
 /// Whether no pair has a margin below this one.
-fn nobody_has_less(case: &Case<'_>, held: &Held, margin: &Rational, less: bool) -> Checked<()> {
-    let mut top = vec![Rational::new(); case.rows.len()];
-    for (row, b) in held.iter().flatten().flat_map(|(_, rows)| rows) {
-        top[*row] = top[*row].clone().max(b.clone());
-    }
-    // Beside every number of `held` the same over the largest of its row, rounded.
-    let rounded = |(row, b): &(usize, Rational)| (*row, round_up(b.clone() / &top[*row]));
-    let rounded = |(_, rows): &(usize, Amounts)| rows.iter().map(rounded).collect();
-    let rounded = |classes: &Vec<_>| classes.iter().map(rounded).collect();
-    let rounded: Vec<Vec<Vec<(usize, u128)>>> = held.iter().map(rounded).collect();
+fn nobody_has_less(
+    case: &Case<'_>,
+    all: &(Held, Vec<Rational>),
+    margin: &Rational,
+    less: bool,
+) -> Checked<()> {
+    let (held, top) = all;
     let pairs: usize = held.iter().flatten().map(|(_, rows)| rows.len() + 1).sum();
     for n in case.active() {
         let bound = &case.total[n] - Rational::from(margin * &case.g[n]);
@@ -109,33 +115,22 @@ fn nobody_has_less(case: &Case<'_>, held: &Held, margin: &Rational, less: bool) 
         // No bundle is worth less than nothing.
         ensure(bound >= 0, "a margin is less than that of the evidence")?;
         work::steps(pairs as u64)?;
-        // By class and row the most that `m` may hold of it, and `V`.
-        let limit = |(row, d): (usize, Rational)| {
+        // `V`, by class and row.
+        let rounded_rate = |(row, d): (usize, Rational)| {
             let most = d * &bound / &user.weight;
-            let v = if most.is_zero() { u128::MAX } else { round_up(Rational::from(&top[row] / &most)) };
-            (row, most, v)
+            (row, if most.is_zero() { u128::MAX } else { round_up(Rational::from(&top[row] / &most)) })
         };
-        let limits = |i| case.uses(n, i).into_iter().map(limit).collect();
-        let limits: Vec<Vec<(usize, Rational, u128)>> = (0..case.problem.classes.len()).map(limits).collect();
-        let is_little = |m: usize| {
-            let [(class, rows)] = held[m].as_slice() else { return false };
-            // Users of one level hold equal parts: numbers that are equal are seen to be so at once.
-            let is_within = |b: &Rational, most: &Rational| b == most || b <= most;
-            limits[*class].iter().any(|(row, most, _)| at(rows, *row).is_none_or(|b| is_within(b, most)))
-        };
+        let rates = |i| case.uses(n, i).into_iter().map(rounded_rate).collect();
+        let rates: Vec<Vec<(usize, u128)>> = (0..case.problem.classes.len()).map(rates).collect();
         let is_below = |m: usize| {
-            let of_class = |((class, _), rows): (&(usize, _), &Vec<(usize, u128)>)| {
+            let of_class = |(class, rows): &Bundle| {
                 let product =
-                    |(row, _, v): &(_, _, u128)| v.saturating_mul(at(rows, *row).copied().unwrap_or(0));
-                limits[*class].iter().map(product).min().unwrap_or(0)
+                    |(row, v): &(usize, u128)| at(rows, *row).map_or(0, |(_, b)| v.saturating_mul(*b));
+                rates[*class].iter().map(product).min().unwrap_or(0)
             };
-            let sum = held[m].iter().zip(&rounded[m]).map(of_class).fold(0, u128::saturating_add);
-            sum <= 1 << (2 * PLACES)
+            held[m].iter().map(of_class).fold(0, u128::saturating_add) <= 1 << (2 * PLACES)
         };
-        for m in case.active().filter(|m| *m != n) {
-            if is_little(m) || is_below(m) {
-                continue;
-            }
+        for m in case.active().filter(|m| *m != n && !is_below(*m)) {
             work::spend(4 * held[m].len() + 1)?;
             if worth(case, held, n, m, less).0 > bound {
                 let (n, m) = (case.user(n), case.user(m));

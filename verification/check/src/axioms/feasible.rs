@@ -43,7 +43,8 @@ pub fn is_feasible(case: &Case<'_>, tasks: &Tasks, servers: Option<&[Placement]>
     Ok(limits(case, tasks, servers, servers.is_some())?.iter().all(|limit| limit.margin >= 0))
 }
 
-/// What the evidence names: a row, an entry, or a user whose tasks are the limit; of a single server by its index.
+/// What the evidence names: a row, an entry, or a user whose tasks are the limit; of a single server by its
+/// index.
 fn named(case: &Case<'_>, claim: &Claim<'_>, single: bool) -> Checked<Option<Named>> {
     let raw = claim.evidence;
     let named = match (raw.get("server").is_absent(), raw.get("resource").is_absent()) {
@@ -60,8 +61,8 @@ fn named(case: &Case<'_>, claim: &Claim<'_>, single: bool) -> Checked<Option<Nam
     }
 }
 
-/// What limits these tasks: what users have, the rows of every server with tasks (or of every class), and entries
-/// that are none, or not whole where they are to be, which have no slack but what they are off.
+/// What limits these tasks: what users have, the rows of every server with tasks (or of every class), and
+/// entries that are none, or not whole where they are to be, which have no slack but what they are off.
 fn limits(
     case: &Case<'_>,
     tasks: &Tasks,

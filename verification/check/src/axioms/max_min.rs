@@ -1,11 +1,11 @@
-//! Weighted max-min of a share, and the bottleneck axioms, which are max-min on a resource (theory, sections 2
-//! and 7).
+//! Weighted max-min of a share, and the bottleneck axioms, which are max-min on a resource (theory, sections
+//! 2 and 7).
 //!
-//! `U_n` is the share of user `n`, `G_n` what it would be if `n` were alone. A level of the evidence has weights
-//! `l`, and prices for `a_ni = l_n u_ni / w_n`; so every feasible `y` has `sum l_m U_m(y) <= B = sum p C + sum q T`.
-//! If in `y` user `n` had more than `L = U_n + rise` and everybody else at least `min(U_m, L)`, then
-//! `F(L) = l_n L + sum over m other than n of l_m min(U_m, L)` would be less than `B`: a level covers `n`, with
-//! `l_n > 0`, up to a rise with `F(L) >= B`. The margin is minus the largest `rise / G_n`.
+//! `U_n` is the share of user `n`, `G_n` what it would be if `n` were alone. A level of the evidence has
+//! weights `l`, and prices for `a_ni = l_n u_ni / w_n`; so every feasible `y` has `sum l_m U_m(y) <= B = sum
+//! p C + sum q T`. If in `y` user `n` had more than `L = U_n + rise` and everybody else at least `min(U_m,
+//! L)`, then `F(L) = l_n L + sum over m other than n of l_m min(U_m, L)` would be less than `B`: a level
+//! covers `n`, with `l_n > 0`, up to a rise with `F(L) >= B`. The margin is minus the largest `rise / G_n`.
 
 use rug::Rational;
 
@@ -52,7 +52,8 @@ pub fn max_min(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     Ok((is_judged.then_some(margin), Some(true)))
 }
 
-/// `u_ni`, and `U_n` and `G_n` by user; the latter is 0 for users whose share is always 0, who are not judged.
+/// `u_ni`, and `U_n` and `G_n` by user; the latter is 0 for users whose share is always 0, who are not
+/// judged.
 struct Shares {
     u: Coefficients,
     of: Vec<Rational>,
@@ -64,7 +65,9 @@ impl Shares {
         let u = share.map(|share| Coefficients::new(share, case)).transpose()?.flatten();
         let Some(u) = u else { return refuse("the share is not defined for the problem") };
         let of = share_of(case, &u, &case.x);
-        let alone = (0..case.n_users()).map(|n| alone(case, &u, n) / &case.problem.users[n].weight).collect();
+        let alone = (0..case.problem.users.len())
+            .map(|n| alone(case, &u, n) / &case.problem.users[n].weight)
+            .collect();
         Ok(Self { u, of, alone })
     }
 }
@@ -88,8 +91,8 @@ fn alone(case: &Case<'_>, u: &Coefficients, n: usize) -> Rational {
     sum
 }
 
-/// Whether every user who has less than it would have alone is covered once, up to the stated margin; and whether
-/// for one of them that is just what its level shows.
+/// Whether every user who has less than it would have alone is covered once, up to the stated margin; and
+/// whether for one of them that is just what its level shows.
 fn covers(case: &Case<'_>, shares: &Shares, levels: &Json<'_>, margin: &Rational) -> Checked<bool> {
     let names = &case.problem.user_names;
     let mut missing: Vec<bool> = shares.of.iter().zip(&shares.alone).map(|(of, alone)| of < alone).collect();
@@ -154,14 +157,14 @@ impl<'s> Curve<'s> {
     }
 }
 
-/// Evidence of no: in a feasible `y` the user rises to `L`, the least of its own share and the shares of those
-/// who lose something.
+/// Evidence of no: in a feasible `y` the user rises to `L`, the least of its own share and the shares of
+/// those who lose something.
 fn rise(case: &Case<'_>, before: &Shares, user: usize, y: &Tasks) -> Checked<Shown> {
     ensure(feasible::is_feasible(case, y, None)?, "the allocation of the evidence is not feasible")?;
     let after = share_of(case, &before.u, y);
     let is_judged = |m: &usize| !before.alone[*m].is_zero();
     ensure(is_judged(&user), "the user of the evidence has no share")?;
-    let losers = (0..case.n_users()).filter(|m| is_judged(m) && after[*m] < before.of[*m]);
+    let losers = (0..case.problem.users.len()).filter(|m| is_judged(m) && after[*m] < before.of[*m]);
     let level = losers.chain([user]).map(|m| &after[m]).min().cloned().unwrap_or_default();
     let rise = level - &before.of[user];
     ensure(rise > 0, "the user of the evidence does not rise, or somebody falls to where it was")?;

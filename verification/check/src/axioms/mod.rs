@@ -19,8 +19,8 @@ use crate::case::Case;
 use crate::claim::Claim;
 use crate::work::Checked;
 
-/// The margin, absent where nothing is compared; and, where the margin is but a bound of the true one, the only
-/// verdict that it proves.
+/// The margin, absent where nothing is compared; and, where the margin is but a bound of the true one, the
+/// only verdict that it proves.
 pub type Shown = (Option<Rational>, Option<bool>);
 
 /// How the margin of an axiom is found.

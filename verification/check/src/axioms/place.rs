@@ -44,7 +44,8 @@ impl Place {
         Ok((Self { user: find("user", users)?, envied: find("envied", users)?, class, row, index }, amount))
     }
 
-    /// What `{"tightest": {...}}` names, or a violation, which has an amount besides; `None` without evidence.
+    /// What `{"tightest": {...}}` names, or a violation, which has an amount besides; `None` without
+    /// evidence.
     pub fn tightest(case: &Case<'_>, claim: &Claim<'_>, names: &str, amount: &str) -> Checked<Option<Named>> {
         match claim.evidence.get("tightest").given() {
             _ if claim.has_none() => Ok(None),

@@ -1,9 +1,10 @@
 //! `w / U^alpha`, between two numbers where it is irrational (theory, section 7).
 //!
-//! A number of 192 bits has a mantissa of so many bits and a power of two; every operation rounds its result to
-//! one, down or up as it is told. For `alpha = s / q` the power `U^s` is taken by squaring, from the highest bit
-//! of `s` on, then the `q`-th root, then the quotient, each rounded in the direction that makes the result the
-//! end of the enclosure that is asked for. After at most 20 roundings more than 50 decimal digits agree.
+//! A number of 192 bits has a mantissa of so many bits and a power of two; every operation rounds its result
+//! to one, down or up as it is told. For `alpha = s / q` the power `U^s` is taken by squaring, from the
+//! highest bit of `s` on, then the `q`-th root, then the quotient, each rounded in the direction that makes
+//! the result the end of the enclosure that is asked for. After at most 20 roundings more than 50 decimal
+//! digits agree.
 
 use rug::{Integer, Rational};
 
@@ -38,7 +39,8 @@ fn power(value: &Rational, exponent: u32, up: bool) -> Rational {
 }
 
 fn rounded_root(value: &Rational, index: u32, up: bool) -> Rational {
-    // Integers whose roots have more than 192 bits: those of a number that is not rounded are what is rounded.
+    // Integers whose roots have more than 192 bits: those of a number that is not rounded are what is
+    // rounded.
     let shift = BITS + 2 - magnitude(value).div_euclid(index as i32);
     let (part, whole) = Rational::from(value << (shift * index as i32)).fract_floor(Integer::new());
     let (root, rest) = whole.root_rem(Integer::new(), index);

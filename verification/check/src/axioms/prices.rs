@@ -75,10 +75,8 @@ pub fn pareto_optimal(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
             Some(servers) => sums(servers, case.problem),
             None => tasks(dominating, case.problem)?,
         };
-        ensure(
-            feasible::is_feasible(case, &y, servers.as_deref())?,
-            "the dominating allocation is not feasible",
-        )?;
+        let is_feasible = feasible::is_feasible(case, &y, servers.as_deref())?;
+        ensure(is_feasible, "the dominating allocation is not feasible")?;
         let gain = |(y, x): (&Amounts, &Rational)| total_of(y) - x;
         let gains: Vec<Rational> = y.iter().zip(&case.total).map(gain).collect();
         ensure(gains.iter().all(|gain| *gain >= 0), "somebody loses in the dominating allocation")?;

@@ -1,12 +1,13 @@
 //! Proportional and alpha fairness within a gap (theory, section 3).
 //!
-//! With `a_ni = w_n u_ni / U_n^alpha` and `U_n = sum_i u_ni x_ni` (without a share `u_ni = 1`), prices that cover
-//! `a` prove `sum a_ni (y_ni - x_ni) <= gap = sum p C + sum q T - sum w_n U_n^(1 - alpha)` for every feasible `y`;
-//! the margin is minus the gap over that last sum. Evidence of no: a `y` with a larger sum, or a user with nothing.
+//! With `a_ni = w_n u_ni / U_n^alpha` and `U_n = sum_i u_ni x_ni` (without a share `u_ni = 1`), prices that
+//! cover `a` prove `sum a_ni (y_ni - x_ni) <= gap = sum p C + sum q T - sum w_n U_n^(1 - alpha)` for every
+//! feasible `y`; the margin is minus the gap over that last sum. Evidence of no: a `y` with a larger sum, or
+//! a user with nothing.
 //!
-//! Numbers are exact for `alpha = 1`, and where `alpha` is whole, or all roots are rational, and the powers of
-//! all users together take no more than 2^16 bits; else `w_n / U_n^alpha` is enclosed, and the end counts that
-//! makes the claim harder to prove.
+//! Numbers are exact for `alpha = 1`, and where `alpha` is whole, or all roots are rational, and the powers
+//! of all users together take no more than 2^16 bits; else `w_n / U_n^alpha` is enclosed, and the end counts
+//! that makes the claim harder to prove.
 
 use rug::Rational;
 use rug::ops::Pow;
@@ -28,10 +29,8 @@ const ROOTS: u64 = 1 << 28;
 
 pub fn proportional(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     let raw = claim.some()?;
-    let u = match claim.share {
-        None => None,
-        Some(share) => Coefficients::new(share, case)?,
-    };
+    // Where the share is not defined for the problem the axiom does not apply, and no claim of it stands.
+    let u = claim.share.map(|share| Coefficients::new(share, case)).transpose()?.flatten();
     // `U_n`, by user.
     let levels = |tasks: &Tasks| -> Vec<Rational> {
         let level = |(n, tasks)| u.as_ref().map_or_else(|| total_of(tasks), |u| u.sum(n, tasks));
@@ -52,7 +51,6 @@ pub fn proportional(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
         let mut parts = Vec::new();
         for n in case.active() {
             let gain = Rational::from(&levels[n] - &worths.levels[n].0);
-            work::spend(1)?;
             if !gain.is_zero() {
                 parts.push(worths.summand(n, gain < 0) * gain);
             }

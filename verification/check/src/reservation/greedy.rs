@@ -8,11 +8,12 @@ use super::problem::configuration;
 use crate::json::Json;
 use crate::work::{self, Checked, ensure, refuse};
 
-/// What greedy earns if it does just these steps with these jobs on pools of these sizes, in whole servers or not.
+/// What greedy earns if it does just these steps with these jobs on pools of these sizes, in whole servers or
+/// not.
 ///
-/// Pools are filled in their order, each with the jobs that those before it have left. While a type is open, fits,
-/// and servers are left, the first configuration of the open types gets servers until one of its types has no job
-/// left (the lowest of those, which is then open no more), or no server is left.
+/// Pools are filled in their order, each with the jobs that those before it have left. While a type is open,
+/// fits, and servers are left, the first configuration of the open types gets servers until one of its types
+/// has no job left (the lowest of those, which is then open no more), or no server is left.
 pub fn earned(steps: &Json<'_>, of: &Amount, packing: &mut Packing<'_>) -> Checked<Rational> {
     let problem = packing.problem;
     let mut left = of.jobs.clone();
@@ -22,7 +23,7 @@ pub fn earned(steps: &Json<'_>, of: &Amount, packing: &mut Packing<'_>) -> Check
         let mut size = size.clone();
         // The first type that is open fits, as a rule.
         while size > 0 && open.iter().any(|j| problem.most(i, *j) > 0) {
-            work::spend(open.len() + 4)?;
+            work::spend(problem.size())?;
             let Some([pool, k, servers, exhausted, first]) = steps.next() else {
                 return refuse("it ends while there are servers and jobs");
             };

@@ -1,5 +1,5 @@
-//! Ratio certificates (what greedy packing earns, and what the optimum does) and worst-load certificates (the least
-//! part of the optimum that greedy earns, whatever the load).
+//! Ratio certificates (what greedy packing earns, and what the optimum does) and worst-load certificates (the
+//! least part of the optimum that greedy earns, whatever the load).
 
 mod greedy;
 mod optimum;

@@ -1,7 +1,8 @@
 //! The optimum between an assignment and a bound.
 //!
-//! Prices with `alpha_j + beta_j >= u_j`, and `sum_j beta_j k_j <= pi_i` for every configuration of pool `i`, bound
-//! every assignment: `sum u_j Y_j <= sum alpha_j Y_j + sum beta_j Y_j <= sum alpha_j rho_j + sum pi_i size_i`.
+//! Prices with `alpha_j + beta_j >= u_j`, and `sum_j beta_j k_j <= pi_i` for every configuration of pool `i`,
+//! bound every assignment: `sum u_j Y_j <= sum alpha_j Y_j + sum beta_j Y_j <= sum alpha_j rho_j + sum pi_i
+//! size_i`.
 
 use rug::Rational;
 

@@ -1,8 +1,8 @@
 //! Which configurations a server takes, and proofs about all of them (theory, section 6; docs/checker.md).
 //!
-//! The unit of a resource is the greatest rational of which all demands are multiples: capacities are rounded down
-//! to it, which changes no configuration. Rewards likewise: every value of a configuration is a multiple of one
-//! unit, so that a value below the next multiple after a bound is not above the bound.
+//! The unit of a resource is the greatest rational of which all demands are multiples: capacities are rounded
+//! down to it, which changes no configuration. Rewards likewise: every value of a configuration is a multiple
+//! of one unit, so that a value below the next multiple after a bound is not above the bound.
 
 use std::collections::HashSet;
 
@@ -106,8 +106,8 @@ impl<'p> Packing<'p> {
         }
     }
 
-    /// Whether `k` is the first configuration of the open types (ascending) on a server of a pool: none is worth
-    /// more by its rewards, and of those worth as much it is the greatest at the first difference.
+    /// Whether `k` is the first configuration of the open types (ascending) on a server of a pool: none is
+    /// worth more by its rewards, and of those worth as much it is the greatest at the first difference.
     pub fn is_first(&mut self, i: usize, open: &[usize], k: &Configuration, proof: &Json<'_>) -> Checked<()> {
         work::spend(open.len() + self.problem.jobs.len())?;
         let mut bits = vec![0_u64; self.problem.jobs.len() / 64 + 1];

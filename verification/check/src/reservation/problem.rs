@@ -117,8 +117,8 @@ impl Reservation {
         floor(self.jobs[j].demand.iter().map(of).min().unwrap_or_default())
     }
 
-    /// Whether this is another problem's types and servers, pools and types in the same order; where `all`, with
-    /// the same loads and numbers of servers.
+    /// Whether this is another problem's types and servers, pools and types in the same order; where `all`,
+    /// with the same loads and numbers of servers.
     pub fn is_same(&self, other: &Self, all: bool) -> Checked<bool> {
         let number = |problem: &Self| problem.configurations.as_ref().map_or(0, Vec::len) as u64 + 1;
         work::steps(100 * number(self).saturating_mul(number(other)))?;

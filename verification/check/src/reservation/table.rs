@@ -14,8 +14,8 @@ use crate::work::{self, Checked, ensure, refuse};
 /// Most cells of a table.
 const CELLS: u64 = 10_000_000;
 
-/// The first configuration of some types (ascending) on a server of a pool by profits that are multiples of a unit,
-/// with a table that is stated to have so many cells.
+/// The first configuration of some types (ascending) on a server of a pool by profits that are multiples of a
+/// unit, with a table that is stated to have so many cells.
 pub fn first(
     packing: &Packing<'_>,
     i: usize,
@@ -87,8 +87,8 @@ where
             }
         });
     }
-    // Jobs are taken back, of the first type as many as any best filling holds, and so on. Best fillings of what then
-    // remains hold none of the types before: the cell would have held it.
+    // Jobs are taken back, of the first type as many as any best filling holds, and so on. Best fillings of
+    // what then remains hold none of the types before: the cell would have held it.
     let mut k = Configuration::new();
     let (mut at, mut left) = (cells - 1, axes.to_vec());
     for (j, demand) in fitting {

@@ -1,7 +1,7 @@
 //! Branch trees, walked once.
 //!
-//! A node is a box `l_j <= k_j <= u_j` of configurations. At a leaf each `u_j` is lowered to what fits beside the
-//! lower bounds; with the multipliers `m >= 0` of the leaf and `v_j = profit_j - sum_r m_r d_jr` every
+//! A node is a box `l_j <= k_j <= u_j` of configurations. At a leaf each `u_j` is lowered to what fits beside
+//! the lower bounds; with the multipliers `m >= 0` of the leaf and `v_j = profit_j - sum_r m_r d_jr` every
 //! configuration of the box is worth at most `sum_j max(v_j l_j, v_j u_j) + sum_r m_r c_r`.
 
 use rug::Rational;
@@ -13,13 +13,14 @@ use crate::number::floor;
 use crate::problem::{Amounts, MOST, at};
 use crate::work::{self, Checked, ensure, refuse};
 
-/// What is claimed of all configurations of a pool: by these profits, at least 0, all are worth less than this.
+/// What is claimed of all configurations of a pool: by these profits, at least 0, all are worth less than
+/// this.
 pub struct Bound<'a> {
     pub pool: usize,
     pub profits: &'a Amounts,
     pub limit: Rational,
-    /// Or, where it is there: they are not greater than this one at the first difference, of the types that are
-    /// open.
+    /// Or, where it is there: they are not greater than this one at the first difference, of the types that
+    /// are open.
     pub order: Option<(&'a Configuration, &'a [usize])>,
 }
 
@@ -37,8 +38,8 @@ pub fn verify(
     let is_open = |j: &usize| bound.order.is_none_or(|(_, open)| open.binary_search(j).is_ok());
     let range = |j: usize| (0, if is_open(&j) { MOST } else { 0 });
     let mut ranges: Vec<Range> = (0..packing.problem.jobs.len()).map(range).collect();
-    // Ranges before they were narrowed, innermost last; and the splits whose second branch is to come, with the
-    // number of narrowings outside them.
+    // Ranges before they were narrowed, innermost last; and the splits whose second branch is to come, with
+    // the number of narrowings outside them.
     let mut before: Vec<(usize, Range)> = Vec::new();
     let mut splits: Vec<(usize, usize, u64)> = Vec::new();
     let mut ended = false;

@@ -1,13 +1,13 @@
 //! That greedy earns at least a part `a` of the optimum, whatever the load (theory, section 6).
 //!
-//! Claims stand in the order of a depth-first walk over the orders in which types run out. Let `K_l` be the first
-//! configuration when `l - 1` types of the order have run out, for `l = 1..t`, and `U` its reward. A claim holds with
-//! prices `alpha, beta, pi >= 0` when `alpha_j + beta_j >= a u_j`, `alpha_j = 0` outside the order,
-//! `sum_j beta_j k_j <= pi` for every configuration, and `pi + sum alpha_j K_l[j] <= V_l` over the types of the order
-//! from place `l` on, with `V_l = U(K_l)`: then `a` times the optimum is at most what greedy earns under every load
-//! with which the servers run out in step `t` (`end`). With the least reward of a server full of one open type as
-//! `V_t` the same is true whatever comes next (`all`), and the branch ends. If all types run out greedy serves
-//! everything.
+//! Claims stand in the order of a depth-first walk over the orders in which types run out. Let `K_l` be the
+//! first configuration when `l - 1` types of the order have run out, for `l = 1..t`, and `U` its reward. A
+//! claim holds with prices `alpha, beta, pi >= 0` when `alpha_j + beta_j >= a u_j`, `alpha_j = 0` outside the
+//! order, `sum_j beta_j k_j <= pi` for every configuration, and `pi + sum alpha_j K_l[j] <= V_l` over the
+//! types of the order from place `l` on, with `V_l = U(K_l)`: then `a` times the optimum is at most what
+//! greedy earns under every load with which the servers run out in step `t` (`end`). With the least reward of
+//! a server full of one open type as `V_t` the same is true whatever comes next (`all`), and the branch ends.
+//! If all types run out greedy serves everything.
 
 use std::collections::HashMap;
 
@@ -32,8 +32,8 @@ pub fn verify(a: &Rational, firsts: &Json<'_>, claims: &Json<'_>, packing: &mut 
         best.insert(open, (k, reward));
     }
     let mut claims = claims.rows("order covers prices pricing")?.into_iter();
-    // Orders that are to be settled, the next one last: a type that runs out after the first so many of the order
-    // that was looked at before.
+    // Orders that are to be settled, the next one last: a type that runs out after the first so many of the
+    // order that was looked at before.
     let mut pending = vec![(0, None)];
     let mut order: Vec<usize> = Vec::new();
     while let Some((length, next)) = pending.pop() {
@@ -64,10 +64,8 @@ pub fn verify(a: &Rational, firsts: &Json<'_>, claims: &Json<'_>, packing: &mut 
         };
         let prices = Prices::read(prices, packing, a).map_err(|fault| fault.about("claims"))?;
         let is_outside = |j: &usize| !prices.alpha[*j].is_zero();
-        ensure(
-            !open_last.iter().any(is_outside),
-            "claims: the load of a type that does not run out has a price",
-        )?;
+        let is_inside = !open_last.iter().any(is_outside);
+        ensure(is_inside, "claims: the load of a type that does not run out has a price")?;
         let alone = |j: &usize| Rational::from(&problem.jobs[*j].reward * problem.most(0, *j));
         work::spend(problem.size())?;
         let least = open_last.iter().map(alone).min().filter(|_| is_last);
