@@ -14,12 +14,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     let problem = Source { name: "two-servers.json", text }.problem()?;
 
     let drfh = registry::find("drfh").ok_or("no such mechanism")?;
-    let allocation = drfh.allocate(&problem, Arithmetic::Exact)?.allocation;
+    let outcome = drfh.allocate(&problem, Arithmetic::Exact)?;
+    let allocation = &outcome.allocation;
     assert_eq!(allocation.totals(), [10, 10]);
-    print!("{}", report::allocation(&problem, &allocation));
+    print!("{}", report::outcome(&problem, &outcome));
 
-    let requests = default_requests(&allocation);
-    let examination = certify(&problem, &allocation, &requests, &Rational::new())?;
+    let requests = default_requests(allocation);
+    let examination = certify(&problem, allocation, &requests, &Rational::new())?;
     print!("\n{}", report::examination(&examination));
     assert!(exact::check(&examination.certificate).valid);
     Ok(())

@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 use evenhand_certify::{Request, certify, default_requests};
 use evenhand_exact::{Axiom, Certificate, Instance, axiom::envy_free, check};
 use evenhand_mechanisms::{Flags, Status, registry};
-use evenhand_problem::format::{AllocationDocument, Source, read_text, write_atomically};
+use evenhand_problem::format::{AllocationDocument, Source, read_text};
 use evenhand_problem::{Allocation, Arithmetic, Problem, Rational, number};
 use serde_json::{Map, Value, json};
 
@@ -172,7 +172,7 @@ impl Measurement {
                     "bytes": json.len(),
                 });
                 if let Some(path) = &self.output {
-                    write_atomically(path, json.as_bytes()).map_err(message)?;
+                    std::fs::write(path, json).map_err(message)?;
                 }
                 Ok(self.line(problem, &timed, rest))
             }
@@ -278,7 +278,7 @@ impl Measurement {
     fn write_allocation(&self, problem: &Problem, allocation: &Allocation) -> Result<(), String> {
         let Some(path) = &self.output else { return Ok(()) };
         let json = AllocationDocument::new(problem, allocation).to_json().map_err(message)?;
-        write_atomically(path, json.as_bytes()).map_err(message)
+        std::fs::write(path, json).map_err(message)
     }
 }
 

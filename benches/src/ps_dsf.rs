@@ -121,7 +121,6 @@ pub fn run(settings: &Settings) -> Result<String, String> {
                     tolerance,
                     sweeps: settings.plain,
                     plain: true,
-                    ..float::Settings::default()
                 };
                 let (plain, swept) = timed(&how);
                 plain_worst = plain_worst.max(swept.residual);

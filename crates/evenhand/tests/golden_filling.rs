@@ -3,8 +3,9 @@
 use evenhand_testkit::golden::{self, case, cases, exact, floats, id, matrix};
 use std::collections::BTreeMap;
 
+use evenhand::mechanisms::MechanismError;
 use evenhand::mechanisms::filling::{
-    Rule, Score, ServerRule, Ties, fill, law, sample, slot_allocation, slots_of_servers, trials,
+    Rule, Score, ServerRule, Statistic, Ties, fill, law, sample, slot_allocation, slots_of_servers,
 };
 use evenhand::problem::{Problem, ProblemSpec, Rational, ServerSpec, UserSpec, number, utilisation};
 use serde_json::Value;
@@ -275,4 +276,59 @@ fn slots_on_the_drawn_servers() {
             1e-12,
         );
     }
+}
+
+/// What many trials of one rule gave.
+struct Trials {
+    /// By user, by class: tasks.
+    tasks: Vec<Vec<Statistic>>,
+    /// Tasks of all users.
+    total: Statistic,
+    /// By class, by resource: what is left unused, in the units of the problem; of a class that is
+    /// shared by time its resources count as untouched.
+    unused: Vec<Vec<Statistic>>,
+}
+
+/// Statistics of `runs` trials.
+fn trials(
+    problem: &Problem,
+    rule: Rule,
+    step: &Rational,
+    seed: u64,
+    runs: u64,
+) -> Result<Trials, MechanismError> {
+    let (n_users, n_classes) = (problem.n_users(), problem.n_servers());
+    let demand =
+        |n: usize, i: usize| problem.demand(n, i).iter().map(|d| Rational::from(d * step).to_f64()).collect();
+    let demands: Vec<Vec<Vec<f64>>> =
+        (0..n_users).map(|n| (0..n_classes).map(|i| demand(n, i)).collect()).collect();
+    let capacity = problem
+        .servers()
+        .iter()
+        .map(|class| class.capacity().iter().map(|c| Rational::from(c * class.count()).to_f64()).collect());
+    let capacity: Vec<Vec<f64>> = capacity.collect();
+    let step_size = step.to_f64();
+    let mut found = Trials {
+        tasks: vec![vec![Statistic::default(); n_classes]; n_users],
+        total: Statistic::default(),
+        unused: vec![vec![Statistic::default(); problem.n_resources()]; n_classes],
+    };
+    sample(problem, rule, step, seed, runs, |steps| {
+        let mut total = 0;
+        for (row, steps) in found.tasks.iter_mut().zip(steps) {
+            for (statistic, &steps) in row.iter_mut().zip(steps) {
+                statistic.add(steps as f64 * step_size);
+                total += steps;
+            }
+        }
+        found.total.add(total as f64 * step_size);
+        for (i, row) in found.unused.iter_mut().enumerate() {
+            let is_divided = !problem.servers()[i].is_time_shared();
+            for (r, statistic) in row.iter_mut().enumerate() {
+                let used = (0..n_users).filter(|_| is_divided).map(|n| steps[n][i] as f64 * demands[n][i][r]);
+                statistic.add(capacity[i][r] - used.sum::<f64>());
+            }
+        }
+    })?;
+    Ok(found)
 }

@@ -5,10 +5,12 @@ use std::path::{Path, PathBuf};
 
 /// Folders whose `src` is a library. Not among them: this crate, whose value parsers clap wants so, and the test
 /// kit.
-const LIBRARIES: [&str; 10] = [
+const LIBRARIES: [&str; 12] = [
     "crates/problem",
     "crates/import",
+    "crates/mechanisms",
     "crates/certify",
+    "crates/export",
     "crates/hunt",
     "crates/papers",
     "crates/accuracy",

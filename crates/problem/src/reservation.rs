@@ -247,12 +247,6 @@ impl ServerPool {
         self.count
     }
 
-    /// Part of all servers: by count, or equal parts where no counts are stated.
-    #[must_use]
-    pub fn fraction(&self) -> &Rational {
-        &self.fraction
-    }
-
     /// Capacity of one server, by resource; empty beside stated configurations.
     #[must_use]
     pub fn capacity(&self) -> &Quantities {

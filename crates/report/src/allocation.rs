@@ -16,13 +16,6 @@ const MOST_RESOURCES: usize = 32;
 /// Server classes of one user beyond this many are left out of the table for people.
 const MOST_CLASSES: usize = 6;
 
-/// The allocation for people.
-#[must_use]
-pub fn allocation(problem: &Problem, allocation: &Allocation) -> Page {
-    let is_exact = allocation.arithmetic == Arithmetic::Exact;
-    page(problem, allocation, if is_exact { "exact" } else { "floating point, uncertified" })
-}
-
 /// What a mechanism made, for people: the allocation, and what was found beside it.
 #[must_use]
 pub fn outcome(problem: &Problem, outcome: &Outcome) -> Page {

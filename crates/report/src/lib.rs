@@ -19,7 +19,7 @@ pub mod text;
 mod trajectory;
 mod wrap;
 
-pub use allocation::{allocation, outcome};
+pub use allocation::outcome;
 pub use certificate::{claims, examination};
 pub use comparison::{axiom_title, comparison};
 pub use explanation::explanation;

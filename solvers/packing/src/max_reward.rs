@@ -139,15 +139,6 @@ impl<'a> MaxReward<'a> {
         }
     }
 
-    /// Cells of the table of pool `i`, where there can be one.
-    #[must_use]
-    pub fn cells(&self, i: usize) -> Option<usize> {
-        match self.shape(i) {
-            Ok(Servers::Capacities(knapsack)) => knapsack.cells(),
-            _ => None,
-        }
-    }
-
     /// Configurations of pool `i` worth more than `bound` by these integer profits; none where there
     /// is none, or where the search was cut short.
     pub(super) fn better(&self, i: usize, profits: &[Integer], bound: &Integer) -> Vec<Vec<u64>> {

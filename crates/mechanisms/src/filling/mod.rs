@@ -7,7 +7,7 @@
 //! | | |
 //! |---|---|
 //! | [`fill()`] | one filling |
-//! | [`trials()`], [`sample`] | many fillings of a random rule |
+//! | [`sample`] | many fillings of a random rule |
 //! | [`law()`] | its outcomes with their exact probabilities, small problems |
 //! | [`slot_allocation`] | tasks by slots |
 //! | [`FILL`], [`SLOTS`] | the mechanisms `fill` and `slots` |
@@ -62,4 +62,4 @@ pub use mechanism::FILL;
 pub use rule::{Rule, Score, ServerRule, Ties};
 pub use run::fill;
 pub use slots::{SLOTS, slot_allocation, slots_of_servers};
-pub use trials::{Statistic, Trials, sample, trials};
+pub use trials::{Statistic, sample};

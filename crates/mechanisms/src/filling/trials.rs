@@ -44,18 +44,6 @@ impl Statistic {
     }
 }
 
-/// What many trials of one rule gave.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Trials {
-    /// By user, by class: tasks.
-    pub tasks: Vec<Vec<Statistic>>,
-    /// Tasks of all users.
-    pub total: Statistic,
-    /// By class, by resource: what is left unused, in the units of the problem; of a class that is
-    /// shared by time its resources count as untouched.
-    pub unused: Vec<Vec<Statistic>>,
-}
-
 /// Fills `runs` times with streams of their own and tells `each` the steps of every trial, by user and
 /// class. The first trial is what [`fill`](super::fill()) gives for the same seed.
 ///
@@ -99,69 +87,4 @@ fn sampled<D: Digits>(
         each(&steps);
     }
     Ok(())
-}
-
-/// Statistics of `runs` trials.
-///
-/// # Errors
-/// As [`fill`](super::fill()).
-///
-/// # Examples
-/// Kesidis, Tables II and III: PS-DSF on servers drawn at random (exact mean 19.447, deviation .553).
-/// ```
-/// use evenhand_mechanisms::filling::{Rule, Score, ServerRule, trials};
-/// use evenhand_problem::{Rational, format::Source};
-///
-/// let problem = Source { name: "kesidis", text: r#"{"kind": "allocation-problem",
-///     "resources": ["a", "b"],
-///     "servers": [{"name": "1", "capacity": {"a": 100, "b": 30}},
-///                 {"name": "2", "capacity": {"a": 30, "b": 100}}],
-///     "users": [{"name": "1", "demand": {"a": 5, "b": 1}}, {"name": "2", "demand": {"a": 1, "b": 5}}]}"# }
-///     .problem()?;
-/// let rule = Rule { score: Score::PsDsf, server: ServerRule::Iid, ..Rule::default() };
-/// let found = trials(&problem, rule, &Rational::from(1), 1, 10_000)?;
-/// assert!((found.tasks[0][0].mean - 19.447).abs() < 3.0 * found.tasks[0][0].half_width());
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub fn trials(
-    problem: &Problem,
-    rule: Rule,
-    step: &Rational,
-    seed: u64,
-    runs: u64,
-) -> Result<Trials, MechanismError> {
-    let (n_users, n_classes) = (problem.n_users(), problem.n_servers());
-    let demand =
-        |n: usize, i: usize| problem.demand(n, i).iter().map(|d| Rational::from(d * step).to_f64()).collect();
-    let demands: Vec<Vec<Vec<f64>>> =
-        (0..n_users).map(|n| (0..n_classes).map(|i| demand(n, i)).collect()).collect();
-    let capacity = problem
-        .servers()
-        .iter()
-        .map(|class| class.capacity().iter().map(|c| Rational::from(c * class.count()).to_f64()).collect());
-    let capacity: Vec<Vec<f64>> = capacity.collect();
-    let step_size = step.to_f64();
-    let mut found = Trials {
-        tasks: vec![vec![Statistic::default(); n_classes]; n_users],
-        total: Statistic::default(),
-        unused: vec![vec![Statistic::default(); problem.n_resources()]; n_classes],
-    };
-    sample(problem, rule, step, seed, runs, |steps| {
-        let mut total = 0;
-        for (row, steps) in found.tasks.iter_mut().zip(steps) {
-            for (statistic, &steps) in row.iter_mut().zip(steps) {
-                statistic.add(steps as f64 * step_size);
-                total += steps;
-            }
-        }
-        found.total.add(total as f64 * step_size);
-        for (i, row) in found.unused.iter_mut().enumerate() {
-            let is_divided = !problem.servers()[i].is_time_shared();
-            for (r, statistic) in row.iter_mut().enumerate() {
-                let used = (0..n_users).filter(|_| is_divided).map(|n| steps[n][i] as f64 * demands[n][i][r]);
-                statistic.add(capacity[i][r] - used.sum::<f64>());
-            }
-        }
-    })?;
-    Ok(found)
 }

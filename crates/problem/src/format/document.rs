@@ -9,7 +9,7 @@ use std::{borrow::Cow, collections::HashSet, fmt};
 use rug::Rational;
 use serde::{
     Deserialize, Deserializer,
-    de::{DeserializeOwned, MapAccess, Visitor},
+    de::{MapAccess, Visitor},
 };
 use serde_json::{error::Category, value::RawValue};
 
@@ -197,21 +197,6 @@ impl<'t> Document<'t> {
     /// As [`Document::number`].
     pub fn result_number(&self, raw: &'t RawValue) -> Result<Rational, FormatError> {
         self.number_by(raw, number::parse_result)
-    }
-
-    /// A value by serde.
-    ///
-    /// # Errors
-    /// [`FormatError`] at the position that serde_json names.
-    pub fn value<T: DeserializeOwned>(&self, raw: &'t RawValue) -> Result<T, FormatError> {
-        serde_json::from_str(raw.get()).map_err(|fault| {
-            let part = Source { name: self.source.name, text: raw.get() };
-            let offset = part.offset_of(fault.line(), fault.column());
-            let text = fault.to_string();
-            let what = text.split(" at line ").next().unwrap_or_default();
-            let start = self.source.span(raw.get()).0 + offset;
-            self.source.error_on(start, 1, self.place_of(start), what)
-        })
     }
 
     /// That the value, which nobody reads, at least names no field twice.

@@ -9,9 +9,9 @@
 //! | read a file or standard input | [`read_text`] |
 //! | read a problem or an allocation | [`Source::problem`], [`Source::allocation`] |
 //! | read one that stands inside another document | [`Source::problem_in`], [`Source::allocation_in`] |
-//! | read other JSON with the same care | [`Document`], or serde with [`Exact`] and [`Entries`] |
+//! | read other JSON with the same care | [`Document`] |
 //! | read a reservation problem | [`Source::reservation`], [`Source::reservation_in`] |
-//! | write | [`problem_to_json`], [`reservation_to_json`], [`AllocationDocument`], [`write_atomically`] |
+//! | write | [`problem_to_json`], [`reservation_to_json`], [`AllocationDocument`] |
 //!
 //! # Examples
 //! ```
@@ -31,7 +31,6 @@ mod allocation;
 mod canonical;
 mod document;
 mod error;
-mod exact;
 mod output;
 mod problem;
 mod reservation;
@@ -41,10 +40,9 @@ pub use allocation::AllocationFile;
 pub use canonical::{problem_sha256, problem_to_json};
 pub use document::{Document, Object};
 pub use error::{FormatError, ReadError};
-pub use exact::{Entries, Exact, ExactResult};
 pub use output::{AllocationDocument, NumberText};
-pub use reservation::{reservation_sha256, reservation_to_json};
-pub use text::{read_text, write_atomically};
+pub use reservation::reservation_to_json;
+pub use text::read_text;
 
 /// Deepest nesting of lists and objects that a file may have.
 pub const MAX_DEPTH: usize = 100;

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::{
     Document, FormatError, Source,
-    canonical::{key, list, quantities as write_quantities, quote, sha256},
+    canonical::{key, list, quantities as write_quantities, quote},
 };
 use crate::{
     number::format_stated,
@@ -175,10 +175,4 @@ pub fn reservation_to_json(problem: &Reservation) -> String {
     }
     out.push_str("\n}\n");
     out
-}
-
-/// SHA-256 of the canonical form, in hexadecimal.
-#[must_use]
-pub fn reservation_sha256(problem: &Reservation) -> String {
-    sha256(&reservation_to_json(problem))
 }

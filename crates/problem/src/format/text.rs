@@ -1,8 +1,8 @@
-//! Files as text: reading, lines and columns, writing in one step.
+//! Files as text: reading, lines and columns.
 
 use std::{
     fs,
-    io::{self, Read, Write},
+    io::{self, Read},
     path::Path,
 };
 
@@ -55,46 +55,6 @@ fn read_bounded(reader: impl Read) -> io::Result<Option<Vec<u8>>> {
     let mut bytes = Vec::new();
     reader.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes)?;
     Ok((bytes.len() as u64 <= MAX_FILE_BYTES).then_some(bytes))
-}
-
-/// Writes a file in one step: a reader sees the old file or the whole new one, never a part.
-///
-/// A symbolic link is followed and permissions are kept; what is no ordinary file, such as a pipe or
-/// `/dev/null`, is written to directly.
-///
-/// # Errors
-/// What the system says when the folder is missing or cannot be written to.
-pub fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    match fs::metadata(path) {
-        Ok(old) if old.is_file() => replace(&fs::canonicalize(path)?, bytes, Some(old.permissions())),
-        Ok(_) => fs::write(path, bytes),
-        Err(_) => replace(path, bytes, None),
-    }
-}
-
-fn replace(path: &Path, bytes: &[u8], permissions: Option<fs::Permissions>) -> io::Result<()> {
-    let no_name = || io::Error::new(io::ErrorKind::InvalidInput, "the path names no file");
-    let mut name = std::ffi::OsString::from(".");
-    name.push(path.file_name().ok_or_else(no_name)?);
-    name.push(format!(".{}.part", std::process::id()));
-    let part = path.with_file_name(name);
-    let written = fs::File::create_new(&part).and_then(|mut file| {
-        file.write_all(bytes)?;
-        permissions.map_or(Ok(()), |permissions| file.set_permissions(permissions))?;
-        file.sync_all()
-    });
-    if let Err(error) = &written
-        && error.kind() == io::ErrorKind::AlreadyExists
-    {
-        // Somebody else's file, or a link that was planted: neither is followed or removed.
-        return written;
-    }
-    let renamed = written.and_then(|()| fs::rename(&part, path));
-    if renamed.is_err() {
-        // The first error is the one to report; a leftover that cannot be removed adds nothing.
-        let _ = fs::remove_file(&part);
-    }
-    renamed
 }
 
 impl<'a> Source<'a> {

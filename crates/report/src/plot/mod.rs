@@ -121,6 +121,3 @@ impl Figure {
         draw::figure(&self.title, &plots, self.columns)
     }
 }
-
-#[cfg(test)]
-mod tests;

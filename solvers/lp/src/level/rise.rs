@@ -43,9 +43,6 @@ const LEVEL: usize = 0;
 pub struct Rise {
     /// The largest `L`: `U_n / w_n` that the user can reach.
     pub level: Rational,
-    /// `w_n L - U_n(x)`, in tasks where all classes are worth the same to the user, in units of
-    /// `U_n` otherwise; at least 0.
-    pub rise: Rational,
     /// A feasible allocation in which the user has risen so far: by user `(class, tasks)`, ascending.
     pub tasks: Vec<Vec<(usize, Rational)>>,
     /// What proves that nothing higher is feasible: [`Rises::bound`] of it is this level.
@@ -226,8 +223,7 @@ impl<'a> Rises<'a> {
             trim(list, placed - floor / u);
             list.retain(|(_, x)| !x.is_zero());
         }
-        let rise = self.in_tasks(n, &Rational::from(&level - &seat.level));
-        Some(Rise { level, rise, tasks, prices })
+        Some(Rise { level, tasks, prices })
     }
 
     /// `u_n / w_n`, where it is the same on all classes of the user.
@@ -243,14 +239,6 @@ impl<'a> Rises<'a> {
     fn level_of_all_tasks(&self, n: usize) -> Option<Rational> {
         let tasks = self.constraints.problem().users()[n].tasks()?;
         Some(self.uniform_worth(n)? * tasks)
-    }
-
-    /// A difference of levels of user `n` as [`Rise::rise`] states it.
-    fn in_tasks(&self, n: usize, levels: &Rational) -> Rational {
-        match self.uniform_worth(n) {
-            Some(worth) => levels / worth,
-            None => Rational::from(levels * self.constraints.problem().users()[n].weight()),
-        }
     }
 
     /// The dual by user and by row.

@@ -49,49 +49,32 @@ pub(super) fn steps<F: System<f64, DVector<f64>>>(
     let (h_max, h) = (to - from, FIRST_STEP.min(to - from));
     let atol = tolerance * NEGLIGIBLE;
     let output = OutputType::Sparse;
+    macro_rules! integrate {
+        ($stepper:ident, $beta:expr) => {{
+            let mut stepper = $stepper::from_param(
+                system,
+                from,
+                to,
+                0.0,
+                state,
+                tolerance,
+                atol,
+                SAFETY,
+                $beta,
+                shrink,
+                grow,
+                h_max,
+                h,
+                budget,
+                NO_STIFFNESS_TEST,
+                output,
+            );
+            (stepper.integrate(), stepper.into())
+        }};
+    }
     let (end, results) = match method {
-        RungeKutta::Dopri5 => {
-            let mut stepper = Dopri5::from_param(
-                system,
-                from,
-                to,
-                0.0,
-                state,
-                tolerance,
-                atol,
-                SAFETY,
-                BETA_5,
-                shrink,
-                grow,
-                h_max,
-                h,
-                budget,
-                NO_STIFFNESS_TEST,
-                output,
-            );
-            (stepper.integrate(), stepper.into())
-        }
-        RungeKutta::Dop853 => {
-            let mut stepper = Dop853::from_param(
-                system,
-                from,
-                to,
-                0.0,
-                state,
-                tolerance,
-                atol,
-                SAFETY,
-                BETA_8,
-                shrink,
-                grow,
-                h_max,
-                h,
-                budget,
-                NO_STIFFNESS_TEST,
-                output,
-            );
-            (stepper.integrate(), stepper.into())
-        }
+        RungeKutta::Dopri5 => integrate!(Dopri5, BETA_5),
+        RungeKutta::Dop853 => integrate!(Dop853, BETA_8),
     };
     Steps { results, failure: end.err().as_ref().map(status_of) }
 }

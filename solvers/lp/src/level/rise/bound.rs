@@ -17,8 +17,6 @@ const LEAST_PRICE: f64 = 1e-16;
 pub struct RiseBound {
     /// No higher `U_n / w_n` is feasible.
     pub level: Rational,
-    /// The level as a rise: see [`Rise::rise`](super::Rise::rise).
-    pub rise: Rational,
     /// What proves it.
     pub prices: Prices,
 }
@@ -51,14 +49,10 @@ impl Rises<'_> {
             reached = level;
         };
         let prices = self.rounded(&duals);
-        let bound = self.bound(&prices, n).map(|level| {
-            let rise = self.in_tasks(n, &Rational::from(&level - &start));
-            RiseBound { level, rise, prices }
-        });
+        let bound = self.bound(&prices, n).map(|level| RiseBound { level, prices });
         match (bound, self.level_of_all_tasks(n)) {
             (bound, Some(limit)) if bound.as_ref().is_none_or(|bound| limit < bound.level) => {
-                let rise = self.in_tasks(n, &Rational::from(&limit - &start));
-                Ok(Some(RiseBound { level: limit, rise, prices: self.prices_of_the_limit(n) }))
+                Ok(Some(RiseBound { level: limit, prices: self.prices_of_the_limit(n) }))
             }
             (bound, _) => Ok(bound),
         }

@@ -1,6 +1,7 @@
 //! Pictures as text: what must be in them, where it stands, and that nothing stands on anything else.
+#![allow(missing_docs)]
 
-use super::*;
+use evenhand_report::plot::{Axis, Figure, Plot, PlotError, Series};
 
 /// `(x, y, anchor, size, words)` of every text in a picture that is not turned.
 fn texts(svg: &str) -> Vec<(f64, f64, String, f64, String)> {
