@@ -117,11 +117,7 @@ pub fn run(settings: &Settings) -> Result<String, String> {
             ways.push(format!("{:?} {}+{}", solution.way, solution.sweeps, solution.steps));
             fast_times.push(fast);
             if settings.plain > 0 {
-                let how = float::Settings {
-                    tolerance,
-                    sweeps: settings.plain,
-                    plain: true,
-                };
+                let how = float::Settings { tolerance, sweeps: settings.plain, plain: true };
                 let (plain, swept) = timed(&how);
                 plain_worst = plain_worst.max(swept.residual);
                 let bound = if swept.status == Status::Solved { "" } else { "> " };
