@@ -9,7 +9,7 @@ mod factors;
 mod pricing;
 mod search;
 
-use evenhand_exact::linear::SparseRow;
+use crate::linear::SparseRow;
 use rug::Rational;
 
 use crate::error::LpError;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use evenhand_exact::linear::SparseRow;
+use crate::linear::SparseRow;
 use evenhand_problem::{Constraints, Problem, Quantities, Rational};
 
 /// Users with the same demand, eligibility, weight and tasks.

@@ -7,6 +7,7 @@ pub mod groups;
 pub mod guess;
 pub mod highs;
 pub mod level;
+pub mod linear;
 pub mod mip;
 pub mod njc;
 mod refine;

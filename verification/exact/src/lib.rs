@@ -48,7 +48,6 @@ mod evidence;
 mod gamma;
 mod instance;
 mod instance_error;
-pub mod linear;
 mod names;
 mod parameters;
 mod prices;

@@ -6,7 +6,7 @@
 //! most room to both sides, are corrected so that the rows are saturated exactly: a rational system
 //! of the size of the bottlenecks, whatever the number of users.
 
-use evenhand_exact::linear::Lu;
+use evenhand_lp::linear::Lu;
 use evenhand_lp::njc::{Face, Tasks, Witness};
 use evenhand_problem::{Constraints, Rational};
 

@@ -4,7 +4,7 @@
 //! direction of the entering variable (Dantzig and Orchard-Hays, 1954). That column is kept, and
 //! the basis is factored anew when many have come together.
 
-use evenhand_exact::linear::{Lu, Singular, SparseRow};
+use crate::linear::{Lu, Singular, SparseRow};
 use rug::Rational;
 
 /// Pivots after which the basis is factored anew.

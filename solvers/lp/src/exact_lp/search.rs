@@ -351,7 +351,7 @@ fn largest(numbers: impl Iterator<Item = f64>) -> Option<f64> {
     numbers.max_by(f64::total_cmp).map(|most| most.max(f64::MIN_POSITIVE))
 }
 
-fn factor(lp: &ExactLp, basis: &[Variable]) -> Result<Factors, evenhand_exact::linear::Singular> {
+fn factor(lp: &ExactLp, basis: &[Variable]) -> Result<Factors, crate::linear::Singular> {
     Factors::new(basis.iter().map(|v| lp.column(*v)).collect(), lp.rows.len())
 }
 

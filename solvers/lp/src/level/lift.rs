@@ -13,7 +13,7 @@
 //! system. Only the level and what depends on it is ever a large number: it has the denominators
 //! of all users in it.
 
-use evenhand_exact::linear::{Lu, SparseRow};
+use crate::linear::{Lu, SparseRow};
 use evenhand_problem::{Integer, Rational};
 use rug::Assign;
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use evenhand_exact::linear::SparseRow;
+use crate::linear::SparseRow;
 use evenhand_problem::{Constraints, Rational};
 
 use super::Tasks;

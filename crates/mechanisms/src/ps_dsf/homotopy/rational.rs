@@ -5,7 +5,7 @@
 //! runs. They are solved exactly. What they leave free, placements that nobody minds, is reconstructed from
 //! floating point as the simplest rational nearby.
 
-use evenhand_exact::linear::{Lu, SparseRow};
+use evenhand_lp::linear::{Lu, SparseRow};
 use evenhand_problem::Rational;
 
 use super::super::pairs::{PairModel, Point};
