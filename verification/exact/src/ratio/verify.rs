@@ -17,8 +17,7 @@ pub(super) struct Verifier<'p> {
     pub problem: &'p Reservation,
     pub shape: Shape<'p>,
     pub work: Work,
-    /// The first pool of the file that takes the same configurations, by pool: of the same capacities, in units
-    /// of the demands.
+    /// The first pool of the file that states the same capacities, by pool.
     same_as: Vec<usize>,
     /// `(pool, open types as bits, configuration)`: what was proven to be first.
     known: HashSet<(usize, Vec<u64>, Configuration)>,
@@ -27,18 +26,10 @@ pub(super) struct Verifier<'p> {
 impl<'p> Verifier<'p> {
     pub fn new(problem: &'p Reservation, mut work: Work) -> Result<Self, Refusal> {
         let shape = Shape::new(problem, &mut work)?;
-        let same_as = match &shape {
-            Shape::Capacities(scaled) => {
-                let mut first: HashMap<_, usize> = HashMap::new();
-                scaled
-                    .capacity
-                    .iter()
-                    .enumerate()
-                    .map(|(i, takes)| *first.entry(takes).or_insert(i))
-                    .collect()
-            }
-            Shape::Listed(_) => vec![0; problem.n_pools()],
-        };
+        let mut first: HashMap<_, usize> = HashMap::new();
+        let pools = problem.pools().iter().enumerate();
+        let same_as =
+            pools.map(|(i, pool)| *first.entry(pool.capacity().entries()).or_insert(i)).collect();
         Ok(Self { problem, shape, work, same_as, known: HashSet::new() })
     }
 
