@@ -6,7 +6,7 @@ CARGO ?= cargo
 CARGO_FLAGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test damage lint bench peers fuzz
+.PHONY: help setup build demo test doc damage lint bench peers fuzz
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1@\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F@ '{ printf "%-14s %s\n", $$1, $$2 }'
@@ -22,6 +22,9 @@ demo: build ## the Google cluster of the DRFH paper: solved, certified, checked,
 
 test: setup ## all tests, of the documentation too
 	@scripts/build.sh $(CARGO) test --release --workspace $(CARGO_FLAGS)
+
+doc: setup ## the API documentation, its formulas rendered, in target/doc
+	@RUSTDOCFLAGS="-D warnings --html-in-header $(CURDIR)/docs/katex.html" scripts/build.sh $(CARGO) doc --release --workspace --no-deps $(CARGO_FLAGS)
 
 # 10,000 seeds make a million damaged certificates, in about ten minutes of one processor.
 DAMAGE_SEEDS ?= 0 10000

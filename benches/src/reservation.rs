@@ -120,7 +120,7 @@ pub fn table(sizes: &[usize], enumerate: usize, repetitions: usize, seed: u64) -
     Ok(markdown(&head, &rows, 0))
 }
 
-/// A table against the capacity of the servers, 1 to 16 times [`SERVER`].
+/// A table against the capacity of the servers, 1 to 16 times that of the server of the paper.
 ///
 /// # Errors
 /// A message, should a solver fail.

@@ -3,9 +3,7 @@
 //! Given server classes with capacities and users with demands, find `x_ni >= 0`, the tasks of user
 //! `n` on class `i`, such that
 //!
-//! ```text
-//! sum_n x_ni d_nir <= k_i c_ir      for every class i and resource r
-//! ```
+//! $$\sum_n x_{ni} d_{nir} \le k_i c_{ir} \qquad \text{for every class } i \text{ and resource } r$$
 //!
 //! and the tasks are shared fairly, in one of the senses of the [`mechanisms`]. Solvers work in
 //! floating point and are never believed: results are lifted to rationals, and a [`Certificate`]

@@ -8,7 +8,7 @@
 //! | [`random`] | random problems, clusters and allocations |
 //! | [`build`] | certificates of small reservation problems, built from the definitions |
 //! | [`plain`], [`judges`] | third judges of everything: the definitions, with nothing clever in them |
-//! | [`reference`] | a dense simplex method in rationals, and lexicographic max-min on it |
+//! | [`mod@reference`] | a dense simplex method in rationals, and lexicographic max-min on it |
 //! | [`agreement`] | `exact` and the kernel on one certificate |
 //! | [`data`] | real cluster data, where it is there |
 //! | [`damage`], [`patch`] | documents changed at random, and as a list says |

@@ -3,12 +3,18 @@
 //! For coefficients `a_ni` (what a task of user `n` on class `i` adds to what is being bounded),
 //! prices `p >= 0` of the capacity rows and `q >= 0` of the users' task limits prove a bound when
 //!
-//! `a_ni <= sum_r p_ir d_nir + q_n` for every class `i` that `n` can run on.
+//! $$a_{ni} \le \sum_r p_{ir} d_{nir} + q_n$$
 //!
-//! Then every feasible `y` has `sum_ni a_ni y_ni <= sum p C + sum q T` (weak duality), and with a feasible
-//! `x` `sum_ni a_ni (y_ni - x_ni) <= eps`, the same bound less `sum_ni a_ni x_ni`, added up as
+//! for every class `i` that `n` can run on. Then every feasible `y` has (weak duality)
 //!
-//! `eps = sum_rows p (C - usage) + sum_n q_n (T_n - x_n) + sum_ni (sum_r p_ir d_nir + q_n - a_ni) x_ni`
+//! $$\sum_{ni} a_{ni} y_{ni} \le \sum_{ir} p_{ir} C_{ir} + \sum_n q_n T_n,$$
+//!
+//! and with a feasible `x` $\sum_{ni} a_{ni} (y_{ni} - x_{ni}) \le \varepsilon$, the same bound less
+//! $\sum_{ni} a_{ni} x_{ni}$, added up as
+//!
+//! $$\varepsilon = \sum_{ir} p_{ir} (C_{ir} - \mathrm{load}_{ir}) + \sum_n q_n (T_n - x_n)
+//!   + \sum_{ni} \Bigl(\sum_r p_{ir} d_{nir} + q_n - a_{ni}\Bigr) x_{ni}$$
+//!
 //!
 //! (0 where `x` is optimal and `p`, `q` are the dual optimum).
 

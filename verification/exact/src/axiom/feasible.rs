@@ -1,5 +1,9 @@
-//! Feasible: `sum_n x_ni d_nir <= k_i c_ir` (or `sum_n x_ni / gamma_ni <= 1` where time is shared),
-//! `x_n <= T_n`, `x_ni >= 0`, and nothing where a user cannot run. Judged of the allocation as it is
+//! Feasible: on every class `i`, for every resource `r`,
+//!
+//! $$\sum_n x_{ni} d_{nir} \le k_i c_{ir} \quad \text{(where time is shared } \sum_n x_{ni} / \gamma_{ni} \le 1),
+//!   \qquad x_n \le T_n, \quad x_{ni} \ge 0,$$
+//!
+//! and nothing where a user cannot run. Judged of the allocation as it is
 //! stated, before its repair.
 //!
 //! Margin: the least of

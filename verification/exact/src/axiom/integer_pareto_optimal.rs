@@ -1,5 +1,5 @@
 //! Integer Pareto optimal: no whole tasks on single servers give somebody more and nobody less. About the
-//! tasks `x_n` of the users; applies where they are whole, as [`ef1`](super::ef1) does.
+//! tasks `x_n` of the users; applies where they are whole, as EF1 does ([`super::ef1`]).
 //!
 //! Margin: 0, or minus the largest sum of `(y_n - x_n) / g_n` over the whole tasks `y` in which nobody
 //! loses.

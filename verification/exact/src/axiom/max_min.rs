@@ -1,5 +1,8 @@
-//! Weighted lexicographic max-min of a share `U_n = (1/w_n) sum_i u_ni x_ni`: no user can be given
-//! more without taking from one that then has no more than it (THEORY, sections 2 and 7).
+//! Weighted lexicographic max-min of a share
+//!
+//! $$U_n = \frac{1}{w_n} \sum_i u_{ni} x_{ni}:$$
+//!
+//! no user can be given more without taking from one that then has no more than it (THEORY, sections 2 and 7).
 //!
 //! The rise of user `n` is the largest `d` such that some feasible `y` has `U_n(y) >= L` with
 //! `L = U_n(x) + d` and `U_m(y) >= min(U_m(x), L)` for every other `m`: whoever is above may come down to
@@ -9,8 +12,11 @@
 //! Evidence of yes: [`Level`]s, each with weights `l`, prices `p, q >= 0` with
 //! `l_n u_ni / w_n <= sum_r p_ir d_nir + q_n` on every class that `n` can run on, and the users that it
 //! covers, `l_n > 0`. For a feasible `y` as above
-//! `l_n L + sum over m other than n of l_m min(U_m(x), L) <= sum_m l_m U_m(y) <= sum p C + sum q T`; the
-//! left side grows with `L`, so that the `L` where both are equal bounds the rise. Every user with
+//!
+//! $$l_n L + \sum_{m \ne n} l_m \min(U_m(x), L) \le \sum_m l_m U_m(y)
+//!   \le \sum_{ir} p_{ir} C_{ir} + \sum_m q_m T_m;$$
+//!
+//! the left side grows with `L`, so that the `L` where both are equal bounds the rise. Every user with
 //! `U_n < G_n` is covered once; by duality there is such a level for each, one for everybody at a level
 //! where the allocation is exact.
 //!

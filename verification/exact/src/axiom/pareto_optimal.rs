@@ -2,10 +2,13 @@
 //!
 //! Margin: minus the largest sum of `(y_n - x_n) / g_n` over the feasible `y` in which nobody loses.
 //!
-//! Evidence of yes: [`Prices`] with `l_n >= 1 / g_n` for every active user and
-//! `l_n <= sum_r p_ir d_nir + q_n` on every class that `n` can run on. Then every such `y` has
-//! `sum_n (y_n - x_n) / g_n <= sum_n l_n (y_n - x_n) <= sum p C + sum q T - sum l_n x_n`, the
-//! [`Prices::gap`]; the margin is minus that. The best prices reach the largest sum (linear
+//! Evidence of yes: [`Prices`] with $l_n \ge 1 / g_n$ for every active user and
+//! $l_n \le \sum_r p_{ir} d_{nir} + q_n$ on every class that `n` can run on. Then every such `y` has
+//!
+//! $$\sum_n \frac{y_n - x_n}{g_n} \le \sum_n l_n (y_n - x_n)
+//!   \le \sum_{ir} p_{ir} C_{ir} + \sum_n q_n T_n - \sum_n l_n x_n,$$
+//!
+//! the [`Prices::gap`]; the margin is minus that. The best prices reach the largest sum (linear
 //! programming duality), so that there is evidence of yes or of no for every allocation.
 //!
 //! Evidence of no: a dominating `y`, exactly feasible; the margin is minus its sum, a bound: another

@@ -1,7 +1,8 @@
-//! Sharing incentive: `x_n >= min(T_n, e_n gamma_n)`, with the entitlement
-//! `e_n = w_n / sum of the weights of the active users` (DRFH, property 4; PS-DSF, section II-A).
+//! Sharing incentive, with the entitlement `e_n` (DRFH, property 4; PS-DSF, section II-A):
 //!
-//! Margin: the least `(x_n - min(T_n, e_n gamma_n)) / g_n` over the active users.
+//! $$x_n \ge \min(T_n, e_n \gamma_n), \qquad e_n = \frac{w_n}{\sum_{m \text{ active}} w_m}.$$
+//!
+//! Margin: the least $(x_n - \min(T_n, e_n \gamma_n)) / g_n$ over the active users.
 
 use rayon::prelude::*;
 use rug::{Integer, Rational};

@@ -1,9 +1,11 @@
 //! Work-conserving: nobody who has fewer than its `T_n` tasks could run more in what is free as things
 //! stand; nothing moves.
 //!
-//! Divisible: margin minus the largest `min(T_n - x_n, sum_i min over r with d_nir > 0 of
-//! slack_ir / d_nir) / g_n` over the active users (where time is shared its row takes the place of the
-//! resources).
+//! Divisible: the margin is minus the largest
+//!
+//! $$\frac{1}{g_n} \min\Bigl(T_n - x_n, \sum_i \min_{r: d_{nir} > 0} \frac{\mathrm{slack}_{ir}}{d_{nir}}\Bigr)$$
+//!
+//! over the active users (where time is shared its row takes the place of the resources).
 //!
 //! With placements: a task is pending when `T_n - x_n >= 1`, and it fits on a single server exactly or not,
 //! whatever the tolerance. Margin 0 when no pending task fits, else minus the largest `1 / g_n` of a user

@@ -28,8 +28,7 @@ impl<'p> Verifier<'p> {
         let shape = Shape::new(problem, &mut work)?;
         let mut first: HashMap<_, usize> = HashMap::new();
         let pools = problem.pools().iter().enumerate();
-        let same_as =
-            pools.map(|(i, pool)| *first.entry(pool.capacity().entries()).or_insert(i)).collect();
+        let same_as = pools.map(|(i, pool)| *first.entry(pool.capacity().entries()).or_insert(i)).collect();
         Ok(Self { problem, shape, work, same_as, known: HashSet::new() })
     }
 

@@ -1,9 +1,12 @@
-//! Envy-free (weighted): `x_n >= min(T_n, v_nm)` for every other user `m`, where
-//! `v_nm = sum_i min over r with d_nir > 0 of (w_n/w_m) x_mi d_mir / d_nir` is what the bundle of
-//! `m`, scaled by the weights, is worth to `n`; only classes count that `n` can run on, and where
-//! time is shared the row of time takes the place of the resources (THEORY, section 7).
+//! Envy-free (weighted): for every other user `m`
 //!
-//! Margin: the least `(x_n - min(T_n, v_nm)) / g_n` over the pairs `n != m` of
+//! $$x_n \ge \min(T_n, v_{nm}), \qquad
+//!   v_{nm} = \sum_i \min_{r: d_{nir} > 0} \frac{w_n}{w_m} \frac{x_{mi} d_{mir}}{d_{nir}}.$$
+//!
+//! `v_nm` is what the bundle of `m`, scaled by the weights, is worth to `n`; only classes count that `n` can
+//! run on, and where time is shared the row of time takes the place of the resources (THEORY, section 7).
+//!
+//! Margin: the least $(x_n - \min(T_n, v_{nm})) / g_n$ over the pairs $n \ne m$ of
 //! active users; absent without a pair. Users that are not active take no part.
 //!
 //! Three ways to the same answer:

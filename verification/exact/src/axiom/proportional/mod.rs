@@ -1,5 +1,8 @@
 //! Proportionally fair, and alpha-fair, within `eps`: every feasible `y` has
-//! `sum_ni a_ni (y_ni - x_ni) <= eps`, with `a_ni = w_n u_ni / U_n^alpha` and `U_n = sum_i u_ni x_ni`
+//!
+//! $$\sum_{ni} a_{ni} (y_{ni} - x_{ni}) \le \varepsilon, \qquad
+//!   a_{ni} = \frac{w_n u_{ni}}{U_n^\alpha}, \quad U_n = \sum_i u_{ni} x_{ni}$$
+//!
 //! over the active users (THEORY, section 3). Without a share `u_ni = 1` and `U_n = x_n`; with one it
 //! is the criterion of Kesidis, Corollary 1. With `eps = 0` it says that `x` maximises
 //! `sum_n w_n U_n^(1 - alpha) / (1 - alpha)` (`sum_n w_n log U_n` for `alpha = 1`).
@@ -11,7 +14,7 @@
 //! Evidence of yes: [`Prices`] with `a_ni <= sum_r p_ir d_nir + q_n` on every class that `n` can run
 //! on (`q_n` only where the tasks are finite; the weights of the prices are not used). They prove
 //!
-//! `eps = sum p C + sum q T - sum_n w_n U_n^(1 - alpha)`.
+//! $$\varepsilon = \sum_{ir} p_{ir} C_{ir} + \sum_n q_n T_n - \sum_n w_n U_n^{1 - \alpha}.$$
 //!
 //! Evidence of no: a feasible `y` with a larger sum (the margin is then a bound: another `y` may gain
 //! more), or an active user with `U_n = 0`: then `a_ni` has no bound, and there is no margin.

@@ -12,7 +12,7 @@ use crate::refusal::Refusal;
 use crate::share::{ScaledShare, ShareCoefficients};
 
 /// The numerator and the denominator of `alpha` are at most this: a power and a root of it take few enough
-/// roundings for 50 digits ([`rounded`](super::rounded)), and no exponent of interest is larger.
+/// roundings for 50 digits (see the file `rounded`), and no exponent of interest is larger.
 pub const MAX_ALPHA_TERM: u32 = 1000;
 
 /// Most bits that the powers of all users may take together for sums to be exact: the longer of numerator and

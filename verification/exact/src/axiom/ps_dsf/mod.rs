@@ -10,7 +10,10 @@
 //! everybody that can run there uses.
 //!
 //! What user `n` lacks on class `i` for a row that it uses, in tasks:
-//! `(slack + sum over m other than n of min(x_mi, max(0, x_m - x_n w_m gamma_mi / (w_n gamma_ni))) d_mir) / d_nir`,
+//!
+//! $$\frac{1}{d_{nir}} \Bigl( \mathrm{slack}_{ir} + \sum_{m \ne n}
+//!   \min\bigl(x_{mi}, \max(0, x_m - x_n \frac{w_m \gamma_{mi}}{w_n \gamma_{ni}})\bigr) d_{mir} \Bigr),$$
+//!
 //! what is free and what those hold who are ahead of it, each no more than it is ahead. A row is a
 //! bottleneck of `n` where that is 0.
 //!
