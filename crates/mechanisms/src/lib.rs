@@ -43,6 +43,7 @@ mod proportional;
 pub mod ps_dsf;
 pub mod registry;
 pub mod rounding;
+pub mod tree;
 mod tsf;
 pub mod utilitarian;
 

@@ -38,7 +38,7 @@ impl Mechanism {
     /// # Errors
     /// [`MechanismError`]: it does not apply, cannot do without a flag, or a solver failed.
     pub fn allocate(&self, problem: &Problem, arithmetic: Arithmetic) -> Result<Outcome, MechanismError> {
-        (self.solve)(problem, &Flags::new(arithmetic))
+        self.allocate_with(problem, &Flags::new(arithmetic))
     }
 
     /// The allocation with the settings that the flags name.
@@ -47,7 +47,18 @@ impl Mechanism {
     /// [`MechanismError`]: it does not take a flag, does not apply, or a solver failed.
     pub fn allocate_with(&self, problem: &Problem, flags: &Flags) -> Result<Outcome, MechanismError> {
         self.check(flags)?;
+        self.check_groups(problem)?;
         (self.solve)(problem, flags)
+    }
+
+    /// Only hierarchical filling knows groups: any other rule would let one shape of a queue's tasks starve
+    /// another, or count a queue as many users.
+    fn check_groups(&self, problem: &Problem) -> Result<(), MechanismError> {
+        if problem.groups().list().is_empty() || self.info.id == crate::tree::TREE.info.id {
+            return Ok(());
+        }
+        let why = "the users stand in groups, which only `tree` shares by".to_owned();
+        Err(MechanismError::NotApplicable { mechanism: self.info.id, why })
     }
 
     /// Whether it takes the flag of that name.

@@ -23,6 +23,7 @@ pub static ALL: &[&Mechanism] = &[
     &crate::ps_dsf::tdm::PS_DSF_TDM,
     &crate::filling::FILL,
     &crate::filling::SLOTS,
+    &crate::tree::TREE,
 ];
 
 /// The mechanism of that name.

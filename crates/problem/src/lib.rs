@@ -8,6 +8,7 @@
 pub mod allocation;
 pub mod constraint;
 pub mod format;
+pub mod groups;
 mod names;
 mod nearest;
 pub mod number;
@@ -25,6 +26,7 @@ pub mod utilisation;
 
 pub use allocation::{Allocation, Arithmetic, Placement};
 pub use constraint::{Constraints, Row, RowKind, Sharing};
+pub use groups::{Group, Groups, Member};
 pub use names::UnknownName;
 pub use nearest::nearest;
 pub use place::Place;

@@ -11,6 +11,7 @@ use std::collections::{HashMap, HashSet};
 
 use rug::Rational;
 
+use crate::groups::{GroupShareSpec, GroupSpec, Groups, MemberSpec};
 use crate::nearest::nearest;
 use crate::place::Place;
 pub use crate::problem_error::{ProblemError, ProblemErrorKind, Warning};
@@ -27,6 +28,7 @@ pub struct Problem {
     resources: Vec<String>,
     servers: Vec<ServerClass>,
     users: Vec<User>,
+    groups: Groups,
     total_capacity: Vec<Rational>,
 }
 
@@ -61,7 +63,27 @@ impl Problem {
     pub fn new(spec: ProblemSpec) -> Result<Self, ProblemError> {
         let mut builder = ProblemBuilder::new(spec.name, spec.resources, spec.servers)?;
         for user in spec.users {
-            builder.user(user)?;
+            builder.user(user, MemberSpec::default())?;
+        }
+        Ok(builder.finish())
+    }
+
+    /// [`new`](Self::new) with groups, and with what is said of each user beside its demand.
+    ///
+    /// # Errors
+    /// Besides: an unknown parent or group, a group in itself, amounts that are negative or contradict each
+    /// other, a gang or a priority that is not whole.
+    pub fn grouped(
+        spec: ProblemSpec,
+        groups: Vec<GroupSpec>,
+        share: GroupShareSpec,
+        members: Vec<MemberSpec>,
+    ) -> Result<Self, ProblemError> {
+        let mut builder = ProblemBuilder::new(spec.name, spec.resources, spec.servers)?;
+        builder.groups(groups, share)?;
+        let members = members.into_iter().chain(std::iter::repeat_with(MemberSpec::default));
+        for (user, member) in spec.users.into_iter().zip(members) {
+            builder.user(user, member)?;
         }
         Ok(builder.finish())
     }
@@ -88,6 +110,12 @@ impl Problem {
     #[must_use]
     pub fn users(&self) -> &[User] {
         &self.users
+    }
+
+    /// The groups of the users, and what is said of each user beside its demand.
+    #[must_use]
+    pub fn groups(&self) -> &Groups {
+        &self.groups
     }
 
     /// Number of resources, `m`.
@@ -192,7 +220,14 @@ impl Problem {
         let nobody = self.users.is_empty().then_some(Warning::NoUsers);
         let without_class = (0..self.n_users()).filter(|&n| self.classes_of(n).next().is_none());
         let nowhere = without_class.map(|n| Warning::FitsNowhere(self.users[n].name.clone()));
-        nobody.into_iter().chain(nowhere).collect()
+        let promises = self.groups.broken_promises(&self.total_capacity).into_iter();
+        let broken = promises.map(|(group, r, promised, available)| Warning::BrokenPromise {
+            group: group.map(|v| self.groups.list()[v].name.clone()),
+            resource: self.resources[r].clone(),
+            promised,
+            available,
+        });
+        nobody.into_iter().chain(nowhere).chain(broken).collect()
     }
 
     /// The index of every user by name.
@@ -219,6 +254,7 @@ pub(crate) struct ProblemBuilder {
     problem: Problem,
     resource_index: Index,
     server_index: Index,
+    group_index: Index,
     user_names: HashSet<String>,
 }
 
@@ -250,11 +286,23 @@ impl ProblemBuilder {
                 total_capacity[*r] += Rational::from(capacity * server.count);
             }
         }
-        let problem = Problem { name, resources, servers, users: Vec::new(), total_capacity };
-        Ok(Self { problem, resource_index, server_index, user_names: HashSet::new() })
+        let groups = Groups::default();
+        let problem = Problem { name, resources, servers, users: Vec::new(), groups, total_capacity };
+        let (group_index, user_names) = (Index::new(), HashSet::new());
+        Ok(Self { problem, resource_index, server_index, group_index, user_names })
     }
 
-    pub(crate) fn user(&mut self, spec: UserSpec) -> Result<(), ProblemError> {
+    /// States the groups, before the first user.
+    pub(crate) fn groups(
+        &mut self,
+        specs: Vec<GroupSpec>,
+        share: GroupShareSpec,
+    ) -> Result<(), ProblemError> {
+        (self.problem.groups, self.group_index) = Groups::new(specs, share, &self.resource_index)?;
+        Ok(())
+    }
+
+    pub(crate) fn user(&mut self, spec: UserSpec, member: MemberSpec) -> Result<(), ProblemError> {
         let at = Place::root().key("users").index(self.problem.users.len());
         if spec.name.is_empty() {
             return Err(at.key("name").error(ProblemErrorKind::EmptyName("user")));
@@ -272,6 +320,13 @@ impl ProblemBuilder {
         for (i, _) in &user.gamma {
             self.problem.servers[*i].time_shared = true;
         }
+        if let (Some(pinned), Some(tasks)) = (&member.pinned, &user.tasks)
+            && pinned > tasks
+        {
+            let (pinned, tasks) = (pinned.to_string(), tasks.to_string());
+            return Err(at.key("pinned").error(ProblemErrorKind::PinnedAboveTasks { pinned, tasks }));
+        }
+        self.problem.groups.join(member, &self.group_index, &at)?;
         self.problem.users.push(user);
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! What can be wrong with a stated problem, and what is merely worth knowing.
 
+use rug::Rational;
 use thiserror::Error;
 
 use crate::place::Place;
@@ -14,6 +15,21 @@ pub enum Warning {
     /// The user can run nowhere and gets no task.
     #[error("user `{0}` fits on no server that it may use and gets 0 tasks")]
     FitsNowhere(String),
+    /// Groups are promised more than there is.
+    #[error(
+        "{}: the guarantees of {resource} add up to {promised}, and there is {available}",
+        group.as_ref().map_or_else(|| "all groups".to_owned(), |name| format!("the subgroups of `{name}`"))
+    )]
+    BrokenPromise {
+        /// The group whose subgroups are promised more than it is; `None`: all groups and all servers.
+        group: Option<String>,
+        /// Name of the resource.
+        resource: String,
+        /// What is promised.
+        promised: Rational,
+        /// What there is: the group's own guarantee, or the capacity.
+        available: Rational,
+    },
 }
 
 /// Why a stated problem is not one.
@@ -94,6 +110,31 @@ pub enum ProblemErrorKind {
     /// Capacities or demands beside a list of configurations.
     #[error("`{0}` beside `configurations`: give configurations, or capacities and demands")]
     BesideConfigurations(&'static str),
+    /// A group whose parents lead back to it.
+    #[error("group `{0}` stands in itself, by way of its parents")]
+    GroupInItself(String),
+    /// A gang that is not a whole number of tasks.
+    #[error("{0} is not a number of tasks that run together: expected a whole number of at least 1")]
+    BadGang(String),
+    /// A priority that is not a whole number.
+    #[error("{0} is not a priority: expected a whole number")]
+    BadPriority(String),
+    /// More is promised than allowed.
+    #[error("the guarantee {guarantee} is above the limit {limit}")]
+    GuaranteeAboveLimit {
+        /// What is promised.
+        guarantee: String,
+        /// What is allowed.
+        limit: String,
+    },
+    /// More tasks may not be taken than the user has.
+    #[error("{pinned} tasks are pinned of a user that has {tasks}")]
+    PinnedAboveTasks {
+        /// Tasks that may not be taken.
+        pinned: String,
+        /// All its tasks.
+        tasks: String,
+    },
     /// An empty list of configurations.
     #[error("expected at least one configuration")]
     NoConfigurations,

@@ -11,6 +11,11 @@ pub fn cases(prefix: &str) -> Vec<Value> {
     cases
 }
 
+/// The cases of hierarchical filling: a problem each, with the tasks of every user.
+pub fn trees() -> Vec<Value> {
+    serde_json::from_str(include_str!("../golden/tree.json")).expect("a list")
+}
+
 /// The case of that id.
 pub fn case(id_of_it: &str) -> Value {
     let found = cases(id_of_it).into_iter().find(|case| id(case) == id_of_it);

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use sha2::{Digest, Sha256};
 
+use super::groups::{write_groups, write_member, write_share};
 use crate::{
     Rational,
     number::{format_hashed, format_stated},
@@ -53,12 +54,18 @@ fn canonical(problem: &Problem, number: Number) -> String {
         out.push_str(if i == 0 { "\n" } else { ",\n" });
         server(&mut out, problem, class, number);
     }
-    out.push_str("\n],\n\"users\":[");
+    out.push_str("\n]");
+    write_groups(&mut out, problem.groups(), problem.resources(), number);
+    out.push_str(",\n\"users\":[");
     for (n, each) in problem.users().iter().enumerate() {
         out.push_str(if n == 0 { "\n" } else { ",\n" });
         user(&mut out, problem, each, number);
+        write_member(&mut out, problem.groups(), problem.groups().member(n), number);
+        out.push('}');
     }
-    out.push_str("\n]\n}\n");
+    out.push_str("\n]");
+    write_share(&mut out, problem.groups().share(), problem.resources(), number);
+    out.push_str("\n}\n");
     out
 }
 
@@ -83,6 +90,7 @@ fn server(out: &mut String, problem: &Problem, class: &ServerClass, number: Numb
     out.push('}');
 }
 
+/// All but the closing brace, before which more may be said.
 fn user(out: &mut String, problem: &Problem, user: &User, number: Number) {
     let server_name = |i: usize| problem.servers()[i].name();
     out.push_str("{\"name\":");
@@ -117,7 +125,6 @@ fn user(out: &mut String, problem: &Problem, user: &User, number: Number) {
             out.push('}');
         }
     }
-    out.push('}');
 }
 
 pub(super) fn quantities(out: &mut String, resources: &[String], values: &Quantities, number: Number) {

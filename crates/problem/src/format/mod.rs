@@ -31,6 +31,7 @@ mod allocation;
 mod canonical;
 mod document;
 mod error;
+mod groups;
 mod output;
 mod problem;
 mod reservation;

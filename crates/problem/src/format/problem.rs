@@ -5,6 +5,7 @@ use serde_json::value::RawValue;
 
 use super::{Document, FormatError, Object, Source};
 use crate::{
+    groups::MemberSpec,
     place::Place,
     problem::{Problem, ProblemBuilder, ServerSpec, UserSpec},
 };
@@ -31,7 +32,7 @@ impl<'a> Source<'a> {
 fn read(document: &Document<'_>) -> Result<Problem, FormatError> {
     let object = document.object(document.root())?;
     object.of_kind(document, "allocation-problem")?;
-    object.only_at_top(document, &["kind", "name", "resources", "servers", "users"])?;
+    object.only_at_top(document, &["kind", "name", "resources", "servers", "groups", "users", "share"])?;
     let name = match object.get("name") {
         None => String::new(),
         Some(raw) => document.string(raw)?.into_owned(),
@@ -49,9 +50,12 @@ fn read(document: &Document<'_>) -> Result<Problem, FormatError> {
     }
     let impossible = |error| document.problem_error(&error);
     let mut builder = ProblemBuilder::new(name, resources, servers).map_err(impossible)?;
+    let (groups, share) = super::groups::read(document, &object)?;
+    builder.groups(groups, share).map_err(impossible)?;
     if let Some(raw) = object.get("users") {
         for raw in document.list(raw)? {
-            builder.user(user(document, raw)?).map_err(impossible)?;
+            let (user, member) = user(document, raw)?;
+            builder.user(user, member).map_err(impossible)?;
         }
     }
     let problem = builder.finish();
@@ -71,13 +75,26 @@ fn server(document: &Document<'_>, object: &Object<'_>) -> Result<ServerSpec, Fo
     })
 }
 
-fn user(document: &Document<'_>, raw: &RawValue) -> Result<UserSpec, FormatError> {
+/// What a user may say.
+const USER: [&str; 11] = [
+    "name",
+    "weight",
+    "demand",
+    "tasks",
+    "servers",
+    "demand_on",
+    "gamma",
+    "criterion",
+    "group",
+    "gang",
+    "pinned",
+];
+
+fn user(document: &Document<'_>, raw: &RawValue) -> Result<(UserSpec, MemberSpec), FormatError> {
     let object = document.object(raw)?;
-    object.only(
-        document,
-        &["name", "weight", "demand", "tasks", "servers", "demand_on", "gamma", "criterion"],
-    )?;
-    Ok(UserSpec {
+    object.only(document, &USER)?;
+    let member = super::groups::member(document, &object)?;
+    let user = UserSpec {
         name: document.string(object.need(document, "name")?)?.into_owned(),
         weight: object.get("weight").map(|raw| document.number(raw)).transpose()?,
         tasks: object.get("tasks").map(|raw| document.number(raw)).transpose()?,
@@ -86,7 +103,8 @@ fn user(document: &Document<'_>, raw: &RawValue) -> Result<UserSpec, FormatError
         demand_on: demand_on(document, object.get("demand_on"))?,
         gamma: rates(document, object.get("gamma"))?,
         criterion: rates(document, object.get("criterion"))?,
-    })
+    };
+    Ok((user, member))
 }
 
 fn names(document: &Document<'_>, raw: &RawValue) -> Result<Vec<String>, FormatError> {
@@ -94,7 +112,7 @@ fn names(document: &Document<'_>, raw: &RawValue) -> Result<Vec<String>, FormatE
 }
 
 /// Amounts by name, which may have units.
-fn quantities(
+pub(super) fn quantities(
     document: &Document<'_>,
     raw: Option<&RawValue>,
 ) -> Result<Vec<(String, Rational)>, FormatError> {
@@ -102,7 +120,10 @@ fn quantities(
 }
 
 /// Plain numbers by name.
-fn rates(document: &Document<'_>, raw: Option<&RawValue>) -> Result<Vec<(String, Rational)>, FormatError> {
+pub(super) fn rates(
+    document: &Document<'_>,
+    raw: Option<&RawValue>,
+) -> Result<Vec<(String, Rational)>, FormatError> {
     by_name(document, raw, Document::number)
 }
 

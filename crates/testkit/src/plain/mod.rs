@@ -13,6 +13,7 @@ mod proportional;
 pub mod ps_dsf;
 pub mod ratio;
 mod shares;
+pub mod tree;
 pub mod worst_load;
 
 use std::collections::HashSet;

@@ -9,3 +9,4 @@ pub mod ps_dsf;
 pub mod reservations;
 pub mod small;
 pub mod static_shares;
+pub mod trees;

@@ -1,0 +1,103 @@
+//! Filling the tree, segment by segment, until nobody can grow.
+
+use evenhand_lp::LpError;
+use evenhand_lp::placement::Placements;
+use evenhand_problem::{Constraints, Problem, Rational, Sharing};
+
+use super::forest::Forest;
+use super::growth::Direction;
+use super::holdings::Holdings;
+use super::step::first_event;
+
+/// Segments after which filling is given up: far more than there are events of any kind in trees of thousands of
+/// nodes.
+const SEGMENTS: usize = 1_000_000;
+
+/// A filled tree.
+pub struct Filled {
+    /// By user: `(class, tasks)`, ascending by class.
+    pub tasks: Vec<Vec<(usize, Rational)>>,
+    pub segments: usize,
+    pub programmes: usize,
+}
+
+/// Where the tasks are placed.
+enum Place<'c> {
+    /// All servers are alike: what fits by its sum fits.
+    Pool,
+    Classes {
+        placements: Placements<'c>,
+        tasks: Vec<Vec<(usize, Rational)>>,
+        programmes: usize,
+    },
+}
+
+/// The exact hierarchical filling.
+pub fn fill(problem: &Problem, forest: &Forest<'_>) -> Result<Filled, LpError> {
+    let constraints = Constraints::new(problem, Sharing::Rdm);
+    let mut place = match problem.n_servers() {
+        1 => Place::Pool,
+        _ => Place::Classes {
+            placements: Placements::new(&constraints),
+            tasks: vec![Vec::new(); problem.n_users()],
+            programmes: 0,
+        },
+    };
+    let mut totals = vec![Rational::new(); problem.n_users()];
+    let mut is_blocked = vec![false; problem.n_users()];
+    for segments in 0..SEGMENTS {
+        let holdings = Holdings::new(forest, totals);
+        let way = |n: usize| {
+            let leaf = forest.nodes[forest.leaf(n)].leaf.as_ref().filter(|_| !is_blocked[n]);
+            leaf.and_then(|leaf| holdings.way(forest, leaf))
+        };
+        let ways: Vec<_> = (0..problem.n_users()).map(way).collect();
+        let growing: Vec<usize> = (0..problem.n_users()).filter(|n| ways[*n].is_some()).collect();
+        if growing.is_empty() {
+            let (tasks, programmes) = place.into_tasks(&holdings.tasks);
+            return Ok(Filled { tasks, segments, programmes });
+        }
+        let mut direction = Direction { forest, holdings: &holdings, ways, races: Vec::new() };
+        let growth = direction.of(0, &growing);
+        let mut rates = vec![Rational::new(); problem.n_users()];
+        growth.rates.into_iter().for_each(|(n, rate)| rates[n] = rate);
+        let event = first_event(forest, &holdings, &rates, &direction.races);
+        let Holdings { tasks: before, .. } = holdings;
+        totals = match &mut place {
+            Place::Pool => match event {
+                Some(step) => moved(&before, &rates, &step),
+                None => return Err(LpError::ExactlyUnbounded),
+            },
+            Place::Classes { placements, tasks, programmes } => {
+                let (step, placed) = placements.farthest(&before, &rates, event.as_ref())?;
+                *programmes += 1;
+                *tasks = placed;
+                let after = moved(&before, &rates, &step);
+                if event.is_none_or(|event| step < event) {
+                    let users: Vec<usize> = (0..rates.len()).filter(|n| rates[*n] > 0).collect();
+                    let (stuck, solved) = placements.stuck(&after, &users, tasks)?;
+                    *programmes += solved;
+                    stuck.into_iter().for_each(|n| is_blocked[n] = true);
+                }
+                after
+            }
+        };
+    }
+    Err(LpError::PivotLimit { pivots: SEGMENTS })
+}
+
+fn moved(tasks: &[Rational], rates: &[Rational], step: &Rational) -> Vec<Rational> {
+    tasks.iter().zip(rates).map(|(tasks, rate)| Rational::from(rate * step) + tasks).collect()
+}
+
+impl Place<'_> {
+    fn into_tasks(self, totals: &[Rational]) -> (Vec<Vec<(usize, Rational)>>, usize) {
+        match self {
+            Self::Pool => {
+                let of_user = |x: &Rational| if x.is_zero() { Vec::new() } else { vec![(0, x.clone())] };
+                (totals.iter().map(of_user).collect(), 0)
+            }
+            Self::Classes { tasks, programmes, .. } => (tasks, programmes),
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! The tree of a problem: what does not change while it is filled (theory, section 9).
+
+use evenhand_problem::groups::{GroupShare, ShareOf, ShareOver};
+use evenhand_problem::{Problem, Rational};
+
+/// The root, the groups and the users of a problem.
+///
+/// Node 0 is the root, node `1 + v` group `v`, and the users follow. Amounts are vectors by position in
+/// [`resources`](Self::resources): a resource that no server has counts nowhere.
+pub struct Forest<'p> {
+    pub problem: &'p Problem,
+    pub share: GroupShare,
+    /// Whether guarantees come first (Kueue's own tournament does not put them first).
+    pub guarantees_first: bool,
+    /// The resources of the problem that some server has.
+    pub resources: Vec<usize>,
+    /// Of all servers together, `C_r > 0`.
+    pub capacity: Vec<Rational>,
+    pub nodes: Vec<Node>,
+    /// What a share takes the largest of: positions of resources that are added up, each with its multiplier.
+    pub families: Vec<Vec<(usize, Rational)>>,
+}
+
+/// A node of the tree.
+pub struct Node {
+    pub parent: Option<usize>,
+    /// In the order of the file, subgroups before users.
+    pub children: Vec<usize>,
+    pub weight: Rational,
+    pub priority: i64,
+    /// `G_v`: by resource what is promised, where it is named; absent where nothing is promised.
+    pub guarantee: Option<Vec<Option<Rational>>>,
+    /// By resource, where it is named.
+    pub limit: Vec<Option<Rational>>,
+    /// `K_v`: what is kept back for it.
+    pub kept: Vec<Rational>,
+    /// By family: what a share is divided by; 0 where the family is ignored.
+    pub divisor: Vec<Rational>,
+    /// Of a user.
+    pub leaf: Option<Leaf>,
+}
+
+/// A user.
+pub struct Leaf {
+    pub user: usize,
+    /// `(position of the resource, d_nr)` of those that a task asks for.
+    pub demand: Vec<(usize, Rational)>,
+    /// `T_n`; absent: unlimited.
+    pub tasks: Option<Rational>,
+    /// Whether it can run at all.
+    pub is_able: bool,
+}
+
+impl<'p> Forest<'p> {
+    /// The tree of a problem in which every user has one demand and resources are divided.
+    pub fn new(problem: &'p Problem, share: GroupShare, guarantees_first: bool) -> Self {
+        let total = problem.total_capacity();
+        let resources: Vec<usize> = (0..problem.n_resources()).filter(|r| !total[*r].is_zero()).collect();
+        let capacity: Vec<Rational> = resources.iter().map(|r| total[*r].clone()).collect();
+        let families = families(problem, &share, &resources);
+        let mut forest =
+            Self { problem, share, guarantees_first, resources, capacity, nodes: Vec::new(), families };
+        forest.add_nodes();
+        forest.add_up_guarantees();
+        forest.keep_back();
+        forest.divide();
+        forest
+    }
+
+    /// The node of user `n`.
+    pub fn leaf(&self, n: usize) -> usize {
+        1 + self.problem.groups().list().len() + n
+    }
+
+    /// The nodes above a node, its parent first, the root last.
+    pub fn above(&self, v: usize) -> impl Iterator<Item = usize> + '_ {
+        std::iter::successors(self.nodes[v].parent, |v| self.nodes[*v].parent)
+    }
+
+    fn add_nodes(&mut self) {
+        let groups = self.problem.groups();
+        let by_position = |amounts: &[(usize, Rational)]| -> Vec<Option<Rational>> {
+            let of =
+                |r: &usize| amounts.iter().find(|(named, _)| named == r).map(|(_, amount)| amount.clone());
+            self.resources.iter().map(of).collect()
+        };
+        let plain = |parent: Option<usize>, weight: Rational| Node {
+            parent,
+            children: Vec::new(),
+            weight,
+            priority: 0,
+            guarantee: None,
+            limit: vec![None; self.resources.len()],
+            kept: vec![Rational::new(); self.resources.len()],
+            divisor: Vec::new(),
+            leaf: None,
+        };
+        let mut nodes = vec![plain(None, Rational::from(1))];
+        for group in groups.list() {
+            nodes.push(Node {
+                priority: group.priority,
+                guarantee: group.guarantee.as_deref().map(by_position),
+                limit: by_position(&group.limit),
+                ..plain(Some(group.parent.map_or(0, |v| 1 + v)), group.weight.clone())
+            });
+        }
+        for (n, user) in self.problem.users().iter().enumerate() {
+            let demand = user.base_demand().entries().iter();
+            let position = |r: usize| self.resources.iter().position(|of| *of == r);
+            let leaf = Leaf {
+                user: n,
+                demand: demand.filter_map(|(r, d)| Some((position(*r)?, d.clone()))).collect(),
+                tasks: user.tasks().cloned(),
+                is_able: self.problem.is_active(n),
+            };
+            let parent = groups.member(n).group.map_or(0, |v| 1 + v);
+            nodes.push(Node { leaf: Some(leaf), ..plain(Some(parent), user.weight().clone()) });
+        }
+        for v in 1..nodes.len() {
+            let parent = nodes[v].parent.unwrap_or(0);
+            nodes[parent].children.push(v);
+        }
+        self.nodes = nodes;
+    }
+
+    /// Groups from the leaves to the root, which comes last.
+    fn upwards(&self) -> Vec<usize> {
+        self.problem.groups().from_the_leaves().into_iter().map(|v| 1 + v).chain([0]).collect()
+    }
+
+    /// A group that states no guarantee is promised what its children are together, if any of them is.
+    fn add_up_guarantees(&mut self) {
+        for v in self.upwards() {
+            if self.nodes[v].guarantee.is_some() {
+                continue;
+            }
+            let mut sum: Option<Vec<Option<Rational>>> = None;
+            for k in &self.nodes[v].children {
+                let Some(of_child) = &self.nodes[*k].guarantee else { continue };
+                let sum = sum.get_or_insert_with(|| vec![None; self.resources.len()]);
+                for (sum, amount) in sum.iter_mut().zip(of_child) {
+                    if let Some(amount) = amount {
+                        *sum.get_or_insert_default() += amount;
+                    }
+                }
+            }
+            self.nodes[v].guarantee = sum;
+        }
+    }
+
+    /// `K_v`: what is promised and not lent, and at least what the children keep back.
+    fn keep_back(&mut self) {
+        let groups = self.problem.groups().list();
+        for v in self.upwards().into_iter().filter(|v| *v > 0) {
+            for position in 0..self.resources.len() {
+                let below: Rational =
+                    self.nodes[v].children.iter().map(|k| &self.nodes[*k].kept[position]).sum();
+                let r = self.resources[position];
+                let lent = groups[v - 1].lend.iter().find(|(named, _)| *named == r);
+                let promised = self.nodes[v].guarantee.as_ref().and_then(|g| g[position].clone());
+                let own = lent.map_or_else(Rational::new, |(_, lent)| promised.unwrap_or_default() - lent);
+                self.nodes[v].kept[position] = own.max(below);
+            }
+        }
+    }
+
+    /// What shares are divided by.
+    fn divide(&mut self) {
+        let lendable = match self.share.over {
+            ShareOver::Lendable => self.lendable(),
+            _ => Vec::new(),
+        };
+        for v in 1..self.nodes.len() {
+            let guarantee = self.nodes[v].guarantee.as_ref();
+            let of_family = |family: &Vec<(usize, Rational)>| -> Rational {
+                let sum =
+                    |of: &dyn Fn(usize) -> Rational| family.iter().map(|(p, _)| of(*p)).sum::<Rational>();
+                let cluster = || sum(&|p| self.capacity[p].clone());
+                let promised = || {
+                    let of = |p: usize| guarantee.and_then(|guarantee| guarantee[p].clone());
+                    sum(&|p| of(p).unwrap_or_default())
+                };
+                match (self.share.over, self.share.of) {
+                    (ShareOver::Cluster, _) => cluster(),
+                    (ShareOver::Lendable, _) => sum(&|p| lendable[v][p].clone()),
+                    (ShareOver::Guarantee, ShareOf::Surplus) => promised(),
+                    // Where nothing is promised usage is a part of the cluster.
+                    (ShareOver::Guarantee, ShareOf::Usage) => {
+                        Some(promised()).filter(|promised| *promised > 0).unwrap_or_else(cluster)
+                    }
+                }
+            };
+            let divisor = self.families.iter().map(of_family).map(|d| d.max(Rational::new())).collect();
+            self.nodes[v].divisor = divisor;
+        }
+    }
+
+    /// By node and resource: what can be had where it stands. `pot_parent` less what all children of the parent
+    /// keep back, where `pot_root = C` and `pot_v = min(limit_v, K_v + what can be had there)`.
+    fn lendable(&self) -> Vec<Vec<Rational>> {
+        let mut pot = vec![self.capacity.clone(); self.nodes.len()];
+        let mut lendable = pot.clone();
+        let mut from_the_root = self.upwards();
+        from_the_root.reverse();
+        for parent in from_the_root {
+            for position in 0..self.resources.len() {
+                let children = &self.nodes[parent].children;
+                let kept: Rational = children.iter().map(|k| &self.nodes[*k].kept[position]).sum();
+                let there = Rational::from(&pot[parent][position] - &kept);
+                for k in children {
+                    let most = Rational::from(&there + &self.nodes[*k].kept[position]);
+                    let limit = self.nodes[*k].limit[position].clone();
+                    pot[*k][position] = limit.into_iter().fold(most, Rational::min);
+                    lendable[*k][position].clone_from(&there);
+                }
+            }
+        }
+        lendable
+    }
+}
+
+/// The resources that a share adds up before it takes the largest: alone, or all `flavour/name` of one name.
+fn families(problem: &Problem, share: &GroupShare, resources: &[usize]) -> Vec<Vec<(usize, Rational)>> {
+    let multiplier = |r: usize| {
+        let stated = share.multipliers.iter().find(|(named, _)| *named == r);
+        stated.map_or_else(|| Rational::from(1), |(_, m)| m.clone())
+    };
+    let mut names: Vec<&str> = Vec::new();
+    let mut families: Vec<Vec<(usize, Rational)>> = Vec::new();
+    for (position, r) in resources.iter().enumerate() {
+        let name = problem.resources()[*r].as_str();
+        let name = if share.families { name.rsplit('/').next().unwrap_or(name) } else { name };
+        let family = names.iter().position(|known| *known == name).unwrap_or_else(|| {
+            names.push(name);
+            families.push(Vec::new());
+            families.len() - 1
+        });
+        families[family].push((position, multiplier(*r)));
+    }
+    families
+}

@@ -1,0 +1,124 @@
+//! What the nodes hold, and who may grow.
+
+use evenhand_problem::Rational;
+use evenhand_problem::groups::ZeroWeight;
+
+use super::forest::{Forest, Leaf};
+
+/// Amounts by node and resource.
+pub type Amounts = Vec<Vec<Rational>>;
+
+/// What every node holds when users have so many tasks.
+pub struct Holdings {
+    /// Tasks by user.
+    pub tasks: Vec<Rational>,
+    /// `X_v`: what the users below hold.
+    pub running: Amounts,
+    /// `U_v`: the same, and what the children keep back beyond.
+    pub used: Amounts,
+}
+
+impl Holdings {
+    pub fn new(forest: &Forest<'_>, tasks: Vec<Rational>) -> Self {
+        let zeros = || vec![vec![Rational::new(); forest.resources.len()]; forest.nodes.len()];
+        let (mut running, mut used) = (zeros(), zeros());
+        for v in upwards(forest) {
+            if let Some(leaf) = &forest.nodes[v].leaf {
+                for (r, d) in &leaf.demand {
+                    running[v][*r] = Rational::from(d * &tasks[leaf.user]);
+                }
+                used[v] = running[v].clone();
+            }
+            let Some(parent) = forest.nodes[v].parent else { continue };
+            for (r, kept) in forest.nodes[v].kept.iter().enumerate() {
+                let (of, held) = (running[v][r].clone(), (&used[v][r]).max(kept).clone());
+                running[parent][r] += of;
+                used[parent][r] += held;
+            }
+        }
+        Self { tasks, running, used }
+    }
+
+    /// Whether more use of a node is more use of its parent: not while it is within what is kept back for it.
+    pub fn passes(&self, forest: &Forest<'_>, v: usize, r: usize) -> bool {
+        self.used[v][r] >= forest.nodes[v].kept[r]
+    }
+
+    /// By how much [`running`](Self::running) and [`used`](Self::used) grow where users gain tasks at these
+    /// rates.
+    pub fn growth(&self, forest: &Forest<'_>, rates: &[Rational]) -> (Amounts, Amounts) {
+        let zeros = || vec![vec![Rational::new(); forest.resources.len()]; forest.nodes.len()];
+        let (mut running, mut used) = (zeros(), zeros());
+        for v in upwards(forest) {
+            if let Some(leaf) = forest.nodes[v].leaf.as_ref().filter(|leaf| !rates[leaf.user].is_zero()) {
+                for (r, d) in &leaf.demand {
+                    running[v][*r] = Rational::from(d * &rates[leaf.user]);
+                }
+                used[v] = running[v].clone();
+            }
+            let Some(parent) = forest.nodes[v].parent else { continue };
+            for r in 0..forest.resources.len() {
+                let of = running[v][r].clone();
+                running[parent][r] += of;
+                if self.passes(forest, v, r) {
+                    let of = used[v][r].clone();
+                    used[parent][r] += of;
+                }
+            }
+        }
+        (running, used)
+    }
+
+    /// What stands above a user: each node with whether the user is below its guarantee; `None` where something
+    /// there stops it.
+    pub fn way(&self, forest: &Forest<'_>, leaf: &Leaf) -> Option<Vec<(usize, bool)>> {
+        let has_all = leaf.tasks.as_ref().is_some_and(|tasks| self.tasks[leaf.user] >= *tasks);
+        if has_all || !leaf.is_able {
+            return None;
+        }
+        // Whether one more task is more use of the node that is looked at.
+        let mut grows = vec![true; leaf.demand.len()];
+        let mut way = Vec::new();
+        for v in forest.above(forest.leaf(leaf.user)) {
+            let node = &forest.nodes[v];
+            let most = |r: usize| if v == 0 { Some(&forest.capacity[r]) } else { node.limit[r].as_ref() };
+            let is_full = |(r, _): &(usize, Rational)| most(*r).is_some_and(|most| self.used[v][*r] >= *most);
+            if leaf.demand.iter().zip(&grows).any(|(asked, grows)| *grows && is_full(asked)) {
+                return None;
+            }
+            let is_below = v != 0 && self.is_below(forest, v, leaf, &grows);
+            let never = forest.share.zero_weight == ZeroWeight::Never;
+            if never && v != 0 && node.weight.is_zero() && !is_below {
+                return None;
+            }
+            way.push((v, is_below));
+            for ((r, _), grows) in leaf.demand.iter().zip(&mut grows) {
+                *grows = *grows && self.passes(forest, v, *r);
+            }
+        }
+        Some(way)
+    }
+
+    /// Whether a user may grow within the guarantee of a node: each resource that it asks for and the guarantee
+    /// names is used less than promised, or is promised and not used more when the user grows.
+    fn is_below(&self, forest: &Forest<'_>, v: usize, leaf: &Leaf, grows: &[bool]) -> bool {
+        let Some(guarantee) = &forest.nodes[v].guarantee else { return false };
+        let mut names_any = false;
+        for ((r, _), grows) in leaf.demand.iter().zip(grows) {
+            let Some(promised) = &guarantee[*r] else { continue };
+            names_any = true;
+            let is_there = self.used[v][*r] < *promised || (!grows && !promised.is_zero());
+            if !is_there {
+                return false;
+            }
+        }
+        names_any
+    }
+}
+
+/// All nodes, each after its children.
+fn upwards<'f>(forest: &'f Forest<'_>) -> impl Iterator<Item = usize> + use<'f> {
+    let groups = forest.problem.groups();
+    let users = forest.leaf(0)..forest.nodes.len();
+    users.chain(groups.from_the_leaves().into_iter().map(|v| 1 + v)).chain([0])
+}

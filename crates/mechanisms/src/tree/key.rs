@@ -1,0 +1,107 @@
+//! What siblings are compared by: the least key grows first.
+
+use evenhand_problem::Rational;
+use evenhand_problem::groups::ShareOf;
+
+use super::forest::Forest;
+use super::holdings::Holdings;
+
+/// The key of a node among its siblings.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Key {
+    /// Guarantees first.
+    pub is_above_guarantee: bool,
+    /// Minus the priority, which does not act below the guarantee.
+    pub priority: i64,
+    /// Weights of 0 come last.
+    pub is_weightless: bool,
+    /// The largest part of the guarantee, or the share by weight.
+    pub level: Rational,
+}
+
+/// A line of which a level is the largest: its value, and by resource how much of it one more unit is.
+pub struct Term {
+    pub value: Rational,
+    /// `(resource, value per unit)`
+    pub slope: Vec<(usize, Rational)>,
+}
+
+impl Term {
+    /// How fast the value rises when resources are used so much faster.
+    pub fn rate(&self, growth: &[Rational]) -> Rational {
+        self.slope.iter().map(|(r, per_unit)| Rational::from(per_unit * &growth[*r])).sum()
+    }
+}
+
+/// The largest value, and how fast it rises: the largest rate among those that attain it.
+pub fn rising(terms: &[Term], growth: &[Rational]) -> (Rational, Rational) {
+    let top = terms.iter().map(|term| &term.value).max().cloned().unwrap_or_default();
+    let at_top = terms.iter().filter(|term| term.value == top);
+    let rate = at_top.map(|term| term.rate(growth)).max().unwrap_or_default();
+    (top, rate)
+}
+
+/// The terms of the share of a node, before the weight: by family what is used, or used beyond the guarantee, as
+/// a part of its divisor.
+pub fn share(forest: &Forest<'_>, v: usize, used: &[Rational]) -> Vec<Term> {
+    let node = &forest.nodes[v];
+    let promised = |r: usize| match (forest.share.of, &node.guarantee) {
+        (ShareOf::Surplus, Some(guarantee)) => guarantee[r].clone().unwrap_or_default(),
+        _ => Rational::new(),
+    };
+    let families = forest.families.iter().zip(&node.divisor).filter(|(_, divisor)| **divisor > 0);
+    let term = |(family, divisor): (&Vec<(usize, Rational)>, &Rational)| {
+        let mut term = Term { value: Rational::new(), slope: Vec::new() };
+        for (r, multiplier) in family {
+            let above = Rational::from(&used[*r] - promised(*r));
+            if above >= 0 {
+                let per_unit = Rational::from(multiplier / divisor);
+                term.value += above * &per_unit;
+                term.slope.push((*r, per_unit));
+            }
+        }
+        term
+    };
+    families.map(term).collect()
+}
+
+/// The terms of the level below a guarantee: of every promised resource that one of these users asks for the part
+/// that is used.
+pub fn guaranteed(forest: &Forest<'_>, v: usize, used: &[Rational], users: &[usize]) -> Vec<Term> {
+    let Some(guarantee) = &forest.nodes[v].guarantee else { return Vec::new() };
+    let asked = |r: usize| users.iter().any(|n| asks(forest, *n, r));
+    let promised = guarantee.iter().enumerate().filter_map(|(r, amount)| Some((r, amount.as_ref()?)));
+    let term = |(r, amount): (usize, &Rational)| Term {
+        value: Rational::from(&used[r] / amount),
+        slope: vec![(r, amount.clone().recip())],
+    };
+    promised.filter(|(r, amount)| **amount > 0 && asked(*r)).map(term).collect()
+}
+
+/// Whether a task of user `n` asks for a resource.
+pub fn asks(forest: &Forest<'_>, n: usize, r: usize) -> bool {
+    let leaf = forest.nodes[forest.leaf(n)].leaf.as_ref();
+    leaf.is_some_and(|leaf| leaf.demand.iter().any(|(of, _)| *of == r))
+}
+
+/// The key of a node of which these users are below its guarantee (or none is), and the terms of its level; the
+/// level is the largest of them over [`weight`].
+pub fn key(forest: &Forest<'_>, holdings: &Holdings, v: usize, below: &[usize]) -> (Key, Vec<Term>) {
+    let (node, used) = (&forest.nodes[v], &holdings.used[v]);
+    let is_above_guarantee = below.is_empty();
+    let terms = if is_above_guarantee { share(forest, v, used) } else { guaranteed(forest, v, used, below) };
+    let top = terms.iter().map(|term| &term.value).max().cloned().unwrap_or_default();
+    let key = Key {
+        is_above_guarantee,
+        priority: if is_above_guarantee { node.priority.saturating_neg() } else { 0 },
+        is_weightless: is_above_guarantee && node.weight.is_zero(),
+        level: top / weight(forest, v, is_above_guarantee),
+    };
+    (key, terms)
+}
+
+/// What a level is divided by: the weight, but for one of 0 and below the guarantee.
+pub fn weight(forest: &Forest<'_>, v: usize, is_above_guarantee: bool) -> Rational {
+    let weight = &forest.nodes[v].weight;
+    if is_above_guarantee && !weight.is_zero() { weight.clone() } else { Rational::from(1) }
+}

@@ -1,0 +1,166 @@
+//! Reads and writes the groups of a problem, and how siblings are compared.
+
+use std::fmt::Write;
+use std::str::FromStr;
+
+use serde_json::value::RawValue;
+
+use super::canonical::{Number, key, quote};
+use super::problem::{quantities, rates};
+use super::{Document, FormatError, Object};
+use crate::groups::{
+    Group, GroupShare, GroupShareSpec, GroupSpec, Groups, Member, MemberSpec, Named, ShareOf, ShareOver,
+    ZeroWeight,
+};
+
+/// The fields `groups` and `share` of a problem.
+pub(super) fn read(
+    document: &Document<'_>,
+    problem: &Object<'_>,
+) -> Result<(Vec<GroupSpec>, GroupShareSpec), FormatError> {
+    let groups = match problem.get("groups") {
+        None => Vec::new(),
+        Some(raw) => {
+            document.list(raw)?.into_iter().map(|raw| group(document, raw)).collect::<Result<_, _>>()?
+        }
+    };
+    let share = problem.get("share").map(|raw| share(document, raw)).transpose()?;
+    Ok((groups, share.unwrap_or_default()))
+}
+
+fn group(document: &Document<'_>, raw: &RawValue) -> Result<GroupSpec, FormatError> {
+    let object = document.object(raw)?;
+    object.only(document, &["name", "parent", "weight", "priority", "guarantee", "limit", "lend"])?;
+    let string = |raw| document.string(raw).map(std::borrow::Cow::into_owned);
+    Ok(GroupSpec {
+        name: string(object.need(document, "name")?)?,
+        parent: object.get("parent").map(string).transpose()?,
+        weight: object.get("weight").map(|raw| document.number(raw)).transpose()?,
+        priority: object.get("priority").map(|raw| document.number(raw)).transpose()?,
+        guarantee: object.get("guarantee").map(|raw| quantities(document, Some(raw))).transpose()?,
+        limit: quantities(document, object.get("limit"))?,
+        lend: quantities(document, object.get("lend"))?,
+    })
+}
+
+/// What a user says beside its demand.
+pub(super) fn member(document: &Document<'_>, user: &Object<'_>) -> Result<MemberSpec, FormatError> {
+    let number = |field| user.get(field).map(|raw| document.number(raw)).transpose();
+    Ok(MemberSpec {
+        group: user.get("group").map(|raw| Ok(document.string(raw)?.into_owned())).transpose()?,
+        gang: number("gang")?,
+        pinned: number("pinned")?,
+    })
+}
+
+fn share(document: &Document<'_>, raw: &RawValue) -> Result<GroupShareSpec, FormatError> {
+    let object = document.object(raw)?;
+    object.only(document, &["of", "over", "multipliers", "families", "zero-weight"])?;
+    Ok(GroupShareSpec {
+        of: word(document, &object, "of", ShareOf::NAMES)?,
+        over: word(document, &object, "over", ShareOver::NAMES)?,
+        multipliers: rates(document, object.get("multipliers"))?,
+        families: object.get("families").map_or(Ok(false), |raw| document.boolean(raw))?,
+        zero_weight: word(document, &object, "zero-weight", ZeroWeight::NAMES)?,
+    })
+}
+
+fn word<T: Default + FromStr>(
+    document: &Document<'_>,
+    object: &Object<'_>,
+    field: &str,
+    names: &[(&str, &str)],
+) -> Result<T, FormatError> {
+    let Some(raw) = object.get(field) else { return Ok(T::default()) };
+    let expected = || names.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
+    let stated = document.string(raw)?.parse();
+    stated.map_err(|_| document.error(raw, format!("expected one of {}", expected())))
+}
+
+/// The groups in canonical form, after the servers; nothing where there are none.
+pub(super) fn write_groups(out: &mut String, groups: &Groups, resources: &[String], number: Number) {
+    if groups.list().is_empty() {
+        return;
+    }
+    out.push_str(",\n\"groups\":[");
+    for (v, each) in groups.list().iter().enumerate() {
+        out.push_str(if v == 0 { "\n" } else { ",\n" });
+        group_line(out, groups, each, resources, number);
+    }
+    out.push_str("\n]");
+}
+
+fn group_line(out: &mut String, groups: &Groups, group: &Group, resources: &[String], number: Number) {
+    out.push_str("{\"name\":");
+    quote(out, &group.name);
+    if let Some(parent) = group.parent {
+        out.push_str(",\"parent\":");
+        quote(out, &groups.list()[parent].name);
+    }
+    if group.weight != 1 {
+        let _ = write!(out, ",\"weight\":\"{}\"", number(&group.weight));
+    }
+    if group.priority != 0 {
+        let _ = write!(out, ",\"priority\":\"{}\"", group.priority);
+    }
+    let limits = [("limit", &group.limit), ("lend", &group.lend)];
+    let given = group.guarantee.iter().map(|amounts| ("guarantee", amounts));
+    for (field, amounts) in given.chain(limits.into_iter().filter(|(_, amounts)| !amounts.is_empty())) {
+        let _ = write!(out, ",\"{field}\":");
+        named(out, resources, amounts, number);
+    }
+    out.push('}');
+}
+
+/// What is said of a user beside its demand, in canonical form.
+pub(super) fn write_member(out: &mut String, groups: &Groups, member: &Member, number: Number) {
+    if let Some(v) = member.group {
+        out.push_str(",\"group\":");
+        quote(out, &groups.list()[v].name);
+    }
+    if let Some(gang) = member.gang {
+        let _ = write!(out, ",\"gang\":\"{gang}\"");
+    }
+    if let Some(pinned) = &member.pinned {
+        let _ = write!(out, ",\"pinned\":\"{}\"", number(pinned));
+    }
+}
+
+/// The share in canonical form, after the users; nothing where it is the default.
+pub(super) fn write_share(out: &mut String, share: &GroupShare, resources: &[String], number: Number) {
+    let default = GroupShare::default();
+    if *share == default {
+        return;
+    }
+    out.push_str(",\n\"share\":{");
+    let words = [
+        ("of", share.of.name(), default.of.name()),
+        ("over", share.over.name(), default.over.name()),
+        ("zero-weight", share.zero_weight.name(), default.zero_weight.name()),
+    ];
+    let mut position = 0;
+    for (field, word, _) in words.into_iter().filter(|(_, word, default)| word != default) {
+        key(out, position, field);
+        quote(out, word);
+        position += 1;
+    }
+    if !share.multipliers.is_empty() {
+        key(out, position, "multipliers");
+        named(out, resources, &share.multipliers, number);
+        position += 1;
+    }
+    if share.families {
+        key(out, position, "families");
+        out.push_str("true");
+    }
+    out.push('}');
+}
+
+fn named(out: &mut String, resources: &[String], amounts: &Named, number: Number) {
+    out.push('{');
+    for (position, (r, amount)) in amounts.iter().enumerate() {
+        key(out, position, &resources[*r]);
+        let _ = write!(out, "\"{}\"", number(amount));
+    }
+    out.push('}');
+}

@@ -1,0 +1,356 @@
+//! Groups of users (queues, teams, accounts) in a tree, with what they are promised and allowed.
+//!
+//! A user is one shape of tasks; the users of a group and its subgroups share what the group has. The root,
+//! which has no name, holds the groups without a parent and the users without a group. The definition of all
+//! amounts is in docs/theory.md, section 9.
+
+use std::collections::HashSet;
+
+use rug::Rational;
+
+use crate::place::Place;
+use crate::problem::{Index, ProblemError, ProblemErrorKind, index_names, not_negative, resolve};
+
+/// Amounts of some resources, of all servers together: `(resource, amount)`, ascending by resource. One that is
+/// named with 0 is not the same as one that is not named.
+pub type Named = Vec<(usize, Rational)>;
+
+/// Groups, the members of each, and how siblings are compared.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Groups {
+    list: Vec<Group>,
+    /// By user.
+    members: Vec<Member>,
+    share: GroupShare,
+}
+
+/// A group of a checked problem.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Group {
+    /// Name of the group.
+    pub name: String,
+    /// Index of the group that it stands in; `None`: the root.
+    pub parent: Option<usize>,
+    /// Weight among its siblings, at least 0.
+    pub weight: Rational,
+    /// Siblings of a higher priority come first, beyond the guarantees.
+    pub priority: i64,
+    /// What it is promised; `None` where it states none (then what its subgroups are promised adds up to it).
+    pub guarantee: Option<Named>,
+    /// The most that it may hold.
+    pub limit: Named,
+    /// What others may use of its guarantee while it does not; a resource that is not named is lent whole.
+    pub lend: Named,
+}
+
+/// What is said of a user beside its demand.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Member {
+    /// Index of its group; `None`: it stands beside the groups of the root.
+    pub group: Option<usize>,
+    /// Tasks that run together or not at all; `None`: one by one.
+    pub gang: Option<u64>,
+    /// Tasks that may not be taken; `None`: none.
+    pub pinned: Option<Rational>,
+}
+
+/// The share by which siblings are compared.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct GroupShare {
+    /// What is counted.
+    pub of: ShareOf,
+    /// What it is divided by.
+    pub over: ShareOver,
+    /// `(resource, m_r)`, ascending, those that are not 1.
+    pub multipliers: Named,
+    /// Whether resources `flavour/name` of one name are added before the largest is taken.
+    pub families: bool,
+    /// What a weight of 0 means.
+    pub zero_weight: ZeroWeight,
+}
+
+/// What a share counts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ShareOf {
+    /// All that a group holds.
+    #[default]
+    Usage,
+    /// What it holds beyond its guarantee.
+    Surplus,
+}
+
+/// What a share is divided by.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ShareOver {
+    /// The capacity of all servers.
+    #[default]
+    Cluster,
+    /// What can be had where the group stands.
+    Lendable,
+    /// The guarantee of the group.
+    Guarantee,
+}
+
+/// What a weight of 0 means.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ZeroWeight {
+    /// The group comes after all its siblings.
+    #[default]
+    Last,
+    /// It gets nothing beyond its guarantee.
+    Never,
+}
+
+crate::names! { ShareOf:
+    Usage = "usage", "all that a group holds";
+    Surplus = "surplus", "what it holds beyond its guarantee";
+}
+crate::names! { ShareOver:
+    Cluster = "cluster", "the capacity of all servers";
+    Lendable = "lendable", "what can be had where the group stands";
+    Guarantee = "guarantee", "the guarantee of the group";
+}
+crate::names! { ZeroWeight:
+    Last = "last", "the group comes after all its siblings";
+    Never = "never", "it gets nothing beyond its guarantee";
+}
+
+/// A group, as stated.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct GroupSpec {
+    /// Name of the group.
+    pub name: String,
+    /// Name of the group that it stands in.
+    pub parent: Option<String>,
+    /// Weight, at least 0; 1 if absent.
+    pub weight: Option<Rational>,
+    /// Priority, a whole number; 0 if absent.
+    pub priority: Option<Rational>,
+    /// Amounts by resource.
+    pub guarantee: Option<Vec<(String, Rational)>>,
+    /// Amounts by resource.
+    pub limit: Vec<(String, Rational)>,
+    /// Amounts by resource.
+    pub lend: Vec<(String, Rational)>,
+}
+
+/// What is said of a user beside its demand, as stated.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct MemberSpec {
+    /// Name of its group.
+    pub group: Option<String>,
+    /// Tasks that run together, a whole number of at least 1.
+    pub gang: Option<Rational>,
+    /// Tasks that may not be taken, at least 0.
+    pub pinned: Option<Rational>,
+}
+
+/// How siblings are compared, as stated.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct GroupShareSpec {
+    /// What is counted.
+    pub of: ShareOf,
+    /// What it is divided by.
+    pub over: ShareOver,
+    /// Multipliers by resource, above 0.
+    pub multipliers: Vec<(String, Rational)>,
+    /// Whether flavours of a resource are added.
+    pub families: bool,
+    /// What a weight of 0 means.
+    pub zero_weight: ZeroWeight,
+}
+
+impl Groups {
+    pub(crate) fn new(
+        specs: Vec<GroupSpec>,
+        share: GroupShareSpec,
+        resources: &Index,
+    ) -> Result<(Self, Index), ProblemError> {
+        let at = Place::root().key("groups");
+        let index =
+            index_names("group", specs.iter().map(|spec| spec.name.as_str()), |v| at.index(v).key("name"))?;
+        let mut list = Vec::with_capacity(specs.len());
+        for (v, spec) in specs.into_iter().enumerate() {
+            list.push(Group::new(spec, &index, resources, &at.index(v))?);
+        }
+        if let Some(v) = first_on_a_cycle(&list) {
+            let kind = ProblemErrorKind::GroupInItself(list[v].name.clone());
+            return Err(at.index(v).key("parent").error(kind));
+        }
+        let place = Place::root().key("share").key("multipliers");
+        let mut multipliers = named(share.multipliers, resources, &place)?;
+        if let Some((r, m)) = multipliers.iter().find(|(_, m)| m.is_zero()) {
+            let name = resources.iter().find(|(_, of)| *of == r).map_or("", |(name, _)| name.as_str());
+            return Err(place.key(name).error(ProblemErrorKind::NotPositive(m.to_string())));
+        }
+        multipliers.retain(|(_, m)| *m != 1);
+        let GroupShareSpec { of, over, families, zero_weight, .. } = share;
+        let share = GroupShare { of, over, multipliers, families, zero_weight };
+        Ok((Self { list, members: Vec::new(), share }, index))
+    }
+
+    /// Adds what is said of the next user.
+    pub(crate) fn join(&mut self, spec: MemberSpec, index: &Index, at: &Place) -> Result<(), ProblemError> {
+        let group = match &spec.group {
+            None => None,
+            Some(name) => Some(resolve("group", name, index, || at.key("group"))?),
+        };
+        let gang = match spec.gang {
+            None => None,
+            Some(gang) => match gang.numer().to_u64() {
+                Some(tasks @ 1..) if gang.is_integer() => Some(tasks).filter(|tasks| *tasks > 1),
+                _ => return Err(at.key("gang").error(ProblemErrorKind::BadGang(gang.to_string()))),
+            },
+        };
+        let pinned = match spec.pinned {
+            None => None,
+            Some(pinned) => Some(not_negative(pinned, || at.key("pinned"))?).filter(|tasks| !tasks.is_zero()),
+        };
+        self.members.push(Member { group, gang, pinned });
+        Ok(())
+    }
+
+    /// The groups, in the order of the file.
+    #[must_use]
+    pub fn list(&self) -> &[Group] {
+        &self.list
+    }
+
+    /// What is said of user `n`.
+    #[must_use]
+    pub fn member(&self, n: usize) -> &Member {
+        &self.members[n]
+    }
+
+    /// How siblings are compared.
+    #[must_use]
+    pub fn share(&self) -> &GroupShare {
+        &self.share
+    }
+
+    /// Whether nothing is said of groups: neither is there one, nor a gang or a pinned task, nor another share.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+            && self.share == GroupShare::default()
+            && self.members.iter().all(|member| *member == Member::default())
+    }
+
+    /// Promises that cannot all be kept: `(group, resource, promised, available)`; the group is `None` where all
+    /// groups of the root are promised more than the capacity, else the sum of its subgroups' guarantees
+    /// exceeds its own.
+    #[must_use]
+    pub fn broken_promises(&self, capacity: &[Rational]) -> Vec<(Option<usize>, usize, Rational, Rational)> {
+        let mut promised: Vec<Vec<Rational>> =
+            vec![vec![Rational::new(); capacity.len()]; self.list.len() + 1];
+        let mut broken = Vec::new();
+        // Subgroups before the groups that they stand in.
+        for v in self.from_the_leaves() {
+            let sums = std::mem::take(&mut promised[v]);
+            let own = match &self.list[v].guarantee {
+                None => sums.into_iter().enumerate().filter(|(_, sum)| !sum.is_zero()).collect(),
+                Some(own) => {
+                    for (r, amount) in own {
+                        if sums[*r] > *amount {
+                            broken.push((Some(v), *r, sums[*r].clone(), amount.clone()));
+                        }
+                    }
+                    own.clone()
+                }
+            };
+            let above = self.list[v].parent.unwrap_or(self.list.len());
+            own.into_iter().for_each(|(r, amount)| promised[above][r] += amount);
+        }
+        for (r, sum) in promised[self.list.len()].iter().enumerate() {
+            // A resource that no server has is ignored everywhere.
+            if *sum > capacity[r] && !capacity[r].is_zero() {
+                broken.push((None, r, sum.clone(), capacity[r].clone()));
+            }
+        }
+        broken
+    }
+
+    /// All groups, each after its subgroups.
+    #[must_use]
+    pub fn from_the_leaves(&self) -> Vec<usize> {
+        let depth = |v: usize| std::iter::successors(Some(v), |v| self.list[*v].parent).count();
+        let mut order: Vec<usize> = (0..self.list.len()).collect();
+        order.sort_by_cached_key(|v| std::cmp::Reverse(depth(*v)));
+        order
+    }
+}
+
+impl Group {
+    fn new(spec: GroupSpec, groups: &Index, resources: &Index, at: &Place) -> Result<Self, ProblemError> {
+        let parent = match &spec.parent {
+            None => None,
+            Some(name) => Some(resolve("group", name, groups, || at.key("parent"))?),
+        };
+        let weight = match spec.weight {
+            None => Rational::from(1),
+            Some(weight) => not_negative(weight, || at.key("weight"))?,
+        };
+        let priority = match spec.priority {
+            None => 0,
+            Some(priority) => match priority.numer().to_i64() {
+                Some(whole) if priority.is_integer() => whole,
+                _ => {
+                    return Err(at
+                        .key("priority")
+                        .error(ProblemErrorKind::BadPriority(priority.to_string())));
+                }
+            },
+        };
+        let amounts = |stated, field: &str| named(stated, resources, &at.key(field));
+        let guarantee = spec.guarantee.map(|stated| amounts(stated, "guarantee")).transpose()?;
+        let limit = amounts(spec.limit, "limit")?;
+        let lend = amounts(spec.lend, "lend")?;
+        let name_of =
+            |r: usize| resources.iter().find(|(_, of)| **of == r).map_or("", |(name, _)| name.as_str());
+        for (r, promised) in guarantee.iter().flatten() {
+            let most = limit.iter().find(|(of, _)| of == r).map(|(_, most)| most);
+            if let Some(most) = most.filter(|most| *most < promised) {
+                let kind = ProblemErrorKind::GuaranteeAboveLimit {
+                    guarantee: promised.to_string(),
+                    limit: most.to_string(),
+                };
+                return Err(at.key("guarantee").key(name_of(*r)).error(kind));
+            }
+        }
+        Ok(Self { name: spec.name, parent, weight, priority, guarantee, limit, lend })
+    }
+}
+
+/// A group that is above itself.
+fn first_on_a_cycle(list: &[Group]) -> Option<usize> {
+    // Whether a group is known to end at the root.
+    let mut ends = vec![false; list.len()];
+    for start in 0..list.len() {
+        let mut way = Vec::new();
+        let mut on_way = HashSet::new();
+        let mut next = Some(start);
+        while let Some(v) = next.filter(|v| !ends[*v]) {
+            if !on_way.insert(v) {
+                return Some(v);
+            }
+            way.push(v);
+            next = list[v].parent;
+        }
+        way.into_iter().for_each(|v| ends[v] = true);
+    }
+    None
+}
+
+fn named(stated: Vec<(String, Rational)>, resources: &Index, at: &Place) -> Result<Named, ProblemError> {
+    let mut amounts = Named::with_capacity(stated.len());
+    let mut seen = HashSet::new();
+    for (name, amount) in stated {
+        let r = resolve("resource", &name, resources, || at.key(&name))?;
+        if !seen.insert(r) {
+            return Err(at.key(&name).error(ProblemErrorKind::DuplicateName { what: "resource", name }));
+        }
+        amounts.push((r, not_negative(amount, || at.key(&name))?));
+    }
+    amounts.sort_unstable_by_key(|(r, _)| *r);
+    Ok(amounts)
+}

@@ -1,0 +1,125 @@
+//! Reading groups: what is accepted, what every fault says, and that what is written is read again.
+
+use evenhand_problem::format::{Source, problem_sha256, problem_to_json};
+use evenhand_problem::{Problem, Rational, Warning};
+
+fn read(text: &str) -> Result<Problem, String> {
+    Source { name: "p.json", text }.problem().map_err(|error| error.to_string())
+}
+
+/// A pool of 10 cpu and 4 gpu with these groups, one user that says this, and more fields.
+fn with(groups: &str, user: &str, more: &str) -> String {
+    format!(
+        r#"{{"kind": "allocation-problem", "resources": ["cpu", "gpu"],
+"servers": [{{"name": "pool", "capacity": {{"cpu": 10, "gpu": 4}}}}],
+"groups": [{groups}],
+"users": [{{"name": "u", "demand": {{"cpu": 1}}{user}}}]{more}}}"#
+    )
+}
+
+#[track_caller]
+fn refuses(text: &str, expected: &str) {
+    match read(text) {
+        Ok(_) => panic!("accepted: {text}"),
+        Err(message) => assert_eq!(message, expected),
+    }
+}
+
+const TREE: &str = r#"{"name": "b", "parent": "a", "weight": 0, "priority": -2, "guarantee": {"gpu": 0}},
+    {"name": "a", "weight": "1/2", "limit": {"cpu": 8, "gpu": 3}, "lend": {"cpu": 1}}"#;
+const SHARE: &str = r#", "share": {"of": "surplus", "over": "lendable", "multipliers": {"gpu": 3, "cpu": 1},
+    "families": true, "zero-weight": "never"}"#;
+
+#[test]
+fn everything_is_read_and_written_and_read_again() {
+    let problem = read(&with(TREE, r#", "group": "b", "gang": 2, "pinned": "3/2""#, SHARE)).unwrap();
+    let groups = problem.groups();
+    assert_eq!((groups.list()[0].parent, groups.list()[1].parent), (Some(1), None));
+    assert_eq!(groups.list()[0].guarantee, Some(vec![(1, Rational::new())]));
+    assert_eq!(groups.list()[1].guarantee, None);
+    assert_eq!(groups.member(0).group, Some(0));
+    assert_eq!((groups.member(0).gang, groups.member(0).pinned.clone()), (Some(2), Some((3, 2).into())));
+    assert_eq!(groups.share().multipliers, [(1, Rational::from(3))]);
+    let written = problem_to_json(&problem);
+    assert_eq!(read(&written).unwrap(), problem, "{written}");
+    assert!(
+        written.contains(r#"{"name":"b","parent":"a","weight":"0","priority":"-2","guarantee":{"gpu":"0"}}"#)
+    );
+}
+
+#[test]
+fn what_is_the_default_changes_no_hash() {
+    let plain = with("", "", "");
+    let said =
+        with("", r#", "gang": 1, "pinned": 0"#, r#", "share": {"of": "usage", "multipliers": {"cpu": 1}}"#);
+    let [plain, said] = [plain, said].map(|text| read(&text).unwrap());
+    assert_eq!(plain, said);
+    assert!(!problem_to_json(&plain).contains("groups"));
+    assert_ne!(problem_sha256(&plain), problem_sha256(&read(&with(r#"{"name": "a"}"#, "", "")).unwrap()));
+}
+
+#[test]
+fn faults_name_their_place() {
+    let groups = |groups: &str| with(groups, "", "");
+    refuses(
+        &groups(r#"{"name": "a", "parent": "b"}, {"name": "b", "parent": "a"}"#),
+        "p.json:3:36: groups[0].parent: group `a` stands in itself, by way of its parents",
+    );
+    refuses(
+        &groups(r#"{"name": "a", "parent": "c"}, {"name": "d"}"#),
+        "p.json:3:36: groups[0].parent: there is no group `c`",
+    );
+    refuses(
+        &groups(r#"{"name": "a"}, {"name": "a"}"#),
+        "p.json:3:36: groups[1].name: the group `a` is named twice",
+    );
+    refuses(
+        &groups(r#"{"name": "a", "guarantee": {"tpu": 1}}"#),
+        "p.json:3:47: groups[0].guarantee.tpu: there is no resource `tpu` (did you mean `cpu`?)",
+    );
+    refuses(
+        &groups(r#"{"name": "a", "weight": -1}"#),
+        "p.json:3:36: groups[0].weight: -1 is negative: expected a number of at least 0",
+    );
+    refuses(
+        &groups(r#"{"name": "a", "guarantee": {"cpu": 3}, "limit": {"cpu": 2}}"#),
+        "p.json:3:47: groups[0].guarantee.cpu: the guarantee 3 is above the limit 2",
+    );
+    refuses(
+        &groups(r#"{"name": "a", "priority": 0.5}"#),
+        "p.json:3:38: groups[0].priority: 1/2 is not a priority: expected a whole number",
+    );
+    refuses(&with("", r#", "group": "a""#, ""), "p.json:4:56: users[0].group: there is no group `a`");
+    refuses(
+        &with("", r#", "gang": 0"#, ""),
+        "p.json:4:55: users[0].gang: 0 is not a number of tasks that run together: expected a whole number of at \
+         least 1",
+    );
+    refuses(
+        &with("", r#", "tasks": 1, "pinned": 2"#, ""),
+        "p.json:4:69: users[0].pinned: 2 tasks are pinned of a user that has 1",
+    );
+    refuses(
+        &with("", "", r#", "share": {"of": "everything"}"#),
+        "p.json:4:65: share.of: expected one of usage, surplus",
+    );
+    refuses(
+        &with("", "", r#", "share": {"multipliers": {"cpu": 0}}"#),
+        "p.json:4:82: share.multipliers.cpu: 0 is not positive: expected a number above 0",
+    );
+}
+
+#[test]
+fn promises_that_cannot_be_kept_are_reported_with_the_amounts() {
+    let groups = r#"{"name": "a", "guarantee": {"cpu": 8, "gpu": 4}}, {"name": "b", "guarantee": {"cpu": 4}},
+        {"name": "a1", "parent": "a", "guarantee": {"cpu": 5}}, {"name": "a2", "parent": "a", "guarantee": {"cpu": 4}}"#;
+    let problem = read(&with(groups, "", "")).unwrap();
+    let said: Vec<String> = problem.warnings().iter().map(Warning::to_string).collect();
+    assert_eq!(
+        said,
+        [
+            "the subgroups of `a`: the guarantees of cpu add up to 9, and there is 8",
+            "all groups: the guarantees of cpu add up to 12, and there is 10",
+        ]
+    );
+}

@@ -1,0 +1,350 @@
+//! Hierarchical filling of one pool, written from the definition (theory, section 9): every amount is computed anew
+//! from the tasks wherever it is asked for, and every event is looked for everywhere.
+
+use evenhand_problem::groups::{ShareOf, ShareOver, ZeroWeight};
+use evenhand_problem::{Problem, Rational};
+
+/// Segments after which the test gives up.
+const SEGMENTS: usize = 5_000;
+
+/// A node by what it is: the root, a group or a user.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Node {
+    Root,
+    Group(usize),
+    User(usize),
+}
+
+struct Tree<'p> {
+    problem: &'p Problem,
+}
+
+type Tasks = [Rational];
+
+/// `(0, below the guarantee)` or `(1, -priority, weight 0, level)`, compared from the left.
+type Key = (u8, i64, bool, Rational);
+
+/// The tasks of every user.
+pub fn fill(problem: &Problem) -> Vec<Rational> {
+    let tree = Tree { problem };
+    let mut x = vec![Rational::new(); problem.n_users()];
+    for _ in 0..SEGMENTS {
+        let active: Vec<usize> = (0..x.len()).filter(|n| tree.is_active(&x, *n)).collect();
+        if active.is_empty() {
+            return x;
+        }
+        let rates = tree.direction(&x, Node::Root, &active);
+        let step = tree.step(&x, &rates);
+        x.iter_mut().zip(&rates).for_each(|(x, rate)| *x += Rational::from(rate * &step));
+    }
+    panic!("no end after {SEGMENTS} segments");
+}
+
+impl Tree<'_> {
+    fn resources(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.problem.n_resources()).filter(|r| self.problem.total_capacity()[*r] > 0)
+    }
+
+    fn nodes(&self) -> Vec<Node> {
+        let groups = (0..self.problem.groups().list().len()).map(Node::Group);
+        [Node::Root].into_iter().chain(groups).chain((0..self.problem.n_users()).map(Node::User)).collect()
+    }
+
+    fn parent(&self, v: Node) -> Option<Node> {
+        let above = match v {
+            Node::Root => return None,
+            Node::Group(g) => self.problem.groups().list()[g].parent,
+            Node::User(n) => self.problem.groups().member(n).group,
+        };
+        Some(above.map_or(Node::Root, Node::Group))
+    }
+
+    fn children(&self, v: Node) -> Vec<Node> {
+        self.nodes().into_iter().filter(|k| self.parent(*k) == Some(v)).collect()
+    }
+
+    fn is_under(&self, n: usize, v: Node) -> bool {
+        std::iter::successors(Some(Node::User(n)), |v| self.parent(*v)).any(|above| above == v)
+    }
+
+    fn weight(&self, v: Node) -> Rational {
+        match v {
+            Node::Root => Rational::from(1),
+            Node::Group(g) => self.problem.groups().list()[g].weight.clone(),
+            Node::User(n) => self.problem.users()[n].weight().clone(),
+        }
+    }
+
+    /// What is promised of a resource, where it is named.
+    fn guarantee(&self, v: Node, r: usize) -> Option<Rational> {
+        let Node::Group(g) = v else { return None };
+        match &self.problem.groups().list()[g].guarantee {
+            Some(stated) => stated.iter().find(|(of, _)| *of == r).map(|(_, amount)| amount.clone()),
+            None => {
+                let of_children = self.children(v).into_iter().filter_map(|k| self.guarantee(k, r));
+                of_children.reduce(|a, b| a + b)
+            }
+        }
+    }
+
+    fn limit(&self, v: Node, r: usize) -> Option<Rational> {
+        match v {
+            Node::Root => Some(self.problem.total_capacity()[r].clone()),
+            Node::User(_) => None,
+            Node::Group(g) => {
+                let limit = &self.problem.groups().list()[g].limit;
+                limit.iter().find(|(of, _)| *of == r).map(|(_, most)| most.clone())
+            }
+        }
+    }
+
+    fn kept(&self, v: Node, r: usize) -> Rational {
+        let Node::Group(g) = v else { return Rational::new() };
+        let lend = self.problem.groups().list()[g].lend.iter().find(|(of, _)| *of == r);
+        let own = lend.map(|(_, lend)| self.guarantee(v, r).unwrap_or_default() - lend).unwrap_or_default();
+        let below: Rational = self.children(v).into_iter().map(|k| self.kept(k, r)).sum();
+        own.max(below)
+    }
+
+    fn demand(&self, n: usize, r: usize) -> Rational {
+        self.problem.users()[n].base_demand()[r].clone()
+    }
+
+    fn running(&self, x: &Tasks, v: Node, r: usize) -> Rational {
+        (0..x.len()).filter(|n| self.is_under(*n, v)).map(|n| self.demand(n, r) * &x[n]).sum()
+    }
+
+    fn used(&self, x: &Tasks, v: Node, r: usize) -> Rational {
+        match v {
+            Node::User(n) => self.demand(n, r) * &x[n],
+            _ => self.children(v).into_iter().map(|k| self.used(x, k, r).max(self.kept(k, r))).sum(),
+        }
+    }
+
+    /// How fast [`used`](Self::used) rises.
+    fn growth(&self, x: &Tasks, rates: &Tasks, v: Node, r: usize) -> Rational {
+        match v {
+            Node::User(n) => self.demand(n, r) * &rates[n],
+            _ => {
+                let free = |k: &Node| self.used(x, *k, r) >= self.kept(*k, r);
+                self.children(v).into_iter().filter(free).map(|k| self.growth(x, rates, k, r)).sum()
+            }
+        }
+    }
+
+    fn alone(&self, n: usize) -> Vec<Rational> {
+        (0..self.problem.n_users()).map(|m| Rational::from(u32::from(m == n))).collect()
+    }
+
+    fn is_active(&self, x: &Tasks, n: usize) -> bool {
+        let has_all = self.problem.users()[n].tasks().is_some_and(|tasks| x[n] >= *tasks);
+        let rates = self.alone(n);
+        let above = std::iter::successors(self.parent(Node::User(n)), |v| self.parent(*v));
+        let stops = |v: Node| {
+            let full = |r: usize| {
+                let is_full = self.limit(v, r).is_some_and(|most| self.used(x, v, r) >= most);
+                self.demand(n, r) > 0 && is_full && self.growth(x, &rates, v, r) > 0
+            };
+            let never = self.problem.groups().share().zero_weight == ZeroWeight::Never;
+            self.resources().any(full) || (never && self.weight(v).is_zero() && !self.is_below(x, v, n))
+        };
+        !has_all && self.problem.is_active(n) && !above.into_iter().any(stops)
+    }
+
+    fn is_below(&self, x: &Tasks, v: Node, n: usize) -> bool {
+        let rates = self.alone(n);
+        let asked: Vec<usize> = self.resources().filter(|r| self.demand(n, *r) > 0).collect();
+        let named: Vec<(usize, Rational)> =
+            asked.into_iter().filter_map(|r| Some((r, self.guarantee(v, r)?))).collect();
+        let is_there = |(r, promised): &(usize, Rational)| {
+            self.used(x, v, *r) < *promised || (*promised > 0 && self.growth(x, &rates, v, *r).is_zero())
+        };
+        !named.is_empty() && named.iter().all(is_there)
+    }
+
+    /// What can be had of a resource where the children of a node stand.
+    fn lendable(&self, parent: Node, r: usize) -> Rational {
+        let kept: Rational = self.children(parent).into_iter().map(|k| self.kept(k, r)).sum();
+        let pot = match self.parent(parent) {
+            None => self.problem.total_capacity()[r].clone(),
+            Some(above) => {
+                let most = self.lendable(above, r) + self.kept(parent, r);
+                self.limit(parent, r).into_iter().fold(most, Rational::min)
+            }
+        };
+        pot - kept
+    }
+
+    /// By resource that counts: the term of the share, and how much of it one more unit is.
+    fn terms(&self, x: &Tasks, v: Node) -> Vec<(usize, Rational, Rational)> {
+        let share = self.problem.groups().share();
+        let term = |r: usize| {
+            let promised = self.guarantee(v, r).unwrap_or_default();
+            let cluster = self.problem.total_capacity()[r].clone();
+            let whole = match (share.over, share.of) {
+                (ShareOver::Cluster, _) => cluster,
+                (ShareOver::Lendable, _) => self.lendable(self.parent(v).unwrap_or(Node::Root), r),
+                (ShareOver::Guarantee, ShareOf::Usage) if promised.is_zero() => cluster,
+                (ShareOver::Guarantee, _) => promised.clone(),
+            };
+            let stated = share.multipliers.iter().find(|(of, _)| *of == r);
+            let each = stated.map_or_else(|| Rational::from(1), |(_, m)| m.clone());
+            let used = self.used(x, v, r);
+            let counted = if share.of == ShareOf::Surplus { used - promised } else { used };
+            let slope = if counted >= 0 { each } else { Rational::new() };
+            (whole > 0).then(|| (r, counted.max(Rational::new()) * &slope / &whole, slope / &whole))
+        };
+        self.resources().filter_map(term).collect()
+    }
+
+    /// By promised resource that these users ask for: the part that is used, and how much of it one more unit is.
+    fn parts(&self, x: &Tasks, v: Node, users: &[usize]) -> Vec<(usize, Rational, Rational)> {
+        let asked = |r: &usize| users.iter().any(|n| self.demand(*n, *r) > 0);
+        let promised = |r: usize| Some((r, self.guarantee(v, r).filter(|amount| *amount > 0)?));
+        let named = self.resources().filter(asked).filter_map(promised);
+        named.map(|(r, amount)| (r, self.used(x, v, r) / &amount, amount.recip())).collect()
+    }
+
+    fn key(&self, x: &Tasks, v: Node, users: &[usize]) -> (Key, Vec<usize>) {
+        let below: Vec<usize> = users.iter().copied().filter(|n| self.is_below(x, v, *n)).collect();
+        let top = |terms: Vec<(usize, Rational, Rational)>| {
+            terms.into_iter().map(|(_, value, _)| value).max().unwrap_or_default()
+        };
+        if !below.is_empty() {
+            return ((0, 0, false, top(self.parts(x, v, &below))), below);
+        }
+        let (weight, share) = (self.weight(v), top(self.terms(x, v)));
+        let priority = match v {
+            Node::Group(g) => self.problem.groups().list()[g].priority,
+            _ => 0,
+        };
+        let level = if weight.is_zero() { share } else { share / &weight };
+        ((1, -priority, weight.is_zero(), level), users.to_vec())
+    }
+
+    /// The largest rate among the terms that attain the maximum.
+    fn rise(&self, terms: &[(usize, Rational, Rational)], growth: impl Fn(usize) -> Rational) -> Rational {
+        let top = terms.iter().map(|(_, value, _)| value).max().cloned().unwrap_or_default();
+        let at_top = terms.iter().filter(|(_, value, _)| *value == top);
+        at_top.map(|(r, _, slope)| growth(*r) * slope).max().unwrap_or_default()
+    }
+
+    fn level_terms(
+        &self,
+        x: &Tasks,
+        v: Node,
+        phase: u8,
+        users: &[usize],
+    ) -> Vec<(usize, Rational, Rational)> {
+        let weight = self.weight(v);
+        if phase == 0 {
+            return self.parts(x, v, users);
+        }
+        let by = if weight.is_zero() { Rational::from(1) } else { weight };
+        self.terms(x, v).into_iter().map(|(r, value, slope)| (r, value / &by, slope / &by)).collect()
+    }
+
+    fn direction(&self, x: &Tasks, v: Node, users: &[usize]) -> Vec<Rational> {
+        if let Node::User(n) = v {
+            return self.alone(n);
+        }
+        let mut candidates = Vec::new();
+        for k in self.children(v) {
+            let under: Vec<usize> = users.iter().copied().filter(|n| self.is_under(*n, k)).collect();
+            if !under.is_empty() {
+                let (key, users) = self.key(x, k, &under);
+                candidates.push((key, k, users));
+            }
+        }
+        let least = candidates.iter().map(|(key, ..)| key.clone()).min().expect("somebody may grow");
+        let phase = least.0;
+        // The rate of the level, and the part that a flat child holds with its rate.
+        let mut chosen = Vec::new();
+        for (key, k, users) in candidates {
+            if key == least {
+                let rates = self.direction(x, k, &users);
+                let level = self.level_terms(x, k, phase, &users);
+                let pace = self.rise(&level, |r| self.growth(x, &rates, k, r));
+                chosen.push((k, rates, pace));
+            }
+        }
+        let mut sum = vec![Rational::new(); x.len()];
+        let mut add = |rates: &[Rational], pace: &Rational| {
+            sum.iter_mut().zip(rates).for_each(|(sum, rate)| *sum += Rational::from(rate / pace));
+        };
+        if chosen.iter().all(|(.., pace)| *pace > 0) {
+            chosen.iter().for_each(|(_, rates, pace)| add(rates, pace));
+            return sum;
+        }
+        let flat = chosen.into_iter().filter(|(.., pace)| pace.is_zero());
+        let flat: Vec<_> = flat
+            .map(|(k, rates, _)| {
+                let held = self.held_parts(x, k, phase, &rates);
+                let part = held.iter().map(|(_, value, _)| value).max().cloned().unwrap_or_default();
+                let pace = self.rise(&held, |r| self.running(&rates, k, r));
+                (part, rates, pace)
+            })
+            .collect();
+        let least = flat.iter().map(|(part, ..)| part).min().cloned().unwrap_or_default();
+        flat.iter().filter(|(part, ..)| *part == least).for_each(|(_, rates, pace)| add(rates, pace));
+        sum
+    }
+
+    /// What the users below hold of the resources that the growing ones ask for, as parts of the capacity by weight
+    /// or of the guarantee.
+    fn held_parts(&self, x: &Tasks, v: Node, phase: u8, rates: &Tasks) -> Vec<(usize, Rational, Rational)> {
+        let asked = |r: &usize| (0..x.len()).any(|n| rates[n] > 0 && self.demand(n, *r) > 0);
+        let weight = self.weight(v);
+        let part = |r: usize| {
+            let whole = match phase {
+                0 => self.guarantee(v, r)?,
+                _ if weight.is_zero() => self.problem.total_capacity()[r].clone(),
+                _ => self.problem.total_capacity()[r].clone() * &weight,
+            };
+            (whole > 0).then(|| (r, self.running(x, v, r) / &whole, whole.recip()))
+        };
+        self.resources().filter(asked).filter_map(part).collect()
+    }
+
+    /// The first event of any kind. What is no event of the definition does no harm: the direction is found again.
+    fn step(&self, x: &Tasks, rates: &Tasks) -> Rational {
+        let mut events: Vec<Rational> = Vec::new();
+        for (n, user) in self.problem.users().iter().enumerate().filter(|(n, _)| rates[*n] > 0) {
+            events.extend(user.tasks().map(|tasks| Rational::from(tasks - &x[n]) / &rates[n]));
+        }
+        let nodes = self.nodes();
+        let mut lines: Vec<(Rational, Rational)> = Vec::new();
+        for v in nodes.iter().copied() {
+            for r in self.resources() {
+                let (used, growth) = (self.used(x, v, r), self.growth(x, rates, v, r));
+                let marks = self.limit(v, r).into_iter().chain(self.guarantee(v, r)).chain([self.kept(v, r)]);
+                if growth > 0 {
+                    events.extend(marks.map(|mark| (mark - &used) / &growth));
+                }
+            }
+            if v == Node::Root {
+                continue;
+            }
+            let by_weight = self.level_terms(x, v, 1, &[]);
+            let everybody: Vec<usize> = (0..x.len()).collect();
+            let promised = self.parts(x, v, &everybody);
+            for (r, value, slope) in by_weight.into_iter().chain(promised) {
+                lines.push((value, self.growth(x, rates, v, r) * slope));
+            }
+            for phase in [0, 1] {
+                let ones = vec![Rational::from(1); x.len()];
+                for (r, value, slope) in self.held_parts(x, v, phase, &ones) {
+                    lines.push((value, self.running(rates, v, r) * slope));
+                }
+            }
+        }
+        for (low, slow) in &lines {
+            for (high, fast) in &lines {
+                if low < high && slow > fast {
+                    events.push(Rational::from(high - low) / Rational::from(slow - fast));
+                }
+            }
+        }
+        events.into_iter().filter(|event| *event > 0).min().expect("something ends")
+    }
+}

@@ -1,0 +1,113 @@
+//! Random problems with groups: trees up to four deep, of every kind of promise, limit and share.
+
+use evenhand_problem::Problem;
+use evenhand_problem::format::Source;
+use rand::Rng;
+use rand_pcg::Pcg64;
+use serde_json::{Map, Value, json};
+
+/// What a random tree may have.
+#[derive(Debug, Clone, Copy)]
+pub struct Shape {
+    /// Groups, at most.
+    pub groups: usize,
+    /// Users, at most.
+    pub users: usize,
+    /// Server classes, at most.
+    pub classes: usize,
+}
+
+/// A random problem with groups.
+pub fn problem(rng: &mut Pcg64, shape: Shape) -> Problem {
+    let text = json(rng, shape).to_string();
+    Source { name: "tree", text: &text }.problem().unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+fn amounts(rng: &mut Pcg64, resources: &[&str], often: f64, most: u32) -> Map<String, Value> {
+    let mut amounts = Map::new();
+    for r in resources {
+        if rng.random_bool(often) {
+            amounts.insert((*r).to_owned(), json!(rng.random_range(0..=most)));
+        }
+    }
+    amounts
+}
+
+/// The same as a file.
+pub fn json(rng: &mut Pcg64, shape: Shape) -> Value {
+    let resources = &["cpu", "memory", "gpu"][..rng.random_range(1..=3)];
+    let mut servers = Vec::new();
+    for i in 0..rng.random_range(1..=shape.classes) {
+        let capacity: Map<String, Value> =
+            resources.iter().map(|r| ((*r).to_owned(), json!(rng.random_range(4..=40)))).collect();
+        servers.push(json!({"name": format!("class {i}"), "capacity": capacity}));
+    }
+    let mut groups: Vec<Value> = Vec::new();
+    for v in 0..rng.random_range(1..=shape.groups) {
+        let mut group = json!({"name": format!("group {v}")});
+        if v > 0 && rng.random_bool(0.5) {
+            group["parent"] = json!(format!("group {}", rng.random_range(0..v)));
+        }
+        if rng.random_bool(0.4) {
+            group["weight"] = [json!(0), json!(1), json!(2), json!("1/2")][rng.random_range(0..4)].clone();
+        }
+        if rng.random_bool(0.3) {
+            group["priority"] = json!(rng.random_range(-1..=2));
+        }
+        if rng.random_bool(0.5) {
+            group["guarantee"] = Value::Object(amounts(rng, resources, 0.8, 8));
+        }
+        if rng.random_bool(0.3) {
+            let mut limit = amounts(rng, resources, 0.6, 20);
+            for (r, most) in &mut limit {
+                let promised = group["guarantee"].get(r).and_then(Value::as_u64).unwrap_or(1);
+                *most = json!(most.as_u64().unwrap_or(0).max(promised));
+            }
+            group["limit"] = Value::Object(limit);
+        }
+        if rng.random_bool(0.2) {
+            group["lend"] = Value::Object(amounts(rng, resources, 0.6, 4));
+        }
+        groups.push(group);
+    }
+    let mut users = Vec::new();
+    for n in 0..rng.random_range(1..=shape.users) {
+        users.push(user(rng, n, resources, groups.len(), servers.len()));
+    }
+    let of = ["usage", "surplus"][rng.random_range(0..2)];
+    let over = ["cluster", "lendable", "guarantee"][rng.random_range(0..3)];
+    let zero_weight = ["last", "never"][rng.random_range(0..2)];
+    let mut share = json!({"of": of, "over": over, "zero-weight": zero_weight});
+    if rng.random_bool(0.3) {
+        let multipliers = resources.iter().map(|r| ((*r).to_owned(), json!(rng.random_range(1..=3))));
+        share["multipliers"] = Value::Object(multipliers.collect());
+    }
+    json!({"kind": "allocation-problem", "resources": resources, "servers": servers, "groups": groups,
+           "users": users, "share": share})
+}
+
+fn user(rng: &mut Pcg64, n: usize, resources: &[&str], groups: usize, classes: usize) -> Value {
+    let mut demand = Map::new();
+    for r in resources {
+        if rng.random_bool(0.7) {
+            demand.insert((*r).to_owned(), json!(rng.random_range(1..=5)));
+        }
+    }
+    if demand.is_empty() {
+        demand.insert(resources[0].to_owned(), json!(1));
+    }
+    let mut user = json!({"name": format!("user {n}"), "demand": demand});
+    if rng.random_bool(0.85) {
+        user["group"] = json!(format!("group {}", rng.random_range(0..groups)));
+    }
+    if rng.random_bool(0.3) {
+        user["weight"] = json!(rng.random_range(1..=3));
+    }
+    if rng.random_bool(0.4) {
+        user["tasks"] = [json!(0), json!(1), json!(3), json!("5/2")][rng.random_range(0..4)].clone();
+    }
+    if classes > 1 && rng.random_bool(0.4) {
+        user["servers"] = json!([format!("class {}", rng.random_range(0..classes))]);
+    }
+    user
+}
