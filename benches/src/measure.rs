@@ -155,7 +155,7 @@ impl Measurement {
             Question::Certify | Question::CertifyOwn => {
                 let allocation = self.read_allocation(problem)?;
                 let requests = match self.question {
-                    Question::Certify => default_requests(&allocation),
+                    Question::Certify => default_requests(problem, &allocation),
                     _ => own_requests(&allocation)?,
                 };
                 let tolerance = Rational::new();

@@ -199,7 +199,7 @@ impl Jury {
 
     fn judge(&self, allocation: Allocation, status: Option<Status>) -> Result<Judged, NoResult> {
         let problem = &*self.problem;
-        let mut requests = default_requests(&allocation);
+        let mut requests = default_requests(problem, &allocation);
         requests.extend(self.requests.iter().cloned());
         if allocation.placements.is_some() {
             requests.push(Request::of(Axiom::Ef1));

@@ -58,8 +58,8 @@ fn examine(problem: &Problem, arithmetic: Arithmetic, tolerance: &Rational) {
             assert!(!is_solved || gap.is_some_and(|gap| gap <= 2e-6 * weight.to_f64()), "{id}: {gap:?}");
             continue;
         }
-        let examination =
-            certify(problem, allocation, &default_requests(allocation), tolerance).expect("an allocation");
+        let examination = certify(problem, allocation, &default_requests(problem, allocation), tolerance)
+            .expect("an allocation");
         assert_eq!(examination.undecided, [], "{id}");
         for claim in &examination.certificate.claims {
             let name = claim.axiom.name();

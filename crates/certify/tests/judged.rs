@@ -110,7 +110,7 @@ fn disturb(allocation: &mut Allocation, rng: &mut Pcg64) {
 }
 
 fn requests(problem: &Problem, allocation: &Allocation) -> Vec<Request> {
-    let mut requests = default_requests(allocation);
+    let mut requests = default_requests(problem, allocation);
     let more =
         [Axiom::BottleneckFair, Axiom::GlobalBottleneckFair, Axiom::Njc, Axiom::PsDsf, Axiom::NonWasteful];
     requests.extend(more.map(Request::of));

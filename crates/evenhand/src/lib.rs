@@ -22,7 +22,7 @@
 //! let outcome = registry::find("drfh").expect("a mechanism").allocate(&problem, Arithmetic::Exact)?;
 //! assert_eq!(outcome.allocation.totals(), [10, 10]);
 //!
-//! let requests = default_requests(&outcome.allocation);
+//! let requests = default_requests(&problem, &outcome.allocation);
 //! let found = certify(&problem, &outcome.allocation, &requests, &Rational::new())?;
 //! // The kernel reads the text of the certificate, and shares no code with what wrote it.
 //! let file = File { name: "certificate".to_owned(), text: found.certificate.to_json() };

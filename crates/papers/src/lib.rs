@@ -130,7 +130,7 @@ impl ProblemTable<'_> {
 fn solve(problem: &Problem, mechanism: &str) -> Result<Allocation, PaperError> {
     let mechanism = registry::find(mechanism).ok_or("no such mechanism")?;
     let allocation = mechanism.allocate(problem, Arithmetic::Exact)?.allocation;
-    let requests = default_requests(&allocation);
+    let requests = default_requests(problem, &allocation);
     let examination = certify(problem, &allocation, &requests, &Rational::new())?;
     let verdict = evenhand_exact::check(&examination.certificate);
     match verdict.reason {

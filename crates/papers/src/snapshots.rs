@@ -51,7 +51,7 @@ fn entry(id: &str, source: &'static str, problem: &Problem, mechanism: &str) -> 
     let outcome = solver.allocate(problem, Arithmetic::Exact)?;
     let solved = started.elapsed();
     let started = Instant::now();
-    let requests = default_requests(&outcome.allocation);
+    let requests = default_requests(problem, &outcome.allocation);
     let examination = certify(problem, &outcome.allocation, &requests, &Rational::new())?;
     let certified = started.elapsed();
     let started = Instant::now();

@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use rug::Rational;
 
 use crate::place::Place;
-use crate::problem::{Index, ProblemError, ProblemErrorKind, index_names, not_negative, resolve};
+use crate::problem::{Index, MAX_COUNT, ProblemError, ProblemErrorKind, index_names, not_negative, resolve};
 
 /// Amounts of some resources, of all servers together: `(resource, amount)`, ascending by resource. One that is
 /// named with 0 is not the same as one that is not named.
@@ -198,7 +198,7 @@ impl Groups {
         let gang = match spec.gang {
             None => None,
             Some(gang) => match gang.numer().to_u64() {
-                Some(tasks @ 1..) if gang.is_integer() => Some(tasks).filter(|tasks| *tasks > 1),
+                Some(tasks @ 1..=MAX_COUNT) if gang.is_integer() => Some(tasks).filter(|tasks| *tasks > 1),
                 _ => return Err(at.key("gang").error(ProblemErrorKind::BadGang(gang.to_string()))),
             },
         };
@@ -273,9 +273,20 @@ impl Groups {
     /// All groups, each after its subgroups.
     #[must_use]
     pub fn from_the_leaves(&self) -> Vec<usize> {
-        let depth = |v: usize| std::iter::successors(Some(v), |v| self.list[*v].parent).count();
-        let mut order: Vec<usize> = (0..self.list.len()).collect();
-        order.sort_by_cached_key(|v| std::cmp::Reverse(depth(*v)));
+        let mut children = vec![Vec::new(); self.list.len()];
+        let mut order = Vec::with_capacity(self.list.len());
+        for (v, group) in self.list.iter().enumerate() {
+            match group.parent {
+                Some(parent) => children[parent].push(v),
+                None => order.push(v),
+            }
+        }
+        let mut next = 0;
+        while next < order.len() {
+            order.extend_from_slice(&children[order[next]]);
+            next += 1;
+        }
+        order.reverse();
         order
     }
 }

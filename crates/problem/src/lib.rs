@@ -16,6 +16,7 @@ pub mod place;
 mod printable;
 pub mod problem;
 mod problem_error;
+mod promises;
 mod quantities;
 pub mod reservation;
 mod reservation_spec;
@@ -34,6 +35,7 @@ pub use printable::{printable, printable_lines};
 pub use problem::{
     Problem, ProblemError, ProblemErrorKind, ProblemSpec, ServerClass, ServerSpec, User, UserSpec, Warning,
 };
+pub use promises::Promises;
 pub use quantities::Quantities;
 pub use reservation::{JobSpec, JobType, PoolSpec, Reservation, ReservationSpec, ServerPool};
 pub use rug::{Integer, Rational};

@@ -114,7 +114,7 @@ pub enum ProblemErrorKind {
     #[error("group `{0}` stands in itself, by way of its parents")]
     GroupInItself(String),
     /// A gang that is not a whole number of tasks.
-    #[error("{0} is not a number of tasks that run together: expected a whole number of at least 1")]
+    #[error("{0} is not a number of tasks that run together: expected a whole number from 1 to 10^12")]
     BadGang(String),
     /// A priority that is not a whole number.
     #[error("{0} is not a priority: expected a whole number")]

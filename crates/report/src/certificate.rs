@@ -197,6 +197,12 @@ fn words(claim: &Claim, certificate: &Certificate, constraints: &Constraints<'_>
                 }
             }
         }
+        Evidence::GroupLimit { group, resource, slack } => format!(
+            "tightest: {} of {}, {} left",
+            problem.resources()[*resource],
+            problem.groups().list()[*group].name,
+            decimal(slack)
+        ),
         Evidence::Entitlement { user: n, loss: None } => format!("closest: {}", user(*n)),
         Evidence::Entitlement { user: n, loss: Some(loss) } => {
             format!("{} has {} too few", user(*n), tasks(loss))

@@ -101,7 +101,7 @@ fn told(id: &str, problem: &Problem, outcome: &Outcome) {
     let file = written(problem, outcome);
     said::page(&report::outcome(problem, outcome));
     explained(problem, &file.allocation);
-    let mut requests = default_requests(&file.allocation);
+    let mut requests = default_requests(problem, &file.allocation);
     requests.extend(promised(id, problem, &file.allocation));
     let examination = certified(id, problem, &file.allocation, &requests, &default_tolerance(&file));
     if let Some(examination) = examination.filter(|_| is_solved(outcome)) {
@@ -112,7 +112,7 @@ fn told(id: &str, problem: &Problem, outcome: &Outcome) {
         [(0.0, Rational::new()), (0.0, billionth.clone()), (1e-12, billionth), (1e-3, Rational::new())]
     {
         let stated = in_doubles(&file.allocation, off);
-        certified(id, problem, &stated, &default_requests(&stated), &tolerance);
+        certified(id, problem, &stated, &default_requests(problem, &stated), &tolerance);
     }
 }
 

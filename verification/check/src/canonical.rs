@@ -87,7 +87,7 @@ fn text(problem: &Problem, sorted: bool) -> String {
         let differs = |(_, demand): &&(usize, Amounts)| !sorted || *demand != user.demand;
         let demand_on: Vec<_> =
             user.demand_on.iter().filter(differs).map(|(i, demand)| (*i, amounts(demand))).collect();
-        object([
+        let fields = [
             ("name", Some(quoted(&problem.user_names.list[n]))),
             ("weight", number(&user.weight).filter(|_| user.weight != 1)),
             ("demand", amounts(&user.demand)),
@@ -96,13 +96,19 @@ fn text(problem: &Problem, sorted: bool) -> String {
             ("demand_on", (!demand_on.is_empty()).then(|| by_name(&problem.class_names, demand_on))),
             ("gamma", by_class(&user.gamma)),
             ("criterion", by_class(&user.criterion)),
-        ])
+        ];
+        object(fields.into_iter().chain(problem.groups.fields_of(n)))
     };
+    let group = |v: usize| problem.groups.line(v, amounts);
+    let groups = lines(&problem.groups.names, &group);
+    let groups = if groups.is_empty() { groups } else { format!(",\n\"groups\":[{groups}\n]") };
+    let share = problem.groups.share(amounts);
+    let share = share.map_or_else(String::new, |share| format!(",\n\"share\":{share}"));
     let is_titled = !problem.name.is_empty() && !sorted;
     let title = if is_titled { format!("\"name\":{},\n", quoted(&problem.name)) } else { String::new() };
     format!(
         "{{\n\"kind\":\"allocation-problem\",\n{title}\"resources\":{},\n\
-         \"servers\":[{}\n],\n\"users\":[{}\n]\n}}\n",
+         \"servers\":[{}\n]{groups},\n\"users\":[{}\n]{share}\n}}\n",
         list(&problem.resources, all(&problem.resources)),
         lines(&problem.class_names, &server),
         lines(&problem.user_names, &user),

@@ -6,6 +6,7 @@ use crate::allocation::entries;
 use crate::axioms::{AXIOMS, Judge, envy, feasible};
 use crate::canonical::{object, quoted};
 use crate::case::Case;
+use crate::groups;
 use crate::json::{self, Json, Kind};
 use crate::number::short;
 use crate::problem::Problem;
@@ -114,6 +115,7 @@ impl<'j> Claim<'j> {
             ("bottleneck-fair" | "global-bottleneck-fair" | "single-resource-fair", _) => {
                 !bottlenecks(self.axiom, case).is_empty()
             }
+            ("limits" | "guarantees", _) => groups::apply(self.axiom, case),
             (_, Some(share)) => Coefficients::new(share, case)?.is_some(),
             _ => true,
         };

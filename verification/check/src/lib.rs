@@ -34,6 +34,7 @@ mod canonical;
 mod case;
 mod certificate;
 mod claim;
+mod groups;
 mod json;
 mod number;
 mod problem;

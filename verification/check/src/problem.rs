@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use rug::Rational;
 
+use crate::groups::Groups;
 use crate::json::Json;
 use crate::work::Checked;
 
@@ -20,6 +21,7 @@ pub struct Problem {
     pub classes: Vec<Class>,
     pub user_names: Names,
     pub users: Vec<User>,
+    pub groups: Groups,
 }
 
 /// `count` identical servers.
@@ -149,8 +151,8 @@ pub fn classes(servers: &Json<'_>, resources: &Names) -> Checked<(Names, Vec<Cla
 impl Problem {
     pub fn read(raw: &Json<'_>) -> Checked<Self> {
         of_kind(raw, "allocation-problem")?;
-        let [_, name, resources, servers, users] =
-            raw.fields("kind name? resources servers users? $schema? description?")?;
+        let [_, name, resources, servers, users, groups, share] =
+            raw.fields("kind name? resources servers users? groups? share? $schema? description?")?;
         let name = name.given().map_or(Ok(""), Json::text)?.to_owned();
         let resources = Names::new("resource", resources.list()?)?;
         let (class_names, mut classes) = classes(servers, &resources)?;
@@ -158,11 +160,14 @@ impl Problem {
             return raw.wrong("expected at least one resource and one server class");
         }
         let rows = users.given().map_or(Ok(Vec::new()), |users| {
-            users.rows("name weight? tasks? demand? servers? demand_on? gamma? criterion?")
+            users.rows(
+                "name weight? tasks? demand? servers? demand_on? gamma? criterion? group? gang? pinned?",
+            )
         })?;
+        let mut groups = Groups::read(groups, share, &resources)?;
         let user_names = Names::of_rows("user", &rows)?;
         let mut users = Vec::new();
-        for [name, weight, tasks, demand, servers, demand_on, gamma, criterion] in rows {
+        for [name, weight, tasks, demand, servers, demand_on, gamma, criterion, group, gang, pinned] in rows {
             let asks = |_, raw| match resources.amounts(raw)? {
                 demand if demand.is_empty() => raw.wrong("a demand that asks for nothing"),
                 demand => Ok(demand),
@@ -185,13 +190,14 @@ impl Problem {
                 return name.wrong("a user that demands nothing");
             }
             user.gamma.iter().for_each(|(i, _)| classes[*i].states_time = true);
+            groups.join([group, gang, pinned], user.tasks.as_ref())?;
             users.push(user);
         }
         let states =
             |(raw, class): &(&Json<'_>, &Class)| class.states_time || !raw.get("capacity").is_absent();
         match servers.list()?.iter().zip(&classes).find(|class| !states(class)) {
             Some((raw, _)) => raw.wrong("the field `capacity` is missing"),
-            None => Ok(Self { name, resources, class_names, classes, user_names, users }),
+            None => Ok(Self { name, resources, class_names, classes, user_names, users, groups }),
         }
     }
 

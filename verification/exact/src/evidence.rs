@@ -124,7 +124,16 @@ pub enum Evidence {
         /// What is left of it.
         slack: Rational,
     },
-    /// Sharing incentive: the user with the least margin.
+    /// Limits: the tightest (or most violated) limit of a group and its slack, in units of the resource.
+    GroupLimit {
+        /// The group.
+        group: usize,
+        /// The resource.
+        resource: usize,
+        /// What is left of it.
+        slack: Rational,
+    },
+    /// Sharing incentive and guarantees: the user with the least margin.
     Entitlement {
         /// The user.
         user: usize,

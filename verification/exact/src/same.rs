@@ -1,8 +1,9 @@
 //! Whether two problems mean the same.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
-use evenhand_problem::{Problem, Quantities, Rational};
+use evenhand_problem::groups::{ShareOf, ShareOver, ZeroWeight};
+use evenhand_problem::{Group, Problem, Quantities, Rational};
 
 /// Whether `a` and `b` are one problem: the same resources, server classes and users by name, in any
 /// order, with equal numbers. Titles do not count, nor does the way in which a demand is written
@@ -49,7 +50,62 @@ pub(crate) fn same_problem(a: &Problem, b: &Problem) -> bool {
             && listed(x.criterion(), y.criterion())
             && server.iter().enumerate().all(same_on)
     };
-    server.iter().enumerate().all(same_server) && user.iter().enumerate().all(same_user)
+    server.iter().enumerate().all(same_server)
+        && user.iter().enumerate().all(same_user)
+        && by_name(a) == by_name(b)
+}
+
+/// Amounts by name of a resource.
+type Named<'p> = BTreeMap<&'p str, &'p Rational>;
+
+/// Everything that is said of groups, by name.
+#[derive(PartialEq)]
+struct GroupsByName<'p> {
+    groups: BTreeMap<&'p str, GroupByName<'p>>,
+    /// By user: its group, and what is said of its tasks.
+    members: BTreeMap<&'p str, (Option<&'p str>, Option<u64>, Option<&'p Rational>)>,
+    share: (ShareOf, ShareOver, ZeroWeight, bool, Named<'p>),
+}
+
+#[derive(PartialEq)]
+struct GroupByName<'p> {
+    parent: Option<&'p str>,
+    weight: &'p Rational,
+    priority: i64,
+    guarantee: Option<Named<'p>>,
+    limit: Named<'p>,
+    lend: Named<'p>,
+}
+
+fn named<'p>(problem: &'p Problem, amounts: &'p [(usize, Rational)]) -> Named<'p> {
+    amounts.iter().map(|(r, amount)| (problem.resources()[*r].as_str(), amount)).collect()
+}
+
+fn group<'p>(problem: &'p Problem, group: &'p Group) -> GroupByName<'p> {
+    GroupByName {
+        parent: group.parent.map(|v| problem.groups().list()[v].name.as_str()),
+        weight: &group.weight,
+        priority: group.priority,
+        guarantee: group.guarantee.as_ref().map(|amounts| named(problem, amounts)),
+        limit: named(problem, &group.limit),
+        lend: named(problem, &group.lend),
+    }
+}
+
+fn by_name(problem: &Problem) -> GroupsByName<'_> {
+    let groups = problem.groups();
+    let name = |v: usize| groups.list()[v].name.as_str();
+    let member = |n: usize| {
+        let member = groups.member(n);
+        (member.group.map(name), member.gang, member.pinned.as_ref())
+    };
+    let users = problem.users().iter().enumerate();
+    let share = groups.share();
+    GroupsByName {
+        groups: groups.list().iter().map(|of| (of.name.as_str(), group(problem, of))).collect(),
+        members: users.map(|(n, user)| (user.name(), member(n))).collect(),
+        share: (share.of, share.over, share.zero_weight, share.families, named(problem, &share.multipliers)),
+    }
 }
 
 /// For every name of `a` its position in `b`; `None` when the names differ.

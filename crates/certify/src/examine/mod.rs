@@ -92,22 +92,35 @@ pub enum CertifyError {
 /// the one that the mechanism of the allocation is made to satisfy (max-min for `drfh` where no
 /// mechanism made it).
 #[must_use]
-pub fn default_requests(allocation: &Allocation) -> Vec<Request> {
-    let usual = [
-        Axiom::Feasible,
-        Axiom::WorkConserving,
-        Axiom::ParetoOptimal,
-        Axiom::EnvyFree,
-        Axiom::SharingIncentive,
-    ];
-    let mut requests: Vec<Request> = usual.map(Request::of).into();
+pub fn default_requests(problem: &Problem, allocation: &Allocation) -> Vec<Request> {
+    let groups = problem.groups().list();
+    let usual = if groups.is_empty() {
+        vec![
+            Axiom::Feasible,
+            Axiom::WorkConserving,
+            Axiom::ParetoOptimal,
+            Axiom::EnvyFree,
+            Axiom::SharingIncentive,
+        ]
+    } else {
+        // A queue is many users, so that what compares users says little; and what a limit or a group that lends
+        // nothing leaves idle is no waste.
+        let is_held_back = groups.iter().any(|group| !group.limit.is_empty() || !group.lend.is_empty());
+        let mut usual = vec![Axiom::Feasible, Axiom::Limits, Axiom::Guarantees];
+        if !is_held_back {
+            usual.extend([Axiom::WorkConserving, Axiom::ParetoOptimal]);
+        }
+        usual
+    };
+    let mut requests: Vec<Request> = usual.into_iter().map(Request::of).collect();
     if allocation.placements.is_some() {
         requests.insert(1, Request::of(Axiom::IntegerFeasible));
     }
     let known = allocation.mechanism.as_deref().and_then(registry::find);
     let own = match known {
         Some(mechanism) => (mechanism.axiom)(allocation),
-        None => Some((Axiom::MaxMin, Parameters::from(Some(Share::Dominant)))),
+        None if groups.is_empty() => Some((Axiom::MaxMin, Parameters::from(Some(Share::Dominant)))),
+        None => None,
     };
     if let Some((axiom, parameters)) = own.filter(|(axiom, _)| *axiom != Axiom::IntegerFeasible) {
         requests.push(Request { axiom, parameters });
@@ -201,7 +214,10 @@ pub fn certify_among(
         }
     }
     let examined = |axiom: Axiom| claims.iter().any(|c| c.axiom == axiom);
-    let not_checked = Axiom::ALL.iter().filter(|a| !examined(**a)).map(|a| a.name().to_owned()).collect();
+    // What is about groups is no question where there are none.
+    let is_question = |axiom: &Axiom| !axiom.is_about_groups() || !problem.groups().list().is_empty();
+    let left = Axiom::ALL.into_iter().filter(|axiom| !examined(*axiom) && is_question(axiom));
+    let not_checked = left.map(|axiom| axiom.name().to_owned()).collect();
     Ok(Examination {
         in_tasks: claims.iter().map(|claim| claim.tasks(&instance)).collect(),
         repair: instance.repair().clone(),

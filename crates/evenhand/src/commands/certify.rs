@@ -20,7 +20,7 @@ pub fn run(call: &Certify, common: &Common) -> Result<ExitCode, Failure> {
     let tolerance = tolerance.unwrap_or_else(|| default_tolerance(&file));
     let allocation = &file.allocation;
     let mut requests = match call.axioms.as_slice() {
-        [] => default_requests(allocation),
+        [] => default_requests(&problem, allocation),
         names => names.iter().map(|name| request(name, &problem)).collect::<Result<_, _>>()?,
     };
     apply_share(&mut requests, share, call.axioms.is_empty())?;

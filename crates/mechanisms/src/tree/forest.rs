@@ -1,7 +1,7 @@
 //! The tree of a problem: what does not change while it is filled (theory, section 9).
 
 use evenhand_problem::groups::{GroupShare, ShareOf, ShareOver};
-use evenhand_problem::{Problem, Rational};
+use evenhand_problem::{Problem, Promises, Rational};
 
 /// The root, the groups and the users of a problem.
 ///
@@ -61,8 +61,6 @@ impl<'p> Forest<'p> {
         let mut forest =
             Self { problem, share, guarantees_first, resources, capacity, nodes: Vec::new(), families };
         forest.add_nodes();
-        forest.add_up_guarantees();
-        forest.keep_back();
         forest.divide();
         forest
     }
@@ -96,11 +94,15 @@ impl<'p> Forest<'p> {
             leaf: None,
         };
         let mut nodes = vec![plain(None, Rational::from(1))];
-        for group in groups.list() {
+        let Promises { guarantee, kept } = Promises::new(groups, self.problem.n_resources());
+        for ((group, guarantee), kept) in groups.list().iter().zip(guarantee).zip(kept) {
+            let promised =
+                |all: Vec<Option<Rational>>| self.resources.iter().map(|r| all[*r].clone()).collect();
             nodes.push(Node {
                 priority: group.priority,
-                guarantee: group.guarantee.as_deref().map(by_position),
+                guarantee: guarantee.map(promised),
                 limit: by_position(&group.limit),
+                kept: self.resources.iter().map(|r| kept[*r].clone()).collect(),
                 ..plain(Some(group.parent.map_or(0, |v| 1 + v)), group.weight.clone())
             });
         }
@@ -126,42 +128,6 @@ impl<'p> Forest<'p> {
     /// Groups from the leaves to the root, which comes last.
     fn upwards(&self) -> Vec<usize> {
         self.problem.groups().from_the_leaves().into_iter().map(|v| 1 + v).chain([0]).collect()
-    }
-
-    /// A group that states no guarantee is promised what its children are together, if any of them is.
-    fn add_up_guarantees(&mut self) {
-        for v in self.upwards() {
-            if self.nodes[v].guarantee.is_some() {
-                continue;
-            }
-            let mut sum: Option<Vec<Option<Rational>>> = None;
-            for k in &self.nodes[v].children {
-                let Some(of_child) = &self.nodes[*k].guarantee else { continue };
-                let sum = sum.get_or_insert_with(|| vec![None; self.resources.len()]);
-                for (sum, amount) in sum.iter_mut().zip(of_child) {
-                    if let Some(amount) = amount {
-                        *sum.get_or_insert_default() += amount;
-                    }
-                }
-            }
-            self.nodes[v].guarantee = sum;
-        }
-    }
-
-    /// `K_v`: what is promised and not lent, and at least what the children keep back.
-    fn keep_back(&mut self) {
-        let groups = self.problem.groups().list();
-        for v in self.upwards().into_iter().filter(|v| *v > 0) {
-            for position in 0..self.resources.len() {
-                let below: Rational =
-                    self.nodes[v].children.iter().map(|k| &self.nodes[*k].kept[position]).sum();
-                let r = self.resources[position];
-                let lent = groups[v - 1].lend.iter().find(|(named, _)| *named == r);
-                let promised = self.nodes[v].guarantee.as_ref().and_then(|g| g[position].clone());
-                let own = lent.map_or_else(Rational::new, |(_, lent)| promised.unwrap_or_default() - lent);
-                self.nodes[v].kept[position] = own.max(below);
-            }
-        }
     }
 
     /// What shares are divided by.

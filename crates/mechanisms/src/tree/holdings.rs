@@ -83,7 +83,10 @@ impl Holdings {
             let node = &forest.nodes[v];
             let most = |r: usize| if v == 0 { Some(&forest.capacity[r]) } else { node.limit[r].as_ref() };
             let is_full = |(r, _): &(usize, Rational)| most(*r).is_some_and(|most| self.used[v][*r] >= *most);
-            if leaf.demand.iter().zip(&grows).any(|(asked, grows)| *grows && is_full(asked)) {
+            // What is kept back may alone be more than there is; what runs is not.
+            let no_room = |(r, _): &(usize, Rational)| v == 0 && self.running[0][*r] >= forest.capacity[*r];
+            if leaf.demand.iter().zip(&grows).any(|(asked, grows)| *grows && is_full(asked) || no_room(asked))
+            {
                 return None;
             }
             let is_below = v != 0 && self.is_below(forest, v, leaf, &grows);

@@ -53,6 +53,9 @@ fn at_node(
         events.extend(marks.map(|mark| Rational::from(mark - &holdings.used[v][r]) / &used[v][r]));
     }
     if v == 0 {
+        for (r, growth) in running[0].iter().enumerate().filter(|(_, growth)| **growth > 0) {
+            events.push(Rational::from(&forest.capacity[r] - &holdings.running[0][r]) / growth);
+        }
         return;
     }
     crossings(&share(forest, v, &holdings.used[v]), &used[v], events);

@@ -148,7 +148,14 @@ impl Tree<'_> {
             let never = self.problem.groups().share().zero_weight == ZeroWeight::Never;
             self.resources().any(full) || (never && self.weight(v).is_zero() && !self.is_below(x, v, n))
         };
-        !has_all && self.problem.is_active(n) && !above.into_iter().any(stops)
+        let is_filled = |r: usize| {
+            let all = self.running(x, Node::Root, r);
+            self.demand(n, r) > 0 && all >= self.problem.total_capacity()[r]
+        };
+        !has_all
+            && self.problem.is_active(n)
+            && !above.into_iter().any(stops)
+            && !self.resources().any(is_filled)
     }
 
     fn is_below(&self, x: &Tasks, v: Node, n: usize) -> bool {
@@ -311,6 +318,13 @@ impl Tree<'_> {
         let mut events: Vec<Rational> = Vec::new();
         for (n, user) in self.problem.users().iter().enumerate().filter(|(n, _)| rates[*n] > 0) {
             events.extend(user.tasks().map(|tasks| Rational::from(tasks - &x[n]) / &rates[n]));
+        }
+        for r in self.resources() {
+            let growth = self.running(rates, Node::Root, r);
+            if growth > 0 {
+                let left = self.problem.total_capacity()[r].clone() - self.running(x, Node::Root, r);
+                events.push(left / growth);
+            }
         }
         let nodes = self.nodes();
         let mut lines: Vec<(Rational, Rational)> = Vec::new();

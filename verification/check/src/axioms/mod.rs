@@ -17,6 +17,7 @@ use rug::Rational;
 
 use crate::case::Case;
 use crate::claim::Claim;
+use crate::groups;
 use crate::work::Checked;
 
 /// The margin, absent where nothing is compared; and, where the margin is but a bound of the true one, the
@@ -27,7 +28,7 @@ pub type Shown = (Option<Rational>, Option<bool>);
 pub type Judge = fn(&Case<'_>, &Claim<'_>) -> Checked<Shown>;
 
 /// All axioms.
-pub const AXIOMS: [(&str, Judge); 16] = [
+pub const AXIOMS: [(&str, Judge); 18] = [
     ("feasible", feasible::feasible),
     ("integer-feasible", feasible::integer_feasible),
     ("non-wasteful", non_wasteful),
@@ -44,6 +45,8 @@ pub const AXIOMS: [(&str, Judge); 16] = [
     ("njc", answered::njc),
     ("ps-dsf", answered::ps_dsf),
     ("proportional", proportional::proportional),
+    ("limits", groups::limits),
+    ("guarantees", groups::guarantees),
 ];
 
 /// Allocations are made of tasks: nothing is held that serves none.

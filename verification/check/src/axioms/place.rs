@@ -17,6 +17,8 @@ pub struct Place {
     pub row: Option<usize>,
     /// Of a server among those of its class.
     pub index: Option<u64>,
+    /// A group and a resource.
+    pub limit: Option<(usize, usize)>,
 }
 
 /// Something that has a margin, and what else the evidence says about it: a slack, a gain, a loss.
@@ -41,7 +43,8 @@ impl Place {
         let row = row.map(|(i, resource)| case.row_named(i, resource.text()?, resource)).transpose()?;
         let index = raw.get("index").given().map(|index| index.count(0, MOST)).transpose()?;
         let amount = raw.get(amount).given().map(Json::computed).transpose()?;
-        Ok((Self { user: find("user", users)?, envied: find("envied", users)?, class, row, index }, amount))
+        let (user, envied) = (find("user", users)?, find("envied", users)?);
+        Ok((Self { user, envied, class, row, index, limit: None }, amount))
     }
 
     /// What `{"tightest": {...}}` names, or a violation, which has an amount besides; `None` without

@@ -10,6 +10,7 @@ mod bottleneck;
 pub mod ef1;
 pub mod envy_free;
 pub mod feasible;
+mod groups;
 pub mod integer_feasible;
 pub mod integer_pareto_optimal;
 pub mod max_min;
@@ -64,11 +65,15 @@ pub enum Axiom {
     PsDsf,
     /// Proportional fairness, and alpha fairness, of the tasks or of the generic share.
     Proportional,
+    /// No group of users has more than it is allowed.
+    Limits,
+    /// Nobody who could use it lacks what the groups above it are promised.
+    Guarantees,
 }
 
 impl Axiom {
     /// Every axiom, in the order of the formats.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 18] = [
         Self::Feasible,
         Self::IntegerFeasible,
         Self::NonWasteful,
@@ -85,6 +90,8 @@ impl Axiom {
         Self::Njc,
         Self::PsDsf,
         Self::Proportional,
+        Self::Limits,
+        Self::Guarantees,
     ];
 
     /// The name that files and the command line use.
@@ -127,6 +134,12 @@ impl Axiom {
         self.rule().needs_evidence()
     }
 
+    /// Whether it is about groups of users, and so about no problem without them.
+    #[must_use]
+    pub fn is_about_groups(self) -> bool {
+        matches!(self, Self::Limits | Self::Guarantees)
+    }
+
     /// The resources that one of the three bottleneck axioms is about, ascending; at least one.
     ///
     /// # Errors
@@ -159,6 +172,8 @@ impl Axiom {
             Self::Njc => &njc::Njc,
             Self::PsDsf => &ps_dsf::PsDsf,
             Self::Proportional => &proportional::Proportional,
+            Self::Limits => &groups::Limits,
+            Self::Guarantees => &groups::Guarantees,
         }
     }
 }

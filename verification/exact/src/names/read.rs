@@ -61,6 +61,14 @@ impl<'r, 't> Reader<'r, 't> {
         self.server(&self.document.string(raw)?, raw)
     }
 
+    /// The group that a field names.
+    pub fn named_group(&self, object: &Object<'t>, field: &str) -> Result<usize, FormatError> {
+        let raw = self.need(object, field)?;
+        let name = self.document.string(raw)?;
+        let found = self.problem.groups().list().iter().position(|group| group.name == *name);
+        found.ok_or_else(|| self.unknown(raw, "group"))
+    }
+
     /// The row of a class for the resource that a string names.
     pub fn named_row(&self, i: usize, raw: &'t RawValue) -> Result<usize, FormatError> {
         self.row(i, &self.document.string(raw)?, raw)

@@ -82,6 +82,17 @@ impl<'a> Names<'a> {
         Json::Text(self.user(n))
     }
 
+    /// The name of a group as a value.
+    pub fn group_name(&self, v: usize) -> Json {
+        let group = self.problem.groups().list().get(v);
+        Json::Text(group.map_or_else(String::new, |group| group.name.clone()))
+    }
+
+    /// The name of a resource as a value.
+    pub fn resource_name(&self, r: usize) -> Json {
+        Json::Text(self.resource(r))
+    }
+
     /// The name of a server class as a value.
     pub fn server_name(&self, i: usize) -> Json {
         Json::Text(self.server(i))

@@ -130,7 +130,8 @@ fn examined(rng: &mut Pcg64) -> Option<String> {
     };
     let tolerance = *["0", "0", "1e-9", "1/1000", "1/2"].choose(rng)?;
     let tolerance = evenhand_testkit::q(tolerance);
-    let requests = if rng.random_bool(0.2) { default_requests(&allocation) } else { requests(&problem, rng) };
+    let requests =
+        if rng.random_bool(0.2) { default_requests(&problem, &allocation) } else { requests(&problem, rng) };
     let examination = certify(&problem, &allocation, &requests, &tolerance).ok()?;
     (!examination.certificate.claims.is_empty()).then(|| examination.certificate.to_json())
 }

@@ -1,0 +1,121 @@
+//! Allocations of problems with groups: what `tree` fills keeps limits and guarantees, and whatever else is certified
+//! is judged alike by both checkers.
+
+use evenhand_certify::{Request, certify, default_requests};
+use evenhand_exact::Axiom;
+use evenhand_mechanisms::registry;
+use evenhand_problem::format::{Source, problem_to_json};
+use evenhand_problem::{Allocation, Arithmetic, Problem, Rational};
+use evenhand_testkit::agreement::{Finding, agreed_text};
+use evenhand_testkit::random::trees::{self, Shape};
+use rand::{Rng, SeedableRng};
+use rand_pcg::Pcg64;
+
+const SHAPES: [Shape; 2] =
+    [Shape { groups: 7, users: 9, classes: 1 }, Shape { groups: 5, users: 7, classes: 4 }];
+
+fn filled(problem: &Problem) -> Allocation {
+    registry::find("tree").unwrap().allocate(problem, Arithmetic::Exact).unwrap().allocation
+}
+
+/// Accepted by both; with the verdicts and margins of the group axioms.
+fn judged(problem: &Problem, allocation: &Allocation, requests: &[Request]) -> Vec<(Axiom, bool, Rational)> {
+    let tolerance = Rational::new();
+    let examination = certify(problem, allocation, requests, &tolerance).unwrap();
+    let text = examination.certificate.to_json();
+    assert_eq!(agreed_text(&text), Finding::Accepted, "{text}");
+    let claims = examination.certificate.claims.into_iter();
+    claims.filter_map(|claim| Some((claim.axiom, claim.holds?, claim.margin?))).collect()
+}
+
+#[test]
+fn what_is_filled_keeps_every_limit() {
+    let mut rng = Pcg64::seed_from_u64(5);
+    for shape in SHAPES {
+        for _ in 0..80 {
+            let problem = trees::problem(&mut rng, shape);
+            let allocation = filled(&problem);
+            let verdicts = judged(&problem, &allocation, &default_requests(&problem, &allocation));
+            // What groups keep back may alone be more than a limit above them: then it cannot be kept.
+            let cannot = problem.groups().list().iter().any(|group| !group.lend.is_empty());
+            for (axiom, holds, margin) in verdicts {
+                let may_fail = axiom == Axiom::Guarantees || (axiom == Axiom::Limits && cannot);
+                assert!(holds || may_fail, "{axiom:?} {margin}\n{}", problem_to_json(&problem));
+            }
+        }
+    }
+}
+
+/// Where promises fit, name every resource and there is one pool, all are kept.
+#[test]
+fn promises_that_can_be_kept_are() {
+    let mut rng = Pcg64::seed_from_u64(6);
+    let mut kept = 0;
+    for _ in 0..400 {
+        let mut document = trees::json(&mut rng, SHAPES[0]);
+        let resources: Vec<String> = serde_json::from_value(document["resources"].clone()).unwrap();
+        for group in document["groups"].as_array_mut().unwrap() {
+            let group = group.as_object_mut().unwrap();
+            if group.contains_key("guarantee") {
+                for r in &resources {
+                    group["guarantee"].as_object_mut().unwrap().entry(r.clone()).or_insert(1.into());
+                }
+            }
+            group.remove("limit");
+        }
+        let text = document.to_string();
+        let problem = Source { name: "tree", text: &text }.problem().unwrap();
+        if problem.warnings().iter().any(|warning| warning.to_string().contains("guarantees")) {
+            continue;
+        }
+        let allocation = filled(&problem);
+        let verdicts = judged(&problem, &allocation, &[Request::of(Axiom::Guarantees)]);
+        assert!(verdicts.iter().all(|(_, holds, _)| *holds), "{verdicts:?}\n{}", problem_to_json(&problem));
+        kept += verdicts.len();
+    }
+    assert!(kept > 50, "{kept}");
+}
+
+#[test]
+fn other_allocations_are_judged_alike() {
+    let mut rng = Pcg64::seed_from_u64(7);
+    let requests = [Axiom::Limits, Axiom::Guarantees, Axiom::Feasible].map(Request::of);
+    let mut found = [0; 4];
+    for shape in SHAPES {
+        for _ in 0..150 {
+            let problem = trees::problem(&mut rng, shape);
+            let mut allocation = filled(&problem);
+            allocation.mechanism = None;
+            for x in allocation.tasks.iter_mut().flatten() {
+                x.1 *= Rational::from((rng.random_range(0..=5), 4));
+            }
+            for (axiom, holds, _) in judged(&problem, &allocation, &requests) {
+                match (axiom, holds) {
+                    (Axiom::Limits, _) => found[usize::from(holds)] += 1,
+                    (Axiom::Guarantees, _) => found[2 + usize::from(holds)] += 1,
+                    _ => {}
+                }
+            }
+        }
+    }
+    assert!(found.iter().all(|count| *count > 5), "{found:?}");
+}
+
+#[test]
+fn a_lack_is_told_in_tasks() {
+    let text = r#"{"kind": "allocation-problem", "resources": ["gpu"],
+        "servers": [{"name": "pool", "capacity": {"gpu": 10}}],
+        "groups": [{"name": "a", "guarantee": {"gpu": 6}, "limit": {"gpu": 8}}, {"name": "b", "limit": {"gpu": 5}}],
+        "users": [{"name": "in a", "group": "a", "demand": {"gpu": 2}},
+                  {"name": "in b", "group": "b", "demand": {"gpu": 1}}]}"#;
+    let problem = Source { name: "two", text }.problem().unwrap();
+    let text = r#"{"kind": "allocation", "arithmetic": "exact", "tasks": {"in a": {"pool": 2}, "in b": {"pool": 6}}}"#;
+    let allocation = Source { name: "x", text }.allocation(&problem).unwrap().allocation;
+    let verdicts = judged(&problem, &allocation, &[Axiom::Limits, Axiom::Guarantees].map(Request::of));
+    // `b` holds 6 of the 5 that it may, a tenth of the cluster too many; `in a` lacks one task of the 5 it could run.
+    let expected = [
+        (Axiom::Limits, false, Rational::from((-1, 10))),
+        (Axiom::Guarantees, false, Rational::from((-1, 5))),
+    ];
+    assert_eq!(verdicts, expected);
+}

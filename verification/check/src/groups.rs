@@ -1,0 +1,319 @@
+//! Groups of users (theory, section 9): what a problem says of them, its canonical form, and the axioms about
+//! them. Who checks an allocation without groups need not read this file: of such a problem it holds nothing.
+
+use rug::Rational;
+
+use crate::axioms::Shown;
+use crate::axioms::place::{Compared, Place, least};
+use crate::canonical::{object, quoted};
+use crate::case::Case;
+use crate::claim::Claim;
+use crate::json::{Json, Kind};
+use crate::number::hashed;
+use crate::problem::{Amounts, MOST, Names, at};
+use crate::work::{self, Checked, Fault};
+
+/// Most groups times resources.
+const CELLS: usize = 10_000_000;
+
+/// The groups of a problem, and what is said of each user beside its demand.
+pub struct Groups {
+    pub names: Names,
+    pub list: Vec<Group>,
+    /// By user.
+    members: Vec<Member>,
+    /// What siblings are compared by, in canonical form; empty where it is the default.
+    share: Share,
+}
+
+/// Amounts by resource of all servers; one that is named with 0 is there.
+pub struct Group {
+    pub parent: Option<usize>,
+    weight: Rational,
+    priority: Rational,
+    /// Absent where none is stated.
+    pub guarantee: Option<Amounts>,
+    pub limit: Amounts,
+    lend: Amounts,
+}
+
+pub struct Member {
+    pub group: Option<usize>,
+    gang: u64,
+    pinned: Rational,
+}
+
+struct Share {
+    /// `of`, `over` and `zero-weight`, where they are not the default.
+    words: [Option<String>; 3],
+    multipliers: Amounts,
+    families: bool,
+}
+
+impl Groups {
+    /// The fields `groups` and `share` of a problem.
+    pub fn read(groups: &Json<'_>, share: &Json<'_>, resources: &Names) -> Checked<Self> {
+        let rows = groups.given().map_or(Ok(Vec::new()), |groups| {
+            groups.rows("name parent? weight? priority? guarantee? limit? lend?")
+        })?;
+        let names = Names::of_rows("group", &rows)?;
+        let mut list = Vec::new();
+        for [_, parent, weight, priority, guarantee, limit, lend] in &rows {
+            let named = |raw: &Json<'_>| resources.map(raw, |_, raw| raw.quantity());
+            let whole = priority.given().map_or(Ok(Rational::new()), Json::number)?;
+            if !whole.is_integer() || whole.numer().to_i64().is_none() {
+                return priority.wrong("expected a whole number");
+            }
+            let group = Group {
+                parent: parent.given().map(|parent| names.named(parent)).transpose()?,
+                weight: weight.given().map_or(Ok(Rational::from(1)), Json::amount)?,
+                priority: whole,
+                guarantee: guarantee.given().map(named).transpose()?,
+                limit: named(limit)?,
+                lend: named(lend)?,
+            };
+            let is_above = |(r, promised): &(usize, Rational)| {
+                group.limit.iter().any(|(of, most)| of == r && most < promised)
+            };
+            if group.guarantee.iter().flatten().any(is_above) {
+                return guarantee.wrong("a guarantee is above the limit");
+            }
+            list.push(group);
+        }
+        // Whoever is not its own ancestor has fewer ancestors than there are groups.
+        work::steps((list.len() as u64).saturating_mul(list.len() as u64))?;
+        let above = |v: usize| std::iter::successors(list[v].parent, |v| list[*v].parent);
+        if let Some(v) = (0..list.len()).find(|v| above(*v).take(list.len()).count() == list.len()) {
+            return rows[v][1].wrong("a group stands in itself");
+        }
+        Ok(Self { names, list, members: Vec::new(), share: Share::read(share, resources)? })
+    }
+
+    /// Adds what is said of the next user, who has so many tasks.
+    pub fn join(&mut self, [group, gang, pinned]: [&Json<'_>; 3], tasks: Option<&Rational>) -> Checked<()> {
+        let group = group.given().map(|group| self.names.named(group)).transpose()?;
+        let gang = gang.given().map_or(Ok(1), |gang| gang.count(1, MOST))?;
+        let kept = pinned.given().map_or(Ok(Rational::new()), Json::amount)?;
+        if tasks.is_some_and(|tasks| kept > *tasks) {
+            return pinned.wrong("more tasks are pinned than the user has");
+        }
+        self.members.push(Member { group, gang, pinned: kept });
+        Ok(())
+    }
+
+    /// The groups in canonical form, by position.
+    pub fn line(&self, v: usize, amounts: impl Fn(&Amounts) -> Option<String>) -> String {
+        let group = &self.list[v];
+        let some = |of: &Amounts| amounts(of).filter(|_| !of.is_empty());
+        let number = |value: &Rational| quoted(&hashed(value));
+        object([
+            ("name", Some(quoted(&self.names.list[v]))),
+            ("parent", group.parent.map(|above| quoted(&self.names.list[above]))),
+            ("weight", (group.weight != 1).then(|| number(&group.weight))),
+            ("priority", (!group.priority.is_zero()).then(|| number(&group.priority))),
+            ("guarantee", group.guarantee.as_ref().and_then(&amounts)),
+            ("limit", some(&group.limit)),
+            ("lend", some(&group.lend)),
+        ])
+    }
+
+    /// What is said of a user in canonical form.
+    pub fn fields_of(&self, n: usize) -> [(&'static str, Option<String>); 3] {
+        let Member { group, gang, pinned } = &self.members[n];
+        [
+            ("group", group.map(|v| quoted(&self.names.list[v]))),
+            ("gang", (*gang != 1).then(|| quoted(&gang.to_string()))),
+            ("pinned", (!pinned.is_zero()).then(|| quoted(&hashed(pinned)))),
+        ]
+    }
+
+    /// What siblings are compared by, in canonical form; `None` where it is the default.
+    pub fn share(&self, amounts: impl Fn(&Amounts) -> Option<String>) -> Option<String> {
+        let Share { words: [of, over, zero_weight], multipliers, families } = &self.share;
+        let word = |word: &Option<String>| word.as_deref().map(quoted);
+        let fields = [
+            ("of", word(of)),
+            ("over", word(over)),
+            ("zero-weight", word(zero_weight)),
+            ("multipliers", amounts(multipliers).filter(|_| !multipliers.is_empty())),
+            ("families", families.then(|| "true".to_owned())),
+        ];
+        fields.iter().any(|(_, value)| value.is_some()).then(|| object(fields))
+    }
+}
+
+impl Share {
+    fn read(raw: &Json<'_>, resources: &Names) -> Checked<Self> {
+        let fields = "of? over? multipliers? families? zero-weight?";
+        let none = Ok([&crate::json::ABSENT; 5]);
+        let [of, over, multipliers, families, zero_weight] =
+            raw.given().map_or(none, |raw| raw.fields(fields))?;
+        let word = |raw: &Json<'_>, words: &[&str]| match raw.given().map_or(Ok(words[0]), Json::text)? {
+            word if word == words[0] => Ok(None),
+            word if words.contains(&word) => Ok(Some(word.to_owned())),
+            _ => raw.wrong(format!("expected one of {}", words.join(", "))),
+        };
+        let words = [
+            word(of, &["usage", "surplus"])?,
+            word(over, &["cluster", "lendable", "guarantee"])?,
+            word(zero_weight, &["last", "never"])?,
+        ];
+        let families = match &families.kind {
+            Kind::Absent | Kind::Bool(false) => false,
+            Kind::Bool(true) => true,
+            _ => return families.wrong("expected true or false"),
+        };
+        let mut multipliers = resources.map(multipliers, |_, raw| raw.positive())?;
+        multipliers.retain(|(_, m)| *m != 1);
+        Ok(Self { words, multipliers, families })
+    }
+}
+
+/// What every group is promised, what is kept back for it and what it uses, by group and resource.
+struct Holdings<'c> {
+    case: &'c Case<'c>,
+    /// `C_r`
+    capacity: Amounts,
+    /// `G_v`: absent where nothing is promised; a resource that is not named is not promised.
+    guarantee: Vec<Option<Vec<Option<Rational>>>>,
+    /// `K_v`
+    kept: Vec<Vec<Rational>>,
+    /// `U_v`
+    used: Vec<Vec<Rational>>,
+}
+
+/// Whether the axioms are about this: there are groups, resources are divided, and for `guarantees` every user has
+/// one demand.
+pub fn apply(axiom: &str, case: &Case<'_>) -> bool {
+    let problem = case.problem;
+    let divides = !case.stated.by_time && problem.classes.iter().all(|class| !class.states_time);
+    let is_one = axiom == "limits" || problem.users.iter().all(|user| user.demand_on.is_empty());
+    !problem.groups.list.is_empty() && divides && is_one
+}
+
+impl<'c> Holdings<'c> {
+    fn new(case: &'c Case<'c>) -> Checked<Self> {
+        let (problem, groups) = (case.problem, &case.problem.groups);
+        let (n, m) = (groups.list.len(), problem.resources.list.len());
+        if n.saturating_mul(m) > CELLS {
+            return Err(Fault::TooLarge("too large: groups times resources".to_owned()));
+        }
+        work::spend(8 * n * m)?;
+        let mut used = vec![vec![Rational::new(); m]; n];
+        for (user, tasks) in case.x.iter().enumerate() {
+            let Some(v) = groups.members[user].group else { continue };
+            for (i, x) in tasks {
+                problem.demand(user, *i).iter().for_each(|(r, d)| used[v][*r] += Rational::from(d * x));
+            }
+        }
+        let (mut guarantee, mut kept) = (vec![None; n], vec![vec![Rational::new(); m]; n]);
+        // Groups from the deepest on: what stands below a group is then known.
+        let mut order: Vec<usize> = (0..n).collect();
+        order.sort_by_cached_key(|v| std::cmp::Reverse(groups.above(Some(*v)).count()));
+        for v in order {
+            let group = &groups.list[v];
+            if let Some(stated) = &group.guarantee {
+                guarantee[v] = Some((0..m).map(|r| at(stated, r).cloned()).collect::<Vec<_>>());
+            }
+            for (r, lent) in &group.lend {
+                let promised = guarantee[v].as_ref().and_then(|promised| promised[*r].clone());
+                let own = promised.unwrap_or_default() - lent;
+                kept[v][*r] = kept[v][*r].clone().max(own);
+            }
+            let Some(above) = group.parent else { continue };
+            for r in 0..m {
+                let (k, u) = (kept[v][r].clone(), used[v][r].clone());
+                used[above][r] += (&u).max(&k);
+                kept[above][r] += k;
+            }
+            let Some(promised) = guarantee[v].clone().filter(|_| groups.list[above].guarantee.is_none())
+            else {
+                continue;
+            };
+            let sum = guarantee[above].get_or_insert_with(|| vec![None; m]);
+            for (sum, promised) in sum.iter_mut().zip(promised) {
+                *sum = [sum.take(), promised].into_iter().flatten().reduce(|a, b| a + b);
+            }
+        }
+        Ok(Self { case, capacity: problem.total_capacity(), guarantee, kept, used })
+    }
+
+    /// How many tasks more a user could run, if there were room, before it has all its tasks, or a limit or a
+    /// guarantee above it is reached; 0 where a guarantee names nothing that it asks for, or there is none.
+    fn lack(&self, n: usize) -> Rational {
+        let (user, groups) = (&self.case.problem.users[n], &self.case.problem.groups);
+        let asked = || user.demand.iter().filter(|(r, _)| at(&self.capacity, *r).is_some());
+        // By resource that it asks for: what is kept back and not used, which more use fills first.
+        let mut spare = vec![Rational::new(); asked().count()];
+        let mut rooms: Vec<Rational> =
+            user.tasks.iter().map(|tasks| tasks - self.case.total[n].clone()).collect();
+        let mut is_promised = false;
+        let never = groups.share.words[2].is_some();
+        for v in groups.above(groups.members[n].group) {
+            // A group of weight 0 may get nothing beyond its guarantee.
+            let is_shut = never && groups.list[v].weight.is_zero();
+            let mut is_below = self.guarantee[v].is_none() && !is_shut;
+            for ((r, d), spare) in asked().zip(&mut spare) {
+                let promised = self.guarantee[v].as_ref().and_then(|promised| promised[*r].as_ref());
+                let marks = promised.into_iter().chain(at(&groups.list[v].limit, *r));
+                let room = |mark: &Rational| (Rational::from(mark - &self.used[v][*r]) + &*spare) / d;
+                rooms.extend(marks.map(room));
+                is_below |= promised.is_some();
+                is_promised |= promised.is_some();
+                let kept = Rational::from(&self.kept[v][*r] - &self.used[v][*r]);
+                *spare += kept.max(Rational::new());
+            }
+            if !is_below {
+                return Rational::new();
+            }
+        }
+        let least = rooms.into_iter().min().filter(|_| is_promised);
+        least.unwrap_or_default().max(Rational::new())
+    }
+}
+
+impl Groups {
+    /// A group and those above it.
+    fn above(&self, from: Option<usize>) -> impl Iterator<Item = usize> + '_ {
+        std::iter::successors(from, |v| self.list[*v].parent)
+    }
+}
+
+/// No group uses more than its limit; margins are parts of the capacity. Evidence: the tightest limit.
+pub fn limits(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
+    let groups = &case.problem.groups;
+    let named = match claim.has_none() {
+        true => None,
+        false => {
+            let [group, resource, slack] = claim.evidence.fields("group resource slack")?;
+            let limit = Some((groups.names.named(group)?, case.problem.resources.named(resource)?));
+            Some((Place { limit, ..Place::default() }, Some(slack.computed()?)))
+        }
+    };
+    let holdings = Holdings::new(case)?;
+    let mut all = Vec::new();
+    for (v, group) in groups.list.iter().enumerate() {
+        for (r, most) in &group.limit {
+            let Some(capacity) = at(&holdings.capacity, *r) else { continue };
+            let slack = Rational::from(most - &holdings.used[v][*r]);
+            let margin = Rational::from(&slack / capacity);
+            let place = Place { limit: Some((v, *r)), ..Place::default() };
+            all.push(Compared { place, amount: Some(slack), margin });
+        }
+    }
+    least(named.as_ref(), &all)
+}
+
+/// Nobody who could use it lacks what all groups above it are promised. Evidence: a user who lacks most.
+pub fn guarantees(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
+    let named = Place::tightest(case, claim, "user", "loss")?;
+    let holdings = Holdings::new(case)?;
+    let compared = |n: usize| -> Checked<Compared> {
+        work::spend(case.problem.users[n].demand.len() * (case.problem.groups.list.len() + 1))?;
+        let lack = holdings.lack(n);
+        let margin = -Rational::from(&lack / &case.g[n]);
+        let place = Place { user: Some(n), ..Place::default() };
+        Ok(Compared { place, amount: (claim.holds == Some(false)).then_some(lack), margin })
+    };
+    least(named.as_ref(), &case.active().map(compared).collect::<Checked<Vec<_>>>()?)
+}

@@ -1,0 +1,254 @@
+//! What is promised to groups of users, and what they are allowed (theory, section 9).
+//!
+//! `limits`: no group uses more of a resource than its limit, $U_{vr} \le L_{vr}$, where `U` counts what is kept back
+//! for its subgroups. Margin: the least $(L_{vr} - U_{vr}) / C_r$ over the limits of resources that some server has.
+//!
+//! `guarantees`: no user with tasks left, and not at a limit, is below the guarantee of every group above it that has
+//! one. The lack of a user is how many tasks more it could run, whether there is room for them or not, before it has
+//! all its tasks, or a limit above it or one of those guarantees is reached:
+//!
+//! $$\min\Bigl(T_n - x_n, \min_{v, r} \frac{L_{vr} - U_{vr} + s_{vr}}{d_{nr}},
+//!   \min_{v, r} \frac{G_{vr} - U_{vr} + s_{vr}}{d_{nr}}\Bigr),$$
+//!
+//! with $s_{vr}$ what is kept back for the groups between `n` and `v` and not used, which more use fills first; 0
+//! for a user without such a group, where a guarantee above it names nothing that it asks for, and where a group
+//! above it has no guarantee, the weight 0, and so (`zero-weight: never`) nothing. Margin: minus the largest lack
+//! over `g_n`.
+
+use evenhand_problem::format::{FormatError, Object};
+use evenhand_problem::groups::ZeroWeight;
+use evenhand_problem::{Problem, Promises, Rational};
+
+use crate::axiom::rule::{Found, Rule, Truth, loss};
+use crate::evidence::Evidence;
+use crate::instance::Instance;
+use crate::names::read::Reader;
+use crate::names::write::{Json, Names, fields, number};
+use crate::parameters::Parameters;
+use crate::refusal::{Inapplicable, Refusal};
+
+/// Groups times resources beyond which they are not judged: what is held of each is kept in memory.
+const MOST_CELLS: usize = 10_000_000;
+
+/// What every group holds.
+struct Holdings<'p> {
+    problem: &'p Problem,
+    promises: Promises,
+    /// `U_v` by group and resource.
+    used: Vec<Vec<Rational>>,
+}
+
+impl<'p> Holdings<'p> {
+    fn new(instance: &Instance<'p>) -> Result<Self, Refusal> {
+        let problem = instance.problem();
+        let (groups, m) = (problem.groups(), problem.n_resources());
+        if groups.list().len().saturating_mul(m) > MOST_CELLS {
+            return Err(Refusal::new("too large: groups times resources"));
+        }
+        instance.charge_all_users()?;
+        let promises = Promises::new(groups, m);
+        let mut used = vec![vec![Rational::new(); m]; groups.list().len()];
+        for (n, tasks) in instance.tasks().iter().enumerate() {
+            let Some(v) = groups.member(n).group else { continue };
+            for (i, x) in tasks {
+                for (r, d) in problem.demand(n, *i).entries() {
+                    used[v][*r] += Rational::from(d * x);
+                }
+            }
+        }
+        for v in groups.from_the_leaves() {
+            let Some(parent) = groups.list()[v].parent else { continue };
+            for r in 0..m {
+                let held = (&used[v][r]).max(&promises.kept[v][r]).clone();
+                used[parent][r] += held;
+            }
+        }
+        Ok(Self { problem, promises, used })
+    }
+
+    /// `(group, resource, slack, margin)` of every limit.
+    fn limits(&self) -> impl Iterator<Item = (usize, usize, Rational, Rational)> + '_ {
+        let capacity = self.problem.total_capacity();
+        self.problem.groups().list().iter().enumerate().flat_map(move |(v, group)| {
+            group.limit.iter().filter(|(r, _)| !capacity[*r].is_zero()).map(move |(r, most)| {
+                let slack = Rational::from(most - &self.used[v][*r]);
+                let margin = Rational::from(&slack / &capacity[*r]);
+                (v, *r, slack, margin)
+            })
+        })
+    }
+
+    /// The lack of a user, in tasks.
+    fn lack(&self, instance: &Instance<'_>, n: usize) -> Rational {
+        let groups = self.problem.groups();
+        let capacity = self.problem.total_capacity();
+        let user = &self.problem.users()[n];
+        let asked = || user.base_demand().entries().iter().filter(|(r, _)| !capacity[*r].is_zero());
+        // By resource that it asks for: what more use fills before it is more use of the group.
+        let mut spare = vec![Rational::new(); asked().count()];
+        let left = user.tasks().map(|tasks| Rational::from(tasks - instance.total(n)));
+        let mut least: Option<Rational> = left;
+        let mut is_promised = false;
+        let never = groups.share().zero_weight == ZeroWeight::Never;
+        let above = std::iter::successors(groups.member(n).group, |v| groups.list()[*v].parent);
+        for v in above {
+            let limit =
+                |r: usize| groups.list()[v].limit.iter().find(|(of, _)| *of == r).map(|(_, most)| most);
+            let guarantee = self.promises.guarantee[v].as_ref();
+            // A group of weight 0 may get nothing beyond its guarantee.
+            let is_shut = never && groups.list()[v].weight.is_zero();
+            let mut names_any = guarantee.is_none() && !is_shut;
+            for ((r, d), spare) in asked().zip(&mut spare) {
+                let promised = guarantee.and_then(|guarantee| guarantee[*r].as_ref());
+                for most in limit(*r).into_iter().chain(promised) {
+                    let room = (Rational::from(most - &self.used[v][*r]) + &*spare) / d;
+                    least = Some(least.map_or(room.clone(), |least| least.min(room)));
+                }
+                names_any |= promised.is_some();
+                is_promised |= promised.is_some();
+                let kept = Rational::from(&self.promises.kept[v][*r] - &self.used[v][*r]);
+                if kept > 0 {
+                    *spare += kept;
+                }
+            }
+            if !names_any {
+                return Rational::new();
+            }
+        }
+        least.filter(|least| is_promised && *least > 0).unwrap_or_default()
+    }
+
+    fn margin(&self, instance: &Instance<'_>, n: usize) -> Rational {
+        -(self.lack(instance, n) / instance.scale(n))
+    }
+}
+
+/// That there are groups, and that they share resources and not time.
+fn of_groups(problem: &Problem) -> Result<(), Inapplicable> {
+    if problem.groups().list().is_empty() {
+        return Err(Inapplicable::new("the users stand in no groups".to_owned()));
+    }
+    match problem.servers().iter().any(evenhand_problem::ServerClass::is_time_shared) {
+        true => Err(Inapplicable::new("the time of a server class is shared".to_owned())),
+        false => Ok(()),
+    }
+}
+
+/// That resources are divided in the allocation.
+fn divided(instance: &Instance<'_>) -> Result<(), Inapplicable> {
+    let constraints = instance.constraints();
+    match (0..instance.problem().n_servers()).any(|i| constraints.is_time_shared(i)) {
+        true => Err(Inapplicable::new("the servers are shared by time".to_owned())),
+        false => Ok(()),
+    }
+}
+
+/// The axiom `limits`.
+pub(crate) struct Limits;
+
+impl Rule for Limits {
+    fn name(&self) -> &'static str {
+        "limits"
+    }
+
+    fn applies_to(&self, _parameters: &Parameters, problem: &Problem) -> Result<(), Inapplicable> {
+        of_groups(problem)
+    }
+
+    fn applies(&self, instance: &Instance<'_>) -> Result<(), Inapplicable> {
+        divided(instance)
+    }
+
+    fn derive(&self, instance: &Instance<'_>) -> Result<Option<Found>, Refusal> {
+        let holdings = Holdings::new(instance)?;
+        let tightest = holdings.limits().min_by(|a, b| a.3.cmp(&b.3));
+        Ok(tightest.map(|(group, resource, slack, margin)| Found {
+            yes: Evidence::GroupLimit { group, resource, slack },
+            no: None,
+            margin,
+        }))
+    }
+
+    fn shows(
+        &self,
+        instance: &Instance<'_>,
+        evidence: &Evidence,
+        truth: &Truth<'_>,
+    ) -> Result<bool, Refusal> {
+        let Evidence::GroupLimit { group, resource, slack } = evidence else { return Ok(false) };
+        let holdings = Holdings::new(instance)?;
+        let named = holdings.limits().find(|(v, r, ..)| v == group && r == resource);
+        Ok(named.is_some_and(|(_, _, is, margin)| is == *slack && truth.is(Some(&margin))))
+    }
+
+    fn read<'t>(&self, reader: &Reader<'_, 't>, object: &Object<'t>) -> Result<Evidence, FormatError> {
+        reader.only(object, &["group", "resource", "slack"])?;
+        let raw = reader.need(object, "resource")?;
+        Ok(Evidence::GroupLimit {
+            group: reader.named_group(object, "group")?,
+            resource: reader.resource(&reader.document.string(raw)?, raw)?,
+            slack: reader.number(object, "slack")?,
+        })
+    }
+
+    fn write(&self, names: &Names<'_>, evidence: &Evidence) -> Option<Json> {
+        let Evidence::GroupLimit { group, resource, slack } = evidence else { return None };
+        Some(fields([
+            ("group", names.group_name(*group)),
+            ("resource", names.resource_name(*resource)),
+            ("slack", number(slack)),
+        ]))
+    }
+}
+
+/// The axiom `guarantees`.
+pub(crate) struct Guarantees;
+
+impl Rule for Guarantees {
+    fn name(&self) -> &'static str {
+        "guarantees"
+    }
+
+    fn applies_to(&self, _parameters: &Parameters, problem: &Problem) -> Result<(), Inapplicable> {
+        of_groups(problem)?;
+        match problem.users().iter().any(|user| !user.demand_overrides().is_empty()) {
+            true => Err(Inapplicable::new("the demand of a user depends on the server class".to_owned())),
+            false => Ok(()),
+        }
+    }
+
+    fn applies(&self, instance: &Instance<'_>) -> Result<(), Inapplicable> {
+        divided(instance)
+    }
+
+    fn derive(&self, instance: &Instance<'_>) -> Result<Option<Found>, Refusal> {
+        let holdings = Holdings::new(instance)?;
+        let active = (0..instance.problem().n_users()).filter(|n| instance.is_active(*n));
+        let least = active.map(|n| (holdings.margin(instance, n), n)).min();
+        Ok(least.map(|(margin, user)| Found {
+            yes: Evidence::Entitlement { user, loss: None },
+            no: Some(Evidence::Entitlement { user, loss: Some(loss(instance, user, &margin)) }),
+            margin,
+        }))
+    }
+
+    fn shows(
+        &self,
+        instance: &Instance<'_>,
+        evidence: &Evidence,
+        truth: &Truth<'_>,
+    ) -> Result<bool, Refusal> {
+        let Evidence::Entitlement { user, loss } = evidence else { return Ok(false) };
+        let is_active = *user < instance.problem().n_users() && instance.is_active(*user);
+        let margin = || Holdings::new(instance).map(|holdings| holdings.margin(instance, *user));
+        Ok(is_active && truth.is_loss(instance, *user, loss.as_ref()) && truth.is(Some(&margin()?)))
+    }
+
+    fn read<'t>(&self, reader: &Reader<'_, 't>, object: &Object<'t>) -> Result<Evidence, FormatError> {
+        super::sharing_incentive::SharingIncentive.read(reader, object)
+    }
+
+    fn write(&self, names: &Names<'_>, evidence: &Evidence) -> Option<Json> {
+        super::sharing_incentive::SharingIncentive.write(names, evidence)
+    }
+}
