@@ -44,7 +44,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let text = include_str!("two-servers.json");
     let problem = Source { name: "two-servers.json", text }.problem()?;
     let allocation = PARTITION.allocate(&problem, Arithmetic::Exact)?.allocation;
-    let requests = default_requests(&allocation);
+    let requests = default_requests(&problem, &allocation);
     let examination = certify(&problem, &allocation, &requests, &Rational::new())?;
     print!("{}", report::examination(&examination));
     let holds =

@@ -51,10 +51,8 @@ impl Promises {
                 if own.is_some() {
                     sums[parent].get_or_insert_with(|| vec![None; n_resources]);
                 }
-                for r in 0..n_resources {
-                    let of = kept[v][r].clone();
-                    kept[parent][r] += of;
-                }
+                let own = kept[v].clone();
+                kept[parent].iter_mut().zip(own).for_each(|(sum, own)| *sum += own);
             }
             guarantee[v] = own;
         }

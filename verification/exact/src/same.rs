@@ -58,12 +58,15 @@ pub(crate) fn same_problem(a: &Problem, b: &Problem) -> bool {
 /// Amounts by name of a resource.
 type Named<'p> = BTreeMap<&'p str, &'p Rational>;
 
+/// Group, gang and pinned tasks of a user.
+type MemberByName<'p> = (Option<&'p str>, Option<u64>, Option<&'p Rational>);
+
 /// Everything that is said of groups, by name.
 #[derive(PartialEq)]
 struct GroupsByName<'p> {
     groups: BTreeMap<&'p str, GroupByName<'p>>,
     /// By user: its group, and what is said of its tasks.
-    members: BTreeMap<&'p str, (Option<&'p str>, Option<u64>, Option<&'p Rational>)>,
+    members: BTreeMap<&'p str, MemberByName<'p>>,
     share: (ShareOf, ShareOver, ZeroWeight, bool, Named<'p>),
 }
 

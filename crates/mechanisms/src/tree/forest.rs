@@ -132,32 +132,31 @@ impl<'p> Forest<'p> {
 
     /// What shares are divided by.
     fn divide(&mut self) {
-        let lendable = match self.share.over {
-            ShareOver::Lendable => self.lendable(),
-            _ => Vec::new(),
+        let lendable = self.lendable();
+        let divisors: Vec<Vec<Rational>> = self
+            .nodes
+            .iter()
+            .zip(&lendable)
+            .map(|(node, lendable)| self.families.iter().map(|of| self.divisor(node, of, lendable)).collect())
+            .collect();
+        self.nodes.iter_mut().zip(divisors).for_each(|(node, divisor)| node.divisor = divisor);
+    }
+
+    /// What the share of a node is divided by, for resources that are added up.
+    fn divisor(&self, node: &Node, family: &[(usize, Rational)], lendable: &[Rational]) -> Rational {
+        let cluster = || family.iter().map(|(r, _)| &self.capacity[*r]).sum::<Rational>();
+        let promised = || {
+            let of = |(r, _): &(usize, Rational)| node.guarantee.as_ref()?[*r].clone();
+            family.iter().filter_map(of).sum::<Rational>()
         };
-        for v in 1..self.nodes.len() {
-            let guarantee = self.nodes[v].guarantee.as_ref();
-            let of_family = |family: &Vec<(usize, Rational)>| -> Rational {
-                let sum =
-                    |of: &dyn Fn(usize) -> Rational| family.iter().map(|(p, _)| of(*p)).sum::<Rational>();
-                let cluster = || sum(&|p| self.capacity[p].clone());
-                let promised = || {
-                    let of = |p: usize| guarantee.and_then(|guarantee| guarantee[p].clone());
-                    sum(&|p| of(p).unwrap_or_default())
-                };
-                match (self.share.over, self.share.of) {
-                    (ShareOver::Cluster, _) => cluster(),
-                    (ShareOver::Lendable, _) => sum(&|p| lendable[v][p].clone()),
-                    (ShareOver::Guarantee, ShareOf::Surplus) => promised(),
-                    // Where nothing is promised usage is a part of the cluster.
-                    (ShareOver::Guarantee, ShareOf::Usage) => {
-                        Some(promised()).filter(|promised| *promised > 0).unwrap_or_else(cluster)
-                    }
-                }
-            };
-            let divisor = self.families.iter().map(of_family).map(|d| d.max(Rational::new())).collect();
-            self.nodes[v].divisor = divisor;
+        match (self.share.over, self.share.of) {
+            (ShareOver::Cluster, _) => cluster(),
+            (ShareOver::Lendable, _) => family.iter().map(|(r, _)| &lendable[*r]).sum(),
+            (ShareOver::Guarantee, ShareOf::Surplus) => promised(),
+            // Where nothing is promised usage is a part of the cluster.
+            (ShareOver::Guarantee, ShareOf::Usage) => {
+                Some(promised()).filter(|promised| *promised > 0).unwrap_or_else(cluster)
+            }
         }
     }
 

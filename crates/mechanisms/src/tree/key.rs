@@ -53,7 +53,7 @@ pub fn share(forest: &Forest<'_>, v: usize, used: &[Rational]) -> Vec<Term> {
     let term = |(family, divisor): (&Vec<(usize, Rational)>, &Rational)| {
         let mut term = Term { value: Rational::new(), slope: Vec::new() };
         for (r, multiplier) in family {
-            let above = Rational::from(&used[*r] - promised(*r));
+            let above = &used[*r] - promised(*r);
             if above >= 0 {
                 let per_unit = Rational::from(multiplier / divisor);
                 term.value += above * &per_unit;

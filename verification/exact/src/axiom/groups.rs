@@ -58,10 +58,9 @@ impl<'p> Holdings<'p> {
         }
         for v in groups.from_the_leaves() {
             let Some(parent) = groups.list()[v].parent else { continue };
-            for r in 0..m {
-                let held = (&used[v][r]).max(&promises.kept[v][r]).clone();
-                used[parent][r] += held;
-            }
+            let held = used[v].iter().zip(&promises.kept[v]).map(|(used, kept)| used.max(kept).clone());
+            let held: Vec<Rational> = held.collect();
+            used[parent].iter_mut().zip(held).for_each(|(sum, held)| *sum += held);
         }
         Ok(Self { problem, promises, used })
     }
@@ -86,7 +85,7 @@ impl<'p> Holdings<'p> {
         let asked = || user.base_demand().entries().iter().filter(|(r, _)| !capacity[*r].is_zero());
         // By resource that it asks for: what more use fills before it is more use of the group.
         let mut spare = vec![Rational::new(); asked().count()];
-        let left = user.tasks().map(|tasks| Rational::from(tasks - instance.total(n)));
+        let left = user.tasks().map(|tasks| tasks - instance.total(n));
         let mut least: Option<Rational> = left;
         let mut is_promised = false;
         let never = groups.share().zero_weight == ZeroWeight::Never;
