@@ -14,7 +14,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let problem = Source { name: "google-cluster.json", text }.problem()?;
     let tsf = registry::find("tsf").ok_or("no such mechanism")?;
     let allocation = tsf.allocate(&problem, Arithmetic::Exact)?.allocation;
-    let requests = default_requests(&allocation);
+    let requests = default_requests(&problem, &allocation);
     let mut certificate = certify(&problem, &allocation, &requests, &Rational::new())?.certificate;
     let good = exact::check(&certificate);
     println!("as made: valid = {}", good.valid);

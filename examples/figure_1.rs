@@ -19,7 +19,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     assert_eq!(allocation.totals(), [10, 10]);
     print!("{}", report::outcome(&problem, &outcome));
 
-    let requests = default_requests(allocation);
+    let requests = default_requests(&problem, allocation);
     let examination = certify(&problem, allocation, &requests, &Rational::new())?;
     print!("\n{}", report::examination(&examination));
     assert!(exact::check(&examination.certificate).valid);
