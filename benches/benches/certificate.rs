@@ -21,7 +21,8 @@ fn solved(users: usize) -> (Problem, Allocation) {
 }
 
 fn certified(problem: &Problem, allocation: &Allocation) -> Certificate {
-    let examination = certify(problem, allocation, &default_requests(problem, allocation), &Rational::new()).unwrap();
+    let examination =
+        certify(problem, allocation, &default_requests(problem, allocation), &Rational::new()).unwrap();
     assert!(examination.undecided.is_empty());
     examination.certificate
 }

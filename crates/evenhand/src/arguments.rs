@@ -12,6 +12,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::commands::ratio::sweep::Range;
+use evenhand::mechanisms::tree::Rule;
 
 pub use common::{Common, Format};
 pub use solve::Solve;
@@ -154,8 +155,15 @@ pub struct Explain {
     /// Allocation file (JSON)
     pub allocation: PathBuf,
     /// Name of the user
+    #[arg(long, required_unless_present = "levels", conflicts_with = "levels")]
+    pub user: Option<String>,
+    /// Where every group and user stands, and whom the rule would serve next, for an allocation that need not be
+    /// feasible
     #[arg(long)]
-    pub user: String,
+    pub levels: bool,
+    /// The share that a scheduler compares siblings by, in place of the problem's own
+    #[arg(long, requires = "levels", value_parser = names::one_of(Rule::NAMES))]
+    pub rule: Option<String>,
 }
 
 #[derive(Debug, Args)]

@@ -43,7 +43,8 @@ Examples:
 
 pub const EXPLAIN: &str = "\
 Examples:
-  evenhand explain problem.json allocation.json --user alice";
+  evenhand explain problem.json allocation.json --user alice
+  evenhand explain queues.json allocation.json --levels --rule kueue";
 
 pub const COMPARE: &str = "\
 Examples:

@@ -1,9 +1,10 @@
-//! `explain`: why a user has what it has.
+//! `explain`: why a user has what it has; where groups stand.
 
 use std::process::ExitCode;
 
 use evenhand::certify::explain::explain;
-use evenhand::problem::User;
+use evenhand::mechanisms::tree;
+use evenhand::problem::{Problem, User};
 use evenhand::report;
 
 use crate::arguments::{Common, Explain, Format};
@@ -13,7 +14,7 @@ use crate::{files, output, suggest};
 pub fn run(call: &Explain, common: &Common) -> Result<ExitCode, Failure> {
     files::distinct(&[&call.problem, &call.allocation])?;
     let problem = files::problem(&call.problem, common)?;
-    let name = &call.user;
+    let Some(name) = &call.user else { return levels(call, &problem, common) };
     let names = || problem.users().iter().map(User::name);
     let user = problem.user_named(name).ok_or_else(|| suggest::unknown("user", name, names()))?;
     let allocation = files::allocation(&call.allocation, &problem)?;
@@ -26,6 +27,19 @@ pub fn run(call: &Explain, common: &Common) -> Result<ExitCode, Failure> {
         Format::Table => {
             output::page(&report::explanation(&problem, allocation.sharing, &explanation), common)?;
         }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn levels(call: &Explain, problem: &Problem, common: &Common) -> Result<ExitCode, Failure> {
+    let allocation = files::allocation(&call.allocation, problem)?;
+    // The reader of arguments knows no other names.
+    let rule = call.rule.as_deref().and_then(|rule| rule.parse().ok());
+    let standings = tree::levels(problem, &allocation, &tree::Settings { rule })
+        .map_err(|error| Failure::input(error.to_string()))?;
+    match common.format {
+        Format::Json => output::json(&report::json::levels(&standings))?,
+        Format::Table => output::page(&report::levels(&standings), common)?,
     }
     Ok(ExitCode::SUCCESS)
 }

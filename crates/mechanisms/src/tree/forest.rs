@@ -75,6 +75,15 @@ impl<'p> Forest<'p> {
         std::iter::successors(self.nodes[v].parent, |v| self.nodes[*v].parent)
     }
 
+    /// Name of a group or a user; nothing for the root.
+    pub fn name(&self, v: usize) -> &str {
+        match (&self.nodes[v].leaf, v) {
+            (Some(leaf), _) => self.problem.users()[leaf.user].name(),
+            (None, 0) => "",
+            (None, v) => &self.problem.groups().list()[v - 1].name,
+        }
+    }
+
     fn add_nodes(&mut self) {
         let groups = self.problem.groups();
         let by_position = |amounts: &[(usize, Rational)]| -> Vec<Option<Rational>> {

@@ -69,9 +69,9 @@ impl Holdings {
         (running, used)
     }
 
-    /// What stands above a user: each node with whether the user is below its guarantee; `None` where something
-    /// there stops it.
-    pub fn way(&self, forest: &Forest<'_>, leaf: &Leaf) -> Option<Vec<(usize, bool)>> {
+    /// What stands above a user: each node with whether the user is below its guarantee. `None` for a user that has
+    /// all its tasks or can run nowhere, and, where that counts, where something above stops it.
+    pub fn way(&self, forest: &Forest<'_>, leaf: &Leaf, stops: bool) -> Option<Vec<(usize, bool)>> {
         let has_all = leaf.tasks.as_ref().is_some_and(|tasks| self.tasks[leaf.user] >= *tasks);
         if has_all || !leaf.is_able {
             return None;
@@ -91,7 +91,7 @@ impl Holdings {
             }
             let is_below = v != 0 && self.is_below(forest, v, leaf, &grows);
             let never = forest.share.zero_weight == ZeroWeight::Never;
-            if never && v != 0 && node.weight.is_zero() && !is_below {
+            if stops && never && v != 0 && node.weight.is_zero() && !is_below {
                 return None;
             }
             way.push((v, is_below));

@@ -12,10 +12,13 @@ mod forest;
 mod growth;
 mod holdings;
 mod key;
+mod levels;
 mod step;
 
 use evenhand_problem::groups::{GroupShare, ShareOf, ShareOver, ZeroWeight};
 use evenhand_problem::{Allocation, Arithmetic, Problem, names};
+
+pub use levels::{Next, Standing, levels};
 
 use crate::flags::{Flag, Takes};
 use crate::mechanism::{Info, Mechanism, MechanismError, Outcome};
@@ -106,6 +109,19 @@ impl Rule {
 /// [`MechanismError`]: a user's demand depends on the class, time is shared, or a linear programme could not be
 /// solved.
 pub fn allocate(problem: &Problem, settings: &Settings) -> Result<Outcome, MechanismError> {
+    let forest = forest_of(problem, settings)?;
+    let solver = |source| MechanismError::Solver { mechanism: TREE.info.id, source };
+    let filled = fill::fill(problem, &forest).map_err(solver)?;
+    let allocation = Allocation {
+        mechanism: Some(TREE.info.id.to_owned()),
+        arithmetic: Arithmetic::Exact,
+        tasks: filled.tasks,
+        ..Allocation::default()
+    };
+    Ok(Outcome { rounds: filled.segments, programmes: filled.programmes, ..Outcome::of(allocation) })
+}
+
+fn forest_of<'p>(problem: &'p Problem, settings: &Settings) -> Result<forest::Forest<'p>, MechanismError> {
     let not_applicable =
         |why: &str| MechanismError::NotApplicable { mechanism: TREE.info.id, why: why.to_owned() };
     if problem.servers().iter().any(evenhand_problem::ServerClass::is_time_shared) {
@@ -117,14 +133,5 @@ pub fn allocate(problem: &Problem, settings: &Settings) -> Result<Outcome, Mecha
     let stated = problem.groups().share();
     let (share, guarantees_first) =
         settings.rule.map_or_else(|| (stated.clone(), true), |rule| rule.share(stated));
-    let forest = forest::Forest::new(problem, share, guarantees_first);
-    let solver = |source| MechanismError::Solver { mechanism: TREE.info.id, source };
-    let filled = fill::fill(problem, &forest).map_err(solver)?;
-    let allocation = Allocation {
-        mechanism: Some(TREE.info.id.to_owned()),
-        arithmetic: Arithmetic::Exact,
-        tasks: filled.tasks,
-        ..Allocation::default()
-    };
-    Ok(Outcome { rounds: filled.segments, programmes: filled.programmes, ..Outcome::of(allocation) })
+    Ok(forest::Forest::new(problem, share, guarantees_first))
 }

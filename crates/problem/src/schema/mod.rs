@@ -5,7 +5,7 @@
 
 /// Name and text of every schema: first what is read, then what the commands print with
 /// `--format json` (`certify` an examination, `check` a verdict, `compare` a comparison, `explain` an
-/// explanation, `reproduce` a reproduction, `bench` work and precision, or speed, `export` an export,
+/// explanation or levels, `reproduce` a reproduction, `bench` work and precision, or speed, `export` an export,
 /// `schema` the schemas).
 const SCHEMAS: [(&str, &str); NAMES.len()] = [
     ("problem", include_str!("problem.json")),
@@ -22,6 +22,7 @@ const SCHEMAS: [(&str, &str); NAMES.len()] = [
     ("ratio-sweep", include_str!("ratio-sweep.json")),
     ("worst-load", include_str!("worst-load.json")),
     ("explanation", include_str!("explanation.json")),
+    ("levels", include_str!("levels.json")),
     ("reproduction", include_str!("reproduction.json")),
     ("hunt", include_str!("hunt.json")),
     ("work-precision", include_str!("work-precision.json")),
@@ -31,7 +32,7 @@ const SCHEMAS: [(&str, &str); NAMES.len()] = [
 ];
 
 /// The names that [`schema`] knows.
-pub const NAMES: [&str; 20] = [
+pub const NAMES: [&str; 21] = [
     "problem",
     "reservation",
     "allocation",
@@ -46,6 +47,7 @@ pub const NAMES: [&str; 20] = [
     "ratio-sweep",
     "worst-load",
     "explanation",
+    "levels",
     "reproduction",
     "hunt",
     "work-precision",

@@ -4,6 +4,7 @@ mod comparison;
 mod examination;
 mod explanation;
 mod findings;
+mod levels;
 mod ratio;
 
 use serde_json::{Value, json};
@@ -12,6 +13,7 @@ pub use comparison::comparison;
 pub use examination::examination;
 pub use explanation::explanation;
 pub use findings::findings;
+pub use levels::levels;
 pub use ratio::{ratio, sweep, worst_load};
 
 /// A document: its fields, after the kind and the version of what it is.

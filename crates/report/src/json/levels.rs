@@ -1,0 +1,31 @@
+//! Where groups and users stand, as a document.
+
+use evenhand_mechanisms::tree::Standing;
+use evenhand_problem::number;
+use serde_json::{Value, json};
+
+use super::document;
+
+/// Every group and user in the order in which they would be served.
+#[must_use]
+pub fn levels(standings: &[Standing]) -> Value {
+    let node = |standing: &Standing| {
+        let next = standing.next.as_ref().map(|next| {
+            json!({
+                "rank": next.rank,
+                "tied": next.is_tied,
+                "below_guarantee": next.is_below_guarantee,
+                "level": number::format(&next.level),
+            })
+        });
+        json!({
+            "name": standing.name,
+            "kind": if standing.is_user { "user" } else { "group" },
+            "depth": standing.depth,
+            "share": number::format(&standing.share),
+            "level": number::format(&standing.level),
+            "next": next,
+        })
+    };
+    document("levels", json!({"nodes": standings.iter().map(node).collect::<Vec<_>>()}))
+}
