@@ -1,7 +1,7 @@
 (** Theorem C (docs/theory.md, section 6): on one pool, in the fluid limit, greedy never earns less than the part
     1 - (1 - 1/J)^J of any plan. *)
 From Coq Require Import QArith Qround Qfield Arith ZArith Bool List Lia Lqa Setoid.
-From Evenhand Require Import Spec Checker Soundness Reservation.
+From Evenhand Require Import Spec Checker Soundness Reservation ReservationRun.
 Import ListNotations.
 Open Scope Q_scope.
 
@@ -136,15 +136,6 @@ Qed.
 (** The configuration without the types that are closed *)
 Definition cut (open : nat -> bool) (k : configuration) : configuration := fun j => if open j then k j else 0%Z.
 
-Lemma fits_less s k k' : (forall j, (j < J)%nat -> (0 <= k' j <= k j)%Z) -> fits R s k -> fits R s k'.
-Proof.
-  intros L [K F]. split; [intros; apply L; auto|].
-  destruct (listed R) as [l|].
-  - destruct F as (c & I & C). exists c. split; auto. intros j Hj. specialize (C j Hj). specialize (L j Hj). lia.
-  - intros r Hr. eapply Qle_trans; [|apply (F r Hr)]. apply sum_le. intros j Hj.
-    apply prod_le_l; [|apply (size_nonneg R W); auto]. rewrite <- Zle_Qle. apply L; auto.
-Qed.
-
 Variables (X : assignment) (Y : nat -> Q).
 Hypothesis V : serves R A X Y.
 
@@ -200,7 +191,7 @@ Proof.
       apply Qnot_lt_le. intros L. apply (first_none R 0 open k F (cut open (conf X t))).
       * pose proof (s_fits R A X Y V t Ht) as Ft. pose proof (s_pool R A X Y V t Ht) as Pt. rewrite One in Pt.
         replace (pool X t) with 0%nat in Ft by lia.
-        apply (fits_less 0 (conf X t)); auto. intros j Hj. destruct Ft as [Ft _]. specialize (Ft j Hj).
+        apply (fits_less R W 0 (conf X t)); auto. intros j Hj. destruct Ft as [Ft _]. specialize (Ft j Hj).
         unfold cut. destruct (open j); lia.
       * intros j Hj O. unfold cut. rewrite O. reflexivity.
       * left. exact L.
@@ -253,7 +244,7 @@ Proof.
       rewrite One in Pt. replace (pool X t) with 0%nat in Ft by lia.
       assert (conf X t j = 0%Z) as ->; [|change (inject_Z 0) with 0; ring].
       destruct (Z_lt_le_dec 0 (conf X t j)) as [P|P]; [|destruct Ft as [Ft _]; specialize (Ft j Hj); lia].
-      exfalso. apply (U j Hj O). apply (fits_less 0 (conf X t)); auto. intros h Hh. unfold single.
+      exfalso. apply (U j Hj O). apply (fits_less R W 0 (conf X t)); auto. intros h Hh. unfold single.
       destruct Ft as [Ft _]. specialize (Ft h Hh). destruct (Nat.eqb_spec h j); subst; lia. }
     rewrite Yj. ring.
   - assert (K : forall h, (h < J)%nat -> (0 <= k h)%Z) by (apply (first_fits R 0 open k F)).
