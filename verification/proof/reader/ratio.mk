@@ -7,3 +7,7 @@ build/evenhand-proof-ratio: build/ratio_checker.ml reader/zar.ml reader/strict.m
 build/ratio_checker.ml: theories/ExtractRatio.v theories/ReservationRatio.vo
 	mkdir -p build
 	coqc -Q theories Evenhand theories/ExtractRatio.v
+
+build/ratio_cases: reader/ratio_cases.ml
+	mkdir -p build && cp reader/ratio_cases.ml build/
+	cd build && ocamlfind ocamlopt -w -a -package zarith,yojson -linkpkg ratio_cases.ml -o ratio_cases
