@@ -103,6 +103,89 @@ Proof.
     setoid_replace (q J * (1 - 1 / q J)) with (q J - 1) by (field; auto). lra.
 Qed.
 
+(** * Less than 1/e *)
+
+(** 1/0! + 1/1! + ... + 1/n!, which is below e and tends to it *)
+Fixpoint inverse_factorial (i : nat) : Q := match i with O => 1 | S i' => inverse_factorial i' / q i end.
+Definition euler (n : nat) : Q := sum (S n) inverse_factorial.
+
+Section Binomials.
+Variable x : Q.
+Hypothesis X0 : 0 <= x.
+Hypothesis X1 : x <= 1.
+(** Coefficient times power i of x in (1 - x)^-m *)
+Fixpoint term (m i : nat) : Q :=
+  match m with
+  | O => match i with O => 1 | S _ => 0 end
+  | S m' => (fix go i := match i with O => 1 | S i' => term m' (S i') + x * go i' end) i
+  end.
+Lemma term_succ m i : term (S m) (S i) = term m (S i) + x * term (S m) i. Proof. reflexivity. Qed.
+Lemma term_zero m : term m 0 = 1. Proof. destruct m; reflexivity. Qed.
+Lemma term_nonneg m : forall i, 0 <= term m i.
+Proof.
+  induction m; intros i; [destruct i; simpl; lra|]. induction i; [simpl; lra|]. rewrite term_succ.
+  pose proof (prod_nonneg _ _ X0 IHi). specialize (IHm (S i)). lra.
+Qed.
+Lemma terms_succ m n : sum (S n) (term (S m)) == sum (S n) (term m) + x * sum n (term (S m)).
+Proof.
+  induction n; [simpl sum; rewrite !term_zero; ring|].
+  change (sum (S (S n)) (term (S m))) with (sum (S n) (term (S m)) + term (S m) (S n)).
+  change (sum (S (S n)) (term m)) with (sum (S n) (term m) + term m (S n)).
+  change (sum (S n) (term (S m))) with (sum n (term (S m)) + term (S m) n) at 2.
+  rewrite IHn, term_succ. ring.
+Qed.
+Lemma terms_bounded m n : power (1 - x) m * sum (S n) (term m) <= 1.
+Proof.
+  induction m.
+  - simpl power. assert (E : sum (S n) (term 0) == 1); [|lra].
+    induction n; [reflexivity|]. change (sum (S (S n)) (term 0)) with (sum (S n) (term 0) + 0). lra.
+  - assert (L : (1 - x) * sum (S n) (term (S m)) <= sum (S n) (term m)).
+    { pose proof (terms_succ m n) as E. pose proof (prod_nonneg _ _ X0 (term_nonneg (S m) n)) as T.
+      change (sum (S n) (term (S m))) with (sum n (term (S m)) + term (S m) n) in *. lra. }
+    simpl power. assert (P : 0 <= power (1 - x) m) by (apply power_nonneg; lra).
+    pose proof (prod_le_l _ _ _ L P). lra.
+Qed.
+Lemma term_large m : forall i, power (q m * x) i * inverse_factorial i <= term m i.
+Proof.
+  induction m; intros i.
+  - destruct i; simpl; [lra|]. change (q 0) with 0. lra.
+  - induction i; [simpl; lra|]. rewrite term_succ. specialize (IHm (S i)).
+    pose proof (prod_le_l _ _ _ IHi X0) as L.
+    assert (Qi : 0 < q (S i)) by (rewrite q_succ; pose proof (q_nonneg i); lra).
+    assert (F : 0 <= inverse_factorial i).
+    { clear. induction i; simpl; [lra|]. unfold Qdiv. apply prod_nonneg; auto. apply Qinv_le_0_compat, q_nonneg. }
+    set (a := q (S m) * x) in *. set (b := q m * x) in *.
+    assert (A : 0 <= a) by (apply prod_nonneg; auto; apply q_nonneg).
+    assert (B : 0 <= b) by (apply prod_nonneg; auto; apply q_nonneg).
+    assert (Ab : b == a - x) by (unfold a, b; rewrite q_succ; ring).
+    (* a^(i+1) <= b^(i+1) + (i+1) x a^i *)
+    assert (T : power a (S i) <= power b (S i) + q (S i) * x * power a i).
+    { pose proof (tangent i a b A B) as T. simpl power in *. rewrite q_succ.
+      setoid_replace ((q i + 1) * power a i * b) with ((q i + 1) * power a i * (a - x)) in T
+        by (apply Qmult_comp; [reflexivity|exact Ab]). lra. }
+    simpl inverse_factorial in *. set (f := inverse_factorial i) in *.
+    assert (F' : 0 <= f / q (S i)) by (unfold Qdiv; apply prod_nonneg; auto; apply Qinv_le_0_compat; lra).
+    pose proof (prod_le _ _ _ T F') as T'.
+    setoid_replace ((power b (S i) + q (S i) * x * power a i) * (f / q (S i)))
+      with (power b (S i) * (f / q (S i)) + x * (power a i * f)) in T' by (field; lra). lra.
+Qed.
+End Binomials.
+
+Lemma below_inverse_of_e J n : power (1 - 1 / q (S J)) (S J) * euler n <= 1.
+Proof.
+  set (x := 1 / q (S J)).
+  assert (P : 0 < q (S J)) by (rewrite q_succ; pose proof (q_nonneg J); lra).
+  assert (X0 : 0 <= x) by (unfold x, Qdiv; apply prod_nonneg; [lra|apply Qinv_le_0_compat; lra]).
+  assert (X1 : x <= 1).
+  { unfold x. apply Qle_shift_div_r; auto. rewrite q_succ. pose proof (q_nonneg J). lra. }
+  eapply Qle_trans; [|apply (terms_bounded x X0 X1 (S J) n)]. apply prod_le_l; [|apply power_nonneg; lra].
+  apply sum_le. intros i _. pose proof (term_large x X0 (S J) i) as L.
+  assert (E : power (q (S J) * x) i == 1).
+  { assert (O : q (S J) * x == 1) by (unfold x; field; lra).
+    clear - O. induction i; simpl; [reflexivity|]. rewrite IHi, O. reflexivity. }
+  rewrite E in L. lra.
+Qed.
+
 (** * Open types *)
 Fixpoint number (n : nat) (open : nat -> bool) : nat :=
   match n with O => O | S n => ((if open n then 1 else 0) + number n open)%nat end.
@@ -368,5 +451,23 @@ Proof.
   destruct (greedy_earns_by_steps R W One steps left G) as (L & B). apply (B (types R)) with (X := X); auto.
 Qed.
 
+(** That is at least 1 - 1/e: at least 1 - 1/E for every E that tends to e from below. *)
+Theorem greedy_earns_one_minus_inverse_of_e R : well_formed R -> pools R = 1%nat ->
+  forall n, greedy_earns_at_least R (fluid R) (1 - 1 / euler n).
+Proof.
+  intros W One n g G X Y V.
+  assert (E : 0 < euler n).
+  { unfold euler. apply Qlt_le_trans with (inverse_factorial 0); [reflexivity|].
+    apply (sum_term (S n) inverse_factorial 0); [|lia]. intros j _.
+    clear. induction j; simpl; [lra|]. unfold Qdiv. apply prod_nonneg; auto. apply Qinv_le_0_compat, q_nonneg. }
+  pose proof (theorem_C R W One g G X Y V) as C. pose proof (earns_nonneg R W X Y V) as Y0.
+  destruct (types R) as [|J] eqn:T.
+  - assert (Z : earns R Y == 0) by (unfold earns; rewrite T; reflexivity). rewrite Z in *. simpl in C. lra.
+  - assert (B : power (1 - 1 / q (S J)) (S J) <= 1 / euler n).
+    { apply Qle_shift_div_l; auto. apply below_inverse_of_e. }
+    pose proof (prod_le _ _ _ B Y0). lra.
+Qed.
+
 Print Assumptions greedy_earns_the_product.
 Print Assumptions theorem_C.
+Print Assumptions greedy_earns_one_minus_inverse_of_e.
