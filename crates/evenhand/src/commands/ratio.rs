@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use evenhand::certify::ratio;
 use evenhand::exact::ratio::{MOST_BYTES, RatioCertificate};
+use evenhand::packing::SearchLimits;
 use evenhand::problem::format::{FormatError, Source};
 use evenhand::report;
 use indicatif::ProgressBar;
@@ -24,7 +25,9 @@ pub fn run(call: &Ratio, common: &Common) -> Result<ExitCode, Failure> {
     if call.worst_load {
         return worst_load::run(call, &problem, common);
     }
-    let certificate = ratio::certificate(&problem)?;
+    let limits = SearchLimits::default();
+    let limits = if call.trees { limits.with_trees() } else { limits };
+    let certificate = ratio::certificate_within(&problem, &limits)?;
     let printed =
         save(call, || certificate.to_json_within(MOST_BYTES), RatioCertificate::parse, &certificate)?;
     if certificate.ratio.is_none() {
