@@ -41,6 +41,36 @@ Definition proper (D : declared) : Prop :=
   (forall n, (n < N)%nat -> 0 < of_weight D n) /\
   (forall n i, (n < N)%nat -> (i < K)%nat -> 0 <= of_gamma D n i).
 
+(** The axiom: a class on which an unsatisfied user may run is full, and whoever has some of it has no higher level
+    x_n/(gamma_ni w_n) than that user. Levels are compared without division. *)
+Definition satisfied_user (D : declared) (z : nat -> nat -> Q) (n : nat) : Prop :=
+  exists T, of_limit D n = Some T /\ runs_tasks D z n == T.
+Theorem meets_theorem_2 D z : proper D -> ps_dsf_tdm D z ->
+  forall n i, (n < N)%nat -> (i < K)%nat -> 0 < of_gamma D n i -> ~ satisfied_user D z n ->
+  sum N (fun m => z m i) == 1 /\
+  forall m, (m < N)%nat -> 0 < z m i ->
+    runs_tasks D z m * (of_gamma D n i * of_weight D n) <= runs_tasks D z n * (of_gamma D m i * of_weight D m).
+Proof.
+  intros [Wp Gp] (p & q & E) n i Hn Hi P U.
+  destruct (t_spent _ _ _ _ E n i Hn Hi P) as [S|S]; [contradiction|].
+  pose proof (Wp n Hn) as Wn. pose proof (t_cheapest _ _ _ _ E n i Hn Hi P) as C.
+  pose proof (t_task _ _ _ _ E n Hn) as Q0.
+  assert (Q : 0 < q n).
+  { destruct (Qlt_le_dec 0 (q n)); auto. assert (O : q n == 0) by lra. rewrite O in S. lra. }
+  assert (Pi : 0 < p i) by (pose proof (Qmult_lt_0_compat _ _ Q P); lra).
+  split; [apply (t_sold _ _ _ _ E); auto|]. intros m Hm Z.
+  assert (Rn : 0 <= runs_tasks D z n).
+  { apply sum_nonneg. intros j Hj. apply prod_nonneg; [apply (t_time _ _ _ _ E)|apply Gp]; auto. }
+  assert (Rm : 0 <= runs_tasks D z m).
+  { apply sum_nonneg. intros j Hj. apply prod_nonneg; [apply (t_time _ _ _ _ E)|apply Gp]; auto. }
+  pose proof (t_bought _ _ _ _ E m i Hm Hi Z) as B. pose proof (t_budget _ _ _ _ E m Hm) as Bu.
+  (* w_n gamma_ni <= p_i x_n, and p_i x_m <= w_m gamma_mi *)
+  pose proof (prod_le _ _ _ C Rn) as L1. pose proof (prod_le _ _ _ Bu (Gp m i Hm Hi)) as L2.
+  assert (L1' : of_weight D n * of_gamma D n i <= p i * runs_tasks D z n) by (rewrite <- S; lra).
+  assert (L2' : p i * runs_tasks D z m <= of_weight D m * of_gamma D m i) by (rewrite <- B; lra).
+  pose proof (prod_le _ _ _ L1' Rm) as X1. pose proof (prod_le _ _ _ L2' Rn) as X2. lra.
+Qed.
+
 (** * A lie that was scaled to true tasks *)
 Section Lie.
 Variables (D D' : declared) (l : nat).
@@ -320,3 +350,4 @@ Proof.
 Qed.
 End Times.
 Print Assumptions strategy_proof_in_bundles.
+Print Assumptions meets_theorem_2.
