@@ -278,7 +278,8 @@ impl Knapsack {
         let orders = self.orders(&types, &profits);
         let threshold = Integer::from(&floor + 1u32);
         let most_turns = if self.proof_cells().is_some() { MOST_PROOF_TURNS } else { MOST_TREE_TURNS };
-        let too_long = PackingError::Budget { what: "turns of the search for a pricing proof", limit: most_turns };
+        let too_long =
+            PackingError::Budget { what: "turns of the search for a pricing proof", limit: most_turns };
         let mut limit = FIRST_TURNS;
         loop {
             for order in &orders {

@@ -4,8 +4,9 @@ From Evenhand Require Import Spec Checker Soundness Reservation ReservationTree 
 Import ListNotations.
 Open Scope Q_scope.
 
-(** Why a configuration is the first of the open types: one tree shows that none is worth more, another that none as
-    good has more jobs at the first difference; or the stated configurations are looked at. *)
+(** Why a configuration is the first of the open types: one tree shows that none is worth more (of all types, those
+    that are not open being worth nothing), another that none as good has more jobs at the first difference; or the
+    stated configurations are looked at. *)
 Inductive first_proof := Trees (g : nat -> Q) (unit : Q) (by_value by_order : tree) | First_listed.
 
 (** The most jobs by type are not greater than k at the first of n types from j on at which they differ. *)
@@ -61,7 +62,8 @@ Definition check_first (s : nat) (open : nat -> bool) (k : configuration) (p : f
   match p with
   | Trees g unit by_value by_order =>
       lt 0 unit && all J (fun j => multiple unit (beta j)) &&
-      (let most := down unit own in walk_all R g s open beta (fun v _ => Z.leb (down unit v) most) by_value) &&
+      (let most := down unit own in
+       walk_all R g s (fun _ => true) beta (fun v _ => Z.leb (down unit v) most) by_value) &&
       walk_all R g s open beta (fun v most => lt v own || not_greater J 0 most k) by_order
   | First_listed =>
       all J (fun j => le 0 (reward R j)) &&
@@ -90,7 +92,9 @@ Proof.
   assert (Own' : worth R beta k' == worth R (reward R) k') by (apply worth_open; auto).
   destruct p as [g unit by_value by_order|].
   - apply andb_true_iff in P. destruct P as [P P2]. apply andb_true_iff in P. destruct P as [P P1]. bools.
-    destruct (walk_all_sound _ _ _ _ _ _ _ P1 k' F' U') as (v & a & Acc & L & _). apply Z.leb_le in Acc.
+    destruct (walk_all_sound _ _ _ _ _ _ _ P1 k' F') as (v & a & Acc & L & _).
+    { intros j _ E. discriminate. }
+    apply Z.leb_le in Acc.
     assert (V : worth R beta k' <= rworth R beta k) by (eapply multiple_le; eauto).
     destruct B as [B|[B (i & Hi & G & E)]]; [lra|].
     destruct (walk_all_sound _ _ _ _ _ _ _ P2 k' F' U') as (v2 & a2 & Acc2 & L2 & Most).
