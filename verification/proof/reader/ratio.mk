@@ -1,13 +1,18 @@
-# The checker of ratio certificates: `make -f reader/ratio.mk`, after the theories are built.
-build/evenhand-proof-ratio: build/ratio_checker.ml reader/zar.ml reader/strict.ml reader/ratio.ml
-	cp reader/zar.ml reader/strict.ml reader/ratio.ml build/
-	cd build && rm -f ratio_checker.mli && ocamlfind ocamlopt -w +a-4-9-26-27-32..70 -package zarith,yojson -linkpkg \
-		zar.ml ratio_checker.ml strict.ml ratio.ml -o evenhand-proof-ratio
+# The checker of ratio certificates, once the theories are built: `make -f reader/ratio.mk`.
+RATIO := zar json utf8 ratio
+
+build/evenhand-proof-ratio: build/ratio_checker.ml $(RATIO:%=reader/%.ml)
+	@cp $(RATIO:%=reader/%.ml) build/
+	@cd build && ocamlfind ocamlopt -inline 200 -w -a -package zarith -c zar.ml ratio_checker.ml
+	@cd build && ocamlfind ocamlopt -inline 200 -w +a-4-9-40-41-42-44-45-70 -package zarith -c json.ml utf8.ml ratio.ml
+	@cd build && ocamlfind ocamlopt -package zarith -linkpkg zar.cmx ratio_checker.cmx json.cmx utf8.cmx ratio.cmx -o evenhand-proof-ratio
 
 build/ratio_checker.ml: theories/ExtractRatio.v theories/ReservationRatio.vo
-	mkdir -p build
-	coqc -Q theories Evenhand theories/ExtractRatio.v
+	@mkdir -p build
+	@coqc -Q theories Evenhand theories/ExtractRatio.v
+	@rm -f build/ratio_checker.mli
 
-build/ratio_cases: reader/ratio_cases.ml
-	mkdir -p build && cp reader/ratio_cases.ml build/
-	cd build && ocamlfind ocamlopt -w -a -package zarith,yojson -linkpkg ratio_cases.ml -o ratio_cases
+# Test data for test-ratio.sh
+build/ratio_cases: reader/json.ml reader/ratio_cases.ml
+	@mkdir -p build && cp reader/json.ml reader/ratio_cases.ml build/
+	@cd build && ocamlfind ocamlopt -w -a -package zarith -linkpkg json.ml ratio_cases.ml -o ratio_cases

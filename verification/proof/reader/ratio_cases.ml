@@ -5,69 +5,86 @@
    ratio_cases damage SEED N CERT FOLDER        N certificates made of that one
    ratio_cases problem CERT FILE                the problem of that certificate
    ratio_cases patch LIST ACCEPTED FOLDER       the patches of a fixture list, of the accepted ones in a folder *)
-open Yojson.Safe
+open Json
+
+let quoted s =
+  let escaped = function
+    | '"' -> "\\\"" | '\\' -> "\\\\" | c when c < ' ' -> Printf.sprintf "\\u%04x" (Char.code c) | c -> String.make 1 c in
+  "\"" ^ String.concat "" (List.map escaped (List.of_seq (String.to_seq s))) ^ "\""
+let rec written = function
+  | Null | Absent -> "null"
+  | Bool b -> string_of_bool b
+  | Number s -> s
+  | Text s -> quoted s
+  | List l -> "[" ^ String.concat ", " (List.map written l) ^ "]"
+  | Object l -> "{" ^ String.concat ", " (List.map (fun (name, v) -> quoted name ^ ": " ^ written v) l) ^ "}"
+let to_file path value = let out = open_out_bin path in output_string out (written value); close_out out
+let from_file path =
+  let file = open_in_bin path in
+  let text = really_input_string file (in_channel_length file) in
+  close_in file; parse text
+let int n = Number (string_of_int n)
 
 let write folder name value = to_file (Filename.concat folder (name ^ ".json")) value
 let pick list = List.nth list (Random.int (List.length list))
 let chance a b = Random.int b < a
 
 (* * Problems *)
-let named prefix values = `Assoc (List.mapi (fun i v -> (prefix ^ string_of_int i, v)) values)
+let named prefix values = Object (List.mapi (fun i v -> (prefix ^ string_of_int i, v)) values)
 
 let golden path folder =
-  let cases = match from_file path with `List l -> l | _ -> [] in
+  let cases = match from_file path with List l -> l | _ -> [] in
   List.iter (fun case ->
-    let open Yojson.Safe.Util in
-    let inputs = match member "inputs" case with `Assoc _ as inputs -> inputs | _ -> `Assoc [] in
-    match member "items" inputs, member "cap" inputs with
-    | `List items, `List capacity when items <> [] ->
+    let inputs = get "inputs" case in
+    match get "items" inputs, get "cap" inputs with
+    | List items, List capacity when items <> [] ->
         let n = List.length items in
-        let per name other = match member name inputs with
-          | `List l when List.length l = n -> l | _ -> List.init n other in
-        let rewards = per "u" (fun _ -> `Int 1) and loads = per "rho" (fun j -> `String (Printf.sprintf "%d/2" (j + 1))) in
+        let per name other = match get name inputs with
+          | List l when List.length l = n -> l | _ -> List.init n other in
+        let rewards = per "u" (fun _ -> int 1) and loads = per "rho" (fun j -> Text (Printf.sprintf "%d/2" (j + 1))) in
         let job j = function
-          | `List demand -> `Assoc ["name", `String (Printf.sprintf "j%d" j); "demand", named "r" demand;
+          | List demand -> Object ["name", Text (Printf.sprintf "j%d" j); "demand", named "r" demand;
               "reward", List.nth rewards j; "load", List.nth loads j]
-          | _ -> `Null in
-        let name = String.map (fun c -> if c = '/' then '_' else c) (to_string (member "id" case)) in
-        write folder name (`Assoc ["kind", `String "reservation-problem";
-          "resources", `List (List.mapi (fun r _ -> `String (Printf.sprintf "r%d" r)) capacity);
-          "servers", `List [`Assoc ["name", `String "pool"; "count", `Int 20; "capacity", named "r" capacity]];
-          "jobs", `List (List.mapi job items)])
+          | _ -> Null in
+        let name = String.map (fun c -> if c = '/' then '_' else c) (text (get "id" case)) in
+        write folder name (Object ["kind", Text "reservation-problem";
+          "resources", List (List.mapi (fun r _ -> Text (Printf.sprintf "r%d" r)) capacity);
+          "servers", List [Object ["name", Text "pool"; "count", int 20; "capacity", named "r" capacity]];
+          "jobs", List (List.mapi job items)])
     | _ -> ()) cases
 
 let random_problem () =
   let resources = 1 + Random.int 3 and pools = pick [1; 1; 1; 2; 3] and types = 1 + Random.int 5 in
   let quotient n = match Random.int 4 with
-    | 0 -> `String (Printf.sprintf "%d/%d" n (1 + Random.int 3)) | 1 -> `String (string_of_int n) | _ -> `Int n in
+    | 0 -> Text (Printf.sprintf "%d/%d" n (1 + Random.int 3)) | 1 -> Text (string_of_int n) | _ -> int n in
   let counted = chance 1 2 and is_listed = chance 1 6 in
   let server s =
-    `Assoc (["name", `String (Printf.sprintf "s%d" s)]
-      @ (if counted then ["count", `Int (1 + Random.int 9)] else [])
+    Object (["name", Text (Printf.sprintf "s%d" s)]
+      @ (if counted then ["count", int (1 + Random.int 9)] else [])
       @ if is_listed then [] else
-        ["capacity", named "r" (List.init resources (fun _ -> quotient (4 + Random.int 9)))]) in
+        ["capacity", named "r" (List.init resources (fun _ -> int (4 + Random.int 9)))]) in
   let job j =
-    let demand = List.init resources (fun r -> if r = 0 || chance 2 3 then quotient (1 + Random.int 4) else `Int 0) in
-    `Assoc (["name", `String (Printf.sprintf "j%d" j)]
+    let demand = List.init resources (fun r -> if r = 0 || chance 2 3 then quotient (1 + Random.int 4) else int 0) in
+    Object (["name", Text (Printf.sprintf "j%d" j)]
       @ (if is_listed then [] else ["demand", named "r" demand])
-      @ ["reward", (if chance 1 9 then `Int 0 else quotient (1 + Random.int 6));
-         "load", (if chance 1 9 then `Int 0 else quotient (1 + Random.int 5))]) in
-  let configuration _ = named "j" (List.init types (fun _ -> `Int (Random.int 4))) in
-  `Assoc (["kind", `String "reservation-problem"]
+      @ ["reward", (if chance 1 9 then int 0 else quotient (1 + Random.int 6));
+         "load", (if chance 1 9 then int 0 else quotient (1 + Random.int 5))]) in
+  let configuration i = named "j" (List.init types (fun _ -> int (Random.int 4 + if i = 0 then 1 else 0))) in
+  Object (["kind", Text "reservation-problem"]
     @ (if is_listed then [] else
-       ["resources", `List (List.init resources (fun r -> `String (Printf.sprintf "r%d" r)))])
-    @ ["servers", `List (List.init pools server); "jobs", `List (List.init types job)]
-    @ if is_listed then ["configurations", `List (List.init (1 + Random.int 4) configuration)] else [])
+       ["resources", List (List.init resources (fun r -> Text (Printf.sprintf "r%d" r)))])
+    @ ["servers", List (List.init pools server); "jobs", List (List.init types job)]
+    @ if is_listed then ["configurations", List (List.init (1 + Random.int 4) configuration)] else [])
 
 (* * Damage *)
 let rec size = function
-  | `List l -> List.fold_left (fun n v -> n + size v) 1 l
-  | `Assoc l -> List.fold_left (fun n (_, v) -> n + size v) 1 l
+  | List l -> List.fold_left (fun n v -> n + size v) 1 l
+  | Object l -> List.fold_left (fun n (_, v) -> n + size v) 1 l
   | _ -> 1
 let rec strings = function
-  | `List l -> List.concat_map strings l
-  | `Assoc l -> List.concat_map (fun (k, v) -> k :: strings v) l
-  | `String s -> [s]
+  | List l -> List.concat_map strings l
+  | Object l -> List.concat_map (fun (k, v) -> k :: strings v) l
+  | Text s -> [s]
   | _ -> []
 let without i l = List.filteri (fun k _ -> k <> i) l
 let doubled i l = List.concat (List.mapi (fun k v -> if k = i then [v; v] else [v]) l)
@@ -80,24 +97,25 @@ let change words value =
           | 0 -> Q.add q one | 1 -> Q.sub q one | 2 -> Q.mul q (Q.of_int 2) | 3 -> Q.div q (Q.of_int 2)
           | 4 -> Q.zero | 5 -> Q.add q (Q.of_ints 1 7) | 6 -> Q.neg q
           | _ -> Q.make q.Q.num (Z.succ q.Q.den) in
-        `String (Q.to_string changed)
-    | exception _ -> `String (pick words) in
+        Text (Q.to_string changed)
+    | exception _ -> Text (pick words) in
   match value with
-  | `String s -> if chance 1 8 then `String (pick words) else number s
-  | `Int n -> if chance 1 2 then `Int (n + 1 - Random.int 3) else number (string_of_int n)
-  | `List (_ :: _ as l) ->
+  | Text s -> if chance 1 8 then Text (pick words) else number s
+  | Number s -> (match int_of_string_opt s with
+      | Some n when chance 1 2 -> int (n + 1 - Random.int 3) | _ -> number s)
+  | List (_ :: _ as l) ->
       let i = Random.int (List.length l) in
       (match Random.int 3 with
-       | 0 -> `List (without i l) | 1 -> `List (doubled i l) | _ -> `List (List.rev l))
-  | `Assoc (_ :: _ as l) ->
+       | 0 -> List (without i l) | 1 -> List (doubled i l) | _ -> List (List.rev l))
+  | Object (_ :: _ as l) ->
       let i = Random.int (List.length l) in
       (match Random.int 4 with
-       | 0 -> `Assoc (without i l)
-       | 1 -> `Assoc (List.mapi (fun k (name, v) -> ((if k = i then pick words else name), v)) l)
-       | 2 -> `Assoc (doubled i l)
-       | _ -> let other = snd (pick l) in `Assoc (List.mapi (fun k (name, v) -> (name, if k = i then other else v)) l))
-  | `Null -> `String (pick words)
-  | _ -> if chance 1 2 then `Null else `List []
+       | 0 -> Object (without i l)
+       | 1 -> Object (List.mapi (fun k (name, v) -> ((if k = i then pick words else name), v)) l)
+       | 2 -> Object (doubled i l)
+       | _ -> let other = snd (pick l) in Object (List.mapi (fun k (name, v) -> (name, if k = i then other else v)) l))
+  | Null -> Text (pick words)
+  | _ -> if chance 1 2 then Null else List []
 
 (* The value with its part of that number changed *)
 let damaged value =
@@ -107,8 +125,8 @@ let damaged value =
     let here = !at = 0 in
     decr at;
     if here then change words value else match value with
-      | `List l -> `List (List.map go l)
-      | `Assoc l -> `Assoc (List.map (fun (k, v) -> (k, go v)) l)
+      | List l -> List (List.map go l)
+      | Object l -> Object (List.map (fun (k, v) -> (k, go v)) l)
       | other -> other in
   go value
 
@@ -117,18 +135,18 @@ exception Nowhere
 (* The value with what is at the path changed; None: it is to go *)
 let rec into value path change = match path, value with
   | [], value -> change value
-  | [step], `Assoc l when not (List.mem_assoc step l) ->
-      (match change `Null with Some v -> Some (`Assoc (l @ [step, v])) | None -> raise Nowhere)
-  | step :: path, `Assoc l ->
+  | [step], Object l when not (List.mem_assoc step l) ->
+      (match change Null with Some v -> Some (Object (l @ [step, v])) | None -> raise Nowhere)
+  | step :: path, Object l ->
       let inner = match List.assoc_opt step l with Some v -> v | None -> raise Nowhere in
       (match into inner path change with
-       | None -> Some (`Assoc (List.remove_assoc step l))
-       | Some v -> Some (`Assoc (List.map (fun (k, old) -> (k, if k = step then v else old)) l)))
-  | step :: path, `List l ->
+       | None -> Some (Object (List.remove_assoc step l))
+       | Some v -> Some (Object (List.map (fun (k, old) -> (k, if k = step then v else old)) l)))
+  | step :: path, List l ->
       let i = match int_of_string_opt step with Some i when i < List.length l -> i | _ -> raise Nowhere in
       (match into (List.nth l i) path change with
-       | None -> Some (`List (without i l))
-       | Some v -> Some (`List (List.mapi (fun k old -> if k = i then v else old) l)))
+       | None -> Some (List (without i l))
+       | Some v -> Some (List (List.mapi (fun k old -> if k = i then v else old) l)))
   | _ -> raise Nowhere
 
 let () = match Array.to_list Sys.argv with
@@ -143,16 +161,16 @@ let () = match Array.to_list Sys.argv with
         let once = damaged value in
         write folder (Printf.sprintf "%s-%02d" name i) (if chance 1 4 then damaged once else once)
       done
-  | [_; "problem"; certificate; file] -> to_file file (Util.member "problem" (from_file certificate))
+  | [_; "problem"; certificate; file] -> to_file file (get "problem" (from_file certificate))
   | [_; "patch"; list; accepted; folder] ->
-      let rows = match from_file list with `List l -> l | _ -> [] in
+      let rows = match from_file list with List l -> l | _ -> [] in
       List.iter (function
-        | `List [`String name; `String base; `List patches; `String _] ->
+        | List [Text name; Text base; List patches; Text _] ->
             let apply value = function
-              | `List (`String path :: change) ->
+              | List (Text path :: change) ->
                   let path = List.filter (( <> ) "") (String.split_on_char '/' path) in
                   let change _ = match change with [] -> None | v :: _ -> Some v in
-                  Option.value ~default:`Null (into value path change)
+                  Option.value ~default:Null (into value path change)
               | _ -> raise Nowhere in
             (match List.fold_left apply (from_file (Filename.concat accepted (base ^ ".json"))) patches with
              | value -> write folder (String.concat "-" [Filename.basename accepted; Filename.remove_extension (Filename.basename list); name]) value

@@ -17,4 +17,7 @@ Extract Constant Z.sub => "Zar.sub".
 Extract Constant Z.ltb => "Zar.ltb".
 Extract Constant Z.div => "Zar.div".
 Extract Constant Z.ggcd => "Zar.ggcd".
+Extract Constant Nat.eqb => "(fun (a : int) b -> a = b)".
+Extract Constant Nat.ltb => "(fun (a : int) b -> a < b)".
+Extract Constant Nat.leb => "(fun (a : int) b -> a <= b)".
 Extraction "build/ratio_checker.ml" check_ratio.
