@@ -1,7 +1,8 @@
 (** Theorem A (docs/theory.md, section 4): PS-DSF with resources divided. On one class, with what everybody has
-    elsewhere fixed, at most one point meets Theorem 1 of the paper: proved. That some allocation meets it on all
-    classes at once is stated as [existence] and not proved here: the proof in the theory takes water filling for
-    the one point of each class, and Brouwer's fixed point theorem for the sweep of all classes. *)
+    elsewhere fixed, exactly one point meets Theorem 1 of the paper: that there is no second one is proved here, and
+    that there is one in TheoremAWater.v. That some allocation meets it on all classes at once is stated as
+    [existence] and not proved in Coq: the theory's proof applies Brouwer's fixed point theorem to the sweep of all
+    classes. *)
 From Coq Require Import QArith Qfield Arith Bool Lia Lqa Setoid.
 From Evenhand Require Import Spec Checker Soundness.
 Open Scope Q_scope.
