@@ -1,92 +1,41 @@
-(* JSON, strictly: every number as it is written, no name twice in an object, and nothing else that libraries
-   let pass (comments, bare names, NaN). *)
+(* JSON, with every number as it is written, and no name twice in an object *)
 type t = Absent | Null | Bool of bool | Number of string | Text of string | List of t list | Object of (string * t) list
 
 exception Malformed of string
 let malformed format = Printf.ksprintf (fun what -> raise (Malformed what)) format
 
-let depth = 100
+(* What Yojson lets pass and JSON does not: comments, bare names, NaN, control characters; and depths beyond 100 *)
+let scan text =
+  let in_string = ref false and escaped = ref false and depth = ref 0 in
+  let strange c = malformed "this is not JSON: `%C`" c in
+  String.iter (fun c ->
+    if !in_string then begin
+      if c < ' ' then strange c;
+      if !escaped then escaped := false
+      else if c = '\\' then escaped := true
+      else if c = '"' then in_string := false
+    end else match c with
+      | '"' -> in_string := true
+      | '{' | '[' -> incr depth; if !depth > 100 then malformed "this is not JSON: nested too deeply"
+      | '}' | ']' -> decr depth
+      | ' ' | '\t' | '\r' | '\n' | ',' | ':' | '0'..'9' | '+' | '-' | '.' | 'E' -> ()
+      | c -> if not (String.contains "truefalsn" c) then strange c) text
 
+let rec of_raw : Yojson.Raw.t -> t = function
+  | `Null -> Null
+  | `Bool b -> Bool b
+  | `Intlit s | `Floatlit s -> Number s
+  | `Stringlit s -> Text (Yojson.Safe.Util.to_string (Yojson.Safe.from_string s))
+  | `List l -> List (List.map of_raw l)
+  | `Assoc fields ->
+    let names = Hashtbl.create 8 in
+    Object (List.map (fun (name, v) ->
+      if Hashtbl.mem names name then malformed "the field `%s` is given twice" name;
+      Hashtbl.add names name (); (name, of_raw v)) fields)
+  | `Tuple _ | `Variant _ -> malformed "this is not JSON"
 let parse text =
-  let size = String.length text and at = ref 0 in
-  let fault what = malformed "this is not JSON: byte %d: %s" !at what in
-  let byte () = if !at < size then text.[!at] else '\000' in
-  let rec space () = match byte () with ' ' | '\t' | '\r' | '\n' -> incr at; space () | _ -> () in
-  let passes word =
-    let n = String.length word in
-    let is = !at + n <= size && String.sub text !at n = word in
-    if is then at := !at + n; is in
-  let expect word = if not (passes word) then fault ("expected `" ^ word ^ "`") in
-  let digits () =
-    let start = !at in
-    while byte () >= '0' && byte () <= '9' do incr at done;
-    if !at = start then fault "expected a value" in
-  let number () =
-    let start = !at in
-    ignore (passes "-");
-    if not (passes "0") then digits ();
-    if passes "." then digits ();
-    if passes "e" || passes "E" then (ignore (passes "+" || passes "-"); digits ());
-    Number (String.sub text start (!at - start)) in
-  let hexadecimal () =
-    if !at + 4 > size then fault "expected four hexadecimal digits";
-    let digit c = match c with
-      | '0'..'9' -> Char.code c - 48 | 'a'..'f' -> Char.code c - 87 | 'A'..'F' -> Char.code c - 55
-      | _ -> fault "expected four hexadecimal digits" in
-    let code = String.fold_left (fun sum c -> 16 * sum + digit c) 0 (String.sub text !at 4) in
-    at := !at + 4; code in
-  let escape into =
-    if passes "u" then begin
-      let high = hexadecimal () in
-      let code = if high >= 0xd800 && high < 0xdc00 && passes "\\u"
-        then 0x10000 + ((high - 0xd800) lsl 10) + hexadecimal () - 0xdc00 else high in
-      let is_pair = code >= 0x10000 && (code - 0x10000) lsr 10 = high - 0xd800 in
-      if (code <> high && not is_pair) || not (Uchar.is_valid code) then fault "a surrogate without another";
-      Buffer.add_utf_8_uchar into (Uchar.of_int code)
-    end else begin
-      (match String.index_opt "\"\\/bfnrt" (byte ()) with
-       | Some i when !at < size -> Buffer.add_char into "\"\\/\b\012\n\r\t".[i]
-       | _ -> fault "there is no such escape");
-      incr at
-    end in
-  let string () =
-    expect "\"";
-    let into = Buffer.create 16 in
-    while byte () <> '"' do
-      if byte () < ' ' then fault "expected the rest of a string, without control characters";
-      if passes "\\" then escape into else (Buffer.add_char into (byte ()); incr at)
-    done;
-    incr at; Buffer.contents into in
-  let items close item =
-    let rec more found =
-      space ();
-      if passes close then List.rev found
-      else begin
-        if found <> [] then (expect ","; space ());
-        let next = item () in more (next :: found)
-      end in
-    more [] in
-  let rec value level =
-    space ();
-    if level > depth then fault "nested too deeply";
-    if passes "{" then begin
-      let names = Hashtbl.create 8 in
-      Object (items "}" (fun () ->
-        let name = string () in
-        if Hashtbl.mem names name then fault ("the field `" ^ name ^ "` is given twice");
-        Hashtbl.add names name ();
-        space (); expect ":";
-        let v = value (level + 1) in (name, v)))
-    end
-    else if passes "[" then List (items "]" (fun () -> value (level + 1)))
-    else if byte () = '"' then Text (string ())
-    else if passes "true" then Bool true
-    else if passes "false" then Bool false
-    else if passes "null" then Null
-    else number () in
-  let root = value 0 in
-  space ();
-  if !at < size then fault "expected the end of the file" else root
+  scan text;
+  try of_raw (Yojson.Raw.from_string text) with Yojson.Json_error what -> malformed "this is not JSON: %s" what
 
 let get name = function Object fields -> (try List.assoc name fields with Not_found -> Absent) | _ -> Absent
 let text = function Text s -> s | _ -> malformed "expected a string"
@@ -108,32 +57,29 @@ let stated = 400
 let computed = 100_000
 let number_of most text =
   let wrong what = malformed "`%s`: %s" (String.sub text 0 (min 40 (String.length text))) what in
-  let is_digits s = s <> "" && String.for_all (fun c -> c >= '0' && c <= '9') s in
-  let integer s = if is_digits s then Z.of_string s else wrong "expected a number, such as 0.25 or \"3/7\"" in
-  let negative = text <> "" && text.[0] = '-' in
-  let rest = if negative then String.sub text 1 (String.length text - 1) else text in
-  let split c s = match String.index_opt s c with
-    | Some i -> String.sub s 0 i, Some (String.sub s (i + 1) (String.length s - i - 1))
-    | None -> s, None in
-  let mantissa, exponent = split 'e' (String.map (fun c -> if c = 'E' then 'e' else c) rest) in
-  if String.fold_left (fun n c -> if c >= '0' && c <= '9' then n + 1 else n) 0 mantissa > most
+  let is_digit c = c >= '0' && c <= '9' in
+  let whole s = if s <> "" && String.for_all is_digit s then Z.of_string s
+    else wrong "expected a number, such as 0.25 or \"3/7\"" in
+  let two separator default s = match String.split_on_char separator s with
+    | [a] -> a, default | [a; b] -> a, b | _ -> wrong "expected a number" in
+  let signed s = let n = String.length s in
+    if n > 0 && (s.[0] = '-' || s.[0] = '+') then s.[0] = '-', String.sub s 1 (n - 1) else false, s in
+  if text <> "" && text.[0] = '+' then wrong "expected a number";
+  let negative, rest = signed text in
+  let mantissa, exponent = two 'e' "0" (String.map (fun c -> if c = 'E' then 'e' else c) rest) in
+  if String.fold_left (fun n c -> if is_digit c then n + 1 else n) 0 mantissa > most
   then wrong "a number with too many digits";
-  let value = match split '/' rest with
-    | above, Some below ->
-      let above = integer above and below = integer below in
-      if Z.equal below Z.zero then wrong "a quotient with a zero denominator" else Q.make above below
-    | _ ->
-      let whole, fraction = split '.' mantissa in
-      let fraction = Option.value fraction ~default:"0" in
-      let parts = Z.pow (Z.of_int 10) (String.length fraction) in
-      let value = Q.add (Q.of_bigint (integer whole)) (Q.make (integer fraction) parts) in
-      let exponent = Option.value exponent ~default:"0" in
-      let signed = exponent <> "" && (exponent.[0] = '-' || exponent.[0] = '+') in
-      let size = if signed then String.sub exponent 1 (String.length exponent - 1) else exponent in
-      let size = if is_digits size then Z.of_string size else wrong "an exponent that is none" in
-      if Z.gt size (Z.of_int most) then wrong "an exponent that is out of range";
-      let power = Q.of_bigint (Z.pow (Z.of_int 10) (Z.to_int size)) in
-      if signed && exponent.[0] = '-' then Q.div value power else Q.mul value power in
+  let above, below = two '/' "1" rest in
+  let value = if below <> "1" || String.contains rest '/' then
+      if Z.equal (whole below) Z.zero then wrong "a quotient with a zero denominator"
+      else Q.make (whole above) (whole below)
+    else begin
+      let units, fraction = two '.' "0" mantissa and small, size = signed exponent in
+      if Z.gt (whole size) (Z.of_int most) then wrong "an exponent that is out of range";
+      let power n = Q.of_bigint (Z.pow (Z.of_int 10) n) in
+      let value = Q.add (Q.of_bigint (whole units)) (Q.div (Q.of_bigint (whole fraction)) (power (String.length fraction))) in
+      (if small then Q.div else Q.mul) value (power (Z.to_int (whole size)))
+    end in
   if negative then Q.neg value else value
 
 let number most = function Number s | Text s -> number_of most s | _ -> malformed "expected a number"
@@ -147,17 +93,13 @@ let integer low high v =
 (* An amount of at least 0; a string may have a suffix of Kubernetes. *)
 let quantity v =
   let with_suffix s =
-    let n = String.length s in
-    let binary = n > 0 && s.[n - 1] = 'i' in
-    let n = if binary then n - 1 else n in
+    let binary = s <> "" && s.[String.length s - 1] = 'i' in
+    let n = String.length s - if binary then 1 else 0 in
     let letters, base, first, step = if binary then "KMGTPE", 2, 10, 10 else "num-kMGTPE", 10, -9, 3 in
     match if n > 0 && s.[n - 1] <> '-' then String.index_opt letters s.[n - 1] else None with
     | None -> number_of stated s
     | Some i ->
       let bare = String.sub s 0 (n - 1) and power = first + (step * i) in
-      if String.exists (fun c -> c = '/' || c = 'e' || c = 'E') bare
-      then malformed "`%s`: a suffix beside a quotient or exponent" s;
-      let factor = Q.of_bigint (Z.pow (Z.of_int base) (abs power)) in
-      let value = number_of stated bare in
-      if power < 0 then Q.div value factor else Q.mul value factor in
+      if String.exists (fun c -> String.contains "/eE" c) bare then malformed "`%s`: a suffix beside a quotient or exponent" s;
+      (if power < 0 then Q.div else Q.mul) (number_of stated bare) (Q.of_bigint (Z.pow (Z.of_int base) (abs power))) in
   at_least Q.zero (match v with Text s -> with_suffix s | v -> number stated v)
