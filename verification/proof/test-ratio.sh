@@ -40,6 +40,9 @@ done
 for whole in "$work"/whole/*.json; do
   build/ratio_cases damage "$seed" "$damaged" "$whole" "$work/damaged"
 done
+for accepted in "$work"/trees/*.json; do
+  build/ratio_cases text "$seed" $((4 * damaged)) "$accepted" "$work/damaged"
+done
 for list in reject malformed; do
   for accepted in "$fixtures/accept" "$work/trees"; do
     build/ratio_cases patch "$fixtures/$list.json" "$accepted" "$work/damaged" 2>> "$work/left-out"

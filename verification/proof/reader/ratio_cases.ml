@@ -3,6 +3,7 @@
 
    ratio_cases problems SEED N CASES FOLDER     of the golden cases in that file, and N at random
    ratio_cases damage SEED N CERT FOLDER        N certificates made of that one
+   ratio_cases text SEED N CERT FOLDER          N texts made of it, bytes changed, and some that are nearly JSON
    ratio_cases problem CERT FILE                the problem of that certificate
    ratio_cases patch LIST ACCEPTED FOLDER       the patches of a fixture list, of the accepted ones in a folder *)
 open Json
@@ -19,10 +20,11 @@ let rec written = function
   | List l -> "[" ^ String.concat ", " (List.map written l) ^ "]"
   | Object l -> "{" ^ String.concat ", " (List.map (fun (name, v) -> quoted name ^ ": " ^ written v) l) ^ "}"
 let to_file path value = let out = open_out_bin path in output_string out (written value); close_out out
-let from_file path =
+let contents path =
   let file = open_in_bin path in
   let text = really_input_string file (in_channel_length file) in
-  close_in file; parse text
+  close_in file; text
+let from_file path = parse (contents path)
 let int n = Number (string_of_int n)
 
 let write folder name value = to_file (Filename.concat folder (name ^ ".json")) value
@@ -149,6 +151,34 @@ let rec into value path change = match path, value with
        | Some v -> Some (List (List.mapi (fun k old -> if k = i then v else old) l)))
   | _ -> raise Nowhere
 
+(* * Texts *)
+let replace from into text =
+  let n = String.length from in
+  let rec go i = if i + n > String.length text then text
+    else if String.sub text i n = from then String.sub text 0 i ^ into ^ String.sub text (i + n) (String.length text - i - n)
+    else go (i + 1) in
+  go 0
+let nearly_json text = [
+  "/* a */" ^ text; text ^ "// a"; "\xef\xbb\xbf" ^ text; text ^ "\x0c"; text ^ "\n \n"; text ^ "{}"; "";
+  replace "\"kind\"" "kind" text; replace "\"kind\"" "\"k\\u0069nd\"" text; replace "\"kind\"" "\"kind\\udc00\"" text;
+  replace "{" "{ \"name\": \"\xff\"," text; replace "\"version\": 1" "\"version\": 1.0e0" text;
+  replace "\"version\": 1" "\"version\": 01" text; replace "\"version\": 1" "\"version\": +1" text;
+  replace "\"version\": 1" "\"version\": 1, \"version\": 1" text; replace "\"version\": 1" "version: 1" text;
+  replace "\"version\": 1" "\"version\": \"1\"" text; replace "\"version\": 1" "\"version\": \"10/10\"" text;
+  replace "\"reward\": \"" "\"reward\": \"0" text; replace "\"reward\": \"" "\"reward\": \" " text;
+  replace "\"reward\": \"" "\"reward\": \"+" text; replace "\"reward\": \"" "\"reward\": \"1_" text ]
+let disturbed text =
+  let n = String.length text in
+  let i = Random.int n in
+  let before = String.sub text 0 i and after = String.sub text (i + 1) (n - i - 1) in
+  let some = "0123456789-/\"{}[],:. ntfeE_x\\\xc3" in
+  match Random.int 4 with
+  | 0 -> before ^ String.make 1 some.[Random.int (String.length some)] ^ after
+  | 1 -> before ^ after
+  | 2 -> before ^ String.make 2 text.[i] ^ after
+  | _ when text.[i] >= '0' && text.[i] <= '9' -> before ^ string_of_int (Random.int 10) ^ after
+  | _ -> before ^ String.make 1 text.[i] ^ String.make 1 some.[Random.int (String.length some)] ^ after
+
 let () = match Array.to_list Sys.argv with
   | [_; "problems"; seed; n; cases; folder] ->
       Random.init (int_of_string seed);
@@ -161,6 +191,13 @@ let () = match Array.to_list Sys.argv with
         let once = damaged value in
         write folder (Printf.sprintf "%s-%02d" name i) (if chance 1 4 then damaged once else once)
       done
+  | [_; "text"; seed; n; certificate; folder] ->
+      Random.init (int_of_string seed + Hashtbl.hash (Filename.basename certificate));
+      let text = contents certificate and name = Filename.remove_extension (Filename.basename certificate) in
+      List.iteri (fun i text ->
+        let out = open_out_bin (Filename.concat folder (Printf.sprintf "text-%s-%02d.json" name i)) in
+        output_string out text; close_out out)
+        (nearly_json text @ List.init (int_of_string n) (fun _ -> disturbed text))
   | [_; "problem"; certificate; file] -> to_file file (get "problem" (from_file certificate))
   | [_; "patch"; list; accepted; folder] ->
       let rows = match from_file list with List l -> l | _ -> [] in
