@@ -208,7 +208,7 @@ pub struct Ratio {
     #[arg(long, short, value_name = "CERT")]
     pub output: Option<PathBuf>,
     /// Prove with branch trees alone, where tables of a dynamic programme would be shorter
-    #[arg(long, requires = "output", conflicts_with_all = ["worst_load", "sweep"])]
+    #[arg(long, requires = "output")]
     pub trees: bool,
 }
 

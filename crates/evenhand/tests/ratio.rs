@@ -59,6 +59,7 @@ fn trees_in_place_of_tables() {
     };
     assert!(methods(&[]).0);
     assert_eq!(methods(&["--trees"]), (false, true));
+    assert_eq!(methods(&["--worst-load", "--trees"]), (false, true));
     folder.run_with(&["ratio", "-", "--trees"], &text).ends_with(2);
 }
 

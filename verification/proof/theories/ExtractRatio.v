@@ -1,7 +1,7 @@
-(** The checker of ratio certificates as an OCaml program. Trusted, beside Coq's extraction: that these functions of
+(** The checkers of ratio and worst-load certificates as an OCaml program. Trusted, beside Coq's extraction: that these functions of
     Zarith are those of Coq's Z. *)
 From Coq Require Import QArith Qreduction List Extraction ExtrOcamlBasic ExtrOcamlNatInt.
-From Evenhand Require Import ReservationRatio.
+From Evenhand Require Import ReservationRatio ReservationWorst.
 Extract Inductive positive => "Zar.t"
   [ "(fun p -> Zar.succ_double p)" "(fun p -> Zar.double p)" "Zar.one" ] "Zar.positive_case".
 Extract Inductive Z => "Zar.t" [ "Zar.zero" "" "Zar.neg" ] "Zar.z_case".
@@ -20,4 +20,4 @@ Extract Constant Z.ggcd => "Zar.ggcd".
 Extract Constant Nat.eqb => "(fun (a : int) b -> a = b)".
 Extract Constant Nat.ltb => "(fun (a : int) b -> a < b)".
 Extract Constant Nat.leb => "(fun (a : int) b -> a <= b)".
-Extraction "build/ratio_checker.ml" check_ratio.
+Extraction "build/ratio_checker.ml" check_ratio check_worst_load check_reached check_nothing.

@@ -32,6 +32,32 @@ Lemma first_most s open k c : first R s open k -> fits R s c -> uses R open c ->
   worth R (reward R) c <= worth R (reward R) k.
 Proof. intros F Fc U. apply Qnot_lt_le. intros L. apply (first_none R s open k F c Fc U). left. exact L. Qed.
 
+(** Servers after which a type has run out, and no fewer: they serve no more jobs than there are. *)
+Lemma exhausts_leaves s open left k t j : on_the_way R open left -> first R s open k -> 0 <= t ->
+  runs_out R left k t j -> (forall t' h, possible A t' -> t' < t -> ~ runs_out R left k t' h) ->
+  (forall h, (h < J)%nat -> t * inject_Z (k h) <= left h) /\ on_the_way R (close open j) (after left k t).
+Proof.
+  intros Way F T Out Least.
+  assert (K : forall h, (h < J)%nat -> (0 <= k h)%Z) by (apply (first_fits R s open k F)).
+  assert (L : forall h, (h < J)%nat -> t * inject_Z (k h) <= left h).
+  { intros h Hh. specialize (K h Hh). destruct (Z_lt_le_dec 0 (k h)) as [P|P].
+    - apply Qnot_lt_le. intros B. pose proof (pos_jobs k h P) as P'.
+      apply (Least (left h / inject_Z (k h)) h); [exact I| |].
+      + apply Qlt_shift_div_r; auto.
+      + repeat split; auto. apply Qle_lteq. right. field. lra.
+    - replace (k h) with 0%Z by lia. change (inject_Z 0) with 0. rewrite Qmult_0_r. apply Way; auto. }
+  split; [exact L|]. destruct Out as (Hj & Kj & Out). constructor.
+  - intros h Hh C. unfold close in C. rewrite after_eq by (specialize (L h Hh); lra).
+    destruct (Nat.eqb_spec h j) as [->|].
+    + specialize (L j Hj). lra.
+    + destruct Way as [Cl _]. pose proof (Cl h Hh C). specialize (L h Hh).
+      assert (0 <= t * inject_Z (k h)).
+      { apply prod_nonneg; auto. change 0 with (inject_Z 0). rewrite <- Zle_Qle. auto. }
+      lra.
+  - intros h Hh. split; [apply after_nonneg|].
+    eapply Qle_trans; [apply after_le; auto; apply Way; auto|apply Way; auto].
+Qed.
+
 (** On a pool greedy earns at least what its servers would with any configuration of the types that stay open. *)
 Lemma fills_earn s open left n steps o l : fills R A s open left n steps o l -> on_the_way R open left -> 0 <= n ->
   on_the_way R o l /\ part_of o open /\
@@ -50,25 +76,8 @@ Proof.
     pose proof Fc as [K _]. specialize (K j Hj). destruct (Z_lt_le_dec 0 (c j)) as [P|P]; [|lia]. exfalso.
     apply (U j Hj O). apply (fits_less R W s c); auto. intros h Hh. unfold single.
     destruct Fc as [K' _]. specialize (K' h Hh). destruct (Nat.eqb_spec h j); subst; lia.
-  - assert (K : forall h, (h < J)%nat -> (0 <= k h)%Z) by (apply (first_fits R s open k F)).
-    assert (L : forall h, (h < J)%nat -> t * inject_Z (k h) <= left h).
-    { intros h Hh. specialize (K h Hh). destruct (Z_lt_le_dec 0 (k h)) as [P|P].
-      - apply Qnot_lt_le. intros B. pose proof (pos_jobs k h P) as P'.
-        apply (Least (left h / inject_Z (k h)) h); [exact I| |].
-        + apply Qlt_shift_div_r; auto.
-        + repeat split; auto. apply Qle_lteq. right. field. lra.
-      - replace (k h) with 0%Z by lia. change (inject_Z 0) with 0. rewrite Qmult_0_r. apply Way; auto. }
-    destruct Out as (Hj & Kj & Out). destruct IH as (Way' & Le & E).
-    + constructor.
-      * intros h Hh C. unfold close in C. rewrite after_eq by (specialize (L h Hh); lra).
-        destruct (Nat.eqb_spec h j) as [->|].
-        -- specialize (L j Hj). lra.
-        -- destruct Way as [Cl _]. pose proof (Cl h Hh C). specialize (L h Hh).
-           assert (0 <= t * inject_Z (k h)).
-           { apply prod_nonneg; auto. change 0 with (inject_Z 0). rewrite <- Zle_Qle. auto. }
-           lra.
-      * intros h Hh. split; [apply after_nonneg|].
-        eapply Qle_trans; [apply after_le; auto; apply Way; auto|apply Way; auto].
+  - destruct (exhausts_leaves _ _ _ _ _ _ Way F T Out Least) as [L Way1].
+    destruct IH as (Way' & Le & E); [exact Way1| |].
     + lra.
     + assert (Le' : part_of o open).
       { intros h Hh O. specialize (Le h Hh O). unfold close in Le. destruct (Nat.eqb h j); [discriminate|auto]. }
