@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Ratio certificates, whole and damaged: the proven checker accepts nothing that evenhand-check refuses, and accepts
+# Ratio and worst-load certificates, whole and damaged: the proven checker accepts nothing that evenhand-check refuses, and accepts
 # what that accepts, unless a proof by dynamic programming is in it.
 #
 #   test-ratio.sh [PROBLEMS [DAMAGED [SEED]]]      so many random problems, and damaged certificates of each one
@@ -28,25 +28,30 @@ for problem in "$work"/problems/*.json; do
   name=$(basename "$problem")
   timeout 60 "$evenhand" ratio "$problem" --trees -o "$work/whole/$name" --quiet > "$work/said" 2>&1 \
     || { unanswered=$((unanswered + 1)); rm -f "$work/whole/$name"; echo "no certificate: $name: $(head -1 "$work/said")"; }
+  # Of one pool; many types take long.
+  timeout 20 "$evenhand" ratio "$problem" --worst-load --trees -o "$work/whole/worst-$name" --quiet > "$work/said" 2>&1 \
+    || rm -f "$work/whole/worst-$name"
 done
-fixtures=$root/crates/testkit/certificates/ratio
-for fixture in "$fixtures"/accept/*.json; do
-  name=$(basename "$fixture")
-  cp "$fixture" "$work/whole/fixture-$name"
-  build/ratio_cases problem "$fixture" "$work/problem.json"
-  "$evenhand" ratio "$work/problem.json" --trees -o "$work/trees/$name" --quiet > /dev/null
-  cp "$work/trees/$name" "$work/whole/trees-$name"
+for kind in ratio worst-load; do
+  fixtures=$root/crates/testkit/certificates/$kind
+  mkdir "$work/trees/$kind"
+  for fixture in "$fixtures"/accept/*.json; do
+    name=$(basename "$fixture")
+    cp "$fixture" "$work/whole/fixture-$kind-$name"
+    build/ratio_cases problem "$fixture" "$work/problem.json"
+    if [ "$kind" = ratio ]; then options=(); else options=(--worst-load); fi
+    "$evenhand" ratio "$work/problem.json" "${options[@]}" --trees -o "$work/trees/$kind/$name" --quiet > /dev/null 2>&1
+    cp "$work/trees/$kind/$name" "$work/whole/trees-$kind-$name"
+    build/ratio_cases text "$seed" $((4 * damaged)) "$work/trees/$kind/$name" "$work/damaged"
+  done
+  for list in reject malformed; do
+    for accepted in "$fixtures/accept" "$work/trees/$kind"; do
+      build/ratio_cases patch "$fixtures/$list.json" "$accepted" "$work/damaged" 2>> "$work/left-out"
+    done
+  done
 done
 for whole in "$work"/whole/*.json; do
   build/ratio_cases damage "$seed" "$damaged" "$whole" "$work/damaged"
-done
-for accepted in "$work"/trees/*.json; do
-  build/ratio_cases text "$seed" $((4 * damaged)) "$accepted" "$work/damaged"
-done
-for list in reject malformed; do
-  for accepted in "$fixtures/accept" "$work/trees"; do
-    build/ratio_cases patch "$fixtures/$list.json" "$accepted" "$work/damaged" 2>> "$work/left-out"
-  done
 done
 
 declare -A count

@@ -210,7 +210,7 @@ let () = match Array.to_list Sys.argv with
                   Option.value ~default:Null (into value path change)
               | _ -> raise Nowhere in
             (match List.fold_left apply (from_file (Filename.concat accepted (base ^ ".json"))) patches with
-             | value -> write folder (String.concat "-" [Filename.basename accepted; Filename.remove_extension (Filename.basename list); name]) value
+             | value -> write folder (String.concat "-" [Filename.basename (Filename.dirname accepted); Filename.basename accepted; Filename.remove_extension (Filename.basename list); name]) value
              | exception Nowhere -> prerr_endline ("left out: " ^ name))
         | _ -> prerr_endline "left out: a row of another form") rows
   | _ -> prerr_endline "usage: ratio_cases problems|damage|patch ..."; exit 2
