@@ -5,20 +5,6 @@ From Evenhand Require Import Spec Checker Soundness Reservation ReservationTree 
 Import ListNotations.
 Open Scope Q_scope.
 
-(** The same types and servers with other loads *)
-Definition with_load (R : reservation) (rho : nat -> Q) : reservation := {|
-  types := types R; rows := rows R; pools := pools R; size := size R; room := room R; listed := listed R;
-  reward := reward R; load := rho; servers := servers R |}.
-
-Definition whatever_the_load (R : reservation) (part : Q) : Prop :=
-  forall rho, (forall j, (j < types R)%nat -> 0 <= rho j) ->
-  greedy_earns_at_least (with_load R rho) (fluid (with_load R rho)) part.
-
-(** With these loads greedy earns that part of some plan, and no more. *)
-Definition reached_with_the_load (R : reservation) (rho : nat -> Q) (part : Q) : Prop :=
-  exists g v, greedy_earns (with_load R rho) (fluid (with_load R rho)) g /\
-    some_plan_earns (with_load R rho) (fluid (with_load R rho)) v /\ 0 < v /\ part * v == g.
-
 (** Prices of a claim about all loads with which types run out in one order *)
 Record claim_prices := { c_load : nat -> Q; c_slot : nat -> Q; c_server : Q; c_proof : pricing }.
 (** Settled whatever comes next; or with which type runs out next *)
@@ -325,9 +311,6 @@ Proof.
   exists plan, served. split; [apply check_serves_sound; auto|auto].
 Qed.
 
-(** No type has a reward. *)
-Definition nothing_to_earn (R : reservation) : Prop :=
-  forall rho, no_plan_earns_more_than (with_load R rho) (fluid (with_load R rho)) 0.
 Definition check_nothing (R : reservation) : bool :=
   check_reservation R && Nat.eqb (pools R) 1 && all (types R) (fun j => eqq (reward R j) 0).
 Theorem check_nothing_sound R : check_nothing R = true -> nothing_to_earn R.
