@@ -215,6 +215,9 @@ pub struct Ratio {
     /// Write the certificate to this file: of the ratio, or of the worst load
     #[arg(long, short, value_name = "CERT")]
     pub output: Option<PathBuf>,
+    /// Prove with branch trees alone, where tables of a dynamic programme would be shorter
+    #[arg(long, requires = "output")]
+    pub trees: bool,
 }
 
 #[derive(Debug, Args)]

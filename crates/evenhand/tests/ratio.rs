@@ -43,6 +43,26 @@ fn the_introduction_of_the_paper() {
     }
 }
 
+/// Every proof of the introduction's certificate is a table; with `--trees` none is.
+#[test]
+fn trees_in_place_of_tables() {
+    let folder = Folder::new();
+    let text = golden::reservation(&golden::case("vm.gpa.limit"), "20", None);
+    let methods = |options: &[&str]| {
+        let arguments = [&["ratio", "-", "-o", "c.json"], options].concat();
+        folder.run_with(&arguments, &text).ends_with(0);
+        let check = folder.run(&["check", "c.json", "--format", "json"]).ends_with(0).json();
+        assert_eq!(check["valid"], true);
+        let certificate = folder.read("c.json");
+        let is_there = |method| certificate.contains(&format!("\"method\": \"{method}\""));
+        (is_there("dynamic-programme"), is_there("tree"))
+    };
+    assert!(methods(&[]).0);
+    assert_eq!(methods(&["--trees"]), (false, true));
+    assert_eq!(methods(&["--worst-load", "--trees"]), (false, true));
+    folder.run_with(&["ratio", "-", "--trees"], &text).ends_with(2);
+}
+
 #[test]
 fn whole_servers_as_in_an_independent_implementation() {
     let case = golden::case("vm.gpa.limit");

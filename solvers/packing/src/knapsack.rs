@@ -92,6 +92,11 @@ impl Knapsack {
         self.grid.as_ref().map(Grid::n_cells)
     }
 
+    /// The same, where a table may be a proof.
+    fn proof_cells(&self) -> Option<usize> {
+        self.cells().filter(|_| !self.limits.trees())
+    }
+
     /// The first configuration in the order of Definition 2.2 among those of `types` (ascending).
     pub fn first(
         &self,
@@ -272,7 +277,9 @@ impl Knapsack {
         let types: Vec<usize> = (0..beta.len()).filter(|&j| profits[j] > 0).collect();
         let orders = self.orders(&types, &profits);
         let threshold = Integer::from(&floor + 1u32);
-        let most_turns = if self.grid.is_some() { MOST_PROOF_TURNS } else { MOST_TREE_TURNS };
+        let most_turns = if self.proof_cells().is_some() { MOST_PROOF_TURNS } else { MOST_TREE_TURNS };
+        let too_long =
+            PackingError::Budget { what: "turns of the search for a pricing proof", limit: most_turns };
         let mut limit = FIRST_TURNS;
         loop {
             for order in &orders {
@@ -289,19 +296,14 @@ impl Knapsack {
             }
             limit = limit.saturating_mul(4).min(most_turns);
         }
-        let Some(grid) = &self.grid else {
-            return Err(PackingError::Budget {
-                what: "turns of the search for a pricing proof",
-                limit: most_turns,
-            });
-        };
+        let Some(grid) = &self.grid else { return Err(too_long) };
         let best = self.table(grid, &types, &profits)?;
         let value: Integer = profits.iter().zip(&best).map(|(p, k)| Integer::from(p * k)).sum();
-        Ok(if value <= floor {
-            Verdict::Proven(PricingProof::DynamicProgramme { cells: grid.n_cells() })
-        } else {
-            Verdict::Refuted(best)
-        })
+        if value > floor {
+            return Ok(Verdict::Refuted(best));
+        }
+        let cells = self.proof_cells().ok_or(too_long)?;
+        Ok(Verdict::Proven(PricingProof::DynamicProgramme { cells }))
     }
 
     /// Why `k` is the first configuration of `types` (ascending) by these profits, 0 for all others.
@@ -311,7 +313,7 @@ impl Knapsack {
         profits: &[Rational],
         k: &[u64],
     ) -> Result<FirstProof, PackingError> {
-        let table = self.grid.as_ref().map(Grid::n_cells);
+        let table = self.proof_cells();
         if let Some(cells) = table.filter(|cells| cells.saturating_mul(types.len()) <= MOST_TABLE_WORK) {
             return Ok(FirstProof::DynamicProgramme { cells });
         }

@@ -22,6 +22,7 @@ pub struct SearchLimits {
     numbers: Arc<AtomicUsize>,
     nodes: Arc<AtomicUsize>,
     until: Option<Instant>,
+    trees: bool,
 }
 
 impl Default for SearchLimits {
@@ -31,6 +32,7 @@ impl Default for SearchLimits {
             numbers: Arc::new(AtomicUsize::new(MOST_NUMBERS)),
             nodes: Arc::new(AtomicUsize::new(MOST_NODES)),
             until: None,
+            trees: false,
         }
     }
 }
@@ -40,6 +42,18 @@ impl SearchLimits {
     #[must_use]
     pub fn until(time: Instant) -> Self {
         Self { until: Some(time), ..Self::default() }
+    }
+
+    /// The same, and proofs are branch trees, also where a table is the shorter word: a checker without tables
+    /// can follow them.
+    #[must_use]
+    pub fn with_trees(self) -> Self {
+        Self { trees: true, ..self }
+    }
+
+    /// Whether proofs have to be branch trees.
+    pub(super) fn trees(&self) -> bool {
+        self.trees
     }
 
     /// Takes turns away before they are taken.

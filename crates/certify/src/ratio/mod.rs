@@ -23,7 +23,7 @@ use evenhand_problem::{Integer, Rational, Reservation};
 use thiserror::Error;
 
 pub use sweep::{Sweep, SweepPoint, multiples, sweep};
-pub use worst_load::worst_load;
+pub use worst_load::{worst_load, worst_load_within};
 
 /// Why there is no certificate.
 #[derive(Debug, Error)]

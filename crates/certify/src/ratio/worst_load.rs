@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use evenhand_exact::ratio::worst_load::{Covers, First, PrefixClaim, WorstLoadCertificate, check};
 use evenhand_exact::ratio::{Assignment, Greedy, PackingPrices, sparse};
-use evenhand_packing::{MaxReward, WorstLoad, configuration_lp, greedy, worst_load as lp};
+use evenhand_packing::{MaxReward, SearchLimits, WorstLoad, configuration_lp, greedy, worst_load as lp};
 use evenhand_problem::{Rational, Reservation};
 
 use super::{Proven, RatioError, judged};
@@ -37,7 +37,19 @@ pub fn worst_load(
     problem: &Reservation,
     progress: &mut dyn FnMut(usize, &Rational),
 ) -> Result<WorstLoadCertificate, RatioError> {
-    let mut best = MaxReward::new(problem);
+    worst_load_within(problem, &SearchLimits::default(), progress)
+}
+
+/// [`worst_load`], with what it may cost.
+///
+/// # Errors
+/// [`RatioError`]
+pub fn worst_load_within(
+    problem: &Reservation,
+    limits: &SearchLimits,
+    progress: &mut dyn FnMut(usize, &Rational),
+) -> Result<WorstLoadCertificate, RatioError> {
+    let mut best = MaxReward::within(problem, limits);
     let certificate = match lp::worst_load(&mut best, progress)? {
         Some(found) => proven(problem, &mut best, found)?,
         None => nothing(problem),

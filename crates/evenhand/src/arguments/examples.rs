@@ -55,6 +55,7 @@ Examples:
 pub const RATIO: &str = "\
 Examples:
   evenhand ratio reservation.json
+  evenhand ratio reservation.json --trees -o certificate.json
   evenhand ratio reservation.json --sweep 0:2:41 --plot sweep.svg
   evenhand ratio reservation.json --worst-load -o certificate.json";
 

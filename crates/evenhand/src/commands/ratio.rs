@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use evenhand::certify::ratio;
 use evenhand::exact::ratio::{MOST_BYTES, RatioCertificate};
+use evenhand::packing::SearchLimits;
 use evenhand::problem::format::{FormatError, Source};
 use evenhand::report;
 use indicatif::ProgressBar;
@@ -24,7 +25,7 @@ pub fn run(call: &Ratio, common: &Common) -> Result<ExitCode, Failure> {
     if call.worst_load {
         return worst_load::run(call, &problem, common);
     }
-    let certificate = ratio::certificate(&problem)?;
+    let certificate = ratio::certificate_within(&problem, &limits(call))?;
     let printed =
         save(call, || certificate.to_json_within(MOST_BYTES), RatioCertificate::parse, &certificate)?;
     if certificate.ratio.is_none() {
@@ -36,6 +37,11 @@ pub fn run(call: &Ratio, common: &Common) -> Result<ExitCode, Failure> {
         Format::Table => output::page(&report::ratio::ratio(&certificate), common)?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn limits(call: &Ratio) -> SearchLimits {
+    let limits = SearchLimits::default();
+    if call.trees { limits.with_trees() } else { limits }
 }
 
 /// Writes the certificate where it is wanted; returns whether that was standard output. Nothing leaves

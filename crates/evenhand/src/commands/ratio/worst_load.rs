@@ -2,13 +2,13 @@
 
 use std::process::ExitCode;
 
-use evenhand::certify::ratio::worst_load;
+use evenhand::certify::ratio::worst_load_within;
 use evenhand::exact::ratio::MOST_BYTES;
 use evenhand::exact::ratio::worst_load::WorstLoadCertificate;
 use evenhand::problem::Reservation;
 use evenhand::report::{self, text};
 
-use super::{progress, save};
+use super::{limits, progress, save};
 use crate::arguments::{Common, Format, Ratio};
 use crate::failure::Failure;
 use crate::output;
@@ -22,7 +22,7 @@ pub fn run(call: &Ratio, problem: &Reservation, common: &Common) -> Result<ExitC
         )));
     }
     let bar = progress(common);
-    let found = worst_load(problem, &mut |claims, ratio| {
+    let found = worst_load_within(problem, &limits(call), &mut |claims, ratio| {
         bar.set_message(format!("{claims} claims, ratio at most {}", text::decimal(ratio)));
     });
     bar.finish_and_clear();

@@ -1,0 +1,205 @@
+(* What certificates of reservation problems state: the problem, and why nothing is worth more than a configuration or
+   a bound. Units of the numbers, and the proofs that `known` names, are found here; the checker believes neither. *)
+module Integer = Z
+open Ratio_checker
+module Z = Integer (* Zarith's, not Coq's *)
+open Json
+
+
+exception False of string
+exception Not_covered of string
+let wrong = malformed
+
+(* The fields of an object that has just these, in this order; those whose name ends with ? may be absent. *)
+let fields names value =
+  only names value;
+  List.map (fun name -> given (get (List.hd (String.split_on_char '?' name)) value)) (String.split_on_char ' ' names)
+
+(* Names and their positions *)
+type names = { what : string; all : string array; position : (string, int) Hashtbl.t }
+let names what given =
+  let position = Hashtbl.create 16 in
+  List.iteri (fun i name ->
+    if name = "" || Hashtbl.mem position name then wrong "the %s `%s` is named twice, or has no name" what name;
+    Hashtbl.add position name i) given;
+  { what; all = Array.of_list given; position }
+let find names name = match Hashtbl.find_opt names.position name with
+  | Some i -> i | None -> wrong "there is no such %s: `%s`" names.what name
+let named names value = find names (text value)
+(* What an object says by name; [zero] elsewhere *)
+let by_name names zero read value =
+  let found = Array.make (Array.length names.all) zero in
+  List.iter (fun (name, value) -> found.(find names name) <- read value) (obj value);
+  found
+
+let most = 1_000_000_000_000
+let count least value = Z.of_int (integer least most value)
+let amount value = at_least Q.zero (number stated value)
+
+let q (v : Q.t) = { qnum = v.Q.num; qden = v.Q.den }
+let at a i = q a.(i)
+
+(* The greatest rational of which all are multiples; the other one where all are 0 *)
+let unit_or other values =
+  let gcd a (b : Q.t) = if Q.sign b = 0 then a else match a with
+    | None -> Some b
+    | Some (a : Q.t) ->
+        let den = Z.lcm a.Q.den b.Q.den in
+        let over (v : Q.t) = Z.mul v.Q.num (Z.divexact den v.Q.den) in
+        Some (Q.make (Z.gcd (over a) (over b)) den) in
+  Option.value ~default:other (List.fold_left gcd None values)
+
+type problem = {
+  resources : names; pool_names : names; type_names : names;
+  sizes : Q.t array array; rooms : Q.t array array; counts : Z.t array;
+  rewards : Q.t array; loads : Q.t array; configurations : Z.t array list option; states_counts : bool;
+  row_units : Q.t array; fitting : Z.t array }
+
+let read_problem raw =
+  if get "kind" raw <> Text "reservation-problem" then wrong "expected `reservation-problem`";
+  match fields "kind name? resources? servers? jobs configurations? $schema? description?" raw with
+  | [_; name; resources; servers; Some jobs; configurations; _; _] ->
+    Option.iter (fun name -> ignore (text name)) name;
+    let or_none = function Some value -> list value | None -> [] in
+    let resources = names "resource" (List.map text (or_none resources)) in
+    let is_listed = configurations <> None in
+    let amounts = function
+      | Some value -> if is_listed && obj value <> [] then wrong "give configurations, or capacities and demands";
+          by_name resources Q.zero quantity value
+      | None -> if is_listed then Array.make (Array.length resources.all) Q.zero
+          else wrong "a capacity or demand is missing" in
+    let rows = List.map (fields "name count? capacity?") (or_none servers) in
+    let some = function Some value -> value | None -> Null in
+    let with_counts = List.length (List.filter (fun row -> List.nth row 1 <> None) rows) in
+    if with_counts > 0 && with_counts < List.length rows then wrong "a pool without `count` beside others with one";
+    if not is_listed && (resources.all = [||] || rows = []) then
+      wrong "expected at least one resource and one pool of servers";
+    let pool_names = names "server" (List.map (fun row -> text (some (List.nth row 0))) rows) in
+    let counts = List.map (fun row -> Option.fold ~none:Z.one ~some:(count 1) (List.nth row 1)) rows in
+    let rooms = List.map (fun row -> amounts (List.nth row 2)) rows in
+    let pool_names, counts, rooms = if rows <> [] then (pool_names, counts, rooms)
+      else (names "server" ["servers"], [Z.one], [Array.make (Array.length resources.all) Q.zero]) in
+    let rows = List.map (fields "name demand? reward? load?") (list jobs) in
+    let type_names = names "job type" (List.map (fun row -> text (some (List.hd row))) rows) in
+    let column i read none = Array.of_list (List.map (fun row -> Option.fold ~none ~some:read (List.nth row i)) rows) in
+    let sizes = Array.of_list (List.map (fun row -> amounts (List.nth row 1)) rows) in
+    let rewards = column 2 amount Q.zero and loads = column 3 amount Q.zero in
+    let rooms = Array.of_list rooms in
+    if not is_listed && Array.exists (Array.for_all (fun d -> Q.sign d = 0)) sizes then
+      wrong "a type of jobs that demands nothing";
+    let configurations = Option.map (fun value -> match list value with
+      | [] -> wrong "expected at least one configuration"
+      | l -> List.map (by_name type_names Z.zero (count 0)) l) configurations in
+    let fits j = match configurations with
+      | Some l -> List.fold_left (fun most (k : Z.t array) -> Z.max most k.(j)) Z.zero l
+      | None -> Array.fold_left (fun most room ->
+          let least = ref None in
+          Array.iteri (fun r d -> if Q.sign d > 0 then
+            let t = Q.div room.(r) d in
+            match !least with Some v when Q.leq v t -> () | _ -> least := Some t) sizes.(j);
+          match !least with Some v -> Z.max most (Z.fdiv v.Q.num v.Q.den) | None -> most) Z.zero rooms in
+    let fitting = Array.init (Array.length sizes) fits in
+    Array.iteri (fun j name -> let n = fitting.(j) in if Z.lt n Z.one || Z.gt n (Z.of_int most) then
+      wrong "`%s` fits on no server, or more often than 10^12 times" name) type_names.all;
+    let row_units = Array.mapi (fun r _ ->
+      let column of_ = Array.to_list (Array.map (fun row -> row.(r)) of_) in
+      unit_or (unit_or Q.one (column rooms)) (column sizes)) resources.all in
+    { resources; pool_names; type_names; sizes; rooms; counts = Array.of_list counts; rewards; loads; configurations;
+      states_counts = with_counts > 0; row_units; fitting }
+  | _ -> assert false
+
+let reservation p = {
+  types = Array.length p.type_names.all; rows = Array.length p.resources.all; pools = Array.length p.pool_names.all;
+  size = (fun j r -> q p.sizes.(j).(r)); room = (fun s r -> q p.rooms.(s).(r));
+  listed = Option.map (List.map (fun k j -> k.(j))) p.configurations;
+  reward = at p.rewards; load = at p.loads; servers = (fun s -> q (Q.of_bigint p.counts.(s))) }
+
+let configuration p = by_name p.type_names Z.zero (count 0)
+let numbers names = by_name names Q.zero (number computed)
+
+(* A branch tree: nodes in preorder, multipliers by their place *)
+let read_tree p multipliers nodes =
+  let sets = Array.of_list (List.map (numbers p.resources) (list multipliers)) in
+  let rec node = function
+    | [] -> raise (False "a tree ends before its last branch")
+    | List [job; at_] :: rest ->
+        let j = named p.type_names job and n = count 1 at_ in
+        let from, rest = node rest in
+        let below, rest = node rest in
+        (Split (j, n, from, below), rest)
+    | List _ :: _ -> wrong "expected a job type and a number of jobs"
+    | which :: rest ->
+        let i = count 0 which in
+        if Z.geq i (Z.of_int (Array.length sets)) then raise (False "a tree names multipliers that are not there");
+        (Leaf (at sets.(Z.to_int i)), rest) in
+  match node (list nodes) with
+  | tree, [] -> tree
+  | _ -> raise (False "a tree goes on after its last branch")
+
+let method_of proof = match get "method" proof with
+  | Text ("tree" | "dynamic-programme" | "listed" | "known" as m) -> m
+  | _ -> wrong "there is no such method of proof"
+let table () = raise (Not_covered "a proof by dynamic programming: write the certificate with --trees")
+
+let read_pricing p beta proof = match method_of proof with
+  | "tree" -> (match fields "method multipliers nodes" proof with
+      | [_; Some m; Some n] ->
+          Tree (at p.row_units, q (unit_or Q.one (Array.to_list beta)), read_tree p m n)
+      | _ -> assert false)
+  | "listed" -> ignore (fields "method" proof); All_listed
+  | "dynamic-programme" -> ignore (fields "method cells" proof); table ()
+  | _ -> wrong "there is no such method of proof"
+
+(* Proofs of first configurations, by what they are about *)
+let proven = Hashtbl.create 16
+let read_first p s open_ k proof =
+  let same = ref 0 in
+  while p.rooms.(!same) <> p.rooms.(s) do incr same done;
+  let key = (!same, Array.to_list open_, Array.to_list (Array.map Z.to_string k)) in
+  let tree part = match fields "multipliers nodes" part with
+    | [Some m; Some n] -> read_tree p m n | _ -> assert false in
+  match method_of proof with
+  | "known" -> ignore (fields "method" proof);
+      (try Hashtbl.find proven key with Not_found -> raise (False "no earlier step has proven it"))
+  | "dynamic-programme" -> ignore (fields "method cells" proof); table ()
+  | m ->
+      let found = if m = "listed" then (ignore (fields "method" proof); First_listed)
+        else match fields "method value order" proof with
+        | [_; Some value; Some order] ->
+            let rewards = Array.to_list (Array.mapi (fun j u -> if open_.(j) then u else Q.zero) p.rewards) in
+            Trees (at p.row_units, q (unit_or Q.one rewards), tree value, tree order)
+        | _ -> assert false in
+      Hashtbl.replace proven key found; found
+
+let read_amount whole value =
+  let v = number computed value in
+  if whole && not (Z.equal v.Q.den Z.one) then wrong "expected a whole number" else v
+
+let read_steps p whole steps =
+  let open_ = Array.map (fun _ -> true) p.rewards in
+  let step row = match fields "pool configuration servers exhausted first" row with
+    | [Some pool; Some k; Some servers; Some exhausted; Some first] ->
+        let k = configuration p k and s = named p.pool_names pool in
+        let why = read_first p s open_ k first in
+        let exhausted = match exhausted with Null -> None | name -> Some (named p.type_names name) in
+        Option.iter (fun j -> open_.(j) <- false) exhausted;
+        { stated_step = { at_pool = s; takes = (fun j -> k.(j)); given = q (read_amount whole servers); exhausted };
+          why }
+    | _ -> assert false in
+  List.map step (list steps)
+
+let read_plan p whole assignment =
+  let part row = match fields "pool configuration servers" row with
+    | [Some pool; Some k; Some servers] -> (named p.pool_names pool, configuration p k, read_amount whole servers)
+    | _ -> assert false in
+  let parts = Array.of_list (List.map part (list assignment)) in
+  { parts = Array.length parts; pool = (fun t -> let s, _, _ = parts.(t) in s);
+    conf = (fun t j -> let _, k, _ = parts.(t) in k.(j)); part = (fun t -> let _, _, n = parts.(t) in q n) }
+
+let read_prices p prices = match fields "load slot server" prices with
+  | [Some load; Some slot; Some server] ->
+      (numbers p.type_names load, numbers p.type_names slot, numbers p.pool_names server)
+  | _ -> assert false
+let read_proofs p beta pricing =
+  let proofs = by_name p.pool_names None (fun proof -> Some (read_pricing p beta proof)) pricing in
+  Array.map (function Some proof -> proof | None -> wrong "the proof for a pool is missing") proofs
