@@ -47,8 +47,11 @@ fn run(page: &str, least: usize) {
         let command = command.replace("evenhand-check ", "evenhand check ");
         let mut words = command.split_whitespace();
         assert_eq!(words.next(), Some("evenhand"), "{command}");
-        let output =
-            Command::new(env!("CARGO_BIN_EXE_evenhand")).args(words).current_dir(folder.path()).output().unwrap();
+        let output = Command::new(env!("CARGO_BIN_EXE_evenhand"))
+            .args(words)
+            .current_dir(folder.path())
+            .output()
+            .unwrap();
         let said = String::from_utf8(output.stderr).unwrap() + &String::from_utf8(output.stdout).unwrap();
         assert_eq!(lines(&said), lines(&printed), "{page}: {command}");
     }
