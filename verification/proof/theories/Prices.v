@@ -260,7 +260,7 @@ Proof.
       assert (L1 : u A n i - tight A n <= larger 0 (u A n i - tight A n)) by (minmax; lra).
       pose proof (prod_le _ _ _ Zg L0) as C1. pose proof (prod_le _ _ (z i) L1 Z0). lra. }
     unfold within_limit in L. destruct (limit P n) as [l|]; bools.
-    + pose proof (prod_le_l _ _ (tight A n) L H5) as C. rewrite mul_eq in H1. lra.
+    + pose proof (prod_le_l _ _ (tight A n) L ltac:(assumption)) as C. rewrite mul_eq in H1. lra.
     + rewrite H3 in S1. lra.
   - assert (Bz : forall i, (i < K)%nat -> 0 <= best_z A n i /\ best_z A n i <= gamma P n i).
     { intros i Hi. specialize (H i Hi). bools. rewrite (gamma_is _ _ _ _ R) in H4 by auto. auto. }
@@ -300,7 +300,8 @@ Proof.
   intros Hn. unfold curve, own, reach. rewrite add_eq, rsum_eq, mul_eq, sub_eq.
   rewrite (sum_ext N (fun k => if Nat.eqb k n then l k * L else l k * smaller (share P (u A) x k) L)
     (fun k => mul (l k) (smaller (have A k) L) + (if Nat.eqb k n then l n * (L - smaller (have A n) L) else 0))).
-  - rewrite sum_add. rewrite (sum_single N _ n); [rewrite Nat.eqb_refl; reflexivity|auto|].
+  - rewrite sum_add, (sum_single N (fun k => if Nat.eqb k n then l n * (L - smaller (have A n) L) else 0) n);
+      [rewrite Nat.eqb_refl; reflexivity|auto|].
     intros j _ Ne. apply Nat.eqb_neq in Ne. rewrite Ne. reflexivity.
   - intros k Hk. rewrite mul_eq. destruct (Nat.eqb k n) eqn:E.
     + apply Nat.eqb_eq in E. subst. ring.
@@ -347,13 +348,14 @@ Proof.
       intros k i Hk Hi E. bools. specialize (Hl k Hk). assert (Z : l k == 0) by lra.
       rewrite quo_eq, mul_eq, Z. unfold Qdiv. lra.
     - intros k Hk. unfold share. pose proof (weight_pos P W k Hk). 
-      rewrite (sum_ext K _ (fun i => u A k i * y k i * (l k / weight P k))).
+      rewrite (sum_ext K (fun i => quo (mul (l k) (u A k i)) (weight P k) * y k i)
+        (fun i => u A k i * y k i * (l k / weight P k))).
       + rewrite sum_scale_r. field. lra.
       + intros. rewrite quo_eq, mul_eq. field. lra. }
   set (L0 := level_of A m n) in *. pose proof (level_of_eq m n Hn) as E0. fold L0 in E0.
   assert (RB : bound P T (at_prices v) <= reach l L0 n).
   { apply orb_true_iff in Cov. destruct Cov as [C|C]; bools.
-    - pose proof (reach_quick l L0 n (base_level v) Hn Hl C). lra.
+    - pose proof (reach_quick l L0 n (base_level v) Hn Hl ltac:(assumption)). lra.
     - rewrite reach_eq in C by auto. auto. }
   apply Qnot_lt_le. intro C. rewrite <- E0 in C.
   assert (S : reach l L0 n + (l n * (L - L0)) <= sum N (fun k => l k * share P (u A) y k)).
@@ -378,8 +380,8 @@ Proof.
   unfold check_levels. intros H n y L best U Y Mn Mp HL HK. bools.
   assert (Hn : (n < N)%nat) by apply U.
   assert (E : best == most A n) by (apply (most_unique n); auto; apply most_is; auto). rewrite E in *.
-  destruct (user_is P stated_x T placed R n U) as [_ An]. specialize (H0 n Hn). rewrite An in H0. simpl in H0.
-  destruct (lt (have A n) (most A n)) eqn:C.
+  destruct (user_is P stated_x T placed R n U) as [_ An]. specialize (H0 n Hn).
+  rewrite An, andb_true_l in H0. destruct (lt (have A n) (most A n)) eqn:C.
   - apply Nat.eqb_eq in H0.
     assert (I : In n (flat_map covers vs)).
     { destruct (filter (Nat.eqb n) (flat_map covers vs)) as [|a l] eqn:Fl; [discriminate|].
@@ -407,6 +409,91 @@ Proof.
     - intros k Uk Ne. destruct (user_is P stated_x T placed R k Uk) as [Hk Ak]. specialize (H0 k Hk).
       apply Nat.eqb_neq in Ne. rewrite Ak, Ne in H0. simpl in H0. bools. rewrite share_of_eq in H0.
       rewrite (smaller_ext (share P (u A) x k) L (have A k) L); auto; [symmetry; apply have_is; auto|reflexivity]. }
+  lra.
+Qed.
+
+(** * Proportional fairness *)
+Lemma rpower_eq q n : rpower q n == power q n.
+Proof. induction n; simpl; [reflexivity|]. rewrite mul_eq, IHn. reflexivity. Qed.
+Lemma power_ext a b n : a == b -> power a n == power b n.
+Proof. intros E. induction n; simpl; [reflexivity|]. rewrite IHn, E. reflexivity. Qed.
+
+Section Worths.
+Variable V : worths.
+Variable a : nat.
+Hypothesis C : check_worths P T V a = true.
+Notation u := (v_u V).
+Definition price (n : nat) : Q := weight P n / power (value P u x n) a.
+
+Lemma value_of_eq y n : value_of P u y n == value P u y n.
+Proof. unfold value_of, value. rewrite rsum_eq. apply sum_ext. intros. apply mul_eq. Qed.
+Lemma worths_user n : (n < N)%nat -> is_active T n = true ->
+  v_value V n == value P u x n /\ 0 < value P u x n /\ v_price V n == price n.
+Proof.
+  intros Hn An. unfold check_worths in C. bools. specialize (H n Hn). rewrite An in H. bools.
+  rewrite value_of_eq in H. rewrite <- H. repeat split; auto; try reflexivity.
+  rewrite H2, quo_eq, rpower_eq. unfold price. rewrite (power_ext _ _ a H). reflexivity.
+Qed.
+Lemma spent_is : v_spent V == sum N (fun n => if active P n then price n * value P u x n else 0) /\ 0 < v_spent V.
+Proof.
+  split; [|unfold check_worths in C; bools; auto].
+  assert (S : v_spent V == rsum N (fun n => if is_active T n then mul (v_price V n) (v_value V n) else 0))
+    by (unfold check_worths in C; bools; auto).
+  rewrite S, rsum_eq. apply sum_ext. intros n Hn. rewrite <- (is_active_eq P stated_x T placed R) by auto.
+  destruct (is_active T n) eqn:An; [|reflexivity].
+  destruct (worths_user n Hn An) as (E1 & _ & E2). rewrite mul_eq, E1, E2. reflexivity.
+Qed.
+
+Theorem check_proportional_sound p m : check_proportional P T V a p m = true -> proportional P u a (- m) x.
+Proof.
+  unfold check_proportional. intros H. bools. split.
+  - intros n U. destruct (user_is P stated_x T placed R n U) as [Hn An]. apply worths_user; auto.
+  - intros pr y Y. destruct spent_is as [Sp Sp0].
+    change (fun n => if active P n then pr n * value P u x n else 0) with
+      (fun n => if active P n then price n * value P u x n else 0). rewrite <- Sp.
+    rewrite mul_eq, sub_eq in H0.
+    assert (B : sum N (fun n => sum K (fun i => mul (v_price V n) (u n i) * (if active P n then y n i else 0))) <= bound P T p).
+    { rewrite (sum_ext N _ (fun n => sum K (fun i => mul (v_price V n) (u n i) * y n i))).
+      2:{ intros n Hn. apply sum_ext. intros i Hi. destruct (active P n) eqn:An; [reflexivity|].
+          rewrite (inactive_entry P W y n i) by auto. reflexivity. }
+      apply (bound_sound (is_active T) (fun n i => mul (v_price V n) (u n i))); auto.
+      intros n i Hn Hi An. rewrite (is_active_eq P stated_x T placed R) in An by auto.
+      rewrite (inactive_entry P W y n i) by auto. lra. }
+    rewrite (sum_ext N _ (fun n => sum K (fun i => mul (v_price V n) (u n i) * (if active P n then y n i else 0)) +
+        (-1) * (if active P n then price n * value P u x n else 0))).
+    + rewrite sum_add, sum_scale, <- Sp. lra.
+    + intros n Hn. destruct (active P n) eqn:An.
+      * rewrite <- (is_active_eq P stated_x T placed R) in An by auto.
+        destruct (worths_user n Hn An) as (_ & _ & E).
+        rewrite (sum_ext K _ (fun i => price n * (u n i * y n i))).
+        -- rewrite sum_scale. change (pr n) with (price n). unfold value at 1. ring.
+        -- intros i Hi. rewrite mul_eq, E. ring.
+      * rewrite sum_zero; [ring|]. intros. ring.
+Qed.
+
+Theorem check_better_sound y m : check_better P T V a y m = true ->
+  forall eps, proportional P u a eps x -> - m <= eps.
+Proof.
+  unfold check_better. intros H eps [_ O]. bools.
+  apply (check_feasible_sound P stated_x T placed R) in H2. destruct spent_is as [Sp Sp0].
+  specialize (O y H2). cbv zeta in O.
+  change (fun n => if active P n then weight P n / power (value P u x n) a * value P u x n else 0) with
+    (fun n => if active P n then price n * value P u x n else 0) in O. rewrite <- Sp in O.
+  apply (below eps (- m) (v_spent V)); auto.
+  apply Qle_trans with (2 := O). rewrite mul_eq, rsum_eq in H0.
+  assert (E : - m * v_spent V == - (m * v_spent V)) by ring. rewrite E, H0.
+  apply sum_le. intros n Hn. rewrite <- (is_active_eq P stated_x T placed R) by auto.
+  destruct (is_active T n) eqn:An; [|lra].
+  destruct (worths_user n Hn An) as (E1 & _ & E2).
+  rewrite mul_eq, sub_eq, value_of_eq, E1, E2. unfold price. lra.
+Qed.
+End Worths.
+Theorem check_nothing_sound V n : check_nothing P T V n = true -> forall a eps, ~ proportional P (v_u V) a eps x.
+Proof.
+  unfold check_nothing. intros H a eps [O _]. bools. apply Nat.ltb_lt in H.
+  assert (U : user P n) by (eapply is_user; eauto). specialize (O n U).
+  assert (E : value_of P (v_u V) x n == value P (v_u V) x n).
+  { unfold value_of, value. rewrite rsum_eq. apply sum_ext. intros. apply mul_eq. }
   lra.
 Qed.
 End Sound.
