@@ -32,9 +32,25 @@ Definition check_sharing (m : Q) (k : nat) : bool :=
 Definition room (n : nat) : Q :=
   let v := best n (t_slack T) in
   match limit P n with Some l => smaller (sub l (has_tasks n)) v | None => v end.
-Definition check_conserving (m : Q) (k : nat) : bool :=
-  users_all (fun n => le (room n) (- mul m (g n))) &&
-  Nat.ltb k N && is_active T k && eqq (room k) (- mul m (g k)).
+Definition spare (m : Q) (n : nat) : bool := le (room n) (- mul m (g n)).
+Definition pending (n : nat) : bool := negb (has P n (has_tasks n)).
+(** For every user with pending tasks the row that is short on every class; nobody has a margin below m, and
+    somebody has just m. *)
+Definition is_short (m : Q) (short : nat -> option (nat -> nat)) (n : nat) : bool :=
+  match short n with
+  | Some row => pending n &&
+      all K (fun i => if runs_on T n i then Nat.ltb (row i) M && lt 0 (t_takes T n i (row i)) else true) &&
+      (let v := rsum K (fun i => if runs_on T n i then quo (t_slack T i (row i)) (t_takes T n i (row i)) else 0) in
+       le (match limit P n with Some l => smaller (sub l (has_tasks n)) v | None => v end) (- mul m (g n)))
+  | None => negb (pending n)
+  end.
+Definition has_least (m : Q) (k : nat) : bool := is_active T k && eqq (room k) (- mul m (g k)).
+Definition check_short (m : Q) (short : nat -> option (nat -> nat)) : bool :=
+  users_all (is_short m short) && users_all (spare m) && any N (has_least m).
+(** A user with pending tasks, and a class where some fit *)
+Definition check_free (m : Q) (k i : nat) : bool :=
+  users_all (spare m) && Nat.ltb k N && has_least m k && pending k && Nat.ltb i K && runs_on T k i &&
+  all M (fun r => if lt 0 (t_takes T k i r) then lt 0 (t_slack T i r) else true).
 
 (** Envy. What n could run with what k has, by weight *)
 Definition worth_of (n k : nat) : Q :=
@@ -288,10 +304,10 @@ Qed.
 Lemma slack_nonneg i r : (i < K)%nat -> (r < M)%nat -> 0 <= slack P x i r.
 Proof. intros Hi Hr. unfold slack. pose proof (f_rows P x F i r Hi Hr). lra. Qed.
 
-Theorem check_conserving_sound m k : check_conserving P T m k = true ->
+Lemma conserving_sound m k : users_all P T (spare P T m) = true -> (k < N)%nat -> has_least P T m k = true ->
   least_eps (fun eps => work_conserving P eps x) m.
 Proof.
-  unfold check_conserving. intros H. bools. rewrite users_all_iff in H. apply Nat.ltb_lt in H2.
+  intros H H2 H0. unfold has_least in H0. rewrite users_all_iff in H. bools. unfold spare in H.
   assert (B : forall i r, (i < K)%nat -> (r < M)%nat -> 0 <= t_slack T i r).
   { intros. rewrite (slack_is _ _ _ _ R) by auto. apply slack_nonneg; auto. }
   assert (I : forall n, user P n -> forall eps,
@@ -324,8 +340,18 @@ Proof.
   - intros n z U. apply I; auto. specialize (H n U). bools. rewrite mul_eq, (g_is _ _ _ _ R) in H by apply U. lra.
   - intros eps A. assert (U : user P k) by (eapply is_user; eauto).
     assert (A' : room P T k <= eps * g P k) by (apply I; auto; intros; apply (A k); auto).
-    rewrite H0, mul_eq, (g_is _ _ _ _ R) in A' by auto.
+    rewrite H1, mul_eq, (g_is _ _ _ _ R) in A' by auto.
     apply (below _ _ (g P k)); [apply user_g; auto|lra].
+Qed.
+Theorem check_short_sound m short : check_short P T m short = true -> least_eps (fun eps => work_conserving P eps x) m.
+Proof.
+  unfold check_short. intros H. bools. apply any_iff in H0. destruct H0 as (k & Hk & H0).
+  apply (conserving_sound m k); auto.
+Qed.
+Theorem check_free_sound m k i : check_free P T m k i = true -> least_eps (fun eps => work_conserving P eps x) m.
+Proof.
+  unfold check_free. rewrite !andb_true_iff. intros H. destruct H as [[[[[[A B] C] _] _] _] _].
+  apply Nat.ltb_lt in B. apply (conserving_sound m k); auto.
 Qed.
 
 (** * Envy *)
