@@ -57,29 +57,29 @@ Definition worth_of (n k : nat) : Q :=
   let s := quo (weight P n) (weight P k) in
   rsum K (fun i => if lt 0 (x k i) then on_class n i (fun r => mul s (mul (x k i) (t_takes T k i r))) else 0).
 
-(** Hints that settle most pairs in whole numbers: [held k i r] units of row r are at least what k has there,
-    over its weight; [rate n i] lists rows with what a unit is worth to n at most, of which [scale] make what
+(** Hints that settle most pairs in whole numbers: [held k i r] grains of row r are at least what k has there,
+    over its weight; [rate n i] lists rows with what a grain is worth to n at most, of which [scale] make what
     n is due. They are looked at once for every user; wrong ones are refused. *)
 Record hints := {
-  unit : nat -> nat -> Q; held : nat -> nat -> nat -> Z; on : nat -> list nat;
+  grain : nat -> nat -> Q; held : nat -> nat -> nat -> Z; on : nat -> list nat;
   rate : nat -> nat -> list (nat * Z); scale : Z }.
 Variable h : hints.
 
 Definition check_held : bool :=
   Z.ltb 0 (scale h) &&
-  all K (fun i => all M (fun r => le 0 (unit h i r))) &&
+  all K (fun i => all M (fun r => le 0 (grain h i r))) &&
   all N (fun k => forallb (fun i => Nat.ltb i K) (on h k)) &&
   all N (fun k => all K (fun i =>
     if existsb (Nat.eqb i) (on h k)
     then all M (fun r => Z.leb 0 (held h k i r) &&
-      le (quo (mul (x k i) (t_takes T k i r)) (weight P k)) (mul (inject_Z (held h k i r)) (unit h i r)))
+      le (quo (mul (x k i) (t_takes T k i r)) (weight P k)) (mul (inject_Z (held h k i r)) (grain h i r)))
     else le (x k i) 0)).
 Definition check_rate (d : Q) (n : nat) : bool :=
   lt 0 d && all K (fun i =>
     match rate h n i with
     | nil => negb (runs_on T n i)
     | l => forallb (fun v => Nat.ltb (fst v) M && Z.leb 0 (snd v) && lt 0 (t_takes T n i (fst v)) &&
-        le (mul (unit h i (fst v)) (mul (weight P n) (inject_Z (scale h))))
+        le (mul (grain h i (fst v)) (mul (weight P n) (inject_Z (scale h))))
            (mul (mul (inject_Z (snd v)) d) (t_takes T n i (fst v)))) l
     end).
 Fixpoint least_product (l : list (nat * Z)) (b : nat -> Z) : Z :=
@@ -462,13 +462,13 @@ Proof.
     then on_class P T n i (fun r => mul (quo (weight P n) (weight P k)) (mul (x k i) (t_takes T k i r))) else 0).
   assert (Bn : forall i, (i < K)%nat -> existsb (Nat.eqb i) (on h k) = true ->
     forall r, (r < M)%nat -> (0 <= held h k i r)%Z /\
-      x k i * t_takes T k i r / weight P k <= inject_Z (held h k i r) * unit h i r).
+      x k i * t_takes T k i r / weight P k <= inject_Z (held h k i r) * grain h i r).
   { intros i Hi E r Hr. specialize (H0 i Hi). rewrite E in H0. bools. specialize (H0 r Hr).
     apply andb_true_iff in H0. destruct H0 as [Z1 Z2]. bools.
     rewrite quo_eq, !mul_eq in Z2. split; auto. apply Z.leb_le. auto. }
   assert (Rn : forall i, (i < K)%nat -> forall p, In p (rate h n i) -> (fst p < M)%nat /\ (0 <= snd p)%Z /\
     0 < t_takes T n i (fst p) /\
-    unit h i (fst p) * (weight P n * s) <= inject_Z (snd p) * d * t_takes T n i (fst p)).
+    grain h i (fst p) * (weight P n * s) <= inject_Z (snd p) * d * t_takes T n i (fst p)).
   { intros i Hi p Hp. specialize (H1 i Hi). destruct (rate h n i) as [|q l] eqn:E; [contradiction|].
     rewrite forallb_forall in H1. specialize (H1 p Hp).
     apply andb_true_iff in H1. destruct H1 as [H1 Z4]. apply andb_true_iff in H1. destruct H1 as [H1 Z3].
@@ -494,7 +494,7 @@ Proof.
     destruct (Bn i Hi (In' i Hi I) (fst p) A) as [D1 D2].
     specialize (H2 i Hi). bools. specialize (H2 (fst p) A). bools.
     set (t := t_takes T n i (fst p)) in *. set (a := t_takes T k i (fst p)) in *.
-    set (u := unit h i (fst p)) in *. rewrite inject_Z_mult.
+    set (u := grain h i (fst p)) in *. rewrite inject_Z_mult.
     set (v := inject_Z (snd p)) in *. set (b := inject_Z (held h k i (fst p))) in *.
     assert (V0 : 0 <= v) by (apply inject_nonneg; auto).
     assert (B0 : 0 <= b) by (apply inject_nonneg; auto).

@@ -1,0 +1,163 @@
+(* JSON, strictly: every number as it is written, no name twice in an object, and nothing else that libraries
+   let pass (comments, bare names, NaN). *)
+type t = Absent | Null | Bool of bool | Number of string | Text of string | List of t list | Object of (string * t) list
+
+exception Malformed of string
+let malformed format = Printf.ksprintf (fun what -> raise (Malformed what)) format
+
+let depth = 100
+
+let parse text =
+  let size = String.length text and at = ref 0 in
+  let fault what = malformed "this is not JSON: byte %d: %s" !at what in
+  let byte () = if !at < size then text.[!at] else '\000' in
+  let rec space () = match byte () with ' ' | '\t' | '\r' | '\n' -> incr at; space () | _ -> () in
+  let passes word =
+    let n = String.length word in
+    let is = !at + n <= size && String.sub text !at n = word in
+    if is then at := !at + n; is in
+  let expect word = if not (passes word) then fault ("expected `" ^ word ^ "`") in
+  let digits () =
+    let start = !at in
+    while byte () >= '0' && byte () <= '9' do incr at done;
+    if !at = start then fault "expected a value" in
+  let number () =
+    let start = !at in
+    ignore (passes "-");
+    if not (passes "0") then digits ();
+    if passes "." then digits ();
+    if passes "e" || passes "E" then (ignore (passes "+" || passes "-"); digits ());
+    Number (String.sub text start (!at - start)) in
+  let hexadecimal () =
+    if !at + 4 > size then fault "expected four hexadecimal digits";
+    let digit c = match c with
+      | '0'..'9' -> Char.code c - 48 | 'a'..'f' -> Char.code c - 87 | 'A'..'F' -> Char.code c - 55
+      | _ -> fault "expected four hexadecimal digits" in
+    let code = String.fold_left (fun sum c -> 16 * sum + digit c) 0 (String.sub text !at 4) in
+    at := !at + 4; code in
+  let escape into =
+    if passes "u" then begin
+      let high = hexadecimal () in
+      let code = if high >= 0xd800 && high < 0xdc00 && passes "\\u"
+        then 0x10000 + ((high - 0xd800) lsl 10) + hexadecimal () - 0xdc00 else high in
+      let is_pair = code >= 0x10000 && (code - 0x10000) lsr 10 = high - 0xd800 in
+      if (code <> high && not is_pair) || not (Uchar.is_valid code) then fault "a surrogate without another";
+      Buffer.add_utf_8_uchar into (Uchar.of_int code)
+    end else begin
+      (match String.index_opt "\"\\/bfnrt" (byte ()) with
+       | Some i when !at < size -> Buffer.add_char into "\"\\/\b\012\n\r\t".[i]
+       | _ -> fault "there is no such escape");
+      incr at
+    end in
+  let string () =
+    expect "\"";
+    let into = Buffer.create 16 in
+    while byte () <> '"' do
+      if byte () < ' ' then fault "expected the rest of a string, without control characters";
+      if passes "\\" then escape into else (Buffer.add_char into (byte ()); incr at)
+    done;
+    incr at; Buffer.contents into in
+  let items close item =
+    let rec more found =
+      space ();
+      if passes close then List.rev found
+      else begin
+        if found <> [] then (expect ","; space ());
+        let next = item () in more (next :: found)
+      end in
+    more [] in
+  let rec value level =
+    space ();
+    if level > depth then fault "nested too deeply";
+    if passes "{" then begin
+      let names = Hashtbl.create 8 in
+      Object (items "}" (fun () ->
+        let name = string () in
+        if Hashtbl.mem names name then fault ("the field `" ^ name ^ "` is given twice");
+        Hashtbl.add names name ();
+        space (); expect ":";
+        let v = value (level + 1) in (name, v)))
+    end
+    else if passes "[" then List (items "]" (fun () -> value (level + 1)))
+    else if byte () = '"' then Text (string ())
+    else if passes "true" then Bool true
+    else if passes "false" then Bool false
+    else if passes "null" then Null
+    else number () in
+  let root = value 0 in
+  space ();
+  if !at < size then fault "expected the end of the file" else root
+
+let get name = function Object fields -> (try List.assoc name fields with Not_found -> Absent) | _ -> Absent
+let text = function Text s -> s | _ -> malformed "expected a string"
+let list = function List l -> l | _ -> malformed "expected a list"
+let obj = function Object fields -> fields | _ -> malformed "expected an object"
+let given = function Absent -> None | v -> Some v
+
+(* The object has just these fields; those whose name ends with ? may be absent. *)
+let only names value =
+  let names = List.filter (( <> ) "") (String.split_on_char ' ' names) in
+  let bare name = List.hd (String.split_on_char '?' name) in
+  let known = List.map bare names in
+  List.iter (fun (name, _) -> if not (List.mem name known) then malformed "unknown field `%s`" name) (obj value);
+  List.iter (fun name -> if not (String.contains name '?') && get name value = Absent
+    then malformed "the field `%s` is missing" name) names
+
+(* Numbers: a decimal or a quotient, of at most so many digits and so large an exponent *)
+let stated = 400
+let computed = 100_000
+let number_of most text =
+  let wrong what = malformed "`%s`: %s" (String.sub text 0 (min 40 (String.length text))) what in
+  let is_digits s = s <> "" && String.for_all (fun c -> c >= '0' && c <= '9') s in
+  let integer s = if is_digits s then Z.of_string s else wrong "expected a number, such as 0.25 or \"3/7\"" in
+  let negative = text <> "" && text.[0] = '-' in
+  let rest = if negative then String.sub text 1 (String.length text - 1) else text in
+  let split c s = match String.index_opt s c with
+    | Some i -> String.sub s 0 i, Some (String.sub s (i + 1) (String.length s - i - 1))
+    | None -> s, None in
+  let mantissa, exponent = split 'e' (String.map (fun c -> if c = 'E' then 'e' else c) rest) in
+  if String.fold_left (fun n c -> if c >= '0' && c <= '9' then n + 1 else n) 0 mantissa > most
+  then wrong "a number with too many digits";
+  let value = match split '/' rest with
+    | above, Some below ->
+      let above = integer above and below = integer below in
+      if Z.equal below Z.zero then wrong "a quotient with a zero denominator" else Q.make above below
+    | _ ->
+      let whole, fraction = split '.' mantissa in
+      let fraction = Option.value fraction ~default:"0" in
+      let parts = Z.pow (Z.of_int 10) (String.length fraction) in
+      let value = Q.add (Q.of_bigint (integer whole)) (Q.make (integer fraction) parts) in
+      let exponent = Option.value exponent ~default:"0" in
+      let signed = exponent <> "" && (exponent.[0] = '-' || exponent.[0] = '+') in
+      let size = if signed then String.sub exponent 1 (String.length exponent - 1) else exponent in
+      let size = if is_digits size then Z.of_string size else wrong "an exponent that is none" in
+      if Z.gt size (Z.of_int most) then wrong "an exponent that is out of range";
+      let power = Q.of_bigint (Z.pow (Z.of_int 10) (Z.to_int size)) in
+      if signed && exponent.[0] = '-' then Q.div value power else Q.mul value power in
+  if negative then Q.neg value else value
+
+let number most = function Number s | Text s -> number_of most s | _ -> malformed "expected a number"
+let at_least low v = if Q.lt v low then malformed "a number that is too small" else v
+let positive v = let q = number stated v in if Q.sign q > 0 then q else malformed "expected a number above 0"
+let integer low high v =
+  let q = number stated v in
+  if Z.equal (Q.den q) Z.one && Q.geq q (Q.of_int low) && Q.leq q (Q.of_int high) then Z.to_int (Q.num q)
+  else malformed "expected an integer from %d to %d" low high
+
+(* An amount of at least 0; a string may have a suffix of Kubernetes. *)
+let quantity v =
+  let with_suffix s =
+    let n = String.length s in
+    let binary = n > 0 && s.[n - 1] = 'i' in
+    let n = if binary then n - 1 else n in
+    let letters, base, first, step = if binary then "KMGTPE", 2, 10, 10 else "num-kMGTPE", 10, -9, 3 in
+    match if n > 0 && s.[n - 1] <> '-' then String.index_opt letters s.[n - 1] else None with
+    | None -> number_of stated s
+    | Some i ->
+      let bare = String.sub s 0 (n - 1) and power = first + (step * i) in
+      if String.exists (fun c -> c = '/' || c = 'e' || c = 'E') bare
+      then malformed "`%s`: a suffix beside a quotient or exponent" s;
+      let factor = Q.of_bigint (Z.pow (Z.of_int base) (abs power)) in
+      let value = number_of stated bare in
+      if power < 0 then Q.div value factor else Q.mul value factor in
+  at_least Q.zero (match v with Text s -> with_suffix s | v -> number stated v)
