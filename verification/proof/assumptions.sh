@@ -22,18 +22,19 @@ for theory in "${theories[@]}"; do
 done
 
 mkdir -p build
+mapfile -t proved < <(for theory in "${theories[@]}"; do
+  sed -n "s/^ *\(Theorem\|Lemma\|Corollary\|Fact\|Remark\|Proposition\) \([A-Za-z0-9_']*\).*/@Evenhand.$theory.\2/p" \
+    "theories/$theory.v"
+done)
 {
-  for theory in "${theories[@]}"; do
-    echo "From Evenhand Require $theory."
-    sed -n "s/^ *\(Theorem\|Lemma\|Corollary\|Fact\|Remark\|Proposition\) \([A-Za-z0-9_']*\).*/Print Assumptions Evenhand.$theory.\2./p" "theories/$theory.v"
-  done
+  printf 'From Evenhand Require %s.\n' "${theories[*]}"
+  # All at once: what they share is looked at once.
+  printf 'Definition everything := (%s).\n' "$(IFS=, && echo "${proved[*]}")"
+  echo 'Print Assumptions everything.'
 } >build/assumptions.v
-asked=$(grep -c '^Print Assumptions' build/assumptions.v)
 said=$(coqc -Q theories Evenhand build/assumptions.v)
-closed=$(grep -c '^Closed under the global context$' <<<"$said" || true)
-if [[ $closed != "$asked" ]]; then
-  echo "assumptions: error: $asked theorems, $closed of them closed under the global context:" >&2
-  grep -v '^Closed under the global context$' <<<"$said" | head -n 20 >&2
+if [[ $said != 'Closed under the global context' ]]; then
+  printf 'assumptions: error: not everything is proved:\n%s\n' "$said" >&2
   exit 1
 fi
-echo "assumptions: $asked theorems and lemmas, all closed under the global context"
+echo "assumptions: ${#proved[@]} theorems and lemmas, all closed under the global context"

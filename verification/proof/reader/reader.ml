@@ -41,7 +41,7 @@ let of_kind kind value =
   if get "kind" value <> Text kind then malformed "expected the kind `%s`" kind
 
 type statement = { problem : problem; resource : names; server : names; user : names; states_time : bool;
-  counts : int array; title : string }
+  counts : int array; title : string; own_demand : bool array array }
 
 let read_problem by_time value =
   of_kind "allocation-problem" value;
@@ -65,7 +65,7 @@ let read_problem by_time value =
   let base = Array.make n [||] and demand = Array.make n [||] in
   let table () = Array.init n (fun _ -> Array.make k None) in
   let stated = table () and criterion = table () and allowed = Array.make_matrix n k true in
-  let states = Array.make k false in
+  let states = Array.make k false and own_demand = Array.make_matrix n k false in
   let read_user n u =
     let field name = get name u in
     weight.(n) <- rational (match field "weight" with Absent -> Q.one | v -> positive v);
@@ -86,7 +86,7 @@ let read_problem by_time value =
     List.iter (fun (i, d) ->
       let d = row m d in
       if asks_nothing d then malformed "a demand that asks for nothing";
-      speaks.(i) <- true; demand.(n).(i) <- d) (by_name server amounts (field "demand_on"));
+      speaks.(i) <- true; own_demand.(n).(i) <- true; demand.(n).(i) <- d) (by_name server amounts (field "demand_on"));
     List.iter (fun (i, t) -> speaks.(i) <- true; states.(i) <- true; stated.(n).(i) <- Some (rational t))
       (by_name server positive (field "gamma"));
     List.iter (fun (i, c) -> criterion.(n).(i) <- Some (rational c)) (by_name server positive (field "criterion"));
@@ -101,7 +101,7 @@ let read_problem by_time value =
     stated = at2 stated; criterion = at2 criterion; timed = (fun i -> by_time || states.(i));
     alone = (fun _ _ -> zero) } in
   let alone = Array.init n (fun n -> Array.init k (make_alone problem n)) in
-  { problem = { problem with alone = at2 alone }; resource; server; user; counts; title;
+  { problem = { problem with alone = at2 alone }; resource; server; user; counts; title; own_demand;
     states_time = Array.exists Fun.id states }
 
 (* Tasks by user and class *)
@@ -114,7 +114,7 @@ let read_tasks s value =
 let read_sharing value =
   of_kind "allocation" value;
   only "kind mechanism? sharing? arithmetic? problem_sha256? tasks? placements?" value;
-  List.iter (fun name -> ignore (Option.map text (given (get name value)))) ["mechanism"; "problem_sha256"];
+  ignore (Option.map text (given (get "mechanism" value)));
   let word name words = match get name value with
     | Absent -> List.hd words
     | v when List.mem (text v) words -> text v
@@ -162,7 +162,7 @@ let read_claim s value =
   let margin = match get "margin" value with Absent | Null -> None | v -> Some (number computed v) in
   { axiom; share; alpha; holds; margin; evidence }
 
-type certificate = { on : statement; by_time : bool; x : q array array; tolerance : Q.t;
+type certificate = { on : statement; by_time : bool; stated_hash : string option; x : q array array; tolerance : Q.t;
   claims : stated_claim list; not_checked : string list }
 
 let read value =
@@ -184,4 +184,5 @@ let read value =
   then malformed "an axiom is named twice";
   if get "placements" allocation <> Absent then uncovered "tasks on single servers (`placements`)";
   if get "tasks" allocation = Absent then malformed "the field `tasks` is missing";
-  { on; by_time; x = read_tasks on (get "tasks" allocation); tolerance; claims; not_checked }
+  let stated_hash = Option.map text (given (get "problem_sha256" allocation)) in
+  { on; by_time; stated_hash; x = read_tasks on (get "tasks" allocation); tolerance; claims; not_checked }
