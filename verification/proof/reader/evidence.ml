@@ -8,7 +8,8 @@ let memo n f = at (Array.init n f)
 let memo2 n m f = at2 (Array.init n (fun i -> Array.init m (f i)))
 let memo3 n m l f = at3 (Array.init n (fun i -> Array.init m (fun j -> Array.init l (f i j))))
 
-type case = { c : certificate; p : problem; x : int -> int -> q; t : tables; totals : int -> q }
+type case = { c : certificate; p : problem; x : int -> int -> q; t : tables; totals : int -> q;
+  placing : placing option; places : places }
 
 let case (c : certificate) =
   let p = c.on.problem and x = at2 c.x in
@@ -16,14 +17,19 @@ let case (c : certificate) =
   let gam = memo2 n k (fun n i -> if p.allowed n i then p.alone n i else zero) in
   let full = memo2 k m (make_full p) and takes = memo3 n k m (make_takes p) in
   let g = memo n (make_g p gam) in
-  let kept = memo n (make_kept p x gam g) in
-  let cut = memo2 n k (make_cut p x false gam g kept) in
-  let crowd = memo k (make_crowd p false takes full cut) in
+  let kept = memo n (make_kept p x gam g) and placed = c.placing <> None in
+  let cut = memo2 n k (make_cut p x placed gam g kept) in
+  let crowd = memo k (make_crowd p placed takes full cut) in
   let repaired = memo2 n k (make_x cut crowd) in
   let t = { t_gamma = gam; t_full = full; t_takes = takes; t_g = g; t_weights = make_weights p g; t_kept = kept;
     t_cut = cut; t_crowd = crowd; t_x = repaired; t_tasks = memo n (make_tasks p repaired);
     t_slack = memo2 k m (make_slack p full takes repaired) } in
-  { c; p; x; t; totals = memo m (rtotal p) }
+  let placing = Option.map (fun all -> { servers = Array.length all; class_of = (fun s -> all.(s).of_class);
+    on_server = (fun s n -> all.(s).has.(n)) }) c.placing in
+  let l = the_placing p x placing in
+  let places = { l_one = memo2 k m (make_one p t); l_listed = memo k (make_listed l); l_free = (fun _ _ -> zero) } in
+  let places = { places with l_free = memo2 l.servers m (make_free p t l places) } in
+  { c; p; x; t; totals = memo m (rtotal p); placing; places }
 
 let sign v = Z.sign v.qnum
 let is_active s n = sign (s.t.t_g n) > 0
@@ -69,6 +75,40 @@ let limits s value =
   end
   else if has "server" then (only "user server slack" value; Entry (user s "user" value, server s "server" value), slack)
   else (only "user slack" value; Tasks (user s "user" value), slack)
+
+(* A single server: its place among those that are listed, or none *)
+let single s i index = match s.c.placing with
+  | None -> if index = 0 then Some i else None
+  | Some all ->
+    let found = ref None in
+    Array.iteri (fun k a -> if a.of_class = i && a.index = index then found := Some k) all; !found
+let index_of value = integer 0 1_000_000_000_000 (get "index" value)
+let integer_limits s value =
+  let slack = number_at (get "slack" value) in
+  let on () = let i = server s "server" value in
+    i, match single s i (index_of value) with Some k -> k | None -> raise Exit in
+  if get "resource" value <> Absent then begin
+    only "server index resource slack" value;
+    let i, k = on () in RowOf (k, row_named s i (text (get "resource" value))), slack
+  end
+  else if get "server" value <> Absent then begin
+    only "user server index slack" value;
+    EntryOf (snd (on ()), user s "user" value), slack
+  end
+  else (only "user slack" value; TasksOf (user s "user" value), slack)
+
+(* Rows of every class, by user *)
+let lists_by_user s value =
+  let rows = Array.make s.p.users None in
+  List.iter (fun (n, of_user) ->
+    let row = Array.make s.p.classes None in
+    List.iter (fun (name, v) ->
+      let i = find s.c.on.server name in
+      let one v = row_named s i (text v) in
+      row.(i) <- Some (match v with List l -> List.map one l | v -> [one v])) (obj of_user);
+    Array.iteri (fun i r -> if (r <> None) <> runs_on s n i then raise Exit) row;
+    rows.(n) <- Some (fun i -> Option.value row.(i) ~default:[])) (by_name s.c.on.user Fun.id value);
+  at rows
 
 (* A row for every class, by user *)
 let rows_by_user s value =
@@ -248,11 +288,11 @@ let claim s (c : stated_claim) =
     match c.axiom, c.share with
     | "max-min", Some share -> Undefined (share, worth_of s share)
     | ("bottleneck-fair" | "global-bottleneck-fair" | "single-resource-fair"), _ -> NoBottleneck k
+    | "integer-feasible", _ -> NotSingle
+    | ("ef1" | "integer-pareto-optimal"), _ -> NotWhole
     | axiom, _ -> uncovered "that `%s` does not apply" axiom
   end else begin
-    (match c.axiom with
-     | "integer-feasible" | "ef1" | "integer-pareto-optimal" -> uncovered "`%s`" c.axiom
-     | _ -> ());
+    if c.axiom = "integer-pareto-optimal" then uncovered "whole tasks that nobody could add to";
     (match c.axiom, c.margin with
      | "envy-free", None when obj value = [] -> ()
      | "proportional", None when get "user" value <> Absent -> ()
@@ -272,6 +312,17 @@ let claim s (c : stated_claim) =
     | "feasible" -> if obj value = [] then raise Exit else
         let k, slack = limits s value in Feasible (k, slack)
     | "non-wasteful" -> only "" value; NonWasteful
+    | "integer-feasible" -> if obj value = [] then raise Exit else
+        let k, slack = integer_limits s value in Integer (k, slack)
+    | "ef1" -> pair "user envied server?" "gain" (fun n place ->
+      Ef1 (hints s m, n, user s "envied" place, Option.map (named s.c.on.server) (given (get "server" place))))
+    | "work-conserving" when s.placing <> None ->
+      if get "user" value <> Absent then begin
+        only "user server index" value;
+        let i = server s "server" value and index = index_of value in
+        if index >= s.c.on.counts.(i) then raise Exit;
+        PlacedFree (user s "user" value, i, single s i index)
+      end else (only "short" value; PlacedShort (lists_by_user s (get "short" value)))
     | "work-conserving" ->
       if get "user" value <> Absent then begin
         only "user server" value; Free (user s "user" value, server s "server" value)

@@ -162,8 +162,29 @@ let read_claim s value =
   let margin = match get "margin" value with Absent | Null -> None | v -> Some (number computed v) in
   { axiom; share; alpha; holds; margin; evidence }
 
-type certificate = { on : statement; by_time : bool; stated_hash : string option; x : q array array; tolerance : Q.t;
-  claims : stated_claim list; not_checked : string list }
+(* Tasks on one server, by user *)
+type server = { of_class : int; index : int; has : q array }
+
+let read_placing s value =
+  let read_server value =
+    only "server index tasks" value;
+    { of_class = named s.server (get "server" value); index = integer 0 1_000_000_000_000 (get "index" value);
+      has = row s.problem.users (by_name s.user (number computed) (get "tasks" value)) } in
+  let place a = a.of_class, a.index in
+  let all = Array.of_list (List.map read_server (list value)) in
+  Array.sort (fun a b -> Stdlib.compare (place a) (place b)) all;
+  Array.iteri (fun i a ->
+    if a.index >= s.counts.(a.of_class) || (i > 0 && place all.(i - 1) = place a)
+    then malformed "a server is given twice, or is not there") all;
+  Array.of_list (List.filter (fun a -> Array.exists (fun q -> Z.sign q.qnum <> 0) a.has) (Array.to_list all))
+let sums s placing =
+  let x = Array.make_matrix s.problem.users s.problem.classes zero in
+  let put i n q = if Z.sign q.qnum <> 0 then x.(n).(i) <- rational (Q.add (to_q x.(n).(i)) (to_q q)) in
+  Array.iter (fun a -> Array.iteri (put a.of_class) a.has) placing;
+  x
+
+type certificate = { on : statement; by_time : bool; stated_hash : string option; x : q array array; placing : server array option;
+  tolerance : Q.t;  claims : stated_claim list; not_checked : string list }
 
 let read value =
   of_kind "certificate" value;
@@ -182,7 +203,11 @@ let read value =
   let not_checked = List.map read_axiom (list (get "not_checked" value)) in
   if List.length (List.sort_uniq compare not_checked) < List.length not_checked
   then malformed "an axiom is named twice";
-  if get "placements" allocation <> Absent then uncovered "tasks on single servers (`placements`)";
-  if get "tasks" allocation = Absent then malformed "the field `tasks` is missing";
+  let placing = Option.map (read_placing on) (given (get "placements" allocation)) in
+  let stated = Option.map (read_tasks on) (given (get "tasks" allocation)) in
+  let x = match stated, Option.map (sums on) placing with
+    | Some stated, Some sums when stated <> sums -> malformed "the tasks are not the sums of the placements"
+    | Some x, _ | None, Some x -> x
+    | None, None -> malformed "the field `tasks` is missing" in
   let stated_hash = Option.map text (given (get "problem_sha256" allocation)) in
-  { on; by_time; stated_hash; x = read_tasks on (get "tasks" allocation); tolerance; claims; not_checked }
+  { on; by_time; stated_hash; x; placing; tolerance; claims; not_checked }

@@ -15,7 +15,7 @@ Proof.
   - destruct (stated_pos P W n i t Hn Hi E). lra.
   - destruct A as [_ [(r & Hr & D & A)|[_ A]]]; [|lra].
     assert (0 <= count P i * capacity P i r).
-    { apply prod_nonneg; [apply (count_nonneg P W)|apply (capacity_nonneg P W)]; auto. }
+    { apply prod_nonneg; [apply Qlt_le_weak, (count_pos P W)|apply (capacity_nonneg P W)]; auto. }
     apply Qnot_lt_le. intro C.
     assert (0 < - alone P n i * demand P n i r) by (apply Qmult_lt_0_compat; lra). lra.
 Qed.
@@ -25,7 +25,7 @@ Lemma full_nonneg i r : (i < K)%nat -> (r < M)%nat -> 0 <= full P i r.
 Proof.
   intros. unfold full. destruct (timed P i).
   - destruct r; lra.
-  - apply prod_nonneg; [apply (count_nonneg P W)|apply (capacity_nonneg P W)]; auto.
+  - apply prod_nonneg; [apply Qlt_le_weak, (count_pos P W)|apply (capacity_nonneg P W)]; auto.
 Qed.
 Lemma takes_nonneg n i r : (n < N)%nat -> (i < K)%nat -> (r < M)%nat -> 0 <= takes P n i r.
 Proof.
@@ -47,7 +47,7 @@ Proof.
     + destruct (stated P n i) as [t|] eqn:E; [|apply A; auto].
       destruct (stated_pos P W n i t Hn Hi E). congruence.
     + assert (0 <= count P i * capacity P i r).
-      { apply prod_nonneg; [apply (count_nonneg P W)|apply (capacity_nonneg P W)]; auto. }
+      { apply prod_nonneg; [apply Qlt_le_weak, (count_pos P W)|apply (capacity_nonneg P W)]; auto. }
       lra.
 Qed.
 Lemma gamma_tight n i : (n < N)%nat -> (i < K)%nat -> 0 < gamma P n i ->
