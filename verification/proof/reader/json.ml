@@ -1,92 +1,41 @@
-(* JSON, strictly: every number as it is written, no name twice in an object, and nothing else that libraries
-   let pass (comments, bare names, NaN). *)
+(* JSON, with every number as it is written, and no name twice in an object *)
 type t = Absent | Null | Bool of bool | Number of string | Text of string | List of t list | Object of (string * t) list
 
 exception Malformed of string
 let malformed format = Printf.ksprintf (fun what -> raise (Malformed what)) format
 
-let depth = 100
+(* What Yojson lets pass and JSON does not: comments, bare names, NaN, control characters; and depths beyond 100 *)
+let scan text =
+  let in_string = ref false and escaped = ref false and depth = ref 0 in
+  let strange c = malformed "this is not JSON: `%C`" c in
+  String.iter (fun c ->
+    if !in_string then begin
+      if c < ' ' then strange c;
+      if !escaped then escaped := false
+      else if c = '\\' then escaped := true
+      else if c = '"' then in_string := false
+    end else match c with
+      | '"' -> in_string := true
+      | '{' | '[' -> incr depth; if !depth > 100 then malformed "this is not JSON: nested too deeply"
+      | '}' | ']' -> decr depth
+      | ' ' | '\t' | '\r' | '\n' | ',' | ':' | '0'..'9' | '+' | '-' | '.' | 'E' -> ()
+      | c -> if not (String.contains "truefalsn" c) then strange c) text
 
+let rec of_raw : Yojson.Raw.t -> t = function
+  | `Null -> Null
+  | `Bool b -> Bool b
+  | `Intlit s | `Floatlit s -> Number s
+  | `Stringlit s -> Text (Yojson.Safe.Util.to_string (Yojson.Safe.from_string s))
+  | `List l -> List (List.map of_raw l)
+  | `Assoc fields ->
+    let names = Hashtbl.create 8 in
+    Object (List.map (fun (name, v) ->
+      if Hashtbl.mem names name then malformed "the field `%s` is given twice" name;
+      Hashtbl.add names name (); (name, of_raw v)) fields)
+  | `Tuple _ | `Variant _ -> malformed "this is not JSON"
 let parse text =
-  let size = String.length text and at = ref 0 in
-  let fault what = malformed "this is not JSON: byte %d: %s" !at what in
-  let byte () = if !at < size then text.[!at] else '\000' in
-  let rec space () = match byte () with ' ' | '\t' | '\r' | '\n' -> incr at; space () | _ -> () in
-  let passes word =
-    let n = String.length word in
-    let is = !at + n <= size && String.sub text !at n = word in
-    if is then at := !at + n; is in
-  let expect word = if not (passes word) then fault ("expected `" ^ word ^ "`") in
-  let digits () =
-    let start = !at in
-    while byte () >= '0' && byte () <= '9' do incr at done;
-    if !at = start then fault "expected a value" in
-  let number () =
-    let start = !at in
-    ignore (passes "-");
-    if not (passes "0") then digits ();
-    if passes "." then digits ();
-    if passes "e" || passes "E" then (ignore (passes "+" || passes "-"); digits ());
-    Number (String.sub text start (!at - start)) in
-  let hexadecimal () =
-    if !at + 4 > size then fault "expected four hexadecimal digits";
-    let digit c = match c with
-      | '0'..'9' -> Char.code c - 48 | 'a'..'f' -> Char.code c - 87 | 'A'..'F' -> Char.code c - 55
-      | _ -> fault "expected four hexadecimal digits" in
-    let code = String.fold_left (fun sum c -> 16 * sum + digit c) 0 (String.sub text !at 4) in
-    at := !at + 4; code in
-  let escape into =
-    if passes "u" then begin
-      let high = hexadecimal () in
-      let code = if high >= 0xd800 && high < 0xdc00 && passes "\\u"
-        then 0x10000 + ((high - 0xd800) lsl 10) + hexadecimal () - 0xdc00 else high in
-      let is_pair = code >= 0x10000 && (code - 0x10000) lsr 10 = high - 0xd800 in
-      if (code <> high && not is_pair) || not (Uchar.is_valid code) then fault "a surrogate without another";
-      Buffer.add_utf_8_uchar into (Uchar.of_int code)
-    end else begin
-      (match String.index_opt "\"\\/bfnrt" (byte ()) with
-       | Some i when !at < size -> Buffer.add_char into "\"\\/\b\012\n\r\t".[i]
-       | _ -> fault "there is no such escape");
-      incr at
-    end in
-  let string () =
-    expect "\"";
-    let into = Buffer.create 16 in
-    while byte () <> '"' do
-      if byte () < ' ' then fault "expected the rest of a string, without control characters";
-      if passes "\\" then escape into else (Buffer.add_char into (byte ()); incr at)
-    done;
-    incr at; Buffer.contents into in
-  let items close item =
-    let rec more found =
-      space ();
-      if passes close then List.rev found
-      else begin
-        if found <> [] then (expect ","; space ());
-        let next = item () in more (next :: found)
-      end in
-    more [] in
-  let rec value level =
-    space ();
-    if level > depth then fault "nested too deeply";
-    if passes "{" then begin
-      let names = Hashtbl.create 8 in
-      Object (items "}" (fun () ->
-        let name = string () in
-        if Hashtbl.mem names name then fault ("the field `" ^ name ^ "` is given twice");
-        Hashtbl.add names name ();
-        space (); expect ":";
-        let v = value (level + 1) in (name, v)))
-    end
-    else if passes "[" then List (items "]" (fun () -> value (level + 1)))
-    else if byte () = '"' then Text (string ())
-    else if passes "true" then Bool true
-    else if passes "false" then Bool false
-    else if passes "null" then Null
-    else number () in
-  let root = value 0 in
-  space ();
-  if !at < size then fault "expected the end of the file" else root
+  scan text;
+  try of_raw (Yojson.Raw.from_string text) with Yojson.Json_error what -> malformed "this is not JSON: %s" what
 
 let get name = function Object fields -> (try List.assoc name fields with Not_found -> Absent) | _ -> Absent
 let text = function Text s -> s | _ -> malformed "expected a string"
