@@ -57,32 +57,29 @@ let stated = 400
 let computed = 100_000
 let number_of most text =
   let wrong what = malformed "`%s`: %s" (String.sub text 0 (min 40 (String.length text))) what in
-  let is_digits s = s <> "" && String.for_all (fun c -> c >= '0' && c <= '9') s in
-  let integer s = if is_digits s then Z.of_string s else wrong "expected a number, such as 0.25 or \"3/7\"" in
-  let negative = text <> "" && text.[0] = '-' in
-  let rest = if negative then String.sub text 1 (String.length text - 1) else text in
-  let split c s = match String.index_opt s c with
-    | Some i -> String.sub s 0 i, Some (String.sub s (i + 1) (String.length s - i - 1))
-    | None -> s, None in
-  let mantissa, exponent = split 'e' (String.map (fun c -> if c = 'E' then 'e' else c) rest) in
-  if String.fold_left (fun n c -> if c >= '0' && c <= '9' then n + 1 else n) 0 mantissa > most
+  let is_digit c = c >= '0' && c <= '9' in
+  let whole s = if s <> "" && String.for_all is_digit s then Z.of_string s
+    else wrong "expected a number, such as 0.25 or \"3/7\"" in
+  let two separator default s = match String.split_on_char separator s with
+    | [a] -> a, default | [a; b] -> a, b | _ -> wrong "expected a number" in
+  let signed s = let n = String.length s in
+    if n > 0 && (s.[0] = '-' || s.[0] = '+') then s.[0] = '-', String.sub s 1 (n - 1) else false, s in
+  if text <> "" && text.[0] = '+' then wrong "expected a number";
+  let negative, rest = signed text in
+  let mantissa, exponent = two 'e' "0" (String.map (fun c -> if c = 'E' then 'e' else c) rest) in
+  if String.fold_left (fun n c -> if is_digit c then n + 1 else n) 0 mantissa > most
   then wrong "a number with too many digits";
-  let value = match split '/' rest with
-    | above, Some below ->
-      let above = integer above and below = integer below in
-      if Z.equal below Z.zero then wrong "a quotient with a zero denominator" else Q.make above below
-    | _ ->
-      let whole, fraction = split '.' mantissa in
-      let fraction = Option.value fraction ~default:"0" in
-      let parts = Z.pow (Z.of_int 10) (String.length fraction) in
-      let value = Q.add (Q.of_bigint (integer whole)) (Q.make (integer fraction) parts) in
-      let exponent = Option.value exponent ~default:"0" in
-      let signed = exponent <> "" && (exponent.[0] = '-' || exponent.[0] = '+') in
-      let size = if signed then String.sub exponent 1 (String.length exponent - 1) else exponent in
-      let size = if is_digits size then Z.of_string size else wrong "an exponent that is none" in
-      if Z.gt size (Z.of_int most) then wrong "an exponent that is out of range";
-      let power = Q.of_bigint (Z.pow (Z.of_int 10) (Z.to_int size)) in
-      if signed && exponent.[0] = '-' then Q.div value power else Q.mul value power in
+  let above, below = two '/' "1" rest in
+  let value = if below <> "1" || String.contains rest '/' then
+      if Z.equal (whole below) Z.zero then wrong "a quotient with a zero denominator"
+      else Q.make (whole above) (whole below)
+    else begin
+      let units, fraction = two '.' "0" mantissa and small, size = signed exponent in
+      if Z.gt (whole size) (Z.of_int most) then wrong "an exponent that is out of range";
+      let power n = Q.of_bigint (Z.pow (Z.of_int 10) n) in
+      let value = Q.add (Q.of_bigint (whole units)) (Q.div (Q.of_bigint (whole fraction)) (power (String.length fraction))) in
+      (if small then Q.div else Q.mul) value (power (Z.to_int (whole size)))
+    end in
   if negative then Q.neg value else value
 
 let number most = function Number s | Text s -> number_of most s | _ -> malformed "expected a number"
@@ -96,17 +93,13 @@ let integer low high v =
 (* An amount of at least 0; a string may have a suffix of Kubernetes. *)
 let quantity v =
   let with_suffix s =
-    let n = String.length s in
-    let binary = n > 0 && s.[n - 1] = 'i' in
-    let n = if binary then n - 1 else n in
+    let binary = s <> "" && s.[String.length s - 1] = 'i' in
+    let n = String.length s - if binary then 1 else 0 in
     let letters, base, first, step = if binary then "KMGTPE", 2, 10, 10 else "num-kMGTPE", 10, -9, 3 in
     match if n > 0 && s.[n - 1] <> '-' then String.index_opt letters s.[n - 1] else None with
     | None -> number_of stated s
     | Some i ->
       let bare = String.sub s 0 (n - 1) and power = first + (step * i) in
-      if String.exists (fun c -> c = '/' || c = 'e' || c = 'E') bare
-      then malformed "`%s`: a suffix beside a quotient or exponent" s;
-      let factor = Q.of_bigint (Z.pow (Z.of_int base) (abs power)) in
-      let value = number_of stated bare in
-      if power < 0 then Q.div value factor else Q.mul value factor in
+      if String.exists (fun c -> String.contains "/eE" c) bare then malformed "`%s`: a suffix beside a quotient or exponent" s;
+      (if power < 0 then Q.div else Q.mul) (number_of stated bare) (Q.of_bigint (Z.pow (Z.of_int base) (abs power))) in
   at_least Q.zero (match v with Text s -> with_suffix s | v -> number stated v)

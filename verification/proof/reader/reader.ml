@@ -26,9 +26,8 @@ let find names name = match Hashtbl.find_opt names.position name with
   | None -> malformed "there is no such %s: `%s`" names.what name
 let named names value = find names (text value)
 (* An object by name, as (position, value); nothing where it is absent *)
-let by_name names read = function
-  | Absent -> []
-  | value -> List.map (fun (name, v) -> let i = find names name in (i, read v)) (obj value)
+let by_name names read value =
+  List.map (fun (name, v) -> let i = find names name in (i, read v)) (if value = Absent then [] else obj value)
 let row length entries =
   let row = Array.make length zero in
   List.iter (fun (i, v) -> row.(i) <- rational v) entries; row
@@ -66,9 +65,10 @@ let read_problem by_time value =
   let table () = Array.init n (fun _ -> Array.make k None) in
   let stated = table () and criterion = table () and allowed = Array.make_matrix n k true in
   let states = Array.make k false and own_demand = Array.make_matrix n k false in
+  let asks_nothing = Array.for_all (fun d -> Z.sign d.qnum = 0) in
   let read_user n u =
     let field name = get name u in
-    weight.(n) <- rational (match field "weight" with Absent -> Q.one | v -> positive v);
+      weight.(n) <- rational (match field "weight" with Absent -> Q.one | v -> positive v);
     (match field "tasks" with
      | Absent -> () | v -> limit.(n) <- Some (rational (at_least Q.zero (number Json.stated v))));
     base.(n) <- row m (amounts (field "demand"));
@@ -80,7 +80,6 @@ let read_problem by_time value =
        if List.length (List.sort_uniq compare listed) < List.length listed then malformed "a name is given twice";
        Array.fill allowed.(n) 0 k false;
        List.iter (fun i -> allowed.(n).(i) <- true) listed);
-    let asks_nothing = Array.for_all (fun d -> Z.sign d.qnum = 0) in
     demand.(n) <- Array.make k base.(n);
     let speaks = Array.make k false in
     List.iter (fun (i, d) ->
@@ -122,9 +121,9 @@ let read_sharing value =
   ignore (word "arithmetic" ["exact"; "float"]);
   word "sharing" ["rdm"; "tdm"] = "tdm"
 
-let axioms = ["feasible"; "integer-feasible"; "non-wasteful"; "work-conserving"; "pareto-optimal";
-  "integer-pareto-optimal"; "envy-free"; "ef1"; "sharing-incentive"; "bottleneck-fair"; "global-bottleneck-fair";
-  "single-resource-fair"; "max-min"; "njc"; "ps-dsf"; "proportional"]
+let axioms = String.split_on_char ' ' "feasible integer-feasible non-wasteful work-conserving pareto-optimal \
+  integer-pareto-optimal envy-free ef1 sharing-incentive bottleneck-fair global-bottleneck-fair \
+  single-resource-fair max-min njc ps-dsf proportional"
 let read_axiom value =
   let name = text value in
   if List.mem name axioms then name else malformed "there is no axiom `%s`" name
@@ -145,9 +144,8 @@ let read_claim s value =
   let axiom = read_axiom (get "axiom" value) in
   let share = Option.map (read_share s) (given (get "share" value)) in
   (match axiom, share with
-   | "max-min", None -> malformed "max-min is about a share, and none is named"
-   | "max-min", _ | _, None | "proportional", Some Generic -> ()
-   | _ -> malformed "a share belongs to max-min, and the generic one to proportional");
+   | "max-min", Some _ | "proportional", (None | Some Generic) -> ()
+   | _ -> if axiom = "max-min" || share <> None then malformed "max-min has a share, proportional may have the generic one");
   let alpha = match get "alpha" value with Absent -> Q.one | v -> number Json.stated v in
   let is_small z = Z.gt z Z.zero && Z.leq z (Z.of_int 1000) in
   if not (is_small (Q.num alpha) && is_small (Q.den alpha))
