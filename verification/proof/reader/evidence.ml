@@ -11,6 +11,13 @@ let memo3 n m l f = at3 (Array.init n (fun i -> Array.init m (fun j -> Array.ini
 type case = { c : certificate; p : problem; x : int -> int -> q; t : tables; totals : int -> q;
   placing : placing option; places : places }
 
+let placing_of all = { servers = Array.length all; class_of = (fun s -> all.(s).of_class);
+  on_server = (fun s n -> all.(s).has.(n)) }
+let places_of p t l =
+  let places = { l_one = memo2 p.classes p.resources (make_one p t); l_listed = memo p.classes (make_listed l);
+    l_free = (fun _ _ -> zero) } in
+  { places with l_free = memo2 l.servers p.resources (make_free p t l places) }
+
 let case (c : certificate) =
   let p = c.on.problem and x = at2 c.x in
   let n = p.users and k = p.classes and m = p.resources in
@@ -24,11 +31,8 @@ let case (c : certificate) =
   let t = { t_gamma = gam; t_full = full; t_takes = takes; t_g = g; t_weights = make_weights p g; t_kept = kept;
     t_cut = cut; t_crowd = crowd; t_x = repaired; t_tasks = memo n (make_tasks p repaired);
     t_slack = memo2 k m (make_slack p full takes repaired) } in
-  let placing = Option.map (fun all -> { servers = Array.length all; class_of = (fun s -> all.(s).of_class);
-    on_server = (fun s n -> all.(s).has.(n)) }) c.placing in
-  let l = the_placing p x placing in
-  let places = { l_one = memo2 k m (make_one p t); l_listed = memo k (make_listed l); l_free = (fun _ _ -> zero) } in
-  let places = { places with l_free = memo2 l.servers m (make_free p t l places) } in
+  let placing = Option.map placing_of c.placing in
+  let places = places_of p t (the_placing p x placing) in
   { c; p; x; t; totals = memo m (rtotal p); placing; places }
 
 let sign v = Z.sign v.qnum
@@ -292,7 +296,6 @@ let claim s (c : stated_claim) =
     | ("ef1" | "integer-pareto-optimal"), _ -> NotWhole
     | axiom, _ -> uncovered "that `%s` does not apply" axiom
   end else begin
-    if c.axiom = "integer-pareto-optimal" then uncovered "whole tasks that nobody could add to";
     (match c.axiom, c.margin with
      | "envy-free", None when obj value = [] -> ()
      | "proportional", None when get "user" value <> Absent -> ()
@@ -336,6 +339,16 @@ let claim s (c : stated_claim) =
       else begin
         only "user_weights prices user_prices?" value;
         Pareto (amounts s (get "user_weights" value), prices s value)
+      end
+    | "integer-pareto-optimal" ->
+      if get "dominating" value <> Absent then begin
+        only "dominating" value;
+        let all = read_placing s.c.on (get "dominating" value) in
+        let l = placing_of all in
+        BetterPlacing (l, places_of s.p s.t l, at2 (sums s.c.on all))
+      end else begin
+        only "user_weights prices user_prices?" value;
+        WholePrices (amounts s (get "user_weights" value), prices s value)
       end
     | "max-min" -> max_min s (Option.get c.share) m value
     | "njc" -> njc s value
