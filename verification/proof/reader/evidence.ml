@@ -296,8 +296,19 @@ let claim s (c : stated_claim) =
     | ("ef1" | "integer-pareto-optimal"), _ -> NotWhole
     | axiom, _ -> uncovered "that `%s` does not apply" axiom
   end else begin
+    let is_idle = c.margin = None && not (List.exists (is_active s) (range s.p.users))
+      && match c.axiom, obj value, c.share with
+        | ("work-conserving" | "njc" | "ps-dsf" | "sharing-incentive"), [], _
+        | "work-conserving", ["short", Object []], _ | "njc", ["witness", Object []], _
+        | "ps-dsf", ["bottlenecks", Object []], _
+        | "max-min", ["levels", List []], Some (Drfh | Tsf | Asset | Generic) -> true
+        | "pareto-optimal", fields, _ ->
+          only "user_weights prices user_prices?" value; List.for_all (fun (_, v) -> v = Object []) fields
+        | _ -> false in
     (match c.axiom, c.margin with
-     | "envy-free", None when obj value = [] -> ()
+     | ("envy-free" | "ef1"), None when obj value = [] -> ()
+     | "integer-feasible", None when obj value = [] -> ()
+     | _, None when is_idle -> ()
      | "proportional", None when get "user" value <> Absent -> ()
      | _, None -> uncovered "a claim of `%s` without a margin" c.axiom
      | "proportional", Some _ when get "user" value <> Absent -> raise Exit
@@ -312,6 +323,9 @@ let claim s (c : stated_claim) =
        | _ -> raise Exit);
       of_place n place in
     match c.axiom with
+    | _ when is_idle && c.axiom <> "envy-free" && c.axiom <> "ef1" -> Idle
+    | "ef1" when c.margin = None -> NoPair1
+    | "integer-feasible" when c.margin = None -> NoLimit
     | "feasible" -> if obj value = [] then raise Exit else
         let k, slack = limits s value in Feasible (k, slack)
     | "non-wasteful" -> only "" value; NonWasteful

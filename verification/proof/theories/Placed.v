@@ -92,6 +92,10 @@ Definition check_single (m : Q) (k : single) (slack : Q) : bool :=
        then lt 0 (off (on s n)) && eqq slack (- off (on s n)) && eqq slack (mul m (g n))
        else eqq slack (- absolute (on s n)) && eqq slack (mul m (unit_at T n)))
   end.
+(** Nothing stands anywhere, and all tasks are unlimited. *)
+Definition check_no_limit : bool :=
+  all S (fun s => negb (someone_on s)) &&
+  users_all P T (fun n => match limit P n with Some _ => false | None => true end).
 Definition check_integer (m : Q) (k : single) (slack : Q) : bool := check_whole m && check_single m k slack.
 End Programs.
 
@@ -314,5 +318,18 @@ Proof.
     + rewrite is_task_eq in Tk by auto. pose proof (i_entries _ _ _ _ O z n Hz Hn Ne Tk) as A.
       rewrite E1, absolute_eq, mul_eq, (unit_at_eq P T stated_x is_placed R) in E2 by auto.
       apply (below eps (- m) (unit_of P n)); [apply unit_of_pos; auto|lra].
+Qed.
+Theorem check_no_limit_sound : check_no_limit P T L = true -> forall eps, integer_feasible P L eps stated_x.
+Proof.
+  unfold check_no_limit. intros H eps. apply andb_true_iff in H. destruct H as [H U]. bools.
+  rewrite (users_all_iff P T stated_x is_placed R) in U.
+  assert (Nil : forall s n, (s < S)%nat -> (n < N)%nat -> ~ on s n == 0 -> False).
+  { intros s n Hs Hn Ne. specialize (H s Hs). apply negb_true_iff in H. rewrite <- not_true_iff_false in H.
+    apply H. apply someone_on_iff. exists n. auto. }
+  constructor.
+  - intros. exfalso. eauto.
+  - intros s n Hs Hn Pos. exfalso. apply (Nil s n); auto. lra.
+  - intros s r Hs Hr _ (n & Hn & Ne). exfalso. eauto.
+  - intros n l Un E. specialize (U n Un). rewrite E in U. discriminate.
 Qed.
 End Sound.
