@@ -11,8 +11,6 @@ let memo3 n m l f = at3 (Array.init n (fun i -> Array.init m (fun j -> Array.ini
 type case = { c : certificate; p : problem; x : int -> int -> q; t : tables; totals : int -> q;
   placing : placing option; places : places }
 
-let placing_of all = { servers = Array.length all; class_of = (fun s -> all.(s).of_class);
-  on_server = (fun s n -> all.(s).has.(n)) }
 let places_of p t l =
   let places = { l_one = memo2 p.classes p.resources (make_one p t); l_listed = memo p.classes (make_listed l);
     l_free = (fun _ _ -> zero) } in

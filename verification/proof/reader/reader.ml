@@ -31,7 +31,7 @@ let by_name names read value =
 let row length entries =
   let row = Array.make length zero in
   List.iter (fun (i, v) -> row.(i) <- rational v) entries; row
-let at a i = Array.unsafe_get a i
+let at a i = a.(i)
 let at2 a i j = at (at a i) j
 let at3 a i j k = at (at2 a i j) k
 
@@ -175,6 +175,8 @@ let read_placing s value =
     if a.index >= s.counts.(a.of_class) || (i > 0 && place all.(i - 1) = place a)
     then malformed "a server is given twice, or is not there") all;
   Array.of_list (List.filter (fun a -> Array.exists (fun q -> Z.sign q.qnum <> 0) a.has) (Array.to_list all))
+let placing_of all = { servers = Array.length all; class_of = (fun s -> all.(s).of_class);
+  on_server = (fun s n -> all.(s).has.(n)) }
 let sums s placing =
   let x = Array.make_matrix s.problem.users s.problem.classes zero in
   let put i n q = if Z.sign q.qnum <> 0 then x.(n).(i) <- rational (Q.add (to_q x.(n).(i)) (to_q q)) in
