@@ -196,14 +196,13 @@ Proof.
   intros Hn Hi Hr G. unfold lack, lacks.
   rewrite quo_eq, add_eq, (slack_is _ _ _ _ R), (takes_is _ _ _ _ R) by auto.
   rewrite (sparse_sum_eq N _ (fun m => if Nat.eqb m n then 0 else
-     smaller (x m i) (larger 0 (tasks P x m - tasks P x n * (weight P m * gamma P m i) / (weight P n * gamma P n i)))
-     * takes P m i r)); [reflexivity|].
+     ahead P x n m i * takes P m i r)); [reflexivity|].
   intros k Hk. pose proof (f_nonneg P x F k i Hk Hi) as X0.
   pose proof (weight_pos P W n Hn) as Wn. pose proof (weight_pos P W k Hk) as Wk.
   destruct (le (x k i) 0) eqn:E; bools.
   { assert (Z : x k i == 0) by lra. destruct (Nat.eqb k n); [reflexivity|]. symmetry.
-    assert (S : smaller (x k i) (larger 0 (tasks P x k - tasks P x n * (weight P k * gamma P k i) / (weight P n * gamma P n i))) == 0)
-      by (minmax; lra).
+    assert (S : ahead P x n k i == 0)
+      by (unfold ahead; minmax; lra).
     rewrite S. ring. }
   destruct (Nat.eqb k n); [reflexivity|].
   assert (Gk : 0 < gamma P k i).
@@ -215,8 +214,8 @@ Proof.
               (lev k i - lev n i) * (weight P k * gamma P k i)).
   { rewrite !lev_is by auto. field. repeat split; lra. }
   destruct (le (lev k i) (lev n i)) eqn:C; bools.
-  - assert (Z : smaller (x k i) (larger 0 (tasks P x k - tasks P x n * (weight P k * gamma P k i) / (weight P n * gamma P n i))) == 0).
-    { pose proof (prod_nonneg (lev n i - lev k i) _ ltac:(lra) (Qlt_le_weak _ _ A)). minmax; lra. }
+  - assert (Z : ahead P x n k i == 0).
+    { pose proof (prod_nonneg (lev n i - lev k i) _ ltac:(lra) (Qlt_le_weak _ _ A)). unfold ahead. minmax; lra. }
     rewrite Z. ring.
   - rewrite mul_eq, (takes_is _ _ _ _ R) by auto.
     assert (Pos : 0 < (lev k i - lev n i) * (weight P k * gamma P k i)) by (apply Qmult_lt_0_compat; lra).
@@ -224,6 +223,7 @@ Proof.
                  tasks P x k - lev n i * (weight P k * gamma P k i)).
     { rewrite sub_eq, !mul_eq, (tasks_is _ _ _ _ R), (gamma_is _ _ _ _ R) by auto. reflexivity. }
     assert (Q2 : tasks P x k == lev k i * (weight P k * gamma P k i)) by (rewrite lev_is by auto; field; lra).
+    unfold ahead.
     rewrite (smaller_ext (x k i) (sub (t_tasks T k) (mul (lev n i) (mul (weight P k) (t_gamma T k i)))) (x k i)
       (larger 0 (tasks P x k - tasks P x n * (weight P k * gamma P k i) / (weight P n * gamma P n i)))); try reflexivity.
     minmax; lra.

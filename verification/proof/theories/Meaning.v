@@ -32,7 +32,8 @@ Proof.
   assert (C : crowd P (cut P x) i == 1).
   { unfold crowd. assert (G : greatest M (fun r => load P (cut P x) i r / full P i r) <= 1).
     { assert (B : forall k, (k <= M)%nat -> greatest k (fun r => load P (cut P x) i r / full P i r) <= 1).
-      { induction k; simpl; intros Hk; [lra|]. assert (greatest k (fun r => load P (cut P x) i r / full P i r) <= 1) by (apply IHk; lia).
+      { induction k; simpl; intros Hk; [lra|].
+        assert (greatest k (fun r => load P (cut P x) i r / full P i r) <= 1) by (apply IHk; lia).
         assert (load P (cut P x) i k / full P i k <= 1).
         { pose proof (full_nonneg P W i k Hi ltac:(lia)). pose proof (f_rows P x F i k Hi ltac:(lia)) as R.
           rewrite (load_ext P (cut P x) x i k Hi ltac:(intros; apply Ct; auto)).
@@ -73,11 +74,10 @@ Proof.
   destruct (O n i U Hi G) as [(T & L & E)|(r & Hr & Tp & L)].
   - left. exists T. split; auto. pose proof (f_limit P x F n Hn) as C. unfold within_limit in C. rewrite L in C. lra.
   - right. exists r. split; auto. split; auto. unfold lacks in L.
-    set (h := fun m => if Nat.eqb m n then 0 else smaller (x m i)
-      (larger 0 (tasks P x m - tasks P x n * (weight P m * gamma P m i) / (weight P n * gamma P n i))) * takes P m i r) in *.
+    set (h := fun m => if Nat.eqb m n then 0 else ahead P x n m i * takes P m i r) in *.
     assert (H0 : forall m, (m < N)%nat -> 0 <= h m).
     { intros m Hm. unfold h. destruct (Nat.eqb m n); [lra|]. pose proof (f_nonneg P x F m i Hm Hi).
-      apply prod_nonneg; [|apply takes_nonneg; auto]. minmax; lra. }
+      apply prod_nonneg; [|apply takes_nonneg; auto]. unfold ahead. minmax; lra. }
     assert (Sl : 0 <= slack P x i r) by (unfold slack; pose proof (f_rows P x F i r Hi Hr); lra).
     assert (Z : slack P x i r + sum N h <= 0).
     { apply Qnot_lt_le. intro C. assert (0 < (slack P x i r + sum N h) / takes P n i r) by (apply Qlt_shift_div_l; lra). lra. }
@@ -100,12 +100,12 @@ Proof.
     assert (D : tasks P x m - tasks P x n * (weight P m * gamma P m i) / (weight P n * gamma P n i) ==
       (tasks P x m / (weight P m * gamma P m i) - tasks P x n / (weight P n * gamma P n i)) * (weight P m * gamma P m i))
       by (field; repeat split; lra).
-    assert (E : 0 < (tasks P x m / (weight P m * gamma P m i) - tasks P x n / (weight P n * gamma P n i)) * (weight P m * gamma P m i))
+    assert (E : 0 < (tasks P x m / (weight P m * gamma P m i) - tasks P x n / (weight P n * gamma P n i)) *
+        (weight P m * gamma P m i))
       by (apply Qmult_lt_0_compat; lra).
-    assert (V : 0 < smaller (x m i) (larger 0 (tasks P x m - tasks P x n * (weight P m * gamma P m i) / (weight P n * gamma P n i))))
-      by (minmax; lra).
+    assert (V : 0 < ahead P x n m i) by (unfold ahead; minmax; lra).
     pose proof (Qmult_lt_0_compat _ _ V Dp) as Hp.
-    assert (Hm' : h m == smaller (x m i) (larger 0 (tasks P x m - tasks P x n * (weight P m * gamma P m i) / (weight P n * gamma P n i))) * takes P m i r)
+    assert (Hm' : h m == ahead P x n m i * takes P m i r)
       by (unfold h; rewrite Ne; reflexivity).
     lra.
 Qed.
@@ -131,7 +131,8 @@ Proof.
   - intros. apply mix_ge; auto; [apply (f_nonneg P x X)|apply (f_nonneg P y Y)]; auto.
   - intros. unfold mix. rewrite (f_can P x X), (f_can P y Y) by auto. ring.
   - intros i r Hi Hr. unfold load, mix.
-    rewrite (sum_ext N _ (fun n => x n i * takes P n i r + t * (y n i * takes P n i r - x n i * takes P n i r))) by (intros; ring).
+    rewrite (sum_ext N _ (fun n => x n i * takes P n i r + t * (y n i * takes P n i r - x n i * takes P n i r)))
+      by (intros; ring).
     rewrite sum_mix. apply mix_le; auto; [apply (f_rows P x X)|apply (f_rows P y Y)]; auto.
   - intros n Hn. unfold within_limit, tasks, mix. pose proof (f_limit P x X n Hn) as A. pose proof (f_limit P y Y n Hn) as B.
     unfold within_limit, tasks in *. destruct (limit P n); auto. rewrite sum_mix. apply mix_le; auto.

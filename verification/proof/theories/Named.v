@@ -100,7 +100,10 @@ Proof.
 Qed.
 
 Lemma share_worth u v y n : (forall i, (i < K)%nat -> u n i == v n i) -> share P u y n == share P v y n.
-Proof. intros E. unfold share. rewrite (sum_ext K _ (fun i => v n i * y n i)); [reflexivity|]. intros. rewrite E by auto. reflexivity. Qed.
+Proof.
+  intros E. unfold share. rewrite (sum_ext K _ (fun i => v n i * y n i)); [reflexivity|].
+  intros. rewrite E by auto. reflexivity.
+Qed.
 Lemma is_most_ext u v n b : (forall i, (i < K)%nat -> u n i == v n i) -> is_most P u n b -> is_most P v n b.
 Proof.
   intros E [A (z & B & C & D)].
@@ -204,7 +207,8 @@ Proof.
   - intros r B. assert (Hr : (r < M)%nat) by apply B. specialize (H0 r Hr).
     apply bottleneck_at_iff in B; auto. rewrite B in H0. apply andb_true_iff in H0.
     destruct H0 as [H0 H1]. destruct (check_worth_sound _ _ H0) as [E _].
-    assert (SH : check_shares P T (fst (proofs r)) = true) by (unfold check_levels in H1; bools; auto). apply (max_min_ext (u (fst (proofs r)))); auto.
+    assert (SH : check_shares P T (fst (proofs r)) = true) by (unfold check_levels in H1; bools; auto).
+    apply (max_min_ext (u (fst (proofs r)))); auto.
     apply (check_levels_sound P W T stated_x placed R F _ SH m (snd (proofs r))). auto.
 Qed.
 Theorem check_fallen_sound k m r A n y : check_fallen P T totals k m r A n y = true ->

@@ -276,7 +276,8 @@ Proof.
   unfold check_whole. intros H. bools. constructor.
   - intros s n Hs Hn Ne E. specialize (H s Hs). bools. specialize (H n Hn).
     destruct (nothing (on s n)) eqn:Z; [apply nothing_iff in Z; contradiction|].
-    rewrite is_task_eq, E in H by auto. bools. rewrite absolute_eq, mul_eq, (unit_at_eq P T stated_x is_placed R) in H by auto. lra.
+    rewrite is_task_eq, E in H by auto. bools.
+    rewrite absolute_eq, mul_eq, (unit_at_eq P T stated_x is_placed R) in H by auto. lra.
   - intros s n Hs Hn Pos E Nw. specialize (H s Hs). rewrite all_iff in H. specialize (H n Hn).
     destruct (nothing (on s n)) eqn:Z; [apply nothing_iff in Z; lra|].
     rewrite is_task_eq, E in H by auto. apply lt_iff in Pos. rewrite Pos, andb_true_r in H. cbv zeta in H.

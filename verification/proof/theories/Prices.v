@@ -311,7 +311,8 @@ Lemma reach_quick l L n b : (n < N)%nat -> (forall k, (k < N)%nat -> 0 <= l k) -
   add (curve P A l b) (mul (l n) (sub L (smaller (have A n) b))) <= reach l L n.
 Proof.
   intros Hn Hl Hb. rewrite <- reach_eq by auto. unfold curve, own. rewrite !add_eq, !rsum_eq, !mul_eq, !sub_eq.
-  assert (S : sum N (fun k => mul (l k) (smaller (have A k) b) + (if Nat.eqb k n then l n * (smaller (have A n) L - smaller (have A n) b) else 0))
+  assert (S : sum N (fun k => mul (l k) (smaller (have A k) b) +
+      (if Nat.eqb k n then l n * (smaller (have A n) L - smaller (have A n) b) else 0))
      <= sum N (fun k => mul (l k) (smaller (have A k) L))).
   { apply sum_le. intros k Hk. rewrite !mul_eq. destruct (Nat.eqb k n) eqn:E.
     - apply Nat.eqb_eq in E. subst. lra.
