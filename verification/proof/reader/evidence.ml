@@ -288,7 +288,7 @@ let claim s (c : stated_claim) =
   if c.holds = None then begin
     if c.margin <> None || obj value <> [] then raise Exit;
     match c.axiom, c.share with
-    | "max-min", Some share -> Undefined (share, worth_of s share)
+    | ("max-min" | "proportional"), Some share -> Undefined (share, worth_of s share)
     | ("bottleneck-fair" | "global-bottleneck-fair" | "single-resource-fair"), _ -> NoBottleneck k
     | "integer-feasible", _ -> NotSingle
     | ("ef1" | "integer-pareto-optimal"), _ -> NotWhole
@@ -300,7 +300,7 @@ let claim s (c : stated_claim) =
         | "work-conserving", ["short", Object []], _ | "njc", ["witness", Object []], _
         | "ps-dsf", ["bottlenecks", Object []], _
         | "max-min", ["levels", List []], Some (Drfh | Tsf | Asset | Generic) -> true
-        | "pareto-optimal", fields, _ ->
+        | ("pareto-optimal" | "integer-pareto-optimal"), fields, _ when c.axiom = "pareto-optimal" || s.placing = None ->
           only "user_weights prices user_prices?" value; List.for_all (fun (_, v) -> v = Object []) fields
         | _ -> false in
     (match c.axiom, c.margin with
