@@ -1,6 +1,6 @@
 (** That the axioms, within 0, are what their names say; and that valid claims do not contradict each other. *)
 From Coq Require Import QArith Qabs Qfield Arith Bool List Lia Lqa Setoid.
-From Evenhand Require Import Spec Arithmetic Checker Repair Soundness Bundle Prices.
+From Evenhand Require Import Spec Arithmetic Checker Repair Soundness Bundle Prices MaxMin.
 Open Scope Q_scope.
 
 (** With one tolerance no axiom both holds and is violated. *)

@@ -1,6 +1,6 @@
 (** The shares that have a name, the bottleneck axioms, and why max-min is what its name says. *)
 From Coq Require Import QArith Qreduction Qfield Arith Bool List Lia Lqa Setoid.
-From Evenhand Require Import Spec Arithmetic Checker Repair Soundness Bundle Prices.
+From Evenhand Require Import Spec Arithmetic Checker Repair Soundness Bundle Prices MaxMin.
 Open Scope Q_scope.
 
 (** * Programs *)

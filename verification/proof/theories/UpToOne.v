@@ -1,6 +1,6 @@
 (** Envy-freeness up to one task. *)
 From Coq Require Import QArith Qround Qreduction Qfield Arith ZArith Bool List Lia Lqa Setoid.
-From Evenhand Require Import Spec Arithmetic Checker Repair Soundness Bundle Placed.
+From Evenhand Require Import Spec Arithmetic Checker Repair Soundness Bundle Envy Placed.
 Open Scope Q_scope.
 
 (** * Programs *)
