@@ -4,14 +4,14 @@
 #
 #   test-ratio.sh [PROBLEMS [DAMAGED [SEED]]]      so many random problems, and damaged certificates of each one
 #
-# EVENHAND and EVENHAND_CHECK name the two programs; the reader is built by reader/ratio.mk.
+# EVENHAND and EVENHAND_CHECK name the two programs; `make` builds the reader.
 set -euo pipefail
 cd "$(dirname "$0")"
 root=$PWD/../..
 evenhand=${EVENHAND:-$root/target/release/evenhand}
 check=${EVENHAND_CHECK:-$root/target/release/evenhand-check}
 problems=${1:-200} damaged=${2:-10} seed=${3:-1}
-proven=$PWD/build/evenhand-proof-ratio
+proven=$PWD/build/evenhand-proof
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir "$work"/{problems,whole,damaged,trees}

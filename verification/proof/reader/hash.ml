@@ -1,0 +1,91 @@
+(* The hash of a problem, which an allocation may state (docs/formats.md): SHA-256 of its canonical form. No theorem
+   rests on it. *)
+open Reader
+
+let word w = w land 0xffffffff
+let rotate w n = word ((w lsr n) lor (w lsl (32 - n)))
+let primes count =
+  let is_prime n = List.for_all (fun d -> d * d > n || n mod d <> 0) (List.init 30 (fun d -> d + 2)) in
+  List.filteri (fun i _ -> i < count) (List.filter is_prime (List.init 400 (fun n -> n + 2)))
+(* The first 32 bits of the fractional part of a root *)
+let fraction root p =
+  let scaled = Z.shift_left (Z.of_int p) (32 * root) in
+  Z.to_int (Z.logand (Z.root scaled root) (Z.of_int 0xffffffff))
+let constants = Array.of_list (List.map (fraction 3) (primes 64))
+let initial = List.map (fraction 2) (primes 8)
+
+let sha256 text =
+  let size = String.length text in
+  let blocks = ((size + 8) / 64) + 1 in
+  let padded = Bytes.make (64 * blocks) '\000' in
+  Bytes.blit_string text 0 padded 0 size;
+  Bytes.set padded size '\128';
+  Bytes.set_int64_be padded ((64 * blocks) - 8) (Int64.of_int (8 * size));
+  let state = Array.of_list initial and w = Array.make 64 0 in
+  for block = 0 to blocks - 1 do
+    for t = 0 to 15 do w.(t) <- word (Int32.to_int (Bytes.get_int32_be padded ((64 * block) + (4 * t)))) done;
+    for t = 16 to 63 do
+      let a = w.(t - 15) and b = w.(t - 2) in
+      w.(t) <- word (w.(t - 16) + w.(t - 7) + (rotate a 7 lxor rotate a 18 lxor (a lsr 3))
+        + (rotate b 17 lxor rotate b 19 lxor (b lsr 10)))
+    done;
+    let s = Array.copy state in
+    for t = 0 to 63 do
+      let a = s.(0) and e = s.(4) in
+      let first = s.(7) + (rotate e 6 lxor rotate e 11 lxor rotate e 25)
+        + ((e land s.(5)) lxor (lnot e land s.(6))) + constants.(t) + w.(t) in
+      let second = (rotate a 2 lxor rotate a 13 lxor rotate a 22)
+        + ((a land s.(1)) lxor (a land s.(2)) lxor (s.(1) land s.(2))) in
+      Array.blit s 0 s 1 7;
+      s.(4) <- word (s.(4) + first);
+      s.(0) <- word (first + second)
+    done;
+    Array.iteri (fun i v -> state.(i) <- word (state.(i) + v)) s
+  done;
+  String.concat "" (List.map (Printf.sprintf "%08x") (Array.to_list state))
+
+let quoted text =
+  let into = Buffer.create 32 in
+  String.iter (function
+    | '"' -> Buffer.add_string into "\\\"" | '\\' -> Buffer.add_string into "\\\\"
+    | '\n' -> Buffer.add_string into "\\n" | '\r' -> Buffer.add_string into "\\r" | '\t' -> Buffer.add_string into "\\t"
+    | '\b' -> Buffer.add_string into "\\b" | '\012' -> Buffer.add_string into "\\f"
+    | c when c < ' ' -> Printf.bprintf into "\\u%04x" (Char.code c)
+    | c -> Buffer.add_char into c) text;
+  "\"" ^ Buffer.contents into ^ "\""
+let number v =
+  let text = Q.to_string v in
+  if String.length text > 401 then uncovered "a hash of numbers with more than 400 digits";
+  quoted text
+let record fields =
+  let given = List.filter_map (fun (name, v) -> Option.map (fun v -> quoted name ^ ":" ^ v) v) fields in
+  "{" ^ String.concat "," given ^ "}"
+
+let of_problem s =
+  let p = s.problem in
+  let range n = List.init n Fun.id in
+  let list names positions = "[" ^ String.concat "," (List.map (fun i -> quoted names.list.(i)) positions) ^ "]" in
+  let all names = range (Array.length names.list) in
+  let lines names line = String.concat "," (List.map (fun i -> "\n" ^ line i) (all names)) in
+  let amounts row = record (List.map (fun r ->
+    let v = to_q (row r) in
+    s.resource.list.(r), if Q.sign v = 0 then None else Some (number v)) (range p.resources)) in
+  let by_class of_class = match List.filter_map (fun i -> Option.map (fun v -> i, v) (of_class i)) (range p.classes) with
+    | [] -> None
+    | found -> Some (record (List.map (fun (i, v) -> s.server.list.(i), Some v) found)) in
+  let server i = record ["name", Some (quoted s.server.list.(i));
+    "count", (if s.counts.(i) = 1 then None else Some (quoted (string_of_int s.counts.(i))));
+    "capacity", Some (amounts (p.capacity i))] in
+  let user n =
+    let weight = to_q (p.weight n) and may = List.filter (p.allowed n) (range p.classes) in
+    let numbers table = by_class (fun i -> Option.map (fun v -> number (to_q v)) (table n i)) in
+    record ["name", Some (quoted s.user.list.(n));
+      "weight", (if Q.equal weight Q.one then None else Some (number weight));
+      "demand", Some (amounts (p.base n));
+      "tasks", Option.map (fun t -> number (to_q t)) (p.limit n);
+      "servers", (if List.length may = p.classes then None else Some (list s.server may));
+      "demand_on", by_class (fun i -> if s.own_demand.(n).(i) then Some (amounts (p.demand n i)) else None);
+      "gamma", numbers p.stated; "criterion", numbers p.criterion] in
+  sha256 (Printf.sprintf "{\n\"kind\":\"allocation-problem\",\n%s\"resources\":%s,\n\"servers\":[%s\n],\n\"users\":[%s\n]\n}\n"
+    (if s.title = "" then "" else "\"name\":" ^ quoted s.title ^ ",\n")
+    (list s.resource (all s.resource)) (lines s.server server) (lines s.user user))

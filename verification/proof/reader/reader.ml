@@ -1,0 +1,216 @@
+(* What a certificate states: the problem, the allocation, the tolerance, and of every claim the axiom, the
+   verdict and the margin. This file and json.ml are believed; evidence and tables (evidence.ml) are not. *)
+module Integer = Z
+open Proved
+module Z = Integer (* Zarith's, not Coq's *)
+open Json
+
+exception Uncovered of string
+let uncovered format = Printf.ksprintf (fun what -> raise (Uncovered what)) format
+
+let rational (v : Q.t) = { qnum = Q.num v; qden = Q.den v }
+let to_q v = Q.make v.qnum v.qden
+let zero = rational Q.zero
+
+(* Names and their positions *)
+type names = { what : string; list : string array; position : (string, int) Hashtbl.t }
+let names what all =
+  let position = Hashtbl.create 64 in
+  List.iteri (fun i name ->
+    if name = "" || Hashtbl.mem position name
+    then malformed "the %s `%s` is named twice, or has no name" what name;
+    Hashtbl.add position name i) all;
+  { what; list = Array.of_list all; position }
+let find names name = match Hashtbl.find_opt names.position name with
+  | Some i -> i
+  | None -> malformed "there is no such %s: `%s`" names.what name
+let named names value = find names (text value)
+(* An object by name, as (position, value); nothing where it is absent *)
+let by_name names read value =
+  List.map (fun (name, v) -> let i = find names name in (i, read v)) (if value = Absent then [] else obj value)
+let row length entries =
+  let row = Array.make length zero in
+  List.iter (fun (i, v) -> row.(i) <- rational v) entries; row
+let at a i = a.(i)
+let at2 a i j = at (at a i) j
+let at3 a i j k = at (at2 a i j) k
+
+let of_kind kind value =
+  ignore (obj value);
+  if get "kind" value <> Text kind then malformed "expected the kind `%s`" kind
+
+type statement = { problem : problem; resource : names; server : names; user : names; states_time : bool;
+  counts : int array; title : string; own_demand : bool array array }
+
+let read_problem by_time value =
+  of_kind "allocation-problem" value;
+  only "kind name? resources servers users? groups? share? $schema? description?" value;
+  if get "groups" value <> Absent || get "share" value <> Absent then raise (Uncovered "a problem with groups");
+  let title = match get "name" value with Absent -> "" | v -> text v in
+  let resource = names "resource" (List.map text (list (get "resources" value))) in
+  let servers = list (get "servers" value) in
+  List.iter (only "name count? capacity?") servers;
+  let server = names "server" (List.map (fun s -> text (get "name" s)) servers) in
+  let m = Array.length resource.list and k = Array.length server.list in
+  if m = 0 || k = 0 then malformed "expected at least one resource and one server class";
+  let counts = Array.of_list (List.map (fun s ->
+    match get "count" s with Absent -> 1 | v -> integer 1 1_000_000_000_000 v) servers) in
+  let amounts value = by_name resource quantity value in
+  let capacity = Array.of_list (List.map (fun s -> row m (amounts (get "capacity" s))) servers) in
+  let users = match get "users" value with Absent -> [] | v -> list v in
+  List.iter (only "name weight? tasks? demand? servers? demand_on? gamma? criterion? group? gang? pinned?") users;
+  if List.exists (fun u -> List.exists (fun field -> get field u <> Absent) ["group"; "gang"; "pinned"]) users
+  then raise (Uncovered "a user in a group, or with a gang or pinned tasks");
+  let user = names "user" (List.map (fun u -> text (get "name" u)) users) in
+  let n = List.length users in
+  let weight = Array.make n zero and limit = Array.make n None in
+  let base = Array.make n [||] and demand = Array.make n [||] in
+  let table () = Array.init n (fun _ -> Array.make k None) in
+  let stated = table () and criterion = table () and allowed = Array.make_matrix n k true in
+  let states = Array.make k false and own_demand = Array.make_matrix n k false in
+  let asks_nothing = Array.for_all (fun d -> Z.sign d.qnum = 0) in
+  let read_user n u =
+    let field name = get name u in
+      weight.(n) <- rational (match field "weight" with Absent -> Q.one | v -> positive v);
+    (match field "tasks" with
+     | Absent -> () | v -> limit.(n) <- Some (rational (at_least Q.zero (number Json.stated v))));
+    base.(n) <- row m (amounts (field "demand"));
+    (match field "servers" with
+     | Absent -> ()
+     | v ->
+       let listed = List.map (named server) (list v) in
+       if listed = [] then malformed "expected at least one server class, or no `servers` at all";
+       if List.length (List.sort_uniq compare listed) < List.length listed then malformed "a name is given twice";
+       Array.fill allowed.(n) 0 k false;
+       List.iter (fun i -> allowed.(n).(i) <- true) listed);
+    demand.(n) <- Array.make k base.(n);
+    let speaks = Array.make k false in
+    List.iter (fun (i, d) ->
+      let d = row m d in
+      if asks_nothing d then malformed "a demand that asks for nothing";
+      speaks.(i) <- true; own_demand.(n).(i) <- true; demand.(n).(i) <- d) (by_name server amounts (field "demand_on"));
+    List.iter (fun (i, t) -> speaks.(i) <- true; states.(i) <- true; stated.(n).(i) <- Some (rational t))
+      (by_name server positive (field "gamma"));
+    List.iter (fun (i, c) -> criterion.(n).(i) <- Some (rational c)) (by_name server positive (field "criterion"));
+    if asks_nothing base.(n) && not (Array.for_all2 (fun a s -> s || not a) allowed.(n) speaks)
+    then malformed "a user that demands nothing" in
+  List.iteri read_user users;
+  List.iteri (fun i s -> if get "capacity" s = Absent && not states.(i)
+    then malformed "the field `capacity` is missing") servers;
+  let count = Array.map (fun c -> rational (Q.of_int c)) counts in
+  let problem = { users = n; classes = k; resources = m; weight = at weight; count = at count;
+    capacity = at2 capacity; base = at2 base; demand = at3 demand; limit = at limit; allowed = at2 allowed;
+    stated = at2 stated; criterion = at2 criterion; timed = (fun i -> by_time || states.(i));
+    alone = (fun _ _ -> zero) } in
+  let alone = Array.init n (fun n -> Array.init k (make_alone problem n)) in
+  { problem = { problem with alone = at2 alone }; resource; server; user; counts; title; own_demand;
+    states_time = Array.exists Fun.id states }
+
+(* Tasks by user and class *)
+let read_tasks s value =
+  let x = Array.make_matrix s.problem.users s.problem.classes zero in
+  List.iter (fun (n, entries) -> List.iter (fun (i, v) -> x.(n).(i) <- rational v) entries)
+    (by_name s.user (by_name s.server (number computed)) value);
+  x
+
+let read_sharing value =
+  of_kind "allocation" value;
+  only "kind mechanism? sharing? arithmetic? problem_sha256? tasks? placements?" value;
+  ignore (Option.map text (given (get "mechanism" value)));
+  let word name words = match get name value with
+    | Absent -> List.hd words
+    | v when List.mem (text v) words -> text v
+    | v -> malformed "there is no %s `%s`" name (text v) in
+  ignore (word "arithmetic" ["exact"; "float"]);
+  word "sharing" ["rdm"; "tdm"] = "tdm"
+
+let axioms = String.split_on_char ' ' "feasible integer-feasible non-wasteful work-conserving pareto-optimal \
+  integer-pareto-optimal envy-free ef1 sharing-incentive bottleneck-fair global-bottleneck-fair \
+  single-resource-fair max-min njc ps-dsf proportional"
+let read_axiom value =
+  let name = text value in
+  if List.mem name axioms then name else malformed "there is no axiom `%s`" name
+
+(* A claim as it is stated. Its evidence is a matter of evidence.ml. *)
+type stated_claim = { axiom : string; share : named option; alpha : Q.t; holds : bool option;
+  margin : Q.t option; evidence : Json.t }
+
+let read_share s value = match text value with
+  | "drfh" | "drf" | "c-drfh" -> Drfh
+  | "cdrf" -> Cdrf | "tsf" -> Tsf | "asset" -> Asset | "generic" -> Generic
+  | name when String.length name > 9 && String.sub name 0 9 = "resource:" ->
+    Resource (find s.resource (String.sub name 9 (String.length name - 9)))
+  | name -> malformed "there is no share `%s`" name
+
+let read_claim s value =
+  only "axiom share? alpha? holds margin? evidence? why?" value;
+  let axiom = read_axiom (get "axiom" value) in
+  let share = Option.map (read_share s) (given (get "share" value)) in
+  (match axiom, share with
+   | "max-min", Some _ | "proportional", (None | Some Generic) -> ()
+   | _ -> if axiom = "max-min" || share <> None then malformed "max-min has a share, proportional may have the generic one");
+  let alpha = match get "alpha" value with Absent -> Q.one | v -> number Json.stated v in
+  let is_small z = Z.gt z Z.zero && Z.leq z (Z.of_int 1000) in
+  if not (is_small (Q.num alpha) && is_small (Q.den alpha))
+    || (axiom <> "proportional" && get "alpha" value <> Absent)
+  then malformed "an alpha is of proportional, above 0, its terms at most 1000";
+  let holds = match get "holds" value with
+    | Bool b -> Some b | Null -> None | _ -> malformed "expected true or false" in
+  if (Option.map text (given (get "why" value)) <> None) <> (holds = None)
+  then malformed "the field `why` belongs to what does not apply (`holds` null)";
+  let evidence = get "evidence" value in
+  if evidence <> Absent then ignore (obj evidence);
+  let margin = match get "margin" value with Absent | Null -> None | v -> Some (number computed v) in
+  { axiom; share; alpha; holds; margin; evidence }
+
+(* Tasks on one server, by user *)
+type server = { of_class : int; index : int; has : q array }
+
+let read_placing s value =
+  let read_server value =
+    only "server index tasks" value;
+    { of_class = named s.server (get "server" value); index = integer 0 1_000_000_000_000 (get "index" value);
+      has = row s.problem.users (by_name s.user (number computed) (get "tasks" value)) } in
+  let place a = a.of_class, a.index in
+  let all = Array.of_list (List.map read_server (list value)) in
+  Array.sort (fun a b -> Stdlib.compare (place a) (place b)) all;
+  Array.iteri (fun i a ->
+    if a.index >= s.counts.(a.of_class) || (i > 0 && place all.(i - 1) = place a)
+    then malformed "a server is given twice, or is not there") all;
+  Array.of_list (List.filter (fun a -> Array.exists (fun q -> Z.sign q.qnum <> 0) a.has) (Array.to_list all))
+let placing_of all = { servers = Array.length all; class_of = (fun s -> all.(s).of_class);
+  on_server = (fun s n -> all.(s).has.(n)) }
+let sums s placing =
+  let x = Array.make_matrix s.problem.users s.problem.classes zero in
+  let put i n q = if Z.sign q.qnum <> 0 then x.(n).(i) <- rational (Q.add (to_q x.(n).(i)) (to_q q)) in
+  Array.iter (fun a -> Array.iteri (put a.of_class) a.has) placing;
+  x
+
+type certificate = { on : statement; by_time : bool; stated_hash : string option; x : q array array; placing : server array option;
+  tolerance : Q.t;  claims : stated_claim list; not_checked : string list }
+
+let read value =
+  of_kind "certificate" value;
+  only "kind version problem allocation tolerance? claims not_checked" value;
+  let version = number Json.stated (get "version" value) in
+  if Q.equal version Q.one then malformed "version 1: `certify` writes it anew";
+  if not (Q.equal version (Q.of_int 2)) then malformed "expected version 2";
+  let allocation = get "allocation" value in
+  let by_time = read_sharing allocation in
+  let on = read_problem by_time (get "problem" value) in
+  let tolerance = match get "tolerance" value with Absent -> Q.zero | v -> number Json.stated v in
+  if Q.lt tolerance Q.zero || Q.geq tolerance Q.one then malformed "a tolerance is a number from 0 to below 1";
+  let claims = List.map (read_claim on) (list (get "claims" value)) in
+  if List.length (List.filter (fun c -> c.axiom = "proportional") claims) > 32
+  then malformed "more than 32 claims of `proportional`";
+  let not_checked = List.map read_axiom (list (get "not_checked" value)) in
+  if List.length (List.sort_uniq compare not_checked) < List.length not_checked
+  then malformed "an axiom is named twice";
+  let placing = Option.map (read_placing on) (given (get "placements" allocation)) in
+  let stated = Option.map (read_tasks on) (given (get "tasks" allocation)) in
+  let x = match stated, Option.map (sums on) placing with
+    | Some stated, Some sums when stated <> sums -> malformed "the tasks are not the sums of the placements"
+    | Some x, _ | None, Some x -> x
+    | None, None -> malformed "the field `tasks` is missing" in
+  let stated_hash = Option.map text (given (get "problem_sha256" allocation)) in
+  { on; by_time; stated_hash; x; placing; tolerance; claims; not_checked }

@@ -1,0 +1,116 @@
+(** Feasibility of the allocation as it is stated: by how much the worst limit is missed. *)
+From Coq Require Import QArith Qabs Qreduction Qfield Arith Bool List Lia Lqa Setoid.
+From Evenhand Require Import Spec Arithmetic Checker Repair Soundness Bundle.
+Open Scope Q_scope.
+
+(** The limit that is the tightest: a row, the tasks of a user, an entry that is none *)
+Inductive limits := Row (i r : nat) | Tasks (n : nat) | Entry (n i : nat).
+
+(** * Programs *)
+Section Programs.
+Variable P : problem.
+Variable stated_x : allocation.
+Variable T : tables.
+Notation N := (users P). Notation K := (classes P). Notation M := (resources P).
+
+Definition absolute (q : Q) : Q := if le 0 q then q else - q.
+Definition kept_of (n i : nat) : Q := if keeps stated_x (t_gamma T) (t_g T) n i then stated_x n i else 0.
+Definition unit_at (n : nat) : Q := if is_active T n then t_g T n else 1.
+Definition left_of (i r : nat) : Q := sub (t_full T i r) (load_of P (t_takes T) kept_of i r).
+Definition is_entry (n i : nat) : bool :=
+  negb (eqq (stated_x n i) 0) && negb (keeps stated_x (t_gamma T) (t_g T) n i).
+(** Every limit has a margin of m at least. *)
+Definition check_within (m : Q) : bool :=
+  all N (fun n => all K (fun i => if is_entry n i
+    then le (absolute (stated_x n i)) (- mul m (unit_at n)) else true)) &&
+  all K (fun i => all M (fun r => if lt 0 (t_full T i r) then le (mul m (t_full T i r)) (left_of i r) else true)) &&
+  all N (fun n => match limit P n with
+    | Some l => if is_active T n then le (mul m (t_g T n)) (sub l (rsum K (stated_x n))) else true
+    | None => true end).
+(** One has just that, and this slack. *)
+Definition check_tightest (m : Q) (k : limits) (slack : Q) : bool :=
+  match k with
+  | Row i r => Nat.ltb i K && Nat.ltb r M && lt 0 (t_full T i r) &&
+      eqq slack (left_of i r) && eqq slack (mul m (t_full T i r))
+  | Tasks n => match limit P n with
+      | Some l => Nat.ltb n N && is_active T n && eqq slack (sub l (rsum K (stated_x n))) &&
+          eqq slack (mul m (t_g T n))
+      | None => false end
+  | Entry n i => Nat.ltb n N && Nat.ltb i K && is_entry n i &&
+      eqq slack (- absolute (stated_x n i)) && eqq slack (mul m (unit_at n))
+  end.
+Definition check_limits (m : Q) (k : limits) (slack : Q) : bool := check_within m && check_tightest m k slack.
+End Programs.
+
+(** * Soundness *)
+Section Sound.
+Variable P : problem.
+Notation N := (users P). Notation K := (classes P). Notation M := (resources P).
+Hypothesis W : well_formed P.
+Variable T : tables.
+Variable stated_x : allocation.
+Variable placed : bool.
+Hypothesis R : right P stated_x T placed.
+
+Lemma absolute_eq q : absolute q == Qabs q.
+Proof.
+  unfold absolute. destruct (le 0 q) eqn:E; bools.
+  - rewrite Qabs_pos by auto. reflexivity.
+  - rewrite Qabs_neg by lra. reflexivity.
+Qed.
+Lemma keeps_eq n i : (n < N)%nat -> (i < K)%nat -> keeps stated_x (t_gamma T) (t_g T) n i = counts P stated_x n i.
+Proof.
+  intros Hn Hi. unfold keeps, counts. fold (is_active T n). fold (runs_on T n i).
+  rewrite (is_active_eq P stated_x T placed R), (runs_on_eq P stated_x T placed R) by auto. reflexivity.
+Qed.
+Lemma unit_at_eq n : (n < N)%nat -> unit_at T n == unit_of P n.
+Proof.
+  intros Hn. unfold unit_at, unit_of. rewrite (is_active_eq P stated_x T placed R) by auto.
+  destruct (active P n); [apply (g_is _ _ _ _ R); auto|reflexivity].
+Qed.
+Lemma unit_of_pos n : (n < N)%nat -> 0 < unit_of P n.
+Proof. intros. unfold unit_of. destruct (active P n) eqn:A; [apply active_pos; auto|lra]. Qed.
+Lemma left_of_eq i r : (i < K)%nat -> (r < M)%nat -> left_of P stated_x T i r == full P i r - load P (kept P stated_x) i r.
+Proof.
+  intros Hi Hr. unfold left_of. rewrite sub_eq, (full_is _ _ _ _ R) by auto.
+  rewrite (load_of_eq P) by (intros; apply (takes_is _ _ _ _ R); auto).
+  rewrite (load_ext P (kept_of stated_x T) (kept P stated_x) i r); auto; [reflexivity|].
+  intros n Hn. unfold kept_of, kept. rewrite keeps_eq by auto. reflexivity.
+Qed.
+Lemma is_entry_iff n i : (n < N)%nat -> (i < K)%nat ->
+  is_entry stated_x T n i = true <-> (~ stated_x n i == 0 /\ counts P stated_x n i = false).
+Proof.
+  intros Hn Hi. unfold is_entry. rewrite andb_true_iff, !negb_true_iff, keeps_eq by auto.
+  rewrite <- not_true_iff_false, eqq_iff. reflexivity.
+Qed.
+
+Theorem check_within_sound m : check_within P stated_x T m = true -> feasible_within P (- m) stated_x.
+Proof.
+  unfold check_within. intros H. bools. constructor.
+  - intros n i Hn Hi Ne C. specialize (H n Hn). bools. specialize (H i Hi).
+    assert (E : is_entry stated_x T n i = true) by (apply is_entry_iff; auto). rewrite E in H. bools.
+    rewrite absolute_eq, mul_eq, unit_at_eq in H by auto. lra.
+  - intros i r Hi Hr Fp. specialize (H1 i Hi). bools. specialize (H1 r Hr).
+    rewrite <- (full_is _ _ _ _ R) in Fp by auto. apply lt_iff in Fp. rewrite Fp in H1. bools.
+    rewrite left_of_eq, mul_eq, (full_is _ _ _ _ R) in H1 by auto. lra.
+  - intros n l U L. assert (Hn : (n < N)%nat) by apply U. specialize (H0 n Hn). rewrite L in H0.
+    destruct (user_is P stated_x T placed R n U) as [_ An]. rewrite An in H0. bools.
+    rewrite mul_eq, sub_eq, rsum_eq, (g_is _ _ _ _ R) in H0 by auto. unfold tasks. lra.
+Qed.
+Theorem check_tightest_sound m k s : check_tightest P stated_x T m k s = true ->
+  forall eps, feasible_within P eps stated_x -> - m <= eps.
+Proof.
+  unfold check_tightest. intros H eps O. destruct k as [i r|n|n i].
+  - bools. apply Nat.ltb_lt in H. apply Nat.ltb_lt in H3. rewrite H1, left_of_eq, mul_eq, (full_is _ _ _ _ R) in H0 by auto.
+    rewrite (full_is _ _ _ _ R) in H2 by auto. pose proof (w_rows _ _ _ O i r H H3 H2).
+    apply (below eps (- m) (full P i r)); auto; lra.
+  - destruct (limit P n) as [l|] eqn:L; [|discriminate]. bools. apply Nat.ltb_lt in H.
+    assert (U : user P n) by (eapply is_user; eauto).
+    rewrite H1, sub_eq, rsum_eq, mul_eq, (g_is _ _ _ _ R) in H0 by auto.
+    pose proof (w_limit _ _ _ O n l U L) as E. unfold tasks in E.
+    apply (below eps (- m) (g P n)); [apply user_g; auto|lra].
+  - bools. apply Nat.ltb_lt in H. apply Nat.ltb_lt in H3. apply is_entry_iff in H2; auto. destruct H2 as [A B].
+    rewrite H1, absolute_eq, mul_eq, unit_at_eq in H0 by auto. pose proof (w_entries _ _ _ O n i H H3 A B).
+    apply (below eps (- m) (unit_of P n)); [apply unit_of_pos; auto|lra].
+Qed.
+End Sound.
