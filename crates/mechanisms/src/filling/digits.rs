@@ -25,6 +25,9 @@ pub(super) trait Digits {
     /// Takes `amount` away from `left`, which is at least that.
     fn take(left: &mut Self::Amount, amount: &Self::Amount);
 
+    /// Gives `amount` back to `left`, which it was taken from.
+    fn give(left: &mut Self::Amount, amount: &Self::Amount);
+
     /// `unit * steps`.
     fn times(unit: &Self::Ratio, steps: u64) -> Self::Ratio;
 
@@ -154,6 +157,10 @@ impl Digits for Narrow {
         *left -= amount;
     }
 
+    fn give(left: &mut u64, amount: &u64) {
+        *left += amount;
+    }
+
     fn times(unit: &Fraction, steps: u64) -> Fraction {
         Fraction { numerator: unit.numerator * u128::from(steps), denominator: unit.denominator }
     }
@@ -220,6 +227,10 @@ impl Digits for Wide {
 
     fn take(left: &mut Integer, amount: &Integer) {
         *left -= amount;
+    }
+
+    fn give(left: &mut Integer, amount: &Integer) {
+        *left += amount;
     }
 
     fn times(unit: &Rational, steps: u64) -> Rational {

@@ -6,6 +6,7 @@ use super::draw::Draw;
 use super::model::{State, TooMany};
 use super::queue::{Look, Queue};
 use super::rule::{Rule, ServerRule, Ties};
+use super::server_tree::{End, ServerTree};
 
 /// Fills until nothing fits. A server on which a user does not fit never fits it again, so that every
 /// user looks at every server once.
@@ -25,6 +26,35 @@ pub(super) fn fill<D: Digits>(state: &mut State<'_, D>, draw: &mut Draw) -> Resu
         };
         let Some(n) = queue.next(draw, look) else { return Ok(()) };
         state.place(n, server(first[n]))?;
+        if state.has_more(n) {
+            queue.push(state.user_score(n), n);
+        }
+    }
+}
+
+/// Places tasks of `users` alone until none of them fits, on servers that may have been given something
+/// back since.
+pub(super) fn fill_among<D: Digits>(
+    state: &mut State<'_, D>,
+    servers: &mut ServerTree<D>,
+    users: &[usize],
+    draw: &mut Draw,
+) -> Result<(), TooMany> {
+    let all = 0..state.model.n_servers();
+    let mut first: Vec<Option<usize>> = vec![None; state.model.users.len()];
+    let mut queue =
+        Queue::new(state.model.rule.ties, users.iter().map(|&n| (state.user_score(n), n)));
+    loop {
+        let look = |n: usize, _: &D::Ratio| {
+            if !first[n].is_some_and(|j| state.fits(n, j)) {
+                first[n] = servers.fitting(state, n, &all, Some(End::First)).first().map(|range| range.start);
+            }
+            if first[n].is_some() { Look::Same } else { Look::Out }
+        };
+        let Some(n) = queue.next(draw, look) else { return Ok(()) };
+        let Some(j) = first[n] else { continue };
+        state.place(n, j)?;
+        servers.update(state, j);
         if state.has_more(n) {
             queue.push(state.user_score(n), n);
         }

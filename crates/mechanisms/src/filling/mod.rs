@@ -10,6 +10,7 @@
 //! | [`sample`] | many fillings of a random rule |
 //! | [`law()`] | its outcomes with their exact probabilities, small problems |
 //! | [`slot_allocation`] | tasks by slots |
+//! | [`schedule`] | a filling that goes on while tasks come and finish |
 //! | [`FILL`], [`SLOTS`] | the mechanisms `fill` and `slots` |
 //!
 //! A class that is shared by time (a user states its `gamma` there) has one unit of time on each of
@@ -42,6 +43,7 @@ mod joint;
 mod law;
 mod mechanism;
 mod model;
+mod ongoing;
 mod prepared;
 mod proposals;
 mod queue;
@@ -59,6 +61,7 @@ pub use draw::Draw;
 pub use ideal::{Integrality, Measure};
 pub use law::{WeighedOutcome, law};
 pub use mechanism::FILL;
+pub use ongoing::{Policy, Scheduler, schedule};
 pub use rule::{Rule, Score, ServerRule, Ties};
 pub use run::fill;
 pub use slots::{SLOTS, slot_allocation, slots_of_servers};

@@ -24,8 +24,13 @@ pub(super) struct UserTree<D: Digits> {
 }
 
 impl<D: Digits> UserTree<D> {
-    /// `scores` by user, of those that take part.
-    pub fn new(model: &Model<D>, scores: Vec<D::Ratio>, takes_part: impl Fn(usize) -> bool) -> Self {
+    /// `scores` by user; `may_fit` says who can be asked about at all, `takes_part` who is so far.
+    pub fn new(
+        model: &Model<D>,
+        scores: Vec<D::Ratio>,
+        may_fit: impl Fn(usize) -> bool,
+        takes_part: impl Fn(usize) -> bool,
+    ) -> Self {
         let (n_users, n_rows) = (scores.len(), model.n_rows);
         let leaves = n_users.next_power_of_two().max(1);
         let mut tree = Self {
@@ -37,10 +42,12 @@ impl<D: Digits> UserTree<D> {
             ties: model.rule.ties,
         };
         for n in 0..n_users {
-            if !takes_part(n) {
+            if !may_fit(n) {
                 continue;
             }
-            tree.winner[leaves + n] = n as u32;
+            if takes_part(n) {
+                tree.winner[leaves + n] = n as u32;
+            }
             for r in 0..n_rows {
                 let demands = model.users[n].demands.iter().map(|demand| &demand[r]);
                 tree.least[(leaves + n) * n_rows + r] = demands.min().cloned();
@@ -56,11 +63,14 @@ impl<D: Digits> UserTree<D> {
         tree
     }
 
-    /// User `n` has a new score, or none any more.
+    /// User `n`, which may fit, has a new score, or takes no part for now.
     pub fn update(&mut self, n: usize, score: Option<D::Ratio>) {
         let mut node = self.leaves + n;
         match score {
-            Some(score) => self.scores[n] = score,
+            Some(score) => {
+                self.scores[n] = score;
+                self.winner[node] = n as u32;
+            }
             None => self.winner[node] = NOBODY,
         }
         while node > 1 {
