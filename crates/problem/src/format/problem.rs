@@ -42,7 +42,7 @@ fn read(document: &Document<'_>) -> Result<Problem, FormatError> {
     let mut without_capacity = Vec::new();
     for (i, raw) in server_list.iter().enumerate() {
         let object = document.object(raw)?;
-        servers.push(server(document, &object)?);
+        servers.push(server_spec(document, &object, &[])?);
         if object.get("capacity").is_none() {
             without_capacity.push(i);
         }
@@ -51,7 +51,7 @@ fn read(document: &Document<'_>) -> Result<Problem, FormatError> {
     let mut builder = ProblemBuilder::new(name, resources, servers).map_err(impossible)?;
     if let Some(raw) = object.get("users") {
         for raw in document.list(raw)? {
-            builder.user(user(document, raw)?).map_err(impossible)?;
+            builder.user(user_spec(document, &document.object(raw)?, &[])?).map_err(impossible)?;
         }
     }
     let problem = builder.finish();
@@ -62,8 +62,16 @@ fn read(document: &Document<'_>) -> Result<Problem, FormatError> {
     }
 }
 
-fn server(document: &Document<'_>, object: &Object<'_>) -> Result<ServerSpec, FormatError> {
-    object.only(document, &["name", "count", "capacity"])?;
+/// A server class as problems state it. The object may have the fields `also` besides, which are not read.
+///
+/// # Errors
+/// [`FormatError`] at the first field that is unknown, missing or malformed.
+pub fn server_spec<'t>(
+    document: &Document<'t>,
+    object: &Object<'t>,
+    also: &[&str],
+) -> Result<ServerSpec, FormatError> {
+    object.only(document, &[&["name", "count", "capacity"], also].concat())?;
     Ok(ServerSpec {
         name: document.string(object.need(document, "name")?)?.into_owned(),
         count: object.get("count").map(|raw| document.number(raw)).transpose()?,
@@ -71,12 +79,20 @@ fn server(document: &Document<'_>, object: &Object<'_>) -> Result<ServerSpec, Fo
     })
 }
 
-fn user(document: &Document<'_>, raw: &RawValue) -> Result<UserSpec, FormatError> {
-    let object = document.object(raw)?;
-    object.only(
-        document,
-        &["name", "weight", "demand", "tasks", "servers", "demand_on", "gamma", "criterion"],
-    )?;
+/// Fields of a user.
+const USER_FIELDS: [&str; 8] =
+    ["name", "weight", "demand", "tasks", "servers", "demand_on", "gamma", "criterion"];
+
+/// A user as problems state it. The object may have the fields `also` besides, which are not read.
+///
+/// # Errors
+/// [`FormatError`] at the first field that is unknown, missing or malformed.
+pub fn user_spec<'t>(
+    document: &Document<'t>,
+    object: &Object<'t>,
+    also: &[&str],
+) -> Result<UserSpec, FormatError> {
+    object.only(document, &[&USER_FIELDS[..], also].concat())?;
     Ok(UserSpec {
         name: document.string(object.need(document, "name")?)?.into_owned(),
         weight: object.get("weight").map(|raw| document.number(raw)).transpose()?,

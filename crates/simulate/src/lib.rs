@@ -1,0 +1,40 @@
+//! Discrete-event simulation of task scheduling under the mechanisms.
+//!
+//! Tasks come, wait, run on one server and finish; users come and leave. After the events of every time
+//! [`evenhand_mechanisms::filling`] places what fits, by the very scores and choices of
+//! `solve --mechanism fill` and `slots`. Nothing random is drawn but by the seed: the same scenario and
+//! seed give the same run on every machine, and the running time of the k-th task of a user is the same
+//! whatever the policy.
+//!
+//! | | |
+//! |---|---|
+//! | [`Source::scenario`](ReadScenario::scenario) | a scenario from its file |
+//! | [`run`] | a scenario, once for every seed, in parallel |
+//! | [`simulate`] | tasks of any [`Source`](workload::Source) on the servers of a problem |
+//! | [`Summary`] | what a run comes to |
+//! | [`document`], [`series_csv`], [`jobs_csv`], [`users_csv`] | results as JSON and as tables |
+#![forbid(unsafe_code)]
+
+mod duration;
+mod error;
+mod events;
+mod jobs;
+mod output;
+mod read;
+mod record;
+mod replicate;
+mod run;
+mod scenario;
+mod summary;
+pub mod workload;
+
+pub use duration::Duration;
+pub use error::SimulateError;
+pub use jobs::FinishedJob;
+pub use output::{SeriesOfRun, completion_csv, document, jobs_csv, series, series_csv, users_csv};
+pub use read::ReadScenario;
+pub use record::{MAX_ROWS, Row, Tasks};
+pub use replicate::{Simulated, run};
+pub use run::{Run, Settings, simulate};
+pub use scenario::{Arrivals, Job, Poisson, Scenario, TraceFile};
+pub use summary::{CompletionTimes, SIZES, Summary};
