@@ -266,7 +266,7 @@ pub struct Simulate {
 
 #[derive(Debug, Args)]
 pub struct Reproduce {
-    /// What to reproduce: drfh, ps-dsf, njc, kesidis, reservation, snapshots, or one entry of these, such
+    /// What to reproduce: drfh, ps-dsf, njc, kesidis, reservation, snapshots, simulation, or one entry of these, such
     /// as drfh.figure-2 (default: all)
     pub ids: Vec<String>,
 }

@@ -87,7 +87,8 @@ fn in_slots(problem: &Problem, slots: u64) -> Problem {
         UserSpec {
             name: user.name().to_owned(),
             weight: Some(user.weight().clone()),
-            demand: one((most * slots).ceil()),
+            // Who wants only what nobody has fits nowhere and is never asked to run.
+            demand: one((most * slots).ceil().max(Rational::from(1))),
             ..UserSpec::default()
         }
     });

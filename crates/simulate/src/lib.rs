@@ -8,13 +8,16 @@
 //!
 //! | | |
 //! |---|---|
-//! | [`Source::scenario`](ReadScenario::scenario) | a scenario from its file |
+//! | [`ReadScenario`] | a scenario from its file |
 //! | [`run`] | a scenario, once for every seed, in parallel |
 //! | [`simulate`] | tasks of any [`Source`](workload::Source) on the servers of a problem |
+//! | [`run_on`] | the same with the tasks of a trace in memory |
+//! | [`distributed`] | PS-DSF's servers, each on its own clock, with messages that are late or lost |
 //! | [`Summary`] | what a run comes to |
 //! | [`document`], [`series_csv`], [`jobs_csv`], [`users_csv`] | results as JSON and as tables |
 #![forbid(unsafe_code)]
 
+pub mod distributed;
 mod duration;
 mod error;
 mod events;
@@ -34,7 +37,7 @@ pub use jobs::FinishedJob;
 pub use output::{SeriesOfRun, completion_csv, document, jobs_csv, series, series_csv, users_csv};
 pub use read::ReadScenario;
 pub use record::{MAX_ROWS, Row, Tasks};
-pub use replicate::{Simulated, run};
+pub use replicate::{Simulated, run, run_on};
 pub use run::{Run, Settings, simulate};
 pub use scenario::{Arrivals, Job, Poisson, Scenario, TraceFile};
 pub use summary::{CompletionTimes, SIZES, Summary};

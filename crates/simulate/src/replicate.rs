@@ -39,14 +39,29 @@ pub fn run(
     seeds: &[u64],
     progress: &(dyn Fn(f64, u64) + Sync),
 ) -> Result<Simulated, SimulateError> {
-    let Some(loaded) = Loaded::new(scenario)? else {
-        let runs = seeds.par_iter().map(|&seed| one(scenario, None, seed, progress));
-        return finished(scenario, Vec::new(), runs.collect());
-    };
-    let mut scenario = scenario.clone();
-    scenario.users.clone_from(&loaded.users);
-    let runs = seeds.par_iter().map(|&seed| one(&scenario, Some(&loaded), seed, progress));
-    finished(&scenario, loaded.notes.clone(), runs.collect())
+    match trace(scenario)? {
+        Some(trace) => run_on(scenario, &trace, seeds, progress),
+        None => {
+            let runs = seeds.par_iter().map(|&seed| one(scenario, None, seed, progress));
+            finished(scenario, Vec::new(), runs.collect())
+        }
+    }
+}
+
+/// Runs the tasks of a trace, in place of those of the scenario, by its users, with each of the seeds, as
+/// [`run`] does.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_on(
+    scenario: &Scenario,
+    trace: &Trace,
+    seeds: &[u64],
+    progress: &(dyn Fn(f64, u64) + Sync),
+) -> Result<Simulated, SimulateError> {
+    let scenario = Scenario { users: trace.users.clone(), arrivals: Vec::new(), ..scenario.clone() };
+    let runs = seeds.par_iter().map(|&seed| one(&scenario, Some(trace), seed, progress));
+    finished(&scenario, trace.notes.iter().map(ToString::to_string).collect(), runs.collect())
 }
 
 fn finished(
@@ -63,13 +78,13 @@ fn finished(
 
 fn one(
     scenario: &Scenario,
-    loaded: Option<&Loaded>,
+    trace: Option<&Trace>,
     seed: u64,
     progress: &(dyn Fn(f64, u64) + Sync),
 ) -> Result<(Problem, Run), SimulateError> {
     let problem = scenario.problem(seed)?;
     let fits = |n: usize| (0..problem.n_servers()).any(|i| fits_on(&problem, n, i));
-    if loaded.is_none()
+    if trace.is_none()
         && let Some(n) = (0..problem.n_users()).find(|&n| !fits(n))
     {
         return Err(SimulateError::TaskTooLarge { user: problem.users()[n].name().to_owned() });
@@ -80,8 +95,13 @@ fn one(
     if let (None, Some(n)) = (scenario.horizon, endless) {
         return Err(SimulateError::Endless { user: scenario.users[n].name.clone() });
     }
-    let mut source: Box<dyn Source> = match (loaded, &scenario.trace) {
-        (Some(loaded), _) => Box::new(Replay::new(loaded, (0..problem.n_users()).map(fits).collect())),
+    let mut source: Box<dyn Source> = match (trace, &scenario.trace) {
+        (Some(trace), _) => Box::new(Replay {
+            trace,
+            fits: (0..problem.n_users()).map(fits).collect(),
+            next: 0,
+            too_large: 0,
+        }),
         (None, Some(TraceFile::Tasks(path))) => Box::new(Table::new(Input::open(path)?, &scenario.users)?),
         _ => Box::new(Stated::new(&scenario.arrivals, seed)),
     };
@@ -104,27 +124,17 @@ fn fits_on(problem: &Problem, n: usize, i: usize) -> bool {
     problem.users()[n].may_use(i) && demand.all(|(d, c)| d <= c)
 }
 
-/// A trace in memory.
-struct Loaded {
-    trace: Trace,
-    users: Vec<UserSpec>,
-    notes: Vec<String>,
-}
-
-impl Loaded {
-    fn new(scenario: &Scenario) -> Result<Option<Self>, SimulateError> {
-        let trace = match &scenario.trace {
-            None | Some(TraceFile::Tasks(_)) => return Ok(None),
-            Some(TraceFile::Google(files, by)) => {
-                let inputs = files.iter().map(|path| Input::open(path)).collect::<Result<_, _>>()?;
-                google_trace(inputs, *by)?
-            }
-            Some(TraceFile::Openb(path)) => openb_trace(Input::open(path)?, &scenario.servers)?,
-            Some(TraceFile::Azure(path)) => azure_trace(Input::open(path)?)?,
-        };
-        let notes = trace.notes.iter().map(ToString::to_string).collect();
-        Ok(Some(Self { users: trace.users.clone(), trace, notes }))
-    }
+/// The trace of a scenario that is read as a whole.
+fn trace(scenario: &Scenario) -> Result<Option<Trace>, SimulateError> {
+    Ok(match &scenario.trace {
+        None | Some(TraceFile::Tasks(_)) => None,
+        Some(TraceFile::Google(files, by)) => {
+            let inputs = files.iter().map(|path| Input::open(path)).collect::<Result<_, _>>()?;
+            Some(google_trace(inputs, *by)?)
+        }
+        Some(TraceFile::Openb(path)) => Some(openb_trace(Input::open(path)?, &scenario.servers)?),
+        Some(TraceFile::Azure(path)) => Some(azure_trace(Input::open(path)?)?),
+    })
 }
 
 /// The tasks of a trace in memory.
@@ -134,12 +144,6 @@ struct Replay<'a> {
     fits: Vec<bool>,
     next: usize,
     too_large: u64,
-}
-
-impl<'a> Replay<'a> {
-    fn new(loaded: &'a Loaded, fits: Vec<bool>) -> Self {
-        Self { trace: &loaded.trace, fits, next: 0, too_large: 0 }
-    }
 }
 
 impl Source for Replay<'_> {

@@ -71,7 +71,7 @@ fn events_of_the_google_trace() {
         "trace": {"google": ["events.csv"]}, "horizon": 20}"#;
     let simulated = folder.run(text).unwrap();
     let (problem, run) = &simulated.runs[0];
-    assert_eq!(problem.users()[0].base_demand()[0], (3, 8));
+    assert_eq!(problem.users()[0].base_demand()[0], evenhand_problem::Rational::from((3, 8)));
     // The task that goes on to run has no end in the trace; the other one ran for 3 s in the end.
     assert_eq!((run.tasks[0].completed, run.tasks[0].running(), run.task_time[0]), (1, 1, 23.0));
     let notes = simulated.notes.join("\n");
