@@ -52,7 +52,7 @@ fn tasks_run_one_after_the_other() {
     assert_eq!(summary.completion.unwrap().mean, 13.5);
     assert_eq!(
         series_csv(&simulated.runs[0].0, run).lines().nth(3),
-        Some("10,1,2,1,0.5,0.5"),
+        Some("10,1,2,0,0.5,0.5"),
         "time, utilisation, running, waiting, shares"
     );
     assert_eq!(jobs_csv(&simulated.runs[0].0, run).lines().nth(1), Some("b,1,5,7"));
@@ -172,7 +172,9 @@ fn what_is_wrong_is_said_with_its_place() {
         (pair(r#"{"score": "fair"}"#, r#""weight": 1"#, r#""weight": 1"#, ""), "policy.score: there is no such name: `fair`"),
         (pair(r#"{"slots": 2, "score": "drf"}"#, r#""weight": 1"#, r#""weight": 1"#, ""), "policy.score"),
         (pair("{}", r#""weight": 1"#, r#""weight": 1"#, r#", "every": 0"#), "every: found 0: expected a number above 0"),
-        (pair("{}", r#""weight": 1"#, r#""weight": 1"#, r#", "trace": {"azure": "x"}"#), "users: `users` beside a `trace`"),
+        (pair("{}", r#""weight": 1"#, r#""weight": 1"#, r#", "trace": {"azure": "x"}"#), "resources: the data has the resources vcpu, memory"),
+        (r#"{"kind": "scenario", "policy": {}, "trace": {"azure": "x"}, "users": [],
+            "servers": [{"name": "s", "capacity": {"vcpu": 1}}]}"#.to_owned(), "users: `users` beside a `trace`"),
         (pair("{}", r#""weight": 1"#, r#""weight": 1"#, r#", "trace": {"tasks": "x", "openb": "y"}"#), "trace: expected one of"),
         (pair("{}", r#""weight": 1"#, r#""jobs": []"#, r#", "trace": {"tasks": "x"}"#), "users[1].jobs: the tasks come from the `trace`"),
         (r#"{"kind": "scenario", "policy": {}, "servers": {"google": "none.csv"}}"#.to_owned(), "servers.google: none.csv"),

@@ -41,7 +41,7 @@ fn a_table_of_tasks() {
     let folder = Folder::new("table");
     let simulated = folder.table("time,user,tasks,duration\n0,a,3,10\n0.5,b,1,1\n\n7,a,1,2e0\n").unwrap();
     let run = &simulated.runs[0].1;
-    assert_eq!((run.end, run.jobs.len(), run.events), (23.0, 3, 8));
+    assert_eq!((run.end, run.jobs.len(), run.events), (21.0, 3, 8));
     let head = "time,user,tasks,duration\n";
     for (rows, expected) in [
         ("0,a,1,1\n5,a,1,1\n4,b,1,1\n", "tasks.csv:4: time goes back from 5 to 4"),
