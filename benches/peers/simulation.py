@@ -5,12 +5,15 @@ for the k-th duration. After every task that ends whatever fits is placed again.
 """
 
 import argparse
+import math
 import sys
 
 from common import emit_line, read_problem, timed
 
 import numba as nb
 import numpy as np
+
+MOST = 2**63 - 1
 
 
 @nb.njit(cache=True)
@@ -54,7 +57,7 @@ def simulate(C, D, unit, ratio, tasks, durations, incremental, best_fit):
         for u in range(n):
             candidate[u] = waiting[u] > 0
         while True:
-            u, least = -1, 1e300
+            u, least = -1, MOST
             for v in range(n):
                 if candidate[v]:
                     score = running[v] * unit[v]
@@ -118,7 +121,13 @@ def main():
     problem = read_problem(call.problem)
     C = np.repeat(np.array(problem.capacity, dtype=np.int64), problem.counts, axis=0)
     D = np.array(problem.demand, dtype=np.int64)
-    unit = (D / C.sum(0)).max(1) / np.array(problem.weights, dtype=float)
+    # Weighted dominant shares times one number that makes them integers: equal shares stay equal.
+    total, weights = [int(c) for c in C.sum(0)], [int(w) for w in problem.weights]
+    common = math.lcm(*weights)
+    unit = [max(int(d[0]) * total[1], int(d[1]) * total[0]) * common // w for d, w in zip(D, weights)]
+    if max(u * int(t) for u, t in zip(unit, problem.tasks)) >= MOST:
+        raise SystemExit("the shares are beyond 64 bits")
+    unit = np.array(unit, dtype=np.int64)
     tasks = np.array([int(t) for t in problem.tasks], dtype=np.int64)
     durations = np.fromfile(call.durations, dtype="<f8")
     arguments = (C, D, unit, D[:, 1] / D[:, 0])
