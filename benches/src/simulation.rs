@@ -2,7 +2,6 @@
 //! instance; the hashes of all placements must be the same.
 
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 use evenhand_mechanisms::filling::{Policy, Rule, ServerRule};
 use evenhand_problem::format::problem_to_json;
@@ -12,6 +11,7 @@ use evenhand_simulate::{Duration, Run, Settings, SimulateError, simulate};
 use serde_json::Value;
 
 use crate::instances::Random;
+use crate::machine::Clock;
 use crate::peers::Scripts;
 use crate::table::{markdown, median, seconds};
 
@@ -119,13 +119,15 @@ fn ours(instance: &Instance, server: ServerRule) -> Result<(Run, f64), String> {
         leaves: Vec::new(),
         durations: Some(instance.durations.clone()),
     };
-    let started = Instant::now();
+    let started = Clock::now();
     let mut source = AtOnce { problem: &instance.problem, next: 0 };
     let run = simulate(&instance.problem, &mut source, &settings, &mut |_, _| {});
-    Ok((run.map_err(|error| error.to_string())?, started.elapsed().as_secs_f64()))
+    let (wall, cpu) = started.elapsed();
+    Ok((run.map_err(|error| error.to_string())?, cpu.unwrap_or(wall)))
 }
 
-/// Ours and theirs by best fit and first fit, one after the other in every pass.
+/// Ours and theirs by best fit and first fit, one after the other in every pass: medians of CPU times, one
+/// thread each.
 ///
 /// # Errors
 /// A message: a file cannot be written, a run fails, or the placements differ. A script that does not run
@@ -165,7 +167,7 @@ fn rows(
                 if found != placements {
                     return Err(format!("{server}: placements {found}, ours {placements}"));
                 }
-                of_theirs.extend(line.get("median").and_then(Value::as_f64));
+                of_theirs.extend(line.get("cpu_median").and_then(Value::as_f64));
             }
             last = Some((run, placements));
         }

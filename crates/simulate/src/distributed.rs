@@ -30,12 +30,15 @@ pub struct Network {
     pub delay: Duration,
     /// Part of the reports that are lost, from 0 to below 1.
     pub loss: f64,
+    /// How far a server goes from what it has to what it finds, from above 0 to 1: servers that know old
+    /// totals chase each other less when they go only a part of the way.
+    pub step: f64,
 }
 
 impl Default for Network {
     /// Every server acts once in a unit of time, and reports arrive at once: the setting of the paper.
     fn default() -> Self {
-        Self { period: 1.0, random_phases: false, delay: Duration::Constant(0.0), loss: 0.0 }
+        Self { period: 1.0, random_phases: false, delay: Duration::Constant(0.0), loss: 0.0, step: 1.0 }
     }
 }
 
@@ -99,6 +102,9 @@ pub fn follow(
     }
     if !(0.0..1.0).contains(&network.loss) {
         return Err(DistributedError::Setting("the part of lost reports is from 0 to below 1"));
+    }
+    if !(network.step > 0.0 && network.step <= 1.0) {
+        return Err(DistributedError::Setting("the step of a server is above 0 and at most 1"));
     }
     if problem.n_single_servers() > MAX_SERVERS {
         return Err(DistributedError::Setting("more than 10,000 servers are not followed one by one"));
@@ -308,8 +314,10 @@ impl<'p> Course<'p> {
         process.act();
         for n in (0..self.place.len()).filter(|&n| self.is_there[n]) {
             let Some(place) = self.place[n] else { continue };
-            let tasks = self.processes[j].tasks(place);
-            self.tasks[n][j] = tasks;
+            let goal = self.processes[j].tasks(place);
+            let tasks = &mut self.tasks[n][j];
+            *tasks = if self.network.step < 1.0 { *tasks + self.network.step * (goal - *tasks) } else { goal };
+            let tasks = *tasks;
             self.sent += 1;
             let is_lost = self.network.loss > 0.0 && Duration::Uniform(0.0, 1.0).draw(&mut self.draw) < self.network.loss;
             let arrives = now + self.network.delay.draw(&mut self.draw);

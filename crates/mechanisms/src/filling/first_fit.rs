@@ -40,19 +40,21 @@ pub(super) fn fill_among<D: Digits>(
     users: &[usize],
     draw: &mut Draw,
 ) -> Result<(), TooMany> {
-    let all = 0..state.model.n_servers();
-    let mut first: Vec<Option<usize>> = vec![None; state.model.users.len()];
+    let n_servers = state.model.n_servers();
+    // While this goes on servers only fill up: where a user did not fit it need not look again.
+    let mut first = vec![0_usize; state.model.users.len()];
     let mut queue =
         Queue::new(state.model.rule.ties, users.iter().map(|&n| (state.user_score(n), n)));
     loop {
         let look = |n: usize, _: &D::Ratio| {
-            if !first[n].is_some_and(|j| state.fits(n, j)) {
-                first[n] = servers.fitting(state, n, &all, Some(End::First)).first().map(|range| range.start);
+            if first[n] < n_servers && !state.fits(n, first[n]) {
+                let found = servers.fitting(state, n, &(first[n] + 1..n_servers), Some(End::First));
+                first[n] = found.first().map_or(n_servers, |range| range.start);
             }
-            if first[n].is_some() { Look::Same } else { Look::Out }
+            if first[n] < n_servers { Look::Same } else { Look::Out }
         };
         let Some(n) = queue.next(draw, look) else { return Ok(()) };
-        let Some(j) = first[n] else { continue };
+        let j = first[n];
         state.place(n, j)?;
         servers.update(state, j);
         if state.has_more(n) {

@@ -17,6 +17,8 @@ pub(super) struct UserTree<D: Digits> {
     leaves: usize,
     winner: Vec<u32>,
     scores: Vec<D::Ratio>,
+    /// The scores in floating point, which decide where they are far enough apart.
+    estimates: Vec<f64>,
     /// By node and row.
     least: Vec<Option<D::Amount>>,
     n_rows: usize,
@@ -36,6 +38,7 @@ impl<D: Digits> UserTree<D> {
         let mut tree = Self {
             leaves,
             winner: vec![NOBODY; 2 * leaves],
+            estimates: scores.iter().map(D::to_f64).collect(),
             scores,
             least: vec![None; 2 * leaves * n_rows],
             n_rows,
@@ -68,6 +71,7 @@ impl<D: Digits> UserTree<D> {
         let mut node = self.leaves + n;
         match score {
             Some(score) => {
+                self.estimates[n] = D::to_f64(&score);
                 self.scores[n] = score;
                 self.winner[node] = n as u32;
             }
@@ -135,13 +139,27 @@ impl<D: Digits> UserTree<D> {
         match (a, b) {
             (NOBODY, _) => b,
             (_, NOBODY) => a,
-            _ => match self.scores[a as usize].cmp(&self.scores[b as usize]) {
+            _ => match self.order(a as usize, b as usize) {
                 Ordering::Less => a,
                 Ordering::Greater => b,
                 Ordering::Equal if self.ties == Ties::High => a.max(b),
                 Ordering::Equal => a.min(b),
             },
         }
+    }
+
+    /// How the scores of two users compare: exact numbers decide where their estimates do not.
+    fn order(&self, a: usize, b: usize) -> Ordering {
+        /// Above the error of an estimate, a few units in the last place, by far.
+        const APART: f64 = 1.0 - 1e-12;
+        let (of_a, of_b) = (self.estimates[a], self.estimates[b]);
+        if of_a < of_b * APART {
+            return Ordering::Less;
+        }
+        if of_b < of_a * APART {
+            return Ordering::Greater;
+        }
+        self.scores[a].cmp(&self.scores[b])
     }
 }
 

@@ -15,7 +15,7 @@ const AWAY: (f64, f64) = (100.0, 250.0);
 const ARRIVED: f64 = 1e-3;
 
 /// Networks: id, what they are, and the settings.
-fn networks() -> [(&'static str, &'static str, Network); 4] {
+fn networks() -> [(&'static str, &'static str, Network); 5] {
     let network = Network::default();
     [
         ("paper", "every server once a second, reports at once", network),
@@ -26,9 +26,14 @@ fn networks() -> [(&'static str, &'static str, Network); 4] {
             Network { random_phases: true, delay: Duration::Uniform(0.0, 3.0), ..network },
         ),
         (
+            "small-steps",
+            "the same, and a server goes a twentieth of the way each time",
+            Network { random_phases: true, delay: Duration::Uniform(0.0, 3.0), step: 0.05, ..network },
+        ),
+        (
             "losses",
-            "own clocks, reports take 0 to 3 s and one in five is lost",
-            Network { random_phases: true, delay: Duration::Uniform(0.0, 3.0), loss: 0.2, ..network },
+            "the same, and one report in five is lost",
+            Network { random_phases: true, delay: Duration::Uniform(0.0, 3.0), loss: 0.2, step: 0.05, ..network },
         ),
     ]
 }
