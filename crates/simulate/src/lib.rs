@@ -13,6 +13,7 @@
 //! | [`simulate`] | tasks of any [`Source`](workload::Source) on the servers of a problem |
 //! | [`run_on`] | the same with the tasks of a trace in memory |
 //! | [`distributed`] | PS-DSF's servers, each on its own clock, with messages that are late or lost |
+//! | [`reservation`] | jobs admitted into reserved slots: DRA, power of d choices |
 //! | [`Summary`] | what a run comes to |
 //! | [`document`], [`series_csv`], [`jobs_csv`], [`users_csv`] | results as JSON and as tables |
 #![forbid(unsafe_code)]
@@ -26,6 +27,7 @@ mod output;
 mod read;
 mod record;
 mod replicate;
+pub mod reservation;
 mod run;
 mod scenario;
 mod summary;
