@@ -44,7 +44,7 @@ def down(times, ids, m):
 
 
 @nb.njit(cache=True)
-def simulate(C, D, unit, ratio, tasks, durations, incremental, best_fit):
+def simulate(C, D, unit, tasks, durations, incremental, best_fit):
     S, n, n_tasks = C.shape[0], D.shape[0], durations.shape[0]
     f0, f1 = C[:, 0].copy(), C[:, 1].copy()
     waiting, running = tasks.copy(), np.zeros(n, np.int64)
@@ -70,12 +70,13 @@ def simulate(C, D, unit, ratio, tasks, durations, incremental, best_fit):
                 if f0[freed] >= d0 and f1[freed] >= d1:
                     server = freed
             elif best_fit:
-                best = 1e300
+                # |d1/d0 - f1/f0| d0 as a fraction x/f0, compared crosswise: equal ones stay equal.
+                x_of_best, f_of_best = 1, 0
                 for q in range(S):
                     if f0[q] >= d0 and f1[q] >= d1:
-                        x = abs(ratio[u] - f1[q] / f0[q])
-                        if x < best:
-                            best, server = x, q
+                        x = abs(d1 * f0[q] - d0 * f1[q])
+                        if x * f_of_best < x_of_best * f0[q]:
+                            x_of_best, f_of_best, server = x, f0[q], q
             else:
                 for q in range(S):
                     if f0[q] >= d0 and f1[q] >= d1:
@@ -130,7 +131,7 @@ def main():
     unit = np.array(unit, dtype=np.int64)
     tasks = np.array([int(t) for t in problem.tasks], dtype=np.int64)
     durations = np.fromfile(call.durations, dtype="<f8")
-    arguments = (C, D, unit, D[:, 1] / D[:, 0])
+    arguments = (C, D, unit)
     rest = (call.variant == "incremental", call.server == "best-fit")
     few = np.minimum(tasks, 2)
     simulate(*arguments, few, durations[: few.sum()], *rest)  # compiles

@@ -67,7 +67,10 @@ fn what_is_wrong_ends_with_two() {
     let folder = Folder::new();
     let wrong = [
         (SCENARIO.replace("\"at\": 3", "\"at\": -3"), "users[1].jobs[0].at: found -3"),
-        (SCENARIO.replace("{\"cpu\": 2, \"memory\": 1}", "{\"cpu\": 20, \"memory\": 1}"), "user `b` fits on no server"),
+        (
+            SCENARIO.replace("{\"cpu\": 2, \"memory\": 1}", "{\"cpu\": 20, \"memory\": 1}"),
+            "user `b` fits on no server",
+        ),
         (SCENARIO.replace("\"horizon\": 60, ", ""), "give the scenario a `horizon`"),
         (SCENARIO.replace("best-fit", "worst-fit"), "there is no such name: `worst-fit`"),
         (SCENARIO.replace("[{\"name\": \"A\"", "[{\"nme\": \"A\""), "nme"),

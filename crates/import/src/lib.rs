@@ -30,7 +30,8 @@ pub use limits::{FREE_BYTES, MAX_EXPANSION, MAX_LINE_BYTES, MAX_UNPACKED_BYTES};
 pub use note::Note;
 pub use openb::openb;
 pub use trace::{
-    TaskRow, TaskTable, Trace, TraceTask, azure_trace, google_machines, google_trace, openb_nodes, openb_trace,
+    TaskRow, TaskTable, Trace, TraceTask, azure_trace, google_machines, google_trace, openb_nodes,
+    openb_trace,
 };
 
 /// Refuses a problem that could be written but not read again.

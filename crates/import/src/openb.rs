@@ -75,7 +75,9 @@ pub(super) fn server_names(shape: &Shape, servers: &[ServerSpec]) -> Option<Vec<
         return None;
     }
     let has = |server: &&ServerSpec| {
-        shape.allowed_models().any(|model| server.name.strip_suffix(model).is_some_and(|rest| rest.ends_with('-')))
+        shape
+            .allowed_models()
+            .any(|model| server.name.strip_suffix(model).is_some_and(|rest| rest.ends_with('-')))
     };
     Some(servers.iter().filter(has).map(|server| server.name.clone()).collect())
 }

@@ -25,7 +25,14 @@ fn rules() -> impl Iterator<Item = Rule> {
 }
 
 /// Rounds of random events, each followed by a filling. `by_scan` is the problem that the scan works on.
-fn compare(problem: &Problem, by_scan: &Problem, policy: Policy, rule: Rule, seed: u64, rounds: usize) -> usize {
+fn compare(
+    problem: &Problem,
+    by_scan: &Problem,
+    policy: Policy,
+    rule: Rule,
+    seed: u64,
+    rounds: usize,
+) -> usize {
     let mut scan = naive::ongoing(by_scan, rule, seed);
     let mut events = Draw::new(seed, 99);
     let mut running: Vec<(u32, u32)> = Vec::new();
@@ -73,7 +80,8 @@ fn compare(problem: &Problem, by_scan: &Problem, policy: Policy, rule: Rule, see
 
 /// The same servers in slots: one resource, of which users take turns by their share.
 fn in_slots(problem: &Problem, slots: u64) -> Problem {
-    let largest = |r: usize| problem.servers().iter().map(|server| server.capacity()[r].clone()).max().unwrap();
+    let largest =
+        |r: usize| problem.servers().iter().map(|server| server.capacity()[r].clone()).max().unwrap();
     let one = |amount: Rational| vec![("slots".to_owned(), amount)];
     let counts = slots_of_servers(problem, slots);
     let servers = problem.servers().iter().zip(counts).map(|(server, slots)| ServerSpec {
@@ -93,8 +101,13 @@ fn in_slots(problem: &Problem, slots: u64) -> Problem {
         }
     });
     let (servers, users) = (servers.collect(), users.collect());
-    Problem::new(ProblemSpec { resources: vec!["slots".to_owned()], servers, users, ..ProblemSpec::default() })
-        .unwrap()
+    Problem::new(ProblemSpec {
+        resources: vec!["slots".to_owned()],
+        servers,
+        users,
+        ..ProblemSpec::default()
+    })
+    .unwrap()
 }
 
 proptest! {
@@ -144,7 +157,8 @@ fn long_runs_place_what_the_scan_places() {
         });
         let users = users.collect();
         let resources = vec!["cpu".to_owned(), "memory".to_owned()];
-        let problem = Problem::new(ProblemSpec { resources, servers, users, ..ProblemSpec::default() }).unwrap();
+        let problem =
+            Problem::new(ProblemSpec { resources, servers, users, ..ProblemSpec::default() }).unwrap();
         for rule in rules() {
             let placed = compare(&problem, &problem, Policy::Fill(rule), rule, seed, 150);
             assert!(placed > 60, "{rule}: {placed}");

@@ -111,7 +111,13 @@ fn sizes(summary: &Summary) -> Table {
             Some(next) => format!("{from} to {}", next - 1),
             None => format!("{from} or more"),
         };
-        table.row([Cell::text(name), Cell::text(jobs.to_string()), number(*mean), number(*median), number(*max)]);
+        table.row([
+            Cell::text(name),
+            Cell::text(jobs.to_string()),
+            number(*mean),
+            number(*median),
+            number(*max),
+        ]);
     }
     table
 }

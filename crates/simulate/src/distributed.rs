@@ -98,7 +98,9 @@ pub fn follow(
     seed: u64,
 ) -> Result<Vec<State>, DistributedError> {
     if !(network.period > 0.0 && every > 0.0 && horizon.is_finite()) {
-        return Err(DistributedError::Setting("period and distance of states are above 0, the horizon is finite"));
+        return Err(DistributedError::Setting(
+            "period and distance of states are above 0, the horizon is finite",
+        ));
     }
     if !(0.0..1.0).contains(&network.loss) {
         return Err(DistributedError::Setting("the part of lost reports is from 0 to below 1"));
@@ -162,8 +164,7 @@ struct Course<'p> {
 impl<'p> Course<'p> {
     fn new(problem: &'p Problem, network: Network, seed: u64) -> Result<Self, DistributedError> {
         let classes = problem.servers().iter().enumerate();
-        let class: Vec<usize> =
-            classes.flat_map(|(i, server)| (0..server.count()).map(move |_| i)).collect();
+        let class: Vec<usize> = classes.flat_map(|(i, server)| (0..server.count()).map(move |_| i)).collect();
         let (users, servers) = (problem.n_users(), class.len());
         let mut course = Self {
             problem,
@@ -234,7 +235,12 @@ impl<'p> Course<'p> {
                 let may = self.class.iter().enumerate().filter(|(_, i)| user.may_use(**i));
                 may.map(|(j, _)| name(j)).collect()
             } else {
-                servers.iter().enumerate().filter(|(i, _)| user.may_use(*i)).map(|(_, s)| s.name().to_owned()).collect()
+                servers
+                    .iter()
+                    .enumerate()
+                    .filter(|(i, _)| user.may_use(*i))
+                    .map(|(_, s)| s.name().to_owned())
+                    .collect()
             };
             UserSpec {
                 name: user.name().to_owned(),
@@ -261,7 +267,11 @@ impl<'p> Course<'p> {
         let period = self.network.period;
         let mut actions: BinaryHeap<Reverse<(OrderedTime, usize)>> = BinaryHeap::new();
         for j in 0..self.class.len() {
-            let phase = if self.network.random_phases { Duration::Uniform(0.0, period) } else { Duration::Constant(0.0) };
+            let phase = if self.network.random_phases {
+                Duration::Uniform(0.0, period)
+            } else {
+                Duration::Constant(0.0)
+            };
             actions.push(Reverse((OrderedTime(phase.draw(&mut self.draw)), j)));
         }
         let mut changes: Vec<(f64, usize, bool)> = absences
@@ -273,7 +283,9 @@ impl<'p> Course<'p> {
         let mut changes = changes.into_iter().peekable();
         let mut states: Vec<State> = Vec::new();
         while let Some(Reverse((OrderedTime(now), j))) = actions.pop() {
-            while let Some(time) = Some(states.len() as f64 * every).filter(|time| *time < now && *time <= horizon) {
+            while let Some(time) =
+                Some(states.len() as f64 * every).filter(|time| *time < now && *time <= horizon)
+            {
                 states.push(self.state(time));
             }
             if now > horizon {
@@ -316,13 +328,21 @@ impl<'p> Course<'p> {
             let Some(place) = self.place[n] else { continue };
             let goal = self.processes[j].tasks(place);
             let tasks = &mut self.tasks[n][j];
-            *tasks = if self.network.step < 1.0 { *tasks + self.network.step * (goal - *tasks) } else { goal };
+            *tasks =
+                if self.network.step < 1.0 { *tasks + self.network.step * (goal - *tasks) } else { goal };
             let tasks = *tasks;
             self.sent += 1;
-            let is_lost = self.network.loss > 0.0 && Duration::Uniform(0.0, 1.0).draw(&mut self.draw) < self.network.loss;
+            let is_lost = self.network.loss > 0.0
+                && Duration::Uniform(0.0, 1.0).draw(&mut self.draw) < self.network.loss;
             let arrives = now + self.network.delay.draw(&mut self.draw);
             if !is_lost {
-                self.on_their_way.push(Reverse(Report { arrives, sent: self.sent, user: n, server: j, tasks }));
+                self.on_their_way.push(Reverse(Report {
+                    arrives,
+                    sent: self.sent,
+                    user: n,
+                    server: j,
+                    tasks,
+                }));
             }
         }
     }

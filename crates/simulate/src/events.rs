@@ -54,9 +54,9 @@ impl Heap {
         let mut at = 0;
         loop {
             let children = CHILDREN * at + 1..(CHILDREN * at + 1 + CHILDREN).min(self.tasks.len());
-            let Some(least) = children.reduce(|a, b| {
-                if self.tasks[b].is_before(&self.tasks[a]) { b } else { a }
-            }) else {
+            let Some(least) =
+                children.reduce(|a, b| if self.tasks[b].is_before(&self.tasks[a]) { b } else { a })
+            else {
                 break;
             };
             if !self.tasks[least].is_before(&last) {

@@ -67,13 +67,8 @@ impl Jobs {
         let job = match known {
             Some(job) => job,
             None => {
-                let job = Job {
-                    user: arrival.user,
-                    tasks: size,
-                    unfinished: size,
-                    at: arrival.at,
-                    of: arrival.of,
-                };
+                let job =
+                    Job { user: arrival.user, tasks: size, unfinished: size, at: arrival.at, of: arrival.of };
                 self.submitted += 1;
                 self.insert(job)?
             }

@@ -110,9 +110,10 @@ fn means(simulated: &Simulated, summaries: &[Summary]) -> Value {
         json!({"mean": statistic.mean, "half_width": statistic.half_width()})
     };
     let resources = simulated.runs.first().map_or(&[][..], |(problem, _)| problem.resources());
-    let utilisation = resources.iter().enumerate().map(|(r, name)| {
-        (name.clone(), over(&mut summaries.iter().map(|summary| summary.utilisation[r])))
-    });
+    let utilisation = resources
+        .iter()
+        .enumerate()
+        .map(|(r, name)| (name.clone(), over(&mut summaries.iter().map(|summary| summary.utilisation[r]))));
     let utilisation: Map<String, Value> = utilisation.filter(|(_, value)| !value.is_null()).collect();
     json!({
         "utilisation": utilisation,
@@ -123,7 +124,11 @@ fn means(simulated: &Simulated, summaries: &[Summary]) -> Value {
 
 /// A name as a field of a table.
 fn quoted(name: &str) -> String {
-    if name.contains([',', '"', '\n', '\r']) { format!("\"{}\"", name.replace('"', "\"\"")) } else { name.to_owned() }
+    if name.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", name.replace('"', "\"\""))
+    } else {
+        name.to_owned()
+    }
 }
 
 /// The series of a run: `time`, the utilisation of every resource, tasks that run and wait, and the global

@@ -29,18 +29,8 @@ impl ReadScenario for Source<'_> {
     }
 }
 
-const FIELDS: [&str; 10] = [
-    "kind",
-    "name",
-    "resources",
-    "servers",
-    "draw_servers",
-    "policy",
-    "users",
-    "trace",
-    "horizon",
-    "every",
-];
+const FIELDS: [&str; 10] =
+    ["kind", "name", "resources", "servers", "draw_servers", "policy", "users", "trace", "horizon", "every"];
 
 struct Reader<'d, 't> {
     document: &'d Document<'t>,
@@ -71,9 +61,10 @@ impl<'t> Reader<'_, 't> {
         };
         match (&trace, object.get("users")) {
             (Some((_, TraceFile::Tasks(_))) | None, None) => {
-                return Err(object.need(document, "users").err().unwrap_or_else(|| {
-                    document.error(object.raw(), "the field `users` is missing")
-                }));
+                return Err(object
+                    .need(document, "users")
+                    .err()
+                    .unwrap_or_else(|| document.error(object.raw(), "the field `users` is missing")));
             }
             (Some((_, TraceFile::Tasks(_))) | None, Some(raw)) => {
                 let is_table = trace.is_some();
@@ -112,9 +103,10 @@ impl<'t> Reader<'_, 't> {
         let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
         match (object.get("resources"), implied) {
             (None, Some(names)) => Ok(owned(names)),
-            (None, None) => Err(object.need(self.document, "resources").err().unwrap_or_else(|| {
-                self.document.error(object.raw(), "the field `resources` is missing")
-            })),
+            (None, None) => Err(object
+                .need(self.document, "resources")
+                .err()
+                .unwrap_or_else(|| self.document.error(object.raw(), "the field `resources` is missing"))),
             (Some(raw), implied) => {
                 let names = self.document.list(raw)?.into_iter();
                 let names: Vec<String> = names
@@ -268,7 +260,9 @@ impl<'t> Reader<'_, 't> {
                 [from, to] => {
                     let (low, high) = (self.not_negative(from)?, self.not_negative(to)?);
                     if high < low {
-                        return Err(document.error(to, format!("{high} is below {low}, where the range begins")));
+                        return Err(
+                            document.error(to, format!("{high} is below {low}, where the range begins"))
+                        );
                     }
                     Ok(Duration::Uniform(low, high))
                 }
@@ -296,7 +290,12 @@ impl<'t> Reader<'_, 't> {
         name.parse().map_err(|_| self.document.error(raw, format!("there is no such name: `{name}`")))
     }
 
-    fn number(&self, raw: &'t RawValue, expected: &str, is: fn(&Rational) -> bool) -> Result<f64, FormatError> {
+    fn number(
+        &self,
+        raw: &'t RawValue,
+        expected: &str,
+        is: fn(&Rational) -> bool,
+    ) -> Result<f64, FormatError> {
         let value = self.document.number(raw)?;
         let number = value.to_f64();
         if !is(&value) || !number.is_finite() {

@@ -118,7 +118,8 @@ impl Scenario {
 
 /// `number` servers drawn independently, each of a class with odds by its count, as classes.
 fn drawn(classes: &[ServerSpec], number: u64, draw: &mut Draw) -> Vec<ServerSpec> {
-    let odds = |class: &ServerSpec| class.count.as_ref().map_or(1, |count| count.numer().to_u64().unwrap_or(1));
+    let odds =
+        |class: &ServerSpec| class.count.as_ref().map_or(1, |count| count.numer().to_u64().unwrap_or(1));
     let all: u64 = classes.iter().map(odds).fold(0, u64::saturating_add);
     let mut counts = vec![0_u64; classes.len()];
     for _ in 0..number {

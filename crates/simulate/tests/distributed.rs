@@ -39,14 +39,12 @@ fn fresh_reports_lead_to_the_exact_allocation() {
 
 #[test]
 fn late_and_lost_reports_keep_servers_within_their_capacity() {
-    let network = Network {
-        random_phases: true,
-        delay: Duration::Uniform(0.0, 3.0),
-        loss: 0.3,
-        ..Network::default()
-    };
+    let network =
+        Network { random_phases: true, delay: Duration::Uniform(0.0, 3.0), loss: 0.3, ..Network::default() };
     let states = follow(&cluster(), &AWAY, network, (60.0, 1.0), 5).unwrap();
-    assert!(states.iter().flat_map(|state| state.utilisation.iter().flatten()).all(|used| *used <= 1.0 + 1e-9));
+    assert!(
+        states.iter().flat_map(|state| state.utilisation.iter().flatten()).all(|used| *used <= 1.0 + 1e-9)
+    );
     assert_eq!(states, follow(&cluster(), &AWAY, network, (60.0, 1.0), 5).unwrap());
     assert_ne!(states, follow(&cluster(), &AWAY, network, (60.0, 1.0), 6).unwrap());
 }

@@ -32,7 +32,12 @@ fn dra_earns_what_the_fluid_greedy_earns() {
         admit(&problem, &setting(servers, Policy::Dra { reserve: reserve(servers) })).unwrap()
     };
     let (few, many) = (with(20), with(150));
-    assert!(few.reward < many.reward && many.reward < 1.03 * greedy, "{} {} {greedy}", few.reward, many.reward);
+    assert!(
+        few.reward < many.reward && many.reward < 1.03 * greedy,
+        "{} {} {greedy}",
+        few.reward,
+        many.reward
+    );
     assert!(many.reward > 0.9 * greedy && many.reward < optimum, "{} {greedy} {optimum}", many.reward);
     assert!(many.migrations > 0 && many.rejected.iter().sum::<u64>() > 0);
     assert_eq!(many, with(150));

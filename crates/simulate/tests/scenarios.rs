@@ -79,7 +79,10 @@ fn a_horizon_cuts_off() {
     let jobs = r#""jobs": [{"at": 0, "tasks": 5, "duration": 10}]"#;
     let simulated = simulated(&pair("{}", jobs, r#""weight": 2"#, r#", "horizon": 15"#));
     let run = only(&simulated);
-    assert_eq!((run.end, run.tasks[0].completed, run.tasks[0].running(), run.tasks[0].waiting()), (15.0, 2, 2, 1));
+    assert_eq!(
+        (run.end, run.tasks[0].completed, run.tasks[0].running(), run.tasks[0].waiting()),
+        (15.0, 2, 2, 1)
+    );
     assert_eq!(run.rows.len(), 1001);
 }
 
@@ -159,25 +162,56 @@ fn policies_are_compared_on_the_same_tasks() {
 fn what_is_wrong_is_said_with_its_place() {
     let job = |text: &str| pair("{}", text, r#""weight": 1"#, "");
     let cases = [
-        (job(r#""jobs": [{"at": 0, "tasks": 1, "duration": -1}]"#), "users[0].jobs[0].duration: found -1: expected a number of at least 0"),
+        (
+            job(r#""jobs": [{"at": 0, "tasks": 1, "duration": -1}]"#),
+            "users[0].jobs[0].duration: found -1: expected a number of at least 0",
+        ),
         (job(r#""jobs": [{"at": -2, "tasks": 1, "duration": 1}]"#), "users[0].jobs[0].at: found -2"),
-        (job(r#""jobs": [{"at": 0, "tasks": 0, "duration": 1}]"#), "users[0].jobs[0].tasks: found 0: expected an integer"),
+        (
+            job(r#""jobs": [{"at": 0, "tasks": 0, "duration": 1}]"#),
+            "users[0].jobs[0].tasks: found 0: expected an integer",
+        ),
         (job(r#""jobs": [{"at": 0, "tasks": "3/2", "duration": 1}]"#), "found 3/2: expected an integer"),
-        (job(r#""jobs": [{"at": 3, "tasks": 1, "duration": 1}, {"at": 2, "tasks": 1, "duration": 1}]"#), "users[0].jobs[1]: time goes back from 3 to 2"),
+        (
+            job(r#""jobs": [{"at": 3, "tasks": 1, "duration": 1}, {"at": 2, "tasks": 1, "duration": 1}]"#),
+            "users[0].jobs[1]: time goes back from 3 to 2",
+        ),
         (job(r#""jobs": [{"at": 3, "tasks": 1, "duration": {"uniform": [4, 2]}}]"#), "2 is below 4"),
         (job(r#""jobs": [{"at": 3, "tasks": 1, "duration": {"normal": 4}}]"#), "normal"),
         (job(r#""tasks": 3"#), "users[0].tasks"),
         (job(r#""weight": 0"#), "users[0].weight: 0 is not positive"),
         (job(r#""servers": ["t"]"#), "users[0].servers[0]: there is no server `t`"),
-        (pair(r#"{"score": "fair"}"#, r#""weight": 1"#, r#""weight": 1"#, ""), "policy.score: there is no such name: `fair`"),
+        (
+            pair(r#"{"score": "fair"}"#, r#""weight": 1"#, r#""weight": 1"#, ""),
+            "policy.score: there is no such name: `fair`",
+        ),
         (pair(r#"{"slots": 2, "score": "drf"}"#, r#""weight": 1"#, r#""weight": 1"#, ""), "policy.score"),
-        (pair("{}", r#""weight": 1"#, r#""weight": 1"#, r#", "every": 0"#), "every: found 0: expected a number above 0"),
-        (pair("{}", r#""weight": 1"#, r#""weight": 1"#, r#", "trace": {"azure": "x"}"#), "resources: the data has the resources vcpu, memory"),
-        (r#"{"kind": "scenario", "policy": {}, "trace": {"azure": "x"}, "users": [],
-            "servers": [{"name": "s", "capacity": {"vcpu": 1}}]}"#.to_owned(), "users: `users` beside a `trace`"),
-        (pair("{}", r#""weight": 1"#, r#""weight": 1"#, r#", "trace": {"tasks": "x", "openb": "y"}"#), "trace: expected one of"),
-        (pair("{}", r#""weight": 1"#, r#""jobs": []"#, r#", "trace": {"tasks": "x"}"#), "users[1].jobs: the tasks come from the `trace`"),
-        (r#"{"kind": "scenario", "policy": {}, "servers": {"google": "none.csv"}}"#.to_owned(), "servers.google: none.csv"),
+        (
+            pair("{}", r#""weight": 1"#, r#""weight": 1"#, r#", "every": 0"#),
+            "every: found 0: expected a number above 0",
+        ),
+        (
+            pair("{}", r#""weight": 1"#, r#""weight": 1"#, r#", "trace": {"azure": "x"}"#),
+            "resources: the data has the resources vcpu, memory",
+        ),
+        (
+            r#"{"kind": "scenario", "policy": {}, "trace": {"azure": "x"}, "users": [],
+            "servers": [{"name": "s", "capacity": {"vcpu": 1}}]}"#
+                .to_owned(),
+            "users: `users` beside a `trace`",
+        ),
+        (
+            pair("{}", r#""weight": 1"#, r#""weight": 1"#, r#", "trace": {"tasks": "x", "openb": "y"}"#),
+            "trace: expected one of",
+        ),
+        (
+            pair("{}", r#""weight": 1"#, r#""jobs": []"#, r#", "trace": {"tasks": "x"}"#),
+            "users[1].jobs: the tasks come from the `trace`",
+        ),
+        (
+            r#"{"kind": "scenario", "policy": {}, "servers": {"google": "none.csv"}}"#.to_owned(),
+            "servers.google: none.csv",
+        ),
         (r#"{"kind": "allocation-problem"}"#.to_owned(), "kind"),
     ];
     for (text, expected) in cases {

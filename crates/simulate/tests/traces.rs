@@ -75,7 +75,9 @@ fn events_of_the_google_trace() {
     // The task that goes on to run has no end in the trace; the other one ran for 3 s in the end.
     assert_eq!((run.tasks[0].completed, run.tasks[0].running(), run.task_time[0]), (1, 1, 23.0));
     let notes = simulated.notes.join("\n");
-    for note in ["1 tasks never ran", "1 tasks request nothing", "1 tasks ran more than once", "1 tasks still ran"] {
+    for note in
+        ["1 tasks never ran", "1 tasks request nothing", "1 tasks ran more than once", "1 tasks still ran"]
+    {
         assert!(notes.contains(note), "{note}: {notes}");
     }
     // Job 1 is of two tasks, one of which never ends.
@@ -132,5 +134,9 @@ fn the_azure_machines() {
     let (_, run) = &simulated.runs[0];
     let submitted: u64 = run.tasks.iter().map(|tasks| tasks.submitted).sum();
     assert!(submitted > 660_000, "{submitted}");
-    assert!(simulated.notes.iter().any(|note| note.starts_with("37628 tasks still ran")), "{:?}", simulated.notes);
+    assert!(
+        simulated.notes.iter().any(|note| note.starts_with("37628 tasks still ran")),
+        "{:?}",
+        simulated.notes
+    );
 }

@@ -102,7 +102,8 @@ impl Reader {
     }
 
     fn trace(mut self, by: GoogleUsers, numbers: &Numbers) -> Trace {
-        let mut trace = Trace { resources: ["cpu", "memory"].map(str::to_owned).to_vec(), ..Trace::default() };
+        let mut trace =
+            Trace { resources: ["cpu", "memory"].map(str::to_owned).to_vec(), ..Trace::default() };
         let all = self.tasks.len();
         self.tasks.retain(|task| task.started.is_some());
         note(&mut trace, all - self.tasks.len(), Note::NeverRan);

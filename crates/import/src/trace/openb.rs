@@ -26,7 +26,8 @@ pub fn openb_trace(pods: Input, servers: &[ServerSpec]) -> Result<Trace, ImportE
     if !header.is(&MORE_POD_COLUMNS) {
         return Err(header.error(format!("found another header: expected {expected}")));
     }
-    let mut trace = Trace { resources: ["cpu", "memory", "gpu"].map(str::to_owned).to_vec(), ..Trace::default() };
+    let mut trace =
+        Trace { resources: ["cpu", "memory", "gpu"].map(str::to_owned).to_vec(), ..Trace::default() };
     let mut users: HashMap<Shape, Option<u32>> = HashMap::new();
     let mut jobs = Jobs::new();
     let (mut nothing, mut nowhere) = (0, 0);

@@ -1,6 +1,9 @@
 //! A table of jobs, read row by row.
 
-use super::super::{ImportError, Input, input::{Record, Records}};
+use super::super::{
+    ImportError, Input,
+    input::{Record, Records},
+};
 
 /// Columns of the table.
 const COLUMNS: [&str; 4] = ["time", "user", "tasks", "duration"];

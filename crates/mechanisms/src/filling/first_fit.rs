@@ -43,8 +43,7 @@ pub(super) fn fill_among<D: Digits>(
     let n_servers = state.model.n_servers();
     // While this goes on servers only fill up: where a user did not fit it need not look again.
     let mut first = vec![0_usize; state.model.users.len()];
-    let mut queue =
-        Queue::new(state.model.rule.ties, users.iter().map(|&n| (state.user_score(n), n)));
+    let mut queue = Queue::new(state.model.rule.ties, users.iter().map(|&n| (state.user_score(n), n)));
     loop {
         let look = |n: usize, _: &D::Ratio| {
             if first[n] < n_servers && !state.fits(n, first[n]) {

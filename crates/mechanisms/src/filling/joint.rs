@@ -117,12 +117,7 @@ impl Candidate {
     }
 
     /// The least score of user `n` over the servers on which it fits; `None` if there is none.
-    fn score<D: Digits>(
-        &mut self,
-        n: usize,
-        state: &State<'_, D>,
-        servers: &Servers<D>,
-    ) -> Option<D::Ratio> {
+    fn score<D: Digits>(&mut self, n: usize, state: &State<'_, D>, servers: &Servers<D>) -> Option<D::Ratio> {
         let (model, tree) = (state.model, &servers.in_order);
         let score = model.rule.score;
         if score.is_of_user() || state.steps[n] == 0 {

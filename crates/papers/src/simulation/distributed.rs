@@ -33,7 +33,13 @@ fn networks() -> [(&'static str, &'static str, Network); 5] {
         (
             "losses",
             "the same, and one report in five is lost",
-            Network { random_phases: true, delay: Duration::Uniform(0.0, 3.0), loss: 0.2, step: 0.05, ..network },
+            Network {
+                random_phases: true,
+                delay: Duration::Uniform(0.0, 3.0),
+                loss: 0.2,
+                step: 0.05,
+                ..network
+            },
         ),
     ]
 }
@@ -81,9 +87,8 @@ pub fn entries() -> Result<Vec<Entry>, PaperError> {
 fn cpu(problem: &Problem, allocation: &Allocation, class: usize) -> f64 {
     let server = &problem.servers()[class];
     let capacity = Rational::from(&server.capacity()[0] * server.count());
-    let used: Rational = (0..problem.n_users())
-        .map(|n| allocation.on(n, class) * &problem.demand(n, class)[0])
-        .sum();
+    let used: Rational =
+        (0..problem.n_users()).map(|n| allocation.on(n, class) * &problem.demand(n, class)[0]).sum();
     if capacity > 0 { (used / capacity).to_f64() } else { 0.0 }
 }
 

@@ -21,11 +21,8 @@ const MEAN: f64 = 20.0;
 const TASKS: u64 = 1_000_000;
 
 /// Readings of the figure: id, time, user, what is printed.
-const READINGS: [(&str, f64, &str); 3] = [
-    ("alone", 195.0, "0.62"),
-    ("two-users", 495.0, "0.44"),
-    ("three-users", 1075.0, "0.26"),
-];
+const READINGS: [(&str, f64, &str); 3] =
+    [("alone", 195.0, "0.62"), ("two-users", 495.0, "0.44"), ("three-users", 1075.0, "0.26")];
 
 fn scenario() -> Result<Scenario, PaperError> {
     let comes = |at: f64, leaves: Option<f64>| Arrivals {
@@ -96,7 +93,8 @@ pub fn entries() -> Result<Vec<Entry>, PaperError> {
         let mut words = Vec::new();
         let mut agrees = true;
         for n in 0..=users {
-            let (mean, least, most) = over(&|draw, at| courses[draw].shares[n][at], time).ok_or_else(missing)?;
+            let (mean, least, most) =
+                over(&|draw, at| courses[draw].shares[n][at], time).ok_or_else(missing)?;
             words.push(format!("{mean:.3} ({least:.3} to {most:.3})"));
             let value: f64 = printed.parse()?;
             agrees &= least <= value + 0.005 && most >= value - 0.005;

@@ -174,7 +174,9 @@ fn completion(best: &Run, slots: &Run) -> Vec<Entry> {
     let jobs = all.0.len();
     let [ours, theirs] = [all.0, all.1].map(CompletionTimes::of);
     let words = |times: &Option<CompletionTimes>| {
-        times.map_or("none".to_owned(), |t| format!("median {:.0} s, 90 % {:.0} s, mean {:.0} s", t.median, t.p90, t.mean))
+        times.map_or("none".to_owned(), |t| {
+            format!("median {:.0} s, 90 % {:.0} s, mean {:.0} s", t.median, t.p90, t.mean)
+        })
     };
     let agrees = ours.zip(theirs).map(|(ours, theirs)| ours.mean <= theirs.mean);
     let reductions: Vec<(String, f64)> = by_class
@@ -210,9 +212,10 @@ fn completion(best: &Run, slots: &Run) -> Vec<Entry> {
                 .collect::<Vec<_>>()
                 .join("; "),
             agrees: grows,
-            note: "the classes of the paper are in the picture alone; it agrees where the largest jobs gain at \
+            note:
+                "the classes of the paper are in the picture alone; it agrees where the largest jobs gain at \
                    least as much as the smallest"
-                .to_owned(),
+                    .to_owned(),
         },
     ]
 }

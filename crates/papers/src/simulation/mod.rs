@@ -1,5 +1,6 @@
 //! The papers' simulations: tasks that come, run and finish.
 
+mod admission;
 mod confidence;
 mod distributed;
 mod dynamic;
@@ -13,6 +14,7 @@ pub(super) fn entries() -> Result<Vec<Entry>, PaperError> {
     let mut entries = dynamic::entries()?;
     entries.extend(google::entries()?);
     entries.extend(distributed::entries()?);
+    entries.extend(admission::entries()?);
     entries.extend(confidence::entries()?);
     Ok(entries)
 }

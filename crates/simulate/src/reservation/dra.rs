@@ -9,7 +9,7 @@ use evenhand_mechanisms::filling::Draw;
 use evenhand_packing::{MaxReward, greedy};
 use evenhand_problem::{Integer, Reservation};
 
-use super::{Admit, AdmissionError};
+use super::{AdmissionError, Admit};
 
 /// Configurations by number; 0 has no slots.
 struct Configurations {
@@ -131,7 +131,9 @@ impl<'a> Dra<'a> {
     fn rank(&self, server: usize) -> usize {
         let configuration = self.of_server[server];
         match self.ranked.get(&configuration) {
-            Some((rank, count)) if self.configurations.servers[configuration][..*count].contains(&server) => *rank,
+            Some((rank, count)) if self.configurations.servers[configuration][..*count].contains(&server) => {
+                *rank
+            }
             _ => self.wanted.len(),
         }
     }

@@ -110,7 +110,9 @@ pub fn admit(problem: &Reservation, setting: &Setting) -> Result<Admission, Admi
     }
     let times = [setting.horizon, setting.from, setting.every];
     if !times.iter().all(|time| time.is_finite() && *time >= 0.0) || setting.every == 0.0 {
-        return Err(AdmissionError::Setting("times are finite and at least 0, the distance of points above 0"));
+        return Err(AdmissionError::Setting(
+            "times are finite and at least 0, the distance of points above 0",
+        ));
     }
     if setting.from >= setting.horizon {
         return Err(AdmissionError::Setting("rewards are averaged from a time before the horizon"));

@@ -3,7 +3,7 @@
 use evenhand_mechanisms::filling::Draw;
 use evenhand_problem::Reservation;
 
-use super::{Admit, AdmissionError};
+use super::{AdmissionError, Admit};
 
 pub(super) struct PowerOfD {
     d: usize,
