@@ -197,7 +197,9 @@ impl Digits for Narrow {
     }
 
     fn to_f64(ratio: &Fraction) -> f64 {
-        ratio.numerator as f64 / ratio.denominator as f64
+        // Machine words are converted by an instruction, longer numbers by a call.
+        let float = |part: u128| u64::try_from(part).map_or(part as f64, |part| part as f64);
+        float(ratio.numerator) / float(ratio.denominator)
     }
 
     // Quotients of 64 bits, and products of two, are far from the smallest number.

@@ -6,147 +6,21 @@
 //! asked from a tournament, and no other server is looked at; the servers' index is brought up to date
 //! only when it is needed.
 
-use evenhand_problem::Problem;
-
-use super::digits::{Digits, Narrow, Wide};
+use super::digits::Digits;
 use super::draw::Draw;
 use super::finder::Finder;
 use super::joint::Servers;
-use super::mechanism::INFO;
+use super::marked::Marked;
 use super::model::{Model, State, TooMany};
-use super::prepared::Prepared;
 use super::proposals;
-use super::rule::{Rule, ServerRule, Ties};
-use super::run::{prepare, too_many};
+use super::rule::{Rule, ServerRule};
+use super::run::too_many;
+use super::scheduler::Scheduler;
 use super::server_first::{self, Chooser};
 use super::server_tree::ServerTree;
-use super::slots;
 use super::target::Aim;
 use super::{best_fit, first_fit, joint};
 use crate::mechanism::MechanismError;
-
-/// How tasks are placed as they come and go.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Policy {
-    /// Progressive filling by a rule. Best fit compares only servers on which the task fits.
-    Fill(Rule),
-    /// Slots, the largest server divided into so many.
-    Slots {
-        /// Slots of the largest server.
-        slots: u64,
-        /// Who is preferred among equals.
-        ties: Ties,
-    },
-}
-
-/// Servers on which tasks are placed as they come and go. Users are those of the problem; servers are the
-/// single ones, class by class in the order of the problem.
-pub trait Scheduler {
-    /// Single servers.
-    fn n_servers(&self) -> usize;
-
-    /// Whether a task of `user` fits on some empty server.
-    fn fits_somewhere(&self, user: usize) -> bool;
-
-    /// So many more tasks of `user` wait. Those of a user that fits nowhere are not remembered.
-    fn submit(&mut self, user: usize, tasks: u64);
-
-    /// The tasks of `user` that wait leave; says how many.
-    fn withdraw(&mut self, user: usize) -> u64;
-
-    /// Tasks of `user` that wait.
-    fn waiting(&self, user: usize) -> u64;
-
-    /// Tasks of `user` that run.
-    fn running(&self, user: usize) -> u64;
-
-    /// A task of `user` on `server`, where one runs, is finished.
-    fn release(&mut self, user: usize, server: usize);
-
-    /// Places a task of `user` on `server` whatever the rule says: for going on where another run stopped.
-    /// Says whether it fits there.
-    ///
-    /// # Errors
-    /// [`MechanismError::Limit`] beyond the tasks of [`fill`](super::fill()).
-    fn occupy(&mut self, user: usize, server: usize) -> Result<bool, MechanismError>;
-
-    /// Places tasks until none fits; `(user, server)` of each, in order, into `placed`, which is cleared.
-    ///
-    /// # Errors
-    /// As [`Scheduler::occupy`].
-    fn fill(&mut self, placed: &mut Vec<(u32, u32)>) -> Result<(), MechanismError>;
-
-    /// Where the stream of random choices stands.
-    fn draw(&self) -> &Draw;
-
-    /// Goes on with random choices from there.
-    fn set_draw(&mut self, draw: Draw);
-}
-
-/// Makes a scheduler for the servers and users of `problem`, whose numbers of tasks do not matter, and
-/// hands it to `body`. The same tasks at the same times with the same seed are placed in the same way, as
-/// a plain scan of all users and servers would.
-///
-/// # Errors
-/// As [`fill`](super::fill()) and [`slot_allocation`](super::slot_allocation); [`MechanismError::BadOption`]
-/// for best fit without a filter.
-///
-/// # Examples
-/// ```
-/// use evenhand_mechanisms::filling::{Policy, Rule, schedule};
-/// use evenhand_problem::format::Source;
-///
-/// let problem = Source { name: "two", text: r#"{"kind": "allocation-problem", "resources": ["cpu"],
-///     "servers": [{"name": "small", "capacity": {"cpu": 1}}, {"name": "large", "capacity": {"cpu": 2}}],
-///     "users": [{"name": "a", "demand": {"cpu": 1}}, {"name": "b", "demand": {"cpu": 2}}]}"# }.problem()?;
-/// schedule(&problem, Policy::Fill(Rule::default()), 0, |scheduler| {
-///     let mut placed = Vec::new();
-///     scheduler.submit(0, 2);
-///     scheduler.submit(1, 1);
-///     scheduler.fill(&mut placed)?;
-///     assert_eq!(placed, [(0, 0), (1, 1)]);
-///     scheduler.release(1, 1);
-///     scheduler.fill(&mut placed)?;
-///     assert_eq!(placed, [(0, 1)]);
-///     Ok::<(), evenhand_mechanisms::MechanismError>(())
-/// })??;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub fn schedule<R>(
-    problem: &Problem,
-    policy: Policy,
-    seed: u64,
-    body: impl FnOnce(&mut dyn Scheduler) -> R,
-) -> Result<R, MechanismError> {
-    let (prepared, rule, is_narrow) = match policy {
-        Policy::Fill(rule) => {
-            let rule = Rule { filter: rule.server == ServerRule::BestFit, ..rule };
-            let prepared = prepare(problem, rule, &evenhand_problem::Rational::from(1))?;
-            let is_narrow = prepared.widths.are_narrow();
-            (prepared, rule, is_narrow)
-        }
-        Policy::Slots { slots, ties } => {
-            let prepared = slots::prepared_for_churn(problem, slots)?;
-            let is_narrow = prepared.widths.are_narrow();
-            (prepared, Rule { ties, ..Rule::default() }, is_narrow)
-        }
-    };
-    Ok(match is_narrow {
-        true => run::<Narrow, R>(problem, &prepared, rule, seed, body),
-        false => run::<Wide, R>(problem, &prepared, rule, seed, body),
-    })
-}
-
-fn run<D: Digits, R>(
-    problem: &Problem,
-    prepared: &Prepared,
-    rule: Rule,
-    seed: u64,
-    body: impl FnOnce(&mut dyn Scheduler) -> R,
-) -> R {
-    let model = Model::<D>::new(prepared, rule);
-    body(&mut Ongoing::new(&model, problem.n_users(), Draw::new(seed, 0)))
-}
 
 /// The servers as the rule looks for them.
 enum Index<D: Digits> {
@@ -174,32 +48,8 @@ impl<D: Digits> Index<D> {
     }
 }
 
-/// Numbers without repetition, and which they are.
-#[derive(Default)]
-struct Marked {
-    is_in: Vec<bool>,
-    list: Vec<usize>,
-}
-
-impl Marked {
-    fn new(len: usize) -> Self {
-        Self { is_in: vec![false; len], list: Vec::new() }
-    }
-
-    fn insert(&mut self, at: usize) {
-        if !std::mem::replace(&mut self.is_in[at], true) {
-            self.list.push(at);
-        }
-    }
-
-    fn clear(&mut self) {
-        for at in self.list.drain(..) {
-            self.is_in[at] = false;
-        }
-    }
-}
-
-struct Ongoing<'m, D: Digits> {
+/// The state between fillings.
+pub(super) struct Ongoing<'m, D: Digits> {
     state: State<'m, D>,
     draw: Draw,
     chooser: Chooser<D>,
@@ -219,7 +69,8 @@ struct Ongoing<'m, D: Digits> {
 }
 
 impl<'m, D: Digits> Ongoing<'m, D> {
-    fn new(model: &'m Model<D>, n_users: usize, draw: Draw) -> Self {
+    /// Empty servers, and no tasks yet; `n_users` counts the users of the problem.
+    pub fn new(model: &'m Model<D>, n_users: usize, draw: Draw) -> Self {
         let mut of_problem = vec![None; n_users];
         for (n, user) in model.users.iter().enumerate() {
             of_problem[user.index] = Some(n as u32);
@@ -425,17 +276,5 @@ impl<D: Digits> Scheduler for Ongoing<'_, D> {
 
     fn set_draw(&mut self, draw: Draw) {
         self.draw = draw;
-    }
-}
-
-/// The mechanism that a policy belongs to, for messages.
-impl Policy {
-    /// Its name on the command line.
-    #[must_use]
-    pub fn mechanism(&self) -> &'static str {
-        match self {
-            Self::Fill(_) => INFO.id,
-            Self::Slots { .. } => slots::SLOTS.info.id,
-        }
     }
 }

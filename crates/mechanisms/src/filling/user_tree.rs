@@ -19,8 +19,8 @@ pub(super) struct UserTree<D: Digits> {
     scores: Vec<D::Ratio>,
     /// The scores in floating point, which decide where they are far enough apart.
     estimates: Vec<f64>,
-    /// By node and row.
-    least: Vec<Option<D::Amount>>,
+    /// By node and row; without a meaning where nobody below may fit.
+    least: Vec<D::Amount>,
     n_rows: usize,
     ties: Ties,
 }
@@ -40,10 +40,11 @@ impl<D: Digits> UserTree<D> {
             winner: vec![NOBODY; 2 * leaves],
             estimates: scores.iter().map(D::to_f64).collect(),
             scores,
-            least: vec![None; 2 * leaves * n_rows],
+            least: Vec::new(),
             n_rows,
             ties: model.rule.ties,
         };
+        let mut bounds: Vec<Option<D::Amount>> = vec![None; 2 * leaves * n_rows];
         for n in 0..n_users {
             if !may_fit(n) {
                 continue;
@@ -53,16 +54,17 @@ impl<D: Digits> UserTree<D> {
             }
             for r in 0..n_rows {
                 let demands = model.users[n].demands.iter().map(|demand| &demand[r]);
-                tree.least[(leaves + n) * n_rows + r] = demands.min().cloned();
+                bounds[(leaves + n) * n_rows + r] = demands.min().cloned();
             }
         }
         for node in (1..leaves).rev() {
             tree.winner[node] = tree.better(tree.winner[2 * node], tree.winner[2 * node + 1]);
             for r in 0..n_rows {
-                let below = [2 * node, 2 * node + 1].map(|child| tree.least[child * n_rows + r].clone());
-                tree.least[node * n_rows + r] = below.into_iter().flatten().min();
+                let below = [2 * node, 2 * node + 1].map(|child| bounds[child * n_rows + r].clone());
+                bounds[node * n_rows + r] = below.into_iter().flatten().min();
             }
         }
+        tree.least = bounds.into_iter().map(Option::unwrap_or_default).collect();
         tree
     }
 
@@ -131,7 +133,7 @@ impl<D: Digits> UserTree<D> {
 
     fn may_fit(&self, node: usize, left: &[D::Amount]) -> bool {
         let least = &self.least[node * self.n_rows..(node + 1) * self.n_rows];
-        least.iter().zip(left).all(|(least, left)| least.as_ref().is_some_and(|least| least <= left))
+        least.iter().zip(left).all(|(least, left)| least <= left)
     }
 
     /// Who of the two comes first; the first one if they are the same.
