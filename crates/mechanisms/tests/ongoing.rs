@@ -2,7 +2,9 @@
 //! servers in the same order, for every rule, while tasks come, leave and finish.
 #![allow(missing_docs)]
 
-use evenhand_mechanisms::filling::{Draw, Policy, Rule, Score, ServerRule, Ties, schedule, slots_of_servers};
+use evenhand_mechanisms::filling::{
+    Draw, Policy, Rule, Scheduler, Score, ServerRule, Ties, schedule, slots_of_servers,
+};
 use evenhand_mechanisms::{MechanismError, filling::fill};
 use evenhand_problem::{Problem, ProblemSpec, Rational, ServerSpec, UserSpec};
 use evenhand_testkit::plain::filling as naive;
@@ -190,5 +192,67 @@ fn the_first_filling_is_that_of_the_mechanism() {
                 assert_eq!(allocation.on(n, i), *sum, "{rule}: user {n} on server {i}");
             }
         }
+    }
+}
+
+/// Events on a scheduler: `(user, server, tasks)`, a task that ends where there are no tasks.
+fn apply(scheduler: &mut dyn Scheduler, event: (usize, usize, u64)) {
+    match event {
+        (n, j, 0) => scheduler.release(n, j),
+        (n, _, tasks) => scheduler.submit(n, tasks),
+    }
+}
+
+/// A scheduler that is given the running and waiting tasks of another one goes on as that one does.
+#[test]
+fn a_scheduler_goes_on_from_the_tasks_of_another() {
+    let text = r#"{"kind": "allocation-problem", "resources": ["cpu", "memory"],
+        "servers": [{"name": "s1", "count": 3, "capacity": {"cpu": 10, "memory": 7}},
+                    {"name": "s2", "count": 2, "capacity": {"cpu": 6, "memory": 12}}],
+        "users": [{"name": "1", "demand": {"cpu": 3, "memory": 1}},
+                  {"name": "2", "demand": {"cpu": 1, "memory": 2}, "weight": 2},
+                  {"name": "3", "demand": {"cpu": 2, "memory": 2}}]}"#;
+    let problem = evenhand_problem::format::Source { name: "two kinds", text }.problem().unwrap();
+    for rule in rules() {
+        let policy = Policy::Fill(rule);
+        schedule(&problem, policy, 5, |first| {
+            let mut events = Draw::new(11, 0);
+            let (mut placed, mut running) = (Vec::new(), Vec::new());
+            let mut event = |running: &mut Vec<(u32, u32)>| match events.below(3) {
+                0 => (events.position(3), 0, 1 + events.below(9)),
+                _ if running.is_empty() => (0, 0, 1),
+                _ => {
+                    let (n, j) = running.swap_remove(events.position(running.len()));
+                    (n as usize, j as usize, 0)
+                }
+            };
+            for _ in 0..40 {
+                apply(first, event(&mut running));
+                first.fill(&mut placed).unwrap();
+                running.extend(&placed);
+            }
+            schedule(&problem, policy, 0, |second| {
+                for &(n, j) in &running {
+                    assert!(second.occupy(n as usize, j as usize).unwrap());
+                }
+                (0..3).for_each(|n| second.submit(n, first.waiting(n)));
+                second.set_draw(first.draw().clone());
+                let mut others = Vec::new();
+                second.fill(&mut others).unwrap();
+                assert_eq!(others, [], "{rule}: what waits fits nowhere");
+                for round in 0..40 {
+                    let event = event(&mut running);
+                    apply(first, event);
+                    apply(second, event);
+                    first.fill(&mut placed).unwrap();
+                    second.fill(&mut others).unwrap();
+                    assert_eq!(placed, others, "{rule}, round {round}");
+                    running.extend(&placed);
+                }
+                assert!(!second.occupy(0, 99).unwrap() && !second.occupy(9, 0).unwrap());
+            })
+            .unwrap();
+        })
+        .unwrap();
     }
 }

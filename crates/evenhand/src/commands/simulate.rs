@@ -27,8 +27,9 @@ pub fn run(call: &Simulate, common: &Common) -> Result<ExitCode, Failure> {
     }
     let document = simulate::document(&simulated);
     if let Some(folder) = &call.output {
-        save(folder, "summary.json", &format!("{document:#}\n"))?;
         write(folder, &simulated)?;
+        // Last: where it stands everything else does.
+        save(folder, "summary.json", &format!("{document:#}\n"))?;
     }
     match common.format {
         Format::Json => output::json(&document)?,
