@@ -153,6 +153,11 @@ impl<'a> Simulation<'a> {
             }
             while let Some(arrival) = coming.filter(|arrival| arrival.at == now) {
                 let user = arrival.user as usize;
+                let leaves = self.settings.leaves.get(user).copied().flatten();
+                if leaves.is_some_and(|at| at <= now) {
+                    coming = source.next()?;
+                    continue;
+                }
                 if !self.scheduler.fits_somewhere(user) && !self.is_of_slots() {
                     let user = self.problem.users()[user].name().to_owned();
                     return Err(SimulateError::TaskTooLarge { user });

@@ -43,6 +43,13 @@ fn a_table_of_tasks() {
     let run = &simulated.runs[0].1;
     assert_eq!((run.end, run.jobs.len(), run.events), (21.0, 3, 8));
     let head = "time,user,tasks,duration\n";
+    let leaving = folder.run(
+        r#"{"kind": "scenario", "resources": ["cpu"], "policy": {}, "trace": {"tasks": "tasks.csv"},
+            "servers": [{"name": "s", "capacity": {"cpu": 2}}],
+            "users": [{"name": "a", "demand": {"cpu": 1}, "leaves": 5}, {"name": "b", "demand": {"cpu": 2}}]}"#,
+    );
+    let tasks = leaving.unwrap().runs[0].1.tasks[0];
+    assert_eq!((tasks.submitted, tasks.completed, tasks.withdrawn), (3, 2, 1), "the task at 7 does not come");
     for (rows, expected) in [
         ("0,a,1,1\n5,a,1,1\n4,b,1,1\n", "tasks.csv:4: time goes back from 5 to 4"),
         ("0,a,1,1\n5,c,1,1\n", "tasks.csv:3: there is no user `c`"),
