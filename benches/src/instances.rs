@@ -205,7 +205,7 @@ impl Random {
     }
 
     /// CPU like, memory like, CPU like, and so on.
-    fn demand(&mut self, r: usize) -> u64 {
+    pub(crate) fn demand(&mut self, r: usize) -> u64 {
         let (mean, deviation) = if r.is_multiple_of(2) { (-3.6, 0.9) } else { (-3.9, 1.0) };
         let share = exp(mean + deviation * self.normal()).clamp(1e-3, 0.5);
         ((share * (100 * UNIT) as f64).round() as u64).max(1)

@@ -12,6 +12,7 @@
 //! | [`peers`] | ours and the Python scripts of `peers/` on the same files in one run |
 //! | [`reservation`] | the configuration programme, greedy and the worst load |
 //! | [`reservation_peers`] | the same beside Python scripts |
+//! | [`simulation`] | a million tasks that come and finish, beside Python |
 //!
 //! `benches/` holds the same questions for divan. Nothing here fails because it is slow.
 #![forbid(unsafe_code)]
@@ -27,4 +28,5 @@ pub mod proof;
 pub mod ps_dsf;
 pub mod reservation;
 pub mod reservation_peers;
+pub mod simulation;
 pub mod table;

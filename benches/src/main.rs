@@ -12,6 +12,7 @@ use evenhand_benches::filling;
 use evenhand_benches::growth::{self, Axis};
 use evenhand_benches::instances::{self, Tasks};
 use evenhand_benches::measure::{Measurement, Mechanism, Question};
+use evenhand_benches::simulation::{self, Sizes};
 use evenhand_benches::{machine, peers, ps_dsf, reservation, reservation_peers};
 use evenhand_problem::format::problem_to_json;
 use serde_json::{Value, json};
@@ -97,6 +98,22 @@ enum Command {
         /// Folder of the openb data; random classes without it.
         #[arg(long, default_value = "../shared/data/alibaba_gpu2023_openb")]
         data: PathBuf,
+    },
+    /// A million tasks that come and finish, task by task, beside Python.
+    Simulate {
+        #[arg(long, default_value_t = 12_583)]
+        servers: u64,
+        #[arg(long, default_value_t = 100)]
+        users: usize,
+        #[arg(long, default_value_t = 1_000_000)]
+        tasks: u64,
+        /// How often to go round both programs.
+        #[arg(long, default_value_t = 3)]
+        passes: usize,
+        #[arg(long, default_value_t = 3)]
+        seed: u64,
+        #[command(flatten)]
+        scripts: ScriptFolders,
     },
     /// The configuration programme against the number of job types.
     Reservation {
@@ -301,6 +318,10 @@ fn run(command: Command) -> Result<(), String> {
             say(&reservation::capacities(10, repetitions, seed)?)?;
             let named: Vec<usize> = types.into_iter().filter(|&n| n <= reservation::NAMED_TYPES).collect();
             say(&reservation_peers::table(&named, &scripts.into(), repetitions, seed)?)
+        }
+        Command::Simulate { servers, users, tasks, passes, seed, scripts } => {
+            say(&heading())?;
+            say(&simulation::table(&Sizes { servers, users, tasks }, &scripts.into(), passes, seed)?)
         }
         Command::PoolFile { law, users, resources, seed, output } => {
             pools::WholePool::random(law, users, resources, seed).write(&output)

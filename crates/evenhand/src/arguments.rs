@@ -54,6 +54,9 @@ pub enum Command {
     /// Look for job types with which greedy does badly against the optimum
     #[command(after_help = examples::HUNT)]
     Hunt(Hunt),
+    /// Simulate a scheduler: tasks come, run and finish
+    #[command(after_help = examples::SIMULATE)]
+    Simulate(Simulate),
     /// Tables, figures and examples of the papers beside what the engine gets
     #[command(after_help = examples::REPRODUCE)]
     Reproduce(Reproduce),
@@ -261,8 +264,20 @@ pub struct Hunt {
 }
 
 #[derive(Debug, Args)]
+pub struct Simulate {
+    /// Scenario file (JSON, docs/simulation.md)
+    pub scenario: PathBuf,
+    /// Independent runs, with the seeds SEED, SEED + 1 and so on, in parallel
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub replications: u32,
+    /// Write the summary, the tables and the plots into this folder, which is made if need be
+    #[arg(long, short, value_name = "FOLDER")]
+    pub output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
 pub struct Reproduce {
-    /// What to reproduce: drfh, ps-dsf, njc, kesidis, reservation, snapshots, or one entry of these, such
+    /// What to reproduce: drfh, ps-dsf, njc, kesidis, reservation, snapshots, simulation, or one entry of these, such
     /// as drfh.figure-2 (default: all)
     pub ids: Vec<String>,
 }

@@ -7,6 +7,7 @@ use evenhand::certify::ratio::RatioError;
 use evenhand::mechanisms::MechanismError;
 use evenhand::problem::format::{FormatError, ReadError};
 use evenhand::report::text::{printable, printable_lines};
+use evenhand::simulate::SimulateError;
 
 use crate::output;
 
@@ -75,6 +76,15 @@ impl From<MechanismError> for Failure {
             | MechanismError::NeedsOption { .. }
             | MechanismError::BadOption { .. } => Self::input(error.to_string()),
             _ => Self::solver(error.to_string()),
+        }
+    }
+}
+
+impl From<SimulateError> for Failure {
+    fn from(error: SimulateError) -> Self {
+        match error {
+            SimulateError::Mechanism(error) => error.into(),
+            error => Self::input(error.to_string()),
         }
     }
 }

@@ -41,6 +41,7 @@
 //! | [`certify`](mod@certify) | finds the evidence of certificates; `explain`, `compare`, `ratio` |
 //! | [`lp`] | linear programmes on HiGHS, lifted to exact optima |
 //! | [`packing`] | reservation: greedy and optimal packings, worst loads |
+//! | [`simulate`] | discrete-event simulation of task scheduling |
 //! | [`report`] | tables and plots for people |
 #![forbid(unsafe_code)]
 
@@ -54,6 +55,7 @@ pub use evenhand_ode as ode;
 pub use evenhand_packing as packing;
 pub use evenhand_problem as problem;
 pub use evenhand_report as report;
+pub use evenhand_simulate as simulate;
 
 pub use evenhand_certify::certify;
 pub use evenhand_exact::{Axiom, Certificate, Share};

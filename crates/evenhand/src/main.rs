@@ -61,6 +61,7 @@ fn run() -> Result<ExitCode, Failure> {
         Command::Compare(call) => commands::compare::run(call, common),
         Command::Ratio(call) => commands::ratio::run(call, common),
         Command::Hunt(call) => commands::hunt::run(call, common),
+        Command::Simulate(call) => commands::simulate::run(call, common),
         Command::Reproduce(call) => commands::reproduce::run(call, common),
         Command::Bench(call) => commands::bench::run(call, common),
         Command::Import(call) => commands::import::run(call, common),

@@ -166,7 +166,11 @@ impl Records {
     }
 
     fn error(&self, message: String) -> ImportError {
-        ImportError::Record { file: self.name.clone(), line: self.line, message }
+        self.error_at(self.line, message)
+    }
+
+    pub(super) fn error_at(&self, line: u64, message: String) -> ImportError {
+        ImportError::Record { file: self.name.clone(), line, message }
     }
 }
 
@@ -189,6 +193,10 @@ impl<'a> Record<'a> {
 
     pub(super) fn is(&self, fields: &[&str]) -> bool {
         self.record.iter().eq(fields.iter().copied())
+    }
+
+    pub(super) fn line(&self) -> u64 {
+        self.line
     }
 
     pub(super) fn len(&self) -> usize {

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`openb`] | node and pod lists of the Alibaba GPU cluster trace of 2023 |
 //! | [`google`] | machine table or events, and task events, of the Google cluster trace of 2011 |
+//! | [`google_trace`], [`openb_trace`], [`azure_trace`], [`TaskTable`] | tasks with their times, for simulations |
 //! | [`catalogue()`] | a price list of cloud machine types, for reservation problems |
 //!
 //! Files may be plain, gzip or zstd, whatever they are called. A malformed row is an error with
@@ -16,6 +17,7 @@ mod input;
 mod limits;
 mod note;
 mod openb;
+mod trace;
 
 use evenhand_problem::number;
 use evenhand_problem::problem::{Problem, ProblemError};
@@ -27,6 +29,10 @@ pub use input::Input;
 pub use limits::{FREE_BYTES, MAX_EXPANSION, MAX_LINE_BYTES, MAX_UNPACKED_BYTES};
 pub use note::Note;
 pub use openb::openb;
+pub use trace::{
+    TaskRow, TaskTable, Trace, TraceTask, azure_trace, google_machines, google_trace, openb_nodes,
+    openb_trace,
+};
 
 /// Refuses a problem that could be written but not read again.
 fn writable(problem: Problem) -> Result<Problem, ImportError> {

@@ -65,6 +65,15 @@ pub enum Note {
     /// Events that the trace itself marks as reconstructed.
     #[error("{0} task events up to this time are marked in the trace as reconstructed")]
     Reconstructed(u64),
+    /// Tasks of a trace that never ran: how long they would have run is not known.
+    #[error("{0} tasks never ran in the trace: left out, their running times are not known")]
+    NeverRan(u64),
+    /// Tasks of a trace that ran several times.
+    #[error("{0} tasks ran more than once in the trace: each runs once, as long as its last run")]
+    RanAgain(u64),
+    /// Tasks of a trace that had not ended when it did.
+    #[error("{0} tasks still ran at the end of the trace: they run to the end of the simulation")]
+    RunsOn(u64),
     /// Machines that come, go or change at later times.
     #[error("{0} machine events after this time: not taken")]
     LaterMachineEvents(u64),

@@ -9,7 +9,7 @@ use super::{Import, ImportError, Input, Note, input::Record, writable};
 
 const NODE_COLUMNS: [&str; 5] = ["sn", "cpu_milli", "memory_mib", "gpu", "model"];
 const POD_COLUMNS: [&str; 5] = ["name", "cpu_milli", "memory_mib", "num_gpu", "gpu_milli"];
-const MORE_POD_COLUMNS: [&str; 11] = [
+pub(super) const MORE_POD_COLUMNS: [&str; 11] = [
     "name",
     "cpu_milli",
     "memory_mib",
@@ -63,6 +63,25 @@ pub fn openb(nodes: Input, pods: Input) -> Result<Import, ImportError> {
     Ok(Import { problem: writable(problem)?, notes, originals: Vec::new() })
 }
 
+/// The nodes of a list as server classes.
+pub(super) fn servers(list: Input) -> Result<Vec<ServerSpec>, ImportError> {
+    Ok(read_nodes(list)?.iter().map(|(node, count)| node.server(*count)).collect())
+}
+
+/// The names of the servers whose GPU model a shape may use; `None` where it may use any. The model is the
+/// end of a class's name.
+pub(super) fn server_names(shape: &Shape, servers: &[ServerSpec]) -> Option<Vec<String>> {
+    if shape.models.is_empty() {
+        return None;
+    }
+    let has = |server: &&ServerSpec| {
+        shape
+            .allowed_models()
+            .any(|model| server.name.strip_suffix(model).is_some_and(|rest| rest.ends_with('-')))
+    };
+    Some(servers.iter().filter(has).map(|server| server.name.clone()).collect())
+}
+
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Node {
     cpu: u64,
@@ -72,7 +91,7 @@ struct Node {
 }
 
 #[derive(Clone, PartialEq, Eq, Hash)]
-struct Shape {
+pub(super) struct Shape {
     cpu: u64,
     memory: u64,
     gpus: u64,
@@ -148,7 +167,7 @@ fn read_pods(pods: Input) -> Result<Pods, ImportError> {
     Ok(Pods { shapes: shapes.counts, rows: count, has_more_columns })
 }
 
-fn shape(row: &Record<'_>) -> Result<Shape, ImportError> {
+pub(super) fn shape(row: &Record<'_>) -> Result<Shape, ImportError> {
     let shape = Shape {
         cpu: row.whole(1, "cpu_milli")?,
         memory: row.whole(2, "memory_mib")?,
@@ -211,11 +230,11 @@ impl Shape {
         Rational::from((self.gpus, 1000)) * self.milli
     }
 
-    fn demands_nothing(&self) -> bool {
+    pub(super) fn demands_nothing(&self) -> bool {
         self.cpu == 0 && self.memory == 0 && self.gpu().is_zero()
     }
 
-    fn user(&self, count: u64, servers: Option<Vec<String>>) -> UserSpec {
+    pub(super) fn user(&self, count: u64, servers: Option<Vec<String>>) -> UserSpec {
         UserSpec {
             name: self.name(),
             tasks: Some(Rational::from(count)),

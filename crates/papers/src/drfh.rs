@@ -10,7 +10,7 @@ const TWO_SERVERS: &[(u32, &[&str])] = &[(1, &["2", "12"]), (1, &["12", "2"])];
 const TWO_USERS: &[TableUser<'_>] = &[TableUser::new(&["0.2", "1"]), TableUser::new(&["1", "0.2"])];
 
 /// Table I: number of servers, CPU, memory.
-const GOOGLE: &[(u32, &[&str])] = &[
+pub(super) const GOOGLE: &[(u32, &[&str])] = &[
     (6732, &["0.5", "0.5"]),
     (3863, &["0.5", "0.25"]),
     (1001, &["0.5", "0.75"]),

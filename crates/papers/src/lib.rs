@@ -11,6 +11,7 @@ mod njc;
 mod ps_dsf;
 mod render;
 mod reservation;
+mod simulation;
 mod snapshots;
 
 use evenhand_certify::{certify, default_requests};
@@ -42,13 +43,14 @@ pub struct Entry {
 
 type Section = (&'static str, fn() -> Result<Vec<Entry>, PaperError>);
 
-static SECTIONS: [Section; 6] = [
+static SECTIONS: [Section; 7] = [
     ("drfh", drfh::entries),
     ("ps-dsf", ps_dsf::entries),
     ("njc", njc::entries),
     ("kesidis", kesidis::entries),
     ("reservation", reservation::entries),
     ("snapshots", snapshots::entries),
+    ("simulation", simulation::entries),
 ];
 
 /// The names that can be asked for.

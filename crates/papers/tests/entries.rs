@@ -4,7 +4,7 @@
 use evenhand_papers::{entries, sections};
 
 /// Entries whose published value is contradicted; the note of each says why.
-const DIFFER: [&str; 24] = [
+const DIFFER: [&str; 25] = [
     "drfh.figure-4.two-users",
     "drfh.figure-4.three-users",
     "ps-dsf.figure-3.s-41",
@@ -29,6 +29,7 @@ const DIFFER: [&str; 24] = [
     "kesidis.table-4.rrr-ps-dsf.from-table-2",
     "kesidis.section-6.interval",
     "reservation.section-7.1.worst-types",
+    "simulation.drfh.figure-4.three-users",
 ];
 
 #[test]

@@ -65,6 +65,12 @@ Examples:
   evenhand hunt --types 2 --resources 2 --capacity 3 --exhaustive -o worst.json
   evenhand hunt --seconds 60 --resume hunt.json";
 
+pub const SIMULATE: &str = "\
+Examples:
+  evenhand simulate scenario.json
+  evenhand simulate scenario.json --seed 7 -o results
+  evenhand simulate scenario.json --replications 200 --format json";
+
 pub const REPRODUCE: &str = "\
 Examples:
   evenhand reproduce

@@ -13,6 +13,7 @@ pub mod reproduce;
 mod requests;
 pub mod schema;
 pub mod shell;
+pub mod simulate;
 pub mod solve;
 
 use evenhand::exact::axiom::proportional::check_alpha;

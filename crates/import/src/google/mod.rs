@@ -59,9 +59,17 @@ pub fn google(machines: Input, tasks: Vec<Input>, options: GoogleOptions) -> Res
     Ok(Import { problem: writable(problem)?, notes, originals })
 }
 
+/// The machines at time 0.
+pub(super) fn machines_at_0(
+    machines: Input,
+) -> Result<(Vec<evenhand_problem::problem::ServerSpec>, Vec<Note>), ImportError> {
+    let cluster = machines::read(machines, 0, &mut Numbers::default())?;
+    Ok((cluster.servers, cluster.notes))
+}
+
 /// The few different numbers of a trace, each parsed once.
 #[derive(Default)]
-struct Numbers {
+pub(super) struct Numbers {
     by_text: HashMap<String, usize>,
     by_value: HashMap<Rational, usize>,
     /// Value and the first way it was written.
@@ -70,7 +78,7 @@ struct Numbers {
 
 impl Numbers {
     /// The number that stands in a column; `None` when it is empty.
-    fn read(
+    pub(super) fn read(
         &mut self,
         row: &super::input::Record<'_>,
         column: usize,
@@ -96,7 +104,7 @@ impl Numbers {
         Ok(Some(id))
     }
 
-    fn value(&self, id: usize) -> &Rational {
+    pub(super) fn value(&self, id: usize) -> &Rational {
         &self.all[id].0
     }
 
@@ -104,7 +112,7 @@ impl Numbers {
         &self.all[id].1
     }
 
-    fn is_zero(&self, id: usize) -> bool {
+    pub(super) fn is_zero(&self, id: usize) -> bool {
         self.all[id].0.is_zero()
     }
 }

@@ -14,20 +14,28 @@ use super::target::Aim;
 /// Fills until nothing fits, or no best server fits its user.
 pub(super) fn fill<D: Digits>(state: &mut State<'_, D>, draw: &mut Draw) -> Result<(), TooMany> {
     match state.model.rule {
-        Rule { score, filter: true, .. } if score.is_of_user() => among_fitting(state, draw),
+        Rule { score, filter: true, ties, .. } if score.is_of_user() => {
+            let users: Vec<usize> = (0..state.model.users.len()).collect();
+            let mut finder = Finder::new(state, Aim::Fitting, ties);
+            among_fitting(state, &mut finder, &users, draw)
+        }
         Rule { score, ties: Ties::Low | Ties::High, .. } if score.is_of_user() => among_all(state, draw),
         _ => proposals::fill(state, draw),
     }
 }
 
-/// The least-scored user that fits somewhere, its best server among those.
-fn among_fitting<D: Digits>(state: &mut State<'_, D>, draw: &mut Draw) -> Result<(), TooMany> {
+/// The least-scored one of `users` that fits somewhere, its best server among those.
+pub(super) fn among_fitting<D: Digits>(
+    state: &mut State<'_, D>,
+    finder: &mut Finder<D>,
+    users: &[usize],
+    draw: &mut Draw,
+) -> Result<(), TooMany> {
     let (ties, n_users) = (state.model.rule.ties, state.model.users.len());
-    let mut finder = Finder::new(state, Aim::Fitting, ties);
     // Where users are drawn, only those that fit somewhere may be: a server of each that does.
     let mut fitting: Vec<Option<usize>> = vec![None; n_users];
     let mut nothing = draw.clone();
-    let mut queue = Queue::new(ties, (0..n_users).map(|n| (state.user_score(n), n)));
+    let mut queue = Queue::new(ties, users.iter().map(|&n| (state.user_score(n), n)));
     loop {
         let look = |n: usize, _: &D::Ratio| {
             if ties != Ties::Random || fitting[n].is_some_and(|j| state.fits(n, j)) {

@@ -25,6 +25,9 @@ pub(super) trait Digits {
     /// Takes `amount` away from `left`, which is at least that.
     fn take(left: &mut Self::Amount, amount: &Self::Amount);
 
+    /// Gives `amount` back to `left`, which it was taken from.
+    fn give(left: &mut Self::Amount, amount: &Self::Amount);
+
     /// `unit * steps`.
     fn times(unit: &Self::Ratio, steps: u64) -> Self::Ratio;
 
@@ -154,6 +157,10 @@ impl Digits for Narrow {
         *left -= amount;
     }
 
+    fn give(left: &mut u64, amount: &u64) {
+        *left += amount;
+    }
+
     fn times(unit: &Fraction, steps: u64) -> Fraction {
         Fraction { numerator: unit.numerator * u128::from(steps), denominator: unit.denominator }
     }
@@ -190,7 +197,9 @@ impl Digits for Narrow {
     }
 
     fn to_f64(ratio: &Fraction) -> f64 {
-        ratio.numerator as f64 / ratio.denominator as f64
+        // Machine words are converted by an instruction, longer numbers by a call.
+        let float = |part: u128| u64::try_from(part).map_or(part as f64, |part| part as f64);
+        float(ratio.numerator) / float(ratio.denominator)
     }
 
     // Quotients of 64 bits, and products of two, are far from the smallest number.
@@ -220,6 +229,10 @@ impl Digits for Wide {
 
     fn take(left: &mut Integer, amount: &Integer) {
         *left -= amount;
+    }
+
+    fn give(left: &mut Integer, amount: &Integer) {
+        *left += amount;
     }
 
     fn times(unit: &Rational, steps: u64) -> Rational {

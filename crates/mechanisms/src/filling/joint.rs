@@ -20,24 +20,40 @@ pub(super) fn fill<D: Digits>(state: &mut State<'_, D>, draw: &mut Draw) -> Resu
     if state.model.n_servers() == 0 {
         return Ok(());
     }
-    let (ties, n_users) = (state.model.rule.ties, state.model.users.len());
+    let users: Vec<usize> = (0..state.model.users.len()).collect();
     let mut servers = Servers::new(state);
-    let mut users: Vec<Candidate> = (0..n_users).map(|n| Candidate::new(state, n)).collect();
-    let mut touched = vec![0_u64; state.model.n_servers()];
-    let mut queue = Queue::new(ties, (0..n_users).map(|n| (D::zero(), n)));
+    fill_among(state, &mut servers, &users, draw)
+}
+
+/// Fills with tasks of `users` alone.
+pub(super) fn fill_among<D: Digits>(
+    state: &mut State<'_, D>,
+    servers: &mut Servers<D>,
+    users: &[usize],
+    draw: &mut Draw,
+) -> Result<(), TooMany> {
+    let n_users = state.model.users.len();
+    let mut candidates: Vec<Option<Candidate>> = (0..n_users).map(|_| None).collect();
+    for &n in users {
+        candidates[n] = Some(Candidate::new(state, n));
+    }
+    let mut queue = Queue::new(state.model.rule.ties, users.iter().map(|&n| (D::zero(), n)));
     loop {
-        let look = |n: usize, score: &D::Ratio| match users[n].score(n, state, &servers, &touched) {
-            None => Look::Out,
-            Some(now) if now == *score => Look::Same,
-            Some(now) => Look::Risen(now),
+        let look = |n: usize, score: &D::Ratio| {
+            let candidate = candidates[n].as_mut();
+            match candidate.and_then(|candidate| candidate.score(n, state, servers)) {
+                None => Look::Out,
+                Some(now) if now == *score => Look::Same,
+                Some(now) => Look::Risen(now),
+            }
         };
         let Some(n) = queue.next(draw, look) else { return Ok(()) };
-        let Some(j) = users[n].server(n, state, &servers, &touched, draw) else { continue };
+        let Some(candidate) = &mut candidates[n] else { continue };
+        let Some(j) = candidate.server(n, state, servers, draw) else { continue };
         state.place(n, j)?;
-        touched[j] += 1;
         servers.update(state, j);
         if state.has_more(n)
-            && let Some(score) = users[n].score(n, state, &servers, &touched)
+            && let Some(score) = candidate.score(n, state, servers)
         {
             queue.push(score, n);
         }
@@ -45,46 +61,37 @@ pub(super) fn fill<D: Digits>(state: &mut State<'_, D>, draw: &mut Draw) -> Resu
 }
 
 /// The servers as the score looks at them.
-enum Servers<D: Digits> {
-    /// In their order.
-    InOrder(ServerTree<D>),
+pub(super) struct Servers<D: Digits> {
+    in_order: ServerTree<D>,
     /// By their room too, for scores that change with what is left.
-    ByRoom(ServerTree<D>, Finder<D>),
+    by_room: Option<Finder<D>>,
+    /// By server: how often it has changed.
+    touched: Vec<u64>,
 }
 
 impl<D: Digits> Servers<D> {
-    fn new(state: &State<'_, D>) -> Self {
-        let tree = ServerTree::new(state);
-        match state.model.rule {
-            Rule { score: Score::ResidualPsDsf, ties, .. } => {
-                Self::ByRoom(tree, Finder::new(state, Aim::MostRoom, ties))
-            }
-            _ => Self::InOrder(tree),
+    pub fn new(state: &State<'_, D>) -> Self {
+        let Rule { score, ties, .. } = state.model.rule;
+        let looks_at_room = score == Score::ResidualPsDsf;
+        Self {
+            in_order: ServerTree::new(state),
+            by_room: looks_at_room.then(|| Finder::new(state, Aim::MostRoom, ties)),
+            touched: vec![0; state.model.n_servers()],
         }
     }
 
-    fn update(&mut self, state: &State<'_, D>, j: usize) {
-        match self {
-            Self::InOrder(tree) => tree.update(state, j),
-            Self::ByRoom(tree, finder) => {
-                tree.update(state, j);
-                finder.update(state, j);
-            }
-        }
-    }
-
-    fn in_order(&self) -> &ServerTree<D> {
-        match self {
-            Self::InOrder(tree) | Self::ByRoom(tree, _) => tree,
+    /// Takes over what is left of server `j`.
+    pub fn update(&mut self, state: &State<'_, D>, j: usize) {
+        self.touched[j] += 1;
+        self.in_order.update(state, j);
+        if let Some(finder) = &mut self.by_room {
+            finder.update(state, j);
         }
     }
 
     /// The server with the most room for user `n`, by the ties of the rule.
     fn with_most_room(&self, state: &State<'_, D>, n: usize, draw: &mut Draw) -> Option<usize> {
-        match self {
-            Self::InOrder(_) => None,
-            Self::ByRoom(_, finder) => Some(finder.best(state, n, draw)?.server),
-        }
+        Some(self.by_room.as_ref()?.best(state, n, draw)?.server)
     }
 }
 
@@ -110,14 +117,8 @@ impl Candidate {
     }
 
     /// The least score of user `n` over the servers on which it fits; `None` if there is none.
-    fn score<D: Digits>(
-        &mut self,
-        n: usize,
-        state: &State<'_, D>,
-        servers: &Servers<D>,
-        touched: &[u64],
-    ) -> Option<D::Ratio> {
-        let (model, tree) = (state.model, servers.in_order());
+    fn score<D: Digits>(&mut self, n: usize, state: &State<'_, D>, servers: &Servers<D>) -> Option<D::Ratio> {
+        let (model, tree) = (state.model, &servers.in_order);
         let score = model.rule.score;
         if score.is_of_user() || state.steps[n] == 0 {
             if !self.server.is_some_and(|(j, _)| state.fits(n, j)) {
@@ -140,10 +141,10 @@ impl Candidate {
             let class = *self.classes.get(self.class)?;
             return Some(D::times(model.unit(n, class as usize), state.steps[n]));
         }
-        if self.known(touched).is_none() {
+        if self.known(servers).is_none() {
             // All of them have the same score.
             let best = servers.with_most_room(state, n, &mut Draw::new(0, 0));
-            self.server = best.map(|j| (j, touched[j]));
+            self.server = best.map(|j| (j, servers.touched[j]));
         }
         self.server.map(|(j, _)| state.score(n, j))
     }
@@ -154,10 +155,9 @@ impl Candidate {
         n: usize,
         state: &State<'_, D>,
         servers: &Servers<D>,
-        touched: &[u64],
         draw: &mut Draw,
     ) -> Option<usize> {
-        let (model, tree) = (state.model, servers.in_order());
+        let (model, tree) = (state.model, &servers.in_order);
         let ties = model.rule.ties;
         if model.rule.score.is_of_user() || state.steps[n] == 0 {
             return tree.pick(state, n, std::slice::from_ref(&(0..model.n_servers())), ties, draw);
@@ -169,15 +169,15 @@ impl Candidate {
             let ranges: Vec<Range<usize>> = equal.map(|&class| servers_of(state, class)).collect();
             return tree.pick(state, n, &ranges, ties, draw);
         }
-        match self.known(touched) {
+        match self.known(servers) {
             Some(j) if ties != Ties::Random => Some(j),
             _ => servers.with_most_room(state, n, draw),
         }
     }
 
     /// The server with the most room, found before, if nothing has been placed there since.
-    fn known(&self, touched: &[u64]) -> Option<usize> {
-        self.server.filter(|&(j, when)| touched[j] == when).map(|(j, _)| j)
+    fn known<D: Digits>(&self, servers: &Servers<D>) -> Option<usize> {
+        self.server.filter(|&(j, when)| servers.touched[j] == when).map(|(j, _)| j)
     }
 }
 

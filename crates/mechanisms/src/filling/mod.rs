@@ -10,6 +10,7 @@
 //! | [`sample`] | many fillings of a random rule |
 //! | [`law()`] | its outcomes with their exact probabilities, small problems |
 //! | [`slot_allocation`] | tasks by slots |
+//! | [`schedule`] | a filling that goes on while tasks come and finish |
 //! | [`FILL`], [`SLOTS`] | the mechanisms `fill` and `slots` |
 //!
 //! A class that is shared by time (a user states its `gamma` there) has one unit of time on each of
@@ -40,13 +41,16 @@ mod first_fit;
 mod ideal;
 mod joint;
 mod law;
+mod marked;
 mod mechanism;
 mod model;
+mod ongoing;
 mod prepared;
 mod proposals;
 mod queue;
 mod rule;
 mod run;
+mod scheduler;
 mod server_first;
 mod server_tree;
 mod slots;
@@ -61,5 +65,6 @@ pub use law::{WeighedOutcome, law};
 pub use mechanism::FILL;
 pub use rule::{Rule, Score, ServerRule, Ties};
 pub use run::fill;
+pub use scheduler::{Policy, Scheduler, schedule};
 pub use slots::{SLOTS, slot_allocation, slots_of_servers};
 pub use trials::{Statistic, sample};

@@ -109,10 +109,19 @@ pub(super) struct State<'m, D: Digits> {
     left: Vec<D::Amount>,
     /// By user: steps so far.
     pub steps: Vec<u64>,
-    /// By server: `(user, steps)`, ascending.
-    pub placed: Vec<Vec<(u32, u64)>>,
+    /// By user: the most steps that it may have.
+    limit: Vec<u64>,
+    record: Record,
     /// Steps of all users.
     pub total: u64,
+}
+
+/// What is remembered of the steps.
+enum Record {
+    /// By server: `(user, steps)`, ascending.
+    ByServer(Vec<Vec<(u32, u64)>>),
+    /// `(user, server)` in the order of the placements since they were last taken away.
+    InOrder(Vec<(u32, u32)>),
 }
 
 /// There are more steps than this, [`Digits::MOST_STEPS`].
@@ -121,13 +130,41 @@ pub(super) struct TooMany(pub u64);
 
 impl<'m, D: Digits> State<'m, D> {
     pub fn new(model: &'m Model<D>) -> Self {
+        let limit = model.users.iter().map(|user| user.limit).collect();
+        Self::with(model, limit, Record::ByServer(vec![Vec::new(); model.n_servers()]))
+    }
+
+    /// Empty servers, and users that have no step to place yet; steps come by [`State::allow`] and go by
+    /// [`State::remove`], and placements are remembered in their order.
+    pub fn ongoing(model: &'m Model<D>) -> Self {
+        Self::with(model, vec![0; model.users.len()], Record::InOrder(Vec::new()))
+    }
+
+    fn with(model: &'m Model<D>, limit: Vec<u64>, record: Record) -> Self {
         let rows = model.class.iter().flat_map(|&i| &model.capacity[i as usize]);
         Self {
             model,
             left: rows.cloned().collect(),
             steps: vec![0; model.users.len()],
-            placed: vec![Vec::new(); model.n_servers()],
+            limit,
+            record,
             total: 0,
+        }
+    }
+
+    /// By server: `(user, steps)`, ascending; nothing where placements are remembered in their order.
+    pub fn placed(&self) -> &[Vec<(u32, u64)>] {
+        match &self.record {
+            Record::ByServer(placed) => placed,
+            Record::InOrder(_) => &[],
+        }
+    }
+
+    /// `(user, server)` of the placements since the last call, into `placements`, which is cleared.
+    pub fn drain(&mut self, placements: &mut Vec<(u32, u32)>) {
+        placements.clear();
+        if let Record::InOrder(recent) = &mut self.record {
+            std::mem::swap(recent, placements);
         }
     }
 
@@ -138,7 +175,22 @@ impl<'m, D: Digits> State<'m, D> {
 
     /// Whether user `n` has a step to place.
     pub fn has_more(&self, n: usize) -> bool {
-        self.steps[n] < self.model.users[n].limit
+        self.steps[n] < self.limit[n]
+    }
+
+    /// Steps that user `n` has yet to place.
+    pub fn waiting(&self, n: usize) -> u64 {
+        self.limit[n] - self.steps[n]
+    }
+
+    /// Lets user `n` place so many steps more.
+    pub fn allow(&mut self, n: usize, steps: u64) {
+        self.limit[n] = self.limit[n].saturating_add(steps);
+    }
+
+    /// Takes away the steps that user `n` has yet to place.
+    pub fn forbid(&mut self, n: usize) {
+        self.limit[n] = self.steps[n];
     }
 
     /// Whether a step of user `n` fits on server `j` now; its limit does not matter.
@@ -199,12 +251,29 @@ impl<'m, D: Digits> State<'m, D> {
         }
         self.total += 1;
         self.steps[n] += 1;
-        let placed = &mut self.placed[j];
-        match placed.binary_search_by_key(&(n as u32), |(user, _)| *user) {
-            Ok(at) => placed[at].1 += 1,
-            Err(at) => placed.insert(at, (n as u32, 1)),
+        match &mut self.record {
+            Record::InOrder(recent) => recent.push((n as u32, j as u32)),
+            Record::ByServer(placed) => {
+                let placed = &mut placed[j];
+                match placed.binary_search_by_key(&(n as u32), |(user, _)| *user) {
+                    Ok(at) => placed[at].1 += 1,
+                    Err(at) => placed.insert(at, (n as u32, 1)),
+                }
+            }
         }
         Ok(())
+    }
+
+    /// Removes a step of user `n` from server `j`, where it was placed: it is done and does not come back.
+    pub fn remove(&mut self, n: usize, j: usize) {
+        let rows = self.model.n_rows;
+        let demand = self.model.demand(n, self.model.class[j] as usize).unwrap_or_default();
+        for (left, amount) in self.left[j * rows..(j + 1) * rows].iter_mut().zip(demand) {
+            D::give(left, amount);
+        }
+        self.total -= 1;
+        self.steps[n] -= 1;
+        self.limit[n] -= 1;
     }
 }
 

@@ -20,9 +20,21 @@ pub(super) fn fill<D: Digits>(state: &mut State<'_, D>, draw: &mut Draw) -> Resu
     let Rule { ties, filter, .. } = state.model.rule;
     let aim = if filter { Aim::Fitting } else { Aim::Closest };
     let mut finder = Finder::new(state, aim, ties);
-    let mut users: Vec<usize> = (0..state.model.users.len()).collect();
-    let mut named: Vec<Option<Found<D::Ratio>>> = users.iter().map(|_| None).collect();
-    let mut turns = Turns::new(users.len());
+    let users = (0..state.model.users.len()).collect();
+    fill_among(state, &mut finder, users, draw)
+}
+
+/// Fills with tasks of `users`, ascending, alone.
+pub(super) fn fill_among<D: Digits>(
+    state: &mut State<'_, D>,
+    finder: &mut Finder<D>,
+    mut users: Vec<usize>,
+    draw: &mut Draw,
+) -> Result<(), TooMany> {
+    let ties = state.model.rule.ties;
+    let n_users = state.model.users.len();
+    let mut named: Vec<Option<Found<D::Ratio>>> = (0..n_users).map(|_| None).collect();
+    let mut turns = Turns::new(n_users);
     let mut changed = None;
     loop {
         users.retain(|&n| {

@@ -85,7 +85,7 @@ pub(super) fn allocation<D: Digits>(
     let model = state.model;
     let mut tasks: Vec<Vec<(usize, u64)>> = vec![Vec::new(); problem.n_users()];
     let mut placements = Vec::new();
-    for (j, placed) in state.placed.iter().enumerate().filter(|(_, placed)| !placed.is_empty()) {
+    for (j, placed) in state.placed().iter().enumerate().filter(|(_, placed)| !placed.is_empty()) {
         let server = model.class[j] as usize;
         for &(n, steps) in placed {
             let on = &mut tasks[model.users[n as usize].index];

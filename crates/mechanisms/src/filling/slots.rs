@@ -92,6 +92,41 @@ pub fn slot_allocation(
     ties: Ties,
     seed: u64,
 ) -> Result<Allocation, MechanismError> {
+    refuse(problem, slots)?;
+    let prepared = prepared(problem, slots);
+    let (rule, mut draw) = (Rule { ties, ..Rule::default() }, Draw::new(seed, 0));
+    let is_narrow = prepared.widths.numerator + HELD_BITS <= 127 && prepared.widths.denominator <= 127;
+    let filled = match is_narrow {
+        true => filled::<Narrow>(problem, &prepared, rule, &mut draw),
+        false => filled::<Wide>(problem, &prepared, rule, &mut draw),
+    };
+    filled.map_err(|TooMany(steps)| MechanismError::Limit {
+        mechanism: SLOTS.info.id,
+        why: format!("more than {steps} tasks fit"),
+    })
+}
+
+/// Slots for tasks that come and go: a task takes the same number of slots everywhere, so that the slots
+/// of a user are its tasks times that number.
+pub(super) fn prepared_for_churn(problem: &Problem, slots: u64) -> Result<Prepared, MechanismError> {
+    refuse(problem, slots)?;
+    let mut prepared = prepared(problem, slots);
+    for user in &mut prepared.users {
+        let [taken] = user.demands.as_slice() else {
+            let name = problem.users()[user.index].name();
+            let why = format!("user `{name}` takes more slots on some servers than on others");
+            return Err(MechanismError::NotApplicable { mechanism: SLOTS.info.id, why });
+        };
+        for unit in &mut user.units {
+            *unit *= &taken[0];
+        }
+    }
+    let Prepared { counts, capacity, users, .. } = prepared;
+    Ok(Prepared::of_rows(counts, capacity, users))
+}
+
+/// Refuses what slots are not defined for.
+fn refuse(problem: &Problem, slots: u64) -> Result<(), MechanismError> {
     let mechanism = SLOTS.info.id;
     if let Some(server) = problem.servers().iter().find(|server| server.is_time_shared()) {
         let name = server.name();
@@ -109,17 +144,7 @@ pub fn slot_allocation(
         let why = format!("the problem has {n_servers} servers, more than {MAX_SERVERS}");
         return Err(MechanismError::Limit { mechanism, why });
     }
-    let prepared = prepared(problem, slots);
-    let (rule, mut draw) = (Rule { ties, ..Rule::default() }, Draw::new(seed, 0));
-    let is_narrow = prepared.widths.numerator + HELD_BITS <= 127 && prepared.widths.denominator <= 127;
-    let filled = match is_narrow {
-        true => filled::<Narrow>(problem, &prepared, rule, &mut draw),
-        false => filled::<Wide>(problem, &prepared, rule, &mut draw),
-    };
-    filled.map_err(|TooMany(steps)| MechanismError::Limit {
-        mechanism,
-        why: format!("more than {steps} tasks fit"),
-    })
+    Ok(())
 }
 
 /// The problem with slots for its only resource; a slot's worth is `1 / w_n`.

@@ -79,7 +79,7 @@ fn sampled<D: Digits>(
         let mut state = State::new(&model);
         run(&mut state, &mut Draw::new(seed, stream))?;
         steps.iter_mut().for_each(|row| row.fill(0));
-        for (j, placed) in state.placed.iter().enumerate() {
+        for (j, placed) in state.placed().iter().enumerate() {
             for &(n, count) in placed {
                 steps[model.users[n as usize].index][model.class[j] as usize] += count;
             }

@@ -17,50 +17,66 @@ pub(super) struct UserTree<D: Digits> {
     leaves: usize,
     winner: Vec<u32>,
     scores: Vec<D::Ratio>,
-    /// By node and row.
-    least: Vec<Option<D::Amount>>,
+    /// The scores in floating point, which decide where they are far enough apart.
+    estimates: Vec<f64>,
+    /// By node and row; without a meaning where nobody below may fit.
+    least: Vec<D::Amount>,
     n_rows: usize,
     ties: Ties,
 }
 
 impl<D: Digits> UserTree<D> {
-    /// `scores` by user, of those that take part.
-    pub fn new(model: &Model<D>, scores: Vec<D::Ratio>, takes_part: impl Fn(usize) -> bool) -> Self {
+    /// `scores` by user; `may_fit` says who can be asked about at all, `takes_part` who is so far.
+    pub fn new(
+        model: &Model<D>,
+        scores: Vec<D::Ratio>,
+        may_fit: impl Fn(usize) -> bool,
+        takes_part: impl Fn(usize) -> bool,
+    ) -> Self {
         let (n_users, n_rows) = (scores.len(), model.n_rows);
         let leaves = n_users.next_power_of_two().max(1);
         let mut tree = Self {
             leaves,
             winner: vec![NOBODY; 2 * leaves],
+            estimates: scores.iter().map(D::to_f64).collect(),
             scores,
-            least: vec![None; 2 * leaves * n_rows],
+            least: Vec::new(),
             n_rows,
             ties: model.rule.ties,
         };
+        let mut bounds: Vec<Option<D::Amount>> = vec![None; 2 * leaves * n_rows];
         for n in 0..n_users {
-            if !takes_part(n) {
+            if !may_fit(n) {
                 continue;
             }
-            tree.winner[leaves + n] = n as u32;
+            if takes_part(n) {
+                tree.winner[leaves + n] = n as u32;
+            }
             for r in 0..n_rows {
                 let demands = model.users[n].demands.iter().map(|demand| &demand[r]);
-                tree.least[(leaves + n) * n_rows + r] = demands.min().cloned();
+                bounds[(leaves + n) * n_rows + r] = demands.min().cloned();
             }
         }
         for node in (1..leaves).rev() {
             tree.winner[node] = tree.better(tree.winner[2 * node], tree.winner[2 * node + 1]);
             for r in 0..n_rows {
-                let below = [2 * node, 2 * node + 1].map(|child| tree.least[child * n_rows + r].clone());
-                tree.least[node * n_rows + r] = below.into_iter().flatten().min();
+                let below = [2 * node, 2 * node + 1].map(|child| bounds[child * n_rows + r].clone());
+                bounds[node * n_rows + r] = below.into_iter().flatten().min();
             }
         }
+        tree.least = bounds.into_iter().map(Option::unwrap_or_default).collect();
         tree
     }
 
-    /// User `n` has a new score, or none any more.
+    /// User `n`, which may fit, has a new score, or takes no part for now.
     pub fn update(&mut self, n: usize, score: Option<D::Ratio>) {
         let mut node = self.leaves + n;
         match score {
-            Some(score) => self.scores[n] = score,
+            Some(score) => {
+                self.estimates[n] = D::to_f64(&score);
+                self.scores[n] = score;
+                self.winner[node] = n as u32;
+            }
             None => self.winner[node] = NOBODY,
         }
         while node > 1 {
@@ -117,7 +133,7 @@ impl<D: Digits> UserTree<D> {
 
     fn may_fit(&self, node: usize, left: &[D::Amount]) -> bool {
         let least = &self.least[node * self.n_rows..(node + 1) * self.n_rows];
-        least.iter().zip(left).all(|(least, left)| least.as_ref().is_some_and(|least| least <= left))
+        least.iter().zip(left).all(|(least, left)| least <= left)
     }
 
     /// Who of the two comes first; the first one if they are the same.
@@ -125,13 +141,27 @@ impl<D: Digits> UserTree<D> {
         match (a, b) {
             (NOBODY, _) => b,
             (_, NOBODY) => a,
-            _ => match self.scores[a as usize].cmp(&self.scores[b as usize]) {
+            _ => match self.order(a as usize, b as usize) {
                 Ordering::Less => a,
                 Ordering::Greater => b,
                 Ordering::Equal if self.ties == Ties::High => a.max(b),
                 Ordering::Equal => a.min(b),
             },
         }
+    }
+
+    /// How the scores of two users compare: exact numbers decide where their estimates do not.
+    fn order(&self, a: usize, b: usize) -> Ordering {
+        /// Above the error of an estimate, a few units in the last place, by far.
+        const APART: f64 = 1.0 - 1e-12;
+        let (of_a, of_b) = (self.estimates[a], self.estimates[b]);
+        if of_a < of_b * APART {
+            return Ordering::Less;
+        }
+        if of_b < of_a * APART {
+            return Ordering::Greater;
+        }
+        self.scores[a].cmp(&self.scores[b])
     }
 }
 

@@ -18,7 +18,7 @@ pub(super) fn entries() -> Result<Vec<Entry>, PaperError> {
 }
 
 /// The example, with these priorities.
-fn example(priorities: [&str; 2]) -> Result<Problem, PaperError> {
+pub(super) fn example(priorities: [&str; 2]) -> Result<Problem, PaperError> {
     let [first, second] = priorities;
     let users = [
         TableUser { weight: first, ..TableUser::new(&["5", "1"]) },

@@ -6,6 +6,8 @@ mod properties;
 mod random;
 mod tables;
 
+pub(super) use tables::figure_5;
+
 use super::Entry;
 use crate::PaperError;
 

@@ -11,7 +11,7 @@ const CPU_OF_TABLE_3: &[&str] = &["2/15", "0.2"];
 const CPU_OF_TEXT: &[&str] = &["0.2", "0.2"];
 
 /// The text gives neither class sizes nor demands; Table III forces these.
-fn figure_5(second: &[&str]) -> Result<Problem, PaperError> {
+pub(crate) fn figure_5(second: &[&str]) -> Result<Problem, PaperError> {
     ProblemTable {
         servers: &[(8, &["1", "1"]), (68, &["0.5", "0.5"]), (33, &["0.5", "0.25"]), (11, &["0.5", "0.75"])],
         users: &[

@@ -43,6 +43,9 @@ fn group(document: &Document<'_>, raw: &RawValue) -> Result<GroupSpec, FormatErr
     })
 }
 
+/// Fields in which a user says something beside its demand.
+pub(super) const MEMBER: [&str; 3] = ["group", "gang", "pinned"];
+
 /// What a user says beside its demand.
 pub(super) fn member(document: &Document<'_>, user: &Object<'_>) -> Result<MemberSpec, FormatError> {
     let number = |field| user.get(field).map(|raw| document.number(raw)).transpose();

@@ -5,7 +5,6 @@ use serde_json::value::RawValue;
 
 use super::{Document, FormatError, Object, Source};
 use crate::{
-    groups::MemberSpec,
     place::Place,
     problem::{Problem, ProblemBuilder, ServerSpec, UserSpec},
 };
@@ -43,7 +42,7 @@ fn read(document: &Document<'_>) -> Result<Problem, FormatError> {
     let mut without_capacity = Vec::new();
     for (i, raw) in server_list.iter().enumerate() {
         let object = document.object(raw)?;
-        servers.push(server(document, &object)?);
+        servers.push(server_spec(document, &object, &[])?);
         if object.get("capacity").is_none() {
             without_capacity.push(i);
         }
@@ -54,7 +53,9 @@ fn read(document: &Document<'_>) -> Result<Problem, FormatError> {
     builder.groups(groups, share).map_err(impossible)?;
     if let Some(raw) = object.get("users") {
         for raw in document.list(raw)? {
-            let (user, member) = user(document, raw)?;
+            let object = document.object(raw)?;
+            let user = user_spec(document, &object, &super::groups::MEMBER)?;
+            let member = super::groups::member(document, &object)?;
             builder.user(user, member).map_err(impossible)?;
         }
     }
@@ -66,8 +67,16 @@ fn read(document: &Document<'_>) -> Result<Problem, FormatError> {
     }
 }
 
-fn server(document: &Document<'_>, object: &Object<'_>) -> Result<ServerSpec, FormatError> {
-    object.only(document, &["name", "count", "capacity"])?;
+/// A server class as problems state it. The object may have the fields `also` besides, which are not read.
+///
+/// # Errors
+/// [`FormatError`] at the first field that is unknown, missing or malformed.
+pub fn server_spec<'t>(
+    document: &Document<'t>,
+    object: &Object<'t>,
+    also: &[&str],
+) -> Result<ServerSpec, FormatError> {
+    object.only(document, &[&["name", "count", "capacity"], also].concat())?;
     Ok(ServerSpec {
         name: document.string(object.need(document, "name")?)?.into_owned(),
         count: object.get("count").map(|raw| document.number(raw)).transpose()?,
@@ -75,26 +84,21 @@ fn server(document: &Document<'_>, object: &Object<'_>) -> Result<ServerSpec, Fo
     })
 }
 
-/// What a user may say.
-const USER: [&str; 11] = [
-    "name",
-    "weight",
-    "demand",
-    "tasks",
-    "servers",
-    "demand_on",
-    "gamma",
-    "criterion",
-    "group",
-    "gang",
-    "pinned",
-];
+/// Fields of a user but those about groups.
+const USER_FIELDS: [&str; 8] =
+    ["name", "weight", "demand", "tasks", "servers", "demand_on", "gamma", "criterion"];
 
-fn user(document: &Document<'_>, raw: &RawValue) -> Result<(UserSpec, MemberSpec), FormatError> {
-    let object = document.object(raw)?;
-    object.only(document, &USER)?;
-    let member = super::groups::member(document, &object)?;
-    let user = UserSpec {
+/// A user as problems state it. The object may have the fields `also` besides, which are not read.
+///
+/// # Errors
+/// [`FormatError`] at the first field that is unknown, missing or malformed.
+pub fn user_spec<'t>(
+    document: &Document<'t>,
+    object: &Object<'t>,
+    also: &[&str],
+) -> Result<UserSpec, FormatError> {
+    object.only(document, &[&USER_FIELDS[..], also].concat())?;
+    Ok(UserSpec {
         name: document.string(object.need(document, "name")?)?.into_owned(),
         weight: object.get("weight").map(|raw| document.number(raw)).transpose()?,
         tasks: object.get("tasks").map(|raw| document.number(raw)).transpose()?,
@@ -103,8 +107,7 @@ fn user(document: &Document<'_>, raw: &RawValue) -> Result<(UserSpec, MemberSpec
         demand_on: demand_on(document, object.get("demand_on"))?,
         gamma: rates(document, object.get("gamma"))?,
         criterion: rates(document, object.get("criterion"))?,
-    };
-    Ok((user, member))
+    })
 }
 
 fn names(document: &Document<'_>, raw: &RawValue) -> Result<Vec<String>, FormatError> {

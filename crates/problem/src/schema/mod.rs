@@ -6,10 +6,12 @@
 /// Name and text of every schema: first what is read, then what the commands print with
 /// `--format json` (`certify` an examination, `check` a verdict, `compare` a comparison, `explain` an
 /// explanation or levels, `reproduce` a reproduction, `bench` work and precision, or speed, `export` an export,
+/// `simulate` a simulation,
 /// `schema` the schemas).
 const SCHEMAS: [(&str, &str); NAMES.len()] = [
     ("problem", include_str!("problem.json")),
     ("reservation", include_str!("reservation.json")),
+    ("scenario", include_str!("scenario.json")),
     ("allocation", include_str!("allocation.json")),
     ("certificate", include_str!("certificate.json")),
     ("ratio-certificate", include_str!("ratio-certificate.json")),
@@ -28,13 +30,15 @@ const SCHEMAS: [(&str, &str); NAMES.len()] = [
     ("work-precision", include_str!("work-precision.json")),
     ("speed", include_str!("speed.json")),
     ("export", include_str!("export.json")),
+    ("simulation", include_str!("simulation.json")),
     ("schemas", include_str!("schemas.json")),
 ];
 
 /// The names that [`schema`] knows.
-pub const NAMES: [&str; 21] = [
+pub const NAMES: [&str; 23] = [
     "problem",
     "reservation",
+    "scenario",
     "allocation",
     "certificate",
     "ratio-certificate",
@@ -53,6 +57,7 @@ pub const NAMES: [&str; 21] = [
     "work-precision",
     "speed",
     "export",
+    "simulation",
     "schemas",
 ];
 

@@ -12,28 +12,78 @@ pub struct Naive<'p> {
     servers: Vec<(usize, Vec<Rational>)>,
     /// By user, by single server: steps.
     pub steps: Vec<Vec<u64>>,
+    /// By user: steps that it may have at most now, in place of its tasks.
+    allowed: Option<Vec<u64>>,
+    /// `(user, server)` of the placements, in order.
+    placed: Vec<(u32, u32)>,
     draw: Draw,
 }
 
 /// By user, by single server: steps.
 pub fn fill(problem: &Problem, rule: Rule, step: &Rational, seed: u64) -> Vec<Vec<u64>> {
-    let mut servers = Vec::new();
-    for (i, class) in problem.servers().iter().enumerate() {
-        let full = if class.is_time_shared() { vec![Rational::from(1)] } else { class.capacity().to_vec() };
-        servers.extend((0..class.count()).map(|_| (i, full.clone())));
-    }
-    let steps = vec![vec![0; servers.len()]; problem.n_users()];
-    let mut naive = Naive { problem, rule, step: step.clone(), servers, steps, draw: Draw::new(seed, 0) };
-    match (rule.server, rule.score.is_of_user()) {
-        (ServerRule::Iid | ServerRule::Rrr, _) => naive.random_servers(),
-        (ServerRule::FirstFit, false) => naive.servers_in_order(),
-        (ServerRule::BestFit, of_user) if !(of_user && rule.filter) => naive.proposals(),
-        _ => naive.user_first(),
-    }
+    let mut naive = Naive::new(problem, rule, step, seed);
+    let all = (0..naive.servers.len()).collect();
+    naive.run(all);
     naive.steps
 }
 
-impl Naive<'_> {
+/// Empty servers, for tasks that come and finish.
+pub fn ongoing(problem: &Problem, rule: Rule, seed: u64) -> Naive<'_> {
+    let allowed = Some(vec![0; problem.n_users()]);
+    Naive { allowed, ..Naive::new(problem, rule, &Rational::from(1), seed) }
+}
+
+impl<'p> Naive<'p> {
+    fn new(problem: &'p Problem, rule: Rule, step: &Rational, seed: u64) -> Self {
+        let mut servers = Vec::new();
+        for (i, class) in problem.servers().iter().enumerate() {
+            let full =
+                if class.is_time_shared() { vec![Rational::from(1)] } else { class.capacity().to_vec() };
+            servers.extend((0..class.count()).map(|_| (i, full.clone())));
+        }
+        let steps = vec![vec![0; servers.len()]; problem.n_users()];
+        let draw = Draw::new(seed, 0);
+        Naive { problem, rule, step: step.clone(), servers, steps, allowed: None, placed: Vec::new(), draw }
+    }
+
+    /// Fills; random servers are drawn among `live`.
+    fn run(&mut self, live: Vec<usize>) {
+        match (self.rule.server, self.rule.score.is_of_user()) {
+            (ServerRule::Iid | ServerRule::Rrr, _) => self.random_servers(live),
+            (ServerRule::FirstFit, false) => self.servers_in_order(),
+            (ServerRule::BestFit, of_user) if !(of_user && self.rule.filter) => self.proposals(),
+            _ => self.user_first(),
+        }
+    }
+
+    /// So many more steps of a user wait.
+    pub fn submit(&mut self, n: usize, steps: u64) {
+        self.allowed.as_mut().unwrap()[n] += steps;
+    }
+
+    /// The waiting steps of a user leave.
+    pub fn withdraw(&mut self, n: usize) {
+        self.allowed.as_mut().unwrap()[n] = self.steps[n].iter().sum();
+    }
+
+    /// A step is done.
+    pub fn release(&mut self, n: usize, j: usize) {
+        let task = self.task(n, j).unwrap();
+        for (left, d) in self.servers[j].1.iter_mut().zip(&task) {
+            *left += d;
+        }
+        self.steps[n][j] -= 1;
+        self.allowed.as_mut().unwrap()[n] -= 1;
+    }
+
+    /// Places what fits; `(user, server)` in order.
+    pub fn refill(&mut self) -> Vec<(u32, u32)> {
+        let somebody = |j: &usize| (0..self.n_users()).any(|n| self.fits(n, *j));
+        let live = (0..self.servers.len()).filter(somebody).collect();
+        self.run(live);
+        std::mem::take(&mut self.placed)
+    }
+
     fn n_users(&self) -> usize {
         self.problem.n_users()
     }
@@ -43,6 +93,9 @@ impl Naive<'_> {
     }
 
     fn has_more(&self, n: usize) -> bool {
+        if let Some(allowed) = &self.allowed {
+            return self.steps[n].iter().sum::<u64>() < allowed[n];
+        }
         let limit = self.problem.users()[n].tasks();
         self.problem.is_active(n) && limit.is_none_or(|limit| self.tasks(n) + &self.step <= *limit)
     }
@@ -124,6 +177,7 @@ impl Naive<'_> {
             *left -= Rational::from(d * &self.step);
         }
         self.steps[n][j] += 1;
+        self.placed.push((n as u32, j as u32));
     }
 
     fn choose<T: Copy>(&mut self, equals: &[T]) -> Option<T> {
@@ -153,8 +207,7 @@ impl Naive<'_> {
         chosen.is_some()
     }
 
-    fn random_servers(&mut self) {
-        let mut live: Vec<usize> = (0..self.servers.len()).collect();
+    fn random_servers(&mut self, mut live: Vec<usize>) {
         while !live.is_empty() {
             if self.rule.server == ServerRule::Iid {
                 let at = self.draw.position(live.len());

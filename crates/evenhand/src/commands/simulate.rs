@@ -1,0 +1,75 @@
+//! `simulate`: tasks come, run and finish.
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use evenhand::report;
+use evenhand::simulate::{self, ReadScenario, Simulated};
+use indicatif::ProgressBar;
+
+use crate::arguments::{Common, Format, Simulate};
+use crate::failure::Failure;
+use crate::{files, output};
+
+pub fn run(call: &Simulate, common: &Common) -> Result<ExitCode, Failure> {
+    let folder = call.scenario.parent().unwrap_or_else(|| Path::new(""));
+    let scenario = files::read(&call.scenario, |source| source.scenario(folder))?;
+    let seeds: Vec<u64> = (0..u64::from(call.replications)).map(|k| common.seed.wrapping_add(k)).collect();
+    let bar = progress(common);
+    let simulated = simulate::run(&scenario, &seeds, &|time, events| {
+        bar.set_message(format!("time {time:.0}, {events} events"));
+    });
+    bar.finish_and_clear();
+    let simulated = simulated?;
+    for note in &simulated.notes {
+        output::note(common, note);
+    }
+    let document = simulate::document(&simulated);
+    if let Some(folder) = &call.output {
+        write(folder, &simulated)?;
+        // Last: where it stands everything else does.
+        save(folder, "summary.json", &format!("{document:#}\n"))?;
+    }
+    match common.format {
+        Format::Json => output::json(&document)?,
+        Format::Table => output::page(&report::simulation(&simulated), common)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Draws on a terminal only, on standard error.
+fn progress(common: &Common) -> ProgressBar {
+    let bar = if common.quiet { ProgressBar::hidden() } else { ProgressBar::new_spinner() };
+    bar.enable_steady_tick(Duration::from_millis(120));
+    bar
+}
+
+/// The tables and plots of every run; those of several runs are told apart by their seeds.
+fn write(folder: &Path, simulated: &Simulated) -> Result<(), Failure> {
+    for (problem, run) in &simulated.runs {
+        let name = |name: &str| match simulated.runs.len() {
+            1 => name.to_owned(),
+            _ => format!("{}-{name}", run.seed),
+        };
+        save(folder, &name("jobs.csv"), &simulate::jobs_csv(problem, run))?;
+        save(folder, &name("users.csv"), &simulate::users_csv(problem, run))?;
+        save(folder, &name("completion-times.csv"), &simulate::completion_csv(run))?;
+        if let Some(figure) = report::simulation_series(problem, run) {
+            save(folder, &name("series.csv"), &simulate::series_csv(problem, run))?;
+            save(folder, &name("series.svg"), &drawn(figure.to_svg())?)?;
+        }
+        if let Some(plot) = report::simulation_completion(run) {
+            save(folder, &name("completion-times.svg"), &drawn(plot.to_svg())?)?;
+        }
+    }
+    Ok(())
+}
+
+fn drawn(svg: Result<String, report::plot::PlotError>) -> Result<String, Failure> {
+    svg.map_err(|error| Failure::solver(error.to_string()))
+}
+
+fn save(folder: &Path, name: &str, text: &str) -> Result<(), Failure> {
+    files::save(&folder.join(name), text.as_bytes())
+}

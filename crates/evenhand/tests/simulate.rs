@@ -1,0 +1,88 @@
+//! `simulate` from the outside: what it prints and writes, and what it refuses.
+#![allow(missing_docs)]
+
+mod common;
+
+use common::Folder;
+use serde_json::Value;
+
+const SCENARIO: &str = r#"{"kind": "scenario", "name": "two", "resources": ["cpu", "memory"],
+    "servers": [{"name": "A", "count": 3, "capacity": {"cpu": 4, "memory": 9}},
+                {"name": "B", "count": 2, "capacity": {"cpu": 9, "memory": 5}}],
+    "draw_servers": 6, "policy": {"server": "best-fit"},
+    "users": [{"name": "a", "demand": {"cpu": 1, "memory": 2},
+               "poisson": {"rate": 2, "tasks": 2, "duration": {"exponential": 4}}},
+              {"name": "b", "demand": {"cpu": 2, "memory": 1},
+               "jobs": [{"at": 3, "tasks": 200, "duration": 1}], "leaves": 30}],
+    "horizon": 60, "every": 1}"#;
+
+fn fits(name: &str, text: &str) {
+    let schema = Folder::new().run(&["schema", name]).ends_with(0).json();
+    let value: Value = serde_json::from_str(text).unwrap();
+    if let Err(error) = jsonschema::validator_for(&schema).unwrap().validate(&value) {
+        panic!("{error} at {}: {text}", error.instance_path());
+    }
+}
+
+#[test]
+fn a_run_is_printed_and_written() {
+    let folder = Folder::new();
+    folder.write("scenario.json", SCENARIO);
+    fits("scenario", SCENARIO);
+    let table = folder.run(&["simulate", "scenario.json", "-o", "results"]).ends_with(0).stdout;
+    assert!(table.contains("utilisation") && table.contains("dominant share"), "{table}");
+    let summary = folder.read("results/summary.json");
+    fits("simulation", &summary);
+    let series = folder.read("results/series.csv");
+    assert_eq!(series.lines().count(), 62, "a head and a row for every time from 0 to 60");
+    assert!(folder.read("results/series.svg").starts_with("<svg"));
+    assert!(folder.read("results/completion-times.svg").starts_with("<svg"));
+    for name in ["jobs.csv", "users.csv", "completion-times.csv"] {
+        assert!(folder.read(&format!("results/{name}")).lines().count() > 1, "{name}");
+    }
+    let again = folder.run(&["simulate", "scenario.json", "--format", "json"]).ends_with(0);
+    assert_eq!(again.json(), serde_json::from_str::<Value>(&summary).unwrap());
+}
+
+#[test]
+fn replications_do_not_depend_on_threads() {
+    let folder = Folder::new();
+    folder.write("scenario.json", SCENARIO);
+    let with = |threads: &str| {
+        let arguments =
+            ["simulate", "scenario.json", "--replications", "5", "--threads", threads, "--format", "json"];
+        folder.run(&arguments).ends_with(0)
+    };
+    let (one, many) = (with("1"), with("3"));
+    assert_eq!(one.stdout, many.stdout);
+    fits("simulation", &one.stdout);
+    let document = one.json();
+    assert_eq!(document["runs"].as_array().unwrap().len(), 5);
+    assert_eq!(document["runs"][4]["seed"], 4);
+    assert!(document["means"]["utilisation"]["cpu"]["half_width"].as_f64().unwrap() > 0.0);
+}
+
+#[test]
+fn what_is_wrong_ends_with_two() {
+    let folder = Folder::new();
+    let wrong = [
+        (SCENARIO.replace("\"at\": 3", "\"at\": -3"), "users[1].jobs[0].at: found -3"),
+        (
+            SCENARIO.replace("{\"cpu\": 2, \"memory\": 1}", "{\"cpu\": 20, \"memory\": 1}"),
+            "user `b` fits on no server",
+        ),
+        (SCENARIO.replace("\"horizon\": 60, ", ""), "give the scenario a `horizon`"),
+        (SCENARIO.replace("best-fit", "worst-fit"), "there is no such name: `worst-fit`"),
+        (SCENARIO.replace("[{\"name\": \"A\"", "[{\"nme\": \"A\""), "nme"),
+        (SCENARIO[..300].to_owned(), "the file ends inside"),
+    ];
+    for (text, expected) in wrong {
+        folder.write("scenario.json", &text);
+        let output = folder.run(&["simulate", "scenario.json"]).fails(2);
+        assert!(output.error_line().contains(expected), "{output:?}");
+    }
+    folder.write("scenario.json", SCENARIO);
+    folder.write("results", "a file");
+    folder.run(&["simulate", "scenario.json", "-o", "results"]).fails(2);
+    folder.run(&["simulate", "missing.json"]).fails(2);
+}

@@ -1,0 +1,98 @@
+//! Arrivals of virtual machines in flavours, with lifetimes.
+
+use std::collections::HashMap;
+
+use evenhand_problem::number;
+use evenhand_problem::problem::UserSpec;
+use rug::Rational;
+
+use super::super::{ImportError, Input, Note, input::Record};
+use super::jobs::Jobs;
+use super::{Trace, TraceTask};
+
+const COLUMNS: [&str; 10] = [
+    "split",
+    "arrival_s",
+    "batch_id",
+    "flavour",
+    "vcpus",
+    "memory_gb",
+    "duration_bin",
+    "duration_lo_s",
+    "duration_hi_s",
+    "censored",
+];
+
+/// Virtual machines by flavour: every flavour is a user of weight 1, every batch a job. A lifetime is the
+/// middle of its bounds; a machine that still ran at the end runs on. Times count from the first arrival.
+///
+/// # Errors
+/// [`ImportError`] when the table cannot be read, a row is malformed, times go back, or a flavour has two
+/// sizes.
+pub fn azure_trace(table: Input) -> Result<Trace, ImportError> {
+    let mut rows = table.rows();
+    let expected = format!("a table `{}`", COLUMNS.join(","));
+    let header = rows.first(&expected)?;
+    if !header.is(&COLUMNS) {
+        return Err(header.error(format!("found another header: expected {expected}")));
+    }
+    let mut trace = Trace { resources: ["vcpu", "memory"].map(str::to_owned).to_vec(), ..Trace::default() };
+    let mut flavours: HashMap<String, (u32, [Rational; 2])> = HashMap::new();
+    let mut jobs = Jobs::new();
+    let (mut first, mut last, mut running) = (None, 0, 0);
+    while let Some(row) = rows.next()? {
+        row.expect_columns(COLUMNS.len())?;
+        let at = row.whole(1, COLUMNS[1])?;
+        if at < last {
+            return Err(row.error(format!("time goes back from {last} to {at}")));
+        }
+        last = at;
+        let start = *first.get_or_insert(at);
+        let demand = [decimal(&row, 4)?, decimal(&row, 5)?];
+        let flavour = row.field(3);
+        let user = match flavours.get(flavour) {
+            Some((user, known)) if *known == demand => *user,
+            Some(_) => return Err(row.error(format!("flavour `{flavour}` has another size than before"))),
+            None => {
+                if demand.iter().all(Rational::is_zero) {
+                    return Err(row.error(format!("flavour `{flavour}` needs nothing")));
+                }
+                let user = trace.users.len() as u32;
+                flavours.insert(flavour.to_owned(), (user, demand.clone()));
+                trace.users.push(UserSpec {
+                    name: flavour.to_owned(),
+                    demand: trace.resources.iter().cloned().zip(demand).collect(),
+                    ..UserSpec::default()
+                });
+                user
+            }
+        };
+        let (low, high) = (row.whole(7, COLUMNS[7])?, row.whole(8, COLUMNS[8]));
+        let seconds = match row.field(9) {
+            "0" => {
+                let high = high?;
+                if high < low {
+                    return Err(row.error(format!("a lifetime from {low} to {high} s")));
+                }
+                (low as f64 + high as f64) / 2.0
+            }
+            "1" => {
+                running += 1;
+                f64::INFINITY
+            }
+            _ => return Err(row.column_error(9, COLUMNS[9], "0 or 1")),
+        };
+        let job = jobs.add((row.field(0).to_owned(), row.whole(2, COLUMNS[2])?));
+        trace.tasks.push(TraceTask { at: (at - start) as f64, user, job, seconds });
+    }
+    trace.jobs = jobs.sizes;
+    if running > 0 {
+        trace.notes.push(Note::RunsOn(running));
+    }
+    Ok(trace)
+}
+
+fn decimal(row: &Record<'_>, column: usize) -> Result<Rational, ImportError> {
+    let value = number::parse(row.field(column)).ok().filter(|value| *value >= 0);
+    value.ok_or_else(|| row.column_error(column, COLUMNS[column], "a number of at least 0"))
+}

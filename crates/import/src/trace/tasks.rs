@@ -1,0 +1,80 @@
+//! A table of jobs, read row by row.
+
+use super::super::{
+    ImportError, Input,
+    input::{Record, Records},
+};
+
+/// Columns of the table.
+const COLUMNS: [&str; 4] = ["time", "user", "tasks", "duration"];
+
+/// Tasks of one user that came together.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TaskRow {
+    /// Line in the decompressed file, from 1.
+    pub line: u64,
+    /// Time of arrival.
+    pub at: f64,
+    /// Name of the user.
+    pub user: String,
+    /// Number of tasks, at least 1.
+    pub tasks: u64,
+    /// How long each runs.
+    pub duration: f64,
+}
+
+/// A table `time,user,tasks,duration` with this header, its times ascending.
+pub struct TaskTable {
+    rows: Records,
+    last: f64,
+}
+
+impl TaskTable {
+    /// Reads the header.
+    ///
+    /// # Errors
+    /// [`ImportError`] when it cannot be read or is another one.
+    pub fn new(input: Input) -> Result<Self, ImportError> {
+        let expected = format!("a table `{}`", COLUMNS.join(","));
+        let mut rows = input.rows();
+        let header = rows.first(&expected)?;
+        if !header.is(&COLUMNS) {
+            return Err(header.error(format!("found another header: expected {expected}")));
+        }
+        Ok(Self { rows, last: 0.0 })
+    }
+
+    /// The next row.
+    ///
+    /// # Errors
+    /// [`ImportError`] when it is malformed, cut off, or its time is before that of the row above.
+    pub fn next_row(&mut self) -> Result<Option<TaskRow>, ImportError> {
+        let Some(row) = self.rows.next()? else { return Ok(None) };
+        row.expect_columns(COLUMNS.len())?;
+        let at = number(&row, 0)?;
+        if at < self.last {
+            return Err(row.error(format!("time goes back from {} to {at}", self.last)));
+        }
+        self.last = at;
+        let tasks = row.whole(2, COLUMNS[2])?;
+        if tasks == 0 {
+            return Err(row.column_error(2, COLUMNS[2], "at least 1"));
+        }
+        let (user, duration) = (row.field(1).to_owned(), number(&row, 3)?);
+        Ok(Some(TaskRow { line: row.line(), at, user, tasks, duration }))
+    }
+
+    /// An error about the row that was read last.
+    #[must_use]
+    pub fn unknown_user(&self, row: &TaskRow) -> ImportError {
+        self.rows.error_at(row.line, format!("there is no user `{}`", row.user.escape_debug()))
+    }
+}
+
+/// A number of at least 0.
+fn number(row: &Record<'_>, column: usize) -> Result<f64, ImportError> {
+    let text = row.field(column);
+    let is_plain = text.starts_with(|first: char| first.is_ascii_digit());
+    let value = text.parse::<f64>().ok().filter(|value| is_plain && value.is_finite());
+    value.ok_or_else(|| row.column_error(column, COLUMNS[column], "a number of at least 0"))
+}

@@ -1,0 +1,280 @@
+//! A filling that goes on: tasks come, finish and leave, and whatever fits is placed again.
+//!
+//! After every filling no waiting task fits anywhere. So only two things can be placed next: tasks of
+//! users that have come since (*open* users), and any task on a server that has been given something
+//! back (a *freed* server). With one freed server and no open user, the user whose turn it is there is
+//! asked from a tournament, and no other server is looked at; the servers' index is brought up to date
+//! only when it is needed.
+
+use super::digits::Digits;
+use super::draw::Draw;
+use super::finder::Finder;
+use super::joint::Servers;
+use super::marked::Marked;
+use super::model::{Model, State, TooMany};
+use super::proposals;
+use super::rule::{Rule, ServerRule};
+use super::run::too_many;
+use super::scheduler::Scheduler;
+use super::server_first::{self, Chooser};
+use super::server_tree::ServerTree;
+use super::target::Aim;
+use super::{best_fit, first_fit, joint};
+use crate::mechanism::MechanismError;
+
+/// The servers as the rule looks for them.
+enum Index<D: Digits> {
+    InOrder(ServerTree<D>),
+    ByFit(Finder<D>),
+    ByScore(Servers<D>),
+}
+
+impl<D: Digits> Index<D> {
+    fn new(state: &State<'_, D>) -> Self {
+        let Rule { server, ties, .. } = state.model.rule;
+        match server {
+            ServerRule::BestFit => Self::ByFit(Finder::new(state, Aim::Fitting, ties)),
+            ServerRule::Joint => Self::ByScore(Servers::new(state)),
+            _ => Self::InOrder(ServerTree::new(state)),
+        }
+    }
+
+    fn update(&mut self, state: &State<'_, D>, j: usize) {
+        match self {
+            Self::InOrder(tree) => tree.update(state, j),
+            Self::ByFit(finder) => finder.update(state, j),
+            Self::ByScore(servers) => servers.update(state, j),
+        }
+    }
+}
+
+/// The state between fillings.
+pub(super) struct Ongoing<'m, D: Digits> {
+    state: State<'m, D>,
+    draw: Draw,
+    chooser: Chooser<D>,
+    /// Made when it is first needed.
+    index: Option<Index<D>>,
+    /// Servers that the index has not taken over yet.
+    stale: Marked,
+    /// Servers that were given something back since the last filling.
+    freed: Marked,
+    /// Users that have come since the last filling.
+    open: Marked,
+    /// By user of the problem: the one of the model.
+    of_problem: Vec<Option<u32>>,
+    placed: Vec<(u32, u32)>,
+    /// Scratch: users whose scores have changed.
+    changed: Marked,
+}
+
+impl<'m, D: Digits> Ongoing<'m, D> {
+    /// Empty servers, and no tasks yet; `n_users` counts the users of the problem.
+    pub fn new(model: &'m Model<D>, n_users: usize, draw: Draw) -> Self {
+        let mut of_problem = vec![None; n_users];
+        for (n, user) in model.users.iter().enumerate() {
+            of_problem[user.index] = Some(n as u32);
+        }
+        let state = State::ongoing(model);
+        let (servers, users) = (model.n_servers(), model.users.len());
+        Self {
+            chooser: Chooser::ongoing(&state),
+            state,
+            draw,
+            index: None,
+            stale: Marked::new(servers),
+            freed: Marked::new(servers),
+            open: Marked::new(users),
+            of_problem,
+            placed: Vec::new(),
+            changed: Marked::new(users),
+        }
+    }
+
+    fn user(&self, user: usize) -> Option<usize> {
+        self.of_problem.get(user).copied().flatten().map(|n| n as usize)
+    }
+
+    /// The index with what is left of all servers now.
+    fn up_to_date(&mut self) -> &mut Index<D> {
+        // An update costs a path to the root, a new index everything once.
+        if self.stale.list.len() * STALE_PARTS > self.state.model.n_servers() {
+            self.index = None;
+        }
+        if let Some(index) = &mut self.index {
+            for &j in &self.stale.list {
+                index.update(&self.state, j);
+            }
+        }
+        self.stale.clear();
+        self.index.get_or_insert_with(|| Index::new(&self.state))
+    }
+
+    /// One server and whoever fits there.
+    fn fill_server(&mut self, j: usize) -> Result<(), TooMany> {
+        while self.chooser.serve(&mut self.state, j, &mut self.draw)? {}
+        self.stale.insert(j);
+        self.state.drain(&mut self.placed);
+        Ok(())
+    }
+
+    /// The users that may fit somewhere, ascending: who has come, and who fits on a freed server.
+    fn candidates(&self) -> Vec<usize> {
+        let may = |&n: &usize| {
+            self.state.has_more(n)
+                && (self.open.is_in[n] || self.freed.list.iter().any(|&j| self.state.fits(n, j)))
+        };
+        if self.freed.list.is_empty() {
+            let mut users: Vec<usize> = self.open.list.iter().copied().filter(may).collect();
+            users.sort_unstable();
+            return users;
+        }
+        (0..self.state.model.users.len()).filter(may).collect()
+    }
+
+    /// The servers on which some of `users` fits, ascending.
+    fn live(&self, servers: &ServerTree<D>, users: &[usize]) -> Vec<usize> {
+        let all = 0..self.state.model.n_servers();
+        let mut live = Marked::new(self.state.model.n_servers());
+        for &n in users {
+            for range in servers.fitting(&self.state, n, &all, None) {
+                range.for_each(|j| live.insert(j));
+            }
+        }
+        live.list.sort_unstable();
+        live.list
+    }
+
+    fn fill_all(&mut self) -> Result<(), TooMany> {
+        let users = self.candidates();
+        if users.is_empty() {
+            self.placed.clear();
+            return Ok(());
+        }
+        self.up_to_date();
+        let Some(mut index) = self.index.take() else { return Ok(()) };
+        let filled = self.fill_by(&mut index, users);
+        self.index = Some(index);
+        filled
+    }
+
+    fn fill_by(&mut self, index: &mut Index<D>, users: Vec<usize>) -> Result<(), TooMany> {
+        let Rule { score, server, .. } = self.state.model.rule;
+        let (state, draw) = (&mut self.state, &mut self.draw);
+        match index {
+            Index::InOrder(tree) if server == ServerRule::FirstFit && score.is_of_user() => {
+                first_fit::fill_among(state, tree, &users, draw)?;
+            }
+            Index::InOrder(tree) => {
+                let live = self.live(tree, &users);
+                server_first::fill_on(&mut self.state, &mut self.chooser, live, &mut self.draw)?;
+                self.state.drain(&mut self.placed);
+                for &(_, j) in &self.placed {
+                    self.stale.insert(j as usize);
+                }
+                return Ok(());
+            }
+            Index::ByFit(finder) if score.is_of_user() => {
+                best_fit::among_fitting(state, finder, &users, draw)?;
+            }
+            Index::ByFit(finder) => proposals::fill_among(state, finder, users, draw)?,
+            Index::ByScore(servers) => joint::fill_among(state, servers, &users, draw)?,
+        }
+        self.state.drain(&mut self.placed);
+        for &(n, _) in &self.placed {
+            self.changed.insert(n as usize);
+        }
+        for &n in &self.changed.list {
+            self.chooser.note(&self.state, n);
+        }
+        self.changed.clear();
+        Ok(())
+    }
+}
+
+/// Where more than this part of the servers has changed, a new index costs less than updates.
+const STALE_PARTS: usize = 4;
+
+impl<D: Digits> Scheduler for Ongoing<'_, D> {
+    fn n_servers(&self) -> usize {
+        self.state.model.n_servers()
+    }
+
+    fn fits_somewhere(&self, user: usize) -> bool {
+        self.user(user).is_some()
+    }
+
+    fn submit(&mut self, user: usize, tasks: u64) {
+        let Some(n) = self.user(user).filter(|_| tasks > 0) else { return };
+        let was_waiting = self.state.has_more(n);
+        self.state.allow(n, tasks);
+        // Whoever waited before fits nowhere, and more of the same does not either.
+        if !was_waiting {
+            self.open.insert(n);
+            self.chooser.note(&self.state, n);
+        }
+    }
+
+    fn withdraw(&mut self, user: usize) -> u64 {
+        let Some(n) = self.user(user) else { return 0 };
+        let waiting = self.state.waiting(n);
+        self.state.forbid(n);
+        self.chooser.note(&self.state, n);
+        waiting
+    }
+
+    fn waiting(&self, user: usize) -> u64 {
+        self.user(user).map_or(0, |n| self.state.waiting(n))
+    }
+
+    fn running(&self, user: usize) -> u64 {
+        self.user(user).map_or(0, |n| self.state.steps[n])
+    }
+
+    fn release(&mut self, user: usize, server: usize) {
+        let Some(n) = self.user(user) else { return };
+        self.state.remove(n, server);
+        self.chooser.note(&self.state, n);
+        self.freed.insert(server);
+        self.stale.insert(server);
+    }
+
+    fn occupy(&mut self, user: usize, server: usize) -> Result<bool, MechanismError> {
+        let Some(n) = self.user(user).filter(|_| server < self.n_servers()) else { return Ok(false) };
+        if !self.state.fits(n, server) {
+            return Ok(false);
+        }
+        self.state.allow(n, 1);
+        self.state.place(n, server).map_err(too_many)?;
+        self.state.drain(&mut self.placed);
+        self.chooser.note(&self.state, n);
+        self.stale.insert(server);
+        Ok(true)
+    }
+
+    fn fill(&mut self, placed: &mut Vec<(u32, u32)>) -> Result<(), MechanismError> {
+        let filled = match (self.freed.list.as_slice(), self.open.list.as_slice()) {
+            ([], []) => {
+                self.placed.clear();
+                Ok(())
+            }
+            (&[j], []) => self.fill_server(j),
+            _ => self.fill_all(),
+        };
+        filled.map_err(too_many)?;
+        self.freed.clear();
+        self.open.clear();
+        placed.clear();
+        let index = |n: u32| self.state.model.users[n as usize].index as u32;
+        placed.extend(self.placed.iter().map(|&(n, j)| (index(n), j)));
+        Ok(())
+    }
+
+    fn draw(&self) -> &Draw {
+        &self.draw
+    }
+
+    fn set_draw(&mut self, draw: Draw) {
+        self.draw = draw;
+    }
+}

@@ -1,0 +1,148 @@
+//! Schedulers as they are seen from outside: tasks come, leave and finish, and whatever fits is placed.
+
+use evenhand_problem::{Problem, Rational};
+
+use super::digits::{Digits, Narrow, Wide};
+use super::draw::Draw;
+use super::mechanism::INFO;
+use super::model::Model;
+use super::ongoing::Ongoing;
+use super::prepared::Prepared;
+use super::rule::{Rule, ServerRule, Ties};
+use super::run::prepare;
+use super::slots;
+use crate::mechanism::MechanismError;
+
+/// How tasks are placed as they come and go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Policy {
+    /// Progressive filling by a rule. Best fit compares only servers on which the task fits.
+    Fill(Rule),
+    /// Slots, the largest server divided into so many.
+    Slots {
+        /// Slots of the largest server.
+        slots: u64,
+        /// Who is preferred among equals.
+        ties: Ties,
+    },
+}
+
+/// Servers on which tasks are placed as they come and go. Users are those of the problem; servers are the
+/// single ones, class by class in the order of the problem.
+pub trait Scheduler {
+    /// Single servers.
+    fn n_servers(&self) -> usize;
+
+    /// Whether a task of `user` fits on some empty server.
+    fn fits_somewhere(&self, user: usize) -> bool;
+
+    /// So many more tasks of `user` wait. Those of a user that fits nowhere are not remembered.
+    fn submit(&mut self, user: usize, tasks: u64);
+
+    /// The tasks of `user` that wait leave; says how many.
+    fn withdraw(&mut self, user: usize) -> u64;
+
+    /// Tasks of `user` that wait.
+    fn waiting(&self, user: usize) -> u64;
+
+    /// Tasks of `user` that run.
+    fn running(&self, user: usize) -> u64;
+
+    /// A task of `user` on `server`, where one runs, is finished.
+    fn release(&mut self, user: usize, server: usize);
+
+    /// Places a task of `user` on `server` whatever the rule says: for going on where another run stopped.
+    /// Says whether it fits there.
+    ///
+    /// # Errors
+    /// [`MechanismError::Limit`] beyond the tasks of [`fill`](super::fill()).
+    fn occupy(&mut self, user: usize, server: usize) -> Result<bool, MechanismError>;
+
+    /// Places tasks until none fits; `(user, server)` of each, in order, into `placed`, which is cleared.
+    ///
+    /// # Errors
+    /// As [`Scheduler::occupy`].
+    fn fill(&mut self, placed: &mut Vec<(u32, u32)>) -> Result<(), MechanismError>;
+
+    /// Where the stream of random choices stands.
+    fn draw(&self) -> &Draw;
+
+    /// Goes on with random choices from there.
+    fn set_draw(&mut self, draw: Draw);
+}
+
+/// Makes a scheduler for the servers and users of `problem`, whose numbers of tasks do not matter, and
+/// hands it to `body`. The same tasks at the same times with the same seed are placed in the same way, as
+/// a plain scan of all users and servers would.
+///
+/// # Errors
+/// As [`fill`](super::fill()) and [`slot_allocation`](super::slot_allocation); [`MechanismError::BadOption`]
+/// for best fit without a filter.
+///
+/// # Examples
+/// ```
+/// use evenhand_mechanisms::filling::{Policy, Rule, schedule};
+/// use evenhand_problem::format::Source;
+///
+/// let problem = Source { name: "two", text: r#"{"kind": "allocation-problem", "resources": ["cpu"],
+///     "servers": [{"name": "small", "capacity": {"cpu": 1}}, {"name": "large", "capacity": {"cpu": 2}}],
+///     "users": [{"name": "a", "demand": {"cpu": 1}}, {"name": "b", "demand": {"cpu": 2}}]}"# }.problem()?;
+/// schedule(&problem, Policy::Fill(Rule::default()), 0, |scheduler| {
+///     let mut placed = Vec::new();
+///     scheduler.submit(0, 2);
+///     scheduler.submit(1, 1);
+///     scheduler.fill(&mut placed)?;
+///     assert_eq!(placed, [(0, 0), (1, 1)]);
+///     scheduler.release(1, 1);
+///     scheduler.fill(&mut placed)?;
+///     assert_eq!(placed, [(0, 1)]);
+///     Ok::<(), evenhand_mechanisms::MechanismError>(())
+/// })??;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn schedule<R>(
+    problem: &Problem,
+    policy: Policy,
+    seed: u64,
+    body: impl FnOnce(&mut dyn Scheduler) -> R,
+) -> Result<R, MechanismError> {
+    let (prepared, rule, is_narrow) = match policy {
+        Policy::Fill(rule) => {
+            let rule = Rule { filter: rule.server == ServerRule::BestFit, ..rule };
+            let prepared = prepare(problem, rule, &Rational::from(1))?;
+            let is_narrow = prepared.widths.are_narrow();
+            (prepared, rule, is_narrow)
+        }
+        Policy::Slots { slots, ties } => {
+            let prepared = slots::prepared_for_churn(problem, slots)?;
+            let is_narrow = prepared.widths.are_narrow();
+            (prepared, Rule { ties, ..Rule::default() }, is_narrow)
+        }
+    };
+    Ok(match is_narrow {
+        true => run::<Narrow, R>(problem, &prepared, rule, seed, body),
+        false => run::<Wide, R>(problem, &prepared, rule, seed, body),
+    })
+}
+
+fn run<D: Digits, R>(
+    problem: &Problem,
+    prepared: &Prepared,
+    rule: Rule,
+    seed: u64,
+    body: impl FnOnce(&mut dyn Scheduler) -> R,
+) -> R {
+    let model = Model::<D>::new(prepared, rule);
+    body(&mut Ongoing::new(&model, problem.n_users(), Draw::new(seed, 0)))
+}
+
+impl Policy {
+    /// Its name on the command line.
+    #[must_use]
+    pub fn mechanism(&self) -> &'static str {
+        match self {
+            Self::Fill(_) => INFO.id,
+            Self::Slots { .. } => slots::SLOTS.info.id,
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! The papers' simulations: tasks that come, run and finish.
+
+mod admission;
+mod confidence;
+mod distributed;
+mod dynamic;
+mod google;
+
+use evenhand_problem::{Rational, ServerSpec, UserSpec, number};
+
+use crate::{Entry, PaperError};
+
+pub(super) fn entries() -> Result<Vec<Entry>, PaperError> {
+    let mut entries = dynamic::entries()?;
+    entries.extend(google::entries()?);
+    entries.extend(distributed::entries()?);
+    entries.extend(admission::entries()?);
+    entries.extend(confidence::entries()?);
+    Ok(entries)
+}
+
+/// CPU and memory.
+fn resources() -> Vec<String> {
+    ["cpu", "memory"].map(str::to_owned).to_vec()
+}
+
+/// The servers of DRFH, Table I.
+fn table_1() -> Result<Vec<ServerSpec>, PaperError> {
+    let class = |(i, (count, capacity)): (usize, &(u32, &[&str]))| {
+        Ok(ServerSpec {
+            name: format!("class {}", i + 1),
+            count: Some(Rational::from(*count)),
+            capacity: amounts(capacity)?,
+        })
+    };
+    super::drfh::GOOGLE.iter().enumerate().map(class).collect()
+}
+
+/// A user of weight 1.
+fn user(name: &str, demand: &[&str]) -> Result<UserSpec, PaperError> {
+    Ok(UserSpec { name: name.to_owned(), demand: amounts(demand)?, ..UserSpec::default() })
+}
+
+fn amounts(values: &[&str]) -> Result<Vec<(String, Rational)>, PaperError> {
+    let amounts = values.iter().map(|text| number::parse(text)).collect::<Result<Vec<_>, _>>()?;
+    Ok(resources().into_iter().zip(amounts).collect())
+}
+
+/// A part as a percentage.
+fn percent(part: f64) -> String {
+    format!("{:.1} %", 100.0 * part)
+}

@@ -1,0 +1,389 @@
+//! The distributed procedure of PS-DSF over time (PS-DSF, section III-D and Figure 6): every server fills
+//! itself anew on its own clock, with the users' totals as it last knew them.
+//!
+//! A server reports the tasks of its users to a register, one message for each user; the message arrives
+//! after a delay, or never. When it acts it reads from the register what each user has elsewhere. It reports
+//! every time, changed or not, so that a lost message is made good by the next one; of two messages the
+//! later one counts, whichever arrives first.
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+
+use evenhand_mechanisms::filling::Draw;
+use evenhand_mechanisms::ps_dsf::distributed::ServerProcess;
+use evenhand_mechanisms::ps_dsf::float;
+use evenhand_mechanisms::{MechanismError, ps_dsf};
+use evenhand_problem::{Arithmetic, Problem, ProblemError, ProblemSpec, Rational, ServerSpec, UserSpec};
+use thiserror::Error;
+
+use crate::duration::Duration;
+
+/// Clocks and messages.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Network {
+    /// Time between two actions of a server.
+    pub period: f64,
+    /// Whether every server begins at a random time within its period; else all act at the same times, in
+    /// their order.
+    pub random_phases: bool,
+    /// Time from a report until it arrives.
+    pub delay: Duration,
+    /// Part of the reports that are lost, from 0 to below 1.
+    pub loss: f64,
+    /// How far a server goes from what it has to what it finds, from above 0 to 1: servers that know old
+    /// totals chase each other less when they go only a part of the way.
+    pub step: f64,
+}
+
+impl Default for Network {
+    /// Every server acts once in a unit of time, and reports arrive at once: the setting of the paper.
+    fn default() -> Self {
+        Self { period: 1.0, random_phases: false, delay: Duration::Constant(0.0), loss: 0.0, step: 1.0 }
+    }
+}
+
+/// A time during which a user is not there.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Absence {
+    /// User, by its place in the problem.
+    pub user: usize,
+    /// Its beginning.
+    pub from: f64,
+    /// Its end.
+    pub to: f64,
+}
+
+/// The state at one time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct State {
+    /// Time.
+    pub time: f64,
+    /// By user: its tasks on all servers.
+    pub totals: Vec<f64>,
+    /// By class, by resource: the part that is used.
+    pub utilisation: Vec<Vec<f64>>,
+    /// The largest difference of a user's total from the exact PS-DSF allocation of the users that are
+    /// there, in parts of what the user would have alone.
+    pub distance: f64,
+}
+
+/// Why there is no course.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum DistributedError {
+    /// The exact allocation to compare with failed.
+    #[error(transparent)]
+    Mechanism(#[from] MechanismError),
+    /// Users or servers make no problem.
+    #[error(transparent)]
+    Problem(#[from] ProblemError),
+    /// A period, distance or number of servers that nothing can be made of.
+    #[error("{0}")]
+    Setting(&'static str),
+}
+
+/// Single servers that are followed, at most.
+const MAX_SERVERS: u128 = 10_000;
+
+/// Follows all servers of `problem` one by one up to time `horizon`, from empty servers; a state every
+/// `every`, after the events of that time. `seed` decides phases, delays and losses.
+///
+/// # Errors
+/// [`DistributedError`].
+pub fn follow(
+    problem: &Problem,
+    absences: &[Absence],
+    network: Network,
+    (horizon, every): (f64, f64),
+    seed: u64,
+) -> Result<Vec<State>, DistributedError> {
+    if !(network.period > 0.0 && every > 0.0 && horizon.is_finite()) {
+        return Err(DistributedError::Setting(
+            "period and distance of states are above 0, the horizon is finite",
+        ));
+    }
+    if !(0.0..1.0).contains(&network.loss) {
+        return Err(DistributedError::Setting("the part of lost reports is from 0 to below 1"));
+    }
+    if !(network.step > 0.0 && network.step <= 1.0) {
+        return Err(DistributedError::Setting("the step of a server is above 0 and at most 1"));
+    }
+    if problem.n_single_servers() > MAX_SERVERS {
+        return Err(DistributedError::Setting("more than 10,000 servers are not followed one by one"));
+    }
+    Course::new(problem, network, seed)?.follow(absences, horizon, every)
+}
+
+/// A report on its way.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Report {
+    arrives: f64,
+    sent: u64,
+    user: usize,
+    server: usize,
+    tasks: f64,
+}
+
+impl Eq for Report {}
+
+impl Ord for Report {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.arrives.total_cmp(&other.arrives).then(self.sent.cmp(&other.sent))
+    }
+}
+
+impl PartialOrd for Report {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+struct Course<'p> {
+    problem: &'p Problem,
+    network: Network,
+    draw: Draw,
+    /// By single server: its class.
+    class: Vec<usize>,
+    processes: Vec<ServerProcess>,
+    /// By user: whether it is there.
+    is_there: Vec<bool>,
+    /// By user: its place among those that are there.
+    place: Vec<Option<usize>>,
+    /// By user, by server: tasks.
+    tasks: Vec<Vec<f64>>,
+    /// By user, by server: tasks as last reported, and when that was sent.
+    known: Vec<Vec<(f64, u64)>>,
+    /// By user: the sum of what is known.
+    sums: Vec<f64>,
+    on_their_way: BinaryHeap<Reverse<Report>>,
+    sent: u64,
+    /// By user: its total in the exact allocation.
+    exact: Vec<f64>,
+}
+
+impl<'p> Course<'p> {
+    fn new(problem: &'p Problem, network: Network, seed: u64) -> Result<Self, DistributedError> {
+        let classes = problem.servers().iter().enumerate();
+        let class: Vec<usize> = classes.flat_map(|(i, server)| (0..server.count()).map(move |_| i)).collect();
+        let (users, servers) = (problem.n_users(), class.len());
+        let mut course = Self {
+            problem,
+            network,
+            draw: Draw::new(seed, 0),
+            class,
+            processes: Vec::new(),
+            is_there: vec![true; users],
+            place: Vec::new(),
+            tasks: vec![vec![0.0; servers]; users],
+            known: vec![vec![(0.0, 0); servers]; users],
+            sums: vec![0.0; users],
+            on_their_way: BinaryHeap::new(),
+            sent: 0,
+            exact: Vec::new(),
+        };
+        course.gather()?;
+        Ok(course)
+    }
+
+    /// The users that are there now: processes that know them alone, and the exact allocation.
+    fn gather(&mut self) -> Result<(), DistributedError> {
+        let there: Vec<usize> = (0..self.is_there.len()).filter(|&n| self.is_there[n]).collect();
+        self.place = vec![None; self.is_there.len()];
+        there.iter().enumerate().for_each(|(place, &n)| self.place[n] = Some(place));
+        let classes = self.of(&there, false)?;
+        let singles = self.of(&there, true)?;
+        let constraints = float::constraints(&singles);
+        self.processes = (0..self.class.len()).map(|j| ServerProcess::new(&constraints, j)).collect();
+        let settings = ps_dsf::Settings::new(Arithmetic::Exact);
+        let totals = ps_dsf::allocate(&classes, &settings)?.allocation.totals();
+        self.exact = vec![0.0; self.is_there.len()];
+        there.iter().zip(totals).for_each(|(&n, total)| self.exact[n] = total.to_f64());
+        for n in (0..self.is_there.len()).filter(|&n| !self.is_there[n]) {
+            self.tasks[n].fill(0.0);
+            self.known[n].fill((0.0, self.sent));
+            self.sums[n] = 0.0;
+        }
+        Ok(())
+    }
+
+    /// The problem of some users; every server a class of its own where `single` says so.
+    fn of(&self, users: &[usize], single: bool) -> Result<Problem, ProblemError> {
+        let resources = self.problem.resources();
+        let amounts = |amounts: &[(usize, Rational)]| {
+            amounts.iter().map(|(r, amount)| (resources[*r].clone(), amount.clone())).collect::<Vec<_>>()
+        };
+        let name = |j: usize| format!("server {}", j + 1);
+        let servers = self.problem.servers();
+        let stated = if single {
+            let of = |(j, &i): (usize, &usize)| ServerSpec {
+                name: name(j),
+                count: None,
+                capacity: amounts(servers[i].capacity().entries()),
+            };
+            self.class.iter().enumerate().map(of).collect()
+        } else {
+            let of = |server: &evenhand_problem::problem::ServerClass| ServerSpec {
+                name: server.name().to_owned(),
+                count: Some(Rational::from(server.count())),
+                capacity: amounts(server.capacity().entries()),
+            };
+            servers.iter().map(of).collect()
+        };
+        let user = |&n: &usize| {
+            let user = &self.problem.users()[n];
+            let allowed: Vec<String> = if single {
+                let may = self.class.iter().enumerate().filter(|(_, i)| user.may_use(**i));
+                may.map(|(j, _)| name(j)).collect()
+            } else {
+                servers
+                    .iter()
+                    .enumerate()
+                    .filter(|(i, _)| user.may_use(*i))
+                    .map(|(_, s)| s.name().to_owned())
+                    .collect()
+            };
+            UserSpec {
+                name: user.name().to_owned(),
+                weight: Some(user.weight().clone()),
+                demand: amounts(user.base_demand().entries()),
+                servers: Some(allowed),
+                ..UserSpec::default()
+            }
+        };
+        Problem::new(ProblemSpec {
+            name: String::new(),
+            resources: resources.to_vec(),
+            servers: stated,
+            users: users.iter().map(user).collect(),
+        })
+    }
+
+    fn follow(
+        mut self,
+        absences: &[Absence],
+        horizon: f64,
+        every: f64,
+    ) -> Result<Vec<State>, DistributedError> {
+        let period = self.network.period;
+        let mut actions: BinaryHeap<Reverse<(OrderedTime, usize)>> = BinaryHeap::new();
+        for j in 0..self.class.len() {
+            let phase = if self.network.random_phases {
+                Duration::Uniform(0.0, period)
+            } else {
+                Duration::Constant(0.0)
+            };
+            actions.push(Reverse((OrderedTime(phase.draw(&mut self.draw)), j)));
+        }
+        let mut changes: Vec<(f64, usize, bool)> = absences
+            .iter()
+            .filter(|absence| absence.user < self.is_there.len())
+            .flat_map(|a| [(a.from, a.user, false), (a.to, a.user, true)])
+            .collect();
+        changes.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let mut changes = changes.into_iter().peekable();
+        let mut states: Vec<State> = Vec::new();
+        while let Some(Reverse((OrderedTime(now), j))) = actions.pop() {
+            while let Some(time) =
+                Some(states.len() as f64 * every).filter(|time| *time < now && *time <= horizon)
+            {
+                states.push(self.state(time));
+            }
+            if now > horizon {
+                break;
+            }
+            while let Some((_, user, there)) = changes.next_if(|(at, ..)| *at <= now) {
+                self.is_there[user] = there;
+                self.gather()?;
+            }
+            self.deliver(now);
+            self.act(j, now);
+            actions.push(Reverse((OrderedTime(now + period), j)));
+        }
+        Ok(states)
+    }
+
+    fn deliver(&mut self, now: f64) {
+        while let Some(Reverse(report)) = self.on_their_way.peek().copied() {
+            if report.arrives > now {
+                break;
+            }
+            self.on_their_way.pop();
+            let known = &mut self.known[report.user][report.server];
+            if known.1 <= report.sent && self.is_there[report.user] {
+                self.sums[report.user] += report.tasks - known.0;
+                *known = (report.tasks, report.sent);
+            }
+        }
+    }
+
+    fn act(&mut self, j: usize, now: f64) {
+        let process = &mut self.processes[j];
+        for n in (0..self.place.len()).filter(|&n| self.is_there[n]) {
+            let Some(place) = self.place[n] else { continue };
+            // Sums of differences may end up a little below 0.
+            process.hear(place, (self.sums[n] - self.known[n][j].0).max(0.0));
+        }
+        process.act();
+        for n in (0..self.place.len()).filter(|&n| self.is_there[n]) {
+            let Some(place) = self.place[n] else { continue };
+            let goal = self.processes[j].tasks(place);
+            let tasks = &mut self.tasks[n][j];
+            *tasks =
+                if self.network.step < 1.0 { *tasks + self.network.step * (goal - *tasks) } else { goal };
+            let tasks = *tasks;
+            self.sent += 1;
+            let is_lost = self.network.loss > 0.0
+                && Duration::Uniform(0.0, 1.0).draw(&mut self.draw) < self.network.loss;
+            let arrives = now + self.network.delay.draw(&mut self.draw);
+            if !is_lost {
+                self.on_their_way.push(Reverse(Report {
+                    arrives,
+                    sent: self.sent,
+                    user: n,
+                    server: j,
+                    tasks,
+                }));
+            }
+        }
+    }
+
+    fn state(&self, time: f64) -> State {
+        let totals: Vec<f64> = self.tasks.iter().map(|tasks| tasks.iter().sum()).collect();
+        let classes = self.problem.servers();
+        let mut utilisation = vec![vec![0.0; self.problem.n_resources()]; classes.len()];
+        for (n, tasks) in self.tasks.iter().enumerate() {
+            for (&tasks, &i) in tasks.iter().zip(&self.class) {
+                for (r, demand) in self.problem.demand(n, i).entries() {
+                    let capacity = Rational::from(&classes[i].capacity()[*r] * classes[i].count());
+                    if capacity > 0 {
+                        utilisation[i][*r] += tasks * demand.to_f64() / capacity.to_f64();
+                    }
+                }
+            }
+        }
+        let of_user = |(n, total): (usize, &f64)| {
+            let alone: f64 = (0..classes.len()).map(|i| self.problem.gamma(n, i).to_f64()).sum();
+            if alone > 0.0 { (total - self.exact[n]).abs() / alone } else { 0.0 }
+        };
+        let distance = totals.iter().enumerate().map(of_user).fold(0.0, f64::max);
+        State { time, totals, utilisation, distance }
+    }
+}
+
+/// A time that is a number.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct OrderedTime(f64);
+
+impl Eq for OrderedTime {}
+
+impl Ord for OrderedTime {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.0.total_cmp(&other.0)
+    }
+}
+
+impl PartialOrd for OrderedTime {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}

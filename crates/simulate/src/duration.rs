@@ -1,0 +1,40 @@
+//! How long tasks run.
+
+use evenhand_mechanisms::filling::Draw;
+
+/// Running time of a task, in the unit of time of the scenario.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Duration {
+    /// The same for every task; infinite for one that does not end.
+    Constant(f64),
+    /// Drawn for every task, memoryless, with this mean.
+    Exponential(f64),
+    /// Drawn for every task, uniformly from one value to the other.
+    Uniform(f64, f64),
+}
+
+impl Duration {
+    /// The running time of one more task.
+    #[must_use]
+    pub fn draw(self, draw: &mut Draw) -> f64 {
+        match self {
+            Self::Constant(time) => time,
+            Self::Exponential(mean) => exponential(mean, draw),
+            Self::Uniform(from, to) => from + (to - from) * unit(draw),
+        }
+    }
+}
+
+/// A number of mean `mean`, exponentially distributed.
+#[must_use]
+pub fn exponential(mean: f64, draw: &mut Draw) -> f64 {
+    // 1 - u is never 0; libm has the same bits on every machine.
+    -libm::log(1.0 - unit(draw)) * mean
+}
+
+/// A number from 0 to below 1 with all 53 bits.
+fn unit(draw: &mut Draw) -> f64 {
+    /// 2^53: doubles below 1 that are this far apart are exact.
+    const STEPS: u64 = 1 << 53;
+    draw.below(STEPS) as f64 / STEPS as f64
+}

@@ -1,0 +1,56 @@
+//! Why a simulation does not begin, or stops.
+
+use evenhand_import::ImportError;
+use evenhand_mechanisms::MechanismError;
+use evenhand_problem::ProblemError;
+use thiserror::Error;
+
+/// Why a simulation does not begin, or stops.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum SimulateError {
+    /// Servers and users make no problem.
+    #[error("{0}")]
+    Problem(#[from] ProblemError),
+    /// The policy is not defined for them, or a limit was reached.
+    #[error(transparent)]
+    Mechanism(#[from] MechanismError),
+    /// A trace or a table cannot be read.
+    #[error(transparent)]
+    Import(#[from] ImportError),
+    /// A task of the user fits on no server, not even on an empty one.
+    #[error("a task of user `{user}` fits on no server that it may use, not even alone")]
+    TaskTooLarge {
+        /// The user.
+        user: String,
+    },
+    /// Random arrivals without an end.
+    #[error("the jobs of user `{user}` keep coming: give the scenario a `horizon`, or `poisson` an `until`")]
+    Endless {
+        /// The user.
+        user: String,
+    },
+    /// More rows of the series than are kept.
+    #[error("a row every {every} up to time {horizon} makes more than {limit} rows: raise `every`")]
+    TooManyRows {
+        /// Time between two rows.
+        every: f64,
+        /// End of the series.
+        horizon: f64,
+        /// [`MAX_ROWS`](crate::MAX_ROWS).
+        limit: usize,
+    },
+    /// An arrival before one that has been.
+    #[error("{source_name}: time goes back from {before} to {now}")]
+    OutOfOrder {
+        /// What the arrivals come from.
+        source_name: String,
+        /// Time of the arrival before.
+        before: f64,
+        /// Time of this one.
+        now: f64,
+    },
+    /// More jobs than are numbered.
+    #[error("more than {0} jobs")]
+    TooManyJobs(u32),
+}

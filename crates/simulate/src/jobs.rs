@@ -1,0 +1,125 @@
+//! Jobs that are in the system, and the tasks of each user that wait.
+
+use std::collections::{HashMap, VecDeque};
+
+use evenhand_mechanisms::filling::Draw;
+
+use crate::duration::Duration;
+use crate::error::SimulateError;
+use crate::workload::Arrival;
+
+/// A job that is done.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FinishedJob {
+    /// User, by its place in the problem.
+    pub user: u32,
+    /// Number of tasks.
+    pub tasks: u64,
+    /// Time of arrival.
+    pub at: f64,
+    /// Time from there until its last task ended.
+    pub time: f64,
+}
+
+struct Job {
+    user: u32,
+    tasks: u64,
+    /// Tasks that have not ended.
+    unfinished: u64,
+    at: f64,
+    of: Option<u32>,
+}
+
+struct Waiting {
+    job: u32,
+    tasks: u64,
+    duration: Duration,
+}
+
+/// Jobs and queues. A place in the list of jobs is used again once its job is done, so that memory is
+/// linear in what is in the system.
+pub(crate) struct Jobs {
+    jobs: Vec<Job>,
+    free: Vec<u32>,
+    /// Jobs of a trace whose tasks come one by one.
+    of_trace: HashMap<u32, u32>,
+    queues: Vec<VecDeque<Waiting>>,
+    /// By user: its stream of running times.
+    draws: Vec<Draw>,
+    pub submitted: u64,
+}
+
+impl Jobs {
+    pub fn new(draws: Vec<Draw>) -> Self {
+        Self {
+            jobs: Vec::new(),
+            free: Vec::new(),
+            of_trace: HashMap::new(),
+            queues: draws.iter().map(|_| VecDeque::new()).collect(),
+            draws,
+            submitted: 0,
+        }
+    }
+
+    /// Tasks come; `size` is the number of tasks of their job.
+    pub fn submit(&mut self, arrival: &Arrival, size: u64) -> Result<(), SimulateError> {
+        let known = arrival.of.and_then(|of| self.of_trace.get(&of).copied());
+        let job = match known {
+            Some(job) => job,
+            None => {
+                let job =
+                    Job { user: arrival.user, tasks: size, unfinished: size, at: arrival.at, of: arrival.of };
+                self.submitted += 1;
+                self.insert(job)?
+            }
+        };
+        if let (None, Some(of)) = (known, arrival.of) {
+            self.of_trace.insert(of, job);
+        }
+        let waiting = Waiting { job, tasks: arrival.tasks, duration: arrival.duration };
+        self.queues[arrival.user as usize].push_back(waiting);
+        Ok(())
+    }
+
+    fn insert(&mut self, job: Job) -> Result<u32, SimulateError> {
+        if let Some(at) = self.free.pop() {
+            self.jobs[at as usize] = job;
+            return Ok(at);
+        }
+        let at = u32::try_from(self.jobs.len()).map_err(|_| SimulateError::TooManyJobs(u32::MAX))?;
+        self.jobs.push(job);
+        Ok(at)
+    }
+
+    /// The next task of a user, in the order in which they came: its job and its running time.
+    pub fn start(&mut self, user: u32) -> Option<(u32, f64)> {
+        let queue = &mut self.queues[user as usize];
+        let first = queue.front_mut()?;
+        first.tasks -= 1;
+        let (job, duration) = (first.job, first.duration);
+        if first.tasks == 0 {
+            queue.pop_front();
+        }
+        Some((job, duration.draw(&mut self.draws[user as usize])))
+    }
+
+    /// All tasks of a user that wait leave.
+    pub fn withdraw(&mut self, user: u32) {
+        self.queues[user as usize].clear();
+    }
+
+    /// A task of a job has ended; the job, if that was its last one.
+    pub fn finish(&mut self, job: u32, now: f64) -> Option<FinishedJob> {
+        let done = &mut self.jobs[job as usize];
+        done.unfinished -= 1;
+        if done.unfinished > 0 {
+            return None;
+        }
+        if let Some(of) = done.of {
+            self.of_trace.remove(&of);
+        }
+        let finished = FinishedJob { user: done.user, tasks: done.tasks, at: done.at, time: now - done.at };
+        self.free.push(job);
+        Some(finished)
+    }
+}

@@ -1,0 +1,45 @@
+//! Discrete-event simulation of task scheduling under the mechanisms.
+//!
+//! Tasks come, wait, run on one server and finish; users come and leave. After the events of every time
+//! [`evenhand_mechanisms::filling`] places what fits, by the very scores and choices of
+//! `solve --mechanism fill` and `slots`. Nothing random is drawn but by the seed: the same scenario and
+//! seed give the same run on every machine, and the running time of the k-th task of a user is the same
+//! whatever the policy.
+//!
+//! | | |
+//! |---|---|
+//! | [`ReadScenario`] | a scenario from its file |
+//! | [`run`] | a scenario, once for every seed, in parallel |
+//! | [`simulate`] | tasks of any [`Source`](workload::Source) on the servers of a problem |
+//! | [`run_on`] | the same with the tasks of a trace in memory |
+//! | [`distributed`] | PS-DSF's servers, each on its own clock, with messages that are late or lost |
+//! | [`reservation`] | jobs admitted into reserved slots: DRA, power of d choices |
+//! | [`Summary`] | what a run comes to |
+//! | [`document`], [`series_csv`], [`jobs_csv`], [`users_csv`] | results as JSON and as tables |
+#![forbid(unsafe_code)]
+
+pub mod distributed;
+mod duration;
+mod error;
+mod events;
+mod jobs;
+mod output;
+mod read;
+mod record;
+mod replicate;
+pub mod reservation;
+mod run;
+mod scenario;
+mod summary;
+pub mod workload;
+
+pub use duration::Duration;
+pub use error::SimulateError;
+pub use jobs::FinishedJob;
+pub use output::{SeriesOfRun, completion_csv, document, jobs_csv, series, series_csv, users_csv};
+pub use read::ReadScenario;
+pub use record::{MAX_ROWS, Row, Tasks};
+pub use replicate::{Simulated, run, run_on};
+pub use run::{Run, Settings, simulate};
+pub use scenario::{Arrivals, Job, Poisson, Scenario, TraceFile};
+pub use summary::{CompletionTimes, SIZES, Summary};

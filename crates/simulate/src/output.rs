@@ -1,0 +1,239 @@
+//! Results as JSON and as tables.
+
+use std::fmt::Write;
+
+use evenhand_mechanisms::filling::{Policy, Statistic};
+use evenhand_problem::Problem;
+use serde_json::{Map, Value, json};
+
+use crate::record::Tasks;
+use crate::replicate::Simulated;
+use crate::run::Run;
+use crate::summary::{Amounts, CompletionTimes, SIZES, Summary};
+
+/// All runs as one document of kind `simulation`.
+#[must_use]
+pub fn document(simulated: &Simulated) -> Value {
+    let summaries: Vec<Summary> =
+        simulated.runs.iter().map(|(problem, run)| Summary::new(problem, run)).collect();
+    let runs = simulated.runs.iter().zip(&summaries);
+    let runs: Vec<Value> = runs.map(|((problem, run), summary)| of_run(problem, run, summary)).collect();
+    let mut document = json!({
+        "kind": "simulation",
+        "version": 1,
+        "name": simulated.name,
+        "policy": policy(simulated.policy),
+        "servers": simulated.runs.first().map_or(0, |(problem, _)| problem.n_single_servers() as u64),
+        "runs": runs,
+        "notes": simulated.notes,
+    });
+    if summaries.len() > 1 {
+        document["means"] = means(simulated, &summaries);
+    }
+    document
+}
+
+fn policy(policy: Policy) -> String {
+    match policy {
+        Policy::Fill(rule) => format!("{} {} {}", rule.score, rule.server, rule.ties),
+        Policy::Slots { slots, ties } => format!("slots {slots} {ties}"),
+    }
+}
+
+fn of_run(problem: &Problem, run: &Run, summary: &Summary) -> Value {
+    let by_resource = problem.resources().iter().cloned().zip(summary.utilisation.iter().map(|u| json!(u)));
+    let by_size = SIZES.iter().enumerate().zip(&summary.by_size).filter_map(|((class, from), times)| {
+        let times = times.as_ref()?;
+        let to = SIZES.get(class + 1).map(|next| next - 1);
+        Some(json!({"from": from, "to": to, "jobs": times.jobs, "mean": times.mean}))
+    });
+    let by_size: Vec<Value> = by_size.collect();
+    let of_user = |n: usize| {
+        let tasks = &run.tasks[n];
+        let value = json!({
+            "tasks": of_tasks(tasks),
+            "completion_ratio": completion_ratio(tasks),
+            "dominant_share": summary.dominant_share[n],
+        });
+        (problem.users()[n].name().to_owned(), value)
+    };
+    json!({
+        "seed": run.seed,
+        "end": run.end,
+        "events": run.events,
+        "placements": format!("{:016x}", run.placements),
+        "utilisation": by_resource.collect::<Map<_, _>>(),
+        "tasks": of_tasks(&summary.tasks),
+        "jobs": {
+            "submitted": run.jobs_submitted,
+            "completed": run.jobs.len(),
+            "completion_time": summary.completion.as_ref().map(of_times),
+            "by_size": by_size,
+        },
+        "users": (0..problem.n_users()).map(of_user).collect::<Map<_, _>>(),
+    })
+}
+
+fn of_tasks(tasks: &Tasks) -> Value {
+    json!({
+        "submitted": tasks.submitted,
+        "started": tasks.started,
+        "completed": tasks.completed,
+        "withdrawn": tasks.withdrawn,
+        "running": tasks.running(),
+        "waiting": tasks.waiting(),
+    })
+}
+
+fn of_times(times: &CompletionTimes) -> Value {
+    json!({
+        "mean": times.mean, "median": times.median, "p90": times.p90, "p99": times.p99, "max": times.max,
+    })
+}
+
+/// Completed tasks over submitted ones; `None` where none came.
+fn completion_ratio(tasks: &Tasks) -> Option<f64> {
+    (tasks.submitted > 0).then(|| tasks.completed as f64 / tasks.submitted as f64)
+}
+
+fn means(simulated: &Simulated, summaries: &[Summary]) -> Value {
+    let over = |values: &mut dyn Iterator<Item = Option<f64>>| -> Value {
+        let mut statistic = Statistic::default();
+        let mut is_empty = true;
+        for value in values.flatten() {
+            statistic.add(value);
+            is_empty = false;
+        }
+        if is_empty {
+            return Value::Null;
+        }
+        json!({"mean": statistic.mean, "half_width": statistic.half_width()})
+    };
+    let resources = simulated.runs.first().map_or(&[][..], |(problem, _)| problem.resources());
+    let utilisation = resources
+        .iter()
+        .enumerate()
+        .map(|(r, name)| (name.clone(), over(&mut summaries.iter().map(|summary| summary.utilisation[r]))));
+    let utilisation: Map<String, Value> = utilisation.filter(|(_, value)| !value.is_null()).collect();
+    json!({
+        "utilisation": utilisation,
+        "completion_time": over(&mut summaries.iter().map(|s| s.completion.as_ref().map(|times| times.mean))),
+        "completed_tasks": over(&mut summaries.iter().map(|s| Some(s.tasks.completed as f64))),
+    })
+}
+
+/// A name as a field of a table.
+fn quoted(name: &str) -> String {
+    if name.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", name.replace('"', "\"\""))
+    } else {
+        name.to_owned()
+    }
+}
+
+/// The series of a run: `time`, the utilisation of every resource, tasks that run and wait, and the global
+/// dominant share of every user.
+#[must_use]
+pub fn series_csv(problem: &Problem, run: &Run) -> String {
+    let series = series(problem, run);
+    let mut out = String::from("time");
+    for name in problem.resources() {
+        let _ = write!(out, ",{}", quoted(&format!("utilisation of {name}")));
+    }
+    out.push_str(",running,waiting");
+    for user in problem.users() {
+        let _ = write!(out, ",{}", quoted(&format!("share of {}", user.name())));
+    }
+    out.push('\n');
+    for (at, row) in run.rows.iter().enumerate() {
+        let _ = write!(out, "{}", row.time);
+        for used in &series.utilisation {
+            let _ = write!(out, ",{}", used[at]);
+        }
+        let running: u64 = row.running.iter().map(|tasks| u64::from(*tasks)).sum();
+        let _ = write!(out, ",{running},{}", row.waiting);
+        for share in &series.shares {
+            let _ = write!(out, ",{}", share[at]);
+        }
+        out.push('\n');
+    }
+    out
+}
+
+/// The series of a run in columns.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SeriesOfRun {
+    /// By row: its time.
+    pub times: Vec<f64>,
+    /// By resource, by row: the part of the total capacity that is used.
+    pub utilisation: Vec<Vec<f64>>,
+    /// By user, by row: its global dominant share, not divided by its weight.
+    pub shares: Vec<Vec<f64>>,
+}
+
+/// The series of a run in columns.
+#[must_use]
+pub fn series(problem: &Problem, run: &Run) -> SeriesOfRun {
+    let amounts = Amounts::new(problem);
+    let mut series = SeriesOfRun {
+        times: run.rows.iter().map(|row| row.time).collect(),
+        utilisation: vec![Vec::with_capacity(run.rows.len()); problem.n_resources()],
+        shares: vec![Vec::with_capacity(run.rows.len()); problem.n_users()],
+    };
+    for row in &run.rows {
+        let used = amounts.used(row.running.iter().map(|tasks| f64::from(*tasks)));
+        series.utilisation.iter_mut().zip(used).for_each(|(column, used)| column.push(used));
+        for (n, (column, tasks)) in series.shares.iter_mut().zip(&row.running).enumerate() {
+            column.push(f64::from(*tasks) * amounts.dominant(n));
+        }
+    }
+    series
+}
+
+/// Every job that is done, in the order of their ends.
+#[must_use]
+pub fn jobs_csv(problem: &Problem, run: &Run) -> String {
+    let mut out = String::from("user,tasks,arrival,completion_time\n");
+    for job in &run.jobs {
+        let user = quoted(problem.users()[job.user as usize].name());
+        let _ = writeln!(out, "{user},{},{},{}", job.tasks, job.at, job.time);
+    }
+    out
+}
+
+/// The distribution of completion times: the part of the jobs done that were done within a time.
+#[must_use]
+pub fn completion_csv(run: &Run) -> String {
+    let mut times: Vec<f64> = run.jobs.iter().map(|job| job.time).collect();
+    times.sort_by(f64::total_cmp);
+    let mut out = String::from("completion_time,part\n");
+    for (before, time) in times.iter().enumerate() {
+        // Of equal times the last one tells how many there are.
+        if times.get(before + 1) != Some(time) {
+            let _ = writeln!(out, "{time},{}", (before + 1) as f64 / times.len() as f64);
+        }
+    }
+    out
+}
+
+/// The tasks of every user.
+#[must_use]
+pub fn users_csv(problem: &Problem, run: &Run) -> String {
+    let summary = Summary::new(problem, run);
+    let mut out = String::from(
+        "user,submitted,started,completed,withdrawn,running,waiting,completion_ratio,dominant_share\n",
+    );
+    for (n, (user, tasks)) in problem.users().iter().zip(&run.tasks).enumerate() {
+        let Tasks { submitted, started, completed, withdrawn } = tasks;
+        let ratio = completion_ratio(tasks).map_or(String::new(), |ratio| ratio.to_string());
+        let _ = writeln!(
+            out,
+            "{},{submitted},{started},{completed},{withdrawn},{},{},{ratio},{}",
+            quoted(user.name()),
+            tasks.running(),
+            tasks.waiting(),
+            summary.dominant_share[n]
+        );
+    }
+    out
+}

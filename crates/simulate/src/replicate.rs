@@ -1,0 +1,195 @@
+//! A scenario, once for every seed.
+
+use std::collections::HashMap;
+
+use evenhand_import::{Input, TaskTable, Trace, azure_trace, google_trace, openb_trace};
+use evenhand_mechanisms::filling::Policy;
+use evenhand_problem::{Problem, UserSpec};
+use rayon::prelude::*;
+
+use crate::duration::Duration;
+use crate::error::SimulateError;
+use crate::run::{Run, Settings, simulate};
+use crate::scenario::{Scenario, TraceFile};
+use crate::workload::{Arrival, Source, Stated};
+
+/// The runs of a scenario.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Simulated {
+    /// Title of the scenario.
+    pub name: String,
+    /// How tasks were placed.
+    pub policy: Policy,
+    /// By seed: the problem with the servers that were drawn, and the run.
+    pub runs: Vec<(Problem, Run)>,
+    /// What a reader should know: tasks of the trace that are left out, and why.
+    pub notes: Vec<String>,
+}
+
+/// Parts of the horizon in a series, where nothing else is said.
+const ROWS: f64 = 1000.0;
+
+/// Runs a scenario with each of the seeds, in parallel; the result does not depend on the number of
+/// threads. `progress` is told the time and the events of a run, now and then, from any thread.
+///
+/// # Errors
+/// [`SimulateError`]: of several runs the first one that fails.
+pub fn run(
+    scenario: &Scenario,
+    seeds: &[u64],
+    progress: &(dyn Fn(f64, u64) + Sync),
+) -> Result<Simulated, SimulateError> {
+    match trace(scenario)? {
+        Some(trace) => run_on(scenario, &trace, seeds, progress),
+        None => {
+            let runs = seeds.par_iter().map(|&seed| one(scenario, None, seed, progress));
+            finished(scenario, Vec::new(), runs.collect())
+        }
+    }
+}
+
+/// Runs the tasks of a trace, in place of those of the scenario, by its users, with each of the seeds, as
+/// [`run`] does.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_on(
+    scenario: &Scenario,
+    trace: &Trace,
+    seeds: &[u64],
+    progress: &(dyn Fn(f64, u64) + Sync),
+) -> Result<Simulated, SimulateError> {
+    let scenario = Scenario { users: trace.users.clone(), arrivals: Vec::new(), ..scenario.clone() };
+    let runs = seeds.par_iter().map(|&seed| one(&scenario, Some(trace), seed, progress));
+    finished(&scenario, trace.notes.iter().map(ToString::to_string).collect(), runs.collect())
+}
+
+fn finished(
+    scenario: &Scenario,
+    mut notes: Vec<String>,
+    runs: Vec<Result<(Problem, Run), SimulateError>>,
+) -> Result<Simulated, SimulateError> {
+    let runs: Vec<(Problem, Run)> = runs.into_iter().collect::<Result<_, _>>()?;
+    if let Some((_, run)) = runs.first() {
+        notes.extend(run.notes.iter().cloned());
+    }
+    Ok(Simulated { name: scenario.name.clone(), policy: scenario.policy, runs, notes })
+}
+
+fn one(
+    scenario: &Scenario,
+    trace: Option<&Trace>,
+    seed: u64,
+    progress: &(dyn Fn(f64, u64) + Sync),
+) -> Result<(Problem, Run), SimulateError> {
+    let problem = scenario.problem(seed)?;
+    let fits = |n: usize| (0..problem.n_servers()).any(|i| fits_on(&problem, n, i));
+    if trace.is_none()
+        && let Some(n) = (0..problem.n_users()).find(|&n| !fits(n))
+    {
+        return Err(SimulateError::TaskTooLarge { user: problem.users()[n].name().to_owned() });
+    }
+    let endless = scenario.arrivals.iter().position(|arrivals| {
+        arrivals.leaves.is_none() && arrivals.poisson.is_some_and(|poisson| poisson.until.is_none())
+    });
+    if let (None, Some(n)) = (scenario.horizon, endless) {
+        return Err(SimulateError::Endless { user: scenario.users[n].name.clone() });
+    }
+    let mut source: Box<dyn Source> = match (trace, &scenario.trace) {
+        (Some(trace), _) => Box::new(Replay {
+            trace,
+            fits: (0..problem.n_users()).map(fits).collect(),
+            next: 0,
+            too_large: 0,
+        }),
+        (None, Some(TraceFile::Tasks(path))) => Box::new(Table::new(Input::open(path)?, &scenario.users)?),
+        _ => Box::new(Stated::new(&scenario.arrivals, seed)),
+    };
+    let settings = Settings {
+        policy: scenario.policy,
+        horizon: scenario.horizon,
+        every: scenario.every.or(scenario.horizon.map(|horizon| horizon / ROWS)),
+        seed,
+        leaves: scenario.arrivals.iter().map(|arrivals| arrivals.leaves).collect(),
+        durations: None,
+    };
+    let run = simulate(&problem, source.as_mut(), &settings, &mut |time, events| progress(time, events))?;
+    Ok((problem, run))
+}
+
+/// Whether a task of user `n` fits on an empty server of class `i`.
+fn fits_on(problem: &Problem, n: usize, i: usize) -> bool {
+    let capacity = problem.servers()[i].capacity();
+    let mut demand = problem.demand(n, i).iter().zip(capacity.iter());
+    problem.users()[n].may_use(i) && demand.all(|(d, c)| d <= c)
+}
+
+/// The trace of a scenario that is read as a whole.
+fn trace(scenario: &Scenario) -> Result<Option<Trace>, SimulateError> {
+    Ok(match &scenario.trace {
+        None | Some(TraceFile::Tasks(_)) => None,
+        Some(TraceFile::Google(files, by)) => {
+            let inputs = files.iter().map(|path| Input::open(path)).collect::<Result<_, _>>()?;
+            Some(google_trace(inputs, *by)?)
+        }
+        Some(TraceFile::Openb(path)) => Some(openb_trace(Input::open(path)?, &scenario.servers)?),
+        Some(TraceFile::Azure(path)) => Some(azure_trace(Input::open(path)?)?),
+    })
+}
+
+/// The tasks of a trace in memory.
+struct Replay<'a> {
+    trace: &'a Trace,
+    /// By user: whether its tasks fit somewhere.
+    fits: Vec<bool>,
+    next: usize,
+    too_large: u64,
+}
+
+impl Source for Replay<'_> {
+    fn next(&mut self) -> Result<Option<Arrival>, SimulateError> {
+        while let Some(task) = self.trace.tasks.get(self.next) {
+            self.next += 1;
+            if self.fits[task.user as usize] {
+                let duration = Duration::Constant(task.seconds);
+                let (user, of) = (task.user, Some(task.job));
+                return Ok(Some(Arrival { at: task.at, user, tasks: 1, duration, of }));
+            }
+            self.too_large += 1;
+        }
+        Ok(None)
+    }
+
+    fn size(&self, of: u32) -> u64 {
+        self.trace.jobs.get(of as usize).copied().unwrap_or(1).into()
+    }
+
+    fn notes(&self) -> Vec<String> {
+        if self.too_large == 0 {
+            return Vec::new();
+        }
+        vec![format!("{} tasks of the trace fit on no server, not even alone: left out", self.too_large)]
+    }
+}
+
+/// A table of jobs, streamed.
+struct Table {
+    rows: TaskTable,
+    users: HashMap<String, u32>,
+}
+
+impl Table {
+    fn new(input: Input, users: &[UserSpec]) -> Result<Self, SimulateError> {
+        let users = users.iter().enumerate().map(|(n, user)| (user.name.clone(), n as u32));
+        Ok(Self { rows: TaskTable::new(input)?, users: users.collect() })
+    }
+}
+
+impl Source for Table {
+    fn next(&mut self) -> Result<Option<Arrival>, SimulateError> {
+        let Some(row) = self.rows.next_row()? else { return Ok(None) };
+        let Some(&user) = self.users.get(&row.user) else { return Err(self.rows.unknown_user(&row).into()) };
+        let duration = Duration::Constant(row.duration);
+        Ok(Some(Arrival { at: row.at, user, tasks: row.tasks, duration, of: None }))
+    }
+}

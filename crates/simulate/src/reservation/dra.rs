@@ -1,0 +1,190 @@
+//! The Dynamic Reservation Algorithm (Reservation, Algorithm 2; docs/theory.md, section 6).
+//!
+//! After every admission and departure the classification goes through the configurations that the greedy
+//! placement gives for the jobs that are there and a reserve. Only empty servers get another configuration.
+
+use std::collections::{BTreeSet, HashMap};
+
+use evenhand_mechanisms::filling::Draw;
+use evenhand_packing::{MaxReward, greedy};
+use evenhand_problem::{Integer, Reservation};
+
+use super::{AdmissionError, Admit};
+
+/// Configurations by number; 0 has no slots.
+struct Configurations {
+    slots: Vec<Vec<u64>>,
+    numbers: HashMap<Vec<u64>, usize>,
+    /// By configuration: its servers, the oldest first.
+    servers: Vec<Vec<usize>>,
+}
+
+impl Configurations {
+    fn number(&mut self, slots: &[u64]) -> usize {
+        if let Some(&number) = self.numbers.get(slots) {
+            return number;
+        }
+        let number = self.slots.len();
+        self.slots.push(slots.to_vec());
+        self.numbers.insert(slots.to_vec(), number);
+        self.servers.push(Vec::new());
+        number
+    }
+}
+
+pub(super) struct Dra<'a> {
+    best: MaxReward<'a>,
+    n_servers: usize,
+    reserve: u64,
+    configurations: Configurations,
+    /// By server: its configuration.
+    of_server: Vec<usize>,
+    /// By server, by type: jobs.
+    jobs: Vec<Vec<u64>>,
+    /// By type: jobs of all servers.
+    totals: Vec<u64>,
+    /// Servers without jobs.
+    empty: BTreeSet<usize>,
+    /// Configurations that the greedy placement wants, with their numbers of servers, in its order.
+    wanted: Vec<(usize, usize)>,
+    /// By configuration: its rank, and how many of its oldest servers have it.
+    ranked: HashMap<usize, (usize, usize)>,
+    /// The Reject Group.
+    rejecting: BTreeSet<usize>,
+}
+
+impl<'a> Dra<'a> {
+    /// Empty servers without configurations, classified for the first time.
+    pub fn new(problem: &'a Reservation, n_servers: usize, reserve: u64) -> Result<Self, AdmissionError> {
+        let types = problem.n_types();
+        let mut configurations =
+            Configurations { slots: Vec::new(), numbers: HashMap::new(), servers: Vec::new() };
+        let nothing = configurations.number(&vec![0; types]);
+        configurations.servers[nothing] = (0..n_servers).collect();
+        let mut dra = Self {
+            best: MaxReward::new(problem),
+            n_servers,
+            reserve,
+            configurations,
+            of_server: vec![nothing; n_servers],
+            jobs: vec![vec![0; types]; n_servers],
+            totals: vec![0; types],
+            empty: (0..n_servers).collect(),
+            wanted: Vec::new(),
+            ranked: HashMap::new(),
+            rejecting: BTreeSet::new(),
+        };
+        dra.classify()?;
+        Ok(dra)
+    }
+
+    /// Classification and reassignment.
+    fn classify(&mut self) -> Result<(), AdmissionError> {
+        let reference: Vec<Integer> =
+            self.totals.iter().map(|total| Integer::from(total + self.reserve)).collect();
+        let placed = greedy::whole(&mut self.best, &reference, &[Integer::from(self.n_servers)])?;
+        self.wanted.clear();
+        for step in placed.steps.iter().filter(|step| step.servers > 0) {
+            let number = self.configurations.number(&step.best.configuration);
+            self.wanted.push((number, step.servers.to_usize().unwrap_or(self.n_servers)));
+        }
+        self.ranked.clear();
+        let mut unmatched = None;
+        for (rank, &(configuration, servers)) in self.wanted.iter().enumerate() {
+            let have = &mut self.configurations.servers;
+            while have[configuration].len() < servers {
+                let ranked = |server: usize| {
+                    let of = self.of_server[server];
+                    let (_, count) = self.ranked.get(&of).copied().unwrap_or((0, 0));
+                    of == configuration || have[of][..count].contains(&server)
+                };
+                let Some(server) = self.empty.iter().copied().find(|server| !ranked(*server)) else { break };
+                have[self.of_server[server]].retain(|other| *other != server);
+                have[configuration].push(server);
+                self.of_server[server] = configuration;
+            }
+            let count = have[configuration].len().min(servers);
+            self.ranked.insert(configuration, (rank, count));
+            if count < servers && unmatched.is_none() {
+                unmatched = Some(rank);
+            }
+        }
+        self.reject(unmatched.unwrap_or(self.wanted.len().saturating_sub(1)));
+        Ok(())
+    }
+
+    /// The most recent server of every configuration, where its rank is above `last`.
+    fn reject(&mut self, last: usize) {
+        self.rejecting.clear();
+        for (configuration, servers) in self.configurations.servers.iter().enumerate() {
+            let Some(&newest) = servers.last() else { continue };
+            let is_kept = self
+                .ranked
+                .get(&configuration)
+                .is_some_and(|(rank, count)| *rank <= last && *count == servers.len());
+            if !is_kept {
+                self.rejecting.insert(newest);
+            }
+        }
+    }
+
+    fn rank(&self, server: usize) -> usize {
+        let configuration = self.of_server[server];
+        match self.ranked.get(&configuration) {
+            Some((rank, count)) if self.configurations.servers[configuration][..*count].contains(&server) => {
+                *rank
+            }
+            _ => self.wanted.len(),
+        }
+    }
+
+    /// A server of the Accept Group with an empty slot for type `j`: of the configurations that the greedy
+    /// placement wants first, the oldest.
+    fn open(&self, j: usize) -> Option<usize> {
+        let wanted = self.wanted.iter().map(|(configuration, _)| *configuration);
+        let others = (0..self.configurations.slots.len()).filter(|other| !self.ranked.contains_key(other));
+        wanted.chain(others).filter(|of| self.configurations.slots[*of][j] > 0).find_map(|of| {
+            let is_open = |server: &&usize| {
+                self.jobs[**server][j] < self.configurations.slots[of][j] && !self.rejecting.contains(server)
+            };
+            self.configurations.servers[of].iter().find(is_open).copied()
+        })
+    }
+
+    fn change(&mut self, j: usize, server: usize, comes: bool) {
+        let jobs = &mut self.jobs[server][j];
+        *jobs = if comes { *jobs + 1 } else { *jobs - 1 };
+        if self.jobs[server].iter().all(|jobs| *jobs == 0) {
+            self.empty.insert(server);
+        } else {
+            self.empty.remove(&server);
+        }
+    }
+}
+
+impl Admit for Dra<'_> {
+    fn admit(&mut self, j: usize, _: &mut Draw) -> Result<Option<usize>, AdmissionError> {
+        let Some(server) = self.open(j) else { return Ok(None) };
+        self.change(j, server, true);
+        self.totals[j] += 1;
+        self.classify()?;
+        Ok(Some(server))
+    }
+
+    fn leave(&mut self, j: usize, server: usize) -> Result<Option<usize>, AdmissionError> {
+        self.change(j, server, false);
+        self.totals[j] -= 1;
+        let mut source = None;
+        if !self.rejecting.contains(&server) {
+            let with_jobs = self.rejecting.iter().copied().filter(|other| self.jobs[*other][j] > 0);
+            // Of equal ranks the first server.
+            source = with_jobs.max_by_key(|other| (self.rank(*other), std::cmp::Reverse(*other)));
+        }
+        if let Some(source) = source {
+            self.change(j, source, false);
+            self.change(j, server, true);
+        }
+        self.classify()?;
+        Ok(source)
+    }
+}

@@ -1,0 +1,60 @@
+//! The least loaded of `d` random servers.
+
+use evenhand_mechanisms::filling::Draw;
+use evenhand_problem::Reservation;
+
+use super::{AdmissionError, Admit};
+
+pub(super) struct PowerOfD {
+    d: usize,
+    /// By type: which of everything a server has a job takes, as a part of it.
+    parts: Vec<Vec<f64>>,
+    /// By server, by type: jobs.
+    jobs: Vec<Vec<u64>>,
+    reservation: Reservation,
+}
+
+impl PowerOfD {
+    pub fn new(problem: &Reservation, servers: usize, d: usize) -> Self {
+        let capacity = problem.pools()[0].capacity();
+        let part = |j: usize| {
+            let parts = problem.jobs()[j].demand().iter().zip(capacity.iter());
+            parts.map(|(d, c)| if *c > 0 { (d.clone() / c).to_f64() } else { 0.0 }).collect()
+        };
+        Self {
+            d,
+            parts: (0..problem.n_types()).map(part).collect(),
+            jobs: vec![vec![0; problem.n_types()]; servers],
+            reservation: problem.clone(),
+        }
+    }
+
+    /// The part of its fullest resource that a server uses.
+    fn load(&self, server: usize) -> f64 {
+        let rows = self.parts.first().map_or(0, Vec::len);
+        let used = |r: usize| -> f64 {
+            self.jobs[server].iter().zip(&self.parts).map(|(jobs, parts)| *jobs as f64 * parts[r]).sum()
+        };
+        (0..rows).map(used).fold(0.0, f64::max)
+    }
+}
+
+impl Admit for PowerOfD {
+    fn admit(&mut self, j: usize, draw: &mut Draw) -> Result<Option<usize>, AdmissionError> {
+        let asked = (0..self.d).map(|_| draw.position(self.jobs.len()));
+        let asked: Vec<usize> = asked.collect();
+        let least = asked.into_iter().min_by(|a, b| self.load(*a).total_cmp(&self.load(*b)).then(a.cmp(b)));
+        let Some(server) = least else { return Ok(None) };
+        self.jobs[server][j] += 1;
+        if self.reservation.is_feasible(0, &self.jobs[server]) {
+            return Ok(Some(server));
+        }
+        self.jobs[server][j] -= 1;
+        Ok(None)
+    }
+
+    fn leave(&mut self, j: usize, server: usize) -> Result<Option<usize>, AdmissionError> {
+        self.jobs[server][j] -= 1;
+        Ok(None)
+    }
+}

@@ -1,0 +1,243 @@
+//! One run: events in the order of their times, and a filling after those of each time.
+
+use evenhand_mechanisms::filling::{Draw, Policy, Scheduler, schedule};
+use evenhand_problem::Problem;
+
+use crate::error::SimulateError;
+use crate::events::{Heap, Running};
+use crate::jobs::{FinishedJob, Jobs};
+use crate::record::{MAX_ROWS, Recorder, Row, Tasks};
+use crate::workload::{Source, streams};
+
+/// What a run is told besides servers, users and their tasks.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settings {
+    /// How tasks are placed.
+    pub policy: Policy,
+    /// Time at which the run stops; `None`: when nothing is left to happen.
+    pub horizon: Option<f64>,
+    /// Time between two rows of the series; `None`: no series.
+    pub every: Option<f64>,
+    /// Decides everything random.
+    pub seed: u64,
+    /// By user: when it leaves.
+    pub leaves: Vec<Option<f64>>,
+    /// Running times of all tasks in the order of their placements, in place of those of the tasks: for
+    /// comparing with programs that draw them so.
+    pub durations: Option<Vec<f64>>,
+}
+
+/// What a run gives.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Run {
+    /// Its seed.
+    pub seed: u64,
+    /// Time at which it ended.
+    pub end: f64,
+    /// Arrivals, finished tasks and departures.
+    pub events: u64,
+    /// `h <- 1000003 h + 31 server + user` modulo 2^48 over all placements, from 0.
+    pub placements: u64,
+    /// By user: its tasks.
+    pub tasks: Vec<Tasks>,
+    /// By user: the integral over time of its running tasks.
+    pub task_time: Vec<f64>,
+    /// Jobs that came.
+    pub jobs_submitted: u64,
+    /// Jobs that are done, in the order of their ends.
+    pub jobs: Vec<FinishedJob>,
+    /// The state at equal distances of time.
+    pub rows: Vec<Row>,
+    /// What the source of the tasks says of them.
+    pub notes: Vec<String>,
+}
+
+/// Runs the tasks of `source` on the servers of `problem`. All events of one time are taken together:
+/// tasks that end, users that leave, tasks that come; then whatever fits is placed.
+///
+/// `progress` is told the time and the number of events, now and then.
+///
+/// # Errors
+/// [`SimulateError`].
+pub fn simulate(
+    problem: &Problem,
+    source: &mut dyn Source,
+    settings: &Settings,
+    progress: &mut dyn FnMut(f64, u64),
+) -> Result<Run, SimulateError> {
+    schedule(problem, settings.policy, settings.seed, |scheduler| {
+        Simulation::new(problem, scheduler, settings)?.run(source, progress)
+    })?
+}
+
+struct Simulation<'a> {
+    problem: &'a Problem,
+    scheduler: &'a mut dyn Scheduler,
+    settings: &'a Settings,
+    running: Heap,
+    jobs: Jobs,
+    recorder: Recorder,
+    finished: Vec<FinishedJob>,
+    departures: std::vec::IntoIter<(f64, usize)>,
+    placed: Vec<(u32, u32)>,
+    n_placed: u64,
+    hash: u64,
+    events: u64,
+}
+
+/// Events between two reports of progress.
+const REPORT: u64 = 1 << 16;
+
+impl<'a> Simulation<'a> {
+    fn new(
+        problem: &'a Problem,
+        scheduler: &'a mut dyn Scheduler,
+        settings: &'a Settings,
+    ) -> Result<Self, SimulateError> {
+        if let (Some(every), Some(horizon)) = (settings.every, settings.horizon)
+            && horizon / every >= MAX_ROWS as f64
+        {
+            return Err(SimulateError::TooManyRows { every, horizon, limit: MAX_ROWS });
+        }
+        let draws = (0..problem.n_users()).map(|n| Draw::new(settings.seed, streams(n).0)).collect();
+        let leaves = settings.leaves.iter().enumerate();
+        let mut departures: Vec<(f64, usize)> = leaves.filter_map(|(n, at)| Some(((*at)?, n))).collect();
+        departures.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        Ok(Self {
+            problem,
+            scheduler,
+            settings,
+            running: Heap::default(),
+            jobs: Jobs::new(draws),
+            recorder: Recorder::new(problem.n_users(), settings.every),
+            finished: Vec::new(),
+            departures: departures.into_iter(),
+            placed: Vec::new(),
+            n_placed: 0,
+            hash: 0,
+            events: 0,
+        })
+    }
+
+    fn run(
+        mut self,
+        source: &mut dyn Source,
+        progress: &mut dyn FnMut(f64, u64),
+    ) -> Result<Run, SimulateError> {
+        let horizon = self.settings.horizon.unwrap_or(f64::INFINITY);
+        let (mut now, mut reported) = (0.0, 0);
+        let mut coming = source.next()?;
+        loop {
+            let ends = self.running.first().map_or(f64::INFINITY, |task| task.end);
+            let leaves = self.departures.as_slice().first().map_or(f64::INFINITY, |(at, _)| *at);
+            let comes = coming.map_or(f64::INFINITY, |arrival| arrival.at);
+            let next = ends.min(leaves).min(comes);
+            if next > horizon || next == f64::INFINITY {
+                break;
+            }
+            if next < now {
+                let source_name = "the arrivals".to_owned();
+                return Err(SimulateError::OutOfOrder { source_name, before: now, now: next });
+            }
+            self.advance(next)?;
+            now = next;
+            while let Some(task) = self.running.first().copied().filter(|task| task.end == now) {
+                self.running.pop();
+                self.end(&task, now);
+            }
+            while let Some(&(at, user)) = self.departures.as_slice().first()
+                && at == now
+            {
+                self.departures.next();
+                self.leave(user);
+            }
+            while let Some(arrival) = coming.filter(|arrival| arrival.at == now) {
+                let user = arrival.user as usize;
+                let leaves = self.settings.leaves.get(user).copied().flatten();
+                if leaves.is_some_and(|at| at <= now) {
+                    coming = source.next()?;
+                    continue;
+                }
+                if !self.scheduler.fits_somewhere(user) && !self.is_of_slots() {
+                    let user = self.problem.users()[user].name().to_owned();
+                    return Err(SimulateError::TaskTooLarge { user });
+                }
+                let size = arrival.of.map_or(arrival.tasks, |of| source.size(of));
+                self.jobs.submit(&arrival, size)?;
+                self.scheduler.submit(user, arrival.tasks);
+                self.recorder.tasks[user].submitted += arrival.tasks;
+                self.events += 1;
+                coming = source.next()?;
+            }
+            self.place(now)?;
+            if self.events - reported >= REPORT {
+                reported = self.events;
+                progress(now, self.events);
+            }
+        }
+        let end = self.settings.horizon.unwrap_or(now);
+        self.advance(end)?;
+        let task_time = self.recorder.finish(end);
+        Ok(Run {
+            seed: self.settings.seed,
+            end,
+            events: self.events,
+            placements: self.hash,
+            tasks: self.recorder.tasks,
+            task_time,
+            jobs_submitted: self.jobs.submitted,
+            jobs: self.finished,
+            rows: self.recorder.rows,
+            notes: source.notes(),
+        })
+    }
+
+    /// A task that has enough resources may still be larger than a server's slots: it waits for ever,
+    /// which is what slots do.
+    fn is_of_slots(&self) -> bool {
+        matches!(self.settings.policy, Policy::Slots { .. })
+    }
+
+    fn advance(&mut self, time: f64) -> Result<(), SimulateError> {
+        let every = self.settings.every.unwrap_or(f64::INFINITY);
+        let too_many = SimulateError::TooManyRows { every, horizon: time, limit: MAX_ROWS };
+        if self.recorder.advance(time) { Ok(()) } else { Err(too_many) }
+    }
+
+    fn end(&mut self, task: &Running, now: f64) {
+        self.scheduler.release(task.user as usize, task.server as usize);
+        self.recorder.complete(task.user as usize, now);
+        self.finished.extend(self.jobs.finish(task.job, now));
+        self.events += 1;
+    }
+
+    fn leave(&mut self, user: usize) {
+        let tasks = &mut self.recorder.tasks[user];
+        tasks.withdrawn += tasks.waiting();
+        self.scheduler.withdraw(user);
+        self.jobs.withdraw(user as u32);
+        self.events += 1;
+    }
+
+    /// Places what fits and draws how long it runs.
+    fn place(&mut self, now: f64) -> Result<(), SimulateError> {
+        let mut placed = std::mem::take(&mut self.placed);
+        self.scheduler.fill(&mut placed)?;
+        for &(user, server) in &placed {
+            let Some((job, mut duration)) = self.jobs.start(user) else { continue };
+            if let Some(durations) = &self.settings.durations {
+                duration = durations.get(self.n_placed as usize).copied().unwrap_or(duration);
+            }
+            self.running.push(Running { end: now + duration, order: self.n_placed, user, server, job });
+            self.recorder.start(user as usize, now);
+            self.n_placed += 1;
+            let place = u64::from(server) * 31 + u64::from(user);
+            self.hash = self.hash.wrapping_mul(1_000_003).wrapping_add(place) & HASH_BITS;
+        }
+        self.placed = placed;
+        Ok(())
+    }
+}
+
+/// The hash of placements has 48 bits.
+const HASH_BITS: u64 = (1 << 48) - 1;

@@ -1,0 +1,139 @@
+//! What is simulated.
+
+use std::path::PathBuf;
+
+use evenhand_mechanisms::filling::{Draw, Policy};
+use evenhand_problem::{Problem, ProblemSpec, Rational, ServerSpec, UserSpec};
+
+use crate::duration::Duration;
+use crate::error::SimulateError;
+
+/// A scenario: servers, a policy, and the tasks that come.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scenario {
+    /// Title; may be empty.
+    pub name: String,
+    /// Names of the resources.
+    pub resources: Vec<String>,
+    /// Server classes.
+    pub servers: Vec<ServerSpec>,
+    /// So many servers are drawn from the classes, whose counts are the odds; `None`: the classes as they are.
+    pub draw_servers: Option<u64>,
+    /// How tasks are placed.
+    pub policy: Policy,
+    /// The users, without numbers of tasks.
+    pub users: Vec<UserSpec>,
+    /// By user: when its tasks come.
+    pub arrivals: Vec<Arrivals>,
+    /// Tasks that come from a file.
+    pub trace: Option<TraceFile>,
+    /// Time at which the run stops; `None`: when nothing is left to happen.
+    pub horizon: Option<f64>,
+    /// Time between two rows of the series; `None`: a thousandth of the horizon, or no series.
+    pub every: Option<f64>,
+}
+
+/// When the tasks of a user come.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Arrivals {
+    /// Jobs, their times ascending.
+    pub jobs: Vec<Job>,
+    /// Jobs at random times.
+    pub poisson: Option<Poisson>,
+    /// Time at which the user leaves: its waiting tasks are withdrawn, later jobs do not come, running
+    /// tasks finish.
+    pub leaves: Option<f64>,
+}
+
+/// A job: tasks that come together.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Job {
+    /// Time of arrival.
+    pub at: f64,
+    /// Number of tasks, at least 1.
+    pub tasks: u64,
+    /// How long each of them runs.
+    pub duration: Duration,
+}
+
+/// Jobs whose times of arrival are a Poisson process.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Poisson {
+    /// Jobs per unit of time.
+    pub rate: f64,
+    /// Tasks of each.
+    pub tasks: u64,
+    /// How long a task runs.
+    pub duration: Duration,
+    /// None comes before.
+    pub from: f64,
+    /// None comes at this time or later.
+    pub until: Option<f64>,
+}
+
+/// A file with tasks.
+#[derive(Debug, Clone, PartialEq)]
+pub enum TraceFile {
+    /// `time,user,tasks,duration`, jobs of the users of the scenario.
+    Tasks(PathBuf),
+    /// Task events of the Google trace of 2011; one user for each user id, or for each request shape.
+    Google(Vec<PathBuf>, evenhand_import::GoogleUsers),
+    /// A pod list of openb with times; one user for each shape.
+    Openb(PathBuf),
+    /// Arrivals of virtual machines by flavour; one user for each flavour.
+    Azure(PathBuf),
+}
+
+/// Stream of the random choices of the servers.
+const SERVER_STREAM: u64 = 1;
+
+impl Scenario {
+    /// The servers and users as an allocation problem; servers are drawn by `seed` where that is asked for.
+    ///
+    /// # Errors
+    /// [`SimulateError::Problem`], [`SimulateError::TaskTooLarge`] for a user that may run on none of the
+    /// drawn classes.
+    pub fn problem(&self, seed: u64) -> Result<Problem, SimulateError> {
+        let mut spec = ProblemSpec {
+            name: self.name.clone(),
+            resources: self.resources.clone(),
+            servers: self.servers.clone(),
+            users: self.users.clone(),
+        };
+        if let Some(number) = self.draw_servers {
+            // Faults of the classes are found before some of them are not drawn.
+            Problem::new(spec.clone())?;
+            spec.servers = drawn(&self.servers, number, &mut Draw::new(seed, SERVER_STREAM));
+            for user in &mut spec.users {
+                let Some(names) = &mut user.servers else { continue };
+                names.retain(|name| spec.servers.iter().any(|server| server.name == *name));
+                if names.is_empty() {
+                    return Err(SimulateError::TaskTooLarge { user: user.name.clone() });
+                }
+            }
+        }
+        Ok(Problem::new(spec)?)
+    }
+}
+
+/// `number` servers drawn independently, each of a class with odds by its count, as classes.
+fn drawn(classes: &[ServerSpec], number: u64, draw: &mut Draw) -> Vec<ServerSpec> {
+    let odds =
+        |class: &ServerSpec| class.count.as_ref().map_or(1, |count| count.numer().to_u64().unwrap_or(1));
+    let all: u64 = classes.iter().map(odds).fold(0, u64::saturating_add);
+    let mut counts = vec![0_u64; classes.len()];
+    for _ in 0..number {
+        let mut at = draw.below(all);
+        for (class, count) in classes.iter().zip(&mut counts) {
+            match at.checked_sub(odds(class)) {
+                None => {
+                    *count += 1;
+                    break;
+                }
+                Some(rest) => at = rest,
+            }
+        }
+    }
+    let kept = classes.iter().zip(counts).filter(|(_, count)| *count > 0);
+    kept.map(|(class, count)| ServerSpec { count: Some(Rational::from(count)), ..class.clone() }).collect()
+}

@@ -1,0 +1,138 @@
+//! The tasks that come, in the order of their times.
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+
+use evenhand_mechanisms::filling::Draw;
+
+use crate::duration::{Duration, exponential};
+use crate::error::SimulateError;
+use crate::scenario::{Arrivals, Job, Poisson};
+
+/// Tasks of one user that come together.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Arrival {
+    /// Time.
+    pub at: f64,
+    /// User, by its place in the problem.
+    pub user: u32,
+    /// Number of tasks.
+    pub tasks: u64,
+    /// How long each runs.
+    pub duration: Duration,
+    /// A job of a trace whose tasks come one by one: its number there.
+    pub of: Option<u32>,
+}
+
+/// Arrivals in the order of their times.
+pub trait Source {
+    /// The next one.
+    ///
+    /// # Errors
+    /// What the trace is read from is malformed, or out of order.
+    fn next(&mut self) -> Result<Option<Arrival>, SimulateError>;
+
+    /// Tasks of a job of a trace whose tasks come one by one.
+    fn size(&self, _of: u32) -> u64 {
+        1
+    }
+
+    /// What a reader should know once all have come.
+    fn notes(&self) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+/// The jobs that users state, and the random ones.
+pub struct Stated {
+    streams: Vec<Stream>,
+    /// Time of the next arrival of a stream.
+    next: BinaryHeap<Reverse<(Time, usize)>>,
+}
+
+/// Jobs of one user.
+struct Stream {
+    user: u32,
+    jobs: Jobs,
+    leaves: f64,
+    peeked: Option<Job>,
+}
+
+enum Jobs {
+    Listed(std::vec::IntoIter<Job>),
+    Poisson { poisson: Poisson, at: f64, draw: Draw },
+}
+
+/// A time that is a number.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Time(f64);
+
+impl Eq for Time {}
+
+impl Ord for Time {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.0.total_cmp(&other.0)
+    }
+}
+
+impl PartialOrd for Time {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// Streams of the random choices of user `n`: running times, and times of arrival. The first two streams
+/// are those of the policy and of the servers.
+pub(crate) fn streams(n: usize) -> (u64, u64) {
+    (2 + 2 * n as u64, 3 + 2 * n as u64)
+}
+
+impl Stated {
+    /// By user: when its tasks come; `seed` decides what is random.
+    #[must_use]
+    pub fn new(arrivals: &[Arrivals], seed: u64) -> Self {
+        let mut streams_of_users = Vec::new();
+        for (n, of_user) in arrivals.iter().enumerate() {
+            let leaves = of_user.leaves.unwrap_or(f64::INFINITY);
+            let mut push = |jobs| {
+                streams_of_users.push(Stream { user: n as u32, jobs, leaves, peeked: None });
+            };
+            if !of_user.jobs.is_empty() {
+                push(Jobs::Listed(of_user.jobs.clone().into_iter()));
+            }
+            if let Some(poisson) = of_user.poisson {
+                let draw = Draw::new(seed, streams(n).1);
+                push(Jobs::Poisson { poisson, at: poisson.from, draw });
+            }
+        }
+        let mut stated = Self { streams: streams_of_users, next: BinaryHeap::new() };
+        (0..stated.streams.len()).for_each(|which| stated.advance(which));
+        stated
+    }
+
+    /// Makes the next job of a stream known.
+    fn advance(&mut self, which: usize) {
+        let stream = &mut self.streams[which];
+        stream.peeked = match &mut stream.jobs {
+            Jobs::Listed(jobs) => jobs.next(),
+            Jobs::Poisson { poisson, at, draw } => {
+                *at += exponential(poisson.rate.recip(), draw);
+                let job = Job { at: *at, tasks: poisson.tasks, duration: poisson.duration };
+                poisson.until.is_none_or(|until| *at < until).then_some(job)
+            }
+        };
+        stream.peeked = stream.peeked.filter(|job| job.at < stream.leaves);
+        if let Some(job) = stream.peeked {
+            self.next.push(Reverse((Time(job.at), which)));
+        }
+    }
+}
+
+impl Source for Stated {
+    fn next(&mut self) -> Result<Option<Arrival>, SimulateError> {
+        let Some(Reverse((_, which))) = self.next.pop() else { return Ok(None) };
+        let (user, job) = (self.streams[which].user, self.streams[which].peeked);
+        self.advance(which);
+        Ok(job.map(|job| Arrival { at: job.at, user, tasks: job.tasks, duration: job.duration, of: None }))
+    }
+}
