@@ -15,14 +15,19 @@
 //! after a few steps on the exact level.
 
 mod data;
+mod duals;
 mod exact;
 mod float;
 mod integers;
 mod lift;
 mod master;
+mod part;
 mod repair;
 mod rise;
+mod round;
 mod rounds;
+mod search;
+mod split;
 mod start;
 
 pub use rise::{Rise, RiseBound, Rises};

@@ -17,20 +17,9 @@ use crate::linear::{Lu, SparseRow};
 use evenhand_problem::{Integer, Rational};
 use rug::Assign;
 
-use super::data::LevelData;
 use super::integers::{Integers, scaled};
 use super::master::{GroupOnClass, MasterBasis};
-
-/// What a group must reach, exactly.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Target {
-    /// The level of this round.
-    Active,
-    /// All its tasks.
-    Tasks,
-    /// The level of an earlier round, by number.
-    Frozen(usize),
-}
+use super::part::{Part, Target};
 
 /// By group: `(class, tasks)` where the group does not run on its key class alone.
 pub type SplitTasks = Vec<Option<Vec<(usize, Rational)>>>;
@@ -48,6 +37,8 @@ pub struct Lifted {
     /// By group: the class on which it runs, in part if it is split; `None` where its level has a price
     /// of 0 and more than it needs is placed.
     pub key: Vec<Option<usize>>,
+    /// By group: the classes that cost what its level is worth.
+    pub stays: Vec<Vec<usize>>,
 }
 
 /// Why a basis could not be lifted.
@@ -63,11 +54,9 @@ pub enum LiftFailure {
 
 /// Lifts the basis of a round.
 pub struct Lift<'a> {
-    data: &'a LevelData<'a>,
+    part: &'a Part<'a>,
     integers: &'a Integers,
     targets: &'a [Target],
-    /// Levels of earlier rounds.
-    levels: &'a [Rational],
 }
 
 /// The kernel: what is left of a basis when the keys are eliminated.
@@ -83,47 +72,46 @@ struct Kernel {
 }
 
 impl<'a> Lift<'a> {
-    pub fn new(
-        data: &'a LevelData<'a>,
-        integers: &'a Integers,
-        targets: &'a [Target],
-        levels: &'a [Rational],
-    ) -> Self {
-        Self { data, integers, targets, levels }
+    pub fn new(part: &'a Part<'a>, integers: &'a Integers, targets: &'a [Target]) -> Self {
+        Self { part, integers, targets }
     }
 
     pub fn lift(&self, basis: &MasterBasis) -> Result<Lifted, LiftFailure> {
         let kernel = self.kernel(basis)?;
         let factors = self.factor(&kernel)?;
         let prices = self.prices(&kernel, &factors)?;
-        let group_prices: Vec<Integer> = (0..self.data.groups.len())
+        let group_prices: Vec<Integer> = (0..self.part.groups.len())
             .map(|g| kernel.key[g].map_or_else(Integer::new, |i| self.value(&prices, g, i)))
             .collect();
-        self.check_dual(&prices, &group_prices)?;
+        let stays = self.check_dual(&prices, &group_prices)?;
         let (level, residual) = self.level(&kernel, &prices, &group_prices)?;
         let split = self.split(&kernel, &factors, &level, residual)?;
-        let prices =
-            prices.into_iter().zip(&self.integers.scale).map(|(p, s)| Rational::from(p * s)).collect();
+        let prices = prices
+            .into_iter()
+            .zip(&self.part.rows)
+            .map(|(p, &at)| Rational::from(p * &self.integers.scale[at]))
+            .collect();
         Ok(Lifted {
             level,
             prices,
             group_prices: group_prices.into_iter().map(Rational::from).collect(),
             split,
             key: kernel.key,
+            stays,
         })
     }
 
     fn kernel(&self, basis: &MasterBasis) -> Result<Kernel, LiftFailure> {
-        if !basis.level || self.data.tasks_per_level.iter().any(Option::is_none) {
+        if !basis.level || (0..self.part.groups.len()).any(|g| self.part.tasks_per_level(g).is_none()) {
             return Err(LiftFailure::Structure);
         }
-        let mut key = vec![None; self.data.groups.len()];
+        let mut key = vec![None; self.part.groups.len()];
         let mut extras = Vec::new();
         for (placement, _) in basis.placements.iter().filter(|(_, basic)| *basic) {
             if basis.group_slacks[placement.g] || key[placement.g].is_some() {
-                extras.push((placement.g, placement.i));
+                extras.push((placement.g, placement.c));
             } else {
-                key[placement.g] = Some(placement.i);
+                key[placement.g] = Some(placement.c);
             }
         }
         let keyless = key.iter().zip(&basis.group_slacks).any(|(k, slack)| k.is_none() && !slack);
@@ -147,7 +135,7 @@ impl<'a> Lift<'a> {
             .map(|&(g, i)| {
                 let mut row: SparseRow = Vec::new();
                 let mut add = |class: usize, sign: i32| {
-                    for (r, value) in self.integers.usage(self.data, g, class) {
+                    for (r, value) in self.integers.usage(self.part, g, class) {
                         if let Some(at) = kernel.position[r] {
                             row.push((at, Rational::from(&*value * sign)));
                         }
@@ -178,7 +166,7 @@ impl<'a> Lift<'a> {
         if sum < 0 {
             common = -common;
         }
-        let mut prices = vec![Integer::new(); self.integers.capacity.len()];
+        let mut prices = vec![Integer::new(); self.part.rows.len()];
         for (&row, value) in kernel.tight.iter().zip(&null) {
             prices[row] = scaled(value, &common);
         }
@@ -198,31 +186,37 @@ impl<'a> Lift<'a> {
     /// Sets `sum` to [`Lift::value`], in place.
     fn set_value(&self, sum: &mut Integer, prices: &[Integer], g: usize, i: usize) {
         sum.assign(0);
-        for (row, usage) in self.integers.usage(self.data, g, i) {
+        for (row, usage) in self.integers.usage(self.part, g, i) {
             *sum += &prices[row] * &*usage;
         }
     }
 
-    /// No group may find a class cheaper than what its level is worth.
-    fn check_dual(&self, prices: &[Integer], group_prices: &[Integer]) -> Result<(), LiftFailure> {
+    /// No group may find a class cheaper than what its level is worth; by group, the classes that cost
+    /// just that.
+    fn check_dual(
+        &self,
+        prices: &[Integer],
+        group_prices: &[Integer],
+    ) -> Result<Vec<Vec<usize>>, LiftFailure> {
         let mut improving = Vec::new();
+        let mut stays: Vec<Vec<usize>> = vec![Vec::new(); self.part.groups.len()];
         let (mut price, mut best) = (Integer::new(), Integer::new());
-        for (g, group) in self.data.groups.iter().enumerate() {
-            if group_prices[g] == 0 {
-                continue;
-            }
+        for (g, classes) in self.part.classes.iter().enumerate() {
             best.assign(&group_prices[g]);
             let mut choice = None;
-            for &i in &group.classes {
-                self.set_value(&mut price, prices, g, i);
+            for &c in classes {
+                self.set_value(&mut price, prices, g, c);
+                if price == group_prices[g] {
+                    stays[g].push(c);
+                }
                 if price < best {
                     std::mem::swap(&mut price, &mut best);
-                    choice = Some(i);
+                    choice = Some(c);
                 }
             }
-            improving.extend(choice.map(|i| GroupOnClass { g, i }));
+            improving.extend(choice.map(|c| GroupOnClass { g, c }));
         }
-        if improving.is_empty() { Ok(()) } else { Err(LiftFailure::Improvable(improving)) }
+        if improving.is_empty() { Ok(stays) } else { Err(LiftFailure::Improvable(improving)) }
     }
 
     /// The level, and by capacity row what the keys' targets leave of the scaled capacity.
@@ -235,14 +229,14 @@ impl<'a> Lift<'a> {
         // By row, what a target level needs: for this round's and each earlier level the tasks
         // per level, and for satisfied groups the tasks themselves.
         let mut active = LoadSum::new();
-        let mut frozen: Vec<LoadSum<'_>> = self.levels.iter().map(|_| LoadSum::new()).collect();
+        let mut frozen: Vec<LoadSum<'_>> = self.part.levels.iter().map(|_| LoadSum::new()).collect();
         let mut satisfied = LoadSum::new();
         for (g, key) in kernel.key.iter().enumerate() {
             let Some(i) = *key else { continue };
             let (sum, amount) = match self.targets[g] {
-                Target::Active => (&mut active, self.data.tasks_per_level[g].as_ref()),
-                Target::Frozen(round) => (&mut frozen[round], self.data.tasks_per_level[g].as_ref()),
-                Target::Tasks => (&mut satisfied, self.data.groups[g].tasks.as_ref()),
+                Target::Active => (&mut active, self.part.tasks_per_level(g)),
+                Target::Frozen(round) => (&mut frozen[round], self.part.tasks_per_level(g)),
+                Target::Tasks => (&mut satisfied, self.part.group(g).tasks.as_ref()),
             };
             let Some(amount) = amount else { return Err(LiftFailure::Structure) };
             sum.add(amount, g, i);
@@ -253,20 +247,20 @@ impl<'a> Lift<'a> {
             return Err(LiftFailure::Structure);
         }
         let mut rest: Vec<Rational> = self
-            .integers
-            .capacity
+            .part
+            .rows
             .iter()
             .zip(&satisfied.rows)
-            .map(|(capacity, used)| Rational::from(capacity - used))
+            .map(|(&at, used)| Rational::from(&self.integers.capacity[at] - used))
             .collect();
         let mut worth: Rational = prices
             .iter()
-            .zip(&self.integers.capacity)
-            .map(|(p, c)| Integer::from(p * c))
+            .zip(&self.part.rows)
+            .map(|(p, &at)| Integer::from(p * &self.integers.capacity[at]))
             .sum::<Integer>()
             .into();
         worth -= &satisfied.value;
-        for (level, sum) in self.levels.iter().zip(frozen) {
+        for (level, sum) in self.part.levels.iter().zip(frozen) {
             let sum = sum.finish(self, group_prices);
             for (rest, used) in rest.iter_mut().zip(&sum.rows) {
                 if !used.is_zero() {
@@ -300,10 +294,10 @@ impl<'a> Lift<'a> {
         if tasks.iter().any(|x| *x < 0) {
             return Err(LiftFailure::PrimalInfeasible);
         }
-        let mut split: SplitTasks = vec![None; self.data.groups.len()];
+        let mut split: SplitTasks = vec![None; self.part.groups.len()];
         for (&(g, i), tasks) in kernel.extras.iter().zip(tasks) {
             let mut take = |class: usize, sign: i32| {
-                for (row, usage) in self.integers.usage(self.data, g, class) {
+                for (row, usage) in self.integers.usage(self.part, g, class) {
                     rest[row] -= Rational::from(&tasks * Integer::from(&*usage * sign));
                 }
             };
@@ -339,27 +333,7 @@ impl<'a> Lift<'a> {
 
     /// Tasks that group `g` must reach.
     fn target(&self, g: usize, level: &Rational) -> Rational {
-        target_tasks(self.data, g, self.targets[g], self.levels, level)
-    }
-}
-
-/// Tasks of group `g` at its target.
-pub fn target_tasks(
-    data: &LevelData<'_>,
-    g: usize,
-    target: Target,
-    levels: &[Rational],
-    level: &Rational,
-) -> Rational {
-    let at = |level: &Rational| {
-        data.tasks_per_level[g]
-            .as_ref()
-            .map_or_else(Rational::new, |per_level| Rational::from(per_level * level))
-    };
-    match target {
-        Target::Active => at(level),
-        Target::Frozen(round) => at(&levels[round]),
-        Target::Tasks => data.groups[g].tasks.clone().unwrap_or_default(),
+        self.part.target_tasks(g, self.targets[g], level)
     }
 }
 
@@ -401,11 +375,11 @@ impl<'a> LoadSum<'a> {
     }
 
     fn finish(self, lift: &Lift<'_>, group_prices: &[Integer]) -> Loads {
-        let mut rows = vec![Integer::new(); lift.integers.capacity.len()];
+        let mut rows = vec![Integer::new(); lift.part.rows.len()];
         let mut value = Integer::new();
         for (amount, g, i) in self.terms {
             let amount = scaled(amount, &self.denominator);
-            for (row, usage) in lift.integers.usage(lift.data, g, i) {
+            for (row, usage) in lift.integers.usage(lift.part, g, i) {
                 rows[row] += &amount * &*usage;
             }
             value += amount * &group_prices[g];

@@ -12,7 +12,7 @@
 
 use std::collections::HashSet;
 
-use super::data::LevelData;
+use super::part::Part;
 use super::start::{FirstColumns, guess, keep_least};
 use crate::error::LpError;
 use crate::highs::{Basis, BasisStatus, ColumnBlock, FloatLp, FloatSolution};
@@ -35,7 +35,7 @@ pub enum Need {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct GroupOnClass {
     pub g: usize,
-    pub i: usize,
+    pub c: usize,
 }
 
 /// How a group is in the model.
@@ -48,7 +48,7 @@ enum Seat {
 }
 
 pub struct Master<'a> {
-    data: &'a LevelData<'a>,
+    part: &'a Part<'a>,
     lp: FloatLp,
     /// HiGHS row of each capacity row; rows without capacity are left out.
     capacity_rows: Vec<Option<usize>>,
@@ -67,25 +67,25 @@ pub struct Master<'a> {
 
 impl<'a> Master<'a> {
     /// The model with every group active.
-    pub fn new(data: &'a LevelData<'a>) -> Result<Self, LpError> {
+    pub fn new(part: &'a Part<'a>) -> Result<Self, LpError> {
         let mut bounds = Vec::new();
-        let mut capacity_rows = Vec::with_capacity(data.capacity.len());
-        for &capacity in &data.capacity {
+        let mut capacity_rows = Vec::with_capacity(part.capacity.len());
+        for &capacity in &part.capacity {
             capacity_rows.push((capacity > 0.0).then(|| {
                 bounds.push((f64::NEG_INFINITY, 1.0));
                 bounds.len() - 1
             }));
         }
-        let FirstColumns { level, favourite, placements } = guess(data);
-        let n_rows = data.capacity.len();
+        let FirstColumns { level, favourite, placements } = guess(part);
+        let n_rows = part.capacity.len();
         let mut master = Self {
-            data,
+            part,
             lp: FloatLp::new(&bounds)?,
             capacity_rows,
-            known: favourite.iter().enumerate().map(|(g, &i)| GroupOnClass { g, i }).collect(),
+            known: favourite.iter().enumerate().map(|(g, &c)| GroupOnClass { g, c }).collect(),
             seats: favourite.into_iter().map(Seat::Single).collect(),
             columns: Vec::new(),
-            needs: vec![Need::Times(1.0); data.groups.len()],
+            needs: vec![Need::Times(1.0); part.groups.len()],
             level_load: vec![0.0; n_rows],
             fixed_load: vec![0.0; n_rows],
             unit: if level > 0.0 && level.is_finite() { level } else { 1.0 },
@@ -96,7 +96,7 @@ impl<'a> Master<'a> {
         let rows = vec![BasisStatus::Basic; bounds.len()];
         master.lp.set_basis(&Basis { columns: vec![BasisStatus::Lower], rows })?;
         // A group whose task limit its level does not express always has its rows.
-        let limited = (0..data.groups.len()).filter(|&g| data.has_task_row(g));
+        let limited = (0..part.groups.len()).filter(|&g| part.has_task_row(g));
         master.open(&limited.collect::<Vec<_>>())?;
         master.add(placements)?;
         Ok(master)
@@ -152,18 +152,18 @@ impl<'a> Master<'a> {
         let mut columns = Vec::with_capacity(groups.len());
         let mut coefficients = Vec::with_capacity(groups.len());
         for &g in groups {
-            let Seat::Single(i) = self.seats[g] else { continue };
+            let Seat::Single(c) = self.seats[g] else { continue };
             let level = basis.rows.len();
             bounds.push((self.needs[g].fixed() / self.unit, f64::INFINITY));
             basis.rows.push(BasisStatus::Lower);
             coefficients.push((level, -self.needs[g].multiple()));
-            let tasks = self.data.has_task_row(g).then(|| {
+            let tasks = self.part.has_task_row(g).then(|| {
                 bounds.push((f64::NEG_INFINITY, 1.0));
                 basis.rows.push(BasisStatus::Basic);
                 basis.rows.len() - 1
             });
             self.seats[g] = Seat::Row { level, tasks };
-            columns.push(GroupOnClass { g, i });
+            columns.push(GroupOnClass { g, c });
             basis.columns.push(BasisStatus::Basic);
         }
         self.lp.add_rows(&bounds)?;
@@ -177,13 +177,13 @@ impl<'a> Master<'a> {
     fn add_columns(&mut self, placements: &[GroupOnClass]) -> Result<(), LpError> {
         let mut block = ColumnBlock::default();
         for &placement in placements {
-            let GroupOnClass { g, i } = placement;
+            let GroupOnClass { g, c } = placement;
             let Seat::Row { level, tasks } = self.seats[g] else { continue };
             let mut entries = Vec::new();
             self.for_each_usage(placement, |row, usage| entries.push((row, usage)));
             entries.push((level, 1.0));
-            if let (Some(row), Some(limit)) = (tasks, &self.data.groups[g].tasks) {
-                entries.push((row, self.tasks_per_unit(g, i) / limit.to_f64()));
+            if let (Some(row), Some(limit)) = (tasks, &self.part.group(g).tasks) {
+                entries.push((row, self.tasks_per_unit(g, c) / limit.to_f64()));
             }
             block.push(0.0, entries)?;
             self.columns.push(placement);
@@ -198,9 +198,9 @@ impl<'a> Master<'a> {
         let mut level_load = vec![0.0; n_rows];
         let mut fixed_load = vec![0.0; n_rows];
         for (g, seat) in self.seats.iter().enumerate() {
-            let Seat::Single(i) = *seat else { continue };
+            let Seat::Single(c) = *seat else { continue };
             let (multiple, fixed) = (self.needs[g].multiple(), self.needs[g].fixed() / self.unit);
-            self.for_each_usage(GroupOnClass { g, i }, |row, usage| {
+            self.for_each_usage(GroupOnClass { g, c }, |row, usage| {
                 level_load[row] += multiple * usage;
                 fixed_load[row] += fixed * usage;
             });
@@ -221,17 +221,17 @@ impl<'a> Master<'a> {
 
     /// Calls `visit` with every HiGHS capacity row that a placement uses, and the part of the
     /// capacity that one unit of level takes.
-    fn for_each_usage(&self, GroupOnClass { g, i }: GroupOnClass, mut visit: impl FnMut(usize, f64)) {
-        let tasks = self.tasks_per_unit(g, i);
-        for (row, usage) in self.data.usage(g, i) {
+    fn for_each_usage(&self, GroupOnClass { g, c }: GroupOnClass, mut visit: impl FnMut(usize, f64)) {
+        let tasks = self.tasks_per_unit(g, c);
+        for (row, usage) in self.part.usage(g, c) {
             if let (Some(at), true) = (self.capacity_rows[row], usage != 0.0) {
-                visit(at, usage * tasks / self.data.capacity[row]);
+                visit(at, usage * tasks / self.part.capacity[row]);
             }
         }
     }
 
-    fn tasks_per_unit(&self, g: usize, i: usize) -> f64 {
-        self.data.tasks_per_level_f64(g, i) * self.unit
+    fn tasks_per_unit(&self, g: usize, c: usize) -> f64 {
+        self.part.tasks_per_level_f64(g, c) * self.unit
     }
 
     /// The basis of the last solve, with the single groups basic on their classes.
@@ -249,8 +249,8 @@ impl<'a> Master<'a> {
         let mut task_slacks = Vec::with_capacity(self.seats.len());
         for (g, seat) in self.seats.iter().enumerate() {
             let (group_slack, task_slack) = match *seat {
-                Seat::Single(i) => {
-                    placements.push((GroupOnClass { g, i }, true));
+                Seat::Single(c) => {
+                    placements.push((GroupOnClass { g, c }, true));
                     (false, true)
                 }
                 Seat::Row { level, tasks } => (is_basic(basis.rows[level]), row_is_basic(tasks)),
@@ -273,7 +273,7 @@ impl<'a> Master<'a> {
         let prices: Vec<f64> = self
             .capacity_rows
             .iter()
-            .zip(&self.data.capacity)
+            .zip(&self.part.capacity)
             .map(|(row, capacity)| row.map_or(0.0, |row| duals[row].max(0.0) / capacity))
             .collect();
         let mut placed: Vec<(GroupOnClass, f64)> = self
@@ -286,45 +286,51 @@ impl<'a> Master<'a> {
         let mut task_prices = vec![0.0; self.seats.len()];
         for (g, seat) in self.seats.iter().enumerate() {
             match *seat {
-                Seat::Single(i) => {
+                Seat::Single(c) => {
                     let need = self.needs[g];
-                    placed.push((GroupOnClass { g, i }, need.multiple() * level * self.unit + need.fixed()));
-                    group_prices.push(self.data.price(g, i, &prices) * self.unit);
+                    placed.push((GroupOnClass { g, c }, need.multiple() * level * self.unit + need.fixed()));
+                    group_prices.push(self.part.price(g, c, &prices) * self.unit);
                 }
                 Seat::Row { level, tasks } => {
                     // `>=` rows of a maximum have duals of at most 0.
                     group_prices.push((-duals[level]).max(0.0));
-                    if let (Some(row), Some(limit)) = (tasks, &self.data.groups[g].tasks) {
+                    if let (Some(row), Some(limit)) = (tasks, &self.part.group(g).tasks) {
                         task_prices[g] = duals[row].max(0.0) / limit.to_f64();
                     }
                 }
             }
         }
-        MasterSolution { level: level * self.unit, placed, prices, group_prices, task_prices }
+        MasterSolution {
+            level: level * self.unit,
+            placed,
+            prices,
+            group_prices,
+            task_prices,
+            unit: self.unit,
+        }
     }
 
     /// For every class the columns that help most, if any would.
     fn price(&self, solution: &MasterSolution) -> Vec<GroupOnClass> {
-        let mut helpful: Vec<Vec<(f64, usize)>> =
-            vec![Vec::new(); self.data.constraints.problem().n_servers()];
-        for g in 0..self.data.groups.len() {
+        let mut helpful: Vec<Vec<(f64, usize)>> = vec![Vec::new(); self.part.n_classes()];
+        for g in 0..self.part.groups.len() {
             let worth = solution.group_prices[g];
             if worth == 0.0 {
                 continue;
             }
             let limit = worth * (1.0 - PRICE_TOLERANCE);
-            self.data.for_each_price(g, &solution.prices, |i, price| {
+            self.part.for_each_price(g, &solution.prices, |c, price| {
                 let mut price = price * self.unit;
                 if solution.task_prices[g] != 0.0 {
-                    price += solution.task_prices[g] * self.tasks_per_unit(g, i);
+                    price += solution.task_prices[g] * self.tasks_per_unit(g, c);
                 }
-                if price < limit && !self.known.contains(&GroupOnClass { g, i }) {
-                    keep_least(&mut helpful[i], (price / worth, g), COLUMNS_PER_CLASS);
+                if price < limit && !self.known.contains(&GroupOnClass { g, c }) {
+                    keep_least(&mut helpful[c], (price / worth, g), COLUMNS_PER_CLASS);
                 }
             });
         }
         let by_class = helpful.into_iter().enumerate();
-        by_class.flat_map(|(i, list)| list.into_iter().map(move |(_, g)| GroupOnClass { g, i })).collect()
+        by_class.flat_map(|(c, list)| list.into_iter().map(move |(_, g)| GroupOnClass { g, c })).collect()
     }
 }
 
@@ -354,10 +360,12 @@ pub struct MasterSolution {
     pub placed: Vec<(GroupOnClass, f64)>,
     /// By capacity row: price per unit of the row.
     pub prices: Vec<f64>,
-    /// By group: price of one unit of its level column.
+    /// By group: price of one unit of its level column, which is [`MasterSolution::unit`].
     pub group_prices: Vec<f64>,
     /// By group: price per task of its task limit.
     pub task_prices: Vec<f64>,
+    /// The level that one unit of a column is.
+    pub unit: f64,
 }
 
 /// The basis of the round's programme, with the rows and columns that HiGHS was spared.
@@ -375,16 +383,16 @@ pub struct MasterBasis {
 
 impl MasterBasis {
     /// The basis of slacks, with every placement there is.
-    pub fn of_slacks(data: &LevelData<'_>) -> Self {
-        let by_group = data.groups.iter().enumerate();
+    pub fn of_slacks(part: &Part<'_>) -> Self {
+        let by_group = part.classes.iter().enumerate();
         Self {
             level: false,
             placements: by_group
-                .flat_map(|(g, group)| group.classes.iter().map(move |&i| (GroupOnClass { g, i }, false)))
+                .flat_map(|(g, classes)| classes.iter().map(move |&c| (GroupOnClass { g, c }, false)))
                 .collect(),
-            capacity_slacks: vec![true; data.capacity.len()],
-            group_slacks: vec![true; data.groups.len()],
-            task_slacks: vec![true; data.groups.len()],
+            capacity_slacks: vec![true; part.capacity.len()],
+            group_slacks: vec![true; part.groups.len()],
+            task_slacks: vec![true; part.groups.len()],
         }
     }
 }
