@@ -16,6 +16,8 @@
 //! `benches/` holds the same questions for divan. Nothing here fails because it is slow.
 #![forbid(unsafe_code)]
 
+pub mod answers;
+pub mod constrained;
 pub mod continuous;
 pub mod filling;
 pub mod growth;
