@@ -316,6 +316,27 @@ impl FloatLp {
         last
     }
 
+    /// [`FloatLp::solve`], if it takes at most so many iterations; `None` where it takes more.
+    ///
+    /// # Errors
+    /// As [`FloatLp::solve`] has them.
+    pub fn solve_within(&mut self, iterations: i32) -> Result<Option<FloatSolution>, LpError> {
+        self.set_limit(iterations)?;
+        let first = self.attempt();
+        self.set_limit(i32::MAX)?;
+        match first {
+            Err(LpError::IterationLimit) => Ok(None),
+            Ok(solution) => Ok(Some(solution)),
+            Err(_) => self.solve().map(Some),
+        }
+    }
+
+    fn set_limit(&mut self, iterations: i32) -> Result<(), LpError> {
+        const NAME: &str = "simplex_iteration_limit";
+        let model = self.model.as_mut().ok_or(LpError::Lost)?;
+        model.try_set_option(NAME, iterations).map_err(|_| LpError::Option(NAME))
+    }
+
     fn attempt(&mut self) -> Result<FloatSolution, LpError> {
         let model = self.model.take().ok_or(LpError::Lost)?;
         let solved = model.try_solve().map_err(call("solve"))?;

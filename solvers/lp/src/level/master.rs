@@ -12,6 +12,7 @@
 
 use std::collections::HashSet;
 
+use super::inside::{self, InsideStart};
 use super::part::Part;
 use super::start::{FirstColumns, guess, keep_least};
 use crate::error::LpError;
@@ -19,6 +20,8 @@ use crate::highs::{Basis, BasisStatus, ColumnBlock, FloatLp, FloatSolution};
 
 /// Columns that pricing adds for one class at a time: those that would help most.
 const COLUMNS_PER_CLASS: usize = 200;
+/// Simplex iterations of one solve after which the interior point method is likely to be faster.
+const MOST_ITERATIONS: i32 = 400;
 /// Reduced costs below this part of a group's price are taken for 0.
 const PRICE_TOLERANCE: f64 = 1e-9;
 
@@ -58,6 +61,8 @@ pub struct Master<'a> {
     /// What the model can express: all columns, and the classes of single groups.
     known: HashSet<GroupOnClass>,
     needs: Vec<Need>,
+    /// What the interior point method starts from, until it has been tried.
+    first: Option<FirstColumns>,
     /// By capacity row: what the single groups use per unit of the level, and of fixed levels.
     level_load: Vec<f64>,
     fixed_load: Vec<f64>,
@@ -76,30 +81,82 @@ impl<'a> Master<'a> {
                 bounds.len() - 1
             }));
         }
-        let FirstColumns { level, favourite, placements } = guess(part);
+        let mut first = guess(part);
         let n_rows = part.capacity.len();
+        let placements = std::mem::take(&mut first.placements);
+        let level = first.level;
         let mut master = Self {
             part,
             lp: FloatLp::new(&bounds)?,
             capacity_rows,
-            known: favourite.iter().enumerate().map(|(g, &c)| GroupOnClass { g, c }).collect(),
-            seats: favourite.into_iter().map(Seat::Single).collect(),
+            known: HashSet::new(),
+            seats: Vec::new(),
             columns: Vec::new(),
             needs: vec![Need::Times(1.0); part.groups.len()],
             level_load: vec![0.0; n_rows],
             fixed_load: vec![0.0; n_rows],
             unit: if level > 0.0 && level.is_finite() { level } else { 1.0 },
+            first: None,
         };
+        master.clear(&first.favourite)?;
+        master.add(placements)?;
+        master.first = Some(first);
+        Ok(master)
+    }
+
+    /// A new model in which every group is on its favourite class.
+    fn clear(&mut self, favourite: &[usize]) -> Result<(), LpError> {
+        let bounds = vec![(f64::NEG_INFINITY, 1.0); self.capacity_rows.iter().flatten().count()];
+        self.lp = FloatLp::new(&bounds)?;
+        self.known = favourite.iter().enumerate().map(|(g, &c)| GroupOnClass { g, c }).collect();
+        self.seats = favourite.iter().map(|&c| Seat::Single(c)).collect();
+        self.columns.clear();
+        self.level_load.fill(0.0);
+        self.fixed_load.fill(0.0);
         let mut level = ColumnBlock::default();
         level.push(1.0, [])?;
-        master.lp.add_columns(&level)?;
+        self.lp.add_columns(&level)?;
         let rows = vec![BasisStatus::Basic; bounds.len()];
-        master.lp.set_basis(&Basis { columns: vec![BasisStatus::Lower], rows })?;
+        self.lp.set_basis(&Basis { columns: vec![BasisStatus::Lower], rows })?;
         // A group whose task limit its level does not express always has its rows.
-        let limited = (0..part.groups.len()).filter(|&g| part.has_task_row(g));
-        master.open(&limited.collect::<Vec<_>>())?;
-        master.add(placements)?;
-        Ok(master)
+        let limited = (0..self.part.groups.len()).filter(|&g| self.part.has_task_row(g));
+        self.open(&limited.collect::<Vec<_>>())
+    }
+
+    /// Solves with the columns there are; `None` where there is another programme to solve now.
+    fn attempt(&mut self) -> Result<Option<FloatSolution>, LpError> {
+        let Some(first) = self.first.take() else { return self.lp.solve().map(Some) };
+        if let Some(solution) = self.lp.solve_within(MOST_ITERATIONS)? {
+            self.first = Some(first);
+            return Ok(Some(solution));
+        }
+        match inside::start(self.part, &first, &self.needs) {
+            Some(inside) => self.enter(&inside)?,
+            None => return self.lp.solve().map(Some),
+        }
+        Ok(None)
+    }
+
+    /// Starts from the basis of an interior point.
+    fn enter(&mut self, inside: &InsideStart) -> Result<(), LpError> {
+        self.clear(&inside.favourite)?;
+        self.add(inside.others.iter().map(|(placement, _)| *placement))?;
+        let basic: HashSet<GroupOnClass> =
+            inside.others.iter().filter(|(_, basic)| *basic).map(|(placement, _)| *placement).collect();
+        let mut basis = self.lp.basis()?;
+        basis.columns[0] = BasisStatus::Basic;
+        for (placement, status) in self.columns.iter().zip(&mut basis.columns[1..]) {
+            let is_key = inside.favourite[placement.g] == placement.c;
+            *status =
+                if is_key || basic.contains(placement) { BasisStatus::Basic } else { BasisStatus::Lower };
+        }
+        for (&row, &tight) in self.capacity_rows.iter().zip(&inside.tight) {
+            if let Some(row) = row {
+                basis.rows[row] = if tight { BasisStatus::Upper } else { BasisStatus::Basic };
+            }
+        }
+        self.load_single_groups()?;
+        self.lp.set_basis(&basis)
     }
 
     /// States what every group must reach.
@@ -120,7 +177,7 @@ impl<'a> Master<'a> {
     pub fn solve(&mut self) -> Result<MasterSolution, LpError> {
         loop {
             self.load_single_groups()?;
-            let solution = self.lp.solve()?;
+            let Some(solution) = self.attempt()? else { continue };
             let solution = self.read(&solution);
             let missing = self.price(&solution);
             if missing.is_empty() {
@@ -336,7 +393,7 @@ impl<'a> Master<'a> {
 
 impl Need {
     /// How much of the common level is asked for.
-    fn multiple(self) -> f64 {
+    pub fn multiple(self) -> f64 {
         match self {
             Self::Times(multiple) => multiple,
             Self::Fixed(_) => 0.0,
@@ -344,7 +401,7 @@ impl Need {
     }
 
     /// The fixed level that is asked for.
-    fn fixed(self) -> f64 {
+    pub fn fixed(self) -> f64 {
         match self {
             Self::Times(_) => 0.0,
             Self::Fixed(level) => level,

@@ -173,6 +173,20 @@ impl<'a> Part<'a> {
         self.class_ids[c]
     }
 
+    /// By class: its first row; one more entry for the end.
+    pub fn class_rows(&self) -> Vec<usize> {
+        let mut first = Vec::with_capacity(self.class_ids.len() + 1);
+        let mut next = 0;
+        for (c, i) in self.class_ids.iter().enumerate() {
+            first.push(next);
+            let places =
+                self.class_start[c]..self.class_start[c] + self.data.constraints.class_rows(*i).len();
+            next += self.places[places].iter().filter(|place| **place != NOT_HERE).count();
+        }
+        first.push(next);
+        first
+    }
+
     /// The class here that is this one of the problem.
     pub fn class_here(&self, i: usize) -> Option<usize> {
         self.class_ids.binary_search(&i).ok()

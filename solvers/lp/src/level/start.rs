@@ -1,8 +1,8 @@
 //! A cheap guess of prices, of the first blocking level, and of where everybody runs.
 //!
 //! Prices rise on rows that are overloaded when every user runs where it is cheapest, and fall on
-//! the others. Users split smoothly between their two cheapest classes, more sharply from
-//! iteration to iteration, so that loads answer to prices without jumping. By duality any prices
+//! the others. Users split smoothly between their cheapest classes, more sharply from iteration to
+//! iteration, so that loads answer to prices without jumping. By duality any prices
 //! bound the level from above; the best bound is the guess. It saves the simplex method most of
 //! its iterations and HiGHS most of its columns; nothing depends on its quality.
 
@@ -16,6 +16,8 @@ const MIN_ITERATIONS: usize = 6;
 const WORK_LIMIT: usize = 400_000_000;
 /// Sharpness of the split at the first and at the last iteration.
 const SHARPNESS: (f64, f64) = (5.0, 400.0);
+/// Exponent of the split from which on a class is left out.
+const MOST_EXTRA: f64 = 8.0;
 /// Groups of each class that get a column there in the first model.
 const GROUPS_PER_CLASS: usize = 10;
 
@@ -27,15 +29,14 @@ pub struct FirstColumns {
     pub favourite: Vec<usize>,
     /// Other placements worth a column in the first model.
     pub placements: Vec<GroupOnClass>,
+    /// By row: the prices that gave the bound.
+    pub prices: Vec<f64>,
 }
 
-/// A group's two cheapest classes.
+/// A group's cheapest class.
 #[derive(Clone, Copy)]
 struct Choice {
-    class: usize,
     price: f64,
-    second_class: usize,
-    second_price: f64,
 }
 
 pub fn guess(part: &Part<'_>) -> FirstColumns {
@@ -47,6 +48,7 @@ pub fn guess(part: &Part<'_>) -> FirstColumns {
     let mut level = f64::INFINITY;
     let mut best_prices = prices.clone();
     let mut load = vec![0.0; prices.len()];
+    let mut split: Vec<(usize, f64)> = Vec::new();
     let mut counts: Vec<Vec<(usize, f64)>> = vec![Vec::new(); part.groups.len()];
     for iteration in 0..iterations {
         let progress = iteration as f64 / iterations as f64;
@@ -63,12 +65,16 @@ pub fn guess(part: &Part<'_>) -> FirstColumns {
                 Target::Frozen(_) => part.frozen_at[g],
                 Target::Active | Target::Tasks => bound.min(part.satisfied_at[g]),
             };
-            let away = if choice.price > 0.0 && choice.second_price.is_finite() {
-                1.0 / (1.0 + libm::exp(sharpness * (choice.second_price / choice.price - 1.0)))
-            } else {
-                0.0
-            };
-            for (c, share) in [(choice.class, 1.0 - away), (choice.second_class, away)] {
+            split.clear();
+            part.for_each_price(g, &prices, |c, price| {
+                let extra = if choice.price > 0.0 { sharpness * (price / choice.price - 1.0) } else { price };
+                if extra < MOST_EXTRA {
+                    split.push((c, libm::exp(-extra)));
+                }
+            });
+            let sum: f64 = split.iter().map(|(_, weight)| weight).sum();
+            for &(c, weight) in &split {
+                let share = weight / sum;
                 if share < 1e-3 {
                     continue;
                 }
@@ -99,28 +105,14 @@ pub fn guess(part: &Part<'_>) -> FirstColumns {
         level,
         favourite: counts.iter().map(|list| list[0].0).collect(),
         placements: first_placements(part, &best_prices),
+        prices: best_prices,
     }
 }
 
 fn choose(part: &Part<'_>, g: usize, prices: &[f64]) -> Choice {
-    let mut best = Choice {
-        class: part.classes[g].first().copied().unwrap_or_default(),
-        price: f64::INFINITY,
-        second_class: 0,
-        second_price: f64::INFINITY,
-    };
-    part.for_each_price(g, prices, |c, price| {
-        if price < best.price {
-            best.second_class = best.class;
-            best.second_price = best.price;
-            best.class = c;
-            best.price = price;
-        } else if price < best.second_price {
-            best.second_class = c;
-            best.second_price = price;
-        }
-    });
-    best
+    let mut price = f64::INFINITY;
+    part.for_each_price(g, prices, |_, other| price = price.min(other));
+    Choice { price }
 }
 
 /// For every class the groups that like it best, so that all classes have a price at once.
