@@ -331,6 +331,18 @@ impl FloatLp {
         }
     }
 
+    /// Simplex iterations of the last solve; 0 where HiGHS does not say.
+    pub fn iterations(&mut self) -> Result<i32, LpError> {
+        let mut count: c_int = 0;
+        let model = self.pointer()?;
+        // SAFETY: the model is alive, the name is a string that ends with 0, and `count` outlives the
+        // call, which writes one integer or nothing.
+        let status = unsafe {
+            highs_sys::Highs_getIntInfoValue(model, c"simplex_iteration_count".as_ptr(), &raw mut count)
+        };
+        Ok(if status == 0 { count } else { 0 })
+    }
+
     fn set_limit(&mut self, iterations: i32) -> Result<(), LpError> {
         const NAME: &str = "simplex_iteration_limit";
         let model = self.model.as_mut().ok_or(LpError::Lost)?;

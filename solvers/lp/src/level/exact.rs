@@ -8,7 +8,7 @@ use super::data::LevelData;
 use super::duals::{BlockDual, Duals};
 use super::integers::Integers;
 use super::lift::{Lift, LiftFailure, Lifted, trim};
-use super::master::MasterBasis;
+use super::master::{Master, MasterBasis};
 use super::part::{Part, Seat, Target};
 use super::repair::{self, LastPoint};
 use super::round::Round;
@@ -61,11 +61,7 @@ pub fn run(data: &LevelData<'_>, settings: Settings) -> Result<LexicographicOpti
 
 /// One round of a part.
 fn solve<'a>(part: Part<'a>, integers: &Integers, settings: Settings) -> Result<Solved<'a>, LpError> {
-    let (round, solves, pivots) = {
-        let (mut search, round) = optimum_of(&part, integers, settings)?;
-        search.solves = search.solves.max(1);
-        (round, search.solves, search.pivots)
-    };
+    let (mut search, round) = optimum_of(&part, integers, settings)?;
     let (mut blocks, mut done) = (false, 0);
     let mut targets = part.targets.clone();
     for (g, target) in targets.iter_mut().enumerate().filter(|(_, target)| **target == Target::Active) {
@@ -84,7 +80,8 @@ fn solve<'a>(part: Part<'a>, integers: &Integers, settings: Settings) -> Result<
     }
     let dual = BlockDual::new(&part, &round);
     let level = round.level.clone();
-    let Rest { settled, parts, left } = split(&part, round, &targets);
+    let Rest { settled, parts, left } = split(&part, round, &targets, search.master.as_mut());
+    let (solves, pivots) = (search.solves.max(1), search.pivots);
     Ok(Solved { level, dual, blocks, left, settled, parts, solves, pivots })
 }
 
@@ -116,7 +113,12 @@ struct Rest<'a> {
     left: Vec<(usize, usize)>,
 }
 
-fn split<'a>(part: &Part<'a>, mut round: Round, targets: &[Target]) -> Rest<'a> {
+fn split<'a>(
+    part: &Part<'a>,
+    mut round: Round,
+    targets: &[Target],
+    mut master: Option<&mut Master<'_>>,
+) -> Rest<'a> {
     let mut settled = Vec::new();
     let (mut parts, mut left) = (Vec::new(), Vec::new());
     let level = round.level.clone();
@@ -150,7 +152,7 @@ fn split<'a>(part: &Part<'a>, mut round: Round, targets: &[Target]) -> Rest<'a> 
         let mut levels: Vec<Rational> = Vec::new();
         let mut renumbered = vec![None; part.levels.len() + 1];
         let mut seats = Vec::with_capacity(component.len());
-        for g in component {
+        for &g in &component {
             let target = match targets[g] {
                 Target::Frozen(at) => Target::Frozen(*renumbered[at].get_or_insert_with(|| {
                     levels.push(part.levels.get(at).unwrap_or(&level).clone());
@@ -170,7 +172,10 @@ fn split<'a>(part: &Part<'a>, mut round: Round, targets: &[Target]) -> Rest<'a> 
                 ran: std::mem::take(&mut round.tasks[g]).into_iter().map(of_problem).collect(),
             });
         }
-        parts.push(Part::new(part.data, seats, Some(level.clone()), levels));
+        let mut rest = Part::new(part.data, seats, Some(level.clone()), levels);
+        rest.floor = level.to_f64();
+        rest.carry(part, &component, master.as_deref_mut());
+        parts.push(rest);
     }
     Rest { settled, parts, left }
 }

@@ -4,7 +4,7 @@ use evenhand_problem::Rational;
 use rayon::prelude::*;
 
 use super::data::LevelData;
-use super::master::MasterSolution;
+use super::master::{Master, MasterSolution};
 use super::part::{Part, Seat, Target};
 use super::rounds::{LexicographicOptimum, Settings, by_user, first_parts};
 use super::search::Search;
@@ -73,8 +73,12 @@ fn solve<'a>(part: &Part<'a>, settings: Settings) -> Result<Solved<'a>, LpError>
         return Err(LpError::NoProgress { round: 1 });
     }
     let tasks = tasks(part, &solution, &targets, &frozen_at);
-    let solves = search.solves;
-    Ok(split(part, tasks, stays, &targets, &frozen_at, solves))
+    let mut solved = split(part, tasks, stays, &targets, &frozen_at, search.master.as_mut());
+    solved.solves = search.solves;
+    for rest in &mut solved.parts {
+        rest.floor = solution.level;
+    }
+    Ok(solved)
 }
 
 /// The settled groups, and the parts that are left.
@@ -84,9 +88,9 @@ fn split<'a>(
     mut stays: Vec<Vec<usize>>,
     targets: &[Target],
     frozen_at: &[f64],
-    solves: usize,
+    mut master: Option<&mut Master<'_>>,
 ) -> Solved<'a> {
-    let mut solved = Solved { settled: Vec::new(), parts: Vec::new(), solves };
+    let mut solved = Solved { settled: Vec::new(), parts: Vec::new(), solves: 0 };
     for component in components(part, &stays) {
         if !component.iter().any(|&g| targets[g] == Target::Active) {
             for g in component {
@@ -102,8 +106,10 @@ fn split<'a>(
             frozen_at: frozen_at[g],
             ran: Vec::new(),
         };
-        let seats = component.into_iter().map(seat).collect();
-        solved.parts.push(Part::new(part.data, seats, None, Vec::new()));
+        let seats = component.iter().copied().map(seat).collect();
+        let mut rest = Part::new(part.data, seats, None, Vec::new());
+        rest.carry(part, &component, master.as_deref_mut());
+        solved.parts.push(rest);
     }
     solved
 }

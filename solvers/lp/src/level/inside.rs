@@ -6,10 +6,11 @@
 //! is the basis, but for a few pivots. Nothing depends on the quality of all this: HiGHS goes on from the
 //! basis, and exact arithmetic judges.
 
+use super::carried::FirstBasis;
 use super::interior::{Point, Programme, solve};
 use super::master::{GroupOnClass, Need};
 use super::part::Part;
-use super::start::{FirstColumns, keep_least};
+use super::start::{FirstColumns, guess, keep_least};
 
 /// Placements and rows below which simplex steps alone are faster.
 const LEAST_PLACEMENTS: usize = 3_000;
@@ -33,28 +34,18 @@ const TIE_COST: f64 = 1e-2;
 /// Part of what a group needs that counts as running on a class.
 const SUPPORT: f64 = 1e-6;
 
-/// Where to start.
-pub struct InsideStart {
-    /// By group: the class on which it runs for the most part.
-    pub favourite: Vec<usize>,
-    /// The other placements, and whether they are basic.
-    pub others: Vec<(GroupOnClass, bool)>,
-    /// By row: whether it is full.
-    pub tight: Vec<bool>,
-}
-
 /// The columns of the programme: by group, classes ascending.
 type Columns = Vec<Vec<usize>>;
 
 /// A first basis; `None` where it is not worth the while, or numbers are too far apart for it.
-pub fn start(part: &Part<'_>, first: &FirstColumns, needs: &[Need]) -> Option<InsideStart> {
+pub fn start(part: &Part<'_>, unit: f64, needs: &[Need]) -> Option<FirstBasis> {
     let n_placements: usize = part.classes.iter().map(Vec::len).sum();
     let has_task_row = (0..part.groups.len()).any(|g| part.has_task_row(g));
-    let fits = first.level > 0.0 && first.level.is_finite();
-    if n_placements < LEAST_PLACEMENTS || part.rows.len() < LEAST_ROWS || has_task_row || !fits {
+    if n_placements < LEAST_PLACEMENTS || part.rows.len() < LEAST_ROWS || has_task_row {
         return None;
     }
-    let builder = Builder { part, unit: first.level, needs };
+    let first = &guess(part);
+    let builder = Builder { part, unit, needs };
     let share = |prices: &[f64]| prices.iter().zip(&part.capacity).map(|(p, c)| p * c).collect::<Vec<f64>>();
     let prices = share(&first.prices);
     let mut columns = first_columns(part, first);
@@ -176,7 +167,7 @@ impl Builder<'_> {
 
     /// The basis that a point suggests: the largest column of every group, and as many of the next ones
     /// as there are full rows, less one for the level.
-    fn crash(&self, programme: &Programme, point: &Point) -> InsideStart {
+    fn crash(&self, programme: &Programme, point: &Point) -> FirstBasis {
         let placement = |j: usize| GroupOnClass { g: programme.group[j], c: programme.class[j] };
         let mut favourite = Vec::with_capacity(self.needs.len());
         let mut extras: Vec<(f64, usize)> = Vec::new();
@@ -197,7 +188,7 @@ impl Builder<'_> {
         let mut tight = vec![false; point.p.len()];
         full.into_iter().for_each(|row| tight[row] = true);
         let others = extras.into_iter().enumerate().map(|(k, (_, j))| (placement(j), k < n_basic));
-        InsideStart { favourite, others: others.collect(), tight }
+        FirstBasis { level: true, favourite, others: others.collect(), slacks: Vec::new(), tight }
     }
 }
 

@@ -12,16 +12,23 @@
 
 use std::collections::HashSet;
 
-use super::inside::{self, InsideStart};
+use super::carried::FirstBasis;
+use super::inside;
 use super::part::Part;
-use super::start::{FirstColumns, guess, keep_least};
+use super::start::{self, guess, keep_least};
 use crate::error::LpError;
 use crate::highs::{Basis, BasisStatus, ColumnBlock, FloatLp, FloatSolution};
 
 /// Columns that pricing adds for one class at a time: those that would help most.
 const COLUMNS_PER_CLASS: usize = 200;
-/// Simplex iterations of one solve after which the interior point method is likely to be faster.
+/// Part of the last level by which the next may be below it, for rounding.
+const FLOOR_MARGIN: f64 = 1e-9;
+/// Simplex iterations after which the interior point method is likely to be faster.
 const MOST_ITERATIONS: i32 = 400;
+/// Columns that pricing adds for one group at a time.
+const COLUMNS_PER_GROUP: usize = 3;
+/// Part of the guessed prices that is added to prices to choose among columns.
+const HINT: f64 = 1e-3;
 /// Reduced costs below this part of a group's price are taken for 0.
 const PRICE_TOLERANCE: f64 = 1e-9;
 
@@ -61,8 +68,12 @@ pub struct Master<'a> {
     /// What the model can express: all columns, and the classes of single groups.
     known: HashSet<GroupOnClass>,
     needs: Vec<Need>,
-    /// What the interior point method starts from, until it has been tried.
-    first: Option<FirstColumns>,
+    /// Whether the interior point method has not been tried yet.
+    may_enter: bool,
+    /// Guessed prices by row, which know more of scarcity at high levels than those of a low one.
+    pub hints: Vec<f64>,
+    /// Simplex iterations until then.
+    iterations: i32,
     /// By capacity row: what the single groups use per unit of the level, and of fixed levels.
     level_load: Vec<f64>,
     fixed_load: Vec<f64>,
@@ -81,10 +92,7 @@ impl<'a> Master<'a> {
                 bounds.len() - 1
             }));
         }
-        let mut first = guess(part);
         let n_rows = part.capacity.len();
-        let placements = std::mem::take(&mut first.placements);
-        let level = first.level;
         let mut master = Self {
             part,
             lp: FloatLp::new(&bounds)?,
@@ -95,17 +103,34 @@ impl<'a> Master<'a> {
             needs: vec![Need::Times(1.0); part.groups.len()],
             level_load: vec![0.0; n_rows],
             fixed_load: vec![0.0; n_rows],
-            unit: if level > 0.0 && level.is_finite() { level } else { 1.0 },
-            first: None,
+            unit: 1.0,
+            may_enter: true,
+            hints: Vec::new(),
+            iterations: 0,
         };
-        master.clear(&first.favourite)?;
-        master.add(placements)?;
-        master.first = Some(first);
+        let level = match &part.start {
+            Some(start) => {
+                let level = start::rough_bound(part);
+                master.hints.clone_from(&part.hints);
+                master.unit = positive(level).max(part.floor);
+                master.enter(start)?;
+                level
+            }
+            None => {
+                let first = guess(part);
+                master.unit = positive(first.level);
+                master.clear(&first.favourite, 0.0)?;
+                master.add(first.placements)?;
+                master.hints = first.prices;
+                first.level
+            }
+        };
+        master.may_enter = level > 0.0 && level.is_finite();
         Ok(master)
     }
 
-    /// A new model in which every group is on its favourite class.
-    fn clear(&mut self, favourite: &[usize]) -> Result<(), LpError> {
+    /// A new model in which every group is on its favourite class, and the level is at least `floor`.
+    fn clear(&mut self, favourite: &[usize], floor: f64) -> Result<(), LpError> {
         let bounds = vec![(f64::NEG_INFINITY, 1.0); self.capacity_rows.iter().flatten().count()];
         self.lp = FloatLp::new(&bounds)?;
         self.known = favourite.iter().enumerate().map(|(g, &c)| GroupOnClass { g, c }).collect();
@@ -114,7 +139,7 @@ impl<'a> Master<'a> {
         self.level_load.fill(0.0);
         self.fixed_load.fill(0.0);
         let mut level = ColumnBlock::default();
-        level.push(1.0, [])?;
+        level.push_above(1.0, floor / self.unit, [])?;
         self.lp.add_columns(&level)?;
         let rows = vec![BasisStatus::Basic; bounds.len()];
         self.lp.set_basis(&Basis { columns: vec![BasisStatus::Lower], rows })?;
@@ -125,26 +150,39 @@ impl<'a> Master<'a> {
 
     /// Solves with the columns there are; `None` where there is another programme to solve now.
     fn attempt(&mut self) -> Result<Option<FloatSolution>, LpError> {
-        let Some(first) = self.first.take() else { return self.lp.solve().map(Some) };
-        if let Some(solution) = self.lp.solve_within(MOST_ITERATIONS)? {
-            self.first = Some(first);
+        if !self.may_enter {
+            return self.lp.solve().map(Some);
+        }
+        let left = MOST_ITERATIONS.saturating_sub(self.iterations);
+        if left > 0
+            && let Some(solution) = self.lp.solve_within(left)?
+        {
+            self.iterations = self.iterations.saturating_add(self.lp.iterations()?);
             return Ok(Some(solution));
         }
-        match inside::start(self.part, &first, &self.needs) {
+        self.may_enter = false;
+        match inside::start(self.part, self.unit, &self.needs) {
             Some(inside) => self.enter(&inside)?,
             None => return self.lp.solve().map(Some),
         }
         Ok(None)
     }
 
-    /// Starts from the basis of an interior point.
-    fn enter(&mut self, inside: &InsideStart) -> Result<(), LpError> {
-        self.clear(&inside.favourite)?;
+    /// Starts anew from a basis.
+    fn enter(&mut self, inside: &FirstBasis) -> Result<(), LpError> {
+        let floor = if inside.level { 0.0 } else { self.part.floor };
+        self.clear(&inside.favourite, floor * (1.0 - FLOOR_MARGIN))?;
+        self.open(&inside.slacks)?;
         self.add(inside.others.iter().map(|(placement, _)| *placement))?;
         let basic: HashSet<GroupOnClass> =
             inside.others.iter().filter(|(_, basic)| *basic).map(|(placement, _)| *placement).collect();
         let mut basis = self.lp.basis()?;
-        basis.columns[0] = BasisStatus::Basic;
+        basis.columns[0] = if inside.level { BasisStatus::Basic } else { BasisStatus::Lower };
+        for &g in &inside.slacks {
+            if let Seat::Row { level, .. } = self.seats[g] {
+                basis.rows[level] = BasisStatus::Basic;
+            }
+        }
         for (placement, status) in self.columns.iter().zip(&mut basis.columns[1..]) {
             let is_key = inside.favourite[placement.g] == placement.c;
             *status =
@@ -367,28 +405,42 @@ impl<'a> Master<'a> {
         }
     }
 
-    /// For every class the columns that help most, if any would.
+    /// For every class the columns that help most, if any would; of each group its best few. Among
+    /// classes that cost nothing yet those that are cheap at the guessed prices go first.
     fn price(&self, solution: &MasterSolution) -> Vec<GroupOnClass> {
         let mut helpful: Vec<Vec<(f64, usize)>> = vec![Vec::new(); self.part.n_classes()];
+        let prices: Vec<f64> =
+            solution.prices.iter().zip(&self.hints).map(|(price, hint)| price + hint * HINT).collect();
+        let mut best: Vec<(f64, (usize, f64))> = Vec::new();
         for g in 0..self.part.groups.len() {
             let worth = solution.group_prices[g];
             if worth == 0.0 {
                 continue;
             }
             let limit = worth * (1.0 - PRICE_TOLERANCE);
+            best.clear();
             self.part.for_each_price(g, &solution.prices, |c, price| {
                 let mut price = price * self.unit;
                 if solution.task_prices[g] != 0.0 {
                     price += solution.task_prices[g] * self.tasks_per_unit(g, c);
                 }
                 if price < limit && !self.known.contains(&GroupOnClass { g, c }) {
-                    keep_least(&mut helpful[c], (price / worth, g), COLUMNS_PER_CLASS);
+                    best.push((self.part.price(g, c, &prices), (c, price)));
                 }
             });
+            best.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.0.cmp(&b.1.0)));
+            for &(_, (c, price)) in best.iter().take(COLUMNS_PER_GROUP) {
+                keep_least(&mut helpful[c], (price / worth, g), COLUMNS_PER_CLASS);
+            }
         }
         let by_class = helpful.into_iter().enumerate();
         by_class.flat_map(|(c, list)| list.into_iter().map(move |(_, g)| GroupOnClass { g, c })).collect()
     }
+}
+
+/// The level where it is a unit; else 1.
+fn positive(level: f64) -> f64 {
+    if level > 0.0 && level.is_finite() { level } else { 1.0 }
 }
 
 impl Need {

@@ -139,6 +139,12 @@ pub fn keep_least(list: &mut Vec<(f64, usize)>, entry: (f64, usize), limit: usiz
     list.truncate(limit);
 }
 
+/// An upper bound of the blocking level, from prices that know only capacities.
+pub fn rough_bound(part: &Part<'_>) -> f64 {
+    let prices: Vec<f64> = part.capacity.iter().map(|c| 1.0 / c).collect();
+    bound(part, &by_satisfaction(part), &prices)
+}
+
 /// An upper bound of the first blocking level, from any prices: what everybody needs at its
 /// cheapest class must not cost more than all capacity is worth.
 pub fn bound(part: &Part<'_>, order: &[usize], prices: &[f64]) -> f64 {
