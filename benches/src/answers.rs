@@ -73,7 +73,13 @@ pub const SHAPES: &[Shape] = &[
     Shape { name: "half of the classes each", placement: Placement::Half, ..PLAIN },
     Shape { name: "pools with bridges", placement: Placement::Pools, ..PLAIN },
     Shape { name: "1-3 classes, ties", placement: Placement::Few, numbers: Numbers::Tied, ..PLAIN },
-    Shape { name: "half, ties, zeros", placement: Placement::Half, numbers: Numbers::Tied, zero: 30, ..PLAIN },
+    Shape {
+        name: "half, ties, zeros",
+        placement: Placement::Half,
+        numbers: Numbers::Tied,
+        zero: 30,
+        ..PLAIN
+    },
     Shape { name: "1-3 classes, zeros", placement: Placement::Few, zero: 40, ..PLAIN },
     Shape { name: "1-3 classes, finite tasks", placement: Placement::Few, finite: 60, ..PLAIN },
     Shape { name: "half, all finite, zeros", placement: Placement::Half, finite: 100, zero: 40, ..PLAIN },
@@ -81,11 +87,33 @@ pub const SHAPES: &[Shape] = &[
     Shape { name: "fractions", placement: Placement::Half, numbers: Numbers::Fractions, finite: 30, ..PLAIN },
     Shape { name: "asset fairness", placement: Placement::Few, zero: 20, share: Share::Asset, ..PLAIN },
     Shape { name: "by class", placement: Placement::Half, by_class: 40, share: Share::Generic, ..PLAIN },
-    Shape { name: "by class, finite", placement: Placement::Few, by_class: 60, finite: 60, zero: 20, share: Share::Generic, ..PLAIN },
+    Shape {
+        name: "by class, finite",
+        placement: Placement::Few,
+        by_class: 60,
+        finite: 60,
+        zero: 20,
+        share: Share::Generic,
+        ..PLAIN
+    },
     Shape { name: "far apart", numbers: Numbers::FarApart, placement: Placement::Half, ..PLAIN },
-    Shape { name: "far apart, few, finite, zeros", numbers: Numbers::FarApart, placement: Placement::Few, finite: 50, zero: 30, ..PLAIN },
+    Shape {
+        name: "far apart, few, finite, zeros",
+        numbers: Numbers::FarApart,
+        placement: Placement::Few,
+        finite: 50,
+        zero: 30,
+        ..PLAIN
+    },
     Shape { name: "near ties", numbers: Numbers::NearTies, placement: Placement::Half, ..PLAIN },
-    Shape { name: "near ties, finite, zeros", numbers: Numbers::NearTies, placement: Placement::Pools, finite: 70, zero: 30, ..PLAIN },
+    Shape {
+        name: "near ties, finite, zeros",
+        numbers: Numbers::NearTies,
+        placement: Placement::Pools,
+        finite: 70,
+        zero: 30,
+        ..PLAIN
+    },
 ];
 
 /// What came of the problems of one shape.
@@ -133,13 +161,21 @@ impl Shape {
             };
             if random.between(1, 100) <= self.finite {
                 let scale = Rational::from((random.between(1, 400), random.between(1, 20)));
-                user.tasks = Some(scale * if self.numbers == Numbers::FarApart { self.number(&mut random) } else { Rational::from(1) });
+                user.tasks = Some(
+                    scale
+                        * if self.numbers == Numbers::FarApart {
+                            self.number(&mut random)
+                        } else {
+                            Rational::from(1)
+                        },
+                );
             }
             let own = classes.clone().unwrap_or_else(|| (0..n_classes).collect());
             if self.share == Share::Generic {
                 let u = self.number(&mut random);
                 let varies = random.between(1, 100) <= self.by_class;
-                let on = |i: &usize| (format!("s{i}"), if varies { self.number(&mut random) } else { u.clone() });
+                let on =
+                    |i: &usize| (format!("s{i}"), if varies { self.number(&mut random) } else { u.clone() });
                 user.criterion = own.iter().map(on).collect();
             }
             if random.between(1, 100) <= self.by_class / 2 {
@@ -220,7 +256,7 @@ impl Shape {
             };
             census.repaired += usize::from(optimum.pivots > 0);
             census.pivots += optimum.pivots;
-            if let Err(why) = self.prove(&problem, &optimum) {
+            if let Err(why) = prove(&problem, self.share, &optimum) {
                 census.failures.push((seed, why));
             }
             let float = lexicographic_float(&constraints, &coefficients, &settings);
@@ -230,30 +266,53 @@ impl Shape {
         }
         census
     }
+}
 
-    /// Whether the duals prove the optimum, with tolerance and margin 0.
-    fn prove(&self, problem: &Problem, optimum: &LexicographicOptimum<Rational>) -> Result<(), String> {
-        let text = |error: &dyn std::fmt::Display| error.to_string();
-        let allocation = Allocation {
-            arithmetic: Arithmetic::Exact,
-            tasks: optimum.tasks.clone(),
-            ..Allocation::default()
-        };
-        let instance = Instance::new(problem, &allocation).map_err(|e| text(&e))?;
-        let zero = Rational::new();
-        let feasible = Claim::derive(Axiom::Feasible, &instance, &zero).map_err(|e| text(&e))?;
-        if feasible.holds != Some(true) {
-            return Err("not feasible".to_owned());
-        }
-        let levels = levels(&instance, self.share, &optimum.duals)?;
-        let claim =
-            Claim::with_evidence(Axiom::MaxMin, Some(self.share), Evidence::Levels(levels), &instance, &zero)
-                .map_err(|e| text(&e))?;
-        match claim.holds {
-            Some(true) => Ok(()),
-            _ => Err(format!("margin {:?}", claim.margin)),
-        }
+/// Whether its duals prove the optimum, with tolerance and margin 0.
+///
+/// # Errors
+/// Why they do not.
+pub fn prove(
+    problem: &Problem,
+    share: Share,
+    optimum: &LexicographicOptimum<Rational>,
+) -> Result<(), String> {
+    let text = |error: &dyn std::fmt::Display| error.to_string();
+    let allocation =
+        Allocation { arithmetic: Arithmetic::Exact, tasks: optimum.tasks.clone(), ..Allocation::default() };
+    let instance = Instance::new(problem, &allocation).map_err(|e| text(&e))?;
+    let zero = Rational::new();
+    let feasible = Claim::derive(Axiom::Feasible, &instance, &zero).map_err(|e| text(&e))?;
+    if feasible.holds != Some(true) {
+        return Err("not feasible".to_owned());
     }
+    let levels = Evidence::Levels(levels(&instance, share, &optimum.duals)?);
+    let claim =
+        Claim::with_evidence(Axiom::MaxMin, Some(share), levels, &instance, &zero).map_err(|e| text(&e))?;
+    match claim.holds {
+        Some(true) => Ok(()),
+        _ => Err(format!("margin {:?}", claim.margin)),
+    }
+}
+
+/// A table of how often there was no answer, over these seeds and with up to so many users.
+#[must_use]
+pub fn table(seeds: &std::ops::Range<u64>, most_users: usize, only: &str) -> String {
+    let mut rows = Vec::new();
+    for shape in SHAPES.iter().filter(|shape| shape.name.contains(only)) {
+        let census = shape.census(seeds.clone(), most_users);
+        let first = census.failures.first().map_or_else(String::new, |(seed, why)| format!("{seed}: {why}"));
+        rows.push(vec![
+            shape.name.to_owned(),
+            census.problems.to_string(),
+            census.failures.len().to_string(),
+            census.repaired.to_string(),
+            census.float_failures.len().to_string(),
+            first,
+        ]);
+    }
+    let head = ["shape", "problems", "exactly: none", "with exact pivots", "doubles: wrong or none", "first"];
+    crate::table::markdown(&head, &rows, 1)
 }
 
 /// The duals as evidence: each covers the users that it blocks.

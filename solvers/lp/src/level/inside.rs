@@ -12,9 +12,10 @@ use super::master::{GroupOnClass, Need};
 use super::part::Part;
 use super::start::{FirstColumns, guess, keep_least};
 
-/// Placements and rows below which simplex steps alone are faster.
+/// Placements below which simplex steps alone are faster, and with few rows.
 const LEAST_PLACEMENTS: usize = 3_000;
-const LEAST_ROWS: usize = 20;
+const LEAST_PLACEMENTS_ON_FEW_ROWS: usize = 50_000;
+const FEW_ROWS: usize = 60;
 /// Columns of each group at first, and that are added for it at a time: a third of the classes within
 /// these bounds.
 const COLUMNS_PER_GROUP: (usize, usize) = (3, 10);
@@ -39,9 +40,10 @@ type Columns = Vec<Vec<usize>>;
 
 /// A first basis; `None` where it is not worth the while, or numbers are too far apart for it.
 pub fn start(part: &Part<'_>, unit: f64, needs: &[Need]) -> Option<FirstBasis> {
-    let n_placements: usize = part.classes.iter().map(Vec::len).sum();
+    let n_placements = part.n_placements();
+    let least = if part.rows.len() < FEW_ROWS { LEAST_PLACEMENTS_ON_FEW_ROWS } else { LEAST_PLACEMENTS };
     let has_task_row = (0..part.groups.len()).any(|g| part.has_task_row(g));
-    if n_placements < LEAST_PLACEMENTS || part.rows.len() < LEAST_ROWS || has_task_row {
+    if n_placements < least || has_task_row {
         return None;
     }
     let first = &guess(part);
@@ -70,7 +72,7 @@ fn columns_per_group(part: &Part<'_>) -> usize {
 }
 
 fn first_columns(part: &Part<'_>, first: &FirstColumns) -> Columns {
-    let n_placements: usize = part.classes.iter().map(Vec::len).sum();
+    let n_placements = part.n_placements();
     if n_placements <= FEW_COLUMNS * (part.groups.len() + part.n_classes()) {
         return part.classes.clone();
     }

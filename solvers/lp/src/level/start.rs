@@ -10,7 +10,7 @@ use super::master::GroupOnClass;
 use super::part::{Part, Target};
 
 /// Iterations, fewer for problems whose single pass is long.
-const MAX_ITERATIONS: usize = 60;
+const MAX_ITERATIONS: usize = 40;
 const MIN_ITERATIONS: usize = 6;
 /// Prices of a task (groups x classes x resources) that all iterations together may compute.
 const WORK_LIMIT: usize = 400_000_000;
@@ -33,12 +33,6 @@ pub struct FirstColumns {
     pub prices: Vec<f64>,
 }
 
-/// A group's cheapest class.
-#[derive(Clone, Copy)]
-struct Choice {
-    price: f64,
-}
-
 pub fn guess(part: &Part<'_>) -> FirstColumns {
     let mut prices: Vec<f64> = part.capacity.iter().map(|&c| if c > 0.0 { 1.0 / c } else { 0.0 }).collect();
     let pass: usize =
@@ -53,21 +47,21 @@ pub fn guess(part: &Part<'_>) -> FirstColumns {
     for iteration in 0..iterations {
         let progress = iteration as f64 / iterations as f64;
         let sharpness = SHARPNESS.0 * libm::pow(SHARPNESS.1 / SHARPNESS.0, progress);
-        let choices: Vec<Choice> = (0..part.groups.len()).map(|g| choose(part, g, &prices)).collect();
-        let bound = affordable_level(part, &order, &choices, &prices);
+        let least: Vec<f64> = (0..part.groups.len()).map(|g| least_price(part, g, &prices)).collect();
+        let bound = affordable_level(part, &order, &least, &prices);
         if bound < level {
             level = bound;
             best_prices.clone_from(&prices);
         }
         load.fill(0.0);
-        for (g, choice) in choices.iter().enumerate() {
+        for (g, &least) in least.iter().enumerate() {
             let level = match part.targets[g] {
                 Target::Frozen(_) => part.frozen_at[g],
                 Target::Active | Target::Tasks => bound.min(part.satisfied_at[g]),
             };
             split.clear();
             part.for_each_price(g, &prices, |c, price| {
-                let extra = if choice.price > 0.0 { sharpness * (price / choice.price - 1.0) } else { price };
+                let extra = if least > 0.0 { sharpness * (price / least - 1.0) } else { price };
                 if extra < MOST_EXTRA {
                     split.push((c, libm::exp(-extra)));
                 }
@@ -109,17 +103,18 @@ pub fn guess(part: &Part<'_>) -> FirstColumns {
     }
 }
 
-fn choose(part: &Part<'_>, g: usize, prices: &[f64]) -> Choice {
-    let mut price = f64::INFINITY;
-    part.for_each_price(g, prices, |_, other| price = price.min(other));
-    Choice { price }
+/// What one unit of level costs the group where it is cheapest.
+fn least_price(part: &Part<'_>, g: usize, prices: &[f64]) -> f64 {
+    let mut least = f64::INFINITY;
+    part.for_each_price(g, prices, |_, price| least = least.min(price));
+    least
 }
 
 /// For every class the groups that like it best, so that all classes have a price at once.
 fn first_placements(part: &Part<'_>, prices: &[f64]) -> Vec<GroupOnClass> {
     let mut fans: Vec<Vec<(f64, usize)>> = vec![Vec::new(); part.n_classes()];
     for g in 0..part.groups.len() {
-        let least = choose(part, g, prices).price;
+        let least = least_price(part, g, prices);
         part.for_each_price(g, prices, |c, price| {
             let extra = if least > 0.0 { price / least - 1.0 } else { price };
             keep_least(&mut fans[c], (extra, g), GROUPS_PER_CLASS);
@@ -148,8 +143,8 @@ pub fn rough_bound(part: &Part<'_>) -> f64 {
 /// An upper bound of the first blocking level, from any prices: what everybody needs at its
 /// cheapest class must not cost more than all capacity is worth.
 pub fn bound(part: &Part<'_>, order: &[usize], prices: &[f64]) -> f64 {
-    let choices: Vec<Choice> = (0..part.groups.len()).map(|g| choose(part, g, prices)).collect();
-    affordable_level(part, order, &choices, prices)
+    let least: Vec<f64> = (0..part.groups.len()).map(|g| least_price(part, g, prices)).collect();
+    affordable_level(part, order, &least, prices)
 }
 
 /// Groups that no level has frozen, by the level at which they are satisfied.
@@ -160,13 +155,14 @@ pub fn by_satisfaction(part: &Part<'_>) -> Vec<usize> {
     order
 }
 
-/// The level at which the users' cheapest choices cost as much as all capacity is worth.
-fn affordable_level(part: &Part<'_>, order: &[usize], choices: &[Choice], prices: &[f64]) -> f64 {
+/// The level at which everybody where it is cheapest costs as much as all capacity is worth; `least`:
+/// by group, the price of one unit of level there.
+fn affordable_level(part: &Part<'_>, order: &[usize], least: &[f64], prices: &[f64]) -> f64 {
     let mut budget: f64 = prices.iter().zip(&part.capacity).map(|(p, c)| p * c).sum();
-    let mut rate: f64 = order.iter().map(|&g| choices[g].price).sum();
-    for (g, choice) in choices.iter().enumerate() {
+    let mut rate: f64 = order.iter().map(|&g| least[g]).sum();
+    for (g, price) in least.iter().enumerate() {
         if let Target::Frozen(_) = part.targets[g] {
-            budget -= part.frozen_at[g] * choice.price;
+            budget -= part.frozen_at[g] * price;
         }
     }
     for &g in order {
@@ -174,8 +170,8 @@ fn affordable_level(part: &Part<'_>, order: &[usize], choices: &[Choice], prices
         if budget <= rate * at {
             return if rate > 0.0 { (budget / rate).max(0.0) } else { f64::INFINITY };
         }
-        budget -= at * choices[g].price;
-        rate -= choices[g].price;
+        budget -= at * least[g];
+        rate -= least[g];
     }
     // Everybody can afford all its tasks: a higher level means nothing.
     order.last().map_or(f64::INFINITY, |&g| part.satisfied_at[g])
