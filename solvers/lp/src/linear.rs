@@ -3,6 +3,10 @@
 
 mod cholesky;
 mod lu;
+mod modular;
+mod modulus;
+mod reconstruct;
 
 pub(crate) use cholesky::Cholesky;
 pub use lu::{Lu, Singular, SparseRow};
+pub(crate) use modular::Modular;

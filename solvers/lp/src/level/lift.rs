@@ -13,11 +13,12 @@
 //! system. Only the level and what depends on it is ever a large number: it has the denominators
 //! of all users in it.
 
-use crate::linear::{Lu, SparseRow};
 use evenhand_problem::{Integer, Rational};
 use rug::Assign;
 
-use super::integers::{Integers, scaled};
+use super::factors::{Factors, over_one_denominator};
+use super::integers::Integers;
+use super::loads::LoadSum;
 use super::master::{GroupOnClass, MasterBasis};
 use super::part::{Part, Target};
 
@@ -85,7 +86,7 @@ impl<'a> Lift<'a> {
             .collect();
         let stays = self.check_dual(&prices, &group_prices)?;
         let (level, residual) = self.level(&kernel, &prices, &group_prices)?;
-        let split = self.split(&kernel, &factors, &level, residual)?;
+        let split = self.split(&kernel, &factors, &level, &residual)?;
         let prices = prices
             .into_iter()
             .zip(&self.part.rows)
@@ -128,47 +129,41 @@ impl<'a> Lift<'a> {
     }
 
     /// Factors the equations between prices, one row for each extra placement.
-    fn factor(&self, kernel: &Kernel) -> Result<Lu, LiftFailure> {
-        let rows = kernel
-            .extras
-            .iter()
-            .map(|&(g, i)| {
-                let mut row: SparseRow = Vec::new();
-                let mut add = |class: usize, sign: i32| {
-                    for (r, value) in self.integers.usage(self.part, g, class) {
-                        if let Some(at) = kernel.position[r] {
-                            row.push((at, Rational::from(&*value * sign)));
-                        }
-                    }
-                };
-                add(i, 1);
-                if let Some(key) = kernel.key[g] {
-                    add(key, -1);
+    fn factor(&self, kernel: &Kernel) -> Result<Factors, LiftFailure> {
+        let row = |&(g, i): &(usize, usize)| {
+            let mut row: Vec<(usize, Integer)> = Vec::new();
+            self.for_each_change(kernel, g, i, |at, value| {
+                if let Some(at) = kernel.position[at] {
+                    row.push((at, value));
                 }
-                row
-            })
-            .collect();
-        Lu::factor(rows, kernel.tight.len()).map_err(|_| LiftFailure::Structure)
+            });
+            row
+        };
+        let rows = kernel.extras.iter().map(row).collect();
+        Factors::new(rows, kernel.tight.len()).ok_or(LiftFailure::Structure)
+    }
+
+    /// Calls `visit` with what a task of a group uses of each row on class `i`, and with minus what it uses on
+    /// its key class.
+    fn for_each_change(&self, kernel: &Kernel, g: usize, i: usize, mut visit: impl FnMut(usize, Integer)) {
+        for (row, value) in self.integers.usage(self.part, g, i) {
+            visit(row, value.into_owned());
+        }
+        if let Some(key) = kernel.key[g] {
+            for (row, value) in self.integers.usage(self.part, g, key) {
+                visit(row, -value.into_owned());
+            }
+        }
     }
 
     /// The null vector of the equations, in integers, by capacity row.
-    fn prices(&self, kernel: &Kernel, factors: &Lu) -> Result<Vec<Integer>, LiftFailure> {
-        let [free] = factors.free_columns() else { return Err(LiftFailure::Structure) };
-        let mut null = vec![Rational::new(); kernel.tight.len()];
-        null[*free] = Rational::from(1);
-        factors.solve(vec![Rational::new(); kernel.extras.len()], &mut null);
-        let mut common = Integer::from(1);
-        for value in &null {
-            common.lcm_mut(value.denom());
-        }
+    fn prices(&self, kernel: &Kernel, factors: &Factors) -> Result<Vec<Integer>, LiftFailure> {
+        let null = factors.null_vector(kernel.tight.len()).ok_or(LiftFailure::Structure)?;
         // The sign that makes the prices positive on the whole; a zero sum cannot be a dual.
-        let sum: Rational = null.iter().sum();
-        if sum < 0 {
-            common = -common;
-        }
+        let is_negative = null.iter().sum::<Integer>() < 0;
         let mut prices = vec![Integer::new(); self.part.rows.len()];
-        for (&row, value) in kernel.tight.iter().zip(&null) {
-            prices[row] = scaled(value, &common);
+        for (&row, value) in kernel.tight.iter().zip(null) {
+            prices[row] = if is_negative { -value } else { value };
         }
         if prices.iter().any(|p| *p < 0) {
             return Err(LiftFailure::Improvable(Vec::new()));
@@ -241,8 +236,8 @@ impl<'a> Lift<'a> {
             let Some(amount) = amount else { return Err(LiftFailure::Structure) };
             sum.add(amount, g, i);
         }
-        let active = active.finish(self, group_prices);
-        let satisfied = satisfied.finish(self, group_prices);
+        let active = active.finish(self.part, self.integers, group_prices);
+        let satisfied = satisfied.finish(self.part, self.integers, group_prices);
         if active.value <= 0 {
             return Err(LiftFailure::Structure);
         }
@@ -261,7 +256,7 @@ impl<'a> Lift<'a> {
             .into();
         worth -= &satisfied.value;
         for (level, sum) in self.part.levels.iter().zip(frozen) {
-            let sum = sum.finish(self, group_prices);
+            let sum = sum.finish(self.part, self.integers, group_prices);
             for (rest, used) in rest.iter_mut().zip(&sum.rows) {
                 if !used.is_zero() {
                     *rest -= Rational::from(used * level);
@@ -285,27 +280,24 @@ impl<'a> Lift<'a> {
     fn split(
         &self,
         kernel: &Kernel,
-        factors: &Lu,
+        factors: &Factors,
         level: &Rational,
-        mut rest: Vec<Rational>,
+        rest: &[Rational],
     ) -> Result<SplitTasks, LiftFailure> {
+        let (mut rest, scale) = over_one_denominator(rest);
         let rhs = kernel.tight.iter().map(|&row| rest[row].clone()).collect();
-        let tasks = factors.solve_transposed(rhs);
+        let (tasks, denominator) = factors.solve_transposed(rhs).ok_or(LiftFailure::Structure)?;
         if tasks.iter().any(|x| *x < 0) {
             return Err(LiftFailure::PrimalInfeasible);
         }
+        for rest in &mut rest {
+            *rest *= &denominator;
+        }
+        let denominator = denominator * scale;
         let mut split: SplitTasks = vec![None; self.part.groups.len()];
         for (&(g, i), tasks) in kernel.extras.iter().zip(tasks) {
-            let mut take = |class: usize, sign: i32| {
-                for (row, usage) in self.integers.usage(self.part, g, class) {
-                    rest[row] -= Rational::from(&tasks * Integer::from(&*usage * sign));
-                }
-            };
-            take(i, 1);
-            if let Some(key) = kernel.key[g] {
-                take(key, -1);
-            }
-            split[g].get_or_insert_default().push((i, tasks));
+            self.for_each_change(kernel, g, i, |row, value| rest[row] -= value * &tasks);
+            split[g].get_or_insert_default().push((i, Rational::from((tasks, denominator.clone()))));
         }
         let tight = |row: usize| kernel.position[row].is_some();
         if rest.iter().enumerate().any(|(row, rest)| if tight(row) { *rest != 0 } else { *rest < 0 }) {
@@ -347,45 +339,5 @@ pub fn trim(list: &mut [(usize, Rational)], mut surplus: Rational) {
         let cut = if *tasks < surplus { tasks.clone() } else { surplus.clone() };
         *tasks -= &cut;
         surplus -= cut;
-    }
-}
-
-/// A sum over groups of `amount * usage`, over one denominator that grows as needed.
-struct LoadSum<'a> {
-    /// `(amount, group, class)` of each group.
-    terms: Vec<(&'a Rational, usize, usize)>,
-    denominator: Integer,
-}
-
-struct Loads {
-    /// By capacity row.
-    rows: Vec<Rational>,
-    /// The amounts at the groups' prices.
-    value: Rational,
-}
-
-impl<'a> LoadSum<'a> {
-    fn new() -> Self {
-        Self { terms: Vec::new(), denominator: Integer::from(1) }
-    }
-
-    fn add(&mut self, amount: &'a Rational, g: usize, i: usize) {
-        self.denominator.lcm_mut(amount.denom());
-        self.terms.push((amount, g, i));
-    }
-
-    fn finish(self, lift: &Lift<'_>, group_prices: &[Integer]) -> Loads {
-        let mut rows = vec![Integer::new(); lift.part.rows.len()];
-        let mut value = Integer::new();
-        for (amount, g, i) in self.terms {
-            let amount = scaled(amount, &self.denominator);
-            for (row, usage) in lift.integers.usage(lift.part, g, i) {
-                rows[row] += &amount * &*usage;
-            }
-            value += amount * &group_prices[g];
-        }
-        let over = |n: Integer| Rational::from((n, self.denominator.clone()));
-        let rows = rows.into_iter().map(|n| if n == 0 { Rational::new() } else { over(n) }).collect();
-        Loads { value: over(value), rows }
     }
 }

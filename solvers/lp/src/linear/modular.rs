@@ -54,7 +54,8 @@ impl Modular {
         if n_columns < rows.len() || n_columns > rows.len() + 1 {
             return None;
         }
-        let small = |value: &Integer| (value.significant_bits() <= MOST_BITS).then(|| value.to_i64()).flatten();
+        let small =
+            |value: &Integer| (value.significant_bits() <= MOST_BITS).then(|| value.to_i64()).flatten();
         let mut whole: Vec<Vec<(usize, i64)>> = Vec::with_capacity(rows.len());
         for row in rows {
             let mut sums: Vec<(usize, i64)> = Vec::with_capacity(row.len());
@@ -104,10 +105,6 @@ impl Modular {
         self.lift(c, &self.columns, self.rows.len(), |r| self.solve_mod_transposed(r))
     }
 
-    /// The free column.
-    pub fn free(&self) -> Option<usize> {
-        self.free
-    }
 
     /// Digits of the solution of `matrix x = b` until they are fractions that satisfy it.
     fn lift(
@@ -194,9 +191,9 @@ impl Modular {
 fn satisfies(matrix: &[Vec<(usize, i64)>], x: &Fractions, b: &[Integer]) -> bool {
     let mut sum = Integer::new();
     matrix.iter().zip(b).all(|(row, b)| {
-        sum.assign(-b * &x.denominator);
+        sum.assign(b * &x.denominator);
         for &(k, a) in row {
-            sum += &x.numerators[k] * a;
+            sum -= &x.numerators[k] * a;
         }
         sum.is_zero()
     })
@@ -214,13 +211,15 @@ fn eliminate(whole: &[Vec<(usize, i64)>], n_columns: usize) -> Option<(Vec<Step>
             in_column[column].push(row);
         }
     }
-    let mut open: BTreeSet<(usize, usize)> = rows.iter().enumerate().map(|(row, list)| (list.len(), row)).collect();
+    let mut open: BTreeSet<(usize, usize)> =
+        rows.iter().enumerate().map(|(row, list)| (list.len(), row)).collect();
     let mut used = vec![false; n_columns];
     let mut place = vec![usize::MAX; n_columns];
     let mut steps = Vec::with_capacity(rows.len());
     while let Some((_, row)) = open.pop_first() {
         let entries = std::mem::take(&mut rows[row]);
-        let &(column, pivot) = entries.iter().min_by_key(|(column, _)| (in_column[*column].len(), *column))?;
+        let &(column, pivot) =
+            entries.iter().min_by_key(|(column, _)| (in_column[*column].len(), *column))?;
         let inverse = modulus::inverse(pivot);
         let upper: Vec<(usize, u64)> = entries.into_iter().filter(|(other, _)| *other != column).collect();
         used[column] = true;
@@ -299,12 +298,15 @@ mod tests {
                 let sum: Integer = row.iter().map(|(c, v)| Integer::from(v * &null[*c])).sum();
                 assert_eq!(sum, 0);
             }
-            let c: Vec<Integer> = (0..=n).map(|_| Integer::from(next()) * Integer::from(next()) - 5).collect();
+            let c: Vec<Integer> =
+                (0..=n).map(|_| Integer::from(next()) * Integer::from(next()) - 5).collect();
             let y = factors.solve_transposed(c.clone()).unwrap();
-            for (column, c) in c.iter().enumerate().filter(|(column, _)| Some(*column) != factors.free()) {
+            for (column, c) in c.iter().enumerate().filter(|(column, _)| Some(*column) != factors.free) {
                 let entries = rows.iter().zip(&y.numerators);
                 let sum: Integer = entries
-                    .flat_map(|(row, y)| row.iter().filter(|(k, _)| *k == column).map(move |(_, v)| Integer::from(v * y)))
+                    .flat_map(|(row, y)| {
+                        row.iter().filter(|(k, _)| *k == column).map(move |(_, v)| Integer::from(v * y))
+                    })
                     .sum();
                 assert_eq!(sum, Integer::from(c * &y.denominator));
             }

@@ -54,10 +54,9 @@ fn denominator_of(value: &Integer, modulus: &Integer, most: u32) -> Option<Integ
         b += modulus;
     }
     let (mut x, mut y) = (Integer::new(), Integer::from(1));
-    let mut quotient = Integer::new();
     while b.significant_bits() > most {
-        (&mut quotient, &mut a).assign(a.clone().div_rem_ref(&b));
-        std::mem::swap(&mut a, &mut b);
+        let (quotient, rest) = a.div_rem(b.clone());
+        a = std::mem::replace(&mut b, rest);
         x -= &quotient * &y;
         std::mem::swap(&mut x, &mut y);
     }
