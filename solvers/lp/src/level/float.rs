@@ -13,6 +13,8 @@ use crate::error::LpError;
 
 /// Duals below this part of the largest count as 0.
 const DUAL_TOLERANCE: f64 = 1e-9;
+/// Duals of an active group between these parts of the largest may be rounding or not.
+const UNCERTAIN: std::ops::Range<f64> = 1e-11..1e-6;
 /// Reduced costs below this part of the price count as 0. Taking a positive one for 0 only keeps
 /// parts together that could be split.
 const REDUCED_COST_TOLERANCE: f64 = 1e-7;
@@ -55,6 +57,13 @@ fn solve<'a>(part: &Part<'a>, settings: Settings) -> Result<Solved<'a>, LpError>
     let solution = newton(&mut search)?;
     let stays = stays(part, &solution);
     let most = solution.group_prices.iter().copied().fold(0.0, f64::max);
+    let is_uncertain = |g: usize| {
+        let open = part.targets[g] == Target::Active && part.satisfied_at[g] > solution.level;
+        open && UNCERTAIN.contains(&(solution.group_prices[g] / most))
+    };
+    if (0..part.groups.len()).any(is_uncertain) {
+        return Err(LpError::Uncertain);
+    }
     let mut targets = part.targets.clone();
     let mut frozen_at = part.frozen_at.clone();
     let mut done = 0;

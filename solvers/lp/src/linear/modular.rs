@@ -105,7 +105,6 @@ impl Modular {
         self.lift(c, &self.columns, self.rows.len(), |r| self.solve_mod_transposed(r))
     }
 
-
     /// Digits of the solution of `matrix x = b` until they are fractions that satisfy it.
     fn lift(
         &self,
