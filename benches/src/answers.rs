@@ -17,6 +17,7 @@ const FLOAT_TOLERANCE: f64 = 1e-6;
 /// Where users may run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Placement {
+    /// On all classes.
     Everywhere,
     /// On one to three classes.
     Few,
@@ -44,8 +45,11 @@ pub enum Numbers {
 /// What problems are like.
 #[derive(Debug, Clone, Copy)]
 pub struct Shape {
+    /// As in the table.
     pub name: &'static str,
+    /// Where users may run.
     pub placement: Placement,
+    /// The size of numbers.
     pub numbers: Numbers,
     /// Percent of the demands and capacities that are 0.
     pub zero: u64,
@@ -53,6 +57,7 @@ pub struct Shape {
     pub finite: u64,
     /// Percent of the users with other demands on some class, or with a criterion by class.
     pub by_class: u64,
+    /// What is equalised.
     pub share: Share,
 }
 
@@ -119,13 +124,15 @@ pub const SHAPES: &[Shape] = &[
 /// What came of the problems of one shape.
 #[derive(Debug, Clone, Default)]
 pub struct Census {
+    /// Problems to which the share applies.
     pub problems: usize,
     /// Seeds without an exact answer, or without one that is proven, and why.
     pub failures: Vec<(u64, String)>,
     /// Seeds whose answer in doubles is wrong by more than 1e-6, or missing.
     pub float_failures: Vec<u64>,
-    /// Problems that needed exact pivots, and those pivots.
+    /// Problems that needed exact pivots.
     pub repaired: usize,
+    /// Those pivots.
     pub pivots: usize,
 }
 

@@ -29,8 +29,11 @@ pub enum Eligibility {
 /// What a cluster is like.
 #[derive(Debug, Clone, Copy)]
 pub struct Shape {
+    /// Users.
     pub n_users: usize,
+    /// Server classes.
     pub n_classes: usize,
+    /// On which classes users may run.
     pub eligibility: Eligibility,
     /// Percent of the users that have a number of tasks, around what they would get.
     pub finite: u64,

@@ -17,8 +17,10 @@ use super::reconstruct::fractions;
 const MOST_BITS: u32 = 40;
 /// Digits before the first attempt to read off fractions.
 const FIRST_DIGITS: usize = 4;
-/// Digits after which there is no solution to be expected: coefficients are small.
-const MOST_DIGITS: usize = 100_000;
+/// Bits of a digit, rounded down.
+const DIGIT_BITS: u64 = 60;
+/// Bits beyond the bound of what a solution can have.
+const SPARE_BITS: u64 = 256;
 
 /// A matrix with full row rank and one column more than rows, or as many; factored modulo `p`.
 pub struct Modular {
@@ -118,7 +120,8 @@ impl Modular {
         let mut sums = vec![Integer::new(); n_unknowns];
         let mut power = Integer::from(1);
         let mut next = FIRST_DIGITS;
-        for digits in 1..=MOST_DIGITS {
+        let most = most_digits(matrix, &b);
+        for digits in 1..=most {
             let digit = solve(rest.iter().map(modulus::of).collect());
             for (row, rest) in matrix.iter().zip(&mut rest) {
                 let product: i128 = row.iter().map(|&(k, a)| i128::from(a) * i128::from(digit[k])).sum();
@@ -130,7 +133,7 @@ impl Modular {
             }
             power *= P;
             let is_whole = rest.iter().all(Integer::is_zero);
-            if digits == next || is_whole {
+            if digits == next || digits == most || is_whole {
                 next = digits + digits / 2;
                 if let Some(found) = fractions(&sums, &power)
                     && satisfies(matrix, &found, &b)
@@ -184,6 +187,19 @@ impl Modular {
         }
         y
     }
+}
+
+/// Digits that the fractions of any solution can have: numerators and denominator are determinants, at most
+/// the product of the rows' sums (Hadamard), and each may have half of the digits.
+fn most_digits(matrix: &[Vec<(usize, i64)>], b: &[Integer]) -> usize {
+    let bits = |row: &Vec<(usize, i64)>| {
+        let sum: u128 = row.iter().map(|(_, a)| u128::from(a.unsigned_abs())).sum();
+        u64::from(u128::BITS - sum.leading_zeros())
+    };
+    let determinant: u64 = matrix.iter().map(bits).sum();
+    let right = b.iter().map(|b| u64::from(b.significant_bits())).max().unwrap_or(0);
+    let most = 2 * (determinant + right + SPARE_BITS) / DIGIT_BITS;
+    usize::try_from(most).unwrap_or(usize::MAX)
 }
 
 /// Whether `matrix x = b` holds exactly.
