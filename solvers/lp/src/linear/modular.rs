@@ -301,8 +301,8 @@ mod tests {
             let n = 1 + usize::try_from(seed % 14).unwrap();
             let rows: Vec<Vec<(usize, Integer)>> = (0..n)
                 .map(|_| {
-                    let entries = (0..=n).map(|c| (c, Integer::from(next() % 19) - 9));
-                    entries.filter(|(c, v)| !v.is_zero() && (c + 3 * n) % 5 != 0).collect()
+                    let entries = (0..=n).map(|c: usize| (c, Integer::from(next() % 19) - 9_i32));
+                    entries.filter(|(c, v): &(usize, Integer)| !v.is_zero() && (c + 3 * n) % 5 != 0).collect()
                 })
                 .collect();
             let Some(factors) = Modular::factor(&rows, n + 1) else { continue };
