@@ -6,7 +6,7 @@ CARGO ?= cargo
 CARGO_FLAGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test doc damage proof lint bench peers fuzz
+.PHONY: help setup build demo test doc damage answers proof lint bench peers fuzz
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1@\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F@ '{ printf "%-14s %s\n", $$1, $$2 }'
@@ -36,6 +36,12 @@ damage: setup ## judge damaged certificates three times, a million of them (DAMA
 # Coq and OCaml (Debian: 249 MB), which nothing else needs; PROOF_SETUP=1 lets root install them.
 proof: build ## prove the rules of certificates in Coq, build evenhand-proof, compare it with evenhand-check
 	@$(MAKE) --no-print-directory -C verification/proof test
+
+# Random problems of 18 shapes, other ones for every start; 5,600 of each are 100,000.
+ANSWERS ?= 5600
+ANSWERS_FIRST ?= $(shell date +%s)
+answers: setup ## count the max-min problems without an exact, proven answer, by shape (ANSWERS of each, from seed ANSWERS_FIRST)
+	@scripts/build.sh $(CARGO) run --release $(CARGO_FLAGS) -p evenhand-benches --bin evenhand-benches -- answers $(ANSWERS) --first $(ANSWERS_FIRST)
 
 lint: setup ## formatting, clippy with warnings as errors, licences and sources of dependencies
 	$(CARGO) fmt --all --check

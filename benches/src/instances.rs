@@ -199,6 +199,16 @@ impl Random {
         least + (self.uniform() * (most - least + 1) as f64) as u64
     }
 
+    /// From 0 to below `n`.
+    pub(crate) fn below(&mut self, n: usize) -> usize {
+        (self.uniform() * n as f64) as usize
+    }
+
+    /// Around 1, by up to that many orders of magnitude more or less.
+    pub(crate) fn spread(&mut self, magnitudes: f64) -> f64 {
+        exp((2.0 * self.uniform() - 1.0) * magnitudes * std::f64::consts::LN_10)
+    }
+
     /// Mean 0, variance 1, within 6 of the mean.
     fn normal(&mut self) -> f64 {
         (0..12).map(|_| self.uniform()).sum::<f64>() - 6.0

@@ -6,6 +6,8 @@
 //! | [`proof`] | an exact optimum and its certificate in one go |
 //! | [`measure`] | one question about one file, timed in a process of its own |
 //! | [`growth`] | tables of time and memory against users, classes and resources |
+//! | [`constrained`], [`levels`] | clusters with placement constraints, and how long max-min takes on them |
+//! | [`answers`] | how often max-min has no answer, by shape of problem |
 //! | [`continuous`] | the same for proportional and alpha fairness, NJC and PS-DSF |
 //! | [`filling`] | a million whole tasks by every rule, and the plain scan |
 //! | [`ps_dsf`] | PS-DSF: plain sweeps against the accelerated solver, exact answers, time sharing |
@@ -17,10 +19,13 @@
 //! `benches/` holds the same questions for divan. Nothing here fails because it is slow.
 #![forbid(unsafe_code)]
 
+pub mod answers;
+pub mod constrained;
 pub mod continuous;
 pub mod filling;
 pub mod growth;
 pub mod instances;
+pub mod levels;
 pub mod machine;
 pub mod measure;
 pub mod peers;

@@ -13,7 +13,7 @@ use evenhand_benches::growth::{self, Axis};
 use evenhand_benches::instances::{self, Tasks};
 use evenhand_benches::measure::{Measurement, Mechanism, Question};
 use evenhand_benches::simulation::{self, Sizes};
-use evenhand_benches::{machine, peers, ps_dsf, reservation, reservation_peers};
+use evenhand_benches::{answers, levels, machine, peers, ps_dsf, reservation, reservation_peers};
 use evenhand_problem::format::problem_to_json;
 use serde_json::{Value, json};
 
@@ -114,6 +114,32 @@ enum Command {
         seed: u64,
         #[command(flatten)]
         scripts: ScriptFolders,
+    },
+    /// Max-min on clusters with placement constraints: CPU time, levels, proofs.
+    Levels {
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        /// Leave out problems with more placements of users on classes.
+        #[arg(long, default_value_t = 200_000)]
+        at_most: usize,
+        /// Write the problems to this folder.
+        #[arg(long)]
+        folder: Option<PathBuf>,
+    },
+    /// How often max-min has no answer, by shape of problem.
+    Answers {
+        /// Problems of each shape.
+        #[arg(default_value_t = 1000)]
+        problems: u64,
+        /// Seed of the first one.
+        #[arg(long, default_value_t = 0)]
+        first: u64,
+        /// Most users of a problem.
+        #[arg(long, default_value_t = 12)]
+        users: usize,
+        /// Only shapes whose name contains this.
+        #[arg(long, default_value = "", hide_default_value = true)]
+        only: String,
     },
     /// The configuration programme against the number of job types.
     Reservation {
@@ -307,6 +333,14 @@ fn run(command: Command) -> Result<(), String> {
             let finite = random.then_some(Tasks::Finite);
             let random = if unlimited { Some(Tasks::Unlimited) } else { finite };
             say(&ps_dsf::run(&ps_dsf::Settings { data, users, seeds, first, random, plain, exact })?)
+        }
+        Command::Levels { seed, at_most, folder } => {
+            say(&heading())?;
+            say(&levels::table(seed, at_most, folder.as_deref())?)
+        }
+        Command::Answers { problems, first, users, only } => {
+            say(&heading())?;
+            say(&answers::table(&(first..first + problems), users, &only))
         }
         Command::Pool { program, file, answer, repetitions, seconds, tolerance, c_max } => {
             let line = Once { program, file, answer, repetitions, seconds, tolerance, c_max }.run()?;

@@ -92,6 +92,9 @@ pub enum LpError {
     /// A status that this version does not know.
     #[error("HiGHS ended with the status {0}, which this version does not know")]
     NewStatus(String),
+    /// Rounding hides who is blocked.
+    #[error("doubles do not tell who is blocked")]
+    Uncertain,
     /// Exact arithmetic found no optimal basis within the limit of pivots.
     #[error("no exactly optimal basis after {pivots} exact pivots")]
     PivotLimit {

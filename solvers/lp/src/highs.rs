@@ -316,6 +316,39 @@ impl FloatLp {
         last
     }
 
+    /// [`FloatLp::solve`], if it takes at most so many iterations; `None` where it takes more.
+    ///
+    /// # Errors
+    /// As [`FloatLp::solve`] has them.
+    pub fn solve_within(&mut self, iterations: i32) -> Result<Option<FloatSolution>, LpError> {
+        self.set_limit(iterations)?;
+        let first = self.attempt();
+        self.set_limit(i32::MAX)?;
+        match first {
+            Err(LpError::IterationLimit) => Ok(None),
+            Ok(solution) => Ok(Some(solution)),
+            Err(_) => self.solve().map(Some),
+        }
+    }
+
+    /// Simplex iterations of the last solve; 0 where HiGHS does not say.
+    pub fn iterations(&mut self) -> Result<i32, LpError> {
+        let mut count: c_int = 0;
+        let model = self.pointer()?;
+        // SAFETY: the model is alive, the name is a string that ends with 0, and `count` outlives the
+        // call, which writes one integer or nothing.
+        let status = unsafe {
+            highs_sys::Highs_getIntInfoValue(model, c"simplex_iteration_count".as_ptr(), &raw mut count)
+        };
+        Ok(if status == 0 { count } else { 0 })
+    }
+
+    fn set_limit(&mut self, iterations: i32) -> Result<(), LpError> {
+        const NAME: &str = "simplex_iteration_limit";
+        let model = self.model.as_mut().ok_or(LpError::Lost)?;
+        model.try_set_option(NAME, iterations).map_err(|_| LpError::Option(NAME))
+    }
+
     fn attempt(&mut self) -> Result<FloatSolution, LpError> {
         let model = self.model.take().ok_or(LpError::Lost)?;
         let solved = model.try_solve().map_err(call("solve"))?;

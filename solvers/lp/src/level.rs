@@ -14,15 +14,25 @@
 //! and adding those that this `t` satisfies is Newton's method on a concave function, which ends
 //! after a few steps on the exact level.
 
+mod carried;
 mod data;
+mod duals;
 mod exact;
+mod factors;
 mod float;
+mod inside;
 mod integers;
+mod interior;
 mod lift;
+mod loads;
 mod master;
+mod part;
 mod repair;
 mod rise;
+mod round;
 mod rounds;
+mod search;
+mod split;
 mod start;
 
 pub use rise::{Rise, RiseBound, Rises};

@@ -6,7 +6,7 @@ mod common;
 use common::{assert_feasible, assert_proven, exact, factor};
 use evenhand_exact::Share;
 use evenhand_problem::{Problem, Sharing, format::Source};
-use evenhand_testkit::random::clusters::Cluster;
+use evenhand_testkit::random::clusters::{Cluster, Eligibility};
 use evenhand_testkit::random::static_shares::Noise;
 use evenhand_testkit::{reference, total};
 
@@ -60,3 +60,44 @@ fn sparse_placement_constraints() {
         }
     }
 }
+
+/// Everybody everywhere on many classes: more pivots than the simplex method is given, so that the basis
+/// comes from an interior point.
+#[test]
+fn many_classes_for_everybody() {
+    for (seed, zero, finite) in [(1, 0, 0), (2, 25, 0), (3, 0, 60)] {
+        let mut noise = Noise::new(seed);
+        let cluster = Cluster { users: 300, classes: 50, resources: 3, zero, finite, ..LARGE };
+        solve(&cluster.problem(&mut noise), Share::Dominant);
+    }
+}
+
+/// Parts are solved in parallel and put together in one order.
+#[test]
+fn the_same_answer_with_any_number_of_threads() {
+    let mut noise = Noise::new(5);
+    let cluster = Cluster { users: 200, classes: 60, resources: 3, eligibility: Eligibility::Few, ..LARGE };
+    let problem = cluster.problem(&mut noise);
+    let share = Share::Dominant.coefficients(&problem).expect("it applies");
+    let on = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+        let optimum = pool.install(|| exact(&problem, Sharing::Rdm, &share)).expect("an exact optimum");
+        let duals = optimum.duals.into_iter().map(|d| (d.level, d.user_weights, d.prices));
+        (optimum.tasks, duals.collect::<Vec<_>>())
+    };
+    let one = on(1);
+    assert!(one.1.len() > 3, "there should be several levels");
+    assert_eq!(one, on(2));
+    assert_eq!(one, on(5));
+}
+
+const LARGE: Cluster = Cluster {
+    users: 0,
+    classes: 0,
+    resources: 0,
+    eligibility: Eligibility::Everywhere,
+    zero: 0,
+    finite: 0,
+    most: 64,
+    weights: 5,
+};

@@ -191,7 +191,6 @@ fn numbers_nine_orders_of_magnitude_apart() {
 fn ties_that_doubles_cannot_tell() {
     let seen = hard_series(600, Shape { numbers: Numbers::NearTies, ..SMALL }, share(), false);
     assert!(seen.solved > 300);
-    assert!(seen.pivots > 0, "{seen:?}");
 }
 
 #[test]

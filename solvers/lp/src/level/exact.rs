@@ -2,165 +2,268 @@
 //! optimum is proven.
 
 use evenhand_problem::Rational;
+use rayon::prelude::*;
 
+use super::data::LevelData;
+use super::duals::{BlockDual, Duals};
 use super::integers::Integers;
-use super::lift::{Lift, LiftFailure, Lifted, Target, target_tasks, trim};
-use super::master::MasterBasis;
-use super::repair;
-use super::rounds::{LevelDual, LexicographicOptimum, Round, Rounds};
+use super::lift::{Lift, LiftFailure, Lifted, trim};
+use super::master::{Master, MasterBasis};
+use super::part::{Part, Seat, Target};
+use super::repair::{self, LastPoint};
+use super::round::Round;
+use super::rounds::{LexicographicOptimum, Settings, by_user, first_parts};
+use super::search::Search;
+use super::split::components;
 use crate::error::LpError;
 
-pub fn run(rounds: &mut Rounds<'_>) -> Result<LexicographicOptimum<Rational>, LpError> {
-    let integers = Integers::new(rounds.data);
-    let mut levels: Vec<Rational> = Vec::new();
-    let mut duals = Vec::new();
-    while !rounds.is_done() {
-        let number = levels.len();
-        let round = newton(rounds, &integers, &levels)?;
-        let mut anybody_blocked = false;
-        let mut done = 0;
-        for g in 0..rounds.targets.len() {
-            if rounds.targets[g] != Target::Active {
-                continue;
-            }
-            if rounds.data.satisfied_at[g].as_ref().is_some_and(|at| *at <= round.level) {
-                rounds.targets[g] = Target::Tasks;
-            } else if round.level_prices[g] > 0 {
-                rounds.targets[g] = Target::Frozen(number);
-                rounds.frozen_at[g] = round.level.to_f64();
-                anybody_blocked = true;
-            } else {
-                continue;
-            }
-            done += 1;
-        }
-        if done == 0 && !rounds.is_done() {
-            return Err(LpError::NoProgress { round: number + 1 });
-        }
-        levels.push(round.level.clone());
-        if anybody_blocked {
-            duals.push(dual(rounds, &round));
-        }
-        rounds.last = Some(round);
-    }
-    Ok(LexicographicOptimum {
-        tasks: tasks(rounds, &levels),
-        duals,
-        rounds: levels.len(),
-        solves: rounds.solves,
-        pivots: rounds.pivots,
-    })
+/// A group that is settled, with its tasks: `(class of the problem, tasks)`.
+type Settled = (usize, Vec<(usize, Rational)>);
+
+/// What a round leaves.
+struct Solved<'a> {
+    level: Rational,
+    dual: BlockDual,
+    /// Whether the level blocks anybody.
+    blocks: bool,
+    /// `(group, class of the problem)` on which those that go on no longer run.
+    left: Vec<(usize, usize)>,
+    settled: Vec<Settled>,
+    parts: Vec<Part<'a>>,
+    solves: usize,
+    pivots: usize,
 }
 
-/// One round: the optimum of the programme whose satisfied users are exactly those that its level
-/// satisfies.
-fn newton(rounds: &mut Rounds<'_>, integers: &Integers, levels: &[Rational]) -> Result<Round, LpError> {
-    let number = levels.len() + 1;
-    // Newton's method in doubles first: a step there costs no lift.
-    let mut solved = rounds.master.is_some();
-    if solved && let Err(error) = newton_in_doubles(rounds, number) {
-        solved = false;
-        give_up_highs(rounds, levels, error)?;
+pub fn run(data: &LevelData<'_>, settings: Settings) -> Result<LexicographicOptimum<Rational>, LpError> {
+    let integers = Integers::new(data);
+    let mut waiting = first_parts(data);
+    let mut settled = Vec::with_capacity(data.groups.len());
+    let mut duals = Duals::new(data);
+    let (mut rounds, mut solves, mut pivots) = (0, 0, 0);
+    while !waiting.is_empty() {
+        // In order of the parts, whatever thread solves them.
+        let solved: Vec<Result<Solved<'_>, LpError>> =
+            waiting.into_par_iter().map(|part| solve(part, &integers, settings)).collect();
+        waiting = Vec::new();
+        for solved in solved {
+            let solved = solved?;
+            rounds += 1;
+            solves += solved.solves;
+            pivots += solved.pivots;
+            settled.extend(solved.settled);
+            duals.push(solved.level, solved.blocks, solved.dual, solved.left);
+            waiting.extend(solved.parts);
+        }
     }
-    for _ in 0..rounds.settings.max_steps {
-        let round = match optimum(rounds, integers, levels, solved) {
+    let tasks = by_user(data, settled, |x, share| Rational::from(x / share as u64));
+    Ok(LexicographicOptimum { tasks, duals: duals.of_problem(data), rounds, solves, pivots })
+}
+
+/// One round of a part.
+fn solve<'a>(part: Part<'a>, integers: &Integers, settings: Settings) -> Result<Solved<'a>, LpError> {
+    let (mut search, round) = optimum_of(&part, integers, settings)?;
+    let (mut blocks, mut done) = (false, 0);
+    let mut targets = part.targets.clone();
+    for (g, target) in targets.iter_mut().enumerate().filter(|(_, target)| **target == Target::Active) {
+        if part.exactly_satisfied_at(g).is_some_and(|at| *at <= round.level) {
+            *target = Target::Tasks;
+        } else if round.level_prices[g] > 0 {
+            *target = Target::Frozen(part.levels.len());
+            blocks = true;
+        } else {
+            continue;
+        }
+        done += 1;
+    }
+    if done == 0 {
+        return Err(LpError::NoProgress { round: part.levels.len() + 1 });
+    }
+    let dual = BlockDual::new(&part, &round);
+    let level = round.level.clone();
+    let Rest { settled, parts, left } = split(&part, round, &targets, search.master.as_mut());
+    let (solves, pivots) = (search.solves.max(1), search.pivots);
+    Ok(Solved { level, dual, blocks, left, settled, parts, solves, pivots })
+}
+
+/// The exact optimum of a part.
+fn optimum_of<'s>(
+    part: &'s Part<'_>,
+    integers: &Integers,
+    settings: Settings,
+) -> Result<(Search<'s>, Round), LpError> {
+    let found = Search::new(part, settings).and_then(|mut search| {
+        let round = newton(&mut search, integers)?;
+        Ok((search, round))
+    });
+    match found {
+        // What HiGHS cannot do, exact pivots can, at their own pace.
+        Err(error) if error.is_of_highs() => {
+            let mut search = Search::without_highs(part, settings);
+            let round = newton(&mut search, integers)?;
+            Ok((search, round))
+        }
+        other => other,
+    }
+}
+
+/// What is left of a part: see [`Solved`].
+struct Rest<'a> {
+    settled: Vec<Settled>,
+    parts: Vec<Part<'a>>,
+    left: Vec<(usize, usize)>,
+}
+
+fn split<'a>(
+    part: &Part<'a>,
+    mut round: Round,
+    targets: &[Target],
+    mut master: Option<&mut Master<'_>>,
+) -> Rest<'a> {
+    let mut settled = Vec::new();
+    let (mut parts, mut left) = (Vec::new(), Vec::new());
+    let level = round.level.clone();
+    let mut settle = |g: usize, mut list: Vec<(usize, Rational)>| {
+        if part.tasks_per_level(g).is_some() {
+            let target = match targets[g] {
+                Target::Frozen(at) if at == part.levels.len() => Target::Active,
+                other => other,
+            };
+            let placed: Rational = list.iter().map(|(_, x)| x).sum();
+            let surplus = placed - part.target_tasks(g, target, &level);
+            trim(&mut list, surplus);
+        }
+        let list = list.into_iter().filter(|(_, x)| !x.is_zero());
+        settled.push((part.groups[g], list.map(|(c, x)| (part.class_id(c), x)).collect()));
+    };
+    if !targets.contains(&Target::Active) {
+        for (g, list) in round.tasks.into_iter().enumerate() {
+            settle(g, list);
+        }
+        return Rest { settled, parts, left };
+    }
+    let mut stays = round.stays(part);
+    for component in components(part, &stays) {
+        if !component.iter().any(|&g| targets[g] == Target::Active) {
+            for g in component {
+                settle(g, std::mem::take(&mut round.tasks[g]));
+            }
+            continue;
+        }
+        let mut levels: Vec<Rational> = Vec::new();
+        let mut renumbered = vec![None; part.levels.len() + 1];
+        let mut seats = Vec::with_capacity(component.len());
+        for &g in &component {
+            let target = match targets[g] {
+                Target::Frozen(at) => Target::Frozen(*renumbered[at].get_or_insert_with(|| {
+                    levels.push(part.levels.get(at).unwrap_or(&level).clone());
+                    levels.len() - 1
+                })),
+                other => other,
+            };
+            let leaves = part.classes[g].iter().filter(|c| stays[g].binary_search(c).is_err());
+            left.extend(leaves.map(|&c| (part.groups[g], part.class_id(c))));
+            let frozen_now = targets[g] == Target::Frozen(part.levels.len());
+            let of_problem = |(c, x): (usize, Rational)| (part.class_id(c), x);
+            seats.push(Seat {
+                group: part.groups[g],
+                classes: std::mem::take(&mut stays[g]).into_iter().map(|c| part.class_id(c)).collect(),
+                target,
+                frozen_at: if frozen_now { level.to_f64() } else { part.frozen_at[g] },
+                ran: std::mem::take(&mut round.tasks[g]).into_iter().map(of_problem).collect(),
+            });
+        }
+        let mut rest = Part::new(part.data, seats, Some(level.clone()), levels);
+        rest.floor = level.to_f64();
+        rest.carry(part, &component, master.as_deref_mut());
+        parts.push(rest);
+    }
+    Rest { settled, parts, left }
+}
+
+/// The optimum of the programme whose satisfied users are exactly those that its level satisfies.
+fn newton(search: &mut Search<'_>, integers: &Integers) -> Result<Round, LpError> {
+    // Newton's method in doubles first: a step there costs no lift.
+    let mut solved = search.master.is_some();
+    if solved && let Err(error) = newton_in_doubles(search) {
+        solved = false;
+        give_up_highs(search, error)?;
+    }
+    for _ in 0..search.settings.max_steps {
+        let round = match optimum(search, integers, solved) {
             // Rounding took somebody for satisfied that cannot be.
-            Err(LpError::ExactlyInfeasible | LpError::Infeasible) if release(rounds, levels) => {
+            Err(LpError::ExactlyInfeasible | LpError::Infeasible) if search.release() => {
                 solved = false;
                 continue;
             }
-            Err(error) if rounds.master.is_some() => {
+            Err(error) if search.master.is_some() => {
                 solved = false;
-                give_up_highs(rounds, levels, error)?;
+                give_up_highs(search, error)?;
                 continue;
             }
             other => other?,
         };
         solved = false;
-        let (data, level) = (rounds.data, &round.level);
-        if !rounds.update_satisfied(|g| data.satisfied_at[g].as_ref().is_some_and(|at| at <= level)) {
+        let (part, level) = (search.part, &round.level);
+        if !search.update_satisfied(|g| part.exactly_satisfied_at(g).is_some_and(|at| at <= level)) {
             return Ok(round);
         }
     }
-    Err(LpError::NoProgress { round: number })
+    Err(LpError::NoProgress { round: search.part.levels.len() + 1 })
 }
 
 /// Leaves the programme of few rows and columns, in which rounding misled HiGHS, for the whole one
 /// around the exact point of the round before.
-fn give_up_highs(rounds: &mut Rounds<'_>, levels: &[Rational], error: LpError) -> Result<(), LpError> {
+fn give_up_highs(search: &mut Search<'_>, error: LpError) -> Result<(), LpError> {
     if !error.is_of_highs() && !matches!(error, LpError::PivotLimit { .. } | LpError::ExactlyInfeasible) {
         return Err(error);
     }
-    rounds.master = None;
-    release(rounds, levels);
+    search.master = None;
+    search.release();
     Ok(())
 }
 
-/// Makes everybody active that no exact level has satisfied; returns whether anybody was not.
-fn release(rounds: &mut Rounds<'_>, levels: &[Rational]) -> bool {
-    let mut released = false;
-    for (target, at) in rounds.targets.iter_mut().zip(&rounds.data.satisfied_at) {
-        let is_proven = matches!((levels.last(), at), (Some(level), Some(at)) if at <= level);
-        if *target == Target::Tasks && !is_proven {
-            *target = Target::Active;
-            released = true;
-        }
-    }
-    released
-}
-
 /// Newton's method in doubles, which leaves the targets of its last programme in place.
-fn newton_in_doubles(rounds: &mut Rounds<'_>, number: usize) -> Result<(), LpError> {
-    if number == 1 {
-        rounds.descend()?;
-    }
-    let data = rounds.data;
+fn newton_in_doubles(search: &mut Search<'_>) -> Result<(), LpError> {
+    search.descend()?;
+    let part = search.part;
     let mut reached = 0.0;
-    for step in 0..rounds.settings.max_steps {
-        let first = number == 1 && step == 0;
-        let before = rounds.targets.clone();
-        let level = rounds.solve_or_restart(first)?.level;
-        let solved = if first { rounds.targets.clone() } else { before };
-        let again = rounds.update_satisfied(|g| data.satisfied_at_f64[g] <= level);
+    for step in 0..search.settings.max_steps {
+        let before = search.targets.clone();
+        let level = search.solve_or_restart(step == 0)?.level;
+        let solved = if step == 0 { search.targets.clone() } else { before };
+        let again = search.update_satisfied(|g| part.satisfied_at[g] <= level);
         if !again || (step > 0 && level <= reached * (1.0 + 1e-12)) {
-            rounds.targets = solved;
+            search.targets = solved;
             return Ok(());
         }
         reached = level;
     }
-    Err(LpError::NoProgress { round: number })
+    Err(LpError::NoProgress { round: part.levels.len() + 1 })
 }
 
 /// The exact optimum for the current targets, whose basis HiGHS holds already when `solved`.
-fn optimum(
-    rounds: &mut Rounds<'_>,
-    integers: &Integers,
-    levels: &[Rational],
-    mut solved: bool,
-) -> Result<Round, LpError> {
-    let max_pivots = rounds.settings.max_pivots;
-    if rounds.master.is_none() {
-        return whole(rounds, levels);
+fn optimum(search: &mut Search<'_>, integers: &Integers, mut solved: bool) -> Result<Round, LpError> {
+    if search.master.is_none() {
+        return whole(search);
     }
     loop {
         if !solved {
-            rounds.solve()?;
+            search.solve()?;
         }
         solved = false;
-        let master = rounds.master.as_mut().ok_or(LpError::Empty)?;
+        let master = search.master.as_mut().ok_or(LpError::Empty)?;
         let basis = master.basis()?;
-        let lift = Lift::new(rounds.data, integers, &rounds.targets, levels);
-        let missing = match lift.lift(&basis) {
-            Ok(lifted) => return Ok(lifted_round(rounds, lifted, levels)),
+        let missing = match Lift::new(search.part, integers, &search.targets).lift(&basis) {
+            Ok(lifted) => return Ok(lifted_round(search, lifted)),
             Err(LiftFailure::Improvable(found)) => found,
             Err(LiftFailure::Structure | LiftFailure::PrimalInfeasible) => Vec::new(),
         };
         if master.add(missing)? > 0 {
             continue;
         }
-        let repaired = repair::solve(rounds.data, basis, None, &rounds.targets, levels, max_pivots)?;
-        rounds.pivots += repaired.pivots;
-        let missing = repair::improving(rounds.data, &repaired.round);
+        let repaired = repair::solve(search.part, basis, None, &search.targets, search.settings.max_pivots)?;
+        search.pivots += repaired.pivots;
+        let missing = repair::improving(search.part, &repaired.round);
         if missing.is_empty() {
             return Ok(repaired.round);
         }
@@ -169,79 +272,42 @@ fn optimum(
 }
 
 /// The exact optimum for the current targets over all placements, from where the last one ended.
-fn whole(rounds: &mut Rounds<'_>, levels: &[Rational]) -> Result<Round, LpError> {
-    let basis = rounds.basis.take().unwrap_or_else(|| MasterBasis::of_slacks(rounds.data));
-    let (last, targets) = (rounds.last.as_ref(), &rounds.targets);
-    let repaired = repair::solve(rounds.data, basis, last, targets, levels, rounds.settings.max_pivots)?;
-    rounds.solves += 1;
-    rounds.pivots += repaired.pivots;
-    rounds.basis = Some(repaired.basis);
-    rounds.last = Some(repaired.round.clone());
+fn whole(search: &mut Search<'_>) -> Result<Round, LpError> {
+    let part = search.part;
+    let basis = search.basis.take().unwrap_or_else(|| MasterBasis::of_slacks(part));
+    let last = match (&search.last, &part.reached) {
+        (Some(round), _) => Some(LastPoint { level: &round.level, tasks: &round.tasks }),
+        (None, Some(level)) => Some(LastPoint { level, tasks: &part.ran }),
+        (None, None) => None,
+    };
+    let repaired = repair::solve(part, basis, last, &search.targets, search.settings.max_pivots)?;
+    search.solves += 1;
+    search.pivots += repaired.pivots;
+    search.basis = Some(repaired.basis);
+    search.last = Some(repaired.round.clone());
     Ok(repaired.round)
 }
 
-fn lifted_round(rounds: &Rounds<'_>, lifted: Lifted, levels: &[Rational]) -> Round {
-    let level_prices = lifted
-        .group_prices
-        .iter()
-        .zip(&rounds.data.tasks_per_level)
-        .map(|(price, per_level)| {
-            per_level.as_ref().map_or_else(Rational::new, |t| Rational::from(price * t))
+fn lifted_round(search: &Search<'_>, lifted: Lifted) -> Round {
+    let part = search.part;
+    let level_prices =
+        lifted.group_prices.iter().enumerate().map(|(g, price)| {
+            part.tasks_per_level(g).map_or_else(Rational::new, |t| Rational::from(price * t))
+        });
+    let level_prices = level_prices.collect();
+    let tasks = lifted.split.into_iter().enumerate().map(|(g, split)| {
+        split.unwrap_or_else(|| {
+            let tasks = part.target_tasks(g, search.targets[g], &lifted.level);
+            lifted.key[g].map(|c| (c, tasks)).into_iter().collect()
         })
-        .collect();
-    let tasks = lifted
-        .split
-        .into_iter()
-        .enumerate()
-        .map(|(g, split)| {
-            split.unwrap_or_else(|| {
-                let tasks = target_tasks(rounds.data, g, rounds.targets[g], levels, &lifted.level);
-                lifted.key[g].map(|i| (i, tasks)).into_iter().collect()
-            })
-        })
-        .collect();
+    });
+    let tasks = tasks.collect();
     Round {
         level: lifted.level,
         prices: lifted.prices,
         level_prices,
-        task_prices: vec![Rational::new(); rounds.data.groups.len()],
+        task_prices: vec![Rational::new(); part.groups.len()],
         tasks,
+        stays: Some(lifted.stays),
     }
-}
-
-fn dual(rounds: &Rounds<'_>, round: &Round) -> LevelDual {
-    let n_users = rounds.data.constraints.problem().n_users();
-    let mut user_weights = vec![Rational::new(); n_users];
-    let mut user_prices = vec![Rational::new(); n_users];
-    for (g, group) in rounds.data.groups.iter().enumerate() {
-        for &n in &group.members {
-            user_weights[n] = Rational::from(&round.level_prices[g] / group.members.len() as u64);
-            user_prices[n].clone_from(&round.task_prices[g]);
-        }
-    }
-    LevelDual { level: round.level.clone(), user_weights, prices: round.prices.clone(), user_prices }
-}
-
-/// The tasks of the last round by user, cut down to what each group was to reach.
-fn tasks(rounds: &mut Rounds<'_>, levels: &[Rational]) -> Vec<Vec<(usize, Rational)>> {
-    let mut users = vec![Vec::new(); rounds.data.constraints.problem().n_users()];
-    let Some(round) = rounds.last.take() else { return users };
-    for (g, mut list) in round.tasks.into_iter().enumerate() {
-        let group = &rounds.data.groups[g];
-        if rounds.data.tasks_per_level[g].is_some() {
-            let target = target_tasks(rounds.data, g, rounds.targets[g], levels, &round.level);
-            let placed: Rational = list.iter().map(|(_, x)| x).sum();
-            trim(&mut list, placed - target);
-        }
-        list.retain(|(_, x)| !x.is_zero());
-        if let [n] = *group.members {
-            users[n] = list;
-            continue;
-        }
-        let share = group.members.len() as u64;
-        for &n in &group.members {
-            users[n] = list.iter().map(|(i, x)| (*i, Rational::from(x / share))).collect();
-        }
-    }
-    users
 }

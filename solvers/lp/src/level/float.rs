@@ -1,91 +1,187 @@
 //! The rounds in double precision.
 
 use evenhand_problem::Rational;
+use rayon::prelude::*;
 
 use super::data::LevelData;
-use super::lift::Target;
-use super::master::MasterSolution;
-use super::rounds::{LexicographicOptimum, Rounds};
+use super::master::{Master, MasterSolution};
+use super::part::{Part, Seat, Target};
+use super::rounds::{LexicographicOptimum, Settings, by_user, first_parts};
+use super::search::Search;
+use super::split::components;
 use crate::error::LpError;
 
 /// Duals below this part of the largest count as 0.
 const DUAL_TOLERANCE: f64 = 1e-9;
+/// Duals of an active group between these parts of the largest may be rounding or not.
+const UNCERTAIN: std::ops::Range<f64> = 1e-11..1e-6;
+/// Reduced costs below this part of the price count as 0. Taking a positive one for 0 only keeps
+/// parts together that could be split.
+const REDUCED_COST_TOLERANCE: f64 = 1e-7;
 /// Part of a capacity by which a solution may exceed it.
 const SOUND: f64 = 1e-7;
 
-pub fn run(rounds: &mut Rounds<'_>) -> Result<LexicographicOptimum<f64>, LpError> {
-    let mut number = 0;
-    let mut last = None;
-    while !rounds.is_done() {
-        number += 1;
-        let solution = newton(rounds, number)?;
-        let most = solution.group_prices.iter().copied().fold(0.0, f64::max);
-        let mut blocked = 0;
-        for g in 0..rounds.targets.len() {
-            if rounds.targets[g] != Target::Active {
-                continue;
-            }
-            if rounds.data.satisfied_at_f64[g] <= solution.level {
-                rounds.targets[g] = Target::Tasks;
-            } else if solution.group_prices[g] > DUAL_TOLERANCE * most {
-                rounds.targets[g] = Target::Frozen(number - 1);
-                rounds.frozen_at[g] = solution.level;
-            } else {
-                continue;
-            }
-            blocked += 1;
+/// A group that is settled, with its tasks: `(class of the problem, tasks)`.
+type Settled = (usize, Vec<(usize, f64)>);
+
+/// What a round leaves.
+struct Solved<'a> {
+    settled: Vec<Settled>,
+    parts: Vec<Part<'a>>,
+    solves: usize,
+}
+
+pub fn run(data: &LevelData<'_>, settings: Settings) -> Result<LexicographicOptimum<f64>, LpError> {
+    let mut waiting = first_parts(data);
+    let mut settled = Vec::with_capacity(data.groups.len());
+    let (mut rounds, mut solves) = (0, 0);
+    while !waiting.is_empty() {
+        let solved: Vec<Result<Solved<'_>, LpError>> =
+            waiting.into_par_iter().map(|part| solve(&part, settings)).collect();
+        waiting = Vec::new();
+        for solved in solved {
+            let solved = solved?;
+            rounds += 1;
+            solves += solved.solves;
+            settled.extend(solved.settled);
+            waiting.extend(solved.parts);
         }
-        if blocked == 0 && !rounds.is_done() {
-            return Err(LpError::NoProgress { round: number });
-        }
-        last = Some(solution);
     }
-    let tasks = match &last {
-        Some(solution) => tasks(rounds, solution),
-        None => vec![Vec::new(); rounds.data.constraints.problem().n_users()],
+    let tasks = by_user(data, settled, |x, share| x / share as f64);
+    Ok(LexicographicOptimum { tasks, duals: Vec::new(), rounds, solves, pivots: 0 })
+}
+
+/// One round of a part.
+fn solve<'a>(part: &Part<'a>, settings: Settings) -> Result<Solved<'a>, LpError> {
+    let mut search = Search::new(part, settings)?;
+    let solution = newton(&mut search)?;
+    let stays = stays(part, &solution);
+    let most = solution.group_prices.iter().copied().fold(0.0, f64::max);
+    let is_uncertain = |g: usize| {
+        let open = part.targets[g] == Target::Active && part.satisfied_at[g] > solution.level;
+        open && UNCERTAIN.contains(&(solution.group_prices[g] / most))
     };
-    Ok(LexicographicOptimum { tasks, duals: Vec::new(), rounds: number, solves: rounds.solves, pivots: 0 })
+    if (0..part.groups.len()).any(is_uncertain) {
+        return Err(LpError::Uncertain);
+    }
+    let mut targets = part.targets.clone();
+    let mut frozen_at = part.frozen_at.clone();
+    let mut done = 0;
+    for (g, target) in targets.iter_mut().enumerate().filter(|(_, target)| **target == Target::Active) {
+        if part.satisfied_at[g] <= solution.level {
+            *target = Target::Tasks;
+        } else if solution.group_prices[g] > DUAL_TOLERANCE * most || stays[g].is_empty() {
+            *target = Target::Frozen(0);
+            frozen_at[g] = solution.level;
+        } else {
+            continue;
+        }
+        done += 1;
+    }
+    if done == 0 {
+        return Err(LpError::NoProgress { round: 1 });
+    }
+    let tasks = tasks(part, &solution, &targets, &frozen_at);
+    let mut solved = split(part, tasks, stays, &targets, &frozen_at, search.master.as_mut());
+    solved.solves = search.solves;
+    for rest in &mut solved.parts {
+        rest.floor = solution.level;
+    }
+    Ok(solved)
+}
+
+/// The settled groups, and the parts that are left.
+fn split<'a>(
+    part: &Part<'a>,
+    mut tasks: Vec<Vec<(usize, f64)>>,
+    mut stays: Vec<Vec<usize>>,
+    targets: &[Target],
+    frozen_at: &[f64],
+    mut master: Option<&mut Master<'_>>,
+) -> Solved<'a> {
+    let mut solved = Solved { settled: Vec::new(), parts: Vec::new(), solves: 0 };
+    for component in components(part, &stays) {
+        if !component.iter().any(|&g| targets[g] == Target::Active) {
+            for g in component {
+                let list = std::mem::take(&mut tasks[g]).into_iter();
+                solved.settled.push((part.groups[g], list.map(|(c, x)| (part.class_id(c), x)).collect()));
+            }
+            continue;
+        }
+        let seat = |g: usize| Seat {
+            group: part.groups[g],
+            classes: std::mem::take(&mut stays[g]).into_iter().map(|c| part.class_id(c)).collect(),
+            target: targets[g],
+            frozen_at: frozen_at[g],
+            ran: Vec::new(),
+        };
+        let seats = component.iter().copied().map(seat).collect();
+        let mut rest = Part::new(part.data, seats, None, Vec::new());
+        rest.carry(part, &component, master.as_deref_mut());
+        solved.parts.push(rest);
+    }
+    solved
+}
+
+/// By group: the classes whose reduced cost may be 0, and where it runs anyway.
+fn stays(part: &Part<'_>, solution: &MasterSolution) -> Vec<Vec<usize>> {
+    let most = solution.group_prices.iter().copied().fold(0.0, f64::max);
+    let mut stays: Vec<Vec<usize>> = vec![Vec::new(); part.groups.len()];
+    for (g, list) in stays.iter_mut().enumerate() {
+        let worth = solution.group_prices[g];
+        let limit = worth * (1.0 + REDUCED_COST_TOLERANCE) + DUAL_TOLERANCE * most;
+        part.for_each_price(g, &solution.prices, |c, price| {
+            let task = solution.task_prices[g] * part.tasks_per_level_f64(g, c);
+            if (price + task) * solution.unit <= limit {
+                list.push(c);
+            }
+        });
+    }
+    stays
 }
 
 /// Newton's method on the satisfied users.
-fn newton(rounds: &mut Rounds<'_>, round: usize) -> Result<MasterSolution, LpError> {
-    if round == 1 {
-        rounds.descend()?;
-    }
-    let data = rounds.data;
+fn newton(search: &mut Search<'_>) -> Result<MasterSolution, LpError> {
+    search.descend()?;
+    let part = search.part;
     let mut reached = 0.0;
-    for step in 0..rounds.settings.max_steps {
-        let solution = rounds.solve_or_restart(round == 1 && step == 0)?;
+    for step in 0..search.settings.max_steps {
+        let mut solution = search.solve_or_restart(step == 0)?;
         // The level rises with every step; rounding may make a tie go back and forth.
         let level = if solution.level > reached { solution.level } else { reached };
         let stalled = step > 0 && level <= reached * (1.0 + 1e-12);
         reached = level;
-        if !rounds.update_satisfied(|g| data.satisfied_at_f64[g] <= level) || stalled {
+        if !search.update_satisfied(|g| part.satisfied_at[g] <= level) || stalled {
+            solution.level = level;
             return Ok(solution);
         }
     }
-    Err(LpError::NoProgress { round })
+    Err(LpError::NoProgress { round: 1 })
 }
 
-fn tasks(rounds: &Rounds<'_>, solution: &MasterSolution) -> Vec<Vec<(usize, f64)>> {
-    let mut groups: Vec<Vec<(usize, f64)>> = vec![Vec::new(); rounds.data.groups.len()];
+/// By group: `(class, tasks)`, cut down to what it was to reach.
+fn tasks(
+    part: &Part<'_>,
+    solution: &MasterSolution,
+    targets: &[Target],
+    frozen_at: &[f64],
+) -> Vec<Vec<(usize, f64)>> {
+    let mut groups: Vec<Vec<(usize, f64)>> = vec![Vec::new(); part.groups.len()];
     for (placement, level) in &solution.placed {
         if *level > 0.0 {
-            let tasks = level * rounds.data.tasks_per_level_f64(placement.g, placement.i);
-            groups[placement.g].push((placement.i, tasks));
+            let tasks = level * part.tasks_per_level_f64(placement.g, placement.c);
+            groups[placement.g].push((placement.c, tasks));
         }
     }
-    let mut users = vec![Vec::new(); rounds.data.constraints.problem().n_users()];
-    for (g, mut list) in groups.into_iter().enumerate() {
-        list.sort_by_key(|(i, _)| *i);
-        let group = &rounds.data.groups[g];
-        if rounds.data.tasks_per_level[g].is_some() {
-            let level = match rounds.targets[g] {
-                Target::Frozen(_) => rounds.frozen_at[g],
-                _ => rounds.data.satisfied_at_f64[g],
+    for (g, list) in groups.iter_mut().enumerate() {
+        list.sort_by_key(|(c, _)| *c);
+        if part.tasks_per_level(g).is_some() {
+            let level = match targets[g] {
+                Target::Frozen(_) => frozen_at[g],
+                _ => part.satisfied_at[g],
             };
-            let target =
-                group.classes.first().map_or(0.0, |&i| level * rounds.data.tasks_per_level_f64(g, i));
+            let first = part.classes[g].first();
+            let target = first.map_or(0.0, |&c| level * part.tasks_per_level_f64(g, c));
             let mut surplus = list.iter().map(|(_, x)| x).sum::<f64>() - target;
             for (_, tasks) in list.iter_mut().rev() {
                 let cut = tasks.min(surplus.max(0.0));
@@ -94,27 +190,25 @@ fn tasks(rounds: &Rounds<'_>, solution: &MasterSolution) -> Vec<Vec<(usize, f64)
             }
             list.retain(|(_, tasks)| *tasks > 0.0);
         }
-        let share = group.members.len() as f64;
-        for &n in &group.members {
-            users[n] = list.iter().map(|&(i, x)| (i, x / share)).collect();
-        }
     }
-    users
+    groups
 }
 
 /// Whether the allocation exceeds no capacity, in doubles, by more than [`SOUND`] of it.
 pub fn is_sound(data: &LevelData<'_>, optimum: &LexicographicOptimum<f64>) -> bool {
-    let mut load = vec![0.0; data.capacity.len()];
-    for (g, group) in data.groups.iter().enumerate() {
-        for &n in &group.members {
+    let whole = Part::whole(data);
+    let mut load = vec![0.0; whole.capacity.len()];
+    for (g, &group) in whole.groups.iter().enumerate() {
+        for &n in &data.groups[group].members {
             for &(i, tasks) in &optimum.tasks[n] {
-                for (row, usage) in data.usage(g, i) {
+                let Some(c) = whole.class_here(i) else { return false };
+                for (row, usage) in whole.usage(g, c) {
                     load[row] += tasks * usage;
                 }
             }
         }
     }
-    load.iter().zip(&data.capacity).all(|(load, capacity)| *load <= capacity * (1.0 + SOUND))
+    load.iter().zip(&whole.capacity).all(|(load, capacity)| *load <= capacity * (1.0 + SOUND))
 }
 
 /// An exact optimum in doubles.

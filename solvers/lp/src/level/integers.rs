@@ -5,12 +5,13 @@ use std::borrow::Cow;
 use evenhand_problem::{Integer, Rational, Row, RowKind};
 
 use super::data::LevelData;
+use super::part::Part;
 
 /// Integer data of the capacity rows, made once for all rounds.
 pub struct Integers {
-    /// By row: the factor that makes the row integer.
+    /// By row of the constraints: the factor that makes the row integer.
     pub scale: Vec<Integer>,
-    /// By row: scaled capacity.
+    /// By row of the constraints: scaled capacity.
     pub capacity: Vec<Integer>,
     /// By group: `(resource, scaled usage)` where it is the same for all classes.
     base: Vec<Option<Vec<(usize, Integer)>>>,
@@ -40,26 +41,28 @@ impl Integers {
         Self { scale, capacity, base }
     }
 
-    /// Scaled usage of group `g` on class `i`: `(row, usage)`.
+    /// Scaled usage of group `g` on class `c` of the part: `(row, usage)`.
     pub fn usage<'s>(
         &'s self,
-        data: &'s LevelData<'_>,
+        part: &'s Part<'_>,
         g: usize,
-        i: usize,
+        c: usize,
     ) -> impl Iterator<Item = (usize, Cow<'s, Integer>)> {
-        let base = self.base[g].as_ref();
-        let row = move |r: usize| data.constraints.row_of(i, RowKind::Resource(r));
+        let base = self.base[part.groups[g]].as_ref();
+        let i = part.class_id(c);
+        let row = move |r: usize| {
+            let row = part.data.constraints.row_of(i, RowKind::Resource(r))?;
+            Some(part.row_here(c, row))
+        };
         let plain = base.map_or(&[][..], Vec::as_slice).iter();
         let plain = plain.filter_map(move |(r, usage)| Some((row(*r)?, Cow::Borrowed(usage))));
-        let other = if base.is_some() { Vec::new() } else { self.usage_here(data, g, i) };
+        let other = if base.is_some() { Vec::new() } else { self.usage_here(part, g, c) };
         plain.chain(other.into_iter().map(|(row, usage)| (row, Cow::Owned(usage))))
     }
 
-    fn usage_here(&self, data: &LevelData<'_>, g: usize, i: usize) -> Vec<(usize, Integer)> {
-        let usage = data.constraints.usage(data.groups[g].representative(), i).unwrap_or_default();
-        let rows = data.constraints.class_rows(i);
-        let by_row = usage.entries().map(|(at, usage)| (rows.start + at, usage));
-        by_row.map(|(row, usage)| (row, scaled(usage, &self.scale[row]))).collect()
+    fn usage_here(&self, part: &Part<'_>, g: usize, c: usize) -> Vec<(usize, Integer)> {
+        let usage = part.exact_usage(g, c).into_iter();
+        usage.map(|(row, usage)| (row, scaled(&usage, &self.scale[part.rows[row]]))).collect()
     }
 }
 

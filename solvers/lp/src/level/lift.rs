@@ -13,24 +13,14 @@
 //! system. Only the level and what depends on it is ever a large number: it has the denominators
 //! of all users in it.
 
-use crate::linear::{Lu, SparseRow};
 use evenhand_problem::{Integer, Rational};
 use rug::Assign;
 
-use super::data::LevelData;
-use super::integers::{Integers, scaled};
+use super::factors::{Factors, over_one_denominator};
+use super::integers::Integers;
+use super::loads::LoadSum;
 use super::master::{GroupOnClass, MasterBasis};
-
-/// What a group must reach, exactly.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Target {
-    /// The level of this round.
-    Active,
-    /// All its tasks.
-    Tasks,
-    /// The level of an earlier round, by number.
-    Frozen(usize),
-}
+use super::part::{Part, Target};
 
 /// By group: `(class, tasks)` where the group does not run on its key class alone.
 pub type SplitTasks = Vec<Option<Vec<(usize, Rational)>>>;
@@ -48,6 +38,8 @@ pub struct Lifted {
     /// By group: the class on which it runs, in part if it is split; `None` where its level has a price
     /// of 0 and more than it needs is placed.
     pub key: Vec<Option<usize>>,
+    /// By group: the classes that cost what its level is worth.
+    pub stays: Vec<Vec<usize>>,
 }
 
 /// Why a basis could not be lifted.
@@ -63,11 +55,9 @@ pub enum LiftFailure {
 
 /// Lifts the basis of a round.
 pub struct Lift<'a> {
-    data: &'a LevelData<'a>,
+    part: &'a Part<'a>,
     integers: &'a Integers,
     targets: &'a [Target],
-    /// Levels of earlier rounds.
-    levels: &'a [Rational],
 }
 
 /// The kernel: what is left of a basis when the keys are eliminated.
@@ -83,47 +73,46 @@ struct Kernel {
 }
 
 impl<'a> Lift<'a> {
-    pub fn new(
-        data: &'a LevelData<'a>,
-        integers: &'a Integers,
-        targets: &'a [Target],
-        levels: &'a [Rational],
-    ) -> Self {
-        Self { data, integers, targets, levels }
+    pub fn new(part: &'a Part<'a>, integers: &'a Integers, targets: &'a [Target]) -> Self {
+        Self { part, integers, targets }
     }
 
     pub fn lift(&self, basis: &MasterBasis) -> Result<Lifted, LiftFailure> {
         let kernel = self.kernel(basis)?;
         let factors = self.factor(&kernel)?;
         let prices = self.prices(&kernel, &factors)?;
-        let group_prices: Vec<Integer> = (0..self.data.groups.len())
+        let group_prices: Vec<Integer> = (0..self.part.groups.len())
             .map(|g| kernel.key[g].map_or_else(Integer::new, |i| self.value(&prices, g, i)))
             .collect();
-        self.check_dual(&prices, &group_prices)?;
+        let stays = self.check_dual(&prices, &group_prices)?;
         let (level, residual) = self.level(&kernel, &prices, &group_prices)?;
-        let split = self.split(&kernel, &factors, &level, residual)?;
-        let prices =
-            prices.into_iter().zip(&self.integers.scale).map(|(p, s)| Rational::from(p * s)).collect();
+        let split = self.split(&kernel, &factors, &level, &residual)?;
+        let prices = prices
+            .into_iter()
+            .zip(&self.part.rows)
+            .map(|(p, &at)| Rational::from(p * &self.integers.scale[at]))
+            .collect();
         Ok(Lifted {
             level,
             prices,
             group_prices: group_prices.into_iter().map(Rational::from).collect(),
             split,
             key: kernel.key,
+            stays,
         })
     }
 
     fn kernel(&self, basis: &MasterBasis) -> Result<Kernel, LiftFailure> {
-        if !basis.level || self.data.tasks_per_level.iter().any(Option::is_none) {
+        if !basis.level || (0..self.part.groups.len()).any(|g| self.part.tasks_per_level(g).is_none()) {
             return Err(LiftFailure::Structure);
         }
-        let mut key = vec![None; self.data.groups.len()];
+        let mut key = vec![None; self.part.groups.len()];
         let mut extras = Vec::new();
         for (placement, _) in basis.placements.iter().filter(|(_, basic)| *basic) {
             if basis.group_slacks[placement.g] || key[placement.g].is_some() {
-                extras.push((placement.g, placement.i));
+                extras.push((placement.g, placement.c));
             } else {
-                key[placement.g] = Some(placement.i);
+                key[placement.g] = Some(placement.c);
             }
         }
         let keyless = key.iter().zip(&basis.group_slacks).any(|(k, slack)| k.is_none() && !slack);
@@ -140,47 +129,41 @@ impl<'a> Lift<'a> {
     }
 
     /// Factors the equations between prices, one row for each extra placement.
-    fn factor(&self, kernel: &Kernel) -> Result<Lu, LiftFailure> {
-        let rows = kernel
-            .extras
-            .iter()
-            .map(|&(g, i)| {
-                let mut row: SparseRow = Vec::new();
-                let mut add = |class: usize, sign: i32| {
-                    for (r, value) in self.integers.usage(self.data, g, class) {
-                        if let Some(at) = kernel.position[r] {
-                            row.push((at, Rational::from(&*value * sign)));
-                        }
-                    }
-                };
-                add(i, 1);
-                if let Some(key) = kernel.key[g] {
-                    add(key, -1);
+    fn factor(&self, kernel: &Kernel) -> Result<Factors, LiftFailure> {
+        let row = |&(g, i): &(usize, usize)| {
+            let mut row: Vec<(usize, Integer)> = Vec::new();
+            self.for_each_change(kernel, g, i, |at, value| {
+                if let Some(at) = kernel.position[at] {
+                    row.push((at, value));
                 }
-                row
-            })
-            .collect();
-        Lu::factor(rows, kernel.tight.len()).map_err(|_| LiftFailure::Structure)
+            });
+            row
+        };
+        let rows = kernel.extras.iter().map(row).collect();
+        Factors::new(rows, kernel.tight.len()).ok_or(LiftFailure::Structure)
+    }
+
+    /// Calls `visit` with what a task of a group uses of each row on class `i`, and with minus what it uses on
+    /// its key class.
+    fn for_each_change(&self, kernel: &Kernel, g: usize, i: usize, mut visit: impl FnMut(usize, Integer)) {
+        for (row, value) in self.integers.usage(self.part, g, i) {
+            visit(row, value.into_owned());
+        }
+        if let Some(key) = kernel.key[g] {
+            for (row, value) in self.integers.usage(self.part, g, key) {
+                visit(row, -value.into_owned());
+            }
+        }
     }
 
     /// The null vector of the equations, in integers, by capacity row.
-    fn prices(&self, kernel: &Kernel, factors: &Lu) -> Result<Vec<Integer>, LiftFailure> {
-        let [free] = factors.free_columns() else { return Err(LiftFailure::Structure) };
-        let mut null = vec![Rational::new(); kernel.tight.len()];
-        null[*free] = Rational::from(1);
-        factors.solve(vec![Rational::new(); kernel.extras.len()], &mut null);
-        let mut common = Integer::from(1);
-        for value in &null {
-            common.lcm_mut(value.denom());
-        }
+    fn prices(&self, kernel: &Kernel, factors: &Factors) -> Result<Vec<Integer>, LiftFailure> {
+        let null = factors.null_vector(kernel.tight.len()).ok_or(LiftFailure::Structure)?;
         // The sign that makes the prices positive on the whole; a zero sum cannot be a dual.
-        let sum: Rational = null.iter().sum();
-        if sum < 0 {
-            common = -common;
-        }
-        let mut prices = vec![Integer::new(); self.integers.capacity.len()];
-        for (&row, value) in kernel.tight.iter().zip(&null) {
-            prices[row] = scaled(value, &common);
+        let is_negative = null.iter().sum::<Integer>() < 0;
+        let mut prices = vec![Integer::new(); self.part.rows.len()];
+        for (&row, value) in kernel.tight.iter().zip(null) {
+            prices[row] = if is_negative { -value } else { value };
         }
         if prices.iter().any(|p| *p < 0) {
             return Err(LiftFailure::Improvable(Vec::new()));
@@ -198,31 +181,37 @@ impl<'a> Lift<'a> {
     /// Sets `sum` to [`Lift::value`], in place.
     fn set_value(&self, sum: &mut Integer, prices: &[Integer], g: usize, i: usize) {
         sum.assign(0);
-        for (row, usage) in self.integers.usage(self.data, g, i) {
+        for (row, usage) in self.integers.usage(self.part, g, i) {
             *sum += &prices[row] * &*usage;
         }
     }
 
-    /// No group may find a class cheaper than what its level is worth.
-    fn check_dual(&self, prices: &[Integer], group_prices: &[Integer]) -> Result<(), LiftFailure> {
+    /// No group may find a class cheaper than what its level is worth; by group, the classes that cost
+    /// just that.
+    fn check_dual(
+        &self,
+        prices: &[Integer],
+        group_prices: &[Integer],
+    ) -> Result<Vec<Vec<usize>>, LiftFailure> {
         let mut improving = Vec::new();
+        let mut stays: Vec<Vec<usize>> = vec![Vec::new(); self.part.groups.len()];
         let (mut price, mut best) = (Integer::new(), Integer::new());
-        for (g, group) in self.data.groups.iter().enumerate() {
-            if group_prices[g] == 0 {
-                continue;
-            }
+        for (g, classes) in self.part.classes.iter().enumerate() {
             best.assign(&group_prices[g]);
             let mut choice = None;
-            for &i in &group.classes {
-                self.set_value(&mut price, prices, g, i);
+            for &c in classes {
+                self.set_value(&mut price, prices, g, c);
+                if price == group_prices[g] {
+                    stays[g].push(c);
+                }
                 if price < best {
                     std::mem::swap(&mut price, &mut best);
-                    choice = Some(i);
+                    choice = Some(c);
                 }
             }
-            improving.extend(choice.map(|i| GroupOnClass { g, i }));
+            improving.extend(choice.map(|c| GroupOnClass { g, c }));
         }
-        if improving.is_empty() { Ok(()) } else { Err(LiftFailure::Improvable(improving)) }
+        if improving.is_empty() { Ok(stays) } else { Err(LiftFailure::Improvable(improving)) }
     }
 
     /// The level, and by capacity row what the keys' targets leave of the scaled capacity.
@@ -235,39 +224,39 @@ impl<'a> Lift<'a> {
         // By row, what a target level needs: for this round's and each earlier level the tasks
         // per level, and for satisfied groups the tasks themselves.
         let mut active = LoadSum::new();
-        let mut frozen: Vec<LoadSum<'_>> = self.levels.iter().map(|_| LoadSum::new()).collect();
+        let mut frozen: Vec<LoadSum<'_>> = self.part.levels.iter().map(|_| LoadSum::new()).collect();
         let mut satisfied = LoadSum::new();
         for (g, key) in kernel.key.iter().enumerate() {
             let Some(i) = *key else { continue };
             let (sum, amount) = match self.targets[g] {
-                Target::Active => (&mut active, self.data.tasks_per_level[g].as_ref()),
-                Target::Frozen(round) => (&mut frozen[round], self.data.tasks_per_level[g].as_ref()),
-                Target::Tasks => (&mut satisfied, self.data.groups[g].tasks.as_ref()),
+                Target::Active => (&mut active, self.part.tasks_per_level(g)),
+                Target::Frozen(round) => (&mut frozen[round], self.part.tasks_per_level(g)),
+                Target::Tasks => (&mut satisfied, self.part.group(g).tasks.as_ref()),
             };
             let Some(amount) = amount else { return Err(LiftFailure::Structure) };
             sum.add(amount, g, i);
         }
-        let active = active.finish(self, group_prices);
-        let satisfied = satisfied.finish(self, group_prices);
+        let active = active.finish(self.part, self.integers, group_prices);
+        let satisfied = satisfied.finish(self.part, self.integers, group_prices);
         if active.value <= 0 {
             return Err(LiftFailure::Structure);
         }
         let mut rest: Vec<Rational> = self
-            .integers
-            .capacity
+            .part
+            .rows
             .iter()
             .zip(&satisfied.rows)
-            .map(|(capacity, used)| Rational::from(capacity - used))
+            .map(|(&at, used)| Rational::from(&self.integers.capacity[at] - used))
             .collect();
         let mut worth: Rational = prices
             .iter()
-            .zip(&self.integers.capacity)
-            .map(|(p, c)| Integer::from(p * c))
+            .zip(&self.part.rows)
+            .map(|(p, &at)| Integer::from(p * &self.integers.capacity[at]))
             .sum::<Integer>()
             .into();
         worth -= &satisfied.value;
-        for (level, sum) in self.levels.iter().zip(frozen) {
-            let sum = sum.finish(self, group_prices);
+        for (level, sum) in self.part.levels.iter().zip(frozen) {
+            let sum = sum.finish(self.part, self.integers, group_prices);
             for (rest, used) in rest.iter_mut().zip(&sum.rows) {
                 if !used.is_zero() {
                     *rest -= Rational::from(used * level);
@@ -291,27 +280,24 @@ impl<'a> Lift<'a> {
     fn split(
         &self,
         kernel: &Kernel,
-        factors: &Lu,
+        factors: &Factors,
         level: &Rational,
-        mut rest: Vec<Rational>,
+        rest: &[Rational],
     ) -> Result<SplitTasks, LiftFailure> {
+        let (mut rest, scale) = over_one_denominator(rest);
         let rhs = kernel.tight.iter().map(|&row| rest[row].clone()).collect();
-        let tasks = factors.solve_transposed(rhs);
+        let (tasks, denominator) = factors.solve_transposed(rhs).ok_or(LiftFailure::Structure)?;
         if tasks.iter().any(|x| *x < 0) {
             return Err(LiftFailure::PrimalInfeasible);
         }
-        let mut split: SplitTasks = vec![None; self.data.groups.len()];
+        for rest in &mut rest {
+            *rest *= &denominator;
+        }
+        let denominator = denominator * scale;
+        let mut split: SplitTasks = vec![None; self.part.groups.len()];
         for (&(g, i), tasks) in kernel.extras.iter().zip(tasks) {
-            let mut take = |class: usize, sign: i32| {
-                for (row, usage) in self.integers.usage(self.data, g, class) {
-                    rest[row] -= Rational::from(&tasks * Integer::from(&*usage * sign));
-                }
-            };
-            take(i, 1);
-            if let Some(key) = kernel.key[g] {
-                take(key, -1);
-            }
-            split[g].get_or_insert_default().push((i, tasks));
+            self.for_each_change(kernel, g, i, |row, value| rest[row] -= value * &tasks);
+            split[g].get_or_insert_default().push((i, Rational::from((tasks, denominator.clone()))));
         }
         let tight = |row: usize| kernel.position[row].is_some();
         if rest.iter().enumerate().any(|(row, rest)| if tight(row) { *rest != 0 } else { *rest < 0 }) {
@@ -339,27 +325,7 @@ impl<'a> Lift<'a> {
 
     /// Tasks that group `g` must reach.
     fn target(&self, g: usize, level: &Rational) -> Rational {
-        target_tasks(self.data, g, self.targets[g], self.levels, level)
-    }
-}
-
-/// Tasks of group `g` at its target.
-pub fn target_tasks(
-    data: &LevelData<'_>,
-    g: usize,
-    target: Target,
-    levels: &[Rational],
-    level: &Rational,
-) -> Rational {
-    let at = |level: &Rational| {
-        data.tasks_per_level[g]
-            .as_ref()
-            .map_or_else(Rational::new, |per_level| Rational::from(per_level * level))
-    };
-    match target {
-        Target::Active => at(level),
-        Target::Frozen(round) => at(&levels[round]),
-        Target::Tasks => data.groups[g].tasks.clone().unwrap_or_default(),
+        self.part.target_tasks(g, self.targets[g], level)
     }
 }
 
@@ -373,45 +339,5 @@ pub fn trim(list: &mut [(usize, Rational)], mut surplus: Rational) {
         let cut = if *tasks < surplus { tasks.clone() } else { surplus.clone() };
         *tasks -= &cut;
         surplus -= cut;
-    }
-}
-
-/// A sum over groups of `amount * usage`, over one denominator that grows as needed.
-struct LoadSum<'a> {
-    /// `(amount, group, class)` of each group.
-    terms: Vec<(&'a Rational, usize, usize)>,
-    denominator: Integer,
-}
-
-struct Loads {
-    /// By capacity row.
-    rows: Vec<Rational>,
-    /// The amounts at the groups' prices.
-    value: Rational,
-}
-
-impl<'a> LoadSum<'a> {
-    fn new() -> Self {
-        Self { terms: Vec::new(), denominator: Integer::from(1) }
-    }
-
-    fn add(&mut self, amount: &'a Rational, g: usize, i: usize) {
-        self.denominator.lcm_mut(amount.denom());
-        self.terms.push((amount, g, i));
-    }
-
-    fn finish(self, lift: &Lift<'_>, group_prices: &[Integer]) -> Loads {
-        let mut rows = vec![Integer::new(); lift.integers.capacity.len()];
-        let mut value = Integer::new();
-        for (amount, g, i) in self.terms {
-            let amount = scaled(amount, &self.denominator);
-            for (row, usage) in lift.integers.usage(lift.data, g, i) {
-                rows[row] += &amount * &*usage;
-            }
-            value += amount * &group_prices[g];
-        }
-        let over = |n: Integer| Rational::from((n, self.denominator.clone()));
-        let rows = rows.into_iter().map(|n| if n == 0 { Rational::new() } else { over(n) }).collect();
-        Loads { value: over(value), rows }
     }
 }

@@ -10,17 +10,23 @@
 //! guessed level, so that values are near 1 and coefficients are shares of capacity rows. The
 //! model is changed in place between rounds and re-solved from its last basis.
 
+mod answer;
+
+pub use answer::{MasterBasis, MasterSolution};
+
 use std::collections::HashSet;
 
-use super::data::LevelData;
-use super::start::{FirstColumns, guess, keep_least};
+use super::carried::FirstBasis;
+use super::inside;
+use super::part::Part;
+use super::start::{self, guess};
 use crate::error::LpError;
 use crate::highs::{Basis, BasisStatus, ColumnBlock, FloatLp, FloatSolution};
 
-/// Columns that pricing adds for one class at a time: those that would help most.
-const COLUMNS_PER_CLASS: usize = 200;
-/// Reduced costs below this part of a group's price are taken for 0.
-const PRICE_TOLERANCE: f64 = 1e-9;
+/// Part of the last level by which the next may be below it, for rounding.
+const FLOOR_MARGIN: f64 = 1e-9;
+/// Simplex iterations after which the interior point method is likely to be faster.
+const MOST_ITERATIONS: i32 = 400;
 
 /// What a group must reach.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -35,7 +41,7 @@ pub enum Need {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct GroupOnClass {
     pub g: usize,
-    pub i: usize,
+    pub c: usize,
 }
 
 /// How a group is in the model.
@@ -48,7 +54,7 @@ enum Seat {
 }
 
 pub struct Master<'a> {
-    data: &'a LevelData<'a>,
+    part: &'a Part<'a>,
     lp: FloatLp,
     /// HiGHS row of each capacity row; rows without capacity are left out.
     capacity_rows: Vec<Option<usize>>,
@@ -58,6 +64,12 @@ pub struct Master<'a> {
     /// What the model can express: all columns, and the classes of single groups.
     known: HashSet<GroupOnClass>,
     needs: Vec<Need>,
+    /// Whether the interior point method has not been tried yet.
+    may_enter: bool,
+    /// Guessed prices by row, which know more of scarcity at high levels than those of a low one.
+    pub hints: Vec<f64>,
+    /// Simplex iterations until then.
+    iterations: i32,
     /// By capacity row: what the single groups use per unit of the level, and of fixed levels.
     level_load: Vec<f64>,
     fixed_load: Vec<f64>,
@@ -67,39 +79,118 @@ pub struct Master<'a> {
 
 impl<'a> Master<'a> {
     /// The model with every group active.
-    pub fn new(data: &'a LevelData<'a>) -> Result<Self, LpError> {
+    pub fn new(part: &'a Part<'a>) -> Result<Self, LpError> {
         let mut bounds = Vec::new();
-        let mut capacity_rows = Vec::with_capacity(data.capacity.len());
-        for &capacity in &data.capacity {
+        let mut capacity_rows = Vec::with_capacity(part.capacity.len());
+        for &capacity in &part.capacity {
             capacity_rows.push((capacity > 0.0).then(|| {
                 bounds.push((f64::NEG_INFINITY, 1.0));
                 bounds.len() - 1
             }));
         }
-        let FirstColumns { level, favourite, placements } = guess(data);
-        let n_rows = data.capacity.len();
+        let n_rows = part.capacity.len();
         let mut master = Self {
-            data,
+            part,
             lp: FloatLp::new(&bounds)?,
             capacity_rows,
-            known: favourite.iter().enumerate().map(|(g, &i)| GroupOnClass { g, i }).collect(),
-            seats: favourite.into_iter().map(Seat::Single).collect(),
+            known: HashSet::new(),
+            seats: Vec::new(),
             columns: Vec::new(),
-            needs: vec![Need::Times(1.0); data.groups.len()],
+            needs: vec![Need::Times(1.0); part.groups.len()],
             level_load: vec![0.0; n_rows],
             fixed_load: vec![0.0; n_rows],
-            unit: if level > 0.0 && level.is_finite() { level } else { 1.0 },
+            unit: 1.0,
+            may_enter: true,
+            hints: Vec::new(),
+            iterations: 0,
         };
-        let mut level = ColumnBlock::default();
-        level.push(1.0, [])?;
-        master.lp.add_columns(&level)?;
-        let rows = vec![BasisStatus::Basic; bounds.len()];
-        master.lp.set_basis(&Basis { columns: vec![BasisStatus::Lower], rows })?;
-        // A group whose task limit its level does not express always has its rows.
-        let limited = (0..data.groups.len()).filter(|&g| data.has_task_row(g));
-        master.open(&limited.collect::<Vec<_>>())?;
-        master.add(placements)?;
+        let level = match &part.start {
+            Some(start) => {
+                let level = start::rough_bound(part);
+                master.hints.clone_from(&part.hints);
+                master.unit = positive(level).max(part.floor);
+                master.enter(start)?;
+                level
+            }
+            None => {
+                let first = guess(part);
+                master.unit = positive(first.level);
+                master.clear(&first.favourite, 0.0)?;
+                master.add(first.placements)?;
+                master.hints = first.prices;
+                first.level
+            }
+        };
+        master.may_enter = level > 0.0 && level.is_finite();
         Ok(master)
+    }
+
+    /// A new model in which every group is on its favourite class, and the level is at least `floor`.
+    fn clear(&mut self, favourite: &[usize], floor: f64) -> Result<(), LpError> {
+        let bounds = vec![(f64::NEG_INFINITY, 1.0); self.capacity_rows.iter().flatten().count()];
+        self.lp = FloatLp::new(&bounds)?;
+        self.known = favourite.iter().enumerate().map(|(g, &c)| GroupOnClass { g, c }).collect();
+        self.seats = favourite.iter().map(|&c| Seat::Single(c)).collect();
+        self.columns.clear();
+        self.level_load.fill(0.0);
+        self.fixed_load.fill(0.0);
+        let mut level = ColumnBlock::default();
+        level.push_above(1.0, floor / self.unit, [])?;
+        self.lp.add_columns(&level)?;
+        let rows = vec![BasisStatus::Basic; bounds.len()];
+        self.lp.set_basis(&Basis { columns: vec![BasisStatus::Lower], rows })?;
+        // A group whose task limit its level does not express always has its rows.
+        let limited = (0..self.part.groups.len()).filter(|&g| self.part.has_task_row(g));
+        self.open(&limited.collect::<Vec<_>>())
+    }
+
+    /// Solves with the columns there are; `None` where there is another programme to solve now.
+    fn attempt(&mut self) -> Result<Option<FloatSolution>, LpError> {
+        if !self.may_enter {
+            return self.lp.solve().map(Some);
+        }
+        let left = MOST_ITERATIONS.saturating_sub(self.iterations);
+        if left > 0
+            && let Some(solution) = self.lp.solve_within(left)?
+        {
+            self.iterations = self.iterations.saturating_add(self.lp.iterations()?);
+            return Ok(Some(solution));
+        }
+        self.may_enter = false;
+        match inside::start(self.part, self.unit, &self.needs) {
+            Some(inside) => self.enter(&inside)?,
+            None => return self.lp.solve().map(Some),
+        }
+        Ok(None)
+    }
+
+    /// Starts anew from a basis.
+    fn enter(&mut self, inside: &FirstBasis) -> Result<(), LpError> {
+        let floor = if inside.level { 0.0 } else { self.part.floor };
+        self.clear(&inside.favourite, floor * (1.0 - FLOOR_MARGIN))?;
+        self.open(&inside.slacks)?;
+        self.add(inside.others.iter().map(|(placement, _)| *placement))?;
+        let basic: HashSet<GroupOnClass> =
+            inside.others.iter().filter(|(_, basic)| *basic).map(|(placement, _)| *placement).collect();
+        let mut basis = self.lp.basis()?;
+        basis.columns[0] = if inside.level { BasisStatus::Basic } else { BasisStatus::Lower };
+        for &g in &inside.slacks {
+            if let Seat::Row { level, .. } = self.seats[g] {
+                basis.rows[level] = BasisStatus::Basic;
+            }
+        }
+        for (placement, status) in self.columns.iter().zip(&mut basis.columns[1..]) {
+            let is_key = inside.favourite[placement.g] == placement.c;
+            *status =
+                if is_key || basic.contains(placement) { BasisStatus::Basic } else { BasisStatus::Lower };
+        }
+        for (&row, &tight) in self.capacity_rows.iter().zip(&inside.tight) {
+            if let Some(row) = row {
+                basis.rows[row] = if tight { BasisStatus::Upper } else { BasisStatus::Basic };
+            }
+        }
+        self.load_single_groups()?;
+        self.lp.set_basis(&basis)
     }
 
     /// States what every group must reach.
@@ -120,7 +211,7 @@ impl<'a> Master<'a> {
     pub fn solve(&mut self) -> Result<MasterSolution, LpError> {
         loop {
             self.load_single_groups()?;
-            let solution = self.lp.solve()?;
+            let Some(solution) = self.attempt()? else { continue };
             let solution = self.read(&solution);
             let missing = self.price(&solution);
             if missing.is_empty() {
@@ -152,18 +243,18 @@ impl<'a> Master<'a> {
         let mut columns = Vec::with_capacity(groups.len());
         let mut coefficients = Vec::with_capacity(groups.len());
         for &g in groups {
-            let Seat::Single(i) = self.seats[g] else { continue };
+            let Seat::Single(c) = self.seats[g] else { continue };
             let level = basis.rows.len();
             bounds.push((self.needs[g].fixed() / self.unit, f64::INFINITY));
             basis.rows.push(BasisStatus::Lower);
             coefficients.push((level, -self.needs[g].multiple()));
-            let tasks = self.data.has_task_row(g).then(|| {
+            let tasks = self.part.has_task_row(g).then(|| {
                 bounds.push((f64::NEG_INFINITY, 1.0));
                 basis.rows.push(BasisStatus::Basic);
                 basis.rows.len() - 1
             });
             self.seats[g] = Seat::Row { level, tasks };
-            columns.push(GroupOnClass { g, i });
+            columns.push(GroupOnClass { g, c });
             basis.columns.push(BasisStatus::Basic);
         }
         self.lp.add_rows(&bounds)?;
@@ -177,13 +268,13 @@ impl<'a> Master<'a> {
     fn add_columns(&mut self, placements: &[GroupOnClass]) -> Result<(), LpError> {
         let mut block = ColumnBlock::default();
         for &placement in placements {
-            let GroupOnClass { g, i } = placement;
+            let GroupOnClass { g, c } = placement;
             let Seat::Row { level, tasks } = self.seats[g] else { continue };
             let mut entries = Vec::new();
             self.for_each_usage(placement, |row, usage| entries.push((row, usage)));
             entries.push((level, 1.0));
-            if let (Some(row), Some(limit)) = (tasks, &self.data.groups[g].tasks) {
-                entries.push((row, self.tasks_per_unit(g, i) / limit.to_f64()));
+            if let (Some(row), Some(limit)) = (tasks, &self.part.group(g).tasks) {
+                entries.push((row, self.tasks_per_unit(g, c) / limit.to_f64()));
             }
             block.push(0.0, entries)?;
             self.columns.push(placement);
@@ -198,9 +289,9 @@ impl<'a> Master<'a> {
         let mut level_load = vec![0.0; n_rows];
         let mut fixed_load = vec![0.0; n_rows];
         for (g, seat) in self.seats.iter().enumerate() {
-            let Seat::Single(i) = *seat else { continue };
+            let Seat::Single(c) = *seat else { continue };
             let (multiple, fixed) = (self.needs[g].multiple(), self.needs[g].fixed() / self.unit);
-            self.for_each_usage(GroupOnClass { g, i }, |row, usage| {
+            self.for_each_usage(GroupOnClass { g, c }, |row, usage| {
                 level_load[row] += multiple * usage;
                 fixed_load[row] += fixed * usage;
             });
@@ -221,116 +312,28 @@ impl<'a> Master<'a> {
 
     /// Calls `visit` with every HiGHS capacity row that a placement uses, and the part of the
     /// capacity that one unit of level takes.
-    fn for_each_usage(&self, GroupOnClass { g, i }: GroupOnClass, mut visit: impl FnMut(usize, f64)) {
-        let tasks = self.tasks_per_unit(g, i);
-        for (row, usage) in self.data.usage(g, i) {
+    fn for_each_usage(&self, GroupOnClass { g, c }: GroupOnClass, mut visit: impl FnMut(usize, f64)) {
+        let tasks = self.tasks_per_unit(g, c);
+        for (row, usage) in self.part.usage(g, c) {
             if let (Some(at), true) = (self.capacity_rows[row], usage != 0.0) {
-                visit(at, usage * tasks / self.data.capacity[row]);
+                visit(at, usage * tasks / self.part.capacity[row]);
             }
         }
     }
 
-    fn tasks_per_unit(&self, g: usize, i: usize) -> f64 {
-        self.data.tasks_per_level_f64(g, i) * self.unit
+    fn tasks_per_unit(&self, g: usize, c: usize) -> f64 {
+        self.part.tasks_per_level_f64(g, c) * self.unit
     }
+}
 
-    /// The basis of the last solve, with the single groups basic on their classes.
-    pub fn basis(&mut self) -> Result<MasterBasis, LpError> {
-        let basis = self.lp.basis()?;
-        let is_basic = |status: BasisStatus| status == BasisStatus::Basic;
-        let mut placements: Vec<(GroupOnClass, bool)> = self
-            .columns
-            .iter()
-            .zip(&basis.columns[1..])
-            .map(|(placement, status)| (*placement, is_basic(*status)))
-            .collect();
-        let row_is_basic = |row: Option<usize>| row.is_none_or(|row| is_basic(basis.rows[row]));
-        let mut group_slacks = Vec::with_capacity(self.seats.len());
-        let mut task_slacks = Vec::with_capacity(self.seats.len());
-        for (g, seat) in self.seats.iter().enumerate() {
-            let (group_slack, task_slack) = match *seat {
-                Seat::Single(i) => {
-                    placements.push((GroupOnClass { g, i }, true));
-                    (false, true)
-                }
-                Seat::Row { level, tasks } => (is_basic(basis.rows[level]), row_is_basic(tasks)),
-            };
-            group_slacks.push(group_slack);
-            task_slacks.push(task_slack);
-        }
-        Ok(MasterBasis {
-            level: is_basic(basis.columns[0]),
-            placements,
-            capacity_slacks: self.capacity_rows.iter().map(|row| row_is_basic(*row)).collect(),
-            group_slacks,
-            task_slacks,
-        })
-    }
-
-    fn read(&self, solution: &FloatSolution) -> MasterSolution {
-        let duals = &solution.row_duals;
-        let level = solution.columns[0];
-        let prices: Vec<f64> = self
-            .capacity_rows
-            .iter()
-            .zip(&self.data.capacity)
-            .map(|(row, capacity)| row.map_or(0.0, |row| duals[row].max(0.0) / capacity))
-            .collect();
-        let mut placed: Vec<(GroupOnClass, f64)> = self
-            .columns
-            .iter()
-            .zip(&solution.columns[1..])
-            .map(|(placement, value)| (*placement, value * self.unit))
-            .collect();
-        let mut group_prices = Vec::with_capacity(self.seats.len());
-        let mut task_prices = vec![0.0; self.seats.len()];
-        for (g, seat) in self.seats.iter().enumerate() {
-            match *seat {
-                Seat::Single(i) => {
-                    let need = self.needs[g];
-                    placed.push((GroupOnClass { g, i }, need.multiple() * level * self.unit + need.fixed()));
-                    group_prices.push(self.data.price(g, i, &prices) * self.unit);
-                }
-                Seat::Row { level, tasks } => {
-                    // `>=` rows of a maximum have duals of at most 0.
-                    group_prices.push((-duals[level]).max(0.0));
-                    if let (Some(row), Some(limit)) = (tasks, &self.data.groups[g].tasks) {
-                        task_prices[g] = duals[row].max(0.0) / limit.to_f64();
-                    }
-                }
-            }
-        }
-        MasterSolution { level: level * self.unit, placed, prices, group_prices, task_prices }
-    }
-
-    /// For every class the columns that help most, if any would.
-    fn price(&self, solution: &MasterSolution) -> Vec<GroupOnClass> {
-        let mut helpful: Vec<Vec<(f64, usize)>> =
-            vec![Vec::new(); self.data.constraints.problem().n_servers()];
-        for g in 0..self.data.groups.len() {
-            let worth = solution.group_prices[g];
-            if worth == 0.0 {
-                continue;
-            }
-            let limit = worth * (1.0 - PRICE_TOLERANCE);
-            self.data.for_each_price(g, &solution.prices, |i, price| {
-                let mut price = price * self.unit;
-                if solution.task_prices[g] != 0.0 {
-                    price += solution.task_prices[g] * self.tasks_per_unit(g, i);
-                }
-                if price < limit && !self.known.contains(&GroupOnClass { g, i }) {
-                    keep_least(&mut helpful[i], (price / worth, g), COLUMNS_PER_CLASS);
-                }
-            });
-        }
-        let by_class = helpful.into_iter().enumerate();
-        by_class.flat_map(|(i, list)| list.into_iter().map(move |(_, g)| GroupOnClass { g, i })).collect()
-    }
+/// The level where it is a unit; else 1.
+fn positive(level: f64) -> f64 {
+    if level > 0.0 && level.is_finite() { level } else { 1.0 }
 }
 
 impl Need {
     /// How much of the common level is asked for.
-    fn multiple(self) -> f64 {
+    pub fn multiple(self) -> f64 {
         match self {
             Self::Times(multiple) => multiple,
             Self::Fixed(_) => 0.0,
@@ -338,53 +341,10 @@ impl Need {
     }
 
     /// The fixed level that is asked for.
-    fn fixed(self) -> f64 {
+    pub fn fixed(self) -> f64 {
         match self {
             Self::Times(_) => 0.0,
             Self::Fixed(level) => level,
-        }
-    }
-}
-
-/// A solution of the round's programme in doubles.
-pub struct MasterSolution {
-    /// `t`
-    pub level: f64,
-    /// What each placement contributes to its group's level.
-    pub placed: Vec<(GroupOnClass, f64)>,
-    /// By capacity row: price per unit of the row.
-    pub prices: Vec<f64>,
-    /// By group: price of one unit of its level column.
-    pub group_prices: Vec<f64>,
-    /// By group: price per task of its task limit.
-    pub task_prices: Vec<f64>,
-}
-
-/// The basis of the round's programme, with the rows and columns that HiGHS was spared.
-pub struct MasterBasis {
-    pub level: bool,
-    /// Every placement that the model can express, and whether it is basic.
-    pub placements: Vec<(GroupOnClass, bool)>,
-    /// By capacity row of [`evenhand_problem::Constraints`].
-    pub capacity_slacks: Vec<bool>,
-    /// By group.
-    pub group_slacks: Vec<bool>,
-    /// By group.
-    pub task_slacks: Vec<bool>,
-}
-
-impl MasterBasis {
-    /// The basis of slacks, with every placement there is.
-    pub fn of_slacks(data: &LevelData<'_>) -> Self {
-        let by_group = data.groups.iter().enumerate();
-        Self {
-            level: false,
-            placements: by_group
-                .flat_map(|(g, group)| group.classes.iter().map(move |&i| (GroupOnClass { g, i }, false)))
-                .collect(),
-            capacity_slacks: vec![true; data.capacity.len()],
-            group_slacks: vec![true; data.groups.len()],
-            task_slacks: vec![true; data.groups.len()],
         }
     }
 }

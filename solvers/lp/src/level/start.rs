@@ -1,21 +1,23 @@
 //! A cheap guess of prices, of the first blocking level, and of where everybody runs.
 //!
 //! Prices rise on rows that are overloaded when every user runs where it is cheapest, and fall on
-//! the others. Users split smoothly between their two cheapest classes, more sharply from
-//! iteration to iteration, so that loads answer to prices without jumping. By duality any prices
+//! the others. Users split smoothly between their cheapest classes, more sharply from iteration to
+//! iteration, so that loads answer to prices without jumping. By duality any prices
 //! bound the level from above; the best bound is the guess. It saves the simplex method most of
 //! its iterations and HiGHS most of its columns; nothing depends on its quality.
 
-use super::data::LevelData;
 use super::master::GroupOnClass;
+use super::part::{Part, Target};
 
 /// Iterations, fewer for problems whose single pass is long.
-const MAX_ITERATIONS: usize = 60;
+const MAX_ITERATIONS: usize = 40;
 const MIN_ITERATIONS: usize = 6;
 /// Prices of a task (groups x classes x resources) that all iterations together may compute.
 const WORK_LIMIT: usize = 400_000_000;
 /// Sharpness of the split at the first and at the last iteration.
 const SHARPNESS: (f64, f64) = (5.0, 400.0);
+/// Exponent of the split from which on a class is left out.
+const MOST_EXTRA: f64 = 8.0;
 /// Groups of each class that get a column there in the first model.
 const GROUPS_PER_CLASS: usize = 10;
 
@@ -27,63 +29,64 @@ pub struct FirstColumns {
     pub favourite: Vec<usize>,
     /// Other placements worth a column in the first model.
     pub placements: Vec<GroupOnClass>,
+    /// By row: the prices that gave the bound.
+    pub prices: Vec<f64>,
 }
 
-/// A group's two cheapest classes.
-#[derive(Clone, Copy)]
-struct Choice {
-    class: usize,
-    price: f64,
-    second_class: usize,
-    second_price: f64,
-}
-
-pub fn guess(data: &LevelData<'_>) -> FirstColumns {
-    let mut prices: Vec<f64> = data.capacity.iter().map(|&c| if c > 0.0 { 1.0 / c } else { 0.0 }).collect();
+pub fn guess(part: &Part<'_>) -> FirstColumns {
+    let mut prices: Vec<f64> = part.capacity.iter().map(|&c| if c > 0.0 { 1.0 / c } else { 0.0 }).collect();
     let pass: usize =
-        data.groups.iter().map(|g| g.classes.len()).sum::<usize>() * data.constraints.problem().n_resources();
+        part.classes.iter().map(Vec::len).sum::<usize>() * part.data.constraints.problem().n_resources();
     let iterations = (WORK_LIMIT / pass.max(1)).clamp(MIN_ITERATIONS, MAX_ITERATIONS);
-    let order = by_satisfaction(data);
+    let order = by_satisfaction(part);
     let mut level = f64::INFINITY;
     let mut best_prices = prices.clone();
     let mut load = vec![0.0; prices.len()];
-    let mut counts: Vec<Vec<(usize, f64)>> = vec![Vec::new(); data.groups.len()];
+    let mut split: Vec<(usize, f64)> = Vec::new();
+    let mut counts: Vec<Vec<(usize, f64)>> = vec![Vec::new(); part.groups.len()];
     for iteration in 0..iterations {
         let progress = iteration as f64 / iterations as f64;
         let sharpness = SHARPNESS.0 * libm::pow(SHARPNESS.1 / SHARPNESS.0, progress);
-        let choices: Vec<Choice> = (0..data.groups.len()).map(|g| choose(data, g, &prices)).collect();
-        let bound = affordable_level(data, &order, &choices, &prices);
+        let least: Vec<f64> = (0..part.groups.len()).map(|g| least_price(part, g, &prices)).collect();
+        let bound = affordable_level(part, &order, &least, &prices);
         if bound < level {
             level = bound;
             best_prices.clone_from(&prices);
         }
         load.fill(0.0);
-        for (g, choice) in choices.iter().enumerate() {
-            let level = bound.min(data.satisfied_at_f64[g]);
-            let away = if choice.price > 0.0 && choice.second_price.is_finite() {
-                1.0 / (1.0 + libm::exp(sharpness * (choice.second_price / choice.price - 1.0)))
-            } else {
-                0.0
+        for (g, &least) in least.iter().enumerate() {
+            let level = match part.targets[g] {
+                Target::Frozen(_) => part.frozen_at[g],
+                Target::Active | Target::Tasks => bound.min(part.satisfied_at[g]),
             };
-            for (i, part) in [(choice.class, 1.0 - away), (choice.second_class, away)] {
-                if part < 1e-3 {
+            split.clear();
+            part.for_each_price(g, &prices, |c, price| {
+                let extra = if least > 0.0 { sharpness * (price / least - 1.0) } else { price };
+                if extra < MOST_EXTRA {
+                    split.push((c, libm::exp(-extra)));
+                }
+            });
+            let sum: f64 = split.iter().map(|(_, weight)| weight).sum();
+            for &(c, weight) in &split {
+                let share = weight / sum;
+                if share < 1e-3 {
                     continue;
                 }
-                let tasks = part * level * data.tasks_per_level_f64(g, i);
-                for (row, usage) in data.usage(g, i) {
+                let tasks = share * level * part.tasks_per_level_f64(g, c);
+                for (row, usage) in part.usage(g, c) {
                     load[row] += tasks * usage;
                 }
                 // Later prices are better: weigh them more.
-                let weight = part * (iteration + 1) as f64;
-                match counts[g].iter_mut().find(|(class, _)| *class == i) {
+                let weight = share * (iteration + 1) as f64;
+                match counts[g].iter_mut().find(|(class, _)| *class == c) {
                     Some((_, count)) => *count += weight,
-                    None => counts[g].push((i, weight)),
+                    None => counts[g].push((c, weight)),
                 }
             }
         }
         // A price moves demand by about `sharpness` times its relative change.
         let step = 4.0 / sharpness.max(4.0);
-        for ((price, load), capacity) in prices.iter_mut().zip(&load).zip(&data.capacity) {
+        for ((price, load), capacity) in prices.iter_mut().zip(&load).zip(&part.capacity) {
             if *capacity > 0.0 {
                 *price *= libm::exp(step * (load / capacity - 1.0).clamp(-3.0, 3.0));
             }
@@ -95,43 +98,30 @@ pub fn guess(data: &LevelData<'_>) -> FirstColumns {
     FirstColumns {
         level,
         favourite: counts.iter().map(|list| list[0].0).collect(),
-        placements: first_placements(data, &best_prices),
+        placements: first_placements(part, &best_prices),
+        prices: best_prices,
     }
 }
 
-fn choose(data: &LevelData<'_>, g: usize, prices: &[f64]) -> Choice {
-    let mut best = Choice {
-        class: data.groups[g].classes.first().copied().unwrap_or_default(),
-        price: f64::INFINITY,
-        second_class: 0,
-        second_price: f64::INFINITY,
-    };
-    data.for_each_price(g, prices, |i, price| {
-        if price < best.price {
-            best.second_class = best.class;
-            best.second_price = best.price;
-            best.class = i;
-            best.price = price;
-        } else if price < best.second_price {
-            best.second_class = i;
-            best.second_price = price;
-        }
-    });
-    best
+/// What one unit of level costs the group where it is cheapest.
+fn least_price(part: &Part<'_>, g: usize, prices: &[f64]) -> f64 {
+    let mut least = f64::INFINITY;
+    part.for_each_price(g, prices, |_, price| least = least.min(price));
+    least
 }
 
 /// For every class the groups that like it best, so that all classes have a price at once.
-fn first_placements(data: &LevelData<'_>, prices: &[f64]) -> Vec<GroupOnClass> {
-    let mut fans: Vec<Vec<(f64, usize)>> = vec![Vec::new(); data.constraints.problem().n_servers()];
-    for g in 0..data.groups.len() {
-        let least = choose(data, g, prices).price;
-        data.for_each_price(g, prices, |i, price| {
+fn first_placements(part: &Part<'_>, prices: &[f64]) -> Vec<GroupOnClass> {
+    let mut fans: Vec<Vec<(f64, usize)>> = vec![Vec::new(); part.n_classes()];
+    for g in 0..part.groups.len() {
+        let least = least_price(part, g, prices);
+        part.for_each_price(g, prices, |c, price| {
             let extra = if least > 0.0 { price / least - 1.0 } else { price };
-            keep_least(&mut fans[i], (extra, g), GROUPS_PER_CLASS);
+            keep_least(&mut fans[c], (extra, g), GROUPS_PER_CLASS);
         });
     }
     let by_class = fans.into_iter().enumerate();
-    by_class.flat_map(|(i, list)| list.into_iter().map(move |(_, g)| GroupOnClass { g, i })).collect()
+    by_class.flat_map(|(c, list)| list.into_iter().map(move |(_, g)| GroupOnClass { g, c })).collect()
 }
 
 /// Inserts into a sorted list of at most `limit` entries.
@@ -144,32 +134,45 @@ pub fn keep_least(list: &mut Vec<(f64, usize)>, entry: (f64, usize), limit: usiz
     list.truncate(limit);
 }
 
-/// An upper bound of the first blocking level, from any prices: what everybody needs at its
-/// cheapest class must not cost more than all capacity is worth.
-pub fn bound(data: &LevelData<'_>, order: &[usize], prices: &[f64]) -> f64 {
-    let choices: Vec<Choice> = (0..data.groups.len()).map(|g| choose(data, g, prices)).collect();
-    affordable_level(data, order, &choices, prices)
+/// An upper bound of the blocking level, from prices that know only capacities.
+pub fn rough_bound(part: &Part<'_>) -> f64 {
+    let prices: Vec<f64> = part.capacity.iter().map(|c| 1.0 / c).collect();
+    bound(part, &by_satisfaction(part), &prices)
 }
 
-/// Groups by the level at which they are satisfied.
-pub fn by_satisfaction(data: &LevelData<'_>) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..data.groups.len()).collect();
-    order.sort_by(|&a, &b| data.satisfied_at_f64[a].total_cmp(&data.satisfied_at_f64[b]));
+/// An upper bound of the first blocking level, from any prices: what everybody needs at its
+/// cheapest class must not cost more than all capacity is worth.
+pub fn bound(part: &Part<'_>, order: &[usize], prices: &[f64]) -> f64 {
+    let least: Vec<f64> = (0..part.groups.len()).map(|g| least_price(part, g, prices)).collect();
+    affordable_level(part, order, &least, prices)
+}
+
+/// Groups that no level has frozen, by the level at which they are satisfied.
+pub fn by_satisfaction(part: &Part<'_>) -> Vec<usize> {
+    let is_frozen = |g: usize| matches!(part.targets[g], Target::Frozen(_));
+    let mut order: Vec<usize> = (0..part.groups.len()).filter(|&g| !is_frozen(g)).collect();
+    order.sort_by(|&a, &b| part.satisfied_at[a].total_cmp(&part.satisfied_at[b]));
     order
 }
 
-/// The level at which the users' cheapest choices cost as much as all capacity is worth.
-fn affordable_level(data: &LevelData<'_>, order: &[usize], choices: &[Choice], prices: &[f64]) -> f64 {
-    let mut budget: f64 = prices.iter().zip(&data.capacity).map(|(p, c)| p * c).sum();
-    let mut rate: f64 = choices.iter().map(|choice| choice.price).sum();
+/// The level at which everybody where it is cheapest costs as much as all capacity is worth; `least`:
+/// by group, the price of one unit of level there.
+fn affordable_level(part: &Part<'_>, order: &[usize], least: &[f64], prices: &[f64]) -> f64 {
+    let mut budget: f64 = prices.iter().zip(&part.capacity).map(|(p, c)| p * c).sum();
+    let mut rate: f64 = order.iter().map(|&g| least[g]).sum();
+    for (g, price) in least.iter().enumerate() {
+        if let Target::Frozen(_) = part.targets[g] {
+            budget -= part.frozen_at[g] * price;
+        }
+    }
     for &g in order {
-        let at = data.satisfied_at_f64[g];
+        let at = part.satisfied_at[g];
         if budget <= rate * at {
             return if rate > 0.0 { (budget / rate).max(0.0) } else { f64::INFINITY };
         }
-        budget -= at * choices[g].price;
-        rate -= choices[g].price;
+        budget -= at * least[g];
+        rate -= least[g];
     }
     // Everybody can afford all its tasks: a higher level means nothing.
-    order.last().map_or(f64::INFINITY, |&g| data.satisfied_at_f64[g])
+    order.last().map_or(f64::INFINITY, |&g| part.satisfied_at[g])
 }

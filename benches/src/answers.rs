@@ -1,0 +1,356 @@
+//! How often max-min has no answer, by shape of problem: random problems of every shape, solved exactly
+//! and in doubles. The exact answer counts when its own duals prove it to the checker's arithmetic.
+
+use evenhand_exact::axiom::max_min::{shares, uncovered};
+use evenhand_exact::{Axiom, Claim, Evidence, Instance, Level, PriceVector, Prices, Share};
+use evenhand_lp::level::{LevelDual, LexicographicOptimum, Settings, lexicographic, lexicographic_float};
+use evenhand_problem::{
+    Allocation, Arithmetic, Constraints, Problem, ProblemError, ProblemSpec, Rational, ServerSpec, Sharing,
+    UserSpec,
+};
+
+use crate::instances::Random;
+
+/// Relative difference of a user's tasks from the exact ones that doubles may have.
+const FLOAT_TOLERANCE: f64 = 1e-6;
+
+/// Where users may run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Placement {
+    /// On all classes.
+    Everywhere,
+    /// On one to three classes.
+    Few,
+    /// On each class with odds of one half.
+    Half,
+    /// Within pools of three classes, one in ten in two of them.
+    Pools,
+}
+
+/// The size of numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Numbers {
+    /// 1 or 2: ties.
+    Tied,
+    /// Up to 64.
+    Small,
+    /// Fractions with three digits above and below.
+    Fractions,
+    /// Demands, capacities and weights up to twelve orders of magnitude apart.
+    FarApart,
+    /// Up to 4, and up to 1e-12 of it off: ties that doubles cannot tell.
+    NearTies,
+}
+
+/// What problems are like.
+#[derive(Debug, Clone, Copy)]
+pub struct Shape {
+    /// As in the table.
+    pub name: &'static str,
+    /// Where users may run.
+    pub placement: Placement,
+    /// The size of numbers.
+    pub numbers: Numbers,
+    /// Percent of the demands and capacities that are 0.
+    pub zero: u64,
+    /// Percent of the users with finite tasks.
+    pub finite: u64,
+    /// Percent of the users with other demands on some class, or with a criterion by class.
+    pub by_class: u64,
+    /// What is equalised.
+    pub share: Share,
+}
+
+const PLAIN: Shape = Shape {
+    name: "",
+    placement: Placement::Everywhere,
+    numbers: Numbers::Small,
+    zero: 0,
+    finite: 0,
+    by_class: 0,
+    share: Share::Dominant,
+};
+
+/// The shapes of the table.
+pub const SHAPES: &[Shape] = &[
+    Shape { name: "everywhere", ..PLAIN },
+    Shape { name: "1-3 classes each", placement: Placement::Few, ..PLAIN },
+    Shape { name: "half of the classes each", placement: Placement::Half, ..PLAIN },
+    Shape { name: "pools with bridges", placement: Placement::Pools, ..PLAIN },
+    Shape { name: "1-3 classes, ties", placement: Placement::Few, numbers: Numbers::Tied, ..PLAIN },
+    Shape {
+        name: "half, ties, zeros",
+        placement: Placement::Half,
+        numbers: Numbers::Tied,
+        zero: 30,
+        ..PLAIN
+    },
+    Shape { name: "1-3 classes, zeros", placement: Placement::Few, zero: 40, ..PLAIN },
+    Shape { name: "1-3 classes, finite tasks", placement: Placement::Few, finite: 60, ..PLAIN },
+    Shape { name: "half, all finite, zeros", placement: Placement::Half, finite: 100, zero: 40, ..PLAIN },
+    Shape { name: "everywhere, finite, zeros", finite: 60, zero: 40, share: Share::TaskShare, ..PLAIN },
+    Shape { name: "fractions", placement: Placement::Half, numbers: Numbers::Fractions, finite: 30, ..PLAIN },
+    Shape { name: "asset fairness", placement: Placement::Few, zero: 20, share: Share::Asset, ..PLAIN },
+    Shape { name: "by class", placement: Placement::Half, by_class: 40, share: Share::Generic, ..PLAIN },
+    Shape {
+        name: "by class, finite",
+        placement: Placement::Few,
+        by_class: 60,
+        finite: 60,
+        zero: 20,
+        share: Share::Generic,
+        ..PLAIN
+    },
+    Shape { name: "far apart", numbers: Numbers::FarApart, placement: Placement::Half, ..PLAIN },
+    Shape {
+        name: "far apart, few, finite, zeros",
+        numbers: Numbers::FarApart,
+        placement: Placement::Few,
+        finite: 50,
+        zero: 30,
+        ..PLAIN
+    },
+    Shape { name: "near ties", numbers: Numbers::NearTies, placement: Placement::Half, ..PLAIN },
+    Shape {
+        name: "near ties, finite, zeros",
+        numbers: Numbers::NearTies,
+        placement: Placement::Pools,
+        finite: 70,
+        zero: 30,
+        ..PLAIN
+    },
+];
+
+/// What came of the problems of one shape.
+#[derive(Debug, Clone, Default)]
+pub struct Census {
+    /// Problems to which the share applies.
+    pub problems: usize,
+    /// Seeds without an exact answer, or without one that is proven, and why.
+    pub failures: Vec<(u64, String)>,
+    /// Seeds whose answer in doubles is wrong by more than 1e-6, or missing.
+    pub float_failures: Vec<u64>,
+    /// Problems that needed exact pivots.
+    pub repaired: usize,
+    /// Those pivots.
+    pub pivots: usize,
+}
+
+impl Shape {
+    /// The problem of a seed: up to `most_users` users.
+    ///
+    /// # Errors
+    /// None: the numbers made here are those of a problem.
+    pub fn problem(&self, seed: u64, most_users: usize) -> Result<Problem, ProblemError> {
+        let mut random = Random::new(seed, self.name.len() as u64);
+        let n_users = 1 + random.below(most_users);
+        let n_classes = 1 + random.below((most_users / 2).max(1));
+        let n_resources = 1 + random.below(4);
+        let resources: Vec<String> = (0..n_resources).map(|r| format!("r{r}")).collect();
+        let capacity_unit = if self.numbers == Numbers::Tied { 4 } else { 16 };
+        let servers = (0..n_classes).map(|i| ServerSpec {
+            name: format!("s{i}"),
+            count: Some(Rational::from(random.between(1, 10))),
+            capacity: self.vector(&resources, capacity_unit, &mut random),
+        });
+        let servers: Vec<ServerSpec> = servers.collect();
+        let users = (0..n_users).map(|n| {
+            let classes = self.classes(n_classes, &mut random);
+            let mut user = UserSpec {
+                name: format!("u{n}"),
+                weight: Some(match self.numbers {
+                    Numbers::Tied => Rational::from(1),
+                    Numbers::FarApart => self.number(&mut random),
+                    _ => Rational::from(random.between(1, 10)),
+                }),
+                demand: self.vector(&resources, 1, &mut random),
+                ..UserSpec::default()
+            };
+            if random.between(1, 100) <= self.finite {
+                let scale = Rational::from((random.between(1, 400), random.between(1, 20)));
+                user.tasks = Some(
+                    scale
+                        * if self.numbers == Numbers::FarApart {
+                            self.number(&mut random)
+                        } else {
+                            Rational::from(1)
+                        },
+                );
+            }
+            let own = classes.clone().unwrap_or_else(|| (0..n_classes).collect());
+            if self.share == Share::Generic {
+                let u = self.number(&mut random);
+                let varies = random.between(1, 100) <= self.by_class;
+                let on =
+                    |i: &usize| (format!("s{i}"), if varies { self.number(&mut random) } else { u.clone() });
+                user.criterion = own.iter().map(on).collect();
+            }
+            if random.between(1, 100) <= self.by_class / 2 {
+                let i = own[random.below(own.len())];
+                user.demand_on = vec![(format!("s{i}"), self.vector(&resources, 1, &mut random))];
+            }
+            user.servers = classes.map(|list| list.into_iter().map(|i| format!("s{i}")).collect());
+            user
+        });
+        let users = users.collect();
+        Problem::new(ProblemSpec { name: self.name.to_owned(), resources, servers, users })
+    }
+
+    fn number(&self, random: &mut Random) -> Rational {
+        match self.numbers {
+            Numbers::Tied => Rational::from(random.between(1, 2)),
+            Numbers::Small => Rational::from(random.between(1, 64)),
+            Numbers::Fractions => Rational::from((random.between(1, 999), random.between(1, 999))),
+            Numbers::FarApart => {
+                let digits = Rational::from(random.between(1, 999));
+                let ten = (0..random.below(6)).fold(Rational::from(1), |ten, _| ten * 10u32);
+                if random.between(1, 2) == 1 { digits * ten } else { digits / ten }
+            }
+            Numbers::NearTies => {
+                let off = Rational::from((random.between(0, 8), 4_000_000_000_000_u64));
+                Rational::from(random.between(1, 4)) * (Rational::from(1) + off)
+            }
+        }
+    }
+
+    /// Amounts, one of them not 0.
+    fn vector(&self, resources: &[String], unit: u64, random: &mut Random) -> Vec<(String, Rational)> {
+        let kept = random.below(resources.len());
+        let amount = |(r, name): (usize, &String)| {
+            let value = self.number(random) * unit;
+            let zero = r != kept && random.between(1, 100) <= self.zero;
+            (name.clone(), if zero { Rational::new() } else { value })
+        };
+        resources.iter().enumerate().map(amount).collect()
+    }
+
+    fn classes(&self, n: usize, random: &mut Random) -> Option<Vec<usize>> {
+        let mut list: Vec<usize> = match self.placement {
+            Placement::Everywhere => return None,
+            Placement::Few => (0..random.between(1, 3)).map(|_| random.below(n)).collect(),
+            Placement::Half => (0..n).filter(|_| random.between(1, 2) == 1).collect(),
+            Placement::Pools => {
+                let n_pools = n.div_ceil(3);
+                let first = random.below(n_pools);
+                let second = if random.between(1, 10) == 1 { random.below(n_pools) } else { first };
+                (0..n).filter(|i| [first, second].contains(&(i / 3))).collect()
+            }
+        };
+        if list.is_empty() {
+            list.push(0);
+        }
+        list.sort_unstable();
+        list.dedup();
+        Some(list)
+    }
+
+    /// Solves the problems of these seeds.
+    #[must_use]
+    pub fn census(&self, seeds: std::ops::Range<u64>, most_users: usize) -> Census {
+        let mut census = Census::default();
+        for seed in seeds {
+            let Ok(problem) = self.problem(seed, most_users) else { continue };
+            let Ok(coefficients) = self.share.coefficients(&problem) else { continue };
+            census.problems += 1;
+            let constraints = Constraints::new(&problem, Sharing::Rdm);
+            let settings = Settings::default();
+            let optimum = match lexicographic(&constraints, &coefficients, &settings) {
+                Ok(optimum) => optimum,
+                Err(error) => {
+                    census.failures.push((seed, error.to_string()));
+                    continue;
+                }
+            };
+            census.repaired += usize::from(optimum.pivots > 0);
+            census.pivots += optimum.pivots;
+            if let Err(why) = prove(&problem, self.share, &optimum) {
+                census.failures.push((seed, why));
+            }
+            let float = lexicographic_float(&constraints, &coefficients, &settings);
+            if !float.is_ok_and(|float| agree(&problem, &float.tasks, &optimum.tasks)) {
+                census.float_failures.push(seed);
+            }
+        }
+        census
+    }
+}
+
+/// Whether its duals prove the optimum, with tolerance and margin 0.
+///
+/// # Errors
+/// Why they do not.
+pub fn prove(
+    problem: &Problem,
+    share: Share,
+    optimum: &LexicographicOptimum<Rational>,
+) -> Result<(), String> {
+    let text = |error: &dyn std::fmt::Display| error.to_string();
+    let allocation =
+        Allocation { arithmetic: Arithmetic::Exact, tasks: optimum.tasks.clone(), ..Allocation::default() };
+    let instance = Instance::new(problem, &allocation).map_err(|e| text(&e))?;
+    let zero = Rational::new();
+    let feasible = Claim::derive(Axiom::Feasible, &instance, &zero).map_err(|e| text(&e))?;
+    if feasible.holds != Some(true) {
+        return Err("not feasible".to_owned());
+    }
+    let levels = Evidence::Levels(levels(&instance, share, &optimum.duals)?);
+    let claim =
+        Claim::with_evidence(Axiom::MaxMin, Some(share), levels, &instance, &zero).map_err(|e| text(&e))?;
+    match claim.holds {
+        Some(true) => Ok(()),
+        _ => Err(format!("margin {:?}", claim.margin)),
+    }
+}
+
+/// A table of how often there was no answer, over these seeds and with up to so many users.
+#[must_use]
+pub fn table(seeds: &std::ops::Range<u64>, most_users: usize, only: &str) -> String {
+    let mut rows = Vec::new();
+    for shape in SHAPES.iter().filter(|shape| shape.name.contains(only)) {
+        let census = shape.census(seeds.clone(), most_users);
+        let first = census.failures.first().map_or_else(String::new, |(seed, why)| format!("{seed}: {why}"));
+        rows.push(vec![
+            shape.name.to_owned(),
+            census.problems.to_string(),
+            census.failures.len().to_string(),
+            census.repaired.to_string(),
+            census.float_failures.len().to_string(),
+            first,
+        ]);
+    }
+    let head = ["shape", "problems", "exactly: none", "with exact pivots", "doubles: wrong or none", "first"];
+    crate::table::markdown(&head, &rows, 1)
+}
+
+/// The duals as evidence: each covers the users that it blocks.
+fn levels(instance: &Instance<'_>, share: Share, duals: &[LevelDual]) -> Result<Vec<Level>, String> {
+    let problem = instance.problem();
+    let coefficients = share.coefficients(problem).map_err(|e| e.to_string())?;
+    let shares = shares(instance, &coefficients).map_err(|e| e.to_string())?;
+    let mut open = vec![false; problem.n_users()];
+    for n in uncovered(instance, &coefficients).map_err(|e| e.to_string())? {
+        open[n] = true;
+    }
+    let mut level = |dual: &LevelDual| {
+        let blocked = |n: &usize| {
+            let is_blocked = dual.user_weights[*n] > 0 && shares[*n] == dual.level;
+            is_blocked && std::mem::take(&mut open[*n])
+        };
+        let prices = Prices {
+            user_weights: dual.user_weights.clone(),
+            rows: dual.prices.clone(),
+            users: dual.user_prices.clone(),
+        };
+        Level { covers: (0..problem.n_users()).filter(blocked).collect(), prices: PriceVector::of(&prices) }
+    };
+    Ok(duals.iter().map(&mut level).collect())
+}
+
+/// Whether every user has the same number of tasks, within [`FLOAT_TOLERANCE`].
+fn agree(problem: &Problem, float: &[Vec<(usize, f64)>], exact: &[Vec<(usize, Rational)>]) -> bool {
+    (0..problem.n_users()).all(|n| {
+        let mine: f64 = float[n].iter().map(|(_, x)| x).sum();
+        let right = exact[n].iter().map(|(_, x)| x).sum::<Rational>().to_f64();
+        (mine - right).abs() <= FLOAT_TOLERANCE * right
+    })
+}

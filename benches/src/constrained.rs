@@ -1,0 +1,182 @@
+//! Random clusters with placement constraints, the same on every machine for the same arguments.
+//!
+//! Whole numbers alone: demands from 1 to 32 of each of three resources, weights from 1 to 10, classes of
+//! 16 to 256 of each resource and up to 199 servers. Who may run where is what makes them different.
+
+use evenhand_problem::{Problem, ProblemError, ProblemSpec, Rational, ServerSpec, UserSpec};
+
+use crate::instances::Random;
+
+const N_RESOURCES: usize = 3;
+/// Machine attributes of [`Eligibility::Attributes`].
+const N_ATTRIBUTES: usize = 6;
+/// Values of an attribute; smaller ones are more frequent (Zipf, exponent 1.6).
+const N_VALUES: u64 = 8;
+
+/// On which classes users may run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Eligibility {
+    /// On all.
+    Everywhere,
+    /// On a number of classes between these, any of them.
+    Few(usize, usize),
+    /// A quarter of the users ask for a value of a machine attribute, of each of them.
+    Attributes,
+    /// Within one of many pools of five classes, one in twenty in two of them.
+    Pools,
+}
+
+/// What a cluster is like.
+#[derive(Debug, Clone, Copy)]
+pub struct Shape {
+    /// Users.
+    pub n_users: usize,
+    /// Server classes.
+    pub n_classes: usize,
+    /// On which classes users may run.
+    pub eligibility: Eligibility,
+    /// Percent of the users that have a number of tasks, around what they would get.
+    pub finite: u64,
+    /// Percent of the demands that are 0.
+    pub zero: u64,
+}
+
+impl Shape {
+    /// Positive demands, unlimited tasks.
+    #[must_use]
+    pub const fn new(n_users: usize, n_classes: usize, eligibility: Eligibility) -> Self {
+        Self { n_users, n_classes, eligibility, finite: 0, zero: 0 }
+    }
+
+    /// As in tables: `1000x300 attributes`.
+    #[must_use]
+    pub fn name(&self) -> String {
+        let kind = match self.eligibility {
+            Eligibility::Everywhere => "everywhere".to_owned(),
+            Eligibility::Few(least, most) => format!("{least}-{most} each"),
+            Eligibility::Attributes => "attributes".to_owned(),
+            Eligibility::Pools => "pools".to_owned(),
+        };
+        let finite = if self.finite > 0 { format!(", {} % finite", self.finite) } else { String::new() };
+        let zero = if self.zero > 0 { format!(", {} % zeros", self.zero) } else { String::new() };
+        format!("{}x{} {kind}{finite}{zero}", self.n_users, self.n_classes)
+    }
+
+    /// The problem of a seed.
+    ///
+    /// # Errors
+    /// [`ProblemError`] without a class.
+    pub fn problem(&self, seed: u64) -> Result<Problem, ProblemError> {
+        let mut random = Random::new(seed, (self.n_users * 1_000_003 + self.n_classes) as u64);
+        let capacity: Vec<(u64, Vec<u64>)> = (0..self.n_classes)
+            .map(|_| (random.between(1, 199), (0..N_RESOURCES).map(|_| random.between(16, 256)).collect()))
+            .collect();
+        let total: Vec<f64> = (0..N_RESOURCES)
+            .map(|r| capacity.iter().map(|(count, one)| count * one[r]).sum::<u64>() as f64)
+            .collect();
+        let attributes: Vec<Vec<u64>> =
+            capacity.iter().map(|_| (0..N_ATTRIBUTES).map(|_| zipf(&mut random)).collect()).collect();
+        let servers = capacity.iter().enumerate().map(|(i, (count, one))| ServerSpec {
+            name: class_name(i),
+            count: Some(Rational::from(*count)),
+            capacity: one.iter().enumerate().map(|(r, c)| (resource_name(r), Rational::from(*c))).collect(),
+        });
+        let users = (0..self.n_users).map(|n| {
+            let mut demand: Vec<u64> = (0..N_RESOURCES).map(|_| random.between(1, 32)).collect();
+            let kept = random.below(N_RESOURCES);
+            for (r, d) in demand.iter_mut().enumerate() {
+                if r != kept && random.between(1, 100) <= self.zero {
+                    *d = 0;
+                }
+            }
+            let dominant = demand.iter().zip(&total).map(|(&d, t)| d as f64 / t).fold(0.0, f64::max);
+            let wanted = random.spread(1.5) / dominant / self.n_users as f64;
+            let finite = random.between(1, 100) <= self.finite;
+            UserSpec {
+                name: format!("u{n}"),
+                weight: Some(Rational::from(random.between(1, 10))),
+                tasks: finite.then(|| Rational::from((wanted as u64).max(1))),
+                demand: demand
+                    .iter()
+                    .enumerate()
+                    .map(|(r, d)| (resource_name(r), Rational::from(*d)))
+                    .collect(),
+                servers: self
+                    .servers(&attributes, &mut random)
+                    .map(|list| list.into_iter().map(class_name).collect()),
+                ..UserSpec::default()
+            }
+        });
+        let users = users.collect();
+        let resources = (0..N_RESOURCES).map(resource_name).collect();
+        Problem::new(ProblemSpec { name: self.name(), resources, servers: servers.collect(), users })
+    }
+
+    fn servers(&self, attributes: &[Vec<u64>], random: &mut Random) -> Option<Vec<usize>> {
+        let all: Vec<usize> = (0..self.n_classes).collect();
+        Some(match self.eligibility {
+            Eligibility::Everywhere => return None,
+            Eligibility::Few(least, most) => {
+                let k = random.between(least as u64, most as u64) as usize;
+                some_of(all, k, random)
+            }
+            Eligibility::Attributes => {
+                let mut list = all;
+                for attribute in 0..N_ATTRIBUTES {
+                    if random.between(1, 4) > 1 {
+                        continue;
+                    }
+                    let value = attributes[random.below(self.n_classes)][attribute];
+                    let is_exact = random.between(1, 10) <= 7;
+                    list.retain(|&i| {
+                        let has = attributes[i][attribute];
+                        has == value || (has > value && !is_exact)
+                    });
+                }
+                if list.is_empty() {
+                    list.push(random.below(self.n_classes));
+                }
+                list
+            }
+            Eligibility::Pools => {
+                let n_pools = (self.n_classes / 5).max(1);
+                let first = random.below(n_pools);
+                let second = if random.between(1, 20) == 1 { random.below(n_pools) } else { first };
+                let list = all.into_iter().filter(|i| [first, second].contains(&(i % n_pools))).collect();
+                let k = random.between(1, 5) as usize;
+                some_of(list, k, random)
+            }
+        })
+    }
+}
+
+/// `k` members of a list, ascending; the whole list where it is shorter.
+fn some_of(mut list: Vec<usize>, k: usize, random: &mut Random) -> Vec<usize> {
+    while list.len() > k {
+        list.swap_remove(random.below(list.len()));
+    }
+    list.sort_unstable();
+    list
+}
+
+/// A number from 1 to [`N_VALUES`].
+fn zipf(random: &mut Random) -> u64 {
+    // 1/k^1.6 in thousandths.
+    const WEIGHTS: [u64; N_VALUES as usize] = [1000, 330, 172, 109, 76, 57, 44, 36];
+    let mut at = random.between(1, WEIGHTS.iter().sum());
+    for (k, &weight) in (1..).zip(&WEIGHTS) {
+        if at <= weight {
+            return k;
+        }
+        at -= weight;
+    }
+    N_VALUES
+}
+
+fn class_name(i: usize) -> String {
+    format!("s{i}")
+}
+
+fn resource_name(r: usize) -> String {
+    format!("r{r}")
+}

@@ -1,0 +1,156 @@
+//! The duals of parts as duals of the whole problem.
+//!
+//! The dual `(p, l)` of a part says nothing about classes that its groups had to leave to earlier blocks.
+//! Those placements had a positive reduced cost in an earlier dual. With `M` times that dual added, `M`
+//! large enough, the sum is a dual of the whole problem; its value is still that of its users' levels,
+//! since every user of the earlier block is below and has no more than that dual allows (weak duality). Only
+//! the blocks that the users of a dual might use go into it.
+
+use std::collections::BTreeMap;
+
+use evenhand_problem::{Integer, Rational};
+
+use super::data::LevelData;
+use super::part::Part;
+use super::round::Round;
+use super::rounds::LevelDual;
+use crate::groups::capacity_entries;
+
+/// The dual of a round: what is not 0.
+#[derive(Default)]
+pub struct BlockDual {
+    /// By group: price of one unit of its level, price of one task of its limit.
+    pub groups: BTreeMap<usize, (Rational, Rational)>,
+    /// By row of the constraints.
+    pub rows: BTreeMap<usize, Rational>,
+}
+
+/// What the rounds found, in the order in which they were solved.
+#[derive(Default)]
+pub struct Duals {
+    rounds: Vec<Found>,
+    /// By group: `(class, number of the round in which it was left)`.
+    left: Vec<Vec<(usize, usize)>>,
+}
+
+struct Found {
+    level: Rational,
+    /// Whether the level blocked anybody.
+    blocks: bool,
+    dual: BlockDual,
+}
+
+impl BlockDual {
+    pub fn new(part: &Part<'_>, round: &Round) -> Self {
+        let prices = round.level_prices.iter().cloned().zip(round.task_prices.iter().cloned());
+        let groups = part.groups.iter().copied().zip(prices);
+        let rows = part.rows.iter().copied().zip(round.prices.iter().cloned());
+        Self {
+            groups: groups.filter(|(_, (level, task))| !level.is_zero() || !task.is_zero()).collect(),
+            rows: rows.filter(|(_, price)| !price.is_zero()).collect(),
+        }
+    }
+
+    /// What one unit of level costs a group on class `i`, less what it is worth.
+    fn reduced_cost(&self, data: &LevelData<'_>, group: usize, i: usize) -> Rational {
+        let (worth, task) = self.groups.get(&group).map_or((None, None), |(l, q)| (Some(l), Some(q)));
+        let mut price = task.cloned().unwrap_or_default();
+        for (row, usage) in capacity_entries(data.constraints, data.groups[group].representative(), i) {
+            if let Some(p) = self.rows.get(&row) {
+                price += usage * p;
+            }
+        }
+        if !price.is_zero() {
+            price *= data.tasks_per_level_on(group, i);
+        }
+        worth.map_or_else(|| price.clone(), |worth| Rational::from(&price - worth))
+    }
+
+    /// Adds `2^shift` times another dual.
+    fn add(&mut self, other: &Self, shift: i32) {
+        for (&group, (level, task)) in &other.groups {
+            let sum = self.groups.entry(group).or_default();
+            sum.0 += shifted(level, shift);
+            sum.1 += shifted(task, shift);
+        }
+        for (&row, price) in &other.rows {
+            *self.rows.entry(row).or_default() += shifted(price, shift);
+        }
+    }
+}
+
+impl Duals {
+    pub fn new(data: &LevelData<'_>) -> Self {
+        Self { rounds: Vec::new(), left: vec![Vec::new(); data.groups.len()] }
+    }
+
+    /// Adds a round, with `(group, class)` of the placements that it rules out.
+    pub fn push(&mut self, level: Rational, blocks: bool, dual: BlockDual, left: Vec<(usize, usize)>) {
+        for (group, class) in left {
+            self.left[group].push((class, self.rounds.len()));
+        }
+        self.rounds.push(Found { level, blocks, dual });
+    }
+
+    /// Duals of the whole problem, by level.
+    pub fn of_problem(mut self, data: &LevelData<'_>) -> Vec<LevelDual> {
+        for k in 0..self.rounds.len() {
+            let mut dual = std::mem::take(&mut self.rounds[k].dual);
+            self.complete(data, k, &mut dual);
+            self.rounds[k].dual = dual;
+        }
+        let mut found: Vec<Found> = self.rounds.into_iter().filter(|found| found.blocks).collect();
+        found.sort_by(|a, b| a.level.cmp(&b.level));
+        found.into_iter().map(|found| by_row_and_user(data, found)).collect()
+    }
+
+    /// Adds earlier duals until nobody who has a weight could run for less on a class that it left.
+    fn complete(&self, data: &LevelData<'_>, k: usize, dual: &mut BlockDual) {
+        // By round, latest first, since a dual has those before it in it.
+        let mut left: BTreeMap<usize, Vec<(usize, usize)>> = BTreeMap::new();
+        for &group in dual.groups.keys() {
+            for &(class, round) in self.left[group].iter().filter(|(_, round)| *round < k) {
+                left.entry(round).or_default().push((group, class));
+            }
+        }
+        for (round, placements) in left.into_iter().rev() {
+            let earlier = &self.rounds[round].dual;
+            let needed = placements.into_iter().filter_map(|(group, class)| {
+                let lacking = -dual.reduced_cost(data, group, class);
+                let offered = earlier.reduced_cost(data, group, class);
+                (lacking > 0 && offered > 0).then(|| lacking / offered)
+            });
+            if let Some(factor) = needed.max() {
+                dual.add(earlier, exponent(&factor));
+            }
+        }
+    }
+}
+
+/// The least `k`, or one more, with `2^k >= value`, which is positive.
+fn exponent(value: &Rational) -> i32 {
+    let bits = |n: &Integer| i64::from(n.significant_bits());
+    i32::try_from(bits(value.numer()) - bits(value.denom()) + 1).unwrap_or(i32::MAX)
+}
+
+fn shifted(value: &Rational, shift: i32) -> Rational {
+    Rational::from(value << shift)
+}
+
+fn by_row_and_user(data: &LevelData<'_>, found: Found) -> LevelDual {
+    let n_users = data.constraints.problem().n_users();
+    let mut user_weights = vec![Rational::new(); n_users];
+    let mut user_prices = vec![Rational::new(); n_users];
+    for (group, (level, task)) in found.dual.groups {
+        let members = &data.groups[group].members;
+        for &n in members {
+            user_weights[n] = Rational::from(&level / members.len() as u64);
+            user_prices[n].clone_from(&task);
+        }
+    }
+    let mut prices = vec![Rational::new(); data.constraints.rows().len()];
+    for (row, price) in found.dual.rows {
+        prices[row] = price;
+    }
+    LevelDual { level: found.level, user_weights, prices, user_prices }
+}

@@ -1,0 +1,207 @@
+//! A first basis from the interior point method, for programmes on which simplex steps are many.
+//!
+//! Columns: the cheapest classes of every group and the groups that like a class best, at guessed prices;
+//! then, roughly solved, whatever prices out, until nothing does. The last solve has costs that look
+//! random, too small to matter, so that of many optimal placements nearly a vertex is found: its support
+//! is the basis, but for a few pivots. Nothing depends on the quality of all this: HiGHS goes on from the
+//! basis, and exact arithmetic judges.
+
+use super::carried::FirstBasis;
+use super::interior::{Point, Programme, solve};
+use super::master::{GroupOnClass, Need};
+use super::part::Part;
+use super::start::{FirstColumns, guess, keep_least};
+
+/// Placements below which simplex steps alone are faster, and with few rows.
+const LEAST_PLACEMENTS: usize = 3_000;
+const LEAST_PLACEMENTS_ON_FEW_ROWS: usize = 50_000;
+const FEW_ROWS: usize = 60;
+/// Columns of each group at first, and that are added for it at a time: a third of the classes within
+/// these bounds.
+const COLUMNS_PER_GROUP: (usize, usize) = (3, 10);
+/// Columns for each group and class up to which no column is left out.
+const FEW_COLUMNS: usize = 8;
+/// Relative gaps before and after all columns are found.
+const ROUGH: f64 = 1e-4;
+const FINE: f64 = 1e-8;
+/// One in so many new columns is few enough: HiGHS adds the rest.
+const FEW_ADDED: usize = 20;
+/// Rounds of adding columns.
+const ROUNDS: usize = 8;
+/// Relative reduced cost at which a column is added.
+const HELPFUL: f64 = 1e-6;
+/// The largest sum of the costs that decide between optimal placements, in units of the level.
+const TIE_COST: f64 = 1e-2;
+/// Part of what a group needs that counts as running on a class.
+const SUPPORT: f64 = 1e-6;
+
+/// The columns of the programme: by group, classes ascending.
+type Columns = Vec<Vec<usize>>;
+
+/// A first basis; `None` where it is not worth the while, or numbers are too far apart for it.
+pub fn start(part: &Part<'_>, unit: f64, needs: &[Need]) -> Option<FirstBasis> {
+    let n_placements = part.n_placements();
+    let least = if part.rows.len() < FEW_ROWS { LEAST_PLACEMENTS_ON_FEW_ROWS } else { LEAST_PLACEMENTS };
+    let has_task_row = (0..part.groups.len()).any(|g| part.has_task_row(g));
+    if n_placements < least || has_task_row {
+        return None;
+    }
+    let first = &guess(part);
+    let builder = Builder { part, unit, needs };
+    let share = |prices: &[f64]| prices.iter().zip(&part.capacity).map(|(p, c)| p * c).collect::<Vec<f64>>();
+    let prices = share(&first.prices);
+    let mut columns = first_columns(part, first);
+    let is_whole = columns.iter().map(Vec::len).sum::<usize>() == n_placements;
+    if !is_whole {
+        for _ in 0..ROUNDS {
+            let point = solve(&builder.programme(&columns, 0.0)?, &prices, ROUGH)?;
+            let before: usize = columns.iter().map(Vec::len).sum();
+            let added = builder.add_helpful(&mut columns, &point);
+            if added * FEW_ADDED <= before {
+                break;
+            }
+        }
+    }
+    let programme = builder.programme(&columns, TIE_COST)?;
+    let point = solve(&programme, &prices, FINE)?;
+    Some(builder.crash(&programme, &point))
+}
+
+fn columns_per_group(part: &Part<'_>) -> usize {
+    (part.n_classes() / 3).clamp(COLUMNS_PER_GROUP.0, COLUMNS_PER_GROUP.1)
+}
+
+fn first_columns(part: &Part<'_>, first: &FirstColumns) -> Columns {
+    let n_placements = part.n_placements();
+    if n_placements <= FEW_COLUMNS * (part.groups.len() + part.n_classes()) {
+        return part.classes.clone();
+    }
+    let mut columns: Columns = Vec::with_capacity(part.groups.len());
+    let per_group = columns_per_group(part);
+    for g in 0..part.groups.len() {
+        let mut cheapest = Vec::with_capacity(per_group + 1);
+        part.for_each_price(g, &first.prices, |c, price| {
+            keep_least(&mut cheapest, (price, c), per_group);
+        });
+        columns.push(cheapest.into_iter().map(|(_, c)| c).collect());
+        columns[g].push(first.favourite[g]);
+    }
+    for placement in &first.placements {
+        columns[placement.g].push(placement.c);
+    }
+    for list in &mut columns {
+        list.sort_unstable();
+        list.dedup();
+    }
+    columns
+}
+
+struct Builder<'a> {
+    part: &'a Part<'a>,
+    /// The level that is 1 in the programme.
+    unit: f64,
+    needs: &'a [Need],
+}
+
+impl Builder<'_> {
+    /// The programme of some columns; `None` where a number is out of range.
+    fn programme(&self, columns: &Columns, tie_cost: f64) -> Option<Programme> {
+        let part = self.part;
+        let mut programme = Programme {
+            class_rows: part.class_rows(),
+            group_columns: vec![0],
+            class: Vec::new(),
+            group: Vec::new(),
+            start: Vec::new(),
+            entries: Vec::new(),
+            cost: Vec::new(),
+            capacity: vec![1.0; part.rows.len()],
+            multiple: self.needs.iter().map(|need| need.multiple()).collect(),
+            fixed: self.needs.iter().map(|need| need.fixed() / self.unit).collect(),
+        };
+        let mut noise = Noise(0x9E37_79B9_7F4A_7C15);
+        let most = tie_cost / part.groups.len() as f64;
+        for (g, classes) in columns.iter().enumerate() {
+            for &c in classes {
+                let first = programme.class_rows[c];
+                let start = programme.entries.len();
+                programme.entries.resize(start + programme.class_rows[c + 1] - first, 0.0);
+                let tasks = part.tasks_per_level_f64(g, c) * self.unit;
+                for (row, usage) in part.usage(g, c) {
+                    let share = usage * tasks / part.capacity[row];
+                    if !share.is_normal() {
+                        return None;
+                    }
+                    programme.entries[start + row - first] = share;
+                }
+                programme.start.push(start);
+                programme.class.push(c);
+                programme.group.push(g);
+                programme.cost.push(most * noise.next());
+            }
+            programme.group_columns.push(programme.class.len());
+        }
+        Some(programme)
+    }
+
+    /// Adds the cheapest of the columns that would help at the prices of a point; returns how many.
+    fn add_helpful(&self, columns: &mut Columns, point: &Point) -> usize {
+        let part = self.part;
+        let prices: Vec<f64> = point.p.iter().zip(&part.capacity).map(|(p, c)| p / c).collect();
+        let most = point.l.iter().copied().fold(0.0, f64::max);
+        let per_group = columns_per_group(part);
+        let mut added = 0;
+        for (g, list) in columns.iter_mut().enumerate() {
+            let limit = point.l[g] * (1.0 - HELPFUL) - HELPFUL * most;
+            let mut cheapest = Vec::new();
+            part.for_each_price(g, &prices, |c, price| {
+                let price = price * self.unit;
+                if price < limit && list.binary_search(&c).is_err() {
+                    keep_least(&mut cheapest, (price, c), per_group);
+                }
+            });
+            added += cheapest.len();
+            list.extend(cheapest.into_iter().map(|(_, c)| c));
+            list.sort_unstable();
+        }
+        added
+    }
+
+    /// The basis that a point suggests: the largest column of every group, and as many of the next ones
+    /// as there are full rows, less one for the level.
+    fn crash(&self, programme: &Programme, point: &Point) -> FirstBasis {
+        let placement = |j: usize| GroupOnClass { g: programme.group[j], c: programme.class[j] };
+        let mut favourite = Vec::with_capacity(self.needs.len());
+        let mut extras: Vec<(f64, usize)> = Vec::new();
+        for (g, ends) in programme.group_columns.windows(2).enumerate() {
+            let columns = ends[0]..ends[1];
+            let key = columns.clone().max_by(|&a, &b| point.y[a].total_cmp(&point.y[b])).unwrap_or(ends[0]);
+            favourite.push(programme.class[key]);
+            let need = programme.multiple[g] * point.t + programme.fixed[g];
+            let others = columns.filter(|&j| j != key && point.y[j] > SUPPORT * need);
+            extras.extend(others.map(|j| (point.y[j] / need, j)));
+        }
+        extras.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        let mut full: Vec<usize> = (0..point.p.len()).filter(|&row| point.p[row] > point.s[row]).collect();
+        let fullness = |row: usize| point.p[row] / point.s[row];
+        full.sort_by(|&a, &b| fullness(b).total_cmp(&fullness(a)).then(a.cmp(&b)));
+        full.truncate(extras.len() + 1);
+        let n_basic = full.len().saturating_sub(1);
+        let mut tight = vec![false; point.p.len()];
+        full.into_iter().for_each(|row| tight[row] = true);
+        let others = extras.into_iter().enumerate().map(|(k, (_, j))| (placement(j), k < n_basic));
+        FirstBasis { level: true, favourite, others: others.collect(), slacks: Vec::new(), tight }
+    }
+}
+
+/// Numbers between 0 and 1 that look random (xorshift).
+struct Noise(u64);
+
+impl Noise {
+    fn next(&mut self) -> f64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) as f64 / (1_u64 << 53) as f64
+    }
+}

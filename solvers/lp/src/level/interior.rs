@@ -1,0 +1,229 @@
+//! An interior point method for the programme of a round, in doubles.
+//!
+//! ```text
+//! max t - c y   such that   A y + s = b,   E y - a t = f,   y, s >= 0
+//! ```
+//!
+//! `A` has a row for each capacity row, `E` one for each group. Predictor and corrector (Mehrotra), with
+//! corrections towards the centre (Gondzio). Newton's equations are reduced to the capacity rows or to
+//! the groups, whichever are fewer to factor: both other blocks are (block) diagonal.
+
+mod newton;
+mod point;
+
+use newton::{Direction, Newton};
+pub use point::Point;
+
+/// Iterations; 20 to 40 are usual.
+const MOST_ITERATIONS: usize = 100;
+/// Corrections towards the centre for each step.
+const CORRECTIONS: usize = 2;
+/// Part of a constraint that may be violated at the end.
+const FEASIBLE: f64 = 1e-6;
+/// Complementarity, in all, that ends the iterations whatever the gap.
+const NOTHING_LEFT: f64 = 1e-12;
+
+/// A programme in shares of capacity rows.
+pub struct Programme {
+    /// By class: its first row; one more entry for the end.
+    pub class_rows: Vec<usize>,
+    /// By group: its first column; one more entry for the end.
+    pub group_columns: Vec<usize>,
+    /// By column.
+    pub class: Vec<usize>,
+    /// By column: its group.
+    pub group: Vec<usize>,
+    /// By column: where its entries begin.
+    pub start: Vec<usize>,
+    /// Entries of the columns, one for each row of the class.
+    pub entries: Vec<f64>,
+    /// By column: `c`.
+    pub cost: Vec<f64>,
+    /// By row: `b`.
+    pub capacity: Vec<f64>,
+    /// By group: `a` and `f`.
+    pub multiple: Vec<f64>,
+    pub fixed: Vec<f64>,
+}
+
+impl Programme {
+    pub fn n_columns(&self) -> usize {
+        self.class.len()
+    }
+
+    /// The entries of a column, and its first row.
+    pub fn column(&self, j: usize) -> (usize, &[f64]) {
+        let row = self.class_rows[self.class[j]];
+        let size = self.class_rows[self.class[j] + 1] - row;
+        (row, &self.entries[self.start[j]..self.start[j] + size])
+    }
+
+    /// `A' p + c`.
+    fn prices(&self, p: &[f64]) -> Vec<f64> {
+        let mut prices = self.products(p);
+        prices.iter_mut().zip(&self.cost).for_each(|(price, cost)| *price += cost);
+        prices
+    }
+
+    /// `A' p`.
+    fn products(&self, p: &[f64]) -> Vec<f64> {
+        let product = |j: usize| {
+            let (row, entries) = self.column(j);
+            entries.iter().zip(&p[row..]).map(|(a, p)| a * p).sum()
+        };
+        (0..self.n_columns()).map(product).collect()
+    }
+
+    /// `A y`.
+    fn loads(&self, y: impl Fn(usize) -> f64) -> Vec<f64> {
+        let mut loads = vec![0.0; self.capacity.len()];
+        for j in 0..self.n_columns() {
+            let (row, entries) = self.column(j);
+            let y = y(j);
+            entries.iter().zip(&mut loads[row..]).for_each(|(a, load)| *load += a * y);
+        }
+        loads
+    }
+
+    /// `E y`.
+    fn sums(&self, y: impl Fn(usize) -> f64) -> Vec<f64> {
+        self.group_columns.windows(2).map(|ends| (ends[0]..ends[1]).map(&y).sum()).collect()
+    }
+}
+
+/// Residuals at a point.
+struct Residuals {
+    rows: Vec<f64>,
+    groups: Vec<f64>,
+    columns: Vec<f64>,
+    /// `1 - a l`
+    level: f64,
+    /// Mean of the products that shall vanish.
+    mu: f64,
+    /// Relative distance of the level from what the prices allow.
+    gap: f64,
+}
+
+/// The optimum to a relative gap, from prices by row; `None` where rounding gets in the way.
+pub fn solve(programme: &Programme, prices: &[f64], tolerance: f64) -> Option<Point> {
+    let mut point = Point::start(programme, prices)?;
+    for iteration in 0..MOST_ITERATIONS {
+        let rest = residuals(programme, &point);
+        let n_products = (point.y.len() + point.s.len()) as f64;
+        let largest = |values: &[f64]| values.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
+        let is_feasible =
+            largest(&rest.rows) < FEASIBLE && largest(&rest.groups) < FEASIBLE * point.t.max(1.0);
+        let nothing_left = iteration > 3 && rest.mu * n_products < NOTHING_LEFT * point.t.max(1.0);
+        if (rest.gap.abs() < tolerance && is_feasible) || nothing_left {
+            return is_feasible.then_some(point);
+        }
+        let newton = Newton::new(programme, &point)?;
+        step(programme, &newton, &mut point, &rest);
+        if !point.t.is_finite() {
+            return None;
+        }
+    }
+    None
+}
+
+fn residuals(programme: &Programme, point: &Point) -> Residuals {
+    let Point { y, z, s, p, l, t } = point;
+    let rows = programme
+        .loads(|j| y[j])
+        .into_iter()
+        .zip(&programme.capacity)
+        .zip(s)
+        .map(|((load, b), s)| b - load - s);
+    let sums = programme.sums(|j| y[j]);
+    let groups =
+        sums.iter().zip(&programme.fixed).zip(&programme.multiple).map(|((sum, f), a)| f - sum + a * t);
+    let prices = programme.prices(p);
+    let columns = (0..y.len()).map(|j| l[programme.group[j]] + z[j] - prices[j]).collect();
+    let value = |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).map(|(a, b)| a * b).sum() };
+    let (mut fixed_worth, mut rate) = (0.0, 0.0);
+    for (g, ends) in programme.group_columns.windows(2).enumerate() {
+        let least = prices[ends[0]..ends[1]].iter().copied().fold(f64::INFINITY, f64::min);
+        fixed_worth += least * programme.fixed[g];
+        rate += least * programme.multiple[g];
+    }
+    let mu = (value(y, z) + value(s, p)) / (y.len() + s.len()) as f64;
+    let has_costs = programme.cost.iter().any(|c| *c != 0.0);
+    let gap = if has_costs {
+        mu * (y.len() + s.len()) as f64 / t.abs()
+    } else {
+        ((value(p, &programme.capacity) - fixed_worth) / rate - t) / t.abs()
+    };
+    Residuals {
+        rows: rows.collect(),
+        groups: groups.collect(),
+        columns,
+        level: 1.0 - value(&programme.multiple, l),
+        mu,
+        gap,
+    }
+}
+
+/// One step of the method.
+fn step(programme: &Programme, newton: &Newton<'_>, point: &mut Point, rest: &Residuals) {
+    let n_products = (point.y.len() + point.s.len()) as f64;
+    let mut columns: Vec<f64> = point.y.iter().zip(&point.z).map(|(y, z)| -y * z).collect();
+    let mut rows: Vec<f64> = point.s.iter().zip(&point.p).map(|(s, p)| -s * p).collect();
+    let affine = newton.direction(programme, point, rest, &columns, &rows);
+    let (primal, dual) = affine.lengths(point);
+    let after = |a: &[f64], da: &[f64], b: &[f64], db: &[f64]| -> f64 {
+        (0..a.len()).map(|k| (a[k] + primal * da[k]) * (b[k] + dual * db[k])).sum()
+    };
+    let left =
+        after(&point.y, &affine.y, &point.z, &affine.z) + after(&point.s, &affine.s, &point.p, &affine.p);
+    let centre = {
+        let ratio = left / n_products / rest.mu;
+        ratio * ratio * ratio * rest.mu
+    };
+    for (j, product) in columns.iter_mut().enumerate() {
+        *product += centre - affine.y[j] * affine.z[j];
+    }
+    for (k, product) in rows.iter_mut().enumerate() {
+        *product += centre - affine.s[k] * affine.p[k];
+    }
+    let mut best = newton.direction(programme, point, rest, &columns, &rows);
+    let (mut primal, mut dual) = best.lengths(point);
+    for _ in 0..CORRECTIONS {
+        let (longer, longer_dual) = ((1.3 * primal + 0.1).min(1.0), (1.3 * dual + 0.1).min(1.0));
+        // Products that are far from the centre are moved towards it.
+        let correction = |value: f64| (value.clamp(0.1 * centre, 10.0 * centre) - value).max(-10.0 * centre);
+        let mut next_columns = columns.clone();
+        for (j, product) in next_columns.iter_mut().enumerate() {
+            *product +=
+                correction((point.y[j] + longer * best.y[j]) * (point.z[j] + longer_dual * best.z[j]));
+        }
+        let mut next_rows = rows.clone();
+        for (k, product) in next_rows.iter_mut().enumerate() {
+            *product +=
+                correction((point.s[k] + longer * best.s[k]) * (point.p[k] + longer_dual * best.p[k]));
+        }
+        let next = newton.direction(programme, point, rest, &next_columns, &next_rows);
+        let (next_primal, next_dual) = next.lengths(point);
+        if next_primal + next_dual <= primal + dual + 0.05 {
+            break;
+        }
+        (best, primal, dual) = (next, next_primal, next_dual);
+        (columns, rows) = (next_columns, next_rows);
+    }
+    let short = (1.0 - rest.mu).clamp(0.9, 0.9995);
+    let shortened = |length: f64| if length < 1.0 { length * short } else { length };
+    point.advance(&best, shortened(primal), shortened(dual));
+}
+
+impl Direction {
+    /// How far the point may go: primal and dual, at most 1.
+    fn lengths(&self, point: &Point) -> (f64, f64) {
+        let length = |values: &[f64], change: &[f64]| {
+            let limits = values.iter().zip(change).filter(|(_, d)| **d < 0.0).map(|(v, d)| -v / d);
+            limits.fold(1.0, f64::min)
+        };
+        (
+            length(&point.y, &self.y).min(length(&point.s, &self.s)),
+            length(&point.z, &self.z).min(length(&point.p, &self.p)),
+        )
+    }
+}

@@ -1,0 +1,81 @@
+//! Points of the interior point method, and the first of them.
+
+use super::Programme;
+use super::newton::Direction;
+
+/// Prices below this part of the largest start there.
+const LEAST_PRICE: f64 = 1e-3;
+/// Slack of a row at the start, at least.
+const LEAST_SLACK: f64 = 0.1;
+
+/// A point inside the bounds, with its prices.
+pub struct Point {
+    /// By column: value and reduced cost.
+    pub y: Vec<f64>,
+    pub z: Vec<f64>,
+    /// By row: slack and price.
+    pub s: Vec<f64>,
+    pub p: Vec<f64>,
+    /// By group: price of its level.
+    pub l: Vec<f64>,
+    /// The level.
+    pub t: f64,
+}
+
+impl Point {
+    /// A point from guessed prices: what everybody has is spread over its classes, more where it is
+    /// cheaper.
+    pub fn start(programme: &Programme, prices: &[f64]) -> Option<Self> {
+        let most = prices.iter().copied().fold(0.0, f64::max);
+        let mut p: Vec<f64> = prices.iter().map(|price| price.max(LEAST_PRICE * most)).collect();
+        let mut priced = programme.products(&p);
+        let ends = || programme.group_columns.windows(2).map(|ends| ends[0]..ends[1]);
+        let least =
+            |columns: std::ops::Range<usize>| priced[columns].iter().copied().fold(f64::INFINITY, f64::min);
+        let mut l: Vec<f64> = ends().map(|columns| 0.9 * least(columns)).collect();
+        let scale: f64 = l.iter().zip(&programme.multiple).map(|(l, a)| l * a).sum();
+        if !(scale > 0.0 && scale.is_finite()) {
+            return None;
+        }
+        for value in p.iter_mut().chain(&mut l).chain(&mut priced) {
+            *value /= scale;
+        }
+        let z: Vec<f64> = (0..priced.len()).map(|j| priced[j] - l[programme.group[j]]).collect();
+        if z.iter().any(|z| z.is_nan() || *z <= 0.0) {
+            return None;
+        }
+        let mut parts: Vec<f64> = z.iter().map(|z| 1.0 / z).collect();
+        for columns in ends() {
+            let sum: f64 = parts[columns.clone()].iter().sum();
+            parts[columns].iter_mut().for_each(|part| *part /= sum);
+        }
+        let mut loads = programme.loads(|j| programme.multiple[programme.group[j]] * parts[j]);
+        let at = loads.len() * 9 / 10;
+        let busy = *loads.select_nth_unstable_by(at, f64::total_cmp).1;
+        let t = 0.5 / busy.max(1e-12);
+        let need = |g: usize| programme.multiple[g] * t + programme.fixed[g];
+        let mut y: Vec<f64> = (0..parts.len()).map(|j| need(programme.group[j]) * parts[j]).collect();
+        let loads = programme.loads(|j| y[j]);
+        let s = loads.iter().zip(&programme.capacity).map(|(load, b)| (b - load).max(LEAST_SLACK)).collect();
+        let mut products: Vec<f64> = y.iter().zip(&z).map(|(y, z)| y * z).collect();
+        let middle = products.len() / 2;
+        let mu = *products.select_nth_unstable_by(middle, f64::total_cmp).1;
+        for (y, z) in y.iter_mut().zip(&z) {
+            *y = y.max(0.1 * mu / z);
+        }
+        Some(Self { y, z, s, p, l, t })
+    }
+
+    /// Goes along a direction.
+    pub fn advance(&mut self, direction: &Direction, primal: f64, dual: f64) {
+        let go = |values: &mut [f64], change: &[f64], length: f64| {
+            values.iter_mut().zip(change).for_each(|(value, d)| *value += length * d);
+        };
+        go(&mut self.y, &direction.y, primal);
+        go(&mut self.s, &direction.s, primal);
+        go(&mut self.z, &direction.z, dual);
+        go(&mut self.p, &direction.p, dual);
+        go(&mut self.l, &direction.l, dual);
+        self.t += primal * direction.t;
+    }
+}
