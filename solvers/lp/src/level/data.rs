@@ -5,6 +5,9 @@ use evenhand_problem::{Constraints, Rational};
 
 use crate::groups::{Group, merge};
 
+/// `(position among the rows of a class, amount)`.
+type Usage = Vec<(usize, f64)>;
+
 /// The users as groups, each with the units of its level.
 ///
 /// Groups are indexed in order of their first members; rows are those of [`Constraints`].
@@ -21,7 +24,7 @@ pub struct LevelData<'a> {
     pub base_demand: Vec<Vec<(usize, f64)>>,
     /// By group: what a task uses on each of its classes, `(position among the rows of the class,
     /// amount)`, where the base demand does not say it.
-    pub other_usage: Vec<Option<Vec<Vec<(usize, f64)>>>>,
+    pub other_usage: Vec<Option<Vec<Usage>>>,
 }
 
 impl<'a> LevelData<'a> {
@@ -48,7 +51,7 @@ impl<'a> LevelData<'a> {
         };
         let base_demand = groups.iter().map(demand).collect();
         let time_shared = (0..problem.n_servers()).any(|i| constraints.is_time_shared(i));
-        let usage = |group: &Group, i: usize| -> Vec<(usize, f64)> {
+        let usage = |group: &Group, i: usize| -> Usage {
             let usage = constraints.usage(group.representative(), i).unwrap_or_default();
             usage.entries().map(|(at, amount)| (at, amount.to_f64())).collect()
         };

@@ -43,7 +43,7 @@ pub fn run(data: &LevelData<'_>, settings: Settings) -> Result<LexicographicOpti
     while !waiting.is_empty() {
         // In order of the parts, whatever thread solves them.
         let solved: Vec<Result<Solved<'_>, LpError>> =
-            waiting.into_par_iter().map(|part| solve(part, &integers, settings)).collect();
+            waiting.into_par_iter().map(|part| solve(&part, &integers, settings)).collect();
         waiting = Vec::new();
         for solved in solved {
             let solved = solved?;
@@ -60,8 +60,8 @@ pub fn run(data: &LevelData<'_>, settings: Settings) -> Result<LexicographicOpti
 }
 
 /// One round of a part.
-fn solve<'a>(part: Part<'a>, integers: &Integers, settings: Settings) -> Result<Solved<'a>, LpError> {
-    let (mut search, round) = optimum_of(&part, integers, settings)?;
+fn solve<'a>(part: &Part<'a>, integers: &Integers, settings: Settings) -> Result<Solved<'a>, LpError> {
+    let (mut search, round) = optimum_of(part, integers, settings)?;
     let (mut blocks, mut done) = (false, 0);
     let mut targets = part.targets.clone();
     for (g, target) in targets.iter_mut().enumerate().filter(|(_, target)| **target == Target::Active) {
@@ -78,9 +78,9 @@ fn solve<'a>(part: Part<'a>, integers: &Integers, settings: Settings) -> Result<
     if done == 0 {
         return Err(LpError::NoProgress { round: part.levels.len() + 1 });
     }
-    let dual = BlockDual::new(&part, &round);
+    let dual = BlockDual::new(part, &round);
     let level = round.level.clone();
-    let Rest { settled, parts, left } = split(&part, round, &targets, search.master.as_mut());
+    let Rest { settled, parts, left } = split(part, round, &targets, search.master.as_mut());
     let (solves, pivots) = (search.solves.max(1), search.pivots);
     Ok(Solved { level, dual, blocks, left, settled, parts, solves, pivots })
 }

@@ -93,7 +93,7 @@ impl Modular {
         for &(row, value) in &self.free_column {
             b[row].assign(-value);
         }
-        let found = self.lift(b, &self.rows, self.columns.len(), |r| self.solve(r))?;
+        let found = self.lift(&b, &self.rows, self.columns.len(), |r| self.solve(r))?;
         let mut vector = found.numerators;
         vector[free] = found.denominator;
         Some(vector)
@@ -104,23 +104,23 @@ impl Modular {
         if let Some(free) = self.free {
             c[free].assign(0);
         }
-        self.lift(c, &self.columns, self.rows.len(), |r| self.solve_mod_transposed(r))
+        self.lift(&c, &self.columns, self.rows.len(), |r| self.solve_mod_transposed(r))
     }
 
     /// Digits of the solution of `matrix x = b` until they are fractions that satisfy it.
     fn lift(
         &self,
-        b: Vec<Integer>,
+        b: &[Integer],
         matrix: &[Vec<(usize, i64)>],
         n_unknowns: usize,
         solve: impl Fn(Vec<u64>) -> Vec<u64>,
     ) -> Option<Fractions> {
         let prime = Integer::from(P);
-        let mut rest = b.clone();
+        let mut rest = b.to_vec();
         let mut sums = vec![Integer::new(); n_unknowns];
         let mut power = Integer::from(1);
         let mut next = FIRST_DIGITS;
-        let most = most_digits(matrix, &b);
+        let most = most_digits(matrix, b);
         for digits in 1..=most {
             let digit = solve(rest.iter().map(modulus::of).collect());
             for (row, rest) in matrix.iter().zip(&mut rest) {
@@ -136,7 +136,7 @@ impl Modular {
             if digits == next || digits == most || is_whole {
                 next = digits + digits / 2;
                 if let Some(found) = fractions(&sums, &power)
-                    && satisfies(matrix, &found, &b)
+                    && satisfies(matrix, &found, b)
                 {
                     return Some(found);
                 }
