@@ -122,14 +122,15 @@ impl Shape {
             }
             Eligibility::Attributes => {
                 let mut list = all;
-                for attribute in 0..N_ATTRIBUTES {
+                let of = |attribute: usize| move |i: usize| attributes[i][attribute];
+                for attribute in (0..N_ATTRIBUTES).map(of) {
                     if random.between(1, 4) > 1 {
                         continue;
                     }
-                    let value = attributes[random.below(self.n_classes)][attribute];
+                    let value = attribute(random.below(self.n_classes));
                     let is_exact = random.between(1, 10) <= 7;
                     list.retain(|&i| {
-                        let has = attributes[i][attribute];
+                        let has = attribute(i);
                         has == value || (has > value && !is_exact)
                     });
                 }

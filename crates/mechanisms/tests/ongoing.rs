@@ -93,7 +93,7 @@ fn in_slots(problem: &Problem, slots: u64) -> Problem {
     });
     let users = problem.users().iter().map(|user| {
         let parts = user.base_demand().iter().enumerate().filter(|(r, _)| largest(*r) > 0);
-        let most = parts.map(|(r, d)| Rational::from(d / largest(r))).max().unwrap_or_default();
+        let most = parts.map(|(r, d)| d / largest(r)).max().unwrap_or_default();
         UserSpec {
             name: user.name().to_owned(),
             weight: Some(user.weight().clone()),

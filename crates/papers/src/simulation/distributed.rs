@@ -108,9 +108,9 @@ fn without_user_4(problem: &Problem, mechanism: &str) -> Result<(Problem, Alloca
 fn convergence(id: &str, what: &str, states: &[State]) -> Entry {
     let phases = [(0.0, AWAY.0), (AWAY.0, AWAY.1), (AWAY.1, HORIZON)];
     let words = phases.map(|(from, to)| {
-        let phase = states.iter().filter(|state| state.time >= from && state.time < to);
-        let late = phase.clone().filter(|state| state.distance > ARRIVED).map(|state| state.time).last();
-        let last = phase.last().map_or(f64::NAN, |state| state.distance);
+        let mut phase = states.iter().filter(|state| state.time >= from && state.time < to);
+        let late = phase.clone().rfind(|state| state.distance > ARRIVED).map(|state| state.time);
+        let last = phase.next_back().map_or(f64::NAN, |state| state.distance);
         match late {
             None => "at once".to_owned(),
             Some(time) if time + 1.0 < to => format!("{:.0} s", time + 1.0 - from),
