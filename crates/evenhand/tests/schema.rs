@@ -127,9 +127,12 @@ fn the_examples_fit() {
             if text.contains("reservation-problem") {
                 fits(&reservations, &text);
                 Folder::with(&text).run(&["ratio", "problem.json"]).ends_with(0);
+            } else if text.contains(r#""kind": "allocation","#) {
+                fits(&schema("allocation"), &text);
             } else {
                 fits(&problems, &text);
-                Folder::with(&text).solve("drfh", true, "a.json");
+                let mechanism = if text.contains(r#""groups""#) { "tree" } else { "drfh" };
+                Folder::with(&text).solve(mechanism, true, "a.json");
             }
             seen += 1;
         }

@@ -112,7 +112,7 @@ fn wrong_kind_and_fields() {
     refuses(r#"{"kind": 3}"#, "p.json:1:10: kind: found a number: expected a string");
     refuses(
         r#"{"kind": "allocation-problem", "usres": []}"#,
-        "p.json:1:32: usres: unknown field `usres` (did you mean `users`?): expected one of kind, name, resources, servers, users",
+        "p.json:1:32: usres: unknown field `usres` (did you mean `users`?): expected one of kind, name, resources, servers, groups, users, share",
     );
     refuses(r#"{"kind": "allocation-problem"}"#, "p.json:1:1: the field `resources` is missing");
     refuses(

@@ -214,9 +214,7 @@ pub fn certify_among(
         }
     }
     let examined = |axiom: Axiom| claims.iter().any(|c| c.axiom == axiom);
-    // What is about groups is no question where there are none.
-    let is_question = |axiom: &Axiom| !axiom.is_about_groups() || !problem.groups().list().is_empty();
-    let left = Axiom::ALL.into_iter().filter(|axiom| !examined(*axiom) && is_question(axiom));
+    let left = Axiom::questions(problem).filter(|axiom| !examined(*axiom));
     let not_checked = left.map(|axiom| axiom.name().to_owned()).collect();
     Ok(Examination {
         in_tasks: claims.iter().map(|claim| claim.tasks(&instance)).collect(),

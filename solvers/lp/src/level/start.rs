@@ -97,7 +97,12 @@ pub fn guess(part: &Part<'_>) -> FirstColumns {
     }
     FirstColumns {
         level,
-        favourite: counts.iter().map(|list| list[0].0).collect(),
+        // Prices beyond all doubles prefer no class.
+        favourite: counts
+            .iter()
+            .zip(&part.classes)
+            .map(|(list, on)| list.first().map_or(on[0], |first| first.0))
+            .collect(),
         placements: first_placements(part, &best_prices),
         prices: best_prices,
     }

@@ -134,10 +134,11 @@ impl Axiom {
         self.rule().needs_evidence()
     }
 
-    /// Whether it is about groups of users, and so about no problem without them.
-    #[must_use]
-    pub fn is_about_groups(self) -> bool {
-        matches!(self, Self::Limits | Self::Guarantees)
+    /// Every axiom that is a question about a problem: those about groups only where there are some.
+    pub fn questions(problem: &Problem) -> impl Iterator<Item = Self> + use<> {
+        let has_groups = !problem.groups().list().is_empty();
+        let is_about_groups = |axiom: &Self| matches!(axiom, Self::Limits | Self::Guarantees);
+        Self::ALL.into_iter().filter(move |axiom| has_groups || !is_about_groups(axiom))
     }
 
     /// The resources that one of the three bottleneck axioms is about, ascending; at least one.
