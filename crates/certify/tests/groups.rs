@@ -7,6 +7,7 @@ use evenhand_mechanisms::registry;
 use evenhand_problem::format::{Source, problem_to_json};
 use evenhand_problem::{Allocation, Arithmetic, Problem, Rational};
 use evenhand_testkit::agreement::{Finding, agreed_text};
+use evenhand_testkit::plain;
 use evenhand_testkit::random::trees::{self, Shape};
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
@@ -24,6 +25,7 @@ fn judged(problem: &Problem, allocation: &Allocation, requests: &[Request]) -> V
     let examination = certify(problem, allocation, requests, &tolerance).unwrap();
     let text = examination.certificate.to_json();
     assert_eq!(agreed_text(&text), Finding::Accepted, "{text}");
+    assert_eq!(plain::fault(&examination.certificate), None, "{text}");
     let claims = examination.certificate.claims.into_iter();
     claims.filter_map(|claim| Some((claim.axiom, claim.holds?, claim.margin?))).collect()
 }

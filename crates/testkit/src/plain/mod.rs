@@ -6,6 +6,7 @@ mod cluster;
 mod feasibility;
 #[cfg(feature = "filling")]
 pub mod filling;
+mod groups;
 mod pairs;
 mod places;
 mod proofs;
@@ -153,6 +154,7 @@ fn is_claim_true(x: &Plain<'_>, claim: &Claim, tolerance: &Rational) -> Option<b
         Axiom::WorkConserving => x.work_conserving(claim),
         Axiom::Njc => x.njc(claim),
         Axiom::PsDsf => x.ps_dsf(claim),
+        Axiom::Limits | Axiom::Guarantees => x.of_groups(claim),
         _ => x.proof(claim),
     }?;
     // On single servers tasks fit or not.

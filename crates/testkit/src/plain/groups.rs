@@ -1,0 +1,133 @@
+//! The axioms about groups from their definition: what more tasks do is tried out, bit by bit.
+
+use evenhand_exact::{Axiom, Claim, Evidence};
+use evenhand_problem::{Rational, Sharing};
+
+use super::{Plain, Shown, zero};
+
+impl Plain<'_> {
+    /// Whether the axiom is about this: groups that share resources; for `guarantees`, users with one demand.
+    pub fn has_groups(&self, axiom: Axiom) -> bool {
+        let p = self.p();
+        let divided =
+            self.sharing() == Sharing::Rdm && p.servers().iter().all(|class| !class.is_time_shared());
+        let one = axiom == Axiom::Limits || p.users().iter().all(|user| user.demand_overrides().is_empty());
+        !p.groups().list().is_empty() && divided && one
+    }
+
+    fn subgroups(&self, v: usize) -> Vec<usize> {
+        let list = self.p().groups().list();
+        (0..list.len()).filter(|k| list[*k].parent == Some(v)).collect()
+    }
+
+    fn promised(&self, v: usize, r: usize) -> Option<Rational> {
+        match &self.p().groups().list()[v].guarantee {
+            Some(stated) => stated.iter().find(|(of, _)| *of == r).map(|(_, amount)| amount.clone()),
+            None => self.subgroups(v).into_iter().filter_map(|k| self.promised(k, r)).reduce(|a, b| a + b),
+        }
+    }
+
+    /// Whether a group or one of its subgroups states a guarantee.
+    fn has_guarantee(&self, v: usize) -> bool {
+        let stated = self.p().groups().list()[v].guarantee.is_some();
+        stated || self.subgroups(v).into_iter().any(|k| self.has_guarantee(k))
+    }
+
+    fn kept(&self, v: usize, r: usize) -> Rational {
+        let lend = self.p().groups().list()[v].lend.iter().find(|(of, _)| *of == r);
+        let own = lend.map_or_else(zero, |(_, lend)| self.promised(v, r).unwrap_or_default() - lend);
+        let below: Rational = self.subgroups(v).into_iter().map(|k| self.kept(k, r)).sum();
+        own.max(below)
+    }
+
+    /// What a group uses when user `n` has so many tasks more.
+    fn used(&self, v: usize, r: usize, (n, more): (usize, &Rational)) -> Rational {
+        let p = self.p();
+        let own: Rational = self
+            .users()
+            .filter(|m| p.groups().member(*m).group == Some(v))
+            .map(|m| {
+                let on = (0..p.n_servers()).map(|i| Rational::from(&self.x[m][i] * &p.demand(m, i)[r]));
+                let extra =
+                    if m == n { Rational::from(more * &p.users()[n].base_demand()[r]) } else { zero() };
+                on.sum::<Rational>() + extra
+            })
+            .sum();
+        let below = self.subgroups(v).into_iter().map(|k| self.used(k, r, (n, more)).max(self.kept(k, r)));
+        own + below.sum::<Rational>()
+    }
+
+    /// How many tasks more user `n` may have before a group uses that much of a resource that the user asks for.
+    fn until(&self, v: usize, r: usize, n: usize, mark: &Rational) -> Rational {
+        let d = self.p().users()[n].base_demand()[r].clone();
+        // What all groups below keep back is filled after so many tasks: beyond, every task is used in full.
+        let groups = self.p().groups().list().len();
+        let all: Rational = (0..groups).map(|k| self.kept(k, r)).sum();
+        let far = Rational::from(&all / &d) + 1u32;
+        let there = self.used(v, r, (n, &far));
+        far + (mark - there) / d
+    }
+
+    fn lack_of_promises(&self, n: usize) -> Rational {
+        let p = self.p();
+        let groups = p.groups();
+        let never = groups.share().zero_weight.name() == "never";
+        let asked: Vec<usize> = (0..p.n_resources())
+            .filter(|r| p.users()[n].base_demand()[*r] > 0 && p.total_capacity()[*r] > 0)
+            .collect();
+        let mut rooms: Vec<Rational> = self.left(n).into_iter().collect();
+        let mut promises = 0;
+        let above = std::iter::successors(groups.member(n).group, |v| groups.list()[*v].parent);
+        for v in above {
+            let group = &groups.list()[v];
+            let named: Vec<usize> =
+                asked.iter().copied().filter(|r| self.promised(v, *r).is_some()).collect();
+            let nothing = never && group.weight.is_zero() && !self.has_guarantee(v);
+            if nothing || (self.has_guarantee(v) && named.is_empty()) {
+                return zero();
+            }
+            promises += named.len();
+            for r in &asked {
+                let limit = group.limit.iter().find(|(of, _)| of == r).map(|(_, most)| most.clone());
+                let marks = limit.into_iter().chain(self.promised(v, *r));
+                rooms.extend(marks.map(|mark| self.until(v, *r, n, &mark)));
+            }
+        }
+        let least = rooms.into_iter().min().filter(|_| promises > 0);
+        least.unwrap_or_default().max(zero())
+    }
+
+    /// What the evidence of `limits` or `guarantees` shows.
+    pub fn of_groups(&self, claim: &Claim) -> Option<Shown> {
+        let p = self.p();
+        if claim.axiom == Axiom::Limits {
+            let mut all = Vec::new();
+            for (v, group) in p.groups().list().iter().enumerate() {
+                for (r, most) in group.limit.iter().filter(|(r, _)| p.total_capacity()[*r] > 0) {
+                    let slack = most - self.used(v, *r, (usize::MAX, &zero()));
+                    all.push((Rational::from(&slack / &p.total_capacity()[*r]), v, *r, slack));
+                }
+            }
+            let least = all.iter().map(|(margin, ..)| margin.clone()).min();
+            let is_named = match &claim.evidence {
+                Evidence::None => least.is_none(),
+                Evidence::GroupLimit { group, resource, slack } => all.iter().any(|(margin, v, r, is)| {
+                    (v, r, is) == (group, resource, slack) && Some(margin) == least.as_ref()
+                }),
+                _ => false,
+            };
+            return is_named.then_some(Shown { margin: least, holds: None });
+        }
+        let margin = |n: usize| -(self.lack_of_promises(n) / &self.cluster.g[n]);
+        let least = self.active().into_iter().map(margin).min();
+        match (&claim.evidence, least) {
+            (Evidence::None, None) => Some(Shown { margin: None, holds: None }),
+            (Evidence::Entitlement { user, loss }, Some(least)) => {
+                let is_it = self.active().contains(user) && margin(*user) == least;
+                let is_loss = loss.as_ref().is_none_or(|loss| *loss == self.lack_of_promises(*user));
+                (is_it && is_loss).then_some(Shown { margin: Some(least), holds: Some(loss.is_none()) })
+            }
+            _ => None,
+        }
+    }
+}
