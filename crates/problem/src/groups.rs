@@ -4,12 +4,17 @@
 //! which has no name, holds the groups without a parent and the users without a group. The definition of all
 //! amounts is in docs/theory.md, section 9.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use rug::Rational;
 
 use crate::place::Place;
 use crate::problem::{Index, MAX_COUNT, ProblemError, ProblemErrorKind, index_names, not_negative, resolve};
+use crate::promises::Promises;
+
+/// Most groups that stand in each other: far more than any organisation has levels, and few enough to walk up from
+/// every user.
+pub const MOST_DEPTH: usize = 100;
 
 /// Amounts of some resources, of all servers together: `(resource, amount)`, ascending by resource. One that is
 /// named with 0 is not the same as one that is not named.
@@ -177,6 +182,11 @@ impl Groups {
             let kind = ProblemErrorKind::GroupInItself(list[v].name.clone());
             return Err(at.index(v).key("parent").error(kind));
         }
+        let above = |v: usize| std::iter::successors(list[v].parent, |v| list[*v].parent);
+        if let Some(v) = (0..list.len()).find(|v| above(*v).take(MOST_DEPTH).count() == MOST_DEPTH) {
+            let kind = ProblemErrorKind::GroupTooDeep(list[v].name.clone());
+            return Err(at.index(v).key("parent").error(kind));
+        }
         let place = Place::root().key("share").key("multipliers");
         let mut multipliers = named(share.multipliers, resources, &place)?;
         if let Some((r, m)) = multipliers.iter().find(|(_, m)| m.is_zero()) {
@@ -241,30 +251,24 @@ impl Groups {
     /// exceeds its own.
     #[must_use]
     pub fn broken_promises(&self, capacity: &[Rational]) -> Vec<(Option<usize>, usize, Rational, Rational)> {
-        let mut promised: Vec<Vec<Rational>> =
-            vec![vec![Rational::new(); capacity.len()]; self.list.len() + 1];
-        let mut broken = Vec::new();
-        // Subgroups before the groups that they stand in.
-        for v in self.from_the_leaves() {
-            let sums = std::mem::take(&mut promised[v]);
-            let own = match &self.list[v].guarantee {
-                None => sums.into_iter().enumerate().filter(|(_, sum)| !sum.is_zero()).collect(),
-                Some(own) => {
-                    for (r, amount) in own {
-                        if sums[*r] > *amount {
-                            broken.push((Some(v), *r, sums[*r].clone(), amount.clone()));
-                        }
-                    }
-                    own.clone()
-                }
-            };
-            let above = self.list[v].parent.unwrap_or(self.list.len());
-            own.into_iter().for_each(|(r, amount)| promised[above][r] += amount);
+        let promises = Promises::new(self);
+        let mut sums: Vec<BTreeMap<usize, Rational>> = vec![BTreeMap::new(); self.list.len() + 1];
+        for (group, guarantee) in self.list.iter().zip(&promises.guarantee) {
+            let above = group.parent.unwrap_or(self.list.len());
+            for (r, amount) in guarantee.iter().flatten() {
+                *sums[above].entry(*r).or_default() += amount;
+            }
         }
-        for (r, sum) in promised[self.list.len()].iter().enumerate() {
-            // A resource that no server has is ignored everywhere.
-            if *sum > capacity[r] && !capacity[r].is_zero() {
-                broken.push((None, r, sum.clone(), capacity[r].clone()));
+        let mut broken = Vec::new();
+        for (v, sums) in sums.into_iter().enumerate() {
+            let group = Some(v).filter(|v| *v < self.list.len());
+            for (r, sum) in sums {
+                let available = match group {
+                    Some(v) => promises.promised(v, r).cloned(),
+                    // A resource that no server has is ignored everywhere.
+                    None => Some(capacity[r].clone()).filter(|capacity| !capacity.is_zero()),
+                };
+                broken.extend(available.filter(|most| sum > *most).map(|most| (group, r, sum, most)));
             }
         }
         broken
@@ -319,7 +323,7 @@ impl Group {
         let name_of =
             |r: usize| resources.iter().find(|(_, of)| **of == r).map_or("", |(name, _)| name.as_str());
         for (r, promised) in guarantee.iter().flatten() {
-            let most = limit.iter().find(|(of, _)| of == r).map(|(_, most)| most);
+            let most = limit.binary_search_by_key(r, |(of, _)| *of).ok().map(|at| &limit[at].1);
             if let Some(most) = most.filter(|most| *most < promised) {
                 let kind = ProblemErrorKind::GuaranteeAboveLimit {
                     guarantee: promised.to_string(),

@@ -113,6 +113,9 @@ pub enum ProblemErrorKind {
     /// A group whose parents lead back to it.
     #[error("group `{0}` stands in itself, by way of its parents")]
     GroupInItself(String),
+    /// A group below too many others.
+    #[error("group `{0}` stands in more than {most} others", most = crate::groups::MOST_DEPTH - 1)]
+    GroupTooDeep(String),
     /// A gang that is not a whole number of tasks.
     #[error("{0} is not a number of tasks that run together: expected a whole number from 1 to 10^12")]
     BadGang(String),

@@ -1,61 +1,69 @@
 //! What groups are promised, subgroups added up, and what of it is kept back for them (theory, section 9).
 
+use std::collections::BTreeMap;
+
 use rug::Rational;
 
-use crate::groups::Groups;
+use crate::groups::{Groups, Named};
 
-/// By group and resource.
+/// By group; amounts of the resources that are named.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Promises {
-    /// `G_v`: the guarantee that a group states, else the sum of its subgroups', where one is named; `None` where
-    /// nothing is promised.
-    pub guarantee: Vec<Option<Vec<Option<Rational>>>>,
-    /// `K_v`: what is promised and not lent, and at least what is kept back for the subgroups.
-    pub kept: Vec<Vec<Rational>>,
+    /// `G_v`: the guarantee that a group states, else the sum of its subgroups', where one of them has any; `None`
+    /// where nothing is promised.
+    pub guarantee: Vec<Option<Named>>,
+    /// `K_v`: what is promised and not lent, and at least what is kept back for the subgroups; without zeros.
+    pub kept: Vec<Named>,
 }
 
 impl Promises {
-    /// Of groups in a problem with so many resources.
+    /// Of the groups of a problem, in memory linear in what they and the groups above them name.
     #[must_use]
-    pub fn new(groups: &Groups, n_resources: usize) -> Self {
+    pub fn new(groups: &Groups) -> Self {
         let list = groups.list();
-        // What the subgroups add to a group.
-        let mut sums: Vec<Option<Vec<Option<Rational>>>> = vec![None; list.len()];
-        let mut guarantee = vec![None; list.len()];
-        let mut kept = vec![vec![Rational::new(); n_resources]; list.len()];
+        // What the subgroups of a group are promised, and what is kept back for them.
+        let mut promised: Vec<Option<BTreeMap<usize, Rational>>> = vec![None; list.len()];
+        let mut below: Vec<BTreeMap<usize, Rational>> = vec![BTreeMap::new(); list.len()];
+        let mut promises = Self { guarantee: vec![None; list.len()], kept: vec![Named::new(); list.len()] };
         for v in groups.from_the_leaves() {
             let group = &list[v];
-            let own: Option<Vec<Option<Rational>>> = match &group.guarantee {
-                None => sums[v].take(),
-                Some(stated) => {
-                    let mut own = vec![None; n_resources];
-                    stated.iter().for_each(|(r, amount)| own[*r] = Some(amount.clone()));
-                    Some(own)
-                }
-            };
+            let sum = promised[v].take().map(|sum| sum.into_iter().collect());
+            let guarantee: Option<Named> = group.guarantee.clone().or(sum);
+            let mut kept = std::mem::take(&mut below[v]);
             for (r, lent) in &group.lend {
-                let promised = own.as_ref().and_then(|own| own[*r].clone()).unwrap_or_default();
-                let unlent = promised - lent;
-                if unlent > kept[v][*r] {
-                    kept[v][*r] = unlent;
+                let own = amount(guarantee.as_ref(), *r).cloned().unwrap_or_default() - lent;
+                let least = kept.entry(*r).or_default();
+                if own > *least {
+                    *least = own;
                 }
             }
+            kept.retain(|_, amount| !amount.is_zero());
             if let Some(parent) = group.parent {
-                for (r, amount) in own.iter().flatten().enumerate() {
-                    if let Some(amount) = amount {
-                        let sum = sums[parent].get_or_insert_with(|| vec![None; n_resources]);
-                        *sum[r].get_or_insert_default() += amount;
-                    }
+                add(&mut below[parent], kept.iter().map(|(r, amount)| (*r, amount)));
+                if let Some(guarantee) = &guarantee {
+                    // A guarantee that names nothing is one all the same.
+                    let sum = promised[parent].get_or_insert_with(BTreeMap::new);
+                    add(sum, guarantee.iter().map(|(r, amount)| (*r, amount)));
                 }
-                // A group whose guarantee names nothing states one all the same.
-                if own.is_some() {
-                    sums[parent].get_or_insert_with(|| vec![None; n_resources]);
-                }
-                let own = kept[v].clone();
-                kept[parent].iter_mut().zip(own).for_each(|(sum, own)| *sum += own);
             }
-            guarantee[v] = own;
+            promises.guarantee[v] = guarantee;
+            promises.kept[v] = kept.into_iter().collect();
         }
-        Self { guarantee, kept }
+        promises
     }
+
+    /// What a group is promised of a resource, where that is named.
+    #[must_use]
+    pub fn promised(&self, v: usize, r: usize) -> Option<&Rational> {
+        amount(self.guarantee[v].as_ref(), r)
+    }
+}
+
+fn add<'a>(sum: &mut BTreeMap<usize, Rational>, amounts: impl Iterator<Item = (usize, &'a Rational)>) {
+    amounts.for_each(|(r, amount)| *sum.entry(r).or_default() += amount);
+}
+
+fn amount(amounts: Option<&Named>, r: usize) -> Option<&Rational> {
+    let amounts = amounts?;
+    amounts.binary_search_by_key(&r, |(of, _)| *of).ok().map(|at| &amounts[at].1)
 }

@@ -35,8 +35,7 @@ fn levels(call: &Explain, problem: &Problem, common: &Common) -> Result<ExitCode
     let allocation = files::allocation(&call.allocation, problem)?;
     // The reader of arguments knows no other names.
     let rule = call.rule.as_deref().and_then(|rule| rule.parse().ok());
-    let standings = tree::levels(problem, &allocation, &tree::Settings { rule })
-        .map_err(|error| Failure::input(error.to_string()))?;
+    let standings = tree::levels(problem, &allocation, &tree::Settings { rule })?;
     match common.format {
         Format::Json => output::json(&report::json::levels(&standings))?,
         Format::Table => output::page(&report::levels(&standings), common)?,

@@ -9,9 +9,8 @@ use super::growth::Direction;
 use super::holdings::Holdings;
 use super::step::first_event;
 
-/// Segments after which filling is given up: far more than there are events of any kind in trees of thousands of
-/// nodes.
-const SEGMENTS: usize = 1_000_000;
+/// Most work, in sizes of the forest: a few nanoseconds each while numbers are short.
+const WORK: usize = 10_000_000_000;
 
 /// A filled tree.
 pub struct Filled {
@@ -32,8 +31,8 @@ enum Place<'c> {
     },
 }
 
-/// The exact hierarchical filling.
-pub fn fill(problem: &Problem, forest: &Forest<'_>) -> Result<Filled, LpError> {
+/// The exact hierarchical filling; `None` where it would take more work than is allowed.
+pub fn fill(problem: &Problem, forest: &Forest<'_>) -> Result<Option<Filled>, LpError> {
     let constraints = Constraints::new(problem, Sharing::Rdm);
     let mut place = match problem.n_servers() {
         1 => Place::Pool,
@@ -45,7 +44,7 @@ pub fn fill(problem: &Problem, forest: &Forest<'_>) -> Result<Filled, LpError> {
     };
     let mut totals = vec![Rational::new(); problem.n_users()];
     let mut is_blocked = vec![false; problem.n_users()];
-    for segments in 0..SEGMENTS {
+    for segments in 0..WORK / forest.size().max(1) {
         let holdings = Holdings::new(forest, totals);
         let way = |n: usize| {
             let leaf = forest.nodes[forest.leaf(n)].leaf.as_ref().filter(|_| !is_blocked[n]);
@@ -55,7 +54,7 @@ pub fn fill(problem: &Problem, forest: &Forest<'_>) -> Result<Filled, LpError> {
         let growing: Vec<usize> = (0..problem.n_users()).filter(|n| ways[*n].is_some()).collect();
         if growing.is_empty() {
             let (tasks, programmes) = place.into_tasks(&holdings.tasks);
-            return Ok(Filled { tasks, segments, programmes });
+            return Ok(Some(Filled { tasks, segments, programmes }));
         }
         let mut direction = Direction { forest, holdings: &holdings, ways, races: Vec::new() };
         let growth = direction.of(0, &growing);
@@ -83,7 +82,7 @@ pub fn fill(problem: &Problem, forest: &Forest<'_>) -> Result<Filled, LpError> {
             }
         };
     }
-    Err(LpError::PivotLimit { pivots: SEGMENTS })
+    Ok(None)
 }
 
 fn moved(tasks: &[Rational], rates: &[Rational], step: &Rational) -> Vec<Rational> {

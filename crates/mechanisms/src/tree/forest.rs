@@ -1,7 +1,12 @@
 //! The tree of a problem: what does not change while it is filled (theory, section 9).
 
+use std::collections::HashMap;
+
 use evenhand_problem::groups::{GroupShare, ShareOf, ShareOver};
 use evenhand_problem::{Problem, Promises, Rational};
+
+/// How often a segment looks at each resource of a node beside the pairs: holdings and growth, of two kinds each.
+const PASSES: usize = 4;
 
 /// The root, the groups and the users of a problem.
 ///
@@ -65,6 +70,12 @@ impl<'p> Forest<'p> {
         forest
     }
 
+    /// What one segment of filling looks at: every node with every resource, and every pair of resources.
+    pub fn size(&self) -> usize {
+        let m = self.resources.len();
+        self.nodes.len().saturating_mul(m).saturating_mul(m + PASSES)
+    }
+
     /// The node of user `n`.
     pub fn leaf(&self, n: usize) -> usize {
         1 + self.problem.groups().list().len() + n
@@ -86,10 +97,15 @@ impl<'p> Forest<'p> {
 
     fn add_nodes(&mut self) {
         let groups = self.problem.groups();
+        let place = |r: usize| self.resources.binary_search(&r).ok();
         let by_position = |amounts: &[(usize, Rational)]| -> Vec<Option<Rational>> {
-            let of =
-                |r: &usize| amounts.iter().find(|(named, _)| named == r).map(|(_, amount)| amount.clone());
-            self.resources.iter().map(of).collect()
+            let mut all = vec![None; self.resources.len()];
+            for (r, amount) in amounts {
+                if let Some(position) = place(*r) {
+                    all[position] = Some(amount.clone());
+                }
+            }
+            all
         };
         let plain = |parent: Option<usize>, weight: Rational| Node {
             parent,
@@ -103,24 +119,21 @@ impl<'p> Forest<'p> {
             leaf: None,
         };
         let mut nodes = vec![plain(None, Rational::from(1))];
-        let Promises { guarantee, kept } = Promises::new(groups, self.problem.n_resources());
+        let Promises { guarantee, kept } = Promises::new(groups);
         for ((group, guarantee), kept) in groups.list().iter().zip(guarantee).zip(kept) {
-            let promised =
-                |all: Vec<Option<Rational>>| self.resources.iter().map(|r| all[*r].clone()).collect();
             nodes.push(Node {
                 priority: group.priority,
-                guarantee: guarantee.map(promised),
+                guarantee: guarantee.as_deref().map(by_position),
                 limit: by_position(&group.limit),
-                kept: self.resources.iter().map(|r| kept[*r].clone()).collect(),
+                kept: by_position(&kept).into_iter().map(Option::unwrap_or_default).collect(),
                 ..plain(Some(group.parent.map_or(0, |v| 1 + v)), group.weight.clone())
             });
         }
         for (n, user) in self.problem.users().iter().enumerate() {
             let demand = user.base_demand().entries().iter();
-            let position = |r: usize| self.resources.iter().position(|of| *of == r);
             let leaf = Leaf {
                 user: n,
-                demand: demand.filter_map(|(r, d)| Some((position(*r)?, d.clone()))).collect(),
+                demand: demand.filter_map(|(r, d)| Some((place(*r)?, d.clone()))).collect(),
                 tasks: user.tasks().cloned(),
                 is_able: self.problem.is_active(n),
             };
@@ -199,16 +212,15 @@ fn families(problem: &Problem, share: &GroupShare, resources: &[usize]) -> Vec<V
         let stated = share.multipliers.iter().find(|(named, _)| *named == r);
         stated.map_or_else(|| Rational::from(1), |(_, m)| m.clone())
     };
-    let mut names: Vec<&str> = Vec::new();
+    let mut known: HashMap<&str, usize> = HashMap::new();
     let mut families: Vec<Vec<(usize, Rational)>> = Vec::new();
     for (position, r) in resources.iter().enumerate() {
         let name = problem.resources()[*r].as_str();
         let name = if share.families { name.rsplit('/').next().unwrap_or(name) } else { name };
-        let family = names.iter().position(|known| *known == name).unwrap_or_else(|| {
-            names.push(name);
+        let family = *known.entry(name).or_insert(families.len());
+        if family == families.len() {
             families.push(Vec::new());
-            families.len() - 1
-        });
+        }
         families[family].push((position, multiplier(*r)));
     }
     families

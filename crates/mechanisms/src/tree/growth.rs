@@ -1,6 +1,8 @@
 //! In which direction the tree grows: from the root, at every node those children whose key is least, at such
 //! rates that their levels stay equal.
 
+use std::collections::HashMap;
+
 use evenhand_problem::Rational;
 
 use super::forest::Forest;
@@ -144,6 +146,7 @@ impl Direction<'_> {
     /// guarantee, if there are any.
     fn candidates(&self, v: usize, users: &[usize]) -> Vec<Candidate> {
         let mut by_child: Vec<(usize, Vec<usize>, Vec<usize>)> = Vec::new();
+        let mut place_of: HashMap<usize, usize> = HashMap::new();
         for n in users {
             let leaf = self.forest.leaf(*n);
             let way = self.ways[*n].as_deref().unwrap_or_default();
@@ -151,10 +154,10 @@ impl Direction<'_> {
             let place = way.iter().position(|(above, _)| *above == v);
             let Some(place) = place else { continue };
             let (child, is_below) = if place == 0 { (leaf, false) } else { way[place - 1] };
-            let at = by_child.iter().position(|(of, ..)| *of == child).unwrap_or_else(|| {
+            let at = *place_of.entry(child).or_insert(by_child.len());
+            if at == by_child.len() {
                 by_child.push((child, Vec::new(), Vec::new()));
-                by_child.len() - 1
-            });
+            }
             by_child[at].1.push(*n);
             if is_below && self.forest.guarantees_first {
                 by_child[at].2.push(*n);

@@ -52,12 +52,23 @@ pub fn levels(
 ) -> Result<Vec<Standing>, MechanismError> {
     let forest = super::forest_of(problem, settings)?;
     let holdings = Holdings::new(&forest, allocation.totals());
-    let wanting = |n: usize| {
+    let way = |n: usize| {
         let leaf = forest.nodes[forest.leaf(n)].leaf.as_ref();
         leaf.and_then(|leaf| holdings.way(&forest, leaf, false))
     };
-    let ways: Vec<_> = (0..problem.n_users()).map(wanting).collect();
-    let mut order = Order { forest: &forest, holdings: &holdings, ways: &ways, standings: Vec::new() };
+    let ways: Vec<_> = (0..problem.n_users()).map(way).collect();
+    let mut wanting = vec![(Vec::new(), Vec::new()); forest.nodes.len()];
+    for (n, way) in ways.iter().enumerate() {
+        let Some(way) = way else { continue };
+        wanting[forest.leaf(n)].0.push(n);
+        for (v, is_below) in way {
+            wanting[*v].0.push(n);
+            if *is_below && forest.guarantees_first {
+                wanting[*v].1.push(n);
+            }
+        }
+    }
+    let mut order = Order { forest: &forest, holdings: &holdings, wanting, standings: Vec::new() };
     order.below(0, 0);
     Ok(order.standings)
 }
@@ -65,8 +76,8 @@ pub fn levels(
 struct Order<'o> {
     forest: &'o Forest<'o>,
     holdings: &'o Holdings,
-    /// By user that wants more: the nodes above it, each with whether it is below its guarantee.
-    ways: &'o [Option<Vec<(usize, bool)>>],
+    /// By node: the users below it that want more, and those of them that are below its guarantee.
+    wanting: Vec<(Vec<usize>, Vec<usize>)>,
     standings: Vec<Standing>,
 }
 
@@ -79,9 +90,12 @@ impl Order<'_> {
             (Some(a), Some(b)) => a.cmp(b),
             (a, b) => b.is_some().cmp(&a.is_some()).then(Ordering::Equal),
         });
-        for (key, k) in &children {
-            let rank = 1 + children.iter().take_while(|(other, _)| other != key).count();
-            let tied = children.iter().filter(|(other, _)| other == key).count() > 1;
+        let mut rank = 1;
+        for (at, (key, k)) in children.iter().enumerate() {
+            let is_as = |other: usize| children.get(other).is_some_and(|(other, _)| other == key);
+            let after_equal = at > 0 && is_as(at - 1);
+            rank = if after_equal { rank } else { at + 1 };
+            let tied = after_equal || is_as(at + 1);
             let next = key.as_ref().map(|key| Next {
                 is_below_guarantee: !key.is_above_guarantee,
                 level: key.level.clone(),
@@ -104,16 +118,7 @@ impl Order<'_> {
 
     /// The key of a node for the users below it that want more.
     fn key(&self, v: usize) -> Option<Key> {
-        let wants = |n: &usize| {
-            let way = self.ways[*n].as_ref();
-            way.is_some_and(|way| self.forest.leaf(*n) == v || way.iter().any(|(above, _)| *above == v))
-        };
-        let users: Vec<usize> = (0..self.ways.len()).filter(wants).collect();
-        let is_below = |n: &usize| {
-            self.forest.guarantees_first
-                && self.ways[*n].iter().flatten().any(|(above, is)| *above == v && *is)
-        };
-        let below: Vec<usize> = users.iter().copied().filter(is_below).collect();
-        (!users.is_empty()).then(|| key(self.forest, self.holdings, v, &below).0)
+        let (users, below) = &self.wanting[v];
+        (!users.is_empty()).then(|| key(self.forest, self.holdings, v, below).0)
     }
 }

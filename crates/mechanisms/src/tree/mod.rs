@@ -39,6 +39,9 @@ pub static TREE: Mechanism = Mechanism {
     solve: |problem, flags| allocate(problem, &Settings { rule: flags.value("rule")? }),
 };
 
+/// Groups and users times resources: each is held about 300 bytes of memory for.
+const MOST_CELLS: usize = 1_000_000;
+
 /// The share of a scheduler in place of the problem's own.
 const RULE: Flag = Flag {
     name: "rule",
@@ -111,7 +114,10 @@ impl Rule {
 pub fn allocate(problem: &Problem, settings: &Settings) -> Result<Outcome, MechanismError> {
     let forest = forest_of(problem, settings)?;
     let solver = |source| MechanismError::Solver { mechanism: TREE.info.id, source };
-    let filled = fill::fill(problem, &forest).map_err(solver)?;
+    let Some(filled) = fill::fill(problem, &forest).map_err(solver)? else {
+        let why = "filling would take too many segments".to_owned();
+        return Err(MechanismError::Limit { mechanism: TREE.info.id, why });
+    };
     let allocation = Allocation {
         mechanism: Some(TREE.info.id.to_owned()),
         arithmetic: Arithmetic::Exact,
@@ -129,6 +135,11 @@ fn forest_of<'p>(problem: &'p Problem, settings: &Settings) -> Result<forest::Fo
     }
     if problem.users().iter().any(|user| !user.demand_overrides().is_empty()) {
         return Err(not_applicable("a user's demand depends on the server class (`demand_on`)"));
+    }
+    let nodes = 1 + problem.groups().list().len() + problem.n_users();
+    if nodes.saturating_mul(problem.n_resources()) > MOST_CELLS {
+        let why = format!("groups and users, times resources, are more than {MOST_CELLS}");
+        return Err(MechanismError::Limit { mechanism: TREE.info.id, why });
     }
     let stated = problem.groups().share();
     let (share, guarantees_first) =

@@ -20,6 +20,7 @@ use evenhand_problem::groups::ZeroWeight;
 use evenhand_problem::{Problem, Promises, Rational};
 
 use crate::axiom::rule::{Found, Rule, Truth, loss};
+use crate::budget::TooLarge;
 use crate::evidence::Evidence;
 use crate::instance::Instance;
 use crate::names::read::Reader;
@@ -27,8 +28,10 @@ use crate::names::write::{Json, Names, fields, number};
 use crate::parameters::Parameters;
 use crate::refusal::{Inapplicable, Refusal};
 
-/// Groups times resources beyond which they are not judged: what is held of each is kept in memory.
-const MOST_CELLS: usize = 10_000_000;
+/// Groups times resources beyond which they are not judged: what is used of each takes about 50 bytes of memory.
+const MOST_CELLS: usize = 1_000_000;
+/// The memory for that.
+const MOST_BYTES: u64 = 50_000_000;
 
 /// What every group holds.
 struct Holdings<'p> {
@@ -43,10 +46,10 @@ impl<'p> Holdings<'p> {
         let problem = instance.problem();
         let (groups, m) = (problem.groups(), problem.n_resources());
         if groups.list().len().saturating_mul(m) > MOST_CELLS {
-            return Err(Refusal::new("too large: groups times resources"));
+            return Err(TooLarge::memory(MOST_BYTES).into());
         }
         instance.charge_all_users()?;
-        let promises = Promises::new(groups, m);
+        let promises = Promises::new(groups);
         let mut used = vec![vec![Rational::new(); m]; groups.list().len()];
         for (n, tasks) in instance.tasks().iter().enumerate() {
             let Some(v) = groups.member(n).group else { continue };
@@ -58,8 +61,10 @@ impl<'p> Holdings<'p> {
         }
         for v in groups.from_the_leaves() {
             let Some(parent) = groups.list()[v].parent else { continue };
-            let held = used[v].iter().zip(&promises.kept[v]).map(|(used, kept)| used.max(kept).clone());
-            let held: Vec<Rational> = held.collect();
+            let mut held = used[v].clone();
+            for (r, kept) in promises.kept[v].iter().filter(|(r, kept)| used[v][*r] < *kept) {
+                held[*r].clone_from(kept);
+            }
             used[parent].iter_mut().zip(held).for_each(|(sum, held)| *sum += held);
         }
         Ok(Self { problem, promises, used })
@@ -91,23 +96,26 @@ impl<'p> Holdings<'p> {
         let never = groups.share().zero_weight == ZeroWeight::Never;
         let above = std::iter::successors(groups.member(n).group, |v| groups.list()[*v].parent);
         for v in above {
-            let limit =
-                |r: usize| groups.list()[v].limit.iter().find(|(of, _)| *of == r).map(|(_, most)| most);
+            let limit = |r: usize| {
+                let limit = &groups.list()[v].limit;
+                limit.binary_search_by_key(&r, |(of, _)| *of).ok().map(|at| &limit[at].1)
+            };
             let guarantee = self.promises.guarantee[v].as_ref();
             // A group of weight 0 may get nothing beyond its guarantee.
             let is_shut = never && groups.list()[v].weight.is_zero();
             let mut names_any = guarantee.is_none() && !is_shut;
             for ((r, d), spare) in asked().zip(&mut spare) {
-                let promised = guarantee.and_then(|guarantee| guarantee[*r].as_ref());
+                let promised = self.promises.promised(v, *r);
                 for most in limit(*r).into_iter().chain(promised) {
                     let room = (Rational::from(most - &self.used[v][*r]) + &*spare) / d;
                     least = Some(least.map_or(room.clone(), |least| least.min(room)));
                 }
                 names_any |= promised.is_some();
                 is_promised |= promised.is_some();
-                let kept = Rational::from(&self.promises.kept[v][*r] - &self.used[v][*r]);
-                if kept > 0 {
-                    *spare += kept;
+                let kept = self.promises.kept[v].binary_search_by_key(r, |(of, _)| *of).ok();
+                let kept = kept.map(|at| &self.promises.kept[v][at].1);
+                if let Some(kept) = kept.filter(|kept| self.used[v][*r] < **kept) {
+                    *spare += Rational::from(kept - &self.used[v][*r]);
                 }
             }
             if !names_any {
