@@ -167,6 +167,12 @@ pub struct Explain {
     /// The share that a scheduler compares siblings by, in place of the problem's own
     #[arg(long, requires = "levels", value_parser = names::one_of(Rule::NAMES))]
     pub rule: Option<String>,
+    /// Guarantees do not come first
+    #[arg(long, requires = "levels")]
+    pub no_nominal_first: bool,
+    /// With --rule kai: entitlements in whole units, by largest remainder
+    #[arg(long, requires = "rule")]
+    pub whole: bool,
 }
 
 #[derive(Debug, Args)]

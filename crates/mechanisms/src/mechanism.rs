@@ -153,6 +153,8 @@ pub struct Findings {
     pub series: Option<Vec<SeriesPoint>>,
     /// How one of many answers was searched for.
     pub search: Option<Search>,
+    /// What groups are entitled to, where that and no tasks is the answer.
+    pub entitlements: Option<crate::tree::Entitlements>,
 }
 
 /// A point on the way of a method.

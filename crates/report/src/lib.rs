@@ -7,6 +7,7 @@
 mod allocation;
 mod certificate;
 mod comparison;
+mod entitlements;
 mod explanation;
 mod findings;
 pub mod json;
@@ -24,6 +25,7 @@ mod wrap;
 pub use allocation::outcome;
 pub use certificate::{claims, examination};
 pub use comparison::{axiom_title, comparison};
+pub use entitlements::entitlements;
 pub use explanation::explanation;
 pub use levels::levels;
 pub use page::{Form, Page, Terminal};

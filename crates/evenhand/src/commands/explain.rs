@@ -35,7 +35,18 @@ fn levels(call: &Explain, problem: &Problem, common: &Common) -> Result<ExitCode
     let allocation = files::allocation(&call.allocation, problem)?;
     // The reader of arguments knows no other names.
     let rule = call.rule.as_deref().and_then(|rule| rule.parse().ok());
-    let standings = tree::levels(problem, &allocation, &tree::Settings { rule })?;
+    let settings =
+        tree::Settings { rule, no_nominal_first: call.no_nominal_first, whole: call.whole };
+    if let Some((entitled, held)) = tree::held(problem, &allocation, &settings)? {
+        match common.format {
+            Format::Json => {
+                output::json(&report::json::entitlements(problem, &settings, &entitled, Some(&held)))?;
+            }
+            Format::Table => output::page(&report::entitlements(problem, &entitled, Some(&held)), common)?,
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    let standings = tree::levels(problem, &allocation, &settings)?;
     match common.format {
         Format::Json => output::json(&report::json::levels(&standings))?,
         Format::Table => output::page(&report::levels(&standings), common)?,

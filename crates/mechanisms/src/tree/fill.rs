@@ -48,7 +48,8 @@ pub fn fill(problem: &Problem, forest: &Forest<'_>) -> Result<Option<Filled>, Lp
         let holdings = Holdings::new(forest, totals);
         let way = |n: usize| {
             let leaf = forest.nodes[forest.leaf(n)].leaf.as_ref().filter(|_| !is_blocked[n]);
-            leaf.and_then(|leaf| holdings.way(forest, leaf, true))
+            let way = leaf.and_then(|leaf| holdings.way(forest, leaf));
+            way.filter(|way| !way.is_stopped).map(|way| way.nodes)
         };
         let ways: Vec<_> = (0..problem.n_users()).map(way).collect();
         let growing: Vec<usize> = (0..problem.n_users()).filter(|n| ways[*n].is_some()).collect();

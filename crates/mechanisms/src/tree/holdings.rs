@@ -18,11 +18,19 @@ pub struct Holdings {
     pub used: Amounts,
 }
 
+/// What stands above a user that wants more.
+pub struct Way {
+    /// The nodes above it, its parent first, each with whether the user is below its guarantee.
+    pub nodes: Vec<(usize, bool)>,
+    /// Whether it may not grow.
+    pub is_stopped: bool,
+}
+
 impl Holdings {
     pub fn new(forest: &Forest<'_>, tasks: Vec<Rational>) -> Self {
         let zeros = || vec![vec![Rational::new(); forest.resources.len()]; forest.nodes.len()];
         let (mut running, mut used) = (zeros(), zeros());
-        for v in upwards(forest) {
+        for v in forest.upwards() {
             if let Some(leaf) = &forest.nodes[v].leaf {
                 for (r, d) in &leaf.demand {
                     running[v][*r] = Rational::from(d * &tasks[leaf.user]);
@@ -49,7 +57,7 @@ impl Holdings {
     pub fn growth(&self, forest: &Forest<'_>, rates: &[Rational]) -> (Amounts, Amounts) {
         let zeros = || vec![vec![Rational::new(); forest.resources.len()]; forest.nodes.len()];
         let (mut running, mut used) = (zeros(), zeros());
-        for v in upwards(forest) {
+        for v in forest.upwards() {
             if let Some(leaf) = forest.nodes[v].leaf.as_ref().filter(|leaf| !rates[leaf.user].is_zero()) {
                 for (r, d) in &leaf.demand {
                     running[v][*r] = Rational::from(d * &rates[leaf.user]);
@@ -69,13 +77,15 @@ impl Holdings {
         (running, used)
     }
 
-    /// What stands above a user: each node with whether the user is below its guarantee. `None` for a user that has
-    /// all its tasks or can run nowhere, and, where that counts, where something above stops it.
-    pub fn way(&self, forest: &Forest<'_>, leaf: &Leaf, stops: bool) -> Option<Vec<(usize, bool)>> {
+    /// What stands above a user: each node with whether the user is below its guarantee, and whether something
+    /// stops it: a limit, a guarantee that it gets nothing beyond, a resource that is used up. `None` for a user that
+    /// has all its tasks or can run nowhere.
+    pub fn way(&self, forest: &Forest<'_>, leaf: &Leaf) -> Option<Way> {
         let has_all = leaf.tasks.as_ref().is_some_and(|tasks| self.tasks[leaf.user] >= *tasks);
         if has_all || !leaf.is_able {
             return None;
         }
+        let mut is_stopped = false;
         // Whether one more task is more use of the node that is looked at.
         let mut grows = vec![true; leaf.demand.len()];
         let mut way = Vec::new();
@@ -85,21 +95,17 @@ impl Holdings {
             let is_full = |(r, _): &(usize, Rational)| most(*r).is_some_and(|most| self.used[v][*r] >= *most);
             // What is kept back may alone be more than there is; what runs is not.
             let no_room = |(r, _): &(usize, Rational)| v == 0 && self.running[0][*r] >= forest.capacity[*r];
-            if leaf.demand.iter().zip(&grows).any(|(asked, grows)| *grows && is_full(asked) || no_room(asked))
-            {
-                return None;
-            }
+            is_stopped |=
+                leaf.demand.iter().zip(&grows).any(|(asked, grows)| *grows && is_full(asked) || no_room(asked));
             let is_below = v != 0 && self.is_below(forest, v, leaf, &grows);
             let never = forest.share.zero_weight == ZeroWeight::Never;
-            if stops && never && v != 0 && node.weight.is_zero() && !is_below {
-                return None;
-            }
+            is_stopped |= never && v != 0 && node.weight.is_zero() && !is_below;
             way.push((v, is_below));
             for ((r, _), grows) in leaf.demand.iter().zip(&mut grows) {
                 *grows = *grows && self.passes(forest, v, *r);
             }
         }
-        Some(way)
+        Some(Way { nodes: way, is_stopped })
     }
 
     /// Whether a user may grow within the guarantee of a node: each resource that it asks for and the guarantee
@@ -117,11 +123,4 @@ impl Holdings {
         }
         names_any
     }
-}
-
-/// All nodes, each after its children.
-fn upwards<'f>(forest: &'f Forest<'_>) -> impl Iterator<Item = usize> + use<'f> {
-    let groups = forest.problem.groups();
-    let users = forest.leaf(0)..forest.nodes.len();
-    users.chain(groups.from_the_leaves().into_iter().map(|v| 1 + v)).chain([0])
 }

@@ -5,7 +5,7 @@
 
 /// Name and text of every schema: first what is read, then what the commands print with
 /// `--format json` (`certify` an examination, `check` a verdict, `compare` a comparison, `explain` an
-/// explanation or levels, `reproduce` a reproduction, `bench` work and precision, or speed, `export` an export,
+/// explanation, levels or entitlements, `reproduce` a reproduction, `bench` work and precision, or speed, `export` an export,
 /// `simulate` a simulation,
 /// `schema` the schemas).
 const SCHEMAS: [(&str, &str); NAMES.len()] = [
@@ -25,6 +25,7 @@ const SCHEMAS: [(&str, &str); NAMES.len()] = [
     ("worst-load", include_str!("worst-load.json")),
     ("explanation", include_str!("explanation.json")),
     ("levels", include_str!("levels.json")),
+    ("entitlements", include_str!("entitlements.json")),
     ("reproduction", include_str!("reproduction.json")),
     ("hunt", include_str!("hunt.json")),
     ("work-precision", include_str!("work-precision.json")),
@@ -35,7 +36,7 @@ const SCHEMAS: [(&str, &str); NAMES.len()] = [
 ];
 
 /// The names that [`schema`] knows.
-pub const NAMES: [&str; 23] = [
+pub const NAMES: [&str; 24] = [
     "problem",
     "reservation",
     "scenario",
@@ -52,6 +53,7 @@ pub const NAMES: [&str; 23] = [
     "worst-load",
     "explanation",
     "levels",
+    "entitlements",
     "reproduction",
     "hunt",
     "work-precision",

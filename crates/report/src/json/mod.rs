@@ -1,6 +1,7 @@
 //! Every result as a JSON document: numbers exact, as text.
 
 mod comparison;
+mod entitlements;
 mod examination;
 mod explanation;
 mod findings;
@@ -10,6 +11,7 @@ mod ratio;
 use serde_json::{Value, json};
 
 pub use comparison::comparison;
+pub use entitlements::entitlements;
 pub use examination::examination;
 pub use explanation::explanation;
 pub use findings::findings;
