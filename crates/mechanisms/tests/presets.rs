@@ -98,7 +98,8 @@ fn reported() {
             .collect();
         for (node, value) in expected {
             let value = value.as_str().unwrap();
-            let value = number::parse(value).map_or_else(|_| value.to_owned(), |value| number::format(&value));
+            let value =
+                number::parse(value).map_or_else(|_| value.to_owned(), |value| number::format(&value));
             assert_eq!(found[node.as_str()], value, "{name}: {node}");
         }
     }
@@ -118,7 +119,8 @@ fn entitlements_leave_nothing_that_somebody_asks_for() {
             let roots = (0..groups.len()).filter(|v| groups[*v].parent.is_none());
             let sum: Rational = roots.clone().map(|v| &found.groups[v][r]).sum();
             let has_weight = roots.clone().all(|v| groups[v].weight > 0);
-            let is_asked_for = problem.users().iter().all(|user| user.tasks().is_none_or(|tasks| *tasks >= 8));
+            let is_asked_for =
+                problem.users().iter().all(|user| user.tasks().is_none_or(|tasks| *tasks >= 8));
             if has_weight && is_asked_for {
                 assert!(sum >= *capacity, "{name}: {sum} of {capacity}");
             }

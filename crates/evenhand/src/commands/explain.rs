@@ -35,8 +35,7 @@ fn levels(call: &Explain, problem: &Problem, common: &Common) -> Result<ExitCode
     let allocation = files::allocation(&call.allocation, problem)?;
     // The reader of arguments knows no other names.
     let rule = call.rule.as_deref().and_then(|rule| rule.parse().ok());
-    let settings =
-        tree::Settings { rule, no_nominal_first: call.no_nominal_first, whole: call.whole };
+    let settings = tree::Settings { rule, no_nominal_first: call.no_nominal_first, whole: call.whole };
     if let Some((entitled, held)) = tree::held(problem, &allocation, &settings)? {
         match common.format {
             Format::Json => {

@@ -72,7 +72,13 @@ impl Entitlements {
 
     /// Whether one more task of user `n` fits into what its groups (or it alone) are entitled to, beside what they
     /// hold: in every resource that it asks for.
-    pub(super) fn has_room(&self, problem: &Problem, n: usize, held: &[Vec<Rational>], own: &[Rational]) -> bool {
+    pub(super) fn has_room(
+        &self,
+        problem: &Problem,
+        n: usize,
+        held: &[Vec<Rational>],
+        own: &[Rational],
+    ) -> bool {
         let demand = problem.users()[n].base_demand().entries();
         let fits = |entitled: &[Rational], held: &[Rational]| {
             demand.iter().all(|(r, d)| Rational::from(&held[*r] + d) <= entitled[*r])
@@ -219,7 +225,10 @@ impl<'p> Division<'p> {
                 for tier in [first, last] {
                     let claim = |k: &usize| Claim {
                         base: parts[*k].clone(),
-                        weight: Some(children[*k].weight).filter(|w| !w.is_zero()).unwrap_or(&self.one).clone(),
+                        weight: Some(children[*k].weight)
+                            .filter(|w| !w.is_zero())
+                            .unwrap_or(&self.one)
+                            .clone(),
                         room: children[*k].room(&parts[*k]),
                     };
                     let (gains, rest) = raise(&tier.iter().map(claim).collect::<Vec<_>>(), left);

@@ -95,8 +95,11 @@ impl Holdings {
             let is_full = |(r, _): &(usize, Rational)| most(*r).is_some_and(|most| self.used[v][*r] >= *most);
             // What is kept back may alone be more than there is; what runs is not.
             let no_room = |(r, _): &(usize, Rational)| v == 0 && self.running[0][*r] >= forest.capacity[*r];
-            is_stopped |=
-                leaf.demand.iter().zip(&grows).any(|(asked, grows)| *grows && is_full(asked) || no_room(asked));
+            is_stopped |= leaf
+                .demand
+                .iter()
+                .zip(&grows)
+                .any(|(asked, grows)| *grows && is_full(asked) || no_room(asked));
             let is_below = v != 0 && self.is_below(forest, v, leaf, &grows);
             let never = forest.share.zero_weight == ZeroWeight::Never;
             is_stopped |= never && v != 0 && node.weight.is_zero() && !is_below;

@@ -76,7 +76,8 @@ pub fn levels(
         }
     }
     let reported = settings.rule.map_or_else(Vec::new, |rule| reported(&forest, &holdings, rule));
-    let mut order = Order { forest: &forest, holdings: &holdings, below, may_grow, reported, standings: Vec::new() };
+    let mut order =
+        Order { forest: &forest, holdings: &holdings, below, may_grow, reported, standings: Vec::new() };
     order.inside(0, 0, &wants, &wants);
     Ok(order.standings)
 }

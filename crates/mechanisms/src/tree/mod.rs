@@ -18,7 +18,9 @@ mod raise;
 mod reported;
 mod rounds;
 mod rule;
+mod servers;
 mod step;
+mod whole;
 
 use evenhand_problem::{Allocation, Arithmetic, Problem};
 
@@ -26,6 +28,7 @@ pub use entitlements::Entitlements;
 pub use levels::{Held, Next, Standing, held, levels};
 pub use reported::Reported;
 pub use rule::{PerResource, Rule};
+pub use whole::fill_whole;
 
 use crate::flags::{Flag, Flags, Takes};
 use crate::mechanism::{Findings, Info, Mechanism, MechanismError, Outcome};
