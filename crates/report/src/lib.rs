@@ -20,6 +20,7 @@ mod sweep;
 pub mod table;
 pub mod text;
 mod trajectory;
+mod why;
 mod wrap;
 
 pub use allocation::outcome;
@@ -32,3 +33,4 @@ pub use page::{Form, Page, Terminal};
 pub use simulation::{simulation, simulation_completion, simulation_series};
 pub use sweep::sweep;
 pub use trajectory::{trajectory, trajectory_csv};
+pub use why::why;

@@ -21,6 +21,7 @@ mod rule;
 mod servers;
 mod step;
 mod whole;
+mod why;
 
 use evenhand_problem::{Allocation, Arithmetic, Problem};
 
@@ -29,6 +30,7 @@ pub use levels::{Held, Next, Standing, held, levels};
 pub use reported::Reported;
 pub use rule::{PerResource, Rule};
 pub use whole::fill_whole;
+pub use why::{Amount, Stop, StopKind, Wanting, Why, why};
 
 use crate::flags::{Flag, Flags, Takes};
 use crate::mechanism::{Findings, Info, Mechanism, MechanismError, Outcome};

@@ -7,6 +7,7 @@ mod explanation;
 mod findings;
 mod levels;
 mod ratio;
+mod why;
 
 use serde_json::{Value, json};
 
@@ -17,6 +18,7 @@ pub use explanation::explanation;
 pub use findings::findings;
 pub use levels::levels;
 pub use ratio::{ratio, sweep, worst_load};
+pub use why::why;
 
 /// A document: its fields, after the kind and the version of what it is.
 #[must_use]
