@@ -18,6 +18,15 @@ pub struct Holdings {
     pub used: Amounts,
 }
 
+/// How fast the holdings of a node grow, by resource.
+#[derive(Clone)]
+pub struct NodeGrowth {
+    /// What the users below it hold.
+    pub running: Vec<Rational>,
+    /// What it uses.
+    pub used: Vec<Rational>,
+}
+
 /// What stands above a user that wants more.
 pub struct Way {
     /// The nodes above it, its parent first, each with whether the user is below its guarantee.
@@ -52,29 +61,48 @@ impl Holdings {
         self.used[v][r] >= forest.nodes[v].kept[r]
     }
 
-    /// By how much [`running`](Self::running) and [`used`](Self::used) grow where users gain tasks at these
-    /// rates.
-    pub fn growth(&self, forest: &Forest<'_>, rates: &[Rational]) -> (Amounts, Amounts) {
-        let zeros = || vec![vec![Rational::new(); forest.resources.len()]; forest.nodes.len()];
-        let (mut running, mut used) = (zeros(), zeros());
+    /// By how much [`running`](Self::running) and [`used`](Self::used) grow where users gain tasks at these rates, by
+    /// node below which somebody does.
+    pub fn growth(&self, forest: &Forest<'_>, rates: &[Rational]) -> Vec<Option<NodeGrowth>> {
+        let m = forest.resources.len();
+        let mut growth: Vec<Option<NodeGrowth>> = vec![None; forest.nodes.len()];
         for v in forest.upwards() {
             if let Some(leaf) = forest.nodes[v].leaf.as_ref().filter(|leaf| !rates[leaf.user].is_zero()) {
+                let mut running = vec![Rational::new(); m];
                 for (r, d) in &leaf.demand {
-                    running[v][*r] = Rational::from(d * &rates[leaf.user]);
+                    running[*r] = Rational::from(d * &rates[leaf.user]);
                 }
-                used[v] = running[v].clone();
+                growth[v] = Some(NodeGrowth { used: running.clone(), running });
             }
             let Some(parent) = forest.nodes[v].parent else { continue };
-            for r in 0..forest.resources.len() {
-                let of = running[v][r].clone();
-                running[parent][r] += of;
+            let Some(of) = growth[v].take() else { continue };
+            let zeros = || vec![Rational::new(); m];
+            let above = growth[parent].get_or_insert_with(|| NodeGrowth { running: zeros(), used: zeros() });
+            for r in 0..m {
+                above.running[r] += &of.running[r];
                 if self.passes(forest, v, r) {
-                    let of = used[v][r].clone();
-                    used[parent][r] += of;
+                    above.used[r] += &of.used[r];
                 }
             }
+            growth[v] = Some(of);
         }
-        (running, used)
+        growth
+    }
+
+    /// After a step of such a growth, over which nothing that was kept back is filled.
+    pub fn advance(&mut self, rates: &[Rational], growth: Vec<Option<NodeGrowth>>, step: &Rational) {
+        for (tasks, rate) in self.tasks.iter_mut().zip(rates).filter(|(_, rate)| !rate.is_zero()) {
+            *tasks += Rational::from(rate * step);
+        }
+        let nodes = self.running.iter_mut().zip(&mut self.used).zip(growth);
+        for ((running, used), growth) in nodes {
+            let Some(growth) = growth else { continue };
+            for (amount, rate) in
+                running.iter_mut().zip(growth.running).chain(used.iter_mut().zip(growth.used))
+            {
+                *amount += rate * step;
+            }
+        }
     }
 
     /// What stands above a user: each node with whether the user is below its guarantee, and whether something
