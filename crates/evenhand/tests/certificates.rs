@@ -358,7 +358,8 @@ fn the_small_checker_agrees() {
     let checker = small_checker();
     if checker.is_none() {
         // The harness keeps what the macros print, and a comparison that did not run must not look like one.
-        let line = b"\nNOT RUN: the_small_checker_agrees: evenhand-check is not built, or older than its sources\n";
+        let line =
+            b"\nNOT RUN: the_small_checker_agrees: evenhand-check is not built, or older than its sources\n";
         std::io::stderr().write_all(line).unwrap();
     }
     let folder = Folder::new();
