@@ -5,7 +5,8 @@
 
 /// Name and text of every schema: first what is read, then what the commands print with
 /// `--format json` (`certify` an examination, `check` a verdict, `compare` a comparison, `explain` an
-/// explanation, group explanation, levels or entitlements, `reproduce` a reproduction, `bench` work and precision, or speed, `export` an export,
+/// explanation, group explanation, levels or entitlements, `reproduce` a reproduction, or exhibits, `bench` work and
+/// precision, or speed, `export` an export,
 /// `simulate` a simulation,
 /// `schema` the schemas).
 const SCHEMAS: [(&str, &str); NAMES.len()] = [
@@ -28,6 +29,7 @@ const SCHEMAS: [(&str, &str); NAMES.len()] = [
     ("levels", include_str!("levels.json")),
     ("entitlements", include_str!("entitlements.json")),
     ("reproduction", include_str!("reproduction.json")),
+    ("exhibits", include_str!("exhibits.json")),
     ("hunt", include_str!("hunt.json")),
     ("work-precision", include_str!("work-precision.json")),
     ("speed", include_str!("speed.json")),
@@ -37,7 +39,7 @@ const SCHEMAS: [(&str, &str); NAMES.len()] = [
 ];
 
 /// The names that [`schema`] knows.
-pub const NAMES: [&str; 25] = [
+pub const NAMES: [&str; 26] = [
     "problem",
     "reservation",
     "scenario",
@@ -57,6 +59,7 @@ pub const NAMES: [&str; 25] = [
     "levels",
     "entitlements",
     "reproduction",
+    "exhibits",
     "hunt",
     "work-precision",
     "speed",
