@@ -25,8 +25,8 @@ WORK = Path(tempfile.mkdtemp(prefix="agreement-"))
 counts, listed, wrong = Counter(), Counter(), []
 
 
-def run(*command):
-    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, errors="replace")
+def run(*command, timeout=None):
+    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, errors="replace", timeout=timeout)
     return done.returncode, done.stdout + done.stderr
 
 
@@ -269,4 +269,5 @@ def main():
     sys.exit(1 if wrong else 0)
 
 
-main()
+if __name__ == "__main__":
+    main()
