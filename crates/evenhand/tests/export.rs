@@ -84,8 +84,11 @@ fn a_theorem_for_each_claim() {
     let said = folder.run(&["export", "c.json", "--to", "coq", "-o", "c.v"]).ends_with(0).stdout;
     assert!(said.is_empty() && folder.read("c.v") == text);
     folder.run(&["export", "c.json", "--to", "coq", "-o", "c.json"]).fails_with(2, "replace an input");
+    let half =
+        r#"{"kind": "allocation", "tasks": {"user 1": {"high-memory": 5}, "user 2": {"high-cpu": 5}}}"#;
+    folder.write("half.json", half);
     folder
-        .run(&["certify", "problem.json", "a.json", "--axiom", "proportional:1/2", "-o", "roots.json"])
+        .run(&["certify", "problem.json", "half.json", "--axiom", "proportional:1/2", "-o", "roots.json"])
         .ends_with(1);
     folder.run(&["export", "roots.json", "--to", "coq"]).fails_with(2, "the claim `proportional:1/2`");
     let reservation = Folder::with(&example("vm-types.json"));

@@ -9,7 +9,7 @@ let memo2 n m f = at2 (Array.init n (fun i -> Array.init m (f i)))
 let memo3 n m l f = at3 (Array.init n (fun i -> Array.init m (fun j -> Array.init l (f i j))))
 
 type case = { c : certificate; p : problem; x : int -> int -> q; t : tables; totals : int -> q;
-  placing : placing option; places : places }
+  placing : placing option; places : places; groups : Groups.t; h : group_tables Lazy.t }
 
 let places_of p t l =
   let places = { l_one = memo2 p.classes p.resources (make_one p t); l_listed = memo p.classes (make_listed l);
@@ -31,7 +31,12 @@ let case (c : certificate) =
     t_slack = memo2 k m (make_slack p full takes repaired) } in
   let placing = Option.map placing_of c.placing in
   let places = places_of p t (the_placing p x placing) in
-  { c; p; x; t; totals = memo m (rtotal p); placing; places }
+  let groups = Groups.read c.on in
+  let of_groups = groups.grouping in
+  let v = of_groups.groups in
+  let h = lazy { t_use = memo2 v m (ruse p of_groups t.t_x v); t_promise = memo2 v m (rpromised of_groups v);
+    t_kept_back = memo2 v m (rkept of_groups v); t_total = memo m (rtotal_of p); t_above = memo n (above of_groups) } in
+  { c; p; x; t; totals = memo m (rtotal p); placing; places; groups; h }
 
 let sign v = Z.sign v.qnum
 let is_active s n = sign (s.t.t_g n) > 0
@@ -368,3 +373,24 @@ let claim s (c : stated_claim) =
     | "proportional" -> proportional s c value
     | _ -> bottlenecks s k m value
   end
+
+(* A claim about groups *)
+let group_claim s (c : stated_claim) =
+  let value = match c.evidence with Absent -> Object [] | v -> v in
+  let nothing = obj value = [] in
+  match c.axiom, c.holds, c.margin with
+  | _, None, _ -> if c.margin <> None || not nothing then raise Exit; NotAbout (c.axiom = "guarantees")
+  | "limits", Some _, None -> if not nothing then raise Exit; Unlimited
+  | "limits", Some _, Some _ ->
+    only "group resource slack" value;
+    Limited (named s.groups.names (get "group" value), named s.c.on.resource (get "resource" value),
+      number_at (get "slack" value))
+  | _, Some _, None -> if not nothing then raise Exit; Nobody
+  | _, Some holds, Some m ->
+    let place, loss = tightest s "user" "loss" value in
+    let n = user s "user" place in
+    (match loss, holds with
+     | None, true -> ()
+     | Some v, false when Q.equal (to_q v) (Q.neg (Q.mul m (to_q (s.t.t_g n)))) -> ()
+     | _ -> raise Exit);
+    Guaranteed n
