@@ -304,13 +304,19 @@ let claim s (c : stated_claim) =
         | ("work-conserving" | "njc" | "ps-dsf" | "sharing-incentive"), [], _
         | "work-conserving", ["short", Object []], _ | "njc", ["witness", Object []], _
         | "ps-dsf", ["bottlenecks", Object []], _
-        | "max-min", ["levels", List []], Some (Drfh | Tsf | Asset | Generic) -> true
+        | "max-min", ["levels", List []], _ -> true
+        | ("bottleneck-fair" | "global-bottleneck-fair" | "single-resource-fair"), ["resources", Object by_resource], _ ->
+          List.for_all (fun (_, v) -> v = List []) by_resource &&
+          List.sort compare (List.map (fun (name, _) -> find s.c.on.resource name) by_resource) =
+            List.filter (bottleneck_at s.p s.t s.totals k) (range s.p.resources)
+        | "proportional", fields, _ ->
+          only "prices user_prices?" value; List.for_all (fun (_, v) -> v = Object []) fields
         | ("pareto-optimal" | "integer-pareto-optimal"), fields, _ when c.axiom = "pareto-optimal" || s.placing = None ->
           only "user_weights prices user_prices?" value; List.for_all (fun (_, v) -> v = Object []) fields
         | _ -> false in
     (match c.axiom, c.margin with
      | ("envy-free" | "ef1"), None when obj value = [] -> ()
-     | "integer-feasible", None when obj value = [] -> ()
+     | ("feasible" | "integer-feasible"), None when obj value = [] -> ()
      | _, None when is_idle -> ()
      | "proportional", None when get "user" value <> Absent -> ()
      | _, None -> uncovered "a claim of `%s` without a margin" c.axiom
@@ -326,7 +332,11 @@ let claim s (c : stated_claim) =
        | _ -> raise Exit);
       of_place n place in
     match c.axiom with
+    | "max-min" | "proportional" when is_idle && c.share <> None ->
+      let share = Option.get c.share in IdleShare (share, worth_of s share)
+    | "bottleneck-fair" | "global-bottleneck-fair" | "single-resource-fair" when is_idle -> IdleBottleneck k
     | _ when is_idle && c.axiom <> "envy-free" && c.axiom <> "ef1" -> Idle
+    | "feasible" when c.margin = None -> NoBound
     | "ef1" when c.margin = None -> NoPair1
     | "integer-feasible" when c.margin = None -> NoLimit
     | "feasible" -> if obj value = [] then raise Exit else
