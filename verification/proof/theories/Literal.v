@@ -4,12 +4,13 @@
     follows from it. *)
 From Coq Require Import QArith Arith Bool List.
 From Evenhand Require Import Spec Arithmetic Checker Repair Soundness Bundle Envy Limits Prices MaxMin Alpha
-  Answered Named Placed UpToOne WholeOptimal Certificate.
+  Answered Named Placed UpToOne WholeOptimal Certificate Groups.
 Open Scope Q_scope.
 
 (** * Lists as functions: 0, or nothing, where there is no entry *)
 Definition row (l : list Q) (i : nat) : Q := nth i l 0.
 Definition rows (l : list (list Q)) (i j : nat) : Q := row (nth i l nil) j.
+Definition amounts (l : list (list (option Q))) (i j : nat) : option Q := nth j (nth i l nil) None.
 Definition options {A} (l : list (option A)) (i : nat) : option A := nth i l None.
 Definition flags (l : list bool) (i : nat) : bool := nth i l false.
 Definition grid (l : list (list bool)) (i j : nat) : bool := flags (nth i l nil) j.
@@ -116,6 +117,12 @@ Definition worths_of (s : option named) (a : nat) : worths :=
      v_spent := rsum N (fun n => if is_active T n then mul (price n) (value n) else 0) |}.
 Definition levels_at : nat -> nat -> Q :=
   table2 N K (fun n i => if runs_on T n i then quo (t_tasks T n) (mul (weight P n) (t_gamma T n i)) else 0).
+Definition group_tables_of (G : grouping) : group_tables :=
+  let V := groups G in
+  let promise := map (fun v => map (rpromised G V v) (seq 0 M)) (seq 0 V) in
+  let over := map (above G) (seq 0 N) in
+  {| t_use := table2 V M (ruse P G x V); t_promise := amounts promise; t_kept_back := table2 V M (rkept G V);
+     t_total := table1 M (rtotal_of P); t_above := fun n => nth n over nil |}.
 Definition better_placing (l : list (nat * list Q)) : claim :=
   let l := placing_of l in
   BetterPlacing l (places_of l) (table2 N K (fun n i =>
@@ -161,5 +168,17 @@ Proof.
   unfold claim_holds. intros H. apply andb_true_iff in H. destruct H as [A H].
   apply (claim_sound P stated_x placing_ T totals L tolerance only_limits c holds_ m C H).
   apply orb_true_iff in A. destruct A as [A|A]; [left|right]; auto. apply negb_true_iff. exact A.
+Qed.
+
+Variable G : grouping.
+Let H := group_tables_of P x G.
+Definition groups_hold : bool := check_group_tables P G T H.
+Hypothesis D : groups_hold = true.
+Theorem proven_of_groups c holds_ m : check_group_claim P G T H tolerance c holds_ m = true ->
+  group_meaning P G T tolerance c holds_ m.
+Proof.
+  assert (R : right P stated_x T (is_placed placing_)).
+  { unfold case_holds, check_case in C. rewrite !andb_true_iff in C. apply check_tables_sound. tauto. }
+  intros A. exact (group_claim_sound P G T H stated_x (is_placed placing_) R D tolerance c holds_ m A).
 Qed.
 End Proven.

@@ -29,6 +29,10 @@ impl Writer<'_, '_> {
             Evidence::Entitlement { user, .. } if claim.axiom == Axiom::SharingIncentive => {
                 format!("Sharing {user}")
             }
+            Evidence::Entitlement { user, .. } => format!("Guaranteed {user}"),
+            Evidence::GroupLimit { group, resource, slack } => {
+                format!("Limited {group} {resource} {}", number(slack))
+            }
             Evidence::Envy { user, envied, .. } => format!("Envy no_hints {user} {envied}"),
             Evidence::EnvyUpToOne { user, envied, removed, .. } => {
                 format!("Ef1 no_hints {user} {envied} ({})", option(removed.map(index)))
@@ -127,7 +131,7 @@ impl Writer<'_, '_> {
                 let (share, alpha) = self.exponent(claim)?;
                 format!("Better {share} ({}) {alpha} {}", self.worths(&share, &alpha), self.tasks(better))
             }
-            _ => return Err("Spec.v does not define its axiom"),
+            Evidence::Nothing { .. } => return Err("it has a margin"),
         })
     }
 
@@ -138,6 +142,8 @@ impl Writer<'_, '_> {
                 Ok(format!("Undefined {share} (worth_of_one the_problem (Some {share}))"))
             }
             (Axiom::IntegerFeasible, _) => Ok("NotSingle".to_owned()),
+            (Axiom::Limits, _) => Ok("NotAbout false".to_owned()),
+            (Axiom::Guarantees, _) => Ok("NotAbout true".to_owned()),
             (Axiom::Ef1 | Axiom::IntegerParetoOptimal, _) => Ok("NotWhole".to_owned()),
             (axiom, _) => match bottleneck(axiom) {
                 Some(kind) => Ok(format!("NoBottleneck {kind}")),
@@ -151,21 +157,19 @@ impl Writer<'_, '_> {
         Ok(match (claim.axiom, &claim.evidence) {
             (Axiom::EnvyFree, _) => "NoPair".to_owned(),
             (Axiom::Ef1, _) => "NoPair1".to_owned(),
+            (Axiom::Feasible, _) => "NoBound".to_owned(),
             (Axiom::IntegerFeasible, _) => "NoLimit".to_owned(),
+            (Axiom::Limits, _) => "Unlimited".to_owned(),
+            (Axiom::Guarantees, _) => "Nobody".to_owned(),
             (Axiom::Proportional, Evidence::Nothing { user }) => {
                 let (share, alpha) = self.whole_exponent(claim)?;
                 format!("Nothing {share} ({}) {alpha} {user}", self.worths(&share, &alpha))
             }
-            (
-                Axiom::WorkConserving
-                | Axiom::SharingIncentive
-                | Axiom::Njc
-                | Axiom::PsDsf
-                | Axiom::ParetoOptimal
-                | Axiom::IntegerParetoOptimal
-                | Axiom::MaxMin,
-                _,
-            ) if idle => "Idle".to_owned(),
+            (axiom, _) if idle => match (bottleneck(axiom), claim.share.map(named)) {
+                (Some(kind), _) => format!("IdleBottleneck {kind}"),
+                (None, Some(share)) => format!("IdleShare {share} (worth_of_one the_problem (Some {share}))"),
+                (None, None) => "Idle".to_owned(),
+            },
             _ => return Err("it has no margin"),
         })
     }
