@@ -299,22 +299,26 @@ let claim s (c : stated_claim) =
     | ("ef1" | "integer-pareto-optimal"), _ -> NotWhole
     | axiom, _ -> uncovered "that `%s` does not apply" axiom
   end else begin
-    let is_idle = c.margin = None && not (List.exists (is_active s) (range s.p.users))
+    let nobody = not (List.exists (is_active s) (range s.p.users)) in
+    let is_idle = c.margin = None && nobody
       && match c.axiom, obj value, c.share with
         | ("work-conserving" | "njc" | "ps-dsf" | "sharing-incentive"), [], _
         | "work-conserving", ["short", Object []], _ | "njc", ["witness", Object []], _
-        | "ps-dsf", ["bottlenecks", Object []], _
-        | "max-min", ["levels", List []], _ -> true
-        | ("bottleneck-fair" | "global-bottleneck-fair" | "single-resource-fair"), ["resources", Object by_resource], _ ->
-          List.for_all (fun (_, v) -> v = List []) by_resource &&
-          List.sort compare (List.map (fun (name, _) -> find s.c.on.resource name) by_resource) =
-            List.filter (bottleneck_at s.p s.t s.totals k) (range s.p.resources)
+        | "ps-dsf", ["bottlenecks", Object []], _ -> true
         | "proportional", fields, _ ->
           only "prices user_prices?" value; List.for_all (fun (_, v) -> v = Object []) fields
-        | ("pareto-optimal" | "integer-pareto-optimal"), fields, _ when c.axiom = "pareto-optimal" || s.placing = None ->
+        | ("pareto-optimal" | "integer-pareto-optimal"), fields, _ ->
           only "user_weights prices user_prices?" value; List.for_all (fun (_, v) -> v = Object []) fields
         | _ -> false in
+    let nobody_wants = c.margin = None && match c.axiom, obj value with
+      | "max-min", ["levels", List []] -> true
+      | ("bottleneck-fair" | "global-bottleneck-fair" | "single-resource-fair"), ["resources", Object by_resource] ->
+        List.for_all (fun (_, v) -> v = List []) by_resource &&
+        List.sort compare (List.map (fun (name, _) -> find s.c.on.resource name) by_resource) =
+          List.filter (bottleneck_at s.p s.t s.totals k) (range s.p.resources)
+      | _ -> false in
     (match c.axiom, c.margin with
+     | _, None when nobody_wants -> ()
      | ("envy-free" | "ef1"), None when obj value = [] -> ()
      | ("feasible" | "integer-feasible"), None when obj value = [] -> ()
      | _, None when is_idle -> ()
@@ -332,9 +336,14 @@ let claim s (c : stated_claim) =
        | _ -> raise Exit);
       of_place n place in
     match c.axiom with
-    | "max-min" | "proportional" when is_idle && c.share <> None ->
+    | "proportional" when is_idle && c.share <> None ->
       let share = Option.get c.share in IdleShare (share, worth_of s share)
-    | "bottleneck-fair" | "global-bottleneck-fair" | "single-resource-fair" when is_idle -> IdleBottleneck k
+    | "max-min" when nobody_wants && nobody -> let share = Option.get c.share in IdleShare (share, worth_of s share)
+    | _ when nobody_wants && nobody -> IdleBottleneck k
+    | "max-min" when nobody_wants ->
+      let share = Option.get c.share in Unwanted (share, shares s (worth_at s.p s.totals share))
+    | _ when nobody_wants -> UnwantedBottleneck (k, fun r -> shares s (worth_at s.p s.totals (Resource r)))
+    | "integer-pareto-optimal" when is_idle -> IdleWhole
     | _ when is_idle && c.axiom <> "envy-free" && c.axiom <> "ef1" -> Idle
     | "feasible" when c.margin = None -> NoBound
     | "ef1" when c.margin = None -> NoPair1

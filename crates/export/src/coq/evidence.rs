@@ -168,8 +168,17 @@ impl Writer<'_, '_> {
             (axiom, _) if idle => match (bottleneck(axiom), claim.share.map(named)) {
                 (Some(kind), _) => format!("IdleBottleneck {kind}"),
                 (None, Some(share)) => format!("IdleShare {share} (worth_of_one the_problem (Some {share}))"),
+                (None, None) if axiom == Axiom::IntegerParetoOptimal => "IdleWhole".to_owned(),
                 (None, None) => "Idle".to_owned(),
             },
+            (Axiom::MaxMin, _) => {
+                let share = self.share(claim.share)?;
+                format!("Unwanted {share} {}", self.alone(&share))
+            }
+            (axiom, _) if bottleneck(axiom).is_some() && holds => {
+                let kind = bottleneck(axiom).unwrap_or_default();
+                format!("UnwantedBottleneck {kind} (fun r => {})", self.alone("(Resource r)"))
+            }
             _ => return Err("it has no margin"),
         })
     }

@@ -15,6 +15,10 @@ impl Writer<'_, '_> {
         let x = self.x;
         match (evidence.split(' ').next(), claim.share.map(named), bottleneck(claim.axiom)) {
             (Some("Idle"), ..) | (Some("Nobody"), ..) => return Ok(NOBODY.to_owned()),
+            (Some("IdleWhole"), ..) => {
+                let placing = if self.servers.is_some() { "(Some the_servers)" } else { "None" };
+                return Ok(format!("whole_tasks the_problem {placing} {x} /\\ {NOBODY}"));
+            }
             (Some("IdleShare"), Some(share), _) => {
                 return Ok(format!("defined the_problem {share} /\\ {NOBODY}"));
             }
