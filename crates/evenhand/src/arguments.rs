@@ -130,12 +130,12 @@ pub struct Check {
 
 #[derive(Debug, Args)]
 pub struct Export {
-    /// Certificate file of any kind (vipr), or problem file (mps, lp)
+    /// Certificate file of any kind (vipr), certificate of an allocation (coq), or problem file (mps, lp)
     pub file: PathBuf,
     /// Format to write
     #[arg(long, value_enum)]
     pub to: ExportForm,
-    /// vipr: the folder to write into, which is made if need be; mps, lp: the file (default: standard
+    /// vipr: the folder to write into, which is made if need be; coq, mps, lp: the file (default: standard
     /// output)
     #[arg(long, short, value_name = "FOLDER|FILE", required_if_eq("to", "vipr"))]
     pub output: Option<PathBuf>,
@@ -145,6 +145,8 @@ pub struct Export {
 pub enum ExportForm {
     /// Linear and integer programmes with their proofs, which verified checkers read (docs/export.md)
     Vipr,
+    /// A theorem for each claim, which Coq proves by computation (docs/proof.md)
+    Coq,
     /// The problem as a linear programme, in integers: MPS in free form
     Mps,
     /// The same in the LP format
