@@ -13,6 +13,7 @@ mod render;
 mod reservation;
 mod simulation;
 mod snapshots;
+mod theorems;
 
 use evenhand_certify::{certify, default_requests};
 use evenhand_mechanisms::registry;
@@ -43,7 +44,7 @@ pub struct Entry {
 
 type Section = (&'static str, fn() -> Result<Vec<Entry>, PaperError>);
 
-static SECTIONS: [Section; 7] = [
+static SECTIONS: [Section; 8] = [
     ("drfh", drfh::entries),
     ("ps-dsf", ps_dsf::entries),
     ("njc", njc::entries),
@@ -51,6 +52,7 @@ static SECTIONS: [Section; 7] = [
     ("reservation", reservation::entries),
     ("snapshots", snapshots::entries),
     ("simulation", simulation::entries),
+    ("theorems", theorems::entries),
 ];
 
 /// The names that can be asked for.

@@ -6,6 +6,7 @@ mod properties;
 mod random;
 mod tables;
 
+pub(super) use random::Law;
 pub(super) use tables::figure_5;
 
 use super::Entry;
