@@ -17,7 +17,7 @@ pub fn run(call: &Simulate, common: &Common) -> Result<ExitCode, Failure> {
     let scenario = files::read(&call.scenario, |source| source.scenario(folder))?;
     let seeds: Vec<u64> = (0..u64::from(call.replications)).map(|k| common.seed.wrapping_add(k)).collect();
     let bar = progress(common);
-    let simulated = match &call.checkpoint {
+    let simulated = match &call.resume {
         Some(file) => with_checkpoints(&scenario, call, file, common.seed, &bar),
         None => {
             let look = |time, events| bar.set_message(stand(time, events));
@@ -78,13 +78,13 @@ fn with_checkpoints(
     seed: u64,
     bar: &ProgressBar,
 ) -> Result<Simulated, Failure> {
-    let from = match call.resume {
-        true => {
-            let unreadable = |error| Failure::input(format!("{}: cannot be read: {error}", file.display()));
-            let text = std::fs::read_to_string(file).map_err(unreadable)?;
-            Some(Checkpoint::from_json(&text)?)
+    let from = match std::fs::read_to_string(file) {
+        Ok(text) => {
+            let of_file = |error| Failure::input(format!("{}: {error}", file.display()));
+            Some(Checkpoint::from_json(&text).map_err(of_file)?)
         }
-        false => None,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+        Err(error) => return Err(Failure::input(format!("{}: cannot be read: {error}", file.display()))),
     };
     let mut writer = Writer { file, every: call.checkpoint_every, bar, failure: None };
     let simulated = simulate::run_from(scenario, seed, from.as_ref(), &mut writer)?;

@@ -4,7 +4,7 @@ mod appendix_c;
 mod catalogue;
 mod guarantees;
 mod introduction;
-mod section_7;
+pub(super) mod section_7;
 
 use crate::PaperError;
 use evenhand_certify::ratio;
@@ -26,10 +26,10 @@ pub(super) fn entries() -> Result<Vec<Entry>, PaperError> {
 /// A type: what one job demands, its reward and its load per server.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Type {
-    pub name: String,
-    pub demand: Vec<Rational>,
-    pub reward: Rational,
-    pub load: Rational,
+    pub(super) name: String,
+    pub(super) demand: Vec<Rational>,
+    pub(super) reward: Rational,
+    pub(super) load: Rational,
 }
 
 /// The problem of one pool of servers with this capacity.
@@ -68,7 +68,7 @@ pub(super) fn certified(problem: &Reservation) -> Result<RatioCertificate, Paper
 }
 
 /// The worst loads of the types; proven from both sides or an error.
-fn worst(problem: &Reservation) -> Result<WorstLoad, PaperError> {
+pub(super) fn worst(problem: &Reservation) -> Result<WorstLoad, PaperError> {
     let mut best = MaxReward::new(problem);
     let found = worst_load::worst_load(&mut best, &mut |_, _| {})?;
     let found = found.ok_or("no type has a reward")?;
