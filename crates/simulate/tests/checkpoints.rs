@@ -38,7 +38,7 @@ fn scenario(policy: Policy) -> Scenario {
                    "poisson": {"rate": 2, "tasks": 3, "duration": {"uniform": [1, 6]}}},
                   {"name": "3", "demand": {"cpu": 2, "memory": 2},
                    "jobs": [{"at": 3, "tasks": 30, "duration": 4}, {"at": 8, "tasks": 30, "duration": 4}]}],
-        "horizon": 90, "every": 1}"#;
+        "policy": {}, "horizon": 90, "every": 1}"#;
     let read = Source { name: "three", text }.scenario(std::path::Path::new("")).unwrap();
     Scenario { policy, ..read }
 }

@@ -37,7 +37,8 @@ impl Command {
             },
             Self::Bench(call) => folder(call.output.as_deref()),
             Self::Man(call) => folder(call.output.as_deref()),
-            Self::Reproduce(_) | Self::Schema(_) | Self::Completions(_) => Places::default(),
+            Self::Reproduce(call) => folder(call.output.as_deref()),
+            Self::Schema(_) | Self::Completions(_) => Places::default(),
         }
     }
 }
