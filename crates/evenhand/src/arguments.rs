@@ -281,6 +281,19 @@ pub struct Simulate {
     /// Independent runs, with the seeds SEED, SEED + 1 and so on, in parallel
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub replications: u32,
+    /// Keep in this file where the run stands, and go on from there if the file is there already, with the result that
+    /// the run has without an interruption
+    #[arg(long, value_name = "FILE", conflicts_with = "replications")]
+    pub resume: Option<PathBuf>,
+    /// Events after which that file is written anew
+    #[arg(
+        long,
+        value_name = "EVENTS",
+        requires = "resume",
+        default_value_t = 1_000_000,
+        value_parser = clap::value_parser!(u64).range(1..)
+    )]
+    pub checkpoint_every: u64,
     /// Write the summary, the tables and the plots into this folder, which is made if need be
     #[arg(long, short, value_name = "FOLDER")]
     pub output: Option<PathBuf>,
