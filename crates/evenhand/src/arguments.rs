@@ -130,12 +130,12 @@ pub struct Check {
 
 #[derive(Debug, Args)]
 pub struct Export {
-    /// Certificate file of any kind (vipr), or problem file (mps, lp)
+    /// Certificate file of any kind (vipr), certificate of an allocation (coq), or problem file (mps, lp)
     pub file: PathBuf,
     /// Format to write
     #[arg(long, value_enum)]
     pub to: ExportForm,
-    /// vipr: the folder to write into, which is made if need be; mps, lp: the file (default: standard
+    /// vipr: the folder to write into, which is made if need be; coq, mps, lp: the file (default: standard
     /// output)
     #[arg(long, short, value_name = "FOLDER|FILE", required_if_eq("to", "vipr"))]
     pub output: Option<PathBuf>,
@@ -145,6 +145,8 @@ pub struct Export {
 pub enum ExportForm {
     /// Linear and integer programmes with their proofs, which verified checkers read (docs/export.md)
     Vipr,
+    /// A theorem for each claim, which Coq proves by computation (docs/proof.md)
+    Coq,
     /// The problem as a linear programme, in integers: MPS in free form
     Mps,
     /// The same in the LP format
@@ -279,6 +281,19 @@ pub struct Simulate {
     /// Independent runs, with the seeds SEED, SEED + 1 and so on, in parallel
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub replications: u32,
+    /// Keep in this file where the run stands, and go on from there if the file is there already, with the result that
+    /// the run has without an interruption
+    #[arg(long, value_name = "FILE", conflicts_with = "replications")]
+    pub resume: Option<PathBuf>,
+    /// Events after which that file is written anew
+    #[arg(
+        long,
+        value_name = "EVENTS",
+        requires = "resume",
+        default_value_t = 1_000_000,
+        value_parser = clap::value_parser!(u64).range(1..)
+    )]
+    pub checkpoint_every: u64,
     /// Write the summary, the tables and the plots into this folder, which is made if need be
     #[arg(long, short, value_name = "FOLDER")]
     pub output: Option<PathBuf>,

@@ -5,8 +5,8 @@
 
 /// Name and text of every schema: first what is read, then what the commands print with
 /// `--format json` (`certify` an examination, `check` a verdict, `compare` a comparison, `explain` an
-/// explanation, group explanation, levels or entitlements, `reproduce` a reproduction, or exhibits, `bench` work and
-/// precision, or speed, `export` an export,
+/// explanation, group explanation, levels or entitlements, `reproduce` a reproduction or exhibits, `bench` work
+/// and precision, or speed, `export` an export,
 /// `simulate` a simulation,
 /// `schema` the schemas).
 const SCHEMAS: [(&str, &str); NAMES.len()] = [
