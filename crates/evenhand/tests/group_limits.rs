@@ -40,8 +40,8 @@ fn allocation() -> String {
 
 /// A certificate of `limits` for so many groups and resources, made of one about a problem that is small enough.
 fn certificate(folder: &Folder, groups: usize, resources: usize) {
-    folder.write("small.json", &problem(2, 2).to_string());
-    folder.write("a.json", &allocation());
+    folder.write("small.json", problem(2, 2).to_string());
+    folder.write("a.json", allocation());
     let made =
         run(folder, &["certify", "small.json", "a.json", "--axiom", "limits", "-o", "small.cert.json"]);
     assert_eq!(made.0, 0, "{}", made.1);
@@ -49,22 +49,22 @@ fn certificate(folder: &Folder, groups: usize, resources: usize) {
     certificate["problem"] = problem(groups, resources);
     certificate["allocation"].as_object_mut().unwrap().remove("problem_sha256");
     certificate["claims"][0]["evidence"]["group"] = json!(format!("g{}", groups - 1));
-    folder.write("cert.json", &certificate.to_string());
+    folder.write("cert.json", certificate.to_string());
 }
 
 #[test]
 fn more_cells_than_are_looked_at() {
     let folder = Folder::new();
     // Just below the bound everything is answered.
-    folder.write("fits.json", &problem(990, 1000).to_string());
-    folder.write("a.json", &allocation());
+    folder.write("fits.json", problem(990, 1000).to_string());
+    folder.write("a.json", allocation());
     let fits = run(&folder, &["certify", "fits.json", "a.json", "--axiom", "limits"]);
     assert_eq!(fits.0, 0, "{}", fits.1);
     certificate(&folder, 990, 1000);
     let fits = run(&folder, &["check", "cert.json"]);
     assert_eq!(fits.0, 0, "{}", fits.1);
     // Above it nothing is begun.
-    folder.write("large.json", &problem(1001, 1000).to_string());
+    folder.write("large.json", problem(1001, 1000).to_string());
     for arguments in [
         &["solve", "large.json", "--mechanism", "tree"][..],
         &["solve", "large.json", "--mechanism", "tree", "--rule", "kai"],
