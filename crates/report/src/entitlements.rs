@@ -31,7 +31,7 @@ pub fn entitlements(problem: &Problem, entitlements: &Entitlements, held: Option
     }
     for (user, entitled) in problem.users().iter().zip(&entitlements.users) {
         let Some(entitled) = entitled else { continue };
-        let mut row = vec![Cell::text(user.name().to_owned())];
+        let mut row = vec![Cell::text(user.name())];
         for entitled in entitled {
             row.push(Cell::text(crate::text::number(entitled)));
             row.extend(held.map(|_| Cell::none()));

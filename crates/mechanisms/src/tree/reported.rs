@@ -33,7 +33,7 @@ fn kueue(forest: &Forest<'_>, holdings: &Holdings, v: usize) -> Reported {
     match (v, share.is_zero(), weight.is_zero()) {
         (0, ..) | (_, true, _) => Reported::Share(Rational::new()),
         (.., true) => Reported::Infinite,
-        _ => Reported::Share(Rational::from(share * 1000 / weight).ceil()),
+        _ => Reported::Share((share * 1000_u32 / weight).ceil()),
     }
 }
 
