@@ -143,6 +143,8 @@ pub struct Findings {
     pub selected: Option<Selected>,
     /// All allocations that the mechanism allows, as polytopes.
     pub faces: Option<NjcSet>,
+    /// Levels between proven bounds.
+    pub intervals: Option<Intervals>,
     /// How an iterative method ended.
     pub status: Option<Status>,
     /// Its steps.
@@ -153,6 +155,15 @@ pub struct Findings {
     pub series: Option<Vec<SeriesPoint>>,
     /// How one of many answers was searched for.
     pub search: Option<Search>,
+}
+
+/// Where the levels of the exact allocation are.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Intervals {
+    /// By user: the least and the largest that its level can be.
+    pub levels: Vec<(Rational, Rational)>,
+    /// The widest, as a part of what the user would have with everything to itself.
+    pub width: Rational,
 }
 
 /// A point on the way of a method.
@@ -227,6 +238,8 @@ pub enum Status {
     Limit,
     /// It left the domain: what it returns is the last point inside.
     LeftDomain,
+    /// Its time was up: what it returns has bounds, and they are close.
+    Interval,
 }
 
 impl Status {
@@ -237,6 +250,7 @@ impl Status {
             Self::Solved => "solved",
             Self::Limit => "limit",
             Self::LeftDomain => "left-the-domain",
+            Self::Interval => "interval",
         }
     }
 }

@@ -58,7 +58,14 @@ pub(crate) fn findings(problem: &Problem, outcome: &Outcome) -> String {
             if points == 1 { "" } else { "s" },
         ));
     }
-    if let Some(status) = findings.status.filter(|status| *status != Status::Solved) {
+    if let Some(Intervals { width, .. }) = &findings.intervals {
+        lines.push(format!(
+            "The time was up: levels lie between proven bounds, at most {} of what a user would have with everything to itself apart (--format json lists them).",
+            number(width)
+        ));
+    }
+    let is_final = |status: &Status| matches!(status, Status::Solved | Status::Interval);
+    if let Some(status) = findings.status.filter(|status| !is_final(status)) {
         lines.push(format!("The method ended with the status `{}`.", status.name()));
     }
     if let Some(Integrality { mechanism, whole, divisible }) = &findings.integrality {
