@@ -118,6 +118,7 @@ fn ours(instance: &Instance, server: ServerRule) -> Result<(Run, f64), String> {
         seed: 0,
         leaves: Vec::new(),
         durations: Some(instance.durations.clone()),
+        stamp: 0,
     };
     let started = Clock::now();
     let mut source = AtOnce { problem: &instance.problem, next: 0 };

@@ -130,12 +130,12 @@ pub struct Check {
 
 #[derive(Debug, Args)]
 pub struct Export {
-    /// Certificate file of any kind (vipr), or problem file (mps, lp)
+    /// Certificate file of any kind (vipr), certificate of an allocation (coq), or problem file (mps, lp)
     pub file: PathBuf,
     /// Format to write
     #[arg(long, value_enum)]
     pub to: ExportForm,
-    /// vipr: the folder to write into, which is made if need be; mps, lp: the file (default: standard
+    /// vipr: the folder to write into, which is made if need be; coq, mps, lp: the file (default: standard
     /// output)
     #[arg(long, short, value_name = "FOLDER|FILE", required_if_eq("to", "vipr"))]
     pub output: Option<PathBuf>,
@@ -145,6 +145,8 @@ pub struct Export {
 pub enum ExportForm {
     /// Linear and integer programmes with their proofs, which verified checkers read (docs/export.md)
     Vipr,
+    /// A theorem for each claim, which Coq proves by computation (docs/proof.md)
+    Coq,
     /// The problem as a linear programme, in integers: MPS in free form
     Mps,
     /// The same in the LP format
@@ -158,15 +160,24 @@ pub struct Explain {
     /// Allocation file (JSON)
     pub allocation: PathBuf,
     /// Name of the user
-    #[arg(long, required_unless_present = "levels", conflicts_with = "levels")]
+    #[arg(long, required_unless_present_any = ["levels", "group"], conflicts_with_all = ["levels", "group"])]
     pub user: Option<String>,
+    /// Name of a group: where it stands, what stops it, who holds that, and what it may still borrow
+    #[arg(long, conflicts_with = "levels")]
+    pub group: Option<String>,
     /// Where every group and user stands, and whom the rule would serve next, for an allocation that need not be
     /// feasible
     #[arg(long)]
     pub levels: bool,
     /// The share that a scheduler compares siblings by, in place of the problem's own
-    #[arg(long, requires = "levels", value_parser = names::one_of(Rule::NAMES))]
+    #[arg(long, conflicts_with = "user", value_parser = names::one_of(Rule::NAMES))]
     pub rule: Option<String>,
+    /// Guarantees do not come first
+    #[arg(long, conflicts_with = "user")]
+    pub no_nominal_first: bool,
+    /// With --rule kai: entitlements in whole units, by largest remainder
+    #[arg(long, requires = "rule")]
+    pub whole: bool,
 }
 
 #[derive(Debug, Args)]
@@ -270,6 +281,19 @@ pub struct Simulate {
     /// Independent runs, with the seeds SEED, SEED + 1 and so on, in parallel
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub replications: u32,
+    /// Keep in this file where the run stands, and go on from there if the file is there already, with the result that
+    /// the run has without an interruption
+    #[arg(long, value_name = "FILE", conflicts_with = "replications")]
+    pub resume: Option<PathBuf>,
+    /// Events after which that file is written anew
+    #[arg(
+        long,
+        value_name = "EVENTS",
+        requires = "resume",
+        default_value_t = 1_000_000,
+        value_parser = clap::value_parser!(u64).range(1..)
+    )]
+    pub checkpoint_every: u64,
     /// Write the summary, the tables and the plots into this folder, which is made if need be
     #[arg(long, short, value_name = "FOLDER")]
     pub output: Option<PathBuf>,
@@ -277,9 +301,16 @@ pub struct Simulate {
 
 #[derive(Debug, Args)]
 pub struct Reproduce {
-    /// What to reproduce: drfh, ps-dsf, njc, kesidis, reservation, snapshots, simulation, or one entry of these, such
-    /// as drfh.figure-2 (default: all)
+    /// What to reproduce: drfh, ps-dsf, njc, kesidis, reservation, snapshots, simulation, theorems, or one entry of
+    /// these, such as drfh.figure-2 (default: all)
     pub ids: Vec<String>,
+    /// Only list the tables and figures of the papers, and what is reproduced of each
+    #[arg(long, conflicts_with_all = ["ids", "output"])]
+    pub list: bool,
+    /// Write every table (Markdown, CSV, LaTeX) and every picture (SVG) into this folder, which is made if need be,
+    /// and a page index.html that shows the papers' values and ours side by side
+    #[arg(short, long, value_name = "FOLDER")]
+    pub output: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

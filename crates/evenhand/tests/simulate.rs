@@ -63,6 +63,26 @@ fn replications_do_not_depend_on_threads() {
 }
 
 #[test]
+fn an_interrupted_run_goes_on_from_its_checkpoint() {
+    let folder = Folder::new();
+    folder.write("scenario.json", SCENARIO);
+    let whole = folder.run(&["simulate", "scenario.json", "--format", "json"]).ends_with(0).stdout;
+    let with = ["simulate", "scenario.json", "--resume", "run.json", "--format", "json"];
+    let every = [&with[..], &["--checkpoint-every", "150"]].concat();
+    assert_eq!(folder.run(&every).ends_with(0).stdout, whole);
+    let checkpoint = folder.read("run.json");
+    assert_eq!(folder.run(&with).ends_with(0).stdout, whole);
+    folder.write("run.json", &checkpoint[..checkpoint.len() / 2]);
+    let refused = folder.run(&with).ends_with(2);
+    assert!(refused.stderr.starts_with("error: run.json: the checkpoint is cut off"), "{}", refused.stderr);
+    folder.write("run.json", &checkpoint);
+    let other = [&with[..], &["--seed", "5"]].concat();
+    assert!(folder.run(&other).ends_with(2).stderr.contains("another scenario, seed or policy"));
+    folder.run(&["simulate", "scenario.json", "--resume", "no/run.json"]).ends_with(2);
+    folder.run(&[&with[..], &["--replications", "2"]].concat()).ends_with(2);
+}
+
+#[test]
 fn what_is_wrong_ends_with_two() {
     let folder = Folder::new();
     let wrong = [

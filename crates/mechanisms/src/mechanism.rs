@@ -51,13 +51,15 @@ impl Mechanism {
         (self.solve)(problem, flags)
     }
 
-    /// Only hierarchical filling knows groups: any other rule would let one shape of a queue's tasks starve
-    /// another, or count a queue as many users.
+    /// Only hierarchical filling, divisible or by whole tasks, knows groups: any other rule would let one shape of a
+    /// queue's tasks starve another, or count a queue as many users.
     fn check_groups(&self, problem: &Problem) -> Result<(), MechanismError> {
-        if problem.groups().list().is_empty() || self.info.id == crate::tree::TREE.info.id {
+        let knows = [crate::tree::TREE.info.id, crate::filling::FILL.info.id].contains(&self.info.id);
+        if problem.groups().list().is_empty() || knows {
             return Ok(());
         }
-        let why = "the users stand in groups, which only `tree` shares by".to_owned();
+        let why =
+            "the users stand in groups, which only `tree` shares by, and `fill` by whole tasks".to_owned();
         Err(MechanismError::NotApplicable { mechanism: self.info.id, why })
     }
 
@@ -155,6 +157,8 @@ pub struct Findings {
     pub series: Option<Vec<SeriesPoint>>,
     /// How one of many answers was searched for.
     pub search: Option<Search>,
+    /// What groups are entitled to, where that and no tasks is the answer.
+    pub entitlements: Option<crate::tree::Entitlements>,
 }
 
 /// Where the levels of the exact allocation are.

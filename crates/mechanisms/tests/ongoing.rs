@@ -168,6 +168,72 @@ fn long_runs_place_what_the_scan_places() {
     }
 }
 
+/// So many users and servers that sets of users have several words and servers several blocks, with whole
+/// fillings among single events.
+#[test]
+fn many_users_and_servers_are_filled_as_by_the_scan() {
+    use ServerRule::{BestFit, FirstFit};
+    let named = |amounts: [u64; 2]| {
+        ["cpu", "memory"].map(str::to_owned).into_iter().zip(amounts.map(Rational::from)).collect::<Vec<_>>()
+    };
+    let resources = vec!["cpu".to_owned(), "memory".to_owned()];
+    for (seed, is_alike) in [(0, true), (1, false)] {
+        let mut draw = Draw::new(seed, 6);
+        let mut random = |most: u64| 1 + draw.below(most);
+        let servers = (0..3).map(|i| ServerSpec {
+            name: format!("class {i}"),
+            count: Some(Rational::from(15 + random(10))),
+            capacity: named([100 + random(100), 100 + random(100)]),
+        });
+        let servers = servers.collect();
+        let users = (0..70).map(|n| UserSpec {
+            name: format!("user {n}"),
+            weight: Some(Rational::from(random(3))),
+            demand: named([4 + random(40), 4 + random(40)]),
+            servers: (!is_alike && n % 3 == 0).then(|| vec!["class 0".to_owned(), "class 2".to_owned()]),
+            ..UserSpec::default()
+        });
+        let users = users.collect();
+        let spec = ProblemSpec { resources: resources.clone(), servers, users, ..ProblemSpec::default() };
+        let problem = Problem::new(spec).unwrap();
+        for (server, ties) in [
+            (BestFit, Ties::Low),
+            (BestFit, Ties::High),
+            (BestFit, Ties::Random),
+            (FirstFit, Ties::Low),
+            (FirstFit, Ties::Random),
+        ] {
+            let rule = Rule { server, ties, filter: server == BestFit, ..Rule::default() };
+            let mut scan = naive::ongoing(&problem, rule, seed);
+            let mut events = Draw::new(seed, 7);
+            schedule(&problem, Policy::Fill(rule), seed, |scheduler| {
+                let (mut placed, mut running) = (Vec::new(), Vec::new());
+                for round in 0..8 {
+                    if round % 4 == 0 {
+                        for n in 0..70 {
+                            scheduler.submit(n, 3);
+                            scan.submit(n, 3);
+                        }
+                    }
+                    for _ in 0..if round % 4 == 3 { 60 } else { 1 } {
+                        if running.is_empty() {
+                            break;
+                        }
+                        let (n, j): (u32, u32) = running.swap_remove(events.position(running.len()));
+                        scheduler.release(n as usize, j as usize);
+                        scan.release(n as usize, j as usize);
+                    }
+                    scheduler.fill(&mut placed).unwrap();
+                    assert_eq!(placed, scan.refill(), "{rule}, seed {seed}, round {round}");
+                    running.extend(&placed);
+                }
+                assert!(running.len() > 200, "{}", running.len());
+            })
+            .unwrap();
+        }
+    }
+}
+
 /// With everything there from the start, the first filling is `fill`.
 #[test]
 fn the_first_filling_is_that_of_the_mechanism() {

@@ -50,6 +50,9 @@ pub enum SimulateError {
         /// Time of this one.
         now: f64,
     },
+    /// A checkpoint that is none, is damaged, or is of something else.
+    #[error("the checkpoint {0}")]
+    Checkpoint(String),
     /// More jobs than are numbered.
     #[error("more than {0} jobs")]
     TooManyJobs(u32),

@@ -5,68 +5,124 @@
 pub(crate) struct Running {
     /// When it ends; infinite where it does not.
     pub end: f64,
-    /// Order among those that end at the same time: that of the placements.
-    pub order: u64,
     pub user: u32,
     pub server: u32,
     pub job: u32,
 }
 
-impl Running {
-    fn is_before(&self, other: &Self) -> bool {
-        self.end < other.end || self.end == other.end && self.order < other.order
+/// Bits of a digit.
+const DIGIT: u32 = 4;
+/// Values of a digit.
+const VALUES: usize = 1 << DIGIT;
+/// Digits of a time.
+const DIGITS: usize = (u64::BITS / DIGIT) as usize;
+
+/// A radix heap. Times never go back, so that a task stands by the first digit in which the bits of its end
+/// differ from those of the last time, and by its value there: the first of these groups holds whoever ends
+/// next. When it is reached it is divided by later digits; a task moves a few times, and is compared with
+/// nobody. Tasks that end at the same time are always in one group, in the order in which they came.
+#[derive(Debug)]
+pub(crate) struct Heap {
+    /// By digit, the last one first, and value.
+    groups: Vec<Vec<Running>>,
+    /// By digit: the values that there are, as bits.
+    there: [u16; DIGITS],
+    /// Bits of the last time.
+    last: u64,
+    /// Tasks that end at that time; the first so many have left.
+    current: Vec<Running>,
+    gone: usize,
+    /// When the next task ends, as far as that is known.
+    next: Option<f64>,
+    len: usize,
+}
+
+impl Default for Heap {
+    fn default() -> Self {
+        Self {
+            groups: vec![Vec::new(); DIGITS * VALUES],
+            there: [0; DIGITS],
+            last: 0,
+            current: Vec::new(),
+            gone: 0,
+            next: None,
+            len: 0,
+        }
     }
 }
-
-/// A heap in which a node has four children: half the levels of a binary one, and siblings share lines
-/// of the cache.
-#[derive(Debug, Default)]
-pub(crate) struct Heap {
-    tasks: Vec<Running>,
-}
-
-const CHILDREN: usize = 4;
 
 impl Heap {
+    /// Takes in a task that does not end before the last one that has left.
     pub fn push(&mut self, task: Running) {
-        let mut at = self.tasks.len();
-        self.tasks.push(task);
-        while at > 0 {
-            let parent = (at - 1) / CHILDREN;
-            if !task.is_before(&self.tasks[parent]) {
-                break;
-            }
-            self.tasks[at] = self.tasks[parent];
-            at = parent;
+        self.len += 1;
+        // Who ends at the last time stands before all groups.
+        if task.end.to_bits() != self.last {
+            self.next = self.next.map(|next| next.min(task.end));
         }
-        self.tasks[at] = task;
+        self.put(task);
     }
 
-    /// The one that ends first.
-    pub fn first(&self) -> Option<&Running> {
-        self.tasks.first()
+    fn put(&mut self, task: Running) {
+        let bits = task.end.to_bits();
+        let differ = bits ^ self.last;
+        if differ == 0 {
+            self.current.push(task);
+            return;
+        }
+        let digit = (differ.ilog2() / DIGIT) as usize;
+        let value = (bits >> (DIGIT * digit as u32)) as usize % VALUES;
+        self.there[digit] |= 1 << value;
+        self.groups[digit * VALUES + value].push(task);
     }
 
-    /// Takes out the one that ends first.
+    /// The first group that is not empty.
+    fn first_group(&self) -> Option<(usize, usize)> {
+        let digit = self.there.iter().position(|values| *values != 0)?;
+        Some((digit, self.there[digit].trailing_zeros() as usize))
+    }
+
+    /// When the next task ends.
+    pub fn next_end(&mut self) -> Option<f64> {
+        if self.gone < self.current.len() {
+            return Some(f64::from_bits(self.last));
+        }
+        if self.next.is_none() {
+            let (digit, value) = self.first_group()?;
+            let ends = self.groups[digit * VALUES + value].iter().map(|task| task.end);
+            self.next = ends.reduce(f64::min);
+        }
+        self.next
+    }
+
+    /// Takes out the task that ends first.
     pub fn pop(&mut self) -> Option<Running> {
-        let last = self.tasks.pop()?;
-        let Some(&first) = self.tasks.first() else { return Some(last) };
-        let mut at = 0;
-        loop {
-            let children = CHILDREN * at + 1..(CHILDREN * at + 1 + CHILDREN).min(self.tasks.len());
-            let Some(least) =
-                children.reduce(|a, b| if self.tasks[b].is_before(&self.tasks[a]) { b } else { a })
-            else {
-                break;
-            };
-            if !self.tasks[least].is_before(&last) {
-                break;
+        if self.gone == self.current.len() {
+            self.current.clear();
+            self.gone = 0;
+            let next = self.next_end()?;
+            let (digit, value) = self.first_group()?;
+            self.there[digit] &= !(1 << value);
+            self.last = next.to_bits();
+            self.next = None;
+            // The group gives its memory back: it may be long before it is as large again.
+            for task in std::mem::take(&mut self.groups[digit * VALUES + value]) {
+                self.put(task);
             }
-            self.tasks[at] = self.tasks[least];
-            at = least;
         }
-        self.tasks[at] = last;
-        Some(first)
+        let task = *self.current.get(self.gone)?;
+        self.gone += 1;
+        self.len -= 1;
+        Some(task)
+    }
+
+    /// All tasks, in no order but that of their placements among those that end at the same time.
+    pub fn tasks(&self) -> impl Iterator<Item = &Running> {
+        self.current[self.gone..].iter().chain(self.groups.iter().flatten())
+    }
+
+    /// Tasks in it.
+    pub fn len(&self) -> usize {
+        self.len
     }
 }
 
@@ -78,18 +134,30 @@ mod tests {
 
     #[test]
     fn tasks_leave_by_time_and_then_by_order() {
-        let mut draw = Draw::new(1, 0);
-        let (mut heap, mut sorted) = (Heap::default(), Vec::new());
-        for order in 0..5_000 {
-            let task = Running { end: draw.below(300) as f64, order, user: 0, server: 0, job: 0 };
-            heap.push(task);
-            sorted.push(task);
-            if draw.below(3) == 0 {
-                sorted.sort_by(|a, b| a.end.total_cmp(&b.end).then(a.order.cmp(&b.order)));
-                assert_eq!(heap.pop(), Some(sorted.remove(0)));
+        for seed in 0..20 {
+            let mut draw = Draw::new(seed, 0);
+            // Whole numbers, so that many end at once; or parts, so that few do.
+            let scale = if seed % 2 == 0 { 1.0 } else { 1.0 / 64.0 };
+            let (mut heap, mut sorted, mut now) = (Heap::default(), Vec::<Running>::new(), 0.0);
+            for job in 0..5_000 {
+                let lasts = if draw.below(50) == 0 { f64::INFINITY } else { draw.below(300) as f64 * scale };
+                let task = Running { end: now + lasts, user: 0, server: 0, job };
+                heap.push(task);
+                sorted.push(task);
+                if draw.below(3) > 0 {
+                    sorted.sort_by(|a, b| a.end.total_cmp(&b.end).then(a.job.cmp(&b.job)));
+                    assert_eq!(heap.next_end(), sorted.first().map(|task| task.end));
+                }
+                if draw.below(3) == 0 && sorted.first().is_some_and(|task| task.end.is_finite()) {
+                    sorted.sort_by(|a, b| a.end.total_cmp(&b.end).then(a.job.cmp(&b.job)));
+                    let task = sorted.remove(0);
+                    now = task.end;
+                    assert_eq!(heap.pop(), Some(task));
+                }
+                assert_eq!(heap.len(), sorted.len());
             }
+            sorted.sort_by(|a, b| a.end.total_cmp(&b.end).then(a.job.cmp(&b.job)));
+            assert!(sorted.into_iter().all(|task| heap.pop() == Some(task)) && heap.pop().is_none());
         }
-        sorted.sort_by(|a, b| a.end.total_cmp(&b.end).then(a.order.cmp(&b.order)));
-        assert!(sorted.into_iter().all(|task| heap.pop() == Some(task)) && heap.pop().is_none());
     }
 }

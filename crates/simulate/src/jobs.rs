@@ -4,6 +4,7 @@ use std::collections::{HashMap, VecDeque};
 
 use evenhand_mechanisms::filling::Draw;
 
+use crate::checkpoint::{Reader, Writer};
 use crate::duration::Duration;
 use crate::error::SimulateError;
 use crate::workload::Arrival;
@@ -59,6 +60,68 @@ impl Jobs {
             draws,
             submitted: 0,
         }
+    }
+
+    /// Writes everything down.
+    pub fn save(&self, to: &mut Writer) {
+        to.list(self.jobs.iter(), |to, job| {
+            to.number(u64::from(job.user));
+            to.number(job.tasks);
+            to.number(job.unfinished);
+            to.time(job.at);
+            // 0 for none.
+            to.number(job.of.map_or(0, |of| 1 + u64::from(of)));
+        });
+        to.list(self.free.iter(), |to, job| to.number(u64::from(*job)));
+        // In order, so that the same state has the same words.
+        let mut of_trace: Vec<(u32, u32)> = self.of_trace.iter().map(|(of, job)| (*of, *job)).collect();
+        of_trace.sort_unstable();
+        to.list(of_trace.into_iter(), |to, (of, job)| {
+            to.number(u64::from(of));
+            to.number(u64::from(job));
+        });
+        to.list(self.queues.iter(), |to, queue| {
+            to.list(queue.iter(), |to, waiting| {
+                to.number(u64::from(waiting.job));
+                to.number(waiting.tasks);
+                to.duration(waiting.duration);
+            });
+        });
+        to.list(self.draws.iter(), |to, draw| to.draw(draw));
+        to.number(self.submitted);
+    }
+
+    /// Goes on from what [`Jobs::save`] wrote; the streams are at their beginnings.
+    pub fn restore(&mut self, from: &mut Reader<'_>) -> Result<(), SimulateError> {
+        let users = self.queues.len();
+        self.jobs = from.list(|from| {
+            let user = from.below(users)?;
+            let (tasks, unfinished, at) = (from.number()?, from.number()?, from.time()?);
+            let of = from.number()?.checked_sub(1).and_then(|of| u32::try_from(of).ok());
+            Ok(Job { user, tasks, unfinished, at, of })
+        })?;
+        let jobs = self.jobs.len();
+        self.free = from.list(|from| from.below(jobs))?;
+        self.of_trace = from.list(|from| Ok((from.small()?, from.below(jobs)?)))?.into_iter().collect();
+        self.queues = from.exactly(users, |from| {
+            let queue = from.list(|from| {
+                let (job, tasks) = (from.below(jobs)?, from.number()?);
+                Ok(Waiting { job, tasks, duration: from.duration()? })
+            })?;
+            Ok(queue.into())
+        })?;
+        let mut fresh = std::mem::take(&mut self.draws).into_iter();
+        self.draws = from.exactly(users, |from| {
+            let draw = fresh.next().ok_or_else(|| SimulateError::Checkpoint("is damaged".to_owned()))?;
+            from.draw(draw)
+        })?;
+        self.submitted = from.number()?;
+        Ok(())
+    }
+
+    /// Jobs that have a place.
+    pub fn len(&self) -> usize {
+        self.jobs.len()
     }
 
     /// Tasks come; `size` is the number of tasks of their job.

@@ -11,6 +11,7 @@
 //! | [`ReadScenario`] | a scenario from its file |
 //! | [`run`] | a scenario, once for every seed, in parallel |
 //! | [`simulate`] | tasks of any [`Source`](workload::Source) on the servers of a problem |
+//! | [`run_from`] | one run that is observed, makes checkpoints, and goes on from one |
 //! | [`run_on`] | the same with the tasks of a trace in memory |
 //! | [`distributed`] | PS-DSF's servers, each on its own clock, with messages that are late or lost |
 //! | [`reservation`] | jobs admitted into reserved slots: DRA, power of d choices |
@@ -18,6 +19,7 @@
 //! | [`document`], [`series_csv`], [`jobs_csv`], [`users_csv`] | results as JSON and as tables |
 #![forbid(unsafe_code)]
 
+mod checkpoint;
 pub mod distributed;
 mod duration;
 mod error;
@@ -33,13 +35,14 @@ mod scenario;
 mod summary;
 pub mod workload;
 
+pub use checkpoint::{Checkpoint, Observer};
 pub use duration::Duration;
 pub use error::SimulateError;
 pub use jobs::FinishedJob;
 pub use output::{SeriesOfRun, completion_csv, document, jobs_csv, series, series_csv, users_csv};
 pub use read::ReadScenario;
 pub use record::{MAX_ROWS, Row, Tasks};
-pub use replicate::{Simulated, run, run_on};
-pub use run::{Run, Settings, simulate};
+pub use replicate::{Simulated, run, run_from, run_on};
+pub use run::{Run, Settings, simulate, simulate_from};
 pub use scenario::{Arrivals, Job, Poisson, Scenario, TraceFile};
 pub use summary::{CompletionTimes, SIZES, Summary};

@@ -1,5 +1,8 @@
 //! What is remembered of a run: integrals over time, and a series of rows.
 
+use crate::checkpoint::{Reader, Writer};
+use crate::error::SimulateError;
+
 /// Most rows of a series.
 pub const MAX_ROWS: usize = 10_000_000;
 
@@ -67,6 +70,38 @@ impl Recorder {
             every,
             rows: Vec::new(),
         }
+    }
+
+    /// Writes everything down.
+    pub fn save(&self, to: &mut Writer) {
+        to.list(self.tasks.iter(), |to, tasks| {
+            let Tasks { submitted, started, completed, withdrawn } = *tasks;
+            [submitted, started, completed, withdrawn].into_iter().for_each(|number| to.number(number));
+        });
+        to.list(self.integral.iter(), |to, integral| to.time(*integral));
+        to.list(self.since.iter(), |to, since| to.time(*since));
+        to.list(self.rows.iter(), |to, row| {
+            to.time(row.time);
+            to.list(row.running.iter(), |to, tasks| to.number(u64::from(*tasks)));
+            to.number(row.waiting);
+        });
+    }
+
+    /// Goes on from what [`Recorder::save`] wrote.
+    pub fn restore(&mut self, from: &mut Reader<'_>) -> Result<(), SimulateError> {
+        let users = self.tasks.len();
+        self.tasks = from.exactly(users, |from| {
+            let (submitted, started) = (from.number()?, from.number()?);
+            Ok(Tasks { submitted, started, completed: from.number()?, withdrawn: from.number()? })
+        })?;
+        self.integral = from.exactly(users, Reader::time)?;
+        self.since = from.exactly(users, Reader::time)?;
+        self.rows = from.list(|from| {
+            let time = from.time()?;
+            let running = from.exactly(users, Reader::small)?;
+            Ok(Row { time, running, waiting: from.number()? })
+        })?;
+        Ok(())
     }
 
     /// Rows for all times before `time`: nothing changes in between. Says whether there was room for them.

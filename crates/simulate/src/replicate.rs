@@ -7,9 +7,10 @@ use evenhand_mechanisms::filling::Policy;
 use evenhand_problem::{Problem, UserSpec};
 use rayon::prelude::*;
 
+use crate::checkpoint::{Checkpoint, Observer, digest};
 use crate::duration::Duration;
 use crate::error::SimulateError;
-use crate::run::{Run, Settings, simulate};
+use crate::run::{Run, Settings, simulate_from};
 use crate::scenario::{Scenario, TraceFile};
 use crate::workload::{Arrival, Source, Stated};
 
@@ -42,7 +43,7 @@ pub fn run(
     match trace(scenario)? {
         Some(trace) => run_on(scenario, &trace, seeds, progress),
         None => {
-            let runs = seeds.par_iter().map(|&seed| one(scenario, None, seed, progress));
+            let runs = seeds.par_iter().map(|&seed| whole(scenario, None, seed, progress));
             finished(scenario, Vec::new(), runs.collect())
         }
     }
@@ -60,8 +61,33 @@ pub fn run_on(
     progress: &(dyn Fn(f64, u64) + Sync),
 ) -> Result<Simulated, SimulateError> {
     let scenario = Scenario { users: trace.users.clone(), arrivals: Vec::new(), ..scenario.clone() };
-    let runs = seeds.par_iter().map(|&seed| one(&scenario, Some(trace), seed, progress));
+    let runs = seeds.par_iter().map(|&seed| whole(&scenario, Some(trace), seed, progress));
     finished(&scenario, trace.notes.iter().map(ToString::to_string).collect(), runs.collect())
+}
+
+/// One run of a scenario that `observer` looks at and may stop, then `None`; from a checkpoint on, if there is
+/// one, with the result that it has without.
+///
+/// # Errors
+/// [`SimulateError`]; [`SimulateError::Checkpoint`] for one of another scenario, seed or policy.
+pub fn run_from(
+    scenario: &Scenario,
+    seed: u64,
+    from: Option<&Checkpoint>,
+    observer: &mut dyn Observer,
+) -> Result<Option<Simulated>, SimulateError> {
+    let (scenario, trace) = match trace(scenario)? {
+        Some(trace) => {
+            let users = trace.users.clone();
+            (Scenario { users, arrivals: Vec::new(), ..scenario.clone() }, Some(trace))
+        }
+        None => (scenario.clone(), None),
+    };
+    let notes = trace.iter().flat_map(|trace| &trace.notes).map(ToString::to_string).collect();
+    match one(&scenario, trace.as_ref(), seed, from, observer)? {
+        Some(run) => finished(&scenario, notes, vec![Ok(run)]).map(Some),
+        None => Ok(None),
+    }
 }
 
 fn finished(
@@ -76,12 +102,25 @@ fn finished(
     Ok(Simulated { name: scenario.name.clone(), policy: scenario.policy, runs, notes })
 }
 
-fn one(
+fn whole(
     scenario: &Scenario,
     trace: Option<&Trace>,
     seed: u64,
     progress: &(dyn Fn(f64, u64) + Sync),
 ) -> Result<(Problem, Run), SimulateError> {
+    let mut observer = |time: f64, events: u64| progress(time, events);
+    // Who only looks never stops the run.
+    one(scenario, trace, seed, None, &mut observer)?
+        .ok_or_else(|| SimulateError::Checkpoint("stopped the run".to_owned()))
+}
+
+fn one(
+    scenario: &Scenario,
+    trace: Option<&Trace>,
+    seed: u64,
+    from: Option<&Checkpoint>,
+    observer: &mut dyn Observer,
+) -> Result<Option<(Problem, Run)>, SimulateError> {
     let problem = scenario.problem(seed)?;
     let fits = |n: usize| (0..problem.n_servers()).any(|i| fits_on(&problem, n, i));
     if trace.is_none()
@@ -112,9 +151,19 @@ fn one(
         seed,
         leaves: scenario.arrivals.iter().map(|arrivals| arrivals.leaves).collect(),
         durations: None,
+        // The users of a trace are in the problem; its tasks are counted.
+        stamp: digest(
+            format!(
+                "{:?} {:?} {:?}",
+                scenario.arrivals,
+                scenario.trace,
+                trace.map(|trace| trace.tasks.len())
+            )
+            .bytes(),
+        ),
     };
-    let run = simulate(&problem, source.as_mut(), &settings, &mut |time, events| progress(time, events))?;
-    Ok((problem, run))
+    let run = simulate_from(&problem, source.as_mut(), &settings, from, observer)?;
+    Ok(run.map(|run| (problem, run)))
 }
 
 /// Whether a task of user `n` fits on an empty server of class `i`.

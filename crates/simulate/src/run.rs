@@ -3,11 +3,12 @@
 use evenhand_mechanisms::filling::{Draw, Policy, Scheduler, schedule};
 use evenhand_problem::Problem;
 
+use crate::checkpoint::{Checkpoint, Observer, Reader, Writer, digest};
 use crate::error::SimulateError;
 use crate::events::{Heap, Running};
 use crate::jobs::{FinishedJob, Jobs};
 use crate::record::{MAX_ROWS, Recorder, Row, Tasks};
-use crate::workload::{Source, streams};
+use crate::workload::{Arrival, Source, streams};
 
 /// What a run is told besides servers, users and their tasks.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,6 +26,8 @@ pub struct Settings {
     /// Running times of all tasks in the order of their placements, in place of those of the tasks: for
     /// comparing with programs that draw them so.
     pub durations: Option<Vec<f64>>,
+    /// What else tells this run from others: a checkpoint of another one is refused.
+    pub stamp: u64,
 }
 
 /// What a run gives.
@@ -65,8 +68,30 @@ pub fn simulate(
     settings: &Settings,
     progress: &mut dyn FnMut(f64, u64),
 ) -> Result<Run, SimulateError> {
+    let mut observer = |time: f64, events: u64| progress(time, events);
+    // Who only looks never stops the run.
+    simulate_from(problem, source, settings, None, &mut observer)?
+        .ok_or_else(|| SimulateError::Checkpoint("stopped the run".to_owned()))
+}
+
+/// The same from a checkpoint on, if there is one: `source` is at its beginning, and what came before the
+/// checkpoint is read again and passed over. `None` where the observer stops the run.
+///
+/// # Errors
+/// [`SimulateError`].
+pub fn simulate_from(
+    problem: &Problem,
+    source: &mut dyn Source,
+    settings: &Settings,
+    from: Option<&Checkpoint>,
+    observer: &mut dyn Observer,
+) -> Result<Option<Run>, SimulateError> {
     schedule(problem, settings.policy, settings.seed, |scheduler| {
-        Simulation::new(problem, scheduler, settings)?.run(source, progress)
+        let mut simulation = Simulation::new(problem, scheduler, settings)?;
+        if let Some(checkpoint) = from {
+            simulation.restore(checkpoint, source)?;
+        }
+        simulation.run(source, observer)
     })?
 }
 
@@ -83,10 +108,14 @@ struct Simulation<'a> {
     n_placed: u64,
     hash: u64,
     events: u64,
+    now: f64,
+    /// Arrivals that the source has told.
+    told: u64,
+    /// The next one.
+    coming: Option<Arrival>,
+    /// Departures that have been.
+    departed: usize,
 }
-
-/// Events between two reports of progress.
-const REPORT: u64 = 1 << 16;
 
 impl<'a> Simulation<'a> {
     fn new(
@@ -116,46 +145,54 @@ impl<'a> Simulation<'a> {
             n_placed: 0,
             hash: 0,
             events: 0,
+            now: 0.0,
+            told: 0,
+            coming: None,
+            departed: 0,
         })
     }
 
     fn run(
         mut self,
         source: &mut dyn Source,
-        progress: &mut dyn FnMut(f64, u64),
-    ) -> Result<Run, SimulateError> {
+        observer: &mut dyn Observer,
+    ) -> Result<Option<Run>, SimulateError> {
         let horizon = self.settings.horizon.unwrap_or(f64::INFINITY);
-        let (mut now, mut reported) = (0.0, 0);
-        let mut coming = source.next()?;
+        let mut looked = self.events;
+        self.coming = self.next(source)?;
         loop {
-            let ends = self.running.first().map_or(f64::INFINITY, |task| task.end);
+            let ends = self.running.next_end().unwrap_or(f64::INFINITY);
             let leaves = self.departures.as_slice().first().map_or(f64::INFINITY, |(at, _)| *at);
-            let comes = coming.map_or(f64::INFINITY, |arrival| arrival.at);
+            let comes = self.coming.map_or(f64::INFINITY, |arrival| arrival.at);
             let next = ends.min(leaves).min(comes);
             if next > horizon || next == f64::INFINITY {
                 break;
             }
+            let now = self.now;
             if next < now {
                 let source_name = "the arrivals".to_owned();
                 return Err(SimulateError::OutOfOrder { source_name, before: now, now: next });
             }
             self.advance(next)?;
-            now = next;
-            while let Some(task) = self.running.first().copied().filter(|task| task.end == now) {
-                self.running.pop();
+            let now = next;
+            self.now = now;
+            while self.running.next_end() == Some(now)
+                && let Some(task) = self.running.pop()
+            {
                 self.end(&task, now);
             }
             while let Some(&(at, user)) = self.departures.as_slice().first()
                 && at == now
             {
                 self.departures.next();
+                self.departed += 1;
                 self.leave(user);
             }
-            while let Some(arrival) = coming.filter(|arrival| arrival.at == now) {
+            while let Some(arrival) = self.coming.filter(|arrival| arrival.at == now) {
                 let user = arrival.user as usize;
                 let leaves = self.settings.leaves.get(user).copied().flatten();
                 if leaves.is_some_and(|at| at <= now) {
-                    coming = source.next()?;
+                    self.coming = self.next(source)?;
                     continue;
                 }
                 if !self.scheduler.fits_somewhere(user) && !self.is_of_slots() {
@@ -167,18 +204,20 @@ impl<'a> Simulation<'a> {
                 self.scheduler.submit(user, arrival.tasks);
                 self.recorder.tasks[user].submitted += arrival.tasks;
                 self.events += 1;
-                coming = source.next()?;
+                self.coming = self.next(source)?;
             }
             self.place(now)?;
-            if self.events - reported >= REPORT {
-                reported = self.events;
-                progress(now, self.events);
+            if self.events - looked >= observer.every() {
+                looked = self.events;
+                if !observer.look(now, self.events, &mut || self.checkpoint())? {
+                    return Ok(None);
+                }
             }
         }
-        let end = self.settings.horizon.unwrap_or(now);
+        let end = self.settings.horizon.unwrap_or(self.now);
         self.advance(end)?;
         let task_time = self.recorder.finish(end);
-        Ok(Run {
+        Ok(Some(Run {
             seed: self.settings.seed,
             end,
             events: self.events,
@@ -189,7 +228,94 @@ impl<'a> Simulation<'a> {
             jobs: self.finished,
             rows: self.recorder.rows,
             notes: source.notes(),
-        })
+        }))
+    }
+
+    fn next(&mut self, source: &mut dyn Source) -> Result<Option<Arrival>, SimulateError> {
+        let arrival = source.next()?;
+        self.told += u64::from(arrival.is_some());
+        Ok(arrival)
+    }
+
+    /// What tells this run from others.
+    fn identity(&self) -> u64 {
+        // Its users and servers, and everything that decides what happens to them.
+        let text = format!("{:?}\n{:?}", self.problem, self.settings);
+        digest(text.bytes())
+    }
+
+    fn checkpoint(&self) -> Checkpoint {
+        let mut to = Writer::default();
+        to.number(self.told - u64::from(self.coming.is_some()));
+        to.number(self.departed as u64);
+        to.number(self.n_placed);
+        to.number(self.hash);
+        to.draw(self.scheduler.draw());
+        self.jobs.save(&mut to);
+        self.recorder.save(&mut to);
+        to.number(self.running.len() as u64);
+        for task in self.running.tasks() {
+            to.time(task.end);
+            [task.user, task.server, task.job].into_iter().for_each(|number| to.number(number.into()));
+        }
+        to.list(self.finished.iter(), |to, job| {
+            to.number(u64::from(job.user));
+            to.number(job.tasks);
+            to.time(job.at);
+            to.time(job.time);
+        });
+        Checkpoint { of: self.identity(), time: self.now, events: self.events, words: to.0 }
+    }
+
+    fn restore(&mut self, checkpoint: &Checkpoint, source: &mut dyn Source) -> Result<(), SimulateError> {
+        let bad = |why: &str| SimulateError::Checkpoint(why.to_owned());
+        if checkpoint.of != self.identity() {
+            return Err(bad("is of another scenario, seed or policy"));
+        }
+        (self.now, self.events) = (checkpoint.time, checkpoint.events);
+        let mut from = Reader(&checkpoint.words);
+        let (users, servers) = (self.problem.n_users(), self.scheduler.n_servers());
+        let told = from.number()?;
+        for _ in 0..told {
+            if self.next(source)?.is_none() {
+                return Err(bad("is of a longer trace"));
+            }
+        }
+        self.departed = from.number()? as usize;
+        for _ in 0..self.departed {
+            self.departures.next();
+        }
+        (self.n_placed, self.hash) = (from.number()?, from.number()?);
+        let draw = from.draw(self.scheduler.draw().clone())?;
+        self.jobs.restore(&mut from)?;
+        self.recorder.restore(&mut from)?;
+        let jobs = self.jobs.len();
+        let running = from.list(|from| {
+            let end = from.time()?;
+            let (user, server) = (from.below(users)?, from.below(servers)?);
+            Ok(Running { end, user, server, job: from.below(jobs)? })
+        })?;
+        self.finished = from.list(|from| {
+            let user = from.below(users)?;
+            Ok(FinishedJob { user, tasks: from.number()?, at: from.time()?, time: from.time()? })
+        })?;
+        for task in running {
+            if !self.scheduler.occupy(task.user as usize, task.server as usize)? {
+                return Err(bad("has more tasks on a server than fit there"));
+            }
+            self.running.push(task);
+        }
+        for (user, tasks) in self.recorder.tasks.iter().enumerate() {
+            self.scheduler.submit(user, tasks.waiting());
+        }
+        // What waited when the checkpoint was made fits nowhere.
+        let mut placed = Vec::new();
+        self.scheduler.fill(&mut placed)?;
+        if !placed.is_empty() {
+            return Err(bad("has tasks waiting that fit"));
+        }
+        self.scheduler.set_draw(draw);
+        Ok(())
     }
 
     /// A task that has enough resources may still be larger than a server's slots: it waits for ever,
@@ -228,7 +354,7 @@ impl<'a> Simulation<'a> {
             if let Some(durations) = &self.settings.durations {
                 duration = durations.get(self.n_placed as usize).copied().unwrap_or(duration);
             }
-            self.running.push(Running { end: now + duration, order: self.n_placed, user, server, job });
+            self.running.push(Running { end: now + duration, user, server, job });
             self.recorder.start(user as usize, now);
             self.n_placed += 1;
             let place = u64::from(server) * 31 + u64::from(user);

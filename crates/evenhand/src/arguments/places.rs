@@ -30,10 +30,15 @@ impl Command {
             }
             Self::Export(call) => files([&call.file], &call.output),
             Self::Import(call) => files(&call.files, &call.output),
-            Self::Simulate(call) => Places { inputs: vec![&call.scenario], ..folder(call.output.as_deref()) },
+            Self::Simulate(call) => Places {
+                inputs: vec![&call.scenario],
+                kept: call.resume.iter().map(PathBuf::as_path).collect(),
+                ..folder(call.output.as_deref())
+            },
             Self::Bench(call) => folder(call.output.as_deref()),
             Self::Man(call) => folder(call.output.as_deref()),
-            Self::Reproduce(_) | Self::Schema(_) | Self::Completions(_) => Places::default(),
+            Self::Reproduce(call) => folder(call.output.as_deref()),
+            Self::Schema(_) | Self::Completions(_) => Places::default(),
         }
     }
 }

@@ -1,11 +1,11 @@
 //! `simulate`: tasks come, run and finish.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use evenhand::report;
-use evenhand::simulate::{self, ReadScenario, Simulated};
+use evenhand::simulate::{self, Checkpoint, Observer, ReadScenario, Scenario, SimulateError, Simulated};
 use indicatif::ProgressBar;
 
 use crate::arguments::{Common, Format, Simulate};
@@ -17,9 +17,13 @@ pub fn run(call: &Simulate, common: &Common) -> Result<ExitCode, Failure> {
     let scenario = files::read(&call.scenario, |source| source.scenario(folder))?;
     let seeds: Vec<u64> = (0..u64::from(call.replications)).map(|k| common.seed.wrapping_add(k)).collect();
     let bar = progress(common);
-    let simulated = simulate::run(&scenario, &seeds, &|time, events| {
-        bar.set_message(format!("time {time:.0}, {events} events"));
-    });
+    let simulated = match &call.resume {
+        Some(file) => with_checkpoints(&scenario, call, file, common.seed, &bar),
+        None => {
+            let look = |time, events| bar.set_message(stand(time, events));
+            simulate::run(&scenario, &seeds, &look).map_err(Failure::from)
+        }
+    };
     bar.finish_and_clear();
     let simulated = simulated?;
     for note in &simulated.notes {
@@ -36,6 +40,56 @@ pub fn run(call: &Simulate, common: &Common) -> Result<ExitCode, Failure> {
         Format::Table => output::page(&report::simulation(&simulated), common)?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn stand(time: f64, events: u64) -> String {
+    format!("time {time:.0}, {events} events")
+}
+
+/// Writes where the run stands into a file.
+struct Writer<'a> {
+    file: &'a PathBuf,
+    every: u64,
+    bar: &'a ProgressBar,
+    failure: Option<Failure>,
+}
+
+impl Observer for Writer<'_> {
+    fn every(&self) -> u64 {
+        self.every
+    }
+
+    fn look(
+        &mut self,
+        time: f64,
+        events: u64,
+        checkpoint: &mut dyn FnMut() -> Checkpoint,
+    ) -> Result<bool, SimulateError> {
+        self.bar.set_message(stand(time, events));
+        self.failure = files::save(self.file, checkpoint().to_json().as_bytes()).err();
+        Ok(self.failure.is_none())
+    }
+}
+
+fn with_checkpoints(
+    scenario: &Scenario,
+    call: &Simulate,
+    file: &PathBuf,
+    seed: u64,
+    bar: &ProgressBar,
+) -> Result<Simulated, Failure> {
+    let from = match std::fs::read_to_string(file) {
+        Ok(text) => {
+            let of_file = |error| Failure::input(format!("{}: {error}", file.display()));
+            Some(Checkpoint::from_json(&text).map_err(of_file)?)
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+        Err(error) => return Err(Failure::input(format!("{}: cannot be read: {error}", file.display()))),
+    };
+    let mut writer = Writer { file, every: call.checkpoint_every, bar, failure: None };
+    let simulated = simulate::run_from(scenario, seed, from.as_ref(), &mut writer)?;
+    // Only a checkpoint that could not be written stops the run.
+    simulated.ok_or_else(|| writer.failure.unwrap_or_else(|| Failure::solver("the run was stopped")))
 }
 
 /// Draws on a terminal only, on standard error.

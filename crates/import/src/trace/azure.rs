@@ -83,7 +83,7 @@ pub fn azure_trace(table: Input) -> Result<Trace, ImportError> {
             _ => return Err(row.column_error(9, COLUMNS[9], "0 or 1")),
         };
         let job = jobs.add((row.field(0).to_owned(), row.whole(2, COLUMNS[2])?));
-        trace.tasks.push(TraceTask { at: (at - start) as f64, user, job, seconds });
+        trace.tasks.push(TraceTask { at: (at - start) as f64, user, job, seconds, priority: None });
     }
     trace.jobs = jobs.sizes;
     if running > 0 {

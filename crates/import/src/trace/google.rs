@@ -22,6 +22,7 @@ struct Task {
     job: u64,
     user: usize,
     requests: [Option<usize>; 2],
+    priority: Option<u8>,
     submitted: u64,
     /// When it was last placed, and when that run ended.
     started: Option<u64>,
@@ -75,6 +76,7 @@ impl Reader {
                 job: key.0,
                 user,
                 requests: [None; 2],
+                priority: row.field(8).parse().ok(),
                 submitted: now,
                 started: None,
                 ended: None,
@@ -117,9 +119,16 @@ impl Reader {
         let user_of = users(&mut trace, &self.tasks, by, numbers);
         self.tasks.iter().zip(user_of).for_each(|(task, user)| {
             let ran = |(start, end): (u64, u64)| end.saturating_sub(start) as f64 / MICRO;
+            let priority = task.priority;
             let seconds = task.started.zip(task.ended).map_or(f64::INFINITY, ran);
             // The job's place is filled in below, in the order of arrival.
-            trace.tasks.push(TraceTask { at: task.submitted as f64 / MICRO, user, job: 0, seconds });
+            trace.tasks.push(TraceTask {
+                at: task.submitted as f64 / MICRO,
+                user,
+                job: 0,
+                seconds,
+                priority,
+            });
         });
         let mut jobs = Jobs::new();
         for (traced, task) in trace.tasks.iter_mut().zip(&self.tasks) {

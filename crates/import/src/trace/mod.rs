@@ -26,6 +26,8 @@ pub struct TraceTask {
     pub job: u32,
     /// Seconds that it ran; infinite where it still ran at the end of the trace.
     pub seconds: f64,
+    /// Priority, where the trace tells: the more, the sooner it is served.
+    pub priority: Option<u8>,
 }
 
 /// Tasks in the order of their arrivals.

@@ -58,7 +58,8 @@ pub fn openb_trace(pods: Input, servers: &[ServerSpec]) -> Result<Trace, ImportE
             continue;
         };
         let job = jobs.add(row_number);
-        trace.tasks.push(TraceTask { at: created as f64, user, job, seconds: (deleted - created) as f64 });
+        let seconds = (deleted - created) as f64;
+        trace.tasks.push(TraceTask { at: created as f64, user, job, seconds, priority: None });
     }
     trace.jobs = jobs.sizes;
     trace.tasks.sort_by(|a, b| a.at.total_cmp(&b.at));

@@ -5,19 +5,41 @@ use std::cmp::Ordering;
 use super::digits::Digits;
 use super::draw::Draw;
 use super::finder::{Finder, Found};
+use super::line::Lines;
 use super::model::{State, TooMany};
 use super::proposals;
 use super::queue::{Look, Queue};
 use super::rule::{Rule, Ties};
 use super::target::Aim;
 
+/// Servers among which the best one of those that fit is looked for.
+pub(super) trait BestServers<D: Digits> {
+    /// The best server of user `n` on which it fits.
+    fn best_server(&self, state: &State<'_, D>, n: usize, draw: &mut Draw) -> Option<usize>;
+
+    /// Takes over what is left of server `j`.
+    fn take_over(&mut self, state: &State<'_, D>, j: usize);
+}
+
+impl<D: Digits> BestServers<D> for Finder<D> {
+    fn best_server(&self, state: &State<'_, D>, n: usize, draw: &mut Draw) -> Option<usize> {
+        self.best(state, n, draw).map(|found| found.server)
+    }
+
+    fn take_over(&mut self, state: &State<'_, D>, j: usize) {
+        self.update(state, j);
+    }
+}
+
 /// Fills until nothing fits, or no best server fits its user.
 pub(super) fn fill<D: Digits>(state: &mut State<'_, D>, draw: &mut Draw) -> Result<(), TooMany> {
     match state.model.rule {
         Rule { score, filter: true, ties, .. } if score.is_of_user() => {
             let users: Vec<usize> = (0..state.model.users.len()).collect();
-            let mut finder = Finder::new(state, Aim::Fitting, ties);
-            among_fitting(state, &mut finder, &users, draw)
+            if let Some(mut lines) = Lines::new(state, ties) {
+                return among_fitting(state, &mut lines, &users, draw);
+            }
+            among_fitting(state, &mut Finder::new(state, Aim::Fitting, ties), &users, draw)
         }
         Rule { score, ties: Ties::Low | Ties::High, .. } if score.is_of_user() => among_all(state, draw),
         _ => proposals::fill(state, draw),
@@ -27,7 +49,7 @@ pub(super) fn fill<D: Digits>(state: &mut State<'_, D>, draw: &mut Draw) -> Resu
 /// The least-scored one of `users` that fits somewhere, its best server among those.
 pub(super) fn among_fitting<D: Digits>(
     state: &mut State<'_, D>,
-    finder: &mut Finder<D>,
+    servers: &mut impl BestServers<D>,
     users: &[usize],
     draw: &mut Draw,
 ) -> Result<(), TooMany> {
@@ -41,14 +63,14 @@ pub(super) fn among_fitting<D: Digits>(
             if ties != Ties::Random || fitting[n].is_some_and(|j| state.fits(n, j)) {
                 return Look::Same;
             }
-            fitting[n] = finder.best(state, n, &mut nothing).map(|found| found.server);
+            fitting[n] = servers.best_server(state, n, &mut nothing);
             if fitting[n].is_some() { Look::Same } else { Look::Out }
         };
         let Some(n) = queue.next(draw, look) else { return Ok(()) };
-        let Some(found) = finder.best(state, n, draw) else { continue };
-        fitting[n] = Some(found.server);
-        state.place(n, found.server)?;
-        finder.update(state, found.server);
+        let Some(j) = servers.best_server(state, n, draw) else { continue };
+        fitting[n] = Some(j);
+        state.place(n, j)?;
+        servers.take_over(state, j);
         if state.has_more(n) {
             queue.push(state.user_score(n), n);
         }

@@ -5,7 +5,11 @@ use rand_pcg::Pcg64;
 
 /// A stream of random choices.
 #[derive(Debug, Clone)]
-pub struct Draw(Pcg64);
+pub struct Draw {
+    numbers: Pcg64,
+    /// Numbers taken so far.
+    taken: u64,
+}
 
 impl Draw {
     /// Stream number `stream` of the seed. Both are mixed, so that neighbouring streams have nothing
@@ -14,7 +18,20 @@ impl Draw {
     pub fn new(seed: u64, stream: u64) -> Self {
         let (a, b) = (mix(seed), mix(stream ^ 0x9e37_79b9_7f4a_7c15));
         let wide = |high: u64, low: u64| u128::from(high) << 64 | u128::from(low);
-        Self(Pcg64::new(wide(mix(a ^ b), mix(a.wrapping_add(b))), wide(mix(b ^ a.rotate_left(32)), b)))
+        let state = wide(mix(a ^ b), mix(a.wrapping_add(b)));
+        Self { numbers: Pcg64::new(state, wide(mix(b ^ a.rotate_left(32)), b)), taken: 0 }
+    }
+
+    /// Numbers that have been taken from the stream.
+    #[must_use]
+    pub fn taken(&self) -> u64 {
+        self.taken
+    }
+
+    /// Goes on in the stream as if so many numbers more had been taken.
+    pub fn skip(&mut self, numbers: u64) {
+        self.numbers.advance(u128::from(numbers));
+        self.taken += numbers;
     }
 
     /// A number from 0 to below `n`, all with the same probability (Lemire's method); 0 if `n` is 0.
@@ -25,7 +42,8 @@ impl Draw {
         }
         let rejected = n.wrapping_neg() % n;
         loop {
-            let wide = u128::from(self.0.next_u64()) * u128::from(n);
+            self.taken += 1;
+            let wide = u128::from(self.numbers.next_u64()) * u128::from(n);
             // The low half decides whether the draw is one of the few that would count twice.
             if wide as u64 >= rejected {
                 return (wide >> 64) as u64;

@@ -36,11 +36,13 @@
 mod best_fit;
 mod digits;
 mod draw;
+mod few_users;
 mod finder;
 mod first_fit;
 mod ideal;
 mod joint;
 mod law;
+mod line;
 mod marked;
 mod mechanism;
 mod model;

@@ -6,10 +6,12 @@
 //! asked from a tournament, and no other server is looked at; the servers' index is brought up to date
 //! only when it is needed.
 
+use super::best_fit::{self, BestServers};
 use super::digits::Digits;
 use super::draw::Draw;
 use super::finder::Finder;
 use super::joint::Servers;
+use super::line::Lines;
 use super::marked::Marked;
 use super::model::{Model, State, TooMany};
 use super::proposals;
@@ -19,19 +21,26 @@ use super::scheduler::Scheduler;
 use super::server_first::{self, Chooser};
 use super::server_tree::ServerTree;
 use super::target::Aim;
-use super::{best_fit, first_fit, joint};
+use super::{first_fit, joint};
 use crate::mechanism::MechanismError;
 
 /// The servers as the rule looks for them.
 enum Index<D: Digits> {
     InOrder(ServerTree<D>),
+    OnLines(Lines<D>),
     ByFit(Finder<D>),
     ByScore(Servers<D>),
 }
 
 impl<D: Digits> Index<D> {
     fn new(state: &State<'_, D>) -> Self {
-        let Rule { server, ties, .. } = state.model.rule;
+        let Rule { score, server, ties, .. } = state.model.rule;
+        if server == ServerRule::BestFit
+            && score.is_of_user()
+            && let Some(lines) = Lines::new(state, ties)
+        {
+            return Self::OnLines(lines);
+        }
         match server {
             ServerRule::BestFit => Self::ByFit(Finder::new(state, Aim::Fitting, ties)),
             ServerRule::Joint => Self::ByScore(Servers::new(state)),
@@ -42,6 +51,7 @@ impl<D: Digits> Index<D> {
     fn update(&mut self, state: &State<'_, D>, j: usize) {
         match self {
             Self::InOrder(tree) => tree.update(state, j),
+            Self::OnLines(lines) => lines.take_over(state, j),
             Self::ByFit(finder) => finder.update(state, j),
             Self::ByScore(servers) => servers.update(state, j),
         }
@@ -174,6 +184,7 @@ impl<'m, D: Digits> Ongoing<'m, D> {
                 }
                 return Ok(());
             }
+            Index::OnLines(lines) => best_fit::among_fitting(state, lines, &users, draw)?,
             Index::ByFit(finder) if score.is_of_user() => {
                 best_fit::among_fitting(state, finder, &users, draw)?;
             }

@@ -3,6 +3,7 @@
 
 use super::digits::Digits;
 use super::draw::Draw;
+use super::few_users::FewUsers;
 use super::model::{State, TooMany};
 use super::rule::{Score, ServerRule};
 use super::user_tree::{UserTree, least_of};
@@ -78,6 +79,8 @@ fn one_by_one<D: Digits>(
 
 /// Whose turn it is on a server.
 pub(super) enum Chooser<D: Digits> {
+    /// Scores of users, who are few: tables of who fits.
+    Few(FewUsers<D>),
     /// Scores of users: one tournament.
     Users(UserTree<D>),
     /// Scores on classes: a tournament for each, brought up to date when one of its servers is asked, and
@@ -114,6 +117,9 @@ impl<D: Digits> Chooser<D> {
         let n_users = model.users.len();
         match model.rule.score {
             Score::Drf | Score::Tsf => {
+                if let Some(users) = FewUsers::new(state) {
+                    return Self::Few(users);
+                }
                 let scores = (0..n_users).map(|n| state.user_score(n)).collect();
                 Self::Users(UserTree::new(model, scores, |_| true, |n| state.has_more(n)))
             }
@@ -129,6 +135,7 @@ impl<D: Digits> Chooser<D> {
     pub fn serve(&mut self, state: &mut State<'_, D>, j: usize, draw: &mut Draw) -> Result<bool, TooMany> {
         let class = state.model.class[j] as usize;
         let chosen = match self {
+            Self::Few(users) => users.least(state, j, draw),
             Self::Users(tree) => tree.least(state, j, draw),
             Self::Classes(trees, served) => {
                 trees[class].up_to_date(state, class, served).least(state, j, draw)
@@ -156,6 +163,7 @@ impl<D: Digits> Chooser<D> {
     /// Takes over the score of user `n`, and whether it has more to place.
     pub fn note(&mut self, state: &State<'_, D>, n: usize) {
         match self {
+            Self::Few(users) => users.update(state, n),
             Self::Users(tree) => tree.update(n, state.has_more(n).then(|| state.user_score(n))),
             Self::Classes(trees, changed) => {
                 changed.push(n as u32);

@@ -3,8 +3,9 @@
 mod admission;
 mod confidence;
 mod distributed;
-mod dynamic;
+pub(super) mod dynamic;
 mod google;
+mod priorities;
 
 use evenhand_problem::{Rational, ServerSpec, UserSpec, number};
 
@@ -15,6 +16,7 @@ pub(super) fn entries() -> Result<Vec<Entry>, PaperError> {
     entries.extend(google::entries()?);
     entries.extend(distributed::entries()?);
     entries.extend(admission::entries()?);
+    entries.extend(priorities::entries()?);
     entries.extend(confidence::entries()?);
     Ok(entries)
 }

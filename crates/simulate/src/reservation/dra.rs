@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use evenhand_mechanisms::filling::Draw;
 use evenhand_packing::{MaxReward, greedy};
-use evenhand_problem::{Integer, Reservation};
+use evenhand_problem::{Integer, Quantities, Rational, Reservation};
 
 use super::{AdmissionError, Admit};
 
@@ -36,6 +36,10 @@ pub(super) struct Dra<'a> {
     best: MaxReward<'a>,
     n_servers: usize,
     reserve: u64,
+    /// By type: its priority, where jobs may be preempted.
+    priorities: Vec<u32>,
+    /// By type: which part of a server it takes, of the resource of which that is the most.
+    sizes: Vec<f64>,
     configurations: Configurations,
     /// By server: its configuration.
     of_server: Vec<usize>,
@@ -55,7 +59,12 @@ pub(super) struct Dra<'a> {
 
 impl<'a> Dra<'a> {
     /// Empty servers without configurations, classified for the first time.
-    pub fn new(problem: &'a Reservation, n_servers: usize, reserve: u64) -> Result<Self, AdmissionError> {
+    pub fn new(
+        problem: &'a Reservation,
+        n_servers: usize,
+        reserve: u64,
+        priorities: Vec<u32>,
+    ) -> Result<Self, AdmissionError> {
         let types = problem.n_types();
         let mut configurations =
             Configurations { slots: Vec::new(), numbers: HashMap::new(), servers: Vec::new() };
@@ -65,6 +74,8 @@ impl<'a> Dra<'a> {
             best: MaxReward::new(problem),
             n_servers,
             reserve,
+            priorities,
+            sizes: sizes(problem),
             configurations,
             of_server: vec![nothing; n_servers],
             jobs: vec![vec![0; types]; n_servers],
@@ -151,6 +162,24 @@ impl<'a> Dra<'a> {
         })
     }
 
+    /// Servers from the highest rank down; of one rank the most recent first.
+    fn from_the_last(&self) -> impl Iterator<Item = usize> {
+        let servers = &self.configurations.servers;
+        let ranked = |of: usize| self.ranked.get(&of).map_or(0, |(_, count)| *count);
+        let without = servers.iter().enumerate().flat_map(move |(of, all)| all[ranked(of)..].iter().rev());
+        let wanted =
+            self.wanted.iter().rev().flat_map(move |(of, _)| servers[*of][..ranked(*of)].iter().rev());
+        without.chain(wanted).copied()
+    }
+
+    /// The server that loses a job of type `j`: in the Reject Group the one of the highest rank, as where jobs
+    /// migrate; else the last one of all.
+    fn loses(&self, j: usize) -> Option<usize> {
+        let has = |server: &usize| self.jobs[*server][j] > 0;
+        let rejecting = self.from_the_last().find(|server| has(server) && self.rejecting.contains(server));
+        rejecting.or_else(|| self.from_the_last().find(has))
+    }
+
     fn change(&mut self, j: usize, server: usize, comes: bool) {
         let jobs = &mut self.jobs[server][j];
         *jobs = if comes { *jobs + 1 } else { *jobs - 1 };
@@ -187,4 +216,49 @@ impl Admit for Dra<'_> {
         self.classify()?;
         Ok(source)
     }
+
+    fn make_room(&mut self, j: usize) -> Result<Vec<(usize, usize)>, AdmissionError> {
+        if self.priorities.get(j).is_none_or(|priority| *priority == 0) {
+            return Ok(Vec::new());
+        }
+        let mut victims: Vec<usize> = (0..self.sizes.len()).filter(|k| self.priorities[*k] == 0).collect();
+        victims.sort_by(|a, b| self.sizes[*a].total_cmp(&self.sizes[*b]).then(a.cmp(b)));
+        let enough = self.reserve as f64 * self.sizes[j];
+        let (mut freed, mut preempted) = (0.0, Vec::new());
+        for k in victims {
+            while freed < enough && self.totals[k] > 0 {
+                let Some(server) = self.loses(k) else { break };
+                self.change(k, server, false);
+                self.totals[k] -= 1;
+                freed += self.sizes[k];
+                preempted.push((k, server));
+                // The group that loses jobs next changes when a server has none left.
+                if self.empty.contains(&server) {
+                    self.classify()?;
+                }
+            }
+        }
+        if !preempted.is_empty() {
+            self.classify()?;
+        }
+        Ok(preempted)
+    }
+
+    fn effective(&self) -> Vec<(Vec<u64>, usize)> {
+        let effective = |(of, _): &(usize, usize)| {
+            let count = self.ranked.get(of).map_or(0, |(_, count)| *count);
+            (self.configurations.slots[*of].clone(), count)
+        };
+        self.wanted.iter().map(effective).collect()
+    }
+}
+
+/// By type: the largest part of a server's resources that it takes.
+fn sizes(problem: &Reservation) -> Vec<f64> {
+    let capacity = problem.pools()[0].capacity();
+    let size = |demand: &Quantities| {
+        let parts = demand.iter().zip(capacity.iter()).filter(|(_, c)| **c > 0);
+        parts.map(|(d, c)| Rational::from(d / c).to_f64()).fold(0.0, f64::max)
+    };
+    problem.jobs().iter().map(|job| size(job.demand())).collect()
 }

@@ -4,9 +4,16 @@
 //! | policy | admits |
 //! |---|---|
 //! | [`Policy::Dra`] | into an empty slot of its type in the Accept Group of the Dynamic Reservation Algorithm |
+//! | [`Policy::Preempting`] | the same, and where a job of higher priority finds none, jobs of priority 0 make room |
 //! | [`Policy::PowerOfD`] | on the least loaded of `d` random servers, if it fits there |
+//! | [`Policy::Static`] | into an empty slot of its type, slots by the configuration programme for the stated loads |
+//!
+//! [`upper_bound`] is what no policy can earn more than along given jobs.
 
+mod bound;
 mod dra;
+mod fixed;
+mod jobs;
 mod power_of_d;
 
 use std::cmp::Reverse;
@@ -17,18 +24,32 @@ use evenhand_packing::PackingError;
 use evenhand_problem::Reservation;
 use thiserror::Error;
 
-use crate::duration::exponential;
+pub use bound::upper_bound;
 use dra::Dra;
+use fixed::Fixed;
+pub use jobs::Job;
+use jobs::{Jobs, Poisson, check};
 use power_of_d::PowerOfD;
 
 /// How jobs are admitted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Policy {
     /// The Dynamic Reservation Algorithm, with so many slots in reserve for every type (`g` in the paper).
     Dra {
         /// Slots.
         reserve: u64,
     },
+    /// The Dynamic Reservation Algorithm that preempts jobs of priority 0 when one of higher priority is
+    /// rejected, the smallest first, until what they took together is the reserve times what that job takes
+    /// (Reservation, section 7.2). What they earned stays, what they would have earned is lost.
+    Preempting {
+        /// Slots.
+        reserve: u64,
+        /// By type.
+        priorities: Vec<u32>,
+    },
+    /// Slots that do not change, by the optimum for the loads of the problem.
+    Static,
     /// The least loaded of so many random servers.
     PowerOfD {
         /// Servers that are asked.
@@ -36,9 +57,8 @@ pub enum Policy {
     },
 }
 
-/// What is simulated: Poisson arrivals of every type at its load times the number of servers, and running
-/// times of mean 1.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// What is simulated.
+#[derive(Debug, Clone, PartialEq)]
 pub struct Setting {
     /// Identical servers.
     pub servers: usize,
@@ -65,8 +85,13 @@ pub struct Admission {
     pub admitted: Vec<u64>,
     /// By type: jobs that were rejected.
     pub rejected: Vec<u64>,
+    /// By type: jobs that had to make room.
+    pub preempted: Vec<u64>,
     /// Jobs that were moved to another server.
     pub migrations: u64,
+    /// By point of the series: configurations with the servers that are effectively assigned to them
+    /// (Definition 5.1), in the order of the greedy placement; nothing for policies without configurations.
+    pub effective: Vec<Vec<(Vec<u64>, usize)>>,
 }
 
 /// Why there is no run.
@@ -79,6 +104,14 @@ pub enum AdmissionError {
     /// Times or numbers that nothing can be made of.
     #[error("{0}")]
     Setting(&'static str),
+    /// A job that cannot be.
+    #[error("job {index}: {why}")]
+    Job {
+        /// Its place, from 0.
+        index: usize,
+        /// What is wrong.
+        why: &'static str,
+    },
 }
 
 /// The reserve that the paper's conditions allow, for this number of servers: `ceil(ln(L)^1.5)`.
@@ -95,13 +128,46 @@ trait Admit {
 
     /// A job of type `j` leaves `server`: the server from which one of the same type moves there.
     fn leave(&mut self, j: usize, server: usize) -> Result<Option<usize>, AdmissionError>;
+
+    /// A job of type `j` was rejected: types and servers of the jobs that are preempted for it.
+    fn make_room(&mut self, _j: usize) -> Result<Vec<(usize, usize)>, AdmissionError> {
+        Ok(Vec::new())
+    }
+
+    /// Configurations and the servers that are effectively assigned to them.
+    fn effective(&self) -> Vec<(Vec<u64>, usize)> {
+        Vec::new()
+    }
 }
 
-/// Runs one pool of `problem`, of as many servers as `setting` says.
+/// Runs one pool of `problem`, of as many servers as `setting` says, with Poisson arrivals of every type at its
+/// load times the number of servers, and running times of mean 1.
 ///
 /// # Errors
 /// [`AdmissionError`].
 pub fn admit(problem: &Reservation, setting: &Setting) -> Result<Admission, AdmissionError> {
+    let draw = Draw::new(setting.seed, ARRIVALS);
+    admitted(problem, setting, &mut Poisson::new(problem, setting.servers, draw))
+}
+
+/// The same with given jobs, in the order of their times.
+///
+/// # Errors
+/// [`AdmissionError`].
+pub fn admit_jobs(
+    problem: &Reservation,
+    setting: &Setting,
+    jobs: &[Job],
+) -> Result<Admission, AdmissionError> {
+    check(jobs, problem.n_types())?;
+    admitted(problem, setting, &mut jobs.iter().copied())
+}
+
+fn admitted(
+    problem: &Reservation,
+    setting: &Setting,
+    jobs: &mut dyn Jobs,
+) -> Result<Admission, AdmissionError> {
     if problem.n_pools() != 1 || problem.configurations().is_some() {
         return Err(AdmissionError::Setting("jobs are admitted into one pool of servers with capacities"));
     }
@@ -117,11 +183,20 @@ pub fn admit(problem: &Reservation, setting: &Setting) -> Result<Admission, Admi
     if setting.from >= setting.horizon {
         return Err(AdmissionError::Setting("rewards are averaged from a time before the horizon"));
     }
+    let servers = setting.servers;
+    let mut policy: Box<dyn Admit + '_> = match &setting.policy {
+        Policy::Dra { reserve } => Box::new(Dra::new(problem, servers, *reserve, Vec::new())?),
+        Policy::Preempting { priorities, .. } if priorities.len() != problem.n_types() => {
+            return Err(AdmissionError::Setting("every type has a priority"));
+        }
+        Policy::Preempting { reserve, priorities } => {
+            Box::new(Dra::new(problem, servers, *reserve, priorities.clone())?)
+        }
+        Policy::PowerOfD { d } => Box::new(PowerOfD::new(problem, servers, *d)),
+        Policy::Static => Box::new(Fixed::new(problem, servers)?),
+    };
     let mut run = Run::new(problem, setting);
-    match setting.policy {
-        Policy::Dra { reserve } => run.simulate(&mut Dra::new(problem, setting.servers, reserve)?)?,
-        Policy::PowerOfD { d } => run.simulate(&mut PowerOfD::new(problem, setting.servers, d))?,
-    }
+    run.simulate(jobs, policy.as_mut())?;
     Ok(run.result)
 }
 
@@ -132,18 +207,26 @@ const MOST_SERVERS: usize = 100_000;
 const ARRIVALS: u64 = 0;
 const CHOICES: u64 = 1;
 
+/// A job that runs.
+#[derive(Clone, Copy)]
+struct Running {
+    of_type: usize,
+    server: usize,
+    /// Tells it from another one that had its place before.
+    turn: u64,
+}
+
 struct Run<'a> {
     setting: &'a Setting,
     rewards: Vec<f64>,
-    /// By type: jobs that come in a unit of time.
-    rates: Vec<f64>,
-    /// By job: its type and server.
-    jobs: Vec<(usize, usize)>,
+    /// A place is used again once its job is gone.
+    jobs: Vec<Running>,
     free: Vec<usize>,
     /// By server, by type: its jobs.
     on: Vec<Vec<Vec<usize>>>,
-    /// Ends of jobs, as bits: times are not negative, so that bits compare as they do.
-    ends: BinaryHeap<Reverse<(u64, usize)>>,
+    /// Ends of jobs, as bits (times are not negative, so that bits compare as they do), places and turns.
+    ends: BinaryHeap<Reverse<(u64, usize, u64)>>,
+    turns: u64,
     /// Reward of all jobs in a unit of time.
     rate: f64,
     result: Admission,
@@ -152,104 +235,134 @@ struct Run<'a> {
 impl<'a> Run<'a> {
     fn new(problem: &Reservation, setting: &'a Setting) -> Self {
         let types = problem.n_types();
-        let servers = setting.servers as f64;
+        let none = vec![0; types];
         Self {
             setting,
             rewards: problem.rewards().iter().map(|reward| reward.to_f64()).collect(),
-            rates: problem.loads().iter().map(|load| load.to_f64() * servers).collect(),
             jobs: Vec::new(),
             free: Vec::new(),
             on: vec![vec![Vec::new(); types]; setting.servers],
             ends: BinaryHeap::new(),
+            turns: 0,
             rate: 0.0,
-            result: Admission { admitted: vec![0; types], rejected: vec![0; types], ..Admission::default() },
+            result: Admission {
+                admitted: none.clone(),
+                rejected: none.clone(),
+                preempted: none,
+                ..Admission::default()
+            },
         }
     }
 
-    fn simulate(&mut self, policy: &mut dyn Admit) -> Result<(), AdmissionError> {
+    fn simulate(&mut self, jobs: &mut dyn Jobs, policy: &mut dyn Admit) -> Result<(), AdmissionError> {
         let Setting { horizon, seed, .. } = *self.setting;
-        let (mut arrivals, mut choices) = (Draw::new(seed, ARRIVALS), Draw::new(seed, CHOICES));
-        let all: f64 = self.rates.iter().sum();
-        if all <= 0.0 {
-            self.advance(0.0, horizon);
-            return Ok(());
-        }
-        let (mut now, mut next) = (0.0, exponential(all.recip(), &mut arrivals));
+        let mut choices = Draw::new(seed, CHOICES);
+        let (mut now, mut next) = (0.0, jobs.next());
         loop {
-            let ends = self.ends.peek().map_or(f64::INFINITY, |Reverse((bits, _))| f64::from_bits(*bits));
-            let time = next.min(ends);
-            self.advance(now, time.min(horizon));
+            let comes = next.map_or(f64::INFINITY, |job| job.at);
+            let ends = self.next_end();
+            let time = comes.min(ends);
+            self.advance(now, time.min(horizon), policy);
             if time > horizon {
                 break;
             }
             now = time;
-            if ends <= next {
+            if ends <= comes {
                 self.end(policy)?;
-                continue;
+            } else if let Some(job) = next {
+                self.arrive(&job, policy, &mut choices)?;
+                next = jobs.next();
             }
-            let j = self.type_of(all, &mut arrivals);
-            let end = now + exponential(1.0, &mut arrivals);
-            match policy.admit(j, &mut choices)? {
-                Some(server) => self.place(j, server, end),
-                None => self.result.rejected[j] += 1,
-            }
-            next = now + exponential(all.recip(), &mut arrivals);
         }
         self.result.reward /= (horizon - self.setting.from) * self.setting.servers as f64;
         Ok(())
     }
 
     /// Time goes on from one moment to another while nothing changes.
-    fn advance(&mut self, from: f64, to: f64) {
+    fn advance(&mut self, from: f64, to: f64, policy: &dyn Admit) {
         let counted = (to - from.max(self.setting.from)).max(0.0);
         self.result.reward += self.rate * counted;
         let servers = self.setting.servers as f64;
         while self.result.series.len() as f64 * self.setting.every <= to {
             let time = self.result.series.len() as f64 * self.setting.every;
             self.result.series.push((time, self.rate / servers));
+            self.result.effective.push(policy.effective());
         }
     }
 
-    /// The type of the next job, drawn by the rates.
-    fn type_of(&self, all: f64, draw: &mut Draw) -> usize {
-        let mut at = crate::Duration::Uniform(0.0, all).draw(draw);
-        for (j, rate) in self.rates.iter().enumerate() {
-            at -= rate;
-            if at < 0.0 {
-                return j;
+    fn arrive(
+        &mut self,
+        job: &Job,
+        policy: &mut dyn Admit,
+        choices: &mut Draw,
+    ) -> Result<(), AdmissionError> {
+        let j = job.of_type;
+        let mut server = policy.admit(j, choices)?;
+        if server.is_none() {
+            let preempted = policy.make_room(j)?;
+            for &(of_type, server) in &preempted {
+                if let Some(place) = self.on[server][of_type].pop() {
+                    self.remove(place);
+                    self.result.preempted[of_type] += 1;
+                }
+            }
+            if !preempted.is_empty() {
+                server = policy.admit(j, choices)?;
             }
         }
-        // The sum of the rates was rounded.
-        self.rates.iter().rposition(|rate| *rate > 0.0).unwrap_or(0)
+        match server {
+            Some(server) => self.place(j, server, job.at + job.lasts),
+            None => self.result.rejected[j] += 1,
+        }
+        Ok(())
     }
 
-    fn place(&mut self, j: usize, server: usize, end: f64) {
-        let job = match self.free.pop() {
-            Some(job) => {
-                self.jobs[job] = (j, server);
-                job
+    fn place(&mut self, of_type: usize, server: usize, end: f64) {
+        self.turns += 1;
+        let job = Running { of_type, server, turn: self.turns };
+        let place = match self.free.pop() {
+            Some(place) => {
+                self.jobs[place] = job;
+                place
             }
             None => {
-                self.jobs.push((j, server));
+                self.jobs.push(job);
                 self.jobs.len() - 1
             }
         };
-        self.on[server][j].push(job);
-        self.ends.push(Reverse((end.to_bits(), job)));
-        self.rate += self.rewards[j];
-        self.result.admitted[j] += 1;
+        self.on[server][of_type].push(place);
+        self.ends.push(Reverse((end.to_bits(), place, self.turns)));
+        self.rate += self.rewards[of_type];
+        self.result.admitted[of_type] += 1;
+    }
+
+    /// A job that is on no server's list any more is gone.
+    fn remove(&mut self, place: usize) {
+        self.rate -= self.rewards[self.jobs[place].of_type];
+        self.jobs[place].turn = 0;
+        self.free.push(place);
+    }
+
+    /// When the next job ends; those that were preempted end no more.
+    fn next_end(&mut self) -> f64 {
+        while let Some(&Reverse((bits, place, turn))) = self.ends.peek() {
+            if self.jobs[place].turn == turn {
+                return f64::from_bits(bits);
+            }
+            self.ends.pop();
+        }
+        f64::INFINITY
     }
 
     fn end(&mut self, policy: &mut dyn Admit) -> Result<(), AdmissionError> {
-        let Some(Reverse((_, job))) = self.ends.pop() else { return Ok(()) };
-        let (j, server) = self.jobs[job];
-        self.on[server][j].retain(|other| *other != job);
-        self.free.push(job);
-        self.rate -= self.rewards[j];
+        let Some(Reverse((_, place, _))) = self.ends.pop() else { return Ok(()) };
+        let Running { of_type: j, server, .. } = self.jobs[place];
+        self.on[server][j].retain(|other| *other != place);
+        self.remove(place);
         if let Some(source) = policy.leave(j, server)?
             && let Some(moved) = self.on[source][j].pop()
         {
-            self.jobs[moved].1 = server;
+            self.jobs[moved].server = server;
             self.on[server][j].push(moved);
             self.result.migrations += 1;
         }

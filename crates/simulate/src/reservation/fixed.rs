@@ -1,0 +1,60 @@
+//! Static reservation: slots by the optimum of the configuration programme for the stated loads, for good.
+
+use evenhand_mechanisms::filling::Draw;
+use evenhand_packing::{MaxReward, configuration_lp};
+use evenhand_problem::{Integer, Rational, Reservation};
+
+use super::{AdmissionError, Admit};
+
+pub(super) struct Fixed {
+    /// By type: the servers of its empty slots, one for each slot; the last one is taken first.
+    empty: Vec<Vec<usize>>,
+}
+
+impl Fixed {
+    /// Every configuration of the optimum gets its servers rounded down, and one more each by the largest
+    /// remainder, the first in the optimum's order where equal, until there are no more servers.
+    pub fn new(problem: &Reservation, servers: usize) -> Result<Self, AdmissionError> {
+        let best = MaxReward::new(problem);
+        let all = Rational::from(servers);
+        let loads: Vec<Rational> = problem.loads().iter().map(|load| load * all.clone()).collect();
+        let optimum = configuration_lp::solve(&best, &loads, &[all])?;
+        let mut counts: Vec<(usize, Rational)> = Vec::new();
+        for (_, _, share) in &optimum.servers {
+            let whole = Integer::from(share.floor_ref());
+            counts.push((whole.to_usize().unwrap_or(0), share.clone() - whole));
+        }
+        let mut rest = servers.saturating_sub(counts.iter().map(|(whole, _)| whole).sum());
+        let mut order: Vec<usize> = (0..counts.len()).collect();
+        order.sort_by(|a, b| counts[*b].1.cmp(&counts[*a].1).then(a.cmp(b)));
+        for at in order {
+            if rest > 0 && counts[at].1 > 0 {
+                counts[at].0 += 1;
+                rest -= 1;
+            }
+        }
+        let mut empty = vec![Vec::new(); problem.n_types()];
+        let mut server = 0;
+        for ((_, configuration, _), (count, _)) in optimum.servers.iter().zip(counts) {
+            for _ in 0..count {
+                for (slots, k) in empty.iter_mut().zip(configuration) {
+                    slots.extend((0..*k).map(|_| server));
+                }
+                server += 1;
+            }
+        }
+        empty.iter_mut().for_each(|slots: &mut Vec<usize>| slots.reverse());
+        Ok(Self { empty })
+    }
+}
+
+impl Admit for Fixed {
+    fn admit(&mut self, j: usize, _: &mut Draw) -> Result<Option<usize>, AdmissionError> {
+        Ok(self.empty[j].pop())
+    }
+
+    fn leave(&mut self, j: usize, server: usize) -> Result<Option<usize>, AdmissionError> {
+        self.empty[j].push(server);
+        Ok(None)
+    }
+}
