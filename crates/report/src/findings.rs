@@ -1,7 +1,7 @@
 //! What a mechanism found beside the allocation, in words.
 
 use evenhand_mechanisms::filling::{Integrality, Measure};
-use evenhand_mechanisms::{Bound, Outcome, Search, Selected, Status};
+use evenhand_mechanisms::{Bound, Intervals, Outcome, Search, Selected, Status};
 use evenhand_problem::{Constraints, Problem};
 
 use crate::text::{number, printable, row_name};
@@ -60,8 +60,9 @@ pub(crate) fn findings(problem: &Problem, outcome: &Outcome) -> String {
     }
     if let Some(Intervals { width, .. }) = &findings.intervals {
         lines.push(format!(
-            "The time was up: levels lie between proven bounds, at most {} of what a user would have with everything to itself apart (--format json lists them).",
-            number(width)
+            "The time was up: levels lie between proven bounds (--format json lists them), the widest {:.1e} of what \
+             its user would have with everything to itself.",
+            width.to_f64()
         ));
     }
     let is_final = |status: &Status| matches!(status, Status::Solved | Status::Interval);
