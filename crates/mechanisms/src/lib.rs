@@ -50,5 +50,6 @@ pub mod utilitarian;
 pub use fair_sum::optimum::FairOptimum;
 pub use flags::{Flags, Method};
 pub use mechanism::{
-    Bound, Findings, Info, Mechanism, MechanismError, Outcome, Search, Selected, SeriesPoint, Status, Tried,
+    Bound, Findings, Info, Intervals, Mechanism, MechanismError, Outcome, Search, Selected, SeriesPoint,
+    Status, Tried,
 };
