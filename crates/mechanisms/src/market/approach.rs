@@ -13,9 +13,9 @@ use crate::fair_sum::near;
 /// `tau` at the start, at least, and its factor from stage to stage; where that is too far, its root, up to the last one.
 const FIRST_TAU: f64 = 0.5;
 const SMALLER_TAU: f64 = 0.25;
-const LARGEST_FACTOR: f64 = 0.98;
+const LARGEST_FACTOR: f64 = 0.9;
 /// Newton steps in a stage, and where nothing near is known.
-const STAGE_STEPS: usize = 15;
+const STAGE_STEPS: usize = 50;
 const FIRST_STEPS: usize = 100;
 /// `tau` at the end of the first centre, where logarithms of rates are known to 1e-15, and its factor from centre to centre.
 const LEAST_TAU: f64 = 1e-9;
@@ -178,13 +178,11 @@ impl<'a> Approach<'a> {
         while self.tau > self.least_tau {
             let before = (self.tau, self.shift.clone());
             self.tau = (self.tau * factor).max(self.least_tau);
-            if !self.stage(0.05 * self.tau, STAGE_STEPS)? {
+            let converged = self.stage(0.05 * self.tau, STAGE_STEPS)?;
+            if !converged && factor < LARGEST_FACTOR {
                 // Too far from the last one.
                 (self.tau, self.shift) = before;
                 factor = factor.sqrt();
-                if factor > LARGEST_FACTOR {
-                    break;
-                }
                 continue;
             }
             factor = (factor * factor).max(SMALLER_TAU);
