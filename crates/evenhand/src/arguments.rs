@@ -277,9 +277,16 @@ pub struct Simulate {
 
 #[derive(Debug, Args)]
 pub struct Reproduce {
-    /// What to reproduce: drfh, ps-dsf, njc, kesidis, reservation, snapshots, simulation, or one entry of these, such
-    /// as drfh.figure-2 (default: all)
+    /// What to reproduce: drfh, ps-dsf, njc, kesidis, reservation, snapshots, simulation, theorems, or one entry of
+    /// these, such as drfh.figure-2 (default: all)
     pub ids: Vec<String>,
+    /// Only list the tables and figures of the papers, and what is reproduced of each
+    #[arg(long, conflicts_with_all = ["ids", "output"])]
+    pub list: bool,
+    /// Write every table (Markdown, CSV, LaTeX) and every picture (SVG) into this folder, which is made if need be,
+    /// and a page index.html that shows the papers' values and ours side by side
+    #[arg(short, long, value_name = "FOLDER")]
+    pub output: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

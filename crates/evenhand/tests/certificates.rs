@@ -3,6 +3,7 @@
 
 mod common;
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, SystemTime};
@@ -338,9 +339,7 @@ fn small_checker() -> Option<PathBuf> {
     let binary = Path::new(env!("CARGO_BIN_EXE_evenhand")).with_file_name("evenhand-check");
     let built = std::fs::metadata(&binary).ok()?.modified().ok()?;
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let sources = ["crates/problem/src", "verification/exact/src", "verification/check/src"];
-    let newest = sources.iter().map(|folder| newest(&root.join(folder))).max()?;
-    (built >= newest).then_some(binary)
+    (built >= newest(&root.join("verification/check/src"))).then_some(binary)
 }
 
 fn newest(folder: &Path) -> SystemTime {
@@ -358,7 +357,10 @@ fn newest(folder: &Path) -> SystemTime {
 fn the_small_checker_agrees() {
     let checker = small_checker();
     if checker.is_none() {
-        println!("skipped: evenhand-check is not built, or older than its sources");
+        // The harness keeps what the macros print, and a comparison that did not run must not look like one.
+        let line =
+            b"\nNOT RUN: the_small_checker_agrees: evenhand-check is not built, or older than its sources\n";
+        std::io::stderr().write_all(line).unwrap();
     }
     let folder = Folder::new();
     let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testkit/certificates/allocation/accept");

@@ -271,6 +271,13 @@ fn import_schema_and_reproduce() {
     for name in ["problem", "reservation", "allocation", "certificate"] {
         run(&folder, &["schema", name], 0);
     }
+    folder.run(&["reproduce", "drfh.figure-2", "ps-dsf.figure-2", "-o", "album"]).ends_with(0);
+    for name in ["drfh.figure-2.svg", "drfh.figure-2.tex", "ps-dsf.figure-2.svg", "index.html"] {
+        assert!(!folder.read(&format!("album/{name}")).is_empty(), "{name}");
+    }
+    folder.run(&["reproduce", "--list"]).ends_with(0);
+    folder.run(&["reproduce", "drfh", "--list"]).fails(2);
+    folder.run(&["reproduce", "drfh.figure-2", "-o", "nodes.csv"]).fails(2);
     let document = run(&folder, &["reproduce", "drfh"], 0).json();
     let entries = document["entries"].as_array().unwrap();
     assert!(!entries.is_empty());

@@ -89,12 +89,13 @@ fn what_commands_print_fits() {
         ("schemas", &["schema"]),
     ];
     let jobs = Folder::with(RESERVATION);
-    let of_jobs: [(&str, &[&str]); 5] = [
+    let of_jobs: [(&str, &[&str]); 6] = [
         ("ratio", &["ratio", "problem.json", "-o", "ratio.json"]),
         ("ratio-sweep", &["ratio", "problem.json", "--sweep", "0:2:3"]),
         ("worst-load", &["ratio", "problem.json", "--worst-load", "-o", "worst.json"]),
         ("hunt", &["hunt", "--types", "2", "--steps", "20", "--resume", "state.json"]),
         ("reproduction", &["reproduce", "drfh"]),
+        ("exhibits", &["reproduce", "--list"]),
     ];
     let all = of_problems.map(|(name, words)| (&problem, name, words));
     for (folder, name, words) in all.into_iter().chain(of_jobs.map(|(name, words)| (&jobs, name, words))) {

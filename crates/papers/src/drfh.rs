@@ -1,8 +1,8 @@
 //! DRFH: Figures 1 to 3, and what Figure 4 prints beside the divisible allocation.
 
 use crate::PaperError;
-use evenhand_problem::Rational;
 use evenhand_problem::utilisation::dominant_share;
+use evenhand_problem::{Problem, Rational};
 
 use super::{Entry, ProblemTable, TableUser, list, solve};
 
@@ -25,9 +25,14 @@ pub(super) const GOOGLE: &[(u32, &[&str])] = &[
 const DYNAMIC_USERS: &[TableUser<'_>] =
     &[TableUser::new(&["0.2", "0.3"]), TableUser::new(&["0.5", "0.1"]), TableUser::new(&["0.1", "0.3"])];
 
+/// Figure 1.
+pub(super) fn two_servers() -> Result<Problem, PaperError> {
+    ProblemTable { servers: TWO_SERVERS, users: TWO_USERS }.problem()
+}
+
 pub(super) fn entries() -> Result<Vec<Entry>, PaperError> {
     let mut entries = Vec::new();
-    let problem = ProblemTable { servers: TWO_SERVERS, users: TWO_USERS }.problem()?;
+    let problem = two_servers()?;
     let drfh = solve(&problem, "drfh")?;
     let totals = drfh.totals();
     entries.push(Entry {

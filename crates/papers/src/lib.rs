@@ -4,8 +4,10 @@
 //! printed digits. Where they do not, the note says why.
 #![forbid(unsafe_code)]
 
+mod album;
 mod drfh;
 mod error;
+mod exhibits;
 mod kesidis;
 mod njc;
 mod ps_dsf;
@@ -13,6 +15,7 @@ mod render;
 mod reservation;
 mod simulation;
 mod snapshots;
+mod theorems;
 
 use evenhand_certify::{certify, default_requests};
 use evenhand_mechanisms::registry;
@@ -21,8 +24,10 @@ use evenhand_problem::{
 };
 use evenhand_report::text::decimal;
 
+pub use album::{AlbumFile, album};
 pub use error::PaperError;
-pub use render::{document, table, words};
+pub use exhibits::{Exhibit, exhibits};
+pub use render::{document, document_of_exhibits, list_of_exhibits, table, words};
 
 /// One published value beside ours.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,7 +48,7 @@ pub struct Entry {
 
 type Section = (&'static str, fn() -> Result<Vec<Entry>, PaperError>);
 
-static SECTIONS: [Section; 7] = [
+static SECTIONS: [Section; 8] = [
     ("drfh", drfh::entries),
     ("ps-dsf", ps_dsf::entries),
     ("njc", njc::entries),
@@ -51,6 +56,7 @@ static SECTIONS: [Section; 7] = [
     ("reservation", reservation::entries),
     ("snapshots", snapshots::entries),
     ("simulation", simulation::entries),
+    ("theorems", theorems::entries),
 ];
 
 /// The names that can be asked for.
@@ -69,6 +75,12 @@ pub fn entries(section: &str) -> Result<Vec<Entry>, PaperError> {
         .find(|(name, _)| *name == section)
         .ok_or_else(|| format!("no section `{section}`"))?;
     make()
+}
+
+/// Whether an id is `whole`, or names a part of it: `drfh.figure-3.tasks` is one of `drfh.figure-3`.
+#[must_use]
+pub fn is_part(id: &str, whole: &str) -> bool {
+    id.strip_prefix(whole).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
 /// A problem in numbers: capacities by class and resource, demands by user and resource.

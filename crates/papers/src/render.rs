@@ -4,7 +4,7 @@ use evenhand_report::Page;
 use evenhand_report::table::{Cell, Column, Table};
 use serde_json::{Value, json};
 
-use crate::Entry;
+use crate::{Entry, Exhibit};
 
 /// The entries as a JSON document.
 #[must_use]
@@ -23,6 +23,23 @@ pub fn document(entries: &[Entry]) -> Value {
         })
         .collect();
     evenhand_report::json::document("reproduction", json!({"entries": entries}))
+}
+
+/// The tables and figures as a JSON document.
+#[must_use]
+pub fn document_of_exhibits(exhibits: &[Exhibit]) -> Value {
+    let exhibits: Vec<Value> = exhibits
+        .iter()
+        .map(|exhibit| {
+            json!({
+                "id": exhibit.id,
+                "title": exhibit.title,
+                "values": exhibit.has_values(),
+                "picture": exhibit.is_drawn(),
+            })
+        })
+        .collect();
+    evenhand_report::json::document("exhibits", json!({"exhibits": exhibits}))
 }
 
 /// Every entry as a paragraph, and how many agree.
@@ -60,6 +77,22 @@ pub fn table(entries: &[Entry]) -> Table {
         };
         let texts = [entry.id.as_str(), entry.source, &entry.paper, &entry.ours].map(Cell::from);
         table.row(texts.into_iter().chain([agrees, Cell::text(&entry.note)]));
+    }
+    table
+}
+
+/// The tables and figures, and what there is of each.
+#[must_use]
+pub fn list_of_exhibits(exhibits: &[Exhibit]) -> Table {
+    let mut table = Table::new(["id", "what it shows", "reproduced"].map(Column::words));
+    for exhibit in exhibits {
+        let what = match (exhibit.has_values(), exhibit.is_drawn()) {
+            (true, true) => "values and picture",
+            (true, false) => "values",
+            (false, true) => "picture",
+            (false, false) => "-",
+        };
+        table.row([exhibit.id, exhibit.title, what].map(Cell::from));
     }
     table
 }

@@ -1,7 +1,7 @@
 //! The published values that the engine reproduces, and those that it does not.
 #![allow(missing_docs)]
 
-use evenhand_papers::{entries, sections};
+use evenhand_papers::{album, entries, exhibits, sections};
 
 /// Entries whose published value is contradicted; the note of each says why.
 const DIFFER: [&str; 25] = [
@@ -35,8 +35,10 @@ const DIFFER: [&str; 25] = [
 #[test]
 fn what_agrees_and_what_differs() {
     let mut differ = Vec::new();
+    let mut unseen: Vec<&str> = exhibits().iter().flat_map(|exhibit| exhibit.values()).copied().collect();
     for section in sections() {
         for entry in entries(section).expect("a section that can be solved") {
+            unseen.retain(|value| !evenhand_papers::is_part(&entry.id, value));
             println!("{}: {} {}", entry.id, entry.ours, entry.note);
             assert!(!entry.ours.contains("REFUSED"), "{}: {}", entry.id, entry.ours);
             if entry.agrees == Some(false) {
@@ -46,4 +48,37 @@ fn what_agrees_and_what_differs() {
         }
     }
     assert_eq!(differ, DIFFER);
+    assert!(unseen.is_empty(), "tables and figures name values that nothing gives: {unseen:?}");
+}
+
+/// Every table and figure has a name of its own; those of one paper are files and parts of one page.
+#[test]
+fn an_album_shows_pictures_and_values_side_by_side() {
+    let all = exhibits();
+    let mut ids: Vec<&str> = all.iter().map(|exhibit| exhibit.id).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), all.len());
+    let of_paper: Vec<_> = all.into_iter().filter(|exhibit| exhibit.id.starts_with("njc")).collect();
+    let values = entries("njc").unwrap();
+    let files = album(&of_paper, &values).unwrap();
+    let text = |name: &str| &files.iter().find(|file| file.name == name).expect(name).text;
+    for exhibit in &of_paper {
+        assert!(text(&format!("{}.svg", exhibit.id)).starts_with("<svg"), "{}", exhibit.id);
+    }
+    // The values of Figure 2 as the paper prints them, in every form, and once.
+    for ending in ["md", "csv", "tex"] {
+        let table = text(&format!("njc.figure-2.{ending}"));
+        assert_eq!(table.matches("(2/5, 2/25)").count(), 4, "{table}");
+    }
+    assert!(text("njc.figure-2.tex").contains("\\begin{longtable}"));
+    assert!(!files.iter().any(|file| file.name == "njc.figure-1.csv"), "no value is printed with it");
+    let page = text("index.html");
+    assert_eq!(files.last().unwrap().name, "index.html");
+    for entry in &values {
+        assert_eq!(page.matches(&format!("<td>{}<br>", entry.id)).count(), 1, "{}", entry.id);
+    }
+    for name in page.split("src=\"").skip(1).filter_map(|rest| rest.split('"').next()) {
+        text(name);
+    }
 }

@@ -30,6 +30,8 @@ pub enum Form {
     Csv,
     /// Markdown.
     Markdown,
+    /// The tables alone, as `longtable` of LaTeX.
+    Latex,
 }
 
 /// What the text is shown on.
@@ -108,7 +110,8 @@ impl Block {
             (Self::Table(table), Form::Text(terminal)) => Some(table.lines(*terminal)),
             (Self::Table(table), Form::Csv) => Some(table.csv()),
             (Self::Table(table), Form::Markdown) => Some(table.markdown()),
-            (Self::Heading(_) | Self::Text(_), Form::Csv) => None,
+            (Self::Table(table), Form::Latex) => Some(table.latex()),
+            (Self::Heading(_) | Self::Text(_), Form::Csv | Form::Latex) => None,
             (Self::Heading(text), Form::Markdown) => Some(format!("### {text}\n")),
             (Self::Text(text), Form::Markdown) => Some(format!("{text}\n")),
             (Self::Heading(text) | Self::Text(text), Form::Text(terminal)) => {

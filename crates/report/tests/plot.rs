@@ -1,7 +1,7 @@
 //! Pictures as text: what must be in them, where it stands, and that nothing stands on anything else.
 #![allow(missing_docs)]
 
-use evenhand_report::plot::{Axis, Figure, Plot, PlotError, Series};
+use evenhand_report::plot::{Axis, Bar, Bars, Diagram, Figure, Group, Line, Node, Plot, PlotError, Series};
 
 /// `(x, y, anchor, size, words)` of every text in a picture that is not turned.
 fn texts(svg: &str) -> Vec<(f64, f64, String, f64, String)> {
@@ -113,4 +113,68 @@ fn the_same_picture_every_time() {
         Figure { title: String::new(), plots: Vec::new(), columns: 1 }.to_svg(),
         Err(PlotError::NoPlots)
     );
+}
+
+fn no_text_covers_another_one(svg: &str, n_texts: usize) {
+    let texts = texts(svg);
+    assert_eq!(texts.len(), n_texts, "{texts:?}");
+    let width: f64 = svg.split("width=\"").nth(1).unwrap().split('"').next().unwrap().parse().unwrap();
+    for (k, one) in texts.iter().enumerate() {
+        let a = extent(one);
+        assert!(a[0] >= 0.0 && a[1] <= width, "{one:?} leaves the picture");
+        for other in &texts[..k] {
+            let b = extent(other);
+            let apart = a[0] >= b[1] || b[0] >= a[1] || a[2] >= b[3] || b[2] >= a[3];
+            assert!(apart, "{one:?} covers {other:?}");
+        }
+    }
+}
+
+#[test]
+fn bars_are_as_high_as_their_parts() {
+    let bar = |name: &str, heights: &[f64]| Bar { name: name.to_owned(), heights: heights.to_vec() };
+    let bars = Bars {
+        title: "who holds what of a server".to_owned(),
+        y: Axis::linear("part of the capacity"),
+        parts: vec!["user 1".to_owned(), "user 2".to_owned()],
+        groups: vec![
+            Group {
+                name: "server 1".to_owned(),
+                bars: vec![bar("cpu", &[0.5, 0.25]), bar("memory", &[1.0])],
+            },
+            Group { name: "server 2".to_owned(), bars: vec![bar("bandwidth", &[0.0, 0.5])] },
+        ],
+    };
+    let svg = bars.to_svg().unwrap();
+    // A title, an axis of 6 ticks, 3 bars, 2 groups, 2 names of the legend.
+    no_text_covers_another_one(&svg, 1 + 1 + 6 + 3 + 2 + 2);
+    let mut heights: Vec<i32> = svg
+        .split("<rect")
+        .skip(2)
+        .filter(|rect| rect.contains("fill=\"#0072B2\"") || rect.contains("fill=\"#D55E00\""))
+        .map(|rect| rect.split("height=\"").nth(1).unwrap().split('"').next().unwrap().parse().unwrap())
+        .collect();
+    heights.sort_unstable();
+    let whole = *heights.last().unwrap();
+    assert_eq!(heights, [0, whole / 4, whole / 2, whole / 2, whole]);
+    let none = Bars { groups: Vec::new(), ..bars };
+    assert_eq!(none.to_svg(), Err(PlotError::NoPlots));
+}
+
+#[test]
+fn a_diagram_has_a_line_for_every_pair() {
+    let node = |name: &str| Node { name: name.to_owned(), says: vec!["cpu 1, memory <2>".to_owned()] };
+    let pairs = (0..3).flat_map(|user| (0..4).map(move |server| (user, server)));
+    let diagram = Diagram {
+        title: "who may run where".to_owned(),
+        left: ["a", "b", "c"].map(node).to_vec(),
+        right: ["A", "B", "C", "D"].map(node).to_vec(),
+        lines: pairs.map(|ends| Line { ends, says: format!("{}", 10 * ends.0 + ends.1) }).collect(),
+    };
+    let svg = diagram.to_svg().unwrap();
+    no_text_covers_another_one(&svg, 1 + 2 * 7 + 12);
+    assert_eq!(svg.matches("<polyline").count() + svg.matches("<line").count(), 12);
+    assert!(svg.contains("&lt;2&gt;"));
+    let empty = Diagram { left: Vec::new(), ..diagram };
+    assert_eq!(empty.to_svg(), Err(PlotError::NoPlots));
 }

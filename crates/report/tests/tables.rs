@@ -53,7 +53,7 @@ fn colours_are_for_terminals_that_have_them() {
     assert!(coloured.contains("\u{1b}[32mholds\u{1b}[0m"), "{coloured:?}");
     assert!(coloured.contains("\u{1b}[1m\u{1b}[31mVIOLATED\u{1b}[0m"), "{coloured:?}");
     assert!(!text(&page, None, false).contains('\u{1b}'));
-    for form in [Form::Csv, Form::Markdown] {
+    for form in [Form::Csv, Form::Markdown, Form::Latex] {
         assert!(!page.render(&form).contains('\u{1b}'));
     }
 }
@@ -91,6 +91,23 @@ fn what_a_spreadsheet_and_a_document_get() {
         page.to_string(),
         "Shares\nuser           share\na, \"b\" | c_d  12.5 %\n... and 1 more users\n\nThat is all.\n",
     );
+}
+
+#[test]
+fn a_table_of_latex_has_no_commands_in_its_cells() {
+    let mut table = Table::new([Column::words("user_1"), Column::numbers("share"), Column::words("why")]);
+    let long = "50 % of #1 & {all}, $x^2$ \\ ~ <a> | b";
+    table.row([Cell::text("a"), Cell::text("0.5"), Cell::text(long)]);
+    let text = Page::new().heading("Shares").table(table).render(&Form::Latex);
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines[0], "\\begin{longtable}{lrp{0.51\\linewidth}}");
+    assert_eq!(lines[2], "user\\_1 & share & why \\\\");
+    assert_eq!(
+        lines[5],
+        "a & 0.5 & 50 \\% of \\#1 \\& \\{all\\}, \\$x\\textasciicircum{}2\\$ \\textbackslash{} \\textasciitilde{} \
+         \\textless{}a\\textgreater{} \\textbar{} b \\\\",
+    );
+    assert_eq!(lines.len(), 8);
 }
 
 #[test]

@@ -176,7 +176,7 @@ impl<'j> Certificate<'j> {
             reason,
             claims: self.claims.iter().map(says).collect(),
             about: vec![
-                format!("problem `{}`, {users} users, {classes} server classes, sha256 {hash}", problem.name),
+                format!("problem `{}`: users {users}, server classes {classes}, sha256 {hash}", problem.name),
                 format!("sharing {sharing}, tolerance {tolerance}"),
             ],
             more: vec![

@@ -33,7 +33,8 @@ impl Command {
             Self::Simulate(call) => Places { inputs: vec![&call.scenario], ..folder(call.output.as_deref()) },
             Self::Bench(call) => folder(call.output.as_deref()),
             Self::Man(call) => folder(call.output.as_deref()),
-            Self::Reproduce(_) | Self::Schema(_) | Self::Completions(_) => Places::default(),
+            Self::Reproduce(call) => folder(call.output.as_deref()),
+            Self::Schema(_) | Self::Completions(_) => Places::default(),
         }
     }
 }

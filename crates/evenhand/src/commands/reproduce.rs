@@ -1,16 +1,26 @@
 //! `reproduce`: published values beside ours.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use evenhand::report::{Form, Page};
-use evenhand_papers::{Entry, document, entries, sections, table, words};
+use evenhand_papers::{
+    Entry, Exhibit, album, document, document_of_exhibits, entries, exhibits, is_part, list_of_exhibits,
+    sections, table, words,
+};
 
 use crate::arguments::{Common, Format, Reproduce};
 use crate::failure::Failure;
-use crate::{output, suggest};
+use crate::{files, output, suggest};
 
 pub fn run(call: &Reproduce, common: &Common) -> Result<ExitCode, Failure> {
+    if call.list {
+        return list(common);
+    }
     let found = selected(&call.ids)?;
+    if let Some(folder) = &call.output {
+        write(folder, call, &found)?;
+    }
     match (common.format, common.form) {
         (Format::Json, _) => output::json(&document(&found))?,
         (Format::Table, Form::Text(_)) => output::page(&words(&found), common)?,
@@ -19,24 +29,57 @@ pub fn run(call: &Reproduce, common: &Common) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The entries that the ids name, a section or one entry of it each; all where none is named.
+/// The tables and figures of the papers.
+fn list(common: &Common) -> Result<ExitCode, Failure> {
+    let exhibits = exhibits();
+    match common.format {
+        Format::Json => output::json(&document_of_exhibits(&exhibits))?,
+        Format::Table => output::page(&Page::new().table(list_of_exhibits(&exhibits)), common)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The album of what was asked for, the page that shows it all last.
+fn write(folder: &Path, call: &Reproduce, found: &[Entry]) -> Result<(), Failure> {
+    let mut exhibits = exhibits();
+    let is_asked_for = |exhibit: &Exhibit| {
+        let ids = &call.ids;
+        ids.is_empty()
+            || ids.iter().any(|id| is_part(exhibit.id, id))
+            || found.iter().any(|entry| exhibit.holds(entry))
+    };
+    exhibits.retain(is_asked_for);
+    let files = album(&exhibits, found).map_err(|error| Failure::solver(error.to_string()))?;
+    for file in files {
+        files::save(&folder.join(&file.name), file.text.as_bytes())?;
+    }
+    Ok(())
+}
+
+/// The entries that the ids name, a section, a table or figure, or one entry of it each; all where none is
+/// named.
 fn selected(ids: &[String]) -> Result<Vec<Entry>, Failure> {
     let known = sections();
     let section_of = |id: &str| id.split('.').next().unwrap_or(id).to_owned();
     if let Some(id) = ids.iter().find(|id| !known.contains(&section_of(id).as_str())) {
         return Err(suggest::unknown("section", id, known));
     }
-    let wanted = |section: &&str| ids.is_empty() || ids.iter().any(|id| section_of(id) == *section);
+    let exhibits = exhibits();
+    // The values of a table or figure may be those of several sections.
+    let of_exhibit = |id: &str| exhibits.iter().find(|exhibit| exhibit.id == id);
+    let prefixes: Vec<&str> = ids
+        .iter()
+        .flat_map(|id| of_exhibit(id).map_or(&[][..], Exhibit::values).iter().copied().chain([id.as_str()]))
+        .collect();
+    let wanted = |section: &&str| ids.is_empty() || prefixes.iter().any(|id| section_of(id) == *section);
     let mut found = Vec::new();
     for section in known.into_iter().filter(wanted) {
         found.extend(entries(section).map_err(|error| Failure::solver(error.to_string()))?);
     }
-    let is_meant = |entry: &Entry, id: &str| {
-        entry.id == *id || entry.id.strip_prefix(id).is_some_and(|rest| rest.starts_with('.'))
-    };
-    if let Some(id) = ids.iter().find(|id| !found.iter().any(|entry| is_meant(entry, id))) {
+    let exists = |id: &String| of_exhibit(id).is_some() || found.iter().any(|entry| is_part(&entry.id, id));
+    if let Some(id) = ids.iter().find(|id| !exists(id)) {
         return Err(suggest::unknown("entry", id, found.iter().map(|entry| entry.id.as_str())));
     }
-    found.retain(|entry| ids.is_empty() || ids.iter().any(|id| is_meant(entry, id)));
+    found.retain(|entry| ids.is_empty() || prefixes.iter().any(|id| is_part(&entry.id, id)));
     Ok(found)
 }

@@ -6,14 +6,14 @@
 mod batch;
 mod choice;
 mod definition;
-mod drf;
+pub(super) mod drf;
 mod optimum;
 mod promises;
 mod reduction;
-mod setting;
+pub(super) mod setting;
 mod surd;
 mod trajectory;
-mod two_users;
+pub(super) mod two_users;
 
 pub(super) use optimum::{alpha_fair, certified_without_gap};
 

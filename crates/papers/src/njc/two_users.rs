@@ -15,6 +15,16 @@ const FIGURE_5: [&str; 2] = ["2/3", "2/3"];
 const ENTITLEMENTS: [&str; 8] =
     ["1/10 9/10", "1/3 2/3", "2/5 3/5", "1/2 1/2", "3/5 2/5", "2/3 1/3", "4/5 1/5", "9/10 1/10"];
 
+/// Figure 3, with equal entitlements: the region does not depend on them.
+pub fn pool_of_figure_3() -> Result<Problem, PaperError> {
+    pool(&FIGURE_3, "1/2 1/2")
+}
+
+/// Figure 5 with these entitlements.
+pub fn pool_of_figure_5(entitlements: &str) -> Result<Problem, PaperError> {
+    pool(&FIGURE_5, entitlements)
+}
+
 pub fn entries() -> Result<Vec<Entry>, PaperError> {
     let mut entries = figure_3()?;
     entries.extend(figure_5()?);
@@ -22,7 +32,7 @@ pub fn entries() -> Result<Vec<Entry>, PaperError> {
 }
 
 fn figure_3() -> Result<Vec<Entry>, PaperError> {
-    let problem = pool(&FIGURE_3, "1/2 1/2")?;
+    let problem = pool_of_figure_3()?;
     let corners_of_d = corners_of_d(&problem)?;
     let x = row("2/3 11/12")?;
     let load = loads(&problem, &x).swap_remove(0);
@@ -85,7 +95,7 @@ fn figure_3() -> Result<Vec<Entry>, PaperError> {
 
 /// The corners of the region of two users' feasible allocations: where two bounds meet within all
 /// others.
-fn corners_of_d(problem: &Problem) -> Result<Vec<Vec<Rational>>, PaperError> {
+pub fn corners_of_d(problem: &Problem) -> Result<Vec<Vec<Rational>>, PaperError> {
     let number = |value: i32| Rational::from(value);
     // Bounds a x1 + b x2 = c.
     let mut bounds: Vec<[Rational; 3]> =
@@ -140,7 +150,7 @@ fn figure_5() -> Result<Vec<Entry>, PaperError> {
         ("njc.figure-5.ratio-2", "1/3 2/3", "", "1/2 1"),
         ("njc.figure-5.ratio-below-half", "3/4 1/4", "the opposite", "1 1/2"),
     ] {
-        let problem = pool(&FIGURE_5, entitlements)?;
+        let problem = pool_of_figure_5(entitlements)?;
         let all = answers(&problem)?;
         let agrees = all.only() == Some(row(printed)?.as_slice());
         entries.push(Entry {

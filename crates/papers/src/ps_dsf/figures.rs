@@ -7,7 +7,7 @@ use crate::{Entry, PaperError, ProblemTable, TableUser, agree, decimals, list, s
 /// Cores, memory, bandwidth; no bandwidth on the second server.
 const SERVERS: &[(u32, &[&str])] = &[(1, &["9", "12", "100"]), (1, &["12", "12", "0"])];
 
-fn figure_1() -> Result<Problem, PaperError> {
+pub(crate) fn figure_1() -> Result<Problem, PaperError> {
     let users = [
         TableUser::new(&["1", "2", "10"]),
         TableUser::new(&["1", "2", "1"]),
@@ -16,7 +16,7 @@ fn figure_1() -> Result<Problem, PaperError> {
     ProblemTable { servers: SERVERS, users: &users }.problem()
 }
 
-fn figure_2() -> Result<Problem, PaperError> {
+pub(crate) fn figure_2() -> Result<Problem, PaperError> {
     let users = [
         TableUser::new(&["1.5", "1", "10"]),
         TableUser::new(&["1", "2", "10"]),
@@ -64,6 +64,11 @@ fn channels(rates: &Rates) -> Result<Problem, PaperError> {
         ..ProblemSpec::default()
     })
     .map_err(PaperError::from)
+}
+
+/// Figure 4 with the first of the rates that fit.
+pub(crate) fn some_channels() -> Result<Problem, PaperError> {
+    channels(&FITTING[0].1)
 }
 
 pub fn entries() -> Result<Vec<Entry>, PaperError> {

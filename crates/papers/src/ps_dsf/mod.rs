@@ -1,10 +1,10 @@
 //! PS-DSF: figures, tables, and the properties that its Table I promises.
 
-mod figures;
+pub(super) mod figures;
 mod lies;
 mod properties;
-mod random;
-mod tables;
+pub(super) mod random;
+pub(super) mod tables;
 
 pub(super) use tables::figure_5;
 

@@ -4,7 +4,7 @@ mod appendix_c;
 mod catalogue;
 mod guarantees;
 mod introduction;
-mod section_7;
+pub(super) mod section_7;
 
 use crate::PaperError;
 use evenhand_certify::ratio;
@@ -25,15 +25,15 @@ pub(super) fn entries() -> Result<Vec<Entry>, PaperError> {
 
 /// A type: what one job demands, its reward and its load per server.
 #[derive(Debug, Clone, PartialEq)]
-struct Type {
-    name: String,
-    demand: Vec<Rational>,
-    reward: Rational,
-    load: Rational,
+pub(super) struct Type {
+    pub(super) name: String,
+    pub(super) demand: Vec<Rational>,
+    pub(super) reward: Rational,
+    pub(super) load: Rational,
 }
 
 /// The problem of one pool of servers with this capacity.
-fn problem(capacity: &[Rational], types: &[Type]) -> Result<Reservation, PaperError> {
+pub(super) fn problem(capacity: &[Rational], types: &[Type]) -> Result<Reservation, PaperError> {
     let resources: Vec<String> = (1..=capacity.len()).map(|r| format!("r{r}")).collect();
     let named = |values: &[Rational]| resources.iter().cloned().zip(values.iter().cloned()).collect();
     let jobs = types.iter().map(|each| JobSpec {
@@ -59,7 +59,7 @@ fn with_loads(types: &[Type], loads: &[Rational]) -> Vec<Type> {
 }
 
 /// Greedy, optimum and ratio, proven; the optimum is exact or it is an error.
-fn certified(problem: &Reservation) -> Result<RatioCertificate, PaperError> {
+pub(super) fn certified(problem: &Reservation) -> Result<RatioCertificate, PaperError> {
     let certificate = ratio::certificate(problem)?;
     if certificate.optimum.bound != certificate.optimum.assignment.reward {
         return Err("the optimum was not reached".into());
@@ -68,7 +68,7 @@ fn certified(problem: &Reservation) -> Result<RatioCertificate, PaperError> {
 }
 
 /// The worst loads of the types; proven from both sides or an error.
-fn worst(problem: &Reservation) -> Result<WorstLoad, PaperError> {
+pub(super) fn worst(problem: &Reservation) -> Result<WorstLoad, PaperError> {
     let mut best = MaxReward::new(problem);
     let found = worst_load::worst_load(&mut best, &mut |_, _| {})?;
     let found = found.ok_or("no type has a reward")?;

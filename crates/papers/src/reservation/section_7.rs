@@ -1,5 +1,6 @@
 //! Section 7.1: random collections of VM types, and the worst of them under a growing load.
 
+use evenhand_certify::ratio::{Sweep, sweep};
 use evenhand_packing::critical::critical_loads;
 use evenhand_packing::{MaxReward, configuration_lp, greedy};
 use evenhand_problem::number::to_f64;
@@ -101,8 +102,23 @@ fn statistics(id: &str, loads: &str, range: fn(u64) -> Rational) -> Result<Entry
 }
 
 /// The four types that the paper calls its worst example.
+fn four_types() -> [Type; 4] {
+    [vm(1, 1), vm(4, 16), vm(2, 32), vm(32, 256)]
+}
+
+/// Greedy and the optimum over multiples of their worst loads, as in Figure 2.
+pub fn sweep_of_worst_types() -> Result<Sweep, PaperError> {
+    /// Multiples up to 5, in steps of a tenth: the second critical load is 13/3.
+    const STEPS: u32 = 50;
+    let types = four_types();
+    let found = worst(&servers(&types)?)?;
+    let problem = servers(&with_loads(&types, &found.loads))?;
+    let multiples: Vec<Rational> = (1..=STEPS).map(|k| Rational::from((k, 10))).collect();
+    Ok(sweep(&problem, &multiples, &mut |_| {})?)
+}
+
 fn worst_types() -> Result<Vec<Entry>, PaperError> {
-    let types = [vm(1, 1), vm(4, 16), vm(2, 32), vm(32, 256)];
+    let types = four_types();
     let found = worst(&servers(&types)?)?;
     let other = [1, 0, 2, 3].map(|j: usize| types[j].clone());
     let in_other_order = worst(&servers(&other)?)?.ratio_lower;

@@ -1,7 +1,8 @@
 //! DRFH, Figure 4: three users come and go on 100 servers drawn from Table I.
 
 use evenhand_mechanisms::filling::{Policy, Rule, ServerRule, Statistic};
-use evenhand_simulate::{Arrivals, Duration, Job, Scenario, run, series};
+use evenhand_report::plot::{Axis, Figure, LineStyle, Plot, Series};
+use evenhand_simulate::{Arrivals, Duration, Job, Scenario, SeriesOfRun, run, series};
 
 use super::{percent, resources, table_1, user};
 use crate::{Entry, PaperError};
@@ -48,7 +49,8 @@ fn scenario() -> Result<Scenario, PaperError> {
     })
 }
 
-pub fn entries() -> Result<Vec<Entry>, PaperError> {
+/// The courses of the runs on pools near the paper's.
+fn courses() -> Result<Vec<SeriesOfRun>, PaperError> {
     let scenario = scenario()?;
     let mut seeds = Vec::new();
     for seed in 0..SEEDS {
@@ -65,7 +67,34 @@ pub fn entries() -> Result<Vec<Entry>, PaperError> {
         return Err("too few draws are near the pool of the paper".into());
     }
     let simulated = run(&scenario, &seeds, &|_, _| {})?;
-    let courses: Vec<_> = simulated.runs.iter().map(|(problem, run)| series(problem, run)).collect();
+    Ok(simulated.runs.iter().map(|(problem, run)| series(problem, run)).collect())
+}
+
+/// The first of the runs: utilisation, and dominant shares of the three users.
+pub fn picture() -> Result<String, PaperError> {
+    let courses = courses()?;
+    let course = courses.first().ok_or("there is no run")?;
+    let over_time = |values: &[f64]| course.times.iter().copied().zip(values.iter().copied()).collect();
+    let line =
+        |name: String, values: &[f64]| Series::new(name, over_time(values)).without_marks(LineStyle::Solid);
+    let used = resources().into_iter().zip(&course.utilisation).map(|(name, used)| line(name, used));
+    let shares = course.shares.iter().enumerate().map(|(n, share)| line(format!("user {}", n + 1), share));
+    let plot = |y: &str, series: Vec<Series>| Plot {
+        title: String::new(),
+        x: Axis::linear("time (s)"),
+        y: Axis::linear(y).with_range(0.0, 1.0),
+        series,
+    };
+    let figure = Figure {
+        title: "Three users on 100 servers: one of the draws".to_owned(),
+        plots: vec![plot("utilisation", used.collect()), plot("global dominant share", shares.collect())],
+        columns: 2,
+    };
+    Ok(figure.to_svg()?)
+}
+
+pub fn entries() -> Result<Vec<Entry>, PaperError> {
+    let courses = courses()?;
     // Mean over the draws, least and greatest of a value at a time.
     let over = |value: &dyn Fn(usize, usize) -> f64, time: f64| -> Option<(f64, f64, f64)> {
         let mut statistic = Statistic::default();
@@ -87,7 +116,7 @@ pub fn entries() -> Result<Vec<Entry>, PaperError> {
         paper: "0.40".to_owned(),
         ours: format!("{:.3} ({:.3} to {:.3})", cpu.0, cpu.1, cpu.2),
         agrees: Some(cpu.1 <= 0.405 && cpu.2 >= 0.395),
-        note: note(seeds.len()),
+        note: note(courses.len()),
     });
     for (users, (id, time, printed)) in READINGS.into_iter().enumerate() {
         let mut words = Vec::new();
@@ -105,7 +134,7 @@ pub fn entries() -> Result<Vec<Entry>, PaperError> {
             paper: printed.to_owned(),
             ours: words.join(", "),
             agrees: Some(agrees),
-            note: note(seeds.len()),
+            note: note(courses.len()),
         });
     }
     let after: Vec<String> = (1..3)

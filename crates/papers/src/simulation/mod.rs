@@ -3,7 +3,7 @@
 mod admission;
 mod confidence;
 mod distributed;
-mod dynamic;
+pub(super) mod dynamic;
 mod google;
 
 use evenhand_problem::{Rational, ServerSpec, UserSpec, number};

@@ -5,7 +5,7 @@
 
 /// Name and text of every schema: first what is read, then what the commands print with
 /// `--format json` (`certify` an examination, `check` a verdict, `compare` a comparison, `explain` an
-/// explanation or levels, `reproduce` a reproduction, `bench` work and precision, or speed, `export` an export,
+/// explanation or levels, `reproduce` a reproduction, or exhibits, `bench` work and precision, or speed, `export` an export,
 /// `simulate` a simulation,
 /// `schema` the schemas).
 const SCHEMAS: [(&str, &str); NAMES.len()] = [
@@ -26,6 +26,7 @@ const SCHEMAS: [(&str, &str); NAMES.len()] = [
     ("explanation", include_str!("explanation.json")),
     ("levels", include_str!("levels.json")),
     ("reproduction", include_str!("reproduction.json")),
+    ("exhibits", include_str!("exhibits.json")),
     ("hunt", include_str!("hunt.json")),
     ("work-precision", include_str!("work-precision.json")),
     ("speed", include_str!("speed.json")),
@@ -35,7 +36,7 @@ const SCHEMAS: [(&str, &str); NAMES.len()] = [
 ];
 
 /// The names that [`schema`] knows.
-pub const NAMES: [&str; 23] = [
+pub const NAMES: [&str; 24] = [
     "problem",
     "reservation",
     "scenario",
@@ -53,6 +54,7 @@ pub const NAMES: [&str; 23] = [
     "explanation",
     "levels",
     "reproduction",
+    "exhibits",
     "hunt",
     "work-precision",
     "speed",

@@ -149,6 +149,11 @@ impl Ruler {
         }
     }
 
+    /// The places of the ticks with their texts.
+    pub(super) fn labels(&self) -> impl Iterator<Item = (f64, String)> + '_ {
+        self.ticks.iter().map(|&tick| (tick, self.label(tick)))
+    }
+
     /// The longest text at a tick, in characters.
     pub(super) fn longest_label(&self) -> usize {
         self.ticks.iter().map(|&tick| self.label(tick).chars().count()).max().unwrap_or(0)

@@ -72,7 +72,7 @@ pub(super) fn figure(title: &str, plots: &[&Plot], columns: usize) -> Result<Str
     Ok(text)
 }
 
-fn failed(error: impl Display) -> PlotError {
+pub(super) fn failed(error: impl Display) -> PlotError {
     PlotError::Drawing(error.to_string())
 }
 

@@ -1,4 +1,4 @@
-//! Plots as SVG: lines and marks over linear or logarithmic axes.
+//! Plots as SVG: lines and marks over linear or logarithmic axes, stacked bars, and diagrams of systems.
 //!
 //! A [`Plot`] holds the data in the units of its axes; a [`Figure`] puts several plots side by side
 //! under one legend, where series of the same name look the same. Colours are those of Okabe and
@@ -20,6 +20,8 @@
 //! ```
 
 mod axis;
+mod bars;
+mod diagram;
 mod draw;
 mod legend;
 mod style;
@@ -27,6 +29,8 @@ mod style;
 use thiserror::Error;
 
 pub use axis::{Axis, Scale};
+pub use bars::{Bar, Bars, Group};
+pub use diagram::{Diagram, Line, Node};
 
 /// Lines and marks over two axes.
 #[derive(Debug, Clone, PartialEq)]
@@ -79,8 +83,8 @@ pub struct Figure {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum PlotError {
-    /// A figure without plots.
-    #[error("a figure needs at least one plot")]
+    /// A figure without plots, bars or boxes.
+    #[error("a figure needs at least one plot, bar or box")]
     NoPlots,
     /// The drawing library refused.
     #[error("the plot cannot be drawn: {0}")]

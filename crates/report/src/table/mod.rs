@@ -22,6 +22,7 @@
 //! ```
 
 mod fit;
+mod latex;
 mod lines;
 mod markup;
 
@@ -237,5 +238,9 @@ impl Table {
 
     pub(crate) fn markdown(&self) -> String {
         markup::markdown(self)
+    }
+
+    pub(crate) fn latex(&self) -> String {
+        latex::latex(self)
     }
 }

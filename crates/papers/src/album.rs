@@ -1,0 +1,130 @@
+//! Everything that is reproduced as files: a table of each kind and a picture for every table and figure, and
+//! a page that shows them side by side.
+
+use std::fmt::Write;
+
+use evenhand_report::{Form, Page};
+
+use crate::{Entry, Exhibit, PaperError, table};
+
+/// A file of an album.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AlbumFile {
+    /// Its name within the folder.
+    pub name: String,
+    /// What it holds.
+    pub text: String,
+}
+
+/// In which forms a table is written, with the endings of the files.
+const FORMS: [(Form, &str); 3] = [(Form::Markdown, "md"), (Form::Csv, "csv"), (Form::Latex, "tex")];
+/// What the page looks like; it needs nothing from elsewhere.
+const STYLE: &str = "body{font-family:sans-serif;max-width:72em;margin:2em auto;padding:0 1em;line-height:1.4}\
+img{max-width:100%;height:auto}table{border-collapse:collapse;margin:1em 0;font-size:90%}\
+td,th{border-top:1px solid #ccc;padding:.3em .6em;text-align:left;vertical-align:top;overflow-wrap:anywhere}\
+.agrees{color:#006400}.differs{color:#a00000}";
+/// Entries that belong to no table or figure.
+const OTHERS: &str = "other-values";
+
+/// The files of the album of these tables and figures and these values, the page `index.html` last.
+///
+/// Values that belong to none of them stand together in `other-values`.
+///
+/// # Errors
+/// A picture cannot be drawn.
+pub fn album(exhibits: &[Exhibit], entries: &[Entry]) -> Result<Vec<AlbumFile>, PaperError> {
+    let mut files = Vec::new();
+    let mut page = Html::new();
+    for exhibit in exhibits {
+        let values: Vec<Entry> = entries.iter().filter(|entry| exhibit.holds(entry)).cloned().collect();
+        let picture = exhibit.picture()?;
+        page.section(exhibit.id, exhibit.title, picture.is_some(), &values);
+        files.extend(tables(exhibit.id, &values));
+        files.extend(picture.map(|text| AlbumFile { name: format!("{}.svg", exhibit.id), text }));
+    }
+    let is_other = |entry: &&Entry| !exhibits.iter().any(|exhibit| exhibit.holds(entry));
+    let others: Vec<Entry> = entries.iter().filter(is_other).cloned().collect();
+    if !others.is_empty() {
+        page.section(OTHERS, "Examples and claims of the text", false, &others);
+        files.extend(tables(OTHERS, &others));
+    }
+    files.push(AlbumFile { name: "index.html".to_owned(), text: page.end() });
+    Ok(files)
+}
+
+/// The values in every form; nothing where there is none.
+fn tables<'a>(id: &'a str, values: &'a [Entry]) -> impl Iterator<Item = AlbumFile> + 'a {
+    let forms = FORMS.iter().filter(|_| !values.is_empty());
+    forms.map(move |(form, ending)| {
+        let page = Page::new().table(table(values));
+        AlbumFile { name: format!("{id}.{ending}"), text: page.render(form) }
+    })
+}
+
+/// The page that is written section by section.
+struct Html {
+    text: String,
+}
+
+impl Html {
+    fn new() -> Self {
+        let text = format!(
+            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+             <title>The papers, reproduced</title>\n<style>{STYLE}</style>\n</head>\n<body>\n\
+             <h1>The papers, reproduced</h1>\n\
+             <p>What the papers print, and what exact arithmetic and simulation give. The pictures are drawn \
+             anew from what was computed.</p>\n"
+        );
+        Self { text }
+    }
+
+    fn section(&mut self, id: &str, title: &str, has_picture: bool, values: &[Entry]) {
+        let (id, title) = (escaped(id), escaped(title));
+        self.line(format_args!("<h2 id=\"{id}\">{id}: {title}</h2>"));
+        if has_picture {
+            self.line(format_args!("<p><img src=\"{id}.svg\" alt=\"{title}\"></p>"));
+        }
+        if values.is_empty() {
+            let why = if has_picture { "The paper prints no values with it." } else { "Not reproduced." };
+            self.line(format_args!("<p>{why}</p>"));
+            return;
+        }
+        self.line(format_args!("<table>\n<tr><th>value</th><th>paper</th><th>ours</th><th></th></tr>"));
+        for entry in values {
+            let (class, verdict) = match entry.agrees {
+                Some(true) => ("agrees", "agrees"),
+                Some(false) => ("differs", "differs"),
+                None => ("", ""),
+            };
+            let note = match entry.note.as_str() {
+                "" => String::new(),
+                note => format!("<br><small>{}</small>", escaped(note)),
+            };
+            self.line(format_args!(
+                "<tr><td>{}<br><small>{}</small></td><td>{}</td><td>{}{note}</td>\
+                 <td class=\"{class}\">{verdict}</td></tr>",
+                escaped(&entry.id),
+                escaped(entry.source),
+                escaped(&entry.paper),
+                escaped(&entry.ours),
+            ));
+        }
+        let links = FORMS.map(|(_, ending)| format!("<a href=\"{id}.{ending}\">{ending}</a>")).join(", ");
+        self.line(format_args!("</table>\n<p>The table as {links}.</p>"));
+    }
+
+    fn line(&mut self, text: std::fmt::Arguments<'_>) {
+        // Writing into a string does not fail.
+        let _ = writeln!(self.text, "{text}");
+    }
+
+    fn end(mut self) -> String {
+        self.text.push_str("</body>\n</html>\n");
+        self.text
+    }
+}
+
+/// Without what HTML would take for markup.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}

@@ -1,0 +1,58 @@
+//! The tables and figures of the DRFH paper.
+
+use super::Exhibit;
+use super::system::{self, Words};
+use crate::{PaperError, drfh, simulation, solve};
+
+pub const EXHIBITS: &[Exhibit] = &[
+    Exhibit::new("drfh.table-1", "Servers of a Google cluster", &["drfh.table-1"]),
+    Exhibit::new("drfh.table-2", "Utilisation with slots of several sizes", &["simulation.drfh.table-2"]),
+    Exhibit::new("drfh.figure-1", "Two servers and two users", &[]).drawn(figure_1),
+    Exhibit::new("drfh.figure-2", "DRF in each server on its own", &["drfh.figure-2"]).drawn(figure_2),
+    Exhibit::new("drfh.figure-3", "Equal shares over the cluster", &["drfh.figure-3"]).drawn(figure_3),
+    Exhibit::new(
+        "drfh.figure-4",
+        "Three users come and go on 100 servers",
+        &["drfh.figure-4", "simulation.drfh.figure-4"],
+    )
+    .drawn(simulation::dynamic::picture),
+    Exhibit::new("drfh.figure-5", "Utilisation over the run", &["simulation.drfh.figure-5"]),
+    Exhibit::new(
+        "drfh.figure-6",
+        "Completion times of jobs",
+        &["simulation.drfh.figure-6a", "simulation.drfh.figure-6b"],
+    ),
+    Exhibit::new(
+        "drfh.figure-7",
+        "Task completion ratios, best fit against slots",
+        &["simulation.drfh.figure-7"],
+    ),
+    Exhibit::new(
+        "drfh.figure-8",
+        "Task completion ratios, shared against dedicated clouds",
+        &["simulation.drfh.figure-8"],
+    ),
+];
+
+const SERVERS: &[&str] = &["server 1", "server 2"];
+const RESOURCES: &[&str] = &["CPU", "memory"];
+
+fn figure_1() -> Result<String, PaperError> {
+    let title = "Two servers and two users";
+    let words = Words { title, servers: SERVERS, resources: RESOURCES };
+    system::diagram(&drfh::two_servers()?, &words, false)
+}
+
+fn figure_2() -> Result<String, PaperError> {
+    held("per-server-drf", "DRF in each server on its own: 6 tasks each")
+}
+
+fn figure_3() -> Result<String, PaperError> {
+    held("drfh", "DRFH: 10 tasks each")
+}
+
+fn held(mechanism: &str, title: &str) -> Result<String, PaperError> {
+    let problem = drfh::two_servers()?;
+    let words = Words { title, servers: SERVERS, resources: RESOURCES };
+    system::holdings(&problem, &solve(&problem, mechanism)?, &words)
+}

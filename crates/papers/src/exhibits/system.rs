@@ -1,0 +1,72 @@
+//! Pictures of a problem and of an allocation: who may run where, and who holds what.
+
+use evenhand_problem::number::to_f64;
+use evenhand_problem::{Allocation, Problem, Rational};
+use evenhand_report::plot::{Axis, Bar, Bars, Diagram, Group, Line, Node};
+use evenhand_report::text::decimal;
+
+use crate::PaperError;
+
+/// What is said of the users and servers of a problem, whose file names differ from the paper's.
+pub struct Words<'a> {
+    pub title: &'a str,
+    pub servers: &'a [&'a str],
+    pub resources: &'a [&'a str],
+}
+
+/// Users at the left with the demand of a task, server classes at the right with their capacity, and lines
+/// where a user can run; at a line its tasks with all of the class, where `with_gamma`.
+pub fn diagram(problem: &Problem, words: &Words<'_>, with_gamma: bool) -> Result<String, PaperError> {
+    let amounts = |of: &dyn Fn(usize) -> Rational| {
+        let said = words.resources.iter().enumerate().map(|(r, name)| format!("{name} {}", decimal(&of(r))));
+        said.collect::<Vec<_>>().join(", ")
+    };
+    let left = problem.users().iter().enumerate().map(|(n, user)| {
+        // A user that fits nowhere shows what it demands of the first class.
+        let class = problem.classes_of(n).next().unwrap_or(0);
+        let weight =
+            if *user.weight() == 1 { String::new() } else { format!(", weight {}", decimal(user.weight())) };
+        let demand = amounts(&|r| problem.demand(n, class)[r].clone());
+        Node { name: format!("{}{weight}", user.name()), says: vec![format!("a task: {demand}")] }
+    });
+    let right = problem.servers().iter().zip(words.servers).map(|(class, name)| {
+        let count = if class.count() == 1 { String::new() } else { format!(" ({} servers)", class.count()) };
+        let capacity = amounts(&|r| class.capacity()[r].clone());
+        Node { name: format!("{name}{count}"), says: vec![capacity] }
+    });
+    let pairs = (0..problem.n_users()).flat_map(|n| (0..problem.n_servers()).map(move |i| (n, i)));
+    let lines = pairs.filter(|(n, i)| problem.can_run(*n, *i)).map(|(n, i)| Line {
+        ends: (n, i),
+        says: if with_gamma { decimal(&problem.gamma(n, i)) } else { String::new() },
+    });
+    let diagram = Diagram {
+        title: words.title.to_owned(),
+        left: left.collect(),
+        right: right.collect(),
+        lines: lines.collect(),
+    };
+    Ok(diagram.to_svg()?)
+}
+
+/// For every server class a group of bars, one for each resource: the part of it that each user holds.
+pub fn holdings(problem: &Problem, allocation: &Allocation, words: &Words<'_>) -> Result<String, PaperError> {
+    let groups = (0..problem.n_servers()).map(|i| {
+        let class = &problem.servers()[i];
+        let bars = words.resources.iter().enumerate().map(|(r, name)| {
+            let capacity = Rational::from(&class.capacity()[r] * class.count());
+            let held = |n: usize| {
+                let amount = allocation.on(n, i) * &problem.demand(n, i)[r];
+                if capacity.is_zero() { 0.0 } else { to_f64(&(amount / &capacity)) }
+            };
+            Bar { name: (*name).to_owned(), heights: (0..problem.n_users()).map(held).collect() }
+        });
+        Group { name: words.servers.get(i).map_or("", |name| name).to_owned(), bars: bars.collect() }
+    });
+    let bars = Bars {
+        title: words.title.to_owned(),
+        y: Axis::linear("part of the capacity"),
+        parts: problem.users().iter().map(|user| user.name().to_owned()).collect(),
+        groups: groups.collect(),
+    };
+    Ok(bars.to_svg()?)
+}

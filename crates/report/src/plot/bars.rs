@@ -1,0 +1,152 @@
+//! Stacked bars in groups: who holds what of every resource of every server.
+
+use plotters::element::{PathElement, Rectangle};
+use plotters::prelude::{IntoDrawingArea, SVGBackend};
+use plotters::style::text_anchor::HPos;
+use plotters::style::{BLACK, Color, RGBColor, WHITE};
+
+use super::draw::{Area, failed, words};
+use super::legend::Legend;
+use super::style::look;
+use super::{Axis, LineStyle, PlotError, Series};
+
+/// Bars of the same parts, side by side in groups.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Bars {
+    /// One line above the bars; may be empty.
+    pub title: String,
+    /// The vertical axis, from 0 to at least 1.
+    pub y: Axis,
+    /// Names of the parts, from the bottom of a bar to its top.
+    pub parts: Vec<String>,
+    /// From left to right.
+    pub groups: Vec<Group>,
+}
+
+/// Bars under one name.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Group {
+    /// What stands below its bars.
+    pub name: String,
+    /// From left to right.
+    pub bars: Vec<Bar>,
+}
+
+/// One bar.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Bar {
+    /// What stands directly below it.
+    pub name: String,
+    /// The height of every part, at least 0, in the unit of the axis.
+    pub heights: Vec<f64>,
+}
+
+/// All lengths are in pixels.
+/// The title, and below it the quantity of the axis.
+const TITLE: i32 = 66;
+const HEIGHT: i32 = 260;
+const BELOW: i32 = 52;
+const LEFT: i32 = 76;
+const RIGHT: i32 = 20;
+const BAR: i32 = 44;
+/// Between two bars of a group.
+const GAP: i32 = 14;
+/// Between two groups.
+const BETWEEN: i32 = 46;
+/// Width of a character of a name below bars.
+const CHARACTER: i32 = 8;
+const TICKS: usize = 6;
+const FONT: i32 = 13;
+const GRID: RGBColor = RGBColor(224, 224, 224);
+
+impl Bars {
+    /// The bars with their legend as a document of its own.
+    ///
+    /// # Errors
+    /// [`PlotError`] when there is no bar, or the drawing library fails.
+    pub fn to_svg(&self) -> Result<String, PlotError> {
+        if self.groups.iter().all(|group| group.bars.is_empty()) {
+            return Err(PlotError::NoPlots);
+        }
+        let widths: Vec<i32> = self.groups.iter().map(Group::width).collect();
+        let title = CHARACTER * self.title.chars().count() as i32 + LEFT;
+        let inner = widths.iter().sum::<i32>() + BETWEEN * widths.len() as i32;
+        let width = (LEFT + inner + RIGHT).max(title);
+        let series: Vec<Series> = self.parts.iter().map(|name| sample(name)).collect();
+        let series: Vec<&Series> = series.iter().collect();
+        let legend = Legend::new(&series, width as u32);
+        let above = TITLE + HEIGHT + BELOW;
+        let mut text = String::new();
+        {
+            let size = (width as u32, above as u32 + legend.height());
+            let root = SVGBackend::with_string(&mut text, size).into_drawing_area();
+            root.fill(&WHITE).map_err(failed)?;
+            let (top, bottom) = root.split_vertically(above as u32);
+            top.draw_text(&self.title, &words(16, HPos::Center), (width / 2, TITLE / 3)).map_err(failed)?;
+            self.draw(&top, &widths, LEFT + inner)?;
+            legend.draw(&bottom, &series).map_err(failed)?;
+            root.present().map_err(failed)?;
+        }
+        Ok(text)
+    }
+
+    fn draw(&self, area: &Area<'_>, widths: &[i32], right: i32) -> Result<(), PlotError> {
+        let bars = || self.groups.iter().flat_map(|group| &group.bars);
+        let highest = bars().map(|bar| bar.heights.iter().sum()).fold(1.0, f64::max);
+        let ruler = self.y.clone().with_range(0.0, highest).ruler([0.0, highest].into_iter(), TICKS);
+        let place = |value: f64| TITLE + HEIGHT - (value / highest * f64::from(HEIGHT)).round() as i32;
+        for (value, label) in ruler.labels() {
+            let y = place(value);
+            let line = PathElement::new(vec![(LEFT, y), (right, y)], GRID.stroke_width(1));
+            area.draw(&line).map_err(failed)?;
+            area.draw_text(&label, &words(FONT, HPos::Right), (LEFT - 8, y)).map_err(failed)?;
+        }
+        // The quantity of the axis stands above its numbers, where it needs not be turned.
+        area.draw_text(&self.y.label, &words(FONT, HPos::Left), (8, TITLE - 16)).map_err(failed)?;
+        let mut x = LEFT + BETWEEN / 2;
+        for (group, width) in self.groups.iter().zip(widths) {
+            group.draw(area, x, *width, &place)?;
+            x += width + BETWEEN;
+        }
+        let base = PathElement::new(vec![(LEFT, place(0.0)), (right, place(0.0))], BLACK.stroke_width(1));
+        area.draw(&base).map_err(failed)
+    }
+}
+
+/// What stands in the legend for a part.
+fn sample(name: &str) -> Series {
+    Series::new(name, Vec::new()).without_marks(LineStyle::Solid)
+}
+
+impl Group {
+    /// What the bars, their names and the name of the group need.
+    fn width(&self) -> i32 {
+        let name = CHARACTER * self.name.chars().count() as i32;
+        (self.bar_width() * self.bars.len() as i32).max(name)
+    }
+
+    /// A bar with the room beside it, where its name stands below it.
+    fn bar_width(&self) -> i32 {
+        let longest = self.bars.iter().map(|bar| bar.name.chars().count()).max().unwrap_or(0);
+        (BAR + GAP).max(CHARACTER * longest as i32 + GAP)
+    }
+
+    fn draw(&self, area: &Area<'_>, x: i32, width: i32, place: &dyn Fn(f64) -> i32) -> Result<(), PlotError> {
+        let each = self.bar_width();
+        let first = x + (width - each * self.bars.len() as i32) / 2 + each / 2;
+        let base = place(0.0);
+        for (k, bar) in self.bars.iter().enumerate() {
+            let middle = first + each * k as i32;
+            let mut below = 0.0;
+            for (part, height) in bar.heights.iter().enumerate() {
+                let corners = [(middle - BAR / 2, place(below + height)), (middle + BAR / 2, place(below))];
+                area.draw(&Rectangle::new(corners, look(part).colour.filled())).map_err(failed)?;
+                area.draw(&Rectangle::new(corners, WHITE.stroke_width(1))).map_err(failed)?;
+                below += height;
+            }
+            area.draw_text(&bar.name, &words(FONT, HPos::Center), (middle, base + 14)).map_err(failed)?;
+        }
+        let at = (x + width / 2, base + 36);
+        area.draw_text(&self.name, &words(FONT + 1, HPos::Center), at).map_err(failed)
+    }
+}
