@@ -35,6 +35,7 @@ pub mod flags;
 mod generic;
 pub mod guarantees;
 mod lift;
+mod market;
 mod max_min;
 mod mechanism;
 pub mod njc;
