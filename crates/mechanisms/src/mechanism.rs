@@ -145,6 +145,8 @@ pub struct Findings {
     pub selected: Option<Selected>,
     /// All allocations that the mechanism allows, as polytopes.
     pub faces: Option<NjcSet>,
+    /// Levels between proven bounds.
+    pub intervals: Option<Intervals>,
     /// How an iterative method ended.
     pub status: Option<Status>,
     /// Its steps.
@@ -157,6 +159,15 @@ pub struct Findings {
     pub search: Option<Search>,
     /// What groups are entitled to, where that and no tasks is the answer.
     pub entitlements: Option<crate::tree::Entitlements>,
+}
+
+/// Where the levels of the exact allocation are.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Intervals {
+    /// By user: the least and the largest that its level can be.
+    pub levels: Vec<(Rational, Rational)>,
+    /// The widest, as a part of what the user would have with everything to itself.
+    pub width: Rational,
 }
 
 /// A point on the way of a method.
@@ -231,6 +242,8 @@ pub enum Status {
     Limit,
     /// It left the domain: what it returns is the last point inside.
     LeftDomain,
+    /// Its time was up: what it returns has bounds, and they are close.
+    Interval,
 }
 
 impl Status {
@@ -241,6 +254,7 @@ impl Status {
             Self::Solved => "solved",
             Self::Limit => "limit",
             Self::LeftDomain => "left-the-domain",
+            Self::Interval => "interval",
         }
     }
 }

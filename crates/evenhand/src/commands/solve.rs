@@ -51,7 +51,7 @@ pub fn run(call: &Solve, common: &Common) -> Result<ExitCode, Failure> {
         Format::Table => output::page(&report::outcome(&problem, &outcome), common)?,
     }
     match outcome.findings.status {
-        None | Some(Status::Solved) => Ok(ExitCode::SUCCESS),
+        None | Some(Status::Solved | Status::Interval) => Ok(ExitCode::SUCCESS),
         Some(status) => Err(Failure::solver(format!(
             "{} ended with the status `{}`: what was written is its last point{}",
             mechanism.info.id,

@@ -1,6 +1,7 @@
 //! The tables and figures of the Reservation paper.
 
 use super::Exhibit;
+use crate::simulation::admission;
 use crate::{PaperError, reservation};
 
 pub const EXHIBITS: &[Exhibit] = &[
@@ -19,11 +20,25 @@ pub const EXHIBITS: &[Exhibit] = &[
     Exhibit::new(
         "reservation.figure-3",
         "Reward of DRA by the number of servers",
-        &["simulation.reservation.figure-3"],
+        &["simulation.reservation.figure-3", "simulation.reservation.static"],
+    )
+    .drawn(admission::by_servers),
+    Exhibit::new(
+        "reservation.figure-4",
+        "Reward of DRA over time",
+        &["simulation.reservation.figure-4", "simulation.reservation.theorem-6.1"],
+    )
+    .drawn(admission::over_time),
+    Exhibit::new(
+        "reservation.figure-5",
+        "Rewards on a trace by the number of servers",
+        &["simulation.reservation.figure-5"],
     ),
-    Exhibit::new("reservation.figure-4", "Reward of DRA over time", &["simulation.reservation.figure-4"]),
-    Exhibit::new("reservation.figure-5", "Rewards on a trace by the number of servers", &[]),
-    Exhibit::new("reservation.figure-6", "Rewards on a trace over time", &[]),
+    Exhibit::new(
+        "reservation.figure-6",
+        "Rewards on a trace over time",
+        &["simulation.reservation.figure-6"],
+    ),
 ];
 
 fn figure_2() -> Result<String, PaperError> {

@@ -3,6 +3,7 @@
 use evenhand_packing::greedy::Fluid;
 use evenhand_packing::{MaxReward, configuration_lp, greedy};
 use evenhand_problem::{JobSpec, PoolSpec, Rational, Reservation, ReservationSpec, number};
+use evenhand_report::plot::{Axis, LineStyle, Plot, Series};
 use evenhand_simulate::reservation::{Admission, Policy, Setting, admit, reserve};
 
 use super::percent;
@@ -39,21 +40,67 @@ fn problem() -> Result<Reservation, PaperError> {
     Ok(Reservation::new(spec)?)
 }
 
+/// The global greedy assignment, and the optimal reward per server.
+fn targets(problem: &Reservation) -> Result<(Fluid, f64), PaperError> {
+    let one = [Rational::from(1)];
+    let mut best = MaxReward::new(problem);
+    let fluid = greedy::fluid(&mut best, &problem.loads(), &one)?;
+    let optimum = configuration_lp::solve(&best, &problem.loads(), &one)?.value.to_f64();
+    Ok((fluid, optimum))
+}
+
+fn run(problem: &Reservation, servers: usize, policy: Policy) -> Result<Admission, PaperError> {
+    let setting = Setting { servers, policy, horizon: HORIZON, from: FROM, every: 1.0, seed: 4 };
+    Ok(admit(problem, &setting)?)
+}
+
+fn dra(problem: &Reservation, servers: usize) -> Result<Admission, PaperError> {
+    run(problem, servers, Policy::Dra { reserve: reserve(servers) })
+}
+
+/// Rewards in parts of the global greedy reward, which is 1, with the optimum.
+fn plot(x: &str, points: Vec<(f64, f64)>, optimum: f64) -> Result<String, PaperError> {
+    let ends: Vec<f64> = [points.first(), points.last()].into_iter().flatten().map(|(x, _)| *x).collect();
+    let level = |name: &str, y: f64| {
+        let points = ends.iter().map(|x| (*x, y)).collect();
+        Series::new(name, points).without_marks(LineStyle::Dashed)
+    };
+    let plot = Plot {
+        title: "Reward of DRA in parts of the global greedy reward".to_owned(),
+        x: Axis::linear(x),
+        y: Axis::linear("reward"),
+        series: vec![Series::new("DRA", points), level("global greedy", 1.0), level("optimum", optimum)],
+    };
+    Ok(plot.to_svg()?)
+}
+
+/// Figure 3.
+pub fn by_servers() -> Result<String, PaperError> {
+    let problem = problem()?;
+    let (fluid, optimum) = targets(&problem)?;
+    let greedy = fluid.reward.to_f64();
+    let point = |servers| Ok((servers as f64, dra(&problem, servers)?.reward / greedy));
+    let points: Result<Vec<_>, PaperError> = SERVERS.into_iter().map(point).collect();
+    plot("servers", points?, optimum / greedy)
+}
+
+/// Figure 4.
+pub fn over_time() -> Result<String, PaperError> {
+    let problem = problem()?;
+    let (fluid, optimum) = targets(&problem)?;
+    let greedy = fluid.reward.to_f64();
+    let course = dra(&problem, SERVERS[SERVERS.len() - 1])?;
+    let points = course.series.iter().map(|(time, reward)| (*time, reward / greedy)).collect();
+    plot("time (mean running times)", points, optimum / greedy)
+}
+
 pub fn entries() -> Result<Vec<Entry>, PaperError> {
     let problem = problem()?;
-    let one = [Rational::from(1)];
-    let mut best = MaxReward::new(&problem);
-    let fluid = greedy::fluid(&mut best, &problem.loads(), &one)?;
+    let (fluid, optimum) = targets(&problem)?;
     let greedy = fluid.reward.to_f64();
-    let optimum = configuration_lp::solve(&best, &problem.loads(), &one)?.value.to_f64();
-    let run = |servers: usize, policy: Policy| {
-        let setting = Setting { servers, policy, horizon: HORIZON, from: FROM, every: 1.0, seed: 4 };
-        admit(&problem, &setting)
-    };
-    let dra = |servers: usize| run(servers, Policy::Dra { reserve: reserve(servers) });
     let (mut of_greedy, mut last) = (Vec::new(), None);
     for servers in SERVERS {
-        let found = dra(servers)?;
+        let found = dra(&problem, servers)?;
         of_greedy.push((servers, found.reward / greedy));
         last = Some(found);
     }
@@ -62,8 +109,8 @@ pub fn entries() -> Result<Vec<Entry>, PaperError> {
         of_greedy.iter().map(|(servers, part)| format!("{servers}: {}", percent(*part))).collect();
     let grows = of_greedy.windows(2).all(|pair| pair[1].1 >= pair[0].1);
     let largest = SERVERS[SERVERS.len() - 1];
-    let by_choice = run(largest, Policy::PowerOfD { d: 5 })?;
-    let fixed = run(largest, Policy::Static)?;
+    let by_choice = run(&problem, largest, Policy::PowerOfD { d: 5 })?;
+    let fixed = run(&problem, largest, Policy::Static)?;
     let at = |time: &usize| last.series.get(*time).map_or(f64::NAN, |(_, reward)| reward / greedy);
     let course: Vec<String> = TIMES.iter().map(|time| format!("{time}: {}", percent(at(time)))).collect();
     Ok(vec![

@@ -1,6 +1,6 @@
 //! The papers' simulations: tasks that come, run and finish.
 
-mod admission;
+pub(super) mod admission;
 mod confidence;
 mod distributed;
 pub(super) mod dynamic;

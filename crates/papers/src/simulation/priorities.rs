@@ -2,7 +2,7 @@
 //! at hand of the Google trace.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use evenhand_import::{GoogleUsers, Input, Trace, google_trace};
 use evenhand_problem::{JobSpec, PoolSpec, Rational, Reservation, ReservationSpec};
@@ -40,9 +40,12 @@ struct Course {
     bound: Vec<(f64, f64)>,
 }
 
+fn folder() -> Option<PathBuf> {
+    data_folder().map(|folder| folder.join("google2011")).filter(|folder| folder.is_dir())
+}
+
 pub fn entries() -> Result<Vec<Entry>, PaperError> {
-    let Some(folder) = data_folder().map(|folder| folder.join("google2011")).filter(|folder| folder.is_dir())
-    else {
+    let Some(folder) = folder() else {
         return Ok(vec![Entry {
             id: "simulation.reservation.figure-5".to_owned(),
             source: "Reservation, Figures 5 and 6",
@@ -56,7 +59,7 @@ pub fn entries() -> Result<Vec<Entry>, PaperError> {
     let courses = SERVERS.map(|servers| course(&kinds, &jobs, servers));
     let courses = courses.into_iter().collect::<Result<Vec<_>, _>>()?;
     let mut entries: Vec<Entry> = courses.iter().map(by_servers).collect();
-    entries.extend(courses.last().map(over_time));
+    entries.extend(courses.last().map(by_time));
     Ok(entries)
 }
 
@@ -154,7 +157,7 @@ fn by_servers(course: &Course) -> Entry {
     }
 }
 
-fn over_time(course: &Course) -> Entry {
+fn by_time(course: &Course) -> Entry {
     let part = |run: &Admission| {
         let above = run.series.iter().zip(&course.bound).filter(|((time, _), _)| *time >= FROM);
         let parts: Vec<f64> = above
