@@ -34,7 +34,8 @@ damage: setup ## judge damaged certificates three times, a million of them (DAMA
 	@$${CARGO_TARGET_DIR:-target}/release/damage $(DAMAGE_SEEDS) --state target/damage/state.json --keep target/damage/kept
 
 # Coq and OCaml (Debian: 249 MB), which nothing else needs; PROOF_SETUP=1 lets root install them.
-proof: build ## prove the rules of certificates in Coq, build evenhand-proof, compare it with evenhand-check
+proof: build ## prove the rules of certificates in Coq, build evenhand-proof, compare it with evenhand-check and exact
+	@scripts/build.sh $(CARGO) build --release $(CARGO_FLAGS) -p evenhand-testkit --features damage --bin damage
 	@$(MAKE) --no-print-directory -C verification/proof test
 
 # Random problems of 18 shapes, other ones for every start; 5,600 of each are 100,000.

@@ -130,12 +130,12 @@ pub struct Check {
 
 #[derive(Debug, Args)]
 pub struct Export {
-    /// Certificate file of any kind (vipr), or problem file (mps, lp)
+    /// Certificate file of any kind (vipr), certificate of an allocation (coq), or problem file (mps, lp)
     pub file: PathBuf,
     /// Format to write
     #[arg(long, value_enum)]
     pub to: ExportForm,
-    /// vipr: the folder to write into, which is made if need be; mps, lp: the file (default: standard
+    /// vipr: the folder to write into, which is made if need be; coq, mps, lp: the file (default: standard
     /// output)
     #[arg(long, short, value_name = "FOLDER|FILE", required_if_eq("to", "vipr"))]
     pub output: Option<PathBuf>,
@@ -145,6 +145,8 @@ pub struct Export {
 pub enum ExportForm {
     /// Linear and integer programmes with their proofs, which verified checkers read (docs/export.md)
     Vipr,
+    /// A theorem for each claim, which Coq proves by computation (docs/proof.md)
+    Coq,
     /// The problem as a linear programme, in integers: MPS in free form
     Mps,
     /// The same in the LP format
@@ -158,15 +160,24 @@ pub struct Explain {
     /// Allocation file (JSON)
     pub allocation: PathBuf,
     /// Name of the user
-    #[arg(long, required_unless_present = "levels", conflicts_with = "levels")]
+    #[arg(long, required_unless_present_any = ["levels", "group"], conflicts_with_all = ["levels", "group"])]
     pub user: Option<String>,
+    /// Name of a group: where it stands, what stops it, who holds that, and what it may still borrow
+    #[arg(long, conflicts_with = "levels")]
+    pub group: Option<String>,
     /// Where every group and user stands, and whom the rule would serve next, for an allocation that need not be
     /// feasible
     #[arg(long)]
     pub levels: bool,
     /// The share that a scheduler compares siblings by, in place of the problem's own
-    #[arg(long, requires = "levels", value_parser = names::one_of(Rule::NAMES))]
+    #[arg(long, conflicts_with = "user", value_parser = names::one_of(Rule::NAMES))]
     pub rule: Option<String>,
+    /// Guarantees do not come first
+    #[arg(long, conflicts_with = "user")]
+    pub no_nominal_first: bool,
+    /// With --rule kai: entitlements in whole units, by largest remainder
+    #[arg(long, requires = "rule")]
+    pub whole: bool,
 }
 
 #[derive(Debug, Args)]

@@ -70,6 +70,33 @@ fn every_mechanism_with_prices() {
 }
 
 #[test]
+fn a_theorem_for_each_claim() {
+    let folder = Folder::with(&example("two-servers.json"));
+    folder.solve("drfh", true, "a.json");
+    folder.run(&["certify", "problem.json", "a.json", "-o", "c.json"]).ends_with(0);
+    let text = folder.run(&["export", "c.json", "--to", "coq"]).ends_with(0).stdout;
+    for theorem in [
+        "holds (fun eps => envy_free the_problem eps the_allocation) the_tolerance (2 # 3).",
+        "holds (fun eps => max_min the_problem (worth the_problem Drfh) eps the_allocation) the_tolerance 0.",
+    ] {
+        assert!(text.contains(theorem), "{text}");
+    }
+    let said = folder.run(&["export", "c.json", "--to", "coq", "-o", "c.v"]).ends_with(0).stdout;
+    assert!(said.is_empty() && folder.read("c.v") == text);
+    folder.run(&["export", "c.json", "--to", "coq", "-o", "c.json"]).fails_with(2, "replace an input");
+    let half =
+        r#"{"kind": "allocation", "tasks": {"user 1": {"high-memory": 5}, "user 2": {"high-cpu": 5}}}"#;
+    folder.write("half.json", half);
+    folder
+        .run(&["certify", "problem.json", "half.json", "--axiom", "proportional:1/2", "-o", "roots.json"])
+        .ends_with(1);
+    folder.run(&["export", "roots.json", "--to", "coq"]).fails_with(2, "the claim `proportional:1/2`");
+    let reservation = Folder::with(&example("vm-types.json"));
+    reservation.run(&["ratio", "problem.json", "-o", "c.json"]).ends_with(0);
+    reservation.run(&["export", "c.json", "--to", "coq"]).fails_with(2, "a certificate of a ratio");
+}
+
+#[test]
 fn problems_for_solvers() {
     let folder = Folder::with(FIGURE_1);
     let lp = folder.run(&["export", "problem.json", "--to", "lp"]).ends_with(0).stdout;

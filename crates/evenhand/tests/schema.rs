@@ -140,3 +140,40 @@ fn the_examples_fit() {
     }
     assert!(seen >= 3, "{seen} examples");
 }
+
+#[test]
+fn what_is_said_of_groups_fits() {
+    let folder = Folder::with(
+        r#"{"kind": "allocation-problem", "resources": ["cpu", "gpu"],
+        "servers": [{"name": "pool", "capacity": {"cpu": 10, "gpu": 10}}],
+        "groups": [{"name": "a", "guarantee": {"gpu": 4}, "lend": {"gpu": 1}}, {"name": "b", "limit": {"gpu": 3}},
+                   {"name": "c", "parent": "b", "weight": 0}],
+        "users": [{"name": "u", "group": "a", "demand": {"gpu": 1}}, {"name": "v", "group": "c", "demand": {"gpu": 1}},
+                  {"name": "w", "demand": {"cpu": 1}, "tasks": 20}]}"#,
+    );
+    folder.write(
+        "a.json",
+        r#"{"kind": "allocation", "tasks": {"u": {"pool": 2}, "v": {"pool": 3}, "w": {"pool": 10}}}"#,
+    );
+    let (levels, entitlements, group) =
+        (schema("levels"), schema("entitlements"), schema("group-explanation"));
+    let fits_what = |schema: &jsonschema::Validator, arguments: &[&str]| {
+        let output = folder.run(&[arguments, &["--format", "json"]].concat()).ends_with(0);
+        fits(schema, &output.stdout);
+    };
+    for rule in ["hdrf", "kueue", "yunikorn"] {
+        fits_what(&levels, &["explain", "problem.json", "a.json", "--levels", "--rule", rule]);
+    }
+    fits_what(&levels, &["explain", "problem.json", "a.json", "--levels", "--no-nominal-first"]);
+    for rule in ["kai", "kai-sole-queue", "volcano"] {
+        fits_what(&entitlements, &["solve", "problem.json", "--mechanism", "tree", "--rule", rule]);
+        fits_what(&entitlements, &["explain", "problem.json", "a.json", "--levels", "--rule", rule]);
+    }
+    for name in ["a", "b", "c"] {
+        fits_what(&group, &["explain", "problem.json", "a.json", "--group", name]);
+    }
+    folder.run(&["explain", "problem.json", "a.json", "--group", "d"]).fails(2);
+    folder.run(&["explain", "problem.json", "a.json", "--group", "a", "--rule", "kai"]).fails(2);
+    folder.run(&["explain", "problem.json", "a.json", "--group", "a", "--user", "u"]).fails(2);
+    folder.run(&["solve", "problem.json", "--mechanism", "tree", "--whole"]).fails(2);
+}

@@ -64,5 +64,5 @@ fn the_readme() {
 
 #[test]
 fn the_page_about_queues() {
-    run("docs/queues.md", 5);
+    run("docs/queues.md", 8);
 }

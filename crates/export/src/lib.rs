@@ -5,6 +5,7 @@
 //! | a certificate of an allocation | VIPR: a file for each linear programme | [`of_certificate`] |
 //! | a ratio certificate | VIPR: the configuration programme, a file for each pricing tree | [`of_ratio`] |
 //! | a worst-load certificate | VIPR: a file for each pricing tree | [`of_worst_load`] |
+//! | a certificate of an allocation | Coq: a theorem for each claim | [`coq_of_certificate`] |
 //! | a problem | MPS or LP, in integers | [`of_problem`] |
 //!
 //! VIPR is the certificate format for integer programmes of Cheung, Gleixner and Steffy (Verifying Integer
@@ -30,6 +31,7 @@
 
 mod allocation;
 mod configurations;
+mod coq;
 mod pricing;
 mod problem;
 mod region;
@@ -39,6 +41,7 @@ mod vipr;
 use thiserror::Error;
 
 pub use allocation::of_certificate;
+pub use coq::coq_of_certificate;
 pub use problem::{Form, of_problem};
 pub use reservation::{of_ratio, of_worst_load};
 
@@ -82,6 +85,14 @@ pub enum ExportError {
     /// No user can run anywhere, so that there is no variable.
     #[error("there is nothing to write: no user can be given anything")]
     Nothing,
+    /// The checker that is proved in Coq does not read this claim.
+    #[error("the claim `{what}` has no theorem: {why}")]
+    NotProved {
+        /// The claim, as `--axiom` names it.
+        what: String,
+        /// Why not.
+        why: String,
+    },
 }
 
 impl Export {

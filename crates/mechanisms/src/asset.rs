@@ -6,6 +6,7 @@
 use evenhand_exact::Axiom::{MaxMin, ParetoOptimal, SingleResourceFair, WorkConserving};
 use evenhand_exact::Share;
 
+use crate::flags::SECONDS;
 use crate::guarantees::Condition::{Always, OneDemand};
 use crate::max_min;
 use crate::mechanism::{Info, Mechanism};
@@ -21,7 +22,7 @@ pub static ASSET: Mechanism = Mechanism {
         reference: "NJC, section 4",
     },
     proven: &[(Always, &[MaxMin, ParetoOptimal, WorkConserving]), (OneDemand, &[SingleResourceFair])],
-    flags: &[],
+    flags: &[SECONDS],
     axiom: |_| max_min::axiom(Share::Asset),
-    solve: |problem, flags| max_min::allocate(ASSET.info, Share::Asset, problem, flags.arithmetic),
+    solve: |problem, flags| max_min::allocate_with(ASSET.info, Share::Asset, problem, flags),
 };

@@ -9,6 +9,7 @@ use evenhand_exact::Axiom::{
 };
 use evenhand_exact::Share;
 
+use crate::flags::SECONDS;
 use crate::guarantees::Condition::{Always, OneDemandEverywhere};
 use crate::max_min;
 use crate::mechanism::{Info, Mechanism};
@@ -27,7 +28,7 @@ pub static CDRF: Mechanism = Mechanism {
         (Always, &[MaxMin, ParetoOptimal, WorkConserving, SharingIncentive]),
         (OneDemandEverywhere, &[BottleneckFair, SingleResourceFair]),
     ],
-    flags: &[],
+    flags: &[SECONDS],
     axiom: |_| max_min::axiom(Share::Containerized),
-    solve: |problem, flags| max_min::allocate(CDRF.info, Share::Containerized, problem, flags.arithmetic),
+    solve: |problem, flags| max_min::allocate_with(CDRF.info, Share::Containerized, problem, flags),
 };

@@ -11,6 +11,7 @@ use evenhand_exact::Axiom::{
 use evenhand_exact::Share;
 use evenhand_problem::{Problem, User};
 
+use crate::flags::SECONDS;
 use crate::guarantees::Condition::{Always, OneDemand};
 use crate::max_min;
 use crate::mechanism::{Info, Mechanism, MechanismError};
@@ -29,11 +30,11 @@ pub static DRF: Mechanism = Mechanism {
         (Always, &[MaxMin, ParetoOptimal, WorkConserving]),
         (OneDemand, &[EnvyFree, SharingIncentive, BottleneckFair, GlobalBottleneckFair, SingleResourceFair]),
     ],
-    flags: &[],
+    flags: &[SECONDS],
     axiom: |_| max_min::axiom(Share::Dominant),
     solve: |problem, flags| {
         one_server(problem)?;
-        max_min::allocate(DRF.info, Share::Dominant, problem, flags.arithmetic)
+        max_min::allocate_with(DRF.info, Share::Dominant, problem, flags)
     },
 };
 

@@ -12,6 +12,7 @@ use evenhand_exact::Axiom::{
 };
 use evenhand_exact::Share;
 
+use crate::flags::SECONDS;
 use crate::guarantees::Condition::{Always, OneDemand};
 use crate::max_min;
 use crate::mechanism::{Info, Mechanism};
@@ -30,7 +31,7 @@ pub static DRFH: Mechanism = Mechanism {
         (Always, &[MaxMin, ParetoOptimal, WorkConserving]),
         (OneDemand, &[EnvyFree, GlobalBottleneckFair, SingleResourceFair]),
     ],
-    flags: &[],
+    flags: &[SECONDS],
     axiom: |_| max_min::axiom(Share::Dominant),
-    solve: |problem, flags| max_min::allocate(DRFH.info, Share::Dominant, problem, flags.arithmetic),
+    solve: |problem, flags| max_min::allocate_with(DRFH.info, Share::Dominant, problem, flags),
 };

@@ -81,6 +81,13 @@ pub const ORDER: Flag = Flag {
     help: "ps-dsf, ps-dsf-tdm with --method sweep: server classes in the order in which they are swept, \
            separated by commas; those that are not named follow in the order of the file",
 };
+/// The time after which levels between bounds will do.
+pub const SECONDS: Flag = Flag {
+    name: "seconds",
+    takes: Takes::Number("S"),
+    help: "max-min: where exact levels take longer than so many seconds, levels between proven bounds \
+           (0: these at once)",
+};
 /// Who is preferred among equals.
 pub const TIES: Flag = Flag {
     name: "ties",

@@ -7,6 +7,7 @@
 use evenhand_exact::Axiom::{MaxMin, ParetoOptimal, WorkConserving};
 use evenhand_exact::Share;
 
+use crate::flags::SECONDS;
 use crate::guarantees::Condition::{Always, OneCriterion};
 use crate::max_min;
 use crate::mechanism::{Info, Mechanism};
@@ -22,7 +23,7 @@ pub static GENERIC: Mechanism = Mechanism {
         reference: "Kesidis, equations 3 and 5, Definition 1",
     },
     proven: &[(Always, &[MaxMin, WorkConserving]), (OneCriterion, &[ParetoOptimal])],
-    flags: &[],
+    flags: &[SECONDS],
     axiom: |_| max_min::axiom(Share::Generic),
-    solve: |problem, flags| max_min::allocate(GENERIC.info, Share::Generic, problem, flags.arithmetic),
+    solve: |problem, flags| max_min::allocate_with(GENERIC.info, Share::Generic, problem, flags),
 };

@@ -35,7 +35,7 @@ pub enum Condition {
     OneDemandEverywhere,
     /// The criterion of each user is the same on all classes.
     OneCriterion,
-    /// Whole tasks go to the first server that fits, or to the best among those that do.
+    /// Whole tasks go to the first server that fits, or to the best among those that do, one by one and without groups.
     FirstFit,
 }
 
@@ -53,7 +53,7 @@ impl Condition {
                 "where no demand depends on the class and everybody can run everywhere"
             }
             Self::OneCriterion => "where the criterion does not depend on the class",
-            Self::FirstFit => "first fit",
+            Self::FirstFit => "first fit, without groups and gangs",
         }
     }
 
@@ -79,7 +79,9 @@ impl Condition {
                 };
                 problem.users().iter().all(alike)
             }
-            Self::Always | Self::FirstFit => true,
+            // A limit, or a gang that does not fit whole, leaves room that a task would fit into.
+            Self::FirstFit => problem.groups().is_empty(),
+            Self::Always => true,
         }
     }
 }

@@ -35,6 +35,7 @@ pub mod flags;
 mod generic;
 pub mod guarantees;
 mod lift;
+mod market;
 mod max_min;
 mod mechanism;
 pub mod njc;
@@ -50,5 +51,6 @@ pub mod utilitarian;
 pub use fair_sum::optimum::FairOptimum;
 pub use flags::{Flags, Method};
 pub use mechanism::{
-    Bound, Findings, Info, Mechanism, MechanismError, Outcome, Search, Selected, SeriesPoint, Status, Tried,
+    Bound, Findings, Info, Intervals, Mechanism, MechanismError, Outcome, Search, Selected, SeriesPoint,
+    Status, Tried,
 };

@@ -1,11 +1,24 @@
 //! What all share-based mechanisms do: the weighted lexicographic maximum of one share.
+//!
+//! With a time after which exact work ends ([`SECONDS`]) the answer may be an interval for each level: an allocation
+//! that is feasible exactly, and bounds that hold for the lexicographic maximum.
+
+use std::time::{Duration, Instant};
 
 use evenhand_exact::{Axiom, Parameters, Share};
-use evenhand_lp::level::{LexicographicOptimum, Settings, lexicographic, lexicographic_float};
+use evenhand_lp::LpError;
+use evenhand_lp::level::{
+    LevelIntervals, LexicographicOptimum, Settings, lexicographic, lexicographic_float,
+    lexicographic_intervals,
+};
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Sharing};
 
-use crate::mechanism::{Info, MechanismError, Outcome};
+use crate::flags::{Flags, SECONDS};
+use crate::mechanism::{Findings, Info, Intervals, MechanismError, Outcome, Status};
 use crate::rounding;
+
+/// The widest interval that counts as an answer, in parts of what the user would have with everything to itself.
+const WIDEST: (u32, u32) = (1, 1_000_000_000);
 
 /// The axiom of such allocations.
 pub fn axiom(share: Share) -> Option<(Axiom, Parameters)> {
@@ -38,6 +51,47 @@ pub fn allocate(
             outcome
         }
     })
+}
+
+/// [`allocate`] with what the flags say.
+pub fn allocate_with(
+    info: &Info,
+    share: Share,
+    problem: &Problem,
+    flags: &Flags,
+) -> Result<Outcome, MechanismError> {
+    let Some(seconds) = flags.number(SECONDS.name)? else {
+        return allocate(info, share, problem, flags.arithmetic);
+    };
+    let unreadable = |why: &str| MechanismError::Unreadable { option: SECONDS.name, why: why.to_owned() };
+    if flags.arithmetic == Arithmetic::Float {
+        return Err(unreadable("doubles prove no bounds: leave --float out"));
+    }
+    let budget = Duration::try_from_secs_f64(seconds.to_f64())
+        .map_err(|_| unreadable("expected a number of seconds, 0 or more"))?;
+    let not_applicable = |why: String| MechanismError::NotApplicable { mechanism: info.id, why };
+    let coefficients = share.coefficients(problem).map_err(|error| not_applicable(error.to_string()))?;
+    let constraints = Constraints::new(problem, Sharing::Rdm);
+    // A time beyond all clocks is none.
+    let settings = Settings { until: Instant::now().checked_add(budget), ..Settings::default() };
+    let solver = |source| MechanismError::Solver { mechanism: info.id, source };
+    match lexicographic(&constraints, &coefficients, &settings) {
+        Err(LpError::OutOfTime) => {
+            let found = lexicographic_intervals(&constraints, &coefficients, &settings).map_err(solver)?;
+            Ok(intervals(info, found))
+        }
+        exact => Ok(outcome(info, exact.map_err(solver)?)),
+    }
+}
+
+fn intervals(info: &Info, found: LevelIntervals) -> Outcome {
+    let width = found.width();
+    let status = if width <= Rational::from(WIDEST) { Status::Interval } else { Status::Limit };
+    let LevelIntervals { tasks, levels, rounds, solves, .. } = found;
+    let exact = outcome(info, LexicographicOptimum { tasks, duals: Vec::new(), rounds, solves, pivots: 0 });
+    let findings =
+        Findings { status: Some(status), intervals: Some(Intervals { levels, width }), ..exact.findings };
+    Outcome { findings, ..exact }
 }
 
 fn outcome(info: &Info, optimum: LexicographicOptimum<Rational>) -> Outcome {

@@ -51,13 +51,15 @@ impl Mechanism {
         (self.solve)(problem, flags)
     }
 
-    /// Only hierarchical filling knows groups: any other rule would let one shape of a queue's tasks starve
-    /// another, or count a queue as many users.
+    /// Only hierarchical filling, divisible or by whole tasks, knows groups: any other rule would let one shape of a
+    /// queue's tasks starve another, or count a queue as many users.
     fn check_groups(&self, problem: &Problem) -> Result<(), MechanismError> {
-        if problem.groups().list().is_empty() || self.info.id == crate::tree::TREE.info.id {
+        let knows = [crate::tree::TREE.info.id, crate::filling::FILL.info.id].contains(&self.info.id);
+        if problem.groups().list().is_empty() || knows {
             return Ok(());
         }
-        let why = "the users stand in groups, which only `tree` shares by".to_owned();
+        let why =
+            "the users stand in groups, which only `tree` shares by, and `fill` by whole tasks".to_owned();
         Err(MechanismError::NotApplicable { mechanism: self.info.id, why })
     }
 
@@ -143,6 +145,8 @@ pub struct Findings {
     pub selected: Option<Selected>,
     /// All allocations that the mechanism allows, as polytopes.
     pub faces: Option<NjcSet>,
+    /// Levels between proven bounds.
+    pub intervals: Option<Intervals>,
     /// How an iterative method ended.
     pub status: Option<Status>,
     /// Its steps.
@@ -153,6 +157,17 @@ pub struct Findings {
     pub series: Option<Vec<SeriesPoint>>,
     /// How one of many answers was searched for.
     pub search: Option<Search>,
+    /// What groups are entitled to, where that and no tasks is the answer.
+    pub entitlements: Option<crate::tree::Entitlements>,
+}
+
+/// Where the levels of the exact allocation are.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Intervals {
+    /// By user: the least and the largest that its level can be.
+    pub levels: Vec<(Rational, Rational)>,
+    /// The widest, as a part of what the user would have with everything to itself.
+    pub width: Rational,
 }
 
 /// A point on the way of a method.
@@ -227,6 +242,8 @@ pub enum Status {
     Limit,
     /// It left the domain: what it returns is the last point inside.
     LeftDomain,
+    /// Its time was up: what it returns has bounds, and they are close.
+    Interval,
 }
 
 impl Status {
@@ -237,6 +254,7 @@ impl Status {
             Self::Solved => "solved",
             Self::Limit => "limit",
             Self::LeftDomain => "left-the-domain",
+            Self::Interval => "interval",
         }
     }
 }

@@ -30,6 +30,22 @@ pub fn findings(
     proven.map_or_else(nothing_proven, |findings| Findings { iterations, ..findings })
 }
 
+/// The same for exact prices near those of the optimum.
+pub fn findings_at(
+    problem: &Problem,
+    allocation: &Allocation,
+    alpha: &Rational,
+    share: Option<&ShareCoefficients>,
+    prices: &Prices,
+) -> Findings {
+    let proven = Instance::new(problem, allocation).ok().and_then(|instance| {
+        let prices = lift_prices(&instance, alpha, share, &prices.rows, &prices.users)?;
+        let gap = gap(&instance, alpha, share, &prices).ok()?;
+        Some(within(&instance, alpha, share, prices, gap))
+    });
+    proven.unwrap_or_else(|| Findings { status: Some(Status::Limit), ..Findings::default() })
+}
+
 /// A gap that was proven, with the status that it deserves.
 pub fn of_proof(
     problem: &Problem,

@@ -8,6 +8,7 @@
 use evenhand_exact::Axiom::{BottleneckFair, MaxMin, ParetoOptimal, SingleResourceFair, WorkConserving};
 use evenhand_exact::Share;
 
+use crate::flags::SECONDS;
 use crate::guarantees::Condition::{Always, OneDemandEverywhere};
 use crate::max_min;
 use crate::mechanism::{Info, Mechanism};
@@ -26,7 +27,7 @@ pub static TSF: Mechanism = Mechanism {
         (Always, &[MaxMin, ParetoOptimal, WorkConserving]),
         (OneDemandEverywhere, &[BottleneckFair, SingleResourceFair]),
     ],
-    flags: &[],
+    flags: &[SECONDS],
     axiom: |_| max_min::axiom(Share::TaskShare),
-    solve: |problem, flags| max_min::allocate(TSF.info, Share::TaskShare, problem, flags.arithmetic),
+    solve: |problem, flags| max_min::allocate_with(TSF.info, Share::TaskShare, problem, flags),
 };

@@ -115,10 +115,94 @@ fn a_group_with_one_child_is_as_if_the_child_stood_in_its_place() {
     }
 }
 
+/// Large trees: up to 50 groups with 8 shapes each, where the filling from the definition would take too long.
+#[test]
+fn large_trees_do_not_depend_on_the_order_of_the_file() {
+    let mut rng = Pcg64::seed_from_u64(4);
+    let mut users = 0;
+    for _ in 0..6 {
+        let document = trees::json(&mut rng, Shape { groups: 50, users: 400, classes: 1 });
+        let (problem, other) = (read(&document), read(&shuffled(&document, &mut rng)));
+        users += problem.n_users();
+        assert_eq!(by_name(&problem), by_name(&other), "{document}");
+    }
+    assert!(users > 300, "{users}");
+}
+
+#[test]
+fn the_filling_from_the_definition_agrees_on_larger_trees() {
+    for seed in 1000..1012 {
+        let shape = Shape { groups: 14, users: 24, classes: 1 };
+        let problem = trees::problem(&mut Pcg64::seed_from_u64(seed), shape);
+        assert_eq!(totals(&problem, "tree"), plain::tree::fill(&problem), "seed {seed}");
+    }
+}
+
+/// Half of every amount that is named.
+fn halved(amounts: &Value) -> Value {
+    let half = |amount: &Value| json!((golden::exact(amount) / 2u32).to_string());
+    Value::Object(amounts.as_object().unwrap().iter().map(|(r, amount)| (r.clone(), half(amount))).collect())
+}
+
+/// A queue without subgroups as two of half its weight, guarantee, limit and tasks. Shares are parts of the cluster:
+/// a part of the guarantee is the same for both halves, so that the halves of the weight would count twice; and a
+/// weight of 0 has no half.
+#[test]
+fn a_queue_may_be_split_in_two() {
+    let mut rng = Pcg64::seed_from_u64(5);
+    let mut split = 0;
+    for shape in [POOL, CLUSTER].into_iter().cycle().take(160) {
+        let mut document = trees::json(&mut rng, shape);
+        document["share"]["over"] = json!("cluster");
+        let groups = document["groups"].as_array_mut().unwrap();
+        let at = rng.random_range(0..groups.len());
+        let name = groups[at]["name"].clone();
+        let is_leaf = groups.iter().all(|group| group["parent"] != name);
+        if !is_leaf || groups[at]["weight"] == json!(0) {
+            continue;
+        }
+        let before = by_name(&read(&document));
+        let groups = document["groups"].as_array_mut().unwrap();
+        let weight = groups[at].get("weight").map_or_else(|| 1.into(), golden::exact);
+        groups[at]["weight"] = json!((weight / 2u32).to_string());
+        for field in ["guarantee", "limit", "lend"] {
+            if let Some(amounts) = groups[at].get(field).map(halved) {
+                groups[at][field] = amounts;
+            }
+        }
+        let mut twin = groups[at].clone();
+        twin["name"] = json!("twin");
+        groups.push(twin);
+        let users = document["users"].as_array_mut().unwrap();
+        let mut twins = Vec::new();
+        let mut halves = Vec::new();
+        for user in users.iter_mut().filter(|user| user["group"] == name) {
+            if let Some(tasks) = user.get("tasks").map(golden::exact) {
+                user["tasks"] = json!((tasks / 2u32).to_string());
+            }
+            let mut twin = user.clone();
+            twin["name"] = json!(format!("twin of {}", user["name"].as_str().unwrap()));
+            twin["group"] = json!("twin");
+            halves.push(user["name"].as_str().unwrap().to_owned());
+            twins.push(twin);
+        }
+        users.extend(twins);
+        split += u32::from(!halves.is_empty());
+        let after = by_name(&read(&document));
+        for (user, tasks) in before {
+            let of = |name: &str| after.iter().find(|(of, _)| of == name).map(|(_, x)| x.clone()).unwrap();
+            let sum =
+                if halves.contains(&user) { of(&user) + of(&format!("twin of {user}")) } else { of(&user) };
+            assert_eq!(sum, tasks, "{user}: {document}");
+        }
+    }
+    assert!(split > 20, "{split}");
+}
+
 #[test]
 fn other_mechanisms_refuse_groups_and_name_the_one_that_does_not() {
     let problem = read(&golden::trees()[0]["problem"]);
-    for mechanism in registry::ALL.iter().filter(|mechanism| mechanism.info.id != "tree") {
+    for mechanism in registry::ALL.iter().filter(|mechanism| !["tree", "fill"].contains(&mechanism.info.id)) {
         let error = mechanism.allocate(&problem, Arithmetic::Exact).unwrap_err().to_string();
         assert!(error.contains("only `tree`"), "{error}");
     }

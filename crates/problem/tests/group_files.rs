@@ -123,3 +123,18 @@ fn promises_that_cannot_be_kept_are_reported_with_the_amounts() {
         ]
     );
 }
+
+/// Groups of which each stands in the one before.
+fn chain(groups: usize) -> String {
+    let group = |v: usize| match v {
+        0 => r#"{"name": "g0"}"#.to_owned(),
+        v => format!(r#"{{"name": "g{v}", "parent": "g{}"}}"#, v - 1),
+    };
+    with(&(0..groups).map(group).collect::<Vec<_>>().join(",\n"), "", "")
+}
+
+#[test]
+fn groups_stand_in_each_other_up_to_a_bound() {
+    assert_eq!(read(&chain(100)).unwrap().groups().list().len(), 100);
+    refuses(&chain(101), "p.json:103:28: groups[100].parent: group `g100` stands in more than 99 others");
+}

@@ -26,6 +26,7 @@ pub fn outcome(problem: &Problem, outcome: &Outcome) -> Page {
 fn certainty(outcome: &Outcome) -> &'static str {
     let is_solved = outcome.findings.status.is_none_or(|status| status == Status::Solved);
     match (outcome.allocation.arithmetic, &outcome.findings.gap) {
+        _ if outcome.findings.intervals.is_some() => "rational, levels between proven bounds",
         _ if !is_solved => "not solved: the last point of a method that did not come to its end",
         (Arithmetic::Exact, Some(gap)) if !gap.is_zero() => "rational, certified within its gap",
         (Arithmetic::Exact, _) => "exact",

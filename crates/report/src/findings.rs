@@ -1,7 +1,7 @@
 //! What a mechanism found beside the allocation, in words.
 
 use evenhand_mechanisms::filling::{Integrality, Measure};
-use evenhand_mechanisms::{Bound, Outcome, Search, Selected, Status};
+use evenhand_mechanisms::{Bound, Intervals, Outcome, Search, Selected, Status};
 use evenhand_problem::{Constraints, Problem};
 
 use crate::text::{number, printable, row_name};
@@ -58,7 +58,15 @@ pub(crate) fn findings(problem: &Problem, outcome: &Outcome) -> String {
             if points == 1 { "" } else { "s" },
         ));
     }
-    if let Some(status) = findings.status.filter(|status| *status != Status::Solved) {
+    if let Some(Intervals { width, .. }) = &findings.intervals {
+        lines.push(format!(
+            "The time was up: levels lie between proven bounds (--format json lists them), the widest {:.1e} of what \
+             its user would have with everything to itself.",
+            width.to_f64()
+        ));
+    }
+    let is_final = |status: &Status| matches!(status, Status::Solved | Status::Interval);
+    if let Some(status) = findings.status.filter(|status| !is_final(status)) {
         lines.push(format!("The method ended with the status `{}`.", status.name()));
     }
     if let Some(Integrality { mechanism, whole, divisible }) = &findings.integrality {

@@ -7,6 +7,7 @@
 mod allocation;
 mod certificate;
 mod comparison;
+mod entitlements;
 mod explanation;
 mod findings;
 pub mod json;
@@ -19,14 +20,17 @@ mod sweep;
 pub mod table;
 pub mod text;
 mod trajectory;
+mod why;
 mod wrap;
 
 pub use allocation::outcome;
 pub use certificate::{claims, examination};
 pub use comparison::{axiom_title, comparison};
+pub use entitlements::entitlements;
 pub use explanation::explanation;
 pub use levels::levels;
 pub use page::{Form, Page, Terminal};
 pub use simulation::{simulation, simulation_completion, simulation_series};
 pub use sweep::sweep;
 pub use trajectory::{trajectory, trajectory_csv};
+pub use why::why;

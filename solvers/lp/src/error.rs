@@ -92,6 +92,9 @@ pub enum LpError {
     /// A status that this version does not know.
     #[error("HiGHS ended with the status {0}, which this version does not know")]
     NewStatus(String),
+    /// The time that was given is up.
+    #[error("no exact answer in the time that was given")]
+    OutOfTime,
     /// Rounding hides who is blocked.
     #[error("doubles do not tell who is blocked")]
     Uncertain,
@@ -144,6 +147,7 @@ impl LpError {
                 | Self::ExactlyInfeasible
                 | Self::Face(_)
                 | Self::Budget { .. }
+                | Self::OutOfTime
         )
     }
 }

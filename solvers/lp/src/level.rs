@@ -23,6 +23,7 @@ mod float;
 mod inside;
 mod integers;
 mod interior;
+mod interval;
 mod lift;
 mod loads;
 mod master;
@@ -35,5 +36,6 @@ mod search;
 mod split;
 mod start;
 
+pub use interval::{LevelIntervals, lexicographic_intervals};
 pub use rise::{Rise, RiseBound, Rises};
 pub use rounds::{LevelDual, LexicographicOptimum, Settings, lexicographic, lexicographic_float};

@@ -16,6 +16,7 @@
 //! - [`path`]: follows the central path in the space of prices to the limit, to rounding.
 //! - [`trajectory`]: the method of the paper, equation (13) integrated as a differential equation.
 //! - [`cluster`]: proportional and alpha fairness on several servers.
+//! - [`market`]: linear Fisher markets by the prices of their goods alone.
 //! - [`dense`]: small systems of equations of any rank.
 //! - [`margin`]: how far every user is from a justified complaint.
 //!
@@ -35,6 +36,7 @@ pub mod cluster;
 pub mod dense;
 mod lanes;
 pub mod margin;
+pub mod market;
 pub mod path;
 pub mod pool;
 pub mod trajectory;

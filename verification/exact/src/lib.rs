@@ -67,7 +67,9 @@ pub use certificate::Certificate;
 pub use checker::{check, check_against, check_on, check_within, is_feasible};
 pub use claim::{Claim, Outcome};
 pub use conditions::{AllowedSharing, Conditions, Requirement};
-pub use evidence::{Evidence, Level};
+pub use evidence::{
+    Complaint, Evidence, Level, Limit, Room, Short, SingleLimit, Standing, Unblocked, Witness,
+};
 pub use instance::{Instance, Tasks};
 pub use instance_error::InstanceError;
 pub use parameters::{ParameterError, Parameters};

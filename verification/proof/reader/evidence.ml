@@ -9,7 +9,7 @@ let memo2 n m f = at2 (Array.init n (fun i -> Array.init m (f i)))
 let memo3 n m l f = at3 (Array.init n (fun i -> Array.init m (fun j -> Array.init l (f i j))))
 
 type case = { c : certificate; p : problem; x : int -> int -> q; t : tables; totals : int -> q;
-  placing : placing option; places : places }
+  placing : placing option; places : places; groups : Groups.t; h : group_tables Lazy.t }
 
 let places_of p t l =
   let places = { l_one = memo2 p.classes p.resources (make_one p t); l_listed = memo p.classes (make_listed l);
@@ -31,7 +31,12 @@ let case (c : certificate) =
     t_slack = memo2 k m (make_slack p full takes repaired) } in
   let placing = Option.map placing_of c.placing in
   let places = places_of p t (the_placing p x placing) in
-  { c; p; x; t; totals = memo m (rtotal p); placing; places }
+  let groups = Groups.read c.on in
+  let of_groups = groups.grouping in
+  let v = of_groups.groups in
+  let h = lazy { t_use = memo2 v m (ruse p of_groups t.t_x v); t_promise = memo2 v m (rpromised of_groups v);
+    t_kept_back = memo2 v m (rkept of_groups v); t_total = memo m (rtotal_of p); t_above = memo n (above of_groups) } in
+  { c; p; x; t; totals = memo m (rtotal p); placing; places; groups; h }
 
 let sign v = Z.sign v.qnum
 let is_active s n = sign (s.t.t_g n) > 0
@@ -294,18 +299,28 @@ let claim s (c : stated_claim) =
     | ("ef1" | "integer-pareto-optimal"), _ -> NotWhole
     | axiom, _ -> uncovered "that `%s` does not apply" axiom
   end else begin
-    let is_idle = c.margin = None && not (List.exists (is_active s) (range s.p.users))
+    let nobody = not (List.exists (is_active s) (range s.p.users)) in
+    let is_idle = c.margin = None && nobody
       && match c.axiom, obj value, c.share with
         | ("work-conserving" | "njc" | "ps-dsf" | "sharing-incentive"), [], _
         | "work-conserving", ["short", Object []], _ | "njc", ["witness", Object []], _
-        | "ps-dsf", ["bottlenecks", Object []], _
-        | "max-min", ["levels", List []], Some (Drfh | Tsf | Asset | Generic) -> true
-        | ("pareto-optimal" | "integer-pareto-optimal"), fields, _ when c.axiom = "pareto-optimal" || s.placing = None ->
+        | "ps-dsf", ["bottlenecks", Object []], _ -> true
+        | "proportional", fields, _ ->
+          only "prices user_prices?" value; List.for_all (fun (_, v) -> v = Object []) fields
+        | ("pareto-optimal" | "integer-pareto-optimal"), fields, _ ->
           only "user_weights prices user_prices?" value; List.for_all (fun (_, v) -> v = Object []) fields
         | _ -> false in
+    let nobody_wants = c.margin = None && match c.axiom, obj value with
+      | "max-min", ["levels", List []] -> true
+      | ("bottleneck-fair" | "global-bottleneck-fair" | "single-resource-fair"), ["resources", Object by_resource] ->
+        List.for_all (fun (_, v) -> v = List []) by_resource &&
+        List.sort compare (List.map (fun (name, _) -> find s.c.on.resource name) by_resource) =
+          List.filter (bottleneck_at s.p s.t s.totals k) (range s.p.resources)
+      | _ -> false in
     (match c.axiom, c.margin with
+     | _, None when nobody_wants -> ()
      | ("envy-free" | "ef1"), None when obj value = [] -> ()
-     | "integer-feasible", None when obj value = [] -> ()
+     | ("feasible" | "integer-feasible"), None when obj value = [] -> ()
      | _, None when is_idle -> ()
      | "proportional", None when get "user" value <> Absent -> ()
      | _, None -> uncovered "a claim of `%s` without a margin" c.axiom
@@ -321,7 +336,16 @@ let claim s (c : stated_claim) =
        | _ -> raise Exit);
       of_place n place in
     match c.axiom with
+    | "proportional" when is_idle && c.share <> None ->
+      let share = Option.get c.share in IdleShare (share, worth_of s share)
+    | "max-min" when nobody_wants && nobody -> let share = Option.get c.share in IdleShare (share, worth_of s share)
+    | _ when nobody_wants && nobody -> IdleBottleneck k
+    | "max-min" when nobody_wants ->
+      let share = Option.get c.share in Unwanted (share, shares s (worth_at s.p s.totals share))
+    | _ when nobody_wants -> UnwantedBottleneck (k, fun r -> shares s (worth_at s.p s.totals (Resource r)))
+    | "integer-pareto-optimal" when is_idle -> IdleWhole
     | _ when is_idle && c.axiom <> "envy-free" && c.axiom <> "ef1" -> Idle
+    | "feasible" when c.margin = None -> NoBound
     | "ef1" when c.margin = None -> NoPair1
     | "integer-feasible" when c.margin = None -> NoLimit
     | "feasible" -> if obj value = [] then raise Exit else
@@ -368,3 +392,24 @@ let claim s (c : stated_claim) =
     | "proportional" -> proportional s c value
     | _ -> bottlenecks s k m value
   end
+
+(* A claim about groups *)
+let group_claim s (c : stated_claim) =
+  let value = match c.evidence with Absent -> Object [] | v -> v in
+  let nothing = obj value = [] in
+  match c.axiom, c.holds, c.margin with
+  | _, None, _ -> if c.margin <> None || not nothing then raise Exit; NotAbout (c.axiom = "guarantees")
+  | "limits", Some _, None -> if not nothing then raise Exit; Unlimited
+  | "limits", Some _, Some _ ->
+    only "group resource slack" value;
+    Limited (named s.groups.names (get "group" value), named s.c.on.resource (get "resource" value),
+      number_at (get "slack" value))
+  | _, Some _, None -> if not nothing then raise Exit; Nobody
+  | _, Some holds, Some m ->
+    let place, loss = tightest s "user" "loss" value in
+    let n = user s "user" place in
+    (match loss, holds with
+     | None, true -> ()
+     | Some v, false when Q.equal (to_q v) (Q.neg (Q.mul m (to_q (s.t.t_g n)))) -> ()
+     | _ -> raise Exit);
+    Guaranteed n

@@ -40,12 +40,11 @@ let of_kind kind value =
   if get "kind" value <> Text kind then malformed "expected the kind `%s`" kind
 
 type statement = { problem : problem; resource : names; server : names; user : names; states_time : bool;
-  counts : int array; title : string; own_demand : bool array array }
+  counts : int array; title : string; own_demand : bool array array; source : Json.t }
 
 let read_problem by_time value =
   of_kind "allocation-problem" value;
   only "kind name? resources servers users? groups? share? $schema? description?" value;
-  if get "groups" value <> Absent || get "share" value <> Absent then raise (Uncovered "a problem with groups");
   let title = match get "name" value with Absent -> "" | v -> text v in
   let resource = names "resource" (List.map text (list (get "resources" value))) in
   let servers = list (get "servers" value) in
@@ -59,8 +58,6 @@ let read_problem by_time value =
   let capacity = Array.of_list (List.map (fun s -> row m (amounts (get "capacity" s))) servers) in
   let users = match get "users" value with Absent -> [] | v -> list v in
   List.iter (only "name weight? tasks? demand? servers? demand_on? gamma? criterion? group? gang? pinned?") users;
-  if List.exists (fun u -> List.exists (fun field -> get field u <> Absent) ["group"; "gang"; "pinned"]) users
-  then raise (Uncovered "a user in a group, or with a gang or pinned tasks");
   let user = names "user" (List.map (fun u -> text (get "name" u)) users) in
   let n = List.length users in
   let weight = Array.make n zero and limit = Array.make n None in
@@ -103,7 +100,7 @@ let read_problem by_time value =
     stated = at2 stated; criterion = at2 criterion; timed = (fun i -> by_time || states.(i));
     alone = (fun _ _ -> zero) } in
   let alone = Array.init n (fun n -> Array.init k (make_alone problem n)) in
-  { problem = { problem with alone = at2 alone }; resource; server; user; counts; title; own_demand;
+  { problem = { problem with alone = at2 alone }; resource; server; user; counts; title; own_demand; source = value;
     states_time = Array.exists Fun.id states }
 
 (* Tasks by user and class *)
@@ -126,7 +123,7 @@ let read_sharing value =
 
 let axioms = String.split_on_char ' ' "feasible integer-feasible non-wasteful work-conserving pareto-optimal \
   integer-pareto-optimal envy-free ef1 sharing-incentive bottleneck-fair global-bottleneck-fair \
-  single-resource-fair max-min njc ps-dsf proportional"
+  single-resource-fair max-min njc ps-dsf proportional limits guarantees"
 let read_axiom value =
   let name = text value in
   if List.mem name axioms then name else malformed "there is no axiom `%s`" name

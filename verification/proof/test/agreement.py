@@ -25,8 +25,8 @@ WORK = Path(tempfile.mkdtemp(prefix="agreement-"))
 counts, listed, wrong = Counter(), Counter(), []
 
 
-def run(*command):
-    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, errors="replace")
+def run(*command, timeout=None):
+    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, errors="replace", timeout=timeout)
     return done.returncode, done.stdout + done.stderr
 
 
@@ -163,6 +163,40 @@ def random_problem(seed):
             "users": users}
 
 
+def in_groups(problem, rng):
+    """The problem with some of its users in groups, which are promised something and limited."""
+    problem = copy.deepcopy(problem)
+    def amounts(low, high, chance):
+        return {r: rng.randint(low, high) for r in problem["resources"] if rng.random() < chance}
+    groups = []
+    for v in range(rng.randint(1, 4)):
+        group = {"name": f"g{v}", "weight": rng.choice([0, 1, 1, 2, "1/2"])}
+        if v and rng.random() < .5:
+            group["parent"] = f"g{rng.randrange(v)}"
+        if rng.random() < .6:
+            group["guarantee"] = amounts(0, 6, .7)
+        if rng.random() < .5:
+            promised = group.get("guarantee", {})
+            group["limit"] = {r: q + promised.get(r, 0) for r, q in amounts(0, 9, .7).items()}
+        if rng.random() < .4:
+            group["lend"] = amounts(0, 4, .6)
+        if rng.random() < .3:
+            group["priority"] = rng.randint(-2, 2)
+        groups.append(group)
+    problem["groups"] = groups
+    if rng.random() < .5:
+        problem["share"] = {"zero-weight": rng.choice(["last", "never"]), "of": rng.choice(["usage", "surplus"])}
+    for user in problem["users"]:
+        user.pop("gamma", None)
+        if rng.random() < .7:
+            user.pop("demand_on", None)
+        if rng.random() < .85:
+            user["group"] = rng.choice(groups)["name"]
+        if rng.random() < .2:
+            user["gang"] = rng.randint(1, 3)
+    return problem
+
+
 ALL = ["feasible", "non-wasteful", "work-conserving", "pareto-optimal", "envy-free", "ef1", "sharing-incentive",
        "integer-feasible", "integer-pareto-optimal", "bottleneck-fair", "global-bottleneck-fair",
        "single-resource-fair", "max-min:drfh", "max-min:tsf", "max-min:cdrf", "max-min:asset", "max-min:generic",
@@ -238,6 +272,11 @@ def main():
                  "generic", "asset", "fill --score drf --server first-fit --ties low"]
         new = []
         new += certified("two servers", json.loads((ROOT / "examples/two-servers.json").read_text()), share, "example", axioms=ALL)
+        queues = [json.loads((ROOT / f"examples/{name}.json").read_text()) for name in ("queues", "queues-promised")]
+        now = json.loads((ROOT / "examples/queues-now.json").read_text())
+        groups = [axiom for axiom in ALL if not axiom.startswith("max-min:generic")] + ["limits", "guarantees"]
+        for k, queue in enumerate(queues):
+            new += certified(f"queues {k}", queue, ["tree"], "example", [{"tasks": now["tasks"]}], axioms=groups)
         new += certified("google", json.loads((ROOT / "examples/google-cluster.json").read_text()), ["drfh", "ps-dsf"], "example")
         for name, problem in golden():
             new += certified(name, problem, ["drfh", "njc", "ps-dsf"], "golden")
@@ -251,6 +290,9 @@ def main():
                                for u in problem["users"]}, "sharing": rng_here.choice(["rdm", "tdm"])}
             picked = rng_here.sample(share, 3)
             new += certified(f"random {seed}", problem, picked, "random", [stated, small], axioms=ALL)
+            grouped = in_groups(problem, rng_here)
+            new += certified(f"groups {seed}", grouped, ["tree"], "random", [stated, small],
+                             axioms=["feasible", "limits", "guarantees", "work-conserving"])
         for name, text in new:
             a, _ = compare(name, text, "new")
             for _ in range(2):
@@ -269,4 +311,5 @@ def main():
     sys.exit(1 if wrong else 0)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -40,6 +40,11 @@ Definition check_tightest (m : Q) (k : limits) (slack : Q) : bool :=
       eqq slack (- absolute (stated_x n i)) && eqq slack (mul m (unit_at n))
   end.
 Definition check_limits (m : Q) (k : limits) (slack : Q) : bool := check_within m && check_tightest m k slack.
+(** There is no limit. *)
+Definition check_no_bound : bool :=
+  all N (fun n => all K (fun i => negb (is_entry n i))) &&
+  all K (fun i => all M (fun r => le (t_full T i r) 0)) &&
+  all N (fun n => match limit P n with Some _ => negb (is_active T n) | None => true end).
 End Programs.
 
 (** * Soundness *)
@@ -112,5 +117,15 @@ Proof.
   - bools. apply Nat.ltb_lt in H. apply Nat.ltb_lt in H3. apply is_entry_iff in H2; auto. destruct H2 as [A B].
     rewrite H1, absolute_eq, mul_eq, unit_at_eq in H0 by auto. pose proof (w_entries _ _ _ O n i H H3 A B).
     apply (below eps (- m) (unit_of P n)); [apply unit_of_pos; auto|lra].
+Qed.
+Theorem check_no_bound_sound : check_no_bound P stated_x T = true -> forall eps, feasible_within P eps stated_x.
+Proof.
+  unfold check_no_bound. rewrite !andb_true_iff, !all_iff. intros [[A B] D] eps. constructor.
+  - intros n i Hn Hi Ne Co. specialize (A n Hn). rewrite all_iff in A. specialize (A i Hi). apply negb_true_iff in A.
+    assert (E : is_entry stated_x T n i = true) by (apply is_entry_iff; auto). congruence.
+  - intros i r Hi Hr Fp. specialize (B i Hi). rewrite all_iff in B. specialize (B r Hr). apply le_iff in B.
+    rewrite (full_is _ _ _ _ R) in B by auto. lra.
+  - intros n l U L. assert (Hn : (n < N)%nat) by apply U. specialize (D n Hn). rewrite L in D.
+    destruct (user_is P stated_x T placed R n U) as [_ An]. rewrite An in D. discriminate.
 Qed.
 End Sound.

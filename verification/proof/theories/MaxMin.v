@@ -70,6 +70,9 @@ Definition check_rise (m : Q) (n : nat) (y : allocation) : bool :=
   (eqq L (share_of y n) ||
    any N (fun k => is_active T k && lt (share_of y k) (have A k) && eqq L (share_of y k))).
 
+(** There is nothing of it that anybody would have, even alone. *)
+Definition check_unwanted : bool := check_shares && users_all P T (fun n => le (most A n) 0).
+
 End Programs.
 
 (** * Soundness *)
@@ -276,4 +279,11 @@ Proof.
   lra.
 Qed.
 
+
+Theorem check_unwanted_sound A : check_unwanted P T A = true -> forall eps, max_min P (u A) eps x.
+Proof.
+  unfold check_unwanted. rewrite andb_true_iff, (users_all_iff P T stated_x placed R). intros [SH B].
+  intros eps n y L top U Y [_ (z & Z1 & Z2 & Z3)] Pos _ _. exfalso.
+  destruct (most_is A SH n U) as [Up _]. specialize (Up z Z1 Z2). specialize (B n U). apply le_iff in B. lra.
+Qed.
 End Sound.

@@ -38,6 +38,7 @@ Examples:
 pub const EXPORT: &str = "\
 Examples:
   evenhand export certificate.json --to vipr -o proofs
+  evenhand export certificate.json --to coq -o certificate.v
   evenhand export problem.json --to lp -o problem.lp
   evenhand export problem.json --to mps > problem.mps";
 

@@ -3,8 +3,8 @@
 use std::process::ExitCode;
 
 use evenhand::certify::explain::explain;
-use evenhand::mechanisms::tree;
-use evenhand::problem::{Problem, User};
+use evenhand::mechanisms::tree::{self, Rule};
+use evenhand::problem::{Allocation, Problem, User};
 use evenhand::report;
 
 use crate::arguments::{Common, Explain, Format};
@@ -35,10 +35,45 @@ fn levels(call: &Explain, problem: &Problem, common: &Common) -> Result<ExitCode
     let allocation = files::allocation(&call.allocation, problem)?;
     // The reader of arguments knows no other names.
     let rule = call.rule.as_deref().and_then(|rule| rule.parse().ok());
-    let standings = tree::levels(problem, &allocation, &tree::Settings { rule })?;
+    let settings = tree::Settings { rule, no_nominal_first: call.no_nominal_first, whole: call.whole };
+    if let Some(name) = &call.group {
+        return group(name, problem, &allocation, &settings, common);
+    }
+    if let Some((entitled, held)) = tree::held(problem, &allocation, &settings)? {
+        match common.format {
+            Format::Json => {
+                output::json(&report::json::entitlements(problem, &settings, &entitled, Some(&held)))?;
+            }
+            Format::Table => output::page(&report::entitlements(problem, &entitled, Some(&held)), common)?,
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    let standings = tree::levels(problem, &allocation, &settings)?;
     match common.format {
         Format::Json => output::json(&report::json::levels(&standings))?,
         Format::Table => output::page(&report::levels(&standings), common)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn group(
+    name: &str,
+    problem: &Problem,
+    allocation: &Allocation,
+    settings: &tree::Settings,
+    common: &Common,
+) -> Result<ExitCode, Failure> {
+    let names = || problem.groups().list().iter().map(|group| group.name.as_str());
+    let group = names().position(|of| of == name).ok_or_else(|| suggest::unknown("group", name, names()))?;
+    if settings.rule.and_then(Rule::per_resource).is_some() {
+        let why =
+            "this rule divides every resource alone: `--levels --rule` shows what groups are entitled to";
+        return Err(Failure::input(why.to_owned()));
+    }
+    let why = tree::why(problem, allocation, group, settings)?;
+    match common.format {
+        Format::Json => output::json(&report::json::why(problem, &why))?,
+        Format::Table => output::page(&report::why(problem, &why), common)?,
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -9,7 +9,9 @@ use evenhand::problem::format::{FormatError, Source};
 use evenhand::report::Page;
 use evenhand::report::json::document;
 use evenhand::report::table::{Cell, Column, Table};
-use evenhand_export::{Export, ExportError, Form, of_certificate, of_problem, of_ratio, of_worst_load};
+use evenhand_export::{
+    Export, ExportError, Form, coq_of_certificate, of_certificate, of_problem, of_ratio, of_worst_load,
+};
 use serde_json::json;
 
 use crate::arguments::{self, Common, ExportForm, Format};
@@ -22,17 +24,38 @@ pub fn run(call: &arguments::Export, common: &Common) -> Result<ExitCode, Failur
         (ExportForm::Vipr, None) => {
             return Err(Failure::input("vipr is several files: -o names their folder"));
         }
+        (ExportForm::Coq, _) => {
+            let text = files::read(&call.file, theorems)??;
+            return written(&text, call);
+        }
         (ExportForm::Mps, _) => Form::Mps,
         (ExportForm::Lp, _) => Form::Lp,
     };
     let export = of_problem(&files::problem(&call.file, common)?, form)?;
-    for file in &export.files {
-        match &call.output {
-            Some(path) => drop(files::write(path, &file.text, &[&call.file])?),
-            None => output::text(&file.text)?,
-        }
+    export.files.iter().try_fold(ExitCode::SUCCESS, |_, file| written(&file.text, call))
+}
+
+/// One file, or standard output.
+fn written(text: &str, call: &arguments::Export) -> Result<ExitCode, Failure> {
+    match &call.output {
+        Some(path) => drop(files::write(path, text, &[&call.file])?),
+        None => output::text(text)?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// A theorem for each claim, of an allocation.
+fn theorems(source: &Source<'_>) -> Result<Result<String, Failure>, FormatError> {
+    let of = if ratio::is_ratio_certificate(source) {
+        "a ratio"
+    } else if worst_load::is_worst_load_certificate(source) {
+        "a worst load"
+    } else {
+        return Ok(coq_of_certificate(&Certificate::parse(source)?).map_err(Failure::from));
+    };
+    let message =
+        format!("a certificate of {of} is not written for Coq: `evenhand-proof` proves it (docs/proof.md)");
+    Ok(Err(Failure::input(message)))
 }
 
 /// Everything is made before anything is written.

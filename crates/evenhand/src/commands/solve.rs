@@ -4,6 +4,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use evenhand::mechanisms::flags::Takes;
+use evenhand::mechanisms::tree::{self, Entitlements};
 use evenhand::mechanisms::{Flags, Method, Outcome, Status};
 use evenhand::problem::format::AllocationDocument;
 use evenhand::problem::{Arithmetic, ServerClass};
@@ -28,6 +29,9 @@ pub fn run(call: &Solve, common: &Common) -> Result<ExitCode, Failure> {
     check_classes(call, &problem)?;
     let started = Instant::now();
     let outcome = mechanism.allocate_with(&problem, &flags)?;
+    if let Some(entitlements) = &outcome.findings.entitlements {
+        return entitled(call, common, &problem, &flags, entitlements);
+    }
     let mut document = AllocationDocument::new(&problem, &outcome.allocation);
     document.seconds = Some(started.elapsed().as_secs_f64());
     document.extra = report::json::findings(&problem, &outcome);
@@ -47,7 +51,7 @@ pub fn run(call: &Solve, common: &Common) -> Result<ExitCode, Failure> {
         Format::Table => output::page(&report::outcome(&problem, &outcome), common)?,
     }
     match outcome.findings.status {
-        None | Some(Status::Solved) => Ok(ExitCode::SUCCESS),
+        None | Some(Status::Solved | Status::Interval) => Ok(ExitCode::SUCCESS),
         Some(status) => Err(Failure::solver(format!(
             "{} ended with the status `{}`: what was written is its last point{}",
             mechanism.info.id,
@@ -55,6 +59,28 @@ pub fn run(call: &Solve, common: &Common) -> Result<ExitCode, Failure> {
             if outcome.findings.gap.is_some() { ", with the gap that is proven for it" } else { "" }
         ))),
     }
+}
+
+/// Writes what groups are entitled to, where that is the answer in place of tasks.
+fn entitled(
+    call: &Solve,
+    common: &Common,
+    problem: &Problem,
+    flags: &Flags,
+    entitlements: &Entitlements,
+) -> Result<ExitCode, Failure> {
+    let document = report::json::entitlements(problem, &tree::settings(flags)?, entitlements, None);
+    let text = serde_json::to_string_pretty(&document).map_err(|error| Failure::solver(error.to_string()))?;
+    let printed = match &call.output {
+        Some(path) => files::write(path, &(text + "\n"), &[&call.problem])?,
+        None => false,
+    };
+    match common.format {
+        _ if printed => {}
+        Format::Json => output::json(&document)?,
+        Format::Table => output::page(&report::entitlements(problem, entitlements, None), common)?,
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 /// What is asked of the mechanism.

@@ -8,7 +8,24 @@ use super::rule::{Rule, Score, ServerRule};
 use super::run::fill;
 use crate::flags::{Flag, TIES, Takes};
 use crate::guarantees::Condition;
-use crate::mechanism::{Findings, Info, Mechanism, Outcome};
+use crate::mechanism::{Findings, Info, Mechanism, MechanismError, Outcome};
+use crate::tree;
+
+/// By the tree tasks are whole, the score is the share of the groups, and a task goes to the first server.
+fn check_by_the_tree(rule: Rule, step: &Rational, ideal: bool) -> Result<(), MechanismError> {
+    let refuse = |option: &'static str, why: &str| {
+        let why = format!("where users stand in groups or run gangs {why}");
+        Err(MechanismError::BadOption { mechanism: INFO.id, option, why })
+    };
+    match rule {
+        _ if *step != 1 => refuse("step", "tasks are placed whole"),
+        _ if ideal => refuse("ideal", "there is no ideal of one score to compare with; see `tree`"),
+        Rule { filter: true, .. } => refuse("filter", "a task goes to the first server on which it fits"),
+        Rule { score: Score::Drf, server: ServerRule::FirstFit, .. } => Ok(()),
+        Rule { score: Score::Drf, .. } => refuse("server", "it can be `first-fit`"),
+        _ => refuse("score", "the share of the groups decides, which is `drf` where nothing else is stated"),
+    }
+}
 
 pub(super) static INFO: Info = Info {
     id: "fill",
@@ -64,6 +81,11 @@ pub static FILL: Mechanism = Mechanism {
             filter: flags.is_set("filter"),
         };
         let step = flags.number("step")?.unwrap_or_else(|| Rational::from(1));
+        let groups = problem.groups();
+        if !groups.list().is_empty() || (0..problem.n_users()).any(|n| groups.member(n).gang.is_some()) {
+            check_by_the_tree(rule, &step, flags.is_set("ideal"))?;
+            return tree::fill_whole(problem, INFO.id, rule.ties, flags.seed).map(Outcome::of);
+        }
         let allocation = fill(problem, rule, &step, flags.seed)?;
         let integrality = flags.is_set("ideal").then(|| ideal::compare(problem, &allocation, rule.score));
         let findings = Findings { integrality, ..Findings::default() };

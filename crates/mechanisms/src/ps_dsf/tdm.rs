@@ -8,14 +8,15 @@
 //! limits it would end at a point of Theorem 2 that depends on the order of the classes and need not be the
 //! optimum, which is what this mechanism is defined as: there it is not offered.
 
-use evenhand_exact::{Axiom, Parameters};
-use evenhand_problem::{Arithmetic, Constraints, Problem, Rational, Sharing};
+use evenhand_exact::{Axiom, Parameters, Prices};
+use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Sharing};
 
 use super::Settings;
-use crate::fair_sum;
+use crate::fair_sum::{self, near};
 use crate::fisher;
 use crate::flags::{METHOD, Method, ORDER};
 use crate::guarantees::Condition::Always;
+use crate::market;
 use crate::mechanism::{Findings, Info, Mechanism, MechanismError, Outcome, Status};
 use crate::{proportional, rounding};
 
@@ -70,9 +71,25 @@ pub fn allocate(problem: &Problem, options: &Settings) -> Result<Outcome, Mechan
         }
         None | Some(Method::Market) => {}
     }
+    let allocation = |tasks| super::allocation(&INFO, options.arithmetic, tasks);
+    if let Some(found) = market::equilibrium(&constraints) {
+        let (equilibrium, steps) = (found.equilibrium, found.steps);
+        return Ok(match options.arithmetic {
+            Arithmetic::Exact => solved(allocation(equilibrium.tasks), equilibrium.prices, steps),
+            Arithmetic::Float => {
+                let near = |list: &Vec<(usize, Rational)>| list.iter().map(|(i, x)| (*i, near(x))).collect();
+                let tasks = equilibrium.tasks.iter().map(near).collect();
+                let allocation = allocation(rounding::feasible(&constraints, tasks));
+                let one = Rational::from(1);
+                let findings =
+                    proportional::findings_at(problem, &allocation, &one, None, &equilibrium.prices);
+                let findings = Findings { iterations: Some(steps), ..findings };
+                Outcome { findings, ..Outcome::of(allocation) }
+            }
+        });
+    }
     let point = fair_sum::maximise(&constraints, 1.0, None)
         .map_err(|source| MechanismError::Continuous { mechanism: INFO.id, source })?;
-    let allocation = |tasks| super::allocation(&INFO, options.arithmetic, tasks);
     match options.arithmetic {
         Arithmetic::Float => {
             let allocation = allocation(rounding::feasible(&constraints, point.tasks()));
@@ -83,16 +100,21 @@ pub fn allocate(problem: &Problem, options: &Settings) -> Result<Outcome, Mechan
         Arithmetic::Exact => {
             let found = fisher::exact(&constraints, &point)
                 .map_err(|error| MechanismError::NotFound { mechanism: INFO.id, why: error.to_string() })?;
-            let findings = Findings {
-                status: Some(Status::Solved),
-                prices: Some(found.prices),
-                gap: Some(Rational::new()),
-                iterations: Some(point.iterations),
-                ..Findings::default()
-            };
-            Ok(Outcome { findings, ..Outcome::of(allocation(found.tasks)) })
+            Ok(solved(allocation(found.tasks), found.prices, point.iterations))
         }
     }
+}
+
+/// An equilibrium that was verified, with its prices.
+fn solved(allocation: Allocation, prices: Prices, steps: usize) -> Outcome {
+    let findings = Findings {
+        status: Some(Status::Solved),
+        prices: Some(prices),
+        gap: Some(Rational::new()),
+        iterations: Some(steps),
+        ..Findings::default()
+    };
+    Outcome { findings, ..Outcome::of(allocation) }
 }
 
 /// The sweep is for users without task limits.

@@ -42,15 +42,17 @@ pub fn fill(problem: &Problem, forest: &Forest<'_>) -> Result<Option<Filled>, Lp
             programmes: 0,
         },
     };
-    let mut totals = vec![Rational::new(); problem.n_users()];
-    let mut is_blocked = vec![false; problem.n_users()];
+    let mut holdings = Holdings::new(forest, vec![Rational::new(); problem.n_users()]);
+    // Who is stopped stays so: what is used only grows.
+    let mut is_stopped = vec![false; problem.n_users()];
     for segments in 0..WORK / forest.size().max(1) {
-        let holdings = Holdings::new(forest, totals);
         let way = |n: usize| {
-            let leaf = forest.nodes[forest.leaf(n)].leaf.as_ref().filter(|_| !is_blocked[n]);
-            leaf.and_then(|leaf| holdings.way(forest, leaf, true))
+            let leaf = forest.nodes[forest.leaf(n)].leaf.as_ref().filter(|_| !is_stopped[n]);
+            let way = leaf.and_then(|leaf| holdings.way(forest, leaf));
+            way.filter(|way| !way.is_stopped).map(|way| way.nodes)
         };
         let ways: Vec<_> = (0..problem.n_users()).map(way).collect();
+        is_stopped = ways.iter().map(Option::is_none).collect();
         let growing: Vec<usize> = (0..problem.n_users()).filter(|n| ways[*n].is_some()).collect();
         if growing.is_empty() {
             let (tasks, programmes) = place.into_tasks(&holdings.tasks);
@@ -60,33 +62,28 @@ pub fn fill(problem: &Problem, forest: &Forest<'_>) -> Result<Option<Filled>, Lp
         let growth = direction.of(0, &growing);
         let mut rates = vec![Rational::new(); problem.n_users()];
         growth.rates.into_iter().for_each(|(n, rate)| rates[n] = rate);
-        let event = first_event(forest, &holdings, &rates, &direction.races);
-        let Holdings { tasks: before, .. } = holdings;
-        totals = match &mut place {
+        let node_growth = holdings.growth(forest, &rates);
+        let event = first_event(forest, &holdings, &rates, &node_growth, &direction.races);
+        match &mut place {
             Place::Pool => match event {
-                Some(step) => moved(&before, &rates, &step),
+                Some(step) => holdings.advance(&rates, node_growth, &step),
                 None => return Err(LpError::ExactlyUnbounded),
             },
             Place::Classes { placements, tasks, programmes } => {
-                let (step, placed) = placements.farthest(&before, &rates, event.as_ref())?;
+                let (step, placed) = placements.farthest(&holdings.tasks, &rates, event.as_ref())?;
                 *programmes += 1;
                 *tasks = placed;
-                let after = moved(&before, &rates, &step);
+                holdings.advance(&rates, node_growth, &step);
                 if event.is_none_or(|event| step < event) {
                     let users: Vec<usize> = (0..rates.len()).filter(|n| rates[*n] > 0).collect();
-                    let (stuck, solved) = placements.stuck(&after, &users, tasks)?;
+                    let (stuck, solved) = placements.stuck(&holdings.tasks, &users, tasks)?;
                     *programmes += solved;
-                    stuck.into_iter().for_each(|n| is_blocked[n] = true);
+                    stuck.into_iter().for_each(|n| is_stopped[n] = true);
                 }
-                after
             }
-        };
+        }
     }
     Ok(None)
-}
-
-fn moved(tasks: &[Rational], rates: &[Rational], step: &Rational) -> Vec<Rational> {
-    tasks.iter().zip(rates).map(|(tasks, rate)| Rational::from(rate * step) + tasks).collect()
 }
 
 impl Place<'_> {

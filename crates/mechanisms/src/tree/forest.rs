@@ -147,8 +147,13 @@ impl<'p> Forest<'p> {
         self.nodes = nodes;
     }
 
+    /// All nodes, each after its children.
+    pub fn upwards(&self) -> impl Iterator<Item = usize> + use<> {
+        (self.leaf(0)..self.nodes.len()).chain(self.groups_upwards())
+    }
+
     /// Groups from the leaves to the root, which comes last.
-    fn upwards(&self) -> Vec<usize> {
+    fn groups_upwards(&self) -> Vec<usize> {
         self.problem.groups().from_the_leaves().into_iter().map(|v| 1 + v).chain([0]).collect()
     }
 
@@ -187,7 +192,7 @@ impl<'p> Forest<'p> {
     fn lendable(&self) -> Vec<Vec<Rational>> {
         let mut pot = vec![self.capacity.clone(); self.nodes.len()];
         let mut lendable = pot.clone();
-        let mut from_the_root = self.upwards();
+        let mut from_the_root = self.groups_upwards();
         from_the_root.reverse();
         for parent in from_the_root {
             for position in 0..self.resources.len() {

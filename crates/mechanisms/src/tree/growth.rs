@@ -31,18 +31,21 @@ pub struct Race {
 }
 
 /// A child that may grow.
-struct Candidate {
-    node: usize,
-    users: Vec<usize>,
-    key: Key,
+pub struct Candidate {
+    pub node: usize,
+    /// Who may grow below it.
+    pub users: Vec<usize>,
+    pub key: Key,
     terms: Vec<Term>,
 }
+
+/// By user that nothing stops: the nodes above it, each with whether the user is below its guarantee.
+pub type Ways = Vec<Option<Vec<(usize, bool)>>>;
 
 pub struct Direction<'f> {
     pub forest: &'f Forest<'f>,
     pub holdings: &'f Holdings,
-    /// By user that nothing stops: the nodes above it, each with whether the user is below its guarantee.
-    pub ways: Vec<Option<Vec<(usize, bool)>>>,
+    pub ways: Ways,
     pub races: Vec<Race>,
 }
 
@@ -71,7 +74,7 @@ impl Direction<'_> {
 
     /// The children that grow, how, and by how much faster than their common level rises.
     fn paced(&mut self, v: usize, users: &[usize]) -> Vec<(usize, Growth, Rational)> {
-        let candidates = self.candidates(v, users);
+        let candidates = candidates(self.forest, self.holdings, &self.ways, v, users);
         let Some(least) = candidates.iter().map(|of| &of.key).min().cloned() else { return Vec::new() };
         let (first, later): (Vec<_>, Vec<_>) = candidates.into_iter().partition(|of| of.key == least);
         let same_class = |of: &Candidate| Key { level: least.level.clone(), ..of.key.clone() } == least;
@@ -141,32 +144,38 @@ impl Direction<'_> {
         };
         resources.filter_map(term).collect()
     }
+}
 
-    /// The children with users that may grow, with those of them that grow first: the ones below the child's
-    /// guarantee, if there are any.
-    fn candidates(&self, v: usize, users: &[usize]) -> Vec<Candidate> {
-        let mut by_child: Vec<(usize, Vec<usize>, Vec<usize>)> = Vec::new();
-        let mut place_of: HashMap<usize, usize> = HashMap::new();
-        for n in users {
-            let leaf = self.forest.leaf(*n);
-            let way = self.ways[*n].as_deref().unwrap_or_default();
-            // The child of `v` on the way of the user, and whether the user is below its guarantee.
-            let place = way.iter().position(|(above, _)| *above == v);
-            let Some(place) = place else { continue };
-            let (child, is_below) = if place == 0 { (leaf, false) } else { way[place - 1] };
-            let at = *place_of.entry(child).or_insert(by_child.len());
-            if at == by_child.len() {
-                by_child.push((child, Vec::new(), Vec::new()));
-            }
-            by_child[at].1.push(*n);
-            if is_below && self.forest.guarantees_first {
-                by_child[at].2.push(*n);
-            }
+/// The children of a node with users that may grow, with those of them that grow first: the ones below the child's
+/// guarantee, if there are any.
+pub fn candidates(
+    forest: &Forest<'_>,
+    holdings: &Holdings,
+    ways: &Ways,
+    v: usize,
+    users: &[usize],
+) -> Vec<Candidate> {
+    let mut by_child: Vec<(usize, Vec<usize>, Vec<usize>)> = Vec::new();
+    let mut place_of: HashMap<usize, usize> = HashMap::new();
+    for n in users {
+        let leaf = forest.leaf(*n);
+        let way = ways[*n].as_deref().unwrap_or_default();
+        // The child of `v` on the way of the user, and whether the user is below its guarantee.
+        let place = way.iter().position(|(above, _)| *above == v);
+        let Some(place) = place else { continue };
+        let (child, is_below) = if place == 0 { (leaf, false) } else { way[place - 1] };
+        let at = *place_of.entry(child).or_insert(by_child.len());
+        if at == by_child.len() {
+            by_child.push((child, Vec::new(), Vec::new()));
         }
-        let candidate = |(node, all, below): (usize, Vec<usize>, Vec<usize>)| {
-            let (key, terms) = key(self.forest, self.holdings, node, &below);
-            Candidate { node, users: if below.is_empty() { all } else { below }, key, terms }
-        };
-        by_child.into_iter().map(candidate).collect()
+        by_child[at].1.push(*n);
+        if is_below && forest.guarantees_first {
+            by_child[at].2.push(*n);
+        }
     }
+    let candidate = |(node, all, below): (usize, Vec<usize>, Vec<usize>)| {
+        let (key, terms) = key(forest, holdings, node, &below);
+        Candidate { node, users: if below.is_empty() { all } else { below }, key, terms }
+    };
+    by_child.into_iter().map(candidate).collect()
 }

@@ -18,11 +18,28 @@ pub struct Holdings {
     pub used: Amounts,
 }
 
+/// How fast the holdings of a node grow, by resource.
+#[derive(Clone)]
+pub struct NodeGrowth {
+    /// What the users below it hold.
+    pub running: Vec<Rational>,
+    /// What it uses.
+    pub used: Vec<Rational>,
+}
+
+/// What stands above a user that wants more.
+pub struct Way {
+    /// The nodes above it, its parent first, each with whether the user is below its guarantee.
+    pub nodes: Vec<(usize, bool)>,
+    /// Whether it may not grow.
+    pub is_stopped: bool,
+}
+
 impl Holdings {
     pub fn new(forest: &Forest<'_>, tasks: Vec<Rational>) -> Self {
         let zeros = || vec![vec![Rational::new(); forest.resources.len()]; forest.nodes.len()];
         let (mut running, mut used) = (zeros(), zeros());
-        for v in upwards(forest) {
+        for v in forest.upwards() {
             if let Some(leaf) = &forest.nodes[v].leaf {
                 for (r, d) in &leaf.demand {
                     running[v][*r] = Rational::from(d * &tasks[leaf.user]);
@@ -44,38 +61,59 @@ impl Holdings {
         self.used[v][r] >= forest.nodes[v].kept[r]
     }
 
-    /// By how much [`running`](Self::running) and [`used`](Self::used) grow where users gain tasks at these
-    /// rates.
-    pub fn growth(&self, forest: &Forest<'_>, rates: &[Rational]) -> (Amounts, Amounts) {
-        let zeros = || vec![vec![Rational::new(); forest.resources.len()]; forest.nodes.len()];
-        let (mut running, mut used) = (zeros(), zeros());
-        for v in upwards(forest) {
+    /// By how much [`running`](Self::running) and [`used`](Self::used) grow where users gain tasks at these rates, by
+    /// node below which somebody does.
+    pub fn growth(&self, forest: &Forest<'_>, rates: &[Rational]) -> Vec<Option<NodeGrowth>> {
+        let m = forest.resources.len();
+        let mut growth: Vec<Option<NodeGrowth>> = vec![None; forest.nodes.len()];
+        for v in forest.upwards() {
             if let Some(leaf) = forest.nodes[v].leaf.as_ref().filter(|leaf| !rates[leaf.user].is_zero()) {
+                let mut running = vec![Rational::new(); m];
                 for (r, d) in &leaf.demand {
-                    running[v][*r] = Rational::from(d * &rates[leaf.user]);
+                    running[*r] = Rational::from(d * &rates[leaf.user]);
                 }
-                used[v] = running[v].clone();
+                growth[v] = Some(NodeGrowth { used: running.clone(), running });
             }
             let Some(parent) = forest.nodes[v].parent else { continue };
-            for r in 0..forest.resources.len() {
-                let of = running[v][r].clone();
-                running[parent][r] += of;
+            let Some(of) = growth[v].take() else { continue };
+            let zeros = || vec![Rational::new(); m];
+            let above = growth[parent].get_or_insert_with(|| NodeGrowth { running: zeros(), used: zeros() });
+            for r in 0..m {
+                above.running[r] += &of.running[r];
                 if self.passes(forest, v, r) {
-                    let of = used[v][r].clone();
-                    used[parent][r] += of;
+                    above.used[r] += &of.used[r];
                 }
             }
+            growth[v] = Some(of);
         }
-        (running, used)
+        growth
     }
 
-    /// What stands above a user: each node with whether the user is below its guarantee. `None` for a user that has
-    /// all its tasks or can run nowhere, and, where that counts, where something above stops it.
-    pub fn way(&self, forest: &Forest<'_>, leaf: &Leaf, stops: bool) -> Option<Vec<(usize, bool)>> {
+    /// After a step of such a growth, over which nothing that was kept back is filled.
+    pub fn advance(&mut self, rates: &[Rational], growth: Vec<Option<NodeGrowth>>, step: &Rational) {
+        for (tasks, rate) in self.tasks.iter_mut().zip(rates).filter(|(_, rate)| !rate.is_zero()) {
+            *tasks += Rational::from(rate * step);
+        }
+        let nodes = self.running.iter_mut().zip(&mut self.used).zip(growth);
+        for ((running, used), growth) in nodes {
+            let Some(growth) = growth else { continue };
+            for (amount, rate) in
+                running.iter_mut().zip(growth.running).chain(used.iter_mut().zip(growth.used))
+            {
+                *amount += rate * step;
+            }
+        }
+    }
+
+    /// What stands above a user: each node with whether the user is below its guarantee, and whether something
+    /// stops it: a limit, a guarantee that it gets nothing beyond, a resource that is used up. `None` for a user that
+    /// has all its tasks or can run nowhere.
+    pub fn way(&self, forest: &Forest<'_>, leaf: &Leaf) -> Option<Way> {
         let has_all = leaf.tasks.as_ref().is_some_and(|tasks| self.tasks[leaf.user] >= *tasks);
         if has_all || !leaf.is_able {
             return None;
         }
+        let mut is_stopped = false;
         // Whether one more task is more use of the node that is looked at.
         let mut grows = vec![true; leaf.demand.len()];
         let mut way = Vec::new();
@@ -85,21 +123,20 @@ impl Holdings {
             let is_full = |(r, _): &(usize, Rational)| most(*r).is_some_and(|most| self.used[v][*r] >= *most);
             // What is kept back may alone be more than there is; what runs is not.
             let no_room = |(r, _): &(usize, Rational)| v == 0 && self.running[0][*r] >= forest.capacity[*r];
-            if leaf.demand.iter().zip(&grows).any(|(asked, grows)| *grows && is_full(asked) || no_room(asked))
-            {
-                return None;
-            }
+            is_stopped |= leaf
+                .demand
+                .iter()
+                .zip(&grows)
+                .any(|(asked, grows)| *grows && is_full(asked) || no_room(asked));
             let is_below = v != 0 && self.is_below(forest, v, leaf, &grows);
             let never = forest.share.zero_weight == ZeroWeight::Never;
-            if stops && never && v != 0 && node.weight.is_zero() && !is_below {
-                return None;
-            }
+            is_stopped |= never && v != 0 && node.weight.is_zero() && !is_below;
             way.push((v, is_below));
             for ((r, _), grows) in leaf.demand.iter().zip(&mut grows) {
                 *grows = *grows && self.passes(forest, v, *r);
             }
         }
-        Some(way)
+        Some(Way { nodes: way, is_stopped })
     }
 
     /// Whether a user may grow within the guarantee of a node: each resource that it asks for and the guarantee
@@ -117,11 +154,4 @@ impl Holdings {
         }
         names_any
     }
-}
-
-/// All nodes, each after its children.
-fn upwards<'f>(forest: &'f Forest<'_>) -> impl Iterator<Item = usize> + use<'f> {
-    let groups = forest.problem.groups();
-    let users = forest.leaf(0)..forest.nodes.len();
-    users.chain(groups.from_the_leaves().into_iter().map(|v| 1 + v)).chain([0])
 }

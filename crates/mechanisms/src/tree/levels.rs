@@ -1,14 +1,15 @@
 //! Where every node of the tree stands in a given allocation, which need not be feasible: its share, its level, and
 //! whom the rule would serve next.
 
-use std::cmp::Ordering;
+use std::collections::HashMap;
 
 use evenhand_problem::{Allocation, Problem, Rational};
 
-use super::Settings;
 use super::forest::Forest;
 use super::holdings::Holdings;
 use super::key::{Key, key, rising, share, weight};
+use super::reported::{Reported, reported};
+use super::{Entitlements, Settings};
 use crate::mechanism::MechanismError;
 
 /// A node in the order in which the rule would serve.
@@ -24,6 +25,8 @@ pub struct Standing {
     pub share: Rational,
     /// Its share over its weight; over 1 where the weight is 0.
     pub level: Rational,
+    /// What the scheduler of the rule itself reports, where that is another number.
+    pub reported: Option<Reported>,
     /// What it is compared with its siblings by; `None` where nobody below it wants more.
     pub next: Option<Next>,
 }
@@ -39,6 +42,9 @@ pub struct Next {
     pub rank: usize,
     /// Whether a sibling has the same key: the rule leaves open which of them comes first.
     pub is_tied: bool,
+    /// Whether nobody below it may grow as things stand: all who want more are stopped by a limit, by a weight of 0, or
+    /// by a resource that is used up.
+    pub is_stopped: bool,
 }
 
 /// Every group and user, depth first in the order of the keys.
@@ -52,73 +58,157 @@ pub fn levels(
 ) -> Result<Vec<Standing>, MechanismError> {
     let forest = super::forest_of(problem, settings)?;
     let holdings = Holdings::new(&forest, allocation.totals());
-    let way = |n: usize| {
-        let leaf = forest.nodes[forest.leaf(n)].leaf.as_ref();
-        leaf.and_then(|leaf| holdings.way(&forest, leaf, false))
-    };
-    let ways: Vec<_> = (0..problem.n_users()).map(way).collect();
-    let mut wanting = vec![(Vec::new(), Vec::new()); forest.nodes.len()];
-    for (n, way) in ways.iter().enumerate() {
-        let Some(way) = way else { continue };
-        wanting[forest.leaf(n)].0.push(n);
-        for (v, is_below) in way {
-            wanting[*v].0.push(n);
-            if *is_below && forest.guarantees_first {
-                wanting[*v].1.push(n);
+    let mut wants = Vec::new();
+    let mut below = vec![Vec::new(); forest.nodes.len()];
+    let mut may_grow = vec![false; forest.nodes.len()];
+    for n in 0..problem.n_users() {
+        let leaf = forest.leaf(n);
+        let Some(way) = forest.nodes[leaf].leaf.as_ref().and_then(|leaf| holdings.way(&forest, leaf)) else {
+            continue;
+        };
+        wants.push(n);
+        may_grow[leaf] |= !way.is_stopped;
+        for (v, is_below) in way.nodes {
+            may_grow[v] |= !way.is_stopped;
+            if is_below && forest.guarantees_first {
+                below[v].push(n);
             }
         }
     }
-    let mut order = Order { forest: &forest, holdings: &holdings, wanting, standings: Vec::new() };
-    order.below(0, 0);
+    let reported = settings.rule.map_or_else(Vec::new, |rule| reported(&forest, &holdings, rule));
+    let mut order =
+        Order { forest: &forest, holdings: &holdings, below, may_grow, reported, standings: Vec::new() };
+    order.inside(0, 0, &wants, &wants);
     Ok(order.standings)
 }
 
 struct Order<'o> {
     forest: &'o Forest<'o>,
     holdings: &'o Holdings,
-    /// By node: the users below it that want more, and those of them that are below its guarantee.
-    wanting: Vec<(Vec<usize>, Vec<usize>)>,
+    /// By node: the users below it that want more and are below its guarantee, ascending.
+    below: Vec<Vec<usize>>,
+    /// By node.
+    may_grow: Vec<bool>,
+    /// By node, where the scheduler reports something else.
+    reported: Vec<Option<Reported>>,
     standings: Vec<Standing>,
 }
 
+/// A child with what it is compared by.
+struct Candidate {
+    node: usize,
+    /// Whether somebody below it may grow before others: what the nodes above it leave waiting comes later.
+    waits: bool,
+    key: Option<Key>,
+    /// Users below it that want more.
+    wants: Vec<usize>,
+    /// Those of them that grow first.
+    first: Vec<usize>,
+}
+
 impl Order<'_> {
-    fn below(&mut self, v: usize, depth: usize) {
-        let mut children: Vec<(Option<Key>, usize)> =
-            self.forest.nodes[v].children.iter().map(|k| (self.key(*k), *k)).collect();
+    /// The children of a node below which these want more, and these of them are let grow first by the nodes above.
+    fn inside(&mut self, v: usize, depth: usize, wants: &[usize], first: &[usize]) {
+        let mut children = self.candidates(v, wants, first);
         // Whoever wants nothing comes last; equal keys stay in the order of the file.
-        children.sort_by(|(a, _), (b, _)| match (a, b) {
-            (Some(a), Some(b)) => a.cmp(b),
-            (a, b) => b.is_some().cmp(&a.is_some()).then(Ordering::Equal),
-        });
+        children.sort_by(|a, b| (a.key.is_none(), a.waits, &a.key).cmp(&(b.key.is_none(), b.waits, &b.key)));
+        let places: Vec<(bool, Option<Key>)> = children.iter().map(|of| (of.waits, of.key.clone())).collect();
         let mut rank = 1;
-        for (at, (key, k)) in children.iter().enumerate() {
-            let is_as = |other: usize| children.get(other).is_some_and(|(other, _)| other == key);
+        for (at, Candidate { node: k, key, wants, first, .. }) in children.into_iter().enumerate() {
+            let is_as = |other: usize| places.get(other).is_some_and(|other| *other == places[at]);
             let after_equal = at > 0 && is_as(at - 1);
             rank = if after_equal { rank } else { at + 1 };
             let tied = after_equal || is_as(at + 1);
-            let next = key.as_ref().map(|key| Next {
+            let next = key.map(|key| Next {
                 is_below_guarantee: !key.is_above_guarantee,
-                level: key.level.clone(),
+                level: key.level,
                 rank,
                 is_tied: tied,
+                is_stopped: !self.may_grow[k],
             });
-            let used = &self.holdings.used[*k];
-            let share = rising(&share(self.forest, *k, used), used).0;
+            let used = &self.holdings.used[k];
+            let share = rising(&share(self.forest, k, used), used).0;
             self.standings.push(Standing {
-                name: self.forest.name(*k).to_owned(),
-                is_user: self.forest.nodes[*k].leaf.is_some(),
+                name: self.forest.name(k).to_owned(),
+                is_user: self.forest.nodes[k].leaf.is_some(),
                 depth,
-                level: &share / weight(self.forest, *k, true),
+                level: &share / weight(self.forest, k, true),
                 share,
+                reported: self.reported.get(k).cloned().flatten(),
                 next,
             });
-            self.below(*k, depth + 1);
+            self.inside(k, depth + 1, &wants, &first);
         }
     }
 
-    /// The key of a node for the users below it that want more.
-    fn key(&self, v: usize) -> Option<Key> {
-        let (users, below) = &self.wanting[v];
-        (!users.is_empty()).then(|| key(self.forest, self.holdings, v, below).0)
+    fn candidates(&self, v: usize, wants: &[usize], first: &[usize]) -> Vec<Candidate> {
+        let children = &self.forest.nodes[v].children;
+        let place: HashMap<usize, usize> = children.iter().enumerate().map(|(at, k)| (*k, at)).collect();
+        let of_child = |n: usize| {
+            let leaf = self.forest.leaf(n);
+            let mut way = std::iter::once(leaf).chain(self.forest.above(leaf));
+            way.find_map(|node| place.get(&node).copied())
+        };
+        let mut by_child = vec![(Vec::new(), Vec::new()); children.len()];
+        for n in wants {
+            of_child(*n).into_iter().for_each(|at| by_child[at].0.push(*n));
+        }
+        for n in first {
+            of_child(*n).into_iter().for_each(|at| by_child[at].1.push(*n));
+        }
+        let candidate = |(k, (wants, first)): (&usize, (Vec<usize>, Vec<usize>))| {
+            let waits = first.is_empty();
+            // As those see it who grow first, or else as those who wait.
+            let counted = if waits { &wants } else { &first };
+            let is_below = |n: &usize| self.below[*k].binary_search(n).is_ok();
+            let below: Vec<usize> = counted.iter().copied().filter(is_below).collect();
+            let key = (!wants.is_empty()).then(|| key(self.forest, self.holdings, *k, &below).0);
+            let first = if below.is_empty() { counted.clone() } else { below };
+            Candidate { node: *k, waits, key, wants, first }
+        };
+        children.iter().zip(by_child).map(candidate).collect()
     }
+}
+
+/// What everybody holds beside what it is entitled to resource by resource.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Held {
+    /// By group and resource.
+    pub groups: Vec<Vec<Rational>>,
+    /// By user: whether one more task fits into what its groups are entitled to.
+    pub may_start: Vec<bool>,
+}
+
+/// What groups are entitled to under a rule that divides every resource alone, and what they hold in an allocation;
+/// `None` under another rule.
+///
+/// # Errors
+/// [`MechanismError`], as [`allocate`](super::allocate) has them.
+pub fn held(
+    problem: &Problem,
+    allocation: &Allocation,
+    settings: &Settings,
+) -> Result<Option<(Entitlements, Held)>, MechanismError> {
+    let Some(entitlements) = super::entitlements(problem, settings)? else { return Ok(None) };
+    let totals = allocation.totals();
+    let mut groups = vec![vec![Rational::new(); problem.n_resources()]; problem.groups().list().len()];
+    let mut own = vec![vec![Rational::new(); problem.n_resources()]; problem.n_users()];
+    for (n, user) in problem.users().iter().enumerate() {
+        for (r, d) in user.base_demand().entries() {
+            let amount = Rational::from(d * &totals[n]);
+            let mut above = problem.groups().member(n).group;
+            while let Some(v) = above {
+                groups[v][*r] += &amount;
+                above = problem.groups().list()[v].parent;
+            }
+            own[n][*r] = amount;
+        }
+    }
+    let may_start = |n: usize| {
+        let user = &problem.users()[n];
+        let wants = user.tasks().is_none_or(|tasks| totals[n] < *tasks);
+        wants && entitlements.has_room(problem, n, &groups, &own[n])
+    };
+    let may_start = (0..problem.n_users()).map(may_start).collect();
+    Ok(Some((entitlements, Held { groups, may_start })))
 }

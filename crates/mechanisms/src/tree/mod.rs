@@ -7,21 +7,33 @@
 //! All events are rational, and so is the result; it does not depend on the order of the file. Without groups,
 //! guarantees and another share it is `drfh`.
 
+mod entitlements;
 mod fill;
 mod forest;
 mod growth;
 mod holdings;
 mod key;
 mod levels;
+mod raise;
+mod reported;
+mod rounds;
+mod rule;
+mod servers;
 mod step;
+mod whole;
+mod why;
 
-use evenhand_problem::groups::{GroupShare, ShareOf, ShareOver, ZeroWeight};
-use evenhand_problem::{Allocation, Arithmetic, Problem, names};
+use evenhand_problem::{Allocation, Arithmetic, Problem};
 
-pub use levels::{Next, Standing, levels};
+pub use entitlements::Entitlements;
+pub use levels::{Held, Next, Standing, held, levels};
+pub use reported::Reported;
+pub use rule::{PerResource, Rule};
+pub use whole::fill_whole;
+pub use why::{Amount, Stop, StopKind, Wanting, Why, why};
 
-use crate::flags::{Flag, Takes};
-use crate::mechanism::{Info, Mechanism, MechanismError, Outcome};
+use crate::flags::{Flag, Flags, Takes};
+use crate::mechanism::{Findings, Info, Mechanism, MechanismError, Outcome};
 
 /// Hierarchical filling.
 pub static TREE: Mechanism = Mechanism {
@@ -34,9 +46,9 @@ pub static TREE: Mechanism = Mechanism {
         reference: "theory, section 9; Bhattacharya et al., Hierarchical Scheduling for Diverse Datacenter Workloads",
     },
     proven: &[],
-    flags: &[RULE],
+    flags: &[RULE, NO_NOMINAL_FIRST, WHOLE],
     axiom: |_| None,
-    solve: |problem, flags| allocate(problem, &Settings { rule: flags.value("rule")? }),
+    solve: |problem, flags| allocate(problem, &settings(flags)?),
 };
 
 /// Groups and users times resources: each is held about 300 bytes of memory for.
@@ -46,7 +58,20 @@ const MOST_CELLS: usize = 1_000_000;
 const RULE: Flag = Flag {
     name: "rule",
     takes: Takes::Name("RULE", Rule::NAMES),
-    help: "tree: the share that a scheduler compares siblings by, in place of the problem's own",
+    help: "tree: the share that a scheduler compares siblings by, in place of the problem's own; kai, volcano: what \
+           groups are entitled to, without tasks",
+};
+/// Without phase 0.
+const NO_NOMINAL_FIRST: Flag = Flag {
+    name: "no-nominal-first",
+    takes: Takes::Nothing,
+    help: "tree: guarantees do not come first; with --rule kueue: its tournament by shares alone",
+};
+/// Whole units.
+const WHOLE: Flag = Flag {
+    name: "whole",
+    takes: Takes::Nothing,
+    help: "tree: with --rule kai, entitlements in whole units, by largest remainder",
 };
 
 /// What can be set.
@@ -54,64 +79,42 @@ const RULE: Flag = Flag {
 pub struct Settings {
     /// The share of a scheduler in place of the problem's own.
     pub rule: Option<Rule>,
+    /// Whether guarantees do not come first.
+    pub no_nominal_first: bool,
+    /// Whether entitlements are whole units.
+    pub whole: bool,
 }
 
-/// A scheduler whose share is a case of the definition.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Rule {
-    /// Hierarchical DRF.
-    Hdrf,
-    /// Mesos.
-    Mesos,
-    /// Kueue, which gives nominal quota first.
-    Kueue,
-    /// Kueue's tournament by shares alone.
-    KueueTournament,
-    /// Armada.
-    Armada,
-    /// `YuniKorn`.
-    YuniKorn,
-    /// Slurm.
-    Slurm,
-}
-
-names! { Rule:
-    Hdrf = "hdrf", "usage over the cluster: max_r U_r / C_r";
-    Mesos = "mesos", "usage over the cluster, quotas as guarantees";
-    Kueue = "kueue", "what exceeds the nominal quota over what can be lent, flavours added; nominal quota first";
-    KueueTournament = "kueue-tournament", "the same share, and nominal quota not first";
-    Armada = "armada", "usage over the cluster with the problem's multipliers: max_r m_r U_r / C_r";
-    YuniKorn = "yunikorn", "usage over the guarantee: max_r U_r / G_r";
-    Slurm = "slurm", "usage over the cluster, of one resource";
-}
-
-impl Rule {
-    /// The share, with what it takes from the problem's own, and whether guarantees come first.
-    fn share(self, stated: &GroupShare) -> (GroupShare, bool) {
-        let usage = GroupShare::default();
-        let of_kueue = GroupShare {
-            of: ShareOf::Surplus,
-            over: ShareOver::Lendable,
-            families: true,
-            zero_weight: ZeroWeight::Last,
-            multipliers: Vec::new(),
-        };
-        match self {
-            Self::Hdrf | Self::Mesos | Self::Slurm => (usage, true),
-            Self::Kueue => (of_kueue, true),
-            Self::KueueTournament => (of_kueue, false),
-            Self::Armada => (GroupShare { multipliers: stated.multipliers.clone(), ..usage }, true),
-            Self::YuniKorn => (GroupShare { over: ShareOver::Guarantee, ..usage }, true),
-        }
-    }
-}
-
-/// The hierarchical filling of a problem, exact.
+/// What flags set.
 ///
 /// # Errors
-/// [`MechanismError`]: a user's demand depends on the class, time is shared, or a linear programme could not be
-/// solved.
+/// [`MechanismError::Unreadable`].
+pub fn settings(flags: &Flags) -> Result<Settings, MechanismError> {
+    Ok(Settings {
+        rule: flags.value("rule")?,
+        no_nominal_first: flags.is_set("no-nominal-first"),
+        whole: flags.is_set("whole"),
+    })
+}
+
+/// The hierarchical filling of a problem, exact; of a rule that divides every resource alone the entitlements, and no
+/// tasks.
+///
+/// # Errors
+/// [`MechanismError`]: a user's demand depends on the class, time is shared, settings do not go together, or a linear
+/// programme could not be solved.
 pub fn allocate(problem: &Problem, settings: &Settings) -> Result<Outcome, MechanismError> {
+    if let Some(entitlements) = entitlements(problem, settings)? {
+        let tasks = vec![Vec::new(); problem.n_users()];
+        let nothing = Allocation {
+            mechanism: Some(TREE.info.id.to_owned()),
+            arithmetic: Arithmetic::Exact,
+            tasks,
+            ..Allocation::default()
+        };
+        let findings = Findings { entitlements: Some(entitlements), ..Findings::default() };
+        return Ok(Outcome { findings, ..Outcome::of(nothing) });
+    }
     let forest = forest_of(problem, settings)?;
     let solver = |source| MechanismError::Solver { mechanism: TREE.info.id, source };
     let Some(filled) = fill::fill(problem, &forest).map_err(solver)? else {
@@ -127,7 +130,36 @@ pub fn allocate(problem: &Problem, settings: &Settings) -> Result<Outcome, Mecha
     Ok(Outcome { rounds: filled.segments, programmes: filled.programmes, ..Outcome::of(allocation) })
 }
 
-fn forest_of<'p>(problem: &'p Problem, settings: &Settings) -> Result<forest::Forest<'p>, MechanismError> {
+/// What groups are entitled to under a rule that divides every resource alone; `None` under another rule.
+///
+/// # Errors
+/// [`MechanismError`]: as [`allocate`] has them.
+pub fn entitlements(problem: &Problem, settings: &Settings) -> Result<Option<Entitlements>, MechanismError> {
+    let refuse = |option: &'static str, why: &str| {
+        Err(MechanismError::BadOption { mechanism: TREE.info.id, option, why: why.to_owned() })
+    };
+    match settings.rule.and_then(Rule::per_resource) {
+        None if settings.whole => {
+            refuse("whole", "only `--rule kai` rounds entitlements; whole tasks are placed by `fill`")
+        }
+        None => Ok(None),
+        Some(PerResource::Volcano) if settings.whole => refuse("whole", "volcano does not round"),
+        Some(_) if settings.no_nominal_first => {
+            refuse("no-nominal-first", "the rule puts guarantees first by itself")
+        }
+        Some(rule) => {
+            check(problem)?;
+            let too_long = || MechanismError::Limit {
+                mechanism: TREE.info.id,
+                why: "rounding would take too many rounds".to_owned(),
+            };
+            Entitlements::new(problem, rule, settings.whole).ok_or_else(too_long).map(Some)
+        }
+    }
+}
+
+/// Whether groups can share a problem.
+fn check(problem: &Problem) -> Result<(), MechanismError> {
     let not_applicable =
         |why: &str| MechanismError::NotApplicable { mechanism: TREE.info.id, why: why.to_owned() };
     if problem.servers().iter().any(evenhand_problem::ServerClass::is_time_shared) {
@@ -141,8 +173,12 @@ fn forest_of<'p>(problem: &'p Problem, settings: &Settings) -> Result<forest::Fo
         let why = format!("groups and users, times resources, are more than {MOST_CELLS}");
         return Err(MechanismError::Limit { mechanism: TREE.info.id, why });
     }
+    Ok(())
+}
+
+fn forest_of<'p>(problem: &'p Problem, settings: &Settings) -> Result<forest::Forest<'p>, MechanismError> {
+    check(problem)?;
     let stated = problem.groups().share();
-    let (share, guarantees_first) =
-        settings.rule.map_or_else(|| (stated.clone(), true), |rule| rule.share(stated));
-    Ok(forest::Forest::new(problem, share, guarantees_first))
+    let share = settings.rule.map_or_else(|| stated.clone(), |rule| rule.share(stated));
+    Ok(forest::Forest::new(problem, share, !settings.no_nominal_first))
 }

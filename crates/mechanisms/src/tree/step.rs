@@ -4,7 +4,7 @@ use evenhand_problem::Rational;
 
 use super::forest::Forest;
 use super::growth::Race;
-use super::holdings::{Amounts, Holdings};
+use super::holdings::{Holdings, NodeGrowth};
 use super::key::{Term, rising, share};
 
 /// The first event when users gain tasks at these rates: somebody has all its tasks; capacity, a limit, a
@@ -14,22 +14,23 @@ pub fn first_event(
     forest: &Forest<'_>,
     holdings: &Holdings,
     rates: &[Rational],
+    growth: &[Option<NodeGrowth>],
     races: &[Race],
 ) -> Option<Rational> {
-    let (running, used) = holdings.growth(forest, rates);
     let mut events = Vec::new();
     for (n, rate) in rates.iter().enumerate().filter(|(_, rate)| **rate > 0) {
         let leaf = forest.nodes[forest.leaf(n)].leaf.as_ref();
         let tasks = leaf.and_then(|leaf| leaf.tasks.as_ref());
         events.extend(tasks.map(|tasks| Rational::from(tasks - &holdings.tasks[n]) / rate));
     }
-    for v in 0..forest.nodes.len() {
-        if running[v].iter().any(|growth| !growth.is_zero()) {
-            at_node(forest, holdings, v, (&running, &used), &mut events);
+    for (v, growth) in growth.iter().enumerate() {
+        if let Some(growth) = growth {
+            at_node(forest, holdings, v, growth, &mut events);
         }
     }
     for race in races {
-        let growth = if race.is_of_running { &running[race.node] } else { &used[race.node] };
+        let Some(growth) = &growth[race.node] else { continue };
+        let growth = if race.is_of_running { &growth.running } else { &growth.used };
         let (_, rate) = rising(&race.terms, growth);
         if rate > 0 {
             events.extend(race.gaps.iter().map(|gap| Rational::from(gap / &rate)));
@@ -42,23 +43,23 @@ fn at_node(
     forest: &Forest<'_>,
     holdings: &Holdings,
     v: usize,
-    (running, used): (&Amounts, &Amounts),
+    NodeGrowth { running, used }: &NodeGrowth,
     events: &mut Vec<Rational>,
 ) {
     let node = &forest.nodes[v];
-    for r in (0..forest.resources.len()).filter(|r| used[v][*r] > 0) {
+    for r in (0..forest.resources.len()).filter(|r| used[*r] > 0) {
         let most = if v == 0 { Some(&forest.capacity[r]) } else { node.limit[r].as_ref() };
         let promised = node.guarantee.as_ref().and_then(|guarantee| guarantee[r].as_ref());
         let marks = most.into_iter().chain(promised).chain([&node.kept[r]]);
-        events.extend(marks.map(|mark| Rational::from(mark - &holdings.used[v][r]) / &used[v][r]));
+        events.extend(marks.map(|mark| Rational::from(mark - &holdings.used[v][r]) / &used[r]));
     }
     if v == 0 {
-        for (r, growth) in running[0].iter().enumerate().filter(|(_, growth)| **growth > 0) {
+        for (r, growth) in running.iter().enumerate().filter(|(_, growth)| **growth > 0) {
             events.push(Rational::from(&forest.capacity[r] - &holdings.running[0][r]) / growth);
         }
         return;
     }
-    crossings(&share(forest, v, &holdings.used[v]), &used[v], events);
+    crossings(&share(forest, v, &holdings.used[v]), used, events);
     let parts = |of: &[Rational], whole: &dyn Fn(usize) -> Option<Rational>| -> Vec<Term> {
         let term = |r: usize| {
             let whole = whole(r).filter(|whole| *whole > 0)?;
@@ -67,9 +68,9 @@ fn at_node(
         (0..forest.resources.len()).filter_map(term).collect()
     };
     let promised = |r: usize| node.guarantee.as_ref().and_then(|guarantee| guarantee[r].clone());
-    crossings(&parts(&holdings.used[v], &promised), &used[v], events);
-    crossings(&parts(&holdings.running[v], &promised), &running[v], events);
-    crossings(&parts(&holdings.running[v], &|r| Some(forest.capacity[r].clone())), &running[v], events);
+    crossings(&parts(&holdings.used[v], &promised), used, events);
+    crossings(&parts(&holdings.running[v], &promised), running, events);
+    crossings(&parts(&holdings.running[v], &|r| Some(forest.capacity[r].clone())), running, events);
 }
 
 /// When a term becomes as large as another that is larger now.

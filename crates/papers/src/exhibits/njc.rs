@@ -119,9 +119,9 @@ fn level_set(pool: &Pool, t: f64) -> Vec<(f64, f64)> {
         for _ in 0..HALVINGS {
             let middle = (low + high) / 2.0;
             if value(&[middle * angle.cos(), middle * angle.sin()]) < t {
-                low = middle
+                low = middle;
             } else {
-                high = middle
+                high = middle;
             }
         }
         (low * angle.cos(), low * angle.sin())

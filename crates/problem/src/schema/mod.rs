@@ -5,7 +5,8 @@
 
 /// Name and text of every schema: first what is read, then what the commands print with
 /// `--format json` (`certify` an examination, `check` a verdict, `compare` a comparison, `explain` an
-/// explanation or levels, `reproduce` a reproduction, or exhibits, `bench` work and precision, or speed, `export` an export,
+/// explanation, group explanation, levels or entitlements, `reproduce` a reproduction or exhibits, `bench` work
+/// and precision, or speed, `export` an export,
 /// `simulate` a simulation,
 /// `schema` the schemas).
 const SCHEMAS: [(&str, &str); NAMES.len()] = [
@@ -24,7 +25,9 @@ const SCHEMAS: [(&str, &str); NAMES.len()] = [
     ("ratio-sweep", include_str!("ratio-sweep.json")),
     ("worst-load", include_str!("worst-load.json")),
     ("explanation", include_str!("explanation.json")),
+    ("group-explanation", include_str!("group-explanation.json")),
     ("levels", include_str!("levels.json")),
+    ("entitlements", include_str!("entitlements.json")),
     ("reproduction", include_str!("reproduction.json")),
     ("exhibits", include_str!("exhibits.json")),
     ("hunt", include_str!("hunt.json")),
@@ -36,7 +39,7 @@ const SCHEMAS: [(&str, &str); NAMES.len()] = [
 ];
 
 /// The names that [`schema`] knows.
-pub const NAMES: [&str; 24] = [
+pub const NAMES: [&str; 26] = [
     "problem",
     "reservation",
     "scenario",
@@ -52,7 +55,9 @@ pub const NAMES: [&str; 24] = [
     "ratio-sweep",
     "worst-load",
     "explanation",
+    "group-explanation",
     "levels",
+    "entitlements",
     "reproduction",
     "exhibits",
     "hunt",

@@ -4,7 +4,7 @@ use evenhand_exact::Prices;
 use evenhand_exact::axiom::njc::Witness;
 use evenhand_lp::njc::{NjcSet, Tasks};
 use evenhand_mechanisms::filling::{Integrality, Measure};
-use evenhand_mechanisms::{Bound, Outcome, Search, Selected, SeriesPoint};
+use evenhand_mechanisms::{Bound, Intervals, Outcome, Search, Selected, SeriesPoint};
 use evenhand_problem::Problem;
 use evenhand_problem::format::NumberText;
 use evenhand_problem::{Arithmetic, Constraints, Rational, RowKind};
@@ -76,6 +76,13 @@ pub fn findings(problem: &Problem, outcome: &Outcome) -> Map<String, Value> {
     }
     if let Some(search) = &findings.search {
         fields.insert("search".to_owned(), searched(search));
+    }
+    if let Some(Intervals { levels, width }) = &findings.intervals {
+        let each = problem.users().iter().zip(levels);
+        let levels =
+            each.map(|(user, (low, high))| (user.name().to_owned(), json!([number(low), number(high)])));
+        fields.insert("levels".to_owned(), Value::Object(levels.collect()));
+        fields.insert("width".to_owned(), number(width));
     }
     if let Some(status) = findings.status {
         fields.insert("status".to_owned(), json!(status.name()));

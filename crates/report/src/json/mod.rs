@@ -1,20 +1,24 @@
 //! Every result as a JSON document: numbers exact, as text.
 
 mod comparison;
+mod entitlements;
 mod examination;
 mod explanation;
 mod findings;
 mod levels;
 mod ratio;
+mod why;
 
 use serde_json::{Value, json};
 
 pub use comparison::comparison;
+pub use entitlements::entitlements;
 pub use examination::examination;
 pub use explanation::explanation;
 pub use findings::findings;
 pub use levels::levels;
 pub use ratio::{ratio, sweep, worst_load};
+pub use why::why;
 
 /// A document: its fields, after the kind and the version of what it is.
 #[must_use]

@@ -40,7 +40,94 @@ pub fn fill(problem: &Problem) -> Vec<Rational> {
     panic!("no end after {SEGMENTS} segments");
 }
 
+/// Whole tasks by the tree, gangs all or none, each task on the first single server on which it fits; among equals
+/// the first in the file, or the last. By single server: tasks by user.
+pub fn fill_whole(problem: &Problem, last: bool) -> Vec<Vec<u64>> {
+    let tree = Tree { problem };
+    let n_users = problem.n_users();
+    let mut servers: Vec<(usize, Vec<u64>)> = Vec::new();
+    for (i, class) in problem.servers().iter().enumerate() {
+        servers.extend((0..class.count()).map(|_| (i, vec![0; n_users])));
+    }
+    let mut x = vec![Rational::new(); n_users];
+    loop {
+        let active: Vec<usize> = (0..n_users)
+            .filter(|n| tree.may_run_a_gang(&x, *n) && tree.placed(&servers, *n).is_some())
+            .collect();
+        if active.is_empty() {
+            return servers.into_iter().map(|(_, tasks)| tasks).collect();
+        }
+        let n = tree.turn(&x, Node::Root, &active, last);
+        servers = tree.placed(&servers, n).expect("it fits");
+        x[n] += tree.gang(n);
+    }
+}
+
 impl Tree<'_> {
+    fn gang(&self, n: usize) -> u64 {
+        self.problem.groups().member(n).gang.unwrap_or(1)
+    }
+
+    fn may_run_a_gang(&self, x: &Tasks, n: usize) -> bool {
+        let mut after = x.to_vec();
+        after[n] += self.gang(n);
+        if self.problem.users()[n].tasks().is_some_and(|tasks| after[n] > *tasks) {
+            return false;
+        }
+        let never = self.problem.groups().share().zero_weight == ZeroWeight::Never;
+        std::iter::successors(self.parent(Node::User(n)), |v| self.parent(*v)).all(|v| {
+            let asked = || self.resources().filter(|r| self.demand(n, *r) > 0);
+            let within = |r: usize, most: Option<Rational>| {
+                let now = self.used(&after, v, r);
+                now == self.used(x, v, r) || most.is_none_or(|most| now <= most)
+            };
+            let is_shut = never && v != Node::Root && self.weight(v).is_zero();
+            let named = || asked().filter_map(|r| Some((r, self.guarantee(v, r)?)));
+            asked().all(|r| within(r, self.limit(v, r)))
+                && (!is_shut
+                    || named().next().is_some()
+                        && named().all(|(r, promised)| promised > 0 && within(r, Some(promised))))
+        })
+    }
+
+    /// The servers with one more gang of a user, if all of it fits.
+    fn placed(&self, servers: &[(usize, Vec<u64>)], n: usize) -> Option<Vec<(usize, Vec<u64>)>> {
+        let mut servers = servers.to_vec();
+        for _ in 0..self.gang(n) {
+            let fits = |(i, tasks): &&mut (usize, Vec<u64>)| {
+                let class = &self.problem.servers()[*i];
+                self.problem.classes_of(n).any(|of| of == *i)
+                    && (0..self.problem.n_resources()).all(|r| {
+                        let held = (0..tasks.len()).map(|m| self.demand(m, r) * tasks[m]).sum::<Rational>();
+                        held + self.demand(n, r) <= class.capacity()[r]
+                    })
+            };
+            servers.iter_mut().find(fits)?.1[n] += 1;
+        }
+        Some(servers)
+    }
+
+    /// Whose turn it is among users that can be served.
+    fn turn(&self, x: &Tasks, v: Node, users: &[usize], last: bool) -> usize {
+        if let Node::User(n) = v {
+            return n;
+        }
+        let mut least: Option<(Key, Node, Vec<usize>)> = None;
+        for k in self.children(v) {
+            let under: Vec<usize> = users.iter().copied().filter(|n| self.is_under(*n, k)).collect();
+            if under.is_empty() {
+                continue;
+            }
+            let (key, users) = self.key(x, k, &under);
+            let comes_first = least.as_ref().is_none_or(|(of, ..)| if last { key <= *of } else { key < *of });
+            if comes_first {
+                least = Some((key, k, users));
+            }
+        }
+        let (_, k, users) = least.expect("somebody can be served");
+        self.turn(x, k, &users, last)
+    }
+
     fn resources(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.problem.n_resources()).filter(|r| self.problem.total_capacity()[*r] > 0)
     }

@@ -61,6 +61,7 @@ pub fn run(data: &LevelData<'_>, settings: Settings) -> Result<LexicographicOpti
 
 /// One round of a part.
 fn solve<'a>(part: &Part<'a>, integers: &Integers, settings: Settings) -> Result<Solved<'a>, LpError> {
+    settings.time()?;
     let (mut search, round) = optimum_of(part, integers, settings)?;
     let (mut blocks, mut done) = (false, 0);
     let mut targets = part.targets.clone();
@@ -189,6 +190,7 @@ fn newton(search: &mut Search<'_>, integers: &Integers) -> Result<Round, LpError
         give_up_highs(search, error)?;
     }
     for _ in 0..search.settings.max_steps {
+        search.settings.time()?;
         let round = match optimum(search, integers, solved) {
             // Rounding took somebody for satisfied that cannot be.
             Err(LpError::ExactlyInfeasible | LpError::Infeasible) if search.release() => {
@@ -247,6 +249,7 @@ fn optimum(search: &mut Search<'_>, integers: &Integers, mut solved: bool) -> Re
         return whole(search);
     }
     loop {
+        search.settings.time()?;
         if !solved {
             search.solve()?;
         }

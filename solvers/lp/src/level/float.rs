@@ -22,37 +22,67 @@ const REDUCED_COST_TOLERANCE: f64 = 1e-7;
 const SOUND: f64 = 1e-7;
 
 /// A group that is settled, with its tasks: `(class of the problem, tasks)`.
-type Settled = (usize, Vec<(usize, f64)>);
+pub type Settled = (usize, Vec<(usize, f64)>);
+
+/// The prices of a round, and whom they concern.
+#[derive(Default)]
+pub struct BlockPrices {
+    pub level: f64,
+    /// Row of the constraints and its price, where there is one.
+    pub rows: Vec<(usize, f64)>,
+    /// Groups whose level has a price.
+    pub priced: Vec<usize>,
+    /// `(group, class of the problem)` of the placements that the prices rule out.
+    pub left: Vec<(usize, usize)>,
+}
 
 /// What a round leaves.
 struct Solved<'a> {
+    block: BlockPrices,
     settled: Vec<Settled>,
     parts: Vec<Part<'a>>,
     solves: usize,
 }
 
+/// What all rounds found.
+pub struct Rounds {
+    pub settled: Vec<Settled>,
+    /// In the order in which they were solved.
+    pub blocks: Vec<BlockPrices>,
+    pub rounds: usize,
+    pub solves: usize,
+}
+
 pub fn run(data: &LevelData<'_>, settings: Settings) -> Result<LexicographicOptimum<f64>, LpError> {
+    let Rounds { settled, rounds, solves, .. } = rounds(data, settings, false)?;
+    let tasks = by_user(data, settled, |x, share| x / share as f64);
+    Ok(LexicographicOptimum { tasks, duals: Vec::new(), rounds, solves, pivots: 0 })
+}
+
+/// All rounds. Unless `guess`, it is an error where doubles do not tell who is blocked.
+pub fn rounds(data: &LevelData<'_>, settings: Settings, guess: bool) -> Result<Rounds, LpError> {
     let mut waiting = first_parts(data);
     let mut settled = Vec::with_capacity(data.groups.len());
+    let mut blocks = Vec::new();
     let (mut rounds, mut solves) = (0, 0);
     while !waiting.is_empty() {
         let solved: Vec<Result<Solved<'_>, LpError>> =
-            waiting.into_par_iter().map(|part| solve(&part, settings)).collect();
+            waiting.into_par_iter().map(|part| solve(&part, settings, guess)).collect();
         waiting = Vec::new();
         for solved in solved {
             let solved = solved?;
             rounds += 1;
             solves += solved.solves;
             settled.extend(solved.settled);
+            blocks.push(solved.block);
             waiting.extend(solved.parts);
         }
     }
-    let tasks = by_user(data, settled, |x, share| x / share as f64);
-    Ok(LexicographicOptimum { tasks, duals: Vec::new(), rounds, solves, pivots: 0 })
+    Ok(Rounds { settled, blocks, rounds, solves })
 }
 
 /// One round of a part.
-fn solve<'a>(part: &Part<'a>, settings: Settings) -> Result<Solved<'a>, LpError> {
+fn solve<'a>(part: &Part<'a>, settings: Settings, guess: bool) -> Result<Solved<'a>, LpError> {
     let mut search = Search::new(part, settings)?;
     let solution = newton(&mut search)?;
     let stays = stays(part, &solution);
@@ -61,11 +91,12 @@ fn solve<'a>(part: &Part<'a>, settings: Settings) -> Result<Solved<'a>, LpError>
         let open = part.targets[g] == Target::Active && part.satisfied_at[g] > solution.level;
         open && UNCERTAIN.contains(&(solution.group_prices[g] / most))
     };
-    if (0..part.groups.len()).any(is_uncertain) {
+    if !guess && (0..part.groups.len()).any(is_uncertain) {
         return Err(LpError::Uncertain);
     }
     let mut targets = part.targets.clone();
     let mut frozen_at = part.frozen_at.clone();
+    let mut block = prices(part, &solution, DUAL_TOLERANCE * most);
     let mut done = 0;
     for (g, target) in targets.iter_mut().enumerate().filter(|(_, target)| **target == Target::Active) {
         if part.satisfied_at[g] <= solution.level {
@@ -81,13 +112,30 @@ fn solve<'a>(part: &Part<'a>, settings: Settings) -> Result<Solved<'a>, LpError>
     if done == 0 {
         return Err(LpError::NoProgress { round: 1 });
     }
+    for (g, classes) in part.classes.iter().enumerate() {
+        let leaves = classes.iter().filter(|c| stays[g].binary_search(c).is_err());
+        block.left.extend(leaves.map(|&c| (part.groups[g], part.class_id(c))));
+    }
     let tasks = tasks(part, &solution, &targets, &frozen_at);
     let mut solved = split(part, tasks, stays, &targets, &frozen_at, search.master.as_mut());
+    solved.block = block;
     solved.solves = search.solves;
     for rest in &mut solved.parts {
         rest.floor = solution.level;
     }
     Ok(solved)
+}
+
+/// The prices of a round.
+fn prices(part: &Part<'_>, solution: &MasterSolution, least: f64) -> BlockPrices {
+    let rows = part.rows.iter().copied().zip(solution.prices.iter().copied());
+    let priced = (0..part.groups.len()).filter(|&g| solution.group_prices[g] > least);
+    BlockPrices {
+        level: solution.level,
+        rows: rows.filter(|(_, price)| *price > 0.0).collect(),
+        priced: priced.map(|g| part.groups[g]).collect(),
+        left: Vec::new(),
+    }
 }
 
 /// The settled groups, and the parts that are left.
@@ -99,7 +147,8 @@ fn split<'a>(
     frozen_at: &[f64],
     mut master: Option<&mut Master<'_>>,
 ) -> Solved<'a> {
-    let mut solved = Solved { settled: Vec::new(), parts: Vec::new(), solves: 0 };
+    let mut solved =
+        Solved { block: BlockPrices::default(), settled: Vec::new(), parts: Vec::new(), solves: 0 };
     for component in components(part, &stays) {
         if !component.iter().any(|&g| targets[g] == Target::Active) {
             for g in component {

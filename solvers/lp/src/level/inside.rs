@@ -1,16 +1,17 @@
 //! A first basis from the interior point method, for programmes on which simplex steps are many.
 //!
 //! Columns: the cheapest classes of every group and the groups that like a class best, at guessed prices;
-//! then, roughly solved, whatever prices out, until nothing does. The last solve has costs that look
-//! random, too small to matter, so that of many optimal placements nearly a vertex is found: its support
-//! is the basis, but for a few pivots. Nothing depends on the quality of all this: HiGHS goes on from the
+//! then, solved ever less roughly, whatever prices out, until nothing does; a solve starts where the one
+//! before was still far from all bounds. The last solve has costs that look random and hardly matter, so
+//! that of many optimal placements a vertex is found: solved to more digits than those costs, its support
+//! is a basis. Nothing depends on the quality of all this: HiGHS goes on from the
 //! basis, and exact arithmetic judges.
 
 use super::carried::FirstBasis;
 use super::interior::{Point, Programme, solve};
 use super::master::{GroupOnClass, Need};
 use super::part::Part;
-use super::start::{FirstColumns, guess, keep_least};
+use super::start::{FirstColumns, keep_least};
 
 /// Placements below which simplex steps alone are faster, and with few rows.
 const LEAST_PLACEMENTS: usize = 3_000;
@@ -21,9 +22,10 @@ const FEW_ROWS: usize = 60;
 const COLUMNS_PER_GROUP: (usize, usize) = (3, 10);
 /// Columns for each group and class up to which no column is left out.
 const FEW_COLUMNS: usize = 8;
-/// Relative gaps before and after all columns are found.
-const ROUGH: f64 = 1e-4;
-const FINE: f64 = 1e-8;
+/// Relative gaps at which columns are added, time after time, the last one again and again; and the gap
+/// when all are found.
+const ROUGH: [f64; 3] = [1e-2, 1e-3, 1e-4];
+const FINE: f64 = 1e-11;
 /// One in so many new columns is few enough: HiGHS adds the rest.
 const FEW_ADDED: usize = 20;
 /// Rounds of adding columns.
@@ -31,56 +33,66 @@ const ROUNDS: usize = 8;
 /// Relative reduced cost at which a column is added.
 const HELPFUL: f64 = 1e-6;
 /// The largest sum of the costs that decide between optimal placements, in units of the level.
-const TIE_COST: f64 = 1e-2;
+const TIE_COST: f64 = 1e-3;
 /// Part of what a group needs that counts as running on a class.
 const SUPPORT: f64 = 1e-6;
 
 /// The columns of the programme: by group, classes ascending.
 type Columns = Vec<Vec<usize>>;
 
-/// A first basis; `None` where it is not worth the while, or numbers are too far apart for it.
-pub fn start(part: &Part<'_>, unit: f64, needs: &[Need]) -> Option<FirstBasis> {
+/// A first basis, from prices by row; `None` where it is not worth the while, or numbers are too far apart
+/// for it.
+pub fn start(part: &Part<'_>, unit: f64, needs: &[Need], prices: &[f64]) -> Option<FirstBasis> {
     let n_placements = part.n_placements();
     let least = if part.rows.len() < FEW_ROWS { LEAST_PLACEMENTS_ON_FEW_ROWS } else { LEAST_PLACEMENTS };
     let has_task_row = (0..part.groups.len()).any(|g| part.has_task_row(g));
     if n_placements < least || has_task_row {
         return None;
     }
-    let first = &guess(part);
     let builder = Builder { part, unit, needs };
-    let share = |prices: &[f64]| prices.iter().zip(&part.capacity).map(|(p, c)| p * c).collect::<Vec<f64>>();
-    let prices = share(&first.prices);
-    let mut columns = first_columns(part, first);
-    let is_whole = columns.iter().map(Vec::len).sum::<usize>() == n_placements;
-    if !is_whole {
-        for _ in 0..ROUNDS {
-            let point = solve(&builder.programme(&columns, 0.0)?, &prices, ROUGH)?;
-            let before: usize = columns.iter().map(Vec::len).sum();
-            let added = builder.add_helpful(&mut columns, &point);
-            if added * FEW_ADDED <= before {
-                break;
-            }
+    let mut columns = first_columns(part, prices);
+    let worth: Vec<f64> = prices.iter().zip(&part.capacity).map(|(p, c)| p * c).collect();
+    // From a point on the way of the solve before, or else from the prices.
+    let mut from: Option<(Programme, Point)> = None;
+    let solve_from = |from: Option<&(Programme, Point)>, programme: &Programme, tolerance: f64| {
+        let again = from
+            .and_then(|(before, early)| solve(programme, early.with_columns(before, programme), tolerance));
+        again.or_else(|| solve(programme, Point::start(programme, &worth)?, tolerance))
+    };
+    for round in 0..ROUNDS {
+        let before = columns.iter().map(Vec::len).sum::<usize>();
+        if before == n_placements {
+            break;
+        }
+        let programme = builder.programme(&columns, 0.0)?;
+        let tolerance = *ROUGH.get(round).or(ROUGH.last())?;
+        let solved = solve_from(from.as_ref(), &programme, tolerance)?;
+        let added = builder.add_helpful(&mut columns, &solved.point);
+        from = solved.early.map(|early| (programme, early));
+        if round > 0 && added * FEW_ADDED <= before {
+            break;
         }
     }
     let programme = builder.programme(&columns, TIE_COST)?;
-    let point = solve(&programme, &prices, FINE)?;
-    Some(builder.crash(&programme, &point))
+    let solved = solve_from(from.as_ref(), &programme, FINE)?;
+    Some(builder.crash(&programme, &solved.point))
 }
 
 fn columns_per_group(part: &Part<'_>) -> usize {
     (part.n_classes() / 3).clamp(COLUMNS_PER_GROUP.0, COLUMNS_PER_GROUP.1)
 }
 
-fn first_columns(part: &Part<'_>, first: &FirstColumns) -> Columns {
+fn first_columns(part: &Part<'_>, prices: &[f64]) -> Columns {
     let n_placements = part.n_placements();
     if n_placements <= FEW_COLUMNS * (part.groups.len() + part.n_classes()) {
         return part.classes.clone();
     }
+    let first = FirstColumns::at(part, prices);
     let mut columns: Columns = Vec::with_capacity(part.groups.len());
     let per_group = columns_per_group(part);
     for g in 0..part.groups.len() {
         let mut cheapest = Vec::with_capacity(per_group + 1);
-        part.for_each_price(g, &first.prices, |c, price| {
+        part.for_each_price(g, prices, |c, price| {
             keep_least(&mut cheapest, (price, c), per_group);
         });
         columns.push(cheapest.into_iter().map(|(_, c)| c).collect());
@@ -119,7 +131,6 @@ impl Builder<'_> {
             multiple: self.needs.iter().map(|need| need.multiple()).collect(),
             fixed: self.needs.iter().map(|need| need.fixed() / self.unit).collect(),
         };
-        let mut noise = Noise(0x9E37_79B9_7F4A_7C15);
         let most = tie_cost / part.groups.len() as f64;
         for (g, classes) in columns.iter().enumerate() {
             for &c in classes {
@@ -137,7 +148,7 @@ impl Builder<'_> {
                 programme.start.push(start);
                 programme.class.push(c);
                 programme.group.push(g);
-                programme.cost.push(most * noise.next());
+                programme.cost.push(most * noise(g, c));
             }
             programme.group_columns.push(programme.class.len());
         }
@@ -194,14 +205,12 @@ impl Builder<'_> {
     }
 }
 
-/// Numbers between 0 and 1 that look random (xorshift).
-struct Noise(u64);
-
-impl Noise {
-    fn next(&mut self) -> f64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as f64 / (1_u64 << 53) as f64
-    }
+/// A number between 0 and 1 that looks random, the same for a placement every time (the finaliser of
+/// MurmurHash3).
+fn noise(g: usize, c: usize) -> f64 {
+    let mut h =
+        (g as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ (c as u64).wrapping_mul(0xC2B2_AE3D_27D4_EB4F);
+    h = (h ^ (h >> 33)).wrapping_mul(0xFF51_AFD7_ED55_8CCD);
+    h = (h ^ (h >> 33)).wrapping_mul(0xC4CE_B9FE_1A85_EC53);
+    ((h ^ (h >> 33)) >> 11) as f64 / (1_u64 << 53) as f64
 }

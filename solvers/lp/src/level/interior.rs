@@ -20,6 +20,10 @@ const MOST_ITERATIONS: usize = 100;
 const CORRECTIONS: usize = 2;
 /// Part of a constraint that may be violated at the end.
 const FEASIBLE: f64 = 1e-6;
+/// The gap that will do where rounding allows no smaller one.
+const ENOUGH: f64 = 1e-7;
+/// Complementarity, in all and relative to the level, of the point from which one may start again.
+const EARLY: f64 = 0.1;
 /// Complementarity, in all, that ends the iterations whatever the gap.
 const NOTHING_LEFT: f64 = 1e-12;
 
@@ -104,9 +108,16 @@ struct Residuals {
     gap: f64,
 }
 
-/// The optimum to a relative gap, from prices by row; `None` where rounding gets in the way.
-pub fn solve(programme: &Programme, prices: &[f64], tolerance: f64) -> Option<Point> {
-    let mut point = Point::start(programme, prices)?;
+/// What [`solve`] finds.
+pub struct Solved {
+    pub point: Point,
+    /// A point on the way, far from the bounds still: where to start again with more columns.
+    pub early: Option<Point>,
+}
+
+/// The optimum to a relative gap, from a point; `None` where rounding gets in the way before [`ENOUGH`].
+pub fn solve(programme: &Programme, mut point: Point, tolerance: f64) -> Option<Solved> {
+    let (mut early, mut good) = (None, None);
     for iteration in 0..MOST_ITERATIONS {
         let rest = residuals(programme, &point);
         let n_products = (point.y.len() + point.s.len()) as f64;
@@ -115,15 +126,21 @@ pub fn solve(programme: &Programme, prices: &[f64], tolerance: f64) -> Option<Po
             largest(&rest.rows) < FEASIBLE && largest(&rest.groups) < FEASIBLE * point.t.max(1.0);
         let nothing_left = iteration > 3 && rest.mu * n_products < NOTHING_LEFT * point.t.max(1.0);
         if (rest.gap.abs() < tolerance && is_feasible) || nothing_left {
-            return is_feasible.then_some(point);
+            return is_feasible.then_some(Solved { point, early });
         }
-        let newton = Newton::new(programme, &point)?;
+        if early.is_none() && rest.mu * n_products < EARLY * point.t {
+            early = Some(point.clone());
+        }
+        if rest.gap.abs() < ENOUGH && is_feasible {
+            good = Some(point.clone());
+        }
+        let Some(newton) = Newton::new(programme, &point) else { break };
         step(programme, &newton, &mut point, &rest);
         if !point.t.is_finite() {
-            return None;
+            break;
         }
     }
-    None
+    Some(Solved { point: good?, early })
 }
 
 fn residuals(programme: &Programme, point: &Point) -> Residuals {

@@ -25,8 +25,10 @@ use crate::highs::{Basis, BasisStatus, ColumnBlock, FloatLp, FloatSolution};
 
 /// Part of the last level by which the next may be below it, for rounding.
 const FLOOR_MARGIN: f64 = 1e-9;
-/// Simplex iterations after which the interior point method is likely to be faster.
-const MOST_ITERATIONS: i32 = 400;
+/// Simplex iterations after which the interior point method is likely to be faster: so many, and one more
+/// for so many products, for each row and group, in a factorisation of its equations.
+const MOST_ITERATIONS: f64 = 400.0;
+const PRODUCTS_PER_ITERATION: f64 = 250.0;
 
 /// What a group must reach.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -115,8 +117,8 @@ impl<'a> Master<'a> {
             None => {
                 let first = guess(part);
                 master.unit = positive(first.level);
-                master.clear(&first.favourite, 0.0)?;
-                master.add(first.placements)?;
+                master.clear(&first.columns.favourite, 0.0)?;
+                master.add(first.columns.placements)?;
                 master.hints = first.prices;
                 first.level
             }
@@ -149,7 +151,7 @@ impl<'a> Master<'a> {
         if !self.may_enter {
             return self.lp.solve().map(Some);
         }
-        let left = MOST_ITERATIONS.saturating_sub(self.iterations);
+        let left = self.most_iterations().saturating_sub(self.iterations);
         if left > 0
             && let Some(solution) = self.lp.solve_within(left)?
         {
@@ -157,11 +159,30 @@ impl<'a> Master<'a> {
             return Ok(Some(solution));
         }
         self.may_enter = false;
-        match inside::start(self.part, self.unit, &self.needs) {
+        let fresh;
+        let prices = if self.part.start.is_some() {
+            // What was guessed for an earlier level is a worse guess of this one.
+            fresh = guess(self.part).prices;
+            &fresh
+        } else {
+            &self.hints
+        };
+        match inside::start(self.part, self.unit, &self.needs, prices) {
             Some(inside) => self.enter(&inside)?,
             None => return self.lp.solve().map(Some),
         }
         Ok(None)
+    }
+
+    /// Simplex iterations that are tried before the interior point method: more from the basis of a round
+    /// before, which is near.
+    fn most_iterations(&self) -> i32 {
+        if self.part.start.is_none() {
+            return MOST_ITERATIONS as i32;
+        }
+        let n = self.part.rows.len().min(self.part.groups.len()) as f64;
+        let size = (self.part.rows.len() + self.part.groups.len()) as f64;
+        (MOST_ITERATIONS + n * n * n / (PRODUCTS_PER_ITERATION * size)) as i32
     }
 
     /// Starts anew from a basis.

@@ -1,5 +1,7 @@
 //! The rounds: find the next blocking level of every part, settle whom it blocks, split what is left.
 
+use std::time::Instant;
+
 use evenhand_exact::ShareCoefficients;
 use evenhand_problem::{Constraints, Rational};
 
@@ -16,11 +18,24 @@ pub struct Settings {
     pub max_pivots: usize,
     /// Steps of Newton's method on the satisfied users in one round.
     pub max_steps: usize,
+    /// When exact rounds are given up with [`LpError::OutOfTime`]; a round that has begun is looked at now
+    /// and then. In doubles nobody looks.
+    pub until: Option<Instant>,
+}
+
+impl Settings {
+    /// Whether there is time left.
+    pub(super) fn time(&self) -> Result<(), LpError> {
+        match self.until {
+            Some(until) if Instant::now() >= until => Err(LpError::OutOfTime),
+            _ => Ok(()),
+        }
+    }
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { max_pivots: 10_000, max_steps: 10_000 }
+        Self { max_pivots: 10_000, max_steps: 10_000, until: None }
     }
 }
 

@@ -22,18 +22,42 @@ const MOST_EXTRA: f64 = 8.0;
 const GROUPS_PER_CLASS: usize = 10;
 
 /// The guess.
-pub struct FirstColumns {
+pub struct Guess {
     /// An upper bound of the first blocking level.
     pub level: f64,
-    /// By `g`: the class on which the group runs for the most part.
-    pub favourite: Vec<usize>,
-    /// Other placements worth a column in the first model.
-    pub placements: Vec<GroupOnClass>,
+    pub columns: FirstColumns,
     /// By row: the prices that gave the bound.
     pub prices: Vec<f64>,
 }
 
-pub fn guess(part: &Part<'_>) -> FirstColumns {
+/// Placements to begin with.
+pub struct FirstColumns {
+    /// By `g`: the class on which the group runs for the most part.
+    pub favourite: Vec<usize>,
+    /// Other placements worth a column in the first model.
+    pub placements: Vec<GroupOnClass>,
+}
+
+impl FirstColumns {
+    /// At these prices, where the group runs where it is cheapest.
+    pub fn at(part: &Part<'_>, prices: &[f64]) -> Self {
+        let cheapest = |g: usize| {
+            let mut best = (f64::INFINITY, part.classes[g][0]);
+            part.for_each_price(g, prices, |c, price| {
+                if price < best.0 {
+                    best = (price, c);
+                }
+            });
+            best.1
+        };
+        Self {
+            favourite: (0..part.groups.len()).map(cheapest).collect(),
+            placements: first_placements(part, prices),
+        }
+    }
+}
+
+pub fn guess(part: &Part<'_>) -> Guess {
     let mut prices: Vec<f64> = part.capacity.iter().map(|&c| if c > 0.0 { 1.0 / c } else { 0.0 }).collect();
     let pass: usize =
         part.classes.iter().map(Vec::len).sum::<usize>() * part.data.constraints.problem().n_resources();
@@ -95,8 +119,7 @@ pub fn guess(part: &Part<'_>) -> FirstColumns {
     for list in &mut counts {
         list.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     }
-    FirstColumns {
-        level,
+    let columns = FirstColumns {
         // Prices beyond all doubles prefer no class.
         favourite: counts
             .iter()
@@ -104,8 +127,8 @@ pub fn guess(part: &Part<'_>) -> FirstColumns {
             .map(|(list, on)| list.first().map_or(on[0], |first| first.0))
             .collect(),
         placements: first_placements(part, &best_prices),
-        prices: best_prices,
-    }
+    };
+    Guess { level, columns, prices: best_prices }
 }
 
 /// What one unit of level costs the group where it is cheapest.

@@ -1,13 +1,15 @@
-//! `damage FROM TO --state FILE [--keep FOLDER] [--each N]`: certificates damaged at random, judged three times.
+//! `damage FROM TO --state FILE [--keep FOLDER] [--each N] [--proof PROGRAM]`: certificates damaged at random, judged three times.
 //!
 //! Every seed from `FROM` to below `TO` gives one good certificate (see `subjects`), which `exact`, the kernel and,
 //! where it is small enough, the plain judges of the test kit have to accept; then `N` damaged ones (100 if
 //! absent), of which the two have to say the same, and which they may accept only if the plain judge finds nothing
-//! false. Whatever breaks this is saved in the folder, and the exit status is 1.
+//! false. Whatever breaks this is saved in the folder, and the exit status is 1. With `--proof` the checker that is
+//! proved in Coq judges each of them too, and may contradict neither; what it does not cover is counted by reason.
 //!
 //! The state file holds the next seed and the counts so far; a run goes on where the last one stopped, and one
 //! that is killed loses the seed that it was at.
 
+mod proof;
 mod subjects;
 
 use std::path::{Path, PathBuf};
@@ -20,7 +22,9 @@ use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 use serde_json::{Map, Value, json};
 
-const USAGE: &str = "usage: damage FROM TO --state FILE [--keep FOLDER] [--each N]";
+use proof::{Answer, Proof};
+
+const USAGE: &str = "usage: damage FROM TO --state FILE [--keep FOLDER] [--each N] [--proof PROGRAM]";
 
 /// Damaged certificates of one good one: making that takes as long as judging so many.
 const EACH: u64 = 100;
@@ -45,6 +49,8 @@ struct Call {
     each: u64,
     state: PathBuf,
     keep: PathBuf,
+    /// The checker that is proved.
+    proof: Option<String>,
 }
 
 /// What the three say of one text.
@@ -53,24 +59,27 @@ struct Judged {
     kernel: Finding,
     /// Whether nothing in it is false; `None` where it is no certificate, or too large for plain loops.
     truth: Option<bool>,
+    /// What the checker says that is proved, if it is asked.
+    proof: Option<Answer>,
 }
 
 impl Judged {
-    fn of(text: &str) -> Self {
+    fn of(text: &str, proof: Option<&mut Proof>) -> Result<Self, String> {
         let read = Read::parse(text);
         let sharing = read.as_ref().ok().and_then(Read::sharing);
         let kernel = of_kernel(text, sharing);
-        match read {
-            Err(exact) => Self { exact, kernel, truth: None },
+        let proof = proof.map(|proof| proof.judge(text, sharing)).transpose()?;
+        Ok(match read {
+            Err(exact) => Self { exact, kernel, truth: None, proof },
             Ok(read) => {
                 let truth = match &read {
                     Read::Allocation(it) => judges::fault(it, text.len()).map(|fault| fault.is_none()),
                     Read::Ratio(it) => judges::is_true(it, text.len()),
                     Read::WorstLoad(it) => judges::is_worst(it, text.len()),
                 };
-                Self { exact: read.finding(), kernel, truth }
+                Self { exact: read.finding(), kernel, truth, proof }
             }
-        }
+        })
     }
 
     /// What is wrong with what they say.
@@ -86,6 +95,7 @@ impl Judged {
             (false, _) => Some("disagreement"),
             (true, Some(false)) if accepted => Some("lie"),
             (true, Some(true)) if self.exact.status() == 1 && !digit(&self.exact) => Some("truth-refused"),
+            _ if self.proof.as_ref().is_some_and(|proof| proof.contradicts(&self.kernel)) => Some("proof"),
             _ => None,
         }
     }
@@ -95,6 +105,8 @@ impl Judged {
 struct State {
     next: u64,
     counts: Map<String, Value>,
+    /// What the kernel and the checker that is proved say, in words.
+    beside: Map<String, Value>,
 }
 
 impl State {
@@ -102,6 +114,7 @@ impl State {
         let fresh = || Self {
             next: from,
             counts: COUNTS.map(|name| (name.to_owned(), json!(0))).into_iter().collect(),
+            beside: Map::new(),
         };
         let text = match std::fs::read_to_string(path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(fresh()),
@@ -111,14 +124,17 @@ impl State {
         let document: Value =
             serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))?;
         match (document["next"].as_u64(), document["counts"].as_object()) {
-            (Some(next), Some(counts)) => Ok(Self { next, counts: counts.clone() }),
+            (Some(next), Some(counts)) => {
+                let beside = document["beside"].as_object().cloned().unwrap_or_default();
+                Ok(Self { next, counts: counts.clone(), beside })
+            }
             _ => Err(format!("{}: no state of `damage`", path.display())),
         }
     }
 
     /// Replaces the file at once, so that a run that is killed leaves one that can be read.
     fn write(&self, path: &Path) -> Result<(), String> {
-        let text = format!("{}\n", json!({"next": self.next, "counts": self.counts}));
+        let text = format!("{}\n", json!({"next": self.next, "counts": self.counts, "beside": self.beside}));
         let beside = path.with_extension("new");
         std::fs::write(&beside, text)
             .and_then(|()| std::fs::rename(&beside, path))
@@ -128,6 +144,14 @@ impl State {
     fn add(&mut self, name: &str) {
         let count = self.get(name) + 1;
         self.counts.insert(name.to_owned(), json!(count));
+    }
+
+    /// Counts what the checker that is proved says of a certificate, good or damaged.
+    fn compare(&mut self, what: &str, judged: &Judged) {
+        let Some(proof) = &judged.proof else { return };
+        let words = format!("{what}; {}", proof.beside(&judged.kernel));
+        let count = self.beside.get(&words).and_then(Value::as_u64).unwrap_or(0) + 1;
+        self.beside.insert(words, json!(count));
     }
 
     fn get(&self, name: &str) -> u64 {
@@ -148,19 +172,20 @@ fn main() -> ExitCode {
 
 fn call(arguments: Vec<String>) -> Result<Call, String> {
     let mut places = Vec::new();
-    let (mut state, mut keep, mut each) = (None, PathBuf::from("damaged"), EACH);
+    let (mut state, mut keep, mut each, mut proof) = (None, PathBuf::from("damaged"), EACH, None);
     let mut rest = arguments.into_iter();
     while let Some(argument) = rest.next() {
         let mut value = || rest.next().ok_or(format!("{argument} needs a value; {USAGE}"));
         match argument.as_str() {
             "--state" => state = Some(PathBuf::from(value()?)),
             "--keep" => keep = PathBuf::from(value()?),
+            "--proof" => proof = Some(value()?),
             "--each" => each = value()?.parse().map_err(|_| USAGE.to_owned())?,
             _ => places.push(argument.parse::<u64>().map_err(|_| USAGE.to_owned())?),
         }
     }
     match (places.as_slice(), state) {
-        (&[from, to], Some(state)) => Ok(Call { from, to, each, state, keep }),
+        (&[from, to], Some(state)) => Ok(Call { from, to, each, state, keep, proof }),
         _ => Err(USAGE.to_owned()),
     }
 }
@@ -168,24 +193,29 @@ fn call(arguments: Vec<String>) -> Result<Call, String> {
 /// How many failures there were, in this run and in those before it.
 fn run(call: &Call) -> Result<u64, String> {
     let mut state = State::read(&call.state, call.from)?;
+    let mut proof = call.proof.as_deref().map(Proof::start).transpose()?;
     while state.next < call.to {
         let seed = state.next;
-        one(seed, call, &mut state)?;
+        one(seed, call, proof.as_mut(), &mut state)?;
         state.next += 1;
         state.write(&call.state)?;
     }
     for name in COUNTS {
         println!("{:>12} {}", state.get(name), name.replace('_', " "));
     }
+    for (words, count) in &state.beside {
+        println!("{:>12} {words}", count.as_u64().unwrap_or(0));
+    }
     Ok(state.get("failures"))
 }
 
 /// The good certificate of a seed, and damaged ones.
-fn one(seed: u64, call: &Call, state: &mut State) -> Result<(), String> {
+fn one(seed: u64, call: &Call, mut proof: Option<&mut Proof>, state: &mut State) -> Result<(), String> {
     let mut rng = Pcg64::seed_from_u64(seed);
     let good = subjects::certificate(&mut rng);
-    let judged = Judged::of(&good);
+    let judged = Judged::of(&good, proof.as_deref_mut())?;
     state.add("good");
+    state.compare("good", &judged);
     if judged.truth.is_none() {
         state.add("good_not_judged_plainly");
     }
@@ -204,8 +234,9 @@ fn one(seed: u64, call: &Call, state: &mut State) -> Result<(), String> {
             text = damaged_text(&text, &mut rng);
             what.push_str("; bytes");
         }
-        let judged = Judged::of(&text);
+        let judged = Judged::of(&text, proof.as_deref_mut())?;
         state.add("tried");
+        state.compare("damaged", &judged);
         match judged.exact {
             Finding::Accepted => state.add("accepted_by_exact"),
             Finding::Refused(_) => state.add("refused"),
@@ -236,9 +267,11 @@ fn keep(
     what: &str,
 ) -> Result<(), String> {
     state.add("failures");
-    let Judged { exact, kernel, truth } = judged;
+    let Judged { exact, kernel, truth, proof } = judged;
     let failure = judged.failure().unwrap_or("good-refused");
-    let said = format!("{failure}: {what}\nexact: {exact:?}\nkernel: {kernel:?}\nplain judge: {truth:?}\n");
+    let said = format!(
+        "{failure}: {what}\nexact: {exact:?}\nkernel: {kernel:?}\nplain judge: {truth:?}\nproof: {proof:?}\n"
+    );
     eprint!("{name}: {said}");
     let write = |extension: &str, text: &str| {
         let path = call.keep.join(format!("{failure}-{name}.{extension}"));

@@ -7,8 +7,11 @@ use super::newton::Direction;
 const LEAST_PRICE: f64 = 1e-3;
 /// Slack of a row at the start, at least.
 const LEAST_SLACK: f64 = 0.1;
+/// Reduced cost of a new column, at least, in parts of what the level of its group is worth.
+const LEAST_COST: f64 = 0.1;
 
 /// A point inside the bounds, with its prices.
+#[derive(Clone)]
 pub struct Point {
     /// By column: value and reduced cost.
     pub y: Vec<f64>,
@@ -64,6 +67,31 @@ impl Point {
             *y = y.max(0.1 * mu / z);
         }
         Some(Self { y, z, s, p, l, t })
+    }
+
+    /// The same point in a programme with more columns, which start near the centre.
+    pub fn with_columns(&self, programme: &Programme, wider: &Programme) -> Self {
+        let n_products = (self.y.len() + self.s.len()) as f64;
+        let sum = |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).map(|(a, b)| a * b).sum() };
+        let mu = (sum(&self.y, &self.z) + sum(&self.s, &self.p)) / n_products;
+        let prices = wider.prices(&self.p);
+        let (mut y, mut z) = (Vec::with_capacity(prices.len()), Vec::with_capacity(prices.len()));
+        for (g, ends) in wider.group_columns.windows(2).enumerate() {
+            let mut old = programme.group_columns[g]..programme.group_columns[g + 1];
+            for (j, price) in (ends[0]..).zip(&prices[ends[0]..ends[1]]) {
+                if !old.is_empty() && programme.class[old.start] == wider.class[j] {
+                    y.push(self.y[old.start]);
+                    z.push(self.z[old.start]);
+                    old.start += 1;
+                } else {
+                    let cost = (price - self.l[g]).max(LEAST_COST * self.l[g]);
+                    z.push(cost);
+                    y.push(mu / cost);
+                }
+            }
+        }
+        let (s, p, l) = (self.s.clone(), self.p.clone(), self.l.clone());
+        Self { y, z, s, p, l, t: self.t }
     }
 
     /// Goes along a direction.

@@ -1,0 +1,130 @@
+//! Numbers, lists and names as Coq reads them.
+
+use std::fmt::Display;
+
+use evenhand_problem::Rational;
+
+/// Most columns of a list on one line.
+const WIDTH: usize = 100;
+
+/// A number in the scope of the rationals, to stand in a list: `3`, `-2`, `1 # 3`.
+pub(super) fn entry(q: &Rational) -> String {
+    if q.is_integer() { q.numer().to_string() } else { format!("{} # {}", q.numer(), q.denom()) }
+}
+
+/// A number to stand as an argument.
+pub(super) fn number(q: &Rational) -> String {
+    let plain = q.is_integer() && *q >= 0;
+    if plain { entry(q) } else { format!("({})", entry(q)) }
+}
+
+/// A number of a user, a class, a resource or a row, wherever it stands.
+pub(super) fn index(at: usize) -> String {
+    format!("{at}%nat")
+}
+
+/// `None` or `Some ...`, to stand in a list.
+pub(super) fn option(value: Option<impl Display>) -> String {
+    value.map_or_else(|| "None".to_owned(), |value| format!("Some {value}"))
+}
+
+/// A list, on one line where it is short; a long one has an item to a line.
+pub(super) fn list(items: impl IntoIterator<Item = String>) -> String {
+    let items: Vec<String> = items.into_iter().collect();
+    let length: usize = items.iter().map(|item| item.len() + 2).sum();
+    if length <= WIDTH && !items.iter().any(|item| item.contains('\n')) {
+        return format!("[{}]", items.join("; "));
+    }
+    let items: Vec<String> = items.iter().map(|item| item.replace('\n', "\n  ")).collect();
+    format!("[\n  {}]", items.join(";\n  "))
+}
+
+/// A list of numbers.
+pub(super) fn row<'q>(numbers: impl IntoIterator<Item = &'q Rational>) -> String {
+    let numbers: Vec<String> = numbers.into_iter().map(entry).collect();
+    let length: usize = numbers.iter().map(|number| number.len() + 2).sum();
+    if length <= WIDTH {
+        return format!("[{}]", numbers.join("; "));
+    }
+    // Many numbers fill their lines.
+    let (mut text, mut column) = ("[".to_owned(), 1);
+    for (at, number) in numbers.iter().enumerate() {
+        if at > 0 {
+            text.push(';');
+            if column + number.len() > WIDTH {
+                text.push_str("\n  ");
+                column = 2;
+            } else {
+                text.push(' ');
+            }
+        }
+        text.push_str(number);
+        column += number.len() + 2;
+    }
+    text.push(']');
+    text
+}
+
+/// A list of lists of numbers.
+pub(super) fn table(rows: &[Vec<Rational>]) -> String {
+    list(rows.iter().map(row))
+}
+
+/// A table with zeros where nothing is.
+pub(super) fn dense(of: &[Vec<(usize, Rational)>], columns: usize) -> Vec<Vec<Rational>> {
+    of.iter().map(|entries| spread(entries, columns)).collect()
+}
+
+/// A row with zeros where nothing is.
+pub(super) fn spread(entries: &[(usize, Rational)], columns: usize) -> Vec<Rational> {
+    let mut row = vec![Rational::new(); columns];
+    for (at, value) in entries {
+        row[*at].clone_from(value);
+    }
+    row
+}
+
+/// A name as a comment may hold it. Coq reads strings and comments inside of comments, so that whatever
+/// could begin or end one, and whatever an editor would not show as it is, appears by its code.
+pub(super) fn comment(name: &str) -> String {
+    let mut shown = String::with_capacity(name.len());
+    for c in name.chars() {
+        if c.is_ascii_alphanumeric() || " -_.,:/+=".contains(c) {
+            shown.push(c);
+        } else {
+            shown.extend(c.escape_unicode());
+        }
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_keep_their_sign_and_their_place() {
+        let shown = |(a, b): (i32, i32)| number(&Rational::from((a, b)));
+        assert_eq!(
+            [(3, 1), (-3, 1), (1, 3), (-1, 3), (0, 1)].map(shown),
+            ["3", "(-3)", "(1 # 3)", "(-1 # 3)", "0"]
+        );
+    }
+
+    #[test]
+    fn names_stay_inside_of_their_comments() {
+        assert_eq!(
+            comment("a *) Axiom x : False. (* \"b\n"),
+            concat!(r"a \u{2a}\u{29} Axiom x : False. \u{28}\u{2a} ", r"\u{22}b\u{a}")
+        );
+        assert_eq!(comment("größe"), r"gr\u{f6}\u{df}e");
+    }
+
+    #[test]
+    fn long_lists_have_an_item_to_a_line() {
+        assert_eq!(list(["a".to_owned(), "b".to_owned()]), "[a; b]");
+        let long = list(vec!["x".repeat(40); 3]);
+        assert_eq!(long.lines().count(), 4, "{long}");
+        assert!(row(&vec![Rational::from((1, 3)); 40]).lines().all(|line| line.len() <= WIDTH + 10));
+    }
+}

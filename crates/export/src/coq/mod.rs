@@ -1,0 +1,222 @@
+//! Certificates of allocations as Coq source: the problem and the allocation as literal data, and a theorem
+//! about them for every claim, in the words of `verification/proof/theories/Spec.v`.
+//!
+//! Every proof is a computation: the theorem of soundness, `proven` of `Literal.v`, is applied to the evidence,
+//! and `vm_compute` runs the checker. What the file leaves to Coq is therefore everything; a wrong number makes
+//! a file that does not compile.
+
+mod evidence;
+mod literal;
+mod problem;
+mod statement;
+
+use std::fmt::Write;
+
+use evenhand_exact::{Axiom, Certificate, Claim, Evidence, Instance, check};
+use evenhand_problem::{Placement, Problem};
+
+use crate::{ExportError, valid};
+use evidence::{named, single_servers};
+use literal::number;
+
+/// What is written is a certificate as a Coq file, which `coqc -Q theories Evenhand` compiles.
+///
+/// # Errors
+/// [`ExportError`] when the certificate is not valid, is too large to be judged, or claims something that the
+/// checker that is proved does not read.
+pub fn coq_of_certificate(certificate: &Certificate) -> Result<String, ExportError> {
+    let problem = &certificate.problem;
+    valid(check(certificate))?;
+    let not_valid = |error: &dyn std::fmt::Display| ExportError::NotValid(error.to_string());
+    let instance = Instance::new(problem, &certificate.allocation).map_err(|e| not_valid(&e))?;
+    let writer = Writer::new(certificate, &instance);
+    let theorems =
+        certificate.claims.iter().map(|claim| writer.theorem(claim)).collect::<Result<Vec<_>, _>>()?;
+    Ok(writer.head() + &theorems.concat())
+}
+
+struct Writer<'a, 'b> {
+    certificate: &'a Certificate,
+    instance: &'a Instance<'b>,
+    problem: &'b Problem,
+    /// The servers that hold something, where tasks stand on single servers.
+    servers: Option<Vec<Placement>>,
+    /// The name of the allocation that is judged.
+    x: &'static str,
+    /// The name of the tables.
+    tables: &'static str,
+    /// Whether nothing but limits is claimed, so that the allocation may be infeasible.
+    only_limits: bool,
+}
+
+impl<'a, 'b> Writer<'a, 'b> {
+    fn new(certificate: &'a Certificate, instance: &'a Instance<'b>) -> Self {
+        let is_limits = |claim: &Claim| matches!(claim.axiom, Axiom::Feasible | Axiom::IntegerFeasible);
+        let mut writer = Self {
+            certificate,
+            instance,
+            problem: instance.problem(),
+            servers: certificate.allocation.placements.as_deref().map(single_servers),
+            x: "the_allocation",
+            tables: "the_tables",
+            only_limits: certificate.claims.iter().all(is_limits),
+        };
+        if writer.tasks(&instance.tasks()) != writer.tasks(&certificate.allocation.tasks) {
+            writer.x = "the_repaired_allocation";
+        }
+        writer
+    }
+
+    /// Data, and what is true of it whatever is claimed.
+    fn head(&self) -> String {
+        let mut text = self.comments();
+        text.push_str(
+            "From Coq Require Import QArith List.\n\
+             From Evenhand Require Import Spec Envy Limits Prices MaxMin Alpha Answered Placed Certificate Groups Literal.\n\
+             Import ListNotations.\nOpen Scope Q_scope.\n\n",
+        );
+        text.push_str(&self.literal_problem());
+        if self.is_grouped() {
+            text.push_str(&self.literal_groups());
+        }
+        let stated = self.tasks(&self.certificate.allocation.tasks);
+        let _ = writeln!(text, "Definition the_allocation : allocation := {}.", bare(&stated));
+        if self.x != "the_allocation" {
+            let judged = self.tasks(&self.instance.tasks());
+            let _ = writeln!(text, "Definition {} : allocation := {}.", self.x, bare(&judged));
+        }
+        let placing = match &self.servers {
+            None => "None",
+            Some(servers) => {
+                let servers = self.servers(servers);
+                let _ = writeln!(text, "Definition the_servers : placing := placing_of {servers}.");
+                "(Some the_servers)"
+            }
+        };
+        let tolerance = number(&self.certificate.tolerance);
+        let data = format!("the_problem the_allocation {} {placing}", self.x);
+        let tables = format!("tables_of the_problem the_allocation {} {placing}", self.x);
+        let _ = write!(
+            text,
+            "Definition the_tolerance : Q := {tolerance}.\nDefinition the_tables := {tables}.\n\n\
+             Theorem checked : case_holds {data} the_tolerance {limits} = true.\n\
+             Proof. vm_compute. reflexivity. Qed.\n\
+             Definition by_computation := proven {data} the_tolerance {limits} checked.\n\n\
+             Theorem the_problem_is_well_formed : well_formed the_problem.\n\
+             Proof. exact (is_well_formed {data} the_tolerance {limits} checked). Qed.\n",
+            limits = self.only_limits,
+        );
+        if self.is_grouped() {
+            let _ = write!(
+                text,
+                "Theorem the_groups_are_checked : groups_hold {problem} the_groups = true.\n\
+                 Proof. vm_compute. reflexivity. Qed.\n\
+                 Definition by_computation_of_groups := proven_of_groups {data} the_tolerance {limits} checked the_groups\n  \
+                 the_groups_are_checked.\n",
+                problem = data,
+                limits = self.only_limits,
+            );
+        }
+        let x = self.x;
+        let of = if self.servers.is_some() { "kept" } else { "repaired" };
+        let _ = write!(
+            text,
+            "Theorem {x}_is_the_repair : forall n i, (n < users the_problem)%nat -> (i < classes the_problem)%nat ->\n  \
+             {x} n i == {of} the_problem the_allocation n i.\n\
+             Proof. exact (is_the_repair {data} the_tolerance {limits} checked). Qed.\n",
+            limits = self.only_limits,
+        );
+        if self.servers.is_some() {
+            let _ = write!(
+                text,
+                "Theorem the_servers_hold_it : placed the_problem the_servers the_allocation.\n\
+                 Proof. exact (is_placed_so {data} the_tolerance {} checked). Qed.\n",
+                self.only_limits,
+            );
+        }
+        if self.servers.is_none() || !self.only_limits {
+            let _ = write!(
+                text,
+                "Theorem {x}_is_feasible : feasible the_problem {x}.\n\
+                 Proof. exact (is_feasible {data} the_tolerance {} checked eq_refl). Qed.\n",
+                self.only_limits,
+            );
+        }
+        text
+    }
+
+    /// Whether something is claimed of groups.
+    fn is_grouped(&self) -> bool {
+        self.certificate.claims.iter().any(|claim| is_of_groups(claim.axiom))
+    }
+
+    /// The theorem of a claim.
+    fn theorem(&self, claim: &Claim) -> Result<String, ExportError> {
+        let refused =
+            |why: &str| ExportError::NotProved { what: label(claim, self.problem), why: why.to_owned() };
+        let evidence = self.evidence(claim).map_err(refused)?;
+        let statement = self.statement(claim, &evidence).map_err(refused)?;
+        let name = name(claim);
+        if matches!(claim.evidence, Evidence::None) && claim.axiom == Axiom::NonWasteful {
+            return Ok(
+                "\n(* non-wasteful holds by construction: an allocation is made of tasks. *)\n".to_owned()
+            );
+        }
+        let holds = claim.holds == Some(true);
+        // Where the theorem states a margin, that is the one: were it written twice, a wrong one would let Coq
+        // unfold both sentences to compare them.
+        let margin = if claim.margin.is_some() { "_" } else { "0" };
+        let (kind, by) = match is_of_groups(claim.axiom) {
+            true => ("group_claim", "by_computation_of_groups"),
+            false => ("claim", "by_computation"),
+        };
+        Ok(format!(
+            "\nDefinition evidence_that_{name} : {kind} :=\n  {}.\nTheorem {name} : {statement}.\n\
+             Proof. refine ({by} evidence_that_{name} {holds} {margin} _). vm_compute. reflexivity. Qed.\n",
+            evidence.replace('\n', "\n  "),
+        ))
+    }
+}
+
+/// `(rows [...])` without its parentheses.
+fn bare(term: &str) -> &str {
+    term.strip_prefix('(').and_then(|term| term.strip_suffix(')')).unwrap_or(term)
+}
+
+/// A claim as a message names it.
+fn label(claim: &Claim, problem: &Problem) -> String {
+    let mut label = claim.axiom.name().to_owned();
+    if let Some(share) = claim.share {
+        label = format!("{label}:{}", evenhand_problem::printable(&share.name(problem)));
+    }
+    if let Some(alpha) = &claim.alpha {
+        label = format!("{label}:{alpha}");
+    }
+    label
+}
+
+/// A theorem's name, of letters, digits and `_`; resources by number.
+fn name(claim: &Claim) -> String {
+    let mut name = claim.axiom.name().replace('-', "_");
+    if let Some(share) = claim.share {
+        name.push('_');
+        name.extend(named(share).to_lowercase().chars().filter(char::is_ascii_alphanumeric));
+    }
+    if let Some(alpha) = claim.alpha.as_ref() {
+        let _ = write!(name, "_{}", alpha.numer());
+        if !alpha.is_integer() {
+            let _ = write!(name, "_over_{}", alpha.denom());
+        }
+    }
+    name.push_str(match claim.holds {
+        None => "_does_not_apply",
+        Some(true) => "_holds",
+        Some(false) => "_is_violated",
+    });
+    name
+}
+
+/// Whether the axiom is one of `Groups.v`.
+const fn is_of_groups(axiom: Axiom) -> bool {
+    matches!(axiom, Axiom::Limits | Axiom::Guarantees)
+}

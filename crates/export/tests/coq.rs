@@ -1,0 +1,106 @@
+//! Certificates as Coq source: what is written, and what is refused. That Coq accepts it is for `make proof`.
+
+use std::collections::HashSet;
+
+use evenhand_exact::{Axiom, Certificate};
+use evenhand_export::{ExportError, coq_of_certificate};
+use evenhand_problem::format::Source;
+use evenhand_testkit::certificates;
+
+fn parse(text: &str) -> Certificate {
+    Certificate::parse(&Source { name: "test", text }).unwrap()
+}
+
+/// Certificates of allocations in the test kit that are accepted.
+fn accepted() -> Vec<(String, Certificate)> {
+    let allocations = certificates::accepted()
+        .into_iter()
+        .filter(|fixture| fixture.text.contains("\"allocation-problem\""));
+    allocations.map(|fixture| (fixture.name.clone(), parse(&fixture.text))).collect()
+}
+
+/// The text without its comments, which may not contain each other or a string.
+fn code(text: &str) -> String {
+    let mut code = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("(*") {
+        let (comment, after) = after.split_once("*)").unwrap();
+        assert!(!comment.contains("(*") && !comment.contains('"'), "{comment}");
+        code.push_str(before);
+        rest = after;
+    }
+    assert!(!rest.contains("*)") && !rest.contains('"'));
+    code + rest
+}
+
+fn theorems(code: &str) -> Vec<&str> {
+    let lines = code.lines().filter_map(|line| line.strip_prefix("Theorem "));
+    lines.map(|line| line.split_once(" :").unwrap().0).collect()
+}
+
+#[test]
+fn every_claim_has_a_theorem_or_a_reason() {
+    let mut seen = HashSet::new();
+    for (name, certificate) in accepted() {
+        let is_rational = certificate
+            .claims
+            .iter()
+            .all(|claim| claim.alpha.as_ref().is_none_or(|alpha| alpha.is_integer()));
+        let text = match coq_of_certificate(&certificate) {
+            Err(error @ ExportError::NotProved { .. }) => {
+                assert!(!is_rational || !certificate.problem.groups().is_empty(), "{name}: {error}");
+                continue;
+            }
+            other => other.unwrap_or_else(|error| panic!("{name}: {error}")),
+        };
+        let code = code(&text);
+        let theorems = theorems(&code);
+        let by_construction =
+            certificate.claims.iter().filter(|claim| claim.axiom == Axiom::NonWasteful).count();
+        let of_claims = theorems.iter().filter(|name| text.contains(&format!("evidence_that_{name} ")));
+        assert_eq!(of_claims.count(), certificate.claims.len() - by_construction, "{name}");
+        assert_eq!(theorems.iter().collect::<HashSet<_>>().len(), theorems.len(), "{name}: a name twice");
+        assert_eq!(code.matches("Proof.").count(), theorems.len(), "{name}");
+        seen.extend(certificate.claims.iter().map(|claim| (claim.axiom, claim.holds)));
+    }
+    // Both verdicts of what has a theorem of each.
+    for axiom in
+        [Axiom::Feasible, Axiom::WorkConserving, Axiom::ParetoOptimal, Axiom::EnvyFree, Axiom::MaxMin]
+    {
+        assert!(seen.contains(&(axiom, Some(true))) && seen.contains(&(axiom, Some(false))), "{axiom:?}");
+    }
+}
+
+#[test]
+fn names_stay_in_comments() {
+    let (_, certificate) = accepted().into_iter().find(|(name, _)| name == "figure-1-drfh").unwrap();
+    let user = certificate.problem.users()[0].name().to_owned();
+    let hostile = r#"*) Axiom lie : False. (* " \u0000 \n é"#;
+    let text = certificate.to_json().replace(&format!("\"{user}\""), &json_string(hostile));
+    let mut certificate = parse(&text);
+    // The hash is of the problem with other names.
+    certificate.problem_sha256 = None;
+    let text = coq_of_certificate(&certificate).unwrap();
+    assert!(!code(&text).contains("lie") && text.is_ascii(), "{text}");
+}
+
+/// As JSON writes a string.
+fn json_string(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+#[test]
+fn what_is_false_is_not_written() {
+    let (_, mut certificate) = accepted().into_iter().find(|(name, _)| name == "figure-1-drfh").unwrap();
+    let claim = certificate.claims.iter_mut().find(|claim| claim.axiom == Axiom::EnvyFree).unwrap();
+    *claim.margin.as_mut().unwrap() += 1;
+    assert!(matches!(coq_of_certificate(&certificate), Err(ExportError::NotValid(_))));
+}
+
+#[test]
+fn a_claim_that_is_not_proved_is_named() {
+    let refused =
+        accepted().into_iter().filter_map(|(_, certificate)| coq_of_certificate(&certificate).err());
+    let messages: Vec<String> = refused.map(|error| error.to_string()).collect();
+    assert!(messages.iter().any(|message| message.contains("`proportional:1/2`")), "{messages:?}");
+}

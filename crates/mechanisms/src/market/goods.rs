@@ -1,0 +1,138 @@
+//! The users of time-shared classes as buyers, in floating point where that is enough.
+
+use evenhand_problem::{Constraints, Problem, Rational};
+use rayon::prelude::*;
+use rug::Integer;
+
+/// Goods, beyond which the matrix of a Newton step is too large.
+const MOST_GOODS: usize = 2000;
+/// Doubles between whose logarithms weights must lie.
+const RANGE: f64 = 400.0;
+
+/// Buyers and the logarithms of their rates.
+pub struct Goods<'a> {
+    pub problem: &'a Problem,
+    /// Users that can be given anything.
+    pub active: Vec<usize>,
+    /// The classes of buyer `b` stand at `start[b]..start[b + 1]`.
+    pub start: Vec<usize>,
+    /// Class, by place.
+    pub good: Vec<u32>,
+    /// `ln gamma_ni`, by place.
+    pub log_rate: Vec<f64>,
+    /// By buyer: `w_n` and its logarithm.
+    pub weight: Vec<f64>,
+    pub log_weight: Vec<f64>,
+    /// By buyer: `ln T_n`; infinite without a limit.
+    pub log_tasks: Vec<f64>,
+}
+
+impl<'a> Goods<'a> {
+    /// `None` where classes are not shared by time, or there are too many of them, or weights are not numbers that doubles hold.
+    pub fn new(constraints: &Constraints<'a>) -> Option<Self> {
+        let problem = constraints.problem();
+        let n_goods = problem.n_servers();
+        if n_goods > MOST_GOODS || !(0..n_goods).all(|i| constraints.is_time_shared(i)) {
+            return None;
+        }
+        let buyer = |n: usize| {
+            let classes: Vec<(u32, f64)> =
+                problem.classes_of(n).map(|i| (i as u32, log(&problem.unconstrained_gamma(n, i)))).collect();
+            (n, classes)
+        };
+        let users = (0..problem.n_users()).into_par_iter().filter(|&n| problem.is_active(n));
+        let buyers: Vec<(usize, Vec<(u32, f64)>)> = users.map(buyer).collect();
+        let n_places = buyers.iter().map(|(_, classes)| classes.len()).sum();
+        let mut goods = Self {
+            problem,
+            active: Vec::with_capacity(buyers.len()),
+            start: vec![0],
+            good: Vec::with_capacity(n_places),
+            log_rate: Vec::with_capacity(n_places),
+            weight: Vec::with_capacity(buyers.len()),
+            log_weight: Vec::with_capacity(buyers.len()),
+            log_tasks: Vec::with_capacity(buyers.len()),
+        };
+        for (n, classes) in buyers {
+            let user = &problem.users()[n];
+            goods.active.push(n);
+            goods.good.extend(classes.iter().map(|(i, _)| i));
+            goods.log_rate.extend(classes.iter().map(|(_, rate)| rate));
+            goods.start.push(goods.good.len());
+            goods.log_weight.push(log(user.weight()));
+            goods.weight.push(user.weight().to_f64());
+            goods.log_tasks.push(user.tasks().map_or(f64::INFINITY, log));
+        }
+        goods.log_weight.iter().all(|w| w.abs() < RANGE).then_some(goods)
+    }
+
+    pub fn n_buyers(&self) -> usize {
+        self.active.len()
+    }
+
+    pub fn n_goods(&self) -> usize {
+        self.problem.n_servers()
+    }
+
+    /// `gamma_ni` of buyer `b`.
+    pub fn rate(&self, b: usize, i: usize) -> Rational {
+        self.problem.unconstrained_gamma(self.active[b], i)
+    }
+
+    /// `w_n`.
+    pub fn exact_weight(&self, b: usize) -> &Rational {
+        self.problem.users()[self.active[b]].weight()
+    }
+
+    /// `T_n`.
+    pub fn tasks(&self, b: usize) -> Option<&Rational> {
+        self.problem.users()[self.active[b]].tasks()
+    }
+
+    /// Class and `ln gamma_ni`.
+    pub fn places(&self, b: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
+        let places = self.start[b]..self.start[b + 1];
+        places.map(|k| (self.good[k] as usize, self.log_rate[k]))
+    }
+
+    /// `ln gamma_ni`.
+    pub fn log_rate_of(&self, b: usize, i: usize) -> f64 {
+        self.places(b).find(|(good, _)| *good == i).map_or(f64::NEG_INFINITY, |(_, rate)| rate)
+    }
+}
+
+/// Natural logarithm of a positive number of any size, within a few units of the last place of it or of 1.
+pub fn log(value: &Rational) -> f64 {
+    let (numerator, denominator) = (value.numer(), value.denom());
+    if numerator.significant_bits() < 500 && denominator.significant_bits() < 500 {
+        return libm::log(numerator.to_f64() / denominator.to_f64());
+    }
+    let part = |term: &Integer| term.to_f64_exp();
+    let ((a, high), (b, low)) = (part(numerator), part(denominator));
+    libm::log(a / b) + (f64::from(high) - f64::from(low)) * std::f64::consts::LN_2
+}
+
+/// The same with all digits near 1.
+pub fn log_near_one(value: &Rational) -> f64 {
+    let above = Rational::from(value - 1u32);
+    if above.clone().abs() < Rational::from((1, 4)) {
+        libm::log1p(super::super::fair_sum::near(&above))
+    } else {
+        log(value)
+    }
+}
+
+/// The sum of many numbers, those of similar length first: of numbers with different denominators the sum is as long as
+/// all of them together.
+pub fn sum(mut terms: Vec<Rational>) -> Rational {
+    while terms.len() > 1 {
+        let pairs = terms.chunks(2);
+        terms = pairs
+            .map(|pair| match pair {
+                [a, b] => Rational::from(a + b),
+                _ => pair[0].clone(),
+            })
+            .collect();
+    }
+    terms.pop().unwrap_or_default()
+}

@@ -1,0 +1,52 @@
+//! Whether everybody buys where it is cheapest: in floating point where the difference is beyond all rounding, in
+//! rationals elsewhere.
+
+use evenhand_problem::Rational;
+use rayon::prelude::*;
+
+use super::forest::Basis;
+use super::goods::{Goods, log};
+
+/// Error of a sum of three logarithms in units of the last place of the largest, generously.
+const ULPS: f64 = 64.0;
+
+/// The buyers that do not keep to the conditions of an equilibrium at these prices.
+pub fn violators(goods: &Goods<'_>, basis: &Basis, prices: &[Rational]) -> Vec<usize> {
+    let log_prices: Vec<f64> =
+        prices.iter().map(|p| if *p > 0 { log(p) } else { f64::NEG_INFINITY }).collect();
+    let is_wrong = |b: &usize| !is_content(goods, basis, prices, &log_prices, *b);
+    (0..goods.n_buyers()).into_par_iter().filter(is_wrong).collect()
+}
+
+fn is_content(goods: &Goods<'_>, basis: &Basis, prices: &[Rational], log_prices: &[f64], b: usize) -> bool {
+    let at = basis.class[b] as usize;
+    if prices[at].is_zero() {
+        return basis.satisfied[b];
+    }
+    let log_cost = log_prices[at] - goods.log_rate_of(b, at);
+    let error = |others: f64| {
+        let size = 1.0 + log_cost.abs() + log_prices[at].abs() + others;
+        ULPS * f64::EPSILON * size
+    };
+    let is_no_dearer = |i: usize, log_rate: f64| {
+        let difference = log_prices[i] - log_rate - log_cost;
+        if difference.abs() > error(log_prices[i].abs() + log_rate.abs()) {
+            return difference > 0.0;
+        }
+        let here = Rational::from(&prices[at] * goods.rate(b, i));
+        here <= Rational::from(&prices[i] * goods.rate(b, at))
+    };
+    let buys_well = goods.places(b).all(|(i, log_rate)| i == at || is_no_dearer(i, log_rate));
+    let Some(tasks) = goods.tasks(b) else { return buys_well && !basis.satisfied[b] };
+    if !buys_well {
+        return false;
+    }
+    // What all tasks cost, against the weight.
+    let limit = goods.log_tasks[b] + log_cost - goods.log_weight[b];
+    if limit.abs() > error(goods.log_tasks[b].abs() + goods.log_weight[b].abs()) {
+        return (limit < 0.0) == basis.satisfied[b];
+    }
+    let cost = Rational::from(&prices[at] * tasks);
+    let weight = Rational::from(goods.exact_weight(b) * goods.rate(b, at));
+    if basis.satisfied[b] { cost <= weight } else { cost >= weight }
+}

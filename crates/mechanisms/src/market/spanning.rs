@@ -1,0 +1,144 @@
+//! Purchases without cycles: between the classes a forest whose edges are the users that buy on several of them.
+//!
+//! Money can be pushed around a cycle of purchases that all are best for their users until one of them is gone
+//! (docs/theory.md, section 4, fact 5). Users that are left with one class leave the structure, so that it never has more
+//! users than classes, however many are tied.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// What users with several classes spend there.
+pub struct Spanning {
+    /// By user with at least two classes: money by class.
+    pub split: BTreeMap<usize, BTreeMap<usize, f64>>,
+    /// By class: the users with several classes that buy there.
+    at: Vec<BTreeSet<usize>>,
+    /// Users that have one class, in the order in which they were left with it.
+    pub single: Vec<(usize, usize)>,
+}
+
+impl Spanning {
+    pub fn new(n_goods: usize) -> Self {
+        Self { split: BTreeMap::new(), at: vec![BTreeSet::new(); n_goods], single: Vec::new() }
+    }
+
+    /// Adds the purchases of a user, one at least.
+    pub fn add(&mut self, user: usize, purchases: &[(usize, f64)]) {
+        if let &[(class, _)] = purchases {
+            self.single.push((user, class));
+            return;
+        }
+        self.split.insert(user, BTreeMap::new());
+        for &(class, money) in purchases {
+            self.connect(user, class, money);
+        }
+        self.release(user);
+    }
+
+    fn connect(&mut self, user: usize, class: usize, money: f64) {
+        let path = self.path(user, class);
+        let Some(path) = path else {
+            self.set(user, class, money);
+            return;
+        };
+        // From the user: more, less, more, ...; the new purchase is less.
+        let less = path.iter().skip(1).step_by(2).map(|&(u, i)| (self.split[&u][&i], u, i));
+        let least = less.min_by(|a, b| a.0.total_cmp(&b.0)).filter(|(least, ..)| *least < money);
+        let push = least.map_or(money, |(least, ..)| least);
+        for (k, (u, i)) in path.iter().enumerate() {
+            if let Some(spent) = self.split.get_mut(u).and_then(|list| list.get_mut(i)) {
+                *spent += if k % 2 == 0 { push } else { -push };
+            }
+        }
+        if let Some((_, u, i)) = least {
+            self.set(user, class, money - push);
+            self.split.get_mut(&u).map(|list| list.remove(&i));
+            self.at[i].remove(&u);
+            if u != user {
+                self.release(u);
+            }
+        }
+    }
+
+    fn set(&mut self, user: usize, class: usize, money: f64) {
+        self.split.entry(user).or_default().insert(class, money);
+        self.at[class].insert(user);
+    }
+
+    /// A user with one class leaves.
+    fn release(&mut self, user: usize) {
+        if self.split.get(&user).is_some_and(|list| list.len() < 2) {
+            let list = self.split.remove(&user).unwrap_or_default();
+            for class in list.into_keys() {
+                self.at[class].remove(&user);
+                self.single.push((user, class));
+            }
+        }
+    }
+
+    /// The purchases on the way from a user to a class, if there is one.
+    fn path(&self, user: usize, class: usize) -> Option<Vec<(usize, usize)>> {
+        // By class: the user through which it was reached, and by user the class.
+        let mut through: BTreeMap<usize, usize> = BTreeMap::new();
+        let mut from: BTreeMap<usize, usize> = BTreeMap::new();
+        let mut queue = VecDeque::from([user]);
+        while let Some(at) = queue.pop_front() {
+            for &i in self.split.get(&at)?.keys() {
+                if through.contains_key(&i) {
+                    continue;
+                }
+                through.insert(i, at);
+                if i == class {
+                    let mut path = Vec::new();
+                    let mut good = i;
+                    loop {
+                        let by = through[&good];
+                        path.push((by, good));
+                        if by == user {
+                            break;
+                        }
+                        good = from[&by];
+                        path.push((by, good));
+                    }
+                    path.reverse();
+                    return Some(path);
+                }
+                for &next in &self.at[i] {
+                    if next != user && !from.contains_key(&next) {
+                        from.insert(next, i);
+                        queue.push_back(next);
+                    }
+                }
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cycle_loses_its_least_purchase() {
+        let mut spanning = Spanning::new(3);
+        spanning.add(0, &[(0, 2.0), (1, 1.0)]);
+        spanning.add(1, &[(1, 3.0), (2, 2.0)]);
+        spanning.add(2, &[(0, 4.0), (2, 0.5)]);
+        // Half a unit goes round; user 2 is left with class 0.
+        assert_eq!(spanning.single, [(2, 0)]);
+        assert_eq!(spanning.split[&0], BTreeMap::from([(0, 1.5), (1, 1.5)]));
+        assert_eq!(spanning.split[&1], BTreeMap::from([(1, 2.5), (2, 2.5)]));
+    }
+
+    #[test]
+    fn many_users_of_one_mind_leave_one_split() {
+        let mut spanning = Spanning::new(2);
+        for user in 0..1000 {
+            spanning.add(user, &[(0, 1.0), (1, 2.0)]);
+        }
+        assert!(spanning.split.len() <= 1);
+        assert_eq!(spanning.single.len() + spanning.split.len(), 1000);
+        let on = |class| spanning.single.iter().filter(|(_, i)| *i == class).count();
+        assert!((332..=334).contains(&on(0)), "{}", on(0));
+    }
+}

@@ -1,0 +1,78 @@
+//! One resource divided by raising the least level.
+
+use std::cmp::Reverse;
+
+use evenhand_problem::Rational;
+
+/// Who takes part.
+pub struct Claim {
+    /// What counts for its level before anything is given: the level is `(base + gain) / weight`.
+    pub base: Rational,
+    /// Above 0.
+    pub weight: Rational,
+    /// The most that it takes; `None`: any amount.
+    pub room: Option<Rational>,
+}
+
+/// What each gains when the least levels rise together until `left` is given or all have what they take, and what
+/// is left then.
+pub fn raise(claims: &[Claim], mut left: Rational) -> (Vec<Rational>, Rational) {
+    // Levels at which somebody joins, and at which somebody has enough.
+    let mut marks: Vec<(Rational, bool, usize)> = Vec::new();
+    for (k, claim) in claims.iter().enumerate() {
+        let level = |amount: &Rational| Rational::from(amount / &claim.weight);
+        if claim.room.as_ref().is_some_and(|room| *room <= 0) {
+            continue;
+        }
+        marks.push((level(&claim.base), true, k));
+        if let Some(room) = &claim.room {
+            marks.push((level(&Rational::from(&claim.base + room)), false, k));
+        }
+    }
+    marks.sort_by(|a, b| b.cmp(a));
+    let mut growing = Rational::new();
+    let mut level = Rational::new();
+    while let Some((next, joins, k)) = marks.last() {
+        let needed = Rational::from(next - &level) * &growing;
+        if needed >= left && growing > 0 {
+            break;
+        }
+        left -= needed;
+        level.clone_from(next);
+        if *joins {
+            growing += &claims[*k].weight;
+        } else {
+            growing -= &claims[*k].weight;
+        }
+        marks.pop();
+    }
+    if growing > 0 {
+        level += left / growing;
+        left = Rational::new();
+    }
+    let gain = |claim: &Claim| {
+        let gain = Rational::from(&level * &claim.weight) - &claim.base;
+        let most = claim.room.clone().into_iter().fold(gain, Rational::min);
+        most.max(Rational::new())
+    };
+    (claims.iter().map(gain).collect(), left)
+}
+
+/// An amount in whole units given to those with the largest remainders first: one unit each, or the rest of what
+/// is left. Equal remainders in the order of the list.
+pub fn by_largest_remainder(
+    remainders: Vec<(usize, Rational)>,
+    left: &mut Rational,
+    mut give: impl FnMut(usize, Rational),
+) {
+    let mut order = remainders;
+    order.sort_by_key(|(k, remainder)| (Reverse(remainder.clone()), *k));
+    for (k, _) in order {
+        if *left <= 0 {
+            return;
+        }
+        let unit = Rational::from(1).min(left.clone());
+        *left -= &unit;
+        give(k, unit);
+    }
+}

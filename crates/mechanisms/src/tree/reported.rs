@@ -1,0 +1,77 @@
+//! What schedulers report of their queues, where that is another number than the share they are compared by here.
+
+use evenhand_problem::Rational;
+
+use super::Rule;
+use super::forest::Forest;
+use super::holdings::Holdings;
+use super::key::{rising, share};
+
+/// A number that a scheduler reports.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reported {
+    /// A share.
+    Share(Rational),
+    /// Kueue: a group of weight 0 that borrows.
+    Infinite,
+}
+
+/// By node what the scheduler of a rule reports; nothing where that is the level or no number at all.
+pub fn reported(forest: &Forest<'_>, holdings: &Holdings, rule: Rule) -> Vec<Option<Reported>> {
+    match rule {
+        Rule::Kueue => (0..forest.nodes.len()).map(|v| Some(kueue(forest, holdings, v))).collect(),
+        Rule::Hdrf => hdrf(forest, holdings).into_iter().map(|share| Some(Reported::Share(share))).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Kueue, status.fairSharing.weightedShare: thousandths of the share over the weight, rounded up; the root's is 0.
+fn kueue(forest: &Forest<'_>, holdings: &Holdings, v: usize) -> Reported {
+    let used = &holdings.used[v];
+    let share = rising(&share(forest, v, used), used).0;
+    let weight = &forest.nodes[v].weight;
+    match (v, share.is_zero(), weight.is_zero()) {
+        (0, ..) | (_, true, _) => Reported::Share(Rational::new()),
+        (.., true) => Reported::Infinite,
+        _ => Reported::Share((share * 1000_u32 / weight).ceil()),
+    }
+}
+
+/// Volcano's plugin `drf` with hierarchy: a node holds what its children hold, each scaled to the least share among
+/// them; who is saturated is not scaled, and who holds nothing does not count. A user is saturated when it has all its
+/// tasks or asks for a resource that is used up, another node when all its children are. Weights play no part.
+fn hdrf(forest: &Forest<'_>, holdings: &Holdings) -> Vec<Rational> {
+    let m = forest.resources.len();
+    let is_used_up: Vec<bool> = (0..m).map(|r| holdings.running[0][r] >= forest.capacity[r]).collect();
+    let dominant = |held: &[Rational]| {
+        let parts = held.iter().zip(&forest.capacity).map(|(held, all)| Rational::from(held / all));
+        parts.max().unwrap_or_default()
+    };
+    let mut held = vec![vec![Rational::new(); m]; forest.nodes.len()];
+    let mut shares = vec![Rational::new(); forest.nodes.len()];
+    let mut is_saturated = vec![false; forest.nodes.len()];
+    for v in forest.upwards() {
+        let node = &forest.nodes[v];
+        if let Some(leaf) = &node.leaf {
+            held[v].clone_from(&holdings.running[v]);
+            let has_all = leaf.tasks.as_ref().is_some_and(|tasks| holdings.tasks[leaf.user] >= *tasks);
+            is_saturated[v] = has_all || leaf.demand.iter().any(|(r, _)| is_used_up[*r]);
+        } else {
+            let scaled = |k: &usize| !is_saturated[*k] && !shares[*k].is_zero();
+            let least = node.children.iter().filter(|k| scaled(k)).map(|k| &shares[*k]).min();
+            // No share is compared with more than the whole cluster.
+            let least = least.map_or_else(|| Rational::from(1), |least| least.clone().min(Rational::from(1)));
+            let mut sum = vec![Rational::new(); m];
+            for k in &node.children {
+                let factor = if scaled(k) { Rational::from(&least / &shares[*k]) } else { Rational::from(1) };
+                for (sum, held) in sum.iter_mut().zip(&held[*k]) {
+                    *sum += Rational::from(held * &factor);
+                }
+            }
+            is_saturated[v] = node.children.iter().all(|k| is_saturated[*k]);
+            held[v] = sum;
+        }
+        shares[v] = dominant(&held[v]);
+    }
+    shares
+}

@@ -1,0 +1,81 @@
+//! Rules of schedulers that are cases of the definition (theory, section 9).
+
+use evenhand_problem::groups::{GroupShare, ShareOf, ShareOver, ZeroWeight};
+use evenhand_problem::names;
+
+/// A scheduler whose rule is a case of the definition.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rule {
+    /// Hierarchical DRF.
+    Hdrf,
+    /// Mesos.
+    Mesos,
+    /// Kueue, which gives nominal quota first.
+    Kueue,
+    /// Armada.
+    Armada,
+    /// `YuniKorn`.
+    YuniKorn,
+    /// Slurm.
+    Slurm,
+    /// KAI, resource by resource.
+    Kai,
+    /// The version of KAI in which the only queue of a priority takes all that is left.
+    KaiSoleQueue,
+    /// Volcano's plugin `proportion`, resource by resource.
+    Volcano,
+}
+
+names! { Rule:
+    Hdrf = "hdrf", "usage over the cluster: max_r U_r / C_r";
+    Mesos = "mesos", "usage over the cluster, quotas as guarantees";
+    Kueue = "kueue", "what exceeds the nominal quota over what can be lent, flavours added; nominal quota first";
+    Armada = "armada", "usage over the cluster with the problem's multipliers: max_r m_r U_r / C_r";
+    YuniKorn = "yunikorn", "usage over the guarantee: max_r U_r / G_r";
+    Slurm = "slurm", "usage over the cluster, of one resource";
+    Kai = "kai", "entitlements resource by resource: quotas, then by priority what is left, by weight";
+    KaiSoleQueue = "kai-sole-queue", "the same, where the only queue of a priority takes all that is left";
+    Volcano = "volcano", "entitlements resource by resource: guarantees, then the least part by weight grows";
+}
+
+/// A rule that divides every resource alone, and gives entitlements in place of tasks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PerResource {
+    /// Quotas in full, then what is left by priority and weight; nothing beyond its quota for a weight of 0.
+    Kai {
+        /// Whether the only child of a priority takes all that is left, also above what it asks for.
+        sole_takes_all: bool,
+    },
+    /// Guarantees, then the least `e / w` rises; a weight of 0 comes last.
+    Volcano,
+}
+
+impl Rule {
+    /// How it divides single resources, if it does.
+    #[must_use]
+    pub fn per_resource(self) -> Option<PerResource> {
+        match self {
+            Self::Kai => Some(PerResource::Kai { sole_takes_all: false }),
+            Self::KaiSoleQueue => Some(PerResource::Kai { sole_takes_all: true }),
+            Self::Volcano => Some(PerResource::Volcano),
+            _ => None,
+        }
+    }
+
+    /// The share by which siblings are compared, with what it takes from the problem's own.
+    pub(super) fn share(self, stated: &GroupShare) -> GroupShare {
+        let usage = GroupShare::default();
+        match self {
+            Self::Kueue => GroupShare {
+                of: ShareOf::Surplus,
+                over: ShareOver::Lendable,
+                families: true,
+                zero_weight: ZeroWeight::Last,
+                multipliers: Vec::new(),
+            },
+            Self::Armada => GroupShare { multipliers: stated.multipliers.clone(), ..usage },
+            Self::YuniKorn => GroupShare { over: ShareOver::Guarantee, ..usage },
+            _ => usage,
+        }
+    }
+}

@@ -1,0 +1,302 @@
+//! Why a group has what it has in a given allocation: where it stands, what stops it, who holds that, what one more
+//! unit of it brings, and what the group may still borrow from whom.
+
+use std::collections::BTreeMap;
+
+use evenhand_problem::{Allocation, Constraints, Problem, Rational, RowKind, Sharing};
+
+use super::Settings;
+use super::forest::{Forest, Leaf};
+use super::holdings::Holdings;
+use super::levels::{Standing, levels};
+use crate::mechanism::MechanismError;
+
+/// A group in an allocation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Why {
+    /// Where it stands among its siblings.
+    pub standing: Standing,
+    /// By resource that some server has.
+    pub amounts: Vec<Amount>,
+    /// By user below it.
+    pub users: Vec<Wanting>,
+}
+
+/// A group and one resource.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Amount {
+    /// Index of the resource.
+    pub resource: usize,
+    /// What its users hold.
+    pub held: Rational,
+    /// What it is promised.
+    pub guarantee: Option<Rational>,
+    /// The most that it may use.
+    pub limit: Option<Rational>,
+    /// How much of its guarantee it does not use.
+    pub own: Rational,
+    /// How much beyond its guarantee it may still use before a limit above it or the sum of all servers stops it.
+    pub may_borrow: Rational,
+    /// Groups that do not use so much of what they are promised and lend, the most first.
+    pub lenders: Vec<(String, Rational)>,
+}
+
+/// A user below the group.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wanting {
+    /// Index of the user.
+    pub user: usize,
+    /// Whether it has all its tasks, or can run nowhere.
+    pub wants_no_more: bool,
+    /// Tasks that it could still run as things stand.
+    pub room: Rational,
+    /// What stops it; empty where nothing does.
+    pub stops: Vec<Stop>,
+}
+
+/// What stops a user.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stop {
+    /// What it is.
+    pub kind: StopKind,
+    /// Tasks that one more unit of it would bring, everything else as it stands; 0 where something else stops the user
+    /// as well.
+    pub brings: Rational,
+}
+
+/// What can stop a user.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StopKind {
+    /// A group above it uses as much of a resource as it may.
+    Limit {
+        /// Its name.
+        group: String,
+        /// Index of the resource.
+        resource: usize,
+    },
+    /// A group above it has a weight of 0 and gets nothing beyond its guarantee.
+    Weight {
+        /// Its name.
+        group: String,
+    },
+    /// What is not used of a resource is kept back for groups that do not lend it.
+    KeptBack {
+        /// Index of the resource.
+        resource: usize,
+    },
+    /// A resource of a server class is used up.
+    Full {
+        /// Index of the class.
+        server: usize,
+        /// Index of the resource.
+        resource: usize,
+        /// By group (or user without one): how much of it, the most first.
+        holders: Vec<(String, Rational)>,
+    },
+}
+
+/// Why group `group` has what it has.
+///
+/// # Errors
+/// [`MechanismError`], as [`allocate`](super::allocate) has them; also for a rule that divides every resource alone.
+pub fn why(
+    problem: &Problem,
+    allocation: &Allocation,
+    group: usize,
+    settings: &Settings,
+) -> Result<Why, MechanismError> {
+    let standings = levels(problem, allocation, settings)?;
+    let forest = super::forest_of(problem, settings)?;
+    let v = 1 + group;
+    let standing = standings.into_iter().find(|of| !of.is_user && of.name == forest.name(v));
+    let Some(standing) = standing else {
+        let why = "there is no such group".to_owned();
+        return Err(MechanismError::NotApplicable { mechanism: super::TREE.info.id, why });
+    };
+    let holdings = Holdings::new(&forest, allocation.totals());
+    let view = View { forest: &forest, holdings: &holdings, allocation, left: left(problem, allocation) };
+    let amounts = (0..forest.resources.len()).map(|r| view.amount(v, r)).collect();
+    let below = (0..problem.n_users()).filter(|n| forest.above(forest.leaf(*n)).any(|above| above == v));
+    let users =
+        below.filter_map(|n| Some(view.wanting(forest.nodes[forest.leaf(n)].leaf.as_ref()?))).collect();
+    Ok(Why { standing, amounts, users })
+}
+
+struct View<'v> {
+    forest: &'v Forest<'v>,
+    holdings: &'v Holdings,
+    allocation: &'v Allocation,
+    /// By class and resource of the problem.
+    left: Vec<Vec<Rational>>,
+}
+
+/// What an allocation leaves of every class, by resource.
+fn left(problem: &Problem, allocation: &Allocation) -> Vec<Vec<Rational>> {
+    let constraints = Constraints::new(problem, Sharing::Rdm);
+    let mut left = vec![vec![Rational::new(); problem.n_resources()]; problem.n_servers()];
+    for row in constraints.rows() {
+        if let RowKind::Resource(r) = row.kind {
+            left[row.server][r].clone_from(&row.capacity);
+        }
+    }
+    for (n, tasks) in allocation.tasks.iter().enumerate() {
+        for (i, x) in tasks {
+            for (r, d) in problem.demand(n, *i).entries() {
+                left[*i][*r] -= Rational::from(d * x);
+            }
+        }
+    }
+    left
+}
+
+impl View<'_> {
+    fn problem(&self) -> &Problem {
+        self.forest.problem
+    }
+
+    fn most(&self, v: usize, r: usize) -> Option<&Rational> {
+        if v == 0 { Some(&self.forest.capacity[r]) } else { self.forest.nodes[v].limit[r].as_ref() }
+    }
+
+    fn promised(&self, v: usize, r: usize) -> Option<&Rational> {
+        self.forest.nodes[v].guarantee.as_ref().and_then(|guarantee| guarantee[r].as_ref())
+    }
+
+    /// How much more of a resource a node may use before a limit of it or above it, or the capacity, stops it: what is
+    /// kept back for a node counts already above it. The node of each mark comes with it.
+    fn rooms(&self, from: usize, r: usize) -> Vec<(usize, Rational)> {
+        let mut spare = Rational::new();
+        let mut rooms = Vec::new();
+        for v in std::iter::once(from).chain(self.forest.above(from)) {
+            let used = &self.holdings.used[v][r];
+            rooms.extend(self.most(v, r).map(|most| (v, Rational::from(most - used) + &spare)));
+            let kept = Rational::from(&self.forest.nodes[v].kept[r] - used);
+            spare += kept.max(Rational::new());
+        }
+        rooms
+    }
+
+    fn amount(&self, v: usize, r: usize) -> Amount {
+        let guarantee = self.promised(v, r).cloned();
+        let used = &self.holdings.used[v][r];
+        let zero = Rational::new;
+        let own =
+            guarantee.as_ref().map_or_else(zero, |promised| Rational::from(promised - used).max(zero()));
+        let room = self.rooms(v, r).into_iter().map(|(_, room)| room).min().unwrap_or_default();
+        let may_borrow = (room.max(zero()) - &own).max(zero());
+        let way: Vec<usize> = std::iter::once(v).chain(self.forest.above(v)).collect();
+        let mut lenders = Vec::new();
+        for above in &way {
+            for k in self.forest.nodes[*above].children.iter().filter(|k| !way.contains(k) && *above != v) {
+                let Some(promised) = self.promised(*k, r) else { continue };
+                let held = (&self.holdings.used[*k][r]).max(&self.forest.nodes[*k].kept[r]);
+                if held < promised {
+                    lenders.push((self.forest.name(*k).to_owned(), Rational::from(promised - held)));
+                }
+            }
+        }
+        lenders.sort_by(|a, b| b.1.cmp(&a.1));
+        let limit = self.forest.nodes[v].limit[r].clone();
+        let held = self.holdings.running[v][r].clone();
+        Amount { resource: self.forest.resources[r], held, guarantee, limit, own, may_borrow, lenders }
+    }
+
+    fn wanting(&self, leaf: &Leaf) -> Wanting {
+        let nothing = |wants_no_more| Wanting {
+            user: leaf.user,
+            wants_no_more,
+            room: Rational::new(),
+            stops: Vec::new(),
+        };
+        let Some(way) = self.holdings.way(self.forest, leaf) else { return nothing(true) };
+        let node = self.forest.leaf(leaf.user);
+        let never = self.forest.share.zero_weight == evenhand_problem::groups::ZeroWeight::Never;
+        let shut = way
+            .nodes
+            .iter()
+            .find(|(v, below)| never && *v != 0 && self.forest.nodes[*v].weight.is_zero() && !below);
+        // Tasks by what sets a bound to them: what is left of its tasks, the groups above it, the classes.
+        let mut bounds: Vec<(Option<StopKind>, Rational, Rational)> = Vec::new();
+        if let Some(tasks) = &leaf.tasks {
+            bounds.push((None, Rational::from(tasks - &self.holdings.tasks[leaf.user]), Rational::new()));
+        }
+        for (r, d) in &leaf.demand {
+            for (v, room) in self.rooms(node, *r) {
+                let resource = self.forest.resources[*r];
+                let kind = if v == 0 {
+                    StopKind::KeptBack { resource }
+                } else {
+                    StopKind::Limit { group: self.forest.name(v).to_owned(), resource }
+                };
+                bounds.push((Some(kind), (room / d).max(Rational::new()), d.clone().recip()));
+            }
+        }
+        let classes: Vec<usize> = self.problem().classes_of(leaf.user).collect();
+        let in_class = |i: usize, extra: Option<usize>| -> Rational {
+            let demand = self.problem().users()[leaf.user].base_demand().entries();
+            let room = demand.iter().map(|(r, d)| {
+                let left = Rational::from(&self.left[i][*r] + u32::from(extra == Some(*r)));
+                (left / d).max(Rational::new())
+            });
+            room.min().unwrap_or_default()
+        };
+        let there: Rational = classes.iter().map(|i| in_class(*i, None)).sum();
+        let least = |skip: Option<usize>| {
+            let of = bounds.iter().enumerate().filter(|(at, _)| Some(*at) != skip);
+            of.map(|(_, (_, room, _))| room).min().cloned()
+        };
+        let room = least(None).into_iter().fold(there.clone(), Rational::min);
+        if let Some((v, _)) = shut {
+            let kind = StopKind::Weight { group: self.forest.name(*v).to_owned() };
+            return Wanting { stops: vec![Stop { kind, brings: Rational::new() }], ..nothing(false) };
+        }
+        let mut stops = Vec::new();
+        if room.is_zero() {
+            for (at, (kind, bound, unit)) in bounds.iter().enumerate().filter(|(_, of)| of.1.is_zero()) {
+                let Some(kind) = kind else { continue };
+                let _ = bound;
+                // Where the sum of all servers is used up a class says so.
+                if matches!(kind, StopKind::KeptBack { .. }) && there.is_zero() {
+                    continue;
+                }
+                let brings = least(Some(at)).into_iter().fold(unit.clone().min(there.clone()), Rational::min);
+                stops.push(Stop { kind: kind.clone(), brings });
+            }
+            if there.is_zero() {
+                // More of a class is more of all servers.
+                let others =
+                    bounds.iter().filter(|(kind, ..)| !matches!(kind, Some(StopKind::KeptBack { .. })));
+                let others = others.map(|(_, room, _)| room).min().cloned();
+                for i in classes {
+                    for (r, _) in self.problem().users()[leaf.user].base_demand().entries() {
+                        if self.left[i][*r] > 0 {
+                            continue;
+                        }
+                        let brings = others.clone().into_iter().fold(in_class(i, Some(*r)), Rational::min);
+                        let kind = StopKind::Full { server: i, resource: *r, holders: self.holders(i, *r) };
+                        stops.push(Stop { kind, brings });
+                    }
+                }
+            }
+        }
+        Wanting { user: leaf.user, wants_no_more: false, room, stops }
+    }
+
+    /// Who holds how much of a resource of a class: by group, or user without one.
+    fn holders(&self, i: usize, r: usize) -> Vec<(String, Rational)> {
+        let mut held: BTreeMap<String, Rational> = BTreeMap::new();
+        for (n, tasks) in self.allocation.tasks.iter().enumerate() {
+            let parent = self.forest.nodes[self.forest.leaf(n)].parent.filter(|v| *v != 0);
+            let name = self.forest.name(parent.unwrap_or_else(|| self.forest.leaf(n)));
+            for (_, x) in tasks.iter().filter(|(of, _)| *of == i) {
+                let demand = self.problem().demand(n, i).entries().iter().find(|(of, _)| *of == r);
+                if let Some((_, d)) = demand {
+                    *held.entry(name.to_owned()).or_default() += Rational::from(d * x);
+                }
+            }
+        }
+        let mut held: Vec<(String, Rational)> = held.into_iter().filter(|(_, amount)| *amount > 0).collect();
+        held.sort_by(|a, b| b.1.cmp(&a.1));
+        held
+    }
+}

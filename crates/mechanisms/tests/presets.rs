@@ -1,0 +1,142 @@
+//! Rules of schedulers on cases worked out by hand: tests/queues, a file for each, with the arithmetic.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use evenhand_mechanisms::tree::{self, Reported, Settings, TREE};
+use evenhand_mechanisms::{Flags, Outcome};
+use evenhand_problem::format::Source;
+use evenhand_problem::{Allocation, Arithmetic, Problem, Rational, number};
+use evenhand_testkit::golden;
+use serde_json::Value;
+
+fn cases() -> Vec<(String, Value)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/queues");
+    let mut cases = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let of_file: Vec<Value> = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+        let file = path.file_stem().unwrap().to_str().unwrap().to_owned();
+        cases.extend(of_file.into_iter().map(|case| (format!("{file}: {}", golden::id(&case)), case)));
+    }
+    assert!(cases.len() >= 90, "{} cases", cases.len());
+    cases
+}
+
+fn problem(case: &Value) -> Problem {
+    let text = case["problem"].to_string();
+    Source { name: "problem", text: &text }.problem().unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+fn flags(case: &Value) -> Flags {
+    let mut flags = Flags::new(Arithmetic::Exact).with("rule", case["rule"].as_str().unwrap());
+    for flag in case["flags"].as_array().into_iter().flatten() {
+        let known = TREE.flags.iter().find(|known| flag.as_str() == Some(known.name)).expect("a flag");
+        flags = flags.with(known.name, "");
+    }
+    flags
+}
+
+fn solve(case: &Value, problem: &Problem) -> Outcome {
+    TREE.allocate_with(problem, &flags(case)).unwrap_or_else(|error| panic!("{error}: {case}"))
+}
+
+#[test]
+fn tasks() {
+    for (name, case) in cases() {
+        let Some(expected) = case["expected"]["tasks"].as_object() else { continue };
+        let problem = problem(&case);
+        let totals = solve(&case, &problem).allocation.totals();
+        assert_eq!(expected.len(), totals.len(), "{name}");
+        for (user, tasks) in problem.users().iter().zip(totals) {
+            assert_eq!(tasks, golden::exact(&expected[user.name()]), "{name}: {}", user.name());
+        }
+    }
+}
+
+#[test]
+fn entitlements() {
+    for (name, case) in cases() {
+        let Some(expected) = case["expected"]["entitlements"].as_object() else { continue };
+        let problem = problem(&case);
+        let found = solve(&case, &problem).findings.entitlements.expect("entitlements");
+        for (group, entitled) in problem.groups().list().iter().zip(&found.groups) {
+            for (r, amount) in problem.resources().iter().zip(entitled) {
+                assert_eq!(*amount, golden::exact(&expected[&group.name][r]), "{name}: {} {r}", group.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn reported() {
+    for (name, case) in cases() {
+        let Some(expected) = case["expected"]["reported"].as_object() else { continue };
+        let problem = problem(&case);
+        let allocation = match case["allocation"].as_object() {
+            None => solve(&case, &problem).allocation,
+            Some(stated) => {
+                let of_user = |user: &evenhand_problem::User| {
+                    stated.get(user.name()).map(|x| vec![(0, golden::exact(x))]).unwrap_or_default()
+                };
+                let tasks = problem.users().iter().map(of_user).collect();
+                Allocation { tasks, arithmetic: Arithmetic::Exact, ..Allocation::default() }
+            }
+        };
+        let settings = tree::settings(&flags(&case)).unwrap();
+        let standings = tree::levels(&problem, &allocation, &settings).unwrap();
+        let found: BTreeMap<&str, String> = standings
+            .iter()
+            .map(|of| {
+                let text = match of.reported.as_ref().expect("a number") {
+                    Reported::Infinite => "infinite".to_owned(),
+                    Reported::Share(share) => number::format(share),
+                };
+                (of.name.as_str(), text)
+            })
+            .collect();
+        for (node, value) in expected {
+            let value = value.as_str().unwrap();
+            let value =
+                number::parse(value).map_or_else(|_| value.to_owned(), |value| number::format(&value));
+            assert_eq!(found[node.as_str()], value, "{name}: {node}");
+        }
+    }
+}
+
+/// What one priority's queues get of a resource is all of it, or all that they ask for.
+#[test]
+fn entitlements_leave_nothing_that_somebody_asks_for() {
+    for (name, case) in cases() {
+        if case["expected"]["entitlements"].is_null() || case["rule"] == "kai-sole-queue" {
+            continue;
+        }
+        let problem = problem(&case);
+        let found = solve(&case, &problem).findings.entitlements.unwrap();
+        let groups = problem.groups().list();
+        for (r, capacity) in problem.total_capacity().iter().enumerate() {
+            let roots = (0..groups.len()).filter(|v| groups[*v].parent.is_none());
+            let sum: Rational = roots.clone().map(|v| &found.groups[v][r]).sum();
+            let has_weight = roots.clone().all(|v| groups[v].weight > 0);
+            let is_asked_for =
+                problem.users().iter().all(|user| user.tasks().is_none_or(|tasks| *tasks >= 8));
+            if has_weight && is_asked_for {
+                assert!(sum >= *capacity, "{name}: {sum} of {capacity}");
+            }
+        }
+    }
+}
+
+#[test]
+fn settings_that_do_not_go_together() {
+    let (_, case) = cases().into_iter().find(|(name, _)| name.starts_with("volcano")).unwrap();
+    let problem = problem(&case);
+    let refuse = |settings: Settings| tree::allocate(&problem, &settings).unwrap_err().to_string();
+    let rule = |name: &str| Some(name.parse().unwrap());
+    let whole = Settings { whole: true, ..Settings::default() };
+    assert!(refuse(whole).contains("only `--rule kai`"));
+    assert!(refuse(Settings { rule: rule("volcano"), ..whole }).contains("volcano does not round"));
+    let not_first = Settings { rule: rule("kai"), no_nominal_first: true, ..Settings::default() };
+    assert!(refuse(not_first).contains("guarantees first"));
+}

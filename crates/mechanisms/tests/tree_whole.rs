@@ -1,0 +1,108 @@
+//! Whole tasks by the tree: decisions equal to those of a scan that computes everything anew at every turn.
+
+use evenhand_mechanisms::filling::{FILL, Ties};
+use evenhand_mechanisms::{Flags, MechanismError, tree};
+use evenhand_problem::format::Source;
+use evenhand_problem::{Allocation, Arithmetic, Problem, Rational};
+use evenhand_testkit::plain;
+use evenhand_testkit::random::trees::{self, Shape};
+use rand::{Rng, SeedableRng};
+use rand_pcg::Pcg64;
+use serde_json::{Value, json};
+
+fn read(document: &Value) -> Problem {
+    let text = document.to_string();
+    Source { name: "problem", text: &text }.problem().unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// By single server: tasks by user.
+fn by_server(problem: &Problem, allocation: &Allocation) -> Vec<Vec<u64>> {
+    let mut first = vec![0];
+    for class in problem.servers() {
+        first.push(first[first.len() - 1] + class.count() as usize);
+    }
+    let mut tasks = vec![vec![0; problem.n_users()]; first[first.len() - 1]];
+    for placement in allocation.placements.as_ref().expect("placements") {
+        for (n, x) in &placement.tasks {
+            assert!(x.is_integer() && *x > 0);
+            tasks[first[placement.server] + placement.index as usize][*n] += x.numer().to_u64().unwrap();
+        }
+    }
+    tasks
+}
+
+#[test]
+fn decisions_are_those_of_a_plain_scan() {
+    let mut gangs = 0;
+    for seed in 0..300 {
+        let mut rng = Pcg64::seed_from_u64(seed);
+        let mut document = trees::json(&mut rng, Shape { groups: 6, users: 7, classes: 3 });
+        for class in document["servers"].as_array_mut().unwrap() {
+            class["count"] = json!(rng.random_range(1..=3));
+        }
+        for user in document["users"].as_array_mut().unwrap() {
+            if rng.random_bool(0.4) {
+                user["gang"] = json!(rng.random_range(1..=4));
+            }
+        }
+        let problem = read(&document);
+        for (ties, last) in [(Ties::Low, false), (Ties::High, true)] {
+            let allocation = tree::fill_whole(&problem, "fill", ties, 0).unwrap();
+            let expected = plain::tree::fill_whole(&problem, last);
+            assert_eq!(by_server(&problem, &allocation), expected, "{seed} {ties}: {document}");
+            for (n, x) in allocation.totals().iter().enumerate() {
+                let gang = problem.groups().member(n).gang.unwrap_or(1);
+                assert!(Rational::from(x / gang).is_integer());
+                gangs += u32::from(gang > 1 && *x > 0);
+            }
+        }
+    }
+    assert!(gangs > 100, "{gangs}");
+}
+
+#[test]
+fn a_gang_starts_whole_or_not_at_all() {
+    let problem = |tasks: u64| {
+        read(&json!({"kind": "allocation-problem", "resources": ["gpu"],
+            "servers": [{"name": "node", "count": 3, "capacity": {"gpu": 4}}],
+            "groups": [{"name": "a", "priority": 1}, {"name": "b"}],
+            "users": [{"name": "gang", "group": "a", "gang": tasks, "demand": {"gpu": 3}},
+                      {"name": "single", "group": "b", "demand": {"gpu": 1}}]}))
+    };
+    let totals = |problem: &Problem| FILL.allocate(problem, Arithmetic::Exact).unwrap().allocation.totals();
+    // Three servers hold one task of 3 each; a fourth has no place, and then none of them runs.
+    assert_eq!(totals(&problem(3)), [3, 3]);
+    assert_eq!(totals(&problem(4)), [0, 12]);
+}
+
+#[test]
+fn priorities_act_beyond_the_guarantee() {
+    let problem = read(&json!({"kind": "allocation-problem", "resources": ["gpu"],
+        "servers": [{"name": "node", "count": 2, "capacity": {"gpu": 4}}],
+        "groups": [{"name": "a", "guarantee": {"gpu": 3}}, {"name": "b", "priority": 1}],
+        "users": [{"name": "x", "group": "a", "demand": {"gpu": 1}},
+                  {"name": "y", "group": "b", "demand": {"gpu": 1}}]}));
+    let outcome = FILL.allocate(&problem, Arithmetic::Exact).unwrap();
+    assert_eq!(outcome.allocation.totals(), [3, 5]);
+}
+
+#[test]
+fn gangs_need_no_groups() {
+    let problem = read(&json!({"kind": "allocation-problem", "resources": ["gpu"],
+        "servers": [{"name": "node", "count": 5, "capacity": {"gpu": 1}}],
+        "users": [{"name": "x", "gang": 2, "demand": {"gpu": 1}}, {"name": "y", "gang": 2, "demand": {"gpu": 1}}]}));
+    let outcome = FILL.allocate(&problem, Arithmetic::Exact).unwrap();
+    assert_eq!(outcome.allocation.totals(), [2, 2]);
+}
+
+#[test]
+fn what_does_not_go_with_the_tree_is_refused() {
+    let problem = trees::problem(&mut Pcg64::seed_from_u64(1), Shape { groups: 2, users: 2, classes: 1 });
+    for (flag, value) in
+        [("score", "tsf"), ("server", "best-fit"), ("filter", ""), ("step", "1/2"), ("ideal", "")]
+    {
+        let flags = Flags::new(Arithmetic::Exact).with(flag, value);
+        let error = FILL.allocate_with(&problem, &flags).unwrap_err();
+        assert!(matches!(&error, MechanismError::BadOption { option, .. } if *option == flag), "{error}");
+    }
+}

@@ -1,0 +1,101 @@
+//! Why a group has what it has, in words.
+
+use evenhand_mechanisms::tree::{Stop, StopKind, Why};
+use evenhand_problem::{Problem, Rational};
+
+use crate::page::Page;
+use crate::table::{Cell, Column, Table};
+use crate::text::number;
+
+/// Most holders and lenders that are named.
+const NAMED: usize = 4;
+
+/// What the group holds and may still have by resource, and by user what stops it.
+#[must_use]
+pub fn why(problem: &Problem, why: &Why) -> Page {
+    let standing = &why.standing;
+    let mut page = Page::new().heading(format!("Group {}", standing.name)).text(format!(
+        "Its share is {}, its level {}{}.",
+        number(&standing.share),
+        number(&standing.level),
+        match &standing.next {
+            None => "; nobody in it wants more".to_owned(),
+            Some(next) => format!(
+                ", and it is number {}{} among its siblings",
+                next.rank,
+                if next.is_tied { " (a tie)" } else { "" }
+            ),
+        }
+    ));
+    let mut table = Table::new([
+        Column::words("resource"),
+        Column::numbers("held"),
+        Column::numbers("guarantee"),
+        Column::numbers("limit"),
+        Column::numbers("own, unused"),
+        Column::numbers("may borrow"),
+        Column::words("from"),
+    ]);
+    let optional = |amount: &Option<Rational>| {
+        amount.as_ref().map_or_else(Cell::none, |amount| Cell::text(number(amount)))
+    };
+    for of in &why.amounts {
+        table.row([
+            Cell::text(problem.resources()[of.resource].clone()),
+            Cell::text(number(&of.held)),
+            optional(&of.guarantee),
+            optional(&of.limit),
+            Cell::text(number(&of.own)),
+            Cell::text(number(&of.may_borrow)),
+            Cell::text(named(&of.lenders)),
+        ]);
+    }
+    page = page.table(table);
+    for of in &why.users {
+        let user = problem.users()[of.user].name();
+        page = page.text(if of.wants_no_more {
+            format!("{user} wants no more.")
+        } else if of.stops.is_empty() {
+            format!("{user} could run {} more tasks as things stand.", number(&of.room))
+        } else {
+            let stops: Vec<String> = of.stops.iter().map(|stop| words(problem, stop)).collect();
+            format!("{user} is stopped: {}.", stops.join("; "))
+        });
+    }
+    page
+}
+
+fn named(list: &[(String, Rational)]) -> String {
+    let names = list.iter().take(NAMED).map(|(name, amount)| format!("{name} {}", number(amount)));
+    let mut text = names.collect::<Vec<_>>().join(", ");
+    if list.len() > NAMED {
+        text += &format!(" and {} more", list.len() - NAMED);
+    }
+    text
+}
+
+fn words(problem: &Problem, stop: &Stop) -> String {
+    let resource = |r: &usize| &problem.resources()[*r];
+    let what = match &stop.kind {
+        StopKind::Limit { group, resource: r } => {
+            format!("{group} uses all the {} that it may", resource(r))
+        }
+        StopKind::Weight { group } => {
+            return format!("{group} has the weight 0 and gets nothing beyond its guarantee");
+        }
+        StopKind::KeptBack { resource: r } => {
+            format!("what is left of {} is kept back for groups that do not lend it", resource(r))
+        }
+        StopKind::Full { server, resource: r, holders } => format!(
+            "{} of {} is used up ({})",
+            resource(r),
+            problem.servers()[*server].name(),
+            named(holders)
+        ),
+    };
+    if stop.brings.is_zero() {
+        format!("{what}, of which one more unit brings nothing by itself")
+    } else {
+        format!("{what}, of which one more unit brings {} tasks", number(&stop.brings))
+    }
+}

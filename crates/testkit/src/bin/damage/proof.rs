@@ -1,0 +1,91 @@
+//! A third judge: `evenhand-proof --batch`, whose rules are proved in Coq (docs/proof.md).
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use evenhand_problem::Sharing;
+use evenhand_testkit::agreement::Finding;
+
+/// Its answer.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    /// 0 proven, 1 false, 2 malformed, 3 not covered.
+    status: u8,
+    /// Why it is not 0.
+    why: String,
+}
+
+/// The program, which judges one text after the other.
+pub struct Proof {
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+    /// Ends with its input.
+    _process: Child,
+}
+
+impl Proof {
+    /// # Errors
+    /// When it cannot be started.
+    pub fn start(program: &str) -> Result<Self, String> {
+        let fault = |error: &dyn std::fmt::Display| format!("{program}: {error}");
+        let mut command = Command::new(program);
+        let mut process = command
+            .arg("--batch")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(|error| fault(&error))?;
+        match (process.stdin.take(), process.stdout.take()) {
+            (Some(input), Some(output)) => {
+                Ok(Self { input, output: BufReader::new(output), _process: process })
+            }
+            _ => Err(fault(&"no pipes")),
+        }
+    }
+
+    /// What it says of a text.
+    ///
+    /// # Errors
+    /// When it has ended.
+    pub fn judge(&mut self, text: &str, sharing: Option<Sharing>) -> Result<Answer, String> {
+        let fault = |error: std::io::Error| format!("evenhand-proof: {error}");
+        let sharing = sharing.map_or("-", Sharing::name);
+        let mut line = Vec::new();
+        write!(self.input, "{} {sharing}\n{text}", text.len())
+            .and_then(|()| self.input.flush())
+            .and_then(|()| self.output.read_until(b'\n', &mut line))
+            .map_err(fault)?;
+        let line = String::from_utf8_lossy(&line);
+        let (status, why) = line.trim_end().split_once(' ').unwrap_or((line.trim_end(), ""));
+        let status = status.parse().map_err(|_| format!("evenhand-proof: it said `{line}`"))?;
+        Ok(Answer { status, why: why.to_owned() })
+    }
+}
+
+impl Answer {
+    /// Whether one of them says yes where the other says no. What the proved checker does not cover is no
+    /// disagreement, and neither is a certificate that is too large for the kernel.
+    pub fn contradicts(&self, kernel: &Finding) -> bool {
+        match (self.status, kernel.status()) {
+            (0, 0 | 3) | (1 | 2, 1..=3) | (3, 0..=3) => false,
+            // What is too large for it may be anything.
+            _ => true,
+        }
+    }
+
+    /// Both answers, and where they differ what is not covered: names between quotes are left out.
+    pub fn beside(&self, kernel: &Finding) -> String {
+        let said = |status| match status {
+            0 => "accepted",
+            1 => "refused",
+            2 => "malformed",
+            _ => "too large or not covered",
+        };
+        let mut both = format!("kernel: {}; proof: {}", said(kernel.status()), said(self.status));
+        if self.status == 3 {
+            let parts = self.why.split('`').step_by(2).collect::<Vec<_>>();
+            both = format!("{both}: {}", parts.join("`...`"));
+        }
+        both
+    }
+}

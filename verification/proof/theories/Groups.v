@@ -1,0 +1,460 @@
+(** Groups of users (docs/theory.md, section 9): what they may hold, and what they are promised. Statements first; a
+    problem without groups is not about any of this. *)
+From Coq Require Import QArith Qreduction Qfield Arith Bool List Lia Lqa Setoid.
+From Evenhand Require Import Spec Arithmetic Checker Repair Soundness Bundle Certificate.
+Open Scope Q_scope.
+
+(** Groups are numbered from 0; [None] as a parent or a group is the root. *)
+Record grouping := {
+  groups : nat;
+  parent : nat -> option nat;
+  group_of : nat -> option nat;                (* of a user *)
+  priced : nat -> bool;                        (* the weight of the group is not 0 *)
+  never : bool;                                (* a group of weight 0 gets nothing beyond its guarantee *)
+  states : nat -> bool;                        (* the group states a guarantee *)
+  guarantee : nat -> nat -> option Q;          (* what it states, by resource *)
+  ceiling : nat -> nat -> option Q;            (* its limit *)
+  lends : nat -> nat -> option Q;
+  own_demands : bool }.                        (* the demand of some user depends on the class *)
+
+Section On.
+Variable P : problem.
+Variable G : grouping.
+Notation N := (users P). Notation K := (classes P). Notation M := (resources P). Notation V := (groups G).
+
+Definition child (v c : nat) : bool := match parent G c with Some p => Nat.eqb p v | None => false end.
+Definition belongs (n v : nat) : bool := match group_of G n with Some p => Nat.eqb p v | None => false end.
+
+(** Groups stand in no more than [depth] others: whatever is said of a group and those below it is a recursion of so
+    many steps. *)
+Fixpoint stands (depth v : nat) : bool :=
+  match depth with O => false | S d => match parent G v with None => true | Some p => Nat.ltb p V && stands d p end end.
+Definition a_forest : Prop :=
+  (forall v, (v < V)%nat -> stands V v = true) /\
+  forall n v, (n < N)%nat -> group_of G n = Some v -> (v < V)%nat.
+
+(** What v is promised of r: what it states, else the sum of what its children are promised, if anything *)
+Definition and_more (a b : option Q) : option Q :=
+  match a, b with Some a, Some b => Some (a + b) | Some a, None => Some a | None, b => b end.
+Fixpoint gather (n : nat) (f : nat -> option Q) : option Q :=
+  match n with O => None | S k => and_more (gather k f) (f k) end.
+Fixpoint promised (depth v r : nat) : option Q :=
+  match depth with
+  | O => None
+  | S d => if states G v then guarantee G v r
+           else gather V (fun c => if child v c then promised d c r else None)
+  end.
+(** Whether it is promised anything, if only 0 of nothing *)
+Fixpoint has_promise (depth v : nat) : bool :=
+  match depth with
+  | O => false
+  | S d => states G v || negb (all V (fun c => negb (child v c && has_promise d c)))
+  end.
+Definition or0 (q : option Q) : Q := match q with Some q => q | None => 0 end.
+(** K: what is kept back for v, and what v uses, with what is kept back below *)
+Fixpoint kept_back (depth v r : nat) : Q :=
+  match depth with
+  | O => 0
+  | S d => larger (match lends G v r with Some l => larger 0 (or0 (promised (S d) v r) - l) | None => 0 end)
+                  (sum V (fun c => if child v c then kept_back d c r else 0))
+  end.
+Definition holds_of (x : allocation) (n r : nat) : Q := sum K (fun i => x n i * demand P n i r).
+Fixpoint uses_of (x : allocation) (depth v r : nat) : Q :=
+  match depth with
+  | O => 0
+  | S d => sum N (fun n => if belongs n v then holds_of x n r else 0) +
+           sum V (fun c => if child v c then larger (uses_of x d c r) (kept_back d c r) else 0)
+  end.
+(** Depths are counted from the leaves: V steps suffice for any group. *)
+Definition use (x : allocation) (v r : nat) : Q := uses_of x V v r.
+Definition promise (v r : nat) : option Q := promised V v r.
+Definition kept_for (v r : nat) : Q := kept_back V v r.
+
+(** The axioms are about groups that divide resources. *)
+Definition about_groups : Prop := (0 < V)%nat /\ forall i, (i < K)%nat -> timed P i = false.
+Definition about_promises : Prop := about_groups /\ own_demands G = false.
+
+(** No group uses more than its limit, but for eps of the cluster. *)
+Definition limits_kept (eps : Q) (x : allocation) : Prop :=
+  forall v r L, (v < V)%nat -> (r < M)%nat -> ceiling G v r = Some L -> 0 < total P r ->
+    use x v r - L <= eps * total P r.
+
+(** What n may ask for, z more tasks: it has so many left; whatever stands above it is promised something that n asks
+    for (or nothing at all, where it may grow without), something of it is; and n fills what is kept back below and not
+    used before it uses more of a group, which reaches neither its limit nor its promise. *)
+Definition asks (n r : nat) : bool := lt 0 (base P n r) && lt 0 (total P r).
+Definition is_named (v r : nat) : bool := match promise v r with Some _ => true | None => false end.
+Definition names_some (n v : nat) : bool := negb (all M (fun r => negb (asks n r && is_named v r))).
+Definition open_to (n v : nat) : bool := names_some n v || negb (has_promise V v) && (priced G v || negb (never G)).
+(** The groups above v, v first *)
+Fixpoint line (depth : nat) (v : option nat) : list nat :=
+  match depth, v with S d, Some v => v :: line d (parent G v) | _, _ => nil end.
+Definition above (n : nat) : list nat := line V (group_of G n).
+Definition unused (x : allocation) (r c : nat) : Q := larger 0 (kept_for c r - use x c r).
+Fixpoint before (x : allocation) (r v : nat) (l : list nat) : Q :=
+  match l with nil => 0 | c :: l' => if Nat.eqb c v then 0 else unused x r c + before x r v l' end.
+Definition may_ask (x : allocation) (n : nat) (z : Q) : Prop :=
+  within_limit P n (tasks P x n + z) /\
+  (exists v, In v (above n) /\ names_some n v = true) /\
+  forall v, In v (above n) -> open_to n v = true /\
+    forall r mark, (r < M)%nat -> asks n r = true -> promise v r = Some mark \/ ceiling G v r = Some mark ->
+      use x v r + (z * base P n r - before x r v (above n)) <= mark.
+(** Nobody could ask for more than eps of what it would have alone. *)
+Definition guarantees_kept (eps : Q) (x : allocation) : Prop :=
+  forall n z, user P n -> 0 <= z -> may_ask x n z -> z <= eps * g P n.
+
+(** * Programs *)
+Record group_tables := {
+  t_use : nat -> nat -> Q; t_promise : nat -> nat -> option Q; t_kept_back : nat -> nat -> Q; t_total : nat -> Q;
+  t_above : nat -> list nat }.
+
+Definition rand_more (a b : option Q) : option Q :=
+  match a, b with Some a, Some b => Some (add a b) | Some a, None => Some a | None, b => b end.
+Fixpoint rgather (n : nat) (f : nat -> option Q) : option Q :=
+  match n with O => None | S k => rand_more (rgather k f) (f k) end.
+Fixpoint rpromised (depth v r : nat) : option Q :=
+  match depth with
+  | O => None
+  | S d => if states G v then guarantee G v r
+           else rgather V (fun c => if child v c then rpromised d c r else None)
+  end.
+Fixpoint rkept (depth v r : nat) : Q :=
+  match depth with
+  | O => 0
+  | S d => larger (match lends G v r with Some l => larger 0 (sub (or0 (rpromised (S d) v r)) l) | None => 0 end)
+                  (rsum V (fun c => if child v c then rkept d c r else 0))
+  end.
+Fixpoint ruse (x : allocation) (depth v r : nat) : Q :=
+  match depth with
+  | O => 0
+  | S d => add (rsum N (fun n => if belongs n v then rsum K (fun i => mul (x n i) (demand P n i r)) else 0))
+               (rsum V (fun c => if child v c then larger (ruse x d c r) (rkept d c r) else 0))
+  end.
+Definition rtotal_of (r : nat) : Q := rsum K (fun i => mul (count P i) (capacity P i r)).
+
+Variable T : tables.
+Variable H : group_tables.
+Notation x := (t_x T).
+Definition same (a b : option Q) : bool :=
+  match a, b with Some a, Some b => eqq a b | None, None => true | _, _ => false end.
+Fixpoint same_list (a b : list nat) : bool :=
+  match a, b with nil, nil => true | v :: a, w :: b => Nat.eqb v w && same_list a b | _, _ => false end.
+Definition check_forest : bool :=
+  all V (stands V) && all N (fun n => match group_of G n with Some v => Nat.ltb v V | None => true end).
+Definition check_group_tables : bool :=
+  check_forest &&
+  all V (fun v => all M (fun r => eqq (t_use H v r) (ruse x V v r))) &&
+  all V (fun v => all M (fun r => same (t_promise H v r) (rpromised V v r))) &&
+  all V (fun v => all M (fun r => eqq (t_kept_back H v r) (rkept V v r))) &&
+  all M (fun r => eqq (t_total H r) (rtotal_of r)) &&
+  all N (fun n => same_list (t_above H n) (above n)).
+
+Definition check_about : bool := Nat.ltb 0 V && all K (fun i => negb (timed P i)).
+Definition check_about_promises : bool := check_about && negb (own_demands G).
+
+(** Every limit has a margin of m at least; one has just that. *)
+Definition check_limits_kept (m : Q) : bool :=
+  all V (fun v => all M (fun r => match ceiling G v r with
+    | Some L => if lt 0 (t_total H r) then le (mul m (t_total H r)) (sub L (t_use H v r)) else true
+    | None => true end)).
+Definition check_group_limit (m : Q) (v r : nat) (slack : Q) : bool :=
+  check_limits_kept m && Nat.ltb v V && Nat.ltb r M && lt 0 (t_total H r) &&
+  match ceiling G v r with
+  | Some L => eqq slack (sub L (t_use H v r)) && eqq slack (mul m (t_total H r))
+  | None => false end.
+Definition check_unlimited : bool :=
+  all V (fun v => all M (fun r => match ceiling G v r with Some _ => le (t_total H r) 0 | None => true end)).
+
+Definition t_asks (n r : nat) : bool := lt 0 (base P n r) && lt 0 (t_total H r).
+Definition t_names (n v : nat) : bool := any M (fun r => t_asks n r && match t_promise H v r with Some _ => true | None => false end).
+Definition t_open (n v : nat) : bool := t_names n v || negb (has_promise V v) && (priced G v || negb (never G)).
+Fixpoint t_before (r v : nat) (l : list nat) : Q :=
+  match l with
+  | nil => 0
+  | c :: l' => if Nat.eqb c v then 0 else add (larger 0 (sub (t_kept_back H c r) (t_use H c r))) (t_before r v l')
+  end.
+Definition opened (n : nat) : bool := existsb (t_names n) (t_above H n) && forallb (t_open n) (t_above H n).
+(** f of every bound on what n may ask for *)
+Definition every_room (f : Q -> bool) (n : nat) : bool :=
+  match limit P n with Some l => f (sub l (t_tasks T n)) | None => true end &&
+  forallb (fun v => all M (fun r => if t_asks n r then
+    let of_mark q := f (quo (sub (add q (t_before r v (t_above H n))) (t_use H v r)) (base P n r)) in
+    match t_promise H v r with Some q => of_mark q | None => true end &&
+    match ceiling G v r with Some q => of_mark q | None => true end else true)) (t_above H n).
+Definition asks_at_most (d : Q) (n : nat) : bool := negb (opened n) || negb (every_room (fun q => lt d q) n).
+Definition asks_at_least (d : Q) (n : nat) : bool := eqq d 0 || opened n && every_room (fun q => le d q) n.
+(** Nobody may ask for more than the margin m says; k may ask for as much. *)
+Definition check_guarantees (m : Q) (k : nat) : bool :=
+  le m 0 && users_all P T (fun n => asks_at_most (- mul m (t_g T n)) n) &&
+  Nat.ltb k N && is_active T k && asks_at_least (- mul m (t_g T k)) k.
+
+(** * Soundness *)
+Lemma child_iff v c : child v c = true <-> parent G c = Some v.
+Proof.
+  unfold child. destruct (parent G c) as [p|]; split; intros E; try discriminate.
+  - apply Nat.eqb_eq in E. congruence.
+  - inversion E. apply Nat.eqb_refl.
+Qed.
+
+Definition alike (a b : option Q) : Prop :=
+  match a, b with Some a, Some b => a == b | None, None => True | _, _ => False end.
+Lemma alike_more a b c d : alike a c -> alike b d -> alike (rand_more a b) (and_more c d).
+Proof. destruct a, b, c, d; simpl; try tauto. intros A B. rewrite add_eq, A, B. reflexivity. Qed.
+Lemma alike_gather n f h : (forall k, (k < n)%nat -> alike (f k) (h k)) -> alike (rgather n f) (gather n h).
+Proof. induction n; simpl; intros E; auto. apply alike_more; [apply IHn; intros|]; apply E; lia. Qed.
+Lemma alike_refl a : alike a a.
+Proof. destruct a; simpl; auto. reflexivity. Qed.
+Lemma rpromised_is d v r : alike (rpromised d v r) (promised d v r).
+Proof.
+  revert v. induction d; simpl; intros v; auto. destruct (states G v); [apply alike_refl|].
+  apply alike_gather. intros k _. destruct (child v k); simpl; auto.
+Qed.
+Lemma rkept_is d v r : rkept d v r == kept_back d v r.
+Proof.
+  revert v. induction d; intros v; [reflexivity|].
+  change (larger (match lends G v r with Some l => larger 0 (sub (or0 (rpromised (S d) v r)) l) | None => 0 end)
+    (rsum V (fun c => if child v c then rkept d c r else 0)) == kept_back (S d) v r).
+  change (kept_back (S d) v r) with (larger (match lends G v r with Some l => larger 0 (or0 (promised (S d) v r) - l) | None => 0 end)
+    (sum V (fun c => if child v c then kept_back d c r else 0))).
+  apply larger_ext.
+  - destruct (lends G v r); [|reflexivity]. apply larger_ext; [reflexivity|]. rewrite sub_eq.
+    pose proof (rpromised_is (S d) v r) as E. destruct (rpromised (S d) v r), (promised (S d) v r); simpl in *; try tauto;
+      [rewrite E|]; reflexivity.
+  - rewrite rsum_eq. apply sum_ext. intros k _. destruct (child v k); [apply IHd|reflexivity].
+Qed.
+Lemma ruse_is d v r : ruse x d v r == uses_of x d v r.
+Proof.
+  revert v. induction d; intros v; [reflexivity|]. cbn [ruse uses_of]. rewrite add_eq, !rsum_eq. apply Qplus_comp.
+  - apply sum_ext. intros n _. destruct (belongs n v); [|reflexivity]. unfold holds_of. rewrite rsum_eq.
+    apply sum_ext. intros. apply mul_eq.
+  - apply sum_ext. intros c _. destruct (child v c); [|reflexivity]. apply larger_ext; [apply IHd|apply rkept_is].
+Qed.
+Lemma rtotal_of_is r : rtotal_of r == total P r.
+Proof. unfold rtotal_of, total. rewrite rsum_eq. apply sum_ext. intros. apply mul_eq. Qed.
+
+Hypothesis W : well_formed P.
+Variable stated_x : allocation.
+Variable placed : bool.
+Hypothesis R : right P stated_x T placed.
+Hypothesis C : check_group_tables = true.
+
+Lemma forest : a_forest.
+Proof.
+  unfold check_group_tables, check_forest in C. rewrite !andb_true_iff, !all_iff in C.
+  destruct C as [[[[[[A B] _] _] _] _] _]. split; auto.
+  intros n v Hn E. specialize (B n Hn). rewrite E in B. apply Nat.ltb_lt. auto.
+Qed.
+Lemma use_is v r : (v < V)%nat -> (r < M)%nat -> t_use H v r == use x v r.
+Proof.
+  intros Hv Hr. unfold check_group_tables in C. rewrite !andb_true_iff, !all_iff in C.
+  destruct C as [[[[[_ A] _] _] _] _]. specialize (A v Hv). rewrite all_iff in A. specialize (A r Hr).
+  apply eqq_iff in A. rewrite A. apply ruse_is.
+Qed.
+Lemma promise_is v r : (v < V)%nat -> (r < M)%nat -> alike (t_promise H v r) (promise v r).
+Proof.
+  intros Hv Hr. unfold check_group_tables in C. rewrite !andb_true_iff, !all_iff in C.
+  destruct C as [[[[[_ _] A] _] _] _]. specialize (A v Hv). rewrite all_iff in A. specialize (A r Hr).
+  pose proof (rpromised_is V v r) as E. unfold promise.
+  destruct (t_promise H v r) as [a|], (rpromised V v r) as [b|], (promised V v r) as [c|]; simpl in A, E |- *;
+    try discriminate; try tauto. bools. rewrite A. auto.
+Qed.
+Lemma kept_is v r : (v < V)%nat -> (r < M)%nat -> t_kept_back H v r == kept_for v r.
+Proof.
+  intros Hv Hr. unfold check_group_tables in C. rewrite !andb_true_iff, !all_iff in C.
+  destruct C as [[[[[_ _] _] A] _] _]. specialize (A v Hv). rewrite all_iff in A. specialize (A r Hr).
+  apply eqq_iff in A. rewrite A. apply rkept_is.
+Qed.
+Lemma total_is r : (r < M)%nat -> t_total H r == total P r.
+Proof.
+  intros Hr. unfold check_group_tables in C. rewrite !andb_true_iff, !all_iff in C.
+  destruct C as [[[[[_ _] _] _] A] _]. specialize (A r Hr). apply eqq_iff in A. rewrite A. apply rtotal_of_is.
+Qed.
+Lemma above_is n : (n < N)%nat -> t_above H n = above n.
+Proof.
+  intros Hn. unfold check_group_tables in C. rewrite !andb_true_iff, !all_iff in C.
+  destruct C as [[[[[_ _] _] _] _] A]. specialize (A n Hn). revert A.
+  generalize (above n). generalize (t_above H n). induction l as [|a l IH]; intros [|b k]; simpl; try discriminate; auto.
+  intros E. apply andb_true_iff in E. destruct E as [E F]. apply Nat.eqb_eq in E. rewrite (IH k F), E. reflexivity.
+Qed.
+Lemma above_in n v : (n < N)%nat -> In v (above n) -> (v < V)%nat.
+Proof.
+  intros Hn. destruct forest as [F1 F2]. unfold above.
+  assert (Up : forall w p, (w < V)%nat -> parent G w = Some p -> (p < V)%nat).
+  { intros w p Hw E. specialize (F1 w Hw). destruct V as [|d] eqn:EV; [lia|]. simpl in F1. rewrite E in F1.
+    apply andb_true_iff in F1. destruct F1 as [F1 _]. apply Nat.ltb_lt in F1. lia. }
+  assert (L : forall d w, (forall u, w = Some u -> (u < V)%nat) -> In v (line d w) -> (v < V)%nat).
+  { induction d; simpl; intros w Hw I; [contradiction|]. destruct w as [w|]; simpl in I; [|contradiction].
+    destruct I as [->|I]; [auto|]. apply (IHd (parent G w)); auto. intros u E. eapply Up; eauto. }
+  apply L. intros u E. eapply F2; eauto.
+Qed.
+
+Lemma check_about_iff : check_about = true <-> about_groups.
+Proof.
+  unfold check_about, about_groups. rewrite andb_true_iff, all_iff, Nat.ltb_lt.
+  split; intros [A B]; (split; [exact A|]); intros i Hi; specialize (B i Hi); apply negb_true_iff; auto.
+Qed.
+Lemma check_about_promises_iff : check_about_promises = true <-> about_promises.
+Proof.
+  unfold check_about_promises, about_promises. rewrite andb_true_iff, check_about_iff, negb_true_iff. reflexivity.
+Qed.
+
+Theorem check_limits_kept_sound m : check_limits_kept m = true -> limits_kept (- m) x.
+Proof.
+  unfold check_limits_kept. intros A. bools. intros v r L Hv Hr E Pos. specialize (A v Hv). bools.
+  specialize (A r Hr). cbv beta in A. rewrite E in A. rewrite <- total_is in Pos by auto. pose proof Pos as Pos'.
+  apply lt_iff in Pos'. rewrite Pos' in A. bools. rewrite mul_eq, sub_eq, total_is, use_is in A by auto. lra.
+Qed.
+Theorem check_group_limit_sound m v r s : check_group_limit m v r s = true ->
+  least_eps (fun eps => limits_kept eps x) m.
+Proof.
+  unfold check_group_limit. rewrite !andb_true_iff. intros [[[[A B] D] E] F]. split; [apply check_limits_kept_sound; auto|].
+  intros eps O. apply Nat.ltb_lt in B, D. apply lt_iff in E. destruct (ceiling G v r) as [L|] eqn:EL; [|discriminate].
+  apply andb_true_iff in F. destruct F as [F1 F2]. apply eqq_iff in F1, F2.
+  rewrite total_is in E by auto. rewrite F1, sub_eq, mul_eq, total_is, use_is in F2 by auto.
+  pose proof (O v r L B D EL E). apply (below eps (- m) (total P r)); auto. lra.
+Qed.
+Theorem check_unlimited_sound : check_unlimited = true -> forall eps, limits_kept eps x.
+Proof.
+  unfold check_unlimited. intros A eps v r L Hv Hr E Pos. bools. specialize (A v Hv). bools. specialize (A r Hr).
+  cbv beta in A. rewrite E in A. bools. rewrite total_is in A by auto. lra.
+Qed.
+
+Lemma asks_is n r : (r < M)%nat -> t_asks n r = asks n r.
+Proof. intros Hr. unfold t_asks, asks. f_equal. apply lt_ext; [reflexivity|apply total_is; auto]. Qed.
+Lemma names_is n v : (v < V)%nat -> t_names n v = names_some n v.
+Proof.
+  intros Hv. unfold t_names, names_some.
+  assert (E : forall k, (k <= M)%nat -> any k (fun r => t_asks n r && match t_promise H v r with Some _ => true | None => false end) =
+    negb (all k (fun r => negb (asks n r && is_named v r)))).
+  { induction k; simpl; intros Hk; auto. rewrite asks_is by lia.
+    pose proof (promise_is v k Hv ltac:(lia)) as A. unfold is_named.
+    destruct (t_promise H v k), (promise v k); simpl in A; try tauto; destruct (asks n k); simpl; auto; apply IHk; lia. }
+  apply E. lia.
+Qed.
+Lemma open_is n v : (v < V)%nat -> t_open n v = open_to n v.
+Proof. intros Hv. unfold t_open, open_to. rewrite names_is by auto. reflexivity. Qed.
+Lemma before_is r v l : (r < M)%nat -> (forall c, In c l -> (c < V)%nat) -> t_before r v l == before x r v l.
+Proof.
+  intros Hr. induction l as [|c l]; simpl; intros I; [reflexivity|]. destruct (Nat.eqb c v); [reflexivity|].
+  rewrite add_eq, IHl by auto. apply Qplus_comp; [|reflexivity]. unfold unused. apply larger_ext; [reflexivity|].
+  rewrite sub_eq, kept_is, use_is by auto. reflexivity.
+Qed.
+Lemma opened_iff n : (n < N)%nat -> opened n = true <->
+  ((exists v, In v (above n) /\ names_some n v = true) /\ forall v, In v (above n) -> open_to n v = true).
+Proof.
+  intros Hn. unfold opened. rewrite above_is, andb_true_iff, existsb_exists, forallb_forall by auto.
+  split; intros [[v [A B]] D]; (split; [exists v; split; auto|intros w I; specialize (D w I)]).
+  - rewrite <- names_is; auto. eapply above_in; eauto.
+  - rewrite <- open_is; auto. eapply above_in; eauto.
+  - rewrite names_is; auto. eapply above_in; eauto.
+  - rewrite open_is; auto. eapply above_in; eauto.
+Qed.
+
+(** A room is a bound on what n may ask for. *)
+Lemma room_iff n v r mark z : (n < N)%nat -> (r < M)%nat -> In v (above n) -> asks n r = true ->
+  use x v r + (z * base P n r - before x r v (above n)) <= mark <->
+  z <= quo (sub (add mark (t_before r v (t_above H n))) (t_use H v r)) (base P n r).
+Proof.
+  intros Hn Hr Iv A. unfold asks in A. apply andb_true_iff in A. destruct A as [A _]. apply lt_iff in A.
+  pose proof (above_in n v Hn Iv) as Hv. rewrite quo_eq, sub_eq, add_eq, above_is, use_is by auto.
+  rewrite before_is by (auto; intros; eapply above_in; eauto). split; intros E.
+  - apply le_quotient; auto. lra.
+  - assert (F : z * base P n r <= (mark + before x r v (above n) - use x v r) / base P n r * base P n r)
+      by (apply prod_le; [auto|lra]).
+    assert (F' : (mark + before x r v (above n) - use x v r) / base P n r * base P n r ==
+      mark + before x r v (above n) - use x v r) by (field; lra). lra.
+Qed.
+Definition bounds (n : nat) (z : Q) : Prop := forall v, In v (above n) ->
+  forall r mark, (r < M)%nat -> asks n r = true -> promise v r = Some mark \/ ceiling G v r = Some mark ->
+    use x v r + (z * base P n r - before x r v (above n)) <= mark.
+
+Lemma every_room_of n z f : (n < N)%nat -> within_limit P n (tasks P x n + z) -> bounds n z ->
+  (forall q, z <= q -> f q = true) -> every_room f n = true.
+Proof.
+  intros Hn L B F. unfold every_room. apply andb_true_iff. split.
+  - unfold within_limit in L. destruct (limit P n); auto. apply F. rewrite sub_eq, (tasks_is _ _ _ _ R) by auto. lra.
+  - apply forallb_forall. intros v Iv. rewrite above_is in Iv by auto. apply all_iff. intros r Hr.
+    rewrite asks_is by auto. destruct (asks n r) eqn:A; auto. pose proof (above_in n v Hn Iv) as Hv.
+    pose proof (promise_is v r Hv Hr) as Pr. apply andb_true_iff. split.
+    + destruct (t_promise H v r) as [q|], (promise v r) as [q'|] eqn:E; simpl in Pr; try tauto.
+      apply F. apply (room_iff n v r q z Hn Hr Iv A). rewrite Pr. exact (B v Iv r q' Hr A (or_introl E)).
+    + destruct (ceiling G v r) as [q|] eqn:E; [|reflexivity].
+      apply F. apply (room_iff n v r q z Hn Hr Iv A). exact (B v Iv r q Hr A (or_intror E)).
+Qed.
+Lemma bounds_of n d : (n < N)%nat -> every_room (fun q => le d q) n = true ->
+  within_limit P n (tasks P x n + d) /\ bounds n d.
+Proof.
+  intros Hn E. unfold every_room in E. apply andb_true_iff in E. destruct E as [E F]. split.
+  - unfold within_limit. destruct (limit P n); auto. bools. rewrite sub_eq, (tasks_is _ _ _ _ R) in E by auto. lra.
+  - intros v Iv r mark Hr A Or. rewrite forallb_forall in F. rewrite <- above_is in Iv by auto. specialize (F v Iv).
+    rewrite above_is in Iv by auto. rewrite all_iff in F. specialize (F r Hr). rewrite asks_is, A in F by auto.
+    apply andb_true_iff in F. destruct F as [F1 F2].
+    pose proof (promise_is v r (above_in n v Hn Iv) Hr) as Pr. destruct Or as [Or|Or].
+    + rewrite Or in Pr. destruct (t_promise H v r) as [q|]; simpl in Pr; [|tauto]. apply le_iff in F1.
+      apply (room_iff n v r q d Hn Hr Iv A) in F1. rewrite <- Pr. exact F1.
+    + rewrite Or in F2. apply le_iff in F2. apply (room_iff n v r mark d Hn Hr Iv A). exact F2.
+Qed.
+
+Theorem check_guarantees_sound m k : check_guarantees m k = true ->
+  guarantees_kept (- m) x /\ (m < 0 -> forall eps, guarantees_kept eps x -> - m <= eps).
+Proof.
+  unfold check_guarantees. rewrite !andb_true_iff. intros [[[[A B] D] E] F]. bools. apply Nat.ltb_lt in D.
+  rewrite (users_all_iff P T stated_x placed R) in B. split.
+  - intros n z U Hz [L [Ex Al]]. assert (Hn : (n < N)%nat) by apply U. specialize (B n U). unfold asks_at_most in B.
+    apply orb_true_iff in B. destruct B as [B|B]; apply negb_true_iff in B.
+    + assert (O : opened n = true).
+      { apply opened_iff; auto. split; auto. intros v I. apply (Al v I). }
+      congruence.
+    + apply Qnot_lt_le. intros Lt. rewrite <- not_true_iff_false in B. apply B. apply (every_room_of n z); auto.
+      * intros v I. apply (Al v I).
+      * intros q Hq. apply lt_iff. rewrite mul_eq, (g_is _ _ _ _ R) by auto. lra.
+  - intros Neg eps O. assert (U : user P k) by (eapply is_user; eauto).
+    pose proof (user_g P k U) as Gk. unfold asks_at_least in F. apply orb_true_iff in F.
+    assert (Eq : - mul m (t_g T k) == - m * g P k) by (rewrite mul_eq, (g_is _ _ _ _ R) by auto; ring).
+    assert (Pos : 0 < - m * g P k) by (apply Qmult_lt_0_compat; lra).
+    destruct F as [F|F]; [apply eqq_iff in F; lra|]. apply andb_true_iff in F. destruct F as [F1 F2].
+    destruct (bounds_of k _ D F2) as [B1 B2]. apply opened_iff in F1; auto. destruct F1 as [O1 O2].
+    apply (below eps (- m) (g P k)); auto. rewrite <- Eq. apply (O k _ U); [lra|].
+    split; [exact B1|]. split; [exact O1|]. intros v I. split; [apply O2; exact I|].
+    intros r mark. exact (B2 v I r mark).
+Qed.
+
+(** * Claims *)
+Inductive group_claim := Limited (v r : nat) (slack : Q) | Unlimited | Guaranteed (n : nat) | NotAbout (promises : bool) | Nobody.
+
+Definition group_meaning (tolerance : Q) (c : group_claim) (holds_ : bool) (m : Q) : Prop :=
+  let verdict axiom := if holds_ then holds axiom tolerance m else violated axiom tolerance m in
+  match c with
+  | Limited _ _ _ => a_forest /\ about_groups /\ verdict (fun eps => limits_kept eps x)
+  | Unlimited => a_forest /\ about_groups /\ forall eps, limits_kept eps x
+  | Guaranteed _ => a_forest /\ about_promises /\ verdict (fun eps => guarantees_kept eps x)
+  | NotAbout promises => ~ (if promises then about_promises else about_groups)
+  | Nobody => forall n, ~ user P n
+  end.
+Definition check_group_claim (tolerance : Q) (c : group_claim) (h : bool) (m : Q) : bool :=
+  match c with
+  | Limited v r s => verdict true true tolerance h m && check_about && check_group_limit m v r s
+  | Unlimited => h && check_about && check_unlimited
+  | Guaranteed n => le 0 tolerance && verdict true true tolerance h m && check_about_promises && check_guarantees m n
+  | NotAbout promises => negb (if promises then check_about_promises else check_about)
+  | Nobody => h && all N (fun n => negb (is_active T n))
+  end.
+Theorem group_claim_sound tolerance c h m : check_group_claim tolerance c h m = true -> group_meaning tolerance c h m.
+Proof.
+  unfold check_group_claim. intros A. pose proof forest as Fo. destruct c; simpl; rewrite ?andb_true_iff in A.
+  - destruct A as [[A B] D]. apply check_about_iff in B. destruct (check_group_limit_sound _ _ _ _ D).
+    split; [exact Fo|]. split; [exact B|]. apply (verdict_iff _ true true _ _ _ A); auto.
+  - destruct A as [[_ B] D]. apply check_about_iff in B. split; [exact Fo|]. split; [exact B|].
+    apply check_unlimited_sound. exact D.
+  - destruct A as [[[Po A] B] D]. apply check_about_promises_iff in B. destruct (check_guarantees_sound _ _ D) as [X Y].
+    split; [exact Fo|]. split; [exact B|]. destruct h.
+    + apply (verdict_iff (fun eps => guarantees_kept eps x) true false tolerance true m A); [auto|discriminate].
+    + apply (verdict_iff (fun eps => guarantees_kept eps x) false true tolerance false m A); [discriminate|]. intros _. apply Y.
+      apply le_iff in Po. unfold verdict in A. simpl in A. apply lt_iff in A. lra.
+  - apply negb_true_iff in A. intros B. destruct promises.
+    + apply check_about_promises_iff in B. congruence.
+    + apply check_about_iff in B. congruence.
+  - destruct A as [_ A]. intros k U. destruct (user_is P stated_x T placed R k U) as [Hn Ak].
+    rewrite all_iff in A. specialize (A k Hn). rewrite Ak in A. discriminate.
+Qed.
+End On.
