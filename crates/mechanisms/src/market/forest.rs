@@ -78,7 +78,12 @@ impl Basis {
                 self.tree(goods, &fixed, &at, root, &mut seen, &mut solved)?;
             }
         }
-        self.give_free(goods, fixed.left, &mut solved)?;
+        // Short numbers, where there is room for their rounding.
+        let short = self.give_free(goods, fixed.left.clone(), &mut solved, crate::rounding::short);
+        short.or_else(|| {
+            let all_digits = |part| Rational::from_f64(part).unwrap_or_default();
+            self.give_free(goods, fixed.left, &mut solved, all_digits)
+        })?;
         Some(solved)
     }
 
@@ -184,14 +189,20 @@ impl Basis {
     }
 
     /// Those that cost nothing get all their tasks out of what is left, in about the parts that floating point found.
-    fn give_free(&self, goods: &Goods<'_>, mut left: Vec<Rational>, solved: &mut Solved) -> Option<()> {
+    fn give_free(
+        &self,
+        goods: &Goods<'_>,
+        mut left: Vec<Rational>,
+        solved: &mut Solved,
+        rounded: impl Fn(f64) -> Rational,
+    ) -> Option<()> {
         for (&b, parts) in &self.free {
             let all = goods.tasks(b)?;
             let (first, others) = parts.split_first()?;
             let mut list = Vec::new();
             let mut rest = all.clone();
             for (i, part) in others {
-                let tasks = crate::rounding::short(*part) * all;
+                let tasks = rounded(*part) * all;
                 rest -= &tasks;
                 list.push((*i, tasks));
             }
