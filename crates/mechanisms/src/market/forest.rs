@@ -112,7 +112,7 @@ impl Basis {
                         Node::Class(_) => None,
                     };
                     for &b in at[i].iter().filter(|b| Some(**b) != above) {
-                        nodes.push((Node::Buyer(b), next, Rational::from(&price / goods.rate(b, i))));
+                        nodes.push((Node::Buyer(b), next, &price / goods.rate(b, i)));
                     }
                 }
                 Node::Buyer(b) => {
@@ -125,7 +125,7 @@ impl Basis {
                         if std::mem::replace(&mut seen[i], true) {
                             return None;
                         }
-                        nodes.push((Node::Class(i), next, Rational::from(&price * goods.rate(b, i))));
+                        nodes.push((Node::Class(i), next, &price * goods.rate(b, i)));
                     }
                 }
             }
@@ -208,7 +208,7 @@ impl Basis {
             }
             list.push((first.0, rest));
             for (i, tasks) in &list {
-                left[*i] -= Rational::from(tasks / goods.rate(b, *i));
+                left[*i] -= tasks / goods.rate(b, *i);
                 if *tasks < 0 || !solved.prices[*i].is_zero() {
                     return None;
                 }
