@@ -10,6 +10,7 @@
 //! | [`answers`] | how often max-min has no answer, by shape of problem |
 //! | [`continuous`] | the same for proportional and alpha fairness, NJC and PS-DSF |
 //! | [`filling`] | a million whole tasks by every rule, and the plain scan |
+//! | [`markets`] | time-shared classes as a market, exactly, and price discovery |
 //! | [`ps_dsf`] | PS-DSF: plain sweeps against the accelerated solver, exact answers, time sharing |
 //! | [`peers`] | ours and the Python scripts of `peers/` on the same files in one run |
 //! | [`reservation`] | the configuration programme, greedy and the worst load |
@@ -27,6 +28,7 @@ pub mod growth;
 pub mod instances;
 pub mod levels;
 pub mod machine;
+pub mod markets;
 pub mod measure;
 pub mod peers;
 pub mod proof;

@@ -13,7 +13,7 @@ use evenhand_benches::growth::{self, Axis};
 use evenhand_benches::instances::{self, Tasks};
 use evenhand_benches::measure::{Measurement, Mechanism, Question};
 use evenhand_benches::simulation::{self, Sizes};
-use evenhand_benches::{answers, levels, machine, peers, ps_dsf, reservation, reservation_peers};
+use evenhand_benches::{answers, levels, machine, markets, peers, ps_dsf, reservation, reservation_peers};
 use evenhand_problem::format::problem_to_json;
 use serde_json::{Value, json};
 
@@ -125,6 +125,20 @@ enum Command {
         /// Write the problems to this folder.
         #[arg(long)]
         folder: Option<PathBuf>,
+    },
+    /// Time-shared classes as a market: exact answers, beside price discovery.
+    Markets {
+        /// Leave larger numbers of users out.
+        #[arg(long, default_value_t = 100_000)]
+        at_most: usize,
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        /// Python with numpy; without it the peer is left out.
+        #[arg(long)]
+        python: Option<PathBuf>,
+        /// Folder of the peers.
+        #[arg(long, default_value = "benches/peers")]
+        scripts: PathBuf,
     },
     /// How often max-min has no answer, by shape of problem.
     Answers {
@@ -337,6 +351,10 @@ fn run(command: Command) -> Result<(), String> {
         Command::Levels { seed, at_most, folder } => {
             say(&heading())?;
             say(&levels::table(seed, at_most, folder.as_deref())?)
+        }
+        Command::Markets { at_most, seed, python, scripts } => {
+            say(&heading())?;
+            say(&markets::table(at_most, seed, &scripts, python.as_deref())?)
         }
         Command::Answers { problems, first, users, only } => {
             say(&heading())?;

@@ -331,8 +331,7 @@ impl<'a> Approach<'a> {
                 if value < best.1 - OUT_OF_SIGHT {
                     continue;
                 }
-                let ratio =
-                    Rational::from(price * goods.rate(b, i)) / Rational::from(&self.centre[i] * &rate);
+                let ratio = price * goods.rate(b, i) / Rational::from(&self.centre[i] * &rate);
                 market.good.push(u32::try_from(i).ok()?);
                 market.advantage.push(log_near_one(&ratio));
             }
@@ -443,7 +442,7 @@ impl<'a> Approach<'a> {
     fn near_prices(&self) -> Vec<Rational> {
         let price = |(price, shift): (&Rational, &f64)| {
             let factor = Rational::from_f64(libm::exp(*shift)).unwrap_or_default();
-            crate::rounding::short(near(&Rational::from(price * factor)))
+            crate::rounding::short(near(&(price * factor)))
         };
         self.centre.iter().zip(&self.shift).map(price).collect()
     }

@@ -78,7 +78,12 @@ impl Basis {
                 self.tree(goods, &fixed, &at, root, &mut seen, &mut solved)?;
             }
         }
-        self.give_free(goods, fixed.left, &mut solved)?;
+        // Short numbers, where there is room for their rounding.
+        let short = self.give_free(goods, fixed.left.clone(), &mut solved, crate::rounding::short);
+        short.or_else(|| {
+            let all_digits = |part| Rational::from_f64(part).unwrap_or_default();
+            self.give_free(goods, fixed.left, &mut solved, all_digits)
+        })?;
         Some(solved)
     }
 
@@ -107,7 +112,7 @@ impl Basis {
                         Node::Class(_) => None,
                     };
                     for &b in at[i].iter().filter(|b| Some(**b) != above) {
-                        nodes.push((Node::Buyer(b), next, Rational::from(&price / goods.rate(b, i))));
+                        nodes.push((Node::Buyer(b), next, &price / goods.rate(b, i)));
                     }
                 }
                 Node::Buyer(b) => {
@@ -120,7 +125,7 @@ impl Basis {
                         if std::mem::replace(&mut seen[i], true) {
                             return None;
                         }
-                        nodes.push((Node::Class(i), next, Rational::from(&price * goods.rate(b, i))));
+                        nodes.push((Node::Class(i), next, &price * goods.rate(b, i)));
                     }
                 }
             }
@@ -184,20 +189,26 @@ impl Basis {
     }
 
     /// Those that cost nothing get all their tasks out of what is left, in about the parts that floating point found.
-    fn give_free(&self, goods: &Goods<'_>, mut left: Vec<Rational>, solved: &mut Solved) -> Option<()> {
+    fn give_free(
+        &self,
+        goods: &Goods<'_>,
+        mut left: Vec<Rational>,
+        solved: &mut Solved,
+        rounded: impl Fn(f64) -> Rational,
+    ) -> Option<()> {
         for (&b, parts) in &self.free {
             let all = goods.tasks(b)?;
             let (first, others) = parts.split_first()?;
             let mut list = Vec::new();
             let mut rest = all.clone();
             for (i, part) in others {
-                let tasks = crate::rounding::short(*part) * all;
+                let tasks = rounded(*part) * all;
                 rest -= &tasks;
                 list.push((*i, tasks));
             }
             list.push((first.0, rest));
             for (i, tasks) in &list {
-                left[*i] -= Rational::from(tasks / goods.rate(b, *i));
+                left[*i] -= tasks / goods.rate(b, *i);
                 if *tasks < 0 || !solved.prices[*i].is_zero() {
                     return None;
                 }

@@ -33,8 +33,7 @@ fn is_content(goods: &Goods<'_>, basis: &Basis, prices: &[Rational], log_prices:
         if difference.abs() > error(log_prices[i].abs() + log_rate.abs()) {
             return difference > 0.0;
         }
-        let here = Rational::from(&prices[at] * goods.rate(b, i));
-        here <= Rational::from(&prices[i] * goods.rate(b, at))
+        &prices[at] * goods.rate(b, i) <= &prices[i] * goods.rate(b, at)
     };
     let buys_well = goods.places(b).all(|(i, log_rate)| i == at || is_no_dearer(i, log_rate));
     let Some(tasks) = goods.tasks(b) else { return buys_well && !basis.satisfied[b] };
@@ -47,6 +46,6 @@ fn is_content(goods: &Goods<'_>, basis: &Basis, prices: &[Rational], log_prices:
         return (limit < 0.0) == basis.satisfied[b];
     }
     let cost = Rational::from(&prices[at] * tasks);
-    let weight = Rational::from(goods.exact_weight(b) * goods.rate(b, at));
+    let weight = goods.exact_weight(b) * goods.rate(b, at);
     if basis.satisfied[b] { cost <= weight } else { cost >= weight }
 }

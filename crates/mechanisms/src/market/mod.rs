@@ -105,7 +105,7 @@ fn equilibrium_of(
         list.sort_by_key(|(i, _)| *i);
         // Beyond its cheapest class a user with all its tasks pays for its limit.
         let price = goods.tasks(b).filter(|_| basis.satisfied[b]).map(|tasks| {
-            let cost = Rational::from(&solved.prices[i] / goods.rate(b, i));
+            let cost = &solved.prices[i] / goods.rate(b, i);
             Rational::from(goods.exact_weight(b) / tasks) - cost
         });
         (list, price)
