@@ -96,10 +96,10 @@ fn feasible(data: &LevelData<'_>, settled: Vec<Settled>) -> Result<Vec<Vec<(usiz
             is_full[g] = lacking.clone().abs() <= Rational::from_f64(ALL_TASKS).unwrap_or_default() * limit;
             match list.iter_mut().max_by(|a, b| a.1.cmp(&b.1)) {
                 Some((_, largest)) if is_full[g] && Rational::from(&*largest + &lacking) >= 0 => {
-                    *largest += lacking
+                    *largest += lacking;
                 }
                 _ if total > *limit => {
-                    list.iter_mut().for_each(|(_, x)| *x *= Rational::from(limit / &total))
+                    list.iter_mut().for_each(|(_, x)| *x *= Rational::from(limit / &total));
                 }
                 _ => is_full[g] = false,
             }
@@ -126,7 +126,8 @@ fn feasible(data: &LevelData<'_>, settled: Vec<Settled>) -> Result<Vec<Vec<(usiz
             for row in data.constraints.class_rows(i) {
                 let excess = Rational::from(&load[row] - &data.constraints.rows()[row].capacity);
                 if excess > 0 && !movable[row].is_zero() {
-                    let kept = Rational::from(1 - excess / &movable[row]).max(Rational::new());
+                    let kept: Rational = 1 - excess / &movable[row];
+                    let kept = kept.max(Rational::new());
                     if factor.as_ref().is_none_or(|factor| kept < *factor) {
                         *factor = Some(below(&kept));
                     }
@@ -166,15 +167,15 @@ impl<'d, 'a> Bounds<'d, 'a> {
     }
 
     fn all(mut self) -> Vec<(Rational, Rational)> {
-        self.from_below();
+        self.bound_below();
         let mut high: Vec<Rational> =
             (0..self.data.groups.len()).map(|g| level_alone(self.data, g, 1)).collect();
-        self.from_above(&mut high);
+        self.bound_above(&mut high);
         let rounded = |(low, high): (Rational, Rational)| (below(&low), -below(&-high));
         self.low.into_iter().zip(high).map(rounded).collect()
     }
 
-    fn from_below(&mut self) {
+    fn bound_below(&mut self) {
         let data = self.data;
         let mut order: Vec<usize> = (0..self.blocks.len()).collect();
         order.sort_by(|&a, &b| self.blocks[a].level.total_cmp(&self.blocks[b].level).then(a.cmp(&b)));
@@ -204,7 +205,7 @@ impl<'d, 'a> Bounds<'d, 'a> {
                     }
                     for (m, list) in self.placed.iter().enumerate().filter(|(m, _)| !before[*m]) {
                         for (_, x) in list.iter().filter(|(on, x)| *on == i && !x.is_zero()) {
-                            level[m] -= Rational::from(x / data.tasks_per_level_on(m, i));
+                            level[m] -= x / data.tasks_per_level_on(m, i);
                             dropped[m] = true;
                         }
                     }
@@ -213,7 +214,7 @@ impl<'d, 'a> Bounds<'d, 'a> {
         }
     }
 
-    fn from_above(&mut self, high: &mut [Rational]) {
+    fn bound_above(&mut self, high: &mut [Rational]) {
         let data = self.data;
         let n_rows = data.constraints.rows().len();
         // By group: `(class, block)` of the classes that it left, and to which.
@@ -236,7 +237,7 @@ impl<'d, 'a> Bounds<'d, 'a> {
                         .collect::<Vec<_>>()
                 };
                 let mut factor = 0.0_f64;
-                let mut added = vec![Rational::new(); 0];
+                let mut added: Vec<Rational> = Vec::new();
                 for &g in &groups {
                     for (lacks, i) in lacking(g).into_iter().filter(|(lacks, _)| *lacks > 0.0) {
                         if added.is_empty() {
@@ -282,7 +283,7 @@ impl<'d, 'a> Bounds<'d, 'a> {
             rest -= Rational::from(l * &self.low[*g]);
         }
         for (g, l) in worth {
-            let bound = Rational::from(&rest / l) + &self.low[g];
+            let bound: Rational = &rest / l + &self.low[g];
             if bound < high[g] {
                 high[g] = bound;
             }
@@ -307,7 +308,7 @@ fn price(data: &LevelData<'_>, g: usize, i: usize, prices: &[Rational]) -> Ratio
 
 fn level(data: &LevelData<'_>, g: usize, list: &[(usize, Rational)]) -> Rational {
     let placed = list.iter().filter(|(_, x)| !x.is_zero());
-    placed.map(|(i, x)| Rational::from(x / data.tasks_per_level_on(g, *i))).sum()
+    placed.map(|(i, x)| x / data.tasks_per_level_on(g, *i)).sum()
 }
 
 /// The level of one of so many alike, the members of a group or all together as one, that has everything to
