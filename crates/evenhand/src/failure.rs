@@ -84,6 +84,9 @@ impl From<SimulateError> for Failure {
     fn from(error: SimulateError) -> Self {
         match error {
             SimulateError::Mechanism(error) => error.into(),
+            SimulateError::TooManyServers { .. } | SimulateError::TooManyExpected { .. } => {
+                Self::solver(error.to_string())
+            }
             error => Self::input(error.to_string()),
         }
     }

@@ -101,6 +101,15 @@ fn what_is_wrong_ends_with_two() {
         let output = folder.run(&["simulate", "scenario.json"]).fails(2);
         assert!(output.error_line().contains(expected), "{output:?}");
     }
+    // More than a run can hold is refused before memory is spent.
+    for (from, to, expected) in [
+        ("\"draw_servers\": 6", "\"draw_servers\": 1000000000", "1000000000 servers are to be drawn"),
+        ("\"rate\": 2", "\"rate\": 1e12", "about 60000000000000 jobs of user `a` are expected"),
+    ] {
+        folder.write("scenario.json", SCENARIO.replace(from, to));
+        let output = folder.run(&["simulate", "scenario.json"]).fails(3);
+        assert!(output.error_line().contains(expected), "{output:?}");
+    }
     folder.write("scenario.json", SCENARIO);
     folder.write("results", "a file");
     folder.run(&["simulate", "scenario.json", "-o", "results"]).fails(2);

@@ -30,8 +30,26 @@ pub enum SimulateError {
         /// The user.
         user: String,
     },
+    /// More servers are to be drawn than are filled one by one.
+    #[error("{number} servers are to be drawn: single servers are filled one by one, at most {limit}")]
+    TooManyServers {
+        /// How many.
+        number: u64,
+        /// [`MAX_SERVERS`](evenhand_mechanisms::filling::MAX_SERVERS).
+        limit: u64,
+    },
+    /// More random jobs than are kept.
+    #[error("about {expected:.0} jobs of user `{user}` are expected: at most {limit} are simulated")]
+    TooManyExpected {
+        /// The user.
+        user: String,
+        /// Rate times duration.
+        expected: f64,
+        /// [`MAX_EXPECTED`](crate::MAX_EXPECTED).
+        limit: f64,
+    },
     /// More rows of the series than are kept.
-    #[error("a row every {every} up to time {horizon} makes more than {limit} rows: raise `every`")]
+    #[error("a row every {every:e} up to time {horizon} makes more than {limit} rows: raise `every`")]
     TooManyRows {
         /// Time between two rows.
         every: f64,

@@ -42,7 +42,7 @@ pub use jobs::FinishedJob;
 pub use output::{SeriesOfRun, completion_csv, document, jobs_csv, series, series_csv, users_csv};
 pub use read::ReadScenario;
 pub use record::{MAX_ROWS, Row, Tasks};
-pub use replicate::{Simulated, run, run_from, run_on};
+pub use replicate::{MAX_EXPECTED, Simulated, run, run_from, run_on};
 pub use run::{Run, Settings, simulate, simulate_from};
 pub use scenario::{Arrivals, Job, Poisson, Scenario, TraceFile};
 pub use summary::{CompletionTimes, SIZES, Summary};

@@ -27,6 +27,8 @@ pub struct Simulated {
     pub notes: Vec<String>,
 }
 
+/// Random jobs of a user that are expected at most: a run keeps those that are done, 40 bytes of each.
+pub const MAX_EXPECTED: f64 = 5e7;
 /// Parts of the horizon in a series, where nothing else is said.
 const ROWS: f64 = 1000.0;
 
@@ -133,6 +135,18 @@ fn one(
     });
     if let (None, Some(n)) = (scenario.horizon, endless) {
         return Err(SimulateError::Endless { user: scenario.users[n].name.clone() });
+    }
+    for (user, arrivals) in scenario.users.iter().zip(&scenario.arrivals) {
+        let Some(poisson) = arrivals.poisson else { continue };
+        let ends = [poisson.until, arrivals.leaves, scenario.horizon].into_iter().flatten();
+        let expected = poisson.rate * (ends.fold(f64::INFINITY, f64::min) - poisson.from);
+        if expected > MAX_EXPECTED {
+            return Err(SimulateError::TooManyExpected {
+                user: user.name.clone(),
+                expected,
+                limit: MAX_EXPECTED,
+            });
+        }
     }
     let mut source: Box<dyn Source> = match (trace, &scenario.trace) {
         (Some(trace), _) => Box::new(Replay {

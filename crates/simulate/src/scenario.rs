@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use evenhand_mechanisms::filling::{Draw, Policy};
+use evenhand_mechanisms::filling::{Draw, MAX_SERVERS, Policy};
 use evenhand_problem::{Problem, ProblemSpec, Rational, ServerSpec, UserSpec};
 
 use crate::duration::Duration;
@@ -103,6 +103,9 @@ impl Scenario {
         if let Some(number) = self.draw_servers {
             // Faults of the classes are found before some of them are not drawn.
             Problem::new(spec.clone())?;
+            if number > MAX_SERVERS {
+                return Err(SimulateError::TooManyServers { number, limit: MAX_SERVERS });
+            }
             spec.servers = drawn(&self.servers, number, &mut Draw::new(seed, SERVER_STREAM));
             for user in &mut spec.users {
                 let Some(names) = &mut user.servers else { continue };

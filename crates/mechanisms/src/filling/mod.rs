@@ -65,6 +65,7 @@ pub use draw::Draw;
 pub use ideal::{Integrality, Measure};
 pub use law::{WeighedOutcome, law};
 pub use mechanism::FILL;
+pub use prepared::MAX_SERVERS;
 pub use rule::{Rule, Score, ServerRule, Ties};
 pub use run::fill;
 pub use scheduler::{Policy, Scheduler, schedule};

@@ -8,7 +8,7 @@ use super::digits::Widths;
 use super::rule::{Rule, Score, ServerRule};
 
 /// Single servers that a filling works on, at most.
-pub(super) const MAX_SERVERS: u64 = 4_000_000;
+pub const MAX_SERVERS: u64 = 4_000_000;
 /// Bits that all amounts together may take.
 const MAX_BITS: u128 = 1 << 33;
 /// Bits of the common denominator of a resource.

@@ -163,7 +163,7 @@ impl<'a> Dra<'a> {
     }
 
     /// Servers from the highest rank down; of one rank the most recent first.
-    fn from_the_last(&self) -> impl Iterator<Item = usize> {
+    fn last_first(&self) -> impl Iterator<Item = usize> {
         let servers = &self.configurations.servers;
         let ranked = |of: usize| self.ranked.get(&of).map_or(0, |(_, count)| *count);
         let without = servers.iter().enumerate().flat_map(move |(of, all)| all[ranked(of)..].iter().rev());
@@ -176,8 +176,8 @@ impl<'a> Dra<'a> {
     /// migrate; else the last one of all.
     fn loses(&self, j: usize) -> Option<usize> {
         let has = |server: &usize| self.jobs[*server][j] > 0;
-        let rejecting = self.from_the_last().find(|server| has(server) && self.rejecting.contains(server));
-        rejecting.or_else(|| self.from_the_last().find(has))
+        let rejecting = self.last_first().find(|server| has(server) && self.rejecting.contains(server));
+        rejecting.or_else(|| self.last_first().find(has))
     }
 
     fn change(&mut self, j: usize, server: usize, comes: bool) {
