@@ -1,9 +1,10 @@
 //! The hunt: job types whose least ratio of greedy and optimum, over all loads, is as low as possible.
 //!
-//! Greedy earns at least 1/2 of the optimum (Reservation, Theorem 3.7), and the family of Appendix C comes
-//! down to `1 - 1/e`. Whether anything is below is open. The hunt looks at job types in integers on one
-//! server shape: all of a small size up to symmetry ([`Exhaustive`]), or by local search above. Every ratio
-//! is exact, every instance that is left out is left out by a proof, and what is found is computed
+//! On one pool greedy earns at least `1 - (1 - 1/J)^J` of the optimum with `J` types, more than `1 - 1/e`, and on
+//! some instance no more (theory, section 6, Theorem C); several pools in their order can come down to 1/2. Open
+//! are several pools in better orders and whole servers. The hunt tries to refute the bound: it looks at job types
+//! in integers on one server shape: all of a small size up to symmetry ([`Exhaustive`]), or by local search above.
+//! Every ratio is exact, every instance that is left out is left out by a proof, and what is found is computed
 //! again by the rational method of `evenhand-lp` and certified ([`certify`]).
 //!
 //! [`Hunt`] works in batches; between them its [`State`] can be saved. What it finds depends on the

@@ -1,6 +1,6 @@
 //! Greedy against optimal, for people.
 
-use evenhand_certify::ratio::Sweep;
+use evenhand_certify::ratio::{Sweep, lower_bound};
 use evenhand_exact::ratio::{Configuration, RatioCertificate, worst_load};
 use evenhand_problem::{Rational, Reservation};
 
@@ -13,9 +13,10 @@ pub fn ratio(certificate: &RatioCertificate) -> Page {
     let (ratio, assignment) = (certificate.ratio.as_ref(), &certificate.optimum.assignment.servers);
     let ratio = ratio.map_or_else(|| "none: nothing to earn".to_owned(), text::number);
     let mut words = format!(
-        "greedy   {}\noptimum  {}\nratio    {ratio}\n",
+        "greedy   {}\noptimum  {}\nratio    {ratio}\nat least {} by greedy's own steps (Theorem C)\n",
         text::number(&certificate.greedy.reward),
-        text::number(&certificate.optimum.bound)
+        text::number(&certificate.optimum.bound),
+        text::number(&lower_bound(certificate)),
     );
     if let Some(whole) = &certificate.integer {
         let (lower, upper) = (&whole.optimum.assignment.reward, &whole.optimum.bound);

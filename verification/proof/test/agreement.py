@@ -280,6 +280,8 @@ def main():
         new += certified("google", json.loads((ROOT / "examples/google-cluster.json").read_text()), ["drfh", "ps-dsf"], "example")
         for name, problem in golden():
             new += certified(name, problem, ["drfh", "njc", "ps-dsf"], "golden")
+        for case in json.loads((ROOT / "crates/testkit/golden/tree.json").read_text()):
+            new += certified(case["id"], case["problem"], ["tree"], "golden", axioms=groups)
         for seed in SEEDS:
             problem = random_problem(seed)
             rng_here = random.Random(seed)

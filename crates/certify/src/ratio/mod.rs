@@ -3,9 +3,11 @@
 //! | question | answer |
 //! |---|---|
 //! | what does it lose with the problem's loads? | [`certificate`] |
+//! | what does it earn at least, by its own steps alone? | [`lower_bound`] |
 //! | what can it lose, whatever the load? | [`worst_load`] |
 //! | what does it lose while the load grows? | [`sweep`] |
 
+mod bound;
 mod sweep;
 mod worst_load;
 
@@ -22,6 +24,7 @@ use evenhand_packing::{MaxReward, SearchLimits, configuration_lp, greedy, intege
 use evenhand_problem::{Integer, Rational, Reservation};
 use thiserror::Error;
 
+pub use bound::lower_bound;
 pub use sweep::{Sweep, SweepPoint, multiples, sweep};
 pub use worst_load::{worst_load, worst_load_within};
 

@@ -1,6 +1,6 @@
 //! Greedy against optimal, as documents.
 
-use evenhand_certify::ratio::Sweep;
+use evenhand_certify::ratio::{Sweep, lower_bound};
 use evenhand_exact::ratio::{Configuration, RatioCertificate, worst_load};
 use evenhand_problem::{Rational, Reservation, number};
 use serde_json::{Map, Value, json};
@@ -31,6 +31,7 @@ pub fn ratio(certificate: &RatioCertificate) -> Value {
             "greedy": text(&certificate.greedy.reward),
             "optimum": text(&certificate.optimum.bound),
             "ratio": certificate.ratio.as_ref().map(number::format),
+            "ratio_bound": text(&lower_bound(certificate)),
             "greedy_configurations": greedy.collect::<Vec<_>>(),
             "optimal_configurations": optimal.collect::<Vec<_>>(),
         }),
