@@ -9,8 +9,9 @@ use std::collections::{BTreeMap, HashSet};
 use rug::Rational;
 
 use crate::place::Place;
-use crate::problem::{Index, MAX_COUNT, ProblemError, ProblemErrorKind, index_names, not_negative, resolve};
+use crate::problem::{MAX_COUNT, ProblemError, ProblemErrorKind};
 use crate::promises::Promises;
+use crate::resolve::{Index, index_names, not_negative, resolve};
 
 /// Most groups that stand in each other: far more than any organisation has levels, and few enough to walk up from
 /// every user.

@@ -20,6 +20,7 @@ mod promises;
 mod quantities;
 pub mod reservation;
 mod reservation_spec;
+mod resolve;
 pub mod schema;
 mod spec;
 mod usage;

@@ -13,10 +13,11 @@ use std::collections::HashSet;
 use rug::{Integer, Rational};
 
 use crate::place::Place;
-use crate::problem::{Index, MAX_COUNT, index_names, not_negative, quantities, resolve, whole_count};
+use crate::problem::MAX_COUNT;
 use crate::problem_error::{ProblemError, ProblemErrorKind};
 use crate::quantities::Quantities;
 pub use crate::reservation_spec::{JobSpec, PoolSpec, ReservationSpec};
+use crate::resolve::{Index, index_names, not_negative, quantities, resolve, whole_count};
 
 /// A checked reservation problem.
 #[derive(Debug, Clone, PartialEq)]
