@@ -2,7 +2,8 @@
 
 use super::Exhibit;
 use super::system::{self, Words};
-use crate::{PaperError, drfh, simulation, solve};
+use crate::simulation::{dynamic, google};
+use crate::{PaperError, drfh, solve};
 
 pub const EXHIBITS: &[Exhibit] = &[
     Exhibit::new("drfh.table-1", "Servers of a Google cluster", &["drfh.table-1"]),
@@ -15,23 +16,27 @@ pub const EXHIBITS: &[Exhibit] = &[
         "Three users come and go on 100 servers",
         &["drfh.figure-4", "simulation.drfh.figure-4"],
     )
-    .drawn(simulation::dynamic::picture),
-    Exhibit::new("drfh.figure-5", "Utilisation over the run", &["simulation.drfh.figure-5"]),
+    .drawn(dynamic::picture),
+    Exhibit::new("drfh.figure-5", "Utilisation over the run", &["simulation.drfh.figure-5"])
+        .drawn_of_data(google::figure_5),
     Exhibit::new(
         "drfh.figure-6",
         "Completion times of jobs",
         &["simulation.drfh.figure-6a", "simulation.drfh.figure-6b"],
-    ),
+    )
+    .drawn_of_data(google::figure_6),
     Exhibit::new(
         "drfh.figure-7",
         "Task completion ratios, best fit against slots",
         &["simulation.drfh.figure-7"],
-    ),
+    )
+    .drawn_of_data(google::figure_7),
     Exhibit::new(
         "drfh.figure-8",
         "Task completion ratios, shared against dedicated clouds",
         &["simulation.drfh.figure-8"],
-    ),
+    )
+    .drawn_of_data(google::figure_8),
 ];
 
 const SERVERS: &[&str] = &["server 1", "server 2"];

@@ -9,7 +9,12 @@ mod system;
 use crate::{Entry, PaperError};
 
 /// How a figure is drawn: an SVG document.
-type Draw = fn() -> Result<String, PaperError>;
+#[derive(Debug, Clone, Copy)]
+enum Draw {
+    Always(fn() -> Result<String, PaperError>),
+    /// Only where the data is that it shows.
+    OfData(fn() -> Result<Option<String>, PaperError>),
+}
 
 /// A table or figure of a paper.
 #[derive(Debug, Clone, Copy)]
@@ -28,8 +33,12 @@ impl Exhibit {
         Self { id, title, values, draw: None }
     }
 
-    const fn drawn(self, draw: Draw) -> Self {
-        Self { draw: Some(draw), ..self }
+    const fn drawn(self, draw: fn() -> Result<String, PaperError>) -> Self {
+        Self { draw: Some(Draw::Always(draw)), ..self }
+    }
+
+    const fn drawn_of_data(self, draw: fn() -> Result<Option<String>, PaperError>) -> Self {
+        Self { draw: Some(Draw::OfData(draw)), ..self }
     }
 
     /// Whether the value is one of the table or figure.
@@ -56,12 +65,16 @@ impl Exhibit {
         self.draw.is_some()
     }
 
-    /// The picture as SVG; none where there is none.
+    /// The picture as SVG; none where there is none, or the data is not here that it shows.
     ///
     /// # Errors
     /// A solver failed, or the drawing library.
     pub fn picture(&self) -> Result<Option<String>, PaperError> {
-        self.draw.map(|draw| draw()).transpose()
+        match self.draw {
+            None => Ok(None),
+            Some(Draw::Always(draw)) => draw().map(Some),
+            Some(Draw::OfData(draw)) => draw(),
+        }
     }
 }
 

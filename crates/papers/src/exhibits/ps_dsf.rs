@@ -3,6 +3,7 @@
 use super::Exhibit;
 use super::system::{self, Words};
 use crate::ps_dsf::{figures, tables};
+use crate::simulation::distributed;
 use crate::{PaperError, solve};
 
 pub const EXHIBITS: &[Exhibit] = &[
@@ -18,7 +19,8 @@ pub const EXHIBITS: &[Exhibit] = &[
         "ps-dsf.figure-6",
         "CPU utilisation of two classes over time",
         &["simulation.ps-dsf.figure-6"],
-    ),
+    )
+    .drawn(distributed::figure_6),
 ];
 
 const SERVERS: &[&str] = &["server 1", "server 2"];

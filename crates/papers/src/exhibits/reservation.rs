@@ -1,7 +1,7 @@
 //! The tables and figures of the Reservation paper.
 
 use super::Exhibit;
-use crate::simulation::admission;
+use crate::simulation::{admission, priorities};
 use crate::{PaperError, reservation};
 
 pub const EXHIBITS: &[Exhibit] = &[
@@ -33,12 +33,14 @@ pub const EXHIBITS: &[Exhibit] = &[
         "reservation.figure-5",
         "Rewards on a trace by the number of servers",
         &["simulation.reservation.figure-5"],
-    ),
+    )
+    .drawn_of_data(priorities::figure_5),
     Exhibit::new(
         "reservation.figure-6",
         "Rewards on a trace over time",
         &["simulation.reservation.figure-6"],
-    ),
+    )
+    .drawn_of_data(priorities::figure_6),
 ];
 
 fn figure_2() -> Result<String, PaperError> {

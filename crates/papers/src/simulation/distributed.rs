@@ -1,8 +1,12 @@
 //! PS-DSF, Figure 6: utilisation while user 4 is away, for PS-DSF by its distributed procedure, TSF and DRFH.
 
+mod picture;
+
 use evenhand_problem::{Allocation, Problem, Rational};
 use evenhand_simulate::Duration;
 use evenhand_simulate::distributed::{Absence, Network, State, follow};
+
+pub use picture::figure_6;
 
 use super::percent;
 use crate::ps_dsf::figure_5;

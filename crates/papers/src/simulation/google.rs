@@ -1,11 +1,15 @@
 //! DRFH, Table II and Figures 5 to 8 on what is at hand of the Google trace.
 
+mod pictures;
+
 use std::path::Path;
 
 use evenhand_import::{GoogleUsers, Input, Trace, google_machines, google_trace};
 use evenhand_mechanisms::filling::{Policy, Rule, ServerRule, Ties};
 use evenhand_problem::Problem;
 use evenhand_simulate::{CompletionTimes, Run, SIZES, Scenario, Summary, run_on};
+
+pub use pictures::{figure_5, figure_6, figure_7, figure_8};
 
 use super::{percent, resources};
 use crate::snapshots::data_folder;
@@ -41,19 +45,26 @@ impl Cloud<'_> {
         let mut simulated = run_on(&scenario, self.trace, &[SEED], &|_, _| {})?;
         simulated.runs.pop().ok_or_else(|| "no run".into())
     }
+
+    /// The number of slots of Table II with the highest utilisation, and its run.
+    fn best_slots(&self) -> Result<(u64, (Problem, Run)), PaperError> {
+        let mut best: Option<(f64, u64, (Problem, Run))> = None;
+        for (slots, ..) in TABLE_2 {
+            let (problem, run) = self.run(Policy::Slots { slots, ties: Ties::Low })?;
+            let sum: f64 = used(&problem, &run).iter().sum();
+            if best.as_ref().is_none_or(|(most, ..)| sum > *most) {
+                best = Some((sum, slots, (problem, run)));
+            }
+        }
+        best.map(|(_, slots, run)| (slots, run)).ok_or_else(|| "no slots".into())
+    }
 }
 
-pub fn entries() -> Result<Vec<Entry>, PaperError> {
+/// What is said of the sample; nothing where it is not there.
+fn on_sample<T>(of: impl FnOnce(&Cloud<'_>) -> Result<T, PaperError>) -> Result<Option<T>, PaperError> {
     let Some(folder) = data_folder().map(|folder| folder.join("google2011")).filter(|folder| folder.is_dir())
     else {
-        return Ok(vec![Entry {
-            id: "simulation.drfh.google".to_owned(),
-            source: "DRFH, Table II and Figures 5 to 8",
-            paper: String::new(),
-            ours: "not checked".to_owned(),
-            agrees: None,
-            note: "the data is not here: set EVENHAND_DATA to a folder with google2011".to_owned(),
-        }]);
+        return Ok(None);
     };
     let trace = sample(&folder)?;
     let (servers, _) = google_machines(Input::open(&folder.join("machine_configs_all_trace.csv"))?)?;
@@ -69,7 +80,24 @@ pub fn entries() -> Result<Vec<Entry>, PaperError> {
         horizon: Some(HORIZON),
         every: None,
     };
-    let cloud = Cloud { scenario, trace: &trace };
+    of(&Cloud { scenario, trace: &trace }).map(Some)
+}
+
+pub fn entries() -> Result<Vec<Entry>, PaperError> {
+    let found = on_sample(of_sample)?;
+    Ok(found.unwrap_or_else(|| {
+        vec![Entry {
+            id: "simulation.drfh.google".to_owned(),
+            source: "DRFH, Table II and Figures 5 to 8",
+            paper: String::new(),
+            ours: "not checked".to_owned(),
+            agrees: None,
+            note: "the data is not here: set EVENHAND_DATA to a folder with google2011".to_owned(),
+        }]
+    }))
+}
+
+fn of_sample(cloud: &Cloud<'_>) -> Result<Vec<Entry>, PaperError> {
     let mut entries = Vec::new();
     let mut best: Option<(u64, Run, f64)> = None;
     for (slots, cpu, memory) in TABLE_2 {
@@ -90,17 +118,21 @@ pub fn entries() -> Result<Vec<Entry>, PaperError> {
     }
     let (slots, of_slots, _) = best.ok_or("no slots")?;
     let (problem, shared) = cloud.run(best_fit())?;
-    let (_, first) = cloud.run(Policy::Fill(Rule::default()))?;
+    let (_, first) = cloud.run(first_fit())?;
     entries.push(best_slots(slots));
     entries.push(utilisation(&problem, &shared, &first, &of_slots));
     entries.extend(completion(&shared, &of_slots));
     entries.push(ratios(&shared, &of_slots));
-    entries.push(dedicated(&cloud, &shared)?);
+    entries.push(dedicated(cloud, &shared)?);
     Ok(entries)
 }
 
 fn best_fit() -> Policy {
     Policy::Fill(Rule { server: ServerRule::BestFit, ..Rule::default() })
+}
+
+fn first_fit() -> Policy {
+    Policy::Fill(Rule::default())
 }
 
 /// The tasks that came after the start and ended.
@@ -226,9 +258,13 @@ fn ratio(run: &Run, user: usize) -> Option<f64> {
     (tasks.submitted > 0).then(|| tasks.completed as f64 / tasks.submitted as f64)
 }
 
+/// The ratios of every user with tasks under both.
+fn ratio_pairs(one: &Run, other: &Run) -> Vec<(f64, f64)> {
+    (0..one.tasks.len()).filter_map(|n| Some((ratio(one, n)?, ratio(other, n)?))).collect()
+}
+
 fn ratios(best: &Run, slots: &Run) -> Entry {
-    let pairs: Vec<(f64, f64)> =
-        (0..best.tasks.len()).filter_map(|n| Some((ratio(best, n)?, ratio(slots, n)?))).collect();
+    let pairs = ratio_pairs(best, slots);
     let part = |which: &dyn Fn(&(f64, f64)) -> bool| {
         pairs.iter().filter(|pair| which(pair)).count() as f64 / pairs.len().max(1) as f64
     };
@@ -249,12 +285,13 @@ fn ratios(best: &Run, slots: &Run) -> Entry {
     }
 }
 
-/// Every user alone on its part of the servers, drawn from the same shapes.
-fn dedicated(cloud: &Cloud<'_>, shared: &Run) -> Result<Entry, PaperError> {
+/// The servers that each user has alone, its part of all and drawn from the same shapes, and the ratios of
+/// every user alone and together.
+fn dedicated_pairs(cloud: &Cloud<'_>, shared: &Run) -> Result<(u64, Vec<(f64, f64)>), PaperError> {
     let there: Vec<usize> = (0..shared.tasks.len()).filter(|&n| shared.tasks[n].submitted > 0).collect();
     let own = (SERVERS / there.len() as u64).max(1);
-    let (mut compared, mut fewer, mut largest_loss) = (0_usize, 0_usize, 0.0_f64);
-    for &n in &there {
+    let mut pairs = Vec::new();
+    for n in there {
         let trace = Trace {
             tasks: cloud.trace.tasks.iter().copied().filter(|task| task.user as usize == n).collect(),
             notes: Vec::new(),
@@ -267,12 +304,17 @@ fn dedicated(cloud: &Cloud<'_>, shared: &Run) -> Result<Entry, PaperError> {
         let submitted = shared.tasks[n].submitted as f64;
         let alone = alone.tasks[n].completed as f64 / submitted;
         let Some(together) = ratio(shared, n) else { continue };
-        compared += 1;
-        if together < alone {
-            fewer += 1;
-            largest_loss = largest_loss.max(alone - together);
-        }
+        pairs.push((alone, together));
     }
+    Ok((own, pairs))
+}
+
+fn dedicated(cloud: &Cloud<'_>, shared: &Run) -> Result<Entry, PaperError> {
+    let (own, pairs) = dedicated_pairs(cloud, shared)?;
+    let compared = pairs.len();
+    let losses: Vec<f64> =
+        pairs.iter().map(|(alone, together)| alone - together).filter(|loss| *loss > 0.0).collect();
+    let (fewer, largest_loss) = (losses.len(), losses.iter().copied().fold(0.0, f64::max));
     Ok(Entry {
         id: "simulation.drfh.figure-8".to_owned(),
         source: "DRFH, Figure 8: users with a lower task completion ratio in the shared cloud than alone",

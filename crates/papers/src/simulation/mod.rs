@@ -2,10 +2,10 @@
 
 pub(super) mod admission;
 mod confidence;
-mod distributed;
+pub(super) mod distributed;
 pub(super) mod dynamic;
-mod google;
-mod priorities;
+pub(super) mod google;
+pub(super) mod priorities;
 
 use evenhand_problem::{Rational, ServerSpec, UserSpec, number};
 

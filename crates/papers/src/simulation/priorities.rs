@@ -1,12 +1,16 @@
 //! Reservation, Figures 5 and 6: DRA, DRA with preemption, power of d choices and the upper bound along what is
 //! at hand of the Google trace.
 
+mod pictures;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use evenhand_import::{GoogleUsers, Input, Trace, google_trace};
 use evenhand_problem::{JobSpec, PoolSpec, Rational, Reservation, ReservationSpec};
 use evenhand_simulate::reservation::{Admission, Job, Policy, Setting, admit_jobs, reserve, upper_bound};
+
+pub use pictures::{figure_5, figure_6};
 
 use super::percent;
 use crate::snapshots::data_folder;
@@ -55,12 +59,16 @@ pub fn entries() -> Result<Vec<Entry>, PaperError> {
             note: "the data is not here: set EVENHAND_DATA to a folder with google2011".to_owned(),
         }]);
     };
-    let (kinds, jobs) = sample(&folder)?;
-    let courses = SERVERS.map(|servers| course(&kinds, &jobs, servers));
-    let courses = courses.into_iter().collect::<Result<Vec<_>, _>>()?;
+    let courses = courses(&folder)?;
     let mut entries: Vec<Entry> = courses.iter().map(by_servers).collect();
     entries.extend(courses.last().map(by_time));
     Ok(entries)
+}
+
+/// The course at every number of servers.
+fn courses(folder: &Path) -> Result<Vec<Course>, PaperError> {
+    let (kinds, jobs) = sample(folder)?;
+    SERVERS.into_iter().map(|servers| course(&kinds, &jobs, servers)).collect()
 }
 
 /// Types, and the jobs that came after the start and ended.

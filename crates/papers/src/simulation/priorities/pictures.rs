@@ -1,0 +1,46 @@
+//! Reservation, Figures 5 and 6, drawn of the sample.
+
+use evenhand_report::plot::{Axis, LineStyle, Plot, Series};
+
+use super::{Course, FROM, courses, folder, mean};
+use crate::PaperError;
+
+/// Rewards by the number of servers, in parts of the mean bound.
+pub fn figure_5() -> Result<Option<String>, PaperError> {
+    let Some(folder) = folder() else { return Ok(None) };
+    let courses = courses(&folder)?;
+    let policies = courses.first().map_or(0, |course| course.policies.len());
+    let part = |course: &Course, k: usize| course.policies[k].1.reward / mean(&course.bound);
+    let line = |k: usize| {
+        let points = courses.iter().map(|course| (course.servers as f64, part(course, k))).collect();
+        Series::new(courses[0].policies[k].0, points)
+    };
+    let plot = Plot {
+        title: "Reward along the sample, in parts of the upper bound".to_owned(),
+        x: Axis::linear("servers"),
+        y: Axis::linear("reward").with_range(0.0, 1.0),
+        series: (0..policies).map(line).collect(),
+    };
+    Ok(Some(plot.to_svg()?))
+}
+
+/// Rewards over time on the largest number of servers, with the bound.
+pub fn figure_6() -> Result<Option<String>, PaperError> {
+    let Some(folder) = folder() else { return Ok(None) };
+    let courses = courses(&folder)?;
+    let Some(course) = courses.last() else { return Ok(None) };
+    let there = |points: &[(f64, f64)]| points.iter().copied().filter(|(time, _)| *time >= FROM).collect();
+    let mut series: Vec<Series> = course
+        .policies
+        .iter()
+        .map(|(name, run)| Series::new(*name, there(&run.series)).without_marks(LineStyle::Solid))
+        .collect();
+    series.push(Series::new("upper bound", there(&course.bound)).without_marks(LineStyle::Dashed));
+    let plot = Plot {
+        title: format!("Reward over time on {} servers", course.servers),
+        x: Axis::linear("time (s)"),
+        y: Axis::linear("reward per unit of time"),
+        series,
+    };
+    Ok(Some(plot.to_svg()?))
+}
