@@ -35,8 +35,23 @@ const DIFFER: [&str; 28] = [
     "simulation.reservation.figure-5.300",
 ];
 
+/// Entries on the sample of the Google trace begin so; without the data there is none of them.
+const OF_SAMPLE: [&str; 7] = [
+    "simulation.drfh.table-2",
+    "simulation.drfh.figure-5",
+    "simulation.drfh.figure-6",
+    "simulation.drfh.figure-7",
+    "simulation.drfh.figure-8",
+    "simulation.reservation.figure-5",
+    "simulation.reservation.figure-6",
+];
+
 #[test]
 fn what_agrees_and_what_differs() {
+    // The program looks for the data beside the checkout, where it is started.
+    std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).unwrap();
+    let has_sample = evenhand_testkit::data::data("google2011").is_some();
+    let is_there = |id: &str| has_sample || !OF_SAMPLE.iter().any(|start| id.starts_with(start));
     let mut differ = Vec::new();
     let mut unseen: Vec<&str> = exhibits().iter().flat_map(|exhibit| exhibit.values()).copied().collect();
     for section in sections() {
@@ -50,7 +65,9 @@ fn what_agrees_and_what_differs() {
             }
         }
     }
-    assert_eq!(differ, DIFFER);
+    let expected: Vec<&str> = DIFFER.into_iter().filter(|id| is_there(id)).collect();
+    assert_eq!(differ, expected);
+    unseen.retain(|value| is_there(value));
     assert!(unseen.is_empty(), "tables and figures name values that nothing gives: {unseen:?}");
 }
 
