@@ -106,19 +106,11 @@ const KESIDIS: &[Exhibit] = &[
         "Tasks by user and server under progressive filling",
         &["kesidis.table-2", "simulation.kesidis.table-2"],
     ),
-    Exhibit::new(
-        "kesidis.table-3",
-        "Deviations of the tasks over 200 trials",
-        &["kesidis.table-3", "simulation.kesidis.table-3"],
-    ),
-    Exhibit::new(
-        "kesidis.table-4",
-        "Unused capacities under progressive filling",
-        &["kesidis.table-4", "simulation.kesidis.table-4"],
-    ),
+    Exhibit::new("kesidis.table-3", "Deviations of the tasks over 200 trials", &["kesidis.table-3"]),
+    Exhibit::new("kesidis.table-4", "Unused capacities under progressive filling", &["kesidis.table-4"]),
     Exhibit::new(
         "kesidis.table-5",
         "Deviations of the unused capacities over 200 trials",
-        &["kesidis.table-5", "simulation.kesidis.table-5"],
+        &["kesidis.table-5"],
     ),
 ];
