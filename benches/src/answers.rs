@@ -2,7 +2,7 @@
 //! and in doubles. The exact answer counts when its own duals prove it to the checker's arithmetic.
 
 use evenhand_exact::axiom::max_min::{shares, uncovered};
-use evenhand_exact::{Axiom, Claim, Evidence, Instance, Level, PriceVector, Prices, Share};
+use evenhand_exact::{Axiom, Claim, Evidence, Instance, Level, Share};
 use evenhand_lp::level::{LevelDual, LexicographicOptimum, Settings, lexicographic, lexicographic_float};
 use evenhand_problem::{
     Allocation, Arithmetic, Constraints, Problem, ProblemError, ProblemSpec, Rational, ServerSpec, Sharing,
@@ -332,16 +332,9 @@ fn levels(instance: &Instance<'_>, share: Share, duals: &[LevelDual]) -> Result<
         open[n] = true;
     }
     let mut level = |dual: &LevelDual| {
-        let blocked = |n: &usize| {
-            let is_blocked = dual.user_weights[*n] > 0 && shares[*n] == dual.level;
-            is_blocked && std::mem::take(&mut open[*n])
-        };
-        let prices = Prices {
-            user_weights: dual.user_weights.clone(),
-            rows: dual.prices.clone(),
-            users: dual.user_prices.clone(),
-        };
-        Level { covers: (0..problem.n_users()).filter(blocked).collect(), prices: PriceVector::of(&prices) }
+        let of_level = dual.prices.user_weights.iter().map(|(n, _)| *n);
+        let blocked = |n: &usize| shares[*n] == dual.level && std::mem::take(&mut open[*n]);
+        Level { covers: of_level.filter(blocked).collect(), prices: dual.prices.clone() }
     };
     Ok(duals.iter().map(&mut level).collect())
 }

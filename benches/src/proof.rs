@@ -6,7 +6,7 @@ use std::collections::HashSet;
 
 use evenhand_exact::axiom::max_min;
 use evenhand_exact::{
-    Axiom, Certificate, Claim, Evidence, Instance, Level, PriceVector, Prices, Share, ShareCoefficients,
+    Axiom, Certificate, Claim, Evidence, Instance, Level, Prices, Share, ShareCoefficients,
 };
 use evenhand_lp::level::{LevelDual, LexicographicOptimum, Settings, lexicographic, lexicographic_float};
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Sharing};
@@ -86,8 +86,7 @@ fn levels(
     let mut open: HashSet<usize> =
         max_min::uncovered(instance, coefficients).map_err(text)?.into_iter().collect();
     let mut levels = Vec::with_capacity(duals.len());
-    for LevelDual { user_weights, prices, user_prices, .. } in duals {
-        let prices = PriceVector::of(&Prices { user_weights, rows: prices, users: user_prices });
+    for LevelDual { prices, .. } in duals {
         let rises = max_min::rises(instance, coefficients, &prices).map_err(text)?;
         let blocked =
             rises.iter().enumerate().filter(|(_, rise)| rise.as_ref().is_some_and(Rational::is_zero));
@@ -105,17 +104,9 @@ fn pareto_prices(
     per_task: impl Fn(usize) -> Rational,
 ) -> Prices {
     let mut prices = Prices::zero(instance);
-    for dual in duals {
-        for (sum, price) in prices.rows.iter_mut().zip(&dual.prices) {
-            *sum += price;
-        }
-        for (sum, price) in prices.users.iter_mut().zip(&dual.user_prices) {
-            *sum += price;
-        }
-    }
+    duals.iter().for_each(|dual| prices.add(&dual.prices));
     for n in (0..prices.users.len()).filter(|&n| instance.is_active(n)) {
-        let weight: Rational = duals.iter().map(|dual| &dual.user_weights[n]).sum();
-        prices.user_weights[n] = weight * per_task(n);
+        prices.user_weights[n] *= per_task(n);
         if prices.user_weights[n].is_zero() {
             prices.users[n] += 1;
             prices.user_weights[n] = Rational::from(1);

@@ -82,6 +82,14 @@ pub enum ExportError {
     /// Judging the certificate would take more than a checker is allowed.
     #[error("the certificate cannot be judged: {0}")]
     TooLarge(String),
+    /// The Coq file would hold more numbers than Coq computes with in reasonable time.
+    #[error("the Coq file would hold {numbers} numbers: at most {limit}, which take Coq many minutes")]
+    TooLong {
+        /// How many, at least.
+        numbers: usize,
+        /// How many are written at most.
+        limit: usize,
+    },
     /// No user can run anywhere, so that there is no variable.
     #[error("there is nothing to write: no user can be given anything")]
     Nothing,

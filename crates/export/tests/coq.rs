@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use evenhand_exact::{Axiom, Certificate};
 use evenhand_export::{ExportError, coq_of_certificate};
 use evenhand_problem::format::Source;
+use evenhand_problem::{Problem, ProblemSpec, ServerSpec, UserSpec};
 use evenhand_testkit::certificates;
 
 fn parse(text: &str) -> Certificate {
@@ -103,4 +104,27 @@ fn a_claim_that_is_not_proved_is_named() {
         accepted().into_iter().filter_map(|(_, certificate)| coq_of_certificate(&certificate).err());
     let messages: Vec<String> = refused.map(|error| error.to_string()).collect();
     assert!(messages.iter().any(|message| message.contains("`proportional:1/2`")), "{messages:?}");
+}
+
+/// The tables of a sparse problem are dense: a short certificate must not become a file that nobody can use.
+#[test]
+fn a_file_that_would_be_too_long_is_refused_before_it_is_made() {
+    let (_, mut certificate) = accepted().into_iter().find(|(name, _)| name == "figure-1-drfh").unwrap();
+    let one = || vec![("r".to_owned(), 1.into())];
+    let server = |i: usize| ServerSpec { name: format!("s{i}"), count: None, capacity: one() };
+    let user = |n: usize| UserSpec {
+        name: format!("u{n}"),
+        demand: one(),
+        servers: Some(vec![format!("s{n}")]),
+        ..UserSpec::default()
+    };
+    certificate.problem = Problem::new(ProblemSpec {
+        resources: vec!["r".to_owned()],
+        servers: (0..3000).map(server).collect(),
+        users: (0..3000).map(user).collect(),
+        ..ProblemSpec::default()
+    })
+    .unwrap();
+    let error = coq_of_certificate(&certificate).unwrap_err();
+    assert!(matches!(error, ExportError::TooLong { numbers: 9_000_000.., .. }), "{error}");
 }

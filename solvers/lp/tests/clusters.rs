@@ -82,7 +82,7 @@ fn the_same_answer_with_any_number_of_threads() {
     let on = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
         let optimum = pool.install(|| exact(&problem, Sharing::Rdm, &share)).expect("an exact optimum");
-        let duals = optimum.duals.into_iter().map(|d| (d.level, d.user_weights, d.prices));
+        let duals = optimum.duals.into_iter().map(|d| (d.level, d.prices));
         (optimum.tasks, duals.collect::<Vec<_>>())
     };
     let one = on(1);

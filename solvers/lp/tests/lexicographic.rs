@@ -62,9 +62,9 @@ fn assert_same(
     assert!(optimum.duals.windows(2).all(|pair| pair[0].level <= pair[1].level), "levels ascend");
     for dual in &optimum.duals {
         let blocked =
-            (0..problem.n_users()).filter(|&n| dual.user_weights[n] > 0 && expected[n] == dual.level);
+            (0..problem.n_users()).filter(|&n| dual.prices.weight(n) > 0 && expected[n] == dual.level);
         assert!(blocked.count() > 0, "nobody is at the level {}", dual.level);
-        assert!((0..problem.n_users()).all(|n| dual.user_weights[n].is_zero() || expected[n] <= dual.level));
+        assert!((0..problem.n_users()).all(|n| dual.prices.weight(n).is_zero() || expected[n] <= dual.level));
     }
     expected
 }

@@ -109,6 +109,19 @@ impl Prices {
     }
 }
 
+impl Prices {
+    /// Adds other prices and weights, of the same users and rows.
+    pub fn add(&mut self, other: &PriceVector) {
+        for (sums, added) in [
+            (&mut self.user_weights, &other.user_weights),
+            (&mut self.rows, &other.rows),
+            (&mut self.users, &other.users),
+        ] {
+            added.iter().for_each(|(at, value)| sums[*at] += value);
+        }
+    }
+}
+
 /// [`Prices`] without their zeros, each list ascending: evidence that is one of many.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct PriceVector {
@@ -133,6 +146,13 @@ impl PriceVector {
             rows: sparse(&prices.rows),
             users: sparse(&prices.users),
         }
+    }
+
+    /// `l_n`, 0 where nothing is stated of the user.
+    #[must_use]
+    pub fn weight(&self, user: usize) -> Rational {
+        let found = self.user_weights.binary_search_by_key(&user, |(n, _)| *n);
+        found.map_or_else(|_| Rational::new(), |at| self.user_weights[at].1.clone())
     }
 
     /// With zeros, for the users and rows of `instance`.

@@ -9,8 +9,8 @@
 use std::collections::BTreeMap;
 
 use evenhand_exact::axiom::max_min;
-use evenhand_exact::{Axiom, Claim, Evidence, Level, PriceVector, Prices, Share, ShareCoefficients, Tasks};
-use evenhand_lp::level::{LevelDual, LexicographicOptimum, Rises};
+use evenhand_exact::{Axiom, Claim, Evidence, Level, PriceVector, Share, ShareCoefficients, Tasks};
+use evenhand_lp::level::{LexicographicOptimum, Rises};
 use evenhand_problem::Rational;
 
 use super::{Prover, Undecided, supports};
@@ -61,7 +61,7 @@ impl Prover<'_> {
         // Without the optimum the programmes of the rises decide alone.
         if let Ok(optimum) = self.optimum(share, &coefficients) {
             for dual in &optimum.duals {
-                cover.add(self, &coefficients, vector(dual))?;
+                cover.add(self, &coefficients, dual.prices.clone())?;
             }
             if cover.is_within(self.tolerance) {
                 return Ok(Decided::Levels(cover.levels));
@@ -166,14 +166,6 @@ impl Prover<'_> {
             })
             .collect()
     }
-}
-
-fn vector(dual: &LevelDual) -> PriceVector {
-    PriceVector::of(&Prices {
-        user_weights: dual.user_weights.clone(),
-        rows: dual.prices.clone(),
-        users: dual.user_prices.clone(),
-    })
 }
 
 /// Levels and what they prove so far.

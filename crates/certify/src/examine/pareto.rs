@@ -79,18 +79,10 @@ impl Prover<'_> {
         let coefficients = share.coefficients(problem).ok()?;
         let optimum = self.optimum(share, &coefficients).ok()?;
         let mut prices = Prices::zero(self.instance);
-        for dual in &optimum.duals {
-            for (sum, p) in prices.rows.iter_mut().zip(&dual.prices) {
-                *sum += p;
-            }
-            for (sum, q) in prices.users.iter_mut().zip(&dual.user_prices) {
-                *sum += q;
-            }
-        }
+        optimum.duals.iter().for_each(|dual| prices.add(&dual.prices));
         for n in (0..problem.n_users()).filter(|&n| self.instance.is_active(n)) {
             let per_task = Rational::from(coefficients.uniform(n)? / problem.users()[n].weight());
-            let weight: Rational = optimum.duals.iter().map(|d| &d.user_weights[n]).sum();
-            prices.user_weights[n] = weight * per_task;
+            prices.user_weights[n] *= per_task;
             if prices.user_weights[n].is_zero() {
                 // Blocked at no level: it has all its tasks, and its limit has a price.
                 problem.users()[n].tasks()?;

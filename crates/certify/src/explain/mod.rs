@@ -258,19 +258,19 @@ fn bottleneck(instance: &Instance<'_>, allocation: &Allocation, user: usize, row
 fn scarce_rows(instance: &Instance<'_>, coefficients: &ShareCoefficients, user: usize) -> Vec<ScarceRow> {
     let Some(dual) = blocking_dual(instance, coefficients, user) else { return Vec::new() };
     let Ok(shares) = max_min::shares(instance, coefficients) else { return Vec::new() };
-    let at_level = (0..shares.len()).filter(|&n| shares[n] == dual.level && dual.user_weights[n] > 0);
-    let total: Rational = at_level.map(|n| &dual.user_weights[n]).sum();
+    let at_level = dual.prices.user_weights.iter().filter(|(n, _)| shares[*n] == dual.level);
+    let total: Rational = at_level.map(|(_, weight)| weight).sum();
     let Some(per_task) = coefficients.uniform(user).filter(|u| !u.is_zero() && !total.is_zero()) else {
         return Vec::new();
     };
     let tasks_per_level = Rational::from(instance.problem().users()[user].weight() / per_task);
     let mut rows: Vec<ScarceRow> = dual
         .prices
-        .iter()
-        .enumerate()
-        .filter(|(_, price)| **price > 0)
+        .rows
+        .into_iter()
+        .filter(|(_, price)| *price > 0)
         .map(|(row, price)| {
-            let level = Rational::from(price / &total);
+            let level = price / &total;
             ScarceRow { row, tasks: Rational::from(&level * &tasks_per_level), level }
         })
         .collect();
@@ -292,5 +292,5 @@ fn blocking_dual(
     if shares != best {
         return None;
     }
-    optimum.duals.into_iter().find(|dual| dual.level == shares[user] && dual.user_weights[user] > 0)
+    optimum.duals.into_iter().find(|dual| dual.level == shares[user] && dual.prices.weight(user) > 0)
 }

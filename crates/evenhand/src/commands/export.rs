@@ -102,7 +102,7 @@ fn page(export: &Export) -> Page {
 impl From<ExportError> for Failure {
     fn from(error: ExportError) -> Self {
         match error {
-            ExportError::TooLarge(_) => Self::solver(error.to_string()),
+            ExportError::TooLarge(_) | ExportError::TooLong { .. } => Self::solver(error.to_string()),
             _ => Self::input(error.to_string()),
         }
     }

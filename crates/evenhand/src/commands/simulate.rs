@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
+use evenhand::problem::format::read_text;
 use evenhand::report;
 use evenhand::simulate::{self, Checkpoint, Observer, ReadScenario, Scenario, SimulateError, Simulated};
 use indicatif::ProgressBar;
@@ -78,13 +79,11 @@ fn with_checkpoints(
     seed: u64,
     bar: &ProgressBar,
 ) -> Result<Simulated, Failure> {
-    let from = match std::fs::read_to_string(file) {
-        Ok(text) => {
-            let of_file = |error| Failure::input(format!("{}: {error}", file.display()));
-            Some(Checkpoint::from_json(&text).map_err(of_file)?)
-        }
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
-        Err(error) => return Err(Failure::input(format!("{}: cannot be read: {error}", file.display()))),
+    let from = if file.exists() {
+        let of_file = |error| Failure::input(format!("{}: {error}", file.display()));
+        Some(Checkpoint::from_json(&read_text(file)?).map_err(of_file)?)
+    } else {
+        None
     };
     let mut writer = Writer { file, every: call.checkpoint_every, bar, failure: None };
     let simulated = simulate::run_from(scenario, seed, from.as_ref(), &mut writer)?;

@@ -26,6 +26,10 @@ use literal::number;
 /// checker that is proved does not read.
 pub fn coq_of_certificate(certificate: &Certificate) -> Result<String, ExportError> {
     let problem = &certificate.problem;
+    let numbers = numbers(certificate);
+    if numbers > MOST_NUMBERS {
+        return Err(ExportError::TooLong { numbers, limit: MOST_NUMBERS });
+    }
     valid(check(certificate))?;
     let not_valid = |error: &dyn std::fmt::Display| ExportError::NotValid(error.to_string());
     let instance = Instance::new(problem, &certificate.allocation).map_err(|e| not_valid(&e))?;
@@ -33,6 +37,26 @@ pub fn coq_of_certificate(certificate: &Certificate) -> Result<String, ExportErr
     let theorems =
         certificate.claims.iter().map(|claim| writer.theorem(claim)).collect::<Result<Vec<_>, _>>()?;
     Ok(writer.head() + &theorems.concat())
+}
+
+/// Numbers of a file at most: the tables have their zeros too, and coqc needs about a second for a hundred.
+const MOST_NUMBERS: usize = 200_000;
+
+/// Numbers that the file would hold at least: tables of users by classes and resources, single servers by users,
+/// and the prices of every level.
+fn numbers(certificate: &Certificate) -> usize {
+    let problem = &certificate.problem;
+    let (users, classes, resources) = (problem.n_users(), problem.n_servers(), problem.n_resources());
+    let levels = certificate.claims.iter().map(|claim| match &claim.evidence {
+        Evidence::Levels(levels) => levels.len(),
+        Evidence::LevelsByResource(all) => all.iter().map(|(_, levels)| levels.len()).sum(),
+        _ => 0,
+    });
+    let rows = classes.saturating_mul(resources);
+    let of_levels = levels.sum::<usize>().saturating_mul(users.saturating_add(rows));
+    let of_servers = certificate.allocation.placements.as_ref().map_or(0, Vec::len).saturating_mul(users);
+    let of_users = users.saturating_mul(classes.saturating_add(resources));
+    of_users.saturating_add(rows).saturating_add(of_servers).saturating_add(of_levels)
 }
 
 struct Writer<'a, 'b> {

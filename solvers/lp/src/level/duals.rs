@@ -8,6 +8,7 @@
 
 use std::collections::BTreeMap;
 
+use evenhand_exact::PriceVector;
 use evenhand_problem::{Integer, Rational};
 
 use super::data::LevelData;
@@ -138,19 +139,19 @@ fn shifted(value: &Rational, shift: i32) -> Rational {
 }
 
 fn by_row_and_user(data: &LevelData<'_>, found: Found) -> LevelDual {
-    let n_users = data.constraints.problem().n_users();
-    let mut user_weights = vec![Rational::new(); n_users];
-    let mut user_prices = vec![Rational::new(); n_users];
+    let (mut user_weights, mut users) = (Vec::new(), Vec::new());
     for (group, (level, task)) in found.dual.groups {
         let members = &data.groups[group].members;
-        for &n in members {
-            user_weights[n] = Rational::from(&level / members.len() as u64);
-            user_prices[n].clone_from(&task);
+        if !level.is_zero() {
+            let each = Rational::from(&level / members.len() as u64);
+            user_weights.extend(members.iter().map(|n| (*n, each.clone())));
+        }
+        if !task.is_zero() {
+            users.extend(members.iter().map(|n| (*n, task.clone())));
         }
     }
-    let mut prices = vec![Rational::new(); data.constraints.rows().len()];
-    for (row, price) in found.dual.rows {
-        prices[row] = price;
-    }
-    LevelDual { level: found.level, user_weights, prices, user_prices }
+    user_weights.sort_unstable_by_key(|(n, _)| *n);
+    users.sort_unstable_by_key(|(n, _)| *n);
+    let rows = found.dual.rows.into_iter().filter(|(_, price)| !price.is_zero()).collect();
+    LevelDual { level: found.level, prices: PriceVector { user_weights, rows, users } }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use evenhand_exact::ShareCoefficients;
+use evenhand_exact::{PriceVector, ShareCoefficients};
 use evenhand_problem::{Constraints, Rational};
 
 use super::data::LevelData;
@@ -44,12 +44,9 @@ impl Default for Settings {
 pub struct LevelDual {
     /// The level `t`, in units of `u_n x_n / w_n`.
     pub level: Rational,
-    /// By user: `l_n`, positive for those blocked at this level, 0 for those above it.
-    pub user_weights: Vec<Rational>,
-    /// By capacity row: price per unit.
-    pub prices: Vec<Rational>,
-    /// By user: price per task of the user's task limit.
-    pub user_prices: Vec<Rational>,
+    /// `l_n`, positive for those blocked at this level and absent for those above it; the prices of capacity rows
+    /// and of task limits. What is 0 takes no room: there may be as many levels as users.
+    pub prices: PriceVector,
 }
 
 /// A lexicographic maximum.

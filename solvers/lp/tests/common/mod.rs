@@ -103,19 +103,9 @@ pub fn levels(
     let mut covered = vec![true; problem.n_users()];
     uncovered(instance, share).expect("short numbers").into_iter().for_each(|n| covered[n] = false);
     let mut level = |dual: &evenhand_lp::level::LevelDual| {
-        let mut blocked = |n: &usize| {
-            let is_blocked = dual.user_weights[*n] > 0 && level_of(*n) == dual.level;
-            is_blocked && !std::mem::replace(&mut covered[*n], true)
-        };
-        let prices = Prices {
-            user_weights: dual.user_weights.clone(),
-            rows: dual.prices.clone(),
-            users: dual.user_prices.clone(),
-        };
-        Level {
-            covers: (0..problem.n_users()).filter(&mut blocked).collect(),
-            prices: PriceVector::of(&prices),
-        }
+        let of_level = dual.prices.user_weights.iter().map(|(n, _)| *n);
+        let blocked = |n: &usize| level_of(*n) == dual.level && !std::mem::replace(&mut covered[*n], true);
+        Level { covers: of_level.filter(blocked).collect(), prices: dual.prices.clone() }
     };
     optimum.duals.iter().map(&mut level).collect()
 }
