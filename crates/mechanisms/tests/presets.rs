@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use evenhand_mechanisms::tree::{self, Reported, Settings, TREE};
+use evenhand_mechanisms::tree::{self, Reported, Settings, Standing, TREE};
 use evenhand_mechanisms::{Flags, Outcome};
 use evenhand_problem::format::Source;
 use evenhand_problem::{Allocation, Arithmetic, Problem, Rational, number};
@@ -69,40 +69,53 @@ fn entitlements() {
     }
 }
 
+/// Where every node stands in the allocation that the case states, or in the one that is found.
+fn standings(case: &Value) -> Vec<Standing> {
+    let problem = problem(case);
+    let allocation = match case["allocation"].as_object() {
+        None => solve(case, &problem).allocation,
+        Some(stated) => {
+            let of_user = |user: &evenhand_problem::User| {
+                stated.get(user.name()).map(|x| vec![(0, golden::exact(x))]).unwrap_or_default()
+            };
+            let tasks = problem.users().iter().map(of_user).collect();
+            Allocation { tasks, arithmetic: Arithmetic::Exact, ..Allocation::default() }
+        }
+    };
+    tree::levels(&problem, &allocation, &tree::settings(&flags(case)).unwrap()).unwrap()
+}
+
 #[test]
 fn reported() {
     for (name, case) in cases() {
         let Some(expected) = case["expected"]["reported"].as_object() else { continue };
-        let problem = problem(&case);
-        let allocation = match case["allocation"].as_object() {
-            None => solve(&case, &problem).allocation,
-            Some(stated) => {
-                let of_user = |user: &evenhand_problem::User| {
-                    stated.get(user.name()).map(|x| vec![(0, golden::exact(x))]).unwrap_or_default()
-                };
-                let tasks = problem.users().iter().map(of_user).collect();
-                Allocation { tasks, arithmetic: Arithmetic::Exact, ..Allocation::default() }
-            }
+        let text = |of: Standing| match of.reported.expect("a number") {
+            Reported::Infinite => (of.name, "infinite".to_owned()),
+            Reported::Share(share) => (of.name, number::format(&share)),
         };
-        let settings = tree::settings(&flags(&case)).unwrap();
-        let standings = tree::levels(&problem, &allocation, &settings).unwrap();
-        let found: BTreeMap<&str, String> = standings
-            .iter()
-            .map(|of| {
-                let text = match of.reported.as_ref().expect("a number") {
-                    Reported::Infinite => "infinite".to_owned(),
-                    Reported::Share(share) => number::format(share),
-                };
-                (of.name.as_str(), text)
-            })
-            .collect();
+        let found: BTreeMap<String, String> = standings(&case).into_iter().map(text).collect();
         for (node, value) in expected {
             let value = value.as_str().unwrap();
             let value =
                 number::parse(value).map_or_else(|_| value.to_owned(), |value| number::format(&value));
-            assert_eq!(found[node.as_str()], value, "{name}: {node}");
+            assert_eq!(found[node], value, "{name}: {node}");
         }
     }
+}
+
+/// Groups at the root, in the order in which they are served; no two of them equal.
+#[test]
+fn order() {
+    let mut tried = 0;
+    for (name, case) in cases() {
+        let Some(expected) = case["expected"]["order"].as_array() else { continue };
+        let roots = standings(&case).into_iter().filter(|of| of.depth == 0 && !of.is_user);
+        let ranks = roots.map(|of| (of.next.expect("it wants more").rank, of.name));
+        let found: BTreeMap<usize, String> = ranks.collect();
+        assert!(found.values().eq(expected.iter().map(|group| group.as_str().unwrap())), "{name}: {found:?}");
+        tried += 1;
+    }
+    assert!(tried >= 2);
 }
 
 /// What one priority's queues get of a resource is all of it, or all that they ask for.

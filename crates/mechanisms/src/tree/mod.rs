@@ -180,5 +180,7 @@ fn forest_of<'p>(problem: &'p Problem, settings: &Settings) -> Result<forest::Fo
     check(problem)?;
     let stated = problem.groups().share();
     let share = settings.rule.map_or_else(|| stated.clone(), |rule| rule.share(stated));
-    Ok(forest::Forest::new(problem, share, !settings.no_nominal_first))
+    let guarantees_first =
+        !settings.no_nominal_first && settings.rule.is_none_or(Rule::puts_guarantees_first);
+    Ok(forest::Forest::new(problem, share, guarantees_first))
 }

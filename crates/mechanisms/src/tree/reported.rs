@@ -25,16 +25,20 @@ pub fn reported(forest: &Forest<'_>, holdings: &Holdings, rule: Rule) -> Vec<Opt
     }
 }
 
-/// Kueue, status.fairSharing.weightedShare: thousandths of the share over the weight, rounded up; the root's is 0.
+/// Kueue, status.fairSharing.weightedShare: thousandths of the share over the weight, rounded up; the root's is 0, and
+/// of a group of weight 0 it is infinite as soon as the group borrows, even what nobody lends.
 fn kueue(forest: &Forest<'_>, holdings: &Holdings, v: usize) -> Reported {
-    let used = &holdings.used[v];
-    let share = rising(&share(forest, v, used), used).0;
-    let weight = &forest.nodes[v].weight;
-    match (v, share.is_zero(), weight.is_zero()) {
-        (0, ..) | (_, true, _) => Reported::Share(Rational::new()),
-        (.., true) => Reported::Infinite,
-        _ => Reported::Share((share * 1000_u32 / weight).ceil()),
+    let (node, used) = (&forest.nodes[v], &holdings.used[v]);
+    let nominal =
+        |r: usize| node.guarantee.as_ref().and_then(|guarantee| guarantee[r].clone()).unwrap_or_default();
+    let is_borrowing = used.iter().enumerate().any(|(r, used)| *used > nominal(r));
+    if v == 0 || !is_borrowing {
+        return Reported::Share(Rational::new());
     }
+    if node.weight.is_zero() {
+        return Reported::Infinite;
+    }
+    Reported::Share((rising(&share(forest, v, used), used).0 * 1000_u32 / &node.weight).ceil())
 }
 
 /// Volcano's plugin `drf` with hierarchy: a node holds what its children hold, each scaled to the least share among

@@ -62,6 +62,12 @@ impl Rule {
         }
     }
 
+    /// Whether guarantees come before shares. `YuniKorn` compares by priority, then by usage over the guarantee, and
+    /// knows no other use of it.
+    pub(super) fn puts_guarantees_first(self) -> bool {
+        self != Self::YuniKorn
+    }
+
     /// The share by which siblings are compared, with what it takes from the problem's own.
     pub(super) fn share(self, stated: &GroupShare) -> GroupShare {
         let usage = GroupShare::default();
