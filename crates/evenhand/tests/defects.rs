@@ -218,6 +218,23 @@ fn problems_and_certificates_take_memory_in_proportion_to_the_file() {
     bounded(&folder, &import).fails(2);
 }
 
+/// A level for each of 3,000 users, each alone on its own server: prices name the users and rows that they are of.
+#[test]
+fn levels_take_memory_in_proportion_to_who_uses_what() {
+    let folder = Folder::new();
+    let list = |of: &dyn Fn(usize) -> String| (1..=3000).map(of).collect::<Vec<_>>().join(", ");
+    let servers = list(&|i| format!(r#"{{"name": "s{i}", "capacity": {{"c": {i}}}}}"#));
+    let users = list(&|i| format!(r#"{{"name": "u{i}", "demand": {{"c": 1}}, "servers": ["s{i}"]}}"#));
+    let head = r#"{"kind": "allocation-problem", "resources": ["c"], "servers": ["#;
+    folder.write("alone.json", format!("{head}{servers}], \"users\": [{users}]}}"));
+    bounded(&folder, &["solve", "alone.json", "-m", "drfh", "-o", "a.json"]).ends_with(0);
+    bounded(&folder, &["certify", "alone.json", "a.json", "-o", "c.json"]).ends_with(0);
+    bounded(&folder, &["check", "c.json"]).ends_with(0);
+    let exported = bounded(&folder, &["export", "c.json", "--to", "coq", "-o", "c.v"]);
+    exported.fails(3);
+    assert!(exported.stderr.contains("numbers: at most 200000"), "{exported:?}");
+}
+
 #[test]
 fn work_is_bounded() {
     let folder = folder(&["envy-c.json"]);

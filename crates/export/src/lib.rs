@@ -83,7 +83,9 @@ pub enum ExportError {
     #[error("the certificate cannot be judged: {0}")]
     TooLarge(String),
     /// The Coq file would hold more numbers than Coq computes with in reasonable time.
-    #[error("the Coq file would hold {numbers} numbers: at most {limit}, which take Coq many minutes")]
+    #[error(
+        "the Coq file would hold {numbers} numbers: at most {limit} are written, and they take Coq hours"
+    )]
     TooLong {
         /// How many, at least.
         numbers: usize,

@@ -39,7 +39,8 @@ pub fn coq_of_certificate(certificate: &Certificate) -> Result<String, ExportErr
     Ok(writer.head() + &theorems.concat())
 }
 
-/// Numbers of a file at most: the tables have their zeros too, and coqc needs about a second for a hundred.
+/// Numbers of a file at most: the tables have their zeros too, and envy looks at all pairs. coqc needs a minute or more
+/// for 2,640 numbers of 200 users, so that this many are for a patient reader.
 const MOST_NUMBERS: usize = 200_000;
 
 /// Numbers that the file would hold at least: tables of users by classes and resources, single servers by users,
