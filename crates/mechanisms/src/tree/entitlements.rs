@@ -1,13 +1,13 @@
 //! What the schedulers that divide every resource alone entitle each group to (theory, section 9).
 //!
 //! For each resource, from the root: among children with requests `q_k = min(what is asked for below, limit)`
-//! guarantees come first, `min(G_k, q_k)`; then levels rise up to `q_k`. What a group gets is divided among its
-//! children in the same way.
+//! guarantees come first, `min(G_k, q_k)`, of what a group itself states; then levels rise up to `q_k`. What a group
+//! gets is divided among its children in the same way.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use evenhand_problem::{Problem, Promises, Rational};
+use evenhand_problem::{Problem, Rational};
 
 use super::raise::{Claim, raise};
 use super::rounds::{Tier, Wish, give_whole};
@@ -40,7 +40,6 @@ enum Node {
 
 struct Division<'p> {
     problem: &'p Problem,
-    promises: Promises,
     capacity: Vec<Rational>,
     /// The root, which comes after the groups, and all groups, each before its subgroups.
     from_the_root: Vec<usize>,
@@ -110,7 +109,6 @@ impl<'p> Division<'p> {
         from_the_root.reverse();
         Self {
             problem,
-            promises: Promises::new(problem.groups()),
             capacity: problem.total_capacity().to_vec(),
             from_the_root,
             children,
@@ -172,8 +170,10 @@ impl<'p> Division<'p> {
         match node {
             Node::Group(v) => {
                 let group = &self.problem.groups().list()[v];
+                // These schedulers know what a queue itself states; its children's quotas do not add up to it.
+                let stated = group.guarantee.iter().flatten().find(|(of, _)| *of == r);
                 Child {
-                    guarantee: self.promises.promised(v, r).cloned().unwrap_or_default(),
+                    guarantee: stated.map(|(_, amount)| amount.clone()).unwrap_or_default(),
                     request: requests[v].clone(),
                     weight: &group.weight,
                     priority: group.priority,
