@@ -48,6 +48,9 @@ pub enum Command {
     /// Show mechanisms side by side
     #[command(after_help = examples::COMPARE)]
     Compare(Compare),
+    /// Look for small problems on which a mechanism breaks an axiom
+    #[command(after_help = examples::AUDIT)]
+    Audit(Audit),
     /// Greedy against optimal for a reservation problem, exact and proven
     #[command(after_help = examples::RATIO)]
     Ratio(Ratio),
@@ -208,6 +211,35 @@ pub struct Compare {
     /// Users to show: `all`, in place of the first few
     #[arg(long, value_name = "WHICH", value_parser = ["all"])]
     pub users: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Audit {
+    /// Mechanism
+    #[arg(long, short, value_name = "NAME", value_parser = names::mechanism())]
+    pub mechanism: String,
+    /// Axiom to look at; may be given several times (default: the usual ones, and the one that the mechanism is
+    /// made for)
+    #[arg(long = "axiom", value_name = "AXIOM", value_parser = names::axiom())]
+    pub axioms: Vec<String>,
+    /// Random problems that are tried
+    #[arg(long, value_name = "N", default_value_t = 1_000)]
+    pub instances: u64,
+    /// Users of a problem, at most; 1 to 6
+    #[arg(long, value_name = "N", default_value_t = 4)]
+    pub users: usize,
+    /// Server classes of a problem, at most; 1 to 6
+    #[arg(long, value_name = "I", default_value_t = 3)]
+    pub servers: usize,
+    /// Resources of a problem, at most; 1 to 6
+    #[arg(long, value_name = "M", default_value_t = 3)]
+    pub resources: usize,
+    /// Write the smallest problem for each axiom that is violated, its allocation and its certificate into this
+    /// folder, which is made if need be
+    #[arg(long, short, value_name = "FOLDER")]
+    pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub flags: flags::MechanismFlags,
 }
 
 #[derive(Debug, Args)]

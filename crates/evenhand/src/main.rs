@@ -60,6 +60,7 @@ fn run() -> Result<ExitCode, Failure> {
         Command::Explain(call) => commands::explain::run(call, common),
         Command::Compare(call) => commands::compare::run(call, common),
         Command::Ratio(call) => commands::ratio::run(call, common),
+        Command::Audit(call) => commands::audit::run(call, common),
         Command::Hunt(call) => commands::hunt::run(call, common),
         Command::Simulate(call) => commands::simulate::run(call, common),
         Command::Reproduce(call) => commands::reproduce::run(call, common),

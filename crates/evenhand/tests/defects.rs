@@ -231,8 +231,7 @@ fn levels_take_memory_in_proportion_to_who_uses_what() {
     bounded(&folder, &["certify", "alone.json", "a.json", "-o", "c.json"]).ends_with(0);
     bounded(&folder, &["check", "c.json"]).ends_with(0);
     let exported = bounded(&folder, &["export", "c.json", "--to", "coq", "-o", "c.v"]);
-    exported.fails(3);
-    assert!(exported.stderr.contains("numbers: at most 200000"), "{exported:?}");
+    exported.fails_with(3, "numbers: at most 200000");
 }
 
 #[test]

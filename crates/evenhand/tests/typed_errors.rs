@@ -12,6 +12,7 @@ const LIBRARIES: [&str; 13] = [
     "crates/certify",
     "crates/export",
     "crates/simulate",
+    "crates/audit",
     "crates/hunt",
     "crates/papers",
     "crates/accuracy",

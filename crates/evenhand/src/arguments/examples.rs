@@ -60,6 +60,12 @@ Examples:
   evenhand ratio reservation.json --sweep 0:2:41 --plot sweep.svg
   evenhand ratio reservation.json --worst-load -o certificate.json";
 
+pub const AUDIT: &str = "\
+Examples:
+  evenhand audit --mechanism drfh
+  evenhand audit --mechanism tsf --axiom envy-free --instances 10000 -o found
+  evenhand audit --mechanism alpha --alpha 2 --users 2 --servers 1";
+
 pub const HUNT: &str = "\
 Examples:
   evenhand hunt --types 3 --resources 2 --steps 100000

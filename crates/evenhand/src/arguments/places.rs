@@ -35,6 +35,7 @@ impl Command {
                 kept: call.resume.iter().map(PathBuf::as_path).collect(),
                 ..folder(call.output.as_deref())
             },
+            Self::Audit(call) => folder(call.output.as_deref()),
             Self::Bench(call) => folder(call.output.as_deref()),
             Self::Man(call) => folder(call.output.as_deref()),
             Self::Reproduce(call) => folder(call.output.as_deref()),

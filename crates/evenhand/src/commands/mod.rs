@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+pub mod audit;
 pub mod bench;
 pub mod certify;
 pub mod check;

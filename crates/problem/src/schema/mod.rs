@@ -7,7 +7,7 @@
 /// `--format json` (`certify` an examination, `check` a verdict, `compare` a comparison, `explain` an
 /// explanation, group explanation, levels or entitlements, `reproduce` a reproduction or exhibits, `bench` work
 /// and precision, or speed, `export` an export,
-/// `simulate` a simulation,
+/// `simulate` a simulation, `audit` an audit,
 /// `schema` the schemas).
 const SCHEMAS: [(&str, &str); NAMES.len()] = [
     ("problem", include_str!("problem.json")),
@@ -30,6 +30,7 @@ const SCHEMAS: [(&str, &str); NAMES.len()] = [
     ("entitlements", include_str!("entitlements.json")),
     ("reproduction", include_str!("reproduction.json")),
     ("exhibits", include_str!("exhibits.json")),
+    ("audit", include_str!("audit.json")),
     ("hunt", include_str!("hunt.json")),
     ("work-precision", include_str!("work-precision.json")),
     ("speed", include_str!("speed.json")),
@@ -39,7 +40,7 @@ const SCHEMAS: [(&str, &str); NAMES.len()] = [
 ];
 
 /// The names that [`schema`] knows.
-pub const NAMES: [&str; 26] = [
+pub const NAMES: [&str; 27] = [
     "problem",
     "reservation",
     "scenario",
@@ -60,6 +61,7 @@ pub const NAMES: [&str; 26] = [
     "entitlements",
     "reproduction",
     "exhibits",
+    "audit",
     "hunt",
     "work-precision",
     "speed",

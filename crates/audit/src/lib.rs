@@ -1,0 +1,304 @@
+//! Audits: small allocation problems on which a mechanism breaks an axiom, and how often random ones do.
+//!
+//! Random problems in small whole numbers are solved by the mechanism, and every allocation is examined by
+//! [`evenhand_certify`]. The first problem on which an axiom is violated is made smaller as long as it still is; what
+//! is left comes with its certificate, so that nobody has to believe the search. What is found depends on the settings
+//! alone, not on threads. An axiom that nothing violates is not proved by that.
+//!
+//! # Examples
+//! Dominant shares that are equal over a cluster do not make everybody content with what it has:
+//! ```
+//! use evenhand_audit::{Settings, Size, audit};
+//! use evenhand_mechanisms::registry;
+//! let settings = Settings { instances: 40, ..Settings::of(registry::find("utilitarian").unwrap()) };
+//! let audit = audit(&settings, |_| ())?;
+//! let envy = audit.axioms.iter().find(|each| each.axiom.name() == "envy-free").unwrap();
+//! assert!(envy.violated > 0 && envy.example.as_ref().unwrap().problem.n_users() == 2);
+//! # Ok::<(), evenhand_audit::AuditError>(())
+//! ```
+#![forbid(unsafe_code)]
+
+mod draw;
+mod render;
+mod shrink;
+
+use evenhand_certify::{CertifyError, Examination, Request, certify, default_requests};
+use evenhand_exact::{Axiom, Parameters, Share};
+use evenhand_mechanisms::{Flags, Mechanism, MechanismError, Status};
+use evenhand_problem::{Allocation, Arithmetic, Problem, ProblemSpec, Rational};
+use evenhand_report::axiom_title;
+use rayon::prelude::*;
+use thiserror::Error;
+
+pub use draw::draw;
+pub use render::{document, page};
+
+/// Instances that are looked at in one go, on all threads.
+const BATCH: u64 = 64;
+/// Most users, classes and resources.
+pub const MOST: usize = 6;
+/// Most instances.
+pub const MOST_INSTANCES: u64 = 1_000_000_000;
+/// What is no violation yet, in what users would have alone: answers with a gap are rational numbers near the optimum.
+const TOLERANCE: (u32, u32) = (1, 1_000_000_000);
+
+/// How large problems are, at most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Size {
+    /// Users.
+    pub users: usize,
+    /// Server classes.
+    pub classes: usize,
+    /// Resources.
+    pub resources: usize,
+}
+
+/// What is audited.
+#[derive(Clone)]
+pub struct Settings {
+    /// The mechanism.
+    pub mechanism: &'static Mechanism,
+    /// What else is set of it.
+    pub flags: Flags,
+    /// The axioms; none: the usual ones, and that which the mechanism is made for.
+    pub requests: Vec<Request>,
+    /// How many problems are drawn.
+    pub instances: u64,
+    /// What they are drawn by.
+    pub seed: u64,
+    /// How large they are.
+    pub size: Size,
+}
+
+impl Settings {
+    /// A thousand problems of at most 4 users, 3 classes and 3 resources.
+    #[must_use]
+    pub fn of(mechanism: &'static Mechanism) -> Self {
+        Self {
+            mechanism,
+            flags: Flags::new(Arithmetic::Exact),
+            requests: Vec::new(),
+            instances: 1_000,
+            seed: 0,
+            size: Size { users: 4, classes: 3, resources: 3 },
+        }
+    }
+}
+
+/// Why there is no audit.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum AuditError {
+    /// A setting is out of range.
+    #[error("{what}: expected a number from 1 to {most}, found {found}")]
+    Setting {
+        /// Which.
+        what: &'static str,
+        /// The most.
+        most: u64,
+        /// What was stated.
+        found: u64,
+    },
+    /// The flags of the mechanism cannot be read, or one is missing.
+    #[error(transparent)]
+    Mechanism(#[from] MechanismError),
+    /// An axiom cannot be asked for.
+    #[error(transparent)]
+    Axiom(#[from] CertifyError),
+    /// Max-min of a resource, which drawn problems need not have.
+    #[error("the problems of an audit have resources of their own: max-min of one cannot be asked for")]
+    Resource,
+}
+
+/// What came of an audit.
+#[derive(Debug, Clone)]
+pub struct Audit {
+    /// Problems that were drawn.
+    pub tried: u64,
+    /// Those for which the mechanism is not defined.
+    pub not_applicable: u64,
+    /// Those on which it ended without an answer: a solver failed, or a limit was reached.
+    pub failed: u64,
+    /// By axiom, in the order of the requests.
+    pub axioms: Vec<Audited>,
+}
+
+/// What came of an axiom.
+#[derive(Debug, Clone)]
+pub struct Audited {
+    /// The axiom.
+    pub axiom: Axiom,
+    /// What it is about.
+    pub parameters: Parameters,
+    /// Both, as `max-min:drfh`.
+    pub name: String,
+    /// Allocations of which it was decided.
+    pub decided: u64,
+    /// Those among them that violate it.
+    pub violated: u64,
+    /// Those to which it does not apply, or of which it was left open.
+    pub open: u64,
+    /// The first that violates it, made smaller.
+    pub example: Option<Example>,
+    /// The number of that problem before.
+    first: Option<u64>,
+}
+
+/// A problem, what the mechanism allocates, and the certificate that it violates the axiom.
+#[derive(Debug, Clone)]
+pub struct Example {
+    /// The problem.
+    pub problem: Problem,
+    /// What the mechanism allocates.
+    pub allocation: Allocation,
+    /// By how much the axiom is violated; `None` where no number says it.
+    pub margin: Option<Rational>,
+    /// The claim alone, with its evidence.
+    pub examination: Examination,
+}
+
+/// Draws problems, and makes the first that violates each axiom smaller. `progress` is called with the number of
+/// problems that were looked at.
+///
+/// # Errors
+/// [`AuditError`]: a setting is out of range, or what is asked for cannot be asked of the mechanism.
+pub fn audit(settings: &Settings, mut progress: impl FnMut(u64)) -> Result<Audit, AuditError> {
+    check(settings)?;
+    let mut audit = Audit { tried: 0, not_applicable: 0, failed: 0, axioms: Vec::new() };
+    while audit.tried < settings.instances {
+        progress(audit.tried);
+        let batch = audit.tried..settings.instances.min(audit.tried + BATCH);
+        let looks: Vec<_> = batch.into_par_iter().map(|number| (number, look(settings, number))).collect();
+        for (number, looked) in looks {
+            audit.tried += 1;
+            match looked? {
+                Look::NotApplicable => audit.not_applicable += 1,
+                Look::Failed => audit.failed += 1,
+                Look::Examined(examination) => audit.count(number, &examination),
+            }
+        }
+    }
+    for each in &mut audit.axioms {
+        each.example = each.first.and_then(|number| smallest(settings, each, number));
+    }
+    Ok(audit)
+}
+
+fn check(settings: &Settings) -> Result<(), AuditError> {
+    let within = |what, found: u64, most: u64| {
+        let fits = (1..=most).contains(&found);
+        fits.then_some(()).ok_or(AuditError::Setting { what, most, found })
+    };
+    within("users", settings.size.users as u64, MOST as u64)?;
+    within("servers", settings.size.classes as u64, MOST as u64)?;
+    within("resources", settings.size.resources as u64, MOST as u64)?;
+    within("instances", settings.instances, MOST_INSTANCES)?;
+    if settings.requests.iter().any(|request| matches!(request.parameters.share, Some(Share::Resource(_)))) {
+        return Err(AuditError::Resource);
+    }
+    Ok(settings.mechanism.check(&settings.flags)?)
+}
+
+/// What came of one problem.
+enum Look {
+    NotApplicable,
+    Failed,
+    Examined(Box<Examination>),
+}
+
+fn look(settings: &Settings, number: u64) -> Result<Look, AuditError> {
+    match Problem::new(draw(settings.seed, number, settings.size)) {
+        Ok(problem) => examined(settings, &problem, &settings.requests),
+        // Nobody demands nothing here, and every name is there; a server that has nothing is no fault either.
+        Err(_) => Ok(Look::NotApplicable),
+    }
+}
+
+fn examined(settings: &Settings, problem: &Problem, requests: &[Request]) -> Result<Look, AuditError> {
+    let outcome = match settings.mechanism.allocate_with(problem, &settings.flags) {
+        Ok(outcome) => outcome,
+        Err(MechanismError::NotApplicable { .. }) => return Ok(Look::NotApplicable),
+        Err(
+            error @ (MechanismError::NeedsOption { .. }
+            | MechanismError::BadOption { .. }
+            | MechanismError::Unreadable { .. }
+            | MechanismError::DoesNotTake { .. }),
+        ) => return Err(error.into()),
+        Err(_) => return Ok(Look::Failed),
+    };
+    if outcome.findings.status.is_some_and(|status| status != Status::Solved) {
+        return Ok(Look::Failed);
+    }
+    let allocation = outcome.allocation;
+    let usual = || {
+        let mut usual = default_requests(problem, &allocation);
+        usual.extend([Axiom::BottleneckFair, Axiom::SingleResourceFair].map(Request::of));
+        if settings.mechanism.is_of_whole_tasks() {
+            usual.push(Request::of(Axiom::Ef1));
+        }
+        usual
+    };
+    let requests = if requests.is_empty() { usual() } else { requests.to_vec() };
+    let examination = certify(problem, &allocation, &requests, &Rational::from(TOLERANCE))?;
+    Ok(Look::Examined(Box::new(examination)))
+}
+
+impl Audit {
+    fn count(&mut self, number: u64, examination: &Examination) {
+        for claim in &examination.certificate.claims {
+            let each = self.of(claim.axiom, &claim.parameters(), &examination.certificate.problem);
+            match claim.holds {
+                Some(holds) => {
+                    each.decided += 1;
+                    if !holds {
+                        each.violated += 1;
+                        each.first.get_or_insert(number);
+                    }
+                }
+                None => each.open += 1,
+            }
+        }
+        for (axiom, _) in &examination.undecided {
+            // What is left open is not about other parameters than what was decided.
+            let known = self.axioms.iter().find(|each| each.axiom == *axiom);
+            let parameters = known.map(|each| each.parameters.clone()).unwrap_or_default();
+            self.of(*axiom, &parameters, &examination.certificate.problem).open += 1;
+        }
+    }
+
+    fn of(&mut self, axiom: Axiom, parameters: &Parameters, problem: &Problem) -> &mut Audited {
+        let known = |each: &Audited| each.axiom == axiom && each.parameters == *parameters;
+        let at = self.axioms.iter().position(known).unwrap_or_else(|| {
+            self.axioms.push(Audited {
+                axiom,
+                parameters: parameters.clone(),
+                name: axiom_title(axiom, parameters, problem),
+                decided: 0,
+                violated: 0,
+                open: 0,
+                example: None,
+                first: None,
+            });
+            self.axioms.len() - 1
+        });
+        &mut self.axioms[at]
+    }
+}
+
+/// The problem of that number made smaller as long as it violates the axiom.
+fn smallest(settings: &Settings, of: &Audited, number: u64) -> Option<Example> {
+    let spec = draw(settings.seed, number, settings.size);
+    let spec = shrink::shrink(spec, |spec| example(settings, of, spec).is_some());
+    example(settings, of, &spec)
+}
+
+/// What the mechanism gives there, where it violates the axiom.
+fn example(settings: &Settings, of: &Audited, spec: &ProblemSpec) -> Option<Example> {
+    let problem = Problem::new(spec.clone()).ok()?;
+    let request = Request { axiom: of.axiom, parameters: of.parameters.clone() };
+    let Ok(Look::Examined(examination)) = examined(settings, &problem, &[request]) else { return None };
+    let claim = examination.claim(of.axiom, &of.parameters).filter(|claim| claim.holds == Some(false))?;
+    let margin = claim.margin.clone();
+    let allocation = examination.certificate.allocation.clone();
+    Some(Example { problem, allocation, margin, examination: *examination })
+}

@@ -1,0 +1,114 @@
+//! What an audit found, for people and for programs.
+
+use evenhand_problem::format::{AllocationDocument, problem_to_json};
+use evenhand_problem::number;
+use evenhand_report::table::{Cell, Column, Table};
+use evenhand_report::{Page, text};
+use serde_json::{Value, json};
+
+use crate::{Audit, Audited, Example, Settings};
+
+/// What was searched and found, as a document.
+#[must_use]
+pub fn document(settings: &Settings, audit: &Audit) -> Value {
+    let axioms = audit.axioms.iter().map(|each| {
+        let mut fields = json!({
+            "axiom": each.axiom.name(),
+            "decided": each.decided,
+            "violated": each.violated,
+            "open": each.open,
+            "example": each.example.as_ref().map(example),
+        });
+        if let Some(share) = each.name.strip_prefix("max-min:") {
+            fields["share"] = json!(share);
+        }
+        if let Some(alpha) = &each.parameters.alpha {
+            fields["alpha"] = json!(number::format(alpha));
+        }
+        fields
+    });
+    evenhand_report::json::document(
+        "audit",
+        json!({
+            "mechanism": settings.mechanism.info.id,
+            "searched": {
+                "instances": audit.tried,
+                "not_applicable": audit.not_applicable,
+                "failed": audit.failed,
+                "seed": settings.seed,
+                "users": settings.size.users,
+                "servers": settings.size.classes,
+                "resources": settings.size.resources,
+            },
+            "axioms": axioms.collect::<Vec<Value>>(),
+        }),
+    )
+}
+
+fn example(example: &Example) -> Value {
+    let problem: Value = serde_json::from_str(&problem_to_json(&example.problem)).unwrap_or_default();
+    let allocation = AllocationDocument::new(&example.problem, &example.allocation);
+    json!({
+        "margin": example.margin.as_ref().map(number::format),
+        "problem": problem,
+        "allocation": serde_json::to_value(&allocation).unwrap_or_default(),
+    })
+}
+
+/// A line for each axiom, and the smallest problem for each that is violated.
+#[must_use]
+pub fn page(settings: &Settings, audit: &Audit) -> Page {
+    let columns = [
+        Column::words("axiom"),
+        Column::numbers("decided"),
+        Column::numbers("violated"),
+        Column::words("smallest example"),
+    ];
+    let mut table = Table::new(columns);
+    for each in &audit.axioms {
+        let violated = Cell::text(each.violated.to_string());
+        table.row([
+            Cell::text(&each.name),
+            Cell::text(each.decided.to_string()),
+            if each.violated > 0 { violated.bad() } else { violated },
+            Cell::text(each.example.as_ref().map(size).unwrap_or_default()),
+        ]);
+    }
+    let page = Page::new().text(searched(settings, audit)).table(table);
+    let shown = audit.axioms.iter().filter_map(|each| Some((each, each.example.as_ref()?)));
+    shown.fold(page, |page, (each, example)| page.text(told(each, example)))
+}
+
+fn searched(settings: &Settings, audit: &Audit) -> String {
+    let solved = audit.tried - audit.not_applicable - audit.failed;
+    let (name, tried) = (settings.mechanism.info.id, audit.tried);
+    let mut words = format!("{name} on {tried} random problems: {solved} allocations");
+    if audit.not_applicable > 0 {
+        words.push_str(&format!("; it is not defined for {}", audit.not_applicable));
+    }
+    if audit.failed > 0 {
+        words.push_str(&format!("; it ended without an answer on {}", audit.failed));
+    }
+    words
+}
+
+fn size(example: &Example) -> String {
+    let problem = &example.problem;
+    let many = |n: usize, one: &str, many: &str| format!("{n} {}", if n == 1 { one } else { many });
+    format!(
+        "{}, {}, {}",
+        many(problem.n_users(), "user", "users"),
+        many(problem.n_servers(), "server class", "server classes"),
+        many(problem.n_resources(), "resource", "resources"),
+    )
+}
+
+/// The problem on one line for each class and user, what everybody gets, and by how much the axiom is violated.
+fn told(each: &Audited, example: &Example) -> String {
+    let problem = problem_to_json(&example.problem);
+    let users = example.problem.users().iter().zip(example.allocation.totals());
+    let tasks: Vec<String> =
+        users.map(|(user, x)| format!("{} {}", user.name(), number::format(&x))).collect();
+    let margin = example.margin.as_ref().map(|margin| format!(", margin {}", text::number(margin)));
+    format!("{}: tasks {}{}\n{problem}", each.name, tasks.join(", "), margin.unwrap_or_default())
+}

@@ -1,0 +1,99 @@
+//! What is found is there, small, and proved; what cannot be broken is not.
+#![allow(missing_docs)]
+
+use evenhand_audit::{AuditError, Audited, Settings, Size, audit, document, draw};
+use evenhand_certify::Request;
+use evenhand_exact::{Axiom, Parameters, Share, check};
+use evenhand_mechanisms::guarantees::{Condition, Guarantee};
+use evenhand_mechanisms::{Flags, registry};
+use evenhand_problem::{Arithmetic, Problem};
+
+fn settings(mechanism: &str) -> Settings {
+    Settings { instances: 200, ..Settings::of(registry::find(mechanism).unwrap()) }
+}
+
+fn axiom<'a>(axioms: &'a [Audited], name: &str) -> &'a Audited {
+    axioms.iter().find(|each| each.name == name).unwrap_or_else(|| panic!("{name}"))
+}
+
+#[test]
+fn a_broken_axiom_is_found_made_small_and_certified() {
+    let found = audit(&settings("utilitarian"), |_| ()).unwrap();
+    for name in ["envy-free", "sharing-incentive"] {
+        let each = axiom(&found.axioms, name);
+        let example = each.example.as_ref().expect("an example");
+        assert!(each.violated > 0 && each.violated <= each.decided, "{each:?}");
+        assert!(example.problem.n_users() == 2 && example.problem.n_servers() == 1, "{name}");
+        assert!(example.margin.as_ref().unwrap() < &0);
+        let certificate = &example.examination.certificate;
+        assert!(check(certificate).valid, "{name}");
+        assert_eq!(certificate.claims.len(), 1);
+        assert_eq!(certificate.claims[0].holds, Some(false), "{name}");
+    }
+    assert_eq!(axiom(&found.axioms, "pareto-optimal").violated, 0);
+}
+
+/// The table of guarantees, which is proved, against what audits find.
+#[test]
+fn what_a_mechanism_guarantees_is_not_broken() {
+    let mut held = 0;
+    for name in ["drf", "drfh", "tsf", "asset", "utilitarian", "ps-dsf-tdm", "alpha", "fill"] {
+        let mut settings = settings(name);
+        if settings.mechanism.takes("alpha") {
+            settings.flags = settings.flags.with("alpha", "2");
+        }
+        let found = audit(&settings, |_| ()).unwrap();
+        for each in &found.axioms {
+            // Problems are drawn whose demands depend on no class, and whose servers are not shared by time.
+            let always = [Condition::Always, Condition::OneDemand, Condition::Resources].map(Guarantee::When);
+            if always.contains(&settings.mechanism.guarantee(each.axiom)) {
+                assert!(each.violated == 0, "{name}: {each:?}");
+                held += each.decided;
+            }
+        }
+    }
+    assert!(held > 3_000, "{held}");
+}
+
+#[test]
+fn one_axiom_can_be_asked_for() {
+    let request = Request { axiom: Axiom::MaxMin, parameters: Parameters::from(Some(Share::TaskShare)) };
+    let found = audit(&Settings { requests: vec![request], ..settings("drfh") }, |_| ()).unwrap();
+    let [each] = found.axioms.as_slice() else { panic!("{:?}", found.axioms) };
+    assert!(each.name == "max-min:tsf" && each.violated > 0, "{each:?}");
+}
+
+#[test]
+fn the_same_settings_find_the_same() {
+    let one = settings("drfh");
+    let pool = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+    let found = |threads: usize| pool(threads).install(|| document(&one, &audit(&one, |_| ()).unwrap()));
+    assert_eq!(found(1), found(3));
+    let other = Settings { seed: 1, ..settings("drfh") };
+    assert_ne!(document(&other, &audit(&other, |_| ()).unwrap())["axioms"], found(1)["axioms"]);
+}
+
+#[test]
+fn drawn_problems_are_problems() {
+    let size = Size { users: 6, classes: 6, resources: 6 };
+    for number in 0..500 {
+        let problem = Problem::new(draw(3, number, size)).unwrap_or_else(|error| panic!("{number}: {error}"));
+        assert!(problem.n_users() >= 1 && problem.n_resources() <= 6);
+    }
+}
+
+#[test]
+fn settings_out_of_range_are_refused() {
+    let refused = |settings: Settings| audit(&settings, |_| ()).unwrap_err();
+    let size = Size { users: 7, classes: 1, resources: 1 };
+    assert!(matches!(refused(Settings { size, ..settings("drfh") }), AuditError::Setting { found: 7, .. }));
+    let none = Settings { instances: 0, ..settings("drfh") };
+    assert!(matches!(refused(none), AuditError::Setting { what: "instances", .. }));
+    assert!(matches!(refused(settings("alpha")), AuditError::Mechanism(_)));
+    let flags = Flags::new(Arithmetic::Exact).with("alpha", "x");
+    assert!(matches!(refused(Settings { flags, ..settings("alpha") }), AuditError::Mechanism(_)));
+    let of_resource = Parameters::from(Some(Share::Resource(0)));
+    let request = Request { axiom: Axiom::MaxMin, parameters: of_resource };
+    let one = Settings { requests: vec![request], ..settings("drfh") };
+    assert!(matches!(refused(one), AuditError::Resource));
+}

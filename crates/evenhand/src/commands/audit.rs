@@ -1,0 +1,84 @@
+//! `audit`: small problems on which a mechanism breaks an axiom, each with its certificate.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use evenhand::mechanisms::Flags;
+use evenhand::problem::Arithmetic;
+use evenhand::problem::format::{AllocationDocument, problem_to_json};
+use evenhand::{Problem, certify::Request};
+use evenhand_audit::{self as audit, AuditError, Example, Settings, Size};
+use indicatif::ProgressBar;
+
+use super::mechanism;
+use super::requests::request;
+use crate::arguments::{Audit as Call, Common, Format};
+use crate::failure::Failure;
+use crate::{files, output};
+
+pub fn run(call: &Call, common: &Common) -> Result<ExitCode, Failure> {
+    let mut flags = Flags::new(Arithmetic::Exact);
+    flags.seed = common.seed;
+    for (flag, text) in &call.flags.0 {
+        flag.check(text)?;
+        flags = flags.with(flag.name, text);
+    }
+    let settings = Settings {
+        mechanism: mechanism(&call.mechanism)?,
+        flags,
+        requests: requests(call)?,
+        instances: call.instances,
+        seed: common.seed,
+        size: Size { users: call.users, classes: call.servers, resources: call.resources },
+    };
+    // Draws on a terminal only, on standard error.
+    let bar = if common.quiet { ProgressBar::hidden() } else { ProgressBar::new(call.instances) };
+    bar.enable_steady_tick(Duration::from_millis(120));
+    let found = audit::audit(&settings, |tried| bar.set_position(tried));
+    bar.finish_and_clear();
+    let found = found?;
+    if let Some(folder) = &call.output {
+        for each in &found.axioms {
+            if let Some(example) = &each.example {
+                let name = each.name.replace(':', "-");
+                for (kind, text) in texts(example)? {
+                    files::write(&folder.join(format!("{name}.{kind}.json")), &text, &[])?;
+                }
+            }
+        }
+    }
+    match common.format {
+        Format::Json => output::json(&audit::document(&settings, &found))?,
+        Format::Table => output::page(&audit::page(&settings, &found), common)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The axioms, which may not name resources: those of the problems are drawn.
+fn requests(call: &Call) -> Result<Vec<Request>, Failure> {
+    let largest = Size { users: 1, classes: 1, resources: 1 };
+    let sample =
+        Problem::new(audit::draw(0, 0, largest)).map_err(|error| Failure::input(error.to_string()))?;
+    call.axioms.iter().map(|text| request(text, &sample)).collect()
+}
+
+/// The problem, the allocation and the certificate of an example.
+fn texts(example: &Example) -> Result<[(&'static str, String); 3], Failure> {
+    let allocation = AllocationDocument::new(&example.problem, &example.allocation).to_json();
+    let allocation = allocation.map_err(|error| Failure::solver(error.to_string()))?;
+    let certificate = example.examination.certificate.to_json();
+    Ok([
+        ("problem", problem_to_json(&example.problem)),
+        ("allocation", allocation),
+        ("certificate", certificate),
+    ])
+}
+
+impl From<AuditError> for Failure {
+    fn from(error: AuditError) -> Self {
+        match error {
+            AuditError::Mechanism(error) => error.into(),
+            error => Self::input(error.to_string()),
+        }
+    }
+}
