@@ -19,6 +19,7 @@
 #![forbid(unsafe_code)]
 
 mod draw;
+mod property;
 mod render;
 mod shrink;
 
@@ -31,6 +32,7 @@ use rayon::prelude::*;
 use thiserror::Error;
 
 pub use draw::draw;
+pub use property::{Property, Refutation};
 pub use render::{document, page};
 
 /// Instances that are looked at in one go, on all threads.
@@ -62,6 +64,8 @@ pub struct Settings {
     pub flags: Flags,
     /// The axioms; none: the usual ones, and that which the mechanism is made for.
     pub requests: Vec<Request>,
+    /// Properties that are looked at as well: each costs many solutions of a problem.
+    pub properties: Vec<Property>,
     /// How many problems are drawn.
     pub instances: u64,
     /// What they are drawn by.
@@ -78,6 +82,7 @@ impl Settings {
             mechanism,
             flags: Flags::new(Arithmetic::Exact),
             requests: Vec::new(),
+            properties: Vec::new(),
             instances: 1_000,
             seed: 0,
             size: Size { users: 4, classes: 3, resources: 3 },
@@ -121,6 +126,23 @@ pub struct Audit {
     pub failed: u64,
     /// By axiom, in the order of the requests.
     pub axioms: Vec<Audited>,
+    /// By property.
+    pub properties: Vec<Probed>,
+}
+
+/// What came of a property.
+#[derive(Debug, Clone)]
+pub struct Probed {
+    /// The property.
+    pub property: Property,
+    /// Problems on which it was tried.
+    pub tried: u64,
+    /// Those among them that refute it.
+    pub refuted: u64,
+    /// The first that does, made smaller.
+    pub example: Option<Refutation>,
+    /// The number of that problem before.
+    first: Option<u64>,
 }
 
 /// What came of an axiom.
@@ -164,7 +186,9 @@ pub struct Example {
 /// [`AuditError`]: a setting is out of range, or what is asked for cannot be asked of the mechanism.
 pub fn audit(settings: &Settings, mut progress: impl FnMut(u64)) -> Result<Audit, AuditError> {
     check(settings)?;
-    let mut audit = Audit { tried: 0, not_applicable: 0, failed: 0, axioms: Vec::new() };
+    let probed = |property| Probed { property, tried: 0, refuted: 0, example: None, first: None };
+    let properties = settings.properties.iter().copied().map(probed).collect();
+    let mut audit = Audit { tried: 0, not_applicable: 0, failed: 0, axioms: Vec::new(), properties };
     while audit.tried < settings.instances {
         progress(audit.tried);
         let batch = audit.tried..settings.instances.min(audit.tried + BATCH);
@@ -174,12 +198,22 @@ pub fn audit(settings: &Settings, mut progress: impl FnMut(u64)) -> Result<Audit
             match looked? {
                 Look::NotApplicable => audit.not_applicable += 1,
                 Look::Failed => audit.failed += 1,
-                Look::Examined(examination) => audit.count(number, &examination),
+                Look::Examined(examination, refuted) => {
+                    audit.count(number, &examination);
+                    audit.count_refuted(number, &refuted);
+                }
             }
         }
     }
     for each in &mut audit.axioms {
         each.example = each.first.and_then(|number| smallest(settings, each, number));
+    }
+    for each in &mut audit.properties {
+        each.example = each.first.and_then(|number| {
+            let refuted = |spec: &ProblemSpec| each.property.refuted(settings, spec);
+            let spec = draw(settings.seed, number, settings.size);
+            refuted(&shrink::shrink(spec, |spec| refuted(spec).is_some()))
+        });
     }
     Ok(audit)
 }
@@ -203,35 +237,58 @@ fn check(settings: &Settings) -> Result<(), AuditError> {
 enum Look {
     NotApplicable,
     Failed,
-    Examined(Box<Examination>),
+    /// And by property whether it is refuted there.
+    Examined(Box<Examination>, Vec<bool>),
 }
 
 fn look(settings: &Settings, number: u64) -> Result<Look, AuditError> {
-    match Problem::new(draw(settings.seed, number, settings.size)) {
-        Ok(problem) => examined(settings, &problem, &settings.requests),
-        // Nobody demands nothing here, and every name is there; a server that has nothing is no fault either.
-        Err(_) => Ok(Look::NotApplicable),
-    }
+    let spec = draw(settings.seed, number, settings.size);
+    // Nobody demands nothing here, and every name is there; a server that has nothing is no fault either.
+    let Ok(problem) = Problem::new(spec.clone()) else { return Ok(Look::NotApplicable) };
+    let allocation = match allocated(settings, &problem) {
+        Ok(Some(allocation)) => allocation,
+        Ok(None) => return Ok(Look::Failed),
+        Err(MechanismError::NotApplicable { .. }) => return Ok(Look::NotApplicable),
+        Err(error) => return Err(error.into()),
+    };
+    let examination = examined(settings, &problem, &allocation, &settings.requests)?;
+    let refuted = settings.properties.iter().map(|property| property.refuted(settings, &spec).is_some());
+    Ok(Look::Examined(Box::new(examination), refuted.collect()))
 }
 
-fn examined(settings: &Settings, problem: &Problem, requests: &[Request]) -> Result<Look, AuditError> {
-    let outcome = match settings.mechanism.allocate_with(problem, &settings.flags) {
-        Ok(outcome) => outcome,
-        Err(MechanismError::NotApplicable { .. }) => return Ok(Look::NotApplicable),
+/// What the mechanism gives; nothing where it ends without an answer.
+///
+/// # Errors
+/// Where it is not defined for the problem, or what is set of it is wrong.
+fn allocated(settings: &Settings, problem: &Problem) -> Result<Option<Allocation>, MechanismError> {
+    match settings.mechanism.allocate_with(problem, &settings.flags) {
+        Ok(outcome) if outcome.findings.status.is_none_or(|status| status == Status::Solved) => {
+            Ok(Some(outcome.allocation))
+        }
         Err(
-            error @ (MechanismError::NeedsOption { .. }
+            error @ (MechanismError::NotApplicable { .. }
+            | MechanismError::NeedsOption { .. }
             | MechanismError::BadOption { .. }
             | MechanismError::Unreadable { .. }
             | MechanismError::DoesNotTake { .. }),
-        ) => return Err(error.into()),
-        Err(_) => return Ok(Look::Failed),
-    };
-    if outcome.findings.status.is_some_and(|status| status != Status::Solved) {
-        return Ok(Look::Failed);
+        ) => Err(error),
+        Ok(_) | Err(_) => Ok(None),
     }
-    let allocation = outcome.allocation;
+}
+
+/// What the mechanism gives, where it gives something.
+fn solved(settings: &Settings, problem: &Problem) -> Option<Allocation> {
+    allocated(settings, problem).ok().flatten()
+}
+
+fn examined(
+    settings: &Settings,
+    problem: &Problem,
+    allocation: &Allocation,
+    requests: &[Request],
+) -> Result<Examination, AuditError> {
     let usual = || {
-        let mut usual = default_requests(problem, &allocation);
+        let mut usual = default_requests(problem, allocation);
         usual.extend([Axiom::BottleneckFair, Axiom::SingleResourceFair].map(Request::of));
         if settings.mechanism.is_of_whole_tasks() {
             usual.push(Request::of(Axiom::Ef1));
@@ -239,11 +296,20 @@ fn examined(settings: &Settings, problem: &Problem, requests: &[Request]) -> Res
         usual
     };
     let requests = if requests.is_empty() { usual() } else { requests.to_vec() };
-    let examination = certify(problem, &allocation, &requests, &Rational::from(TOLERANCE))?;
-    Ok(Look::Examined(Box::new(examination)))
+    Ok(certify(problem, allocation, &requests, &Rational::from(TOLERANCE))?)
 }
 
 impl Audit {
+    fn count_refuted(&mut self, number: u64, refuted: &[bool]) {
+        for (each, refuted) in self.properties.iter_mut().zip(refuted) {
+            each.tried += 1;
+            if *refuted {
+                each.refuted += 1;
+                each.first.get_or_insert(number);
+            }
+        }
+    }
+
     fn count(&mut self, number: u64, examination: &Examination) {
         for claim in &examination.certificate.claims {
             let each = self.of(claim.axiom, &claim.parameters(), &examination.certificate.problem);
@@ -295,10 +361,10 @@ fn smallest(settings: &Settings, of: &Audited, number: u64) -> Option<Example> {
 /// What the mechanism gives there, where it violates the axiom.
 fn example(settings: &Settings, of: &Audited, spec: &ProblemSpec) -> Option<Example> {
     let problem = Problem::new(spec.clone()).ok()?;
+    let allocation = solved(settings, &problem)?;
     let request = Request { axiom: of.axiom, parameters: of.parameters.clone() };
-    let Ok(Look::Examined(examination)) = examined(settings, &problem, &[request]) else { return None };
+    let examination = examined(settings, &problem, &allocation, &[request]).ok()?;
     let claim = examination.claim(of.axiom, &of.parameters).filter(|claim| claim.holds == Some(false))?;
     let margin = claim.margin.clone();
-    let allocation = examination.certificate.allocation.clone();
-    Some(Example { problem, allocation, margin, examination: *examination })
+    Some(Example { problem, allocation, margin, examination })
 }

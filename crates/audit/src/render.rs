@@ -1,12 +1,12 @@
 //! What an audit found, for people and for programs.
 
 use evenhand_problem::format::{AllocationDocument, problem_to_json};
-use evenhand_problem::number;
+use evenhand_problem::{Problem, number};
 use evenhand_report::table::{Cell, Column, Table};
 use evenhand_report::{Page, text};
 use serde_json::{Value, json};
 
-use crate::{Audit, Audited, Example, Settings};
+use crate::{Audit, Audited, Example, Probed, Refutation, Settings};
 
 /// What was searched and found, as a document.
 #[must_use]
@@ -41,12 +41,36 @@ pub fn document(settings: &Settings, audit: &Audit) -> Value {
                 "resources": settings.size.resources,
             },
             "axioms": axioms.collect::<Vec<Value>>(),
+            "properties": audit.properties.iter().map(probed).collect::<Vec<Value>>(),
         }),
     )
 }
 
+fn probed(probed: &Probed) -> Value {
+    let example = probed.example.as_ref().map(|example| {
+        json!({
+            "problem": problem_value(&example.problem),
+            "changed": problem_value(&example.changed),
+            "change": example.change,
+            "user": example.user,
+            "before": number::format(&example.before),
+            "after": number::format(&example.after),
+        })
+    });
+    json!({
+        "property": probed.property.name(),
+        "tried": probed.tried,
+        "refuted": probed.refuted,
+        "example": example,
+    })
+}
+
+fn problem_value(problem: &Problem) -> Value {
+    serde_json::from_str(&problem_to_json(problem)).unwrap_or_default()
+}
+
 fn example(example: &Example) -> Value {
-    let problem: Value = serde_json::from_str(&problem_to_json(&example.problem)).unwrap_or_default();
+    let problem = problem_value(&example.problem);
     let allocation = AllocationDocument::new(&example.problem, &example.allocation);
     json!({
         "margin": example.margin.as_ref().map(number::format),
@@ -71,12 +95,23 @@ pub fn page(settings: &Settings, audit: &Audit) -> Page {
             Cell::text(&each.name),
             Cell::text(each.decided.to_string()),
             if each.violated > 0 { violated.bad() } else { violated },
-            Cell::text(each.example.as_ref().map(size).unwrap_or_default()),
+            Cell::text(each.example.as_ref().map(|example| size(&example.problem)).unwrap_or_default()),
+        ]);
+    }
+    for each in &audit.properties {
+        let refuted = Cell::text(each.refuted.to_string());
+        table.row([
+            Cell::text(each.property.name()),
+            Cell::text(each.tried.to_string()),
+            if each.refuted > 0 { refuted.bad() } else { refuted },
+            Cell::text(each.example.as_ref().map(|example| size(&example.problem)).unwrap_or_default()),
         ]);
     }
     let page = Page::new().text(searched(settings, audit)).table(table);
     let shown = audit.axioms.iter().filter_map(|each| Some((each, each.example.as_ref()?)));
-    shown.fold(page, |page, (each, example)| page.text(told(each, example)))
+    let page = shown.fold(page, |page, (each, example)| page.text(told(each, example)));
+    let shown = audit.properties.iter().filter_map(|each| Some((each, each.example.as_ref()?)));
+    shown.fold(page, |page, (each, example)| page.text(refuted(each, example)))
 }
 
 fn searched(settings: &Settings, audit: &Audit) -> String {
@@ -92,14 +127,24 @@ fn searched(settings: &Settings, audit: &Audit) -> String {
     words
 }
 
-fn size(example: &Example) -> String {
-    let problem = &example.problem;
+fn size(problem: &Problem) -> String {
     let many = |n: usize, one: &str, many: &str| format!("{n} {}", if n == 1 { one } else { many });
     format!(
         "{}, {}, {}",
         many(problem.n_users(), "user", "users"),
         many(problem.n_servers(), "server class", "server classes"),
         many(problem.n_resources(), "resource", "resources"),
+    )
+}
+
+/// The problem, what is different, and what that does to whom.
+fn refuted(each: &Probed, example: &Refutation) -> String {
+    let (user, before, after) = (&example.user, text::number(&example.before), text::number(&example.after));
+    let problem = problem_to_json(&example.problem);
+    format!(
+        "{}: {}, and {user} can run {after} in place of {before}\n{problem}",
+        each.property.name(),
+        example.change
     )
 }
 

@@ -1,7 +1,7 @@
 //! What is found is there, small, and proved; what cannot be broken is not.
 #![allow(missing_docs)]
 
-use evenhand_audit::{AuditError, Audited, Settings, Size, audit, document, draw};
+use evenhand_audit::{AuditError, Audited, Property, Settings, Size, audit, document, draw};
 use evenhand_certify::Request;
 use evenhand_exact::{Axiom, Parameters, Share, check};
 use evenhand_mechanisms::guarantees::{Condition, Guarantee};
@@ -53,6 +53,30 @@ fn what_a_mechanism_guarantees_is_not_broken() {
         }
     }
     assert!(held > 3_000, "{held}");
+}
+
+/// DRF on one server is strategy-proof, and where all demands are positive population monotone (Ghodsi and others,
+/// 2011), but not with zeros; it is not resource monotone. To serve the most tasks is not strategy-proof either.
+#[test]
+fn properties_of_mechanisms_are_refuted_where_they_fail() {
+    let probe = |name: &str| {
+        let instances = 150;
+        audit(&Settings { properties: Property::ALL.to_vec(), instances, ..settings(name) }, |_| ()).unwrap()
+    };
+    let drf = probe("drf").properties;
+    assert!(drf.iter().all(|each| each.tried > 40), "{drf:?}");
+    assert_eq!(drf[0].refuted, 0, "{drf:?}");
+    let leaving = drf[1].example.as_ref().expect("an example with zeros");
+    assert!(leaving.after < leaving.before);
+    let mut demands = leaving.problem.users().iter().flat_map(|user| user.base_demand().iter());
+    assert!(demands.any(|d| d.is_zero()), "{leaving:?}");
+    let most = probe("utilitarian").properties;
+    for each in most.iter().filter(|each| each.property != Property::PopulationMonotone).chain(&drf[2..]) {
+        let example = each.example.as_ref().unwrap_or_else(|| panic!("{each:?}"));
+        assert!(example.problem.n_users() <= 3 && example.problem != example.changed, "{each:?}");
+        let is_more = example.after > example.before;
+        assert_eq!(is_more, each.property == Property::StrategyProof, "{each:?}");
+    }
 }
 
 #[test]

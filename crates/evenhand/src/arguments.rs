@@ -222,6 +222,9 @@ pub struct Audit {
     /// made for)
     #[arg(long = "axiom", value_name = "AXIOM", value_parser = names::axiom())]
     pub axioms: Vec<String>,
+    /// Property of the mechanism to look at as well; may be given several times
+    #[arg(long = "property", value_name = "PROPERTY", value_parser = names::property())]
+    pub properties: Vec<String>,
     /// Random problems that are tried
     #[arg(long, value_name = "N", default_value_t = 1_000)]
     pub instances: u64,

@@ -9,6 +9,7 @@ use clap::{Arg, Command, Error};
 use evenhand::Axiom;
 use evenhand::mechanisms::registry;
 use evenhand::problem::schema;
+use evenhand_audit::Property;
 
 use crate::suggest;
 
@@ -35,6 +36,11 @@ pub fn schema_name() -> Name {
 pub fn axiom() -> Name {
     let values = Axiom::ALL.iter().map(|axiom| PossibleValue::new(axiom.name()));
     Name { with_parameter: true, ..Name::of(values) }
+}
+
+/// A property of a mechanism.
+pub fn property() -> Name {
+    Name::of(Property::ALL.iter().map(|property| PossibleValue::new(property.name())))
 }
 
 /// One of several names; the nearest one is suggested for a name that is none of them.

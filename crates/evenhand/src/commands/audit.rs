@@ -7,7 +7,7 @@ use evenhand::mechanisms::Flags;
 use evenhand::problem::Arithmetic;
 use evenhand::problem::format::{AllocationDocument, problem_to_json};
 use evenhand::{Problem, certify::Request};
-use evenhand_audit::{self as audit, AuditError, Example, Settings, Size};
+use evenhand_audit::{self as audit, AuditError, Example, Property, Settings, Size};
 use indicatif::ProgressBar;
 
 use super::mechanism;
@@ -23,10 +23,12 @@ pub fn run(call: &Call, common: &Common) -> Result<ExitCode, Failure> {
         flag.check(text)?;
         flags = flags.with(flag.name, text);
     }
+    let is_asked_for = |property: &Property| call.properties.iter().any(|name| name == property.name());
     let settings = Settings {
         mechanism: mechanism(&call.mechanism)?,
         flags,
         requests: requests(call)?,
+        properties: Property::ALL.into_iter().filter(is_asked_for).collect(),
         instances: call.instances,
         seed: common.seed,
         size: Size { users: call.users, classes: call.servers, resources: call.resources },
