@@ -63,6 +63,11 @@ fn the_readme() {
 }
 
 #[test]
+fn the_page_about_audits() {
+    run("docs/audit.md", 1);
+}
+
+#[test]
 fn the_page_about_queues() {
     run("docs/queues.md", 8);
 }
