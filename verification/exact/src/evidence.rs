@@ -43,6 +43,35 @@ pub enum SingleLimit {
 /// a whole; with placements rows of which every server of the class lacks one.
 pub type Short = Vec<(usize, Vec<usize>)>;
 
+/// What stops a user who has room, by resource of all servers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stop {
+    /// The limit of a group above it.
+    Limit {
+        /// The group.
+        group: usize,
+        /// The resource.
+        resource: usize,
+    },
+    /// The guarantee of a group above it that gets nothing more: its weight is 0.
+    Guarantee {
+        /// The group.
+        group: usize,
+        /// The resource.
+        resource: usize,
+    },
+    /// A group above it that gets nothing but its guarantee, which names nothing that the user asks for.
+    Weight {
+        /// The group.
+        group: usize,
+    },
+    /// What is kept back for groups.
+    KeptBack {
+        /// The resource.
+        resource: usize,
+    },
+}
+
 /// Where a pending task fits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Room {
@@ -169,6 +198,14 @@ pub enum Evidence {
     DominatingPlacements(Vec<Placement>),
     /// Work-conserving: what is short for every user with pending tasks, users ascending.
     Short(Vec<(usize, Short)>),
+    /// Work-conserving, where groups hold something back: what is short for some users with pending tasks, and what
+    /// stops the others, users ascending.
+    ShortOrStopped {
+        /// As in [`Evidence::Short`].
+        short: Vec<(usize, Short)>,
+        /// What stops a user.
+        stopped: Vec<(usize, Stop)>,
+    },
     /// Work-conserving: no, since a pending task fits here.
     Room(Room),
     /// Max-min: the levels, in any order.

@@ -7,6 +7,7 @@ mod feasibility;
 #[cfg(feature = "filling")]
 pub mod filling;
 mod groups;
+mod held_back;
 mod pairs;
 mod places;
 mod proofs;

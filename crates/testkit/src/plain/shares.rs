@@ -111,7 +111,7 @@ impl Plain<'_> {
             }
             (Axiom::IntegerFeasible, _) => self.singles().is_some(),
             (Axiom::Ef1 | Axiom::IntegerParetoOptimal, _) => self.is_whole(),
-            (axiom @ (Axiom::Limits | Axiom::Guarantees), _) => self.has_groups(axiom),
+            (axiom @ (Axiom::Limits | Axiom::Guarantees | Axiom::WorkConserving), _) => self.has_groups(axiom),
             _ => true,
         }
     }

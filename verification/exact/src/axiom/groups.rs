@@ -34,15 +34,15 @@ const MOST_CELLS: usize = 1_000_000;
 const MOST_BYTES: u64 = 50_000_000;
 
 /// What every group holds.
-struct Holdings<'p> {
-    problem: &'p Problem,
-    promises: Promises,
+pub(super) struct Holdings<'p> {
+    pub problem: &'p Problem,
+    pub promises: Promises,
     /// `U_v` by group and resource.
-    used: Vec<Vec<Rational>>,
+    pub used: Vec<Vec<Rational>>,
 }
 
 impl<'p> Holdings<'p> {
-    fn new(instance: &Instance<'p>) -> Result<Self, Refusal> {
+    pub fn new(instance: &Instance<'p>) -> Result<Self, Refusal> {
         let problem = instance.problem();
         let (groups, m) = (problem.groups(), problem.n_resources());
         if groups.list().len().saturating_mul(m) > MOST_CELLS {

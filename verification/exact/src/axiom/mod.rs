@@ -11,6 +11,7 @@ pub mod ef1;
 pub mod envy_free;
 pub mod feasible;
 mod groups;
+mod held_back;
 pub mod integer_feasible;
 pub mod integer_pareto_optimal;
 pub mod max_min;
