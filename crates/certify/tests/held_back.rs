@@ -87,12 +87,14 @@ fn what_is_not_lent_is_no_waste() {
                      {"name": "alone", "demand": {"gpu": 1}, "tasks": 1}]"#,
     );
     // 5 of the 6 are kept back, 2 of them used: 4 and 1 are all that the others may have.
-    let (claim, _) = of_texts(&problem, r#"{"in b": {"pool": 2}, "in c": {"pool": 4}, "alone": {"pool": 1}}"#);
+    let (claim, _) =
+        of_texts(&problem, r#"{"in b": {"pool": 2}, "in c": {"pool": 4}, "alone": {"pool": 1}}"#);
     let stopped = vec![(1, Stop::KeptBack { resource: 0 })];
     assert_eq!(claim.holds, Some(true));
     assert_eq!(claim.evidence, Evidence::ShortOrStopped { short: Vec::new(), stopped });
     // Who keeps it back may use it.
-    let (claim, _) = of_texts(&problem, r#"{"in b": {"pool": 1}, "in c": {"pool": 4}, "alone": {"pool": 1}}"#);
+    let (claim, _) =
+        of_texts(&problem, r#"{"in b": {"pool": 1}, "in c": {"pool": 4}, "alone": {"pool": 1}}"#);
     assert_eq!((claim.holds, claim.margin), (Some(false), Some(Rational::from((-1, 2)))));
 }
 
@@ -171,7 +173,11 @@ fn damaged_certificates_are_judged_alike() {
                 if let Ok(Read::Allocation(certificate)) = Read::parse(&text) {
                     read += 1;
                     let fault = plain::fault(&certificate);
-                    assert_eq!(fault.is_none(), finding == Finding::Accepted, "{fault:?} {finding:?}\n{text}");
+                    assert_eq!(
+                        fault.is_none(),
+                        finding == Finding::Accepted,
+                        "{fault:?} {finding:?}\n{text}"
+                    );
                 }
                 refused += u32::from(matches!(finding, Finding::Refused(_)));
             }

@@ -5,7 +5,7 @@ use evenhand_exact::axiom::feasible::Limit;
 use evenhand_exact::axiom::integer_feasible::SingleLimit;
 use evenhand_exact::axiom::max_min::Level;
 use evenhand_exact::axiom::ps_dsf::Unblocked;
-use evenhand_exact::{Axiom, Certificate, Claim, Evidence, Outcome, Share, Stop};
+use evenhand_exact::{Axiom, Certificate, Claim, Evidence, Outcome, Party, Share, Stop};
 use evenhand_problem::format::problem_sha256;
 use evenhand_problem::{Constraints, Problem, Rational, Sharing};
 
@@ -241,6 +241,17 @@ fn words(claim: &Claim, certificate: &Certificate, constraints: &Constraints<'_>
         Evidence::Short(short) if short.is_empty() => "everybody has all its tasks".to_owned(),
         Evidence::Short(_) => "something is short for every pending task on every class".to_owned(),
         Evidence::ShortOrStopped { stopped, .. } => stopped_words(problem, stopped),
+        Evidence::PartyPrices(_) => "prices bound what every group could gain".to_owned(),
+        Evidence::PartyGains { party, envied, .. } => {
+            let name = |party: &Party| match party {
+                Party::Group(v) => problem.groups().list()[*v].name.as_str(),
+                Party::User(n) => user(*n),
+            };
+            let of = envied
+                .as_ref()
+                .map_or_else(|| "its own part".to_owned(), |envied| format!("what {} holds", name(envied)));
+            format!("{} could have more of {of}, for each of its users", name(party))
+        }
         Evidence::Room(room) => {
             let server = problem.servers()[room.server].name();
             match room.index {

@@ -2,6 +2,7 @@
 //! them. Who checks an allocation without groups need not read this file: of such a problem it holds nothing.
 
 pub mod held_back;
+pub mod parties;
 
 use rug::Rational;
 
@@ -184,15 +185,17 @@ struct Holdings<'c> {
     used: Vec<Vec<Rational>>,
 }
 
-/// Whether the axioms are about this: there are groups, resources are divided, and every user has one demand (for
-/// `limits` that is no matter). What groups do not hold back does not matter to `work-conserving`.
+/// Whether the axioms are about this: there are groups, resources are divided, and every user has one demand (to
+/// `limits` and parties that is no matter). What groups do not hold back does not matter to `work-conserving`.
 pub fn apply(axiom: &str, case: &Case<'_>) -> bool {
     let problem = case.problem;
     if axiom == "work-conserving" && !problem.groups.hold_back() {
         return true;
     }
     let divides = !case.stated.by_time && problem.classes.iter().all(|class| !class.states_time);
-    let is_one = axiom == "limits" || problem.users.iter().all(|user| user.demand_on.is_empty());
+    let is_one = axiom == "limits"
+        || axiom.starts_with("group-")
+        || problem.users.iter().all(|user| user.demand_on.is_empty());
     !problem.groups.list.is_empty() && divides && is_one
 }
 

@@ -133,6 +133,26 @@ pub struct Unblocked {
     pub lacks: Vec<(usize, Rational)>,
 }
 
+/// A group with everybody below it, or a user who stands in none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Party {
+    /// The group.
+    Group(usize),
+    /// The user.
+    User(usize),
+}
+
+/// Prices that bound what a party gains.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PartyPrices {
+    /// The party.
+    pub party: Party,
+    /// From what these hold; without any, from its own part.
+    pub envied: Vec<Party>,
+    /// Weights of its users, and prices.
+    pub prices: PriceVector,
+}
+
 /// What shows that a claim is true. Users, rows, classes and resources by index.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Evidence {
@@ -229,6 +249,17 @@ pub enum Evidence {
     Bottlenecks(Vec<Option<Standing>>),
     /// Per-server dominant-share fairness: no, since this user has no bottleneck on this class.
     Unblocked(Unblocked),
+    /// The group forms of sharing incentive and envy-free: yes.
+    PartyPrices(Vec<PartyPrices>),
+    /// The group forms of sharing incentive and envy-free: no, since a party could have this allocation.
+    PartyGains {
+        /// The party.
+        party: Party,
+        /// Of what this one holds; absent: of its own part.
+        envied: Option<Party>,
+        /// The tasks of its users.
+        allocation: Tasks,
+    },
     /// Proportional: no, since this allocation has a larger sum.
     Better(Tasks),
     /// Proportional: no, since this user could be given something and has nothing.
@@ -244,7 +275,11 @@ impl Evidence {
     #[must_use]
     pub fn is_bound(&self) -> bool {
         match self {
-            Self::Dominating(_) | Self::DominatingPlacements(_) | Self::Rise { .. } | Self::Better(_) => true,
+            Self::Dominating(_)
+            | Self::DominatingPlacements(_)
+            | Self::Rise { .. }
+            | Self::Better(_)
+            | Self::PartyGains { .. } => true,
             // One whole task fits; more of them may.
             Self::Room(room) => room.index.is_some(),
             _ => false,

@@ -7,6 +7,7 @@
 mod integer_pareto;
 mod max_min;
 mod pareto;
+mod parties;
 mod proportional;
 mod supports;
 mod undecided;
@@ -265,6 +266,9 @@ impl Prover<'_> {
             Axiom::Proportional => proportional::claim(self.instance, &parameters, self.tolerance),
             Axiom::BottleneckFair | Axiom::GlobalBottleneckFair | Axiom::SingleResourceFair => {
                 self.bottleneck(axiom)
+            }
+            Axiom::GroupSharingIncentive | Axiom::GroupEnvyFree => {
+                parties::claim(self.instance, axiom, self.tolerance)
             }
             _ => Ok(Claim::derive(axiom, self.instance, self.tolerance)?),
         }

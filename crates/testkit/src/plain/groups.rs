@@ -14,7 +14,8 @@ impl Plain<'_> {
         }
         let divided =
             self.sharing() == Sharing::Rdm && p.servers().iter().all(|class| !class.is_time_shared());
-        let one = axiom == Axiom::Limits || p.users().iter().all(|user| user.demand_overrides().is_empty());
+        let parts = matches!(axiom, Axiom::Limits | Axiom::GroupSharingIncentive | Axiom::GroupEnvyFree);
+        let one = parts || p.users().iter().all(|user| user.demand_overrides().is_empty());
         !p.groups().list().is_empty() && divided && one
     }
 

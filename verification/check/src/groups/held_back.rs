@@ -50,7 +50,8 @@ pub fn work_conserving(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     }
     if claim.evidence.get("short").is_absent() {
         let (place, _) = Place::read(case, claim.evidence, "user server index?", "")?;
-        let is_it = place.user.and_then(|n| at(&margins, n)).is_some_and(|margin| Some(margin) == least.as_ref());
+        let is_it =
+            place.user.and_then(|n| at(&margins, n)).is_some_and(|margin| Some(margin) == least.as_ref());
         ensure(is_it && judge.fits(&place)?, "no task of the user with the least margin fits there")?;
         return Ok((least, Some(false)));
     }
@@ -58,7 +59,8 @@ pub fn work_conserving(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     let [short, stopped] = claim.evidence.fields("short stopped?")?;
     let short = case.problem.user_names.map(short, |_, raw| rows_of_user(case, "short", raw))?;
     let stopped = case.problem.user_names.map(stopped, |_, raw| judge.stop(raw))?;
-    let mut named: Vec<usize> = short.iter().map(|(n, _)| *n).chain(stopped.iter().map(|(n, _)| *n)).collect();
+    let mut named: Vec<usize> =
+        short.iter().map(|(n, _)| *n).chain(stopped.iter().map(|(n, _)| *n)).collect();
     named.sort_unstable();
     ensure(named == users, "the evidence is not about just those who have pending tasks")?;
     let mut shown = vec![Rational::new()];
@@ -122,7 +124,8 @@ impl<'c> Judge<'c> {
             work::spend(uses.len() + 1)?;
             if self.placed {
                 work::steps(100 * self.servers[*i].len() as u64)?;
-                let is_free = |(_, free): &Server| uses.iter().all(|(row, d)| at(free, *row).is_none_or(|f| f >= d));
+                let is_free =
+                    |(_, free): &Server| uses.iter().all(|(row, d)| at(free, *row).is_none_or(|f| f >= d));
                 rooms.push(Rational::from(u32::from(self.servers[*i].iter().any(is_free))));
             } else {
                 let left = uses.iter().map(|(row, d)| Rational::from(&self.case.slack[*row] / d));
@@ -188,11 +191,13 @@ impl<'c> Judge<'c> {
             Some(index) => {
                 let here = self.servers[i].iter().find(|(at, _)| *at == Some(index));
                 let here = here.or_else(|| self.servers[i].iter().find(|(at, _)| at.is_none()));
-                let has_room = |(_, free): &Server| uses.iter().all(|(row, d)| at(free, *row).is_none_or(|f| f >= d));
+                let has_room =
+                    |(_, free): &Server| uses.iter().all(|(row, d)| at(free, *row).is_none_or(|f| f >= d));
                 index < self.case.problem.classes[i].count && here.is_some_and(has_room)
             }
         };
-        let is_stopped = self.stops(n)?.iter().any(|(_, left)| if self.placed { *left < 1 } else { left.is_zero() });
+        let is_stopped =
+            self.stops(n)?.iter().any(|(_, left)| if self.placed { *left < 1 } else { left.is_zero() });
         Ok(is_free && !is_stopped && place.index.is_some() == self.placed && self.case.problem.can_run(n, i))
     }
 }

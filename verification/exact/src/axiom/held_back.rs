@@ -48,7 +48,9 @@ pub(super) fn applies(instance: &Instance<'_>) -> Result<(), Inapplicable> {
     let constraints = instance.constraints();
     let is_timed = (0..instance.problem().n_servers()).any(|i| constraints.is_time_shared(i));
     match instance.problem().groups().hold_back() && is_timed {
-        true => Err(Inapplicable::new("groups hold resources back, and servers are shared by time".to_owned())),
+        true => {
+            Err(Inapplicable::new("groups hold resources back, and servers are shared by time".to_owned()))
+        }
         false => Ok(()),
     }
 }
@@ -79,7 +81,11 @@ impl<'p> HeldBack<'p> {
         for (n, tasks) in instance.tasks().iter().enumerate() {
             if problem.groups().member(n).group.is_none() {
                 for (i, x) in tasks {
-                    problem.demand(n, *i).entries().iter().for_each(|(r, d)| used[*r] += Rational::from(d * x));
+                    problem
+                        .demand(n, *i)
+                        .entries()
+                        .iter()
+                        .for_each(|(r, d)| used[*r] += Rational::from(d * x));
                 }
             }
         }
@@ -178,11 +184,13 @@ impl<'p> HeldBack<'p> {
 
     /// The margin and what shows it.
     pub fn examine(&self, instance: &Instance<'_>) -> Result<Option<Found>, Refusal> {
-        let users: Vec<usize> = (0..instance.problem().n_users()).filter(|&n| instance.is_active(n)).collect();
+        let users: Vec<usize> =
+            (0..instance.problem().n_users()).filter(|&n| instance.is_active(n)).collect();
         if users.is_empty() {
             return Ok(None);
         }
-        let servers = instance.placements().map(|placements| Groups::new(instance, placements)).transpose()?;
+        let servers =
+            instance.placements().map(|placements| Groups::new(instance, placements)).transpose()?;
         if servers.is_none() {
             charge(instance, &users)?;
         }

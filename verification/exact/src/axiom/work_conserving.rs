@@ -297,7 +297,11 @@ impl Groups {
     }
 
     /// What is short for user `n` by class, and the first server where its task fits.
-    pub fn of_user(&self, instance: &Instance<'_>, n: usize) -> Result<(Short, Option<(usize, u64)>), TooLarge> {
+    pub fn of_user(
+        &self,
+        instance: &Instance<'_>,
+        n: usize,
+    ) -> Result<(Short, Option<(usize, u64)>), TooLarge> {
         let mut short = Vec::new();
         let mut room = None;
         for i in instance.scaled.classes(n) {
