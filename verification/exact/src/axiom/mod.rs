@@ -188,8 +188,8 @@ impl Axiom {
             Self::Proportional => &proportional::Proportional,
             Self::Limits => &groups::Limits,
             Self::Guarantees => &groups::Guarantees,
-            Self::GroupSharingIncentive => &parties::GROUP_SHARING_INCENTIVE,
-            Self::GroupEnvyFree => &parties::GROUP_ENVY_FREE,
+            Self::GroupSharingIncentive => &parties::rule::GROUP_SHARING_INCENTIVE,
+            Self::GroupEnvyFree => &parties::rule::GROUP_ENVY_FREE,
         }
     }
 }
