@@ -247,6 +247,22 @@ impl Groups {
             && self.members.iter().all(|member| *member == Member::default())
     }
 
+    /// Whether a group holds anything back from its users or from others: it names a limit or what it lends, or has
+    /// the weight 0 and gets nothing beyond its guarantee.
+    #[must_use]
+    pub fn hold_back(&self) -> bool {
+        let never = self.share.zero_weight == ZeroWeight::Never;
+        let holds_back = |group: &Group| {
+            !group.limit.is_empty() || !group.lend.is_empty() || (never && group.weight.is_zero())
+        };
+        self.list.iter().any(holds_back)
+    }
+
+    /// The group `from` and those that it stands in, from the innermost on.
+    pub fn above(&self, from: Option<usize>) -> impl Iterator<Item = usize> + '_ {
+        std::iter::successors(from, |v| self.list[*v].parent)
+    }
+
     /// Promises that cannot all be kept: `(group, resource, promised, available)`; the group is `None` where all
     /// groups of the root are promised more than the capacity, else the sum of its subgroups' guarantees
     /// exceeds its own.

@@ -5,7 +5,7 @@ use evenhand_exact::axiom::feasible::Limit;
 use evenhand_exact::axiom::integer_feasible::SingleLimit;
 use evenhand_exact::axiom::max_min::Level;
 use evenhand_exact::axiom::ps_dsf::Unblocked;
-use evenhand_exact::{Axiom, Certificate, Claim, Evidence, Outcome, Share};
+use evenhand_exact::{Axiom, Certificate, Claim, Evidence, Outcome, Party, Share, Stop};
 use evenhand_problem::format::problem_sha256;
 use evenhand_problem::{Constraints, Problem, Rational, Sharing};
 
@@ -150,6 +150,26 @@ fn margin(claim: &Claim) -> Cell {
     Cell::decimal(margin)
 }
 
+/// What stops the first user, and how many others are stopped.
+fn stopped_words(problem: &Problem, stopped: &[(usize, Stop)]) -> String {
+    let Some((user, stop)) = stopped.first() else { return String::new() };
+    let resource = |r: usize| &problem.resources()[r];
+    let group = |v: usize| &problem.groups().list()[v].name;
+    let what = match *stop {
+        Stop::Limit { group: v, resource: r } => format!("the limit of {} of {}", resource(r), group(v)),
+        Stop::Guarantee { group: v, resource: r } => {
+            format!("the guarantee of {} of {}, which gets no more", resource(r), group(v))
+        }
+        Stop::Weight { group: v } => format!("the weight 0 of {}", group(v)),
+        Stop::KeptBack { resource: r } => format!("what is kept back of {}", resource(r)),
+    };
+    let more = match stopped.len() {
+        1 => String::new(),
+        n => format!(", {} more by others", n - 1),
+    };
+    format!("{} is stopped by {what}{more}", problem.users()[*user].name())
+}
+
 fn words(claim: &Claim, certificate: &Certificate, constraints: &Constraints<'_>) -> String {
     let problem = &certificate.problem;
     let user = |n: usize| problem.users()[n].name();
@@ -220,6 +240,18 @@ fn words(claim: &Claim, certificate: &Certificate, constraints: &Constraints<'_>
         }
         Evidence::Short(short) if short.is_empty() => "everybody has all its tasks".to_owned(),
         Evidence::Short(_) => "something is short for every pending task on every class".to_owned(),
+        Evidence::ShortOrStopped { stopped, .. } => stopped_words(problem, stopped),
+        Evidence::PartyPrices(_) => "prices bound what every group could gain".to_owned(),
+        Evidence::PartyGains { party, envied, .. } => {
+            let name = |party: &Party| match party {
+                Party::Group(v) => problem.groups().list()[*v].name.as_str(),
+                Party::User(n) => user(*n),
+            };
+            let of = envied
+                .as_ref()
+                .map_or_else(|| "its own part".to_owned(), |envied| format!("what {} holds", name(envied)));
+            format!("{} could have more of {of}, for each of its users", name(party))
+        }
         Evidence::Room(room) => {
             let server = problem.servers()[room.server].name();
             match room.index {

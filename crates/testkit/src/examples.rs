@@ -10,6 +10,8 @@ use evenhand_problem::{Allocation, Problem, Rational, Sharing};
 use crate::agreement::agreed;
 use crate::q;
 
+mod groups;
+
 pub fn problem(text: &str) -> Problem {
     Source { name: "problem", text }.problem().unwrap()
 }
@@ -275,6 +277,7 @@ pub fn good_certificates() -> Vec<(&'static str, Certificate)> {
     all.extend(of_the_pool());
     all.extend(per_server());
     all.extend(whole_tasks());
+    all.extend(groups::certificates());
     all
 }
 

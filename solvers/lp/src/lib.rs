@@ -10,6 +10,7 @@ pub mod level;
 pub mod linear;
 pub mod mip;
 pub mod njc;
+pub mod own_part;
 pub mod placement;
 mod refine;
 pub mod weighted_sum;

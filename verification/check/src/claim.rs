@@ -115,7 +115,10 @@ impl<'j> Claim<'j> {
             ("bottleneck-fair" | "global-bottleneck-fair" | "single-resource-fair", _) => {
                 !bottlenecks(self.axiom, case).is_empty()
             }
-            ("limits" | "guarantees", _) => groups::apply(self.axiom, case),
+            (
+                "limits" | "guarantees" | "work-conserving" | "group-sharing-incentive" | "group-envy-free",
+                _,
+            ) => groups::apply(self.axiom, case),
             (_, Some(share)) => Coefficients::new(share, case)?.is_some(),
             _ => true,
         };

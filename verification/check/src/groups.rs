@@ -1,6 +1,9 @@
 //! Groups of users (theory, section 9): what a problem says of them, its canonical form, and the axioms about
 //! them. Who checks an allocation without groups need not read this file: of such a problem it holds nothing.
 
+pub mod held_back;
+pub mod parties;
+
 use rug::Rational;
 
 use crate::axioms::Shown;
@@ -182,12 +185,17 @@ struct Holdings<'c> {
     used: Vec<Vec<Rational>>,
 }
 
-/// Whether the axioms are about this: there are groups, resources are divided, and for `guarantees` every user has
-/// one demand.
+/// Whether the axioms are about this: there are groups, resources are divided, and every user has one demand (to
+/// `limits` and parties that is no matter). What groups do not hold back does not matter to `work-conserving`.
 pub fn apply(axiom: &str, case: &Case<'_>) -> bool {
     let problem = case.problem;
+    if axiom == "work-conserving" && !problem.groups.hold_back() {
+        return true;
+    }
     let divides = !case.stated.by_time && problem.classes.iter().all(|class| !class.states_time);
-    let is_one = axiom == "limits" || problem.users.iter().all(|user| user.demand_on.is_empty());
+    let is_one = axiom == "limits"
+        || axiom.starts_with("group-")
+        || problem.users.iter().all(|user| user.demand_on.is_empty());
     !problem.groups.list.is_empty() && divides && is_one
 }
 
@@ -273,6 +281,12 @@ impl<'c> Holdings<'c> {
 }
 
 impl Groups {
+    /// Whether there is a limit, something to lend, or a group of weight 0 that gets nothing beyond its guarantee.
+    pub fn hold_back(&self) -> bool {
+        let is_shut = |group: &Group| self.share.words[2].is_some() && group.weight.is_zero();
+        self.list.iter().any(|group| !group.limit.is_empty() || !group.lend.is_empty() || is_shut(group))
+    }
+
     /// A group and those above it.
     fn above(&self, from: Option<usize>) -> impl Iterator<Item = usize> + '_ {
         std::iter::successors(from, |v| self.list[*v].parent)

@@ -11,6 +11,7 @@
 //! | `problem`, `canonical`, `sha256` | the allocation problem, its canonical form and hash |
 //! | `allocation`, `case` | tasks as they are stated; rows, repair, slack: what is judged |
 //! | `share`, `axioms` | shares; one file for each kind of axiom |
+//! | `groups` | groups of users: not needed to check an allocation without them |
 //! | `claim`, `certificate` | what is claimed, and whether it is what the reader asked for |
 //! | `reservation` | ratio and worst-load certificates, which need none of the axioms |
 //!

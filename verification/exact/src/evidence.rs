@@ -43,6 +43,35 @@ pub enum SingleLimit {
 /// a whole; with placements rows of which every server of the class lacks one.
 pub type Short = Vec<(usize, Vec<usize>)>;
 
+/// What stops a user who has room, by resource of all servers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stop {
+    /// The limit of a group above it.
+    Limit {
+        /// The group.
+        group: usize,
+        /// The resource.
+        resource: usize,
+    },
+    /// The guarantee of a group above it that gets nothing more: its weight is 0.
+    Guarantee {
+        /// The group.
+        group: usize,
+        /// The resource.
+        resource: usize,
+    },
+    /// A group above it that gets nothing but its guarantee, which names nothing that the user asks for.
+    Weight {
+        /// The group.
+        group: usize,
+    },
+    /// What is kept back for groups.
+    KeptBack {
+        /// The resource.
+        resource: usize,
+    },
+}
+
 /// Where a pending task fits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Room {
@@ -102,6 +131,26 @@ pub struct Unblocked {
     pub server: usize,
     /// By row of the class that the user uses, ascending: what it lacks there, in tasks.
     pub lacks: Vec<(usize, Rational)>,
+}
+
+/// A group with everybody below it, or a user who stands in none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Party {
+    /// The group.
+    Group(usize),
+    /// The user.
+    User(usize),
+}
+
+/// Prices that bound what a party gains.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PartyPrices {
+    /// The party.
+    pub party: Party,
+    /// From what these hold; without any, from its own part.
+    pub envied: Vec<Party>,
+    /// Weights of its users, and prices.
+    pub prices: PriceVector,
 }
 
 /// What shows that a claim is true. Users, rows, classes and resources by index.
@@ -169,6 +218,14 @@ pub enum Evidence {
     DominatingPlacements(Vec<Placement>),
     /// Work-conserving: what is short for every user with pending tasks, users ascending.
     Short(Vec<(usize, Short)>),
+    /// Work-conserving, where groups hold something back: what is short for some users with pending tasks, and what
+    /// stops the others, users ascending.
+    ShortOrStopped {
+        /// As in [`Evidence::Short`].
+        short: Vec<(usize, Short)>,
+        /// What stops a user.
+        stopped: Vec<(usize, Stop)>,
+    },
     /// Work-conserving: no, since a pending task fits here.
     Room(Room),
     /// Max-min: the levels, in any order.
@@ -192,6 +249,17 @@ pub enum Evidence {
     Bottlenecks(Vec<Option<Standing>>),
     /// Per-server dominant-share fairness: no, since this user has no bottleneck on this class.
     Unblocked(Unblocked),
+    /// The group forms of sharing incentive and envy-free: yes.
+    PartyPrices(Vec<PartyPrices>),
+    /// The group forms of sharing incentive and envy-free: no, since a party could have this allocation.
+    PartyGains {
+        /// The party.
+        party: Party,
+        /// Of what this one holds; absent: of its own part.
+        envied: Option<Party>,
+        /// The tasks of its users.
+        allocation: Tasks,
+    },
     /// Proportional: no, since this allocation has a larger sum.
     Better(Tasks),
     /// Proportional: no, since this user could be given something and has nothing.
@@ -207,7 +275,11 @@ impl Evidence {
     #[must_use]
     pub fn is_bound(&self) -> bool {
         match self {
-            Self::Dominating(_) | Self::DominatingPlacements(_) | Self::Rise { .. } | Self::Better(_) => true,
+            Self::Dominating(_)
+            | Self::DominatingPlacements(_)
+            | Self::Rise { .. }
+            | Self::Better(_)
+            | Self::PartyGains { .. } => true,
             // One whole task fits; more of them may.
             Self::Room(room) => room.index.is_some(),
             _ => false,

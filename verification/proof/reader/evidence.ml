@@ -290,6 +290,8 @@ let claim s (c : stated_claim) =
   let value = match c.evidence with Absent -> Object [] | v -> v in
   let m = match c.margin with Some m -> rational m | None -> zero in
   let k = bottleneck c.axiom in
+  if c.axiom = "work-conserving" && Groups.hold_back s.groups then uncovered "what groups hold back";
+  if c.axiom = "group-sharing-incentive" || c.axiom = "group-envy-free" then uncovered "what groups gain";
   if c.holds = None then begin
     if c.margin <> None || obj value <> [] then raise Exit;
     match c.axiom, c.share with

@@ -274,7 +274,8 @@ def main():
         new += certified("two servers", json.loads((ROOT / "examples/two-servers.json").read_text()), share, "example", axioms=ALL)
         queues = [json.loads((ROOT / f"examples/{name}.json").read_text()) for name in ("queues", "queues-promised")]
         now = json.loads((ROOT / "examples/queues-now.json").read_text())
-        groups = [axiom for axiom in ALL if not axiom.startswith("max-min:generic")] + ["limits", "guarantees"]
+        groups = [axiom for axiom in ALL if not axiom.startswith("max-min:generic")] + [
+            "limits", "guarantees", "group-sharing-incentive", "group-envy-free"]
         for k, queue in enumerate(queues):
             new += certified(f"queues {k}", queue, ["tree"], "example", [{"tasks": now["tasks"]}], axioms=groups)
         new += certified("google", json.loads((ROOT / "examples/google-cluster.json").read_text()), ["drfh", "ps-dsf"], "example")

@@ -7,6 +7,7 @@
 mod integer_pareto;
 mod max_min;
 mod pareto;
+mod parties;
 mod proportional;
 mod supports;
 mod undecided;
@@ -103,12 +104,11 @@ pub fn default_requests(problem: &Problem, allocation: &Allocation) -> Vec<Reque
             Axiom::SharingIncentive,
         ]
     } else {
-        // A queue is many users, so that what compares users says little; and what a limit or a group that lends
-        // nothing leaves idle is no waste.
-        let is_held_back = groups.iter().any(|group| !group.limit.is_empty() || !group.lend.is_empty());
-        let mut usual = vec![Axiom::Feasible, Axiom::Limits, Axiom::Guarantees];
-        if !is_held_back {
-            usual.extend([Axiom::WorkConserving, Axiom::ParetoOptimal]);
+        // A queue is many users, so that what compares users says little; and what groups hold back may be better
+        // for somebody.
+        let mut usual = vec![Axiom::Feasible, Axiom::Limits, Axiom::Guarantees, Axiom::WorkConserving];
+        if !problem.groups().hold_back() {
+            usual.push(Axiom::ParetoOptimal);
         }
         usual
     };
@@ -266,6 +266,9 @@ impl Prover<'_> {
             Axiom::Proportional => proportional::claim(self.instance, &parameters, self.tolerance),
             Axiom::BottleneckFair | Axiom::GlobalBottleneckFair | Axiom::SingleResourceFair => {
                 self.bottleneck(axiom)
+            }
+            Axiom::GroupSharingIncentive | Axiom::GroupEnvyFree => {
+                parties::claim(self.instance, axiom, self.tolerance)
             }
             _ => Ok(Claim::derive(axiom, self.instance, self.tolerance)?),
         }

@@ -15,6 +15,12 @@ const EXACT_BITS: u64 = 1 << 16;
 impl Writer<'_, '_> {
     /// The term; `Err`: why the checker that is proved does not read this claim.
     pub(super) fn evidence(&self, claim: &Claim) -> Result<String, &'static str> {
+        if claim.axiom == Axiom::WorkConserving && self.problem.groups().hold_back() {
+            return Err("what groups hold back is not among what is proved");
+        }
+        if matches!(claim.axiom, Axiom::GroupSharingIncentive | Axiom::GroupEnvyFree) {
+            return Err("what parties gain is not among what is proved");
+        }
         let Some(holds) = claim.holds else { return self.not_applicable(claim) };
         let Some(margin) = &claim.margin else { return self.without_margin(claim, holds) };
         let m = number(margin);
@@ -55,6 +61,12 @@ impl Writer<'_, '_> {
                 format!("better_placing the_problem {} {servers}", self.tables)
             }
             Evidence::Short(short) => self.short(short),
+            Evidence::ShortOrStopped { .. } => {
+                return Err("what groups hold back is not among what is proved");
+            }
+            Evidence::PartyPrices(_) | Evidence::PartyGains { .. } => {
+                return Err("what parties gain is not among what is proved");
+            }
             Evidence::Room(room) => match (self.servers.is_some(), room.index) {
                 (false, _) => format!("Free {} {}", room.user, room.server),
                 (true, at) => {

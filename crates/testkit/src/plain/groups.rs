@@ -9,9 +9,13 @@ impl Plain<'_> {
     /// Whether the axiom is about this: groups that share resources; for `guarantees`, users with one demand.
     pub fn has_groups(&self, axiom: Axiom) -> bool {
         let p = self.p();
+        if axiom == Axiom::WorkConserving && !self.holds_back() {
+            return true;
+        }
         let divided =
             self.sharing() == Sharing::Rdm && p.servers().iter().all(|class| !class.is_time_shared());
-        let one = axiom == Axiom::Limits || p.users().iter().all(|user| user.demand_overrides().is_empty());
+        let parts = matches!(axiom, Axiom::Limits | Axiom::GroupSharingIncentive | Axiom::GroupEnvyFree);
+        let one = parts || p.users().iter().all(|user| user.demand_overrides().is_empty());
         !p.groups().list().is_empty() && divided && one
     }
 
@@ -20,7 +24,7 @@ impl Plain<'_> {
         (0..list.len()).filter(|k| list[*k].parent == Some(v)).collect()
     }
 
-    fn promised(&self, v: usize, r: usize) -> Option<Rational> {
+    pub(super) fn promised(&self, v: usize, r: usize) -> Option<Rational> {
         match &self.p().groups().list()[v].guarantee {
             Some(stated) => stated.iter().find(|(of, _)| *of == r).map(|(_, amount)| amount.clone()),
             None => self.subgroups(v).into_iter().filter_map(|k| self.promised(k, r)).reduce(|a, b| a + b),
@@ -33,7 +37,7 @@ impl Plain<'_> {
         stated || self.subgroups(v).into_iter().any(|k| self.has_guarantee(k))
     }
 
-    fn kept(&self, v: usize, r: usize) -> Rational {
+    pub(super) fn kept(&self, v: usize, r: usize) -> Rational {
         let lend = self.p().groups().list()[v].lend.iter().find(|(of, _)| *of == r);
         let own = lend.map_or_else(zero, |(_, lend)| self.promised(v, r).unwrap_or_default() - lend);
         let below: Rational = self.subgroups(v).into_iter().map(|k| self.kept(k, r)).sum();
@@ -41,7 +45,7 @@ impl Plain<'_> {
     }
 
     /// What a group uses when user `n` has so many tasks more.
-    fn used(&self, v: usize, r: usize, (n, more): (usize, &Rational)) -> Rational {
+    pub(super) fn used(&self, v: usize, r: usize, (n, more): (usize, &Rational)) -> Rational {
         let p = self.p();
         let own: Rational = self
             .users()
@@ -59,12 +63,23 @@ impl Plain<'_> {
 
     /// How many tasks more user `n` may have before a group uses that much of a resource that the user asks for.
     fn until(&self, v: usize, r: usize, n: usize, mark: &Rational) -> Rational {
+        self.until_used(r, n, mark, &|more| self.used(v, r, (n, more)))
+    }
+
+    /// How many tasks more user `n` may have before `used` of them is so much.
+    pub(super) fn until_used(
+        &self,
+        r: usize,
+        n: usize,
+        mark: &Rational,
+        used: &dyn Fn(&Rational) -> Rational,
+    ) -> Rational {
         let d = self.p().users()[n].base_demand()[r].clone();
         // What all groups below keep back is filled after so many tasks: beyond, every task is used in full.
         let groups = self.p().groups().list().len();
         let all: Rational = (0..groups).map(|k| self.kept(k, r)).sum();
         let far = Rational::from(&all / &d) + 1u32;
-        let there = self.used(v, r, (n, &far));
+        let there = used(&far);
         far + (mark - there) / d
     }
 

@@ -7,7 +7,9 @@ mod feasibility;
 #[cfg(feature = "filling")]
 pub mod filling;
 mod groups;
+mod held_back;
 mod pairs;
+mod parties;
 mod places;
 mod proofs;
 mod proportional;
@@ -155,6 +157,7 @@ fn is_claim_true(x: &Plain<'_>, claim: &Claim, tolerance: &Rational) -> Option<b
         Axiom::Njc => x.njc(claim),
         Axiom::PsDsf => x.ps_dsf(claim),
         Axiom::Limits | Axiom::Guarantees => x.of_groups(claim),
+        Axiom::GroupSharingIncentive | Axiom::GroupEnvyFree => x.of_parties(claim),
         _ => x.proof(claim),
     }?;
     // On single servers tasks fit or not.

@@ -18,7 +18,7 @@ impl Plain<'_> {
     }
 
     /// What user `n` could run more, over `g_n`, when it gets so much on the classes.
-    fn more(&self, n: usize, room: Rational) -> Rational {
+    pub(super) fn more(&self, n: usize, room: Rational) -> Rational {
         let room = self.left(n).map_or(room.clone(), |left| left.min(room));
         room / &self.cluster.g[n]
     }
@@ -48,8 +48,12 @@ impl Plain<'_> {
             && rows.iter().zip(free).all(|(&row, free)| self.cluster.uses(n, row) <= *free)
     }
 
-    /// The worst of the users: what each could run more, over `g_n`.
+    /// What a user could run more, over `g_n`.
     fn idle(&self, n: usize) -> Rational {
+        self.unstopped(n).min(self.idle_servers(n))
+    }
+
+    fn idle_servers(&self, n: usize) -> Rational {
         let classes = self.cluster.classes(n);
         if self.placements.is_none() {
             return self.more(n, classes.iter().map(|&i| self.free_for(n, i)).sum());
@@ -94,11 +98,18 @@ impl Plain<'_> {
         let pending = self.pending();
         let shown = match &claim.evidence {
             Evidence::None if margin.is_none() => return Some(Shown { margin, holds: Some(true) }),
-            Evidence::Short(short) => {
-                let users: HashSet<usize> = short.iter().map(|(n, _)| *n).collect();
-                let all = short.len() == pending.len() && pending.iter().all(|n| users.contains(n));
-                all.then_some(())?;
+            Evidence::Short(_) | Evidence::ShortOrStopped { .. } => {
+                let (short, stopped) = match &claim.evidence {
+                    Evidence::ShortOrStopped { short, stopped } => (short, &stopped[..]),
+                    Evidence::Short(short) => (short, &[][..]),
+                    _ => return None,
+                };
+                let named = short.iter().map(|(n, _)| *n).chain(stopped.iter().map(|(n, _)| *n));
+                let users: HashSet<usize> = named.clone().collect();
+                let all = named.count() == pending.len() && pending.iter().all(|n| users.contains(n));
+                (all && (stopped.is_empty() || self.holds_back())).then_some(())?;
                 let shown = short.iter().map(|(n, short)| self.shown_short(*n, short));
+                let shown = shown.chain(stopped.iter().map(|(n, stop)| self.shown_stop(*n, *stop)));
                 let most = shown.collect::<Option<Vec<_>>>()?.into_iter().max().unwrap_or_default();
                 (-most, true)
             }
@@ -109,7 +120,7 @@ impl Plain<'_> {
                     (true, Some(index)) => self.fits(n, i, index),
                     _ => false,
                 };
-                (pending.contains(&n) && is_there).then_some(())?;
+                (pending.contains(&n) && is_there && self.unstopped(n) > 0).then_some(())?;
                 (-self.idle(n), false)
             }
             _ => return None,

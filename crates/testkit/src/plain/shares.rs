@@ -111,7 +111,8 @@ impl Plain<'_> {
             }
             (Axiom::IntegerFeasible, _) => self.singles().is_some(),
             (Axiom::Ef1 | Axiom::IntegerParetoOptimal, _) => self.is_whole(),
-            (axiom @ (Axiom::Limits | Axiom::Guarantees), _) => self.has_groups(axiom),
+            (Axiom::WorkConserving, _) => self.has_groups(claim.axiom),
+            (axiom, _) if axiom.is_about_groups() => self.has_groups(axiom),
             _ => true,
         }
     }

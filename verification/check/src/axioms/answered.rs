@@ -18,7 +18,7 @@ use crate::problem::{Amounts, at};
 use crate::work::{self, Checked, ensure, refuse};
 
 /// `(class, rows)`, ascending.
-type Rows = Vec<(usize, Vec<usize>)>;
+pub type Rows = Vec<(usize, Vec<usize>)>;
 
 /// The margin, by
 /// - `field`, that of the evidence of yes;
@@ -79,7 +79,7 @@ fn judge(
 }
 
 /// What the evidence says of a user: rows, or that it has all its tasks.
-fn rows_of_user(case: &Case<'_>, field: &str, raw: &Json<'_>) -> Checked<Option<Rows>> {
+pub fn rows_of_user(case: &Case<'_>, field: &str, raw: &Json<'_>) -> Checked<Option<Rows>> {
     let row = |i: usize, raw: &Json<'_>| case.row_named(i, raw.text()?, raw);
     let classes = &case.problem.class_names;
     match field {
@@ -123,6 +123,9 @@ fn least_of(
 /// placements rows are short of nothing when every server lacks one of them for a task, and else of a whole
 /// task.
 pub fn work_conserving(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
+    if case.problem.groups.hold_back() {
+        return crate::groups::held_back::work_conserving(case, claim);
+    }
     let placed = case.stated.placements.is_some();
     let pending = |n: &usize| {
         let left = case.problem.users[*n].tasks.as_ref().map(|tasks| tasks - case.total[*n].clone());
@@ -165,10 +168,10 @@ pub fn work_conserving(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
 }
 
 /// The index of a server, or none of those that hold nothing; and what is free on it, by row.
-type Server = (Option<u64>, Amounts);
+pub type Server = (Option<u64>, Amounts);
 
 /// What is free on the servers of every class.
-fn free(case: &Case<'_>) -> Checked<Vec<Vec<Server>>> {
+pub fn free(case: &Case<'_>) -> Checked<Vec<Vec<Server>>> {
     let mut servers = vec![Vec::new(); case.problem.classes.len()];
     for server in case.stated.placements.iter().flatten() {
         let free = case.left(server.class, case.problem.classes[server.class].count, &server.tasks)?;

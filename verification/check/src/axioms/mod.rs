@@ -28,7 +28,7 @@ pub type Shown = (Option<Rational>, Option<bool>);
 pub type Judge = fn(&Case<'_>, &Claim<'_>) -> Checked<Shown>;
 
 /// All axioms.
-pub const AXIOMS: [(&str, Judge); 18] = [
+pub const AXIOMS: [(&str, Judge); 20] = [
     ("feasible", feasible::feasible),
     ("integer-feasible", feasible::integer_feasible),
     ("non-wasteful", non_wasteful),
@@ -47,6 +47,8 @@ pub const AXIOMS: [(&str, Judge); 18] = [
     ("proportional", proportional::proportional),
     ("limits", groups::limits),
     ("guarantees", groups::guarantees),
+    ("group-sharing-incentive", groups::parties::judge),
+    ("group-envy-free", groups::parties::judge),
 ];
 
 /// Allocations are made of tasks: nothing is held that serves none.

@@ -16,8 +16,8 @@ use crate::work::{self, Checked, ensure, refuse};
 
 /// Prices of rows and of users' tasks, by position.
 pub struct Prices {
-    rows: Amounts,
-    users: Amounts,
+    pub rows: Amounts,
+    pub users: Amounts,
 }
 
 impl Prices {

@@ -34,15 +34,15 @@ const MOST_CELLS: usize = 1_000_000;
 const MOST_BYTES: u64 = 50_000_000;
 
 /// What every group holds.
-struct Holdings<'p> {
-    problem: &'p Problem,
-    promises: Promises,
+pub(super) struct Holdings<'p> {
+    pub problem: &'p Problem,
+    pub promises: Promises,
     /// `U_v` by group and resource.
-    used: Vec<Vec<Rational>>,
+    pub used: Vec<Vec<Rational>>,
 }
 
 impl<'p> Holdings<'p> {
-    fn new(instance: &Instance<'p>) -> Result<Self, Refusal> {
+    pub fn new(instance: &Instance<'p>) -> Result<Self, Refusal> {
         let problem = instance.problem();
         let (groups, m) = (problem.groups(), problem.n_resources());
         if groups.list().len().saturating_mul(m) > MOST_CELLS {
@@ -131,7 +131,7 @@ impl<'p> Holdings<'p> {
 }
 
 /// That there are groups, and that they share resources and not time.
-fn of_groups(problem: &Problem) -> Result<(), Inapplicable> {
+pub(super) fn of_groups(problem: &Problem) -> Result<(), Inapplicable> {
     if problem.groups().list().is_empty() {
         return Err(Inapplicable::new("the users stand in no groups".to_owned()));
     }
@@ -142,7 +142,7 @@ fn of_groups(problem: &Problem) -> Result<(), Inapplicable> {
 }
 
 /// That resources are divided in the allocation.
-fn divided(instance: &Instance<'_>) -> Result<(), Inapplicable> {
+pub(super) fn divided(instance: &Instance<'_>) -> Result<(), Inapplicable> {
     let constraints = instance.constraints();
     match (0..instance.problem().n_servers()).any(|i| constraints.is_time_shared(i)) {
         true => Err(Inapplicable::new("the servers are shared by time".to_owned())),

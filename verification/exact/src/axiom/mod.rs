@@ -11,12 +11,14 @@ pub mod ef1;
 pub mod envy_free;
 pub mod feasible;
 mod groups;
+mod held_back;
 pub mod integer_feasible;
 pub mod integer_pareto_optimal;
 pub mod max_min;
 pub mod njc;
 mod non_wasteful;
 pub mod pareto_optimal;
+pub mod parties;
 pub mod proportional;
 pub mod ps_dsf;
 pub(crate) mod rule;
@@ -69,11 +71,15 @@ pub enum Axiom {
     Limits,
     /// Nobody who could use it lacks what the groups above it are promised.
     Guarantees,
+    /// No group could have more for each of its users of its own part of the cluster.
+    GroupSharingIncentive,
+    /// No group could have more for each of its users of what one beside it holds, scaled by their weights.
+    GroupEnvyFree,
 }
 
 impl Axiom {
     /// Every axiom, in the order of the formats.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 20] = [
         Self::Feasible,
         Self::IntegerFeasible,
         Self::NonWasteful,
@@ -92,6 +98,8 @@ impl Axiom {
         Self::Proportional,
         Self::Limits,
         Self::Guarantees,
+        Self::GroupSharingIncentive,
+        Self::GroupEnvyFree,
     ];
 
     /// The name that files and the command line use.
@@ -137,8 +145,13 @@ impl Axiom {
     /// Every axiom that is a question about a problem: those about groups only where there are some.
     pub fn questions(problem: &Problem) -> impl Iterator<Item = Self> + use<> {
         let has_groups = !problem.groups().list().is_empty();
-        let is_about_groups = |axiom: &Self| matches!(axiom, Self::Limits | Self::Guarantees);
-        Self::ALL.into_iter().filter(move |axiom| has_groups || !is_about_groups(axiom))
+        Self::ALL.into_iter().filter(move |axiom| has_groups || !axiom.is_about_groups())
+    }
+
+    /// Whether it is about groups of users.
+    #[must_use]
+    pub const fn is_about_groups(self) -> bool {
+        matches!(self, Self::Limits | Self::Guarantees | Self::GroupSharingIncentive | Self::GroupEnvyFree)
     }
 
     /// The resources that one of the three bottleneck axioms is about, ascending; at least one.
@@ -175,6 +188,8 @@ impl Axiom {
             Self::Proportional => &proportional::Proportional,
             Self::Limits => &groups::Limits,
             Self::Guarantees => &groups::Guarantees,
+            Self::GroupSharingIncentive => &parties::rule::GROUP_SHARING_INCENTIVE,
+            Self::GroupEnvyFree => &parties::rule::GROUP_ENVY_FREE,
         }
     }
 }

@@ -13,7 +13,8 @@
 //!
 //! Evidence of yes: for every user with pending tasks and every class that it can run on what is short
 //! there: a row that is (nearly) full, or with placements rows of which every server of the class lacks
-//! one. Evidence of no: a user and a class, or a single server, where it fits.
+//! one. Evidence of no: a user and a class, or a single server, where it fits. Where groups hold something back
+//! (`held_back`) a user may also be stopped by that.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -21,6 +22,7 @@ use evenhand_problem::Placement;
 use rayon::prelude::*;
 use rug::Rational;
 
+use crate::axiom::held_back::{self, HeldBack};
 use crate::axiom::rule::{Found, Rule, Truth};
 use crate::budget::TooLarge;
 use crate::evidence::Evidence;
@@ -28,7 +30,9 @@ pub use crate::evidence::{Room, Short};
 use crate::instance::Instance;
 use crate::names::read::Reader;
 use crate::names::write::{Json, Names, fields};
-use crate::refusal::Refusal;
+use crate::parameters::Parameters;
+use crate::refusal::{Inapplicable, Refusal};
+use evenhand_problem::Problem;
 use evenhand_problem::format::{FormatError, Object};
 use serde_json::value::RawValue;
 
@@ -58,13 +62,15 @@ pub fn examine(instance: &Instance<'_>) -> Result<Option<Examined>, TooLarge> {
     }
 }
 
-/// The margin that the stated shortages prove; `None` without active users.
+/// The margin that the stated shortages prove; `None` without active users. `stopped`: what the users whom something
+/// else stops could run more, over `g_n`.
 ///
 /// # Errors
 /// Which user lacks one or has one that says nothing, in words.
-pub fn margin_of_short(
+pub(super) fn margin_of_short(
     instance: &Instance<'_>,
     stated: &[(usize, Short)],
+    stopped: &HashMap<usize, Rational>,
 ) -> Result<Option<Rational>, Refusal> {
     let refuse = |n: usize, what: &str| {
         let name = instance.problem().users().get(n).map_or("", |user| user.name());
@@ -82,7 +88,12 @@ pub fn margin_of_short(
     let groups = instance.placements().map(|placements| Groups::new(instance, placements)).transpose()?;
     let mut worst: Option<Rational> = None;
     for n in (0..instance.problem().n_users()).filter(|&n| instance.is_active(n)) {
-        let more = if is_pending(instance, n) {
+        let more = if let Some(more) = stopped.get(&n) {
+            if of_user.contains_key(&n) {
+                return Err(refuse(n, "is stated, and what stops it"));
+            }
+            more.clone()
+        } else if is_pending(instance, n) {
             let short = of_user.get(&n).ok_or_else(|| refuse(n, "is not stated"))?;
             let classes = short.iter().map(|(i, _)| *i);
             if !classes.eq(instance.scaled.classes(n)) {
@@ -113,7 +124,7 @@ pub fn margin_of_short(
 ///
 /// # Errors
 /// [`TooLarge`] when the work is not left.
-pub fn margin_of_room(instance: &Instance<'_>, room: &Room) -> Result<Option<Rational>, TooLarge> {
+fn margin_of_room(instance: &Instance<'_>, room: &Room) -> Result<Option<Rational>, TooLarge> {
     let (n, i) = (room.user, room.server);
     let there = n < instance.problem().n_users() && i < instance.problem().n_servers();
     if !there || !is_pending(instance, n) || !instance.scaled.can_run(n, i) {
@@ -135,7 +146,7 @@ pub fn margin_of_room(instance: &Instance<'_>, room: &Room) -> Result<Option<Rat
 }
 
 /// Whether user `n` is active and has fewer than its tasks; with placements at least one task fewer.
-fn is_pending(instance: &Instance<'_>, n: usize) -> bool {
+pub(super) fn is_pending(instance: &Instance<'_>, n: usize) -> bool {
     if !instance.is_active(n) {
         return false;
     }
@@ -165,7 +176,7 @@ fn divisible(instance: &Instance<'_>, users: &[usize]) -> Result<Examined, TooLa
 
 /// What user `n` could run more over `g_n`, the first class with the most room if there is any, and the
 /// scarcest row of every class; `None` when it has no pending tasks.
-fn divisible_room(instance: &Instance<'_>, n: usize) -> Option<(Rational, Option<usize>, Short)> {
+pub(super) fn divisible_room(instance: &Instance<'_>, n: usize) -> Option<(Rational, Option<usize>, Short)> {
     if !is_pending(instance, n) {
         return None;
     }
@@ -255,12 +266,12 @@ struct Group {
 }
 
 /// The groups of every class.
-struct Groups {
+pub(super) struct Groups {
     of_class: Vec<Vec<Group>>,
 }
 
 impl Groups {
-    fn new(instance: &Instance<'_>, placements: &[Placement]) -> Result<Self, TooLarge> {
+    pub fn new(instance: &Instance<'_>, placements: &[Placement]) -> Result<Self, TooLarge> {
         let mut of_class: Vec<BTreeMap<Vec<Rational>, u64>> = Vec::new();
         of_class.resize_with(instance.problem().n_servers(), BTreeMap::new);
         let mut used: Vec<Vec<u64>> = vec![Vec::new(); instance.problem().n_servers()];
@@ -286,7 +297,11 @@ impl Groups {
     }
 
     /// What is short for user `n` by class, and the first server where its task fits.
-    fn of_user(&self, instance: &Instance<'_>, n: usize) -> Result<(Short, Option<(usize, u64)>), TooLarge> {
+    pub fn of_user(
+        &self,
+        instance: &Instance<'_>,
+        n: usize,
+    ) -> Result<(Short, Option<(usize, u64)>), TooLarge> {
         let mut short = Vec::new();
         let mut room = None;
         for i in instance.scaled.classes(n) {
@@ -366,7 +381,7 @@ fn fits(instance: &Instance<'_>, n: usize, i: usize, free: &[Rational]) -> bool 
 }
 
 /// Charges a look at every row by every user.
-fn charge(instance: &Instance<'_>, users: &[usize]) -> Result<(), TooLarge> {
+pub(super) fn charge(instance: &Instance<'_>, users: &[usize]) -> Result<(), TooLarge> {
     let rows = instance.constraints().rows().len() as u64;
     // Only a row that has something left is divided by a demand.
     let free = (0..instance.constraints().rows().len()).filter(|&row| !instance.scaled_slack(row).is_zero());
@@ -386,7 +401,18 @@ impl Rule for WorkConserving {
         true
     }
 
+    fn applies_to(&self, _parameters: &Parameters, problem: &Problem) -> Result<(), Inapplicable> {
+        held_back::applies_to(problem)
+    }
+
+    fn applies(&self, instance: &Instance<'_>) -> Result<(), Inapplicable> {
+        held_back::applies(instance)
+    }
+
     fn derive(&self, instance: &Instance<'_>) -> Result<Option<Found>, Refusal> {
+        if let Some(held) = HeldBack::new(instance)? {
+            return held.examine(instance);
+        }
         Ok(examine(instance)?.map(|found| Found {
             margin: found.margin,
             yes: Evidence::Short(found.short),
@@ -400,23 +426,40 @@ impl Rule for WorkConserving {
         evidence: &Evidence,
         truth: &Truth<'_>,
     ) -> Result<bool, Refusal> {
-        Ok(match evidence {
-            Evidence::Short(short) if truth.holds => truth.is(margin_of_short(instance, short)?.as_ref()),
-            Evidence::Room(room) if !truth.holds => truth.is(margin_of_room(instance, room)?.as_ref()),
-            _ => false,
-        })
+        let held = HeldBack::new(instance)?;
+        let shown = match evidence {
+            Evidence::Short(short) if truth.holds => margin_of_short(instance, short, &HashMap::new())?,
+            Evidence::ShortOrStopped { short, stopped } if truth.holds => {
+                let Some(held) = held else { return Ok(false) };
+                let Some(stopped) = held.stopped(instance, stopped) else { return Ok(false) };
+                margin_of_short(instance, short, &stopped)?
+            }
+            Evidence::Room(room) if !truth.holds => {
+                let margin = margin_of_room(instance, room)?;
+                margin.and_then(|margin| match held {
+                    None => Some(margin),
+                    Some(held) => held.within(instance, room.user, &margin),
+                })
+            }
+            _ => None,
+        };
+        Ok(truth.is(shown.as_ref()))
     }
 
-    /// `{"short": {user: {server: resource or [resources]}}}`, or `{"user", "server", "index"}`.
+    /// `{"short": {user: {server: resource or [resources]}}, "stopped": {user: STOP}}`, or
+    /// `{"user", "server", "index"}`.
     fn read<'t>(&self, reader: &Reader<'_, 't>, object: &Object<'t>) -> Result<Evidence, FormatError> {
         if let Some(raw) = object.get("short") {
-            reader.only(object, &["short"])?;
+            reader.only(object, &["short", "stopped"])?;
             let mut short = Vec::new();
             for (user, raw) in reader.object(raw)?.fields() {
                 short.push((reader.user(user, raw)?, read_short(reader, raw)?));
             }
             short.sort_by_key(|(n, _)| *n);
-            return Ok(Evidence::Short(short));
+            return Ok(match object.get("stopped") {
+                None => Evidence::Short(short),
+                Some(raw) => Evidence::ShortOrStopped { short, stopped: held_back::read(reader, raw)? },
+            });
         }
         reader.only(object, &["user", "server", "index"])?;
         Ok(Evidence::Room(Room {
@@ -428,10 +471,11 @@ impl Rule for WorkConserving {
 
     fn write(&self, names: &Names<'_>, evidence: &Evidence) -> Option<Json> {
         match evidence {
-            Evidence::Short(short) => {
-                let users = short.iter().map(|(n, short)| (names.user(*n), write_short(names, short)));
-                Some(fields([("short", Json::Object(users.collect()))]))
-            }
+            Evidence::Short(short) => Some(fields([("short", write_all(names, short))])),
+            Evidence::ShortOrStopped { short, stopped } => Some(fields([
+                ("short", write_all(names, short)),
+                ("stopped", held_back::write(names, stopped)),
+            ])),
             Evidence::Room(Room { user, server, index }) => {
                 let mut room = vec![("user".to_owned(), names.user_name(*user))];
                 room.push(("server".to_owned(), names.server_name(*server)));
@@ -455,6 +499,11 @@ fn read_short<'t>(reader: &Reader<'_, 't>, raw: &'t RawValue) -> Result<Short, F
     }
     short.sort_by_key(|(i, _)| *i);
     Ok(short)
+}
+
+/// What is short, by user.
+fn write_all(names: &Names<'_>, short: &[(usize, Short)]) -> Json {
+    Json::Object(short.iter().map(|(n, short)| (names.user(*n), write_short(names, short))).collect())
 }
 
 /// `{server: resource}`, or `{server: [resources]}` where there is not just one.

@@ -95,11 +95,17 @@ impl<'r, 't> Reader<'r, 't> {
             covers.push(self.user(&document.string(raw)?, raw)?);
         }
         covers.sort_unstable();
+        Ok(Level { covers, prices: self.price_vector(&object)? })
+    }
+
+    /// The fields `user_weights`, `prices` and `user_prices`.
+    pub fn price_vector(&self, object: &Object<'t>) -> Result<PriceVector, FormatError> {
+        let document = self.document;
         let mut rows = self.by_row(object.need(document, "prices")?)?;
         rows.sort_by_key(|(row, _)| *row);
         let user_weights = self.of_users(object.need(document, "user_weights")?)?;
         let users = object.get("user_prices").map(|raw| self.of_users(raw)).transpose()?.unwrap_or_default();
-        Ok(Level { covers, prices: PriceVector { user_weights, rows, users } })
+        Ok(PriceVector { user_weights, rows, users })
     }
 
     /// `{user: value}`, users ascending.

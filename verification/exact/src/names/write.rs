@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 
 use crate::evidence::Level;
 use crate::instance::Tasks;
-use crate::prices::Prices;
+use crate::prices::{PriceVector, Prices};
 
 /// What is written; objects keep their order.
 pub(crate) enum Json {
@@ -148,17 +148,22 @@ impl<'a> Names<'a> {
 
     pub fn levels(&self, levels: &[Level]) -> Json {
         let level = |Level { covers, prices }: &Level| {
-            let by_user = |values: &[(usize, Rational)]| {
-                Json::Object(values.iter().map(|(n, value)| (self.user(*n), number(value))).collect())
-            };
-            fields([
-                ("covers", Json::List(covers.iter().map(|n| Json::Text(self.user(*n))).collect())),
-                ("user_weights", by_user(&prices.user_weights)),
-                ("prices", self.by_row(prices.rows.iter().map(|(row, price)| (*row, price)))),
-                ("user_prices", by_user(&prices.users)),
-            ])
+            let covers = Json::List(covers.iter().map(|n| Json::Text(self.user(*n))).collect());
+            Json::object([("covers", covers)].into_iter().chain(self.price_vector(prices)))
         };
         Json::List(levels.iter().map(level).collect())
+    }
+
+    /// The fields `user_weights`, `prices` and `user_prices`.
+    pub fn price_vector(&self, prices: &PriceVector) -> [(&'static str, Json); 3] {
+        let by_user = |values: &[(usize, Rational)]| {
+            Json::Object(values.iter().map(|(n, value)| (self.user(*n), number(value))).collect())
+        };
+        [
+            ("user_weights", by_user(&prices.user_weights)),
+            ("prices", self.by_row(prices.rows.iter().map(|(row, price)| (*row, price)))),
+            ("user_prices", by_user(&prices.users)),
+        ]
     }
 
     /// Server and resource of a row.

@@ -1,0 +1,84 @@
+//! The group forms of sharing incentive and envy-free: what every party could gain, by a linear programme each.
+//!
+//! Prices that were found for a party often bound its gain from others as well: then those need no programme.
+
+use evenhand_exact::axiom::parties::Parties;
+use evenhand_exact::{Axiom, Claim, Evidence, Instance, Party, PartyPrices, PriceVector, Tasks};
+use evenhand_lp::own_part::{Wanting, largest_gain};
+use evenhand_problem::Rational;
+
+use super::Undecided;
+
+/// What was found so far.
+#[derive(Default)]
+struct Found {
+    /// The largest gain, whose it is, and what shows it.
+    most: Option<(Rational, Party, Option<Party>, Tasks)>,
+    proofs: Vec<PartyPrices>,
+}
+
+/// Whether nobody gains more than the tolerance.
+///
+/// # Errors
+/// [`Undecided`].
+pub(super) fn claim(instance: &Instance<'_>, axiom: Axiom, tolerance: &Rational) -> Result<Claim, Undecided> {
+    // Where it does not apply to the allocation, that is all there is to say.
+    if let Ok(claim) = Claim::derive(axiom, instance, tolerance) {
+        return Ok(claim);
+    }
+    let parties = Parties::new(instance).map_err(evenhand_exact::Refusal::from)?;
+    let compared = parties.compared(axiom == Axiom::GroupEnvyFree).map_err(evenhand_exact::Refusal::from)?;
+    let mut found = Found::default();
+    // Those of one party stand together.
+    let mut first = 0;
+    for (party, other) in compared {
+        if found.proofs.last().is_some_and(|proof| proof.party != party) {
+            first = found.proofs.len();
+        }
+        found.compare(instance, &parties, first, (party, other))?;
+    }
+    let judge = |evidence| Claim::with_evidence(axiom, None, evidence, instance, tolerance);
+    match found.most {
+        Some((gain, party, envied, allocation)) if gain > *tolerance => {
+            Ok(judge(Evidence::PartyGains { party, envied, allocation })?)
+        }
+        None => Ok(judge(Evidence::None)?),
+        Some(_) => Ok(judge(Evidence::PartyPrices(found.proofs))?),
+    }
+}
+
+impl Found {
+    /// Compares a party with another, or with its own part; its proofs are those from `first` on.
+    fn compare(
+        &mut self,
+        instance: &Instance<'_>,
+        parties: &Parties<'_, '_>,
+        first: usize,
+        (party, other): (Party, Option<Party>),
+    ) -> Result<(), Undecided> {
+        let amounts = parties.amounts(party, other);
+        if let Some((most, ..)) = &self.most {
+            let is_enough = |proof: &&mut PartyPrices| {
+                parties.bound(party, &amounts, &proof.prices).is_ok_and(|bound| bound <= *most)
+            };
+            let known = self.proofs[first..].iter_mut().filter(|proof| proof.party == party);
+            if let Some(proof) = known.into_iter().find(is_enough) {
+                proof.envied.extend(other);
+                return Ok(());
+            }
+        }
+        let wanting = |user: &usize| Wanting {
+            user: *user,
+            has: instance.total(*user),
+            unit: instance.scale(*user).clone(),
+        };
+        let users: Vec<Wanting> = parties.users(party).iter().map(wanting).collect();
+        let gain = largest_gain(instance.constraints(), &amounts, &users)?;
+        let prices = PriceVector { user_weights: gain.weights, rows: gain.prices, users: gain.user_prices };
+        self.proofs.push(PartyPrices { party, envied: other.into_iter().collect(), prices });
+        if self.most.as_ref().is_none_or(|(most, ..)| gain.gain > *most) {
+            self.most = Some((gain.gain, party, other, gain.tasks));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,60 @@
+//! Certificates of a problem with groups: a limit that stops somebody, and what groups could have.
+
+use evenhand_exact::{Axiom, Certificate, Claim, Evidence, Instance, Party, PartyPrices, PriceVector};
+use evenhand_problem::{Problem, Rational};
+
+use super::{allocation, certificate, problem, tasks, with};
+use crate::q;
+
+/// One pool; `a` may hold 6 of its cpus, and has two kinds of tasks.
+fn two_groups() -> Problem {
+    problem(
+        r#"{"kind": "allocation-problem", "name": "two groups", "resources": ["cpu", "gpu"],
+        "servers": [{"name": "pool", "capacity": {"cpu": 12, "gpu": 12}}],
+        "groups": [{"name": "a", "limit": {"cpu": 6}}, {"name": "b", "guarantee": {"gpu": 4}}],
+        "users": [{"name": "cpus", "group": "a", "demand": {"cpu": 1}},
+                  {"name": "gpus", "group": "a", "demand": {"gpu": 1}, "tasks": 2},
+                  {"name": "both", "group": "b", "demand": {"cpu": 1, "gpu": 1}, "tasks": 5}]}"#,
+    )
+}
+
+/// Of yes and of no.
+pub(super) fn certificates() -> Vec<(&'static str, Certificate)> {
+    let problem = two_groups();
+    let exactly = Rational::new();
+    let derived = |instance: &Instance<'_>| -> Vec<Claim> {
+        let axioms = [Axiom::Feasible, Axiom::WorkConserving, Axiom::Limits, Axiom::Guarantees];
+        axioms.map(|axiom| Claim::derive(axiom, instance, &exactly).unwrap()).into()
+    };
+    let (a, b) = (Party::Group(0), Party::Group(1));
+    // A task of `user` is worth 1, and so is a unit of the row.
+    let one = |user: usize, row: usize| PriceVector {
+        user_weights: vec![(user, q("1"))],
+        rows: vec![(row, q("1"))],
+        users: Vec::new(),
+    };
+
+    let x = allocation(&problem, r#"{"cpus": {"pool": 6}, "gpus": {"pool": 2}, "both": {"pool": 5}}"#);
+    let instance = Instance::new(&problem, &x).unwrap();
+    let mut claims = derived(&instance);
+    // `cpus` has all that the part of `a` has of cpus; `both` has all its tasks.
+    let proof = |party, envied: &[Party], prices| PartyPrices { party, envied: envied.to_vec(), prices };
+    let own = vec![proof(a, &[], one(0, 0)), proof(b, &[], PriceVector::default())];
+    claims.push(with(Axiom::GroupSharingIncentive, None, Evidence::PartyPrices(own), &instance));
+    // `b` holds 5 cpus, `a` 2 gpus.
+    let beside = vec![proof(a, &[b], one(0, 0)), proof(b, &[a], one(2, 1))];
+    claims.push(with(Axiom::GroupEnvyFree, None, Evidence::PartyPrices(beside), &instance));
+    let kept = certificate(&problem, &x, claims);
+
+    let x = allocation(&problem, r#"{"cpus": {"pool": 3}, "gpus": {"pool": 2}, "both": {"pool": 5}}"#);
+    let instance = Instance::new(&problem, &x).unwrap();
+    let mut claims = derived(&instance);
+    let could = |envied, cpus: &str| Evidence::PartyGains {
+        party: a,
+        envied,
+        allocation: tasks(&[&[(0, cpus)], &[(0, "2")], &[]]),
+    };
+    claims.push(with(Axiom::GroupSharingIncentive, None, could(None, "6"), &instance));
+    claims.push(with(Axiom::GroupEnvyFree, None, could(Some(b), "5"), &instance));
+    vec![("groups", kept), ("groups-violated", certificate(&problem, &x, claims))]
+}

@@ -1,0 +1,100 @@
+//! What groups hold back, from its definition: what more tasks do is tried out.
+
+use evenhand_exact::Stop;
+use evenhand_problem::Rational;
+
+use super::{Plain, zero};
+
+impl Plain<'_> {
+    /// Whether some group has a limit, says what it lends, or gets nothing beyond its guarantee.
+    pub fn holds_back(&self) -> bool {
+        let groups = self.p().groups();
+        let never = groups.share().zero_weight.name() == "never";
+        groups.list().iter().any(|group| {
+            !group.limit.is_empty() || !group.lend.is_empty() || (never && group.weight.is_zero())
+        })
+    }
+
+    /// What all users and groups of the root use of a resource when user `n` has so many tasks more.
+    fn used_by_all(&self, r: usize, (n, more): (usize, &Rational)) -> Rational {
+        let p = self.p();
+        let mut all = zero();
+        for m in self.users().filter(|m| p.groups().member(*m).group.is_none()) {
+            for i in 0..p.n_servers() {
+                all += Rational::from(&self.x[m][i] * &p.demand(m, i)[r]);
+            }
+            if m == n {
+                all += Rational::from(more * &p.users()[n].base_demand()[r]);
+            }
+        }
+        for (v, _) in p.groups().list().iter().enumerate().filter(|(_, group)| group.parent.is_none()) {
+            all += self.used(v, r, (n, more)).max(self.kept(v, r));
+        }
+        all
+    }
+
+    /// What may stop a user, and after how many tasks.
+    fn stops(&self, n: usize) -> Vec<(Stop, Rational)> {
+        let p = self.p();
+        let groups = p.groups();
+        let never = groups.share().zero_weight.name() == "never";
+        let asks = |r: &usize| p.users()[n].base_demand()[*r] > 0 && p.total_capacity()[*r] > 0;
+        let asked: Vec<usize> = (0..p.n_resources()).filter(asks).collect();
+        // Until a use is at the mark, or is more than it is now where it is above.
+        let until = |r: usize, mark: &Rational, used: &dyn Fn(&Rational) -> Rational| {
+            self.until_used(r, n, &mark.clone().max(used(&zero())), used)
+        };
+        let mut stops = Vec::new();
+        let mut above = groups.member(n).group;
+        while let Some(group) = above {
+            let stated = &groups.list()[group];
+            let shut = never && stated.weight.is_zero();
+            for resource in asked.iter().copied() {
+                let used = |more: &Rational| self.used(group, resource, (n, more));
+                if let Some((_, most)) = stated.limit.iter().find(|(r, _)| *r == resource) {
+                    stops.push((Stop::Limit { group, resource }, until(resource, most, &used)));
+                }
+                match self.promised(group, resource).filter(|_| shut) {
+                    Some(none) if none.is_zero() => stops.push((Stop::Guarantee { group, resource }, zero())),
+                    Some(promised) => {
+                        stops.push((Stop::Guarantee { group, resource }, until(resource, &promised, &used)));
+                    }
+                    None => {}
+                }
+            }
+            if shut && asked.iter().all(|r| self.promised(group, *r).is_none()) {
+                stops.push((Stop::Weight { group }, zero()));
+            }
+            above = stated.parent;
+        }
+        for resource in asked {
+            let used = |more: &Rational| self.used_by_all(resource, (n, more));
+            stops.push((Stop::KeptBack { resource }, until(resource, &p.total_capacity()[resource], &used)));
+        }
+        stops
+    }
+
+    /// What so many tasks are over `g_n`; on single servers whole ones count.
+    fn whole_or_part(&self, n: usize, tasks: Rational) -> Rational {
+        match self.placements.is_some() {
+            true if tasks >= 1 => self.cluster.g[n].clone().recip(),
+            true => zero(),
+            false => self.more(n, tasks),
+        }
+    }
+
+    /// What groups leave to a user, over `g_n`.
+    pub fn unstopped(&self, n: usize) -> Rational {
+        // Nobody could have more than everything.
+        let all = Rational::from(&self.cluster.g[n] * 2u32) + 1u32;
+        let stops = if self.holds_back() { self.stops(n) } else { Vec::new() };
+        let least = stops.into_iter().map(|(_, tasks)| tasks).fold(all, Rational::min);
+        self.whole_or_part(n, least)
+    }
+
+    /// What a stated stop leaves to a user, over `g_n`; `None` where it is none.
+    pub fn shown_stop(&self, n: usize, stop: Stop) -> Option<Rational> {
+        let found = self.stops(n).into_iter().find(|(of, _)| *of == stop)?;
+        Some(self.whole_or_part(n, found.1))
+    }
+}

@@ -1,0 +1,264 @@
+//! The group forms of sharing incentive and envy-free (theory, section 7). A party is a group with everybody below it
+//! who can be given something, or such a user who stands in no group.
+//!
+//! From amounts `R` of every row a party gains the largest `z` for which its users can have `min(T_n, x_n + z g_n)` each
+//! within `R`, at most `max (T_n - x_n) / g_n`. `R` is its own part of the cluster, its weight over those of all that
+//! stands beside it, level by level; or what a party beside it holds, times their weights, none of them 0. The margin
+//! is minus the largest gain.
+//!
+//! Evidence of yes: for every comparison weights and prices, `l_n <= sum_r p_ir d_nir + q_n`. Within `R` then
+//! `sum l_n y_n <= sum p R + sum q T`, and where the floors of a gain, `sum l_n min(T_n, x_n + z g_n)`, reach that, and
+//! would grow, there is no larger one. Evidence of no: an allocation of the users within `R`.
+
+use std::collections::HashSet;
+
+use rug::Rational;
+
+use crate::allocation::{Tasks, tasks};
+use crate::axioms::Shown;
+use crate::axioms::prices::Prices;
+use crate::case::{Case, total_of};
+use crate::claim::Claim;
+use crate::json::Json;
+use crate::problem::Amounts;
+use crate::work::{self, Checked, Fault, ensure, refuse};
+
+/// Most comparisons.
+const MOST: usize = 1_000_000;
+
+/// A group by its position, or a user by its position after all groups.
+type Party = usize;
+
+struct Parties<'c> {
+    case: &'c Case<'c>,
+    /// Groups.
+    n: usize,
+    /// By party, ascending; nobody where it is none.
+    users: Vec<Vec<usize>>,
+    /// By group, the root last: the weights of what stands in it, added up.
+    weights: Vec<Rational>,
+}
+
+/// Both axioms.
+pub fn judge(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
+    let (parties, is_envy) = (Parties::new(case)?, claim.axiom == "group-envy-free");
+    let mut open = parties.compared(is_envy)?;
+    let evidence = claim.evidence;
+    if !evidence.get("allocation").is_absent() {
+        evidence.fields::<0>(if is_envy { "of envied allocation" } else { "of allocation" })?;
+        let k = parties.named(evidence.get("of"))?;
+        let h = if is_envy { parties.named(evidence.get("envied"))? } else { k };
+        ensure(open.contains(&(k, h)), "the party is not compared with that")?;
+        let y = tasks(evidence.get("allocation"), case.problem)?;
+        let gain = parties.gain(k, &parties.amounts(k, h)?, &y)?;
+        return Ok((Some(-gain), Some(false)));
+    }
+    let mut most: Option<Rational> = None;
+    let proofs = if claim.has_none() { &[][..] } else { evidence.fields::<1>("proofs")?[0].list()? };
+    for raw in proofs {
+        let names = "of user_weights prices user_prices?";
+        let envied = if is_envy { " envied" } else { "" };
+        raw.fields::<0>(&format!("{names}{envied}"))?;
+        let k = parties.named(raw.get("of"))?;
+        let weights = case.problem.user_names.numbers(raw.get("user_weights"))?;
+        let prices = Prices::read(case, raw.get("prices"), raw.get("user_prices"))?;
+        parties.check(k, &weights, &prices)?;
+        let others = match is_envy {
+            true => {
+                raw.get("envied").list()?.iter().map(|raw| parties.named(raw)).collect::<Checked<Vec<_>>>()?
+            }
+            false => vec![k],
+        };
+        for h in others {
+            ensure(open.remove(&(k, h)), "a party is not to be compared, or is twice")?;
+            let gain = parties.bound(k, &parties.amounts(k, h)?, &weights, &prices)?;
+            most = most.into_iter().chain([gain]).max();
+        }
+    }
+    ensure(open.is_empty(), "a party is not compared")?;
+    Ok((most.map(|gain| -gain), Some(true)))
+}
+
+impl<'c> Parties<'c> {
+    fn new(case: &'c Case<'c>) -> Checked<Self> {
+        let (groups, n) = (&case.problem.groups, case.problem.groups.list.len());
+        let mut users = vec![Vec::new(); n + case.problem.users.len()];
+        let mut weights = vec![Rational::new(); n + 1];
+        for user in case.active() {
+            let group = groups.members[user].group;
+            weights[group.unwrap_or(n)] += &case.problem.users[user].weight;
+            groups.above(group).for_each(|v| users[v].push(user));
+            if group.is_none() {
+                users[n + user].push(user);
+            }
+        }
+        for (group, _) in groups.list.iter().zip(&users).filter(|(_, users)| !users.is_empty()) {
+            weights[group.parent.unwrap_or(n)] += &group.weight;
+        }
+        Ok(Self { case, n, users, weights })
+    }
+
+    /// What is to be compared: a party with its own part, which stands as itself, or with another.
+    fn compared(&self, is_envy: bool) -> Checked<HashSet<(Party, Party)>> {
+        let all: Vec<Party> = (0..self.users.len()).filter(|k| !self.users[*k].is_empty()).collect();
+        let mut beside = vec![Vec::new(); self.n + 1];
+        for k in all.iter().filter(|k| !self.weight(**k).is_zero()) {
+            beside[self.parent(*k).unwrap_or(self.n)].push(*k);
+        }
+        let pairs = beside.iter().map(|list| list.len().saturating_mul(list.len()));
+        let count = if is_envy { pairs.fold(0, usize::saturating_add) } else { all.len() };
+        if count > MOST {
+            return Err(Fault::TooLarge("too large: comparisons of groups".to_owned()));
+        }
+        if !is_envy {
+            return Ok(all.into_iter().map(|k| (k, k)).collect());
+        }
+        let pairs = |list: Vec<Party>| {
+            let of = list.clone();
+            list.into_iter()
+                .flat_map(move |k| of.clone().into_iter().filter(move |h| *h != k).map(move |h| (k, h)))
+        };
+        Ok(beside.into_iter().flat_map(pairs).collect())
+    }
+
+    fn weight(&self, k: Party) -> &Rational {
+        let problem = self.case.problem;
+        problem.groups.list.get(k).map_or_else(|| &problem.users[k - self.n].weight, |group| &group.weight)
+    }
+
+    fn parent(&self, k: Party) -> Option<Party> {
+        self.case.problem.groups.list.get(k).and_then(|group| group.parent)
+    }
+
+    /// The party that `{"group": NAME}` or `{"user": NAME}` names.
+    fn named(&self, raw: &Json<'_>) -> Checked<Party> {
+        let [group, user] = raw.fields("group? user?")?;
+        match (group.given(), user.given()) {
+            (Some(group), None) => self.case.problem.groups.names.named(group),
+            (None, Some(user)) => Ok(self.n + self.case.problem.user_names.named(user)?),
+            _ => raw.wrong("expected a group or a user"),
+        }
+    }
+
+    /// The amounts of every row that a party may have: of its own part, or for what another one holds.
+    fn amounts(&self, k: Party, other: Party) -> Checked<Vec<Rational>> {
+        work::spend(self.case.rows.len())?;
+        if k != other {
+            let rate = Rational::from(self.weight(k) / self.weight(other));
+            let held = self.loads(other, &self.case.x)?;
+            return Ok(held.into_iter().map(|amount| amount * &rate).collect());
+        }
+        let (mut part, mut here) = (Rational::from(1), Some(k));
+        while let Some(of) = here.filter(|_| !part.is_zero()) {
+            let above = self.parent(of);
+            // Where all weights are 0, nothing is divided.
+            let all = Some(&self.weights[above.unwrap_or(self.n)]).filter(|all| !all.is_zero());
+            part *= all.map_or_else(Rational::new, |all| Rational::from(self.weight(of) / all));
+            here = above;
+        }
+        Ok(self.case.rows.iter().map(|row| Rational::from(&row.capacity * &part)).collect())
+    }
+
+    /// What tasks of the users of a party take of every row.
+    fn loads(&self, k: Party, tasks: &Tasks) -> Checked<Vec<Rational>> {
+        let mut loads = vec![Rational::new(); self.case.rows.len()];
+        for n in &self.users[k] {
+            for (i, x) in &tasks[*n] {
+                let uses = self.case.uses(*n, *i);
+                work::spend(uses.len() + 1)?;
+                uses.into_iter().for_each(|(row, d)| loads[row] += d * x);
+            }
+        }
+        Ok(loads)
+    }
+
+    /// `(T_n - x_n) / g_n`; `None` where tasks are unlimited.
+    fn left(&self, n: usize) -> Option<Rational> {
+        self.case.above_tasks(n, &self.case.total[n]).map(|above| -above)
+    }
+
+    /// The largest of these; `None` where somebody's tasks are unlimited.
+    fn most_left(&self, k: Party) -> Option<Rational> {
+        let left: Option<Vec<Rational>> = self.users[k].iter().map(|n| self.left(*n)).collect();
+        left?.into_iter().max()
+    }
+
+    /// That nothing is negative or about others, and no task is worth more than it costs.
+    fn check(&self, k: Party, weights: &Amounts, prices: &Prices) -> Checked<()> {
+        let all = weights.iter().chain(&prices.rows).chain(&prices.users);
+        ensure(all.into_iter().all(|(_, value)| *value >= 0), "a weight or a price is negative")?;
+        let mut named = weights.iter().chain(&prices.users).map(|(n, _)| n);
+        let is_own = named.all(|n| self.users[k].binary_search(n).is_ok());
+        ensure(is_own, "the prices are not about the users of the party")?;
+        let is_finite = |(n, _): &(usize, Rational)| self.case.problem.users[*n].tasks.is_some();
+        ensure(prices.users.iter().all(is_finite), "unlimited tasks have a price")?;
+        weights.iter().try_for_each(|(n, l)| prices.cover(self.case, *n, |_| l.clone()))
+    }
+
+    /// The largest gain from these amounts that the prices allow. The sum of the floors is concave and grows: from
+    /// below, its tangents lead to where it is the bound.
+    fn bound(&self, k: Party, amounts: &[Rational], weights: &Amounts, prices: &Prices) -> Checked<Rational> {
+        let user = |n: usize| &self.case.problem.users[n];
+        let of_rows = prices.rows.iter().map(|(row, p)| Rational::from(&amounts[*row] * p));
+        let of_tasks =
+            prices.users.iter().filter_map(|(n, q)| Some(Rational::from(user(*n).tasks.as_ref()? * q)));
+        let bound: Rational = of_rows.chain(of_tasks).sum();
+        let most = self.most_left(k);
+        let held = |z: &Rational| -> Rational {
+            let floor =
+                |n: usize| user(n).at_most_tasks(&self.case.total[n] + Rational::from(z * &self.case.g[n]));
+            weights.iter().map(|(n, l)| floor(*n) * l).sum()
+        };
+        let slope = |z: Option<&Rational>| -> Rational {
+            let is_open = |n: usize| self.left(n).zip(z).is_none_or(|(left, z)| *z < left);
+            let open = weights.iter().filter(|(n, _)| is_open(*n));
+            open.map(|(n, l)| Rational::from(&self.case.g[*n] * l)).sum()
+        };
+        let unbounded = "the prices bound no gain of the party";
+        let mut z: Option<Rational> = None;
+        loop {
+            work::spend(20 * weights.len() + 1)?;
+            let slope = slope(z.as_ref());
+            if slope.is_zero() {
+                return most.map_or_else(|| refuse(unbounded), Ok);
+            }
+            let (from, floors) = match &z {
+                Some(z) => (z.clone(), held(z)),
+                None => (
+                    Rational::new(),
+                    weights.iter().map(|(n, l)| Rational::from(&self.case.total[*n] * l)).sum(),
+                ),
+            };
+            let next = from + Rational::from(&bound - &floors) / slope;
+            if z.as_ref() == Some(&next) {
+                return Ok(most.into_iter().fold(next, Rational::min));
+            }
+            z = Some(next);
+        }
+    }
+
+    /// The gain that an allocation of the users shows, within these amounts.
+    fn gain(&self, k: Party, amounts: &[Rational], y: &Tasks) -> Checked<Rational> {
+        let (mut gains, users) = (Vec::new(), &self.users[k]);
+        for (n, on) in y.iter().enumerate().filter(|(n, on)| !on.is_empty() || users.binary_search(n).is_ok())
+        {
+            let is_one =
+                users.binary_search(&n).is_ok() && on.iter().all(|(i, y)| self.case.counts(n, *i, y));
+            ensure(is_one, "the allocation has tasks that are none, or not of the party")?;
+            let gain = (total_of(on) - &self.case.total[n]) / &self.case.g[n];
+            let left = self.left(n);
+            ensure(
+                left.as_ref().is_none_or(|left| gain <= *left),
+                "the allocation has more tasks than there are",
+            )?;
+            if left.as_ref() != Some(&gain) {
+                gains.push(gain);
+            }
+        }
+        let is_within = self.loads(k, y)?.iter().zip(amounts).all(|(load, amount)| load <= amount);
+        ensure(is_within, "the allocation takes more than the party could have")?;
+        let gain = gains.into_iter().min().or_else(|| self.most_left(k)).unwrap_or_default();
+        ensure(gain > 0, "the allocation gives somebody no more")?;
+        Ok(gain)
+    }
+}

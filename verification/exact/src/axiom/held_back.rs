@@ -1,0 +1,287 @@
+//! Work-conserving where groups hold something back (theory, section 9): who is stopped by that is not short.
+//!
+//! User `n` may run no more tasks than leave `U_vr` at or below the limit of every group above it (or where it is, if
+//! that is above), and `U_r` of the root at or below the capacity; use within what is kept back for a group raises
+//! nothing above it. So a limit `L` leaves
+//!
+//! $$\frac{\max(0, L_{vr} - U_{vr}) + s_{vr}}{d_{nr}}$$
+//!
+//! tasks, with $s_{vr}$ what is kept back and not used between `n` and `v`, and the capacity the same at the root. Under
+//! a group of weight 0 that gets nothing beyond its guarantee (`zero-weight: never`), that guarantee is a limit too:
+//! no task where it names nothing that `n` asks for, or one with 0. The room of `n` is the least of these and what is
+//! free on the servers; one task on single servers, if all leave one.
+
+use std::collections::HashMap;
+
+use evenhand_problem::format::{FormatError, Object};
+use evenhand_problem::groups::ZeroWeight;
+use evenhand_problem::{Problem, Rational, ServerClass};
+use serde_json::value::RawValue;
+
+use crate::axiom::groups::Holdings;
+use crate::axiom::rule::Found;
+use crate::axiom::work_conserving::{Groups, charge, divisible_room, is_pending};
+use crate::evidence::{Evidence, Room, Stop};
+use crate::instance::Instance;
+use crate::names::read::Reader;
+use crate::names::write::{Json, Names};
+use crate::refusal::{Inapplicable, Refusal};
+
+/// That what is held back is told by resource, and of users with one demand.
+pub(super) fn applies_to(problem: &Problem) -> Result<(), Inapplicable> {
+    if !problem.groups().hold_back() {
+        return Ok(());
+    }
+    if problem.servers().iter().any(ServerClass::is_time_shared) {
+        return Err(Inapplicable::new("groups hold resources back, and time is shared".to_owned()));
+    }
+    match problem.users().iter().any(|user| !user.demand_overrides().is_empty()) {
+        true => Err(Inapplicable::new(
+            "groups hold resources back, and the demand of a user depends on the server class".to_owned(),
+        )),
+        false => Ok(()),
+    }
+}
+
+/// That resources are divided in the allocation, where groups hold some back.
+pub(super) fn applies(instance: &Instance<'_>) -> Result<(), Inapplicable> {
+    let constraints = instance.constraints();
+    let is_timed = (0..instance.problem().n_servers()).any(|i| constraints.is_time_shared(i));
+    match instance.problem().groups().hold_back() && is_timed {
+        true => {
+            Err(Inapplicable::new("groups hold resources back, and servers are shared by time".to_owned()))
+        }
+        false => Ok(()),
+    }
+}
+
+/// What groups hold back.
+pub(super) struct HeldBack<'p> {
+    holdings: Holdings<'p>,
+    capacity: Vec<Rational>,
+    /// `U_r` of the root.
+    used: Vec<Rational>,
+}
+
+impl<'p> HeldBack<'p> {
+    /// `None` where nothing is.
+    pub fn new(instance: &Instance<'p>) -> Result<Option<Self>, Refusal> {
+        let problem = instance.problem();
+        if !problem.groups().hold_back() {
+            return Ok(None);
+        }
+        let holdings = Holdings::new(instance)?;
+        let mut used = vec![Rational::new(); problem.n_resources()];
+        for (v, _) in problem.groups().list().iter().enumerate().filter(|(_, group)| group.parent.is_none()) {
+            used.iter_mut().zip(&holdings.used[v]).for_each(|(sum, own)| *sum += own);
+            for (r, kept) in &holdings.promises.kept[v] {
+                used[*r] += unused(kept, &holdings.used[v][*r]);
+            }
+        }
+        for (n, tasks) in instance.tasks().iter().enumerate() {
+            if problem.groups().member(n).group.is_none() {
+                for (i, x) in tasks {
+                    problem
+                        .demand(n, *i)
+                        .entries()
+                        .iter()
+                        .for_each(|(r, d)| used[*r] += Rational::from(d * x));
+                }
+            }
+        }
+        Ok(Some(Self { capacity: problem.total_capacity().to_vec(), holdings, used }))
+    }
+
+    /// How many tasks more everything that could stop a user leaves it.
+    fn stops(&self, n: usize) -> Vec<(Rational, Stop)> {
+        let problem = self.holdings.problem;
+        let groups = problem.groups();
+        let demand = problem.users()[n].base_demand();
+        let asked = || demand.entries().iter().filter(|(r, _)| !self.capacity[*r].is_zero());
+        // By resource that it asks for: what more use fills before it is more use of the group.
+        let mut spare = vec![Rational::new(); asked().count()];
+        let mut stops = Vec::new();
+        let never = groups.share().zero_weight == ZeroWeight::Never;
+        for v in groups.above(groups.member(n).group) {
+            let Holdings { promises, used, .. } = &self.holdings;
+            let is_shut = never && groups.list()[v].weight.is_zero();
+            let mut is_named = false;
+            for ((r, d), spare) in asked().zip(&mut spare) {
+                let (resource, used) = (*r, &used[v][*r]);
+                let left = |mark: &Rational| (unused(mark, used) + &*spare) / d;
+                let limit = &groups.list()[v].limit;
+                if let Ok(at) = limit.binary_search_by_key(r, |(of, _)| *of) {
+                    stops.push((left(&limit[at].1), Stop::Limit { group: v, resource }));
+                }
+                if let Some(promised) = promises.promised(v, *r).filter(|_| is_shut) {
+                    is_named = true;
+                    let left = if promised.is_zero() { Rational::new() } else { left(promised) };
+                    stops.push((left, Stop::Guarantee { group: v, resource }));
+                }
+                let kept = &promises.kept[v];
+                if let Ok(at) = kept.binary_search_by_key(r, |(of, _)| *of) {
+                    *spare += unused(&kept[at].1, used);
+                }
+            }
+            if is_shut && !is_named {
+                stops.push((Rational::new(), Stop::Weight { group: v }));
+            }
+        }
+        let root = asked().zip(spare).map(|((r, d), spare)| {
+            ((unused(&self.capacity[*r], &self.used[*r]) + spare) / d, Stop::KeptBack { resource: *r })
+        });
+        stops.extend(root);
+        stops
+    }
+
+    /// What so many tasks that something leaves to a user are over `g_n`: on single servers whole ones count.
+    fn left(instance: &Instance<'_>, n: usize, tasks: Rational) -> Rational {
+        match instance.placements() {
+            None => tasks / instance.scale(n),
+            Some(_) if tasks >= 1 => instance.scale(n).clone().recip(),
+            Some(_) => Rational::new(),
+        }
+    }
+
+    /// The least of what it leaves to a user, over `g_n`, and what leaves no more.
+    fn least(&self, instance: &Instance<'_>, n: usize) -> Option<(Rational, Stop)> {
+        let least = self.stops(n).into_iter().min_by(|a, b| a.0.cmp(&b.0));
+        least.map(|(tasks, stop)| (Self::left(instance, n, tasks), stop))
+    }
+
+    /// The margin of a user whom the servers leave this one; `None` where it is stopped.
+    pub fn within(&self, instance: &Instance<'_>, n: usize, margin: &Rational) -> Option<Rational> {
+        let left = self.least(instance, n).map_or_else(|| -margin.clone(), |(left, _)| left);
+        (!left.is_zero()).then(|| margin.clone().max(-left))
+    }
+
+    /// What stated stops leave to their users, over `g_n`; `None` where one stops nobody, or is stated of a user
+    /// without pending tasks, or twice.
+    pub fn stopped(
+        &self,
+        instance: &Instance<'_>,
+        stated: &[(usize, Stop)],
+    ) -> Option<HashMap<usize, Rational>> {
+        let mut left = HashMap::new();
+        for (n, stop) in stated {
+            if *n >= instance.problem().n_users() || !is_pending(instance, *n) {
+                return None;
+            }
+            let (tasks, _) = self.stops(*n).into_iter().find(|(_, of)| of == stop)?;
+            let before = left.insert(*n, self.more(instance, *n, tasks));
+            if before.is_some() {
+                return None;
+            }
+        }
+        Some(left)
+    }
+
+    /// The same, at most the tasks that the user has left.
+    fn more(&self, instance: &Instance<'_>, n: usize, tasks: Rational) -> Rational {
+        let left = instance.problem().users()[n].tasks().map(|tasks| tasks - instance.total(n));
+        Self::left(instance, n, left.into_iter().fold(tasks, Rational::min))
+    }
+
+    /// The margin and what shows it.
+    pub fn examine(&self, instance: &Instance<'_>) -> Result<Option<Found>, Refusal> {
+        let users: Vec<usize> =
+            (0..instance.problem().n_users()).filter(|&n| instance.is_active(n)).collect();
+        if users.is_empty() {
+            return Ok(None);
+        }
+        let servers =
+            instance.placements().map(|placements| Groups::new(instance, placements)).transpose()?;
+        if servers.is_none() {
+            charge(instance, &users)?;
+        }
+        let (mut short, mut stopped) = (Vec::new(), Vec::new());
+        let (mut worst, mut room) = (Rational::new(), None);
+        for n in users.into_iter().filter(|&n| is_pending(instance, n)) {
+            let (free, class, index, lacking) = match &servers {
+                None => {
+                    let Some((free, class, lacking)) = divisible_room(instance, n) else { continue };
+                    (free, class, None, lacking)
+                }
+                Some(servers) => {
+                    let (lacking, place) = servers.of_user(instance, n)?;
+                    let free = place.map_or_else(Rational::new, |_| instance.scale(n).clone().recip());
+                    (free, place.map(|at| at.0), place.map(|at| at.1), lacking)
+                }
+            };
+            let more = match self.least(instance, n).filter(|(left, _)| *left < free) {
+                Some((left, stop)) => {
+                    stopped.push((n, stop));
+                    left
+                }
+                None => {
+                    short.push((n, lacking));
+                    free
+                }
+            };
+            if more > worst {
+                worst = more;
+                room = class.map(|server| Room { user: n, server, index });
+            }
+        }
+        let yes = match stopped.is_empty() {
+            true => Evidence::Short(short),
+            false => Evidence::ShortOrStopped { short, stopped },
+        };
+        Ok(Some(Found { margin: -worst, yes, no: room.map(Evidence::Room) }))
+    }
+}
+
+/// What is left of an amount, if anything.
+fn unused(of: &Rational, used: &Rational) -> Rational {
+    Rational::from(of - used).max(Rational::new())
+}
+
+/// `{user: STOP}`, with `STOP` one of `{"group", "limit"}`, `{"group", "guarantee"}`, `{"group"}` and `{"kept_back"}`.
+pub(super) fn read<'t>(
+    reader: &Reader<'_, 't>,
+    raw: &'t RawValue,
+) -> Result<Vec<(usize, Stop)>, FormatError> {
+    let mut stopped = Vec::new();
+    for (user, raw) in reader.object(raw)?.fields() {
+        stopped.push((reader.user(user, raw)?, read_stop(reader, raw)?));
+    }
+    stopped.sort_by_key(|(n, _)| *n);
+    Ok(stopped)
+}
+
+fn read_stop<'t>(reader: &Reader<'_, 't>, raw: &'t RawValue) -> Result<Stop, FormatError> {
+    let object = reader.object(raw)?;
+    let resource = |object: &Object<'t>, field: &str| {
+        let raw = reader.need(object, field)?;
+        reader.resource(&reader.document.string(raw)?, raw)
+    };
+    if object.get("kept_back").is_some() {
+        reader.only(&object, &["kept_back"])?;
+        return Ok(Stop::KeptBack { resource: resource(&object, "kept_back")? });
+    }
+    let group = reader.named_group(&object, "group")?;
+    if object.get("limit").is_some() {
+        reader.only(&object, &["group", "limit"])?;
+        return Ok(Stop::Limit { group, resource: resource(&object, "limit")? });
+    }
+    reader.only(&object, &["group", "guarantee"])?;
+    match object.get("guarantee") {
+        Some(_) => Ok(Stop::Guarantee { group, resource: resource(&object, "guarantee")? }),
+        None => Ok(Stop::Weight { group }),
+    }
+}
+
+pub(super) fn write(names: &Names<'_>, stopped: &[(usize, Stop)]) -> Json {
+    let stop = |stop: &Stop| {
+        let (group, resource) = match *stop {
+            Stop::Limit { group, resource } => (Some(group), Some(("limit", resource))),
+            Stop::Guarantee { group, resource } => (Some(group), Some(("guarantee", resource))),
+            Stop::Weight { group } => (Some(group), None),
+            Stop::KeptBack { resource } => (None, Some(("kept_back", resource))),
+        };
+        let group = group.map(|group| ("group", names.group_name(group)));
+        let resource = resource.map(|(field, r)| (field, names.resource_name(r)));
+        Json::object(group.into_iter().chain(resource))
+    };
+    Json::Object(stopped.iter().map(|(n, of)| (names.user(*n), stop(of))).collect())
+}
