@@ -44,5 +44,5 @@ pub use read::ReadScenario;
 pub use record::{MAX_ROWS, Row, Tasks};
 pub use replicate::{MAX_EXPECTED, Simulated, run, run_from, run_on};
 pub use run::{Run, Settings, simulate, simulate_from};
-pub use scenario::{Arrivals, Job, Poisson, Scenario, TraceFile};
+pub use scenario::{Arrivals, Job, Poisson, Queues, Scenario, TraceFile};
 pub use summary::{CompletionTimes, SIZES, Summary};

@@ -3,13 +3,17 @@
 use std::path::{Path, PathBuf};
 
 use evenhand_import::{GoogleUsers, Input, google_machines, openb_nodes};
-use evenhand_mechanisms::filling::{Policy, Rule};
-use evenhand_problem::format::{Document, FormatError, Object, Source, server_spec, user_spec};
-use evenhand_problem::{Rational, ServerSpec};
+use evenhand_mechanisms::filling::Policy;
+use evenhand_problem::format::{
+    Document, FormatError, MEMBER_FIELDS, Object, Source, groups_spec, member_spec, server_spec, user_spec,
+};
+use evenhand_problem::{Problem, Rational, ServerSpec};
 use serde_json::value::RawValue;
 
 use crate::duration::Duration;
-use crate::scenario::{Arrivals, Job, Poisson, Scenario, TraceFile};
+use crate::scenario::{Arrivals, Job, Poisson, Queues, Scenario, TraceFile};
+
+mod policy;
 
 /// Reads scenarios.
 pub trait ReadScenario {
@@ -29,8 +33,20 @@ impl ReadScenario for Source<'_> {
     }
 }
 
-const FIELDS: [&str; 10] =
-    ["kind", "name", "resources", "servers", "draw_servers", "policy", "users", "trace", "horizon", "every"];
+const FIELDS: [&str; 12] = [
+    "kind",
+    "name",
+    "resources",
+    "servers",
+    "draw_servers",
+    "policy",
+    "groups",
+    "share",
+    "users",
+    "trace",
+    "horizon",
+    "every",
+];
 
 struct Reader<'d, 't> {
     document: &'d Document<'t>,
@@ -46,6 +62,10 @@ impl<'t> Reader<'_, 't> {
         let name = object.get("name").map(|raw| document.string(raw)).transpose()?;
         let servers = self.servers(object.need(document, "servers")?)?;
         let policy = self.policy(object.need(document, "policy")?)?;
+        let (groups, share) = groups_spec(document, &object)?;
+        for field in ["groups", "share"] {
+            self.only_of_tree(policy, &object, field)?;
+        }
         let trace = object.get("trace").map(|raw| Ok((raw, self.trace(raw)?))).transpose()?;
         let mut scenario = Scenario {
             name: name.unwrap_or_default().into_owned(),
@@ -55,6 +75,7 @@ impl<'t> Reader<'_, 't> {
             policy,
             users: Vec::new(),
             arrivals: Vec::new(),
+            queues: Queues { groups, share, members: Vec::new() },
             trace: None,
             horizon: self.optional(&object, "horizon", Self::positive)?,
             every: self.optional(&object, "every", Self::positive)?,
@@ -82,7 +103,38 @@ impl<'t> Reader<'_, 't> {
         let stated = Scenario { draw_servers: None, ..scenario.clone() };
         match stated.problem(0) {
             Err(crate::SimulateError::Problem(error)) => Err(document.problem_error(&error)),
+            Ok(problem)
+                if scenario.trace.as_ref().is_none_or(|trace| matches!(trace, TraceFile::Tasks(_))) =>
+            {
+                self.fit_somewhere(&object, &problem)?;
+                Ok(scenario)
+            }
             _ => Ok(scenario),
+        }
+    }
+
+    /// Whether every user's task fits on an empty server of some class.
+    fn fit_somewhere(&self, object: &Object<'t>, problem: &Problem) -> Result<(), FormatError> {
+        let users = object.get("users").map_or(Ok(Vec::new()), |raw| self.document.list(raw))?;
+        for (n, raw) in users.into_iter().enumerate() {
+            if !(0..problem.n_servers()).any(|i| fits_on(problem, n, i)) {
+                let user = problem.users()[n].name().to_owned();
+                let stated = self.document.object(raw)?.get("demand").unwrap_or(raw);
+                let error = crate::SimulateError::TaskTooLarge { user };
+                return Err(self.document.error(stated, error.to_string()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Groups go with one policy.
+    fn only_of_tree(&self, policy: Policy, object: &Object<'t>, field: &str) -> Result<(), FormatError> {
+        match object.get(field) {
+            Some(raw) if !matches!(policy, Policy::Tree(_)) => {
+                let why = "groups and gangs are served by the policy `tree`: {\"tree\": {}}";
+                Err(self.document.error_on_key(raw, why))
+            }
+            _ => Ok(()),
         }
     }
 
@@ -146,23 +198,6 @@ impl<'t> Reader<'_, 't> {
         read.map_err(|error| document.error(path, error.to_string()))
     }
 
-    fn policy(&self, raw: &'t RawValue) -> Result<Policy, FormatError> {
-        let document = self.document;
-        let object = document.object(raw)?;
-        let ties = self.optional(&object, "ties", Self::name)?.unwrap_or_default();
-        if let Some(slots) = object.get("slots") {
-            object.only(document, &["slots", "ties"])?;
-            return Ok(Policy::Slots { slots: self.whole(slots)?, ties });
-        }
-        object.only(document, &["score", "server", "ties", "slots"])?;
-        Ok(Policy::Fill(Rule {
-            score: self.optional(&object, "score", Self::name)?.unwrap_or_default(),
-            server: self.optional(&object, "server", Self::name)?.unwrap_or_default(),
-            ties,
-            filter: false,
-        }))
-    }
-
     fn trace(&self, raw: &'t RawValue) -> Result<TraceFile, FormatError> {
         let document = self.document;
         let object = document.object(raw)?;
@@ -199,8 +234,15 @@ impl<'t> Reader<'_, 't> {
     fn user(&self, raw: &'t RawValue, is_table: bool, scenario: &mut Scenario) -> Result<(), FormatError> {
         let document = self.document;
         let object = document.object(raw)?;
-        object.only(document, &["name", "weight", "demand", "servers", "jobs", "poisson", "leaves"])?;
-        let spec = user_spec(document, &object, &["jobs", "poisson", "leaves"])?;
+        let own = ["jobs", "poisson", "leaves"];
+        let also = [&own[..], &MEMBER_FIELDS].concat();
+        object.only(document, &[&["name", "weight", "demand", "servers"][..], &also].concat())?;
+        let spec = user_spec(document, &object, &also)?;
+        for field in MEMBER_FIELDS {
+            self.only_of_tree(scenario.policy, &object, field)?;
+        }
+        let member = member_spec(document, &object)?;
+        let gang = member.gang.as_ref().and_then(|gang| gang.numer().to_u64()).unwrap_or(1);
         for field in ["jobs", "poisson"] {
             if let (Some(value), true) = (object.get(field), is_table) {
                 return Err(document.error_on_key(value, "the tasks come from the `trace`"));
@@ -208,39 +250,40 @@ impl<'t> Reader<'_, 't> {
         }
         let mut arrivals = Arrivals {
             leaves: self.optional(&object, "leaves", Self::not_negative)?,
-            poisson: object.get("poisson").map(|raw| self.poisson(raw)).transpose()?,
+            poisson: object.get("poisson").map(|raw| self.poisson(raw, gang)).transpose()?,
             jobs: Vec::new(),
         };
         for raw in object.get("jobs").map_or(Ok(Vec::new()), |raw| document.list(raw))? {
-            let job = self.job(raw)?;
+            let job = self.job(raw, gang)?;
             if let Some(before) = arrivals.jobs.last().filter(|before| before.at > job.at) {
                 return Err(document.error(raw, format!("time goes back from {} to {}", before.at, job.at)));
             }
             arrivals.jobs.push(job);
         }
         scenario.users.push(spec);
+        scenario.queues.members.push(member);
         scenario.arrivals.push(arrivals);
         Ok(())
     }
 
-    fn job(&self, raw: &'t RawValue) -> Result<Job, FormatError> {
+    fn job(&self, raw: &'t RawValue, gang: u64) -> Result<Job, FormatError> {
         let document = self.document;
         let object = document.object(raw)?;
         object.only(document, &["at", "tasks", "duration"])?;
         Ok(Job {
             at: self.not_negative(object.need(document, "at")?)?,
-            tasks: self.whole(object.need(document, "tasks")?)?,
+            tasks: self.gangs(object.need(document, "tasks")?, gang)?,
             duration: self.duration(object.need(document, "duration")?)?,
         })
     }
 
-    fn poisson(&self, raw: &'t RawValue) -> Result<Poisson, FormatError> {
+    fn poisson(&self, raw: &'t RawValue, gang: u64) -> Result<Poisson, FormatError> {
         let document = self.document;
         let object = document.object(raw)?;
         object.only(document, &["rate", "tasks", "duration", "from", "until"])?;
         Ok(Poisson {
             rate: self.positive(object.need(document, "rate")?)?,
-            tasks: self.optional(&object, "tasks", Self::whole)?.unwrap_or(1),
+            tasks: self.optional(&object, "tasks", |_, raw| self.gangs(raw, gang))?.unwrap_or(gang),
             duration: self.duration(object.need(document, "duration")?)?,
             from: self.optional(&object, "from", Self::not_negative)?.unwrap_or(0.0),
             until: self.optional(&object, "until", Self::not_negative)?,
@@ -285,11 +328,6 @@ impl<'t> Reader<'_, 't> {
         Ok(self.folder.join(self.document.string(raw)?.as_ref()))
     }
 
-    fn name<T: std::str::FromStr>(&self, raw: &'t RawValue) -> Result<T, FormatError> {
-        let name = self.document.string(raw)?;
-        name.parse().map_err(|_| self.document.error(raw, format!("there is no such name: `{name}`")))
-    }
-
     fn number(
         &self,
         raw: &'t RawValue,
@@ -297,7 +335,7 @@ impl<'t> Reader<'_, 't> {
         is: fn(&Rational) -> bool,
     ) -> Result<f64, FormatError> {
         let value = self.document.number(raw)?;
-        let number = value.to_f64();
+        let number = evenhand_problem::number::to_f64(&value);
         if !is(&value) || !number.is_finite() {
             let found = evenhand_problem::number::format_stated(&value);
             return Err(self.document.error(raw, format!("found {found}: expected {expected}")));
@@ -311,7 +349,17 @@ impl<'t> Reader<'_, 't> {
 
     fn positive(&self, raw: &'t RawValue) -> Result<f64, FormatError> {
         // Far below the least double a positive number is none any more.
-        self.number(raw, "a number above 0", |value| *value > 0 && value.to_f64() > 0.0)
+        self.number(raw, "a number above 0", |value| *value > 0 && evenhand_problem::number::to_f64(value) > 0.0)
+    }
+
+    /// Tasks that come together: whole gangs.
+    fn gangs(&self, raw: &'t RawValue, gang: u64) -> Result<u64, FormatError> {
+        let tasks = self.whole(raw)?;
+        if gang > 0 && !tasks.is_multiple_of(gang) {
+            let message = format!("found {tasks}: expected a multiple of {gang}, the gang of the user");
+            return Err(self.document.error(raw, message));
+        }
+        Ok(tasks)
     }
 
     fn whole(&self, raw: &'t RawValue) -> Result<u64, FormatError> {
@@ -322,6 +370,13 @@ impl<'t> Reader<'_, 't> {
             self.document.error(raw, format!("found {found}: expected an integer from 1 to 10^12"))
         })
     }
+}
+
+/// Whether a task of user `n` fits on an empty server of class `i`.
+pub(crate) fn fits_on(problem: &Problem, n: usize, i: usize) -> bool {
+    let capacity = problem.servers()[i].capacity();
+    let mut demand = problem.demand(n, i).iter().zip(capacity.iter());
+    problem.users()[n].may_use(i) && demand.all(|(d, c)| d <= c)
 }
 
 /// Most tasks of a job, servers that are drawn, and slots.

@@ -22,7 +22,7 @@ pub fn run(call: &Simulate, common: &Common) -> Result<ExitCode, Failure> {
         Some(file) => with_checkpoints(&scenario, call, file, common.seed, &bar),
         None => {
             let look = |time, events| bar.set_message(stand(time, events));
-            simulate::run(&scenario, &seeds, &look).map_err(Failure::from)
+            simulate::run(&scenario, &seeds, &look).map_err(|error| of_file(&call.scenario, error))
         }
     };
     bar.finish_and_clear();
@@ -41,6 +41,18 @@ pub fn run(call: &Simulate, common: &Common) -> Result<ExitCode, Failure> {
         Format::Table => output::page(&report::simulation(&simulated), common)?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What is wrong with a scenario or a checkpoint names its file; a trace is named by its reader.
+fn of_file(file: &Path, error: SimulateError) -> Failure {
+    let message = format!("{}: {error}", file.display());
+    match &error {
+        SimulateError::TooManyServers { .. } | SimulateError::TooManyExpected { .. } => {
+            Failure::solver(message)
+        }
+        SimulateError::Mechanism(_) | SimulateError::Import(_) => error.into(),
+        _ => Failure::input(message),
+    }
 }
 
 fn stand(time: f64, events: u64) -> String {
@@ -80,13 +92,16 @@ fn with_checkpoints(
     bar: &ProgressBar,
 ) -> Result<Simulated, Failure> {
     let from = if file.exists() {
-        let of_file = |error| Failure::input(format!("{}: {error}", file.display()));
-        Some(Checkpoint::from_json(&read_text(file)?).map_err(of_file)?)
+        Some(Checkpoint::from_json(&read_text(file)?).map_err(|error| of_file(file, error))?)
     } else {
         None
     };
     let mut writer = Writer { file, every: call.checkpoint_every, bar, failure: None };
-    let simulated = simulate::run_from(scenario, seed, from.as_ref(), &mut writer)?;
+    let simulated =
+        simulate::run_from(scenario, seed, from.as_ref(), &mut writer).map_err(|error| match error {
+            SimulateError::Checkpoint(_) => of_file(file, error),
+            error => of_file(&call.scenario, error),
+        })?;
     // Only a checkpoint that could not be written stops the run.
     simulated.ok_or_else(|| writer.failure.unwrap_or_else(|| Failure::solver("the run was stopped")))
 }
