@@ -45,6 +45,20 @@ fn a_run_is_printed_and_written() {
 }
 
 #[test]
+fn a_series_may_be_parquet() {
+    let folder = Folder::new();
+    folder.write("scenario.json", SCENARIO);
+    folder.run(&["simulate", "scenario.json", "-o", "results", "--series", "parquet"]).ends_with(0);
+    let bytes = std::fs::read(folder.path().join("results/series.parquet")).unwrap();
+    assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"));
+    assert!(!folder.path().join("results/series.csv").exists());
+    folder
+        .run(&["simulate", "scenario.json", "-o", "results", "--series", "parqet"])
+        .fails_with(2, "invalid value 'parqet'");
+    folder.run(&["simulate", "scenario.json", "--series", "parquet"]).fails(2);
+}
+
+#[test]
 fn replications_do_not_depend_on_threads() {
     let folder = Folder::new();
     folder.write("scenario.json", SCENARIO);

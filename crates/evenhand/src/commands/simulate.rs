@@ -32,7 +32,7 @@ pub fn run(call: &Simulate, common: &Common) -> Result<ExitCode, Failure> {
     }
     let document = simulate::document(&simulated);
     if let Some(folder) = &call.output {
-        write(folder, &simulated)?;
+        write(folder, &simulated, &call.series)?;
         // Last: where it stands everything else does.
         save(folder, "summary.json", &format!("{document:#}\n"))?;
     }
@@ -114,7 +114,7 @@ fn progress(common: &Common) -> ProgressBar {
 }
 
 /// The tables and plots of every run; those of several runs are told apart by their seeds.
-fn write(folder: &Path, simulated: &Simulated) -> Result<(), Failure> {
+fn write(folder: &Path, simulated: &Simulated, form: &str) -> Result<(), Failure> {
     for (problem, run) in &simulated.runs {
         let name = |name: &str| match simulated.runs.len() {
             1 => name.to_owned(),
@@ -124,7 +124,13 @@ fn write(folder: &Path, simulated: &Simulated) -> Result<(), Failure> {
         save(folder, &name("users.csv"), &simulate::users_csv(problem, run))?;
         save(folder, &name("completion-times.csv"), &simulate::completion_csv(run))?;
         if let Some(figure) = report::simulation_series(problem, run) {
-            save(folder, &name("series.csv"), &simulate::series_csv(problem, run))?;
+            if form == "parquet" {
+                let series = simulate::series_parquet(problem, run);
+                let series = series.map_err(|error| Failure::solver(error.to_string()))?;
+                files::save(&folder.join(name("series.parquet")), &series)?;
+            } else {
+                save(folder, &name("series.csv"), &simulate::series_csv(problem, run))?;
+            }
             save(folder, &name("series.svg"), &drawn(figure.to_svg())?)?;
         }
         if let Some(plot) = report::simulation_completion(run) {
