@@ -332,7 +332,13 @@ pub struct Simulate {
     /// Write the summary, the tables and the plots into this folder, which is made if need be
     #[arg(long, short, value_name = "FOLDER")]
     pub output: Option<PathBuf>,
+    /// Form of the series in that folder
+    #[arg(long, value_name = "FORM", requires = "output", default_value = "csv", value_parser = names::one_of(SERIES))]
+    pub series: String,
 }
+
+/// Forms of the series of a simulation.
+const SERIES: &[(&str, &str)] = &[("csv", "series.csv"), ("parquet", "series.parquet, the same columns")];
 
 #[derive(Debug, Args)]
 pub struct Reproduce {

@@ -45,6 +45,20 @@ fn a_run_is_printed_and_written() {
 }
 
 #[test]
+fn a_series_may_be_parquet() {
+    let folder = Folder::new();
+    folder.write("scenario.json", SCENARIO);
+    folder.run(&["simulate", "scenario.json", "-o", "results", "--series", "parquet"]).ends_with(0);
+    let bytes = std::fs::read(folder.path().join("results/series.parquet")).unwrap();
+    assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"));
+    assert!(!folder.path().join("results/series.csv").exists());
+    folder
+        .run(&["simulate", "scenario.json", "-o", "results", "--series", "parqet"])
+        .fails_with(2, "invalid value 'parqet'");
+    folder.run(&["simulate", "scenario.json", "--series", "parquet"]).fails(2);
+}
+
+#[test]
 fn replications_do_not_depend_on_threads() {
     let folder = Folder::new();
     folder.write("scenario.json", SCENARIO);
@@ -89,10 +103,13 @@ fn what_is_wrong_ends_with_two() {
         (SCENARIO.replace("\"at\": 3", "\"at\": -3"), "users[1].jobs[0].at: found -3"),
         (
             SCENARIO.replace("{\"cpu\": 2, \"memory\": 1}", "{\"cpu\": 20, \"memory\": 1}"),
-            "user `b` fits on no server",
+            "scenario.json:7:38: users[1].demand: a task of user `b` fits on no server",
         ),
         (SCENARIO.replace("\"horizon\": 60, ", ""), "give the scenario a `horizon`"),
-        (SCENARIO.replace("best-fit", "worst-fit"), "there is no such name: `worst-fit`"),
+        (
+            SCENARIO.replace("best-fit", "worst-fit"),
+            "policy.server: there is no such name: `worst-fit`: expected iid, rrr, first-fit, best-fit, joint",
+        ),
         (SCENARIO.replace("[{\"name\": \"A\"", "[{\"nme\": \"A\""), "nme"),
         (SCENARIO[..300].to_owned(), "the file ends inside"),
     ];
@@ -114,4 +131,66 @@ fn what_is_wrong_ends_with_two() {
     folder.write("results", "a file");
     folder.run(&["simulate", "scenario.json", "-o", "results"]).fails(2);
     folder.run(&["simulate", "missing.json"]).fails(2);
+}
+
+#[test]
+fn queues_are_served_by_the_tree() {
+    let folder = Folder::new();
+    let text = r#"{"kind": "scenario", "resources": ["gpu"],
+        "policy": {"tree": {"rule": "mesos", "preemption": "guarantees"}, "ties": "low"},
+        "servers": [{"name": "s", "count": 2, "capacity": {"gpu": 2}}],
+        "groups": [{"name": "a", "guarantee": {"gpu": 2}}, {"name": "b", "priority": 1}],
+        "share": {"of": "usage"},
+        "users": [{"name": "x", "group": "a", "gang": 2, "demand": {"gpu": 1},
+                   "jobs": [{"at": 3, "tasks": 2, "duration": 5}]},
+                  {"name": "y", "group": "b", "pinned": 1, "demand": {"gpu": 1},
+                   "jobs": [{"at": 0, "tasks": 4, "duration": 10}]}]}"#;
+    folder.write("scenario.json", text);
+    fits("scenario", text);
+    let table = folder.run(&["simulate", "scenario.json", "-o", "results"]).ends_with(0).stdout;
+    assert!(table.contains("preempted"), "{table}");
+    let summary = folder.read("results/summary.json");
+    fits("simulation", &summary);
+    let summary: Value = serde_json::from_str(&summary).unwrap();
+    assert_eq!(summary["runs"][0]["users"]["y"]["tasks"]["preempted"], 2);
+    let with =
+        ["simulate", "scenario.json", "--resume", "run.json", "--checkpoint-every", "1", "--format", "json"];
+    assert_eq!(folder.run(&with).ends_with(0).json(), summary);
+    assert_eq!(folder.run(&with).ends_with(0).json(), summary);
+    folder.write("scenario.json", text.replace("\"rule\": \"mesos\"", "\"rule\": \"kueue\""));
+    folder.run(&with).fails_with(2, "run.json: the checkpoint is of another scenario");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_full_disk_leaves_no_summary() {
+    let folder = Folder::new();
+    folder.write("scenario.json", SCENARIO);
+    for name in ["jobs.csv", "series.csv", "summary.json"] {
+        std::fs::create_dir(folder.path().join("results")).unwrap();
+        std::os::unix::fs::symlink("/dev/full", folder.path().join("results").join(name)).unwrap();
+        let output = folder.run(&["simulate", "scenario.json", "-o", "results"]).fails(3);
+        assert!(output.error_line().contains(&format!("{name}: cannot be written")), "{output:?}");
+        let there = std::fs::symlink_metadata(folder.path().join("results/summary.json"));
+        assert!(there.is_err() || name == "summary.json", "a summary beside results that are not whole");
+        let parts = std::fs::read_dir(folder.path().join("results")).unwrap();
+        let names = parts.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        assert!(names.into_iter().all(|name| !name.ends_with(".part")));
+        std::fs::remove_dir_all(folder.path().join("results")).unwrap();
+    }
+    folder.run(&["simulate", "scenario.json", "-o", "/dev/full"]).fails_with(2, "/dev/full: is not a folder");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_checkpoint_without_an_end_is_refused() {
+    let folder = Folder::new();
+    folder.write("scenario.json", SCENARIO);
+    for endless in ["/dev/zero", "/dev/full"] {
+        let output = folder.run(&["simulate", "scenario.json", "--resume", endless]).fails(2);
+        assert!(
+            output.error_line().contains(&format!("{endless}: too large: more than 1073741824 bytes")),
+            "{output:?}"
+        );
+    }
 }

@@ -71,6 +71,22 @@ fn what_agrees_and_what_differs() {
     assert!(unseen.is_empty(), "tables and figures name values that nothing gives: {unseen:?}");
 }
 
+#[test]
+fn no_table_or_figure_is_missing() {
+    let missing: Vec<&str> = exhibits()
+        .iter()
+        .filter(|exhibit| !exhibit.is_drawn() && !exhibit.has_values())
+        .map(|exhibit| exhibit.id)
+        .collect();
+    assert!(missing.is_empty(), "{missing:?}");
+    let all = exhibits();
+    let illustration = all.iter().find(|exhibit| exhibit.id == "reservation.figure-1").unwrap();
+    let picture = illustration.picture().unwrap().unwrap();
+    for words in ["rank 1: (", "Accept Group", "Reject Group", "greedy placement"] {
+        assert!(picture.contains(words), "{words}");
+    }
+}
+
 /// Every table and figure has a name of its own; those of one paper are files and parts of one page.
 #[test]
 fn an_album_shows_pictures_and_values_side_by_side() {

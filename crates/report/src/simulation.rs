@@ -21,7 +21,11 @@ pub fn simulation(simulated: &Simulated) -> Page {
     if !simulated.name.is_empty() {
         page = page.heading(&simulated.name);
     }
-    let mut runs = Table::new([
+    let summaries: Vec<Summary> =
+        simulated.runs.iter().map(|(problem, run)| Summary::new(problem, run)).collect();
+    // Only where something is stopped for something else.
+    let is_preempted = summaries.iter().any(|summary| summary.tasks.preempted > 0);
+    let mut columns = vec![
         Column::numbers("seed"),
         Column::numbers("end"),
         Column::numbers("tasks done"),
@@ -29,11 +33,14 @@ pub fn simulation(simulated: &Simulated) -> Page {
         Column::numbers("waiting"),
         Column::numbers("jobs done"),
         Column::numbers("mean completion"),
-        Column::words("utilisation"),
-    ]);
-    for (problem, run) in &simulated.runs {
-        let summary = Summary::new(problem, run);
-        runs.row([
+    ];
+    if is_preempted {
+        columns.push(Column::numbers("preempted"));
+    }
+    columns.push(Column::words("utilisation"));
+    let mut runs = Table::new(columns);
+    for ((problem, run), summary) in simulated.runs.iter().zip(&summaries) {
+        let mut cells = vec![
             Cell::text(run.seed.to_string()),
             number(run.end),
             Cell::text(summary.tasks.completed.to_string()),
@@ -41,8 +48,12 @@ pub fn simulation(simulated: &Simulated) -> Page {
             Cell::text(summary.tasks.waiting().to_string()),
             Cell::text(run.jobs.len().to_string()),
             summary.completion.map_or_else(Cell::none, |times| number(times.mean)),
-            Cell::text(utilisation(problem, &summary)),
-        ]);
+        ];
+        if is_preempted {
+            cells.push(Cell::text(summary.tasks.preempted.to_string()));
+        }
+        cells.push(Cell::text(utilisation(problem, summary)));
+        runs.row(cells);
     }
     page = page.table(runs);
     if let Some((problem, run)) = simulated.runs.first() {

@@ -24,6 +24,30 @@ pub enum SimulateError {
         /// The user.
         user: String,
     },
+    /// A gang of the user does not fit, not even on empty servers.
+    #[error(
+        "a gang of {tasks} tasks of user `{user}` does not fit on the servers that it may use, not even alone"
+    )]
+    GangTooLarge {
+        /// The user.
+        user: String,
+        /// Tasks of a gang.
+        tasks: u64,
+    },
+    /// Tasks that come and are no whole gangs.
+    #[error(
+        "user `{user}` runs gangs of {gang} tasks, and {tasks} come at time {at}: expected a multiple of {gang}"
+    )]
+    NoWholeGangs {
+        /// The user.
+        user: String,
+        /// Tasks of a gang.
+        gang: u64,
+        /// Tasks that come.
+        tasks: u64,
+        /// When.
+        at: f64,
+    },
     /// Random arrivals without an end.
     #[error("the jobs of user `{user}` keep coming: give the scenario a `horizon`, or `poisson` an `until`")]
     Endless {
@@ -49,7 +73,7 @@ pub enum SimulateError {
         limit: f64,
     },
     /// More rows of the series than are kept.
-    #[error("a row every {every:e} up to time {horizon} makes more than {limit} rows: raise `every`")]
+    #[error("a row every {} up to time {} makes more than {limit} rows: raise `every`", plain(*every), plain(*horizon))]
     TooManyRows {
         /// Time between two rows.
         every: f64,
@@ -74,4 +98,10 @@ pub enum SimulateError {
     /// More jobs than are numbered.
     #[error("more than {0} jobs")]
     TooManyJobs(u32),
+}
+
+/// A number as people write it: with an exponent where it would be long.
+fn plain(value: f64) -> String {
+    let is_short = value == 0.0 || (1e-4..1e15).contains(&value.abs());
+    if is_short { value.to_string() } else { format!("{value:e}") }
 }

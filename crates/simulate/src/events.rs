@@ -8,6 +8,8 @@ pub(crate) struct Running {
     pub user: u32,
     pub server: u32,
     pub job: u32,
+    /// Number of its run, where runs can be stopped.
+    pub run: u32,
 }
 
 /// Bits of a digit.
@@ -115,6 +117,33 @@ impl Heap {
         Some(task)
     }
 
+    /// Takes out the tasks of a run that all end at that time; says how many there were.
+    pub fn remove(&mut self, end: f64, run: u32) -> usize {
+        let differ = end.to_bits() ^ self.last;
+        let before = self.len;
+        if differ == 0 {
+            let (mut at, gone) = (0, self.gone);
+            let there = self.current.len();
+            self.current.retain(|task| {
+                at += 1;
+                at <= gone || task.run != run
+            });
+            self.len -= there - self.current.len();
+        } else {
+            let digit = (differ.ilog2() / DIGIT) as usize;
+            let value = (end.to_bits() >> (DIGIT * digit as u32)) as usize % VALUES;
+            let group = &mut self.groups[digit * VALUES + value];
+            let there = group.len();
+            group.retain(|task| task.run != run);
+            self.len -= there - group.len();
+            if group.is_empty() {
+                self.there[digit] &= !(1 << value);
+            }
+            self.next = None;
+        }
+        before - self.len
+    }
+
     /// All tasks, in no order but that of their placements among those that end at the same time.
     pub fn tasks(&self) -> impl Iterator<Item = &Running> {
         self.current[self.gone..].iter().chain(self.groups.iter().flatten())
@@ -141,9 +170,18 @@ mod tests {
             let (mut heap, mut sorted, mut now) = (Heap::default(), Vec::<Running>::new(), 0.0);
             for job in 0..5_000 {
                 let lasts = if draw.below(50) == 0 { f64::INFINITY } else { draw.below(300) as f64 * scale };
-                let task = Running { end: now + lasts, user: 0, server: 0, job };
+                let task = Running { end: now + lasts, user: 0, server: 0, job, run: job / 3 };
                 heap.push(task);
                 sorted.push(task);
+                if draw.below(10) == 0 {
+                    // Some run is stopped, of which some tasks may have left and others end at other times.
+                    let Running { end, run, .. } = sorted[draw.position(sorted.len())];
+                    let is_of = |task: &Running| task.run == run && task.end == end;
+                    if sorted.iter().all(|task| task.run != run || task.end == end) {
+                        assert_eq!(heap.remove(end, run), sorted.iter().filter(|task| is_of(task)).count());
+                        sorted.retain(|task| !is_of(task));
+                    }
+                }
                 if draw.below(3) > 0 {
                     sorted.sort_by(|a, b| a.end.total_cmp(&b.end).then(a.job.cmp(&b.job)));
                     assert_eq!(heap.next_end(), sorted.first().map(|task| task.end));

@@ -166,6 +166,22 @@ impl Jobs {
         Some((job, duration.draw(&mut self.draws[user as usize])))
     }
 
+    /// The next tasks of a user, which run together until the longest of them is done: their job and that time.
+    pub fn start_together(&mut self, user: u32, tasks: u64) -> Option<(u32, f64)> {
+        let mut all = self.start(user)?;
+        for _ in 1..tasks {
+            let (_, duration) = self.start(user)?;
+            all.1 = all.1.max(duration);
+        }
+        Some(all)
+    }
+
+    /// Tasks of a user that ran together wait again, before all others of the user.
+    pub fn put_back(&mut self, user: u32, job: u32, tasks: u64, duration: f64) {
+        let waiting = Waiting { job, tasks, duration: Duration::Constant(duration) };
+        self.queues[user as usize].push_front(waiting);
+    }
+
     /// All tasks of a user that wait leave.
     pub fn withdraw(&mut self, user: u32) {
         self.queues[user as usize].clear();

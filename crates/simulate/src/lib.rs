@@ -16,7 +16,7 @@
 //! | [`distributed`] | PS-DSF's servers, each on its own clock, with messages that are late or lost |
 //! | [`reservation`] | jobs admitted into reserved slots: DRA, power of d choices |
 //! | [`Summary`] | what a run comes to |
-//! | [`document`], [`series_csv`], [`jobs_csv`], [`users_csv`] | results as JSON and as tables |
+//! | [`document`], [`series_csv`], [`series_parquet`], [`jobs_csv`], [`users_csv`] | results as JSON and as tables |
 #![forbid(unsafe_code)]
 
 mod checkpoint;
@@ -33,6 +33,7 @@ pub mod reservation;
 mod run;
 mod scenario;
 mod summary;
+mod table;
 pub mod workload;
 
 pub use checkpoint::{Checkpoint, Observer};
@@ -44,5 +45,6 @@ pub use read::ReadScenario;
 pub use record::{MAX_ROWS, Row, Tasks};
 pub use replicate::{MAX_EXPECTED, Simulated, run, run_from, run_on};
 pub use run::{Run, Settings, simulate, simulate_from};
-pub use scenario::{Arrivals, Job, Poisson, Scenario, TraceFile};
+pub use scenario::{Arrivals, Job, Poisson, Queues, Scenario, TraceFile};
 pub use summary::{CompletionTimes, SIZES, Summary};
+pub use table::series_parquet;

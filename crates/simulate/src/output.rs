@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use evenhand_mechanisms::filling::{Policy, Statistic};
+use evenhand_mechanisms::tree::TreePolicy;
 use evenhand_problem::Problem;
 use serde_json::{Map, Value, json};
 
@@ -37,6 +38,10 @@ fn policy(policy: Policy) -> String {
     match policy {
         Policy::Fill(rule) => format!("{} {} {}", rule.score, rule.server, rule.ties),
         Policy::Slots { slots, ties } => format!("slots {slots} {ties}"),
+        Policy::Tree(TreePolicy { rule, preemption, ties }) => {
+            let rule = rule.map_or(String::new(), |rule| format!(" {rule}"));
+            format!("tree{rule}, preemption {preemption}, {ties}")
+        }
     }
 }
 
@@ -82,6 +87,7 @@ fn of_tasks(tasks: &Tasks) -> Value {
         "withdrawn": tasks.withdrawn,
         "running": tasks.running(),
         "waiting": tasks.waiting(),
+        "preempted": tasks.preempted,
     })
 }
 
@@ -221,14 +227,14 @@ pub fn completion_csv(run: &Run) -> String {
 pub fn users_csv(problem: &Problem, run: &Run) -> String {
     let summary = Summary::new(problem, run);
     let mut out = String::from(
-        "user,submitted,started,completed,withdrawn,running,waiting,completion_ratio,dominant_share\n",
+        "user,submitted,started,completed,withdrawn,running,waiting,completion_ratio,dominant_share,preempted\n",
     );
     for (n, (user, tasks)) in problem.users().iter().zip(&run.tasks).enumerate() {
-        let Tasks { submitted, started, completed, withdrawn } = tasks;
+        let Tasks { submitted, started, completed, withdrawn, preempted } = tasks;
         let ratio = completion_ratio(tasks).map_or(String::new(), |ratio| ratio.to_string());
         let _ = writeln!(
             out,
-            "{},{submitted},{started},{completed},{withdrawn},{},{},{ratio},{}",
+            "{},{submitted},{started},{completed},{withdrawn},{},{},{ratio},{},{preempted}",
             quoted(user.name()),
             tasks.running(),
             tasks.waiting(),

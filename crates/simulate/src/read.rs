@@ -3,13 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use evenhand_import::{GoogleUsers, Input, google_machines, openb_nodes};
-use evenhand_mechanisms::filling::{Policy, Rule};
-use evenhand_problem::format::{Document, FormatError, Object, Source, server_spec, user_spec};
-use evenhand_problem::{Rational, ServerSpec};
+use evenhand_mechanisms::filling::Policy;
+use evenhand_problem::format::{Document, FormatError, Object, Source, groups_spec, server_spec};
+use evenhand_problem::{Problem, Rational, ServerSpec};
 use serde_json::value::RawValue;
 
-use crate::duration::Duration;
-use crate::scenario::{Arrivals, Job, Poisson, Scenario, TraceFile};
+use crate::scenario::{Queues, Scenario, TraceFile};
+
+mod policy;
+mod users;
 
 /// Reads scenarios.
 pub trait ReadScenario {
@@ -29,8 +31,20 @@ impl ReadScenario for Source<'_> {
     }
 }
 
-const FIELDS: [&str; 10] =
-    ["kind", "name", "resources", "servers", "draw_servers", "policy", "users", "trace", "horizon", "every"];
+const FIELDS: [&str; 12] = [
+    "kind",
+    "name",
+    "resources",
+    "servers",
+    "draw_servers",
+    "policy",
+    "groups",
+    "share",
+    "users",
+    "trace",
+    "horizon",
+    "every",
+];
 
 struct Reader<'d, 't> {
     document: &'d Document<'t>,
@@ -46,6 +60,10 @@ impl<'t> Reader<'_, 't> {
         let name = object.get("name").map(|raw| document.string(raw)).transpose()?;
         let servers = self.servers(object.need(document, "servers")?)?;
         let policy = self.policy(object.need(document, "policy")?)?;
+        let (groups, share) = groups_spec(document, &object)?;
+        for field in ["groups", "share"] {
+            self.only_of_tree(policy, &object, field)?;
+        }
         let trace = object.get("trace").map(|raw| Ok((raw, self.trace(raw)?))).transpose()?;
         let mut scenario = Scenario {
             name: name.unwrap_or_default().into_owned(),
@@ -55,6 +73,7 @@ impl<'t> Reader<'_, 't> {
             policy,
             users: Vec::new(),
             arrivals: Vec::new(),
+            queues: Queues { groups, share, members: Vec::new() },
             trace: None,
             horizon: self.optional(&object, "horizon", Self::positive)?,
             every: self.optional(&object, "every", Self::positive)?,
@@ -82,7 +101,38 @@ impl<'t> Reader<'_, 't> {
         let stated = Scenario { draw_servers: None, ..scenario.clone() };
         match stated.problem(0) {
             Err(crate::SimulateError::Problem(error)) => Err(document.problem_error(&error)),
+            Ok(problem)
+                if scenario.trace.as_ref().is_none_or(|trace| matches!(trace, TraceFile::Tasks(_))) =>
+            {
+                self.fit_somewhere(&object, &problem)?;
+                Ok(scenario)
+            }
             _ => Ok(scenario),
+        }
+    }
+
+    /// Whether every user's task fits on an empty server of some class.
+    fn fit_somewhere(&self, object: &Object<'t>, problem: &Problem) -> Result<(), FormatError> {
+        let users = object.get("users").map_or(Ok(Vec::new()), |raw| self.document.list(raw))?;
+        for (n, raw) in users.into_iter().enumerate() {
+            if !(0..problem.n_servers()).any(|i| fits_on(problem, n, i)) {
+                let user = problem.users()[n].name().to_owned();
+                let stated = self.document.object(raw)?.get("demand").unwrap_or(raw);
+                let error = crate::SimulateError::TaskTooLarge { user };
+                return Err(self.document.error(stated, error.to_string()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Groups go with one policy.
+    fn only_of_tree(&self, policy: Policy, object: &Object<'t>, field: &str) -> Result<(), FormatError> {
+        match object.get(field) {
+            Some(raw) if !matches!(policy, Policy::Tree(_)) => {
+                let why = "groups and gangs are served by the policy `tree`: {\"tree\": {}}";
+                Err(self.document.error_on_key(raw, why))
+            }
+            _ => Ok(()),
         }
     }
 
@@ -146,23 +196,6 @@ impl<'t> Reader<'_, 't> {
         read.map_err(|error| document.error(path, error.to_string()))
     }
 
-    fn policy(&self, raw: &'t RawValue) -> Result<Policy, FormatError> {
-        let document = self.document;
-        let object = document.object(raw)?;
-        let ties = self.optional(&object, "ties", Self::name)?.unwrap_or_default();
-        if let Some(slots) = object.get("slots") {
-            object.only(document, &["slots", "ties"])?;
-            return Ok(Policy::Slots { slots: self.whole(slots)?, ties });
-        }
-        object.only(document, &["score", "server", "ties", "slots"])?;
-        Ok(Policy::Fill(Rule {
-            score: self.optional(&object, "score", Self::name)?.unwrap_or_default(),
-            server: self.optional(&object, "server", Self::name)?.unwrap_or_default(),
-            ties,
-            filter: false,
-        }))
-    }
-
     fn trace(&self, raw: &'t RawValue) -> Result<TraceFile, FormatError> {
         let document = self.document;
         let object = document.object(raw)?;
@@ -196,82 +229,6 @@ impl<'t> Reader<'_, 't> {
         })
     }
 
-    fn user(&self, raw: &'t RawValue, is_table: bool, scenario: &mut Scenario) -> Result<(), FormatError> {
-        let document = self.document;
-        let object = document.object(raw)?;
-        object.only(document, &["name", "weight", "demand", "servers", "jobs", "poisson", "leaves"])?;
-        let spec = user_spec(document, &object, &["jobs", "poisson", "leaves"])?;
-        for field in ["jobs", "poisson"] {
-            if let (Some(value), true) = (object.get(field), is_table) {
-                return Err(document.error_on_key(value, "the tasks come from the `trace`"));
-            }
-        }
-        let mut arrivals = Arrivals {
-            leaves: self.optional(&object, "leaves", Self::not_negative)?,
-            poisson: object.get("poisson").map(|raw| self.poisson(raw)).transpose()?,
-            jobs: Vec::new(),
-        };
-        for raw in object.get("jobs").map_or(Ok(Vec::new()), |raw| document.list(raw))? {
-            let job = self.job(raw)?;
-            if let Some(before) = arrivals.jobs.last().filter(|before| before.at > job.at) {
-                return Err(document.error(raw, format!("time goes back from {} to {}", before.at, job.at)));
-            }
-            arrivals.jobs.push(job);
-        }
-        scenario.users.push(spec);
-        scenario.arrivals.push(arrivals);
-        Ok(())
-    }
-
-    fn job(&self, raw: &'t RawValue) -> Result<Job, FormatError> {
-        let document = self.document;
-        let object = document.object(raw)?;
-        object.only(document, &["at", "tasks", "duration"])?;
-        Ok(Job {
-            at: self.not_negative(object.need(document, "at")?)?,
-            tasks: self.whole(object.need(document, "tasks")?)?,
-            duration: self.duration(object.need(document, "duration")?)?,
-        })
-    }
-
-    fn poisson(&self, raw: &'t RawValue) -> Result<Poisson, FormatError> {
-        let document = self.document;
-        let object = document.object(raw)?;
-        object.only(document, &["rate", "tasks", "duration", "from", "until"])?;
-        Ok(Poisson {
-            rate: self.positive(object.need(document, "rate")?)?,
-            tasks: self.optional(&object, "tasks", Self::whole)?.unwrap_or(1),
-            duration: self.duration(object.need(document, "duration")?)?,
-            from: self.optional(&object, "from", Self::not_negative)?.unwrap_or(0.0),
-            until: self.optional(&object, "until", Self::not_negative)?,
-        })
-    }
-
-    fn duration(&self, raw: &'t RawValue) -> Result<Duration, FormatError> {
-        let document = self.document;
-        if !raw.get().starts_with('{') {
-            return Ok(Duration::Constant(self.not_negative(raw)?));
-        }
-        let object = document.object(raw)?;
-        object.only(document, &["exponential", "uniform"])?;
-        match (object.get("exponential"), object.get("uniform")) {
-            (Some(mean), None) => Ok(Duration::Exponential(self.positive(mean)?)),
-            (None, Some(range)) => match document.list(range)?[..] {
-                [from, to] => {
-                    let (low, high) = (self.not_negative(from)?, self.not_negative(to)?);
-                    if high < low {
-                        return Err(
-                            document.error(to, format!("{high} is below {low}, where the range begins"))
-                        );
-                    }
-                    Ok(Duration::Uniform(low, high))
-                }
-                _ => Err(document.error(range, "expected two numbers, from and to")),
-            },
-            _ => Err(document.error(raw, "expected a number, or one of `exponential` and `uniform`")),
-        }
-    }
-
     fn optional<T>(
         &self,
         object: &Object<'t>,
@@ -285,11 +242,6 @@ impl<'t> Reader<'_, 't> {
         Ok(self.folder.join(self.document.string(raw)?.as_ref()))
     }
 
-    fn name<T: std::str::FromStr>(&self, raw: &'t RawValue) -> Result<T, FormatError> {
-        let name = self.document.string(raw)?;
-        name.parse().map_err(|_| self.document.error(raw, format!("there is no such name: `{name}`")))
-    }
-
     fn number(
         &self,
         raw: &'t RawValue,
@@ -297,7 +249,7 @@ impl<'t> Reader<'_, 't> {
         is: fn(&Rational) -> bool,
     ) -> Result<f64, FormatError> {
         let value = self.document.number(raw)?;
-        let number = value.to_f64();
+        let number = evenhand_problem::number::to_f64(&value);
         if !is(&value) || !number.is_finite() {
             let found = evenhand_problem::number::format_stated(&value);
             return Err(self.document.error(raw, format!("found {found}: expected {expected}")));
@@ -311,7 +263,9 @@ impl<'t> Reader<'_, 't> {
 
     fn positive(&self, raw: &'t RawValue) -> Result<f64, FormatError> {
         // Far below the least double a positive number is none any more.
-        self.number(raw, "a number above 0", |value| *value > 0 && value.to_f64() > 0.0)
+        self.number(raw, "a number above 0", |value| {
+            *value > 0 && evenhand_problem::number::to_f64(value) > 0.0
+        })
     }
 
     fn whole(&self, raw: &'t RawValue) -> Result<u64, FormatError> {
@@ -322,6 +276,13 @@ impl<'t> Reader<'_, 't> {
             self.document.error(raw, format!("found {found}: expected an integer from 1 to 10^12"))
         })
     }
+}
+
+/// Whether a task of user `n` fits on an empty server of class `i`.
+pub(crate) fn fits_on(problem: &Problem, n: usize, i: usize) -> bool {
+    let capacity = problem.servers()[i].capacity();
+    let mut demand = problem.demand(n, i).iter().zip(capacity.iter());
+    problem.users()[n].may_use(i) && demand.all(|(d, c)| d <= c)
 }
 
 /// Most tasks of a job, servers that are drawn, and slots.

@@ -11,25 +11,27 @@ pub const MAX_ROWS: usize = 10_000_000;
 pub struct Tasks {
     /// Tasks that came.
     pub submitted: u64,
-    /// Those that were placed.
+    /// Those that were placed, each as often as it was.
     pub started: u64,
     /// Those that ended.
     pub completed: u64,
-    /// Those that left without having been placed.
+    /// Those that left while they waited.
     pub withdrawn: u64,
+    /// Those that were stopped for others and waited again, each as often as it was.
+    pub preempted: u64,
 }
 
 impl Tasks {
     /// Tasks that run.
     #[must_use]
     pub fn running(&self) -> u64 {
-        self.started - self.completed
+        self.started - self.completed - self.preempted
     }
 
     /// Tasks that wait.
     #[must_use]
     pub fn waiting(&self) -> u64 {
-        self.submitted - self.started - self.withdrawn
+        self.submitted + self.preempted - self.started - self.withdrawn
     }
 
     /// Both together.
@@ -38,6 +40,7 @@ impl Tasks {
         self.started += other.started;
         self.completed += other.completed;
         self.withdrawn += other.withdrawn;
+        self.preempted += other.preempted;
     }
 }
 
@@ -75,8 +78,9 @@ impl Recorder {
     /// Writes everything down.
     pub fn save(&self, to: &mut Writer) {
         to.list(self.tasks.iter(), |to, tasks| {
-            let Tasks { submitted, started, completed, withdrawn } = *tasks;
-            [submitted, started, completed, withdrawn].into_iter().for_each(|number| to.number(number));
+            let Tasks { submitted, started, completed, withdrawn, preempted } = *tasks;
+            let numbers = [submitted, started, completed, withdrawn, preempted];
+            numbers.into_iter().for_each(|number| to.number(number));
         });
         to.list(self.integral.iter(), |to, integral| to.time(*integral));
         to.list(self.since.iter(), |to, since| to.time(*since));
@@ -91,8 +95,11 @@ impl Recorder {
     pub fn restore(&mut self, from: &mut Reader<'_>) -> Result<(), SimulateError> {
         let users = self.tasks.len();
         self.tasks = from.exactly(users, |from| {
-            let (submitted, started) = (from.number()?, from.number()?);
-            Ok(Tasks { submitted, started, completed: from.number()?, withdrawn: from.number()? })
+            let [mut submitted, mut started, mut completed, mut withdrawn, mut preempted] = [0; 5];
+            for number in [&mut submitted, &mut started, &mut completed, &mut withdrawn, &mut preempted] {
+                *number = from.number()?;
+            }
+            Ok(Tasks { submitted, started, completed, withdrawn, preempted })
         })?;
         self.integral = from.exactly(users, Reader::time)?;
         self.since = from.exactly(users, Reader::time)?;
@@ -139,6 +146,12 @@ impl Recorder {
     pub fn complete(&mut self, user: usize, time: f64) {
         self.settle(user, time);
         self.tasks[user].completed += 1;
+    }
+
+    /// So many tasks of a user are stopped and wait again.
+    pub fn preempt(&mut self, user: usize, tasks: u64, time: f64) {
+        self.settle(user, time);
+        self.tasks[user].preempted += tasks;
     }
 
     /// The end: by user the integral of its running tasks over the run.

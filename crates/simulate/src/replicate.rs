@@ -10,6 +10,7 @@ use rayon::prelude::*;
 use crate::checkpoint::{Checkpoint, Observer, digest};
 use crate::duration::Duration;
 use crate::error::SimulateError;
+use crate::read::fits_on;
 use crate::run::{Run, Settings, simulate_from};
 use crate::scenario::{Scenario, TraceFile};
 use crate::workload::{Arrival, Source, Stated};
@@ -178,13 +179,6 @@ fn one(
     };
     let run = simulate_from(&problem, source.as_mut(), &settings, from, observer)?;
     Ok(run.map(|run| (problem, run)))
-}
-
-/// Whether a task of user `n` fits on an empty server of class `i`.
-fn fits_on(problem: &Problem, n: usize, i: usize) -> bool {
-    let capacity = problem.servers()[i].capacity();
-    let mut demand = problem.demand(n, i).iter().zip(capacity.iter());
-    problem.users()[n].may_use(i) && demand.all(|(d, c)| d <= c)
 }
 
 /// The trace of a scenario that is read as a whole.

@@ -1,5 +1,7 @@
 //! One run: events in the order of their times, and a filling after those of each time.
 
+use std::collections::BTreeMap;
+
 use evenhand_mechanisms::filling::{Draw, Policy, Scheduler, schedule};
 use evenhand_problem::Problem;
 
@@ -95,6 +97,8 @@ pub fn simulate_from(
     })?
 }
 
+mod gangs;
+
 struct Simulation<'a> {
     problem: &'a Problem,
     scheduler: &'a mut dyn Scheduler,
@@ -105,6 +109,8 @@ struct Simulation<'a> {
     finished: Vec<FinishedJob>,
     departures: std::vec::IntoIter<(f64, usize)>,
     placed: Vec<(u32, u32)>,
+    /// By number: the runs that can be stopped.
+    runs: BTreeMap<u32, gangs::Started>,
     n_placed: u64,
     hash: u64,
     events: u64,
@@ -142,6 +148,7 @@ impl<'a> Simulation<'a> {
             finished: Vec::new(),
             departures: departures.into_iter(),
             placed: Vec::new(),
+            runs: BTreeMap::new(),
             n_placed: 0,
             hash: 0,
             events: 0,
@@ -195,10 +202,7 @@ impl<'a> Simulation<'a> {
                     self.coming = self.next(source)?;
                     continue;
                 }
-                if !self.scheduler.fits_somewhere(user) && !self.is_of_slots() {
-                    let user = self.problem.users()[user].name().to_owned();
-                    return Err(SimulateError::TaskTooLarge { user });
-                }
+                self.can_come(&arrival)?;
                 let size = arrival.of.map_or(arrival.tasks, |of| source.size(of));
                 self.jobs.submit(&arrival, size)?;
                 self.scheduler.submit(user, arrival.tasks);
@@ -256,13 +260,19 @@ impl<'a> Simulation<'a> {
         to.number(self.running.len() as u64);
         for task in self.running.tasks() {
             to.time(task.end);
-            [task.user, task.server, task.job].into_iter().for_each(|number| to.number(number.into()));
+            [task.user, task.server, task.job, task.run]
+                .into_iter()
+                .for_each(|number| to.number(number.into()));
         }
         to.list(self.finished.iter(), |to, job| {
             to.number(u64::from(job.user));
             to.number(job.tasks);
             to.time(job.at);
             to.time(job.time);
+        });
+        to.list(self.runs.iter(), |to, (run, started)| {
+            to.number(u64::from(*run));
+            started.save(to);
         });
         Checkpoint { of: self.identity(), time: self.now, events: self.events, words: to.0 }
     }
@@ -293,14 +303,18 @@ impl<'a> Simulation<'a> {
         let running = from.list(|from| {
             let end = from.time()?;
             let (user, server) = (from.below(users)?, from.below(servers)?);
-            Ok(Running { end, user, server, job: from.below(jobs)? })
+            Ok(Running { end, user, server, job: from.below(jobs)?, run: from.small()? })
         })?;
         self.finished = from.list(|from| {
             let user = from.below(users)?;
             Ok(FinishedJob { user, tasks: from.number()?, at: from.time()?, time: from.time()? })
         })?;
+        self.runs = from
+            .list(|from| Ok((from.small()?, gangs::Started::restore(from, users, jobs)?)))?
+            .into_iter()
+            .collect();
         for task in running {
-            if !self.scheduler.occupy(task.user as usize, task.server as usize)? {
+            if !self.scheduler.go_on(task.user as usize, task.server as usize, task.run)? {
                 return Err(bad("has more tasks on a server than fit there"));
             }
             self.running.push(task);
@@ -309,9 +323,7 @@ impl<'a> Simulation<'a> {
             self.scheduler.submit(user, tasks.waiting());
         }
         // What waited when the checkpoint was made fits nowhere.
-        let mut placed = Vec::new();
-        self.scheduler.fill(&mut placed)?;
-        if !placed.is_empty() {
+        if !self.scheduler.is_at_rest()? {
             return Err(bad("has tasks waiting that fit"));
         }
         self.scheduler.set_draw(draw);
@@ -331,7 +343,8 @@ impl<'a> Simulation<'a> {
     }
 
     fn end(&mut self, task: &Running, now: f64) {
-        self.scheduler.release(task.user as usize, task.server as usize);
+        self.scheduler.finish(task.user as usize, task.server as usize, task.run);
+        self.runs.remove(&task.run);
         self.recorder.complete(task.user as usize, now);
         self.finished.extend(self.jobs.finish(task.job, now));
         self.events += 1;
@@ -349,19 +362,29 @@ impl<'a> Simulation<'a> {
     fn place(&mut self, now: f64) -> Result<(), SimulateError> {
         let mut placed = std::mem::take(&mut self.placed);
         self.scheduler.fill(&mut placed)?;
+        if !self.scheduler.runs().is_empty() || !self.scheduler.stopped().is_empty() {
+            self.stop_runs(now);
+            self.start_runs(&placed, now);
+            self.placed = placed;
+            return Ok(());
+        }
         for &(user, server) in &placed {
             let Some((job, mut duration)) = self.jobs.start(user) else { continue };
             if let Some(durations) = &self.settings.durations {
                 duration = durations.get(self.n_placed as usize).copied().unwrap_or(duration);
             }
-            self.running.push(Running { end: now + duration, user, server, job });
-            self.recorder.start(user as usize, now);
-            self.n_placed += 1;
-            let place = u64::from(server) * 31 + u64::from(user);
-            self.hash = self.hash.wrapping_mul(1_000_003).wrapping_add(place) & HASH_BITS;
+            self.run_task(Running { end: now + duration, user, server, job, run: 0 }, now);
         }
         self.placed = placed;
         Ok(())
+    }
+
+    fn run_task(&mut self, task: Running, now: f64) {
+        self.running.push(task);
+        self.recorder.start(task.user as usize, now);
+        self.n_placed += 1;
+        let place = u64::from(task.server) * 31 + u64::from(task.user);
+        self.hash = self.hash.wrapping_mul(1_000_003).wrapping_add(place) & HASH_BITS;
     }
 }
 

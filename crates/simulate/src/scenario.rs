@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use evenhand_mechanisms::filling::{Draw, MAX_SERVERS, Policy};
+use evenhand_problem::groups::{GroupShareSpec, GroupSpec, MemberSpec};
 use evenhand_problem::{Problem, ProblemSpec, Rational, ServerSpec, UserSpec};
 
 use crate::duration::Duration;
@@ -25,12 +26,25 @@ pub struct Scenario {
     pub users: Vec<UserSpec>,
     /// By user: when its tasks come.
     pub arrivals: Vec<Arrivals>,
+    /// The groups that users stand in.
+    pub queues: Queues,
     /// Tasks that come from a file.
     pub trace: Option<TraceFile>,
     /// Time at which the run stops; `None`: when nothing is left to happen.
     pub horizon: Option<f64>,
     /// Time between two rows of the series; `None`: a thousandth of the horizon, or no series.
     pub every: Option<f64>,
+}
+
+/// Groups, for the policy [`Policy::Tree`].
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Queues {
+    /// The groups.
+    pub groups: Vec<GroupSpec>,
+    /// How siblings are compared.
+    pub share: GroupShareSpec,
+    /// By user, as far as something is said: its group, its gang, and the tasks that are not stopped.
+    pub members: Vec<MemberSpec>,
 }
 
 /// When the tasks of a user come.
@@ -102,7 +116,7 @@ impl Scenario {
         };
         if let Some(number) = self.draw_servers {
             // Faults of the classes are found before some of them are not drawn.
-            Problem::new(spec.clone())?;
+            self.grouped(spec.clone())?;
             if number > MAX_SERVERS {
                 return Err(SimulateError::TooManyServers { number, limit: MAX_SERVERS });
             }
@@ -115,7 +129,12 @@ impl Scenario {
                 }
             }
         }
-        Ok(Problem::new(spec)?)
+        self.grouped(spec)
+    }
+
+    fn grouped(&self, spec: ProblemSpec) -> Result<Problem, SimulateError> {
+        let Queues { groups, share, members } = self.queues.clone();
+        Ok(Problem::grouped(spec, groups, share, members)?)
     }
 }
 

@@ -46,6 +46,28 @@ fn dra_earns_what_the_fluid_greedy_earns() {
     assert_eq!(many.series.len(), 61);
 }
 
+/// What the classification leaves agrees with the effective servers, which are counted in another way.
+#[test]
+fn every_server_stands_in_one_group() {
+    let problem = example();
+    let mut has_rejecting = false;
+    for horizon in [1.0, 2.0, 3.0, 10.0] {
+        let policy = Policy::Dra { reserve: reserve(30) };
+        let run = admit(&problem, &Setting { horizon, from: 0.0, ..setting(30, policy) }).unwrap();
+        let servers: usize = run.classified.iter().map(|of| of.accepting + of.rejecting).sum();
+        let wanted: usize = run.classified.iter().map(|of| of.wanted).sum();
+        assert!(servers <= 30 && wanted <= 30, "{:?}", run.classified);
+        for (configuration, effective) in run.effective.last().unwrap() {
+            let of = run.classified.iter().find(|of| of.configuration == *configuration).unwrap();
+            assert_eq!(*effective, of.wanted.min(of.accepting + of.rejecting), "{of:?}");
+        }
+        has_rejecting |= run.classified.iter().any(|of| of.rejecting > 0);
+    }
+    assert!(has_rejecting);
+    let fixed = admit(&problem, &setting(30, Policy::Static)).unwrap();
+    assert!(fixed.classified.is_empty());
+}
+
 #[test]
 fn power_of_d_admits_what_fits() {
     let problem = example();

@@ -57,7 +57,7 @@ fn tasks_run_one_after_the_other() {
     );
     assert_eq!(jobs_csv(&simulated.runs[0].0, run).lines().nth(1), Some("b,1,5,7"));
     assert_eq!(completion_csv(run), "completion_time,part\n7,0.5\n20,1\n");
-    assert_eq!(users_csv(&simulated.runs[0].0, run).lines().nth(1), Some("a,3,3,3,0,0,0,1,0.75"));
+    assert_eq!(users_csv(&simulated.runs[0].0, run).lines().nth(1), Some("a,3,3,3,0,0,0,1,0.75,0"));
 }
 
 #[test]
@@ -183,7 +183,7 @@ fn what_is_wrong_is_said_with_its_place() {
         (job(r#""servers": ["t"]"#), "users[0].servers[0]: there is no server `t`"),
         (
             pair(r#"{"score": "fair"}"#, r#""weight": 1"#, r#""weight": 1"#, ""),
-            "policy.score: there is no such name: `fair`",
+            "policy.score: there is no such name: `fair`: expected drf, tsf, ps-dsf, rps-dsf",
         ),
         (pair(r#"{"slots": 2, "score": "drf"}"#, r#""weight": 1"#, r#""weight": 1"#, ""), "policy.score"),
         (
@@ -212,6 +212,15 @@ fn what_is_wrong_is_said_with_its_place() {
             r#"{"kind": "scenario", "policy": {}, "servers": {"google": "none.csv"}}"#.to_owned(),
             "servers.google: none.csv",
         ),
+        (
+            pair(r#"{"server": "bestfit"}"#, r#""weight": 1"#, r#""weight": 1"#, ""),
+            "policy.server: there is no such name: `bestfit` (did you mean `best-fit`?): expected iid,",
+        ),
+        (
+            pair("{}", r#""weight": 1"#, r#""weight": 1"#, "")
+                .replace(r#""demand": {"cpu": 1}, "weight": 1}]"#, r#""demand": {"cpu": 3}}]"#),
+            "users[1].demand: a task of user `b` fits on no server that it may use, not even alone",
+        ),
         (r#"{"kind": "allocation-problem"}"#.to_owned(), "kind"),
     ];
     for (text, expected) in cases {
@@ -223,13 +232,23 @@ fn what_is_wrong_is_said_with_its_place() {
 #[test]
 fn what_cannot_run_says_why() {
     let fails = |text: &str| run(&scenario(text), &[0], &|_, _| {}).unwrap_err();
-    let large = r#"{"kind": "scenario", "resources": ["cpu"], "policy": {},
-        "servers": [{"name": "s", "capacity": {"cpu": 2}}], "users": [{"name": "a", "demand": {"cpu": 3}}]}"#;
+    // The class on which it fits is so rare that it is not drawn.
+    let large = r#"{"kind": "scenario", "resources": ["cpu"], "policy": {}, "draw_servers": 2,
+        "servers": [{"name": "s", "count": 1000000000, "capacity": {"cpu": 2}}, {"name": "t", "capacity": {"cpu": 4}}],
+        "users": [{"name": "a", "demand": {"cpu": 3}}]}"#;
     assert!(matches!(fails(large), SimulateError::TaskTooLarge { user } if user == "a"));
     let endless = pair("{}", r#""poisson": {"rate": 1, "duration": 1}"#, r#""weight": 1"#, "");
     assert!(matches!(fails(&endless), SimulateError::Endless { user } if user == "a"));
     let rows = pair("{}", r#""weight": 1"#, r#""weight": 1"#, r#", "horizon": 1e9, "every": 1"#);
-    assert!(matches!(fails(&rows), SimulateError::TooManyRows { .. }));
+    let error = fails(&rows);
+    assert!(matches!(error, SimulateError::TooManyRows { .. }));
+    assert!(error.to_string().starts_with("a row every 1 up to time 1000000000 makes more than"), "{error}");
+    let tiny = pair("{}", r#""weight": 1"#, r#""weight": 1"#, r#", "horizon": 3.5, "every": 1e-9"#);
+    assert!(
+        fails(&tiny).to_string().starts_with("a row every 1e-9 up to time 3.5 makes"),
+        "{}",
+        fails(&tiny)
+    );
     let slots = pair(r#"{"slots": 1000000000000}"#, r#""weight": 1"#, r#""weight": 1"#, "");
     assert!(matches!(fails(&slots), SimulateError::Mechanism(_)));
 }

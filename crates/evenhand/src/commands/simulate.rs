@@ -22,7 +22,7 @@ pub fn run(call: &Simulate, common: &Common) -> Result<ExitCode, Failure> {
         Some(file) => with_checkpoints(&scenario, call, file, common.seed, &bar),
         None => {
             let look = |time, events| bar.set_message(stand(time, events));
-            simulate::run(&scenario, &seeds, &look).map_err(Failure::from)
+            simulate::run(&scenario, &seeds, &look).map_err(|error| of_file(&call.scenario, error))
         }
     };
     bar.finish_and_clear();
@@ -32,7 +32,7 @@ pub fn run(call: &Simulate, common: &Common) -> Result<ExitCode, Failure> {
     }
     let document = simulate::document(&simulated);
     if let Some(folder) = &call.output {
-        write(folder, &simulated)?;
+        write(folder, &simulated, &call.series)?;
         // Last: where it stands everything else does.
         save(folder, "summary.json", &format!("{document:#}\n"))?;
     }
@@ -41,6 +41,18 @@ pub fn run(call: &Simulate, common: &Common) -> Result<ExitCode, Failure> {
         Format::Table => output::page(&report::simulation(&simulated), common)?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What is wrong with a scenario or a checkpoint names its file; a trace is named by its reader.
+fn of_file(file: &Path, error: SimulateError) -> Failure {
+    let message = format!("{}: {error}", file.display());
+    match &error {
+        SimulateError::TooManyServers { .. } | SimulateError::TooManyExpected { .. } => {
+            Failure::solver(message)
+        }
+        SimulateError::Mechanism(_) | SimulateError::Import(_) => error.into(),
+        _ => Failure::input(message),
+    }
 }
 
 fn stand(time: f64, events: u64) -> String {
@@ -80,13 +92,16 @@ fn with_checkpoints(
     bar: &ProgressBar,
 ) -> Result<Simulated, Failure> {
     let from = if file.exists() {
-        let of_file = |error| Failure::input(format!("{}: {error}", file.display()));
-        Some(Checkpoint::from_json(&read_text(file)?).map_err(of_file)?)
+        Some(Checkpoint::from_json(&read_text(file)?).map_err(|error| of_file(file, error))?)
     } else {
         None
     };
     let mut writer = Writer { file, every: call.checkpoint_every, bar, failure: None };
-    let simulated = simulate::run_from(scenario, seed, from.as_ref(), &mut writer)?;
+    let simulated =
+        simulate::run_from(scenario, seed, from.as_ref(), &mut writer).map_err(|error| match error {
+            SimulateError::Checkpoint(_) => of_file(file, error),
+            error => of_file(&call.scenario, error),
+        })?;
     // Only a checkpoint that could not be written stops the run.
     simulated.ok_or_else(|| writer.failure.unwrap_or_else(|| Failure::solver("the run was stopped")))
 }
@@ -99,7 +114,7 @@ fn progress(common: &Common) -> ProgressBar {
 }
 
 /// The tables and plots of every run; those of several runs are told apart by their seeds.
-fn write(folder: &Path, simulated: &Simulated) -> Result<(), Failure> {
+fn write(folder: &Path, simulated: &Simulated, form: &str) -> Result<(), Failure> {
     for (problem, run) in &simulated.runs {
         let name = |name: &str| match simulated.runs.len() {
             1 => name.to_owned(),
@@ -109,7 +124,13 @@ fn write(folder: &Path, simulated: &Simulated) -> Result<(), Failure> {
         save(folder, &name("users.csv"), &simulate::users_csv(problem, run))?;
         save(folder, &name("completion-times.csv"), &simulate::completion_csv(run))?;
         if let Some(figure) = report::simulation_series(problem, run) {
-            save(folder, &name("series.csv"), &simulate::series_csv(problem, run))?;
+            if form == "parquet" {
+                let series = simulate::series_parquet(problem, run);
+                let series = series.map_err(|error| Failure::solver(error.to_string()))?;
+                files::save(&folder.join(name("series.parquet")), &series)?;
+            } else {
+                save(folder, &name("series.csv"), &simulate::series_csv(problem, run))?;
+            }
             save(folder, &name("series.svg"), &drawn(figure.to_svg())?)?;
         }
         if let Some(plot) = report::simulation_completion(run) {

@@ -12,6 +12,7 @@ use super::rule::{Rule, ServerRule, Ties};
 use super::run::prepare;
 use super::slots;
 use crate::mechanism::MechanismError;
+use crate::tree::{self, TreePolicy};
 
 /// How tasks are placed as they come and go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -25,6 +26,8 @@ pub enum Policy {
         /// Who is preferred among equals.
         ties: Ties,
     },
+    /// Whole tasks by the tree of groups, each gang on the first servers on which it fits.
+    Tree(TreePolicy),
 }
 
 /// Servers on which tasks are placed as they come and go. Users are those of the problem; servers are the
@@ -33,7 +36,12 @@ pub trait Scheduler {
     /// Single servers.
     fn n_servers(&self) -> usize;
 
-    /// Whether a task of `user` fits on some empty server.
+    /// Tasks of `user` that start together and end together.
+    fn gang(&self, _user: usize) -> u64 {
+        1
+    }
+
+    /// Whether a task of `user` fits on some empty server; where it runs gangs, whether a whole one does.
     fn fits_somewhere(&self, user: usize) -> bool;
 
     /// So many more tasks of `user` wait. Those of a user that fits nowhere are not remembered.
@@ -51,6 +59,11 @@ pub trait Scheduler {
     /// A task of `user` on `server`, where one runs, is finished.
     fn release(&mut self, user: usize, server: usize);
 
+    /// The same, of the run of that number, where runs are told apart ([`runs`](Self::runs)).
+    fn finish(&mut self, user: usize, server: usize, _run: u32) {
+        self.release(user, server);
+    }
+
     /// Places a task of `user` on `server` whatever the rule says: for going on where another run stopped.
     /// Says whether it fits there.
     ///
@@ -58,11 +71,40 @@ pub trait Scheduler {
     /// [`MechanismError::Limit`] beyond the tasks of [`fill`](super::fill()).
     fn occupy(&mut self, user: usize, server: usize) -> Result<bool, MechanismError>;
 
+    /// The same, of the run of that number.
+    ///
+    /// # Errors
+    /// As [`Scheduler::occupy`].
+    fn go_on(&mut self, user: usize, server: usize, _run: u32) -> Result<bool, MechanismError> {
+        self.occupy(user, server)
+    }
+
+    /// Whether a filling has nothing to do: after tasks were placed for going on, and those that waited have come.
+    ///
+    /// # Errors
+    /// As [`Scheduler::occupy`].
+    fn is_at_rest(&mut self) -> Result<bool, MechanismError> {
+        let mut placed = Vec::new();
+        self.fill(&mut placed)?;
+        Ok(placed.is_empty())
+    }
+
     /// Places tasks until none fits; `(user, server)` of each, in order, into `placed`, which is cleared.
     ///
     /// # Errors
     /// As [`Scheduler::occupy`].
     fn fill(&mut self, placed: &mut Vec<(u32, u32)>) -> Result<(), MechanismError>;
+
+    /// By task that the last filling placed: the number of its run, where runs can be stopped. Gangs are runs; numbers
+    /// ascend in the order of their starts.
+    fn runs(&self) -> &[u32] {
+        &[]
+    }
+
+    /// Runs that the last filling stopped, whose tasks wait again. None of them started in the same filling.
+    fn stopped(&self) -> &[u32] {
+        &[]
+    }
 
     /// Where the stream of random choices stands.
     fn draw(&self) -> &Draw;
@@ -107,6 +149,7 @@ pub fn schedule<R>(
     body: impl FnOnce(&mut dyn Scheduler) -> R,
 ) -> Result<R, MechanismError> {
     let (prepared, rule, is_narrow) = match policy {
+        Policy::Tree(policy) => return tree::schedule(problem, policy, seed, body),
         Policy::Fill(rule) => {
             let rule = Rule { filter: rule.server == ServerRule::BestFit, ..rule };
             let prepared = prepare(problem, rule, &Rational::from(1))?;
@@ -143,6 +186,7 @@ impl Policy {
         match self {
             Self::Fill(_) => INFO.id,
             Self::Slots { .. } => slots::SLOTS.info.id,
+            Self::Tree(_) => tree::TREE.info.id,
         }
     }
 }

@@ -105,6 +105,26 @@ impl Holdings {
         }
     }
 
+    /// After user `n` has started so many tasks; below 0, ended so many.
+    pub fn add(&mut self, forest: &Forest<'_>, n: usize, tasks: &Rational) {
+        let own = forest.leaf(n);
+        let Some(leaf) = &forest.nodes[own].leaf else { return };
+        self.tasks[n] += tasks;
+        for (r, d) in &leaf.demand {
+            let more = Rational::from(d * tasks);
+            let mut held = more.clone();
+            for v in std::iter::once(own).chain(forest.above(own)) {
+                self.running[v][*r] += &more;
+                let kept = &forest.nodes[v].kept[*r];
+                let used = &mut self.used[v][*r];
+                // What is kept back for a node counts for its parent, whether or not it is used.
+                let before = Rational::from((&*used).max(kept));
+                *used += &held;
+                held = Rational::from((&*used).max(kept)) - before;
+            }
+        }
+    }
+
     /// What stands above a user: each node with whether the user is below its guarantee, and whether something
     /// stops it: a limit, a guarantee that it gets nothing beyond, a resource that is used up. `None` for a user that
     /// has all its tasks or can run nowhere.

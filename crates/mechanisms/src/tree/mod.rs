@@ -14,12 +14,14 @@ mod growth;
 mod holdings;
 mod key;
 mod levels;
+mod ongoing;
 mod raise;
 mod reported;
 mod rounds;
 mod rule;
 mod servers;
 mod step;
+mod turn;
 mod whole;
 mod why;
 
@@ -27,6 +29,8 @@ use evenhand_problem::{Allocation, Arithmetic, Problem};
 
 pub use entitlements::Entitlements;
 pub use levels::{Held, Next, Standing, held, levels};
+pub(crate) use ongoing::schedule;
+pub use ongoing::{Preemption, TreePolicy};
 pub use reported::Reported;
 pub use rule::{PerResource, Rule};
 pub use whole::fill_whole;

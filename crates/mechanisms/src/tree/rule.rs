@@ -4,7 +4,7 @@ use evenhand_problem::groups::{GroupShare, ShareOf, ShareOver, ZeroWeight};
 use evenhand_problem::names;
 
 /// A scheduler whose rule is a case of the definition.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Rule {
     /// Hierarchical DRF.
     Hdrf,

@@ -6,13 +6,13 @@
 //! back, or with `zero-weight: never` the guarantee of a group of weight 0, is left behind for good: what is used only
 //! grows.
 
-use evenhand_problem::groups::ZeroWeight;
 use evenhand_problem::{Allocation, Arithmetic, Problem, Rational, Sharing};
 
 use super::forest::{Forest, Leaf};
-use super::growth::{Ways, candidates};
+use super::growth::Ways;
 use super::holdings::Holdings;
 use super::servers::Servers;
+use super::turn::{gang, is_within_limits, pick};
 use crate::filling::{Draw, Ties};
 use crate::mechanism::MechanismError;
 
@@ -36,7 +36,6 @@ pub fn fill_whole(
         is_out: vec![false; problem.n_users()],
         ways: (0..problem.n_users()).map(|_| None).collect(),
         forest: &forest,
-        problem,
     };
     let mut draw = Draw::new(seed, 0);
     let mut work = 0_u64;
@@ -52,7 +51,7 @@ pub fn fill_whole(
         if active.is_empty() {
             break;
         }
-        let n = filling.pick(&active, ties, &mut draw);
+        let n = pick(&forest, &filling.holdings, &filling.ways, &active, ties, &mut draw);
         filling.serve(n);
         last = Some(n);
     }
@@ -67,7 +66,6 @@ pub fn fill_whole(
 }
 
 struct Filling<'f> {
-    problem: &'f Problem,
     forest: &'f Forest<'f>,
     holdings: Holdings,
     servers: Servers<'f>,
@@ -77,10 +75,6 @@ struct Filling<'f> {
 }
 
 impl Filling<'_> {
-    fn gang(&self, n: usize) -> u64 {
-        self.problem.groups().member(n).gang.unwrap_or(1)
-    }
-
     /// The group below the root that a user stands in, or the user itself.
     fn top(&self, n: usize) -> usize {
         let leaf = self.forest.leaf(n);
@@ -97,7 +91,7 @@ impl Filling<'_> {
                 continue;
             }
             let Some(leaf) = self.forest.nodes[self.forest.leaf(n)].leaf.as_ref() else { continue };
-            let may = self.may_run(leaf) && self.servers.have_room(n, self.gang(n));
+            let may = self.may_run(leaf) && self.servers.have_room(n, gang(self.forest, n));
             if !may {
                 self.is_out[n] = true;
                 self.ways[n] = None;
@@ -110,100 +104,14 @@ impl Filling<'_> {
 
     /// Whether one more gang is within the tasks of the user, all limits above it and the capacity.
     fn may_run(&self, leaf: &Leaf) -> bool {
-        let gang = Rational::from(self.gang(leaf.user));
-        let has = &self.holdings.tasks[leaf.user];
-        let is_left = leaf.tasks.as_ref().is_none_or(|tasks| Rational::from(has + &gang) <= *tasks);
-        is_left
-            && leaf.is_able
-            && self.grow(leaf, &gang, |v, r, used, more| self.is_allowed(leaf, v, r, used, more))
-    }
-
-    fn is_allowed(&self, leaf: &Leaf, v: usize, r: usize, used: &Rational, more: &Rational) -> bool {
-        let node = &self.forest.nodes[v];
-        let most = if v == 0 { Some(&self.forest.capacity[r]) } else { node.limit[r].as_ref() };
-        let after = Rational::from(used + more);
-        if *more > 0 && most.is_some_and(|most| after > *most) {
-            return false;
-        }
-        let never = self.forest.share.zero_weight == ZeroWeight::Never && v != 0 && node.weight.is_zero();
-        if !never {
-            return true;
-        }
-        let Some(guarantee) = &node.guarantee else { return false };
-        let names_any = leaf.demand.iter().any(|(r, _)| guarantee[*r].is_some());
-        let is_kept = guarantee[r]
-            .as_ref()
-            .is_none_or(|promised| *promised > 0 && (more.is_zero() || after <= *promised));
-        names_any && is_kept
-    }
-
-    /// Asks of every node above a user and every resource that it asks for, with what the node uses and by how much
-    /// more that is after a gang; whether all say yes.
-    fn grow(
-        &self,
-        leaf: &Leaf,
-        gang: &Rational,
-        mut ask: impl FnMut(usize, usize, &Rational, &Rational) -> bool,
-    ) -> bool {
-        let own = self.forest.leaf(leaf.user);
-        for (r, d) in &leaf.demand {
-            let mut more = Rational::from(d * gang);
-            for v in self.forest.above(own) {
-                let used = &self.holdings.used[v][*r];
-                if !ask(v, *r, used, &more) {
-                    return false;
-                }
-                // What is kept back for a node counts already for its parent.
-                let kept = &self.forest.nodes[v].kept[*r];
-                let after = Rational::from(used + &more);
-                more = if after > *kept { after - used.max(kept) } else { Rational::new() };
-            }
-        }
-        true
-    }
-
-    /// Whose turn it is.
-    fn pick(&self, active: &[usize], ties: Ties, draw: &mut Draw) -> usize {
-        let (mut v, mut users) = (0, active.to_vec());
-        loop {
-            if let Some(leaf) = &self.forest.nodes[v].leaf {
-                return leaf.user;
-            }
-            let mut children = candidates(self.forest, &self.holdings, &self.ways, v, &users);
-            let least = children.iter().map(|of| &of.key).min().cloned();
-            children.retain(|of| Some(&of.key) == least.as_ref());
-            children.sort_by_key(|of| of.node);
-            let at = match ties {
-                Ties::Low => 0,
-                Ties::High => children.len() - 1,
-                Ties::Random => draw.position(children.len()),
-            };
-            let chosen = children.swap_remove(at);
-            (v, users) = (chosen.node, chosen.users);
-        }
+        let after = &self.holdings.tasks[leaf.user] + Rational::from(gang(self.forest, leaf.user));
+        let is_left = leaf.tasks.as_ref().is_none_or(|tasks| after <= *tasks);
+        is_left && leaf.is_able && is_within_limits(self.forest, &self.holdings, leaf)
     }
 
     fn serve(&mut self, n: usize) {
-        let gang = self.gang(n);
+        let gang = gang(self.forest, n);
         self.servers.place(n, gang);
-        let own = self.forest.leaf(n);
-        let gang = Rational::from(gang);
-        let Some(leaf) = self.forest.nodes[own].leaf.as_ref() else { return };
-        let mut growth = Vec::new();
-        self.grow(leaf, &gang, |v, r, _, more| {
-            growth.push((v, r, more.clone()));
-            true
-        });
-        for (v, r, more) in growth {
-            self.holdings.used[v][r] += more;
-        }
-        for (r, d) in &leaf.demand {
-            let more = Rational::from(d * &gang);
-            self.holdings.used[own][*r] += &more;
-            for v in std::iter::once(own).chain(self.forest.above(own)) {
-                self.holdings.running[v][*r] += &more;
-            }
-        }
-        self.holdings.tasks[n] += gang;
+        self.holdings.add(self.forest, n, &Rational::from(gang));
     }
 }

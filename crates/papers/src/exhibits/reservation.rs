@@ -10,7 +10,7 @@ pub const EXHIBITS: &[Exhibit] = &[
         "Sizes of virtual machines: random collections of them",
         &["reservation.section-7.1.unit", "reservation.section-7.1.third"],
     ),
-    Exhibit::new("reservation.figure-1", "The state at the end of CRA", &[]),
+    Exhibit::new("reservation.figure-1", "The state at the end of CRA", &[]).drawn(admission::state_of_cra),
     Exhibit::new(
         "reservation.figure-2",
         "Greedy and optimal reward over the load",

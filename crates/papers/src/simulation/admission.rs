@@ -3,7 +3,7 @@
 use evenhand_packing::greedy::Fluid;
 use evenhand_packing::{MaxReward, configuration_lp, greedy};
 use evenhand_problem::{JobSpec, PoolSpec, Rational, Reservation, ReservationSpec, number};
-use evenhand_report::plot::{Axis, LineStyle, Plot, Series};
+use evenhand_report::plot::{Axis, Bar, Bars, Group, LineStyle, Plot, Series};
 use evenhand_simulate::reservation::{Admission, Policy, Setting, admit, reserve};
 
 use super::percent;
@@ -72,6 +72,36 @@ fn plot(x: &str, points: Vec<(f64, f64)>, optimum: f64) -> Result<String, PaperE
         series: vec![Series::new("DRA", points), level("global greedy", 1.0), level("optimum", optimum)],
     };
     Ok(plot.to_svg()?)
+}
+
+/// Figure 1: an example of the state at the end of CRA, soon after a start from empty servers.
+pub fn state_of_cra() -> Result<String, PaperError> {
+    /// Servers of the example, few enough to be counted.
+    const SERVERS: usize = 30;
+    let policy = Policy::Dra { reserve: reserve(SERVERS) };
+    let setting = Setting { servers: SERVERS, policy, horizon: 3.0, from: 0.0, every: 1.0, seed: 4 };
+    let run = admit(&problem()?, &setting)?;
+    let groups = run.classified.iter().enumerate().map(|(rank, of)| {
+        let slots: Vec<String> = of.configuration.iter().map(u64::to_string).collect();
+        let slots = slots.join(", ");
+        let name = match of.wanted {
+            0 => format!("not wanted: ({slots})"),
+            _ => format!("rank {}: ({slots})", rank + 1),
+        };
+        let bar = |name: &str, heights: [usize; 3]| Bar {
+            name: name.to_owned(),
+            heights: heights.map(|servers| servers as f64).to_vec(),
+        };
+        let bars = vec![bar("GPA", [of.wanted, 0, 0]), bar("DRA", [0, of.accepting, of.rejecting])];
+        Group { name, bars }
+    });
+    let bars = Bars {
+        title: "The state at the end of CRA: servers by configuration (slots by type)".to_owned(),
+        y: Axis::linear("servers"),
+        parts: ["greedy placement", "Accept Group", "Reject Group"].map(str::to_owned).to_vec(),
+        groups: groups.collect(),
+    };
+    Ok(bars.to_svg()?)
 }
 
 /// Figure 3.

@@ -2,7 +2,7 @@
 
 use evenhand_mechanisms::filling::{Policy, Rule, ServerRule, Statistic};
 use evenhand_report::plot::{Axis, Figure, LineStyle, Plot, Series};
-use evenhand_simulate::{Arrivals, Duration, Job, Scenario, SeriesOfRun, run, series};
+use evenhand_simulate::{Arrivals, Duration, Job, Queues, Scenario, SeriesOfRun, run, series};
 
 use super::{percent, resources, table_1, user};
 use crate::{Entry, PaperError};
@@ -43,6 +43,7 @@ fn scenario() -> Result<Scenario, PaperError> {
             user("user 3", &["0.1", "0.3"])?,
         ],
         arrivals: vec![comes(0.0, Some(1080.0)), comes(200.0, None), comes(500.0, None)],
+        queues: Queues::default(),
         trace: None,
         horizon: Some(1300.0),
         every: Some(5.0),

@@ -7,7 +7,7 @@ use std::path::Path;
 use evenhand_import::{GoogleUsers, Input, Trace, google_machines, google_trace};
 use evenhand_mechanisms::filling::{Policy, Rule, ServerRule, Ties};
 use evenhand_problem::Problem;
-use evenhand_simulate::{CompletionTimes, Run, SIZES, Scenario, Summary, run_on};
+use evenhand_simulate::{CompletionTimes, Queues, Run, SIZES, Scenario, Summary, run_on};
 
 pub use pictures::{figure_5, figure_6, figure_7, figure_8};
 
@@ -76,6 +76,7 @@ fn on_sample<T>(of: impl FnOnce(&Cloud<'_>) -> Result<T, PaperError>) -> Result<
         policy: best_fit(),
         users: Vec::new(),
         arrivals: Vec::new(),
+        queues: Queues::default(),
         trace: None,
         horizon: Some(HORIZON),
         every: None,

@@ -13,8 +13,11 @@ use crate::groups::{
     ZeroWeight,
 };
 
-/// The fields `groups` and `share` of a problem.
-pub(super) fn read(
+/// The fields `groups` and `share` of a problem, or of another document that has them.
+///
+/// # Errors
+/// [`FormatError`] at the first field that is unknown, missing or malformed.
+pub fn groups_spec(
     document: &Document<'_>,
     problem: &Object<'_>,
 ) -> Result<(Vec<GroupSpec>, GroupShareSpec), FormatError> {
@@ -44,10 +47,13 @@ fn group(document: &Document<'_>, raw: &RawValue) -> Result<GroupSpec, FormatErr
 }
 
 /// Fields in which a user says something beside its demand.
-pub(super) const MEMBER: [&str; 3] = ["group", "gang", "pinned"];
+pub const MEMBER_FIELDS: [&str; 3] = ["group", "gang", "pinned"];
 
 /// What a user says beside its demand.
-pub(super) fn member(document: &Document<'_>, user: &Object<'_>) -> Result<MemberSpec, FormatError> {
+///
+/// # Errors
+/// [`FormatError`] where a field is malformed.
+pub fn member_spec(document: &Document<'_>, user: &Object<'_>) -> Result<MemberSpec, FormatError> {
     let number = |field| user.get(field).map(|raw| document.number(raw)).transpose();
     Ok(MemberSpec {
         group: user.get("group").map(|raw| Ok(document.string(raw)?.into_owned())).transpose()?,

@@ -10,7 +10,7 @@
 //! | read a problem or an allocation | [`Source::problem`], [`Source::allocation`] |
 //! | read one that stands inside another document | [`Source::problem_in`], [`Source::allocation_in`] |
 //! | read other JSON with the same care | [`Document`] |
-//! | read a server class or a user in other JSON | [`server_spec`], [`user_spec`] |
+//! | read a server class, a user or groups in other JSON | [`server_spec`], [`user_spec`], [`groups_spec`], [`member_spec`] |
 //! | read a reservation problem | [`Source::reservation`], [`Source::reservation_in`] |
 //! | write | [`problem_to_json`], [`reservation_to_json`], [`AllocationDocument`] |
 //!
@@ -42,6 +42,7 @@ pub use allocation::AllocationFile;
 pub use canonical::{problem_sha256, problem_to_json};
 pub use document::{Document, Object};
 pub use error::{FormatError, ReadError};
+pub use groups::{MEMBER_FIELDS, groups_spec, member_spec};
 pub use output::{AllocationDocument, NumberText};
 pub use problem::{server_spec, user_spec};
 pub use reservation::reservation_to_json;

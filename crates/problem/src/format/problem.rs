@@ -49,13 +49,13 @@ fn read(document: &Document<'_>) -> Result<Problem, FormatError> {
     }
     let impossible = |error| document.problem_error(&error);
     let mut builder = ProblemBuilder::new(name, resources, servers).map_err(impossible)?;
-    let (groups, share) = super::groups::read(document, &object)?;
+    let (groups, share) = super::groups::groups_spec(document, &object)?;
     builder.groups(groups, share).map_err(impossible)?;
     if let Some(raw) = object.get("users") {
         for raw in document.list(raw)? {
             let object = document.object(raw)?;
-            let user = user_spec(document, &object, &super::groups::MEMBER)?;
-            let member = super::groups::member(document, &object)?;
+            let user = user_spec(document, &object, &super::groups::MEMBER_FIELDS)?;
+            let member = super::groups::member_spec(document, &object)?;
             builder.user(user, member).map_err(impossible)?;
         }
     }

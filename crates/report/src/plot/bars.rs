@@ -1,11 +1,10 @@
 //! Stacked bars in groups: who holds what of every resource of every server.
 
 use plotters::element::{PathElement, Rectangle};
-use plotters::prelude::{IntoDrawingArea, SVGBackend};
 use plotters::style::text_anchor::HPos;
 use plotters::style::{BLACK, Color, RGBColor, WHITE};
 
-use super::draw::{Area, failed, words};
+use super::draw::{Area, document, failed, words};
 use super::legend::Legend;
 use super::style::look;
 use super::{Axis, LineStyle, PlotError, Series};
@@ -76,18 +75,12 @@ impl Bars {
         let series: Vec<&Series> = series.iter().collect();
         let legend = Legend::new(&series, width as u32);
         let above = TITLE + HEIGHT + BELOW;
-        let mut text = String::new();
-        {
-            let size = (width as u32, above as u32 + legend.height());
-            let root = SVGBackend::with_string(&mut text, size).into_drawing_area();
-            root.fill(&WHITE).map_err(failed)?;
+        document((width as u32, above as u32 + legend.height()), |root| {
             let (top, bottom) = root.split_vertically(above as u32);
             top.draw_text(&self.title, &words(16, HPos::Center), (width / 2, TITLE / 3)).map_err(failed)?;
             self.draw(&top, &widths, LEFT + inner)?;
-            legend.draw(&bottom, &series).map_err(failed)?;
-            root.present().map_err(failed)?;
-        }
-        Ok(text)
+            legend.draw(&bottom, &series).map_err(failed)
+        })
     }
 
     fn draw(&self, area: &Area<'_>, widths: &[i32], right: i32) -> Result<(), PlotError> {

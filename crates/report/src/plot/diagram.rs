@@ -1,12 +1,11 @@
 //! A diagram of a system: boxes in two columns, and lines between those that belong together.
 
 use plotters::element::{PathElement, Rectangle};
-use plotters::prelude::{IntoDrawingArea, SVGBackend};
 use plotters::style::text_anchor::HPos;
 use plotters::style::{BLACK, Color, RGBColor, WHITE};
 
 use super::PlotError;
-use super::draw::{Area, failed, words};
+use super::draw::{Area, document, failed, words};
 
 /// Users at the left, servers at the right, and who may run where.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -111,11 +110,7 @@ impl Diagram {
         let (left, right) = (Column::new(&self.left, height), Column::new(&self.right, height));
         let title = CHARACTER * self.title.chars().count() as i32;
         let width = (left.width + BETWEEN + right.width).max(title) + 2 * AROUND;
-        let mut text = String::new();
-        {
-            let size = (width as u32, (TITLE + height + AROUND) as u32);
-            let root = SVGBackend::with_string(&mut text, size).into_drawing_area();
-            root.fill(&WHITE).map_err(failed)?;
+        document((width as u32, (TITLE + height + AROUND) as u32), |root| {
             root.draw_text(&self.title, &words(16, HPos::Center), (width / 2, TITLE / 2)).map_err(failed)?;
             let (from, to) = (AROUND, width - AROUND - right.width);
             let middle = |node: &Node, top: i32| TITLE + top + node.height() / 2;
@@ -143,13 +138,12 @@ impl Diagram {
                 root.draw_text(&line.says, &words(FONT, HPos::Center), (x, y)).map_err(failed)?;
             }
             for (node, top) in self.left.iter().zip(&left.tops) {
-                node.draw(&root, (from, TITLE + top), left.width)?;
+                node.draw(root, (from, TITLE + top), left.width)?;
             }
             for (node, top) in self.right.iter().zip(&right.tops) {
-                node.draw(&root, (to, TITLE + top), right.width)?;
+                node.draw(root, (to, TITLE + top), right.width)?;
             }
-            root.present().map_err(failed)?;
-        }
-        Ok(text)
+            Ok(())
+        })
     }
 }

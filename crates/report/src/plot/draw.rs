@@ -53,10 +53,7 @@ pub(super) fn figure(title: &str, plots: &[&Plot], columns: usize) -> Result<Str
     let legend = Legend::new(&series, width);
     let above = if title.is_empty() { 0 } else { TITLE };
     let height = above + PLOT.1 * rows as u32 + legend.height();
-    let mut text = String::new();
-    {
-        let root = SVGBackend::with_string(&mut text, (width, height)).into_drawing_area();
-        root.fill(&WHITE).map_err(failed)?;
+    document((width, height), |root| {
         let (top, rest) = root.split_vertically(above);
         if above > 0 {
             let place = (width as i32 / 2, TITLE as i32 / 2);
@@ -64,9 +61,22 @@ pub(super) fn figure(title: &str, plots: &[&Plot], columns: usize) -> Result<Str
         }
         let (middle, bottom) = rest.split_vertically(PLOT.1 * rows as u32);
         for (plot, area) in plots.iter().zip(middle.split_evenly((rows, columns))) {
-            draw(plot, &root, &area, &series)?;
+            draw(plot, root, &area, &series)?;
         }
-        legend.draw(&bottom, &series).map_err(failed)?;
+        legend.draw(&bottom, &series).map_err(failed)
+    })
+}
+
+/// A white SVG document of this size in pixels, which `paint` draws on.
+pub(super) fn document(
+    size: (u32, u32),
+    paint: impl FnOnce(&Area<'_>) -> Result<(), PlotError>,
+) -> Result<String, PlotError> {
+    let mut text = String::new();
+    {
+        let root = SVGBackend::with_string(&mut text, size).into_drawing_area();
+        root.fill(&WHITE).map_err(failed)?;
+        paint(&root)?;
         root.present().map_err(failed)?;
     }
     Ok(text)

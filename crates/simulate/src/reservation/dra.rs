@@ -9,7 +9,7 @@ use evenhand_mechanisms::filling::Draw;
 use evenhand_packing::{MaxReward, greedy};
 use evenhand_problem::{Integer, Quantities, Rational, Reservation};
 
-use super::{AdmissionError, Admit};
+use super::{AdmissionError, Admit, Classified};
 
 /// Configurations by number; 0 has no slots.
 struct Configurations {
@@ -250,6 +250,20 @@ impl Admit for Dra<'_> {
             (self.configurations.slots[*of].clone(), count)
         };
         self.wanted.iter().map(effective).collect()
+    }
+
+    fn classified(&self) -> Vec<Classified> {
+        let wanted = self.wanted.iter().copied();
+        let is_wanted = |of: usize| self.wanted.iter().any(|(wanted, _)| *wanted == of);
+        // Configuration 0 has no slots.
+        let others = (1..self.configurations.slots.len()).filter(|of| !is_wanted(*of)).map(|of| (of, 0));
+        let classified = wanted.chain(others).map(|(of, wanted)| {
+            let servers = &self.configurations.servers[of];
+            let rejecting = servers.iter().filter(|server| self.rejecting.contains(server)).count();
+            let configuration = self.configurations.slots[of].clone();
+            Classified { configuration, wanted, accepting: servers.len() - rejecting, rejecting }
+        });
+        classified.filter(|of| of.wanted + of.accepting + of.rejecting > 0).collect()
     }
 }
 

@@ -92,6 +92,22 @@ pub struct Admission {
     /// By point of the series: configurations with the servers that are effectively assigned to them
     /// (Definition 5.1), in the order of the greedy placement; nothing for policies without configurations.
     pub effective: Vec<Vec<(Vec<u64>, usize)>>,
+    /// The servers of every configuration at the end, in the order of the greedy placement and then those that it
+    /// does not want; nothing for policies without configurations.
+    pub classified: Vec<Classified>,
+}
+
+/// The servers of a configuration, as the Dynamic Reservation Algorithm has classified them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Classified {
+    /// Slots by type.
+    pub configuration: Vec<u64>,
+    /// Servers that the greedy placement gives it.
+    pub wanted: usize,
+    /// Servers of the Accept Group.
+    pub accepting: usize,
+    /// Servers of the Reject Group.
+    pub rejecting: usize,
 }
 
 /// Why there is no run.
@@ -136,6 +152,11 @@ trait Admit {
 
     /// Configurations and the servers that are effectively assigned to them.
     fn effective(&self) -> Vec<(Vec<u64>, usize)> {
+        Vec::new()
+    }
+
+    /// The servers of every configuration.
+    fn classified(&self) -> Vec<Classified> {
         Vec::new()
     }
 }
@@ -275,6 +296,7 @@ impl<'a> Run<'a> {
             }
         }
         self.result.reward /= (horizon - self.setting.from) * self.setting.servers as f64;
+        self.result.classified = policy.classified();
         Ok(())
     }
 

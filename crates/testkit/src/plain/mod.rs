@@ -14,6 +14,7 @@ mod places;
 mod proofs;
 mod proportional;
 pub mod ps_dsf;
+pub mod queues;
 pub mod ratio;
 mod shares;
 pub mod tree;

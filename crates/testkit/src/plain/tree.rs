@@ -9,20 +9,20 @@ const SEGMENTS: usize = 5_000;
 
 /// A node by what it is: the root, a group or a user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Node {
+pub(super) enum Node {
     Root,
     Group(usize),
     User(usize),
 }
 
-struct Tree<'p> {
-    problem: &'p Problem,
+pub(super) struct Tree<'p> {
+    pub(super) problem: &'p Problem,
 }
 
 type Tasks = [Rational];
 
 /// `(0, below the guarantee)` or `(1, -priority, weight 0, level)`, compared from the left.
-type Key = (u8, i64, bool, Rational);
+pub(super) type Key = (u8, i64, bool, Rational);
 
 /// The tasks of every user.
 pub fn fill(problem: &Problem) -> Vec<Rational> {
@@ -64,11 +64,11 @@ pub fn fill_whole(problem: &Problem, last: bool) -> Vec<Vec<u64>> {
 }
 
 impl Tree<'_> {
-    fn gang(&self, n: usize) -> u64 {
+    pub(super) fn gang(&self, n: usize) -> u64 {
         self.problem.groups().member(n).gang.unwrap_or(1)
     }
 
-    fn may_run_a_gang(&self, x: &Tasks, n: usize) -> bool {
+    pub(super) fn may_run_a_gang(&self, x: &Tasks, n: usize) -> bool {
         let mut after = x.to_vec();
         after[n] += self.gang(n);
         if self.problem.users()[n].tasks().is_some_and(|tasks| after[n] > *tasks) {
@@ -108,7 +108,7 @@ impl Tree<'_> {
     }
 
     /// Whose turn it is among users that can be served.
-    fn turn(&self, x: &Tasks, v: Node, users: &[usize], last: bool) -> usize {
+    pub(super) fn turn(&self, x: &Tasks, v: Node, users: &[usize], last: bool) -> usize {
         if let Node::User(n) = v {
             return n;
         }
@@ -137,7 +137,7 @@ impl Tree<'_> {
         [Node::Root].into_iter().chain(groups).chain((0..self.problem.n_users()).map(Node::User)).collect()
     }
 
-    fn parent(&self, v: Node) -> Option<Node> {
+    pub(super) fn parent(&self, v: Node) -> Option<Node> {
         let above = match v {
             Node::Root => return None,
             Node::Group(g) => self.problem.groups().list()[g].parent,
@@ -193,7 +193,7 @@ impl Tree<'_> {
         own.max(below)
     }
 
-    fn demand(&self, n: usize, r: usize) -> Rational {
+    pub(super) fn demand(&self, n: usize, r: usize) -> Rational {
         self.problem.users()[n].base_demand()[r].clone()
     }
 
@@ -245,7 +245,7 @@ impl Tree<'_> {
             && !self.resources().any(is_filled)
     }
 
-    fn is_below(&self, x: &Tasks, v: Node, n: usize) -> bool {
+    pub(super) fn is_below(&self, x: &Tasks, v: Node, n: usize) -> bool {
         let rates = self.alone(n);
         let asked: Vec<usize> = self.resources().filter(|r| self.demand(n, *r) > 0).collect();
         let named: Vec<(usize, Rational)> =
@@ -292,14 +292,14 @@ impl Tree<'_> {
     }
 
     /// By promised resource that these users ask for: the part that is used, and how much of it one more unit is.
-    fn parts(&self, x: &Tasks, v: Node, users: &[usize]) -> Vec<(usize, Rational, Rational)> {
+    pub(super) fn parts(&self, x: &Tasks, v: Node, users: &[usize]) -> Vec<(usize, Rational, Rational)> {
         let asked = |r: &usize| users.iter().any(|n| self.demand(*n, *r) > 0);
         let promised = |r: usize| Some((r, self.guarantee(v, r).filter(|amount| *amount > 0)?));
         let named = self.resources().filter(asked).filter_map(promised);
         named.map(|(r, amount)| (r, self.used(x, v, r) / &amount, amount.recip())).collect()
     }
 
-    fn key(&self, x: &Tasks, v: Node, users: &[usize]) -> (Key, Vec<usize>) {
+    pub(super) fn key(&self, x: &Tasks, v: Node, users: &[usize]) -> (Key, Vec<usize>) {
         let below: Vec<usize> = users.iter().copied().filter(|n| self.is_below(x, v, *n)).collect();
         let top = |terms: Vec<(usize, Rational, Rational)>| {
             terms.into_iter().map(|(_, value, _)| value).max().unwrap_or_default()

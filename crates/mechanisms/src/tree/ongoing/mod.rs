@@ -1,0 +1,294 @@
+//! Whole tasks by the tree while tasks come and finish (theory, section 9).
+//!
+//! After every change gangs start as in [`fill_whole`](super::fill_whole): from the root the child with the least key,
+//! down to a user, which gets a gang on the first servers on which it fits. Where none can start any more, a gang may
+//! make room for another ([`Preemption`]).
+
+mod preempt;
+mod rooms;
+
+use std::collections::BTreeMap;
+
+use evenhand_problem::{Problem, Rational, names};
+
+use super::forest::Forest;
+use super::growth::Ways;
+use super::holdings::Holdings;
+use super::key::Key;
+use super::turn::{gang, is_within_limits, pick};
+use super::{Rule, Settings, TREE};
+use crate::filling::{Draw, MAX_SERVERS, Scheduler, Ties};
+use crate::mechanism::MechanismError;
+use rooms::Rooms;
+
+/// Which tasks are stopped for others that wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Preemption {
+    /// What runs goes on.
+    #[default]
+    Never,
+    /// For users below the guarantee of a group, tasks of users that are not below theirs without them.
+    Guarantees,
+    /// Besides, wherever the shares stay in the order of the tree.
+    Shares,
+}
+
+names! { Preemption:
+    Never = "never", "what runs goes on";
+    Guarantees = "guarantees", "for groups below their guarantee, from those above theirs";
+    Shares = "shares", "also from groups that have a larger share afterwards";
+}
+
+/// How tasks are served by the tree as they come and go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct TreePolicy {
+    /// The share of a scheduler in place of the problem's own.
+    pub rule: Option<Rule>,
+    /// Which tasks are stopped for others.
+    pub preemption: Preemption,
+    /// Who is preferred among equals.
+    pub ties: Ties,
+}
+
+/// Servers times resources, and times users by 64: about 100 bytes are held for each.
+const MOST_CELLS: u128 = 10_000_000;
+
+/// Makes a scheduler that serves by the tree, and hands it to `body`.
+///
+/// # Errors
+/// [`MechanismError`]: as [`allocate`](super::allocate) has them, and too many single servers.
+pub fn schedule<R>(
+    problem: &Problem,
+    policy: TreePolicy,
+    seed: u64,
+    body: impl FnOnce(&mut dyn Scheduler) -> R,
+) -> Result<R, MechanismError> {
+    let limit = |why: String| MechanismError::Limit { mechanism: TREE.info.id, why };
+    if let Some(rule) = policy.rule.filter(|rule| rule.per_resource().is_some()) {
+        let why = format!("`{rule}` gives entitlements, and serves no tasks");
+        return Err(MechanismError::BadOption { mechanism: TREE.info.id, option: "rule", why });
+    }
+    let servers = problem.n_single_servers();
+    let cells = servers.saturating_mul((problem.n_resources() + problem.n_users() / 64 + 1) as u128);
+    if servers > u128::from(MAX_SERVERS) || cells > MOST_CELLS {
+        return Err(limit(format!("{servers} single servers are too many to be filled one by one")));
+    }
+    let settings = Settings { rule: policy.rule, ..Settings::default() };
+    let forest = super::forest_of(problem, &settings)?;
+    Ok(body(&mut Queues::new(&forest, policy, seed)))
+}
+
+/// Servers that are shared by the tree. A *run* is a gang that has started; runs are numbered in the order of their
+/// starts.
+struct Queues<'f> {
+    forest: &'f Forest<'f>,
+    policy: TreePolicy,
+    draw: Draw,
+    rooms: Rooms<'f>,
+    holdings: Holdings,
+    /// By user: tasks that wait.
+    waiting: Vec<u64>,
+    /// By user: its runs, each with the servers of its tasks.
+    runs: Vec<BTreeMap<u32, Vec<u32>>>,
+    /// Number of the next run.
+    next: u32,
+    /// Number of the first run of this filling.
+    fresh: u32,
+    /// By user: whether a gang fits on empty servers.
+    is_able: Vec<bool>,
+    /// By node: the users below it.
+    below: Vec<Vec<usize>>,
+    /// By node: its key beyond its guarantee, where it is known.
+    beyond: Vec<Option<Key>>,
+    /// By task placed in the last filling: its run.
+    started: Vec<u32>,
+    /// Runs that the last filling stopped.
+    stopped: Vec<u32>,
+}
+
+impl<'f> Queues<'f> {
+    fn new(forest: &'f Forest<'f>, policy: TreePolicy, seed: u64) -> Self {
+        let users = forest.problem.n_users();
+        let rooms = Rooms::new(forest.problem);
+        let mut below = vec![Vec::new(); forest.nodes.len()];
+        for n in 0..users {
+            let leaf = forest.leaf(n);
+            std::iter::once(leaf).chain(forest.above(leaf)).for_each(|v| below[v].push(n));
+        }
+        Self {
+            policy,
+            draw: Draw::new(seed, 0),
+            holdings: Holdings::new(forest, vec![Rational::new(); users]),
+            waiting: vec![0; users],
+            runs: vec![BTreeMap::new(); users],
+            next: 0,
+            fresh: 0,
+            is_able: (0..users).map(|n| rooms.have_room(n, gang(forest, n))).collect(),
+            below,
+            beyond: vec![None; forest.nodes.len()],
+            started: Vec::new(),
+            stopped: Vec::new(),
+            rooms,
+            forest,
+        }
+    }
+
+    /// Whether a gang of a user waits.
+    fn waits(&self, n: usize) -> bool {
+        self.is_able[n] && self.waiting[n] >= gang(self.forest, n)
+    }
+
+    /// Whether a gang of a user can start as things stand.
+    fn can_start(&self, n: usize) -> bool {
+        let leaf = self.forest.nodes[self.forest.leaf(n)].leaf.as_ref();
+        self.rooms.have_room(n, gang(self.forest, n))
+            && leaf.is_some_and(|leaf| is_within_limits(self.forest, &self.holdings, leaf))
+    }
+
+    /// Whose turn it is among these.
+    fn turn(&mut self, users: &[usize]) -> usize {
+        let mut ways: Ways = vec![None; self.waiting.len()];
+        for n in users {
+            let leaf = self.forest.nodes[self.forest.leaf(*n)].leaf.as_ref();
+            let way = leaf.and_then(|leaf| self.holdings.way(self.forest, leaf));
+            ways[*n] = way.map(|way| way.nodes);
+        }
+        pick(self.forest, &self.holdings, &ways, users, self.policy.ties, &mut self.draw)
+    }
+
+    /// Tasks of a user more (or fewer).
+    fn hold(&mut self, n: usize, tasks: &Rational) {
+        self.holdings.add(self.forest, n, tasks);
+        let leaf = self.forest.leaf(n);
+        std::iter::once(leaf).chain(self.forest.above(leaf)).for_each(|v| self.beyond[v] = None);
+    }
+
+    /// Starts a gang of a user that can start.
+    fn start(&mut self, n: usize, placed: &mut Vec<(u32, u32)>) -> Result<(), MechanismError> {
+        let run = self.next;
+        self.next = run.checked_add(1).ok_or_else(|| MechanismError::Limit {
+            mechanism: TREE.info.id,
+            why: "more runs than are numbered".to_owned(),
+        })?;
+        let tasks = gang(self.forest, n);
+        let servers: Vec<u32> = (0..tasks).filter_map(|_| self.rooms.place(n)).map(|j| j as u32).collect();
+        placed.extend(servers.iter().map(|j| (n as u32, *j)));
+        self.started.extend(servers.iter().map(|_| run));
+        self.runs[n].insert(run, servers);
+        self.waiting[n] -= tasks;
+        self.hold(n, &Rational::from(tasks));
+        Ok(())
+    }
+
+    /// Starts gangs until none can.
+    fn serve(&mut self, placed: &mut Vec<(u32, u32)>) -> Result<(), MechanismError> {
+        let mut users: Vec<usize> = (0..self.waiting.len()).filter(|n| self.waits(*n)).collect();
+        loop {
+            // Who cannot start cannot later either: what is used only grows here.
+            users.retain(|n| self.waits(*n) && self.can_start(*n));
+            if users.is_empty() {
+                return Ok(());
+            }
+            let n = self.turn(&users);
+            self.start(n, placed)?;
+        }
+    }
+}
+
+impl Scheduler for Queues<'_> {
+    fn n_servers(&self) -> usize {
+        self.rooms.n_servers()
+    }
+
+    fn gang(&self, user: usize) -> u64 {
+        gang(self.forest, user)
+    }
+
+    fn fits_somewhere(&self, user: usize) -> bool {
+        self.is_able[user]
+    }
+
+    fn submit(&mut self, user: usize, tasks: u64) {
+        if self.is_able[user] {
+            self.waiting[user] += tasks;
+        }
+    }
+
+    fn withdraw(&mut self, user: usize) -> u64 {
+        std::mem::take(&mut self.waiting[user])
+    }
+
+    fn waiting(&self, user: usize) -> u64 {
+        self.waiting[user]
+    }
+
+    fn running(&self, user: usize) -> u64 {
+        self.runs[user].values().map(|servers| servers.len() as u64).sum()
+    }
+
+    fn release(&mut self, user: usize, server: usize) {
+        let is_there = |servers: &[u32]| servers.contains(&(server as u32));
+        let run = self.runs[user].iter().find(|(_, servers)| is_there(servers)).map(|(run, _)| *run);
+        run.into_iter().for_each(|run| self.finish(user, server, run));
+    }
+
+    fn finish(&mut self, user: usize, server: usize, run: u32) {
+        let Some(servers) = self.runs[user].get_mut(&run) else { return };
+        let Some(at) = servers.iter().position(|j| *j as usize == server) else { return };
+        servers.remove(at);
+        if servers.is_empty() {
+            self.runs[user].remove(&run);
+        }
+        self.rooms.give_back(user, server);
+        self.hold(user, &Rational::from(-1));
+    }
+
+    fn occupy(&mut self, user: usize, server: usize) -> Result<bool, MechanismError> {
+        self.go_on(user, server, self.next)
+    }
+
+    fn go_on(&mut self, user: usize, server: usize, run: u32) -> Result<bool, MechanismError> {
+        if server >= self.n_servers() || !self.rooms.fits(user, server) {
+            return Ok(false);
+        }
+        self.rooms.take(user, server);
+        self.runs[user].entry(run).or_default().push(server as u32);
+        self.next = self.next.max(run.saturating_add(1));
+        self.hold(user, &Rational::from(1));
+        Ok(true)
+    }
+
+    fn fill(&mut self, placed: &mut Vec<(u32, u32)>) -> Result<(), MechanismError> {
+        placed.clear();
+        self.started.clear();
+        self.stopped.clear();
+        self.fresh = self.next;
+        loop {
+            self.serve(placed)?;
+            if !self.preempt(placed)? {
+                return Ok(());
+            }
+        }
+    }
+
+    fn is_at_rest(&mut self) -> Result<bool, MechanismError> {
+        // What could make room now could not while it had only just started: that is not looked at.
+        Ok(!(0..self.waiting.len()).any(|n| self.waits(n) && self.can_start(n)))
+    }
+
+    fn runs(&self) -> &[u32] {
+        &self.started
+    }
+
+    fn stopped(&self) -> &[u32] {
+        &self.stopped
+    }
+
+    fn draw(&self) -> &Draw {
+        &self.draw
+    }
+
+    fn set_draw(&mut self, draw: Draw) {
+        self.draw = draw;
+    }
+}

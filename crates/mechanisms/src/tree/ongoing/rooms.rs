@@ -1,0 +1,160 @@
+//! Single servers that fill and empty, and for every user those on which one more task fits.
+
+use evenhand_problem::{Problem, Rational};
+
+/// Servers, class by class in the order of the problem.
+pub struct Rooms<'p> {
+    problem: &'p Problem,
+    /// By server: its class.
+    class: Vec<usize>,
+    /// By server and resource: what is left.
+    left: Vec<Vec<Rational>>,
+    /// By user and class: whether it may run there.
+    may_use: Vec<Vec<bool>>,
+    /// By user: the servers on which one more task fits.
+    fitting: Vec<Bits>,
+}
+
+impl<'p> Rooms<'p> {
+    /// Empty servers.
+    pub fn new(problem: &'p Problem) -> Self {
+        let (mut class, mut left) = (Vec::new(), Vec::new());
+        for (i, server) in problem.servers().iter().enumerate() {
+            let capacity: Vec<Rational> =
+                (0..problem.n_resources()).map(|r| server.capacity()[r].clone()).collect();
+            for _ in 0..server.count() {
+                class.push(i);
+                left.push(capacity.clone());
+            }
+        }
+        let may_use = |n: usize| {
+            let mut may = vec![false; problem.n_servers()];
+            problem.classes_of(n).for_each(|i| may[i] = true);
+            may
+        };
+        let mut rooms = Self {
+            fitting: vec![Bits::new(class.len()); problem.n_users()],
+            may_use: (0..problem.n_users()).map(may_use).collect(),
+            problem,
+            class,
+            left,
+        };
+        for n in 0..problem.n_users() {
+            for j in 0..rooms.class.len() {
+                if rooms.fits(n, j) {
+                    rooms.fitting[n].insert(j);
+                }
+            }
+        }
+        rooms
+    }
+
+    /// Single servers.
+    pub fn n_servers(&self) -> usize {
+        self.class.len()
+    }
+
+    /// Whether one more task of user `n` fits on server `j`.
+    pub fn fits(&self, n: usize, j: usize) -> bool {
+        let demand = self.problem.users()[n].base_demand().entries();
+        self.may_use[n][self.class[j]] && demand.iter().all(|(r, d)| *d <= self.left[j][*r])
+    }
+
+    /// Whether so many tasks of user `n` fit, all of them.
+    pub fn have_room(&self, n: usize, tasks: u64) -> bool {
+        let demand = self.problem.users()[n].base_demand().entries();
+        let mut wanted = Rational::from(tasks);
+        for j in self.fitting[n].iter() {
+            if tasks == 1 {
+                return true;
+            }
+            let fit = demand.iter().map(|(r, d)| Rational::from(&self.left[j][*r] / d).floor()).min();
+            wanted -= fit.unwrap_or_default();
+            if wanted <= 0 {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Places a task of user `n` on the first server on which it fits.
+    pub fn place(&mut self, n: usize) -> Option<usize> {
+        let j = self.fitting[n].iter().next()?;
+        self.take(n, j);
+        Some(j)
+    }
+
+    /// A task of user `n` starts on server `j`, where it fits.
+    pub fn take(&mut self, n: usize, j: usize) {
+        for (r, d) in self.problem.users()[n].base_demand().entries() {
+            self.left[j][*r] -= d;
+        }
+        for m in 0..self.fitting.len() {
+            if self.fitting[m].has(j) && !self.fits(m, j) {
+                self.fitting[m].remove(j);
+            }
+        }
+    }
+
+    /// A task of user `n` on server `j` is gone.
+    pub fn give_back(&mut self, n: usize, j: usize) {
+        for (r, d) in self.problem.users()[n].base_demand().entries() {
+            self.left[j][*r] += d;
+        }
+        for m in 0..self.fitting.len() {
+            if !self.fitting[m].has(j) && self.fits(m, j) {
+                self.fitting[m].insert(j);
+            }
+        }
+    }
+}
+
+/// Bits of a word.
+const WORD: usize = u64::BITS as usize;
+
+/// A set of servers: a bit for each, and a bit for each word that is not 0.
+#[derive(Clone)]
+struct Bits {
+    words: Vec<u64>,
+    there: Vec<u64>,
+}
+
+impl Bits {
+    fn new(len: usize) -> Self {
+        let words = len.div_ceil(WORD);
+        Self { words: vec![0; words], there: vec![0; words.div_ceil(WORD)] }
+    }
+
+    fn has(&self, j: usize) -> bool {
+        self.words[j / WORD] >> (j % WORD) & 1 == 1
+    }
+
+    fn insert(&mut self, j: usize) {
+        let word = j / WORD;
+        self.words[word] |= 1 << (j % WORD);
+        self.there[word / WORD] |= 1 << (word % WORD);
+    }
+
+    fn remove(&mut self, j: usize) {
+        let word = j / WORD;
+        self.words[word] &= !(1 << (j % WORD));
+        if self.words[word] == 0 {
+            self.there[word / WORD] &= !(1 << (word % WORD));
+        }
+    }
+
+    /// Ascending.
+    fn iter(&self) -> impl Iterator<Item = usize> + '_ {
+        let words = self.there.iter().enumerate().flat_map(|(at, bits)| ones(*bits, at));
+        words.flat_map(|word| ones(self.words[word], word))
+    }
+}
+
+/// The places of the bits of a word that are set.
+fn ones(mut bits: u64, word: usize) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let at = (bits != 0).then(|| bits.trailing_zeros() as usize)?;
+        bits &= bits - 1;
+        Some(word * WORD + at)
+    })
+}

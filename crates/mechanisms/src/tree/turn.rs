@@ -1,0 +1,88 @@
+//! Whose turn it is when whole gangs of tasks are served by the tree, and who may be served at all.
+
+use evenhand_problem::Rational;
+use evenhand_problem::groups::ZeroWeight;
+
+use super::forest::{Forest, Leaf};
+use super::growth::{Ways, candidates};
+use super::holdings::Holdings;
+use crate::filling::{Draw, Ties};
+
+/// The tasks that user `n` starts together.
+pub fn gang(forest: &Forest<'_>, n: usize) -> u64 {
+    forest.problem.groups().member(n).gang.unwrap_or(1)
+}
+
+/// Whether one more gang is within all limits above the user and the capacity.
+pub fn is_within_limits(forest: &Forest<'_>, holdings: &Holdings, leaf: &Leaf) -> bool {
+    let gang = Rational::from(gang(forest, leaf.user));
+    let own = forest.leaf(leaf.user);
+    leaf.demand.iter().all(|(r, d)| {
+        let mut more = Rational::from(d * &gang);
+        for v in forest.above(own) {
+            let used = &holdings.used[v][*r];
+            if !is_allowed(forest, leaf, v, *r, used, &more) {
+                return false;
+            }
+            // What is kept back for it counts already for its parent.
+            let kept = &forest.nodes[v].kept[*r];
+            let after = Rational::from(used + &more);
+            more = if after > *kept { after - used.max(kept) } else { Rational::new() };
+        }
+        true
+    })
+}
+
+/// Whether a node may use so much more of a resource.
+fn is_allowed(
+    forest: &Forest<'_>,
+    leaf: &Leaf,
+    v: usize,
+    r: usize,
+    used: &Rational,
+    more: &Rational,
+) -> bool {
+    let node = &forest.nodes[v];
+    let most = if v == 0 { Some(&forest.capacity[r]) } else { node.limit[r].as_ref() };
+    let after = Rational::from(used + more);
+    if *more > 0 && most.is_some_and(|most| after > *most) {
+        return false;
+    }
+    let never = forest.share.zero_weight == ZeroWeight::Never && v != 0 && node.weight.is_zero();
+    if !never {
+        return true;
+    }
+    let Some(guarantee) = &node.guarantee else { return false };
+    let names_any = leaf.demand.iter().any(|(r, _)| guarantee[*r].is_some());
+    let is_kept =
+        guarantee[r].as_ref().is_none_or(|promised| *promised > 0 && (more.is_zero() || after <= *promised));
+    names_any && is_kept
+}
+
+/// Whose turn it is among users of which one can be served: from the root the child with the least key.
+pub fn pick(
+    forest: &Forest<'_>,
+    holdings: &Holdings,
+    ways: &Ways,
+    active: &[usize],
+    ties: Ties,
+    draw: &mut Draw,
+) -> usize {
+    let (mut v, mut users) = (0, active.to_vec());
+    loop {
+        if let Some(leaf) = &forest.nodes[v].leaf {
+            return leaf.user;
+        }
+        let mut children = candidates(forest, holdings, ways, v, &users);
+        let least = children.iter().map(|of| &of.key).min().cloned();
+        children.retain(|of| Some(&of.key) == least.as_ref());
+        children.sort_by_key(|of| of.node);
+        let at = match ties {
+            Ties::Low => 0,
+            Ties::High => children.len() - 1,
+            Ties::Random => draw.position(children.len()),
+        };
+        let chosen = children.swap_remove(at);
+        (v, users) = (chosen.node, chosen.users);
+    }
+}

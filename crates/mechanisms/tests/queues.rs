@@ -1,0 +1,175 @@
+//! Whole tasks by the tree as they come and go: decisions equal to those of a scan that computes everything anew.
+
+use std::collections::BTreeMap;
+
+use evenhand_mechanisms::MechanismError;
+use evenhand_mechanisms::filling::{Policy, Scheduler, Ties, schedule};
+use evenhand_mechanisms::tree::{Preemption, Rule, TreePolicy};
+use evenhand_problem::Problem;
+use evenhand_problem::format::Source;
+use evenhand_testkit::plain::queues::{Queues, Stops};
+use evenhand_testkit::random::trees::{self, Shape};
+use rand::{Rng, SeedableRng};
+use rand_pcg::Pcg64;
+use serde_json::{Value, json};
+
+const MODES: [(Preemption, Stops); 3] = [
+    (Preemption::Never, Stops::Never),
+    (Preemption::Guarantees, Stops::Guarantees),
+    (Preemption::Shares, Stops::Shares),
+];
+
+fn read(document: &Value) -> Problem {
+    let text = document.to_string();
+    Source { name: "problem", text: &text }.problem().unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn random(rng: &mut Pcg64) -> Value {
+    let mut document = trees::json(rng, Shape { groups: 5, users: 6, classes: 3 });
+    for class in document["servers"].as_array_mut().unwrap() {
+        class["count"] = json!(rng.random_range(1..=3));
+    }
+    for user in document["users"].as_array_mut().unwrap() {
+        user.as_object_mut().unwrap().remove("tasks");
+        if rng.random_bool(0.4) {
+            user["gang"] = json!(rng.random_range(1..=3));
+        }
+        if rng.random_bool(0.2) {
+            user["pinned"] = json!(rng.random_range(1..=3));
+        }
+    }
+    document
+}
+
+/// Tasks that come, end and leave at random; the number of tasks that started, and of runs that were stopped.
+fn follow(
+    problem: &Problem,
+    policy: TreePolicy,
+    stops: Stops,
+    rng: &mut Pcg64,
+    what: &str,
+) -> (usize, usize) {
+    let mut scan = Queues::new(problem, stops, policy.ties == Ties::High);
+    let mut counts = (0, 0);
+    let follow = |scheduler: &mut dyn Scheduler| {
+        let mut running: BTreeMap<u32, Vec<(u32, u32)>> = BTreeMap::new();
+        let mut placed = Vec::new();
+        for round in 0..14 {
+            for _ in 0..rng.random_range(1..=3) {
+                let user = rng.random_range(0..problem.n_users());
+                match rng.random_range(0..5) {
+                    0 | 1 => {
+                        let tasks = rng.random_range(1..=6);
+                        let fits = scheduler.fits_somewhere(user);
+                        scheduler.submit(user, tasks);
+                        scan.waiting[user] += if fits { tasks } else { 0 };
+                    }
+                    2 => assert_eq!(scheduler.withdraw(user), std::mem::take(&mut scan.waiting[user])),
+                    _ => {
+                        let number = running.keys().nth(rng.random_range(0..running.len().max(1))).copied();
+                        let Some(number) = number else { continue };
+                        for (user, server) in running.remove(&number).unwrap() {
+                            scheduler.finish(user as usize, server as usize, number);
+                        }
+                        scan.runs.retain(|run| run.number != number);
+                    }
+                }
+            }
+            scheduler.fill(&mut placed).unwrap();
+            let (expected, stopped) = scan.fill();
+            assert_eq!((&placed, scheduler.stopped()), (&expected, &stopped[..]), "{what}, round {round}");
+            stopped.iter().for_each(|run| drop(running.remove(run).expect("it ran")));
+            for (task, run) in placed.iter().zip(scheduler.runs()) {
+                running.entry(*run).or_default().push(*task);
+            }
+            for n in 0..problem.n_users() {
+                let runs = scan.runs.iter().filter(|run| run.user == n);
+                assert_eq!(scheduler.running(n), runs.map(|run| run.servers.len() as u64).sum::<u64>());
+                assert_eq!(scheduler.waiting(n), scan.waiting[n], "{what}, round {round}");
+            }
+            assert!(scheduler.is_at_rest().unwrap(), "{what}, round {round}");
+            counts.0 += placed.len();
+            counts.1 += stopped.len();
+        }
+    };
+    schedule(problem, Policy::Tree(policy), 0, follow).unwrap();
+    counts
+}
+
+#[test]
+fn decisions_are_those_of_a_plain_scan() {
+    let mut counts = [(0, 0); MODES.len()];
+    for seed in 0..250 {
+        let document = random(&mut Pcg64::seed_from_u64(seed));
+        let problem = read(&document);
+        for (count, (preemption, stops)) in counts.iter_mut().zip(MODES) {
+            for ties in [Ties::Low, Ties::High] {
+                let mut rng = Pcg64::seed_from_u64(1000 + seed);
+                let policy = TreePolicy { preemption, ties, ..TreePolicy::default() };
+                let what = format!("{seed} {preemption} {ties}: {document}");
+                let (started, stopped) = follow(&problem, policy, stops, &mut rng, &what);
+                count.0 += started;
+                count.1 += stopped;
+            }
+        }
+    }
+    let [(started, none), (_, for_guarantees), (_, for_shares)] = counts;
+    assert!(started > 3000 && none == 0, "{counts:?}");
+    assert!(for_guarantees > 50 && for_shares > 500, "{counts:?}");
+}
+
+/// Three servers of four units; `a` is promised 6.
+fn two_teams() -> Problem {
+    read(&json!({"kind": "allocation-problem", "resources": ["gpu"],
+        "servers": [{"name": "node", "count": 3, "capacity": {"gpu": 4}}],
+        "groups": [{"name": "a", "guarantee": {"gpu": 6}}, {"name": "b"}],
+        "users": [{"name": "x", "group": "a", "demand": {"gpu": 2}},
+                  {"name": "y", "group": "b", "demand": {"gpu": 1}, "pinned": 5},
+                  {"name": "z", "group": "b", "demand": {"gpu": 1}, "gang": 3}]}))
+}
+
+#[test]
+fn the_youngest_make_room_and_no_more_than_needed() {
+    let problem = two_teams();
+    let after = |preemption: Preemption| {
+        let policy = TreePolicy { preemption, ..TreePolicy::default() };
+        schedule(&problem, Policy::Tree(policy), 0, |scheduler| {
+            let mut placed = Vec::new();
+            for (user, tasks) in [(1, 6), (2, 6)] {
+                scheduler.submit(user, tasks);
+                scheduler.fill(&mut placed).unwrap();
+            }
+            scheduler.submit(0, 5);
+            scheduler.fill(&mut placed).unwrap();
+            let running: Vec<u64> = (0..3).map(|n| scheduler.running(n)).collect();
+            (scheduler.stopped().to_vec(), running)
+        })
+        .unwrap()
+    };
+    // All twelve units are taken: runs 0 to 5 are tasks of y, 6 and 7 gangs of z.
+    assert_eq!(after(Preemption::Never), (vec![], vec![0, 6, 6]));
+    // x may have three tasks, 6 units: the youngest gang is of use (all its tasks are on the last server), then the next.
+    // y keeps five tasks and its sixth is alone on its server.
+    let (stopped, running) = after(Preemption::Guarantees);
+    assert_eq!((stopped, running), (vec![7, 6], vec![3, 6, 0]));
+    // By shares x goes on to half of the cluster, which is the same.
+    let (stopped, running) = after(Preemption::Shares);
+    assert_eq!((stopped, running), (vec![7, 6], vec![3, 6, 0]));
+}
+
+#[test]
+fn what_cannot_be_served_is_refused() {
+    let problem = two_teams();
+    let with = |rule: Option<Rule>| {
+        let policy = TreePolicy { rule, ..TreePolicy::default() };
+        schedule(&problem, Policy::Tree(policy), 0, |scheduler| scheduler.n_servers())
+    };
+    assert_eq!(with(Some(Rule::Kueue)).unwrap(), 3);
+    let error = with(Some(Rule::Kai)).unwrap_err();
+    assert!(matches!(error, MechanismError::BadOption { option: "rule", .. }), "{error}");
+    let many = read(&json!({"kind": "allocation-problem", "resources": ["gpu"],
+        "servers": [{"name": "node", "count": 900_000_000, "capacity": {"gpu": 4}}],
+        "users": [{"name": "x", "demand": {"gpu": 2}}]}));
+    let error = schedule(&many, Policy::Tree(TreePolicy::default()), 0, |_| ()).unwrap_err();
+    assert!(matches!(error, MechanismError::Limit { .. }), "{error}");
+}

@@ -1,0 +1,82 @@
+//! Runs that can be stopped: tasks that start together and end together.
+
+use super::Simulation;
+use crate::checkpoint::{Reader, Writer};
+use crate::error::SimulateError;
+use crate::events::Running;
+use crate::workload::Arrival;
+
+/// A run that goes on.
+pub(super) struct Started {
+    user: u32,
+    job: u32,
+    /// When it ends.
+    end: f64,
+    /// How long it takes.
+    duration: f64,
+}
+
+impl Started {
+    pub fn save(&self, to: &mut Writer) {
+        to.number(u64::from(self.user));
+        to.number(u64::from(self.job));
+        to.time(self.end);
+        to.time(self.duration);
+    }
+
+    pub fn restore(from: &mut Reader<'_>, users: usize, jobs: usize) -> Result<Self, SimulateError> {
+        let (user, job) = (from.below(users)?, from.below(jobs)?);
+        Ok(Self { user, job, end: from.time()?, duration: from.time()? })
+    }
+}
+
+impl Simulation<'_> {
+    /// Refuses tasks that can never run.
+    pub(super) fn can_come(&self, arrival: &Arrival) -> Result<(), SimulateError> {
+        let user = arrival.user as usize;
+        let name = || self.problem.users()[user].name().to_owned();
+        let gang = self.scheduler.gang(user);
+        if !self.scheduler.fits_somewhere(user) && !self.is_of_slots() {
+            return Err(match gang {
+                1 => SimulateError::TaskTooLarge { user: name() },
+                tasks => SimulateError::GangTooLarge { user: name(), tasks },
+            });
+        }
+        if !arrival.tasks.is_multiple_of(gang) {
+            let (tasks, at) = (arrival.tasks, arrival.at);
+            return Err(SimulateError::NoWholeGangs { user: name(), gang, tasks, at });
+        }
+        Ok(())
+    }
+
+    /// The runs that the last filling stopped wait again. They come first and take their whole time anew.
+    pub(super) fn stop_runs(&mut self, now: f64) {
+        for run in self.scheduler.stopped() {
+            let Some(Started { user, job, end, duration }) = self.runs.remove(run) else { continue };
+            let tasks = self.running.remove(end, *run) as u64;
+            self.recorder.preempt(user as usize, tasks, now);
+            self.jobs.put_back(user, job, tasks, duration);
+        }
+    }
+
+    /// The runs that the last filling started.
+    pub(super) fn start_runs(&mut self, placed: &[(u32, u32)], now: f64) {
+        let runs = self.scheduler.runs().to_vec();
+        let mut at = 0;
+        while let Some((&(user, _), &run)) = placed.get(at).zip(runs.get(at)) {
+            let tasks = runs[at..].iter().take_while(|of| **of == run).count();
+            let servers = &placed[at..at + tasks];
+            at += tasks;
+            let Some((job, mut duration)) = self.jobs.start_together(user, tasks as u64) else { continue };
+            if let Some(durations) = &self.settings.durations {
+                let given = durations.iter().skip(self.n_placed as usize).take(tasks);
+                duration = given.copied().reduce(f64::max).unwrap_or(duration);
+            }
+            let end = now + duration;
+            self.runs.insert(run, Started { user, job, end, duration });
+            for &(user, server) in servers {
+                self.run_task(Running { end, user, server, job, run }, now);
+            }
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! Whole tasks by the tree as they come and go, with preemption, by a plain scan: whatever a decision needs is computed
+//! anew from what runs.
+
+use evenhand_problem::{Problem, Rational};
+
+use super::tree::{Key, Node, Tree};
+
+/// A gang that runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Run {
+    /// Runs are numbered in the order of their starts.
+    pub number: u32,
+    /// Its user.
+    pub user: usize,
+    /// The servers of its tasks.
+    pub servers: Vec<usize>,
+}
+
+/// Which runs are stopped for others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stops {
+    /// None.
+    Never,
+    /// Beyond guarantees for those below guarantees.
+    Guarantees,
+    /// Wherever the keys stay in order.
+    Shares,
+}
+
+/// What runs and waits.
+pub struct Queues<'p> {
+    tree: Tree<'p>,
+    stops: Stops,
+    /// Whether the last of equals comes first.
+    last: bool,
+    /// By single server: its class.
+    classes: Vec<usize>,
+    /// By user: tasks that wait.
+    pub waiting: Vec<u64>,
+    /// What runs.
+    pub runs: Vec<Run>,
+    next: u32,
+}
+
+impl<'p> Queues<'p> {
+    /// Nothing runs.
+    #[must_use]
+    pub fn new(problem: &'p Problem, stops: Stops, last: bool) -> Self {
+        let classes = problem.servers().iter().enumerate();
+        let classes = classes.flat_map(|(i, class)| std::iter::repeat_n(i, class.count() as usize));
+        Self {
+            tree: Tree { problem },
+            stops,
+            last,
+            classes: classes.collect(),
+            waiting: vec![0; problem.n_users()],
+            runs: Vec::new(),
+            next: 0,
+        }
+    }
+
+    /// Serves until nobody can be served: `(user, server)` of every task that starts, and the runs that are stopped.
+    pub fn fill(&mut self) -> (Vec<(u32, u32)>, Vec<u32>) {
+        let fresh = self.next;
+        let (mut placed, mut stopped) = (Vec::new(), Vec::new());
+        loop {
+            let wants =
+                |n: &usize| self.waiting[*n] >= self.tree.gang(*n) && self.servers_for(&[], *n).is_some();
+            let waiting: Vec<usize> = (0..self.waiting.len()).filter(wants).collect();
+            let able = waiting.iter().copied().filter(|n| self.can_start(&self.runs, *n));
+            let able: Vec<usize> = able.collect();
+            if !able.is_empty() {
+                let n = self.tree.turn(&self.tasks(&self.runs), Node::Root, &able, self.last);
+                self.start(n, &mut placed);
+                continue;
+            }
+            let may_hope = |n: &usize| self.victim(&self.runs, *n, fresh).is_some();
+            let mut hopeful: Vec<usize> = waiting.into_iter().filter(may_hope).collect();
+            let mut has_started = false;
+            while !hopeful.is_empty() && !has_started {
+                let n = self.tree.turn(&self.tasks(&self.runs), Node::Root, &hopeful, self.last);
+                if let Some(gone) = self.room_for(n, fresh) {
+                    for run in gone {
+                        self.runs.retain(|of| of.number != run.number);
+                        self.waiting[run.user] += run.servers.len() as u64;
+                        stopped.push(run.number);
+                    }
+                    self.start(n, &mut placed);
+                    has_started = true;
+                }
+                hopeful.retain(|other| *other != n);
+            }
+            if !has_started {
+                return (placed, stopped);
+            }
+        }
+    }
+
+    fn tasks(&self, runs: &[Run]) -> Vec<Rational> {
+        let of = |n: usize| -> u64 {
+            runs.iter().filter(|run| run.user == n).map(|run| run.servers.len() as u64).sum()
+        };
+        (0..self.waiting.len()).map(|n| Rational::from(of(n))).collect()
+    }
+
+    /// The servers that a gang of a user would start on.
+    fn servers_for(&self, runs: &[Run], n: usize) -> Option<Vec<usize>> {
+        let problem = self.tree.problem;
+        let mut on: Vec<Vec<usize>> = vec![Vec::new(); self.classes.len()];
+        runs.iter().for_each(|run| run.servers.iter().for_each(|j| on[*j].push(run.user)));
+        let mut servers = Vec::new();
+        for _ in 0..self.tree.gang(n) {
+            let fits = |j: &usize| {
+                let class = self.classes[*j];
+                problem.classes_of(n).any(|i| i == class)
+                    && (0..problem.n_resources()).all(|r| {
+                        let held: Rational = on[*j].iter().map(|m| self.tree.demand(*m, r)).sum();
+                        held + self.tree.demand(n, r) <= problem.servers()[class].capacity()[r]
+                    })
+            };
+            let j = (0..self.classes.len()).find(fits)?;
+            on[j].push(n);
+            servers.push(j);
+        }
+        Some(servers)
+    }
+
+    fn can_start(&self, runs: &[Run], n: usize) -> bool {
+        self.tree.may_run_a_gang(&self.tasks(runs), n) && self.servers_for(runs, n).is_some()
+    }
+
+    fn start(&mut self, n: usize, placed: &mut Vec<(u32, u32)>) {
+        let servers = self.servers_for(&self.runs, n).expect("it can start");
+        placed.extend(servers.iter().map(|j| (n as u32, *j as u32)));
+        self.waiting[n] -= servers.len() as u64;
+        self.runs.push(Run { number: self.next, user: n, servers });
+        self.next += 1;
+    }
+
+    /// The runs that are stopped so that a gang of a user can start.
+    fn room_for(&self, n: usize, fresh: u32) -> Option<Vec<Run>> {
+        let mut runs = self.runs.clone();
+        let mut gone = Vec::new();
+        while !self.can_start(&runs, n) {
+            let victim = self.victim(&runs, n, fresh)?;
+            runs.retain(|run| *run != victim);
+            gone.push(victim);
+        }
+        for run in gone.clone().into_iter().rev() {
+            runs.push(run.clone());
+            if self.can_start(&runs, n) {
+                gone.retain(|of| *of != run);
+            } else {
+                runs.pop();
+            }
+        }
+        Some(gone)
+    }
+
+    /// The run that is stopped first for a user, of all that may be.
+    fn victim(&self, runs: &[Run], n: usize, fresh: u32) -> Option<Run> {
+        if self.stops == Stops::Never {
+            return None;
+        }
+        let x = self.tasks(runs);
+        let mut best: Option<((std::cmp::Reverse<usize>, Key, u32), Run)> = None;
+        for run in runs.iter().filter(|run| run.number < fresh && run.user != n) {
+            let (m, tasks) = (run.user, run.servers.len() as u64);
+            let pinned = self.tree.problem.groups().member(m).pinned.clone().unwrap_or_default();
+            if Rational::from(&x[m] - tasks) < pinned {
+                continue;
+            }
+            let (depth, k, l) = self.apart(n, m);
+            let (mut with, mut without) = (x.clone(), x.clone());
+            with[n] += self.tree.gang(n);
+            without[m] -= tasks;
+            let started: Key = if self.tree.is_below(&x, k, n) {
+                let parts = self.tree.parts(&with, k, &[n]);
+                (0, 0, false, parts.into_iter().map(|(_, part, _)| part).max().unwrap_or_default())
+            } else {
+                self.tree.key(&with, k, &[]).0
+            };
+            let stopped = self.tree.key(&without, l, &[m]).0;
+            let may = match self.stops {
+                Stops::Guarantees => started.0 == 0 && stopped.0 == 1,
+                _ => started <= stopped,
+            };
+            let place = (std::cmp::Reverse(depth), self.tree.key(&x, l, &[]).0, run.number);
+            if may && best.as_ref().is_none_or(|(of, _)| place > *of) {
+                best = Some((place, run.clone()));
+            }
+        }
+        best.map(|(_, run)| run)
+    }
+
+    /// How deep the lowest node above two users stands, and its children towards each.
+    fn apart(&self, n: usize, m: usize) -> (usize, Node, Node) {
+        let from_the_root = |n: usize| {
+            let way = std::iter::successors(Some(Node::User(n)), |v| self.tree.parent(*v));
+            let mut way: Vec<Node> = way.collect();
+            way.reverse();
+            way
+        };
+        let (a, b) = (from_the_root(n), from_the_root(m));
+        let depth = a.iter().zip(&b).take_while(|(a, b)| a == b).count();
+        (depth, a[depth], b[depth])
+    }
+}
