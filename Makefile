@@ -41,8 +41,10 @@ proof: build ## prove the rules of certificates in Coq, build evenhand-proof, co
 # Random problems of 18 shapes, other ones for every start; 5,600 of each are 100,000.
 ANSWERS ?= 5600
 ANSWERS_FIRST ?= $(shell date +%s)
-answers: setup ## count the max-min problems without an exact, proven answer, by shape (ANSWERS of each, from seed ANSWERS_FIRST)
+ANSWERS_OTHERS ?= 1000
+answers: setup ## count the problems without an answer, by shape: max-min (ANSWERS of each, from seed ANSWERS_FIRST) and others (ANSWERS_OTHERS)
 	@scripts/build.sh $(CARGO) run --release $(CARGO_FLAGS) -p evenhand-benches --bin evenhand-benches -- answers $(ANSWERS) --first $(ANSWERS_FIRST)
+	@scripts/build.sh $(CARGO) run --release $(CARGO_FLAGS) -p evenhand-benches --bin evenhand-benches -- answers $(ANSWERS_OTHERS) --others --first $(ANSWERS_FIRST)
 
 lint: setup ## formatting, clippy with warnings as errors, licences and sources of dependencies
 	$(CARGO) fmt --all --check

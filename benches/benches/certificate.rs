@@ -1,7 +1,7 @@
 //! Writing, reading and checking the certificate of all usual axioms.
 
 use divan::Bencher;
-use evenhand_benches::instances::{Tasks, google, half};
+use evenhand_benches::instances::{Tasks, google, half, own_classes, own_resources};
 use evenhand_benches::proof::{allocation, drfh_exact, drfh_proven};
 use evenhand_certify::{certify, default_requests};
 use evenhand_exact::{Certificate, Instance, check};
@@ -73,6 +73,22 @@ fn check_half(bencher: Bencher, users: usize) {
     let text = certified(&problem, &allocation(drfh_exact(&problem).unwrap())).to_json();
     let source = Source { name: "certificate", text: &text };
     bencher.bench(|| assert!(check(&Certificate::parse(&source).unwrap()).valid));
+}
+
+/// Nobody shares anything: as many levels' proofs as users, each about one of them.
+#[divan::bench(args = [1_000, 3_000], sample_count = 5)]
+fn certify_own_classes(bencher: Bencher, users: usize) {
+    let problem = own_classes(users).unwrap();
+    let allocation = allocation(drfh_exact(&problem).unwrap());
+    bencher.bench(|| certified(&problem, &allocation).to_json());
+}
+
+/// The same on one class of as many resources.
+#[divan::bench(args = [1_000, 3_000], sample_count = 5)]
+fn certify_own_resources(bencher: Bencher, users: usize) {
+    let problem = own_resources(users).unwrap();
+    let allocation = allocation(drfh_exact(&problem).unwrap());
+    bencher.bench(|| certified(&problem, &allocation).to_json());
 }
 
 /// The claims of [`drfh_proven`] one by one, and what all of them need first.

@@ -76,6 +76,45 @@ pub fn general(
     problem(name, &classes, n_users, tasks, &mut random)
 }
 
+/// So many users and as many classes of one resource, each user on a class of its own.
+///
+/// # Errors
+/// [`ProblemError`] without a class.
+pub fn own_classes(n: usize) -> Result<Problem, ProblemError> {
+    let one = || vec![("c".to_owned(), Rational::from(1))];
+    let servers = (0..n).map(|i| ServerSpec { name: format!("s{i}"), count: None, capacity: one() });
+    let users = (0..n).map(|i| UserSpec {
+        name: format!("u{i}"),
+        demand: one(),
+        servers: Some(vec![format!("s{i}")]),
+        ..UserSpec::default()
+    });
+    let (servers, users) = (servers.collect(), users.collect());
+    Problem::new(ProblemSpec {
+        name: format!("own-classes-{n}"),
+        resources: vec!["c".to_owned()],
+        servers,
+        users,
+    })
+}
+
+/// So many users on one class with as many resources, each with a resource of its own.
+///
+/// # Errors
+/// [`ProblemError`] without a resource.
+pub fn own_resources(n: usize) -> Result<Problem, ProblemError> {
+    let resources: Vec<String> = (0..n).map(|r| format!("r{r}")).collect();
+    let capacity = resources.iter().map(|r| (r.clone(), Rational::from(1))).collect();
+    let servers = vec![ServerSpec { name: "s".to_owned(), count: None, capacity }];
+    let users = resources.iter().map(|r| UserSpec {
+        name: format!("u{r}"),
+        demand: vec![(r.clone(), Rational::from(1))],
+        ..UserSpec::default()
+    });
+    let users = users.collect();
+    Problem::new(ProblemSpec { name: format!("own-resources-{n}"), resources, servers, users })
+}
+
 /// [`general`] with unlimited tasks, each user allowed on a random half of the classes.
 ///
 /// # Errors

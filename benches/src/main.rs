@@ -140,8 +140,11 @@ enum Command {
         #[arg(long, default_value = "benches/peers")]
         scripts: PathBuf,
     },
-    /// How often max-min has no answer, by shape of problem.
+    /// How often there is no answer, by shape of problem: of max-min, or of the other mechanisms.
     Answers {
+        /// Not max-min: `proportional`, `alpha`, `njc`, `ps-dsf`, `ps-dsf-tdm`.
+        #[arg(long)]
+        others: bool,
         /// Problems of each shape.
         #[arg(default_value_t = 1000)]
         problems: u64,
@@ -356,9 +359,10 @@ fn run(command: Command) -> Result<(), String> {
             say(&heading())?;
             say(&markets::table(at_most, seed, &scripts, python.as_deref())?)
         }
-        Command::Answers { problems, first, users, only } => {
+        Command::Answers { others, problems, first, users, only } => {
             say(&heading())?;
-            say(&answers::table(&(first..first + problems), users, &only))
+            let table = if others { answers::mechanisms::table } else { answers::table };
+            say(&table(&(first..first + problems), users, &only))
         }
         Command::Pool { program, file, answer, repetitions, seconds, tolerance, c_max } => {
             let line = Once { program, file, answer, repetitions, seconds, tolerance, c_max }.run()?;

@@ -4,7 +4,7 @@
 
 use std::collections::HashSet;
 
-use evenhand_exact::axiom::max_min;
+use evenhand_exact::axiom::max_min::Standing;
 use evenhand_exact::{
     Axiom, Certificate, Claim, Evidence, Instance, Level, Prices, Share, ShareCoefficients,
 };
@@ -83,14 +83,13 @@ fn levels(
     coefficients: &ShareCoefficients,
     duals: Vec<LevelDual>,
 ) -> Result<Vec<Level>, String> {
-    let mut open: HashSet<usize> =
-        max_min::uncovered(instance, coefficients).map_err(text)?.into_iter().collect();
+    let standing = Standing::new(instance, coefficients).map_err(text)?;
+    let mut open: HashSet<usize> = standing.uncovered().into_iter().collect();
     let mut levels = Vec::with_capacity(duals.len());
     for LevelDual { prices, .. } in duals {
-        let rises = max_min::rises(instance, coefficients, &prices).map_err(text)?;
-        let blocked =
-            rises.iter().enumerate().filter(|(_, rise)| rise.as_ref().is_some_and(Rational::is_zero));
-        let covers: Vec<usize> = blocked.map(|(n, _)| n).filter(|n| open.remove(n)).collect();
+        let rises = standing.rises(&prices).map_err(text)?;
+        let blocked = rises.iter().filter(|(_, rise)| rise.is_zero());
+        let covers: Vec<usize> = blocked.map(|(n, _)| *n).filter(|n| open.remove(n)).collect();
         levels.push(Level { covers, prices });
     }
     Ok(levels)

@@ -19,6 +19,18 @@ pub struct Group {
 }
 
 impl Group {
+    /// A user that is told apart from all others.
+    #[must_use]
+    pub fn alone(problem: &Problem, n: usize) -> Self {
+        let user = &problem.users()[n];
+        Self {
+            members: vec![n],
+            weight: user.weight().clone(),
+            tasks: user.tasks().cloned(),
+            classes: problem.classes_of(n).collect(),
+        }
+    }
+
     /// A member that stands for all.
     #[must_use]
     pub fn representative(&self) -> usize {
@@ -42,12 +54,7 @@ pub fn merge<'a>(
         let next = groups.len();
         let position = *index.entry(Key { extra: extra(n), ..Key::new(problem, n) }).or_insert(next);
         if position == next {
-            groups.push(Group {
-                members: vec![n],
-                weight: user.weight().clone(),
-                tasks: user.tasks().cloned(),
-                classes: problem.classes_of(n).collect(),
-            });
+            groups.push(Group::alone(problem, n));
         } else {
             let group = &mut groups[position];
             group.members.push(n);

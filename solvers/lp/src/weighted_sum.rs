@@ -136,10 +136,7 @@ impl<'a> Programme<'a> {
         let takes_part = |n: usize| problem.is_active(n);
         let groups: Vec<Group> = if goal.floors.is_some() {
             // Floors differ between users that are otherwise the same.
-            (0..problem.n_users())
-                .filter(|&n| takes_part(n))
-                .flat_map(|n| merge(constraints, |k| k == n, |_| None))
-                .collect()
+            (0..problem.n_users()).filter(|&n| takes_part(n)).map(|n| Group::alone(problem, n)).collect()
         } else {
             merge(constraints, takes_part, |n| Some(&goal.worth[n]))
         };

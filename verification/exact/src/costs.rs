@@ -11,15 +11,17 @@ use crate::instance_error::InstanceError;
 use crate::quotient::{Quotient, absorb, scaled};
 use crate::refusal::Refusal;
 use crate::scaled::check_width;
+use crate::sparse::{Sparse, entries};
 
 /// Prices as integers over one denominator `M`.
 pub(crate) struct Costs<'a, 'b> {
     instance: &'a Instance<'b>,
     pub denominator: Integer,
-    /// `q_n M`.
-    users: Vec<Integer>,
+    /// `q_n M` where it is not 0.
+    users: Sparse<Integer>,
     /// By class: the rows with a price, ascending by resource.
-    priced: Vec<Vec<Priced>>,
+    priced: Sparse<Vec<Priced>>,
+    zero: Integer,
 }
 
 /// A row with a price.
@@ -43,39 +45,51 @@ pub(crate) struct Base {
 }
 
 impl<'a, 'b> Costs<'a, 'b> {
-    /// Of `rows` and `users`, with `M` a multiple of the denominators of `others` as well.
-    pub fn new<'r>(
+    /// Of the prices of rows and users that are not 0, ascending, with `M` a multiple of the denominators of
+    /// `others` as well.
+    pub fn new<'r, 'o>(
         instance: &'a Instance<'b>,
-        rows: &'r [Rational],
-        users: &'r [Rational],
-        others: impl Iterator<Item = &'r Rational> + Clone,
+        rows: impl Iterator<Item = (usize, &'r Rational)> + Clone,
+        users: impl Iterator<Item = (usize, &'r Rational)> + Clone,
+        others: impl Iterator<Item = &'o Rational> + Clone,
     ) -> Result<Self, InstanceError> {
-        let all = others.chain(rows).chain(users).filter(|value| !value.is_zero());
-        let entries = all.clone().count() as u64;
+        let others = others.filter(|value| !value.is_zero());
+        let prices = || rows.clone().chain(users.clone()).map(|(_, value)| value);
+        let entries = (others.clone().count() + prices().count()) as u64;
         let mut denominator = Integer::from(1);
-        for value in all {
+        let mut count_in = |value: &Rational| {
             absorb(&mut denominator, value.denom());
-            check_width(&denominator, entries)?;
-        }
-        let mut priced = vec![Vec::new(); instance.problem().n_servers()];
-        for (row, (at, price)) in instance.constraints().rows().iter().zip(rows).enumerate() {
-            if price.is_zero() {
-                continue;
-            }
+            check_width(&denominator, entries)
+        };
+        others.clone().try_for_each(&mut count_in)?;
+        prices().try_for_each(&mut count_in)?;
+        // The rows of a class are neighbours.
+        let mut priced: Vec<(usize, Vec<Priced>)> = Vec::new();
+        for (row, price) in rows {
+            let at = &instance.constraints().rows()[row];
             let mut value = scaled(price, &denominator);
             if let Some(scale) = instance.scaled.row_scale(at.kind) {
                 value *= Integer::from(instance.scaled.common_scale.div_exact_ref(scale));
             }
             let resource = if let RowKind::Resource(r) = at.kind { r } else { 0 };
-            priced[at.server].push(Priced { resource, row, price: value });
+            let priced_row = Priced { resource, row, price: value };
+            match priced.last_mut() {
+                Some((class, list)) if *class == at.server => list.push(priced_row),
+                _ => priced.push((at.server, vec![priced_row])),
+            }
         }
-        let users = users.iter().map(|q| scaled(q, &denominator)).collect();
-        Ok(Self { instance, denominator, users, priced })
+        let users = users.map(|(n, q)| (n, scaled(q, &denominator))).collect();
+        let (users, priced) = (Sparse::new(users), Sparse::new(priced));
+        Ok(Self { instance, denominator, users, priced, zero: Integer::new() })
     }
 
     /// `q_n M`.
     pub fn user(&self, n: usize) -> &Integer {
-        &self.users[n]
+        self.users.get(n).unwrap_or(&self.zero)
+    }
+
+    fn priced(&self, i: usize) -> &[Priced] {
+        self.priced.get(i).map_or(&[], Vec::as_slice)
     }
 
     /// `plain / M`, to be added to what the rows cost.
@@ -88,7 +102,7 @@ impl<'a, 'b> Costs<'a, 'b> {
         let scaled = &self.instance.scaled;
         if self.instance.constraints().is_time_shared(i) {
             cost.assign(&base.plain);
-            let Some(Priced { price, .. }) = self.priced[i].first() else {
+            let Some(Priced { price, .. }) = self.priced(i).first() else {
                 return Cow::Owned(Integer::from(1));
             };
             let gamma = scaled.problem().unconstrained_gamma(n, i);
@@ -98,7 +112,7 @@ impl<'a, 'b> Costs<'a, 'b> {
         }
         cost.assign(&base.scaled);
         let demand = scaled.demand(n, i);
-        let priced = &self.priced[i];
+        let priced = self.priced(i);
         if demand.len() < priced.len() {
             for (r, demand) in demand {
                 if let Ok(at) = priced.binary_search_by_key(r, |priced| priced.resource) {
@@ -117,25 +131,26 @@ impl<'a, 'b> Costs<'a, 'b> {
 
     /// `q_n |T_n - x_n|`; `None` when it is 0.
     pub fn of_tasks_left(&self, n: usize) -> Option<Rational> {
-        let left = self.instance.tasks_left(n).filter(|_| !self.users[n].is_zero())?;
+        let price = self.users.get(n)?;
+        let left = self.instance.tasks_left(n)?;
         let Quotient { numerator, denominator } = left;
         (!numerator.is_zero())
-            .then(|| Rational::from((numerator.abs() * &self.users[n], denominator * &self.denominator)))
+            .then(|| Rational::from((numerator.abs() * price, denominator * &self.denominator)))
     }
 
     /// `sum_rows p |C - usage|`.
     pub fn of_slacks(&self) -> Rational {
         let mut sum = Rational::new();
-        for Priced { row, price, .. } in self.priced.iter().flatten() {
-            let slack = self.instance.scaled_slack(*row);
+        for &Priced { row, ref price, .. } in self.priced.values().flatten() {
+            let slack = self.instance.scaled_slack(row);
             if slack.is_zero() {
                 continue;
             }
-            let kind = self.instance.constraints().rows()[*row].kind;
+            let kind = self.instance.constraints().rows()[row].kind;
             // A price of resource r already carries common_scale / resource_scale[r].
             let scale = match self.instance.scaled.row_scale(kind) {
                 Some(_) => &self.instance.scaled.common_scale,
-                None => self.instance.row_scale(*row),
+                None => self.instance.row_scale(row),
             };
             let cost = Integer::from(price * slack).abs();
             sum += Rational::from((cost, Integer::from(scale * &self.denominator)));
@@ -187,16 +202,25 @@ pub(crate) fn check_signs(
     if (rows.len(), users.len()) != (instance.constraints().rows().len(), problem.n_users()) {
         return Err(Refusal::new("the prices have another shape than the problem"));
     }
-    if let Some(row) = rows.iter().position(|p| *p < 0) {
+    check_signs_of(instance, entries(rows), entries(users))
+}
+
+/// [`check_signs`] of the prices that are not 0, all at positions of the problem.
+pub(crate) fn check_signs_of<'r>(
+    instance: &Instance<'_>,
+    mut rows: impl Iterator<Item = (usize, &'r Rational)>,
+    users: impl Iterator<Item = (usize, &'r Rational)> + Clone,
+) -> Result<(), Refusal> {
+    let problem = instance.problem();
+    if let Some((row, _)) = rows.find(|(_, p)| **p < 0) {
         let server = problem.servers()[instance.constraints().rows()[row].server].name();
         return Err(Refusal::new(format!("a price on server `{server}` is negative")));
     }
     let name = |n: usize| problem.users()[n].name();
-    if let Some(n) = users.iter().position(|q| *q < 0) {
+    if let Some((n, _)) = users.clone().find(|(_, q)| **q < 0) {
         return Err(Refusal::new(format!("the price on the tasks of user `{}` is negative", name(n))));
     }
-    let endless = |n: &usize| !users[*n].is_zero() && problem.users()[*n].tasks().is_none();
-    if let Some(n) = (0..users.len()).find(endless) {
+    if let Some((n, _)) = users.clone().find(|(n, _)| problem.users()[*n].tasks().is_none()) {
         return Err(Refusal::new(format!(
             "user `{}` has a price on its tasks, which are unlimited",
             name(n)

@@ -44,7 +44,10 @@ impl<'a> Gammas<'a> {
         let inverse: Vec<Integer> = inverse.iter().map(|value| scaled(value, &common)).collect();
         let mut sum = Integer::new();
         let mut apart = Rational::new();
-        for i in (0..self.capacity.len()).filter(|&i| !constrained || user.may_use(i)) {
+        let everywhere = if constrained { 0..0 } else { 0..self.capacity.len() };
+        // Elsewhere it may not run, or lacks a resource.
+        let own = constrained.then(|| self.problem.classes_of(n)).into_iter().flatten();
+        for i in own.chain(everywhere) {
             let has =
                 |list: &[(usize, Rational)]| list.binary_search_by_key(&i, |(server, _)| *server).is_ok();
             let overridden = user.demand_overrides().binary_search_by_key(&i, |(server, _)| *server).is_ok();

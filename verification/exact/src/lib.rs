@@ -58,6 +58,7 @@ mod repair;
 mod same;
 mod scaled;
 mod share;
+mod sparse;
 mod usage;
 mod verdict;
 

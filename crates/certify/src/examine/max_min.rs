@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use evenhand_exact::axiom::max_min;
+use evenhand_exact::axiom::max_min::{self, Standing};
 use evenhand_exact::{Axiom, Claim, Evidence, Level, PriceVector, Share, ShareCoefficients, Tasks};
 use evenhand_lp::level::{LexicographicOptimum, Rises};
 use evenhand_problem::Rational;
@@ -50,21 +50,22 @@ impl Prover<'_> {
 
     fn decide(&mut self, share: Share) -> Result<Decided, Undecided> {
         let coefficients = share.coefficients(self.instance.problem())?;
-        let mut cover = Cover::new(self, &coefficients)?;
+        let standing = Standing::new(self.instance, &coefficients)?;
+        let mut cover = Cover::new(self, &standing);
         if let Some(prices) = self.vector_of_supports(&coefficients) {
-            cover.add(self, &coefficients, prices)?;
+            cover.add(prices)?;
             if cover.is_exact() {
-                return Ok(Decided::Levels(cover.levels));
+                return Ok(Decided::Levels(cover.into_levels()));
             }
-            cover = Cover::new(self, &coefficients)?;
+            cover = Cover::new(self, &standing);
         }
         // Without the optimum the programmes of the rises decide alone.
         if let Ok(optimum) = self.optimum(share, &coefficients) {
             for dual in &optimum.duals {
-                cover.add(self, &coefficients, dual.prices.clone())?;
+                cover.add(dual.prices.clone())?;
             }
             if cover.is_within(self.tolerance) {
-                return Ok(Decided::Levels(cover.levels));
+                return Ok(Decided::Levels(cover.into_levels()));
             }
             if let Some((user, tasks)) = self.refuting_step(&coefficients, &optimum)? {
                 return Ok(Decided::Rise(user, tasks));
@@ -90,7 +91,7 @@ impl Prover<'_> {
     fn decide_by_rises(
         &self,
         coefficients: &ShareCoefficients,
-        mut cover: Cover,
+        mut cover: Cover<'_, '_>,
     ) -> Result<Decided, Undecided> {
         let instance = self.instance;
         let shares = max_min::shares(instance, coefficients)?;
@@ -105,7 +106,7 @@ impl Prover<'_> {
             if *self.tolerance > 0
                 && let Ok(Some(bound)) = rises.nearly(n)
             {
-                cover.add(self, coefficients, PriceVector::of(&bound.prices))?;
+                cover.add(PriceVector::of(&bound.prices))?;
                 if cover.is_covered(n, self.tolerance) {
                     continue;
                 }
@@ -115,13 +116,13 @@ impl Prover<'_> {
             if shown.is_ok_and(|margin| margin < Rational::from(-self.tolerance)) {
                 return Ok(Decided::Rise(n, rise.tasks));
             }
-            cover.add(self, coefficients, PriceVector::of(&rise.prices))?;
+            cover.add(PriceVector::of(&rise.prices))?;
             if !cover.is_covered(n, self.tolerance) {
                 let user = instance.problem().users()[n].name().to_owned();
                 return Err(Undecided::Rise { user });
             }
         }
-        Ok(Decided::Levels(cover.levels))
+        Ok(Decided::Levels(cover.into_levels()))
     }
 
     /// A user that rises beyond the tolerance on the way to the optimum, and where it has.
@@ -169,8 +170,9 @@ impl Prover<'_> {
 }
 
 /// Levels and what they prove so far.
-struct Cover {
-    levels: Vec<Level>,
+struct Cover<'a, 'b> {
+    standing: &'a Standing<'a, 'b>,
+    prices: Vec<PriceVector>,
     /// By user: the bound on its rise, over what it would have alone, and the level that proves it; `None`
     /// for users that need none.
     bounds: Vec<Option<RiseBound>>,
@@ -179,36 +181,25 @@ struct Cover {
 /// `None`: no level covers the user yet.
 type RiseBound = Option<(Rational, usize)>;
 
-impl Cover {
-    fn new(prover: &Prover<'_>, coefficients: &ShareCoefficients) -> Result<Self, Undecided> {
-        let open = max_min::uncovered(prover.instance, coefficients)?;
+impl<'a, 'b> Cover<'a, 'b> {
+    fn new(prover: &Prover<'_>, standing: &'a Standing<'a, 'b>) -> Self {
         let mut bounds = vec![None; prover.instance.problem().n_users()];
-        for n in open {
+        for n in standing.uncovered() {
             bounds[n] = Some(None);
         }
-        Ok(Self { levels: Vec::new(), bounds })
+        Self { standing, prices: Vec::new(), bounds }
     }
 
     /// Adds a level that covers the users for which it proves more than those before.
-    fn add(
-        &mut self,
-        prover: &Prover<'_>,
-        coefficients: &ShareCoefficients,
-        prices: PriceVector,
-    ) -> Result<(), Undecided> {
-        let rises = max_min::rises(prover.instance, coefficients, &prices)?;
-        let number = self.levels.len();
-        let mut covers = Vec::new();
-        for (n, rise) in rises.into_iter().enumerate() {
-            let (Some(bound), Some(rise)) = (&mut self.bounds[n], rise) else { continue };
+    fn add(&mut self, prices: PriceVector) -> Result<(), Undecided> {
+        let number = self.prices.len();
+        for (n, rise) in self.standing.rises(&prices)? {
+            let Some(bound) = &mut self.bounds[n] else { continue };
             if bound.as_ref().is_none_or(|(known, _)| rise < *known) {
-                if let Some((_, before)) = bound.replace((rise, number)) {
-                    self.levels[before].covers.retain(|user| *user != n);
-                }
-                covers.push(n);
+                *bound = Some((rise, number));
             }
         }
-        self.levels.push(Level { covers, prices });
+        self.prices.push(prices);
         Ok(())
     }
 
@@ -225,10 +216,22 @@ impl Cover {
 
     /// Whether nobody can rise at all.
     fn is_exact(&self) -> bool {
-        (0..self.bounds.len()).all(|n| self.is_covered(n, &Rational::new()))
+        self.is_within(&Rational::new())
     }
 
-    fn is_within(&mut self, tolerance: &Rational) -> bool {
+    fn is_within(&self, tolerance: &Rational) -> bool {
         (0..self.bounds.len()).all(|n| self.is_covered(n, tolerance))
+    }
+
+    /// The levels, each with the users that it covers best.
+    fn into_levels(self) -> Vec<Level> {
+        let level = |prices| Level { covers: Vec::new(), prices };
+        let mut levels: Vec<Level> = self.prices.into_iter().map(level).collect();
+        for (n, bound) in self.bounds.into_iter().enumerate() {
+            if let Some(Some((_, number))) = bound {
+                levels[number].covers.push(n);
+            }
+        }
+        levels
     }
 }

@@ -8,7 +8,7 @@
 //! basis, and exact arithmetic judges.
 
 use super::carried::FirstBasis;
-use super::interior::{Point, Programme, solve};
+use super::interior::{Point, Programme, SCATTERED, solve};
 use super::master::{GroupOnClass, Need};
 use super::part::Part;
 use super::start::{FirstColumns, keep_least};
@@ -17,9 +17,11 @@ use super::start::{FirstColumns, keep_least};
 const LEAST_PLACEMENTS: usize = 3_000;
 const LEAST_PLACEMENTS_ON_FEW_ROWS: usize = 50_000;
 const FEW_ROWS: usize = 60;
-/// Columns of each group at first, and that are added for it at a time: a third of the classes within
-/// these bounds.
+/// Columns of each group that are added at a time, a third of the classes within these bounds; and at first
+/// also one in so many classes where they are many: with too few the first solves find prices of another
+/// programme, slowly.
 const COLUMNS_PER_GROUP: (usize, usize) = (3, 10);
+const CLASSES_PER_COLUMN: usize = 25;
 /// Columns for each group and class up to which no column is left out.
 const FEW_COLUMNS: usize = 8;
 /// Relative gaps at which columns are added, time after time, the last one again and again; and the gap
@@ -54,6 +56,7 @@ pub fn start(part: &Part<'_>, unit: f64, needs: &[Need], prices: &[f64]) -> Opti
     let worth: Vec<f64> = prices.iter().zip(&part.capacity).map(|(p, c)| p * c).collect();
     // From a point on the way of the solve before, or else from the prices.
     let mut from: Option<(Programme, Point)> = None;
+    let mut last: Option<(Programme, Point)> = None;
     let solve_from = |from: Option<&(Programme, Point)>, programme: &Programme, tolerance: f64| {
         let again = from
             .and_then(|(before, early)| solve(programme, early.with_columns(before, programme), tolerance));
@@ -68,14 +71,19 @@ pub fn start(part: &Part<'_>, unit: f64, needs: &[Need], prices: &[f64]) -> Opti
         let tolerance = *ROUGH.get(round).or(ROUGH.last())?;
         let solved = solve_from(from.as_ref(), &programme, tolerance)?;
         let added = builder.add_helpful(&mut columns, &solved.point);
-        from = solved.early.map(|early| (programme, early));
+        from = solved.early.map(|early| (programme.clone(), early));
+        last = Some((programme, solved.point));
         if round > 0 && added * FEW_ADDED <= before {
             break;
         }
     }
+    // Where rounding forbids the costs that decide, the last solve without them will do.
     let programme = builder.programme(&columns, TIE_COST)?;
-    let solved = solve_from(from.as_ref(), &programme, FINE)?;
-    Some(builder.crash(&programme, &solved.point))
+    let (programme, point) = match solve_from(from.as_ref(), &programme, FINE) {
+        Some(solved) => (programme, solved.point),
+        None => last?,
+    };
+    Some(builder.crash(&programme, &point))
 }
 
 fn columns_per_group(part: &Part<'_>) -> usize {
@@ -84,12 +92,12 @@ fn columns_per_group(part: &Part<'_>) -> usize {
 
 fn first_columns(part: &Part<'_>, prices: &[f64]) -> Columns {
     let n_placements = part.n_placements();
-    if n_placements <= FEW_COLUMNS * (part.groups.len() + part.n_classes()) {
+    if n_placements <= FEW_COLUMNS * (part.groups.len() + part.n_classes()) || is_factoring_all(part) {
         return part.classes.clone();
     }
     let first = FirstColumns::at(part, prices);
     let mut columns: Columns = Vec::with_capacity(part.groups.len());
-    let per_group = columns_per_group(part);
+    let per_group = columns_per_group(part).max(part.n_classes() / CLASSES_PER_COLUMN);
     for g in 0..part.groups.len() {
         let mut cheapest = Vec::with_capacity(per_group + 1);
         part.for_each_price(g, prices, |c, price| {
@@ -106,6 +114,23 @@ fn first_columns(part: &Part<'_>, prices: &[f64]) -> Columns {
         list.dedup();
     }
     columns
+}
+
+/// Whether the equations of all columns are less work to write down than to factor.
+fn is_factoring_all(part: &Part<'_>) -> bool {
+    let rows = part.class_rows();
+    let (mut on_class, mut by_rows) = (vec![0.0; part.n_classes()], 0.0);
+    for classes in &part.classes {
+        let sizes = classes.iter().map(|&c| (rows[c + 1] - rows[c]) as f64);
+        by_rows += sizes.sum::<f64>().powi(2) / 2.0;
+        classes.iter().for_each(|&c| on_class[c] += 1.0);
+    }
+    let size = |c: usize| (rows[c + 1] - rows[c]) as f64;
+    let by_groups: f64 = on_class.iter().enumerate().map(|(c, n): (usize, &f64)| n * n * size(c) / 2.0).sum();
+    let cost = |pairs: f64, n: usize| (SCATTERED * pairs, (n as f64).powi(3) / 3.0);
+    let (by_rows, by_groups) = (cost(by_rows, part.rows.len()), cost(by_groups, part.groups.len()));
+    let (pairs, cube) = if by_rows.0 + by_rows.1 <= by_groups.0 + by_groups.1 { by_rows } else { by_groups };
+    pairs <= cube
 }
 
 struct Builder<'a> {

@@ -11,6 +11,7 @@
 mod newton;
 mod point;
 
+pub use newton::SCATTERED;
 use newton::{Direction, Newton};
 pub use point::Point;
 
@@ -24,10 +25,13 @@ const FEASIBLE: f64 = 1e-6;
 const ENOUGH: f64 = 1e-7;
 /// Complementarity, in all and relative to the level, of the point from which one may start again.
 const EARLY: f64 = 0.1;
+/// Growth of complementarity, over the least there was, at which rounding has taken over.
+const LOST: f64 = 1e6;
 /// Complementarity, in all, that ends the iterations whatever the gap.
 const NOTHING_LEFT: f64 = 1e-12;
 
 /// A programme in shares of capacity rows.
+#[derive(Clone)]
 pub struct Programme {
     /// By class: its first row; one more entry for the end.
     pub class_rows: Vec<usize>,
@@ -118,20 +122,29 @@ pub struct Solved {
 /// The optimum to a relative gap, from a point; `None` where rounding gets in the way before [`ENOUGH`].
 pub fn solve(programme: &Programme, mut point: Point, tolerance: f64) -> Option<Solved> {
     let (mut early, mut good) = (None, None);
+    let has_costs = programme.cost.iter().any(|c| *c != 0.0);
+    let mut least = f64::INFINITY;
     for iteration in 0..MOST_ITERATIONS {
         let rest = residuals(programme, &point);
         let n_products = (point.y.len() + point.s.len()) as f64;
         let largest = |values: &[f64]| values.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
         let is_feasible =
             largest(&rest.rows) < FEASIBLE && largest(&rest.groups) < FEASIBLE * point.t.max(1.0);
+        // Without costs the gap itself is a proof.
+        let is_dual = rest.level.abs() < FEASIBLE && largest(&rest.columns) < FEASIBLE * largest(&point.l)
+            || !has_costs;
         let nothing_left = iteration > 3 && rest.mu * n_products < NOTHING_LEFT * point.t.max(1.0);
-        if (rest.gap.abs() < tolerance && is_feasible) || nothing_left {
-            return is_feasible.then_some(Solved { point, early });
+        if (rest.gap.abs() < tolerance && is_feasible && is_dual) || nothing_left {
+            return (is_feasible && is_dual).then_some(Solved { point, early });
         }
+        if !rest.mu.is_finite() || rest.mu > LOST * least {
+            break;
+        }
+        least = rest.mu.min(least);
         if early.is_none() && rest.mu * n_products < EARLY * point.t {
             early = Some(point.clone());
         }
-        if rest.gap.abs() < ENOUGH && is_feasible {
+        if rest.gap.abs() < ENOUGH && is_feasible && is_dual {
             good = Some(point.clone());
         }
         let Some(newton) = Newton::new(programme, &point) else { break };

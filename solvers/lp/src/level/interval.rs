@@ -1,34 +1,24 @@
 //! Levels between proven bounds, from a solution in doubles: where exact work is not wanted, or its time is up.
 //!
-//! The allocation is rounded to numbers that are short, and feasible exactly. Blocks go by their levels; `F` are
-//! the users whose level has a price in a block before, `C` the classes on which users of `F` may run.
-//!
-//! *From below.* Let `z` be the allocation without what the others (not in `F`) have on `C`, and `a` the least
-//! level in it among the others that lack tasks. In the lexicographic maximum every other user has at least `a`,
-//! or all its tasks: of those that have less take the lowest. On the classes outside of `C` a small step from the
-//! maximum to `z` raises it, lowers nobody of its level or below, and does not touch `F`.
-//!
-//! *From above.* Prices `p` of the rows, and `l_n` what one unit of level costs `n` where it is cheapest, on all
-//! its classes: `sum_n l_n level_n <= p c` in every allocation. With the others at their lower bounds
-//! `level_n <= lo_n + (p c - sum_m l_m lo_m) / l_n`, whatever `l_m <= ` that cost the others are counted with.
-//! The prices of a block say nothing of classes that its users left to blocks before; with enough of the prices
-//! of those blocks added they do.
+//! The allocation is rounded to numbers that are short, and feasible exactly (the file `feasible`); the prices of
+//! its blocks bound all levels (the file `bounds`).
+
+mod bounds;
+mod feasible;
 
 use evenhand_exact::ShareCoefficients;
 use evenhand_problem::{Constraints, Rational};
 
+use self::bounds::Bounds;
+use self::feasible::feasible;
 use super::data::LevelData;
-use super::float::{self, BlockPrices, Settled};
+use super::float;
 use super::rounds::{Settings, by_user};
 use crate::error::LpError;
 use crate::groups::capacity_entries;
 
-/// Part of its tasks that a group in doubles may lack or exceed and still has them all.
-const ALL_TASKS: f64 = 1e-9;
 /// Bits of a bound.
 const BITS: i64 = 80;
-/// How much more than needed of the prices of a block before is added.
-const MORE: f64 = 2.0;
 
 /// A feasible allocation near the lexicographic maximum, with bounds of all levels in the latter.
 #[derive(Debug, Clone)]
@@ -81,229 +71,8 @@ pub fn lexicographic_intervals(
     Ok(LevelIntervals { tasks, levels, alone, rounds: found.rounds, solves: found.solves })
 }
 
-/// By group: the tasks as exact numbers, feasible. Those that have all their tasks have them exactly, and
-/// where a class is too full the others have less.
-fn feasible(data: &LevelData<'_>, settled: Vec<Settled>) -> Result<Vec<Vec<(usize, Rational)>>, LpError> {
-    let mut placed: Vec<Vec<(usize, Rational)>> = vec![Vec::new(); data.groups.len()];
-    let mut is_full = vec![false; data.groups.len()];
-    for (g, list) in settled {
-        let exact = |(i, x): (usize, f64)| Some((i, Rational::from_f64(x.max(0.0))?));
-        let mut list: Vec<(usize, Rational)> =
-            list.into_iter().map(exact).collect::<Option<_>>().ok_or(LpError::Uncertain)?;
-        if let Some(limit) = &data.groups[g].tasks {
-            let total: Rational = list.iter().map(|(_, x)| x).sum();
-            let lacking = Rational::from(limit - &total);
-            is_full[g] = lacking.clone().abs() <= Rational::from_f64(ALL_TASKS).unwrap_or_default() * limit;
-            match list.iter_mut().max_by(|a, b| a.1.cmp(&b.1)) {
-                Some((_, largest)) if is_full[g] && Rational::from(&*largest + &lacking) >= 0 => {
-                    *largest += lacking;
-                }
-                _ if total > *limit => {
-                    list.iter_mut().for_each(|(_, x)| *x *= Rational::from(limit / &total));
-                }
-                _ => is_full[g] = false,
-            }
-        }
-        placed[g] = list;
-    }
-    // First those that lack tasks make room, then, if need be, everybody.
-    for everybody in [false, true] {
-        let n_rows = data.constraints.rows().len();
-        let (mut load, mut movable) = (vec![Rational::new(); n_rows], vec![Rational::new(); n_rows]);
-        for (g, list) in placed.iter().enumerate() {
-            for (i, x) in list {
-                for (row, usage) in entries(data, g, *i) {
-                    let used = usage * x;
-                    if everybody || !is_full[g] {
-                        movable[row] += &used;
-                    }
-                    load[row] += used;
-                }
-            }
-        }
-        let mut factor: Vec<Option<Rational>> = vec![None; data.constraints.problem().n_servers()];
-        for (i, factor) in factor.iter_mut().enumerate() {
-            for row in data.constraints.class_rows(i) {
-                let excess = Rational::from(&load[row] - &data.constraints.rows()[row].capacity);
-                if excess > 0 && !movable[row].is_zero() {
-                    let kept: Rational = 1 - excess / &movable[row];
-                    let kept = kept.max(Rational::new());
-                    if factor.as_ref().is_none_or(|factor| kept < *factor) {
-                        *factor = Some(below(&kept));
-                    }
-                }
-            }
-        }
-        for (list, _) in placed.iter_mut().zip(&is_full).filter(|(_, full)| everybody || !**full) {
-            for (i, x) in list {
-                if let Some(factor) = &factor[*i] {
-                    *x *= factor;
-                }
-            }
-        }
-    }
-    Ok(placed)
-}
-
-/// The state of the passes over the blocks.
-struct Bounds<'d, 'a> {
-    data: &'d LevelData<'a>,
-    placed: &'d [Vec<(usize, Rational)>],
-    /// The blocks by level.
-    blocks: Vec<BlockPrices>,
-    /// By group: the lower bound so far.
-    low: Vec<Rational>,
-    /// By group: whether it has all its tasks, exactly.
-    full: Vec<bool>,
-}
-
-impl<'d, 'a> Bounds<'d, 'a> {
-    fn new(data: &'d LevelData<'a>, placed: &'d [Vec<(usize, Rational)>], blocks: Vec<BlockPrices>) -> Self {
-        let has_all = |(group, list): (&crate::groups::Group, &Vec<(usize, Rational)>)| {
-            group.tasks.as_ref().is_some_and(|limit| list.iter().map(|(_, x)| x).sum::<Rational>() == *limit)
-        };
-        let full = data.groups.iter().zip(placed).map(has_all).collect();
-        Self { data, placed, blocks, low: vec![Rational::new(); data.groups.len()], full }
-    }
-
-    fn all(mut self) -> Vec<(Rational, Rational)> {
-        self.bound_below();
-        let mut high: Vec<Rational> =
-            (0..self.data.groups.len()).map(|g| level_alone(self.data, g, 1)).collect();
-        self.bound_above(&mut high);
-        let rounded = |(low, high): (Rational, Rational)| (below(&low), -below(&-high));
-        self.low.into_iter().zip(high).map(rounded).collect()
-    }
-
-    fn bound_below(&mut self) {
-        let data = self.data;
-        let mut order: Vec<usize> = (0..self.blocks.len()).collect();
-        order.sort_by(|&a, &b| self.blocks[a].level.total_cmp(&self.blocks[b].level).then(a.cmp(&b)));
-        let mut level: Vec<Rational> =
-            (0..data.groups.len()).map(|g| level(data, g, &self.placed[g])).collect();
-        let mut before = vec![false; data.groups.len()];
-        let mut closed = vec![false; data.constraints.problem().n_servers()];
-        let mut dropped = vec![false; data.groups.len()];
-        // Before every block, and once more for those that no block holds.
-        for k in 0..=order.len() {
-            let lacks = |g: &usize| !before[*g] && (!self.full[*g] || dropped[*g]);
-            let least = (0..data.groups.len()).filter(lacks).map(|g| &level[g]).min().cloned();
-            for g in (0..data.groups.len()).filter(|g| !before[*g]) {
-                let bound = least.as_ref().filter(|least| **least < level[g]).unwrap_or(&level[g]);
-                if *bound > self.low[g] {
-                    self.low[g].clone_from(bound);
-                }
-            }
-            let Some(&block) = order.get(k) else { break };
-            for &g in &self.blocks[block].priced {
-                before[g] = true;
-            }
-            for &g in &self.blocks[block].priced {
-                for &i in &data.groups[g].classes {
-                    if std::mem::replace(&mut closed[i], true) {
-                        continue;
-                    }
-                    for (m, list) in self.placed.iter().enumerate().filter(|(m, _)| !before[*m]) {
-                        for (_, x) in list.iter().filter(|(on, x)| *on == i && !x.is_zero()) {
-                            level[m] -= x / data.tasks_per_level_on(m, i);
-                            dropped[m] = true;
-                        }
-                    }
-                }
-            }
-        }
-    }
-
-    fn bound_above(&mut self, high: &mut [Rational]) {
-        let data = self.data;
-        let n_rows = data.constraints.rows().len();
-        // By group: `(class, block)` of the classes that it left, and to which.
-        let mut left: Vec<Vec<(usize, usize)>> = vec![Vec::new(); data.groups.len()];
-        let mut sums: Vec<Vec<(usize, Rational)>> = Vec::with_capacity(self.blocks.len());
-        let mut counted: Vec<Vec<usize>> = Vec::with_capacity(self.blocks.len());
-        for k in 0..self.blocks.len() {
-            let mut prices = vec![Rational::new(); n_rows];
-            for &(row, price) in &self.blocks[k].rows {
-                prices[row] = Rational::from_f64(price).unwrap_or_default();
-            }
-            let mut groups: Vec<usize> = self.blocks[k].priced.clone();
-            for earlier in (0..k).rev() {
-                let lacking = |g: usize| {
-                    let worth = data.groups[g].classes.iter().filter(|&&i| !left[g].iter().any(|l| l.0 == i));
-                    let worth = worth.map(|&i| price(data, g, i, &prices)).min().unwrap_or_default();
-                    let classes = left[g].iter().filter(|(_, block)| *block == earlier);
-                    classes
-                        .map(|(i, _)| (worth.to_f64() - price(data, g, *i, &prices).to_f64(), *i))
-                        .collect::<Vec<_>>()
-                };
-                let mut factor = 0.0_f64;
-                let mut added: Vec<Rational> = Vec::new();
-                for &g in &groups {
-                    for (lacks, i) in lacking(g).into_iter().filter(|(lacks, _)| *lacks > 0.0) {
-                        if added.is_empty() {
-                            added = vec![Rational::new(); n_rows];
-                            sums[earlier].iter().for_each(|(row, price)| added[*row].clone_from(price));
-                        }
-                        let offered = price(data, g, i, &added).to_f64();
-                        if offered > 0.0 {
-                            factor = factor.max(lacks / offered);
-                        }
-                    }
-                }
-                if let Some(factor) = Rational::from_f64(factor * MORE).filter(|factor| !factor.is_zero()) {
-                    for (row, price) in &sums[earlier] {
-                        prices[*row] += Rational::from(&factor * price);
-                    }
-                    groups.extend(&counted[earlier]);
-                    groups.sort_unstable();
-                    groups.dedup();
-                }
-            }
-            self.bound(&prices, &groups, high);
-            for &(g, i) in &self.blocks[k].left {
-                left[g].push((i, k));
-            }
-            sums.push(prices.into_iter().enumerate().filter(|(_, price)| !price.is_zero()).collect());
-            counted.push(groups);
-        }
-    }
-
-    /// What these prices prove of the groups that are counted.
-    fn bound(&self, prices: &[Rational], groups: &[usize], high: &mut [Rational]) {
-        let data = self.data;
-        let rows = prices.iter().zip(data.constraints.rows()).filter(|(price, _)| !price.is_zero());
-        let mut rest: Rational = rows.map(|(price, row)| Rational::from(price * &row.capacity)).sum();
-        let cheapest = |&g: &usize| {
-            let each = data.groups[g].classes.iter().map(|&i| price(data, g, i, prices));
-            (g, each.min().unwrap_or_default())
-        };
-        let worth: Vec<(usize, Rational)> =
-            groups.iter().map(cheapest).filter(|(_, l)| !l.is_zero()).collect();
-        for (g, l) in &worth {
-            rest -= Rational::from(l * &self.low[*g]);
-        }
-        for (g, l) in worth {
-            let bound: Rational = &rest / l + &self.low[g];
-            if bound < high[g] {
-                high[g] = bound;
-            }
-        }
-    }
-}
-
 fn entries(data: &LevelData<'_>, g: usize, i: usize) -> Vec<(usize, Rational)> {
     capacity_entries(data.constraints, data.groups[g].representative(), i)
-}
-
-/// What one unit of level costs a group on a class.
-fn price(data: &LevelData<'_>, g: usize, i: usize, prices: &[Rational]) -> Rational {
-    let mut task = Rational::new();
-    for (row, usage) in entries(data, g, i) {
-        if !prices[row].is_zero() {
-            task += usage * &prices[row];
-        }
-    }
-    if task.is_zero() { task } else { task * data.tasks_per_level_on(g, i) }
 }
 
 fn level(data: &LevelData<'_>, g: usize, list: &[(usize, Rational)]) -> Rational {

@@ -187,15 +187,12 @@ pub(super) fn divisible_room(instance: &Instance<'_>, n: usize) -> Option<(Ratio
         let rows = instance.constraints().class_rows(i);
         let usage = instance.constraints().usage(n, i)?;
         // Nothing is left of a full row: no number has to be divided.
-        let full = rows
-            .clone()
-            .zip(usage.iter())
-            .find(|(row, d)| !d.is_zero() && instance.scaled_slack(*row).is_zero());
-        if let Some((row, _)) = full {
+        let used = || usage.entries().map(|(at, d)| (rows.start + at, d));
+        if let Some((row, _)) = used().find(|(row, _)| instance.scaled_slack(*row).is_zero()) {
             short.push((i, vec![row]));
             continue;
         }
-        let room = rows.zip(usage.iter()).filter(|(_, d)| !d.is_zero());
+        let room = used();
         let (more, row) = room.map(|(row, d)| (instance.slack(row) / d, row)).min()?;
         short.push((i, vec![row]));
         if best.as_ref().is_none_or(|(best, _)| more > *best) {

@@ -18,7 +18,7 @@ const ATTEMPTS: usize = 6;
 const FIRST: f64 = 1e-12;
 const MORE: f64 = 30.0;
 /// Work of one entry of a sum of outer products beside one of a factorisation, which runs in tiles.
-const SCATTERED: f64 = 4.0;
+pub const SCATTERED: f64 = 4.0;
 
 /// A change of a point.
 pub struct Direction {
@@ -63,8 +63,7 @@ impl<'a> Newton<'a> {
             let back = newton.to_groups(&newton.level);
             newton.level_rate = (0..a.len()).map(|g| a[g] * (a[g] + back[g]) / newton.k[g]).sum();
         } else {
-            newton.level.clone_from(a);
-            newton.factors.solve(&mut newton.level);
+            newton.level = newton.solve_groups(a);
             newton.level_rate = a.iter().zip(&newton.level).map(|(a, h)| a * h).sum();
         }
         (newton.level_rate.is_finite() && newton.level_rate != 0.0).then_some(newton)
@@ -79,6 +78,22 @@ impl<'a> Newton<'a> {
     fn to_groups(&self, v: &[f64]) -> Vec<f64> {
         let products = self.programme.products(v);
         self.programme.sums(|j| self.d[j] * products[j])
+    }
+
+    /// `H^-1 v` by groups. What cancels in `H`, and what was added to its diagonal, costs digits towards the end:
+    /// the rest of the equations, from their factors, is solved for once more.
+    fn solve_groups(&self, v: &[f64]) -> Vec<f64> {
+        let mut solution = v.to_vec();
+        self.factors.solve(&mut solution);
+        let mut by_row = self.to_rows(&solution);
+        if let Some(blocks) = &self.blocks {
+            Self::divide(blocks, self.programme, &mut by_row);
+        }
+        let back = self.to_groups(&by_row);
+        let mut rest: Vec<f64> = (0..v.len()).map(|g| v[g] - (self.k[g] * solution[g] - back[g])).collect();
+        self.factors.solve(&mut rest);
+        solution.iter_mut().zip(&rest).for_each(|(x, rest)| *x += rest);
+        solution
     }
 
     /// `M^-1 v`
@@ -126,7 +141,7 @@ impl<'a> Newton<'a> {
                 Self::divide(blocks, programme, &mut divided);
                 let mut l = self.to_groups(&divided);
                 l.iter_mut().zip(&by_group).for_each(|(l, v)| *l += v);
-                self.factors.solve(&mut l);
+                let mut l = self.solve_groups(&l);
                 let taken: f64 = a.iter().zip(&l).map(|(a, l)| a * l).sum();
                 let t = (rest.level - taken) / self.level_rate;
                 l.iter_mut().zip(&self.level).for_each(|(l, h)| *l += h * t);
@@ -241,23 +256,29 @@ fn groups_matrix(programme: &Programme, d: &[f64], k: &[f64], blocks: &[Cholesky
     for (j, &class) in programme.class.iter().enumerate() {
         on_class[class].push(j);
     }
-    let mut halves: Vec<f64> = Vec::new();
+    let (mut half, mut halves, mut products): (Vec<f64>, Vec<Vec<f64>>, Vec<f64>) = Default::default();
     for (block, columns) in blocks.iter().zip(&on_class) {
-        halves.clear();
-        let mut size = 0;
+        // `L^-1` times the columns, by row of the class: sums over rows then run along the columns.
+        let size = columns.first().map_or(0, |&j| programme.column(j).1.len());
+        halves.iter_mut().for_each(Vec::clear);
+        halves.resize_with(size.max(halves.len()), Vec::new);
         for &j in columns {
-            let (_, entries) = programme.column(j);
-            size = entries.len();
-            let start = halves.len();
-            halves.extend(entries.iter().map(|a| a * d[j]));
-            block.forward(&mut halves[start..]);
+            half.clear();
+            half.extend(programme.column(j).1.iter().map(|a| a * d[j]));
+            block.forward(&mut half);
+            halves.iter_mut().zip(&half).for_each(|(row, value)| row.push(*value));
         }
+        products.resize(columns.len(), 0.0);
         for (at, &j) in columns.iter().enumerate() {
-            let mine = &halves[at * size..(at + 1) * size];
+            let products = &mut products[..=at];
+            products.fill(0.0);
+            for half in &halves[..size] {
+                let mine = half[at];
+                products.iter_mut().zip(half).for_each(|(sum, theirs)| *sum += mine * theirs);
+            }
             let row = &mut matrix[programme.group[j] * n..][..n];
-            for (other, &i) in columns[..=at].iter().enumerate() {
-                let theirs = &halves[other * size..(other + 1) * size];
-                row[programme.group[i]] -= mine.iter().zip(theirs).map(|(a, b)| a * b).sum::<f64>();
+            for (&i, product) in columns.iter().zip(products) {
+                row[programme.group[i]] -= *product;
             }
         }
     }

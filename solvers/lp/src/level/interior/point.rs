@@ -85,8 +85,12 @@ impl Point {
                     old.start += 1;
                 } else {
                     let cost = (price - self.l[g]).max(LEAST_COST * self.l[g]);
-                    z.push(cost);
-                    y.push(mu / cost);
+                    // Together no more than the group needs: what is cheap would overload its class.
+                    let need = wider.multiple[g] * self.t + wider.fixed[g];
+                    let share =
+                        (mu / cost).min((need / (ends[1] - ends[0]) as f64).max(LEAST_COST * mu / cost));
+                    z.push(mu / share);
+                    y.push(share);
                 }
             }
         }

@@ -11,6 +11,7 @@ use crate::instance::Instance;
 use crate::prices::Prices;
 use crate::quotient::Quotient;
 use crate::share::ShareCoefficients;
+use crate::sparse::entries;
 
 /// Bits of a price that is computed here, and behind the point of a factor: more than twice those of a double,
 /// so that nothing is lost beside the error of a solver, and few, so that prices are quick to check.
@@ -37,7 +38,7 @@ pub fn lift_prices(
 ) -> Option<Prices> {
     check_signs(instance, row_prices, user_prices).ok()?;
     let worths = Worths::new(instance, alpha, share).ok()?;
-    let costs = Costs::new(instance, row_prices, user_prices, std::iter::empty()).ok()?;
+    let costs = Costs::new(instance, entries(row_prices), entries(user_prices), std::iter::empty()).ok()?;
     let needs = Needs { instance, worths, costs };
     let users = 0..instance.problem().n_users();
     let shortfalls: Vec<_> = users.clone().into_par_iter().filter_map(|n| needs.shortfall(n)).collect();

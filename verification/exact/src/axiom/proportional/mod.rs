@@ -50,6 +50,7 @@ use crate::refusal::Inapplicable;
 use crate::refusal::Refusal;
 use crate::share::Share;
 use crate::share::ShareCoefficients;
+use crate::sparse::entries;
 use evenhand_problem::format::{FormatError, Object};
 use evenhand_problem::{Problem, number};
 
@@ -66,7 +67,7 @@ pub fn gap(
 ) -> Result<Rational, Refusal> {
     check_signs(instance, &prices.rows, &prices.users)?;
     let worths = Worths::new(instance, alpha, share)?;
-    let costs = Costs::new(instance, &prices.rows, &prices.users, std::iter::empty())?;
+    let costs = Costs::new(instance, entries(&prices.rows), entries(&prices.users), std::iter::empty())?;
     let excess = (0..instance.problem().n_users()).into_par_iter().map(|n| {
         check_user(instance, &worths, &costs, n)?;
         let base = costs.base(costs.user(n).clone());

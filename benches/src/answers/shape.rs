@@ -1,18 +1,9 @@
-//! How often max-min has no answer, by shape of problem: random problems of every shape, solved exactly
-//! and in doubles. The exact answer counts when its own duals prove it to the checker's arithmetic.
+//! Random problems of many shapes and magnitudes.
 
-use evenhand_exact::axiom::max_min::{shares, uncovered};
-use evenhand_exact::{Axiom, Claim, Evidence, Instance, Level, Share};
-use evenhand_lp::level::{LevelDual, LexicographicOptimum, Settings, lexicographic, lexicographic_float};
-use evenhand_problem::{
-    Allocation, Arithmetic, Constraints, Problem, ProblemError, ProblemSpec, Rational, ServerSpec, Sharing,
-    UserSpec,
-};
+use evenhand_exact::Share;
+use evenhand_problem::{Problem, ProblemError, ProblemSpec, Rational, ServerSpec, UserSpec};
 
 use crate::instances::Random;
-
-/// Relative difference of a user's tasks from the exact ones that doubles may have.
-const FLOAT_TOLERANCE: f64 = 1e-6;
 
 /// Where users may run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,6 +29,8 @@ pub enum Numbers {
     Fractions,
     /// Demands, capacities and weights up to twelve orders of magnitude apart.
     FarApart,
+    /// Up to 64, and weights from 1 to 10 to that power.
+    Weights(usize),
     /// Up to 4, and up to 1e-12 of it off: ties that doubles cannot tell.
     NearTies,
 }
@@ -61,7 +54,8 @@ pub struct Shape {
     pub share: Share,
 }
 
-const PLAIN: Shape = Shape {
+/// The plainest of them.
+pub(super) const PLAIN: Shape = Shape {
     name: "",
     placement: Placement::Everywhere,
     numbers: Numbers::Small,
@@ -121,21 +115,6 @@ pub const SHAPES: &[Shape] = &[
     },
 ];
 
-/// What came of the problems of one shape.
-#[derive(Debug, Clone, Default)]
-pub struct Census {
-    /// Problems to which the share applies.
-    pub problems: usize,
-    /// Seeds without an exact answer, or without one that is proven, and why.
-    pub failures: Vec<(u64, String)>,
-    /// Seeds whose answer in doubles is wrong by more than 1e-6, or missing.
-    pub float_failures: Vec<u64>,
-    /// Problems that needed exact pivots.
-    pub repaired: usize,
-    /// Those pivots.
-    pub pivots: usize,
-}
-
 impl Shape {
     /// The problem of a seed: up to `most_users` users.
     ///
@@ -161,6 +140,9 @@ impl Shape {
                 weight: Some(match self.numbers {
                     Numbers::Tied => Rational::from(1),
                     Numbers::FarApart => self.number(&mut random),
+                    Numbers::Weights(digits) => {
+                        Rational::from(random.between(1, 9)) * power_of_ten(random.below(digits + 1))
+                    }
                     _ => Rational::from(random.between(1, 10)),
                 }),
                 demand: self.vector(&resources, 1, &mut random),
@@ -199,11 +181,11 @@ impl Shape {
     fn number(&self, random: &mut Random) -> Rational {
         match self.numbers {
             Numbers::Tied => Rational::from(random.between(1, 2)),
-            Numbers::Small => Rational::from(random.between(1, 64)),
+            Numbers::Small | Numbers::Weights(_) => Rational::from(random.between(1, 64)),
             Numbers::Fractions => Rational::from((random.between(1, 999), random.between(1, 999))),
             Numbers::FarApart => {
                 let digits = Rational::from(random.between(1, 999));
-                let ten = (0..random.below(6)).fold(Rational::from(1), |ten, _| ten * 10u32);
+                let ten = power_of_ten(random.below(6));
                 if random.between(1, 2) == 1 { digits * ten } else { digits / ten }
             }
             Numbers::NearTies => {
@@ -243,107 +225,8 @@ impl Shape {
         list.dedup();
         Some(list)
     }
-
-    /// Solves the problems of these seeds.
-    #[must_use]
-    pub fn census(&self, seeds: std::ops::Range<u64>, most_users: usize) -> Census {
-        let mut census = Census::default();
-        for seed in seeds {
-            let Ok(problem) = self.problem(seed, most_users) else { continue };
-            let Ok(coefficients) = self.share.coefficients(&problem) else { continue };
-            census.problems += 1;
-            let constraints = Constraints::new(&problem, Sharing::Rdm);
-            let settings = Settings::default();
-            let optimum = match lexicographic(&constraints, &coefficients, &settings) {
-                Ok(optimum) => optimum,
-                Err(error) => {
-                    census.failures.push((seed, error.to_string()));
-                    continue;
-                }
-            };
-            census.repaired += usize::from(optimum.pivots > 0);
-            census.pivots += optimum.pivots;
-            if let Err(why) = prove(&problem, self.share, &optimum) {
-                census.failures.push((seed, why));
-            }
-            let float = lexicographic_float(&constraints, &coefficients, &settings);
-            if !float.is_ok_and(|float| agree(&problem, &float.tasks, &optimum.tasks)) {
-                census.float_failures.push(seed);
-            }
-        }
-        census
-    }
 }
 
-/// Whether its duals prove the optimum, with tolerance and margin 0.
-///
-/// # Errors
-/// Why they do not.
-pub fn prove(
-    problem: &Problem,
-    share: Share,
-    optimum: &LexicographicOptimum<Rational>,
-) -> Result<(), String> {
-    let text = |error: &dyn std::fmt::Display| error.to_string();
-    let allocation =
-        Allocation { arithmetic: Arithmetic::Exact, tasks: optimum.tasks.clone(), ..Allocation::default() };
-    let instance = Instance::new(problem, &allocation).map_err(|e| text(&e))?;
-    let zero = Rational::new();
-    let feasible = Claim::derive(Axiom::Feasible, &instance, &zero).map_err(|e| text(&e))?;
-    if feasible.holds != Some(true) {
-        return Err("not feasible".to_owned());
-    }
-    let levels = Evidence::Levels(levels(&instance, share, &optimum.duals)?);
-    let claim =
-        Claim::with_evidence(Axiom::MaxMin, Some(share), levels, &instance, &zero).map_err(|e| text(&e))?;
-    match claim.holds {
-        Some(true) => Ok(()),
-        _ => Err(format!("margin {:?}", claim.margin)),
-    }
-}
-
-/// A table of how often there was no answer, over these seeds and with up to so many users.
-#[must_use]
-pub fn table(seeds: &std::ops::Range<u64>, most_users: usize, only: &str) -> String {
-    let mut rows = Vec::new();
-    for shape in SHAPES.iter().filter(|shape| shape.name.contains(only)) {
-        let census = shape.census(seeds.clone(), most_users);
-        let first = census.failures.first().map_or_else(String::new, |(seed, why)| format!("{seed}: {why}"));
-        rows.push(vec![
-            shape.name.to_owned(),
-            census.problems.to_string(),
-            census.failures.len().to_string(),
-            census.repaired.to_string(),
-            census.float_failures.len().to_string(),
-            first,
-        ]);
-    }
-    let head = ["shape", "problems", "exactly: none", "with exact pivots", "doubles: wrong or none", "first"];
-    crate::table::markdown(&head, &rows, 1)
-}
-
-/// The duals as evidence: each covers the users that it blocks.
-fn levels(instance: &Instance<'_>, share: Share, duals: &[LevelDual]) -> Result<Vec<Level>, String> {
-    let problem = instance.problem();
-    let coefficients = share.coefficients(problem).map_err(|e| e.to_string())?;
-    let shares = shares(instance, &coefficients).map_err(|e| e.to_string())?;
-    let mut open = vec![false; problem.n_users()];
-    for n in uncovered(instance, &coefficients).map_err(|e| e.to_string())? {
-        open[n] = true;
-    }
-    let mut level = |dual: &LevelDual| {
-        let of_level = dual.prices.user_weights.iter().map(|(n, _)| *n);
-        let blocked = |n: &usize| shares[*n] == dual.level && std::mem::take(&mut open[*n]);
-        Level { covers: of_level.filter(blocked).collect(), prices: dual.prices.clone() }
-    };
-    Ok(duals.iter().map(&mut level).collect())
-}
-
-/// Whether every user has the same number of tasks, within [`FLOAT_TOLERANCE`].
-fn agree(problem: &Problem, float: &[Vec<(usize, f64)>], exact: &[Vec<(usize, Rational)>]) -> bool {
-    (0..problem.n_users()).all(|n| {
-        let mine: f64 = float[n].iter().map(|(_, x)| x).sum();
-        let right = exact[n].iter().map(|(_, x)| x).sum::<Rational>().to_f64();
-        (mine - right).abs() <= FLOAT_TOLERANCE * right
-    })
+fn power_of_ten(digits: usize) -> Rational {
+    (0..digits).fold(Rational::from(1), |ten, _| ten * 10u32)
 }

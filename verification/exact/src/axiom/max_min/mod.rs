@@ -25,11 +25,15 @@
 //!
 //! Users whose share is always 0, and those that are not active, are not judged.
 
+mod curve;
+mod levels;
+
 use rug::{Integer, Rational};
 
+use self::curve::Curve;
+use self::levels::Levels;
 use crate::axiom::feasible;
 use crate::axiom::rule::{Rule, of_user, wrong_form};
-use crate::budget::words;
 use crate::evidence::Evidence;
 pub use crate::evidence::Level;
 use crate::instance::{Instance, Tasks};
@@ -37,11 +41,10 @@ use crate::names::read::Reader;
 use crate::names::write::{Json, Names, fields};
 use crate::parameters::{ParameterError, Parameters};
 use crate::prices::PriceVector;
-use crate::quotient::{Quotient, absorb, scaled};
 use crate::refusal::Inapplicable;
 use crate::refusal::Refusal;
 use crate::share::Share;
-use crate::share::{ScaledShare, ShareCoefficients};
+use crate::share::ShareCoefficients;
 use evenhand_problem::Problem;
 use evenhand_problem::format::{FormatError, Object};
 
@@ -56,23 +59,16 @@ pub fn shares(instance: &Instance<'_>, share: &ShareCoefficients) -> Result<Vec<
     Ok((0..instance.problem().n_users()).map(|n| levels.of(n).to_rational()).collect())
 }
 
-/// `G_n` of every user, by `n`: its share when it has everything to itself; 0 for those that are not
-/// judged.
-fn ceilings(instance: &Instance<'_>, share: &ShareCoefficients) -> Vec<Rational> {
-    (0..instance.problem().n_users()).map(|n| ceiling(instance, share, n)).collect()
-}
-
 /// The users that the evidence of yes has to cover, ascending.
 ///
 /// # Errors
 /// [`Refusal`] when the numbers are too wide.
 pub fn uncovered(instance: &Instance<'_>, share: &ShareCoefficients) -> Result<Vec<usize>, Refusal> {
-    let levels = Levels::new(instance, share)?;
-    Ok((0..instance.problem().n_users()).filter(|&n| levels.can_rise(n)).collect())
+    Ok(Standing::new(instance, share)?.uncovered())
 }
 
 /// By user what `prices` prove of its rise, over `G_n`; `None` where the user has no weight in them or
-/// needs no bound.
+/// needs no bound. For one of many levels: [`Standing::rises`].
 ///
 /// # Errors
 /// [`Refusal`] when an inequality fails or a number is negative.
@@ -81,11 +77,45 @@ pub fn rises(
     share: &ShareCoefficients,
     prices: &PriceVector,
 ) -> Result<Vec<Option<Rational>>, Refusal> {
-    let levels = Levels::new(instance, share)?;
-    let curve = Curve::new(&levels, share, prices)?;
-    Ok((0..instance.problem().n_users())
-        .map(|n| levels.can_rise(n).then(|| curve.rise(n)).flatten())
-        .collect())
+    let mut of_users = vec![None; instance.problem().n_users()];
+    for (n, rise) in Standing::new(instance, share)?.rises(prices)? {
+        of_users[n] = Some(rise);
+    }
+    Ok(of_users)
+}
+
+/// An allocation as this axiom sees it, prepared once for any number of levels: a level costs what its weights
+/// and prices do, however many users there are.
+pub struct Standing<'a, 'b> {
+    levels: Levels<'a, 'b>,
+    share: &'a ShareCoefficients,
+}
+
+impl<'a, 'b> Standing<'a, 'b> {
+    /// The shares of all users, and what they would be alone.
+    ///
+    /// # Errors
+    /// [`Refusal`] when the numbers are too wide.
+    pub fn new(instance: &'a Instance<'b>, share: &'a ShareCoefficients) -> Result<Self, Refusal> {
+        Ok(Self { levels: Levels::new(instance, share)?, share })
+    }
+
+    /// The users that the evidence of yes has to cover, ascending.
+    #[must_use]
+    pub fn uncovered(&self) -> Vec<usize> {
+        (0..self.levels.scaled.len()).filter(|&n| self.levels.can_rise(n)).collect()
+    }
+
+    /// What `prices` prove of the rises of the users that have a weight in them and need a bound: `(user, rise)`
+    /// over `G_n`, ascending by user.
+    ///
+    /// # Errors
+    /// [`Refusal`] when an inequality fails or a number is negative.
+    pub fn rises(&self, prices: &PriceVector) -> Result<Vec<(usize, Rational)>, Refusal> {
+        let curve = Curve::new(&self.levels, self.share, prices)?;
+        let weighted = prices.user_weights.iter().map(|(n, _)| *n).filter(|&n| self.levels.can_rise(n));
+        Ok(weighted.filter_map(|n| Some((n, curve.rise(n)?))).collect())
+    }
 }
 
 /// The margin that `evidence` proves; `None` when there is no user to judge.
@@ -169,153 +199,6 @@ pub fn margin_of_rise(
         }));
     }
     Ok(-(rise / &before.ceilings[user]))
-}
-
-/// `G_n`; 0 for a user that is not active.
-fn ceiling(instance: &Instance<'_>, share: &ShareCoefficients, n: usize) -> Rational {
-    if !instance.is_active(n) {
-        return Rational::new();
-    }
-    let user = &instance.problem().users()[n];
-    if let Some(u) = share.uniform(n) {
-        return Rational::from(u * instance.scale(n)) / user.weight();
-    }
-    // With room for T_n tasks in all, those on the most valuable classes.
-    let mut classes: Vec<usize> = instance.scaled.classes(n).collect();
-    classes.sort_by(|&a, &b| share.of(n, b).cmp(share.of(n, a)));
-    let mut left = user.tasks().cloned();
-    let mut sum = Rational::new();
-    for i in classes {
-        let mut tasks = instance.problem().gamma(n, i);
-        if let Some(left) = &mut left {
-            if *left < tasks {
-                tasks.clone_from(left);
-            }
-            *left -= &tasks;
-        }
-        sum += tasks * share.of(n, i);
-    }
-    sum / user.weight()
-}
-
-/// `U_n` in integers, with what users would have alone.
-struct Levels<'a, 'b> {
-    instance: &'a Instance<'b>,
-    share: ScaledShare,
-    /// `U_n` times the denominator of the share and `L`.
-    scaled: Vec<Integer>,
-    ceilings: Vec<Rational>,
-}
-
-impl<'a, 'b> Levels<'a, 'b> {
-    fn new(instance: &'a Instance<'b>, share: &ShareCoefficients) -> Result<Self, Refusal> {
-        let ceilings = ceilings(instance, share);
-        let share = share.scaled(instance)?;
-        let scaled = (0..instance.problem().n_users()).map(|n| share.level(instance, n)).collect();
-        Ok(Self { instance, share, scaled, ceilings })
-    }
-
-    /// Whether the axiom says anything about user `n`: it is active and its share can be above 0.
-    fn is_judged(&self, n: usize) -> bool {
-        !self.ceilings[n].is_zero()
-    }
-
-    /// Whether user `n` has less than it would have alone.
-    fn can_rise(&self, n: usize) -> bool {
-        self.is_judged(n) && self.of(n) < Quotient::from(&self.ceilings[n])
-    }
-
-    /// What [`Levels::scaled`] is over.
-    fn over(&self) -> Integer {
-        Integer::from(&self.share.denominator * &self.instance.denominator)
-    }
-
-    fn of(&self, n: usize) -> Quotient {
-        Quotient::new(self.scaled[n].clone(), self.over())
-    }
-}
-
-/// `sum_m l_m min(U_m, L)` as a function of `L`, which is concave and linear between the `U_m`.
-struct Curve<'l, 'a, 'b> {
-    levels: &'l Levels<'a, 'b>,
-    /// `(U_m, l_m)` of the users with a weight, ascending, and both in integers.
-    points: Vec<(&'l Integer, Integer)>,
-    /// By user as in the evidence, ascending: `l_n`, in the same integers.
-    weights: Vec<(usize, Integer)>,
-    /// By position `k`: the sum of `l U` over the points before it.
-    below: Vec<Integer>,
-    /// By position `k`: the sum of `l` over it and the points after it.
-    above: Vec<Integer>,
-    /// `sum p C + sum q T` in the same integers.
-    bound: Quotient,
-}
-
-impl<'l, 'a, 'b> Curve<'l, 'a, 'b> {
-    fn new(
-        levels: &'l Levels<'a, 'b>,
-        share: &ShareCoefficients,
-        prices: &PriceVector,
-    ) -> Result<Self, Refusal> {
-        let instance = levels.instance;
-        let size = instance.problem().n_users() + instance.constraints().rows().len();
-        instance.budget().charge(size as u64)?;
-        let bound = prices.dense(instance)?.bound(instance, Some(share))?;
-        let mut common = Integer::from(1);
-        for (_, weight) in &prices.user_weights {
-            absorb(&mut common, weight.denom());
-        }
-        let steps = prices.user_weights.len() as u64;
-        instance.budget().charge(steps * words(&common) * words(&instance.denominator))?;
-        let weights: Vec<(usize, Integer)> =
-            prices.user_weights.iter().map(|(n, weight)| (*n, scaled(weight, &common))).collect();
-        let mut points: Vec<(&Integer, Integer)> =
-            weights.iter().map(|(n, weight)| (&levels.scaled[*n], weight.clone())).collect();
-        points.sort_by(|a, b| a.0.cmp(b.0));
-        let mut below = vec![Integer::new()];
-        for (level, weight) in &points {
-            below.push(Integer::from(*level * weight) + &below[below.len() - 1]);
-        }
-        let mut above = vec![Integer::new(); points.len() + 1];
-        for (k, (_, weight)) in points.iter().enumerate().rev() {
-            above[k] = Integer::from(&above[k + 1] + weight);
-        }
-        let bound = Quotient::new(bound.numer() * (common * levels.over()), bound.denom().clone());
-        Ok(Self { levels, points, weights, below, above, bound })
-    }
-
-    /// The bound on the rise of user `n`, over `G_n`; `None` when it has no weight.
-    fn rise(&self, n: usize) -> Option<Rational> {
-        let at = self.weights.binary_search_by_key(&n, |(user, _)| *user).ok()?;
-        let weight = Some(&self.weights[at].1).filter(|weight| **weight > 0)?;
-        let own = &self.levels.scaled[n];
-        let start = self.points.partition_point(|(level, _)| *level <= own);
-        let is_enough =
-            |value: &Integer| Integer::from(value * &self.bound.denominator) >= self.bound.numerator;
-        if is_enough(&(Integer::from(&self.above[start] * own) + &self.below[start])) {
-            return Some(Rational::new());
-        }
-        // The value at the k-th point from there on.
-        let reaches = |k: usize| {
-            let (level, _) = self.points[k];
-            let value = Integer::from(&self.above[k] * level) + &self.below[k];
-            is_enough(&(value + Integer::from(level - own) * weight))
-        };
-        let (mut low, mut high) = (start, self.points.len());
-        while low < high {
-            let middle = low.midpoint(high);
-            if reaches(middle) {
-                high = middle;
-            } else {
-                low = middle + 1;
-            }
-        }
-        // below + above L + weight (L - own) = bound.
-        let rest = Integer::from(own * weight) - &self.below[low];
-        let numerator = Integer::from(&rest * &self.bound.denominator) + &self.bound.numerator;
-        let slope = Integer::from(&self.above[low] + weight) * &self.bound.denominator;
-        let level = Rational::from((numerator, slope));
-        Some((level - own) / self.levels.over() / &self.levels.ceilings[n])
-    }
 }
 
 /// The axiom.

@@ -1,0 +1,153 @@
+//! How often the mechanisms that are no linear programmes give no answer, by shape of problem and by magnitude.
+//!
+//! No answer: a solver that fails, or that ends before what it returns is proven (the status `limit` or
+//! `left-the-domain`). A problem to which a mechanism does not apply does not count.
+
+use std::ops::Range;
+
+use evenhand_mechanisms::{Flags, MechanismError, Status, registry};
+use evenhand_problem::{Arithmetic, Problem};
+use rayon::prelude::*;
+
+use super::shape::{Numbers, PLAIN, Placement, Shape};
+
+/// What is asked for: a mechanism, and a flag with its value where it needs one.
+#[derive(Debug, Clone, Copy)]
+pub struct Asked {
+    /// As on the command line.
+    pub mechanism: &'static str,
+    /// A flag and its value.
+    pub flag: Option<(&'static str, &'static str)>,
+}
+
+const fn alpha(value: &'static str) -> Asked {
+    Asked { mechanism: "alpha", flag: Some(("alpha", value)) }
+}
+
+const fn plain(mechanism: &'static str) -> Asked {
+    Asked { mechanism, flag: None }
+}
+
+/// The rows of the table.
+pub const ASKED: &[Asked] = &[
+    plain("ps-dsf-tdm"),
+    plain("proportional"),
+    alpha("1/10"),
+    alpha("1/3"),
+    alpha("1/2"),
+    alpha("2"),
+    alpha("3"),
+    alpha("5"),
+    alpha("10"),
+    plain("njc"),
+    plain("ps-dsf"),
+];
+
+/// The columns of the table.
+pub const SHAPES: &[Shape] = &[
+    Shape { name: "everywhere", ..PLAIN },
+    Shape { name: "1-3 classes each", placement: Placement::Few, ..PLAIN },
+    Shape {
+        name: "half, ties, zeros",
+        placement: Placement::Half,
+        numbers: Numbers::Tied,
+        zero: 30,
+        ..PLAIN
+    },
+    Shape { name: "half, finite, zeros", placement: Placement::Half, finite: 60, zero: 40, ..PLAIN },
+    Shape { name: "weights 10^8 apart", placement: Placement::Half, numbers: Numbers::Weights(8), ..PLAIN },
+    Shape { name: "weights 10^12 apart", placement: Placement::Half, numbers: Numbers::Weights(12), ..PLAIN },
+    Shape { name: "far apart", placement: Placement::Half, numbers: Numbers::FarApart, ..PLAIN },
+    Shape { name: "near ties", placement: Placement::Half, numbers: Numbers::NearTies, ..PLAIN },
+];
+
+/// What came of one mechanism on one shape.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Count {
+    /// Problems to which the mechanism applies.
+    pub problems: usize,
+    /// Seeds without an answer, and why.
+    pub missing: Vec<(u64, String)>,
+}
+
+impl Asked {
+    /// As in the table.
+    #[must_use]
+    pub fn name(&self) -> String {
+        self.flag
+            .map_or_else(|| self.mechanism.to_owned(), |(_, value)| format!("{} {value}", self.mechanism))
+    }
+
+    /// Why there is no answer to the problem; `None` within when there is one, `None` when the mechanism does not
+    /// apply.
+    #[must_use]
+    pub fn lacks(&self, problem: &Problem) -> Option<Option<String>> {
+        let mechanism = registry::find(self.mechanism)?;
+        let flags = Flags::new(Arithmetic::Exact);
+        let flags = self.flag.into_iter().fold(flags, |flags, (name, value)| flags.with(name, value));
+        match mechanism.allocate_with(problem, &flags) {
+            Err(MechanismError::NotApplicable { .. }) => None,
+            Err(error) => Some(Some(error.to_string())),
+            Ok(outcome) => Some(match outcome.findings.status {
+                Some(status @ (Status::Limit | Status::LeftDomain)) => Some(status.name().to_owned()),
+                _ => None,
+            }),
+        }
+    }
+
+    /// Counts over the problems of these seeds.
+    #[must_use]
+    pub fn count(&self, shape: &Shape, seeds: Range<u64>, most_users: usize) -> Count {
+        let found: Vec<(u64, Option<String>)> = seeds
+            .into_par_iter()
+            .filter_map(|seed| Some((seed, self.lacks(&shape.problem(seed, most_users).ok()?)?)))
+            .collect();
+        let problems = found.len();
+        let missing = found.into_iter().filter_map(|(seed, why)| Some((seed, why?))).collect();
+        Count { problems, missing }
+    }
+}
+
+/// A table of how many problems of each shape had no answer, by mechanism, and the first of them with the reason.
+#[must_use]
+pub fn table(seeds: &Range<u64>, most_users: usize, only: &str) -> String {
+    let shapes: Vec<&Shape> = SHAPES.iter().filter(|shape| shape.name.contains(only)).collect();
+    let mut rows = Vec::new();
+    let mut firsts = Vec::new();
+    for asked in ASKED {
+        let mut row = vec![asked.name()];
+        for shape in &shapes {
+            let count = asked.count(shape, seeds.clone(), most_users);
+            row.push(format!("{} / {}", count.missing.len(), count.problems));
+            if let Some((seed, why)) = count.missing.first() {
+                firsts.push(format!("- {}, {}, seed {seed}: {why}", asked.name(), shape.name));
+            }
+        }
+        rows.push(row);
+    }
+    let head: Vec<&str> = std::iter::once("no answer").chain(shapes.iter().map(|shape| shape.name)).collect();
+    format!("{}\n{}", crate::table::markdown(&head, &rows, 1), firsts.join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ASKED, SHAPES};
+
+    #[test]
+    fn every_mechanism_is_there_and_takes_its_flag() {
+        for asked in ASKED {
+            let mechanism = evenhand_mechanisms::registry::find(asked.mechanism).unwrap();
+            assert!(asked.flag.is_none_or(|(name, _)| mechanism.takes(name)));
+        }
+    }
+
+    /// The table of the README says how often the others lack one.
+    #[test]
+    fn markets_always_have_an_answer() {
+        let market = ASKED.iter().find(|asked| asked.mechanism == "ps-dsf-tdm").unwrap();
+        for shape in SHAPES {
+            let count = market.count(shape, 0..20, 6);
+            assert!(count.problems > 0 && count.missing.is_empty(), "{}: {:?}", shape.name, count.missing);
+        }
+    }
+}

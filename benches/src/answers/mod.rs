@@ -1,0 +1,135 @@
+//! How often max-min has no answer, by shape of problem: random problems of every shape, solved exactly
+//! and in doubles. The exact answer counts when its own duals prove it to the checker's arithmetic.
+
+pub mod mechanisms;
+mod shape;
+
+use evenhand_exact::axiom::max_min::{shares, uncovered};
+use evenhand_exact::{Axiom, Claim, Evidence, Instance, Level, Share};
+use evenhand_lp::level::{LevelDual, LexicographicOptimum, Settings, lexicographic, lexicographic_float};
+use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Sharing};
+
+pub use self::shape::{Numbers, Placement, SHAPES, Shape};
+
+/// Relative difference of a user's tasks from the exact ones that doubles may have.
+const FLOAT_TOLERANCE: f64 = 1e-6;
+
+/// What came of the problems of one shape.
+#[derive(Debug, Clone, Default)]
+pub struct Census {
+    /// Problems to which the share applies.
+    pub problems: usize,
+    /// Seeds without an exact answer, or without one that is proven, and why.
+    pub failures: Vec<(u64, String)>,
+    /// Seeds whose answer in doubles is wrong by more than 1e-6, or missing.
+    pub float_failures: Vec<u64>,
+    /// Problems that needed exact pivots.
+    pub repaired: usize,
+    /// Those pivots.
+    pub pivots: usize,
+}
+
+impl Shape {
+    /// Solves the problems of these seeds.
+    #[must_use]
+    pub fn census(&self, seeds: std::ops::Range<u64>, most_users: usize) -> Census {
+        let mut census = Census::default();
+        for seed in seeds {
+            let Ok(problem) = self.problem(seed, most_users) else { continue };
+            let Ok(coefficients) = self.share.coefficients(&problem) else { continue };
+            census.problems += 1;
+            let constraints = Constraints::new(&problem, Sharing::Rdm);
+            let settings = Settings::default();
+            let optimum = match lexicographic(&constraints, &coefficients, &settings) {
+                Ok(optimum) => optimum,
+                Err(error) => {
+                    census.failures.push((seed, error.to_string()));
+                    continue;
+                }
+            };
+            census.repaired += usize::from(optimum.pivots > 0);
+            census.pivots += optimum.pivots;
+            if let Err(why) = prove(&problem, self.share, &optimum) {
+                census.failures.push((seed, why));
+            }
+            let float = lexicographic_float(&constraints, &coefficients, &settings);
+            if !float.is_ok_and(|float| agree(&problem, &float.tasks, &optimum.tasks)) {
+                census.float_failures.push(seed);
+            }
+        }
+        census
+    }
+}
+
+/// Whether its duals prove the optimum, with tolerance and margin 0.
+///
+/// # Errors
+/// Why they do not.
+pub fn prove(
+    problem: &Problem,
+    share: Share,
+    optimum: &LexicographicOptimum<Rational>,
+) -> Result<(), String> {
+    let text = |error: &dyn std::fmt::Display| error.to_string();
+    let allocation =
+        Allocation { arithmetic: Arithmetic::Exact, tasks: optimum.tasks.clone(), ..Allocation::default() };
+    let instance = Instance::new(problem, &allocation).map_err(|e| text(&e))?;
+    let zero = Rational::new();
+    let feasible = Claim::derive(Axiom::Feasible, &instance, &zero).map_err(|e| text(&e))?;
+    if feasible.holds != Some(true) {
+        return Err("not feasible".to_owned());
+    }
+    let levels = Evidence::Levels(levels(&instance, share, &optimum.duals)?);
+    let claim =
+        Claim::with_evidence(Axiom::MaxMin, Some(share), levels, &instance, &zero).map_err(|e| text(&e))?;
+    match claim.holds {
+        Some(true) => Ok(()),
+        _ => Err(format!("margin {:?}", claim.margin)),
+    }
+}
+
+/// A table of how often there was no answer, over these seeds and with up to so many users.
+#[must_use]
+pub fn table(seeds: &std::ops::Range<u64>, most_users: usize, only: &str) -> String {
+    let mut rows = Vec::new();
+    for shape in SHAPES.iter().filter(|shape| shape.name.contains(only)) {
+        let census = shape.census(seeds.clone(), most_users);
+        let first = census.failures.first().map_or_else(String::new, |(seed, why)| format!("{seed}: {why}"));
+        rows.push(vec![
+            shape.name.to_owned(),
+            census.problems.to_string(),
+            census.failures.len().to_string(),
+            census.repaired.to_string(),
+            census.float_failures.len().to_string(),
+            first,
+        ]);
+    }
+    let head = ["shape", "problems", "exactly: none", "with exact pivots", "doubles: wrong or none", "first"];
+    crate::table::markdown(&head, &rows, 1)
+}
+
+/// The duals as evidence: each covers the users that it blocks.
+fn levels(instance: &Instance<'_>, share: Share, duals: &[LevelDual]) -> Result<Vec<Level>, String> {
+    let problem = instance.problem();
+    let coefficients = share.coefficients(problem).map_err(|e| e.to_string())?;
+    let shares = shares(instance, &coefficients).map_err(|e| e.to_string())?;
+    let mut open = vec![false; problem.n_users()];
+    for n in uncovered(instance, &coefficients).map_err(|e| e.to_string())? {
+        open[n] = true;
+    }
+    let mut level = |dual: &LevelDual| {
+        let of_level = dual.prices.user_weights.iter().map(|(n, _)| *n);
+        let blocked = |n: &usize| shares[*n] == dual.level && std::mem::take(&mut open[*n]);
+        Level { covers: of_level.filter(blocked).collect(), prices: dual.prices.clone() }
+    };
+    Ok(duals.iter().map(&mut level).collect())
+}
+
+/// Whether every user has the same number of tasks, within [`FLOAT_TOLERANCE`].
+fn agree(problem: &Problem, float: &[Vec<(usize, f64)>], exact: &[Vec<(usize, Rational)>]) -> bool {
+    (0..problem.n_users()).all(|n| {
+        let mine: f64 = float[n].iter().map(|(_, x)| x).sum();
+        let right = exact[n].iter().map(|(_, x)| x).sum::<Rational>().to_f64();
+        (mine - right).abs() <= FLOAT_TOLERANCE * right
+    })
+}

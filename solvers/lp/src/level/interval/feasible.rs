@@ -1,0 +1,78 @@
+//! An allocation in doubles as exact numbers that are short, and feasible.
+
+use evenhand_problem::Rational;
+
+use super::{below, entries};
+use crate::error::LpError;
+use crate::level::data::LevelData;
+use crate::level::float::Settled;
+
+/// Part of its tasks that a group in doubles may lack or exceed and still has them all.
+const ALL_TASKS: f64 = 1e-9;
+
+/// By group: the tasks as exact numbers, feasible. Those that have all their tasks have them exactly, and
+/// where a class is too full the others have less.
+pub(super) fn feasible(
+    data: &LevelData<'_>,
+    settled: Vec<Settled>,
+) -> Result<Vec<Vec<(usize, Rational)>>, LpError> {
+    let mut placed: Vec<Vec<(usize, Rational)>> = vec![Vec::new(); data.groups.len()];
+    let mut is_full = vec![false; data.groups.len()];
+    for (g, list) in settled {
+        let exact = |(i, x): (usize, f64)| Some((i, Rational::from_f64(x.max(0.0))?));
+        let mut list: Vec<(usize, Rational)> =
+            list.into_iter().map(exact).collect::<Option<_>>().ok_or(LpError::Uncertain)?;
+        if let Some(limit) = &data.groups[g].tasks {
+            let total: Rational = list.iter().map(|(_, x)| x).sum();
+            let lacking = Rational::from(limit - &total);
+            is_full[g] = lacking.clone().abs() <= Rational::from_f64(ALL_TASKS).unwrap_or_default() * limit;
+            match list.iter_mut().max_by(|a, b| a.1.cmp(&b.1)) {
+                Some((_, largest)) if is_full[g] && Rational::from(&*largest + &lacking) >= 0 => {
+                    *largest += lacking;
+                }
+                _ if total > *limit => {
+                    list.iter_mut().for_each(|(_, x)| *x *= Rational::from(limit / &total));
+                }
+                _ => is_full[g] = false,
+            }
+        }
+        placed[g] = list;
+    }
+    // First those that lack tasks make room, then, if need be, everybody.
+    for everybody in [false, true] {
+        let n_rows = data.constraints.rows().len();
+        let (mut load, mut movable) = (vec![Rational::new(); n_rows], vec![Rational::new(); n_rows]);
+        for (g, list) in placed.iter().enumerate() {
+            for (i, x) in list {
+                for (row, usage) in entries(data, g, *i) {
+                    let used = usage * x;
+                    if everybody || !is_full[g] {
+                        movable[row] += &used;
+                    }
+                    load[row] += used;
+                }
+            }
+        }
+        let mut factor: Vec<Option<Rational>> = vec![None; data.constraints.problem().n_servers()];
+        for (i, factor) in factor.iter_mut().enumerate() {
+            for row in data.constraints.class_rows(i) {
+                let excess = Rational::from(&load[row] - &data.constraints.rows()[row].capacity);
+                if excess > 0 && !movable[row].is_zero() {
+                    let kept: Rational = 1 - excess / &movable[row];
+                    let kept = kept.max(Rational::new());
+                    if factor.as_ref().is_none_or(|factor| kept < *factor) {
+                        *factor = Some(below(&kept));
+                    }
+                }
+            }
+        }
+        for (list, _) in placed.iter_mut().zip(&is_full).filter(|(_, full)| everybody || !**full) {
+            for (i, x) in list {
+                if let Some(factor) = &factor[*i] {
+                    *x *= factor;
+                }
+            }
+        }
+    }
+    Ok(placed)
+}

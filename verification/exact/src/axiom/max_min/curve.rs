@@ -1,0 +1,95 @@
+//! What the weights and prices of one level prove of every rise.
+
+use rug::{Integer, Rational};
+
+use super::levels::Levels;
+use crate::budget::words;
+use crate::prices::PriceVector;
+use crate::quotient::{Quotient, absorb, scaled};
+use crate::refusal::Refusal;
+use crate::share::ShareCoefficients;
+
+/// `sum_m l_m min(U_m, L)` as a function of `L`, which is concave and linear between the `U_m`.
+pub(super) struct Curve<'l, 'a, 'b> {
+    levels: &'l Levels<'a, 'b>,
+    /// `(U_m, l_m)` of the users with a weight, ascending, and both in integers.
+    points: Vec<(&'l Integer, Integer)>,
+    /// By user as in the evidence, ascending: `l_n`, in the same integers.
+    weights: Vec<(usize, Integer)>,
+    /// By position `k`: the sum of `l U` over the points before it.
+    below: Vec<Integer>,
+    /// By position `k`: the sum of `l` over it and the points after it.
+    above: Vec<Integer>,
+    /// `sum p C + sum q T` in the same integers.
+    bound: Quotient,
+}
+
+impl<'l, 'a, 'b> Curve<'l, 'a, 'b> {
+    pub fn new(
+        levels: &'l Levels<'a, 'b>,
+        share: &ShareCoefficients,
+        prices: &PriceVector,
+    ) -> Result<Self, Refusal> {
+        let instance = levels.instance;
+        // A user with a weight is looked at on every class that it can run on.
+        let of_user = 1 + instance.problem().n_servers().div_ceil(64);
+        let stated = prices.user_weights.len() * of_user + prices.rows.len() + prices.users.len();
+        instance.budget().charge(stated as u64)?;
+        let bound = prices.bound(instance, Some(share))?;
+        let mut common = Integer::from(1);
+        for (_, weight) in &prices.user_weights {
+            absorb(&mut common, weight.denom());
+        }
+        let steps = prices.user_weights.len() as u64;
+        instance.budget().charge(steps * words(&common) * words(&instance.denominator))?;
+        let weights: Vec<(usize, Integer)> =
+            prices.user_weights.iter().map(|(n, weight)| (*n, scaled(weight, &common))).collect();
+        let mut points: Vec<(&Integer, Integer)> =
+            weights.iter().map(|(n, weight)| (&levels.scaled[*n], weight.clone())).collect();
+        points.sort_by(|a, b| a.0.cmp(b.0));
+        let mut below = vec![Integer::new()];
+        for (level, weight) in &points {
+            below.push(Integer::from(*level * weight) + &below[below.len() - 1]);
+        }
+        let mut above = vec![Integer::new(); points.len() + 1];
+        for (k, (_, weight)) in points.iter().enumerate().rev() {
+            above[k] = Integer::from(&above[k + 1] + weight);
+        }
+        let bound = Quotient::new(bound.numer() * (common * &levels.over), bound.denom().clone());
+        Ok(Self { levels, points, weights, below, above, bound })
+    }
+
+    /// The bound on the rise of user `n`, over `G_n`; `None` when it has no weight.
+    pub fn rise(&self, n: usize) -> Option<Rational> {
+        let at = self.weights.binary_search_by_key(&n, |(user, _)| *user).ok()?;
+        let weight = Some(&self.weights[at].1).filter(|weight| **weight > 0)?;
+        let own = &self.levels.scaled[n];
+        let start = self.points.partition_point(|(level, _)| *level <= own);
+        let is_enough =
+            |value: &Integer| Integer::from(value * &self.bound.denominator) >= self.bound.numerator;
+        if is_enough(&(Integer::from(&self.above[start] * own) + &self.below[start])) {
+            return Some(Rational::new());
+        }
+        // The value at the k-th point from there on.
+        let reaches = |k: usize| {
+            let (level, _) = self.points[k];
+            let value = Integer::from(&self.above[k] * level) + &self.below[k];
+            is_enough(&(value + Integer::from(level - own) * weight))
+        };
+        let (mut low, mut high) = (start, self.points.len());
+        while low < high {
+            let middle = low.midpoint(high);
+            if reaches(middle) {
+                high = middle;
+            } else {
+                low = middle + 1;
+            }
+        }
+        // below + above L + weight (L - own) = bound.
+        let rest = Integer::from(own * weight) - &self.below[low];
+        let numerator = Integer::from(&rest * &self.bound.denominator) + &self.bound.numerator;
+        let slope = Integer::from(&self.above[low] + weight) * &self.bound.denominator;
+        let level = Rational::from((numerator, slope));
+        Some((level - own) / &self.levels.over / &self.levels.ceilings[n])
+    }
+}

@@ -1,0 +1,138 @@
+//! The inequalities of prices, in integers over one denominator.
+
+use std::borrow::Cow;
+
+use rayon::prelude::*;
+use rug::{Integer, Rational};
+
+use crate::costs::{Base, Costs, Excess, too_low};
+use crate::instance::Instance;
+use crate::instance_error::InstanceError;
+use crate::quotient::scaled;
+use crate::refusal::Refusal;
+use crate::share::ShareCoefficients;
+use crate::sparse::Sparse;
+
+/// Prices with what they are compared with, over one denominator `M`.
+pub(super) struct Dual<'a, 'b> {
+    instance: &'a Instance<'b>,
+    /// `a_ni M` by user with a weight.
+    worths: Sparse<Worth>,
+    pub costs: Costs<'a, 'b>,
+}
+
+/// What a task of one user is worth, `a_ni`: the same on every class that it can run on, or by class
+/// in ascending order. As a fraction it is small where `l_n` and `u_ni` are not.
+enum Worth<T = Integer> {
+    Uniform(T),
+    ByClass(Vec<(usize, T)>),
+}
+
+impl<T> Worth<T> {
+    fn values(&self) -> impl Iterator<Item = &T> + Clone {
+        let (uniform, by_class) = match self {
+            Self::Uniform(value) => (Some(value), &[][..]),
+            Self::ByClass(values) => (None, values.as_slice()),
+        };
+        uniform.into_iter().chain(by_class.iter().map(|(_, value)| value))
+    }
+
+    fn map<U>(&self, convert: impl Fn(&T) -> U) -> Worth<U> {
+        match self {
+            Self::Uniform(value) => Worth::Uniform(convert(value)),
+            Self::ByClass(values) => {
+                Worth::ByClass(values.iter().map(|(i, value)| (*i, convert(value))).collect())
+            }
+        }
+    }
+}
+
+impl Worth<Rational> {
+    fn new(n: usize, weight: &Rational, instance: &Instance<'_>, share: Option<&ShareCoefficients>) -> Self {
+        let Some(share) = share.filter(|_| !weight.is_zero()) else { return Self::Uniform(weight.clone()) };
+        let per_level = Rational::from(weight / instance.problem().users()[n].weight());
+        match share.uniform(n) {
+            Some(u) => Self::Uniform(per_level * u),
+            None => {
+                let classes = instance.scaled.classes(n);
+                Self::ByClass(classes.map(|i| (i, Rational::from(&per_level * share.of(n, i)))).collect())
+            }
+        }
+    }
+}
+
+impl<'a, 'b> Dual<'a, 'b> {
+    /// Of weights and prices that are not 0, ascending.
+    pub fn new<'r>(
+        instance: &'a Instance<'b>,
+        weights: impl Iterator<Item = (usize, &'r Rational)>,
+        rows: impl Iterator<Item = (usize, &'r Rational)> + Clone,
+        users: impl Iterator<Item = (usize, &'r Rational)> + Clone,
+        share: Option<&ShareCoefficients>,
+    ) -> Result<Self, InstanceError> {
+        let worths: Vec<(usize, Worth<Rational>)> =
+            weights.map(|(n, weight)| (n, Worth::new(n, weight, instance, share))).collect();
+        let values = worths.iter().flat_map(|(_, worth)| worth.values());
+        let costs = Costs::new(instance, rows, users, values)?;
+        let worths = worths.iter().map(|(n, worth)| (*n, worth.map(|a| scaled(a, &costs.denominator))));
+        Ok(Self { instance, worths: Sparse::new(worths.collect()), costs })
+    }
+
+    /// `(q_n - a_ni) M`.
+    fn net(&self, n: usize, i: usize) -> Integer {
+        let price = self.costs.user(n);
+        match self.worths.get(n) {
+            None => price.clone(),
+            Some(Worth::Uniform(worth)) => Integer::from(price - worth),
+            Some(Worth::ByClass(worths)) => match worths.binary_search_by_key(&i, |(server, _)| *server) {
+                Ok(at) => Integer::from(price - &worths[at].1),
+                Err(_) => price.clone(),
+            },
+        }
+    }
+
+    /// Sets `cost` to the numerator of `(sum_r p_ir d_nir + q_n - a_ni) M` and returns the
+    /// denominator, given `q_n - a_ni` when it is the same on all classes.
+    fn reduced_cost(&self, cost: &mut Integer, n: usize, i: usize, net: Option<&Base>) -> Cow<'_, Integer> {
+        match net {
+            Some(net) => self.costs.of(cost, n, i, net),
+            None => self.costs.of(cost, n, i, &self.costs.base(self.net(n, i))),
+        }
+    }
+
+    /// Checks the inequalities of user `n`; returns `q_n - a_ni` when it is the same on all classes.
+    fn check(&self, n: usize) -> Result<Option<Base>, Refusal> {
+        let worth = self.worths.get(n);
+        let uniform = !matches!(worth, Some(Worth::ByClass(_)));
+        let net = uniform.then(|| self.costs.base(self.net(n, 0)));
+        // Without a worth the inequalities say that nothing is at most a sum of what is not negative.
+        let is_worth = worth.into_iter().flat_map(Worth::values).any(|worth| *worth > 0);
+        let mut cost = Integer::new();
+        let falls_short = |i: &usize| {
+            self.reduced_cost(&mut cost, n, *i, net.as_ref());
+            cost < 0
+        };
+        if let Some(i) = self.instance.scaled.classes(n).filter(|_| is_worth).find(falls_short) {
+            return Err(too_low(self.instance, n, i));
+        }
+        Ok(net)
+    }
+
+    /// Checks the inequalities of all users: those without a weight have none.
+    pub fn check_all(&self) -> Result<(), Refusal> {
+        self.worths.entries().par_iter().try_for_each(|(n, _)| self.check(*n).map(|_| ()))
+    }
+
+    /// Checks the inequalities of user `n` and returns what its tasks add to `eps`.
+    pub fn excess(&self, n: usize) -> Result<Excess, Refusal> {
+        let net = self.check(n)?;
+        let mut cost = Integer::new();
+        let mut excess = Excess::default();
+        for (i, x) in &self.instance.tasks[n] {
+            let scale = self.reduced_cost(&mut cost, n, *i, net.as_ref());
+            excess.add_cost(&self.costs, &cost, scale, x);
+        }
+        excess.apart += self.costs.of_tasks_left(n).unwrap_or_default();
+        Ok(excess)
+    }
+}

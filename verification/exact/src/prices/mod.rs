@@ -1,0 +1,113 @@
+//! Prices: the dual evidence that no allocation does better.
+//!
+//! For coefficients `a_ni` (what a task of user `n` on class `i` adds to what is being bounded),
+//! prices `p >= 0` of the capacity rows and `q >= 0` of the users' task limits prove a bound when
+//!
+//! $$a_{ni} \le \sum_r p_{ir} d_{nir} + q_n$$
+//!
+//! for every class `i` that `n` can run on. Then every feasible `y` has (weak duality)
+//!
+//! $$\sum_{ni} a_{ni} y_{ni} \le \sum_{ir} p_{ir} C_{ir} + \sum_n q_n T_n,$$
+//!
+//! and with a feasible `x` $\sum_{ni} a_{ni} (y_{ni} - x_{ni}) \le \varepsilon$, the same bound less
+//! $\sum_{ni} a_{ni} x_{ni}$, added up as
+//!
+//! $$\varepsilon = \sum_{ir} p_{ir} (C_{ir} - \mathrm{load}_{ir}) + \sum_n q_n (T_n - x_n)
+//!   + \sum_{ni} \Bigl(\sum_r p_{ir} d_{nir} + q_n - a_{ni}\Bigr) x_{ni}$$
+//!
+//!
+//! (0 where `x` is optimal and `p`, `q` are the dual optimum).
+
+mod dual;
+mod vector;
+
+use rayon::prelude::*;
+use rug::Rational;
+
+use self::dual::Dual;
+pub use self::vector::PriceVector;
+use crate::costs::{Excess, check_signs};
+use crate::instance::Instance;
+use crate::refusal::Refusal;
+use crate::share::ShareCoefficients;
+use crate::sparse::entries;
+
+/// Weights of the users, prices of the capacity rows and of the users' task limits.
+///
+/// All exact, and all of the length of the problem: zeros are stored.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Prices {
+    /// `l_n` by user.
+    pub user_weights: Vec<Rational>,
+    /// `p` by row of [`Constraints`](evenhand_problem::Constraints), per unit of the row.
+    pub rows: Vec<Rational>,
+    /// `q_n` by user, per task.
+    pub users: Vec<Rational>,
+}
+
+impl Prices {
+    /// All zero, for the users and rows of `instance`.
+    #[must_use]
+    pub fn zero(instance: &Instance<'_>) -> Self {
+        let n_users = instance.problem().n_users();
+        Self {
+            user_weights: vec![Rational::new(); n_users],
+            rows: vec![Rational::new(); instance.constraints().rows().len()],
+            users: vec![Rational::new(); n_users],
+        }
+    }
+
+    /// The `eps` of the module's documentation for `a_ni = l_n u_ni / w_n`, or `a_ni = l_n` when
+    /// there is no share.
+    ///
+    /// # Errors
+    /// [`Refusal`] when something is negative, an inequality fails, or a user with unlimited tasks
+    /// has a price on them.
+    pub fn gap(
+        &self,
+        instance: &Instance<'_>,
+        share: Option<&ShareCoefficients>,
+    ) -> Result<Rational, Refusal> {
+        let dual = self.dual(instance, share)?;
+        let users = (0..instance.problem().n_users()).into_par_iter();
+        let excess = users.map(|n| dual.excess(n)).try_reduce(Excess::default, |a, b| Ok(a.plus(b)))?;
+        Ok(dual.costs.of_slacks() + excess.total(&dual.costs))
+    }
+
+    /// The inequalities that they have to satisfy; none of them is negative.
+    fn dual<'a, 'b>(
+        &self,
+        instance: &'a Instance<'b>,
+        share: Option<&ShareCoefficients>,
+    ) -> Result<Dual<'a, 'b>, Refusal> {
+        let problem = instance.problem();
+        if self.user_weights.len() != problem.n_users() {
+            return Err(Refusal::new("the prices have another shape than the problem"));
+        }
+        if let Some(n) = self.user_weights.iter().position(|l| *l < 0) {
+            let name = problem.users()[n].name();
+            return Err(Refusal::new(format!("the weight of user `{name}` is negative")));
+        }
+        check_signs(instance, &self.rows, &self.users)?;
+        Ok(Dual::new(
+            instance,
+            entries(&self.user_weights),
+            entries(&self.rows),
+            entries(&self.users),
+            share,
+        )?)
+    }
+}
+
+impl Prices {
+    /// Adds other prices and weights, of the same users and rows.
+    pub fn add(&mut self, other: &PriceVector) {
+        for (sums, added) in [
+            (&mut self.user_weights, &other.user_weights),
+            (&mut self.rows, &other.rows),
+            (&mut self.users, &other.users),
+        ] {
+            added.iter().for_each(|(at, value)| sums[*at] += value);
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Prices of which most are 0: those of one level.
+
+use rug::Rational;
+
+use super::{Dual, Prices};
+use crate::costs::check_signs_of;
+use crate::instance::Instance;
+use crate::refusal::Refusal;
+use crate::share::ShareCoefficients;
+use crate::sparse::listed;
+
+/// [`Prices`] without their zeros, each list ascending: evidence that is one of many.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct PriceVector {
+    /// `(user, l_n)`.
+    pub user_weights: Vec<(usize, Rational)>,
+    /// `(row, p)`, per unit of the row.
+    pub rows: Vec<(usize, Rational)>,
+    /// `(user, q_n)`, per task.
+    pub users: Vec<(usize, Rational)>,
+}
+
+impl PriceVector {
+    /// Without the zeros of `prices`.
+    #[must_use]
+    pub fn of(prices: &Prices) -> Self {
+        let sparse = |values: &[Rational]| {
+            let entries = values.iter().enumerate().filter(|(_, value)| !value.is_zero());
+            entries.map(|(at, value)| (at, value.clone())).collect()
+        };
+        Self {
+            user_weights: sparse(&prices.user_weights),
+            rows: sparse(&prices.rows),
+            users: sparse(&prices.users),
+        }
+    }
+
+    /// `l_n`, 0 where nothing is stated of the user.
+    #[must_use]
+    pub fn weight(&self, user: usize) -> Rational {
+        let found = self.user_weights.binary_search_by_key(&user, |(n, _)| *n);
+        found.map_or_else(|_| Rational::new(), |at| self.user_weights[at].1.clone())
+    }
+
+    /// `sum p C + sum q T`: a bound on `sum_ni a_ni y_ni` over the feasible `y`, for `a_ni = l_n u_ni / w_n`, or
+    /// `a_ni = l_n` when there is no share. The work is that of what is stated, however large the problem.
+    ///
+    /// # Errors
+    /// [`Refusal`] when the prices have another shape than the problem, something is negative, an inequality
+    /// fails, or a user with unlimited tasks has a price on them.
+    pub fn bound(
+        &self,
+        instance: &Instance<'_>,
+        share: Option<&ShareCoefficients>,
+    ) -> Result<Rational, Refusal> {
+        let problem = instance.problem();
+        let (n_users, all_rows) = (problem.n_users(), instance.constraints().rows());
+        let fits = |list: &[(usize, Rational)], length: usize| {
+            let in_order = list.windows(2).all(|pair| pair[0].0 < pair[1].0);
+            in_order && list.last().is_none_or(|(at, _)| *at < length)
+        };
+        let shapes = [(&self.user_weights, n_users), (&self.rows, all_rows.len()), (&self.users, n_users)];
+        if !shapes.into_iter().all(|(list, length)| fits(list, length)) {
+            return Err(Refusal::new("the prices have another shape than the problem"));
+        }
+        let (weights, rows, users) = (listed(&self.user_weights), listed(&self.rows), listed(&self.users));
+        if let Some((n, _)) = weights.clone().find(|(_, l)| **l < 0) {
+            let name = problem.users()[n].name();
+            return Err(Refusal::new(format!("the weight of user `{name}` is negative")));
+        }
+        check_signs_of(instance, rows.clone(), users.clone())?;
+        let dual = Dual::new(instance, weights, rows.clone(), users.clone(), share)?;
+        dual.check_all()?;
+        let rows = rows.map(|(row, p)| Rational::from(&all_rows[row].capacity * p));
+        let tasks = users.filter_map(|(n, q)| Some(Rational::from(problem.users()[n].tasks()? * q)));
+        Ok(rows.chain(tasks).sum())
+    }
+}
