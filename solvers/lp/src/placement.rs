@@ -3,11 +3,11 @@
 //! With the programme
 //!
 //! ```text
-//! min s   such that   sum_n x_ni d_nir <= s c_ir   for every capacity row,
-//!                     sum_i x_ni >= T_n            for every user
+//! min s   such that   sum_n x_ni d_nir <= (1 + s) c_ir   for every capacity row,
+//!                     sum_i x_ni >= T_n                  for every user,      s >= 0
 //! ```
 //!
-//! totals `T` have a place where `s <= 1`. Its prices `p` do not depend on `T`: for any `p >= 0` all totals that have a
+//! totals `T` have a place where `s = 0`. Its prices `p` do not depend on `T`: for any `p >= 0` all totals that have a
 //! place keep `sum_n T_n min_i p d_ni <= p c`, and those that have none break such a bound. HiGHS guesses which; the
 //! prices of its basis are found in rationals, so that a bound is always true, and exact where it is reached.
 
@@ -115,7 +115,7 @@ impl<'a> Placements<'a> {
         let problem = constraints.problem();
         let (rows, users) = (constraints.rows(), problem.n_users());
         let mut lp = ExactLp::default();
-        lp.rows.extend(rows.iter().map(|_| (Sense::AtMost, Rational::new())));
+        lp.rows.extend(rows.iter().map(|row| (Sense::AtMost, row.capacity.clone())));
         lp.rows.extend((0..users).map(|_| (Sense::AtLeast, Rational::new())));
         let all = rows.iter().enumerate().map(|(row, of)| (row, Rational::from(-&of.capacity)));
         let entries = all.filter(|(_, capacity)| !capacity.is_zero()).collect();
@@ -139,8 +139,13 @@ impl<'a> Placements<'a> {
                 Some(n) => alone[n],
             }
         };
-        let bounds =
-            |row: usize| if row < rows.len() { (f64::NEG_INFINITY, 0.0) } else { (0.0, f64::INFINITY) };
+        let bounds = |row: usize| {
+            if row < rows.len() {
+                (f64::NEG_INFINITY, if rows[row].capacity.is_zero() { 0.0 } else { 1.0 })
+            } else {
+                (0.0, f64::INFINITY)
+            }
+        };
         let mut float = FloatLp::new(&(0..lp.rows.len()).map(bounds).collect::<Vec<_>>())?;
         let mut block = ColumnBlock::default();
         for (column, unit) in lp.columns.iter().zip(&units) {
@@ -167,7 +172,7 @@ impl<'a> Placements<'a> {
             }
         }
         let needed = self.float.solve_again()?.columns.first().copied().unwrap_or_default();
-        if needed <= 1.0 + EXCESS {
+        if needed <= EXCESS {
             return Ok(None);
         }
         let basis = self.basis()?;
@@ -189,7 +194,7 @@ impl<'a> Placements<'a> {
         }
         let start = StartingPoint { point: None, basis: &basis };
         match refine::solve(&lp, &self.units, start, MAX_PIVOTS)? {
-            Feasibility::Feasible(optimum) if optimum.x[0] <= 1 => {
+            Feasibility::Feasible(optimum) if optimum.x[0].is_zero() => {
                 Ok(Place::Found(self.read(totals, &optimum.x)))
             }
             Feasibility::Feasible(optimum) => {

@@ -14,8 +14,8 @@ use super::forest::Forest;
 
 /// Most work, in sizes of the forest: a few nanoseconds each while numbers are short.
 const WORK: usize = 10_000_000_000;
-/// Most tasks by user that are kept for going back, about 100 bytes each.
-const KEPT: usize = 1_000_000;
+/// Segments before doubles are asked for a place, at first; twice as many each time that there is one.
+const FIRST_STRIDE: usize = 16;
 
 /// A filled tree.
 pub struct Filled {
@@ -53,11 +53,10 @@ fn on_classes(
     let constraints = Constraints::new(problem, Sharing::Rdm);
     let mut placements = Placements::new(&constraints)?;
     let mut bounds: Vec<Bound> = Vec::new();
-    let longest = (KEPT / problem.n_users().max(1)).max(1);
-    // The last tasks known to have a place, as far as doubles tell, and those after each segment since.
-    let mut passed = vec![nothing.clone()];
+    // What is known to have a place, as far as doubles tell.
+    let mut placed = vec![nothing.clone()];
     let mut course = Course::new(forest, nothing.clone(), &[]);
-    let (mut segments, mut programmes, mut stride) = (0, 0, 1);
+    let (mut segments, mut programmes, mut stride) = (0, 0, FIRST_STRIDE);
     while segments < most {
         let mut is_end = false;
         for _ in 0..stride {
@@ -66,32 +65,28 @@ fn on_classes(
                 break;
             }
             segments += 1;
-            passed.push(course.tasks().to_vec());
         }
+        let tasks = course.tasks();
         programmes += 1;
-        let mut broken = placements.broken(course.tasks())?;
+        let mut broken = placements.broken(tasks)?;
         if broken.is_none() && is_end {
             programmes += 1;
-            match placements.place(course.tasks())? {
+            match placements.place(tasks)? {
                 Place::Found(tasks) => return Ok(Some(Filled { tasks, segments, programmes })),
                 Place::Broken(bound) => broken = Some(bound),
             }
         }
         match broken {
             None => {
-                passed.drain(..passed.len() - 1);
-                stride = (2 * stride).min(longest);
+                placed.push(tasks.to_vec());
+                stride *= 2;
             }
             Some(bound) => {
                 // Holdings only grow, so that a bound once broken stays so.
-                let kept = passed.partition_point(|tasks| bound.left(tasks) >= 0);
-                passed.truncate(kept);
-                if passed.is_empty() {
-                    passed.push(nothing.clone());
-                }
+                let kept = placed.partition_point(|tasks| bound.left(tasks) >= 0);
+                placed.truncate(kept.max(1));
                 bounds.push(bound);
-                let last = passed.last().unwrap_or(&nothing).clone();
-                course = Course::new(forest, last, &bounds);
+                course = Course::new(forest, placed.last().unwrap_or(&nothing).clone(), &bounds);
             }
         }
     }

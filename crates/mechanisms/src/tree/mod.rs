@@ -15,6 +15,7 @@ mod growth;
 mod holdings;
 mod key;
 mod levels;
+mod moving;
 mod raise;
 mod reported;
 mod rounds;

@@ -13,6 +13,7 @@ mod proofs;
 mod proportional;
 pub mod ps_dsf;
 pub mod ratio;
+mod reach;
 mod shares;
 pub mod tree;
 pub mod worst_load;
