@@ -56,6 +56,22 @@ fn a_second_filling_from_the_definition_ends_in_the_same() {
     }
 }
 
+#[test]
+fn on_classes_too() {
+    let mut clusters = 0;
+    for seed in 0..400 {
+        let problem = trees::problem(&mut Pcg64::seed_from_u64(seed), CLUSTER);
+        clusters += u32::from(problem.n_servers() > 1);
+        assert_eq!(
+            totals(&problem, "tree"),
+            plain::tree::fill(&problem),
+            "seed {seed}\n{}",
+            problem_to_json(&problem)
+        );
+    }
+    assert!(clusters > 200, "{clusters}");
+}
+
 /// Each with its amounts, in another order.
 fn shuffled(document: &Value, rng: &mut Pcg64) -> Value {
     let mut document = document.clone();

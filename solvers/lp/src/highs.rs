@@ -316,6 +316,17 @@ impl FloatLp {
         last
     }
 
+    /// [`FloatLp::solve`] after bounds of rows have changed: by the dual method, for which the last basis is feasible.
+    ///
+    /// # Errors
+    /// As [`FloatLp::solve`] has them.
+    pub fn solve_again(&mut self) -> Result<FloatSolution, LpError> {
+        self.set_method(DUAL_SIMPLEX, TOLERANCE)?;
+        let first = self.attempt();
+        self.set_method(PRIMAL_SIMPLEX, TOLERANCE)?;
+        first.or_else(|_| self.solve())
+    }
+
     /// [`FloatLp::solve`], if it takes at most so many iterations; `None` where it takes more.
     ///
     /// # Errors

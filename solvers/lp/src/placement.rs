@@ -1,143 +1,228 @@
-//! Whether tasks have a place on the classes, and how far totals may move before they have none.
+//! Whether totals of tasks have a place on the classes, and if not, what stands against them.
+//!
+//! With the programme
+//!
+//! ```text
+//! min s   such that   sum_n x_ni d_nir <= (1 + s) c_ir   for every capacity row,
+//!                     sum_i x_ni >= T_n                  for every user,      s >= 0
+//! ```
+//!
+//! totals `T` have a place where `s = 0`. Its prices `p` do not depend on `T`: for any `p >= 0` all totals that have a
+//! place keep `sum_n T_n min_i p d_ni <= p c`, and those that have none break such a bound. HiGHS guesses which; the
+//! prices of its basis are found in rationals, so that a bound is always true, and exact where it is reached.
 
 use evenhand_problem::{Constraints, Rational};
+use rug::Integer;
 
 use crate::error::LpError;
-use crate::exact_lp::{ExactColumn, ExactLp, Sense};
+use crate::exact_lp::{ExactColumn, ExactLp, Feasibility, Sense, SimplexBasis, Variable};
 use crate::groups::capacity_entries;
+use crate::highs::{BasisStatus, ColumnBlock, FloatLp};
 use crate::refine::{self, StartingPoint};
 
 /// Exact pivots after which a basis is given up.
 const MAX_PIVOTS: usize = 10_000;
+/// By how much a programme in doubles may exceed the capacity before a bound is looked for: more than HiGHS' tolerance
+/// of 1e-9. What is less shows in [`Placements::place`].
+const EXCESS: f64 = 1e-8;
 
 /// Tasks by user: `(class, tasks)`, ascending by class.
 pub type Placed = Vec<Vec<(usize, Rational)>>;
 
-/// The capacity of a problem, asked about totals by user.
-#[derive(Debug, Clone, Copy)]
-pub struct Placements<'a> {
-    constraints: &'a Constraints<'a>,
+/// What all totals keep that have a place: `sum_n worth_n T_n <= most`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bound {
+    /// `(user, what one of its tasks costs at least)`, ascending by user, positive.
+    pub worth: Vec<(usize, Integer)>,
+    /// What the classes are worth.
+    pub most: Rational,
 }
 
-/// A programme over the placements of some users, and one column for each of them or for all.
-struct Programme {
+/// Whether totals have a place.
+pub enum Place {
+    /// They have this one.
+    Found(Placed),
+    /// They break this bound.
+    Broken(Bound),
+}
+
+/// The capacity of a problem, asked about totals by user; it remembers where the last answer was.
+pub struct Placements<'a> {
+    constraints: &'a Constraints<'a>,
+    /// Without totals.
     lp: ExactLp,
     /// About as large as each column can be.
     units: Vec<f64>,
-    /// `(user, class)` by column.
+    /// `(user, class)` by column but the first, which is `s`.
     placements: Vec<(usize, usize)>,
-    /// `(user, its row)`
-    rows: Vec<(usize, usize)>,
+    float: FloatLp,
+    /// The totals in `float`, in units of what each user can have alone.
+    asked: Vec<f64>,
+    alone: Vec<f64>,
+}
+
+impl Bound {
+    /// What totals leave of it; below 0 where they break it.
+    #[must_use]
+    pub fn left(&self, totals: &[Rational]) -> Rational {
+        let held: Rational = self.worth.iter().map(|(n, worth)| Rational::from(worth * &totals[*n])).sum();
+        Rational::from(&self.most - held)
+    }
+
+    /// What follows from prices by row; those below 0 count as 0.
+    fn new(constraints: &Constraints<'_>, prices: &[Rational]) -> Self {
+        let priced = |price: &&Rational| **price > 0;
+        let common = prices.iter().filter(priced).fold(Integer::from(1), |common, p| common.lcm(p.denom()));
+        let whole = |price: &Rational| {
+            if *price > 0 {
+                Integer::from(common.div_exact_ref(price.denom())) * price.numer()
+            } else {
+                Integer::new()
+            }
+        };
+        let prices: Vec<Integer> = prices.iter().map(whole).collect();
+        let problem = constraints.problem();
+        let mut worth = Vec::new();
+        for n in 0..problem.n_users() {
+            let cost = |i: usize| -> Rational {
+                let entries = capacity_entries(constraints, n, i);
+                entries.into_iter().map(|(row, usage)| usage * &prices[row]).sum()
+            };
+            let least = problem.classes_of(n).map(cost).min();
+            worth.extend(least.filter(|least| *least > 0).map(|least| (n, least)));
+        }
+        // In whole numbers, which are added faster, and as small as they can be.
+        let scale = worth.iter().fold(Integer::from(1), |scale, (_, worth)| scale.lcm(worth.denom()));
+        let mut worth: Vec<(usize, Integer)> = worth
+            .into_iter()
+            .map(|(n, worth)| (n, Integer::from(scale.div_exact_ref(worth.denom())) * worth.numer()))
+            .collect();
+        let divisor = worth.iter().fold(Integer::new(), |divisor, (_, worth)| divisor.gcd(worth));
+        worth.iter_mut().for_each(|(_, worth)| worth.div_exact_mut(&divisor));
+        let rows = constraints.rows().iter().zip(&prices);
+        let most: Rational = rows.map(|(row, price)| Rational::from(&row.capacity * price)).sum();
+        let most = if divisor.is_zero() { most } else { most * scale / divisor };
+        Self { worth, most }
+    }
 }
 
 impl<'a> Placements<'a> {
     /// Of a problem under one way of sharing.
-    #[must_use]
-    pub fn new(constraints: &'a Constraints<'a>) -> Self {
-        Self { constraints }
-    }
-
-    /// The largest `t`, at most `most`, for which totals of `tasks + t rates` have a place, and such a place.
-    /// `tasks`, by user, have one.
     ///
     /// # Errors
-    /// [`LpError`]: `tasks` have no place, nothing limits `t`, or a programme could not be solved.
-    pub fn farthest(
-        &self,
-        tasks: &[Rational],
-        rates: &[Rational],
-        most: Option<&Rational>,
-    ) -> Result<(Rational, Placed), LpError> {
-        let mut programme = self.programme(tasks, |n| !tasks[n].is_zero() || !rates[n].is_zero());
-        let moving = programme.rows.iter().filter(|(n, _)| !rates[*n].is_zero());
-        let mut entries: Vec<(usize, Rational)> =
-            moving.clone().map(|(n, row)| (*row, Rational::from(-&rates[*n]))).collect();
-        let problem = self.constraints.problem();
-        let alone = |(n, _): &(usize, usize)| problem.total_gamma(*n).to_f64() / rates[*n].to_f64();
-        let unit = moving.map(alone).chain(most.map(Rational::to_f64)).fold(f64::INFINITY, f64::min);
-        if let Some(most) = most {
-            entries.push((programme.lp.rows.len(), Rational::from(1)));
-            programme.lp.rows.push((Sense::AtMost, most.clone()));
-        }
-        programme.lp.columns.push(ExactColumn { cost: Rational::from(1), entries });
-        programme.units.push(if unit > 0.0 && unit.is_finite() { unit } else { 1.0 });
-        let optimum =
-            refine::optimise(&programme.lp, &programme.units, StartingPoint::default(), MAX_PIVOTS)?;
-        let step = optimum.x.last().cloned().unwrap_or_default();
-        Ok((step, self.read(&programme, &optimum.x)))
-    }
-
-    /// Which of some users can have no more than these totals while everybody else keeps its own; and how many
-    /// programmes that took. `placed` is a place of the totals.
-    ///
-    /// # Errors
-    /// [`LpError`]: a programme could not be solved.
-    pub fn stuck(
-        &self,
-        tasks: &[Rational],
-        users: &[usize],
-        placed: &Placed,
-    ) -> Result<(Vec<usize>, usize), LpError> {
-        let mut asked = users.to_vec();
-        let mut programmes = 0;
-        // Users that gain together gain alone as well; when none gains any more, each is stuck.
-        while !asked.is_empty() {
-            let mut programme = self.programme(tasks, |n| !tasks[n].is_zero() || asked.contains(&n));
-            let first = programme.lp.columns.len();
-            let mut point: Vec<Rational> = programme
-                .placements
-                .iter()
-                .map(|(n, i)| {
-                    placed[*n].iter().find(|(of, _)| of == i).map_or_else(Rational::new, |p| p.1.clone())
-                })
-                .collect();
-            for n in &asked {
-                let Some((_, row)) = programme.rows.iter().find(|(of, _)| of == n) else { continue };
-                let entries = vec![(*row, Rational::from(-1))];
-                // A gain is worth what it is a part of, so that no user's tasks hide another's.
-                let alone = self.constraints.problem().total_gamma(*n);
-                programme.units.push(alone.to_f64());
-                programme.lp.columns.push(ExactColumn { cost: alone.recip(), entries });
-                point.push(Rational::new());
-            }
-            let start = StartingPoint { point: Some(&point), basis: &[] };
-            let optimum = refine::optimise(&programme.lp, &programme.units, start, MAX_PIVOTS)?;
-            programmes += 1;
-            let gains: Vec<bool> = optimum.x[first..].iter().map(|gain| *gain > 0).collect();
-            if !gains.contains(&true) {
-                break;
-            }
-            let mut gains = gains.into_iter();
-            asked.retain(|_| !gains.next().unwrap_or(false));
-        }
-        Ok((asked, programmes))
-    }
-
-    /// The rows of the classes, and of every user that takes part one that its tasks add up to its total.
-    fn programme(&self, tasks: &[Rational], takes_part: impl Fn(usize) -> bool) -> Programme {
-        let problem = self.constraints.problem();
+    /// [`LpError`]: HiGHS refuses the model.
+    pub fn new(constraints: &'a Constraints<'a>) -> Result<Self, LpError> {
+        let problem = constraints.problem();
+        let (rows, users) = (constraints.rows(), problem.n_users());
         let mut lp = ExactLp::default();
-        lp.rows.extend(self.constraints.rows().iter().map(|row| (Sense::AtMost, row.capacity.clone())));
-        let (mut units, mut placements, mut rows) = (Vec::new(), Vec::new(), Vec::new());
-        for n in (0..problem.n_users()).filter(|n| takes_part(*n)) {
-            let row = lp.rows.len();
-            lp.rows.push((Sense::Equal, tasks[n].clone()));
-            rows.push((n, row));
+        lp.rows.extend(rows.iter().map(|row| (Sense::AtMost, row.capacity.clone())));
+        lp.rows.extend((0..users).map(|_| (Sense::AtLeast, Rational::new())));
+        let all = rows.iter().enumerate().map(|(row, of)| (row, Rational::from(-&of.capacity)));
+        let entries = all.filter(|(_, capacity)| !capacity.is_zero()).collect();
+        lp.columns.push(ExactColumn { cost: Rational::from(-1), entries });
+        let (mut units, mut placements) = (vec![1.0], Vec::new());
+        for n in 0..users {
             for i in problem.classes_of(n) {
-                let mut entries = capacity_entries(self.constraints, n, i);
-                entries.push((row, Rational::from(1)));
+                let mut entries = capacity_entries(constraints, n, i);
+                entries.push((rows.len() + n, Rational::from(1)));
                 units.push(problem.gamma(n, i).to_f64());
                 placements.push((n, i));
                 lp.columns.push(ExactColumn { cost: Rational::new(), entries });
             }
         }
-        Programme { lp, units, placements, rows }
+        let alone =
+            (0..users).map(|n| problem.total_gamma(n).to_f64()).map(|all| if all > 0.0 { all } else { 1.0 });
+        let alone: Vec<f64> = alone.collect();
+        let scale = |row: usize| -> f64 {
+            match row.checked_sub(rows.len()) {
+                None => rows[row].capacity.to_f64(),
+                Some(n) => alone[n],
+            }
+        };
+        let bounds = |row: usize| {
+            if row < rows.len() {
+                (f64::NEG_INFINITY, if rows[row].capacity.is_zero() { 0.0 } else { 1.0 })
+            } else {
+                (0.0, f64::INFINITY)
+            }
+        };
+        let mut float = FloatLp::new(&(0..lp.rows.len()).map(bounds).collect::<Vec<_>>())?;
+        let mut block = ColumnBlock::default();
+        for (column, unit) in lp.columns.iter().zip(&units) {
+            let entries = column.entries.iter().filter(|(row, _)| scale(*row) > 0.0);
+            let entries = entries.map(|(row, value)| (*row, value.to_f64() * unit / scale(*row)));
+            block.push(column.cost.to_f64(), entries)?;
+        }
+        float.add_columns(&block)?;
+        let asked = vec![0.0; users];
+        Ok(Self { constraints, lp, units, placements, float, asked, alone })
     }
 
-    fn read(&self, programme: &Programme, x: &[Rational]) -> Placed {
-        let mut placed = vec![Vec::new(); self.constraints.problem().n_users()];
-        for ((n, i), x) in programme.placements.iter().zip(x).filter(|(_, x)| !x.is_zero()) {
-            placed[*n].push((*i, x.clone()));
+    /// A bound that totals break, if doubles show one.
+    ///
+    /// # Errors
+    /// [`LpError`]: HiGHS fails.
+    pub fn broken(&mut self, totals: &[Rational]) -> Result<Option<Bound>, LpError> {
+        let rows = self.constraints.rows().len();
+        for (n, total) in totals.iter().enumerate() {
+            let asked = total.to_f64() / self.alone[n];
+            if asked != self.asked[n] {
+                self.float.set_row_bounds(rows + n, asked, f64::INFINITY)?;
+                self.asked[n] = asked;
+            }
+        }
+        let needed = self.float.solve_again()?.columns.first().copied().unwrap_or_default();
+        if needed <= EXCESS {
+            return Ok(None);
+        }
+        let basis = self.basis()?;
+        let search = SimplexBasis::new(&self.lp, &basis, MAX_PIVOTS).priced();
+        let bound = Bound::new(self.constraints, &search.y()[..rows]);
+        Ok(Some(bound).filter(|bound| bound.left(totals) < 0))
+    }
+
+    /// A place of totals, or a bound that they break.
+    ///
+    /// # Errors
+    /// [`LpError`]: the programme could not be solved.
+    pub fn place(&mut self, totals: &[Rational]) -> Result<Place, LpError> {
+        let rows = self.constraints.rows().len();
+        let basis = self.basis().unwrap_or_default();
+        let mut lp = self.lp.clone();
+        for (row, total) in lp.rows[rows..].iter_mut().zip(totals) {
+            row.1.clone_from(total);
+        }
+        let start = StartingPoint { point: None, basis: &basis };
+        match refine::solve(&lp, &self.units, start, MAX_PIVOTS)? {
+            Feasibility::Feasible(optimum) if optimum.x[0].is_zero() => {
+                Ok(Place::Found(self.read(totals, &optimum.x)))
+            }
+            Feasibility::Feasible(optimum) => {
+                Ok(Place::Broken(Bound::new(self.constraints, &optimum.y[..rows])))
+            }
+            Feasibility::Infeasible(_) => Err(LpError::ExactlyInfeasible),
+        }
+    }
+
+    fn basis(&mut self) -> Result<Vec<Variable>, LpError> {
+        let basis = self.float.basis()?;
+        let basic = |list: &[BasisStatus]| -> Vec<usize> {
+            (0..list.len()).filter(|k| list[*k] == BasisStatus::Basic).collect()
+        };
+        let columns = basic(&basis.columns).into_iter().map(Variable::Column);
+        Ok(columns.chain(basic(&basis.rows).into_iter().map(Variable::Slack)).collect())
+    }
+
+    /// The places of the columns, without what exceeds the totals.
+    fn read(&self, totals: &[Rational], x: &[Rational]) -> Placed {
+        let mut left = totals.to_vec();
+        let mut placed = vec![Vec::new(); left.len()];
+        for ((n, i), x) in self.placements.iter().zip(&x[1..]) {
+            let tasks = x.min(&left[*n]).clone();
+            if !tasks.is_zero() {
+                left[*n] -= &tasks;
+                placed[*n].push((*i, tasks));
+            }
         }
         placed
     }

@@ -1,99 +1,94 @@
 //! Filling the tree, segment by segment, until nobody can grow.
+//!
+//! On several classes the tree is filled as if nothing but some bounds held that every placement keeps, at first none.
+//! What comes of it is looked at from time to time; where it has no place it breaks a further bound, and the filling
+//! goes back to where that one was kept. The end has a place, and so had everything before it, which was less; and who
+//! was stopped at a bound had indeed no place for more.
 
 use evenhand_lp::LpError;
-use evenhand_lp::placement::Placements;
+use evenhand_lp::placement::{Bound, Place, Placed, Placements};
 use evenhand_problem::{Constraints, Problem, Rational, Sharing};
 
+use super::course::Course;
 use super::forest::Forest;
-use super::growth::Direction;
-use super::holdings::Holdings;
-use super::step::first_event;
 
 /// Most work, in sizes of the forest: a few nanoseconds each while numbers are short.
 const WORK: usize = 10_000_000_000;
+/// Segments before doubles are asked for a place, at first; twice as many each time that there is one.
+const FIRST_STRIDE: usize = 16;
 
 /// A filled tree.
 pub struct Filled {
     /// By user: `(class, tasks)`, ascending by class.
-    pub tasks: Vec<Vec<(usize, Rational)>>,
+    pub tasks: Placed,
     pub segments: usize,
     pub programmes: usize,
 }
 
-/// Where the tasks are placed.
-enum Place<'c> {
-    /// All servers are alike: what fits by its sum fits.
-    Pool,
-    Classes {
-        placements: Placements<'c>,
-        tasks: Vec<Vec<(usize, Rational)>>,
-        programmes: usize,
-    },
-}
-
 /// The exact hierarchical filling; `None` where it would take more work than is allowed.
 pub fn fill(problem: &Problem, forest: &Forest<'_>) -> Result<Option<Filled>, LpError> {
-    let constraints = Constraints::new(problem, Sharing::Rdm);
-    let mut place = match problem.n_servers() {
-        1 => Place::Pool,
-        _ => Place::Classes {
-            placements: Placements::new(&constraints),
-            tasks: vec![Vec::new(); problem.n_users()],
-            programmes: 0,
-        },
-    };
-    let mut holdings = Holdings::new(forest, vec![Rational::new(); problem.n_users()]);
-    // Who is stopped stays so: what is used only grows.
-    let mut is_stopped = vec![false; problem.n_users()];
-    for segments in 0..WORK / forest.size().max(1) {
-        let way = |n: usize| {
-            let leaf = forest.nodes[forest.leaf(n)].leaf.as_ref().filter(|_| !is_stopped[n]);
-            let way = leaf.and_then(|leaf| holdings.way(forest, leaf));
-            way.filter(|way| !way.is_stopped).map(|way| way.nodes)
-        };
-        let ways: Vec<_> = (0..problem.n_users()).map(way).collect();
-        is_stopped = ways.iter().map(Option::is_none).collect();
-        let growing: Vec<usize> = (0..problem.n_users()).filter(|n| ways[*n].is_some()).collect();
-        if growing.is_empty() {
-            let (tasks, programmes) = place.into_tasks(&holdings.tasks);
-            return Ok(Some(Filled { tasks, segments, programmes }));
-        }
-        let mut direction = Direction { forest, holdings: &holdings, ways, races: Vec::new() };
-        let growth = direction.of(0, &growing);
-        let mut rates = vec![Rational::new(); problem.n_users()];
-        growth.rates.into_iter().for_each(|(n, rate)| rates[n] = rate);
-        let node_growth = holdings.growth(forest, &rates);
-        let event = first_event(forest, &holdings, &rates, &node_growth, &direction.races);
-        match &mut place {
-            Place::Pool => match event {
-                Some(step) => holdings.advance(&rates, node_growth, &step),
-                None => return Err(LpError::ExactlyUnbounded),
-            },
-            Place::Classes { placements, tasks, programmes } => {
-                let (step, placed) = placements.farthest(&holdings.tasks, &rates, event.as_ref())?;
-                *programmes += 1;
-                *tasks = placed;
-                holdings.advance(&rates, node_growth, &step);
-                if event.is_none_or(|event| step < event) {
-                    let users: Vec<usize> = (0..rates.len()).filter(|n| rates[*n] > 0).collect();
-                    let (stuck, solved) = placements.stuck(&holdings.tasks, &users, tasks)?;
-                    *programmes += solved;
-                    stuck.into_iter().for_each(|n| is_stopped[n] = true);
-                }
-            }
+    let most = WORK / forest.size().max(1);
+    let nothing = vec![Rational::new(); problem.n_users()];
+    if problem.n_servers() > 1 {
+        return on_classes(problem, forest, nothing, most);
+    }
+    // All servers are alike: what fits by its sum fits.
+    let mut course = Course::new(forest, nothing, &[]);
+    for segments in 0..most {
+        if !course.segment()? {
+            let of_user = |x: &Rational| if x.is_zero() { Vec::new() } else { vec![(0, x.clone())] };
+            let tasks = course.tasks().iter().map(of_user).collect();
+            return Ok(Some(Filled { tasks, segments, programmes: 0 }));
         }
     }
     Ok(None)
 }
 
-impl Place<'_> {
-    fn into_tasks(self, totals: &[Rational]) -> (Vec<Vec<(usize, Rational)>>, usize) {
-        match self {
-            Self::Pool => {
-                let of_user = |x: &Rational| if x.is_zero() { Vec::new() } else { vec![(0, x.clone())] };
-                (totals.iter().map(of_user).collect(), 0)
+fn on_classes(
+    problem: &Problem,
+    forest: &Forest<'_>,
+    nothing: Vec<Rational>,
+    most: usize,
+) -> Result<Option<Filled>, LpError> {
+    let constraints = Constraints::new(problem, Sharing::Rdm);
+    let mut placements = Placements::new(&constraints)?;
+    let mut bounds: Vec<Bound> = Vec::new();
+    // What is known to have a place, as far as doubles tell.
+    let mut placed = vec![nothing.clone()];
+    let mut course = Course::new(forest, nothing.clone(), &[]);
+    let (mut segments, mut programmes, mut stride) = (0, 0, FIRST_STRIDE);
+    while segments < most {
+        let mut is_end = false;
+        for _ in 0..stride {
+            if !course.segment()? {
+                is_end = true;
+                break;
             }
-            Self::Classes { tasks, programmes, .. } => (tasks, programmes),
+            segments += 1;
+        }
+        let tasks = course.tasks();
+        programmes += 1;
+        let mut broken = placements.broken(tasks)?;
+        if broken.is_none() && is_end {
+            programmes += 1;
+            match placements.place(tasks)? {
+                Place::Found(tasks) => return Ok(Some(Filled { tasks, segments, programmes })),
+                Place::Broken(bound) => broken = Some(bound),
+            }
+        }
+        match broken {
+            None => {
+                placed.push(tasks.to_vec());
+                stride *= 2;
+            }
+            Some(bound) => {
+                // Holdings only grow, so that a bound once broken stays so.
+                let kept = placed.partition_point(|tasks| bound.left(tasks) >= 0);
+                placed.truncate(kept.max(1));
+                bounds.push(bound);
+                course = Course::new(forest, placed.last().unwrap_or(&nothing).clone(), &bounds);
+            }
         }
     }
+    Ok(None)
 }

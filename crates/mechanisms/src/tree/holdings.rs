@@ -18,15 +18,6 @@ pub struct Holdings {
     pub used: Amounts,
 }
 
-/// How fast the holdings of a node grow, by resource.
-#[derive(Clone)]
-pub struct NodeGrowth {
-    /// What the users below it hold.
-    pub running: Vec<Rational>,
-    /// What it uses.
-    pub used: Vec<Rational>,
-}
-
 /// What stands above a user that wants more.
 pub struct Way {
     /// The nodes above it, its parent first, each with whether the user is below its guarantee.
@@ -59,50 +50,6 @@ impl Holdings {
     /// Whether more use of a node is more use of its parent: not while it is within what is kept back for it.
     pub fn passes(&self, forest: &Forest<'_>, v: usize, r: usize) -> bool {
         self.used[v][r] >= forest.nodes[v].kept[r]
-    }
-
-    /// By how much [`running`](Self::running) and [`used`](Self::used) grow where users gain tasks at these rates, by
-    /// node below which somebody does.
-    pub fn growth(&self, forest: &Forest<'_>, rates: &[Rational]) -> Vec<Option<NodeGrowth>> {
-        let m = forest.resources.len();
-        let mut growth: Vec<Option<NodeGrowth>> = vec![None; forest.nodes.len()];
-        for v in forest.upwards() {
-            if let Some(leaf) = forest.nodes[v].leaf.as_ref().filter(|leaf| !rates[leaf.user].is_zero()) {
-                let mut running = vec![Rational::new(); m];
-                for (r, d) in &leaf.demand {
-                    running[*r] = Rational::from(d * &rates[leaf.user]);
-                }
-                growth[v] = Some(NodeGrowth { used: running.clone(), running });
-            }
-            let Some(parent) = forest.nodes[v].parent else { continue };
-            let Some(of) = growth[v].take() else { continue };
-            let zeros = || vec![Rational::new(); m];
-            let above = growth[parent].get_or_insert_with(|| NodeGrowth { running: zeros(), used: zeros() });
-            for r in 0..m {
-                above.running[r] += &of.running[r];
-                if self.passes(forest, v, r) {
-                    above.used[r] += &of.used[r];
-                }
-            }
-            growth[v] = Some(of);
-        }
-        growth
-    }
-
-    /// After a step of such a growth, over which nothing that was kept back is filled.
-    pub fn advance(&mut self, rates: &[Rational], growth: Vec<Option<NodeGrowth>>, step: &Rational) {
-        for (tasks, rate) in self.tasks.iter_mut().zip(rates).filter(|(_, rate)| !rate.is_zero()) {
-            *tasks += Rational::from(rate * step);
-        }
-        let nodes = self.running.iter_mut().zip(&mut self.used).zip(growth);
-        for ((running, used), growth) in nodes {
-            let Some(growth) = growth else { continue };
-            for (amount, rate) in
-                running.iter_mut().zip(growth.running).chain(used.iter_mut().zip(growth.used))
-            {
-                *amount += rate * step;
-            }
-        }
     }
 
     /// After user `n` has started so many tasks; below 0, ended so many.

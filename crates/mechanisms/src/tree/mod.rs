@@ -7,6 +7,7 @@
 //! All events are rational, and so is the result; it does not depend on the order of the file. Without groups,
 //! guarantees and another share it is `drfh`.
 
+mod course;
 mod entitlements;
 mod fill;
 mod forest;
@@ -14,6 +15,7 @@ mod growth;
 mod holdings;
 mod key;
 mod levels;
+mod moving;
 mod ongoing;
 mod raise;
 mod reported;

@@ -16,6 +16,7 @@ mod proportional;
 pub mod ps_dsf;
 pub mod queues;
 pub mod ratio;
+mod reach;
 mod shares;
 pub mod tree;
 pub mod worst_load;

@@ -1,8 +1,10 @@
-//! Hierarchical filling of one pool, written from the definition (theory, section 9): every amount is computed anew
+//! Hierarchical filling, written from the definition (theory, section 9): every amount is computed anew
 //! from the tasks wherever it is asked for, and every event is looked for everywhere.
 
 use evenhand_problem::groups::{ShareOf, ShareOver, ZeroWeight};
 use evenhand_problem::{Problem, Rational};
+
+use super::reach::reach;
 
 /// Segments after which the test gives up.
 const SEGMENTS: usize = 5_000;
@@ -243,6 +245,7 @@ impl Tree<'_> {
             && self.problem.is_active(n)
             && !above.into_iter().any(stops)
             && !self.resources().any(is_filled)
+            && (self.problem.n_servers() == 1 || reach(self.problem, x, &rates) > 0)
     }
 
     pub(super) fn is_below(&self, x: &Tasks, v: Node, n: usize) -> bool {
@@ -403,6 +406,9 @@ impl Tree<'_> {
     /// The first event of any kind. What is no event of the definition does no harm: the direction is found again.
     fn step(&self, x: &Tasks, rates: &Tasks) -> Rational {
         let mut events: Vec<Rational> = Vec::new();
+        if self.problem.n_servers() > 1 {
+            events.push(reach(self.problem, x, rates));
+        }
         for (n, user) in self.problem.users().iter().enumerate().filter(|(n, _)| rates[*n] > 0) {
             events.extend(user.tasks().map(|tasks| Rational::from(tasks - &x[n]) / &rates[n]));
         }

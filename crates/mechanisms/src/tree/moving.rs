@@ -1,0 +1,255 @@
+//! In which direction the tree grows: from the root, at every node those children whose key is least, at such
+//! rates that their levels stay equal.
+//!
+//! Every node has a clock of its own, along which what it holds grows at constant rates from event to event; that of
+//! its parent runs at a constant pace beside it. An event changes the node at which it happens and those above it.
+//! All others keep their rates, and what they hold is brought up to date when somebody looks.
+
+use evenhand_problem::Rational;
+
+use super::course::Course;
+use super::growth::{Candidate, candidates};
+use super::key::{Key, Term, asks, rising, weight};
+use super::step::first_event;
+
+/// How a node grows while its clock advances by one.
+#[derive(Default)]
+pub struct Growth {
+    /// The users below it that grow.
+    users: Vec<usize>,
+    /// What its users hold, by resource.
+    pub running: Vec<Rational>,
+    /// What it uses, by resource.
+    pub used: Vec<Rational>,
+    /// What its users hold of each bound.
+    pub worth: Vec<Rational>,
+}
+
+/// A node on its way.
+#[derive(Default)]
+pub struct Moving {
+    pub clock: Rational,
+    pub growth: Growth,
+    /// The children that grow when it does.
+    pub growing: Vec<usize>,
+    /// The users for which all this was found, if nothing has happened since.
+    found_for: Option<Vec<usize>>,
+    is_growing: bool,
+    /// By how much the clock of its parent runs faster, and what that said when this node was brought up to date.
+    pace: Rational,
+    since: Rational,
+    /// When the next event at the node happens, and at it or below it, by its clock.
+    own: Option<Rational>,
+    pub next: Option<Rational>,
+    /// The same by the clock of its parent.
+    due: Option<Rational>,
+}
+
+impl Course<'_> {
+    /// Finds how a node grows when these of the users below it may. What it holds is up to date.
+    pub fn direct(&mut self, v: usize, users: Vec<usize>) {
+        if self.moving[v].found_for.as_ref() == Some(&users) {
+            return;
+        }
+        self.halt(v);
+        let mut growth = Growth {
+            users: Vec::new(),
+            running: vec![Rational::new(); self.forest.resources.len()],
+            used: vec![Rational::new(); self.forest.resources.len()],
+            worth: vec![Rational::new(); self.bounds.len()],
+        };
+        let mut gaps = Vec::new();
+        let mut growing = Vec::new();
+        let forest = self.forest;
+        if let Some(leaf) = &forest.nodes[v].leaf {
+            growth.users.push(leaf.user);
+            leaf.demand.iter().for_each(|(r, d)| growth.running[*r].clone_from(d));
+            growth.used.clone_from(&growth.running);
+            for (worth, bound) in growth.worth.iter_mut().zip(&self.bounds) {
+                *worth = bound.worth(leaf.user);
+            }
+            gaps.extend(
+                leaf.tasks.as_ref().map(|tasks| Rational::from(tasks - &self.holdings.tasks[leaf.user])),
+            );
+        } else {
+            let (paced, ahead) = self.paced(v, &users);
+            gaps = ahead;
+            for (k, pace) in paced {
+                self.add(&mut growth, k, &pace);
+                self.start(v, k, pace);
+                growing.push(k);
+            }
+        }
+        if v == 0 {
+            gaps.extend(self.until_bounds(&growth.worth));
+        }
+        gaps.extend(first_event(forest, &self.holdings, v, &growth));
+        let own = gaps.into_iter().filter(|gap| *gap > 0).min();
+        let node = &self.moving[v];
+        let own = own.map(|gap| gap + &node.clock);
+        let due = growing.iter().filter_map(|k| self.moving[*k].due.as_ref());
+        let next = due.chain(&own).min().cloned();
+        let node = &mut self.moving[v];
+        (node.growth, node.growing, node.own, node.next) = (growth, growing, own, next);
+        node.found_for = Some(users);
+    }
+
+    /// Advances a child to what the clock of its parent says.
+    pub fn update(&mut self, parent: usize, k: usize) {
+        if !self.moving[k].is_growing {
+            return;
+        }
+        let now = &self.moving[parent].clock;
+        let passed = Rational::from(now - &self.moving[k].since);
+        if !passed.is_zero() {
+            let now = now.clone();
+            let step = passed / &self.moving[k].pace;
+            self.moving[k].since = now;
+            self.advance(k, &step);
+        }
+    }
+
+    /// Advances a node by its own clock.
+    pub fn advance(&mut self, v: usize, step: &Rational) {
+        let node = &mut self.moving[v];
+        node.clock += step;
+        let held = self.holdings.running[v].iter_mut().zip(&node.growth.running);
+        for (amount, rate) in held.chain(self.holdings.used[v].iter_mut().zip(&node.growth.used)) {
+            if !rate.is_zero() {
+                *amount += Rational::from(rate * step);
+            }
+        }
+        if let Some(leaf) = &self.forest.nodes[v].leaf {
+            self.holdings.tasks[leaf.user] += step;
+        }
+    }
+
+    /// Advances everything below a node to what its clock says.
+    pub fn update_below(&mut self, v: usize) {
+        for at in 0..self.moving[v].growing.len() {
+            let k = self.moving[v].growing[at];
+            self.update(v, k);
+            self.update_below(k);
+        }
+    }
+
+    /// Whether something happens now at a node or below it; adds the nodes at which it does. They and those above
+    /// them are up to date, and no longer known how they grow.
+    pub fn happens(&mut self, v: usize, events: &mut Vec<usize>) -> bool {
+        let now = self.moving[v].clock.clone();
+        let mut happens = self.moving[v].own.as_ref() == Some(&now);
+        if happens {
+            events.push(v);
+        }
+        for at in 0..self.moving[v].growing.len() {
+            let k = self.moving[v].growing[at];
+            if self.moving[k].due.as_ref() == Some(&now) {
+                self.update(v, k);
+                happens |= self.happens(k, events);
+            }
+        }
+        if happens {
+            self.moving[v].found_for = None;
+        }
+        happens
+    }
+
+    /// The children of a node stand still.
+    fn halt(&mut self, v: usize) {
+        for k in std::mem::take(&mut self.moving[v].growing) {
+            self.update(v, k);
+            self.moving[k].is_growing = false;
+        }
+    }
+
+    /// A child grows with its parent, whose clock runs faster by `pace`.
+    fn start(&mut self, parent: usize, k: usize, pace: Rational) {
+        let since = self.moving[parent].clock.clone();
+        let node = &mut self.moving[k];
+        node.due = node.next.as_ref().map(|next| Rational::from(next - &node.clock) * &pace + &since);
+        (node.since, node.pace, node.is_growing) = (since, pace, true);
+    }
+
+    /// Adds the growth of a child to that of its parent.
+    fn add(&self, sum: &mut Growth, k: usize, pace: &Rational) {
+        let of = &self.moving[k].growth;
+        let scale = Rational::from(pace.recip_ref());
+        let add = |sum: &mut Rational, amount: &Rational| {
+            if !amount.is_zero() {
+                *sum += Rational::from(amount * &scale);
+            }
+        };
+        sum.users.extend(&of.users);
+        for r in 0..of.running.len() {
+            add(&mut sum.running[r], &of.running[r]);
+            if self.holdings.passes(self.forest, k, r) {
+                add(&mut sum.used[r], &of.used[r]);
+            }
+        }
+        sum.worth.iter_mut().zip(&of.worth).for_each(|(sum, worth)| add(sum, worth));
+    }
+
+    /// The children that grow, each with how much faster the common level rises than its own clock runs; and by how
+    /// much this level may rise before a sibling's is reached.
+    fn paced(&mut self, v: usize, users: &[usize]) -> (Vec<(usize, Rational)>, Vec<Rational>) {
+        let candidates = candidates(self.forest, &self.holdings, &self.ways, v, users);
+        let Some(least) = candidates.iter().map(|of| &of.key).min().cloned() else {
+            return (Vec::new(), Vec::new());
+        };
+        let (first, later): (Vec<_>, Vec<_>) = candidates.into_iter().partition(|of| of.key == least);
+        let same_class = |of: &&Candidate| Key { level: least.level.clone(), ..of.key.clone() } == least;
+        let later = later.iter().filter(same_class);
+        let ahead: Vec<Rational> = later.map(|of| Rational::from(&of.key.level - &least.level)).collect();
+        let mut rising_ones = Vec::new();
+        let mut flat = Vec::new();
+        for mut candidate in first {
+            let k = candidate.node;
+            self.direct(k, std::mem::take(&mut candidate.users));
+            let weight = weight(self.forest, k, least.is_above_guarantee);
+            let pace = rising(&candidate.terms, &self.moving[k].growth.used).1 / &weight;
+            if pace.is_zero() {
+                flat.push((k, weight));
+            } else {
+                rising_ones.push((k, pace));
+            }
+        }
+        if flat.is_empty() { (rising_ones, ahead) } else { self.flat(flat, least.is_above_guarantee) }
+    }
+
+    /// Of children whose level does not rise those grow that hold least, by weight, of what their growing users
+    /// ask for.
+    fn flat(
+        &self,
+        flat: Vec<(usize, Rational)>,
+        is_above_guarantee: bool,
+    ) -> (Vec<(usize, Rational)>, Vec<Rational>) {
+        let mut lines = Vec::new();
+        for (k, weight) in flat {
+            let terms = self.parts(k, is_above_guarantee);
+            let (top, rate) = rising(&terms, &self.moving[k].growth.running);
+            lines.push((top / &weight, rate / &weight, k));
+        }
+        let least = lines.iter().map(|line| &line.0).min().cloned().unwrap_or_default();
+        let gaps = lines.iter().map(|line| Rational::from(&line.0 - &least));
+        let ahead = gaps.filter(|gap| !gap.is_zero()).collect();
+        let grow = lines.into_iter().filter(|line| line.0 == least).map(|(_, pace, k)| (k, pace));
+        (grow.collect(), ahead)
+    }
+
+    /// What the users below a child hold of the resources that those who grow ask for, as parts of the capacity,
+    /// or of the guarantee.
+    fn parts(&self, k: usize, is_above_guarantee: bool) -> Vec<Term> {
+        let (forest, running) = (self.forest, &self.holdings.running[k]);
+        let guarantee = forest.nodes[k].guarantee.as_ref();
+        let whole = |r: usize| {
+            if is_above_guarantee { Some(&forest.capacity[r]) } else { guarantee?[r].as_ref() }
+        };
+        let asked = |r: usize| self.moving[k].growth.users.iter().any(|n| asks(forest, *n, r));
+        let resources = (0..forest.resources.len()).filter(|r| asked(*r));
+        let term = |r: usize| {
+            let whole = whole(r).filter(|whole| **whole > 0)?;
+            Some(Term { value: Rational::from(&running[r] / whole), slope: vec![(r, whole.clone().recip())] })
+        };
+        resources.filter_map(term).collect()
+    }
+}
