@@ -103,12 +103,12 @@ fn what_is_wrong_ends_with_two() {
         (SCENARIO.replace("\"at\": 3", "\"at\": -3"), "users[1].jobs[0].at: found -3"),
         (
             SCENARIO.replace("{\"cpu\": 2, \"memory\": 1}", "{\"cpu\": 20, \"memory\": 1}"),
-            "scenario.json:7:38: users[1].demand: a task of user `b` fits on no server",
+            "scenario.json:7:39: users[1].demand: a task of user `b` fits on no server",
         ),
         (SCENARIO.replace("\"horizon\": 60, ", ""), "give the scenario a `horizon`"),
         (
             SCENARIO.replace("best-fit", "worst-fit"),
-            "policy.server: there is no such name: `worst-fit`: expected iid, rrr, first-fit, best-fit, joint",
+            "policy.server: there is no such name: `worst-fit` (did you mean `first-fit`?): expected iid, rrr",
         ),
         (SCENARIO.replace("[{\"name\": \"A\"", "[{\"nme\": \"A\""), "nme"),
         (SCENARIO[..300].to_owned(), "the file ends inside"),

@@ -27,6 +27,9 @@ pub enum Stops {
     Shares,
 }
 
+/// By what runs are compared that may be stopped: the depth of the node, the key beyond the guarantee, the number.
+type Place = (std::cmp::Reverse<usize>, Key, u32);
+
 /// What runs and waits.
 pub struct Queues<'p> {
     tree: Tree<'p>,
@@ -163,7 +166,7 @@ impl<'p> Queues<'p> {
             return None;
         }
         let x = self.tasks(runs);
-        let mut best: Option<((std::cmp::Reverse<usize>, Key, u32), Run)> = None;
+        let mut best: Option<(Place, Run)> = None;
         for run in runs.iter().filter(|run| run.number < fresh && run.user != n) {
             let (m, tasks) = (run.user, run.servers.len() as u64);
             let pinned = self.tree.problem.groups().member(m).pinned.clone().unwrap_or_default();
