@@ -103,12 +103,16 @@ impl Queues<'_> {
     }
 
     /// The children on the way from the root to user `n`, each below its parent, with their keys after a gang has
-    /// started.
+    /// started; none where only guarantees count and the user is below none.
     fn keys_when_started(&mut self, n: usize) -> Vec<(usize, usize, Key)> {
         let forest = self.forest;
         let own = forest.leaf(n);
         let Some(leaf) = &forest.nodes[own].leaf else { return Vec::new() };
         let Some(way) = self.holdings.way(forest, leaf) else { return Vec::new() };
+        let is_due = forest.guarantees_first && way.nodes.iter().any(|(_, is_below)| *is_below);
+        if self.policy.preemption == Preemption::Guarantees && !is_due {
+            return Vec::new();
+        }
         let tasks = Rational::from(gang(forest, n));
         self.holdings.add(forest, n, &tasks);
         let mut keys = Vec::new();
