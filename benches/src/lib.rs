@@ -12,6 +12,7 @@
 //! | [`filling`] | a million whole tasks by every rule, and the plain scan |
 //! | [`markets`] | time-shared classes as a market, exactly, and price discovery |
 //! | [`ps_dsf`] | PS-DSF: plain sweeps against the accelerated solver, exact answers, time sharing |
+//! | [`queues`] | hierarchical filling of queues on clusters, its certificate and the check |
 //! | [`peers`] | ours and the Python scripts of `peers/` on the same files in one run |
 //! | [`reservation`] | the configuration programme, greedy and the worst load |
 //! | [`reservation_peers`] | the same beside Python scripts |
@@ -33,6 +34,7 @@ pub mod measure;
 pub mod peers;
 pub mod proof;
 pub mod ps_dsf;
+pub mod queues;
 pub mod reservation;
 pub mod reservation_peers;
 pub mod simulation;

@@ -13,7 +13,9 @@ use evenhand_benches::growth::{self, Axis};
 use evenhand_benches::instances::{self, Tasks};
 use evenhand_benches::measure::{Measurement, Mechanism, Question};
 use evenhand_benches::simulation::{self, Sizes};
-use evenhand_benches::{answers, levels, machine, markets, peers, ps_dsf, reservation, reservation_peers};
+use evenhand_benches::{
+    answers, levels, machine, markets, peers, ps_dsf, queues, reservation, reservation_peers,
+};
 use evenhand_problem::format::problem_to_json;
 use serde_json::{Value, json};
 
@@ -121,6 +123,17 @@ enum Command {
         seed: u64,
         /// Leave out problems with more placements of users on classes.
         #[arg(long, default_value_t = 200_000)]
+        at_most: usize,
+        /// Write the problems to this folder.
+        #[arg(long)]
+        folder: Option<PathBuf>,
+    },
+    /// Queues on clusters: hierarchical filling, its certificate, the check.
+    Queues {
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        /// Leave out problems with more shapes of tasks.
+        #[arg(long, default_value_t = usize::MAX, hide_default_value = true)]
         at_most: usize,
         /// Write the problems to this folder.
         #[arg(long)]
@@ -358,6 +371,10 @@ fn run(command: Command) -> Result<(), String> {
         Command::Markets { at_most, seed, python, scripts } => {
             say(&heading())?;
             say(&markets::table(at_most, seed, &scripts, python.as_deref())?)
+        }
+        Command::Queues { seed, at_most, folder } => {
+            say(&heading())?;
+            say(&queues::table(seed, at_most, folder.as_deref())?)
         }
         Command::Answers { others, problems, first, users, only } => {
             say(&heading())?;

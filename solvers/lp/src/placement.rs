@@ -25,6 +25,17 @@ const MAX_PIVOTS: usize = 10_000;
 /// By how much a programme in doubles may exceed the capacity before a bound is looked for: more than HiGHS' tolerance
 /// of 1e-9. What is less shows in [`Placements::place`].
 const EXCESS: f64 = 1e-8;
+/// Placements that the programme in doubles has from the start, of every user and of every class: those on which a user
+/// can have most. The others come when prices ask for them: so many of each user at a time, or all where they are few.
+const FIRST_OF_USER: usize = 4;
+const FIRST_OF_CLASS: usize = 12;
+const MORE_OF_USER: usize = 2;
+const FEW: usize = 1000;
+/// A user has all its placements where those that it has could not hold this many times its total alone: else it would
+/// need more of a class than there is while others could make room.
+const ROOM: f64 = 4.0;
+/// How much cheaper than what a user has a placement must be to come: HiGHS' tolerance.
+const CHEAPER: f64 = 1e-9;
 
 /// Tasks by user: `(class, tasks)`, ascending by class.
 pub type Placed = Vec<Vec<(usize, Rational)>>;
@@ -55,7 +66,14 @@ pub struct Placements<'a> {
     units: Vec<f64>,
     /// `(user, class)` by column but the first, which is `s`.
     placements: Vec<(usize, usize)>,
+    /// Has some of the columns.
     float: FloatLp,
+    /// By column of `float`: which it is.
+    inside: Vec<usize>,
+    /// By column: whether it is in `float`.
+    is_inside: Vec<bool>,
+    /// By user: what it can have alone on its columns in `float`.
+    room: Vec<f64>,
     /// The totals in `float`, in units of what each user can have alone.
     asked: Vec<f64>,
     alone: Vec<f64>,
@@ -66,7 +84,7 @@ impl Bound {
     #[must_use]
     pub fn left(&self, totals: &[Rational]) -> Rational {
         let held: Rational = self.worth.iter().map(|(n, worth)| Rational::from(worth * &totals[*n])).sum();
-        Rational::from(&self.most - held)
+        &self.most - held
     }
 
     /// What follows from prices by row; those below 0 count as 0.
@@ -133,29 +151,81 @@ impl<'a> Placements<'a> {
         let alone =
             (0..users).map(|n| problem.total_gamma(n).to_f64()).map(|all| if all > 0.0 { all } else { 1.0 });
         let alone: Vec<f64> = alone.collect();
-        let scale = |row: usize| -> f64 {
-            match row.checked_sub(rows.len()) {
-                None => rows[row].capacity.to_f64(),
-                Some(n) => alone[n],
-            }
+        let bounds = |row: usize| match rows.get(row) {
+            Some(row) => (f64::NEG_INFINITY, if row.capacity.is_zero() { 0.0 } else { 1.0 }),
+            None => (0.0, f64::INFINITY),
         };
-        let bounds = |row: usize| {
-            if row < rows.len() {
-                (f64::NEG_INFINITY, if rows[row].capacity.is_zero() { 0.0 } else { 1.0 })
-            } else {
-                (0.0, f64::INFINITY)
-            }
-        };
-        let mut float = FloatLp::new(&(0..lp.rows.len()).map(bounds).collect::<Vec<_>>())?;
-        let mut block = ColumnBlock::default();
-        for (column, unit) in lp.columns.iter().zip(&units) {
-            let entries = column.entries.iter().filter(|(row, _)| scale(*row) > 0.0);
-            let entries = entries.map(|(row, value)| (*row, value.to_f64() * unit / scale(*row)));
-            block.push(column.cost.to_f64(), entries)?;
+        let float = FloatLp::new(&(0..lp.rows.len()).map(bounds).collect::<Vec<_>>())?;
+        let (asked, room, is_inside) = (vec![0.0; users], vec![0.0; users], vec![false; lp.columns.len()]);
+        let inside = Vec::new();
+        let mut all =
+            Self { constraints, lp, units, placements, float, inside, is_inside, room, asked, alone };
+        let first = all.first();
+        all.let_in(first)?;
+        Ok(all)
+    }
+
+    /// The columns that the programme in doubles starts with.
+    fn first(&self) -> Vec<usize> {
+        let part = |column: &usize| self.units[*column] / self.alone[self.placements[column - 1].0];
+        let mut of_user = vec![Vec::new(); self.alone.len()];
+        let mut of_class = vec![Vec::new(); self.constraints.problem().n_servers()];
+        for (at, (n, i)) in self.placements.iter().enumerate() {
+            of_user[*n].push(1 + at);
+            of_class[*i].push(1 + at);
         }
-        float.add_columns(&block)?;
-        let asked = vec![0.0; users];
-        Ok(Self { constraints, lp, units, placements, float, asked, alone })
+        let mut first = vec![0];
+        for (lists, most) in [(&mut of_user, FIRST_OF_USER), (&mut of_class, FIRST_OF_CLASS)] {
+            for list in lists {
+                list.sort_by(|a, b| part(b).total_cmp(&part(a)));
+                first.extend(list.iter().take(most));
+            }
+        }
+        first.sort_unstable();
+        first.dedup();
+        first
+    }
+
+    /// Adds columns to the programme in doubles.
+    fn let_in(&mut self, columns: Vec<usize>) -> Result<(), LpError> {
+        let mut block = ColumnBlock::default();
+        for column in &columns {
+            let entries: Vec<(usize, f64)> = self.entries(*column).collect();
+            block.push(self.lp.columns[*column].cost.to_f64(), entries)?;
+            self.is_inside[*column] = true;
+            if let Some(at) = column.checked_sub(1) {
+                self.room[self.placements[at].0] += self.units[*column];
+            }
+        }
+        self.float.add_columns(&block)?;
+        self.inside.extend(columns);
+        Ok(())
+    }
+
+    /// The entries of a column in doubles, scaled.
+    fn entries(&self, column: usize) -> impl Iterator<Item = (usize, f64)> {
+        let rows = self.constraints.rows();
+        let scale = move |row: usize| match row.checked_sub(rows.len()) {
+            None => rows[row].capacity.to_f64(),
+            Some(n) => self.alone[n],
+        };
+        let entries = self.lp.columns[column].entries.iter().filter(move |(row, _)| scale(*row) > 0.0);
+        entries.map(move |(row, value)| (*row, value.to_f64() * self.units[column] / scale(*row)))
+    }
+
+    /// The columns that would lower `s` at these prices, the best of every user.
+    fn wanted(&self, prices: &[f64]) -> Vec<usize> {
+        let mut wanted: Vec<(usize, f64, usize)> = Vec::new();
+        for column in (1..self.is_inside.len()).filter(|column| !self.is_inside[*column]) {
+            let gain: f64 = -self.entries(column).map(|(row, value)| prices[row] * value).sum::<f64>();
+            if gain > CHEAPER {
+                wanted.push((self.placements[column - 1].0, gain, column));
+            }
+        }
+        let most = if wanted.len() <= FEW { FEW } else { MORE_OF_USER };
+        wanted.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));
+        let of_user = wanted.chunk_by(|a, b| a.0 == b.0);
+        of_user.flat_map(|list| list.iter().take(most)).map(|(_, _, column)| *column).collect()
     }
 
     /// A bound that totals break, if doubles show one.
@@ -171,9 +241,22 @@ impl<'a> Placements<'a> {
                 self.asked[n] = asked;
             }
         }
-        let needed = self.float.solve_again()?.columns.first().copied().unwrap_or_default();
-        if needed <= EXCESS {
-            return Ok(None);
+        let is_tight = |n: usize| self.asked[n] * self.alone[n] * ROOM > self.room[n];
+        let outside = (1..self.is_inside.len()).filter(|column| !self.is_inside[*column]);
+        let needed = outside.filter(|column| is_tight(self.placements[column - 1].0)).collect();
+        self.let_in(needed)?;
+        let mut solution = self.float.solve_again()?;
+        loop {
+            let needed = solution.columns.first().copied().unwrap_or_default();
+            if needed <= EXCESS {
+                return Ok(None);
+            }
+            let wanted = self.wanted(&solution.row_duals);
+            if wanted.is_empty() {
+                break;
+            }
+            self.let_in(wanted)?;
+            solution = self.float.solve_again()?;
         }
         let basis = self.basis()?;
         let search = SimplexBasis::new(&self.lp, &basis, MAX_PIVOTS).priced();
@@ -209,7 +292,7 @@ impl<'a> Placements<'a> {
         let basic = |list: &[BasisStatus]| -> Vec<usize> {
             (0..list.len()).filter(|k| list[*k] == BasisStatus::Basic).collect()
         };
-        let columns = basic(&basis.columns).into_iter().map(Variable::Column);
+        let columns = basic(&basis.columns).into_iter().map(|k| Variable::Column(self.inside[k]));
         Ok(columns.chain(basic(&basis.rows).into_iter().map(Variable::Slack)).collect())
     }
 

@@ -30,7 +30,7 @@ pub fn fill(problem: &Problem, forest: &Forest<'_>) -> Result<Option<Filled>, Lp
     let most = WORK / forest.size().max(1);
     let nothing = vec![Rational::new(); problem.n_users()];
     if problem.n_servers() > 1 {
-        return on_classes(problem, forest, nothing, most);
+        return on_classes(problem, forest, &nothing, most);
     }
     // All servers are alike: what fits by its sum fits.
     let mut course = Course::new(forest, nothing, &[]);
@@ -47,15 +47,15 @@ pub fn fill(problem: &Problem, forest: &Forest<'_>) -> Result<Option<Filled>, Lp
 fn on_classes(
     problem: &Problem,
     forest: &Forest<'_>,
-    nothing: Vec<Rational>,
+    nothing: &[Rational],
     most: usize,
 ) -> Result<Option<Filled>, LpError> {
     let constraints = Constraints::new(problem, Sharing::Rdm);
     let mut placements = Placements::new(&constraints)?;
     let mut bounds: Vec<Bound> = Vec::new();
     // What is known to have a place, as far as doubles tell.
-    let mut placed = vec![nothing.clone()];
-    let mut course = Course::new(forest, nothing.clone(), &[]);
+    let mut placed = vec![nothing.to_vec()];
+    let mut course = Course::new(forest, nothing.to_vec(), &[]);
     let (mut segments, mut programmes, mut stride) = (0, 0, FIRST_STRIDE);
     while segments < most {
         let mut is_end = false;
@@ -86,7 +86,7 @@ fn on_classes(
                 let kept = placed.partition_point(|tasks| bound.left(tasks) >= 0);
                 placed.truncate(kept.max(1));
                 bounds.push(bound);
-                course = Course::new(forest, placed.last().unwrap_or(&nothing).clone(), &bounds);
+                course = Course::new(forest, placed.last().cloned().unwrap_or_default(), &bounds);
             }
         }
     }

@@ -1,0 +1,63 @@
+//! Whether totals have a place: found or refuted, in rationals.
+
+use evenhand_lp::placement::{Place, Placements};
+use evenhand_problem::format::Source;
+use evenhand_problem::{Constraints, Problem, Rational, Sharing};
+
+/// Ten cpus on each of two classes; the first user runs on one of them.
+fn problem() -> Problem {
+    let text = r#"{"kind": "allocation-problem", "resources": ["cpu", "gpu"],
+        "servers": [{"name": "a", "capacity": {"cpu": 10, "gpu": 3}}, {"name": "b", "capacity": {"cpu": 10}}],
+        "users": [{"name": "one", "demand": {"cpu": 1, "gpu": 1}}, {"name": "two", "demand": {"cpu": 2}}]}"#;
+    Source { name: "problem", text }.problem().unwrap()
+}
+
+fn totals(one: (i32, i32), two: (i32, i32)) -> Vec<Rational> {
+    vec![Rational::from(one), Rational::from(two)]
+}
+
+#[test]
+fn what_has_a_place_gets_it() {
+    let problem = problem();
+    let constraints = Constraints::new(&problem, Sharing::Rdm);
+    let mut placements = Placements::new(&constraints).unwrap();
+    for totals in [totals((0, 1), (10, 1)), totals((3, 1), (17, 2)), totals((1, 3), (1, 7))] {
+        assert_eq!(placements.broken(&totals).unwrap(), None);
+        let Place::Found(placed) = placements.place(&totals).unwrap() else { panic!("{totals:?}") };
+        let mut cpu = vec![Rational::new(), Rational::new()];
+        for ((tasks, total), demand) in placed.iter().zip(&totals).zip([1, 2]) {
+            assert_eq!(tasks.iter().map(|(_, x)| x).sum::<Rational>(), *total);
+            tasks.iter().for_each(|(i, x)| cpu[*i] += Rational::from(x * demand));
+        }
+        assert!(cpu.iter().all(|used| *used <= 10), "{cpu:?}");
+        assert!(placed[0].iter().all(|(i, _)| *i == 0));
+    }
+}
+
+#[test]
+fn what_has_none_breaks_a_bound_that_all_others_keep() {
+    let problem = problem();
+    let constraints = Constraints::new(&problem, Sharing::Rdm);
+    let mut placements = Placements::new(&constraints).unwrap();
+    for broken in [totals((4, 1), (0, 1)), totals((3, 1), (9, 1)), totals((1, 1), (10, 1))] {
+        let bound = placements.broken(&broken).unwrap().expect("a bound");
+        assert!(bound.left(&broken) < 0);
+        for kept in [totals((3, 1), (17, 2)), totals((0, 1), (10, 1)), totals((2, 1), (9, 1))] {
+            assert!(bound.left(&kept) >= 0, "{bound:?}");
+        }
+        assert!(matches!(placements.place(&broken).unwrap(), Place::Broken(_)));
+    }
+}
+
+/// What doubles cannot see is refuted by the exact programme.
+#[test]
+fn an_excess_below_the_tolerance_of_doubles_is_found_too() {
+    let problem = problem();
+    let constraints = Constraints::new(&problem, Sharing::Rdm);
+    let mut placements = Placements::new(&constraints).unwrap();
+    let totals =
+        vec![Rational::from(3), Rational::from((17, 2)) + Rational::from((1, 1_000_000_000_000_i64))];
+    assert_eq!(placements.broken(&totals).unwrap(), None);
+    let Place::Broken(bound) = placements.place(&totals).unwrap() else { panic!("it has no place") };
+    assert!(bound.left(&totals) < 0);
+}
