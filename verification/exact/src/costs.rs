@@ -209,7 +209,7 @@ pub(crate) fn check_signs(
 pub(crate) fn check_signs_of<'r>(
     instance: &Instance<'_>,
     mut rows: impl Iterator<Item = (usize, &'r Rational)>,
-    users: impl Iterator<Item = (usize, &'r Rational)> + Clone,
+    mut users: impl Iterator<Item = (usize, &'r Rational)> + Clone,
 ) -> Result<(), Refusal> {
     let problem = instance.problem();
     if let Some((row, _)) = rows.find(|(_, p)| **p < 0) {
@@ -220,7 +220,7 @@ pub(crate) fn check_signs_of<'r>(
     if let Some((n, _)) = users.clone().find(|(_, q)| **q < 0) {
         return Err(Refusal::new(format!("the price on the tasks of user `{}` is negative", name(n))));
     }
-    if let Some((n, _)) = users.clone().find(|(n, _)| problem.users()[*n].tasks().is_none()) {
+    if let Some((n, _)) = users.find(|(n, _)| problem.users()[*n].tasks().is_none()) {
         return Err(Refusal::new(format!(
             "user `{}` has a price on its tasks, which are unlimited",
             name(n)
