@@ -447,7 +447,10 @@ impl Rule for WorkConserving {
     /// `{"user", "server", "index"}`.
     fn read<'t>(&self, reader: &Reader<'_, 't>, object: &Object<'t>) -> Result<Evidence, FormatError> {
         if let Some(raw) = object.get("short") {
-            reader.only(object, &["short", "stopped"])?;
+            // Where nothing is held back nobody is stopped.
+            let known =
+                if reader.problem.groups().hold_back() { &["short", "stopped"][..] } else { &["short"] };
+            reader.only(object, known)?;
             let mut short = Vec::new();
             for (user, raw) in reader.object(raw)?.fields() {
                 short.push((reader.user(user, raw)?, read_short(reader, raw)?));
