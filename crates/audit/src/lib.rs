@@ -6,7 +6,7 @@
 //! alone, not on threads. An axiom that nothing violates is not proved by that.
 //!
 //! # Examples
-//! Dominant shares that are equal over a cluster do not make everybody content with what it has:
+//! To serve the most tasks makes users envious of each other, already two of them:
 //! ```
 //! use evenhand_audit::{Settings, Size, audit};
 //! use evenhand_mechanisms::registry;
@@ -154,6 +154,8 @@ pub struct Audited {
     pub parameters: Parameters,
     /// Both, as `max-min:drfh`.
     pub name: String,
+    /// The name of the share that it is about.
+    pub share: Option<String>,
     /// Allocations of which it was decided.
     pub decided: u64,
     /// Those among them that violate it.
@@ -339,6 +341,7 @@ impl Audit {
                 axiom,
                 parameters: parameters.clone(),
                 name: axiom_title(axiom, parameters, problem),
+                share: parameters.share.map(|share| share.name(problem)),
                 decided: 0,
                 violated: 0,
                 open: 0,

@@ -19,7 +19,7 @@ pub fn document(settings: &Settings, audit: &Audit) -> Value {
             "open": each.open,
             "example": each.example.as_ref().map(example),
         });
-        if let Some(share) = each.name.strip_prefix("max-min:") {
+        if let Some(share) = &each.share {
             fields["share"] = json!(share);
         }
         if let Some(alpha) = &each.parameters.alpha {

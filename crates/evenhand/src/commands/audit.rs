@@ -58,9 +58,9 @@ pub fn run(call: &Call, common: &Common) -> Result<ExitCode, Failure> {
 
 /// The axioms, which may not name resources: those of the problems are drawn.
 fn requests(call: &Call) -> Result<Vec<Request>, Failure> {
-    let largest = Size { users: 1, classes: 1, resources: 1 };
+    let smallest = Size { users: 1, classes: 1, resources: 1 };
     let sample =
-        Problem::new(audit::draw(0, 0, largest)).map_err(|error| Failure::input(error.to_string()))?;
+        Problem::new(audit::draw(0, 0, smallest)).map_err(|error| Failure::input(error.to_string()))?;
     call.axioms.iter().map(|text| request(text, &sample)).collect()
 }
 
