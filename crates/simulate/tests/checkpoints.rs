@@ -1,31 +1,12 @@
 //! Runs that are interrupted and go on from a checkpoint: the result is that of a run without.
 #![allow(missing_docs)]
 
+mod common;
+
+use common::Kill;
 use evenhand_mechanisms::filling::{Draw, Policy, Rule, Score, ServerRule, Ties};
 use evenhand_problem::format::Source;
-use evenhand_simulate::{Checkpoint, Observer, ReadScenario, Scenario, SimulateError, run, run_from};
-
-/// Stops after so many events and keeps the checkpoint.
-struct Kill {
-    after: u64,
-    kept: Option<Checkpoint>,
-}
-
-impl Observer for Kill {
-    fn every(&self) -> u64 {
-        self.after
-    }
-
-    fn look(
-        &mut self,
-        _: f64,
-        _: u64,
-        checkpoint: &mut dyn FnMut() -> Checkpoint,
-    ) -> Result<bool, SimulateError> {
-        self.kept = Some(checkpoint());
-        Ok(false)
-    }
-}
+use evenhand_simulate::{Checkpoint, ReadScenario, Scenario, SimulateError, run, run_from};
 
 fn scenario(policy: Policy) -> Scenario {
     let text = r#"{"kind": "scenario", "resources": ["cpu", "memory"],

@@ -1,13 +1,15 @@
 //! Groups, gangs and preemption in runs.
 #![allow(missing_docs)]
 
+mod common;
+
 use std::path::Path;
 
+use common::Kill;
 use evenhand_mechanisms::filling::Draw;
 use evenhand_problem::format::Source;
 use evenhand_simulate::{
-    Checkpoint, Observer, ReadScenario, Run, Scenario, SimulateError, Simulated, document, run, run_from,
-    users_csv,
+    Checkpoint, ReadScenario, Run, Scenario, SimulateError, Simulated, document, run, run_from, users_csv,
 };
 
 fn scenario(text: &str) -> Scenario {
@@ -90,28 +92,6 @@ fn a_gang_ends_with_the_longest_of_its_tasks() {
     assert!(only(&together).rows.iter().all(|row| row.running[0] % 2 == 0));
     assert!(only(&alone).rows.iter().any(|row| row.running[0] == 1));
     assert_eq!(only(&together).tasks[0].completed, 12);
-}
-
-/// Stops after so many events and keeps the checkpoint.
-struct Kill {
-    after: u64,
-    kept: Option<Checkpoint>,
-}
-
-impl Observer for Kill {
-    fn every(&self) -> u64 {
-        self.after
-    }
-
-    fn look(
-        &mut self,
-        _: f64,
-        _: u64,
-        checkpoint: &mut dyn FnMut() -> Checkpoint,
-    ) -> Result<bool, SimulateError> {
-        self.kept = Some(checkpoint());
-        Ok(false)
-    }
 }
 
 fn busy(preemption: &str, ties: &str) -> Scenario {

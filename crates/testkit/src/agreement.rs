@@ -12,7 +12,7 @@ use evenhand_exact::{Certificate, Claim, Verdict, check, ratio};
 use evenhand_problem::format::Source;
 use evenhand_problem::{Allocation, Problem, Rational, Sharing};
 
-use crate::examples;
+use crate::{examples, plain};
 
 /// What one of them says of a text, with its reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -241,4 +241,18 @@ pub fn agreed_text(text: &str) -> Finding {
 #[track_caller]
 fn agree(exact: &Finding, kernel: &Finding, text: &str) {
     assert!(exact.agrees_with(kernel), "exact: {exact:?}\nkernel: {kernel:?}\n{text}");
+}
+
+/// What the two say of a certificate of an allocation that may be damaged, and whether it could be read; then the third
+/// judge says the same.
+///
+/// # Panics
+/// Where they differ.
+#[track_caller]
+pub fn agreed_by_all(text: &str) -> (Finding, bool) {
+    let finding = agreed_text(text);
+    let Ok(Read::Allocation(certificate)) = Read::parse(text) else { return (finding, false) };
+    let fault = plain::fault(&certificate);
+    assert_eq!(fault.is_none(), finding == Finding::Accepted, "{fault:?} {finding:?}\n{text}");
+    (finding, true)
 }
