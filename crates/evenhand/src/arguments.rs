@@ -48,6 +48,9 @@ pub enum Command {
     /// Show mechanisms side by side
     #[command(after_help = examples::COMPARE)]
     Compare(Compare),
+    /// Write mechanisms side by side as a page of HTML, with plots and certificates
+    #[command(after_help = examples::REPORT)]
+    Report(Report),
     /// Look for small problems on which a mechanism breaks an axiom
     #[command(after_help = examples::AUDIT)]
     Audit(Audit),
@@ -211,6 +214,15 @@ pub struct Compare {
     /// Users to show: `all`, in place of the first few
     #[arg(long, value_name = "WHICH", value_parser = ["all"])]
     pub users: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Report {
+    #[command(flatten)]
+    pub comparison: Compare,
+    /// Write the page to this file and print what `compare` prints; `-`: the page on standard output
+    #[arg(long, short, value_name = "FILE", default_value = "report.html")]
+    pub output: PathBuf,
 }
 
 #[derive(Debug, Args)]

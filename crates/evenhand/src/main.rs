@@ -59,6 +59,7 @@ fn run() -> Result<ExitCode, Failure> {
         Command::Export(call) => commands::export::run(call, common),
         Command::Explain(call) => commands::explain::run(call, common),
         Command::Compare(call) => commands::compare::run(call, common),
+        Command::Report(call) => commands::report::run(call, common),
         Command::Ratio(call) => commands::ratio::run(call, common),
         Command::Audit(call) => commands::audit::run(call, common),
         Command::Hunt(call) => commands::hunt::run(call, common),

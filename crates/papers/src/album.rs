@@ -3,6 +3,7 @@
 
 use std::fmt::Write;
 
+use evenhand_report::html::{document, escaped};
 use evenhand_report::{Form, Page};
 
 use crate::{Entry, Exhibit, PaperError, table};
@@ -18,11 +19,6 @@ pub struct AlbumFile {
 
 /// In which forms a table is written, with the endings of the files.
 const FORMS: [(Form, &str); 3] = [(Form::Markdown, "md"), (Form::Csv, "csv"), (Form::Latex, "tex")];
-/// What the page looks like; it needs nothing from elsewhere.
-const STYLE: &str = "body{font-family:sans-serif;max-width:72em;margin:2em auto;padding:0 1em;line-height:1.4}\
-img{max-width:100%;height:auto}table{border-collapse:collapse;margin:1em 0;font-size:90%}\
-td,th{border-top:1px solid #ccc;padding:.3em .6em;text-align:left;vertical-align:top;overflow-wrap:anywhere}\
-.agrees{color:#006400}.differs{color:#a00000}";
 /// Entries that belong to no table or figure.
 const OTHERS: &str = "other-values";
 
@@ -68,14 +64,9 @@ struct Html {
 
 impl Html {
     fn new() -> Self {
-        let text = format!(
-            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-             <title>The papers, reproduced</title>\n<style>{STYLE}</style>\n</head>\n<body>\n\
-             <h1>The papers, reproduced</h1>\n\
-             <p>What the papers print, and what exact arithmetic and simulation give. The pictures are drawn \
-             anew from what was computed.</p>\n"
-        );
-        Self { text }
+        let text = "<p>What the papers print, and what exact arithmetic and simulation give. The pictures are \
+                    drawn anew from what was computed.</p>\n";
+        Self { text: text.to_owned() }
     }
 
     fn section(&mut self, id: &str, title: &str, has_picture: bool, values: &[Entry]) {
@@ -92,8 +83,8 @@ impl Html {
         self.line(format_args!("<table>\n<tr><th>value</th><th>paper</th><th>ours</th><th></th></tr>"));
         for entry in values {
             let (class, verdict) = match entry.agrees {
-                Some(true) => ("agrees", "agrees"),
-                Some(false) => ("differs", "differs"),
+                Some(true) => ("good", "agrees"),
+                Some(false) => ("bad", "differs"),
                 None => ("", ""),
             };
             let note = match entry.note.as_str() {
@@ -118,13 +109,7 @@ impl Html {
         let _ = writeln!(self.text, "{text}");
     }
 
-    fn end(mut self) -> String {
-        self.text.push_str("</body>\n</html>\n");
-        self.text
+    fn end(self) -> String {
+        document("The papers, reproduced", &self.text)
     }
-}
-
-/// Without what HTML would take for markup.
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

@@ -44,7 +44,7 @@ fn page(problem: &Problem, allocation: &Allocation, certainty: &str) -> Page {
 }
 
 /// What every user has: tasks, what it holds of every resource, and of which server class.
-fn users(problem: &Problem, allocation: &Allocation) -> Table {
+pub(crate) fn users(problem: &Problem, allocation: &Allocation) -> Table {
     let columns = [
         Column::words("user"),
         Column::numbers("tasks"),

@@ -4,6 +4,7 @@ use std::fmt;
 
 use evenhand_problem::printable_lines;
 
+use crate::html::escaped;
 use crate::table::Table;
 use crate::wrap::paragraph;
 
@@ -32,6 +33,8 @@ pub enum Form {
     Markdown,
     /// The tables alone, as `longtable` of LaTeX.
     Latex,
+    /// A part of a document of HTML ([`crate::html::document`]).
+    Html,
 }
 
 /// What the text is shown on.
@@ -111,9 +114,13 @@ impl Block {
             (Self::Table(table), Form::Csv) => Some(table.csv()),
             (Self::Table(table), Form::Markdown) => Some(table.markdown()),
             (Self::Table(table), Form::Latex) => Some(table.latex()),
+            (Self::Table(table), Form::Html) => Some(table.html()),
             (Self::Heading(_) | Self::Text(_), Form::Csv | Form::Latex) => None,
             (Self::Heading(text), Form::Markdown) => Some(format!("### {text}\n")),
             (Self::Text(text), Form::Markdown) => Some(format!("{text}\n")),
+            (Self::Heading(text), Form::Html) => Some(format!("<h3>{}</h3>\n", escaped(text))),
+            // Lines stay lines: some are names and values below one another.
+            (Self::Text(text), Form::Html) => Some(format!("<pre>{}</pre>\n", escaped(text))),
             (Self::Heading(text) | Self::Text(text), Form::Text(terminal)) => {
                 Some(paragraph(text, terminal.width))
             }

@@ -53,6 +53,11 @@ Examples:
   evenhand compare problem.json -m drfh -m tsf -m ps-dsf
   evenhand compare problem.json --format markdown";
 
+pub const REPORT: &str = "\
+Examples:
+  evenhand report problem.json -o report.html
+  evenhand report problem.json -m drfh -m ps-dsf --allocation theirs.json -o report.html";
+
 pub const RATIO: &str = "\
 Examples:
   evenhand ratio reservation.json

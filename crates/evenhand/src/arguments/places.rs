@@ -19,6 +19,10 @@ impl Command {
             }
             Self::Explain(call) => files([&call.problem, &call.allocation], None),
             Self::Compare(call) => files([&call.problem].into_iter().chain(&call.allocations), None),
+            Self::Report(call) => {
+                let asked = &call.comparison;
+                files([&asked.problem].into_iter().chain(&asked.allocations), [&call.output])
+            }
             Self::Ratio(call) => files([&call.problem], call.output.iter().chain(&call.plot)),
             Self::Hunt(call) => {
                 let outputs = call.output.iter().chain(&call.certificate);

@@ -3,9 +3,9 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
-use evenhand::certify::compare::{Comparison, compare};
+use evenhand::certify::compare::{Compared, Comparison, compare};
 use evenhand::mechanisms::{Mechanism, registry};
-use evenhand::problem::Arithmetic;
+use evenhand::problem::{Arithmetic, Problem};
 use evenhand::report;
 use indicatif::ProgressBar;
 
@@ -16,6 +16,27 @@ use crate::failure::Failure;
 use crate::{files, output};
 
 pub fn run(call: &Compare, common: &Common) -> Result<ExitCode, Failure> {
+    let problem = files::problem(&call.problem, common)?;
+    let columns = columns(call, &problem, common)?;
+    print(call, &problem, &columns, common)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The comparison as it is printed.
+pub fn print(
+    call: &Compare,
+    problem: &Problem,
+    columns: &[Compared],
+    common: &Common,
+) -> Result<(), Failure> {
+    match common.format {
+        Format::Json => output::json(&report::json::comparison(problem, columns)),
+        Format::Table => output::page(&report::comparison(problem, columns, call.users.is_some()), common),
+    }
+}
+
+/// Runs the mechanisms and judges what they and the files allocate.
+pub fn columns(call: &Compare, problem: &Problem, common: &Common) -> Result<Vec<Compared>, Failure> {
     let mut mechanisms: Vec<&'static Mechanism> = match call.mechanisms.as_slice() {
         [] => registry::ALL.to_vec(),
         names => names.iter().map(|name| mechanism(name)).collect::<Result<_, _>>()?,
@@ -24,15 +45,14 @@ pub fn run(call: &Compare, common: &Common) -> Result<ExitCode, Failure> {
     mechanisms.retain(|mechanism| seen.insert(mechanism.info.id));
     let alpha = alpha(call.alpha.as_deref())?;
     let tolerance = super::tolerance(call.tolerance.as_deref(), "tolerance")?;
-    let problem = files::problem(&call.problem, common)?;
     let allocations = call.allocations.iter().map(|path| {
         let name = path.file_stem().map_or_else(|| "-".into(), |stem| stem.to_string_lossy());
-        Ok((name.into_owned(), files::allocation_file(path, &problem)?))
+        Ok((name.into_owned(), files::allocation_file(path, problem)?))
     });
     let comparison = Comparison {
         mechanisms,
         allocations: allocations.collect::<Result<_, Failure>>()?,
-        axioms: call.axioms.iter().map(|text| request(text, &problem)).collect::<Result<_, _>>()?,
+        axioms: call.axioms.iter().map(|text| request(text, problem)).collect::<Result<_, _>>()?,
         alpha,
         arithmetic: if call.float { Arithmetic::Float } else { Arithmetic::Exact },
         tolerance,
@@ -41,13 +61,7 @@ pub fn run(call: &Compare, common: &Common) -> Result<ExitCode, Failure> {
     // Draws on a terminal only, on standard error.
     let bar = if common.quiet { ProgressBar::hidden() } else { ProgressBar::new_spinner() };
     bar.enable_steady_tick(Duration::from_millis(120));
-    let columns = compare(&problem, &comparison, |name| bar.set_message(name.to_owned()));
+    let columns = compare(problem, &comparison, |name| bar.set_message(name.to_owned()));
     bar.finish_and_clear();
-    match common.format {
-        Format::Json => output::json(&report::json::comparison(&problem, &columns))?,
-        Format::Table => {
-            output::page(&report::comparison(&problem, &columns, call.users.is_some()), common)?;
-        }
-    }
-    Ok(ExitCode::SUCCESS)
+    Ok(columns)
 }

@@ -10,6 +10,7 @@ pub mod export;
 pub mod hunt;
 pub mod import;
 pub mod ratio;
+pub mod report;
 pub mod reproduce;
 mod requests;
 pub mod schema;

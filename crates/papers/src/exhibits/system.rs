@@ -1,8 +1,7 @@
 //! Pictures of a problem and of an allocation: who may run where, and who holds what.
 
-use evenhand_problem::number::to_f64;
 use evenhand_problem::{Allocation, Problem, Rational};
-use evenhand_report::plot::{Axis, Bar, Bars, Diagram, Group, Line, Node};
+use evenhand_report::plot::{Diagram, Line, Node, PlotError};
 use evenhand_report::text::decimal;
 
 use crate::PaperError;
@@ -50,23 +49,13 @@ pub fn diagram(problem: &Problem, words: &Words<'_>, with_gamma: bool) -> Result
 
 /// For every server class a group of bars, one for each resource: the part of it that each user holds.
 pub fn holdings(problem: &Problem, allocation: &Allocation, words: &Words<'_>) -> Result<String, PaperError> {
-    let groups = (0..problem.n_servers()).map(|i| {
-        let class = &problem.servers()[i];
-        let bars = words.resources.iter().enumerate().map(|(r, name)| {
-            let capacity = Rational::from(&class.capacity()[r] * class.count());
-            let held = |n: usize| {
-                let amount = allocation.on(n, i) * &problem.demand(n, i)[r];
-                if capacity.is_zero() { 0.0 } else { to_f64(&(amount / &capacity)) }
-            };
-            Bar { name: (*name).to_owned(), heights: (0..problem.n_users()).map(held).collect() }
-        });
-        Group { name: words.servers.get(i).map_or("", |name| name).to_owned(), bars: bars.collect() }
-    });
-    let bars = Bars {
-        title: words.title.to_owned(),
-        y: Axis::linear("part of the capacity"),
-        parts: problem.users().iter().map(|user| user.name().to_owned()).collect(),
-        groups: groups.collect(),
-    };
+    let mut bars = evenhand_report::holdings(problem, allocation).ok_or(PlotError::NoPlots)?;
+    bars.title = words.title.to_owned();
+    for (group, name) in bars.groups.iter_mut().zip(words.servers) {
+        group.name = (*name).to_owned();
+        for (bar, name) in group.bars.iter_mut().zip(words.resources) {
+            bar.name = (*name).to_owned();
+        }
+    }
     Ok(bars.to_svg()?)
 }

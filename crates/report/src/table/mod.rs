@@ -22,6 +22,7 @@
 //! ```
 
 mod fit;
+mod html;
 mod latex;
 mod lines;
 mod markup;
@@ -238,6 +239,10 @@ impl Table {
 
     pub(crate) fn markdown(&self) -> String {
         markup::markdown(self)
+    }
+
+    pub(crate) fn html(&self) -> String {
+        html::html(self)
     }
 
     pub(crate) fn latex(&self) -> String {

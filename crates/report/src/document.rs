@@ -1,0 +1,146 @@
+//! A comparison as a document of HTML: the problem, the mechanisms side by side with plots, and every
+//! allocation with its verdicts and the certificate that proves them.
+
+use evenhand_certify::compare::{Compared, Judged};
+use evenhand_problem::format::problem_sha256;
+use evenhand_problem::{Problem, Rational, Sharing};
+
+use crate::allocation::users;
+use crate::certificate::examination;
+use crate::comparison::comparison;
+use crate::html::{self, escaped};
+use crate::page::{Form, Page};
+use crate::pictures::{holdings, shares};
+use crate::plot::PlotError;
+use crate::table::{Cell, Column, Table};
+
+/// Rows of the tables of users and servers that are shown.
+const LONGEST: usize = 40;
+/// The longest certificate that becomes a link, in bytes: browsers follow data links of 2 MB, of which the
+/// escapes take up to two thirds.
+const LONGEST_LINK: usize = 600_000;
+
+/// The document of a comparison on `problem`. `all_users`: as for [`comparison`].
+///
+/// It needs nothing from elsewhere; certificates are links within it.
+///
+/// # Errors
+/// [`PlotError`] when a plot cannot be drawn.
+pub fn document(problem: &Problem, columns: &[Compared], all_users: bool) -> Result<String, PlotError> {
+    let shown: Vec<(&str, &Judged)> =
+        columns.iter().filter_map(|c| Some((c.name.as_str(), c.result.as_ref().ok()?))).collect();
+    let mut body = of_problem(problem);
+    body.push_str("<h2 id=\"comparison\">Side by side</h2>\n");
+    body.push_str(&comparison(problem, columns, all_users).render(&Form::Html));
+    if !shown.is_empty() && problem.n_users() > 0 {
+        body.push_str(&figure(&shares(problem, &shown).to_svg()?));
+    }
+    for (name, judged) in shown {
+        body.push_str(&of_column(problem, name, judged)?);
+    }
+    Ok(html::document(title(problem), &body))
+}
+
+fn title(problem: &Problem) -> &str {
+    if problem.name().is_empty() { "A fair allocation" } else { problem.name() }
+}
+
+/// The size of the problem, its servers and its users.
+fn of_problem(problem: &Problem) -> String {
+    let text = format!(
+        "{} users, {} server classes with {} servers, {} resources.\nsha256: {}",
+        problem.n_users(),
+        problem.n_servers(),
+        problem.n_single_servers(),
+        problem.n_resources(),
+        problem_sha256(problem)
+    );
+    let page = Page::new()
+        .text(text)
+        .heading("Servers")
+        .table(servers(problem))
+        .heading("Users: what a task demands")
+        .table(demands(problem));
+    format!("<h2 id=\"problem\">The problem</h2>\n{}", page.render(&Form::Html))
+}
+
+fn servers(problem: &Problem) -> Table {
+    let resources = problem.resources().iter().map(|name| Column::numbers(name));
+    let first = [Column::words("server class"), Column::numbers("count").unless_all("1")];
+    let mut table = Table::new(first.into_iter().chain(resources)).at_most(LONGEST, "server classes");
+    for class in problem.servers() {
+        let capacity = (0..problem.n_resources()).map(|r| Cell::number(&class.capacity()[r]));
+        let count = Cell::number(&Rational::from(class.count()));
+        table.row([Cell::text(class.name()), count].into_iter().chain(capacity));
+    }
+    table
+}
+
+/// A user that demands other amounts on other classes is shown with those of the first class that it may use.
+fn demands(problem: &Problem) -> Table {
+    let resources = problem.resources().iter().map(|name| Column::numbers(name));
+    let first = [
+        Column::words("user"),
+        Column::numbers("weight").unless_all("1"),
+        Column::numbers("tasks").unless_all("unlimited"),
+        Column::numbers("server classes"),
+    ];
+    let mut table = Table::new(first.into_iter().chain(resources)).at_most(LONGEST, "users");
+    for (n, user) in problem.users().iter().enumerate() {
+        let class = problem.classes_of(n).next().unwrap_or(0);
+        let demand = problem.demand(n, class);
+        let demand = (0..problem.n_resources()).map(|r| Cell::number(&demand[r]));
+        let cells = [
+            Cell::text(user.name()),
+            Cell::number(user.weight()),
+            user.tasks().map_or_else(|| Cell::text("unlimited"), Cell::number),
+            Cell::text(problem.classes_of(n).count().to_string()),
+        ];
+        table.row(cells.into_iter().chain(demand));
+    }
+    table
+}
+
+/// One allocation: who has what, and every verdict with its certificate.
+fn of_column(problem: &Problem, name: &str, judged: &Judged) -> Result<String, PlotError> {
+    let page = Page::new().table(users(problem, &judged.allocation)).append(examination(&judged.examination));
+    let picture = holdings(problem, &judged.allocation).map(|bars| bars.to_svg()).transpose()?;
+    Ok(format!(
+        "<h2>{}</h2>\n{}{}{}",
+        escaped(name),
+        picture.as_deref().map(figure).unwrap_or_default(),
+        page.render(&Form::Html),
+        certificate(name, judged)
+    ))
+}
+
+fn figure(svg: &str) -> String {
+    format!("<figure>\n{svg}</figure>\n")
+}
+
+/// The certificate as a link, or how it can be had.
+fn certificate(name: &str, judged: &Judged) -> String {
+    if judged.examination.certificate.claims.is_empty() {
+        return String::new();
+    }
+    let text = judged.examination.certificate.to_json();
+    if text.len() > LONGEST_LINK {
+        return format!(
+            "<p>The certificate of these verdicts has {} bytes, too many for a link: \
+             <code>evenhand certify</code> writes it.</p>\n",
+            text.len()
+        );
+    }
+    let is_plain = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let file = format!("{}.certificate.json", name.chars().filter(is_plain).collect::<String>());
+    // Time sharing is accepted only where it is asked for.
+    let sharing = match judged.allocation.sharing {
+        Sharing::Rdm => "",
+        Sharing::Tdm => " --sharing tdm",
+    };
+    format!(
+        "<p>The certificate: {}. <code>evenhand-check {file}{sharing}</code> decides anew whether these verdicts are \
+         true.</p>\n",
+        html::json_link(&file, &text)
+    )
+}

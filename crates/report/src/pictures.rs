@@ -1,0 +1,138 @@
+//! Pictures of allocations: who holds what of every server class, and how equal shares are.
+
+use evenhand_certify::compare::Judged;
+use evenhand_problem::number::to_f64;
+use evenhand_problem::utilisation::dominant_share;
+use evenhand_problem::{Allocation, Constraints, Problem, Rational, RowKind};
+
+use crate::plot::{Axis, Bar, Bars, Group, Plot, Series};
+use crate::text::row_name;
+
+/// Users that have a part of their own in the bars: the legend has eight colours, one of them for the others.
+const MOST_USERS: usize = 7;
+/// Server classes that have bars; more make no picture that fits a page.
+const MOST_CLASSES: usize = 8;
+/// Resources that have a bar of their own in every class.
+const MOST_RESOURCES: usize = 6;
+/// How far the axis of shares goes, in the greatest of them.
+const ABOVE: f64 = 1.05;
+
+/// For every server class a group of bars, one for each resource, or one for the time of a class that is
+/// shared by time: the part of it that each user holds.
+///
+/// The first [`MOST_CLASSES`] classes with capacity and [`MOST_RESOURCES`] resources are shown, and the users with
+/// the largest dominant shares where there are more than eight; what all others hold is one part. `None`
+/// where no class has any capacity.
+#[must_use]
+pub fn holdings(problem: &Problem, allocation: &Allocation) -> Option<Bars> {
+    let constraints = Constraints::new(problem, allocation.sharing);
+    let parts = Parts::new(problem, allocation);
+    let classes = (0..problem.n_servers()).filter(|&i| !constraints.class_rows(i).is_empty());
+    let groups: Vec<Group> = classes
+        .take(MOST_CLASSES)
+        .map(|i| {
+            let kinds: Vec<RowKind> = match constraints.is_time_shared(i) {
+                true => vec![RowKind::Time],
+                false => (0..problem.n_resources().min(MOST_RESOURCES)).map(RowKind::Resource).collect(),
+            };
+            let bar = |kind: &RowKind| Bar {
+                name: row_name(*kind, problem.resources()).to_owned(),
+                heights: parts.heights(&constraints, allocation, i, *kind),
+            };
+            Group { name: problem.servers()[i].name().to_owned(), bars: kinds.iter().map(bar).collect() }
+        })
+        .collect();
+    (!groups.is_empty()).then(|| Bars {
+        title: String::new(),
+        y: Axis::linear("part of the capacity"),
+        parts: parts.names(problem),
+        groups,
+    })
+}
+
+/// Which users have a part of their own, and whether there are others.
+struct Parts {
+    users: Vec<usize>,
+    others: bool,
+}
+
+impl Parts {
+    fn new(problem: &Problem, allocation: &Allocation) -> Self {
+        let mut users: Vec<usize> = (0..problem.n_users()).collect();
+        let others = users.len() > MOST_USERS + 1;
+        if others {
+            users.sort_by_cached_key(|&n| std::cmp::Reverse(dominant_share(problem, allocation, n)));
+            users.truncate(MOST_USERS);
+            users.sort_unstable();
+        }
+        Self { users, others }
+    }
+
+    fn names(&self, problem: &Problem) -> Vec<String> {
+        let named = self.users.iter().map(|&n| problem.users()[n].name().to_owned());
+        named.chain(self.others.then(|| format!("{} others", problem.n_users() - self.users.len()))).collect()
+    }
+
+    /// By part: what it holds of that row of class `i`, as a part of the capacity; 0 where there is none.
+    fn heights(
+        &self,
+        constraints: &Constraints<'_>,
+        allocation: &Allocation,
+        i: usize,
+        kind: RowKind,
+    ) -> Vec<f64> {
+        let mut held = vec![Rational::new(); self.users.len() + usize::from(self.others)];
+        let Some(row) = constraints.row_of(i, kind) else { return vec![0.0; held.len()] };
+        let position = row - constraints.class_rows(i).start;
+        for (n, tasks) in allocation.tasks.iter().enumerate() {
+            let Some((_, x)) = tasks.iter().find(|(class, _)| *class == i) else { continue };
+            let Some(usage) = constraints.usage(n, i) else { continue };
+            let Some((_, each)) = usage.entries().find(|(at, _)| *at == position) else { continue };
+            let part = self.users.binary_search(&n).unwrap_or(self.users.len());
+            held[part] += Rational::from(x * each);
+        }
+        let capacity = &constraints.rows()[row].capacity;
+        held.into_iter().map(|held| to_f64(&(held / capacity))).collect()
+    }
+}
+
+/// Columns that a line of the legend names before it says how many more there are.
+const MOST_NAMES: usize = 3;
+
+/// The dominant shares over the weights, from the least to the greatest: the more level a line, the more equal
+/// the shares; the higher it begins, the better off is who has least. Columns with the same shares are one
+/// line.
+#[must_use]
+pub fn shares(problem: &Problem, columns: &[(&str, &Judged)]) -> Plot {
+    let mut lines: Vec<(Vec<Rational>, Vec<&str>)> = Vec::new();
+    for (name, judged) in columns {
+        let weighted =
+            |n: usize| dominant_share(problem, &judged.allocation, n) / problem.users()[n].weight().clone();
+        let active = (0..problem.n_users()).filter(|&n| problem.is_active(n));
+        let mut shares: Vec<Rational> = active.map(weighted).collect();
+        shares.sort_unstable();
+        match lines.iter_mut().find(|(others, _)| *others == shares) {
+            Some((_, names)) => names.push(*name),
+            None => lines.push((shares, vec![*name])),
+        }
+    }
+    let greatest = lines.iter().filter_map(|(shares, _)| shares.last()).max().map_or(0.0, to_f64);
+    let series = lines.iter().map(|(shares, names)| {
+        let points = shares.iter().enumerate().map(|(rank, share)| ((rank + 1) as f64, to_f64(share)));
+        Series::new(listed(names), points.collect())
+    });
+    Plot {
+        title: "Dominant shares over weights, from the least to the greatest".to_owned(),
+        x: Axis::linear("user, by its share"),
+        y: Axis::linear("dominant share / weight").with_range(0.0, ABOVE * greatest),
+        series: series.collect(),
+    }
+}
+
+/// The names, or the first few of them.
+fn listed(names: &[&str]) -> String {
+    match names.len() {
+        0..=MOST_NAMES => names.join(", "),
+        all => format!("{} and {} more", names[..MOST_NAMES].join(", "), all - MOST_NAMES),
+    }
+}
