@@ -166,7 +166,8 @@ impl Jury {
                 ..Allocation::default()
             };
             let (axiom, parameters) = (mechanism.axiom)(&made)?;
-            (axiom != Axiom::IntegerFeasible).then_some(Request { axiom, parameters })
+            let is_question = Axiom::questions(problem).any(|of| of == axiom);
+            (axiom != Axiom::IntegerFeasible && is_question).then_some(Request { axiom, parameters })
         });
         Self {
             problem: Arc::clone(problem),

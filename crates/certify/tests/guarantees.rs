@@ -12,7 +12,10 @@ use evenhand_mechanisms::{Flags, Mechanism, MechanismError, Outcome, Status, reg
 use evenhand_problem::format::AllocationFile;
 use evenhand_problem::{Allocation, Arithmetic, Problem, Rational};
 use evenhand_testkit::random::small::{SMALL, problem};
+use evenhand_testkit::random::trees::{self, Shape};
 use proptest::prelude::*;
+use rand::SeedableRng;
+use rand_pcg::Pcg64;
 
 const MARK: &str = "<!-- table: written from crates/mechanisms/src/guarantees.rs -->\n";
 
@@ -84,5 +87,16 @@ proptest! {
     #[test]
     fn guarantees_hold_exactly(problem in problem(SMALL)) {
         examine(&problem);
+    }
+}
+
+/// Queues in trees, which only a few mechanisms take.
+#[test]
+fn guarantees_hold_exactly_with_groups() {
+    let mut rng = Pcg64::seed_from_u64(31);
+    for shape in [Shape { groups: 6, users: 6, classes: 1 }, Shape { groups: 4, users: 6, classes: 3 }] {
+        for _ in 0..60 {
+            examine(&trees::problem(&mut rng, shape));
+        }
     }
 }

@@ -5,7 +5,7 @@ use evenhand_exact::axiom::feasible::Limit;
 use evenhand_exact::axiom::integer_feasible::SingleLimit;
 use evenhand_exact::axiom::max_min::Level;
 use evenhand_exact::axiom::ps_dsf::Unblocked;
-use evenhand_exact::{Axiom, Certificate, Claim, Evidence, Outcome, Party, Share, Stop};
+use evenhand_exact::{Axiom, Certificate, Claim, Evidence, Outcome, Party, Share, Stop, Tasks};
 use evenhand_problem::format::problem_sha256;
 use evenhand_problem::{Constraints, Problem, Rational, Sharing};
 
@@ -241,6 +241,7 @@ fn words(claim: &Claim, certificate: &Certificate, constraints: &Constraints<'_>
         Evidence::Short(short) if short.is_empty() => "everybody has all its tasks".to_owned(),
         Evidence::Short(_) => "something is short for every pending task on every class".to_owned(),
         Evidence::ShortOrStopped { stopped, .. } => stopped_words(problem, stopped),
+        Evidence::Filling { tasks: filling, .. } => filling_words(filling, certificate),
         Evidence::PartyPrices(_) => "prices bound what every group could gain".to_owned(),
         Evidence::PartyGains { party, envied, .. } => {
             let name = |party: &Party| match party {
@@ -278,6 +279,27 @@ fn words(claim: &Claim, certificate: &Certificate, constraints: &Constraints<'_>
         Evidence::Unblocked(unblocked) => unblocked_words(unblocked, problem, constraints),
         Evidence::Better(_) => "another allocation has a larger sum".to_owned(),
         Evidence::Nothing { user: n } => format!("{} has nothing, and could have something", user(*n)),
+    }
+}
+
+/// Whose tasks are farthest from what the filling gives.
+fn filling_words(filling: &Tasks, certificate: &Certificate) -> String {
+    let total = |tasks: &[(usize, Rational)]| tasks.iter().map(|(_, x)| x).sum::<Rational>();
+    let differs = |(n, filled): (usize, &Vec<(usize, Rational)>)| {
+        let (has, filled) = (certificate.allocation.total(n), total(filled));
+        (has != filled).then_some((n, has, filled))
+    };
+    let differing: Vec<_> = filling.iter().enumerate().filter_map(differs).collect();
+    let name = |n: usize| certificate.problem.users()[n].name();
+    match differing.as_slice() {
+        [] => "the filling, run once more, ends with these tasks".to_owned(),
+        [(n, has, filled), others @ ..] => {
+            let others = match others.len() {
+                0 => String::new(),
+                n => format!("; {n} more users have others"),
+            };
+            format!("{} has {}, filling gives {}{others}", name(*n), tasks(has), tasks(filled))
+        }
     }
 }
 

@@ -11,8 +11,8 @@
 //! place keep `sum_n T_n min_i p d_ni <= p c`, and those that have none break such a bound. HiGHS guesses which; the
 //! prices of its basis are found in rationals, so that a bound is always true, and exact where it is reached.
 
+use evenhand_exact::tree::Bound;
 use evenhand_problem::{Constraints, Rational};
-use rug::Integer;
 
 use crate::error::LpError;
 use crate::exact_lp::{ExactColumn, ExactLp, Feasibility, Sense, SimplexBasis, Variable};
@@ -39,15 +39,6 @@ const CHEAPER: f64 = 1e-9;
 
 /// Tasks by user: `(class, tasks)`, ascending by class.
 pub type Placed = Vec<Vec<(usize, Rational)>>;
-
-/// What all totals keep that have a place: `sum_n worth_n T_n <= most`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Bound {
-    /// `(user, what one of its tasks costs at least)`, ascending by user, positive.
-    pub worth: Vec<(usize, Integer)>,
-    /// What the classes are worth.
-    pub most: Rational,
-}
 
 /// Whether totals have a place.
 pub enum Place {
@@ -77,51 +68,6 @@ pub struct Placements<'a> {
     /// The totals in `float`, in units of what each user can have alone.
     asked: Vec<f64>,
     alone: Vec<f64>,
-}
-
-impl Bound {
-    /// What totals leave of it; below 0 where they break it.
-    #[must_use]
-    pub fn left(&self, totals: &[Rational]) -> Rational {
-        let held: Rational = self.worth.iter().map(|(n, worth)| Rational::from(worth * &totals[*n])).sum();
-        &self.most - held
-    }
-
-    /// What follows from prices by row; those below 0 count as 0.
-    fn new(constraints: &Constraints<'_>, prices: &[Rational]) -> Self {
-        let priced = |price: &&Rational| **price > 0;
-        let common = prices.iter().filter(priced).fold(Integer::from(1), |common, p| common.lcm(p.denom()));
-        let whole = |price: &Rational| {
-            if *price > 0 {
-                Integer::from(common.div_exact_ref(price.denom())) * price.numer()
-            } else {
-                Integer::new()
-            }
-        };
-        let prices: Vec<Integer> = prices.iter().map(whole).collect();
-        let problem = constraints.problem();
-        let mut worth = Vec::new();
-        for n in 0..problem.n_users() {
-            let cost = |i: usize| -> Rational {
-                let entries = capacity_entries(constraints, n, i);
-                entries.into_iter().map(|(row, usage)| usage * &prices[row]).sum()
-            };
-            let least = problem.classes_of(n).map(cost).min();
-            worth.extend(least.filter(|least| *least > 0).map(|least| (n, least)));
-        }
-        // In whole numbers, which are added faster, and as small as they can be.
-        let scale = worth.iter().fold(Integer::from(1), |scale, (_, worth)| scale.lcm(worth.denom()));
-        let mut worth: Vec<(usize, Integer)> = worth
-            .into_iter()
-            .map(|(n, worth)| (n, Integer::from(scale.div_exact_ref(worth.denom())) * worth.numer()))
-            .collect();
-        let divisor = worth.iter().fold(Integer::new(), |divisor, (_, worth)| divisor.gcd(worth));
-        worth.iter_mut().for_each(|(_, worth)| worth.div_exact_mut(&divisor));
-        let rows = constraints.rows().iter().zip(&prices);
-        let most: Rational = rows.map(|(row, price)| Rational::from(&row.capacity * price)).sum();
-        let most = if divisor.is_zero() { most } else { most * scale / divisor };
-        Self { worth, most }
-    }
 }
 
 impl<'a> Placements<'a> {

@@ -116,7 +116,12 @@ impl<'j> Claim<'j> {
                 !bottlenecks(self.axiom, case).is_empty()
             }
             (
-                "limits" | "guarantees" | "work-conserving" | "group-sharing-incentive" | "group-envy-free",
+                "limits"
+                | "guarantees"
+                | "work-conserving"
+                | "group-sharing-incentive"
+                | "group-envy-free"
+                | "tree",
                 _,
             ) => groups::apply(self.axiom, case),
             (_, Some(share)) => Coefficients::new(share, case)?.is_some(),

@@ -1,6 +1,7 @@
 //! Groups of users (theory, section 9): what a problem says of them, its canonical form, and the axioms about
 //! them. Who checks an allocation without groups need not read this file: of such a problem it holds nothing.
 
+pub mod filling;
 pub mod held_back;
 pub mod parties;
 
@@ -196,7 +197,8 @@ pub fn apply(axiom: &str, case: &Case<'_>) -> bool {
     let is_one = axiom == "limits"
         || axiom.starts_with("group-")
         || problem.users.iter().all(|user| user.demand_on.is_empty());
-    !problem.groups.list.is_empty() && divides && is_one
+    // The filling of users who stand in no group is DRFH.
+    (axiom == "tree" || !problem.groups.list.is_empty()) && divides && is_one
 }
 
 impl<'c> Holdings<'c> {

@@ -156,8 +156,9 @@ impl Claim {
         tolerance: &Rational,
     ) -> Result<Self, Refusal> {
         let parameters = parameters.into().of(axiom)?;
-        let (holds, margin) = axiom.rule().judge(instance, &parameters, &evidence)?;
-        let within = margin.as_ref().map_or(holds, |margin| is_within(margin, tolerance));
+        let (verdict, margin) = axiom.rule().judge(instance, &parameters, &evidence)?;
+        let within = margin.as_ref().map_or(verdict, |margin| is_within(margin, tolerance));
+        let holds = if axiom.rule().shows_both() { within } else { verdict };
         if within != holds {
             let margin = margin.unwrap_or_default();
             return Err(Refusal::new(if holds {

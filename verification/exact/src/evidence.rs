@@ -260,6 +260,13 @@ pub enum Evidence {
         /// The tasks of its users.
         allocation: Tasks,
     },
+    /// Tree: yes and no.
+    Filling {
+        /// A placement of what hierarchical filling ends with.
+        tasks: Tasks,
+        /// Prices by row, in any order: why it goes on no longer.
+        prices: Vec<Vec<(usize, Rational)>>,
+    },
     /// Proportional: no, since this allocation has a larger sum.
     Better(Tasks),
     /// Proportional: no, since this user could be given something and has nothing.

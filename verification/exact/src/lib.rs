@@ -10,6 +10,7 @@
 //! | [`axiom`] | one file per axiom: margins, and what evidence shows |
 //! | [`Share`], [`Prices`] | what max-min equalises; the dual evidence that nothing does better |
 //! | [`Claim`], [`Parameters`], [`Certificate`], [`check`] | writing and checking |
+//! | [`tree`] | hierarchical filling by its definition, which the mechanism and the axiom run |
 //! | [`Conditions`], [`Budget`] | what a reader asks of a certificate, and what judging may cost |
 //!
 //! Absent on purpose: any solver, any search of unknown cost, any binary floating-point number,
@@ -59,6 +60,7 @@ mod same;
 mod scaled;
 mod share;
 mod sparse;
+pub mod tree;
 mod usage;
 mod verdict;
 

@@ -292,6 +292,7 @@ let claim s (c : stated_claim) =
   let k = bottleneck c.axiom in
   if c.axiom = "work-conserving" && Groups.hold_back s.groups then uncovered "what groups hold back";
   if c.axiom = "group-sharing-incentive" || c.axiom = "group-envy-free" then uncovered "what groups gain";
+  if c.axiom = "tree" then uncovered "what hierarchical filling ends with";
   if c.holds = None then begin
     if c.margin <> None || obj value <> [] then raise Exit;
     match c.axiom, c.share with

@@ -124,7 +124,7 @@ let read_sharing value =
 let axioms = String.split_on_char ' ' "feasible integer-feasible non-wasteful work-conserving pareto-optimal \
   integer-pareto-optimal envy-free ef1 sharing-incentive bottleneck-fair global-bottleneck-fair \
   single-resource-fair max-min njc ps-dsf proportional limits guarantees \
-  group-sharing-incentive group-envy-free"
+  group-sharing-incentive group-envy-free tree"
 let read_axiom value =
   let name = text value in
   if List.mem name axioms then name else malformed "there is no axiom `%s`" name

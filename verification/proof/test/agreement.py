@@ -275,7 +275,7 @@ def main():
         queues = [json.loads((ROOT / f"examples/{name}.json").read_text()) for name in ("queues", "queues-promised")]
         now = json.loads((ROOT / "examples/queues-now.json").read_text())
         groups = [axiom for axiom in ALL if not axiom.startswith("max-min:generic")] + [
-            "limits", "guarantees", "group-sharing-incentive", "group-envy-free"]
+            "limits", "guarantees", "group-sharing-incentive", "group-envy-free", "tree"]
         for k, queue in enumerate(queues):
             new += certified(f"queues {k}", queue, ["tree"], "example", [{"tasks": now["tasks"]}], axioms=groups)
         new += certified("google", json.loads((ROOT / "examples/google-cluster.json").read_text()), ["drfh", "ps-dsf"], "example")
@@ -295,7 +295,7 @@ def main():
             new += certified(f"random {seed}", problem, picked, "random", [stated, small], axioms=ALL)
             grouped = in_groups(problem, rng_here)
             new += certified(f"groups {seed}", grouped, ["tree"], "random", [stated, small],
-                             axioms=["feasible", "limits", "guarantees", "work-conserving"])
+                             axioms=["feasible", "limits", "guarantees", "work-conserving", "tree"])
         for name, text in new:
             a, _ = compare(name, text, "new")
             for _ in range(2):

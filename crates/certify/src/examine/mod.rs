@@ -10,13 +10,15 @@ mod pareto;
 mod parties;
 mod proportional;
 mod supports;
+mod tree;
 mod undecided;
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use evenhand_exact::{
-    Axiom, Certificate, Claim, Instance, InstanceError, Parameters, Share, ShareCoefficients, is_feasible,
+    Axiom, Certificate, Claim, Evidence, Instance, InstanceError, Parameters, Share, ShareCoefficients,
+    is_feasible,
 };
 use evenhand_lp::LpError;
 use evenhand_lp::level::{LexicographicOptimum, Settings, lexicographic};
@@ -122,7 +124,12 @@ pub fn default_requests(problem: &Problem, allocation: &Allocation) -> Vec<Reque
         None if groups.is_empty() => Some((Axiom::MaxMin, Parameters::from(Some(Share::Dominant)))),
         None => None,
     };
-    if let Some((axiom, parameters)) = own.filter(|(axiom, _)| *axiom != Axiom::IntegerFeasible) {
+    let is_asked = |axiom: Axiom| match axiom {
+        Axiom::IntegerFeasible => false,
+        Axiom::Tree => tree::is_short(problem),
+        _ => true,
+    };
+    if let Some((axiom, parameters)) = own.filter(|(axiom, _)| is_asked(*axiom)) {
         requests.push(Request { axiom, parameters });
     }
     requests
@@ -139,15 +146,21 @@ pub fn default_tolerance(file: &AllocationFile) -> Rational {
     }
 }
 
-/// Exact optima of one problem found so far, by the way of sharing and by share; clones share them.
+/// Exact optima of one problem found so far, by the way of sharing and by share, and its filling; clones share them.
 #[derive(Debug, Clone, Default)]
 pub struct Optima {
     found: Arc<Mutex<HashMap<(Sharing, Share), Found>>>,
+    /// What hierarchical filling ends with.
+    filling: Arc<OnceLock<Result<Evidence, Undecided>>>,
 }
 
 type Found = Result<Arc<LexicographicOptimum<Rational>>, LpError>;
 
 impl Optima {
+    fn filling(&self, problem: &Problem) -> Result<Evidence, Undecided> {
+        self.filling.get_or_init(|| tree::filling(problem)).clone()
+    }
+
     fn get(&self, instance: &Instance<'_>, sharing: Sharing, share: Share, u: &ShareCoefficients) -> Found {
         let known = || self.found.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = known().get(&(sharing, share)) {
@@ -270,6 +283,7 @@ impl Prover<'_> {
             Axiom::GroupSharingIncentive | Axiom::GroupEnvyFree => {
                 parties::claim(self.instance, axiom, self.tolerance)
             }
+            Axiom::Tree => tree::claim(self.instance, self.tolerance, self.optima),
             _ => Ok(Claim::derive(axiom, self.instance, self.tolerance)?),
         }
     }

@@ -20,6 +20,9 @@ pub enum Undecided {
     /// A linear programme has no answer.
     #[error(transparent)]
     Lp(#[from] LpError),
+    /// A mechanism whose answer would be the evidence has none.
+    #[error("{0}")]
+    Mechanism(String),
     /// The evidence is refused, or the axiom is not about this problem.
     #[error("{0}")]
     Refused(String),

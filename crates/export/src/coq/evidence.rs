@@ -21,6 +21,9 @@ impl Writer<'_, '_> {
         if matches!(claim.axiom, Axiom::GroupSharingIncentive | Axiom::GroupEnvyFree) {
             return Err("what parties gain is not among what is proved");
         }
+        if claim.axiom == Axiom::Tree {
+            return Err("what hierarchical filling ends with is not among what is proved");
+        }
         let Some(holds) = claim.holds else { return self.not_applicable(claim) };
         let Some(margin) = &claim.margin else { return self.without_margin(claim, holds) };
         let m = number(margin);
@@ -64,8 +67,8 @@ impl Writer<'_, '_> {
             Evidence::ShortOrStopped { .. } => {
                 return Err("what groups hold back is not among what is proved");
             }
-            Evidence::PartyPrices(_) | Evidence::PartyGains { .. } => {
-                return Err("what parties gain is not among what is proved");
+            Evidence::PartyPrices(_) | Evidence::PartyGains { .. } | Evidence::Filling { .. } => {
+                return Err("the evidence is not among what is proved");
             }
             Evidence::Room(room) => match (self.servers.is_some(), room.index) {
                 (false, _) => format!("Free {} {}", room.user, room.server),

@@ -5,22 +5,26 @@
 //! goes back to where that one was kept. The end has a place, and so had everything before it, which was less; and who
 //! was stopped at a bound had indeed no place for more.
 
+use evenhand_exact::tree::{Bound, Course, Endless, Forest};
 use evenhand_lp::LpError;
-use evenhand_lp::placement::{Bound, Place, Placed, Placements};
+use evenhand_lp::placement::{Place, Placed, Placements};
 use evenhand_problem::{Constraints, Problem, Rational, Sharing};
-
-use super::course::Course;
-use super::forest::Forest;
 
 /// Most work, in sizes of the forest: a few nanoseconds each while numbers are short.
 const WORK: usize = 10_000_000_000;
 /// Segments before doubles are asked for a place, at first; twice as many each time that there is one.
 const FIRST_STRIDE: usize = 16;
 
+fn endless(_: Endless) -> LpError {
+    LpError::ExactlyUnbounded
+}
+
 /// A filled tree.
 pub struct Filled {
     /// By user: `(class, tasks)`, ascending by class.
     pub tasks: Placed,
+    /// Those of which nothing is left.
+    pub bounds: Vec<Bound>,
     pub segments: usize,
     pub programmes: usize,
 }
@@ -35,10 +39,10 @@ pub fn fill(problem: &Problem, forest: &Forest<'_>) -> Result<Option<Filled>, Lp
     // All servers are alike: what fits by its sum fits.
     let mut course = Course::new(forest, nothing, &[]);
     for segments in 0..most {
-        if !course.segment()? {
+        if !course.segment().map_err(endless)? {
             let of_user = |x: &Rational| if x.is_zero() { Vec::new() } else { vec![(0, x.clone())] };
             let tasks = course.tasks().iter().map(of_user).collect();
-            return Ok(Some(Filled { tasks, segments, programmes: 0 }));
+            return Ok(Some(Filled { tasks, bounds: Vec::new(), segments, programmes: 0 }));
         }
     }
     Ok(None)
@@ -60,7 +64,7 @@ fn on_classes(
     while segments < most {
         let mut is_end = false;
         for _ in 0..stride {
-            if !course.segment()? {
+            if !course.segment().map_err(endless)? {
                 is_end = true;
                 break;
             }
@@ -72,7 +76,10 @@ fn on_classes(
         if broken.is_none() && is_end {
             programmes += 1;
             match placements.place(tasks)? {
-                Place::Found(tasks) => return Ok(Some(Filled { tasks, segments, programmes })),
+                Place::Found(placed) => {
+                    bounds.retain(|bound| bound.left(tasks).is_zero());
+                    return Ok(Some(Filled { tasks: placed, bounds, segments, programmes }));
+                }
                 Place::Broken(bound) => broken = Some(bound),
             }
         }

@@ -5,12 +5,12 @@ use std::collections::HashMap;
 
 use evenhand_problem::{Allocation, Problem, Rational};
 
-use super::forest::Forest;
-use super::holdings::Holdings;
-use super::key::{Key, key, rising, share, weight};
 use super::reported::{Reported, reported};
 use super::{Entitlements, Settings};
 use crate::mechanism::MechanismError;
+use evenhand_exact::tree::Forest;
+use evenhand_exact::tree::Holdings;
+use evenhand_exact::tree::{Key, key, rising, share, weight};
 
 /// A node in the order in which the rule would serve.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -7,27 +7,23 @@
 //! All events are rational, and so is the result; it does not depend on the order of the file. Without groups,
 //! guarantees and another share it is `drfh`.
 
-mod course;
 mod entitlements;
 mod fill;
-mod forest;
-mod growth;
-mod holdings;
-mod key;
 mod levels;
-mod moving;
 mod ongoing;
 mod raise;
 mod reported;
 mod rounds;
 mod rule;
 mod servers;
-mod step;
 mod turn;
 mod whole;
 mod why;
 
-use evenhand_problem::{Allocation, Arithmetic, Problem};
+use evenhand_exact::axiom::tree::has_size;
+use evenhand_exact::tree::{Bound, Forest};
+use evenhand_exact::{Axiom, Claim, Evidence, Parameters};
+use evenhand_problem::{Allocation, Arithmetic, Problem, Rational};
 
 pub use entitlements::Entitlements;
 pub use levels::{Held, Next, Standing, held, levels};
@@ -38,7 +34,10 @@ pub use rule::{PerResource, Rule};
 pub use whole::fill_whole;
 pub use why::{Amount, Stop, StopKind, Wanting, Why, why};
 
+use fill::Filled;
+
 use crate::flags::{Flag, Flags, Takes};
+use crate::guarantees::Condition;
 use crate::mechanism::{Findings, Info, Mechanism, MechanismError, Outcome};
 
 /// Hierarchical filling.
@@ -51,14 +50,11 @@ pub static TREE: Mechanism = Mechanism {
         guarantees: "guarantees before anything else, limits always; exact, whatever the order of the file",
         reference: "theory, section 9; Bhattacharya et al., Hierarchical Scheduling for Diverse Datacenter Workloads",
     },
-    proven: &[],
+    proven: &[(Condition::Always, &[Axiom::WorkConserving, Axiom::Limits, Axiom::Tree])],
     flags: &[RULE, NO_NOMINAL_FIRST, WHOLE],
-    axiom: |_| None,
+    axiom: |allocation| allocation.rule.is_none().then(|| (Axiom::Tree, Parameters::default())),
     solve: |problem, flags| allocate(problem, &settings(flags)?),
 };
-
-/// Groups and users times resources: each is held about 300 bytes of memory for.
-const MOST_CELLS: usize = 1_000_000;
 
 /// The share of a scheduler in place of the problem's own.
 const RULE: Flag = Flag {
@@ -91,6 +87,36 @@ pub struct Settings {
     pub whole: bool,
 }
 
+impl Settings {
+    /// What an allocation says that it was made by; `None`: by the problem's own rule.
+    fn name(&self) -> Option<String> {
+        let rule = self.rule.map(Rule::name);
+        let first = self.no_nominal_first.then_some(NO_NOMINAL_FIRST.name);
+        let parts: Vec<&str> =
+            rule.into_iter().chain(first).chain(self.whole.then_some(WHOLE.name)).collect();
+        (!parts.is_empty()).then(|| parts.join(" "))
+    }
+}
+
+/// What hierarchical filling by the problem's own rule ends with: the evidence of the axiom `tree`.
+///
+/// # Errors
+/// [`MechanismError`], as [`allocate`] has them.
+pub fn filling(problem: &Problem) -> Result<Evidence, MechanismError> {
+    let forest = forest_of(problem, &Settings::default())?;
+    let Filled { tasks, bounds, .. } = filled(problem, &forest)?;
+    let prices = |bound: Bound| bound.prices.into_iter().map(|(row, price)| (row, Rational::from(price)));
+    Ok(Evidence::Filling { tasks, prices: bounds.into_iter().map(|bound| prices(bound).collect()).collect() })
+}
+
+fn filled(problem: &Problem, forest: &Forest<'_>) -> Result<Filled, MechanismError> {
+    let solver = |source| MechanismError::Solver { mechanism: TREE.info.id, source };
+    fill::fill(problem, forest).map_err(solver)?.ok_or_else(|| {
+        let why = "filling would take too many segments".to_owned();
+        MechanismError::Limit { mechanism: TREE.info.id, why }
+    })
+}
+
 /// What flags set.
 ///
 /// # Errors
@@ -114,6 +140,7 @@ pub fn allocate(problem: &Problem, settings: &Settings) -> Result<Outcome, Mecha
         let tasks = vec![Vec::new(); problem.n_users()];
         let nothing = Allocation {
             mechanism: Some(TREE.info.id.to_owned()),
+            rule: settings.name(),
             arithmetic: Arithmetic::Exact,
             tasks,
             ..Allocation::default()
@@ -122,13 +149,10 @@ pub fn allocate(problem: &Problem, settings: &Settings) -> Result<Outcome, Mecha
         return Ok(Outcome { findings, ..Outcome::of(nothing) });
     }
     let forest = forest_of(problem, settings)?;
-    let solver = |source| MechanismError::Solver { mechanism: TREE.info.id, source };
-    let Some(filled) = fill::fill(problem, &forest).map_err(solver)? else {
-        let why = "filling would take too many segments".to_owned();
-        return Err(MechanismError::Limit { mechanism: TREE.info.id, why });
-    };
+    let filled = filled(problem, &forest)?;
     let allocation = Allocation {
         mechanism: Some(TREE.info.id.to_owned()),
+        rule: settings.name(),
         arithmetic: Arithmetic::Exact,
         tasks: filled.tasks,
         ..Allocation::default()
@@ -166,27 +190,19 @@ pub fn entitlements(problem: &Problem, settings: &Settings) -> Result<Option<Ent
 
 /// Whether groups can share a problem.
 fn check(problem: &Problem) -> Result<(), MechanismError> {
-    let not_applicable =
-        |why: &str| MechanismError::NotApplicable { mechanism: TREE.info.id, why: why.to_owned() };
-    if problem.servers().iter().any(evenhand_problem::ServerClass::is_time_shared) {
-        return Err(not_applicable("groups share resources, and the time of a server class is shared"));
+    if let Err(why) = Claim::applies(Axiom::Tree, None, problem) {
+        return Err(MechanismError::NotApplicable { mechanism: TREE.info.id, why: why.to_string() });
     }
-    if problem.users().iter().any(|user| !user.demand_overrides().is_empty()) {
-        return Err(not_applicable("a user's demand depends on the server class (`demand_on`)"));
-    }
-    let nodes = 1 + problem.groups().list().len() + problem.n_users();
-    if nodes.saturating_mul(problem.n_resources()) > MOST_CELLS {
-        let why = format!("groups and users, times resources, are more than {MOST_CELLS}");
-        return Err(MechanismError::Limit { mechanism: TREE.info.id, why });
-    }
+    has_size(problem)
+        .map_err(|error| MechanismError::Limit { mechanism: TREE.info.id, why: error.to_string() })?;
     Ok(())
 }
 
-fn forest_of<'p>(problem: &'p Problem, settings: &Settings) -> Result<forest::Forest<'p>, MechanismError> {
+fn forest_of<'p>(problem: &'p Problem, settings: &Settings) -> Result<Forest<'p>, MechanismError> {
     check(problem)?;
     let stated = problem.groups().share();
     let share = settings.rule.map_or_else(|| stated.clone(), |rule| rule.share(stated));
     let guarantees_first =
         !settings.no_nominal_first && settings.rule.is_none_or(Rule::puts_guarantees_first);
-    Ok(forest::Forest::new(problem, share, guarantees_first))
+    Ok(Forest::new(problem, share, guarantees_first))
 }

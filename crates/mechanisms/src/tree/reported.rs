@@ -3,9 +3,9 @@
 use evenhand_problem::Rational;
 
 use super::Rule;
-use super::forest::Forest;
-use super::holdings::Holdings;
-use super::key::{rising, share};
+use evenhand_exact::tree::Forest;
+use evenhand_exact::tree::Holdings;
+use evenhand_exact::tree::{rising, share};
 
 /// A number that a scheduler reports.
 #[derive(Debug, Clone, PartialEq, Eq)]

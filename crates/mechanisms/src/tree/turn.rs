@@ -3,10 +3,10 @@
 use evenhand_problem::Rational;
 use evenhand_problem::groups::ZeroWeight;
 
-use super::forest::{Forest, Leaf};
-use super::growth::{Ways, candidates};
-use super::holdings::Holdings;
 use crate::filling::{Draw, Ties};
+use evenhand_exact::tree::Holdings;
+use evenhand_exact::tree::{Forest, Leaf};
+use evenhand_exact::tree::{Ways, candidates};
 
 /// The tasks that user `n` starts together.
 pub fn gang(forest: &Forest<'_>, n: usize) -> u64 {

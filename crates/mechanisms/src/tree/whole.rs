@@ -8,13 +8,13 @@
 
 use evenhand_problem::{Allocation, Arithmetic, Problem, Rational, Sharing};
 
-use super::forest::{Forest, Leaf};
-use super::growth::Ways;
-use super::holdings::Holdings;
 use super::servers::Servers;
 use super::turn::{gang, is_within_limits, pick};
 use crate::filling::{Draw, Ties};
 use crate::mechanism::MechanismError;
+use evenhand_exact::tree::Holdings;
+use evenhand_exact::tree::Ways;
+use evenhand_exact::tree::{Forest, Leaf};
 
 /// Most work: users looked at, over all turns.
 const WORK: u64 = 2_000_000_000;

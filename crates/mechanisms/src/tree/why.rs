@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use evenhand_problem::{Allocation, Constraints, Problem, Rational, RowKind, Sharing};
 
 use super::Settings;
-use super::forest::{Forest, Leaf};
-use super::holdings::Holdings;
 use super::levels::{Standing, levels};
 use crate::mechanism::MechanismError;
+use evenhand_exact::tree::Holdings;
+use evenhand_exact::tree::{Forest, Leaf};
 
 /// A group in an allocation.
 #[derive(Debug, Clone, PartialEq, Eq)]

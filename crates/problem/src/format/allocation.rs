@@ -15,11 +15,12 @@ use crate::{
 };
 
 /// All fields of an allocation document. Those after `placements` are for people and other programs.
-const FIELDS: [&str; 30] = [
+const FIELDS: [&str; 31] = [
     "kind",
     "mechanism",
     "alpha",
     "criterion",
+    "rule",
     "sharing",
     "arithmetic",
     "problem_sha256",
@@ -138,7 +139,10 @@ impl<'r, 't> Reader<'r, 't> {
         let alpha = object.get("alpha").map(|raw| self.alpha(raw)).transpose()?;
         let criterion = object.get("criterion").map(|raw| document.boolean(raw)).transpose()?;
         let criterion = criterion.unwrap_or_default();
-        let allocation = Allocation { mechanism, alpha, criterion, sharing, arithmetic, tasks, placements };
+        let rule =
+            object.get("rule").map(|raw| document.string(raw)).transpose()?.map(|rule| rule.into_owned());
+        let allocation =
+            Allocation { mechanism, alpha, criterion, rule, sharing, arithmetic, tasks, placements };
         Ok(AllocationFile { allocation, problem_sha256, is_final: self.is_final(&object)? })
     }
 

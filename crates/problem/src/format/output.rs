@@ -100,6 +100,9 @@ impl Serialize for AllocationDocument<'_> {
         if self.allocation.criterion {
             map.serialize_entry("criterion", &true)?;
         }
+        if let Some(rule) = &self.allocation.rule {
+            map.serialize_entry("rule", rule)?;
+        }
         map.serialize_entry("sharing", sharing_name(self.allocation.sharing))?;
         map.serialize_entry("arithmetic", arithmetic_name(self.allocation.arithmetic))?;
         if let Some(hash) = &self.problem_sha256 {

@@ -18,6 +18,17 @@ fn two_groups() -> Problem {
     )
 }
 
+/// `one` has a place on half of the classes only, which prices show; then `other` goes on.
+fn two_classes() -> Problem {
+    problem(
+        r#"{"kind": "allocation-problem", "name": "two classes", "resources": ["cpu"],
+        "servers": [{"name": "fast", "capacity": {"cpu": 4}}, {"name": "slow", "capacity": {"cpu": 6}}],
+        "groups": [{"name": "a"}, {"name": "b"}],
+        "users": [{"name": "one", "group": "a", "demand": {"cpu": 1}, "servers": ["fast"]},
+                  {"name": "other", "group": "b", "demand": {"cpu": 1}}]}"#,
+    )
+}
+
 /// Of yes and of no.
 pub(super) fn certificates() -> Vec<(&'static str, Certificate)> {
     let problem = two_groups();
@@ -44,6 +55,9 @@ pub(super) fn certificates() -> Vec<(&'static str, Certificate)> {
     // `b` holds 5 cpus, `a` 2 gpus.
     let beside = vec![proof(a, &[b], one(0, 0)), proof(b, &[a], one(2, 1))];
     claims.push(with(Axiom::GroupEnvyFree, None, Evidence::PartyPrices(beside), &instance));
+    let filling =
+        || Evidence::Filling { tasks: tasks(&[&[(0, "6")], &[(0, "2")], &[(0, "5")]]), prices: Vec::new() };
+    claims.push(with(Axiom::Tree, None, filling(), &instance));
     let kept = certificate(&problem, &x, claims);
 
     let x = allocation(&problem, r#"{"cpus": {"pool": 3}, "gpus": {"pool": 2}, "both": {"pool": 5}}"#);
@@ -56,5 +70,15 @@ pub(super) fn certificates() -> Vec<(&'static str, Certificate)> {
     };
     claims.push(with(Axiom::GroupSharingIncentive, None, could(None, "6"), &instance));
     claims.push(with(Axiom::GroupEnvyFree, None, could(Some(b), "5"), &instance));
-    vec![("groups", kept), ("groups-violated", certificate(&problem, &x, claims))]
+    claims.push(with(Axiom::Tree, None, filling(), &instance));
+    let violated = certificate(&problem, &x, claims);
+
+    let problem = two_classes();
+    let x = allocation(&problem, r#"{"one": {"fast": 4}, "other": {"slow": 6}}"#);
+    let instance = Instance::new(&problem, &x).unwrap();
+    let filling = tasks(&[&[(0, "4")], &[(1, "6")]]);
+    let evidence = Evidence::Filling { tasks: filling, prices: vec![vec![(0, q("1"))]] };
+    let claim = with(Axiom::Tree, None, evidence, &instance);
+    let filled = certificate(&problem, &x, vec![claim]);
+    vec![("groups", kept), ("groups-violated", violated), ("groups-filled", filled)]
 }

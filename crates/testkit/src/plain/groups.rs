@@ -16,7 +16,7 @@ impl Plain<'_> {
             self.sharing() == Sharing::Rdm && p.servers().iter().all(|class| !class.is_time_shared());
         let parts = matches!(axiom, Axiom::Limits | Axiom::GroupSharingIncentive | Axiom::GroupEnvyFree);
         let one = parts || p.users().iter().all(|user| user.demand_overrides().is_empty());
-        !p.groups().list().is_empty() && divided && one
+        (axiom == Axiom::Tree || !p.groups().list().is_empty()) && divided && one
     }
 
     fn subgroups(&self, v: usize) -> Vec<usize> {

@@ -4,6 +4,7 @@
 
 mod cluster;
 mod feasibility;
+mod filled;
 #[cfg(feature = "filling")]
 pub mod filling;
 mod groups;
@@ -160,6 +161,7 @@ fn is_claim_true(x: &Plain<'_>, claim: &Claim, tolerance: &Rational) -> Option<b
         Axiom::PsDsf => x.ps_dsf(claim),
         Axiom::Limits | Axiom::Guarantees => x.of_groups(claim),
         Axiom::GroupSharingIncentive | Axiom::GroupEnvyFree => x.of_parties(claim),
+        Axiom::Tree => x.of_filling(claim),
         _ => x.proof(claim),
     }?;
     // On single servers tasks fit or not.

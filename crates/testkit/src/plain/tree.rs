@@ -19,6 +19,8 @@ pub(super) enum Node {
 
 pub(super) struct Tree<'p> {
     pub(super) problem: &'p Problem,
+    /// In place of what has a place: by bound what tasks are worth by user, and what all may be worth together.
+    pub(super) bounds: Option<Vec<(Vec<Rational>, Rational)>>,
 }
 
 type Tasks = [Rational];
@@ -28,24 +30,13 @@ pub(super) type Key = (u8, i64, bool, Rational);
 
 /// The tasks of every user.
 pub fn fill(problem: &Problem) -> Vec<Rational> {
-    let tree = Tree { problem };
-    let mut x = vec![Rational::new(); problem.n_users()];
-    for _ in 0..SEGMENTS {
-        let active: Vec<usize> = (0..x.len()).filter(|n| tree.is_active(&x, *n)).collect();
-        if active.is_empty() {
-            return x;
-        }
-        let rates = tree.direction(&x, Node::Root, &active);
-        let step = tree.step(&x, &rates);
-        x.iter_mut().zip(&rates).for_each(|(x, rate)| *x += Rational::from(rate * &step));
-    }
-    panic!("no end after {SEGMENTS} segments");
+    Tree { problem, bounds: None }.filled()
 }
 
 /// Whole tasks by the tree, gangs all or none, each task on the first single server on which it fits; among equals
 /// the first in the file, or the last. By single server: tasks by user.
 pub fn fill_whole(problem: &Problem, last: bool) -> Vec<Vec<u64>> {
-    let tree = Tree { problem };
+    let tree = Tree { problem, bounds: None };
     let n_users = problem.n_users();
     let mut servers: Vec<(usize, Vec<u64>)> = Vec::new();
     for (i, class) in problem.servers().iter().enumerate() {
@@ -66,6 +57,34 @@ pub fn fill_whole(problem: &Problem, last: bool) -> Vec<Vec<u64>> {
 }
 
 impl Tree<'_> {
+    pub(super) fn filled(&self) -> Vec<Rational> {
+        let mut x = vec![Rational::new(); self.problem.n_users()];
+        for _ in 0..SEGMENTS {
+            let active: Vec<usize> = (0..x.len()).filter(|n| self.is_active(&x, *n)).collect();
+            if active.is_empty() {
+                return x;
+            }
+            let rates = self.direction(&x, Node::Root, &active);
+            let step = self.step(&x, &rates);
+            x.iter_mut().zip(&rates).for_each(|(x, rate)| *x += Rational::from(rate * &step));
+        }
+        panic!("no end after {SEGMENTS} segments");
+    }
+
+    /// The largest `t` for which `x + t rates` has a place, or keeps the bounds; `None`: any.
+    fn room(&self, x: &Tasks, rates: &Tasks) -> Option<Rational> {
+        let sum = |worth: &[Rational], of: &Tasks| {
+            worth.iter().zip(of).map(|(worth, of)| Rational::from(worth * of)).sum::<Rational>()
+        };
+        match &self.bounds {
+            None => (self.problem.n_servers() > 1).then(|| reach(self.problem, x, rates)),
+            Some(bounds) => {
+                let paces = bounds.iter().map(|(worth, most)| (most - sum(worth, x), sum(worth, rates)));
+                paces.filter(|(_, pace)| *pace > 0).map(|(left, pace)| left / pace).min()
+            }
+        }
+    }
+
     pub(super) fn gang(&self, n: usize) -> u64 {
         self.problem.groups().member(n).gang.unwrap_or(1)
     }
@@ -245,7 +264,7 @@ impl Tree<'_> {
             && self.problem.is_active(n)
             && !above.into_iter().any(stops)
             && !self.resources().any(is_filled)
-            && (self.problem.n_servers() == 1 || reach(self.problem, x, &rates) > 0)
+            && self.room(x, &rates).is_none_or(|room| room > 0)
     }
 
     pub(super) fn is_below(&self, x: &Tasks, v: Node, n: usize) -> bool {
@@ -406,9 +425,7 @@ impl Tree<'_> {
     /// The first event of any kind. What is no event of the definition does no harm: the direction is found again.
     fn step(&self, x: &Tasks, rates: &Tasks) -> Rational {
         let mut events: Vec<Rational> = Vec::new();
-        if self.problem.n_servers() > 1 {
-            events.push(reach(self.problem, x, rates));
-        }
+        events.extend(self.room(x, rates));
         for (n, user) in self.problem.users().iter().enumerate().filter(|(n, _)| rates[*n] > 0) {
             events.extend(user.tasks().map(|tasks| Rational::from(tasks - &x[n]) / &rates[n]));
         }

@@ -28,7 +28,7 @@ pub type Shown = (Option<Rational>, Option<bool>);
 pub type Judge = fn(&Case<'_>, &Claim<'_>) -> Checked<Shown>;
 
 /// All axioms.
-pub const AXIOMS: [(&str, Judge); 20] = [
+pub const AXIOMS: [(&str, Judge); 21] = [
     ("feasible", feasible::feasible),
     ("integer-feasible", feasible::integer_feasible),
     ("non-wasteful", non_wasteful),
@@ -49,6 +49,7 @@ pub const AXIOMS: [(&str, Judge); 20] = [
     ("guarantees", groups::guarantees),
     ("group-sharing-incentive", groups::parties::judge),
     ("group-envy-free", groups::parties::judge),
+    ("tree", groups::filling::tree),
 ];
 
 /// Allocations are made of tasks: nothing is held that serves none.

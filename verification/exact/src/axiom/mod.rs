@@ -23,6 +23,7 @@ pub mod proportional;
 pub mod ps_dsf;
 pub(crate) mod rule;
 pub mod sharing_incentive;
+pub mod tree;
 pub mod work_conserving;
 
 use evenhand_problem::Problem;
@@ -75,11 +76,13 @@ pub enum Axiom {
     GroupSharingIncentive,
     /// No group could have more for each of its users of what one beside it holds, scaled by their weights.
     GroupEnvyFree,
+    /// Everybody has the tasks that hierarchical filling gives it.
+    Tree,
 }
 
 impl Axiom {
     /// Every axiom, in the order of the formats.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::Feasible,
         Self::IntegerFeasible,
         Self::NonWasteful,
@@ -100,6 +103,7 @@ impl Axiom {
         Self::Guarantees,
         Self::GroupSharingIncentive,
         Self::GroupEnvyFree,
+        Self::Tree,
     ];
 
     /// The name that files and the command line use.
@@ -151,7 +155,10 @@ impl Axiom {
     /// Whether it is about groups of users.
     #[must_use]
     pub const fn is_about_groups(self) -> bool {
-        matches!(self, Self::Limits | Self::Guarantees | Self::GroupSharingIncentive | Self::GroupEnvyFree)
+        matches!(
+            self,
+            Self::Limits | Self::Guarantees | Self::GroupSharingIncentive | Self::GroupEnvyFree | Self::Tree
+        )
     }
 
     /// The resources that one of the three bottleneck axioms is about, ascending; at least one.
@@ -190,6 +197,7 @@ impl Axiom {
             Self::Guarantees => &groups::Guarantees,
             Self::GroupSharingIncentive => &parties::rule::GROUP_SHARING_INCENTIVE,
             Self::GroupEnvyFree => &parties::rule::GROUP_ENVY_FREE,
+            Self::Tree => &tree::Tree,
         }
     }
 }

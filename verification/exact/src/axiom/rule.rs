@@ -75,6 +75,11 @@ pub(crate) trait Rule: Sync {
         false
     }
 
+    /// Whether evidence from outside shows the margin itself, so that the tolerance decides between yes and no.
+    fn shows_both(&self) -> bool {
+        false
+    }
+
     /// What the allocation shows; `None` where nothing is compared.
     ///
     /// # Errors
@@ -96,7 +101,8 @@ pub(crate) trait Rule: Sync {
         Ok(false)
     }
 
-    /// The verdict and the margin that evidence from outside shows.
+    /// The verdict and the margin that evidence from outside shows; the verdict counts where nothing is compared, and
+    /// where it does not show [both](Rule::shows_both).
     ///
     /// # Errors
     /// [`Refusal`] where it shows nothing.

@@ -11,14 +11,14 @@ use std::collections::BTreeMap;
 
 use evenhand_problem::{Problem, Rational, names};
 
-use super::forest::Forest;
-use super::growth::Ways;
-use super::holdings::Holdings;
-use super::key::Key;
 use super::turn::{gang, is_within_limits, pick};
 use super::{Rule, Settings, TREE};
 use crate::filling::{Draw, MAX_SERVERS, Scheduler, Ties};
 use crate::mechanism::MechanismError;
+use evenhand_exact::tree::Forest;
+use evenhand_exact::tree::Holdings;
+use evenhand_exact::tree::Key;
+use evenhand_exact::tree::Ways;
 use rooms::Rooms;
 
 /// Which tasks are stopped for others that wait.

@@ -9,8 +9,8 @@ use evenhand_problem::Rational;
 
 use super::{Preemption, Queues};
 use crate::mechanism::MechanismError;
-use crate::tree::key::{Key, key};
 use crate::tree::turn::gang;
+use evenhand_exact::tree::{Key, key};
 
 /// A gang that was stopped: its user, run and servers.
 type Taken = (usize, u32, Vec<u32>);

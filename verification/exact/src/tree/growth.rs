@@ -8,9 +8,11 @@ use super::key::{Key, Term, key};
 
 /// A child that may grow.
 pub struct Candidate {
+    /// The node.
     pub node: usize,
     /// Who may grow below it.
     pub users: Vec<usize>,
+    /// What it is compared by.
     pub key: Key,
     /// Its level is the largest of these, by its weight.
     pub terms: Vec<Term>,

@@ -21,6 +21,7 @@ pub struct Key {
 
 /// A line of which a level is the largest: its value, and by resource how much of it one more unit is.
 pub struct Term {
+    /// What it is now.
     pub value: Rational,
     /// `(resource, value per unit)`
     pub slope: Vec<(usize, Rational)>,

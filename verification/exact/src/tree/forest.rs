@@ -13,7 +13,9 @@ const PASSES: usize = 4;
 /// Node 0 is the root, node `1 + v` group `v`, and the users follow. Amounts are vectors by position in
 /// [`resources`](Self::resources): a resource that no server has counts nowhere.
 pub struct Forest<'p> {
+    /// The problem.
     pub problem: &'p Problem,
+    /// What siblings are compared by.
     pub share: GroupShare,
     /// Whether guarantees come first (Kueue's own tournament does not put them first).
     pub guarantees_first: bool,
@@ -21,6 +23,7 @@ pub struct Forest<'p> {
     pub resources: Vec<usize>,
     /// Of all servers together, `C_r > 0`.
     pub capacity: Vec<Rational>,
+    /// The root, the groups and the users.
     pub nodes: Vec<Node>,
     /// What a share takes the largest of: positions of resources that are added up, each with its multiplier.
     pub families: Vec<Vec<(usize, Rational)>>,
@@ -28,10 +31,13 @@ pub struct Forest<'p> {
 
 /// A node of the tree.
 pub struct Node {
+    /// Absent for the root.
     pub parent: Option<usize>,
     /// In the order of the file, subgroups before users.
     pub children: Vec<usize>,
+    /// `w_v`; 0 only for groups.
     pub weight: Rational,
+    /// `p_v`
     pub priority: i64,
     /// `G_v`: by resource what is promised, where it is named; absent where nothing is promised.
     pub guarantee: Option<Vec<Option<Rational>>>,
@@ -47,6 +53,7 @@ pub struct Node {
 
 /// A user.
 pub struct Leaf {
+    /// Its index in the problem.
     pub user: usize,
     /// `(position of the resource, d_nr)` of those that a task asks for.
     pub demand: Vec<(usize, Rational)>,
@@ -58,6 +65,7 @@ pub struct Leaf {
 
 impl<'p> Forest<'p> {
     /// The tree of a problem in which every user has one demand and resources are divided.
+    #[must_use]
     pub fn new(problem: &'p Problem, share: GroupShare, guarantees_first: bool) -> Self {
         let total = problem.total_capacity();
         let resources: Vec<usize> = (0..problem.n_resources()).filter(|r| !total[*r].is_zero()).collect();
@@ -71,12 +79,14 @@ impl<'p> Forest<'p> {
     }
 
     /// What one segment of filling looks at: every node with every resource, and every pair of resources.
+    #[must_use]
     pub fn size(&self) -> usize {
         let m = self.resources.len();
         self.nodes.len().saturating_mul(m).saturating_mul(m + PASSES)
     }
 
     /// The node of user `n`.
+    #[must_use]
     pub fn leaf(&self, n: usize) -> usize {
         1 + self.problem.groups().list().len() + n
     }
@@ -87,6 +97,7 @@ impl<'p> Forest<'p> {
     }
 
     /// Name of a group or a user; nothing for the root.
+    #[must_use]
     pub fn name(&self, v: usize) -> &str {
         match (&self.nodes[v].leaf, v) {
             (Some(leaf), _) => self.problem.users()[leaf.user].name(),

@@ -14,7 +14,7 @@ use super::step::first_event;
 
 /// How a node grows while its clock advances by one.
 #[derive(Default)]
-pub struct Growth {
+pub(super) struct Growth {
     /// The users below it that grow.
     users: Vec<usize>,
     /// What its users hold, by resource.
@@ -27,7 +27,7 @@ pub struct Growth {
 
 /// A node on its way.
 #[derive(Default)]
-pub struct Moving {
+pub(super) struct Moving {
     pub clock: Rational,
     pub growth: Growth,
     /// The children that grow when it does.
@@ -47,7 +47,7 @@ pub struct Moving {
 
 impl Course<'_> {
     /// Finds how a node grows when these of the users below it may. What it holds is up to date.
-    pub fn direct(&mut self, v: usize, users: Vec<usize>) {
+    pub(super) fn direct(&mut self, v: usize, users: Vec<usize>) {
         if self.moving[v].found_for.as_ref() == Some(&users) {
             return;
         }
@@ -95,7 +95,7 @@ impl Course<'_> {
     }
 
     /// Advances a child to what the clock of its parent says.
-    pub fn update(&mut self, parent: usize, k: usize) {
+    pub(super) fn update(&mut self, parent: usize, k: usize) {
         if !self.moving[k].is_growing {
             return;
         }
@@ -110,7 +110,7 @@ impl Course<'_> {
     }
 
     /// Advances a node by its own clock.
-    pub fn advance(&mut self, v: usize, step: &Rational) {
+    pub(super) fn advance(&mut self, v: usize, step: &Rational) {
         let node = &mut self.moving[v];
         node.clock += step;
         let held = self.holdings.running[v].iter_mut().zip(&node.growth.running);
@@ -125,7 +125,7 @@ impl Course<'_> {
     }
 
     /// Advances everything below a node to what its clock says.
-    pub fn update_below(&mut self, v: usize) {
+    pub(super) fn update_below(&mut self, v: usize) {
         for at in 0..self.moving[v].growing.len() {
             let k = self.moving[v].growing[at];
             self.update(v, k);
@@ -135,7 +135,7 @@ impl Course<'_> {
 
     /// Whether something happens now at a node or below it; adds the nodes at which it does. They and those above
     /// them are up to date, and no longer known how they grow.
-    pub fn happens(&mut self, v: usize, events: &mut Vec<usize>) -> bool {
+    pub(super) fn happens(&mut self, v: usize, events: &mut Vec<usize>) -> bool {
         let now = self.moving[v].clock.clone();
         let mut happens = self.moving[v].own.as_ref() == Some(&now);
         if happens {

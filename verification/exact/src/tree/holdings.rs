@@ -27,6 +27,8 @@ pub struct Way {
 }
 
 impl Holdings {
+    /// What nodes hold of these tasks by user.
+    #[must_use]
     pub fn new(forest: &Forest<'_>, tasks: Vec<Rational>) -> Self {
         let zeros = || vec![vec![Rational::new(); forest.resources.len()]; forest.nodes.len()];
         let (mut running, mut used) = (zeros(), zeros());

@@ -9,7 +9,12 @@ use super::moving::Growth;
 
 /// The first event at a node that grows at these rates: capacity, a limit, a guarantee or what is kept back is
 /// reached, or another resource becomes the largest of a share. `None`: nothing ever happens.
-pub fn first_event(forest: &Forest<'_>, holdings: &Holdings, v: usize, growth: &Growth) -> Option<Rational> {
+pub(super) fn first_event(
+    forest: &Forest<'_>,
+    holdings: &Holdings,
+    v: usize,
+    growth: &Growth,
+) -> Option<Rational> {
     let Growth { running, used, .. } = growth;
     let mut events = Vec::new();
     let node = &forest.nodes[v];

@@ -1,31 +1,36 @@
 //! The course of the filling: segments, one after the other, as far as what is known of the classes allows.
 
-use evenhand_lp::LpError;
-use evenhand_lp::placement::Bound;
 use evenhand_problem::Rational;
 use rug::Integer;
+use thiserror::Error;
 
+use super::bound::Bound;
 use super::forest::Forest;
 use super::growth::Ways;
 use super::holdings::Holdings;
 use super::moving::Moving;
 
+/// Nothing ends the filling, which no tree of a problem does: every task asks for something, and all capacities end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error("nothing ends the filling")]
+pub struct Endless;
+
 /// Holdings on their way.
 pub struct Course<'f> {
-    pub forest: &'f Forest<'f>,
+    pub(super) forest: &'f Forest<'f>,
     /// Those of a node that grows are as old as the clock of its parent was when somebody looked last.
-    pub holdings: Holdings,
+    pub(super) holdings: Holdings,
     /// Users that are stopped have none, and stay so: what is used only grows.
-    pub ways: Ways,
+    pub(super) ways: Ways,
     /// By node.
-    pub moving: Vec<Moving>,
-    pub bounds: Vec<Kept>,
+    pub(super) moving: Vec<Moving>,
+    pub(super) bounds: Vec<Kept>,
     /// By node: the users below it.
     below: Vec<Vec<usize>>,
 }
 
 /// A bound, and what is left of it.
-pub struct Kept {
+pub(super) struct Kept {
     /// By user: what one of its tasks is worth.
     worth: Vec<Integer>,
     left: Rational,
@@ -40,6 +45,7 @@ impl Kept {
 
 impl<'f> Course<'f> {
     /// Where users have so many tasks, which keep these bounds.
+    #[must_use]
     pub fn new(forest: &'f Forest<'f>, tasks: Vec<Rational>, bounds: &[Bound]) -> Self {
         let users = 0..tasks.len();
         let kept = |bound: &Bound| {
@@ -69,13 +75,16 @@ impl<'f> Course<'f> {
     }
 
     /// Goes on to the next event; `false` where nobody can grow.
-    pub fn segment(&mut self) -> Result<bool, LpError> {
+    ///
+    /// # Errors
+    /// [`Endless`], which does not happen.
+    pub fn segment(&mut self) -> Result<bool, Endless> {
         let growing: Vec<usize> = (0..self.ways.len()).filter(|n| self.ways[*n].is_some()).collect();
         if growing.is_empty() {
             return Ok(false);
         }
         self.direct(0, growing);
-        let next = self.moving[0].next.as_ref().ok_or(LpError::ExactlyUnbounded)?;
+        let next = self.moving[0].next.as_ref().ok_or(Endless)?;
         let step = Rational::from(next - &self.moving[0].clock);
         self.advance(0, &step);
         for (bound, pace) in self.bounds.iter_mut().zip(&self.moving[0].growth.worth) {
@@ -96,7 +105,7 @@ impl<'f> Course<'f> {
     }
 
     /// When bounds are reached that users approach so fast.
-    pub fn until_bounds(&self, paces: &[Rational]) -> impl Iterator<Item = Rational> {
+    pub(super) fn until_bounds(&self, paces: &[Rational]) -> impl Iterator<Item = Rational> {
         let approached = self.bounds.iter().zip(paces).filter(|(_, pace)| **pace > 0);
         approached.map(|(bound, pace)| Rational::from(&bound.left / pace))
     }

@@ -1,0 +1,70 @@
+//! Why users have no place for more tasks: prices, by weak duality.
+//!
+//! For prices `p >= 0` of the capacity rows let `worth_n` be the least cost of a task of user `n` on the classes where it
+//! can run. Then all totals `T` that have a place keep
+//!
+//! $$\sum_n worth_n T_n \le \sum_{ir} p_{ir} C_{ir},$$
+//!
+//! and where that is reached nobody whose tasks are worth something has a place for more while all others keep theirs.
+
+use evenhand_problem::{Constraints, Rational};
+use rug::Integer;
+
+/// What all totals keep that have a place: `sum_n worth_n T_n <= most`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bound {
+    /// `(row, price of a unit)`, ascending by row, positive: what proves it.
+    pub prices: Vec<(usize, Integer)>,
+    /// `(user, what one of its tasks costs at least)`, ascending by user, positive; in a unit of its own.
+    pub worth: Vec<(usize, Integer)>,
+    /// What the classes are worth, in the same unit.
+    pub most: Rational,
+}
+
+impl Bound {
+    /// What totals leave of it; below 0 where they break it.
+    #[must_use]
+    pub fn left(&self, totals: &[Rational]) -> Rational {
+        let held: Rational = self.worth.iter().map(|(n, worth)| Rational::from(worth * &totals[*n])).sum();
+        &self.most - held
+    }
+
+    /// What follows from prices by row; those below 0 count as 0.
+    #[must_use]
+    pub fn new(constraints: &Constraints<'_>, prices: &[Rational]) -> Self {
+        let priced = |price: &&Rational| **price > 0;
+        let common = prices.iter().filter(priced).fold(Integer::from(1), |common, p| common.lcm(p.denom()));
+        let whole = |price: &Rational| {
+            if *price > 0 {
+                Integer::from(common.div_exact_ref(price.denom())) * price.numer()
+            } else {
+                Integer::new()
+            }
+        };
+        let prices: Vec<Integer> = prices.iter().map(whole).collect();
+        let problem = constraints.problem();
+        let mut worth = Vec::new();
+        for n in 0..problem.n_users() {
+            let cost = |i: usize| -> Rational {
+                let usage = constraints.usage(n, i).unwrap_or_default();
+                let of_class = &prices[constraints.class_rows(i)];
+                usage.entries().map(|(at, usage)| Rational::from(usage * &of_class[at])).sum()
+            };
+            let least = problem.classes_of(n).map(cost).min();
+            worth.extend(least.filter(|least| *least > 0).map(|least| (n, least)));
+        }
+        // In whole numbers, which are added faster, and as small as they can be.
+        let scale = worth.iter().fold(Integer::from(1), |scale, (_, worth)| scale.lcm(worth.denom()));
+        let mut worth: Vec<(usize, Integer)> = worth
+            .into_iter()
+            .map(|(n, worth)| (n, Integer::from(scale.div_exact_ref(worth.denom())) * worth.numer()))
+            .collect();
+        let divisor = worth.iter().fold(Integer::new(), |divisor, (_, worth)| divisor.gcd(worth));
+        worth.iter_mut().for_each(|(_, worth)| worth.div_exact_mut(&divisor));
+        let rows = constraints.rows().iter().zip(&prices);
+        let most: Rational = rows.map(|(row, price)| Rational::from(&row.capacity * price)).sum();
+        let most = if divisor.is_zero() { most } else { most * scale / divisor };
+        let prices = prices.into_iter().enumerate().filter(|(_, price)| !price.is_zero()).collect();
+        Self { prices, worth, most }
+    }
+}

@@ -1,0 +1,21 @@
+//! Hierarchical filling by its definition (theory, section 9): the tree of a problem, what its nodes hold, what siblings
+//! are compared by, and the course that filling takes, segment by segment.
+//!
+//! The mechanism `tree` and the axiom of that name run the same [`Course`]. What stops it for want of place are
+//! [`Bound`]s: the mechanism finds them with a solver, a certificate states the prices that prove them.
+
+mod bound;
+mod course;
+mod forest;
+mod growth;
+mod holdings;
+mod key;
+mod moving;
+mod step;
+
+pub use bound::Bound;
+pub use course::{Course, Endless};
+pub use forest::{Forest, Leaf, Node};
+pub use growth::{Candidate, Ways, candidates};
+pub use holdings::{Amounts, Holdings, Way};
+pub use key::{Key, Term, asks, guaranteed, key, rising, share, weight};
