@@ -16,6 +16,7 @@ mod holdings;
 mod key;
 mod levels;
 mod moving;
+mod on;
 mod ongoing;
 mod raise;
 mod reported;
@@ -23,6 +24,7 @@ mod rounds;
 mod rule;
 mod servers;
 mod step;
+mod stops;
 mod turn;
 mod whole;
 mod why;
@@ -35,6 +37,7 @@ pub(crate) use ongoing::schedule;
 pub use ongoing::{Preemption, TreePolicy};
 pub use reported::Reported;
 pub use rule::{PerResource, Rule};
+pub use stops::stops_of_groups;
 pub use whole::fill_whole;
 pub use why::{Amount, Stop, StopKind, Wanting, Why, why};
 
@@ -155,6 +158,7 @@ pub fn entitlements(problem: &Problem, settings: &Settings) -> Result<Option<Ent
         }
         Some(rule) => {
             check(problem)?;
+            without_class_limits(problem, TREE.info.id, "it divides every resource alone")?;
             let too_long = || MechanismError::Limit {
                 mechanism: TREE.info.id,
                 why: "rounding would take too many rounds".to_owned(),
@@ -180,6 +184,15 @@ fn check(problem: &Problem) -> Result<(), MechanismError> {
         return Err(MechanismError::Limit { mechanism: TREE.info.id, why });
     }
     Ok(())
+}
+
+/// That no group may hold only so much on some server classes.
+fn without_class_limits(problem: &Problem, mechanism: &'static str, why: &str) -> Result<(), MechanismError> {
+    if !problem.groups().limit_classes() {
+        return Ok(());
+    }
+    let why = format!("groups have limits on server classes (`on`), and {why}");
+    Err(MechanismError::NotApplicable { mechanism, why })
 }
 
 fn forest_of<'p>(problem: &'p Problem, settings: &Settings) -> Result<forest::Forest<'p>, MechanismError> {

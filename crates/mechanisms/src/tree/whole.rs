@@ -29,6 +29,7 @@ pub fn fill_whole(
     ties: Ties,
     seed: u64,
 ) -> Result<Allocation, MechanismError> {
+    super::without_class_limits(problem, mechanism, "whole tasks keep none")?;
     let forest = super::forest_of(problem, &super::Settings::default())?;
     let mut filling = Filling {
         holdings: Holdings::new(&forest, vec![Rational::new(); problem.n_users()]),

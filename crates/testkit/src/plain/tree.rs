@@ -245,7 +245,12 @@ impl Tree<'_> {
             && self.problem.is_active(n)
             && !above.into_iter().any(stops)
             && !self.resources().any(is_filled)
-            && (self.problem.n_servers() == 1 || reach(self.problem, x, &rates) > 0)
+            && (!self.has_places() || reach(self.problem, x, &rates) > 0)
+    }
+
+    /// Whether where tasks run matters.
+    fn has_places(&self) -> bool {
+        self.problem.n_servers() > 1 || self.problem.groups().limit_classes()
     }
 
     pub(super) fn is_below(&self, x: &Tasks, v: Node, n: usize) -> bool {
@@ -406,7 +411,7 @@ impl Tree<'_> {
     /// The first event of any kind. What is no event of the definition does no harm: the direction is found again.
     fn step(&self, x: &Tasks, rates: &Tasks) -> Rational {
         let mut events: Vec<Rational> = Vec::new();
-        if self.problem.n_servers() > 1 {
+        if self.has_places() {
             events.push(reach(self.problem, x, rates));
         }
         for (n, user) in self.problem.users().iter().enumerate().filter(|(n, _)| rates[*n] > 0) {
