@@ -7,6 +7,7 @@
 //! All events are rational, and so is the result; it does not depend on the order of the file. Without groups,
 //! guarantees and another share it is `drfh`.
 
+mod best;
 mod course;
 mod entitlements;
 mod fill;
@@ -38,7 +39,7 @@ pub use ongoing::{Preemption, TreePolicy};
 pub use reported::Reported;
 pub use rule::{PerResource, Rule};
 pub use stops::stops_of_groups;
-pub use whole::fill_whole;
+pub use whole::{Whole, fill_whole};
 pub use why::{Amount, Stop, StopKind, Wanting, Why, why};
 
 use crate::flags::{Flag, Flags, Takes};
@@ -64,11 +65,11 @@ pub static TREE: Mechanism = Mechanism {
 const MOST_CELLS: usize = 1_000_000;
 
 /// The share of a scheduler in place of the problem's own.
-const RULE: Flag = Flag {
+pub(crate) const RULE: Flag = Flag {
     name: "rule",
     takes: Takes::Name("RULE", Rule::NAMES),
     help: "tree: the share that a scheduler compares siblings by, in place of the problem's own; kai, volcano: what \
-           groups are entitled to, without tasks",
+           groups are entitled to, without tasks; fill: the same share by whole tasks",
 };
 /// Without phase 0.
 const NO_NOMINAL_FIRST: Flag = Flag {
