@@ -2,7 +2,7 @@
 //! is judged alike by both checkers.
 
 use evenhand_certify::{Request, certify, default_requests};
-use evenhand_exact::Axiom;
+use evenhand_exact::{Axiom, Evidence};
 use evenhand_mechanisms::registry;
 use evenhand_problem::format::{Source, problem_to_json};
 use evenhand_problem::{Allocation, Arithmetic, Problem, Rational};
@@ -101,6 +101,83 @@ fn other_allocations_are_judged_alike() {
         }
     }
     assert!(found.iter().all(|count| *count > 5), "{found:?}");
+}
+
+/// With limits on server classes: what is filled keeps them, and other allocations are judged alike.
+#[test]
+fn limits_on_server_classes() {
+    let mut rng = Pcg64::seed_from_u64(8);
+    let requests =
+        [Axiom::Limits, Axiom::Guarantees, Axiom::Feasible, Axiom::WorkConserving].map(Request::of);
+    let (mut found, mut named) = ([0; 4], 0);
+    for seed in 0..200 {
+        let mut document = trees::json(&mut rng, SHAPES[usize::from(seed % 4 > 0)]);
+        for group in document["groups"].as_array_mut().unwrap() {
+            group.as_object_mut().unwrap().remove("lend");
+        }
+        trees::limit_classes(&mut rng, &mut document);
+        let text = document.to_string();
+        let problem = Source { name: "tree", text: &text }.problem().unwrap();
+        let mut allocation = filled(&problem);
+        for (axiom, holds, margin) in judged(&problem, &allocation, &requests) {
+            assert!(holds || axiom == Axiom::Guarantees, "{axiom:?} {margin} {document}");
+        }
+        allocation.mechanism = None;
+        for x in allocation.tasks.iter_mut().flatten() {
+            x.1 *= Rational::from((rng.random_range(0..=5), 4));
+        }
+        let examination = certify(&problem, &allocation, &requests, &Rational::new()).unwrap();
+        for claim in &examination.certificate.claims {
+            named += u32::from(matches!(&claim.evidence, Evidence::GroupLimit { on, .. } if !on.is_empty()));
+        }
+        for (axiom, holds, _) in judged(&problem, &allocation, &requests) {
+            match axiom {
+                Axiom::Limits => found[usize::from(holds)] += 1,
+                Axiom::Guarantees => found[2 + usize::from(holds)] += 1,
+                _ => {}
+            }
+        }
+    }
+    assert!(named > 30 && found.iter().all(|count| *count > 5), "{named} {found:?}");
+}
+
+/// Five GPUs of a kind too many where `a` may hold three, and a certificate that says something else of it.
+#[test]
+fn a_limit_on_server_classes_is_named_by_them() {
+    let text = r#"{"kind": "allocation-problem", "resources": ["gpu"],
+        "servers": [{"name": "new", "capacity": {"gpu": 10}}, {"name": "old", "capacity": {"gpu": 10}}],
+        "groups": [{"name": "a", "guarantee": {"gpu": 12}, "on": {"new": {"limit": {"gpu": 3}}}}],
+        "users": [{"name": "x", "group": "a", "demand": {"gpu": 1}}]}"#;
+    let problem = Source { name: "two", text }.problem().unwrap();
+    let examine = |new: u32, old: u32| {
+        let text = format!(
+            r#"{{"kind": "allocation", "arithmetic": "exact", "tasks": {{"x": {{"new": {new}, "old": {old}}}}}}}"#
+        );
+        let allocation = Source { name: "x", text: &text }.allocation(&problem).unwrap().allocation;
+        let requests = [Axiom::Limits, Axiom::Guarantees].map(Request::of);
+        certify(&problem, &allocation, &requests, &Rational::new()).unwrap().certificate
+    };
+    let over = examine(8, 0);
+    let expected = Evidence::GroupLimit { group: 0, resource: 0, on: vec![0], slack: Rational::from(-5) };
+    assert_eq!((&over.claims[0].evidence, over.claims[0].holds), (&expected, Some(false)));
+    assert_eq!(over.claims[0].margin, Some(Rational::from((-1, 4))));
+    // It lacks four tasks of what it is promised, and old GPUs have no limit.
+    assert_eq!(over.claims[1].margin, Some(Rational::from((-4, 20))));
+    for (said, instead) in [
+        (r#""on":["new"]"#, r#""on":["old"]"#),
+        (r#""on":["new"]"#, r#""on":["new","old"]"#),
+        (r#","on":["new"]"#, ""),
+        (r#""slack":"-5""#, r#""slack":"-4""#),
+    ] {
+        let text = over.to_json();
+        assert!(text.contains(said), "{text}");
+        let damaged = text.replace(said, instead);
+        assert!(matches!(agreed_text(&damaged), Finding::Refused(_)), "{damaged}");
+    }
+    // Three new and nine old ones: the limit is reached, and so is the promise.
+    let kept = examine(3, 9);
+    assert_eq!(kept.claims[0].margin, Some(Rational::new()));
+    assert_eq!(kept.claims[1].margin, Some(Rational::new()));
 }
 
 #[test]

@@ -38,7 +38,7 @@ fn a_limit_stops_and_one_more_unit_of_it_brings_a_task() {
     assert_eq!(found.amounts[0].may_borrow, 0);
     assert_eq!(found.amounts[0].lenders, [("A".to_owned(), Rational::from(4))]);
     let stop = &found.users[0].stops[0];
-    assert_eq!(stop.kind, StopKind::Limit { group: "B".to_owned(), resource: 0 });
+    assert_eq!(stop.kind, StopKind::Limit { group: "B".to_owned(), resource: 0, most: Rational::from(3) });
     // 5 of 10 are used, so that nothing else stops it.
     assert_eq!((found.users[0].stops.len(), stop.brings.clone()), (1, Rational::from(1)));
 }

@@ -1,6 +1,7 @@
 //! Whole tasks by the tree: decisions equal to those of a scan that computes everything anew at every turn.
 
 use evenhand_mechanisms::filling::{FILL, Ties};
+use evenhand_mechanisms::tree::{Rule, Whole};
 use evenhand_mechanisms::{Flags, MechanismError, tree};
 use evenhand_problem::format::Source;
 use evenhand_problem::{Allocation, Arithmetic, Problem, Rational};
@@ -31,24 +32,32 @@ fn by_server(problem: &Problem, allocation: &Allocation) -> Vec<Vec<u64>> {
     tasks
 }
 
+/// With servers of which a class has several, and gangs.
+fn random(rng: &mut Pcg64) -> Value {
+    let mut document = trees::json(rng, Shape { groups: 6, users: 7, classes: 3 });
+    for class in document["servers"].as_array_mut().unwrap() {
+        class["count"] = json!(rng.random_range(1..=3));
+    }
+    for user in document["users"].as_array_mut().unwrap() {
+        if rng.random_bool(0.4) {
+            user["gang"] = json!(rng.random_range(1..=4));
+        }
+    }
+    document
+}
+
+const TIES: [(Ties, bool); 2] = [(Ties::Low, false), (Ties::High, true)];
+
 #[test]
 fn decisions_are_those_of_a_plain_scan() {
     let mut gangs = 0;
     for seed in 0..300 {
-        let mut rng = Pcg64::seed_from_u64(seed);
-        let mut document = trees::json(&mut rng, Shape { groups: 6, users: 7, classes: 3 });
-        for class in document["servers"].as_array_mut().unwrap() {
-            class["count"] = json!(rng.random_range(1..=3));
-        }
-        for user in document["users"].as_array_mut().unwrap() {
-            if rng.random_bool(0.4) {
-                user["gang"] = json!(rng.random_range(1..=4));
-            }
-        }
+        let document = random(&mut Pcg64::seed_from_u64(seed));
         let problem = read(&document);
-        for (ties, last) in [(Ties::Low, false), (Ties::High, true)] {
-            let allocation = tree::fill_whole(&problem, "fill", ties, 0).unwrap();
-            let expected = plain::tree::fill_whole(&problem, last);
+        for (ties, last) in TIES {
+            let allocation = tree::fill_whole(&problem, "fill", Whole { ties, ..Whole::default() }).unwrap();
+            let scan = plain::tree::Whole { last, best_fit: false, guarantees_first: true };
+            let expected = plain::tree::fill_whole(&problem, scan);
             assert_eq!(by_server(&problem, &allocation), expected, "{seed} {ties}: {document}");
             for (n, x) in allocation.totals().iter().enumerate() {
                 let gang = problem.groups().member(n).gang.unwrap_or(1);
@@ -58,6 +67,70 @@ fn decisions_are_those_of_a_plain_scan() {
         }
     }
     assert!(gangs > 100, "{gangs}");
+}
+
+/// Best fit, first fit, limits on server classes, and the shares of schedulers, which the scan reads in the file.
+#[test]
+fn so_are_they_with_best_fit_class_limits_and_the_shares_of_schedulers() {
+    let rules = [
+        (None, None),
+        (Some(Rule::Hdrf), Some(json!({}))),
+        (Some(Rule::Kueue), Some(json!({"of": "surplus", "over": "lendable", "families": true}))),
+        (Some(Rule::YuniKorn), Some(json!({"over": "guarantee"}))),
+        (Some(Rule::Slurm), Some(json!({}))),
+    ];
+    let (mut by_fit, mut by_rule, mut by_limits) = (0, 0, 0);
+    for seed in 0..240_u64 {
+        let mut rng = Pcg64::seed_from_u64(seed);
+        let mut document = random(&mut rng);
+        let without = read(&document);
+        if seed % 2 == 0 {
+            trees::limit_classes(&mut rng, &mut document);
+        }
+        let problem = read(&document);
+        let (rule, share) = &rules[(seed / 2) as usize % rules.len()];
+        let mut stated = document.clone();
+        if let Some(share) = share {
+            stated["share"] = share.clone();
+        }
+        let stated = read(&stated);
+        for (ties, last) in TIES {
+            let with = |problem: &Problem, best_fit: bool, rule: Option<Rule>| {
+                let whole = Whole { rule, best_fit, ties, seed: 0 };
+                by_server(problem, &tree::fill_whole(problem, "fill", whole).unwrap())
+            };
+            let [first, best] = [false, true].map(|best_fit| {
+                let placed = with(&problem, best_fit, *rule);
+                let guarantees_first = *rule != Some(Rule::YuniKorn);
+                let scan = plain::tree::Whole { last, best_fit, guarantees_first };
+                let expected = plain::tree::fill_whole(&stated, scan);
+                assert_eq!(placed, expected, "{seed} {ties} {best_fit} {rule:?}: {document}");
+                placed
+            });
+            by_fit += u32::from(first != best);
+            by_rule += u32::from(first != with(&problem, false, None));
+            by_limits += u32::from(first != with(&without, false, *rule));
+        }
+    }
+    assert!(by_fit > 40 && by_rule > 20 && by_limits > 40, "{by_fit} {by_rule} {by_limits}");
+}
+
+/// Random ties among servers: the same tasks for the same seed, and every class of equal servers is drawn.
+#[test]
+fn random_ties_among_servers() {
+    let problem = read(&json!({"kind": "allocation-problem", "resources": ["gpu", "cpu"],
+        "servers": [{"name": "node", "count": 3, "capacity": {"gpu": 4, "cpu": 4}},
+                    {"name": "other", "capacity": {"gpu": 4, "cpu": 4}}],
+        "groups": [{"name": "a"}],
+        "users": [{"name": "x", "group": "a", "demand": {"gpu": 1, "cpu": 1}, "tasks": 1}]}));
+    let with = |seed: u64| {
+        let whole = Whole { best_fit: true, ties: Ties::Random, seed, ..Whole::default() };
+        tree::fill_whole(&problem, "fill", whole).unwrap()
+    };
+    let on_other = (0..200).filter(|seed| !with(*seed).tasks[0].iter().all(|(i, _)| *i == 0)).count();
+    // One server of four.
+    assert!((20..=90).contains(&on_other), "{on_other}");
+    assert_eq!(with(7), with(7));
 }
 
 #[test]
@@ -99,7 +172,7 @@ fn gangs_need_no_groups() {
 fn what_does_not_go_with_the_tree_is_refused() {
     let problem = trees::problem(&mut Pcg64::seed_from_u64(1), Shape { groups: 2, users: 2, classes: 1 });
     for (flag, value) in
-        [("score", "tsf"), ("server", "best-fit"), ("filter", ""), ("step", "1/2"), ("ideal", "")]
+        [("score", "tsf"), ("server", "rrr"), ("filter", ""), ("step", "1/2"), ("ideal", ""), ("rule", "kai")]
     {
         let flags = Flags::new(Arithmetic::Exact).with(flag, value);
         let error = FILL.allocate_with(&problem, &flags).unwrap_err();

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use rug::Rational;
 
+use crate::on::{self, On, OnSpec};
 use crate::place::Place;
 use crate::problem::{MAX_COUNT, ProblemError, ProblemErrorKind};
 use crate::promises::Promises;
@@ -47,6 +48,8 @@ pub struct Group {
     pub limit: Named,
     /// What others may use of its guarantee while it does not; a resource that is not named is lent whole.
     pub lend: Named,
+    /// What it may hold on some server classes, ascending by these.
+    pub on: Vec<On>,
 }
 
 /// What is said of a user beside its demand.
@@ -138,6 +141,8 @@ pub struct GroupSpec {
     pub limit: Vec<(String, Rational)>,
     /// Amounts by resource.
     pub lend: Vec<(String, Rational)>,
+    /// What is said of it on some server classes.
+    pub on: Vec<OnSpec>,
 }
 
 /// What is said of a user beside its demand, as stated.
@@ -171,13 +176,14 @@ impl Groups {
         specs: Vec<GroupSpec>,
         share: GroupShareSpec,
         resources: &Index,
+        servers: &Index,
     ) -> Result<(Self, Index), ProblemError> {
         let at = Place::root().key("groups");
         let index =
             index_names("group", specs.iter().map(|spec| spec.name.as_str()), |v| at.index(v).key("name"))?;
         let mut list = Vec::with_capacity(specs.len());
         for (v, spec) in specs.into_iter().enumerate() {
-            list.push(Group::new(spec, &index, resources, &at.index(v))?);
+            list.push(Group::new(spec, &index, [resources, servers], &at.index(v))?);
         }
         if let Some(v) = first_on_a_cycle(&list) {
             let kind = ProblemErrorKind::GroupInItself(list[v].name.clone());
@@ -253,9 +259,16 @@ impl Groups {
     pub fn hold_back(&self) -> bool {
         let never = self.share.zero_weight == ZeroWeight::Never;
         let holds_back = |group: &Group| {
-            !group.limit.is_empty() || !group.lend.is_empty() || (never && group.weight.is_zero())
+            let names_any = !group.limit.is_empty() || !group.lend.is_empty() || !group.on.is_empty();
+            names_any || (never && group.weight.is_zero())
         };
         self.list.iter().any(holds_back)
+    }
+
+    /// Whether a group may hold only so much on some server classes.
+    #[must_use]
+    pub fn limit_classes(&self) -> bool {
+        self.list.iter().any(|group| !group.on.is_empty())
     }
 
     /// The group `from` and those that it stands in, from the innermost on.
@@ -313,7 +326,12 @@ impl Groups {
 }
 
 impl Group {
-    fn new(spec: GroupSpec, groups: &Index, resources: &Index, at: &Place) -> Result<Self, ProblemError> {
+    fn new(
+        spec: GroupSpec,
+        groups: &Index,
+        [resources, servers]: [&Index; 2],
+        at: &Place,
+    ) -> Result<Self, ProblemError> {
         let parent = match &spec.parent {
             None => None,
             Some(name) => Some(resolve("group", name, groups, || at.key("parent"))?),
@@ -349,7 +367,8 @@ impl Group {
                 return Err(at.key("guarantee").key(name_of(*r)).error(kind));
             }
         }
-        Ok(Self { name: spec.name, parent, weight, priority, guarantee, limit, lend })
+        let on = on::read(spec.on, resources, servers, &at.key("on"))?;
+        Ok(Self { name: spec.name, parent, weight, priority, guarantee, limit, lend, on })
     }
 }
 
@@ -373,7 +392,12 @@ fn first_on_a_cycle(list: &[Group]) -> Option<usize> {
     None
 }
 
-fn named(stated: Vec<(String, Rational)>, resources: &Index, at: &Place) -> Result<Named, ProblemError> {
+/// Amounts of resources that are there, none negative, each named once.
+pub(crate) fn named(
+    stated: Vec<(String, Rational)>,
+    resources: &Index,
+    at: &Place,
+) -> Result<Named, ProblemError> {
     let mut amounts = Named::with_capacity(stated.len());
     let mut seen = HashSet::new();
     for (name, amount) in stated {

@@ -12,6 +12,7 @@ pub mod groups;
 mod names;
 mod nearest;
 pub mod number;
+pub mod on;
 pub mod place;
 mod printable;
 pub mod problem;
@@ -31,6 +32,7 @@ pub use constraint::{Constraints, Row, RowKind, Sharing};
 pub use groups::{Group, Groups, Member};
 pub use names::UnknownName;
 pub use nearest::nearest;
+pub use on::On;
 pub use place::Place;
 pub use printable::{printable, printable_lines};
 pub use problem::{

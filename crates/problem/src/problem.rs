@@ -228,7 +228,7 @@ impl Problem {
             promised,
             available,
         });
-        nobody.into_iter().chain(nowhere).chain(broken).collect()
+        nobody.into_iter().chain(nowhere).chain(broken).chain(self.limited_promises()).collect()
     }
 
     /// The index of every user by name.

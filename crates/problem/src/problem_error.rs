@@ -15,6 +15,23 @@ pub enum Warning {
     /// The user can run nowhere and gets no task.
     #[error("user `{0}` fits on no server that it may use and gets 0 tasks")]
     FitsNowhere(String),
+    /// What a group may hold on some server classes leaves less than it is promised.
+    #[error(
+        "group `{group}`: the guarantee of {resource} is {promised}, and what it may hold on {servers} leaves \
+         {available}"
+    )]
+    LimitedPromise {
+        /// Name of the group.
+        group: String,
+        /// Names of the classes.
+        servers: String,
+        /// Name of the resource.
+        resource: String,
+        /// What is promised.
+        promised: Rational,
+        /// The limit on these classes, and all that the others have.
+        available: Rational,
+    },
     /// Groups are promised more than there is.
     #[error(
         "{}: the guarantees of {resource} add up to {promised}, and there is {available}",
@@ -130,6 +147,18 @@ pub enum ProblemErrorKind {
         /// What is allowed.
         limit: String,
     },
+    /// A set of server classes without one.
+    #[error("expected at least one server class")]
+    EmptySet,
+    /// Something is said twice of the same server classes.
+    #[error("the server classes `{0}` are named together twice")]
+    DuplicateSet(String),
+    /// A promise on some server classes.
+    #[error(
+        "a `{0}` on some server classes is not supported, only `limit` is: what a group holds there is not \
+         decided while its tasks may run elsewhere; give the `{0}` for all servers"
+    )]
+    OnlyLimitOn(&'static str),
     /// More tasks may not be taken than the user has.
     #[error("{pinned} tasks are pinned of a user that has {tasks}")]
     PinnedAboveTasks {

@@ -138,3 +138,111 @@ fn groups_stand_in_each_other_up_to_a_bound() {
     assert_eq!(read(&chain(100)).unwrap().groups().list().len(), 100);
     refuses(&chain(101), "p.json:103:28: groups[100].parent: group `g100` stands in more than 99 others");
 }
+
+/// Two kinds of servers, one group that says this of them.
+fn on(on: &str, guarantee: &str) -> String {
+    format!(
+        r#"{{"kind": "allocation-problem", "resources": ["cpu", "gpu"],
+"servers": [{{"name": "old", "count": 2, "capacity": {{"cpu": 10, "gpu": 4}}}}, {{"name": "new", "capacity": {{"gpu": 8}}}}],
+"groups": [{{"name": "a"{guarantee},
+"on": {on}}}],
+"users": [{{"name": "u", "group": "a", "demand": {{"gpu": 1}}}}]}}"#
+    )
+}
+
+#[test]
+fn sets_of_classes_are_named_by_a_key_or_in_a_list() {
+    let by_key =
+        r#"{"new": {"limit": {"gpu": "3k"}}, "new, old": {"limit": {"gpu": 5, "cpu": 0}}, "old": {}}"#;
+    let listed = r#"[{"servers": ["old", "new"], "limit": {"cpu": 0, "gpu": 5}},
+        {"servers": ["new"], "limit": {"gpu": 3000}}, {"servers": ["old"], "limit": {}}]"#;
+    let [by_key, listed] = [by_key, listed].map(|said| read(&on(said, "")).unwrap());
+    assert_eq!(by_key, listed);
+    let of: Vec<_> = by_key.groups().list()[0].on.iter().map(|on| (&on.servers[..], &on.limit[..])).collect();
+    let zero_and_five = [(0, Rational::new()), (1, Rational::from(5))];
+    assert_eq!(of, [(&[0, 1][..], &zero_and_five[..]), (&[1], &[(1, Rational::from(3000))])]);
+    let written = problem_to_json(&by_key);
+    let expected = r#""on":[{"servers":["old","new"],"limit":{"cpu":"0","gpu":"5"}},{"servers":["new"],"limit":{"gpu":"3000"}}]"#;
+    assert!(written.contains(expected), "{written}");
+    assert_eq!(read(&written).unwrap(), by_key);
+    // What says nothing changes no hash, and what says something does.
+    let [none, empty, zero] =
+        ["{}", r#"{"old": {"limit": {}}}"#, r#"{"old": {"limit": {"gpu": 0}}}"#].map(|said| on(said, ""));
+    let [none, empty, zero] = [none, empty, zero].map(|text| problem_sha256(&read(&text).unwrap()));
+    assert_eq!(none, empty);
+    assert_ne!(none, zero);
+}
+
+/// A name may hold a comma: as a key it is that class, and in a list it stands beside others.
+#[test]
+fn names_with_commas() {
+    let text =
+        on(r#"{"old,new": {"limit": {"gpu": 1}}}"#, "").replace(r#""name": "new""#, r#""name": "old,new""#);
+    let problem = read(&text).unwrap();
+    assert_eq!(problem.groups().list()[0].on[0].servers, [1]);
+    assert_eq!(read(&problem_to_json(&problem)).unwrap(), problem);
+    let both = on(r#"[{"servers": ["old", "old,new"], "limit": {"gpu": 1}}]"#, "");
+    let both = both.replace(r#""name": "new""#, r#""name": "old,new""#);
+    let problem = read(&both).unwrap();
+    assert_eq!(problem.groups().list()[0].on[0].servers, [0, 1]);
+    assert_eq!(read(&problem_to_json(&problem)).unwrap(), problem);
+}
+
+#[test]
+fn faults_of_what_is_said_of_classes_name_their_place() {
+    let faults = [
+        (
+            r#"{"nw": {"limit": {"gpu": 1}}}"#,
+            "groups[0].on.nw: there is no server `nw` (did you mean `new`?)",
+        ),
+        (
+            r#"{"old,nw": {"limit": {"gpu": 1}}}"#,
+            "groups[0].on[\"old,nw\"]: there is no server `nw` (did you mean `new`?)",
+        ),
+        (
+            r#"{"new": {"limit": {"gqu": 1}}}"#,
+            "groups[0].on.new.limit.gqu: there is no resource `gqu` (did you mean `gpu`?)",
+        ),
+        (
+            r#"{"new": {"limit": {"gpu": -1}}}"#,
+            "groups[0].on.new.limit.gpu: -1 is negative: expected a number of at least 0",
+        ),
+        (r#"{"": {"limit": {"gpu": 1}}}"#, "groups[0].on[\"\"]: expected at least one server class"),
+        (r#"[{"servers": []}]"#, "groups[0].on[0]: expected at least one server class"),
+        (r#"[{"limit": {}}]"#, "groups[0].on[0]: the field `servers` is missing"),
+        (
+            r#"{"new": {"servers": ["new"]}}"#,
+            "groups[0].on.new.servers: the server classes are named by the key already",
+        ),
+        (r#"[{"servers": ["old", "old"]}]"#, "groups[0].on[0].servers[1]: the server `old` is named twice"),
+        (
+            r#"{"old,new": {}, "new,old": {}}"#,
+            "groups[0].on[\"new,old\"]: the server classes `new,old` are named together twice",
+        ),
+        (r#"{"new": {"maximum": {"gpu": 1}}}"#, "groups[0].on.new.maximum: unknown field `maximum`"),
+    ];
+    for (said, expected) in faults {
+        let message = read(&on(said, "")).unwrap_err();
+        let (place, fault) = message.split_once(": ").unwrap();
+        assert!(place.starts_with("p.json:4:") && fault.starts_with(expected), "{message}");
+    }
+    for field in ["guarantee", "lend"] {
+        let message = read(&on(&format!(r#"{{"new": {{"{field}": {{"gpu": 1}}}}}}"#), "")).unwrap_err();
+        let expected =
+            format!("groups[0].on.new.{field}: a `{field}` on some server classes is not supported");
+        assert!(message.contains(&expected) && message.contains("only `limit` is"), "{message}");
+    }
+}
+
+#[test]
+fn a_promise_that_limits_on_classes_do_not_leave_is_reported() {
+    // 8 new GPUs and 8 old ones: a limit of 2 on the new ones leaves 10.
+    let warnings = |promised: u32| {
+        let guarantee = format!(r#", "guarantee": {{"gpu": {promised}}}"#);
+        let problem = read(&on(r#"{"new": {"limit": {"gpu": 2}}}"#, &guarantee)).unwrap();
+        problem.warnings().iter().map(Warning::to_string).collect::<Vec<_>>()
+    };
+    assert!(warnings(10).is_empty());
+    let expected = "group `a`: the guarantee of gpu is 11, and what it may hold on new leaves 10";
+    assert_eq!(warnings(11), [expected]);
+}

@@ -217,10 +217,11 @@ fn words(claim: &Claim, certificate: &Certificate, constraints: &Constraints<'_>
                 }
             }
         }
-        Evidence::GroupLimit { group, resource, slack } => format!(
-            "tightest: {} of {}, {} left",
+        Evidence::GroupLimit { group, resource, on, slack } => format!(
+            "tightest: {} of {}{}, {} left",
             problem.resources()[*resource],
             problem.groups().list()[*group].name,
+            if on.is_empty() { String::new() } else { format!(" on {}", problem.class_names(on)) },
             decimal(slack)
         ),
         Evidence::Entitlement { user: n, loss: None } => format!("closest: {}", user(*n)),

@@ -8,6 +8,7 @@ use evenhand_problem::{Constraints, Problem, Row, Sharing};
 use crate::page::Page;
 use crate::table::{Cell, Column, Table};
 use crate::text::{number, percent, printable, row_name, tasks};
+use crate::why::what_stops;
 
 /// Rows of what more capacity would bring.
 const LONGEST: usize = 6;
@@ -17,6 +18,9 @@ const LONGEST: usize = 6;
 pub fn explanation(problem: &Problem, sharing: Sharing, explanation: &Explanation) -> Page {
     let constraints = Constraints::new(problem, sharing);
     let mut page = Page::new().text(situation(problem, explanation)).text(verdict(problem, explanation));
+    if !explanation.stops.is_empty() {
+        page = page.text(stops(problem, explanation));
+    }
     let classes = classes(problem, &constraints, explanation);
     if !classes.is_empty() {
         page = page.table(classes);
@@ -77,12 +81,23 @@ fn verdict(problem: &Problem, explanation: &Explanation) -> String {
             format!("{name} could have more: another task of it fits on some server.")
         }
         ExplanationVerdict::Room => format!("{name} could have more: not every class is full for it."),
+        ExplanationVerdict::Stopped => format!("{name} cannot have more: a group above it stops it."),
     }
+}
+
+/// What groups stop the user by.
+fn stops(problem: &Problem, explanation: &Explanation) -> String {
+    let one = |stop| format!("  {}\n", printable(&what_stops(problem, stop)));
+    let list: String = explanation.stops.iter().map(one).collect();
+    format!("It is stopped by groups:\n{list}")
 }
 
 /// By server class: the tasks of the user there, and why it has no more.
 fn classes(problem: &Problem, constraints: &Constraints<'_>, explanation: &Explanation) -> Table {
-    let wants_more = matches!(explanation.verdict, ExplanationVerdict::Blocked | ExplanationVerdict::Room);
+    let wants_more = matches!(
+        explanation.verdict,
+        ExplanationVerdict::Blocked | ExplanationVerdict::Room | ExplanationVerdict::Stopped
+    );
     let words = Column::words("why not more").unless_all("");
     let mut table = Table::new([Column::words("server class"), Column::numbers("tasks here"), words]);
     let shown = explanation.classes.iter().filter(|class| wants_more || !class.tasks.is_zero());

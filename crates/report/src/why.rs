@@ -75,27 +75,38 @@ fn named(list: &[(String, Rational)]) -> String {
 }
 
 fn words(problem: &Problem, stop: &Stop) -> String {
+    let what = what_stops(problem, &stop.kind);
+    match stop.kind {
+        StopKind::Weight { .. } => what,
+        _ if stop.brings.is_zero() => format!("{what}, of which one more unit brings nothing by itself"),
+        _ => format!("{what}, of which one more unit brings {} tasks", number(&stop.brings)),
+    }
+}
+
+/// What stops a user, in words.
+pub(crate) fn what_stops(problem: &Problem, stop: &StopKind) -> String {
     let resource = |r: &usize| &problem.resources()[*r];
-    let what = match &stop.kind {
-        StopKind::Limit { group, resource: r } => {
-            format!("{group} uses all the {} that it may", resource(r))
+    match stop {
+        StopKind::Limit { group, resource: r, most } => {
+            format!("{group} uses all the {} {} that it may", number(most), resource(r))
         }
         StopKind::Weight { group } => {
-            return format!("{group} has the weight 0 and gets nothing beyond its guarantee");
+            format!("{group} has the weight 0 and gets nothing beyond its guarantee")
         }
         StopKind::KeptBack { resource: r } => {
             format!("what is left of {} is kept back for groups that do not lend it", resource(r))
         }
+        StopKind::ClassLimit { group, servers, resource: r, most } => format!(
+            "{group} holds the {} {} that it may on {}",
+            number(most),
+            resource(r),
+            problem.class_names(servers)
+        ),
         StopKind::Full { server, resource: r, holders } => format!(
             "{} of {} is used up ({})",
             resource(r),
             problem.servers()[*server].name(),
             named(holders)
         ),
-    };
-    if stop.brings.is_zero() {
-        format!("{what}, of which one more unit brings nothing by itself")
-    } else {
-        format!("{what}, of which one more unit brings {} tasks", number(&stop.brings))
     }
 }

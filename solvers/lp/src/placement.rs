@@ -4,14 +4,16 @@
 //!
 //! ```text
 //! min s   such that   sum_n x_ni d_nir <= (1 + s) c_ir   for every capacity row,
+//!                     sum x_ni d_nir <= (1 + s) L        for every limit, over its users and classes,
 //!                     sum_i x_ni >= T_n                  for every user,      s >= 0
 //! ```
 //!
 //! totals `T` have a place where `s = 0`. Its prices `p` do not depend on `T`: for any `p >= 0` all totals that have a
-//! place keep `sum_n T_n min_i p d_ni <= p c`, and those that have none break such a bound. HiGHS guesses which; the
-//! prices of its basis are found in rationals, so that a bound is always true, and exact where it is reached.
+//! place keep `sum_n T_n min_i p d_ni <= p c`, and those that have none break such a bound (`c` and `p` with the limits
+//! and their prices). HiGHS guesses which; the prices of its basis are found in rationals, so that a bound is always
+//! true, and exact where it is reached. Where a limit is 0 its users have no place on its classes at all.
 
-use evenhand_exact::tree::Bound;
+use evenhand_exact::tree::{Bound, ClassLimit};
 use evenhand_problem::{Constraints, Rational};
 
 use crate::error::LpError;
@@ -49,14 +51,17 @@ pub enum Place {
 }
 
 /// The capacity of a problem, asked about totals by user; it remembers where the last answer was.
-pub struct Placements<'a> {
-    constraints: &'a Constraints<'a>,
+pub struct Placements {
+    /// Of the rows of the classes, and of the limits after them.
+    capacity: Vec<Rational>,
     /// Without totals.
     lp: ExactLp,
     /// About as large as each column can be.
     units: Vec<f64>,
     /// `(user, class)` by column but the first, which is `s`.
     placements: Vec<(usize, usize)>,
+    /// How many there are.
+    classes: usize,
     /// Has some of the columns.
     float: FloatLp,
     /// By column of `float`: which it is.
@@ -70,24 +75,52 @@ pub struct Placements<'a> {
     alone: Vec<f64>,
 }
 
-impl<'a> Placements<'a> {
-    /// Of a problem under one way of sharing.
+impl Placements {
+    /// What follows from prices by row.
+    fn bound(&self, prices: &[Rational]) -> Bound {
+        Bound::new(prices, |prices| {
+            let mut worth = Vec::new();
+            let columns = self.placements.iter().zip(&self.lp.columns[1..]);
+            let columns: Vec<(usize, &ExactColumn)> = columns.map(|((n, _), column)| (*n, column)).collect();
+            for of_user in columns.chunk_by(|a, b| a.0 == b.0) {
+                let cost = |(_, column): &(usize, &ExactColumn)| -> Rational {
+                    let entries = column.entries.iter().filter(|(row, _)| *row < prices.len());
+                    entries.map(|(row, usage)| Rational::from(usage * &prices[*row])).sum()
+                };
+                let least = of_user.iter().map(cost).min();
+                worth.extend(least.filter(|least| *least > 0).map(|least| (of_user[0].0, least)));
+            }
+            let rows = self.capacity.iter().zip(prices);
+            (worth, rows.map(|(capacity, price)| Rational::from(capacity * price)).sum())
+        })
+    }
+
+    /// Of a problem under one way of sharing, and with limits on server classes.
     ///
     /// # Errors
     /// [`LpError`]: HiGHS refuses the model.
-    pub fn new(constraints: &'a Constraints<'a>) -> Result<Self, LpError> {
+    pub fn new(constraints: &Constraints<'_>, limits: &[ClassLimit]) -> Result<Self, LpError> {
         let problem = constraints.problem();
-        let (rows, users) = (constraints.rows(), problem.n_users());
+        let users = problem.n_users();
+        let capacity = constraints.rows().iter().map(|row| &row.capacity);
+        let capacity: Vec<Rational> = capacity.chain(limits.iter().map(|of| &of.most)).cloned().collect();
+        let rows = &capacity;
         let mut lp = ExactLp::default();
-        lp.rows.extend(rows.iter().map(|row| (Sense::AtMost, row.capacity.clone())));
+        lp.rows.extend(rows.iter().map(|capacity| (Sense::AtMost, capacity.clone())));
         lp.rows.extend((0..users).map(|_| (Sense::AtLeast, Rational::new())));
-        let all = rows.iter().enumerate().map(|(row, of)| (row, Rational::from(-&of.capacity)));
+        let all = rows.iter().enumerate().map(|(row, capacity)| (row, Rational::from(-capacity)));
         let entries = all.filter(|(_, capacity)| !capacity.is_zero()).collect();
         lp.columns.push(ExactColumn { cost: Rational::from(-1), entries });
         let (mut units, mut placements) = (vec![1.0], Vec::new());
         for n in 0..users {
-            for i in problem.classes_of(n) {
+            let own: Vec<(usize, &ClassLimit)> =
+                limits.iter().enumerate().filter(|(_, limit)| limit.users[n]).collect();
+            for i in ClassLimit::allowed(limits, problem, n) {
                 let mut entries = capacity_entries(constraints, n, i);
+                let of_limits = own.iter();
+                entries.extend(of_limits.filter_map(|(at, limit)| {
+                    Some((constraints.rows().len() + at, limit.counts(problem, n, i)?.clone()))
+                }));
                 entries.push((rows.len() + n, Rational::from(1)));
                 units.push(problem.gamma(n, i).to_f64());
                 placements.push((n, i));
@@ -98,14 +131,15 @@ impl<'a> Placements<'a> {
             (0..users).map(|n| problem.total_gamma(n).to_f64()).map(|all| if all > 0.0 { all } else { 1.0 });
         let alone: Vec<f64> = alone.collect();
         let bounds = |row: usize| match rows.get(row) {
-            Some(row) => (f64::NEG_INFINITY, if row.capacity.is_zero() { 0.0 } else { 1.0 }),
+            Some(capacity) => (f64::NEG_INFINITY, if capacity.is_zero() { 0.0 } else { 1.0 }),
             None => (0.0, f64::INFINITY),
         };
         let float = FloatLp::new(&(0..lp.rows.len()).map(bounds).collect::<Vec<_>>())?;
+        let classes = problem.n_servers();
         let (asked, room, is_inside) = (vec![0.0; users], vec![0.0; users], vec![false; lp.columns.len()]);
         let inside = Vec::new();
         let mut all =
-            Self { constraints, lp, units, placements, float, inside, is_inside, room, asked, alone };
+            Self { capacity, lp, units, placements, classes, float, inside, is_inside, room, asked, alone };
         let first = all.first();
         all.let_in(first)?;
         Ok(all)
@@ -115,7 +149,7 @@ impl<'a> Placements<'a> {
     fn first(&self) -> Vec<usize> {
         let part = |column: &usize| self.units[*column] / self.alone[self.placements[column - 1].0];
         let mut of_user = vec![Vec::new(); self.alone.len()];
-        let mut of_class = vec![Vec::new(); self.constraints.problem().n_servers()];
+        let mut of_class = vec![Vec::new(); self.classes];
         for (at, (n, i)) in self.placements.iter().enumerate() {
             of_user[*n].push(1 + at);
             of_class[*i].push(1 + at);
@@ -150,9 +184,9 @@ impl<'a> Placements<'a> {
 
     /// The entries of a column in doubles, scaled.
     fn entries(&self, column: usize) -> impl Iterator<Item = (usize, f64)> {
-        let rows = self.constraints.rows();
+        let rows = &self.capacity;
         let scale = move |row: usize| match row.checked_sub(rows.len()) {
-            None => rows[row].capacity.to_f64(),
+            None => rows[row].to_f64(),
             Some(n) => self.alone[n],
         };
         let entries = self.lp.columns[column].entries.iter().filter(move |(row, _)| scale(*row) > 0.0);
@@ -179,7 +213,7 @@ impl<'a> Placements<'a> {
     /// # Errors
     /// [`LpError`]: HiGHS fails.
     pub fn broken(&mut self, totals: &[Rational]) -> Result<Option<Bound>, LpError> {
-        let rows = self.constraints.rows().len();
+        let rows = self.capacity.len();
         for (n, total) in totals.iter().enumerate() {
             let asked = total.to_f64() / self.alone[n];
             if asked != self.asked[n] {
@@ -206,7 +240,7 @@ impl<'a> Placements<'a> {
         }
         let basis = self.basis()?;
         let search = SimplexBasis::new(&self.lp, &basis, MAX_PIVOTS).priced();
-        let bound = Bound::new(self.constraints, &search.y()[..rows]);
+        let bound = self.bound(&search.y()[..rows]);
         Ok(Some(bound).filter(|bound| bound.left(totals) < 0))
     }
 
@@ -215,7 +249,7 @@ impl<'a> Placements<'a> {
     /// # Errors
     /// [`LpError`]: the programme could not be solved.
     pub fn place(&mut self, totals: &[Rational]) -> Result<Place, LpError> {
-        let rows = self.constraints.rows().len();
+        let rows = self.capacity.len();
         let basis = self.basis().unwrap_or_default();
         let mut lp = self.lp.clone();
         for (row, total) in lp.rows[rows..].iter_mut().zip(totals) {
@@ -226,9 +260,7 @@ impl<'a> Placements<'a> {
             Feasibility::Feasible(optimum) if optimum.x[0].is_zero() => {
                 Ok(Place::Found(self.read(totals, &optimum.x)))
             }
-            Feasibility::Feasible(optimum) => {
-                Ok(Place::Broken(Bound::new(self.constraints, &optimum.y[..rows])))
-            }
+            Feasibility::Feasible(optimum) => Ok(Place::Broken(self.bound(&optimum.y[..rows]))),
             Feasibility::Infeasible(_) => Err(LpError::ExactlyInfeasible),
         }
     }

@@ -20,7 +20,7 @@ fn totals(one: (i32, i32), two: (i32, i32)) -> Vec<Rational> {
 fn what_has_a_place_gets_it() {
     let problem = problem();
     let constraints = Constraints::new(&problem, Sharing::Rdm);
-    let mut placements = Placements::new(&constraints).unwrap();
+    let mut placements = Placements::new(&constraints, &[]).unwrap();
     for totals in [totals((0, 1), (10, 1)), totals((3, 1), (17, 2)), totals((1, 3), (1, 7))] {
         assert_eq!(placements.broken(&totals).unwrap(), None);
         let Place::Found(placed) = placements.place(&totals).unwrap() else { panic!("{totals:?}") };
@@ -38,7 +38,7 @@ fn what_has_a_place_gets_it() {
 fn what_has_none_breaks_a_bound_that_all_others_keep() {
     let problem = problem();
     let constraints = Constraints::new(&problem, Sharing::Rdm);
-    let mut placements = Placements::new(&constraints).unwrap();
+    let mut placements = Placements::new(&constraints, &[]).unwrap();
     for broken in [totals((4, 1), (0, 1)), totals((3, 1), (9, 1)), totals((1, 1), (10, 1))] {
         let bound = placements.broken(&broken).unwrap().expect("a bound");
         assert!(bound.left(&broken) < 0);
@@ -54,7 +54,7 @@ fn what_has_none_breaks_a_bound_that_all_others_keep() {
 fn an_excess_below_the_tolerance_of_doubles_is_found_too() {
     let problem = problem();
     let constraints = Constraints::new(&problem, Sharing::Rdm);
-    let mut placements = Placements::new(&constraints).unwrap();
+    let mut placements = Placements::new(&constraints, &[]).unwrap();
     let totals =
         vec![Rational::from(3), Rational::from((17, 2)) + Rational::from((1, 1_000_000_000_000_i64))];
     assert_eq!(placements.broken(&totals).unwrap(), None);

@@ -99,7 +99,8 @@ fn text(problem: &Problem, sorted: bool) -> String {
         ];
         object(fields.into_iter().chain(problem.groups.fields_of(n)))
     };
-    let group = |v: usize| problem.groups.line(v, amounts);
+    let classes = |set: Vec<usize>| list(&problem.class_names, order(&problem.class_names, set));
+    let group = |v: usize| problem.groups.line(v, amounts, classes, sorted);
     let groups = lines(&problem.groups.names, &group);
     let groups = if groups.is_empty() { groups } else { format!(",\n\"groups\":[{groups}\n]") };
     let share = problem.groups.share(amounts);

@@ -115,15 +115,7 @@ impl<'j> Claim<'j> {
             ("bottleneck-fair" | "global-bottleneck-fair" | "single-resource-fair", _) => {
                 !bottlenecks(self.axiom, case).is_empty()
             }
-            (
-                "limits"
-                | "guarantees"
-                | "work-conserving"
-                | "group-sharing-incentive"
-                | "group-envy-free"
-                | "tree",
-                _,
-            ) => groups::apply(self.axiom, case),
+            (axiom, _) if groups::ABOUT.contains(&axiom) => groups::apply(axiom, case),
             (_, Some(share)) => Coefficients::new(share, case)?.is_some(),
             _ => true,
         };

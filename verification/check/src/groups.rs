@@ -17,6 +17,9 @@ use crate::number::hashed;
 use crate::problem::{Amounts, MOST, Names, at};
 use crate::work::{self, Checked, Fault};
 
+/// The axioms that [`apply`] knows.
+pub const ABOUT: [&str; 6] =
+    ["limits", "guarantees", "work-conserving", "group-sharing-incentive", "group-envy-free", "tree"];
 /// Most groups times resources.
 const CELLS: usize = 1_000_000;
 /// Most groups that stand in each other.
@@ -41,6 +44,8 @@ pub struct Group {
     pub guarantee: Option<Amounts>,
     pub limit: Amounts,
     lend: Amounts,
+    /// Limits on server classes, ascending by these.
+    on: Vec<(Vec<usize>, Amounts)>,
 }
 
 pub struct Member {
@@ -58,13 +63,13 @@ struct Share {
 
 impl Groups {
     /// The fields `groups` and `share` of a problem.
-    pub fn read(groups: &Json<'_>, share: &Json<'_>, resources: &Names) -> Checked<Self> {
+    pub fn read(groups: &Json<'_>, share: &Json<'_>, resources: &Names, classes: &Names) -> Checked<Self> {
         let rows = groups.given().map_or(Ok(Vec::new()), |groups| {
-            groups.rows("name parent? weight? priority? guarantee? limit? lend?")
+            groups.rows("name parent? weight? priority? guarantee? limit? lend? on?")
         })?;
         let names = Names::of_rows("group", &rows)?;
         let mut list = Vec::new();
-        for [_, parent, weight, priority, guarantee, limit, lend] in &rows {
+        for [_, parent, weight, priority, guarantee, limit, lend, on] in &rows {
             let named = |raw: &Json<'_>| resources.map(raw, |_, raw| raw.quantity());
             let whole = priority.given().map_or(Ok(Rational::new()), Json::number)?;
             if !whole.is_integer() || whole.numer().to_i64().is_none() {
@@ -77,6 +82,7 @@ impl Groups {
                 guarantee: guarantee.given().map(named).transpose()?,
                 limit: named(limit)?,
                 lend: named(lend)?,
+                on: read_on(on, resources, classes)?,
             };
             let is_above = |(r, promised): &(usize, Rational)| {
                 group.limit.iter().any(|(of, most)| of == r && most < promised)
@@ -106,10 +112,23 @@ impl Groups {
     }
 
     /// The groups in canonical form, by position.
-    pub fn line(&self, v: usize, amounts: impl Fn(&Amounts) -> Option<String>) -> String {
+    pub fn line(
+        &self,
+        v: usize,
+        amounts: impl Fn(&Amounts) -> Option<String>,
+        classes: impl Fn(Vec<usize>) -> String,
+        sorted: bool,
+    ) -> String {
         let group = &self.list[v];
         let some = |of: &Amounts| amounts(of).filter(|_| !of.is_empty());
         let number = |value: &Rational| quoted(&hashed(value));
+        let one = |(set, limit): &(Vec<usize>, Amounts)| {
+            object([("servers", Some(classes(set.clone()))), ("limit", amounts(limit))])
+        };
+        let mut on: Vec<String> = group.on.iter().map(one).collect();
+        if sorted {
+            on.sort();
+        }
         object([
             ("name", Some(quoted(&self.names.list[v]))),
             ("parent", group.parent.map(|above| quoted(&self.names.list[above]))),
@@ -118,6 +137,7 @@ impl Groups {
             ("guarantee", group.guarantee.as_ref().and_then(&amounts)),
             ("limit", some(&group.limit)),
             ("lend", some(&group.lend)),
+            ("on", (!on.is_empty()).then(|| format!("[{}]", on.join(",")))),
         ])
     }
 
@@ -144,6 +164,43 @@ impl Groups {
         ];
         fields.iter().any(|(_, value)| value.is_some()).then(|| object(fields))
     }
+}
+
+/// Limits on server classes: by the name of a class, or by names that commas part; or as a list.
+fn read_on(raw: &Json<'_>, resources: &Names, classes: &Names) -> Checked<Vec<(Vec<usize>, Amounts)>> {
+    let named = |key: &str, raw: &Json<'_>| -> Checked<Vec<usize>> {
+        if let Ok(class) = classes.find(key, raw) {
+            return Ok(vec![class]);
+        }
+        let set: Checked<Vec<usize>> = key.split(',').map(|name| classes.find(name.trim(), raw)).collect();
+        set.map(|mut set| {
+            set.sort_unstable();
+            set
+        })
+    };
+    let limit = |raw: &Json<'_>| resources.map(raw, |_, raw| raw.quantity());
+    let mut all = Vec::new();
+    match &raw.kind {
+        Kind::Absent => {}
+        Kind::Object(fields) => {
+            for (key, raw) in fields {
+                let [of] = raw.fields("limit?")?;
+                all.push((named(key, raw)?, limit(of)?));
+            }
+        }
+        _ => {
+            for [servers, of] in raw.rows("servers limit?")? {
+                all.push((classes.listed(servers)?, limit(of)?));
+            }
+        }
+    }
+    all.sort();
+    let ascends = |set: &[usize]| !set.is_empty() && set.is_sorted_by(|a, b| a < b);
+    if !all.iter().all(|(set, _)| ascends(set)) || all.windows(2).any(|pair| pair[0].0 == pair[1].0) {
+        return raw.wrong("server classes are named twice, or none is");
+    }
+    all.retain(|(_, limit)| !limit.is_empty());
+    Ok(all)
 }
 
 impl Share {
@@ -184,6 +241,16 @@ struct Holdings<'c> {
     kept: Vec<Vec<Rational>>,
     /// `U_v`
     used: Vec<Vec<Rational>>,
+    /// What is left of limits on server classes.
+    on: Vec<On<'c>>,
+}
+
+/// A limit of a group on server classes.
+struct On<'c> {
+    group: usize,
+    resource: usize,
+    classes: &'c [usize],
+    left: Rational,
 }
 
 /// Whether the axioms are about this: there are groups, resources are divided, and every user has one demand (to
@@ -192,6 +259,10 @@ pub fn apply(axiom: &str, case: &Case<'_>) -> bool {
     let problem = case.problem;
     if axiom == "work-conserving" && !problem.groups.hold_back() {
         return true;
+    }
+    let limit_classes = problem.groups.list.iter().any(|group| !group.on.is_empty());
+    if limit_classes && matches!(axiom, "work-conserving" | "tree") {
+        return false;
     }
     let divides = !case.stated.by_time && problem.classes.iter().all(|class| !class.states_time);
     let is_one = axiom == "limits"
@@ -245,18 +316,62 @@ impl<'c> Holdings<'c> {
                 *sum = [sum.take(), promised].into_iter().flatten().reduce(|a, b| a + b);
             }
         }
-        Ok(Self { case, capacity: problem.total_capacity(), guarantee, kept, used })
+        let on = Self::on(case)?;
+        Ok(Self { case, capacity: problem.total_capacity(), guarantee, kept, used, on })
+    }
+
+    /// What is left of limits on server classes.
+    fn on(case: &'c Case<'c>) -> Checked<Vec<On<'c>>> {
+        let (problem, groups) = (case.problem, &case.problem.groups);
+        let mut on = Vec::new();
+        for (group, of) in groups.list.iter().enumerate() {
+            for (classes, limit) in &of.on {
+                let limits = limit.iter();
+                on.extend(limits.map(|(r, most)| On { group, resource: *r, classes, left: most.clone() }));
+            }
+        }
+        for (n, tasks) in case.x.iter().enumerate() {
+            let above: Vec<usize> = groups.above(groups.members[n].group).collect();
+            for On { resource, classes, left, .. } in on.iter_mut().filter(|of| above.contains(&of.group)) {
+                work::spend(tasks.len())?;
+                for (i, x) in tasks.iter().filter(|(i, _)| classes.contains(i)) {
+                    *left -= at(problem.demand(n, *i), *resource)
+                        .map_or_else(Rational::new, |d| Rational::from(d * x));
+                }
+            }
+            work::steps((on.len() * above.len()) as u64)?;
+        }
+        Ok(on)
+    }
+
+    /// How many tasks they leave to a user, class by class; `None` where there is no limit on one of its classes.
+    fn left_on_classes(&self, n: usize) -> Checked<Option<Rational>> {
+        let (problem, groups) = (self.case.problem, &self.case.problem.groups);
+        let above: Vec<usize> = groups.above(groups.members[n].group).collect();
+        let own: Vec<&On<'_>> = self.on.iter().filter(|of| above.contains(&of.group)).collect();
+        work::steps((self.on.len() * above.len()) as u64)?;
+        let mut rooms = Vec::new();
+        for i in problem.classes_of(n).take(if own.is_empty() { 0 } else { usize::MAX }) {
+            work::spend(own.len())?;
+            let here = own.iter().filter(|of| of.classes.contains(&i));
+            let room =
+                here.filter_map(|of| Some(Rational::from(&of.left / at(problem.demand(n, i), of.resource)?)));
+            let Some(least) = room.min() else { return Ok(None) };
+            rooms.push(least.max(Rational::new()));
+        }
+        if own.is_empty() { Ok(None) } else { work::sum(rooms).map(Some) }
     }
 
     /// How many tasks more a user could run, if there were room, before it has all its tasks, or a limit or a
     /// guarantee above it is reached; 0 where a guarantee names nothing that it asks for, or there is none.
-    fn lack(&self, n: usize) -> Rational {
+    fn lack(&self, n: usize) -> Checked<Rational> {
         let (user, groups) = (&self.case.problem.users[n], &self.case.problem.groups);
         let asked = || user.demand.iter().filter(|(r, _)| at(&self.capacity, *r).is_some());
         // By resource that it asks for: what is kept back and not used, which more use fills first.
         let mut spare = vec![Rational::new(); asked().count()];
         let mut rooms: Vec<Rational> =
             user.tasks.iter().map(|tasks| tasks - self.case.total[n].clone()).collect();
+        rooms.extend(self.left_on_classes(n)?);
         let mut is_promised = false;
         let never = groups.share.words[2].is_some();
         for v in groups.above(groups.members[n].group) {
@@ -274,11 +389,11 @@ impl<'c> Holdings<'c> {
                 *spare += kept.max(Rational::new());
             }
             if !is_below {
-                return Rational::new();
+                return Ok(Rational::new());
             }
         }
         let least = rooms.into_iter().min().filter(|_| is_promised);
-        least.unwrap_or_default().max(Rational::new())
+        Ok(least.unwrap_or_default().max(Rational::new()))
     }
 }
 
@@ -286,7 +401,9 @@ impl Groups {
     /// Whether there is a limit, something to lend, or a group of weight 0 that gets nothing beyond its guarantee.
     pub fn hold_back(&self) -> bool {
         let is_shut = |group: &Group| self.share.words[2].is_some() && group.weight.is_zero();
-        self.list.iter().any(|group| !group.limit.is_empty() || !group.lend.is_empty() || is_shut(group))
+        let names_any =
+            |group: &Group| !group.limit.is_empty() || !group.lend.is_empty() || !group.on.is_empty();
+        self.list.iter().any(|group| names_any(group) || is_shut(group))
     }
 
     /// A group and those above it.
@@ -301,8 +418,9 @@ pub fn limits(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     let named = match claim.has_none() {
         true => None,
         false => {
-            let [group, resource, slack] = claim.evidence.fields("group resource slack")?;
-            let limit = Some((groups.names.named(group)?, case.problem.resources.named(resource)?));
+            let [group, resource, slack, on] = claim.evidence.fields("group resource slack on?")?;
+            let on = on.given().map_or(Ok(Vec::new()), |on| case.problem.class_names.listed(on))?;
+            let limit = Some((groups.names.named(group)?, case.problem.resources.named(resource)?, on));
             Some((Place { limit, ..Place::default() }, Some(slack.computed()?)))
         }
     };
@@ -313,9 +431,14 @@ pub fn limits(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
             let Some(capacity) = at(&holdings.capacity, *r) else { continue };
             let slack = Rational::from(most - &holdings.used[v][*r]);
             let margin = Rational::from(&slack / capacity);
-            let place = Place { limit: Some((v, *r)), ..Place::default() };
+            let place = Place { limit: Some((v, *r, Vec::new())), ..Place::default() };
             all.push(Compared { place, amount: Some(slack), margin });
         }
+    }
+    for On { group, resource, classes, left } in &holdings.on {
+        let Some(capacity) = at(&holdings.capacity, *resource) else { continue };
+        let place = Place { limit: Some((*group, *resource, classes.to_vec())), ..Place::default() };
+        all.push(Compared { place, amount: Some(left.clone()), margin: Rational::from(left / capacity) });
     }
     least(named.as_ref(), &all)
 }
@@ -326,7 +449,7 @@ pub fn guarantees(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     let holdings = Holdings::new(case)?;
     let compared = |n: usize| -> Checked<Compared> {
         work::spend(case.problem.users[n].demand.len() * DEPTH)?;
-        let lack = holdings.lack(n);
+        let lack = holdings.lack(n)?;
         let margin = -Rational::from(&lack / &case.g[n]);
         let place = Place { user: Some(n), ..Place::default() };
         Ok(Compared { place, amount: (claim.holds == Some(false)).then_some(lack), margin })

@@ -164,7 +164,7 @@ impl Problem {
                 "name weight? tasks? demand? servers? demand_on? gamma? criterion? group? gang? pinned?",
             )
         })?;
-        let mut groups = Groups::read(groups, share, &resources)?;
+        let mut groups = Groups::read(groups, share, &resources, &class_names)?;
         let user_names = Names::of_rows("user", &rows)?;
         let mut users = Vec::new();
         for [name, weight, tasks, demand, servers, demand_on, gamma, criterion, group, gang, pinned] in rows {

@@ -179,6 +179,8 @@ pub enum Evidence {
         group: usize,
         /// The resource.
         resource: usize,
+        /// The server classes that the limit is about, ascending; empty: all servers.
+        on: Vec<usize>,
         /// What is left of it.
         slack: Rational,
     },

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use evenhand_problem::groups::{ShareOf, ShareOver, ZeroWeight};
-use evenhand_problem::{Group, Problem, Quantities, Rational};
+use evenhand_problem::{Group, On, Problem, Quantities, Rational};
 
 /// Whether `a` and `b` are one problem: the same resources, server classes and users by name, in any
 /// order, with equal numbers. Titles do not count, nor does the way in which a demand is written
@@ -78,10 +78,19 @@ struct GroupByName<'p> {
     guarantee: Option<Named<'p>>,
     limit: Named<'p>,
     lend: Named<'p>,
+    /// By server classes, in the order of their names.
+    on: BTreeMap<Vec<&'p str>, Named<'p>>,
 }
 
 fn named<'p>(problem: &'p Problem, amounts: &'p [(usize, Rational)]) -> Named<'p> {
     amounts.iter().map(|(r, amount)| (problem.resources()[*r].as_str(), amount)).collect()
+}
+
+/// Names of server classes, sorted.
+fn classes<'p>(problem: &'p Problem, on: &On) -> Vec<&'p str> {
+    let mut names: Vec<&str> = on.servers.iter().map(|i| problem.servers()[*i].name()).collect();
+    names.sort_unstable();
+    names
 }
 
 fn group<'p>(problem: &'p Problem, group: &'p Group) -> GroupByName<'p> {
@@ -92,6 +101,7 @@ fn group<'p>(problem: &'p Problem, group: &'p Group) -> GroupByName<'p> {
         guarantee: group.guarantee.as_ref().map(|amounts| named(problem, amounts)),
         limit: named(problem, &group.limit),
         lend: named(problem, &group.lend),
+        on: group.on.iter().map(|on| (classes(problem, on), named(problem, &on.limit))).collect(),
     }
 }
 

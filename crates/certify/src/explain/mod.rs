@@ -6,6 +6,7 @@ use evenhand_exact::axiom::{feasible, max_min};
 use evenhand_exact::{Axiom, Instance, InstanceError, Parameters, Share, ShareCoefficients};
 use evenhand_lp::level::{LevelDual, LexicographicOptimum, Settings, lexicographic};
 use evenhand_lp::njc::entitlements;
+use evenhand_mechanisms::tree::{self, StopKind};
 use evenhand_mechanisms::{FairOptimum, registry};
 use evenhand_problem::utilisation::dominant_share;
 use evenhand_problem::{Allocation, Arithmetic, Problem, Rational};
@@ -38,6 +39,8 @@ pub struct Explanation {
     pub entitled: Option<Entitled>,
     /// What keeps it from more.
     pub verdict: ExplanationVerdict,
+    /// What groups above it stop it by, if it wants more.
+    pub stops: Vec<StopKind>,
     /// Whether the allocation is infeasible beyond rounding, so that it is no answer to the problem.
     pub infeasible: bool,
     /// Every class that the user can run on, with the saturated rows that it would need there.
@@ -76,6 +79,8 @@ pub enum ExplanationVerdict {
     Blocked,
     /// Some class still has room for it.
     Room,
+    /// Some class still has room for it, and a group above it stops it.
+    Stopped,
 }
 
 /// One class from a user's view.
@@ -137,16 +142,25 @@ pub fn explain(
         true => one_more.iter().any(|class| class.fits > 0),
         false => classes.iter().any(|class| class.bottlenecks.is_empty()),
     };
+    // Where groups do not share the problem they stop nobody.
+    let stops = match problem.groups().list().is_empty() {
+        true => Vec::new(),
+        false => {
+            tree::stops_of_groups(problem, allocation, user, &tree::Settings::default()).unwrap_or_default()
+        }
+    };
     let verdict = if limit.is_some_and(Rational::is_zero) {
         ExplanationVerdict::NoTasks
     } else if !problem.is_active(user) {
         ExplanationVerdict::FitsNowhere
     } else if limit.is_some_and(|limit| tasks >= Rational::from(limit * &enough)) {
         ExplanationVerdict::Satisfied
-    } else if has_room {
+    } else if !has_room {
+        ExplanationVerdict::Blocked
+    } else if stops.is_empty() {
         ExplanationVerdict::Room
     } else {
-        ExplanationVerdict::Blocked
+        ExplanationVerdict::Stopped
     };
     let share = registry::axiom_of(allocation).and_then(|(_, parameters)| parameters.share);
     let coefficients = share.and_then(|s| Some((s, s.coefficients(problem).ok()?)));
@@ -170,6 +184,7 @@ pub fn explain(
         level,
         entitled,
         verdict,
+        stops,
         infeasible,
         classes,
         scarce,

@@ -39,7 +39,7 @@ impl Writer<'_, '_> {
                 format!("Sharing {user}")
             }
             Evidence::Entitlement { user, .. } => format!("Guaranteed {user}"),
-            Evidence::GroupLimit { group, resource, slack } => {
+            Evidence::GroupLimit { group, resource, slack, .. } => {
                 format!("Limited {group} {resource} {}", number(slack))
             }
             Evidence::Envy { user, envied, .. } => format!("Envy no_hints {user} {envied}"),

@@ -11,7 +11,8 @@ use crate::guarantees::Condition;
 use crate::mechanism::{Findings, Info, Mechanism, MechanismError, Outcome};
 use crate::tree;
 
-/// By the tree tasks are whole, the score is the share of the groups, and a task goes to the first server.
+/// By the tree tasks are whole, the score is the share of the groups, and a task goes to the first server on which it
+/// fits, or the best one of those.
 fn check_by_the_tree(rule: Rule, step: &Rational, ideal: bool) -> Result<(), MechanismError> {
     let refuse = |option: &'static str, why: &str| {
         let why = format!("where users stand in groups or run gangs {why}");
@@ -20,9 +21,11 @@ fn check_by_the_tree(rule: Rule, step: &Rational, ideal: bool) -> Result<(), Mec
     match rule {
         _ if *step != 1 => refuse("step", "tasks are placed whole"),
         _ if ideal => refuse("ideal", "there is no ideal of one score to compare with; see `tree`"),
-        Rule { filter: true, .. } => refuse("filter", "a task goes to the first server on which it fits"),
-        Rule { score: Score::Drf, server: ServerRule::FirstFit, .. } => Ok(()),
-        Rule { score: Score::Drf, .. } => refuse("server", "it can be `first-fit`"),
+        Rule { filter: true, server: ServerRule::FirstFit, .. } => {
+            refuse("filter", "a task goes to the first server on which it fits")
+        }
+        Rule { score: Score::Drf, server: ServerRule::FirstFit | ServerRule::BestFit, .. } => Ok(()),
+        Rule { score: Score::Drf, .. } => refuse("server", "it can be `first-fit` or `best-fit`"),
         _ => refuse("score", "the share of the groups decides, which is `drf` where nothing else is stated"),
     }
 }
@@ -54,6 +57,7 @@ pub static FILL: Mechanism = Mechanism {
             takes: Takes::Name("RULE", ServerRule::NAMES),
             help: "fill: where a task goes (default: first-fit)",
         },
+        tree::RULE,
         TIES,
         Flag {
             name: "filter",
@@ -81,10 +85,15 @@ pub static FILL: Mechanism = Mechanism {
             filter: flags.is_set("filter"),
         };
         let step = flags.number("step")?.unwrap_or_else(|| Rational::from(1));
-        let groups = problem.groups();
-        if !groups.list().is_empty() || (0..problem.n_users()).any(|n| groups.member(n).gang.is_some()) {
+        let (groups, preset) = (problem.groups(), flags.value("rule")?);
+        if preset.is_some()
+            || !groups.list().is_empty()
+            || (0..problem.n_users()).any(|n| groups.member(n).gang.is_some())
+        {
             check_by_the_tree(rule, &step, flags.is_set("ideal"))?;
-            return tree::fill_whole(problem, INFO.id, rule.ties, flags.seed).map(Outcome::of);
+            let best_fit = rule.server == ServerRule::BestFit;
+            let whole = tree::Whole { rule: preset, best_fit, ties: rule.ties, seed: flags.seed };
+            return tree::fill_whole(problem, INFO.id, whole).map(Outcome::of);
         }
         let allocation = fill(problem, rule, &step, flags.seed)?;
         let integrality = flags.is_set("ideal").then(|| ideal::compare(problem, &allocation, rule.score));

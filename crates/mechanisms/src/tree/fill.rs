@@ -1,6 +1,6 @@
 //! Filling the tree, segment by segment, until nobody can grow.
 //!
-//! On several classes the tree is filled as if nothing but some bounds held that every placement keeps, at first none.
+//! On several classes, or where groups may hold only so much on some, the tree is filled as if nothing but some bounds held that every placement keeps, at first none.
 //! What comes of it is looked at from time to time; where it has no place it breaks a further bound, and the filling
 //! goes back to where that one was kept. The end has a place, and so had everything before it, which was less; and who
 //! was stopped at a bound had indeed no place for more.
@@ -33,7 +33,7 @@ pub struct Filled {
 pub fn fill(problem: &Problem, forest: &Forest<'_>) -> Result<Option<Filled>, LpError> {
     let most = WORK / forest.size().max(1);
     let nothing = vec![Rational::new(); problem.n_users()];
-    if problem.n_servers() > 1 {
+    if problem.n_servers() > 1 || !forest.class_limits.is_empty() {
         return on_classes(problem, forest, &nothing, most);
     }
     // All servers are alike: what fits by its sum fits.
@@ -55,7 +55,7 @@ fn on_classes(
     most: usize,
 ) -> Result<Option<Filled>, LpError> {
     let constraints = Constraints::new(problem, Sharing::Rdm);
-    let mut placements = Placements::new(&constraints)?;
+    let mut placements = Placements::new(&constraints, &forest.class_limits)?;
     let mut bounds: Vec<Bound> = Vec::new();
     // What is known to have a place, as far as doubles tell.
     let mut placed = vec![nothing.to_vec()];

@@ -7,22 +7,25 @@
 //! All events are rational, and so is the result; it does not depend on the order of the file. Without groups,
 //! guarantees and another share it is `drfh`.
 
+mod best;
 mod entitlements;
 mod fill;
 mod levels;
+mod on;
 mod ongoing;
 mod raise;
 mod reported;
 mod rounds;
 mod rule;
 mod servers;
+mod stops;
 mod turn;
 mod whole;
 mod why;
 
-use evenhand_exact::axiom::tree::has_size;
+use evenhand_exact::axiom::tree::{can_be_filled, has_size};
 use evenhand_exact::tree::{Bound, Forest};
-use evenhand_exact::{Axiom, Claim, Evidence, Parameters};
+use evenhand_exact::{Axiom, Evidence, Parameters};
 use evenhand_problem::{Allocation, Arithmetic, Problem, Rational};
 
 pub use entitlements::Entitlements;
@@ -31,7 +34,8 @@ pub(crate) use ongoing::schedule;
 pub use ongoing::{Preemption, TreePolicy};
 pub use reported::Reported;
 pub use rule::{PerResource, Rule};
-pub use whole::fill_whole;
+pub use stops::stops_of_groups;
+pub use whole::{Whole, fill_whole};
 pub use why::{Amount, Stop, StopKind, Wanting, Why, why};
 
 use fill::Filled;
@@ -57,11 +61,11 @@ pub static TREE: Mechanism = Mechanism {
 };
 
 /// The share of a scheduler in place of the problem's own.
-const RULE: Flag = Flag {
+pub(crate) const RULE: Flag = Flag {
     name: "rule",
     takes: Takes::Name("RULE", Rule::NAMES),
     help: "tree: the share that a scheduler compares siblings by, in place of the problem's own; kai, volcano: what \
-           groups are entitled to, without tasks",
+           groups are entitled to, without tasks; fill: the same share by whole tasks",
 };
 /// Without phase 0.
 const NO_NOMINAL_FIRST: Flag = Flag {
@@ -179,6 +183,7 @@ pub fn entitlements(problem: &Problem, settings: &Settings) -> Result<Option<Ent
         }
         Some(rule) => {
             check(problem)?;
+            without_class_limits(problem, TREE.info.id, "it divides every resource alone")?;
             let too_long = || MechanismError::Limit {
                 mechanism: TREE.info.id,
                 why: "rounding would take too many rounds".to_owned(),
@@ -190,12 +195,21 @@ pub fn entitlements(problem: &Problem, settings: &Settings) -> Result<Option<Ent
 
 /// Whether groups can share a problem.
 fn check(problem: &Problem) -> Result<(), MechanismError> {
-    if let Err(why) = Claim::applies(Axiom::Tree, None, problem) {
+    if let Err(why) = can_be_filled(problem) {
         return Err(MechanismError::NotApplicable { mechanism: TREE.info.id, why: why.to_string() });
     }
     has_size(problem)
         .map_err(|error| MechanismError::Limit { mechanism: TREE.info.id, why: error.to_string() })?;
     Ok(())
+}
+
+/// That no group may hold only so much on some server classes.
+fn without_class_limits(problem: &Problem, mechanism: &'static str, why: &str) -> Result<(), MechanismError> {
+    if !problem.groups().limit_classes() {
+        return Ok(());
+    }
+    let why = format!("groups have limits on server classes (`on`), and {why}");
+    Err(MechanismError::NotApplicable { mechanism, why })
 }
 
 fn forest_of<'p>(problem: &'p Problem, settings: &Settings) -> Result<Forest<'p>, MechanismError> {

@@ -1,13 +1,15 @@
 //! Whole tasks by the tree: `fill` where users stand in groups or run gangs (theory, section 9).
 //!
 //! At every turn the root serves the child whose key is least, that one its own, down to a user, which gets one gang
-//! of tasks (one task where it states none), all on the first servers on which they fit, or none. Who has fewer tasks
+//! of tasks (one task where it states none), all on the first servers on which they fit (or each on the server that suits
+//! it best), or none. Who has fewer tasks
 //! left than its gang, finds no servers for it, or would exceed a limit above it, the capacity beside what is kept
 //! back, or with `zero-weight: never` the guarantee of a group of weight 0, is left behind for good: what is used only
 //! grows.
 
 use evenhand_problem::{Allocation, Arithmetic, Problem, Rational, Sharing};
 
+use super::rule::Rule;
 use super::servers::Servers;
 use super::turn::{gang, is_within_limits, pick};
 use crate::filling::{Draw, Ties};
@@ -19,20 +21,38 @@ use evenhand_exact::tree::{Forest, Leaf};
 /// Most work: users looked at, over all turns.
 const WORK: u64 = 2_000_000_000;
 
-/// Whole tasks by the tree, each gang on the first servers on which it fits.
+/// How whole tasks are served.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Whole {
+    /// The share of a scheduler in place of the problem's own.
+    pub rule: Option<Rule>,
+    /// Whether a task goes to the server whose rest suits it best, and not to the first on which it fits.
+    pub best_fit: bool,
+    /// Who is preferred among equals: users first, then servers.
+    pub ties: Ties,
+    /// Seed of random ties.
+    pub seed: u64,
+}
+
+/// Whole tasks by the tree, gangs all or none.
 ///
 /// # Errors
-/// [`MechanismError`]: as [`allocate`](super::allocate) has them, and a limit on the work.
+/// [`MechanismError`]: as [`allocate`](super::allocate) has them, a rule that divides every resource alone, and a limit
+/// on the work.
 pub fn fill_whole(
     problem: &Problem,
     mechanism: &'static str,
-    ties: Ties,
-    seed: u64,
+    whole: Whole,
 ) -> Result<Allocation, MechanismError> {
-    let forest = super::forest_of(problem, &super::Settings::default())?;
+    let Whole { rule, best_fit, ties, seed } = whole;
+    if rule.is_some_and(|rule| rule.per_resource().is_some()) {
+        let why = "it divides every resource alone and places no tasks".to_owned();
+        return Err(MechanismError::BadOption { mechanism, option: "rule", why });
+    }
+    let forest = super::forest_of(problem, &super::Settings { rule, ..super::Settings::default() })?;
     let mut filling = Filling {
         holdings: Holdings::new(&forest, vec![Rational::new(); problem.n_users()]),
-        servers: Servers::new(problem),
+        servers: Servers::new(&forest, best_fit.then_some(ties)),
         is_out: vec![false; problem.n_users()],
         ways: (0..problem.n_users()).map(|_| None).collect(),
         forest: &forest,
@@ -42,17 +62,20 @@ pub fn fill_whole(
     let mut last = None;
     loop {
         work = work.saturating_add(problem.n_users() as u64 + 1);
+        if best_fit {
+            work = work.saturating_add(filling.servers.held() as u64);
+        }
         if work > WORK {
             let why = "too many turns: it serves one gang of tasks after the other".to_owned();
             return Err(MechanismError::Limit { mechanism, why });
         }
-        filling.look(last);
-        let active: Vec<usize> = (0..problem.n_users()).filter(|n| !filling.is_out[*n]).collect();
+        filling.look(last, &draw);
+        let active: Vec<usize> = (0..problem.n_users()).filter(|n| filling.ways[*n].is_some()).collect();
         if active.is_empty() {
             break;
         }
         let n = pick(&forest, &filling.holdings, &filling.ways, &active, ties, &mut draw);
-        filling.serve(n);
+        filling.serve(n, &mut draw);
         last = Some(n);
     }
     let (tasks, placements) = filling.servers.into_tasks();
@@ -84,18 +107,18 @@ impl Filling<'_> {
 
     /// Leaves out who can have no more. Where a user below the same child of the root was served last, what stands
     /// above a user is found anew; elsewhere nothing has changed there.
-    fn look(&mut self, last: Option<usize>) {
+    fn look(&mut self, last: Option<usize>, draw: &Draw) {
         let changed = last.map(|last| self.top(last));
         for n in 0..self.is_out.len() {
             if self.is_out[n] {
                 continue;
             }
             let Some(leaf) = self.forest.nodes[self.forest.leaf(n)].leaf.as_ref() else { continue };
-            let may = self.may_run(leaf) && self.servers.have_room(n, gang(self.forest, n));
-            if !may {
-                self.is_out[n] = true;
+            let may = self.may_run(leaf);
+            if !may || !self.servers.have_room(n, gang(self.forest, n), draw) {
+                self.is_out[n] = !may || self.servers.is_full_for_good(n, gang(self.forest, n));
                 self.ways[n] = None;
-            } else if changed.is_none_or(|top| self.top(n) == top) {
+            } else if self.ways[n].is_none() || changed.is_none_or(|top| self.top(n) == top) {
                 self.ways[n] = self.holdings.way(self.forest, leaf).map(|way| way.nodes);
                 self.is_out[n] = self.ways[n].is_none();
             }
@@ -109,9 +132,9 @@ impl Filling<'_> {
         is_left && leaf.is_able && is_within_limits(self.forest, &self.holdings, leaf)
     }
 
-    fn serve(&mut self, n: usize) {
+    fn serve(&mut self, n: usize, draw: &mut Draw) {
         let gang = gang(self.forest, n);
-        self.servers.place(n, gang);
+        self.servers.place(n, gang, draw);
         self.holdings.add(self.forest, n, &Rational::from(gang));
     }
 }

@@ -7,6 +7,7 @@ use evenhand_problem::{Allocation, Constraints, Problem, Rational, RowKind, Shar
 
 use super::Settings;
 use super::levels::{Standing, levels};
+use super::on::{Kept, on};
 use crate::mechanism::MechanismError;
 use evenhand_exact::tree::Holdings;
 use evenhand_exact::tree::{Forest, Leaf};
@@ -73,6 +74,8 @@ pub enum StopKind {
         group: String,
         /// Index of the resource.
         resource: usize,
+        /// How much that is.
+        most: Rational,
     },
     /// A group above it has a weight of 0 and gets nothing beyond its guarantee.
     Weight {
@@ -83,6 +86,17 @@ pub enum StopKind {
     KeptBack {
         /// Index of the resource.
         resource: usize,
+    },
+    /// A group above it holds as much of a resource as it may on some server classes.
+    ClassLimit {
+        /// Its name.
+        group: String,
+        /// Indices of the classes.
+        servers: Vec<usize>,
+        /// Index of the resource.
+        resource: usize,
+        /// How much that is.
+        most: Rational,
     },
     /// A resource of a server class is used up.
     Full {
@@ -114,7 +128,8 @@ pub fn why(
         return Err(MechanismError::NotApplicable { mechanism: super::TREE.info.id, why });
     };
     let holdings = Holdings::new(&forest, allocation.totals());
-    let view = View { forest: &forest, holdings: &holdings, allocation, left: left(problem, allocation) };
+    let (left, on) = (left(problem, allocation), on(&forest, allocation));
+    let view = View { forest: &forest, holdings: &holdings, allocation, left, on };
     let amounts = (0..forest.resources.len()).map(|r| view.amount(v, r)).collect();
     let below = (0..problem.n_users()).filter(|n| forest.above(forest.leaf(*n)).any(|above| above == v));
     let users =
@@ -122,16 +137,18 @@ pub fn why(
     Ok(Why { standing, amounts, users })
 }
 
-struct View<'v> {
-    forest: &'v Forest<'v>,
-    holdings: &'v Holdings,
-    allocation: &'v Allocation,
+pub(super) struct View<'v> {
+    pub forest: &'v Forest<'v>,
+    pub holdings: &'v Holdings,
+    pub allocation: &'v Allocation,
     /// By class and resource of the problem.
-    left: Vec<Vec<Rational>>,
+    pub left: Vec<Vec<Rational>>,
+    /// Limits on server classes.
+    pub on: Vec<Kept>,
 }
 
 /// What an allocation leaves of every class, by resource.
-fn left(problem: &Problem, allocation: &Allocation) -> Vec<Vec<Rational>> {
+pub(super) fn left(problem: &Problem, allocation: &Allocation) -> Vec<Vec<Rational>> {
     let constraints = Constraints::new(problem, Sharing::Rdm);
     let mut left = vec![vec![Rational::new(); problem.n_resources()]; problem.n_servers()];
     for row in constraints.rows() {
@@ -150,11 +167,11 @@ fn left(problem: &Problem, allocation: &Allocation) -> Vec<Vec<Rational>> {
 }
 
 impl View<'_> {
-    fn problem(&self) -> &Problem {
+    pub(super) fn problem(&self) -> &Problem {
         self.forest.problem
     }
 
-    fn most(&self, v: usize, r: usize) -> Option<&Rational> {
+    pub(super) fn most(&self, v: usize, r: usize) -> Option<&Rational> {
         if v == 0 { Some(&self.forest.capacity[r]) } else { self.forest.nodes[v].limit[r].as_ref() }
     }
 
@@ -164,7 +181,7 @@ impl View<'_> {
 
     /// How much more of a resource a node may use before a limit of it or above it, or the capacity, stops it: what is
     /// kept back for a node counts already above it. The node of each mark comes with it.
-    fn rooms(&self, from: usize, r: usize) -> Vec<(usize, Rational)> {
+    pub(super) fn rooms(&self, from: usize, r: usize) -> Vec<(usize, Rational)> {
         let mut spare = Rational::new();
         let mut rooms = Vec::new();
         for v in std::iter::once(from).chain(self.forest.above(from)) {
@@ -223,24 +240,38 @@ impl View<'_> {
         for (r, d) in &leaf.demand {
             for (v, room) in self.rooms(node, *r) {
                 let resource = self.forest.resources[*r];
-                let kind = if v == 0 {
-                    StopKind::KeptBack { resource }
-                } else {
-                    StopKind::Limit { group: self.forest.name(v).to_owned(), resource }
-                };
+                let kind = if v == 0 { StopKind::KeptBack { resource } } else { self.limit(v, *r) };
                 bounds.push((Some(kind), (room / d).max(Rational::new()), d.clone().recip()));
             }
         }
         let classes: Vec<usize> = self.problem().classes_of(leaf.user).collect();
-        let in_class = |i: usize, extra: Option<usize>| -> Rational {
-            let demand = self.problem().users()[leaf.user].base_demand().entries();
-            let room = demand.iter().map(|(r, d)| {
+        let demand = self.problem().users()[leaf.user].base_demand();
+        let own: Vec<usize> = self.of_user(leaf);
+        // With one more unit of a resource there, or of a limit.
+        let in_class = |i: usize, extra: Option<usize>, raised: Option<usize>| -> Rational {
+            let room = demand.entries().iter().map(|(r, d)| {
                 let left = Rational::from(&self.left[i][*r] + u32::from(extra == Some(*r)));
                 (left / d).max(Rational::new())
             });
-            room.min().unwrap_or_default()
+            let limits = own.iter().filter(|at| self.on[**at].is_on(i));
+            let limits =
+                limits.map(|at| self.on[*at].room(&demand[self.on[*at].resource], raised == Some(*at)));
+            room.chain(limits).min().unwrap_or_default()
         };
-        let there: Rational = classes.iter().map(|i| in_class(*i, None)).sum();
+        // A limit on several classes is one for all of them.
+        let on_classes = |raised: Option<usize>| -> Rational {
+            let rooms: Vec<(usize, Rational)> =
+                classes.iter().map(|i| (*i, in_class(*i, None, raised))).collect();
+            let all: Rational = rooms.iter().map(|(_, room)| room).sum();
+            let within = |at: &usize| {
+                let there: Rational =
+                    rooms.iter().filter(|(i, _)| self.on[*at].is_on(*i)).map(|(_, room)| room).sum();
+                let most = self.on[*at].room(&demand[self.on[*at].resource], raised == Some(*at));
+                Rational::from(&all - &there) + most.min(there)
+            };
+            own.iter().map(within).fold(all.clone(), Rational::min)
+        };
+        let there = on_classes(None);
         let least = |skip: Option<usize>| {
             let of = bounds.iter().enumerate().filter(|(at, _)| Some(*at) != skip);
             of.map(|(_, (_, room, _))| room).min().cloned()
@@ -267,12 +298,25 @@ impl View<'_> {
                 let others =
                     bounds.iter().filter(|(kind, ..)| !matches!(kind, Some(StopKind::KeptBack { .. })));
                 let others = others.map(|(_, room, _)| room).min().cloned();
-                for i in classes {
-                    for (r, _) in self.problem().users()[leaf.user].base_demand().entries() {
+                for at in &own {
+                    let Kept { resource, left, .. } = &self.on[*at];
+                    if *left > 0 || !classes.iter().any(|i| self.on[*at].is_on(*i)) {
+                        continue;
+                    }
+                    let kind = self.class_limit(*at);
+                    // The one unit is for all its classes.
+                    let unit = Rational::from(demand[*resource].recip_ref());
+                    let brings =
+                        others.clone().into_iter().fold(on_classes(Some(*at)).min(unit), Rational::min);
+                    stops.push(Stop { kind, brings });
+                }
+                for i in classes.iter().copied() {
+                    for (r, _) in demand.entries() {
                         if self.left[i][*r] > 0 {
                             continue;
                         }
-                        let brings = others.clone().into_iter().fold(in_class(i, Some(*r)), Rational::min);
+                        let brings =
+                            others.clone().into_iter().fold(in_class(i, Some(*r), None), Rational::min);
                         let kind = StopKind::Full { server: i, resource: *r, holders: self.holders(i, *r) };
                         stops.push(Stop { kind, brings });
                     }

@@ -55,7 +55,7 @@ fn canonical(problem: &Problem, number: Number) -> String {
         server(&mut out, problem, class, number);
     }
     out.push_str("\n]");
-    write_groups(&mut out, problem.groups(), problem.resources(), number);
+    write_groups(&mut out, problem, number);
     out.push_str(",\n\"users\":[");
     for (n, each) in problem.users().iter().enumerate() {
         out.push_str(if n == 0 { "\n" } else { ",\n" });

@@ -5,13 +5,15 @@ use std::str::FromStr;
 
 use serde_json::value::RawValue;
 
-use super::canonical::{Number, key, quote};
+use super::canonical::{Number, key, list, quote};
 use super::problem::{quantities, rates};
 use super::{Document, FormatError, Object};
 use crate::groups::{
     Group, GroupShare, GroupShareSpec, GroupSpec, Groups, Member, MemberSpec, Named, ShareOf, ShareOver,
     ZeroWeight,
 };
+use crate::on::{OnSpec, ServersSpec};
+use crate::problem::Problem;
 
 /// The fields `groups` and `share` of a problem, or of another document that has them.
 ///
@@ -33,7 +35,7 @@ pub fn groups_spec(
 
 fn group(document: &Document<'_>, raw: &RawValue) -> Result<GroupSpec, FormatError> {
     let object = document.object(raw)?;
-    object.only(document, &["name", "parent", "weight", "priority", "guarantee", "limit", "lend"])?;
+    object.only(document, &["name", "parent", "weight", "priority", "guarantee", "limit", "lend", "on"])?;
     let string = |raw| document.string(raw).map(std::borrow::Cow::into_owned);
     Ok(GroupSpec {
         name: string(object.need(document, "name")?)?,
@@ -43,6 +45,39 @@ fn group(document: &Document<'_>, raw: &RawValue) -> Result<GroupSpec, FormatErr
         guarantee: object.get("guarantee").map(|raw| quantities(document, Some(raw))).transpose()?,
         limit: quantities(document, object.get("limit"))?,
         lend: quantities(document, object.get("lend"))?,
+        on: object.get("on").map_or(Ok(Vec::new()), |raw| on(document, raw))?,
+    })
+}
+
+/// What is said of a group on server classes: by their names, or as a list.
+fn on(document: &Document<'_>, raw: &RawValue) -> Result<Vec<OnSpec>, FormatError> {
+    if raw.get().starts_with('[') {
+        let of = |raw| {
+            let object = document.object(raw)?;
+            let names = document.list(object.need(document, "servers")?)?.into_iter();
+            let names = names.map(|name| Ok(document.string(name)?.into_owned()));
+            on_one(document, &object, ServersSpec::List(names.collect::<Result<_, FormatError>>()?))
+        };
+        return document.list(raw)?.into_iter().map(of).collect();
+    }
+    let object = document.object(raw)?;
+    let of = |(key, raw): &(std::borrow::Cow<'_, str>, &RawValue)| {
+        let object = document.object(raw)?;
+        if let Some(raw) = object.get("servers") {
+            return Err(document.error(raw, "the server classes are named by the key already"));
+        }
+        on_one(document, &object, ServersSpec::Key(key.clone().into_owned()))
+    };
+    object.fields().iter().map(of).collect()
+}
+
+fn on_one(document: &Document<'_>, object: &Object<'_>, servers: ServersSpec) -> Result<OnSpec, FormatError> {
+    object.only(document, &["servers", "guarantee", "limit", "lend"])?;
+    Ok(OnSpec {
+        servers,
+        limit: quantities(document, object.get("limit"))?,
+        has_guarantee: object.get("guarantee").is_some(),
+        has_lend: object.get("lend").is_some(),
     })
 }
 
@@ -87,19 +122,21 @@ fn word<T: Default + FromStr>(
 }
 
 /// The groups in canonical form, after the servers; nothing where there are none.
-pub(super) fn write_groups(out: &mut String, groups: &Groups, resources: &[String], number: Number) {
+pub(super) fn write_groups(out: &mut String, problem: &Problem, number: Number) {
+    let groups = problem.groups();
     if groups.list().is_empty() {
         return;
     }
     out.push_str(",\n\"groups\":[");
     for (v, each) in groups.list().iter().enumerate() {
         out.push_str(if v == 0 { "\n" } else { ",\n" });
-        group_line(out, groups, each, resources, number);
+        group_line(out, problem, each, number);
     }
     out.push_str("\n]");
 }
 
-fn group_line(out: &mut String, groups: &Groups, group: &Group, resources: &[String], number: Number) {
+fn group_line(out: &mut String, problem: &Problem, group: &Group, number: Number) {
+    let (groups, resources, servers) = (problem.groups(), problem.resources(), problem.servers());
     out.push_str("{\"name\":");
     quote(out, &group.name);
     if let Some(parent) = group.parent {
@@ -117,6 +154,17 @@ fn group_line(out: &mut String, groups: &Groups, group: &Group, resources: &[Str
     for (field, amounts) in given.chain(limits.into_iter().filter(|(_, amounts)| !amounts.is_empty())) {
         let _ = write!(out, ",\"{field}\":");
         named(out, resources, amounts, number);
+    }
+    if !group.on.is_empty() {
+        out.push_str(",\"on\":[");
+        for (position, on) in group.on.iter().enumerate() {
+            out.push_str(if position == 0 { "{\"servers\":" } else { ",{\"servers\":" });
+            list(out, on.servers.iter().map(|i| servers[*i].name()));
+            out.push_str(",\"limit\":");
+            named(out, resources, &on.limit, number);
+            out.push('}');
+        }
+        out.push(']');
     }
     out.push('}');
 }

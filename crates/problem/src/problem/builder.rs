@@ -60,7 +60,8 @@ impl ProblemBuilder {
         specs: Vec<GroupSpec>,
         share: GroupShareSpec,
     ) -> Result<(), ProblemError> {
-        (self.problem.groups, self.group_index) = Groups::new(specs, share, &self.resource_index)?;
+        (self.problem.groups, self.group_index) =
+            Groups::new(specs, share, &self.resource_index, &self.server_index)?;
         Ok(())
     }
 

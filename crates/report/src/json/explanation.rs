@@ -5,6 +5,7 @@ use evenhand_problem::{Constraints, Problem, Sharing, number};
 use serde_json::{Map, Value, json};
 
 use super::document;
+use super::why::what_stops;
 use crate::text::row_name;
 
 /// Everything that the explanation says.
@@ -17,6 +18,7 @@ pub fn explanation(problem: &Problem, sharing: Sharing, explanation: &Explanatio
         ExplanationVerdict::Satisfied => "satisfied",
         ExplanationVerdict::Blocked => "blocked",
         ExplanationVerdict::Room => "room",
+        ExplanationVerdict::Stopped => "stopped",
     };
     let place = |row: usize| {
         let row = &constraints.rows()[row];
@@ -105,6 +107,7 @@ pub fn explanation(problem: &Problem, sharing: Sharing, explanation: &Explanatio
         "share": explanation.level.as_ref().map(|(share, _)| share.name(problem)),
         "level": explanation.level.as_ref().map(|(_, level)| number::format(level)),
         "verdict": verdict,
+        "stops": explanation.stops.iter().map(|stop| what_stops(problem, stop)).collect::<Vec<_>>(),
         "infeasible": explanation.infeasible,
         "servers": servers,
         "one_more_unit": scarce,

@@ -30,21 +30,7 @@ pub fn why(problem: &Problem, why: &Why) -> Value {
         })
         .collect();
     let stop = |stop: &Stop| {
-        let mut fields = match &stop.kind {
-            StopKind::Limit { group, resource } => {
-                json!({"stop": "limit", "group": group, "resource": problem.resources()[*resource]})
-            }
-            StopKind::Weight { group } => json!({"stop": "weight", "group": group}),
-            StopKind::KeptBack { resource } => {
-                json!({"stop": "kept-back", "resource": problem.resources()[*resource]})
-            }
-            StopKind::Full { server, resource, holders } => json!({
-                "stop": "full",
-                "server": problem.servers()[*server].name(),
-                "resource": problem.resources()[*resource],
-                "holders": amounts(holders),
-            }),
-        };
+        let mut fields = what_stops(problem, &stop.kind);
         fields["brings"] = json!(number::format(&stop.brings));
         fields
     };
@@ -64,4 +50,32 @@ pub fn why(problem: &Problem, why: &Why) -> Value {
         "group-explanation",
         json!({"group": node(&why.standing), "resources": resources, "users": users}),
     )
+}
+
+/// What stops a user.
+pub(super) fn what_stops(problem: &Problem, stop: &StopKind) -> Value {
+    let amounts = |list: &[(String, Rational)]| -> Vec<Value> {
+        list.iter().map(|(name, amount)| json!({"name": name, "amount": number::format(amount)})).collect()
+    };
+    let resource = |r: &usize| &problem.resources()[*r];
+    match stop {
+        StopKind::Limit { group, resource: r, most } => {
+            json!({"stop": "limit", "group": group, "resource": resource(r), "most": number::format(most)})
+        }
+        StopKind::Weight { group } => json!({"stop": "weight", "group": group}),
+        StopKind::KeptBack { resource: r } => json!({"stop": "kept-back", "resource": resource(r)}),
+        StopKind::ClassLimit { group, servers, resource: r, most } => json!({
+            "stop": "limit",
+            "group": group,
+            "on": servers.iter().map(|i| problem.servers()[*i].name()).collect::<Vec<_>>(),
+            "resource": resource(r),
+            "most": number::format(most),
+        }),
+        StopKind::Full { server, resource: r, holders } => json!({
+            "stop": "full",
+            "server": problem.servers()[*server].name(),
+            "resource": resource(r),
+            "holders": amounts(holders),
+        }),
+    }
 }

@@ -9,8 +9,14 @@ impl Plain<'_> {
     /// Whether the axiom is about this: groups that share resources; for `guarantees`, users with one demand.
     pub fn has_groups(&self, axiom: Axiom) -> bool {
         let p = self.p();
+        if axiom == Axiom::Tree && p.groups().limit_classes() {
+            return false;
+        }
         if axiom == Axiom::WorkConserving && !self.holds_back() {
             return true;
+        }
+        if axiom == Axiom::WorkConserving && p.groups().limit_classes() {
+            return false;
         }
         let divided =
             self.sharing() == Sharing::Rdm && p.servers().iter().all(|class| !class.is_time_shared());
@@ -90,7 +96,7 @@ impl Plain<'_> {
         let asked: Vec<usize> = (0..p.n_resources())
             .filter(|r| p.users()[n].base_demand()[*r] > 0 && p.total_capacity()[*r] > 0)
             .collect();
-        let mut rooms: Vec<Rational> = self.left(n).into_iter().collect();
+        let mut rooms: Vec<Rational> = self.left(n).into_iter().chain(self.left_on_classes(n)).collect();
         let mut promises = 0;
         let above = std::iter::successors(groups.member(n).group, |v| groups.list()[*v].parent);
         for v in above {
@@ -112,6 +118,37 @@ impl Plain<'_> {
         least.unwrap_or_default().max(zero())
     }
 
+    /// What the users below a group hold of a resource on some server classes.
+    fn held_on(&self, v: usize, servers: &[usize], r: usize) -> Rational {
+        let below = self.users().filter(|n| self.stands_in(*n, v));
+        let held = |n: usize| {
+            let on = servers.iter().map(move |i| Rational::from(&self.x[n][*i] * &self.p().demand(n, *i)[r]));
+            on.sum::<Rational>()
+        };
+        below.map(held).sum()
+    }
+
+    /// How many tasks the limits on single classes leave a user, added up over the classes on which it can run;
+    /// `None` where one has no limit.
+    fn left_on_classes(&self, n: usize) -> Option<Rational> {
+        let p = self.p();
+        let mut sum = zero();
+        for i in p.classes_of(n) {
+            let mut least: Option<Rational> = None;
+            for (v, group) in p.groups().list().iter().enumerate().filter(|(v, _)| self.stands_in(n, *v)) {
+                for on in group.on.iter().filter(|on| on.servers.contains(&i)) {
+                    for (r, most) in on.limit.iter().filter(|(r, _)| p.demand(n, i)[*r] > 0) {
+                        let left = Rational::from(most - &self.held_on(v, &on.servers, *r));
+                        let tasks = left / p.demand(n, i)[*r].clone();
+                        least = Some(least.map_or(tasks.clone(), |least| least.min(tasks)));
+                    }
+                }
+            }
+            sum += least?.max(zero());
+        }
+        Some(sum)
+    }
+
     /// What the evidence of `limits` or `guarantees` shows.
     pub fn of_groups(&self, claim: &Claim) -> Option<Shown> {
         let p = self.p();
@@ -120,15 +157,24 @@ impl Plain<'_> {
             for (v, group) in p.groups().list().iter().enumerate() {
                 for (r, most) in group.limit.iter().filter(|(r, _)| p.total_capacity()[*r] > 0) {
                     let slack = most - self.used(v, *r, (usize::MAX, &zero()));
-                    all.push((Rational::from(&slack / &p.total_capacity()[*r]), v, *r, slack));
+                    all.push((Rational::from(&slack / &p.total_capacity()[*r]), v, *r, Vec::new(), slack));
+                }
+                for on in &group.on {
+                    for (r, most) in on.limit.iter().filter(|(r, _)| p.total_capacity()[*r] > 0) {
+                        let slack = Rational::from(most - &self.held_on(v, &on.servers, *r));
+                        let margin = Rational::from(&slack / &p.total_capacity()[*r]);
+                        all.push((margin, v, *r, on.servers.clone(), slack));
+                    }
                 }
             }
             let least = all.iter().map(|(margin, ..)| margin.clone()).min();
             let is_named = match &claim.evidence {
                 Evidence::None => least.is_none(),
-                Evidence::GroupLimit { group, resource, slack } => all.iter().any(|(margin, v, r, is)| {
-                    (v, r, is) == (group, resource, slack) && Some(margin) == least.as_ref()
-                }),
+                Evidence::GroupLimit { group, resource, on, slack } => {
+                    all.iter().any(|(margin, v, r, set, is)| {
+                        (v, r, set, is) == (group, resource, on, slack) && Some(margin) == least.as_ref()
+                    })
+                }
                 _ => false,
             };
             return is_named.then_some(Shown { margin: least, holds: None });

@@ -11,7 +11,8 @@ impl Plain<'_> {
         let groups = self.p().groups();
         let never = groups.share().zero_weight.name() == "never";
         groups.list().iter().any(|group| {
-            !group.limit.is_empty() || !group.lend.is_empty() || (never && group.weight.is_zero())
+            let names_any = !group.limit.is_empty() || !group.lend.is_empty() || !group.on.is_empty();
+            names_any || (never && group.weight.is_zero())
         })
     }
 

@@ -8,7 +8,7 @@ use evenhand_problem::Rational;
 use super::{Plain, Shown, zero};
 
 impl Plain<'_> {
-    fn stands_in(&self, n: usize, v: usize) -> bool {
+    pub(super) fn stands_in(&self, n: usize, v: usize) -> bool {
         let groups = self.p().groups();
         std::iter::successors(groups.member(n).group, |v| groups.list()[*v].parent).any(|above| above == v)
     }

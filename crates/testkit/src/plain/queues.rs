@@ -52,7 +52,7 @@ impl<'p> Queues<'p> {
         let classes = problem.servers().iter().enumerate();
         let classes = classes.flat_map(|(i, class)| std::iter::repeat_n(i, class.count() as usize));
         Self {
-            tree: Tree { problem, bounds: None },
+            tree: Tree { problem, guarantees_first: true, bounds: None },
             stops,
             last,
             classes: classes.collect(),

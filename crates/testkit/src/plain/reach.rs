@@ -23,6 +23,22 @@ pub fn reach(problem: &Problem, x: &[Rational], rates: &[Rational]) -> Rational 
             right.push(Rational::from(&class.capacity()[r] * class.count()));
         }
     }
+    for (v, group) in problem.groups().list().iter().enumerate() {
+        for on in &group.on {
+            for (r, most) in &on.limit {
+                let uses = |(n, i): &(usize, usize)| {
+                    let mut above = problem.groups().member(*n).group;
+                    while above.is_some_and(|of| of != v) {
+                        above = problem.groups().list()[above.unwrap()].parent;
+                    }
+                    let counts = above.is_some() && on.servers.contains(i);
+                    if counts { problem.demand(*n, *i)[*r].clone() } else { Rational::new() }
+                };
+                rows.push([Rational::new()].into_iter().chain(placements.iter().map(uses)).collect());
+                right.push(most.clone());
+            }
+        }
+    }
     // What is placed is at most what is asked for, and what lacks is dear.
     for (n, total) in x.iter().enumerate() {
         let placed = placements.iter().map(|(of, _)| Rational::from(u32::from(*of == n)));

@@ -21,6 +21,19 @@ pub(super) struct Tree<'p> {
     pub(super) problem: &'p Problem,
     /// In place of what has a place: by bound what tasks are worth by user, and what all may be worth together.
     pub(super) bounds: Option<Vec<(Vec<Rational>, Rational)>>,
+    /// Whether guarantees come before shares.
+    pub(super) guarantees_first: bool,
+}
+
+/// How whole tasks are served.
+#[derive(Debug, Clone, Copy)]
+pub struct Whole {
+    /// Whether the last in the file is preferred among equals, and not the first.
+    pub last: bool,
+    /// Whether a task goes to the server that suits it best, and not to the first.
+    pub best_fit: bool,
+    /// Whether guarantees come before shares.
+    pub guarantees_first: bool,
 }
 
 type Tasks = [Rational];
@@ -30,13 +43,13 @@ pub(super) type Key = (u8, i64, bool, Rational);
 
 /// The tasks of every user.
 pub fn fill(problem: &Problem) -> Vec<Rational> {
-    Tree { problem, bounds: None }.filled()
+    Tree { problem, guarantees_first: true, bounds: None }.filled()
 }
 
-/// Whole tasks by the tree, gangs all or none, each task on the first single server on which it fits; among equals
-/// the first in the file, or the last. By single server: tasks by user.
-pub fn fill_whole(problem: &Problem, last: bool) -> Vec<Vec<u64>> {
-    let tree = Tree { problem, bounds: None };
+/// Whole tasks by the tree, gangs all or none, each task on the first single server on which it fits, or on the best one.
+/// By single server: tasks by user.
+pub fn fill_whole(problem: &Problem, whole: Whole) -> Vec<Vec<u64>> {
+    let tree = Tree { problem, guarantees_first: whole.guarantees_first, bounds: None };
     let n_users = problem.n_users();
     let mut servers: Vec<(usize, Vec<u64>)> = Vec::new();
     for (i, class) in problem.servers().iter().enumerate() {
@@ -45,13 +58,13 @@ pub fn fill_whole(problem: &Problem, last: bool) -> Vec<Vec<u64>> {
     let mut x = vec![Rational::new(); n_users];
     loop {
         let active: Vec<usize> = (0..n_users)
-            .filter(|n| tree.may_run_a_gang(&x, *n) && tree.placed(&servers, *n).is_some())
+            .filter(|n| tree.may_run_a_gang(&x, *n) && tree.placed(&servers, *n, whole).is_some())
             .collect();
         if active.is_empty() {
             return servers.into_iter().map(|(_, tasks)| tasks).collect();
         }
-        let n = tree.turn(&x, Node::Root, &active, last);
-        servers = tree.placed(&servers, n).expect("it fits");
+        let n = tree.turn(&x, Node::Root, &active, whole.last);
+        servers = tree.placed(&servers, n, whole).expect("it fits");
         x[n] += tree.gang(n);
     }
 }
@@ -77,7 +90,7 @@ impl Tree<'_> {
             worth.iter().zip(of).map(|(worth, of)| Rational::from(worth * of)).sum::<Rational>()
         };
         match &self.bounds {
-            None => (self.problem.n_servers() > 1).then(|| reach(self.problem, x, rates)),
+            None => self.has_places().then(|| reach(self.problem, x, rates)),
             Some(bounds) => {
                 let paces = bounds.iter().map(|(worth, most)| (most - sum(worth, x), sum(worth, rates)));
                 paces.filter(|(_, pace)| *pace > 0).map(|(left, pace)| left / pace).min()
@@ -112,20 +125,67 @@ impl Tree<'_> {
     }
 
     /// The servers with one more gang of a user, if all of it fits.
-    fn placed(&self, servers: &[(usize, Vec<u64>)], n: usize) -> Option<Vec<(usize, Vec<u64>)>> {
+    fn placed(
+        &self,
+        servers: &[(usize, Vec<u64>)],
+        n: usize,
+        whole: Whole,
+    ) -> Option<Vec<(usize, Vec<u64>)>> {
         let mut servers = servers.to_vec();
         for _ in 0..self.gang(n) {
-            let fits = |(i, tasks): &&mut (usize, Vec<u64>)| {
-                let class = &self.problem.servers()[*i];
+            let fits = |(i, tasks): &(usize, Vec<u64>)| {
                 self.problem.classes_of(n).any(|of| of == *i)
-                    && (0..self.problem.n_resources()).all(|r| {
-                        let held = (0..tasks.len()).map(|m| self.demand(m, r) * tasks[m]).sum::<Rational>();
-                        held + self.demand(n, r) <= class.capacity()[r]
-                    })
+                    && (0..self.problem.n_resources()).all(|r| self.demand(n, r) <= self.left(*i, tasks, r))
+                    && self.is_allowed_on(&servers, n, *i)
             };
-            servers.iter_mut().find(fits)?.1[n] += 1;
+            let mut fitting = (0..servers.len()).filter(|j| fits(&servers[*j]));
+            let j = if whole.best_fit {
+                let mismatch = |j: &usize| self.mismatch(n, servers[*j].0, &servers[*j].1);
+                let fitting: Vec<usize> = fitting.collect();
+                let least = fitting.iter().filter_map(mismatch).min()?;
+                let mut best = fitting.into_iter().filter(|j| mismatch(j).as_ref() == Some(&least));
+                if whole.last { best.next_back() } else { best.next() }
+            } else {
+                fitting.next()
+            };
+            servers[j?].1[n] += 1;
         }
         Some(servers)
+    }
+
+    fn left(&self, i: usize, tasks: &[u64], r: usize) -> Rational {
+        let held = (0..tasks.len()).map(|m| self.demand(m, r) * tasks[m]).sum::<Rational>();
+        &self.problem.servers()[i].capacity()[r] - held
+    }
+
+    /// Whether groups may hold so much on a class and all that are named with it.
+    fn is_allowed_on(&self, servers: &[(usize, Vec<u64>)], n: usize, i: usize) -> bool {
+        let groups = self.problem.groups().list().iter().enumerate();
+        groups.filter(|(v, _)| self.is_under(n, Node::Group(*v))).all(|(v, group)| {
+            group.on.iter().filter(|on| on.servers.contains(&i)).all(|on| {
+                on.limit.iter().filter(|(r, _)| self.demand(n, *r) > 0).all(|(r, most)| {
+                    let there = servers.iter().filter(|(i, _)| on.servers.contains(i));
+                    let of = |tasks: &Vec<u64>| {
+                        let below = (0..tasks.len()).filter(|m| self.is_under(*m, Node::Group(v)));
+                        below.map(|m| self.demand(m, *r) * tasks[m]).sum::<Rational>()
+                    };
+                    there.map(|(_, tasks)| of(tasks)).sum::<Rational>() + self.demand(n, *r) <= *most
+                })
+            })
+        })
+    }
+
+    /// `H` (DRFH, equation 9), shares of the total capacity throughout.
+    fn mismatch(&self, n: usize, i: usize, tasks: &[u64]) -> Option<Rational> {
+        let first = (0..self.problem.n_resources()).find(|r| self.demand(n, *r) > 0)?;
+        let share = |amount: Rational, r: usize| amount / &self.problem.total_capacity()[r];
+        let left = |r: usize| share(self.left(i, tasks, r), r);
+        let asked = |r: usize| share(self.demand(n, r), r);
+        if self.problem.total_capacity()[first].is_zero() || left(first).is_zero() {
+            return None;
+        }
+        let term = |r: usize| (asked(r) / asked(first) - left(r) / left(first)).abs();
+        Some(self.resources().map(term).sum())
     }
 
     /// Whose turn it is among users that can be served.
@@ -267,6 +327,11 @@ impl Tree<'_> {
             && self.room(x, &rates).is_none_or(|room| room > 0)
     }
 
+    /// Whether where tasks run matters.
+    fn has_places(&self) -> bool {
+        self.problem.n_servers() > 1 || self.problem.groups().limit_classes()
+    }
+
     pub(super) fn is_below(&self, x: &Tasks, v: Node, n: usize) -> bool {
         let rates = self.alone(n);
         let asked: Vec<usize> = self.resources().filter(|r| self.demand(n, *r) > 0).collect();
@@ -322,7 +387,8 @@ impl Tree<'_> {
     }
 
     pub(super) fn key(&self, x: &Tasks, v: Node, users: &[usize]) -> (Key, Vec<usize>) {
-        let below: Vec<usize> = users.iter().copied().filter(|n| self.is_below(x, v, *n)).collect();
+        let is_below = |n: &usize| self.guarantees_first && self.is_below(x, v, *n);
+        let below: Vec<usize> = users.iter().copied().filter(is_below).collect();
         let top = |terms: Vec<(usize, Rational, Rational)>| {
             terms.into_iter().map(|(_, value, _)| value).max().unwrap_or_default()
         };

@@ -111,3 +111,27 @@ fn user(rng: &mut Pcg64, n: usize, resources: &[&str], groups: usize, classes: u
     }
     user
 }
+
+/// Limits of some groups on some of the server classes, in both of the ways in which a file may name these.
+pub fn limit_classes(rng: &mut Pcg64, document: &mut Value) {
+    let resources: Vec<String> = serde_json::from_value(document["resources"].clone()).unwrap_or_default();
+    let resources: Vec<&str> = resources.iter().map(String::as_str).collect();
+    let servers = document["servers"].as_array().map_or(0, Vec::len);
+    for group in document["groups"].as_array_mut().into_iter().flatten() {
+        let mut on: Vec<(Vec<String>, Value)> = Vec::new();
+        for _ in 0..rng.random_range(0..=2) {
+            let set: Vec<usize> = (0..servers).filter(|_| rng.random_bool(0.5)).collect();
+            let set = if set.is_empty() { vec![rng.random_range(0..servers)] } else { set };
+            let names: Vec<String> = set.into_iter().map(|i| format!("class {i}")).collect();
+            if on.iter().all(|(other, _)| *other != names) {
+                on.push((names, Value::Object(amounts(rng, &resources, 0.7, 12))));
+            }
+        }
+        group["on"] = if rng.random_bool(0.5) {
+            let by_key = on.into_iter().map(|(names, limit)| (names.join(", "), json!({"limit": limit})));
+            Value::Object(by_key.collect())
+        } else {
+            on.into_iter().map(|(names, limit)| json!({"servers": names, "limit": limit})).collect()
+        };
+    }
+}

@@ -17,8 +17,8 @@ pub struct Place {
     pub row: Option<usize>,
     /// Of a server among those of its class.
     pub index: Option<u64>,
-    /// A group and a resource.
-    pub limit: Option<(usize, usize)>,
+    /// A group, a resource, and the classes, if the limit is about some.
+    pub limit: Option<(usize, usize, Vec<usize>)>,
 }
 
 /// Something that has a margin, and what else the evidence says about it: a slack, a gain, a loss.

@@ -1,7 +1,8 @@
 //! What is promised to groups of users, and what they are allowed (theory, section 9).
 //!
 //! `limits`: no group uses more of a resource than its limit, $U_{vr} \le L_{vr}$, where `U` counts what is kept back
-//! for its subgroups. Margin: the least $(L_{vr} - U_{vr}) / C_r$ over the limits of resources that some server has.
+//! for its subgroups, and none holds more on some server classes than it may there. Margin: the least
+//! $(L_{vr} - U_{vr}) / C_r$ over the limits of resources that some server has.
 //!
 //! `guarantees`: no user with tasks left, and not at a limit, is below the guarantee of every group above it that has
 //! one. The lack of a user is how many tasks more it could run, whether there is room for them or not, before it has
@@ -19,12 +20,13 @@ use evenhand_problem::format::{FormatError, Object};
 use evenhand_problem::groups::ZeroWeight;
 use evenhand_problem::{Problem, Promises, Rational};
 
+use crate::axiom::class_limits::{ClassLimit, ClassLimits};
 use crate::axiom::rule::{Found, Rule, Truth, loss};
 use crate::budget::TooLarge;
 use crate::evidence::Evidence;
 use crate::instance::Instance;
 use crate::names::read::Reader;
-use crate::names::write::{Json, Names, fields, number};
+use crate::names::write::{Json, Names, number};
 use crate::parameters::Parameters;
 use crate::refusal::{Inapplicable, Refusal};
 
@@ -39,6 +41,17 @@ pub(super) struct Holdings<'p> {
     pub promises: Promises,
     /// `U_v` by group and resource.
     pub used: Vec<Vec<Rational>>,
+    on: ClassLimits<'p>,
+}
+
+/// A limit, and what is left of it.
+struct Limited<'h> {
+    group: usize,
+    resource: usize,
+    /// Server classes; none: all.
+    on: &'h [usize],
+    slack: Rational,
+    margin: Rational,
 }
 
 impl<'p> Holdings<'p> {
@@ -67,19 +80,30 @@ impl<'p> Holdings<'p> {
             }
             used[parent].iter_mut().zip(held).for_each(|(sum, held)| *sum += held);
         }
-        Ok(Self { problem, promises, used })
+        Ok(Self { problem, promises, used, on: ClassLimits::new(instance)? })
     }
 
-    /// `(group, resource, slack, margin)` of every limit.
-    fn limits(&self) -> impl Iterator<Item = (usize, usize, Rational, Rational)> + '_ {
+    /// Every limit of a resource that some server has.
+    fn limits(&self) -> impl Iterator<Item = Limited<'_>> {
         let capacity = self.problem.total_capacity();
-        self.problem.groups().list().iter().enumerate().flat_map(move |(v, group)| {
-            group.limit.iter().filter(|(r, _)| !capacity[*r].is_zero()).map(move |(r, most)| {
-                let slack = Rational::from(most - &self.used[v][*r]);
-                let margin = Rational::from(&slack / &capacity[*r]);
-                (v, *r, slack, margin)
+        let limited = |group: usize, resource: usize, on, slack: Rational| {
+            let has = !capacity[resource].is_zero();
+            has.then(|| Limited {
+                group,
+                resource,
+                on,
+                margin: Rational::from(&slack / &capacity[resource]),
+                slack,
             })
-        })
+        };
+        let whole = self.problem.groups().list().iter().enumerate().flat_map(move |(v, group)| {
+            let slack = move |r: usize, most: &Rational| Rational::from(most - &self.used[v][r]);
+            group.limit.iter().filter_map(move |(r, most)| limited(v, *r, &[][..], slack(*r, most)))
+        });
+        let of_classes = self.on.list.iter().filter_map(move |of: &ClassLimit<'_>| {
+            limited(of.group, of.resource, of.servers, of.left.clone())
+        });
+        whole.chain(of_classes)
     }
 
     /// The lack of a user, in tasks.
@@ -91,7 +115,7 @@ impl<'p> Holdings<'p> {
         // By resource that it asks for: what more use fills before it is more use of the group.
         let mut spare = vec![Rational::new(); asked().count()];
         let left = user.tasks().map(|tasks| tasks - instance.total(n));
-        let mut least: Option<Rational> = left;
+        let mut least: Option<Rational> = left.into_iter().chain(self.on.leave_in_all(n)).min();
         let mut is_promised = false;
         let never = groups.share().zero_weight == ZeroWeight::Never;
         let above = std::iter::successors(groups.member(n).group, |v| groups.list()[*v].parent);
@@ -168,9 +192,9 @@ impl Rule for Limits {
 
     fn derive(&self, instance: &Instance<'_>) -> Result<Option<Found>, Refusal> {
         let holdings = Holdings::new(instance)?;
-        let tightest = holdings.limits().min_by(|a, b| a.3.cmp(&b.3));
-        Ok(tightest.map(|(group, resource, slack, margin)| Found {
-            yes: Evidence::GroupLimit { group, resource, slack },
+        let tightest = holdings.limits().min_by(|a, b| a.margin.cmp(&b.margin));
+        Ok(tightest.map(|Limited { group, resource, on, slack, margin }| Found {
+            yes: Evidence::GroupLimit { group, resource, on: on.to_vec(), slack },
             no: None,
             margin,
         }))
@@ -182,29 +206,35 @@ impl Rule for Limits {
         evidence: &Evidence,
         truth: &Truth<'_>,
     ) -> Result<bool, Refusal> {
-        let Evidence::GroupLimit { group, resource, slack } = evidence else { return Ok(false) };
+        let Evidence::GroupLimit { group, resource, on, slack } = evidence else { return Ok(false) };
         let holdings = Holdings::new(instance)?;
-        let named = holdings.limits().find(|(v, r, ..)| v == group && r == resource);
-        Ok(named.is_some_and(|(_, _, is, margin)| is == *slack && truth.is(Some(&margin))))
+        let named =
+            holdings.limits().find(|of| of.group == *group && of.resource == *resource && of.on == on);
+        Ok(named.is_some_and(|of| of.slack == *slack && truth.is(Some(&of.margin))))
     }
 
     fn read<'t>(&self, reader: &Reader<'_, 't>, object: &Object<'t>) -> Result<Evidence, FormatError> {
-        reader.only(object, &["group", "resource", "slack"])?;
+        reader.only(object, &["group", "resource", "slack", "on"])?;
         let raw = reader.need(object, "resource")?;
+        let on = object.get("on").map_or(Ok(Vec::new()), |raw| reader.classes(raw))?;
         Ok(Evidence::GroupLimit {
             group: reader.named_group(object, "group")?,
             resource: reader.resource(&reader.document.string(raw)?, raw)?,
+            on,
             slack: reader.number(object, "slack")?,
         })
     }
 
     fn write(&self, names: &Names<'_>, evidence: &Evidence) -> Option<Json> {
-        let Evidence::GroupLimit { group, resource, slack } = evidence else { return None };
-        Some(fields([
+        let Evidence::GroupLimit { group, resource, on, slack } = evidence else { return None };
+        let classes = || Json::List(on.iter().map(|i| names.server_name(*i)).collect());
+        let on = (!on.is_empty()).then(|| ("on", classes()));
+        let whole = [
             ("group", names.group_name(*group)),
             ("resource", names.resource_name(*resource)),
             ("slack", number(slack)),
-        ]))
+        ];
+        Some(Json::object(whole.into_iter().chain(on)))
     }
 }
 

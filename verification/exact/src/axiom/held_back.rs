@@ -35,6 +35,9 @@ pub(super) fn applies_to(problem: &Problem) -> Result<(), Inapplicable> {
     if problem.servers().iter().any(ServerClass::is_time_shared) {
         return Err(Inapplicable::new("groups hold resources back, and time is shared".to_owned()));
     }
+    if problem.groups().limit_classes() {
+        return Err(Inapplicable::new("groups have limits on some of the server classes".to_owned()));
+    }
     match problem.users().iter().any(|user| !user.demand_overrides().is_empty()) {
         true => Err(Inapplicable::new(
             "groups hold resources back, and the demand of a user depends on the server class".to_owned(),

@@ -7,6 +7,7 @@
 //! axiom holds and the margin is absent.
 
 mod bottleneck;
+mod class_limits;
 pub mod ef1;
 pub mod envy_free;
 pub mod feasible;

@@ -39,6 +39,23 @@ pub fn has_size(problem: &Problem) -> Result<(), TooLarge> {
     if is_small { Ok(()) } else { Err(TooLarge::memory(MOST_BYTES)) }
 }
 
+/// That hierarchical filling is defined for a problem: resources are divided, and every user has one demand.
+///
+/// # Errors
+/// Why not.
+pub fn can_be_filled(problem: &Problem) -> Result<(), Inapplicable> {
+    if problem.servers().iter().any(evenhand_problem::ServerClass::is_time_shared) {
+        let why = "groups share resources, and the time of a server class is shared";
+        return Err(Inapplicable::new(why.to_owned()));
+    }
+    match problem.users().iter().any(|user| !user.demand_overrides().is_empty()) {
+        true => {
+            Err(Inapplicable::new("a user's demand depends on the server class (`demand_on`)".to_owned()))
+        }
+        false => Ok(()),
+    }
+}
+
 /// Prices of rows, each by row: what stops the filling for want of place.
 pub type RowPrices = Vec<Vec<(usize, Rational)>>;
 
@@ -97,7 +114,7 @@ fn bound(instance: &Instance<'_>, prices: &[(usize, Rational)]) -> Result<Bound,
     for (row, price) in prices {
         by_row[*row].clone_from(price);
     }
-    Ok(Bound::new(instance.constraints(), &by_row))
+    Ok(Bound::of_rows(instance.constraints(), &by_row))
 }
 
 /// The axiom.
@@ -109,14 +126,9 @@ impl Rule for Tree {
     }
 
     fn applies_to(&self, _parameters: &Parameters, problem: &Problem) -> Result<(), Inapplicable> {
-        if problem.servers().iter().any(evenhand_problem::ServerClass::is_time_shared) {
-            let why = "groups share resources, and the time of a server class is shared";
-            return Err(Inapplicable::new(why.to_owned()));
-        }
-        match problem.users().iter().any(|user| !user.demand_overrides().is_empty()) {
-            true => {
-                Err(Inapplicable::new("a user's demand depends on the server class (`demand_on`)".to_owned()))
-            }
+        can_be_filled(problem)?;
+        match problem.groups().limit_classes() {
+            true => Err(Inapplicable::new("groups have limits on server classes (`on`)".to_owned())),
             false => Ok(()),
         }
     }

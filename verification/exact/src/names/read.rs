@@ -61,6 +61,18 @@ impl<'r, 't> Reader<'r, 't> {
         self.server(&self.document.string(raw)?, raw)
     }
 
+    /// The server classes of a list of names, ascending.
+    pub fn classes(&self, raw: &'t RawValue) -> Result<Vec<usize>, FormatError> {
+        let names = self.document.list(raw)?.into_iter();
+        let classes = names.map(|name| self.server(&self.document.string(name)?, name));
+        let mut classes = classes.collect::<Result<Vec<_>, _>>()?;
+        classes.sort_unstable();
+        match classes.is_empty() || classes.windows(2).any(|pair| pair[0] == pair[1]) {
+            true => Err(self.error(raw, "expected names of server classes, none twice")),
+            false => Ok(classes),
+        }
+    }
+
     /// The group that a field names.
     pub fn named_group(&self, object: &Object<'t>, field: &str) -> Result<usize, FormatError> {
         let raw = self.need(object, field)?;

@@ -29,9 +29,13 @@ impl Bound {
         &self.most - held
     }
 
-    /// What follows from prices by row; those below 0 count as 0.
+    /// What follows from prices by row; those below 0 count as 0. `costs`: for prices in whole numbers what a task costs
+    /// the users at least, ascending by user and positive, and what all rows are worth.
     #[must_use]
-    pub fn new(constraints: &Constraints<'_>, prices: &[Rational]) -> Self {
+    pub fn new(
+        prices: &[Rational],
+        costs: impl FnOnce(&[Integer]) -> (Vec<(usize, Rational)>, Rational),
+    ) -> Self {
         let priced = |price: &&Rational| **price > 0;
         let common = prices.iter().filter(priced).fold(Integer::from(1), |common, p| common.lcm(p.denom()));
         let whole = |price: &Rational| {
@@ -42,17 +46,7 @@ impl Bound {
             }
         };
         let prices: Vec<Integer> = prices.iter().map(whole).collect();
-        let problem = constraints.problem();
-        let mut worth = Vec::new();
-        for n in 0..problem.n_users() {
-            let cost = |i: usize| -> Rational {
-                let usage = constraints.usage(n, i).unwrap_or_default();
-                let of_class = &prices[constraints.class_rows(i)];
-                usage.entries().map(|(at, usage)| Rational::from(usage * &of_class[at])).sum()
-            };
-            let least = problem.classes_of(n).map(cost).min();
-            worth.extend(least.filter(|least| *least > 0).map(|least| (n, least)));
-        }
+        let (worth, most) = costs(&prices);
         // In whole numbers, which are added faster, and as small as they can be.
         let scale = worth.iter().fold(Integer::from(1), |scale, (_, worth)| scale.lcm(worth.denom()));
         let mut worth: Vec<(usize, Integer)> = worth
@@ -61,10 +55,28 @@ impl Bound {
             .collect();
         let divisor = worth.iter().fold(Integer::new(), |divisor, (_, worth)| divisor.gcd(worth));
         worth.iter_mut().for_each(|(_, worth)| worth.div_exact_mut(&divisor));
-        let rows = constraints.rows().iter().zip(&prices);
-        let most: Rational = rows.map(|(row, price)| Rational::from(&row.capacity * price)).sum();
         let most = if divisor.is_zero() { most } else { most * scale / divisor };
         let prices = prices.into_iter().enumerate().filter(|(_, price)| !price.is_zero()).collect();
         Self { prices, worth, most }
+    }
+
+    /// What follows from prices of the capacity rows.
+    #[must_use]
+    pub fn of_rows(constraints: &Constraints<'_>, prices: &[Rational]) -> Self {
+        Self::new(prices, |prices| {
+            let problem = constraints.problem();
+            let mut worth = Vec::new();
+            for n in 0..problem.n_users() {
+                let cost = |i: usize| -> Rational {
+                    let usage = constraints.usage(n, i).unwrap_or_default();
+                    let of_class = &prices[constraints.class_rows(i)];
+                    usage.entries().map(|(at, usage)| Rational::from(usage * &of_class[at])).sum()
+                };
+                let least = problem.classes_of(n).map(cost).min();
+                worth.extend(least.filter(|least| *least > 0).map(|least| (n, least)));
+            }
+            let rows = constraints.rows().iter().zip(prices);
+            (worth, rows.map(|(row, price)| Rational::from(&row.capacity * price)).sum())
+        })
     }
 }

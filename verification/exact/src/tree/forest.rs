@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::class_limit::ClassLimit;
 use evenhand_problem::groups::{GroupShare, ShareOf, ShareOver};
 use evenhand_problem::{Problem, Promises, Rational};
 
@@ -27,6 +28,8 @@ pub struct Forest<'p> {
     pub nodes: Vec<Node>,
     /// What a share takes the largest of: positions of resources that are added up, each with its multiplier.
     pub families: Vec<Vec<(usize, Rational)>>,
+    /// What groups may hold on some server classes.
+    pub class_limits: Vec<ClassLimit>,
 }
 
 /// A node of the tree.
@@ -71,8 +74,10 @@ impl<'p> Forest<'p> {
         let resources: Vec<usize> = (0..problem.n_resources()).filter(|r| !total[*r].is_zero()).collect();
         let capacity: Vec<Rational> = resources.iter().map(|r| total[*r].clone()).collect();
         let families = families(problem, &share, &resources);
+        let class_limits = class_limits(problem);
+        let nodes = Vec::new();
         let mut forest =
-            Self { problem, share, guarantees_first, resources, capacity, nodes: Vec::new(), families };
+            Self { problem, share, guarantees_first, resources, capacity, nodes, families, class_limits };
         forest.add_nodes();
         forest.divide();
         forest
@@ -146,7 +151,8 @@ impl<'p> Forest<'p> {
                 user: n,
                 demand: demand.filter_map(|(r, d)| Some((place(*r)?, d.clone()))).collect(),
                 tasks: user.tasks().cloned(),
-                is_able: self.problem.is_active(n),
+                is_able: self.problem.is_active(n)
+                    && ClassLimit::allowed(&self.class_limits, self.problem, n).next().is_some(),
             };
             let parent = groups.member(n).group.map_or(0, |v| 1 + v);
             nodes.push(Node { leaf: Some(leaf), ..plain(Some(parent), user.weight().clone()) });
@@ -220,6 +226,25 @@ impl<'p> Forest<'p> {
         }
         lendable
     }
+}
+
+/// What groups may hold on some server classes, with the users below them.
+fn class_limits(problem: &Problem) -> Vec<ClassLimit> {
+    let groups = problem.groups();
+    let mut limits = Vec::new();
+    for (v, group) in groups.list().iter().enumerate().filter(|(_, group)| !group.on.is_empty()) {
+        let is_below = |n: usize| groups.above(groups.member(n).group).any(|above| above == v);
+        let users: Vec<bool> = (0..problem.n_users()).map(is_below).collect();
+        for on in &group.on {
+            limits.extend(on.limit.iter().map(|(resource, most)| ClassLimit {
+                users: users.clone(),
+                servers: on.servers.clone(),
+                resource: *resource,
+                most: most.clone(),
+            }));
+        }
+    }
+    limits
 }
 
 /// The resources that a share adds up before it takes the largest: alone, or all `flavour/name` of one name.

@@ -5,6 +5,7 @@
 //! [`Bound`]s: the mechanism finds them with a solver, a certificate states the prices that prove them.
 
 mod bound;
+mod class_limit;
 mod course;
 mod forest;
 mod growth;
@@ -14,6 +15,7 @@ mod moving;
 mod step;
 
 pub use bound::Bound;
+pub use class_limit::ClassLimit;
 pub use course::{Course, Endless};
 pub use forest::{Forest, Leaf, Node};
 pub use growth::{Candidate, Ways, candidates};

@@ -74,6 +74,7 @@ pub fn schedule<R>(
         return Err(limit(format!("{servers} single servers are too many to be filled one by one")));
     }
     let settings = Settings { rule: policy.rule, ..Settings::default() };
+    super::without_class_limits(problem, TREE.info.id, "queues that come and go keep none")?;
     let forest = super::forest_of(problem, &settings)?;
     Ok(body(&mut Queues::new(&forest, policy, seed)))
 }

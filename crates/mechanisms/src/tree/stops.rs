@@ -1,0 +1,112 @@
+//! Which groups stop a user, in a given allocation.
+
+use evenhand_problem::groups::ZeroWeight;
+use evenhand_problem::{Allocation, Arithmetic, Problem, Rational};
+
+use super::Settings;
+use super::on::{Kept, on};
+use super::why::{StopKind, View, left};
+use crate::mechanism::MechanismError;
+use evenhand_exact::tree::Holdings;
+use evenhand_exact::tree::Leaf;
+
+/// In an allocation of floating point, the part of what a user would have alone that counts as nothing left.
+const ROUNDING: (u32, u32) = (1, 1_000_000_000);
+
+/// What groups stop user `n` by, whatever room there is on the classes: limits above it, amounts that are kept back,
+/// weights of 0 that get nothing more. Nothing where it wants no more.
+///
+/// # Errors
+/// [`MechanismError`], as [`allocate`](super::allocate) has them.
+pub fn stops_of_groups(
+    problem: &Problem,
+    allocation: &Allocation,
+    n: usize,
+    settings: &Settings,
+) -> Result<Vec<StopKind>, MechanismError> {
+    let forest = super::forest_of(problem, settings)?;
+    let holdings = Holdings::new(&forest, allocation.totals());
+    let (left, on) = (left(problem, allocation), on(&forest, allocation));
+    let view = View { forest: &forest, holdings: &holdings, allocation, left, on };
+    let leaf = forest.nodes[forest.leaf(n)].leaf.as_ref();
+    Ok(leaf.map(|leaf| view.stops_of_groups(leaf)).unwrap_or_default())
+}
+
+impl View<'_> {
+    pub(super) fn limit(&self, v: usize, r: usize) -> StopKind {
+        StopKind::Limit {
+            group: self.forest.name(v).to_owned(),
+            resource: self.forest.resources[r],
+            most: self.most(v, r).cloned().unwrap_or_default(),
+        }
+    }
+
+    /// What groups stop a user by, whatever room there is on the classes. On single servers whole tasks count.
+    fn stops_of_groups(&self, leaf: &Leaf) -> Vec<StopKind> {
+        let Some(way) = self.holdings.way(self.forest, leaf) else { return Vec::new() };
+        let never = self.forest.share.zero_weight == ZeroWeight::Never;
+        let rounding = match self.allocation.arithmetic {
+            Arithmetic::Exact => Rational::new(),
+            Arithmetic::Float => self.problem().total_gamma(leaf.user) * Rational::from(ROUNDING),
+        };
+        let is_too_little = |room: &Rational| match self.allocation.placements {
+            None => *room <= rounding,
+            Some(_) => *room < 1,
+        };
+        let mut stops = Vec::new();
+        let shut = |(v, is_below): &&(usize, bool)| {
+            never && *v != 0 && self.forest.nodes[*v].weight.is_zero() && !is_below
+        };
+        stops.extend(
+            way.nodes
+                .iter()
+                .filter(shut)
+                .map(|(v, _)| StopKind::Weight { group: self.forest.name(*v).to_owned() }),
+        );
+        for (r, d) in &leaf.demand {
+            for (v, room) in self.rooms(self.forest.leaf(leaf.user), *r) {
+                // What runs takes the rest where nothing is kept back.
+                let is_kept = v != 0 || self.holdings.running[0][*r] < self.holdings.used[0][*r];
+                if is_kept && is_too_little(&(room / d)) {
+                    stops.push(match v {
+                        0 => StopKind::KeptBack { resource: self.forest.resources[*r] },
+                        v => self.limit(v, *r),
+                    });
+                }
+            }
+        }
+        let demand = self.problem().users()[leaf.user].base_demand();
+        let reached = |at: &usize| is_too_little(&self.on[*at].room(&demand[self.on[*at].resource], false));
+        let reached: Vec<usize> = self.of_user(leaf).into_iter().filter(reached).collect();
+        // They stop the user where every class has one that is reached, or has run out of something.
+        let is_out = |i: usize| {
+            let lacks = |(r, d): &(usize, Rational)| is_too_little(&Rational::from(&self.left[i][*r] / d));
+            demand.entries().iter().any(lacks)
+        };
+        let bars = |i: usize| reached.iter().any(|at| self.on[*at].is_on(i));
+        let open = |i: &usize| !is_out(*i);
+        let classes = || self.problem().classes_of(leaf.user).filter(open);
+        if classes().all(bars) {
+            let acts = |at: &&usize| classes().any(|i| self.on[**at].is_on(i));
+            stops.extend(reached.iter().filter(acts).map(|at| self.class_limit(*at)));
+        }
+        stops
+    }
+
+    pub(super) fn class_limit(&self, at: usize) -> StopKind {
+        let Kept { group, servers, resource, most, .. } = &self.on[at];
+        StopKind::ClassLimit {
+            group: self.forest.name(1 + *group).to_owned(),
+            servers: servers.clone(),
+            resource: *resource,
+            most: most.clone(),
+        }
+    }
+
+    /// The limits on server classes that a user counts for.
+    pub(super) fn of_user(&self, leaf: &Leaf) -> Vec<usize> {
+        let asks = |r: usize| !self.problem().users()[leaf.user].base_demand()[r].is_zero();
+        let of = self.forest.class_limits.iter().enumerate();
+        of.filter(|(_, limit)| limit.users[leaf.user] && asks(limit.resource)).map(|(at, _)| at).collect()
+    }
+}

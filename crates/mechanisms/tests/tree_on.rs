@@ -1,0 +1,147 @@
+//! Hierarchical filling where groups may hold only so much on some server classes.
+
+use evenhand_mechanisms::tree::{Settings, StopKind, why};
+use evenhand_mechanisms::{MechanismError, registry};
+use evenhand_problem::format::{Source, problem_to_json};
+use evenhand_problem::{Arithmetic, Problem, Rational};
+use evenhand_testkit::plain;
+use evenhand_testkit::random::trees::{self, Shape};
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_pcg::Pcg64;
+use serde_json::{Value, json};
+
+const POOL: Shape = Shape { groups: 5, users: 7, classes: 1 };
+const CLUSTER: Shape = Shape { groups: 5, users: 7, classes: 4 };
+
+fn read(document: &Value) -> Problem {
+    let text = document.to_string();
+    Source { name: "problem", text: &text }.problem().unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn random(rng: &mut Pcg64, shape: Shape) -> Value {
+    let mut document = trees::json(rng, shape);
+    trees::limit_classes(rng, &mut document);
+    document
+}
+
+fn by_name(problem: &Problem) -> Vec<(String, Rational)> {
+    let outcome = registry::find("tree").unwrap().allocate(problem, Arithmetic::Exact);
+    let outcome = outcome.unwrap_or_else(|error| panic!("{error}\n{}", problem_to_json(problem)));
+    let names = problem.users().iter().map(|user| user.name().to_owned());
+    let mut named: Vec<_> = names.zip(outcome.allocation.totals()).collect();
+    named.sort();
+    named
+}
+
+#[test]
+fn a_second_filling_from_the_definition_ends_in_the_same() {
+    let mut held_back = 0;
+    for seed in 0..300 {
+        let mut rng = Pcg64::seed_from_u64(seed);
+        let shape = if seed % 3 == 0 { POOL } else { CLUSTER };
+        let document = random(&mut rng, shape);
+        let problem = read(&document);
+        let tasks = registry::find("tree").unwrap().allocate(&problem, Arithmetic::Exact).unwrap();
+        assert_eq!(tasks.allocation.totals(), plain::tree::fill(&problem), "seed {seed}: {document}");
+        let mut free = document.clone();
+        for group in free["groups"].as_array_mut().unwrap() {
+            group.as_object_mut().unwrap().remove("on");
+        }
+        held_back += u32::from(by_name(&read(&free)) != by_name(&problem));
+    }
+    assert!(held_back > 60, "{held_back}");
+}
+
+/// Where nothing is kept back a limit on all classes together is the limit.
+#[test]
+fn a_limit_on_all_classes_is_the_limit() {
+    let mut rng = Pcg64::seed_from_u64(1);
+    let mut limits = 0;
+    for shape in [POOL, CLUSTER].into_iter().cycle().take(160) {
+        let mut document = trees::json(&mut rng, shape);
+        for group in document["groups"].as_array_mut().unwrap() {
+            group.as_object_mut().unwrap().remove("lend");
+        }
+        // What can be lent looks at the plain limit alone.
+        document["share"]["over"] = json!("cluster");
+        let plain = by_name(&read(&document));
+        let classes = document["servers"].as_array().unwrap().iter().map(|of| of["name"].as_str().unwrap());
+        let all = classes.collect::<Vec<_>>().join(",");
+        for group in document["groups"].as_array_mut().unwrap() {
+            if let Some(limit) = group.as_object_mut().unwrap().remove("limit") {
+                group["on"] = json!({all.clone(): {"limit": limit}});
+                limits += 1;
+            }
+        }
+        assert_eq!(by_name(&read(&document)), plain, "{document}");
+    }
+    assert!(limits > 60, "{limits}");
+}
+
+#[test]
+fn the_order_of_the_file_does_not_matter() {
+    let mut rng = Pcg64::seed_from_u64(2);
+    for _ in 0..80 {
+        let document = random(&mut rng, CLUSTER);
+        let mut other = document.clone();
+        for field in ["groups", "users", "servers", "resources"] {
+            other[field].as_array_mut().unwrap().shuffle(&mut rng);
+        }
+        for group in other["groups"].as_array_mut().unwrap() {
+            if let Some(list) = group["on"].as_array_mut() {
+                list.shuffle(&mut rng);
+                list.iter_mut().for_each(|on| on["servers"].as_array_mut().unwrap().reverse());
+            }
+        }
+        assert_eq!(by_name(&read(&document)), by_name(&read(&other)), "{document}");
+    }
+}
+
+/// Ten GPUs of each of two kinds. `a` may have three of the new ones, its tasks run on both.
+fn two_kinds() -> Value {
+    json!({"kind": "allocation-problem", "resources": ["gpu"],
+        "servers": [{"name": "old", "capacity": {"gpu": 10}}, {"name": "new", "capacity": {"gpu": 10}}],
+        "groups": [{"name": "a", "on": {"new": {"limit": {"gpu": 3}}}}, {"name": "b"}],
+        "users": [{"name": "x", "group": "a", "demand": {"gpu": 1}},
+                  {"name": "y", "group": "b", "demand": {"gpu": 1}, "servers": ["old"]},
+                  {"name": "z", "group": "b", "demand": {"gpu": 1}, "tasks": 1}]})
+}
+
+#[test]
+fn what_a_limit_leaves_goes_to_others_and_is_named() {
+    let problem = read(&two_kinds());
+    let outcome = registry::find("tree").unwrap().allocate(&problem, Arithmetic::Exact).unwrap();
+    // `a` and `b` rise together: x has 3 new and all the old that y leaves; z runs on the new ones.
+    let totals = outcome.allocation.totals();
+    assert_eq!(totals, [7, 6, 1]);
+    let x = why(&problem, &outcome.allocation, 0, &Settings::default()).unwrap().users.remove(0);
+    assert_eq!(x.room, 0);
+    let stop = x.stops.iter().find(|stop| matches!(stop.kind, StopKind::ClassLimit { .. })).unwrap();
+    let kind = StopKind::ClassLimit {
+        group: "a".to_owned(),
+        servers: vec![1],
+        resource: 0,
+        most: Rational::from(3),
+    };
+    assert_eq!((&stop.kind, &stop.brings), (&kind, &Rational::from(1)));
+}
+
+#[test]
+fn a_limit_of_zero_bars_the_classes() {
+    let mut document = two_kinds();
+    document["groups"][0]["on"]["new"]["limit"]["gpu"] = json!(0);
+    document["users"][0]["servers"] = json!(["new"]);
+    assert_eq!(
+        by_name(&read(&document)),
+        [("x", 0), ("y", 10), ("z", 1)].map(|(n, x)| (n.to_owned(), x.into()))
+    );
+}
+
+#[test]
+fn what_places_no_tasks_refuses() {
+    let problem = read(&two_kinds());
+    let rule = Settings { rule: Some(evenhand_mechanisms::tree::Rule::Kai), ..Settings::default() };
+    let error = evenhand_mechanisms::tree::allocate(&problem, &rule).unwrap_err();
+    assert!(matches!(error, MechanismError::NotApplicable { .. }), "{error}");
+}
