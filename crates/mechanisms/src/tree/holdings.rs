@@ -10,6 +10,8 @@ pub type Amounts = Vec<Vec<Rational>>;
 
 /// What every node holds when users have so many tasks.
 pub struct Holdings {
+    /// By resource: what there is of it, which is the root's limit.
+    pub capacity: Vec<Rational>,
     /// Tasks by user.
     pub tasks: Vec<Rational>,
     /// `X_v`: what the users below hold.
@@ -44,7 +46,7 @@ impl Holdings {
                 used[parent][r] += held;
             }
         }
-        Self { tasks, running, used }
+        Self { capacity: forest.capacity.clone(), tasks, running, used }
     }
 
     /// Whether more use of a node is more use of its parent: not while it is within what is kept back for it.
@@ -86,10 +88,10 @@ impl Holdings {
         let mut way = Vec::new();
         for v in forest.above(forest.leaf(leaf.user)) {
             let node = &forest.nodes[v];
-            let most = |r: usize| if v == 0 { Some(&forest.capacity[r]) } else { node.limit[r].as_ref() };
+            let most = |r: usize| if v == 0 { Some(&self.capacity[r]) } else { node.limit[r].as_ref() };
             let is_full = |(r, _): &(usize, Rational)| most(*r).is_some_and(|most| self.used[v][*r] >= *most);
             // What is kept back may alone be more than there is; what runs is not.
-            let no_room = |(r, _): &(usize, Rational)| v == 0 && self.running[0][*r] >= forest.capacity[*r];
+            let no_room = |(r, _): &(usize, Rational)| v == 0 && self.running[0][*r] >= self.capacity[*r];
             is_stopped |= leaf
                 .demand
                 .iter()

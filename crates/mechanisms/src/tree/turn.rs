@@ -21,7 +21,9 @@ pub fn is_within_limits(forest: &Forest<'_>, holdings: &Holdings, leaf: &Leaf) -
         let mut more = Rational::from(d * &gang);
         for v in forest.above(own) {
             let used = &holdings.used[v][*r];
-            if !is_allowed(forest, leaf, v, *r, used, &more) {
+            if v == 0 && more > 0 && Rational::from(used + &more) > holdings.capacity[*r]
+                || !is_allowed(forest, leaf, v, *r, used, &more)
+            {
                 return false;
             }
             // What is kept back for it counts already for its parent.
@@ -43,9 +45,8 @@ fn is_allowed(
     more: &Rational,
 ) -> bool {
     let node = &forest.nodes[v];
-    let most = if v == 0 { Some(&forest.capacity[r]) } else { node.limit[r].as_ref() };
     let after = Rational::from(used + more);
-    if *more > 0 && most.is_some_and(|most| after > *most) {
+    if *more > 0 && node.limit[r].as_ref().is_some_and(|most| after > *most) {
         return false;
     }
     let never = forest.share.zero_weight == ZeroWeight::Never && v != 0 && node.weight.is_zero();

@@ -19,6 +19,8 @@ pub(super) enum Node {
 
 pub(super) struct Tree<'p> {
     pub(super) problem: &'p Problem,
+    /// What there is of every resource, where that is not what shares are parts of.
+    pub(super) there: Option<Vec<Rational>>,
 }
 
 type Tasks = [Rational];
@@ -28,7 +30,7 @@ pub(super) type Key = (u8, i64, bool, Rational);
 
 /// The tasks of every user.
 pub fn fill(problem: &Problem) -> Vec<Rational> {
-    let tree = Tree { problem };
+    let tree = Tree { problem, there: None };
     let mut x = vec![Rational::new(); problem.n_users()];
     for _ in 0..SEGMENTS {
         let active: Vec<usize> = (0..x.len()).filter(|n| tree.is_active(&x, *n)).collect();
@@ -45,7 +47,7 @@ pub fn fill(problem: &Problem) -> Vec<Rational> {
 /// Whole tasks by the tree, gangs all or none, each task on the first single server on which it fits; among equals
 /// the first in the file, or the last. By single server: tasks by user.
 pub fn fill_whole(problem: &Problem, last: bool) -> Vec<Vec<u64>> {
-    let tree = Tree { problem };
+    let tree = Tree { problem, there: None };
     let n_users = problem.n_users();
     let mut servers: Vec<(usize, Vec<u64>)> = Vec::new();
     for (i, class) in problem.servers().iter().enumerate() {
@@ -178,7 +180,9 @@ impl Tree<'_> {
 
     fn limit(&self, v: Node, r: usize) -> Option<Rational> {
         match v {
-            Node::Root => Some(self.problem.total_capacity()[r].clone()),
+            Node::Root => {
+                Some(self.there.as_deref().unwrap_or_else(|| self.problem.total_capacity())[r].clone())
+            }
             Node::User(_) => None,
             Node::Group(g) => {
                 let limit = &self.problem.groups().list()[g].limit;
@@ -239,7 +243,7 @@ impl Tree<'_> {
         };
         let is_filled = |r: usize| {
             let all = self.running(x, Node::Root, r);
-            self.demand(n, r) > 0 && all >= self.problem.total_capacity()[r]
+            self.demand(n, r) > 0 && all >= self.limit(Node::Root, r).unwrap_or_default()
         };
         !has_all
             && self.problem.is_active(n)

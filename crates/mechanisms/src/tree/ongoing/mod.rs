@@ -53,12 +53,14 @@ pub struct TreePolicy {
 /// Servers times resources, and times users by 64: about 100 bytes are held for each.
 const MOST_CELLS: u128 = 10_000_000;
 
-/// Makes a scheduler that serves by the tree, and hands it to `body`.
+/// Makes a scheduler that serves by the tree on the servers of `problem`, and hands it to `body`; shares are parts of
+/// `whole`.
 ///
 /// # Errors
 /// [`MechanismError`]: as [`allocate`](super::allocate) has them, and too many single servers.
 pub fn schedule<R>(
     problem: &Problem,
+    whole: &Problem,
     policy: TreePolicy,
     seed: u64,
     body: impl FnOnce(&mut dyn Scheduler) -> R,
@@ -74,8 +76,8 @@ pub fn schedule<R>(
         return Err(limit(format!("{servers} single servers are too many to be filled one by one")));
     }
     let settings = Settings { rule: policy.rule, ..Settings::default() };
-    let forest = super::forest_of(problem, &settings)?;
-    Ok(body(&mut Queues::new(&forest, policy, seed)))
+    let forest = super::forest_of(whole, &settings)?;
+    Ok(body(&mut Queues::new(&forest, problem, policy, seed)))
 }
 
 /// Servers that are shared by the tree. A *run* is a gang that has started; runs are numbered in the order of their
@@ -107,9 +109,13 @@ struct Queues<'f> {
 }
 
 impl<'f> Queues<'f> {
-    fn new(forest: &'f Forest<'f>, policy: TreePolicy, seed: u64) -> Self {
-        let users = forest.problem.n_users();
-        let rooms = Rooms::new(forest.problem);
+    fn new(forest: &'f Forest<'f>, problem: &'f Problem, policy: TreePolicy, seed: u64) -> Self {
+        let users = problem.n_users();
+        let rooms = Rooms::new(problem);
+        let mut holdings = Holdings::new(forest, vec![Rational::new(); users]);
+        for (there, r) in holdings.capacity.iter_mut().zip(&forest.resources) {
+            there.clone_from(&problem.total_capacity()[*r]);
+        }
         let mut below = vec![Vec::new(); forest.nodes.len()];
         for n in 0..users {
             let leaf = forest.leaf(n);
@@ -118,7 +124,7 @@ impl<'f> Queues<'f> {
         Self {
             policy,
             draw: Draw::new(seed, 0),
-            holdings: Holdings::new(forest, vec![Rational::new(); users]),
+            holdings,
             waiting: vec![0; users],
             runs: vec![BTreeMap::new(); users],
             next: 0,
@@ -256,6 +262,20 @@ impl Scheduler for Queues<'_> {
         self.next = self.next.max(run.saturating_add(1));
         self.hold(user, &Rational::from(1));
         Ok(true)
+    }
+
+    fn close(&mut self, server: usize) {
+        self.rooms.set_there(server, false);
+        for (there, r) in self.holdings.capacity.iter_mut().zip(&self.forest.resources) {
+            *there -= &self.rooms.capacity(server)[*r];
+        }
+    }
+
+    fn open(&mut self, server: usize) {
+        self.rooms.set_there(server, true);
+        for (there, r) in self.holdings.capacity.iter_mut().zip(&self.forest.resources) {
+            *there += &self.rooms.capacity(server)[*r];
+        }
     }
 
     fn fill(&mut self, placed: &mut Vec<(u32, u32)>) -> Result<(), MechanismError> {

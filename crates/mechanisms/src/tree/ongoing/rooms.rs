@@ -1,6 +1,6 @@
 //! Single servers that fill and empty, and for every user those on which one more task fits.
 
-use evenhand_problem::{Problem, Rational};
+use evenhand_problem::{Problem, Quantities, Rational};
 
 /// Servers, class by class in the order of the problem.
 pub struct Rooms<'p> {
@@ -91,6 +91,26 @@ impl<'p> Rooms<'p> {
         }
         for m in 0..self.fitting.len() {
             if self.fitting[m].has(j) && !self.fits(m, j) {
+                self.fitting[m].remove(j);
+            }
+        }
+    }
+
+    /// What server `j` has.
+    pub fn capacity(&self, j: usize) -> &Quantities {
+        self.problem.servers()[self.class[j]].capacity()
+    }
+
+    /// Server `j`, on which nothing runs, is there with all that it has, or with nothing.
+    pub fn set_there(&mut self, j: usize, is_there: bool) {
+        let capacity = self.problem.servers()[self.class[j]].capacity();
+        for (r, left) in self.left[j].iter_mut().enumerate() {
+            *left = if is_there { capacity[r].clone() } else { Rational::new() };
+        }
+        for m in 0..self.fitting.len() {
+            if is_there && self.fits(m, j) {
+                self.fitting[m].insert(j);
+            } else {
                 self.fitting[m].remove(j);
             }
         }
