@@ -11,6 +11,7 @@ use evenhand_problem::{Allocation, Arithmetic, Problem, Rational, Sharing};
 use super::forest::{Forest, Leaf};
 use super::growth::Ways;
 use super::holdings::Holdings;
+use super::key::key;
 use super::servers::Servers;
 use super::turn::{gang, is_within_limits, pick};
 use crate::filling::{Draw, Ties};
@@ -51,7 +52,8 @@ pub fn fill_whole(
         if active.is_empty() {
             break;
         }
-        let n = pick(&forest, &filling.holdings, &filling.ways, &active, ties, &mut draw);
+        let key_of = |v: usize, below: &[usize]| key(&forest, &filling.holdings, v, below).0;
+        let n = pick(&forest, &filling.ways, &active, ties, &mut draw, key_of);
         filling.serve(n);
         last = Some(n);
     }

@@ -4,6 +4,7 @@
 //! down to a user, which gets a gang on the first servers on which it fits. Where none can start any more, a gang may
 //! make room for another ([`Preemption`]).
 
+mod memory;
 mod preempt;
 mod rooms;
 
@@ -12,13 +13,13 @@ use std::collections::BTreeMap;
 use evenhand_problem::{Problem, Rational, names};
 
 use super::forest::Forest;
-use super::growth::Ways;
 use super::holdings::Holdings;
-use super::key::Key;
+use super::key::{Key, key};
 use super::turn::{gang, is_within_limits, pick};
 use super::{Rule, Settings, TREE};
 use crate::filling::{Draw, MAX_SERVERS, Scheduler, Ties};
 use crate::mechanism::MechanismError;
+use memory::Memory;
 use rooms::Rooms;
 
 /// Which tasks are stopped for others that wait.
@@ -102,6 +103,7 @@ struct Queues<'f> {
     below: Vec<Vec<usize>>,
     /// By node: its key beyond its guarantee, where it is known.
     beyond: Vec<Option<Key>>,
+    memory: Memory,
     /// By task placed in the last filling: its run.
     started: Vec<u32>,
     /// Runs that the last filling stopped.
@@ -132,6 +134,7 @@ impl<'f> Queues<'f> {
             is_able: (0..users).map(|n| rooms.have_room(n, gang(forest, n))).collect(),
             below,
             beyond: vec![None; forest.nodes.len()],
+            memory: Memory::new(forest),
             started: Vec::new(),
             stopped: Vec::new(),
             rooms,
@@ -153,20 +156,24 @@ impl<'f> Queues<'f> {
 
     /// Whose turn it is among these.
     fn turn(&mut self, users: &[usize]) -> usize {
-        let mut ways: Ways = vec![None; self.waiting.len()];
-        for n in users {
-            let leaf = self.forest.nodes[self.forest.leaf(*n)].leaf.as_ref();
-            let way = leaf.and_then(|leaf| self.holdings.way(self.forest, leaf));
-            ways[*n] = way.map(|way| way.nodes);
-        }
-        pick(self.forest, &self.holdings, &ways, users, self.policy.ties, &mut self.draw)
+        users.iter().for_each(|n| self.know_way(*n));
+        let forest = self.forest;
+        let Self { policy, draw, holdings, beyond, memory, .. } = self;
+        let key_of = |v: usize, below: &[usize]| match below {
+            [] => beyond[v].get_or_insert_with(|| key(forest, holdings, v, &[]).0).clone(),
+            below => key(forest, holdings, v, below).0,
+        };
+        pick(forest, &memory.ways, users, policy.ties, draw, key_of)
     }
 
     /// Tasks of a user more (or fewer).
     fn hold(&mut self, n: usize, tasks: &Rational) {
         self.holdings.add(self.forest, n, tasks);
         let leaf = self.forest.leaf(n);
-        std::iter::once(leaf).chain(self.forest.above(leaf)).for_each(|v| self.beyond[v] = None);
+        for v in std::iter::once(leaf).chain(self.forest.above(leaf)) {
+            self.beyond[v] = None;
+            self.memory.touch(v);
+        }
     }
 
     /// Starts a gang of a user that can start.

@@ -90,9 +90,38 @@ impl<'p> Rooms<'p> {
             self.left[j][*r] -= d;
         }
         for m in 0..self.fitting.len() {
-            if self.fitting[m].has(j) && !self.fits(m, j) {
-                self.fitting[m].remove(j);
+            if self.fitting[m].has(j) {
+                self.notice(m, j);
             }
+        }
+    }
+
+    /// A task of user `m` starts on server `j`, where it fits; only user `n` takes notice, until [`Rooms::settle`].
+    pub fn take_for(&mut self, n: usize, m: usize, j: usize) {
+        for (r, d) in self.problem.users()[m].base_demand().entries() {
+            self.left[j][*r] -= d;
+        }
+        self.notice(n, j);
+    }
+
+    /// A task of user `m` on server `j` is gone; only user `n` takes notice, until [`Rooms::settle`].
+    pub fn give_back_for(&mut self, n: usize, m: usize, j: usize) {
+        for (r, d) in self.problem.users()[m].base_demand().entries() {
+            self.left[j][*r] += d;
+        }
+        self.notice(n, j);
+    }
+
+    /// Everybody takes notice of what is left of server `j`.
+    pub fn settle(&mut self, j: usize) {
+        (0..self.fitting.len()).for_each(|n| self.notice(n, j));
+    }
+
+    fn notice(&mut self, n: usize, j: usize) {
+        match (self.fitting[n].has(j), self.fits(n, j)) {
+            (false, true) => self.fitting[n].insert(j),
+            (true, false) => self.fitting[n].remove(j),
+            _ => {}
         }
     }
 
@@ -107,13 +136,7 @@ impl<'p> Rooms<'p> {
         for (r, left) in self.left[j].iter_mut().enumerate() {
             *left = if is_there { capacity[r].clone() } else { Rational::new() };
         }
-        for m in 0..self.fitting.len() {
-            if is_there && self.fits(m, j) {
-                self.fitting[m].insert(j);
-            } else {
-                self.fitting[m].remove(j);
-            }
-        }
+        self.settle(j);
     }
 
     /// A task of user `n` on server `j` is gone.
@@ -122,8 +145,8 @@ impl<'p> Rooms<'p> {
             self.left[j][*r] += d;
         }
         for m in 0..self.fitting.len() {
-            if !self.fitting[m].has(j) && self.fits(m, j) {
-                self.fitting[m].insert(j);
+            if !self.fitting[m].has(j) {
+                self.notice(m, j);
             }
         }
     }
