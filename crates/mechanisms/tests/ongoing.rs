@@ -68,9 +68,9 @@ fn compare_among(
                 }
                 away[j] = !away[j];
                 if away[j] {
-                    scheduler.close(j)
+                    scheduler.close(j);
                 } else {
-                    scheduler.open(j)
+                    scheduler.open(j);
                 }
                 scan.set_there(j, !away[j]);
             }

@@ -85,9 +85,9 @@ fn follow_among(
                 }
                 away[j] = !away[j];
                 if away[j] {
-                    scheduler.close(j)
+                    scheduler.close(j);
                 } else {
-                    scheduler.open(j)
+                    scheduler.open(j);
                 }
                 scan.set_there(j, !away[j]);
             }

@@ -20,6 +20,13 @@ pub struct Holdings {
     pub used: Amounts,
 }
 
+/// What the nodes above a user held: node, resource, running and used.
+pub struct Saved {
+    user: usize,
+    tasks: Rational,
+    amounts: Vec<(usize, usize, Rational, Rational)>,
+}
+
 /// What stands above a user that wants more.
 pub struct Way {
     /// The nodes above it, its parent first, each with whether the user is below its guarantee.
@@ -71,6 +78,25 @@ impl Holdings {
                 *used += &held;
                 held = Rational::from((&*used).max(kept)) - before;
             }
+        }
+    }
+
+    /// What [`Holdings::add`] would change, for [`Holdings::put_back`].
+    pub fn of(&self, forest: &Forest<'_>, n: usize) -> Saved {
+        let own = forest.leaf(n);
+        let asked = forest.nodes[own].leaf.iter().flat_map(|leaf| &leaf.demand).map(|(r, _)| *r);
+        let path = || std::iter::once(own).chain(forest.above(own));
+        let amounts = asked.flat_map(|r| path().map(move |v| (v, r)));
+        let amounts = amounts.map(|(v, r)| (v, r, self.running[v][r].clone(), self.used[v][r].clone()));
+        Saved { user: n, tasks: self.tasks[n].clone(), amounts: amounts.collect() }
+    }
+
+    /// Everything as it was.
+    pub fn put_back(&mut self, saved: Saved) {
+        self.tasks[saved.user] = saved.tasks;
+        for (v, r, running, used) in saved.amounts {
+            self.running[v][r] = running;
+            self.used[v][r] = used;
         }
     }
 

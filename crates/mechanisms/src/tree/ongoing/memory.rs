@@ -95,8 +95,8 @@ impl Queues<'_> {
         let is_due = forest.guarantees_first && way.iter().any(|(_, is_below)| *is_below);
         let mut keys = Vec::new();
         if self.policy.preemption != Preemption::Guarantees || is_due {
-            let tasks = Rational::from(gang(forest, n));
-            self.holdings.add(forest, n, &tasks);
+            let saved = self.holdings.of(forest, n);
+            self.holdings.add(forest, n, &Rational::from(gang(forest, n)));
             let mut child = (forest.leaf(n), false);
             for &(parent, is_below) in way {
                 let below: &[usize] = if child.1 && forest.guarantees_first { &[n] } else { &[] };
@@ -104,7 +104,7 @@ impl Queues<'_> {
                 keys.push(WhenStarted { parent, child: child.0, key });
                 child = (parent, is_below);
             }
-            self.holdings.add(forest, n, &-tasks);
+            self.holdings.put_back(saved);
             keys.reverse();
         }
         self.memory.started[n] = keys;
@@ -123,7 +123,8 @@ impl Queues<'_> {
         let own = forest.leaf(m);
         let leaf = forest.nodes[own].leaf.as_ref()?;
         let tasks = Rational::from(self.runs[m].get(&run).map_or(0, Vec::len));
-        self.holdings.add(forest, m, &Rational::from(-&tasks));
+        let saved = self.holdings.of(forest, m);
+        self.holdings.add(forest, m, &-tasks);
         let way = self.holdings.way(forest, leaf);
         let is_below = |l: usize| way.as_ref().is_some_and(|way| way.nodes.contains(&(l, true)));
         let path = std::iter::once(own).chain(forest.above(own)).take_while(|v| *v != 0);
@@ -134,7 +135,7 @@ impl Queues<'_> {
             })
             .collect();
         keys.reverse();
-        self.holdings.add(forest, m, &tasks);
+        self.holdings.put_back(saved);
         self.memory.stopped[m] = keys;
         self.memory.stopped_at[m] = as_of;
         Some(run)

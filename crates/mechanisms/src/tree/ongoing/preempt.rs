@@ -155,30 +155,27 @@ impl Queues<'_> {
         if is_strict && started.is_above_guarantee {
             return None;
         }
-        // The child, the run, and its user.
+        let children = &self.forest.nodes[parent].children;
+        children.iter().filter(|l| **l != k).for_each(|l| self.know_beyond(*l));
+        // Without one of its gangs the key of a child is no larger.
+        let is_larger =
+            |l: &usize| *l != k && self.beyond[*l].as_ref().is_some_and(|beyond| started <= beyond);
+        let mut larger: Vec<usize> = children.iter().copied().filter(is_larger).collect();
+        // The largest first: mostly one of its gangs may stop, and the others are not asked.
+        larger.sort_by(|a, b| self.beyond[*b].cmp(&self.beyond[*a]));
         let mut first: Option<(usize, u32, usize)> = None;
-        for at in 0..self.forest.nodes[parent].children.len() {
-            let l = self.forest.nodes[parent].children[at];
-            if l == k {
-                continue;
-            }
-            self.know_beyond(l);
-            let beyond = |of: usize| self.beyond[of].as_ref();
-            // Without one of its gangs its key is no larger.
-            if beyond(l).is_none_or(|beyond| started > beyond) {
-                continue;
-            }
-            if first.is_some_and(|(of, _, _)| beyond(l) < beyond(of)) {
-                continue;
+        for l in larger {
+            if first.is_some_and(|(of, _, _)| self.beyond[l] < self.beyond[of]) {
+                break;
             }
             for at in 0..self.below[l].len() {
                 let m = self.below[l][at];
-                let Some(run) = self.know_stopped(m) else { continue };
-                let comes_first = first.is_none_or(|(of, other, _)| {
-                    (self.beyond[l].as_ref(), run) > (self.beyond[of].as_ref(), other)
-                });
+                let Some(run) = self.youngest(m) else { continue };
+                if first.is_some_and(|(_, other, _)| run <= other) || self.know_stopped(m).is_none() {
+                    continue;
+                }
                 let stopped = self.key_without(m, l);
-                if comes_first && started <= stopped && (!is_strict || stopped.is_above_guarantee) {
+                if started <= stopped && (!is_strict || stopped.is_above_guarantee) {
                     first = Some((l, run, m));
                 }
             }
