@@ -193,7 +193,8 @@ impl<'a> Simulation<'a> {
             let changes = self.next_change().map_or(f64::INFINITY, |change| change.at);
             let others = leaves.min(comes).min(changes);
             // Without a horizon the run ends with its tasks, whatever machines do later.
-            let is_over = horizon == f64::INFINITY && others == changes && self.is_over();
+            let nobody_comes = leaves.min(comes) == f64::INFINITY;
+            let is_over = horizon == f64::INFINITY && nobody_comes && self.is_over();
             let next = if is_over { f64::INFINITY } else { self.next_end(others).min(others) };
             if next > horizon || next == f64::INFINITY {
                 break;

@@ -111,6 +111,26 @@ fn a_server_that_becomes_smaller_keeps_the_oldest_tasks_that_fit() {
 }
 
 #[test]
+fn a_run_without_a_horizon_ends_with_its_tasks() {
+    let with = |events: Value, at: u64| {
+        let text = json!({"kind": "scenario", "resources": ["cpu"], "policy": {}, "events": events,
+            "servers": [{"name": "s", "capacity": {"cpu": 1}}],
+            "users": [{"name": "u", "demand": {"cpu": 1}, "jobs": [{"at": at, "tasks": 1, "duration": 3}]}]});
+        let run = simulated(&text).runs[0].1.clone();
+        (run.end, run.events, run.tasks[0].submitted, run.tasks[0].completed)
+    };
+    let gone = json!({"at": 0, "server": "s", "remove": 1});
+    let back = json!({"at": 5, "server": "s", "add": 1});
+    let later = json!({"at": 90, "server": "s", "remove": 1});
+    // The server goes before the task comes, which waits for ever, or until the server is back.
+    assert_eq!(with(json!([gone]), 0), (0.0, 2, 1, 0));
+    assert_eq!(with(json!([gone, back]), 0), (8.0, 4, 1, 1));
+    assert_eq!(with(json!([gone, back]), 20), (23.0, 4, 1, 1));
+    // What machines do later is no part of the run.
+    assert_eq!(with(json!([gone, back, later]), 7), (10.0, 4, 1, 1));
+}
+
+#[test]
 fn a_gang_stops_as_a_whole_and_is_served_again_first() {
     let text = json!({"kind": "scenario", "resources": ["gpu"], "policy": {"tree": {}},
         "servers": [{"name": "s", "count": 2, "capacity": {"gpu": 2}}],
