@@ -171,7 +171,7 @@ fn a_trace_that_is_wrong_is_named_with_row_and_column() {
         ("0,y,0,1\n", "tasks.csv:2: tasks: found `0`: expected at least 1"),
         ("0,y,1,1\n3,y", "tasks.csv:3: found 2 columns: expected 4"),
     ] {
-        folder.write("tasks.csv", &format!("{head}{rows}"));
+        folder.write("tasks.csv", format!("{head}{rows}"));
         let output = folder.run(&["simulate", "scenario.json"]).fails(2);
         assert!(output.error_line().contains(expected), "{output:?}");
     }
@@ -192,7 +192,7 @@ fn a_trace_that_is_wrong_is_named_with_row_and_column() {
     std::fs::remove_file(folder.path().join("tasks.csv")).unwrap();
     assert!(folder.run(&["simulate", "scenario.json"]).fails(2).error_line().contains("tasks.csv: "));
     folder.write("scenario.json", TABLE.replace("\"gang\": 2", "\"gang\": 5"));
-    folder.write("tasks.csv", &format!("{head}0,x,5,1\n"));
+    folder.write("tasks.csv", format!("{head}0,x,5,1\n"));
     folder
         .run(&["simulate", "scenario.json"])
         .fails_with(2, "users[0].gang: a gang of 5 tasks of user `x` does not fit");
