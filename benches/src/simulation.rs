@@ -117,6 +117,7 @@ fn ours(instance: &Instance, server: ServerRule) -> Result<(Run, f64), String> {
         every: None,
         seed: 0,
         leaves: Vec::new(),
+        changing: None,
         durations: Some(instance.durations.clone()),
         stamp: 0,
     };

@@ -38,6 +38,11 @@ impl Failure {
         Self { status, message: error.to_string(), help }
     }
 
+    /// Whether it is the input that is to blame, and no limit.
+    pub fn is_of_input(&self) -> bool {
+        self.status == 2
+    }
+
     /// Adds a line on what to do about it.
     #[must_use]
     pub fn tip(mut self, tip: impl AsRef<str>) -> Self {

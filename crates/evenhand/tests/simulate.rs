@@ -105,7 +105,26 @@ fn what_is_wrong_ends_with_two() {
             SCENARIO.replace("{\"cpu\": 2, \"memory\": 1}", "{\"cpu\": 20, \"memory\": 1}"),
             "scenario.json:7:39: users[1].demand: a task of user `b` fits on no server",
         ),
-        (SCENARIO.replace("\"horizon\": 60, ", ""), "give the scenario a `horizon`"),
+        (
+            SCENARIO.replace("\"horizon\": 60, ", ""),
+            "scenario.json:6:27: users[0].poisson: the jobs of user `a` keep coming: give the scenario a `horizon`",
+        ),
+        (
+            SCENARIO.replace("\"every\": 1", "\"every\": 1e-9"),
+            "scenario.json:9:29: every: a row every 1e-9 up to",
+        ),
+        (
+            SCENARIO.replace("{\"server\": \"best-fit\"}", "{\"slots\": 2000000000}"),
+            "scenario.json:4:34: policy: ",
+        ),
+        (
+            // One server is drawn, and each of the users may run on one class alone.
+            SCENARIO
+                .replace("\"draw_servers\": 6", "\"draw_servers\": 1")
+                .replace("\"name\": \"a\",", "\"name\": \"a\", \"servers\": [\"A\"],")
+                .replace("\"name\": \"b\",", "\"name\": \"b\", \"servers\": [\"B\"],"),
+            "demand: a task of user `",
+        ),
         (
             SCENARIO.replace("best-fit", "worst-fit"),
             "policy.server: there is no such name: `worst-fit` (did you mean `first-fit`?): expected iid, rrr",
@@ -131,6 +150,106 @@ fn what_is_wrong_ends_with_two() {
     folder.write("results", "a file");
     folder.run(&["simulate", "scenario.json", "-o", "results"]).fails(2);
     folder.run(&["simulate", "missing.json"]).fails(2);
+}
+
+/// A scenario with a table of tasks.
+const TABLE: &str = r#"{"kind": "scenario", "resources": ["gpu"], "policy": {"tree": {}},
+    "servers": [{"name": "s", "count": 2, "capacity": {"gpu": 2}}], "trace": {"tasks": "tasks.csv"},
+    "users": [{"name": "x", "gang": 2, "demand": {"gpu": 1}}, {"name": "y", "demand": {"gpu": 2}}]}"#;
+
+#[test]
+fn a_trace_that_is_wrong_is_named_with_row_and_column() {
+    let folder = Folder::new();
+    folder.write("scenario.json", TABLE);
+    let head = "time,user,tasks,duration\n";
+    for (rows, expected) in [
+        ("0,x,2,1\n5,y,1,1\n4,y,1,1\n", "tasks.csv:4: time goes back from 5 to 4"),
+        ("0,x,2,1\n1,z,1,1\n", "tasks.csv:3: user: there is no user `z`"),
+        ("0,x,2,-1\n", "tasks.csv:2: duration: found `-1`: expected a number of at least 0"),
+        ("-1,x,2,1\n", "tasks.csv:2: time: found `-1`"),
+        ("0,x,3,1\n", "tasks.csv:2: tasks: found `3`: expected a multiple of 2, the gang of its user"),
+        ("0,y,0,1\n", "tasks.csv:2: tasks: found `0`: expected at least 1"),
+        ("0,y,1,1\n3,y", "tasks.csv:3: found 2 columns: expected 4"),
+    ] {
+        folder.write("tasks.csv", format!("{head}{rows}"));
+        let output = folder.run(&["simulate", "scenario.json"]).fails(2);
+        assert!(output.error_line().contains(expected), "{output:?}");
+    }
+    folder.write("tasks.csv", "");
+    folder.run(&["simulate", "scenario.json"]).fails_with(2, "tasks.csv:1: the file is empty");
+    // A compressed table that is cut off: gzip with one stored block.
+    let rows: String = (0..3000).map(|k| format!("{k},y,1,{}\n", k * 7919 % 1000)).collect();
+    let table = format!("{head}{rows}");
+    let length = u16::try_from(table.len()).unwrap();
+    let mut packed = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255, 1];
+    packed.extend(length.to_le_bytes().into_iter().chain((!length).to_le_bytes()));
+    packed.extend(table.bytes());
+    std::fs::write(folder.path().join("tasks.csv"), &packed[..packed.len() / 2]).unwrap();
+    let output = folder.run(&["simulate", "scenario.json"]).fails(2);
+    let line: u64 =
+        output.error_line().split("tasks.csv:").nth(1).unwrap().split(':').next().unwrap().parse().unwrap();
+    assert!((1000..3000).contains(&line), "{output:?}");
+    std::fs::remove_file(folder.path().join("tasks.csv")).unwrap();
+    assert!(folder.run(&["simulate", "scenario.json"]).fails(2).error_line().contains("tasks.csv: "));
+    folder.write("scenario.json", TABLE.replace("\"gang\": 2", "\"gang\": 5"));
+    folder.write("tasks.csv", format!("{head}0,x,5,1\n"));
+    folder
+        .run(&["simulate", "scenario.json"])
+        .fails_with(2, "users[0].gang: a gang of 5 tasks of user `x` does not fit");
+}
+
+#[test]
+fn servers_come_and_go() {
+    let folder = Folder::new();
+    let text = r#"{"kind": "scenario", "resources": ["cpu"], "policy": {}, "horizon": 20, "every": 1,
+        "servers": [{"name": "s", "count": 2, "capacity": {"cpu": 4}}],
+        "events": [{"at": 4, "server": "s", "remove": 1}, {"at": 6, "server": "t", "add": 1, "capacity": {"cpu": 1}},
+                   {"at": 7, "server": "s", "capacity": {"cpu": 3}, "count": 1}],
+        "users": [{"name": "u", "demand": {"cpu": 2}, "jobs": [{"at": 0, "tasks": 4, "duration": 10}]}]}"#;
+    folder.write("scenario.json", text);
+    fits("scenario", text);
+    let table = folder.run(&["simulate", "scenario.json", "-o", "results"]).ends_with(0).stdout;
+    assert!(table.contains("evicted"), "{table}");
+    let summary = folder.read("results/summary.json");
+    fits("simulation", &summary);
+    let summary: Value = serde_json::from_str(&summary).unwrap();
+    // Two with the server, and one when the other server has 3 left.
+    assert_eq!(summary["runs"][0]["tasks"]["evicted"], 3);
+    assert_eq!(summary["runs"][0]["servers"]["most"], 2);
+    assert!(
+        folder.read("results/series.csv").starts_with("time,utilisation of cpu,running,waiting,servers,")
+    );
+    let with =
+        ["simulate", "scenario.json", "--resume", "run.json", "--checkpoint-every", "1", "--format", "json"];
+    assert_eq!(folder.run(&with).ends_with(0).json(), summary);
+    assert_eq!(folder.run(&with).ends_with(0).json(), summary);
+    for (from, to, expected) in [
+        (
+            "\"server\": \"t\", \"add\": 1, ",
+            "\"server\": \"t\", ",
+            "events[1].server: there is no server `t`",
+        ),
+        (
+            "\"remove\": 1",
+            "\"remove\": 3",
+            "events[0].remove: found 3: 2 servers of this name are there at time 4",
+        ),
+        ("\"at\": 6", "\"at\": 3", "events[1]: time goes back from 4 to 3"),
+    ] {
+        folder.write("scenario.json", text.replace(from, to));
+        let output = folder.run(&["simulate", "scenario.json"]).fails(2);
+        assert!(output.error_line().contains(expected), "{output:?}");
+        assert!(output.error_line().contains("scenario.json:3:") || expected.contains("[0]"), "{output:?}");
+    }
+    folder.write("events.csv", "0,5,0,P,1,1\n7,6,1,,,\n");
+    let google = text.replace(
+        r#"[{"name": "s", "count": 2, "capacity": {"cpu": 4}}]"#,
+        r#"{"google": "events.csv", "events": true}"#,
+    );
+    folder.write("scenario.json", &google);
+    folder
+        .run(&["simulate", "scenario.json"])
+        .fails_with(2, "expected one that is there, to be removed or updated");
 }
 
 #[test]

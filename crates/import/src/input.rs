@@ -127,7 +127,9 @@ impl Records {
         loop {
             self.bytes.clear();
             let read = (&mut self.reader).take(MAX_LINE_BYTES + 1).read_until(b'\n', &mut self.bytes);
-            let read = read.map_err(|source| ImportError::Io { file: self.name.clone(), source })? as u64;
+            // A compressed file that is cut off ends in a row.
+            let at = || format!("{}:{}", self.name, self.line + 1);
+            let read = read.map_err(|source| ImportError::Io { file: at(), source })? as u64;
             if read == 0 {
                 return Ok(None);
             }

@@ -5,6 +5,7 @@
 //! | [`openb`] | node and pod lists of the Alibaba GPU cluster trace of 2023 |
 //! | [`google`] | machine table or events, and task events, of the Google cluster trace of 2011 |
 //! | [`google_trace`], [`openb_trace`], [`azure_trace`], [`TaskTable`] | tasks with their times, for simulations |
+//! | [`MachineEvents`] | the machine events of the Google trace over time, for simulations |
 //! | [`catalogue()`] | a price list of cloud machine types, for reservation problems |
 //!
 //! Files may be plain, gzip or zstd, whatever they are called. A malformed row is an error with
@@ -24,7 +25,7 @@ use evenhand_problem::problem::{Problem, ProblemError};
 use thiserror::Error;
 
 pub use catalogue::{MachineType, catalogue};
-pub use google::{GoogleOptions, GoogleUsers, google};
+pub use google::{GoogleOptions, GoogleUsers, MachineChange, MachineEvent, MachineEvents, google};
 pub use input::Input;
 pub use limits::{FREE_BYTES, MAX_EXPANSION, MAX_LINE_BYTES, MAX_UNPACKED_BYTES};
 pub use note::Note;

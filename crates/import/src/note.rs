@@ -74,6 +74,14 @@ pub enum Note {
     /// Tasks of a trace that had not ended when it did.
     #[error("{0} tasks still ran at the end of the trace: they run to the end of the simulation")]
     RunsOn(u64),
+    /// Machine events of the trace that state no capacity.
+    #[error(
+        "{0} machine events state no capacity: such a machine is left out until one does, another stays as it was"
+    )]
+    EventsWithoutCapacity(u64),
+    /// Updates of machines after which nothing is different.
+    #[error("{0} machine updates change neither platform nor capacity: left out")]
+    UpdatesWithoutChange(u64),
     /// Machines that come, go or change at later times.
     #[error("{0} machine events after this time: not taken")]
     LaterMachineEvents(u64),

@@ -3,7 +3,7 @@
 #![allow(missing_docs)]
 
 use evenhand_mechanisms::filling::{
-    Draw, Policy, Rule, Scheduler, Score, ServerRule, Ties, schedule, slots_of_servers,
+    Draw, Policy, Rule, Scheduler, Score, ServerRule, Ties, schedule, schedule_among, slots_of_servers,
 };
 use evenhand_mechanisms::{MechanismError, filling::fill};
 use evenhand_problem::{Problem, ProblemSpec, Rational, ServerSpec, UserSpec};
@@ -35,13 +35,45 @@ fn compare(
     seed: u64,
     rounds: usize,
 ) -> usize {
-    let mut scan = naive::ongoing(by_scan, rule, seed);
+    compare_among([problem, by_scan], [problem, by_scan], policy, rule, seed, rounds)
+}
+
+/// The same with servers that come and go, where shares are parts of other problems than those with all places.
+fn compare_among(
+    [problem, by_scan]: [&Problem; 2],
+    [whole, whole_by_scan]: [&Problem; 2],
+    policy: Policy,
+    rule: Rule,
+    seed: u64,
+    rounds: usize,
+) -> usize {
+    let changes = !std::ptr::eq(problem, whole);
+    let mut scan = naive::ongoing_among(by_scan, whole_by_scan, rule, seed);
     let mut events = Draw::new(seed, 99);
     let mut running: Vec<(u32, u32)> = Vec::new();
     let mut total = 0;
-    let scheduled = schedule(problem, policy, seed, |scheduler| {
+    let mut away = vec![false; problem.n_single_servers() as usize];
+    let scheduled = schedule_among(problem, whole, policy, seed, |scheduler| {
         let (mut placed, users) = (Vec::new(), problem.n_users());
         for round in 0..rounds {
+            if changes && round % 2 == 0 {
+                let j = events.position(away.len());
+                // Whatever ran there waits again.
+                let is_on = |task: &(u32, u32)| task.1 as usize == j;
+                for (n, _) in running.extract_if(.., |task| is_on(task)) {
+                    scheduler.release(n as usize, j);
+                    scheduler.submit(n as usize, 1);
+                    scan.release(n as usize, j);
+                    scan.submit(n as usize, 1);
+                }
+                away[j] = !away[j];
+                if away[j] {
+                    scheduler.close(j);
+                } else {
+                    scheduler.open(j);
+                }
+                scan.set_there(j, !away[j]);
+            }
             for _ in 0..=events.below(3) {
                 match events.below(8) {
                     0..=2 if users > 0 => {
@@ -69,6 +101,7 @@ fn compare(
             for n in 0..users {
                 assert_eq!(scheduler.running(n), scan.steps[n].iter().sum::<u64>(), "{rule}");
             }
+            assert!(placed.iter().all(|(_, j)| !away[*j as usize]), "{rule}: a server that is away");
             total += placed.len();
             running.extend(&placed);
         }
@@ -134,6 +167,72 @@ proptest! {
             compare(&problem, &by_scan, Policy::Slots { slots, ties }, rule, seed, 25);
         }
     }
+}
+
+/// Three classes of servers, of which the whole has fewer: the others are places where machines stand later. Where users
+/// are not free some may run on two classes alone.
+fn with_places(seed: u64, is_free: bool) -> [Problem; 2] {
+    let mut draw = Draw::new(seed, 8);
+    let mut random = |most: u64| 1 + draw.below(most);
+    let resources = if seed.is_multiple_of(3) { 3 } else { 2 };
+    let names: Vec<String> = (0..resources).map(|r| format!("r{r}")).collect();
+    let mut amounts = |least: u64, most: u64| -> Vec<(String, Rational)> {
+        names.iter().map(|name| (name.clone(), Rational::from(least + random(most)))).collect()
+    };
+    let capacities: Vec<_> = (0..3).map(|_| amounts(3, 9)).collect();
+    let demands: Vec<_> = (0..5).map(|_| amounts(0, 4)).collect();
+    let counts: Vec<u64> = (0..3).map(|_| random(4)).collect();
+    let first: Vec<u64> = counts.iter().map(|count| draw.below(count + 1)).collect();
+    let problem = |counts: &[u64]| {
+        let there: Vec<usize> = (0..3).filter(|i| counts[*i] > 0).collect();
+        let servers = there.iter().map(|i| ServerSpec {
+            name: format!("class {i}"),
+            count: Some(Rational::from(counts[*i])),
+            capacity: capacities[*i].clone(),
+        });
+        let user = |n: usize| {
+            let named: Vec<String> =
+                there.iter().filter(|i| **i != n % 3).map(|i| format!("class {i}")).collect();
+            UserSpec {
+                name: format!("user {n}"),
+                demand: demands[n].clone(),
+                servers: (n % 2 == 1 && !named.is_empty() && !is_free).then_some(named),
+                ..UserSpec::default()
+            }
+        };
+        let (servers, users) = (servers.collect(), (0..5).map(user).collect());
+        Problem::new(ProblemSpec { resources: names.clone(), servers, users, ..ProblemSpec::default() })
+    };
+    // Nobody is without a machine of the whole.
+    let first = if first.iter().sum::<u64>() == 0 { counts.clone() } else { first };
+    [problem(&counts).unwrap(), problem(&first).unwrap()]
+}
+
+#[test]
+fn servers_that_come_and_go_are_filled_as_by_the_scan() {
+    let (mut placed, mut refused) = (0, 0);
+    for seed in 0..40 {
+        let [problem, whole] = with_places(seed, false);
+        for rule in rules() {
+            let policy = Policy::Fill(rule);
+            let both = [&problem, &problem];
+            match compare_among(both, [&whole, &whole], policy, rule, seed, 24) {
+                0 => refused += 1,
+                tasks => placed += tasks,
+            }
+        }
+        let [problem, whole] = with_places(seed, true);
+        let slots = 1 + seed % 6;
+        let (by_scan, whole_by_scan) = (in_slots(&problem, slots), in_slots(&whole, slots));
+        for ties in [Ties::Low, Ties::High, Ties::Random] {
+            let rule = Rule { ties, ..Rule::default() };
+            let policy = Policy::Slots { slots, ties };
+            // Slots are compared by their number: scores of the scan are parts of one cluster, in the same order.
+            let by = if whole_by_scan.total_capacity()[0] > 0 { &whole_by_scan } else { &by_scan };
+            placed += compare_among([&problem, &by_scan], [&whole, by], policy, rule, seed, 24);
+        }
+    }
+    assert!(placed > 20_000 && refused < 40 * 60 / 3, "{placed} {refused}");
 }
 
 /// Clusters on which most events concern one of many servers, as in a long run.

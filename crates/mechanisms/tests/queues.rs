@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use evenhand_mechanisms::MechanismError;
-use evenhand_mechanisms::filling::{Policy, Scheduler, Ties, schedule};
+use evenhand_mechanisms::filling::{Policy, Scheduler, Ties, schedule, schedule_among};
 use evenhand_mechanisms::tree::{Preemption, Rule, TreePolicy};
 use evenhand_problem::Problem;
 use evenhand_problem::format::Source;
@@ -49,12 +49,48 @@ fn follow(
     rng: &mut Pcg64,
     what: &str,
 ) -> (usize, usize) {
-    let mut scan = Queues::new(problem, stops, policy.ties == Ties::High);
+    follow_among([problem, problem], policy, stops, rng, what)
+}
+
+/// The same with servers that come and go, where shares are parts of `whole`.
+fn follow_among(
+    [problem, whole]: [&Problem; 2],
+    policy: TreePolicy,
+    stops: Stops,
+    rng: &mut Pcg64,
+    what: &str,
+) -> (usize, usize) {
+    let changes = !std::ptr::eq(problem, whole);
+    let mut scan = Queues::among(problem, whole, stops, policy.ties == Ties::High);
+    let mut away = vec![false; problem.n_single_servers() as usize];
     let mut counts = (0, 0);
     let follow = |scheduler: &mut dyn Scheduler| {
         let mut running: BTreeMap<u32, Vec<(u32, u32)>> = BTreeMap::new();
         let mut placed = Vec::new();
         for round in 0..14 {
+            if changes {
+                let j = rng.random_range(0..away.len());
+                let is_on = |tasks: &[(u32, u32)]| tasks.iter().any(|(_, server)| *server as usize == j);
+                let gone: Vec<u32> =
+                    running.iter().filter(|(_, tasks)| is_on(tasks)).map(|(run, _)| *run).collect();
+                for number in gone {
+                    let tasks = running.remove(&number).unwrap();
+                    let user = tasks[0].0 as usize;
+                    for (_, server) in &tasks {
+                        scheduler.finish(user, *server as usize, number);
+                    }
+                    scan.runs.retain(|run| run.number != number);
+                    scheduler.submit(user, tasks.len() as u64);
+                    scan.waiting[user] += tasks.len() as u64;
+                }
+                away[j] = !away[j];
+                if away[j] {
+                    scheduler.close(j);
+                } else {
+                    scheduler.open(j);
+                }
+                scan.set_there(j, !away[j]);
+            }
             for _ in 0..rng.random_range(1..=3) {
                 let user = rng.random_range(0..problem.n_users());
                 match rng.random_range(0..5) {
@@ -92,7 +128,7 @@ fn follow(
             counts.1 += stopped.len();
         }
     };
-    schedule(problem, Policy::Tree(policy), 0, follow).unwrap();
+    schedule_among(problem, whole, Policy::Tree(policy), 0, follow).unwrap();
     counts
 }
 
@@ -116,6 +152,31 @@ fn decisions_are_those_of_a_plain_scan() {
     let [(started, none), (_, for_guarantees), (_, for_shares)] = counts;
     assert!(started > 3000 && none == 0, "{counts:?}");
     assert!(for_guarantees > 50 && for_shares > 500, "{counts:?}");
+}
+
+#[test]
+fn servers_that_come_and_go_are_filled_as_by_a_plain_scan() {
+    let mut counts = (0, 0);
+    for seed in 0..150 {
+        let document = random(&mut Pcg64::seed_from_u64(5000 + seed));
+        let problem = read(&document);
+        // Shares are parts of one server of each class: more machines come later.
+        let mut fewer = document.clone();
+        for class in fewer["servers"].as_array_mut().unwrap() {
+            class["count"] = json!(1);
+        }
+        let whole = read(&fewer);
+        for (preemption, stops) in MODES {
+            for ties in [Ties::Low, Ties::High] {
+                let mut rng = Pcg64::seed_from_u64(6000 + seed);
+                let policy = TreePolicy { preemption, ties, ..TreePolicy::default() };
+                let what = format!("{seed} {preemption} {ties}: {document}");
+                let (started, stopped) = follow_among([&problem, &whole], policy, stops, &mut rng, &what);
+                counts = (counts.0 + started, counts.1 + stopped);
+            }
+        }
+    }
+    assert!(counts.0 > 3000 && counts.1 > 100, "{counts:?}");
 }
 
 /// Three servers of four units; `a` is promised 6.

@@ -23,8 +23,9 @@ pub fn simulation(simulated: &Simulated) -> Page {
     }
     let summaries: Vec<Summary> =
         simulated.runs.iter().map(|(problem, run)| Summary::new(problem, run)).collect();
-    // Only where something is stopped for something else.
+    // Only where something is stopped for something else, or loses its server.
     let is_preempted = summaries.iter().any(|summary| summary.tasks.preempted > 0);
+    let is_evicted = summaries.iter().any(|summary| summary.tasks.evicted > 0);
     let mut columns = vec![
         Column::numbers("seed"),
         Column::numbers("end"),
@@ -36,6 +37,9 @@ pub fn simulation(simulated: &Simulated) -> Page {
     ];
     if is_preempted {
         columns.push(Column::numbers("preempted"));
+    }
+    if is_evicted {
+        columns.push(Column::numbers("evicted"));
     }
     columns.push(Column::words("utilisation"));
     let mut runs = Table::new(columns);
@@ -51,6 +55,9 @@ pub fn simulation(simulated: &Simulated) -> Page {
         ];
         if is_preempted {
             cells.push(Cell::text(summary.tasks.preempted.to_string()));
+        }
+        if is_evicted {
+            cells.push(Cell::text(summary.tasks.evicted.to_string()));
         }
         cells.push(Cell::text(utilisation(problem, summary)));
         runs.row(cells);

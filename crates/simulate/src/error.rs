@@ -2,8 +2,10 @@
 
 use evenhand_import::ImportError;
 use evenhand_mechanisms::MechanismError;
-use evenhand_problem::ProblemError;
+use evenhand_problem::{Place, ProblemError};
 use thiserror::Error;
+
+use crate::scenario::Scenario;
 
 /// Why a simulation does not begin, or stops.
 #[derive(Debug, Error)]
@@ -21,6 +23,14 @@ pub enum SimulateError {
     /// A task of the user fits on no server, not even on an empty one.
     #[error("a task of user `{user}` fits on no server that it may use, not even alone")]
     TaskTooLarge {
+        /// The user.
+        user: String,
+    },
+    /// A user fits on no machine with the capacity that it has first, of which shares are parts.
+    #[error(
+        "user `{user}` may run on no machine with the capacity that it has first, so that it has no share"
+    )]
+    NoShare {
         /// The user.
         user: String,
     },
@@ -95,9 +105,43 @@ pub enum SimulateError {
     /// A checkpoint that is none, is damaged, or is of something else.
     #[error("the checkpoint {0}")]
     Checkpoint(String),
+    /// More runs than are numbered, where machines come and go.
+    #[error("more than {0} tasks start: on servers that come and go each is numbered")]
+    TooManyRuns(u32),
     /// More jobs than are numbered.
     #[error("more than {0} jobs")]
     TooManyJobs(u32),
+}
+
+impl SimulateError {
+    /// Where in a scenario it is; `None` where it is not the scenario that is wrong, but a trace, which its reader
+    /// names, or a checkpoint.
+    #[must_use]
+    pub fn place(&self, scenario: &Scenario) -> Option<Place> {
+        let root = Place::root();
+        // Users of a trace do not stand in the scenario.
+        let of_user = |name: &str, field: &str| match scenario.users.iter().position(|user| user.name == name)
+        {
+            Some(n) => root.key("users").index(n).key(field),
+            None => root.key("trace"),
+        };
+        Some(match self {
+            Self::Problem(error) => error.place.clone(),
+            Self::Mechanism(_) => root.key("policy"),
+            Self::TaskTooLarge { user } => of_user(user, "demand"),
+            Self::NoShare { user } => of_user(user, "servers"),
+            Self::GangTooLarge { user, .. } | Self::NoWholeGangs { user, .. } => of_user(user, "gang"),
+            Self::Endless { user } => of_user(user, "poisson"),
+            Self::TooManyExpected { user, .. } => of_user(user, "poisson").key("rate"),
+            Self::TooManyServers { .. } => root.key("draw_servers"),
+            Self::TooManyRows { .. } => root.key("every"),
+            Self::Import(_)
+            | Self::OutOfOrder { .. }
+            | Self::Checkpoint(_)
+            | Self::TooManyJobs(_)
+            | Self::TooManyRuns(_) => return None,
+        })
+    }
 }
 
 /// A number as people write it: with an exponent where it would be long.

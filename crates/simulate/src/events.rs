@@ -96,8 +96,8 @@ impl Heap {
         self.next
     }
 
-    /// Takes out the task that ends first.
-    pub fn pop(&mut self) -> Option<Running> {
+    /// The task that ends first. Tasks that end before it cannot be taken in any more.
+    pub fn first(&mut self) -> Option<Running> {
         if self.gone == self.current.len() {
             self.current.clear();
             self.gone = 0;
@@ -111,7 +111,12 @@ impl Heap {
                 self.put(task);
             }
         }
-        let task = *self.current.get(self.gone)?;
+        self.current.get(self.gone).copied()
+    }
+
+    /// Takes out the task that ends first.
+    pub fn pop(&mut self) -> Option<Running> {
+        let task = self.first()?;
         self.gone += 1;
         self.len -= 1;
         Some(task)
@@ -150,6 +155,7 @@ impl Heap {
     }
 
     /// Tasks in it.
+    #[cfg(test)]
     pub fn len(&self) -> usize {
         self.len
     }

@@ -13,6 +13,7 @@
 //! | [`simulate`] | tasks of any [`Source`](workload::Source) on the servers of a problem |
 //! | [`run_from`] | one run that is observed, makes checkpoints, and goes on from one |
 //! | [`run_on`] | the same with the tasks of a trace in memory |
+//! | [`Machines`] | servers that come, go and change while tasks run |
 //! | [`distributed`] | PS-DSF's servers, each on its own clock, with messages that are late or lost |
 //! | [`reservation`] | jobs admitted into reserved slots: DRA, power of d choices |
 //! | [`Summary`] | what a run comes to |
@@ -25,6 +26,7 @@ mod duration;
 mod error;
 mod events;
 mod jobs;
+mod machines;
 mod output;
 mod read;
 mod record;
@@ -40,11 +42,12 @@ pub use checkpoint::{Checkpoint, Observer};
 pub use duration::Duration;
 pub use error::SimulateError;
 pub use jobs::FinishedJob;
+pub use machines::{Change, Machines, What};
 pub use output::{SeriesOfRun, completion_csv, document, jobs_csv, series, series_csv, users_csv};
 pub use read::ReadScenario;
-pub use record::{MAX_ROWS, Row, Tasks};
+pub use record::{MAX_ROWS, Row, Tasks, There, ThereOverTime};
 pub use replicate::{MAX_EXPECTED, Simulated, run, run_from, run_on};
-pub use run::{Run, Settings, simulate, simulate_from};
+pub use run::{Changing, Run, Settings, simulate, simulate_from};
 pub use scenario::{Arrivals, Job, Poisson, Queues, Scenario, TraceFile};
 pub use summary::{CompletionTimes, SIZES, Summary};
 pub use table::series_parquet;

@@ -62,7 +62,7 @@ fn of_run(problem: &Problem, run: &Run, summary: &Summary) -> Value {
         });
         (problem.users()[n].name().to_owned(), value)
     };
-    json!({
+    let mut document = json!({
         "seed": run.seed,
         "end": run.end,
         "events": run.events,
@@ -76,7 +76,11 @@ fn of_run(problem: &Problem, run: &Run, summary: &Summary) -> Value {
             "by_size": by_size,
         },
         "users": (0..problem.n_users()).map(of_user).collect::<Map<_, _>>(),
-    })
+    });
+    if let Some(there) = &run.there {
+        document["servers"] = json!({"mean": there.servers, "least": there.least, "most": there.most});
+    }
+    document
 }
 
 fn of_tasks(tasks: &Tasks) -> Value {
@@ -88,6 +92,7 @@ fn of_tasks(tasks: &Tasks) -> Value {
         "running": tasks.running(),
         "waiting": tasks.waiting(),
         "preempted": tasks.preempted,
+        "evicted": tasks.evicted,
     })
 }
 
@@ -137,8 +142,8 @@ fn quoted(name: &str) -> String {
     }
 }
 
-/// The series of a run: `time`, the utilisation of every resource, tasks that run and wait, and the global
-/// dominant share of every user.
+/// The series of a run: `time`, the utilisation of every resource, tasks that run and wait, the servers that are
+/// there where that changes, and the global dominant share of every user.
 #[must_use]
 pub fn series_csv(problem: &Problem, run: &Run) -> String {
     let series = series(problem, run);
@@ -147,6 +152,10 @@ pub fn series_csv(problem: &Problem, run: &Run) -> String {
         let _ = write!(out, ",{}", quoted(&format!("utilisation of {name}")));
     }
     out.push_str(",running,waiting");
+    let changes = run.there.is_some();
+    if changes {
+        out.push_str(",servers");
+    }
     for user in problem.users() {
         let _ = write!(out, ",{}", quoted(&format!("share of {}", user.name())));
     }
@@ -158,6 +167,9 @@ pub fn series_csv(problem: &Problem, run: &Run) -> String {
         }
         let running: u64 = row.running.iter().map(|tasks| u64::from(*tasks)).sum();
         let _ = write!(out, ",{running},{}", row.waiting);
+        if changes {
+            let _ = write!(out, ",{}", row.there.as_ref().map_or(0, |there| there.servers));
+        }
         for share in &series.shares {
             let _ = write!(out, ",{}", share[at]);
         }
@@ -171,7 +183,7 @@ pub fn series_csv(problem: &Problem, run: &Run) -> String {
 pub struct SeriesOfRun {
     /// By row: its time.
     pub times: Vec<f64>,
-    /// By resource, by row: the part of the total capacity that is used.
+    /// By resource, by row: the part of the capacity that is there which is used; 0 where none is.
     pub utilisation: Vec<Vec<f64>>,
     /// By user, by row: its global dominant share, not divided by its weight.
     pub shares: Vec<Vec<f64>>,
@@ -188,7 +200,10 @@ pub fn series(problem: &Problem, run: &Run) -> SeriesOfRun {
     };
     for row in &run.rows {
         let used = amounts.used(row.running.iter().map(|tasks| f64::from(*tasks)));
-        series.utilisation.iter_mut().zip(used).for_each(|(column, used)| column.push(used));
+        let there = |r: usize| row.there.as_ref().map_or(1.0, |there| there.capacity[r]);
+        for (r, (column, used)) in series.utilisation.iter_mut().zip(used).enumerate() {
+            column.push(if there(r) > 0.0 { used / there(r) } else { 0.0 });
+        }
         for (n, (column, tasks)) in series.shares.iter_mut().zip(&row.running).enumerate() {
             column.push(f64::from(*tasks) * amounts.dominant(n));
         }
@@ -227,14 +242,14 @@ pub fn completion_csv(run: &Run) -> String {
 pub fn users_csv(problem: &Problem, run: &Run) -> String {
     let summary = Summary::new(problem, run);
     let mut out = String::from(
-        "user,submitted,started,completed,withdrawn,running,waiting,completion_ratio,dominant_share,preempted\n",
+        "user,submitted,started,completed,withdrawn,running,waiting,completion_ratio,dominant_share,preempted,evicted\n",
     );
     for (n, (user, tasks)) in problem.users().iter().zip(&run.tasks).enumerate() {
-        let Tasks { submitted, started, completed, withdrawn, preempted } = tasks;
+        let Tasks { submitted, started, completed, withdrawn, preempted, evicted } = tasks;
         let ratio = completion_ratio(tasks).map_or(String::new(), |ratio| ratio.to_string());
         let _ = writeln!(
             out,
-            "{},{submitted},{started},{completed},{withdrawn},{},{},{ratio},{},{preempted}",
+            "{},{submitted},{started},{completed},{withdrawn},{},{},{ratio},{},{preempted},{evicted}",
             quoted(user.name()),
             tasks.running(),
             tasks.waiting(),

@@ -6,10 +6,12 @@ use evenhand_import::{GoogleUsers, Input, google_machines, openb_nodes};
 use evenhand_mechanisms::filling::Policy;
 use evenhand_problem::format::{Document, FormatError, Object, Source, groups_spec, server_spec};
 use evenhand_problem::{Problem, Rational, ServerSpec};
+use events::Changing;
 use serde_json::value::RawValue;
 
 use crate::scenario::{Queues, Scenario, TraceFile};
 
+mod events;
 mod policy;
 mod users;
 
@@ -31,12 +33,13 @@ impl ReadScenario for Source<'_> {
     }
 }
 
-const FIELDS: [&str; 12] = [
+const FIELDS: [&str; 13] = [
     "kind",
     "name",
     "resources",
     "servers",
     "draw_servers",
+    "events",
     "policy",
     "groups",
     "share",
@@ -45,6 +48,15 @@ const FIELDS: [&str; 12] = [
     "horizon",
     "every",
 ];
+
+/// The servers of a scenario.
+struct Servers {
+    classes: Vec<ServerSpec>,
+    /// In their place: servers that come and go.
+    changing: Option<Changing>,
+    /// What a table leaves out.
+    notes: Vec<String>,
+}
 
 struct Reader<'d, 't> {
     document: &'d Document<'t>,
@@ -58,17 +70,39 @@ impl<'t> Reader<'_, 't> {
         object.of_kind(document, "scenario")?;
         object.only_at_top(document, &FIELDS)?;
         let name = object.get("name").map(|raw| document.string(raw)).transpose()?;
-        let servers = self.servers(object.need(document, "servers")?)?;
+        let stated = self.servers(object.need(document, "servers")?)?;
         let policy = self.policy(object.need(document, "policy")?)?;
         let (groups, share) = groups_spec(document, &object)?;
         for field in ["groups", "share"] {
             self.only_of_tree(policy, &object, field)?;
         }
         let trace = object.get("trace").map(|raw| Ok((raw, self.trace(raw)?))).transpose()?;
+        let resources = self.resources(&object, trace.as_ref().map(|(_, trace)| trace))?;
+        let Servers { classes, changing, notes } = stated;
+        let changing = match (object.get("events"), changing) {
+            (Some(raw), Some(_)) => {
+                return Err(
+                    document.error_on_key(raw, "`servers` takes the machine events of its trace already")
+                );
+            }
+            (Some(raw), None) => Some(self.events(raw, &classes, &resources)?),
+            (None, changing) => changing,
+        };
+        if let (Some(raw), true) = (object.get("draw_servers"), changing.is_some()) {
+            let why = "servers that are drawn are there all the time: no events tell of them";
+            return Err(document.error_on_key(raw, why));
+        }
+        let names = changing.as_ref().map(|changing| changing.classes.clone());
+        let (servers, machines) = match changing {
+            Some(Changing { servers, machines, .. }) => (servers, Some(machines)),
+            None => (classes, None),
+        };
         let mut scenario = Scenario {
             name: name.unwrap_or_default().into_owned(),
-            resources: self.resources(&object, trace.as_ref().map(|(_, trace)| trace))?,
+            resources,
             servers,
+            machines,
+            notes,
             draw_servers: self.optional(&object, "draw_servers", Self::whole)?,
             policy,
             users: Vec::new(),
@@ -97,6 +131,14 @@ impl<'t> Reader<'_, 't> {
             (Some(_), None) => {}
         }
         scenario.trace = trace.map(|(_, trace)| trace);
+        // Who names servers means them with whatever capacity they have.
+        if let Some(names) = &names {
+            for user in &mut scenario.users {
+                let Some(stated) = &mut user.servers else { continue };
+                let of = |name: &String| names.get(name).cloned().unwrap_or_else(|| vec![name.clone()]);
+                *stated = stated.iter().flat_map(of).collect();
+            }
+        }
         // Faults of servers and users, at their places; what is drawn is drawn later.
         let stated = Scenario { draw_servers: None, ..scenario.clone() };
         match stated.problem(0) {
@@ -105,6 +147,7 @@ impl<'t> Reader<'_, 't> {
                 if scenario.trace.as_ref().is_none_or(|trace| matches!(trace, TraceFile::Tasks(_))) =>
             {
                 self.fit_somewhere(&object, &problem)?;
+                scenario.whole().map_err(|error| document.error(document.root(), error.to_string()))?;
                 Ok(scenario)
             }
             _ => Ok(scenario),
@@ -138,9 +181,9 @@ impl<'t> Reader<'_, 't> {
 
     fn resources(&self, object: &Object<'t>, trace: Option<&TraceFile>) -> Result<Vec<String>, FormatError> {
         let of_servers = object.get("servers").and_then(|raw| self.document.object(raw).ok());
-        let of_table = of_servers.and_then(|table| match table.fields().first() {
-            Some((key, _)) if key == "google" => Some(&["cpu", "memory"][..]),
-            Some((key, _)) if key == "openb" => Some(&["cpu", "memory", "gpu"][..]),
+        let of_table = of_servers.and_then(|table| match (table.get("google"), table.get("openb")) {
+            (Some(_), _) => Some(&["cpu", "memory"][..]),
+            (_, Some(_)) => Some(&["cpu", "memory", "gpu"][..]),
             _ => None,
         });
         let of_trace = trace.and_then(|trace| match trace {
@@ -171,29 +214,44 @@ impl<'t> Reader<'_, 't> {
         }
     }
 
-    fn servers(&self, raw: &'t RawValue) -> Result<Vec<ServerSpec>, FormatError> {
+    fn servers(&self, raw: &'t RawValue) -> Result<Servers, FormatError> {
         let document = self.document;
         if raw.get().starts_with('[') {
-            let each = document.list(raw)?.into_iter();
-            return each
-                .map(|raw| {
-                    let object = document.object(raw)?;
-                    object.need(document, "capacity")?;
-                    server_spec(document, &object, &[])
-                })
-                .collect();
+            let of = |raw: &'t RawValue| {
+                let object = document.object(raw)?;
+                object.need(document, "capacity")?;
+                server_spec(document, &object, &[])
+            };
+            let classes = document.list(raw)?.into_iter().map(of).collect::<Result<_, FormatError>>()?;
+            return Ok(Servers { classes, changing: None, notes: Vec::new() });
         }
         let object = document.object(raw)?;
-        object.only(document, &["google", "openb"])?;
-        let [(kind, path)] = object.fields() else {
-            return Err(document.error(raw, "expected a list of servers, or one of `google` and `openb`"));
+        object.only(document, &["google", "openb", "events"])?;
+        let events = object.get("events").map(|raw| Ok((raw, document.boolean(raw)?))).transpose()?;
+        let (path, is_google) = match (object.get("google"), object.get("openb")) {
+            (Some(path), None) => (path, true),
+            (None, Some(path)) => (path, false),
+            _ => {
+                let expected = "expected a list of servers, or one of `google` and `openb`";
+                return Err(document.error(raw, expected));
+            }
         };
-        let table = Input::open(&self.path(path)?);
-        let read = table.and_then(|table| match kind.as_ref() {
-            "google" => google_machines(table).map(|(servers, _)| servers),
-            _ => openb_nodes(table),
+        if let (Some((raw, _)), false) = (events, is_google) {
+            return Err(document.error_on_key(raw, "only the machines of `google` have events"));
+        }
+        let file = self.path(path)?;
+        let of_file = |error: evenhand_import::ImportError| document.error(path, error.to_string());
+        if events.is_some_and(|(_, are_taken)| are_taken) {
+            let (changing, notes) = events::google(&file).map_err(of_file)?;
+            return Ok(Servers { classes: Vec::new(), changing: Some(changing), notes });
+        }
+        let table = Input::open(&file);
+        let read = table.and_then(|table| match is_google {
+            true => google_machines(table),
+            false => openb_nodes(table).map(|classes| (classes, Vec::new())),
         });
-        read.map_err(|error| document.error(path, error.to_string()))
+        let (classes, notes) = read.map_err(of_file)?;
+        Ok(Servers { classes, changing: None, notes: notes.iter().map(ToString::to_string).collect() })
     }
 
     fn trace(&self, raw: &'t RawValue) -> Result<TraceFile, FormatError> {

@@ -19,19 +19,21 @@ pub struct Tasks {
     pub withdrawn: u64,
     /// Those that were stopped for others and waited again, each as often as it was.
     pub preempted: u64,
+    /// Those whose machine went, or became too small, and that waited again, each as often as it did.
+    pub evicted: u64,
 }
 
 impl Tasks {
     /// Tasks that run.
     #[must_use]
     pub fn running(&self) -> u64 {
-        self.started - self.completed - self.preempted
+        self.started - self.completed - self.preempted - self.evicted
     }
 
     /// Tasks that wait.
     #[must_use]
     pub fn waiting(&self) -> u64 {
-        self.submitted + self.preempted - self.started - self.withdrawn
+        self.submitted + self.preempted + self.evicted - self.started - self.withdrawn
     }
 
     /// Both together.
@@ -41,6 +43,7 @@ impl Tasks {
         self.completed += other.completed;
         self.withdrawn += other.withdrawn;
         self.preempted += other.preempted;
+        self.evicted += other.evicted;
     }
 }
 
@@ -53,6 +56,55 @@ pub struct Row {
     pub running: Vec<u32>,
     /// Tasks of all users that wait.
     pub waiting: u64,
+    /// What is there, where that changes.
+    pub there: Option<There>,
+}
+
+/// What is there at one time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct There {
+    /// Servers.
+    pub servers: u64,
+    /// By resource: as a part of the whole, which has every machine with the capacity that it has first.
+    pub capacity: Vec<f64>,
+}
+
+/// What was there over a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ThereOverTime {
+    /// Mean number of servers.
+    pub servers: f64,
+    /// The fewest.
+    pub least: u64,
+    /// The most.
+    pub most: u64,
+    /// By resource: the mean part of the whole.
+    pub capacity: Vec<f64>,
+}
+
+/// What is there, and integrals of it up to a time.
+#[derive(Default)]
+struct Changing {
+    now: Option<There>,
+    since: f64,
+    /// Of the servers, then of every resource.
+    integrals: Vec<f64>,
+    least: u64,
+    most: u64,
+}
+
+impl Changing {
+    fn settle(&mut self, time: f64) {
+        let Some(There { servers, capacity }) = &self.now else { return };
+        let lasted = time - self.since;
+        let values = std::iter::once(*servers as f64).chain(capacity.iter().copied());
+        self.integrals.iter_mut().zip(values).for_each(|(integral, value)| *integral += value * lasted);
+        self.since = time;
+        if lasted > 0.0 {
+            self.least = self.least.min(*servers);
+            self.most = self.most.max(*servers);
+        }
+    }
 }
 
 pub(crate) struct Recorder {
@@ -61,6 +113,7 @@ pub(crate) struct Recorder {
     integral: Vec<f64>,
     since: Vec<f64>,
     every: Option<f64>,
+    there: Changing,
     pub rows: Vec<Row>,
 }
 
@@ -71,6 +124,7 @@ impl Recorder {
             integral: vec![0.0; n_users],
             since: vec![0.0; n_users],
             every,
+            there: Changing { least: u64::MAX, ..Changing::default() },
             rows: Vec::new(),
         }
     }
@@ -78,8 +132,8 @@ impl Recorder {
     /// Writes everything down.
     pub fn save(&self, to: &mut Writer) {
         to.list(self.tasks.iter(), |to, tasks| {
-            let Tasks { submitted, started, completed, withdrawn, preempted } = *tasks;
-            let numbers = [submitted, started, completed, withdrawn, preempted];
+            let Tasks { submitted, started, completed, withdrawn, preempted, evicted } = *tasks;
+            let numbers = [submitted, started, completed, withdrawn, preempted, evicted];
             numbers.into_iter().for_each(|number| to.number(number));
         });
         to.list(self.integral.iter(), |to, integral| to.time(*integral));
@@ -88,26 +142,40 @@ impl Recorder {
             to.time(row.time);
             to.list(row.running.iter(), |to, tasks| to.number(u64::from(*tasks)));
             to.number(row.waiting);
+            save_there(row.there.as_ref(), to);
         });
+        save_there(self.there.now.as_ref(), to);
+        to.time(self.there.since);
+        to.list(self.there.integrals.iter(), |to, integral| to.time(*integral));
+        to.number(self.there.least);
+        to.number(self.there.most);
     }
 
     /// Goes on from what [`Recorder::save`] wrote.
     pub fn restore(&mut self, from: &mut Reader<'_>) -> Result<(), SimulateError> {
         let users = self.tasks.len();
         self.tasks = from.exactly(users, |from| {
-            let [mut submitted, mut started, mut completed, mut withdrawn, mut preempted] = [0; 5];
-            for number in [&mut submitted, &mut started, &mut completed, &mut withdrawn, &mut preempted] {
+            let mut tasks = Tasks::default();
+            let Tasks { submitted, started, completed, withdrawn, preempted, evicted } = &mut tasks;
+            for number in [submitted, started, completed, withdrawn, preempted, evicted] {
                 *number = from.number()?;
             }
-            Ok(Tasks { submitted, started, completed, withdrawn, preempted })
+            Ok(tasks)
         })?;
         self.integral = from.exactly(users, Reader::time)?;
         self.since = from.exactly(users, Reader::time)?;
         self.rows = from.list(|from| {
             let time = from.time()?;
             let running = from.exactly(users, Reader::small)?;
-            Ok(Row { time, running, waiting: from.number()? })
+            Ok(Row { time, running, waiting: from.number()?, there: restore_there(from)? })
         })?;
+        self.there = Changing {
+            now: restore_there(from)?,
+            since: from.time()?,
+            integrals: from.list(Reader::time)?,
+            least: from.number()?,
+            most: from.number()?,
+        };
         Ok(())
     }
 
@@ -130,7 +198,7 @@ impl Recorder {
         let running = self.tasks.iter().map(|tasks| u32::try_from(tasks.running()).unwrap_or(u32::MAX));
         let running = running.collect();
         let waiting = self.tasks.iter().map(Tasks::waiting).sum();
-        self.rows.push(Row { time, running, waiting });
+        self.rows.push(Row { time, running, waiting, there: self.there.now.clone() });
     }
 
     fn settle(&mut self, user: usize, time: f64) {
@@ -154,6 +222,36 @@ impl Recorder {
         self.tasks[user].preempted += tasks;
     }
 
+    /// So many tasks of a user lose their machine and wait again.
+    pub fn evict(&mut self, user: usize, tasks: u64, time: f64) {
+        self.settle(user, time);
+        self.tasks[user].evicted += tasks;
+    }
+
+    /// From now on so many servers are there, and these parts of the whole.
+    pub fn set_there(&mut self, servers: u64, capacity: Vec<f64>, time: f64) {
+        self.there.settle(time);
+        self.there.since = time;
+        self.there.integrals.resize(1 + capacity.len(), 0.0);
+        self.there.now = Some(There { servers, capacity });
+    }
+
+    /// What was there up to the end, where that changes.
+    pub fn there_over_time(&mut self, time: f64) -> Option<ThereOverTime> {
+        self.there.settle(time);
+        let now = self.there.now.as_ref()?;
+        let has_lasted = time > 0.0;
+        let mean = |(integral, now): (&f64, f64)| if has_lasted { integral / time } else { now };
+        let values = std::iter::once(now.servers as f64).chain(now.capacity.iter().copied());
+        let mut means = self.there.integrals.iter().zip(values).map(mean);
+        Some(ThereOverTime {
+            servers: means.next().unwrap_or_default(),
+            least: if has_lasted { self.there.least } else { now.servers },
+            most: if has_lasted { self.there.most } else { now.servers },
+            capacity: means.collect(),
+        })
+    }
+
     /// The end: by user the integral of its running tasks over the run.
     pub fn finish(&mut self, time: f64) -> Vec<f64> {
         for user in 0..self.tasks.len() {
@@ -167,4 +265,16 @@ impl Recorder {
         }
         std::mem::take(&mut self.integral)
     }
+}
+
+fn save_there(there: Option<&There>, to: &mut Writer) {
+    let capacity = there.map_or(&[][..], |there| &there.capacity);
+    to.number(there.map_or(0, |there| 1 + there.servers));
+    to.list(capacity.iter(), |to, part| to.time(*part));
+}
+
+fn restore_there(from: &mut Reader<'_>) -> Result<Option<There>, SimulateError> {
+    let servers = from.number()?.checked_sub(1);
+    let capacity = from.list(Reader::time)?;
+    Ok(servers.map(|servers| There { servers, capacity }))
 }

@@ -4,14 +4,14 @@ use std::collections::HashMap;
 
 use evenhand_import::{Input, TaskTable, Trace, azure_trace, google_trace, openb_trace};
 use evenhand_mechanisms::filling::Policy;
-use evenhand_problem::{Problem, UserSpec};
+use evenhand_problem::Problem;
 use rayon::prelude::*;
 
 use crate::checkpoint::{Checkpoint, Observer, digest};
 use crate::duration::Duration;
 use crate::error::SimulateError;
 use crate::read::fits_on;
-use crate::run::{Run, Settings, simulate_from};
+use crate::run::{Changing, Run, Settings, simulate_from};
 use crate::scenario::{Scenario, TraceFile};
 use crate::workload::{Arrival, Source, Stated};
 
@@ -22,7 +22,7 @@ pub struct Simulated {
     pub name: String,
     /// How tasks were placed.
     pub policy: Policy,
-    /// By seed: the problem with the servers that were drawn, and the run.
+    /// By seed: the problem with the servers that were drawn, or the whole of all machines, and the run.
     pub runs: Vec<(Problem, Run)>,
     /// What a reader should know: tasks of the trace that are left out, and why.
     pub notes: Vec<String>,
@@ -99,6 +99,7 @@ fn finished(
     runs: Vec<Result<(Problem, Run), SimulateError>>,
 ) -> Result<Simulated, SimulateError> {
     let runs: Vec<(Problem, Run)> = runs.into_iter().collect::<Result<_, _>>()?;
+    notes.splice(..0, scenario.notes.iter().cloned());
     if let Some((_, run)) = runs.first() {
         notes.extend(run.notes.iter().cloned());
     }
@@ -156,7 +157,7 @@ fn one(
             next: 0,
             too_large: 0,
         }),
-        (None, Some(TraceFile::Tasks(path))) => Box::new(Table::new(Input::open(path)?, &scenario.users)?),
+        (None, Some(TraceFile::Tasks(path))) => Box::new(Table::new(Input::open(path)?, &problem)?),
         _ => Box::new(Stated::new(&scenario.arrivals, seed)),
     };
     let settings = Settings {
@@ -165,6 +166,7 @@ fn one(
         every: scenario.every.or(scenario.horizon.map(|horizon| horizon / ROWS)),
         seed,
         leaves: scenario.arrivals.iter().map(|arrivals| arrivals.leaves).collect(),
+        changing: None,
         durations: None,
         // The users of a trace are in the problem; its tasks are counted.
         stamp: digest(
@@ -177,8 +179,15 @@ fn one(
             .bytes(),
         ),
     };
+    let settings = match (scenario.whole()?, &scenario.machines) {
+        (Some(whole), Some(machines)) => {
+            Settings { changing: Some(Changing { whole, machines: machines.clone() }), ..settings }
+        }
+        _ => settings,
+    };
     let run = simulate_from(&problem, source.as_mut(), &settings, from, observer)?;
-    Ok(run.map(|run| (problem, run)))
+    let whole = settings.changing.map_or(problem, |changing| changing.whole);
+    Ok(run.map(|run| (whole, run)))
 }
 
 /// The trace of a scenario that is read as a whole.
@@ -232,12 +241,17 @@ impl Source for Replay<'_> {
 /// A table of jobs, streamed.
 struct Table {
     rows: TaskTable,
-    users: HashMap<String, u32>,
+    /// By name: the user and its gang.
+    users: HashMap<String, (u32, u64)>,
 }
 
 impl Table {
-    fn new(input: Input, users: &[UserSpec]) -> Result<Self, SimulateError> {
-        let users = users.iter().enumerate().map(|(n, user)| (user.name.clone(), n as u32));
+    fn new(input: Input, problem: &Problem) -> Result<Self, SimulateError> {
+        let of = |n: usize| {
+            let gang = problem.groups().member(n).gang.unwrap_or(1);
+            (problem.users()[n].name().to_owned(), (n as u32, gang))
+        };
+        let users = (0..problem.n_users()).map(of);
         Ok(Self { rows: TaskTable::new(input)?, users: users.collect() })
     }
 }
@@ -245,7 +259,12 @@ impl Table {
 impl Source for Table {
     fn next(&mut self) -> Result<Option<Arrival>, SimulateError> {
         let Some(row) = self.rows.next_row()? else { return Ok(None) };
-        let Some(&user) = self.users.get(&row.user) else { return Err(self.rows.unknown_user(&row).into()) };
+        let Some(&(user, gang)) = self.users.get(&row.user) else {
+            return Err(self.rows.unknown_user(&row).into());
+        };
+        if !row.tasks.is_multiple_of(gang) {
+            return Err(self.rows.no_whole_gangs(&row, gang).into());
+        }
         let duration = Duration::Constant(row.duration);
         Ok(Some(Arrival { at: row.at, user, tasks: row.tasks, duration, of: None }))
     }

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use evenhand_mechanisms::filling::{Draw, Policy, Scheduler, schedule};
+use evenhand_mechanisms::filling::{Draw, Policy, Scheduler, schedule_among};
 use evenhand_problem::Problem;
 
 use crate::checkpoint::{Checkpoint, Observer, Reader, Writer, digest};
 use crate::error::SimulateError;
 use crate::events::{Heap, Running};
 use crate::jobs::{FinishedJob, Jobs};
-use crate::record::{MAX_ROWS, Recorder, Row, Tasks};
+use crate::record::{MAX_ROWS, Recorder, Row, Tasks, ThereOverTime};
 use crate::workload::{Arrival, Source, streams};
 
 /// What a run is told besides servers, users and their tasks.
@@ -25,6 +25,8 @@ pub struct Settings {
     pub seed: u64,
     /// By user: when it leaves.
     pub leaves: Vec<Option<f64>>,
+    /// Machines that come, go and change; `None`: all servers are there all the time.
+    pub changing: Option<Changing>,
     /// Running times of all tasks in the order of their placements, in place of those of the tasks: for
     /// comparing with programs that draw them so.
     pub durations: Option<Vec<f64>>,
@@ -39,7 +41,7 @@ pub struct Run {
     pub seed: u64,
     /// Time at which it ended.
     pub end: f64,
-    /// Arrivals, finished tasks and departures.
+    /// Arrivals, finished tasks, departures, and changes of machines.
     pub events: u64,
     /// `h <- 1000003 h + 31 server + user` modulo 2^48 over all placements, from 0.
     pub placements: u64,
@@ -47,6 +49,8 @@ pub struct Run {
     pub tasks: Vec<Tasks>,
     /// By user: the integral over time of its running tasks.
     pub task_time: Vec<f64>,
+    /// What was there over the run, where that changes.
+    pub there: Option<ThereOverTime>,
     /// Jobs that came.
     pub jobs_submitted: u64,
     /// Jobs that are done, in the order of their ends.
@@ -88,7 +92,8 @@ pub fn simulate_from(
     from: Option<&Checkpoint>,
     observer: &mut dyn Observer,
 ) -> Result<Option<Run>, SimulateError> {
-    schedule(problem, settings.policy, settings.seed, |scheduler| {
+    let whole = settings.changing.as_ref().map_or(problem, |changing| &changing.whole);
+    schedule_among(problem, whole, settings.policy, settings.seed, |scheduler| {
         let mut simulation = Simulation::new(problem, scheduler, settings)?;
         if let Some(checkpoint) = from {
             simulation.restore(checkpoint, source)?;
@@ -97,7 +102,11 @@ pub fn simulate_from(
     })?
 }
 
+mod cluster;
 mod gangs;
+
+pub use cluster::Changing;
+use cluster::Cluster;
 
 struct Simulation<'a> {
     problem: &'a Problem,
@@ -109,8 +118,10 @@ struct Simulation<'a> {
     finished: Vec<FinishedJob>,
     departures: std::vec::IntoIter<(f64, usize)>,
     placed: Vec<(u32, u32)>,
-    /// By number: the runs that can be stopped.
+    /// By number: the runs, where they can be stopped.
     runs: BTreeMap<u32, gangs::Started>,
+    /// The machines, where they come and go.
+    cluster: Option<Cluster>,
     n_placed: u64,
     hash: u64,
     events: u64,
@@ -138,17 +149,26 @@ impl<'a> Simulation<'a> {
         let leaves = settings.leaves.iter().enumerate();
         let mut departures: Vec<(f64, usize)> = leaves.filter_map(|(n, at)| Some(((*at)?, n))).collect();
         departures.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let cluster = settings.changing.as_ref().map(|changing| {
+            changing.machines.empty.iter().for_each(|place| scheduler.close(*place as usize));
+            Cluster::new(problem, changing)
+        });
+        let mut recorder = Recorder::new(problem.n_users(), settings.every);
+        if let Some(cluster) = &cluster {
+            recorder.set_there(cluster.servers(), cluster.capacity(), 0.0);
+        }
         Ok(Self {
             problem,
             scheduler,
             settings,
             running: Heap::default(),
             jobs: Jobs::new(draws),
-            recorder: Recorder::new(problem.n_users(), settings.every),
+            recorder,
             finished: Vec::new(),
             departures: departures.into_iter(),
             placed: Vec::new(),
             runs: BTreeMap::new(),
+            cluster,
             n_placed: 0,
             hash: 0,
             events: 0,
@@ -168,10 +188,14 @@ impl<'a> Simulation<'a> {
         let mut looked = self.events;
         self.coming = self.next(source)?;
         loop {
-            let ends = self.running.next_end().unwrap_or(f64::INFINITY);
             let leaves = self.departures.as_slice().first().map_or(f64::INFINITY, |(at, _)| *at);
             let comes = self.coming.map_or(f64::INFINITY, |arrival| arrival.at);
-            let next = ends.min(leaves).min(comes);
+            let changes = self.next_change().map_or(f64::INFINITY, |change| change.at);
+            let others = leaves.min(comes).min(changes);
+            // Without a horizon the run ends with its tasks, whatever machines do later.
+            let nobody_comes = leaves.min(comes) == f64::INFINITY;
+            let is_over = horizon == f64::INFINITY && nobody_comes && self.is_over();
+            let next = if is_over { f64::INFINITY } else { self.next_end(others).min(others) };
             if next > horizon || next == f64::INFINITY {
                 break;
             }
@@ -188,6 +212,7 @@ impl<'a> Simulation<'a> {
             {
                 self.end(&task, now);
             }
+            self.change_machines(now)?;
             while let Some(&(at, user)) = self.departures.as_slice().first()
                 && at == now
             {
@@ -221,6 +246,7 @@ impl<'a> Simulation<'a> {
         let end = self.settings.horizon.unwrap_or(self.now);
         self.advance(end)?;
         let task_time = self.recorder.finish(end);
+        let there = self.recorder.there_over_time(end);
         Ok(Some(Run {
             seed: self.settings.seed,
             end,
@@ -228,6 +254,7 @@ impl<'a> Simulation<'a> {
             placements: self.hash,
             tasks: self.recorder.tasks,
             task_time,
+            there,
             jobs_submitted: self.jobs.submitted,
             jobs: self.finished,
             rows: self.recorder.rows,
@@ -257,13 +284,15 @@ impl<'a> Simulation<'a> {
         to.draw(self.scheduler.draw());
         self.jobs.save(&mut to);
         self.recorder.save(&mut to);
-        to.number(self.running.len() as u64);
-        for task in self.running.tasks() {
+        // Where runs are told apart they know the servers, and what was stopped is left out.
+        let is_there = |task: &&Running| self.cluster.is_none() || self.runs.contains_key(&task.run);
+        let running: Vec<&Running> = self.running.tasks().filter(is_there).collect();
+        to.list(running.into_iter(), |to, task| {
             to.time(task.end);
             [task.user, task.server, task.job, task.run]
                 .into_iter()
                 .for_each(|number| to.number(number.into()));
-        }
+        });
         to.list(self.finished.iter(), |to, job| {
             to.number(u64::from(job.user));
             to.number(job.tasks);
@@ -274,6 +303,8 @@ impl<'a> Simulation<'a> {
             to.number(u64::from(*run));
             started.save(to);
         });
+        to.number(self.cluster.as_ref().map_or(0, |cluster| cluster.changed as u64));
+        to.number(self.cluster.as_ref().map_or(0, |cluster| u64::from(cluster.next_run)));
         Checkpoint { of: self.identity(), time: self.now, events: self.events, words: to.0 }
     }
 
@@ -309,13 +340,26 @@ impl<'a> Simulation<'a> {
             let user = from.below(users)?;
             Ok(FinishedJob { user, tasks: from.number()?, at: from.time()?, time: from.time()? })
         })?;
-        self.runs = from
-            .list(|from| Ok((from.small()?, gangs::Started::restore(from, users, jobs)?)))?
-            .into_iter()
-            .collect();
+        let runs =
+            from.list(|from| Ok((from.small()?, gangs::Started::restore(from, [users, servers, jobs])?)))?;
+        let (changed, next_run) = (from.number()? as usize, from.small()?);
+        self.restore_machines(changed)?;
+        if let Some(cluster) = &mut self.cluster {
+            cluster.next_run = next_run;
+        }
+        let no_room = || bad("has more tasks on a server than fit there");
+        let are_told_apart = !runs.is_empty();
+        for (run, started) in runs {
+            for server in &started.servers {
+                if !self.scheduler.go_on(started.user as usize, *server as usize, run)? {
+                    return Err(no_room());
+                }
+            }
+            self.remember(run, started);
+        }
         for task in running {
-            if !self.scheduler.go_on(task.user as usize, task.server as usize, task.run)? {
-                return Err(bad("has more tasks on a server than fit there"));
+            if !are_told_apart && !self.scheduler.go_on(task.user as usize, task.server as usize, 0)? {
+                return Err(no_room());
             }
             self.running.push(task);
         }
@@ -343,11 +387,33 @@ impl<'a> Simulation<'a> {
     }
 
     fn end(&mut self, task: &Running, now: f64) {
-        self.scheduler.finish(task.user as usize, task.server as usize, task.run);
-        self.runs.remove(&task.run);
+        let mut server = task.server;
+        if self.are_told_apart() {
+            // A run that was stopped is not there, and one whose machine has changed is elsewhere.
+            let Some(started) = self.runs.get_mut(&task.run) else { return };
+            server = started.servers.pop().unwrap_or(server);
+            if started.servers.is_empty() {
+                self.runs.remove(&task.run);
+            }
+            if let Some(cluster) = &mut self.cluster {
+                cluster.ends(task.run, server);
+            }
+        }
+        self.scheduler.finish(task.user as usize, server as usize, task.run);
         self.recorder.complete(task.user as usize, now);
         self.finished.extend(self.jobs.finish(task.job, now));
         self.events += 1;
+    }
+
+    /// Whether runs are told apart, since they can be stopped.
+    fn are_told_apart(&self) -> bool {
+        self.cluster.is_some() || matches!(self.settings.policy, Policy::Tree(_))
+    }
+
+    /// Whether nothing runs and nothing waits.
+    fn is_over(&self) -> bool {
+        let is_idle = |tasks: &Tasks| tasks.running() == 0 && tasks.waiting() == 0;
+        self.cluster.is_some() && self.recorder.tasks.iter().all(is_idle)
     }
 
     fn leave(&mut self, user: usize) {
@@ -373,7 +439,13 @@ impl<'a> Simulation<'a> {
             if let Some(durations) = &self.settings.durations {
                 duration = durations.get(self.n_placed as usize).copied().unwrap_or(duration);
             }
-            self.run_task(Running { end: now + duration, user, server, job, run: 0 }, now);
+            let (end, mut run) = (now + duration, 0);
+            if let Some(cluster) = &mut self.cluster {
+                run = cluster.next_run;
+                cluster.next_run = run.checked_add(1).ok_or(SimulateError::TooManyRuns(u32::MAX))?;
+                self.remember(run, gangs::Started { user, job, end, duration, servers: vec![server] });
+            }
+            self.run_task(Running { end, user, server, job, run }, now);
         }
         self.placed = placed;
         Ok(())

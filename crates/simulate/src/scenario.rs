@@ -8,6 +8,7 @@ use evenhand_problem::{Problem, ProblemSpec, Rational, ServerSpec, UserSpec};
 
 use crate::duration::Duration;
 use crate::error::SimulateError;
+use crate::machines::Machines;
 
 /// A scenario: servers, a policy, and the tasks that come.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,6 +21,11 @@ pub struct Scenario {
     pub servers: Vec<ServerSpec>,
     /// So many servers are drawn from the classes, whose counts are the odds; `None`: the classes as they are.
     pub draw_servers: Option<u64>,
+    /// Machines that come, go and change; `servers` are the places where they stand. `None`: all servers are there all
+    /// the time.
+    pub machines: Option<Machines>,
+    /// What a table of servers leaves out.
+    pub notes: Vec<String>,
     /// How tasks are placed.
     pub policy: Policy,
     /// The users, without numbers of tasks.
@@ -121,21 +127,47 @@ impl Scenario {
                 return Err(SimulateError::TooManyServers { number, limit: MAX_SERVERS });
             }
             spec.servers = drawn(&self.servers, number, &mut Draw::new(seed, SERVER_STREAM));
-            for user in &mut spec.users {
-                let Some(names) = &mut user.servers else { continue };
-                names.retain(|name| spec.servers.iter().any(|server| server.name == *name));
-                if names.is_empty() {
-                    return Err(SimulateError::TaskTooLarge { user: user.name.clone() });
-                }
-            }
+            keep_servers(&mut spec).map_err(|user| SimulateError::TaskTooLarge { user: user.to_owned() })?;
         }
         self.grouped(spec)
+    }
+
+    /// Where machines come and go: the problem of them all, each with the capacity that it has first. Shares are parts
+    /// of it.
+    ///
+    /// # Errors
+    /// [`SimulateError::Problem`], [`SimulateError::NoShare`] for a user that may run on none of them.
+    pub fn whole(&self) -> Result<Option<Problem>, SimulateError> {
+        let Some(machines) = &self.machines else { return Ok(None) };
+        let counted = self.servers.iter().zip(&machines.first).filter(|(_, first)| **first > 0);
+        let servers =
+            counted.map(|(class, first)| ServerSpec { count: Some(Rational::from(*first)), ..class.clone() });
+        let mut spec = ProblemSpec {
+            name: self.name.clone(),
+            resources: self.resources.clone(),
+            servers: servers.collect(),
+            users: self.users.clone(),
+        };
+        keep_servers(&mut spec).map_err(|user| SimulateError::NoShare { user: user.to_owned() })?;
+        self.grouped(spec).map(Some)
     }
 
     fn grouped(&self, spec: ProblemSpec) -> Result<Problem, SimulateError> {
         let Queues { groups, share, members } = self.queues.clone();
         Ok(Problem::grouped(spec, groups, share, members)?)
     }
+}
+
+/// Users name only servers that there are; the name of one that is left with none.
+fn keep_servers(spec: &mut ProblemSpec) -> Result<(), &str> {
+    for user in &mut spec.users {
+        let Some(names) = &mut user.servers else { continue };
+        names.retain(|name| spec.servers.iter().any(|server| server.name == *name));
+        if names.is_empty() {
+            return Err(&user.name);
+        }
+    }
+    Ok(())
 }
 
 /// `number` servers drawn independently, each of a class with odds by its count, as classes.

@@ -87,7 +87,11 @@ impl Summary {
         // A run that ends at its beginning used nothing.
         let mean = |integral: &f64| if run.end > 0.0 { integral / run.end } else { 0.0 };
         let used = amounts.used(run.task_time.iter().map(mean));
-        let utilisation = used.into_iter().zip(&amounts.is_there).map(|(used, there)| there.then_some(used));
+        // Of what was there, where that changed.
+        let there = |r: usize| run.there.as_ref().map_or(1.0, |there| there.capacity[r]);
+        let parts = used.into_iter().zip(&amounts.is_there).enumerate();
+        let utilisation =
+            parts.map(|(r, (used, is_there))| (*is_there && there(r) > 0.0).then(|| used / there(r)));
         let mut tasks = Tasks::default();
         run.tasks.iter().for_each(|of_user| tasks.add(of_user));
         let class = |tasks: u64| SIZES.iter().rposition(|from| tasks >= *from).unwrap_or(0);

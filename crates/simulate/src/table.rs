@@ -63,6 +63,10 @@ fn columns(problem: &Problem, run: &Run) -> Vec<(String, Column)> {
     }
     columns.push(("running".to_owned(), Column::Counts(running.collect())));
     columns.push(("waiting".to_owned(), Column::Counts(waiting.collect())));
+    if run.there.is_some() {
+        let servers = run.rows.iter().map(|row| count(row.there.as_ref().map_or(0, |there| there.servers)));
+        columns.push(("servers".to_owned(), Column::Counts(servers.collect())));
+    }
     for (user, shares) in problem.users().iter().zip(series.shares) {
         columns.push((format!("share of {}", user.name()), Column::Numbers(shares)));
     }

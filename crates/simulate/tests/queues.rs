@@ -52,7 +52,7 @@ fn promised_tasks_wait_or_make_others_wait() {
         assert_eq!((tasks.submitted, tasks.started, tasks.completed, tasks.preempted), (4, 6, 4, 2));
         assert_eq!((tasks.running(), tasks.waiting()), (0, 0));
         assert_eq!(run.task_time, [10.0, 46.0]);
-        assert!(users_csv(&simulated.runs[0].0, run).ends_with(",2\n"));
+        assert!(users_csv(&simulated.runs[0].0, run).ends_with(",2,0\n"));
         let document = document(&simulated);
         assert_eq!(document["policy"], format!("tree, preemption {preemption}, low"));
         assert_eq!(document["runs"][0]["tasks"]["preempted"], 2);

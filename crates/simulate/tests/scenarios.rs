@@ -57,7 +57,7 @@ fn tasks_run_one_after_the_other() {
     );
     assert_eq!(jobs_csv(&simulated.runs[0].0, run).lines().nth(1), Some("b,1,5,7"));
     assert_eq!(completion_csv(run), "completion_time,part\n7,0.5\n20,1\n");
-    assert_eq!(users_csv(&simulated.runs[0].0, run).lines().nth(1), Some("a,3,3,3,0,0,0,1,0.75,0"));
+    assert_eq!(users_csv(&simulated.runs[0].0, run).lines().nth(1), Some("a,3,3,3,0,0,0,1,0.75,0,0"));
 }
 
 #[test]

@@ -52,7 +52,7 @@ fn a_table_of_tasks() {
     assert_eq!((tasks.submitted, tasks.completed, tasks.withdrawn), (3, 2, 1), "the task at 7 does not come");
     for (rows, expected) in [
         ("0,a,1,1\n5,a,1,1\n4,b,1,1\n", "tasks.csv:4: time goes back from 5 to 4"),
-        ("0,a,1,1\n5,c,1,1\n", "tasks.csv:3: there is no user `c`"),
+        ("0,a,1,1\n5,c,1,1\n", "tasks.csv:3: user: there is no user `c`"),
         ("0,a,1,-1\n", "duration: found `-1`"),
         ("0,a,1,inf\n", "duration: found `inf`"),
         ("0,a,0,1\n", "tasks: found `0`: expected at least 1"),

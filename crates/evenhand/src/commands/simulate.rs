@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use evenhand::problem::format::read_text;
+use evenhand::problem::format::{Source, read_text};
 use evenhand::report;
 use evenhand::simulate::{self, Checkpoint, Observer, ReadScenario, Scenario, SimulateError, Simulated};
 use indicatif::ProgressBar;
@@ -15,14 +15,17 @@ use crate::{files, output};
 
 pub fn run(call: &Simulate, common: &Common) -> Result<ExitCode, Failure> {
     let folder = call.scenario.parent().unwrap_or_else(|| Path::new(""));
-    let scenario = files::read(&call.scenario, |source| source.scenario(folder))?;
+    let text = read_text(&call.scenario)?;
+    let name = call.scenario.to_string_lossy();
+    let source = Source { name: &name, text: &text };
+    let scenario = source.scenario(folder).map_err(|error| Failure::format(&error, &text))?;
     let seeds: Vec<u64> = (0..u64::from(call.replications)).map(|k| common.seed.wrapping_add(k)).collect();
     let bar = progress(common);
     let simulated = match &call.resume {
-        Some(file) => with_checkpoints(&scenario, call, file, common.seed, &bar),
+        Some(file) => with_checkpoints(&source, &scenario, call, file, common.seed, &bar),
         None => {
             let look = |time, events| bar.set_message(stand(time, events));
-            simulate::run(&scenario, &seeds, &look).map_err(|error| of_file(&call.scenario, error))
+            simulate::run(&scenario, &seeds, &look).map_err(|error| of_scenario(&source, &scenario, error))
         }
     };
     bar.finish_and_clear();
@@ -43,16 +46,27 @@ pub fn run(call: &Simulate, common: &Common) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What is wrong with a scenario or a checkpoint names its file; a trace is named by its reader.
-fn of_file(file: &Path, error: SimulateError) -> Failure {
-    let message = format!("{}: {error}", file.display());
-    match &error {
-        SimulateError::TooManyServers { .. } | SimulateError::TooManyExpected { .. } => {
-            Failure::solver(message)
-        }
-        SimulateError::Mechanism(_) | SimulateError::Import(_) => error.into(),
-        _ => Failure::input(message),
+/// What is wrong with a scenario is said with its place; a trace is named by its reader.
+fn of_scenario(source: &Source<'_>, scenario: &Scenario, error: SimulateError) -> Failure {
+    let (place, message) = (error.place(scenario), error.to_string());
+    let is_import = matches!(error, SimulateError::Import(_));
+    let failure = Failure::from(error);
+    if is_import {
+        return failure;
     }
+    let error = match (place, source.document()) {
+        (Some(place), Ok(document)) => document.error(document.locate(&place), message),
+        _ => return Failure::input(format!("{}: {message}", source.name)),
+    };
+    if failure.is_of_input() {
+        Failure::format(&error, source.text)
+    } else {
+        Failure::solver(error.to_string())
+    }
+}
+
+fn of_checkpoint(file: &Path, error: &SimulateError) -> Failure {
+    Failure::input(format!("{}: {error}", file.display()))
 }
 
 fn stand(time: f64, events: u64) -> String {
@@ -85,6 +99,7 @@ impl Observer for Writer<'_> {
 }
 
 fn with_checkpoints(
+    source: &Source<'_>,
     scenario: &Scenario,
     call: &Simulate,
     file: &PathBuf,
@@ -92,15 +107,15 @@ fn with_checkpoints(
     bar: &ProgressBar,
 ) -> Result<Simulated, Failure> {
     let from = if file.exists() {
-        Some(Checkpoint::from_json(&read_text(file)?).map_err(|error| of_file(file, error))?)
+        Some(Checkpoint::from_json(&read_text(file)?).map_err(|error| of_checkpoint(file, &error))?)
     } else {
         None
     };
     let mut writer = Writer { file, every: call.checkpoint_every, bar, failure: None };
     let simulated =
         simulate::run_from(scenario, seed, from.as_ref(), &mut writer).map_err(|error| match error {
-            SimulateError::Checkpoint(_) => of_file(file, error),
-            error => of_file(&call.scenario, error),
+            SimulateError::Checkpoint(_) => of_checkpoint(file, &error),
+            error => of_scenario(source, scenario, error),
         })?;
     // Only a checkpoint that could not be written stops the run.
     simulated.ok_or_else(|| writer.failure.unwrap_or_else(|| Failure::solver("the run was stopped")))

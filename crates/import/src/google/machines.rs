@@ -10,7 +10,7 @@ use super::{
     Numbers, note_if,
 };
 
-const TABLE_COLUMNS: [&str; 4] = ["platform", "cpu", "memory", "count"];
+pub(super) const TABLE_COLUMNS: [&str; 4] = ["platform", "cpu", "memory", "count"];
 
 pub(super) struct Machines {
     pub(super) servers: Vec<ServerSpec>,
@@ -19,10 +19,10 @@ pub(super) struct Machines {
 }
 
 /// Platform, CPU and memory; the latter two are ids in [`Numbers`].
-type Shape = (String, usize, usize);
+pub(super) type Shape = (String, usize, usize);
 
 /// A machine, or a row of the table: its shape unless the capacity is not stated.
-type Stated = (String, Option<usize>, Option<usize>);
+pub(super) type Stated = (String, Option<usize>, Option<usize>);
 
 #[derive(Default)]
 struct Classes {
@@ -58,12 +58,30 @@ pub(super) fn read(input: Input, time: u64, numbers: &mut Numbers) -> Result<Mac
     Ok(events.cluster(numbers))
 }
 
+/// Short names for the hashes of platforms.
+#[derive(Default)]
+pub(super) struct Platforms {
+    names: HashMap<String, String>,
+    originals: Vec<(String, String)>,
+}
+
+impl Platforms {
+    pub fn name(&mut self, hash: &str) -> String {
+        if let Some(name) = self.names.get(hash) {
+            return name.clone();
+        }
+        let name = letters(self.names.len());
+        self.names.insert(hash.to_owned(), name.clone());
+        self.originals.push((format!("platform {name}"), hash.to_owned()));
+        name
+    }
+}
+
 #[derive(Default)]
 struct Events {
     /// Machine and position of its first event, which orders the classes.
     machines: HashMap<u64, (usize, Option<Stated>)>,
-    platforms: HashMap<String, String>,
-    originals: Vec<(String, String)>,
+    platforms: Platforms,
     last_time: u64,
     later: u64,
 }
@@ -87,22 +105,11 @@ impl Events {
             self.later += 1;
             return Ok(());
         }
-        let platform = self.platform(row.field(3));
+        let platform = self.platforms.name(row.field(3));
         let position = self.machines.len();
         let entry = self.machines.entry(machine).or_insert((position, None));
         entry.1 = present.then_some((platform, cpu, memory));
         Ok(())
-    }
-
-    /// A short name for the hash of a platform.
-    fn platform(&mut self, hash: &str) -> String {
-        if let Some(name) = self.platforms.get(hash) {
-            return name.clone();
-        }
-        let name = letters(self.platforms.len());
-        self.platforms.insert(hash.to_owned(), name.clone());
-        self.originals.push((format!("platform {name}"), hash.to_owned()));
-        name
     }
 
     fn cluster(self, numbers: &Numbers) -> Machines {
@@ -112,7 +119,7 @@ impl Events {
         for machine in machines.into_iter().filter_map(|(_, machine)| machine) {
             classes.add(machine, 1);
         }
-        let mut cluster = classes.cluster(numbers, self.originals);
+        let mut cluster = classes.cluster(numbers, self.platforms.originals);
         note_if(&mut cluster.notes, self.later, Note::LaterMachineEvents);
         cluster
     }
@@ -142,21 +149,34 @@ impl Classes {
     }
 
     fn cluster(self, numbers: &Numbers, originals: Vec<(String, String)>) -> Machines {
-        let server = |((platform, cpu, memory), count): (Shape, u64)| ServerSpec {
-            name: format!("{platform}-cpu{}-mem{}", numbers.text(cpu), numbers.text(memory)),
-            count: Some(Rational::from(count)),
-            capacity: vec![
-                ("cpu".to_owned(), numbers.value(cpu).clone()),
-                ("memory".to_owned(), numbers.value(memory).clone()),
-            ],
-        };
+        let of = |(shape, count): (Shape, u64)| server(&shape, Some(Rational::from(count)), numbers);
         let mut notes = Vec::new();
         note_if(&mut notes, self.without_capacity, Note::MachinesWithoutCapacity);
-        Machines { servers: self.counts.into_iter().map(server).collect(), notes, originals }
+        Machines { servers: self.counts.into_iter().map(of).collect(), notes, originals }
     }
 }
 
-fn stated(row: &Record<'_>, columns: [usize; 3], numbers: &mut Numbers) -> Result<Stated, ImportError> {
+/// A class of machines of one shape.
+pub(super) fn server(
+    (platform, cpu, memory): &Shape,
+    count: Option<Rational>,
+    numbers: &Numbers,
+) -> ServerSpec {
+    ServerSpec {
+        name: format!("{platform}-cpu{}-mem{}", numbers.text(*cpu), numbers.text(*memory)),
+        count,
+        capacity: vec![
+            ("cpu".to_owned(), numbers.value(*cpu).clone()),
+            ("memory".to_owned(), numbers.value(*memory).clone()),
+        ],
+    }
+}
+
+pub(super) fn stated(
+    row: &Record<'_>,
+    columns: [usize; 3],
+    numbers: &mut Numbers,
+) -> Result<Stated, ImportError> {
     let [platform, cpu, memory] = columns;
     let platform = row.field(platform).to_owned();
     Ok((platform, numbers.read(row, cpu, "CPU capacity")?, numbers.read(row, memory, "memory capacity")?))

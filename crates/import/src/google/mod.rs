@@ -1,5 +1,6 @@
 //! The Google cluster trace of May 2011 (clusterdata-2011-2).
 
+mod events;
 mod machines;
 mod tasks;
 
@@ -8,6 +9,8 @@ use std::collections::HashMap;
 use evenhand_problem::number;
 use evenhand_problem::problem::{Problem, ProblemSpec};
 use rug::Rational;
+
+pub use events::{MachineChange, MachineEvent, MachineEvents};
 
 use super::{Import, ImportError, Input, Note, writable};
 

@@ -64,10 +64,20 @@ impl TaskTable {
         Ok(Some(TaskRow { line: row.line(), at, user, tasks, duration }))
     }
 
-    /// An error about the row that was read last.
+    /// An error about the user of a row.
     #[must_use]
     pub fn unknown_user(&self, row: &TaskRow) -> ImportError {
-        self.rows.error_at(row.line, format!("there is no user `{}`", row.user.escape_debug()))
+        let message = format!("{}: there is no user `{}`", COLUMNS[1], row.user.escape_debug());
+        self.rows.error_at(row.line, message)
+    }
+
+    /// An error about the number of tasks of a row, whose user runs gangs of `gang` tasks.
+    #[must_use]
+    pub fn no_whole_gangs(&self, row: &TaskRow, gang: u64) -> ImportError {
+        let (column, tasks) = (COLUMNS[2], row.tasks);
+        let message =
+            format!("{column}: found `{tasks}`: expected a multiple of {gang}, the gang of its user");
+        self.rows.error_at(row.line, message)
     }
 }
 

@@ -33,7 +33,7 @@ type Key = (Vec<u64>, Vec<bool>);
 /// As [`fill`](super::fill()); [`MechanismError::Limit`] beyond 2,000,000 states;
 /// [`MechanismError::BadOption`] for best fit with random ties where all users name servers at once.
 pub fn law(problem: &Problem, rule: Rule, step: &Rational) -> Result<Vec<WeighedOutcome>, MechanismError> {
-    let prepared = prepare(problem, rule, step)?;
+    let prepared = prepare(problem, problem, rule, step)?;
     let names_at_once = rule.server == ServerRule::BestFit && !(rule.filter && rule.score.is_of_user());
     if names_at_once && rule.ties == Ties::Random {
         let why = "the exact law of servers that are named at random is not offered".to_owned();

@@ -11,6 +11,7 @@
 //! | [`law()`] | its outcomes with their exact probabilities, small problems |
 //! | [`slot_allocation`] | tasks by slots |
 //! | [`schedule`] | a filling that goes on while tasks come and finish |
+//! | [`schedule_among`] | the same while servers come and go |
 //! | [`FILL`], [`SLOTS`] | the mechanisms `fill` and `slots` |
 //!
 //! A class that is shared by time (a user states its `gamma` there) has one unit of time on each of
@@ -68,6 +69,6 @@ pub use mechanism::FILL;
 pub use prepared::MAX_SERVERS;
 pub use rule::{Rule, Score, ServerRule, Ties};
 pub use run::fill;
-pub use scheduler::{Policy, Scheduler, schedule};
+pub use scheduler::{Policy, Scheduler, schedule, schedule_among};
 pub use slots::{SLOTS, slot_allocation, slots_of_servers};
 pub use trials::{Statistic, sample};

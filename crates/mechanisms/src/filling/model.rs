@@ -275,6 +275,14 @@ impl<'m, D: Digits> State<'m, D> {
         self.steps[n] -= 1;
         self.limit[n] -= 1;
     }
+
+    /// Server `j`, on which nothing runs, is there with all that it has, or with nothing.
+    pub fn set_there(&mut self, j: usize, is_there: bool) {
+        let (rows, capacity) = (self.model.n_rows, &self.model.capacity[self.model.class[j] as usize]);
+        for (left, c) in self.left[j * rows..(j + 1) * rows].iter_mut().zip(capacity) {
+            *left = if is_there { c.clone() } else { D::Amount::default() };
+        }
+    }
 }
 
 /// Whether `demand` is within `left`.

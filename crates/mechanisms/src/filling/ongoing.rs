@@ -263,6 +263,17 @@ impl<D: Digits> Scheduler for Ongoing<'_, D> {
         Ok(true)
     }
 
+    fn close(&mut self, server: usize) {
+        self.state.set_there(server, false);
+        self.stale.insert(server);
+    }
+
+    fn open(&mut self, server: usize) {
+        self.state.set_there(server, true);
+        self.freed.insert(server);
+        self.stale.insert(server);
+    }
+
     fn fill(&mut self, placed: &mut Vec<(u32, u32)>) -> Result<(), MechanismError> {
         let filled = match (self.freed.list.as_slice(), self.open.list.as_slice()) {
             ([], []) => {

@@ -60,8 +60,9 @@ pub(super) struct PreparedUser {
 }
 
 impl Prepared {
-    /// Brings `problem` into integers, for steps of `step` tasks.
-    pub fn new(problem: &Problem, rule: Rule, step: &Rational) -> Result<Self, Refusal> {
+    /// Brings `problem` into integers, for steps of `step` tasks; shares are parts of `whole`, which has the same
+    /// users and resources.
+    pub fn new(problem: &Problem, whole: &Problem, rule: Rule, step: &Rational) -> Result<Self, Refusal> {
         let n_servers = problem.n_single_servers();
         if n_servers > u128::from(MAX_SERVERS) {
             return Err(Refusal::Limit(format!(
@@ -81,10 +82,10 @@ impl Prepared {
             Score::Tsf => Some(Share::TaskShare),
             Score::PsDsf | Score::ResidualPsDsf => None,
         };
-        let coefficients = coefficients.map(|share| share.coefficients(problem)).transpose();
+        let coefficients = coefficients.map(|share| share.coefficients(whole)).transpose();
         let coefficients = coefficients.map_err(|error| Refusal::NotApplicable(error.to_string()))?;
-        let stated = Stated::new(problem, step)?;
-        let mut prepared = stated.scaled(problem)?;
+        let stated = Stated::new(problem, whole, step)?;
+        let (mut prepared, totals) = stated.scaled(problem)?;
         for user in &mut prepared.users {
             let weight = problem.users()[user.index].weight();
             user.units = match (rule.score, &coefficients) {
@@ -107,7 +108,7 @@ impl Prepared {
             };
         }
         if rule.server == ServerRule::BestFit {
-            prepared.factors = factors(&prepared.counts, &prepared.capacity);
+            prepared.factors = factors(&totals);
         }
         prepared.widths = prepared.widths();
         Ok(prepared)
@@ -145,13 +146,7 @@ fn most_of(demand: &[Integer], capacity: &[Integer]) -> Rational {
     demanded.map(|(d, c)| Rational::from((d, c))).max().unwrap_or_default()
 }
 
-fn factors(counts: &[usize], capacity: &[Vec<Integer>]) -> Vec<Integer> {
-    let mut totals = vec![Integer::new(); capacity.first().map_or(0, Vec::len)];
-    for (count, capacity) in counts.iter().zip(capacity) {
-        for (total, c) in totals.iter_mut().zip(capacity) {
-            *total += Integer::from(c * *count as u64);
-        }
-    }
+fn factors(totals: &[Integer]) -> Vec<Integer> {
     let there = || totals.iter().filter(|total| !total.is_zero());
     let least = there().fold(Integer::from(1), |lcm, total| lcm.lcm(total));
     totals.iter().map(|t| if t.is_zero() { Integer::new() } else { least.clone() / t }).collect()
@@ -160,6 +155,8 @@ fn factors(counts: &[usize], capacity: &[Vec<Integer>]) -> Vec<Integer> {
 /// The amounts as rational numbers.
 struct Stated {
     capacity: Vec<Vec<Rational>>,
+    /// By resource: what mismatches take parts of.
+    totals: Vec<Rational>,
     users: Vec<StatedUser>,
 }
 
@@ -171,7 +168,7 @@ struct StatedUser {
 }
 
 impl Stated {
-    fn new(problem: &Problem, step: &Rational) -> Result<Self, Refusal> {
+    fn new(problem: &Problem, whole: &Problem, step: &Rational) -> Result<Self, Refusal> {
         let classes = problem.servers();
         let has_time = classes.iter().any(|server| server.is_time_shared());
         let n_rows = problem.n_resources() + usize::from(has_time);
@@ -220,16 +217,16 @@ impl Stated {
                 classes.len()
             )));
         }
-        Ok(Self { capacity, users })
+        Ok(Self { capacity, totals: whole.total_capacity().to_vec(), users })
     }
 
-    /// Clears the denominators of every row.
-    fn scaled(self, problem: &Problem) -> Result<Prepared, Refusal> {
+    /// Clears the denominators of every row, and of the totals.
+    fn scaled(self, problem: &Problem) -> Result<(Prepared, Vec<Integer>), Refusal> {
         let n_rows = self.capacity.first().map_or(0, Vec::len);
         let mut units = Vec::with_capacity(n_rows);
         for r in 0..n_rows {
             let amounts = self.users.iter().flat_map(|user| &user.demands).chain(&self.capacity);
-            units.push(unit(amounts.map(|amounts| &amounts[r]))?);
+            units.push(unit(amounts.map(|amounts| &amounts[r]).chain(self.totals.get(r)))?);
         }
         let weights = self.users.iter().map(|user| problem.users()[user.index].weight());
         let weight_unit = unit(weights)?;
@@ -251,13 +248,15 @@ impl Stated {
             demands: user.demands.iter().map(|demand| scale(demand)).collect(),
             demand_on: user.demand_on.clone(),
         });
-        Ok(Prepared {
+        let totals = scale(&self.totals);
+        let prepared = Prepared {
             counts: problem.servers().iter().map(|server| server.count() as usize).collect(),
             capacity: self.capacity.iter().map(|rows| scale(rows)).collect(),
             users: users.collect(),
             factors: Vec::new(),
             widths: Widths::default(),
-        })
+        };
+        Ok((prepared, totals))
     }
 }
 

@@ -20,7 +20,7 @@ use crate::mechanism::MechanismError;
 /// or a filter without best fit, [`MechanismError::Limit`] beyond 4,000,000 servers or 100,000,000
 /// steps (2,000,000 where numbers are too long for machine integers).
 pub fn fill(problem: &Problem, rule: Rule, step: &Rational, seed: u64) -> Result<Allocation, MechanismError> {
-    let prepared = prepare(problem, rule, step)?;
+    let prepared = prepare(problem, problem, rule, step)?;
     let mut draw = Draw::new(seed, 0);
     let filled = match prepared.widths.are_narrow() {
         true => filled::<Narrow>(problem, &prepared, rule, step, &mut draw),
@@ -29,8 +29,13 @@ pub fn fill(problem: &Problem, rule: Rule, step: &Rational, seed: u64) -> Result
     filled.map_err(too_many)
 }
 
-/// The problem in integers.
-pub(super) fn prepare(problem: &Problem, rule: Rule, step: &Rational) -> Result<Prepared, MechanismError> {
+/// The problem in integers, shares as parts of `whole`.
+pub(super) fn prepare(
+    problem: &Problem,
+    whole: &Problem,
+    rule: Rule,
+    step: &Rational,
+) -> Result<Prepared, MechanismError> {
     let bad =
         |option, why: &str| MechanismError::BadOption { mechanism: INFO.id, option, why: why.to_owned() };
     if *step <= 0 {
@@ -39,7 +44,7 @@ pub(super) fn prepare(problem: &Problem, rule: Rule, step: &Rational) -> Result<
     if rule.filter && rule.server != ServerRule::BestFit {
         return Err(bad("filter", "only best fit compares servers on which a task may not fit"));
     }
-    Prepared::new(problem, rule, step).map_err(|refusal| match refusal {
+    Prepared::new(problem, whole, rule, step).map_err(|refusal| match refusal {
         Refusal::NotApplicable(why) => MechanismError::NotApplicable { mechanism: INFO.id, why },
         Refusal::Limit(why) => MechanismError::Limit { mechanism: INFO.id, why },
     })

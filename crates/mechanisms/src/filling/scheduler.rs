@@ -79,6 +79,12 @@ pub trait Scheduler {
         self.occupy(user, server)
     }
 
+    /// Server `server`, on which nothing runs, is taken away: nothing fits there.
+    fn close(&mut self, server: usize);
+
+    /// A server that was taken away is there again, empty.
+    fn open(&mut self, server: usize);
+
     /// Whether a filling has nothing to do: after tasks were placed for going on, and those that waited have come.
     ///
     /// # Errors
@@ -148,11 +154,35 @@ pub fn schedule<R>(
     seed: u64,
     body: impl FnOnce(&mut dyn Scheduler) -> R,
 ) -> Result<R, MechanismError> {
+    schedule_among(problem, problem, policy, seed, body)
+}
+
+/// The same on a cluster that changes ([`Scheduler::close`], [`Scheduler::open`]): `problem` has the servers that
+/// are ever there, `whole` those that shares are parts of (`C_r`, and the tasks of a user alone), for the same
+/// resources, users and groups. Best fit compares parts of those too. Slots, and shares of single servers, are of
+/// the servers of `problem`.
+///
+/// # Errors
+/// As [`schedule`]; [`MechanismError::NotApplicable`] for a user that fits on some server of `problem`, and on none
+/// of `whole`.
+pub fn schedule_among<R>(
+    problem: &Problem,
+    whole: &Problem,
+    policy: Policy,
+    seed: u64,
+    body: impl FnOnce(&mut dyn Scheduler) -> R,
+) -> Result<R, MechanismError> {
+    let has_no_share = |n: &usize| problem.is_active(*n) && !whole.is_active(*n);
+    if let Some(n) = (0..problem.n_users()).find(has_no_share) {
+        let name = problem.users()[n].name();
+        let why = format!("user `{name}` fits on none of the servers that shares are parts of");
+        return Err(MechanismError::NotApplicable { mechanism: policy.mechanism(), why });
+    }
     let (prepared, rule, is_narrow) = match policy {
-        Policy::Tree(policy) => return tree::schedule(problem, policy, seed, body),
+        Policy::Tree(policy) => return tree::schedule(problem, whole, policy, seed, body),
         Policy::Fill(rule) => {
             let rule = Rule { filter: rule.server == ServerRule::BestFit, ..rule };
-            let prepared = prepare(problem, rule, &Rational::from(1))?;
+            let prepared = prepare(problem, whole, rule, &Rational::from(1))?;
             let is_narrow = prepared.widths.are_narrow();
             (prepared, rule, is_narrow)
         }

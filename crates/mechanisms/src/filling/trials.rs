@@ -57,7 +57,7 @@ pub fn sample(
     runs: u64,
     mut each: impl FnMut(&[Vec<u64>]),
 ) -> Result<(), MechanismError> {
-    let prepared = prepare(problem, rule, step)?;
+    let prepared = prepare(problem, problem, rule, step)?;
     let sampled = match prepared.widths.are_narrow() {
         true => sampled::<Narrow>(problem, &prepared, rule, seed, runs, &mut each),
         false => sampled::<Wide>(problem, &prepared, rule, seed, runs, &mut each),

@@ -1,12 +1,12 @@
 //! Whose turn it is when whole gangs of tasks are served by the tree, and who may be served at all.
 
+use std::cmp::Ordering;
+
 use evenhand_problem::Rational;
 use evenhand_problem::groups::ZeroWeight;
 
 use crate::filling::{Draw, Ties};
-use evenhand_exact::tree::Holdings;
-use evenhand_exact::tree::{Forest, Leaf};
-use evenhand_exact::tree::{Ways, candidates};
+use evenhand_exact::tree::{Forest, Holdings, Key, Leaf, Ways, by_child};
 
 /// The tasks that user `n` starts together.
 pub fn gang(forest: &Forest<'_>, n: usize) -> u64 {
@@ -21,7 +21,9 @@ pub fn is_within_limits(forest: &Forest<'_>, holdings: &Holdings, leaf: &Leaf) -
         let mut more = Rational::from(d * &gang);
         for v in forest.above(own) {
             let used = &holdings.used[v][*r];
-            if !is_allowed(forest, leaf, v, *r, used, &more) {
+            if v == 0 && more > 0 && Rational::from(used + &more) > holdings.capacity[*r]
+                || !is_allowed(forest, leaf, v, *r, used, &more)
+            {
                 return false;
             }
             // What is kept back for it counts already for its parent.
@@ -43,9 +45,8 @@ fn is_allowed(
     more: &Rational,
 ) -> bool {
     let node = &forest.nodes[v];
-    let most = if v == 0 { Some(&forest.capacity[r]) } else { node.limit[r].as_ref() };
     let after = Rational::from(used + more);
-    if *more > 0 && most.is_some_and(|most| after > *most) {
+    if *more > 0 && node.limit[r].as_ref().is_some_and(|most| after > *most) {
         return false;
     }
     let never = forest.share.zero_weight == ZeroWeight::Never && v != 0 && node.weight.is_zero();
@@ -59,30 +60,41 @@ fn is_allowed(
     names_any && is_kept
 }
 
-/// Whose turn it is among users of which one can be served: from the root the child with the least key.
+/// Whose turn it is among users of which one can be served: from the root the child with the least key. `key_of` has
+/// the key of a node with the users that are below its guarantee.
 pub fn pick(
     forest: &Forest<'_>,
-    holdings: &Holdings,
     ways: &Ways,
     active: &[usize],
     ties: Ties,
     draw: &mut Draw,
+    mut key_of: impl FnMut(usize, &[usize]) -> Key,
 ) -> usize {
     let (mut v, mut users) = (0, active.to_vec());
     loop {
         if let Some(leaf) = &forest.nodes[v].leaf {
             return leaf.user;
         }
-        let mut children = candidates(forest, holdings, ways, v, &users);
-        let least = children.iter().map(|of| &of.key).min().cloned();
-        children.retain(|of| Some(&of.key) == least.as_ref());
-        children.sort_by_key(|of| of.node);
+        let mut least: Option<Key> = None;
+        let mut children: Vec<(usize, Vec<usize>)> = Vec::new();
+        for (node, all, below) in by_child(forest, ways, v, &users) {
+            let key = key_of(node, &below);
+            let order = least.as_ref().map_or(Ordering::Less, |least| key.cmp(least));
+            if order == Ordering::Greater {
+                continue;
+            }
+            if order == Ordering::Less {
+                children.clear();
+                least = Some(key);
+            }
+            children.push((node, if below.is_empty() { all } else { below }));
+        }
+        children.sort_by_key(|(node, _)| *node);
         let at = match ties {
             Ties::Low => 0,
             Ties::High => children.len() - 1,
             Ties::Random => draw.position(children.len()),
         };
-        let chosen = children.swap_remove(at);
-        (v, users) = (chosen.node, chosen.users);
+        (v, users) = children.swap_remove(at);
     }
 }

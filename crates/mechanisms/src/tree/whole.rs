@@ -14,9 +14,7 @@ use super::servers::Servers;
 use super::turn::{gang, is_within_limits, pick};
 use crate::filling::{Draw, Ties};
 use crate::mechanism::MechanismError;
-use evenhand_exact::tree::Holdings;
-use evenhand_exact::tree::Ways;
-use evenhand_exact::tree::{Forest, Leaf};
+use evenhand_exact::tree::{Forest, Holdings, Leaf, Ways, key};
 
 /// Most work: users looked at, over all turns.
 const WORK: u64 = 2_000_000_000;
@@ -74,7 +72,8 @@ pub fn fill_whole(
         if active.is_empty() {
             break;
         }
-        let n = pick(&forest, &filling.holdings, &filling.ways, &active, ties, &mut draw);
+        let key_of = |v: usize, below: &[usize]| key(&forest, &filling.holdings, v, below).0;
+        let n = pick(&forest, &filling.ways, &active, ties, &mut draw, key_of);
         filling.serve(n, &mut draw);
         last = Some(n);
     }

@@ -36,6 +36,8 @@ fn scenario() -> Result<Scenario, PaperError> {
         resources: resources(),
         servers: table_1()?,
         draw_servers: Some(100),
+        machines: None,
+        notes: Vec::new(),
         policy: Policy::Fill(Rule { server: ServerRule::BestFit, ..Rule::default() }),
         users: vec![
             user("user 1", &["0.2", "0.3"])?,

@@ -73,6 +73,8 @@ fn on_sample<T>(of: impl FnOnce(&Cloud<'_>) -> Result<T, PaperError>) -> Result<
         resources: resources(),
         servers,
         draw_servers: Some(SERVERS),
+        machines: None,
+        notes: Vec::new(),
         policy: best_fit(),
         users: Vec::new(),
         arrivals: Vec::new(),

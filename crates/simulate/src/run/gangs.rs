@@ -1,4 +1,4 @@
-//! Runs that can be stopped: tasks that start together and end together.
+//! Runs that are told apart, since they can be stopped: tasks that start together and end together.
 
 use super::Simulation;
 use crate::checkpoint::{Reader, Writer};
@@ -8,12 +8,14 @@ use crate::workload::Arrival;
 
 /// A run that goes on.
 pub(super) struct Started {
-    user: u32,
-    job: u32,
+    pub user: u32,
+    pub job: u32,
     /// When it ends.
-    end: f64,
+    pub end: f64,
     /// How long it takes.
-    duration: f64,
+    pub duration: f64,
+    /// The servers of its tasks that have not ended.
+    pub servers: Vec<u32>,
 }
 
 impl Started {
@@ -22,11 +24,16 @@ impl Started {
         to.number(u64::from(self.job));
         to.time(self.end);
         to.time(self.duration);
+        to.list(self.servers.iter(), |to, server| to.number(u64::from(*server)));
     }
 
-    pub fn restore(from: &mut Reader<'_>, users: usize, jobs: usize) -> Result<Self, SimulateError> {
+    /// `len`: of users, servers and jobs.
+    pub fn restore(from: &mut Reader<'_>, len: [usize; 3]) -> Result<Self, SimulateError> {
+        let [users, n_servers, jobs] = len;
         let (user, job) = (from.below(users)?, from.below(jobs)?);
-        Ok(Self { user, job, end: from.time()?, duration: from.time()? })
+        let (end, duration) = (from.time()?, from.time()?);
+        let servers = from.list(|from| from.below(n_servers))?;
+        Ok(Self { user, job, end, duration, servers })
     }
 }
 
@@ -52,11 +59,22 @@ impl Simulation<'_> {
     /// The runs that the last filling stopped wait again. They come first and take their whole time anew.
     pub(super) fn stop_runs(&mut self, now: f64) {
         for run in self.scheduler.stopped() {
-            let Some(Started { user, job, end, duration }) = self.runs.remove(run) else { continue };
+            let Some(Started { user, job, end, duration, servers }) = self.runs.remove(run) else { continue };
+            if let Some(cluster) = &mut self.cluster {
+                servers.iter().for_each(|server| cluster.ends(*run, *server));
+            }
             let tasks = self.running.remove(end, *run) as u64;
             self.recorder.preempt(user as usize, tasks, now);
             self.jobs.put_back(user, job, tasks, duration);
         }
+    }
+
+    /// A run that has started.
+    pub(super) fn remember(&mut self, run: u32, started: Started) {
+        if let Some(cluster) = &mut self.cluster {
+            started.servers.iter().for_each(|server| cluster.starts(run, *server));
+        }
+        self.runs.insert(run, started);
     }
 
     /// The runs that the last filling started.
@@ -73,10 +91,11 @@ impl Simulation<'_> {
                 duration = given.copied().reduce(f64::max).unwrap_or(duration);
             }
             let end = now + duration;
-            self.runs.insert(run, Started { user, job, end, duration });
-            for &(user, server) in servers {
+            let servers: Vec<u32> = servers.iter().map(|(_, server)| *server).collect();
+            for &server in &servers {
                 self.run_task(Running { end, user, server, job, run }, now);
             }
+            self.remember(run, Started { user, job, end, duration, servers });
         }
     }
 }

@@ -18,7 +18,8 @@ impl Plain<'_> {
         }
         let bounds = Some(prices.iter().map(|prices| self.of_prices(prices)).collect());
         let filled = tree::fill(self.p());
-        let is_shown = tree::Tree { problem: self.p(), guarantees_first: true, bounds }.filled() == totals;
+        let is_shown =
+            tree::Tree { problem: self.p(), guarantees_first: true, there: None, bounds }.filled() == totals;
         if !is_shown || totals != filled {
             return None;
         }

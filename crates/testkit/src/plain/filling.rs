@@ -6,6 +6,8 @@ use evenhand_problem::{Problem, Rational};
 
 pub struct Naive<'p> {
     problem: &'p Problem,
+    /// What shares are parts of.
+    whole: &'p Problem,
     rule: Rule,
     step: Rational,
     /// By single server: its class, and what is left of its resources, or of its time.
@@ -33,6 +35,11 @@ pub fn ongoing(problem: &Problem, rule: Rule, seed: u64) -> Naive<'_> {
     Naive { allowed, ..Naive::new(problem, rule, &Rational::from(1), seed) }
 }
 
+/// The same where servers come and go: shares are parts of `whole`.
+pub fn ongoing_among<'p>(problem: &'p Problem, whole: &'p Problem, rule: Rule, seed: u64) -> Naive<'p> {
+    Naive { whole, ..ongoing(problem, rule, seed) }
+}
+
 impl<'p> Naive<'p> {
     fn new(problem: &'p Problem, rule: Rule, step: &Rational, seed: u64) -> Self {
         let mut servers = Vec::new();
@@ -43,7 +50,17 @@ impl<'p> Naive<'p> {
         }
         let steps = vec![vec![0; servers.len()]; problem.n_users()];
         let draw = Draw::new(seed, 0);
-        Naive { problem, rule, step: step.clone(), servers, steps, allowed: None, placed: Vec::new(), draw }
+        Naive {
+            problem,
+            whole: problem,
+            rule,
+            step: step.clone(),
+            servers,
+            steps,
+            allowed: None,
+            placed: Vec::new(),
+            draw,
+        }
     }
 
     /// Fills; random servers are drawn among `live`.
@@ -74,6 +91,24 @@ impl<'p> Naive<'p> {
         }
         self.steps[n][j] -= 1;
         self.allowed.as_mut().unwrap()[n] -= 1;
+    }
+
+    /// A server on which nothing runs has all that it has, or nothing.
+    pub fn set_there(&mut self, j: usize, is_there: bool) {
+        let full = self.problem.servers()[self.servers[j].0].capacity().to_vec();
+        self.servers[j].1 = if is_there { full } else { vec![Rational::new(); full.len()] };
+    }
+
+    /// A step more of a user, on this server, if it fits there.
+    pub fn occupy(&mut self, n: usize, j: usize) -> bool {
+        self.submit(n, 1);
+        if !self.fits(n, j) {
+            self.allowed.as_mut().unwrap()[n] -= 1;
+            return false;
+        }
+        self.place(n, j);
+        self.placed.pop();
+        true
     }
 
     /// Places what fits; `(user, server)` in order.
@@ -130,12 +165,12 @@ impl<'p> Naive<'p> {
     fn score(&self, n: usize, j: usize) -> Rational {
         let share = match self.rule.score {
             Score::Drf => {
-                let demand = self.problem.users()[n].base_demand().iter().zip(self.problem.total_capacity());
+                let demand = self.problem.users()[n].base_demand().iter().zip(self.whole.total_capacity());
                 demand.filter(|(_, total)| **total > 0).map(|(d, total)| Rational::from(d / total)).max()
             }
             Score::Tsf => {
-                let classes = 0..self.problem.n_servers();
-                let gamma: Rational = classes.map(|i| self.problem.unconstrained_gamma(n, i)).sum();
+                let classes = 0..self.whole.n_servers();
+                let gamma: Rational = classes.map(|i| self.whole.unconstrained_gamma(n, i)).sum();
                 Some(gamma.recip())
             }
             Score::PsDsf => {
@@ -158,7 +193,7 @@ impl<'p> Naive<'p> {
         if left[first] == 0 {
             return None;
         }
-        let total = self.problem.total_capacity();
+        let total = self.whole.total_capacity();
         if total[first] == 0 {
             return None;
         }

@@ -33,6 +33,10 @@ type Place = (std::cmp::Reverse<usize>, Key, u32);
 /// What runs and waits.
 pub struct Queues<'p> {
     tree: Tree<'p>,
+    /// The servers that are ever there.
+    places: &'p Problem,
+    /// By single server: whether it is there.
+    is_there: Vec<bool>,
     stops: Stops,
     /// Whether the last of equals comes first.
     last: bool,
@@ -49,17 +53,42 @@ impl<'p> Queues<'p> {
     /// Nothing runs.
     #[must_use]
     pub fn new(problem: &'p Problem, stops: Stops, last: bool) -> Self {
+        Self::among(problem, problem, stops, last)
+    }
+
+    /// The same where servers come and go: shares are parts of `whole`.
+    #[must_use]
+    pub fn among(problem: &'p Problem, whole: &'p Problem, stops: Stops, last: bool) -> Self {
         let classes = problem.servers().iter().enumerate();
         let classes = classes.flat_map(|(i, class)| std::iter::repeat_n(i, class.count() as usize));
+        let classes: Vec<usize> = classes.collect();
         Self {
-            tree: Tree { problem, guarantees_first: true, bounds: None },
+            tree: Tree {
+                problem: whole,
+                guarantees_first: true,
+                bounds: None,
+                there: Some(problem.total_capacity().to_vec()),
+            },
+            places: problem,
+            is_there: vec![true; classes.len()],
             stops,
             last,
-            classes: classes.collect(),
+            classes,
             waiting: vec![0; problem.n_users()],
             runs: Vec::new(),
             next: 0,
         }
+    }
+
+    /// A server on which nothing runs is there, or is not.
+    pub fn set_there(&mut self, j: usize, is_there: bool) {
+        self.is_there[j] = is_there;
+        let mut there = vec![Rational::new(); self.places.n_resources()];
+        for (class, _) in self.classes.iter().zip(&self.is_there).filter(|(_, is_there)| **is_there) {
+            let capacity = self.places.servers()[*class].capacity();
+            there.iter_mut().enumerate().for_each(|(r, there)| *there += &capacity[r]);
+        }
+        self.tree.there = Some(there);
     }
 
     /// Serves until nobody can be served: `(user, server)` of every task that starts, and the runs that are stopped.
@@ -108,14 +137,15 @@ impl<'p> Queues<'p> {
 
     /// The servers that a gang of a user would start on.
     fn servers_for(&self, runs: &[Run], n: usize) -> Option<Vec<usize>> {
-        let problem = self.tree.problem;
+        let problem = self.places;
         let mut on: Vec<Vec<usize>> = vec![Vec::new(); self.classes.len()];
         runs.iter().for_each(|run| run.servers.iter().for_each(|j| on[*j].push(run.user)));
         let mut servers = Vec::new();
         for _ in 0..self.tree.gang(n) {
             let fits = |j: &usize| {
                 let class = self.classes[*j];
-                problem.classes_of(n).any(|i| i == class)
+                self.is_there[*j]
+                    && problem.classes_of(n).any(|i| i == class)
                     && (0..problem.n_resources()).all(|r| {
                         let held: Rational = on[*j].iter().map(|m| self.tree.demand(*m, r)).sum();
                         held + self.tree.demand(n, r) <= problem.servers()[class].capacity()[r]

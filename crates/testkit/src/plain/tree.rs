@@ -23,6 +23,8 @@ pub(super) struct Tree<'p> {
     pub(super) bounds: Option<Vec<(Vec<Rational>, Rational)>>,
     /// Whether guarantees come before shares.
     pub(super) guarantees_first: bool,
+    /// What there is of every resource, where that is not what shares are parts of.
+    pub(super) there: Option<Vec<Rational>>,
 }
 
 /// How whole tasks are served.
@@ -43,13 +45,13 @@ pub(super) type Key = (u8, i64, bool, Rational);
 
 /// The tasks of every user.
 pub fn fill(problem: &Problem) -> Vec<Rational> {
-    Tree { problem, guarantees_first: true, bounds: None }.filled()
+    Tree { problem, guarantees_first: true, bounds: None, there: None }.filled()
 }
 
 /// Whole tasks by the tree, gangs all or none, each task on the first single server on which it fits, or on the best one.
 /// By single server: tasks by user.
 pub fn fill_whole(problem: &Problem, whole: Whole) -> Vec<Vec<u64>> {
-    let tree = Tree { problem, guarantees_first: whole.guarantees_first, bounds: None };
+    let tree = Tree { problem, guarantees_first: whole.guarantees_first, bounds: None, there: None };
     let n_users = problem.n_users();
     let mut servers: Vec<(usize, Vec<u64>)> = Vec::new();
     for (i, class) in problem.servers().iter().enumerate() {
@@ -257,7 +259,9 @@ impl Tree<'_> {
 
     fn limit(&self, v: Node, r: usize) -> Option<Rational> {
         match v {
-            Node::Root => Some(self.problem.total_capacity()[r].clone()),
+            Node::Root => {
+                Some(self.there.as_deref().unwrap_or_else(|| self.problem.total_capacity())[r].clone())
+            }
             Node::User(_) => None,
             Node::Group(g) => {
                 let limit = &self.problem.groups().list()[g].limit;
@@ -318,7 +322,7 @@ impl Tree<'_> {
         };
         let is_filled = |r: usize| {
             let all = self.running(x, Node::Root, r);
-            self.demand(n, r) > 0 && all >= self.problem.total_capacity()[r]
+            self.demand(n, r) > 0 && all >= self.limit(Node::Root, r).unwrap_or_default()
         };
         !has_all
             && self.problem.is_active(n)

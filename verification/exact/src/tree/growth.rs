@@ -21,15 +21,14 @@ pub struct Candidate {
 /// By user that nothing stops: the nodes above it, each with whether the user is below its guarantee.
 pub type Ways = Vec<Option<Vec<(usize, bool)>>>;
 
-/// The children of a node with users that may grow, with those of them that grow first: the ones below the child's
-/// guarantee, if there are any.
-pub fn candidates(
+/// The children of a node with users that may grow, in the order of these: all of them, and those that are below the
+/// child's guarantee.
+pub fn by_child(
     forest: &Forest<'_>,
-    holdings: &Holdings,
     ways: &Ways,
     v: usize,
     users: &[usize],
-) -> Vec<Candidate> {
+) -> Vec<(usize, Vec<usize>, Vec<usize>)> {
     let mut by_child: Vec<(usize, Vec<usize>, Vec<usize>)> = Vec::new();
     let mut place_of: HashMap<usize, usize> = HashMap::new();
     for n in users {
@@ -48,9 +47,21 @@ pub fn candidates(
             by_child[at].2.push(*n);
         }
     }
+    by_child
+}
+
+/// The children of a node with users that may grow, with those of them that grow first: the ones below the child's
+/// guarantee, if there are any.
+pub fn candidates(
+    forest: &Forest<'_>,
+    holdings: &Holdings,
+    ways: &Ways,
+    v: usize,
+    users: &[usize],
+) -> Vec<Candidate> {
     let candidate = |(node, all, below): (usize, Vec<usize>, Vec<usize>)| {
         let (key, terms) = key(forest, holdings, node, &below);
         Candidate { node, users: if below.is_empty() { all } else { below }, key, terms }
     };
-    by_child.into_iter().map(candidate).collect()
+    by_child(forest, ways, v, users).into_iter().map(candidate).collect()
 }

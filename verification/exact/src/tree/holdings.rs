@@ -10,12 +10,21 @@ pub type Amounts = Vec<Vec<Rational>>;
 
 /// What every node holds when users have so many tasks.
 pub struct Holdings {
+    /// By resource: what there is of it, which is the root's limit.
+    pub capacity: Vec<Rational>,
     /// Tasks by user.
     pub tasks: Vec<Rational>,
     /// `X_v`: what the users below hold.
     pub running: Amounts,
     /// `U_v`: the same, and what the children keep back beyond.
     pub used: Amounts,
+}
+
+/// What the nodes above a user held: node, resource, running and used.
+pub struct Saved {
+    user: usize,
+    tasks: Rational,
+    amounts: Vec<(usize, usize, Rational, Rational)>,
 }
 
 /// What stands above a user that wants more.
@@ -46,7 +55,7 @@ impl Holdings {
                 used[parent][r] += held;
             }
         }
-        Self { tasks, running, used }
+        Self { capacity: forest.capacity.clone(), tasks, running, used }
     }
 
     /// Whether more use of a node is more use of its parent: not while it is within what is kept back for it.
@@ -74,6 +83,25 @@ impl Holdings {
         }
     }
 
+    /// What [`Holdings::add`] would change, for [`Holdings::put_back`].
+    pub fn of(&self, forest: &Forest<'_>, n: usize) -> Saved {
+        let own = forest.leaf(n);
+        let asked = forest.nodes[own].leaf.iter().flat_map(|leaf| &leaf.demand).map(|(r, _)| *r);
+        let path = || std::iter::once(own).chain(forest.above(own));
+        let amounts = asked.flat_map(|r| path().map(move |v| (v, r)));
+        let amounts = amounts.map(|(v, r)| (v, r, self.running[v][r].clone(), self.used[v][r].clone()));
+        Saved { user: n, tasks: self.tasks[n].clone(), amounts: amounts.collect() }
+    }
+
+    /// Everything as it was.
+    pub fn put_back(&mut self, saved: Saved) {
+        self.tasks[saved.user] = saved.tasks;
+        for (v, r, running, used) in saved.amounts {
+            self.running[v][r] = running;
+            self.used[v][r] = used;
+        }
+    }
+
     /// What stands above a user: each node with whether the user is below its guarantee, and whether something
     /// stops it: a limit, a guarantee that it gets nothing beyond, a resource that is used up. `None` for a user that
     /// has all its tasks or can run nowhere.
@@ -88,10 +116,10 @@ impl Holdings {
         let mut way = Vec::new();
         for v in forest.above(forest.leaf(leaf.user)) {
             let node = &forest.nodes[v];
-            let most = |r: usize| if v == 0 { Some(&forest.capacity[r]) } else { node.limit[r].as_ref() };
+            let most = |r: usize| if v == 0 { Some(&self.capacity[r]) } else { node.limit[r].as_ref() };
             let is_full = |(r, _): &(usize, Rational)| most(*r).is_some_and(|most| self.used[v][*r] >= *most);
             // What is kept back may alone be more than there is; what runs is not.
-            let no_room = |(r, _): &(usize, Rational)| v == 0 && self.running[0][*r] >= forest.capacity[*r];
+            let no_room = |(r, _): &(usize, Rational)| v == 0 && self.running[0][*r] >= self.capacity[*r];
             is_stopped |= leaf
                 .demand
                 .iter()

@@ -18,6 +18,6 @@ pub use bound::Bound;
 pub use class_limit::ClassLimit;
 pub use course::{Course, Endless};
 pub use forest::{Forest, Leaf, Node};
-pub use growth::{Candidate, Ways, candidates};
-pub use holdings::{Amounts, Holdings, Way};
+pub use growth::{Candidate, Ways, by_child, candidates};
+pub use holdings::{Amounts, Holdings, Saved, Way};
 pub use key::{Key, Term, asks, guaranteed, key, rising, share, weight};

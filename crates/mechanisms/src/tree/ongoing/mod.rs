@@ -4,6 +4,7 @@
 //! down to a user, which gets a gang on the first servers on which it fits. Where none can start any more, a gang may
 //! make room for another ([`Preemption`]).
 
+mod memory;
 mod preempt;
 mod rooms;
 
@@ -15,10 +16,8 @@ use super::turn::{gang, is_within_limits, pick};
 use super::{Rule, Settings, TREE};
 use crate::filling::{Draw, MAX_SERVERS, Scheduler, Ties};
 use crate::mechanism::MechanismError;
-use evenhand_exact::tree::Forest;
-use evenhand_exact::tree::Holdings;
-use evenhand_exact::tree::Key;
-use evenhand_exact::tree::Ways;
+use evenhand_exact::tree::{Forest, Holdings, Key, key};
+use memory::Memory;
 use rooms::Rooms;
 
 /// Which tasks are stopped for others that wait.
@@ -53,12 +52,14 @@ pub struct TreePolicy {
 /// Servers times resources, and times users by 64: about 100 bytes are held for each.
 const MOST_CELLS: u128 = 10_000_000;
 
-/// Makes a scheduler that serves by the tree, and hands it to `body`.
+/// Makes a scheduler that serves by the tree on the servers of `problem`, and hands it to `body`; shares are parts of
+/// `whole`.
 ///
 /// # Errors
 /// [`MechanismError`]: as [`allocate`](super::allocate) has them, and too many single servers.
 pub fn schedule<R>(
     problem: &Problem,
+    whole: &Problem,
     policy: TreePolicy,
     seed: u64,
     body: impl FnOnce(&mut dyn Scheduler) -> R,
@@ -75,8 +76,8 @@ pub fn schedule<R>(
     }
     let settings = Settings { rule: policy.rule, ..Settings::default() };
     super::without_class_limits(problem, TREE.info.id, "queues that come and go keep none")?;
-    let forest = super::forest_of(problem, &settings)?;
-    Ok(body(&mut Queues::new(&forest, policy, seed)))
+    let forest = super::forest_of(whole, &settings)?;
+    Ok(body(&mut Queues::new(&forest, problem, policy, seed)))
 }
 
 /// Servers that are shared by the tree. A *run* is a gang that has started; runs are numbered in the order of their
@@ -101,6 +102,7 @@ struct Queues<'f> {
     below: Vec<Vec<usize>>,
     /// By node: its key beyond its guarantee, where it is known.
     beyond: Vec<Option<Key>>,
+    memory: Memory,
     /// By task placed in the last filling: its run.
     started: Vec<u32>,
     /// Runs that the last filling stopped.
@@ -108,9 +110,13 @@ struct Queues<'f> {
 }
 
 impl<'f> Queues<'f> {
-    fn new(forest: &'f Forest<'f>, policy: TreePolicy, seed: u64) -> Self {
-        let users = forest.problem.n_users();
-        let rooms = Rooms::new(forest.problem);
+    fn new(forest: &'f Forest<'f>, problem: &'f Problem, policy: TreePolicy, seed: u64) -> Self {
+        let users = problem.n_users();
+        let rooms = Rooms::new(problem);
+        let mut holdings = Holdings::new(forest, vec![Rational::new(); users]);
+        for (there, r) in holdings.capacity.iter_mut().zip(&forest.resources) {
+            there.clone_from(&problem.total_capacity()[*r]);
+        }
         let mut below = vec![Vec::new(); forest.nodes.len()];
         for n in 0..users {
             let leaf = forest.leaf(n);
@@ -119,7 +125,7 @@ impl<'f> Queues<'f> {
         Self {
             policy,
             draw: Draw::new(seed, 0),
-            holdings: Holdings::new(forest, vec![Rational::new(); users]),
+            holdings,
             waiting: vec![0; users],
             runs: vec![BTreeMap::new(); users],
             next: 0,
@@ -127,6 +133,7 @@ impl<'f> Queues<'f> {
             is_able: (0..users).map(|n| rooms.have_room(n, gang(forest, n))).collect(),
             below,
             beyond: vec![None; forest.nodes.len()],
+            memory: Memory::new(forest),
             started: Vec::new(),
             stopped: Vec::new(),
             rooms,
@@ -148,20 +155,24 @@ impl<'f> Queues<'f> {
 
     /// Whose turn it is among these.
     fn turn(&mut self, users: &[usize]) -> usize {
-        let mut ways: Ways = vec![None; self.waiting.len()];
-        for n in users {
-            let leaf = self.forest.nodes[self.forest.leaf(*n)].leaf.as_ref();
-            let way = leaf.and_then(|leaf| self.holdings.way(self.forest, leaf));
-            ways[*n] = way.map(|way| way.nodes);
-        }
-        pick(self.forest, &self.holdings, &ways, users, self.policy.ties, &mut self.draw)
+        users.iter().for_each(|n| self.know_way(*n));
+        let forest = self.forest;
+        let Self { policy, draw, holdings, beyond, memory, .. } = self;
+        let key_of = |v: usize, below: &[usize]| match below {
+            [] => beyond[v].get_or_insert_with(|| key(forest, holdings, v, &[]).0).clone(),
+            below => key(forest, holdings, v, below).0,
+        };
+        pick(forest, &memory.ways, users, policy.ties, draw, key_of)
     }
 
     /// Tasks of a user more (or fewer).
     fn hold(&mut self, n: usize, tasks: &Rational) {
         self.holdings.add(self.forest, n, tasks);
         let leaf = self.forest.leaf(n);
-        std::iter::once(leaf).chain(self.forest.above(leaf)).for_each(|v| self.beyond[v] = None);
+        for v in std::iter::once(leaf).chain(self.forest.above(leaf)) {
+            self.beyond[v] = None;
+            self.memory.touch(v);
+        }
     }
 
     /// Starts a gang of a user that can start.
@@ -257,6 +268,20 @@ impl Scheduler for Queues<'_> {
         self.next = self.next.max(run.saturating_add(1));
         self.hold(user, &Rational::from(1));
         Ok(true)
+    }
+
+    fn close(&mut self, server: usize) {
+        self.rooms.set_there(server, false);
+        for (there, r) in self.holdings.capacity.iter_mut().zip(&self.forest.resources) {
+            *there -= &self.rooms.capacity(server)[*r];
+        }
+    }
+
+    fn open(&mut self, server: usize) {
+        self.rooms.set_there(server, true);
+        for (there, r) in self.holdings.capacity.iter_mut().zip(&self.forest.resources) {
+            *there += &self.rooms.capacity(server)[*r];
+        }
     }
 
     fn fill(&mut self, placed: &mut Vec<(u32, u32)>) -> Result<(), MechanismError> {

@@ -9,11 +9,17 @@ use evenhand_problem::Rational;
 
 use super::{Preemption, Queues};
 use crate::mechanism::MechanismError;
-use crate::tree::turn::gang;
 use evenhand_exact::tree::{Key, key};
 
 /// A gang that was stopped: its user, run and servers.
 type Taken = (usize, u32, Vec<u32>);
+
+/// The two children of a node from which most can be taken, each with the user whose gang it is.
+#[derive(Clone, Copy, Default)]
+struct Richest {
+    first: Option<(usize, usize)>,
+    second: Option<(usize, usize)>,
+}
 
 impl Queues<'_> {
     /// Lets one gang make others stop, if that is of use to any; says whether one has started.
@@ -21,8 +27,7 @@ impl Queues<'_> {
         if self.policy.preemption == Preemption::Never {
             return Ok(false);
         }
-        let waiting: Vec<usize> = (0..self.waiting.len()).filter(|n| self.waits(*n)).collect();
-        let mut hopeful: Vec<usize> = waiting.into_iter().filter(|n| self.victim(*n).is_some()).collect();
+        let mut hopeful = self.hopeful();
         while !hopeful.is_empty() {
             let n = self.turn(&hopeful);
             if let Some(taken) = self.make_room(n) {
@@ -38,37 +43,99 @@ impl Queues<'_> {
         Ok(false)
     }
 
+    /// The users that wait and for which some gang may be stopped, ascending.
+    fn hopeful(&mut self) -> Vec<usize> {
+        let users = self.waiting.len();
+        if !(0..users).any(|n| self.waits(n)) {
+            return Vec::new();
+        }
+        let is_strict = self.policy.preemption == Preemption::Guarantees;
+        // By node: the user below it without whose youngest gang its key is the largest.
+        let mut best: Vec<Option<usize>> = vec![None; self.forest.nodes.len()];
+        for m in 0..users {
+            if self.know_stopped(m).is_none() {
+                continue;
+            }
+            let own = self.forest.leaf(m);
+            let path = std::iter::once(own).chain(self.forest.above(own)).take_while(|v| *v != 0);
+            for l in path {
+                let key = self.key_without(m, l);
+                let is_better = |of: usize| key > self.key_without(of, l);
+                if (!is_strict || key.is_above_guarantee) && best[l].is_none_or(is_better) {
+                    best[l] = Some(m);
+                }
+            }
+        }
+        let mut richest = vec![Richest::default(); self.forest.nodes.len()];
+        for (l, m) in best.iter().enumerate().filter_map(|(l, m)| Some((l, (*m)?))) {
+            let of = &mut richest[self.forest.nodes[l].parent.unwrap_or(0)];
+            let beats = |other: Option<(usize, usize)>| {
+                other.is_none_or(|(of, user)| self.key_without(m, l) > self.key_without(user, of))
+            };
+            if beats(of.first) {
+                *of = Richest { first: Some((l, m)), second: of.first };
+            } else if beats(of.second) {
+                of.second = Some((l, m));
+            }
+        }
+        let mut hopeful = Vec::new();
+        for n in 0..users {
+            if !self.waits(n) {
+                continue;
+            }
+            self.know_started(n);
+            let is_of_use = self.memory.started[n].iter().any(|of| {
+                let Richest { first, second } = richest[of.parent];
+                let other = first.filter(|(l, _)| *l != of.child).or(second);
+                !(is_strict && of.key.is_above_guarantee)
+                    && other.is_some_and(|(l, m)| of.key <= *self.key_without(m, l))
+            });
+            if is_of_use {
+                hopeful.push(n);
+            }
+        }
+        hopeful
+    }
+
+    /// The key of a node above user `m` without the youngest gang of it, which is known.
+    fn key_without(&self, m: usize, l: usize) -> &Key {
+        &self.memory.stopped[m][self.memory.depth[l] - 1]
+    }
+
     /// Stops gangs until one of user `n` can start, and none that need not be stopped; nothing changes where it cannot
     /// even so.
     fn make_room(&mut self, n: usize) -> Option<Vec<Taken>> {
         let mut taken = Vec::new();
         while !self.can_start(n) {
             let Some((m, run)) = self.victim(n) else {
-                taken.into_iter().rev().for_each(|of| self.put_back(of));
+                taken.into_iter().rev().for_each(|of| self.put_back(of, n));
                 return None;
             };
-            taken.push(self.take(m, run));
+            taken.push(self.take(m, run, n));
         }
         let mut needed = Vec::new();
         for (m, run, servers) in taken.into_iter().rev() {
-            self.put_back((m, run, servers));
+            self.put_back((m, run, servers), n);
             if !self.can_start(n) {
-                needed.push(self.take(m, run));
+                needed.push(self.take(m, run, n));
             }
         }
         needed.reverse();
+        // Others look at the servers again where something is different now.
+        needed.iter().flat_map(|(_, _, servers)| servers).for_each(|j| self.rooms.settle(*j as usize));
         Some(needed)
     }
 
-    fn take(&mut self, m: usize, run: u32) -> Taken {
+    /// Stops a gang; only user `n` takes notice.
+    fn take(&mut self, m: usize, run: u32, n: usize) -> Taken {
         let servers = self.runs[m].remove(&run).unwrap_or_default();
-        servers.iter().for_each(|j| self.rooms.give_back(m, *j as usize));
+        servers.iter().for_each(|j| self.rooms.give_back_for(n, m, *j as usize));
         self.hold(m, &-Rational::from(servers.len()));
         (m, run, servers)
     }
 
-    fn put_back(&mut self, (m, run, servers): Taken) {
-        servers.iter().for_each(|j| self.rooms.take(m, *j as usize));
+    fn put_back(&mut self, (m, run, servers): Taken, n: usize) {
+        servers.iter().for_each(|j| self.rooms.take_for(n, m, *j as usize));
         self.hold(m, &Rational::from(servers.len()));
         self.runs[m].insert(run, servers);
     }
@@ -76,83 +143,59 @@ impl Queues<'_> {
     /// The gang that is stopped next for user `n`, if any may be: under the highest node, of the child whose key beyond
     /// its guarantee is the largest, the youngest.
     fn victim(&mut self, n: usize) -> Option<(usize, u32)> {
-        for (parent, k, started) in self.keys_when_started(n) {
-            if self.policy.preemption == Preemption::Guarantees && started.is_above_guarantee {
-                continue;
+        self.know_started(n);
+        let keys = std::mem::take(&mut self.memory.started[n]);
+        let found = keys.iter().find_map(|of| self.victim_under(of.parent, of.child, &of.key));
+        self.memory.started[n] = keys;
+        found
+    }
+
+    fn victim_under(&mut self, parent: usize, k: usize, started: &Key) -> Option<(usize, u32)> {
+        let is_strict = self.policy.preemption == Preemption::Guarantees;
+        if is_strict && started.is_above_guarantee {
+            return None;
+        }
+        let children = &self.forest.nodes[parent].children;
+        children.iter().filter(|l| **l != k).for_each(|l| self.know_beyond(*l));
+        // Without one of its gangs the key of a child is no larger.
+        let is_larger =
+            |l: &usize| *l != k && self.beyond[*l].as_ref().is_some_and(|beyond| started <= beyond);
+        let mut larger: Vec<usize> = children.iter().copied().filter(is_larger).collect();
+        // The largest first: mostly one of its gangs may stop, and the others are not asked.
+        larger.sort_by(|a, b| self.beyond[*b].cmp(&self.beyond[*a]));
+        let mut first: Option<(usize, u32, usize)> = None;
+        for l in larger {
+            if first.is_some_and(|(of, _, _)| self.beyond[l] < self.beyond[of]) {
+                break;
             }
-            let mut first: Option<(Key, u32, usize)> = None;
-            for l in self.forest.nodes[parent].children.iter().copied().filter(|l| *l != k) {
-                let beyond = self.beyond(l);
-                // Without one of its gangs its key is no larger.
-                if started > beyond {
+            for at in 0..self.below[l].len() {
+                let m = self.below[l][at];
+                let Some(run) = self.youngest(m) else { continue };
+                if first.is_some_and(|(_, other, _)| run <= other) || self.know_stopped(m).is_none() {
                     continue;
                 }
-                for m in self.below[l].clone() {
-                    let Some(run) = self.youngest(m) else { continue };
-                    let comes_first = first.as_ref().is_none_or(|(key, of, _)| (&beyond, run) > (key, *of));
-                    if comes_first && self.may_stop(m, run, l, &started) {
-                        first = Some((beyond.clone(), run, m));
-                    }
+                let stopped = self.key_without(m, l);
+                if started <= stopped && (!is_strict || stopped.is_above_guarantee) {
+                    first = Some((l, run, m));
                 }
             }
-            if let Some((_, run, m)) = first {
-                return Some((m, run));
-            }
         }
-        None
+        first.map(|(_, run, m)| (m, run))
     }
 
-    /// The children on the way from the root to user `n`, each below its parent, with their keys after a gang has
-    /// started; none where only guarantees count and the user is below none.
-    fn keys_when_started(&mut self, n: usize) -> Vec<(usize, usize, Key)> {
-        let forest = self.forest;
-        let own = forest.leaf(n);
-        let Some(leaf) = &forest.nodes[own].leaf else { return Vec::new() };
-        let Some(way) = self.holdings.way(forest, leaf) else { return Vec::new() };
-        let is_due = forest.guarantees_first && way.nodes.iter().any(|(_, is_below)| *is_below);
-        if self.policy.preemption == Preemption::Guarantees && !is_due {
-            return Vec::new();
+    /// Makes the key of a node known as if it were above its guarantee.
+    pub(super) fn know_beyond(&mut self, v: usize) {
+        if self.beyond[v].is_none() {
+            self.beyond[v] = Some(key(self.forest, &self.holdings, v, &[]).0);
         }
-        let tasks = Rational::from(gang(forest, n));
-        self.holdings.add(forest, n, &tasks);
-        let mut keys = Vec::new();
-        let mut child = (own, false);
-        for (v, is_below) in way.nodes {
-            let below: &[usize] = if child.1 && forest.guarantees_first { &[n] } else { &[] };
-            keys.push((v, child.0, key(forest, &self.holdings, child.0, below).0));
-            child = (v, is_below);
-        }
-        self.holdings.add(forest, n, &-tasks);
-        keys.reverse();
-        keys
-    }
-
-    /// The key of a node as if it were above its guarantee.
-    fn beyond(&mut self, v: usize) -> Key {
-        let known = &mut self.beyond[v];
-        known.get_or_insert_with(|| key(self.forest, &self.holdings, v, &[]).0).clone()
     }
 
     /// The youngest gang of a user that did not start just now, if its user is left with the tasks that are pinned.
-    fn youngest(&self, m: usize) -> Option<u32> {
+    pub(super) fn youngest(&self, m: usize) -> Option<u32> {
         let (run, servers) = self.runs[m].range(..self.fresh).next_back()?;
-        let left = Rational::from(&self.holdings.tasks[m] - servers.len() as u64);
         let pinned = self.forest.problem.groups().member(m).pinned.as_ref();
-        pinned.is_none_or(|pinned| left >= *pinned).then_some(*run)
-    }
-
-    /// Whether the tree would rather have a gang started, with that key, than this one under `l` going on.
-    fn may_stop(&mut self, m: usize, run: u32, l: usize, started: &Key) -> bool {
-        let forest = self.forest;
-        let Some(leaf) = &forest.nodes[forest.leaf(m)].leaf else { return false };
-        let tasks = Rational::from(self.runs[m].get(&run).map_or(0, Vec::len));
-        self.holdings.add(forest, m, &Rational::from(-&tasks));
-        let way = self.holdings.way(forest, leaf);
-        let is_below = way.is_some_and(|way| way.nodes.contains(&(l, true)));
-        let below: &[usize] = if is_below && forest.guarantees_first { &[m] } else { &[] };
-        let stopped = key(forest, &self.holdings, l, below).0;
-        self.holdings.add(forest, m, &tasks);
-        let is_strict = self.policy.preemption == Preemption::Guarantees;
-        *started <= stopped && (!is_strict || stopped.is_above_guarantee)
+        let is_free =
+            |pinned: &Rational| Rational::from(&self.holdings.tasks[m] - servers.len() as u64) >= *pinned;
+        pinned.is_none_or(is_free).then_some(*run)
     }
 }

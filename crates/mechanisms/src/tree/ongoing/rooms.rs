@@ -1,6 +1,6 @@
 //! Single servers that fill and empty, and for every user those on which one more task fits.
 
-use evenhand_problem::{Problem, Rational};
+use evenhand_problem::{Problem, Quantities, Rational};
 
 /// Servers, class by class in the order of the problem.
 pub struct Rooms<'p> {
@@ -90,10 +90,53 @@ impl<'p> Rooms<'p> {
             self.left[j][*r] -= d;
         }
         for m in 0..self.fitting.len() {
-            if self.fitting[m].has(j) && !self.fits(m, j) {
-                self.fitting[m].remove(j);
+            if self.fitting[m].has(j) {
+                self.notice(m, j);
             }
         }
+    }
+
+    /// A task of user `m` starts on server `j`, where it fits; only user `n` takes notice, until [`Rooms::settle`].
+    pub fn take_for(&mut self, n: usize, m: usize, j: usize) {
+        for (r, d) in self.problem.users()[m].base_demand().entries() {
+            self.left[j][*r] -= d;
+        }
+        self.notice(n, j);
+    }
+
+    /// A task of user `m` on server `j` is gone; only user `n` takes notice, until [`Rooms::settle`].
+    pub fn give_back_for(&mut self, n: usize, m: usize, j: usize) {
+        for (r, d) in self.problem.users()[m].base_demand().entries() {
+            self.left[j][*r] += d;
+        }
+        self.notice(n, j);
+    }
+
+    /// Everybody takes notice of what is left of server `j`.
+    pub fn settle(&mut self, j: usize) {
+        (0..self.fitting.len()).for_each(|n| self.notice(n, j));
+    }
+
+    fn notice(&mut self, n: usize, j: usize) {
+        match (self.fitting[n].has(j), self.fits(n, j)) {
+            (false, true) => self.fitting[n].insert(j),
+            (true, false) => self.fitting[n].remove(j),
+            _ => {}
+        }
+    }
+
+    /// What server `j` has.
+    pub fn capacity(&self, j: usize) -> &Quantities {
+        self.problem.servers()[self.class[j]].capacity()
+    }
+
+    /// Server `j`, on which nothing runs, is there with all that it has, or with nothing.
+    pub fn set_there(&mut self, j: usize, is_there: bool) {
+        let capacity = self.problem.servers()[self.class[j]].capacity();
+        for (r, left) in self.left[j].iter_mut().enumerate() {
+            *left = if is_there { capacity[r].clone() } else { Rational::new() };
+        }
+        self.settle(j);
     }
 
     /// A task of user `n` on server `j` is gone.
@@ -102,8 +145,8 @@ impl<'p> Rooms<'p> {
             self.left[j][*r] += d;
         }
         for m in 0..self.fitting.len() {
-            if !self.fitting[m].has(j) && self.fits(m, j) {
-                self.fitting[m].insert(j);
+            if !self.fitting[m].has(j) {
+                self.notice(m, j);
             }
         }
     }

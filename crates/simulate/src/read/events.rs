@@ -1,0 +1,249 @@
+//! Servers that come, go and change at stated times, or by the machine events of a trace.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use evenhand_import::{ImportError, Input, MachineChange, MachineEvents};
+use evenhand_mechanisms::filling::MAX_SERVERS;
+use evenhand_problem::format::{FormatError, Object};
+use evenhand_problem::{Problem, ProblemSpec, Rational, ServerSpec, nearest};
+use serde_json::value::RawValue;
+
+use super::Reader;
+use crate::machines::{Machines, Places};
+
+/// Amounts by the names of resources.
+type Capacity = Vec<(String, Rational)>;
+
+/// Servers of one name.
+struct Kind {
+    name: String,
+    /// Machines, in the order in which they came first.
+    machines: Vec<usize>,
+    /// Their capacities so far, each with its class.
+    classes: Vec<(Capacity, usize)>,
+}
+
+/// The servers that events have made so far.
+#[derive(Default)]
+struct Cluster {
+    places: Places,
+    classes: Vec<ServerSpec>,
+    kinds: Vec<Kind>,
+}
+
+/// Servers that change: their classes, what happens, and by name the classes that its servers have at times.
+pub(super) struct Changing {
+    pub servers: Vec<ServerSpec>,
+    pub machines: Machines,
+    pub classes: HashMap<String, Vec<String>>,
+}
+
+impl Cluster {
+    /// The class of servers of a kind with this capacity.
+    fn class(&mut self, kind: usize, capacity: Capacity) -> usize {
+        let known = self.kinds[kind].classes.iter().find(|(of, _)| *of == capacity);
+        if let Some((_, class)) = known {
+            return *class;
+        }
+        let base = &self.kinds[kind].name;
+        let is_free = |name: &String| self.classes.iter().all(|class| class.name != *name);
+        let numbered = (2_u64..).map(|n| format!("{base} {n}"));
+        let name = std::iter::once(base.clone()).chain(numbered).find(is_free).unwrap_or_default();
+        let class = self.places.add_class();
+        self.classes.push(ServerSpec { name, count: None, capacity: capacity.clone() });
+        self.kinds[kind].classes.push((capacity, class));
+        class
+    }
+
+    /// Machines of a kind that are there, or are not.
+    fn machines(&self, kind: usize, there: bool) -> Vec<usize> {
+        let is = |machine: &usize| self.places.class(*machine).is_some() == there;
+        self.kinds[kind].machines.iter().copied().filter(is).collect()
+    }
+
+    fn finish(self) -> Changing {
+        let name = |class: &(Capacity, usize)| self.classes[class.1].name.clone();
+        let names = |kind: &Kind| (kind.name.clone(), kind.classes.iter().map(name).collect());
+        let classes = self.kinds.iter().map(names).collect();
+        let (servers, machines) = self.places.finish(self.classes);
+        Changing { servers, machines, classes }
+    }
+}
+
+impl<'t> Reader<'_, 't> {
+    /// The events of a scenario, on the servers that it states.
+    pub(super) fn events(
+        &self,
+        raw: &'t RawValue,
+        servers: &[ServerSpec],
+        resources: &[String],
+    ) -> Result<Changing, FormatError> {
+        let stated =
+            ProblemSpec { resources: resources.to_vec(), servers: servers.to_vec(), ..<_>::default() };
+        let problem = Problem::new(stated).map_err(|error| self.document.problem_error(&error))?;
+        if problem.n_single_servers() > u128::from(MAX_SERVERS) {
+            let message = format!(
+                "the servers that they concern are {} one by one, more than {MAX_SERVERS}",
+                problem.n_single_servers()
+            );
+            return Err(self.document.error_on_key(raw, message));
+        }
+        let mut cluster = Cluster::default();
+        for (class, spec) in problem.servers().iter().zip(servers) {
+            let kind = cluster.kinds.len();
+            cluster.kinds.push(Kind { name: spec.name.clone(), machines: Vec::new(), classes: Vec::new() });
+            let of = cluster.class(kind, spec.capacity.clone());
+            for _ in 0..class.count() {
+                let machine = cluster.places.add_machine();
+                cluster.places.comes(0.0, machine, of);
+                cluster.kinds[kind].machines.push(machine);
+            }
+        }
+        let mut before = 0.0;
+        for raw in self.document.list(raw)? {
+            let object = self.document.object(raw)?;
+            let at = self.not_negative(object.need(self.document, "at")?)?;
+            if at < before {
+                return Err(self.document.error(raw, format!("time goes back from {before} to {at}")));
+            }
+            before = at;
+            self.event(&object, at, resources, &mut cluster)?;
+        }
+        Ok(cluster.finish())
+    }
+
+    fn event(
+        &self,
+        object: &Object<'t>,
+        at: f64,
+        resources: &[String],
+        cluster: &mut Cluster,
+    ) -> Result<(), FormatError> {
+        let document = self.document;
+        object.only(document, &["at", "server", "add", "remove", "capacity", "count"])?;
+        let capacity = object.get("capacity").map(|raw| self.capacity(raw, resources)).transpose()?;
+        let name = object.need(document, "server")?;
+        let (kind, is_new) = self.kind(name, object.get("add").is_some() && capacity.is_some(), cluster)?;
+        match (object.get("add"), object.get("remove"), capacity) {
+            (Some(add), None, capacity) => {
+                if let (Some(raw), false) = (object.get("capacity"), is_new) {
+                    let why =
+                        "servers of this name are there already: `add` without `capacity` adds more of them";
+                    return Err(document.error_on_key(raw, why));
+                }
+                let number = self.whole(add)?;
+                let back = cluster.machines(kind, false);
+                let fresh = number.saturating_sub(back.len() as u64);
+                if cluster.places.len().saturating_add(fresh) > MAX_SERVERS {
+                    let message = format!("found {number}: there would be more than {MAX_SERVERS} servers");
+                    return Err(document.error(add, message));
+                }
+                // Those that were there are there again as they were; others are as the name was stated.
+                for machine in back.into_iter().take(usize::try_from(number).unwrap_or(usize::MAX)) {
+                    if let Some(class) = cluster.places.last_class(machine) {
+                        cluster.places.comes(at, machine, class);
+                    }
+                }
+                let stated = capacity.or_else(|| Some(cluster.kinds[kind].classes.first()?.0.clone()));
+                let class = cluster.class(kind, stated.unwrap_or_default());
+                for _ in 0..fresh {
+                    let machine = cluster.places.add_machine();
+                    cluster.places.comes(at, machine, class);
+                    cluster.kinds[kind].machines.push(machine);
+                }
+            }
+            (None, Some(remove), None) => {
+                let there = cluster.machines(kind, true);
+                let number = self.at_most(remove, there.len(), at)?;
+                there.iter().rev().take(number).for_each(|machine| cluster.places.goes(at, *machine));
+            }
+            (None, None, Some(capacity)) => {
+                let there = cluster.machines(kind, true);
+                let count = object.get("count").map(|raw| self.at_most(raw, there.len(), at)).transpose()?;
+                let class = cluster.class(kind, capacity);
+                let changed = there.iter().take(count.unwrap_or(there.len()));
+                changed.for_each(|machine| cluster.places.becomes(at, *machine, class));
+                return Ok(());
+            }
+            _ => {
+                let why = "expected one of `add`, `remove` and `capacity`";
+                return Err(document.error(object.raw(), why));
+            }
+        }
+        match object.get("count") {
+            Some(raw) => {
+                Err(document.error_on_key(raw, "`count` says how many servers get another `capacity`"))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// The servers of a name; where a new one may be, those of none so far.
+    fn kind(
+        &self,
+        raw: &'t RawValue,
+        may_be_new: bool,
+        cluster: &mut Cluster,
+    ) -> Result<(usize, bool), FormatError> {
+        let name = self.document.string(raw)?;
+        if let Some(kind) = cluster.kinds.iter().position(|kind| kind.name == name) {
+            return Ok((kind, false));
+        }
+        if may_be_new {
+            cluster.kinds.push(Kind { name: name.into_owned(), machines: Vec::new(), classes: Vec::new() });
+            return Ok((cluster.kinds.len() - 1, true));
+        }
+        let near = nearest(&name, cluster.kinds.iter().map(|kind| kind.name.as_str()));
+        let near = near.map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default();
+        let message = format!(
+            "there is no server `{}`{near}: `add` with a `capacity` adds servers of a new name",
+            name.escape_debug()
+        );
+        Err(self.document.error(raw, message))
+    }
+
+    /// So many of the servers that are there.
+    fn at_most(&self, raw: &'t RawValue, there: usize, at: f64) -> Result<usize, FormatError> {
+        let number = self.whole(raw)?;
+        usize::try_from(number).ok().filter(|number| *number <= there).ok_or_else(|| {
+            let message = format!("found {number}: {there} servers of this name are there at time {at}");
+            self.document.error(raw, message)
+        })
+    }
+
+    fn capacity(&self, raw: &'t RawValue, resources: &[String]) -> Result<Capacity, FormatError> {
+        let mut capacity = Capacity::new();
+        for (name, raw) in self.document.object(raw)?.fields() {
+            capacity.push((name.clone().into_owned(), self.document.quantity(raw)?));
+        }
+        let servers = vec![ServerSpec { name: "server".to_owned(), count: None, capacity: capacity.clone() }];
+        let spec = ProblemSpec { resources: resources.to_vec(), servers, ..ProblemSpec::default() };
+        Problem::new(spec).map_err(|error| self.document.error(raw, error.kind.to_string()))?;
+        Ok(capacity)
+    }
+}
+
+/// The machines of the Google trace over time, and what is left out.
+pub(super) fn google(path: &Path) -> Result<(Changing, Vec<String>), ImportError> {
+    let mut events = MachineEvents::new(Input::open(path)?);
+    let mut places = Places::default();
+    let (mut n_classes, mut n_machines) = (0, 0);
+    while let Some(event) = events.next_event()? {
+        while n_classes < events.classes().len() {
+            n_classes = places.add_class() + 1;
+        }
+        while n_machines <= event.machine {
+            n_machines = places.add_machine() + 1;
+        }
+        match event.change {
+            MachineChange::Comes(class) => places.comes(event.at, event.machine, class),
+            MachineChange::Goes => places.goes(event.at, event.machine),
+            MachineChange::Becomes(class) => places.becomes(event.at, event.machine, class),
+        }
+    }
+    let (servers, machines) = places.finish(events.classes().to_vec());
+    let notes = events.notes().iter().map(ToString::to_string).collect();
+    let classes = servers.iter().map(|class| (class.name.clone(), vec![class.name.clone()])).collect();
+    Ok((Changing { servers, machines, classes }, notes))
+}

@@ -1,0 +1,233 @@
+//! Servers that come, go and change while tasks run on them.
+
+use evenhand_problem::Problem;
+
+use super::Simulation;
+use super::gangs::Started;
+use crate::error::SimulateError;
+use crate::machines::{Change, Machines, What};
+
+/// A cluster that changes, and its machines.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Changing {
+    /// The machines with the capacities that they have first, which shares are parts of; the users, and the groups,
+    /// are those of the run.
+    pub whole: Problem,
+    /// What happens to them.
+    pub machines: Machines,
+}
+
+/// Where machines stand, and what runs on them.
+pub(super) struct Cluster {
+    /// By place: the runs of its tasks, one for each, the oldest first.
+    on: Vec<Vec<u32>>,
+    /// By place: its class.
+    class: Vec<u32>,
+    /// By class: machines that are there.
+    there: Vec<u64>,
+    /// By class and resource: a server's capacity as a part of the whole.
+    parts: Vec<Vec<f64>>,
+    /// Changes that have been.
+    pub changed: usize,
+    /// Number of the next run, where the scheduler does not number them.
+    pub next_run: u32,
+}
+
+impl Cluster {
+    pub fn new(problem: &Problem, changing: &Changing) -> Self {
+        let total = changing.whole.total_capacity();
+        let classes = problem.servers().iter();
+        let part = |(c, total): (&evenhand_problem::Rational, &evenhand_problem::Rational)| {
+            if *total > 0 { (c.clone() / total).to_f64() } else { 0.0 }
+        };
+        let class: Vec<u32> = classes
+            .clone()
+            .enumerate()
+            .flat_map(|(i, class)| (0..class.count()).map(move |_| i as u32))
+            .collect();
+        let mut cluster = Self {
+            on: vec![Vec::new(); class.len()],
+            there: classes.clone().map(evenhand_problem::ServerClass::count).collect(),
+            parts: classes.map(|class| class.capacity().iter().zip(total).map(part).collect()).collect(),
+            class,
+            changed: 0,
+            next_run: 0,
+        };
+        for place in &changing.machines.empty {
+            cluster.there[cluster.class[*place as usize] as usize] -= 1;
+        }
+        cluster
+    }
+
+    /// Machines that are there.
+    pub fn servers(&self) -> u64 {
+        self.there.iter().sum()
+    }
+
+    /// By resource: what is there as a part of the whole.
+    pub fn capacity(&self) -> Vec<f64> {
+        let resources = self.parts.first().map_or(0, Vec::len);
+        let of = |r: usize| self.there.iter().zip(&self.parts).map(|(n, parts)| *n as f64 * parts[r]).sum();
+        (0..resources).map(of).collect()
+    }
+
+    fn count(&mut self, change: &Change) {
+        let mut add = |place: u32, is_there: bool| {
+            let there = &mut self.there[self.class[place as usize] as usize];
+            *there = if is_there { *there + 1 } else { there.saturating_sub(1) };
+        };
+        match change.what {
+            What::Comes => add(change.place, true),
+            What::Goes => add(change.place, false),
+            What::Becomes(to) => {
+                add(change.place, false);
+                add(to, true);
+            }
+        }
+        self.changed += 1;
+    }
+
+    pub fn starts(&mut self, run: u32, server: u32) {
+        self.on[server as usize].push(run);
+    }
+
+    pub fn ends(&mut self, run: u32, server: u32) {
+        let on = &mut self.on[server as usize];
+        if let Some(at) = on.iter().position(|of| *of == run) {
+            on.remove(at);
+        }
+    }
+}
+
+impl Simulation<'_> {
+    fn changes(&self) -> &[Change] {
+        let changing = self.settings.changing.as_ref();
+        changing.map_or(&[], |changing| changing.machines.changes.as_slice())
+    }
+
+    /// The change that comes next.
+    pub(super) fn next_change(&self) -> Option<Change> {
+        self.changes().get(self.cluster.as_ref()?.changed).copied()
+    }
+
+    /// What happens to machines at this time.
+    pub(super) fn change_machines(&mut self, now: f64) -> Result<(), SimulateError> {
+        let mut evicted: Vec<(u32, Started)> = Vec::new();
+        let mut has_changed = false;
+        while let Some(change) = self.next_change().filter(|change| change.at <= now) {
+            let place = change.place;
+            match change.what {
+                What::Comes => self.scheduler.open(place as usize),
+                What::Goes => {
+                    for run in self.runs_on(place) {
+                        evicted.extend(self.stop(run));
+                    }
+                    self.scheduler.close(place as usize);
+                }
+                What::Becomes(to) => {
+                    self.scheduler.open(to as usize);
+                    for run in self.runs_on(place) {
+                        if !self.moves(run, place, to)? {
+                            evicted.extend(self.stop(run));
+                        }
+                    }
+                    self.scheduler.close(place as usize);
+                }
+            }
+            if let Some(cluster) = &mut self.cluster {
+                cluster.count(&change);
+            }
+            self.events += 1;
+            has_changed = true;
+        }
+        // The oldest comes first when its user is served again.
+        evicted.sort_by_key(|(run, _)| std::cmp::Reverse(*run));
+        for (_, Started { user, job, duration, servers, .. }) in evicted {
+            let tasks = servers.len() as u64;
+            self.recorder.evict(user as usize, tasks, now);
+            self.jobs.put_back(user, job, tasks, duration);
+            self.scheduler.submit(user as usize, tasks);
+        }
+        if let Some(cluster) = self.cluster.as_ref().filter(|_| has_changed) {
+            self.recorder.set_there(cluster.servers(), cluster.capacity(), now);
+        }
+        Ok(())
+    }
+
+    /// The runs with a task on a place, the oldest first.
+    fn runs_on(&self, place: u32) -> Vec<u32> {
+        let mut runs = self.cluster.as_ref().map_or(Vec::new(), |cluster| cluster.on[place as usize].clone());
+        runs.dedup();
+        runs
+    }
+
+    /// All tasks of a run stop.
+    fn stop(&mut self, run: u32) -> Option<(u32, Started)> {
+        let started = self.runs.remove(&run)?;
+        for server in &started.servers {
+            self.scheduler.finish(started.user as usize, *server as usize, run);
+            if let Some(cluster) = &mut self.cluster {
+                cluster.ends(run, *server);
+            }
+        }
+        Some((run, started))
+    }
+
+    /// The tasks of a run on one place go on on another one, all of them; says whether they fit there.
+    fn moves(&mut self, run: u32, from: u32, to: u32) -> Result<bool, SimulateError> {
+        let (Some(started), Some(cluster)) = (self.runs.get_mut(&run), &mut self.cluster) else {
+            return Ok(true);
+        };
+        let user = started.user as usize;
+        let tasks = started.servers.iter().filter(|server| **server == from).count();
+        for moved in 0..tasks {
+            if !self.scheduler.go_on(user, to as usize, run)? {
+                (0..moved).for_each(|_| self.scheduler.finish(user, to as usize, run));
+                return Ok(false);
+            }
+        }
+        for server in started.servers.iter_mut().filter(|server| **server == from) {
+            self.scheduler.finish(user, from as usize, run);
+            cluster.ends(run, from);
+            cluster.starts(run, to);
+            *server = to;
+        }
+        Ok(true)
+    }
+
+    /// When the next task ends, if that is at most at `before`: what was stopped is passed over.
+    pub(super) fn next_end(&mut self, before: f64) -> f64 {
+        loop {
+            let Some(end) = self.running.next_end() else { return f64::INFINITY };
+            let may_be_gone = self.cluster.is_some() && end <= before && end.is_finite();
+            let is_gone =
+                may_be_gone && self.running.first().is_some_and(|task| !self.runs.contains_key(&task.run));
+            if !is_gone {
+                return end;
+            }
+            self.running.pop();
+        }
+    }
+
+    /// Lets the changes up to a checkpoint have been.
+    pub(super) fn restore_machines(&mut self, changed: usize) -> Result<(), SimulateError> {
+        let changes: Vec<Change> = self.changes().iter().take(changed).copied().collect();
+        if changes.len() < changed {
+            return Err(SimulateError::Checkpoint("has more machine events than the scenario".to_owned()));
+        }
+        for change in changes {
+            match change.what {
+                What::Comes => self.scheduler.open(change.place as usize),
+                What::Goes => self.scheduler.close(change.place as usize),
+                What::Becomes(to) => {
+                    self.scheduler.close(change.place as usize);
+                    self.scheduler.open(to as usize);
+                }
+            }
+            if let Some(cluster) = &mut self.cluster {
+                cluster.count(&change);
+            }
+        }
+        Ok(())
+    }
+}
