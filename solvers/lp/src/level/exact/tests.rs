@@ -11,9 +11,12 @@ use super::super::master::{GroupOnClass, Need};
 use super::super::start::guess;
 use super::*;
 
+/// What becomes of the basis that the interior point method finds.
+type Change<'c> = &'c dyn Fn(&Part<'_>, FirstBasis) -> FirstBasis;
+
 /// The first level of a problem without limits of tasks, with prices that prove it: by simplex steps alone, or
 /// from the basis that `first` makes of what the interior point method finds.
-fn level(problem: &Problem, first: Option<&dyn Fn(&Part<'_>, FirstBasis) -> FirstBasis>) -> Rational {
+fn level(problem: &Problem, first: Option<Change<'_>>) -> Rational {
     let share = Share::Dominant.coefficients(problem).expect("the share applies");
     let constraints = Constraints::new(problem, Sharing::Rdm);
     let data = LevelData::new(&constraints, &share);
@@ -34,7 +37,7 @@ fn level(problem: &Problem, first: Option<&dyn Fn(&Part<'_>, FirstBasis) -> Firs
     for (g, price) in round.level_prices.iter().enumerate() {
         assert!(part.classes[g].iter().all(|&c| round.price(&part, g, c) >= *price), "group {g} pays less");
     }
-    assert_eq!(Rational::from(&round.level * scale), worth);
+    assert_eq!(&round.level * scale, worth);
     round.level
 }
 
@@ -142,8 +145,7 @@ fn bad_bases_do_no_harm() {
         let none: Vec<(GroupOnClass, bool)> = Vec::new();
         FirstBasis { others: none, ..basis }
     };
-    let bad: [&dyn Fn(&Part<'_>, FirstBasis) -> FirstBasis; 4] =
-        [&elsewhere, &other_rows, &too_few, &nobody_splits];
+    let bad: [Change<'_>; 4] = [&elsewhere, &other_rows, &too_few, &nobody_splits];
     for (k, first) in bad.into_iter().enumerate() {
         assert_eq!(level(&problem, Some(first)), expected, "basis {k}");
     }
