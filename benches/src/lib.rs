@@ -16,6 +16,7 @@
 //! | [`peers`] | ours and the Python scripts of `peers/` on the same files in one run |
 //! | [`reservation`] | the configuration programme, greedy and the worst load |
 //! | [`reservation_peers`] | the same beside Python scripts |
+//! | [`scale`] | max-min on many classes, levels and users: another build beside this one, HiGHS, intervals |
 //! | [`simulation`] | a million tasks that come and finish, beside Python |
 //!
 //! `benches/` holds the same questions for divan. Nothing here fails because it is slow.
@@ -37,5 +38,6 @@ pub mod ps_dsf;
 pub mod queues;
 pub mod reservation;
 pub mod reservation_peers;
+pub mod scale;
 pub mod simulation;
 pub mod table;

@@ -14,7 +14,7 @@ use evenhand_benches::instances::{self, Tasks};
 use evenhand_benches::measure::{Measurement, Mechanism, Question};
 use evenhand_benches::simulation::{self, Sizes};
 use evenhand_benches::{
-    answers, levels, machine, markets, peers, ps_dsf, queues, reservation, reservation_peers,
+    answers, levels, machine, markets, peers, ps_dsf, queues, reservation, reservation_peers, scale,
 };
 use evenhand_problem::format::problem_to_json;
 use serde_json::{Value, json};
@@ -127,6 +127,37 @@ enum Command {
         /// Write the problems to this folder.
         #[arg(long)]
         folder: Option<PathBuf>,
+    },
+    /// Max-min on many classes, levels and users: CPU time of two builds of evenhand, and of highspy.
+    Scale {
+        /// The program to measure; the one beside this program when it is not named.
+        #[arg(long)]
+        now: Option<PathBuf>,
+        /// The program of an earlier build.
+        #[arg(long)]
+        before: Option<PathBuf>,
+        /// HiGHS through highspy as well.
+        #[arg(long)]
+        highspy: bool,
+        /// Only instances whose name contains this.
+        #[arg(long, default_value = "", hide_default_value = true)]
+        only: String,
+        /// How often to go round all programs; long ones once.
+        #[arg(long, default_value_t = 3)]
+        passes: usize,
+        /// End a process after so many seconds of CPU time.
+        #[arg(long, default_value_t = 120)]
+        limit: u32,
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        /// Where the problems go.
+        #[arg(long, default_value = "target/benches")]
+        folder: PathBuf,
+        /// Add the raw numbers, a line of JSON each, to this file.
+        #[arg(long)]
+        results: Option<PathBuf>,
+        #[command(flatten)]
+        scripts: ScriptFolders,
     },
     /// Queues on clusters: hierarchical filling, its certificate, the check.
     Queues {
@@ -308,14 +339,19 @@ impl Common {
     }
 
     fn results(&self) -> Result<Option<File>, String> {
-        let open = |path: &PathBuf| {
-            let file = File::options().create(true).append(true).open(path);
-            file.map_err(|error| format!("{}: {error}", path.display()))
-        };
-        let mut file = self.results.as_ref().map(open).transpose()?;
-        keep(&mut file, &json!({"machine": machine::description()}));
-        Ok(file)
+        open(self.results.as_ref())
     }
+}
+
+/// The file of raw numbers, with a line about the machine.
+fn open(path: Option<&PathBuf>) -> Result<Option<File>, String> {
+    let open = |path: &PathBuf| {
+        let file = File::options().create(true).append(true).open(path);
+        file.map_err(|error| format!("{}: {error}", path.display()))
+    };
+    let mut file = path.map(open).transpose()?;
+    keep(&mut file, &json!({"machine": machine::description()}));
+    Ok(file)
 }
 
 fn main() -> ExitCode {
@@ -371,6 +407,14 @@ fn run(command: Command) -> Result<(), String> {
         Command::Markets { at_most, seed, python, scripts } => {
             say(&heading())?;
             say(&markets::table(at_most, seed, &scripts, python.as_deref())?)
+        }
+        Command::Scale { now, before, highspy, only, passes, limit, seed, folder, results, scripts } => {
+            let beside = || Some(std::env::current_exe().ok()?.with_file_name("evenhand"));
+            let now = now.or_else(beside).ok_or("the program to measure has to be named: --now")?;
+            let settings = scale::Settings { now, before, folder, limit, passes, seed, only, highspy };
+            let mut results = open(results.as_ref())?;
+            say(&heading())?;
+            say(&scale::tables(&settings, &scripts.into(), &mut |line| keep(&mut results, &line))?)
         }
         Command::Queues { seed, at_most, folder } => {
             say(&heading())?;

@@ -314,3 +314,6 @@ fn lifted_round(search: &Search<'_>, lifted: Lifted) -> Round {
         stays: Some(lifted.stays),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -18,12 +18,18 @@ const LEAST_PLACEMENTS: usize = 3_000;
 const LEAST_PLACEMENTS_ON_FEW_ROWS: usize = 50_000;
 const FEW_ROWS: usize = 60;
 /// Columns of each group that are added at a time, a third of the classes within these bounds; and at first
-/// also one in so many classes where they are many: with too few the first solves find prices of another
-/// programme, slowly.
+/// one for so many classes on which the group may run where that is more: with too few the first solves find
+/// prices of another programme, slowly.
 const COLUMNS_PER_GROUP: (usize, usize) = (3, 10);
-const CLASSES_PER_COLUMN: usize = 25;
+const CLASSES_PER_COLUMN: usize = 10;
+/// Columns of each group, and of each class, among which the last solve looks for a vertex, those with the largest
+/// values: where many are worth the same all of them are slow to tell apart, and few of them are needed.
+const LAST_COLUMNS: usize = 30;
 /// Columns for each group and class up to which no column is left out.
 const FEW_COLUMNS: usize = 8;
+/// None is left out either where writing down the equations of all is so many times less work than factoring
+/// them: what the other work of a step costs grows with the columns too, and so do the steps.
+const LITTLE: f64 = 10.0;
 /// Relative gaps at which columns are added, time after time, the last one again and again; and the gap
 /// when all are found.
 const ROUGH: [f64; 3] = [1e-2, 1e-3, 1e-4];
@@ -77,8 +83,12 @@ pub fn start(part: &Part<'_>, unit: f64, needs: &[Need], prices: &[f64]) -> Opti
             break;
         }
     }
+    if let Some((programme, point)) = &last {
+        columns = largest(programme, point);
+    }
     // Where rounding forbids the costs that decide, the last solve without them will do.
     let programme = builder.programme(&columns, TIE_COST)?;
+    let from = from.filter(|(before, _)| before.is_within(&programme));
     let (programme, point) = match solve_from(from.as_ref(), &programme, FINE) {
         Some(solved) => (programme, solved.point),
         None => last?,
@@ -97,8 +107,8 @@ fn first_columns(part: &Part<'_>, prices: &[f64]) -> Columns {
     }
     let first = FirstColumns::at(part, prices);
     let mut columns: Columns = Vec::with_capacity(part.groups.len());
-    let per_group = columns_per_group(part).max(part.n_classes() / CLASSES_PER_COLUMN);
     for g in 0..part.groups.len() {
+        let per_group = columns_per_group(part).max(part.classes[g].len() / CLASSES_PER_COLUMN);
         let mut cheapest = Vec::with_capacity(per_group + 1);
         part.for_each_price(g, prices, |c, price| {
             keep_least(&mut cheapest, (price, c), per_group);
@@ -116,7 +126,27 @@ fn first_columns(part: &Part<'_>, prices: &[f64]) -> Columns {
     columns
 }
 
-/// Whether the equations of all columns are less work to write down than to factor.
+/// The columns with the largest values: [`LAST_COLUMNS`] of each group, and, by what they take of their class,
+/// of each class.
+fn largest(programme: &Programme, point: &Point) -> Columns {
+    let mut of_class: Vec<Vec<(f64, usize)>> = vec![Vec::new(); programme.class_rows.len() - 1];
+    let mut is_kept = vec![false; programme.n_columns()];
+    for ends in programme.group_columns.windows(2) {
+        let mut of_group = Vec::with_capacity(LAST_COLUMNS + 1);
+        for j in ends[0]..ends[1] {
+            let most = programme.column(j).1.iter().copied().fold(0.0, f64::max);
+            keep_least(&mut of_group, (-point.y[j], j), LAST_COLUMNS);
+            keep_least(&mut of_class[programme.class[j]], (-point.y[j] * most, j), LAST_COLUMNS);
+        }
+        of_group.into_iter().for_each(|(_, j)| is_kept[j] = true);
+    }
+    of_class.into_iter().flatten().for_each(|(_, j)| is_kept[j] = true);
+    let kept =
+        |ends: &[usize]| (ends[0]..ends[1]).filter(|&j| is_kept[j]).map(|j| programme.class[j]).collect();
+    programme.group_columns.windows(2).map(kept).collect()
+}
+
+/// Whether the equations of all columns are little work to write down beside factoring them.
 fn is_factoring_all(part: &Part<'_>) -> bool {
     let rows = part.class_rows();
     let (mut on_class, mut by_rows) = (vec![0.0; part.n_classes()], 0.0);
@@ -130,7 +160,7 @@ fn is_factoring_all(part: &Part<'_>) -> bool {
     let cost = |pairs: f64, n: usize| (SCATTERED * pairs, (n as f64).powi(3) / 3.0);
     let (by_rows, by_groups) = (cost(by_rows, part.rows.len()), cost(by_groups, part.groups.len()));
     let (pairs, cube) = if by_rows.0 + by_rows.1 <= by_groups.0 + by_groups.1 { by_rows } else { by_groups };
-    pairs <= cube
+    LITTLE * pairs <= cube
 }
 
 struct Builder<'a> {

@@ -59,11 +59,19 @@ impl Programme {
         self.class.len()
     }
 
+    /// Whether all its columns are in another programme of the same groups.
+    pub fn is_within(&self, wider: &Self) -> bool {
+        let classes = |programme: &Self, g: usize| programme.group_columns[g]..programme.group_columns[g + 1];
+        (0..self.multiple.len()).all(|g| {
+            let theirs = &wider.class[classes(wider, g)];
+            self.class[classes(self, g)].iter().all(|class| theirs.binary_search(class).is_ok())
+        })
+    }
+
     /// The entries of a column, and its first row.
     pub fn column(&self, j: usize) -> (usize, &[f64]) {
-        let row = self.class_rows[self.class[j]];
-        let size = self.class_rows[self.class[j] + 1] - row;
-        (row, &self.entries[self.start[j]..self.start[j] + size])
+        let end = self.start.get(j + 1).copied().unwrap_or(self.entries.len());
+        (self.class_rows[self.class[j]], &self.entries[self.start[j]..end])
     }
 
     /// `A' p + c`.

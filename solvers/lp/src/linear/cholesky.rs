@@ -1,12 +1,14 @@
 //! Cholesky factors of a dense symmetric matrix in doubles.
 //!
-//! Blocked, right-looking. Every sum has one order and no fused operation, so that the factors have the
-//! same bits on every machine, also where wider registers do more of it at once.
+//! Blocked, right-looking. Every sum has one order, and products are added without being rounded first, so
+//! that the factors have the same bits on every machine, whatever the width of its registers.
 
 /// Columns that are factored before the rest is updated.
-const PANEL: usize = 64;
-/// Rows and columns of a tile of the update: its sums fit into registers.
-const TILE: usize = 4;
+const PANEL: usize = 96;
+/// Rows and columns of a tile of the update.
+const TILE: usize = 8;
+/// Rows of a tile at a time, whose sums fit into registers.
+const AT_ONCE: usize = 4;
 
 /// A lower triangular factor `L` with `L L' = A`.
 pub struct Cholesky {
@@ -23,13 +25,13 @@ impl Cholesky {
     /// When there are not `n * n` entries.
     pub fn factor(mut rows: Vec<f64>, n: usize) -> Option<Self> {
         assert_eq!(rows.len(), n * n);
-        let mut strips = Vec::new();
-        for start in (0..n).step_by(PANEL) {
-            let end = (start + PANEL).min(n);
-            factor_panel(&mut rows, n, start, end)?;
-            pack(&rows, n, start, end, &mut strips);
-            update(&mut rows, n, end, end - start, &strips);
+        #[cfg(target_arch = "x86_64")]
+        if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
+            // SAFETY: the processor has these instructions.
+            unsafe { factor_wide(&mut rows, n)? };
+            return Some(Self { n, rows });
         }
+        factor_in_place(&mut rows, n)?;
         Some(Self { n, rows })
     }
 
@@ -55,27 +57,47 @@ impl Cholesky {
     }
 }
 
-/// Columns `start..end` of the factor.
-fn factor_panel(rows: &mut [f64], n: usize, start: usize, end: usize) -> Option<()> {
-    for i in start..n {
-        let (above, below) = rows.split_at_mut(i * n);
-        let row = &mut below[..n];
-        for j in start..end.min(i) {
-            let other = &above[j * n..j * n + n];
-            row[j] = (row[j] - dot(&row[start..j], &other[start..j])) / other[j];
-        }
-        if i < end {
-            let square = row[i] - dot(&row[start..i], &row[start..i]);
-            if square.is_nan() || square <= 0.0 {
-                return None;
-            }
-            row[i] = square.sqrt();
-        }
+/// [`factor_in_place`] with registers of four doubles: the same operations in the same order.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+fn factor_wide(rows: &mut [f64], n: usize) -> Option<()> {
+    factor_in_place(rows, n)
+}
+
+#[inline(always)]
+fn factor_in_place(rows: &mut [f64], n: usize) -> Option<()> {
+    let mut strips = Vec::new();
+    for start in (0..n).step_by(PANEL) {
+        let end = (start + PANEL).min(n);
+        factor_corner(rows, n, start, end)?;
+        pack(rows, n, start, end, &mut strips);
+        solve_strips(rows, n, start, end, &mut strips);
+        update(rows, n, end, end - start, &strips);
     }
     Some(())
 }
 
-/// The rows below the panel in strips of [`TILE`] rows, each by column, with zeros after the last row.
+/// The factor of rows and columns `start..end`.
+#[inline(always)]
+fn factor_corner(rows: &mut [f64], n: usize, start: usize, end: usize) -> Option<()> {
+    for i in start..end {
+        let (above, below) = rows.split_at_mut(i * n);
+        let row = &mut below[..n];
+        for j in start..i {
+            let other = &above[j * n..j * n + n];
+            row[j] = (row[j] - dot(&row[start..j], &other[start..j])) / other[j];
+        }
+        let square = row[i] - dot(&row[start..i], &row[start..i]);
+        if square.is_nan() || square <= 0.0 {
+            return None;
+        }
+        row[i] = square.sqrt();
+    }
+    Some(())
+}
+
+/// The rows below the corner in strips of [`TILE`] rows, each by column, with zeros after the last row.
+#[inline(always)]
 fn pack(rows: &[f64], n: usize, start: usize, end: usize, strips: &mut Vec<f64>) {
     strips.clear();
     for first in (end..n).step_by(TILE) {
@@ -87,46 +109,64 @@ fn pack(rows: &[f64], n: usize, start: usize, end: usize, strips: &mut Vec<f64>)
     }
 }
 
-/// Subtracts the products of the panel's rows from the triangle right of it.
-fn update(rows: &mut [f64], n: usize, end: usize, depth: usize, strips: &[f64]) {
-    #[cfg(target_arch = "x86_64")]
-    if std::arch::is_x86_feature_detected!("avx2") {
-        // SAFETY: the processor has these instructions.
-        return unsafe { update_wide(rows, n, end, depth, strips) };
-    }
-    update_tiles(rows, n, end, depth, strips);
-}
-
-/// [`update_tiles`] with registers of four doubles: the same operations in the same order.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-fn update_wide(rows: &mut [f64], n: usize, end: usize, depth: usize, strips: &[f64]) {
-    update_tiles(rows, n, end, depth, strips);
-}
-
+/// The factor of the rows below the corner, in the strips and in their places.
 #[inline(always)]
-fn update_tiles(rows: &mut [f64], n: usize, end: usize, depth: usize, strips: &[f64]) {
+fn solve_strips(rows: &mut [f64], n: usize, start: usize, end: usize, strips: &mut [f64]) {
+    let depth = end - start;
+    for (strip, first) in strips.chunks_exact_mut((depth * TILE).max(1)).zip((end..n).step_by(TILE)) {
+        for k in 0..depth {
+            let (done, later) = strip.split_at_mut((k + 1) * TILE);
+            let column = &mut done[k * TILE..];
+            let pivot = rows[(start + k) * n + start + k];
+            column.iter_mut().for_each(|value| *value /= pivot);
+            for (l, other) in later.chunks_exact_mut(TILE).enumerate() {
+                let factor = -rows[(start + k + 1 + l) * n + start + k];
+                for (value, x) in other.iter_mut().zip(&*column) {
+                    *value = factor.mul_add(*x, *value);
+                }
+            }
+        }
+        for (i, row) in (first..n.min(first + TILE)).zip(0..) {
+            for k in 0..depth {
+                rows[i * n + start + k] = strip[k * TILE + row];
+            }
+        }
+    }
+}
+
+/// Subtracts the products of the panel's rows from the triangle right of it.
+#[inline(always)]
+fn update(rows: &mut [f64], n: usize, end: usize, depth: usize, strips: &[f64]) {
     let size = depth * TILE;
     for (a, first) in strips.chunks_exact(size.max(1)).zip((end..n).step_by(TILE)) {
         for (b, column) in strips.chunks_exact(size.max(1)).zip((end..=first).step_by(TILE)) {
-            let tile = product(a, b);
-            for (i, sums) in (first..n).zip(&tile) {
-                for (j, sum) in (column..n.min(column + TILE)).zip(sums) {
-                    rows[i * n + j] -= sum;
+            for part in (0..TILE).step_by(AT_ONCE) {
+                let tile = product(a, b, part);
+                for (i, sums) in (first + part..n).zip(&tile) {
+                    let from = i * n + column;
+                    if column + TILE <= n {
+                        for (value, sum) in rows[from..from + TILE].iter_mut().zip(sums) {
+                            *value -= sum;
+                        }
+                    } else {
+                        for (value, sum) in rows[from..(i + 1) * n].iter_mut().zip(sums) {
+                            *value -= sum;
+                        }
+                    }
                 }
             }
         }
     }
 }
 
-/// The products of the rows of two strips.
+/// The products of some rows of a strip and all of another.
 #[inline(always)]
-fn product(a: &[f64], b: &[f64]) -> [[f64; TILE]; TILE] {
-    let mut sums = [[0.0; TILE]; TILE];
+fn product(a: &[f64], b: &[f64], part: usize) -> [[f64; TILE]; AT_ONCE] {
+    let mut sums = [[0.0; TILE]; AT_ONCE];
     for (a, b) in a.chunks_exact(TILE).zip(b.chunks_exact(TILE)) {
-        for (sums, a) in sums.iter_mut().zip(a) {
+        for (sums, a) in sums.iter_mut().zip(&a[part..part + AT_ONCE]) {
             for (sum, b) in sums.iter_mut().zip(b) {
-                *sum += a * b;
+                *sum = a.mul_add(*b, *sum);
             }
         }
     }
@@ -153,7 +193,7 @@ mod tests {
 
     #[test]
     fn solutions_satisfy_their_equations() {
-        for n in [1, 2, 3, 5, 63, 64, 65, 150] {
+        for n in [1, 2, 3, 5, 7, 8, 9, 95, 96, 97, 150, 201] {
             // A diagonally dominant matrix with entries that look random.
             let entry = |i: usize, j: usize| {
                 let (i, j) = (i.max(j), i.min(j));

@@ -252,33 +252,34 @@ fn groups_matrix(programme: &Programme, d: &[f64], k: &[f64], blocks: &[Cholesky
     for (g, k) in k.iter().enumerate() {
         matrix[g * n + g] = *k;
     }
-    let mut on_class: Vec<Vec<usize>> = vec![Vec::new(); blocks.len()];
+    // By class `L^-1` times its columns, by row of the class, and their groups; by column its place there.
+    let mut halves: Vec<Vec<Vec<f64>>> =
+        programme.class_rows.windows(2).map(|ends| vec![Vec::new(); ends[1] - ends[0]]).collect();
+    let mut groups: Vec<Vec<usize>> = vec![Vec::new(); blocks.len()];
+    let mut place = Vec::with_capacity(d.len());
+    let mut half: Vec<f64> = Vec::new();
     for (j, &class) in programme.class.iter().enumerate() {
-        on_class[class].push(j);
+        half.clear();
+        half.extend(programme.column(j).1.iter().map(|a| a * d[j]));
+        blocks[class].forward(&mut half);
+        halves[class].iter_mut().zip(&half).for_each(|(row, value)| row.push(*value));
+        place.push(groups[class].len());
+        groups[class].push(programme.group[j]);
     }
-    let (mut half, mut halves, mut products): (Vec<f64>, Vec<Vec<f64>>, Vec<f64>) = Default::default();
-    for (block, columns) in blocks.iter().zip(&on_class) {
-        // `L^-1` times the columns, by row of the class: sums over rows then run along the columns.
-        let size = columns.first().map_or(0, |&j| programme.column(j).1.len());
-        halves.iter_mut().for_each(Vec::clear);
-        halves.resize_with(size.max(halves.len()), Vec::new);
-        for &j in columns {
-            half.clear();
-            half.extend(programme.column(j).1.iter().map(|a| a * d[j]));
-            block.forward(&mut half);
-            halves.iter_mut().zip(&half).for_each(|(row, value)| row.push(*value));
-        }
-        products.resize(columns.len(), 0.0);
-        for (at, &j) in columns.iter().enumerate() {
-            let products = &mut products[..=at];
-            products.fill(0.0);
-            for half in &halves[..size] {
+    // Group by group, so that the row to which all products go stays in the cache.
+    let mut products: Vec<f64> = Vec::new();
+    for (g, ends) in programme.group_columns.windows(2).enumerate() {
+        let row = &mut matrix[g * n..][..n];
+        for (j, &at) in (ends[0]..ends[1]).zip(&place[ends[0]..ends[1]]) {
+            let class = programme.class[j];
+            products.clear();
+            products.resize(at + 1, 0.0);
+            for half in &halves[class] {
                 let mine = half[at];
                 products.iter_mut().zip(half).for_each(|(sum, theirs)| *sum += mine * theirs);
             }
-            let row = &mut matrix[programme.group[j] * n..][..n];
-            for (&i, product) in columns.iter().zip(products) {
-                row[programme.group[i]] -= *product;
+            for (&other, product) in groups[class].iter().zip(&products) {
+                row[other] -= *product;
             }
         }
     }

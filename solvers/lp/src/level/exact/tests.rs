@@ -1,0 +1,171 @@
+//! Every way to a first basis ends at the optimum that simplex steps alone reach, exactly.
+
+use evenhand_exact::Share;
+use evenhand_problem::{Constraints, Problem, ProblemSpec, Rational, ServerSpec, Sharing, UserSpec};
+use evenhand_testkit::random::clusters::{Cluster, Eligibility};
+use evenhand_testkit::random::static_shares::Noise;
+
+use super::super::carried::FirstBasis;
+use super::super::inside;
+use super::super::master::{GroupOnClass, Need};
+use super::super::start::guess;
+use super::*;
+
+/// What becomes of the basis that the interior point method finds.
+type Change<'c> = &'c dyn Fn(&Part<'_>, FirstBasis) -> FirstBasis;
+
+/// The first level of a problem without limits of tasks, with prices that prove it: by simplex steps alone, or
+/// from the basis that `first` makes of what the interior point method finds.
+fn level(problem: &Problem, first: Option<Change<'_>>) -> Rational {
+    let share = Share::Dominant.coefficients(problem).expect("the share applies");
+    let constraints = Constraints::new(problem, Sharing::Rdm);
+    let data = LevelData::new(&constraints, &share);
+    let part = Part::whole(&data);
+    let mut search = Search::new(&part, Settings::default()).expect("a programme");
+    let master = search.master.as_mut().expect("it has just been made");
+    master.leave_interior_points();
+    if let Some(first) = first {
+        let needs = vec![Need::Times(1.0); part.groups.len()];
+        let found = inside::start(&part, master.unit, &needs, &guess(&part).prices);
+        let basis = first(&part, found.expect("a basis of an interior point"));
+        master.enter(&basis).expect("a basis that HiGHS takes");
+    }
+    let round = newton(&mut search, &Integers::new(&data)).expect("an exact optimum");
+    let priced = round.prices.iter().enumerate();
+    let worth: Rational = priced.map(|(row, p)| Rational::from(p * part.row_capacity(row))).sum();
+    let scale: Rational = round.level_prices.iter().sum();
+    for (g, price) in round.level_prices.iter().enumerate() {
+        assert!(part.classes[g].iter().all(|&c| round.price(&part, g, c) >= *price), "group {g} pays less");
+    }
+    assert_eq!(&round.level * scale, worth);
+    round.level
+}
+
+fn as_found(_: &Part<'_>, basis: FirstBasis) -> FirstBasis {
+    basis
+}
+
+fn assert_same(problem: &Problem) {
+    assert_eq!(level(problem, Some(&as_found)), level(problem, None), "{}", problem.name());
+}
+
+const CLUSTER: Cluster = Cluster {
+    users: 100,
+    classes: 40,
+    resources: 3,
+    eligibility: Eligibility::Everywhere,
+    zero: 0,
+    finite: 0,
+    most: 64,
+    weights: 5,
+};
+
+/// Fewer groups than rows, and fewer rows than groups; columns come by price.
+#[test]
+fn columns_are_generated() {
+    for (seed, users, classes) in [(1, 100, 40), (2, 80, 60), (3, 220, 24)] {
+        let problem = Cluster { users, classes, ..CLUSTER }.problem(&mut Noise::new(seed));
+        assert_same(&problem);
+    }
+}
+
+/// All columns from the beginning: each group may run on few classes.
+#[test]
+fn no_column_is_left_out() {
+    let cluster = Cluster { users: 500, classes: 30, eligibility: Eligibility::Zones, ..CLUSTER };
+    for seed in [4, 5] {
+        assert_same(&cluster.problem(&mut Noise::new(seed)));
+    }
+}
+
+/// Classes that are all alike, and small numbers: nearly everything is worth the same everywhere, so that costs
+/// decide.
+#[test]
+fn ties_are_broken() {
+    assert_same(&alike(&Rational::from(1)));
+    for seed in [6, 7] {
+        let cluster = Cluster { users: 250, most: 3, eligibility: Eligibility::Half, ..CLUSTER };
+        assert_same(&cluster.problem(&mut Noise::new(seed)));
+    }
+}
+
+/// 40 classes that differ in nothing; the memory that a task of the first user takes.
+fn alike(memory: &Rational) -> Problem {
+    let amounts = |cpu: u32, memory: Rational| {
+        let named = [("cpu", Rational::from(cpu)), ("memory", memory)];
+        named.into_iter().map(|(name, amount)| (name.to_owned(), amount)).collect()
+    };
+    let servers = (0..40).map(|i| ServerSpec {
+        name: format!("s{i}"),
+        capacity: amounts(24, Rational::from(36)),
+        ..ServerSpec::default()
+    });
+    let users = (0..90_u32).map(|n| UserSpec {
+        name: format!("u{n}"),
+        demand: amounts(1 + n % 9, if n == 0 { memory.clone() } else { Rational::from(1 + n / 9) }),
+        ..UserSpec::default()
+    });
+    let problem = Problem::new(ProblemSpec {
+        name: "alike".to_owned(),
+        resources: vec!["cpu".to_owned(), "memory".to_owned()],
+        servers: servers.collect(),
+        users: users.collect(),
+    });
+    problem.expect("a problem")
+}
+
+/// Demands of 0, with which blocks do not close.
+#[test]
+fn demands_may_be_zero() {
+    for seed in [8, 9] {
+        assert_same(&Cluster { users: 250, zero: 20, ..CLUSTER }.problem(&mut Noise::new(seed)));
+    }
+}
+
+/// A basis that is no vertex of the programme, or far from the best one, costs steps and nothing else.
+#[test]
+fn bad_bases_do_no_harm() {
+    let problem = CLUSTER.problem(&mut Noise::new(10));
+    let expected = level(&problem, None);
+    let elsewhere = |part: &Part<'_>, mut basis: FirstBasis| {
+        for (g, favourite) in basis.favourite.iter_mut().enumerate() {
+            *favourite = part.classes[g][(g * 7) % part.classes[g].len()];
+        }
+        basis
+    };
+    let other_rows = |_: &Part<'_>, mut basis: FirstBasis| {
+        basis.tight.rotate_left(1);
+        basis
+    };
+    let too_few = |_: &Part<'_>, mut basis: FirstBasis| {
+        basis.others.iter_mut().step_by(2).for_each(|(_, basic)| *basic = false);
+        basis
+    };
+    let nobody_splits = |_: &Part<'_>, basis: FirstBasis| {
+        let none: Vec<(GroupOnClass, bool)> = Vec::new();
+        FirstBasis { others: none, ..basis }
+    };
+    let bad: [Change<'_>; 4] = [&elsewhere, &other_rows, &too_few, &nobody_splits];
+    for (k, first) in bad.into_iter().enumerate() {
+        assert_eq!(level(&problem, Some(first)), expected, "basis {k}");
+    }
+}
+
+/// Few placements are left to simplex steps, and so are numbers that doubles do not hold.
+#[test]
+fn simplex_steps_do_what_is_small_or_out_of_range() {
+    let is_left = |problem: &Problem| {
+        let share = Share::Dominant.coefficients(problem).expect("the share applies");
+        let constraints = Constraints::new(problem, Sharing::Rdm);
+        let data = LevelData::new(&constraints, &share);
+        let part = Part::whole(&data);
+        let needs = vec![Need::Times(1.0); part.groups.len()];
+        let guess = guess(&part);
+        inside::start(&part, guess.level, &needs, &guess.prices).is_none()
+    };
+    let small = Cluster { users: 20, classes: 10, ..CLUSTER };
+    assert!(is_left(&small.problem(&mut Noise::new(11))));
+    assert!(!is_left(&CLUSTER.problem(&mut Noise::new(11))));
+    assert!(!is_left(&alike(&Rational::from(1))));
+    assert!(is_left(&alike(&(Rational::from(1) >> 1080))));
+}
