@@ -30,7 +30,7 @@ mod turn;
 mod whole;
 mod why;
 
-use evenhand_problem::{Allocation, Arithmetic, Problem};
+use evenhand_problem::{Allocation, Arithmetic, Group, Problem};
 
 pub use entitlements::Entitlements;
 pub use levels::{Held, Next, Standing, held, levels};
@@ -63,6 +63,9 @@ pub static TREE: Mechanism = Mechanism {
 
 /// Groups and users times resources: each is held about 300 bytes of memory for.
 const MOST_CELLS: usize = 1_000_000;
+/// Users times limits on server classes above them, times classes: entries of the programme that places tasks, about 100
+/// bytes each.
+const MOST_COUNTED: usize = 10_000_000;
 
 /// The share of a scheduler in place of the problem's own.
 pub(crate) const RULE: Flag = Flag {
@@ -182,6 +185,25 @@ fn check(problem: &Problem) -> Result<(), MechanismError> {
     let nodes = 1 + problem.groups().list().len() + problem.n_users();
     if nodes.saturating_mul(problem.n_resources()) > MOST_CELLS {
         let why = format!("groups and users, times resources, are more than {MOST_CELLS}");
+        return Err(MechanismError::Limit { mechanism: TREE.info.id, why });
+    }
+    check_class_limits(problem)
+}
+
+/// That limits on server classes are not too many.
+fn check_class_limits(problem: &Problem) -> Result<(), MechanismError> {
+    let groups = problem.groups();
+    if !groups.limit_classes() {
+        return Ok(());
+    }
+    let limits = |group: &Group| group.on.iter().map(|on| on.limit.len()).sum::<usize>();
+    let of_group: Vec<usize> = groups.list().iter().map(limits).collect();
+    let of_user = |n: usize| groups.above(groups.member(n).group).map(|v| of_group[v]).sum::<usize>();
+    let all = (0..problem.n_users()).map(of_user).fold(0, usize::saturating_add);
+    if all.saturating_mul(problem.n_servers()) > MOST_COUNTED {
+        let why = format!(
+            "users, times limits on server classes above them, times classes, are more than {MOST_COUNTED}"
+        );
         return Err(MechanismError::Limit { mechanism: TREE.info.id, why });
     }
     Ok(())
