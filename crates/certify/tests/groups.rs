@@ -1,9 +1,11 @@
 //! Allocations of problems with groups: what `tree` fills keeps limits and guarantees, and whatever else is certified
 //! is judged alike by both checkers.
 
+use std::collections::BTreeMap;
+
 use evenhand_certify::{Request, certify, default_requests};
-use evenhand_exact::{Axiom, Evidence};
-use evenhand_mechanisms::registry;
+use evenhand_exact::{Axiom, Evidence, Stop};
+use evenhand_mechanisms::{registry, tree};
 use evenhand_problem::format::{Source, problem_to_json};
 use evenhand_problem::{Allocation, Arithmetic, Problem, Rational};
 use evenhand_testkit::agreement::{Finding, agreed_text};
@@ -178,6 +180,106 @@ fn a_limit_on_server_classes_is_named_by_them() {
     let kept = examine(3, 9);
     assert_eq!(kept.claims[0].margin, Some(Rational::new()));
     assert_eq!(kept.claims[1].margin, Some(Rational::new()));
+}
+
+/// Limits on server classes stop users class by class, divisible and on single servers.
+#[test]
+fn who_is_stopped_by_limits_on_server_classes_is_not_short() {
+    let mut rng = Pcg64::seed_from_u64(9);
+    let requests = [Request::of(Axiom::WorkConserving)];
+    let (mut found, mut by_class) = ([[0; 2]; 2], [0; 2]);
+    for _ in 0..150 {
+        let mut document = trees::json(&mut rng, SHAPES[1]);
+        for class in document["servers"].as_array_mut().unwrap() {
+            class["count"] = rng.random_range(1..=3).into();
+        }
+        trees::limit_classes(&mut rng, &mut document);
+        let text = document.to_string();
+        let problem = Source { name: "tree", text: &text }.problem().unwrap();
+        let whole = tree::fill_whole(&problem, "fill", tree::Whole::default()).unwrap();
+        for (placed, mut allocation) in [(0, filled(&problem)), (1, whole)] {
+            for less in [false, true] {
+                if less {
+                    allocation.mechanism = None;
+                    for (_, x) in allocation.placements.iter_mut().flatten().flat_map(|of| &mut of.tasks) {
+                        *x = if rng.random_bool(0.2) { Rational::new() } else { x.clone() };
+                    }
+                    if placed == 1 {
+                        allocation.tasks = sums(&problem, &allocation);
+                    } else {
+                        for x in allocation.tasks.iter_mut().flatten() {
+                            x.1 *= Rational::from((rng.random_range(2..=4), 4));
+                        }
+                    }
+                }
+                let examination = certify(&problem, &allocation, &requests, &Rational::new()).unwrap();
+                let evidence = &examination.certificate.claims[0].evidence;
+                if let Evidence::ShortOrStopped { stopped, .. } = evidence {
+                    let is_by_class = |(_, stop): &&(usize, Stop)| matches!(stop, Stop::Classes { .. });
+                    by_class[placed] += stopped.iter().filter(is_by_class).count();
+                }
+                for (_, holds, margin) in judged(&problem, &allocation, &requests) {
+                    assert!(holds || less, "{margin} {document}");
+                    found[placed][usize::from(holds)] += 1;
+                }
+            }
+        }
+    }
+    assert!(by_class.iter().all(|count| *count > 20), "{by_class:?}");
+    assert!(found.iter().flatten().all(|count| *count > 10), "{found:?}");
+}
+
+/// Tasks by user and class, of placements.
+fn sums(problem: &Problem, allocation: &Allocation) -> Vec<Vec<(usize, Rational)>> {
+    let mut sums = vec![BTreeMap::new(); problem.n_users()];
+    for placement in allocation.placements.iter().flatten() {
+        for (n, x) in &placement.tasks {
+            *sums[*n].entry(placement.server).or_insert_with(Rational::new) += x;
+        }
+    }
+    sums.into_iter().map(|of| of.into_iter().collect()).collect()
+}
+
+#[test]
+fn what_is_said_to_stop_a_user_class_by_class_must_be_true() {
+    let text = r#"{"kind": "allocation-problem", "resources": ["gpu"],
+        "servers": [{"name": "new", "capacity": {"gpu": 10}}, {"name": "old", "capacity": {"gpu": 10}}],
+        "groups": [{"name": "a", "on": {"new": {"limit": {"gpu": 3}}, "old,new": {"limit": {"gpu": 12}}}}],
+        "users": [{"name": "x", "group": "a", "demand": {"gpu": 1}},
+                  {"name": "y", "demand": {"gpu": 1}, "servers": ["old"]}]}"#;
+    let problem = Source { name: "two", text }.problem().unwrap();
+    let examine = |new: u32, old: u32, others: u32| {
+        let text = format!(
+            r#"{{"kind": "allocation", "arithmetic": "exact",
+                "tasks": {{"x": {{"new": {new}, "old": {old}}}, "y": {{"old": {others}}}}}}}"#
+        );
+        let allocation = Source { name: "x", text: &text }.allocation(&problem).unwrap().allocation;
+        let requests = [Request::of(Axiom::WorkConserving)];
+        judged(&problem, &allocation, &requests);
+        certify(&problem, &allocation, &requests, &Rational::new()).unwrap().certificate
+    };
+    let kept = examine(3, 4, 6);
+    assert_eq!(kept.claims[0].margin, Some(Rational::new()));
+    let text = kept.to_json();
+    let said = r#""x":{"short":{"old":"gpu"},"limits":{"new":{"group":"a","on":["new"],"limit":"gpu"}}}"#;
+    assert!(text.contains(said), "{text}");
+    for instead in [
+        r#""x":{"short":{"new":"gpu"},"limits":{"old":{"group":"a","on":["old","new"],"limit":"gpu"}}}"#,
+        r#""x":{"short":{"old":"gpu"},"limits":{"new":{"group":"a","on":["old","new"],"limit":"gpu"}}}"#,
+        r#""x":{"short":{"old":"gpu"},"limits":{"new":{"group":"a","on":["old"],"limit":"gpu"}}}"#,
+        r#""x":{"short":{"old":"gpu"},"limits":{}}"#,
+        r#""x":{"short":{},"limits":{"new":{"group":"a","on":["new"],"limit":"gpu"}}}"#,
+    ] {
+        let damaged = text.replace(said, instead);
+        assert!(matches!(agreed_text(&damaged), Finding::Refused(_)), "{damaged}");
+    }
+    // Two of the limit are left on new servers, and one old GPU.
+    let idle = examine(1, 3, 6);
+    assert_eq!(idle.claims[0].margin, Some(Rational::from((-3, 20))));
+    assert_eq!(idle.claims[0].holds, Some(false));
+    // The limit on both closes old servers too.
+    let closed = examine(3, 9, 1);
+    assert_eq!(closed.claims[0].holds, Some(true));
 }
 
 #[test]

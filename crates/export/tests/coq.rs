@@ -128,3 +128,24 @@ fn a_file_that_would_be_too_long_is_refused_before_it_is_made() {
     let error = coq_of_certificate(&certificate).unwrap_err();
     assert!(matches!(error, ExportError::TooLong { numbers: 9_000_000.., .. }), "{error}");
 }
+
+/// What is proved knows limits of all servers alone: of a group with a limit on some nothing is written.
+#[test]
+fn limits_on_server_classes_are_not_proved() {
+    let with = |on: &str| {
+        let text = format!(
+            r#"{{"kind": "certificate", "version": 2, "tolerance": "0", "not_checked": [],
+            "problem": {{"kind": "allocation-problem", "resources": ["gpu"],
+                "servers": [{{"name": "new", "capacity": {{"gpu": 10}}}}],
+                "groups": [{{"name": "a", "limit": {{"gpu": 3}}{on}}}],
+                "users": [{{"name": "x", "group": "a", "demand": {{"gpu": 1}}}}]}},
+            "allocation": {{"kind": "allocation", "arithmetic": "exact", "tasks": {{"x": {{"new": 2}}}}}},
+            "claims": [{{"axiom": "limits", "holds": true, "margin": "1/10",
+                         "evidence": {{"group": "a", "resource": "gpu", "slack": "1"}}}}]}}"#
+        );
+        coq_of_certificate(&parse(&text))
+    };
+    with("").unwrap();
+    let refused = with(r#", "on": {"new": {"limit": {"gpu": 5}}}"#);
+    assert!(matches!(refused, Err(ExportError::NotProved { .. })), "{refused:?}");
+}

@@ -1,6 +1,6 @@
 //! Hierarchical filling where groups may hold only so much on some server classes.
 
-use evenhand_mechanisms::tree::{Settings, StopKind, why};
+use evenhand_mechanisms::tree::{Settings, StopKind, levels, why};
 use evenhand_mechanisms::{MechanismError, registry};
 use evenhand_problem::format::{Source, problem_to_json};
 use evenhand_problem::{Arithmetic, Problem, Rational};
@@ -136,6 +136,50 @@ fn a_limit_of_zero_bars_the_classes() {
         by_name(&read(&document)),
         [("x", 0), ("y", 10), ("z", 1)].map(|(n, x)| (n.to_owned(), x.into()))
     );
+}
+
+/// A user whose every class is closed by a limit may not grow, and still wants more.
+#[test]
+fn limits_on_all_its_classes_stop_a_user() {
+    let mut document = two_kinds();
+    document["groups"][0]["on"]["old"] = json!({"limit": {"gpu": 0}});
+    let problem = read(&document);
+    let standing = |new: u32| {
+        let text =
+            json!({"kind": "allocation", "arithmetic": "exact", "tasks": {"x": {"new": new}}}).to_string();
+        let allocation = Source { name: "a", text: &text }.allocation(&problem).unwrap().allocation;
+        let standings = levels(&problem, &allocation, &Settings::default()).unwrap();
+        standings.into_iter().find(|of| of.name == "x").unwrap().next.unwrap().is_stopped
+    };
+    assert!(!standing(2) && standing(3));
+    document["groups"][0]["on"]["new"]["limit"]["gpu"] = json!(0);
+    let problem = read(&document);
+    let outcome = registry::find("tree").unwrap().allocate(&problem, Arithmetic::Exact).unwrap();
+    let x = why(&problem, &outcome.allocation, 0, &Settings::default()).unwrap().users.remove(0);
+    let by_limit = x.stops.iter().filter(|stop| matches!(stop.kind, StopKind::ClassLimit { .. }));
+    assert_eq!((x.wants_no_more, by_limit.count()), (false, 2), "{x:?}");
+}
+
+/// A group that waits when the filling ends has grown further than its subgroup knew when somebody last looked.
+#[test]
+fn who_waits_at_the_end_keeps_all_that_it_has() {
+    let problem = read(&json!({"kind": "allocation-problem", "resources": ["cpu", "memory", "gpu"],
+        "servers": [{"name": "pool", "capacity": {"cpu": 10, "gpu": 8, "memory": 26}}],
+        "groups": [
+            {"name": "0", "guarantee": {"cpu": 4, "gpu": 2, "memory": 2}, "on": {"pool": {"limit": {"cpu": 4, "gpu": 7}}}},
+            {"name": "1", "guarantee": {"cpu": 7, "gpu": 2, "memory": 4}, "weight": 2,
+             "on": {"pool": {"limit": {"cpu": 2, "gpu": 5, "memory": 1}}}},
+            {"name": "2", "parent": "0", "priority": -1},
+            {"name": "3", "guarantee": {"gpu": 1, "memory": 8}, "priority": 2, "on": {"pool": {"limit": {"memory": 2}}}}],
+        "share": {"of": "surplus", "over": "lendable"},
+        "users": [{"name": "a", "group": "3", "demand": {"cpu": 2, "gpu": 2, "memory": 2}},
+                  {"name": "b", "group": "0", "demand": {"memory": 2}, "tasks": "5/2"},
+                  {"name": "c", "group": "2", "demand": {"cpu": 4, "gpu": 5}},
+                  {"name": "d", "group": "1", "demand": {"cpu": 4, "gpu": 5, "memory": 2}}]}));
+    let tasks = by_name(&problem).into_iter().map(|(_, tasks)| tasks);
+    let expected = [(1, 1), (5, 2), (7, 10), (1, 2)].map(Rational::from);
+    assert_eq!(tasks.collect::<Vec<_>>(), expected);
+    assert_eq!(plain::tree::fill(&problem), expected);
 }
 
 #[test]

@@ -155,7 +155,16 @@ fn stopped_words(problem: &Problem, stopped: &[(usize, Stop)]) -> String {
     let Some((user, stop)) = stopped.first() else { return String::new() };
     let resource = |r: usize| &problem.resources()[r];
     let group = |v: usize| &problem.groups().list()[v].name;
-    let what = match *stop {
+    let what = match stop.clone() {
+        Stop::Classes { limits, .. } => match limits.first() {
+            Some((_, mark)) => format!(
+                "the limit of {} of {} on {}",
+                resource(mark.resource),
+                group(mark.group),
+                problem.class_names(&mark.on)
+            ),
+            None => "what is short".to_owned(),
+        },
         Stop::Limit { group: v, resource: r } => format!("the limit of {} of {}", resource(r), group(v)),
         Stop::Guarantee { group: v, resource: r } => {
             format!("the guarantee of {} of {}, which gets no more", resource(r), group(v))

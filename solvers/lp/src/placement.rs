@@ -13,7 +13,7 @@
 //! and their prices). HiGHS guesses which; the prices of its basis are found in rationals, so that a bound is always
 //! true, and exact where it is reached. Where a limit is 0 its users have no place on its classes at all.
 
-use evenhand_exact::tree::{Bound, ClassLimit};
+use evenhand_exact::tree::{Bound, ClassLimits};
 use evenhand_problem::{Constraints, Rational};
 
 use crate::error::LpError;
@@ -99,11 +99,12 @@ impl Placements {
     ///
     /// # Errors
     /// [`LpError`]: HiGHS refuses the model.
-    pub fn new(constraints: &Constraints<'_>, limits: &[ClassLimit]) -> Result<Self, LpError> {
+    pub fn new(constraints: &Constraints<'_>, limits: &ClassLimits) -> Result<Self, LpError> {
         let problem = constraints.problem();
         let users = problem.n_users();
         let capacity = constraints.rows().iter().map(|row| &row.capacity);
-        let capacity: Vec<Rational> = capacity.chain(limits.iter().map(|of| &of.most)).cloned().collect();
+        let capacity: Vec<Rational> =
+            capacity.chain(limits.list.iter().map(|of| &of.most)).cloned().collect();
         let rows = &capacity;
         let mut lp = ExactLp::default();
         lp.rows.extend(rows.iter().map(|capacity| (Sense::AtMost, capacity.clone())));
@@ -113,14 +114,10 @@ impl Placements {
         lp.columns.push(ExactColumn { cost: Rational::from(-1), entries });
         let (mut units, mut placements) = (vec![1.0], Vec::new());
         for n in 0..users {
-            let own: Vec<(usize, &ClassLimit)> =
-                limits.iter().enumerate().filter(|(_, limit)| limit.users[n]).collect();
-            for i in ClassLimit::allowed(limits, problem, n) {
+            for i in limits.allowed(problem, n) {
                 let mut entries = capacity_entries(constraints, n, i);
-                let of_limits = own.iter();
-                entries.extend(of_limits.filter_map(|(at, limit)| {
-                    Some((constraints.rows().len() + at, limit.counts(problem, n, i)?.clone()))
-                }));
+                let counted = limits.counts(problem, n, i);
+                entries.extend(counted.map(|(at, d)| (constraints.rows().len() + at, d.clone())));
                 entries.push((rows.len() + n, Rational::from(1)));
                 units.push(problem.gamma(n, i).to_f64());
                 placements.push((n, i));

@@ -1,5 +1,6 @@
 //! Whether totals have a place: found or refuted, in rationals.
 
+use evenhand_exact::tree::{ClassLimit, ClassLimits};
 use evenhand_lp::placement::{Place, Placements};
 use evenhand_problem::format::Source;
 use evenhand_problem::{Constraints, Problem, Rational, Sharing};
@@ -20,7 +21,7 @@ fn totals(one: (i32, i32), two: (i32, i32)) -> Vec<Rational> {
 fn what_has_a_place_gets_it() {
     let problem = problem();
     let constraints = Constraints::new(&problem, Sharing::Rdm);
-    let mut placements = Placements::new(&constraints, &[]).unwrap();
+    let mut placements = Placements::new(&constraints, &ClassLimits::default()).unwrap();
     for totals in [totals((0, 1), (10, 1)), totals((3, 1), (17, 2)), totals((1, 3), (1, 7))] {
         assert_eq!(placements.broken(&totals).unwrap(), None);
         let Place::Found(placed) = placements.place(&totals).unwrap() else { panic!("{totals:?}") };
@@ -38,7 +39,7 @@ fn what_has_a_place_gets_it() {
 fn what_has_none_breaks_a_bound_that_all_others_keep() {
     let problem = problem();
     let constraints = Constraints::new(&problem, Sharing::Rdm);
-    let mut placements = Placements::new(&constraints, &[]).unwrap();
+    let mut placements = Placements::new(&constraints, &ClassLimits::default()).unwrap();
     for broken in [totals((4, 1), (0, 1)), totals((3, 1), (9, 1)), totals((1, 1), (10, 1))] {
         let bound = placements.broken(&broken).unwrap().expect("a bound");
         assert!(bound.left(&broken) < 0);
@@ -54,10 +55,47 @@ fn what_has_none_breaks_a_bound_that_all_others_keep() {
 fn an_excess_below_the_tolerance_of_doubles_is_found_too() {
     let problem = problem();
     let constraints = Constraints::new(&problem, Sharing::Rdm);
-    let mut placements = Placements::new(&constraints, &[]).unwrap();
+    let mut placements = Placements::new(&constraints, &ClassLimits::default()).unwrap();
     let totals =
         vec![Rational::from(3), Rational::from((17, 2)) + Rational::from((1, 1_000_000_000_000_i64))];
     assert_eq!(placements.broken(&totals).unwrap(), None);
     let Place::Broken(bound) = placements.place(&totals).unwrap() else { panic!("it has no place") };
     assert!(bound.left(&totals) < 0);
+}
+
+/// Three cpus on `b` for both users together, none of `a` for the second: a row each, with a price where it binds.
+#[test]
+fn limits_on_classes_are_rows_of_their_own() {
+    let text = r#"{"kind": "allocation-problem", "resources": ["cpu"],
+        "servers": [{"name": "a", "capacity": {"cpu": 10}}, {"name": "b", "capacity": {"cpu": 10}}],
+        "users": [{"name": "one", "demand": {"cpu": 1}}, {"name": "two", "demand": {"cpu": 2}}]}"#;
+    let problem = Source { name: "problem", text }.problem().unwrap();
+    let limit =
+        |servers: Vec<usize>, most: u32| ClassLimit { servers, resource: 0, most: Rational::from(most) };
+    let limits =
+        ClassLimits { list: vec![limit(vec![1], 3), limit(vec![0], 0)], of_user: vec![vec![0], vec![0, 1]] };
+    assert_eq!(limits.allowed(&problem, 0).collect::<Vec<_>>(), [0, 1]);
+    assert_eq!(limits.allowed(&problem, 1).collect::<Vec<_>>(), [1]);
+    let constraints = Constraints::new(&problem, Sharing::Rdm);
+    let mut placements = Placements::new(&constraints, &limits).unwrap();
+    for totals in [totals((13, 1), (0, 1)), totals((10, 1), (3, 2)), totals((11, 1), (1, 1))] {
+        assert_eq!(placements.broken(&totals).unwrap(), None);
+        let Place::Found(placed) = placements.place(&totals).unwrap() else { panic!("{totals:?}") };
+        let on_b: Rational = placed
+            .iter()
+            .zip([1, 2])
+            .flat_map(|(tasks, d)| {
+                tasks.iter().filter(|(i, _)| *i == 1).map(move |(_, x)| Rational::from(x * d))
+            })
+            .sum();
+        assert!(on_b <= 3 && placed[1].iter().all(|(i, _)| *i == 1), "{placed:?}");
+    }
+    for broken in [totals((14, 1), (0, 1)), totals((0, 1), (2, 1)), totals((12, 1), (1, 1))] {
+        let bound = placements.broken(&broken).unwrap().expect("a bound");
+        assert!(bound.left(&broken) < 0);
+        for kept in [totals((13, 1), (0, 1)), totals((10, 1), (3, 2)), totals((0, 1), (3, 2))] {
+            assert!(bound.left(&kept) >= 0, "{bound:?}");
+        }
+        assert!(matches!(placements.place(&broken).unwrap(), Place::Broken(_)));
+    }
 }

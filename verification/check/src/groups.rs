@@ -260,8 +260,7 @@ pub fn apply(axiom: &str, case: &Case<'_>) -> bool {
     if axiom == "work-conserving" && !problem.groups.hold_back() {
         return true;
     }
-    let limit_classes = problem.groups.list.iter().any(|group| !group.on.is_empty());
-    if limit_classes && matches!(axiom, "work-conserving" | "tree") {
+    if axiom == "tree" && problem.groups.list.iter().any(|group| !group.on.is_empty()) {
         return false;
     }
     let divides = !case.stated.by_time && problem.classes.iter().all(|class| !class.states_time);
@@ -344,22 +343,32 @@ impl<'c> Holdings<'c> {
         Ok(on)
     }
 
-    /// How many tasks they leave to a user, class by class; `None` where there is no limit on one of its classes.
-    fn left_on_classes(&self, n: usize) -> Checked<Option<Rational>> {
-        let (problem, groups) = (self.case.problem, &self.case.problem.groups);
+    /// The limits on server classes of the groups above a user.
+    fn on_of_user(&self, n: usize) -> Checked<Vec<&On<'c>>> {
+        let groups = &self.case.problem.groups;
         let above: Vec<usize> = groups.above(groups.members[n].group).collect();
-        let own: Vec<&On<'_>> = self.on.iter().filter(|of| above.contains(&of.group)).collect();
         work::steps((self.on.len() * above.len()) as u64)?;
+        Ok(self.on.iter().filter(|of| above.contains(&of.group)).collect())
+    }
+
+    /// How many tasks they leave to a user on a class; `None` where there is none.
+    fn left_on_class(&self, n: usize, i: usize) -> Checked<Option<Rational>> {
+        let own = self.on_of_user(n)?;
+        work::spend(own.len())?;
+        let demand = &self.case.problem.users[n].demand;
+        let here = own.iter().filter(|of| of.classes.contains(&i));
+        let least = here.filter_map(|of| Some(Rational::from(&of.left / at(demand, of.resource)?))).min();
+        Ok(least.map(|least| least.max(Rational::new())))
+    }
+
+    /// The same on all classes on which it can run; `None` where there is none on one of them.
+    fn left_on_classes(&self, n: usize) -> Checked<Option<Rational>> {
         let mut rooms = Vec::new();
-        for i in problem.classes_of(n).take(if own.is_empty() { 0 } else { usize::MAX }) {
-            work::spend(own.len())?;
-            let here = own.iter().filter(|of| of.classes.contains(&i));
-            let room =
-                here.filter_map(|of| Some(Rational::from(&of.left / at(problem.demand(n, i), of.resource)?)));
-            let Some(least) = room.min() else { return Ok(None) };
-            rooms.push(least.max(Rational::new()));
+        for i in self.case.problem.classes_of(n).take(if self.on.is_empty() { 0 } else { usize::MAX }) {
+            let Some(room) = self.left_on_class(n, i)? else { return Ok(None) };
+            rooms.push(room);
         }
-        if own.is_empty() { Ok(None) } else { work::sum(rooms).map(Some) }
+        if self.on.is_empty() { Ok(None) } else { work::sum(rooms).map(Some) }
     }
 
     /// How many tasks more a user could run, if there were room, before it has all its tasks, or a limit or a

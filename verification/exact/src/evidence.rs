@@ -43,9 +43,27 @@ pub enum SingleLimit {
 /// a whole; with placements rows of which every server of the class lacks one.
 pub type Short = Vec<(usize, Vec<usize>)>;
 
+/// A limit of a group on server classes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClassMark {
+    /// The group.
+    pub group: usize,
+    /// The classes, ascending.
+    pub on: Vec<usize>,
+    /// The resource.
+    pub resource: usize,
+}
+
 /// What stops a user who has room, by resource of all servers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Stop {
+    /// Class by class: what is short on some, as without groups, and a limit on the others.
+    Classes {
+        /// As for a user whom nothing else stops.
+        short: Short,
+        /// `(class, limit)`, by class ascending.
+        limits: Vec<(usize, ClassMark)>,
+    },
     /// The limit of a group above it.
     Limit {
         /// The group.

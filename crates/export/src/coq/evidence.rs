@@ -18,6 +18,10 @@ impl Writer<'_, '_> {
         if claim.axiom == Axiom::WorkConserving && self.problem.groups().hold_back() {
             return Err("what groups hold back is not among what is proved");
         }
+        let of_groups = matches!(claim.axiom, Axiom::Limits | Axiom::Guarantees);
+        if of_groups && self.problem.groups().limit_classes() {
+            return Err("limits on server classes are not among what is proved");
+        }
         if matches!(claim.axiom, Axiom::GroupSharingIncentive | Axiom::GroupEnvyFree) {
             return Err("what parties gain is not among what is proved");
         }

@@ -33,7 +33,7 @@ pub struct Filled {
 pub fn fill(problem: &Problem, forest: &Forest<'_>) -> Result<Option<Filled>, LpError> {
     let most = WORK / forest.size().max(1);
     let nothing = vec![Rational::new(); problem.n_users()];
-    if problem.n_servers() > 1 || !forest.class_limits.is_empty() {
+    if problem.n_servers() > 1 || !forest.class_limits.list.is_empty() {
         return on_classes(problem, forest, &nothing, most);
     }
     // All servers are alike: what fits by its sum fits.

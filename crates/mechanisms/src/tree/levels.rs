@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use evenhand_problem::{Allocation, Problem, Rational};
 
+use super::on::on;
 use super::reported::{Reported, reported};
 use super::{Entitlements, Settings};
 use crate::mechanism::MechanismError;
@@ -61,11 +62,17 @@ pub fn levels(
     let mut wants = Vec::new();
     let mut below = vec![Vec::new(); forest.nodes.len()];
     let mut may_grow = vec![false; forest.nodes.len()];
+    // Of limits on server classes those count that are reached on every class on which a user can run.
+    let on = on(&forest, allocation);
+    let limits = &forest.class_limits;
+    let is_closed = |n: usize, i: usize| limits.counts(problem, n, i).any(|(at, _)| on[at].left <= 0);
     for n in 0..problem.n_users() {
         let leaf = forest.leaf(n);
-        let Some(way) = forest.nodes[leaf].leaf.as_ref().and_then(|leaf| holdings.way(&forest, leaf)) else {
+        let Some(mut way) = forest.nodes[leaf].leaf.as_ref().and_then(|leaf| holdings.way(&forest, leaf))
+        else {
             continue;
         };
+        way.is_stopped |= problem.classes_of(n).all(|i| is_closed(n, i));
         wants.push(n);
         may_grow[leaf] |= !way.is_stopped;
         for (v, is_below) in way.nodes {

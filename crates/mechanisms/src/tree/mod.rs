@@ -26,7 +26,7 @@ mod why;
 use evenhand_exact::axiom::tree::{can_be_filled, has_size};
 use evenhand_exact::tree::{Bound, Forest};
 use evenhand_exact::{Axiom, Evidence, Parameters};
-use evenhand_problem::{Allocation, Arithmetic, Problem, Rational};
+use evenhand_problem::{Allocation, Arithmetic, Group, Problem, Rational};
 
 pub use entitlements::Entitlements;
 pub use levels::{Held, Next, Standing, held, levels};
@@ -59,6 +59,10 @@ pub static TREE: Mechanism = Mechanism {
     axiom: |allocation| allocation.rule.is_none().then(|| (Axiom::Tree, Parameters::default())),
     solve: |problem, flags| allocate(problem, &settings(flags)?),
 };
+
+/// Users times limits on server classes above them, times classes: entries of the programme that places tasks, about 100
+/// bytes each.
+const MOST_COUNTED: usize = 10_000_000;
 
 /// The share of a scheduler in place of the problem's own.
 pub(crate) const RULE: Flag = Flag {
@@ -200,6 +204,25 @@ fn check(problem: &Problem) -> Result<(), MechanismError> {
     }
     has_size(problem)
         .map_err(|error| MechanismError::Limit { mechanism: TREE.info.id, why: error.to_string() })?;
+    check_class_limits(problem)
+}
+
+/// That limits on server classes are not too many.
+fn check_class_limits(problem: &Problem) -> Result<(), MechanismError> {
+    let groups = problem.groups();
+    if !groups.limit_classes() {
+        return Ok(());
+    }
+    let limits = |group: &Group| group.on.iter().map(|on| on.limit.len()).sum::<usize>();
+    let of_group: Vec<usize> = groups.list().iter().map(limits).collect();
+    let of_user = |n: usize| groups.above(groups.member(n).group).map(|v| of_group[v]).sum::<usize>();
+    let all = (0..problem.n_users()).map(of_user).fold(0, usize::saturating_add);
+    if all.saturating_mul(problem.n_servers()) > MOST_COUNTED {
+        let why = format!(
+            "users, times limits on server classes above them, times classes, are more than {MOST_COUNTED}"
+        );
+        return Err(MechanismError::Limit { mechanism: TREE.info.id, why });
+    }
     Ok(())
 }
 

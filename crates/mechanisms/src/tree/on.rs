@@ -22,17 +22,18 @@ pub fn on(forest: &Forest<'_>, allocation: &Allocation) -> Vec<Kept> {
         on.map(move |(servers, (resource, most))| (group, servers.clone(), *resource, most.clone()))
     });
     let held = |((group, servers, resource, most), limit): (_, &ClassLimit)| {
-        let mut left: Rational = limit.most.clone();
-        for (n, tasks) in allocation.tasks.iter().enumerate() {
-            for (i, x) in tasks {
-                if let Some(d) = limit.counts(forest.problem, n, *i) {
-                    left -= Rational::from(d * x);
-                }
-            }
-        }
+        let left = limit.most.clone();
         Kept { group, servers, resource, most, left }
     };
-    stated.zip(&forest.class_limits).map(held).collect()
+    let mut all: Vec<Kept> = stated.zip(&forest.class_limits.list).map(held).collect();
+    for (n, tasks) in allocation.tasks.iter().enumerate() {
+        for (i, x) in tasks {
+            for (at, d) in forest.class_limits.counts(forest.problem, n, *i) {
+                all[at].left -= Rational::from(d * x);
+            }
+        }
+    }
+    all
 }
 
 impl Kept {

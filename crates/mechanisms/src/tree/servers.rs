@@ -31,17 +31,16 @@ impl<'p> Servers<'p> {
         let problem = forest.problem;
         let classes = problem.n_servers();
         let asks = |n: usize, r: usize| !problem.users()[n].base_demand()[r].is_zero();
-        let counts = |n: usize| {
-            let all = forest.class_limits.iter().enumerate();
-            all.filter(move |(_, limit)| limit.users[n] && asks(n, limit.resource)).map(|(at, _)| at)
-        };
+        let limits = &forest.class_limits;
+        let counts =
+            |n: usize| limits.of(n).filter(move |(_, limit)| asks(n, limit.resource)).map(|(at, _)| at);
         let first = |n: usize| problem.classes_of(n).map(|i| (i, 0)).collect();
         let mut servers = Self {
             problem,
             left: vec![Vec::new(); classes],
             placed: vec![Vec::new(); classes],
             first: (0..problem.n_users()).map(first).collect(),
-            limits: forest.class_limits.iter().map(|limit| (limit, limit.most.clone())).collect(),
+            limits: limits.list.iter().map(|limit| (limit, limit.most.clone())).collect(),
             of_user: (0..problem.n_users()).map(|n| counts(n).collect()).collect(),
             best,
         };

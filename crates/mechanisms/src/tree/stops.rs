@@ -106,7 +106,7 @@ impl View<'_> {
     /// The limits on server classes that a user counts for.
     pub(super) fn of_user(&self, leaf: &Leaf) -> Vec<usize> {
         let asks = |r: usize| !self.problem().users()[leaf.user].base_demand()[r].is_zero();
-        let of = self.forest.class_limits.iter().enumerate();
-        of.filter(|(_, limit)| limit.users[leaf.user] && asks(limit.resource)).map(|(at, _)| at).collect()
+        let of = self.forest.class_limits.of(leaf.user);
+        of.filter(|(_, limit)| asks(limit.resource)).map(|(at, _)| at).collect()
     }
 }

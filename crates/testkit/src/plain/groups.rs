@@ -1,6 +1,6 @@
 //! The axioms about groups from their definition: what more tasks do is tried out, bit by bit.
 
-use evenhand_exact::{Axiom, Claim, Evidence};
+use evenhand_exact::{Axiom, Claim, ClassMark, Evidence};
 use evenhand_problem::{Rational, Sharing};
 
 use super::{Plain, Shown, zero};
@@ -14,9 +14,6 @@ impl Plain<'_> {
         }
         if axiom == Axiom::WorkConserving && !self.holds_back() {
             return true;
-        }
-        if axiom == Axiom::WorkConserving && p.groups().limit_classes() {
-            return false;
         }
         let divided =
             self.sharing() == Sharing::Rdm && p.servers().iter().all(|class| !class.is_time_shared());
@@ -128,25 +125,29 @@ impl Plain<'_> {
         below.map(held).sum()
     }
 
-    /// How many tasks the limits on single classes leave a user, added up over the classes on which it can run;
-    /// `None` where one has no limit.
-    fn left_on_classes(&self, n: usize) -> Option<Rational> {
+    /// How many tasks limits on server classes leave a user on one of them, each with what it is; none where nothing
+    /// limits it.
+    pub(super) fn class_marks(&self, n: usize, i: usize) -> Vec<(ClassMark, Rational)> {
         let p = self.p();
-        let mut sum = zero();
-        for i in p.classes_of(n) {
-            let mut least: Option<Rational> = None;
-            for (v, group) in p.groups().list().iter().enumerate().filter(|(v, _)| self.stands_in(n, *v)) {
-                for on in group.on.iter().filter(|on| on.servers.contains(&i)) {
-                    for (r, most) in on.limit.iter().filter(|(r, _)| p.demand(n, i)[*r] > 0) {
-                        let left = Rational::from(most - &self.held_on(v, &on.servers, *r));
-                        let tasks = left / p.demand(n, i)[*r].clone();
-                        least = Some(least.map_or(tasks.clone(), |least| least.min(tasks)));
-                    }
+        let mut marks = Vec::new();
+        for (group, of) in p.groups().list().iter().enumerate().filter(|(v, _)| self.stands_in(n, *v)) {
+            for on in of.on.iter().filter(|on| on.servers.contains(&i)) {
+                for (resource, most) in on.limit.iter().filter(|(r, _)| p.demand(n, i)[*r] > 0) {
+                    let left = Rational::from(most - &self.held_on(group, &on.servers, *resource));
+                    let tasks = (left / p.demand(n, i)[*resource].clone()).max(zero());
+                    let (on, resource) = (on.servers.clone(), *resource);
+                    marks.push((ClassMark { group, on, resource }, tasks));
                 }
             }
-            sum += least?.max(zero());
         }
-        Some(sum)
+        marks
+    }
+
+    /// The least that they leave on each class, added up over the classes on which the user can run; `None` where one
+    /// has no limit.
+    fn left_on_classes(&self, n: usize) -> Option<Rational> {
+        let least = |i: usize| self.class_marks(n, i).into_iter().map(|(_, left)| left).min();
+        self.p().classes_of(n).map(least).sum()
     }
 
     /// What the evidence of `limits` or `guarantees` shows.

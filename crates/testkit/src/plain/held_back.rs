@@ -76,7 +76,7 @@ impl Plain<'_> {
     }
 
     /// What so many tasks are over `g_n`; on single servers whole ones count.
-    fn whole_or_part(&self, n: usize, tasks: Rational) -> Rational {
+    pub(super) fn whole_or_part(&self, n: usize, tasks: Rational) -> Rational {
         match self.placements.is_some() {
             true if tasks >= 1 => self.cluster.g[n].clone().recip(),
             true => zero(),
@@ -94,8 +94,8 @@ impl Plain<'_> {
     }
 
     /// What a stated stop leaves to a user, over `g_n`; `None` where it is none.
-    pub fn shown_stop(&self, n: usize, stop: Stop) -> Option<Rational> {
-        let found = self.stops(n).into_iter().find(|(of, _)| *of == stop)?;
+    pub fn shown_stop(&self, n: usize, stop: &Stop) -> Option<Rational> {
+        let found = self.stops(n).into_iter().find(|(of, _)| of == stop)?;
         Some(self.whole_or_part(n, found.1))
     }
 }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use evenhand_exact::axiom::njc::Witness;
 use evenhand_exact::axiom::ps_dsf::Standing;
 use evenhand_exact::axiom::work_conserving::Short;
-use evenhand_exact::{Claim, Evidence};
+use evenhand_exact::{Claim, ClassMark, Evidence, Stop};
 use evenhand_problem::Rational;
 
 use super::{Plain, Shown, zero};
@@ -55,9 +55,17 @@ impl Plain<'_> {
 
     fn idle_servers(&self, n: usize) -> Rational {
         let classes = self.cluster.classes(n);
+        // A limit on server classes is one more row of each of them.
+        let within = |i: usize| {
+            let marks = if self.holds_back() { self.class_marks(n, i) } else { Vec::new() };
+            marks.into_iter().map(|(_, left)| left).min()
+        };
         if self.placements.is_none() {
-            return self.more(n, classes.iter().map(|&i| self.free_for(n, i)).sum());
+            let free = |&i: &usize| within(i).into_iter().fold(self.free_for(n, i), Rational::min);
+            return self.more(n, classes.iter().map(free).sum());
         }
+        let classes: Vec<usize> =
+            classes.into_iter().filter(|&i| within(i).is_none_or(|left| left >= 1)).collect();
         let mut servers =
             classes.iter().flat_map(|&i| (0..self.p().servers()[i].count()).map(move |at| (i, at)));
         let fits = servers.any(|(i, index)| self.fits(n, i, index));
@@ -73,6 +81,12 @@ impl Plain<'_> {
     fn shown_short(&self, n: usize, short: &Short) -> Option<Rational> {
         let classes: Vec<usize> = short.iter().map(|(i, _)| *i).collect();
         (classes == self.cluster.classes(n)).then_some(())?;
+        let room = self.left_by_rows(n, short)?;
+        Some(if self.placements.is_some() { zero() } else { self.more(n, room) })
+    }
+
+    /// The same in tasks, of the classes that are stated; with placements 0.
+    fn left_by_rows(&self, n: usize, short: &Short) -> Option<Rational> {
         let mut room = zero();
         for (i, rows) in short {
             let of_class = self.cluster.rows_of(*i);
@@ -90,7 +104,21 @@ impl Plain<'_> {
                 room += self.slack(*row) / uses;
             }
         }
-        Some(if self.placements.is_some() { zero() } else { self.more(n, room) })
+        Some(room)
+    }
+
+    /// What rows and limits on classes leave to `n`, over `g_n`.
+    fn shown_by_class(&self, n: usize, short: &Short, limits: &[(usize, ClassMark)]) -> Option<Rational> {
+        let mut classes: Vec<usize> =
+            short.iter().map(|(i, _)| *i).chain(limits.iter().map(|(i, _)| *i)).collect();
+        classes.sort_unstable();
+        (classes == self.cluster.classes(n)).then_some(())?;
+        let mut room = self.left_by_rows(n, short)?;
+        for (i, mark) in limits {
+            let (_, left) = self.class_marks(n, *i).into_iter().find(|(of, _)| of == mark)?;
+            room += if self.placements.is_some() && left < 1 { zero() } else { left };
+        }
+        Some(self.whole_or_part(n, room))
     }
 
     pub fn work_conserving(&self, claim: &Claim) -> Option<Shown> {
@@ -109,7 +137,10 @@ impl Plain<'_> {
                 let all = named.count() == pending.len() && pending.iter().all(|n| users.contains(n));
                 (all && (stopped.is_empty() || self.holds_back())).then_some(())?;
                 let shown = short.iter().map(|(n, short)| self.shown_short(*n, short));
-                let shown = shown.chain(stopped.iter().map(|(n, stop)| self.shown_stop(*n, *stop)));
+                let shown = shown.chain(stopped.iter().map(|(n, stop)| match stop {
+                    Stop::Classes { short, limits } => self.shown_by_class(*n, short, limits),
+                    _ => self.shown_stop(*n, stop),
+                }));
                 let most = shown.collect::<Option<Vec<_>>>()?.into_iter().max().unwrap_or_default();
                 (-most, true)
             }
@@ -120,7 +151,10 @@ impl Plain<'_> {
                     (true, Some(index)) => self.fits(n, i, index),
                     _ => false,
                 };
-                (pending.contains(&n) && is_there && self.unstopped(n) > 0).then_some(())?;
+                let marks = if self.holds_back() { self.class_marks(n, i) } else { Vec::new() };
+                let closed = |left: &Rational| if room.index.is_some() { *left < 1 } else { left.is_zero() };
+                let is_open = marks.iter().all(|(_, left)| !closed(left));
+                (pending.contains(&n) && is_there && is_open && self.unstopped(n) > 0).then_some(())?;
                 (-self.idle(n), false)
             }
             _ => return None,

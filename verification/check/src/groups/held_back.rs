@@ -1,13 +1,13 @@
 //! Work-conserving where groups hold something back (theory, sections 7 and 9): limits, what they do not lend, and the
 //! guarantees of groups of weight 0 that get nothing beyond them. Whom that stops is not short.
 //!
-//! The room of a user is the least of what is free on the servers and what each of these leaves; the margin is minus
-//! the largest `min(T_n - x_n, room) / g_n`. Evidence of yes: for every user with pending tasks rows that are short, as
+//! The room of a user is the least of what is free on the servers and what each of these leaves; a limit on server
+//! classes counts on each of these as one more row does. The margin is minus the largest `min(T_n - x_n, room) / g_n`. Evidence of yes: for every user with pending tasks rows that are short, as
 //! without groups, or the one thing that stops it. Of no: a user with the least margin, and where its task fits.
 
 use rug::Rational;
 
-use super::Holdings;
+use super::{Holdings, On};
 use crate::axioms::Shown;
 use crate::axioms::answered::{Rows, Server, free, rows_of_user};
 use crate::axioms::place::Place;
@@ -20,6 +20,15 @@ use crate::work::{self, Checked, ensure};
 /// What may stop a user: a group with its limit, or with its guarantee, or alone (of weight 0, and nothing that the user
 /// asks for is promised to it); or what is kept back of a resource.
 type Stop = (Option<usize>, [Option<usize>; 3]);
+
+/// What is stated to stop a user: one of these, or class by class rows that are short and limits.
+enum Stated {
+    One(Stop),
+    Classes(Rows, Vec<(usize, Mark)>),
+}
+
+/// A group, the classes of one of its limits, and a resource.
+type Mark = (usize, Vec<usize>, usize);
 
 struct Judge<'c> {
     case: &'c Case<'c>,
@@ -39,7 +48,7 @@ pub fn work_conserving(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     for n in &users {
         let rows: Rows = case.problem.classes_of(*n).map(rows_of).collect();
         let stops = judge.stops(*n)?.into_iter().map(|(_, left)| left);
-        let room = stops.fold(judge.room(*n, &rows)?, Rational::min);
+        let room = stops.fold(judge.room(*n, &rows, true)?, Rational::min);
         margins.push((*n, judge.margin(*n, room)));
     }
     let nothing = case.active().next().map(|_| Rational::new());
@@ -71,10 +80,15 @@ pub fn work_conserving(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
             rows.len() == 1 && case.uses(n, *i).iter().any(|(row, _)| *row == rows[0])
         };
         ensure(judge.placed || rows.iter().all(is_one), "expected one row of a class, which the user uses")?;
-        shown.push(judge.margin(n, judge.room(n, &rows)?));
+        shown.push(judge.margin(n, judge.room(n, &rows, false)?));
     }
     for (n, stop) in stopped {
-        let left = judge.stops(n)?.into_iter().find(|(of, _)| *of == stop).map(|(_, left)| left);
+        let left = match stop {
+            Stated::One(stop) => {
+                judge.stops(n)?.into_iter().find(|(of, _)| *of == stop).map(|(_, left)| left)
+            }
+            Stated::Classes(rows, marks) => judge.class_by_class(n, &rows, &marks)?,
+        };
         ensure(left.is_some(), "what is stated to stop a user does not stop it")?;
         shown.push(judge.margin(n, left.unwrap_or_default()));
     }
@@ -115,10 +129,45 @@ impl<'c> Judge<'c> {
         -(if self.placed { whole(room) } else { room } / &self.case.g[n])
     }
 
-    /// The tasks that some rows of classes leave to a user: on a single server one, where all of them do.
-    fn room(&self, n: usize, rows: &Rows) -> Checked<Rational> {
+    /// The tasks that rows of classes and marks leave to a user; `None` where they are not of every class, or nothing.
+    fn class_by_class(&self, n: usize, rows: &Rows, marks: &[(usize, Mark)]) -> Checked<Option<Rational>> {
+        let mut classes: Vec<usize> =
+            rows.iter().map(|(i, _)| *i).chain(marks.iter().map(|(i, _)| *i)).collect();
+        classes.sort_unstable();
+        let is_one = |(i, rows): &(usize, Vec<usize>)| {
+            rows.len() == 1 && self.case.uses(n, *i).iter().any(|(row, _)| *row == rows[0])
+        };
+        let is_all = classes.into_iter().eq(self.case.problem.classes_of(n));
+        if !is_all || !(self.placed || rows.iter().all(is_one)) {
+            return Ok(None);
+        }
+        let mut left = vec![self.room(n, rows, false)?];
+        for (i, (group, on, resource)) in marks {
+            let is_it = |of: &&On<'_>| {
+                (of.group, of.resource) == (*group, *resource) && of.classes == on && on.contains(i)
+            };
+            let limit = self.holdings.on_of_user(n)?.into_iter().find(is_it);
+            let Some((limit, d)) = limit.zip(at(&self.case.problem.users[n].demand, *resource)) else {
+                return Ok(None);
+            };
+            left.push(self.whole(Rational::from(&limit.left / d).max(Rational::new())));
+        }
+        work::sum(left).map(Some)
+    }
+
+    /// On single servers there is room for a task or none.
+    fn whole(&self, room: Rational) -> Rational {
+        if self.placed { Rational::from(u32::from(room >= 1)) } else { room }
+    }
+
+    /// The tasks that some rows of classes leave to a user, and limits on them, if `limited`: on a single server one,
+    /// where all of them do.
+    fn room(&self, n: usize, rows: &Rows, limited: bool) -> Checked<Rational> {
         let mut rooms = Vec::new();
         for (i, rows) in rows {
+            let limit = if limited { self.holdings.left_on_class(n, *i)? } else { None };
+            let within =
+                |room: Rational| limit.map(|left| self.whole(left)).into_iter().fold(room, Rational::min);
             let mut uses = self.case.uses(n, *i);
             uses.retain(|(row, _)| rows.contains(row));
             work::spend(uses.len() + 1)?;
@@ -126,10 +175,10 @@ impl<'c> Judge<'c> {
                 work::steps(100 * self.servers[*i].len() as u64)?;
                 let is_free =
                     |(_, free): &Server| uses.iter().all(|(row, d)| at(free, *row).is_none_or(|f| f >= d));
-                rooms.push(Rational::from(u32::from(self.servers[*i].iter().any(is_free))));
+                rooms.push(within(Rational::from(u32::from(self.servers[*i].iter().any(is_free)))));
             } else {
                 let left = uses.iter().map(|(row, d)| Rational::from(&self.case.slack[*row] / d));
-                rooms.push(left.min().unwrap_or_default());
+                rooms.push(within(left.min().unwrap_or_default()));
             }
         }
         if self.placed { Ok(rooms.into_iter().max().unwrap_or_default()) } else { work::sum(rooms) }
@@ -172,14 +221,24 @@ impl<'c> Judge<'c> {
     }
 
     /// What the evidence says stops a user.
-    fn stop(&self, raw: &Json<'_>) -> Checked<Stop> {
+    fn stop(&self, raw: &Json<'_>) -> Checked<Stated> {
+        if !raw.get("limits").is_absent() {
+            let (problem, [short, limits]) = (self.case.problem, raw.fields("short limits")?);
+            let mark = |_, raw: &Json<'_>| -> Checked<Mark> {
+                let [group, on, limit] = raw.fields("group on limit")?;
+                let on = problem.class_names.listed(on)?;
+                Ok((problem.groups.names.named(group)?, on, problem.resources.named(limit)?))
+            };
+            let rows = rows_of_user(self.case, "short", short)?.unwrap_or_default();
+            return Ok(Stated::Classes(rows, problem.class_names.map(limits, mark)?));
+        }
         let [group, of @ ..] = raw.fields::<4>("group? limit? guarantee? kept_back?")?;
         let group = group.given().map(|name| self.case.problem.groups.names.named(name)).transpose()?;
         let mut resources = [None; 3];
         for (resource, raw) in resources.iter_mut().zip(of) {
             *resource = raw.given().map(|name| self.case.problem.resources.named(name)).transpose()?;
         }
-        Ok((group, resources))
+        Ok(Stated::One((group, resources)))
     }
 
     /// Whether a place names a class, or a single server, where the user has room.
@@ -196,8 +255,9 @@ impl<'c> Judge<'c> {
                 index < self.case.problem.classes[i].count && here.is_some_and(has_room)
             }
         };
-        let is_stopped =
-            self.stops(n)?.iter().any(|(_, left)| if self.placed { *left < 1 } else { left.is_zero() });
+        let closed = self.holdings.left_on_class(n, i)?.is_some_and(|left| self.whole(left).is_zero());
+        let is_stopped = closed
+            || self.stops(n)?.iter().any(|(_, left)| if self.placed { *left < 1 } else { left.is_zero() });
         Ok(is_free && !is_stopped && place.index.is_some() == self.placed && self.case.problem.can_run(n, i))
     }
 }

@@ -6,6 +6,7 @@
 
 use evenhand_problem::{Problem, Rational};
 
+use crate::evidence::ClassMark;
 use crate::instance::Instance;
 use crate::refusal::Refusal;
 
@@ -70,15 +71,34 @@ impl<'p> ClassLimits<'p> {
         groups.above(groups.member(n).group).flat_map(|v| self.of_group[v].clone())
     }
 
-    /// How many tasks they leave to a user with one demand on a class; `None`: any number.
-    fn leave(&self, n: usize, i: usize) -> Option<Rational> {
-        let demand = self.problem.users()[n].base_demand();
-        let here = self
-            .above(n)
-            .map(|at| &self.list[at])
-            .filter(|limit| !demand[limit.resource].is_zero() && limit.servers.binary_search(&i).is_ok());
-        let tasks = here.map(|limit| Rational::from(&limit.left / &demand[limit.resource]));
-        tasks.min().map(|least| least.max(Rational::new()))
+    /// How many tasks they leave to a user with one demand on a class, and which leaves so few; `None`: any number.
+    pub fn leave(&self, n: usize, i: usize) -> Option<(Rational, ClassMark)> {
+        let all = self.above(n).map(|at| &self.list[at]);
+        let all = all.filter_map(|limit| Some((self.left_of(limit, n, i)?, limit)));
+        all.min_by(|a, b| a.0.cmp(&b.0)).map(|(left, limit)| {
+            let on = limit.servers.to_vec();
+            (left, ClassMark { group: limit.group, on, resource: limit.resource })
+        })
+    }
+
+    /// How many tasks a limit leaves to a user with one demand on a class; `None` where it does not count them.
+    pub fn left_by(&self, mark: &ClassMark, n: usize, i: usize) -> Option<Rational> {
+        let mut all = self.above(n).map(|at| &self.list[at]);
+        let is_it = |limit: &&ClassLimit<'_>| {
+            limit.group == mark.group && limit.resource == mark.resource && limit.servers == mark.on
+        };
+        self.left_of(all.find(is_it)?, n, i)
+    }
+
+    fn left_of(&self, limit: &ClassLimit<'_>, n: usize, i: usize) -> Option<Rational> {
+        let demand = &self.problem.users()[n].base_demand()[limit.resource];
+        let counts = !demand.is_zero() && limit.servers.binary_search(&i).is_ok();
+        counts.then(|| Rational::from(&limit.left / demand).max(Rational::new()))
+    }
+
+    /// Whether there is one that counts tasks of a user with one demand on some class on which it can run.
+    pub fn concern(&self, n: usize) -> bool {
+        !self.list.is_empty() && self.problem.classes_of(n).any(|i| self.leave(n, i).is_some())
     }
 
     /// How many tasks they leave to a user with one demand on all classes on which it can run; `None`: any number.
@@ -86,6 +106,6 @@ impl<'p> ClassLimits<'p> {
         if self.list.is_empty() {
             return None;
         }
-        self.problem.classes_of(n).map(|i| self.leave(n, i)).sum()
+        self.problem.classes_of(n).map(|i| self.leave(n, i).map(|(left, _)| left)).sum()
     }
 }

@@ -41,7 +41,8 @@ pub(super) struct Holdings<'p> {
     pub promises: Promises,
     /// `U_v` by group and resource.
     pub used: Vec<Vec<Rational>>,
-    on: ClassLimits<'p>,
+    /// What is left of limits on server classes.
+    pub on: ClassLimits<'p>,
 }
 
 /// A limit, and what is left of it.

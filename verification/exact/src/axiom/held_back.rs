@@ -9,7 +9,8 @@
 //! tasks, with $s_{vr}$ what is kept back and not used between `n` and `v`, and the capacity the same at the root. Under
 //! a group of weight 0 that gets nothing beyond its guarantee (`zero-weight: never`), that guarantee is a limit too:
 //! no task where it names nothing that `n` asks for, or one with 0. The room of `n` is the least of these and what is
-//! free on the servers; one task on single servers, if all leave one.
+//! free on the servers; one task on single servers, if all leave one. A limit of a group on server classes counts on each
+//! of these as one more row does: what is free on a class is at most what it leaves.
 
 use std::collections::HashMap;
 
@@ -20,8 +21,10 @@ use serde_json::value::RawValue;
 
 use crate::axiom::groups::Holdings;
 use crate::axiom::rule::Found;
-use crate::axiom::work_conserving::{Groups, charge, divisible_room, is_pending};
-use crate::evidence::{Evidence, Room, Stop};
+use crate::axiom::work_conserving::{
+    Groups, charge, divisible_room, is_pending, read_short, rows_leave, write_short,
+};
+use crate::evidence::{ClassMark, Evidence, Room, Short, Stop};
 use crate::instance::Instance;
 use crate::names::read::Reader;
 use crate::names::write::{Json, Names};
@@ -34,9 +37,6 @@ pub(super) fn applies_to(problem: &Problem) -> Result<(), Inapplicable> {
     }
     if problem.servers().iter().any(ServerClass::is_time_shared) {
         return Err(Inapplicable::new("groups hold resources back, and time is shared".to_owned()));
-    }
-    if problem.groups().limit_classes() {
-        return Err(Inapplicable::new("groups have limits on some of the server classes".to_owned()));
     }
     match problem.users().iter().any(|user| !user.demand_overrides().is_empty()) {
         true => Err(Inapplicable::new(
@@ -152,10 +152,97 @@ impl<'p> HeldBack<'p> {
         least.map(|(tasks, stop)| (Self::left(instance, n, tasks), stop))
     }
 
-    /// The margin of a user whom the servers leave this one; `None` where it is stopped.
-    pub fn within(&self, instance: &Instance<'_>, n: usize, margin: &Rational) -> Option<Rational> {
+    /// The margin of a user to whom the servers leave room on a class, and this margin; `None` where it is stopped.
+    pub fn within(
+        &self,
+        instance: &Instance<'_>,
+        room: &Room,
+        margin: &Rational,
+    ) -> Result<Option<Rational>, Refusal> {
+        let n = room.user;
         let left = self.least(instance, n).map_or_else(|| -margin.clone(), |(left, _)| left);
-        (!left.is_zero()).then(|| margin.clone().max(-left))
+        let on_class = self.holdings.on.leave(n, room.server);
+        let is_closed = on_class.is_some_and(|(tasks, _)| whole_or_part(instance, tasks).is_zero());
+        if left.is_zero() || is_closed {
+            return Ok(None);
+        }
+        let servers =
+            instance.placements().map(|placements| Groups::new(instance, placements)).transpose()?;
+        let by_class = self.class_by_class(instance, n, servers.as_ref())?;
+        let left = by_class.map(|of| of.more).into_iter().fold(left, Rational::min);
+        Ok(Some(margin.clone().max(-left)))
+    }
+
+    /// What is free on the classes and within the limits on them; `None` where no such limit counts the user's tasks.
+    fn class_by_class(
+        &self,
+        instance: &Instance<'_>,
+        n: usize,
+        servers: Option<&Groups>,
+    ) -> Result<Option<ByClass>, Refusal> {
+        let on = &self.holdings.on;
+        if !on.concern(n) {
+            return Ok(None);
+        }
+        let (mut short, mut limits, mut sum) = (Vec::new(), Vec::new(), Rational::new());
+        let mut most: Option<(Rational, usize, Option<u64>)> = None;
+        let rows = match servers {
+            None => divisible_room(instance, n).map(|(.., short)| short).unwrap_or_default(),
+            Some(servers) => servers.of_user(instance, n)?.0,
+        };
+        for (i, rows) in rows {
+            let (free, index) = match servers {
+                None => (rows_leave(instance, n, &[(i, rows.clone())]).unwrap_or_default(), None),
+                Some(servers) => {
+                    let index = servers.room_on(instance, n, i)?;
+                    (Rational::from(u32::from(index.is_some())), index)
+                }
+            };
+            let limit = on.leave(n, i).map(|(tasks, mark)| (whole_or_part(instance, tasks), mark));
+            let room = match limit.filter(|(tasks, _)| *tasks < free) {
+                Some((tasks, mark)) => {
+                    limits.push((i, mark));
+                    tasks
+                }
+                None => {
+                    short.push((i, rows));
+                    free
+                }
+            };
+            if room > 0 && most.as_ref().is_none_or(|(most, ..)| room > *most) {
+                most = Some((room.clone(), i, index));
+            }
+            sum += room;
+        }
+        let place = most.map(|(_, server, index)| Room { user: n, server, index });
+        Ok(Some(ByClass { more: self.more(instance, n, sum), short, limits, place }))
+    }
+
+    /// What is left, class by class, by stated rows and limits; `None` where they are not of every class, or nothing.
+    fn left_on_classes(
+        &self,
+        instance: &Instance<'_>,
+        n: usize,
+        short: &Short,
+        limits: &[(usize, ClassMark)],
+        servers: Option<&Groups>,
+    ) -> Result<Option<Rational>, Refusal> {
+        let classes = short.iter().map(|(i, _)| *i).chain(limits.iter().map(|(i, _)| *i));
+        let mut classes: Vec<usize> = classes.collect();
+        classes.sort_unstable();
+        if !classes.into_iter().eq(instance.scaled.classes(n)) {
+            return Ok(None);
+        }
+        let left = match servers {
+            None => rows_leave(instance, n, short),
+            Some(servers) => servers.all_lack(instance, n, short)?.then(Rational::new),
+        };
+        let Some(mut left) = left else { return Ok(None) };
+        for (i, mark) in limits {
+            let Some(tasks) = self.holdings.on.left_by(mark, n, *i) else { return Ok(None) };
+            left += whole_or_part(instance, tasks);
+        }
+        Ok(Some(self.more(instance, n, left)))
     }
 
     /// What stated stops leave to their users, over `g_n`; `None` where one stops nobody, or is stated of a user
@@ -164,19 +251,30 @@ impl<'p> HeldBack<'p> {
         &self,
         instance: &Instance<'_>,
         stated: &[(usize, Stop)],
-    ) -> Option<HashMap<usize, Rational>> {
+    ) -> Result<Option<HashMap<usize, Rational>>, Refusal> {
         let mut left = HashMap::new();
+        let by_class = stated.iter().any(|(_, stop)| matches!(stop, Stop::Classes { .. }));
+        let placements = instance.placements().filter(|_| by_class);
+        let servers = placements.map(|placements| Groups::new(instance, placements)).transpose()?;
         for (n, stop) in stated {
             if *n >= instance.problem().n_users() || !is_pending(instance, *n) {
-                return None;
+                return Ok(None);
             }
-            let (tasks, _) = self.stops(*n).into_iter().find(|(_, of)| of == stop)?;
-            let before = left.insert(*n, self.more(instance, *n, tasks));
-            if before.is_some() {
-                return None;
+            let more = match stop {
+                Stop::Classes { short, limits } => {
+                    self.left_on_classes(instance, *n, short, limits, servers.as_ref())?
+                }
+                _ => {
+                    let found = self.stops(*n).into_iter().find(|(_, of)| of == stop);
+                    found.map(|(tasks, _)| self.more(instance, *n, tasks))
+                }
+            };
+            let Some(more) = more else { return Ok(None) };
+            if left.insert(*n, more).is_some() {
+                return Ok(None);
             }
         }
-        Some(left)
+        Ok(Some(left))
     }
 
     /// The same, at most the tasks that the user has left.
@@ -211,7 +309,15 @@ impl<'p> HeldBack<'p> {
                     (free, place.map(|at| at.0), place.map(|at| at.1), lacking)
                 }
             };
-            let more = match self.least(instance, n).filter(|(left, _)| *left < free) {
+            let by_class = self.class_by_class(instance, n, servers.as_ref())?;
+            let place = class.map(|server| Room { user: n, server, index });
+            let place = by_class.as_ref().map_or(place, |of| of.place.clone());
+            let by_class = by_class
+                .filter(|of| !of.limits.is_empty())
+                .map(|of| (of.more, Stop::Classes { short: of.short, limits: of.limits }));
+            let least = self.least(instance, n).into_iter().chain(by_class);
+            let least = least.min_by(|a, b| a.0.cmp(&b.0)).filter(|(left, _)| *left < free);
+            let more = match least {
                 Some((left, stop)) => {
                     stopped.push((n, stop));
                     left
@@ -223,7 +329,7 @@ impl<'p> HeldBack<'p> {
             };
             if more > worst {
                 worst = more;
-                room = class.map(|server| Room { user: n, server, index });
+                room = place;
             }
         }
         let yes = match stopped.is_empty() {
@@ -231,6 +337,26 @@ impl<'p> HeldBack<'p> {
             false => Evidence::ShortOrStopped { short, stopped },
         };
         Ok(Some(Found { margin: -worst, yes, no: room.map(Evidence::Room) }))
+    }
+}
+
+/// What is free on the classes on which a user can run, and within the limits on them.
+struct ByClass {
+    /// Over `g_n`.
+    more: Rational,
+    /// On classes where no limit leaves less.
+    short: Short,
+    /// The limits that leave less.
+    limits: Vec<(usize, ClassMark)>,
+    /// Where there is most room, if there is any.
+    place: Option<Room>,
+}
+
+/// Tasks, of which only a whole one counts on single servers.
+fn whole_or_part(instance: &Instance<'_>, tasks: Rational) -> Rational {
+    match instance.placements() {
+        None => tasks,
+        Some(_) => Rational::from(u32::from(tasks >= 1)),
     }
 }
 
@@ -258,6 +384,24 @@ fn read_stop<'t>(reader: &Reader<'_, 't>, raw: &'t RawValue) -> Result<Stop, For
         let raw = reader.need(object, field)?;
         reader.resource(&reader.document.string(raw)?, raw)
     };
+    if let Some(raw) = object.get("limits") {
+        reader.only(&object, &["short", "limits"])?;
+        let short = read_short(reader, reader.need(&object, "short")?)?;
+        let mut limits = Vec::new();
+        for (server, raw) in reader.object(raw)?.fields() {
+            let object = reader.object(raw)?;
+            reader.only(&object, &["group", "on", "limit"])?;
+            let resource = reader.need(&object, "limit")?;
+            let mark = ClassMark {
+                group: reader.named_group(&object, "group")?,
+                on: reader.classes(reader.need(&object, "on")?)?,
+                resource: reader.resource(&reader.document.string(resource)?, resource)?,
+            };
+            limits.push((reader.server(server, raw)?, mark));
+        }
+        limits.sort_by_key(|(i, _)| *i);
+        return Ok(Stop::Classes { short, limits });
+    }
     if object.get("kept_back").is_some() {
         reader.only(&object, &["kept_back"])?;
         return Ok(Stop::KeptBack { resource: resource(&object, "kept_back")? });
@@ -275,12 +419,22 @@ fn read_stop<'t>(reader: &Reader<'_, 't>, raw: &'t RawValue) -> Result<Stop, For
 }
 
 pub(super) fn write(names: &Names<'_>, stopped: &[(usize, Stop)]) -> Json {
+    let mark = |mark: &ClassMark| {
+        let on = mark.on.iter().map(|i| names.server_name(*i)).collect();
+        let limit = names.resource_name(mark.resource);
+        Json::object([("group", names.group_name(mark.group)), ("on", Json::List(on)), ("limit", limit)])
+    };
     let stop = |stop: &Stop| {
-        let (group, resource) = match *stop {
-            Stop::Limit { group, resource } => (Some(group), Some(("limit", resource))),
-            Stop::Guarantee { group, resource } => (Some(group), Some(("guarantee", resource))),
-            Stop::Weight { group } => (Some(group), None),
-            Stop::KeptBack { resource } => (None, Some(("kept_back", resource))),
+        let (group, resource) = match stop {
+            Stop::Classes { short, limits } => {
+                let limits = limits.iter().map(|(i, of)| (names.server(*i), mark(of)));
+                let limits = Json::Object(limits.collect());
+                return Json::object([("short", write_short(names, short)), ("limits", limits)]);
+            }
+            Stop::Limit { group, resource } => (Some(*group), Some(("limit", *resource))),
+            Stop::Guarantee { group, resource } => (Some(*group), Some(("guarantee", *resource))),
+            Stop::Weight { group } => (Some(*group), None),
+            Stop::KeptBack { resource } => (None, Some(("kept_back", *resource))),
         };
         let group = group.map(|group| ("group", names.group_name(group)));
         let resource = resource.map(|(field, r)| (field, names.resource_name(r)));

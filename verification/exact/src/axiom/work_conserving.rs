@@ -216,8 +216,12 @@ fn has_room(instance: &Instance<'_>, n: usize, i: usize) -> bool {
     used.all(|(at, _)| !instance.scaled_slack(instance.constraints().class_rows(i).start + at).is_zero())
 }
 
-/// What the stated rows leave to user `n`, over `g_n`; `None` when one is no row that it uses.
-fn more_in_rows(instance: &Instance<'_>, n: usize, short: &Short) -> Option<Rational> {
+/// What the stated rows leave to user `n`, in tasks; `None` when one is no row that it uses.
+pub(super) fn rows_leave(
+    instance: &Instance<'_>,
+    n: usize,
+    short: &[(usize, Vec<usize>)],
+) -> Option<Rational> {
     let mut sum = Rational::new();
     for (i, rows) in short {
         let [row] = rows.as_slice() else { return None };
@@ -229,6 +233,12 @@ fn more_in_rows(instance: &Instance<'_>, n: usize, short: &Short) -> Option<Rati
             sum += instance.slack(*row) / demand;
         }
     }
+    Some(sum)
+}
+
+/// The same, at most the tasks that the user has left, over `g_n`.
+fn more_in_rows(instance: &Instance<'_>, n: usize, short: &Short) -> Option<Rational> {
+    let mut sum = rows_leave(instance, n, short)?;
     if let Some(tasks) = instance.problem().users()[n].tasks() {
         let left = tasks - instance.total(n);
         if left < sum {
@@ -321,8 +331,15 @@ impl Groups {
         Ok((short, room))
     }
 
+    /// A server of a class on which a task of user `n` fits.
+    pub fn room_on(&self, instance: &Instance<'_>, n: usize, i: usize) -> Result<Option<u64>, TooLarge> {
+        let usage = self.usage(instance, n, i)?;
+        let fits = |group: &&Group| (0..usage.len()).all(|at| usage[at] <= group.free[at]);
+        Ok(self.of_class[i].iter().find(fits).map(|group| group.index))
+    }
+
     /// Whether every server of every class lacks one of the stated rows for a task of user `n`.
-    fn all_lack(&self, instance: &Instance<'_>, n: usize, short: &Short) -> Result<bool, TooLarge> {
+    pub fn all_lack(&self, instance: &Instance<'_>, n: usize, short: &Short) -> Result<bool, TooLarge> {
         for (i, rows) in short {
             let class_rows = instance.constraints().class_rows(*i);
             let usage = self.usage(instance, n, *i)?;
@@ -428,15 +445,15 @@ impl Rule for WorkConserving {
             Evidence::Short(short) if truth.holds => margin_of_short(instance, short, &HashMap::new())?,
             Evidence::ShortOrStopped { short, stopped } if truth.holds => {
                 let Some(held) = held else { return Ok(false) };
-                let Some(stopped) = held.stopped(instance, stopped) else { return Ok(false) };
+                let Some(stopped) = held.stopped(instance, stopped)? else { return Ok(false) };
                 margin_of_short(instance, short, &stopped)?
             }
             Evidence::Room(room) if !truth.holds => {
                 let margin = margin_of_room(instance, room)?;
-                margin.and_then(|margin| match held {
-                    None => Some(margin),
-                    Some(held) => held.within(instance, room.user, &margin),
-                })
+                match (margin, held) {
+                    (Some(margin), Some(held)) => held.within(instance, room, &margin)?,
+                    (margin, _) => margin,
+                }
             }
             _ => None,
         };
@@ -487,7 +504,7 @@ impl Rule for WorkConserving {
     }
 }
 
-fn read_short<'t>(reader: &Reader<'_, 't>, raw: &'t RawValue) -> Result<Short, FormatError> {
+pub(super) fn read_short<'t>(reader: &Reader<'_, 't>, raw: &'t RawValue) -> Result<Short, FormatError> {
     let mut short = Vec::new();
     for (server, raw) in reader.object(raw)?.fields() {
         let i = reader.server(server, raw)?;
@@ -507,7 +524,7 @@ fn write_all(names: &Names<'_>, short: &[(usize, Short)]) -> Json {
 }
 
 /// `{server: resource}`, or `{server: [resources]}` where there is not just one.
-fn write_short(names: &Names<'_>, short: &Short) -> Json {
+pub(super) fn write_short(names: &Names<'_>, short: &[(usize, Vec<usize>)]) -> Json {
     let name = |row: &usize| Json::Text(names.row(*row).1);
     let classes = short.iter().map(|(i, rows)| {
         let rows = match rows.as_slice() {

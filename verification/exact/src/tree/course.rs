@@ -68,9 +68,12 @@ impl<'f> Course<'f> {
         course
     }
 
-    /// Tasks by user.
+    /// Tasks by user. Also below nodes that wait: these are as old as their own clocks, but what is below them is not.
     pub fn tasks(&mut self) -> &[Rational] {
-        self.update_below(0);
+        let upwards: Vec<usize> = self.forest.upwards().collect();
+        for v in upwards.into_iter().rev() {
+            self.update_children(v);
+        }
         &self.holdings.tasks
     }
 

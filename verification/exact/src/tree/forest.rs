@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::class_limit::ClassLimit;
+use super::class_limit::{ClassLimit, ClassLimits};
 use evenhand_problem::groups::{GroupShare, ShareOf, ShareOver};
 use evenhand_problem::{Problem, Promises, Rational};
 
@@ -29,7 +29,7 @@ pub struct Forest<'p> {
     /// What a share takes the largest of: positions of resources that are added up, each with its multiplier.
     pub families: Vec<Vec<(usize, Rational)>>,
     /// What groups may hold on some server classes.
-    pub class_limits: Vec<ClassLimit>,
+    pub class_limits: ClassLimits,
 }
 
 /// A node of the tree.
@@ -64,6 +64,8 @@ pub struct Leaf {
     pub tasks: Option<Rational>,
     /// Whether it can run at all.
     pub is_able: bool,
+    /// Whether groups above it may hold nothing of what it asks for on any class on which it can run.
+    pub is_barred: bool,
 }
 
 impl<'p> Forest<'p> {
@@ -151,8 +153,8 @@ impl<'p> Forest<'p> {
                 user: n,
                 demand: demand.filter_map(|(r, d)| Some((place(*r)?, d.clone()))).collect(),
                 tasks: user.tasks().cloned(),
-                is_able: self.problem.is_active(n)
-                    && ClassLimit::allowed(&self.class_limits, self.problem, n).next().is_some(),
+                is_able: self.problem.is_active(n),
+                is_barred: self.class_limits.allowed(self.problem, n).next().is_none(),
             };
             let parent = groups.member(n).group.map_or(0, |v| 1 + v);
             nodes.push(Node { leaf: Some(leaf), ..plain(Some(parent), user.weight().clone()) });
@@ -229,22 +231,27 @@ impl<'p> Forest<'p> {
 }
 
 /// What groups may hold on some server classes, with the users below them.
-fn class_limits(problem: &Problem) -> Vec<ClassLimit> {
+fn class_limits(problem: &Problem) -> ClassLimits {
     let groups = problem.groups();
-    let mut limits = Vec::new();
-    for (v, group) in groups.list().iter().enumerate().filter(|(_, group)| !group.on.is_empty()) {
-        let is_below = |n: usize| groups.above(groups.member(n).group).any(|above| above == v);
-        let users: Vec<bool> = (0..problem.n_users()).map(is_below).collect();
+    if !groups.limit_classes() {
+        return ClassLimits::default();
+    }
+    let mut list = Vec::new();
+    let mut of_group = Vec::new();
+    for group in groups.list() {
+        let from = list.len();
         for on in &group.on {
-            limits.extend(on.limit.iter().map(|(resource, most)| ClassLimit {
-                users: users.clone(),
+            list.extend(on.limit.iter().map(|(resource, most)| ClassLimit {
                 servers: on.servers.clone(),
                 resource: *resource,
                 most: most.clone(),
             }));
         }
+        of_group.push(from..list.len());
     }
-    limits
+    let above = |n: usize| groups.above(groups.member(n).group).flat_map(|v| of_group[v].clone());
+    let of_user = (0..problem.n_users()).map(|n| above(n).collect()).collect();
+    ClassLimits { list, of_user }
 }
 
 /// The resources that a share adds up before it takes the largest: alone, or all `flavour/name` of one name.

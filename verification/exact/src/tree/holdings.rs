@@ -110,7 +110,7 @@ impl Holdings {
         if has_all || !leaf.is_able {
             return None;
         }
-        let mut is_stopped = false;
+        let mut is_stopped = leaf.is_barred;
         // Whether one more task is more use of the node that is looked at.
         let mut grows = vec![true; leaf.demand.len()];
         let mut way = Vec::new();

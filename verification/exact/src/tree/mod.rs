@@ -15,7 +15,7 @@ mod moving;
 mod step;
 
 pub use bound::Bound;
-pub use class_limit::ClassLimit;
+pub use class_limit::{ClassLimit, ClassLimits};
 pub use course::{Course, Endless};
 pub use forest::{Forest, Leaf, Node};
 pub use growth::{Candidate, Ways, by_child, candidates};

@@ -124,6 +124,14 @@ impl Course<'_> {
         }
     }
 
+    /// Advances the children of a node to what its clock says.
+    pub fn update_children(&mut self, v: usize) {
+        for at in 0..self.moving[v].growing.len() {
+            let k = self.moving[v].growing[at];
+            self.update(v, k);
+        }
+    }
+
     /// Advances everything below a node to what its clock says.
     pub(super) fn update_below(&mut self, v: usize) {
         for at in 0..self.moving[v].growing.len() {
