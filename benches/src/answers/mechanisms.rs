@@ -131,7 +131,35 @@ pub fn table(seeds: &Range<u64>, most_users: usize, only: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::ASKED;
+    use super::{ASKED, SHAPES};
+
+    /// Problems on which doubles alone end with `limit`: mechanism, shape and seed.
+    const HARD: &[(&str, &str, u64)] = &[
+        ("proportional", "far apart", 82),
+        ("proportional", "weights 10^12 apart", 72),
+        ("alpha 1/10", "everywhere", 103),
+        ("alpha 1/10", "weights 10^8 apart", 28),
+        ("alpha 1/10", "near ties", 3),
+        ("alpha 1/3", "near ties", 19),
+        ("alpha 1/2", "weights 10^12 apart", 13),
+        ("alpha 2", "far apart", 353),
+        ("alpha 3", "far apart", 55),
+        ("alpha 5", "far apart", 16),
+        ("alpha 10", "far apart", 110),
+        ("alpha 10", "half, finite, zeros", 189),
+        ("alpha 10", "half, ties, zeros", 125),
+        ("njc", "near ties", 256),
+    ];
+
+    #[test]
+    fn what_doubles_alone_do_not_solve_has_an_answer() {
+        for &(mechanism, shape, seed) in HARD {
+            let asked = ASKED.iter().find(|asked| asked.name() == mechanism).unwrap();
+            let shape = SHAPES.iter().find(|known| known.name == shape).unwrap();
+            let problem = shape.problem(seed, 12).unwrap();
+            assert_eq!(asked.lacks(&problem), Some(None), "{mechanism}, {}, seed {seed}", shape.name);
+        }
+    }
 
     #[test]
     fn every_mechanism_is_there_and_takes_its_flag() {

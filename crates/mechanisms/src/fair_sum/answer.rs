@@ -5,7 +5,8 @@ use evenhand_exact::ShareCoefficients;
 use evenhand_ode::cluster::ClusterError;
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational};
 
-use super::polish::polish;
+use super::polish::{self, polish};
+use super::wide::{self, WideOptimum};
 use super::{FairPoint, OnClass, cluster, maximise, near};
 use crate::fisher::{self, Equilibrium};
 use crate::mechanism::{Findings, Outcome, Status};
@@ -24,6 +25,9 @@ pub struct Sum<'a> {
 /// Gap relative to the sum above which the numbers of double precision give way to longer ones.
 const SHORT_IS_ENOUGH: (u32, u64) = (1, 1_000_000_000_000);
 
+/// Decimal digits that every double holds.
+const DIGITS_OF_DOUBLE: u32 = 15;
+
 impl Sum<'_> {
     /// The answer: with gap 0 where the optimum is rational and was found, else with the least gap that
     /// was proven. Its status is `solved` only within [`proportional::SOLVED`].
@@ -38,11 +42,31 @@ impl Sum<'_> {
         }
         // Another method, which errs elsewhere.
         let other = cluster::maximise_by_prices(self.constraints, alpha, self.share)?;
-        let other = other.map(|point| self.best_near(&point));
-        Ok(match other {
-            Some(other) if is_better(&other, &first) => other,
-            _ => first,
-        })
+        let best = better(first, other.map(|point| self.best_near(&point)));
+        if best.findings.status == Some(Status::Solved) {
+            return Ok(best);
+        }
+        // More digits.
+        let Some(wide) = wide::maximise(self.constraints, self.alpha, self.share) else { return Ok(best) };
+        let best = better(best, Some(self.cut_off(&wide)));
+        Ok(better(best, Some(self.best_near(&wide.point))))
+    }
+
+    /// What wide numbers found, cut to the digits that are written.
+    fn cut_off(&self, wide: &WideOptimum) -> Outcome {
+        let digits = match self.template.arithmetic {
+            Arithmetic::Exact => polish::DIGITS,
+            Arithmetic::Float => DIGITS_OF_DOUBLE,
+        };
+        let short = |list: &Vec<(usize, Rational)>| {
+            list.iter().map(|(i, x)| (*i, rounding::digits_below(x, digits))).collect()
+        };
+        let tasks = wide.tasks.iter().map(short).collect();
+        let allocation = Allocation { tasks, ..self.template.clone() };
+        let findings =
+            proportional::findings_at(self.problem, &allocation, self.alpha, self.share, &wide.prices);
+        let findings = Findings { iterations: Some(wide.point.iterations), ..findings };
+        Outcome { findings, ..Outcome::of(allocation) }
     }
 
     /// The best answer near one point.
@@ -120,6 +144,14 @@ fn point_of(found: &Equilibrium, near_point: &FairPoint) -> FairPoint {
         row_prices: found.prices.rows.iter().map(near).collect(),
         user_prices: found.prices.users.iter().map(near).collect(),
         ..near_point.clone()
+    }
+}
+
+/// The one with the smaller proven gap.
+fn better(first: Outcome, other: Option<Outcome>) -> Outcome {
+    match other {
+        Some(other) if is_better(&other, &first) => other,
+        _ => first,
     }
 }
 

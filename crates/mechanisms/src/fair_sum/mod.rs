@@ -7,6 +7,7 @@ pub mod dense;
 pub mod optimum;
 pub mod polish;
 mod pool;
+pub mod wide;
 
 use evenhand_exact::ShareCoefficients;
 use evenhand_ode::cluster::{ClusterError, Status};

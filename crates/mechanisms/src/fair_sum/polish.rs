@@ -52,7 +52,7 @@ const SAME: f64 = 1e-40;
 /// Bits of a fraction that is short beside the digits known: a coincidence has odds of `2^-20`.
 const SHORT: u32 = 110;
 /// Decimal digits of an optimum that is not a short fraction.
-const DIGITS: u32 = 30;
+pub const DIGITS: u32 = 30;
 
 /// The optimum near `point` with the best gap that was found; `None` where the system is too large or has
 /// no solution near it.

@@ -41,7 +41,7 @@ static INFO: Info = Info {
 
 /// Parts of a row that may be free for it to count as saturated, in the order in which they are tried. The first
 /// is right nearly always: a saturated row without a price has slack of about the root of the accuracy.
-const TOLERANCES: [f64; 8] = [1e-7, 1e-6, 1e-9, 1e-11, 1e-13, 1e-10, 1e-5, 1e-3];
+const TOLERANCES: [f64; 9] = [1e-7, 1e-6, 1e-9, 1e-11, 1e-13, 1e-10, 1e-5, 1e-3, 1e-18];
 
 /// No Justified Complaints.
 pub static NJC: Mechanism = Mechanism {
@@ -138,10 +138,15 @@ pub fn allocate(problem: &Problem, settings: &Settings) -> Result<Outcome, Mecha
         Arithmetic::Float => Ok(in_floating_point(&constraints, &point)),
         Arithmetic::Exact => exactly(&constraints, &point).or_else(|error| {
             // Two methods err in different places when weights are 10^9 apart.
-            match fair_sum::cluster::maximise(&constraints, 1.0, None) {
+            let found = match fair_sum::cluster::maximise(&constraints, 1.0, None) {
                 Ok(other) if problem.n_servers() == 1 => exactly(&constraints, &other),
                 _ => Err(error),
-            }
+            };
+            // More digits tell rows apart that are nearly saturated.
+            found.or_else(|error| match fair_sum::wide::maximise(&constraints, &Rational::from(1), None) {
+                Some(wide) => exactly(&constraints, &wide.point).map_err(|_| error),
+                None => Err(error),
+            })
         }),
     }
 }

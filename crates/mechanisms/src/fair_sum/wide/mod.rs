@@ -1,0 +1,202 @@
+//! The greatest `sum_n w_n g_a(U_n)` in numbers of 640 bits: for small problems on which doubles end early.
+//!
+//! Users whose marginal utilities are `10^100` apart, or classes whose costs differ by `10^-12` of themselves,
+//! need more digits than a double has, and no other method. This is the interior point method of
+//! `evenhand_ode::cluster` without what it does to spare digits: a task limit is one more row, users are
+//! eliminated as they stand, and the numbers of the problem are not rounded to doubles first. It ends where every
+//! user, and not just their sum, is at its optimum.
+
+mod model;
+mod newton;
+mod number;
+mod start;
+mod step;
+#[cfg(test)]
+mod tests;
+
+use evenhand_exact::{Prices, ShareCoefficients};
+use evenhand_ode::cluster::Status;
+use evenhand_problem::{Constraints, Rational};
+
+use self::model::Model;
+use self::newton::Newton;
+use self::number::Wide;
+use self::start::Objective;
+use self::step::{Point, Residuals, direction};
+use super::{FairPoint, OnClass};
+
+/// Products of a step beyond which a problem is too large: each is about a tenth of a microsecond.
+const MOST_WORK: usize = 1 << 21;
+/// Newton steps at most.
+const STEPS: usize = 2000;
+/// `ln` of the residual, relative to what the rows are paid and to each user, at which the method ends.
+const SOLVED: f64 = -76.0;
+/// Steps that do not halve the residual after which it ends.
+const IDLE: usize = 60;
+/// Part of the way to the wall that a step goes.
+const NOT_QUITE: f64 = 0.999;
+/// Steps shorter than this are replaced by steps towards the middle of the path.
+const SHORT: f64 = 0.3;
+
+/// Bits of prices and tasks that are judged, more than three times those of a double.
+const BITS: u32 = 192;
+/// Part of a user's utility that is nothing where the class costs it more than it is worth.
+const NOTHING: f64 = 1e-20;
+
+/// The end of the method.
+pub struct WideOptimum {
+    /// In doubles: 0 or infinite where they end.
+    pub point: FairPoint,
+    /// By user: `(class, tasks)`, from within.
+    pub tasks: Vec<Vec<(usize, Rational)>>,
+    pub prices: Prices,
+}
+
+/// The optimum; `None` where the problem is too large for it, or nobody can be given anything.
+pub fn maximise(
+    constraints: &Constraints<'_>,
+    alpha: &Rational,
+    share: Option<&ShareCoefficients>,
+) -> Option<WideOptimum> {
+    let model = Model::new(constraints, share)?;
+    if model.work() > MOST_WORK {
+        return None;
+    }
+    let exponent = (alpha.numer().to_u32()?, alpha.denom().to_u32()?);
+    let objective = Objective::new(&model, exponent);
+    let end = run(&objective);
+    Some(WideOptimum {
+        point: point(constraints, &objective, &end, end.steps),
+        tasks: tasks(constraints, &objective, &end),
+        prices: prices(constraints, &objective, &end),
+    })
+}
+
+/// What the method came to.
+struct End {
+    point: Point,
+    is_solved: bool,
+    steps: usize,
+}
+
+/// Newton steps until residuals are below [`SOLVED`], or no longer fall.
+fn run(objective: &Objective<'_>) -> End {
+    let mut point = objective.start.clone();
+    let mut best = (f64::INFINITY, point.clone());
+    let (mut mark, mut idle, mut steps) = (f64::INFINITY, 0, 0);
+    loop {
+        let residuals = Residuals::new(objective, &point);
+        let size = residuals.log_size(objective, &point);
+        idle = if size < mark - std::f64::consts::LN_2 { 0 } else { idle + 1 };
+        if idle == 0 {
+            mark = size;
+        }
+        if size < best.0 {
+            best = (size, point.clone());
+        }
+        if size <= SOLVED || size.is_nan() || idle > IDLE || steps >= STEPS {
+            break;
+        }
+        let Some(newton) = Newton::new(objective, &point) else { break };
+        steps += 1;
+        let zero = Wide::default();
+        let affine = direction(objective, &point, &newton, &residuals, &zero, None);
+        let pairs = Wide::from_f64(objective.model.pairs() as f64);
+        let mu = &point.complementarity() / &pairs;
+        let reached =
+            &point.moved(objective.model, &affine, affine.longest(&point)).complementarity() / &pairs;
+        let left = (&reached / &mu).to_f64();
+        let mut target = &mu * &Wide::from_f64((left * left * left).clamp(1e-9, 1.0));
+        // Complementarity must not run ahead of the equations.
+        let behind = &(&residuals.infeasibility(&point) / &pairs) * &Wide::from_f64(0.3);
+        let most = &mu * &Wide::from_f64(3.0);
+        let behind = if behind > most { most } else { behind };
+        if behind > target {
+            target = behind;
+        }
+        let mut step = direction(objective, &point, &newton, &residuals, &target, Some(&affine));
+        for part in [0.3, 0.8, 1.0] {
+            if step.longest(&point) >= SHORT {
+                break;
+            }
+            let central =
+                direction(objective, &point, &newton, &residuals, &(&mu * &Wide::from_f64(part)), None);
+            if central.longest(&point) > step.longest(&point) {
+                step = central;
+            }
+        }
+        point = point.moved_within(objective.model, &step, (NOT_QUITE * step.longest(&point)).min(1.0));
+    }
+    End { is_solved: best.0 <= SOLVED, point: best.1, steps }
+}
+
+/// What is used of the places, each number cut off by itself.
+fn tasks(constraints: &Constraints<'_>, objective: &Objective<'_>, end: &End) -> Vec<Vec<(usize, Rational)>> {
+    let (model, at) = (objective.model, &end.point);
+    let mut tasks = vec![Vec::new(); constraints.problem().n_users()];
+    for ((user, of), utility) in model.users.iter().enumerate().zip(&model.utilities(&at.amount)) {
+        let is_used = |k: &usize| {
+            let worth = &model.places[*k].worth;
+            let part = &(worth * &at.amount[*k]) / utility;
+            let excess = &at.reduced[*k] / &(&at.marginal[user] * worth);
+            part > excess || part > Wide::from_f64(NOTHING)
+        };
+        let amount = |k: usize| {
+            let place = &model.places[k];
+            (place.class, (&at.amount[k] * &place.fits).to_rational(BITS))
+        };
+        tasks[of.user] = of.places.clone().filter(is_used).map(amount).collect();
+    }
+    tasks
+}
+
+fn prices(constraints: &Constraints<'_>, objective: &Objective<'_>, end: &End) -> Prices {
+    let mut rows = vec![Rational::new(); constraints.rows().len()];
+    let mut users = vec![Rational::new(); constraints.problem().n_users()];
+    for (row, price) in objective.model.rows.iter().zip(&end.point.price) {
+        let exact = (&(price * &objective.total) * &row.unit).to_rational(BITS);
+        match row.limit_of {
+            Some(n) => users[n] = exact,
+            None => rows[row.row] = exact,
+        }
+    }
+    Prices { user_weights: Vec::new(), rows, users }
+}
+
+/// The end of the method in doubles, each number rounded by itself.
+fn point(
+    constraints: &Constraints<'_>,
+    objective: &Objective<'_>,
+    end: &End,
+    iterations: usize,
+) -> FairPoint {
+    let (model, at) = (objective.model, &end.point);
+    let n_users = constraints.problem().n_users();
+    let price = |row: usize, unit: &Wide| (&(&at.price[row] * &objective.total) * unit).to_f64();
+    let mut point = FairPoint {
+        places: vec![Vec::new(); n_users],
+        row_prices: vec![0.0; constraints.rows().len()],
+        row_slack: vec![1.0; constraints.rows().len()],
+        user_prices: vec![0.0; n_users],
+        user_slack: vec![f64::INFINITY; n_users],
+        status: if end.is_solved { Status::Solved } else { Status::Limit },
+        iterations,
+    };
+    for (row, of) in model.rows.iter().enumerate() {
+        let (prices, slacks, at_index) = match of.limit_of {
+            Some(n) => (&mut point.user_prices, &mut point.user_slack, n),
+            None => (&mut point.row_prices, &mut point.row_slack, of.row),
+        };
+        prices[at_index] = price(row, &of.unit);
+        slacks[at_index] = at.slack[row].to_f64();
+    }
+    for (user, of) in model.users.iter().enumerate() {
+        for k in of.places.clone() {
+            let place = &model.places[k];
+            let excess = (&at.reduced[k] / &(&at.marginal[user] * &place.worth)).to_f64().clamp(0.0, 1.0);
+            let tasks = (&at.amount[k] * &place.fits).to_f64();
+            point.places[of.user].push(OnClass { class: place.class, tasks, excess });
+        }
+    }
+    point
+}

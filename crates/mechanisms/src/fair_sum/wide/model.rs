@@ -1,0 +1,162 @@
+//! The problem in wide numbers, in units of what fits.
+
+use std::ops::Range;
+
+use evenhand_exact::ShareCoefficients;
+use evenhand_problem::{Constraints, Rational};
+
+use super::number::Wide;
+
+/// A capacity row, or the task limit of a user.
+pub struct Row {
+    /// Position among the rows of the problem; 0 for a limit.
+    pub row: usize,
+    pub limit_of: Option<usize>,
+    /// 1 over what there is of it.
+    pub unit: Wide,
+}
+
+/// A user on a class.
+pub struct Place {
+    pub class: usize,
+    /// Tasks in a unit.
+    pub fits: Wide,
+    /// Utility of a unit, in that of the user's best.
+    pub worth: Wide,
+    /// By row: the part that a unit takes.
+    pub usage: Vec<(usize, Wide)>,
+}
+
+/// A user that can be given something.
+pub struct User {
+    pub user: usize,
+    pub places: Range<usize>,
+    pub weight: Wide,
+    /// Utility of a unit of the best place.
+    pub unit: Wide,
+    /// Rows of its places, ascending.
+    pub rows: Vec<usize>,
+}
+
+pub struct Model {
+    pub rows: Vec<Row>,
+    pub places: Vec<Place>,
+    pub users: Vec<User>,
+}
+
+impl Model {
+    /// `None` where nobody can be given anything.
+    pub fn new(constraints: &Constraints<'_>, share: Option<&ShareCoefficients>) -> Option<Self> {
+        let problem = constraints.problem();
+        let mut model = Self { rows: Vec::new(), places: Vec::new(), users: Vec::new() };
+        let mut position = vec![None; constraints.rows().len()];
+        for (row, stated) in constraints.rows().iter().enumerate().filter(|(_, row)| !row.capacity.is_zero())
+        {
+            position[row] = Some(model.rows.len());
+            let unit = Wide::from_rational(&Rational::from(stated.capacity.recip_ref()));
+            model.rows.push(Row { row, limit_of: None, unit });
+        }
+        for n in (0..problem.n_users()).filter(|&n| problem.is_active(n)) {
+            let stated = &problem.users()[n];
+            let first = model.places.len();
+            let limit = stated.tasks().map(|tasks| {
+                let unit = Rational::from(tasks.recip_ref());
+                model.rows.push(Row { row: 0, limit_of: Some(n), unit: Wide::from_rational(&unit) });
+                (model.rows.len() - 1, unit)
+            });
+            let mut best = Rational::new();
+            let mut worths = Vec::new();
+            for i in (0..problem.n_servers()).filter(|&i| problem.can_run(n, i)) {
+                let usage = constraints.usage(n, i)?;
+                let rows = constraints.class_rows(i);
+                let parts: Vec<(usize, Rational)> = rows
+                    .zip(usage.iter())
+                    .filter(|(_, used)| !used.is_zero())
+                    .filter_map(|(row, used)| {
+                        Some((position[row]?, Rational::from(used / &constraints.rows()[row].capacity)))
+                    })
+                    .collect();
+                let fits = Rational::from(parts.iter().map(|(_, part)| part).max()?.recip_ref());
+                let mut usage: Vec<(usize, Wide)> = parts
+                    .iter()
+                    .map(|(row, part)| (*row, Wide::from_rational(&Rational::from(part * &fits))))
+                    .collect();
+                usage.extend(
+                    limit
+                        .iter()
+                        .map(|(row, unit)| (*row, Wide::from_rational(&Rational::from(unit * &fits)))),
+                );
+                let worth =
+                    share.map_or_else(|| fits.clone(), |share| Rational::from(share.of(n, i) * &fits));
+                best = best.max(worth.clone());
+                worths.push(worth);
+                let (fits, worth) = (Wide::from_rational(&fits), Wide::default());
+                model.places.push(Place { class: i, fits, worth, usage });
+            }
+            for (place, worth) in model.places[first..].iter_mut().zip(worths) {
+                place.worth = Wide::from_rational(&(worth / &best));
+            }
+            let places = first..model.places.len();
+            let mut rows: Vec<usize> = model.places[first..]
+                .iter()
+                .flat_map(|place| place.usage.iter().map(|(row, _)| *row))
+                .collect();
+            rows.sort_unstable();
+            rows.dedup();
+            model.users.push(User {
+                user: n,
+                places,
+                weight: Wide::from_rational(stated.weight()),
+                unit: Wide::from_rational(&best),
+                rows,
+            });
+        }
+        (!model.users.is_empty()).then_some(model)
+    }
+
+    /// Complementary pairs.
+    pub fn pairs(&self) -> usize {
+        self.places.len() + self.rows.len()
+    }
+
+    /// Products of one step, about.
+    pub fn work(&self) -> usize {
+        let n_rows = self.rows.len();
+        let places: usize = self.places.iter().map(|place| place.usage.len() * place.usage.len()).sum();
+        let users: usize = self.users.iter().map(|user| user.rows.len() * user.rows.len()).sum();
+        (n_rows * n_rows).saturating_mul(n_rows) / 6 + places + users
+    }
+
+    /// `A y` by row.
+    pub fn load(&self, amount: &[Wide]) -> Vec<Wide> {
+        let mut load = vec![Wide::default(); self.rows.len()];
+        for (place, y) in self.places.iter().zip(amount) {
+            for (row, part) in &place.usage {
+                load[*row] += &(part * y);
+            }
+        }
+        load
+    }
+
+    /// `A'p` of a place: what a unit of it costs.
+    pub fn cost(&self, price: &[Wide], k: usize) -> Wide {
+        let mut cost = Wide::default();
+        for (row, part) in &self.places[k].usage {
+            cost += &(part * &price[*row]);
+        }
+        cost
+    }
+
+    /// `v . y` by user.
+    pub fn utilities(&self, amount: &[Wide]) -> Vec<Wide> {
+        self.sum_by_user(|k| &self.places[k].worth * &amount[k])
+    }
+
+    pub fn sum_by_user(&self, of_place: impl Fn(usize) -> Wide) -> Vec<Wide> {
+        let add = |mut sum: Wide, k| {
+            sum += &of_place(k);
+            sum
+        };
+        self.users.iter().map(|user| user.places.clone().fold(Wide::default(), add)).collect()
+    }
+}
