@@ -329,7 +329,7 @@ fn a_reservation_is_simulated_from_its_file() {
     let schema = folder.run(&["schema", "admission"]).ends_with(0).json();
     jsonschema::validator_for(&schema).unwrap().validate(&document).unwrap();
     let schema = folder.run(&["schema", "reservation-scenario"]).ends_with(0).json();
-    let stated: serde_json::Value = serde_json::from_str(scenario).unwrap();
+    let stated: Value = serde_json::from_str(scenario).unwrap();
     jsonschema::validator_for(&schema).unwrap().validate(&stated).unwrap();
     assert!(folder.read("out/1-series.csv").starts_with("time,reward\n0,0\n"));
     assert!(folder.read("out/2-series.svg").starts_with("<svg"));
