@@ -313,3 +313,42 @@ fn a_checkpoint_without_an_end_is_refused() {
         );
     }
 }
+
+/// Jobs admitted into reserved slots: the same command, another kind of scenario.
+#[test]
+fn a_reservation_is_simulated_from_its_file() {
+    let folder = Folder::new();
+    folder.write("vms.json", include_str!("../../../examples/vm-types.json"));
+    let scenario = r#"{"kind": "reservation-scenario", "name": "vms", "reservation": "vms.json", "servers": 50,
+        "policy": {"dra": {"reserve": 4}}, "horizon": 10, "from": 2}"#;
+    folder.write("s.json", scenario);
+    let call = ["simulate", "s.json", "--replications", "3", "-o", "out", "--format", "json"];
+    let document = folder.run(&call).ends_with(0).json();
+    assert_eq!(document["kind"], "admission");
+    assert_eq!(document["runs"].as_array().unwrap().len(), 3);
+    let schema = folder.run(&["schema", "admission"]).ends_with(0).json();
+    jsonschema::validator_for(&schema).unwrap().validate(&document).unwrap();
+    let schema = folder.run(&["schema", "reservation-scenario"]).ends_with(0).json();
+    let stated: Value = serde_json::from_str(scenario).unwrap();
+    jsonschema::validator_for(&schema).unwrap().validate(&stated).unwrap();
+    assert!(folder.read("out/1-series.csv").starts_with("time,reward\n0,0\n"));
+    assert!(folder.read("out/2-series.svg").starts_with("<svg"));
+    assert_eq!(folder.read("out/summary.json"), format!("{document:#}\n"));
+    let again =
+        folder.run(&["simulate", "s.json", "--replications", "3", "--threads", "1", "--format", "json"]);
+    assert_eq!(again.ends_with(0).json(), document);
+    let page = folder.run(&["simulate", "s.json"]).ends_with(0).stdout;
+    assert!(page.contains("dra, reserve 4 on 50 servers") && page.contains("v32-m256"), "{page}");
+    for (wrong, message) in [
+        (scenario.replace(r#""horizon": 10"#, r#""horizon": 1"#), "from: rewards"),
+        (scenario.replace("vms.json", "none.json"), "none.json"),
+        (scenario.replace(r#""servers": 50"#, r#""servers": 0"#), "1 to 100000"),
+    ] {
+        folder.write("wrong.json", wrong);
+        let output = folder.run(&["simulate", "wrong.json"]).fails(2);
+        let place = message;
+        assert!(output.error_line().contains(&place), "{place}: {}", output.error_line());
+    }
+    folder.run(&["simulate", "s.json", "--resume", "c.json"]).fails_with(2, "--resume");
+    folder.run(&["simulate", "s.json", "-o", "out", "--series", "parquet"]).fails_with(2, "--series");
+}

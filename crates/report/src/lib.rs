@@ -4,6 +4,7 @@
 //! Everything here turns a finished result into text; nothing computes or prints.
 #![forbid(unsafe_code)]
 
+mod admission;
 mod allocation;
 mod certificate;
 mod comparison;
@@ -26,6 +27,7 @@ mod trajectory;
 mod why;
 mod wrap;
 
+pub use admission::{admission, admission_series};
 pub use allocation::outcome;
 pub use certificate::{claims, examination};
 pub use comparison::{axiom_title, comparison};

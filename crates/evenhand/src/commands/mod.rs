@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+mod admission;
 pub mod audit;
 pub mod bench;
 pub mod certify;

@@ -18,6 +18,9 @@ pub fn run(call: &Simulate, common: &Common) -> Result<ExitCode, Failure> {
     let text = read_text(&call.scenario)?;
     let name = call.scenario.to_string_lossy();
     let source = Source { name: &name, text: &text };
+    if simulate::reservation::is_admission(&source) {
+        return super::admission::run(&source, call, common);
+    }
     let scenario = source.scenario(folder).map_err(|error| Failure::format(&error, &text))?;
     let seeds: Vec<u64> = (0..u64::from(call.replications)).map(|k| common.seed.wrapping_add(k)).collect();
     let bar = progress(common);

@@ -7,12 +7,13 @@
 /// `--format json` (`certify` an examination, `check` a verdict, `compare` a comparison, `explain` an
 /// explanation, group explanation, levels or entitlements, `reproduce` a reproduction or exhibits, `bench` work
 /// and precision, or speed, `export` an export,
-/// `simulate` a simulation, `audit` an audit,
+/// `simulate` a simulation or an admission, `audit` an audit,
 /// `schema` the schemas).
 const SCHEMAS: [(&str, &str); NAMES.len()] = [
     ("problem", include_str!("problem.json")),
     ("reservation", include_str!("reservation.json")),
     ("scenario", include_str!("scenario.json")),
+    ("reservation-scenario", include_str!("reservation-scenario.json")),
     ("allocation", include_str!("allocation.json")),
     ("certificate", include_str!("certificate.json")),
     ("ratio-certificate", include_str!("ratio-certificate.json")),
@@ -36,14 +37,16 @@ const SCHEMAS: [(&str, &str); NAMES.len()] = [
     ("speed", include_str!("speed.json")),
     ("export", include_str!("export.json")),
     ("simulation", include_str!("simulation.json")),
+    ("admission", include_str!("admission.json")),
     ("schemas", include_str!("schemas.json")),
 ];
 
 /// The names that [`schema`] knows.
-pub const NAMES: [&str; 27] = [
+pub const NAMES: [&str; 29] = [
     "problem",
     "reservation",
     "scenario",
+    "reservation-scenario",
     "allocation",
     "certificate",
     "ratio-certificate",
@@ -67,6 +70,7 @@ pub const NAMES: [&str; 27] = [
     "speed",
     "export",
     "simulation",
+    "admission",
     "schemas",
 ];
 

@@ -8,13 +8,16 @@
 //! | [`Policy::PowerOfD`] | on the least loaded of `d` random servers, if it fits there |
 //! | [`Policy::Static`] | into an empty slot of its type, slots by the configuration programme for the stated loads |
 //!
-//! [`upper_bound`] is what no policy can earn more than along given jobs.
+//! [`scenario`] reads what `evenhand simulate` runs. [`upper_bound`] is what no policy can earn more than along given jobs.
 
 mod bound;
 mod dra;
 mod fixed;
 mod jobs;
+mod output;
 mod power_of_d;
+mod read;
+mod scenario;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -29,7 +32,10 @@ use dra::Dra;
 use fixed::Fixed;
 pub use jobs::Job;
 use jobs::{Jobs, Poisson, check};
+pub use output::{document, series_csv};
 use power_of_d::PowerOfD;
+pub use read::{is_admission, scenario};
+pub use scenario::{AdmissionScenario, Admitted, run};
 
 /// How jobs are admitted.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,0 +1,49 @@
+//! `simulate` of a reservation: jobs are admitted into reserved slots.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use evenhand::problem::format::Source;
+use evenhand::report;
+use evenhand::simulate::reservation::{self, AdmissionError};
+
+use crate::arguments::{Common, Format, Simulate};
+use crate::failure::Failure;
+use crate::{files, output};
+
+pub fn run(source: &Source<'_>, call: &Simulate, common: &Common) -> Result<ExitCode, Failure> {
+    if call.resume.is_some() {
+        return Err(Failure::input("--resume: runs of a reservation keep no checkpoints"));
+    }
+    if call.series != "csv" {
+        return Err(Failure::input("--series: the series of a reservation is written as csv"));
+    }
+    let folder = call.scenario.parent().unwrap_or_else(|| Path::new(""));
+    let scenario =
+        reservation::scenario(source, folder).map_err(|error| Failure::format(&error, source.text))?;
+    let seeds: Vec<u64> = (0..u64::from(call.replications)).map(|k| common.seed.wrapping_add(k)).collect();
+    let admitted = reservation::run(&scenario, &seeds).map_err(|error| match error {
+        AdmissionError::Packing(error) => Failure::solver(error.to_string()),
+        error => Failure::input(format!("{}: {error}", source.name)),
+    })?;
+    let document = reservation::document(&admitted);
+    if let Some(folder) = &call.output {
+        for (seed, run) in &admitted.runs {
+            let name = |name: &str| match admitted.runs.len() {
+                1 => folder.join(name),
+                _ => folder.join(format!("{seed}-{name}")),
+            };
+            files::save(&name("series.csv"), reservation::series_csv(run).as_bytes())?;
+            let plot = report::admission_series(&admitted, run).to_svg();
+            let svg = plot.map_err(|error| Failure::solver(error.to_string()))?;
+            files::save(&name("series.svg"), svg.as_bytes())?;
+        }
+        // Last: where it stands everything else does.
+        files::save(&folder.join("summary.json"), format!("{document:#}\n").as_bytes())?;
+    }
+    match common.format {
+        Format::Json => output::json(&document)?,
+        Format::Table => output::page(&report::admission(&admitted), common)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,57 @@
+//! A scenario of admission: a reservation problem, a policy, and how long; run once for every seed.
+
+use evenhand_packing::{MaxReward, configuration_lp};
+use evenhand_problem::{Rational, Reservation};
+use rayon::prelude::*;
+
+use super::{Admission, AdmissionError, Policy, Setting, admit};
+
+/// What is simulated.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AdmissionScenario {
+    /// Title; may be empty.
+    pub name: String,
+    /// Types of jobs with their rewards and loads, and the servers that they fit on.
+    pub problem: Reservation,
+    /// Identical servers.
+    pub servers: usize,
+    /// How jobs are admitted.
+    pub policy: Policy,
+    /// Time at which a run stops, in mean running times.
+    pub horizon: f64,
+    /// Rewards are averaged from this time on.
+    pub from: f64,
+    /// Time between two rows of the series.
+    pub every: f64,
+}
+
+/// The runs of a scenario.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Admitted {
+    /// What was simulated.
+    pub scenario: AdmissionScenario,
+    /// What no policy can earn more than in the long run: the optimum of the configuration programme, per server and
+    /// unit of time.
+    pub optimum: f64,
+    /// By seed: the run.
+    pub runs: Vec<(u64, Admission)>,
+}
+
+/// Runs a scenario with each of the seeds, in parallel; the result does not depend on the number of threads.
+///
+/// # Errors
+/// [`AdmissionError`]: of several runs the first one that fails.
+pub fn run(scenario: &AdmissionScenario, seeds: &[u64]) -> Result<Admitted, AdmissionError> {
+    let run = |&seed: &u64| {
+        let AdmissionScenario { servers, horizon, from, every, .. } = *scenario;
+        let policy = scenario.policy.clone();
+        let setting = Setting { servers, policy, horizon, from, every, seed };
+        Ok((seed, admit(&scenario.problem, &setting)?))
+    };
+    let runs: Vec<Result<(u64, Admission), AdmissionError>> = seeds.par_iter().map(run).collect();
+    let runs = runs.into_iter().collect::<Result<_, _>>()?;
+    let problem = &scenario.problem;
+    let best = MaxReward::new(problem);
+    let optimum = configuration_lp::solve(&best, &problem.loads(), &[Rational::from(1)])?;
+    Ok(Admitted { scenario: scenario.clone(), optimum: optimum.value.to_f64(), runs })
+}
