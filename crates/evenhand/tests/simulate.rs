@@ -346,8 +346,7 @@ fn a_reservation_is_simulated_from_its_file() {
     ] {
         folder.write("wrong.json", wrong);
         let output = folder.run(&["simulate", "wrong.json"]).fails(2);
-        let place = message;
-        assert!(output.error_line().contains(&place), "{place}: {}", output.error_line());
+        assert!(output.error_line().contains(message), "{message}: {}", output.error_line());
     }
     folder.run(&["simulate", "s.json", "--resume", "c.json"]).fails_with(2, "--resume");
     folder.run(&["simulate", "s.json", "-o", "out", "--series", "parquet"]).fails_with(2, "--series");
