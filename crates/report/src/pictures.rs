@@ -20,9 +20,8 @@ const ABOVE: f64 = 1.05;
 /// For every server class a group of bars, one for each resource, or one for the time of a class that is
 /// shared by time: the part of it that each user holds.
 ///
-/// The first [`MOST_CLASSES`] classes with capacity and [`MOST_RESOURCES`] resources are shown, and the users with
-/// the largest dominant shares where there are more than eight; what all others hold is one part. `None`
-/// where no class has any capacity.
+/// The first eight classes with capacity and six resources are shown, and the users with the largest dominant shares
+/// where there are more than eight; what all others hold is one part. `None` where no class has any capacity.
 #[must_use]
 pub fn holdings(problem: &Problem, allocation: &Allocation) -> Option<Bars> {
     let constraints = Constraints::new(problem, allocation.sharing);
