@@ -67,6 +67,17 @@ fn prices_show_who_has_no_place_for_more() {
     assert_eq!((claim.holds, claim.margin), (Some(false), Some(Rational::from((-1, 4)))));
 }
 
+/// Vectors of prices that are of no use take memory for every user: beyond a million there is no verdict.
+#[test]
+fn prices_without_end_are_too_large() {
+    let (_, text) = of_texts(TWO_CLASSES, r#"{"one": {"fast": 4}, "other": {"slow": 6}}"#);
+    let with = |count: usize| {
+        text.replace(r#""prices":[{"fast""#, &format!(r#""prices":[{}{{"fast""#, "{},".repeat(count)))
+    };
+    assert_eq!(agreed_text(&with(10)), Finding::Accepted);
+    assert!(matches!(agreed_text(&with(500_000)), Finding::TooLarge(_)));
+}
+
 #[test]
 fn it_does_not_apply_to_time_and_to_demands_of_a_class() {
     let stated = r#""demand": {"cpu": 1}, "servers": ["fast"]"#;

@@ -14,6 +14,8 @@ const MOST_USERS: usize = 7;
 const MOST_CLASSES: usize = 8;
 /// Resources that have a bar of their own in every class.
 const MOST_RESOURCES: usize = 6;
+/// Points of a curve at most: more make no other picture, and a larger file.
+const MOST_POINTS: usize = 200;
 /// How far the axis of shares goes, in the greatest of them.
 const ABOVE: f64 = 1.05;
 
@@ -100,7 +102,7 @@ const MOST_NAMES: usize = 3;
 
 /// The dominant shares over the weights, from the least to the greatest: the more level a line, the more equal
 /// the shares; the higher it begins, the better off is who has least. Columns with the same shares are one
-/// line.
+/// line; of many users some are left out at equal distances.
 #[must_use]
 pub fn shares(problem: &Problem, columns: &[(&str, &Judged)]) -> Plot {
     let mut lines: Vec<(Vec<Rational>, Vec<&str>)> = Vec::new();
@@ -117,7 +119,11 @@ pub fn shares(problem: &Problem, columns: &[(&str, &Judged)]) -> Plot {
     }
     let greatest = lines.iter().filter_map(|(shares, _)| shares.last()).max().map_or(0.0, to_f64);
     let series = lines.iter().map(|(shares, names)| {
-        let points = shares.iter().enumerate().map(|(rank, share)| ((rank + 1) as f64, to_f64(share)));
+        // The first and the last are always among them.
+        let last = shares.len().saturating_sub(1);
+        let count = shares.len().min(MOST_POINTS);
+        let ranks = (0..count).map(|k| if count > 1 { k * last / (count - 1) } else { 0 });
+        let points = ranks.map(|rank| ((rank + 1) as f64, to_f64(&shares[rank])));
         Series::new(listed(names), points.collect())
     });
     Plot {

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use evenhand_problem::format::Source;
 use evenhand_simulate::reservation::{
-    AdmissionScenario, Policy, Setting, admit, document, is_admission, reserve, run, scenario, series_csv,
+    AdmissionError, AdmissionScenario, Policy, Setting, admit, document, is_admission, reserve, run,
+    scenario, series_csv,
 };
 
 const FILE: &str = r#"{"kind": "reservation-scenario", "name": "two types",
@@ -68,17 +69,16 @@ fn what_is_wrong_is_named_with_its_place() {
         (r#""policy": {"dra": {}}, "#, "", "the field `policy` is missing"),
         (r#"{"dra": {}}"#, "{}", "policy: expected one of `dra`, `power_of_d` and `static`"),
         (r#"{"dra": {}}"#, r#"{"dra": {}, "static": {}}"#, "expected one of"),
-        (r#"{"dra": {}}"#, r#"{"dra": {"reserve": -1}}"#, "found -1: expected a number of slots"),
+        (r#"{"dra": {}}"#, r#"{"dra": {"reserve": -1}}"#, "found -1: expected a whole number from 0"),
         (r#"{"dra": {}}"#, r#"{"dra": {"reserve": 41}}"#, "0 to 40"),
         (r#"{"dra": {}}"#, r#"{"dra": {"priorities": {"smal": 1}}}"#, "did you mean `small`?"),
-        (r#"{"dra": {}}"#, r#"{"dra": {"priorities": {"small": 0.5}}}"#, "expected a whole number"),
-        (r#"{"dra": {}}"#, r#"{"power_of_d": 0}"#, "expected a number of servers, 1 to 40"),
+        (r#"{"dra": {}}"#, r#"{"dra": {"priorities": {"small": 0.5}}}"#, "expected a whole number from 0"),
+        (r#"{"dra": {}}"#, r#"{"power_of_d": 0}"#, "expected a whole number from 1 to 40"),
         (r#"{"dra": {}}"#, r#"{"static": {"d": 1}}"#, "d"),
         (r#""horizon": 20"#, r#""horizon": 0"#, "before the horizon"),
         (r#""horizon": 20"#, r#""horizon": -1"#, "expected a time of at least 0"),
         (r#""from": 5"#, r#""from": 20"#, "from: rewards are averaged from a time before the horizon"),
-        (r#""every": "1/2""#, r#""every": 1e-9"#, "every: expected times above 0"),
-        (r#""every": "1/2""#, r#""every": 0"#, "expected times above 0"),
+        (r#""every": "1/2""#, r#""every": 0"#, "every: expected a time above 0"),
         (r#""every": "1/2""#, r#""evry": 1"#, "evry"),
         (r#""count": 40, "#, "", "the field `servers` is missing"),
         (r#""horizon": 20"#, r#""horizon": 20, "servers": 100001"#, "servers: found 100001"),
@@ -98,6 +98,31 @@ fn what_is_wrong_is_named_with_its_place() {
     let away = FILE.split(r#""reservation": {"#).next().unwrap().to_owned()
         + r#""reservation": "nowhere.json", "policy": {"static": {}}, "horizon": 1}"#;
     assert!(read(&away).unwrap_err().contains("nowhere.json"));
+}
+
+/// What would take hours or gigabytes is refused before it begins.
+#[test]
+fn what_is_too_large_is_not_begun() {
+    for (from, to, what) in [
+        (r#""load": 2"#, r#""load": "1e100""#, "jobs that are expected"),
+        (r#""horizon": 20"#, r#""horizon": 1e9"#, "jobs that are expected"),
+        (r#""every": "1/2""#, r#""every": 1e-9"#, "rows of the series"),
+    ] {
+        let error = run(&read(&FILE.replacen(from, to, 1)).unwrap(), &[1]).unwrap_err();
+        assert!(matches!(error, AdmissionError::TooLarge { .. }), "{error}");
+        assert!(error.to_string().contains(what), "{error}");
+    }
+    let jobs: Vec<String> = (0..200)
+        .map(|j| format!(r#"{{"name": "{j}", "demand": {{"cpu": 1}}, "reward": 1, "load": 0}}"#))
+        .collect();
+    let text = format!(
+        r#"{{"kind": "reservation-scenario", "servers": 100000, "policy": {{"power_of_d": 2}}, "horizon": 1,
+        "reservation": {{"kind": "reservation-problem", "resources": ["cpu"],
+            "servers": [{{"name": "p", "capacity": {{"cpu": 1}}}}], "jobs": [{}]}}}}"#,
+        jobs.join(",")
+    );
+    let error = run(&read(&text).unwrap(), &[1]).unwrap_err();
+    assert!(error.to_string().contains("servers times types"), "{error}");
 }
 
 #[test]

@@ -23,6 +23,7 @@ pub fn run(source: &Source<'_>, call: &Simulate, common: &Common) -> Result<Exit
         reservation::scenario(source, folder).map_err(|error| Failure::format(&error, source.text))?;
     let seeds: Vec<u64> = (0..u64::from(call.replications)).map(|k| common.seed.wrapping_add(k)).collect();
     let admitted = reservation::run(&scenario, &seeds).map_err(|error| match error {
+        error @ AdmissionError::TooLarge { .. } => Failure::solver(format!("{}: {error}", source.name)),
         AdmissionError::Packing(error) => Failure::solver(error.to_string()),
         error => Failure::input(format!("{}: {error}", source.name)),
     })?;

@@ -126,6 +126,16 @@ pub enum AdmissionError {
     /// Times or numbers that nothing can be made of.
     #[error("{0}")]
     Setting(&'static str),
+    /// More than is run.
+    #[error("too large: {what} would be {found:.1e}, at most {most:.0e} are run")]
+    TooLarge {
+        /// What there would be too many of.
+        what: &'static str,
+        /// How many there would be.
+        found: f64,
+        /// How many there may be.
+        most: f64,
+    },
     /// A job that cannot be.
     #[error("job {index}: {why}")]
     Job {
@@ -173,6 +183,8 @@ trait Admit {
 /// # Errors
 /// [`AdmissionError`].
 pub fn admit(problem: &Reservation, setting: &Setting) -> Result<Admission, AdmissionError> {
+    let rate: f64 = problem.loads().iter().map(|load| load.to_f64()).sum();
+    bounded(problem, setting, rate * setting.servers as f64 * setting.horizon)?;
     let draw = Draw::new(setting.seed, ARRIVALS);
     admitted(problem, setting, &mut Poisson::new(problem, setting.servers, draw))
 }
@@ -187,6 +199,7 @@ pub fn admit_jobs(
     jobs: &[Job],
 ) -> Result<Admission, AdmissionError> {
     check(jobs, problem.n_types())?;
+    bounded(problem, setting, jobs.len() as f64)?;
     admitted(problem, setting, &mut jobs.iter().copied())
 }
 
@@ -229,6 +242,28 @@ fn admitted(
 
 /// Servers of a run, at most.
 const MOST_SERVERS: usize = 100_000;
+/// Servers times types of jobs: each is held some 30 bytes of memory for.
+const MOST_PAIRS: f64 = 1e7;
+/// Jobs that are expected at random times: each takes up to some microseconds.
+const MOST_JOBS: f64 = 5e7;
+/// Rows of the series times types twice: what is told of every configuration, some 10 bytes each.
+const MOST_CELLS: f64 = 1e7;
+
+/// What a run would take.
+fn bounded(problem: &Reservation, setting: &Setting, jobs: f64) -> Result<(), AdmissionError> {
+    let types = problem.n_types() as f64;
+    let rows = setting.horizon / setting.every;
+    for (what, found, most) in [
+        ("servers times types of jobs", setting.servers as f64 * types, MOST_PAIRS),
+        ("jobs that are expected", jobs, MOST_JOBS),
+        ("rows of the series, times types of jobs twice,", rows * types * types, MOST_CELLS),
+    ] {
+        if found.is_nan() || found > most {
+            return Err(AdmissionError::TooLarge { what, found, most });
+        }
+    }
+    Ok(())
+}
 
 /// Streams of random choices: arrivals, and the policy.
 const ARRIVALS: u64 = 0;

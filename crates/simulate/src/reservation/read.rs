@@ -1,5 +1,6 @@
 //! A scenario of admission from its file (docs/simulation.md).
 
+use std::ops::RangeInclusive;
 use std::path::Path;
 
 use evenhand_problem::format::{Document, FormatError, Object, Source, read_text};
@@ -12,8 +13,6 @@ use super::{AdmissionScenario, MOST_SERVERS, Policy, reserve};
 pub const KIND: &str = "reservation-scenario";
 /// Parts of the horizon in a series, where nothing else is said.
 const ROWS: f64 = 1000.0;
-/// Rows of a series, at most: each holds the servers of every configuration.
-const MOST_ROWS: f64 = 1e6;
 
 const FIELDS: [&str; 8] = ["kind", "name", "reservation", "servers", "policy", "horizon", "from", "every"];
 
@@ -51,11 +50,9 @@ pub fn scenario(source: &Source<'_>, folder: &Path) -> Result<AdmissionScenario,
         return Err(document.error(raw, "rewards are averaged from a time before the horizon"));
     }
     let every = object.get("every").map_or(Ok(horizon / ROWS), |raw| time(&document, raw))?;
-    let is_shown = horizon > 0.0 && every > 0.0;
-    if !is_shown || horizon / every > MOST_ROWS {
-        let place = object.get(if is_shown { "every" } else { "horizon" }).unwrap_or(object.raw());
-        let message = format!("expected times above 0, and at most {MOST_ROWS} rows of a series");
-        return Err(document.error(place, message));
+    if horizon <= 0.0 || every <= 0.0 {
+        let place = object.get(if horizon > 0.0 { "every" } else { "horizon" }).unwrap_or(object.raw());
+        return Err(document.error(place, "expected a time above 0"));
     }
     let name = name.unwrap_or_default().into_owned();
     Ok(AdmissionScenario { name, problem, servers, policy, horizon, from, every })
@@ -89,10 +86,20 @@ fn servers<'t>(
         let message = format!("the field `servers` is missing: 1 to {MOST_SERVERS} of the pool");
         return of_pool.ok_or_else(|| document.error(object.raw(), message));
     };
+    Ok(whole(document, raw, 1..=MOST_SERVERS as u64)? as usize)
+}
+
+/// A whole number within these bounds.
+fn whole<'t>(
+    document: &Document<'t>,
+    raw: &'t RawValue,
+    bounds: RangeInclusive<u64>,
+) -> Result<u64, FormatError> {
     let stated = document.number(raw)?;
-    let whole = if stated.is_integer() { stated.numer().to_usize() } else { None };
-    let message = || format!("found {}: expected a whole number from 1 to {MOST_SERVERS}", raw.get());
-    whole.filter(|count| (1..=MOST_SERVERS).contains(count)).ok_or_else(|| document.error(raw, message()))
+    let whole = if stated.is_integer() { stated.numer().to_u64() } else { None };
+    let (least, most) = (bounds.start(), bounds.end());
+    let message = || format!("found {}: expected a whole number from {least} to {most}", raw.get());
+    whole.filter(|count| bounds.contains(count)).ok_or_else(|| document.error(raw, message()))
 }
 
 fn time<'t>(document: &Document<'t>, raw: &'t RawValue) -> Result<f64, FormatError> {
@@ -112,11 +119,7 @@ fn policy<'t>(
     match (object.get("dra"), object.get("power_of_d"), object.get("static")) {
         (Some(raw), None, None) => dra(document, raw, problem, servers),
         (None, Some(raw), None) => {
-            let d = document.number(raw)?;
-            let whole = if d.is_integer() { d.numer().to_usize() } else { None };
-            let d = whole.filter(|d| (1..=servers).contains(d));
-            let message = || format!("found {}: expected a number of servers, 1 to {servers}", raw.get());
-            Ok(Policy::PowerOfD { d: d.ok_or_else(|| document.error(raw, message()))? })
+            Ok(Policy::PowerOfD { d: whole(document, raw, 1..=servers as u64)? as usize })
         }
         (None, None, Some(raw)) => {
             document.object(raw)?.only(document, &[])?;
@@ -136,13 +139,7 @@ fn dra<'t>(
     object.only(document, &["reserve", "priorities"])?;
     let reserve = match object.get("reserve") {
         None => reserve(servers),
-        Some(raw) => {
-            let stated = document.number(raw)?;
-            let whole = if stated.is_integer() { stated.numer().to_u64() } else { None };
-            let most = servers as u64;
-            let message = || format!("found {}: expected a number of slots, 0 to {most}", raw.get());
-            whole.filter(|slots| *slots <= most).ok_or_else(|| document.error(raw, message()))?
-        }
+        Some(raw) => whole(document, raw, 0..=servers as u64)?,
     };
     let Some(raw) = object.get("priorities") else { return Ok(Policy::Dra { reserve }) };
     let mut priorities = vec![0; problem.n_types()];
@@ -152,10 +149,7 @@ fn dra<'t>(
             let near = near.map_or_else(String::new, |near| format!(" (did you mean `{near}`?)"));
             return Err(document.error_on_key(raw, format!("there is no job type `{name}`{near}")));
         };
-        let stated = document.number(raw)?;
-        let whole = if stated.is_integer() { stated.numer().to_u32() } else { None };
-        let message = || format!("found {}: expected a whole number of at least 0", raw.get());
-        priorities[j] = whole.ok_or_else(|| document.error(raw, message()))?;
+        priorities[j] = whole(document, raw, 0..=u64::from(u32::MAX))? as u32;
     }
     Ok(Policy::Preempting { reserve, priorities })
 }

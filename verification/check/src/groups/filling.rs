@@ -27,12 +27,16 @@ pub fn tree(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     let [filling, prices] = claim.some()?.fields("filling prices")?;
     let stated = tasks(filling, case.problem)?;
     ensure(feasible::is_feasible(case, &stated, None)?, "what the filling ends with has no place")?;
+    let (prices, users) = (prices.list()?, case.problem.users.len());
+    if prices.len().saturating_mul(users) > CELLS {
+        return Err(Fault::TooLarge("too large: vectors of prices, times users".to_owned()));
+    }
     let mut bounds = Vec::new();
-    for raw in prices.list()? {
+    for raw in prices {
         let prices = Prices { rows: case.by_class_and_row(raw)?, users: Vec::new() };
         let most = prices.bound(case)?;
         let mut worth = Vec::new();
-        for n in 0..case.problem.users.len() {
+        for n in 0..users {
             worth.push(least_cost(case, &prices, n)?);
         }
         bounds.push((worth, most));

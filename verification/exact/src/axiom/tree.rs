@@ -21,7 +21,8 @@ use crate::parameters::Parameters;
 use crate::refusal::{Inapplicable, Refusal};
 use crate::tree::{Bound, Course, Forest};
 
-/// Groups and users, times resources, beyond which no tree is grown: each is held about 300 bytes of memory for.
+/// Groups and users, times resources, beyond which no tree is grown: each is held about 300 bytes of memory for. And
+/// vectors of prices, times users, each about 40 bytes.
 const MOST_CELLS: usize = 1_000_000;
 /// The memory for that.
 const MOST_BYTES: u64 = 300_000_000;
@@ -74,6 +75,9 @@ pub fn margin_of_filling(
     }
     let problem = instance.problem();
     has_size(problem)?;
+    if prices.len().saturating_mul(problem.n_users()) > MOST_CELLS {
+        return Err(TooLarge::memory(MOST_BYTES).into());
+    }
     let bounds = prices.iter().map(|prices| bound(instance, prices)).collect::<Result<Vec<_>, _>>()?;
     let forest = Forest::new(problem, problem.groups().share().clone(), true);
     let mut course = Course::new(&forest, vec![Rational::new(); problem.n_users()], &bounds);
