@@ -49,8 +49,11 @@ fn follow(
     rng: &mut Pcg64,
     what: &str,
 ) -> (usize, usize) {
-    follow_among([problem, problem], policy, stops, rng, what)
+    follow_among([problem, problem], policy, stops, rng, what, ROUNDS)
 }
+
+/// Rounds of most comparisons.
+const ROUNDS: usize = 14;
 
 /// The same with servers that come and go, where shares are parts of `whole`.
 fn follow_among(
@@ -59,6 +62,7 @@ fn follow_among(
     stops: Stops,
     rng: &mut Pcg64,
     what: &str,
+    rounds: usize,
 ) -> (usize, usize) {
     let changes = !std::ptr::eq(problem, whole);
     let mut scan = Queues::among(problem, whole, stops, policy.ties == Ties::High);
@@ -67,7 +71,7 @@ fn follow_among(
     let follow = |scheduler: &mut dyn Scheduler| {
         let mut running: BTreeMap<u32, Vec<(u32, u32)>> = BTreeMap::new();
         let mut placed = Vec::new();
-        for round in 0..14 {
+        for round in 0..rounds {
             if changes {
                 let j = rng.random_range(0..away.len());
                 let is_on = |tasks: &[(u32, u32)]| tasks.iter().any(|(_, server)| *server as usize == j);
@@ -154,6 +158,21 @@ fn decisions_are_those_of_a_plain_scan() {
     assert!(for_guarantees > 50 && for_shares > 500, "{counts:?}");
 }
 
+/// So long that what is remembered is forgotten in between: of every branch no more than some thousand states are kept.
+#[test]
+fn long_runs_are_those_of_a_plain_scan() {
+    for seed in 0..4 {
+        let document = random(&mut Pcg64::seed_from_u64(9000 + seed));
+        let problem = read(&document);
+        let mut rng = Pcg64::seed_from_u64(9100 + seed);
+        let policy = TreePolicy { preemption: Preemption::Shares, ..TreePolicy::default() };
+        let what = format!("{seed}: {document}");
+        let both = [&problem, &problem];
+        let (started, stopped) = follow_among(both, policy, Stops::Shares, &mut rng, &what, 1500);
+        assert!(started > 1000 && stopped > 50, "{started} and {stopped}: {what}");
+    }
+}
+
 #[test]
 fn servers_that_come_and_go_are_filled_as_by_a_plain_scan() {
     let mut counts = (0, 0);
@@ -171,7 +190,8 @@ fn servers_that_come_and_go_are_filled_as_by_a_plain_scan() {
                 let mut rng = Pcg64::seed_from_u64(6000 + seed);
                 let policy = TreePolicy { preemption, ties, ..TreePolicy::default() };
                 let what = format!("{seed} {preemption} {ties}: {document}");
-                let (started, stopped) = follow_among([&problem, &whole], policy, stops, &mut rng, &what);
+                let (started, stopped) =
+                    follow_among([&problem, &whole], policy, stops, &mut rng, &what, ROUNDS);
                 counts = (counts.0 + started, counts.1 + stopped);
             }
         }

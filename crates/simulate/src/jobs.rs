@@ -28,7 +28,7 @@ struct Job {
     /// Tasks that have not ended.
     unfinished: u64,
     at: f64,
-    of: Option<u32>,
+    of: Option<u64>,
 }
 
 struct Waiting {
@@ -43,7 +43,7 @@ pub(crate) struct Jobs {
     jobs: Vec<Job>,
     free: Vec<u32>,
     /// Jobs of a trace whose tasks come one by one.
-    of_trace: HashMap<u32, u32>,
+    of_trace: HashMap<u64, u32>,
     queues: Vec<VecDeque<Waiting>>,
     /// By user: its stream of running times.
     draws: Vec<Draw>,
@@ -70,14 +70,14 @@ impl Jobs {
             to.number(job.unfinished);
             to.time(job.at);
             // 0 for none.
-            to.number(job.of.map_or(0, |of| 1 + u64::from(of)));
+            to.number(job.of.map_or(0, |of| 1 + of));
         });
         to.list(self.free.iter(), |to, job| to.number(u64::from(*job)));
         // In order, so that the same state has the same words.
-        let mut of_trace: Vec<(u32, u32)> = self.of_trace.iter().map(|(of, job)| (*of, *job)).collect();
+        let mut of_trace: Vec<(u64, u32)> = self.of_trace.iter().map(|(of, job)| (*of, *job)).collect();
         of_trace.sort_unstable();
         to.list(of_trace.into_iter(), |to, (of, job)| {
-            to.number(u64::from(of));
+            to.number(of);
             to.number(u64::from(job));
         });
         to.list(self.queues.iter(), |to, queue| {
@@ -97,12 +97,12 @@ impl Jobs {
         self.jobs = from.list(|from| {
             let user = from.below(users)?;
             let (tasks, unfinished, at) = (from.number()?, from.number()?, from.time()?);
-            let of = from.number()?.checked_sub(1).and_then(|of| u32::try_from(of).ok());
+            let of = from.number()?.checked_sub(1);
             Ok(Job { user, tasks, unfinished, at, of })
         })?;
         let jobs = self.jobs.len();
         self.free = from.list(|from| from.below(jobs))?;
-        self.of_trace = from.list(|from| Ok((from.small()?, from.below(jobs)?)))?.into_iter().collect();
+        self.of_trace = from.list(|from| Ok((from.number()?, from.below(jobs)?)))?.into_iter().collect();
         self.queues = from.exactly(users, |from| {
             let queue = from.list(|from| {
                 let (job, tasks) = (from.below(jobs)?, from.number()?);
@@ -124,20 +124,21 @@ impl Jobs {
         self.jobs.len()
     }
 
-    /// Tasks come; `size` is the number of tasks of their job.
-    pub fn submit(&mut self, arrival: &Arrival, size: u64) -> Result<(), SimulateError> {
-        let known = arrival.of.and_then(|of| self.of_trace.get(&of).copied());
+    /// Tasks come.
+    pub fn submit(&mut self, arrival: &Arrival) -> Result<(), SimulateError> {
+        let number = arrival.of.map(|of| of.number);
+        let known = number.and_then(|number| self.of_trace.get(&number).copied());
         let job = match known {
             Some(job) => job,
             None => {
-                let job =
-                    Job { user: arrival.user, tasks: size, unfinished: size, at: arrival.at, of: arrival.of };
+                let tasks = arrival.of.map_or(arrival.tasks, |of| of.tasks);
+                let job = Job { user: arrival.user, tasks, unfinished: tasks, at: arrival.at, of: number };
                 self.submitted += 1;
                 self.insert(job)?
             }
         };
-        if let (None, Some(of)) = (known, arrival.of) {
-            self.of_trace.insert(of, job);
+        if let (None, Some(number)) = (known, number) {
+            self.of_trace.insert(number, job);
         }
         let waiting = Waiting { job, tasks: arrival.tasks, duration: arrival.duration };
         self.queues[arrival.user as usize].push_back(waiting);

@@ -36,6 +36,7 @@ mod run;
 mod scenario;
 mod summary;
 mod table;
+mod trace;
 pub mod workload;
 
 pub use checkpoint::{Checkpoint, Observer};

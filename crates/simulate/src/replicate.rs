@@ -1,19 +1,17 @@
 //! A scenario, once for every seed.
 
-use std::collections::HashMap;
-
-use evenhand_import::{Input, TaskTable, Trace, azure_trace, google_trace, openb_trace};
+use evenhand_import::{Input, Trace, TraceStream, azure_stream, google_stream, openb_stream};
 use evenhand_mechanisms::filling::Policy;
-use evenhand_problem::Problem;
+use evenhand_problem::{Problem, UserSpec};
 use rayon::prelude::*;
 
 use crate::checkpoint::{Checkpoint, Observer, digest};
-use crate::duration::Duration;
 use crate::error::SimulateError;
 use crate::read::fits_on;
 use crate::run::{Changing, Run, Settings, simulate_from};
 use crate::scenario::{Scenario, TraceFile};
-use crate::workload::{Arrival, Source, Stated};
+use crate::trace::{Replay, Streamed, Table};
+use crate::workload::{Source, Stated};
 
 /// The runs of a scenario.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,13 +41,13 @@ pub fn run(
     seeds: &[u64],
     progress: &(dyn Fn(f64, u64) + Sync),
 ) -> Result<Simulated, SimulateError> {
-    match trace(scenario)? {
-        Some(trace) => run_on(scenario, &trace, seeds, progress),
-        None => {
-            let runs = seeds.par_iter().map(|&seed| whole(scenario, None, seed, progress));
-            finished(scenario, Vec::new(), runs.collect())
-        }
-    }
+    let read = trace(scenario)?;
+    let (scenario, tasks, notes) = match &read {
+        Some(trace) => (with_users(scenario, &trace.users), Tasks::Streamed(trace), &trace.notes[..]),
+        None => (scenario.clone(), Tasks::Stated, &[][..]),
+    };
+    let runs = seeds.par_iter().map(|&seed| whole(&scenario, tasks, seed, progress));
+    finished(&scenario, notes.iter().map(ToString::to_string).collect(), runs.collect())
 }
 
 /// Runs the tasks of a trace, in place of those of the scenario, by its users, with each of the seeds, as
@@ -63,8 +61,8 @@ pub fn run_on(
     seeds: &[u64],
     progress: &(dyn Fn(f64, u64) + Sync),
 ) -> Result<Simulated, SimulateError> {
-    let scenario = Scenario { users: trace.users.clone(), arrivals: Vec::new(), ..scenario.clone() };
-    let runs = seeds.par_iter().map(|&seed| whole(&scenario, Some(trace), seed, progress));
+    let scenario = with_users(scenario, &trace.users);
+    let runs = seeds.par_iter().map(|&seed| whole(&scenario, Tasks::Whole(trace), seed, progress));
     finished(&scenario, trace.notes.iter().map(ToString::to_string).collect(), runs.collect())
 }
 
@@ -79,18 +77,33 @@ pub fn run_from(
     from: Option<&Checkpoint>,
     observer: &mut dyn Observer,
 ) -> Result<Option<Simulated>, SimulateError> {
-    let (scenario, trace) = match trace(scenario)? {
-        Some(trace) => {
-            let users = trace.users.clone();
-            (Scenario { users, arrivals: Vec::new(), ..scenario.clone() }, Some(trace))
-        }
-        None => (scenario.clone(), None),
+    let read = trace(scenario)?;
+    let (scenario, tasks, notes) = match &read {
+        Some(trace) => (with_users(scenario, &trace.users), Tasks::Streamed(trace), &trace.notes[..]),
+        None => (scenario.clone(), Tasks::Stated, &[][..]),
     };
-    let notes = trace.iter().flat_map(|trace| &trace.notes).map(ToString::to_string).collect();
-    match one(&scenario, trace.as_ref(), seed, from, observer)? {
-        Some(run) => finished(&scenario, notes, vec![Ok(run)]).map(Some),
+    match one(&scenario, tasks, seed, from, observer)? {
+        Some(run) => {
+            finished(&scenario, notes.iter().map(ToString::to_string).collect(), vec![Ok(run)]).map(Some)
+        }
         None => Ok(None),
     }
+}
+
+/// Where the tasks come from.
+#[derive(Clone, Copy)]
+enum Tasks<'a> {
+    /// From the scenario, or from a table whose users stand in it.
+    Stated,
+    /// From a trace in memory.
+    Whole(&'a Trace),
+    /// From a trace that is read one by one.
+    Streamed(&'a TraceStream),
+}
+
+/// The scenario with the users of a trace.
+fn with_users(scenario: &Scenario, users: &[UserSpec]) -> Scenario {
+    Scenario { users: users.to_vec(), arrivals: Vec::new(), ..scenario.clone() }
 }
 
 fn finished(
@@ -108,26 +121,26 @@ fn finished(
 
 fn whole(
     scenario: &Scenario,
-    trace: Option<&Trace>,
+    tasks: Tasks<'_>,
     seed: u64,
     progress: &(dyn Fn(f64, u64) + Sync),
 ) -> Result<(Problem, Run), SimulateError> {
     let mut observer = |time: f64, events: u64| progress(time, events);
     // Who only looks never stops the run.
-    one(scenario, trace, seed, None, &mut observer)?
+    one(scenario, tasks, seed, None, &mut observer)?
         .ok_or_else(|| SimulateError::Checkpoint("stopped the run".to_owned()))
 }
 
 fn one(
     scenario: &Scenario,
-    trace: Option<&Trace>,
+    tasks: Tasks<'_>,
     seed: u64,
     from: Option<&Checkpoint>,
     observer: &mut dyn Observer,
 ) -> Result<Option<(Problem, Run)>, SimulateError> {
     let problem = scenario.problem(seed)?;
     let fits = |n: usize| (0..problem.n_servers()).any(|i| fits_on(&problem, n, i));
-    if trace.is_none()
+    if matches!(tasks, Tasks::Stated)
         && let Some(n) = (0..problem.n_users()).find(|&n| !fits(n))
     {
         return Err(SimulateError::TaskTooLarge { user: problem.users()[n].name().to_owned() });
@@ -150,15 +163,18 @@ fn one(
             });
         }
     }
-    let mut source: Box<dyn Source> = match (trace, &scenario.trace) {
-        (Some(trace), _) => Box::new(Replay {
-            trace,
-            fits: (0..problem.n_users()).map(fits).collect(),
-            next: 0,
-            too_large: 0,
-        }),
-        (None, Some(TraceFile::Tasks(path))) => Box::new(Table::new(Input::open(path)?, &problem)?),
-        _ => Box::new(Stated::new(&scenario.arrivals, seed)),
+    let kept: Vec<bool> = (0..problem.n_users()).map(fits).collect();
+    let mut source: Box<dyn Source> = match (tasks, &scenario.trace) {
+        (Tasks::Whole(trace), _) => Box::new(Replay::new(trace, kept)),
+        (Tasks::Streamed(trace), _) => Box::new(Streamed::new(trace, kept)?),
+        (Tasks::Stated, Some(TraceFile::Tasks(path))) => Box::new(Table::new(Input::open(path)?, &problem)?),
+        (Tasks::Stated, _) => Box::new(Stated::new(&scenario.arrivals, seed)),
+    };
+    // The users of a trace are in the problem.
+    let of_trace = match tasks {
+        Tasks::Stated => None,
+        Tasks::Whole(trace) => Some((trace.tasks.len() as u64, 0)),
+        Tasks::Streamed(trace) => Some((trace.len(), trace.digest)),
     };
     let settings = Settings {
         policy: scenario.policy,
@@ -168,16 +184,7 @@ fn one(
         leaves: scenario.arrivals.iter().map(|arrivals| arrivals.leaves).collect(),
         changing: None,
         durations: None,
-        // The users of a trace are in the problem; its tasks are counted.
-        stamp: digest(
-            format!(
-                "{:?} {:?} {:?}",
-                scenario.arrivals,
-                scenario.trace,
-                trace.map(|trace| trace.tasks.len())
-            )
-            .bytes(),
-        ),
+        stamp: digest(format!("{:?} {:?} {of_trace:?}", scenario.arrivals, scenario.trace).bytes()),
     };
     let settings = match (scenario.whole()?, &scenario.machines) {
         (Some(whole), Some(machines)) => {
@@ -190,82 +197,15 @@ fn one(
     Ok(run.map(|run| (whole, run)))
 }
 
-/// The trace of a scenario that is read as a whole.
-fn trace(scenario: &Scenario) -> Result<Option<Trace>, SimulateError> {
+/// The trace of a scenario that brings its own users.
+fn trace(scenario: &Scenario) -> Result<Option<TraceStream>, SimulateError> {
     Ok(match &scenario.trace {
         None | Some(TraceFile::Tasks(_)) => None,
         Some(TraceFile::Google(files, by)) => {
             let inputs = files.iter().map(|path| Input::open(path)).collect::<Result<_, _>>()?;
-            Some(google_trace(inputs, *by)?)
+            Some(google_stream(inputs, *by)?)
         }
-        Some(TraceFile::Openb(path)) => Some(openb_trace(Input::open(path)?, &scenario.servers)?),
-        Some(TraceFile::Azure(path)) => Some(azure_trace(Input::open(path)?)?),
+        Some(TraceFile::Openb(path)) => Some(openb_stream(Input::open(path)?, &scenario.servers)?),
+        Some(TraceFile::Azure(path)) => Some(azure_stream(Input::open(path)?)?),
     })
-}
-
-/// The tasks of a trace in memory.
-struct Replay<'a> {
-    trace: &'a Trace,
-    /// By user: whether its tasks fit somewhere.
-    fits: Vec<bool>,
-    next: usize,
-    too_large: u64,
-}
-
-impl Source for Replay<'_> {
-    fn next(&mut self) -> Result<Option<Arrival>, SimulateError> {
-        while let Some(task) = self.trace.tasks.get(self.next) {
-            self.next += 1;
-            if self.fits[task.user as usize] {
-                let duration = Duration::Constant(task.seconds);
-                let (user, of) = (task.user, Some(task.job));
-                return Ok(Some(Arrival { at: task.at, user, tasks: 1, duration, of }));
-            }
-            self.too_large += 1;
-        }
-        Ok(None)
-    }
-
-    fn size(&self, of: u32) -> u64 {
-        self.trace.jobs.get(of as usize).copied().unwrap_or(1).into()
-    }
-
-    fn notes(&self) -> Vec<String> {
-        if self.too_large == 0 {
-            return Vec::new();
-        }
-        vec![format!("{} tasks of the trace fit on no server, not even alone: left out", self.too_large)]
-    }
-}
-
-/// A table of jobs, streamed.
-struct Table {
-    rows: TaskTable,
-    /// By name: the user and its gang.
-    users: HashMap<String, (u32, u64)>,
-}
-
-impl Table {
-    fn new(input: Input, problem: &Problem) -> Result<Self, SimulateError> {
-        let of = |n: usize| {
-            let gang = problem.groups().member(n).gang.unwrap_or(1);
-            (problem.users()[n].name().to_owned(), (n as u32, gang))
-        };
-        let users = (0..problem.n_users()).map(of);
-        Ok(Self { rows: TaskTable::new(input)?, users: users.collect() })
-    }
-}
-
-impl Source for Table {
-    fn next(&mut self) -> Result<Option<Arrival>, SimulateError> {
-        let Some(row) = self.rows.next_row()? else { return Ok(None) };
-        let Some(&(user, gang)) = self.users.get(&row.user) else {
-            return Err(self.rows.unknown_user(&row).into());
-        };
-        if !row.tasks.is_multiple_of(gang) {
-            return Err(self.rows.no_whole_gangs(&row, gang).into());
-        }
-        let duration = Duration::Constant(row.duration);
-        Ok(Some(Arrival { at: row.at, user, tasks: row.tasks, duration, of: None }))
-    }
 }

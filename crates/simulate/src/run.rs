@@ -228,8 +228,7 @@ impl<'a> Simulation<'a> {
                     continue;
                 }
                 self.can_come(&arrival)?;
-                let size = arrival.of.map_or(arrival.tasks, |of| source.size(of));
-                self.jobs.submit(&arrival, size)?;
+                self.jobs.submit(&arrival)?;
                 self.scheduler.submit(user, arrival.tasks);
                 self.recorder.tasks[user].submitted += arrival.tasks;
                 self.events += 1;

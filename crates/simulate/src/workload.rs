@@ -20,8 +20,17 @@ pub struct Arrival {
     pub tasks: u64,
     /// How long each runs.
     pub duration: Duration,
-    /// A job of a trace whose tasks come one by one: its number there.
-    pub of: Option<u32>,
+    /// A job of a trace whose tasks come one by one.
+    pub of: Option<JobOfTrace>,
+}
+
+/// A job of a trace whose tasks come one by one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct JobOfTrace {
+    /// Tells it from the other jobs of the trace.
+    pub number: u64,
+    /// Its tasks.
+    pub tasks: u64,
 }
 
 /// Arrivals in the order of their times.
@@ -31,11 +40,6 @@ pub trait Source {
     /// # Errors
     /// What the trace is read from is malformed, or out of order.
     fn next(&mut self) -> Result<Option<Arrival>, SimulateError>;
-
-    /// Tasks of a job of a trace whose tasks come one by one.
-    fn size(&self, _of: u32) -> u64 {
-        1
-    }
 
     /// What a reader should know once all have come.
     fn notes(&self) -> Vec<String> {

@@ -1,10 +1,17 @@
 //! Tables of tasks, made up and real.
 #![allow(missing_docs)]
 
+mod common;
+
 use std::path::{Path, PathBuf};
 
+use common::Kill;
+use evenhand_import::{Input, Trace, azure_trace, google_trace, openb_trace};
+use evenhand_mechanisms::filling::Draw;
 use evenhand_problem::format::Source;
-use evenhand_simulate::{ReadScenario, SimulateError, Simulated, Summary, run};
+use evenhand_simulate::{
+    Checkpoint, ReadScenario, Scenario, SimulateError, Simulated, Summary, TraceFile, run, run_from, run_on,
+};
 
 /// A folder that is removed at the end.
 struct Folder(PathBuf);
@@ -94,9 +101,91 @@ fn events_of_the_google_trace() {
     assert!(error.contains("events.csv:7: time goes back from 3000000 to 1000000"), "{error}");
 }
 
+/// The trace of a scenario, read as a whole.
+fn whole(scenario: &Scenario) -> Trace {
+    let open = |path: &PathBuf| Input::open(path).unwrap();
+    match scenario.trace.as_ref().unwrap() {
+        TraceFile::Google(paths, by) => google_trace(paths.iter().map(open).collect(), *by).unwrap(),
+        TraceFile::Openb(path) => openb_trace(open(path), &scenario.servers).unwrap(),
+        TraceFile::Azure(path) => azure_trace(open(path)).unwrap(),
+        TraceFile::Tasks(path) => panic!("{} is streamed anyhow", path.display()),
+    }
+}
+
+/// A run whose trace is read as it goes on is one with the trace in memory.
 fn real(scenario: &str, folder: &Path) -> Simulated {
     let scenario = Source { name: "s.json", text: scenario }.scenario(folder).unwrap();
-    run(&scenario, &[0], &|_, _| {}).unwrap()
+    let streamed = run(&scenario, &[0], &|_, _| {}).unwrap();
+    assert!(streamed == run_on(&scenario, &whole(&scenario), &[0], &|_, _| {}).unwrap());
+    streamed
+}
+
+/// Random task events; jobs of several tasks, some of which run again or have no end.
+fn random_events(draw: &mut Draw) -> String {
+    let (mut text, mut time) = (String::new(), 0);
+    for _ in 0..600 {
+        time += draw.below(900_000);
+        let (job, index, what) = (draw.below(60), draw.below(4), [0, 1, 1, 4, 5][draw.position(5)]);
+        let (user, cpu) = (job % 7, [0.25, 0.5, 0.125][draw.position(3)]);
+        text += &format!("{time},,{job},{index},1,{what},u{user},2,9,{cpu},0.25,,\n");
+    }
+    text
+}
+
+#[test]
+fn a_streamed_trace_goes_on_where_it_was() {
+    let folder = Folder::new("resumed");
+    let mut kills = 0;
+    for seed in 0..40 {
+        let mut draw = Draw::new(seed, 0);
+        std::fs::write(folder.0.join("events.csv"), random_events(&mut draw)).unwrap();
+        let by = if seed % 2 == 0 { "user" } else { "shape" };
+        let text = format!(
+            r#"{{"kind": "scenario", "policy": {{"server": "best-fit"}}, "every": 10, "horizon": 400,
+                "servers": [{{"name": "s", "count": 2, "capacity": {{"cpu": 1, "memory": 1}}}}],
+                "trace": {{"google": ["events.csv"], "by": "{by}"}}}}"#
+        );
+        let scenario = Source { name: "s.json", text: &text }.scenario(&folder.0).unwrap();
+        let expected = run_on(&scenario, &whole(&scenario), &[3], &|_, _| {}).unwrap();
+        assert_eq!(run(&scenario, &[3], &|_, _| {}).unwrap(), expected);
+        assert_eq!(
+            run(&scenario, &[3, 4], &|_, _| {}).unwrap().runs[0],
+            expected.runs[0],
+            "two readers of one trace"
+        );
+        let mut from: Option<Checkpoint> = None;
+        let resumed = loop {
+            let mut kill = Kill { after: 1 + draw.below(90), kept: None };
+            match run_from(&scenario, 3, from.as_ref(), &mut kill).unwrap() {
+                Some(done) => break done,
+                None => kills += 1,
+            }
+            from = Some(Checkpoint::from_json(&kill.kept.unwrap().to_json()).unwrap());
+        };
+        assert_eq!(resumed, expected);
+    }
+    assert!(kills > 100, "{kills}");
+}
+
+#[test]
+fn a_checkpoint_of_another_trace_is_refused() {
+    let folder = Folder::new("another");
+    let text = r#"{"kind": "scenario", "policy": {}, "trace": {"azure": "vms.csv"},
+        "servers": [{"name": "s", "capacity": {"vcpu": 1, "memory": 1}}], "resources": ["vcpu", "memory"]}"#;
+    let with = |end: u64| {
+        let head = "split,arrival_s,batch_id,flavour,vcpus,memory_gb,duration_bin,duration_lo_s,duration_hi_s,censored\n";
+        let rows: String = (0..50).map(|k| format!("dev,{k},{k},f,1,1,0,2,{end},0\n")).collect();
+        std::fs::write(folder.0.join("vms.csv"), format!("{head}{rows}")).unwrap();
+        Source { name: "s.json", text }.scenario(&folder.0).unwrap()
+    };
+    let mut kill = Kill { after: 30, kept: None };
+    assert!(run_from(&with(4), 0, None, &mut kill).unwrap().is_none());
+    let checkpoint = kill.kept.unwrap();
+    let mut go_on = |_: f64, _: u64| {};
+    // As many tasks, which run longer.
+    let error = run_from(&with(6), 0, Some(&checkpoint), &mut go_on).unwrap_err().to_string();
+    assert!(error.contains("another scenario"), "{error}");
+    assert!(run_from(&with(4), 0, Some(&checkpoint), &mut go_on).unwrap().is_some());
 }
 
 #[test]

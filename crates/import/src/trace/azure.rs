@@ -8,6 +8,7 @@ use rug::Rational;
 
 use super::super::{ImportError, Input, Note, input::Record};
 use super::jobs::Jobs;
+use super::stream::{Builder, Told, TraceStream};
 use super::{Trace, TraceTask};
 
 const COLUMNS: [&str; 10] = [
@@ -30,16 +31,42 @@ const COLUMNS: [&str; 10] = [
 /// [`ImportError`] when the table cannot be read, a row is malformed, times go back, or a flavour has two
 /// sizes.
 pub fn azure_trace(table: Input) -> Result<Trace, ImportError> {
+    let (mut tasks, mut jobs) = (Vec::new(), Jobs::new());
+    let (users, notes) = read(table, |Told { job, at, user, seconds, .. }| {
+        tasks.push(TraceTask { at, user, job: jobs.add(job), seconds, priority: None });
+        Ok(())
+    })?;
+    Ok(Trace { resources: RESOURCES.map(str::to_owned).to_vec(), users, tasks, jobs: jobs.sizes, notes })
+}
+
+/// The machines of [`azure_trace`], read one by one. The flavours and the sizes of the batches are known once all rows
+/// are read: they are read and checked first, and what is needed of them is sorted in temporary files.
+///
+/// # Errors
+/// As [`azure_trace`]; [`ImportError::Io`] also for a temporary file.
+pub fn azure_stream(table: Input) -> Result<TraceStream, ImportError> {
+    let mut builder = Builder::new();
+    let (users, notes) = read(table, |task| builder.push(&task))?;
+    builder.finish(&RESOURCES, users, notes, |user| user)
+}
+
+const RESOURCES: [&str; 2] = ["vcpu", "memory"];
+
+/// Tells every machine; the users and what is left out.
+fn read(
+    table: Input,
+    mut tell: impl FnMut(Told) -> Result<(), ImportError>,
+) -> Result<(Vec<UserSpec>, Vec<Note>), ImportError> {
     let mut rows = table.rows();
     let expected = format!("a table `{}`", COLUMNS.join(","));
     let header = rows.first(&expected)?;
     if !header.is(&COLUMNS) {
         return Err(header.error(format!("found another header: expected {expected}")));
     }
-    let mut trace = Trace { resources: ["vcpu", "memory"].map(str::to_owned).to_vec(), ..Trace::default() };
+    let mut users: Vec<UserSpec> = Vec::new();
+    let mut splits: HashMap<String, u64> = HashMap::new();
     let mut flavours: HashMap<String, (u32, [Rational; 2])> = HashMap::new();
-    let mut jobs = Jobs::new();
-    let (mut first, mut last, mut running) = (None, 0, 0);
+    let (mut first, mut last, mut running, mut order) = (None, 0, 0, 0);
     while let Some(row) = rows.next()? {
         row.expect_columns(COLUMNS.len())?;
         let at = row.whole(1, COLUMNS[1])?;
@@ -57,11 +84,11 @@ pub fn azure_trace(table: Input) -> Result<Trace, ImportError> {
                 if demand.iter().all(Rational::is_zero) {
                     return Err(row.error(format!("flavour `{flavour}` needs nothing")));
                 }
-                let user = trace.users.len() as u32;
+                let user = users.len() as u32;
                 flavours.insert(flavour.to_owned(), (user, demand.clone()));
-                trace.users.push(UserSpec {
+                users.push(UserSpec {
                     name: flavour.to_owned(),
-                    demand: trace.resources.iter().cloned().zip(demand).collect(),
+                    demand: RESOURCES.map(str::to_owned).into_iter().zip(demand).collect(),
                     ..UserSpec::default()
                 });
                 user
@@ -82,14 +109,17 @@ pub fn azure_trace(table: Input) -> Result<Trace, ImportError> {
             }
             _ => return Err(row.column_error(9, COLUMNS[9], "0 or 1")),
         };
-        let job = jobs.add((row.field(0).to_owned(), row.whole(2, COLUMNS[2])?));
-        trace.tasks.push(TraceTask { at: (at - start) as f64, user, job, seconds, priority: None });
+        let known = splits.len() as u64;
+        let split = match splits.get(row.field(0)) {
+            Some(split) => *split,
+            None => *splits.entry(row.field(0).to_owned()).or_insert(known),
+        };
+        let job = [split, row.whole(2, COLUMNS[2])?];
+        tell(Told { job, order, at: (at - start) as f64, user, seconds })?;
+        order += 1;
     }
-    trace.jobs = jobs.sizes;
-    if running > 0 {
-        trace.notes.push(Note::RunsOn(running));
-    }
-    Ok(trace)
+    let notes = if running > 0 { vec![Note::RunsOn(running)] } else { Vec::new() };
+    Ok((users, notes))
 }
 
 fn decimal(row: &Record<'_>, column: usize) -> Result<Rational, ImportError> {

@@ -4,13 +4,16 @@ mod azure;
 mod google;
 mod jobs;
 mod openb;
+mod spill;
+mod stream;
 mod tasks;
 
 use evenhand_problem::problem::{ServerSpec, UserSpec};
 
-pub use azure::azure_trace;
-pub use google::google_trace;
-pub use openb::openb_trace;
+pub use azure::{azure_stream, azure_trace};
+pub use google::{google_stream, google_trace};
+pub use openb::{openb_stream, openb_trace};
+pub use stream::{StreamedTask, StreamedTasks, TraceStream};
 pub use tasks::{TaskRow, TaskTable};
 
 use super::{ImportError, Input, Note};

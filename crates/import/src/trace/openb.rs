@@ -7,6 +7,7 @@ use evenhand_problem::problem::{ServerSpec, UserSpec};
 use super::super::openb::{MORE_POD_COLUMNS, Shape, server_names, shape};
 use super::super::{ImportError, Input, Note};
 use super::jobs::Jobs;
+use super::stream::{Builder, Told, TraceStream};
 use super::{Trace, TraceTask};
 
 /// Columns with the times, in seconds.
@@ -20,18 +21,45 @@ const DELETED: usize = 9;
 /// # Errors
 /// [`ImportError`] when the list cannot be read, has no times, or a row is malformed.
 pub fn openb_trace(pods: Input, servers: &[ServerSpec]) -> Result<Trace, ImportError> {
+    let (mut tasks, mut jobs) = (Vec::new(), Jobs::new());
+    let (users, notes) = read(pods, servers, |Told { at, user, seconds, order, .. }| {
+        tasks.push(TraceTask { at, user, job: jobs.add(order), seconds, priority: None });
+        Ok(())
+    })?;
+    tasks.sort_by(|a, b| a.at.total_cmp(&b.at));
+    Ok(Trace { resources: RESOURCES.map(str::to_owned).to_vec(), users, tasks, jobs: jobs.sizes, notes })
+}
+
+/// The pods of [`openb_trace`], read one by one. Whose they are is known once all rows are read, and they need not be
+/// in the order of their times: all rows are read and checked first, and what is needed of them is sorted in temporary
+/// files.
+///
+/// # Errors
+/// As [`openb_trace`]; [`ImportError::Io`] also for a temporary file.
+pub fn openb_stream(pods: Input, servers: &[ServerSpec]) -> Result<TraceStream, ImportError> {
+    let mut builder = Builder::new();
+    let (users, notes) = read(pods, servers, |task| builder.push(&task))?;
+    builder.finish(&RESOURCES, users, notes, |user| user)
+}
+
+const RESOURCES: [&str; 3] = ["cpu", "memory", "gpu"];
+
+/// Tells every pod that is kept; the users and what is left out.
+fn read(
+    pods: Input,
+    servers: &[ServerSpec],
+    mut tell: impl FnMut(Told) -> Result<(), ImportError>,
+) -> Result<(Vec<UserSpec>, Vec<Note>), ImportError> {
     let mut rows = pods.rows();
     let expected = format!("a pod list with times, `{}`", MORE_POD_COLUMNS.join(","));
     let header = rows.first(&expected)?;
     if !header.is(&MORE_POD_COLUMNS) {
         return Err(header.error(format!("found another header: expected {expected}")));
     }
-    let mut trace =
-        Trace { resources: ["cpu", "memory", "gpu"].map(str::to_owned).to_vec(), ..Trace::default() };
+    let mut specs: Vec<UserSpec> = Vec::new();
     let mut users: HashMap<Shape, Option<u32>> = HashMap::new();
-    let mut jobs = Jobs::new();
     let (mut nothing, mut nowhere) = (0, 0);
-    let mut row_number = 0_u64;
+    let mut order = 0;
     while let Some(row) = rows.next()? {
         row.expect_columns(MORE_POD_COLUMNS.len())?;
         let shape = shape(&row)?;
@@ -39,35 +67,37 @@ pub fn openb_trace(pods: Input, servers: &[ServerSpec]) -> Result<Trace, ImportE
         if deleted < created {
             return Err(row.error(format!("deleted at {deleted}, before it was created at {created}")));
         }
-        row_number += 1;
+        order += 1;
         if shape.demands_nothing() {
             nothing += 1;
             continue;
         }
-        let users_so_far = &mut trace.users;
-        let user = *users.entry(shape.clone()).or_insert_with(|| {
-            let allowed = server_names(&shape, servers);
-            if allowed.as_ref().is_some_and(Vec::is_empty) {
-                return None;
+        let user = match users.get(&shape) {
+            Some(user) => *user,
+            None => {
+                let allowed = server_names(&shape, servers);
+                let is_nowhere = allowed.as_ref().is_some_and(Vec::is_empty);
+                let user = (!is_nowhere).then_some(specs.len() as u32);
+                if !is_nowhere {
+                    specs.push(UserSpec { tasks: None, ..shape.user(1, allowed) });
+                }
+                users.insert(shape, user);
+                user
             }
-            users_so_far.push(UserSpec { tasks: None, ..shape.user(1, allowed) });
-            Some(users_so_far.len() as u32 - 1)
-        });
+        };
         let Some(user) = user else {
             nowhere += 1;
             continue;
         };
-        let job = jobs.add(row_number);
-        let seconds = (deleted - created) as f64;
-        trace.tasks.push(TraceTask { at: created as f64, user, job, seconds, priority: None });
+        let (at, seconds) = (created as f64, (deleted - created) as f64);
+        tell(Told { job: [order, 0], order, at, user, seconds })?;
     }
-    trace.jobs = jobs.sizes;
-    trace.tasks.sort_by(|a, b| a.at.total_cmp(&b.at));
+    let mut notes = Vec::new();
     if nothing > 0 {
-        trace.notes.push(Note::NothingRequested(nothing));
+        notes.push(Note::NothingRequested(nothing));
     }
     if nowhere > 0 {
-        trace.notes.push(Note::NoServerAllowed { models: "GPU models".to_owned(), tasks: nowhere });
+        notes.push(Note::NoServerAllowed { models: "GPU models".to_owned(), tasks: nowhere });
     }
-    Ok(trace)
+    Ok((specs, notes))
 }

@@ -211,18 +211,7 @@ fn admitted(
     if problem.n_pools() != 1 || problem.configurations().is_some() {
         return Err(AdmissionError::Setting("jobs are admitted into one pool of servers with capacities"));
     }
-    if setting.servers == 0 || setting.servers > MOST_SERVERS {
-        return Err(AdmissionError::Setting("jobs are admitted into 1 to 100,000 servers"));
-    }
-    let times = [setting.horizon, setting.from, setting.every];
-    if !times.iter().all(|time| time.is_finite() && *time >= 0.0) || setting.every == 0.0 {
-        return Err(AdmissionError::Setting(
-            "times are finite and at least 0, the distance of points above 0",
-        ));
-    }
-    if setting.from >= setting.horizon {
-        return Err(AdmissionError::Setting("rewards are averaged from a time before the horizon"));
-    }
+    possible(setting)?;
     let servers = setting.servers;
     let mut policy: Box<dyn Admit + '_> = match &setting.policy {
         Policy::Dra { reserve } => Box::new(Dra::new(problem, servers, *reserve, Vec::new())?),
@@ -249,8 +238,27 @@ const MOST_JOBS: f64 = 5e7;
 /// Rows of the series times types twice: what is told of every configuration, some 10 bytes each.
 const MOST_CELLS: f64 = 1e7;
 
+/// Whether a run can be made of these numbers.
+fn possible(setting: &Setting) -> Result<(), AdmissionError> {
+    if setting.servers == 0 || setting.servers > MOST_SERVERS {
+        return Err(AdmissionError::Setting("jobs are admitted into 1 to 100,000 servers"));
+    }
+    let times = [setting.horizon, setting.from, setting.every];
+    if !times.iter().all(|time| time.is_finite() && *time >= 0.0) || setting.every == 0.0 {
+        return Err(AdmissionError::Setting(
+            "times are finite and at least 0, the distance of points above 0",
+        ));
+    }
+    if setting.from >= setting.horizon {
+        return Err(AdmissionError::Setting("rewards are averaged from a time before the horizon"));
+    }
+    Ok(())
+}
+
 /// What a run would take.
 fn bounded(problem: &Reservation, setting: &Setting, jobs: f64) -> Result<(), AdmissionError> {
+    // Numbers of which nothing can be made are no large ones.
+    possible(setting)?;
     let types = problem.n_types() as f64;
     let rows = setting.horizon / setting.every;
     for (what, found, most) in [

@@ -76,9 +76,14 @@ impl Holdings {
                 let kept = &forest.nodes[v].kept[*r];
                 let used = &mut self.used[v][*r];
                 // What is kept back for a node counts for its parent, whether or not it is used.
-                let before = Rational::from((&*used).max(kept));
+                let was_past = *used >= *kept;
                 *used += &held;
-                held = Rational::from((&*used).max(kept)) - before;
+                held = match (was_past, *used >= *kept) {
+                    (true, true) => held,
+                    (false, true) => Rational::from(&*used - kept),
+                    (true, false) => held - Rational::from(&*used - kept),
+                    (false, false) => Rational::new(),
+                };
             }
         }
     }

@@ -16,7 +16,7 @@ use super::turn::{gang, is_within_limits, pick};
 use super::{Rule, Settings, TREE};
 use crate::filling::{Draw, MAX_SERVERS, Scheduler, Ties};
 use crate::mechanism::MechanismError;
-use evenhand_exact::tree::{Forest, Holdings, Key, key};
+use evenhand_exact::tree::{Forest, Holdings, key};
 use memory::Memory;
 use rooms::Rooms;
 
@@ -100,8 +100,6 @@ struct Queues<'f> {
     is_able: Vec<bool>,
     /// By node: the users below it.
     below: Vec<Vec<usize>>,
-    /// By node: its key beyond its guarantee, where it is known.
-    beyond: Vec<Option<Key>>,
     memory: Memory,
     /// By task placed in the last filling: its run.
     started: Vec<u32>,
@@ -132,7 +130,6 @@ impl<'f> Queues<'f> {
             fresh: 0,
             is_able: (0..users).map(|n| rooms.have_room(n, gang(forest, n))).collect(),
             below,
-            beyond: vec![None; forest.nodes.len()],
             memory: Memory::new(forest),
             started: Vec::new(),
             stopped: Vec::new(),
@@ -157,22 +154,25 @@ impl<'f> Queues<'f> {
     fn turn(&mut self, users: &[usize]) -> usize {
         users.iter().for_each(|n| self.know_way(*n));
         let forest = self.forest;
-        let Self { policy, draw, holdings, beyond, memory, .. } = self;
+        let Self { policy, draw, holdings, memory, .. } = self;
+        let ways = std::mem::take(&mut memory.ways);
         let key_of = |v: usize, below: &[usize]| match below {
-            [] => beyond[v].get_or_insert_with(|| key(forest, holdings, v, &[]).0).clone(),
+            [] => {
+                memory.know_beyond(forest, holdings, v);
+                memory.beyond(v).clone()
+            }
             below => key(forest, holdings, v, below).0,
         };
-        pick(forest, &memory.ways, users, policy.ties, draw, key_of)
+        let n = pick(forest, &ways, users, policy.ties, draw, key_of);
+        memory.ways = ways;
+        n
     }
 
     /// Tasks of a user more (or fewer).
     fn hold(&mut self, n: usize, tasks: &Rational) {
         self.holdings.add(self.forest, n, tasks);
-        let leaf = self.forest.leaf(n);
-        for v in std::iter::once(leaf).chain(self.forest.above(leaf)) {
-            self.beyond[v] = None;
-            self.memory.touch(v);
-        }
+        // Whole tasks run here.
+        self.memory.has(n, self.holdings.tasks[n].numer().to_u64().unwrap_or_default());
     }
 
     /// Starts a gang of a user that can start.

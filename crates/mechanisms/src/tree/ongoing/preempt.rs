@@ -9,7 +9,7 @@ use evenhand_problem::Rational;
 
 use super::{Preemption, Queues};
 use crate::mechanism::MechanismError;
-use evenhand_exact::tree::{Key, key};
+use evenhand_exact::tree::Key;
 
 /// A gang that was stopped: its user, run and servers.
 type Taken = (usize, u32, Vec<u32>);
@@ -84,7 +84,7 @@ impl Queues<'_> {
                 continue;
             }
             self.know_started(n);
-            let is_of_use = self.memory.started[n].iter().any(|of| {
+            let is_of_use = self.memory.started(n).iter().any(|of| {
                 let Richest { first, second } = richest[of.parent];
                 let other = first.filter(|(l, _)| *l != of.child).or(second);
                 !(is_strict && of.key.is_above_guarantee)
@@ -99,7 +99,7 @@ impl Queues<'_> {
 
     /// The key of a node above user `m` without the youngest gang of it, which is known.
     fn key_without(&self, m: usize, l: usize) -> &Key {
-        &self.memory.stopped[m][self.memory.depth[l] - 1]
+        self.memory.stopped(m, l)
     }
 
     /// Stops gangs until one of user `n` can start, and none that need not be stopped; nothing changes where it cannot
@@ -144,10 +144,8 @@ impl Queues<'_> {
     /// its guarantee is the largest, the youngest.
     fn victim(&mut self, n: usize) -> Option<(usize, u32)> {
         self.know_started(n);
-        let keys = std::mem::take(&mut self.memory.started[n]);
-        let found = keys.iter().find_map(|of| self.victim_under(of.parent, of.child, &of.key));
-        self.memory.started[n] = keys;
-        found
+        let keys = self.memory.started(n);
+        keys.iter().find_map(|of| self.victim_under(of.parent, of.child, &of.key))
     }
 
     fn victim_under(&mut self, parent: usize, k: usize, started: &Key) -> Option<(usize, u32)> {
@@ -158,14 +156,13 @@ impl Queues<'_> {
         let children = &self.forest.nodes[parent].children;
         children.iter().filter(|l| **l != k).for_each(|l| self.know_beyond(*l));
         // Without one of its gangs the key of a child is no larger.
-        let is_larger =
-            |l: &usize| *l != k && self.beyond[*l].as_ref().is_some_and(|beyond| started <= beyond);
+        let is_larger = |l: &usize| *l != k && started <= self.memory.beyond(*l);
         let mut larger: Vec<usize> = children.iter().copied().filter(is_larger).collect();
         // The largest first: mostly one of its gangs may stop, and the others are not asked.
-        larger.sort_by(|a, b| self.beyond[*b].cmp(&self.beyond[*a]));
+        larger.sort_by(|a, b| self.memory.beyond(*b).cmp(self.memory.beyond(*a)));
         let mut first: Option<(usize, u32, usize)> = None;
         for l in larger {
-            if first.is_some_and(|(of, _, _)| self.beyond[l] < self.beyond[of]) {
+            if first.is_some_and(|(of, _, _)| self.memory.beyond(l) < self.memory.beyond(of)) {
                 break;
             }
             for at in 0..self.below[l].len() {
@@ -185,9 +182,7 @@ impl Queues<'_> {
 
     /// Makes the key of a node known as if it were above its guarantee.
     pub(super) fn know_beyond(&mut self, v: usize) {
-        if self.beyond[v].is_none() {
-            self.beyond[v] = Some(key(self.forest, &self.holdings, v, &[]).0);
-        }
+        self.memory.know_beyond(self.forest, &self.holdings, v);
     }
 
     /// The youngest gang of a user that did not start just now, if its user is left with the tasks that are pinned.

@@ -6,11 +6,16 @@ use evenhand_problem::problem::UserSpec;
 use rug::{Integer, Rational};
 
 use super::super::google::{GoogleUsers, Numbers};
-use super::super::{ImportError, Input, Note, input::Record};
+use super::super::{ImportError, Input, Note};
 use super::jobs::Jobs;
 use super::{Trace, TraceTask};
 
-const COLUMNS: usize = 13;
+mod event;
+mod stream;
+
+use event::{Event, Events, What};
+pub use stream::google_stream;
+
 /// Microseconds in a second.
 const MICRO: f64 = 1e6;
 /// The mean request of a user is rounded up to one over this: common denominators of exact means have
@@ -30,12 +35,50 @@ struct Task {
     runs: u32,
 }
 
-#[derive(Default)]
-struct Reader {
-    place: HashMap<(u64, u64), usize>,
-    tasks: Vec<Task>,
-    users: HashMap<String, usize>,
-    last_time: u64,
+impl Task {
+    /// A task before its first event.
+    fn new(first: &Event) -> Self {
+        Self {
+            job: first.key.0,
+            user: first.user,
+            requests: [None; 2],
+            priority: first.priority,
+            submitted: first.time,
+            started: None,
+            ended: None,
+            runs: 0,
+        }
+    }
+
+    fn take(&mut self, event: &Event) {
+        let now = event.time;
+        for (known, stated) in self.requests.iter_mut().zip(event.requests) {
+            *known = known.or(stated);
+        }
+        match event.what {
+            What::Placed => {
+                (self.started, self.ended) = (Some(now), None);
+                self.runs += 1;
+            }
+            What::Ended => self.ended = self.ended.or(Some(now)),
+            What::Runs => self.started = self.started.or(Some(now)),
+            What::Other => {}
+        }
+    }
+
+    fn requests_something(&self, numbers: &Numbers) -> bool {
+        self.requests.iter().any(|id| id.is_some_and(|id| !numbers.is_zero(id)))
+    }
+
+    /// Seconds from the start of the trace.
+    fn at(&self) -> f64 {
+        self.submitted as f64 / MICRO
+    }
+
+    fn seconds(&self) -> f64 {
+        let ran = |(start, end): (u64, u64)| end.saturating_sub(start) as f64 / MICRO;
+        self.started.zip(self.ended).map_or(f64::INFINITY, ran)
+    }
 }
 
 /// The tasks of task events, in order of time. A task comes when it is first submitted, or at the first
@@ -46,63 +89,24 @@ struct Reader {
 /// # Errors
 /// [`ImportError`] when a file cannot be read, a row is malformed, or times go back.
 pub fn google_trace(events: Vec<Input>, users: GoogleUsers) -> Result<Trace, ImportError> {
-    let (mut reader, mut numbers) = (Reader::default(), Numbers::default());
-    for input in events {
-        let mut rows = input.rows();
-        let first = rows.first("task events (13 columns)")?;
-        reader.take(&first, &mut numbers)?;
-        while let Some(row) = rows.next()? {
-            reader.take(&row, &mut numbers)?;
-        }
-    }
-    Ok(reader.trace(users, &numbers))
-}
-
-impl Reader {
-    fn take(&mut self, row: &Record<'_>, numbers: &mut Numbers) -> Result<(), ImportError> {
-        row.expect_columns(COLUMNS)?;
-        let now = row.whole(0, "time")?;
-        if now < self.last_time {
-            return Err(row.error(format!("time goes back from {} to {now}", self.last_time)));
-        }
-        self.last_time = now;
-        let key = (row.whole(2, "job ID")?, row.whole(3, "task index")?);
-        let requests = [numbers.read(row, 9, "CPU request")?, numbers.read(row, 10, "memory request")?];
-        let known_users = self.users.len();
-        let user = *self.users.entry(row.field(6).to_owned()).or_insert(known_users);
-        let tasks = &mut self.tasks;
-        let place = *self.place.entry(key).or_insert_with(|| {
-            let task = Task {
-                job: key.0,
-                user,
-                requests: [None; 2],
-                priority: row.field(8).parse().ok(),
-                submitted: now,
-                started: None,
-                ended: None,
-                runs: 0,
-            };
-            tasks.push(task);
+    let mut events = Events::new(events);
+    let (mut place, mut tasks) = (HashMap::new(), Vec::new());
+    while let Some(event) = events.next()? {
+        let at = *place.entry(event.key).or_insert_with(|| {
+            tasks.push(Task::new(&event));
             tasks.len() - 1
         });
-        let task = &mut tasks[place];
-        for (known, stated) in task.requests.iter_mut().zip(requests) {
-            *known = known.or(stated);
-        }
-        match row.field(5) {
-            "1" => {
-                (task.started, task.ended) = (Some(now), None);
-                task.runs += 1;
-            }
-            "2" | "3" | "4" | "5" | "6" => task.ended = task.ended.or(Some(now)),
-            // An update of a task that runs, though nothing said that it was placed.
-            "8" => task.started = task.started.or(Some(now)),
-            "0" | "7" => {}
-            _ => return Err(row.column_error(5, "event type", "0 to 8")),
-        }
-        Ok(())
+        tasks[at].take(&event);
     }
+    Ok(Whole { tasks }.trace(users, &events.numbers))
+}
 
+/// All tasks, in the order of their first events.
+struct Whole {
+    tasks: Vec<Task>,
+}
+
+impl Whole {
     fn trace(mut self, by: GoogleUsers, numbers: &Numbers) -> Trace {
         let mut trace =
             Trace { resources: ["cpu", "memory"].map(str::to_owned).to_vec(), ..Trace::default() };
@@ -110,7 +114,7 @@ impl Reader {
         self.tasks.retain(|task| task.started.is_some());
         note(&mut trace, all - self.tasks.len(), Note::NeverRan);
         let running = self.tasks.len();
-        self.tasks.retain(|task| task.requests.iter().any(|id| id.is_some_and(|id| !numbers.is_zero(id))));
+        self.tasks.retain(|task| task.requests_something(numbers));
         note(&mut trace, running - self.tasks.len(), Note::NothingRequested);
         let count = |which: &dyn Fn(&Task) -> bool| self.tasks.iter().filter(|task| which(task)).count();
         let (again, on) = (count(&|task| task.runs > 1), count(&|task| task.ended.is_none()));
@@ -118,17 +122,9 @@ impl Reader {
         note(&mut trace, on, Note::RunsOn);
         let user_of = users(&mut trace, &self.tasks, by, numbers);
         self.tasks.iter().zip(user_of).for_each(|(task, user)| {
-            let ran = |(start, end): (u64, u64)| end.saturating_sub(start) as f64 / MICRO;
-            let priority = task.priority;
-            let seconds = task.started.zip(task.ended).map_or(f64::INFINITY, ran);
             // The job's place is filled in below, in the order of arrival.
-            trace.tasks.push(TraceTask {
-                at: task.submitted as f64 / MICRO,
-                user,
-                job: 0,
-                seconds,
-                priority,
-            });
+            let (at, seconds, priority) = (task.at(), task.seconds(), task.priority);
+            trace.tasks.push(TraceTask { at, user, job: 0, seconds, priority });
         });
         let mut jobs = Jobs::new();
         for (traced, task) in trace.tasks.iter_mut().zip(&self.tasks) {
@@ -164,9 +160,7 @@ fn users(trace: &mut Trace, tasks: &[Task], by: GoogleUsers, numbers: &Numbers) 
         }
         let (sum, count) = &mut sums[user as usize];
         for (sum, id) in sum.iter_mut().zip(task.requests) {
-            if let Some(id) = id {
-                *sum += numbers.value(id);
-            }
+            id.iter().for_each(|id| *sum += numbers.value(*id));
         }
         *count += 1;
         user_of.push(user);

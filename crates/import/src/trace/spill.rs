@@ -1,0 +1,248 @@
+//! Rows of numbers, sorted within bounded memory: what is beyond it stands in a temporary file.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use super::super::ImportError;
+
+/// Bytes of rows that are sorted in memory.
+const CHUNK_BYTES: usize = 16 << 20;
+/// Bytes that a reader takes of a sorted part at once.
+const BLOCK_BYTES: usize = 32 << 10;
+/// Bytes of a number.
+const WORD: usize = size_of::<u64>();
+
+/// Takes rows of `N` numbers in any order.
+pub(super) struct Sorter<const N: usize> {
+    chunk: Vec<[u64; N]>,
+    /// Rows of a chunk.
+    most: usize,
+    sorted: Sorted<N>,
+}
+
+/// Rows in ascending order, the first number first. They can be read again and again, also at once.
+pub(super) struct Sorted<const N: usize> {
+    memory: Vec<[u64; N]>,
+    spilled: Option<Spilled>,
+    /// Rows of the parts that are sorted, one after the other in the file.
+    parts: Vec<u64>,
+}
+
+/// A temporary file. Where the system allows it, it has no name any more.
+struct Spilled {
+    path: PathBuf,
+    file: Mutex<File>,
+}
+
+impl<const N: usize> Sorter<N> {
+    pub fn new() -> Self {
+        Self::with_chunk(CHUNK_BYTES / (N * WORD))
+    }
+
+    pub fn with_chunk(most: usize) -> Self {
+        let sorted = Sorted { memory: Vec::new(), spilled: None, parts: Vec::new() };
+        Self { chunk: Vec::new(), most, sorted }
+    }
+
+    pub fn push(&mut self, row: [u64; N]) -> Result<(), ImportError> {
+        if self.chunk.len() == self.most {
+            self.spill()?;
+        }
+        self.chunk.push(row);
+        Ok(())
+    }
+
+    fn spill(&mut self) -> Result<(), ImportError> {
+        self.chunk.sort_unstable();
+        let spilled = match &mut self.sorted.spilled {
+            Some(spilled) => spilled,
+            none => none.insert(Spilled::new()?),
+        };
+        spilled.append(&self.chunk)?;
+        self.sorted.parts.push(self.chunk.len() as u64);
+        self.chunk.clear();
+        Ok(())
+    }
+
+    pub fn finish(mut self) -> Result<Sorted<N>, ImportError> {
+        if self.sorted.spilled.is_some() {
+            self.spill()?;
+        } else {
+            self.chunk.sort_unstable();
+            self.chunk.shrink_to_fit();
+            self.sorted.memory = self.chunk;
+        }
+        Ok(self.sorted)
+    }
+}
+
+impl Spilled {
+    fn new() -> Result<Self, ImportError> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let folder = std::env::temp_dir();
+        loop {
+            let number = NEXT.fetch_add(1, Ordering::Relaxed);
+            let path = folder.join(format!("evenhand-{}-{number}.tmp", std::process::id()));
+            match OpenOptions::new().read(true).write(true).create_new(true).open(&path) {
+                Ok(file) => {
+                    // A file without a name goes with the program, however that ends.
+                    #[cfg(unix)]
+                    let _ = std::fs::remove_file(&path);
+                    return Ok(Self { path, file: Mutex::new(file) });
+                }
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(source) => return Err(error(&path, source)),
+            }
+        }
+    }
+
+    fn append<const N: usize>(&mut self, rows: &[[u64; N]]) -> Result<(), ImportError> {
+        let file = self.file.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let mut bytes = Vec::with_capacity(BLOCK_BYTES);
+        for block in rows.chunks((BLOCK_BYTES / (N * WORD)).max(1)) {
+            bytes.clear();
+            block.iter().flatten().for_each(|word| bytes.extend_from_slice(&word.to_le_bytes()));
+            file.write_all(&bytes).map_err(|source| error(&self.path, source))?;
+        }
+        Ok(())
+    }
+
+    fn read(&self, at: u64, bytes: &mut [u8]) -> Result<(), ImportError> {
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let read = file.seek(SeekFrom::Start(at)).and_then(|_| file.read_exact(bytes));
+        read.map_err(|source| error(&self.path, source))
+    }
+}
+
+impl Drop for Spilled {
+    fn drop(&mut self) {
+        // Where it still has a name.
+        if cfg!(not(unix)) {
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+}
+
+fn error(path: &std::path::Path, source: io::Error) -> ImportError {
+    ImportError::Io { file: format!("temporary file {}", path.display()), source }
+}
+
+impl<const N: usize> Sorted<N> {
+    pub fn len(&self) -> u64 {
+        self.memory.len() as u64 + self.parts.iter().sum::<u64>()
+    }
+
+    /// All rows in order.
+    pub fn rows(&self) -> Result<Rows<'_, N>, ImportError> {
+        let mut begin = 0;
+        let mut parts = Vec::with_capacity(self.parts.len());
+        for &rows in &self.parts {
+            let next = begin + rows * (N * WORD) as u64;
+            parts.push(Part { at: begin, end: next, block: Vec::new(), used: 0 });
+            begin = next;
+        }
+        let mut rows = Rows { of: self, at: 0, parts, next: BinaryHeap::new() };
+        for part in 0..rows.parts.len() {
+            rows.take_from(part)?;
+        }
+        Ok(rows)
+    }
+}
+
+/// A sorted part of the file.
+struct Part {
+    /// Byte from which the next block is read.
+    at: u64,
+    end: u64,
+    block: Vec<u8>,
+    used: usize,
+}
+
+impl Part {
+    fn next<const N: usize>(&mut self, file: &Spilled) -> Result<Option<[u64; N]>, ImportError> {
+        if self.used == self.block.len() {
+            if self.at == self.end {
+                self.block = Vec::new();
+                self.used = 0;
+                return Ok(None);
+            }
+            let whole_rows = (BLOCK_BYTES / (N * WORD)).max(1) * N * WORD;
+            let len = (self.end - self.at).min(whole_rows as u64);
+            self.block.resize(len as usize, 0);
+            file.read(self.at, &mut self.block)?;
+            self.at += len;
+            self.used = 0;
+        }
+        let mut row = [0; N];
+        let bytes = &self.block[self.used..self.used + N * WORD];
+        for (word, bytes) in row.iter_mut().zip(bytes.chunks_exact(WORD)) {
+            let mut parts = [0; WORD];
+            parts.copy_from_slice(bytes);
+            *word = u64::from_le_bytes(parts);
+        }
+        self.used += N * WORD;
+        Ok(Some(row))
+    }
+}
+
+/// Reads the rows.
+pub(super) struct Rows<'a, const N: usize> {
+    of: &'a Sorted<N>,
+    at: usize,
+    parts: Vec<Part>,
+    /// The first row of every part that is left, and the part.
+    next: BinaryHeap<Reverse<([u64; N], usize)>>,
+}
+
+impl<const N: usize> Rows<'_, N> {
+    fn take_from(&mut self, part: usize) -> Result<(), ImportError> {
+        let Some(file) = &self.of.spilled else { return Ok(()) };
+        if let Some(row) = self.parts[part].next(file)? {
+            self.next.push(Reverse((row, part)));
+        }
+        Ok(())
+    }
+
+    pub fn next(&mut self) -> Result<Option<[u64; N]>, ImportError> {
+        if let Some(Reverse((row, part))) = self.next.pop() {
+            self.take_from(part)?;
+            return Ok(Some(row));
+        }
+        let row = self.of.memory.get(self.at).copied();
+        self.at += 1;
+        Ok(row)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Sorter;
+
+    #[test]
+    fn rows_come_in_order_from_memory_and_from_a_file() {
+        for (rows, chunk) in [(0, 4), (3, 4), (4, 4), (5, 4), (10_000, 1), (10_000, 777), (10_000, 20_000)] {
+            // A multiplier with many orders of the rows, and pairs that are equal.
+            let row = |k: u64| [k / 2 * 7919 % 5003, k % 3, k];
+            let mut sorter = Sorter::<3>::with_chunk(chunk);
+            for k in 0..rows {
+                sorter.push(row(k)).unwrap();
+            }
+            let sorted = sorter.finish().unwrap();
+            let mut expected: Vec<[u64; 3]> = (0..rows).map(row).collect();
+            expected.sort_unstable();
+            assert_eq!(sorted.len(), rows);
+            // Two readers that take turns.
+            let (mut one, mut other) = (sorted.rows().unwrap(), sorted.rows().unwrap());
+            for row in &expected {
+                assert_eq!(one.next().unwrap().as_ref(), Some(row));
+                assert_eq!(other.next().unwrap().as_ref(), Some(row));
+            }
+            assert!(one.next().unwrap().is_none() && other.next().unwrap().is_none());
+        }
+    }
+}
