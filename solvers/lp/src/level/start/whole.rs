@@ -54,3 +54,41 @@ pub fn classes(part: &Part<'_>, splits: &[Vec<(usize, f64)>], level_of: impl Fn(
     }
     class
 }
+
+#[cfg(test)]
+mod tests {
+    use evenhand_exact::Share;
+    use evenhand_problem::format::Source;
+    use evenhand_problem::{Constraints, Sharing};
+
+    use super::super::super::data::LevelData;
+    use super::*;
+
+    /// Nearly all of every group prefers one of two classes by a hair; the other has room for a third.
+    #[test]
+    fn groups_are_shared_out_as_their_pieces_are() {
+        let users: Vec<String> = (1..=6)
+            .map(|n| format!(r#"{{"name": "u{n}", "demand": {{"cpu": {n}, "memory": 1}}}}"#))
+            .collect();
+        let text = format!(
+            r#"{{"kind": "allocation-problem", "resources": ["cpu", "memory"], "users": [{}], "servers": [
+                {{"name": "a", "capacity": {{"cpu": 20, "memory": 100}}}},
+                {{"name": "b", "capacity": {{"cpu": 10, "memory": 100}}}}]}}"#,
+            users.join(",")
+        );
+        let problem = Source { name: "-", text: &text }.problem().unwrap();
+        let share = Share::Dominant.coefficients(&problem).unwrap();
+        let constraints = Constraints::new(&problem, Sharing::Rdm);
+        let data = LevelData::new(&constraints, &share);
+        let part = Part::whole(&data);
+        let splits = vec![vec![(0, 2.0), (1, 1.0)]; part.groups.len()];
+        // All have the same dominant share, of which the classes have two thirds and one third.
+        let of = |classes: &[usize]| classes.iter().filter(|class| **class == 0).count();
+        assert_eq!(of(&classes(&part, &splits, |_| 0.1)), 4);
+        // A piece that is small is no place.
+        let splits = vec![vec![(0, 100.0), (1, 1.0)]; part.groups.len()];
+        assert_eq!(of(&classes(&part, &splits, |_| 0.1)), 6);
+        // Nothing is known: the first of the classes.
+        assert_eq!(of(&classes(&part, &vec![Vec::new(); part.groups.len()], |_| 0.1)), 6);
+    }
+}
