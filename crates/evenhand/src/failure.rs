@@ -4,6 +4,7 @@ use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
 use evenhand::certify::ratio::RatioError;
+use evenhand::import::ImportError;
 use evenhand::mechanisms::MechanismError;
 use evenhand::problem::format::{FormatError, ReadError};
 use evenhand::report::text::{printable, printable_lines};
@@ -89,9 +90,9 @@ impl From<SimulateError> for Failure {
     fn from(error: SimulateError) -> Self {
         match error {
             SimulateError::Mechanism(error) => error.into(),
-            SimulateError::TooManyServers { .. } | SimulateError::TooManyExpected { .. } => {
-                Self::solver(error.to_string())
-            }
+            SimulateError::TooManyServers { .. }
+            | SimulateError::TooManyExpected { .. }
+            | SimulateError::Import(ImportError::Temporary { .. }) => Self::solver(error.to_string()),
             error => Self::input(error.to_string()),
         }
     }

@@ -77,6 +77,14 @@ pub enum ImportError {
         /// What went wrong.
         source: std::io::Error,
     },
+    /// What is not kept in memory cannot be written into a temporary file, or not be read again.
+    #[error("temporary file {file}: {source}")]
+    Temporary {
+        /// Its path; where the system allows it, it stands there no longer.
+        file: String,
+        /// What went wrong.
+        source: std::io::Error,
+    },
     /// A row is not what the format says.
     #[error("{file}:{line}: {message}")]
     Record {

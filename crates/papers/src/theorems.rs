@@ -2,11 +2,12 @@
 //! sharp.
 
 use evenhand_certify::ratio::lower_bound;
-use evenhand_mechanisms::registry;
 use evenhand_problem::number::to_f64;
-use evenhand_problem::{Arithmetic, Problem, ProblemSpec, Rational, ServerSpec, UserSpec};
+use evenhand_problem::{Arithmetic, Rational};
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
+
+mod lies;
 
 use crate::ps_dsf::random::Law;
 use crate::reservation::{Type, certified, problem, worst};
@@ -22,7 +23,7 @@ const ATTAINED: std::ops::RangeInclusive<usize> = 2..=8;
 
 pub fn entries() -> Result<Vec<Entry>, PaperError> {
     let mut entries = theorem_a()?;
-    entries.push(lies_by_class()?);
+    entries.extend([lies::at_random()?, lies::by_class()?]);
     entries.extend([at_random_loads()?, at_all_loads()?, attained()?]);
     Ok(entries)
 }
@@ -60,83 +61,6 @@ fn theorem_a() -> Result<Vec<Entry>, PaperError> {
             note: "those of the same problems that have one class".to_owned(),
         },
     ])
-}
-
-/// Theorem B needs one demand on all classes: a user that lies differently by class may gain.
-fn lies_by_class() -> Result<Entry, PaperError> {
-    /// Entries of the demands that are tried on each class.
-    const TRIED: [u32; 4] = [0, 1, 2, 4];
-    let honest = tasks_of_first(&two_classes([None, None])?, [[1, 0], [1, 0]])?;
-    let demands: Vec<[u32; 2]> = TRIED
-        .iter()
-        .flat_map(|a| TRIED.iter().map(move |b| [*a, *b]))
-        .filter(|demand| *demand != [0, 0])
-        .collect();
-    let mut best: Option<(Rational, [[u32; 2]; 2])> = None;
-    let mut at_most_honest = true;
-    for first in &demands {
-        for second in &demands {
-            let said = [*first, *second];
-            let tasks = tasks_of_first(&two_classes([Some(*first), Some(*second)])?, said)?;
-            if first == second {
-                at_most_honest &= tasks <= honest;
-            }
-            if best.as_ref().is_none_or(|(most, _)| tasks > *most) {
-                best = Some((tasks, said));
-            }
-        }
-    }
-    let (most, [first, second]) = best.ok_or("no lie was tried")?;
-    Ok(Entry {
-        id: "theorems.b.lies-by-class".to_owned(),
-        source: "Theorem B (theory, section 5): it is sharp in that the lie is the same on all classes",
-        paper: String::new(),
-        ours: format!(
-            "{honest} tasks by the truth; {most} by the demands ({}, {}) and ({}, {}); no lie of one demand gains: {}",
-            first[0],
-            first[1],
-            second[0],
-            second[1],
-            if at_most_honest { "true" } else { "false" }
-        ),
-        agrees: Some(at_most_honest && most > honest),
-        note: format!(
-            "capacities (2, 10) and (2, 1), demands (1, 0) and (0, 1), time shared; {} lies were tried",
-            demands.len() * demands.len()
-        ),
-    })
-}
-
-/// Two classes and two users, of whom the first may state a demand for each class.
-fn two_classes(said: [Option<[u32; 2]>; 2]) -> Result<Problem, PaperError> {
-    let resources = ["r1".to_owned(), "r2".to_owned()];
-    let amounts = |values: [u32; 2]| {
-        let values = values.into_iter().map(Rational::from);
-        resources.iter().cloned().zip(values).filter(|(_, value)| !value.is_zero()).collect::<Vec<_>>()
-    };
-    let class =
-        |name: &str, capacity| ServerSpec { name: name.to_owned(), count: None, capacity: amounts(capacity) };
-    let stated = ["s1", "s2"].into_iter().zip(said);
-    let stated = stated.filter_map(|(name, said)| Some((name.to_owned(), amounts(said?))));
-    let users = vec![
-        UserSpec {
-            name: "user 1".to_owned(),
-            demand: amounts([1, 0]),
-            demand_on: stated.collect(),
-            ..UserSpec::default()
-        },
-        UserSpec { name: "user 2".to_owned(), demand: amounts([0, 1]), ..UserSpec::default() },
-    ];
-    let servers = vec![class("s1", [2, 10]), class("s2", [2, 1])];
-    Problem::new(ProblemSpec { resources: resources.to_vec(), servers, users, ..ProblemSpec::default() })
-        .map_err(PaperError::from)
-}
-
-/// True tasks, of one unit of the first resource, that the first user runs with the bundles it said it needs.
-fn tasks_of_first(problem: &Problem, said: [[u32; 2]; 2]) -> Result<Rational, PaperError> {
-    let mechanism = registry::find("ps-dsf-tdm").ok_or("no such mechanism")?;
-    let allocation = mechanism.allocate(problem, Arithmetic::Exact)?.allocation;
-    Ok((0..2).map(|i| allocation.on(0, i) * said[i][0]).sum())
 }
 
 /// `1 - (1 - 1/J)^J`.

@@ -43,7 +43,7 @@ pub fn azure_trace(table: Input) -> Result<Trace, ImportError> {
 /// are read: they are read and checked first, and what is needed of them is sorted in temporary files.
 ///
 /// # Errors
-/// As [`azure_trace`]; [`ImportError::Io`] also for a temporary file.
+/// As [`azure_trace`]; [`ImportError::Temporary`].
 pub fn azure_stream(table: Input) -> Result<TraceStream, ImportError> {
     let mut builder = Builder::new();
     let (users, notes) = read(table, |task| builder.push(&task))?;

@@ -35,7 +35,7 @@ pub fn openb_trace(pods: Input, servers: &[ServerSpec]) -> Result<Trace, ImportE
 /// files.
 ///
 /// # Errors
-/// As [`openb_trace`]; [`ImportError::Io`] also for a temporary file.
+/// As [`openb_trace`]; [`ImportError::Temporary`].
 pub fn openb_stream(pods: Input, servers: &[ServerSpec]) -> Result<TraceStream, ImportError> {
     let mut builder = Builder::new();
     let (users, notes) = read(pods, servers, |task| builder.push(&task))?;

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -61,7 +61,7 @@ impl<const N: usize> Sorter<N> {
         self.chunk.sort_unstable();
         let spilled = match &mut self.sorted.spilled {
             Some(spilled) => spilled,
-            none => none.insert(Spilled::new()?),
+            none => none.insert(Spilled::new(&std::env::temp_dir())?),
         };
         spilled.append(&self.chunk)?;
         self.sorted.parts.push(self.chunk.len() as u64);
@@ -82,9 +82,8 @@ impl<const N: usize> Sorter<N> {
 }
 
 impl Spilled {
-    fn new() -> Result<Self, ImportError> {
+    fn new(folder: &Path) -> Result<Self, ImportError> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
-        let folder = std::env::temp_dir();
         loop {
             let number = NEXT.fetch_add(1, Ordering::Relaxed);
             let path = folder.join(format!("evenhand-{}-{number}.tmp", std::process::id()));
@@ -128,8 +127,8 @@ impl Drop for Spilled {
     }
 }
 
-fn error(path: &std::path::Path, source: io::Error) -> ImportError {
-    ImportError::Io { file: format!("temporary file {}", path.display()), source }
+fn error(path: &Path, source: io::Error) -> ImportError {
+    ImportError::Temporary { file: path.display().to_string(), source }
 }
 
 impl<const N: usize> Sorted<N> {
@@ -221,7 +220,20 @@ impl<const N: usize> Rows<'_, N> {
 
 #[cfg(test)]
 mod tests {
-    use super::Sorter;
+    use super::super::super::ImportError;
+    use super::{Sorter, Spilled};
+
+    #[test]
+    fn a_file_that_cannot_be_is_an_error() {
+        let folder = std::env::temp_dir().join(format!("evenhand-no-folder-{}", std::process::id()));
+        let error = Spilled::new(&folder).err();
+        assert!(matches!(&error, Some(ImportError::Temporary { .. })), "{error:?}");
+        // One that ends too early, as after a disk has failed.
+        let mut spilled = Spilled::new(&std::env::temp_dir()).unwrap();
+        spilled.append(&[[1, 2, 3]]).unwrap();
+        assert!(matches!(spilled.read(8, &mut [0; 24]), Err(ImportError::Temporary { .. })));
+        spilled.read(8, &mut [0; 16]).unwrap();
+    }
 
     #[test]
     fn rows_come_in_order_from_memory_and_from_a_file() {

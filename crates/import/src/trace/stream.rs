@@ -51,7 +51,7 @@ impl TraceStream {
     /// is first.
     ///
     /// # Errors
-    /// [`ImportError::Io`] when the temporary file cannot be read.
+    /// [`ImportError::Temporary`] when the temporary file cannot be read.
     pub fn tasks(&self) -> Result<StreamedTasks<'_>, ImportError> {
         Ok(StreamedTasks { rows: self.tasks.rows()? })
     }
@@ -66,7 +66,7 @@ impl StreamedTasks<'_> {
     /// The next task.
     ///
     /// # Errors
-    /// [`ImportError::Io`] when the temporary file cannot be read.
+    /// [`ImportError::Temporary`] when the temporary file cannot be read.
     pub fn next_task(&mut self) -> Result<Option<StreamedTask>, ImportError> {
         let row = self.rows.next()?;
         Ok(row.map(|[at, _, user, job, job_tasks, seconds]| StreamedTask {

@@ -16,7 +16,7 @@ use super::{Event, Events, Task, What, rounded_up};
 /// grows with the users and with the different requests.
 ///
 /// # Errors
-/// As [`google_trace`](super::google_trace); [`ImportError::Io`] also for a temporary file.
+/// As [`google_trace`](super::google_trace); [`ImportError::Temporary`].
 pub fn google_stream(events: Vec<Input>, by: GoogleUsers) -> Result<TraceStream, ImportError> {
     let mut events = Events::new(events);
     let mut by_task = Sorter::<6>::new();
