@@ -23,11 +23,14 @@ struct Known<T> {
     what: T,
 }
 
+/// The nodes above a user, each with whether it is below its guarantee; `None` where it can run no more.
+type Way = Option<Vec<(usize, bool)>>;
+
 /// What was found in one state of a branch, by the place of a user or node there.
 struct Found {
     /// Tells the state from every other one of the branch.
     number: u64,
-    ways: Vec<Option<Option<Vec<(usize, bool)>>>>,
+    ways: Vec<Option<Way>>,
     started: Vec<Option<Rc<Vec<WhenStarted>>>>,
     /// Without the youngest gang, which has so many tasks.
     stopped: Vec<Option<(usize, Rc<Vec<Key>>)>>,
