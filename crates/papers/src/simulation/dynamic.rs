@@ -140,8 +140,9 @@ fn otherwise(seeds: &[u64]) -> Result<Entry, PaperError> {
         paper: printed.to_owned(),
         ours: words.join("; "),
         agrees: None,
-        note: "the rule and the running times, which the text does not give, are not what makes ours larger than \
-               the printed value: the draw of the servers, which it does not give either, is what is left"
+        note: "means over the same draws. Neither the rule nor the running times, which the text does not give, bring ours \
+               down to the printed value, and none of the draws does: what does is not in the text. A server of \
+               0.5 and 0.5 holds one task of whomever, so that shares depend on the shapes that were drawn"
             .to_owned(),
     })
 }
