@@ -230,3 +230,26 @@ fn the_mechanism_gives_it_and_damaged_certificates_are_judged_alike() {
     let counts = (refused, read, priced, limited);
     assert!(refused > 400 && read > 400 && priced > 20 && limited > 10, "{counts:?}");
 }
+
+/// Up to 50 groups and 8 users for each of these, on classes and with limits on some: the kernel, which shares no code with
+/// the mechanism, ends with the same tasks.
+#[test]
+fn the_filling_of_large_trees_is_accepted() {
+    let shape = Shape { groups: 50, users: 400, classes: 4 };
+    let mut users = 0;
+    for seed in 0..24 {
+        let mut rng = Pcg64::seed_from_u64(seed);
+        let mut document = trees::json(&mut rng, shape);
+        trees::limit_classes(&mut rng, &mut document);
+        let problem = Source { name: "tree", text: &document.to_string() }.problem().unwrap();
+        let found = registry::find("tree").unwrap().allocate(&problem, Arithmetic::Exact).unwrap();
+        let axioms = [Axiom::Tree, Axiom::Limits, Axiom::WorkConserving].map(Request::of);
+        let examination = certify(&problem, &found.allocation, &axioms, &Rational::new()).unwrap();
+        assert!(examination.undecided.is_empty(), "seed {seed}");
+        let text = examination.certificate.to_json();
+        assert_eq!(agreed_text(&text), Finding::Accepted, "seed {seed}");
+        assert!(examination.certificate.claims.iter().all(|claim| claim.holds == Some(true)), "seed {seed}");
+        users += problem.n_users();
+    }
+    assert!(users > 2_000, "{users}");
+}
