@@ -11,15 +11,19 @@ mod whole;
 use super::master::GroupOnClass;
 use super::part::{Part, Target};
 
-/// Iterations, fewer for problems whose single pass is long.
+/// Iterations, fewer for problems whose single pass is long, and on few rows, where HiGHS' first steps are
+/// cheaper than better prices.
 const MAX_ITERATIONS: usize = 40;
+const MAX_ITERATIONS_ON_FEW_ROWS: usize = 24;
+const FEW_ROWS: usize = 60;
 const MIN_ITERATIONS: usize = 6;
 /// Prices of a task (groups x classes x resources) that all iterations together may compute.
 const WORK_LIMIT: usize = 400_000_000;
 /// Sharpness of the split at the first and at the last iteration.
 const SHARPNESS: (f64, f64) = (5.0, 400.0);
-/// Exponent of the split from which on a class is left out.
-const MOST_EXTRA: f64 = 8.0;
+/// Pieces of a group below this are left out, which are those with greater exponents than `-ln` of it.
+const NOTHING: f64 = 1e-3;
+const MOST_EXTRA: f64 = 6.91;
 /// Groups of each class that get a column there in the first model.
 const GROUPS_PER_CLASS: usize = 10;
 
@@ -63,7 +67,8 @@ pub fn guess(part: &Part<'_>) -> Guess {
     let mut prices: Vec<f64> = part.capacity.iter().map(|&c| if c > 0.0 { 1.0 / c } else { 0.0 }).collect();
     let pass: usize =
         part.classes.iter().map(Vec::len).sum::<usize>() * part.data.constraints.problem().n_resources();
-    let iterations = (WORK_LIMIT / pass.max(1)).clamp(MIN_ITERATIONS, MAX_ITERATIONS);
+    let most = if part.rows.len() < FEW_ROWS { MAX_ITERATIONS_ON_FEW_ROWS } else { MAX_ITERATIONS };
+    let iterations = (WORK_LIMIT / pass.max(1)).clamp(MIN_ITERATIONS, most);
     let order = by_satisfaction(part);
     let mut level = f64::INFINITY;
     let mut best_prices = prices.clone();
@@ -105,7 +110,7 @@ pub fn guess(part: &Part<'_>) -> Guess {
             let sum: f64 = split.iter().map(|(_, weight)| weight).sum();
             for &(c, weight) in &split {
                 let share = weight / sum;
-                if share < 1e-3 {
+                if share < NOTHING {
                     continue;
                 }
                 let tasks = share * level * part.tasks_per_level_f64(g, c);
