@@ -161,8 +161,13 @@ enum Command {
     },
     /// Queues on clusters: hierarchical filling, its certificate, the check.
     Queues {
+        /// What clusters are like: teams, deep, open, promised, anywhere, on-classes; all of them when none is named.
+        kinds: Vec<String>,
         #[arg(long, default_value_t = 1)]
         seed: u64,
+        /// Leave the axiom `tree` out.
+        #[arg(long)]
+        without_axiom: bool,
         /// Leave out problems with more shapes of tasks.
         #[arg(long, default_value_t = usize::MAX, hide_default_value = true)]
         at_most: usize,
@@ -416,9 +421,10 @@ fn run(command: Command) -> Result<(), String> {
             say(&heading())?;
             say(&scale::tables(&settings, &scripts.into(), &mut |line| keep(&mut results, &line))?)
         }
-        Command::Queues { seed, at_most, folder } => {
+        Command::Queues { kinds, seed, without_axiom, at_most, folder } => {
             say(&heading())?;
-            say(&queues::table(seed, at_most, folder.as_deref())?)
+            say(&queues::table(seed, at_most, &kinds, folder.as_deref())?)?;
+            if without_axiom { Ok(()) } else { say(&queues::trees(seed, &kinds)?) }
         }
         Command::Answers { others, problems, first, users, only } => {
             say(&heading())?;

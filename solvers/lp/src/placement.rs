@@ -233,7 +233,8 @@ impl Placements {
                 break;
             }
             self.let_in(wanted)?;
-            solution = self.float.solve_again()?;
+            // The last basis is feasible still, so that the primal method goes on from it; the dual one would begin anew.
+            solution = self.float.solve()?;
         }
         let basis = self.basis()?;
         let search = SimplexBasis::new(&self.lp, &basis, MAX_PIVOTS).priced();

@@ -70,8 +70,12 @@ fn limits_on_classes_are_rows_of_their_own() {
         "servers": [{"name": "a", "capacity": {"cpu": 10}}, {"name": "b", "capacity": {"cpu": 10}}],
         "users": [{"name": "one", "demand": {"cpu": 1}}, {"name": "two", "demand": {"cpu": 2}}]}"#;
     let problem = Source { name: "problem", text }.problem().unwrap();
-    let limit =
-        |servers: Vec<usize>, most: u32| ClassLimit { servers, resource: 0, most: Rational::from(most) };
+    let limit = |servers: Vec<usize>, most: u32| ClassLimit {
+        group: 0,
+        servers,
+        resource: 0,
+        most: Rational::from(most),
+    };
     let limits =
         ClassLimits { list: vec![limit(vec![1], 3), limit(vec![0], 0)], of_user: vec![vec![0], vec![0, 1]] };
     assert_eq!(limits.allowed(&problem, 0).collect::<Vec<_>>(), [0, 1]);

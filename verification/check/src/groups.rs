@@ -1,12 +1,14 @@
 //! Groups of users (theory, section 9): what a problem says of them, its canonical form, and the axioms about
 //! them. Who checks an allocation without groups need not read this file: of such a problem it holds nothing.
 
+mod bounds;
 pub mod filling;
 pub mod held_back;
 pub mod parties;
 
 use rug::Rational;
 
+use crate::allocation::Tasks;
 use crate::axioms::Shown;
 use crate::axioms::place::{Compared, Place, least};
 use crate::canonical::{object, quoted};
@@ -250,6 +252,8 @@ struct On<'c> {
     group: usize,
     resource: usize,
     classes: &'c [usize],
+    most: &'c Rational,
+    /// Of that in an allocation.
     left: Rational,
 }
 
@@ -259,9 +263,6 @@ pub fn apply(axiom: &str, case: &Case<'_>) -> bool {
     let problem = case.problem;
     if axiom == "work-conserving" && !problem.groups.hold_back() {
         return true;
-    }
-    if axiom == "tree" && problem.groups.list.iter().any(|group| !group.on.is_empty()) {
-        return false;
     }
     let divides = !case.stated.by_time && problem.classes.iter().all(|class| !class.states_time);
     let is_one = axiom == "limits"
@@ -315,21 +316,27 @@ impl<'c> Holdings<'c> {
                 *sum = [sum.take(), promised].into_iter().flatten().reduce(|a, b| a + b);
             }
         }
-        let on = Self::on(case)?;
+        let on = Self::on(case, &case.x)?;
         Ok(Self { case, capacity: problem.total_capacity(), guarantee, kept, used, on })
     }
 
-    /// What is left of limits on server classes.
-    fn on(case: &'c Case<'c>) -> Checked<Vec<On<'c>>> {
+    /// What tasks leave of limits on server classes.
+    fn on(case: &'c Case<'c>, tasks: &Tasks) -> Checked<Vec<On<'c>>> {
         let (problem, groups) = (case.problem, &case.problem.groups);
         let mut on = Vec::new();
         for (group, of) in groups.list.iter().enumerate() {
             for (classes, limit) in &of.on {
-                let limits = limit.iter();
-                on.extend(limits.map(|(r, most)| On { group, resource: *r, classes, left: most.clone() }));
+                let of = |(r, most): &'c (usize, Rational)| On {
+                    group,
+                    resource: *r,
+                    classes,
+                    most,
+                    left: most.clone(),
+                };
+                on.extend(limit.iter().map(of));
             }
         }
-        for (n, tasks) in case.x.iter().enumerate() {
+        for (n, tasks) in tasks.iter().enumerate() {
             let above: Vec<usize> = groups.above(groups.members[n].group).collect();
             for On { resource, classes, left, .. } in on.iter_mut().filter(|of| above.contains(&of.group)) {
                 work::spend(tasks.len())?;
@@ -344,19 +351,19 @@ impl<'c> Holdings<'c> {
     }
 
     /// The limits on server classes of the groups above a user.
-    fn on_of_user(&self, n: usize) -> Checked<Vec<&On<'c>>> {
-        let groups = &self.case.problem.groups;
+    fn on_of_user(case: &Case<'_>, on: &[On<'_>], n: usize) -> Checked<Vec<usize>> {
+        let groups = &case.problem.groups;
         let above: Vec<usize> = groups.above(groups.members[n].group).collect();
-        work::steps((self.on.len() * above.len()) as u64)?;
-        Ok(self.on.iter().filter(|of| above.contains(&of.group)).collect())
+        work::steps((on.len() * above.len()) as u64)?;
+        Ok((0..on.len()).filter(|at| above.contains(&on[*at].group)).collect())
     }
 
     /// How many tasks they leave to a user on a class; `None` where there is none.
     fn left_on_class(&self, n: usize, i: usize) -> Checked<Option<Rational>> {
-        let own = self.on_of_user(n)?;
+        let own = Self::on_of_user(self.case, &self.on, n)?;
         work::spend(own.len())?;
         let demand = &self.case.problem.users[n].demand;
-        let here = own.iter().filter(|of| of.classes.contains(&i));
+        let here = own.into_iter().map(|at| &self.on[at]).filter(|of| of.classes.contains(&i));
         let least = here.filter_map(|of| Some(Rational::from(&of.left / at(demand, of.resource)?))).min();
         Ok(least.map(|least| least.max(Rational::new())))
     }
@@ -444,7 +451,7 @@ pub fn limits(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
             all.push(Compared { place, amount: Some(slack), margin });
         }
     }
-    for On { group, resource, classes, left } in &holdings.on {
+    for On { group, resource, classes, left, .. } in &holdings.on {
         let Some(capacity) = at(&holdings.capacity, *resource) else { continue };
         let place = Place { limit: Some((*group, *resource, classes.to_vec())), ..Place::default() };
         all.push(Compared { place, amount: Some(left.clone()), margin: Rational::from(left / capacity) });

@@ -54,6 +54,15 @@ pub struct ClassMark {
     pub resource: usize,
 }
 
+/// Prices by which users have no place for more.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PlacePrices {
+    /// `(row, price)` of rows of [`Constraints`](evenhand_problem::Constraints).
+    pub rows: Vec<(usize, Rational)>,
+    /// Of limits on server classes.
+    pub limits: Vec<(ClassMark, Rational)>,
+}
+
 /// What stops a user who has room, by resource of all servers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Stop {
@@ -284,8 +293,8 @@ pub enum Evidence {
     Filling {
         /// A placement of what hierarchical filling ends with.
         tasks: Tasks,
-        /// Prices by row, in any order: why it goes on no longer.
-        prices: Vec<Vec<(usize, Rational)>>,
+        /// Prices, in any order: why it goes on no longer.
+        prices: Vec<PlacePrices>,
     },
     /// Proportional: no, since this allocation has a larger sum.
     Better(Tasks),

@@ -71,8 +71,8 @@ pub use checker::{check, check_against, check_on, check_within, is_feasible};
 pub use claim::{Claim, Outcome};
 pub use conditions::{AllowedSharing, Conditions, Requirement};
 pub use evidence::{
-    ClassMark, Complaint, Evidence, Level, Limit, Party, PartyPrices, Room, Short, SingleLimit, Standing,
-    Stop, Unblocked, Witness,
+    ClassMark, Complaint, Evidence, Level, Limit, Party, PartyPrices, PlacePrices, Room, Short, SingleLimit,
+    Standing, Stop, Unblocked, Witness,
 };
 pub use instance::{Instance, Tasks};
 pub use instance_error::InstanceError;

@@ -24,9 +24,9 @@ mod whole;
 mod why;
 
 use evenhand_exact::axiom::tree::{can_be_filled, has_size};
-use evenhand_exact::tree::{Bound, Forest};
-use evenhand_exact::{Axiom, Evidence, Parameters};
-use evenhand_problem::{Allocation, Arithmetic, Group, Problem, Rational};
+use evenhand_exact::tree::{Bound, ClassLimit, Forest};
+use evenhand_exact::{Axiom, ClassMark, Evidence, Parameters, PlacePrices};
+use evenhand_problem::{Allocation, Arithmetic, Constraints, Group, Problem, Rational, Sharing};
 
 pub use entitlements::Entitlements;
 pub use levels::{Held, Next, Standing, held, levels};
@@ -113,8 +113,23 @@ impl Settings {
 pub fn filling(problem: &Problem) -> Result<Evidence, MechanismError> {
     let forest = forest_of(problem, &Settings::default())?;
     let Filled { tasks, bounds, .. } = filled(problem, &forest)?;
-    let prices = |bound: Bound| bound.prices.into_iter().map(|(row, price)| (row, Rational::from(price)));
-    Ok(Evidence::Filling { tasks, prices: bounds.into_iter().map(|bound| prices(bound).collect()).collect() })
+    let limits = &forest.class_limits.list;
+    let rows = Constraints::new(problem, Sharing::Rdm).rows().len();
+    let prices = |bound: Bound| {
+        let mut prices = PlacePrices::default();
+        for (at, price) in bound.prices {
+            match at.checked_sub(rows) {
+                None => prices.rows.push((at, Rational::from(price))),
+                Some(at) => {
+                    let ClassLimit { group, servers, resource, .. } = &limits[at];
+                    let mark = ClassMark { group: *group, on: servers.clone(), resource: *resource };
+                    prices.limits.push((mark, Rational::from(price)));
+                }
+            }
+        }
+        prices
+    };
+    Ok(Evidence::Filling { tasks, prices: bounds.into_iter().map(prices).collect() })
 }
 
 fn filled(problem: &Problem, forest: &Forest<'_>) -> Result<Filled, MechanismError> {

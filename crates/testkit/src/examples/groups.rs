@@ -1,6 +1,8 @@
 //! Certificates of a problem with groups: a limit that stops somebody, and what groups could have.
 
-use evenhand_exact::{Axiom, Certificate, Claim, Evidence, Instance, Party, PartyPrices, PriceVector};
+use evenhand_exact::{
+    Axiom, Certificate, Claim, ClassMark, Evidence, Instance, Party, PartyPrices, PlacePrices, PriceVector,
+};
 use evenhand_problem::{Problem, Rational};
 
 use super::{allocation, certificate, problem, tasks, with};
@@ -26,6 +28,17 @@ fn two_classes() -> Problem {
         "groups": [{"name": "a"}, {"name": "b"}],
         "users": [{"name": "one", "group": "a", "demand": {"cpu": 1}, "servers": ["fast"]},
                   {"name": "other", "group": "b", "demand": {"cpu": 1}}]}"#,
+    )
+}
+
+/// `a` may hold 1 cpu of the fast ones, so that a price of that limit stops it.
+fn limited_classes() -> Problem {
+    problem(
+        r#"{"kind": "allocation-problem", "name": "limited classes", "resources": ["cpu"],
+        "servers": [{"name": "fast", "capacity": {"cpu": 4}}, {"name": "slow", "capacity": {"cpu": 6}}],
+        "groups": [{"name": "a", "on": {"fast": {"limit": {"cpu": 1}}}}, {"name": "b"}],
+        "users": [{"name": "one", "group": "a", "demand": {"cpu": 1}},
+                  {"name": "other", "group": "b", "demand": {"cpu": 1}, "servers": ["slow"]}]}"#,
     )
 }
 
@@ -77,8 +90,24 @@ pub(super) fn certificates() -> Vec<(&'static str, Certificate)> {
     let x = allocation(&problem, r#"{"one": {"fast": 4}, "other": {"slow": 6}}"#);
     let instance = Instance::new(&problem, &x).unwrap();
     let filling = tasks(&[&[(0, "4")], &[(1, "6")]]);
-    let evidence = Evidence::Filling { tasks: filling, prices: vec![vec![(0, q("1"))]] };
+    let prices = PlacePrices { rows: vec![(0, q("1"))], limits: Vec::new() };
+    let evidence = Evidence::Filling { tasks: filling, prices: vec![prices] };
     let claim = with(Axiom::Tree, None, evidence, &instance);
     let filled = certificate(&problem, &x, vec![claim]);
-    vec![("groups", kept), ("groups-violated", violated), ("groups-filled", filled)]
+
+    let problem = limited_classes();
+    let x = allocation(&problem, r#"{"one": {"fast": 1, "slow": "5/2"}, "other": {"slow": "7/2"}}"#);
+    let instance = Instance::new(&problem, &x).unwrap();
+    let filling = tasks(&[&[(0, "1"), (1, "5/2")], &[(1, "7/2")]]);
+    let limit = (ClassMark { group: 0, on: vec![0], resource: 0 }, q("1"));
+    let prices = PlacePrices { rows: vec![(1, q("1"))], limits: vec![limit] };
+    let evidence = Evidence::Filling { tasks: filling, prices: vec![prices] };
+    let claim = with(Axiom::Tree, None, evidence, &instance);
+    let limited = certificate(&problem, &x, vec![claim]);
+    vec![
+        ("groups", kept),
+        ("groups-violated", violated),
+        ("groups-filled", filled),
+        ("groups-limited", limited),
+    ]
 }

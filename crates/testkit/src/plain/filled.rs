@@ -1,7 +1,7 @@
 //! The axiom `tree` from its definition: the filling by [`super::tree`], once as the definition has it, which finds for
 //! itself who has a place, and once as the prices say.
 
-use evenhand_exact::{Claim, Evidence};
+use evenhand_exact::{Claim, ClassMark, Evidence, PlacePrices};
 use evenhand_problem::Rational;
 
 use super::{Plain, Shown, tree, zero};
@@ -12,11 +12,21 @@ impl Plain<'_> {
         let Evidence::Filling { tasks, prices } = &claim.evidence else { return None };
         let stated = Plain::of_tasks(self.p(), self.cluster.sharing, tasks);
         let totals: Vec<Rational> = self.users().map(|n| stated.total(n)).collect();
-        let are_prices = prices.iter().flatten().all(|(_, price)| *price >= 0);
-        if !are_prices || !stated.is_exactly_feasible() {
+        let is_positive = |of: &PlacePrices| {
+            let of_limits = of.limits.iter().map(|(_, price)| price);
+            of.rows.iter().map(|(_, price)| price).chain(of_limits).all(|price| *price >= 0)
+        };
+        if !prices.iter().all(is_positive)
+            || !stated.is_exactly_feasible()
+            || !stated.keeps_limits_on_classes()
+        {
             return None;
         }
-        let bounds = Some(prices.iter().map(|prices| self.of_prices(prices)).collect());
+        let mut bounds = prices.iter().map(|prices| self.of_prices(prices)).collect::<Option<Vec<_>>>()?;
+        // Whom limits of 0 keep from every class.
+        let has_none = |n: usize| self.cluster.classes(n).into_iter().all(|i| self.is_barred(n, i));
+        bounds.push((self.users().map(|n| Rational::from(u32::from(has_none(n)))).collect(), zero()));
+        let bounds = Some(bounds);
         let filled = tree::fill(self.p());
         let is_shown =
             tree::Tree { problem: self.p(), guarantees_first: true, there: None, bounds }.filled() == totals;
@@ -28,18 +38,33 @@ impl Plain<'_> {
         Some(Shown { margin, holds: None })
     }
 
-    /// What a task of each user is worth where it is worth least, and what all classes are worth.
-    fn of_prices(&self, prices: &[(usize, Rational)]) -> (Vec<Rational>, Rational) {
+    /// What a task of each user is worth where it is worth least, and what all classes are worth; `None` where there is no
+    /// such limit, or one has two prices.
+    fn of_prices(&self, prices: &PlacePrices) -> Option<(Vec<Rational>, Rational)> {
         let price =
-            |row: usize| prices.iter().find(|(of, _)| *of == row).map_or_else(zero, |(_, p)| p.clone());
+            |row: usize| prices.rows.iter().find(|(of, _)| *of == row).map_or_else(zero, |(_, p)| p.clone());
+        let capacities = self.cluster.capacity.iter().enumerate();
+        let mut most: Rational = capacities.map(|(row, c)| price(row) * c).sum();
+        for (at, (mark, price)) in prices.limits.iter().enumerate() {
+            if prices.limits[..at].iter().any(|(other, _)| other == mark) {
+                return None;
+            }
+            let on = self.p().groups().list()[mark.group].on.iter().find(|on| on.servers == mark.on)?;
+            most += Rational::from(price * &on.limit.iter().find(|(r, _)| *r == mark.resource)?.1);
+        }
         let worth = |n: usize| {
             let cost = |i: usize| {
                 let rows = self.cluster.rows_of(i).into_iter();
-                rows.map(|row| price(row) * self.cluster.uses(n, row)).sum::<Rational>()
+                let of_rows = rows.map(|row| price(row) * self.cluster.uses(n, row)).sum::<Rational>();
+                let marks = self.class_marks(n, i);
+                let of_limit = |(mark, price): &(ClassMark, Rational)| {
+                    let counts = marks.iter().any(|(of, _)| of == mark);
+                    counts.then(|| Rational::from(price * &self.p().demand(n, i)[mark.resource]))
+                };
+                of_rows + prices.limits.iter().filter_map(of_limit).sum::<Rational>()
             };
-            self.cluster.classes(n).into_iter().map(cost).min().unwrap_or_default()
+            self.cluster.classes(n).into_iter().filter(|i| !self.is_barred(n, *i)).map(cost).min()
         };
-        let capacities = self.cluster.capacity.iter().enumerate();
-        (self.users().map(worth).collect(), capacities.map(|(row, c)| price(row) * c).sum())
+        Some((self.users().map(|n| worth(n).unwrap_or_default()).collect(), most))
     }
 }

@@ -9,9 +9,6 @@ impl Plain<'_> {
     /// Whether the axiom is about this: groups that share resources; for `guarantees`, users with one demand.
     pub fn has_groups(&self, axiom: Axiom) -> bool {
         let p = self.p();
-        if axiom == Axiom::Tree && p.groups().limit_classes() {
-            return false;
-        }
         if axiom == Axiom::WorkConserving && !self.holds_back() {
             return true;
         }
@@ -141,6 +138,21 @@ impl Plain<'_> {
             }
         }
         marks
+    }
+
+    /// Whether a limit of 0 keeps a user from a class.
+    pub(super) fn is_barred(&self, n: usize, i: usize) -> bool {
+        let groups = self.p().groups().list().iter().enumerate();
+        let mut on = groups.filter(|(v, _)| self.stands_in(n, *v)).flat_map(|(_, of)| &of.on);
+        let bars = |(r, most): &(usize, Rational)| most.is_zero() && self.p().demand(n, i)[*r] > 0;
+        on.any(|on| on.servers.contains(&i) && on.limit.iter().any(bars))
+    }
+
+    /// Whether groups hold no more than they may on server classes.
+    pub(super) fn keeps_limits_on_classes(&self) -> bool {
+        let groups = self.p().groups().list().iter().enumerate();
+        let mut limits = groups.flat_map(|(v, group)| group.on.iter().map(move |on| (v, on)));
+        limits.all(|(v, on)| on.limit.iter().all(|(r, most)| self.held_on(v, &on.servers, *r) <= *most))
     }
 
     /// The least that they leave on each class, added up over the classes on which the user can run; `None` where one

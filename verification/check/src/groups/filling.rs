@@ -1,17 +1,16 @@
 //! The axiom `tree` (theory, section 9): everybody has the tasks that hierarchical filling gives it.
 //!
-//! The evidence states a placement of what the filling ends with, and prices. Here the filling is run once more,
-//! segment by segment, from the definitions. For prices `p >= 0` let a task of user `n` be worth the least `sum_r
-//! p_ir d_nr` of the classes where it can run: all totals `T` that have a place keep `sum worth_n T_n <= sum p C`.
-//! Where that is reached, who is worth something has no place for more, and is stopped. Who is not stopped grows,
-//! and had a place for it: holdings only grow, and what the filling ends with has the place that is stated.
+//! The evidence states a placement of what the filling ends with, and prices, which bound the totals that have a place
+//! ([`Bounds`]). Here the filling is run once more, segment by segment, from the definitions. Where a bound is reached,
+//! who is worth something in it has no place for more, and is stopped. Who is not stopped grows, and had a place for
+//! it: holdings only grow, and what the filling ends with has the place that is stated.
 //! The margin is minus the largest difference of tasks, over `g_n`.
 
 use rug::Rational;
 
+use super::bounds::Bounds;
 use super::{CELLS, Holdings};
 use crate::allocation::tasks;
-use crate::axioms::prices::Prices;
 use crate::axioms::{Shown, feasible};
 use crate::case::{Case, total_of};
 use crate::claim::Claim;
@@ -24,42 +23,18 @@ type Vector = Vec<Rational>;
 type Key = (bool, Rational, bool, Rational);
 
 pub fn tree(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
-    let [filling, prices] = claim.some()?.fields("filling prices")?;
+    let [filling, prices, limit_prices] = claim.some()?.fields("filling prices limit_prices?")?;
     let stated = tasks(filling, case.problem)?;
-    ensure(feasible::is_feasible(case, &stated, None)?, "what the filling ends with has no place")?;
-    let (prices, users) = (prices.list()?, case.problem.users.len());
-    if prices.len().saturating_mul(users) > CELLS {
-        return Err(Fault::TooLarge("too large: vectors of prices, times users".to_owned()));
-    }
-    let mut bounds = Vec::new();
-    for raw in prices {
-        let prices = Prices { rows: case.by_class_and_row(raw)?, users: Vec::new() };
-        let most = prices.bound(case)?;
-        let mut worth = Vec::new();
-        for n in 0..users {
-            worth.push(least_cost(case, &prices, n)?);
-        }
-        bounds.push((worth, most));
-    }
+    let on = Holdings::on(case, &stated)?;
+    let has_place = feasible::is_feasible(case, &stated, None)? && on.iter().all(|of| of.left >= 0);
+    ensure(has_place, "what the filling ends with has no place")?;
     let tree = Tree::new(case)?;
+    let bounds = Bounds::read(case, prices, limit_prices, &on)?;
     let ended = Filling::new(&tree, bounds).run()?;
     let is_stated = stated.iter().map(total_of).eq(ended.iter().cloned());
     ensure(is_stated, "the filling ends with other tasks than the evidence states")?;
     let differs = |n: usize| Rational::from(&case.total[n] - &ended[n]).abs() / &case.g[n];
     Ok((case.active().map(differs).max().map(|most| -most), None))
-}
-
-/// What a task of user `n` costs where it is cheapest; 0 where it can run nowhere.
-fn least_cost(case: &Case<'_>, prices: &Prices, n: usize) -> Checked<Rational> {
-    let mut least: Option<Rational> = None;
-    for i in case.problem.classes_of(n) {
-        let uses = case.uses(n, i);
-        work::spend(uses.len() + 1)?;
-        let price = |(row, d): (usize, Rational)| at(&prices.rows, row).map(|p| d * p);
-        let cost: Rational = uses.into_iter().filter_map(price).sum();
-        least = Some(least.map_or(cost.clone(), |least| least.min(cost)));
-    }
-    Ok(least.unwrap_or_default())
 }
 
 /// The root (0), the groups (`1 + v`) and the users after them: what does not change.
@@ -256,13 +231,13 @@ struct Filling<'t> {
 }
 
 impl<'t> Filling<'t> {
-    fn new(tree: &'t Tree<'t>, bounds: Vec<(Vector, Rational)>) -> Self {
+    fn new(tree: &'t Tree<'t>, bounds: Bounds) -> Self {
         let users = tree.case.problem.users.len();
         let nothing = vec![vec![Rational::new(); tree.capacity.len()]; tree.nodes.len()];
-        let able = |n| tree.case.is_active(n).then(Vec::new);
+        let able = |n: usize| (tree.case.is_active(n) && bounds.open[n]).then(Vec::new);
         let ways = (0..users).map(able).collect();
         let tasks = vec![Rational::new(); users];
-        Self { tree, bounds, tasks, words: 1, running: nothing.clone(), used: nothing, ways }
+        Self { tree, bounds: bounds.list, tasks, words: 1, running: nothing.clone(), used: nothing, ways }
     }
 
     /// Charges operations on fractions as wide as those that were read, and as those on the way.

@@ -146,7 +146,9 @@ impl<'c> Judge<'c> {
             let is_it = |of: &&On<'_>| {
                 (of.group, of.resource) == (*group, *resource) && of.classes == on && on.contains(i)
             };
-            let limit = self.holdings.on_of_user(n)?.into_iter().find(is_it);
+            let on = &self.holdings.on;
+            let above = Holdings::on_of_user(self.case, on, n)?;
+            let limit = above.into_iter().map(|at| &on[at]).find(is_it);
             let Some((limit, d)) = limit.zip(at(&self.case.problem.users[n].demand, *resource)) else {
                 return Ok(None);
             };

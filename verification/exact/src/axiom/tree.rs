@@ -2,24 +2,28 @@
 //!
 //! Margin: minus the largest $|x_n - x^*_n| / g_n$, with $x^*$ what the filling ends with, which is unique.
 //!
-//! Evidence, of yes and of no: a placement of $x^*$ and prices. The filling is run once more ([`Course`]); for want of
+//! Evidence, of yes and of no: a placement of $x^*$ and prices, of rows and of limits on server classes. The filling is run once more ([`Course`]); for want of
 //! place it is stopped by the [`Bound`]s that the prices prove, and by nothing else. Whom they stop has no place for
 //! more. Whom they do not stop had one, since holdings only grow and what the filling ends with has a place.
 
-use evenhand_problem::format::{FormatError, Object};
-use evenhand_problem::{Problem, Rational};
+use std::collections::HashSet;
 
+use evenhand_problem::format::{FormatError, Object};
+use evenhand_problem::{Group, Problem, Rational};
+use serde_json::value::RawValue;
+
+use crate::axiom::class_limits::ClassLimits;
 use crate::axiom::feasible;
 use crate::axiom::groups::divided;
 use crate::axiom::rule::{Rule, wrong_form};
 use crate::budget::{TooLarge, wide, words};
-use crate::evidence::Evidence;
+use crate::evidence::{ClassMark, Evidence, PlacePrices};
 use crate::instance::{Instance, Tasks};
 use crate::names::read::Reader;
-use crate::names::write::{Json, Names, fields};
+use crate::names::write::{Json, Names, number};
 use crate::parameters::Parameters;
 use crate::refusal::{Inapplicable, Refusal};
-use crate::tree::{Bound, Course, Forest};
+use crate::tree::{Bound, ClassLimit, Course, Forest};
 
 /// Groups and users, times resources, beyond which no tree is grown: each is held about 300 bytes of memory for. And
 /// vectors of prices, times users, each about 40 bytes.
@@ -57,9 +61,6 @@ pub fn can_be_filled(problem: &Problem) -> Result<(), Inapplicable> {
     }
 }
 
-/// Prices of rows, each by row: what stops the filling for want of place.
-pub type RowPrices = Vec<Vec<(usize, Rational)>>;
-
 /// Minus the largest difference to what the filling ends with; `None` when no user is active.
 ///
 /// # Errors
@@ -67,10 +68,11 @@ pub type RowPrices = Vec<Vec<(usize, Rational)>>;
 pub fn margin_of_filling(
     instance: &Instance<'_>,
     filling: &Tasks,
-    prices: &RowPrices,
+    prices: &[PlacePrices],
 ) -> Result<Option<Rational>, Refusal> {
     let ended = instance.with_tasks(filling)?;
-    if !feasible::holds_exactly(&ended) {
+    let keeps_limits = ClassLimits::new(&ended)?.list.iter().all(|limit| limit.left >= 0);
+    if !feasible::holds_exactly(&ended) || !keeps_limits {
         return Err(Refusal::new("what the filling ends with has no place"));
     }
     let problem = instance.problem();
@@ -78,8 +80,12 @@ pub fn margin_of_filling(
     if prices.len().saturating_mul(problem.n_users()) > MOST_CELLS {
         return Err(TooLarge::memory(MOST_BYTES).into());
     }
-    let bounds = prices.iter().map(|prices| bound(instance, prices)).collect::<Result<Vec<_>, _>>()?;
+    if limits_above(problem) > MOST_CELLS {
+        return Err(TooLarge::memory(MOST_BYTES).into());
+    }
     let forest = Forest::new(problem, problem.groups().share().clone(), true);
+    let of_prices = |prices: &PlacePrices| bound(instance, &forest, prices);
+    let bounds = prices.iter().map(of_prices).collect::<Result<Vec<_>, _>>()?;
     let mut course = Course::new(&forest, vec![Rational::new(); problem.n_users()], &bounds);
     // As much as plain loops take for a segment, in operations on numbers of one word.
     let m = forest.capacity.len();
@@ -104,21 +110,47 @@ pub fn margin_of_filling(
     Ok(active.map(differs).max().map(|most| -most))
 }
 
+/// Limits on server classes above every user, added up over the users.
+fn limits_above(problem: &Problem) -> usize {
+    let groups = problem.groups();
+    let limits = |group: &Group| group.on.iter().map(|on| on.limit.len()).sum::<usize>();
+    let of_group: Vec<usize> = groups.list().iter().map(limits).collect();
+    let of_user = |n: usize| groups.above(groups.member(n).group).map(|v| of_group[v]).sum::<usize>();
+    (0..problem.n_users()).map(of_user).fold(0, usize::saturating_add)
+}
+
 /// What prices prove.
-fn bound(instance: &Instance<'_>, prices: &[(usize, Rational)]) -> Result<Bound, Refusal> {
-    if prices.iter().any(|(_, price)| *price < 0) {
+fn bound(instance: &Instance<'_>, forest: &Forest<'_>, prices: &PlacePrices) -> Result<Bound, Refusal> {
+    let (rows, limits) = (instance.constraints().rows().len(), &forest.class_limits);
+    let mut all = vec![Rational::new(); rows + limits.list.len()];
+    for (row, price) in &prices.rows {
+        all[*row].clone_from(price);
+    }
+    instance.budget().charge((prices.limits.len() as u64).saturating_mul(limits.list.len() as u64))?;
+    let mut named = HashSet::new();
+    for (ClassMark { group, on, resource }, price) in &prices.limits {
+        let is_it = |of: &ClassLimit| (of.group, of.resource, &of.servers) == (*group, *resource, on);
+        let Some(at) = limits.list.iter().position(is_it) else {
+            return Err(Refusal::new("a price of a limit that there is not"));
+        };
+        if !named.insert(at) {
+            return Err(Refusal::new("a limit has two prices"));
+        }
+        all[rows + at].clone_from(price);
+    }
+    if all.iter().any(|price| *price < 0) {
         return Err(Refusal::new("a price is negative"));
     }
     // They get a common denominator.
-    let width: u64 = prices.iter().map(|(_, price)| words(price.numer()) + words(price.denom())).sum();
-    let all = instance.problem().n_users() + instance.constraints().rows().len();
-    instance.budget().charge(wide(width.saturating_add(1)).saturating_mul(all as u64))?;
+    let width: u64 = all.iter().map(|price| words(price.numer()) + words(price.denom())).sum();
+    let problem = instance.problem();
+    let width = wide(width.saturating_add(1));
+    instance.budget().charge(width.saturating_mul((problem.n_users() + all.len()) as u64))?;
     instance.charge_all_users()?;
-    let mut by_row = vec![Rational::new(); instance.constraints().rows().len()];
-    for (row, price) in prices {
-        by_row[*row].clone_from(price);
-    }
-    Ok(Bound::of_rows(instance.constraints(), &by_row))
+    let counted = |n: usize| limits.of_user.get(n).map_or(0, Vec::len) * problem.classes_of(n).count();
+    let counted: usize = (0..problem.n_users()).map(counted).fold(0, usize::saturating_add);
+    instance.budget().charge(instance.steps().saturating_mul(counted as u64))?;
+    Ok(Bound::of_rows(instance.constraints(), limits, &all))
 }
 
 /// The axiom.
@@ -130,11 +162,7 @@ impl Rule for Tree {
     }
 
     fn applies_to(&self, _parameters: &Parameters, problem: &Problem) -> Result<(), Inapplicable> {
-        can_be_filled(problem)?;
-        match problem.groups().limit_classes() {
-            true => Err(Inapplicable::new("groups have limits on server classes (`on`)".to_owned())),
-            false => Ok(()),
-        }
+        can_be_filled(problem)
     }
 
     fn applies(&self, instance: &Instance<'_>) -> Result<(), Inapplicable> {
@@ -164,20 +192,59 @@ impl Rule for Tree {
         Ok((true, margin_of_filling(instance, tasks, prices)?))
     }
 
-    /// `{"filling": {user: {class: x}}, "prices": [{class: {resource: p}}]}`
+    /// `{"filling": {user: {class: x}}, "prices": [{class: {resource: p}}], "limit_prices": [[LIMIT]]}`, with `LIMIT`
+    /// `{"group", "on", "resource", "price"}`.
     fn read<'t>(&self, reader: &Reader<'_, 't>, object: &Object<'t>) -> Result<Evidence, FormatError> {
-        reader.only(object, &["filling", "prices"])?;
+        reader.only(object, &["filling", "prices", "limit_prices"])?;
+        let document = reader.document;
         let mut prices = Vec::new();
-        for raw in reader.document.list(reader.need(object, "prices")?)? {
-            prices.push(reader.by_row(raw)?);
+        for raw in document.list(reader.need(object, "prices")?)? {
+            prices.push(PlacePrices { rows: reader.by_row(raw)?, limits: Vec::new() });
+        }
+        if let Some(raw) = object.get("limit_prices") {
+            let lists = document.list(raw)?;
+            if lists.len() != prices.len() {
+                return Err(reader.error(raw, "expected prices of limits for every vector of prices"));
+            }
+            for (prices, raw) in prices.iter_mut().zip(lists) {
+                let limits = document.list(raw)?.into_iter().map(|raw| read_limit(reader, raw));
+                prices.limits = limits.collect::<Result<_, _>>()?;
+            }
         }
         Ok(Evidence::Filling { tasks: reader.tasks(reader.need(object, "filling")?)?, prices })
     }
 
     fn write(&self, names: &Names<'_>, evidence: &Evidence) -> Option<Json> {
         let Evidence::Filling { tasks, prices } = evidence else { return None };
-        let of = |prices: &Vec<(usize, Rational)>| names.by_row(prices.iter().map(|(row, p)| (*row, p)));
-        let prices = Json::List(prices.iter().map(of).collect());
-        Some(fields([("filling", names.tasks(tasks)), ("prices", prices)]))
+        let of_rows = |of: &PlacePrices| names.by_row(of.rows.iter().map(|(row, p)| (*row, p)));
+        let of_limits = |of: &PlacePrices| {
+            Json::List(of.limits.iter().map(|(mark, price)| write_limit(names, mark, price)).collect())
+        };
+        let rows = Json::List(prices.iter().map(of_rows).collect());
+        let limits = prices.iter().any(|of| !of.limits.is_empty());
+        let limits = limits.then(|| ("limit_prices", Json::List(prices.iter().map(of_limits).collect())));
+        Some(Json::object([("filling", names.tasks(tasks)), ("prices", rows)].into_iter().chain(limits)))
     }
+}
+
+fn read_limit<'t>(reader: &Reader<'_, 't>, raw: &'t RawValue) -> Result<(ClassMark, Rational), FormatError> {
+    let object = reader.object(raw)?;
+    reader.only(&object, &["group", "on", "resource", "price"])?;
+    let resource = reader.need(&object, "resource")?;
+    let mark = ClassMark {
+        group: reader.named_group(&object, "group")?,
+        on: reader.classes(reader.need(&object, "on")?)?,
+        resource: reader.resource(&reader.document.string(resource)?, resource)?,
+    };
+    Ok((mark, reader.number(&object, "price")?))
+}
+
+fn write_limit(names: &Names<'_>, mark: &ClassMark, price: &Rational) -> Json {
+    let on = mark.on.iter().map(|i| names.server_name(*i)).collect();
+    Json::object([
+        ("group", names.group_name(mark.group)),
+        ("on", Json::List(on)),
+        ("resource", names.resource_name(mark.resource)),
+        ("price", number(price)),
+    ])
 }

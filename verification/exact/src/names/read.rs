@@ -21,6 +21,7 @@ pub(crate) struct Reader<'r, 't> {
     users: HashMap<&'r str, usize>,
     servers: HashMap<&'r str, usize>,
     resources: HashMap<&'r str, usize>,
+    groups: HashMap<&'r str, usize>,
 }
 
 impl<'r, 't> Reader<'r, 't> {
@@ -28,7 +29,8 @@ impl<'r, 't> Reader<'r, 't> {
         let constraints = Constraints::new(problem, sharing);
         let (users, servers) = (problem.user_index(), problem.server_index());
         let resources = problem.resources().iter().map(String::as_str).zip(0..).collect();
-        Self { document, problem, constraints, users, servers, resources }
+        let groups = problem.groups().list().iter().map(|group| group.name.as_str()).zip(0..).collect();
+        Self { document, problem, constraints, users, servers, resources, groups }
     }
 
     /// That the object has no other fields.
@@ -77,8 +79,7 @@ impl<'r, 't> Reader<'r, 't> {
     pub fn named_group(&self, object: &Object<'t>, field: &str) -> Result<usize, FormatError> {
         let raw = self.need(object, field)?;
         let name = self.document.string(raw)?;
-        let found = self.problem.groups().list().iter().position(|group| group.name == *name);
-        found.ok_or_else(|| self.unknown(raw, "group"))
+        self.groups.get(&*name).copied().ok_or_else(|| self.unknown(raw, "group"))
     }
 
     /// The row of a class for the resource that a string names.

@@ -1,19 +1,21 @@
 //! Why users have no place for more tasks: prices, by weak duality.
 //!
-//! For prices `p >= 0` of the capacity rows let `worth_n` be the least cost of a task of user `n` on the classes where it
-//! can run. Then all totals `T` that have a place keep
+//! For prices `p >= 0` of the capacity rows, and of limits on server classes, let `worth_n` be the least cost of a task of
+//! user `n` on the classes where it can run and no limit of 0 bars it. Then all totals `T` that have a place keep
 //!
-//! $$\sum_n worth_n T_n \le \sum_{ir} p_{ir} C_{ir},$$
+//! $$\sum_n worth_n T_n \le \sum_{ir} p_{ir} C_{ir} + \sum_l p_l L_l,$$
 //!
 //! and where that is reached nobody whose tasks are worth something has a place for more while all others keep theirs.
 
 use evenhand_problem::{Constraints, Rational};
 use rug::Integer;
 
+use super::class_limit::ClassLimits;
+
 /// What all totals keep that have a place: `sum_n worth_n T_n <= most`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bound {
-    /// `(row, price of a unit)`, ascending by row, positive: what proves it.
+    /// `(row, price of a unit)`, ascending by row, positive: what proves it. Limits on server classes stand after the rows.
     pub prices: Vec<(usize, Integer)>,
     /// `(user, what one of its tasks costs at least)`, ascending by user, positive; in a unit of its own.
     pub worth: Vec<(usize, Integer)>,
@@ -60,23 +62,27 @@ impl Bound {
         Self { prices, worth, most }
     }
 
-    /// What follows from prices of the capacity rows.
+    /// What follows from prices of the capacity rows and, after these, of the limits on server classes.
     #[must_use]
-    pub fn of_rows(constraints: &Constraints<'_>, prices: &[Rational]) -> Self {
+    pub fn of_rows(constraints: &Constraints<'_>, limits: &ClassLimits, prices: &[Rational]) -> Self {
         Self::new(prices, |prices| {
             let problem = constraints.problem();
+            let of_limits = &prices[constraints.rows().len()..];
             let mut worth = Vec::new();
             for n in 0..problem.n_users() {
                 let cost = |i: usize| -> Rational {
                     let usage = constraints.usage(n, i).unwrap_or_default();
                     let of_class = &prices[constraints.class_rows(i)];
-                    usage.entries().map(|(at, usage)| Rational::from(usage * &of_class[at])).sum()
+                    let costs = usage.entries().map(|(at, usage)| Rational::from(usage * &of_class[at]));
+                    let counted = limits.counts(problem, n, i);
+                    costs.chain(counted.map(|(at, d)| Rational::from(d * &of_limits[at]))).sum()
                 };
-                let least = problem.classes_of(n).map(cost).min();
+                let least = limits.allowed(problem, n).map(cost).min();
                 worth.extend(least.filter(|least| *least > 0).map(|least| (n, least)));
             }
-            let rows = constraints.rows().iter().zip(prices);
-            (worth, rows.map(|(row, price)| Rational::from(&row.capacity * price)).sum())
+            let rows = constraints.rows().iter().map(|row| &row.capacity);
+            let all = rows.chain(limits.list.iter().map(|limit| &limit.most)).zip(prices);
+            (worth, all.map(|(most, price)| Rational::from(most * price)).sum())
         })
     }
 }

@@ -5,6 +5,8 @@ use evenhand_problem::{Problem, Rational};
 /// What some users together may hold of a resource on some server classes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClassLimit {
+    /// Whose it is.
+    pub group: usize,
     /// The classes, ascending.
     pub servers: Vec<usize>,
     /// Index of the resource.

@@ -97,8 +97,9 @@ impl<'f> Course<'f> {
         }
         let mut events = Vec::new();
         self.happens(0, &mut events);
+        // What is below may be older than the event, which changes nothing here: where a mark is reached is an event too, and
+        // brings its node up to date.
         for v in events {
-            self.update_below(v);
             for at in 0..self.below[v].len() {
                 self.look_at(self.below[v][at]);
             }

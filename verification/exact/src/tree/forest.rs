@@ -238,10 +238,11 @@ fn class_limits(problem: &Problem) -> ClassLimits {
     }
     let mut list = Vec::new();
     let mut of_group = Vec::new();
-    for group in groups.list() {
+    for (v, group) in groups.list().iter().enumerate() {
         let from = list.len();
         for on in &group.on {
             list.extend(on.limit.iter().map(|(resource, most)| ClassLimit {
+                group: v,
                 servers: on.servers.clone(),
                 resource: *resource,
                 most: most.clone(),

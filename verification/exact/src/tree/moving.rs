@@ -9,6 +9,7 @@ use evenhand_problem::Rational;
 
 use super::course::Course;
 use super::growth::{Candidate, candidates};
+use super::holdings::Holdings;
 use super::key::{Key, Term, asks, rising, weight};
 use super::step::first_event;
 
@@ -113,14 +114,29 @@ impl Course<'_> {
     pub(super) fn advance(&mut self, v: usize, step: &Rational) {
         let node = &mut self.moving[v];
         node.clock += step;
-        let held = self.holdings.running[v].iter_mut().zip(&node.growth.running);
-        for (amount, rate) in held.chain(self.holdings.used[v].iter_mut().zip(&node.growth.used)) {
-            if !rate.is_zero() {
-                *amount += Rational::from(rate * step);
-            }
-        }
+        let Holdings { running, used, tasks, .. } = &mut self.holdings;
+        let (running, used) = (&mut running[v], &mut used[v]);
         if let Some(leaf) = &self.forest.nodes[v].leaf {
-            self.holdings.tasks[leaf.user] += step;
+            // A product with a short number takes less than a sum of long ones.
+            tasks[leaf.user] += step;
+            for (r, d) in &leaf.demand {
+                running[*r] = Rational::from(d * &tasks[leaf.user]);
+                used[*r].clone_from(&running[*r]);
+            }
+            return;
+        }
+        let Growth { running: runs, used: uses, .. } = &node.growth;
+        for r in 0..running.len() {
+            // The same where nothing is kept back below.
+            let are_one = runs[r] == uses[r] && running[r] == used[r];
+            if !runs[r].is_zero() {
+                running[r] += Rational::from(&runs[r] * step);
+            }
+            if are_one {
+                used[r].clone_from(&running[r]);
+            } else if !uses[r].is_zero() {
+                used[r] += Rational::from(&uses[r] * step);
+            }
         }
     }
 
@@ -129,15 +145,6 @@ impl Course<'_> {
         for at in 0..self.moving[v].growing.len() {
             let k = self.moving[v].growing[at];
             self.update(v, k);
-        }
-    }
-
-    /// Advances everything below a node to what its clock says.
-    pub(super) fn update_below(&mut self, v: usize) {
-        for at in 0..self.moving[v].growing.len() {
-            let k = self.moving[v].growing[at];
-            self.update(v, k);
-            self.update_below(k);
         }
     }
 
