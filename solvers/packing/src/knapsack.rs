@@ -18,6 +18,8 @@ const FIRST_TURNS: usize = 300;
 /// Cells times types of a table that is filled rather than a search made longer, where doubles hold its values: some
 /// 20 ms.
 const MOST_QUICK_WORK: usize = 30_000_000;
+/// Cells of such a table: 2 MiB of doubles, which stay close to the processor.
+const MOST_QUICK_CELLS: usize = 1 << 18;
 /// Bits of whole numbers that `f32` and `f64` add exactly.
 const SINGLE_BITS: u32 = 24;
 const DOUBLE_BITS: u32 = 53;
@@ -27,8 +29,6 @@ const MOST_COLUMNS: usize = 32;
 const MOST_NEAR: usize = 20_000;
 /// Cells times types of a table that is preferred to trees as the proof of a first configuration.
 const MOST_TABLE_WORK: usize = 3_000_000;
-/// Turns of the second try.
-const LATER_TURNS: usize = 4 * FIRST_TURNS;
 /// Cells times types of a table that answers before any search: some 20 µs.
 const MOST_FIRST_WORK: usize = 20_000;
 /// Turns after which a search without a table to fall back on is given up.
@@ -178,7 +178,9 @@ impl Knapsack {
     /// Whether a table of so many types is filled in the time of a short search.
     fn is_quick(&self, n_types: usize, profits: &[Integer]) -> bool {
         self.value_bits(profits) < DOUBLE_BITS
-            && self.cells().is_some_and(|cells| cells.saturating_mul(n_types) <= MOST_QUICK_WORK)
+            && self.cells().is_some_and(|cells| {
+                cells <= MOST_QUICK_CELLS && cells.saturating_mul(n_types) <= MOST_QUICK_WORK
+            })
     }
 
     /// Bits of a bound on all values.
@@ -343,11 +345,11 @@ impl Knapsack {
         let most_turns = if self.proof_cells().is_some() { MOST_PROOF_TURNS } else { MOST_TREE_TURNS };
         let too_long =
             PackingError::Budget { what: "turns of the search for a pricing proof", limit: most_turns };
-        let mut limit = FIRST_TURNS;
-        let mut is_proven = false;
+        let (mut limit, mut asked, mut is_proven) = (FIRST_TURNS, false, false);
         loop {
             // A short tree is worth a try; a table that says no saves the long ones.
-            if limit == LATER_TURNS {
+            if !asked && limit > FIRST_TURNS {
+                asked = true;
                 match self.above(&types, &profits, &floor) {
                     Some(Some(k)) => return Ok(Verdict::Refuted(k)),
                     answer => is_proven = answer.is_some(),
@@ -365,7 +367,7 @@ impl Knapsack {
             if limit == most_turns {
                 break;
             }
-            limit = if limit == FIRST_TURNS { LATER_TURNS } else { (4 * limit).min(most_turns) };
+            limit = limit.saturating_mul(4).min(most_turns);
         }
         if let Some(cells) = self.proof_cells().filter(|_| is_proven) {
             return Ok(Verdict::Proven(PricingProof::DynamicProgramme { cells }));

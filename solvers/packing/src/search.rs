@@ -483,8 +483,5 @@ impl Whole {
 
 /// `a / b` in floating point, whatever their size.
 pub fn quotient(a: &Integer, b: &Integer) -> f64 {
-    if a.significant_bits().max(b.significant_bits()) <= f64::MANTISSA_DIGITS {
-        return a.to_f64() / b.to_f64();
-    }
     Rational::from((a.clone(), b.clone())).to_f64()
 }
