@@ -78,6 +78,11 @@ impl Places {
         self.counts.iter().map(|(places, _)| u64::from(*places)).sum()
     }
 
+    /// Changes so far.
+    pub fn n_changes(&self) -> usize {
+        self.changes.len()
+    }
+
     /// The class of a machine that is there.
     pub fn class(&self, machine: usize) -> Option<usize> {
         self.machines[machine].stands.map(|(class, _)| class)

@@ -167,6 +167,12 @@ fn what_machines_cannot_do_is_refused_at_its_place() {
     }
     let back = json!([{"at": 2, "server": "s", "remove": 1}, {"at": 1, "server": "s", "add": 1}]);
     assert!(refused(&two_servers(&back)).contains("time goes back from 2 to 1"));
+    // Each goes and comes back, over and over.
+    let often: Vec<Value> = (0..30)
+        .map(|at| json!({"at": at, "server": "s", (if at % 2 == 0 { "add" } else { "remove" }): 1_000_000}))
+        .collect();
+    let message = refused(&two_servers(&json!(often)));
+    assert!(message.contains("events[22]") && message.contains("more than 20000000 servers"), "{message}");
     let mut drawn = two_servers(&json!([]));
     drawn["draw_servers"] = json!(3);
     assert!(refused(&drawn).contains("servers that are drawn are there all the time"));

@@ -200,36 +200,41 @@ impl FloatLp {
         Ok(())
     }
 
-    /// Adds rows `lower <= 0 <= upper` without entries; they are basic.
+    /// Adds rows `(lower, entry, upper)` with an entry in column 0 alone; they are basic.
     ///
     /// # Errors
-    /// [`LpError::NotFinite`] for NaN, or [`LpError::Call`] when HiGHS refuses.
-    pub fn add_rows(&mut self, bounds: &[(f64, f64)]) -> Result<(), LpError> {
-        if bounds.iter().any(|(lower, upper)| lower.is_nan() || upper.is_nan()) {
+    /// [`LpError::NotFinite`] for NaN, or for an entry that is not finite, and [`LpError::Call`] when HiGHS
+    /// refuses.
+    pub fn add_rows(&mut self, rows: &[(f64, f64, f64)]) -> Result<(), LpError> {
+        if rows.iter().any(|(lower, entry, upper)| lower.is_nan() || !entry.is_finite() || upper.is_nan()) {
             return Err(LpError::NotFinite);
         }
-        let count = index(bounds.len())?;
-        let lower: Vec<f64> = bounds.iter().map(|b| b.0).collect();
-        let upper: Vec<f64> = bounds.iter().map(|b| b.1).collect();
-        let starts: Vec<c_int> = vec![0; bounds.len()];
-        let (no_index, no_value): ([c_int; 1], [f64; 1]) = ([0], [0.0]);
+        let count = index(rows.len())?;
+        let lower: Vec<f64> = rows.iter().map(|row| row.0).collect();
+        let upper: Vec<f64> = rows.iter().map(|row| row.2).collect();
+        let (mut starts, mut values) = (Vec::with_capacity(rows.len()), Vec::new());
+        for (_, entry, _) in rows {
+            starts.push(index(values.len())?);
+            values.extend((*entry != 0.0).then_some(*entry));
+        }
+        let columns: Vec<c_int> = vec![0; values.len()];
+        let n_entries = index(values.len())?;
         let model = self.pointer()?;
-        // SAFETY: the model is alive; bounds and starts have `count` entries, and no entry of the
-        // other two arrays is read, since there are 0 of them.
+        // SAFETY: the model is alive; bounds and starts have `count` entries, columns and values `n_entries`.
         let status = unsafe {
             highs_sys::Highs_addRows(
                 model,
                 count,
                 lower.as_ptr(),
                 upper.as_ptr(),
-                0,
+                n_entries,
                 starts.as_ptr(),
-                no_index.as_ptr(),
-                no_value.as_ptr(),
+                columns.as_ptr(),
+                values.as_ptr(),
             )
         };
         accept(status, "add rows")?;
-        self.n_rows += bounds.len();
+        self.n_rows += rows.len();
         Ok(())
     }
 

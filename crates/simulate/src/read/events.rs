@@ -1,6 +1,6 @@
 //! Servers that come, go and change at stated times, or by the machine events of a trace.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use evenhand_import::{ImportError, Input, MachineChange, MachineEvents};
@@ -11,6 +11,12 @@ use serde_json::value::RawValue;
 
 use super::Reader;
 use crate::machines::{Machines, Places};
+
+/// Servers and capacities of the names that events concern, over all events: each is looked at, which takes about a
+/// nanosecond.
+const MOST_CONCERNED: usize = 2_000_000_000;
+/// Servers that change, over all events: each change is kept, in about 50 bytes.
+const MOST_CHANGES: usize = 20_000_000;
 
 /// Amounts by the names of resources.
 type Capacity = Vec<(String, Rational)>;
@@ -29,7 +35,12 @@ struct Kind {
 struct Cluster {
     places: Places,
     classes: Vec<ServerSpec>,
+    /// Names of the classes.
+    names: HashSet<String>,
     kinds: Vec<Kind>,
+    by_name: HashMap<String, usize>,
+    /// Servers and capacities that events have concerned.
+    concerned: usize,
 }
 
 /// Servers that change: their classes, what happens, and by name the classes that its servers have at times.
@@ -40,6 +51,12 @@ pub(super) struct Changing {
 }
 
 impl Cluster {
+    fn add_kind(&mut self, name: String) -> usize {
+        self.by_name.insert(name.clone(), self.kinds.len());
+        self.kinds.push(Kind { name, machines: Vec::new(), classes: Vec::new() });
+        self.kinds.len() - 1
+    }
+
     /// The class of servers of a kind with this capacity.
     fn class(&mut self, kind: usize, capacity: Capacity) -> usize {
         let known = self.kinds[kind].classes.iter().find(|(of, _)| *of == capacity);
@@ -47,9 +64,10 @@ impl Cluster {
             return *class;
         }
         let base = &self.kinds[kind].name;
-        let is_free = |name: &String| self.classes.iter().all(|class| class.name != *name);
-        let numbered = (2_u64..).map(|n| format!("{base} {n}"));
+        let is_free = |name: &String| !self.names.contains(name);
+        let numbered = (self.kinds[kind].classes.len().max(1) + 1..).map(|n| format!("{base} {n}"));
         let name = std::iter::once(base.clone()).chain(numbered).find(is_free).unwrap_or_default();
+        self.names.insert(name.clone());
         let class = self.places.add_class();
         self.classes.push(ServerSpec { name, count: None, capacity: capacity.clone() });
         self.kinds[kind].classes.push((capacity, class));
@@ -91,8 +109,7 @@ impl<'t> Reader<'_, 't> {
         }
         let mut cluster = Cluster::default();
         for (class, spec) in problem.servers().iter().zip(servers) {
-            let kind = cluster.kinds.len();
-            cluster.kinds.push(Kind { name: spec.name.clone(), machines: Vec::new(), classes: Vec::new() });
+            let kind = cluster.add_kind(spec.name.clone());
             let of = cluster.class(kind, spec.capacity.clone());
             for _ in 0..class.count() {
                 let machine = cluster.places.add_machine();
@@ -125,6 +142,14 @@ impl<'t> Reader<'_, 't> {
         let capacity = object.get("capacity").map(|raw| self.capacity(raw, resources)).transpose()?;
         let name = object.need(document, "server")?;
         let (kind, is_new) = self.kind(name, object.get("add").is_some() && capacity.is_some(), cluster)?;
+        cluster.concerned += cluster.kinds[kind].machines.len() + cluster.kinds[kind].classes.len();
+        if cluster.concerned > MOST_CONCERNED || cluster.places.n_changes() > MOST_CHANGES {
+            let message = format!(
+                "the events before this one change more than {MOST_CHANGES} servers, one by one, \
+                 or concern more than {MOST_CONCERNED}"
+            );
+            return Err(document.error(object.raw(), message));
+        }
         match (object.get("add"), object.get("remove"), capacity) {
             (Some(add), None, capacity) => {
                 if let (Some(raw), false) = (object.get("capacity"), is_new) {
@@ -187,12 +212,11 @@ impl<'t> Reader<'_, 't> {
         cluster: &mut Cluster,
     ) -> Result<(usize, bool), FormatError> {
         let name = self.document.string(raw)?;
-        if let Some(kind) = cluster.kinds.iter().position(|kind| kind.name == name) {
-            return Ok((kind, false));
+        if let Some(kind) = cluster.by_name.get(name.as_ref()) {
+            return Ok((*kind, false));
         }
         if may_be_new {
-            cluster.kinds.push(Kind { name: name.into_owned(), machines: Vec::new(), classes: Vec::new() });
-            return Ok((cluster.kinds.len() - 1, true));
+            return Ok((cluster.add_kind(name.into_owned()), true));
         }
         let near = nearest(&name, cluster.kinds.iter().map(|kind| kind.name.as_str()));
         let near = near.map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default();

@@ -266,17 +266,17 @@ impl<'a> Master<'a> {
             return Ok(());
         }
         let mut basis = self.lp.basis()?;
-        let mut bounds = Vec::new();
+        // With what each has of the level, column 0.
+        let mut rows = Vec::new();
         let mut columns = Vec::with_capacity(groups.len());
-        let mut coefficients = Vec::with_capacity(groups.len());
         for &g in groups {
             let Seat::Single(c) = self.seats[g] else { continue };
             let level = basis.rows.len();
-            bounds.push((self.needs[g].fixed() / self.unit, f64::INFINITY));
+            let need = self.needs[g];
+            rows.push((need.fixed() / self.unit, -need.multiple(), f64::INFINITY));
             basis.rows.push(BasisStatus::Lower);
-            coefficients.push((level, -self.needs[g].multiple()));
             let tasks = self.part.has_task_row(g).then(|| {
-                bounds.push((f64::NEG_INFINITY, 1.0));
+                rows.push((f64::NEG_INFINITY, 0.0, 1.0));
                 basis.rows.push(BasisStatus::Basic);
                 basis.rows.len() - 1
             });
@@ -284,10 +284,7 @@ impl<'a> Master<'a> {
             columns.push(GroupOnClass { g, c });
             basis.columns.push(BasisStatus::Basic);
         }
-        self.lp.add_rows(&bounds)?;
-        for (row, coefficient) in coefficients {
-            self.lp.set_coefficient(row, 0, coefficient)?;
-        }
+        self.lp.add_rows(&rows)?;
         self.add_columns(&columns)?;
         self.lp.set_basis(&basis)
     }

@@ -6,6 +6,8 @@
 //! bound the level from above; the best bound is the guess. It saves the simplex method most of
 //! its iterations and HiGHS most of its columns; nothing depends on its quality.
 
+mod whole;
+
 use super::master::GroupOnClass;
 use super::part::{Part, Target};
 
@@ -32,7 +34,7 @@ pub struct Guess {
 
 /// Placements to begin with.
 pub struct FirstColumns {
-    /// By `g`: the class on which the group runs for the most part.
+    /// By `g`: a class on which the group runs.
     pub favourite: Vec<usize>,
     /// Other placements worth a column in the first model.
     pub placements: Vec<GroupOnClass>,
@@ -66,30 +68,40 @@ pub fn guess(part: &Part<'_>) -> Guess {
     let mut level = f64::INFINITY;
     let mut best_prices = prices.clone();
     let mut load = vec![0.0; prices.len()];
+    // By group: its classes, with what a unit of level costs there; and the least of them.
+    let mut costs: Vec<(usize, f64)> = Vec::new();
+    let mut least = vec![0.0; part.groups.len()];
     let mut split: Vec<(usize, f64)> = Vec::new();
     let mut counts: Vec<Vec<(usize, f64)>> = vec![Vec::new(); part.groups.len()];
     for iteration in 0..iterations {
         let progress = iteration as f64 / iterations as f64;
         let sharpness = SHARPNESS.0 * libm::pow(SHARPNESS.1 / SHARPNESS.0, progress);
-        let least: Vec<f64> = (0..part.groups.len()).map(|g| least_price(part, g, &prices)).collect();
+        costs.clear();
+        for (g, least) in least.iter_mut().enumerate() {
+            *least = f64::INFINITY;
+            part.for_each_price(g, &prices, |c, price| {
+                costs.push((c, price));
+                *least = least.min(price);
+            });
+        }
         let bound = affordable_level(part, &order, &least, &prices);
         if bound < level {
             level = bound;
             best_prices.clone_from(&prices);
         }
         load.fill(0.0);
+        let mut costs = costs.as_slice();
         for (g, &least) in least.iter().enumerate() {
-            let level = match part.targets[g] {
-                Target::Frozen(_) => part.frozen_at[g],
-                Target::Active | Target::Tasks => bound.min(part.satisfied_at[g]),
-            };
+            let level = needed(part, g, bound);
+            let own;
+            (own, costs) = costs.split_at(part.classes[g].len());
             split.clear();
-            part.for_each_price(g, &prices, |c, price| {
+            for &(c, price) in own {
                 let extra = if least > 0.0 { sharpness * (price / least - 1.0) } else { price };
                 if extra < MOST_EXTRA {
                     split.push((c, libm::exp(-extra)));
                 }
-            });
+            }
             let sum: f64 = split.iter().map(|(_, weight)| weight).sum();
             for &(c, weight) in &split {
                 let share = weight / sum;
@@ -120,15 +132,18 @@ pub fn guess(part: &Part<'_>) -> Guess {
         list.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     }
     let columns = FirstColumns {
-        // Prices beyond all doubles prefer no class.
-        favourite: counts
-            .iter()
-            .zip(&part.classes)
-            .map(|(list, on)| list.first().map_or(on[0], |first| first.0))
-            .collect(),
+        favourite: whole::classes(part, &counts, |g| needed(part, g, level)),
         placements: first_placements(part, &best_prices),
     };
     Guess { level, columns, prices: best_prices }
+}
+
+/// The level that the group needs where this one can be reached.
+fn needed(part: &Part<'_>, g: usize, level: f64) -> f64 {
+    match part.targets[g] {
+        Target::Frozen(_) => part.frozen_at[g],
+        Target::Active | Target::Tasks => level.min(part.satisfied_at[g]),
+    }
 }
 
 /// What one unit of level costs the group where it is cheapest.

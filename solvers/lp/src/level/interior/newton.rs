@@ -49,10 +49,10 @@ impl<'a> Newton<'a> {
         let s: Vec<f64> = point.s.iter().zip(&point.p).map(|(s, p)| s / p).collect();
         let k = programme.sums(|j| d[j]);
         let (factors, blocks) = if by_rows(programme) {
-            (factor(&rows_matrix(programme, &d, &s, &k), programme.capacity.len())?, None)
+            (factor(|| rows_matrix(programme, &d, &s, &k), programme.capacity.len())?, None)
         } else {
             let blocks = class_blocks(programme, &d, &s)?;
-            (factor(&groups_matrix(programme, &d, &k, &blocks), k.len())?, Some(blocks))
+            (factor(|| groups_matrix(programme, &d, &k, &blocks), k.len())?, Some(blocks))
         };
         let mut newton = Self { programme, d, k, factors, blocks, level: Vec::new(), level_rate: 0.0 };
         let a = &programme.multiple;
@@ -286,11 +286,12 @@ fn groups_matrix(programme: &Programme, d: &[f64], k: &[f64], blocks: &[Cholesky
     matrix
 }
 
-/// Factors, with more on the diagonal where rounding has taken it away.
-fn factor(matrix: &[f64], n: usize) -> Option<Cholesky> {
+/// Factors, with more on the diagonal where rounding has taken it away. That is rare, and the matrix large: it is
+/// then made anew.
+fn factor(matrix: impl Fn() -> Vec<f64>, n: usize) -> Option<Cholesky> {
     let mut more = REGULAR;
     for attempt in 0..=ATTEMPTS {
-        let mut trial = matrix.to_vec();
+        let mut trial = matrix();
         for i in 0..n {
             trial[i * n + i] *= 1.0 + more;
         }

@@ -7,7 +7,7 @@ use crate::error::LpError;
 use crate::highs::{BasisStatus, FloatSolution};
 
 /// Columns that pricing adds for one class at a time: those that would help most.
-const COLUMNS_PER_CLASS: usize = 200;
+const COLUMNS_PER_CLASS: usize = 50;
 /// Columns that pricing adds for one group at a time.
 const COLUMNS_PER_GROUP: usize = 3;
 /// Part of the guessed prices that is added to prices to choose among columns.
