@@ -13,6 +13,7 @@ use evenhand_problem::Problem;
 use evenhand_problem::format::problem_to_json;
 use serde_json::{Value, json};
 
+use crate::constrained::{Eligibility, Shape};
 use crate::instances::{Tasks, general, google};
 use crate::measure::Question;
 use crate::table::{markdown, seconds};
@@ -62,6 +63,12 @@ pub enum Axis {
     Classes,
     /// 1, 2, 4, 8 resources on 10 classes, 1,000 users.
     Resources,
+    /// 2 to 200 pools of 5 classes and 10 users, and with them the levels.
+    Levels,
+    /// 1 to 100 of 300 classes for each of 1,000 users.
+    Eligible,
+    /// 10 to 1,000 classes, 5 to 20 of them for each of 1,000 users.
+    Constrained,
 }
 
 impl Axis {
@@ -72,6 +79,9 @@ impl Axis {
             Self::Users => "Users (Google table: 10 classes, 2 resources)",
             Self::Classes => "Classes (1,000 users, 2 resources)",
             Self::Resources => "Resources (1,000 users, 10 classes)",
+            Self::Levels => "Levels (pools of 5 classes and 10 users, one user in twenty in two pools)",
+            Self::Eligible => "Eligible classes (1,000 users, 300 classes, 3 resources)",
+            Self::Constrained => "Classes with constraints (1,000 users, 5 to 20 classes each, 3 resources)",
         }
     }
 
@@ -80,11 +90,17 @@ impl Axis {
             Self::Users => &[10, 100, 1000, 10_000],
             Self::Classes => &[1, 10, 100, 1000],
             Self::Resources => &[1, 2, 4, 8],
+            Self::Levels => &[10, 100, 300, 1000],
+            Self::Eligible => &[1, 3, 10, 30, 100],
+            Self::Constrained => &[20, 100, 300, 1000],
         };
         let problem = |size: usize| match self {
             Self::Users => google(size, 1, Tasks::Finite),
             Self::Classes => general(size, 2, 1000, 1, Tasks::Finite),
             Self::Resources => general(10, size, 1000, 1, Tasks::Finite),
+            Self::Levels => Shape::new(2 * size, size, Eligibility::Pools).problem(1),
+            Self::Eligible => Shape::new(1000, 300, Eligibility::Few(size, size)).problem(1),
+            Self::Constrained => Shape::new(1000, size, Eligibility::Few(5, 20)).problem(1),
         };
         let rows = sizes.iter().filter(|&&size| size <= at_most).map(|&size| {
             problem(size).map(|problem| Row { size, problem }).map_err(|error| error.to_string())
@@ -125,7 +141,7 @@ pub fn table(
         let mut cells = cells(&label, &outcomes, "peak_mib", &|mib| format!("{mib:.0}"));
         cells.push(field(&outcomes[2], "bits").map_or("–".to_owned(), |bits| thousands(bits as usize)));
         cells.push(field(&outcomes[4], "bytes").map_or("–".to_owned(), |b| format!("{:.2}", b / 1048576.0)));
-        cells.push(field(&outcomes[2], "rounds").map_or("–".to_owned(), |rounds| rounds.to_string()));
+        cells.push(field(&outcomes[2], "levels").map_or("–".to_owned(), |levels| levels.to_string()));
         memory.push(cells);
     }
     let name = axis.name();
@@ -135,7 +151,7 @@ pub fn table(
     head.extend(questions);
     let mut text = format!("### {}\n\nTime, median:\n\n", axis.title());
     text += &markdown(&head.iter().map(String::as_str).collect::<Vec<_>>(), &times, 0);
-    head.extend(["bits", "certificate MiB", "rounds"].map(str::to_owned));
+    head.extend(["bits", "certificate MiB", "levels"].map(str::to_owned));
     text += "\nPeak memory of the process in MiB; the widest exact number, the certificate:\n\n";
     text += &markdown(&head.iter().map(String::as_str).collect::<Vec<_>>(), &memory, 0);
     for note in notes {

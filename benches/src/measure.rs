@@ -128,9 +128,12 @@ impl Measurement {
             Question::Exact => {
                 let timed = self.timed(|| proof::drfh_exact(problem))?;
                 let found = &timed.result;
+                let mut levels: Vec<_> = found.duals.iter().map(|dual| &dual.level).collect();
+                levels.dedup();
                 let rest = json!({
                     "shares": proof::shares_exact(problem, &found.tasks)?,
                     "rounds": found.rounds,
+                    "levels": levels.len(),
                     "solves": found.solves,
                     "pivots": found.pivots,
                     "bits": widest(&found.tasks),

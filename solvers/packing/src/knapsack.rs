@@ -15,8 +15,22 @@ use super::table::Grid;
 const MOST_PROOF_TURNS: usize = 20_000;
 /// Turns after which another order is tried.
 const FIRST_TURNS: usize = 300;
+/// Cells times types of a table that is filled rather than a search made longer, where doubles hold its values: some
+/// 20 ms.
+const MOST_QUICK_WORK: usize = 30_000_000;
+/// Cells of such a table: 2 MiB of doubles, which stay close to the processor.
+const MOST_QUICK_CELLS: usize = 1 << 18;
+/// Bits of whole numbers that `f32` and `f64` add exactly.
+const SINGLE_BITS: u32 = 24;
+const DOUBLE_BITS: u32 = 53;
+/// Columns that a question for better configurations returns from a table.
+const MOST_COLUMNS: usize = 32;
+/// Partial configurations close to a bound that are looked at, one by one, for those above it.
+const MOST_NEAR: usize = 20_000;
 /// Cells times types of a table that is preferred to trees as the proof of a first configuration.
 const MOST_TABLE_WORK: usize = 3_000_000;
+/// Cells times types of a table that answers before any search: some 20 µs.
+const MOST_FIRST_WORK: usize = 20_000;
 /// Turns after which a search without a table to fall back on is given up.
 const MOST_TURNS: usize = 50_000_000;
 /// Turns of the search for a proof without a table to fall back on: its tree is written down.
@@ -107,13 +121,16 @@ impl Knapsack {
         let types: Vec<usize> = types.iter().copied().filter(|&j| self.most[j] > 0).collect();
         if let Some(grid) = &self.grid {
             let work = grid.n_cells().saturating_mul(types.len());
-            if work <= 3_000_000 {
-                return Ok((self.table(grid, &types, &profits)?, KnapsackMethod::DynamicProgramme));
+            let by_table = || Ok((self.table(grid, &types, &profits)?, KnapsackMethod::DynamicProgramme));
+            if work <= MOST_FIRST_WORK {
+                return by_table();
             }
-            if let Some(k) = self.branch(&types, &profits, work / 200)? {
+            let is_quick = self.is_quick(types.len(), &profits);
+            let most_turns = if is_quick { FIRST_TURNS } else { work / 200 };
+            if let Some(k) = self.branch(&types, &profits, most_turns)? {
                 return Ok((k, KnapsackMethod::BranchAndBound));
             }
-            return Ok((self.table(grid, &types, &profits)?, KnapsackMethod::DynamicProgramme));
+            return by_table();
         }
         match self.branch(&types, &profits, MOST_TURNS)? {
             Some(k) => Ok((k, KnapsackMethod::BranchAndBound)),
@@ -141,6 +158,12 @@ impl Knapsack {
     fn table(&self, grid: &Grid, types: &[usize], profits: &[Integer]) -> Result<Vec<u64>, PackingError> {
         let bits = self.value_bits(profits);
         self.limits.table(grid.n_cells(), bits + 2)?;
+        if bits < SINGLE_BITS {
+            return Ok(grid.best(types, &profits.iter().map(Integer::to_f32).collect::<Vec<f32>>()).1);
+        }
+        if bits < DOUBLE_BITS {
+            return Ok(grid.best(types, &doubles(profits)).1);
+        }
         if bits < i64::BITS - 2 {
             let profits: Vec<i64> = profits.iter().map(|p| p.to_i64().unwrap_or(0)).collect();
             return Ok(grid.best(types, &profits).1);
@@ -150,6 +173,14 @@ impl Knapsack {
             return Ok(grid.best(types, &profits).1);
         }
         Ok(grid.best(types, profits).1)
+    }
+
+    /// Whether a table of so many types is filled in the time of a short search.
+    fn is_quick(&self, n_types: usize, profits: &[Integer]) -> bool {
+        self.value_bits(profits) < DOUBLE_BITS
+            && self.cells().is_some_and(|cells| {
+                cells <= MOST_QUICK_CELLS && cells.saturating_mul(n_types) <= MOST_QUICK_WORK
+            })
     }
 
     /// Bits of a bound on all values.
@@ -249,21 +280,55 @@ impl Knapsack {
         if by_size == order { vec![order] } else { vec![order, by_size] }
     }
 
-    /// Configurations of more than `bound` by these profits, each better than the one before, that
-    /// the search finds within `most_turns`, and whether the search was complete.
-    pub fn better(&self, profits: &[Integer], bound: &Integer, most_turns: usize) -> (Vec<Vec<u64>>, bool) {
-        let types: Vec<usize> = (0..profits.len()).collect();
+    /// Configurations of more than `bound` by these profits; none where there is none, or where the search was cut
+    /// short.
+    pub fn better(&self, profits: &[Integer], bound: &Integer) -> Vec<Vec<u64>> {
+        let types: Vec<usize> = (0..profits.len()).filter(|&j| profits[j] > 0 && self.most[j] > 0).collect();
         let orders = self.orders(&types, profits);
         let threshold = Integer::from(bound + 1u32);
+        let is_quick = self.is_quick(types.len(), profits);
+        let long =
+            || self.cells().map_or(1_000_000, |cells| cells.saturating_mul(profits.len()) / 200).max(2_000);
+        let most_turns = if is_quick { FIRST_TURNS } else { long() };
         let (ending, best) = self.search(&orders, profits, &threshold, SearchGoal::Largest, most_turns);
-        (best, ending == Ending::Complete)
+        if ending == Ending::Complete || !(is_quick || best.is_empty()) {
+            return best;
+        }
+        // What is too large here is said when a proof is asked for.
+        let Some(grid) = &self.grid else { return Vec::new() };
+        if is_quick && self.limits.table(grid.n_cells(), f64::MANTISSA_DIGITS).is_ok() {
+            let mut better = grid.fill(&types, &doubles(profits)).better(&bound.to_f64());
+            better.truncate(MOST_COLUMNS);
+            return better;
+        }
+        let value = |k: &[u64]| profits.iter().zip(k).map(|(p, k)| Integer::from(p * k)).sum::<Integer>();
+        self.table(grid, &types, profits).ok().filter(|k| value(k) > *bound).into_iter().collect()
     }
 
-    /// The best configuration by these profits, from the table.
-    pub fn by_table(&self, profits: &[Integer]) -> Option<Vec<u64>> {
-        let types: Vec<usize> = (0..profits.len()).filter(|&j| profits[j] > 0).collect();
-        // What is too large here is said when a proof is asked for.
-        self.table(self.grid.as_ref()?, &types, profits).ok()
+    /// Whether a configuration is worth more than `floor` by these profits, and which; `None` where a table in doubles does
+    /// not tell.
+    ///
+    /// Profits rounded up to whole numbers that doubles add exactly leave few configurations above the rounded bound:
+    /// those on the bound, and those that are almost as good. Each is judged by the profits themselves.
+    fn above(&self, types: &[usize], profits: &[Integer], floor: &Integer) -> Option<Option<Vec<u64>>> {
+        let shift = (self.value_bits(profits) + 2).saturating_sub(DOUBLE_BITS);
+        // Rounding up, and 0 for 0.
+        let up = |p: &Integer| -(Integer::from(-p) >> shift);
+        let rounded: Vec<Integer> = profits.iter().map(up).collect();
+        let grid = self.grid.as_ref().filter(|_| self.is_quick(types.len(), &rounded))?;
+        self.limits.table(grid.n_cells(), f64::MANTISSA_DIGITS).ok()?;
+        let profits_rounded = doubles(&rounded);
+        let table = grid.fill(types, &profits_rounded);
+        // More than the floor is at least one unit more, and not less when it is rounded up.
+        let least = (Integer::from(floor >> shift) + 1u32).to_f64();
+        if *table.largest() < least {
+            return Some(None);
+        }
+        self.limits.turns(MOST_NEAR).ok()?;
+        let value = |k: &Vec<u64>| profits.iter().zip(k).map(|(p, k)| Integer::from(p * *k)).sum::<Integer>();
+        let near = table.reaching(&least, MOST_NEAR)?;
+        let best = near.into_iter().map(|k| (value(&k), k)).max_by(|a, b| a.0.cmp(&b.0));
+        Some(best.filter(|(value, _)| value > floor).map(|(_, k)| k))
     }
 
     /// Whether `sum_j beta_j k_j <= bound` for every configuration, with the proof.
@@ -280,8 +345,16 @@ impl Knapsack {
         let most_turns = if self.proof_cells().is_some() { MOST_PROOF_TURNS } else { MOST_TREE_TURNS };
         let too_long =
             PackingError::Budget { what: "turns of the search for a pricing proof", limit: most_turns };
-        let mut limit = FIRST_TURNS;
+        let (mut limit, mut asked, mut is_proven) = (FIRST_TURNS, false, false);
         loop {
+            // A short tree is worth a try; a table that says no saves the long ones.
+            if !asked && limit > FIRST_TURNS {
+                asked = true;
+                match self.above(&types, &profits, &floor) {
+                    Some(Some(k)) => return Ok(Verdict::Refuted(k)),
+                    answer => is_proven = answer.is_some(),
+                }
+            }
             for order in &orders {
                 let tried = self
                     .proof_by::<i64>(order, &profits, &threshold, limit, &unit)
@@ -295,6 +368,9 @@ impl Knapsack {
                 break;
             }
             limit = limit.saturating_mul(4).min(most_turns);
+        }
+        if let Some(cells) = self.proof_cells().filter(|_| is_proven) {
+            return Ok(Verdict::Proven(PricingProof::DynamicProgramme { cells }));
         }
         let Some(grid) = &self.grid else { return Err(too_long) };
         let best = self.table(grid, &types, &profits)?;
@@ -418,6 +494,11 @@ impl Knapsack {
     }
 }
 
+/// Whole numbers of at most [`DOUBLE_BITS`], as they are.
+fn doubles(numbers: &[Integer]) -> Vec<f64> {
+    numbers.iter().map(Integer::to_f64).collect()
+}
+
 /// Rationals as integers without a common factor, and the unit that they count; 1 where all are 0.
 pub fn integers(values: &[Rational]) -> (Vec<Integer>, Rational) {
     let unit = greatest_common_divisor(values).unwrap_or_else(|| Rational::from(1));
@@ -426,50 +507,4 @@ pub fn integers(values: &[Rational]) -> (Vec<Integer>, Rational) {
 }
 
 #[cfg(test)]
-mod tests {
-    use evenhand_problem::{JobSpec, PoolSpec, ReservationSpec};
-
-    use super::*;
-
-    /// Both methods on the same random problems, with profits of every length.
-    #[test]
-    fn the_table_and_the_branches_agree() {
-        let mut state = 7u64;
-        let mut below = move |n: u64| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (state >> 33) % n
-        };
-        for round in 0..300u32 {
-            let names: Vec<String> = (0..=round % 3).map(|r| format!("r{r}")).collect();
-            let job = |j: u32, below: &mut dyn FnMut(u64) -> u64| JobSpec {
-                name: format!("t{j}"),
-                demand: names.iter().map(|r| (r.clone(), Rational::from(1 + below(9)))).collect(),
-                ..JobSpec::default()
-            };
-            let jobs: Vec<JobSpec> = (0..1 + round % 7).map(|j| job(j, &mut below)).collect();
-            let capacity = names.iter().map(|r| (r.clone(), Rational::from(9 + below(20)))).collect();
-            let pool = PoolSpec { name: "p".to_owned(), count: None, capacity };
-            let spec =
-                ReservationSpec { resources: names.clone(), pools: vec![pool], jobs, ..Default::default() };
-            let problem = Reservation::new(spec).expect("everything fits in 9");
-            let knapsack = Knapsack::new(&problem, 0, &SearchLimits::default()).expect("it is small");
-            // Small profits with many ties, long ones, and ones that need GMP.
-            let denominator = Integer::from(1) << [0u32, 40, 90, 200][(round % 4) as usize];
-            let profits: Vec<Rational> = (0..problem.n_types())
-                .map(|_| {
-                    Rational::from(below(6)) + Rational::from((Integer::from(below(3)), denominator.clone()))
-                })
-                .collect();
-            let types: Vec<usize> = (0..problem.n_types()).collect();
-            let table = knapsack.first_by_table(&types, &profits);
-            assert_eq!(knapsack.first_by_branching(&types, &profits), table, "round {round}");
-            let best = table.expect("a table");
-            let value: Rational = profits.iter().zip(&best).map(|(p, k)| Rational::from(p * k)).sum();
-            assert!(matches!(knapsack.verify(&profits, &value), Ok(Verdict::Proven(_))));
-            if !value.is_zero() {
-                let less = value - Rational::from((Integer::from(1), denominator));
-                assert!(matches!(knapsack.verify(&profits, &less), Ok(Verdict::Refuted(_))));
-            }
-        }
-    }
-}
+mod tests;

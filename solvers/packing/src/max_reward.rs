@@ -146,15 +146,7 @@ impl<'a> MaxReward<'a> {
         match self.shape(i) {
             // It is said when a proof is asked for.
             Err(_) => Vec::new(),
-            Ok(Servers::Capacities(knapsack)) => {
-                let limit =
-                    knapsack.cells().map_or(1_000_000, |cells| cells.saturating_mul(profits.len()) / 200);
-                let (found, complete) = knapsack.better(profits, bound, limit.max(2_000));
-                if complete || !found.is_empty() {
-                    return found;
-                }
-                knapsack.by_table(profits).filter(|k| value(k) > *bound).into_iter().collect()
-            }
+            Ok(Servers::Capacities(knapsack)) => knapsack.better(profits, bound),
             Ok(Servers::Listed(list)) => {
                 let useful = |k: &Vec<u64>| {
                     let useful = k.iter().zip(profits).map(|(k, p)| if p.is_zero() { 0 } else { *k });

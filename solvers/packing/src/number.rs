@@ -11,6 +11,8 @@ pub trait Number: Clone + Ord + Send + Sync {
     fn from_integer(value: &Integer) -> Option<Self>;
     /// The value.
     fn to_integer(&self) -> Integer;
+    /// The value, rounded.
+    fn to_f64(&self) -> f64;
     /// 0.
     fn zero() -> Self;
     /// `self + a`
@@ -47,6 +49,10 @@ macro_rules! machine {
 
             fn to_integer(&self) -> Integer {
                 Integer::from(*self)
+            }
+
+            fn to_f64(&self) -> f64 {
+                *self as f64
             }
 
             fn zero() -> Self {
@@ -91,6 +97,10 @@ impl Number for Integer {
 
     fn to_integer(&self) -> Integer {
         self.clone()
+    }
+
+    fn to_f64(&self) -> f64 {
+        self.to_f64()
     }
 
     fn zero() -> Self {

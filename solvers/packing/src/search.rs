@@ -24,6 +24,8 @@ const MOST_FLOAT_BITS: u32 = 48;
 /// Bounds that differ from the threshold by no more than this part of it are not left to floating
 /// point.
 const CLOSE: f64 = 1e-9;
+/// Numbers up to this one are divided in floating point.
+const LARGE: f64 = 1e300;
 /// Turns that are paid for at once.
 const TURNS_AT_ONCE: usize = 256;
 /// Exact pivots after those in floating point.
@@ -73,14 +75,17 @@ pub struct BranchAndBound<'a, N> {
     profit: Vec<N>,
     /// Profits and demands in floating point, as parts of the largest and of the capacity.
     float: Vec<(f64, Vec<f64>)>,
-    largest: Integer,
+    largest: Whole,
+    /// By resource.
+    capacity: Vec<Whole>,
+    /// What a price of 1 in floating point is as an integer, by resource.
+    units: Vec<Rational>,
     /// `s` of prices that were rounded.
     scale: Integer,
     /// No value is larger, nor is the threshold.
     most_value: Integer,
     /// Whether values are too long for prices from floating point.
     exact: bool,
-    capacity: Vec<N>,
     /// By number of settled types.
     prices: Vec<Vec<Prices<N>>>,
     /// What is left, by resource.
@@ -127,11 +132,15 @@ impl<'a, N: Number> BranchAndBound<'a, N> {
             return None;
         }
         let all = |values: &[Integer]| values.iter().map(N::from_integer).collect::<Option<Vec<N>>>();
-        let capacity = all(&knapsack.capacity)?;
         let demand = order.iter().map(|&j| all(&knapsack.demand[j])).collect::<Option<_>>()?;
         let profit = order.iter().map(|&j| N::from_integer(&profits[j])).collect::<Option<_>>()?;
         let largest = order.iter().map(|&j| &profits[j]).max().cloned().unwrap_or_default();
         let part = |a: &Integer, b: &Integer| if b.is_zero() { 0.0 } else { quotient(a, b) };
+        let price = |c: &Integer| {
+            let one = if c.is_zero() { Integer::from(1) } else { c.clone() };
+            Rational::from((Integer::from(&largest * &scale), one))
+        };
+        let units = knapsack.capacity.iter().map(price).collect();
         let float = order
             .iter()
             .map(|&j| {
@@ -142,7 +151,7 @@ impl<'a, N: Number> BranchAndBound<'a, N> {
         Some(Self {
             k: vec![0; knapsack.demand.len()],
             prices: (0..=order.len()).map(|_| Vec::new()).collect(),
-            left: capacity.clone(),
+            left: all(&knapsack.capacity)?,
             threshold: N::from_integer(threshold)?,
             one: N::from_integer(&Integer::from(1))?,
             exact: largest_value.significant_bits() > MOST_FLOAT_BITS,
@@ -152,10 +161,11 @@ impl<'a, N: Number> BranchAndBound<'a, N> {
             demand,
             profit,
             float,
-            largest,
+            capacity: knapsack.capacity.iter().cloned().map(Whole::new).collect(),
+            units,
+            largest: Whole::new(largest),
             most_value: largest_value,
             scale,
-            capacity,
             goal,
             found: Vec::new(),
             turns: 0,
@@ -325,20 +335,12 @@ impl<'a, N: Number> BranchAndBound<'a, N> {
         }
         // Pivots of the relaxation cost as much as many turns where there are many types.
         self.turns += self.left.len() * (self.order.len() - at + self.left.len()) / 100;
-        let left: Vec<f64> = self
-            .left
-            .iter()
-            .zip(&self.capacity)
-            .map(|(left, capacity)| {
-                let capacity = capacity.to_integer();
-                if capacity.is_zero() { 0.0 } else { quotient(&left.to_integer(), &capacity) }
-            })
-            .collect();
+        let left: Vec<f64> = self.left.iter().zip(&self.capacity).map(|(left, c)| c.part(left)).collect();
         let types: Vec<(f64, &[f64])> =
             self.float[at..].iter().map(|(profit, demand)| (*profit, demand.as_slice())).collect();
         let (prices, basis) = relaxation::prices(&types, &left);
         let is_close = || {
-            let part = |value: &N| quotient(&value.to_integer(), &self.largest);
+            let part = |value: &N| self.largest.part(value);
             let bound = part(&self.settled) + left.iter().zip(&prices).map(|(l, p)| l * p).sum::<f64>();
             let threshold = part(&self.threshold);
             (bound - threshold).abs() <= CLOSE * threshold.abs().max(1.0)
@@ -355,27 +357,31 @@ impl<'a, N: Number> BranchAndBound<'a, N> {
 
     /// Prices rounded up to integers that cover every open type; `None` where they do not fit.
     fn rounded(&self, at: usize, prices: &[f64]) -> Option<Prices<N>> {
-        let mut rounded = Vec::with_capacity(prices.len());
-        for (price, capacity) in prices.iter().zip(&self.knapsack.capacity) {
-            let unit = Integer::from(&self.largest * &self.scale);
-            let capacity = if capacity.is_zero() { Integer::from(1) } else { capacity.clone() };
-            let price = Rational::from_f64(*price)? * Rational::from((unit, capacity));
-            rounded.push(price.ceil().into_numer_denom().0);
-        }
-        for at in at..self.order.len() {
-            let missing = self.profit[at].to_integer() * &self.scale - self.worth(at, &rounded);
-            if missing > 0 {
-                // The resource of which the type takes the largest part.
-                let part = |r: &usize| self.float[at].1[*r];
-                let r = (0..rounded.len()).max_by(|a, b| part(a).total_cmp(&part(b)))?;
-                let demand = &self.knapsack.demand[self.order[at]][r];
-                if demand.is_zero() {
-                    return None;
-                }
-                rounded[r] += (missing + demand - 1u32) / demand;
+        let up = |(price, unit): (&f64, &Rational)| {
+            let whole = price * unit.to_f64();
+            if whole < LARGE {
+                return Integer::from_f64(whole.ceil());
             }
+            Some((Rational::from_f64(*price)? * unit).ceil().into_numer_denom().0)
+        };
+        let mut rounded: Vec<Integer> = prices.iter().zip(&self.units).map(up).collect::<Option<_>>()?;
+        let mut found = self.fitting(&rounded, &self.scale)?;
+        for at in at..self.order.len() {
+            if self.covers(at, &found) {
+                continue;
+            }
+            let missing = self.profit[at].to_integer() * &self.scale - self.worth(at, &rounded);
+            // The resource of which the type takes the largest part.
+            let part = |r: &usize| self.float[at].1[*r];
+            let r = (0..rounded.len()).max_by(|a, b| part(a).total_cmp(&part(b)))?;
+            let demand = &self.knapsack.demand[self.order[at]][r];
+            if demand.is_zero() {
+                return None;
+            }
+            rounded[r] += (missing + demand - 1u32) / demand;
+            found = self.fitting(&rounded, &self.scale)?;
         }
-        self.checked(at, &rounded, &self.scale)
+        Some(self.covering_last(at, found))
     }
 
     /// The optimal prices for what is left, from the basis that floating point found.
@@ -405,7 +411,7 @@ impl<'a, N: Number> BranchAndBound<'a, N> {
         prices.iter().for_each(|price| scale.lcm_mut(price.denom()));
         let whole: Vec<Integer> =
             prices.iter().map(|price| Rational::from(price * &scale).into_numer_denom().0).collect();
-        self.checked(at, &whole, &scale)
+        Some(self.covering_last(at, self.fitting(&whole, &scale)?))
     }
 
     /// What the type at a position has to pay.
@@ -414,19 +420,64 @@ impl<'a, N: Number> BranchAndBound<'a, N> {
         demand.iter().zip(prices).map(|(d, price)| Integer::from(d * price)).sum()
     }
 
-    /// Prices that cover every open type, unless they are too long.
-    fn checked(&self, at: usize, prices: &[Integer], scale: &Integer) -> Option<Prices<N>> {
+    /// These prices, unless what they are multiplied with is too long.
+    fn fitting(&self, prices: &[Integer], scale: &Integer) -> Option<Prices<N>> {
         let most: Integer =
             prices.iter().zip(&self.knapsack.capacity).map(|(price, c)| Integer::from(price * c)).sum();
         let values = Integer::from(&self.most_value * scale);
         if most.significant_bits().max(values.significant_bits()).saturating_add(2) >= N::BITS {
             return None;
         }
-        let covers_last = at
-            .checked_sub(1)
-            .is_some_and(|last| self.profit[last].to_integer() * scale >= self.worth(last, prices));
         let by_resource = prices.iter().map(N::from_integer).collect::<Option<_>>()?;
-        Some(Prices { by_resource, scale: N::from_integer(scale)?, covers_last })
+        Some(Prices { by_resource, scale: N::from_integer(scale)?, covers_last: false })
+    }
+
+    fn covering_last(&self, at: usize, prices: Prices<N>) -> Prices<N> {
+        let covers_last = at.checked_sub(1).is_some_and(|last| {
+            let (profit, worth) = self.sides(last, &prices);
+            profit >= worth
+        });
+        Prices { covers_last, ..prices }
+    }
+
+    /// Whether the type at a position is worth no more than its price.
+    fn covers(&self, at: usize, prices: &Prices<N>) -> bool {
+        let (profit, worth) = self.sides(at, prices);
+        profit <= worth
+    }
+
+    /// What a job of the type at a position is worth, and what it pays. It fits, so that it pays no more than all there is.
+    fn sides(&self, at: usize, prices: &Prices<N>) -> (N, N) {
+        let (mut profit, mut worth) = (N::zero(), N::zero());
+        profit.add_product(&self.profit[at], &prices.scale);
+        for (price, demand) in prices.by_resource.iter().zip(&self.demand[at]) {
+            worth.add_product(price, demand);
+        }
+        (profit, worth)
+    }
+}
+
+/// What parts are of, also in floating point.
+struct Whole {
+    exact: Integer,
+    float: f64,
+}
+
+impl Whole {
+    fn new(exact: Integer) -> Self {
+        Self { float: exact.to_f64(), exact }
+    }
+
+    /// 0 of nothing.
+    fn part<N: Number>(&self, value: &N) -> f64 {
+        let float = value.to_f64();
+        if self.exact.is_zero() {
+            0.0
+        } else if float.max(self.float) < LARGE {
+            float / self.float
+        } else {
+            quotient(&value.to_integer(), &self.exact)
+        }
     }
 }
 

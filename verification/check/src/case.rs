@@ -46,7 +46,8 @@ pub struct Case<'a> {
 
 impl<'a> Case<'a> {
     pub fn new(problem: &'a Problem, stated: &'a Allocation, tolerance: Rational) -> Checked<Self> {
-        work::spend(2 * (problem.size() + entries(&stated.tasks).count()))?;
+        work::look(2 * problem.size())?;
+        work::spend(2 * entries(&stated.tasks).count())?;
         let mut rows = Vec::new();
         let mut first = vec![0];
         for (class, of) in problem.classes.iter().enumerate() {
@@ -68,7 +69,6 @@ impl<'a> Case<'a> {
         let mut case = Self { problem, stated, tolerance, rows, first, gamma, g, weight, x, total, slack };
         case.repair()?;
         case.total = case.x.iter().map(total_of).collect();
-        case.slack = case.slack_of(&case.x)?;
         Ok(case)
     }
 
@@ -92,6 +92,7 @@ impl<'a> Case<'a> {
         for (i, x) in x.iter_mut().flatten().filter(|_| self.stated.placements.is_none()) {
             fullest[*i].iter().for_each(|load| *x /= load);
         }
+        self.slack = if fullest.iter().any(Option::is_some) { self.slack_of(&x)? } else { slack };
         self.x = x;
         Ok(())
     }
@@ -172,9 +173,9 @@ impl<'a> Case<'a> {
         let capacity = |row: &Row| vec![Rational::from(&row.capacity / servers)];
         let mut left: Vec<Vec<Rational>> = self.rows[rows.clone()].iter().map(capacity).collect();
         for (n, x) in tasks.iter().filter(|(n, x)| self.counts(*n, i, x)) {
-            let uses = self.uses(*n, i);
-            work::spend(uses.len())?;
-            uses.into_iter().for_each(|(row, d)| left[row - rows.start].push(-d * x));
+            for (row, d) in self.uses(*n, i) {
+                left[row - rows.start].push(-work::times(&d, x)?);
+            }
         }
         left.into_iter().map(work::sum).collect()
     }

@@ -12,7 +12,7 @@ use crate::claim::{Claim, axiom_named, required};
 use crate::json::Json;
 use crate::number::{STATED, hashed, parse, short};
 use crate::problem::{Problem, of_kind};
-use crate::work::{Checked, Fault, ensure};
+use crate::work::{self, Checked, Fault, ensure};
 use crate::{File, Options, Report, Unusable};
 
 /// Tolerances above this are refused where nothing else is said: beyond any rounding.
@@ -43,6 +43,7 @@ impl<'j> Certificate<'j> {
             _ => return version.wrong("expected version 2"),
         }
         let problem = Problem::read(problem)?;
+        work::has_problem();
         let (allocation, stated_hash) = Allocation::read(allocation, false, &problem)?;
         let value = tolerance.given().map_or(Ok(Rational::new()), Json::number)?;
         if !(0..1).contains(&value) {

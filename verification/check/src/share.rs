@@ -107,8 +107,8 @@ impl Coefficients {
     }
 
     /// `sum_i u_ni x_ni`.
-    pub fn sum(&self, n: usize, tasks: &Amounts) -> Rational {
-        tasks.iter().map(|(i, x)| Rational::from(self.of(n, *i) * x)).sum()
+    pub fn sum(&self, n: usize, tasks: &Amounts) -> Checked<Rational> {
+        work::sum(tasks.iter().map(|(i, x)| work::times(self.of(n, *i), x)).collect::<Checked<_>>()?)
     }
 }
 

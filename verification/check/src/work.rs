@@ -44,9 +44,8 @@ impl Fault {
 
     /// What is wrong, without where.
     pub fn what(self) -> String {
-        match self {
-            Self::Malformed { what, .. } | Self::False(what) | Self::TooLarge(what) => what,
-        }
+        let (Self::Malformed { what, .. } | Self::False(what) | Self::TooLarge(what)) = self;
+        what
     }
 }
 
@@ -56,11 +55,12 @@ struct Budget {
     steps: u64,
     /// Of all numbers of the files together, exponents written out: about 110 MB of numbers.
     digits: u64,
-    /// Words of 64 bits of the widest number that was read.
+    /// Words of 64 bits of the widest number that was read, and of the widest one of the problem.
     widest: u64,
+    stated: u64,
 }
 
-const FULL: Budget = Budget { steps: 10_000_000_000, digits: 1 << 28, widest: 1 };
+const FULL: Budget = Budget { steps: 10_000_000_000, digits: 1 << 28, widest: 1, stated: 1 };
 
 thread_local! {
     static LEFT: Cell<Budget> = const { Cell::new(FULL) };
@@ -97,13 +97,35 @@ pub fn spend(operations: usize) -> Checked<()> {
     steps(cost(LEFT.get().widest).saturating_mul(operations as u64))
 }
 
+/// Notes that all numbers of the problem have been read.
+pub fn has_problem() {
+    LEFT.set(Budget { stated: LEFT.get().widest, ..LEFT.get() });
+}
+
+/// Charges so many operations on numbers of the problem alone.
+pub fn look(operations: usize) -> Checked<()> {
+    steps(cost(LEFT.get().stated).saturating_mul(operations as u64))
+}
+
+/// `a b`, charged by what both take.
+pub fn times(a: &Rational, b: &Rational) -> Checked<Rational> {
+    steps((words(a) + 4).saturating_mul(words(b) + 4) + 4)?;
+    Ok(Rational::from(a * b))
+}
+
+/// `a + b`, charged by what is multiplied: each by the other's denominator, and the denominators.
+pub fn plus(a: &Rational, b: &Rational) -> Checked<Rational> {
+    let parts = [a.numer(), a.denom(), b.numer(), b.denom()];
+    let [over_a, a_words, over_b, b_words] = parts.map(|part| u64::from(part.significant_bits()) / 64 + 1);
+    steps(20 + 4 * (over_a + over_b) + (over_a + a_words + 4) * b_words + (over_b + 4) * a_words)?;
+    Ok(Rational::from(a + b))
+}
+
 /// The sum, added up in pairs so that wide denominators meet late.
 pub fn sum(mut values: Vec<Rational>) -> Checked<Rational> {
     while values.len() > 1 {
-        for pair in values.chunks(2).filter(|pair| pair.len() == 2) {
-            steps(cost(words(&pair[0]) + words(&pair[1])))?;
-        }
-        values = values.chunks(2).map(|pair| pair.iter().sum()).collect();
+        let add = |pair: &[Rational]| pair.get(1).map_or_else(|| Ok(pair[0].clone()), |b| plus(&pair[0], b));
+        values = values.chunks(2).map(add).collect::<Checked<_>>()?;
     }
     Ok(values.pop().unwrap_or_default())
 }

@@ -45,3 +45,38 @@ fn a_task_that_cannot_run_takes_no_time() {
         "claims": [{"axiom": "work-conserving", "holds": true, "margin": "0", "evidence": {"short": {}}}]}"#;
     assert!(found(text.to_owned()).reason.is_some());
 }
+
+/// `n` users on 12 classes of 10 cpu, each with so many tasks; the digits `scale` follow every level and price.
+fn scaled(n: usize, each: &str, scale: &str, margin: &str) -> String {
+    let classes = 12;
+    let list = |of: &dyn Fn(usize) -> String, count: usize| (0..count).map(of).collect::<Vec<_>>().join(",");
+    let servers = list(&|i| format!(r#"{{"name": "s{i}", "capacity": {{"cpu": 10}}}}"#), classes);
+    let users = list(&|k| format!(r#"{{"name": "u{k}", "demand": {{"cpu": 1}}}}"#), n);
+    let tasks = list(&|k| format!(r#""u{k}": {{"s{}": "{each}"}}"#, k % classes), n);
+    let covers = list(&|k| format!(r#""u{k}""#), n);
+    // A share is a part of 120 cpu.
+    let weights = list(&|k| format!(r#""u{k}": "120{scale}""#), n);
+    let prices = list(&|i| format!(r#""s{i}": {{"cpu": "1{scale}"}}"#), classes);
+    format!(
+        r#"{{"kind": "certificate", "version": 2, "problem": {{"kind": "allocation-problem", "resources": ["cpu"],
+          "servers": [{servers}], "users": [{users}]}},
+        "allocation": {{"kind": "allocation", "tasks": {{{tasks}}}}}, "not_checked": [],
+        "claims": [{{"axiom": "max-min", "share": "drfh", "holds": true, "margin": "{margin}", "evidence":
+          {{"levels": [{{"covers": [{covers}], "user_weights": {{{weights}}}, "prices": {{{prices}}}}}]}}}},
+          {{"axiom": "feasible", "holds": true, "margin": "0",
+            "evidence": {{"server": "s0", "resource": "cpu", "slack": "0"}}}}]}}"#
+    )
+}
+
+/// Wide numbers are charged where they are used, and not for every demand of a user on a class: 4,600 digits among 86,400
+/// placements took more than all steps.
+#[test]
+fn wide_prices_of_many_placements_are_checked() {
+    assert_eq!(found(scaled(60, "10/5", "", "0")).reason, None);
+    assert!(found(scaled(60, "10/5", "", "-1/10")).reason.is_some());
+    assert_eq!(found(scaled(7_200, "10/600", &"0".repeat(4_600), "0")).reason, None);
+    // Wide denominators that meet are still refused before they are multiplied.
+    let text = scaled(480, &format!("1/1{}1", "0".repeat(99_990)), "", "0");
+    let refused = check(&File { name: "certificate".to_owned(), text }, &Options::default());
+    assert!(refused.is_err_and(|unusable| unusable.status == 3 && unusable.what.contains("too large")));
+}

@@ -10,7 +10,7 @@ use super::place::{Compared, Named, Place, least};
 use crate::allocation::{Placement, Tasks, entries};
 use crate::case::{Case, total_of};
 use crate::claim::Claim;
-use crate::work::Checked;
+use crate::work::{self, Checked};
 
 pub fn feasible(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     let named = named(case, claim, false)?;
@@ -70,12 +70,14 @@ fn limits(
     whole: bool,
 ) -> Checked<Vec<Compared>> {
     let mut limits = Vec::new();
+    let known = servers.is_none() && *tasks == case.x;
     let mut add = |place, slack: Rational, unit: &Rational| {
         let margin = Rational::from(&slack / unit);
         limits.push(Compared { place, amount: Some(slack), margin });
     };
     for (n, user) in case.problem.users.iter().enumerate().filter(|(n, _)| case.is_active(*n)) {
         if let Some(most) = &user.tasks {
+            work::spend(tasks[n].len())?;
             let place = Place { user: Some(n), ..Place::default() };
             add(place, most - total_of(&tasks[n]), &case.g[n]);
         }
@@ -86,7 +88,9 @@ fn limits(
         }
         let on = Place { class: Some(*class), index: servers.map(|_| *index), ..Place::default() };
         let count = if servers.is_some() { case.problem.classes[*class].count } else { 1 };
-        for (row, slack) in case.rows_of(*class).zip(case.left(*class, count, tasks)?) {
+        let rows = case.rows_of(*class);
+        let left = if known { case.slack[rows.clone()].to_vec() } else { case.left(*class, count, tasks)? };
+        for (row, slack) in rows.zip(left) {
             let place = Place { row: Some(row), ..on.clone() };
             add(place, slack, &Rational::from(&case.rows[row].capacity / count));
         }

@@ -64,7 +64,7 @@ impl Shares {
     fn new(case: &Case<'_>, share: Option<Share>) -> Checked<Self> {
         let u = share.map(|share| Coefficients::new(share, case)).transpose()?.flatten();
         let Some(u) = u else { return refuse("the share is not defined for the problem") };
-        let of = share_of(case, &u, &case.x);
+        let of = share_of(case, &u, &case.x)?;
         let alone = (0..case.problem.users.len())
             .map(|n| alone(case, &u, n) / &case.problem.users[n].weight)
             .collect();
@@ -72,9 +72,9 @@ impl Shares {
     }
 }
 
-fn share_of(case: &Case<'_>, u: &Coefficients, tasks: &Tasks) -> Vec<Rational> {
+fn share_of(case: &Case<'_>, u: &Coefficients, tasks: &Tasks) -> Checked<Vec<Rational>> {
     let users = case.problem.users.iter().zip(tasks).enumerate();
-    users.map(|(n, (user, tasks))| u.sum(n, tasks) / &user.weight).collect()
+    users.map(|(n, (user, tasks))| Ok(u.sum(n, tasks)? / &user.weight)).collect()
 }
 
 /// The largest `sum_i u_ni x_ni` of user `n` alone: its tasks stand where they are worth most.
@@ -104,7 +104,7 @@ fn covers(case: &Case<'_>, shares: &Shares, levels: &Json<'_>, margin: &Rational
         for (n, l) in &weights {
             ensure(*l >= 0, "a weight is negative")?;
             let per_share = Rational::from(l / &case.problem.users[*n].weight);
-            prices.cover(case, *n, |i| Rational::from(&per_share * shares.u.of(*n, i)))?;
+            prices.cover(case, *n, &per_share, Some(&shares.u))?;
         }
         let curve = Curve::new(shares, &weights)?;
         for name in covers.list()? {
@@ -112,14 +112,12 @@ fn covers(case: &Case<'_>, shares: &Shares, levels: &Json<'_>, margin: &Rational
             let is_new = std::mem::replace(&mut missing[n], false);
             ensure(is_new, "a user is covered that is covered already, or needs no cover")?;
             let Some(l) = at(&weights, n) else { return refuse("a user is covered without a weight") };
-            work::spend(8)?;
-            let level = &shares.of[n] - Rational::from(margin * &shares.alone[n]);
+            let of = &shares.of[n];
+            let level = work::plus(of, &-work::times(margin, &shares.alone[n])?)?;
             // Its own part grows from what it has.
-            let own = &level - shares.of[n].clone().min(level.clone());
-            let value = curve.at(&level) + own * l;
-            if value < bound {
-                return refuse(format!("the level of user `{}` does not show its margin", case.user(n)));
-            }
+            let own = work::plus(&level, &-of.min(&level).clone())?;
+            let value = work::plus(&curve.at(&level)?, &work::times(&own, l)?)?;
+            ensure(value >= bound, &format!("the level of `{}` does not show its margin", case.user(n)))?;
             is_tight |= value == bound;
         }
     }
@@ -143,17 +141,16 @@ impl<'s> Curve<'s> {
         users.sort();
         let (mut below, mut above) = (vec![Rational::new()], vec![Rational::new()]);
         for ((u, l), (_, last)) in users.iter().zip(users.iter().rev()) {
-            work::steps(work::cost(work::words(&below[below.len() - 1]) + work::words(u)))?;
-            below.push(Rational::from(*u * *l) + &below[below.len() - 1]);
-            above.push(Rational::from(&above[above.len() - 1] + *last));
+            below.push(work::plus(&below[below.len() - 1], &work::times(u, l)?)?);
+            above.push(work::plus(&above[above.len() - 1], last)?);
         }
         above.reverse();
         Ok(Self { shares: users.into_iter().map(|(u, _)| u).collect(), below, above })
     }
 
-    fn at(&self, level: &Rational) -> Rational {
+    fn at(&self, level: &Rational) -> Checked<Rational> {
         let at = self.shares.partition_point(|share| *share < level);
-        Rational::from(&self.above[at] * level) + &self.below[at]
+        work::plus(&work::times(&self.above[at], level)?, &self.below[at])
     }
 }
 
@@ -161,7 +158,7 @@ impl<'s> Curve<'s> {
 /// those who lose something.
 fn rise(case: &Case<'_>, before: &Shares, user: usize, y: &Tasks) -> Checked<Shown> {
     ensure(feasible::is_feasible(case, y, None)?, "the allocation of the evidence is not feasible")?;
-    let after = share_of(case, &before.u, y);
+    let after = share_of(case, &before.u, y)?;
     let is_judged = |m: &usize| !before.alone[*m].is_zero();
     ensure(is_judged(&user), "the user of the evidence has no share")?;
     let losers = (0..case.problem.users.len()).filter(|m| is_judged(m) && after[*m] < before.of[*m]);

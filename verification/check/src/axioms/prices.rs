@@ -12,6 +12,7 @@ use crate::case::{Case, total_of};
 use crate::claim::Claim;
 use crate::json::Json;
 use crate::problem::{Amounts, at};
+use crate::share::Coefficients;
 use crate::work::{self, Checked, ensure, refuse};
 
 /// Prices of rows and of users' tasks, by position.
@@ -32,24 +33,24 @@ impl Prices {
         let of_row = |(row, p): &(usize, Rational)| Rational::from(&case.rows[*row].capacity * p);
         let mut parts: Vec<Rational> = self.rows.iter().map(of_row).collect();
         for (n, q) in &self.users {
-            match &case.problem.users[*n].tasks {
-                Some(tasks) => parts.push(Rational::from(tasks * q)),
-                None => {
-                    return refuse(format!("the unlimited tasks of user `{}` have a price", case.user(*n)));
-                }
-            }
+            let Some(tasks) = &case.problem.users[*n].tasks else {
+                return refuse(format!("the unlimited tasks of user `{}` have a price", case.user(*n)));
+            };
+            parts.push(Rational::from(tasks * q));
         }
         work::sum(parts)
     }
 
-    /// Whether `a_ni <= sum_r p_ir d_nir + q_n` on every class where user `n` can run.
-    pub fn cover(&self, case: &Case<'_>, n: usize, a: impl Fn(usize) -> Rational) -> Checked<()> {
+    /// Whether `a_ni <= sum_r p_ir d_nir + q_n` on every class where user `n` can run, where `a_ni` is `l`, or `l u_ni`.
+    pub fn cover(&self, case: &Case<'_>, n: usize, l: &Rational, u: Option<&Coefficients>) -> Checked<()> {
         for i in case.problem.classes_of(n) {
             let uses = case.uses(n, i);
-            work::spend(uses.len() + 1)?;
-            let price = |(row, d): (usize, Rational)| at(&self.rows, row).map(|p| d * p);
-            let cost: Rational = uses.into_iter().filter_map(price).sum();
-            if at(&self.users, n).map_or(cost.clone(), |q| cost + q) < a(i) {
+            work::look(uses.len() + 1)?;
+            let price = |(row, d): (usize, Rational)| at(&self.rows, row).map(|p| work::times(&d, p));
+            let paid = uses.into_iter().filter_map(price).collect::<Checked<Vec<_>>>()?;
+            let paid = work::sum(paid.into_iter().chain(at(&self.users, n).cloned()).collect())?;
+            let value = u.map_or(Ok(l.clone()), |u| work::times(l, u.of(n, i)))?;
+            if work::plus(&paid, &-value)? < 0 {
                 let class = &case.problem.class_names.list[i];
                 return refuse(format!("the prices on `{class}` are too low for user `{}`", case.user(n)));
             }
@@ -90,7 +91,7 @@ pub fn pareto_optimal(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     let bound = prices.bound(case)?;
     for (n, l) in &weights {
         ensure(*l >= 0, "a weight is negative")?;
-        prices.cover(case, *n, |_| l.clone())?;
+        prices.cover(case, *n, l, None)?;
     }
     let weight = |n| at(&weights, n).cloned().unwrap_or_default();
     if let Some(n) = case.active().find(|n| weight(*n) * &case.g[*n] < 1) {

@@ -32,11 +32,11 @@ pub fn proportional(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     // Where the share is not defined for the problem the axiom does not apply, and no claim of it stands.
     let u = claim.share.map(|share| Coefficients::new(share, case)).transpose()?.flatten();
     // `U_n`, by user.
-    let levels = |tasks: &Tasks| -> Vec<Rational> {
-        let level = |(n, tasks)| u.as_ref().map_or_else(|| total_of(tasks), |u| u.sum(n, tasks));
+    let levels = |tasks: &Tasks| -> Checked<Vec<Rational>> {
+        let level = |(n, tasks)| u.as_ref().map_or_else(|| Ok(total_of(tasks)), |u| u.sum(n, tasks));
         tasks.iter().enumerate().map(level).collect()
     };
-    let own = levels(&case.x);
+    let own = levels(&case.x)?;
     if !raw.get("user").is_absent() {
         let user = case.problem.user_names.named(raw.fields::<1>("user")?[0])?;
         let is_due = case.is_active(user) && own[user] <= 0;
@@ -47,7 +47,7 @@ pub fn proportional(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
         let y = tasks(raw.fields::<1>("better")?[0], case.problem)?;
         ensure(feasible::is_feasible(case, &y, None)?, "the allocation of the evidence is not feasible")?;
         let worths = Worths::new(case, claim.alpha.unwrap_or((1, 1)), own)?;
-        let levels = levels(&y);
+        let levels = levels(&y)?;
         let mut parts = Vec::new();
         for n in case.active() {
             let gain = Rational::from(&levels[n] - &worths.levels[n].0);
@@ -65,8 +65,7 @@ pub fn proportional(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     let worths = Worths::new(case, claim.alpha.unwrap_or((1, 1)), own)?;
     for n in case.active() {
         let upper = worths.end(n, true);
-        prices
-            .cover(case, n, |i| u.as_ref().map_or(upper.clone(), |u| Rational::from(&upper * u.of(n, i))))?;
+        prices.cover(case, n, &upper, u.as_ref())?;
     }
     let margin = worths.spent(false)?.map(|spent| 1 - bound / spent);
     Ok((margin, Some(true)))
