@@ -131,7 +131,7 @@ fn a_group_with_one_child_is_as_if_the_child_stood_in_its_place() {
     }
 }
 
-/// Large trees: up to 50 groups with 8 shapes each, where the filling from the definition would take too long.
+/// Large trees: up to 50 groups with 8 shapes each, where the filling from the definition takes too long.
 #[test]
 fn large_trees_do_not_depend_on_the_order_of_the_file() {
     let mut rng = Pcg64::seed_from_u64(4);
@@ -152,6 +152,19 @@ fn the_filling_from_the_definition_agrees_on_larger_trees() {
         let problem = trees::problem(&mut Pcg64::seed_from_u64(seed), shape);
         assert_eq!(totals(&problem, "tree"), plain::tree::fill(&problem), "seed {seed}");
     }
+}
+
+#[test]
+fn it_agrees_on_trees_of_fifty_groups_too() {
+    let (mut groups, mut users) = (0, 0);
+    for seed in 2000..2009 {
+        let shape = Shape { groups: 50, users: 48, classes: 2 };
+        let problem = trees::problem(&mut Pcg64::seed_from_u64(seed), shape);
+        assert_eq!(totals(&problem, "tree"), plain::tree::fill(&problem), "seed {seed}");
+        groups = groups.max(problem.groups().list().len());
+        users = users.max(problem.n_users());
+    }
+    assert!(groups > 40 && users > 40, "{groups} groups, {users} users");
 }
 
 /// Half of every amount that is named.
