@@ -26,7 +26,11 @@ pub const EXHIBITS: &[Exhibit] = &[
     Exhibit::new(
         "reservation.figure-4",
         "Reward of DRA over time",
-        &["simulation.reservation.figure-4", "simulation.reservation.theorem-6.1"],
+        &[
+            "simulation.reservation.figure-4",
+            "simulation.reservation.theorem-6.1",
+            "simulation.reservation.lyapunov",
+        ],
     )
     .drawn(admission::over_time),
     Exhibit::new(

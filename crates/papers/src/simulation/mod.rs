@@ -5,6 +5,7 @@ mod confidence;
 pub(super) mod distributed;
 pub(super) mod dynamic;
 pub(super) mod google;
+mod lyapunov;
 pub(super) mod priorities;
 
 use evenhand_problem::{Rational, ServerSpec, UserSpec, number};
