@@ -20,7 +20,8 @@ let one_of words value = match value with
 let read (s : statement) =
   let rows name value = match get name value with Absent -> [] | v -> list v in
   let groups = rows "groups" s.source and users = rows "users" s.source in
-  List.iter (only "name parent? weight? priority? guarantee? limit? lend?") groups;
+  List.iter (only "name parent? weight? priority? guarantee? limit? lend? on?") groups;
+  if List.exists (fun g -> get "on" g <> Absent) groups then uncovered "limits of groups on server classes";
   let names = names "group" (List.map (fun g -> text (get "name" g)) groups) in
   let amounts read value = List.sort compare (by_name s.resource read value) in
   let amount v = at_least Q.zero (number Json.stated v) in
