@@ -11,12 +11,11 @@ use super::carried::FirstBasis;
 use super::interior::{Point, Programme, SCATTERED, solve};
 use super::master::{GroupOnClass, Need};
 use super::part::Part;
-use super::start::{FirstColumns, keep_least};
+use super::start::{FEW_ROWS, FirstColumns, keep_least};
 
 /// Placements below which simplex steps alone are faster, and with few rows.
 const LEAST_PLACEMENTS: usize = 3_000;
 const LEAST_PLACEMENTS_ON_FEW_ROWS: usize = 50_000;
-const FEW_ROWS: usize = 60;
 /// Columns of each group that are added at a time, a third of the classes within these bounds; and at first
 /// one for so many classes on which the group may run where that is more: with too few the first solves find
 /// prices of another programme, slowly.

@@ -15,7 +15,8 @@ use super::part::{Part, Target};
 /// cheaper than better prices.
 const MAX_ITERATIONS: usize = 40;
 const MAX_ITERATIONS_ON_FEW_ROWS: usize = 24;
-const FEW_ROWS: usize = 60;
+/// Rows below which simplex steps are cheap.
+pub const FEW_ROWS: usize = 60;
 const MIN_ITERATIONS: usize = 6;
 /// Prices of a task (groups x classes x resources) that all iterations together may compute.
 const WORK_LIMIT: usize = 400_000_000;

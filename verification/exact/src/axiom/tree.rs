@@ -2,9 +2,9 @@
 //!
 //! Margin: minus the largest $|x_n - x^*_n| / g_n$, with $x^*$ what the filling ends with, which is unique.
 //!
-//! Evidence, of yes and of no: a placement of $x^*$ and prices, of rows and of limits on server classes. The filling is run once more ([`Course`]); for want of
-//! place it is stopped by the [`Bound`]s that the prices prove, and by nothing else. Whom they stop has no place for
-//! more. Whom they do not stop had one, since holdings only grow and what the filling ends with has a place.
+//! Evidence, of yes and of no: a placement of $x^*$ and prices, of rows and of limits on server classes. The filling is
+//! run once more ([`Course`]); for want of place it is stopped by the [`Bound`]s that the prices prove, and by nothing
+//! else. Whom they stop has no place for more. Whom they do not stop had one, since holdings only grow and what the filling ends with has a place.
 
 use std::collections::HashSet;
 
@@ -77,10 +77,8 @@ pub fn margin_of_filling(
     }
     let problem = instance.problem();
     has_size(problem)?;
-    if prices.len().saturating_mul(problem.n_users()) > MOST_CELLS {
-        return Err(TooLarge::memory(MOST_BYTES).into());
-    }
-    if limits_above(problem) > MOST_CELLS {
+    let vectors = prices.len().saturating_mul(problem.n_users());
+    if vectors > MOST_CELLS || limits_above(problem) > MOST_CELLS {
         return Err(TooLarge::memory(MOST_BYTES).into());
     }
     let forest = Forest::new(problem, problem.groups().share().clone(), true);
