@@ -4,7 +4,7 @@
 
 use std::collections::HashSet;
 
-use evenhand_exact::axiom::max_min::Standing;
+use evenhand_exact::axiom::max_min::uncovered;
 use evenhand_exact::{
     Axiom, Certificate, Claim, Evidence, Instance, Level, Prices, Share, ShareCoefficients,
 };
@@ -77,22 +77,18 @@ pub fn drfh_proven(problem: &Problem) -> Result<Certificate, String> {
     Ok(Certificate { problem, allocation, problem_sha256: None, tolerance, claims, not_checked })
 }
 
-/// The level duals, each with the users of which it shows that they cannot rise.
+/// The level duals, each with the users that are blocked at it: those with a weight in it.
 fn levels(
     instance: &Instance<'_>,
     coefficients: &ShareCoefficients,
     duals: Vec<LevelDual>,
 ) -> Result<Vec<Level>, String> {
-    let standing = Standing::new(instance, coefficients).map_err(text)?;
-    let mut open: HashSet<usize> = standing.uncovered().into_iter().collect();
-    let mut levels = Vec::with_capacity(duals.len());
-    for LevelDual { prices, .. } in duals {
-        let rises = standing.rises(&prices).map_err(text)?;
-        let blocked = rises.iter().filter(|(_, rise)| rise.is_zero());
-        let covers: Vec<usize> = blocked.map(|(n, _)| *n).filter(|n| open.remove(n)).collect();
-        levels.push(Level { covers, prices });
-    }
-    Ok(levels)
+    let mut open: HashSet<usize> = uncovered(instance, coefficients).map_err(text)?.into_iter().collect();
+    let level = |LevelDual { prices, .. }| {
+        let weighted = prices.user_weights.iter().map(|(n, _)| *n);
+        Level { covers: weighted.filter(|n| open.remove(n)).collect(), prices }
+    };
+    Ok(duals.into_iter().map(level).collect())
 }
 
 /// The level duals added up: positive weights for everybody. A user that is blocked at no level has

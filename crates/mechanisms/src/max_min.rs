@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use evenhand_exact::{Axiom, Parameters, Share};
+use evenhand_exact::{Axiom, Parameters, Share, Tasks};
 use evenhand_lp::LpError;
 use evenhand_lp::level::{
     LevelIntervals, LexicographicOptimum, Settings, lexicographic, lexicographic_float,
@@ -14,7 +14,7 @@ use evenhand_lp::level::{
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Sharing};
 
 use crate::flags::{Flags, SECONDS};
-use crate::mechanism::{Findings, Info, Intervals, MechanismError, Outcome, Status};
+use crate::mechanism::{Info, Intervals, MechanismError, Outcome, Status};
 use crate::rounding;
 
 /// The widest interval that counts as an answer, in parts of what the user would have with everything to itself.
@@ -38,15 +38,13 @@ pub fn allocate(
     let settings = Settings::default();
     let solver = |source| MechanismError::Solver { mechanism: info.id, source };
     Ok(match arithmetic {
-        Arithmetic::Exact => {
-            outcome(info, lexicographic(&constraints, &coefficients, &settings).map_err(solver)?)
-        }
+        Arithmetic::Exact => exact(info, lexicographic(&constraints, &coefficients, &settings).map_err(solver)?),
         Arithmetic::Float => {
             let optimum = lexicographic_float(&constraints, &coefficients, &settings).map_err(solver)?;
-            let LexicographicOptimum { tasks, duals, rounds, solves, pivots } = optimum;
+            let LexicographicOptimum { tasks, rounds, solves, pivots, .. } = optimum;
             let tasks = rounding::feasible(&constraints, tasks);
-            let exact = LexicographicOptimum { tasks, duals, rounds, solves, pivots };
-            let mut outcome = outcome(info, exact);
+            let mut outcome = outcome(info, tasks, rounds, solves);
+            outcome.pivots = pivots;
             outcome.allocation.arithmetic = Arithmetic::Float;
             outcome
         }
@@ -80,7 +78,7 @@ pub fn allocate_with(
             let found = lexicographic_intervals(&constraints, &coefficients, &settings).map_err(solver)?;
             Ok(intervals(info, found))
         }
-        exact => Ok(outcome(info, exact.map_err(solver)?)),
+        found => Ok(exact(info, found.map_err(solver)?)),
     }
 }
 
@@ -88,23 +86,22 @@ fn intervals(info: &Info, found: LevelIntervals) -> Outcome {
     let width = found.width();
     let status = if width <= Rational::from(WIDEST) { Status::Interval } else { Status::Limit };
     let LevelIntervals { tasks, levels, rounds, solves, .. } = found;
-    let exact = outcome(info, LexicographicOptimum { tasks, duals: Vec::new(), rounds, solves, pivots: 0 });
-    let findings =
-        Findings { status: Some(status), intervals: Some(Intervals { levels, width }), ..exact.findings };
-    Outcome { findings, ..exact }
+    let mut outcome = outcome(info, tasks, rounds, solves);
+    outcome.findings.status = Some(status);
+    outcome.findings.intervals = Some(Intervals { levels, width });
+    outcome
 }
 
-fn outcome(info: &Info, optimum: LexicographicOptimum<Rational>) -> Outcome {
-    let allocation = Allocation {
-        mechanism: Some(info.id.to_owned()),
-        arithmetic: Arithmetic::Exact,
-        tasks: optimum.tasks,
-        ..Allocation::default()
-    };
-    Outcome {
-        rounds: optimum.rounds,
-        programmes: optimum.solves,
-        pivots: optimum.pivots,
-        ..Outcome::of(allocation)
-    }
+fn exact(info: &Info, optimum: LexicographicOptimum<Rational>) -> Outcome {
+    let mut outcome = outcome(info, optimum.tasks, optimum.rounds, optimum.solves);
+    outcome.pivots = optimum.pivots;
+    outcome.findings.levels = Some(optimum.duals);
+    outcome
+}
+
+fn outcome(info: &Info, tasks: Tasks, rounds: usize, programmes: usize) -> Outcome {
+    let mechanism = Some(info.id.to_owned());
+    let allocation =
+        Allocation { mechanism, arithmetic: Arithmetic::Exact, tasks, ..Allocation::default() };
+    Outcome { rounds, programmes, ..Outcome::of(allocation) }
 }

@@ -3,6 +3,7 @@
 use evenhand_exact::axiom::njc::Witness;
 use evenhand_exact::{Axiom, Parameters, Prices};
 use evenhand_lp::LpError;
+use evenhand_lp::level::LevelDual;
 use evenhand_lp::njc::{Goal, NjcSet};
 use evenhand_ode::cluster::ClusterError;
 use evenhand_problem::{Allocation, Arithmetic, Problem, Rational};
@@ -145,6 +146,8 @@ pub struct Findings {
     pub selected: Option<Selected>,
     /// All allocations that the mechanism allows, as polytopes.
     pub faces: Option<NjcSet>,
+    /// The levels at which somebody is blocked, with their proofs, of an exact answer.
+    pub levels: Option<Vec<LevelDual>>,
     /// Levels between proven bounds.
     pub intervals: Option<Intervals>,
     /// How an iterative method ended.

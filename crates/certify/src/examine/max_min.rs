@@ -10,10 +10,10 @@ use std::collections::BTreeMap;
 
 use evenhand_exact::axiom::max_min::{self, Standing};
 use evenhand_exact::{Axiom, Claim, Evidence, Level, PriceVector, Share, ShareCoefficients, Tasks};
-use evenhand_lp::level::{LexicographicOptimum, Rises};
+use evenhand_lp::level::Rises;
 use evenhand_problem::Rational;
 
-use super::{Prover, Undecided, supports};
+use super::{Optimum, Prover, Undecided, supports};
 
 /// What decides max-min of one share.
 enum Decided {
@@ -129,7 +129,7 @@ impl Prover<'_> {
     fn refuting_step(
         &self,
         coefficients: &ShareCoefficients,
-        optimum: &LexicographicOptimum<Rational>,
+        optimum: &Optimum,
     ) -> Result<Option<(usize, Tasks)>, Undecided> {
         let better = self.instance.with_tasks(&optimum.tasks)?;
         let present = max_min::shares(self.instance, coefficients)?;

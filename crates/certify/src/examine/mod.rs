@@ -18,11 +18,11 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use evenhand_exact::{
     Axiom, Certificate, Claim, Evidence, Instance, InstanceError, Parameters, Share, ShareCoefficients,
-    is_feasible,
+    Tasks, is_feasible,
 };
 use evenhand_lp::LpError;
-use evenhand_lp::level::{LexicographicOptimum, Settings, lexicographic};
-use evenhand_mechanisms::registry;
+use evenhand_lp::level::{LevelDual, Settings, lexicographic};
+use evenhand_mechanisms::{Outcome, registry};
 use evenhand_problem::format::{AllocationFile, problem_sha256};
 use evenhand_problem::{Allocation, Arithmetic, Problem, Rational, Sharing};
 use thiserror::Error;
@@ -154,7 +154,14 @@ pub struct Optima {
     filling: Arc<OnceLock<Result<Evidence, Undecided>>>,
 }
 
-type Found = Result<Arc<LexicographicOptimum<Rational>>, LpError>;
+type Found = Result<Arc<Optimum>, LpError>;
+
+/// The exact lexicographic maximum of a share, and what proves it.
+#[derive(Debug)]
+struct Optimum {
+    tasks: Tasks,
+    duals: Vec<LevelDual>,
+}
 
 impl Optima {
     fn filling(&self, problem: &Problem) -> Result<Evidence, Undecided> {
@@ -166,9 +173,20 @@ impl Optima {
         if let Some(found) = known().get(&(sharing, share)) {
             return found.clone();
         }
-        let found = lexicographic(instance.constraints(), u, &Settings::default()).map(Arc::new);
+        let found = lexicographic(instance.constraints(), u, &Settings::default());
+        let found = found.map(|optimum| Arc::new(Optimum { tasks: optimum.tasks, duals: optimum.duals }));
         known().insert((sharing, share), found.clone());
         found
+    }
+
+    /// Keeps what a mechanism has found, so that nothing solves for it again.
+    pub(crate) fn keep(&self, outcome: &Outcome) {
+        let allocation = &outcome.allocation;
+        let share = registry::axiom_of(allocation).and_then(|(_, parameters)| parameters.share);
+        let (Some(duals), Some(share)) = (outcome.findings.levels.clone(), share) else { return };
+        let optimum = Arc::new(Optimum { tasks: allocation.tasks.clone(), duals });
+        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        found.insert((allocation.sharing, share), Ok(optimum));
     }
 }
 

@@ -40,7 +40,7 @@ impl Default for Settings {
 }
 
 /// What proves that one level cannot rise: a dual of that round's programme.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct LevelDual {
     /// The level `t`, in units of `u_n x_n / w_n`.
     pub level: Rational,

@@ -22,6 +22,9 @@ pub(super) struct Curve<'l, 'a, 'b> {
     above: Vec<Integer>,
     /// `sum p C + sum q T` in the same integers.
     bound: Quotient,
+    /// How many points are so low that the curve is below the bound there: whoever has as much as another one
+    /// cannot rise.
+    open: usize,
 }
 
 impl<'l, 'a, 'b> Curve<'l, 'a, 'b> {
@@ -56,7 +59,28 @@ impl<'l, 'a, 'b> Curve<'l, 'a, 'b> {
             above[k] = Integer::from(&above[k + 1] + weight);
         }
         let bound = Quotient::new(bound.numer() * (common * &levels.over), bound.denom().clone());
-        Ok(Self { levels, points, weights, below, above, bound })
+        let mut curve = Self { levels, points, weights, below, above, bound, open: 0 };
+        // The curve grows, so that the points where it is below the bound come first.
+        let (mut low, mut high) = (0, curve.points.len());
+        while low < high {
+            let middle = low.midpoint(high);
+            if curve.is_enough(&curve.at(middle)) {
+                high = middle;
+            } else {
+                low = middle + 1;
+            }
+        }
+        curve.open = low;
+        Ok(curve)
+    }
+
+    /// The value at a point.
+    fn at(&self, k: usize) -> Integer {
+        Integer::from(&self.above[k] * self.points[k].0) + &self.below[k]
+    }
+
+    fn is_enough(&self, value: &Integer) -> bool {
+        Integer::from(value * &self.bound.denominator) >= self.bound.numerator
     }
 
     /// The bound on the rise of user `n`, over `G_n`; `None` when it has no weight.
@@ -64,17 +88,13 @@ impl<'l, 'a, 'b> Curve<'l, 'a, 'b> {
         let at = self.weights.binary_search_by_key(&n, |(user, _)| *user).ok()?;
         let weight = Some(&self.weights[at].1).filter(|weight| **weight > 0)?;
         let own = &self.levels.scaled[n];
-        let start = self.points.partition_point(|(level, _)| *level <= own);
-        let is_enough =
-            |value: &Integer| Integer::from(value * &self.bound.denominator) >= self.bound.numerator;
-        if is_enough(&(Integer::from(&self.above[start] * own) + &self.below[start])) {
+        if self.points.get(self.open).is_some_and(|(level, _)| *level <= own) {
             return Some(Rational::new());
         }
+        let start = self.points.partition_point(|(level, _)| *level <= own);
         // The value at the k-th point from there on.
         let reaches = |k: usize| {
-            let (level, _) = self.points[k];
-            let value = Integer::from(&self.above[k] * level) + &self.below[k];
-            is_enough(&(value + Integer::from(level - own) * weight))
+            self.is_enough(&(self.at(k) + Integer::from(self.points[k].0 - own) * weight))
         };
         let (mut low, mut high) = (start, self.points.len());
         while low < high {

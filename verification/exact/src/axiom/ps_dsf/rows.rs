@@ -173,18 +173,27 @@ impl<'a, 'b> Rows<'a, 'b> {
         let level =
             Quotient::new(Integer::from(&instance.totals[n] * &own.denominator), own.numerator.clone());
         let mut looks = 1;
+        // What those who are ahead, and not by all that they have there, would hold of the row at level 1: it is
+        // multiplied by the level, a wide number, once for all of them.
+        let mut at_level_one = Rational::new();
         for holder in &self.holders[i] {
             if holder.level <= level {
                 break;
             }
             looks += 1;
             let Some(theirs) = Usage::of(instance, holder.user, row) else { continue };
-            let stay = Rational::from((&level.numerator, &level.denominator))
-                * Rational::from((&holder.full.numerator, &holder.full.denominator));
-            let ahead = Rational::from(&instance.totals[holder.user]) - stay;
-            let counted = if ahead < holder.tasks { ahead } else { Rational::from(&holder.tasks) };
-            lacking += counted * Rational::from((&*theirs.per_task, &theirs.put(Integer::from(1))));
+            let takes = Rational::from((&*theirs.per_task, &theirs.put(Integer::from(1))));
+            let total = &instance.totals[holder.user];
+            let elsewhere = Integer::from(total - &holder.tasks);
+            if Quotient::new(elsewhere * &holder.full.denominator, holder.full.numerator.clone()) < level {
+                lacking += Rational::from(&takes * total);
+                at_level_one +=
+                    takes * Rational::from((&holder.full.numerator, &holder.full.denominator));
+            } else {
+                lacking += takes * &holder.tasks;
+            }
         }
+        lacking -= Rational::from((&level.numerator, &level.denominator)) * at_level_one;
         instance.budget().charge(looks * self.steps)?;
         Ok(Some(in_tasks(lacking)))
     }
