@@ -5,12 +5,12 @@ mod common;
 
 use std::path::{Path, PathBuf};
 
-use common::Kill;
+use common::{Kill, killed};
 use evenhand_import::{Input, Trace, azure_stream, google_stream, openb_stream};
 use evenhand_mechanisms::filling::Draw;
 use evenhand_problem::format::Source;
 use evenhand_simulate::{
-    Checkpoint, ReadScenario, Scenario, SimulateError, Simulated, Summary, TraceFile, run, run_from, run_on,
+    ReadScenario, Scenario, SimulateError, Simulated, Summary, TraceFile, run, run_from, run_on,
 };
 
 /// A folder that is removed at the end.
@@ -154,15 +154,8 @@ fn a_streamed_trace_goes_on_where_it_was() {
             expected.runs[0],
             "two readers of one trace"
         );
-        let mut from: Option<Checkpoint> = None;
-        let resumed = loop {
-            let mut kill = Kill { after: 1 + draw.below(90), kept: None };
-            match run_from(&scenario, 3, from.as_ref(), &mut kill).unwrap() {
-                Some(done) => break done,
-                None => kills += 1,
-            }
-            from = Some(Checkpoint::from_json(&kill.kept.unwrap().to_json()).unwrap());
-        };
+        let (resumed, stops) = killed(&scenario, 3, &mut draw, 90);
+        kills += stops;
         assert_eq!(resumed, expected);
     }
     assert!(kills > 100, "{kills}");
