@@ -4,8 +4,7 @@
 //! |---|---|
 //! | [`openb`] | node and pod lists of the Alibaba GPU cluster trace of 2023 |
 //! | [`google`] | machine table or events, and task events, of the Google cluster trace of 2011 |
-//! | [`google_trace`], [`openb_trace`], [`azure_trace`], [`TaskTable`] | tasks with their times, for simulations |
-//! | [`google_stream`], [`openb_stream`], [`azure_stream`] | the same, not kept in memory |
+//! | [`google_stream`], [`openb_stream`], [`azure_stream`], [`TaskTable`] | tasks with their times, for simulations |
 //! | [`MachineEvents`] | the machine events of the Google trace over time, for simulations |
 //! | [`catalogue()`] | a price list of cloud machine types, for reservation problems |
 //!
@@ -32,8 +31,8 @@ pub use limits::{FREE_BYTES, MAX_EXPANSION, MAX_LINE_BYTES, MAX_UNPACKED_BYTES};
 pub use note::Note;
 pub use openb::openb;
 pub use trace::{
-    StreamedTask, StreamedTasks, TaskRow, TaskTable, Trace, TraceStream, TraceTask, azure_stream,
-    azure_trace, google_machines, google_stream, google_trace, openb_nodes, openb_stream, openb_trace,
+    StreamedTasks, TaskRow, TaskTable, Trace, TraceStream, TraceTask, azure_stream, google_machines,
+    google_stream, openb_nodes, openb_stream,
 };
 
 /// Refuses a problem that could be written but not read again.

@@ -1,47 +1,58 @@
-//! Traces that are read one task at a time are those that are read as a whole.
+//! Traces that are read one task at a time are those that a plain reader finds.
 #![allow(missing_docs)]
 
 use std::collections::HashMap;
 use std::fmt::Write;
-use std::io::Cursor;
+use std::io::{Cursor, Read};
 use std::path::Path;
 
 use evenhand_import::{
-    GoogleUsers, ImportError, Input, Trace, TraceStream, azure_stream, azure_trace, google_stream,
-    google_trace, openb_nodes, openb_stream, openb_trace,
+    GoogleUsers, ImportError, Input, Trace, TraceStream, azure_stream, google_stream, openb_nodes,
+    openb_stream,
 };
 use evenhand_problem::ServerSpec;
+use evenhand_testkit::data::data;
+use plain::{PODS, Plain, VMS};
 
-/// Compares tasks in order, users, notes, and who are of one job; two passes over the stream at once.
-fn same(whole: &Trace, stream: &TraceStream) {
-    assert_eq!(stream.resources, whole.resources);
-    assert_eq!(stream.users, whole.users);
-    assert_eq!(stream.notes, whole.notes);
-    assert_eq!(stream.len(), whole.tasks.len() as u64);
-    assert_eq!(stream.is_empty(), whole.tasks.is_empty());
+mod plain;
+
+/// Compares tasks in order, users, notes, and who are of one job; two passes over the stream at once, and the tasks
+/// that it keeps in memory.
+fn same(plain: &Plain, stream: TraceStream) {
+    assert_eq!(stream.users, plain.users);
+    assert_eq!(stream.notes, plain.notes);
+    assert_eq!(stream.len(), plain.tasks.len() as u64);
+    assert_eq!(stream.is_empty(), plain.tasks.is_empty());
+    let mut sizes: HashMap<&str, u64> = HashMap::new();
+    plain.tasks.iter().for_each(|task| *sizes.entry(&task.job).or_default() += 1);
     let (mut rows, mut again) = (stream.tasks().unwrap(), stream.tasks().unwrap());
     let (mut job_of, mut number_of) = (HashMap::new(), HashMap::new());
-    for task in &whole.tasks {
-        let row = rows.next_task().unwrap().unwrap();
-        assert_eq!(again.next_task().unwrap(), Some(row));
-        assert_eq!((row.at, row.user, row.seconds), (task.at, task.user, task.seconds));
-        assert_eq!(row.job_tasks, u64::from(whole.jobs[task.job as usize]));
-        assert_eq!(*job_of.entry(row.job).or_insert(task.job), task.job);
-        assert_eq!(*number_of.entry(task.job).or_insert(row.job), row.job);
+    for task in &plain.tasks {
+        let row = rows.next().unwrap().unwrap();
+        assert_eq!(again.next().unwrap().unwrap(), row);
+        assert_eq!((row.at, row.user as usize, row.seconds), (task.at, task.user, task.seconds));
+        assert_eq!(row.priority, task.priority);
+        let job = task.job.as_str();
+        assert_eq!(row.job_tasks, sizes[job]);
+        assert_eq!(*job_of.entry(row.job).or_insert(job), job);
+        assert_eq!(*number_of.entry(job).or_insert(row.job), row.job);
     }
-    assert_eq!(rows.next_task().unwrap(), None);
+    assert!(rows.next().is_none());
+    let tasks: Vec<_> = stream.tasks().unwrap().map(Result::unwrap).collect();
+    let (users, notes) = (stream.users.clone(), stream.notes.clone());
+    assert_eq!(stream.into_memory().unwrap(), Trace { users, tasks, notes });
 }
 
-fn compare(whole: Result<Trace, ImportError>, stream: Result<TraceStream, ImportError>) -> Option<String> {
-    match (whole, stream) {
-        (Ok(whole), Ok(stream)) => same(&whole, &stream),
-        (Err(whole), Err(stream)) => {
-            assert_eq!(stream.to_string(), whole.to_string());
-            return Some(whole.to_string());
+/// Whether both readers refuse what they read.
+fn is_refused(plain: Option<Plain>, stream: Result<TraceStream, ImportError>) -> bool {
+    match (plain, stream) {
+        (Some(plain), Ok(stream)) => same(&plain, stream),
+        (None, Err(_)) => return true,
+        (plain, stream) => {
+            panic!("the plain reader {} it: {:?}", plain.map_or("refuses", |_| "takes"), stream.err())
         }
-        (whole, stream) => panic!("{:?} and {:?}", whole.err(), stream.err()),
     }
-    None
+    false
 }
 
 /// SplitMix64.
@@ -94,21 +105,18 @@ fn random_events_of_the_google_trace() {
         let text = damaged(text, &mut draw);
         // In one file or in two.
         let cut = text.match_indices('\n').nth(draw.below(40) as usize).map_or(0, |(at, _)| at + 1);
-        let parts = || match cut {
-            0 => vec![input(&text)],
-            cut if cut == text.len() => vec![input(&text)],
-            cut => vec![input(&text[..cut]), input(&text[cut..])],
+        let parts = match cut {
+            0 => vec![&text[..]],
+            cut if cut == text.len() => vec![&text[..]],
+            cut => vec![&text[..cut], &text[cut..]],
         };
         for by in [GoogleUsers::ByUser, GoogleUsers::ByShape] {
-            errors += u32::from(compare(google_trace(parts(), by), google_stream(parts(), by)).is_some());
+            let inputs = parts.iter().map(|part| input(part)).collect();
+            errors += u32::from(is_refused(plain::google(&parts, by), google_stream(inputs, by)));
         }
     }
     assert!((50..600).contains(&errors), "{errors}");
 }
-
-const PODS: &str = "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,deletion_time,scheduled_time\n";
-const VMS: &str =
-    "split,arrival_s,batch_id,flavour,vcpus,memory_gb,duration_bin,duration_lo_s,duration_hi_s,censored\n";
 
 #[test]
 fn random_pods_and_virtual_machines() {
@@ -118,7 +126,7 @@ fn random_pods_and_virtual_machines() {
     let mut errors = 0;
     for seed in 0..600 {
         let mut draw = Draw(seed);
-        let (mut pods, mut vms, mut time) = (PODS.to_owned(), VMS.to_owned(), 7);
+        let (mut pods, mut vms, mut time) = (format!("{PODS}\n"), format!("{VMS}\n"), 7);
         for k in 0..draw.below(40) {
             let (at, lasts) = (draw.below(20), draw.below(9));
             let [cpu, gpus] = [draw.below(3) * 1000, draw.below(2)];
@@ -132,9 +140,9 @@ fn random_pods_and_virtual_machines() {
             writeln!(vms, "{split},{time},{batch},f{size},{size},{size}.5,0,{lasts},9,{censored}").unwrap();
         }
         let (pods, vms) = (damaged(pods, &mut draw), damaged(vms, &mut draw));
-        let of_pods = compare(openb_trace(input(&pods), &servers), openb_stream(input(&pods), &servers));
-        let of_vms = compare(azure_trace(input(&vms)), azure_stream(input(&vms)));
-        errors += u32::from(of_pods.is_some()) + u32::from(of_vms.is_some());
+        let of_pods = is_refused(plain::pods(&pods, &servers), openb_stream(input(&pods), &servers));
+        let of_vms = is_refused(plain::vms(&vms), azure_stream(input(&vms)));
+        errors += u32::from(of_pods) + u32::from(of_vms);
     }
     assert!((50..600).contains(&errors), "{errors}");
 }
@@ -147,11 +155,11 @@ fn a_row_that_is_wrong_is_named() {
     assert_eq!(error, "trace.csv:2: time goes back from 5 to 4");
     let error = google(format!("{}\n{}", row(5, ",,"), row(6, ""))).to_string();
     assert_eq!(error, "trace.csv:3: found 11 columns: expected 13");
-    let error = azure_stream(input(&format!("{VMS}dev,9,0,f,1,1,0,8,7,0\n"))).err().unwrap().to_string();
+    let error = azure_stream(input(&format!("{VMS}\ndev,9,0,f,1,1,0,8,7,0\n"))).err().unwrap().to_string();
     assert_eq!(error, "trace.csv:2: a lifetime from 8 to 7 s");
-    let error = azure_stream(input(&format!("{VMS}dev,9,0,f,1,1,0,-8,7,0\n"))).err().unwrap().to_string();
+    let error = azure_stream(input(&format!("{VMS}\ndev,9,0,f,1,1,0,-8,7,0\n"))).err().unwrap().to_string();
     assert!(error.starts_with("trace.csv:2: duration_lo_s: found `-8`"), "{error}");
-    let pod = format!("{PODS}p,1,1,0,0,,LS,Running,9,8,9\n");
+    let pod = format!("{PODS}\np,1,1,0,0,,LS,Running,9,8,9\n");
     let error = openb_stream(input(&pod), &[]).err().unwrap().to_string();
     assert_eq!(error, "trace.csv:2: deleted at 8, before it was created at 9");
 }
@@ -159,27 +167,40 @@ fn a_row_that_is_wrong_is_named() {
 /// The digest is of the tasks: the same text has the same one, another task another one.
 #[test]
 fn traces_are_told_apart() {
-    let digest = |end: u64| azure_stream(input(&format!("{VMS}dev,9,0,f,1,1,0,7,{end},0\n"))).unwrap().digest;
+    let digest =
+        |end: u64| azure_stream(input(&format!("{VMS}\ndev,9,0,f,1,1,0,7,{end},0\n"))).unwrap().digest;
     assert_eq!(digest(9), digest(9));
     assert_ne!(digest(9), digest(11));
 }
 
+/// A file of a trace, unpacked.
+fn unpacked(path: &Path) -> String {
+    let packed = std::fs::File::open(path).unwrap();
+    let mut text = String::new();
+    if path.extension().is_some_and(|end| end == "gz") {
+        flate2::read::MultiGzDecoder::new(packed).read_to_string(&mut text).unwrap();
+    } else {
+        ruzstd::decoding::StreamingDecoder::new(packed).unwrap().read_to_string(&mut text).unwrap();
+    }
+    text
+}
+
 #[test]
 fn the_real_traces() {
-    let open = |folder: &Path, name: &str| Input::open(&folder.join(name)).unwrap();
-    if let Some(folder) = evenhand_testkit::data::data("google2011") {
-        let events = || vec![open(&folder, "task_events.part-00000-of-00500.csv.gz")];
+    let open = |path: &Path| Input::open(path).unwrap();
+    if let Some(file) = data("google2011/task_events.part-00000-of-00500.csv.gz") {
+        let text = unpacked(&file);
         for by in [GoogleUsers::ByUser, GoogleUsers::ByShape] {
-            assert_eq!(compare(google_trace(events(), by), google_stream(events(), by)), None);
+            assert!(!is_refused(plain::google(&[&text], by), google_stream(vec![open(&file)], by)));
         }
     }
-    if let Some(folder) = evenhand_testkit::data::data("alibaba_gpu2023_openb") {
-        let nodes = openb_nodes(open(&folder, "openb_node_list_all_node.csv.gz")).unwrap();
-        let pods = || open(&folder, "openb_pod_list_gpuspec33.csv.gz");
-        assert_eq!(compare(openb_trace(pods(), &nodes), openb_stream(pods(), &nodes)), None);
+    if let Some(folder) = data("alibaba_gpu2023_openb") {
+        let nodes = openb_nodes(open(&folder.join("openb_node_list_all_node.csv.gz"))).unwrap();
+        let pods = folder.join("openb_pod_list_gpuspec33.csv.gz");
+        let plain = plain::pods(&unpacked(&pods), &nodes);
+        assert!(!is_refused(plain, openb_stream(open(&pods), &nodes)));
     }
-    if let Some(folder) = evenhand_testkit::data::data("azure_v1_flavours") {
-        let table = || open(&folder, "derived_dev_test_vms.csv.zst");
-        assert_eq!(compare(azure_trace(table()), azure_stream(table())), None);
+    if let Some(table) = data("azure_v1_flavours/derived_dev_test_vms.csv.zst") {
+        assert!(!is_refused(plain::vms(&unpacked(&table)), azure_stream(open(&table))));
     }
 }

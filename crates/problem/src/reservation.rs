@@ -187,20 +187,6 @@ impl Reservation {
         }
     }
 
-    /// Capacity of a server of pool `i`, by resource, rounded down to a multiple of the greatest
-    /// common divisor of the demands of all types: no configuration uses more. A resource that no
-    /// type demands keeps its capacity.
-    #[must_use]
-    pub fn whole_capacity(&self, i: usize) -> Vec<Rational> {
-        let rounded = |(r, capacity): (usize, &Rational)| match greatest_common_divisor(
-            self.jobs.iter().map(|job| &job.demand[r]),
-        ) {
-            None => capacity.clone(),
-            Some(unit) => Rational::from(capacity / &unit).floor() * unit,
-        };
-        self.pools[i].capacity.iter().enumerate().map(rounded).collect()
-    }
-
     /// Reward of a full configuration, `U(k)`.
     #[must_use]
     pub fn reward(&self, k: &[u64]) -> Rational {

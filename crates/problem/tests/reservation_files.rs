@@ -81,13 +81,6 @@ fn loads_and_rewards_may_be_nothing_and_types_may_be_none() {
 }
 
 #[test]
-fn capacities_are_rounded_to_what_demands_can_use() {
-    let jobs = r#"{"name":"a","demand":{"cpu":"1/2"}},{"name":"b","demand":{"cpu":"3/4"}}"#;
-    let problem = read(&with(r#"{"name":"p","capacity":{"cpu":"3.9"}}"#, jobs)).unwrap();
-    assert_eq!(problem.whole_capacity(0), [Rational::from((15, 4))]);
-}
-
-#[test]
 fn every_fault_has_its_place() {
     let job = |text: &str| with(POOL, text);
     refuses(

@@ -10,7 +10,7 @@ use crate::error::SimulateError;
 use crate::read::fits_on;
 use crate::run::{Changing, Run, Settings, simulate_from};
 use crate::scenario::{Scenario, TraceFile};
-use crate::trace::{Replay, Streamed, Table};
+use crate::trace::{Replay, Table};
 use crate::workload::{Source, Stated};
 
 /// The runs of a scenario.
@@ -165,8 +165,8 @@ fn one(
     }
     let kept: Vec<bool> = (0..problem.n_users()).map(fits).collect();
     let mut source: Box<dyn Source> = match (tasks, &scenario.trace) {
-        (Tasks::Whole(trace), _) => Box::new(Replay::new(trace, kept)),
-        (Tasks::Streamed(trace), _) => Box::new(Streamed::new(trace, kept)?),
+        (Tasks::Whole(trace), _) => Box::new(Replay::new(trace.tasks.iter().copied().map(Ok), kept)),
+        (Tasks::Streamed(trace), _) => Box::new(Replay::new(trace.tasks()?, kept)),
         (Tasks::Stated, Some(TraceFile::Tasks(path))) => Box::new(Table::new(Input::open(path)?, &problem)?),
         (Tasks::Stated, _) => Box::new(Stated::new(&scenario.arrivals, seed)),
     };

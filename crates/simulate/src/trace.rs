@@ -2,25 +2,39 @@
 
 use std::collections::HashMap;
 
-use evenhand_import::{Input, StreamedTasks, TaskTable, Trace, TraceStream};
+use evenhand_import::{ImportError, Input, TaskTable, TraceTask};
 use evenhand_problem::Problem;
 
 use crate::duration::Duration;
 use crate::error::SimulateError;
 use crate::workload::{Arrival, JobOfTrace, Source};
 
-/// What is left out of a trace.
-struct LeftOut {
+/// The tasks of a trace, in memory or read one by one.
+pub(crate) struct Replay<T> {
+    tasks: T,
     /// By user: whether its tasks fit somewhere.
     fits: Vec<bool>,
     too_large: u64,
 }
 
-impl LeftOut {
-    fn keeps(&mut self, user: u32) -> bool {
-        let fits = self.fits.get(user as usize).is_some_and(|fits| *fits);
-        self.too_large += u64::from(!fits);
-        fits
+impl<T> Replay<T> {
+    pub fn new(tasks: T, fits: Vec<bool>) -> Self {
+        Self { tasks, fits, too_large: 0 }
+    }
+}
+
+impl<T: Iterator<Item = Result<TraceTask, ImportError>>> Source for Replay<T> {
+    fn next(&mut self) -> Result<Option<Arrival>, SimulateError> {
+        for task in self.tasks.by_ref() {
+            let TraceTask { at, user, job, job_tasks, seconds, .. } = task?;
+            if self.fits.get(user as usize).is_some_and(|fits| *fits) {
+                let of = Some(JobOfTrace { number: job, tasks: job_tasks });
+                let duration = Duration::Constant(seconds);
+                return Ok(Some(Arrival { at, user, tasks: 1, duration, of }));
+            }
+            self.too_large += 1;
+        }
+        Ok(None)
     }
 
     fn notes(&self) -> Vec<String> {
@@ -28,69 +42,6 @@ impl LeftOut {
             return Vec::new();
         }
         vec![format!("{} tasks of the trace fit on no server, not even alone: left out", self.too_large)]
-    }
-}
-
-/// The tasks of a trace in memory.
-pub(crate) struct Replay<'a> {
-    trace: &'a Trace,
-    next: usize,
-    left_out: LeftOut,
-}
-
-impl<'a> Replay<'a> {
-    /// `fits`: by user, whether its tasks fit somewhere.
-    pub fn new(trace: &'a Trace, fits: Vec<bool>) -> Self {
-        Self { trace, next: 0, left_out: LeftOut { fits, too_large: 0 } }
-    }
-}
-
-impl Source for Replay<'_> {
-    fn next(&mut self) -> Result<Option<Arrival>, SimulateError> {
-        while let Some(task) = self.trace.tasks.get(self.next) {
-            self.next += 1;
-            if self.left_out.keeps(task.user) {
-                let tasks = self.trace.jobs.get(task.job as usize).copied().unwrap_or(1).into();
-                let of = Some(JobOfTrace { number: task.job.into(), tasks });
-                let duration = Duration::Constant(task.seconds);
-                return Ok(Some(Arrival { at: task.at, user: task.user, tasks: 1, duration, of }));
-            }
-        }
-        Ok(None)
-    }
-
-    fn notes(&self) -> Vec<String> {
-        self.left_out.notes()
-    }
-}
-
-/// The tasks of a trace, read one by one.
-pub(crate) struct Streamed<'a> {
-    tasks: StreamedTasks<'a>,
-    left_out: LeftOut,
-}
-
-impl<'a> Streamed<'a> {
-    /// `fits`: by user, whether its tasks fit somewhere.
-    pub fn new(trace: &'a TraceStream, fits: Vec<bool>) -> Result<Self, SimulateError> {
-        Ok(Self { tasks: trace.tasks()?, left_out: LeftOut { fits, too_large: 0 } })
-    }
-}
-
-impl Source for Streamed<'_> {
-    fn next(&mut self) -> Result<Option<Arrival>, SimulateError> {
-        while let Some(task) = self.tasks.next_task()? {
-            if self.left_out.keeps(task.user) {
-                let of = Some(JobOfTrace { number: task.job, tasks: task.job_tasks });
-                let duration = Duration::Constant(task.seconds);
-                return Ok(Some(Arrival { at: task.at, user: task.user, tasks: 1, duration, of }));
-            }
-        }
-        Ok(None)
-    }
-
-    fn notes(&self) -> Vec<String> {
-        self.left_out.notes()
     }
 }
 

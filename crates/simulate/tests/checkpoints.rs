@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::Kill;
+use common::{Kill, killed};
 use evenhand_mechanisms::filling::{Draw, Policy, Rule, Score, ServerRule, Ties};
 use evenhand_problem::format::Source;
 use evenhand_simulate::{Checkpoint, ReadScenario, Scenario, SimulateError, run, run_from};
@@ -45,16 +45,8 @@ fn a_run_that_is_killed_again_and_again_ends_as_one_that_is_not() {
         let scenario = scenario(policy);
         let whole = run(&scenario, &[3], &|_, _| {}).unwrap();
         let mut draw = Draw::new(9, 0);
-        let mut from: Option<Checkpoint> = None;
-        let resumed = loop {
-            let mut kill = Kill { after: 1 + draw.below(60), kept: None };
-            match run_from(&scenario, 3, from.as_ref(), &mut kill).unwrap() {
-                Some(done) => break done,
-                None => kills += 1,
-            }
-            // As it goes through a file.
-            from = Some(Checkpoint::from_json(&kill.kept.unwrap().to_json()).unwrap());
-        };
+        let (resumed, stops) = killed(&scenario, 3, &mut draw, 60);
+        kills += stops;
         assert_eq!(resumed, whole, "{policy:?}");
     }
     assert!(kills > 200, "{kills}");

@@ -6,12 +6,11 @@ mod common;
 use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
 
-use common::Kill;
+use common::killed;
 use evenhand_mechanisms::filling::{Draw, Policy, Rule, Score, ServerRule, Ties};
 use evenhand_problem::format::Source;
 use evenhand_simulate::{
-    Checkpoint, ReadScenario, Run, Scenario, Simulated, Summary, Tasks, What, run, run_from, series_csv,
-    users_csv,
+    ReadScenario, Run, Scenario, Simulated, Summary, Tasks, What, run, series_csv, users_csv,
 };
 use evenhand_testkit::plain::filling as naive;
 use serde_json::{Value, json};
@@ -391,15 +390,8 @@ fn a_run_on_a_cluster_that_changes_goes_on_from_any_checkpoint() {
             let whole = run(&scenario, &[3], &|_, _| {}).unwrap();
             evicted += whole.runs[0].1.tasks.iter().map(|tasks| tasks.evicted).sum::<u64>();
             let mut draw = Draw::new(seed, 0);
-            let mut from: Option<Checkpoint> = None;
-            let resumed = loop {
-                let mut kill = Kill { after: 1 + draw.below(30), kept: None };
-                match run_from(&scenario, 3, from.as_ref(), &mut kill).unwrap() {
-                    Some(done) => break done,
-                    None => kills += 1,
-                }
-                from = Some(Checkpoint::from_json(&kill.kept.unwrap().to_json()).unwrap());
-            };
+            let (resumed, stops) = killed(&scenario, 3, &mut draw, 30);
+            kills += stops;
             assert_eq!(resumed, whole, "{seed}, {:?}", scenario.policy);
         }
     }

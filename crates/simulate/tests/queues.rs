@@ -5,24 +5,10 @@ mod common;
 
 use std::path::Path;
 
-use common::Kill;
+use common::{Kill, killed, only, scenario, simulated};
 use evenhand_mechanisms::filling::Draw;
 use evenhand_problem::format::Source;
-use evenhand_simulate::{
-    Checkpoint, ReadScenario, Run, Scenario, SimulateError, Simulated, document, run, run_from, users_csv,
-};
-
-fn scenario(text: &str) -> Scenario {
-    Source { name: "s.json", text }.scenario(Path::new("")).unwrap()
-}
-
-fn simulated(text: &str) -> Simulated {
-    run(&scenario(text), &[0], &|_, _| {}).unwrap()
-}
-
-fn only(simulated: &Simulated) -> &Run {
-    &simulated.runs[0].1
-}
+use evenhand_simulate::{ReadScenario, Scenario, SimulateError, document, run, run_from, users_csv};
 
 /// Four units; `b` has four tasks from time 0, `a` is promised two and comes at 3.
 fn promised(preemption: &str) -> String {
@@ -124,15 +110,8 @@ fn a_run_that_is_killed_again_and_again_ends_as_one_that_is_not() {
             let whole = run(&scenario, &[3], &|_, _| {}).unwrap();
             preempted += only(&whole).tasks.iter().map(|tasks| tasks.preempted).sum::<u64>();
             let mut draw = Draw::new(9, 0);
-            let mut from: Option<Checkpoint> = None;
-            let resumed = loop {
-                let mut kill = Kill { after: 1 + draw.below(40), kept: None };
-                match run_from(&scenario, 3, from.as_ref(), &mut kill).unwrap() {
-                    Some(done) => break done,
-                    None => kills += 1,
-                }
-                from = Some(Checkpoint::from_json(&kill.kept.unwrap().to_json()).unwrap());
-            };
+            let (resumed, stops) = killed(&scenario, 3, &mut draw, 40);
+            kills += stops;
             assert_eq!(resumed, whole, "{preemption} {ties}");
         }
     }

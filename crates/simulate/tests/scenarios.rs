@@ -1,25 +1,16 @@
 //! Scenarios whose outcome can be followed by hand, and scenarios that are wrong.
 #![allow(missing_docs)]
 
+mod common;
+
 use std::path::Path;
 
+use common::{only, scenario, simulated};
 use evenhand_problem::format::Source;
 use evenhand_simulate::{
-    ReadScenario, Run, Scenario, SimulateError, Simulated, Summary, completion_csv, document, jobs_csv, run,
-    series_csv, users_csv,
+    ReadScenario, SimulateError, Simulated, Summary, completion_csv, document, jobs_csv, run, series_csv,
+    users_csv,
 };
-
-fn scenario(text: &str) -> Scenario {
-    Source { name: "s.json", text }.scenario(Path::new("")).unwrap()
-}
-
-fn simulated(text: &str) -> Simulated {
-    run(&scenario(text), &[0], &|_, _| {}).unwrap()
-}
-
-fn only(simulated: &Simulated) -> &Run {
-    &simulated.runs[0].1
-}
 
 /// One server of two units; users a and b with tasks of one unit.
 fn pair(policy: &str, a: &str, b: &str, rest: &str) -> String {

@@ -5,12 +5,12 @@ mod common;
 
 use std::path::{Path, PathBuf};
 
-use common::Kill;
-use evenhand_import::{Input, Trace, azure_trace, google_trace, openb_trace};
+use common::{Kill, killed};
+use evenhand_import::{Input, Trace, azure_stream, google_stream, openb_stream};
 use evenhand_mechanisms::filling::Draw;
 use evenhand_problem::format::Source;
 use evenhand_simulate::{
-    Checkpoint, ReadScenario, Scenario, SimulateError, Simulated, Summary, TraceFile, run, run_from, run_on,
+    ReadScenario, Scenario, SimulateError, Simulated, Summary, TraceFile, run, run_from, run_on,
 };
 
 /// A folder that is removed at the end.
@@ -101,15 +101,16 @@ fn events_of_the_google_trace() {
     assert!(error.contains("events.csv:7: time goes back from 3000000 to 1000000"), "{error}");
 }
 
-/// The trace of a scenario, read as a whole.
+/// The trace of a scenario, in memory.
 fn whole(scenario: &Scenario) -> Trace {
     let open = |path: &PathBuf| Input::open(path).unwrap();
-    match scenario.trace.as_ref().unwrap() {
-        TraceFile::Google(paths, by) => google_trace(paths.iter().map(open).collect(), *by).unwrap(),
-        TraceFile::Openb(path) => openb_trace(open(path), &scenario.servers).unwrap(),
-        TraceFile::Azure(path) => azure_trace(open(path)).unwrap(),
+    let stream = match scenario.trace.as_ref().unwrap() {
+        TraceFile::Google(paths, by) => google_stream(paths.iter().map(open).collect(), *by),
+        TraceFile::Openb(path) => openb_stream(open(path), &scenario.servers),
+        TraceFile::Azure(path) => azure_stream(open(path)),
         TraceFile::Tasks(path) => panic!("{} is streamed anyhow", path.display()),
-    }
+    };
+    stream.unwrap().into_memory().unwrap()
 }
 
 /// A run whose trace is read as it goes on is one with the trace in memory.
@@ -153,15 +154,8 @@ fn a_streamed_trace_goes_on_where_it_was() {
             expected.runs[0],
             "two readers of one trace"
         );
-        let mut from: Option<Checkpoint> = None;
-        let resumed = loop {
-            let mut kill = Kill { after: 1 + draw.below(90), kept: None };
-            match run_from(&scenario, 3, from.as_ref(), &mut kill).unwrap() {
-                Some(done) => break done,
-                None => kills += 1,
-            }
-            from = Some(Checkpoint::from_json(&kill.kept.unwrap().to_json()).unwrap());
-        };
+        let (resumed, stops) = killed(&scenario, 3, &mut draw, 90);
+        kills += stops;
         assert_eq!(resumed, expected);
     }
     assert!(kills > 100, "{kills}");

@@ -12,9 +12,14 @@ pub fn data(name: &str) -> Option<PathBuf> {
     if path.exists() {
         return Some(path.canonicalize().unwrap());
     }
+    not_run(&format!("there is no {} (set EVENHAND_DATA)", path.display()));
+    None
+}
+
+/// Says on standard error, past the test harness, that the test does not examine something, and why.
+pub fn not_run(why: &str) {
     let test = std::thread::current().name().unwrap_or("a test").to_owned();
-    let line = format!("\nNOT RUN: {test}: there is no {} (set EVENHAND_DATA)\n", path.display());
+    let line = format!("\nNOT RUN: {test}: {why}\n");
     // The harness keeps what the macros print. Nothing is left to be done when standard error is gone.
     let _ = std::io::stderr().write_all(line.as_bytes());
-    None
 }

@@ -7,9 +7,7 @@ use evenhand_problem::problem::UserSpec;
 use rug::Rational;
 
 use super::super::{ImportError, Input, Note, input::Record};
-use super::jobs::Jobs;
 use super::stream::{Builder, Told, TraceStream};
-use super::{Trace, TraceTask};
 
 const COLUMNS: [&str; 10] = [
     "split",
@@ -27,27 +25,16 @@ const COLUMNS: [&str; 10] = [
 /// Virtual machines by flavour: every flavour is a user of weight 1, every batch a job. A lifetime is the
 /// middle of its bounds; a machine that still ran at the end runs on. Times count from the first arrival.
 ///
-/// # Errors
-/// [`ImportError`] when the table cannot be read, a row is malformed, times go back, or a flavour has two
-/// sizes.
-pub fn azure_trace(table: Input) -> Result<Trace, ImportError> {
-    let (mut tasks, mut jobs) = (Vec::new(), Jobs::new());
-    let (users, notes) = read(table, |Told { job, at, user, seconds, .. }| {
-        tasks.push(TraceTask { at, user, job: jobs.add(job), seconds, priority: None });
-        Ok(())
-    })?;
-    Ok(Trace { resources: RESOURCES.map(str::to_owned).to_vec(), users, tasks, jobs: jobs.sizes, notes })
-}
-
-/// The machines of [`azure_trace`], read one by one. The flavours and the sizes of the batches are known once all rows
-/// are read: they are read and checked first, and what is needed of them is sorted in temporary files.
+/// The flavours and the sizes of the batches are known once all rows are read: they are read and checked first, and
+/// what is needed of them is sorted in temporary files.
 ///
 /// # Errors
-/// As [`azure_trace`]; [`ImportError::Temporary`].
+/// [`ImportError`] when the table cannot be read, a row is malformed, times go back, or a flavour has two
+/// sizes; [`ImportError::Temporary`].
 pub fn azure_stream(table: Input) -> Result<TraceStream, ImportError> {
     let mut builder = Builder::new();
     let (users, notes) = read(table, |task| builder.push(&task))?;
-    builder.finish(&RESOURCES, users, notes, |user| user)
+    builder.finish(users, notes, |user| user)
 }
 
 const RESOURCES: [&str; 2] = ["vcpu", "memory"];
@@ -57,12 +44,7 @@ fn read(
     table: Input,
     mut tell: impl FnMut(Told) -> Result<(), ImportError>,
 ) -> Result<(Vec<UserSpec>, Vec<Note>), ImportError> {
-    let mut rows = table.rows();
-    let expected = format!("a table `{}`", COLUMNS.join(","));
-    let header = rows.first(&expected)?;
-    if !header.is(&COLUMNS) {
-        return Err(header.error(format!("found another header: expected {expected}")));
-    }
+    let mut rows = table.rows_of("a table", &COLUMNS)?;
     let mut users: Vec<UserSpec> = Vec::new();
     let mut splits: HashMap<String, u64> = HashMap::new();
     let mut flavours: HashMap<String, (u32, [Rational; 2])> = HashMap::new();
@@ -115,7 +97,7 @@ fn read(
             None => *splits.entry(row.field(0).to_owned()).or_insert(known),
         };
         let job = [split, row.whole(2, COLUMNS[2])?];
-        tell(Told { job, order, at: (at - start) as f64, user, seconds })?;
+        tell(Told { job, order, at: (at - start) as f64, user, seconds, priority: None })?;
         order += 1;
     }
     let notes = if running > 0 { vec![Note::RunsOn(running)] } else { Vec::new() };

@@ -2,7 +2,6 @@
 
 mod azure;
 mod google;
-mod jobs;
 mod openb;
 mod spill;
 mod stream;
@@ -10,10 +9,10 @@ mod tasks;
 
 use evenhand_problem::problem::{ServerSpec, UserSpec};
 
-pub use azure::{azure_stream, azure_trace};
-pub use google::{google_stream, google_trace};
-pub use openb::{openb_stream, openb_trace};
-pub use stream::{StreamedTask, StreamedTasks, TraceStream};
+pub use azure::azure_stream;
+pub use google::google_stream;
+pub use openb::openb_stream;
+pub use stream::{StreamedTasks, TraceStream};
 pub use tasks::{TaskRow, TaskTable};
 
 use super::{ImportError, Input, Note};
@@ -23,27 +22,25 @@ use super::{ImportError, Input, Note};
 pub struct TraceTask {
     /// Time of arrival in seconds from the start of the trace.
     pub at: f64,
-    /// User, by its place among [`Trace::users`].
+    /// User, by its place among the users of the trace.
     pub user: u32,
-    /// Job, by its place among [`Trace::jobs`].
-    pub job: u32,
+    /// Number of its job.
+    pub job: u64,
+    /// Tasks of the job.
+    pub job_tasks: u64,
     /// Seconds that it ran; infinite where it still ran at the end of the trace.
     pub seconds: f64,
     /// Priority, where the trace tells: the more, the sooner it is served.
     pub priority: Option<u8>,
 }
 
-/// Tasks in the order of their arrivals.
-#[derive(Debug, Clone, PartialEq, Default)]
+/// Tasks in the order of their arrivals, in memory.
+#[derive(Debug, Clone, PartialEq)]
 pub struct Trace {
-    /// Names of the resources.
-    pub resources: Vec<String>,
     /// The users, with the demand of one task.
     pub users: Vec<UserSpec>,
     /// The tasks; of two that come at the same time the one that the files name first is first.
     pub tasks: Vec<TraceTask>,
-    /// By job: its number of tasks.
-    pub jobs: Vec<u32>,
     /// What is left out of the data, and why.
     pub notes: Vec<Note>,
 }

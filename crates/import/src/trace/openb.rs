@@ -6,9 +6,7 @@ use evenhand_problem::problem::{ServerSpec, UserSpec};
 
 use super::super::openb::{MORE_POD_COLUMNS, Shape, server_names, shape};
 use super::super::{ImportError, Input, Note};
-use super::jobs::Jobs;
 use super::stream::{Builder, Told, TraceStream};
-use super::{Trace, TraceTask};
 
 /// Columns with the times, in seconds.
 const CREATED: usize = 8;
@@ -18,31 +16,16 @@ const DELETED: usize = 9;
 /// allowed GPU models are one user of weight 1, which may use those of `servers` (as
 /// [`openb_nodes`](super::openb_nodes) names them) that have such a model.
 ///
-/// # Errors
-/// [`ImportError`] when the list cannot be read, has no times, or a row is malformed.
-pub fn openb_trace(pods: Input, servers: &[ServerSpec]) -> Result<Trace, ImportError> {
-    let (mut tasks, mut jobs) = (Vec::new(), Jobs::new());
-    let (users, notes) = read(pods, servers, |Told { at, user, seconds, order, .. }| {
-        tasks.push(TraceTask { at, user, job: jobs.add(order), seconds, priority: None });
-        Ok(())
-    })?;
-    tasks.sort_by(|a, b| a.at.total_cmp(&b.at));
-    Ok(Trace { resources: RESOURCES.map(str::to_owned).to_vec(), users, tasks, jobs: jobs.sizes, notes })
-}
-
-/// The pods of [`openb_trace`], read one by one. Whose they are is known once all rows are read, and they need not be
-/// in the order of their times: all rows are read and checked first, and what is needed of them is sorted in temporary
-/// files.
+/// Whose they are is known once all rows are read, and they need not be in the order of their times: all rows are read
+/// and checked first, and what is needed of them is sorted in temporary files.
 ///
 /// # Errors
-/// As [`openb_trace`]; [`ImportError::Temporary`].
+/// [`ImportError`] when the list cannot be read, has no times, or a row is malformed; [`ImportError::Temporary`].
 pub fn openb_stream(pods: Input, servers: &[ServerSpec]) -> Result<TraceStream, ImportError> {
     let mut builder = Builder::new();
     let (users, notes) = read(pods, servers, |task| builder.push(&task))?;
-    builder.finish(&RESOURCES, users, notes, |user| user)
+    builder.finish(users, notes, |user| user)
 }
-
-const RESOURCES: [&str; 3] = ["cpu", "memory", "gpu"];
 
 /// Tells every pod that is kept; the users and what is left out.
 fn read(
@@ -50,12 +33,7 @@ fn read(
     servers: &[ServerSpec],
     mut tell: impl FnMut(Told) -> Result<(), ImportError>,
 ) -> Result<(Vec<UserSpec>, Vec<Note>), ImportError> {
-    let mut rows = pods.rows();
-    let expected = format!("a pod list with times, `{}`", MORE_POD_COLUMNS.join(","));
-    let header = rows.first(&expected)?;
-    if !header.is(&MORE_POD_COLUMNS) {
-        return Err(header.error(format!("found another header: expected {expected}")));
-    }
+    let mut rows = pods.rows_of("a pod list with times,", &MORE_POD_COLUMNS)?;
     let mut specs: Vec<UserSpec> = Vec::new();
     let mut users: HashMap<Shape, Option<u32>> = HashMap::new();
     let (mut nothing, mut nowhere) = (0, 0);
@@ -90,7 +68,7 @@ fn read(
             continue;
         };
         let (at, seconds) = (created as f64, (deleted - created) as f64);
-        tell(Told { job: [order, 0], order, at, user, seconds })?;
+        tell(Told { job: [order, 0], order, at, user, seconds, priority: None })?;
     }
     let mut notes = Vec::new();
     if nothing > 0 {

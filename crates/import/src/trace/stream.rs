@@ -4,12 +4,11 @@ use evenhand_problem::problem::UserSpec;
 
 use super::super::{ImportError, Note};
 use super::spill::{Rows, Sorted, Sorter};
+use super::{Trace, TraceTask};
 
 /// A trace whose tasks are read one by one. Every row of its files has been checked. Beyond some megabytes the tasks
 /// stand in a temporary file, so that memory grows with the users and not with the tasks.
 pub struct TraceStream {
-    /// Names of the resources.
-    pub resources: Vec<String>,
     /// The users, with the demand of one task.
     pub users: Vec<UserSpec>,
     /// What is left out of the data, and why.
@@ -17,21 +16,6 @@ pub struct TraceStream {
     /// Tells the tasks of one trace from those of another.
     pub digest: u64,
     tasks: Sorted<6>,
-}
-
-/// A task of a [`TraceStream`].
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct StreamedTask {
-    /// Time of arrival in seconds from the start of the trace.
-    pub at: f64,
-    /// User, by its place among [`TraceStream::users`].
-    pub user: u32,
-    /// Number of its job.
-    pub job: u64,
-    /// Tasks of the job.
-    pub job_tasks: u64,
-    /// Seconds that it ran; infinite where it still ran at the end of the trace.
-    pub seconds: f64,
 }
 
 impl TraceStream {
@@ -55,6 +39,15 @@ impl TraceStream {
     pub fn tasks(&self) -> Result<StreamedTasks<'_>, ImportError> {
         Ok(StreamedTasks { rows: self.tasks.rows()? })
     }
+
+    /// The same in memory.
+    ///
+    /// # Errors
+    /// As [`TraceStream::tasks`].
+    pub fn into_memory(self) -> Result<Trace, ImportError> {
+        let tasks = self.tasks()?.collect::<Result<_, _>>()?;
+        Ok(Trace { users: self.users, tasks, notes: self.notes })
+    }
 }
 
 /// Reads the tasks of a [`TraceStream`].
@@ -62,21 +55,34 @@ pub struct StreamedTasks<'a> {
     rows: Rows<'a, 6>,
 }
 
-impl StreamedTasks<'_> {
-    /// The next task.
-    ///
-    /// # Errors
-    /// [`ImportError::Temporary`] when the temporary file cannot be read.
-    pub fn next_task(&mut self) -> Result<Option<StreamedTask>, ImportError> {
-        let row = self.rows.next()?;
-        Ok(row.map(|[at, _, user, job, job_tasks, seconds]| StreamedTask {
-            at: f64::from_bits(at),
-            user: user as u32,
-            job,
-            job_tasks,
-            seconds: f64::from_bits(seconds),
+impl Iterator for StreamedTasks<'_> {
+    type Item = Result<TraceTask, ImportError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let row = self.rows.next().transpose()?;
+        Some(row.map(|[at, _, whose, job, job_tasks, seconds]| {
+            let (user, priority) = unpacked(whose);
+            TraceTask {
+                at: f64::from_bits(at),
+                user,
+                job,
+                job_tasks,
+                seconds: f64::from_bits(seconds),
+                priority,
+            }
         }))
     }
+}
+
+/// A user and a priority in one number. The lower half is the user.
+pub(super) fn packed(user: u32, priority: Option<u8>) -> u64 {
+    // 0 for none.
+    priority.map_or(0, |priority| 1 + u64::from(priority)) << u32::BITS | u64::from(user)
+}
+
+pub(super) fn unpacked(whose: u64) -> (u32, Option<u8>) {
+    let priority = (whose >> u32::BITS).checked_sub(1);
+    (whose as u32, priority.map(|priority| priority as u8))
 }
 
 /// A task that is given to a [`Builder`].
@@ -89,6 +95,7 @@ pub(super) struct Told {
     pub at: f64,
     pub user: u32,
     pub seconds: f64,
+    pub priority: Option<u8>,
 }
 
 /// Takes tasks in any order, and finds the sizes of their jobs.
@@ -104,15 +111,14 @@ impl Builder {
 
     pub fn push(&mut self, task: &Told) -> Result<(), ImportError> {
         let [job, also] = task.job;
-        let user = u64::from(task.user);
+        let whose = packed(task.user, task.priority);
         // Adding 0 makes -0 a 0, so that bits are in the order of the numbers.
-        self.tasks.push([job, also, task.order, (task.at + 0.0).to_bits(), user, task.seconds.to_bits()])
+        self.tasks.push([job, also, task.order, (task.at + 0.0).to_bits(), whose, task.seconds.to_bits()])
     }
 
     /// All tasks as a trace; users are numbered by `number`.
     pub fn finish(
         self,
-        resources: &[&str],
         users: Vec<UserSpec>,
         notes: Vec<Note>,
         number: impl Fn(u32) -> u32,
@@ -131,9 +137,9 @@ impl Builder {
                 next = ahead.next()?;
             }
             for _ in 0..tasks {
-                let Some([_, _, order, at, user, seconds]) = rows.next()? else { break };
-                let user = number(user as u32);
-                by_time.push([at, order, u64::from(user), job, tasks, seconds])?;
+                let Some([_, _, order, at, whose, seconds]) = rows.next()? else { break };
+                let (user, priority) = unpacked(whose);
+                by_time.push([at, order, packed(number(user), priority), job, tasks, seconds])?;
             }
             job += 1;
         }
@@ -141,15 +147,15 @@ impl Builder {
         drop(by_job);
         let tasks = by_time.finish()?;
         let digest = digest(&tasks)?;
-        let resources = resources.iter().map(|&name| name.to_owned()).collect();
-        Ok(TraceStream { resources, users, notes, digest, tasks })
+        Ok(TraceStream { users, notes, digest, tasks })
     }
 }
 
-/// FNV-1a over whole words.
+/// FNV-1a over whole words. Priorities are not of a simulation, and left out.
 fn digest(tasks: &Sorted<6>) -> Result<u64, ImportError> {
     let (mut rows, mut hash) = (tasks.rows()?, 0xcbf2_9ce4_8422_2325_u64);
-    while let Some(row) = rows.next()? {
+    while let Some(mut row) = rows.next()? {
+        row[2] &= u64::from(u32::MAX);
         for word in row {
             hash = (hash ^ word).wrapping_mul(0x0000_0100_0000_01b3);
             hash ^= hash >> u32::BITS;

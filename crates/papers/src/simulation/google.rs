@@ -2,9 +2,10 @@
 
 mod pictures;
 
+use std::collections::HashMap;
 use std::path::Path;
 
-use evenhand_import::{GoogleUsers, Input, Trace, google_machines, google_trace};
+use evenhand_import::{GoogleUsers, Input, Trace, google_machines, google_stream};
 use evenhand_mechanisms::filling::{Policy, Rule, ServerRule, Ties};
 use evenhand_problem::Problem;
 use evenhand_simulate::{CompletionTimes, Queues, Run, SIZES, Scenario, Summary, run_on};
@@ -141,13 +142,12 @@ fn first_fit() -> Policy {
 /// The tasks that came after the start and ended.
 fn sample(folder: &Path) -> Result<Trace, PaperError> {
     let events = Input::open(&folder.join("task_events.part-00000-of-00500.csv.gz"))?;
-    let mut trace = google_trace(vec![events], GoogleUsers::ByUser)?;
+    let mut trace = google_stream(vec![events], GoogleUsers::ByUser)?.into_memory()?;
     trace.tasks.retain(|task| task.at > 0.0 && task.seconds.is_finite());
     // Jobs have the tasks that are left of them.
-    trace.jobs.fill(0);
-    for task in &trace.tasks {
-        trace.jobs[task.job as usize] += 1;
-    }
+    let mut left: HashMap<u64, u64> = HashMap::new();
+    trace.tasks.iter().for_each(|task| *left.entry(task.job).or_default() += 1);
+    trace.tasks.iter_mut().for_each(|task| task.job_tasks = left[&task.job]);
     Ok(trace)
 }
 
@@ -186,8 +186,8 @@ fn utilisation(problem: &Problem, best: &Run, first: &Run, slots: &Run) -> Entry
 
 /// Jobs that are done under both policies, as the paper compares them.
 fn completion(best: &Run, slots: &Run) -> Vec<Entry> {
-    let key = |run: &Run| -> std::collections::HashMap<(u32, u64, u64), Vec<f64>> {
-        let mut times: std::collections::HashMap<_, Vec<f64>> = std::collections::HashMap::new();
+    let key = |run: &Run| -> HashMap<(u32, u64, u64), Vec<f64>> {
+        let mut times: HashMap<_, Vec<f64>> = HashMap::new();
         for job in &run.jobs {
             times.entry((job.user, job.tasks, job.at.to_bits())).or_default().push(job.time);
         }

@@ -6,7 +6,7 @@ mod pictures;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use evenhand_import::{GoogleUsers, Input, Trace, google_trace};
+use evenhand_import::{GoogleUsers, Input, google_stream};
 use evenhand_problem::{JobSpec, PoolSpec, Rational, Reservation, ReservationSpec};
 use evenhand_simulate::reservation::{Admission, Job, Policy, Setting, admit_jobs, reserve, upper_bound};
 
@@ -74,7 +74,7 @@ fn courses(folder: &Path) -> Result<Vec<Course>, PaperError> {
 /// Types, and the jobs that came after the start and ended.
 fn sample(folder: &Path) -> Result<(Vec<Kind>, Vec<Job>), PaperError> {
     let events = Input::open(&folder.join("task_events.part-00000-of-00500.csv.gz"))?;
-    let trace: Trace = google_trace(vec![events], GoogleUsers::ByShape)?;
+    let trace = google_stream(vec![events], GoogleUsers::ByShape)?.into_memory()?;
     let size = |user: u32| {
         let demand = &trace.users[user as usize].demand;
         let most = demand.iter().map(|(_, amount)| amount).max().cloned().unwrap_or_default();

@@ -3,6 +3,7 @@
 
 use evenhand_packing::{Multipliers, OrderClaim, PackingOptimum, PricingProof, TreeNode, WorstLoad};
 use evenhand_problem::{JobSpec, PoolSpec, Rational, Reservation, ReservationSpec};
+use evenhand_testkit::plain::ratio as plain;
 
 pub fn rational(value: i64) -> Rational {
     Rational::from(value)
@@ -116,6 +117,11 @@ pub fn verify(problem: &Reservation, loads: &[Rational], sizes: &[Rational], opt
     assert_eq!(dual, optimum.value);
 }
 
+/// What configurations can use of a server of pool `i`.
+fn whole_capacity(problem: &Reservation, i: usize) -> Vec<Rational> {
+    plain::whole_capacity(problem, i).into_iter().map(|(capacity, _)| capacity).collect()
+}
+
 /// That `sum_j beta_j k_j <= pi` in pool `i`, as the documentation of the proof says it.
 pub fn prove(
     problem: &Reservation,
@@ -126,7 +132,8 @@ pub fn prove(
 ) -> Result<(), String> {
     match proof {
         PricingProof::Tree { multipliers, nodes } => {
-            let tree = Tree { problem, i, beta, pi, multipliers, nodes, capacity: problem.whole_capacity(i) };
+            let tree =
+                Tree { problem, i, beta, pi, multipliers, nodes, capacity: whole_capacity(problem, i) };
             let n_types = beta.len();
             let end = tree.walk(0, &mut vec![0; n_types], &mut vec![u64::MAX; n_types])?;
             if end == nodes.len() { Ok(()) } else { Err("nodes are left over".to_owned()) }
@@ -211,7 +218,7 @@ impl Tree<'_> {
 
 /// The largest value, by a table of rationals over the used capacities.
 pub fn best_value(problem: &Reservation, i: usize, beta: &[Rational]) -> Rational {
-    let mut reached = std::collections::BTreeMap::from([(problem.whole_capacity(i), Rational::new())]);
+    let mut reached = std::collections::BTreeMap::from([(whole_capacity(problem, i), Rational::new())]);
     for (j, job) in problem.jobs().iter().enumerate() {
         // Capacities left, from the largest down, so that a type may be taken again.
         let mut queue: Vec<Vec<Rational>> = reached.keys().rev().cloned().collect();

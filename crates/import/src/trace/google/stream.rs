@@ -8,15 +8,19 @@ use rug::Rational;
 use super::super::super::google::{GoogleUsers, Numbers};
 use super::super::super::{ImportError, Input, Note};
 use super::super::spill::Sorter;
-use super::super::stream::{Builder, Told, TraceStream};
+use super::super::stream::{self, Builder, Told, TraceStream};
 use super::{Event, Events, Task, What, rounded_up};
 
-/// The tasks of [`google_trace`](super::google_trace), read one by one. How long a task runs is known from its last
-/// events alone: all rows are read and checked first, and what is needed of them is sorted in temporary files. Memory
-/// grows with the users and with the different requests.
+/// The tasks of task events, in order of time. A task comes when it is first submitted, or at the first
+/// event about it; it runs as long as its last run in the trace took. Tasks of one user have the mean
+/// request of its tasks, rounded up to a millionth of the largest machine ([`GoogleUsers::ByUser`]), or
+/// each request shape is a user. Weights are 1.
+///
+/// How long a task runs is known from its last events alone: all rows are read and checked first, and what is needed of
+/// them is sorted in temporary files. Memory grows with the users and with the different requests.
 ///
 /// # Errors
-/// As [`google_trace`](super::google_trace); [`ImportError::Temporary`].
+/// [`ImportError`] when a file cannot be read, a row is malformed, or times go back; [`ImportError::Temporary`].
 pub fn google_stream(events: Vec<Input>, by: GoogleUsers) -> Result<TraceStream, ImportError> {
     let mut events = Events::new(events);
     let mut by_task = Sorter::<6>::new();
@@ -40,14 +44,14 @@ pub fn google_stream(events: Vec<Input>, by: GoogleUsers) -> Result<TraceStream,
         }
         if counts.keeps(&task, &events.numbers) {
             let user = users.user(&task, order, &events.numbers);
-            let (job, at, seconds) = ([task.job, user.into()], task.at(), task.seconds());
-            builder.push(&Told { job, order, at, user, seconds })?;
+            let (at, seconds, priority) = (task.at(), task.seconds(), task.priority);
+            builder.push(&Told { job: [task.job, user.into()], order, at, user, seconds, priority })?;
         }
     }
     drop(rows);
     drop(by_task);
     let (specs, numbers) = users.specs(&events.numbers);
-    builder.finish(&["cpu", "memory"], specs, counts.notes(), |user| numbers[user as usize])
+    builder.finish(specs, counts.notes(), |user| numbers[user as usize])
 }
 
 /// Tasks that are left out, or not as the trace has them.
@@ -148,7 +152,8 @@ impl Users {
     }
 }
 
-/// An event as numbers: its task, its place in the files with what it says, its time, its user, its requests.
+/// An event as numbers: its task, its place in the files with what it says, its time, its user with its priority, its
+/// requests.
 fn packed(event: &Event, order: u64) -> [u64; 6] {
     let what = match event.what {
         What::Other => 0,
@@ -159,12 +164,13 @@ fn packed(event: &Event, order: u64) -> [u64; 6] {
     // 0 for none.
     let [cpu, memory] = event.requests.map(|id| id.map_or(0, |id| 1 + id as u64));
     let requests = cpu << u32::BITS | memory;
-    [event.key.0, event.key.1, order << 2 | what, event.time, event.user as u64, requests]
+    let whose = stream::packed(event.user as u32, event.priority);
+    [event.key.0, event.key.1, order << 2 | what, event.time, whose, requests]
 }
 
 /// The event, and its place in the files.
 fn unpacked(row: &[u64; 6]) -> (Event, u64) {
-    let [job, index, order_and_what, time, user, requests] = *row;
+    let [job, index, order_and_what, time, whose, requests] = *row;
     let what = match order_and_what & 3 {
         0 => What::Other,
         1 => What::Placed,
@@ -173,6 +179,6 @@ fn unpacked(row: &[u64; 6]) -> (Event, u64) {
     };
     let id = |number: u64| number.checked_sub(1).map(|id| id as usize);
     let requests = [id(requests >> u32::BITS), id(requests & u64::from(u32::MAX))];
-    let (key, user) = ((job, index), user as usize);
-    (Event { time, key, what, user, priority: None, requests }, order_and_what >> 2)
+    let (key, (user, priority)) = ((job, index), stream::unpacked(whose));
+    (Event { time, key, what, user: user as usize, priority, requests }, order_and_what >> 2)
 }
