@@ -428,6 +428,14 @@ impl Groups {
     }
 }
 
+/// Server classes that evidence names together, some of them, by position.
+fn set(raw: &Json<'_>, classes: &Names) -> Checked<Vec<usize>> {
+    match classes.listed(raw)? {
+        none if none.is_empty() => raw.wrong("expected names of server classes, none twice"),
+        set => Ok(set),
+    }
+}
+
 /// No group uses more than its limit; margins are parts of the capacity. Evidence: the tightest limit.
 pub fn limits(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     let groups = &case.problem.groups;
@@ -435,7 +443,7 @@ pub fn limits(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
         true => None,
         false => {
             let [group, resource, slack, on] = claim.evidence.fields("group resource slack on?")?;
-            let on = on.given().map_or(Ok(Vec::new()), |on| case.problem.class_names.listed(on))?;
+            let on = on.given().map_or(Ok(Vec::new()), |on| set(on, &case.problem.class_names))?;
             let limit = Some((groups.names.named(group)?, case.problem.resources.named(resource)?, on));
             Some((Place { limit, ..Place::default() }, Some(slack.computed()?)))
         }

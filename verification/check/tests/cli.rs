@@ -83,6 +83,31 @@ fn standard_input_and_the_readers_own_problem() {
     assert_eq!(code(&run(&[&accepted(), "--problem", "-"], "{}")), 2);
 }
 
+/// Whatever an allocation file may say beside its tasks is no reason to refuse it as the reader's own.
+#[test]
+fn the_readers_own_allocation_with_every_field() {
+    let schema = include_str!("../../../crates/problem/src/schema/allocation.json");
+    let (_, properties) = schema.split_once("\n  \"properties\": {\n").unwrap();
+    let fields = properties.split("\n  }").next().unwrap().lines().filter_map(|line| {
+        let name = line.strip_prefix("    \"")?.strip_suffix("\": {")?;
+        Some(name).filter(|name| !matches!(*name, "kind" | "sharing" | "arithmetic" | "tasks" | "placements"))
+    });
+    let fields: Vec<String> = fields.map(|name| format!("\"{name}\": \"hash\"")).collect();
+    assert!(fields.len() > 20, "{fields:?}");
+    let allocation = |fields: &str| {
+        format!(
+            r#"{{"kind": "allocation", {fields},
+                "tasks": {{"user 1": {{"high-memory": 10}}, "user 2": {{"high-cpu": 10}}}}}}"#
+        )
+    };
+    for field in &fields {
+        let output = run(&[&accepted(), "--allocation", "-"], &allocation(field));
+        let stderr = String::from_utf8(output.stderr.clone()).unwrap();
+        assert_eq!(code(&output), 0, "{field}: {stderr}");
+    }
+    assert_eq!(code(&run(&[&accepted(), "--allocation", "-"], &allocation("\"rules\": 1"))), 2);
+}
+
 #[test]
 fn ratio_certificates() {
     let path = path(Kind::Ratio, "introduction");

@@ -158,6 +158,24 @@ impl<D: Digits> Finder<D> {
         Some(a.exact.as_ref()?.cmp(b.exact.as_ref()?))
     }
 
+    /// Whether no server below a node has more room than the one found, exactly. Where many have the same
+    /// room, as at the beginning, floating point cannot tell, and every one would be asked.
+    fn has_no_more_room(
+        &self,
+        state: &State<'_, D>,
+        n: usize,
+        looking: &Looking<'_, D>,
+        node: usize,
+        found: &mut Found<D::Ratio>,
+    ) -> bool {
+        if self.aim != Aim::MostRoom {
+            return false;
+        }
+        self.make_exact(state, n, found);
+        let least = state.model.room(n, looking.demand, looking.space.most(node));
+        found.exact.as_ref().is_some_and(|exact| *exact <= least)
+    }
+
     fn make_exact(&self, state: &State<'_, D>, n: usize, found: &mut Found<D::Ratio>) {
         if found.exact.is_some() {
             return;
@@ -189,13 +207,18 @@ impl<D: Digits> Search<'_, D> {
     fn search(&mut self, looking: &Looking<'_, D>, node: usize, value: Interval) {
         let (space, ties) = (looking.space, self.finder.ties);
         let mark = *space.mark(node);
-        if let Some(best) = &self.best {
+        if let Some(best) = &mut self.best {
             let gains = match ties {
                 Ties::Low => (mark.lowest as usize) < best.server,
                 Ties::High => mark.highest as usize > best.server,
                 Ties::Random => true,
             };
-            if value.low > best.value.high || !gains && value.low.max(0.0) >= best.value.high {
+            let finder = self.finder;
+            if value.low > best.value.high
+                || !gains
+                    && (value.low.max(0.0) >= best.value.high
+                        || finder.has_no_more_room(self.state, self.n, looking, node, best))
+            {
                 self.rival = self.rival.min(value.least());
                 return;
             }

@@ -204,9 +204,14 @@ impl<D: Digits> Space<D> {
         self.leaves + self.leaf[j] as usize
     }
 
+    /// The most that is left of each resource on some server below a node.
+    pub fn most(&self, node: usize) -> &[D::Amount] {
+        &self.most[node * self.n_rows..(node + 1) * self.n_rows]
+    }
+
     /// Whether `demand` fits on some server below a node for all that is known there.
     pub fn may_fit(&self, node: usize, demand: &[D::Amount]) -> bool {
-        demand.iter().zip(&self.most[node * self.n_rows..]).all(|(d, most)| d <= most)
+        demand.iter().zip(self.most(node)).all(|(d, most)| d <= most)
     }
 
     /// Whether `demand` fits on every server below a node.

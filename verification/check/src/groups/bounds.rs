@@ -6,7 +6,7 @@
 
 use rug::Rational;
 
-use super::{CELLS, Holdings, On};
+use super::{CELLS, Holdings, On, set};
 use crate::axioms::prices::Prices;
 use crate::case::Case;
 use crate::json::Json;
@@ -21,14 +21,30 @@ pub struct Bounds {
     pub open: Vec<bool>,
 }
 
-impl Bounds {
+/// Vectors of prices as they are stated: of rows, and of limits on server classes by position.
+pub struct Stated(Vec<(Prices, Amounts)>);
+
+impl Stated {
     /// Of the rows and, where `limits` are there, of limits on server classes: as many lists as vectors of prices.
     pub fn read(case: &Case<'_>, rows: &Json<'_>, limits: &Json<'_>, on: &[On<'_>]) -> Checked<Self> {
-        let (rows, users) = (rows.list()?, case.problem.users.len());
-        let limits = limits.given().map(Json::list).transpose()?;
-        let as_many = limits.is_none_or(|limits| limits.len() == rows.len());
-        ensure(as_many, "expected prices of limits for every vector of prices")?;
-        if rows.len().saturating_mul(users) > CELLS {
+        let of_rows = |raw| Ok(Prices { rows: case.by_class_and_row(raw)?, users: Vec::new() });
+        let rows = rows.list()?.iter().map(of_rows).collect::<Checked<Vec<_>>>()?;
+        let Some(lists) = limits.given().map(Json::list).transpose()? else {
+            return Ok(Self(rows.into_iter().map(|prices| (prices, Amounts::new())).collect()));
+        };
+        if lists.len() != rows.len() {
+            return limits.wrong("expected prices of limits for every vector of prices");
+        }
+        let limits = lists.iter().map(|raw| named(case, on, raw)).collect::<Checked<Vec<_>>>()?;
+        let limits = limits.into_iter().map(|limits| by_position(&limits)).collect::<Checked<Vec<_>>>()?;
+        Ok(Self(rows.into_iter().zip(limits).collect()))
+    }
+}
+
+impl Bounds {
+    pub fn new(case: &Case<'_>, Stated(stated): Stated, on: &[On<'_>]) -> Checked<Self> {
+        let users = case.problem.users.len();
+        if stated.len().saturating_mul(users) > CELLS {
             return Err(Fault::TooLarge("too large: vectors of prices, times users".to_owned()));
         }
         let (mut above, mut marks) = (Vec::new(), 0_usize);
@@ -40,9 +56,7 @@ impl Bounds {
             }
         }
         let (mut prices, mut most) = (Vec::new(), Vec::new());
-        for (k, raw) in rows.iter().enumerate() {
-            let of_rows = Prices { rows: case.by_class_and_row(raw)?, users: Vec::new() };
-            let of_limits = limits.map_or(Ok(Amounts::new()), |limits| named(case, on, &limits[k]))?;
+        for (of_rows, of_limits) in stated {
             ensure(of_limits.iter().all(|(_, price)| *price >= 0), "a price is negative")?;
             let limited = of_limits.iter().map(|(at, price)| Rational::from(on[*at].most * price)).collect();
             most.push(of_rows.bound(case)? + work::sum(limited)?);
@@ -80,21 +94,26 @@ impl Bounds {
     }
 }
 
-/// Prices of limits, each of which its group, its classes and its resource name: by position.
-fn named(case: &Case<'_>, on: &[On<'_>], raw: &Json<'_>) -> Checked<Amounts> {
+/// Prices of limits, each of which its group, its classes and its resource name: by position, if there is one.
+fn named(case: &Case<'_>, on: &[On<'_>], raw: &Json<'_>) -> Checked<Vec<(Option<usize>, Rational)>> {
     let problem = case.problem;
-    let mut prices = Amounts::new();
+    let mut prices = Vec::new();
     for [group, classes, resource, price] in raw.rows("group on resource price")? {
-        let (group, set) = (problem.groups.names.named(group)?, problem.class_names.listed(classes)?);
+        let (group, set) = (problem.groups.names.named(group)?, set(classes, &problem.class_names)?);
         let resource = problem.resources.named(resource)?;
         work::steps((on.len() * (set.len() + 1)) as u64)?;
         let is_it = |of: &On<'_>| (of.group, of.resource, of.classes) == (group, resource, &set);
-        match on.iter().position(is_it) {
-            Some(at) => prices.push((at, price.computed()?)),
-            None => return raw.wrong("a price of a limit that there is not"),
-        }
+        prices.push((on.iter().position(is_it), price.computed()?));
     }
-    prices.sort_by_key(|(at, _)| *at);
-    ensure(prices.is_sorted_by(|a, b| a.0 < b.0), "a limit has two prices")?;
     Ok(prices)
+}
+
+/// The same where each is of a limit, and none of one that has a price already.
+fn by_position(prices: &[(Option<usize>, Rational)]) -> Checked<Amounts> {
+    let of_limit = |(at, price): &(Option<usize>, Rational)| Some(((*at)?, price.clone()));
+    let mut found: Amounts = prices.iter().filter_map(of_limit).collect();
+    ensure(found.len() == prices.len(), "a price of a limit that there is not")?;
+    found.sort_by_key(|(at, _)| *at);
+    ensure(found.is_sorted_by(|a, b| a.0 < b.0), "a limit has two prices")?;
+    Ok(found)
 }

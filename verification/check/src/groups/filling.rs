@@ -8,7 +8,7 @@
 
 use rug::Rational;
 
-use super::bounds::Bounds;
+use super::bounds::{Bounds, Stated};
 use super::{CELLS, Holdings};
 use crate::allocation::tasks;
 use crate::axioms::{Shown, feasible};
@@ -26,10 +26,12 @@ pub fn tree(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     let [filling, prices, limit_prices] = claim.some()?.fields("filling prices limit_prices?")?;
     let stated = tasks(filling, case.problem)?;
     let on = Holdings::on(case, &stated)?;
+    // All of it is read before any of it is judged.
+    let prices = Stated::read(case, prices, limit_prices, &on)?;
     let has_place = feasible::is_feasible(case, &stated, None)? && on.iter().all(|of| of.left >= 0);
     ensure(has_place, "what the filling ends with has no place")?;
     let tree = Tree::new(case)?;
-    let bounds = Bounds::read(case, prices, limit_prices, &on)?;
+    let bounds = Bounds::new(case, prices, &on)?;
     let ended = Filling::new(&tree, bounds).run()?;
     let is_stated = stated.iter().map(total_of).eq(ended.iter().cloned());
     ensure(is_stated, "the filling ends with other tasks than the evidence states")?;

@@ -7,7 +7,7 @@
 
 use rug::Rational;
 
-use super::{Holdings, On};
+use super::{Holdings, On, set};
 use crate::axioms::Shown;
 use crate::axioms::answered::{Rows, Server, free, rows_of_user};
 use crate::axioms::place::Place;
@@ -228,7 +228,7 @@ impl<'c> Judge<'c> {
             let (problem, [short, limits]) = (self.case.problem, raw.fields("short limits")?);
             let mark = |_, raw: &Json<'_>| -> Checked<Mark> {
                 let [group, on, limit] = raw.fields("group on limit")?;
-                let on = problem.class_names.listed(on)?;
+                let on = set(on, &problem.class_names)?;
                 Ok((problem.groups.names.named(group)?, on, problem.resources.named(limit)?))
             };
             let rows = rows_of_user(self.case, "short", short)?.unwrap_or_default();

@@ -48,27 +48,31 @@ pub fn judge(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
         evidence.fields::<0>(if is_envy { "of envied allocation" } else { "of allocation" })?;
         let k = parties.named(evidence.get("of"))?;
         let h = if is_envy { parties.named(evidence.get("envied"))? } else { k };
-        ensure(open.contains(&(k, h)), "the party is not compared with that")?;
         let y = tasks(evidence.get("allocation"), case.problem)?;
+        ensure(open.contains(&(k, h)), "the party is not compared with that")?;
         let gain = parties.gain(k, &parties.amounts(k, h)?, &y)?;
         return Ok((Some(-gain), Some(false)));
     }
     let mut most: Option<Rational> = None;
     let proofs = if claim.has_none() { &[][..] } else { evidence.fields::<1>("proofs")?[0].list()? };
-    for raw in proofs {
+    let read = |raw: &Json<'_>| {
         let names = "of user_weights prices user_prices?";
         let envied = if is_envy { " envied" } else { "" };
         raw.fields::<0>(&format!("{names}{envied}"))?;
         let k = parties.named(raw.get("of"))?;
         let weights = case.problem.user_names.numbers(raw.get("user_weights"))?;
         let prices = Prices::read(case, raw.get("prices"), raw.get("user_prices"))?;
-        parties.check(k, &weights, &prices)?;
         let others = match is_envy {
             true => {
                 raw.get("envied").list()?.iter().map(|raw| parties.named(raw)).collect::<Checked<Vec<_>>>()?
             }
             false => vec![k],
         };
+        Ok((k, weights, prices, others))
+    };
+    // All of it is read before any of it is judged.
+    for (k, weights, prices, others) in proofs.iter().map(read).collect::<Checked<Vec<_>>>()? {
+        parties.check(k, &weights, &prices)?;
         for h in others {
             ensure(open.remove(&(k, h)), "a party is not to be compared, or is twice")?;
             let gain = parties.bound(k, &parties.amounts(k, h)?, &weights, &prices)?;
