@@ -220,8 +220,7 @@ pub fn ps_dsf(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     // Who has tasks on each class: its level there, itself, its tasks, those at level 1; levels ascending.
     let mut holders = vec![Vec::new(); case.problem.classes.len()];
     for (m, i, x) in entries(&case.x) {
-        let full = full(m, i);
-        holders[i].push((Rational::from(&case.total[m] / &full), m, x, full));
+        holders[i].push((&case.total[m] / full(m, i), m, x, full(m, i)));
     }
     holders.iter_mut().for_each(|holders| holders.sort());
     let lack = |n: usize, row: usize, d: Rational| {
