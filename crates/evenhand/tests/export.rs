@@ -127,10 +127,7 @@ fn what_cannot_be_exported() {
     ] {
         let output = folder.run(&["export", file, "--to", "vipr", "-o", "out"]).fails_with(2, message);
         assert!(output.stdout.is_empty());
-        assert!(
-            std::fs::read_dir(folder.path().join("out")).is_ok_and(|mut files| files.next().is_none()),
-            "{file}"
-        );
+        assert!(!folder.path().join("out").exists(), "{file}");
     }
     folder.run(&["export", "c.json", "--to", "vipr"]).fails_with(2, "--output");
     folder.run(&["export", "c.json", "--to", "vipr", "-o", "-"]).fails_with(2, "folder");

@@ -425,6 +425,21 @@ fn outputs_of_a_failure() {
     assert_eq!(folder.names(), ["out.json", "problem.json"]);
 }
 
+/// A failure leaves no folder for what it does not write.
+#[test]
+fn output_folders_of_a_failure() {
+    let folder = Folder::with(FIGURE_1);
+    for arguments in [
+        &["simulate", "problem.json"][..],
+        &["simulate", "none.json"],
+        &["export", "problem.json", "--to", "vipr"],
+        &["reproduce", "no such section"],
+    ] {
+        folder.run(&[arguments, &["-o", "new/results"]].concat()).fails(2);
+        assert_eq!(folder.names(), ["problem.json"], "{arguments:?}");
+    }
+}
+
 /// `-o -` is standard output or an error, never a file of that name.
 #[test]
 fn no_file_is_called_minus() {

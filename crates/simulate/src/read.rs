@@ -25,11 +25,15 @@ pub trait ReadScenario {
     fn scenario(&self, folder: &Path) -> Result<Scenario, FormatError>;
 }
 
+impl ReadScenario for Document<'_> {
+    fn scenario(&self, folder: &Path) -> Result<Scenario, FormatError> {
+        Reader { document: self, folder }.scenario()
+    }
+}
+
 impl ReadScenario for Source<'_> {
     fn scenario(&self, folder: &Path) -> Result<Scenario, FormatError> {
-        let document = self.document()?;
-        let reader = Reader { document: &document, folder };
-        reader.scenario()
+        self.document()?.scenario(folder)
     }
 }
 

@@ -17,7 +17,8 @@ const FILE: &str = r#"{"kind": "reservation-scenario", "name": "two types",
   "policy": {"dra": {}}, "horizon": 20, "from": 5, "every": "1/2"}"#;
 
 fn read(text: &str) -> Result<AdmissionScenario, String> {
-    scenario(&Source { name: "s.json", text }, Path::new("")).map_err(|error| error.to_string())
+    let document = Source { name: "s.json", text }.document().map_err(|error| error.to_string())?;
+    scenario(&document, Path::new("")).map_err(|error| error.to_string())
 }
 
 #[test]
@@ -127,7 +128,7 @@ fn what_is_too_large_is_not_begun() {
 
 #[test]
 fn the_kind_tells_it_from_other_scenarios() {
-    let is = |text: &str| is_admission(&Source { name: "-", text });
+    let is = |text: &str| Source { name: "-", text }.document().is_ok_and(|document| is_admission(&document));
     assert!(is(FILE) && is(r#"{"kind": "reservation-scenario"}"#));
     assert!(!is(r#"{"kind": "scenario"}"#) && !is("{") && !is("[]") && !is("{}"));
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use evenhand::problem::format::Source;
+use evenhand::problem::format::Document;
 use evenhand::report;
 use evenhand::simulate::reservation::{self, AdmissionError};
 
@@ -11,7 +11,7 @@ use crate::arguments::{Common, Format, Simulate};
 use crate::failure::Failure;
 use crate::{files, output};
 
-pub fn run(source: &Source<'_>, call: &Simulate, common: &Common) -> Result<ExitCode, Failure> {
+pub fn run(document: &Document<'_>, call: &Simulate, common: &Common) -> Result<ExitCode, Failure> {
     if call.resume.is_some() {
         return Err(Failure::input("--resume: runs of a reservation keep no checkpoints"));
     }
@@ -19,8 +19,9 @@ pub fn run(source: &Source<'_>, call: &Simulate, common: &Common) -> Result<Exit
         return Err(Failure::input("--series: the series of a reservation is written as csv"));
     }
     let folder = call.scenario.parent().unwrap_or_else(|| Path::new(""));
+    let source = document.source();
     let scenario =
-        reservation::scenario(source, folder).map_err(|error| Failure::format(&error, source.text))?;
+        reservation::scenario(document, folder).map_err(|error| Failure::format(&error, source.text))?;
     let seeds: Vec<u64> = (0..u64::from(call.replications)).map(|k| common.seed.wrapping_add(k)).collect();
     let admitted = reservation::run(&scenario, &seeds).map_err(|error| match error {
         error @ AdmissionError::TooLarge { .. } => Failure::solver(format!("{}: {error}", source.name)),
@@ -31,16 +32,16 @@ pub fn run(source: &Source<'_>, call: &Simulate, common: &Common) -> Result<Exit
     if let Some(folder) = &call.output {
         for (seed, run) in &admitted.runs {
             let name = |name: &str| match admitted.runs.len() {
-                1 => folder.join(name),
-                _ => folder.join(format!("{seed}-{name}")),
+                1 => name.to_owned(),
+                _ => format!("{seed}-{name}"),
             };
-            files::save(&name("series.csv"), reservation::series_csv(run).as_bytes())?;
+            files::save_in(folder, &name("series.csv"), reservation::series_csv(run))?;
             let plot = report::admission_series(&admitted, run).to_svg();
             let svg = plot.map_err(|error| Failure::solver(error.to_string()))?;
-            files::save(&name("series.svg"), svg.as_bytes())?;
+            files::save_in(folder, &name("series.svg"), svg)?;
         }
         // Last: where it stands everything else does.
-        files::save(&folder.join("summary.json"), format!("{document:#}\n").as_bytes())?;
+        files::save_in(folder, "summary.json", format!("{document:#}\n"))?;
     }
     match common.format {
         Format::Json => output::json(&document)?,

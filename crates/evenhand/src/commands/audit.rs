@@ -44,7 +44,7 @@ pub fn run(call: &Call, common: &Common) -> Result<ExitCode, Failure> {
             if let Some(example) = &each.example {
                 let name = each.name.replace(':', "-");
                 for (kind, text) in texts(example)? {
-                    files::write(&folder.join(format!("{name}.{kind}.json")), &text, &[])?;
+                    files::save_in(folder, &format!("{name}.{kind}.json"), text)?;
                 }
             }
         }

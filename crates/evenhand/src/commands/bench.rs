@@ -1,6 +1,5 @@
 //! `bench`: solvers against the exact answer, and how long mechanisms take.
 
-use std::path::Path;
 use std::process::ExitCode;
 
 use evenhand_accuracy::{BenchError, Effort, accuracy, document, pictures, speed, text};
@@ -49,19 +48,15 @@ fn run_accuracy(call: &Bench, common: &Common) -> Result<ExitCode, Failure> {
         let draw = |figure: evenhand::report::plot::Figure| {
             figure.to_svg().map_err(|error| Failure::from(BenchError::from(error)))
         };
-        write(&folder.join("work-precision.json"), &format!("{document:#}\n"))?;
-        write(&folder.join("work-precision.svg"), &draw(pictures::work_precision(&measured))?)?;
-        write(&folder.join("trajectory.svg"), &draw(pictures::trajectory(&measured))?)?;
+        files::save_in(folder, "work-precision.json", format!("{document:#}\n"))?;
+        files::save_in(folder, "work-precision.svg", draw(pictures::work_precision(&measured))?)?;
+        files::save_in(folder, "trajectory.svg", draw(pictures::trajectory(&measured))?)?;
     }
     match common.format {
         Format::Json => output::json(&document)?,
         Format::Table => output::page(&text::accuracy(&measured), common)?,
     }
     Ok(ExitCode::SUCCESS)
-}
-
-fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    files::write(path, text, &[]).map(drop)
 }
 
 fn run_speed(call: &Bench, common: &Common) -> Result<ExitCode, Failure> {
@@ -74,7 +69,7 @@ fn run_speed(call: &Bench, common: &Common) -> Result<ExitCode, Failure> {
     let lines = lines?;
     let document = document::speed(&lines, common.seed);
     if let Some(folder) = &call.output {
-        write(&folder.join("speed.json"), &format!("{document:#}\n"))?;
+        files::save_in(folder, "speed.json", format!("{document:#}\n"))?;
     }
     match common.format {
         Format::Json => output::json(&document)?,

@@ -65,7 +65,8 @@ fn certificate(path: &Path, folder: &Path, common: &Common) -> Result<ExitCode, 
         return Err(Failure::input(format!("{}: no claim of it is a linear programme", path.display())));
     }
     for file in &export.files {
-        files::write(&folder.join(&file.name), &file.text, &[path])?;
+        files::not_an_input(&folder.join(&file.name), &[path])?;
+        files::save_in(folder, &file.name, &file.text)?;
     }
     match common.format {
         Format::Json => {

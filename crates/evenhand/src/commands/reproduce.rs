@@ -51,7 +51,7 @@ fn write(folder: &Path, call: &Reproduce, found: &[Entry]) -> Result<(), Failure
     exhibits.retain(is_asked_for);
     let files = album(&exhibits, found).map_err(|error| Failure::solver(error.to_string()))?;
     for file in files {
-        files::save(&folder.join(&file.name), file.text.as_bytes())?;
+        files::save_in(folder, &file.name, file.text)?;
     }
     Ok(())
 }

@@ -33,7 +33,7 @@ fn write(program: &Command, folder: &Path) -> Result<(), Failure> {
     for command in std::iter::once(program).chain(commands) {
         // Built commands are called `evenhand-solve` here, and `evenhand solve` in the text.
         let name = command.get_display_name().unwrap_or(command.get_name()).to_owned();
-        files::write(&folder.join(format!("{name}.1")), &page(command)?, &[])?;
+        files::save_in(folder, &format!("{name}.1"), page(command)?)?;
     }
     Ok(())
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use evenhand::problem::format::{Source, read_text};
+use evenhand::problem::format::{Document, Source, read_text};
 use evenhand::report;
 use evenhand::simulate::{self, Checkpoint, Observer, ReadScenario, Scenario, SimulateError, Simulated};
 use indicatif::ProgressBar;
@@ -17,18 +17,19 @@ pub fn run(call: &Simulate, common: &Common) -> Result<ExitCode, Failure> {
     let folder = call.scenario.parent().unwrap_or_else(|| Path::new(""));
     let text = read_text(&call.scenario)?;
     let name = call.scenario.to_string_lossy();
-    let source = Source { name: &name, text: &text };
-    if simulate::reservation::is_admission(&source) {
-        return super::admission::run(&source, call, common);
+    let of_format = |error| Failure::format(&error, &text);
+    let document = Source { name: &name, text: &text }.document().map_err(of_format)?;
+    if simulate::reservation::is_admission(&document) {
+        return super::admission::run(&document, call, common);
     }
-    let scenario = source.scenario(folder).map_err(|error| Failure::format(&error, &text))?;
+    let scenario = document.scenario(folder).map_err(of_format)?;
     let seeds: Vec<u64> = (0..u64::from(call.replications)).map(|k| common.seed.wrapping_add(k)).collect();
     let bar = progress(common);
     let simulated = match &call.resume {
-        Some(file) => with_checkpoints(&source, &scenario, call, file, common.seed, &bar),
+        Some(file) => with_checkpoints(&document, &scenario, call, file, common.seed, &bar),
         None => {
             let look = |time, events| bar.set_message(stand(time, events));
-            simulate::run(&scenario, &seeds, &look).map_err(|error| of_scenario(&source, &scenario, error))
+            simulate::run(&scenario, &seeds, &look).map_err(|error| of_scenario(&document, &scenario, error))
         }
     };
     bar.finish_and_clear();
@@ -40,7 +41,7 @@ pub fn run(call: &Simulate, common: &Common) -> Result<ExitCode, Failure> {
     if let Some(folder) = &call.output {
         write(folder, &simulated, &call.series)?;
         // Last: where it stands everything else does.
-        save(folder, "summary.json", &format!("{document:#}\n"))?;
+        files::save_in(folder, "summary.json", format!("{document:#}\n"))?;
     }
     match common.format {
         Format::Json => output::json(&document)?,
@@ -50,17 +51,16 @@ pub fn run(call: &Simulate, common: &Common) -> Result<ExitCode, Failure> {
 }
 
 /// What is wrong with a scenario is said with its place; a trace is named by its reader.
-fn of_scenario(source: &Source<'_>, scenario: &Scenario, error: SimulateError) -> Failure {
+fn of_scenario(document: &Document<'_>, scenario: &Scenario, error: SimulateError) -> Failure {
     let (place, message) = (error.place(scenario), error.to_string());
     let is_import = matches!(error, SimulateError::Import(_));
     let failure = Failure::from(error);
     if is_import {
         return failure;
     }
-    let error = match (place, source.document()) {
-        (Some(place), Ok(document)) => document.error(document.locate(&place), message),
-        _ => return Failure::input(format!("{}: {message}", source.name)),
-    };
+    let source = document.source();
+    let Some(place) = place else { return Failure::input(format!("{}: {message}", source.name)) };
+    let error = document.error(document.locate(&place), message);
     if failure.is_of_input() {
         Failure::format(&error, source.text)
     } else {
@@ -102,7 +102,7 @@ impl Observer for Writer<'_> {
 }
 
 fn with_checkpoints(
-    source: &Source<'_>,
+    document: &Document<'_>,
     scenario: &Scenario,
     call: &Simulate,
     file: &PathBuf,
@@ -118,7 +118,7 @@ fn with_checkpoints(
     let simulated =
         simulate::run_from(scenario, seed, from.as_ref(), &mut writer).map_err(|error| match error {
             SimulateError::Checkpoint(_) => of_checkpoint(file, &error),
-            error => of_scenario(source, scenario, error),
+            error => of_scenario(document, scenario, error),
         })?;
     // Only a checkpoint that could not be written stops the run.
     simulated.ok_or_else(|| writer.failure.unwrap_or_else(|| Failure::solver("the run was stopped")))
@@ -138,21 +138,22 @@ fn write(folder: &Path, simulated: &Simulated, form: &str) -> Result<(), Failure
             1 => name.to_owned(),
             _ => format!("{}-{name}", run.seed),
         };
-        save(folder, &name("jobs.csv"), &simulate::jobs_csv(problem, run))?;
-        save(folder, &name("users.csv"), &simulate::users_csv(problem, run))?;
-        save(folder, &name("completion-times.csv"), &simulate::completion_csv(run))?;
+        let save = |what: &str, bytes: &[u8]| files::save_in(folder, &name(what), bytes);
+        save("jobs.csv", simulate::jobs_csv(problem, run).as_bytes())?;
+        save("users.csv", simulate::users_csv(problem, run).as_bytes())?;
+        save("completion-times.csv", simulate::completion_csv(run).as_bytes())?;
         if let Some(figure) = report::simulation_series(problem, run) {
             if form == "parquet" {
                 let series = simulate::series_parquet(problem, run);
                 let series = series.map_err(|error| Failure::solver(error.to_string()))?;
-                files::save(&folder.join(name("series.parquet")), &series)?;
+                save("series.parquet", &series)?;
             } else {
-                save(folder, &name("series.csv"), &simulate::series_csv(problem, run))?;
+                save("series.csv", simulate::series_csv(problem, run).as_bytes())?;
             }
-            save(folder, &name("series.svg"), &drawn(figure.to_svg())?)?;
+            save("series.svg", drawn(figure.to_svg())?.as_bytes())?;
         }
         if let Some(plot) = report::simulation_completion(run) {
-            save(folder, &name("completion-times.svg"), &drawn(plot.to_svg())?)?;
+            save("completion-times.svg", drawn(plot.to_svg())?.as_bytes())?;
         }
     }
     Ok(())
@@ -160,8 +161,4 @@ fn write(folder: &Path, simulated: &Simulated, form: &str) -> Result<(), Failure
 
 fn drawn(svg: Result<String, report::plot::PlotError>) -> Result<String, Failure> {
     svg.map_err(|error| Failure::solver(error.to_string()))
-}
-
-fn save(folder: &Path, name: &str, text: &str) -> Result<(), Failure> {
-    files::save(&folder.join(name), text.as_bytes())
 }

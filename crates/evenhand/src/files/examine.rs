@@ -14,7 +14,7 @@ pub struct Places<'a> {
     pub outputs: Vec<&'a Path>,
     /// Files that are read if they are there, and kept up to date.
     pub kept: Vec<&'a Path>,
-    /// Folders that files are written into, made if need be.
+    /// Folders that files are written into, made with the first file if need be.
     pub folders: Vec<&'a Path>,
 }
 
@@ -85,12 +85,12 @@ fn output_folder(folder: &Path) -> Result<(), Failure> {
     if folder.exists() && !folder.is_dir() {
         return refuse("is not a folder".to_owned());
     }
-    if let Err(error) = std::fs::create_dir_all(folder) {
-        return refuse(format!("cannot be created: {error}"));
-    }
-    match tempfile::tempfile_in(folder) {
+    // What is not there yet is made in the nearest folder that is.
+    let there = folder.ancestors().find(|above| above.exists()).unwrap_or_else(|| Path::new("."));
+    match tempfile::tempfile_in(there) {
         Ok(_) => Ok(()),
-        Err(error) => refuse(format!("cannot be written to: {error}")),
+        Err(error) if there == folder => refuse(format!("cannot be written to: {error}")),
+        Err(error) => refuse(format!("cannot be created: {error}")),
     }
 }
 

@@ -12,8 +12,8 @@ use crate::arguments::Common;
 use crate::failure::Failure;
 use crate::output;
 
-pub use examine::{Places, examine};
-pub use write::{save, write};
+pub use examine::{Places, examine, not_an_input};
+pub use write::{save, save_in, write};
 
 /// Reads a file and hands its text on; malformed text becomes a failure that shows the line.
 pub fn read<T>(path: &Path, parse: impl FnOnce(&Source<'_>) -> Result<T, FormatError>) -> Result<T, Failure> {

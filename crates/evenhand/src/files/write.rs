@@ -45,6 +45,16 @@ pub fn save(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     saved.map_err(|error| Failure::solver(format!("{}: cannot be written: {error}", shown(path))))
 }
 
+/// [`save`] of a file in a folder, which is made if need be.
+///
+/// # Errors
+/// As [`save`].
+pub fn save_in(folder: &Path, name: &str, bytes: impl AsRef<[u8]>) -> Result<(), Failure> {
+    let made = fs::create_dir_all(folder);
+    made.map_err(|error| Failure::solver(format!("{}: cannot be created: {error}", shown(folder))))?;
+    save(&folder.join(name), bytes.as_ref())
+}
+
 fn replace(path: &Path, bytes: &[u8], permissions: Option<Permissions>) -> io::Result<()> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".evenhand-").suffix(".part");

@@ -16,40 +16,38 @@ const ROWS: f64 = 1000.0;
 
 const FIELDS: [&str; 8] = ["kind", "name", "reservation", "servers", "policy", "horizon", "from", "every"];
 
-/// Whether a text is of that kind; `false` also for one that cannot be read.
+/// Whether a document is of that kind.
 #[must_use]
-pub fn is_admission(source: &Source<'_>) -> bool {
+pub fn is_admission(document: &Document<'_>) -> bool {
     let kind = || {
-        let document = source.document().ok()?;
         let object = document.object(document.root()).ok()?;
         Some(document.string(object.get("kind")?).ok()? == KIND)
     };
     kind() == Some(true)
 }
 
-/// The text as a scenario; a reservation problem that it names stands in `folder`, unless its path is absolute.
+/// The document as a scenario; a reservation problem that it names stands in `folder`, unless its path is absolute.
 ///
 /// # Errors
-/// [`FormatError`] when the text is no JSON, no such scenario, or states an impossible one.
-pub fn scenario(source: &Source<'_>, folder: &Path) -> Result<AdmissionScenario, FormatError> {
-    let document = source.document()?;
+/// [`FormatError`] when the document is no such scenario, or states an impossible one.
+pub fn scenario(document: &Document<'_>, folder: &Path) -> Result<AdmissionScenario, FormatError> {
     let object = document.object(document.root())?;
-    object.of_kind(&document, KIND)?;
-    object.only_at_top(&document, &FIELDS)?;
+    object.of_kind(document, KIND)?;
+    object.only_at_top(document, &FIELDS)?;
     let name = object.get("name").map(|raw| document.string(raw)).transpose()?;
-    let raw = object.need(&document, "reservation")?;
-    let problem = reservation(source, &document, raw, folder)?;
+    let raw = object.need(document, "reservation")?;
+    let problem = reservation(document, raw, folder)?;
     if problem.n_pools() != 1 || problem.configurations().is_some() {
         return Err(document.error(raw, "jobs are admitted into one pool of servers with capacities"));
     }
-    let servers = servers(&document, &object, &problem)?;
-    let policy = policy(&document, object.need(&document, "policy")?, &problem, servers)?;
-    let horizon = time(&document, object.need(&document, "horizon")?)?;
-    let from = object.get("from").map_or(Ok(0.0), |raw| time(&document, raw))?;
+    let servers = servers(document, &object, &problem)?;
+    let policy = policy(document, object.need(document, "policy")?, &problem, servers)?;
+    let horizon = time(document, object.need(document, "horizon")?)?;
+    let from = object.get("from").map_or(Ok(0.0), |raw| time(document, raw))?;
     if let (Some(raw), true) = (object.get("from"), from >= horizon) {
         return Err(document.error(raw, "rewards are averaged from a time before the horizon"));
     }
-    let every = object.get("every").map_or(Ok(horizon / ROWS), |raw| time(&document, raw))?;
+    let every = object.get("every").map_or(Ok(horizon / ROWS), |raw| time(document, raw))?;
     if horizon <= 0.0 || every <= 0.0 {
         let place = object.get(if horizon > 0.0 { "every" } else { "horizon" }).unwrap_or(object.raw());
         return Err(document.error(place, "expected a time above 0"));
@@ -60,13 +58,12 @@ pub fn scenario(source: &Source<'_>, folder: &Path) -> Result<AdmissionScenario,
 
 /// A reservation problem, or the path of one.
 fn reservation<'t>(
-    source: &Source<'t>,
     document: &Document<'t>,
     raw: &'t RawValue,
     folder: &Path,
 ) -> Result<Reservation, FormatError> {
     if !raw.get().starts_with('"') {
-        return source.reservation_in(raw, &Place::root().key("reservation"));
+        return document.source().reservation_in(raw, &Place::root().key("reservation"));
     }
     let path = folder.join(document.string(raw)?.as_ref());
     let text = read_text(&path).map_err(|error| document.error(raw, error.to_string()))?;
