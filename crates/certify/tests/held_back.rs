@@ -1,14 +1,14 @@
 //! Work-conserving where groups hold something back: limits, what is not lent, weights of 0; and what is said of them
 //! falsely.
 
-use evenhand_certify::{Request, certify};
+mod common;
+
 use evenhand_exact::{Axiom, Claim, Evidence, Stop};
 use evenhand_mechanisms::registry;
-use evenhand_problem::format::{Source, problem_to_json};
+use evenhand_problem::format::problem_to_json;
 use evenhand_problem::{Allocation, Arithmetic, Problem, Rational};
 use evenhand_testkit::agreement::{Finding, agreed_by_all, agreed_text};
 use evenhand_testkit::damage::damage;
-use evenhand_testkit::plain;
 use evenhand_testkit::random::trees::{self, Shape};
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
@@ -16,21 +16,12 @@ use rand_pcg::Pcg64;
 const SHAPES: [Shape; 2] =
     [Shape { groups: 7, users: 9, classes: 1 }, Shape { groups: 5, users: 7, classes: 3 }];
 
-/// The claim, accepted by all three judges; with the certificate.
 fn judged(problem: &Problem, allocation: &Allocation) -> (Claim, String) {
-    let requests = [Request::of(Axiom::WorkConserving)];
-    let examination = certify(problem, allocation, &requests, &Rational::new()).unwrap();
-    let text = examination.certificate.to_json();
-    assert_eq!(agreed_text(&text), Finding::Accepted, "{text}");
-    assert_eq!(plain::fault(&examination.certificate), None, "{text}");
-    (examination.certificate.claims[0].clone(), text)
+    common::judged(problem, allocation, Axiom::WorkConserving, &Rational::new())
 }
 
 fn of_texts(problem: &str, tasks: &str) -> (Claim, String) {
-    let problem = Source { name: "problem", text: problem }.problem().unwrap();
-    let text = format!(r#"{{"kind": "allocation", "arithmetic": "exact", "tasks": {tasks}}}"#);
-    let allocation = Source { name: "x", text: &text }.allocation(&problem).unwrap().allocation;
-    judged(&problem, &allocation)
+    common::of_texts(problem, tasks, Axiom::WorkConserving)
 }
 
 /// One class of 10 gpus; `fields` of the problem beside.

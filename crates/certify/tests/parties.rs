@@ -1,14 +1,15 @@
 //! The group forms of sharing incentive and envy-free: what a group could have, for each of its users, of its own part
 //! of the cluster and of what others hold.
 
-use evenhand_certify::{Request, certify};
+mod common;
+
+use common::judged;
 use evenhand_exact::{Axiom, Claim, Evidence, Instance, Party};
 use evenhand_mechanisms::registry;
 use evenhand_problem::format::{Source, problem_to_json};
 use evenhand_problem::{Allocation, Arithmetic, Problem, Rational, Sharing};
 use evenhand_testkit::agreement::{Finding, agreed_by_all, agreed_text};
 use evenhand_testkit::damage::damage;
-use evenhand_testkit::plain;
 use evenhand_testkit::random::trees::{self, Shape};
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
@@ -17,16 +18,6 @@ use serde_json::{Value, json};
 const AXIOMS: [Axiom; 2] = [Axiom::GroupSharingIncentive, Axiom::GroupEnvyFree];
 const SHAPES: [Shape; 2] =
     [Shape { groups: 6, users: 9, classes: 1 }, Shape { groups: 4, users: 7, classes: 3 }];
-
-/// The claim, accepted by all three judges; with the certificate.
-fn judged(problem: &Problem, allocation: &Allocation, axiom: Axiom, tolerance: &Rational) -> (Claim, String) {
-    let examination = certify(problem, allocation, &[Request::of(axiom)], tolerance).unwrap();
-    let text = examination.certificate.to_json();
-    assert!(examination.undecided.is_empty(), "{:?}\n{text}", examination.undecided);
-    assert_eq!(agreed_text(&text), Finding::Accepted, "{text}");
-    assert_eq!(plain::fault(&examination.certificate), None, "{text}");
-    (examination.certificate.claims[0].clone(), text)
-}
 
 fn problem_of(document: &Value) -> Problem {
     let text = document.to_string();

@@ -1,14 +1,15 @@
 //! The axiom `tree`: what hierarchical filling ends with, run once more by every checker; and what is said of it
 //! falsely.
 
+mod common;
+
 use evenhand_certify::{Request, certify};
 use evenhand_exact::{Axiom, Claim, Evidence};
 use evenhand_mechanisms::registry;
-use evenhand_problem::format::{Source, problem_to_json};
+use evenhand_problem::format::Source;
 use evenhand_problem::{Allocation, Arithmetic, Problem, Rational};
 use evenhand_testkit::agreement::{Finding, agreed_by_all, agreed_claim, agreed_text};
 use evenhand_testkit::damage::damage;
-use evenhand_testkit::plain;
 use evenhand_testkit::random::trees::{self, Shape};
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
@@ -17,21 +18,12 @@ use serde_json::{Value, json};
 const SHAPES: [Shape; 2] =
     [Shape { groups: 7, users: 9, classes: 1 }, Shape { groups: 5, users: 7, classes: 3 }];
 
-/// The claim, accepted by all three judges; with the certificate.
 fn judged(problem: &Problem, allocation: &Allocation) -> (Claim, String) {
-    let examination = certify(problem, allocation, &[Request::of(Axiom::Tree)], &Rational::new()).unwrap();
-    assert_eq!(examination.undecided, [], "{}", problem_to_json(problem));
-    let text = examination.certificate.to_json();
-    assert_eq!(agreed_text(&text), Finding::Accepted, "{text}");
-    assert_eq!(plain::fault(&examination.certificate), None, "{text}");
-    (examination.certificate.claims[0].clone(), text)
+    common::judged(problem, allocation, Axiom::Tree, &Rational::new())
 }
 
 fn of_texts(problem: &str, tasks: &str) -> (Claim, String) {
-    let problem = Source { name: "problem", text: problem }.problem().unwrap();
-    let text = format!(r#"{{"kind": "allocation", "arithmetic": "exact", "tasks": {tasks}}}"#);
-    let allocation = Source { name: "x", text: &text }.allocation(&problem).unwrap().allocation;
-    judged(&problem, &allocation)
+    common::of_texts(problem, tasks, Axiom::Tree)
 }
 
 /// `one` runs on a class of 4 cpus alone, and stops at 4 of the 5 that would be its half; the other goes on.
