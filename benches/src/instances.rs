@@ -12,7 +12,7 @@ use rand::RngCore;
 use rand_pcg::Pcg64;
 
 /// DRFH, Table I: servers, CPU and memory in hundredths of the largest server.
-const TABLE_I: [(u64, u64, u64); 10] = [
+pub const TABLE_I: [(u64, u64, u64); 10] = [
     (6732, 50, 50),
     (3863, 50, 25),
     (1001, 50, 75),
@@ -25,7 +25,7 @@ const TABLE_I: [(u64, u64, u64); 10] = [
     (1, 50, 6),
 ];
 /// Units of demands in a hundredth of the largest server.
-const UNIT: u64 = 100;
+pub const UNIT: u64 = 100;
 
 /// Whether users have a number of tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -10,26 +10,11 @@ use evenhand_simulate::workload::{Arrival, Source};
 use evenhand_simulate::{Duration, Run, Settings, SimulateError, simulate};
 use serde_json::Value;
 
-use crate::instances::Random;
+use crate::instances::{Random, TABLE_I, UNIT};
 use crate::machine::Clock;
 use crate::peers::Scripts;
 use crate::table::{markdown, median, seconds};
 
-/// DRFH, Table I: servers, and hundredths of the largest one.
-const CLASSES: [(u64, u64, u64); 10] = [
-    (6732, 50, 50),
-    (3863, 50, 25),
-    (1001, 50, 75),
-    (795, 100, 100),
-    (126, 25, 25),
-    (52, 50, 12),
-    (5, 50, 3),
-    (5, 50, 97),
-    (3, 100, 50),
-    (1, 50, 6),
-];
-/// Units of a demand in a hundredth of the largest server.
-const UNIT: u64 = 100;
 /// Least demand in units: a task of less would fit thousands of times.
 const LEAST: u64 = 20;
 /// Mean running time.
@@ -56,11 +41,11 @@ fn instance(sizes: &Sizes, seed: u64) -> Result<Instance, String> {
     let mut random = Random::new(seed, sizes.servers << 32 | sizes.users as u64);
     let resources = vec!["cpu".to_owned(), "memory".to_owned()];
     let named = |amounts: [u64; 2]| resources.iter().cloned().zip(amounts.map(Rational::from)).collect();
-    let all: u64 = CLASSES.iter().map(|class| class.0).sum();
-    let mut counts = [0_u64; CLASSES.len()];
+    let all: u64 = TABLE_I.iter().map(|class| class.0).sum();
+    let mut counts = [0_u64; TABLE_I.len()];
     for _ in 0..sizes.servers {
         let mut at = random.between(0, all - 1);
-        for (class, count) in CLASSES.iter().zip(&mut counts) {
+        for (class, count) in TABLE_I.iter().zip(&mut counts) {
             if at < class.0 {
                 *count += 1;
                 break;
@@ -68,7 +53,7 @@ fn instance(sizes: &Sizes, seed: u64) -> Result<Instance, String> {
             at -= class.0;
         }
     }
-    let there = CLASSES.iter().zip(counts).filter(|(_, count)| *count > 0);
+    let there = TABLE_I.iter().zip(counts).filter(|(_, count)| *count > 0);
     let servers = there.map(|((_, cpu, memory), count)| ServerSpec {
         name: format!("cpu {cpu} memory {memory}"),
         count: Some(Rational::from(count)),
