@@ -54,6 +54,17 @@ impl Input {
         let (name, packed) = (self.name, self.packed);
         Records { name, reader, packed, unpacked: 0, line: 0, bytes: Vec::new(), record: StringRecord::new() }
     }
+
+    /// The rows after a header, which names these columns.
+    pub(super) fn rows_of(self, what: &str, columns: &[&str]) -> Result<Records, ImportError> {
+        let mut rows = self.rows();
+        let expected = format!("{what} `{}`", columns.join(","));
+        let header = rows.first(&expected)?;
+        if header.is(columns) {
+            return Ok(rows);
+        }
+        Err(header.error(format!("found another header: expected {expected}")))
+    }
 }
 
 type Bytes = BufReader<Box<dyn Read>>;

@@ -129,12 +129,7 @@ impl<K: Clone + Eq + std::hash::Hash> Tally<K> {
 }
 
 fn read_nodes(nodes: Input) -> Result<Vec<(Node, u64)>, ImportError> {
-    let mut rows = nodes.rows();
-    let expected = format!("the node list, `{}`", NODE_COLUMNS.join(","));
-    let header = rows.first(&expected)?;
-    if !header.is(&NODE_COLUMNS) {
-        return Err(header.error(format!("found another header: expected {expected}")));
-    }
+    let mut rows = nodes.rows_of("the node list,", &NODE_COLUMNS)?;
     let mut classes = Tally::new();
     while let Some(row) = rows.next()? {
         row.expect_columns(NODE_COLUMNS.len())?;

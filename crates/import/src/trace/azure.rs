@@ -44,12 +44,7 @@ fn read(
     table: Input,
     mut tell: impl FnMut(Told) -> Result<(), ImportError>,
 ) -> Result<(Vec<UserSpec>, Vec<Note>), ImportError> {
-    let mut rows = table.rows();
-    let expected = format!("a table `{}`", COLUMNS.join(","));
-    let header = rows.first(&expected)?;
-    if !header.is(&COLUMNS) {
-        return Err(header.error(format!("found another header: expected {expected}")));
-    }
+    let mut rows = table.rows_of("a table", &COLUMNS)?;
     let mut users: Vec<UserSpec> = Vec::new();
     let mut splits: HashMap<String, u64> = HashMap::new();
     let mut flavours: HashMap<String, (u32, [Rational; 2])> = HashMap::new();

@@ -33,12 +33,7 @@ fn read(
     servers: &[ServerSpec],
     mut tell: impl FnMut(Told) -> Result<(), ImportError>,
 ) -> Result<(Vec<UserSpec>, Vec<Note>), ImportError> {
-    let mut rows = pods.rows();
-    let expected = format!("a pod list with times, `{}`", MORE_POD_COLUMNS.join(","));
-    let header = rows.first(&expected)?;
-    if !header.is(&MORE_POD_COLUMNS) {
-        return Err(header.error(format!("found another header: expected {expected}")));
-    }
+    let mut rows = pods.rows_of("a pod list with times,", &MORE_POD_COLUMNS)?;
     let mut specs: Vec<UserSpec> = Vec::new();
     let mut users: HashMap<Shape, Option<u32>> = HashMap::new();
     let (mut nothing, mut nowhere) = (0, 0);

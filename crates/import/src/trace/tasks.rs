@@ -35,13 +35,7 @@ impl TaskTable {
     /// # Errors
     /// [`ImportError`] when it cannot be read or is another one.
     pub fn new(input: Input) -> Result<Self, ImportError> {
-        let expected = format!("a table `{}`", COLUMNS.join(","));
-        let mut rows = input.rows();
-        let header = rows.first(&expected)?;
-        if !header.is(&COLUMNS) {
-            return Err(header.error(format!("found another header: expected {expected}")));
-        }
-        Ok(Self { rows, last: 0.0 })
+        Ok(Self { rows: input.rows_of("a table", &COLUMNS)?, last: 0.0 })
     }
 
     /// The next row.
