@@ -2,9 +2,11 @@
 
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::sync::Mutex;
+use std::time::Duration;
 
 use evenhand::report::text::printable;
 use evenhand::report::{Form, Page, Terminal};
+use indicatif::ProgressBar;
 use serde_json::Value;
 
 use crate::arguments::Common;
@@ -42,6 +44,17 @@ pub fn page(page: &Page, common: &Common) -> Result<(), Failure> {
             .tip("--format table, markdown or json"));
     }
     text(&page.render(&common.form))
+}
+
+/// How far the work is, drawn on a terminal only, on standard error; without a number of steps that it takes it turns.
+pub fn progress(common: &Common, steps: Option<u64>) -> ProgressBar {
+    let bar = if common.quiet {
+        ProgressBar::hidden()
+    } else {
+        steps.map_or_else(ProgressBar::new_spinner, ProgressBar::new)
+    };
+    bar.enable_steady_tick(Duration::from_millis(120));
+    bar
 }
 
 /// What standard output is shown on: lines have the width of the terminal, or that of COLUMNS; where no

@@ -1,14 +1,12 @@
 //! `audit`: small problems on which a mechanism breaks an axiom, each with its certificate.
 
 use std::process::ExitCode;
-use std::time::Duration;
 
 use evenhand::mechanisms::Flags;
 use evenhand::problem::Arithmetic;
 use evenhand::problem::format::{AllocationDocument, problem_to_json};
 use evenhand::{Problem, certify::Request};
 use evenhand_audit::{self as audit, AuditError, Example, Property, Settings, Size};
-use indicatif::ProgressBar;
 
 use super::mechanism;
 use super::requests::request;
@@ -33,9 +31,7 @@ pub fn run(call: &Call, common: &Common) -> Result<ExitCode, Failure> {
         seed: common.seed,
         size: Size { users: call.users, classes: call.servers, resources: call.resources },
     };
-    // Draws on a terminal only, on standard error.
-    let bar = if common.quiet { ProgressBar::hidden() } else { ProgressBar::new(call.instances) };
-    bar.enable_steady_tick(Duration::from_millis(120));
+    let bar = output::progress(common, Some(call.instances));
     let found = audit::audit(&settings, |tried| bar.set_position(tried));
     bar.finish_and_clear();
     let found = found?;

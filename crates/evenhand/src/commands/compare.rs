@@ -7,7 +7,6 @@ use evenhand::certify::compare::{Compared, Comparison, compare};
 use evenhand::mechanisms::{Mechanism, registry};
 use evenhand::problem::{Arithmetic, Problem};
 use evenhand::report;
-use indicatif::ProgressBar;
 
 use super::requests::request;
 use super::{alpha, mechanism};
@@ -58,9 +57,7 @@ pub fn columns(call: &Compare, problem: &Problem, common: &Common) -> Result<Vec
         tolerance,
         time: Duration::from_secs_f64(call.seconds),
     };
-    // Draws on a terminal only, on standard error.
-    let bar = if common.quiet { ProgressBar::hidden() } else { ProgressBar::new_spinner() };
-    bar.enable_steady_tick(Duration::from_millis(120));
+    let bar = output::progress(common, None);
     let columns = compare(problem, &comparison, |name| bar.set_message(name.to_owned()));
     bar.finish_and_clear();
     Ok(columns)

@@ -4,14 +4,12 @@ pub mod sweep;
 mod worst_load;
 
 use std::process::ExitCode;
-use std::time::Duration;
 
 use evenhand::certify::ratio;
 use evenhand::exact::ratio::{MOST_BYTES, RatioCertificate};
 use evenhand::packing::SearchLimits;
 use evenhand::problem::format::{FormatError, Source};
 use evenhand::report;
-use indicatif::ProgressBar;
 
 use crate::arguments::{Common, Format, Ratio};
 use crate::failure::Failure;
@@ -61,11 +59,4 @@ fn save<C: PartialEq>(
         Ok(_) => Err(Failure::solver("the certificate does not read as it was written")),
         Err(error) => Err(Failure::solver(error.to_string())),
     }
-}
-
-/// Draws on a terminal only, on standard error.
-fn progress(common: &Common) -> ProgressBar {
-    let bar = if common.quiet { ProgressBar::hidden() } else { ProgressBar::new_spinner() };
-    bar.enable_steady_tick(Duration::from_millis(120));
-    bar
 }

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Duration;
 
 use evenhand::problem::format::{Document, Source, read_text};
 use evenhand::report;
@@ -24,7 +23,7 @@ pub fn run(call: &Simulate, common: &Common) -> Result<ExitCode, Failure> {
     }
     let scenario = document.scenario(folder).map_err(of_format)?;
     let seeds: Vec<u64> = (0..u64::from(call.replications)).map(|k| common.seed.wrapping_add(k)).collect();
-    let bar = progress(common);
+    let bar = output::progress(common, None);
     let simulated = match &call.resume {
         Some(file) => with_checkpoints(&document, &scenario, call, file, common.seed, &bar),
         None => {
@@ -122,13 +121,6 @@ fn with_checkpoints(
         })?;
     // Only a checkpoint that could not be written stops the run.
     simulated.ok_or_else(|| writer.failure.unwrap_or_else(|| Failure::solver("the run was stopped")))
-}
-
-/// Draws on a terminal only, on standard error.
-fn progress(common: &Common) -> ProgressBar {
-    let bar = if common.quiet { ProgressBar::hidden() } else { ProgressBar::new_spinner() };
-    bar.enable_steady_tick(Duration::from_millis(120));
-    bar
 }
 
 /// The tables and plots of every run; those of several runs are told apart by their seeds.

@@ -6,11 +6,10 @@ use std::time::{Duration, Instant};
 
 use evenhand::problem::{Rational, number};
 use evenhand_hunt::{self as hunt, Certified, Clock, Found, Hunt, HuntError, Settings, State};
-use indicatif::ProgressBar;
 
 use crate::arguments::{Common, Hunt as Call};
 use crate::failure::Failure;
-use crate::files;
+use crate::{files, output};
 
 /// Steps of a local search for which nobody has asked.
 const STEPS_BY_DEFAULT: u64 = 200_000;
@@ -100,8 +99,7 @@ pub fn search(hunt: &mut Hunt, call: &Call, common: &Common, start: Instant) -> 
         (steps, _) => steps,
     };
     let most_time = call.seconds.map(Duration::from_secs);
-    let bar = if common.quiet { ProgressBar::hidden() } else { ProgressBar::new_spinner() };
-    bar.enable_steady_tick(Duration::from_millis(200));
+    let bar = output::progress(common, None);
     let mut saved = Instant::now();
     while !hunt.is_complete() {
         let (steps, all) = hunt.steps();

@@ -7,7 +7,6 @@ use evenhand::certify::ratio::{Sweep, multiples, sweep};
 use evenhand::problem::{Rational, Reservation, number};
 use evenhand::report;
 
-use super::progress;
 use crate::arguments::{Common, Format, Ratio};
 use crate::failure::Failure;
 use crate::{files, output};
@@ -17,7 +16,7 @@ const MOST_STEPS: usize = 100_000;
 
 pub fn run(call: &Ratio, range: &Range, problem: &Reservation, common: &Common) -> Result<ExitCode, Failure> {
     let multiples = multiples(&range.from, &range.to, range.steps);
-    let bar = progress(common);
+    let bar = output::progress(common, None);
     let found = sweep(problem, &multiples, &mut |done| bar.set_message(format!("{done} of {}", range.steps)));
     bar.finish_and_clear();
     let found = found.map_err(|error| Failure::solver(error.to_string()))?;

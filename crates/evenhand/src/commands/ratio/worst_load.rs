@@ -8,7 +8,7 @@ use evenhand::exact::ratio::worst_load::WorstLoadCertificate;
 use evenhand::problem::Reservation;
 use evenhand::report::{self, text};
 
-use super::{limits, progress, save};
+use super::{limits, save};
 use crate::arguments::{Common, Format, Ratio};
 use crate::failure::Failure;
 use crate::output;
@@ -21,7 +21,7 @@ pub fn run(call: &Ratio, problem: &Reservation, common: &Common) -> Result<ExitC
             problem.n_pools()
         )));
     }
-    let bar = progress(common);
+    let bar = output::progress(common, None);
     let found = worst_load_within(problem, &limits(call), &mut |claims, ratio| {
         bar.set_message(format!("{claims} claims, ratio at most {}", text::decimal(ratio)));
     });
