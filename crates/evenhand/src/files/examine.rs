@@ -85,12 +85,13 @@ fn output_folder(folder: &Path) -> Result<(), Failure> {
     if folder.exists() && !folder.is_dir() {
         return refuse("is not a folder".to_owned());
     }
-    if let Err(error) = std::fs::create_dir_all(folder) {
-        return refuse(format!("cannot be created: {error}"));
-    }
-    match tempfile::tempfile_in(folder) {
+    // It is made with the first file in it, so that a failure leaves nothing behind.
+    let there = folder.ancestors().find(|above| above.as_os_str().is_empty() || above.exists());
+    let there = there.filter(|above| !above.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
+    let what = if there == folder { "be written to" } else { "be created" };
+    match tempfile::tempfile_in(there) {
         Ok(_) => Ok(()),
-        Err(error) => refuse(format!("cannot be written to: {error}")),
+        Err(error) => refuse(format!("cannot {what}: {error}")),
     }
 }
 

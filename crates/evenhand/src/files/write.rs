@@ -40,7 +40,8 @@ pub fn save(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
             file.write_all(bytes)?;
             file.flush()
         }),
-        _ => replace(path, bytes, None),
+        // Folders that files are written into are made if need be; of other files they are there.
+        _ => fs::create_dir_all(folder_of(path)).and_then(|()| replace(path, bytes, None)),
     };
     saved.map_err(|error| Failure::solver(format!("{}: cannot be written: {error}", shown(path))))
 }
