@@ -387,3 +387,24 @@ fn the_small_checker_agrees() {
         }
     }
 }
+
+/// The order in a file has no meaning, also where the reader's own allocation states the hash of its own problem.
+#[test]
+fn the_readers_own_problem_and_allocation_in_another_order() {
+    let reversed = |text: &str| {
+        let mut problem: Value = serde_json::from_str(text).unwrap();
+        for list in ["resources", "servers", "users"] {
+            problem[list].as_array_mut().unwrap().reverse();
+        }
+        problem.to_string()
+    };
+    let folder = Folder::with(FIGURE_1);
+    folder.solve("drfh", true, "a.json");
+    folder.run(&["certify", "problem.json", "a.json", "-o", "c.json"]).ends_with(0);
+    folder.write("own.json", reversed(FIGURE_1));
+    folder.run(&["solve", "own.json", "-m", "drfh", "-o", "own.a.json"]).ends_with(0);
+    for fast in [&[][..], &["--fast"]] {
+        let check = ["check", "c.json", "--problem", "own.json", "--allocation", "own.a.json"];
+        folder.run(&[&check, fast].concat()).ends_with(0);
+    }
+}

@@ -393,3 +393,26 @@ fn minus_is_standard_input_and_output() {
     folder.run_with(&["certify", "-", "-"], FIGURE_1).fails_with(2, "standard input");
     assert!(!folder.names().contains(&"-".to_owned()));
 }
+
+/// Numbers for spreadsheets are decimals, without units and without indentation.
+#[test]
+fn csv_holds_decimals() {
+    let folder = Folder::new();
+    folder.write(
+        "queues.json",
+        r#"{"kind": "allocation-problem", "resources": ["gpu"], "users": [],
+            "servers": [{"name": "s", "capacity": {"gpu": 10}}],
+            "groups": [{"name": "a", "guarantee": {"gpu": 1}}, {"name": "b", "parent": "a"}, {"name": "c"}]}"#,
+    );
+    let arguments = ["solve", "queues.json", "-m", "tree", "--rule", "volcano", "--format", "csv", "--quiet"];
+    let shown = folder.run(&arguments).ends_with(0).stdout;
+    assert!(shown.starts_with("group or user,") && shown.contains("\nb,"), "{shown}");
+    assert!(!shown.contains(" = "), "{shown}");
+    folder.write(
+        "scenario.json",
+        r#"{"kind": "scenario", "resources": ["cpu"], "servers": [{"name": "s", "capacity": {"cpu": 1}}],
+            "policy": {}, "users": [{"name": "u", "demand": {"cpu": "1/3"}, "jobs": [{"at": 0, "tasks": 3, "duration": 2}]}]}"#,
+    );
+    let shown = folder.run(&["simulate", "scenario.json", "--format", "csv"]).ends_with(0).stdout;
+    assert!(shown.contains("cpu 1\n") && !shown.contains('%'), "{shown}");
+}

@@ -36,6 +36,20 @@ fn the_session_of_the_readme() {
     assert!(output.stdout.contains("envy-free"), "{}", output.stdout);
 }
 
+/// What fails leaves no folder behind.
+#[test]
+fn no_folder_of_a_failure() {
+    let folder = Folder::with(FIGURE_1);
+    for (name, status) in [("nowhere.json", 2), ("problem.json", 2)] {
+        folder.run(&["export", name, "--to", "vipr", "-o", "new/proofs"]).fails(status);
+        folder.run(&["simulate", name, "-o", "new"]).fails(status);
+    }
+    folder
+        .run(&["export", "problem.json", "--to", "vipr", "-o", "problem.json/proofs"])
+        .fails_with(2, "proofs");
+    assert_eq!(folder.names(), ["problem.json"]);
+}
+
 #[test]
 fn the_reservations_of_the_readme() {
     let folder = Folder::with(&example("vm-types.json"));

@@ -355,6 +355,10 @@ fn usage() {
     ] {
         folder.run(arguments).fails(2);
     }
+    for flag in [&["--time", "5"][..], &["--by-shape"]] {
+        let output = folder.run(&[&["import", "openb", "one", "two"], flag].concat());
+        output.fails_with(2, &format!("{} does not go with openb", flag[0]));
+    }
     // A negative number is the value of the option, not an option itself.
     folder
         .run(&["certify", "problem.json", "problem.json", "--tolerance", "-1"])

@@ -22,10 +22,11 @@ pub fn entitlements(problem: &Problem, entitlements: &Entitlements, held: Option
         (0..list.len()).filter(|v| list[*v].parent.is_none()).map(|v| (v, 0)).rev().collect();
     while let Some((v, depth)) = waiting.pop() {
         waiting.extend((0..list.len()).filter(|k| list[*k].parent == Some(v)).map(|k| (k, depth + 1)).rev());
-        let mut row = vec![Cell::text(format!("{}{}", "  ".repeat(depth), list[v].name))];
+        let mut row =
+            vec![Cell::text(format!("{}{}", "  ".repeat(depth), list[v].name)).with_value(&list[v].name)];
         for (r, entitled) in entitlements.groups[v].iter().enumerate() {
-            row.push(Cell::text(crate::text::number(entitled)));
-            row.extend(held.map(|held| Cell::text(crate::text::number(&held.groups[v][r]))));
+            row.push(Cell::number(entitled));
+            row.extend(held.map(|held| Cell::number(&held.groups[v][r])));
         }
         table.row(row);
     }
@@ -33,7 +34,7 @@ pub fn entitlements(problem: &Problem, entitlements: &Entitlements, held: Option
         let Some(entitled) = entitled else { continue };
         let mut row = vec![Cell::text(user.name())];
         for entitled in entitled {
-            row.push(Cell::text(crate::text::number(entitled)));
+            row.push(Cell::number(entitled));
             row.extend(held.map(|_| Cell::none()));
         }
         table.row(row);

@@ -59,7 +59,7 @@ pub fn simulation(simulated: &Simulated) -> Page {
         if is_evicted {
             cells.push(Cell::text(summary.tasks.evicted.to_string()));
         }
-        cells.push(Cell::text(utilisation(problem, summary)));
+        cells.push(utilisation(problem, summary));
         runs.row(cells);
     }
     page = page.table(runs);
@@ -73,13 +73,16 @@ pub fn simulation(simulated: &Simulated) -> Page {
     page
 }
 
-fn utilisation(problem: &Problem, summary: &Summary) -> String {
-    let parts = problem.resources().iter().zip(&summary.utilisation);
-    let words = parts.map(|(name, used)| match used {
-        Some(used) => format!("{name} {:.1} %", 100.0 * used),
-        None => format!("{name}: none"),
-    });
-    words.collect::<Vec<_>>().join(", ")
+fn utilisation(problem: &Problem, summary: &Summary) -> Cell {
+    let words = |shown: fn(f64) -> String| {
+        let parts = problem.resources().iter().zip(&summary.utilisation);
+        let words = parts.map(|(name, used)| match used {
+            Some(used) => format!("{name} {}", shown(*used)),
+            None => format!("{name}: none"),
+        });
+        words.collect::<Vec<_>>().join(", ")
+    };
+    Cell::text(words(|used| format!("{:.1} %", 100.0 * used))).with_value(words(|used| used.to_string()))
 }
 
 fn number(value: f64) -> Cell {

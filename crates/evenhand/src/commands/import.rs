@@ -16,6 +16,11 @@ pub fn run(call: &Import, common: &Common) -> Result<ExitCode, Failure> {
             if path.as_os_str() == "-" { Input::new("-", std::io::stdin()) } else { Input::open(path) };
         opened.map_err(|error| Failure::input(error.to_string()))
     };
+    // As with the flags of mechanisms: what would be ignored is refused.
+    let given = [("--time", call.time != 0), ("--by-shape", call.by_shape)];
+    if let (ImportSource::Openb, Some((flag, _))) = (call.source, given.iter().find(|(_, given)| *given)) {
+        return Err(Failure::input(format!("{flag} does not go with openb")));
+    }
     let imported = match (call.source, call.files.as_slice()) {
         (ImportSource::Openb, [nodes, pods]) => openb(open(nodes)?, open(pods)?),
         (ImportSource::Openb, _) => {

@@ -349,8 +349,11 @@ impl<'t> Object<'t> {
             None => Ok(()),
             Some((key, value)) => {
                 let hint = nearest::hint(key, known.iter().copied());
-                let known = known.join(", ");
-                let message = format!("unknown field `{}`{hint}: expected one of {known}", shorten(key));
+                let expected = match known {
+                    [] => "no field".to_owned(),
+                    known => format!("one of {}", known.join(", ")),
+                };
+                let message = format!("unknown field `{}`{hint}: expected {expected}", shorten(key));
                 Err(document.error_on_key(value, message))
             }
         }
