@@ -206,6 +206,9 @@ enum Command {
         /// Only shapes whose name contains this.
         #[arg(long, default_value = "", hide_default_value = true)]
         only: String,
+        /// Of the others, only mechanisms whose name contains this.
+        #[arg(long, default_value = "", hide_default_value = true, requires = "others")]
+        mechanism: String,
     },
     /// The configuration programme against the number of job types.
     Reservation {
@@ -426,10 +429,14 @@ fn run(command: Command) -> Result<(), String> {
             say(&queues::table(seed, at_most, &kinds, folder.as_deref())?)?;
             if without_axiom { Ok(()) } else { say(&queues::trees(seed, &kinds)?) }
         }
-        Command::Answers { others, problems, first, users, only } => {
+        Command::Answers { others, problems, first, users, only, mechanism } => {
             say(&heading())?;
-            let table = if others { answers::mechanisms::table } else { answers::table };
-            say(&table(&(first..first + problems), users, &only))
+            let seeds = first..first + problems;
+            say(&if others {
+                answers::mechanisms::table(&seeds, users, &only, &mechanism)
+            } else {
+                answers::table(&seeds, users, &only)
+            })
         }
         Command::Pool { program, file, answer, repetitions, seconds, tolerance, c_max } => {
             let line = Once { program, file, answer, repetitions, seconds, tolerance, c_max }.run()?;

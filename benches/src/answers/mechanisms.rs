@@ -108,13 +108,14 @@ impl Asked {
     }
 }
 
-/// A table of how many problems of each shape had no answer, by mechanism, and the first of them with the reason.
+/// A table of how many problems of each shape had no answer, by mechanism, and the first of them with the reason;
+/// of the shapes and of the mechanisms whose names contain what is stated.
 #[must_use]
-pub fn table(seeds: &Range<u64>, most_users: usize, only: &str) -> String {
+pub fn table(seeds: &Range<u64>, most_users: usize, only: &str, mechanism: &str) -> String {
     let shapes: Vec<&Shape> = SHAPES.iter().filter(|shape| shape.name.contains(only)).collect();
     let mut rows = Vec::new();
     let mut firsts = Vec::new();
-    for asked in ASKED {
+    for asked in ASKED.iter().filter(|asked| asked.name().contains(mechanism)) {
         let mut row = vec![asked.name()];
         for shape in &shapes {
             let count = asked.count(shape, seeds.clone(), most_users);

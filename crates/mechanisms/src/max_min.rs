@@ -38,7 +38,9 @@ pub fn allocate(
     let settings = Settings::default();
     let solver = |source| MechanismError::Solver { mechanism: info.id, source };
     Ok(match arithmetic {
-        Arithmetic::Exact => exact(info, lexicographic(&constraints, &coefficients, &settings).map_err(solver)?),
+        Arithmetic::Exact => {
+            exact(info, lexicographic(&constraints, &coefficients, &settings).map_err(solver)?)
+        }
         Arithmetic::Float => {
             let optimum = lexicographic_float(&constraints, &coefficients, &settings).map_err(solver)?;
             let LexicographicOptimum { tasks, rounds, solves, pivots, .. } = optimum;
@@ -101,7 +103,6 @@ fn exact(info: &Info, optimum: LexicographicOptimum<Rational>) -> Outcome {
 
 fn outcome(info: &Info, tasks: Tasks, rounds: usize, programmes: usize) -> Outcome {
     let mechanism = Some(info.id.to_owned());
-    let allocation =
-        Allocation { mechanism, arithmetic: Arithmetic::Exact, tasks, ..Allocation::default() };
+    let allocation = Allocation { mechanism, arithmetic: Arithmetic::Exact, tasks, ..Allocation::default() };
     Outcome { rounds, programmes, ..Outcome::of(allocation) }
 }

@@ -48,7 +48,7 @@ pub fn merge<'a>(
 ) -> Vec<Group> {
     let problem = constraints.problem();
     let mut groups: Vec<Group> = Vec::new();
-    let mut index: HashMap<Key<'_>, usize> = HashMap::new();
+    let mut index: HashMap<Key<'_>, usize> = HashMap::with_capacity(problem.n_users());
     for n in (0..problem.n_users()).filter(|&n| takes_part(n)) {
         let user = &problem.users()[n];
         let next = groups.len();

@@ -1,7 +1,7 @@
 //! `gamma_n` of every user, with integer comparisons in place of fractions.
 
 use evenhand_problem::Problem;
-use rug::{Integer, Rational};
+use rug::{Assign, Integer, Rational};
 
 use crate::amounts::{Amounts, amount_of};
 use crate::quotient::{absorb, scaled};
@@ -33,16 +33,18 @@ impl<'a> Gammas<'a> {
     /// `k_i min_r c_ir / d_nir`, those it may not use left out when `constrained`.
     pub fn total(&self, n: usize, constrained: bool) -> Rational {
         let user = &self.problem.users()[n];
-        // 1 / (d_nr scale_r) over the common denominator of the user.
-        let mut common = Integer::from(1);
+        // 1 / (d_nr scale_r) over the common denominator of the user; nothing is reduced but the sum.
         let demanded = user.base_demand().entries();
-        let inverse: Vec<Rational> =
-            demanded.iter().map(|(r, demand)| Rational::from(demand * &self.scale[*r]).recip()).collect();
-        for value in &inverse {
-            absorb(&mut common, value.denom());
-        }
-        let inverse: Vec<Integer> = inverse.iter().map(|value| scaled(value, &common)).collect();
-        let mut sum = Integer::new();
+        let scaled: Vec<Integer> =
+            demanded.iter().map(|(r, demand)| Integer::from(demand.numer() * &self.scale[*r])).collect();
+        let mut common = Integer::from(1);
+        scaled.iter().for_each(|value| absorb(&mut common, value));
+        let inverse: Vec<Integer> = demanded
+            .iter()
+            .zip(&scaled)
+            .map(|((_, demand), value)| Integer::from(common.div_exact_ref(value)) * demand.denom())
+            .collect();
+        let (mut sum, mut least, mut tasks) = (Integer::new(), Integer::new(), Integer::new());
         let mut apart = Rational::new();
         let everywhere = if constrained { 0..0 } else { 0..self.capacity.len() };
         // Elsewhere it may not run, or lacks a resource.
@@ -55,12 +57,23 @@ impl<'a> Gammas<'a> {
                 apart += self.problem.unconstrained_gamma(n, i);
                 continue;
             }
-            let tasks = demanded
-                .iter()
-                .zip(&inverse)
-                .map(|((r, _), inverse)| Some(Integer::from(amount_of(&self.capacity[i], *r)? * inverse)));
-            // A missing resource, `None`, is the least: no task fits.
-            sum += tasks.min().flatten().unwrap_or_default();
+            // No task fits where a resource is missing. The integers are those of the class before: most of the
+            // time would go into their memory.
+            let mut is_first = true;
+            for ((r, _), inverse) in demanded.iter().zip(&inverse) {
+                let Some(capacity) = amount_of(&self.capacity[i], *r) else {
+                    least.assign(0);
+                    break;
+                };
+                tasks.assign(capacity * inverse);
+                if is_first || tasks < least {
+                    std::mem::swap(&mut tasks, &mut least);
+                }
+                is_first = false;
+            }
+            if !is_first {
+                sum += &least;
+            }
         }
         Rational::from((sum, common)) + apart
     }

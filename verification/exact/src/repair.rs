@@ -64,13 +64,16 @@ impl<'a> Instance<'a> {
 /// # Errors
 /// [`InstanceError`] when the repaired numbers are too wide.
 fn repaired(stated: &Instance<'_>) -> Result<Option<(Tasks, Rational)>, InstanceError> {
+    let has_too_much = |n| stated.tasks_left(n).is_some_and(|left| left.numerator < 0);
+    let is_overfull = |row| *stated.scaled_slack(row) < 0;
+    let (n_users, n_rows) = (stated.problem().n_users(), stated.constraints().rows().len());
+    if stated.refused.is_empty() && !(0..n_users).any(has_too_much) && !(0..n_rows).any(is_overfull) {
+        return Ok(None);
+    }
     let mut tasks = stated.tasks();
     let cut = cut_users(stated, &mut tasks)?;
     let cut_instance = if cut { Some(stated.with_tasks(&tasks)?) } else { None };
-    let cut_classes = cut_classes(cut_instance.as_ref().unwrap_or(stated), &mut tasks)?;
-    if !cut && !cut_classes && stated.refused.is_empty() {
-        return Ok(None);
-    }
+    cut_classes(cut_instance.as_ref().unwrap_or(stated), &mut tasks)?;
     let repair = largest_change(stated, &tasks);
     Ok(Some((tasks, repair)))
 }
@@ -91,13 +94,12 @@ fn cut_users(stated: &Instance<'_>, tasks: &mut Tasks) -> Result<bool, TooLarge>
     Ok(changed)
 }
 
-/// Step 3; whether anything changed.
-fn cut_classes(instance: &Instance<'_>, tasks: &mut Tasks) -> Result<bool, TooLarge> {
+/// Step 3.
+fn cut_classes(instance: &Instance<'_>, tasks: &mut Tasks) -> Result<(), TooLarge> {
     let constraints = instance.constraints();
     let rows = constraints.rows();
     let load = |row: usize| (&rows[row].capacity - instance.slack(row)) / &rows[row].capacity;
     let overfull = |row: &usize| *instance.scaled_slack(*row) < 0;
-    let mut changed = false;
     let factors: Vec<Option<Rational>> = (0..instance.problem().n_servers())
         .map(|i| constraints.class_rows(i).filter(overfull).map(load).max().map(Rational::recip))
         .collect();
@@ -105,10 +107,9 @@ fn cut_classes(instance: &Instance<'_>, tasks: &mut Tasks) -> Result<bool, TooLa
         if let Some(factor) = &factors[*i] {
             instance.charge_wide(1, factor)?;
             *x *= factor;
-            changed = true;
         }
     }
-    Ok(changed)
+    Ok(())
 }
 
 fn largest_change(stated: &Instance<'_>, tasks: &Tasks) -> Rational {

@@ -7,7 +7,7 @@ use thiserror::Error;
 use crate::gamma::Gammas;
 use crate::instance::Instance;
 use crate::instance_error::InstanceError;
-use crate::quotient::{absorb, scaled};
+use crate::quotient::{Quotient, absorb, scaled};
 use crate::refusal::Refusal;
 use crate::scaled::check_width;
 
@@ -146,11 +146,13 @@ impl Share {
     fn of_base_demand(self, problem: &Problem, n: usize) -> UserShare {
         let total = problem.total_capacity();
         let demand = problem.users()[n].base_demand().entries().iter();
-        let fractions =
-            demand.filter(|(r, _)| !total[*r].is_zero()).map(|(r, d)| Rational::from(d / &total[*r]));
+        let fractions = demand.filter(|(r, _)| !total[*r].is_zero()).map(|(r, d)| {
+            let total = &total[*r];
+            Quotient::new(Integer::from(d.numer() * total.denom()), Integer::from(d.denom() * total.numer()))
+        });
         UserShare::uniform(match self {
-            Self::Asset => fractions.sum(),
-            _ => fractions.max().unwrap_or_default(),
+            Self::Asset => fractions.map(|fraction| fraction.to_rational()).sum(),
+            _ => fractions.max().map_or_else(Rational::new, |fraction| fraction.to_rational()),
         })
     }
 }
@@ -248,19 +250,21 @@ impl ShareCoefficients {
         &self,
         weighted: impl Fn(usize, &Rational) -> Rational,
     ) -> Result<ScaledShare, InstanceError> {
+        let of_user = |(n, user): (usize, &UserShare)| -> (Rational, Vec<(usize, Rational)>) {
+            let on = user.on.iter().map(|(i, u)| (*i, weighted(n, u))).collect();
+            (weighted(n, &user.base), on)
+        };
+        let users: Vec<_> = self.users.iter().enumerate().map(of_user).collect();
         let mut denominator = Integer::from(1);
         let mut entries = 0;
-        for (n, user) in self.users.iter().enumerate() {
-            for u in std::iter::once(&user.base).chain(user.on.iter().map(|(_, u)| u)) {
-                absorb(&mut denominator, weighted(n, u).denom());
-                entries += 1;
-                check_width(&denominator, entries)?;
-            }
+        for u in users.iter().flat_map(|(base, on)| std::iter::once(base).chain(on.iter().map(|(_, u)| u))) {
+            absorb(&mut denominator, u.denom());
+            entries += 1;
+            check_width(&denominator, entries)?;
         }
-        let integer = |n: usize, u: &Rational| scaled(&weighted(n, u), &denominator);
-        let base = self.users.iter().enumerate().map(|(n, user)| integer(n, &user.base)).collect();
-        let on = self.users.iter().enumerate();
-        let on = on.map(|(n, user)| user.on.iter().map(|(i, u)| (*i, integer(n, u))).collect()).collect();
+        let integer = |u: &Rational| scaled(u, &denominator);
+        let base = users.iter().map(|(base, _)| integer(base)).collect();
+        let on = users.iter().map(|(_, on)| on.iter().map(|(i, u)| (*i, integer(u))).collect()).collect();
         Ok(ScaledShare { base, on, denominator })
     }
 }

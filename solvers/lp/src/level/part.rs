@@ -271,7 +271,11 @@ impl<'a> Part<'a> {
                 (&[][..], by_class[at].as_slice())
             }
         };
-        let position = move |r: usize| Some(constraints.row_of(i, RowKind::Resource(r))? - start);
+        // Not known yet while rows are given their numbers.
+        let has_all = self.complete.get(c).is_some_and(Option::is_some);
+        let position = move |r: usize| {
+            if has_all { Some(r) } else { Some(constraints.row_of(i, RowKind::Resource(r))? - start) }
+        };
         let plain = plain.iter().filter_map(move |(r, amount)| Some((position(*r)?, *amount)));
         plain.chain(other.iter().copied())
     }
@@ -305,12 +309,14 @@ impl<'a> Part<'a> {
     pub fn for_each_price(&self, g: usize, prices: &[f64], mut visit: impl FnMut(usize, f64)) {
         let group = self.groups[g];
         let is_plain = self.data.other_usage[group].is_none();
-        let demand = &self.data.base_demand[group];
+        let demand = self.data.base_demand[group].as_slice();
+        let uniform = self.tasks_per_level_f64[g];
         for &c in &self.classes[g] {
             match self.complete[c] {
-                Some(start) if is_plain => {
-                    let task: f64 = demand.iter().map(|(r, d)| prices[start + r] * d).sum();
-                    visit(c, task * self.tasks_per_level_f64(g, c));
+                Some(start) if is_plain && !uniform.is_nan() => {
+                    let here = &prices[start..];
+                    let task: f64 = demand.iter().map(|(r, d)| here[*r] * d).sum();
+                    visit(c, task * uniform);
                 }
                 _ => visit(c, self.price(g, c, prices)),
             }

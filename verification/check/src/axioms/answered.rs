@@ -218,19 +218,20 @@ pub fn njc(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
 pub fn ps_dsf(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     // `w_n gamma_ni`, over which levels are.
     let full = |n: usize, i: usize| case.problem.gamma(n, i) * &case.problem.users[n].weight;
-    // Who has tasks on each class: its level there, itself, its tasks; levels ascending.
+    // Who has tasks on each class: its level there, itself, its tasks, those at level 1; levels ascending.
     let mut holders = vec![Vec::new(); case.problem.classes.len()];
     for (m, i, x) in entries(&case.x) {
-        holders[i].push((&case.total[m] / full(m, i), m, x));
+        let full = full(m, i);
+        holders[i].push((Rational::from(&case.total[m] / &full), m, x, full));
     }
     holders.iter_mut().for_each(|holders| holders.sort());
     let lack = |n: usize, row: usize, d: Rational| {
         let i = case.rows[row].class;
         let level = &case.total[n] / full(n, i);
         let mut parts = vec![Rational::from(&case.slack[row] / &d)];
-        for (_, m, x) in holders[i].iter().rev().take_while(|(of, _, _)| *of > level) {
+        for (_, m, x, full) in holders[i].iter().rev().take_while(|holder| holder.0 > level) {
             work::spend(6)?;
-            let ahead = &case.total[*m] - Rational::from(&level * &full(*m, i));
+            let ahead = &case.total[*m] - Rational::from(&level * full);
             parts.push(ahead.min((*x).clone()) * case.takes(*m, row).unwrap_or_default() / &d);
         }
         work::sum(parts)

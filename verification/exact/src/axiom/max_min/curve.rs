@@ -93,9 +93,8 @@ impl<'l, 'a, 'b> Curve<'l, 'a, 'b> {
         }
         let start = self.points.partition_point(|(level, _)| *level <= own);
         // The value at the k-th point from there on.
-        let reaches = |k: usize| {
-            self.is_enough(&(self.at(k) + Integer::from(self.points[k].0 - own) * weight))
-        };
+        let reaches =
+            |k: usize| self.is_enough(&(self.at(k) + Integer::from(self.points[k].0 - own) * weight));
         let (mut low, mut high) = (start, self.points.len());
         while low < high {
             let middle = low.midpoint(high);

@@ -66,7 +66,9 @@ impl<'a, 'b> Levels<'a, 'b> {
 
     /// Whether user `n` has less than it would have alone.
     pub fn can_rise(&self, n: usize) -> bool {
-        self.is_judged(n) && self.of(n) < Quotient::from(&self.ceilings[n])
+        let ceiling = &self.ceilings[n];
+        let own = || Integer::from(&self.scaled[n] * ceiling.denom());
+        !ceiling.is_zero() && own() < Integer::from(&self.over * ceiling.numer())
     }
 
     pub fn of(&self, n: usize) -> Quotient {

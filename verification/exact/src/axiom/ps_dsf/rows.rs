@@ -187,8 +187,7 @@ impl<'a, 'b> Rows<'a, 'b> {
             let elsewhere = Integer::from(total - &holder.tasks);
             if Quotient::new(elsewhere * &holder.full.denominator, holder.full.numerator.clone()) < level {
                 lacking += Rational::from(&takes * total);
-                at_level_one +=
-                    takes * Rational::from((&holder.full.numerator, &holder.full.denominator));
+                at_level_one += takes * Rational::from((&holder.full.numerator, &holder.full.denominator));
             } else {
                 lacking += takes * &holder.tasks;
             }
