@@ -108,6 +108,31 @@ fn the_readers_own_allocation_with_every_field() {
     assert_eq!(code(&run(&[&accepted(), "--allocation", "-"], &allocation("\"rules\": 1"))), 2);
 }
 
+/// What cannot be read is malformed also where nobody is there whom it could be about.
+#[test]
+fn evidence_about_nobody() {
+    let text = |evidence: &str| {
+        format!(
+            r#"{{"kind": "certificate", "version": 2, "problem": {{"kind": "allocation-problem",
+                "resources": ["cpu", "gpu"], "servers": [{{"name": "s", "capacity": {{"cpu": 1}}}}],
+                "users": [{{"name": "u", "demand": {{"gpu": 1}}}}]}},
+                "allocation": {{"kind": "allocation", "arithmetic": "exact", "tasks": {{}}}}, "tolerance": "0",
+                "claims": [{{"axiom": "ps-dsf", "holds": true, "evidence": {evidence}}}], "not_checked": []}}"#
+        )
+    };
+    for (evidence, expected) in [
+        ("{}", 0),
+        (r#"{"bottlenecks": {"u": {"s": "cpu"}}}"#, 1),
+        (r#"{"bottlenecks": {"u": {"s": "gpu"}}}"#, 2),
+        (r#"{"bottlenecks": {"u": {"s": "disk"}}}"#, 2),
+        (r#"{"bottleneck": {}}"#, 2),
+    ] {
+        let output = run(&["-"], &text(evidence));
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!(code(&output), expected, "{evidence}: {said} {}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
 #[test]
 fn ratio_certificates() {
     let path = path(Kind::Ratio, "introduction");

@@ -55,9 +55,9 @@ fn judge(
         ensure(has_least && is_so, "the complaint of the evidence is not the one with the least margin")?;
         return Ok((least, Some(false)));
     }
+    let stated = case.problem.user_names.map(stated, |_, raw| rows_of_user(case, field, raw))?;
     ensure(nothing.is_none() == claim.has_none(), "there is no evidence, or nobody whom it could be about")?;
     raw.given().filter(|_| nothing.is_some()).map(|raw| raw.fields::<1>(field)).transpose()?;
-    let stated = case.problem.user_names.map(stated, |_, raw| rows_of_user(case, field, raw))?;
     let named = stated.iter().map(|(n, _)| n);
     ensure(named.eq(&users), "the evidence is not about just those who may complain")?;
     let mut shown = Vec::new();
