@@ -13,9 +13,10 @@ use super::master::{GroupOnClass, Need};
 use super::part::Part;
 use super::start::{FEW_ROWS, FirstColumns, keep_least};
 
-/// Placements below which simplex steps alone are faster, and with few rows.
+/// Placements below which simplex steps alone are faster, and with few rows: there 10,000 users on ten classes take
+/// them .14 s (Google's classes) and .64 s (random ones), this method 2.5 and .35 s.
 const LEAST_PLACEMENTS: usize = 3_000;
-const LEAST_PLACEMENTS_ON_FEW_ROWS: usize = 50_000;
+const LEAST_PLACEMENTS_ON_FEW_ROWS: usize = 500_000;
 /// Columns of each group that are added at a time, a third of the classes within these bounds; and at first
 /// one for so many classes on which the group may run where that is more: with too few the first solves find
 /// prices of another programme, slowly.
