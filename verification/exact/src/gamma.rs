@@ -57,8 +57,8 @@ impl<'a> Gammas<'a> {
                 apart += self.problem.unconstrained_gamma(n, i);
                 continue;
             }
-            // No task fits where a resource is missing. The integers are those of the class before: most of the
-            // time would go into their memory.
+            // No task fits where a resource is missing. Two integers serve all classes: most of the time would go
+            // into the memory of new ones.
             let mut is_first = true;
             for ((r, _), inverse) in demanded.iter().zip(&inverse) {
                 let Some(capacity) = amount_of(&self.capacity[i], *r) else {

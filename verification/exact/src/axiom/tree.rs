@@ -4,7 +4,8 @@
 //!
 //! Evidence, of yes and of no: a placement of $x^*$ and prices, of rows and of limits on server classes. The filling is
 //! run once more ([`Course`]); for want of place it is stopped by the [`Bound`]s that the prices prove, and by nothing
-//! else. Whom they stop has no place for more. Whom they do not stop had one, since holdings only grow and what the filling ends with has a place.
+//! else. Whom they stop has no place for more. Whom they do not stop had one, since holdings only grow and what the
+//! filling ends with has a place.
 
 use std::collections::HashSet;
 

@@ -1,5 +1,7 @@
 //! What the weights and prices of one level prove of every rise.
 
+use std::ops::Range;
+
 use rug::{Integer, Rational};
 
 use super::levels::Levels;
@@ -60,17 +62,7 @@ impl<'l, 'a, 'b> Curve<'l, 'a, 'b> {
         }
         let bound = Quotient::new(bound.numer() * (common * &levels.over), bound.denom().clone());
         let mut curve = Self { levels, points, weights, below, above, bound, open: 0 };
-        // The curve grows, so that the points where it is below the bound come first.
-        let (mut low, mut high) = (0, curve.points.len());
-        while low < high {
-            let middle = low.midpoint(high);
-            if curve.is_enough(&curve.at(middle)) {
-                high = middle;
-            } else {
-                low = middle + 1;
-            }
-        }
-        curve.open = low;
+        curve.open = first(0..curve.points.len(), |k| curve.is_enough(&curve.at(k)));
         Ok(curve)
     }
 
@@ -95,15 +87,7 @@ impl<'l, 'a, 'b> Curve<'l, 'a, 'b> {
         // The value at the k-th point from there on.
         let reaches =
             |k: usize| self.is_enough(&(self.at(k) + Integer::from(self.points[k].0 - own) * weight));
-        let (mut low, mut high) = (start, self.points.len());
-        while low < high {
-            let middle = low.midpoint(high);
-            if reaches(middle) {
-                high = middle;
-            } else {
-                low = middle + 1;
-            }
-        }
+        let low = first(start..self.points.len(), reaches);
         // below + above L + weight (L - own) = bound.
         let rest = Integer::from(own * weight) - &self.below[low];
         let numerator = Integer::from(&rest * &self.bound.denominator) + &self.bound.numerator;
@@ -111,4 +95,18 @@ impl<'l, 'a, 'b> Curve<'l, 'a, 'b> {
         let level = Rational::from((numerator, slope));
         Some((level - own) / &self.levels.over / &self.levels.ceilings[n])
     }
+}
+
+/// The first position for which something holds that holds for all after it; the end where there is none.
+fn first(positions: Range<usize>, holds: impl Fn(usize) -> bool) -> usize {
+    let (mut low, mut high) = (positions.start, positions.end);
+    while low < high {
+        let middle = low.midpoint(high);
+        if holds(middle) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    low
 }
