@@ -1,0 +1,169 @@
+//! Work-conserving where groups hold something back: limits, what is not lent, weights of 0; and what is said of them
+//! falsely.
+
+use crate::common;
+
+use evenhand_exact::{Axiom, Claim, Evidence, Stop};
+use evenhand_mechanisms::registry;
+use evenhand_problem::format::problem_to_json;
+use evenhand_problem::{Allocation, Arithmetic, Problem, Rational};
+use evenhand_testkit::agreement::{Finding, agreed_by_all, agreed_text};
+use evenhand_testkit::damage::damage;
+use evenhand_testkit::random::trees::{self, Shape};
+use rand::{Rng, SeedableRng};
+use rand_pcg::Pcg64;
+
+const SHAPES: [Shape; 2] =
+    [Shape { groups: 7, users: 9, classes: 1 }, Shape { groups: 5, users: 7, classes: 3 }];
+
+fn judged(problem: &Problem, allocation: &Allocation) -> (Claim, String) {
+    common::judged(problem, allocation, Axiom::WorkConserving, &Rational::new())
+}
+
+fn of_texts(problem: &str, tasks: &str) -> (Claim, String) {
+    common::of_texts(problem, tasks, Axiom::WorkConserving)
+}
+
+/// One class of 10 gpus; `fields` of the problem beside.
+fn pool(fields: &str) -> String {
+    format!(
+        r#"{{"kind": "allocation-problem", "resources": ["gpu"],
+            "servers": [{{"name": "pool", "capacity": {{"gpu": 10}}}}], {fields}}}"#
+    )
+}
+
+#[test]
+fn a_limit_stops_its_users_and_nobody_else() {
+    let problem = pool(
+        r#""groups": [{"name": "a", "limit": {"gpu": 4}}, {"name": "b"}],
+           "users": [{"name": "in a", "group": "a", "demand": {"gpu": 1}},
+                     {"name": "in b", "group": "b", "demand": {"gpu": 2}, "tasks": 2}]"#,
+    );
+    let (claim, text) = of_texts(&problem, r#"{"in a": {"pool": 4}, "in b": {"pool": 2}}"#);
+    assert_eq!((claim.holds, claim.margin), (Some(true), Some(Rational::new())));
+    let stopped = vec![(0, Stop::Limit { group: 0, resource: 0 })];
+    assert_eq!(claim.evidence, Evidence::ShortOrStopped { short: Vec::new(), stopped });
+    for (from, to) in [
+        (r#"{"group":"a","limit":"gpu"}"#, r#"{"group":"b","limit":"gpu"}"#),
+        (r#"{"group":"a","limit":"gpu"}"#, r#"{"group":"a","guarantee":"gpu"}"#),
+        (r#"{"group":"a","limit":"gpu"}"#, r#"{"group":"a"}"#),
+        (r#"{"group":"a","limit":"gpu"}"#, r#"{"kept_back":"gpu"}"#),
+        (r#""stopped":{"in a":"#, r#""stopped":{"in b":"#),
+        (r#""short":{}"#, r#""short":{"in a":{"pool":"gpu"}}"#),
+        (r#","stopped":{"in a":{"group":"a","limit":"gpu"}}"#, ""),
+        (r#""limit":{"gpu":"4"}"#, r#""limit":{"gpu":"5"}"#),
+    ] {
+        let damaged = text.replace(from, to);
+        assert_ne!(damaged, text, "{from} is not there\n{text}");
+        assert!(matches!(agreed_text(&damaged), Finding::Refused(_)), "{damaged}");
+    }
+    // One gpu of the limit is left: one task of 10, and `in b` has all its tasks.
+    let (claim, _) = of_texts(&problem, r#"{"in a": {"pool": 3}, "in b": {"pool": 2}}"#);
+    assert_eq!((claim.holds, claim.margin), (Some(false), Some(Rational::from((-1, 10)))));
+    // Half of the tasks of `in b` are missing, whatever `a` holds.
+    let (claim, text) = of_texts(&problem, r#"{"in a": {"pool": 4}, "in b": {"pool": 1}}"#);
+    assert_eq!((claim.holds, claim.margin), (Some(false), Some(Rational::from((-1, 2)))));
+    let damaged = text.replace(r#"{"user":"in b""#, r#"{"user":"in a""#);
+    assert_ne!(damaged, text);
+    assert!(matches!(agreed_text(&damaged), Finding::Refused(_)), "{damaged}");
+}
+
+#[test]
+fn what_is_not_lent_is_no_waste() {
+    let problem = pool(
+        r#""groups": [{"name": "a", "guarantee": {"gpu": 6}, "lend": {"gpu": 1}},
+                      {"name": "b", "parent": "a"}, {"name": "c"}],
+           "users": [{"name": "in b", "group": "b", "demand": {"gpu": 1}, "tasks": 2},
+                     {"name": "in c", "group": "c", "demand": {"gpu": 1}},
+                     {"name": "alone", "demand": {"gpu": 1}, "tasks": 1}]"#,
+    );
+    // 5 of the 6 are kept back, 2 of them used: 4 and 1 are all that the others may have.
+    let (claim, _) =
+        of_texts(&problem, r#"{"in b": {"pool": 2}, "in c": {"pool": 4}, "alone": {"pool": 1}}"#);
+    let stopped = vec![(1, Stop::KeptBack { resource: 0 })];
+    assert_eq!(claim.holds, Some(true));
+    assert_eq!(claim.evidence, Evidence::ShortOrStopped { short: Vec::new(), stopped });
+    // Who keeps it back may use it.
+    let (claim, _) =
+        of_texts(&problem, r#"{"in b": {"pool": 1}, "in c": {"pool": 4}, "alone": {"pool": 1}}"#);
+    assert_eq!((claim.holds, claim.margin), (Some(false), Some(Rational::from((-1, 2)))));
+}
+
+#[test]
+fn a_group_of_weight_0_may_get_its_guarantee_alone() {
+    let problem = pool(
+        r#""groups": [{"name": "a", "weight": 0, "guarantee": {"gpu": 3}}, {"name": "b", "weight": 0}],
+           "share": {"zero-weight": "never"},
+           "users": [{"name": "in a", "group": "a", "demand": {"gpu": 1}},
+                     {"name": "in b", "group": "b", "demand": {"gpu": 1}}]"#,
+    );
+    let (claim, _) = of_texts(&problem, r#"{"in a": {"pool": 3}}"#);
+    let stopped = vec![(0, Stop::Guarantee { group: 0, resource: 0 }), (1, Stop::Weight { group: 1 })];
+    assert_eq!(claim.holds, Some(true));
+    assert_eq!(claim.evidence, Evidence::ShortOrStopped { short: Vec::new(), stopped });
+    let last = problem.replace("never", "last");
+    let (claim, _) = of_texts(&last, r#"{"in a": {"pool": 3}}"#);
+    assert_eq!((claim.holds, claim.margin), (Some(false), Some(Rational::from((-7, 10)))));
+}
+
+#[test]
+fn it_does_not_apply_to_time_and_to_demands_of_a_class() {
+    let problem = pool(
+        r#""groups": [{"name": "a", "limit": {"gpu": 4}}],
+           "users": [{"name": "in a", "group": "a", "demand": {"gpu": 1}, "demand_on": {"pool": {"gpu": 2}}}]"#,
+    );
+    assert_eq!(of_texts(&problem, "{}").0.holds, None);
+    let free = problem.replace(r#", "limit": {"gpu": 4}"#, "");
+    assert_eq!(of_texts(&free, "{}").0.holds, Some(false));
+    let problem = problem.replace(r#", "demand_on": {"pool": {"gpu": 2}}"#, r#", "gamma": {"pool": 3}"#);
+    assert_eq!(of_texts(&problem, "{}").0.holds, None);
+}
+
+/// `tree` leaves nothing idle that groups do not hold back, and `fill` no server on which a task fits.
+#[test]
+fn what_is_filled_is_work_conserving() {
+    let mut rng = Pcg64::seed_from_u64(11);
+    let mut stopped = 0;
+    for shape in SHAPES {
+        for _ in 0..150 {
+            let problem = trees::problem(&mut rng, shape);
+            for name in ["tree", "fill"] {
+                let found = registry::find(name).unwrap().allocate(&problem, Arithmetic::Exact).unwrap();
+                let (claim, _) = judged(&problem, &found.allocation);
+                assert_eq!(claim.holds, Some(true), "{name} {:?}\n{}", claim, problem_to_json(&problem));
+                stopped += u32::from(matches!(claim.evidence, Evidence::ShortOrStopped { .. }));
+            }
+        }
+    }
+    assert!(stopped > 100, "{stopped}");
+}
+
+/// Allocations with less, and certificates of them with a change: all three say the same.
+#[test]
+fn damaged_certificates_are_judged_alike() {
+    let mut rng = Pcg64::seed_from_u64(12);
+    let (mut refused, mut read) = (0, 0);
+    for shape in SHAPES {
+        for _ in 0..60 {
+            let problem = trees::problem(&mut rng, shape);
+            let name = ["tree", "fill"][rng.random_range(0..2)];
+            let found = registry::find(name).unwrap().allocate(&problem, Arithmetic::Exact).unwrap();
+            let mut allocation = Allocation { mechanism: None, ..found.allocation };
+            if allocation.placements.is_none() && rng.random() {
+                for x in allocation.tasks.iter_mut().flatten() {
+                    x.1 *= Rational::from((rng.random_range(2..=4), 4));
+                }
+            }
+            let (_, text) = judged(&problem, &allocation);
+            for _ in 0..12 {
+                let mut document: serde_json::Value = serde_json::from_str(&text).unwrap();
+                let claim = &mut document["claims"][0];
+                damage(claim, &mut rng);
+                let (finding, is_read) = agreed_by_all(&document.to_string());
+                read += u32::from(is_read);
+                refused += u32::from(matches!(finding, Finding::Refused(_)));
+            }
+        }
+    }
+    assert!(refused > 200 && read > 200, "{refused} {read}");
+}

@@ -1,0 +1,247 @@
+//! The axiom `tree`: what hierarchical filling ends with, run once more by every checker; and what is said of it
+//! falsely.
+
+use crate::common;
+
+use evenhand_certify::{Request, certify};
+use evenhand_exact::{Axiom, Claim, Evidence};
+use evenhand_mechanisms::registry;
+use evenhand_problem::format::Source;
+use evenhand_problem::{Allocation, Arithmetic, Problem, Rational};
+use evenhand_testkit::agreement::{Finding, agreed_by_all, agreed_claim, agreed_text};
+use evenhand_testkit::damage::damage;
+use evenhand_testkit::random::trees::{self, Shape};
+use rand::{Rng, SeedableRng};
+use rand_pcg::Pcg64;
+use serde_json::{Value, json};
+
+const SHAPES: [Shape; 2] =
+    [Shape { groups: 7, users: 9, classes: 1 }, Shape { groups: 5, users: 7, classes: 3 }];
+
+fn judged(problem: &Problem, allocation: &Allocation) -> (Claim, String) {
+    common::judged(problem, allocation, Axiom::Tree, &Rational::new())
+}
+
+fn of_texts(problem: &str, tasks: &str) -> (Claim, String) {
+    common::of_texts(problem, tasks, Axiom::Tree)
+}
+
+/// `one` runs on a class of 4 cpus alone, and stops at 4 of the 5 that would be its half; the other goes on.
+const TWO_CLASSES: &str = r#"{"kind": "allocation-problem", "resources": ["cpu"],
+    "servers": [{"name": "fast", "capacity": {"cpu": 4}}, {"name": "slow", "capacity": {"cpu": 6}}],
+    "groups": [{"name": "a"}, {"name": "b"}],
+    "users": [{"name": "one", "group": "a", "demand": {"cpu": 1}, "servers": ["fast"]},
+              {"name": "other", "group": "b", "demand": {"cpu": 1}}]}"#;
+
+#[test]
+fn prices_show_who_has_no_place_for_more() {
+    let (claim, text) = of_texts(TWO_CLASSES, r#"{"one": {"fast": 4}, "other": {"slow": 6}}"#);
+    assert_eq!((claim.holds, claim.margin), (Some(true), Some(Rational::new())));
+    for (from, to) in [
+        // Without its price `one` would go on; with another one it would stop earlier, or `other` would.
+        (r#""prices":[{"fast":{"cpu":"1"}}]"#, r#""prices":[]"#),
+        (r#""prices":[{"fast":{"cpu":"1"}}]"#, r#""prices":[{"slow":{"cpu":"1"}}]"#),
+        (r#""prices":[{"fast":{"cpu":"1"}}]"#, r#""prices":[{"fast":{"cpu":"-1"}}]"#),
+        (r#""filling":{"one":{"fast":"4"},"other":{"slow":"6"}}"#, r#""filling":{"other":{"slow":"6"}}"#),
+        (r#""filling":{"one":{"fast":"4"}"#, r#""filling":{"one":{"fast":"5"}"#),
+        (r#""margin":"0""#, r#""margin":"1""#),
+    ] {
+        let damaged = text.replace(from, to);
+        assert_ne!(damaged, text, "{from} is not there\n{text}");
+        assert!(matches!(agreed_text(&damaged), Finding::Refused(_)), "{damaged}");
+    }
+    // 3 of 4: a quarter of the 4 that it would have alone; `other` has a task of 10 too few, which is less.
+    let (claim, text) = of_texts(TWO_CLASSES, r#"{"one": {"fast": 3}, "other": {"slow": 5}}"#);
+    assert_eq!((claim.holds, claim.margin), (Some(false), Some(Rational::from((-1, 4)))));
+    let damaged = text.replace(r#""holds":false"#, r#""holds":true"#);
+    assert!(matches!(agreed_text(&damaged), Finding::Refused(_)), "{damaged}");
+    // More than filling gives is as wrong as less.
+    let (claim, _) = of_texts(TWO_CLASSES, r#"{"one": {"fast": 3}, "other": {"fast": 1, "slow": 6}}"#);
+    assert_eq!((claim.holds, claim.margin), (Some(false), Some(Rational::from((-1, 4)))));
+}
+
+/// Of 10 gpus of each kind `a` may hold 3 of the new ones, and `y` runs on the old ones alone.
+const TWO_KINDS: &str = r#"{"kind": "allocation-problem", "resources": ["gpu"],
+    "servers": [{"name": "old", "capacity": {"gpu": 10}}, {"name": "new", "capacity": {"gpu": 10}}],
+    "groups": [{"name": "a", "on": {"new": {"limit": {"gpu": 3}}}}, {"name": "b"}],
+    "users": [{"name": "x", "group": "a", "demand": {"gpu": 1}},
+              {"name": "y", "group": "b", "demand": {"gpu": 1}, "servers": ["old"]}]}"#;
+
+/// `x` and `y` rise together to the 10 old gpus and the 3 new ones that `x` may have.
+#[test]
+fn limits_on_classes_have_prices() {
+    let (claim, text) = of_texts(TWO_KINDS, r#"{"x": {"old": "7/2", "new": 3}, "y": {"old": "13/2"}}"#);
+    assert_eq!((claim.holds, claim.margin), (Some(true), Some(Rational::new())));
+    let (rows, price) =
+        (r#""prices":[{"old":{"gpu":"1"}}]"#, r#"{"group":"a","on":["new"],"resource":"gpu","price":"1"}"#);
+    let limits = format!(r#""limit_prices":[[{price}]]"#);
+    for (from, to) in [
+        // Without the price of the limit tasks of `x` cost nothing, and it goes on.
+        (limits.as_str(), r#""limit_prices":[[]]"#.to_owned()),
+        (&format!(",{limits}"), String::new()),
+        (&limits, format!(r#""limit_prices":[[{}]]"#, price.replace(r#""1""#, r#""1/2""#))),
+        (&limits, format!(r#""limit_prices":[[{}]]"#, price.replace(r#""1""#, r#""-1""#))),
+        // Prices of nothing, of the wrong limit, and two of one.
+        (&limits, format!(r#""limit_prices":[[{}]]"#, price.replace(r#""a""#, r#""b""#))),
+        (&limits, format!(r#""limit_prices":[[{}]]"#, price.replace("new", "old"))),
+        (&limits, format!(r#""limit_prices":[[{price},{price}]]"#)),
+        (&limits, format!(r#""limit_prices":[[{price}],[]]"#)),
+        (rows, r#""prices":[{"new":{"gpu":"1"}}]"#.to_owned()),
+        (rows, r#""prices":[{"old":{"gpu":"2"}}]"#.to_owned()),
+        // What the limit forbids, though it is what the filling ends with.
+        (
+            r#""filling":{"x":{"old":"7/2","new":"3"},"y":{"old":"13/2"}}"#,
+            r#""filling":{"x":{"old":"5/2","new":"4"},"y":{"old":"13/2"}}"#.to_owned(),
+        ),
+    ] {
+        let damaged = text.replace(from, &to);
+        assert_ne!(damaged, text, "{from} is not there\n{text}");
+        assert!(matches!(agreed_text(&damaged), Finding::Refused(_) | Finding::Malformed(_)), "{damaged}");
+    }
+    let useless = text
+        .replace(rows, r#""prices":[{"old":{"gpu":"1"}},{}]"#)
+        .replace(&limits, &format!(r#""limit_prices":[[{price}],[{price}]]"#));
+    assert_eq!(agreed_text(&useless), Finding::Accepted, "{useless}");
+    let (claim, _) = of_texts(TWO_KINDS, r#"{"x": {"new": 3}, "y": {"old": 10}}"#);
+    assert_eq!((claim.holds, claim.margin), (Some(false), Some(Rational::from((-7, 20)))));
+}
+
+/// A limit of 0 bars its classes: no price is needed to say so.
+#[test]
+fn a_limit_of_zero_needs_no_price() {
+    let problem = TWO_KINDS.replace(r#"{"gpu": 3}"#, r#"{"gpu": 0}"#);
+    let (claim, text) = of_texts(&problem, r#"{"x": {"old": 5}, "y": {"old": 5}}"#);
+    assert_eq!((claim.holds, text.contains("limit_prices")), (Some(true), false));
+    let barred = problem.replace(r#""on": {"new""#, r#""on": {"new, old""#);
+    let (claim, text) = of_texts(&barred, r#"{"y": {"old": 10}}"#);
+    assert_eq!((claim.holds, text.contains("limit_prices")), (Some(true), false));
+}
+
+/// Vectors of prices that are of no use take memory for every user: beyond a million there is no verdict.
+#[test]
+fn prices_without_end_are_too_large() {
+    let (_, text) = of_texts(TWO_CLASSES, r#"{"one": {"fast": 4}, "other": {"slow": 6}}"#);
+    let with = |count: usize| {
+        text.replace(r#""prices":[{"fast""#, &format!(r#""prices":[{}{{"fast""#, "{},".repeat(count)))
+    };
+    assert_eq!(agreed_text(&with(10)), Finding::Accepted);
+    assert!(matches!(agreed_text(&with(500_000)), Finding::TooLarge(_)));
+}
+
+/// Limits on classes, for everybody below their group, are held in memory by the checkers: beyond a million of these
+/// there is no verdict.
+#[test]
+fn limits_on_classes_without_end_are_too_large() {
+    let users = |count: usize| -> Vec<Value> {
+        (0..count).map(|n| json!({"name": n.to_string(), "group": "a", "demand": {"cpu": 1}})).collect()
+    };
+    let sets = (1..1024).map(|set| (0..10).filter(|i| set >> i & 1 == 1).map(|i| i.to_string()).collect());
+    let on = sets.map(|servers: Vec<String>| json!({"servers": servers, "limit": {"cpu": 1000}}));
+    let servers: Vec<Value> =
+        (0..10).map(|i| json!({"name": i.to_string(), "capacity": {"cpu": 1}})).collect();
+    let mut problem = json!({"kind": "allocation-problem", "resources": ["cpu"], "servers": servers,
+        "groups": [{"name": "a", "on": on.collect::<Vec<_>>()}], "users": users(1000)});
+    let (claim, _) = of_texts(TWO_KINDS, "{}");
+    let verdict = |problem: &Value| {
+        let problem = Source { name: "problem", text: &problem.to_string() }.problem().unwrap();
+        let tasks = vec![Vec::new(); problem.n_users()];
+        let nothing =
+            Allocation { arithmetic: Arithmetic::Exact, tasks: tasks.clone(), ..Allocation::default() };
+        let claim = Claim { evidence: Evidence::Filling { tasks, prices: Vec::new() }, ..claim.clone() };
+        agreed_claim(&problem, &nothing, &claim, &Rational::new())
+    };
+    assert!(verdict(&problem).too_large);
+    problem["users"] = json!(users(10));
+    let verdict = verdict(&problem);
+    assert!(verdict.reason.is_some() && !verdict.too_large, "{verdict:?}");
+}
+
+#[test]
+fn it_does_not_apply_to_time_and_to_demands_of_a_class() {
+    let stated = r#""demand": {"cpu": 1}, "servers": ["fast"]"#;
+    for other in [
+        r#""demand": {"cpu": 1}, "demand_on": {"fast": {"cpu": 2}}"#,
+        r#""demand": {"cpu": 1}, "gamma": {"fast": 2}"#,
+    ] {
+        let problem = TWO_CLASSES.replace(stated, other);
+        assert_ne!(problem, TWO_CLASSES);
+        assert_eq!(of_texts(&problem, "{}").0.holds, None);
+    }
+}
+
+/// Without groups it is max-min of dominant shares.
+#[test]
+fn users_without_groups_have_what_drfh_gives() {
+    let problem = r#"{"kind": "allocation-problem", "resources": ["cpu", "memory"],
+        "servers": [{"name": "m", "capacity": {"cpu": 2, "memory": 12}},
+                    {"name": "c", "capacity": {"cpu": 12, "memory": 2}}],
+        "users": [{"name": "1", "demand": {"cpu": "1/5", "memory": 1}},
+                  {"name": "2", "demand": {"cpu": 1, "memory": "1/5"}}]}"#;
+    let (claim, _) = of_texts(problem, r#"{"1": {"m": 10}, "2": {"c": 10}}"#);
+    assert_eq!(claim.holds, Some(true));
+}
+
+/// What the mechanism gives is what all judges find; with tasks taken away or moved it is not.
+#[test]
+fn the_mechanism_gives_it_and_damaged_certificates_are_judged_alike() {
+    let mut rng = Pcg64::seed_from_u64(21);
+    let (mut refused, mut read, mut priced, mut limited) = (0, 0, 0, 0);
+    for (shape, on) in [(SHAPES[0], false), (SHAPES[1], false), (SHAPES[0], true), (SHAPES[1], true)] {
+        for _ in 0..50 {
+            let mut document = trees::json(&mut rng, shape);
+            if on {
+                trees::limit_classes(&mut rng, &mut document);
+            }
+            let problem = Source { name: "tree", text: &document.to_string() }.problem().unwrap();
+            let mechanism = registry::find("tree").unwrap();
+            let found = mechanism.allocate(&problem, Arithmetic::Exact).unwrap().allocation;
+            let (claim, text) = judged(&problem, &found);
+            assert!(
+                claim.holds == Some(true) && claim.margin.is_none_or(|margin| margin.is_zero()),
+                "{text}"
+            );
+            let Evidence::Filling { prices, .. } = &claim.evidence else { panic!("{text}") };
+            priced += u32::from(!prices.is_empty());
+            limited += u32::from(prices.iter().any(|of| !of.limits.is_empty()));
+            let mut less = Allocation { mechanism: None, ..found };
+            for x in less.tasks.iter_mut().flatten() {
+                x.1 *= Rational::from((rng.random_range(2..=4), 4));
+            }
+            let (_, of_less) = judged(&problem, &less);
+            for text in [text, of_less] {
+                for _ in 0..8 {
+                    let mut document: Value = serde_json::from_str(&text).unwrap();
+                    damage(&mut document["claims"][0], &mut rng);
+                    let (finding, is_read) = agreed_by_all(&document.to_string());
+                    read += u32::from(is_read);
+                    refused += u32::from(matches!(finding, Finding::Refused(_)));
+                }
+            }
+        }
+    }
+    let counts = (refused, read, priced, limited);
+    assert!(refused > 400 && read > 400 && priced > 20 && limited > 10, "{counts:?}");
+}
+
+/// Up to 50 groups and 8 users for each of these, on classes and with limits on some: the kernel, which shares no code with
+/// the mechanism, ends with the same tasks.
+#[test]
+fn the_filling_of_large_trees_is_accepted() {
+    let shape = Shape { groups: 50, users: 400, classes: 4 };
+    let mut users = 0;
+    for seed in 0..24 {
+        let mut rng = Pcg64::seed_from_u64(seed);
+        let mut document = trees::json(&mut rng, shape);
+        trees::limit_classes(&mut rng, &mut document);
+        let problem = Source { name: "tree", text: &document.to_string() }.problem().unwrap();
+        let found = registry::find("tree").unwrap().allocate(&problem, Arithmetic::Exact).unwrap();
+        let axioms = [Axiom::Tree, Axiom::Limits, Axiom::WorkConserving].map(Request::of);
+        let examination = certify(&problem, &found.allocation, &axioms, &Rational::new()).unwrap();
+        assert!(examination.undecided.is_empty(), "seed {seed}");
+        let text = examination.certificate.to_json();
+        assert_eq!(agreed_text(&text), Finding::Accepted, "seed {seed}");
+        assert!(examination.certificate.claims.iter().all(|claim| claim.holds == Some(true)), "seed {seed}");
+        users += problem.n_users();
+    }
+    assert!(users > 2_000, "{users}");
+}

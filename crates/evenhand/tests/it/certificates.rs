@@ -1,0 +1,409 @@
+//! solve, certify, check: the round trip for every mechanism, and certificates that were damaged.
+
+use crate::common;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, SystemTime};
+
+use common::{CONSTRAINED, FIGURE_1, FIGURE_1_RESPELLED, Folder, ONE_SERVER, finish};
+use serde_json::{Value, json};
+
+/// Solves and certifies, gives the claims by axiom.
+#[track_caller]
+fn certified(folder: &Folder, mechanism: &str, exact: bool, more: &[&str]) -> Vec<(String, Value)> {
+    folder.solve(mechanism, exact, "a.json");
+    let arguments = ["certify", "problem.json", "a.json", "-o", "c.json", "--format", "json"];
+    let output = folder.run(&[&arguments, more].concat());
+    let claims = output.json()["claims"].as_array().unwrap().clone();
+    let violated = claims.iter().any(|claim| claim["holds"] == json!(false));
+    assert_eq!(output.status, i32::from(violated), "{mechanism}: {output:?}");
+    claims
+        .into_iter()
+        .map(|claim| (claim["axiom"].as_str().unwrap().to_owned(), claim["holds"].clone()))
+        .collect()
+}
+
+#[track_caller]
+fn valid(folder: &Folder) {
+    folder.run(&["check", "c.json"]).ends_with(0);
+    folder.run(&["check", "c.json", "--problem", "problem.json"]).ends_with(0);
+}
+
+#[test]
+fn every_mechanism_exact() {
+    let max_min = ["drf", "drfh", "c-drfh", "cdrf", "tsf", "asset", "generic"];
+    for (text, mechanisms) in [
+        (ONE_SERVER, &["drf", "drfh", "c-drfh", "cdrf", "tsf", "asset", "utilitarian"][..]),
+        (FIGURE_1, &["drfh", "cdrf", "tsf", "asset", "per-server-drf", "utilitarian"]),
+        (CONSTRAINED, &["drfh", "tsf", "asset", "generic", "utilitarian"]),
+    ] {
+        for mechanism in mechanisms {
+            let folder = Folder::with(text);
+            let claims = certified(&folder, mechanism, true, &[]);
+            let holds =
+                |axiom: &str| claims.iter().find(|(name, _)| name == axiom).map(|(_, holds)| holds.clone());
+            assert_eq!(holds("feasible"), Some(json!(true)), "{mechanism}");
+            assert_eq!(holds("work-conserving"), Some(json!(true)), "{mechanism}");
+            let efficient = *mechanism != "per-server-drf";
+            assert_eq!(holds("pareto-optimal"), Some(json!(efficient)), "{mechanism}");
+            if max_min.contains(mechanism) {
+                assert_eq!(holds("max-min"), Some(json!(true)), "{mechanism}");
+            }
+            for axiom in ["envy-free", "sharing-incentive"] {
+                assert!(holds(axiom).is_some_and(|holds| holds.is_boolean()), "{mechanism}, {axiom}");
+            }
+            valid(&folder);
+        }
+    }
+}
+
+#[test]
+fn every_mechanism_in_floating_point_within_a_tolerance() {
+    for text in [ONE_SERVER, FIGURE_1, CONSTRAINED] {
+        for mechanism in ["drfh", "tsf", "asset", "utilitarian"] {
+            let folder = Folder::with(text);
+            let claims = certified(&folder, mechanism, false, &["--tolerance", "1e-6"]);
+            for axiom in ["feasible", "pareto-optimal"] {
+                assert!(claims.contains(&(axiom.to_owned(), json!(true))), "{mechanism}: {claims:?}");
+            }
+            valid(&folder);
+            // With tolerance 0 whatever is said is proven too.
+            certified(&folder, mechanism, false, &[]);
+            valid(&folder);
+        }
+    }
+}
+
+#[test]
+fn the_axioms_of_the_command_line() {
+    let folder = Folder::with(ONE_SERVER);
+    for axiom in [
+        "feasible",
+        "non-wasteful",
+        "pareto-optimal",
+        "envy-free",
+        "sharing-incentive",
+        "bottleneck-fair",
+        "global-bottleneck-fair",
+        "single-resource-fair",
+        "max-min",
+    ] {
+        let claims = certified(&folder, "drf", true, &["--axiom", axiom]);
+        assert_eq!(claims.len(), 1);
+        assert_eq!(claims[0].0, axiom);
+        valid(&folder);
+    }
+    let claims = certified(&folder, "drf", true, &["--axiom", "max-min", "--share", "resource:cpu"]);
+    assert_eq!(claims, [("max-min".to_owned(), json!(false))]);
+    valid(&folder);
+}
+
+/// An allocation made elsewhere needs a kind and tasks.
+#[test]
+fn an_allocation_from_elsewhere() {
+    let folder = Folder::with(FIGURE_1);
+    let tasks = r#"{"user 1": {"high-memory": 10}, "user 2": {"high-cpu": "10"}}"#;
+    folder.write("a.json", format!(r#"{{"kind": "allocation", "tasks": {tasks}}}"#));
+    folder.run(&["certify", "problem.json", "a.json", "-o", "c.json"]).ends_with(0);
+    valid(&folder);
+    folder.run(&["certify", "problem.json", "a.json", "--axiom", "max-min", "--share", "drfh"]).ends_with(0);
+    folder.write("a.json", r#"{"kind": "allocation", "tasks": {"user 1": {"high-memory": "10000000000000001/1000000000000000"}, "user 2": {"high-cpu": 10}}}"#);
+    // An ulp above a capacity is rounding, unless nothing is tolerated.
+    folder.run(&["certify", "problem.json", "a.json", "-o", "c.json"]).ends_with(0);
+    valid(&folder);
+    let strict =
+        ["certify", "problem.json", "a.json", "--axiom", "feasible", "--tolerance", "0", "-o", "c.json"];
+    folder.run(&strict).ends_with(1);
+    valid(&folder);
+}
+
+#[test]
+fn a_problem_is_compared_by_meaning() {
+    let folder = Folder::with(FIGURE_1);
+    certified(&folder, "drfh", true, &[]);
+    folder.write("mine.json", FIGURE_1_RESPELLED);
+    folder.run(&["check", "c.json", "--problem", "mine.json"]).ends_with(0);
+    for (from, to) in [
+        ("\"cpu\": 12", "\"cpu\": 12.0000000000000000000000001"),
+        ("\"user 1\"", "\"user one\""),
+        ("\"high-cpu\"", "\"low-cpu\""),
+        ("\"demand\": {\"cpu\": 1,", "\"weight\": 2, \"demand\": {\"cpu\": 1,"),
+        ("\"demand\": {\"cpu\": 1,", "\"tasks\": 10, \"demand\": {\"cpu\": 1,"),
+        ("\"demand\": {\"cpu\": 1,", "\"servers\": [\"high-cpu\"], \"demand\": {\"cpu\": 1,"),
+        ("\"name\": \"high-cpu\",", "\"name\": \"high-cpu\", \"count\": 2,"),
+        ("\"resources\": [\"cpu\", \"memory\"]", "\"resources\": [\"cpu\", \"memory\", \"gpu\"]"),
+    ] {
+        let other = FIGURE_1.replacen(from, to, 1);
+        assert_ne!(other, FIGURE_1);
+        folder.write("mine.json", other);
+        let arguments = ["check", "c.json", "--problem", "mine.json", "--format", "json"];
+        let output = folder.run(&arguments).ends_with(1);
+        assert_eq!(output.json()["valid"], json!(false), "{to}");
+    }
+}
+
+/// Positions of the texts between quotes that are numbers.
+fn quoted_numbers(text: &str) -> Vec<(usize, usize)> {
+    let mut found = Vec::new();
+    let mut rest = 0;
+    while let Some(open) = text[rest..].find('"').map(|at| rest + at + 1) {
+        let close = open + text[open..].find('"').unwrap();
+        let inside = &text[open..close];
+        if !inside.is_empty() && inside.bytes().all(|b| b.is_ascii_digit() || b == b'/' || b == b'-') {
+            found.push((open, close));
+        }
+        rest = close + 1;
+    }
+    found
+}
+
+/// Every number in turn is changed: the certificate states something false, or is about another
+/// problem, and is refused.
+#[test]
+fn changed_numbers_are_refused() {
+    for (text, mechanism) in
+        [(FIGURE_1, "drfh"), (FIGURE_1, "per-server-drf"), (ONE_SERVER, "tsf"), (CONSTRAINED, "tsf")]
+    {
+        let folder = Folder::with(text);
+        certified(&folder, mechanism, true, &[]);
+        let good = folder.read("c.json");
+        let places = quoted_numbers(&good);
+        assert!(places.len() > 20, "{good}");
+        for (open, close) in places {
+            // A larger tolerance is another statement, and true.
+            if good[..open].ends_with("\"tolerance\": \"") {
+                continue;
+            }
+            let old = &good[open..close];
+            let plus_one = match old.split_once('/') {
+                Some((p, q)) => format!("{}/{q}", p.parse::<i128>().unwrap() + q.parse::<i128>().unwrap()),
+                None => (old.parse::<i128>().unwrap() + 1).to_string(),
+            };
+            for new in
+                [plus_one, format!("1{}", old.trim_start_matches('-')), "-7".to_owned(), "x".to_owned()]
+            {
+                let damaged = format!("{}{new}{}", &good[..open], &good[close..]);
+                folder.write("c.json", &damaged);
+                let output = folder.run(&["check", "c.json", "--problem", "problem.json"]);
+                assert!(
+                    output.status == 1 || output.status == 2,
+                    "{old} became {new} and is accepted:\n{damaged}"
+                );
+                if output.status == 2 {
+                    output.fails_with(2, "c.json:");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn flipped_verdicts_are_refused() {
+    for mechanism in ["drfh", "per-server-drf"] {
+        let folder = Folder::with(FIGURE_1);
+        certified(&folder, mechanism, true, &[]);
+        let good = folder.read("c.json");
+        for (from, others) in [("\"holds\":true", ["false", "null"]), ("\"holds\":false", ["true", "null"])] {
+            for (at, _) in good.match_indices(from) {
+                for other in others {
+                    let damaged = format!("{}\"holds\":{other}{}", &good[..at], &good[at + from.len()..]);
+                    folder.write("c.json", &damaged);
+                    let output = folder.run(&["check", "c.json"]);
+                    assert!(matches!(output.status, 1 | 2), "{damaged}");
+                }
+            }
+        }
+    }
+}
+
+/// Malformed is 2 and names the place, wrong is 1 and gives a reason.
+#[test]
+fn malformed_is_not_wrong() {
+    let folder = Folder::with(FIGURE_1);
+    certified(&folder, "drfh", true, &[]);
+    let good = folder.read("c.json");
+    let damage = |from: &str, to: &str| {
+        assert!(good.contains(from), "{from}");
+        folder.write("c.json", good.replacen(from, to, 1));
+        folder.run(&["check", "c.json"])
+    };
+    for (from, to) in [
+        ("\"version\": 2", "\"version\": 1"),
+        ("\"version\": 2", "\"version\": 3"),
+        ("\"tolerance\": \"0\"", "\"tolerance\": \"1\""),
+        ("\"kind\": \"certificate\"", "\"kind\": \"certified\""),
+        ("\"tolerance\": \"0\"", "\"tolerance\": \"-1\""),
+        ("\"tolerance\": \"0\"", "\"tolerance\": \"1e999999\""),
+        ("\"axiom\":\"envy-free\"", "\"axiom\":\"envy-freedom\""),
+        ("\"holds\":true", "\"holds\":\"yes\""),
+        ("\"claims\": [", "\"claims\": {"),
+        ("\"claims\"", "\"klaims\""),
+        ("\"tasks\":{\"user 1\"", "\"tasks\":{\"user 9\""),
+        ("\"margin\":\"2/3\"", "\"margin\":\"2/3\",\"margin\":\"2/3\""),
+        ("\"tasks\":", "\"gap\":\"0\",\"tasks\":"),
+        ("\"tasks\":", "\"summary\":{},\"tasks\":"),
+    ] {
+        damage(from, to).fails_with(2, "c.json:");
+    }
+    for cut in (1..good.len() - 2).step_by(41) {
+        folder.write("c.json", &good[..cut]);
+        folder.run(&["check", "c.json"]).fails_with(2, "c.json:");
+    }
+    for (from, to) in [
+        ("\"margin\":\"2/3\"", "\"margin\":\"1/3\""),
+        ("\"covers\":[\"user 1\",", "\"covers\":["),
+        ("\"problem_sha256\":\"", "\"problem_sha256\":\"0"),
+        ("\"tasks\":{\"user 1\":{\"high-memory\":\"10\"}", "\"tasks\":{\"user 1\":{\"high-memory\":\"9\"}"),
+        (
+            "\"claims\": [",
+            "\"claims\": [{\"axiom\":\"envy-free\",\"holds\":true,\"margin\":\"2/3\",\"evidence\":{\"tightest\":{\"user\":\"user 1\",\"envied\":\"user 2\"}}},",
+        ),
+    ] {
+        let output = damage(from, to).ends_with(1);
+        assert!(output.stdout.starts_with("not valid: "), "{from} became {to}: {}", output.stdout);
+    }
+}
+
+/// "holds" within a tolerance says which: a reader must not take it for the exact statement, and a large
+/// one is refused unless it is asked for.
+#[test]
+fn a_tolerance_is_shown_and_bounded() {
+    let folder = Folder::with(FIGURE_1);
+    certified(&folder, "per-server-drf", true, &["--tolerance", "0.987"]);
+    let certify = ["certify", "problem.json", "a.json", "--tolerance", "0.987"];
+    for arguments in [&certify[..], &["check", "c.json", "--max-tolerance", "0.99"]] {
+        let output = folder.run(arguments).ends_with(0);
+        let is_shown = ["0.987", "987/1000"].iter().any(|tolerance| output.stdout.contains(tolerance));
+        assert!(is_shown, "{arguments:?}: {}", output.stdout);
+        assert!(output.stdout.contains("holds within"), "{arguments:?}: {}", output.stdout);
+    }
+    let output = folder.run(&["check", "c.json"]).ends_with(1);
+    assert!(output.stdout.contains("tolerance"), "{output:?}");
+    for tolerance in ["1", "-1", "x"] {
+        let certify = ["certify", "problem.json", "a.json", "--tolerance", tolerance];
+        folder.run(&certify).fails_with(2, "--tolerance");
+        folder.run(&["check", "c.json", "--max-tolerance", tolerance]).fails_with(2, "--max-tolerance");
+    }
+}
+
+#[test]
+fn what_is_asked_of_a_certificate() {
+    let folder = Folder::with(FIGURE_1);
+    certified(&folder, "drfh", true, &[]);
+    let check = |more: &[&str]| folder.run(&[&["check", "c.json"], more].concat());
+    for axiom in ["envy-free", "feasible", "max-min:drfh", "work-conserving"] {
+        check(&["--require", axiom]).ends_with(0);
+    }
+    for axiom in ["max-min:tsf", "njc", "proportional:1", "bottleneck-fair"] {
+        check(&["--require", axiom]).ends_with(1);
+    }
+    for axiom in ["max-min", "proportional", "max-min:nothing", "envy-free:1", "envy"] {
+        check(&["--require", axiom]).fails(2);
+    }
+    check(&["--allocation", "a.json", "--problem", "problem.json"]).ends_with(0);
+    folder.run(&["solve", "problem.json", "-m", "per-server-drf", "-o", "b.json"]).ends_with(0);
+    check(&["--allocation", "b.json"]).ends_with(1);
+    // The order in a file, zeros and decorations have no meaning.
+    let respelled = r#"{"tasks": {"user 2": {"high-cpu": 10, "high-memory": 0}, "user 1": {"high-memory": "20/2"}}, "kind": "allocation"}"#;
+    folder.write("b.json", respelled);
+    check(&["--allocation", "b.json"]).ends_with(0);
+    check(&["--sharing", "rdm"]).ends_with(0);
+    check(&["--sharing", "tdm"]).ends_with(1);
+    folder.write("c.json", folder.read("c.json").replace("\"claims\": [", "\"claims\": [],\"x\": ["));
+    check(&[]).fails(2);
+    let none = r#"{"kind": "certificate", "version": 2, "problem": PROBLEM, "allocation": {"kind": "allocation", "tasks": {}}, "claims": [], "not_checked": []}"#;
+    folder.write("c.json", none.replace("PROBLEM", FIGURE_1));
+    let output = check(&[]).ends_with(1);
+    assert!(output.stdout.contains("nothing is claimed"), "{output:?}");
+}
+
+/// A claim that is left out or moved under `not_checked` makes the certificate weaker, not wrong.
+#[test]
+fn what_was_not_examined_is_not_reported_as_passed() {
+    let folder = Folder::with(FIGURE_1);
+    certified(&folder, "drfh", true, &["--axiom", "envy-free"]);
+    let certificate: Value = serde_json::from_str(&folder.read("c.json")).unwrap();
+    let not_checked = certificate["not_checked"].as_array().unwrap();
+    for axiom in ["feasible", "pareto-optimal", "max-min", "njc"] {
+        assert!(not_checked.contains(&json!(axiom)), "{axiom}");
+    }
+    let output = folder.run(&["check", "c.json", "--format", "json"]).ends_with(0);
+    assert_eq!(output.json()["claims"], json!(1));
+}
+
+/// `evenhand-check`, when it is built and not older than what it is made of.
+fn small_checker() -> Option<PathBuf> {
+    let binary = Path::new(env!("CARGO_BIN_EXE_evenhand")).with_file_name("evenhand-check");
+    let built = std::fs::metadata(&binary).ok()?.modified().ok()?;
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    (built >= newest(&root.join("verification/check/src"))).then_some(binary)
+}
+
+fn newest(folder: &Path) -> SystemTime {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
+    let times = entries.map(|entry| match entry.metadata().unwrap() {
+        data if data.is_dir() => newest(&entry.path()),
+        data => data.modified().unwrap(),
+    });
+    times.max().unwrap_or(SystemTime::UNIX_EPOCH)
+}
+
+/// The certificates that the checker's own tests accept, and what becomes of them when a number of theirs
+/// changes, get the same answer from both programs.
+#[test]
+fn the_small_checker_agrees() {
+    let checker = small_checker();
+    if checker.is_none() {
+        // The harness keeps what the macros print, and a comparison that did not run must not look like one.
+        let line =
+            b"\nNOT RUN: the_small_checker_agrees: evenhand-check is not built, or older than its sources\n";
+        std::io::stderr().write_all(line).unwrap();
+    }
+    let folder = Folder::new();
+    let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testkit/certificates/allocation/accept");
+    let paths = std::fs::read_dir(cases).unwrap().map(|entry| entry.unwrap().path());
+    let paths: Vec<_> = paths.filter(|path| path.extension().is_some_and(|e| e == "json")).collect();
+    assert!(!paths.is_empty());
+    for path in paths {
+        let good = std::fs::read_to_string(&path).unwrap();
+        let damaged = good.replacen("\"margin\":\"0\"", "\"margin\":\"1/7\"", 1);
+        let malformed = good.replacen("\"holds\"", "\"hold\"", 1);
+        for text in [good, damaged, malformed] {
+            folder.write("c.json", text);
+            let wide = ["check", "c.json", "--format", "json", "--max-tolerance", "1/2"];
+            let sharing = if folder.read("c.json").contains("\"sharing\":\"tdm\"") { "tdm" } else { "rdm" };
+            let arguments = [&wide[..], &["--sharing", sharing]].concat();
+            let ours = folder.run(&arguments);
+            let Some(checker) = &checker else { continue };
+            let mut command = Command::new(checker);
+            command.args(&arguments[1..]).current_dir(folder.path());
+            let theirs = finish(command, b"", Duration::from_secs(60));
+            assert_eq!(ours.status, theirs.status, "{}", path.display());
+            assert_eq!(ours.error_line(), theirs.error_line(), "{}", path.display());
+            assert_eq!(ours.stdout.trim(), theirs.stdout.trim(), "{}", path.display());
+        }
+    }
+}
+
+/// The order in a file has no meaning, also where the reader's own allocation states the hash of its own problem.
+#[test]
+fn the_readers_own_problem_and_allocation_in_another_order() {
+    let reversed = |text: &str| {
+        let mut problem: Value = serde_json::from_str(text).unwrap();
+        for list in ["resources", "servers", "users"] {
+            problem[list].as_array_mut().unwrap().reverse();
+        }
+        problem.to_string()
+    };
+    let folder = Folder::with(FIGURE_1);
+    folder.solve("drfh", true, "a.json");
+    folder.run(&["certify", "problem.json", "a.json", "-o", "c.json"]).ends_with(0);
+    folder.write("own.json", reversed(FIGURE_1));
+    folder.run(&["solve", "own.json", "-m", "drfh", "-o", "own.a.json"]).ends_with(0);
+    for fast in [&[][..], &["--fast"]] {
+        let check = ["check", "c.json", "--problem", "own.json", "--allocation", "own.a.json"];
+        folder.run(&[&check, fast].concat()).ends_with(0);
+    }
+}

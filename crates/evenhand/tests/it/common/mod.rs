@@ -1,0 +1,214 @@
+//! Runs the binary in a folder of its own.
+#![allow(dead_code)]
+
+use std::io::{Read, Write};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+/// DRFH, Figure 1: 10 tasks each, dominant share 5/7.
+pub const FIGURE_1: &str = r#"{
+  "kind": "allocation-problem",
+  "resources": ["cpu", "memory"],
+  "servers": [{"name": "high-memory", "capacity": {"cpu": 2, "memory": 12}},
+              {"name": "high-cpu", "capacity": {"cpu": 12, "memory": 2}}],
+  "users": [{"name": "user 1", "demand": {"cpu": 0.2, "memory": 1}},
+            {"name": "user 2", "demand": {"cpu": 1, "memory": "1/5"}}]
+}"#;
+
+/// The same with every number and default spelled in another way, and the fields in another order.
+pub const FIGURE_1_RESPELLED: &str = r#"{"users": [
+    {"demand": {"memory": "1.0", "cpu": "1/5"}, "name": "user 1", "weight": 1.0},
+    {"demand": {"memory": 2e-1, "cpu": "2/2"}, "name": "user 2"}],
+  "servers": [{"capacity": {"memory": 12.00, "cpu": "4/2"}, "name": "high-memory", "count": 1},
+              {"capacity": {"memory": 0.2e1, "cpu": 1.2e1}, "name": "high-cpu", "count": "1"}],
+  "resources": ["cpu", "memory"], "kind": "allocation-problem"}"#;
+
+/// One server, weights, finite tasks, a user that nothing stops but its own limit.
+pub const ONE_SERVER: &str = r#"{
+  "kind": "allocation-problem",
+  "resources": ["cpu", "memory"],
+  "servers": [{"name": "pool", "capacity": {"cpu": 10, "memory": 20}}],
+  "users": [{"name": "x", "demand": {"cpu": 1, "memory": "1/3"}},
+            {"name": "y", "demand": {"cpu": "1/7", "memory": 1}, "weight": 3},
+            {"name": "z", "demand": {"cpu": 0.1, "memory": 1}, "tasks": "10/3"}]
+}"#;
+
+/// PS-DSF, Figure 1 in spirit: three classes, placement constraints, per-class demands, criterion.
+pub const CONSTRAINED: &str = r#"{
+  "kind": "allocation-problem",
+  "resources": ["cpu", "memory", "gpu"],
+  "servers": [{"name": "plain", "count": 40, "capacity": {"cpu": 16, "memory": 64}},
+              {"name": "fast", "count": 7, "capacity": {"cpu": 32, "memory": 128, "gpu": 4}},
+              {"name": "old", "count": 3, "capacity": {"cpu": 8, "memory": 16, "gpu": 1}}],
+  "users": [
+    {"name": "a", "demand": {"cpu": 1, "memory": 4}, "criterion": {"plain": 1, "fast": 2, "old": 1}},
+    {"name": "b", "demand": {"cpu": 2, "memory": 3, "gpu": 1}, "weight": 2, "tasks": 20,
+     "criterion": {"fast": "1/3", "old": "1/2"}},
+    {"name": "c", "demand": {"cpu": "1/3", "memory": 6}, "servers": ["plain", "old"],
+     "demand_on": {"old": {"cpu": "1/2", "memory": 6}}, "criterion": {"plain": 1, "old": 1}},
+    {"name": "d", "demand": {"cpu": 3, "memory": 1}, "weight": "1/2",
+     "criterion": {"plain": 1, "fast": 1, "old": 1}}]
+}"#;
+
+/// What the program did.
+#[derive(Debug)]
+pub struct Output {
+    pub status: i32,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Output {
+    /// The whole of standard output as one JSON document.
+    #[track_caller]
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+
+    /// The first line on standard error.
+    pub fn error_line(&self) -> &str {
+        self.stderr.lines().next().unwrap_or_default()
+    }
+
+    #[track_caller]
+    pub fn ends_with(self, status: i32) -> Self {
+        assert_eq!(self.status, status, "stdout: {}\nstderr: {}", self.stdout, self.stderr);
+        assert!(!self.stderr.contains("panicked"), "{}", self.stderr);
+        self
+    }
+
+    /// Ends without a verdict: nothing on standard output, one greppable line at the beginning of
+    /// standard error.
+    #[track_caller]
+    pub fn fails(self, status: i32) -> Self {
+        let output = self.ends_with(status);
+        assert_eq!(output.stdout, "", "stdout of a failure");
+        let stderr = &output.stderr;
+        assert!(output.error_line().starts_with("error: "), "{stderr}");
+        assert!(stderr.ends_with('\n'), "{stderr}");
+        assert_eq!(stderr.lines().filter(|line| line.starts_with("error: ")).count(), 1, "{stderr}");
+        assert!(!stderr.contains('\u{1b}'), "colours where no terminal is: {stderr:?}");
+        output
+    }
+
+    /// Fails and says `message` in the first line.
+    #[track_caller]
+    pub fn fails_with(self, status: i32, message: &str) -> Self {
+        let output = self.fails(status);
+        assert!(output.error_line().contains(message), "`{message}` is not in `{}`", output.error_line());
+        output
+    }
+}
+
+/// A folder in which the program runs, so that messages name files as the tests do.
+pub struct Folder(tempfile::TempDir);
+
+impl Folder {
+    pub fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    /// With `problem.json` in it.
+    pub fn with(problem: &str) -> Self {
+        let folder = Self::new();
+        folder.write("problem.json", problem);
+        folder
+    }
+
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    pub fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
+        std::fs::write(self.path().join(name), bytes).unwrap();
+    }
+
+    #[track_caller]
+    pub fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    /// Names of all files, hidden ones included.
+    pub fn names(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(self.path()).unwrap();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_evenhand"));
+        command.args(arguments).current_dir(self.path()).stdin(Stdio::null());
+        command
+    }
+
+    #[track_caller]
+    pub fn run(&self, arguments: &[&str]) -> Output {
+        let output = finish(self.command(arguments), b"", Duration::from_secs(120));
+        if arguments.first() == Some(&"check") && !arguments.contains(&"--fast") {
+            // What wrote the certificate finds the same as the kernel.
+            let fast = [arguments, &["--fast"]].concat();
+            let fast = finish(self.command(&fast), b"", Duration::from_secs(120));
+            assert_eq!(fast.status, output.status, "{arguments:?}: {output:?}\n--fast: {fast:?}");
+        }
+        output
+    }
+
+    pub fn run_with(&self, arguments: &[&str], stdin: impl AsRef<[u8]>) -> Output {
+        finish(self.command(arguments), stdin.as_ref(), Duration::from_secs(120))
+    }
+
+    /// Solves `problem.json` into `NAME.json`.
+    #[track_caller]
+    pub fn solve(&self, mechanism: &str, exact: bool, file: &str) -> Output {
+        let mut arguments = vec!["solve", "problem.json", "--mechanism", mechanism, "-o", file];
+        arguments.push(if exact { "--exact" } else { "--float" });
+        self.run(&arguments).ends_with(0)
+    }
+}
+
+/// Runs a command to its end, or panics after `limit`.
+#[track_caller]
+pub fn finish(mut command: Command, stdin: &[u8], limit: Duration) -> Output {
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut pipe = child.stdin.take().unwrap();
+    let stdin = stdin.to_owned();
+    // The program may end without reading.
+    let writer = std::thread::spawn(move || drop(pipe.write_all(&stdin)));
+    let stdout = drain(child.stdout.take().unwrap());
+    let stderr = drain(child.stderr.take().unwrap());
+    let status = wait(&mut child, limit);
+    writer.join().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("output is UTF-8");
+    Output { status, stdout: text(stdout.join().unwrap()), stderr: text(stderr.join().unwrap()) }
+}
+
+/// The exit status, within `limit`.
+#[track_caller]
+pub fn wait(child: &mut Child, limit: Duration) -> i32 {
+    let started = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            return status.code().expect("ended by itself, not by a signal");
+        }
+        if started.elapsed() > limit {
+            child.kill().unwrap();
+            child.wait().unwrap();
+            panic!("not done after {limit:?}");
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+fn drain(mut pipe: impl Read + Send + 'static) -> std::thread::JoinHandle<Vec<u8>> {
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        pipe.read_to_end(&mut bytes).unwrap();
+        bytes
+    })
+}

@@ -1,0 +1,98 @@
+//! The documentation is about this repository: links lead somewhere, folders that are named are there, and what
+//! the code cites of the theory stands in it.
+
+use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+/// Files with this ending, build products left out.
+fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if path.is_dir() && !name.starts_with('.') && name != "target" && name != "corpus" {
+            found.extend(files(&path, ending));
+        } else if path.extension().is_some_and(|extension| extension == ending) {
+            found.push(path);
+        }
+    }
+    found
+}
+
+fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap()
+}
+
+/// What stands between two marks, each time.
+fn between<'t>(text: &'t str, before: &'t str, after: &'t str) -> impl Iterator<Item = &'t str> {
+    text.split(before).skip(1).filter_map(move |rest| rest.split(after).next())
+}
+
+#[test]
+fn links_lead_somewhere() {
+    let mut dead = Vec::new();
+    let mut links = 0;
+    for path in files(&root(), "md") {
+        let text = read(&path);
+        for link in between(&text, "](", ")") {
+            let target = link.split('#').next().unwrap();
+            if target.is_empty() || target.contains("://") || target.contains(char::is_whitespace) {
+                continue;
+            }
+            links += 1;
+            if !path.parent().unwrap().join(target).exists() {
+                dead.push(format!("{}: {link}", path.display()));
+            }
+        }
+    }
+    assert!(links > 20 && dead.is_empty(), "{}", dead.join("\n"));
+}
+
+#[test]
+fn the_architecture_names_what_is_there() {
+    let text = read(&root().join("ARCHITECTURE.md"));
+    let is_path =
+        |word: &&str| ["crates/", "solvers/", "verification/"].iter().any(|folder| word.starts_with(folder));
+    let named: Vec<&str> = between(&text, "`", "`").filter(is_path).collect();
+    assert!(named.len() > 40, "{}", named.len());
+    for path in named {
+        assert!(root().join(path).exists(), "{path} is named in ARCHITECTURE.md");
+    }
+    for folder in ["crates", "solvers", "verification"] {
+        for entry in std::fs::read_dir(root().join(folder)).unwrap() {
+            let name = format!("{folder}/{}", entry.unwrap().file_name().to_string_lossy());
+            assert!(text.contains(&format!("`{name}`")), "{name} is not named in ARCHITECTURE.md");
+        }
+    }
+}
+
+/// Sections, facts and theorems of the theory that comments cite.
+#[test]
+fn citations_of_the_theory_resolve() {
+    let theory = read(&root().join("docs/theory.md"));
+    let mut cited = 0;
+    for folder in ["crates", "solvers", "verification", "fuzz", "benches"] {
+        for path in files(&root().join(folder), "rs") {
+            // A citation may go over the end of a line.
+            let text = read(&path).lines().map(str::trim).collect::<Vec<_>>().join(" ").replace(" //! ", " ");
+            let text = text.replace(" /// ", " ").replace(" // ", " ");
+            for marked in ["THEORY, ", "theory, "] {
+                for rest in text.split(marked).skip(1) {
+                    let words: Vec<&str> =
+                        rest.split([' ', ')', ';', ':', ',', '.', '`', '"']).take(2).collect();
+                    let heading = match words.as_slice() {
+                        ["section" | "sections", number] => format!("\n## {number}. "),
+                        [kind @ ("Fact" | "Theorem"), name] => format!("- {kind} {name}"),
+                        _ => continue,
+                    };
+                    cited += 1;
+                    assert!(theory.contains(&heading), "{}: {marked}{}", path.display(), words.join(" "));
+                }
+            }
+        }
+    }
+    assert!(cited > 30, "{cited}");
+}

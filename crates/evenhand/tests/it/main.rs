@@ -1,0 +1,33 @@
+//! All integration tests of this crate in one program, so that it is linked once.
+
+mod bench;
+mod certificates;
+mod class_limits;
+mod command_line;
+mod common;
+mod continuous;
+mod defects;
+mod determinism;
+mod docs;
+mod export;
+mod filling;
+mod golden_alpha;
+mod golden_filling;
+mod golden_njc;
+mod golden_ps_dsf_axiom;
+mod group_limits;
+mod hunt;
+mod import;
+mod json;
+mod odd_input;
+mod places;
+mod ratio;
+mod ratio_sweep;
+mod ratio_worst;
+mod readme;
+mod report;
+mod schema;
+mod sessions;
+mod simulate;
+mod typed_errors;
+mod wrong_input;

@@ -1,0 +1,51 @@
+//! No library says what went wrong with a bare string.
+
+use std::path::{Path, PathBuf};
+
+/// Folders whose `src` is a library; files `tests.rs` are none. Not among them: this crate, whose value parsers clap wants so, and the test
+/// kit.
+const LIBRARIES: [&str; 14] = [
+    "crates/problem",
+    "crates/import",
+    "crates/mechanisms",
+    "crates/certify",
+    "crates/export",
+    "crates/simulate",
+    "crates/audit",
+    "crates/hunt",
+    "crates/papers",
+    "crates/accuracy",
+    "crates/report",
+    "solvers/lp",
+    "solvers/packing",
+    "solvers/ode",
+];
+
+#[test]
+fn errors_of_libraries_are_types() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut bare = Vec::new();
+    for library in LIBRARIES {
+        let mut folders = vec![root.join(library).join("src")];
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(&folder).expect("a folder of sources") {
+                let path = entry.expect("an entry").path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else if path.file_name().is_some_and(|name| name != "tests.rs") {
+                    bare.extend(bare_errors(&path));
+                }
+            }
+        }
+    }
+    assert!(bare.is_empty(), "`Result<_, String>`; use a type with `thiserror`:\n{}", bare.join("\n"));
+}
+
+/// Lines that match `Result<.*, String>`.
+fn bare_errors(path: &PathBuf) -> Vec<String> {
+    let text = std::fs::read_to_string(path).expect("UTF-8");
+    let lines = text.lines().enumerate();
+    let bare = lines
+        .filter(|(_, line)| line.split_once("Result<").is_some_and(|(_, rest)| rest.contains(", String>")));
+    bare.map(|(at, line)| format!("{}:{}: {}", path.display(), at + 1, line.trim())).collect()
+}

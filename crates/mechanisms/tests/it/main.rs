@@ -1,0 +1,15 @@
+//! All integration tests of this crate in one program, so that it is linked once.
+
+mod filling;
+mod fisher;
+mod intervals;
+mod njc;
+mod ongoing;
+mod presets;
+mod ps_dsf;
+mod ps_dsf_methods;
+mod queues;
+mod standing;
+mod tree;
+mod tree_on;
+mod tree_whole;

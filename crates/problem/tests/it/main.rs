@@ -1,0 +1,12 @@
+//! All integration tests of this crate in one program, so that it is linked once.
+
+mod allocation_files;
+mod group_files;
+mod limits;
+mod numbers;
+mod problem_files;
+mod reservation_files;
+mod round_trips;
+mod schemas;
+mod sparse;
+mod text_files;

@@ -1,0 +1,147 @@
+//! Tables on terminals of every width, with and without colours, as CSV and as Markdown.
+
+use evenhand_report::table::{Cell, Column, Table};
+use evenhand_report::{Form, Page, Terminal};
+use proptest::prelude::*;
+use unicode_width::UnicodeWidthStr;
+
+fn table() -> Table {
+    let mut table = Table::new([
+        Column::words("axiom"),
+        Column::words("verdict"),
+        Column::numbers("margin"),
+        Column::words("why"),
+    ]);
+    table.row([
+        Cell::text("envy-free"),
+        Cell::text("holds").good(),
+        Cell::text("0"),
+        Cell::text("closest: user 1 looking at user 2, who has as much as it needs"),
+    ]);
+    table.row([
+        Cell::text("max-min"),
+        Cell::text("VIOLATED").bad(),
+        Cell::text("-12.75"),
+        Cell::text("short"),
+    ]);
+    table
+}
+
+fn text(page: &Page, width: Option<usize>, colour: bool) -> String {
+    page.render(&Form::Text(Terminal { width, colour }))
+}
+
+#[test]
+fn words_wrap_and_points_align() {
+    let page = Page::new().table(table());
+    assert_eq!(
+        text(&page, Some(50), false),
+        "axiom      verdict   margin  why\n\
+         envy-free  holds       0     closest: user 1\n\
+         \x20                            looking at user 2,\n\
+         \x20                            who has as much as it\n\
+         \x20                            needs\n\
+         max-min    VIOLATED  -12.75  short\n",
+    );
+}
+
+#[test]
+fn colours_are_for_terminals_that_have_them() {
+    let page = Page::new().table(table());
+    let coloured = text(&page, None, true);
+    assert!(coloured.contains("\u{1b}[32mholds\u{1b}[0m"), "{coloured:?}");
+    assert!(coloured.contains("\u{1b}[1m\u{1b}[31mVIOLATED\u{1b}[0m"), "{coloured:?}");
+    assert!(!text(&page, None, false).contains('\u{1b}'));
+    for form in [Form::Csv, Form::Markdown, Form::Latex] {
+        assert!(!page.render(&form).contains('\u{1b}'));
+    }
+}
+
+/// A table of numbers that cannot be squeezed goes on below, with its first column repeated.
+#[test]
+fn what_does_not_fit_goes_on_below() {
+    let mut table =
+        Table::new([Column::words("user"), Column::numbers("drfh"), Column::numbers("utilitarian")]);
+    table.row(["a", "123456", "654321"].map(Cell::from));
+    let page = Page::new().table(table);
+    assert_eq!(
+        text(&page, Some(18), false),
+        "user    drfh\na     123456\n\nuser  utilitarian\na          654321\n",
+    );
+}
+
+#[test]
+fn what_a_spreadsheet_and_a_document_get() {
+    let mut table = Table::new([
+        Column::words("user"),
+        Column::numbers("share"),
+        Column::numbers("weight").unless_all("1"),
+    ])
+    .at_most(1, "users");
+    table.row([Cell::text("a, \"b\" | c_d"), Cell::percent(&"1/8".parse().unwrap()), Cell::text("1")]);
+    table.row([Cell::text("e"), Cell::none(), Cell::text("1")]);
+    let page = Page::new().heading("Shares").table(table).text("That is all.");
+    assert_eq!(page.render(&Form::Csv), "user,share,weight\n\"a, \"\"b\"\" | c_d\",0.125,1\ne,,1\n");
+    assert_eq!(
+        page.render(&Form::Markdown),
+        "### Shares\n\n| user | share |\n| --- | ---: |\n| a, \"b\" \\| c\\_d | 12.5 % |\n\n... and 1 more users\n\nThat is all.\n",
+    );
+    assert_eq!(
+        page.to_string(),
+        "Shares\nuser           share\na, \"b\" | c_d  12.5 %\n... and 1 more users\n\nThat is all.\n",
+    );
+}
+
+#[test]
+fn a_table_of_latex_has_no_commands_in_its_cells() {
+    let mut table = Table::new([Column::words("user_1"), Column::numbers("share"), Column::words("why")]);
+    let long = "50 % of #1 & {all}, $x^2$ \\ ~ <a> | b";
+    table.row([Cell::text("a"), Cell::text("0.5"), Cell::text(long)]);
+    let text = Page::new().heading("Shares").table(table).render(&Form::Latex);
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines[0], "\\begin{longtable}{lrp{0.51\\linewidth}}");
+    assert_eq!(lines[2], "user\\_1 & share & why \\\\");
+    assert_eq!(
+        lines[5],
+        "a & 0.5 & 50 \\% of \\#1 \\& \\{all\\}, \\$x\\textasciicircum{}2\\$ \\textbackslash{} \\textasciitilde{} \
+         \\textless{}a\\textgreater{} \\textbar{} b \\\\",
+    );
+    assert_eq!(lines.len(), 8);
+}
+
+#[test]
+fn two_tables_of_csv_have_an_empty_line_between_them() {
+    let table = |name| {
+        let mut table = Table::new([Column::words(name)]);
+        table.row([Cell::text("x")]);
+        table
+    };
+    let page = Page::new().text("words").table(table("a")).heading("more").table(table("b"));
+    assert_eq!(page.render(&Form::Csv), "a\nx\n\nb\nx\n");
+    assert!(!Page::new().text("words").has_table());
+}
+
+proptest! {
+    /// Whatever the cells are, no line is wider than the terminal as long as numbers fit, nothing is lost,
+    /// and no line ends with blanks.
+    #[test]
+    fn lines_fit(
+        words in prop::collection::vec("[a-z漢]{0,30}( [a-z]{1,12}){0,5}", 1..6),
+        numbers in prop::collection::vec("-?[0-9]{1,6}(\\.[0-9]{1,5})?", 1..6),
+        width in 72_usize..140,
+    ) {
+        let columns = [Column::words("name"), Column::numbers("number"), Column::words("remark")];
+        let mut table = Table::new(columns);
+        for (word, number) in words.iter().zip(&numbers) {
+            table.row([Cell::text(word), Cell::text(number), Cell::text(word)]);
+        }
+        let shown = text(&Page::new().table(table), Some(width), false);
+        for line in shown.lines() {
+            prop_assert!(line.width() <= width, "{line}");
+            prop_assert_eq!(line.trim_end(), line);
+        }
+        let squeezed = |text: &str| text.chars().filter(|c| !c.is_whitespace()).count();
+        let expected: usize = words.iter().zip(&numbers).map(|(w, n)| 2 * squeezed(w) + squeezed(n)).sum();
+        prop_assert_eq!(squeezed(&shown), expected + "namenumberremark".len());
+    }
+}

@@ -1,0 +1,133 @@
+//! Scenarios of admission from their files: what is read, what is refused and where, and what runs give.
+
+use std::path::Path;
+
+use evenhand_problem::format::Source;
+use evenhand_simulate::reservation::{
+    AdmissionError, AdmissionScenario, Policy, Setting, admit, document, is_admission, reserve, run,
+    scenario, series_csv,
+};
+
+const FILE: &str = r#"{"kind": "reservation-scenario", "name": "two types",
+  "reservation": {"kind": "reservation-problem", "resources": ["cpu"],
+    "servers": [{"name": "pool", "count": 40, "capacity": {"cpu": 4}}],
+    "jobs": [{"name": "small", "demand": {"cpu": 1}, "reward": 1, "load": 2},
+             {"name": "large", "demand": {"cpu": 3}, "reward": 4, "load": "1/2"}]},
+  "policy": {"dra": {}}, "horizon": 20, "from": 5, "every": "1/2"}"#;
+
+fn read(text: &str) -> Result<AdmissionScenario, String> {
+    let document = Source { name: "s.json", text }.document().map_err(|error| error.to_string())?;
+    scenario(&document, Path::new("")).map_err(|error| error.to_string())
+}
+
+#[test]
+fn a_file_says_what_the_library_runs() {
+    let stated = read(FILE).unwrap();
+    assert_eq!((stated.servers, stated.horizon, stated.from, stated.every), (40, 20.0, 5.0, 0.5));
+    assert_eq!(stated.policy, Policy::Dra { reserve: reserve(40) });
+    let admitted = run(&stated, &[7, 8]).unwrap();
+    let policy = stated.policy.clone();
+    let setting = Setting { servers: 40, policy, horizon: 20.0, from: 5.0, every: 0.5, seed: 8 };
+    assert_eq!(admitted.runs[1], (8, admit(&stated.problem, &setting).unwrap()));
+    // One large job with one small one on half of the servers, four small ones on three eighths of them: 4.
+    assert!((admitted.optimum - 4.0).abs() < 1e-12, "{}", admitted.optimum);
+    let document = document(&admitted);
+    let of = &document["runs"][0];
+    assert_eq!(of["seed"], 7);
+    let all: u64 =
+        ["admitted", "rejected"].iter().map(|name| of["types"]["small"][name].as_u64().unwrap()).sum();
+    assert!(all > 1_000, "{of}");
+    assert!(document["means"]["reward"]["half_width"].as_f64().unwrap() > 0.0);
+    let csv = series_csv(&admitted.runs[0].1);
+    assert_eq!(csv.lines().count(), 42, "a header, and a row for every half unit of time from 0 to 20");
+    assert_eq!(csv.lines().nth(1), Some("0,0"));
+}
+
+#[test]
+fn every_policy_has_its_words() {
+    let policy = r#""policy": {"dra": {}}"#;
+    for (instead, expected) in [
+        (r#""policy": {"dra": {"reserve": 3}}"#, Policy::Dra { reserve: 3 }),
+        (
+            r#""policy": {"dra": {"reserve": "3", "priorities": {"large": 2}}}"#,
+            Policy::Preempting { reserve: 3, priorities: vec![0, 2] },
+        ),
+        (r#""policy": {"power_of_d": 5}"#, Policy::PowerOfD { d: 5 }),
+        (r#""policy": {"static": {}}"#, Policy::Static),
+    ] {
+        let stated = read(&FILE.replace(policy, instead)).unwrap();
+        assert_eq!(stated.policy, expected);
+        let admitted = run(&stated, &[1]).unwrap();
+        let reward = admitted.runs[0].1.reward;
+        assert!(reward > 0.5 * admitted.optimum && reward < 1.1 * admitted.optimum, "{instead}: {reward}");
+    }
+}
+
+#[test]
+fn what_is_wrong_is_named_with_its_place() {
+    for (from, to, message) in [
+        (r#""policy": {"dra": {}}, "#, "", "the field `policy` is missing"),
+        (r#"{"dra": {}}"#, "{}", "policy: expected one of `dra`, `power_of_d` and `static`"),
+        (r#"{"dra": {}}"#, r#"{"dra": {}, "static": {}}"#, "expected one of"),
+        (r#"{"dra": {}}"#, r#"{"dra": {"reserve": -1}}"#, "found -1: expected a whole number from 0"),
+        (r#"{"dra": {}}"#, r#"{"dra": {"reserve": 41}}"#, "0 to 40"),
+        (r#"{"dra": {}}"#, r#"{"dra": {"priorities": {"smal": 1}}}"#, "did you mean `small`?"),
+        (r#"{"dra": {}}"#, r#"{"dra": {"priorities": {"small": 0.5}}}"#, "expected a whole number from 0"),
+        (r#"{"dra": {}}"#, r#"{"power_of_d": 0}"#, "expected a whole number from 1 to 40"),
+        (r#"{"dra": {}}"#, r#"{"static": {"d": 1}}"#, "d"),
+        (r#""horizon": 20"#, r#""horizon": 0"#, "before the horizon"),
+        (r#""horizon": 20"#, r#""horizon": -1"#, "expected a time of at least 0"),
+        (r#""from": 5"#, r#""from": 20"#, "from: rewards are averaged from a time before the horizon"),
+        (r#""every": "1/2""#, r#""every": 0"#, "every: expected a time above 0"),
+        (r#""every": "1/2""#, r#""evry": 1"#, "evry"),
+        (r#""count": 40, "#, "", "the field `servers` is missing"),
+        (r#""horizon": 20"#, r#""horizon": 20, "servers": 100001"#, "servers: found 100001"),
+        (r#""load": 2"#, r#""load": -2"#, "load"),
+        (r#""cpu": 4}"#, r#""cpu": 2}"#, "large"),
+    ] {
+        let text = FILE.replacen(from, to, 1);
+        assert_ne!(text, FILE, "{from}");
+        let error = read(&text).unwrap_err();
+        assert!(error.contains(message) && error.starts_with("s.json:"), "{message}: {error}");
+    }
+    let listed = FILE.replace(
+        r#""servers": [{"name": "pool", "count": 40, "capacity": {"cpu": 4}}]"#,
+        r#""servers": [{"name": "a", "capacity": {"cpu": 4}}, {"name": "b", "capacity": {"cpu": 4}}]"#,
+    );
+    assert!(read(&listed).unwrap_err().contains("one pool"));
+    let away = FILE.split(r#""reservation": {"#).next().unwrap().to_owned()
+        + r#""reservation": "nowhere.json", "policy": {"static": {}}, "horizon": 1}"#;
+    assert!(read(&away).unwrap_err().contains("nowhere.json"));
+}
+
+/// What would take hours or gigabytes is refused before it begins.
+#[test]
+fn what_is_too_large_is_not_begun() {
+    for (from, to, what) in [
+        (r#""load": 2"#, r#""load": "1e100""#, "jobs that are expected"),
+        (r#""horizon": 20"#, r#""horizon": 1e9"#, "jobs that are expected"),
+        (r#""every": "1/2""#, r#""every": 1e-9"#, "rows of the series"),
+    ] {
+        let error = run(&read(&FILE.replacen(from, to, 1)).unwrap(), &[1]).unwrap_err();
+        assert!(matches!(error, AdmissionError::TooLarge { .. }), "{error}");
+        assert!(error.to_string().contains(what), "{error}");
+    }
+    let jobs: Vec<String> = (0..200)
+        .map(|j| format!(r#"{{"name": "{j}", "demand": {{"cpu": 1}}, "reward": 1, "load": 0}}"#))
+        .collect();
+    let text = format!(
+        r#"{{"kind": "reservation-scenario", "servers": 100000, "policy": {{"power_of_d": 2}}, "horizon": 1,
+        "reservation": {{"kind": "reservation-problem", "resources": ["cpu"],
+            "servers": [{{"name": "p", "capacity": {{"cpu": 1}}}}], "jobs": [{}]}}}}"#,
+        jobs.join(",")
+    );
+    let error = run(&read(&text).unwrap(), &[1]).unwrap_err();
+    assert!(error.to_string().contains("servers times types"), "{error}");
+}
+
+#[test]
+fn the_kind_tells_it_from_other_scenarios() {
+    let is = |text: &str| Source { name: "-", text }.document().is_ok_and(|document| is_admission(&document));
+    assert!(is(FILE) && is(r#"{"kind": "reservation-scenario"}"#));
+    assert!(!is(r#"{"kind": "scenario"}"#) && !is("{") && !is("[]") && !is("{}"));
+}

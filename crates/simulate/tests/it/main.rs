@@ -1,0 +1,12 @@
+//! All integration tests of this crate in one program, so that it is linked once.
+
+mod admission_files;
+mod checkpoints;
+mod common;
+mod distributed;
+mod machines;
+mod parquet;
+mod queues;
+mod reservation;
+mod scenarios;
+mod traces;

@@ -1,0 +1,16 @@
+//! All integration tests of this crate in one program, so that it is linked once.
+
+mod clusters;
+mod common;
+mod evidence;
+mod exact_lp;
+mod highs;
+mod intervals;
+mod lexicographic;
+mod mip;
+mod njc;
+mod njc_random;
+mod placements;
+mod published;
+mod rises;
+mod weighted_sum;

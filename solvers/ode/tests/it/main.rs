@@ -1,0 +1,7 @@
+//! All integration tests of this crate in one program, so that it is linked once.
+
+mod clarabel;
+mod cluster;
+mod path;
+mod pool;
+mod trajectory;

@@ -1,0 +1,5 @@
+//! All integration tests of this crate in one program, so that it is linked once.
+
+mod common;
+mod published;
+mod random;

@@ -1,0 +1,208 @@
+//! The binary: exit status, the last line on stderr, and what it prints.
+
+use std::io::Write;
+use std::process::{Command, Output, Stdio};
+
+use evenhand_testkit::certificates::{self, Kind};
+
+fn run(arguments: &[&str], input: &str) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_evenhand-check"))
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let input = input.to_owned();
+    // The program may end without reading.
+    let writer = std::thread::spawn(move || drop(stdin.write_all(input.as_bytes())));
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    output
+}
+
+fn code(output: &Output) -> i32 {
+    output.status.code().expect("no signal")
+}
+
+fn path(kind: Kind, name: &str) -> String {
+    kind.folder().join("accept").join(name).with_extension("json").to_str().unwrap().to_owned()
+}
+
+fn accepted() -> String {
+    path(Kind::Allocation, "figure-1-drfh")
+}
+
+#[test]
+fn the_exit_status_is_the_verdict() {
+    let all = [(certificates::accepted(), 0), (certificates::rejected(), 1), (certificates::malformed(), 2)];
+    for (fixtures, expected) in all {
+        for fixture in fixtures {
+            let mut arguments = vec!["-"];
+            if fixture.kind == Kind::Allocation {
+                let sharing = if fixture.text.contains("\"sharing\":\"tdm\"") { "tdm" } else { "rdm" };
+                arguments.extend(["--max-tolerance", "0.999", "--sharing", sharing]);
+            }
+            let output = run(&arguments, &fixture.text);
+            let stderr = String::from_utf8(output.stderr.clone()).unwrap();
+            assert_eq!(code(&output), expected, "{:?} {}: {stderr}", fixture.kind, fixture.name);
+            assert_eq!(stderr.lines().next().is_some_and(|line| line.starts_with("error: ")), expected == 2);
+        }
+    }
+}
+
+#[test]
+fn json_is_one_document() {
+    let good = String::from_utf8(run(&[&accepted(), "--format", "json"], "").stdout).unwrap();
+    let says =
+        ["\"valid\":true", "\"sharing\":\"rdm\"", "\"sha256\":\"", "\"verdicts\":[{\"axiom\":\"feasible\""];
+    assert!(says.iter().all(|word| good.contains(word)) && good.lines().count() == 1, "{good}");
+    let text = std::fs::read_to_string(accepted()).unwrap();
+    let output = run(&["--format=json", "-"], &text.replacen("\"margin\":\"0\"", "\"margin\":\"1\"", 1));
+    assert_eq!(code(&output), 1);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("\"valid\":false,") && text.contains("\"reason\":\""), "{text}");
+}
+
+#[test]
+fn standard_input_and_the_readers_own_problem() {
+    let text = std::fs::read_to_string(accepted()).unwrap();
+    let problem = r#"{"kind": "allocation-problem", "resources": ["cpu", "memory"],
+        "servers": [{"name": "high-memory", "capacity": {"cpu": 2, "memory": 12}},
+                    {"name": "high-cpu", "capacity": {"cpu": 12, "memory": 2.0}}],
+        "users": [{"name": "user 1", "demand": {"cpu": 0.2, "memory": 1}},
+                  {"name": "user 2", "demand": {"cpu": 1, "memory": 0.2}}]}"#;
+    assert_eq!(code(&run(&["-"], &text)), 0);
+    assert_eq!(code(&run(&[&accepted(), "--problem", "-"], problem)), 0);
+    let other = run(&[&accepted(), "--problem", "-"], &problem.replace("2.0", "2.1"));
+    assert_eq!(code(&other), 1);
+    let said = String::from_utf8(other.stdout).unwrap();
+    assert!(said.starts_with("not valid: the certificate is about another problem\n"), "{said}");
+    assert_eq!(code(&run(&[&accepted(), "--problem", "-"], "{}")), 2);
+}
+
+/// Whatever an allocation file may say beside its tasks is no reason to refuse it as the reader's own.
+#[test]
+fn the_readers_own_allocation_with_every_field() {
+    let schema = include_str!("../../../../crates/problem/src/schema/allocation.json");
+    let (_, properties) = schema.split_once("\n  \"properties\": {\n").unwrap();
+    let fields = properties.split("\n  }").next().unwrap().lines().filter_map(|line| {
+        let name = line.strip_prefix("    \"")?.strip_suffix("\": {")?;
+        Some(name).filter(|name| !matches!(*name, "kind" | "sharing" | "arithmetic" | "tasks" | "placements"))
+    });
+    let fields: Vec<String> = fields.map(|name| format!("\"{name}\": \"hash\"")).collect();
+    assert!(fields.len() > 20, "{fields:?}");
+    let allocation = |fields: &str| {
+        format!(
+            r#"{{"kind": "allocation", {fields},
+                "tasks": {{"user 1": {{"high-memory": 10}}, "user 2": {{"high-cpu": 10}}}}}}"#
+        )
+    };
+    for field in &fields {
+        let output = run(&[&accepted(), "--allocation", "-"], &allocation(field));
+        let stderr = String::from_utf8(output.stderr.clone()).unwrap();
+        assert_eq!(code(&output), 0, "{field}: {stderr}");
+    }
+    assert_eq!(code(&run(&[&accepted(), "--allocation", "-"], &allocation("\"rules\": 1"))), 2);
+}
+
+/// What cannot be read is malformed also where nobody is there whom it could be about.
+#[test]
+fn evidence_about_nobody() {
+    let text = |evidence: &str| {
+        format!(
+            r#"{{"kind": "certificate", "version": 2, "problem": {{"kind": "allocation-problem",
+                "resources": ["cpu", "gpu"], "servers": [{{"name": "s", "capacity": {{"cpu": 1}}}}],
+                "users": [{{"name": "u", "demand": {{"gpu": 1}}}}]}},
+                "allocation": {{"kind": "allocation", "arithmetic": "exact", "tasks": {{}}}}, "tolerance": "0",
+                "claims": [{{"axiom": "ps-dsf", "holds": true, "evidence": {evidence}}}], "not_checked": []}}"#
+        )
+    };
+    for (evidence, expected) in [
+        ("{}", 0),
+        (r#"{"bottlenecks": {"u": {"s": "cpu"}}}"#, 1),
+        (r#"{"bottlenecks": {"u": {"s": "gpu"}}}"#, 2),
+        (r#"{"bottlenecks": {"u": {"s": "disk"}}}"#, 2),
+        (r#"{"bottleneck": {}}"#, 2),
+    ] {
+        let output = run(&["-"], &text(evidence));
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!(code(&output), expected, "{evidence}: {said} {}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+#[test]
+fn ratio_certificates() {
+    let path = path(Kind::Ratio, "introduction");
+    let said = |output: Output| String::from_utf8(output.stdout).unwrap();
+    assert_eq!(
+        said(run(&[&path], "")),
+        "valid: 3 claims, each proven\n  greedy earns 5\n  the optimum is 5\n  greedy earns 1 of the optimum\n"
+    );
+    let json = said(run(&[&path, "--format", "json"], ""));
+    assert!(json.contains("\"valid\":true,\"claims\":3,"), "{json}");
+    let problem = r#"{"kind": "reservation-problem", "resources": ["memory", "cpu"],
+        "servers": [{"name": "pool", "capacity": {"cpu": 10, "memory": 10.0}}],
+        "jobs": [{"name": "a", "demand": {"cpu": 6, "memory": 6}, "reward": 4, "load": 0.5},
+                 {"name": "b", "demand": {"cpu": 7, "memory": 1}, "reward": 3, "load": 0.5},
+                 {"name": "c", "demand": {"cpu": 1, "memory": 7}, "reward": 3, "load": 0.5}]}"#;
+    assert_eq!(code(&run(&[&path, "--problem", "-"], problem)), 0);
+    let other = run(&[&path, "--problem", "-"], &problem.replace("10.0", "11"));
+    assert_eq!((code(&other), &*said(other)), (1, "not valid: the certificate is about another problem\n"));
+    // A problem of the other kind is no problem of this one.
+    let allocation = r#"{"kind": "allocation-problem", "resources": ["x"], "users": [],
+        "servers": [{"name": "s", "capacity": {"x": 1}}]}"#;
+    assert_eq!(code(&run(&[&path, "--problem", "-"], allocation)), 2);
+    assert_eq!(code(&run(&[&accepted(), "--problem", "-"], problem)), 2);
+}
+
+#[test]
+fn usage() {
+    let good = accepted();
+    let wrong: [&[&str]; 9] = [
+        &[],
+        &["--problem"],
+        &["--wrong", &good],
+        &[&good, &good],
+        &[&good, "--format", "xml"],
+        &["-", "--problem", "-"],
+        &["no such file"],
+        &[&good, "--problem", "no such file"],
+        &[&good, "--format=json", "--format", "json"],
+    ];
+    for arguments in wrong {
+        let output = run(arguments, "");
+        let stderr = String::from_utf8(output.stderr.clone()).unwrap();
+        assert_eq!(code(&output), 2, "{arguments:?}: {stderr}");
+        assert!(stderr.lines().next().unwrap().starts_with("error: "), "{stderr}");
+        assert!(output.stdout.is_empty());
+    }
+    for help in ["--help", "-h", "--version", "-V"] {
+        assert_eq!(code(&run(&[help], "")), 0);
+    }
+}
+
+#[test]
+fn worst_load_certificates() {
+    let path = path(Kind::WorstLoad, "random");
+    let output = run(&[&path], "");
+    assert_eq!(
+        (code(&output), String::from_utf8(output.stdout).unwrap()),
+        (
+            0,
+            "valid: 2 claims, each proven\n  greedy earns at least 5/6 of the optimum, whatever the load\n  \
+             with the stated loads it earns no more than that\n"
+                .to_owned()
+        )
+    );
+    // Loads and numbers of servers are no part of what it says; types and capacities are.
+    let problem = r#"{"kind": "reservation-problem", "resources": ["x", "y", "idle"],
+        "servers": [{"name": "p0", "count": 12, "capacity": {"x": 7, "idle": 7, "y": 8.0}}],
+        "jobs": [{"name": "j0", "demand": {"x": 2, "y": 3}, "reward": 6},
+                 {"name": "j1", "demand": {"x": 5, "y": 3}, "reward": 11, "load": "2/7"},
+                 {"name": "j2", "demand": {"x": 4}, "reward": 3}]}"#;
+    assert_eq!(code(&run(&[&path, "--problem", "-"], problem)), 0);
+    assert_eq!(code(&run(&[&path, "--problem", "-"], &problem.replace("8.0", "9"))), 1);
+    assert_eq!(code(&run(&[&path, "--problem", "-"], "{}")), 2);
+}

@@ -1,0 +1,47 @@
+//! Every certificate of the test kit: the kernel says what is expected, and what `exact` says.
+
+use evenhand_check::{File, Options, Report, Unusable, check};
+use evenhand_testkit::certificates::{Fixture, Kind, accepted, malformed, rejected};
+
+/// What the kernel finds when nothing is asked beyond that the certificate is true.
+fn found(fixture: &Fixture) -> Result<Report, Unusable> {
+    let mut options = Options::default();
+    if fixture.kind == Kind::Allocation {
+        let is_tdm = fixture.text.replace(' ', "").contains("\"sharing\":\"tdm\"");
+        options.sharing = Some(if is_tdm { "tdm" } else { "rdm" }.to_owned());
+        options.max_tolerance = Some("0.999999".to_owned());
+    }
+    check(&File { name: fixture.name.clone(), text: fixture.text.clone() }, &options)
+}
+
+#[test]
+fn what_is_true_is_accepted() {
+    for fixture in accepted() {
+        let reason = found(&fixture).map(|report| report.reason);
+        assert_eq!(reason, Ok(None), "{}", fixture.name);
+    }
+}
+
+#[test]
+fn what_is_false_is_refused() {
+    let mut bad = Vec::new();
+    for fixture in rejected() {
+        match found(&fixture) {
+            Ok(report) if report.reason.is_some() => {}
+            other => bad.push(format!("{:?} {}: {:?}", fixture.kind, fixture.name, other.map(|r| r.reason))),
+        }
+    }
+    assert!(bad.is_empty(), "{}", bad.join("\n"));
+}
+
+#[test]
+fn what_is_no_certificate_is_unusable() {
+    let mut bad = Vec::new();
+    for fixture in malformed() {
+        match found(&fixture) {
+            Err(u) if u.status == 2 => {}
+            other => bad.push(format!("{:?} {}: {:?}", fixture.kind, fixture.name, other.map(|r| r.reason))),
+        }
+    }
+    assert!(bad.is_empty(), "{}", bad.join("\n"));
+}

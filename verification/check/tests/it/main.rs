@@ -1,0 +1,7 @@
+//! All integration tests of this crate in one program, so that it is linked once.
+
+mod cli;
+mod defects;
+mod fixtures;
+mod sha256;
+mod size;

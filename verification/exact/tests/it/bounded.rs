@@ -1,0 +1,130 @@
+//! A small budget gives the answer that judging is too large, never a verdict; and inputs that once took
+//! gigabytes or hours are judged, or too large.
+
+use evenhand_testkit::agreement::agreed;
+use evenhand_testkit::certificates::{Kind, rejected_of};
+use evenhand_testkit::examples::{self, good_certificates};
+use evenhand_testkit::q;
+use std::fmt::Write;
+
+use evenhand_exact::{
+    Axiom, Budget, Certificate, Claim, Evidence, Instance, InstanceError, TooLarge, is_feasible,
+};
+use evenhand_problem::Rational;
+use evenhand_problem::format::Source;
+
+/// What a check with so much work says of each claim: true, false, or `None` when it is too large.
+fn verdicts(certificate: &Certificate, steps: u64) -> Vec<Option<bool>> {
+    let of = |claim: &Claim| {
+        let budget = Budget::of(steps);
+        let instance = match Instance::within(&certificate.problem, &certificate.allocation, budget) {
+            Ok(instance) => instance,
+            Err(error) => return if error.to_string().contains("too large") { None } else { Some(false) },
+        };
+        match claim.verify(&instance, &certificate.tolerance) {
+            Ok(()) => Some(true),
+            Err(refusal) if refusal.is_too_large() => None,
+            Err(_) => Some(false),
+        }
+    };
+    certificate.claims.iter().map(of).collect()
+}
+
+#[test]
+fn a_small_budget_decides_nothing_wrongly() {
+    let good = good_certificates().into_iter().map(|(name, certificate)| (name.to_owned(), certificate));
+    let parse = |text: &str| Certificate::parse(&Source { name: "damaged", text }).unwrap();
+    let bad = rejected_of(Kind::Allocation).into_iter().map(|bad| (bad.name, parse(&bad.text)));
+    let mut too_large = 0;
+    for (name, certificate) in good.chain(bad) {
+        let truth = verdicts(&certificate, 10_000_000);
+        assert!(truth.iter().all(Option::is_some), "{name}");
+        for steps in [0, 1, 3, 10, 30, 100, 300, 1_000, 10_000] {
+            for (found, truth) in verdicts(&certificate, steps).into_iter().zip(&truth) {
+                assert!(found.is_none() || found == *truth, "{name} with {steps} steps");
+                too_large += usize::from(found.is_none());
+            }
+        }
+    }
+    assert!(too_large > 100, "{too_large}");
+}
+
+/// Users and resources by the thousand, each user naming one: what is held is linear in the file.
+fn thousands(size: usize) -> String {
+    let mut text = "{\"kind\": \"allocation-problem\", \"resources\": [".to_owned();
+    (0..size).for_each(|r| write!(text, "{}\"r{r}\"", if r == 0 { "" } else { "," }).unwrap());
+    text.push_str("], \"servers\": [{\"name\": \"s\", \"capacity\": {\"r0\": 1}}], \"users\": [");
+    for n in 0..size {
+        let comma = if n == 0 { "" } else { "," };
+        write!(text, "{comma}{{\"name\": \"u{n}\", \"demand\": {{\"r{}\": 1}}}}", n % 2).unwrap();
+    }
+    text + "]}"
+}
+
+fn certificate_of(problem: &str, tasks: &str, claims: &str) -> Certificate {
+    let text = format!(
+        r#"{{"kind": "certificate", "version": 2, "problem": {problem},
+        "allocation": {{"kind": "allocation", "tasks": {tasks}}}, "claims": {claims}, "not_checked": []}}"#
+    );
+    Certificate::parse(&Source { name: "certificate", text: &text }).unwrap()
+}
+
+#[test]
+fn three_thousand_users_and_resources() {
+    let problem = thousands(3_000);
+    let nothing = certificate_of(&problem, "{}", "[]");
+    assert_eq!(agreed(&nothing).reason.unwrap(), "nothing is claimed");
+    let instance = Instance::new(&nothing.problem, &nothing.allocation).unwrap();
+    assert!(is_feasible(&instance, &Rational::new()));
+    let claims = examples::derived(&instance);
+    let idle = claims.iter().find(|claim| claim.axiom == Axiom::WorkConserving).unwrap();
+    assert_eq!((idle.holds, idle.margin.clone()), (Some(false), Some(q("-1"))));
+    assert!(agreed(&Certificate { claims, ..nothing }).valid);
+}
+
+/// A thousand users whose numbers have no common factor, each with its own classes.
+#[test]
+fn envy_in_numbers_without_a_common_factor() {
+    let mut users = String::new();
+    let mut tasks = String::new();
+    for n in 0..1_000usize {
+        let comma = if n == 0 { "" } else { "," };
+        // 380 digits, all different, and odd.
+        let digits: String =
+            (0..379).map(|k| char::from(b'1' + ((n * 7 + k * k * (n + 3) + k) % 9) as u8)).collect();
+        let classes: Vec<String> = (0..5).map(|k| format!("\"s{}\"", (n + k) % 8)).collect();
+        write!(
+            users,
+            "{comma}{{\"name\": \"u{n}\", \"demand\": {{\"cpu\": \"1/{digits}1\"}}, \"servers\": [{}]}}",
+            classes.join(",")
+        )
+        .unwrap();
+        write!(tasks, "{comma}\"u{n}\": {{\"s{}\": 1}}", n % 8).unwrap();
+    }
+    let servers: Vec<String> =
+        (0..8).map(|i| format!("{{\"name\": \"s{i}\", \"capacity\": {{\"cpu\": 1}}}}")).collect();
+    let problem = format!(
+        r#"{{"kind": "allocation-problem", "resources": ["cpu"], "servers": [{}], "users": [{users}]}}"#,
+        servers.join(",")
+    );
+    let claims = r#"[{"axiom": "envy-free", "holds": true, "margin": "0",
+        "evidence": {"tightest": {"user": "u1", "envied": "u2"}}}]"#;
+    let certificate = certificate_of(&problem, &format!("{{{tasks}}}"), claims);
+    let verdict = agreed(&certificate);
+    assert!(!verdict.valid);
+    assert_eq!(verdicts(&certificate, 10_000_000), [None]);
+}
+
+/// Preparing an allocation and judging it draw on one budget, which says what it was.
+#[test]
+fn too_large_is_no_verdict() {
+    let (_, good) = good_certificates().swap_remove(0);
+    let claim = good.claims.iter().find(|claim| claim.axiom == Axiom::MaxMin).unwrap();
+    assert!(matches!(claim.evidence, Evidence::Levels(_)));
+    let prepare = |steps: u64| Instance::within(&good.problem, &good.allocation, Budget::of(steps));
+    assert!(matches!(prepare(0), Err(InstanceError::TooLarge(TooLarge::Work { allowed: 0 }))));
+    let least = (0..10_000).find(|steps| prepare(*steps).is_ok()).unwrap();
+    let refusal = claim.verify(&prepare(least).unwrap(), &q("0")).unwrap_err();
+    assert!(refusal.is_too_large());
+    assert_eq!(refusal.to_string(), format!("too large: judging this needs more than {least} steps of work"));
+}

@@ -1,0 +1,207 @@
+//! Per-server dominant-share fairness: the paper's examples, shared time, rounding, and the definition
+//! itself on random instances.
+
+use evenhand_exact::axiom::ps_dsf::{self, Standing, Unblocked};
+use evenhand_exact::{Axiom, Claim, Evidence, Instance};
+use evenhand_problem::{Allocation, Problem, Rational, Sharing};
+use evenhand_testkit::agreement::agreed_claim;
+use evenhand_testkit::examples::{allocation, problem, ps_dsf_2};
+use evenhand_testkit::plain::Plain;
+use evenhand_testkit::q;
+use evenhand_testkit::random::filled::random;
+use proptest::prelude::*;
+
+fn claim(problem: &Problem, allocation: &Allocation, tolerance: &str) -> Claim {
+    let instance = Instance::new(problem, allocation).unwrap();
+    let claim = Claim::derive(Axiom::PsDsf, &instance, &q(tolerance)).unwrap();
+    claim.verify(&instance, &q(tolerance)).unwrap();
+    agreed_claim(problem, allocation, &claim, &q(tolerance));
+    claim
+}
+
+/// PS-DSF, Figure 2: cpu and memory of the first server, everything of the second.
+#[test]
+fn figure_2() {
+    let problem = ps_dsf_2();
+    let x = allocation(&problem, r#"{"1": {"a": "18/5"}, "2": {"a": "18/5"}, "3": {"b": 8}, "4": {"b": 8}}"#);
+    let found = claim(&problem, &x, "0");
+    assert_eq!((found.holds, found.margin), (Some(true), Some(q("0"))));
+    // Rows of a: cpu, memory, bandwidth; then those of b.
+    let on = |rows: &[usize]| Some(Standing::Bottlenecks(rows.to_vec()));
+    let Evidence::Bottlenecks(standings) = found.evidence else { panic!("{:?}", found.evidence) };
+    assert_eq!(standings[..2], [on(&[0]), on(&[0])]);
+    let instance = Instance::new(&problem, &x).unwrap();
+    assert_eq!(ps_dsf::level(&instance, 3, 0), Some(q("8/9")));
+    assert_eq!(ps_dsf::level(&instance, 1, 1), None, "no bandwidth there");
+    // Users 3 and 4 have 8/12 and 8/9 on the first server, those who hold it 3/5.
+    assert_eq!(standings[2..], [on(&[0, 3]), on(&[0, 3])]);
+}
+
+/// Whoever holds more than its level allows counts as far as it is ahead.
+#[test]
+fn a_holder_ahead() {
+    let problem = ps_dsf_2();
+    let x = allocation(&problem, r#"{"1": {"a": 4}, "2": {"a": 3}, "3": {"b": 8}, "4": {"b": 8}}"#);
+    let found = claim(&problem, &x, "0");
+    // Cpu of the first server is full; user 1 is at 4/6, and user 2 one task behind. Memory has 2 left.
+    // Of cpu that is 3/2 of its tasks, as of memory with what is free; alone it would have 6.
+    assert_eq!((found.holds, found.margin.clone()), (Some(false), Some(q("-1/4"))));
+    let lacks = vec![(0, q("3/2")), (1, q("3/2")), (2, q("4"))];
+    assert_eq!(found.evidence, Evidence::Unblocked(Unblocked { user: 1, server: 0, lacks }));
+    assert_eq!(claim(&problem, &x, "1/4").holds, Some(true));
+}
+
+/// Tiny errors of every kind have tiny margins: of a level, a slack, a trace on another class.
+#[test]
+fn rounding_is_small() {
+    let problem = ps_dsf_2();
+    let almost = |tasks: &str| {
+        let found = claim(&problem, &allocation(&problem, tasks), "0");
+        assert_eq!(found.holds, Some(false), "{tasks}");
+        let margin = found.margin.unwrap();
+        assert!(margin > q("-1e-11") && margin < 0, "{tasks}: {margin}");
+        assert_eq!(claim(&problem, &allocation(&problem, tasks), "1e-11").holds, Some(true));
+    };
+    almost(r#"{"1": {"a": 3.600000000001}, "2": {"a": 3.599999999999}, "3": {"b": 8}, "4": {"b": 8}}"#);
+    almost(r#"{"1": {"a": 3.599999999999}, "2": {"a": 3.599999999999}, "3": {"b": 8}, "4": {"b": 8}}"#);
+    // User 4, far ahead on the first server, holds a trace of it.
+    almost(r#"{"1": {"a": "18/5"}, "2": {"a": "18/5"}, "3": {"b": 8}, "4": {"a": 1e-12, "b": 8}}"#);
+    // What is below nothing is nothing.
+    let tasks = r#"{"1": {"a": "18/5"}, "2": {"a": "18/5"}, "3": {"b": 8}, "4": {"a": -1e-12, "b": 8}}"#;
+    assert_eq!(claim(&problem, &allocation(&problem, tasks), "0").margin, Some(q("0")));
+}
+
+/// A class that one user has is worth to another what it could run there.
+#[test]
+fn what_is_missing() {
+    let problem = ps_dsf_2();
+    let found = claim(&problem, &allocation(&problem, r#"{"1": {"a": 6}}"#), "0");
+    assert_eq!(found.margin, Some(q("-1")));
+    let Evidence::Unblocked(unblocked) = found.evidence else { panic!() };
+    // Of memory user 2 lacks 6 tasks, all that it would have alone.
+    assert_eq!((unblocked.user, unblocked.server), (1, 0));
+    assert_eq!(unblocked.lacks, [(0, q("9")), (1, q("6")), (2, q("10"))]);
+}
+
+/// THEORY, section 4: with finite tasks several allocations satisfy the condition under TDM, and on one
+/// resource both ways of sharing are the same.
+#[test]
+fn finite_tasks() {
+    let problem = problem(
+        r#"{"kind": "allocation-problem", "resources": ["cpu"],
+        "servers": [{"name": "a", "capacity": {"cpu": 1}}, {"name": "b", "capacity": {"cpu": 1}}],
+        "users": [{"name": "u", "demand": {"cpu": 1}, "servers": ["a"]},
+                  {"name": "v", "demand": {"cpu": 1}, "tasks": "1/2"},
+                  {"name": "w", "demand": {"cpu": 1}, "servers": ["b"]}]}"#,
+    );
+    for (u, on_a, on_b, w, margin) in [
+        ("1", "0", "1/2", "1/2", "0"),
+        ("3/4", "1/4", "1/4", "3/4", "0"),
+        ("1/2", "1/2", "0", "1", "0"),
+        ("1", "0", "0", "1", "-1"),
+        ("1/2", "1/4", "1/4", "3/4", "-1/4"),
+    ] {
+        for sharing in [Sharing::Rdm, Sharing::Tdm] {
+            let tasks = format!(
+                r#"{{"u": {{"a": "{u}"}}, "v": {{"a": "{on_a}", "b": "{on_b}"}}, "w": {{"b": "{w}"}}}}"#
+            );
+            let mut x = allocation(&problem, &tasks);
+            x.sharing = sharing;
+            assert_eq!(claim(&problem, &x, "0").margin, Some(q(margin)), "{u} {on_a} {on_b} {w}");
+        }
+    }
+}
+
+/// A class with a stated gamma has a row of time, also where the resources of others are divided.
+#[test]
+fn stated_gamma() {
+    let problem = problem(
+        r#"{"kind": "allocation-problem", "resources": ["cpu"],
+        "servers": [{"name": "c", "capacity": {"cpu": 6}}, {"name": "d", "capacity": {"cpu": 3}}],
+        "users": [{"name": "u", "demand": {"cpu": 1}, "gamma": {"c": 4}},
+                  {"name": "v", "demand": {"cpu": 2}, "weight": 2},
+                  {"name": "idle", "demand": {"cpu": 1}, "tasks": 0}]}"#,
+    );
+    // gamma on c: 4 and 3; on d: 3 and 3/2. Levels of u: x/4 and x/3, of v: x/6 and x/3.
+    let x = allocation(&problem, r#"{"u": {"d": "5/3"}, "v": {"c": 3, "d": "2/3"}}"#);
+    let found = claim(&problem, &x, "0");
+    // On c v is 7/6 of its tasks ahead, which are 14/9 of u, on d 2 tasks, of which it holds 2/3 there.
+    assert_eq!((found.holds, found.margin), (Some(false), Some(q("-2/9"))));
+    let x = allocation(&problem, r#"{"u": {"d": 3}, "v": {"c": 3}}"#);
+    let found = claim(&problem, &x, "0");
+    assert_eq!((found.holds, found.margin), (Some(true), Some(q("0"))));
+    let Evidence::Bottlenecks(standings) = found.evidence else { panic!() };
+    assert_eq!(standings[0], Some(Standing::Bottlenecks(vec![0, 1])));
+    assert_eq!(standings[2], None);
+}
+
+fn naive<'a>(problem: &'a Problem, allocation: &Allocation) -> Plain<'a> {
+    Plain::new(problem, allocation)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(3_000))]
+
+    #[test]
+    fn the_margin_is_the_definition(seed in any::<u64>(), coarse in any::<bool>()) {
+        let (problem, mut allocation) = random(seed);
+        if coarse {
+            // Levels that tie, traces and negative entries.
+            for (n, tasks) in allocation.tasks.iter_mut().enumerate() {
+                for (i, x) in tasks.iter_mut() {
+                    let change = Rational::from(((seed >> (7 * n + 3 * *i) & 7) as i64 - 2, 10));
+                    *x = x.clone().floor() + change;
+                }
+            }
+        }
+        let found = claim(&problem, &allocation, "0");
+        let plain = naive(&problem, &allocation);
+        prop_assert_eq!(&found.margin, &plain.ps_dsf_margin());
+        let instance = Instance::new(&problem, &allocation).unwrap();
+        for n in 0..problem.n_users() {
+            for i in 0..problem.n_servers() {
+                prop_assert_eq!(ps_dsf::margin(&instance, n, i).unwrap(), plain.ps_dsf_on(n, i));
+            }
+        }
+        // One verdict for every tolerance.
+        for tolerance in ["0", "1/10", "1/2", "9/10"] {
+            let within = found.margin.as_ref().is_none_or(|margin| *margin >= -q(tolerance));
+            prop_assert_eq!(claim(&problem, &allocation, tolerance).holds, Some(within));
+        }
+    }
+
+    /// Any rows that are good enough are accepted, and no others.
+    #[test]
+    fn other_bottlenecks(seed in any::<u64>()) {
+        let (problem, allocation) = random(seed);
+        let instance = Instance::new(&problem, &allocation).unwrap();
+        let tolerance = q("100");
+        let good = Claim::derive(Axiom::PsDsf, &instance, &tolerance).unwrap();
+        let Evidence::Bottlenecks(standings) = &good.evidence else { return Ok(()) };
+        for n in 0..problem.n_users() {
+            let mut others = vec![None, Some(Standing::Satisfied), Some(Standing::Bottlenecks(Vec::new()))];
+            if let Some(Standing::Bottlenecks(rows)) = &standings[n] {
+                for (at, row) in rows.iter().enumerate() {
+                    let server = instance.constraints().rows()[*row].server;
+                    for row in instance.constraints().class_rows(server) {
+                        let mut rows = rows.clone();
+                        rows[at] = row;
+                        others.push(Some(Standing::Bottlenecks(rows)));
+                    }
+                }
+            }
+            for other in others {
+                let mut changed = standings.clone();
+                changed[n] = other;
+                let proven = ps_dsf::margin_of_standings(&instance, &changed);
+                if let Ok(proven) = &proven {
+                    prop_assert!(*proven <= good.margin);
+                }
+                let valid = proven.is_ok_and(|margin| margin == good.margin);
+                let claim = Claim { evidence: Evidence::Bottlenecks(changed), ..good.clone() };
+                prop_assert_eq!(claim.verify(&instance, &tolerance).is_ok(), valid);
+                agreed_claim(&problem, &allocation, &claim, &q("0.999999"));
+            }
+        }
+    }
+}
