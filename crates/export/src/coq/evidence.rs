@@ -32,6 +32,8 @@ impl Writer<'_, '_> {
         let Some(margin) = &claim.margin else { return self.without_margin(claim, holds) };
         let m = number(margin);
         Ok(match &claim.evidence {
+            Evidence::Enclosed { .. } => return Err("enclosed powers are not among what is proved"),
+            Evidence::Unread => return Err("its evidence is not read"),
             Evidence::None => "NonWasteful".to_owned(),
             Evidence::Limit { limit, slack } => {
                 format!("Feasible ({}) {}", self.limit(*limit), number(slack))
