@@ -31,6 +31,7 @@ use evenhand_problem::Problem;
 
 use crate::parameters::{ParameterError, Parameters};
 use crate::refusal::{Inapplicable, Refusal};
+pub(crate) use groups::divided;
 use rule::Rule;
 
 /// The names of the axioms.
