@@ -103,6 +103,13 @@ impl LimitRows {
         taken.filter(|(_, d)| !d.is_zero())
     }
 
+    /// Whether they leave a user anything on some class.
+    #[must_use]
+    pub fn leave(&self, problem: &Problem, n: usize) -> bool {
+        let bars = |i: usize| self.counting(problem, n, i).any(|(at, _)| self.list[at].most.is_zero());
+        problem.classes_of(n).any(|i| !bars(i))
+    }
+
     /// That another allocation, with its own rows, holds no more than it may.
     pub(crate) fn keep(&self, other: &Self) -> Result<(), Refusal> {
         match self.list.iter().zip(&other.list).all(|(row, other)| other.held <= row.most) {

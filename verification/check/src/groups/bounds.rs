@@ -110,7 +110,7 @@ pub fn named(case: &Case<'_>, on: &[On<'_>], raw: &Json<'_>) -> Checked<Vec<(Opt
 }
 
 /// The same where each is of a limit, and none of one that has a price already.
-pub fn by_position(prices: &[(Option<usize>, Rational)]) -> Checked<Amounts> {
+fn by_position(prices: &[(Option<usize>, Rational)]) -> Checked<Amounts> {
     let of_limit = |(at, price): &(Option<usize>, Rational)| Some(((*at)?, price.clone()));
     let mut found: Amounts = prices.iter().filter_map(of_limit).collect();
     ensure(found.len() == prices.len(), "a price of a limit that there is not")?;

@@ -6,7 +6,7 @@
 
 use rug::Rational;
 
-use super::bounds::{by_position, named};
+use super::bounds::named;
 use super::{DEPTH, Holdings, On};
 use crate::allocation::Tasks;
 use crate::case::Case;
@@ -55,20 +55,43 @@ impl<'c> Within<'c> {
         ensure(keeps, "the allocation of the evidence breaks the limit of a group")
     }
 
+    /// Whether limits leave a user anything on some class.
+    pub fn leave(&self, case: &Case<'_>, n: usize) -> Checked<bool> {
+        let own = Holdings::on_of_user(case, &self.0, n)?;
+        let bars = |i: usize, of: &On<'_>| {
+            of.counts(i) && most(of).is_zero() && at(case.problem.demand(n, i), of.resource).is_some()
+        };
+        work::look((own.len() + 1) * case.problem.classes.len())?;
+        Ok(case.problem.classes_of(n).any(|i| !own.iter().any(|at| bars(i, &self.0[*at]))))
+    }
+
     /// Prices of limits, ascending by group; none has two.
     pub fn priced(&self, case: &Case<'_>, raw: &Json<'_>) -> Checked<Vec<Priced<'_>>> {
         if raw.is_absent() {
             return Ok(Vec::new());
         }
-        let prices = by_position(&named(case, &self.0, raw)?)?;
+        let stated = named(case, &self.0, raw)?;
+        let known = |(at, price)| Some((at?, price));
+        let Some(mut prices) = stated.into_iter().map(known).collect::<Option<Vec<(usize, Rational)>>>()
+        else {
+            return raw.wrong("a price of a limit that there is not");
+        };
+        prices.sort_by_key(|(at, _)| *at);
+        if !prices.is_sorted_by(|a, b| a.0 < b.0) {
+            return raw.wrong("a limit has two prices");
+        }
         Ok(prices.into_iter().map(|(at, price)| Priced { of: &self.0[at], price }).collect())
     }
+}
+
+/// `b`, the most that a row may hold.
+fn most(of: &On<'_>) -> Rational {
+    Rational::from(of.most - &of.left).max(of.most.clone())
 }
 
 /// What prices of rows may pay in all: `sum price b`.
 pub fn bound(prices: &[Priced<'_>]) -> Checked<Rational> {
     ensure(prices.iter().all(|priced| priced.price >= 0), "a price is negative")?;
-    let most = |of: &On<'_>| Rational::from(of.most - &of.left).max(of.most.clone());
     let paid = |Priced { of, price }: &Priced<'_>| work::times(&most(of), price);
     work::sum(prices.iter().map(paid).collect::<Checked<_>>()?)
 }

@@ -163,6 +163,21 @@ impl Axiom {
         )
     }
 
+    /// Whether it compares an allocation with all that are possible, which keep the limits of groups.
+    #[must_use]
+    pub const fn is_about_optima(self) -> bool {
+        matches!(
+            self,
+            Self::ParetoOptimal
+                | Self::IntegerParetoOptimal
+                | Self::MaxMin
+                | Self::BottleneckFair
+                | Self::GlobalBottleneckFair
+                | Self::SingleResourceFair
+                | Self::Proportional
+        )
+    }
+
     /// The resources that one of the three bottleneck axioms is about, ascending; at least one.
     ///
     /// # Errors

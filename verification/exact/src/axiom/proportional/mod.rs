@@ -270,7 +270,10 @@ impl Rule for Proportional {
             Evidence::Better(tasks) => Ok((false, Some(margin_of_better(instance, alpha, share, tasks)?))),
             Evidence::Nothing { user } if has_nothing(instance, share, *user) => {
                 limit_rows::apply(instance)?;
-                Ok((false, None))
+                match instance.limits().leave(instance.problem(), *user) {
+                    true => Ok((false, None)),
+                    false => Err(Refusal::new("limits of groups leave the user of the evidence nothing")),
+                }
             }
             Evidence::Nothing { .. } => {
                 Err(Refusal::new("the user of the evidence is due nothing, or has something"))
