@@ -17,13 +17,14 @@ use super::{Shown, feasible};
 use crate::allocation::{Tasks, tasks};
 use crate::case::{Case, total_of};
 use crate::claim::Claim;
+use crate::groups::within::Within;
 use crate::json::Json;
 use crate::problem::at;
 use crate::share::Coefficients;
 use crate::work::{self, Checked, ensure, refuse};
 
 pub fn proportional(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
-    let raw = claim.some()?;
+    let (raw, within) = (claim.some()?, Within::new(case)?);
     // Where the share is not defined for the problem the axiom does not apply, and no claim of it stands.
     let u = claim.share.map(|share| Coefficients::new(share, case)).transpose()?.flatten();
     // `U_n`, by user.
@@ -34,7 +35,7 @@ pub fn proportional(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     let own = levels(&case.x)?;
     if !raw.get("user").is_absent() {
         let user = case.problem.user_names.named(raw.fields::<1>("user")?[0])?;
-        let is_due = case.is_active(user) && own[user] <= 0;
+        let is_due = case.is_active(user) && own[user] <= 0 && within.leave(case, user)?;
         ensure(is_due, "the user of the evidence is due nothing, or has something")?;
         return Ok((None, Some(false)));
     }
@@ -42,6 +43,7 @@ pub fn proportional(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
         let [better, values] = raw.fields("better values?")?;
         let y = tasks(better, case.problem)?;
         ensure(feasible::is_feasible(case, &y, None)?, "the allocation of the evidence is not feasible")?;
+        within.keep(case, &y)?;
         let worths = Worths::new(case, claim, own, values)?;
         let levels = levels(&y)?;
         let mut parts = Vec::new();
@@ -53,8 +55,8 @@ pub fn proportional(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
         let spent = worths.spent(gain > 0)?;
         return Ok((Some(spent.map_or_else(Rational::new, |spent| -(gain / spent))), Some(false)));
     }
-    let [rows, users, values] = raw.fields("prices user_prices? values?")?;
-    let prices = Prices::read(case, rows, users)?;
+    let [rows, users, limits, values] = raw.fields("prices user_prices? limit_prices? values?")?;
+    let prices = Prices::within(case, [rows, users, limits], &within)?;
     let bound = prices.bound(case)?;
     let worths = Worths::new(case, claim, own, values)?;
     for n in case.active() {

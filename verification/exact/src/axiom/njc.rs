@@ -165,17 +165,6 @@ impl<'a, 'b> Shares<'a, 'b> {
         *low >= 0
     }
 
-    /// The margin that one witness gives to user `n`.
-    fn of(&self, n: usize, witness: Witness) -> Option<Quotient> {
-        match witness {
-            Witness::Satisfied => self.satisfied(n),
-            Witness::Row(row) => {
-                let i = self.instance.constraints().rows().get(row)?.server;
-                self.on_row(n, row, &self.held(n, i), &self.instance.scaled.weight(n))
-            }
-        }
-    }
-
     /// `x_ni L`, times the weight of all.
     fn held(&self, n: usize, i: usize) -> Integer {
         let held = self.instance.tasks_on(n, i);

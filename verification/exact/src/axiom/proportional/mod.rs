@@ -41,6 +41,7 @@ use crate::axiom::rule::{Rule, wrong_form};
 use crate::costs::{Costs, Excess, check_signs, too_low};
 use crate::evidence::Evidence;
 use crate::instance::{Instance, Tasks};
+use crate::limit_rows;
 use crate::names::read::Reader;
 use crate::names::write::{Json, Names, fields};
 use crate::parameters::{ParameterError, Parameters};
@@ -72,8 +73,10 @@ fn gap_by_worths(
     worths: &Worths<'_, '_>,
     prices: &Prices,
 ) -> Result<Rational, Refusal> {
+    limit_rows::apply(instance)?;
     check_signs(instance, &prices.rows, &prices.users)?;
     let costs = Costs::new(instance, entries(&prices.rows), entries(&prices.users), std::iter::empty())?;
+    costs.charge(0..instance.problem().n_users())?;
     let excess = (0..instance.problem().n_users()).into_par_iter().map(|n| {
         check_user(instance, worths, &costs, n)?;
         let base = costs.base(costs.user(n).clone());
@@ -172,6 +175,8 @@ fn gain_by_worths(
     if !feasible::holds_exactly(&other) {
         return Err(Refusal::new("the allocation of the evidence is not feasible"));
     }
+    limit_rows::apply(instance)?;
+    instance.limits().keep(other.limits())?;
     let over = Integer::from(&instance.denominator * &other.denominator) * worths.denominator();
     let active = (0..instance.problem().n_users()).into_par_iter().filter(|&n| instance.is_active(n));
     let gains = active.map(|n| {
@@ -263,6 +268,10 @@ impl Rule for Proportional {
         share.coefficients(problem).map(|_| ()).map_err(|error| Inapplicable::new(error.to_string()))
     }
 
+    fn applies(&self, instance: &Instance<'_>) -> Result<(), Inapplicable> {
+        limit_rows::apply(instance)
+    }
+
     fn needs_evidence(&self) -> bool {
         true
     }
@@ -281,7 +290,13 @@ impl Rule for Proportional {
         match evidence.bare() {
             Evidence::Prices(prices) => Ok((true, margin_by_worths(instance, &worths()?, prices)?)),
             Evidence::Better(tasks) => Ok((false, Some(gain_by_worths(instance, &worths()?, tasks)?))),
-            Evidence::Nothing { user } if has_nothing(instance, share, *user) => Ok((false, None)),
+            Evidence::Nothing { user } if has_nothing(instance, share, *user) => {
+                limit_rows::apply(instance)?;
+                match instance.limits().leave(instance.problem(), *user) {
+                    true => Ok((false, None)),
+                    false => Err(Refusal::new("limits of groups leave the user of the evidence nothing")),
+                }
+            }
             Evidence::Nothing { .. } => {
                 Err(Refusal::new("the user of the evidence is due nothing, or has something"))
             }
@@ -327,7 +342,7 @@ impl Rule for Proportional {
             reader.only(object, &["user"])?;
             return Ok(Evidence::Nothing { user: reader.named_user(object, "user")? });
         }
-        reader.only(object, &["prices", "user_prices", "values"])?;
+        reader.only(object, &["prices", "user_prices", "limit_prices", "values"])?;
         let (rows, users) = reader.unweighted_prices(object)?;
         Ok(enclosed(Evidence::Prices(Prices { user_weights: Vec::new(), rows, users })))
     }

@@ -88,38 +88,6 @@ impl<'a, 'b> Rows<'a, 'b> {
         }))
     }
 
-    /// The margin that one standing gives to user `n`.
-    pub fn margin_of(&self, n: usize, standing: &Option<Standing>) -> Result<Option<Rational>, Refusal> {
-        let refuse = |what: &str| {
-            let name = self.instance.problem().users()[n].name();
-            Err(Refusal::new(format!("{what} user `{name}`")))
-        };
-        match (standing, self.instance.is_active(n)) {
-            (None, false) => Ok(None),
-            (None, true) => refuse("there is no bottleneck for"),
-            (Some(_), false) => refuse("a bottleneck is stated for the inactive"),
-            (Some(Standing::Satisfied), true) => match self.satisfied(n) {
-                Some(margin) => Ok(Some(margin)),
-                None => refuse("tasks are unlimited, and said to be all there, of"),
-            },
-            (Some(Standing::Bottlenecks(stated)), true) => {
-                let rows = self.instance.constraints().rows();
-                let classes = stated.iter().map(|&row| rows.get(row).map(|at| at.server));
-                if !classes.eq(self.instance.scaled.classes(n).map(Some)) {
-                    return refuse("a bottleneck is missing, or on a class of no use, for");
-                }
-                let mut most = Rational::new();
-                for &row in stated {
-                    let Some(lack) = self.lack(n, row, None)? else {
-                        return refuse("a bottleneck is a resource that is not needed by");
-                    };
-                    most = most.max(lack);
-                }
-                Ok(Some(-(most / self.instance.scale(n))))
-            }
-        }
-    }
-
     /// `(x_n - T_n) / g_n`.
     pub fn satisfied(&self, n: usize) -> Option<Rational> {
         let left = self.instance.tasks_left(n)?.to_rational();
