@@ -3,12 +3,12 @@
 use evenhand_certify::explain::{
     Bottleneck, Entitled, Explanation, ExplanationVerdict, OneMore, VirtualView,
 };
-use evenhand_problem::{Constraints, Problem, Row, Sharing};
+use evenhand_problem::{Constraints, Problem, Rational, Row, Sharing};
 
 use crate::one_more_unit::one_more_unit;
 use crate::page::Page;
 use crate::table::{Cell, Column, Table};
-use crate::text::{number, percent, printable, row_name, tasks};
+use crate::text::{more_tasks, number, percent, printable, row_name, tasks};
 use crate::why::what_stops;
 
 /// Prices that are shown.
@@ -85,7 +85,7 @@ fn verdict(problem: &Problem, explanation: &Explanation) -> String {
             )
         }
         ExplanationVerdict::Room if is_whole => {
-            format!("{name} could get more as things stand: another task of it fits on some server.")
+            format!("{name} could get more as things stand: more tasks of it fit on single servers.")
         }
         ExplanationVerdict::Room => {
             format!("{name} could get more as things stand: not every server class is full for it.")
@@ -142,8 +142,12 @@ fn one_more(problem: &Problem, constraints: &Constraints<'_>, single: &OneMore) 
         .collect();
     match (single.fits, short.is_empty()) {
         (0, _) => format!("for one more task {}", short.join(", ")),
-        (fits, true) => format!("one more fits on {}", servers(fits)),
-        (fits, false) => format!("one more fits on {}; {}", servers(fits), short.join(", ")),
+        (fits, none_short) => {
+            let more = more_tasks(&Rational::from(&single.tasks));
+            let verb = if single.tasks == 1 { "fits" } else { "fit" };
+            let room = format!("{more} {verb}, on {}", servers(fits));
+            if none_short { room } else { format!("{room}; {}", short.join(", ")) }
+        }
     }
 }
 

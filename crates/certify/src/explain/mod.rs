@@ -14,6 +14,7 @@ use evenhand_problem::{Allocation, Arithmetic, Problem, Rational};
 
 pub use enclose::Between;
 pub use one_more_unit::{NotMeasured, OneMoreUnit, UnitOfRow};
+pub(crate) use places::in_tasks;
 pub use places::{OneMore, VirtualView};
 
 /// Holders of a bottleneck that are named; the others are counted.

@@ -92,7 +92,7 @@ pub fn explanation(problem: &Problem, sharing: Sharing, explanation: &Explanatio
         .map(|class| {
             let short: Map<String, Value> =
                 class.short.iter().map(|(row, servers)| (place(*row).1.to_owned(), json!(servers))).collect();
-            let view = json!({"fits_on": class.fits, "short_on": short});
+            let view = json!({"tasks": class.tasks.to_string(), "fits_on": class.fits, "short_on": short});
             (problem.servers()[class.server].name().to_owned(), view)
         })
         .collect();
