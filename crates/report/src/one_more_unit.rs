@@ -7,10 +7,10 @@ use crate::page::Page;
 use crate::table::{Cell, Column, Table};
 use crate::text::{decimal, printable, tasks};
 
-/// Rows of the table that people are shown.
-const ROWS: usize = 8;
+/// Lines of the table that people are shown.
+const LINES: usize = 8;
 
-/// Other users that are named in a row.
+/// Rows and other users that are named in a line.
 const NAMED: usize = 3;
 
 /// A table of what the mechanism gives with one more unit, and what it was measured from.
@@ -30,19 +30,34 @@ pub fn one_more_unit(problem: &Problem, explanation: &Explanation) -> Page {
         Column::numbers("at first, per unit"),
         Column::words("others that gain or lose").unless_all("-"),
     ]);
-    for row in &unit.rows {
-        let server = problem.servers()[row.server].name();
+    // Rows with the same effect stand together.
+    let alike = |a: &UnitOfRow, b: &UnitOfRow| a.tasks == b.tasks && a.rate == b.rate && a.users == b.users;
+    for rows in unit.rows.chunk_by(alike) {
+        let [first, ..] = rows else { continue };
         table.row([
-            Cell::text(printable(&format!("{} on {server}", problem.resources()[row.resource]))),
-            gain(&row.tasks),
-            gain(&row.rate),
-            Cell::text(others(problem, row)),
+            Cell::text(places(problem, rows)),
+            gain(&first.tasks),
+            gain(&first.rate),
+            Cell::text(others(problem, first)),
         ]);
     }
     let page = Page::new()
         .text("What solving again gives, in tasks, with one more unit of one resource of one server class:")
-        .table(table.at_most(ROWS, "rows"));
+        .table(table.at_most(LINES, "lines"));
     page.text(notes(explanation, unit, &name))
+}
+
+/// The rows by name, the first few.
+fn places(problem: &Problem, rows: &[UnitOfRow]) -> String {
+    let name = |row: &UnitOfRow| {
+        let server = problem.servers()[row.server].name();
+        printable(&format!("{} on {server}", problem.resources()[row.resource]))
+    };
+    let mut list: Vec<String> = rows.iter().take(NAMED).map(name).collect();
+    if rows.len() > NAMED {
+        list.push(format!("{} more", rows.len() - NAMED));
+    }
+    list.join(", ")
 }
 
 /// A number of tasks, or the bounds between which it is where they differ in the digits that are shown.

@@ -112,11 +112,13 @@ pub fn one_more_unit(
     let (rows, others, others_at_most) = if rows.len() <= most {
         (rows, 0, None)
     } else {
-        let mut bounded: Vec<(Rational, (usize, usize))> =
+        let mut bounded: Vec<(Bound, (usize, usize))> =
             rows.into_iter().map(|row| (asked.bound(problem, &base, user, row), row)).collect();
-        bounded.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
+        // Where the bounds are equal the prices still tell which row is worth most.
+        let order = |bound: &Bound| (bound.gain.clone(), bound.by_prices.clone());
+        bounded.sort_by(|a, b| order(&b.0).cmp(&order(&a.0)).then(a.1.cmp(&b.1)));
         let others = bounded.split_off(most);
-        let at_most = others.first().map(|(bound, _)| bound.clone());
+        let at_most = others.first().map(|(bound, _)| bound.gain.clone());
         (bounded.into_iter().map(|(_, row)| row).collect(), others.len(), at_most)
     };
     let mut measured =
@@ -150,11 +152,19 @@ struct Asked {
     parameters: Option<(Axiom, Parameters)>,
 }
 
+/// What one more unit of a row can bring the user.
+struct Bound {
+    /// It gains no more than this.
+    gain: Rational,
+    /// The most tasks that it has then by prices alone, where there are any.
+    by_prices: Option<Rational>,
+}
+
 /// The answer without the unit.
 struct Answer {
     tasks: Vec<Between>,
     outcome: Outcome,
-    /// What a share of 1 is by user, and by class where it depends on it.
+    /// What shares are parts of.
     references: Vec<Rational>,
 }
 
@@ -276,7 +286,7 @@ impl Asked {
         base: &Answer,
         user: usize,
         (server, resource): (usize, usize),
-    ) -> Rational {
+    ) -> Bound {
         let with_unit = problem.with_more(server, resource, &Rational::from(1));
         let alone = with_unit.total_gamma(user);
         let alone = problem.users()[user].tasks().map_or(alone.clone(), |tasks| alone.min(tasks.clone()));
@@ -295,7 +305,8 @@ impl Asked {
             }),
             _ => None,
         };
-        by_prices.into_iter().fold(alone, Rational::min) - &base.tasks[user].at_least
+        let most = by_prices.iter().fold(alone, |most, tasks| most.min(tasks.clone()));
+        Bound { gain: most - &base.tasks[user].at_least, by_prices }
     }
 }
 
