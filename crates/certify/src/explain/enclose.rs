@@ -85,7 +85,7 @@ pub fn optimum(
         };
         let (down, up) = relative(&(Rational::from(gap / least) / level), alpha)?;
         let limit = instance.problem().users()[n].tasks();
-        let at_most = Rational::from(&tasks * (up + 1u32));
+        let at_most = &tasks * (up + 1u32);
         Some(Between {
             at_least: (Rational::from(1) - down).max(Rational::new()) * tasks,
             at_most: limit.map_or(at_most.clone(), |limit| at_most.min(limit.clone())),

@@ -133,7 +133,7 @@ fn tasks_that_fit(instance: &Instance<'_>, allocation: &Allocation, user: usize)
     match instance.problem().users()[user].tasks() {
         None => fit,
         Some(tasks) => {
-            let left = Rational::from(tasks - allocation.total(user)).floor();
+            let left = (tasks - allocation.total(user)).floor();
             fit.min(left.into_numer_denom().0.max(Integer::new()))
         }
     }

@@ -127,7 +127,7 @@ proptest! {
                     _ => Rational::new(),
                 };
                 let gain = after.total(0) - &found.tasks.at_most;
-                prop_assert!(gain <= Rational::from(&bound + rounding), "{} of {}: {}", r, i, gain);
+                prop_assert!(gain <= &bound + rounding, "{} of {}: {}", r, i, gain);
             }
         }
     }
@@ -200,7 +200,7 @@ fn somebody_loses() {
     let found = measured(&read(text), "drf", &[], 1).unwrap();
     // Without it a has 3 tasks and b 2. With 19 memory a has 19 t / 4 and b 3 t, t of cpu 19 t / 4 + 9 t = 9.
     let t = number("36/55");
-    let (b, a) = (Rational::from(&t * 3u32) - 2u32, Rational::from(&t * number("19/4")) - 3u32);
+    let (b, a) = (Rational::from(&t * 3u32) - 2u32, &t * number("19/4") - 3u32);
     assert!(b < 0 && a > 0);
     let (tasks, _, users) = row(&found, 0, 1);
     assert_eq!((tasks, users), (b, vec![(0, a)]));
