@@ -42,7 +42,7 @@ pub enum Command {
     /// Write a certificate for other checkers, or a problem for other solvers
     #[command(after_help = examples::EXPORT)]
     Export(Export),
-    /// Say why a user has what it has
+    /// Say why a user has what it has, and what one more unit of a resource would bring
     #[command(after_help = examples::EXPLAIN)]
     Explain(Explain),
     /// Show mechanisms side by side

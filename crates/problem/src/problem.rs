@@ -89,6 +89,21 @@ impl Problem {
         Ok(builder.finish())
     }
 
+    /// The same problem with `more` of resource `r` on class `i` as a whole, the same part of it on each of its servers.
+    ///
+    /// # Panics
+    /// Where there is no such class or resource.
+    #[must_use]
+    pub fn with_more(&self, i: usize, r: usize, more: &Rational) -> Self {
+        let mut problem = self.clone();
+        let class = &mut problem.servers[i];
+        let mut capacity = class.capacity.to_vec();
+        capacity[r] += Rational::from(more / class.count);
+        class.capacity = capacity.into_iter().collect();
+        problem.total_capacity[r] += more;
+        problem
+    }
+
     /// The title; may be empty.
     #[must_use]
     pub fn name(&self) -> &str {

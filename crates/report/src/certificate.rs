@@ -5,13 +5,14 @@ use evenhand_exact::axiom::feasible::Limit;
 use evenhand_exact::axiom::integer_feasible::SingleLimit;
 use evenhand_exact::axiom::max_min::Level;
 use evenhand_exact::axiom::ps_dsf::Unblocked;
+use evenhand_exact::axiom::work_conserving::Room;
 use evenhand_exact::{Axiom, Certificate, Claim, Evidence, Outcome, Party, Share, Stop, Tasks};
 use evenhand_problem::format::problem_sha256;
 use evenhand_problem::{Constraints, Problem, Rational, Sharing};
 
 use crate::page::Page;
 use crate::table::{Cell, Column, Table};
-use crate::text::{decimal, number, printable, row_name, tasks};
+use crate::text::{decimal, more_tasks, number, printable, row_name, tasks};
 
 /// What a certificate is about, its claims with their margins and the evidence in a few words.
 #[must_use]
@@ -47,7 +48,7 @@ fn page(
             verdict(claim),
             margin(claim),
             tasks.map_or_else(Cell::default, Cell::decimal),
-            Cell::text(words(claim, certificate, &constraints)),
+            Cell::text(words(claim, certificate, &constraints) + &room_words(claim, tasks)),
         ]);
     }
     for (axiom, why) in undecided {
@@ -62,6 +63,17 @@ fn page(
     }
     let page = Page::new().text(about(certificate, repair)).table(table);
     notes(certificate).into_iter().fold(page, |page, note| page.text(note))
+}
+
+/// How many tasks fit where one does.
+fn room_words(claim: &Claim, in_tasks: Option<&Rational>) -> String {
+    match (&claim.evidence, in_tasks) {
+        (Evidence::Room(Room { index: Some(_), .. }), Some(margin)) => {
+            let fit = if *margin == -1 { "fits" } else { "fit" };
+            format!("; {} of it {fit} as things stand", more_tasks(&Rational::from(-margin)))
+        }
+        _ => String::new(),
+    }
 }
 
 /// The problem by name, size and hash, the way of sharing, the tolerance and the repair.
@@ -104,7 +116,7 @@ fn notes(certificate: &Certificate) -> Vec<&'static str> {
     let claims = &certificate.claims;
     let mut notes = Vec::new();
     if claims.iter().any(|claim| claim.outcome() == Outcome::Violated && claim.is_bound()) {
-        notes.push("`or less`: the evidence shows one better allocation, and another may be better still.");
+        notes.push("`or less`: the true margin may be lower still.");
     }
     if claims.iter().any(|claim| claim.outcome() == Outcome::Within && claim.axiom.needs_evidence()) {
         notes.push("Margins of what holds within the tolerance are bounds that the prices prove.");
@@ -278,7 +290,8 @@ fn words(claim: &Claim, certificate: &Certificate, constraints: &Constraints<'_>
         }
         Evidence::Rise { user: n, resource, .. } => {
             let of = resource.map_or_else(String::new, |r| format!(" of {}", problem.resources()[r]));
-            format!("{} could have more{of}: who would lose keeps at least as much as it then has", user(*n))
+            let name = user(*n);
+            format!("{name} could get more{of}, and nobody would fall below {name}'s new level")
         }
         Evidence::Witnesses(_) => "everybody has all its tasks, or its part of a saturated row".to_owned(),
         Evidence::Complaint(complaint) => format!(

@@ -1,16 +1,17 @@
 //! Why a user has what it has, in words.
 
 use evenhand_certify::explain::{
-    Bottleneck, Entitled, Explanation, ExplanationVerdict, OneMore, ScarceRow, VirtualView,
+    Bottleneck, Entitled, Explanation, ExplanationVerdict, OneMore, VirtualView,
 };
-use evenhand_problem::{Constraints, Problem, Row, Sharing};
+use evenhand_problem::{Constraints, Problem, Rational, Row, Sharing};
 
+use crate::one_more_unit::one_more_unit;
 use crate::page::Page;
 use crate::table::{Cell, Column, Table};
-use crate::text::{number, percent, printable, row_name, tasks};
+use crate::text::{more_tasks, number, percent, printable, row_name, tasks};
 use crate::why::what_stops;
 
-/// Rows of what more capacity would bring.
+/// Prices that are shown.
 const LONGEST: usize = 6;
 
 /// The explanation as a few paragraphs, and a table of the server classes.
@@ -37,7 +38,7 @@ pub fn explanation(problem: &Problem, sharing: Sharing, explanation: &Explanatio
     if let Some(entitled) = &explanation.entitled {
         page = page.text(entitlement(problem, &constraints, explanation, entitled));
     }
-    page.text(one_more_unit(problem, &constraints, explanation))
+    page.append(one_more_unit(problem, explanation))
 }
 
 /// What the user has.
@@ -72,16 +73,26 @@ fn verdict(problem: &Problem, explanation: &Explanation) -> String {
         ExplanationVerdict::NoTasks => format!("{name} asked for no tasks."),
         ExplanationVerdict::Satisfied => format!("{name} has all the tasks that it asked for."),
         ExplanationVerdict::Blocked if is_whole => {
-            format!("{name} cannot have more: no server has room for another task of it.")
+            format!(
+                "{name} cannot grow unless others give something back or tasks move: no server that it may use has room for \
+                 another task of it."
+            )
         }
         ExplanationVerdict::Blocked => {
-            format!("{name} cannot have more: every class that it may use has run out of something it needs.")
+            format!(
+                "{name} cannot grow unless others give something back or tasks move: every server class that it may use is \
+                 full for it."
+            )
         }
         ExplanationVerdict::Room if is_whole => {
-            format!("{name} could have more: another task of it fits on some server.")
+            format!("{name} could get more as things stand: more tasks of it fit on single servers.")
         }
-        ExplanationVerdict::Room => format!("{name} could have more: not every class is full for it."),
-        ExplanationVerdict::Stopped => format!("{name} cannot have more: a group above it stops it."),
+        ExplanationVerdict::Room => {
+            format!("{name} could get more as things stand: not every server class is full for it.")
+        }
+        ExplanationVerdict::Stopped => {
+            format!("{name} cannot grow as things stand: a group above it stops it.")
+        }
     }
 }
 
@@ -131,8 +142,12 @@ fn one_more(problem: &Problem, constraints: &Constraints<'_>, single: &OneMore) 
         .collect();
     match (single.fits, short.is_empty()) {
         (0, _) => format!("for one more task {}", short.join(", ")),
-        (fits, true) => format!("one more fits on {}", servers(fits)),
-        (fits, false) => format!("one more fits on {}; {}", servers(fits), short.join(", ")),
+        (fits, none_short) => {
+            let more = more_tasks(&Rational::from(&single.tasks));
+            let verb = if single.tasks == 1 { "fits" } else { "fit" };
+            let room = format!("{more} {verb}, on {}", servers(fits));
+            if none_short { room } else { format!("{room}; {}", short.join(", ")) }
+        }
     }
 }
 
@@ -200,35 +215,6 @@ fn entitlement(
         let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
         let prices = prices.collect::<Vec<String>>().join(", ");
         text.push_str(&format!("What it holds costs, in weight for one unit: {prices}{rest}.\n"));
-    }
-    text
-}
-
-/// What more capacity would bring, rows of the same worth together.
-fn one_more_unit(problem: &Problem, constraints: &Constraints<'_>, explanation: &Explanation) -> String {
-    let mut text = String::new();
-    if explanation.scarce.is_empty() {
-        return text;
-    }
-    let name = printable(problem.users()[explanation.user].name());
-    text.push_str("One more unit would bring at most, to first order and by exact prices of the optimum:\n");
-    let groups: Vec<&[ScarceRow]> =
-        explanation.scarce.chunk_by(|a, b| a.tasks == b.tasks && a.level == b.level).collect();
-    for rows in groups.iter().take(LONGEST) {
-        let mut places: Vec<String> =
-            rows.iter().take(LONGEST).map(|row| place(problem, &constraints.rows()[row.row])).collect();
-        if rows.len() > LONGEST {
-            places.push(format!("{} more", rows.len() - LONGEST));
-        }
-        text.push_str(&format!(
-            "  {} for {name} (the common level rises by {}): {}\n",
-            tasks(&rows[0].tasks).replacen(' ', " more ", 1),
-            number(&rows[0].level),
-            places.join(", "),
-        ));
-    }
-    if groups.len() > LONGEST {
-        text.push_str(&format!("  ... and {} lesser gains\n", groups.len() - LONGEST));
     }
     text
 }

@@ -15,6 +15,7 @@ mod findings;
 pub mod html;
 pub mod json;
 mod levels;
+mod one_more_unit;
 mod page;
 mod pictures;
 pub mod plot;

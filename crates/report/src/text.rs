@@ -79,6 +79,12 @@ pub fn tasks(value: &Rational) -> String {
     format!("{} {}", decimal(value), if *value == 1 { "task" } else { "tasks" })
 }
 
+/// `1 more task`, `11130 more tasks`.
+#[must_use]
+pub fn more_tasks(value: &Rational) -> String {
+    tasks(value).replacen(' ', " more ", 1)
+}
+
 /// A fraction as a percentage.
 #[must_use]
 pub fn percent(value: &Rational) -> String {

@@ -56,7 +56,7 @@ pub fn why(problem: &Problem, why: &Why) -> Page {
         page = page.text(if of.wants_no_more {
             format!("{user} wants no more.")
         } else if of.stops.is_empty() {
-            format!("{user} could run {} more tasks as things stand.", number(&of.room))
+            format!("{user} could run up to {} more tasks as things stand.", number(&of.room))
         } else {
             let stops: Vec<String> = of.stops.iter().map(|stop| words(problem, stop)).collect();
             format!("{user} is stopped: {}.", stops.join("; "))
@@ -78,8 +78,13 @@ fn words(problem: &Problem, stop: &Stop) -> String {
     let what = what_stops(problem, &stop.kind);
     match stop.kind {
         StopKind::Weight { .. } => what,
-        _ if stop.brings.is_zero() => format!("{what}, of which one more unit brings nothing by itself"),
-        _ => format!("{what}, of which one more unit brings {} tasks", number(&stop.brings)),
+        _ if stop.brings.is_zero() => {
+            format!("{what}, of which one more unit by itself leaves room for no task")
+        }
+        _ => format!(
+            "{what}, of which one more unit leaves room for up to {} tasks, all else as it stands",
+            number(&stop.brings)
+        ),
     }
 }
 

@@ -27,6 +27,7 @@ use evenhand_problem::format::{AllocationFile, problem_sha256};
 use evenhand_problem::{Allocation, Arithmetic, Problem, Rational, Sharing};
 use thiserror::Error;
 
+use crate::explain;
 pub use undecided::Undecided;
 
 /// What allocations in floating point are held to where nothing else is said: a billionth of what a user
@@ -248,7 +249,7 @@ pub fn certify_among(
     let left = Axiom::questions(problem).filter(|axiom| !examined(*axiom));
     let not_checked = left.map(|axiom| axiom.name().to_owned()).collect();
     Ok(Examination {
-        in_tasks: claims.iter().map(|claim| claim.tasks(&instance)).collect(),
+        in_tasks: claims.iter().map(|claim| explain::in_tasks(&instance, allocation, claim)).collect(),
         repair: instance.repair().clone(),
         infeasible,
         certificate: Certificate {

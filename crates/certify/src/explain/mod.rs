@@ -1,16 +1,20 @@
 //! Why a user has what it has: what binds it, at what price, and who else holds that.
 
+mod enclose;
+mod one_more_unit;
 mod places;
 
 use evenhand_exact::axiom::{feasible, max_min};
-use evenhand_exact::{Axiom, Instance, InstanceError, Parameters, Share, ShareCoefficients};
-use evenhand_lp::level::{LevelDual, LexicographicOptimum, Settings, lexicographic};
+use evenhand_exact::{Axiom, Instance, InstanceError, Parameters, Share};
 use evenhand_lp::njc::entitlements;
 use evenhand_mechanisms::tree::{self, StopKind};
 use evenhand_mechanisms::{FairOptimum, registry};
 use evenhand_problem::utilisation::dominant_share;
 use evenhand_problem::{Allocation, Arithmetic, Problem, Rational};
 
+pub use enclose::Between;
+pub use one_more_unit::{NotMeasured, OneMoreUnit, UnitOfRow};
+pub(crate) use places::in_tasks;
 pub use places::{OneMore, VirtualView};
 
 /// Holders of a bottleneck that are named; the others are counted.
@@ -45,9 +49,8 @@ pub struct Explanation {
     pub infeasible: bool,
     /// Every class that the user can run on, with the saturated rows that it would need there.
     pub classes: Vec<ClassView>,
-    /// What one more unit of each priced row would bring at most, most valuable for this user first. Only
-    /// where the allocation is the max-min optimum of its mechanism and this user is blocked.
-    pub scarce: Vec<ScarceRow>,
+    /// What one more unit of each row brings by the mechanism of the allocation, or why that was not measured.
+    pub one_more_unit: Result<OneMoreUnit, NotMeasured>,
     /// The classes by virtual dominant share, for the mechanisms of PS-DSF.
     pub virtual_shares: Vec<VirtualView>,
     /// What is short for one more task on single servers, for allocations with placements.
@@ -107,18 +110,6 @@ pub struct Bottleneck {
     pub own: Rational,
 }
 
-/// A priced row: what one more unit of it would bring at most, to first order. One dual bounds the gain
-/// from above; where other rows bind as well, more of this one alone may bring less.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ScarceRow {
-    /// The row.
-    pub row: usize,
-    /// Rise of the common level of those blocked with this user.
-    pub level: Rational,
-    /// Tasks that this user would gain.
-    pub tasks: Rational,
-}
-
 /// Explains what `user` has in `allocation`.
 ///
 /// # Errors
@@ -168,10 +159,6 @@ pub fn explain(
         let shares = max_min::shares(&instance, u).ok()?;
         Some((*share, shares[user].clone()))
     });
-    let scarce = match (&coefficients, verdict) {
-        (Some((_, u)), ExplanationVerdict::Blocked) => scarce_rows(&instance, u, user),
-        _ => Vec::new(),
-    };
     let dominant_share = dominant_share(problem, allocation, user);
     let infeasible =
         feasible::tightest(&instance).is_some_and(|(_, margin)| margin < Rational::from(-&rounding));
@@ -187,7 +174,7 @@ pub fn explain(
         stops,
         infeasible,
         classes,
-        scarce,
+        one_more_unit: one_more_unit::one_more_unit(problem, allocation, user),
         virtual_shares,
         one_more,
     })
@@ -266,46 +253,4 @@ fn bottleneck(instance: &Instance<'_>, allocation: &Allocation, user: usize, row
     let n_holders = holders.len();
     holders.truncate(HOLDERS);
     Bottleneck { row, holders, n_holders, own: held(user).unwrap_or_default() }
-}
-
-/// From the exact dual of the level at which the user is blocked: with `sum l = 1` over those
-/// blocked there, one more unit of a row raises their level by the row's price.
-fn scarce_rows(instance: &Instance<'_>, coefficients: &ShareCoefficients, user: usize) -> Vec<ScarceRow> {
-    let Some(dual) = blocking_dual(instance, coefficients, user) else { return Vec::new() };
-    let Ok(shares) = max_min::shares(instance, coefficients) else { return Vec::new() };
-    let at_level = dual.prices.user_weights.iter().filter(|(n, _)| shares[*n] == dual.level);
-    let total: Rational = at_level.map(|(_, weight)| weight).sum();
-    let Some(per_task) = coefficients.uniform(user).filter(|u| !u.is_zero() && !total.is_zero()) else {
-        return Vec::new();
-    };
-    let tasks_per_level = Rational::from(instance.problem().users()[user].weight() / per_task);
-    let mut rows: Vec<ScarceRow> = dual
-        .prices
-        .rows
-        .into_iter()
-        .filter(|(_, price)| *price > 0)
-        .map(|(row, price)| {
-            let level = price / &total;
-            ScarceRow { row, tasks: Rational::from(&level * &tasks_per_level), level }
-        })
-        .collect();
-    rows.sort_by(|a, b| b.tasks.cmp(&a.tasks).then(a.row.cmp(&b.row)));
-    rows
-}
-
-/// The dual that blocks the user, if the allocation has the shares of the optimum.
-fn blocking_dual(
-    instance: &Instance<'_>,
-    coefficients: &ShareCoefficients,
-    user: usize,
-) -> Option<LevelDual> {
-    let constraints = instance.constraints();
-    let optimum: LexicographicOptimum<Rational> =
-        lexicographic(constraints, coefficients, &Settings::default()).ok()?;
-    let shares = max_min::shares(instance, coefficients).ok()?;
-    let best = max_min::shares(&instance.with_tasks(&optimum.tasks).ok()?, coefficients).ok()?;
-    if shares != best {
-        return None;
-    }
-    optimum.duals.into_iter().find(|dual| dual.level == shares[user] && dual.prices.weight(user) > 0)
 }

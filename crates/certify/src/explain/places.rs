@@ -3,9 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use evenhand_exact::Instance;
 use evenhand_exact::axiom::ps_dsf;
-use evenhand_problem::{Allocation, Constraints, Placement, Rational, Usage};
+use evenhand_exact::axiom::work_conserving::Room;
+use evenhand_exact::{Claim, Evidence, Instance};
+use evenhand_problem::{Allocation, Constraints, Integer, Placement, Rational, Usage};
 
 /// A class in the eyes of PS-DSF.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,6 +30,8 @@ pub struct OneMore {
     pub server: usize,
     /// Servers on which one more task fits.
     pub fits: u64,
+    /// Whole tasks that fit on these servers as things stand, as many on each as it has room for.
+    pub tasks: Integer,
     /// `(row, servers on which it is short)`, of the others; more than one row can be short on a server.
     pub short: Vec<(usize, u64)>,
 }
@@ -83,18 +86,20 @@ pub(crate) fn one_more(instance: &Instance<'_>, allocation: &Allocation, user: u
     }
     let view = |server: usize| {
         let own = constraints.usage(user, server)?;
-        let mut view = OneMore { server, fits: 0, short: Vec::new() };
+        let mut view = OneMore { server, fits: 0, tasks: Integer::new(), short: Vec::new() };
         let mut short: BTreeMap<usize, u64> = BTreeMap::new();
         let used = placed.get(&server).map_or(&[][..], Vec::as_slice);
         let empty = instance.problem().servers()[server].count() - used.len() as u64;
         let servers = used.iter().map(|placement| (placement.tasks.as_slice(), 1));
         for (tasks, servers) in servers.chain([(&[][..], empty)]).filter(|(_, servers)| *servers > 0) {
-            let missing = short_rows(constraints, server, &own, tasks);
-            if missing.is_empty() {
+            let room = room_by_row(constraints, server, &own, tasks);
+            let least = room.iter().map(|(_, tasks)| tasks).min().filter(|least| **least > 0);
+            if let Some(least) = least {
                 view.fits += servers;
+                view.tasks += Integer::from(least * servers);
             }
-            for row in missing {
-                *short.entry(row).or_default() += servers;
+            for (row, _) in room.iter().filter(|(_, tasks)| *tasks <= 0) {
+                *short.entry(*row).or_default() += servers;
             }
         }
         view.short = short.into_iter().collect();
@@ -103,20 +108,44 @@ pub(crate) fn one_more(instance: &Instance<'_>, allocation: &Allocation, user: u
     (0..instance.problem().n_servers()).filter_map(view).collect()
 }
 
-/// The rows of one server with `tasks` that have no room for a task that takes `own`.
-fn short_rows(
+/// How many whole tasks that take `own` each row of one server with `tasks` has room for, of the rows that they need.
+fn room_by_row(
     constraints: &Constraints<'_>,
     server: usize,
     own: &Usage<'_>,
     tasks: &[(usize, Rational)],
-) -> Vec<usize> {
+) -> Vec<(usize, Integer)> {
     let servers = constraints.problem().servers()[server].count();
     let usages: Vec<_> =
         tasks.iter().filter_map(|(n, x)| Some((constraints.usage(*n, server)?, x))).collect();
-    let is_short = |&(offset, row): &(usize, usize)| {
+    let rows = constraints.class_rows(server).enumerate().filter(|(offset, _)| !own[*offset].is_zero());
+    let room = |(offset, row): (usize, usize)| {
         let used: Rational = usages.iter().map(|(usage, x)| Rational::from(&usage[offset] * *x)).sum();
-        let capacity = Rational::from(&constraints.rows()[row].capacity / servers);
-        !own[offset].is_zero() && used + &own[offset] > capacity
+        let free = Rational::from(&constraints.rows()[row].capacity / servers) - used;
+        (row, (free / &own[offset]).floor().into_numer_denom().0)
     };
-    constraints.class_rows(server).enumerate().filter(is_short).map(|(_, row)| row).collect()
+    rows.map(room).collect()
+}
+
+/// How many more whole tasks of a user fit on single servers as things stand, at most those that it has left.
+fn tasks_that_fit(instance: &Instance<'_>, allocation: &Allocation, user: usize) -> Integer {
+    let fit: Integer = one_more(instance, allocation, user).iter().map(|class| &class.tasks).sum();
+    match instance.problem().users()[user].tasks() {
+        None => fit,
+        Some(tasks) => {
+            let left = (tasks - allocation.total(user)).floor();
+            fit.min(left.into_numer_denom().0.max(Integer::new()))
+        }
+    }
+}
+
+/// The margin of a claim in tasks of the user that it is about. That a task fits on a single server is no more than
+/// that: told is how many do. What groups leave of them is not looked at.
+pub(crate) fn in_tasks(instance: &Instance<'_>, allocation: &Allocation, claim: &Claim) -> Option<Rational> {
+    match &claim.evidence {
+        Evidence::Room(Room { user, index: Some(_), .. }) if !instance.problem().groups().hold_back() => {
+            Some(Rational::from(-tasks_that_fit(instance, allocation, *user)))
+        }
+        _ => claim.tasks(instance),
+    }
 }

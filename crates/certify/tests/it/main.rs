@@ -8,6 +8,7 @@ mod guarantees;
 mod held_back;
 mod integer_pareto;
 mod judged;
+mod one_more_unit;
 mod parties;
 mod ps_dsf_full;
 mod ratio;

@@ -91,8 +91,11 @@ fn whole_tasks_on_single_servers() {
     // On a 97 of 100 cpu and 29 of 30 memory are used; one server of b is full, one empty.
     let of_1 = run(&folder, &["explain", "problem.json", "a.json", "--user", "1"], 0).json();
     assert_eq!(of_1["verdict"], "room");
-    assert_eq!(of_1["one_more_task"]["a"], json!({"fits_on": 0, "short_on": {"cpu": 1}}));
-    assert_eq!(of_1["one_more_task"]["b"], json!({"fits_on": 1, "short_on": {"cpu": 1, "memory": 1}}));
+    assert_eq!(of_1["one_more_task"]["a"], json!({"tasks": "0", "fits_on": 0, "short_on": {"cpu": 1}}));
+    assert_eq!(
+        of_1["one_more_task"]["b"],
+        json!({"tasks": "6", "fits_on": 1, "short_on": {"cpu": 1, "memory": 1}})
+    );
     // Without the placements nobody knows.
     let folder = Folder::with(KESIDIS);
     folder.write("a.json", r#"{"kind": "allocation", "tasks": {"1": {"b": 3}}}"#);
@@ -136,4 +139,29 @@ fn better_whole_tasks_are_found_and_verified() {
     let open = judge(&two, most, 3);
     assert_eq!(open["claims"], json!([]));
     assert!(open["undecided"]["integer-pareto-optimal"].as_str().unwrap().contains("which is no proof"));
+}
+
+/// A nearly empty cluster has room for many tasks, and says for how many.
+#[test]
+fn how_many_more_tasks_fit() {
+    let problem = r#"{"kind": "allocation-problem", "resources": ["cpu"],
+        "servers": [{"name": "a", "count": 5565, "capacity": {"cpu": "21/10"}},
+                    {"name": "b", "count": 3, "capacity": {"cpu": "1/2"}}],
+        "users": [{"name": "u", "demand": {"cpu": 1}TASKS}]}"#;
+    let allocation = r#"{"kind": "allocation", "mechanism": "fill", "arithmetic": "exact", "tasks": {"u": {"a": 1}},
+        "placements": [{"server": "a", "index": 7, "tasks": {"u": 1}}]}"#;
+    for (tasks, fit) in [("", "11129"), (r#", "tasks": "9/2""#, "3"), (r#", "tasks": "5/2""#, "1")] {
+        let folder = Folder::with(&problem.replace("TASKS", tasks));
+        folder.write("a.json", allocation);
+        let certify = ["certify", "problem.json", "a.json", "--axiom", "work-conserving", "-o", "c.json"];
+        let claims = run(&folder, &certify, 1).json();
+        assert_eq!(claims["claims"][0]["tasks"], format!("-{fit}"));
+        let text = folder.run(&certify).ends_with(1).stdout;
+        let (more, fits) = if fit == "1" { ("task", "fits") } else { ("tasks", "fit") };
+        assert!(text.contains(&format!("; {fit} more {more} of it {fits} as things stand")), "{text}");
+        assert_eq!(run(&folder, &["check", "c.json"], 0).json()["valid"], true);
+        let user = run(&folder, &["explain", "problem.json", "a.json", "--user", "u"], 0).json();
+        assert_eq!(user["one_more_task"]["a"], json!({"tasks": "11129", "fits_on": 5565, "short_on": {}}));
+        assert_eq!(user["one_more_task"]["b"], json!({"tasks": "0", "fits_on": 0, "short_on": {"cpu": 3}}));
+    }
 }

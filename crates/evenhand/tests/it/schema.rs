@@ -111,6 +111,31 @@ fn what_commands_print_fits() {
     }
 }
 
+/// Exact gains, bounds of irrational ones, and none with the reason.
+#[test]
+fn what_one_more_unit_brings_fits() {
+    let folder = Folder::with(FIGURE_1);
+    let schema = schema("explanation");
+    let explained = |solve: &[&str]| -> Value {
+        folder.run(&[&["solve", "problem.json", "-o", "a.json", "-m"], solve].concat()).ends_with(0);
+        let explain = ["explain", "problem.json", "a.json", "--user", "user 1", "--format", "json"];
+        let output = folder.run(&explain).ends_with(0).stdout;
+        fits(&schema, &output);
+        serde_json::from_str(&output).unwrap()
+    };
+    let exact = explained(&["drfh"]);
+    assert_eq!(exact["one_more_unit"].as_array().unwrap().len(), 4);
+    assert_eq!(exact["one_more_unit"][0]["tasks"], "85/89");
+    assert_eq!(exact["one_more_unit"][0]["users"]["user 2"], "20/89");
+    assert_eq!((&exact["one_more_unit_basis"]["tasks"], &exact["why"]), (&"10".into(), &Value::Null));
+    let irrational = explained(&["alpha", "--alpha", "1/2"]);
+    let rows = irrational["one_more_unit"].as_array().unwrap();
+    assert!(rows.iter().any(|row| row["at_least"].is_string() && row["tasks"].is_null()), "{rows:?}");
+    let several = explained(&["utilitarian"]);
+    assert_eq!((&several["one_more_unit"], &several["one_more_unit_basis"]), (&Value::Null, &Value::Null));
+    assert!(several["why"].as_str().unwrap().contains("several answers"));
+}
+
 const RESERVATION: &str = r#"{"kind": "reservation-problem", "resources": ["cpu", "memory"],
     "servers": [{"name": "pool", "count": 10, "capacity": {"cpu": 80, "memory": "640"}}],
     "jobs": [{"name": "small", "demand": {"cpu": 2, "memory": 32}, "reward": "6", "load": "1/2"},

@@ -1,6 +1,6 @@
 //! Why a user has what it has, as a document.
 
-use evenhand_certify::explain::{Bottleneck, Explanation, ExplanationVerdict};
+use evenhand_certify::explain::{Between, Bottleneck, Explanation, ExplanationVerdict, UnitOfRow};
 use evenhand_problem::{Constraints, Problem, Sharing, number};
 use serde_json::{Map, Value, json};
 
@@ -47,15 +47,14 @@ pub fn explanation(problem: &Problem, sharing: Sharing, explanation: &Explanatio
             (problem.servers()[class.server].name().to_owned(), view)
         })
         .collect();
-    let scarce: Vec<Value> = explanation
-        .scarce
-        .iter()
-        .map(|scarce| {
-            let (server, resource) = place(scarce.row);
-            let (level, tasks) = (number::format(&scarce.level), number::format(&scarce.tasks));
-            json!({"server": server, "resource": resource, "level": level, "tasks": tasks})
-        })
-        .collect();
+    let unit = explanation.one_more_unit.as_ref();
+    let basis = unit.ok().map(|unit| {
+        let others_at_most = unit.others_at_most.as_ref().map(number::format);
+        let mut basis =
+            json!({"differs": unit.differs, "others": unit.others, "others_at_most": others_at_most});
+        state(&mut basis, &unit.tasks);
+        basis
+    });
     let entitled = explanation.entitled.as_ref().map(|entitled| {
         let best = entitled.best.as_ref().map(|(row, own)| {
             let (server, resource) = place(*row);
@@ -93,7 +92,7 @@ pub fn explanation(problem: &Problem, sharing: Sharing, explanation: &Explanatio
         .map(|class| {
             let short: Map<String, Value> =
                 class.short.iter().map(|(row, servers)| (place(*row).1.to_owned(), json!(servers))).collect();
-            let view = json!({"fits_on": class.fits, "short_on": short});
+            let view = json!({"tasks": class.tasks.to_string(), "fits_on": class.fits, "short_on": short});
             (problem.servers()[class.server].name().to_owned(), view)
         })
         .collect();
@@ -110,7 +109,45 @@ pub fn explanation(problem: &Problem, sharing: Sharing, explanation: &Explanatio
         "stops": explanation.stops.iter().map(|stop| what_stops(problem, stop)).collect::<Vec<_>>(),
         "infeasible": explanation.infeasible,
         "servers": servers,
-        "one_more_unit": scarce,
+        "one_more_unit": unit.ok().map(|unit| unit.rows.iter().map(|row| of_row(problem, row)).collect::<Vec<_>>()),
+        "one_more_unit_basis": basis,
+        "why": unit.err().map(ToString::to_string),
     });
     document("explanation", fields)
+}
+
+/// What one more unit of a row brings.
+fn of_row(problem: &Problem, row: &UnitOfRow) -> Value {
+    let gain = |(n, gain): &(usize, Between)| (problem.users()[*n].name().to_owned(), number_or_bounds(gain));
+    let mut fields = json!({
+        "server": problem.servers()[row.server].name(),
+        "resource": problem.resources()[row.resource],
+        "users": row.users.iter().map(gain).collect::<Map<String, Value>>(),
+        "rate": number_or_bounds(&row.rate),
+        "changes_shares": row.changes_shares,
+    });
+    state(&mut fields, &row.tasks);
+    fields
+}
+
+/// Adds `tasks`, or `at_least` and `at_most` where the number is not known.
+fn state(fields: &mut Value, tasks: &Between) {
+    match tasks.exact() {
+        Some(tasks) => fields["tasks"] = json!(number::format(tasks)),
+        None => {
+            fields["at_least"] = json!(number::format(&tasks.at_least));
+            fields["at_most"] = json!(number::format(&tasks.at_most));
+        }
+    }
+}
+
+/// The number, or the bounds between which it is.
+fn number_or_bounds(value: &Between) -> Value {
+    match value.exact() {
+        Some(value) => json!(number::format(value)),
+        None => {
+            let (at_least, at_most) = (number::format(&value.at_least), number::format(&value.at_most));
+            json!({"at_least": at_least, "at_most": at_most})
+        }
+    }
 }

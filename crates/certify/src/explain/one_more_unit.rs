@@ -1,0 +1,379 @@
+//! What one more unit of a resource of a class brings a user: the mechanism is asked again, with the unit and with a
+//! thousandth of it, and what it gives is compared with its answer without them.
+
+use evenhand_exact::{Axiom, Instance, Parameters, ShareCoefficients};
+use evenhand_lp::level::LevelDual;
+use evenhand_mechanisms::{Findings, Flags, Mechanism, MechanismError, Outcome, registry};
+use evenhand_problem::groups::ShareOver;
+use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, RowKind, Sharing};
+use thiserror::Error;
+
+use super::ROUNDING;
+use super::enclose::{Between, optimum};
+
+/// Rows for which the mechanism is asked, each twice; beyond them a bound has to do.
+const MOST_ROWS: usize = 32;
+
+/// The same where users times classes are more than [`LARGE`].
+const MOST_ROWS_OF_LARGE: usize = 4;
+
+/// Users times classes from which one answer of a mechanism can take seconds.
+const LARGE: usize = 20_000;
+
+/// Mechanisms by which a user can have different numbers of tasks.
+const SEVERAL_ANSWERS: [&str; 3] = ["utilitarian", "njc", "ps-dsf"];
+
+/// The part of a unit that stands for a small step.
+const STEP: (u32, u32) = (1, 1000);
+
+/// What one more unit of each row brings, measured from the mechanism's own answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OneMoreUnit {
+    /// What the mechanism gives the user without the unit.
+    pub tasks: Between,
+    /// Whether the allocation that is explained differs from the mechanism's answer.
+    pub differs: bool,
+    /// The rows for which the mechanism was asked, the largest gain of the user first.
+    pub rows: Vec<UnitOfRow>,
+    /// Rows for which it was not asked.
+    pub others: usize,
+    /// None of those brings the user more than this; absent where there are none.
+    pub others_at_most: Option<Rational>,
+}
+
+/// What one more unit of a row brings.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UnitOfRow {
+    /// The class; it has one unit more as a whole.
+    pub server: usize,
+    /// The resource.
+    pub resource: usize,
+    /// Tasks that the user gains; negative where it loses.
+    pub tasks: Between,
+    /// The gain of a thousandth of a unit, times 1,000.
+    pub rate: Between,
+    /// Every other user that gains or loses, with its gain.
+    pub users: Vec<(usize, Between)>,
+    /// Whether the unit also changes what users' shares are parts of.
+    pub changes_shares: bool,
+}
+
+/// Why nothing was measured.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum NotMeasured {
+    /// The allocation may come from anywhere.
+    #[error("the allocation names no mechanism that could be asked again")]
+    NoMechanism,
+    /// The mechanism is none of the registry.
+    #[error("the allocation names the mechanism `{0}`, which is not known here")]
+    UnknownMechanism(String),
+    /// A difference between two of many answers says nothing.
+    #[error("{0} can have several answers, and a unit may only lead to another one of them")]
+    SeveralAnswers(&'static str),
+    /// As above.
+    #[error("{0} with a criterion that depends on the class can have several answers")]
+    SeveralPlacements(&'static str),
+    /// Whole tasks depend on their order.
+    #[error(
+        "{0} places whole tasks one after another: what a unit changes depends on their order, not on the \
+             unit alone"
+    )]
+    WholeTasks(&'static str),
+    /// The rule divides resources and gives no tasks.
+    #[error("the rule `{0}` says what groups are entitled to, and gives no tasks")]
+    NoTasks(String),
+    /// The irrational answer is not known well enough.
+    #[error("{0} found no answer that is close enough to the optimum to tell differences")]
+    TooFar(&'static str),
+    /// The mechanism gives no allocation.
+    #[error(transparent)]
+    Mechanism(#[from] MechanismError),
+}
+
+/// What one more unit of each row brings `user` by the mechanism that the allocation names.
+///
+/// # Errors
+/// [`NotMeasured`].
+pub fn one_more_unit(
+    problem: &Problem,
+    allocation: &Allocation,
+    user: usize,
+) -> Result<OneMoreUnit, NotMeasured> {
+    let asked = Asked::by(problem, allocation)?;
+    let base = asked.answer(problem)?;
+    let rows: Vec<(usize, usize)> = problem
+        .servers()
+        .iter()
+        .enumerate()
+        .flat_map(|(i, class)| class.capacity().entries().iter().map(move |(r, _)| (i, *r)))
+        .collect();
+    let is_large = problem.n_users().saturating_mul(problem.n_servers()) > LARGE;
+    let most = if is_large { MOST_ROWS_OF_LARGE } else { MOST_ROWS };
+    let (rows, others, others_at_most) = if rows.len() <= most {
+        (rows, 0, None)
+    } else {
+        let mut bounded: Vec<(Bound, (usize, usize))> =
+            rows.into_iter().map(|row| (asked.bound(problem, &base, user, row), row)).collect();
+        // Where the bounds are equal the prices still tell which row is worth most.
+        let order = |bound: &Bound| (bound.gain.clone(), bound.by_prices.clone());
+        bounded.sort_by(|a, b| order(&b.0).cmp(&order(&a.0)).then(a.1.cmp(&b.1)));
+        let others = bounded.split_off(most);
+        let at_most = others.first().map(|(bound, _)| bound.gain.clone());
+        (bounded.into_iter().map(|(_, row)| row).collect(), others.len(), at_most)
+    };
+    let mut measured =
+        rows.into_iter().map(|row| asked.row(problem, &base, user, row)).collect::<Result<Vec<_>, _>>()?;
+    let middle = |gain: &Between| Rational::from(&gain.at_least + &gain.at_most);
+    measured.sort_by(|a, b| {
+        let by_gain = middle(&b.tasks).cmp(&middle(&a.tasks)).then(middle(&b.rate).cmp(&middle(&a.rate)));
+        by_gain.then((a.server, a.resource).cmp(&(b.server, b.resource)))
+    });
+    let differs = differs(problem, allocation, &base.tasks);
+    let tasks = base.tasks[user].clone();
+    Ok(OneMoreUnit { tasks, differs, rows: measured, others, others_at_most })
+}
+
+/// Whether somebody has another number of tasks than the mechanism gives it, beyond rounding.
+fn differs(problem: &Problem, allocation: &Allocation, tasks: &[Between]) -> bool {
+    (0..problem.n_users()).any(|n| {
+        let stated = allocation.total(n);
+        let rounding = match allocation.arithmetic {
+            Arithmetic::Exact => Rational::new(),
+            Arithmetic::Float => problem.total_gamma(n) * Rational::from(ROUNDING),
+        };
+        Rational::from(&stated + &rounding) < tasks[n].at_least || stated - rounding > tasks[n].at_most
+    })
+}
+
+/// A mechanism with its settings.
+struct Asked {
+    mechanism: &'static Mechanism,
+    flags: Flags,
+    parameters: Option<(Axiom, Parameters)>,
+}
+
+/// What one more unit of a row can bring the user.
+struct Bound {
+    /// It gains no more than this.
+    gain: Rational,
+    /// The most tasks that it has then by prices alone, where there are any.
+    by_prices: Option<Rational>,
+}
+
+/// The answer without the unit.
+struct Answer {
+    tasks: Vec<Between>,
+    outcome: Outcome,
+    /// What shares are parts of.
+    references: Vec<Rational>,
+}
+
+impl Asked {
+    /// The mechanism that an allocation names, with the settings that it states.
+    fn by(problem: &Problem, allocation: &Allocation) -> Result<Self, NotMeasured> {
+        let name = allocation.mechanism.as_deref().ok_or(NotMeasured::NoMechanism)?;
+        let mechanism = registry::find(name).ok_or_else(|| NotMeasured::UnknownMechanism(name.to_owned()))?;
+        let id = mechanism.info.id;
+        if mechanism.is_of_whole_tasks() || allocation.placements.is_some() {
+            return Err(NotMeasured::WholeTasks(id));
+        }
+        if SEVERAL_ANSWERS.contains(&id) {
+            return Err(NotMeasured::SeveralAnswers(id));
+        }
+        let parameters = (mechanism.axiom)(allocation);
+        let mut flags = Flags::new(Arithmetic::Exact);
+        if let Some(alpha) = allocation.alpha.as_ref().filter(|_| mechanism.takes("alpha")) {
+            flags = flags.with("alpha", alpha.to_string());
+        }
+        if allocation.criterion && mechanism.takes("criterion") {
+            flags = flags.with("criterion", "");
+        }
+        for word in allocation.rule.iter().flat_map(|rule| rule.split_whitespace()) {
+            match mechanism.flags.iter().find(|flag| flag.name == word) {
+                Some(flag) => flags = flags.with(flag.name, ""),
+                None => flags = flags.with("rule", word),
+            }
+        }
+        let asked = Self { mechanism, flags, parameters };
+        if let Some(share) = asked.share(problem)
+            && (0..problem.n_users()).any(|n| problem.is_active(n) && share.uniform(n).is_none())
+        {
+            return Err(NotMeasured::SeveralPlacements(id));
+        }
+        Ok(asked)
+    }
+
+    /// The share that is equalised, or summed up in place of tasks.
+    fn share(&self, problem: &Problem) -> Option<ShareCoefficients> {
+        self.parameters.as_ref()?.1.share?.coefficients(problem).ok()
+    }
+
+    fn solve(&self, problem: &Problem) -> Result<(Outcome, Vec<Between>), NotMeasured> {
+        let id = self.mechanism.info.id;
+        let outcome = self.mechanism.allocate_with(problem, &self.flags)?;
+        if outcome.findings.entitlements.is_some() {
+            return Err(NotMeasured::NoTasks(outcome.allocation.rule.unwrap_or_default()));
+        }
+        let gap = outcome.findings.gap.clone().unwrap_or_default();
+        let tasks = self.enclosed(problem, &outcome, &gap).ok_or(NotMeasured::TooFar(id))?;
+        Ok((outcome, tasks))
+    }
+
+    /// What everybody has in the optimum, if no allocation gains more than `gap` on that of the outcome.
+    fn enclosed(&self, problem: &Problem, outcome: &Outcome, gap: &Rational) -> Option<Vec<Between>> {
+        let allocation = &outcome.allocation;
+        if gap.is_zero() {
+            return Some(allocation.totals().into_iter().map(Between::known).collect());
+        }
+        let instance = Instance::new(problem, allocation).ok()?;
+        let alpha = allocation.alpha.clone().unwrap_or_else(|| Rational::from(1));
+        optimum(&instance, &alpha, self.share(problem).as_ref(), gap)
+    }
+
+    fn answer(&self, problem: &Problem) -> Result<Answer, NotMeasured> {
+        let (outcome, tasks) = self.solve(problem)?;
+        Ok(Answer { tasks, outcome, references: self.references(problem) })
+    }
+
+    /// What shares are parts of. A fair sum knows no shares.
+    fn references(&self, problem: &Problem) -> Vec<Rational> {
+        let users = 0..problem.n_users();
+        match &self.parameters {
+            Some((Axiom::Proportional, _)) => Vec::new(),
+            Some((Axiom::MaxMin, _)) => self.share(problem).map_or_else(Vec::new, |share| {
+                users.map(|n| share.uniform(n).cloned().unwrap_or_default()).collect()
+            }),
+            // Each class is compared by what a user would have with all of it.
+            _ if self.mechanism.takes("rule") => match problem.groups().share().over {
+                ShareOver::Guarantee => Vec::new(),
+                ShareOver::Cluster | ShareOver::Lendable => problem.total_capacity().to_vec(),
+            },
+            _ => users
+                .flat_map(|n| problem.classes_of(n).map(move |i| (n, i)))
+                .map(|(n, i)| problem.gamma(n, i))
+                .collect(),
+        }
+    }
+
+    fn row(
+        &self,
+        problem: &Problem,
+        base: &Answer,
+        user: usize,
+        (server, resource): (usize, usize),
+    ) -> Result<UnitOfRow, NotMeasured> {
+        let with_unit = problem.with_more(server, resource, &Rational::from(1));
+        let tasks = self.solve(&with_unit)?.1;
+        let step = problem.with_more(server, resource, &Rational::from(STEP));
+        let small = self.solve(&step)?.1;
+        let others = (0..problem.n_users()).filter(|n| *n != user);
+        let gains = others.map(|n| (n, tasks[n].minus(&base.tasks[n])));
+        Ok(UnitOfRow {
+            server,
+            resource,
+            tasks: tasks[user].minus(&base.tasks[user]),
+            rate: small[user].minus(&base.tasks[user]).times(STEP.1),
+            users: gains.filter(|(_, gain)| !gain.can_be_zero()).collect(),
+            changes_shares: self.references(&with_unit) != base.references,
+        })
+    }
+
+    /// The user gains no more than this by one more unit of a row. Nobody has more than with everything to itself; and
+    /// prices bound what it can have.
+    fn bound(
+        &self,
+        problem: &Problem,
+        base: &Answer,
+        user: usize,
+        (server, resource): (usize, usize),
+    ) -> Bound {
+        let with_unit = problem.with_more(server, resource, &Rational::from(1));
+        let alone = with_unit.total_gamma(user);
+        let alone = problem.users()[user].tasks().map_or(alone.clone(), |tasks| alone.min(tasks.clone()));
+        let constraints = Constraints::new(problem, Sharing::Rdm);
+        let row = constraints.row_of(server, RowKind::Resource(resource));
+        let Findings { prices, levels, gap, .. } = &base.outcome.findings;
+        let by_prices = match (&self.parameters, row) {
+            (Some((Axiom::Proportional, _)), Some(row)) => prices.as_ref().and_then(|prices| {
+                // The price of the unit is what the best allocation with it can gain more.
+                let gap = Rational::from(gap.as_ref()? + prices.rows.get(row)?);
+                Some(self.enclosed(problem, &base.outcome, &gap)?.swap_remove(user).at_most)
+            }),
+            (Some((Axiom::MaxMin, _)), Some(row)) => levels.as_ref().and_then(|levels| {
+                let bounds = Levels::new(self, &constraints, &with_unit, &base.tasks)?;
+                levels.iter().filter_map(|dual| bounds.most(dual, user, row)).min()
+            }),
+            _ => None,
+        };
+        let most = by_prices.iter().fold(alone, |most, tasks| most.min(tasks.clone()));
+        Bound { gain: most - &base.tasks[user].at_least, by_prices }
+    }
+}
+
+/// What bounds the tasks of a max-min answer with one more unit of a row.
+struct Levels<'a> {
+    constraints: &'a Constraints<'a>,
+    share: ShareCoefficients,
+    /// By user: what it has at least.
+    least: Vec<Rational>,
+}
+
+impl<'a> Levels<'a> {
+    /// `tasks` is the answer without the unit. It is feasible with it too, so that no user whose tasks are not complete
+    /// comes below the least level that such users have in it.
+    fn new(
+        asked: &Asked,
+        constraints: &'a Constraints<'a>,
+        with_unit: &Problem,
+        tasks: &[Between],
+    ) -> Option<Self> {
+        let share = asked.share(constraints.problem())?;
+        let with_unit_share = asked.share(with_unit)?;
+        let users = with_unit.users();
+        let value = |n: usize| with_unit_share.uniform(n).filter(|u| !u.is_zero() && with_unit.is_active(n));
+        let pending = |n: &usize| users[*n].tasks().is_none_or(|limit| tasks[*n].at_least < *limit);
+        let levels = (0..users.len())
+            .filter(pending)
+            .filter_map(|n| Some(Rational::from(value(n)? * &tasks[n].at_least) / users[n].weight()));
+        let level = levels.min();
+        let least = |n: usize| {
+            let at_level = match (value(n), &level) {
+                (None, _) => Some(Rational::new()),
+                (Some(u), Some(level)) => Some(Rational::from(level * users[n].weight()) / u),
+                (Some(_), None) => None,
+            };
+            at_level.into_iter().chain(users[n].tasks().cloned()).min().unwrap_or_default()
+        };
+        let least = (0..users.len()).map(least).collect();
+        Some(Self { constraints, share, least })
+    }
+
+    /// The most tasks of the user that the prices of a level leave: with the unit all that users have is worth at most
+    /// its price more, and the others have at least what they have at least.
+    fn most(&self, dual: &LevelDual, user: usize, row: usize) -> Option<Rational> {
+        let users = self.constraints.problem().users();
+        let rows = self.constraints.rows();
+        let mut left: Rational = dual
+            .prices
+            .rows
+            .iter()
+            .map(|(at, price)| {
+                let unit = u32::from(*at == row);
+                Rational::from(&rows[*at].capacity + unit) * price
+            })
+            .sum();
+        for (n, price) in &dual.prices.users {
+            left += Rational::from(users[*n].tasks()? * price);
+        }
+        let mut own = None;
+        for (n, weight) in &dual.prices.user_weights {
+            let worth = Rational::from(weight * self.share.uniform(*n)?) / users[*n].weight();
+            if *n == user {
+                own = Some(worth).filter(|worth| !worth.is_zero());
+            } else {
+                left -= worth * &self.least[*n];
+            }
+        }
+        Some(left / own?)
+    }
+}
