@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod album;
+mod data;
 mod drfh;
 mod error;
 mod exhibits;
@@ -25,6 +26,7 @@ use evenhand_problem::{
 use evenhand_report::text::decimal;
 
 pub use album::{AlbumFile, album};
+pub use data::{Data, Missing};
 pub use error::PaperError;
 pub use exhibits::{Exhibit, exhibits};
 pub use render::{document, document_of_exhibits, list_of_exhibits, table, words};
@@ -38,12 +40,20 @@ pub struct Entry {
     pub source: &'static str,
     /// The published value; empty where nothing is printed.
     pub paper: String,
-    /// What the engine gets.
+    /// What the engine gets; empty where it was not computed, and the note says why.
     pub ours: String,
     /// Whether both agree to the printed digits; `None`: nothing to compare, or not checked.
     pub agrees: Option<bool>,
     /// What a reader should know.
     pub note: String,
+}
+
+impl Entry {
+    /// Whether ours was computed. Where it was not, data is missing that the note names.
+    #[must_use]
+    pub const fn is_checked(&self) -> bool {
+        !self.ours.is_empty()
+    }
 }
 
 type Section = (&'static str, fn() -> Result<Vec<Entry>, PaperError>);

@@ -45,7 +45,7 @@ fn theorem_a() -> Result<Vec<Entry>, PaperError> {
     Ok(vec![
         Entry {
             id: "theorems.a.exists".to_owned(),
-            source: "Theorem A (theory, section 5): every problem has a PS-DSF allocation (RDM)",
+            source: "Theorem A (theory, section 4): every problem has a PS-DSF allocation (RDM)",
             paper: String::new(),
             ours: format!("{found} of {CLUSTERS} random problems have a proven one"),
             agrees: Some(found == CLUSTERS),

@@ -26,7 +26,8 @@ pub fn run(call: &Reproduce, common: &Common) -> Result<ExitCode, Failure> {
         (Format::Table, Form::Text(_)) => output::page(&words(&found), common)?,
         (Format::Table, _) => output::page(&Page::new().table(table(&found)), common)?,
     }
-    Ok(ExitCode::SUCCESS)
+    let is_complete = found.iter().all(Entry::is_checked);
+    Ok(if is_complete { ExitCode::SUCCESS } else { ExitCode::from(3) })
 }
 
 /// The tables and figures of the papers.
@@ -76,10 +77,13 @@ fn selected(ids: &[String]) -> Result<Vec<Entry>, Failure> {
     for section in known.into_iter().filter(wanted) {
         found.extend(entries(section).map_err(|error| Failure::solver(error.to_string()))?);
     }
-    let exists = |id: &String| of_exhibit(id).is_some() || found.iter().any(|entry| is_part(&entry.id, id));
+    // Without its data a section does not know the parts of its entries.
+    let is_asked_for =
+        |entry: &Entry, id: &str| is_part(&entry.id, id) || !entry.is_checked() && is_part(id, &entry.id);
+    let exists = |id: &String| of_exhibit(id).is_some() || found.iter().any(|entry| is_asked_for(entry, id));
     if let Some(id) = ids.iter().find(|id| !exists(id)) {
         return Err(suggest::unknown("entry", id, found.iter().map(|entry| entry.id.as_str())));
     }
-    found.retain(|entry| ids.is_empty() || prefixes.iter().any(|id| is_part(&entry.id, id)));
+    found.retain(|entry| ids.is_empty() || prefixes.iter().any(|id| is_asked_for(entry, id)));
     Ok(found)
 }

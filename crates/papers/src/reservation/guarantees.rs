@@ -14,7 +14,7 @@ const PROBLEMS: usize = 500;
 
 fn decide(capacity: &[Rational], types: &[Type]) -> Result<Monotone, PaperError> {
     let problem = problem(capacity, types)?;
-    monotone(&mut MaxReward::new(&problem)).map_err(PaperError::from)
+    monotone(&mut MaxReward::new(&problem), &mut |_| {}).map_err(PaperError::from)
 }
 
 pub fn entries() -> Result<Vec<Entry>, PaperError> {
