@@ -196,6 +196,10 @@ pub struct Compare {
     /// Allocation file to show beside them; may be given several times
     #[arg(long = "allocation", value_name = "FILE")]
     pub allocations: Vec<PathBuf>,
+    /// Show beside them what every user would run alone on its own part of the servers, by weight (DRFH, section
+    /// IV-D): `dedicated` in parts of tasks, `dedicated-whole` in whole ones
+    #[arg(long)]
+    pub dedicated: bool,
     /// Axiom to examine besides the usual ones and those of the mechanisms; may be given several times
     #[arg(long = "axiom", value_name = "AXIOM", value_parser = names::axiom())]
     pub axioms: Vec<String>,

@@ -73,9 +73,9 @@ impl fmt::Display for Missing {
 impl std::error::Error for Missing {}
 
 impl Missing {
-    /// Entries that would need it, each by its name and the place in the paper.
-    pub(crate) fn entries(&self, of: &[(&str, &'static str)]) -> Vec<Entry> {
-        let entry = |(id, source): &(&str, &'static str)| Entry {
+    /// Entries that would need it, by the place in the paper and their ids.
+    pub(crate) fn entries(&self, source: &'static str, ids: &[&str]) -> Vec<Entry> {
+        let entry = |id: &&str| Entry {
             id: (*id).to_owned(),
             source,
             paper: String::new(),
@@ -83,6 +83,6 @@ impl Missing {
             agrees: None,
             note: self.to_string(),
         };
-        of.iter().map(entry).collect()
+        ids.iter().map(entry).collect()
     }
 }

@@ -56,35 +56,55 @@ impl Entry {
     }
 }
 
-type Section = (&'static str, fn() -> Result<Vec<Entry>, PaperError>);
+/// Entries that are made together.
+struct Part {
+    /// With what their ids begin: a section, or parts of one.
+    starts: &'static [&'static str],
+    make: fn() -> Result<Vec<Entry>, PaperError>,
+}
 
-static SECTIONS: [Section; 8] = [
-    ("drfh", drfh::entries),
-    ("ps-dsf", ps_dsf::entries),
-    ("njc", njc::entries),
-    ("kesidis", kesidis::entries),
-    ("reservation", reservation::entries),
-    ("snapshots", snapshots::entries),
-    ("simulation", simulation::entries),
-    ("theorems", theorems::entries),
+static PARTS: [Part; 13] = [
+    Part { starts: &["drfh"], make: drfh::entries },
+    Part { starts: &["ps-dsf"], make: ps_dsf::entries },
+    Part { starts: &["njc"], make: njc::entries },
+    Part { starts: &["kesidis"], make: kesidis::entries },
+    Part { starts: &["reservation"], make: reservation::entries },
+    Part { starts: &["snapshots"], make: snapshots::entries },
+    Part { starts: &["simulation.drfh.figure-4"], make: simulation::dynamic::entries },
+    Part { starts: simulation::google::STARTS, make: simulation::google::entries },
+    Part { starts: &["simulation.ps-dsf"], make: simulation::distributed::entries },
+    Part { starts: simulation::admission::STARTS, make: simulation::admission::entries },
+    Part { starts: simulation::priorities::STARTS, make: simulation::priorities::entries },
+    Part { starts: &["simulation.kesidis"], make: simulation::confidence::entries },
+    Part { starts: &["theorems"], make: theorems::entries },
 ];
 
 /// The names that can be asked for.
 #[must_use]
 pub fn sections() -> Vec<&'static str> {
-    SECTIONS.iter().map(|(name, _)| *name).collect()
+    let mut sections: Vec<&str> = starts().filter_map(|start| start.split('.').next()).collect();
+    sections.dedup();
+    sections
 }
 
-/// The entries of one section.
+/// With what the ids of entries begin.
+pub fn starts() -> impl Iterator<Item = &'static str> {
+    PARTS.iter().flat_map(|part| part.starts.iter().copied())
+}
+
+/// The entries among which those are that the ids name: sections, or parts of them; all where there is no id. No more is
+/// computed than is made together with them.
 ///
 /// # Errors
-/// There is no such section, or a solver failed.
-pub fn entries(section: &str) -> Result<Vec<Entry>, PaperError> {
-    let (_, make) = SECTIONS
-        .iter()
-        .find(|(name, _)| *name == section)
-        .ok_or_else(|| format!("no section `{section}`"))?;
-    make()
+/// A solver failed.
+pub fn entries(ids: &[&str]) -> Result<Vec<Entry>, PaperError> {
+    let is_asked_for =
+        |start: &&str| ids.is_empty() || ids.iter().any(|id| is_part(id, start) || is_part(start, id));
+    let mut entries = Vec::new();
+    for part in PARTS.iter().filter(|part| part.starts.iter().any(|start| is_asked_for(start))) {
+        entries.extend((part.make)()?);
+    }
+    Ok(entries)
 }
 
 /// Whether an id is `whole`, or names a part of it: `drfh.figure-3.tasks` is one of `drfh.figure-3`.

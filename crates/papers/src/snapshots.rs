@@ -28,7 +28,7 @@ pub(super) fn entries() -> Result<Vec<Entry>, PaperError> {
         let folder = match data.folder() {
             Ok(folder) => folder,
             Err(missing) => {
-                entries.extend(missing.entries(&[(&format!("snapshots.{id}"), source)]));
+                entries.extend(missing.entries(source, &[&format!("snapshots.{id}")]));
                 continue;
             }
         };

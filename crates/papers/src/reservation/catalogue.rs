@@ -23,7 +23,7 @@ pub fn entries() -> Result<Vec<Entry>, PaperError> {
     let folder = match Data::PriceList.folder() {
         Ok(folder) => folder,
         Err(missing) => {
-            return Ok(missing.entries(&[("reservation.catalogue", "price list of Google Cloud")]));
+            return Ok(missing.entries("price list of Google Cloud", &["reservation.catalogue"]));
         }
     };
     let table = Input::open(&folder.join(FILE))?;

@@ -33,11 +33,8 @@ const NOTE: &str = "the paper takes the first million tasks that ended; at hand 
     factors. Only one job in sixteen has priority 0, and with them 1 % of the work, so that preemption has \
     little to take. The reserve is 8, 12 and 14 slots for each type on 50, 150 and 300 servers";
 
-/// What is said of the trace.
-const OF_TRACE: [(&str, &str); 2] = [
-    ("simulation.reservation.figure-5", "Reservation, Figure 5"),
-    ("simulation.reservation.figure-6", "Reservation, Figure 6"),
-];
+/// With what the ids of the entries begin.
+pub const STARTS: &[&str] = &["simulation.reservation.figure-5", "simulation.reservation.figure-6"];
 
 /// Type of a task: its priority, and its size in parts of a server.
 type Kind = (usize, u32);
@@ -52,7 +49,7 @@ struct Course {
 pub fn entries() -> Result<Vec<Entry>, PaperError> {
     let folder = match Data::Google.folder() {
         Ok(folder) => folder,
-        Err(missing) => return Ok(missing.entries(&OF_TRACE)),
+        Err(missing) => return Ok(missing.entries("Reservation, section 7.2: Figures 5 and 6", STARTS)),
     };
     let courses = courses(&folder)?;
     let mut entries: Vec<Entry> = courses.iter().map(by_servers).collect();
