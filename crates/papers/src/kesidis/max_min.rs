@@ -1,12 +1,11 @@
 //! Section II: the definition of max-min fairness, its Proposition 1, and the optimisation (5) beside (15).
 
-use evenhand_mechanisms::registry;
-use evenhand_problem::{Allocation, Arithmetic, Problem, Rational, Sharing, number::to_f64};
+use evenhand_problem::{Allocation, Problem, Rational, Sharing, number::to_f64};
 
 use super::{example, problem_of};
 use crate::njc::alpha_fair;
 use crate::ps_dsf::random::Law;
-use crate::{Entry, PaperError, TableUser, decimals, list, solve};
+use crate::{Entry, PaperError, TableUser, list, solve};
 
 /// Random problems on which the definition is held against lexicographic max-min.
 const PROBLEMS: usize = 400;
@@ -128,18 +127,21 @@ fn every_server_booked() -> Result<Entry, PaperError> {
     })
 }
 
-/// Whether every demand is positive, as the definition asks.
-fn demands_all(problem: &Problem) -> bool {
-    problem.users().iter().all(|user| {
-        user.base_demand().iter().all(|demand| !demand.is_zero())
-            && problem.servers().iter().all(|server| server.capacity().iter().all(|c| !c.is_zero()))
-    })
+/// Of so many random problems those that the definition is about: all demands are positive, and every server is of use
+/// to somebody.
+fn of_the_definition(seed: u64, count: usize) -> Result<Vec<Problem>, PaperError> {
+    let mut problems = Law { seed, one_bottleneck: false }.problems(count)?;
+    let demands_all = |problem: &Problem| {
+        problem.users().iter().all(|user| user.base_demand().iter().all(|demand| !demand.is_zero()))
+    };
+    let serves = |problem: &Problem, i: usize| (0..problem.n_users()).any(|n| problem.can_run(n, i));
+    problems.retain(|problem| demands_all(problem) && (0..problem.n_servers()).all(|i| serves(problem, i)));
+    Ok(problems)
 }
 
 /// What lexicographic max-min gives satisfies the definition.
 fn lexicographic() -> Result<Entry, PaperError> {
-    let mut problems = Law { seed: 31, one_bottleneck: false }.problems(PROBLEMS)?;
-    problems.retain(demands_all);
+    let problems = of_the_definition(31, PROBLEMS)?;
     let mut fair = 0;
     for problem in &problems {
         let x = solve(problem, "drfh")?;
@@ -159,10 +161,7 @@ fn lexicographic() -> Result<Entry, PaperError> {
 
 /// Proposition 1, first part.
 fn fully_booked() -> Result<Entry, PaperError> {
-    let mut problems = Law { seed: 32, one_bottleneck: false }.problems(PROBLEMS / 4)?;
-    // A server on which nobody may run stays empty.
-    problems
-        .retain(|p| demands_all(p) && (0..p.n_servers()).all(|i| (0..p.n_users()).any(|n| p.can_run(n, i))));
+    let problems = of_the_definition(32, PROBLEMS / 4)?;
     let half = Rational::from((1, 2));
     let (mut booked, mut most_left) = (0, 0.0_f64);
     for problem in &problems {
@@ -227,20 +226,21 @@ fn not_unique() -> Result<Entry, PaperError> {
     })
 }
 
-/// (5) with `g(U) = 2 U^(1/2)` on one server of 20, for users with these weights and demands.
+/// One server of 20, and users with these weights and demands.
+fn one_server(weights: [&str; 2], demands: [&str; 2]) -> Result<Problem, PaperError> {
+    let demands = demands.map(|demand| [demand]);
+    let users = [0, 1].map(|n| TableUser { weight: weights[n], ..TableUser::new(&demands[n]) });
+    problem_of(&[(1, &["20"])], &users)
+}
+
+/// (5) with `g(U) = 2 U^(1/2)` on one server of 20, for users with these roots of priorities, and these demands.
 ///
 /// With `U_n = x_n / phi_n` the objective `sum phi_n g(U_n)` is `sum phi_n^(1/2) 2 x_n^(1/2)`: (15) with the roots of
-/// the priorities, which the squares that stand here have.
+/// the priorities.
 fn solution_of_5(roots: [u32; 2], demands: [&str; 2]) -> Result<(Problem, Allocation), PaperError> {
-    let weight = |of: u32| of.to_string();
-    let problem = |weights: [String; 2]| {
-        let users = [0, 1].map(|n| (weights[n].clone(), [demands[n]]));
-        let users: Vec<TableUser<'_>> =
-            users.iter().map(|(weight, demand)| TableUser { weight, ..TableUser::new(demand) }).collect();
-        problem_of(&[(1, &["20"])], &users)
-    };
-    let scaled = problem(roots.map(weight))?;
-    let stated = problem(roots.map(|root| weight(root * root)))?;
+    let texts = |of: [u32; 2]| of.map(|weight| weight.to_string());
+    let problem = |weights: [String; 2]| one_server([&weights[0], &weights[1]], demands);
+    let (scaled, stated) = (problem(texts(roots))?, problem(texts(roots.map(|root| root * root)))?);
     Ok((stated, alpha_fair(&scaled, &Rational::from((1, 2)))?.allocation))
 }
 
@@ -279,19 +279,13 @@ fn without_14() -> Result<Entry, PaperError> {
     })
 }
 
-/// Largest gain of an allocation over `x` to first order, as a part of what `x` is worth: of all feasible `y` the
-/// largest `sum c_n (y_n - x_n) / sum c_n x_n`, `c_n` the derivative of the objective by `x_n`.
-fn gain(problem: [&str; 2], x: &[f64], derivative: impl Fn(f64, f64) -> f64) -> Result<f64, PaperError> {
-    let priorities = problem.map(|text| text.parse::<f64>());
-    let mut slopes = Vec::new();
-    for (priority, x) in priorities.into_iter().zip(x) {
-        slopes.push(derivative(priority?, *x));
-    }
-    // A linear programme in exact numbers; its coefficients are doubles, which are rational.
+/// Largest gain of an allocation over `x` on the server of 20 to first order, as a part of what `x` is worth: of all feasible
+/// `y` the largest `sum c_n (y_n - x_n) / sum c_n x_n`, `c_n` the derivative of the objective by `x_n`.
+fn gain(priorities: [u32; 2], x: &[f64], derivative: impl Fn(f64, f64) -> f64) -> Result<f64, PaperError> {
+    let slopes: Vec<f64> = priorities.iter().zip(x).map(|(phi, x)| derivative(f64::from(*phi), *x)).collect();
+    // A linear programme in exact numbers, of slopes as decimals.
     let texts: Vec<String> = slopes.iter().map(|slope| format!("{slope:.12}")).collect();
-    let [first, second] = [&texts[0], &texts[1]];
-    let most = registry::find("utilitarian").ok_or("no such mechanism")?;
-    let best = most.allocate(&example([first, second])?, Arithmetic::Exact)?.allocation.totals();
+    let best = solve(&one_server([&texts[0], &texts[1]], ["1", "1"])?, "utilitarian")?.totals();
     let worth = |x: &[f64]| slopes.iter().zip(x).map(|(c, x)| c * x).sum::<f64>();
     let best: Vec<f64> = best.iter().map(to_f64).collect();
     Ok(worth(&best) / worth(x) - 1.0)
@@ -299,13 +293,11 @@ fn gain(problem: [&str; 2], x: &[f64], derivative: impl Fn(f64, f64) -> f64) -> 
 
 /// (5) divides by the priority within `g`, (15) does not.
 fn beside_15() -> Result<Entry, PaperError> {
-    const PRIORITIES: [&str; 2] = ["4", "1"];
-    /// The roots of the priorities: (5) with `a = 1/2` is (15) with these.
-    const ROOTS: [&str; 2] = ["2", "1"];
-    let half = Rational::from((1, 2));
-    let answer =
-        |weights: [&str; 2]| Ok::<_, PaperError>(alpha_fair(&example(weights)?, &half)?.allocation.totals());
-    let (of_5, of_15) = (answer(ROOTS)?, answer(PRIORITIES)?);
+    const PRIORITIES: [u32; 2] = [4, 1];
+    let (_, x) = solution_of_5([2, 1], ["1", "1"])?;
+    let of_5 = x.totals();
+    let of_15 =
+        alpha_fair(&one_server(["4", "1"], ["1", "1"])?, &Rational::from((1, 2)))?.allocation.totals();
     let [x_5, x_15] = [&of_5, &of_15].map(|x| x.iter().map(to_f64).collect::<Vec<f64>>());
     // Derivatives of phi g(x / phi) and of phi g(x), with g(X) = 2 X^(1/2).
     let by_5 = |phi: f64, x: f64| (x / phi).powf(-0.5);
@@ -314,15 +306,15 @@ fn beside_15() -> Result<Entry, PaperError> {
     let crossed = gain(PRIORITIES, &x_15, by_5)?.min(gain(PRIORITIES, &x_5, by_15)?);
     Ok(Entry {
         id: "kesidis.equation-5".to_owned(),
-        source: "Kesidis, (5) with U_n = x_n / phi_n beside (15), on (19), (20)",
-        paper: "(15) does not divide by phi_n in the argument of g; for a = 1 that is immaterial".to_owned(),
-        ours: format!("(5): x_n = {}; (15): x_n = {}", decimals(&of_5), decimals(&of_15)),
+        source: "Kesidis, (5) with U_n = x_n / phi_n beside (15)",
+        paper: "(15) does not divide by phi_n in the argument of g".to_owned(),
+        ours: format!("(5): x_n = {}; (15): x_n = {}", list(&of_5), list(&of_15)),
         agrees: Some(own <= ROUNDING && crossed > 1000.0 * ROUNDING),
         note: format!(
-            "priorities 4, 1 and a = 1/2. phi g_a(x / phi) = phi^a g_a(x), so that (5) is (15) with the priorities to the \
-             power of a: `alpha` computes both. To first order, by an exact linear programme, no allocation gains more \
-             than {own:.0e} of its worth on the answer of an optimisation in that optimisation's own objective, and some \
-             gain at least {crossed:.2} of it in the other's"
+            "one server of 20, two users with the demand 1 and priorities 4 and 1, a = 1/2. phi g_a(x / phi) = phi^a g_a(x), \
+             so that (5) is (15) with the priorities to the power of a, and the same for a = 1. To first order, by an \
+             exact linear programme, no allocation gains more than {own:.0e} of its worth on the answer of an optimisation \
+             in that optimisation's own objective, and some gain at least {crossed:.2} of it in the other's"
         ),
     })
 }
