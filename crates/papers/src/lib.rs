@@ -101,7 +101,7 @@ pub fn entries(ids: &[&str]) -> Result<Vec<Entry>, PaperError> {
     let is_asked_for =
         |start: &&str| ids.is_empty() || ids.iter().any(|id| is_part(id, start) || is_part(start, id));
     let mut entries = Vec::new();
-    for part in PARTS.iter().filter(|part| part.starts.iter().any(|start| is_asked_for(start))) {
+    for part in PARTS.iter().filter(|part| part.starts.iter().any(is_asked_for)) {
         entries.extend((part.make)()?);
     }
     Ok(entries)

@@ -127,7 +127,7 @@ mod tests {
             for (own, weight) in own.iter().zip(&weights) {
                 let part = Rational::from((servers * weight, all));
                 let apart = Rational::from(own.iter().sum::<Integer>()) - part;
-                prop_assert!(apart.abs() < Rational::from(weights.len()));
+                prop_assert!(apart.abs() < weights.len());
             }
             // Three of the tasks fit on a server, three and a half where they are divided.
             let total = |whole| dedicated(&problem, whole).totals().into_iter().sum::<Rational>();

@@ -85,7 +85,10 @@ fn yes_is_every_order_with_its_derivatives() {
     // Both types may run out first where a server holds both.
     let first: Vec<&Value> = orders.iter().map(|order| &order["run_out"]).collect();
     assert!(first.contains(&&json!([])) && first.contains(&&json!(["a"])), "{first:?}");
-    folder.run(&["ratio", "problem.json", "--monotone", "-o", "proof"]).ends_with(0);
+    // Into a folder that is new, and into one that is there.
+    for _ in 0..2 {
+        folder.run(&["ratio", "problem.json", "--monotone", "-o", "proof"]).ends_with(0);
+    }
     assert!(folder.read("proof/monotone.json").contains("one_more_job_earns"));
     let table = folder.run(&["ratio", "problem.json", "--monotone"]).ends_with(0).stdout;
     assert!(table.starts_with("more load never earns greedy less"), "{table}");
@@ -96,7 +99,7 @@ fn wrong_calls() {
     let folder = Folder::with(TWO);
     folder.run(&["ratio", "problem.json", "--monotone", "--worst-load"]).fails(2);
     folder.run(&["ratio", "problem.json", "--monotone", "--sweep", "0:1:2"]).fails(2);
-    folder.run(&["ratio", "problem.json", "--monotone", "-o", "problem.json"]).fails(3);
+    folder.run(&["ratio", "problem.json", "--monotone", "-o", "problem.json"]).fails(2);
     let pool = r#"{"name": "pool", "capacity": {"x": 16, "y": 10}}"#;
     let other = pool.replace("pool", "other");
     folder.write("problem.json", TWO.replace(pool, &format!("{pool}, {other}")));
