@@ -196,6 +196,10 @@ pub struct Compare {
     /// Allocation file to show beside them; may be given several times
     #[arg(long = "allocation", value_name = "FILE")]
     pub allocations: Vec<PathBuf>,
+    /// Show beside them what every user would run alone on its own part of the servers, by weight (DRFH, section
+    /// IV-D): `dedicated` in parts of tasks, `dedicated-whole` in whole ones
+    #[arg(long)]
+    pub dedicated: bool,
     /// Axiom to examine besides the usual ones and those of the mechanisms; may be given several times
     #[arg(long = "axiom", value_name = "AXIOM", value_parser = names::axiom())]
     pub axioms: Vec<String>,
@@ -273,7 +277,11 @@ pub struct Ratio {
     /// The least part of the optimum that greedy earns with these types, whatever the load
     #[arg(long)]
     pub worst_load: bool,
-    /// Write the certificate to this file: of the ratio, or of the worst load
+    /// Whether more load never earns greedy less with these types (monotone greedy property); status 1 if it may
+    #[arg(long, conflicts_with_all = ["sweep", "worst_load", "plot"])]
+    pub monotone: bool,
+    /// Write the certificate to this file: of the ratio, or of the worst load; with --monotone a folder, for the
+    /// proof and the two ratio certificates of a no
     #[arg(long, short, value_name = "CERT")]
     pub output: Option<PathBuf>,
     /// Prove with branch trees alone, where tables of a dynamic programme would be shorter

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use evenhand_report::html::{document, escaped};
 use evenhand_report::{Form, Page};
 
-use crate::{Entry, Exhibit, PaperError, table};
+use crate::{Entry, Exhibit, Missing, PaperError, table};
 
 /// A file of an album.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,14 +34,14 @@ pub fn album(exhibits: &[Exhibit], entries: &[Entry]) -> Result<Vec<AlbumFile>, 
     for exhibit in exhibits {
         let values: Vec<Entry> = entries.iter().filter(|entry| exhibit.holds(entry)).cloned().collect();
         let picture = exhibit.picture()?;
-        page.section(exhibit.id, exhibit.title, picture.is_some(), &values);
+        page.section(exhibit.id, exhibit.title, picture.is_some(), exhibit.missing(), &values);
         files.extend(tables(exhibit.id, &values));
         files.extend(picture.map(|text| AlbumFile { name: format!("{}.svg", exhibit.id), text }));
     }
     let is_other = |entry: &&Entry| !exhibits.iter().any(|exhibit| exhibit.holds(entry));
     let others: Vec<Entry> = entries.iter().filter(is_other).cloned().collect();
     if !others.is_empty() {
-        page.section(OTHERS, "Examples and claims of the text", false, &others);
+        page.section(OTHERS, "Examples and claims of the text", false, None, &others);
         files.extend(tables(OTHERS, &others));
     }
     files.push(AlbumFile { name: "index.html".to_owned(), text: page.end() });
@@ -69,11 +69,21 @@ impl Html {
         Self { text: text.to_owned() }
     }
 
-    fn section(&mut self, id: &str, title: &str, has_picture: bool, values: &[Entry]) {
+    fn section(
+        &mut self,
+        id: &str,
+        title: &str,
+        has_picture: bool,
+        missing: Option<Missing>,
+        values: &[Entry],
+    ) {
         let (id, title) = (escaped(id), escaped(title));
         self.line(format_args!("<h2 id=\"{id}\">{id}: {title}</h2>"));
         if has_picture {
             self.line(format_args!("<p><img src=\"{id}.svg\" alt=\"{title}\"></p>"));
+        }
+        if let Some(missing) = missing {
+            self.line(format_args!("<p>Not checked: {}</p>", escaped(&missing.to_string())));
         }
         if values.is_empty() {
             let why = if has_picture { "The paper prints no values with it." } else { "Not reproduced." };
@@ -85,6 +95,7 @@ impl Html {
             let (class, verdict) = match entry.agrees {
                 Some(true) => ("good", "agrees"),
                 Some(false) => ("bad", "differs"),
+                None if !entry.is_checked() => ("", "not checked"),
                 None => ("", ""),
             };
             let note = match entry.note.as_str() {

@@ -2,7 +2,7 @@
 
 use crate::PaperError;
 use evenhand_problem::utilisation::dominant_share;
-use evenhand_problem::{Problem, Rational};
+use evenhand_problem::{Problem, Rational, number::to_f64};
 
 use super::{Entry, ProblemTable, TableUser, list, solve};
 
@@ -25,9 +25,44 @@ pub(super) const GOOGLE: &[(u32, &[&str])] = &[
 const DYNAMIC_USERS: &[TableUser<'_>] =
     &[TableUser::new(&["0.2", "0.3"]), TableUser::new(&["0.5", "0.1"]), TableUser::new(&["0.1", "0.3"])];
 
+/// Figure 4: parts of CPU and memory that user 1 uses alone, as printed.
+const ALONE: [&str; 2] = ["0.40", "0.62"];
+
 /// Figure 1.
 pub(super) fn two_servers() -> Result<Problem, PaperError> {
     ProblemTable { servers: TWO_SERVERS, users: TWO_USERS }.problem()
+}
+
+/// Whole tasks of user 1 alone, by servers of Table I.
+fn alone() -> Result<Entry, PaperError> {
+    let problem = ProblemTable { servers: GOOGLE, users: &DYNAMIC_USERS[..1] }.problem()?;
+    let (mut servers, mut tasks) = (Rational::new(), Rational::new());
+    for (i, server) in problem.servers().iter().enumerate() {
+        let count = Rational::from(server.count());
+        tasks += (problem.gamma(0, i) / &count).floor() * &count;
+        servers += count;
+    }
+    let used = |r: usize| {
+        to_f64(&(Rational::from(&tasks * &problem.demand(0, 0)[r]) / &problem.total_capacity()[r]))
+    };
+    let parts = [used(0), used(1)];
+    let shown = parts.map(|part| format!("{part:.2}"));
+    let per_100 = |amount: &Rational| to_f64(&(Rational::from(amount * 100u32) / &servers));
+    let total = problem.total_capacity();
+    Ok(Entry {
+        id: "drfh.figure-4.alone".to_owned(),
+        source: "DRFH, section VI and Figure 4: user 1 alone, CPU and memory",
+        paper: ALONE.join(", "),
+        ours: shown.join(", "),
+        agrees: Some(shown == ALONE),
+        note: format!(
+            "whole tasks on the mix of Table I: {:.1} per 100 servers, which have {:.2} CPU and {:.2} memory units; \
+             the paper's 100 drawn servers have 52.75 and 51.32, of which 105 tasks use the printed parts",
+            per_100(&tasks),
+            per_100(&total[0]),
+            per_100(&total[1])
+        ),
+    })
 }
 
 pub(super) fn entries() -> Result<Vec<Entry>, PaperError> {
@@ -71,6 +106,7 @@ pub(super) fn entries() -> Result<Vec<Entry>, PaperError> {
         agrees: None,
         note: "servers in the 10 shapes together, all of them used below".to_owned(),
     });
+    entries.push(alone()?);
     for (users, printed, id) in [(2, "0.44", "two-users"), (3, "0.26", "three-users")] {
         let problem = ProblemTable { servers: GOOGLE, users: &DYNAMIC_USERS[..users] }.problem()?;
         let share = dominant_share(&problem, &solve(&problem, "drfh")?, 0);

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod album;
+mod data;
 mod drfh;
 mod error;
 mod exhibits;
@@ -25,6 +26,7 @@ use evenhand_problem::{
 use evenhand_report::text::decimal;
 
 pub use album::{AlbumFile, album};
+pub use data::{Data, Missing};
 pub use error::PaperError;
 pub use exhibits::{Exhibit, exhibits};
 pub use render::{document, document_of_exhibits, list_of_exhibits, table, words};
@@ -38,7 +40,7 @@ pub struct Entry {
     pub source: &'static str,
     /// The published value; empty where nothing is printed.
     pub paper: String,
-    /// What the engine gets.
+    /// What the engine gets; empty where it was not computed, and the note says why.
     pub ours: String,
     /// Whether both agree to the printed digits; `None`: nothing to compare, or not checked.
     pub agrees: Option<bool>,
@@ -46,35 +48,63 @@ pub struct Entry {
     pub note: String,
 }
 
-type Section = (&'static str, fn() -> Result<Vec<Entry>, PaperError>);
+impl Entry {
+    /// Whether ours was computed. Where it was not, data is missing that the note names.
+    #[must_use]
+    pub const fn is_checked(&self) -> bool {
+        !self.ours.is_empty()
+    }
+}
 
-static SECTIONS: [Section; 8] = [
-    ("drfh", drfh::entries),
-    ("ps-dsf", ps_dsf::entries),
-    ("njc", njc::entries),
-    ("kesidis", kesidis::entries),
-    ("reservation", reservation::entries),
-    ("snapshots", snapshots::entries),
-    ("simulation", simulation::entries),
-    ("theorems", theorems::entries),
+/// Entries that are made together.
+struct Part {
+    /// With what their ids begin: a section, or parts of one.
+    starts: &'static [&'static str],
+    make: fn() -> Result<Vec<Entry>, PaperError>,
+}
+
+static PARTS: [Part; 13] = [
+    Part { starts: &["drfh"], make: drfh::entries },
+    Part { starts: &["ps-dsf"], make: ps_dsf::entries },
+    Part { starts: &["njc"], make: njc::entries },
+    Part { starts: &["kesidis"], make: kesidis::entries },
+    Part { starts: &["reservation"], make: reservation::entries },
+    Part { starts: &["snapshots"], make: snapshots::entries },
+    Part { starts: &["simulation.drfh.figure-4"], make: simulation::dynamic::entries },
+    Part { starts: simulation::google::STARTS, make: simulation::google::entries },
+    Part { starts: &["simulation.ps-dsf"], make: simulation::distributed::entries },
+    Part { starts: simulation::admission::STARTS, make: simulation::admission::entries },
+    Part { starts: simulation::priorities::STARTS, make: simulation::priorities::entries },
+    Part { starts: &["simulation.kesidis"], make: simulation::confidence::entries },
+    Part { starts: &["theorems"], make: theorems::entries },
 ];
 
 /// The names that can be asked for.
 #[must_use]
 pub fn sections() -> Vec<&'static str> {
-    SECTIONS.iter().map(|(name, _)| *name).collect()
+    let mut sections: Vec<&str> = starts().filter_map(|start| start.split('.').next()).collect();
+    sections.dedup();
+    sections
 }
 
-/// The entries of one section.
+/// With what the ids of entries begin.
+pub fn starts() -> impl Iterator<Item = &'static str> {
+    PARTS.iter().flat_map(|part| part.starts.iter().copied())
+}
+
+/// The entries among which those are that the ids name: sections, or parts of them; all where there is no id. No more is
+/// computed than is made together with them.
 ///
 /// # Errors
-/// There is no such section, or a solver failed.
-pub fn entries(section: &str) -> Result<Vec<Entry>, PaperError> {
-    let (_, make) = SECTIONS
-        .iter()
-        .find(|(name, _)| *name == section)
-        .ok_or_else(|| format!("no section `{section}`"))?;
-    make()
+/// A solver failed.
+pub fn entries(ids: &[&str]) -> Result<Vec<Entry>, PaperError> {
+    let is_asked_for =
+        |start: &&str| ids.is_empty() || ids.iter().any(|id| is_part(id, start) || is_part(start, id));
+    let mut entries = Vec::new();
+    for part in PARTS.iter().filter(|part| part.starts.iter().any(is_asked_for)) {
+        entries.extend((part.make)()?);
+    }
+    Ok(entries)
 }
 
 /// Whether an id is `whole`, or names a part of it: `drfh.figure-3.tasks` is one of `drfh.figure-3`.

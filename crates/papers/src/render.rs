@@ -16,7 +16,7 @@ pub fn document(entries: &[Entry]) -> Value {
                 "id": entry.id,
                 "source": entry.source,
                 "paper": if entry.paper.is_empty() { Value::Null } else { json!(entry.paper) },
-                "ours": entry.ours,
+                "ours": if entry.is_checked() { json!(entry.ours) } else { Value::Null },
                 "agrees": entry.agrees,
                 "note": entry.note,
             })
@@ -36,13 +36,14 @@ pub fn document_of_exhibits(exhibits: &[Exhibit]) -> Value {
                 "title": exhibit.title,
                 "values": exhibit.has_values(),
                 "picture": exhibit.is_drawn(),
+                "not_checked": exhibit.missing().map(|missing| missing.to_string()),
             })
         })
         .collect();
     evenhand_report::json::document("exhibits", json!({"exhibits": exhibits}))
 }
 
-/// Every entry as a paragraph, and how many agree.
+/// Every entry as a paragraph, and how many agree, differ and were not checked.
 #[must_use]
 pub fn words(entries: &[Entry]) -> Page {
     let mut page = Page::new();
@@ -51,17 +52,31 @@ pub fn words(entries: &[Entry]) -> Page {
         if !entry.paper.is_empty() {
             text.push_str(&format!("  paper: {}\n", entry.paper));
         }
-        text.push_str(&format!("  ours:  {}\n", entry.ours));
+        if entry.is_checked() {
+            text.push_str(&format!("  ours:  {}\n", entry.ours));
+        }
+        let label = if entry.is_checked() { "note: " } else { "why:  " };
         if !entry.note.is_empty() {
-            text.push_str(&format!("  note:  {}\n", entry.note));
+            text.push_str(&format!("  {label} {}\n", entry.note));
         }
         page = page.text(text);
     }
-    let count = |agrees| entries.iter().filter(|entry| entry.agrees == agrees).count().to_string();
-    let names = ["entries", "agree", "differ", "nothing to compare"];
-    let mut counts = Table::new(names.map(Column::numbers));
-    let all = entries.len().to_string();
-    counts.row([all, count(Some(true)), count(Some(false)), count(None)].map(Cell::from));
+    let count = |is_so: &dyn Fn(&Entry) -> bool| {
+        Cell::from(entries.iter().filter(|entry| is_so(entry)).count().to_string())
+    };
+    let mut counts = Table::new(
+        ["entries", "agree", "differ", "nothing to compare"]
+            .map(Column::numbers)
+            .into_iter()
+            .chain([Column::numbers("not checked").unless_all("0")]),
+    );
+    counts.row([
+        count(&|_| true),
+        count(&|entry| entry.agrees == Some(true)),
+        count(&|entry| entry.agrees == Some(false)),
+        count(&|entry| entry.agrees.is_none() && entry.is_checked()),
+        count(&|entry| !entry.is_checked()),
+    ]);
     page.table(counts)
 }
 
@@ -73,7 +88,7 @@ pub fn table(entries: &[Entry]) -> Table {
         let agrees = match entry.agrees {
             Some(true) => Cell::text(verdict(entry)).good(),
             Some(false) => Cell::text(verdict(entry)).bad(),
-            None => Cell::default(),
+            None => Cell::text(verdict(entry)),
         };
         let texts = [entry.id.as_str(), entry.source, &entry.paper, &entry.ours].map(Cell::from);
         table.row(texts.into_iter().chain([agrees, Cell::text(&entry.note)]));
@@ -92,7 +107,8 @@ pub fn list_of_exhibits(exhibits: &[Exhibit]) -> Table {
             (false, true) => "picture",
             (false, false) => "-",
         };
-        table.row([exhibit.id, exhibit.title, what].map(Cell::from));
+        let what = exhibit.missing().map_or_else(|| what.to_owned(), |why| format!("not checked: {why}"));
+        table.row([exhibit.id, exhibit.title, &what].map(Cell::from));
     }
     table
 }
@@ -101,6 +117,7 @@ const fn verdict(entry: &Entry) -> &'static str {
     match entry.agrees {
         Some(true) => "agrees",
         Some(false) => "DIFFERS",
+        None if !entry.is_checked() => "NOT CHECKED",
         None => "",
     }
 }

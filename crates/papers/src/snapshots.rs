@@ -1,10 +1,9 @@
 //! Two real clusters, solved, certified and checked, where the data is at hand.
 //!
-//! The data is not part of this repository. It is looked for in the folder that `EVENHAND_DATA`
-//! names, and in `../shared/data`.
+//! A cluster whose data is not here is not checked.
 
 use crate::PaperError;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Instant;
 
 use evenhand_certify::certify;
@@ -14,29 +13,25 @@ use evenhand_import::{GoogleOptions, Import, Input, google, openb};
 use evenhand_mechanisms::registry;
 use evenhand_problem::{Arithmetic, Problem, Rational};
 
-use super::Entry;
+use super::{Data, Entry};
 
 const SOURCE_OPENB: &str = "Alibaba cluster-trace-gpu-v2023 (openb)";
 const SOURCE_GOOGLE: &str = "Google clusterdata-2011-2 at time 0";
 
 pub(super) fn entries() -> Result<Vec<Entry>, PaperError> {
-    let Some(folder) = data_folder() else {
-        return Ok(vec![Entry {
-            id: "snapshots".to_owned(),
-            source: "real clusters",
-            paper: String::new(),
-            ours: "not checked".to_owned(),
-            agrees: None,
-            note: "the data is not here: set EVENHAND_DATA to a folder with alibaba_gpu2023_openb and google2011"
-                .to_owned(),
-        }]);
-    };
     let mut entries = Vec::new();
-    for (id, source, load) in [
-        ("openb", SOURCE_OPENB, openb_default as fn(&Path) -> Result<Import, PaperError>),
-        ("openb-gpuspec33", SOURCE_OPENB, openb_gpuspec33),
-        ("google", SOURCE_GOOGLE, google_at_zero),
+    for (id, source, data, load) in [
+        ("openb", SOURCE_OPENB, Data::Openb, openb_default as fn(&Path) -> Result<Import, PaperError>),
+        ("openb-gpuspec33", SOURCE_OPENB, Data::Openb, openb_gpuspec33),
+        ("google", SOURCE_GOOGLE, Data::Google, google_at_zero),
     ] {
+        let folder = match data.folder() {
+            Ok(folder) => folder,
+            Err(missing) => {
+                entries.extend(missing.entries(source, &[&format!("snapshots.{id}")]));
+                continue;
+            }
+        };
         let problem = load(&folder)?.problem;
         for mechanism in ["drfh", "tsf"] {
             entries.push(entry(id, source, &problem, mechanism)?);
@@ -81,19 +76,11 @@ fn entry(id: &str, source: &'static str, problem: &Problem, mechanism: &str) -> 
     })
 }
 
-/// The folder with the data, if it is there.
-#[must_use]
-pub fn data_folder() -> Option<PathBuf> {
-    let named = std::env::var_os("EVENHAND_DATA").map(PathBuf::from);
-    named.into_iter().chain([PathBuf::from("../shared/data")]).find(|path| path.is_dir())
-}
-
 fn open(path: &Path) -> Result<Input, PaperError> {
     Input::open(path).map_err(PaperError::from)
 }
 
 fn openb_pods(folder: &Path, pods: &str) -> Result<Import, PaperError> {
-    let folder = folder.join("alibaba_gpu2023_openb");
     let nodes = open(&folder.join("openb_node_list_all_node.csv.gz"))?;
     openb(nodes, open(&folder.join(pods))?).map_err(PaperError::from)
 }
@@ -107,7 +94,6 @@ fn openb_gpuspec33(folder: &Path) -> Result<Import, PaperError> {
 }
 
 fn google_at_zero(folder: &Path) -> Result<Import, PaperError> {
-    let folder = folder.join("google2011");
     let machines = open(&folder.join("machine_configs_t0.csv"))?;
     let tasks = vec![open(&folder.join("task_events.part-00000-of-00500.csv.gz"))?];
     google(machines, tasks, GoogleOptions::default()).map_err(PaperError::from)

@@ -34,8 +34,8 @@ fn theorem_a() -> Result<Vec<Entry>, PaperError> {
     problems.extend(Law { seed: 102, one_bottleneck: true }.problems(CLUSTERS / 2)?);
     let (mut found, mut on_one_class, mut the_same) = (0, 0, 0);
     for problem in &problems {
-        // An allocation without a proven certificate is an error.
-        let fair = solve(problem, "ps-dsf")?;
+        // An allocation that is not found, or whose certificate is refused, counts against the theorem.
+        let Ok(fair) = solve(problem, "ps-dsf") else { continue };
         found += usize::from(fair.arithmetic == Arithmetic::Exact);
         if problem.n_servers() == 1 {
             on_one_class += 1;
@@ -45,7 +45,7 @@ fn theorem_a() -> Result<Vec<Entry>, PaperError> {
     Ok(vec![
         Entry {
             id: "theorems.a.exists".to_owned(),
-            source: "Theorem A (theory, section 5): every problem has a PS-DSF allocation (RDM)",
+            source: "Theorem A (theory, section 4): every problem has a PS-DSF allocation (RDM)",
             paper: String::new(),
             ours: format!("{found} of {CLUSTERS} random problems have a proven one"),
             agrees: Some(found == CLUSTERS),

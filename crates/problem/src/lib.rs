@@ -7,6 +7,7 @@
 
 pub mod allocation;
 pub mod constraint;
+mod dedicated;
 pub mod format;
 pub mod groups;
 mod names;
@@ -29,6 +30,7 @@ pub mod utilisation;
 
 pub use allocation::{Allocation, Arithmetic, Placement};
 pub use constraint::{Constraints, Row, RowKind, Sharing};
+pub use dedicated::dedicated;
 pub use groups::{Group, Groups, Member};
 pub use names::UnknownName;
 pub use nearest::nearest;

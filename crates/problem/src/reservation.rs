@@ -199,6 +199,16 @@ impl Reservation {
         self.jobs.iter().map(|job| job.load.clone()).collect()
     }
 
+    /// The same types on the same servers with these loads, by type and per server; how many servers there are is
+    /// left open.
+    #[must_use]
+    pub fn with_loads(&self, loads: &[Rational]) -> Self {
+        let mut other = self.clone();
+        other.pools.iter_mut().for_each(|pool| pool.count = None);
+        other.jobs.iter_mut().zip(loads).for_each(|(job, load)| job.load.clone_from(load));
+        other
+    }
+
     /// Rewards by type: `u_j`.
     #[must_use]
     pub fn rewards(&self) -> Vec<Rational> {

@@ -1,6 +1,6 @@
 //! Greedy against optimal, for people.
 
-use evenhand_certify::ratio::{Sweep, lower_bound};
+use evenhand_certify::ratio::{Monotone, Order, Sweep, lower_bound};
 use evenhand_exact::ratio::{Configuration, RatioCertificate, worst_load};
 use evenhand_problem::{Rational, Reservation};
 
@@ -91,6 +91,75 @@ pub fn worst_load(certificate: &worst_load::WorstLoadCertificate) -> Page {
             )),
         _ => Page::new().text("there is nothing to earn, whatever the demand"),
     }
+}
+
+/// Whether more load may earn greedy less, with the proof: the first orders in which types run out, or two loads.
+#[must_use]
+pub fn monotone(problem: &Reservation, found: &Monotone) -> Page {
+    match found {
+        Monotone::Holds { orders, proof } => {
+            let page = Page::new().text(format!(
+                "more load never earns greedy less with these types (monotone greedy property), whatever the load\n\
+                 proof: types can run out in {orders} orders; in each the reward is linear in the loads, and falls with \
+                 none of them"
+            ));
+            let left = orders - MOST_ORDERS.min(proof.len());
+            let page = if proof.is_empty() { page } else { page.table(of_orders(problem, proof)) };
+            match left {
+                0 => page,
+                _ if proof.is_empty() => page.text("too many orders to be listed"),
+                _ => page.text(format!("and {left} more orders: `--format json` lists them all")),
+            }
+        }
+        Monotone::Fails(two) => {
+            let mut table = Table::new([
+                Column::words("jobs per server"),
+                Column::numbers("smaller load"),
+                Column::numbers("larger load"),
+            ]);
+            let jobs = two.smaller.problem.jobs().iter().zip(two.larger.problem.jobs());
+            for (less, more) in jobs {
+                table.row([Cell::text(less.name()), Cell::number(less.load()), Cell::number(more.load())]);
+            }
+            Page::new()
+                .text("more load may earn greedy less with these types: no monotone greedy property")
+                .table(table)
+                .text(format!(
+                    "greedy with the smaller load  {}\ngreedy with the larger load   {}\n\
+                     proof: the ratio certificates of both loads, which `--output FOLDER` writes",
+                    text::number(&two.smaller.greedy.reward),
+                    text::number(&two.larger.greedy.reward),
+                ))
+        }
+    }
+}
+
+/// Orders that are shown.
+const MOST_ORDERS: usize = 16;
+
+fn of_orders(problem: &Reservation, proof: &[Order]) -> Table {
+    let name = |j: usize| problem.jobs()[j].name();
+    let mut table = Table::new([
+        Column::words("run out"),
+        Column::words("servers then hold"),
+        Column::numbers("reward"),
+        Column::words("one more job per server earns"),
+    ]);
+    for order in proof.iter().take(MOST_ORDERS) {
+        let Some(last) = order.steps.last() else { continue };
+        let held = last.configuration.iter().enumerate().filter(|(_, k)| **k > 0);
+        let held: Vec<String> = held.map(|(j, k)| format!("{k} {}", name(j))).collect();
+        let earned = order.exhausted.iter().zip(&order.derivatives);
+        let earned: Vec<String> = earned.map(|(j, g)| format!("{} {g}", name(*j))).collect();
+        let run_out: Vec<&str> = order.exhausted.iter().map(|j| name(*j)).collect();
+        table.row([
+            Cell::text(if run_out.is_empty() { "none".to_owned() } else { run_out.join(", ") }),
+            Cell::text(held.join(", ")),
+            Cell::number(&last.reward),
+            Cell::text(earned.join(", ")),
+        ]);
+    }
+    table
 }
 
 /// A line for every pool and configuration: the part of the servers, and the type that it exhausts.

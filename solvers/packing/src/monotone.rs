@@ -19,10 +19,21 @@ use super::max_reward::{BestConfiguration, MaxReward};
 /// Orders after which the question is given up.
 const MOST_ORDERS: usize = 5_000_000;
 
+/// An order in which types run out before the servers do, with what decides on it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Order {
+    /// The types, in this order.
+    pub exhausted: Vec<usize>,
+    /// The best configuration at the start, and after each of these types has run out.
+    pub steps: Vec<Arc<BestConfiguration>>,
+    /// What greedy earns more with one more job of each of these types per server, as long as the order is this one.
+    pub derivatives: Vec<Rational>,
+}
+
 /// Whether more load never earns greedy less.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Monotone {
-    /// It never does, in any of so many orders.
+    /// It always earns at least as much, in each of so many orders.
     Holds {
         /// Orders in which types can run out.
         orders: usize,
@@ -40,50 +51,58 @@ pub enum Monotone {
     },
 }
 
-/// Decides the property for the types of a problem with one pool; its loads play no part.
+/// Decides the property for the types of a problem with one pool; its loads play no part. `visited` is told every order
+/// in which no derivative is negative: where the property holds these are all there are.
 ///
 /// # Errors
 /// [`PackingError::SeveralPools`], [`PackingError::Budget`] for too many orders, or as [`MaxReward::first`].
-pub fn monotone(best: &mut MaxReward<'_>) -> Result<Monotone, PackingError> {
+pub fn monotone(best: &mut MaxReward<'_>, visited: &mut dyn FnMut(&Order)) -> Result<Monotone, PackingError> {
     if best.problem().n_pools() != 1 {
         return Err(PackingError::SeveralPools);
     }
     let open: Vec<usize> = (0..best.problem().n_types()).collect();
-    let mut orders = 0;
-    let found = visit(best, &mut Vec::new(), &mut Vec::new(), &open, &mut orders)?;
-    Ok(found.unwrap_or(Monotone::Holds { orders }))
+    let mut search = Search { best, orders: 0, visited };
+    let mut start = Order { exhausted: Vec::new(), steps: Vec::new(), derivatives: Vec::new() };
+    let found = search.visit(&mut start, &open)?;
+    Ok(found.unwrap_or(Monotone::Holds { orders: search.orders }))
 }
 
-fn visit(
-    best: &mut MaxReward<'_>,
-    order: &mut Vec<usize>,
-    steps: &mut Vec<Arc<BestConfiguration>>,
-    open: &[usize],
-    orders: &mut usize,
-) -> Result<Option<Monotone>, PackingError> {
-    if open.is_empty() {
-        return Ok(None);
-    }
-    *orders += 1;
-    if *orders > MOST_ORDERS {
-        return Err(PackingError::Budget { what: "orders in which types run out", limit: MOST_ORDERS });
-    }
-    let next = best.first(0, open)?;
-    steps.push(Arc::clone(&next));
-    if let Some(falling) = derivatives(order, steps).iter().position(|g| *g < 0) {
-        return witness(best, order, steps, falling).map(Some);
-    }
-    for j in (0..next.configuration.len()).filter(|&j| next.configuration[j] > 0) {
-        let left: Vec<usize> = open.iter().copied().filter(|&h| h != j).collect();
-        order.push(j);
-        let found = visit(best, order, steps, &left, orders)?;
-        order.pop();
-        if found.is_some() {
-            return Ok(found);
+struct Search<'s, 'p> {
+    best: &'s mut MaxReward<'p>,
+    /// Orders so far.
+    orders: usize,
+    visited: &'s mut dyn FnMut(&Order),
+}
+
+impl Search<'_, '_> {
+    /// Looks at the order, and at those that begin with it; two loads where the reward falls, if there are any.
+    fn visit(&mut self, order: &mut Order, open: &[usize]) -> Result<Option<Monotone>, PackingError> {
+        if open.is_empty() {
+            return Ok(None);
         }
+        self.orders += 1;
+        if self.orders > MOST_ORDERS {
+            return Err(PackingError::Budget { what: "orders in which types run out", limit: MOST_ORDERS });
+        }
+        let next = self.best.first(0, open)?;
+        order.steps.push(Arc::clone(&next));
+        order.derivatives = derivatives(&order.exhausted, &order.steps);
+        if let Some(falling) = order.derivatives.iter().position(|g| *g < 0) {
+            return witness(self.best, &order.exhausted, &order.steps, falling).map(Some);
+        }
+        (self.visited)(order);
+        for j in (0..next.configuration.len()).filter(|&j| next.configuration[j] > 0) {
+            let left: Vec<usize> = open.iter().copied().filter(|&h| h != j).collect();
+            order.exhausted.push(j);
+            let found = self.visit(order, &left)?;
+            order.exhausted.pop();
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        order.steps.pop();
+        Ok(None)
     }
-    steps.pop();
-    Ok(None)
 }
 
 /// Derivatives of greedy's reward with respect to the loads of `order`.

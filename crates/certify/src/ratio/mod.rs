@@ -6,8 +6,10 @@
 //! | what does it earn at least, by its own steps alone? | [`lower_bound`] |
 //! | what can it lose, whatever the load? | [`worst_load`] |
 //! | what does it lose while the load grows? | [`sweep`] |
+//! | may more load earn it less? | [`monotone`] |
 
 mod bound;
+mod monotone;
 mod sweep;
 mod worst_load;
 
@@ -25,6 +27,8 @@ use evenhand_problem::{Integer, Rational, Reservation};
 use thiserror::Error;
 
 pub use bound::lower_bound;
+pub use evenhand_packing::monotone::Order;
+pub use monotone::{Monotone, Refutation, monotone};
 pub use sweep::{Sweep, SweepPoint, multiples, sweep};
 pub use worst_load::{worst_load, worst_load_within};
 

@@ -63,7 +63,8 @@ Examples:
   evenhand ratio reservation.json
   evenhand ratio reservation.json --trees -o certificate.json
   evenhand ratio reservation.json --sweep 0:2:41 --plot sweep.svg
-  evenhand ratio reservation.json --worst-load -o certificate.json";
+  evenhand ratio reservation.json --worst-load -o certificate.json
+  evenhand ratio reservation.json --monotone -o proof";
 
 pub const AUDIT: &str = "\
 Examples:

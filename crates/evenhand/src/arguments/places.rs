@@ -23,6 +23,9 @@ impl Command {
                 let asked = &call.comparison;
                 files([&asked.problem].into_iter().chain(&asked.allocations), [&call.output])
             }
+            Self::Ratio(call) if call.monotone => {
+                Places { inputs: vec![&call.problem], ..folder(call.output.as_deref()) }
+            }
             Self::Ratio(call) => files([&call.problem], call.output.iter().chain(&call.plot)),
             Self::Hunt(call) => {
                 let outputs = call.output.iter().chain(&call.certificate);

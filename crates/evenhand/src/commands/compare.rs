@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use evenhand::certify::compare::{Compared, Comparison, compare};
 use evenhand::mechanisms::{Mechanism, registry};
-use evenhand::problem::{Arithmetic, Problem};
+use evenhand::problem::format::AllocationFile;
+use evenhand::problem::{Arithmetic, Problem, dedicated};
 use evenhand::report;
 
 use super::requests::request;
@@ -44,13 +45,20 @@ pub fn columns(call: &Compare, problem: &Problem, common: &Common) -> Result<Vec
     mechanisms.retain(|mechanism| seen.insert(mechanism.info.id));
     let alpha = alpha(call.alpha.as_deref())?;
     let tolerance = super::tolerance(call.tolerance.as_deref(), "tolerance")?;
-    let allocations = call.allocations.iter().map(|path| {
+    let given = call.allocations.iter().map(|path| {
         let name = path.file_stem().map_or_else(|| "-".into(), |stem| stem.to_string_lossy());
         Ok((name.into_owned(), files::allocation_file(path, problem)?))
     });
+    let mut allocations: Vec<(String, AllocationFile)> = given.collect::<Result<_, Failure>>()?;
+    if call.dedicated {
+        allocations.extend([("dedicated", false), ("dedicated-whole", true)].map(|(name, whole)| {
+            let allocation = dedicated(problem, whole);
+            (name.to_owned(), AllocationFile { allocation, problem_sha256: None, is_final: true })
+        }));
+    }
     let comparison = Comparison {
         mechanisms,
-        allocations: allocations.collect::<Result<_, Failure>>()?,
+        allocations,
         axioms: call.axioms.iter().map(|text| request(text, problem)).collect::<Result<_, _>>()?,
         alpha,
         arithmetic: if call.float { Arithmetic::Float } else { Arithmetic::Exact },

@@ -1,5 +1,6 @@
 //! `ratio`: greedy against optimal for a reservation problem, with the certificate.
 
+mod monotone;
 pub mod sweep;
 mod worst_load;
 
@@ -8,6 +9,7 @@ use std::process::ExitCode;
 use evenhand::certify::ratio;
 use evenhand::exact::ratio::{MOST_BYTES, RatioCertificate};
 use evenhand::packing::SearchLimits;
+use evenhand::problem::Reservation;
 use evenhand::problem::format::{FormatError, Source};
 use evenhand::report;
 
@@ -22,6 +24,9 @@ pub fn run(call: &Ratio, common: &Common) -> Result<ExitCode, Failure> {
     }
     if call.worst_load {
         return worst_load::run(call, &problem, common);
+    }
+    if call.monotone {
+        return monotone::run(call, &problem, common);
     }
     let certificate = ratio::certificate_within(&problem, &limits(call))?;
     let printed =
@@ -42,6 +47,24 @@ fn limits(call: &Ratio) -> SearchLimits {
     if call.trees { limits.with_trees() } else { limits }
 }
 
+/// Refuses a problem of several pools for what is defined for one.
+fn one_pool(call: &Ratio, problem: &Reservation, what: &str) -> Result<(), Failure> {
+    match problem.n_pools() {
+        1 => Ok(()),
+        pools => Err(Failure::input(format!(
+            "{}: {what} is defined for one pool of identical servers, and this problem has {pools}",
+            call.problem.display(),
+        ))),
+    }
+}
+
+/// The text of a certificate, where it is not too large.
+fn written(text: Option<String>) -> Result<String, Failure> {
+    text.ok_or_else(|| {
+        Failure::solver(format!("too large: the certificate has more than {MOST_BYTES} bytes"))
+    })
+}
+
 /// Writes the certificate where it is wanted; returns whether that was standard output. Nothing leaves
 /// that a reader of the file would not accept.
 fn save<C: PartialEq>(
@@ -51,9 +74,7 @@ fn save<C: PartialEq>(
     certificate: &C,
 ) -> Result<bool, Failure> {
     let Some(path) = &call.output else { return Ok(false) };
-    let text = text().ok_or_else(|| {
-        Failure::solver(format!("too large: the certificate has more than {MOST_BYTES} bytes"))
-    })?;
+    let text = written(text())?;
     match parse(&Source { name: "the certificate", text: &text }) {
         Ok(read) if read == *certificate => files::write(path, &text, &[&call.problem]),
         Ok(_) => Err(Failure::solver("the certificate does not read as it was written")),

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use evenhand::report::{Form, Page};
 use evenhand_papers::{
     Entry, Exhibit, album, document, document_of_exhibits, entries, exhibits, is_part, list_of_exhibits,
-    sections, table, words,
+    sections, starts, table, words,
 };
 
 use crate::arguments::{Common, Format, Reproduce};
@@ -26,7 +26,8 @@ pub fn run(call: &Reproduce, common: &Common) -> Result<ExitCode, Failure> {
         (Format::Table, Form::Text(_)) => output::page(&words(&found), common)?,
         (Format::Table, _) => output::page(&Page::new().table(table(&found)), common)?,
     }
-    Ok(ExitCode::SUCCESS)
+    let is_complete = found.iter().all(Entry::is_checked);
+    Ok(if is_complete { ExitCode::SUCCESS } else { ExitCode::from(3) })
 }
 
 /// The tables and figures of the papers.
@@ -71,15 +72,18 @@ fn selected(ids: &[String]) -> Result<Vec<Entry>, Failure> {
         .iter()
         .flat_map(|id| of_exhibit(id).map_or(&[][..], Exhibit::values).iter().copied().chain([id.as_str()]))
         .collect();
-    let wanted = |section: &&str| ids.is_empty() || prefixes.iter().any(|id| section_of(id) == *section);
-    let mut found = Vec::new();
-    for section in known.into_iter().filter(wanted) {
-        found.extend(entries(section).map_err(|error| Failure::solver(error.to_string()))?);
-    }
-    let exists = |id: &String| of_exhibit(id).is_some() || found.iter().any(|entry| is_part(&entry.id, id));
+    let mut found = entries(&prefixes).map_err(|error| Failure::solver(error.to_string()))?;
+    // Without its data a section does not know the parts of its entries.
+    let is_asked_for =
+        |entry: &Entry, id: &str| is_part(&entry.id, id) || !entry.is_checked() && is_part(id, &entry.id);
+    let exists = |id: &String| of_exhibit(id).is_some() || found.iter().any(|entry| is_asked_for(entry, id));
     if let Some(id) = ids.iter().find(|id| !exists(id)) {
-        return Err(suggest::unknown("entry", id, found.iter().map(|entry| entry.id.as_str())));
+        return Err(suggest::unknown(
+            "entry",
+            id,
+            found.iter().map(|entry| entry.id.as_str()).chain(starts().map(|start| -> &str { start })),
+        ));
     }
-    found.retain(|entry| ids.is_empty() || prefixes.iter().any(|id| is_part(&entry.id, id)));
+    found.retain(|entry| ids.is_empty() || prefixes.iter().any(|id| is_asked_for(entry, id)));
     Ok(found)
 }

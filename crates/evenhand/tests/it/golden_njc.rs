@@ -108,7 +108,7 @@ fn near(x: &[Rational]) -> Vec<f64> {
 /// An entry of `reproduce njc`.
 fn entry(id: &str) -> &'static evenhand_papers::Entry {
     static ENTRIES: OnceLock<Vec<evenhand_papers::Entry>> = OnceLock::new();
-    let entries = ENTRIES.get_or_init(|| evenhand_papers::entries("njc").expect("entries"));
+    let entries = ENTRIES.get_or_init(|| evenhand_papers::entries(&["njc"]).expect("entries"));
     entries.iter().find(|entry| entry.id == id).unwrap_or_else(|| panic!("no entry {id}"))
 }
 

@@ -292,6 +292,38 @@ fn import_schema_and_reproduce() {
     }
 }
 
+/// Without its data nothing is compared, and it is said why: on the page, in the list, by the status; never as zeros.
+#[test]
+fn reproduce_without_data() {
+    let folder = Folder::new();
+    // A file that is there and empty is no data either.
+    std::fs::create_dir_all(folder.path().join("data/google2011")).unwrap();
+    folder.write("data/google2011/machine_configs_t0.csv", "");
+    let at = folder.path().join("data");
+    let run = |arguments: &[&str]| {
+        let output = folder.command(arguments).env("EVENHAND_DATA", &at).output().unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        let (stdout, stderr) = (text(output.stdout), text(output.stderr));
+        Output { status: output.status.code().unwrap(), stdout, stderr }
+    };
+    for id in ["snapshots", "drfh.table-2", "simulation.reservation.figure-5.150"] {
+        let output = run(&["reproduce", id, "-o", "album"]).ends_with(3);
+        assert!(output.stdout.contains("NOT CHECKED"), "{id}: {}", output.stdout);
+        assert!(output.stdout.contains("the data is not here: set EVENHAND_DATA"), "{id}: {}", output.stdout);
+        assert!(!output.stdout.contains("0.0 %"), "{id}: {}", output.stdout);
+        assert!(folder.read("album/index.html").contains("the data is not here"), "{id}");
+        for entry in
+            run(&["reproduce", id, "--format", "json"]).ends_with(3).json()["entries"].as_array().unwrap()
+        {
+            assert_eq!((&entry["ours"], &entry["agrees"]), (&Value::Null, &Value::Null), "{entry}");
+        }
+    }
+    let list = run(&["reproduce", "--list"]).ends_with(0).stdout;
+    let table_2 = list.lines().find(|line| line.starts_with("drfh.table-2")).unwrap();
+    assert!(table_2.contains("not checked: the data is not here"), "{table_2}");
+    run(&["reproduce", "simulation.drfh.figure-99"]).fails(2);
+}
+
 const WARNING: &str = r#"{"kind": "allocation-problem", "resources": ["cpu", "gpu"],
     "servers": [{"name": "a", "capacity": {"cpu": 1}}],
     "users": [{"name": "u", "demand": {"gpu": 1}}, {"name": "v", "demand": {"cpu": 1}}]}"#;

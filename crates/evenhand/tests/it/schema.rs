@@ -88,10 +88,11 @@ fn what_commands_print_fits() {
         ("schemas", &["schema"]),
     ];
     let jobs = Folder::with(RESERVATION);
-    let of_jobs: [(&str, &[&str]); 7] = [
+    let of_jobs: [(&str, &[&str]); 8] = [
         ("ratio", &["ratio", "problem.json", "-o", "ratio.json"]),
         ("ratio-sweep", &["ratio", "problem.json", "--sweep", "0:2:3"]),
         ("worst-load", &["ratio", "problem.json", "--worst-load", "-o", "worst.json"]),
+        ("monotone", &["ratio", "problem.json", "--monotone"]),
         ("audit", &["audit", "--mechanism", "utilitarian", "--instances", "64"]),
         ("hunt", &["hunt", "--types", "2", "--steps", "20", "--resume", "state.json"]),
         ("reproduction", &["reproduce", "drfh"]),

@@ -3,11 +3,12 @@
 use super::Exhibit;
 use super::system::{self, Words};
 use crate::simulation::{dynamic, google};
-use crate::{PaperError, drfh, solve};
+use crate::{Data, PaperError, drfh, solve};
 
 pub const EXHIBITS: &[Exhibit] = &[
     Exhibit::new("drfh.table-1", "Servers of a Google cluster", &["drfh.table-1"]),
-    Exhibit::new("drfh.table-2", "Utilisation with slots of several sizes", &["simulation.drfh.table-2"]),
+    Exhibit::new("drfh.table-2", "Utilisation with slots of several sizes", &["simulation.drfh.table-2"])
+        .of(Data::Google),
     Exhibit::new("drfh.figure-1", "Two servers and two users", &[]).drawn(figure_1),
     Exhibit::new("drfh.figure-2", "DRF in each server on its own", &["drfh.figure-2"]).drawn(figure_2),
     Exhibit::new("drfh.figure-3", "Equal shares over the cluster", &["drfh.figure-3"]).drawn(figure_3),
@@ -18,25 +19,29 @@ pub const EXHIBITS: &[Exhibit] = &[
     )
     .drawn(dynamic::picture),
     Exhibit::new("drfh.figure-5", "Utilisation over the run", &["simulation.drfh.figure-5"])
-        .drawn_of_data(google::figure_5),
+        .drawn(google::figure_5)
+        .of(Data::Google),
     Exhibit::new(
         "drfh.figure-6",
         "Completion times of jobs",
         &["simulation.drfh.figure-6a", "simulation.drfh.figure-6b"],
     )
-    .drawn_of_data(google::figure_6),
+    .drawn(google::figure_6)
+    .of(Data::Google),
     Exhibit::new(
         "drfh.figure-7",
         "Task completion ratios, best fit against slots",
         &["simulation.drfh.figure-7"],
     )
-    .drawn_of_data(google::figure_7),
+    .drawn(google::figure_7)
+    .of(Data::Google),
     Exhibit::new(
         "drfh.figure-8",
         "Task completion ratios, shared against dedicated clouds",
         &["simulation.drfh.figure-8"],
     )
-    .drawn_of_data(google::figure_8),
+    .drawn(google::figure_8)
+    .of(Data::Google),
 ];
 
 const SERVERS: &[&str] = &["server 1", "server 2"];

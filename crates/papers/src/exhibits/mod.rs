@@ -6,15 +6,10 @@ mod ps_dsf;
 mod reservation;
 mod system;
 
-use crate::{Entry, PaperError};
+use crate::{Data, Entry, Missing, PaperError};
 
 /// How a figure is drawn: an SVG document.
-#[derive(Debug, Clone, Copy)]
-enum Draw {
-    Always(fn() -> Result<String, PaperError>),
-    /// Only where the data is that it shows.
-    OfData(fn() -> Result<Option<String>, PaperError>),
-}
+type Draw = fn() -> Result<String, PaperError>;
 
 /// A table or figure of a paper.
 #[derive(Debug, Clone, Copy)]
@@ -26,19 +21,27 @@ pub struct Exhibit {
     /// With what the ids of its entries begin.
     values: &'static [&'static str],
     draw: Option<Draw>,
+    /// What its values and its picture are made of.
+    data: Option<Data>,
 }
 
 impl Exhibit {
     const fn new(id: &'static str, title: &'static str, values: &'static [&'static str]) -> Self {
-        Self { id, title, values, draw: None }
+        Self { id, title, values, draw: None, data: None }
     }
 
-    const fn drawn(self, draw: fn() -> Result<String, PaperError>) -> Self {
-        Self { draw: Some(Draw::Always(draw)), ..self }
+    const fn drawn(self, draw: Draw) -> Self {
+        Self { draw: Some(draw), ..self }
     }
 
-    const fn drawn_of_data(self, draw: fn() -> Result<Option<String>, PaperError>) -> Self {
-        Self { draw: Some(Draw::OfData(draw)), ..self }
+    const fn of(self, data: Data) -> Self {
+        Self { data: Some(data), ..self }
+    }
+
+    /// Why it cannot be reproduced here, if so.
+    #[must_use]
+    pub fn missing(&self) -> Option<Missing> {
+        self.data.and_then(|data| data.folder().err())
     }
 
     /// Whether the value is one of the table or figure.
@@ -70,11 +73,8 @@ impl Exhibit {
     /// # Errors
     /// A solver failed, or the drawing library.
     pub fn picture(&self) -> Result<Option<String>, PaperError> {
-        match self.draw {
-            None => Ok(None),
-            Some(Draw::Always(draw)) => draw().map(Some),
-            Some(Draw::OfData(draw)) => draw(),
-        }
+        let draw = self.draw.filter(|_| self.missing().is_none());
+        draw.map(|draw| draw()).transpose()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::Exhibit;
 use crate::simulation::{admission, priorities};
-use crate::{PaperError, reservation};
+use crate::{Data, PaperError, reservation};
 
 pub const EXHIBITS: &[Exhibit] = &[
     Exhibit::new(
@@ -38,13 +38,15 @@ pub const EXHIBITS: &[Exhibit] = &[
         "Rewards on a trace by the number of servers",
         &["simulation.reservation.figure-5"],
     )
-    .drawn_of_data(priorities::figure_5),
+    .drawn(priorities::figure_5)
+    .of(Data::Google),
     Exhibit::new(
         "reservation.figure-6",
         "Rewards on a trace over time",
         &["simulation.reservation.figure-6"],
     )
-    .drawn_of_data(priorities::figure_6),
+    .drawn(priorities::figure_6)
+    .of(Data::Google),
 ];
 
 fn figure_2() -> Result<String, PaperError> {

@@ -6,7 +6,7 @@ use evenhand_problem::number::to_f64;
 use evenhand_problem::{Problem, Rational};
 
 use super::optimum::alpha_fair;
-use super::setting::{answers, complains, complaints, holds, loads, pool, row, show, show_floats};
+use super::setting::{answers, complains, complaints, holds, is_fair, loads, pool, row, show, show_floats};
 use super::surd::eisenberg_gale;
 use crate::Entry;
 
@@ -18,6 +18,7 @@ pub fn greedy() -> Result<Problem, PaperError> {
 pub fn entries() -> Result<Vec<Entry>, PaperError> {
     let problem = greedy()?;
     let all = answers(&problem)?;
+    let fair = all.points.iter().map(|x| is_fair(&problem, x)).collect::<Result<Vec<bool>, _>>()?;
     Ok(vec![
         served_one_after_the_other(
             &problem,
@@ -38,7 +39,7 @@ pub fn entries() -> Result<Vec<Entry>, PaperError> {
             source: "NJC, section 3, three users and three resources",
             paper: "an allocation without justified complaints exists".to_owned(),
             ours: format!("all: {}", segments(&all.polytopes)),
-            agrees: Some(!all.points.is_empty()),
+            agrees: Some(!fair.is_empty() && !fair.contains(&false)),
             note: "the paper computes none; enumerated, both ends judged by the exact crate".to_owned(),
         },
         eisenberg_gale_point(&problem)?,

@@ -81,7 +81,7 @@ fn everywhere(
         source,
         paper: "holds".to_owned(),
         ours: format!("holds at {held} of {judged} vertices of all answers of {} examples", examples.len()),
-        agrees: Some(held == judged),
+        agrees: (judged > 0).then_some(held == judged),
         note: "entitlements are positive here".to_owned(),
     })
 }
@@ -233,7 +233,7 @@ fn zero_entitlement() -> Result<Entry, PaperError> {
             yes(satisfies),
             yes(claim.holds == Some(true))
         ),
-        agrees: Some(claim.holds == Some(true) || !satisfies),
+        agrees: satisfies.then_some(claim.holds == Some(true)),
         note: format!(
             "requests (1, 0), (0, 1), entitlements 1, 0: resource 1 is a bottleneck of which user 2 holds 0 >= \
              0, and {} is better. The trajectory tends there: {} at c = {:.0e}. Problem files ask for positive weights",

@@ -8,10 +8,9 @@ use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
 use super::{Type, certified, problem, with_loads, worst};
-use crate::snapshots::data_folder;
-use crate::{Entry, PaperError, list};
+use crate::{Data, Entry, PaperError, list};
 
-const FILE: &str = "vm_catalogues/gcp_2026-07-30.csv.zst";
+const FILE: &str = "gcp_2026-07-30.csv.zst";
 const REGION: &str = "us-central1";
 /// vCPU and GB of a server, those of the paper.
 const SERVER: [u32; 2] = [80, 640];
@@ -21,17 +20,13 @@ const SETS: usize = 20;
 const LARGE: usize = 8;
 
 pub fn entries() -> Result<Vec<Entry>, PaperError> {
-    let Some(path) = data_folder().map(|folder| folder.join(FILE)).filter(|path| path.is_file()) else {
-        return Ok(vec![Entry {
-            id: "reservation.catalogue".to_owned(),
-            source: "price list of Google Cloud",
-            paper: String::new(),
-            ours: "not checked".to_owned(),
-            agrees: None,
-            note: format!("the data is not here: set EVENHAND_DATA to a folder with {FILE}"),
-        }]);
+    let folder = match Data::PriceList.folder() {
+        Ok(folder) => folder,
+        Err(missing) => {
+            return Ok(missing.entries("price list of Google Cloud", &["reservation.catalogue"]));
+        }
     };
-    let table = Input::open(&path)?;
+    let table = Input::open(&folder.join(FILE))?;
     let all = catalogue(table, REGION)?;
     let fit: Vec<MachineType> =
         all.into_iter().filter(|t| t.vcpus <= SERVER[0] && t.memory <= SERVER[1]).collect();

@@ -6,6 +6,7 @@ use evenhand_problem::Rational;
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
+use super::section_7::{SERVER, four_types};
 use super::{Type, problem, row};
 use crate::{Entry, PaperError, list};
 
@@ -14,11 +15,11 @@ const PROBLEMS: usize = 500;
 
 fn decide(capacity: &[Rational], types: &[Type]) -> Result<Monotone, PaperError> {
     let problem = problem(capacity, types)?;
-    monotone(&mut MaxReward::new(&problem)).map_err(PaperError::from)
+    monotone(&mut MaxReward::new(&problem), &mut |_| {}).map_err(PaperError::from)
 }
 
 pub fn entries() -> Result<Vec<Entry>, PaperError> {
-    Ok(vec![two_types()?, three_types()?])
+    Ok(vec![two_types()?, three_types()?, worst_types()?])
 }
 
 fn two_types() -> Result<Entry, PaperError> {
@@ -44,6 +45,26 @@ fn two_types() -> Result<Entry, PaperError> {
         ours: format!("holds for {monotone} of {PROBLEMS} random pairs"),
         agrees: Some(monotone == PROBLEMS),
         note: "decided for each pair, over all loads".to_owned(),
+    })
+}
+
+/// The types of section 7.1 that the paper calls its worst.
+fn worst_types() -> Result<Entry, PaperError> {
+    let ours = match decide(&SERVER.map(Rational::from), &four_types())? {
+        Monotone::Holds { orders } => format!("holds in all {orders} orders in which types can run out"),
+        Monotone::Fails { smaller, larger, reward_of_smaller, reward_of_larger } => format!(
+            "fails: loads ({}) earn {reward_of_smaller}, loads ({}) only {reward_of_larger}",
+            list(&smaller),
+            list(&larger)
+        ),
+    };
+    Ok(Entry {
+        id: "reservation.monotone.worst-types".to_owned(),
+        source: "Reservation, Definition 3.8 for the types (1,1), (4,16), (2,32), (32,256) of section 7.1",
+        paper: String::new(),
+        ours,
+        agrees: None,
+        note: "the paper does not say whether they have the property; `ratio --monotone` decides it for any types".to_owned(),
     })
 }
 

@@ -16,7 +16,7 @@ const COLLECTIONS: usize = 500;
 /// Loads are multiples of this part of their range.
 const GRID: u32 = 1000;
 /// vCPU and GB of a server.
-const SERVER: [u32; 2] = [80, 640];
+pub(super) const SERVER: [u32; 2] = [80, 640];
 
 /// A type of so many vCPU and GB, worth one per vCPU and one per 8 GB.
 fn vm(cpu: u32, memory: u32) -> Type {
@@ -102,7 +102,7 @@ fn statistics(id: &str, loads: &str, range: fn(u64) -> Rational) -> Result<Entry
 }
 
 /// The four types that the paper calls its worst example.
-fn four_types() -> [Type; 4] {
+pub(super) fn four_types() -> [Type; 4] {
     [vm(1, 1), vm(4, 16), vm(2, 32), vm(32, 256)]
 }
 

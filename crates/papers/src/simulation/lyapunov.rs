@@ -47,6 +47,18 @@ impl Lyapunov {
         function
     }
 
+    /// By how much it falls at most, in parts of its maximum, where all servers are missing, and one slot of every type on
+    /// each server is too many.
+    pub fn steepness(&self) -> f64 {
+        let slots: f64 = (0..self.loads.len()).map(|j| UNFILLED / self.fewest(j) as f64).sum();
+        (1.0 + slots) / self.most
+    }
+
+    /// The fewest slots of a type in a configuration that has any.
+    fn fewest(&self, j: usize) -> u64 {
+        self.configurations.iter().map(|(of, _)| of[j]).filter(|k| *k > 0).min().unwrap_or(1)
+    }
+
     /// How far it is below its maximum, in parts of that; parts of the servers by configuration.
     pub fn lack<'c>(&self, parts: impl Iterator<Item = (&'c [u64], f64)>) -> f64 {
         1.0 - self.value(parts) / self.most
@@ -63,10 +75,8 @@ impl Lyapunov {
                 *slots += *k as f64 * part;
             }
         }
-        let fewest = |j: usize| self.configurations.iter().map(|(of, _)| of[j]).filter(|k| *k > 0).min();
         let unfilled = slots.iter().zip(&self.loads).enumerate();
-        let unfilled =
-            unfilled.map(|(j, (slots, load))| (slots - load).max(0.0) / fewest(j).unwrap_or(1) as f64);
+        let unfilled = unfilled.map(|(j, (slots, load))| (slots - load).max(0.0) / self.fewest(j) as f64);
         value - UNFILLED * unfilled.sum::<f64>()
     }
 }

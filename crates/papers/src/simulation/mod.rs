@@ -1,7 +1,7 @@
 //! The papers' simulations: tasks that come, run and finish.
 
 pub(super) mod admission;
-mod confidence;
+pub(super) mod confidence;
 pub(super) mod distributed;
 pub(super) mod dynamic;
 pub(super) mod google;
@@ -10,17 +10,7 @@ pub(super) mod priorities;
 
 use evenhand_problem::{Rational, ServerSpec, UserSpec, number};
 
-use crate::{Entry, PaperError};
-
-pub(super) fn entries() -> Result<Vec<Entry>, PaperError> {
-    let mut entries = dynamic::entries()?;
-    entries.extend(google::entries()?);
-    entries.extend(distributed::entries()?);
-    entries.extend(admission::entries()?);
-    entries.extend(priorities::entries()?);
-    entries.extend(confidence::entries()?);
-    Ok(entries)
-}
+use crate::PaperError;
 
 /// CPU and memory.
 fn resources() -> Vec<String> {

@@ -4,7 +4,7 @@
 mod pictures;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use evenhand_import::{GoogleUsers, Input, google_stream};
 use evenhand_problem::{JobSpec, PoolSpec, Rational, Reservation, ReservationSpec};
@@ -13,8 +13,7 @@ use evenhand_simulate::reservation::{Admission, Job, Policy, Setting, admit_jobs
 pub use pictures::{figure_5, figure_6};
 
 use super::percent;
-use crate::snapshots::data_folder;
-use crate::{Entry, PaperError};
+use crate::{Data, Entry, PaperError};
 
 /// Numbers of servers, each as large as the largest machine: without rejections the sample would use 307 on
 /// the mean and 693 at most.
@@ -34,6 +33,9 @@ const NOTE: &str = "the paper takes the first million tasks that ended; at hand 
     factors. Only one job in sixteen has priority 0, and with them 1 % of the work, so that preemption has \
     little to take. The reserve is 8, 12 and 14 slots for each type on 50, 150 and 300 servers";
 
+/// With what the ids of the entries begin.
+pub const STARTS: &[&str] = &["simulation.reservation.figure-5", "simulation.reservation.figure-6"];
+
 /// Type of a task: its priority, and its size in parts of a server.
 type Kind = (usize, u32);
 
@@ -44,20 +46,10 @@ struct Course {
     bound: Vec<(f64, f64)>,
 }
 
-fn folder() -> Option<PathBuf> {
-    data_folder().map(|folder| folder.join("google2011")).filter(|folder| folder.is_dir())
-}
-
 pub fn entries() -> Result<Vec<Entry>, PaperError> {
-    let Some(folder) = folder() else {
-        return Ok(vec![Entry {
-            id: "simulation.reservation.figure-5".to_owned(),
-            source: "Reservation, Figures 5 and 6",
-            paper: String::new(),
-            ours: "not checked".to_owned(),
-            agrees: None,
-            note: "the data is not here: set EVENHAND_DATA to a folder with google2011".to_owned(),
-        }]);
+    let folder = match Data::Google.folder() {
+        Ok(folder) => folder,
+        Err(missing) => return Ok(missing.entries("Reservation, section 7.2: Figures 5 and 6", STARTS)),
     };
     let courses = courses(&folder)?;
     let mut entries: Vec<Entry> = courses.iter().map(by_servers).collect();

@@ -93,7 +93,7 @@ pub(super) fn at_random() -> Result<Entry, PaperError> {
     }
     Ok(Entry {
         id: "theorems.b.lies".to_owned(),
-        source: "Theorem B (theory, section 5): time-shared PS-DSF is strategy-proof in bundles",
+        source: "Theorem B (theory, section 4): time-shared PS-DSF is strategy-proof in bundles",
         paper: String::new(),
         ours: format!("{gains} of {} random lies gain anything, {equal} lose nothing", PROBLEMS * LIES),
         agrees: Some(gains == 0),
@@ -130,7 +130,7 @@ pub(super) fn by_class() -> Result<Entry, PaperError> {
     let (most, [first, second]) = best.ok_or("no lie was tried")?;
     Ok(Entry {
         id: "theorems.b.lies-by-class".to_owned(),
-        source: "Theorem B (theory, section 5): it is sharp in that the lie is the same on all classes",
+        source: "Theorem B (theory, section 4): it is sharp in that the lie is the same on all classes",
         paper: String::new(),
         ours: format!(
             "{honest} tasks by the truth; {most} by the demands ({}, {}) and ({}, {}); no lie of one demand gains: {}",

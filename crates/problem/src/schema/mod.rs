@@ -25,6 +25,7 @@ const SCHEMAS: [(&str, &str); NAMES.len()] = [
     ("ratio", include_str!("ratio.json")),
     ("ratio-sweep", include_str!("ratio-sweep.json")),
     ("worst-load", include_str!("worst-load.json")),
+    ("monotone", include_str!("monotone.json")),
     ("explanation", include_str!("explanation.json")),
     ("group-explanation", include_str!("group-explanation.json")),
     ("levels", include_str!("levels.json")),
@@ -42,7 +43,7 @@ const SCHEMAS: [(&str, &str); NAMES.len()] = [
 ];
 
 /// The names that [`schema`] knows.
-pub const NAMES: [&str; 29] = [
+pub const NAMES: [&str; 30] = [
     "problem",
     "reservation",
     "scenario",
@@ -58,6 +59,7 @@ pub const NAMES: [&str; 29] = [
     "ratio",
     "ratio-sweep",
     "worst-load",
+    "monotone",
     "explanation",
     "group-explanation",
     "levels",

@@ -17,7 +17,7 @@ pub use examination::examination;
 pub use explanation::explanation;
 pub use findings::findings;
 pub use levels::levels;
-pub use ratio::{ratio, sweep, worst_load};
+pub use ratio::{monotone, ratio, sweep, worst_load};
 pub use why::why;
 
 /// A document: its fields, after the kind and the version of what it is.

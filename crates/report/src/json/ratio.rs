@@ -1,7 +1,7 @@
 //! Greedy against optimal, as documents.
 
-use evenhand_certify::ratio::{Sweep, lower_bound};
-use evenhand_exact::ratio::{Configuration, RatioCertificate, worst_load};
+use evenhand_certify::ratio::{Monotone, Order, Sweep, lower_bound};
+use evenhand_exact::ratio::{Configuration, RatioCertificate, sparse, worst_load};
 use evenhand_problem::{Rational, Reservation, number};
 use serde_json::{Map, Value, json};
 
@@ -82,4 +82,44 @@ pub fn worst_load(certificate: &worst_load::WorstLoadCertificate) -> Value {
         "optimum": number::format(&certificate.optimum.reward),
     });
     document("worst-load", fields)
+}
+
+/// Whether more load may earn greedy less, with the proof.
+#[must_use]
+pub fn monotone(problem: &Reservation, found: &Monotone) -> Value {
+    let fields = match found {
+        Monotone::Holds { orders, proof } => {
+            let listed: Vec<Value> = proof.iter().map(|one| order(problem, one)).collect();
+            let listed = if listed.is_empty() { Value::Null } else { json!(listed) };
+            json!({"monotone": true, "orders": orders, "proof": listed, "counterexample": null})
+        }
+        Monotone::Fails(two) => {
+            let [smaller, larger] = [&two.smaller, &two.larger].map(|with| {
+                let jobs = with.problem.jobs().iter();
+                let loads = jobs.map(|job| (job.name().to_owned(), json!(number::format(job.load()))));
+                json!({"loads": loads.collect::<Map<_, _>>(), "greedy": number::format(&with.greedy.reward)})
+            });
+            let counterexample = json!({"smaller": smaller, "larger": larger});
+            json!({"monotone": false, "orders": null, "proof": null, "counterexample": counterexample})
+        }
+    };
+    document("monotone", fields)
+}
+
+/// One order in which types run out.
+fn order(problem: &Reservation, order: &Order) -> Value {
+    let name = |j: &usize| problem.jobs()[*j].name().to_owned();
+    let steps = order.steps.iter().map(|step| {
+        json!({
+            "configuration": configuration(problem, &sparse(&step.configuration)),
+            "reward": number::format(&step.reward),
+        })
+    });
+    let earned =
+        order.exhausted.iter().map(name).zip(order.derivatives.iter().map(|g| json!(number::format(g))));
+    json!({
+        "run_out": order.exhausted.iter().map(name).collect::<Vec<_>>(),
+        "steps": steps.collect::<Vec<_>>(),
+        "one_more_job_earns": earned.collect::<Map<_, _>>(),
+    })
 }

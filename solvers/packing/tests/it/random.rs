@@ -200,7 +200,7 @@ fn many_loads_against_the_worst() {
             continue;
         }
         let mut best = MaxReward::new(&problem);
-        let is_monotone = match monotone(&mut best).unwrap() {
+        let is_monotone = match monotone(&mut best, &mut |_| {}).unwrap() {
             Monotone::Holds { .. } => true,
             Monotone::Fails { smaller, larger, reward_of_smaller, reward_of_larger } => {
                 assert!(reward_of_larger < reward_of_smaller, "seed {seed}");

@@ -14,13 +14,7 @@ use crate::failure::Failure;
 use crate::output;
 
 pub fn run(call: &Ratio, problem: &Reservation, common: &Common) -> Result<ExitCode, Failure> {
-    if problem.n_pools() > 1 {
-        return Err(Failure::input(format!(
-            "{}: the worst load is defined for one pool of identical servers, and this problem has {}",
-            call.problem.display(),
-            problem.n_pools()
-        )));
-    }
+    super::one_pool(call, problem, "the worst load")?;
     let bar = output::progress(common, None);
     let found = worst_load_within(problem, &limits(call), &mut |claims, ratio| {
         bar.set_message(format!("{claims} claims, ratio at most {}", text::decimal(ratio)));

@@ -8,7 +8,7 @@ use super::{Cloud, dedicated_pairs, on_sample, ratio_pairs};
 use crate::PaperError;
 
 /// Figure 5: utilisation over time.
-pub fn figure_5() -> Result<Option<String>, PaperError> {
+pub fn figure_5() -> Result<String, PaperError> {
     on_sample(|cloud| {
         let policies = [
             ("best fit", cloud.run(super::best_fit())?),
@@ -33,7 +33,7 @@ fn utilisation(name: &str, (problem, run): &(Problem, Run), r: usize) -> Series 
 }
 
 /// Figure 6a: the part of the jobs that were done within a time.
-pub fn figure_6() -> Result<Option<String>, PaperError> {
+pub fn figure_6() -> Result<String, PaperError> {
     on_sample(|cloud| {
         let (_, best) = cloud.run(super::best_fit())?;
         let (_, (_, slots)) = cloud.best_slots()?;
@@ -56,7 +56,7 @@ pub fn figure_6() -> Result<Option<String>, PaperError> {
 }
 
 /// Figure 7: task completion ratios of every user under both policies.
-pub fn figure_7() -> Result<Option<String>, PaperError> {
+pub fn figure_7() -> Result<String, PaperError> {
     on_sample(|cloud| {
         let (_, best) = cloud.run(super::best_fit())?;
         let (_, (_, slots)) = cloud.best_slots()?;
@@ -65,7 +65,7 @@ pub fn figure_7() -> Result<Option<String>, PaperError> {
 }
 
 /// Figure 8: task completion ratios of every user alone and in the shared cloud.
-pub fn figure_8() -> Result<Option<String>, PaperError> {
+pub fn figure_8() -> Result<String, PaperError> {
     on_sample(|cloud: &Cloud<'_>| {
         let (_, shared) = cloud.run(super::best_fit())?;
         let (_, pairs) = dedicated_pairs(cloud, &shared)?;

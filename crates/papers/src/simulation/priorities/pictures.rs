@@ -2,13 +2,12 @@
 
 use evenhand_report::plot::{Axis, LineStyle, Plot, Series};
 
-use super::{Course, FROM, courses, folder, mean};
-use crate::PaperError;
+use super::{Course, FROM, courses, mean};
+use crate::{Data, PaperError};
 
 /// Rewards by the number of servers, in parts of the mean bound.
-pub fn figure_5() -> Result<Option<String>, PaperError> {
-    let Some(folder) = folder() else { return Ok(None) };
-    let courses = courses(&folder)?;
+pub fn figure_5() -> Result<String, PaperError> {
+    let courses = courses(&Data::Google.folder()?)?;
     let policies = courses.first().map_or(0, |course| course.policies.len());
     let part = |course: &Course, k: usize| course.policies[k].1.reward / mean(&course.bound);
     let line = |k: usize| {
@@ -21,14 +20,13 @@ pub fn figure_5() -> Result<Option<String>, PaperError> {
         y: Axis::linear("reward").with_range(0.0, 1.0),
         series: (0..policies).map(line).collect(),
     };
-    Ok(Some(plot.to_svg()?))
+    Ok(plot.to_svg()?)
 }
 
 /// Rewards over time on the largest number of servers, with the bound.
-pub fn figure_6() -> Result<Option<String>, PaperError> {
-    let Some(folder) = folder() else { return Ok(None) };
-    let courses = courses(&folder)?;
-    let Some(course) = courses.last() else { return Ok(None) };
+pub fn figure_6() -> Result<String, PaperError> {
+    let courses = courses(&Data::Google.folder()?)?;
+    let course = courses.last().ok_or("no course")?;
     let there = |points: &[(f64, f64)]| points.iter().copied().filter(|(time, _)| *time >= FROM).collect();
     let mut series: Vec<Series> = course
         .policies
@@ -42,5 +40,5 @@ pub fn figure_6() -> Result<Option<String>, PaperError> {
         y: Axis::linear("reward per unit of time"),
         series,
     };
-    Ok(Some(plot.to_svg()?))
+    Ok(plot.to_svg()?)
 }

@@ -1,0 +1,88 @@
+//! Data that is no part of this repository, and what is said where it is not here.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use crate::Entry;
+
+/// Data that entries are made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Data {
+    /// Machines and the first task events of Google's clusterdata-2011-2.
+    Google,
+    /// Nodes and pods of Alibaba's cluster-trace-gpu-v2023.
+    Openb,
+    /// A price list of virtual machines.
+    PriceList,
+}
+
+impl Data {
+    /// Its folder, and the files that have to be there.
+    const fn place(self) -> (&'static str, &'static [&'static str]) {
+        match self {
+            Self::Google => (
+                "google2011",
+                &[
+                    "machine_configs_t0.csv",
+                    "machine_configs_all_trace.csv",
+                    "task_events.part-00000-of-00500.csv.gz",
+                ],
+            ),
+            Self::Openb => (
+                "alibaba_gpu2023_openb",
+                &[
+                    "openb_node_list_all_node.csv.gz",
+                    "openb_pod_list_default.csv.gz",
+                    "openb_pod_list_gpuspec33.csv.gz",
+                ],
+            ),
+            Self::PriceList => ("vm_catalogues", &["gcp_2026-07-30.csv.zst"]),
+        }
+    }
+
+    /// The folder that holds its files: within the one that `EVENHAND_DATA` names, else within `../shared/data`.
+    ///
+    /// # Errors
+    /// A file is not there, or holds nothing.
+    pub fn folder(self) -> Result<PathBuf, Missing> {
+        let all = std::env::var_os("EVENHAND_DATA").map_or_else(|| "../shared/data".into(), PathBuf::from);
+        let (name, files) = self.place();
+        let folder = all.join(name);
+        let is_there =
+            |file: &&str| folder.join(file).metadata().is_ok_and(|about| about.is_file() && about.len() > 0);
+        match files.iter().find(|file| !is_there(file)) {
+            None => Ok(folder),
+            Some(file) => Err(Missing { file: format!("{name}/{file}") }),
+        }
+    }
+}
+
+/// Data is not here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Missing {
+    /// The first file that is not there.
+    file: String,
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the data is not here: set EVENHAND_DATA to a folder with {}", self.file)
+    }
+}
+
+impl std::error::Error for Missing {}
+
+impl Missing {
+    /// Entries that would need it, by the place in the paper and their ids.
+    pub(crate) fn entries(&self, source: &'static str, ids: &[&str]) -> Vec<Entry> {
+        let entry = |id: &&str| Entry {
+            id: (*id).to_owned(),
+            source,
+            paper: String::new(),
+            ours: String::new(),
+            agrees: None,
+            note: self.to_string(),
+        };
+        ids.iter().map(entry).collect()
+    }
+}

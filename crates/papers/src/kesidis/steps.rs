@@ -1,0 +1,111 @@
+//! Section IV: progressive filling by small steps, against the divisible max-min allocation.
+
+use evenhand_mechanisms::filling::{Rule, ServerRule, fill};
+use evenhand_problem::{Problem, Rational, number::to_f64};
+
+use super::example;
+use crate::ps_dsf::random::Law;
+use crate::{Entry, PaperError, decimals, list, solve};
+
+/// Parts of a task that are placed at a time: one over each of these.
+const STEPS: [u32; 3] = [1, 16, 256];
+/// Random problems.
+const PROBLEMS: usize = 200;
+/// Largest distance of a user from what it should have that counts as arrived: a part of that, and some of the steps.
+const ARRIVED: f64 = 0.05;
+const ARRIVED_STEPS: u32 = 8;
+const SEED: u64 = 4;
+
+const RULES: [(&str, Rule); 4] = [
+    ("best fit", Rule { server: ServerRule::BestFit, filter: true, ..FIRST_FIT }),
+    ("first fit", FIRST_FIT),
+    ("a random server for each step", Rule { server: ServerRule::Iid, ..FIRST_FIT }),
+    ("servers in random order", Rule { server: ServerRule::Rrr, ..FIRST_FIT }),
+];
+const FIRST_FIT: Rule = Rule {
+    score: evenhand_mechanisms::filling::Score::Drf,
+    server: ServerRule::FirstFit,
+    ties: evenhand_mechanisms::filling::Ties::Low,
+    filter: false,
+};
+
+/// The furthest user from what it should have beyond [`ARRIVED_STEPS`] of the smallest steps, as a part of that.
+fn distance(x: &[Rational], ideal: &[Rational]) -> f64 {
+    let rounding = Rational::from((ARRIVED_STEPS, STEPS[STEPS.len() - 1]));
+    let apart = x.iter().zip(ideal).map(|(x, ideal)| {
+        let beyond = Rational::from(x - ideal).abs() - &rounding;
+        to_f64(&(beyond / ideal))
+    });
+    apart.fold(0.0, f64::max)
+}
+
+fn filled(problem: &Problem, rule: Rule, parts: u32) -> Result<Vec<Rational>, PaperError> {
+    Ok(fill(problem, rule, &Rational::from((1, parts)), SEED)?.totals())
+}
+
+pub fn entries() -> Result<Vec<Entry>, PaperError> {
+    Ok(vec![on_the_example()?, on_random_problems()?])
+}
+
+fn on_the_example() -> Result<Entry, PaperError> {
+    let problem = example(["1", "1"])?;
+    let ideal = solve(&problem, "drfh")?.totals();
+    let mut words = Vec::new();
+    let mut arrived = Vec::new();
+    for (name, rule) in RULES {
+        let mut tasks = Vec::new();
+        for parts in STEPS {
+            let x = filled(&problem, rule, parts)?;
+            tasks.push(decimals(&x));
+            if Some(&parts) == STEPS.last() && distance(&x, &ideal) <= ARRIVED {
+                arrived.push(name);
+            }
+        }
+        words.push(format!("{name}: {}", tasks.join("; ")));
+    }
+    Ok(Entry {
+        id: "kesidis.section-4.steps".to_owned(),
+        source: "Kesidis, sections II and IV, on (19), (20): filling by steps of 1, 1/16 and 1/256 of a task",
+        paper: "approximates max-min fairness".to_owned(),
+        ours: words.join(". "),
+        agrees: Some(arrived.len() == RULES.len()),
+        note: format!(
+            "tasks of the two users by dominant shares; max-min fairness gives {}. There end: {}. The others serve everybody \
+             on each server and stay away from it, however small the steps",
+            list(&ideal),
+            if arrived.is_empty() { "none".to_owned() } else { arrived.join(", ") }
+        ),
+    })
+}
+
+fn on_random_problems() -> Result<Entry, PaperError> {
+    let mut problems = Law { seed: 41, one_bottleneck: false }.problems(PROBLEMS)?;
+    problems.retain(|problem| problem.n_servers() > 1);
+    let mut words = Vec::new();
+    let ideals = problems.iter().map(|problem| Ok(solve(problem, "drfh")?.totals()));
+    let ideals: Vec<Vec<Rational>> = ideals.collect::<Result<_, PaperError>>()?;
+    for (name, rule) in RULES {
+        let (mut arrived, mut furthest) = (0, 0.0_f64);
+        for (problem, ideal) in problems.iter().zip(&ideals) {
+            let apart = distance(&filled(problem, rule, STEPS[STEPS.len() - 1])?, ideal);
+            arrived += usize::from(apart <= ARRIVED);
+            furthest = furthest.max(apart);
+        }
+        words.push(format!("{name} {arrived}, furthest {:.0} %", 100.0 * furthest));
+    }
+    Ok(Entry {
+        id: "kesidis.section-4.steps.random".to_owned(),
+        source: "Kesidis, sections II and IV: filling by steps of 1/256 of a task on random clusters",
+        paper: String::new(),
+        ours: format!(
+            "of {} problems with several servers it ends within {:.0} % of max-min fairness: {}",
+            problems.len(),
+            100.0 * ARRIVED,
+            words.join("; ")
+        ),
+        agrees: None,
+        note: "2 to 4 users, 2 or 3 server classes, 1 to 3 resources, placement constraints. So no server rule tends to \
+               max-min fairness on every cluster, and best fit does on more than the others"
+            .to_owned(),
+    })
+}
