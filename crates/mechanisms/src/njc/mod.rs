@@ -27,8 +27,8 @@ use crate::flags::{FACES, Flag, METHOD, Method, SELECT, Takes};
 use crate::guarantees::Condition::{Always, OneServer};
 use crate::lift::lift;
 use crate::mechanism::{Findings, Info, Mechanism, MechanismError, Outcome};
-use crate::rounding::short;
-use crate::{proportional, rounding};
+use crate::rounding::{short, simple};
+use crate::{fisher, proportional, rounding};
 
 static INFO: Info = Info {
     id: "njc",
@@ -237,12 +237,21 @@ fn exactly(constraints: &Constraints<'_>, point: &FairPoint) -> Result<Outcome, 
     let entitlements = entitlements(constraints);
     let judge = |tasks| Ok((accept(constraints.problem(), tasks).ok_or(NoMember::Refused)?, Rational::new()));
     let read = |tolerance: &f64| face::read(constraints, point, &entitlements, *tolerance).ok();
-    let rounded =
-        |face: &Face| round_onto(constraints, point, face, &entitlements, short).ok_or(NoMember::Empty);
-    let faces = match lift(TOLERANCES.iter().filter_map(read), rounded, judge) {
-        Ok(outcome) => return Ok(outcome),
-        Err(refused) => refused.candidates,
-    };
+    // Where the proportional optimum is rational it is the answer.
+    let optimum =
+        fisher::best(constraints, &Rational::from(1), point).ok().filter(|found| found.gap.is_zero());
+    if let Some(outcome) = optimum.and_then(|found| accept(constraints.problem(), found.tasks)) {
+        return Ok(outcome);
+    }
+    let mut faces = Vec::new();
+    for number in [simple, short] {
+        let rounded =
+            |face: &Face| round_onto(constraints, point, face, &entitlements, number).ok_or(NoMember::Empty);
+        match lift(TOLERANCES.iter().filter_map(read), rounded, judge) {
+            Ok(outcome) => return Ok(outcome),
+            Err(refused) => faces = refused.candidates,
+        }
+    }
     // The programme decides whether a polytope has a member. Rows that no witness names need not be saturated.
     let polytopes = faces.iter().flat_map(|face| {
         let smaller = Face { bottlenecks: named(&face.witnesses), ..face.clone() };

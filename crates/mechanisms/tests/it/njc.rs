@@ -3,6 +3,7 @@
 
 use evenhand_exact::{Axiom, Claim, Instance};
 use evenhand_mechanisms::njc::{Settings, allocate};
+use evenhand_mechanisms::registry;
 use evenhand_problem::{Arithmetic, Problem, Rational};
 use evenhand_testkit::random::pools::{Kind, cluster, pool};
 use rand::SeedableRng;
@@ -78,6 +79,26 @@ fn reduced_pools() {
     for kind in [Kind::Sparse, Kind::Tied, Kind::BadlyScaled] {
         each("reduced", 300, |random| pool(random, kind), reduced);
     }
+}
+
+/// Where the proportional optimum is rational and proven, it is the answer, not a decimal beside it.
+#[test]
+fn a_rational_optimum_is_the_answer() {
+    let proportional = registry::find("proportional").unwrap();
+    let (mut rational, mut same) = (0, 0);
+    for kind in [Kind::Dense, Kind::Sparse, Kind::Tied] {
+        for seed in 0..60 {
+            let problem = pool(&mut Pcg64Mcg::seed_from_u64(seed), kind);
+            let optimum = proportional.allocate(&problem, Arithmetic::Exact).unwrap();
+            if optimum.findings.gap.is_none_or(|gap| !gap.is_zero()) {
+                continue;
+            }
+            let found = allocate(&problem, &Settings::new(Arithmetic::Exact)).unwrap().allocation;
+            rational += 1;
+            same += u32::from(found.totals() == optimum.allocation.totals());
+        }
+    }
+    assert!(rational > 30 && same == rational, "{same} of {rational}");
 }
 
 #[test]
