@@ -33,6 +33,8 @@ pub enum Takes {
     Count(&'static str),
     /// Names of server classes, separated by commas.
     Classes(&'static str),
+    /// Numbers by resource, `name=number`, separated by commas.
+    Resources(&'static str),
     /// One of these names, each with what it means.
     Name(&'static str, &'static [(&'static str, &'static str)]),
 }
@@ -164,6 +166,21 @@ impl Flags {
     /// [`MechanismError::Unreadable`].
     pub fn value<T: FromStr<Err: Display>>(&self, name: &'static str) -> Result<Option<T>, MechanismError> {
         self.set.get(name).map(|text| read(name, text.parse())).transpose()
+    }
+
+    /// The numbers by resource after a flag, each with its name.
+    ///
+    /// # Errors
+    /// [`MechanismError::Unreadable`].
+    pub fn resources(&self, name: &'static str) -> Result<Option<Vec<(String, Rational)>>, MechanismError> {
+        let one = |text: &str| {
+            let (resource, value) = text.rsplit_once('=').ok_or_else(|| MechanismError::Unreadable {
+                option: name,
+                why: format!("expected `resource=number`, found `{text}`"),
+            })?;
+            Ok((resource.trim().to_owned(), read(name, number::parse(value.trim()))?))
+        };
+        self.set.get(name).map(|text| text.split(',').map(one).collect()).transpose()
     }
 
     /// The names of server classes after a flag.

@@ -6,10 +6,9 @@
 use std::time::{Duration, Instant};
 
 use evenhand_exact::{Axiom, Parameters, Share, Tasks};
-use evenhand_lp::LpError;
 use evenhand_lp::level::{
-    LevelIntervals, LexicographicOptimum, Settings, lexicographic, lexicographic_float,
-    lexicographic_intervals,
+    LevelIntervals, LexicographicOptimum, Settings, Within, lexicographic, lexicographic_float,
+    lexicographic_within,
 };
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Sharing};
 
@@ -74,14 +73,10 @@ pub fn allocate_with(
     let constraints = Constraints::new(problem, Sharing::Rdm);
     // A time beyond all clocks is none.
     let settings = Settings { until: Instant::now().checked_add(budget), ..Settings::default() };
-    let solver = |source| MechanismError::Solver { mechanism: info.id, source };
-    match lexicographic(&constraints, &coefficients, &settings) {
-        Err(LpError::OutOfTime) => {
-            let found = lexicographic_intervals(&constraints, &coefficients, &settings).map_err(solver)?;
-            Ok(intervals(info, found))
-        }
-        found => Ok(exact(info, found.map_err(solver)?)),
-    }
+    Ok(match lexicographic_within(&constraints, &coefficients, &settings) {
+        Within::Exact(optimum) => exact(info, optimum),
+        Within::Between(found) => intervals(info, found),
+    })
 }
 
 fn intervals(info: &Info, found: LevelIntervals) -> Outcome {

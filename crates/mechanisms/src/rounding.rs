@@ -8,6 +8,10 @@ use rug::ops::Pow;
 
 /// Steps of scaling; one is nearly always enough, and what is left is for `certify` to report.
 const STEPS: usize = 4;
+/// Relative distance from a fraction at which a double that a method has found may stand for it.
+const SAME: (u32, u64) = (1, 10_000_000_000);
+/// Largest denominator of such a fraction: one of less than that is as near by chance once in a hundred times.
+const LARGEST_DENOMINATOR: u32 = 10_000;
 /// Scaling goes this much further than needed, a few units of the last place.
 const FURTHER: f64 = 1.0 - 8.0 * f64::EPSILON;
 
@@ -47,6 +51,36 @@ pub fn feasible(
 pub fn short(value: f64) -> Rational {
     let rounded: f64 = format!("{value:.9e}").parse().unwrap_or(value);
     from_f64(rounded).unwrap_or_default()
+}
+
+/// The fraction of a small denominator that `value` stands for, if there is one, else [`short`].
+pub fn simple(value: f64) -> Rational {
+    Rational::from_f64(value).and_then(|exact| fraction(&exact)).unwrap_or_else(|| short(value))
+}
+
+/// The first convergent of the continued fraction of `value` that is as near as doubles are accurate; `None` where
+/// its denominator is not small, so that it may stand there by chance.
+fn fraction(value: &Rational) -> Option<Rational> {
+    let near = Rational::from(value.abs_ref()) * Rational::from(SAME);
+    let (mut before, mut last) = ((Integer::new(), Integer::from(1)), (Integer::from(1), Integer::new()));
+    let mut rest = value.clone();
+    loop {
+        let whole = Rational::from(rest.floor_ref()).into_numer_denom().0;
+        let next = (Integer::from(&whole * &last.0) + before.0, Integer::from(&whole * &last.1) + before.1);
+        if next.1 > LARGEST_DENOMINATOR {
+            return None;
+        }
+        let convergent = Rational::from((next.0.clone(), next.1.clone()));
+        if Rational::from(&convergent - value).abs() <= near {
+            return Some(convergent);
+        }
+        (before, last) = (last, next);
+        rest -= whole;
+        if rest.is_zero() {
+            return None;
+        }
+        rest.recip_mut();
+    }
 }
 
 /// A number of so many bits near `value`, for steps of a method that corrects itself.

@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// The dominant share of user `n`, its weight not in it: the maximum over resources of the amount
-/// that it uses, `sum_i x_ni d_nir`, as a fraction of all servers, `sum_i k_i c_ir`.
+/// that it holds as a fraction of all servers, `sum_i k_i c_ir`. See [`held`].
 ///
 /// Resources of which there is nothing do not count.
 #[must_use]
@@ -19,8 +19,9 @@ pub fn dominant_share(problem: &Problem, allocation: &Allocation, n: usize) -> R
     shares.max().unwrap_or_default()
 }
 
-/// What user `n` holds of every resource over all servers together, `sum_i x_ni d_nir`, in the units of
-/// the problem.
+/// What user `n` holds of every resource over all servers together, in the units of the problem: `x_ni d_nir` on a
+/// class whose resources are divided. On one that is shared by time, because a user states its `gamma` there, the
+/// user holds the whole class for `x_ni / gamma_ni` of the time, and that part of each of its resources.
 #[must_use]
 pub fn held(problem: &Problem, allocation: &Allocation, n: usize) -> Vec<Rational> {
     let mut used = vec![Rational::new(); problem.n_resources()];
@@ -46,6 +47,25 @@ pub fn by_resource(problem: &Problem, allocation: &Allocation) -> Vec<Option<Rat
         }
     }
     used.into_iter().zip(&total).map(|(used, total)| fraction(used, total)).collect()
+}
+
+/// Use of the time of the servers that are shared by time because a user states its `gamma` there, as a fraction of
+/// it; `None` where there are none.
+#[must_use]
+pub fn time(problem: &Problem, allocation: &Allocation) -> Option<Rational> {
+    let (mut used, mut total) = (Rational::new(), Rational::new());
+    for (i, server) in problem.servers().iter().enumerate().filter(|(_, server)| server.is_time_shared()) {
+        let of_user = |n: usize| time_of(problem, n, i, &allocation.on(n, i));
+        used += (0..problem.n_users()).map(of_user).sum::<Rational>() * server.count();
+        total += server.count();
+    }
+    fraction(used, &total)
+}
+
+/// The part of the time of class `i` that `x` tasks of user `n` take; none where it cannot run.
+fn time_of(problem: &Problem, n: usize, i: usize, x: &Rational) -> Rational {
+    let gamma = problem.gamma(n, i);
+    if gamma.is_zero() { Rational::new() } else { x / gamma }
 }
 
 /// Use of every capacity of every class, as a fraction of it; `None` where the capacity is 0.
@@ -98,6 +118,14 @@ fn used_rows(
 
 fn add_usage(used: &mut [Rational], problem: &Problem, allocation: &Allocation, n: usize) {
     for (i, x) in &allocation.tasks[n] {
+        let server = &problem.servers()[*i];
+        if server.is_time_shared() {
+            let time = time_of(problem, n, *i, x) * server.count();
+            for (r, capacity) in server.capacity().entries() {
+                used[*r] += Rational::from(&time * capacity);
+            }
+            continue;
+        }
         for (r, demand) in problem.demand(n, *i).entries() {
             used[*r] += Rational::from(x * demand);
         }

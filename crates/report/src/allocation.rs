@@ -1,7 +1,7 @@
 //! An allocation as tables: who got what, and what is used.
 
 use evenhand_mechanisms::{Outcome, Status};
-use evenhand_problem::utilisation::{by_resource, dominant_share, held};
+use evenhand_problem::utilisation::{by_resource, dominant_share, held, time};
 use evenhand_problem::{Allocation, Arithmetic, Problem};
 
 use crate::findings::findings;
@@ -87,11 +87,15 @@ fn classes(problem: &Problem, allocation: &Allocation, n: usize) -> Cell {
 
 fn used(problem: &Problem, allocation: &Allocation) -> String {
     let all = by_resource(problem, allocation);
-    let used = problem.resources().iter().zip(&all).take(MOST_RESOURCES);
-    let used = used.map(|(name, used)| {
+    let time = time(problem, allocation);
+    // Where all that there is of a resource is shared by time, that tells what is used.
+    let is_told = |r: usize| all[r].is_some() || time.is_none() || problem.total_capacity()[r].is_zero();
+    let used = problem.resources().iter().zip(&all).enumerate().take(MOST_RESOURCES);
+    let used = used.filter(|(r, _)| is_told(*r)).map(|(_, (name, used))| {
         format!("{name} {}", used.as_ref().map_or_else(|| "none there".to_owned(), percent))
     });
-    let used = used.collect::<Vec<_>>().join(", ");
+    let time = time.as_ref().map(|time| format!("time of servers that are shared by time {}", percent(time)));
+    let used = used.chain(time).collect::<Vec<_>>().join(", ");
     match all.len().checked_sub(MOST_RESOURCES).filter(|left| *left > 0) {
         None => format!("used of the whole cluster: {used}"),
         Some(left) => format!("used of the whole cluster: {used}, and {left} more resources"),

@@ -1,11 +1,11 @@
 //! Where groups and users stand, and whom a rule would serve next.
 
-use evenhand_mechanisms::tree::{Reported, Standing};
+use evenhand_mechanisms::tree::{NodeKind, Reported, Standing};
 
 use crate::page::Page;
 use crate::table::{Cell, Column, Table};
 
-/// Groups and users in the order in which they would be served, those inside a group indented under it.
+/// The root, then groups and users in the order in which they would be served, those inside a group indented under it.
 #[must_use]
 pub fn levels(standings: &[Standing]) -> Page {
     let reports = standings.iter().any(|standing| standing.reported.is_some());
@@ -17,7 +17,8 @@ pub fn levels(standings: &[Standing]) -> Page {
     columns.extend([Column::numbers("next"), Column::words("compared by")]);
     let mut table = Table::new(columns);
     for standing in standings {
-        let name = format!("{}{}", "  ".repeat(standing.depth), standing.name);
+        let shown = if standing.kind == NodeKind::Root { "all groups" } else { &standing.name };
+        let name = format!("{}{shown}", "  ".repeat(standing.depth));
         let (next, by) = match &standing.next {
             None => (Cell::none(), Cell::text("wants no more").muted()),
             Some(next) => {

@@ -36,6 +36,6 @@ mod search;
 mod split;
 mod start;
 
-pub use interval::{LevelIntervals, lexicographic_intervals};
+pub use interval::{LevelIntervals, Within, lexicographic_within};
 pub use rise::{Rise, RiseBound, Rises};
 pub use rounds::{LevelDual, LexicographicOptimum, Settings, lexicographic, lexicographic_float};

@@ -59,6 +59,7 @@ fn arg(flag: &'static Flag) -> Arg {
         |arg: Arg, word: &'static str, parser: ValueParser| arg.value_name(word).value_parser(parser);
     match flag.takes {
         Takes::Nothing => arg.action(ArgAction::SetTrue),
+        Takes::Resources(word) => valued(arg, word, ValueParser::string()),
         Takes::Number(word) => valued(arg, word, ValueParser::string()).allow_hyphen_values(true),
         Takes::Count(word) => valued(arg, word, value_parser!(u64).into()).allow_hyphen_values(true),
         Takes::Classes(word) => {

@@ -35,6 +35,7 @@ fn levels(call: &Explain, problem: &Problem, common: &Common) -> Result<ExitCode
     let allocation = files::allocation(&call.allocation, problem)?;
     // The reader of arguments knows no other names.
     let rule = call.rule.as_deref().and_then(|rule| rule.parse().ok());
+    super::note_rule(rule, problem, common);
     let settings = tree::Settings { rule, no_nominal_first: call.no_nominal_first, whole: call.whole };
     if let Some(name) = &call.group {
         return group(name, problem, &allocation, &settings, common);

@@ -20,11 +20,13 @@ pub mod simulate;
 pub mod solve;
 
 use evenhand::exact::axiom::proportional::check_alpha;
+use evenhand::mechanisms::tree::Rule;
 use evenhand::mechanisms::{Mechanism, registry};
-use evenhand::problem::{Rational, number};
+use evenhand::problem::{Problem, Rational, number};
 
+use crate::arguments::Common;
 use crate::failure::Failure;
-use crate::suggest;
+use crate::{output, suggest};
 
 /// The value of `--alpha`.
 fn alpha(text: Option<&str>) -> Result<Option<Rational>, Failure> {
@@ -44,6 +46,16 @@ fn tolerance(text: Option<&str>, option: &str) -> Result<Option<Rational>, Failu
         )));
     }
     Ok(Some(value))
+}
+
+/// Says what a rule in place of the problem's own share leaves out of the latter.
+fn note_rule(rule: Option<Rule>, problem: &Problem, common: &Common) {
+    let Some(rule) = rule else { return };
+    let left_out = rule.leaves_out(problem.groups().share());
+    if !left_out.is_empty() {
+        let fields = left_out.join("` and `");
+        output::note(common, format!("--rule {rule} leaves out `{fields}` of the problem's `share`"));
+    }
 }
 
 /// The mechanism of that name.

@@ -27,6 +27,7 @@ pub fn run(call: &Solve, common: &Common) -> Result<ExitCode, Failure> {
     }
     let problem = files::problem(&call.problem, common)?;
     check_classes(call, &problem)?;
+    super::note_rule(flags.value("rule")?, &problem, common);
     let started = Instant::now();
     let outcome = mechanism.allocate_with(&problem, &flags)?;
     if let Some(entitlements) = &outcome.findings.entitlements {

@@ -57,7 +57,7 @@ fn exact_laws_of_random_servers() {
             score: score(inputs["criterion"].as_str().unwrap()),
             server: ServerRule::Iid,
             ties,
-            filter: false,
+            unfiltered: false,
         };
         let law = exact_law(&problem, rule);
         let of = |k: usize| moments(&law, |x| Rational::from(x[k]));
@@ -114,7 +114,7 @@ fn rows_without_chance() {
             id if id.starts_with("fill.bfdrf.l1_first.") => Rule {
                 server: ServerRule::BestFit,
                 ties: if inputs["tie"] == "low" { Ties::Low } else { Ties::High },
-                filter: inputs["feasible_only"].as_bool().unwrap(),
+                unfiltered: !inputs["feasible_only"].as_bool().unwrap(),
                 ..Rule::default()
             },
             _ => continue,
@@ -149,7 +149,7 @@ fn ties_at_random() {
     for (name, score) in [("psdsf", Score::PsDsf), ("rpsdsf", Score::ResidualPsDsf)] {
         let case = case(&format!("fill.joint.{name}.random_ties"));
         let problem = servers_and_users(&case);
-        let rule = Rule { score, server: ServerRule::Joint, ties: Ties::Random, filter: false };
+        let rule = Rule { score, server: ServerRule::Joint, ties: Ties::Random, unfiltered: false };
         let law = exact_law(&problem, rule);
         let expected = case["expected"].as_object().unwrap();
         assert_eq!(law.len(), expected.len(), "{name}");
@@ -171,7 +171,7 @@ fn permuted_rounds() {
         let case = case(&format!("fill.permuted_rounds.{name}"));
         let problem = servers_and_users(&case);
         // The golden numbers come from trials with ties that it does not name.
-        let rule = Rule { score, server: ServerRule::Rrr, ties: Ties::Random, filter: false };
+        let rule = Rule { score, server: ServerRule::Rrr, ties: Ties::Random, unfiltered: false };
         let law = exact_law(&problem, rule);
         let (means, deviations): (Vec<f64>, Vec<f64>) =
             (0..4).map(|k| moments(&law, |x| Rational::from(x[k]))).unzip();
@@ -235,7 +235,7 @@ fn whole_tasks_on_the_drawn_servers() {
         let chosen: Vec<(usize, [&str; 2])> = users.iter().map(|&n| (n, USERS[n])).collect();
         let problem = drawn(&case, &chosen);
         let rule = match name.ends_with("bf") {
-            true => Rule { server: ServerRule::BestFit, filter: true, ..Rule::default() },
+            true => Rule { server: ServerRule::BestFit, ..Rule::default() },
             false => Rule::default(),
         };
         let x = fill(&problem, rule, &one(), 0).unwrap();

@@ -30,6 +30,7 @@ mod readme;
 mod report;
 mod schema;
 mod sessions;
+mod shares;
 mod simulate;
 mod typed_errors;
 mod wrong_input;

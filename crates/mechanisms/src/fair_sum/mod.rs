@@ -6,7 +6,7 @@ pub mod cluster;
 pub mod dense;
 pub mod optimum;
 pub mod polish;
-mod pool;
+pub mod pool;
 pub mod wide;
 
 use evenhand_exact::ShareCoefficients;
@@ -75,7 +75,7 @@ pub fn maximise(
     if constraints.problem().n_servers() == 1
         && alpha == 1.0
         && share.is_none()
-        && let Some(point) = pool::maximise(constraints)
+        && let Some(point) = pool::maximise(constraints, None)
     {
         return Ok(point);
     }

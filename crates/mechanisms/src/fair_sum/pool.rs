@@ -1,8 +1,8 @@
 //! One server: everything is told by the prices of its resources.
 
 use evenhand_ode::cluster::Status;
-use evenhand_ode::path::{PathSettings, follow};
-use evenhand_problem::Constraints;
+use evenhand_ode::path::{BarrierWeights, PathSettings, follow};
+use evenhand_problem::{Constraints, RowKind};
 
 use super::dense::DenseView;
 use super::{FairPoint, OnClass};
@@ -13,9 +13,19 @@ const GOOD: f64 = 1e-12;
 
 /// The proportionally fair allocation of one server; `None` where the numbers leave the range of
 /// the method, its accuracy is poor, or nobody can be given anything.
-pub fn maximise(constraints: &Constraints<'_>) -> Option<FairPoint> {
+///
+/// `barrier`, by resource, weighs the barrier of the path, whose limit does not depend on it (THEORY, fact 4b).
+pub fn maximise(constraints: &Constraints<'_>, barrier: Option<&[f64]>) -> Option<FairPoint> {
     let view = DenseView::new(constraints);
-    let end = follow(&view.pool().ok()?, &PathSettings::default());
+    let mut settings = PathSettings::default();
+    if let Some(weights) = barrier {
+        let of_row = |row: &usize| match constraints.rows()[*row].kind {
+            RowKind::Resource(r) => weights[r],
+            RowKind::Time => 1.0,
+        };
+        settings.barrier = BarrierWeights::new(view.rows.iter().map(of_row).collect(), 1.0).ok()?;
+    }
+    let end = follow(&view.pool().ok()?, &settings);
     if end.residual > GOOD {
         return None;
     }

@@ -34,7 +34,7 @@ impl<D: Digits> BestServers<D> for Finder<D> {
 /// Fills until nothing fits, or no best server fits its user.
 pub(super) fn fill<D: Digits>(state: &mut State<'_, D>, draw: &mut Draw) -> Result<(), TooMany> {
     match state.model.rule {
-        Rule { score, filter: true, ties, .. } if score.is_of_user() => {
+        Rule { score, unfiltered: false, ties, .. } if score.is_of_user() => {
             let users: Vec<usize> = (0..state.model.users.len()).collect();
             if let Some(mut lines) = Lines::new(state, ties) {
                 return among_fitting(state, &mut lines, &users, draw);

@@ -34,7 +34,7 @@ type Key = (Vec<u64>, Vec<bool>);
 /// [`MechanismError::BadOption`] for best fit with random ties where all users name servers at once.
 pub fn law(problem: &Problem, rule: Rule, step: &Rational) -> Result<Vec<WeighedOutcome>, MechanismError> {
     let prepared = prepare(problem, problem, rule, step)?;
-    let names_at_once = rule.server == ServerRule::BestFit && !(rule.filter && rule.score.is_of_user());
+    let names_at_once = rule.server == ServerRule::BestFit && (rule.unfiltered || !rule.score.is_of_user());
     if names_at_once && rule.ties == Ties::Random {
         let why = "the exact law of servers that are named at random is not offered".to_owned();
         return Err(MechanismError::BadOption { mechanism: "fill", option: "ties", why });
@@ -101,7 +101,7 @@ fn followed<D: Digits>(
 /// What may be placed next, with which probability. `round` gets all live servers when none is left.
 fn choices<D: Digits>(state: &State<'_, D>, round: &mut [bool]) -> Vec<(usize, usize, Rational)> {
     let model = state.model;
-    let Rule { server, ties, filter, score, .. } = model.rule;
+    let Rule { server, ties, unfiltered, score } = model.rule;
     let (users, servers) = (0..model.users.len(), 0..model.n_servers());
     let fits = |n: usize, j: usize| state.has_more(n) && state.fits(n, j);
     let on_server = |j: usize| {
@@ -126,9 +126,9 @@ fn choices<D: Digits>(state: &State<'_, D>, round: &mut [bool]) -> Vec<(usize, u
                 .flat_map(|j| spread(on_server(j), &one()).map(move |(n, p)| (n, j, p)))
                 .collect()
         }
-        ServerRule::BestFit if !(filter && score.is_of_user()) => {
+        ServerRule::BestFit if unfiltered || !score.is_of_user() => {
             let named = users.filter(|&n| state.has_more(n)).filter_map(|n| {
-                let counted = servers.clone().filter(|&j| !filter || fits(n, j));
+                let counted = servers.clone().filter(|&j| unfiltered || fits(n, j));
                 let j = *least(counted.filter_map(|j| Some((state.mismatch(n, j)?, j))), ties).first()?;
                 fits(n, j).then(|| (state.score(n, j), (n, j)))
             });

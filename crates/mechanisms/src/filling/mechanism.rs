@@ -21,8 +21,8 @@ fn check_by_the_tree(rule: Rule, step: &Rational, ideal: bool) -> Result<(), Mec
     match rule {
         _ if *step != 1 => refuse("step", "tasks are placed whole"),
         _ if ideal => refuse("ideal", "there is no ideal of one score to compare with; see `tree`"),
-        Rule { filter: true, server: ServerRule::FirstFit, .. } => {
-            refuse("filter", "a task goes to the first server on which it fits")
+        Rule { unfiltered: true, .. } => {
+            refuse("unfiltered", "only servers on which a task fits are compared")
         }
         Rule { score: Score::Drf, server: ServerRule::FirstFit | ServerRule::BestFit, .. } => Ok(()),
         Rule { score: Score::Drf, .. } => refuse("server", "it can be `first-fit` or `best-fit`"),
@@ -60,15 +60,21 @@ pub static FILL: Mechanism = Mechanism {
         tree::RULE,
         TIES,
         Flag {
+            name: "unfiltered",
+            takes: Takes::Nothing,
+            help: "fill --server best-fit: compare all servers; a user whose task does not fit on the best of all \
+                   waits, and servers stay empty, as in the table of Kesidis",
+        },
+        Flag {
             name: "filter",
             takes: Takes::Nothing,
-            help: "fill --server best-fit: compare only servers on which the task fits; without it a user whose \
-                   task does not fit on its best server lets the next one go first, as in the table of Kesidis",
+            help: "fill: without effect; best fit compares only servers on which the task fits",
         },
         Flag {
             name: "step",
             takes: Takes::Number("EPS"),
-            help: "fill: place this part of a task at a time; towards 0 the divisible allocation (default: 1)",
+            help: "fill: place this part of a task at a time (default: 1); towards 0 only `--server best-fit` tends to the \
+                   divisible allocation",
         },
         Flag {
             name: "ideal",
@@ -82,7 +88,7 @@ pub static FILL: Mechanism = Mechanism {
             score: flags.value("score")?.unwrap_or_default(),
             server: flags.value("server")?.unwrap_or_default(),
             ties: flags.value("ties")?.unwrap_or_default(),
-            filter: flags.is_set("filter"),
+            unfiltered: flags.is_set("unfiltered"),
         };
         let step = flags.number("step")?.unwrap_or_else(|| Rational::from(1));
         let (groups, preset) = (problem.groups(), flags.value("rule")?);

@@ -29,7 +29,7 @@
 //!                 {"name": "high-cpu", "capacity": {"cpu": 12, "memory": 2}}],
 //!     "users": [{"name": "1", "demand": {"cpu": 0.2, "memory": 1}},
 //!               {"name": "2", "demand": {"cpu": 1, "memory": 0.2}}]}"# }.problem()?;
-//! let rule = Rule { server: ServerRule::BestFit, filter: true, ..Rule::default() };
+//! let rule = Rule { server: ServerRule::BestFit, ..Rule::default() };
 //! assert_eq!(fill(&problem, rule, &Rational::from(1), 0)?.totals(), [10, 10]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -17,8 +17,8 @@ use super::target::Aim;
 
 /// Fills until no best server fits its user.
 pub(super) fn fill<D: Digits>(state: &mut State<'_, D>, draw: &mut Draw) -> Result<(), TooMany> {
-    let Rule { ties, filter, .. } = state.model.rule;
-    let aim = if filter { Aim::Fitting } else { Aim::Closest };
+    let Rule { ties, unfiltered, .. } = state.model.rule;
+    let aim = if unfiltered { Aim::Closest } else { Aim::Fitting };
     let mut finder = Finder::new(state, aim, ties);
     let users = (0..state.model.users.len()).collect();
     fill_among(state, &mut finder, users, draw)

@@ -31,7 +31,7 @@ pub enum ServerRule {
     /// some task fits, then the least-scored user that fits there.
     #[default]
     FirstFit,
-    /// The server of least mismatch `H` (DRFH, equation 9).
+    /// The server of least mismatch `H` (DRFH, equation 9) among those that fit.
     BestFit,
     /// The pair of user and server with the least score of all that fit.
     Joint,
@@ -58,10 +58,10 @@ pub struct Rule {
     pub server: ServerRule,
     /// Who is preferred among equals.
     pub ties: Ties,
-    /// Best fit: only servers on which the task fits are compared. Without it the least `H` of all
-    /// servers counts, and a user whose task does not fit there lets the next user go first: the
-    /// reading that reproduces the table of Kesidis.
-    pub filter: bool,
+    /// Best fit: the least `H` of all servers counts, whether the task fits there or not, and a user whose
+    /// task does not fit lets the next user go first. Servers stay empty by this rule; it is the reading
+    /// that reproduces the table of Kesidis. Else only servers on which the task fits are compared.
+    pub unfiltered: bool,
 }
 
 names! { Score:
@@ -75,7 +75,7 @@ names! { ServerRule:
     Iid = "iid", "For every task a random one of the servers on which some task fits";
     Rrr = "rrr", "Rounds, every server once in random order";
     FirstFit = "first-fit", "The first server on which the task fits";
-    BestFit = "best-fit", "The server whose rest suits the task best";
+    BestFit = "best-fit", "The server whose rest suits the task best, of those on which it fits";
     Joint = "joint", "User and server together: the pair of least score";
 }
 
@@ -95,7 +95,7 @@ impl Score {
 
 impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let filter = if self.filter { " filter" } else { "" };
-        write!(f, "{} {} {}{filter}", self.score, self.server, self.ties)
+        let unfiltered = if self.unfiltered { " unfiltered" } else { "" };
+        write!(f, "{} {} {}{unfiltered}", self.score, self.server, self.ties)
     }
 }

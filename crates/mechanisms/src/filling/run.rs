@@ -17,7 +17,7 @@ use crate::mechanism::MechanismError;
 ///
 /// # Errors
 /// [`MechanismError::NotApplicable`], [`MechanismError::BadOption`] for a step that is not positive
-/// or a filter without best fit, [`MechanismError::Limit`] beyond 4,000,000 servers or 100,000,000
+/// or `unfiltered` without best fit, [`MechanismError::Limit`] beyond 4,000,000 servers or 100,000,000
 /// steps (2,000,000 where numbers are too long for machine integers).
 pub fn fill(problem: &Problem, rule: Rule, step: &Rational, seed: u64) -> Result<Allocation, MechanismError> {
     let prepared = prepare(problem, problem, rule, step)?;
@@ -41,8 +41,8 @@ pub(super) fn prepare(
     if *step <= 0 {
         return Err(bad("step", "a step is positive"));
     }
-    if rule.filter && rule.server != ServerRule::BestFit {
-        return Err(bad("filter", "only best fit compares servers on which a task may not fit"));
+    if rule.unfiltered && rule.server != ServerRule::BestFit {
+        return Err(bad("unfiltered", "only best fit can compare servers on which a task does not fit"));
     }
     Prepared::new(problem, whole, rule, step).map_err(|refusal| match refusal {
         Refusal::NotApplicable(why) => MechanismError::NotApplicable { mechanism: INFO.id, why },

@@ -8,7 +8,7 @@ use super::mechanism::INFO;
 use super::model::Model;
 use super::ongoing::Ongoing;
 use super::prepared::Prepared;
-use super::rule::{Rule, ServerRule, Ties};
+use super::rule::{Rule, Ties};
 use super::run::prepare;
 use super::slots;
 use crate::mechanism::MechanismError;
@@ -125,7 +125,7 @@ pub trait Scheduler {
 ///
 /// # Errors
 /// As [`fill`](super::fill()) and [`slot_allocation`](super::slot_allocation); [`MechanismError::BadOption`]
-/// for best fit without a filter.
+/// for best fit among servers on which the task does not fit.
 ///
 /// # Examples
 /// ```
@@ -180,8 +180,11 @@ pub fn schedule_among<R>(
     }
     let (prepared, rule, is_narrow) = match policy {
         Policy::Tree(policy) => return tree::schedule(problem, whole, policy, seed, body),
+        Policy::Fill(Rule { unfiltered: true, .. }) => {
+            let why = "tasks that come and go are placed on servers on which they fit".to_owned();
+            return Err(MechanismError::BadOption { mechanism: "fill", option: "unfiltered", why });
+        }
         Policy::Fill(rule) => {
-            let rule = Rule { filter: rule.server == ServerRule::BestFit, ..rule };
             let prepared = prepare(problem, whole, rule, &Rational::from(1))?;
             let is_narrow = prepared.widths.are_narrow();
             (prepared, rule, is_narrow)

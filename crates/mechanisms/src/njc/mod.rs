@@ -22,13 +22,13 @@ use thiserror::Error;
 
 use self::onto_face::round_onto;
 use self::reduce::Reduction;
-use crate::fair_sum::{self, FairPoint};
+use crate::fair_sum::{self, FairPoint, near};
 use crate::flags::{FACES, Flag, METHOD, Method, SELECT, Takes};
 use crate::guarantees::Condition::{Always, OneServer};
 use crate::lift::lift;
 use crate::mechanism::{Findings, Info, Mechanism, MechanismError, Outcome};
-use crate::rounding::short;
-use crate::{proportional, rounding};
+use crate::rounding::{short, simple};
+use crate::{fisher, proportional, rounding};
 
 static INFO: Info = Info {
     id: "njc",
@@ -64,6 +64,12 @@ pub static NJC: Mechanism = Mechanism {
             takes: Takes::Number("C"),
             help: "njc with --method trajectory: integrate up to this c (default: 1e13, or until nobody complains)",
         },
+        Flag {
+            name: "barrier",
+            takes: Takes::Resources("RESOURCE=W,..."),
+            help: "njc: weights of the resources in the barrier that the path to the answer follows (NJC, section \
+                   5.5); other weights, the same limit; one server",
+        },
     ],
     axiom: |_| Some((Axiom::Njc, Parameters::default())),
     solve: |problem, flags| {
@@ -74,6 +80,7 @@ pub static NJC: Mechanism = Mechanism {
             faces: flags.is_set("faces"),
             method: flags.value("method")?,
             c_max: flags.number("c-max")?,
+            barrier: flags.resources("barrier")?,
         };
         allocate(problem, &settings)
     },
@@ -94,6 +101,8 @@ pub struct Settings {
     pub method: Option<Method>,
     /// The trajectory: where the integration stops.
     pub c_max: Option<Rational>,
+    /// Weights of the barrier by resource, positive; 1 where none is named. One server.
+    pub barrier: Option<Vec<(String, Rational)>>,
 }
 
 impl Settings {
@@ -132,8 +141,11 @@ pub fn allocate(problem: &Problem, settings: &Settings) -> Result<Outcome, Mecha
         })?;
         return allocate_reduced(problem, &reduction, settings);
     }
-    let point = fair_sum::maximise(&constraints, 1.0, None)
-        .map_err(|source| MechanismError::Continuous { mechanism: INFO.id, source })?;
+    let point = match &settings.barrier {
+        Some(weights) => by_barrier(&constraints, weights)?,
+        None => fair_sum::maximise(&constraints, 1.0, None)
+            .map_err(|source| MechanismError::Continuous { mechanism: INFO.id, source })?,
+    };
     match settings.arithmetic {
         Arithmetic::Float => Ok(in_floating_point(&constraints, &point)),
         Arithmetic::Exact => exactly(&constraints, &point).or_else(|error| {
@@ -151,14 +163,47 @@ pub fn allocate(problem: &Problem, settings: &Settings) -> Result<Outcome, Mecha
     }
 }
 
+/// The limit of the path whose barrier has these weights (NJC, section 5.5).
+fn by_barrier(
+    constraints: &Constraints<'_>,
+    weights: &[(String, Rational)],
+) -> Result<FairPoint, MechanismError> {
+    let problem = constraints.problem();
+    let bad = |why: String| MechanismError::BadOption { mechanism: INFO.id, option: "barrier", why };
+    if problem.n_servers() != 1 {
+        return Err(bad("the barrier is that of one server".to_owned()));
+    }
+    let mut by_resource = vec![1.0; problem.n_resources()];
+    for (name, weight) in weights {
+        let resource = problem.resources().iter().position(|resource| resource == name);
+        let resource = resource.ok_or_else(|| bad(format!("there is no resource `{name}`")))?;
+        if *weight <= 0 {
+            return Err(bad(format!("the weight of `{name}` should be positive")));
+        }
+        by_resource[resource] = near(weight);
+    }
+    fair_sum::pool::maximise(constraints, Some(&by_resource)).ok_or_else(|| MechanismError::NotFound {
+        mechanism: INFO.id,
+        why: "with these weights the path does not come near its limit in doubles".to_owned(),
+    })
+}
+
 /// The trajectory is the only method that has a name, and it goes with no other way to choose.
 fn check_method(settings: &Settings) -> Result<(), MechanismError> {
     let bad = |option, why: &str| {
         Err(MechanismError::BadOption { mechanism: INFO.id, option, why: why.to_owned() })
     };
     match settings.method {
+        None if settings.barrier.is_some()
+            && (settings.select.is_some() || settings.faces || settings.reduce) =>
+        {
+            bad("barrier", "the path has one end: no --select, --faces or --reduce")
+        }
         None if settings.c_max.is_some() => bad("c-max", "it goes with --method trajectory"),
         None => Ok(()),
+        Some(Method::Trajectory) if settings.barrier.is_some() => {
+            bad("barrier", "the trajectory is that of the paper's equation, with weights of 1")
+        }
         Some(Method::Trajectory) if settings.select.is_some() || settings.faces || settings.reduce => {
             bad("method", "the trajectory has one end: no --select, --faces or --reduce")
         }
@@ -237,12 +282,21 @@ fn exactly(constraints: &Constraints<'_>, point: &FairPoint) -> Result<Outcome, 
     let entitlements = entitlements(constraints);
     let judge = |tasks| Ok((accept(constraints.problem(), tasks).ok_or(NoMember::Refused)?, Rational::new()));
     let read = |tolerance: &f64| face::read(constraints, point, &entitlements, *tolerance).ok();
-    let rounded =
-        |face: &Face| round_onto(constraints, point, face, &entitlements, short).ok_or(NoMember::Empty);
-    let faces = match lift(TOLERANCES.iter().filter_map(read), rounded, judge) {
-        Ok(outcome) => return Ok(outcome),
-        Err(refused) => refused.candidates,
-    };
+    // Where the proportional optimum is rational it is the answer.
+    let optimum =
+        fisher::best(constraints, &Rational::from(1), point).ok().filter(|found| found.gap.is_zero());
+    if let Some(outcome) = optimum.and_then(|found| accept(constraints.problem(), found.tasks)) {
+        return Ok(outcome);
+    }
+    let mut faces = Vec::new();
+    for number in [simple, short] {
+        let rounded =
+            |face: &Face| round_onto(constraints, point, face, &entitlements, number).ok_or(NoMember::Empty);
+        match lift(TOLERANCES.iter().filter_map(read), rounded, judge) {
+            Ok(outcome) => return Ok(outcome),
+            Err(refused) => faces = refused.candidates,
+        }
+    }
     // The programme decides whether a polytope has a member. Rows that no witness names need not be saturated.
     let polytopes = faces.iter().flat_map(|face| {
         let smaller = Face { bottlenecks: named(&face.witnesses), ..face.clone() };

@@ -2,7 +2,7 @@
 //! section 3, fact 4).
 //!
 //! Users that hold exactly their entitlement, or all their tasks, are set to that. Everybody else is
-//! rounded to a short decimal, and as many placements as there are saturated rows, those with the
+//! rounded to a simple fraction or a short decimal, and as many placements as there are saturated rows, those with the
 //! most room to both sides, are corrected so that the rows are saturated exactly: a rational system
 //! of the size of the bottlenecks, whatever the number of users.
 

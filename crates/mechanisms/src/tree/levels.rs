@@ -16,10 +16,10 @@ use evenhand_exact::tree::{Key, key, rising, share, weight};
 /// A node in the order in which the rule would serve.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Standing {
-    /// The group or the user.
+    /// The group or the user; the root has no name.
     pub name: String,
-    /// Whether it is a user.
-    pub is_user: bool,
+    /// What it is.
+    pub kind: NodeKind,
     /// Groups above it.
     pub depth: usize,
     /// Its share, before the weight is divided out.
@@ -30,6 +30,17 @@ pub struct Standing {
     pub reported: Option<Reported>,
     /// What it is compared with its siblings by; `None` where nobody below it wants more.
     pub next: Option<Next>,
+}
+
+/// A kind of node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NodeKind {
+    /// The root, which holds everything.
+    Root,
+    /// A group.
+    Group,
+    /// A user.
+    User,
 }
 
 /// What siblings are compared by.
@@ -48,7 +59,7 @@ pub struct Next {
     pub is_stopped: bool,
 }
 
-/// Every group and user, depth first in the order of the keys.
+/// The root, then every group and user, depth first in the order of the keys.
 ///
 /// # Errors
 /// [`MechanismError`], as [`allocate`](super::allocate) has them.
@@ -85,6 +96,7 @@ pub fn levels(
     let reported = settings.rule.map_or_else(Vec::new, |rule| reported(&forest, &holdings, rule));
     let mut order =
         Order { forest: &forest, holdings: &holdings, below, may_grow, reported, standings: Vec::new() };
+    order.root(!wants.is_empty());
     order.inside(0, 0, &wants, &wants);
     Ok(order.standings)
 }
@@ -114,6 +126,37 @@ struct Candidate {
 }
 
 impl Order<'_> {
+    /// The root, which has no siblings.
+    fn root(&mut self, wants_more: bool) {
+        let mut root = self.standing(0, 0, None);
+        root.next = wants_more.then(|| Next {
+            is_below_guarantee: false,
+            level: root.level.clone(),
+            rank: 1,
+            is_tied: false,
+            is_stopped: !self.may_grow[0],
+        });
+        self.standings.push(root);
+    }
+
+    fn standing(&self, v: usize, depth: usize, next: Option<Next>) -> Standing {
+        let used = &self.holdings.used[v];
+        let share = rising(&share(self.forest, v, used), used).0;
+        Standing {
+            name: self.forest.name(v).to_owned(),
+            kind: match (v, &self.forest.nodes[v].leaf) {
+                (0, _) => NodeKind::Root,
+                (_, None) => NodeKind::Group,
+                (_, Some(_)) => NodeKind::User,
+            },
+            depth,
+            level: &share / weight(self.forest, v, true),
+            share,
+            reported: self.reported.get(v).cloned().flatten(),
+            next,
+        }
+    }
+
     /// The children of a node below which these want more, and these of them are let grow first by the nodes above.
     fn inside(&mut self, v: usize, depth: usize, wants: &[usize], first: &[usize]) {
         let mut children = self.candidates(v, wants, first);
@@ -133,17 +176,7 @@ impl Order<'_> {
                 is_tied: tied,
                 is_stopped: !self.may_grow[k],
             });
-            let used = &self.holdings.used[k];
-            let share = rising(&share(self.forest, k, used), used).0;
-            self.standings.push(Standing {
-                name: self.forest.name(k).to_owned(),
-                is_user: self.forest.nodes[k].leaf.is_some(),
-                depth,
-                level: &share / weight(self.forest, k, true),
-                share,
-                reported: self.reported.get(k).cloned().flatten(),
-                next,
-            });
+            self.standings.push(self.standing(k, depth, next));
             self.inside(k, depth + 1, &wants, &first);
         }
     }

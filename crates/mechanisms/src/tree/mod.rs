@@ -25,11 +25,12 @@ mod why;
 
 use evenhand_exact::axiom::tree::{can_be_filled, has_size};
 use evenhand_exact::tree::{Bound, ClassLimit, Forest};
-use evenhand_exact::{Axiom, ClassMark, Evidence, Parameters, PlacePrices};
+use evenhand_exact::{Axiom, ClassMark, Evidence, Parameters, PlacePrices, Share};
+use evenhand_problem::groups::{GroupShare, ZeroWeight};
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Group, Problem, Rational, Sharing};
 
 pub use entitlements::Entitlements;
-pub use levels::{Held, Next, Standing, held, levels};
+pub use levels::{Held, Next, NodeKind, Standing, held, levels};
 pub(crate) use ongoing::schedule;
 pub use ongoing::{Preemption, TreePolicy};
 pub use reported::Reported;
@@ -42,6 +43,7 @@ use fill::Filled;
 
 use crate::flags::{Flag, Flags, Takes};
 use crate::guarantees::Condition;
+use crate::max_min;
 use crate::mechanism::{Findings, Info, Mechanism, MechanismError, Outcome};
 
 /// Hierarchical filling.
@@ -171,6 +173,13 @@ pub fn allocate(problem: &Problem, settings: &Settings) -> Result<Outcome, Mecha
         let findings = Findings { entitlements: Some(entitlements), ..Findings::default() };
         return Ok(Outcome { findings, ..Outcome::of(nothing) });
     }
+    if is_drfh(problem, settings) {
+        check(problem)?;
+        let mut outcome = max_min::allocate(TREE.info, Share::Dominant, problem, Arithmetic::Exact)?;
+        outcome.allocation.rule = settings.name();
+        outcome.findings = Findings::default();
+        return Ok(outcome);
+    }
     let forest = forest_of(problem, settings)?;
     let filled = filled(problem, &forest)?;
     let allocation = Allocation {
@@ -181,6 +190,19 @@ pub fn allocate(problem: &Problem, settings: &Settings) -> Result<Outcome, Mecha
         ..Allocation::default()
     };
     Ok(Outcome { rounds: filled.segments, programmes: filled.programmes, ..Outcome::of(allocation) })
+}
+
+/// Whether the filling is DRFH, which needs no segments: there are no groups, and users are compared by their
+/// dominant shares. What a weight of 0 means does not matter, since that of a user is positive.
+fn is_drfh(problem: &Problem, settings: &Settings) -> bool {
+    let plain = GroupShare { zero_weight: ZeroWeight::default(), ..share(problem, settings) };
+    problem.groups().list().is_empty() && plain == GroupShare::default()
+}
+
+/// The share by which siblings are compared.
+fn share(problem: &Problem, settings: &Settings) -> GroupShare {
+    let stated = problem.groups().share();
+    settings.rule.map_or_else(|| stated.clone(), |rule| rule.share(stated))
 }
 
 /// What groups are entitled to under a rule that divides every resource alone; `None` under another rule.
@@ -252,9 +274,7 @@ fn without_class_limits(problem: &Problem, mechanism: &'static str, why: &str) -
 
 fn forest_of<'p>(problem: &'p Problem, settings: &Settings) -> Result<Forest<'p>, MechanismError> {
     check(problem)?;
-    let stated = problem.groups().share();
-    let share = settings.rule.map_or_else(|| stated.clone(), |rule| rule.share(stated));
     let guarantees_first =
         !settings.no_nominal_first && settings.rule.is_none_or(Rule::puts_guarantees_first);
-    Ok(Forest::new(problem, share, guarantees_first))
+    Ok(Forest::new(problem, share(problem, settings), guarantees_first))
 }

@@ -68,6 +68,19 @@ impl Rule {
         self != Self::YuniKorn
     }
 
+    /// Fields of the problem's own share that the rule leaves out: what they say is not done.
+    #[must_use]
+    pub fn leaves_out(self, stated: &GroupShare) -> Vec<&'static str> {
+        let share = self.share(stated);
+        let multipliers = !stated.multipliers.is_empty() && share.multipliers.is_empty();
+        // KAI gives a weight of 0 nothing beyond its quota anyway.
+        let is_kai = matches!(self.per_resource(), Some(PerResource::Kai { .. }));
+        let never = |share: &GroupShare| share.zero_weight == ZeroWeight::Never;
+        let zero_weight = never(stated) && !never(&share) && !is_kai;
+        let fields = [(multipliers, "multipliers"), (zero_weight, "zero-weight")];
+        fields.into_iter().filter(|(left_out, _)| *left_out).map(|(_, name)| name).collect()
+    }
+
     /// The share by which siblings are compared, with what it takes from the problem's own.
     pub(super) fn share(self, stated: &GroupShare) -> GroupShare {
         let usage = GroupShare::default();

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use evenhand_problem::{Allocation, Constraints, Problem, Rational, RowKind, Sharing};
 
 use super::Settings;
-use super::levels::{Standing, levels};
+use super::levels::{NodeKind, Standing, levels};
 use super::on::{Kept, on};
 use crate::mechanism::MechanismError;
 use evenhand_exact::tree::Holdings;
@@ -122,7 +122,7 @@ pub fn why(
     let standings = levels(problem, allocation, settings)?;
     let forest = super::forest_of(problem, settings)?;
     let v = 1 + group;
-    let standing = standings.into_iter().find(|of| !of.is_user && of.name == forest.name(v));
+    let standing = standings.into_iter().find(|of| of.kind == NodeKind::Group && of.name == forest.name(v));
     let Some(standing) = standing else {
         let why = "there is no such group".to_owned();
         return Err(MechanismError::NotApplicable { mechanism: super::TREE.info.id, why });

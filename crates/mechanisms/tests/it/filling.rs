@@ -18,8 +18,8 @@ fn rules() -> impl Iterator<Item = Rule> {
         [(Iid, false), (Rrr, false), (FirstFit, false), (BestFit, false), (BestFit, true), (Joint, false)];
     let scores = [Drf, Tsf, PsDsf, ResidualPsDsf];
     scores.into_iter().flat_map(move |score| {
-        servers.into_iter().flat_map(move |(server, filter)| {
-            [Ties::Low, Ties::High, Ties::Random].map(|ties| Rule { score, server, ties, filter })
+        servers.into_iter().flat_map(move |(server, unfiltered)| {
+            [Ties::Low, Ties::High, Ties::Random].map(|ties| Rule { score, server, ties, unfiltered })
         })
     })
 }
@@ -163,7 +163,7 @@ fn spec(servers: &[(u64, [u32; 2])], demands: &[[u32; 2]]) -> Problem {
 fn small_steps_tend_to_the_divisible_allocation() {
     let problem = spec(&[(1, [100, 30]), (1, [30, 100])], &[[5, 1], [1, 5]]);
     let ideal = registry::find("drfh").unwrap().allocate(&problem, Arithmetic::Exact).unwrap();
-    let rule = Rule { server: ServerRule::BestFit, filter: true, ..Rule::default() };
+    let rule = Rule { server: ServerRule::BestFit, ..Rule::default() };
     let mut before = None;
     for q in [1_u32, 4, 16, 64, 256] {
         let step = Rational::from((1, q));
@@ -220,8 +220,8 @@ fn what_is_refused() {
         let found = error(&problem, Rule::default(), &step);
         assert!(matches!(found, MechanismError::BadOption { option: "step", .. }), "{found}");
     }
-    let found = error(&problem, Rule { filter: true, ..Rule::default() }, &one);
-    assert!(matches!(found, MechanismError::BadOption { option: "filter", .. }), "{found}");
+    let found = error(&problem, Rule { unfiltered: true, ..Rule::default() }, &one);
+    assert!(matches!(found, MechanismError::BadOption { option: "unfiltered", .. }), "{found}");
     let crowd = spec(&[(1_000_000_000_000, [10, 10])], &[[1, 1]]);
     for rule in rules() {
         assert!(matches!(error(&crowd, rule, &one), MechanismError::Limit { .. }), "{rule}");
@@ -289,7 +289,7 @@ fn finite_tasks_are_whole() {
 #[test]
 fn joint_on_many_equal_servers() {
     let rule =
-        Rule { score: Score::ResidualPsDsf, server: ServerRule::Joint, ties: Ties::Low, filter: false };
+        Rule { score: Score::ResidualPsDsf, server: ServerRule::Joint, ties: Ties::Low, unfiltered: false };
     let problem = spec(&[(30_000, [15, 15])], &[[15, 0], [2, 0]]);
     let started = Instant::now();
     let filled = fill(&problem, rule, &Rational::from(1), 0).unwrap();

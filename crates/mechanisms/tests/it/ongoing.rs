@@ -15,12 +15,7 @@ fn rules() -> impl Iterator<Item = Rule> {
     use ServerRule::{BestFit, FirstFit, Iid, Joint, Rrr};
     [Drf, Tsf, PsDsf, ResidualPsDsf].into_iter().flat_map(|score| {
         [Iid, Rrr, FirstFit, BestFit, Joint].into_iter().flat_map(move |server| {
-            [Ties::Low, Ties::High, Ties::Random].map(|ties| Rule {
-                score,
-                server,
-                ties,
-                filter: server == BestFit,
-            })
+            [Ties::Low, Ties::High, Ties::Random].map(|ties| Rule { score, server, ties, unfiltered: false })
         })
     })
 }
@@ -301,7 +296,7 @@ fn many_users_and_servers_are_filled_as_by_the_scan() {
             (FirstFit, Ties::Low),
             (FirstFit, Ties::Random),
         ] {
-            let rule = Rule { server, ties, filter: server == BestFit, ..Rule::default() };
+            let rule = Rule { server, ties, ..Rule::default() };
             let mut scan = naive::ongoing(&problem, rule, seed);
             let mut events = Draw::new(seed, 7);
             schedule(&problem, Policy::Fill(rule), seed, |scheduler| {

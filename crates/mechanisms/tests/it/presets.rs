@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use evenhand_mechanisms::tree::{self, Reported, Settings, Standing, TREE};
+use evenhand_mechanisms::tree::{self, NodeKind, Reported, Settings, Standing, TREE};
 use evenhand_mechanisms::{Flags, Outcome};
 use evenhand_problem::format::Source;
 use evenhand_problem::{Allocation, Arithmetic, Problem, Rational, number};
@@ -109,7 +109,7 @@ fn order() {
     let mut tried = 0;
     for (name, case) in cases() {
         let Some(expected) = case["expected"]["order"].as_array() else { continue };
-        let roots = standings(&case).into_iter().filter(|of| of.depth == 0 && !of.is_user);
+        let roots = standings(&case).into_iter().filter(|of| of.depth == 0 && of.kind == NodeKind::Group);
         let ranks = roots.map(|of| (of.next.expect("it wants more").rank, of.name));
         let found: BTreeMap<usize, String> = ranks.collect();
         assert!(found.values().eq(expected.iter().map(|group| group.as_str().unwrap())), "{name}: {found:?}");

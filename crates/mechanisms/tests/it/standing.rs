@@ -1,6 +1,6 @@
 //! Where groups stand in allocations made elsewhere, and why: cases worked out by hand.
 
-use evenhand_mechanisms::tree::{Settings, StopKind, Why, levels, why};
+use evenhand_mechanisms::tree::{NodeKind, Settings, StopKind, Why, levels, why};
 use evenhand_problem::format::Source;
 use evenhand_problem::{Allocation, Problem, Rational};
 use serde_json::{Value, json};
@@ -86,8 +86,8 @@ fn who_waits_for_a_guarantee_comes_later() {
     let order = |settings: &Settings| -> Vec<String> {
         levels(&problem, &allocation, settings).unwrap().into_iter().map(|of| of.name).collect()
     };
-    assert_eq!(order(&Settings::default()), ["A", "g", "c"]);
-    assert_eq!(order(&Settings { no_nominal_first: true, ..Settings::default() }), ["A", "c", "g"]);
+    assert_eq!(order(&Settings::default()), ["", "A", "g", "c"]);
+    assert_eq!(order(&Settings { no_nominal_first: true, ..Settings::default() }), ["", "A", "c", "g"]);
 }
 
 /// A full cluster and a limit that is reached do not hide who is next: it says that they are stopped.
@@ -98,8 +98,9 @@ fn who_is_stopped_still_has_a_place() {
     let standings = levels(&problem, &allocation, &Settings::default()).unwrap();
     let found: Vec<(&str, usize, bool)> = standings
         .iter()
-        .filter(|of| !of.is_user)
+        .filter(|of| of.kind != NodeKind::User)
         .map(|of| (of.name.as_str(), of.next.as_ref().unwrap().rank, of.next.as_ref().unwrap().is_stopped))
         .collect();
-    assert_eq!(found, [("B", 1, true), ("A", 2, false)]);
+    assert_eq!(found, [("", 1, false), ("B", 1, true), ("A", 2, false)]);
+    assert_eq!(standings[0].level, Rational::from((8, 10)));
 }

@@ -171,9 +171,14 @@ fn gangs_need_no_groups() {
 #[test]
 fn what_does_not_go_with_the_tree_is_refused() {
     let problem = trees::problem(&mut Pcg64::seed_from_u64(1), Shape { groups: 2, users: 2, classes: 1 });
-    for (flag, value) in
-        [("score", "tsf"), ("server", "rrr"), ("filter", ""), ("step", "1/2"), ("ideal", ""), ("rule", "kai")]
-    {
+    for (flag, value) in [
+        ("score", "tsf"),
+        ("server", "rrr"),
+        ("unfiltered", ""),
+        ("step", "1/2"),
+        ("ideal", ""),
+        ("rule", "kai"),
+    ] {
         let flags = Flags::new(Arithmetic::Exact).with(flag, value);
         let error = FILL.allocate_with(&problem, &flags).unwrap_err();
         assert!(matches!(&error, MechanismError::BadOption { option, .. } if *option == flag), "{error}");

@@ -60,12 +60,13 @@ struct FixedRow {
     note: &'static str,
 }
 
-const JOINT: Rule = Rule { score: Score::PsDsf, server: ServerRule::Joint, ties: Ties::Low, filter: false };
+const JOINT: Rule =
+    Rule { score: Score::PsDsf, server: ServerRule::Joint, ties: Ties::Low, unfiltered: false };
 
 const FIXED: [FixedRow; 3] = [
     FixedRow {
         id: "bf-drf",
-        rule: Rule { score: Score::Drf, server: ServerRule::BestFit, ties: Ties::High, filter: false },
+        rule: Rule { score: Score::Drf, server: ServerRule::BestFit, ties: Ties::High, unfiltered: true },
         tasks: ["20", "2", "0", "19"],
         unused: ["0", "10", "1", "3"],
         note: "the server of least H of all, whether the task fits there or not, ties to the highest index; \

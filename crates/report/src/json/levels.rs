@@ -1,12 +1,12 @@
 //! Where groups and users stand, as a document.
 
-use evenhand_mechanisms::tree::{Reported, Standing};
+use evenhand_mechanisms::tree::{NodeKind, Reported, Standing};
 use evenhand_problem::number;
 use serde_json::{Value, json};
 
 use super::document;
 
-/// Every group and user in the order in which they would be served.
+/// The root, then every group and user in the order in which they would be served.
 #[must_use]
 pub fn levels(standings: &[Standing]) -> Value {
     document("levels", json!({"nodes": standings.iter().map(node).collect::<Vec<_>>()}))
@@ -25,7 +25,11 @@ pub(super) fn node(standing: &Standing) -> Value {
     });
     let mut node = json!({
         "name": standing.name,
-        "kind": if standing.is_user { "user" } else { "group" },
+        "kind": match standing.kind {
+            NodeKind::Root => "root",
+            NodeKind::Group => "group",
+            NodeKind::User => "user",
+        },
         "depth": standing.depth,
         "share": number::format(&standing.share),
         "level": number::format(&standing.level),

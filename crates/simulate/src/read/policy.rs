@@ -30,7 +30,7 @@ impl<'t> Reader<'_, 't> {
             score: score.unwrap_or_default(),
             server: server.unwrap_or_default(),
             ties,
-            filter: false,
+            unfiltered: false,
         }))
     }
 

@@ -241,7 +241,7 @@ fn rules() -> Vec<Rule> {
     for score in [Score::Drf, Score::Tsf, Score::PsDsf, Score::ResidualPsDsf] {
         for server in [FirstFit, BestFit, Rrr, Iid, Joint] {
             let ties = if rules.len() % 2 == 0 { Ties::Low } else { Ties::Random };
-            rules.push(Rule { score, server, ties, filter: server == BestFit });
+            rules.push(Rule { score, server, ties, unfiltered: false });
         }
     }
     rules

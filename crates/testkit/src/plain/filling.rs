@@ -68,7 +68,7 @@ impl<'p> Naive<'p> {
         match (self.rule.server, self.rule.score.is_of_user()) {
             (ServerRule::Iid | ServerRule::Rrr, _) => self.random_servers(live),
             (ServerRule::FirstFit, false) => self.servers_in_order(),
-            (ServerRule::BestFit, of_user) if !(of_user && self.rule.filter) => self.proposals(),
+            (ServerRule::BestFit, of_user) if !of_user || self.rule.unfiltered => self.proposals(),
             _ => self.user_first(),
         }
     }
@@ -300,7 +300,7 @@ impl<'p> Naive<'p> {
         loop {
             let mut named = Vec::new();
             for &n in &users {
-                let counts = |&j: &usize| self.has_more(n) && (!self.rule.filter || self.fits(n, j));
+                let counts = |&j: &usize| self.has_more(n) && (self.rule.unfiltered || self.fits(n, j));
                 let counted = (0..self.servers.len()).filter(counts);
                 let values = counted.filter_map(|j| Some((self.mismatch(n, j)?, j))).collect();
                 named.extend(self.least(values).map(|j| (n, j)));

@@ -12,6 +12,7 @@ use evenhand_exact::PriceVector;
 use evenhand_problem::{Integer, Rational};
 
 use super::data::LevelData;
+use super::float::BlockPrices;
 use super::part::Part;
 use super::round::Round;
 use super::rounds::LevelDual;
@@ -91,6 +92,29 @@ impl Duals {
             self.left[group].push((class, self.rounds.len()));
         }
         self.rounds.push(Found { level, blocks, dual });
+    }
+
+    /// The rounds in doubles, in the order in which they were solved.
+    pub fn in_doubles(&self) -> Vec<BlockPrices> {
+        let priced = |dual: &BlockDual| {
+            dual.groups.iter().filter(|(_, (level, _))| !level.is_zero()).map(|(g, _)| *g).collect()
+        };
+        let block = |(k, found): (usize, &Found)| BlockPrices {
+            level: found.level.to_f64(),
+            rows: found.dual.rows.iter().map(|(row, price)| (*row, price.to_f64())).collect(),
+            priced: priced(&found.dual),
+            left: self.left_in(k),
+        };
+        self.rounds.iter().enumerate().map(block).collect()
+    }
+
+    /// `(group, class)` that were left in a round.
+    fn left_in(&self, round: usize) -> Vec<(usize, usize)> {
+        let of_group = |(g, list): (usize, &Vec<(usize, usize)>)| {
+            let here = list.iter().filter(|(_, left_in)| *left_in == round);
+            here.map(|(class, _)| (g, *class)).collect::<Vec<_>>()
+        };
+        self.left.iter().enumerate().flat_map(of_group).collect()
     }
 
     /// Duals of the whole problem, by level.

@@ -6,6 +6,7 @@ use rayon::prelude::*;
 
 use super::data::LevelData;
 use super::duals::{BlockDual, Duals};
+use super::float::BlockPrices;
 use super::integers::Integers;
 use super::lift::{Lift, LiftFailure, Lifted, trim};
 use super::master::{Master, MasterBasis};
@@ -18,11 +19,13 @@ use super::split::components;
 use crate::error::LpError;
 
 /// A group that is settled, with its tasks: `(class of the problem, tasks)`.
-type Settled = (usize, Vec<(usize, Rational)>);
+pub type Settled = (usize, Vec<(usize, Rational)>);
 
 /// What a round leaves.
 struct Solved<'a> {
     level: Rational,
+    /// The groups that are done, with their levels.
+    known: Vec<(usize, Rational)>,
     dual: BlockDual,
     /// Whether the level blocks anybody.
     blocks: bool,
@@ -35,55 +38,120 @@ struct Solved<'a> {
 }
 
 pub fn run(data: &LevelData<'_>, settings: Settings) -> Result<LexicographicOptimum<Rational>, LpError> {
-    let integers = Integers::new(data);
-    let mut waiting = first_parts(data);
-    let mut settled = Vec::with_capacity(data.groups.len());
-    let mut duals = Duals::new(data);
-    let (mut rounds, mut solves, mut pivots) = (0, 0, 0);
-    while !waiting.is_empty() {
-        // In order of the parts, whatever thread solves them.
-        let solved: Vec<Result<Solved<'_>, LpError>> =
-            waiting.into_par_iter().map(|part| solve(&part, &integers, settings)).collect();
-        waiting = Vec::new();
-        for solved in solved {
-            let solved = solved?;
-            rounds += 1;
-            solves += solved.solves;
-            pivots += solved.pivots;
-            settled.extend(solved.settled);
-            duals.push(solved.level, solved.blocks, solved.dual, solved.left);
-            waiting.extend(solved.parts);
+    let mut rounds = Rounds::new(data);
+    match rounds.go_on(settings, |_| true) {
+        Some(error) => Err(error),
+        None => Ok(rounds.optimum(data)),
+    }
+}
+
+/// The rounds so far.
+pub struct Rounds<'a> {
+    integers: Integers,
+    /// Parts whose next round is not solved.
+    pub waiting: Vec<Part<'a>>,
+    pub settled: Vec<Settled>,
+    /// Groups whose level is final, with it.
+    pub known: Vec<(usize, Rational)>,
+    duals: Duals,
+    /// Rounds solved.
+    pub count: usize,
+    pub solves: usize,
+    pivots: usize,
+}
+
+impl<'a> Rounds<'a> {
+    pub fn new(data: &'a LevelData<'a>) -> Self {
+        Self {
+            integers: Integers::new(data),
+            waiting: first_parts(data),
+            settled: Vec::with_capacity(data.groups.len()),
+            known: Vec::new(),
+            duals: Duals::new(data),
+            count: 0,
+            solves: 0,
+            pivots: 0,
         }
     }
-    let tasks = by_user(data, settled, |x, share| Rational::from(x / share as u64));
-    Ok(LexicographicOptimum { tasks, duals: duals.of_problem(data), rounds, solves, pivots })
+
+    /// Solves the parts that are `wanted`, and what they leave, until none is left. Those that fail keep waiting,
+    /// and the first error is returned.
+    pub fn go_on(&mut self, settings: Settings, wanted: impl Fn(&Part<'_>) -> bool) -> Option<LpError> {
+        let mut first_error = None;
+        let mut late = Vec::new();
+        while !self.waiting.is_empty() {
+            let (now, later): (Vec<_>, Vec<_>) = self.waiting.drain(..).partition(&wanted);
+            late.extend(later);
+            // In order of the parts, whatever thread solves them.
+            let solved: Vec<(Part<'a>, Result<Solved<'a>, LpError>)> = now
+                .into_par_iter()
+                .map(|part| {
+                    let solved = solve(&part, &self.integers, settings);
+                    (part, solved)
+                })
+                .collect();
+            for (part, solved) in solved {
+                match solved {
+                    Ok(solved) => self.take_over(solved),
+                    Err(error) => {
+                        late.push(part);
+                        first_error.get_or_insert(error);
+                    }
+                }
+            }
+        }
+        self.waiting = late;
+        first_error
+    }
+
+    fn take_over(&mut self, solved: Solved<'a>) {
+        self.count += 1;
+        self.solves += solved.solves;
+        self.pivots += solved.pivots;
+        self.settled.extend(solved.settled);
+        self.known.extend(solved.known);
+        self.duals.push(solved.level, solved.blocks, solved.dual, solved.left);
+        self.waiting.extend(solved.parts);
+    }
+
+    /// The maximum, where nothing waits.
+    pub fn optimum(self, data: &LevelData<'_>) -> LexicographicOptimum<Rational> {
+        let tasks = by_user(data, self.settled, |x, share| Rational::from(x / share as u64));
+        let duals = self.duals.of_problem(data);
+        LexicographicOptimum { tasks, duals, rounds: self.count, solves: self.solves, pivots: self.pivots }
+    }
+
+    /// The prices of the rounds so far, in doubles.
+    pub fn blocks(&self) -> Vec<BlockPrices> {
+        self.duals.in_doubles()
+    }
 }
 
 /// One round of a part.
 fn solve<'a>(part: &Part<'a>, integers: &Integers, settings: Settings) -> Result<Solved<'a>, LpError> {
     settings.time()?;
     let (mut search, round) = optimum_of(part, integers, settings)?;
-    let (mut blocks, mut done) = (false, 0);
+    let mut blocks = false;
+    let mut known = Vec::new();
     let mut targets = part.targets.clone();
     for (g, target) in targets.iter_mut().enumerate().filter(|(_, target)| **target == Target::Active) {
-        if part.exactly_satisfied_at(g).is_some_and(|at| *at <= round.level) {
+        if let Some(at) = part.exactly_satisfied_at(g).filter(|at| **at <= round.level) {
             *target = Target::Tasks;
+            known.push((part.groups[g], at.clone()));
         } else if round.level_prices[g] > 0 {
             *target = Target::Frozen(part.levels.len());
             blocks = true;
-        } else {
-            continue;
+            known.push((part.groups[g], round.level.clone()));
         }
-        done += 1;
     }
-    if done == 0 {
+    if known.is_empty() {
         return Err(LpError::NoProgress { round: part.levels.len() + 1 });
     }
     let dual = BlockDual::new(part, &round);
     let level = round.level.clone();
     let Rest { settled, parts, left } = split(part, round, &targets, search.master.as_mut());
     let (solves, pivots) = (search.solves.max(1), search.pivots);
-    Ok(Solved { level, dual, blocks, left, settled, parts, solves, pivots })
+    Ok(Solved { level, known, dual, blocks, left, settled, parts, solves, pivots })
 }
 
 /// The exact optimum of a part.

@@ -18,6 +18,8 @@ const UNCERTAIN: std::ops::Range<f64> = 1e-11..1e-6;
 /// Reduced costs below this part of the price count as 0. Taking a positive one for 0 only keeps
 /// parts together that could be split.
 const REDUCED_COST_TOLERANCE: f64 = 1e-7;
+/// Parts of frozen levels that are left out, one after the other, where rounding leaves no room for them.
+const ROOMS: [f64; 4] = [0.0, 1e-9, 1e-7, 1e-5];
 /// Part of a capacity by which a solution may exceed it.
 const SOUND: f64 = 1e-7;
 
@@ -45,6 +47,7 @@ struct Solved<'a> {
 }
 
 /// What all rounds found.
+#[derive(Default)]
 pub struct Rounds {
     pub settled: Vec<Settled>,
     /// In the order in which they were solved.
@@ -54,20 +57,40 @@ pub struct Rounds {
 }
 
 pub fn run(data: &LevelData<'_>, settings: Settings) -> Result<LexicographicOptimum<f64>, LpError> {
-    let Rounds { settled, rounds, solves, .. } = rounds(data, settings, false)?;
+    let Rounds { settled, rounds, solves, .. } =
+        rounds(first_parts(data), |part| solve(part, settings, 0.0, false))?;
     let tasks = by_user(data, settled, |x, share| x / share as f64);
     Ok(LexicographicOptimum { tasks, duals: Vec::new(), rounds, solves, pivots: 0 })
 }
 
-/// All rounds. Unless `guess`, it is an error where doubles do not tell who is blocked.
-pub fn rounds(data: &LevelData<'_>, settings: Settings, guess: bool) -> Result<Rounds, LpError> {
-    let mut waiting = first_parts(data);
-    let mut settled = Vec::with_capacity(data.groups.len());
+/// The rounds of parts, and of what they leave, by the best guess of doubles. A part without one keeps what it has.
+pub fn guess(waiting: Vec<Part<'_>>, settings: Settings) -> Rounds {
+    let guessed = rounds(waiting, |part| {
+        let mut tries = ROOMS.iter().map(|room| solve(part, settings, *room, true));
+        Ok(tries.find_map(Result::ok).unwrap_or_else(|| given_up(part)))
+    });
+    guessed.unwrap_or_default()
+}
+
+/// A part that stays as it is.
+fn given_up<'a>(part: &Part<'a>) -> Solved<'a> {
+    let as_it_was = |(group, ran): (&usize, &Vec<(usize, Rational)>)| {
+        (*group, ran.iter().map(|(c, x)| (part.class_id(*c), x.to_f64())).collect())
+    };
+    let settled = part.groups.iter().zip(&part.ran).map(as_it_was).collect();
+    Solved { block: BlockPrices::default(), settled, parts: Vec::new(), solves: 0 }
+}
+
+/// All rounds, each solved by `solve`.
+fn rounds<'a>(
+    mut waiting: Vec<Part<'a>>,
+    solve: impl Fn(&Part<'a>) -> Result<Solved<'a>, LpError> + Sync,
+) -> Result<Rounds, LpError> {
+    let mut settled = Vec::new();
     let mut blocks = Vec::new();
     let (mut rounds, mut solves) = (0, 0);
     while !waiting.is_empty() {
-        let solved: Vec<Result<Solved<'_>, LpError>> =
-            waiting.into_par_iter().map(|part| solve(&part, settings, guess)).collect();
+        let solved: Vec<Result<Solved<'_>, LpError>> = waiting.par_iter().map(&solve).collect();
         waiting = Vec::new();
         for solved in solved {
             let solved = solved?;
@@ -81,9 +104,11 @@ pub fn rounds(data: &LevelData<'_>, settings: Settings, guess: bool) -> Result<R
     Ok(Rounds { settled, blocks, rounds, solves })
 }
 
-/// One round of a part.
-fn solve<'a>(part: &Part<'a>, settings: Settings, guess: bool) -> Result<Solved<'a>, LpError> {
+/// One round of a part, with that room for frozen levels. Unless `guess`, it is an error where doubles do not tell
+/// who is blocked.
+fn solve<'a>(part: &Part<'a>, settings: Settings, room: f64, guess: bool) -> Result<Solved<'a>, LpError> {
     let mut search = Search::new(part, settings)?;
+    search.room = room;
     let solution = newton(&mut search)?;
     let stays = stays(part, &solution);
     let most = solution.group_prices.iter().copied().fold(0.0, f64::max);
@@ -157,12 +182,13 @@ fn split<'a>(
             }
             continue;
         }
+        let exact = |(c, x): (usize, f64)| Some((part.class_id(c), Rational::from_f64(x)?));
         let seat = |g: usize| Seat {
             group: part.groups[g],
             classes: std::mem::take(&mut stays[g]).into_iter().map(|c| part.class_id(c)).collect(),
             target: targets[g],
             frozen_at: frozen_at[g],
-            ran: Vec::new(),
+            ran: std::mem::take(&mut tasks[g]).into_iter().filter_map(exact).collect(),
         };
         let seats = component.iter().copied().map(seat).collect();
         let mut rest = Part::new(part.data, seats, None, Vec::new());

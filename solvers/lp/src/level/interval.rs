@@ -1,10 +1,13 @@
-//! Levels between proven bounds, from a solution in doubles: where exact work is not wanted, or its time is up.
+//! Levels between proven bounds, where exact work is not wanted, or its time is up.
 //!
-//! The allocation is rounded to numbers that are short, and feasible exactly (the file `feasible`); the prices of
-//! its blocks bound all levels (the file `bounds`).
+//! Exact rounds that are done keep their levels, and small parts get theirs, which takes no longer than doubles.
+//! What is left is solved in doubles as well as they can. That allocation is rounded to numbers that are short, and
+//! feasible exactly (the file `feasible`); the prices of all blocks bound the other levels (the file `bounds`).
 
 mod bounds;
 mod feasible;
+
+use std::time::{Duration, Instant};
 
 use evenhand_exact::ShareCoefficients;
 use evenhand_problem::{Constraints, Rational};
@@ -12,11 +15,13 @@ use evenhand_problem::{Constraints, Rational};
 use self::bounds::Bounds;
 use self::feasible::feasible;
 use super::data::LevelData;
-use super::float;
-use super::rounds::{Settings, by_user};
-use crate::error::LpError;
+use super::part::{Part, Target};
+use super::rounds::{LexicographicOptimum, Settings, by_user};
+use super::{exact, float};
 use crate::groups::capacity_entries;
 
+/// How long exact rounds of small parts may go on when the time is up: numbers may be long.
+const GRACE: Duration = Duration::from_secs(20);
 /// Bits of a bound.
 const BITS: i64 = 80;
 
@@ -44,31 +49,82 @@ impl LevelIntervals {
     }
 }
 
-/// Proven bounds of the levels of the lexicographic maximum, by floating point and one exact pass.
-///
-/// # Errors
-/// [`LpError`] when HiGHS fails, or doubles do not hold the numbers.
-pub fn lexicographic_intervals(
+/// What is known of the lexicographic maximum when the time is up.
+#[derive(Debug, Clone)]
+pub enum Within {
+    /// All of it.
+    Exact(LexicographicOptimum<Rational>),
+    /// Bounds of its levels.
+    Between(LevelIntervals),
+}
+
+/// The lexicographic maximum where it is found in the time that the settings give, else proven bounds of its
+/// levels. There is always an answer: where all else fails a level is between 0 and what the user would have alone.
+#[must_use]
+pub fn lexicographic_within(
     constraints: &Constraints<'_>,
     coefficients: &ShareCoefficients,
     settings: &Settings,
-) -> Result<LevelIntervals, LpError> {
+) -> Within {
     let data = LevelData::new(constraints, coefficients);
-    let found = float::rounds(&data, *settings, true)?;
-    let placed = feasible(&data, found.settled)?;
-    let bounds = Bounds::new(&data, &placed, found.blocks).all();
+    let mut rounds = exact::Rounds::new(&data);
+    match rounds.go_on(*settings, |_| true) {
+        None => Within::Exact(rounds.optimum(&data)),
+        Some(_) => Within::Between(between(&data, rounds, *settings)),
+    }
+}
+
+/// Bounds of the levels that the rounds so far leave open, parts of at most `small` placements exactly.
+fn between<'a>(data: &'a LevelData<'a>, mut rounds: exact::Rounds<'a>, settings: Settings) -> LevelIntervals {
+    let constraints = data.constraints;
+    let late = Settings { until: Some(Instant::now() + GRACE), ..settings };
+    // What fails here is done in doubles.
+    let _ = rounds.go_on(late, |part| part.n_placements() <= settings.small);
+    let mut blocks = rounds.blocks();
+    let waiting = std::mem::take(&mut rounds.waiting);
+    let known = Known::new(data, &rounds.known, &waiting);
+    let found = float::guess(waiting, settings);
+    blocks.extend(found.blocks);
+    let placed = feasible(data, rounds.settled, found.settled);
+    let bounds = Bounds::new(data, &placed, blocks, known).all();
     let n_users = constraints.problem().n_users();
     let mut levels = vec![(Rational::new(), Rational::new()); n_users];
     let mut alone = vec![Rational::new(); n_users];
     for (g, bound) in bounds.into_iter().enumerate() {
-        let most = level_alone(&data, g, data.groups[g].members.len());
+        let most = level_alone(data, g, data.groups[g].members.len());
         for &n in &data.groups[g].members {
             levels[n].clone_from(&bound);
             alone[n].clone_from(&most);
         }
     }
-    let tasks = by_user(&data, placed.into_iter().enumerate(), |x, share| Rational::from(x / share as u64));
-    Ok(LevelIntervals { tasks, levels, alone, rounds: found.rounds, solves: found.solves })
+    let tasks = by_user(data, placed.into_iter().enumerate(), |x, share| Rational::from(x / share as u64));
+    let (n_rounds, solves) = (rounds.count + found.rounds, rounds.solves + found.solves);
+    LevelIntervals { tasks, levels, alone, rounds: n_rounds, solves }
+}
+
+/// What exact rounds say of levels.
+struct Known {
+    /// By group: its level in the lexicographic maximum, where a round has found it.
+    levels: Vec<Option<Rational>>,
+    /// By group: a level that it has at least.
+    low: Vec<Rational>,
+}
+
+impl Known {
+    fn new(data: &LevelData<'_>, found: &[(usize, Rational)], waiting: &[Part<'_>]) -> Self {
+        let mut levels = vec![None; data.groups.len()];
+        let mut low = vec![Rational::new(); data.groups.len()];
+        for (g, level) in found {
+            levels[*g] = Some(level.clone());
+            low[*g].clone_from(level);
+        }
+        for part in waiting {
+            let Some(reached) = &part.reached else { continue };
+            let open = part.groups.iter().zip(&part.targets).filter(|(_, target)| **target == Target::Active);
+            open.for_each(|(g, _)| low[*g].clone_from(reached));
+        }
+        Self { levels, low }
+    }
 }
 
 fn entries(data: &LevelData<'_>, g: usize, i: usize) -> Vec<(usize, Rational)> {

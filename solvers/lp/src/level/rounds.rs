@@ -21,7 +21,13 @@ pub struct Settings {
     /// When exact rounds are given up with [`LpError::OutOfTime`]; a round that has begun is looked at now
     /// and then. In doubles nobody looks.
     pub until: Option<Instant>,
+    /// Placements of a part up to which [`lexicographic_within`](super::lexicographic_within) goes on with exact
+    /// rounds when the time is up.
+    pub small: usize,
 }
+
+/// Exact rounds on so many placements take no longer than rounds in doubles, unless the numbers are long.
+const SMALL: usize = 200_000;
 
 impl Settings {
     /// Whether there is time left.
@@ -35,7 +41,7 @@ impl Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { max_pivots: 10_000, max_steps: 10_000, until: None }
+        Self { max_pivots: 10_000, max_steps: 10_000, until: None, small: SMALL }
     }
 }
 

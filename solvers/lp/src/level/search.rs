@@ -15,6 +15,8 @@ pub struct Search<'a> {
     pub master: Option<Master<'a>>,
     /// By group.
     pub targets: Vec<Target>,
+    /// Part of a level that froze somebody by which the programme in doubles asks for less, for rounding.
+    pub room: f64,
     /// The last exact optimum over all placements.
     pub last: Option<Round>,
     /// The basis at which it ended.
@@ -32,7 +34,17 @@ impl<'a> Search<'a> {
 
     pub fn without_highs(part: &'a Part<'a>, settings: Settings) -> Self {
         let targets = part.targets.clone();
-        Self { part, settings, master: None, targets, last: None, basis: None, solves: 0, pivots: 0 }
+        Self {
+            part,
+            settings,
+            master: None,
+            targets,
+            room: 0.0,
+            last: None,
+            basis: None,
+            solves: 0,
+            pivots: 0,
+        }
     }
 
     /// Approaches the blocking level from above, where every programme is feasible.
@@ -97,7 +109,7 @@ impl<'a> Search<'a> {
         match target {
             Target::Active => Need::Times(1.0),
             Target::Tasks => Need::Fixed(self.part.satisfied_at[g]),
-            Target::Frozen(_) => Need::Fixed(self.part.frozen_at[g]),
+            Target::Frozen(_) => Need::Fixed(self.part.frozen_at[g] * (1.0 - self.room)),
         }
     }
 

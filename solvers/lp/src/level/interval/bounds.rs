@@ -13,9 +13,11 @@
 //! The prices of a block say nothing of classes that its users left to blocks before; with enough of the prices
 //! of those blocks added they do.
 
+use std::collections::BTreeSet;
+
 use evenhand_problem::Rational;
 
-use super::{below, entries, level, level_alone};
+use super::{Known, below, entries, level, level_alone};
 use crate::groups::Group;
 use crate::level::data::LevelData;
 use crate::level::float::BlockPrices;
@@ -29,6 +31,8 @@ pub(super) struct Bounds<'d, 'a> {
     placed: &'d [Vec<(usize, Rational)>],
     /// The blocks by level.
     blocks: Vec<BlockPrices>,
+    /// By group: the level, where exact rounds have found it.
+    known: Vec<Option<Rational>>,
     /// By group: the lower bound so far.
     low: Vec<Rational>,
     /// By group: whether it has all its tasks, exactly.
@@ -40,19 +44,27 @@ impl<'d, 'a> Bounds<'d, 'a> {
         data: &'d LevelData<'a>,
         placed: &'d [Vec<(usize, Rational)>],
         blocks: Vec<BlockPrices>,
+        known: Known,
     ) -> Self {
         let has_all = |(group, list): (&Group, &Vec<(usize, Rational)>)| {
             group.tasks.as_ref().is_some_and(|limit| list.iter().map(|(_, x)| x).sum::<Rational>() == *limit)
         };
         let full = data.groups.iter().zip(placed).map(has_all).collect();
-        Self { data, placed, blocks, low: vec![Rational::new(); data.groups.len()], full }
+        Self { data, placed, blocks, known: known.levels, low: known.low, full }
     }
 
     pub(super) fn all(mut self) -> Vec<(Rational, Rational)> {
-        self.bound_below();
-        let mut high: Vec<Rational> =
-            (0..self.data.groups.len()).map(|g| level_alone(self.data, g, 1)).collect();
-        self.bound_above(&mut high);
+        let is_open = self.known.iter().any(Option::is_none);
+        if is_open {
+            self.bound_below();
+        }
+        let most = |(g, known): (usize, &Option<Rational>)| {
+            known.clone().unwrap_or_else(|| level_alone(self.data, g, 1))
+        };
+        let mut high: Vec<Rational> = self.known.iter().enumerate().map(most).collect();
+        if is_open {
+            self.bound_above(&mut high);
+        }
         let rounded = |(low, high): (Rational, Rational)| (below(&low), -below(&-high));
         self.low.into_iter().zip(high).map(rounded).collect()
     }
@@ -72,7 +84,7 @@ impl<'d, 'a> Bounds<'d, 'a> {
             let least = (0..data.groups.len()).filter(lacks).map(|g| &level[g]).min().cloned();
             for g in (0..data.groups.len()).filter(|g| !before[*g]) {
                 let bound = least.as_ref().filter(|least| **least < level[g]).unwrap_or(&level[g]);
-                if *bound > self.low[g] {
+                if self.known[g].is_none() && *bound > self.low[g] {
                     self.low[g].clone_from(bound);
                 }
             }
@@ -109,7 +121,10 @@ impl<'d, 'a> Bounds<'d, 'a> {
                 prices[row] = Rational::from_f64(price).unwrap_or_default();
             }
             let mut groups: Vec<usize> = self.blocks[k].priced.clone();
-            for earlier in (0..k).rev() {
+            // The blocks to which these left classes, the latest first.
+            let left_to = |g: &usize| left[*g].iter().map(|(_, block)| *block);
+            let mut pending: BTreeSet<usize> = groups.iter().flat_map(left_to).collect();
+            while let Some(earlier) = pending.pop_last() {
                 let lacking = |g: usize| {
                     let worth = data.groups[g].classes.iter().filter(|&&i| !left[g].iter().any(|l| l.0 == i));
                     let worth = worth.map(|&i| price(data, g, i, &prices)).min().unwrap_or_default();
@@ -136,6 +151,8 @@ impl<'d, 'a> Bounds<'d, 'a> {
                     for (row, price) in &sums[earlier] {
                         prices[*row] += Rational::from(&factor * price);
                     }
+                    pending
+                        .extend(counted[earlier].iter().flat_map(left_to).filter(|block| *block < earlier));
                     groups.extend(&counted[earlier]);
                     groups.sort_unstable();
                     groups.dedup();

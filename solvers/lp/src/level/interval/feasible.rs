@@ -3,25 +3,31 @@
 use evenhand_problem::Rational;
 
 use super::{below, entries};
-use crate::error::LpError;
 use crate::level::data::LevelData;
+use crate::level::exact;
 use crate::level::float::Settled;
 
 /// Part of its tasks that a group in doubles may lack or exceed and still has them all.
 const ALL_TASKS: f64 = 1e-9;
 
-/// By group: the tasks as exact numbers, feasible. Those that have all their tasks have them exactly, and
-/// where a class is too full the others have less.
+/// By group: the tasks as exact numbers, feasible. Those that exact rounds have settled, which share no row with
+/// others, keep what they have. Those that have all their tasks have them exactly, and where a class is too full the
+/// others have less.
 pub(super) fn feasible(
     data: &LevelData<'_>,
+    exactly: Vec<exact::Settled>,
     settled: Vec<Settled>,
-) -> Result<Vec<Vec<(usize, Rational)>>, LpError> {
+) -> Vec<Vec<(usize, Rational)>> {
     let mut placed: Vec<Vec<(usize, Rational)>> = vec![Vec::new(); data.groups.len()];
     let mut is_full = vec![false; data.groups.len()];
+    let mut is_open = vec![false; data.groups.len()];
+    for (g, list) in exactly {
+        placed[g] = list;
+    }
     for (g, list) in settled {
+        is_open[g] = true;
         let exact = |(i, x): (usize, f64)| Some((i, Rational::from_f64(x.max(0.0))?));
-        let mut list: Vec<(usize, Rational)> =
-            list.into_iter().map(exact).collect::<Option<_>>().ok_or(LpError::Uncertain)?;
+        let mut list: Vec<(usize, Rational)> = list.into_iter().filter_map(exact).collect();
         if let Some(limit) = &data.groups[g].tasks {
             let total: Rational = list.iter().map(|(_, x)| x).sum();
             let lacking = Rational::from(limit - &total);
@@ -42,7 +48,7 @@ pub(super) fn feasible(
     for everybody in [false, true] {
         let n_rows = data.constraints.rows().len();
         let (mut load, mut movable) = (vec![Rational::new(); n_rows], vec![Rational::new(); n_rows]);
-        for (g, list) in placed.iter().enumerate() {
+        for (g, list) in placed.iter().enumerate().filter(|(g, _)| is_open[*g]) {
             for (i, x) in list {
                 for (row, usage) in entries(data, g, *i) {
                     let used = usage * x;
@@ -66,7 +72,10 @@ pub(super) fn feasible(
                 }
             }
         }
-        for (list, _) in placed.iter_mut().zip(&is_full).filter(|(_, full)| everybody || !**full) {
+        for (g, list) in placed.iter_mut().enumerate() {
+            if !is_open[g] || is_full[g] && !everybody {
+                continue;
+            }
             for (i, x) in list {
                 if let Some(factor) = &factor[*i] {
                     *x *= factor;
@@ -74,5 +83,5 @@ pub(super) fn feasible(
             }
         }
     }
-    Ok(placed)
+    placed
 }

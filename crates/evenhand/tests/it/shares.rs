@@ -1,0 +1,66 @@
+//! Shares: what a rule leaves out of the problem's own, where the root stands, and what is held of time.
+
+use crate::common;
+
+use common::Folder;
+use serde_json::json;
+
+const SHARED: &str = r#"{"kind": "allocation-problem", "resources": ["gpu"],
+    "servers": [{"name": "node", "capacity": {"gpu": 10}}],
+    "share": {"multipliers": {"gpu": 2}, "zero-weight": "never"},
+    "groups": [{"name": "a"}, {"name": "b", "weight": 0}],
+    "users": [{"name": "x", "group": "a", "demand": {"gpu": 1}},
+              {"name": "y", "group": "b", "demand": {"gpu": 1}}]}"#;
+
+#[test]
+fn a_rule_says_what_it_leaves_out_of_the_share() {
+    let folder = Folder::with(SHARED);
+    folder.run(&["solve", "problem.json", "-m", "tree", "-o", "a.json"]).ends_with(0);
+    for (rule, left_out) in [
+        ("mesos", "leaves out `multipliers` and `zero-weight`"),
+        ("armada", "leaves out `zero-weight`"),
+        ("kai", "leaves out `multipliers`"),
+    ] {
+        for command in [
+            &["solve", "problem.json", "-m", "tree", "--rule", rule][..],
+            &["explain", "problem.json", "a.json", "--levels", "--rule", rule],
+        ] {
+            let said = folder.run(command).ends_with(0).stderr;
+            assert!(said.contains(left_out), "{command:?}: {said}");
+        }
+    }
+    let own = folder.run(&["solve", "problem.json", "-m", "tree"]).ends_with(0);
+    assert_eq!(own.stderr, "");
+    let plain = Folder::with(&SHARED.replace(r#""multipliers": {"gpu": 2}, "zero-weight": "never""#, ""));
+    assert_eq!(
+        plain.run(&["solve", "problem.json", "-m", "tree", "--rule", "mesos"]).ends_with(0).stderr,
+        ""
+    );
+}
+
+#[test]
+fn the_root_is_listed_first() {
+    let folder = Folder::with(&SHARED.replace(r#""multipliers": {"gpu": 2}, "#, ""));
+    folder.write("a.json", r#"{"kind": "allocation", "tasks": {"x": {"node": 4}, "y": {"node": 1}}}"#);
+    let levels = ["explain", "problem.json", "a.json", "--levels"];
+    let document = folder.run(&[&levels[..], &["--format", "json"]].concat()).ends_with(0).json();
+    let root = &document["nodes"][0];
+    assert_eq!((&root["kind"], &root["name"], &root["share"]), (&json!("root"), &json!(""), &json!("1/2")));
+    assert_eq!(document["nodes"].as_array().unwrap().len(), 5);
+    let table = folder.run(&levels).ends_with(0).stdout;
+    assert!(table.contains("all groups       0.5    0.5"), "{table}");
+}
+
+/// Where a class is shared by time a user holds it for a part of the time, whatever its demands would add up to.
+#[test]
+fn on_a_class_that_is_shared_by_time_shares_are_of_time() {
+    let folder = Folder::with(
+        r#"{"kind": "allocation-problem", "resources": ["cpu"],
+        "servers": [{"name": "s", "count": 2, "capacity": {"cpu": 4}}],
+        "users": [{"name": "x", "demand": {"cpu": 1}, "gamma": {"s": 24}},
+                  {"name": "y", "demand": {"cpu": 1}, "gamma": {"s": 8}}]}"#,
+    );
+    let table = folder.run(&["solve", "problem.json", "-m", "proportional"]).ends_with(0).stdout;
+    assert!(table.contains("50.0 %") && !table.contains("150"), "{table}");
+    assert!(table.contains("time of servers that are shared by time 100.0 %"), "{table}");
+}
