@@ -5,6 +5,7 @@ mod checkpoints;
 mod common;
 mod distributed;
 mod machines;
+mod order;
 mod parquet;
 mod queues;
 mod reservation;
