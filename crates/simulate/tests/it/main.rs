@@ -3,6 +3,7 @@
 mod admission_files;
 mod checkpoints;
 mod common;
+mod course;
 mod distributed;
 mod machines;
 mod order;
