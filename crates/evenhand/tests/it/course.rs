@@ -73,3 +73,20 @@ fn what_is_refused_writes_nothing() {
         assert!(!folder.path().join("results").exists());
     }
 }
+
+#[test]
+fn the_example_of_auto_scaling_runs() {
+    let text = example("Loads that change");
+    fits("reservation-scenario", &text);
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path().join("examples")).unwrap();
+    folder.write("examples/vm-types.json", include_str!("../../../../examples/vm-types.json"));
+    folder.write("scenario.json", &text);
+    folder.run(&["simulate", "scenario.json", "-o", "results"]).ends_with(0);
+    fits("admission", &folder.read("results/summary.json"));
+    assert!(folder.read("results/series.svg").contains("bound, none rejected"));
+    assert!(folder.read("results/series.csv").contains("slots of v1-m1"));
+    folder.write("wrong.json", text.replace("v32-m256", "v32"));
+    folder.run(&["simulate", "wrong.json", "-o", "other"]).fails_with(2, "there is no job type `v32`");
+    assert!(!folder.path().join("other").exists());
+}

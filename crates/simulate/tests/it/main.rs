@@ -1,6 +1,7 @@
 //! All integration tests of this crate in one program, so that it is linked once.
 
 mod admission_files;
+mod auto_scaling;
 mod checkpoints;
 mod common;
 mod course;
