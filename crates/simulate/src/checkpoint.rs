@@ -9,7 +9,7 @@ use crate::error::SimulateError;
 /// `kind` of the file.
 const KIND: &str = "simulation-checkpoint";
 /// What the words mean may change from one version to the next.
-const VERSION: u64 = 3;
+const VERSION: u64 = 4;
 
 /// The whole state of a run between two times.
 #[derive(Debug, Clone, PartialEq)]

@@ -14,6 +14,7 @@
 //! | [`run_from`] | one run that is observed, makes checkpoints, and goes on from one |
 //! | [`run_on`] | the same with the tasks of a trace in memory |
 //! | [`Machines`] | servers that come, go and change while tasks run |
+//! | [`CourseScenario`], [`run_course`] | divisible allocations of users that come and go |
 //! | [`distributed`] | PS-DSF's servers, each on its own clock, with messages that are late or lost |
 //! | [`reservation`] | jobs admitted into reserved slots: DRA, power of d choices |
 //! | [`Summary`] | what a run comes to |
@@ -21,6 +22,7 @@
 #![forbid(unsafe_code)]
 
 mod checkpoint;
+mod course;
 pub mod distributed;
 mod duration;
 mod error;
@@ -40,6 +42,10 @@ mod trace;
 pub mod workload;
 
 pub use checkpoint::{Checkpoint, Observer};
+pub use course::{
+    Course, CoursePolicy, CourseScenario, Moment, course_document, course_scenario, course_tasks_csv,
+    course_utilisation_csv, is_course, run_course,
+};
 pub use duration::Duration;
 pub use error::SimulateError;
 pub use jobs::FinishedJob;

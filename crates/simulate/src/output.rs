@@ -134,7 +134,7 @@ fn means(simulated: &Simulated, summaries: &[Summary]) -> Value {
 }
 
 /// A name as a field of a table.
-fn quoted(name: &str) -> String {
+pub(crate) fn quoted(name: &str) -> String {
     if name.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", name.replace('"', "\"\""))
     } else {

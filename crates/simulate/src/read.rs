@@ -15,6 +15,8 @@ mod events;
 mod policy;
 mod users;
 
+pub(crate) use users::duration;
+
 /// Reads scenarios.
 pub trait ReadScenario {
     /// The text as a scenario; the files that it names stand in `folder`, unless their paths are absolute.
@@ -304,30 +306,12 @@ impl<'t> Reader<'_, 't> {
         Ok(self.folder.join(self.document.string(raw)?.as_ref()))
     }
 
-    fn number(
-        &self,
-        raw: &'t RawValue,
-        expected: &str,
-        is: fn(&Rational) -> bool,
-    ) -> Result<f64, FormatError> {
-        let value = self.document.number(raw)?;
-        let number = evenhand_problem::number::to_f64(&value);
-        if !is(&value) || !number.is_finite() {
-            let found = evenhand_problem::number::format_stated(&value);
-            return Err(self.document.error(raw, format!("found {found}: expected {expected}")));
-        }
-        Ok(number)
-    }
-
     fn not_negative(&self, raw: &'t RawValue) -> Result<f64, FormatError> {
-        self.number(raw, "a number of at least 0", |value| *value >= 0)
+        not_negative(self.document, raw)
     }
 
     fn positive(&self, raw: &'t RawValue) -> Result<f64, FormatError> {
-        // Far below the least double a positive number is none any more.
-        self.number(raw, "a number above 0", |value| {
-            *value > 0 && evenhand_problem::number::to_f64(value) > 0.0
-        })
+        positive(self.document, raw)
     }
 
     fn whole(&self, raw: &'t RawValue) -> Result<u64, FormatError> {
@@ -338,6 +322,32 @@ impl<'t> Reader<'_, 't> {
             self.document.error(raw, format!("found {found}: expected an integer from 1 to 10^12"))
         })
     }
+}
+
+fn number(
+    document: &Document<'_>,
+    raw: &RawValue,
+    expected: &str,
+    is: fn(&Rational) -> bool,
+) -> Result<f64, FormatError> {
+    let value = document.number(raw)?;
+    let number = evenhand_problem::number::to_f64(&value);
+    if !is(&value) || !number.is_finite() {
+        let found = evenhand_problem::number::format_stated(&value);
+        return Err(document.error(raw, format!("found {found}: expected {expected}")));
+    }
+    Ok(number)
+}
+
+pub(crate) fn not_negative(document: &Document<'_>, raw: &RawValue) -> Result<f64, FormatError> {
+    number(document, raw, "a number of at least 0", |value| *value >= 0)
+}
+
+pub(crate) fn positive(document: &Document<'_>, raw: &RawValue) -> Result<f64, FormatError> {
+    // Far below the least double a positive number is none any more.
+    number(document, raw, "a number above 0", |value| {
+        *value > 0 && evenhand_problem::number::to_f64(value) > 0.0
+    })
 }
 
 /// Whether a task of user `n` fits on an empty server of class `i`.

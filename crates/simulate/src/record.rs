@@ -83,7 +83,7 @@ pub struct ThereOverTime {
 }
 
 /// What is there, and integrals of it up to a time.
-#[derive(Default)]
+#[derive(Default, Clone)]
 struct Changing {
     now: Option<There>,
     since: f64,
@@ -94,6 +94,24 @@ struct Changing {
 }
 
 impl Changing {
+    fn save(&self, to: &mut Writer) {
+        save_there(self.now.as_ref(), to);
+        to.time(self.since);
+        to.list(self.integrals.iter(), |to, integral| to.time(*integral));
+        to.number(self.least);
+        to.number(self.most);
+    }
+
+    fn restore(from: &mut Reader<'_>) -> Result<Self, SimulateError> {
+        Ok(Self {
+            now: restore_there(from)?,
+            since: from.time()?,
+            integrals: from.list(Reader::time)?,
+            least: from.number()?,
+            most: from.number()?,
+        })
+    }
+
     fn settle(&mut self, time: f64) {
         let Some(There { servers, capacity }) = &self.now else { return };
         let lasted = time - self.since;
@@ -114,7 +132,13 @@ pub(crate) struct Recorder {
     since: Vec<f64>,
     every: Option<f64>,
     there: Changing,
+    /// What was there before the first change of machines after `last`, if there was one.
+    before: Option<Changing>,
     pub rows: Vec<Row>,
+    /// Tasks that run or wait.
+    pub here: u64,
+    /// When a task last came, started, stopped, ended or was withdrawn.
+    pub last: f64,
 }
 
 impl Recorder {
@@ -125,7 +149,10 @@ impl Recorder {
             since: vec![0.0; n_users],
             every,
             there: Changing { least: u64::MAX, ..Changing::default() },
+            before: None,
             rows: Vec::new(),
+            here: 0,
+            last: 0.0,
         }
     }
 
@@ -144,11 +171,9 @@ impl Recorder {
             to.number(row.waiting);
             save_there(row.there.as_ref(), to);
         });
-        save_there(self.there.now.as_ref(), to);
-        to.time(self.there.since);
-        to.list(self.there.integrals.iter(), |to, integral| to.time(*integral));
-        to.number(self.there.least);
-        to.number(self.there.most);
+        self.there.save(to);
+        to.list(self.before.iter(), |to, before| before.save(to));
+        to.time(self.last);
     }
 
     /// Goes on from what [`Recorder::save`] wrote.
@@ -169,13 +194,10 @@ impl Recorder {
             let running = from.exactly(users, Reader::small)?;
             Ok(Row { time, running, waiting: from.number()?, there: restore_there(from)? })
         })?;
-        self.there = Changing {
-            now: restore_there(from)?,
-            since: from.time()?,
-            integrals: from.list(Reader::time)?,
-            least: from.number()?,
-            most: from.number()?,
-        };
+        self.there = Changing::restore(from)?;
+        self.before = from.list(Changing::restore)?.pop();
+        self.last = from.time()?;
+        self.here = self.tasks.iter().map(|tasks| tasks.running() + tasks.waiting()).sum();
         Ok(())
     }
 
@@ -204,6 +226,30 @@ impl Recorder {
     fn settle(&mut self, user: usize, time: f64) {
         self.integral[user] += self.tasks[user].running() as f64 * (time - self.since[user]);
         self.since[user] = time;
+        self.touch(time);
+    }
+
+    /// Something happens to a task.
+    fn touch(&mut self, time: f64) {
+        self.last = time;
+        self.before = None;
+    }
+
+    /// So many tasks of a user come.
+    pub fn submit(&mut self, user: usize, tasks: u64, time: f64) {
+        self.touch(time);
+        self.tasks[user].submitted += tasks;
+        self.here += tasks;
+    }
+
+    /// The tasks of a user that wait leave.
+    pub fn withdraw(&mut self, user: usize, time: f64) {
+        let waiting = self.tasks[user].waiting();
+        if waiting > 0 {
+            self.touch(time);
+            self.tasks[user].withdrawn += waiting;
+            self.here -= waiting;
+        }
     }
 
     pub fn start(&mut self, user: usize, time: f64) {
@@ -214,6 +260,7 @@ impl Recorder {
     pub fn complete(&mut self, user: usize, time: f64) {
         self.settle(user, time);
         self.tasks[user].completed += 1;
+        self.here -= 1;
     }
 
     /// So many tasks of a user are stopped and wait again.
@@ -230,6 +277,9 @@ impl Recorder {
 
     /// From now on so many servers are there, and these parts of the whole.
     pub fn set_there(&mut self, servers: u64, capacity: Vec<f64>, time: f64) {
+        if self.before.is_none() {
+            self.before = Some(self.there.clone());
+        }
         self.there.settle(time);
         self.there.since = time;
         self.there.integrals.resize(1 + capacity.len(), 0.0);
@@ -252,10 +302,19 @@ impl Recorder {
         })
     }
 
+    /// Forgets what machines did after the last time at which something happened to a task.
+    pub fn rewind(&mut self) {
+        if let Some(before) = self.before.take() {
+            self.there = before;
+        }
+        let last = self.last;
+        self.rows.truncate(self.rows.partition_point(|row| row.time <= last));
+    }
+
     /// The end: by user the integral of its running tasks over the run.
     pub fn finish(&mut self, time: f64) -> Vec<f64> {
-        for user in 0..self.tasks.len() {
-            self.settle(user, time);
+        for (n, tasks) in self.tasks.iter().enumerate() {
+            self.integral[n] += tasks.running() as f64 * (time - self.since[n]);
         }
         if let Some(every) = self.every
             && self.rows.len() as f64 * every <= time

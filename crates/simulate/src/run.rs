@@ -17,7 +17,7 @@ use crate::workload::{Arrival, Source, streams};
 pub struct Settings {
     /// How tasks are placed.
     pub policy: Policy,
-    /// Time at which the run stops; `None`: when nothing is left to happen.
+    /// Time at which the run stops; `None`: with the last task.
     pub horizon: Option<f64>,
     /// Time between two rows of the series; `None`: no series.
     pub every: Option<f64>,
@@ -39,7 +39,7 @@ pub struct Settings {
 pub struct Run {
     /// Its seed.
     pub seed: u64,
-    /// Time at which it ended.
+    /// Time at which it ended: the horizon, or the last time at which something happened to a task.
     pub end: f64,
     /// Arrivals, finished tasks, departures, and changes of machines.
     pub events: u64,
@@ -125,6 +125,8 @@ struct Simulation<'a> {
     n_placed: u64,
     hash: u64,
     events: u64,
+    /// Events up to the last one that something happened to a task with.
+    events_of_tasks: u64,
     now: f64,
     /// Arrivals that the source has told.
     told: u64,
@@ -172,6 +174,7 @@ impl<'a> Simulation<'a> {
             n_placed: 0,
             hash: 0,
             events: 0,
+            events_of_tasks: 0,
             now: 0.0,
             told: 0,
             coming: None,
@@ -192,9 +195,8 @@ impl<'a> Simulation<'a> {
             let comes = self.coming.map_or(f64::INFINITY, |arrival| arrival.at);
             let changes = self.next_change().map_or(f64::INFINITY, |change| change.at);
             let others = leaves.min(comes).min(changes);
-            // Without a horizon the run ends with its tasks, whatever machines do later.
-            let nobody_comes = leaves.min(comes) == f64::INFINITY;
-            let is_over = horizon == f64::INFINITY && nobody_comes && self.is_over();
+            // Without a horizon the run ends with its tasks, whatever machines and users do later.
+            let is_over = horizon == f64::INFINITY && comes == f64::INFINITY && self.recorder.here == 0;
             let next = if is_over { f64::INFINITY } else { self.next_end(others).min(others) };
             if next > horizon || next == f64::INFINITY {
                 break;
@@ -218,7 +220,7 @@ impl<'a> Simulation<'a> {
             {
                 self.departures.next();
                 self.departed += 1;
-                self.leave(user);
+                self.leave(user, now);
             }
             while let Some(arrival) = self.coming.filter(|arrival| arrival.at == now) {
                 let user = arrival.user as usize;
@@ -230,11 +232,14 @@ impl<'a> Simulation<'a> {
                 self.can_come(&arrival)?;
                 self.jobs.submit(&arrival)?;
                 self.scheduler.submit(user, arrival.tasks);
-                self.recorder.tasks[user].submitted += arrival.tasks;
+                self.recorder.submit(user, arrival.tasks, now);
                 self.events += 1;
                 self.coming = self.next(source)?;
             }
             self.place(now)?;
+            if self.recorder.last == now {
+                self.events_of_tasks = self.events;
+            }
             if self.events - looked >= observer.every() {
                 looked = self.events;
                 if !observer.look(now, self.events, &mut || self.checkpoint())? {
@@ -242,8 +247,17 @@ impl<'a> Simulation<'a> {
                 }
             }
         }
-        let end = self.settings.horizon.unwrap_or(self.now);
-        self.advance(end)?;
+        let end = match self.settings.horizon {
+            Some(horizon) => {
+                self.advance(horizon)?;
+                horizon
+            }
+            None => {
+                self.recorder.rewind();
+                self.events = self.events_of_tasks;
+                self.recorder.last
+            }
+        };
         let task_time = self.recorder.finish(end);
         let there = self.recorder.there_over_time(end);
         Ok(Some(Run {
@@ -278,6 +292,7 @@ impl<'a> Simulation<'a> {
         let mut to = Writer::default();
         to.number(self.told - u64::from(self.coming.is_some()));
         to.number(self.departed as u64);
+        to.number(self.events_of_tasks);
         to.number(self.n_placed);
         to.number(self.hash);
         to.draw(self.scheduler.draw());
@@ -325,6 +340,7 @@ impl<'a> Simulation<'a> {
         for _ in 0..self.departed {
             self.departures.next();
         }
+        self.events_of_tasks = from.number()?;
         (self.n_placed, self.hash) = (from.number()?, from.number()?);
         let draw = from.draw(self.scheduler.draw().clone())?;
         self.jobs.restore(&mut from)?;
@@ -409,15 +425,8 @@ impl<'a> Simulation<'a> {
         self.cluster.is_some() || matches!(self.settings.policy, Policy::Tree(_))
     }
 
-    /// Whether nothing runs and nothing waits.
-    fn is_over(&self) -> bool {
-        let is_idle = |tasks: &Tasks| tasks.running() == 0 && tasks.waiting() == 0;
-        self.cluster.is_some() && self.recorder.tasks.iter().all(is_idle)
-    }
-
-    fn leave(&mut self, user: usize) {
-        let tasks = &mut self.recorder.tasks[user];
-        tasks.withdrawn += tasks.waiting();
+    fn leave(&mut self, user: usize, now: f64) {
+        self.recorder.withdraw(user, now);
         self.scheduler.withdraw(user);
         self.jobs.withdraw(user as u32);
         self.events += 1;

@@ -36,7 +36,7 @@ pub struct Scenario {
     pub queues: Queues,
     /// Tasks that come from a file.
     pub trace: Option<TraceFile>,
-    /// Time at which the run stops; `None`: when nothing is left to happen.
+    /// Time at which the run stops; `None`: with the last task.
     pub horizon: Option<f64>,
     /// Time between two rows of the series; `None`: a thousandth of the horizon, or no series.
     pub every: Option<f64>,

@@ -35,11 +35,12 @@ pub fn run(document: &Document<'_>, call: &Simulate, common: &Common) -> Result<
                 1 => name.to_owned(),
                 _ => format!("{seed}-{name}"),
             };
-            files::save_in(folder, &name("series.csv"), reservation::series_csv(run))?;
+            files::save_in(folder, &name("series.csv"), reservation::series_csv(&admitted, run))?;
             let plot = report::admission_series(&admitted, run).to_svg();
             let svg = plot.map_err(|error| Failure::solver(error.to_string()))?;
             files::save_in(folder, &name("series.svg"), svg)?;
         }
+        files::save_in(folder, "bounds.csv", reservation::beside_csv(&admitted))?;
         // Last: where it stands everything else does.
         files::save_in(folder, "summary.json", format!("{document:#}\n"))?;
     }

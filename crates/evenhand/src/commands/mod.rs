@@ -6,6 +6,7 @@ pub mod bench;
 pub mod certify;
 pub mod check;
 pub mod compare;
+mod course;
 pub mod explain;
 pub mod export;
 pub mod hunt;

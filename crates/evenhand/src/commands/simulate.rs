@@ -21,6 +21,9 @@ pub fn run(call: &Simulate, common: &Common) -> Result<ExitCode, Failure> {
     if simulate::reservation::is_admission(&document) {
         return super::admission::run(&document, call, common);
     }
+    if simulate::is_course(&document) {
+        return super::course::run(&document, call, common);
+    }
     let scenario = document.scenario(folder).map_err(of_format)?;
     let seeds: Vec<u64> = (0..u64::from(call.replications)).map(|k| common.seed.wrapping_add(k)).collect();
     let bar = output::progress(common, None);

@@ -6,6 +6,7 @@ mod class_limits;
 mod command_line;
 mod common;
 mod continuous;
+mod course;
 mod dedicated;
 mod defects;
 mod determinism;

@@ -330,7 +330,9 @@ fn a_reservation_is_simulated_from_its_file() {
     let schema = folder.run(&["schema", "reservation-scenario"]).ends_with(0).json();
     let stated: Value = serde_json::from_str(scenario).unwrap();
     jsonschema::validator_for(&schema).unwrap().validate(&stated).unwrap();
-    assert!(folder.read("out/1-series.csv").starts_with("time,reward\n0,0\n"));
+    assert!(folder.read("out/1-series.csv").starts_with("time,reward,jobs of v1-m1,"));
+    assert!(folder.read("out/bounds.csv").starts_with("time,greedy,bound\n0,0,0\n"));
+    assert!(document["beside"]["greedy"].as_f64().unwrap() <= document["beside"]["bound"].as_f64().unwrap());
     assert!(folder.read("out/2-series.svg").starts_with("<svg"));
     assert_eq!(folder.read("out/summary.json"), format!("{document:#}\n"));
     let again =

@@ -7,7 +7,7 @@
 /// `--format json` (`certify` an examination, `check` a verdict, `compare` a comparison, `explain` an
 /// explanation, group explanation, levels or entitlements, `reproduce` a reproduction or exhibits, `bench` work
 /// and precision, or speed, `export` an export,
-/// `simulate` a simulation or an admission, `audit` an audit,
+/// `simulate` a simulation, an admission or a course, `audit` an audit,
 /// `schema` the schemas).
 const SCHEMAS: [(&str, &str); NAMES.len()] = [
     ("problem", include_str!("problem.json")),
@@ -39,6 +39,7 @@ const SCHEMAS: [(&str, &str); NAMES.len()] = [
     ("export", include_str!("export.json")),
     ("simulation", include_str!("simulation.json")),
     ("admission", include_str!("admission.json")),
+    ("course", include_str!("course.json")),
     ("schemas", include_str!("schemas.json")),
 ];
 
@@ -73,6 +74,7 @@ pub const NAMES: [&str; 30] = [
     "export",
     "simulation",
     "admission",
+    "course",
     "schemas",
 ];
 

@@ -15,7 +15,7 @@ use crate::machines::{Machines, Places};
 /// Servers and capacities of the names that events concern, over all events: each is looked at, which takes about a
 /// nanosecond.
 const MOST_CONCERNED: usize = 2_000_000_000;
-/// Servers that change, over all events: each change is kept, in about 50 bytes.
+/// Servers that change, over all events: each change is kept, in about 80 bytes.
 const MOST_CHANGES: usize = 20_000_000;
 
 /// Amounts by the names of resources.
@@ -81,10 +81,12 @@ impl Cluster {
     }
 
     fn finish(self) -> Changing {
-        let name = |class: &(Capacity, usize)| self.classes[class.1].name.clone();
-        let names = |kind: &Kind| (kind.name.clone(), kind.classes.iter().map(name).collect());
-        let classes = self.kinds.iter().map(names).collect();
-        let (servers, machines) = self.places.finish(self.classes);
+        let (servers, machines, parts) = self.places.finish(&self.classes);
+        let names = |(_, class): &(Capacity, usize)| -> Vec<String> {
+            parts[*class].iter().map(|part| servers[*part].name.clone()).collect()
+        };
+        let of_kind = |kind: &Kind| (kind.name.clone(), kind.classes.iter().flat_map(names).collect());
+        let classes = self.kinds.iter().map(of_kind).collect();
         Changing { servers, machines, classes }
     }
 }
@@ -266,8 +268,10 @@ pub(super) fn google(path: &Path) -> Result<(Changing, Vec<String>), ImportError
             MachineChange::Becomes(class) => places.becomes(event.at, event.machine, class),
         }
     }
-    let (servers, machines) = places.finish(events.classes().to_vec());
+    let (servers, machines, parts) = places.finish(events.classes());
     let notes = events.notes().iter().map(ToString::to_string).collect();
-    let classes = servers.iter().map(|class| (class.name.clone(), vec![class.name.clone()])).collect();
+    let names = |parts: Vec<usize>| parts.into_iter().map(|part| servers[part].name.clone()).collect();
+    let stated = events.classes().iter().map(|class| class.name.clone());
+    let classes = stated.zip(parts.into_iter().map(names)).collect();
     Ok((Changing { servers, machines, classes }, notes))
 }

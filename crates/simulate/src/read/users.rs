@@ -1,9 +1,9 @@
 //! The users of a scenario, and when their tasks come.
 
-use evenhand_problem::format::{FormatError, MEMBER_FIELDS, member_spec, user_spec};
+use evenhand_problem::format::{Document, FormatError, MEMBER_FIELDS, member_spec, user_spec};
 use serde_json::value::RawValue;
 
-use super::Reader;
+use super::{Reader, not_negative, positive};
 use crate::duration::Duration;
 use crate::scenario::{Arrivals, Job, Poisson, Scenario};
 
@@ -55,7 +55,7 @@ impl<'t> Reader<'_, 't> {
         Ok(Job {
             at: self.not_negative(object.need(document, "at")?)?,
             tasks: self.gangs(object.need(document, "tasks")?, gang)?,
-            duration: self.duration(object.need(document, "duration")?)?,
+            duration: duration(document, object.need(document, "duration")?)?,
         })
     }
 
@@ -66,35 +66,10 @@ impl<'t> Reader<'_, 't> {
         Ok(Poisson {
             rate: self.positive(object.need(document, "rate")?)?,
             tasks: self.optional(&object, "tasks", |_, raw| self.gangs(raw, gang))?.unwrap_or(gang),
-            duration: self.duration(object.need(document, "duration")?)?,
+            duration: duration(document, object.need(document, "duration")?)?,
             from: self.optional(&object, "from", Self::not_negative)?.unwrap_or(0.0),
             until: self.optional(&object, "until", Self::not_negative)?,
         })
-    }
-
-    fn duration(&self, raw: &'t RawValue) -> Result<Duration, FormatError> {
-        let document = self.document;
-        if !raw.get().starts_with('{') {
-            return Ok(Duration::Constant(self.not_negative(raw)?));
-        }
-        let object = document.object(raw)?;
-        object.only(document, &["exponential", "uniform"])?;
-        match (object.get("exponential"), object.get("uniform")) {
-            (Some(mean), None) => Ok(Duration::Exponential(self.positive(mean)?)),
-            (None, Some(range)) => match document.list(range)?[..] {
-                [from, to] => {
-                    let (low, high) = (self.not_negative(from)?, self.not_negative(to)?);
-                    if high < low {
-                        return Err(
-                            document.error(to, format!("{high} is below {low}, where the range begins"))
-                        );
-                    }
-                    Ok(Duration::Uniform(low, high))
-                }
-                _ => Err(document.error(range, "expected two numbers, from and to")),
-            },
-            _ => Err(document.error(raw, "expected a number, or one of `exponential` and `uniform`")),
-        }
     }
 
     /// Tasks that come together: whole gangs.
@@ -105,5 +80,28 @@ impl<'t> Reader<'_, 't> {
             return Err(self.document.error(raw, message));
         }
         Ok(tasks)
+    }
+}
+
+/// How long tasks run, or messages take.
+pub(crate) fn duration<'t>(document: &Document<'t>, raw: &'t RawValue) -> Result<Duration, FormatError> {
+    if !raw.get().starts_with('{') {
+        return Ok(Duration::Constant(not_negative(document, raw)?));
+    }
+    let object = document.object(raw)?;
+    object.only(document, &["exponential", "uniform"])?;
+    match (object.get("exponential"), object.get("uniform")) {
+        (Some(mean), None) => Ok(Duration::Exponential(positive(document, mean)?)),
+        (None, Some(range)) => match document.list(range)?[..] {
+            [from, to] => {
+                let (low, high) = (not_negative(document, from)?, not_negative(document, to)?);
+                if high < low {
+                    return Err(document.error(to, format!("{high} is below {low}, where the range begins")));
+                }
+                Ok(Duration::Uniform(low, high))
+            }
+            _ => Err(document.error(range, "expected two numbers, from and to")),
+        },
+        _ => Err(document.error(raw, "expected a number, or one of `exponential` and `uniform`")),
     }
 }

@@ -55,6 +55,8 @@ pub(super) struct Dra<'a> {
     ranked: HashMap<usize, (usize, usize)>,
     /// The Reject Group.
     rejecting: BTreeSet<usize>,
+    /// Whether servers are classified from time to time, and not after every change.
+    is_periodic: bool,
 }
 
 impl<'a> Dra<'a> {
@@ -84,9 +86,20 @@ impl<'a> Dra<'a> {
             wanted: Vec::new(),
             ranked: HashMap::new(),
             rejecting: BTreeSet::new(),
+            is_periodic: false,
         };
         dra.classify()?;
         Ok(dra)
+    }
+
+    /// Classifies servers only when it is [time](Admit::tick), if there are such times.
+    pub fn every(self, every: Option<f64>) -> Self {
+        Self { is_periodic: every.is_some(), ..self }
+    }
+
+    /// Something has changed.
+    fn changed(&mut self) -> Result<(), AdmissionError> {
+        if self.is_periodic { Ok(()) } else { self.classify() }
     }
 
     /// Classification and reassignment.
@@ -196,7 +209,7 @@ impl Admit for Dra<'_> {
         let Some(server) = self.open(j) else { return Ok(None) };
         self.change(j, server, true);
         self.totals[j] += 1;
-        self.classify()?;
+        self.changed()?;
         Ok(Some(server))
     }
 
@@ -213,7 +226,7 @@ impl Admit for Dra<'_> {
             self.change(j, source, false);
             self.change(j, server, true);
         }
-        self.classify()?;
+        self.changed()?;
         Ok(source)
     }
 
@@ -242,6 +255,18 @@ impl Admit for Dra<'_> {
             self.classify()?;
         }
         Ok(preempted)
+    }
+
+    fn tick(&mut self) -> Result<(), AdmissionError> {
+        self.classify()
+    }
+
+    fn slots(&self) -> Vec<u64> {
+        let mut slots = vec![0; self.totals.len()];
+        for (of_one, servers) in self.configurations.slots.iter().zip(&self.configurations.servers) {
+            slots.iter_mut().zip(of_one).for_each(|(sum, slots)| *sum += slots * servers.len() as u64);
+        }
+        slots
     }
 
     fn effective(&self) -> Vec<(Vec<u64>, usize)> {

@@ -9,6 +9,8 @@ use super::{AdmissionError, Admit};
 pub(super) struct Fixed {
     /// By type: the servers of its empty slots, one for each slot; the last one is taken first.
     empty: Vec<Vec<usize>>,
+    /// By type: all slots.
+    slots: Vec<u64>,
 }
 
 impl Fixed {
@@ -44,7 +46,8 @@ impl Fixed {
             }
         }
         empty.iter_mut().for_each(|slots: &mut Vec<usize>| slots.reverse());
-        Ok(Self { empty })
+        let slots = empty.iter().map(|empty| empty.len() as u64).collect();
+        Ok(Self { empty, slots })
     }
 }
 
@@ -56,5 +59,9 @@ impl Admit for Fixed {
     fn leave(&mut self, j: usize, server: usize) -> Result<Option<usize>, AdmissionError> {
         self.empty[j].push(server);
         Ok(None)
+    }
+
+    fn slots(&self) -> Vec<u64> {
+        self.slots.clone()
     }
 }

@@ -22,43 +22,65 @@ pub(super) trait Jobs {
     fn next(&mut self) -> Option<Job>;
 }
 
-/// Poisson arrivals of every type at its load times the number of servers; running times of mean 1.
+/// Poisson arrivals of every type, and exponential running times.
 pub(super) struct Poisson {
-    /// By type: jobs that come in a unit of time.
-    rates: Vec<f64>,
-    all: f64,
+    /// From when on so many jobs of each type come in a unit of time, ascending.
+    pieces: Vec<(f64, Vec<f64>)>,
+    /// By type: the mean running time.
+    means: Vec<f64>,
+    /// The piece that is gone through.
+    piece: usize,
     now: f64,
     draw: Draw,
 }
 
 impl Poisson {
+    /// Every type at its load times the number of servers; running times of mean 1.
     pub fn new(problem: &Reservation, servers: usize, draw: Draw) -> Self {
-        let rates: Vec<f64> = problem.loads().iter().map(|load| load.to_f64() * servers as f64).collect();
-        Self { all: rates.iter().sum(), rates, now: 0.0, draw }
+        let rates = problem.loads().iter().map(|load| load.to_f64() * servers as f64).collect();
+        Self::of(vec![(0.0, rates)], vec![1.0; problem.n_types()], draw)
+    }
+
+    /// Rates by type from some times on, the first of them 0, and mean running times.
+    pub fn of(pieces: Vec<(f64, Vec<f64>)>, means: Vec<f64>, draw: Draw) -> Self {
+        Self { pieces, means, piece: 0, now: 0.0, draw }
     }
 
     /// The type of the next job, drawn by the rates.
-    fn of_type(&mut self) -> usize {
-        let mut at = Duration::Uniform(0.0, self.all).draw(&mut self.draw);
-        for (j, rate) in self.rates.iter().enumerate() {
+    fn of_type(&mut self, all: f64) -> usize {
+        let rates = &self.pieces[self.piece].1;
+        let mut at = Duration::Uniform(0.0, all).draw(&mut self.draw);
+        for (j, rate) in rates.iter().enumerate() {
             at -= rate;
             if at < 0.0 {
                 return j;
             }
         }
         // The sum of the rates was rounded.
-        self.rates.iter().rposition(|rate| *rate > 0.0).unwrap_or(0)
+        rates.iter().rposition(|rate| *rate > 0.0).unwrap_or(0)
     }
 }
 
 impl Jobs for Poisson {
     fn next(&mut self) -> Option<Job> {
-        if self.all <= 0.0 {
-            return None;
+        loop {
+            let all: f64 = self.pieces[self.piece].1.iter().sum();
+            let wait = if all > 0.0 { exponential(all.recip(), &mut self.draw) } else { f64::INFINITY };
+            match self.pieces.get(self.piece + 1) {
+                // The process has no memory: with other rates it begins anew.
+                Some((end, _)) if self.now + wait >= *end => {
+                    self.now = *end;
+                    self.piece += 1;
+                }
+                None if wait == f64::INFINITY => return None,
+                _ => {
+                    self.now += wait;
+                    let of_type = self.of_type(all);
+                    let lasts = exponential(self.means[of_type], &mut self.draw);
+                    return Some(Job { at: self.now, of_type, lasts });
+                }
+            }
         }
-        self.now += exponential(self.all.recip(), &mut self.draw);
-        let of_type = self.of_type();
-        Some(Job { at: self.now, of_type, lasts: exponential(1.0, &mut self.draw) })
     }
 }
 

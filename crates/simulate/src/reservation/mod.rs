@@ -10,7 +10,9 @@
 //!
 //! [`scenario`] reads what `evenhand simulate` runs. [`upper_bound`] is what no policy can earn more than along given jobs.
 
+mod beside;
 mod bound;
+mod coming;
 mod dra;
 mod fixed;
 mod jobs;
@@ -27,12 +29,14 @@ use evenhand_packing::PackingError;
 use evenhand_problem::Reservation;
 use thiserror::Error;
 
+pub use beside::Beside;
 pub use bound::upper_bound;
+pub use coming::Coming;
 use dra::Dra;
 use fixed::Fixed;
 pub use jobs::Job;
 use jobs::{Jobs, Poisson, check};
-pub use output::{document, series_csv};
+pub use output::{beside_csv, document, series_csv};
 use power_of_d::PowerOfD;
 pub use read::{is_admission, scenario};
 pub use scenario::{AdmissionScenario, Admitted, run};
@@ -87,6 +91,12 @@ pub struct Admission {
     pub reward: f64,
     /// The same at equal distances of time.
     pub series: Vec<(f64, f64)>,
+    /// By point of the series, by type: jobs that run.
+    pub jobs: Vec<Vec<u64>>,
+    /// By point of the series, by type: slots, filled or not; nothing for policies without configurations.
+    pub slots: Vec<Vec<u64>>,
+    /// By point of the series, by type: jobs that came and would not be done yet, were nobody rejected.
+    pub all: Vec<Vec<u64>>,
     /// By type: jobs that were admitted.
     pub admitted: Vec<u64>,
     /// By type: jobs that were rejected.
@@ -166,6 +176,16 @@ trait Admit {
         Ok(Vec::new())
     }
 
+    /// Time for an algorithm that acts from time to time.
+    fn tick(&mut self) -> Result<(), AdmissionError> {
+        Ok(())
+    }
+
+    /// By type: slots of all servers, filled or not.
+    fn slots(&self) -> Vec<u64> {
+        Vec::new()
+    }
+
     /// Configurations and the servers that are effectively assigned to them.
     fn effective(&self) -> Vec<(Vec<u64>, usize)> {
         Vec::new()
@@ -186,7 +206,7 @@ pub fn admit(problem: &Reservation, setting: &Setting) -> Result<Admission, Admi
     let rate: f64 = problem.loads().iter().map(|load| load.to_f64()).sum();
     bounded(problem, setting, rate * setting.servers as f64 * setting.horizon)?;
     let draw = Draw::new(setting.seed, ARRIVALS);
-    admitted(problem, setting, &mut Poisson::new(problem, setting.servers, draw))
+    admitted(problem, setting, &mut Poisson::new(problem, setting.servers, draw), None)
 }
 
 /// The same with given jobs, in the order of their times.
@@ -200,35 +220,46 @@ pub fn admit_jobs(
 ) -> Result<Admission, AdmissionError> {
     check(jobs, problem.n_types())?;
     bounded(problem, setting, jobs.len() as f64)?;
-    admitted(problem, setting, &mut jobs.iter().copied())
+    admitted(problem, setting, &mut jobs.iter().copied(), None)
 }
 
+/// `cra_every`: time between two classifications of DRA; `None`: after every admission and departure.
 fn admitted(
     problem: &Reservation,
     setting: &Setting,
     jobs: &mut dyn Jobs,
+    cra_every: Option<f64>,
 ) -> Result<Admission, AdmissionError> {
-    if problem.n_pools() != 1 || problem.configurations().is_some() {
-        return Err(AdmissionError::Setting("jobs are admitted into one pool of servers with capacities"));
+    if problem.n_pools() != 1 {
+        return Err(AdmissionError::Setting("jobs are admitted into one pool of servers"));
+    }
+    let needs_capacity = matches!(setting.policy, Policy::PowerOfD { .. } | Policy::Preempting { .. });
+    if problem.configurations().is_some() && needs_capacity {
+        return Err(AdmissionError::Setting(NEEDS_CAPACITY));
     }
     possible(setting)?;
     let servers = setting.servers;
     let mut policy: Box<dyn Admit + '_> = match &setting.policy {
-        Policy::Dra { reserve } => Box::new(Dra::new(problem, servers, *reserve, Vec::new())?),
+        Policy::Dra { reserve } => {
+            Box::new(Dra::new(problem, servers, *reserve, Vec::new())?.every(cra_every))
+        }
         Policy::Preempting { priorities, .. } if priorities.len() != problem.n_types() => {
             return Err(AdmissionError::Setting("every type has a priority"));
         }
         Policy::Preempting { reserve, priorities } => {
-            Box::new(Dra::new(problem, servers, *reserve, priorities.clone())?)
+            Box::new(Dra::new(problem, servers, *reserve, priorities.clone())?.every(cra_every))
         }
         Policy::PowerOfD { d } => Box::new(PowerOfD::new(problem, servers, *d)),
         Policy::Static => Box::new(Fixed::new(problem, servers)?),
     };
     let mut run = Run::new(problem, setting);
-    run.simulate(jobs, policy.as_mut())?;
+    run.simulate(jobs, policy.as_mut(), cra_every)?;
     Ok(run.result)
 }
 
+/// Why a policy does not take configurations.
+const NEEDS_CAPACITY: &str =
+    "`power_of_d` and `priorities` compare demands with capacities, of which `configurations` say nothing";
 /// Servers of a run, at most.
 const MOST_SERVERS: usize = 100_000;
 /// Servers times types of jobs: each is held some 30 bytes of memory for.
@@ -299,6 +330,11 @@ struct Run<'a> {
     turns: u64,
     /// Reward of all jobs in a unit of time.
     rate: f64,
+    /// By type: jobs that run.
+    running: Vec<u64>,
+    /// By type: jobs that would run, were nobody rejected, and their ends as bits.
+    all: Vec<u64>,
+    ends_of_all: BinaryHeap<Reverse<(u64, usize)>>,
     result: Admission,
 }
 
@@ -315,6 +351,9 @@ impl<'a> Run<'a> {
             ends: BinaryHeap::new(),
             turns: 0,
             rate: 0.0,
+            running: vec![0; types],
+            all: vec![0; types],
+            ends_of_all: BinaryHeap::new(),
             result: Admission {
                 admitted: none.clone(),
                 rejected: none.clone(),
@@ -324,20 +363,30 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn simulate(&mut self, jobs: &mut dyn Jobs, policy: &mut dyn Admit) -> Result<(), AdmissionError> {
+    fn simulate(
+        &mut self,
+        jobs: &mut dyn Jobs,
+        policy: &mut dyn Admit,
+        every: Option<f64>,
+    ) -> Result<(), AdmissionError> {
         let Setting { horizon, seed, .. } = *self.setting;
         let mut choices = Draw::new(seed, CHOICES);
         let (mut now, mut next) = (0.0, jobs.next());
+        let mut ticks = 0_u64;
         loop {
             let comes = next.map_or(f64::INFINITY, |job| job.at);
             let ends = self.next_end();
-            let time = comes.min(ends);
+            let tick = every.map_or(f64::INFINITY, |every| (ticks + 1) as f64 * every);
+            let time = comes.min(ends).min(tick);
             self.advance(now, time.min(horizon), policy);
             if time > horizon {
                 break;
             }
             now = time;
-            if ends <= comes {
+            if tick <= comes.min(ends) {
+                policy.tick()?;
+                ticks += 1;
+            } else if ends <= comes {
                 self.end(policy)?;
             } else if let Some(job) = next {
                 self.arrive(&job, policy, &mut choices)?;
@@ -356,7 +405,16 @@ impl<'a> Run<'a> {
         let servers = self.setting.servers as f64;
         while self.result.series.len() as f64 * self.setting.every <= to {
             let time = self.result.series.len() as f64 * self.setting.every;
+            while let Some(&Reverse((end, j))) = self.ends_of_all.peek()
+                && f64::from_bits(end) <= time
+            {
+                self.ends_of_all.pop();
+                self.all[j] -= 1;
+            }
             self.result.series.push((time, self.rate / servers));
+            self.result.jobs.push(self.running.clone());
+            self.result.all.push(self.all.clone());
+            self.result.slots.push(policy.slots());
             self.result.effective.push(policy.effective());
         }
     }
@@ -368,6 +426,8 @@ impl<'a> Run<'a> {
         choices: &mut Draw,
     ) -> Result<(), AdmissionError> {
         let j = job.of_type;
+        self.all[j] += 1;
+        self.ends_of_all.push(Reverse(((job.at + job.lasts).to_bits(), j)));
         let mut server = policy.admit(j, choices)?;
         if server.is_none() {
             let preempted = policy.make_room(j)?;
@@ -404,12 +464,15 @@ impl<'a> Run<'a> {
         self.on[server][of_type].push(place);
         self.ends.push(Reverse((end.to_bits(), place, self.turns)));
         self.rate += self.rewards[of_type];
+        self.running[of_type] += 1;
         self.result.admitted[of_type] += 1;
     }
 
     /// A job that is on no server's list any more is gone.
     fn remove(&mut self, place: usize) {
-        self.rate -= self.rewards[self.jobs[place].of_type];
+        let of_type = self.jobs[place].of_type;
+        self.rate -= self.rewards[of_type];
+        self.running[of_type] -= 1;
         self.jobs[place].turn = 0;
         self.free.push(place);
     }

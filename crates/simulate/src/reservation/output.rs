@@ -5,7 +5,8 @@ use std::fmt::Write;
 use evenhand_mechanisms::filling::Statistic;
 use serde_json::{Map, Value, json};
 
-use super::{Admission, Admitted, Policy};
+use super::{Admission, Admitted, Beside, Policy};
+use crate::output::quoted;
 
 impl Policy {
     /// In a few words.
@@ -23,7 +24,7 @@ impl Policy {
 /// All runs as one document of kind `admission`.
 #[must_use]
 pub fn document(admitted: &Admitted) -> Value {
-    let Admitted { scenario, optimum, runs } = admitted;
+    let Admitted { scenario, optimum, runs, beside } = admitted;
     let of_run = |(seed, run): &(u64, Admission)| {
         let of_type = |j: usize| {
             let counts = json!({
@@ -50,6 +51,14 @@ pub fn document(admitted: &Admitted) -> Value {
         "optimum": optimum,
         "runs": runs.iter().map(of_run).collect::<Vec<_>>(),
     });
+    // Means from when on rewards are averaged, of the first run.
+    let counted: Vec<_> = beside.iter().filter(|beside| beside.time >= scenario.from).collect();
+    if !counted.is_empty() {
+        let mean = |of: fn(&Beside) -> f64| {
+            counted.iter().map(|beside| of(beside)).sum::<f64>() / counted.len() as f64
+        };
+        document["beside"] = json!({"greedy": mean(|of| of.greedy), "bound": mean(|of| of.bound)});
+    }
     if runs.len() > 1 {
         let mut reward = Statistic::default();
         runs.iter().for_each(|(_, run)| reward.add(run.reward));
@@ -58,13 +67,36 @@ pub fn document(admitted: &Admitted) -> Value {
     document
 }
 
-/// `time,reward`: the reward per server and unit of time, over time.
+/// `time,reward`, the reward per server and unit of time, then by type the jobs that run, and its slots where the
+/// policy has any.
 #[must_use]
-pub fn series_csv(run: &Admission) -> String {
-    let mut text = "time,reward\n".to_owned();
-    for (time, reward) in &run.series {
+pub fn series_csv(admitted: &Admitted, run: &Admission) -> String {
+    let jobs = admitted.scenario.problem.jobs();
+    let has_slots = run.slots.iter().any(|slots| !slots.is_empty());
+    let mut text = "time,reward".to_owned();
+    for what in ["jobs", "slots"].iter().take(1 + usize::from(has_slots)) {
+        for job in jobs {
+            let _ = write!(text, ",{}", quoted(&format!("{what} of {}", job.name())));
+        }
+    }
+    text.push('\n');
+    for (((time, reward), jobs), slots) in run.series.iter().zip(&run.jobs).zip(&run.slots) {
         // Writing into a string does not fail.
-        let _ = writeln!(text, "{time},{reward}");
+        let _ = write!(text, "{time},{reward}");
+        for count in jobs.iter().chain(slots) {
+            let _ = write!(text, ",{count}");
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// `time,greedy,bound` of the first run, per server and unit of time.
+#[must_use]
+pub fn beside_csv(admitted: &Admitted) -> String {
+    let mut text = "time,greedy,bound\n".to_owned();
+    for Beside { time, greedy, bound } in &admitted.beside {
+        let _ = writeln!(text, "{time},{greedy},{bound}");
     }
     text
 }

@@ -3,18 +3,39 @@
 use std::ops::RangeInclusive;
 use std::path::Path;
 
+use evenhand_import::{ImportError, Input, TaskTable};
 use evenhand_problem::format::{Document, FormatError, Object, Source, read_text};
 use evenhand_problem::{Place, Reservation, nearest, number::to_f64};
 use serde_json::value::RawValue;
 
-use super::{AdmissionScenario, MOST_SERVERS, Policy, reserve};
+use super::{AdmissionScenario, Coming, Job, MOST_SERVERS, NEEDS_CAPACITY, Policy, reserve};
+use crate::read::positive;
 
 /// Kind of such a file.
 pub const KIND: &str = "reservation-scenario";
 /// Parts of the horizon in a series, where nothing else is said.
 const ROWS: f64 = 1000.0;
 
-const FIELDS: [&str; 8] = ["kind", "name", "reservation", "servers", "policy", "horizon", "from", "every"];
+const FIELDS: [&str; 12] = [
+    "kind",
+    "name",
+    "reservation",
+    "servers",
+    "policy",
+    "horizon",
+    "from",
+    "every",
+    "mean_times",
+    "loads",
+    "initial",
+    "trace",
+];
+/// Jobs of a trace: each is kept, in 24 bytes.
+const MOST_OF_TRACE: u64 = 10_000_000;
+/// Jobs of a type that ask at time 0, at most.
+const MOST_INITIAL: u64 = 1_000_000;
+/// Classifications at equal distances of time: each takes some microseconds.
+const MOST_TICKS: f64 = 1e7;
 
 /// Whether a document is of that kind.
 #[must_use]
@@ -37,11 +58,16 @@ pub fn scenario(document: &Document<'_>, folder: &Path) -> Result<AdmissionScena
     let name = object.get("name").map(|raw| document.string(raw)).transpose()?;
     let raw = object.need(document, "reservation")?;
     let problem = reservation(document, raw, folder)?;
-    if problem.n_pools() != 1 || problem.configurations().is_some() {
-        return Err(document.error(raw, "jobs are admitted into one pool of servers with capacities"));
+    if problem.n_pools() != 1 {
+        return Err(document.error(raw, "jobs are admitted into one pool of servers"));
     }
     let servers = servers(document, &object, &problem)?;
-    let policy = policy(document, object.need(document, "policy")?, &problem, servers)?;
+    let stated = object.need(document, "policy")?;
+    let (policy, cra_every) = policy(document, stated, &problem, servers)?;
+    let needs_capacity = matches!(policy, Policy::PowerOfD { .. } | Policy::Preempting { .. });
+    if problem.configurations().is_some() && needs_capacity {
+        return Err(document.error(stated, NEEDS_CAPACITY));
+    }
     let horizon = time(document, object.need(document, "horizon")?)?;
     let from = object.get("from").map_or(Ok(0.0), |raw| time(document, raw))?;
     if let (Some(raw), true) = (object.get("from"), from >= horizon) {
@@ -52,8 +78,13 @@ pub fn scenario(document: &Document<'_>, folder: &Path) -> Result<AdmissionScena
         let place = object.get(if horizon > 0.0 { "every" } else { "horizon" }).unwrap_or(object.raw());
         return Err(document.error(place, "expected a time above 0"));
     }
+    if cra_every.is_some_and(|cra_every| horizon / cra_every > MOST_TICKS) {
+        let message = format!("more than {MOST_TICKS:.0e} classifications up to the horizon");
+        return Err(document.error(stated, message));
+    }
+    let coming = coming(document, &object, &problem, folder)?;
     let name = name.unwrap_or_default().into_owned();
-    Ok(AdmissionScenario { name, problem, servers, policy, horizon, from, every })
+    Ok(AdmissionScenario { name, problem, servers, policy, cra_every, coming, horizon, from, every })
 }
 
 /// A reservation problem, or the path of one.
@@ -110,17 +141,17 @@ fn policy<'t>(
     raw: &'t RawValue,
     problem: &Reservation,
     servers: usize,
-) -> Result<Policy, FormatError> {
+) -> Result<(Policy, Option<f64>), FormatError> {
     let object = document.object(raw)?;
     object.only(document, &["dra", "power_of_d", "static"])?;
     match (object.get("dra"), object.get("power_of_d"), object.get("static")) {
         (Some(raw), None, None) => dra(document, raw, problem, servers),
         (None, Some(raw), None) => {
-            Ok(Policy::PowerOfD { d: whole(document, raw, 1..=servers as u64)? as usize })
+            Ok((Policy::PowerOfD { d: whole(document, raw, 1..=servers as u64)? as usize }, None))
         }
         (None, None, Some(raw)) => {
             document.object(raw)?.only(document, &[])?;
-            Ok(Policy::Static)
+            Ok((Policy::Static, None))
         }
         _ => Err(document.error(raw, "expected one of `dra`, `power_of_d` and `static`")),
     }
@@ -131,22 +162,108 @@ fn dra<'t>(
     raw: &'t RawValue,
     problem: &Reservation,
     servers: usize,
-) -> Result<Policy, FormatError> {
+) -> Result<(Policy, Option<f64>), FormatError> {
     let object = document.object(raw)?;
-    object.only(document, &["reserve", "priorities"])?;
+    object.only(document, &["reserve", "priorities", "every"])?;
     let reserve = match object.get("reserve") {
         None => reserve(servers),
         Some(raw) => whole(document, raw, 0..=servers as u64)?,
     };
-    let Some(raw) = object.get("priorities") else { return Ok(Policy::Dra { reserve }) };
+    let every = object.get("every").map(|raw| positive(document, raw)).transpose()?;
+    let Some(raw) = object.get("priorities") else { return Ok((Policy::Dra { reserve }, every)) };
     let mut priorities = vec![0; problem.n_types()];
+    for (j, raw) in by_type(document, raw, problem)? {
+        priorities[j] = whole(document, raw, 0..=u64::from(u32::MAX))? as u32;
+    }
+    Ok((Policy::Preempting { reserve, priorities }, every))
+}
+
+/// What is said of job types, by their places in the problem.
+fn by_type<'t>(
+    document: &Document<'t>,
+    raw: &'t RawValue,
+    problem: &Reservation,
+) -> Result<Vec<(usize, &'t RawValue)>, FormatError> {
+    let mut said = Vec::new();
     for (name, raw) in document.object(raw)?.fields() {
         let Some(j) = problem.jobs().iter().position(|job| job.name() == name) else {
             let near = nearest(name, problem.jobs().iter().map(|job| job.name()));
             let near = near.map_or_else(String::new, |near| format!(" (did you mean `{near}`?)"));
             return Err(document.error_on_key(raw, format!("there is no job type `{name}`{near}")));
         };
-        priorities[j] = whole(document, raw, 0..=u64::from(u32::MAX))? as u32;
+        said.push((j, *raw));
     }
-    Ok(Policy::Preempting { reserve, priorities })
+    Ok(said)
+}
+
+/// How jobs come.
+fn coming<'t>(
+    document: &Document<'t>,
+    object: &Object<'t>,
+    problem: &Reservation,
+    folder: &Path,
+) -> Result<Coming, FormatError> {
+    let types = problem.n_types();
+    let stated = problem.loads().iter().map(to_f64).collect();
+    let mut coming = Coming {
+        mean_times: vec![1.0; types],
+        loads: vec![(0.0, stated)],
+        initial: vec![0; types],
+        trace: None,
+    };
+    if let Some(raw) = object.get("mean_times") {
+        for (j, raw) in by_type(document, raw, problem)? {
+            coming.mean_times[j] = positive(document, raw)?;
+        }
+    }
+    if let Some(raw) = object.get("initial") {
+        for (j, raw) in by_type(document, raw, problem)? {
+            coming.initial[j] = whole(document, raw, 0..=MOST_INITIAL)?;
+        }
+    }
+    if let Some(raw) = object.get("loads") {
+        if object.get("trace").is_some() {
+            return Err(document.error_on_key(raw, "the jobs come from the `trace`"));
+        }
+        for raw in document.list(raw)? {
+            let change = document.object(raw)?;
+            change.only(document, &["at", "loads"])?;
+            let at = time(document, change.need(document, "at")?)?;
+            let Some((before, mut loads)) = coming.loads.last().cloned() else { continue };
+            if at < before {
+                return Err(document.error(raw, format!("time goes back from {before} to {at}")));
+            }
+            for (j, raw) in by_type(document, change.need(document, "loads")?, problem)? {
+                loads[j] = time(document, raw)?;
+            }
+            coming.loads.push((at, loads));
+        }
+    }
+    if let Some(raw) = object.get("trace") {
+        coming.trace = Some(trace(document, raw, problem, folder)?);
+    }
+    Ok(coming)
+}
+
+/// The jobs of a table `time,user,tasks,duration`, whose users are job types.
+fn trace<'t>(
+    document: &Document<'t>,
+    raw: &'t RawValue,
+    problem: &Reservation,
+    folder: &Path,
+) -> Result<Vec<Job>, FormatError> {
+    let wrong = |error: ImportError| document.error(raw, error.to_string());
+    let path = folder.join(document.string(raw)?.as_ref());
+    let mut rows = TaskTable::new(Input::open(&path).map_err(wrong)?).map_err(wrong)?;
+    let mut jobs = Vec::new();
+    while let Some(row) = rows.next_row().map_err(wrong)? {
+        let Some(of_type) = problem.jobs().iter().position(|job| job.name() == row.user) else {
+            return Err(document.error(raw, format!("there is no job type `{}` (time {})", row.user, row.at)));
+        };
+        if row.tasks.saturating_add(jobs.len() as u64) > MOST_OF_TRACE {
+            return Err(document.error(raw, format!("more than {MOST_OF_TRACE} jobs")));
+        }
+        jobs.extend((0..row.tasks).map(|_| Job { at: row.at, of_type, lasts: row.duration }));
+    }
+    Ok(jobs)
 }

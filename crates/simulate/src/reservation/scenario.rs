@@ -4,7 +4,9 @@ use evenhand_packing::{MaxReward, configuration_lp};
 use evenhand_problem::{Rational, Reservation};
 use rayon::prelude::*;
 
-use super::{Admission, AdmissionError, Policy, Setting, admit};
+use super::beside::{Beside, beside};
+use super::coming::Coming;
+use super::{Admission, AdmissionError, Policy, Setting, admitted, bounded};
 
 /// What is simulated.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,7 +19,11 @@ pub struct AdmissionScenario {
     pub servers: usize,
     /// How jobs are admitted.
     pub policy: Policy,
-    /// Time at which a run stops, in mean running times.
+    /// Time between two classifications of DRA; `None`: after every admission and departure.
+    pub cra_every: Option<f64>,
+    /// How jobs come.
+    pub coming: Coming,
+    /// Time at which a run stops.
     pub horizon: f64,
     /// Rewards are averaged from this time on.
     pub from: f64,
@@ -30,11 +36,13 @@ pub struct AdmissionScenario {
 pub struct Admitted {
     /// What was simulated.
     pub scenario: AdmissionScenario,
-    /// What no policy can earn more than in the long run: the optimum of the configuration programme, per server and
-    /// unit of time.
+    /// What no policy can earn more than in the long run with the loads of the problem: the optimum of the
+    /// configuration programme, per server and unit of time.
     pub optimum: f64,
     /// By seed: the run.
     pub runs: Vec<(u64, Admission)>,
+    /// What the first run is compared with, over time.
+    pub beside: Vec<Beside>,
 }
 
 /// Runs a scenario with each of the seeds, in parallel; the result does not depend on the number of threads.
@@ -46,12 +54,19 @@ pub fn run(scenario: &AdmissionScenario, seeds: &[u64]) -> Result<Admitted, Admi
         let AdmissionScenario { servers, horizon, from, every, .. } = *scenario;
         let policy = scenario.policy.clone();
         let setting = Setting { servers, policy, horizon, from, every, seed };
-        Ok((seed, admit(&scenario.problem, &setting)?))
+        let problem = &scenario.problem;
+        bounded(problem, &setting, scenario.coming.expected(servers, horizon))?;
+        let mut jobs = scenario.coming.jobs(servers, seed);
+        Ok((seed, admitted(problem, &setting, jobs.as_mut(), scenario.cra_every)?))
     };
     let runs: Vec<Result<(u64, Admission), AdmissionError>> = seeds.par_iter().map(run).collect();
-    let runs = runs.into_iter().collect::<Result<_, _>>()?;
+    let runs: Vec<(u64, Admission)> = runs.into_iter().collect::<Result<_, _>>()?;
     let problem = &scenario.problem;
     let best = MaxReward::new(problem);
     let optimum = configuration_lp::solve(&best, &problem.loads(), &[Rational::from(1)])?;
-    Ok(Admitted { scenario: scenario.clone(), optimum: optimum.value.to_f64(), runs })
+    let beside = match runs.first() {
+        Some((_, run)) => beside(problem, scenario.servers, run)?,
+        None => Vec::new(),
+    };
+    Ok(Admitted { scenario: scenario.clone(), optimum: optimum.value.to_f64(), runs, beside })
 }

@@ -177,7 +177,7 @@ fn what_machines_cannot_do_is_refused_at_its_place() {
 }
 
 /// A scenario with everything that changes; whole numbers, so that much happens at once.
-fn random(seed: u64) -> Value {
+pub fn random(seed: u64) -> Value {
     let mut draw = Draw::new(seed, 3);
     let mut random = |most: u64| 1 + draw.below(most);
     let capacity =

@@ -1,10 +1,13 @@
 //! All integration tests of this crate in one program, so that it is linked once.
 
 mod admission_files;
+mod auto_scaling;
 mod checkpoints;
 mod common;
+mod course;
 mod distributed;
 mod machines;
+mod order;
 mod parquet;
 mod queues;
 mod reservation;

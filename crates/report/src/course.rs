@@ -1,0 +1,95 @@
+//! Users that come and go under divisible mechanisms: what the runs come to as a page, and their picture.
+
+use evenhand_simulate::{Course, CourseScenario};
+
+use crate::page::Page;
+use crate::plot::{Axis, Figure, LineStyle, Plot, Series};
+use crate::table::{Cell, Column, Table};
+
+/// Users that a table shows where nobody asks for all.
+const MOST_USERS: usize = 20;
+/// Lines of a plot: more than this cannot be told apart.
+const MOST_LINES: usize = 8;
+/// Room above a part of 1.
+const ROOM: f64 = 0.04;
+
+/// What the users of every run had.
+#[must_use]
+pub fn course(scenario: &CourseScenario, courses: &[Course]) -> Page {
+    let mut page = Page::new();
+    if !scenario.spec.name.is_empty() {
+        page = page.heading(&scenario.spec.name);
+    }
+    let words = format!(
+        "{} up to time {}; tasks are means over the time that a user is there, shares over the whole run",
+        scenario.policy.words(),
+        scenario.horizon
+    );
+    page = page.text(words);
+    for course in courses {
+        let mut table = Table::new([
+            Column::numbers("seed"),
+            Column::words("user"),
+            Column::numbers("present"),
+            Column::numbers("tasks"),
+            Column::numbers("dominant share"),
+        ]);
+        let shares = course.mean_shares();
+        for (n, user) in scenario.spec.users.iter().enumerate() {
+            table.row([
+                Cell::text(course.seed.to_string()),
+                Cell::text(&user.name),
+                number(course.present[n]),
+                course.tasks[n].map_or_else(Cell::none, number),
+                number(shares[n]),
+            ]);
+        }
+        page = page.table(table.at_most(MOST_USERS, "users"));
+        if let Some(last) = course.distance.as_ref().and_then(|distance| distance.last()) {
+            let words =
+                format!("at the end {last:.2e} from the exact allocation, in parts of what a user has alone");
+            page = page.text(words);
+        }
+    }
+    page
+}
+
+fn number(value: f64) -> Cell {
+    Cell::text(format!("{value:.3}")).with_value(value.to_string())
+}
+
+/// Dominant shares and utilisation over time, as far as there are not too many lines.
+#[must_use]
+pub fn course_series(scenario: &CourseScenario, course: &Course) -> Figure {
+    let line = |name: String, value: &dyn Fn(usize) -> f64| {
+        // What users have changes at once.
+        let mut points: Vec<(f64, f64)> = Vec::new();
+        for (at, moment) in course.moments.iter().enumerate() {
+            let before = points.last().map(|(_, before)| (moment.time, *before));
+            points.extend(before.filter(|(_, before)| *before != value(at)));
+            points.push((moment.time, value(at)));
+        }
+        Series::new(name, points).without_marks(LineStyle::Solid)
+    };
+    let plot = |y: &str, series: Vec<Series>| Plot {
+        title: String::new(),
+        x: Axis::linear("time"),
+        y: Axis::linear(y).with_range(0.0, 1.0 + ROOM),
+        series,
+    };
+    let mut plots = Vec::new();
+    let users = scenario.spec.users.iter().enumerate().take(MOST_LINES);
+    let shares = users.map(|(n, user)| line(user.name.clone(), &|at| course.moments[at].shares[n]));
+    plots.push(plot("global dominant share", shares.collect()));
+    let rows = scenario.spec.servers.iter().enumerate().flat_map(|(i, server)| {
+        let first = course.moments.first().map_or(&[][..], |moment| &moment.utilisation[i]);
+        first.iter().map(move |(resource, _)| (i, format!("{}: {resource}", server.name), resource))
+    });
+    let of = |i: usize, resource: &String, at: usize| {
+        let rows = &course.moments[at].utilisation[i];
+        rows.iter().find(|(name, _)| name == resource).map_or(0.0, |(_, part)| *part)
+    };
+    let lines = rows.take(MOST_LINES).map(|(i, name, resource)| line(name, &|at| of(i, resource, at)));
+    plots.push(plot("utilisation", lines.collect()));
+    Figure { title: scenario.spec.name.clone(), plots, columns: 1 }
+}

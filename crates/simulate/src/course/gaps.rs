@@ -1,0 +1,136 @@
+//! Serving by gaps (NJC, section 6): whenever there is room, of the users that can use it the one is served that is
+//! farthest from its entitlement on the bottleneck on which it is nearest to it.
+//!
+//! A user is entitled to its weight's part of every resource of the pool. Its gap on a resource is that part without
+//! the part that it uses; its gap is the least on any bottleneck that it uses. Tasks end all the time, after a mean
+//! running time; of that time small parts are gone through one by one. In each as large a part of everybody's tasks
+//! ends, and what is free is given away in small steps. Bottlenecks are the resources that were used up before; all
+//! are until one was.
+
+use super::{Course, CourseScenario, Moment, sampled};
+use crate::error::SimulateError;
+
+/// Parts of a capacity below which a resource is used up, and of what a user would have alone below which a step is
+/// none: sums of thousands of doubles are exact to that.
+const NEGLIGIBLE: f64 = 1e-9;
+
+/// What a user asks for.
+struct Asking {
+    /// Its index in the scenario.
+    index: usize,
+    /// Its weight as a part of all that are there.
+    entitlement: f64,
+    /// By resource: the part of the pool that a task takes.
+    demand: Vec<f64>,
+    /// Tasks that it wants.
+    most: f64,
+}
+
+impl Asking {
+    /// Tasks of which it can have so many more where these parts of the pool are left.
+    fn room(&self, left: &[f64], has: f64) -> f64 {
+        let parts = self.demand.iter().zip(left).filter(|(d, _)| **d > 0.0);
+        parts.map(|(d, left)| left / d).fold(self.most - has, f64::min)
+    }
+
+    /// Its gap where it has so many tasks; infinite for who uses no bottleneck.
+    fn gap(&self, has: f64, is_bottleneck: &[bool]) -> f64 {
+        let of = self.demand.iter().zip(is_bottleneck).filter(|(d, is)| **d > 0.0 && **is);
+        of.map(|(d, _)| self.entitlement - has * d).fold(f64::INFINITY, f64::min)
+    }
+}
+
+/// Steps in which a user would take what ends of its tasks at once, if it had the pool alone.
+const FINER: f64 = 4.0;
+
+/// Gives away in steps what these users leave of the pool; the parts that are left then.
+fn fill(users: &[Asking], tasks: &mut [f64], steps: u32, is_bottleneck: &[bool]) -> Vec<f64> {
+    let all = vec![1.0; is_bottleneck.len()];
+    let mut left = all.clone();
+    for (user, tasks) in users.iter().zip(&*tasks) {
+        left.iter_mut().zip(&user.demand).for_each(|(left, d)| *left = (*left - tasks * d).max(0.0));
+    }
+    let step = |user: &Asking| user.room(&all, 0.0) / (FINER * f64::from(steps));
+    let step: Vec<f64> = users.iter().map(step).collect();
+    loop {
+        let mut next: Option<(f64, usize, f64)> = None;
+        for (n, user) in users.iter().enumerate() {
+            let more = user.room(&left, tasks[n]).min(step[n]);
+            if more <= NEGLIGIBLE * step[n] {
+                continue;
+            }
+            let gap = user.gap(tasks[n], is_bottleneck);
+            if next.is_none_or(|(largest, ..)| gap > largest) {
+                next = Some((gap, n, more));
+            }
+        }
+        let Some((_, n, more)) = next else { return left };
+        tasks[n] += more;
+        left.iter_mut().zip(&users[n].demand).for_each(|(left, d)| *left = (*left - more * d).max(0.0));
+    }
+}
+
+pub(super) fn run(
+    scenario: &CourseScenario,
+    steps: u32,
+    running_time: f64,
+    seed: u64,
+) -> Result<Course, SimulateError> {
+    let all = scenario.problem(&vec![true; scenario.changes.len()])?;
+    let total = all.total_capacity();
+    let n_resources = all.n_resources();
+    let asking = |is_there: &[bool]| -> Vec<Asking> {
+        let there = || all.users().iter().enumerate().filter(|(n, _)| is_there[*n] && all.is_active(*n));
+        let weights: f64 = there().map(|(_, user)| user.weight().to_f64()).sum();
+        let of = |(index, user): (usize, &evenhand_problem::User)| {
+            let part = |r: usize| {
+                let demand = &user.base_demand()[r];
+                if *demand > 0 { evenhand_problem::Rational::from(demand / &total[r]).to_f64() } else { 0.0 }
+            };
+            let demand: Vec<f64> = (0..n_resources).map(part).collect();
+            let entitlement = user.weight().to_f64() / weights;
+            let most = user.tasks().map_or(f64::INFINITY, evenhand_problem::Rational::to_f64);
+            Asking { index, entitlement, demand, most }
+        };
+        there().map(of).collect()
+    };
+    let mut moments: Vec<Moment> = Vec::new();
+    let (mut is_there, mut users) = (Vec::new(), Vec::new());
+    let mut tasks = vec![0.0; all.n_users()];
+    let (mut left, mut is_bottleneck) = (vec![1.0; n_resources], vec![true; n_resources]);
+    let mut parts = 0_u64;
+    let part = running_time / f64::from(steps);
+    for time in scenario.times() {
+        while parts as f64 * part <= time {
+            let now_there = scenario.there(parts as f64 * part);
+            if now_there != is_there {
+                users = asking(&now_there);
+                is_there = now_there;
+            }
+            let goes_on = 1.0 - f64::from(steps).recip();
+            let mut has: Vec<f64> = users.iter().map(|user| tasks[user.index] * goes_on).collect();
+            left = fill(&users, &mut has, steps, &is_bottleneck);
+            tasks.fill(0.0);
+            users.iter().zip(has).for_each(|(user, has)| tasks[user.index] = has);
+            let is_used_up: Vec<bool> = left.iter().map(|left| *left <= NEGLIGIBLE).collect();
+            if is_used_up.contains(&true) {
+                is_bottleneck = is_used_up;
+            }
+            parts += 1;
+        }
+        let share = |n: usize| {
+            let parts = all.users()[n].base_demand().iter().zip(total).filter(|(_, total)| **total > 0);
+            let most = parts.map(|(d, total)| evenhand_problem::Rational::from(d / total).to_f64());
+            most.fold(0.0, f64::max) * tasks[n]
+        };
+        let rows = (0..n_resources).filter(|r| total[*r] > 0);
+        let used = rows.map(|r| (all.resources()[r].clone(), 1.0 - left[r])).collect();
+        moments.push(Moment {
+            time,
+            shares: (0..all.n_users()).map(share).collect(),
+            tasks: tasks.iter().zip(&is_there).map(|(tasks, there)| there.then_some(*tasks)).collect(),
+            utilisation: vec![used],
+        });
+    }
+    Ok(sampled(scenario, seed, moments, None))
+}

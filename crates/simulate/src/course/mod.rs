@@ -1,0 +1,314 @@
+//! Divisible allocations over time: users come and go, and what they have between two events is the allocation of the
+//! users that are there (docs/simulation.md, "Divisible allocations over time").
+//!
+//! | policy | gives |
+//! |---|---|
+//! | [`CoursePolicy::Mechanism`] | at once what `solve` gives the users that are there |
+//! | [`CoursePolicy::Distributed`] | what the servers of PS-DSF find, each on its own clock (PS-DSF, section III-D) |
+//! | [`CoursePolicy::LeastGap`] | what serving by the gaps on bottlenecks gives (NJC, section 6) |
+
+mod gaps;
+mod output;
+mod read;
+
+use std::collections::BTreeMap;
+
+use evenhand_mechanisms::{Flags, Mechanism, MechanismError};
+use evenhand_problem::groups::{GroupShareSpec, GroupSpec, MemberSpec};
+use evenhand_problem::utilisation::{by_class, dominant_share};
+use evenhand_problem::{Allocation, Arithmetic, Problem, ProblemSpec, Rational, RowKind};
+use rayon::prelude::*;
+
+use crate::distributed::{Absence, DistributedError, Network, State, follow};
+use crate::error::SimulateError;
+
+pub use output::{course_document, course_tasks_csv, course_utilisation_csv};
+pub use read::{course_scenario, is_course};
+
+/// Users that come and go, and what decides what they have.
+#[derive(Debug, Clone)]
+pub struct CourseScenario {
+    /// Servers and all users that are ever there.
+    pub spec: ProblemSpec,
+    /// The groups that users stand in.
+    pub groups: Vec<GroupSpec>,
+    /// How siblings are compared.
+    pub share: GroupShareSpec,
+    /// By user: what is said of it beside its demand.
+    pub members: Vec<MemberSpec>,
+    /// By user: the times at which it comes or goes, ascending; it begins with being there unless `absent`.
+    pub changes: Vec<Vec<f64>>,
+    /// By user: whether it is away at the beginning.
+    pub absent: Vec<bool>,
+    /// What decides.
+    pub policy: CoursePolicy,
+    /// Time at which the run stops.
+    pub horizon: f64,
+    /// Time between two rows of the series.
+    pub every: f64,
+}
+
+/// What decides what users have.
+#[derive(Debug, Clone)]
+pub enum CoursePolicy {
+    /// A divisible mechanism, with its flags as on the command line.
+    Mechanism {
+        /// The mechanism.
+        mechanism: &'static Mechanism,
+        /// Names and texts.
+        flags: Vec<(&'static str, String)>,
+        /// What the numbers of its answers are.
+        arithmetic: Arithmetic,
+    },
+    /// The distributed procedure of PS-DSF.
+    Distributed(Network),
+    /// The least gap on any bottleneck.
+    LeastGap {
+        /// Parts of the running time that are gone through one by one.
+        steps: u32,
+        /// How long tasks run, in the mean.
+        running_time: f64,
+    },
+}
+
+/// What users have at a time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Moment {
+    /// Time.
+    pub time: f64,
+    /// By user: tasks; `None` while it is away.
+    pub tasks: Vec<Option<f64>>,
+    /// By user: the dominant share of all servers, its weight not in it; 0 while it is away.
+    pub shares: Vec<f64>,
+    /// By class: names of its rows, and the part of each that is used.
+    pub utilisation: Vec<Vec<(String, f64)>>,
+}
+
+/// A run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Course {
+    /// Its seed.
+    pub seed: u64,
+    /// At equal distances of time: how things stand from then on.
+    pub moments: Vec<Moment>,
+    /// By user: the mean of its tasks while it is there, if it ever is.
+    pub tasks: Vec<Option<f64>>,
+    /// By user: the time that it is there.
+    pub present: Vec<f64>,
+    /// The largest distance from the exact allocation at each moment, of the distributed procedure.
+    pub distance: Option<Vec<f64>>,
+}
+
+impl CourseScenario {
+    /// The problem of the users that are there.
+    ///
+    /// # Errors
+    /// [`SimulateError::Problem`].
+    pub fn problem(&self, is_there: &[bool]) -> Result<Problem, SimulateError> {
+        let mut spec = self.spec.clone();
+        let mut members = self.members.clone();
+        let mut keep = is_there.iter();
+        spec.users.retain(|_| keep.next().copied().unwrap_or(true));
+        let mut keep = is_there.iter();
+        members.retain(|_| keep.next().copied().unwrap_or(true));
+        Ok(Problem::grouped(spec, self.groups.clone(), self.share.clone(), members)?)
+    }
+
+    /// By user: whether it is there at a time; who comes or goes then has come or gone.
+    #[must_use]
+    pub fn there(&self, time: f64) -> Vec<bool> {
+        let of = |(changes, absent): (&Vec<f64>, &bool)| {
+            (changes.iter().filter(|at| **at <= time).count() % 2 == 0) != *absent
+        };
+        self.changes.iter().zip(&self.absent).map(of).collect()
+    }
+
+    /// Times at which a state begins: the beginning, and those at which users come or go, up to the horizon.
+    fn begins(&self) -> Vec<f64> {
+        let mut times: Vec<f64> = self.changes.iter().flatten().copied().chain([0.0]).collect();
+        times.retain(|time| *time <= self.horizon);
+        times.sort_by(f64::total_cmp);
+        times.dedup();
+        times
+    }
+
+    /// Times of the series.
+    fn times(&self) -> impl Iterator<Item = f64> + '_ {
+        (0..).map(|row| f64::from(row) * self.every).take_while(|time| *time <= self.horizon)
+    }
+}
+
+/// Runs a scenario with a seed.
+///
+/// # Errors
+/// [`SimulateError::Mechanism`] where the mechanism has no allocation for users that are there at some time.
+pub fn run_course(scenario: &CourseScenario, seed: u64) -> Result<Course, SimulateError> {
+    match &scenario.policy {
+        CoursePolicy::Mechanism { mechanism, flags, arithmetic } => {
+            let solve = |is_there: &Vec<bool>| -> Result<Standing, SimulateError> {
+                let problem = scenario.problem(is_there)?;
+                let mut asked = Flags::new(*arithmetic);
+                asked.seed = seed;
+                for (name, text) in flags {
+                    asked = asked.with(name, text.clone());
+                }
+                let outcome = mechanism.allocate_with(&problem, &asked)?;
+                Ok(Standing::of(&problem, &outcome.allocation, is_there))
+            };
+            stepwise(scenario, seed, solve)
+        }
+        CoursePolicy::LeastGap { steps, running_time } => gaps::run(scenario, *steps, *running_time, seed),
+        CoursePolicy::Distributed(network) => distributed(scenario, *network, seed),
+    }
+}
+
+/// What users have while nobody comes or goes.
+#[derive(Debug, Clone, PartialEq)]
+struct Standing {
+    tasks: Vec<Option<f64>>,
+    shares: Vec<f64>,
+    utilisation: Vec<Vec<(String, f64)>>,
+}
+
+impl Standing {
+    /// Nobody is there.
+    fn nobody(scenario: &CourseScenario) -> Result<Self, SimulateError> {
+        let problem = scenario.problem(&vec![false; scenario.changes.len()])?;
+        let allocation = Allocation::empty(0, evenhand_problem::Sharing::Rdm);
+        Ok(Self::of(&problem, &allocation, &vec![false; scenario.changes.len()]))
+    }
+
+    /// An allocation of the users that are there.
+    fn of(problem: &Problem, allocation: &Allocation, is_there: &[bool]) -> Self {
+        let mut place = 0..;
+        let places: Vec<Option<usize>> =
+            is_there.iter().map(|is_there| if *is_there { place.next() } else { None }).collect();
+        let name = |kind| match kind {
+            RowKind::Resource(r) => problem.resources()[r].clone(),
+            RowKind::Time => "time".to_owned(),
+        };
+        let of_class = |rows: Vec<(RowKind, Option<Rational>)>| {
+            let rows = rows.into_iter();
+            rows.filter_map(|(kind, part)| Some((name(kind), part?.to_f64()))).collect()
+        };
+        let share = |n: &Option<usize>| n.map_or(0.0, |n| dominant_share(problem, allocation, n).to_f64());
+        Self {
+            tasks: places.iter().map(|n| n.map(|n| allocation.total(n).to_f64())).collect(),
+            shares: places.iter().map(share).collect(),
+            utilisation: by_class(problem, allocation).into_iter().map(of_class).collect(),
+        }
+    }
+
+    fn at(&self, time: f64) -> Moment {
+        let Self { tasks, shares, utilisation } = self.clone();
+        Moment { time, tasks, shares, utilisation }
+    }
+}
+
+/// A run in which what users have depends on who is there alone.
+fn stepwise(
+    scenario: &CourseScenario,
+    seed: u64,
+    solve: impl Fn(&Vec<bool>) -> Result<Standing, SimulateError> + Sync,
+) -> Result<Course, SimulateError> {
+    let begins = scenario.begins();
+    let there: Vec<Vec<bool>> = begins.iter().map(|time| scenario.there(*time)).collect();
+    // Whoever is there again with the same others has the same again.
+    let mut different = there.clone();
+    different.sort_unstable();
+    different.dedup();
+    let solved: Vec<Result<Standing, SimulateError>> = different
+        .par_iter()
+        .map(|is_there| if is_there.contains(&true) { solve(is_there) } else { Standing::nobody(scenario) })
+        .collect();
+    let solved: Vec<Standing> = solved.into_iter().collect::<Result<_, _>>()?;
+    let states: BTreeMap<&Vec<bool>, &Standing> = different.iter().zip(&solved).collect();
+    let state = |time: f64| states[&there[begins.partition_point(|begin| *begin <= time) - 1]];
+    let moments = scenario.times().map(|time| state(time).at(time)).collect();
+    let pieces: Vec<(f64, &Standing)> = begins
+        .iter()
+        .enumerate()
+        .map(|(k, from)| (begins.get(k + 1).copied().unwrap_or(scenario.horizon) - from, state(*from)))
+        .collect();
+    let (tasks, present) = means(pieces.into_iter().map(|(lasts, state)| (lasts, &state.tasks[..])), &there);
+    Ok(Course { seed, moments, tasks, present, distance: None })
+}
+
+/// By user: the mean of its tasks while it is there, and for how long it is.
+fn means<'a>(
+    pieces: impl Iterator<Item = (f64, &'a [Option<f64>])>,
+    there: &[Vec<bool>],
+) -> (Vec<Option<f64>>, Vec<f64>) {
+    let users = there.first().map_or(0, Vec::len);
+    let (mut sums, mut present) = (vec![0.0; users], vec![0.0; users]);
+    for (lasts, tasks) in pieces {
+        for (n, tasks) in tasks.iter().enumerate().filter_map(|(n, tasks)| Some((n, (*tasks)?))) {
+            sums[n] += lasts * tasks;
+            present[n] += lasts;
+        }
+    }
+    let mean = |(sum, present): (f64, &f64)| (*present > 0.0).then(|| sum / present);
+    (sums.into_iter().zip(&present).map(mean).collect(), present)
+}
+
+fn distributed(scenario: &CourseScenario, network: Network, seed: u64) -> Result<Course, SimulateError> {
+    let problem = scenario.problem(&vec![true; scenario.changes.len()])?;
+    let mut absences = Vec::new();
+    for (user, (changes, absent)) in scenario.changes.iter().zip(&scenario.absent).enumerate() {
+        let edges = absent.then_some(0.0).into_iter().chain(changes.iter().copied());
+        let edges: Vec<f64> = edges.collect();
+        absences.extend(edges.chunks(2).map(|edges| Absence {
+            user,
+            from: edges[0],
+            to: edges.get(1).copied().unwrap_or(f64::INFINITY),
+        }));
+    }
+    let states =
+        follow(&problem, &absences, network, (scenario.horizon, scenario.every), seed).map_err(|error| {
+            match error {
+                DistributedError::Mechanism(error) => SimulateError::Mechanism(error),
+                DistributedError::Problem(error) => SimulateError::Problem(error),
+                DistributedError::Setting(why) => SimulateError::Mechanism(MechanismError::NotApplicable {
+                    mechanism: "ps-dsf",
+                    why: why.to_owned(),
+                }),
+            }
+        })?;
+    let total = problem.total_capacity();
+    let parts: Vec<f64> = problem
+        .users()
+        .iter()
+        .map(|user| {
+            let parts = user.base_demand().iter().zip(total).filter(|(_, total)| **total > 0);
+            parts.map(|(d, total)| Rational::from(d / total).to_f64()).fold(0.0, f64::max)
+        })
+        .collect();
+    let moment = |state: &State| {
+        let is_there = scenario.there(state.time);
+        let tasks = state.totals.iter().zip(&is_there).map(|(total, there)| there.then_some(*total));
+        let shares = state.totals.iter().zip(&parts).zip(&is_there);
+        let rows = |(used, server): (&Vec<f64>, &evenhand_problem::ServerClass)| {
+            let rows = problem.resources().iter().zip(used).enumerate();
+            let there = rows.filter(|(r, _)| server.capacity()[*r] > 0);
+            there.map(|(_, (name, used))| (name.clone(), *used)).collect()
+        };
+        Moment {
+            time: state.time,
+            tasks: tasks.collect(),
+            shares: shares.map(|((total, part), there)| if *there { total * part } else { 0.0 }).collect(),
+            utilisation: state.utilisation.iter().zip(problem.servers()).map(rows).collect(),
+        }
+    };
+    let moments: Vec<Moment> = states.iter().map(moment).collect();
+    let distance = states.iter().map(|state| state.distance).collect();
+    Ok(sampled(scenario, seed, moments, Some(distance)))
+}
+
+/// A run that is known at equal distances of time, up to the next of which each state lasts.
+fn sampled(scenario: &CourseScenario, seed: u64, moments: Vec<Moment>, distance: Option<Vec<f64>>) -> Course {
+    let there = [scenario.there(0.0)];
+    let lasts = |moment: &Moment| (scenario.horizon - moment.time).min(scenario.every);
+    let pieces = moments.iter().map(|moment| (lasts(moment), &moment.tasks[..]));
+    let (tasks, present) = means(pieces, &there);
+    Course { seed, moments, tasks, present, distance }
+}

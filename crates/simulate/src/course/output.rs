@@ -1,0 +1,95 @@
+//! Results of users that come and go as JSON and as tables.
+
+use std::fmt::Write;
+
+use serde_json::{Map, Value, json};
+
+use super::{Course, CoursePolicy, CourseScenario};
+use crate::output::quoted;
+
+impl CoursePolicy {
+    /// As people read it.
+    #[must_use]
+    pub fn words(&self) -> String {
+        match self {
+            Self::Mechanism { mechanism, flags, .. } => {
+                let flags = flags.iter().map(|(name, text)| match text.as_str() {
+                    "" => format!(" --{name}"),
+                    text => format!(" --{name} {text}"),
+                });
+                mechanism.info.id.to_owned() + &flags.collect::<String>()
+            }
+            Self::Distributed(_) => "ps-dsf, servers on their own clocks".to_owned(),
+            Self::LeastGap { .. } => "the least gap on any bottleneck".to_owned(),
+        }
+    }
+}
+
+impl Course {
+    /// By user: the mean over the series of its dominant share.
+    #[must_use]
+    pub fn mean_shares(&self) -> Vec<f64> {
+        let rows = self.moments.len().max(1) as f64;
+        let of = |n: usize| self.moments.iter().map(|moment| moment.shares[n]).sum::<f64>() / rows;
+        (0..self.tasks.len()).map(of).collect()
+    }
+}
+
+/// All runs as one document of kind `course`.
+#[must_use]
+pub fn course_document(scenario: &CourseScenario, courses: &[Course]) -> Value {
+    let of_run = |course: &Course| {
+        let shares = course.mean_shares();
+        let of_user = |(n, user): (usize, &evenhand_problem::UserSpec)| {
+            let value =
+                json!({"present": course.present[n], "tasks": course.tasks[n], "dominant_share": shares[n]});
+            (user.name.clone(), value)
+        };
+        let users: Map<String, Value> = scenario.spec.users.iter().enumerate().map(of_user).collect();
+        let mut run = json!({"seed": course.seed, "users": users});
+        if let Some(distance) = &course.distance {
+            run["distance"] = json!({
+                "end": distance.last(),
+                "most": distance.iter().copied().reduce(f64::max),
+            });
+        }
+        run
+    };
+    json!({
+        "kind": "course",
+        "version": 1,
+        "name": scenario.spec.name,
+        "policy": scenario.policy.words(),
+        "end": scenario.horizon,
+        "runs": courses.iter().map(of_run).collect::<Vec<_>>(),
+    })
+}
+
+/// The series by user: `time,user,tasks,dominant share`, a row for every user that is there.
+#[must_use]
+pub fn course_tasks_csv(scenario: &CourseScenario, course: &Course) -> String {
+    let mut out = String::from("time,user,tasks,dominant_share\n");
+    for moment in &course.moments {
+        for ((user, tasks), share) in scenario.spec.users.iter().zip(&moment.tasks).zip(&moment.shares) {
+            if let Some(tasks) = tasks {
+                let _ = writeln!(out, "{},{},{tasks},{share}", moment.time, quoted(&user.name));
+            }
+        }
+    }
+    out
+}
+
+/// The series by server class: `time,server,resource,utilisation`.
+#[must_use]
+pub fn course_utilisation_csv(scenario: &CourseScenario, course: &Course) -> String {
+    let mut out = String::from("time,server,resource,utilisation\n");
+    for moment in &course.moments {
+        for (server, rows) in scenario.spec.servers.iter().zip(&moment.utilisation) {
+            for (resource, part) in rows {
+                let (server, resource) = (quoted(&server.name), quoted(resource));
+                let _ = writeln!(out, "{},{server},{resource},{part}", moment.time);
+            }
+        }
+    }
+    out
+}

@@ -1,0 +1,318 @@
+//! A scenario of users that come and go from its file (docs/simulation.md).
+
+use evenhand_mechanisms::filling::MAX_SERVERS;
+use evenhand_mechanisms::flags::{Flag, Takes};
+use evenhand_mechanisms::{Mechanism, registry};
+use evenhand_problem::format::{
+    Document, FormatError, MEMBER_FIELDS, groups_spec, member_spec, server_spec, user_spec,
+};
+use evenhand_problem::{Arithmetic, Problem, ProblemSpec, Rational, nearest, number};
+use serde_json::value::RawValue;
+
+use super::{CoursePolicy, CourseScenario};
+use crate::distributed::Network;
+use crate::duration::Duration;
+use crate::read::{duration, not_negative, positive};
+
+/// Users times rows of a series: each is a number that is kept.
+const MOST_CELLS: f64 = 1e7;
+/// Parts of the horizon in a series, where nothing else is said.
+const ROWS: f64 = 1000.0;
+/// Servers that the distributed procedure follows one by one.
+const MOST_FOLLOWED: u128 = 10_000;
+/// Times at which one server acts, over all servers: each takes some microseconds.
+const MOST_ACTIONS: f64 = 1e7;
+/// Parts of the running time that are gone through one by one, at most.
+const MOST_STEPS: u64 = 10_000;
+/// Those where nothing else is said: tasks stay within about a hundredth of what a user would have alone.
+const STEPS: u32 = 100;
+/// Steps by gaps times users twice: each looks at a user, some ten times in about 10 nanoseconds.
+const MOST_FILLED: f64 = 1e9;
+
+const FIELDS: [&str; 10] =
+    ["kind", "name", "resources", "servers", "groups", "share", "users", "events", "policy", "horizon"];
+/// The policies of such a scenario.
+const POLICIES: [&str; 3] = ["mechanism", "distributed", "least_gap"];
+
+/// Whether a document is a scenario of users that come and go, by its policy.
+#[must_use]
+pub fn is_course(document: &Document<'_>) -> bool {
+    let policy = || {
+        let object = document.object(document.root()).ok()?;
+        document.object(object.get("policy")?).ok()
+    };
+    policy().is_some_and(|policy| POLICIES.iter().any(|name| policy.get(name).is_some()))
+}
+
+/// The document as such a scenario.
+///
+/// # Errors
+/// [`FormatError`] when the document is no such scenario, or states an impossible one.
+pub fn course_scenario(document: &Document<'_>) -> Result<CourseScenario, FormatError> {
+    let object = document.object(document.root())?;
+    object.of_kind(document, "scenario")?;
+    object.only_at_top(document, &[&FIELDS[..], &["every"]].concat())?;
+    let strings = |raw: &RawValue| -> Result<Vec<String>, FormatError> {
+        document.list(raw)?.into_iter().map(|raw| Ok(document.string(raw)?.into_owned())).collect()
+    };
+    let name = object.get("name").map(|raw| document.string(raw)).transpose()?.unwrap_or_default();
+    let mut spec = ProblemSpec {
+        name: name.into_owned(),
+        resources: strings(object.need(document, "resources")?)?,
+        ..ProblemSpec::default()
+    };
+    for raw in document.list(object.need(document, "servers")?)? {
+        let server = document.object(raw)?;
+        server.need(document, "capacity")?;
+        spec.servers.push(server_spec(document, &server, &[])?);
+    }
+    let (groups, share) = groups_spec(document, &object)?;
+    let mut members = Vec::new();
+    let users = document.list(object.need(document, "users")?)?;
+    for raw in &users {
+        let user = document.object(raw)?;
+        spec.users.push(user_spec(document, &user, &MEMBER_FIELDS)?);
+        members.push(member_spec(document, &user)?);
+    }
+    let problem = Problem::grouped(spec.clone(), groups.clone(), share.clone(), members.clone());
+    let problem = problem.map_err(|error| document.problem_error(&error))?;
+    let horizon = positive(document, object.need(document, "horizon")?)?;
+    let every = object.get("every").map_or(Ok(horizon / ROWS), |raw| positive(document, raw))?;
+    let cells = (horizon / every + 1.0) * (problem.n_users() + 1) as f64;
+    if cells > MOST_CELLS {
+        let place = object.get("every").unwrap_or(object.raw());
+        let message =
+            format!("rows of the series times users would be {cells:.1e}, more than {MOST_CELLS:.0e}");
+        return Err(document.error(place, message));
+    }
+    let raw = object.need(document, "policy")?;
+    let policy = Reader { document, problem: &problem, users: &users, horizon }.policy(raw)?;
+    let mut scenario = CourseScenario {
+        spec,
+        groups,
+        share,
+        members,
+        changes: vec![Vec::new(); users.len()],
+        absent: vec![false; users.len()],
+        policy,
+        horizon,
+        every,
+    };
+    if let Some(raw) = object.get("events") {
+        events(document, raw, &problem, &mut scenario)?;
+    }
+    Ok(scenario)
+}
+
+/// Who comes and who leaves, in the order of the times.
+fn events<'t>(
+    document: &Document<'t>,
+    raw: &'t RawValue,
+    problem: &Problem,
+    scenario: &mut CourseScenario,
+) -> Result<(), FormatError> {
+    let known = problem.user_index();
+    let mut before = 0.0;
+    for raw in document.list(raw)? {
+        let event = document.object(raw)?;
+        event.only(document, &["at", "comes", "leaves"])?;
+        let at = not_negative(document, event.need(document, "at")?)?;
+        if at < before {
+            return Err(document.error(raw, format!("time goes back from {before} to {at}")));
+        }
+        before = at;
+        let (named, comes) = match (event.get("comes"), event.get("leaves")) {
+            (Some(named), None) => (named, true),
+            (None, Some(named)) => (named, false),
+            _ => return Err(document.error(raw, "expected one of `comes` and `leaves`")),
+        };
+        let name = document.string(named)?;
+        let Some(&user) = known.get(name.as_ref()) else {
+            let near = nearest(&name, known.keys().copied());
+            let near = near.map_or_else(String::new, |near| format!(" (did you mean `{near}`?)"));
+            return Err(document.error(named, format!("there is no user `{name}`{near}")));
+        };
+        let changes = &mut scenario.changes[user];
+        if changes.is_empty() {
+            // Who comes first was not there before.
+            scenario.absent[user] = comes;
+        }
+        let is_there = (changes.len() % 2 == 0) != scenario.absent[user];
+        if is_there == comes {
+            let why = if comes { "is there already" } else { "is not there" };
+            return Err(document.error(named, format!("user `{name}` {why} at time {at}")));
+        }
+        changes.push(at);
+    }
+    Ok(())
+}
+
+struct Reader<'d, 't> {
+    document: &'d Document<'t>,
+    problem: &'d Problem,
+    users: &'d [&'t RawValue],
+    horizon: f64,
+}
+
+impl<'t> Reader<'_, 't> {
+    fn policy(&self, raw: &'t RawValue) -> Result<CoursePolicy, FormatError> {
+        let document = self.document;
+        let object = document.object(raw)?;
+        if let Some(distributed) = object.get("distributed") {
+            object.only(document, &["distributed"])?;
+            return self.distributed(distributed);
+        }
+        if let Some(gap) = object.get("least_gap") {
+            object.only(document, &["least_gap"])?;
+            return self.least_gap(gap);
+        }
+        object.only(document, &["mechanism", "flags", "float"])?;
+        let named = object.need(document, "mechanism")?;
+        let name = document.string(named)?;
+        let Some(mechanism) = registry::find(&name) else {
+            let near = nearest(&name, registry::names().into_iter());
+            let near = near.map_or_else(String::new, |near| format!(" (did you mean `{near}`?)"));
+            return Err(document.error(named, format!("there is no mechanism `{name}`{near}")));
+        };
+        if mechanism.is_of_whole_tasks() {
+            let why = format!(
+                "`{name}` places whole tasks: as a policy, {{\"score\": ..., \"server\": ...}} or {{\"slots\": ...}}"
+            );
+            return Err(document.error(named, why));
+        }
+        let is_float = object.get("float").map(|raw| document.boolean(raw)).transpose()?;
+        let arithmetic = if is_float.unwrap_or_default() { Arithmetic::Float } else { Arithmetic::Exact };
+        let mut flags = Vec::new();
+        if let Some(raw) = object.get("flags") {
+            for (name, raw) in document.object(raw)?.fields() {
+                flags.extend(self.flag(mechanism, name, raw)?);
+            }
+        }
+        Ok(CoursePolicy::Mechanism { mechanism, flags, arithmetic })
+    }
+
+    /// A flag with its text; nothing for one that is `false`.
+    fn flag(
+        &self,
+        mechanism: &'static Mechanism,
+        name: &str,
+        raw: &'t RawValue,
+    ) -> Result<Option<(&'static str, String)>, FormatError> {
+        let document = self.document;
+        let known = mechanism.flags.iter().find(|flag: &&Flag| flag.name == name);
+        let Some(flag) = known else {
+            let all: Vec<&str> = mechanism.flags.iter().map(|flag| flag.name).collect();
+            let all = if all.is_empty() { "none".to_owned() } else { all.join(", ") };
+            let id = mechanism.info.id;
+            return Err(document.error_on_key(raw, format!("`{id}` takes no flag `{name}`: it takes {all}")));
+        };
+        let expected = |what: &str| document.error(raw, format!("expected {what}"));
+        let text = match flag.takes {
+            Takes::Nothing => {
+                return Ok(document.boolean(raw)?.then(|| (flag.name, String::new())));
+            }
+            Takes::Number(_) => number::format_stated(&document.number(raw)?),
+            Takes::Count(_) => {
+                let count = document.number(raw)?;
+                let whole = if count.is_integer() { count.numer().to_u64() } else { None };
+                whole.ok_or_else(|| expected("a whole number of at least 0"))?.to_string()
+            }
+            Takes::Classes(_) => {
+                let mut classes = Vec::new();
+                for raw in document.list(raw)? {
+                    let class = document.string(raw)?;
+                    if self.problem.servers().iter().all(|server| server.name() != class) {
+                        return Err(document.error(raw, format!("there is no server class `{class}`")));
+                    }
+                    classes.push(class.into_owned());
+                }
+                classes.join(",")
+            }
+            Takes::Name(_, names) => {
+                let stated = document.string(raw)?;
+                if names.iter().all(|(name, _)| *name != stated) {
+                    let all: Vec<&str> = names.iter().map(|(name, _)| *name).collect();
+                    return Err(expected(&format!("one of {}", all.join(", "))));
+                }
+                stated.into_owned()
+            }
+        };
+        flag.check(&text).map_err(|error| document.error(raw, error.to_string()))?;
+        Ok(Some((flag.name, text)))
+    }
+
+    /// Refuses what a policy does not know of users.
+    fn without(&self, fields: &[&str], policy: &str) -> Result<(), FormatError> {
+        for raw in self.users {
+            let user = self.document.object(raw)?;
+            if let Some((name, raw)) = fields.iter().find_map(|name| Some((name, user.get(name)?))) {
+                let why = format!("the policy `{policy}` knows nothing of `{name}`");
+                return Err(self.document.error_on_key(raw, why));
+            }
+        }
+        Ok(())
+    }
+
+    fn distributed(&self, raw: &'t RawValue) -> Result<CoursePolicy, FormatError> {
+        let document = self.document;
+        let object = document.object(raw)?;
+        object.only(document, &["period", "random_phases", "delay", "loss", "step"])?;
+        self.without(&["tasks", "demand_on", "gamma", "group"], "distributed")?;
+        let servers = self.problem.n_single_servers();
+        if servers > MOST_FOLLOWED {
+            let message = format!("{servers} servers: at most {MOST_FOLLOWED} are followed one by one");
+            return Err(document.error(raw, message));
+        }
+        let usual = Network::default();
+        let period = object.get("period").map_or(Ok(usual.period), |raw| positive(document, raw))?;
+        let actions = self.horizon / period * servers as f64;
+        if actions > MOST_ACTIONS {
+            let message = format!("servers would act {actions:.1e} times, more than {MOST_ACTIONS:.0e}");
+            return Err(document.error(object.get("period").unwrap_or(raw), message));
+        }
+        let random = object.get("random_phases").map(|raw| document.boolean(raw)).transpose()?;
+        let part = |name: &str, usual: f64, expected: &str, is: fn(&Rational) -> bool| {
+            let Some(raw) = object.get(name) else { return Ok(usual) };
+            let value = document.number(raw)?;
+            let message = || format!("found {}: expected {expected}", number::format_stated(&value));
+            if is(&value) { Ok(number::to_f64(&value)) } else { Err(document.error(raw, message())) }
+        };
+        Ok(CoursePolicy::Distributed(Network {
+            period,
+            random_phases: random.unwrap_or(usual.random_phases),
+            delay: object.get("delay").map_or(Ok(Duration::Constant(0.0)), |raw| duration(document, raw))?,
+            loss: part("loss", usual.loss, "a part from 0 to below 1", |v| *v >= 0 && v.to_f64() < 1.0)?,
+            step: part("step", usual.step, "a part above 0 and at most 1", |v| v.to_f64() > 0.0 && *v <= 1)?,
+        }))
+    }
+
+    fn least_gap(&self, raw: &'t RawValue) -> Result<CoursePolicy, FormatError> {
+        let document = self.document;
+        let object = document.object(raw)?;
+        object.only(document, &["steps", "running_time"])?;
+        if self.problem.n_servers() != 1 || self.problem.n_single_servers() > u128::from(MAX_SERVERS) {
+            let why = "gaps are parts of one pool: expected one server class";
+            return Err(document.error(raw, why));
+        }
+        self.without(&["demand_on", "gamma", "group", "servers"], "least_gap")?;
+        let steps = match object.get("steps") {
+            None => STEPS,
+            Some(raw) => {
+                let value = document.number(raw)?;
+                let whole = if value.is_integer() { value.numer().to_u64() } else { None };
+                let whole = whole.filter(|steps| (1..=MOST_STEPS).contains(steps));
+                let message = || format!("expected a whole number from 1 to {MOST_STEPS}");
+                whole.ok_or_else(|| document.error(raw, message()))? as u32
+            }
+        };
+        let running_time = object.get("running_time").map_or(Ok(1.0), |raw| positive(document, raw))?;
+        let users = self.problem.n_users() as f64;
+        let filled = self.horizon / running_time * users * users * f64::from(steps);
+        if filled > MOST_FILLED {
+            let message =
+                format!("{filled:.1e} looks at users, more than {MOST_FILLED:.0e}: raise `running_time`");
+            return Err(document.error(object.get("running_time").unwrap_or(raw), message));
+        }
+        Ok(CoursePolicy::LeastGap { steps, running_time })
+    }
+}

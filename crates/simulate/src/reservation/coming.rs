@@ -1,0 +1,75 @@
+//! How the jobs of a scenario come.
+
+use evenhand_mechanisms::filling::Draw;
+
+use super::jobs::{Jobs, Poisson};
+use super::{ARRIVALS, Job};
+use crate::duration::exponential;
+
+/// Stream of the running times of the jobs that ask first.
+const INITIAL: u64 = 2;
+
+/// How jobs come.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Coming {
+    /// By type: the mean running time.
+    pub mean_times: Vec<f64>,
+    /// Loads by type, in jobs of each on one server, from some times on, the first of them 0.
+    pub loads: Vec<(f64, Vec<f64>)>,
+    /// By type: jobs that ask for admission at time 0, before all others.
+    pub initial: Vec<u64>,
+    /// Jobs of a trace, in place of random ones.
+    pub trace: Option<Vec<Job>>,
+}
+
+impl Coming {
+    /// Jobs per unit of time by type: a load is the rate on one server times the mean running time.
+    fn rates(&self, servers: usize) -> Vec<(f64, Vec<f64>)> {
+        let rate = |(load, mean): (&f64, &f64)| load * servers as f64 / mean;
+        let piece =
+            |(from, loads): &(f64, Vec<f64>)| (*from, loads.iter().zip(&self.mean_times).map(rate).collect());
+        self.loads.iter().map(piece).collect()
+    }
+
+    /// Jobs that are expected up to the horizon.
+    pub(super) fn expected(&self, servers: usize, horizon: f64) -> f64 {
+        let first = self.initial.iter().sum::<u64>() as f64;
+        if let Some(trace) = &self.trace {
+            return first + trace.len() as f64;
+        }
+        let rates = self.rates(servers);
+        let of = |(k, (from, rates)): (usize, &(f64, Vec<f64>))| {
+            let end = self.loads.get(k + 1).map_or(horizon, |(next, _)| next.min(horizon));
+            (end - from).max(0.0) * rates.iter().sum::<f64>()
+        };
+        first + rates.iter().enumerate().map(of).sum::<f64>()
+    }
+
+    /// The jobs, by the seed.
+    pub(super) fn jobs(&self, servers: usize, seed: u64) -> Box<dyn Jobs + '_> {
+        let mut draw = Draw::new(seed, INITIAL);
+        let mut first = Vec::new();
+        for (of_type, (count, mean)) in self.initial.iter().zip(&self.mean_times).enumerate() {
+            first.extend((0..*count).map(|_| Job { at: 0.0, of_type, lasts: exponential(*mean, &mut draw) }));
+        }
+        let then: Box<dyn Jobs + '_> = match &self.trace {
+            Some(trace) => Box::new(trace.iter().copied()),
+            None => {
+                let draw = Draw::new(seed, ARRIVALS);
+                Box::new(Poisson::of(self.rates(servers), self.mean_times.clone(), draw))
+            }
+        };
+        Box::new(FirstThen { first: first.into_iter(), then })
+    }
+}
+
+struct FirstThen<'a> {
+    first: std::vec::IntoIter<Job>,
+    then: Box<dyn Jobs + 'a>,
+}
+
+impl Jobs for FirstThen<'_> {
+    fn next(&mut self) -> Option<Job> {
+        self.first.next().or_else(|| self.then.next())
+    }
+}

@@ -1,0 +1,232 @@
+//! Reservation scenarios whose jobs come otherwise than the problem says: from a trace, with loads and mean times of
+//! their own, with classifications from time to time; and what runs are compared with.
+
+use std::path::Path;
+
+use evenhand_problem::format::Source;
+use evenhand_simulate::reservation::{
+    Admission, AdmissionScenario, Admitted, Job, beside_csv, run, scenario, series_csv, upper_bound,
+};
+use serde_json::{Value, json};
+
+fn stated() -> Value {
+    json!({"kind": "reservation-scenario", "policy": {"dra": {"reserve": 2}}, "horizon": 40, "every": 1,
+        "reservation": {"kind": "reservation-problem", "resources": ["cpu"],
+            "servers": [{"name": "pool", "count": 30, "capacity": {"cpu": 4}}],
+            "jobs": [{"name": "small", "demand": {"cpu": 1}, "reward": 1, "load": 1},
+                     {"name": "large", "demand": {"cpu": 3}, "reward": 4, "load": "1/2"}]}})
+}
+
+fn read_in(document: &Value, folder: &Path) -> Result<AdmissionScenario, String> {
+    let text = document.to_string();
+    let document = Source { name: "s.json", text: &text }.document().unwrap();
+    scenario(&document, folder).map_err(|error| error.to_string())
+}
+
+fn read(document: &Value) -> Result<AdmissionScenario, String> {
+    read_in(document, Path::new(""))
+}
+
+fn admitted(document: &Value) -> Admitted {
+    run(&read(document).unwrap(), &[3]).unwrap()
+}
+
+/// Rewards are those of the jobs that run, which are never more than the slots.
+fn is_consistent(run: &Admission, rewards: [f64; 2], servers: f64) {
+    for (k, (_, reward)) in run.series.iter().enumerate() {
+        let jobs = &run.jobs[k];
+        let sum = jobs[0] as f64 * rewards[0] + jobs[1] as f64 * rewards[1];
+        assert!((sum / servers - reward).abs() < 1e-9, "{k}");
+        assert!(run.slots[k].iter().zip(jobs).all(|(slots, jobs)| jobs <= slots), "{k}");
+        assert!(run.all[k].iter().zip(jobs).all(|(all, jobs)| jobs <= all), "{k}");
+    }
+}
+
+#[test]
+fn a_trace_is_followed_and_compared_with_greedy_and_the_bound() {
+    let folder = std::env::temp_dir().join(format!("evenhand-auto-scaling-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let rows = "time,user,tasks,duration\n0.5,small,2,10\n1.5,large,1,2.25\n2.5,small,9,1\n";
+    std::fs::write(folder.join("jobs.csv"), rows).unwrap();
+    let mut document = stated();
+    document["servers"] = json!(2);
+    document["horizon"] = json!(5);
+    document["policy"] = json!({"dra": {"reserve": 1}});
+    document["trace"] = json!("jobs.csv");
+    let read = read_in(&document, &folder).unwrap();
+    let admitted = run(&read, &[1]).unwrap();
+    let run = &admitted.runs[0].1;
+    // By hand: two small ones, the large one from 1.5 to 3.75, and nine more small ones from 2.5 to 3.5.
+    assert_eq!(run.all, [vec![0, 0], vec![2, 0], vec![2, 1], vec![11, 1], vec![2, 0], vec![2, 0]]);
+    is_consistent(run, [1.0, 4.0], 2.0);
+    // At time 3 five small jobs go beside the large one on two servers of 4 units: 4 + 5 on both.
+    let at_3 = admitted.beside.iter().find(|beside| beside.time == 3.0).unwrap();
+    assert_eq!((at_3.greedy, at_3.bound), (4.5, 4.5));
+    let job = |at, of_type, lasts| Job { at, of_type, lasts };
+    let mut jobs = vec![job(0.5, 0, 10.0); 2];
+    jobs.push(job(1.5, 1, 2.25));
+    jobs.extend([job(2.5, 0, 1.0); 9]);
+    let times: Vec<f64> = admitted.beside.iter().map(|beside| beside.time).collect();
+    assert_eq!(times, [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
+    let bounds = upper_bound(&read.problem, 2, &jobs, &times).unwrap();
+    assert_eq!(bounds, admitted.beside.iter().map(|of| (of.time, of.bound)).collect::<Vec<_>>());
+    assert!(
+        series_csv(&admitted, run)
+            .starts_with("time,reward,jobs of small,jobs of large,slots of small,slots of large\n0,0,0,0,")
+    );
+    assert_eq!(beside_csv(&admitted).lines().nth(4), Some("3,4.5,4.5"));
+    std::fs::write(folder.join("jobs.csv"), "time,user,tasks,duration\n0.5,smal,2,10\n").unwrap();
+    assert!(read_in(&document, &folder).unwrap_err().contains("trace: there is no job type `smal`"));
+    document["loads"] = json!([{"at": 1, "loads": {"small": 1}}]);
+    assert!(read_in(&document, &folder).unwrap_err().contains("loads: the jobs come from the `trace`"));
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn mean_times_and_loads_decide_how_many_would_be_there() {
+    // A load is what would be there of a type on a server, whatever its mean time.
+    let mut document = stated();
+    document["horizon"] = json!(400);
+    document["servers"] = json!(100);
+    document["mean_times"] = json!({"small": 4, "large": "1/4"});
+    document["loads"] =
+        json!([{"at": 200, "loads": {"small": "1/4"}}, {"at": 300, "loads": {"small": 0, "large": 0}}]);
+    let admitted = admitted(&document);
+    let run = &admitted.runs[0].1;
+    is_consistent(run, [1.0, 4.0], 100.0);
+    let mean = |rows: std::ops::Range<usize>, j: usize| {
+        rows.clone().map(|k| run.all[k][j] as f64).sum::<f64>() / rows.len() as f64
+    };
+    for (rows, j, expected) in
+        [(20..200, 0, 100.0), (20..200, 1, 50.0), (220..300, 0, 25.0), (220..300, 1, 50.0)]
+    {
+        // The counts vary by the square root of the mean, and 80 rows hold some twenty that do not depend on each other.
+        assert!((mean(rows.clone(), j) - expected).abs() < f64::sqrt(expected), "{rows:?} {j}");
+    }
+    assert_eq!(run.all[399], [0, 0]);
+    assert!(admitted.beside.iter().all(|of| of.greedy <= of.bound + 1e-9));
+    for (time, reward) in &run.series {
+        let bound = admitted.beside.iter().find(|of| of.time == *time);
+        assert!(bound.is_none_or(|of| *reward <= of.bound + 1e-9), "{time}");
+    }
+}
+
+#[test]
+fn initial_jobs_ask_first() {
+    let mut document = stated();
+    document["loads"] = json!([{"at": 0, "loads": {"small": 0, "large": 0}}]);
+    document["initial"] = json!({"small": 7, "large": 2});
+    for policy in [json!({"dra": {"reserve": 10}}), json!({"power_of_d": 30})] {
+        document["policy"] = policy;
+        let run = admitted(&document).runs[0].1.clone();
+        let asked: Vec<u64> = run.admitted.iter().zip(&run.rejected).map(|(a, b)| a + b).collect();
+        assert_eq!(asked, [7, 2]);
+        assert!(run.all[1].iter().sum::<u64>() > 0, "a row holds what is there before its time's events");
+        assert!(run.admitted.iter().sum::<u64>() > 0 && *run.jobs.last().unwrap() == [0, 0]);
+    }
+}
+
+#[test]
+fn servers_are_classified_from_time_to_time() {
+    let with = |every: Option<Value>| {
+        let mut document = stated();
+        document["every"] = json!("1/8");
+        if let Some(every) = every {
+            document["policy"]["dra"]["every"] = every;
+        }
+        admitted(&document).runs[0].1.clone()
+    };
+    let (always, often, seldom, never) =
+        (with(None), with(Some(json!(1e-3))), with(Some(json!(2))), with(Some(json!(41))));
+    for run in [&always, &often, &seldom, &never] {
+        is_consistent(run, [1.0, 4.0], 30.0);
+        assert_eq!(run.all, always.all);
+    }
+    // Slots are given to other types only when servers are classified, every 16 rows: the next row shows it.
+    let changes = |run: &Admission| {
+        let pairs = run.slots.windows(2).enumerate();
+        pairs.filter(|(_, pair)| pair[0] != pair[1]).map(|(k, _)| k + 1).collect::<Vec<_>>()
+    };
+    assert!(changes(&never).is_empty());
+    assert!(
+        !changes(&seldom).is_empty() && changes(&seldom).iter().all(|k| k % 16 == 1),
+        "{:?}",
+        changes(&seldom)
+    );
+    assert!(changes(&always).iter().any(|k| k % 16 != 1));
+    assert!((often.reward - always.reward).abs() < 0.05 * always.reward);
+    assert!(never.reward < always.reward);
+}
+
+#[test]
+fn configurations_stand_for_capacities() {
+    let with = |servers: Value, configurations: Option<Value>, policy: Value| {
+        let mut document = stated();
+        document["policy"] = policy;
+        document["servers"] = json!(30);
+        document["reservation"]["servers"] = servers;
+        if let Some(configurations) = configurations {
+            let problem = document["reservation"].as_object_mut().unwrap();
+            problem.insert("configurations".to_owned(), configurations);
+            problem.remove("resources");
+            problem.remove("servers");
+            for job in problem["jobs"].as_array_mut().unwrap() {
+                job.as_object_mut().unwrap().remove("demand");
+            }
+        }
+        read(&document).map(|scenario| run(&scenario, &[1]).unwrap())
+    };
+    let pool = json!([{"name": "pool", "count": 30, "capacity": {"cpu": 4}}]);
+    let listed = json!([{"small": 4}, {"small": 1, "large": 1}]);
+    for policy in [json!({"dra": {"reserve": 2}}), json!({"static": {}})] {
+        let of_capacity = with(pool.clone(), None, policy.clone()).unwrap();
+        let of_list = with(pool.clone(), Some(listed.clone()), policy).unwrap();
+        assert_eq!(of_capacity.runs, of_list.runs);
+        assert_eq!(of_capacity.beside, of_list.beside);
+    }
+    for policy in [json!({"power_of_d": 2}), json!({"dra": {"priorities": {"small": 1}}})] {
+        let error = with(pool.clone(), Some(listed.clone()), policy).unwrap_err();
+        assert!(error.contains("policy: `power_of_d` and `priorities` compare"), "{error}");
+    }
+}
+
+#[test]
+fn what_is_wrong_is_said_with_its_place() {
+    for (field, value, expected) in [
+        (
+            "mean_times",
+            json!({"smal": 1}),
+            "mean_times.smal: there is no job type `smal` (did you mean `small`?)",
+        ),
+        ("mean_times", json!({"small": 0}), "mean_times.small: found 0"),
+        ("initial", json!({"small": 0.5}), "initial.small: found 0.5"),
+        (
+            "loads",
+            json!([{"at": 2, "loads": {}}, {"at": 1, "loads": {}}]),
+            "loads[1]: time goes back from 2 to 1",
+        ),
+        ("loads", json!([{"at": 2, "loads": {"large": -1}}]), "loads[0].loads.large"),
+        ("loads", json!([{"at": 2}]), "loads[0]: the field `loads` is missing"),
+        ("trace", json!("nowhere.csv"), "nowhere.csv"),
+        ("policy", json!({"dra": {"every": 0}}), "policy.dra.every: found 0"),
+        ("policy", json!({"dra": {"every": 1e-9}}), "policy: more than 1e7 classifications"),
+    ] {
+        let mut document = stated();
+        document[field] = value;
+        let error = read(&document).unwrap_err();
+        assert!(error.starts_with("s.json:1:") && error.contains(expected), "{expected}: {error}");
+    }
+}
+
+#[test]
+fn runs_do_not_depend_on_the_number_of_threads() {
+    let mut document = stated();
+    document["initial"] = json!({"small": 3});
+    document["loads"] = json!([{"at": 10, "loads": {"large": 1}}]);
+    let scenario = read(&document).unwrap();
+    let with = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| run(&scenario, &[1, 2, 3, 4]).unwrap())
+    };
+    assert_eq!(with(1), with(3));
+}
