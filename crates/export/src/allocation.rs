@@ -76,6 +76,10 @@ impl<'a, 'b> Writer<'a, 'b> {
             export.leave_out(label, "no user can be given anything: there is no variable");
             return Ok(());
         }
+        if claim.axiom.is_about_optima() && self.problem.groups().have_limits() {
+            export.leave_out(label, "limits of groups are not among the rows that are written");
+            return Ok(());
+        }
         let name = file_name(claim);
         match (claim.axiom, &claim.evidence) {
             (Axiom::ParetoOptimal, Evidence::Prices(prices)) => {

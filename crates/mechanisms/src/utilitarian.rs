@@ -35,7 +35,7 @@ pub static UTILITARIAN: Mechanism = Mechanism {
 pub fn allocate(problem: &Problem, arithmetic: Arithmetic) -> Result<Outcome, MechanismError> {
     let constraints = Constraints::new(problem, Sharing::Rdm);
     let worth: Vec<Rational> = problem.users().iter().map(|u| u.weight().clone()).collect();
-    let goal = SumGoal { worth: &worth, floors: None };
+    let goal = SumGoal::of(&worth);
     let solver = |source| MechanismError::Solver { mechanism: UTILITARIAN.info.id, source };
     let (tasks, pivots) = match arithmetic {
         Arithmetic::Exact => {

@@ -257,12 +257,21 @@ impl Groups {
     /// the weight 0 and gets nothing beyond its guarantee.
     #[must_use]
     pub fn hold_back(&self) -> bool {
+        self.have_limits() || self.keep_back()
+    }
+
+    /// The same but for limits: whether a group names what it lends, or has the weight 0 and gets nothing beyond its
+    /// guarantee.
+    #[must_use]
+    pub fn keep_back(&self) -> bool {
         let never = self.share.zero_weight == ZeroWeight::Never;
-        let holds_back = |group: &Group| {
-            let names_any = !group.limit.is_empty() || !group.lend.is_empty() || !group.on.is_empty();
-            names_any || (never && group.weight.is_zero())
-        };
-        self.list.iter().any(holds_back)
+        self.list.iter().any(|group| !group.lend.is_empty() || (never && group.weight.is_zero()))
+    }
+
+    /// Whether a group has a limit, on the whole cluster or on some server classes.
+    #[must_use]
+    pub fn have_limits(&self) -> bool {
+        self.list.iter().any(|group| !group.limit.is_empty() || !group.on.is_empty())
     }
 
     /// Whether a group may hold only so much on some server classes.

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use crate::linear::SparseRow;
+use evenhand_exact::LimitRows;
 use evenhand_problem::{Constraints, Problem, Quantities, Rational};
 
 /// Users with the same demand, eligibility, weight and tasks.
@@ -73,6 +74,16 @@ pub fn capacity_entries(constraints: &Constraints<'_>, n: usize, i: usize) -> Sp
     let usage = constraints.usage(n, i).unwrap_or_default();
     let start = constraints.class_rows(i).start;
     usage.entries().map(|(position, usage)| (start + position, usage.clone())).collect()
+}
+
+/// What it takes of limits of groups, which are rows after those of the classes.
+#[must_use]
+pub fn limit_entries(constraints: &Constraints<'_>, limits: &LimitRows, n: usize, i: usize) -> SparseRow {
+    let first = constraints.rows().len();
+    let counted = limits.counting(constraints.problem(), n, i);
+    let mut entries: SparseRow = counted.map(|(at, d)| (first + at, d.clone())).collect();
+    entries.sort_unstable_by_key(|(row, _)| *row);
+    entries
 }
 
 #[derive(PartialEq, Eq, Hash)]

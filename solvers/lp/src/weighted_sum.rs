@@ -4,12 +4,14 @@
 //! With the users' present tasks as floors it decides Pareto optimality: nothing dominates the
 //! present allocation exactly when the optimum is its own value, and the dual then holds weights
 //! `l_n = v_n + (price of the floor)` and prices that prove it.
+//! Limits of groups are rows like those of the classes.
 
+use evenhand_exact::{LimitRows, ShareCoefficients};
 use evenhand_problem::{Constraints, Rational};
 
 use crate::error::LpError;
 use crate::exact_lp::{ExactColumn, ExactLp, Sense};
-use crate::groups::{Group, capacity_entries, merge};
+use crate::groups::{Group, capacity_entries, limit_entries, merge};
 use crate::guess;
 use crate::refine::{self, StartingPoint};
 
@@ -21,7 +23,7 @@ const MAX_PIVOTS: usize = 10_000;
 pub struct SumOptimum {
     /// By user: `(class, tasks)`, ascending by class.
     pub tasks: Vec<Vec<(usize, Rational)>>,
-    /// By capacity row: price per unit, at least 0.
+    /// By capacity row, and after these by limit of the groups: price per unit, at least 0.
     pub prices: Vec<Rational>,
     /// By user: price per task of its task limit, at least 0.
     pub user_prices: Vec<Rational>,
@@ -36,8 +38,20 @@ pub struct SumOptimum {
 pub struct SumGoal<'a> {
     /// By user: worth `v_n` of one task, positive.
     pub worth: &'a [Rational],
+    /// `u_ni`, by which the worth of a task on a class is multiplied; `None`: by 1.
+    pub share: Option<&'a ShareCoefficients>,
     /// By user: tasks that it must have at least; `None`: no floors.
     pub floors: Option<&'a [Rational]>,
+    /// Limits of groups; `None`: none are kept.
+    pub limits: Option<&'a LimitRows>,
+}
+
+impl<'a> SumGoal<'a> {
+    /// The sum of tasks of this worth.
+    #[must_use]
+    pub fn of(worth: &'a [Rational]) -> Self {
+        Self { worth, share: None, floors: None, limits: None }
+    }
 }
 
 /// The exact optimum: a vertex with its dual, or an error; never an unverified answer.
@@ -118,6 +132,7 @@ fn check_floors(constraints: &Constraints<'_>, goal: SumGoal<'_>) -> Result<(), 
 /// The programme in rationals, with what HiGHS needs to scale it.
 struct Programme<'a> {
     constraints: &'a Constraints<'a>,
+    goal: SumGoal<'a>,
     groups: Vec<Group>,
     /// `(group, class)` by column.
     placements: Vec<(usize, usize)>,
@@ -134,14 +149,16 @@ impl<'a> Programme<'a> {
     fn new(constraints: &'a Constraints<'a>, goal: SumGoal<'a>) -> Self {
         let problem = constraints.problem();
         let takes_part = |n: usize| problem.is_active(n);
-        let groups: Vec<Group> = if goal.floors.is_some() {
-            // Floors differ between users that are otherwise the same.
+        let limits = goal.limits.map_or(&[][..], LimitRows::list);
+        let groups: Vec<Group> = if goal.floors.is_some() || !limits.is_empty() {
+            // Floors and limits differ between users that are otherwise the same.
             (0..problem.n_users()).filter(|&n| takes_part(n)).map(|n| Group::alone(problem, n)).collect()
         } else {
             merge(constraints, takes_part, |n| Some(&goal.worth[n]))
         };
         let mut lp = ExactLp::default();
         lp.rows.extend(constraints.rows().iter().map(|row| (Sense::AtMost, row.capacity.clone())));
+        lp.rows.extend(limits.iter().map(|limit| (Sense::AtMost, limit.most.clone())));
         let mut add_row = |sense: Sense, rhs: &Rational| {
             lp.rows.push((sense, rhs.clone()));
             lp.rows.len() - 1
@@ -154,6 +171,7 @@ impl<'a> Programme<'a> {
             .collect();
         let mut programme = Self {
             constraints,
+            goal,
             groups,
             placements: Vec::new(),
             scales: Vec::new(),
@@ -163,22 +181,27 @@ impl<'a> Programme<'a> {
         };
         for g in 0..programme.groups.len() {
             for position in 0..programme.groups[g].classes.len() {
-                programme.add_column(g, programme.groups[g].classes[position], goal.worth);
+                programme.add_column(g, programme.groups[g].classes[position]);
             }
         }
         programme
     }
 
-    fn add_column(&mut self, g: usize, i: usize, worth: &[Rational]) {
+    fn add_column(&mut self, g: usize, i: usize) {
         let n = self.groups[g].representative();
         let mut entries = capacity_entries(self.constraints, n, i);
+        if let Some(limits) = self.goal.limits {
+            entries.extend(limit_entries(self.constraints, limits, n, i));
+        }
         let extra = self.task_rows[g].into_iter().chain(self.floor_rows[g]);
         entries.extend(extra.map(|row| (row, Rational::from(1))));
         let gamma = self.constraints.problem().gamma(n, i).to_f64();
         let tasks = self.groups[g].tasks.as_ref().map_or(f64::INFINITY, Rational::to_f64);
         self.scales.push(gamma.min(tasks));
         self.placements.push((g, i));
-        self.lp.columns.push(ExactColumn { cost: worth[n].clone(), entries });
+        let worth = &self.goal.worth[n];
+        let cost = self.goal.share.map_or_else(|| worth.clone(), |u| Rational::from(worth * u.of(n, i)));
+        self.lp.columns.push(ExactColumn { cost, entries });
     }
 
     /// An allocation by column.
@@ -190,9 +213,10 @@ impl<'a> Programme<'a> {
 
     fn nothing(&self) -> SumOptimum {
         let n_users = self.constraints.problem().n_users();
+        let limits = self.goal.limits.map_or(0, |limits| limits.list().len());
         SumOptimum {
             tasks: vec![Vec::new(); n_users],
-            prices: vec![Rational::new(); self.constraints.rows().len()],
+            prices: vec![Rational::new(); self.constraints.rows().len() + limits],
             user_prices: vec![Rational::new(); n_users],
             floor_prices: vec![Rational::new(); n_users],
             pivots: 0,

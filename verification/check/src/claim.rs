@@ -6,7 +6,7 @@ use crate::allocation::entries;
 use crate::axioms::{AXIOMS, Judge, envy, feasible};
 use crate::canonical::{object, quoted};
 use crate::case::Case;
-use crate::groups;
+use crate::groups::{self, within};
 use crate::json::{self, Json, Kind};
 use crate::number::short;
 use crate::problem::Problem;
@@ -118,6 +118,7 @@ impl<'j> Claim<'j> {
             (_, Some(share)) => Coefficients::new(share, case)?.is_some(),
             _ => true,
         };
+        let applies = applies && (!within::COMPARED.contains(&self.axiom) || within::applies(case)?);
         if self.holds.is_none() {
             let is_bare = self.margin.is_none() && self.has_none();
             ensure(is_bare, "what does not apply has no margin or evidence")?;

@@ -5,6 +5,9 @@ mod bounds;
 pub mod filling;
 pub mod held_back;
 pub mod parties;
+pub mod within;
+
+use std::ops::Range;
 
 use rug::Rational;
 
@@ -247,7 +250,7 @@ struct Holdings<'c> {
     on: Vec<On<'c>>,
 }
 
-/// A limit of a group on server classes.
+/// A limit of a group on server classes; without any, on all.
 struct On<'c> {
     group: usize,
     resource: usize,
@@ -255,6 +258,18 @@ struct On<'c> {
     most: &'c Rational,
     /// Of that in an allocation.
     left: Rational,
+}
+
+impl On<'_> {
+    /// Whether it is about what runs on a class.
+    fn counts(&self, i: usize) -> bool {
+        self.classes.is_empty() || self.classes.binary_search(&i).is_ok()
+    }
+}
+
+/// Where the limits of a group are in a list that ascends by group.
+fn of_group(on: &[On<'_>], v: usize) -> Range<usize> {
+    on.partition_point(|of| of.group < v)..on.partition_point(|of| of.group <= v)
 }
 
 /// Whether the axioms are about this: there are groups, resources are divided, and every user has one demand (to
@@ -321,11 +336,18 @@ impl<'c> Holdings<'c> {
     }
 
     /// What tasks leave of limits on server classes.
-    fn on(case: &'c Case<'c>, tasks: &Tasks) -> Checked<Vec<On<'c>>> {
+    fn on(case: &'c Case<'_>, tasks: &Tasks) -> Checked<Vec<On<'c>>> {
+        Self::limits(case, tasks, false)
+    }
+
+    /// The same, and of limits on the whole cluster, of what the users of the groups hold, if these are asked for.
+    fn limits(case: &'c Case<'_>, tasks: &Tasks, whole: bool) -> Checked<Vec<On<'c>>> {
         let (problem, groups) = (case.problem, &case.problem.groups);
         let mut on = Vec::new();
         for (group, of) in groups.list.iter().enumerate() {
-            for (classes, limit) in &of.on {
+            let of_all = Some((&[][..], &of.limit)).filter(|_| whole);
+            let of_some = of.on.iter().map(|(classes, limit)| (&classes[..], limit));
+            for (classes, limit) in of_all.into_iter().chain(of_some) {
                 let of = |(r, most): &'c (usize, Rational)| On {
                     group,
                     resource: *r,
@@ -336,26 +358,25 @@ impl<'c> Holdings<'c> {
                 on.extend(limit.iter().map(of));
             }
         }
-        for (n, tasks) in tasks.iter().enumerate() {
-            let above: Vec<usize> = groups.above(groups.members[n].group).collect();
-            for On { resource, classes, left, .. } in on.iter_mut().filter(|of| above.contains(&of.group)) {
+        for (n, tasks) in tasks.iter().enumerate().take(if on.is_empty() { 0 } else { usize::MAX }) {
+            for at in Self::on_of_user(case, &on, n)? {
+                let On { resource, left, .. } = &on[at];
                 work::spend(tasks.len())?;
-                for (i, x) in tasks.iter().filter(|(i, _)| classes.contains(i)) {
-                    *left -= at(problem.demand(n, *i), *resource)
-                        .map_or_else(Rational::new, |d| Rational::from(d * x));
-                }
+                let held = tasks.iter().filter(|(i, _)| on[at].counts(*i)).filter_map(|(i, x)| {
+                    Some(Rational::from(self::at(problem.demand(n, *i), *resource)? * x))
+                });
+                on[at].left = left - held.sum::<Rational>();
             }
-            work::steps((on.len() * above.len()) as u64)?;
         }
         Ok(on)
     }
 
-    /// The limits on server classes of the groups above a user.
+    /// The limits, in a list that ascends by group, of the groups above a user.
     fn on_of_user(case: &Case<'_>, on: &[On<'_>], n: usize) -> Checked<Vec<usize>> {
-        let groups = &case.problem.groups;
-        let above: Vec<usize> = groups.above(groups.members[n].group).collect();
-        work::steps((on.len() * above.len()) as u64)?;
-        Ok((0..on.len()).filter(|at| above.contains(&on[*at].group)).collect())
+        let above = case.problem.groups.above_user(n).filter(|_| !on.is_empty());
+        let own: Vec<usize> = above.flat_map(|v| of_group(on, v)).collect();
+        work::steps((DEPTH + own.len()) as u64)?;
+        Ok(own)
     }
 
     /// How many tasks they leave to a user on a class; `None` where there is none.
@@ -363,7 +384,7 @@ impl<'c> Holdings<'c> {
         let own = Self::on_of_user(self.case, &self.on, n)?;
         work::spend(own.len())?;
         let demand = &self.case.problem.users[n].demand;
-        let here = own.into_iter().map(|at| &self.on[at]).filter(|of| of.classes.contains(&i));
+        let here = own.into_iter().map(|at| &self.on[at]).filter(|of| of.counts(i));
         let least = here.filter_map(|of| Some(Rational::from(&of.left / at(demand, of.resource)?))).min();
         Ok(least.map(|least| least.max(Rational::new())))
     }
@@ -417,9 +438,17 @@ impl Groups {
     /// Whether there is a limit, something to lend, or a group of weight 0 that gets nothing beyond its guarantee.
     pub fn hold_back(&self) -> bool {
         let is_shut = |group: &Group| self.share.words[2].is_some() && group.weight.is_zero();
-        let names_any =
-            |group: &Group| !group.limit.is_empty() || !group.lend.is_empty() || !group.on.is_empty();
-        self.list.iter().any(|group| names_any(group) || is_shut(group))
+        self.have_limits() || self.list.iter().any(|group| !group.lend.is_empty() || is_shut(group))
+    }
+
+    /// Whether a group has a limit.
+    pub fn have_limits(&self) -> bool {
+        self.list.iter().any(|group| !group.limit.is_empty() || !group.on.is_empty())
+    }
+
+    /// The groups above a user.
+    fn above_user(&self, n: usize) -> impl Iterator<Item = usize> + '_ {
+        self.above(self.members[n].group)
     }
 
     /// A group and those above it.

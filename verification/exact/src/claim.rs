@@ -71,6 +71,17 @@ impl Claim {
         axiom.rule().applies_to(&parameters.into(), problem)
     }
 
+    /// The claim that `axiom` does not apply to an allocation of a problem to which it applies, if that is so.
+    #[must_use]
+    pub fn inapplicable(
+        axiom: Axiom,
+        parameters: impl Into<Parameters>,
+        instance: &Instance<'_>,
+    ) -> Option<Self> {
+        let why = axiom.rule().applies(instance).err()?;
+        Some(Self::not_applicable(axiom, parameters, why))
+    }
+
     /// The claim that `axiom` does not apply, with the reason in words.
     #[must_use]
     pub fn not_applicable(axiom: Axiom, parameters: impl Into<Parameters>, why: impl Into<String>) -> Self {

@@ -6,6 +6,7 @@ use evenhand_problem::RowKind;
 use rug::{Assign, Integer, Rational};
 
 use crate::amounts::amount_of;
+use crate::budget::TooLarge;
 use crate::instance::Instance;
 use crate::instance_error::InstanceError;
 use crate::quotient::{Quotient, absorb, scaled};
@@ -21,6 +22,10 @@ pub(crate) struct Costs<'a, 'b> {
     users: Sparse<Integer>,
     /// By class: the rows with a price, ascending by resource.
     priced: Sparse<Vec<Priced>>,
+    /// By position among the limits of groups: their prices, as those of rows.
+    limits: Sparse<Integer>,
+    /// What is left of the limits, at their prices.
+    of_limits_left: Rational,
     zero: Integer,
 }
 
@@ -65,12 +70,21 @@ impl<'a, 'b> Costs<'a, 'b> {
         prices().try_for_each(&mut count_in)?;
         // The rows of a class are neighbours.
         let mut priced: Vec<(usize, Vec<Priced>)> = Vec::new();
+        let (mut limits, mut of_limits_left) = (Vec::new(), Rational::new());
+        let all_rows = instance.constraints().rows();
         for (row, price) in rows {
-            let at = &instance.constraints().rows()[row];
             let mut value = scaled(price, &denominator);
-            if let Some(scale) = instance.scaled.row_scale(at.kind) {
+            let limit = row.checked_sub(all_rows.len()).map(|at| (at, &instance.limits().list()[at]));
+            let kind = limit.map_or_else(|| all_rows[row].kind, |(_, of)| RowKind::Resource(of.resource));
+            if let Some(scale) = instance.scaled.row_scale(kind) {
                 value *= Integer::from(instance.scaled.common_scale.div_exact_ref(scale));
             }
+            if let Some((at, of)) = limit {
+                limits.push((at, value));
+                of_limits_left += Rational::from(&of.most - &of.held) * price;
+                continue;
+            }
+            let at = &all_rows[row];
             let resource = if let RowKind::Resource(r) = at.kind { r } else { 0 };
             let priced_row = Priced { resource, row, price: value };
             match priced.last_mut() {
@@ -79,8 +93,22 @@ impl<'a, 'b> Costs<'a, 'b> {
             }
         }
         let users = users.map(|(n, q)| (n, scaled(q, &denominator))).collect();
-        let (users, priced) = (Sparse::new(users), Sparse::new(priced));
-        Ok(Self { instance, denominator, users, priced, zero: Integer::new() })
+        let (users, priced, limits) = (Sparse::new(users), Sparse::new(priced), Sparse::new(limits));
+        Ok(Self { instance, denominator, users, priced, limits, of_limits_left, zero: Integer::new() })
+    }
+
+    /// Takes away the work of what limits cost so many users on all their classes, before it is done.
+    pub fn charge(&self, users: impl Iterator<Item = usize>) -> Result<(), TooLarge> {
+        if self.limits.entries().is_empty() {
+            return Ok(());
+        }
+        let (instance, problem) = (self.instance, self.instance.problem());
+        let of_user = |n: usize| {
+            let own = 1 + instance.limits().of_user(problem, n).count();
+            own.saturating_mul(instance.scaled.classes(n).count())
+        };
+        let all = users.map(of_user).fold(0, usize::saturating_add) as u64;
+        instance.budget().charge(instance.steps().saturating_mul(all))
     }
 
     /// `q_n M`.
@@ -126,6 +154,15 @@ impl<'a, 'b> Costs<'a, 'b> {
                 }
             }
         }
+        if !self.limits.entries().is_empty() {
+            let limits = self.instance.limits();
+            for at in limits.of_user(scaled.problem(), n).filter(|at| limits.list()[*at].counts(i)) {
+                let demand = amount_of(demand, limits.list()[at].resource);
+                if let Some((price, demand)) = self.limits.get(at).zip(demand) {
+                    *cost += price * demand;
+                }
+            }
+        }
         Cow::Borrowed(&scaled.common_scale)
     }
 
@@ -138,7 +175,7 @@ impl<'a, 'b> Costs<'a, 'b> {
             .then(|| Rational::from((numerator.abs() * price, denominator * &self.denominator)))
     }
 
-    /// `sum_rows p |C - usage|`.
+    /// `sum_rows p |C - usage|`, with what is left of limits of groups.
     pub fn of_slacks(&self) -> Rational {
         let mut sum = Rational::new();
         for &Priced { row, ref price, .. } in self.priced.values().flatten() {
@@ -155,7 +192,7 @@ impl<'a, 'b> Costs<'a, 'b> {
             let cost = Integer::from(price * slack).abs();
             sum += Rational::from((cost, Integer::from(scale * &self.denominator)));
         }
-        sum / &self.instance.denominator
+        sum / &self.instance.denominator + &self.of_limits_left
     }
 }
 
@@ -199,7 +236,7 @@ pub(crate) fn check_signs(
     users: &[Rational],
 ) -> Result<(), Refusal> {
     let problem = instance.problem();
-    if (rows.len(), users.len()) != (instance.constraints().rows().len(), problem.n_users()) {
+    if (rows.len(), users.len()) != (instance.n_rows(), problem.n_users()) {
         return Err(Refusal::new("the prices have another shape than the problem"));
     }
     check_signs_of(instance, entries(rows), entries(users))
@@ -213,8 +250,11 @@ pub(crate) fn check_signs_of<'r>(
 ) -> Result<(), Refusal> {
     let problem = instance.problem();
     if let Some((row, _)) = rows.find(|(_, p)| **p < 0) {
-        let server = problem.servers()[instance.constraints().rows()[row].server].name();
-        return Err(Refusal::new(format!("a price on server `{server}` is negative")));
+        let row = instance.constraints().rows().get(row);
+        let of = row.map_or("a limit of a group".to_owned(), |row| {
+            format!("server `{}`", problem.servers()[row.server].name())
+        });
+        return Err(Refusal::new(format!("a price on {of} is negative")));
     }
     let name = |n: usize| problem.users()[n].name();
     if let Some((n, _)) = users.clone().find(|(_, q)| **q < 0) {

@@ -11,6 +11,7 @@ use rug::{Integer, Rational};
 
 use crate::budget::{Budget, TooLarge, wide, words};
 use crate::instance_error::InstanceError;
+use crate::limit_rows::LimitRows;
 use crate::quotient::{Quotient, absorb, scaled};
 use crate::scaled::{Scaled, check_width};
 
@@ -40,6 +41,8 @@ pub struct Instance<'a> {
     slacks: Vec<Integer>,
     /// Scale of the rows of time, by row; of no meaning elsewhere.
     time_scales: Vec<Integer>,
+    /// Limits of groups.
+    limits: Arc<LimitRows>,
 }
 
 impl<'a> Instance<'a> {
@@ -81,6 +84,24 @@ impl<'a> Instance<'a> {
     #[must_use]
     pub fn constraints(&self) -> &Constraints<'a> {
         &self.scaled.constraints
+    }
+
+    /// The limits of its groups, which what this allocation is compared with keeps.
+    #[must_use]
+    pub fn limits(&self) -> &LimitRows {
+        &self.limits
+    }
+
+    /// How many prices by row there are: of capacity rows, and of limits after them.
+    #[must_use]
+    pub fn n_rows(&self) -> usize {
+        self.constraints().rows().len() + self.limits.list().len()
+    }
+
+    /// The most that a row may hold: its capacity, or what is allowed to a group.
+    pub(crate) fn most(&self, row: usize) -> &Rational {
+        let rows = self.constraints().rows();
+        rows.get(row).map_or_else(|| &self.limits.list()[row - rows.len()].most, |row| &row.capacity)
     }
 
     /// Whether user `n` can be given anything ([`Problem::is_active`]).
@@ -241,9 +262,24 @@ impl<'a> Instance<'a> {
             placements: None,
             slacks: Vec::new(),
             time_scales: vec![Integer::new(); n_rows],
+            limits: Arc::default(),
         };
         instance.fill_slacks();
+        instance.fill_limits()?;
         Ok(instance)
+    }
+
+    fn fill_limits(&mut self) -> Result<(), TooLarge> {
+        let problem = self.problem();
+        if problem.groups().have_limits() {
+            let empty = LimitRows::new(problem, &Vec::new());
+            let of_user =
+                |n: usize| empty.of_user(problem, n).count().saturating_mul(1 + self.tasks[n].len());
+            let all = (0..self.tasks.len()).map(of_user).fold(empty.list().len(), usize::saturating_add);
+            self.budget().charge(self.steps().saturating_mul(all as u64))?;
+            self.limits = Arc::new(LimitRows::new(problem, &self.tasks()));
+        }
+        Ok(())
     }
 
     fn fill_slacks(&mut self) {

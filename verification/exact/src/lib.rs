@@ -49,6 +49,7 @@ mod evidence;
 mod gamma;
 mod instance;
 mod instance_error;
+mod limit_rows;
 mod names;
 mod parameters;
 mod prices;
@@ -76,6 +77,7 @@ pub use evidence::{
 };
 pub use instance::{Instance, Tasks};
 pub use instance_error::InstanceError;
+pub use limit_rows::{LimitRow, LimitRows};
 pub use parameters::{ParameterError, Parameters};
 pub use prices::{PriceVector, Prices};
 pub use refusal::{Inapplicable, Refusal};

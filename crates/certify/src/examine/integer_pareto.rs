@@ -54,7 +54,8 @@ fn prices(instance: &Instance<'_>) -> Result<Prices, LpError> {
     let users = 0..instance.problem().n_users();
     let worth = vec![Rational::from(1); users.len()];
     let floors: Vec<Rational> = users.clone().map(|n| instance.total(n)).collect();
-    let goal = SumGoal { worth: &worth, floors: Some(&floors) };
+    let limits = Some(instance.limits());
+    let goal = SumGoal { floors: Some(&floors), limits, ..SumGoal::of(&worth) };
     let optimum = maximise_sum(instance.constraints(), goal)?;
     let weights = users.map(|n| match instance.is_active(n) {
         true => Rational::from(&worth[n] + &optimum.floor_prices[n]),
@@ -77,6 +78,7 @@ fn dominating(instance: &Instance<'_>) -> Result<Vec<Placement>, Undecided> {
     let mut model = MipModel::default();
     let mut singles: Vec<Single> = Vec::new();
     let mut of_user: Vec<Vec<(usize, f64)>> = vec![Vec::new(); problem.n_users()];
+    let mut of_limit: Vec<Vec<(usize, f64)>> = vec![Vec::new(); instance.limits().list().len()];
     for i in 0..problem.n_servers() {
         let count = problem.servers()[i].count();
         for index in 0..count {
@@ -86,6 +88,9 @@ fn dominating(instance: &Instance<'_>) -> Result<Vec<Placement>, Undecided> {
                 let column = MipColumn { cost: 1.0, lower: 0.0, upper: most, is_integer: true };
                 let column = model.add_column(column)?;
                 on.push((n, column));
+                for (at, d) in instance.limits().counting(problem, n, i) {
+                    of_limit[at].push((column, to_f64(d)));
+                }
                 of_user[n].push((column, 1.0));
             }
             for (offset, row) in constraints.class_rows(i).enumerate() {
@@ -101,6 +106,9 @@ fn dominating(instance: &Instance<'_>) -> Result<Vec<Placement>, Undecided> {
             }
             singles.push(Single { server: i, index, on });
         }
+    }
+    for (limit, entries) in instance.limits().list().iter().zip(of_limit) {
+        model.add_row(MipRow { lower: f64::NEG_INFINITY, upper: to_f64(&limit.most), entries })?;
     }
     let mut more = Vec::new();
     let mut present = 0.0;

@@ -59,8 +59,10 @@ impl Prover<'_> {
             }
             cover = Cover::new(self, &standing);
         }
-        // Without the optimum the programmes of the rises decide alone.
-        if let Ok(optimum) = self.optimum(share, &coefficients) {
+        // Without the optimum, which knows no limits of groups, the programmes of the rises decide alone.
+        if self.instance.limits().list().is_empty()
+            && let Ok(optimum) = self.optimum(share, &coefficients)
+        {
             for dual in &optimum.duals {
                 cover.add(dual.prices.clone())?;
             }
@@ -98,7 +100,7 @@ impl Prover<'_> {
         let mut open = cover.beyond(self.tolerance);
         open.sort_by(|&a, &b| shares[a].cmp(&shares[b]));
         let tasks = instance.tasks();
-        let mut rises = Rises::new(instance.constraints(), coefficients, &tasks);
+        let mut rises = Rises::new(instance.constraints(), coefficients, instance.limits(), &tasks);
         for n in open {
             if cover.is_covered(n, self.tolerance) {
                 continue;

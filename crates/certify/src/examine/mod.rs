@@ -106,10 +106,10 @@ pub fn default_requests(problem: &Problem, allocation: &Allocation) -> Vec<Reque
             Axiom::SharingIncentive,
         ]
     } else {
-        // A queue is many users, so that what compares users says little; and what groups hold back may be better
-        // for somebody.
+        // A queue is many users, so that what compares users says little; and what groups keep back may be better for
+        // somebody.
         let mut usual = vec![Axiom::Feasible, Axiom::Limits, Axiom::Guarantees, Axiom::WorkConserving];
-        if !problem.groups().hold_back() {
+        if !problem.groups().keep_back() {
             usual.push(Axiom::ParetoOptimal);
         }
         usual
@@ -289,6 +289,9 @@ impl Prover<'_> {
     fn claim(&mut self, axiom: Axiom, parameters: Parameters) -> Result<Claim, Undecided> {
         if let Err(why) = Claim::applies(axiom, parameters.clone(), self.instance.problem()) {
             return Ok(Claim::not_applicable(axiom, parameters, why));
+        }
+        if let Some(claim) = Claim::inapplicable(axiom, parameters.clone(), self.instance) {
+            return Ok(claim);
         }
         match axiom {
             Axiom::ParetoOptimal => self.pareto_optimal(),

@@ -37,7 +37,8 @@ impl Prover<'_> {
             })
             .collect();
         let floors: Vec<Rational> = users.clone().map(|n| instance.total(n)).collect();
-        let goal = SumGoal { worth: &worth, floors: Some(&floors) };
+        let limits = Some(instance.limits());
+        let goal = SumGoal { floors: Some(&floors), limits, ..SumGoal::of(&worth) };
         let optimum = maximise_sum_from(instance.constraints(), goal, &instance.tasks())?;
         let weight = |n: usize| match instance.is_active(n) {
             true => Rational::from(&worth[n] + &optimum.floor_prices[n]),

@@ -28,11 +28,19 @@ pub(super) fn claim(
     let problem = instance.problem();
     let alpha = parameters.alpha.clone().unwrap_or_else(|| Rational::from(1));
     let share = parameters.share.map(|share| share.coefficients(problem)).transpose()?;
-    if let Some(user) = (0..problem.n_users()).find(|&n| has_nothing(instance, share.as_ref(), n)) {
+    let is_due =
+        |n: &usize| has_nothing(instance, share.as_ref(), *n) && instance.limits().leave(problem, *n);
+    if let Some(user) = (0..problem.n_users()).find(is_due) {
         return Ok(judge(Evidence::Nothing { user })?);
     }
     let constraints = instance.constraints();
-    if let Some(optimum) = FairOptimum::find(constraints, &alpha, share.as_ref()) {
+    let limits = Some(instance.limits());
+    // The optimum knows no limits of groups.
+    let optimum = match instance.limits().list().is_empty() {
+        true => FairOptimum::find(constraints, &alpha, share.as_ref()),
+        false => None,
+    };
+    if let Some(optimum) = optimum {
         if tolerance.is_zero()
             && share.is_none()
             && let Some(Ok(claim)) = optimum.exact_prices().map(|prices| judge(Evidence::Prices(prices)))
@@ -46,21 +54,19 @@ pub(super) fn claim(
             return Ok(claim);
         }
     }
-    if share.is_some() {
-        return Err(Undecided::Optimum);
-    }
-    let worth: Vec<Rational> = worth(instance, &alpha, None)?
+    let share = share.as_ref();
+    let worth: Vec<Rational> = worth(instance, &alpha, share)?
         .into_iter()
         .map(|enclosure| enclosure.map_or_else(Rational::new, |(_, upper)| upper))
         .collect();
-    let goal = || SumGoal { worth: &worth, floors: None };
+    let goal = || SumGoal { share, limits, ..SumGoal::of(&worth) };
     if let Ok(tasks) = maximise_sum_float(constraints, goal())
         && let Ok(claim) = judge(Evidence::Better(rounding::feasible(constraints, tasks)))
     {
         return Ok(claim);
     }
     let optimum = maximise_sum(constraints, goal())?;
-    let prices = lift_prices(instance, &alpha, None, &optimum.prices, &optimum.user_prices);
+    let prices = lift_prices(instance, &alpha, share, &optimum.prices, &optimum.user_prices);
     if let Some(Ok(claim)) = prices.map(|prices| judge(Evidence::Prices(prices))) {
         return Ok(claim);
     }

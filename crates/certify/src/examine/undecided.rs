@@ -37,9 +37,6 @@ pub enum Undecided {
     /// The last evidence that there is is refused.
     #[error("neither proven nor refuted ({0})")]
     Last(String),
-    /// The optimum that was found is not near enough.
-    #[error("neither the prices nor the tasks of the optimum found decide it")]
-    Optimum,
     /// Max-min: the programme of a user's rise decides nothing.
     #[error("neither a rise of user `{user}` nor a bound on it was found")]
     Rise {

@@ -13,4 +13,5 @@ mod ps_dsf_full;
 mod ratio;
 mod stopped;
 mod tree;
+mod within;
 mod worst_load;

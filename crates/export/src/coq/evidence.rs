@@ -22,6 +22,9 @@ impl Writer<'_, '_> {
         if of_groups && self.problem.groups().limit_classes() {
             return Err("limits on server classes are not among what is proved");
         }
+        if claim.axiom.is_about_optima() && self.problem.groups().have_limits() {
+            return Err("limits of groups are not among the rows of what is proved");
+        }
         if matches!(claim.axiom, Axiom::GroupSharingIncentive | Axiom::GroupEnvyFree) {
             return Err("what parties gain is not among what is proved");
         }

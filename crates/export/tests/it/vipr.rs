@@ -2,7 +2,7 @@
 
 use evenhand_exact::ratio::{self, PricingProof, TreeNode, worst_load};
 use evenhand_exact::{Axiom, Certificate, Evidence, Instance};
-use evenhand_export::{Export, ExportError, of_certificate, of_ratio, of_worst_load};
+use evenhand_export::{Export, ExportError, LeftOut, of_certificate, of_ratio, of_worst_load};
 use evenhand_problem::Rational;
 use evenhand_problem::format::Source;
 use evenhand_testkit::build::ratio::Method;
@@ -192,6 +192,19 @@ fn what_has_no_linear_programme_is_listed() {
     assert!(what.contains(&"feasible") && what.contains(&"envy-free"), "{what:?}");
     let names: Vec<&str> = export.files.iter().map(|file| file.name.as_str()).collect();
     assert_eq!(names, ["pareto-optimal.vipr", "max-min-drfh-level-1.vipr"]);
+}
+
+/// Limits of groups are no rows of the files: nothing is written that leaves them out.
+#[test]
+fn what_is_optimal_within_limits_has_no_file() {
+    for (name, certificate) in examples::good_certificates() {
+        if name.starts_with("limits-") {
+            let export = of_certificate(&certificate).unwrap();
+            assert!(export.files.is_empty(), "{name}");
+            let is_said = |left: &LeftOut| left.why.contains("limits of groups");
+            assert_eq!(export.left_out.iter().filter(|left| is_said(left)).count(), certificate.claims.len());
+        }
+    }
 }
 
 #[test]

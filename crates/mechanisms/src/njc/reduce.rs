@@ -139,7 +139,7 @@ impl Rest<'_> {
         if let Some(problem) = self.problem_of(&limited) {
             let worth: Vec<Rational> = limited.iter().map(|&n| self.demand(n, r).clone()).collect();
             let constraints = Constraints::new(&problem, Sharing::Rdm);
-            let optimum = maximise_sum(&constraints, SumGoal { worth: &worth, floors: None })?;
+            let optimum = maximise_sum(&constraints, SumGoal::of(&worth))?;
             let totals = optimum.tasks.iter().map(|list| list.iter().map(|(_, x)| x).sum::<Rational>());
             most += worth.iter().zip(totals).map(|(worth, total)| worth * total).sum::<Rational>();
         }

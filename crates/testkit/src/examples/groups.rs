@@ -2,10 +2,11 @@
 
 use evenhand_exact::{
     Axiom, Certificate, Claim, ClassMark, Evidence, Instance, Party, PartyPrices, PlacePrices, PriceVector,
+    Prices, Share,
 };
 use evenhand_problem::{Problem, Rational};
 
-use super::{allocation, certificate, problem, tasks, with};
+use super::{allocation, certificate, level, problem, tasks, with};
 use crate::q;
 
 /// One pool; `a` may hold 6 of its cpus, and has two kinds of tasks.
@@ -40,6 +41,61 @@ fn limited_classes() -> Problem {
         "users": [{"name": "one", "group": "a", "demand": {"cpu": 1}},
                   {"name": "other", "group": "b", "demand": {"cpu": 1}, "servers": ["slow"]}]}"#,
     )
+}
+
+/// `a` may hold 1 cpu of the fast ones, and 5 in all.
+fn twice_limited() -> Problem {
+    problem(
+        r#"{"kind": "allocation-problem", "name": "twice limited", "resources": ["cpu"],
+        "servers": [{"name": "fast", "capacity": {"cpu": 4}}, {"name": "slow", "capacity": {"cpu": 6}}],
+        "groups": [{"name": "a", "limit": {"cpu": 5}, "on": {"fast": {"limit": {"cpu": 1}}}}, {"name": "b"}],
+        "users": [{"name": "one", "group": "a", "demand": {"cpu": 1}},
+                  {"name": "other", "group": "b", "demand": {"cpu": 1}, "servers": ["slow"]}]}"#,
+    )
+}
+
+/// Optimality within limits.
+fn within() -> Vec<(&'static str, Certificate)> {
+    let problem = twice_limited();
+    let drfh = Some(Share::Dominant);
+    // By row: fast, slow, what `a` may hold, and what it may hold of the fast ones.
+    let prices = |instance: &Instance<'_>, weights: [&str; 2], rows: [&str; 4]| Prices {
+        user_weights: weights.map(q).to_vec(),
+        rows: rows.map(q).to_vec(),
+        ..Prices::zero(instance)
+    };
+
+    let x = allocation(&problem, r#"{"one": {"fast": 1, "slow": "5/2"}, "other": {"slow": "7/2"}}"#);
+    let instance = Instance::new(&problem, &x).unwrap();
+    let even = prices(&instance, ["1", "1"], ["0", "1", "0", "1"]);
+    let level = level(&[0, 1], &prices(&instance, ["10", "10"], ["0", "1", "0", "1"]));
+    let fair = prices(&instance, ["0", "0"], ["0", "2/7", "0", "2/7"]);
+    let claims = vec![
+        with(Axiom::ParetoOptimal, None, Evidence::Prices(even), &instance),
+        with(Axiom::MaxMin, drfh, Evidence::Levels(vec![level]), &instance),
+        with(Axiom::Proportional, None, Evidence::Prices(fair), &instance),
+    ];
+    let fair = certificate(&problem, &x, claims);
+
+    // `a` has all that it may hold, and more than `b`.
+    let y = tasks(&[&[(0, "1"), (1, "5/2")], &[(1, "7/2")]]);
+    let x = allocation(&problem, r#"{"one": {"fast": 1, "slow": 4}, "other": {"slow": 2}}"#);
+    let instance = Instance::new(&problem, &x).unwrap();
+    let both = prices(&instance, ["1/3", "1/6"], ["0", "1/6", "1/6", "1/6"]);
+    let rise = Evidence::Rise { resource: None, user: 1, allocation: y.clone() };
+    let claims = vec![
+        with(Axiom::ParetoOptimal, None, Evidence::Prices(both), &instance),
+        with(Axiom::MaxMin, drfh, rise, &instance),
+        with(Axiom::Proportional, None, Evidence::Better(y), &instance),
+    ];
+    let uneven = certificate(&problem, &x, claims);
+
+    let x = allocation(&problem, r#"{"one": {"slow": 3}, "other": {"slow": 2}}"#);
+    let instance = Instance::new(&problem, &x).unwrap();
+    let better = tasks(&[&[(0, "1"), (1, "4")], &[(1, "2")]]);
+    let claims = vec![with(Axiom::ParetoOptimal, None, Evidence::Dominating(better), &instance)];
+    let wasted = certificate(&problem, &x, claims);
+    vec![("limits-fair", fair), ("limits-uneven", uneven), ("limits-wasted", wasted)]
 }
 
 /// Of yes and of no.
@@ -104,10 +160,12 @@ pub(super) fn certificates() -> Vec<(&'static str, Certificate)> {
     let evidence = Evidence::Filling { tasks: filling, prices: vec![prices] };
     let claim = with(Axiom::Tree, None, evidence, &instance);
     let limited = certificate(&problem, &x, vec![claim]);
-    vec![
+    let mut all = vec![
         ("groups", kept),
         ("groups-violated", violated),
         ("groups-filled", filled),
         ("groups-limited", limited),
-    ]
+    ];
+    all.extend(within());
+    all
 }

@@ -113,7 +113,7 @@ impl Plain<'_> {
     }
 
     /// What the users below a group hold of a resource on some server classes.
-    fn held_on(&self, v: usize, servers: &[usize], r: usize) -> Rational {
+    pub(super) fn held_on(&self, v: usize, servers: &[usize], r: usize) -> Rational {
         let below = self.users().filter(|n| self.stands_in(*n, v));
         let held = |n: usize| {
             let on = servers.iter().map(move |i| Rational::from(&self.x[n][*i] * &self.p().demand(n, *i)[r]));

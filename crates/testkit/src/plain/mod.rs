@@ -20,6 +20,7 @@ pub mod ratio;
 mod reach;
 mod shares;
 pub mod tree;
+mod within;
 pub mod worst_load;
 
 use std::collections::HashSet;

@@ -9,7 +9,7 @@ use evenhand_problem::{Placement, Rational};
 use super::{Matrix, Plain, Shown, zero};
 
 impl<'a> Plain<'a> {
-    /// `sum p C + sum q T`, where everything is at least 0, and no task is worth more than it costs.
+    /// `sum p C + sum q T`, with prices of limits after those of the rows, where everything is at least 0, and no task is worth more than it costs.
     fn bound(
         &self,
         rows: &[Rational],
@@ -17,8 +17,12 @@ impl<'a> Plain<'a> {
         worth: &dyn Fn(usize, usize) -> Rational,
     ) -> Option<Rational> {
         rows.iter().chain(users).all(|price| *price >= 0).then_some(())?;
+        let limits = self.limit_rows();
+        let (rows, of_limits) = rows.split_at_checked(self.cluster.rows.len())?;
+        (of_limits.len() == limits.len()).then_some(())?;
         let mut bound: Rational =
             rows.iter().zip(&self.cluster.capacity).map(|(p, c)| Rational::from(p * c)).sum();
+        bound += of_limits.iter().zip(&limits).map(|(p, of)| Rational::from(p * &of.most)).sum::<Rational>();
         for n in self.users() {
             match self.p().users()[n].tasks() {
                 Some(tasks) => bound += Rational::from(tasks * &users[n]),
@@ -27,7 +31,8 @@ impl<'a> Plain<'a> {
             for i in self.cluster.classes(n) {
                 let cost =
                     self.cluster.rows_of(i).into_iter().map(|row| &rows[row] * self.cluster.uses(n, row));
-                (cost.sum::<Rational>() + &users[n] >= worth(n, i)).then_some(())?;
+                let limited = limits.iter().zip(of_limits).map(|(of, p)| p * self.takes(n, i, of));
+                (cost.chain(limited).sum::<Rational>() + &users[n] >= worth(n, i)).then_some(())?;
             }
         }
         Some(bound)
@@ -56,7 +61,7 @@ impl<'a> Plain<'a> {
     /// An allocation of evidence, feasible exactly.
     pub fn other(&self, tasks: &Tasks) -> Option<Plain<'a>> {
         let other = Plain::of_tasks(self.p(), self.sharing(), tasks);
-        other.is_exactly_feasible().then_some(other)
+        (other.is_exactly_feasible() && self.allows(&other)).then_some(other)
     }
 
     /// Minus the sum of the gains in `y`, where nobody loses and somebody gains.
@@ -86,7 +91,7 @@ impl<'a> Plain<'a> {
         let mut y = Plain::of_tasks(self.p(), self.sharing(), &tasks);
         y.placements = Some(placements.to_vec());
         let fits = y.is_whole() && y.is_exactly_feasible() && y.single_limits()?.iter().all(|l| l.1 >= 0);
-        fits.then_some(y)
+        (fits && self.allows(&y)).then_some(y)
     }
 
     /// What `n` would have at the level `rise` over its own, and the others at theirs or at that level.
@@ -136,7 +141,7 @@ impl<'a> Plain<'a> {
             };
             let l = fill(self.p().n_users(), &prices.user_weights);
             l.iter().all(|l| *l >= 0).then_some(())?;
-            let rows = fill(self.cluster.rows.len(), &prices.rows);
+            let rows = fill(self.cluster.rows.len() + self.limit_rows().len(), &prices.rows);
             let users = fill(self.p().n_users(), &prices.users);
             let worth = |n: usize, i: usize| Rational::from(&l[n] * &u[n][i]) / self.p().users()[n].weight();
             let bound = self.bound(&rows, &users, &worth)?;

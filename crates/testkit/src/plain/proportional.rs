@@ -65,7 +65,8 @@ impl Plain<'_> {
         let alpha = claim.alpha.as_ref().filter(|alpha| **alpha > 0)?;
         let u = self.values(claim.share)?;
         if let Evidence::Nothing { user } = &claim.evidence {
-            let nothing = self.cluster.active[*user] && self.plain_level(&u, &self.x, *user) <= 0;
+            let has_nothing = self.cluster.active[*user] && self.plain_level(&u, &self.x, *user) <= 0;
+            let nothing = has_nothing && self.leaves(*user);
             return Some(nothing && !holds && claim.margin.is_none());
         }
         let worths = self.users().map(|n| self.worth(&u, alpha, n)).collect::<Option<Vec<_>>>()?;

@@ -103,6 +103,10 @@ impl Plain<'_> {
 
     /// Whether the axiom of a claim applies.
     pub fn applies(&self, claim: &Claim) -> bool {
+        self.can_compare(claim.axiom) && self.is_about(claim)
+    }
+
+    fn is_about(&self, claim: &Claim) -> bool {
         match (claim.axiom, claim.share) {
             (Axiom::MaxMin, None) => false,
             (Axiom::MaxMin | Axiom::Proportional, Some(share)) => self.coefficients(share).is_some(),

@@ -15,7 +15,8 @@
 //! no more than they have from then on: Newton's method on a concave function, from below. The dual of
 //! the last programme proves its level, with the floors as they are there.
 //!
-//! A user of which every task is worth 0 takes no part: it has no floor.
+//! A user of which every task is worth 0 takes no part: it has no floor. Limits of groups are rows like those of the
+//! classes.
 
 mod bound;
 
@@ -23,13 +24,13 @@ pub use bound::RiseBound;
 
 use std::collections::HashMap;
 
-use evenhand_exact::{Prices, ShareCoefficients};
+use evenhand_exact::{LimitRows, Prices, ShareCoefficients};
 use evenhand_problem::{Constraints, Rational};
 
 use super::lift::trim;
 use crate::error::LpError;
 use crate::exact_lp::{ExactColumn, ExactLp, ExactOptimum, Sense, Variable};
-use crate::groups::capacity_entries;
+use crate::groups::{capacity_entries, limit_entries};
 use crate::refine::{self, StartingPoint};
 
 /// Exact pivots after which a basis is given up.
@@ -54,6 +55,7 @@ pub struct Rise {
 pub struct Rises<'a> {
     constraints: &'a Constraints<'a>,
     coefficients: &'a ShareCoefficients,
+    limits: &'a LimitRows,
     /// By user: its level, and the position of its row; `None` where every task is worth nothing.
     seats: Vec<Option<Seat>>,
     /// `(user, class)` of each column from column 1 on.
@@ -79,20 +81,23 @@ struct Seat {
 }
 
 impl<'a> Rises<'a> {
-    /// The programme of `tasks`, a feasible allocation: by user `(class, tasks)`.
+    /// The programme of `tasks`, a feasible allocation that keeps these limits: by user `(class, tasks)`.
     #[must_use]
     pub fn new(
         constraints: &'a Constraints<'a>,
         coefficients: &'a ShareCoefficients,
+        limits: &'a LimitRows,
         tasks: &[Vec<(usize, Rational)>],
     ) -> Self {
         let n_users = constraints.problem().n_users();
         let mut lp = ExactLp::default();
         lp.rows.extend(constraints.rows().iter().map(|row| (Sense::AtMost, row.capacity.clone())));
+        lp.rows.extend(limits.list().iter().map(|limit| (Sense::AtMost, limit.most.clone())));
         lp.columns.push(ExactColumn { cost: Rational::from(1), entries: Vec::new() });
         let mut rises = Self {
             constraints,
             coefficients,
+            limits,
             seats: Vec::with_capacity(n_users),
             placements: Vec::new(),
             lp,
@@ -133,6 +138,7 @@ impl<'a> Rises<'a> {
             let x = placed.get(&i).map_or_else(Rational::new, |&x| x.clone());
             seat.level += Rational::from(&worth * &x);
             let mut entries = capacity_entries(self.constraints, n, i);
+            entries.extend(limit_entries(self.constraints, self.limits, n, i));
             entries.push((row, worth));
             entries.extend(task_row.map(|row| (row, Rational::from(1))));
             self.lp.columns.push(ExactColumn { cost: Rational::new(), entries });
@@ -268,7 +274,7 @@ impl<'a> Rises<'a> {
     fn no_prices(&self) -> Prices {
         Prices {
             user_weights: vec![Rational::new(); self.seats.len()],
-            rows: vec![Rational::new(); self.constraints.rows().len()],
+            rows: vec![Rational::new(); self.constraints.rows().len() + self.limits.list().len()],
             users: vec![Rational::new(); self.seats.len()],
         }
     }

@@ -4,7 +4,7 @@
 use crate::common;
 
 use common::{assert_feasible, exact, fixed_runner, runner};
-use evenhand_exact::{Prices, Share, ShareCoefficients};
+use evenhand_exact::{LimitRows, Prices, Share, ShareCoefficients};
 use evenhand_lp::level::Rises;
 use evenhand_problem::{Constraints, Problem, Rational, Sharing};
 use evenhand_testkit::random::problems::{Numbers, SMALL, Shape, random};
@@ -94,7 +94,8 @@ fn assert_valid(problem: &Problem, sharing: Sharing, share: &ShareCoefficients, 
 fn check(problem: &Problem, sharing: Sharing, share: &ShareCoefficients, tasks: &Tasks) {
     let constraints = Constraints::new(problem, sharing);
     let levels = levels(problem, share, tasks);
-    let mut rises = Rises::new(&constraints, share, tasks);
+    let limits = LimitRows::default();
+    let mut rises = Rises::new(&constraints, share, &limits, tasks);
     for n in 0..problem.n_users() {
         let Some(rise) = rises.greatest(n).expect("a rise") else { continue };
         assert_eq!(rise.level, reference(problem, sharing, share, &levels, n), "user {n}");
@@ -169,7 +170,8 @@ fn teams_with_a_static_partition() {
         let (problem, tasks) = teams(seed, 1e-9);
         let share = Share::Dominant.coefficients(&problem).unwrap();
         let constraints = Constraints::new(&problem, Sharing::Rdm);
-        let mut rises = Rises::new(&constraints, &share, &tasks);
+        let limits = LimitRows::default();
+        let mut rises = Rises::new(&constraints, &share, &limits, &tasks);
         for n in 0..problem.n_users() {
             let rise = rises.greatest(n).unwrap().unwrap();
             assert_eq!(rises.bound(&rise.prices, n).as_ref(), Some(&rise.level));
@@ -188,6 +190,7 @@ fn an_infeasible_allocation_is_an_error() {
     tasks[0][0].1 *= 1_000_000u32;
     let share = Share::Dominant.coefficients(&problem).unwrap();
     let constraints = Constraints::new(&problem, Sharing::Rdm);
-    let error = Rises::new(&constraints, &share, &tasks).greatest(0).unwrap_err();
+    let limits = LimitRows::default();
+    let error = Rises::new(&constraints, &share, &limits, &tasks).greatest(0).unwrap_err();
     assert_eq!(error, evenhand_lp::LpError::ExactlyInfeasible);
 }

@@ -20,7 +20,7 @@ fn optimum(
     worth: &[Rational],
     floors: Option<&[Rational]>,
 ) -> Result<SumOptimum, LpError> {
-    maximise_sum(&Constraints::new(problem, sharing), SumGoal { worth, floors })
+    maximise_sum(&Constraints::new(problem, sharing), SumGoal { floors, ..SumGoal::of(worth) })
 }
 
 fn value(worth: &[Rational], tasks: &[Vec<(usize, Rational)>]) -> Rational {
@@ -135,8 +135,7 @@ fn the_greatest_sum_is_that_of_the_reference() {
                 "the greatest sum is Pareto optimal"
             );
             let constraints = Constraints::new(&problem, sharing);
-            let float =
-                maximise_sum_float(&constraints, SumGoal { worth, floors: None }).expect("an optimum");
+            let float = maximise_sum_float(&constraints, SumGoal::of(worth)).expect("an optimum");
             let sum: f64 = float
                 .iter()
                 .zip(worth)
@@ -300,7 +299,7 @@ fn floors_that_are_doubles_leave_an_exact_optimum() {
         let constraints = Constraints::new(&problem, Sharing::Rdm);
         let worth: Vec<Rational> = (0..problem.n_users()).map(|n| alone(&problem, n).recip()).collect();
         let floors: Vec<Rational> = tasks.iter().map(total).collect();
-        let goal = SumGoal { worth: &worth, floors: Some(&floors) };
+        let goal = SumGoal { floors: Some(&floors), ..SumGoal::of(&worth) };
         let from_it = maximise_sum_from(&constraints, goal, &tasks).unwrap();
         let without = maximise_sum(&constraints, goal).unwrap();
         assert_eq!(value(&worth, &from_it.tasks), value(&worth, &without.tasks));

@@ -14,13 +14,14 @@ use super::{Shown, feasible};
 use crate::allocation::{Tasks, tasks};
 use crate::case::Case;
 use crate::claim::Claim;
+use crate::groups::within::Within;
 use crate::json::Json;
 use crate::problem::{Amounts, at};
 use crate::share::{Coefficients, Share, bottlenecks};
 use crate::work::{self, Checked, ensure, refuse};
 
 pub fn max_min(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
-    let (raw, names) = (claim.some()?, &case.problem.resources);
+    let (raw, names, within) = (claim.some()?, &case.problem.resources, Within::new(case)?);
     let resources = if claim.share.is_some() { Vec::new() } else { bottlenecks(claim.axiom, case) };
     if !raw.get("allocation").is_absent() {
         let fields = if claim.share.is_some() { "user allocation" } else { "user allocation resource" };
@@ -29,6 +30,7 @@ pub fn max_min(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
         let y = tasks(allocation, case.problem)?;
         let resource = if claim.share.is_some() { None } else { Some(names.named(resource)?) };
         ensure(resource.is_none_or(|r| resources.contains(&r)), "the axiom is not about that resource")?;
+        within.keep(case, &y)?;
         return rise(case, &Shares::new(case, claim.share.or(resource.map(Share::Resource)))?, user, &y);
     }
     let levels: Vec<(Share, &Json<'_>)> = match claim.share {
@@ -45,7 +47,7 @@ pub fn max_min(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     for (share, levels) in levels {
         let shares = Shares::new(case, Some(share))?;
         is_judged |= shares.alone.iter().any(|alone| !alone.is_zero());
-        is_tight |= covers(case, &shares, levels, &margin)?;
+        is_tight |= covers(case, &shares, levels, &margin, &within)?;
     }
     // Every rise is no more than the margin says: it is the margin when one is just as much, or none is any.
     ensure(margin.is_zero() || (is_tight && margin < 0), "the levels show another margin")?;
@@ -93,13 +95,20 @@ fn alone(case: &Case<'_>, u: &Coefficients, n: usize) -> Rational {
 
 /// Whether every user who has less than it would have alone is covered once, up to the stated margin; and
 /// whether for one of them that is just what its level shows.
-fn covers(case: &Case<'_>, shares: &Shares, levels: &Json<'_>, margin: &Rational) -> Checked<bool> {
+fn covers(
+    case: &Case<'_>,
+    shares: &Shares,
+    levels: &Json<'_>,
+    margin: &Rational,
+    within: &Within<'_>,
+) -> Checked<bool> {
     let names = &case.problem.user_names;
     let mut missing: Vec<bool> = shares.of.iter().zip(&shares.alone).map(|(of, alone)| of < alone).collect();
     let mut is_tight = false;
-    for [covers, weights, rows, users] in levels.rows("covers user_weights prices user_prices?")? {
+    let fields = "covers user_weights prices user_prices? limit_prices?";
+    for [covers, weights, rows, users, limits] in levels.rows(fields)? {
         let weights = names.numbers(weights)?;
-        let prices = Prices::read(case, rows, users)?;
+        let prices = Prices::within(case, [rows, users, limits], within)?;
         let bound = prices.bound(case)?;
         for (n, l) in &weights {
             ensure(*l >= 0, "a weight is negative")?;

@@ -2,7 +2,7 @@
 //!
 //! For values `a_ni` of tasks, prices `p >= 0` of the rows and `q >= 0` of the users' tasks with
 //! `a_ni <= sum_r p_ir d_nir + q_n` on every class where `n` can run bound every feasible `y` by
-//! `sum a_ni y_ni <= sum p C + sum q T`: weak duality, two lines of arithmetic.
+//! `sum a_ni y_ni <= sum p C + sum q T`: weak duality, two lines of arithmetic. Limits of groups are rows as well.
 
 use rug::Rational;
 
@@ -10,23 +10,32 @@ use super::{Shown, feasible};
 use crate::allocation::{are_servers, placements, sums, tasks};
 use crate::case::{Case, total_of};
 use crate::claim::Claim;
+use crate::groups::within::{self, Priced, Within};
 use crate::json::Json;
 use crate::problem::{Amounts, at};
 use crate::share::Coefficients;
 use crate::work::{self, Checked, ensure, refuse};
 
-/// Prices of rows and of users' tasks, by position.
-pub struct Prices {
+/// Prices of rows and of users' tasks, by position; and of limits of groups.
+pub struct Prices<'w> {
     pub rows: Amounts,
     pub users: Amounts,
+    limits: Vec<Priced<'w>>,
 }
 
-impl Prices {
+impl<'w> Prices<'w> {
     pub fn read(case: &Case<'_>, rows: &Json<'_>, users: &Json<'_>) -> Checked<Self> {
-        Ok(Self { rows: case.by_class_and_row(rows)?, users: case.problem.user_names.numbers(users)? })
+        let (rows, users) = (case.by_class_and_row(rows)?, case.problem.user_names.numbers(users)?);
+        Ok(Self { rows, users, limits: Vec::new() })
     }
 
-    /// `sum p C + sum q T`, after a look at the signs.
+    /// The same with prices of limits.
+    pub fn within(case: &Case<'_>, rows: [&Json<'_>; 3], within: &'w Within<'_>) -> Checked<Self> {
+        let [rows, users, limits] = rows;
+        Ok(Self { limits: within.priced(case, limits)?, ..Self::read(case, rows, users)? })
+    }
+
+    /// `sum p C + sum q T`, and what limits may pay, after a look at the signs.
     pub fn bound(&self, case: &Case<'_>) -> Checked<Rational> {
         let all = self.rows.iter().chain(&self.users);
         ensure(all.into_iter().all(|(_, price)| *price >= 0), "a price is negative")?;
@@ -38,16 +47,19 @@ impl Prices {
             };
             parts.push(Rational::from(tasks * q));
         }
+        parts.push(within::bound(&self.limits)?);
         work::sum(parts)
     }
 
     /// Whether `a_ni <= sum_r p_ir d_nir + q_n` on every class where user `n` can run, where `a_ni` is `l`, or `l u_ni`.
     pub fn cover(&self, case: &Case<'_>, n: usize, l: &Rational, u: Option<&Coefficients>) -> Checked<()> {
+        let limits = within::of_user(case, &self.limits, n)?;
         for i in case.problem.classes_of(n) {
             let uses = case.uses(n, i);
             work::look(uses.len() + 1)?;
             let price = |(row, d): (usize, Rational)| at(&self.rows, row).map(|p| work::times(&d, p));
-            let paid = uses.into_iter().filter_map(price).collect::<Checked<Vec<_>>>()?;
+            let mut paid = uses.into_iter().filter_map(price).collect::<Checked<Vec<_>>>()?;
+            paid.extend(within::paid(case, &limits, n, i)?);
             let paid = work::sum(paid.into_iter().chain(at(&self.users, n).cloned()).collect())?;
             let value = u.map_or(Ok(l.clone()), |u| work::times(l, u.of(n, i)))?;
             if work::plus(&paid, &-value)? < 0 {
@@ -66,7 +78,7 @@ impl Prices {
 /// whole task, and the margin is 0.
 pub fn pareto_optimal(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     let whole = claim.axiom == "integer-pareto-optimal";
-    let raw = claim.some()?;
+    let (raw, within) = (claim.some()?, Within::new(case)?);
     if !raw.get("dominating").is_absent() {
         let [dominating] = raw.fields("dominating")?;
         let servers = if whole { Some(placements(dominating, case.problem)?) } else { None };
@@ -78,6 +90,7 @@ pub fn pareto_optimal(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
         };
         let is_feasible = feasible::is_feasible(case, &y, servers.as_deref())?;
         ensure(is_feasible, "the dominating allocation is not feasible")?;
+        within.keep(case, &y)?;
         let gain = |(y, x): (&Amounts, &Rational)| total_of(y) - x;
         let gains: Vec<Rational> = y.iter().zip(&case.total).map(gain).collect();
         ensure(gains.iter().all(|gain| *gain >= 0), "somebody loses in the dominating allocation")?;
@@ -85,9 +98,9 @@ pub fn pareto_optimal(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
         ensure(gain > 0, "nobody gains in the dominating allocation")?;
         return Ok((Some(-gain), Some(false)));
     }
-    let [weights, rows, users] = raw.fields("user_weights prices user_prices?")?;
+    let [weights, prices @ ..] = raw.fields::<4>("user_weights prices user_prices? limit_prices?")?;
     let weights = case.problem.user_names.numbers(weights)?;
-    let prices = Prices::read(case, rows, users)?;
+    let prices = Prices::within(case, prices, &within)?;
     let bound = prices.bound(case)?;
     for (n, l) in &weights {
         ensure(*l >= 0, "a weight is negative")?;

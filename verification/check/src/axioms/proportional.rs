@@ -17,6 +17,7 @@ use super::{Shown, feasible, power};
 use crate::allocation::{Tasks, tasks};
 use crate::case::{Case, total_of};
 use crate::claim::Claim;
+use crate::groups::within::Within;
 use crate::share::Coefficients;
 use crate::work::{self, Checked, Fault, ensure, refuse};
 
@@ -28,7 +29,7 @@ const MAGNITUDE: u64 = 1 << 16;
 const ROOTS: u64 = 1 << 28;
 
 pub fn proportional(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
-    let raw = claim.some()?;
+    let (raw, within) = (claim.some()?, Within::new(case)?);
     // Where the share is not defined for the problem the axiom does not apply, and no claim of it stands.
     let u = claim.share.map(|share| Coefficients::new(share, case)).transpose()?.flatten();
     // `U_n`, by user.
@@ -39,13 +40,14 @@ pub fn proportional(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     let own = levels(&case.x)?;
     if !raw.get("user").is_absent() {
         let user = case.problem.user_names.named(raw.fields::<1>("user")?[0])?;
-        let is_due = case.is_active(user) && own[user] <= 0;
+        let is_due = case.is_active(user) && own[user] <= 0 && within.leave(case, user)?;
         ensure(is_due, "the user of the evidence is due nothing, or has something")?;
         return Ok((None, Some(false)));
     }
     if !raw.get("better").is_absent() {
         let y = tasks(raw.fields::<1>("better")?[0], case.problem)?;
         ensure(feasible::is_feasible(case, &y, None)?, "the allocation of the evidence is not feasible")?;
+        within.keep(case, &y)?;
         let worths = Worths::new(case, claim.alpha.unwrap_or((1, 1)), own)?;
         let levels = levels(&y)?;
         let mut parts = Vec::new();
@@ -59,8 +61,8 @@ pub fn proportional(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
         let spent = worths.spent(gain > 0)?;
         return Ok((Some(spent.map_or_else(Rational::new, |spent| -(gain / spent))), Some(false)));
     }
-    let [rows, users] = raw.fields("prices user_prices?")?;
-    let prices = Prices::read(case, rows, users)?;
+    let prices = raw.fields("prices user_prices? limit_prices?")?;
+    let prices = Prices::within(case, prices, &within)?;
     let bound = prices.bound(case)?;
     let worths = Worths::new(case, claim.alpha.unwrap_or((1, 1)), own)?;
     for n in case.active() {

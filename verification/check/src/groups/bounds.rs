@@ -6,10 +6,10 @@
 
 use rug::Rational;
 
-use super::{CELLS, Holdings, On, set};
+use super::{CELLS, Holdings, On, of_group, set};
 use crate::axioms::prices::Prices;
 use crate::case::Case;
-use crate::json::Json;
+use crate::json::{ABSENT, Json};
 use crate::problem::{Amounts, at};
 use crate::work::{self, Checked, Fault, ensure};
 
@@ -22,12 +22,12 @@ pub struct Bounds {
 }
 
 /// Vectors of prices as they are stated: of rows, and of limits on server classes by position.
-pub struct Stated(Vec<(Prices, Amounts)>);
+pub struct Stated(Vec<(Prices<'static>, Amounts)>);
 
 impl Stated {
     /// Of the rows and, where `limits` are there, of limits on server classes: as many lists as vectors of prices.
     pub fn read(case: &Case<'_>, rows: &Json<'_>, limits: &Json<'_>, on: &[On<'_>]) -> Checked<Self> {
-        let of_rows = |raw| Ok(Prices { rows: case.by_class_and_row(raw)?, users: Vec::new() });
+        let of_rows = |raw| Prices::read(case, raw, &ABSENT);
         let rows = rows.list()?.iter().map(of_rows).collect::<Checked<Vec<_>>>()?;
         let Some(lists) = limits.given().map(Json::list).transpose()? else {
             return Ok(Self(rows.into_iter().map(|prices| (prices, Amounts::new())).collect()));
@@ -69,7 +69,7 @@ impl Bounds {
                 work::spend(above.len() + 1)?;
                 let counts =
                     |at: &usize| Some((*at, self::at(&case.problem.users[n].demand, on[*at].resource)?));
-                let here = above.iter().filter(|at| on[**at].classes.binary_search(&i).is_ok());
+                let here = above.iter().filter(|at| on[**at].counts(i));
                 let counted: Vec<(usize, &Rational)> = here.filter_map(counts).collect();
                 if counted.iter().any(|(at, _)| on[*at].most.is_zero()) {
                     continue;
@@ -94,16 +94,17 @@ impl Bounds {
     }
 }
 
-/// Prices of limits, each of which its group, its classes and its resource name: by position, if there is one.
-fn named(case: &Case<'_>, on: &[On<'_>], raw: &Json<'_>) -> Checked<Vec<(Option<usize>, Rational)>> {
+/// Prices of limits, each of which its group, its classes (none: all) and its resource name: by position, if there is one.
+pub fn named(case: &Case<'_>, on: &[On<'_>], raw: &Json<'_>) -> Checked<Vec<(Option<usize>, Rational)>> {
     let problem = case.problem;
     let mut prices = Vec::new();
-    for [group, classes, resource, price] in raw.rows("group on resource price")? {
-        let (group, set) = (problem.groups.names.named(group)?, set(classes, &problem.class_names)?);
-        let resource = problem.resources.named(resource)?;
-        work::steps((on.len() * (set.len() + 1)) as u64)?;
-        let is_it = |of: &On<'_>| (of.group, of.resource, of.classes) == (group, resource, &set);
-        prices.push((on.iter().position(is_it), price.computed()?));
+    for [group, classes, resource, price] in raw.rows("group on? resource price")? {
+        let classes = classes.given().map_or(Ok(Vec::new()), |on| set(on, &problem.class_names))?;
+        let (group, resource) = (problem.groups.names.named(group)?, problem.resources.named(resource)?);
+        let of_group = of_group(on, group);
+        work::steps((of_group.len() * (classes.len() + 1)) as u64)?;
+        let is_it = |at: &usize| on[*at].resource == resource && on[*at].classes == classes;
+        prices.push((of_group.into_iter().find(is_it), price.computed()?));
     }
     Ok(prices)
 }

@@ -6,14 +6,22 @@
 use std::path::{Path, PathBuf};
 
 /// Most lines of code that judge an allocation without groups.
-const MOST: usize = 2530;
+const MOST: usize = 2560;
 /// Most lines beside, of `reservation/`, that judge certificates of ratios and of worst loads.
 const MOST_OF_RESERVATIONS: usize = 840;
 /// Most lines of a module that stands beside: who checks an allocation without groups need not read it.
 const MOST_BESIDE: usize = 500;
-/// The modules that stand beside.
-const BESIDE: [&str; 5] =
-    ["groups.rs", "groups/bounds.rs", "groups/filling.rs", "groups/held_back.rs", "groups/parties.rs"];
+/// Most lines of these modules together.
+const MOST_OF_GROUPS: usize = 1500;
+/// The modules that stand beside: about groups.
+const BESIDE: [&str; 6] = [
+    "groups.rs",
+    "groups/bounds.rs",
+    "groups/filling.rs",
+    "groups/held_back.rs",
+    "groups/parties.rs",
+    "groups/within.rs",
+];
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -36,9 +44,12 @@ fn it_can_be_read_in_one_sitting() {
     let mut counts: Vec<_> = counts.collect();
     counts.sort();
     let is_beside = |path: &Path| BESIDE.iter().any(|file| path.ends_with(file));
+    let mut of_groups = 0;
     for (path, count) in counts.iter().filter(|(path, _)| is_beside(path)) {
         assert!(*count <= MOST_BESIDE, "{count} lines of code in {}", path.display());
+        of_groups += count;
     }
+    assert!((1..=MOST_OF_GROUPS).contains(&of_groups), "{of_groups} lines of code about groups");
     let folder = root().join("src/reservation");
     let lines = |is_of_reservations: bool| -> usize {
         let files = counts.iter().filter(|(path, _)| !is_beside(path));

@@ -18,6 +18,7 @@ use crate::axiom::max_min;
 use crate::axiom::rule::{Rule, wrong_form};
 use crate::evidence::Evidence;
 use crate::instance::Instance;
+use crate::limit_rows;
 use crate::names::read::Reader;
 use crate::names::write::{Json, Names, fields};
 use crate::parameters::Parameters;
@@ -151,6 +152,10 @@ impl Rule for Bottleneck {
 
     fn applies_to(&self, _parameters: &Parameters, problem: &Problem) -> Result<(), Inapplicable> {
         self.resources(problem).map(|_| ())
+    }
+
+    fn applies(&self, instance: &Instance<'_>) -> Result<(), Inapplicable> {
+        limit_rows::apply(instance)
     }
 
     fn needs_evidence(&self) -> bool {

@@ -167,7 +167,7 @@ pub(super) fn of_groups(problem: &Problem) -> Result<(), Inapplicable> {
 }
 
 /// That resources are divided in the allocation.
-pub(super) fn divided(instance: &Instance<'_>) -> Result<(), Inapplicable> {
+pub(crate) fn divided(instance: &Instance<'_>) -> Result<(), Inapplicable> {
     let constraints = instance.constraints();
     match (0..instance.problem().n_servers()).any(|i| constraints.is_time_shared(i)) {
         true => Err(Inapplicable::new("the servers are shared by time".to_owned())),

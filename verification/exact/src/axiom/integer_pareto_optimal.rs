@@ -18,6 +18,7 @@ use crate::axiom::rule::{Rule, wrong_form};
 use crate::axiom::{ef1, integer_feasible, pareto_optimal};
 use crate::evidence::Evidence;
 use crate::instance::Instance;
+use crate::limit_rows;
 use crate::names::read::Reader;
 use crate::names::write::{Json, Names, fields};
 use crate::parameters::Parameters;
@@ -63,7 +64,8 @@ impl Rule for IntegerParetoOptimal {
     }
 
     fn applies(&self, instance: &Instance<'_>) -> Result<(), Inapplicable> {
-        ef1::applies(instance)
+        ef1::applies(instance)?;
+        limit_rows::apply(instance)
     }
 
     fn needs_evidence(&self) -> bool {
@@ -90,7 +92,7 @@ impl Rule for IntegerParetoOptimal {
             reader.only(object, &["dominating"])?;
             return Ok(Evidence::DominatingPlacements(reader.placements(raw)?));
         }
-        reader.only(object, &["user_weights", "prices", "user_prices"])?;
+        reader.only(object, &["user_weights", "prices", "user_prices", "limit_prices"])?;
         Ok(Evidence::Prices(reader.prices(object)?))
     }
 

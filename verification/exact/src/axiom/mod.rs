@@ -31,6 +31,7 @@ use evenhand_problem::Problem;
 
 use crate::parameters::{ParameterError, Parameters};
 use crate::refusal::{Inapplicable, Refusal};
+pub(crate) use groups::divided;
 use rule::Rule;
 
 /// The names of the axioms.
@@ -159,6 +160,21 @@ impl Axiom {
         matches!(
             self,
             Self::Limits | Self::Guarantees | Self::GroupSharingIncentive | Self::GroupEnvyFree | Self::Tree
+        )
+    }
+
+    /// Whether it compares an allocation with all that are possible, which keep the limits of groups.
+    #[must_use]
+    pub const fn is_about_optima(self) -> bool {
+        matches!(
+            self,
+            Self::ParetoOptimal
+                | Self::IntegerParetoOptimal
+                | Self::MaxMin
+                | Self::BottleneckFair
+                | Self::GlobalBottleneckFair
+                | Self::SingleResourceFair
+                | Self::Proportional
         )
     }
 

@@ -11,6 +11,8 @@
 //! the [`Prices::gap`]; the margin is minus that. The best prices reach the largest sum (linear
 //! programming duality), so that there is evidence of yes or of no for every allocation.
 //!
+//! Where groups have limits, these are rows as well ([`LimitRows`](crate::LimitRows)).
+//!
 //! Evidence of no: a dominating `y`, exactly feasible; the margin is minus its sum, a bound: another
 //! `y` may gain more.
 
@@ -20,12 +22,13 @@ use crate::axiom::feasible;
 use crate::axiom::rule::{Rule, wrong_form};
 use crate::evidence::Evidence;
 use crate::instance::{Instance, Tasks};
+use crate::limit_rows;
 use crate::names::read::Reader;
 use crate::names::write::{Json, Names, fields};
 use crate::parameters::Parameters;
 use crate::prices::Prices;
 use crate::quotient::Quotient;
-use crate::refusal::Refusal;
+use crate::refusal::{Inapplicable, Refusal};
 use evenhand_problem::format::{FormatError, Object};
 
 /// The margin that `prices` prove; `None` when no user is active.
@@ -33,6 +36,7 @@ use evenhand_problem::format::{FormatError, Object};
 /// # Errors
 /// [`Refusal`] when the prices prove nothing.
 pub fn margin_of_prices(instance: &Instance<'_>, prices: &Prices) -> Result<Option<Rational>, Refusal> {
+    limit_rows::apply(instance)?;
     let gap = prices.gap(instance, None)?;
     let active = || prices.user_weights.iter().enumerate().filter(|(n, _)| instance.is_active(*n));
     if let Some((n, _)) = active().find(|(n, weight)| Rational::from(*weight * instance.scale(*n)) < 1) {
@@ -57,6 +61,8 @@ pub fn margin_of_dominating(instance: &Instance<'_>, dominating: &Tasks) -> Resu
 
 /// Minus the sum of the gains in `better`, each over `g_n`, in which nobody loses anything.
 pub(crate) fn margin_of_better(instance: &Instance<'_>, better: &Instance<'_>) -> Result<Rational, Refusal> {
+    limit_rows::apply(instance)?;
+    instance.limits().keep(better.limits())?;
     let mut sum = Rational::new();
     for n in 0..instance.problem().n_users() {
         let gain = gain(instance, better, n);
@@ -88,6 +94,10 @@ impl Rule for ParetoOptimal {
         "pareto-optimal"
     }
 
+    fn applies(&self, instance: &Instance<'_>) -> Result<(), Inapplicable> {
+        limit_rows::apply(instance)
+    }
+
     fn needs_evidence(&self) -> bool {
         true
     }
@@ -110,7 +120,7 @@ impl Rule for ParetoOptimal {
             reader.only(object, &["dominating"])?;
             return Ok(Evidence::Dominating(reader.tasks(raw)?));
         }
-        reader.only(object, &["user_weights", "prices", "user_prices"])?;
+        reader.only(object, &["user_weights", "prices", "user_prices", "limit_prices"])?;
         Ok(Evidence::Prices(reader.prices(object)?))
     }
 

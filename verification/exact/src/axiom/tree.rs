@@ -11,7 +11,6 @@ use std::collections::HashSet;
 
 use evenhand_problem::format::{FormatError, Object};
 use evenhand_problem::{Group, Problem, Rational};
-use serde_json::value::RawValue;
 
 use crate::axiom::class_limits::ClassLimits;
 use crate::axiom::feasible;
@@ -21,7 +20,7 @@ use crate::budget::{TooLarge, wide, words};
 use crate::evidence::{ClassMark, Evidence, PlacePrices};
 use crate::instance::{Instance, Tasks};
 use crate::names::read::Reader;
-use crate::names::write::{Json, Names, number};
+use crate::names::write::{Json, Names};
 use crate::parameters::Parameters;
 use crate::refusal::{Inapplicable, Refusal};
 use crate::tree::{Bound, ClassLimit, Course, Forest};
@@ -206,7 +205,7 @@ impl Rule for Tree {
                 return Err(reader.error(raw, "expected prices of limits for every vector of prices"));
             }
             for (prices, raw) in prices.iter_mut().zip(lists) {
-                let limits = document.list(raw)?.into_iter().map(|raw| read_limit(reader, raw));
+                let limits = document.list(raw)?.into_iter().map(|raw| reader.limit_price(raw));
                 prices.limits = limits.collect::<Result<_, _>>()?;
             }
         }
@@ -217,33 +216,11 @@ impl Rule for Tree {
         let Evidence::Filling { tasks, prices } = evidence else { return None };
         let of_rows = |of: &PlacePrices| names.by_row(of.rows.iter().map(|(row, p)| (*row, p)));
         let of_limits = |of: &PlacePrices| {
-            Json::List(of.limits.iter().map(|(mark, price)| write_limit(names, mark, price)).collect())
+            Json::List(of.limits.iter().map(|(mark, price)| names.limit_price(mark, price)).collect())
         };
         let rows = Json::List(prices.iter().map(of_rows).collect());
         let limits = prices.iter().any(|of| !of.limits.is_empty());
         let limits = limits.then(|| ("limit_prices", Json::List(prices.iter().map(of_limits).collect())));
         Some(Json::object([("filling", names.tasks(tasks)), ("prices", rows)].into_iter().chain(limits)))
     }
-}
-
-fn read_limit<'t>(reader: &Reader<'_, 't>, raw: &'t RawValue) -> Result<(ClassMark, Rational), FormatError> {
-    let object = reader.object(raw)?;
-    reader.only(&object, &["group", "on", "resource", "price"])?;
-    let resource = reader.need(&object, "resource")?;
-    let mark = ClassMark {
-        group: reader.named_group(&object, "group")?,
-        on: reader.classes(reader.need(&object, "on")?)?,
-        resource: reader.resource(&reader.document.string(resource)?, resource)?,
-    };
-    Ok((mark, reader.number(&object, "price")?))
-}
-
-fn write_limit(names: &Names<'_>, mark: &ClassMark, price: &Rational) -> Json {
-    let on = mark.on.iter().map(|i| names.server_name(*i)).collect();
-    Json::object([
-        ("group", names.group_name(mark.group)),
-        ("on", Json::List(on)),
-        ("resource", names.resource_name(mark.resource)),
-        ("price", number(price)),
-    ])
 }

@@ -1,13 +1,14 @@
 //! Reading evidence: users, servers, resources and rows by name, numbers exactly.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use evenhand_problem::format::{Document, FormatError, Object};
 use evenhand_problem::{Constraints, Placement, Problem, Rational, RowKind, Sharing};
 use serde_json::value::RawValue;
 
-use crate::evidence::Level;
+use crate::evidence::{ClassMark, Level};
 use crate::instance::Tasks;
+use crate::limit_rows::LimitRows;
 use crate::prices::{PriceVector, Prices};
 
 /// A user, a server class and a single server of it, as far as they are stated.
@@ -22,6 +23,7 @@ pub(crate) struct Reader<'r, 't> {
     servers: HashMap<&'r str, usize>,
     resources: HashMap<&'r str, usize>,
     groups: HashMap<&'r str, usize>,
+    limits: LimitRows,
 }
 
 impl<'r, 't> Reader<'r, 't> {
@@ -30,7 +32,8 @@ impl<'r, 't> Reader<'r, 't> {
         let (users, servers) = (problem.user_index(), problem.server_index());
         let resources = problem.resources().iter().map(String::as_str).zip(0..).collect();
         let groups = problem.groups().list().iter().map(|group| group.name.as_str()).zip(0..).collect();
-        Self { document, problem, constraints, users, servers, resources, groups }
+        let limits = LimitRows::new(problem, &Vec::new());
+        Self { document, problem, constraints, users, servers, resources, groups, limits }
     }
 
     /// That the object has no other fields.
@@ -102,7 +105,7 @@ impl<'r, 't> Reader<'r, 't> {
     fn level(&self, raw: &'t RawValue) -> Result<Level, FormatError> {
         let document = self.document;
         let object = document.object(raw)?;
-        object.only(document, &["covers", "user_weights", "prices", "user_prices"])?;
+        object.only(document, &["covers", "user_weights", "prices", "user_prices", "limit_prices"])?;
         let mut covers = Vec::new();
         for raw in document.list(object.need(document, "covers")?)? {
             covers.push(self.user(&document.string(raw)?, raw)?);
@@ -111,10 +114,11 @@ impl<'r, 't> Reader<'r, 't> {
         Ok(Level { covers, prices: self.price_vector(&object)? })
     }
 
-    /// The fields `user_weights`, `prices` and `user_prices`.
+    /// The fields `user_weights`, `prices`, `user_prices` and `limit_prices`.
     pub fn price_vector(&self, object: &Object<'t>) -> Result<PriceVector, FormatError> {
         let document = self.document;
         let mut rows = self.by_row(object.need(document, "prices")?)?;
+        rows.extend(self.of_limits(object)?);
         rows.sort_by_key(|(row, _)| *row);
         let user_weights = self.of_users(object.need(document, "user_weights")?)?;
         let users = object.get("user_prices").map(|raw| self.of_users(raw)).transpose()?.unwrap_or_default();
@@ -142,8 +146,9 @@ impl<'r, 't> Reader<'r, 't> {
         &self,
         object: &Object<'t>,
     ) -> Result<(Vec<Rational>, Vec<Rational>), FormatError> {
-        let mut rows = vec![Rational::new(); self.constraints.rows().len()];
-        for (row, price) in self.by_row(object.need(self.document, "prices")?)? {
+        let mut rows = vec![Rational::new(); self.constraints.rows().len() + self.limits.list().len()];
+        let of_rows = self.by_row(object.need(self.document, "prices")?)?;
+        for (row, price) in of_rows.into_iter().chain(self.of_limits(object)?) {
             rows[row] = price;
         }
         let users = match object.get("user_prices") {
@@ -151,6 +156,42 @@ impl<'r, 't> Reader<'r, 't> {
             None => vec![Rational::new(); self.problem.n_users()],
         };
         Ok((rows, users))
+    }
+
+    /// The field `limit_prices`, a list of `{"group", "on", "resource", "price"}`: prices after those of the rows.
+    fn of_limits(&self, object: &Object<'t>) -> Result<Vec<(usize, Rational)>, FormatError> {
+        let mut prices: Vec<(usize, Rational)> = Vec::new();
+        let list = object.get("limit_prices").map_or(Ok(Vec::new()), |raw| self.document.list(raw))?;
+        for raw in list {
+            let (ClassMark { group, on, resource }, price) = self.limit_price(raw)?;
+            let of_group = self.limits.of_group(group);
+            let is_it = |at: &usize| {
+                let of = &self.limits.list()[*at];
+                of.resource == resource && of.on == on
+            };
+            let Some(at) = of_group.into_iter().find(is_it) else {
+                return Err(self.error(raw, "a price of a limit that there is not"));
+            };
+            prices.push((self.constraints.rows().len() + at, price));
+        }
+        let mut named = HashSet::new();
+        match object.get("limit_prices").filter(|_| !prices.iter().all(|(row, _)| named.insert(*row))) {
+            Some(raw) => Err(self.error(raw, "a limit has two prices")),
+            None => Ok(prices),
+        }
+    }
+
+    /// `{"group", "on", "resource", "price"}`, `on` absent for a limit on the whole cluster.
+    pub fn limit_price(&self, raw: &'t RawValue) -> Result<(ClassMark, Rational), FormatError> {
+        let object = self.object(raw)?;
+        self.only(&object, &["group", "on", "resource", "price"])?;
+        let resource = self.need(&object, "resource")?;
+        let mark = ClassMark {
+            group: self.named_group(&object, "group")?,
+            on: object.get("on").map_or(Ok(Vec::new()), |raw| self.classes(raw))?,
+            resource: self.resource(&self.document.string(resource)?, resource)?,
+        };
+        Ok((mark, self.number(&object, "price")?))
     }
 
     /// `{server: {resource: value}}`, by row in the order of the file.

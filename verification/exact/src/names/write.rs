@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Placement, Problem, Rational, RowKind, Sharing};
 use serde::{Serialize, Serializer};
 
-use crate::evidence::Level;
+use crate::evidence::{ClassMark, Level};
 use crate::instance::Tasks;
+use crate::limit_rows::LimitRows;
 use crate::prices::{PriceVector, Prices};
 
 /// What is written; objects keep their order.
@@ -62,11 +63,13 @@ pub(crate) fn fields<const N: usize>(fields: [(&str, Json); N]) -> Json {
 pub(crate) struct Names<'a> {
     pub problem: &'a Problem,
     constraints: Constraints<'a>,
+    limits: LimitRows,
 }
 
 impl<'a> Names<'a> {
     pub fn new(problem: &'a Problem, sharing: Sharing) -> Self {
-        Self { problem, constraints: Constraints::new(problem, sharing) }
+        let limits = LimitRows::new(problem, &Vec::new());
+        Self { problem, constraints: Constraints::new(problem, sharing), limits }
     }
 
     pub fn user(&self, n: usize) -> String {
@@ -154,8 +157,8 @@ impl<'a> Names<'a> {
         Json::List(levels.iter().map(level).collect())
     }
 
-    /// The fields `user_weights`, `prices` and `user_prices`.
-    pub fn price_vector(&self, prices: &PriceVector) -> [(&'static str, Json); 3] {
+    /// The fields `user_weights`, `prices`, `user_prices` and, where a limit has a price, `limit_prices`.
+    pub fn price_vector(&self, prices: &PriceVector) -> impl Iterator<Item = (&'static str, Json)> {
         let by_user = |values: &[(usize, Rational)]| {
             Json::Object(values.iter().map(|(n, value)| (self.user(*n), number(value))).collect())
         };
@@ -164,6 +167,31 @@ impl<'a> Names<'a> {
             ("prices", self.by_row(prices.rows.iter().map(|(row, price)| (*row, price)))),
             ("user_prices", by_user(&prices.users)),
         ]
+        .into_iter()
+        .chain(self.of_limits(prices.rows.iter().map(|(row, price)| (*row, price))))
+    }
+
+    /// The field `limit_prices`, where there are prices after those of the rows.
+    fn of_limits<'v>(
+        &self,
+        values: impl Iterator<Item = (usize, &'v Rational)>,
+    ) -> Option<(&'static str, Json)> {
+        let limit = |(row, price): (usize, &Rational)| {
+            let of = self.limits.list().get(row.checked_sub(self.constraints.rows().len())?)?;
+            let mark = ClassMark { group: of.group, on: of.on.clone(), resource: of.resource };
+            Some(self.limit_price(&mark, price))
+        };
+        let list: Vec<Json> = values.filter_map(limit).collect();
+        (!list.is_empty()).then_some(("limit_prices", Json::List(list)))
+    }
+
+    /// The price of a limit; one on the whole cluster has no `on`.
+    pub fn limit_price(&self, ClassMark { group, on, resource }: &ClassMark, price: &Rational) -> Json {
+        let on = Json::List(on.iter().map(|i| self.server_name(*i)).collect());
+        let on = matches!(&on, Json::List(on) if !on.is_empty()).then_some(("on", on));
+        let group = [("group", self.group_name(*group))];
+        let rest = [("resource", self.resource_name(*resource)), ("price", number(price))];
+        Json::object(group.into_iter().chain(on).chain(rest))
     }
 
     /// Server and resource of a row.
@@ -180,9 +208,12 @@ impl<'a> Names<'a> {
         let rows = prices.rows.iter().enumerate().filter(|(_, price)| !price.is_zero());
         vec![
             ("user_weights".to_owned(), by_user(&prices.user_weights)),
-            ("prices".to_owned(), self.by_row(rows)),
+            ("prices".to_owned(), self.by_row(rows.clone())),
             ("user_prices".to_owned(), by_user(&prices.users)),
         ]
+        .into_iter()
+        .chain(self.of_limits(rows).map(|(name, value)| (name.to_owned(), value)))
+        .collect()
     }
 
     /// `{server: {resource: value}}`.

@@ -74,6 +74,7 @@ impl<'a, 'b> Dual<'a, 'b> {
             weights.map(|(n, weight)| (n, Worth::new(n, weight, instance, share))).collect();
         let values = worths.iter().flat_map(|(_, worth)| worth.values());
         let costs = Costs::new(instance, rows, users, values)?;
+        costs.charge(worths.iter().map(|(n, _)| *n))?;
         let worths = worths.iter().map(|(n, worth)| (*n, worth.map(|a| scaled(a, &costs.denominator))));
         Ok(Self { instance, worths: Sparse::new(worths.collect()), costs })
     }

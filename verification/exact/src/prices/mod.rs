@@ -17,6 +17,8 @@
 //!
 //!
 //! (0 where `x` is optimal and `p`, `q` are the dual optimum).
+//!
+//! [Limits of groups](crate::LimitRows) are rows as well, after those of the classes.
 
 mod dual;
 mod vector;
@@ -39,7 +41,8 @@ use crate::sparse::entries;
 pub struct Prices {
     /// `l_n` by user.
     pub user_weights: Vec<Rational>,
-    /// `p` by row of [`Constraints`](evenhand_problem::Constraints), per unit of the row.
+    /// `p` by row of [`Constraints`](evenhand_problem::Constraints), per unit of the row, and after these by limit of
+    /// the groups.
     pub rows: Vec<Rational>,
     /// `q_n` by user, per task.
     pub users: Vec<Rational>,
@@ -52,7 +55,7 @@ impl Prices {
         let n_users = instance.problem().n_users();
         Self {
             user_weights: vec![Rational::new(); n_users],
-            rows: vec![Rational::new(); instance.constraints().rows().len()],
+            rows: vec![Rational::new(); instance.n_rows()],
             users: vec![Rational::new(); n_users],
         }
     }

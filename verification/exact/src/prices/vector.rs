@@ -14,7 +14,7 @@ use crate::sparse::listed;
 pub struct PriceVector {
     /// `(user, l_n)`.
     pub user_weights: Vec<(usize, Rational)>,
-    /// `(row, p)`, per unit of the row.
+    /// `(row, p)`, per unit of the row; limits of groups stand after the rows of the classes.
     pub rows: Vec<(usize, Rational)>,
     /// `(user, q_n)`, per task.
     pub users: Vec<(usize, Rational)>,
@@ -54,12 +54,12 @@ impl PriceVector {
         share: Option<&ShareCoefficients>,
     ) -> Result<Rational, Refusal> {
         let problem = instance.problem();
-        let (n_users, all_rows) = (problem.n_users(), instance.constraints().rows());
+        let n_users = problem.n_users();
         let fits = |list: &[(usize, Rational)], length: usize| {
             let in_order = list.windows(2).all(|pair| pair[0].0 < pair[1].0);
             in_order && list.last().is_none_or(|(at, _)| *at < length)
         };
-        let shapes = [(&self.user_weights, n_users), (&self.rows, all_rows.len()), (&self.users, n_users)];
+        let shapes = [(&self.user_weights, n_users), (&self.rows, instance.n_rows()), (&self.users, n_users)];
         if !shapes.into_iter().all(|(list, length)| fits(list, length)) {
             return Err(Refusal::new("the prices have another shape than the problem"));
         }
@@ -71,7 +71,7 @@ impl PriceVector {
         check_signs_of(instance, rows.clone(), users.clone())?;
         let dual = Dual::new(instance, weights, rows.clone(), users.clone(), share)?;
         dual.check_all()?;
-        let rows = rows.map(|(row, p)| Rational::from(&all_rows[row].capacity * p));
+        let rows = rows.map(|(row, p)| Rational::from(instance.most(row) * p));
         let tasks = users.filter_map(|(n, q)| Some(Rational::from(problem.users()[n].tasks()? * q)));
         Ok(rows.chain(tasks).sum())
     }

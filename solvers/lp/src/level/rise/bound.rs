@@ -96,10 +96,16 @@ impl Rises<'_> {
         Some((worth / rate).max(seat.level.clone()))
     }
 
-    /// What all capacity and all tasks are worth: `sum p k c + sum q T`.
+    /// The most of every row, and of every limit after them.
+    fn most(&self) -> impl Iterator<Item = &Rational> {
+        let rows = self.constraints.rows().iter().map(|row| &row.capacity);
+        rows.chain(self.limits.list().iter().map(|limit| &limit.most))
+    }
+
+    /// What all capacity, limits and all tasks are worth: `sum p k c + sum q T`.
     fn budget(&self, prices: &Prices) -> Rational {
-        let rows = self.constraints.rows().iter().zip(&prices.rows).filter(|(_, p)| !p.is_zero());
-        let rows: Rational = rows.map(|(row, p)| Rational::from(&row.capacity * p)).sum();
+        let rows = self.most().zip(&prices.rows).filter(|(_, p)| !p.is_zero());
+        let rows: Rational = rows.map(|(most, p)| Rational::from(most * p)).sum();
         let users = self.constraints.problem().users().iter().zip(&prices.users);
         let limits = users.filter_map(|(user, q)| Some(Rational::from(user.tasks()? * q)));
         rows + limits.sum::<Rational>()
@@ -109,11 +115,10 @@ impl Rises<'_> {
     /// they allow.
     fn rounded(&self, duals: &[f64]) -> Prices {
         let mut prices = self.no_prices();
-        let rows = self.constraints.rows();
-        let values = rows.iter().zip(duals).map(|(row, p)| row.capacity.to_f64() * p);
+        let values = self.most().zip(duals).map(|(row, p)| row.to_f64() * p);
         let most = values.fold(0.0, f64::max);
-        for ((row, dual), price) in rows.iter().zip(duals).zip(&mut prices.rows) {
-            *price = short(*dual, most / row.capacity.to_f64());
+        for ((row, dual), price) in self.most().zip(duals).zip(&mut prices.rows) {
+            *price = short(*dual, if row.is_zero() { 0.0 } else { most / row.to_f64() });
         }
         for (m, seat) in self.seats.iter().enumerate() {
             if let Some(row) = seat.as_ref().and_then(|seat| seat.task_row) {

@@ -37,6 +37,7 @@ use crate::axiom::rule::{Rule, of_user, wrong_form};
 use crate::evidence::Evidence;
 pub use crate::evidence::Level;
 use crate::instance::{Instance, Tasks};
+use crate::limit_rows;
 use crate::names::read::Reader;
 use crate::names::write::{Json, Names, fields};
 use crate::parameters::{ParameterError, Parameters};
@@ -128,6 +129,7 @@ pub fn margin_of_levels(
     share: &ShareCoefficients,
     evidence: &[Level],
 ) -> Result<Option<Rational>, Refusal> {
+    limit_rows::apply(instance)?;
     let levels = Levels::new(instance, share)?;
     let n_users = instance.problem().n_users();
     let mut missing: Vec<bool> = (0..n_users).map(|n| levels.can_rise(n)).collect();
@@ -172,6 +174,8 @@ pub fn margin_of_rise(
     if !feasible::holds_exactly(&other) {
         return Err(Refusal::new("the allocation of the evidence is not feasible"));
     }
+    limit_rows::apply(instance)?;
+    instance.limits().keep(other.limits())?;
     let before = Levels::new(instance, share)?;
     let after = Levels::new(&other, share)?;
     let name = |n: usize| instance.problem().users()[n].name();
@@ -227,6 +231,10 @@ impl Rule for MaxMin {
     fn applies_to(&self, parameters: &Parameters, problem: &Problem) -> Result<(), Inapplicable> {
         let share = parameters.share.ok_or_else(|| Inapplicable::new(NO_SHARE))?;
         share.coefficients(problem).map(|_| ()).map_err(|error| Inapplicable::new(error.to_string()))
+    }
+
+    fn applies(&self, instance: &Instance<'_>) -> Result<(), Inapplicable> {
+        limit_rows::apply(instance)
     }
 
     fn needs_evidence(&self) -> bool {

@@ -25,7 +25,7 @@ const BITS: u32 = 128;
 /// short, their own prices rise, and where all fall a little short, the factor does. Prices that prove
 /// something already come back as they are.
 ///
-/// `row_prices`: by row of [`Constraints`](evenhand_problem::Constraints); `user_prices`: by user.
+/// `row_prices`: by row of [`Constraints`](evenhand_problem::Constraints), and by limit of the groups; `user_prices`: by user.
 /// `None` when something is negative or of another shape, an active user has nothing or can run
 /// for nothing, `alpha` is out of bounds, or the numbers are too wide.
 #[must_use]
@@ -123,8 +123,9 @@ impl Needs<'_, '_> {
             }
         }
         finite.par_sort_unstable_by(|(a, _), (b, _)| b.cmp(a));
-        let rows = self.instance.constraints().rows().iter().zip(row_prices);
-        let mut slope: Rational = rows.map(|(row, price)| Rational::from(&row.capacity * price)).sum();
+        let rows = row_prices.iter().enumerate();
+        let mut slope: Rational =
+            rows.map(|(row, price)| Rational::from(self.instance.most(row) * price)).sum();
         for (factor, cost) in finite {
             slope -= cost;
             if slope <= 0 {

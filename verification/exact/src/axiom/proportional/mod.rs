@@ -42,6 +42,7 @@ use crate::axiom::rule::{Rule, wrong_form};
 use crate::costs::{Costs, Excess, check_signs, too_low};
 use crate::evidence::Evidence;
 use crate::instance::{Instance, Tasks};
+use crate::limit_rows;
 use crate::names::read::Reader;
 use crate::names::write::{Json, Names, fields};
 use crate::parameters::{ParameterError, Parameters};
@@ -65,9 +66,11 @@ pub fn gap(
     share: Option<&ShareCoefficients>,
     prices: &Prices,
 ) -> Result<Rational, Refusal> {
+    limit_rows::apply(instance)?;
     check_signs(instance, &prices.rows, &prices.users)?;
     let worths = Worths::new(instance, alpha, share)?;
     let costs = Costs::new(instance, entries(&prices.rows), entries(&prices.users), std::iter::empty())?;
+    costs.charge(0..instance.problem().n_users())?;
     let excess = (0..instance.problem().n_users()).into_par_iter().map(|n| {
         check_user(instance, &worths, &costs, n)?;
         let base = costs.base(costs.user(n).clone());
@@ -151,6 +154,8 @@ pub fn margin_of_better(
     if !feasible::holds_exactly(&other) {
         return Err(Refusal::new("the allocation of the evidence is not feasible"));
     }
+    limit_rows::apply(instance)?;
+    instance.limits().keep(other.limits())?;
     let worths = Worths::new(instance, alpha, share)?;
     let over = Integer::from(&instance.denominator * &other.denominator) * worths.denominator();
     let active = (0..instance.problem().n_users()).into_par_iter().filter(|&n| instance.is_active(n));
@@ -243,6 +248,10 @@ impl Rule for Proportional {
         share.coefficients(problem).map(|_| ()).map_err(|error| Inapplicable::new(error.to_string()))
     }
 
+    fn applies(&self, instance: &Instance<'_>) -> Result<(), Inapplicable> {
+        limit_rows::apply(instance)
+    }
+
     fn needs_evidence(&self) -> bool {
         true
     }
@@ -259,7 +268,13 @@ impl Rule for Proportional {
         match evidence {
             Evidence::Prices(prices) => Ok((true, margin_of_prices(instance, alpha, share, prices)?)),
             Evidence::Better(tasks) => Ok((false, Some(margin_of_better(instance, alpha, share, tasks)?))),
-            Evidence::Nothing { user } if has_nothing(instance, share, *user) => Ok((false, None)),
+            Evidence::Nothing { user } if has_nothing(instance, share, *user) => {
+                limit_rows::apply(instance)?;
+                match instance.limits().leave(instance.problem(), *user) {
+                    true => Ok((false, None)),
+                    false => Err(Refusal::new("limits of groups leave the user of the evidence nothing")),
+                }
+            }
             Evidence::Nothing { .. } => {
                 Err(Refusal::new("the user of the evidence is due nothing, or has something"))
             }
@@ -283,7 +298,7 @@ impl Rule for Proportional {
             reader.only(object, &["user"])?;
             return Ok(Evidence::Nothing { user: reader.named_user(object, "user")? });
         }
-        reader.only(object, &["prices", "user_prices"])?;
+        reader.only(object, &["prices", "user_prices", "limit_prices"])?;
         let (rows, users) = reader.unweighted_prices(object)?;
         Ok(Evidence::Prices(Prices { user_weights: Vec::new(), rows, users }))
     }

@@ -1,0 +1,116 @@
+//! Limits of groups as rows of what is possible (theory, section 7, within limits): what is optimal is so among the
+//! allocations that keep them.
+//!
+//! A row is what the users below a group may hold of a resource, on some classes or on all: the limit, or what they hold
+//! in the allocation that is judged, if that is more.
+
+use rug::Rational;
+
+use super::bounds::named;
+use super::{DEPTH, Holdings, On};
+use crate::allocation::Tasks;
+use crate::case::Case;
+use crate::json::Json;
+use crate::problem::at;
+use crate::work::{self, Checked, ensure};
+
+/// The axioms that compare an allocation with all that are possible.
+pub const COMPARED: [&str; 7] = [
+    "pareto-optimal",
+    "integer-pareto-optimal",
+    "max-min",
+    "bottleneck-fair",
+    "global-bottleneck-fair",
+    "single-resource-fair",
+    "proportional",
+];
+
+/// Whether they apply: where there are limits, what a group holds has to be the sum of what its users hold.
+pub fn applies(case: &Case<'_>) -> Checked<bool> {
+    if !case.problem.groups.have_limits() {
+        return Ok(true);
+    }
+    let is_kept = |kept: &Vec<Rational>| kept.iter().any(|kept| !kept.is_zero());
+    Ok(super::apply("limits", case) && !Holdings::new(case)?.kept.iter().any(is_kept))
+}
+
+/// The rows, ascending by group.
+pub struct Within<'c>(Vec<On<'c>>);
+
+/// The price of a row.
+pub struct Priced<'w> {
+    of: &'w On<'w>,
+    price: Rational,
+}
+
+impl<'c> Within<'c> {
+    pub fn new(case: &'c Case<'c>) -> Checked<Self> {
+        Holdings::limits(case, &case.x, true).map(Self)
+    }
+
+    /// That tasks hold no more of any row than they may.
+    pub fn keep(&self, case: &Case<'_>, tasks: &Tasks) -> Checked<()> {
+        let left = Holdings::limits(case, tasks, true)?;
+        let keeps = left.iter().zip(&self.0).all(|(left, x)| left.left >= 0 || left.left >= x.left);
+        ensure(keeps, "the allocation of the evidence breaks the limit of a group")
+    }
+
+    /// Whether limits leave a user anything on some class.
+    pub fn leave(&self, case: &Case<'_>, n: usize) -> Checked<bool> {
+        let own = Holdings::on_of_user(case, &self.0, n)?;
+        let bars = |i: usize, of: &On<'_>| {
+            of.counts(i) && most(of).is_zero() && at(case.problem.demand(n, i), of.resource).is_some()
+        };
+        work::look((own.len() + 1) * case.problem.classes.len())?;
+        Ok(case.problem.classes_of(n).any(|i| !own.iter().any(|at| bars(i, &self.0[*at]))))
+    }
+
+    /// Prices of limits, ascending by group; none has two.
+    pub fn priced(&self, case: &Case<'_>, raw: &Json<'_>) -> Checked<Vec<Priced<'_>>> {
+        if raw.is_absent() {
+            return Ok(Vec::new());
+        }
+        let stated = named(case, &self.0, raw)?;
+        let known = |(at, price)| Some((at?, price));
+        let Some(mut prices) = stated.into_iter().map(known).collect::<Option<Vec<(usize, Rational)>>>()
+        else {
+            return raw.wrong("a price of a limit that there is not");
+        };
+        prices.sort_by_key(|(at, _)| *at);
+        if !prices.is_sorted_by(|a, b| a.0 < b.0) {
+            return raw.wrong("a limit has two prices");
+        }
+        Ok(prices.into_iter().map(|(at, price)| Priced { of: &self.0[at], price }).collect())
+    }
+}
+
+/// `b`, the most that a row may hold.
+fn most(of: &On<'_>) -> Rational {
+    Rational::from(of.most - &of.left).max(of.most.clone())
+}
+
+/// What prices of rows may pay in all: `sum price b`.
+pub fn bound(prices: &[Priced<'_>]) -> Checked<Rational> {
+    ensure(prices.iter().all(|priced| priced.price >= 0), "a price is negative")?;
+    let paid = |Priced { of, price }: &Priced<'_>| work::times(&most(of), price);
+    work::sum(prices.iter().map(paid).collect::<Checked<_>>()?)
+}
+
+/// The prices of the rows that count tasks of a user on some class, of prices that ascend by group.
+pub fn of_user<'p, 'w>(case: &Case<'_>, prices: &'p [Priced<'w>], n: usize) -> Checked<Vec<&'p Priced<'w>>> {
+    let above = case.problem.groups.above_user(n).filter(|_| !prices.is_empty());
+    let of_group = |v: usize| {
+        let first = prices.partition_point(|priced| priced.of.group < v);
+        prices[first..].iter().take_while(move |priced| priced.of.group == v)
+    };
+    let own: Vec<&Priced<'_>> = above.flat_map(of_group).collect();
+    work::steps(if prices.is_empty() { 0 } else { DEPTH + own.len() } as u64)?;
+    Ok(own)
+}
+
+/// What a task of a user pays on a class.
+pub fn paid(case: &Case<'_>, own: &[&Priced<'_>], n: usize, i: usize) -> Checked<Vec<Rational>> {
+    work::look(own.len())?;
+    let (demand, counted) = (case.problem.demand(n, i), own.iter().filter(|priced| priced.of.counts(i)));
+    counted.filter_map(|Priced { of, price }| Some(work::times(at(demand, of.resource)?, price))).collect()
+}

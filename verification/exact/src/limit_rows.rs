@@ -1,0 +1,141 @@
+//! Limits of groups as rows of what is possible (theory, section 7, within limits).
+//!
+//! A row is what the users below a group hold of a resource, on some server classes or on all. It may be the limit, or
+//! what they hold in the allocation that is judged, if that is more. Where prices stand by row those of limits follow
+//! those of the [`Constraints`](evenhand_problem::Constraints).
+
+use std::ops::Range;
+
+use evenhand_problem::{Problem, Promises, Rational};
+
+use crate::axiom::divided;
+use crate::instance::{Instance, Tasks};
+use crate::refusal::{Inapplicable, Refusal};
+
+/// A limit of a group.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LimitRow {
+    /// The group.
+    pub group: usize,
+    /// Server classes, ascending; none: the whole cluster.
+    pub on: Vec<usize>,
+    /// The resource.
+    pub resource: usize,
+    /// The most that an allocation may hold that is compared with the one that is judged.
+    pub most: Rational,
+    /// What the one that is judged holds.
+    pub held: Rational,
+}
+
+/// All limits of the groups of a problem, in the order of the groups; of each the limits on the whole cluster first.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LimitRows {
+    list: Vec<LimitRow>,
+    /// By group.
+    of_group: Vec<Range<usize>>,
+}
+
+impl LimitRows {
+    /// The rows for an allocation of a problem.
+    #[must_use]
+    pub fn new(problem: &Problem, tasks: &Tasks) -> Self {
+        let (mut list, mut of_group) = (Vec::new(), Vec::new());
+        if !problem.groups().have_limits() {
+            return Self::default();
+        }
+        for (group, of) in problem.groups().list().iter().enumerate() {
+            let from = list.len();
+            let of_all = std::iter::once((&[][..], &of.limit));
+            for (on, limit) in of_all.chain(of.on.iter().map(|on| (&on.servers[..], &on.limit))) {
+                list.extend(limit.iter().map(|(resource, most)| LimitRow {
+                    group,
+                    on: on.to_vec(),
+                    resource: *resource,
+                    most: most.clone(),
+                    held: Rational::new(),
+                }));
+            }
+            of_group.push(from..list.len());
+        }
+        let mut rows = Self { list, of_group };
+        for (n, tasks) in tasks.iter().enumerate() {
+            for at in rows.of_user(problem, n).collect::<Vec<_>>() {
+                let row = &rows.list[at];
+                let here = tasks.iter().filter(|(i, _)| row.counts(*i));
+                let held = here.map(|(i, x)| Rational::from(&problem.demand(n, *i)[row.resource] * x));
+                let held: Rational = held.sum();
+                rows.list[at].held += held;
+            }
+        }
+        for row in rows.list.iter_mut().filter(|row| row.most < row.held) {
+            row.most.clone_from(&row.held);
+        }
+        rows
+    }
+
+    /// The rows, by position.
+    #[must_use]
+    pub fn list(&self) -> &[LimitRow] {
+        &self.list
+    }
+
+    /// The positions of those of a group.
+    pub(crate) fn of_group(&self, v: usize) -> Range<usize> {
+        self.of_group.get(v).cloned().unwrap_or_default()
+    }
+
+    /// The positions of those of the groups above a user.
+    pub fn of_user<'l>(&'l self, problem: &'l Problem, n: usize) -> impl Iterator<Item = usize> + 'l {
+        let groups = problem.groups();
+        let above = groups.above(groups.member(n).group).filter(|_| !self.list.is_empty());
+        above.flat_map(|v| self.of_group[v].clone())
+    }
+
+    /// Those that count a task of user `n` on class `i`, with how much of the resource it takes.
+    pub fn counting<'l>(
+        &'l self,
+        problem: &'l Problem,
+        n: usize,
+        i: usize,
+    ) -> impl Iterator<Item = (usize, &'l Rational)> {
+        let here = self.of_user(problem, n).filter(move |at| self.list[*at].counts(i));
+        let taken = here.map(move |at| (at, &problem.demand(n, i)[self.list[at].resource]));
+        taken.filter(|(_, d)| !d.is_zero())
+    }
+
+    /// Whether they leave a user anything on some class.
+    #[must_use]
+    pub fn leave(&self, problem: &Problem, n: usize) -> bool {
+        let bars = |i: usize| self.counting(problem, n, i).any(|(at, _)| self.list[at].most.is_zero());
+        problem.classes_of(n).any(|i| !bars(i))
+    }
+
+    /// That another allocation, with its own rows, holds no more than it may.
+    pub(crate) fn keep(&self, other: &Self) -> Result<(), Refusal> {
+        match self.list.iter().zip(&other.list).all(|(row, other)| other.held <= row.most) {
+            true => Ok(()),
+            false => Err(Refusal::new("the allocation of the evidence breaks the limit of a group")),
+        }
+    }
+}
+
+impl LimitRow {
+    /// Whether it is about what runs on a class.
+    #[must_use]
+    pub fn counts(&self, i: usize) -> bool {
+        self.on.is_empty() || self.on.binary_search(&i).is_ok()
+    }
+}
+
+/// Whether axioms apply that compare an allocation with all that are possible: where there are limits, what a group
+/// holds has to be the sum of what its users hold.
+pub(crate) fn apply(instance: &Instance<'_>) -> Result<(), Inapplicable> {
+    if instance.limits().list.is_empty() {
+        return Ok(());
+    }
+    divided(instance)?;
+    match Promises::new(instance.problem().groups()).kept.iter().all(Vec::is_empty) {
+        true => Ok(()),
+        false => Err(Inapplicable::new("groups hold resources back")),
+    }
+}
