@@ -148,6 +148,17 @@ fn whole_tasks_keep_limits() {
     assert!(matches!(agreed_text(&beyond), Finding::Refused(_)));
 }
 
+/// The queues of the documentation.
+#[test]
+fn three_teams_are_served_as_well_as_their_limits_allow() {
+    let text = include_str!("../../../../examples/queues.json");
+    let problem = Source { name: "queues", text }.problem().unwrap();
+    let tree = filled(&problem);
+    let claims = judged(&problem, &tree, &default_requests(&problem, &tree)).0;
+    assert!(claims.iter().any(|claim| claim.axiom == Axiom::ParetoOptimal));
+    assert!(claims.iter().all(|claim| claim.outcome() == Outcome::Holds), "{claims:?}");
+}
+
 /// Random problems with limits on the whole cluster and on classes: every axiom is decided, and all checkers agree.
 #[test]
 fn random_limits_are_judged_alike() {
