@@ -21,7 +21,7 @@ use super::{exact, float};
 use crate::groups::capacity_entries;
 
 /// How long exact rounds of small parts may go on when the time is up: numbers may be long.
-const GRACE: Duration = Duration::from_secs(20);
+const GRACE: Duration = Duration::from_secs(30);
 /// Bits of a bound.
 const BITS: i64 = 80;
 
