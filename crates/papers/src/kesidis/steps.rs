@@ -17,7 +17,7 @@ const ARRIVED_STEPS: u32 = 8;
 const SEED: u64 = 4;
 
 const RULES: [(&str, Rule); 4] = [
-    ("best fit", Rule { server: ServerRule::BestFit, filter: true, ..FIRST_FIT }),
+    ("best fit", Rule { server: ServerRule::BestFit, ..FIRST_FIT }),
     ("first fit", FIRST_FIT),
     ("a random server for each step", Rule { server: ServerRule::Iid, ..FIRST_FIT }),
     ("servers in random order", Rule { server: ServerRule::Rrr, ..FIRST_FIT }),
@@ -26,7 +26,7 @@ const FIRST_FIT: Rule = Rule {
     score: evenhand_mechanisms::filling::Score::Drf,
     server: ServerRule::FirstFit,
     ties: evenhand_mechanisms::filling::Ties::Low,
-    filter: false,
+    unfiltered: false,
 };
 
 /// The furthest user from what it should have beyond [`ARRIVED_STEPS`] of the smallest steps, as a part of that.

@@ -44,7 +44,7 @@ const SCHEMAS: [(&str, &str); NAMES.len()] = [
 ];
 
 /// The names that [`schema`] knows.
-pub const NAMES: [&str; 30] = [
+pub const NAMES: [&str; 31] = [
     "problem",
     "reservation",
     "scenario",

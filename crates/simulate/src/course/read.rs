@@ -228,6 +228,16 @@ impl<'t> Reader<'_, 't> {
                 }
                 classes.join(",")
             }
+            Takes::Resources(_) => {
+                let mut numbers = Vec::new();
+                for (resource, raw) in document.object(raw)?.fields() {
+                    if !self.problem.resources().iter().any(|name| *name == **resource) {
+                        return Err(document.error_on_key(raw, format!("there is no resource `{resource}`")));
+                    }
+                    numbers.push(format!("{resource}={}", number::format_stated(&document.number(raw)?)));
+                }
+                numbers.join(",")
+            }
             Takes::Name(_, names) => {
                 let stated = document.string(raw)?;
                 if names.iter().all(|(name, _)| *name != stated) {

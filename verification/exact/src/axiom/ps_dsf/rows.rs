@@ -11,7 +11,6 @@ use crate::budget::TooLarge;
 use crate::evidence::Standing;
 use crate::instance::Instance;
 use crate::quotient::Quotient;
-use crate::refusal::Refusal;
 use crate::usage::Usage;
 
 /// Somebody who has tasks on a class.
