@@ -22,6 +22,7 @@ use thiserror::Error;
 
 use self::onto_face::round_onto;
 use self::reduce::Reduction;
+use crate::fair_sum::polish::polish;
 use crate::fair_sum::{self, FairPoint, near};
 use crate::flags::{FACES, Flag, METHOD, Method, SELECT, Takes};
 use crate::guarantees::Condition::{Always, OneServer};
@@ -283,8 +284,9 @@ fn exactly(constraints: &Constraints<'_>, point: &FairPoint) -> Result<Outcome, 
     let judge = |tasks| Ok((accept(constraints.problem(), tasks).ok_or(NoMember::Refused)?, Rational::new()));
     let read = |tolerance: &f64| face::read(constraints, point, &entitlements, *tolerance).ok();
     // Where the proportional optimum is rational it is the answer.
-    let optimum =
-        fisher::best(constraints, &Rational::from(1), point).ok().filter(|found| found.gap.is_zero());
+    let one = Rational::from(1);
+    let optimum = fisher::best(constraints, &one, point).ok().filter(|found| found.gap.is_zero());
+    let optimum = optimum.or_else(|| polish(constraints, &one, point).filter(|found| found.gap.is_zero()));
     if let Some(outcome) = optimum.and_then(|found| accept(constraints.problem(), found.tasks)) {
         return Ok(outcome);
     }
