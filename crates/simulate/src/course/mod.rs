@@ -13,7 +13,7 @@ mod read;
 
 use std::collections::BTreeMap;
 
-use evenhand_mechanisms::{Flags, Mechanism, MechanismError};
+use evenhand_mechanisms::{Findings, Flags, Mechanism, MechanismError, Status};
 use evenhand_problem::groups::{GroupShareSpec, GroupSpec, MemberSpec};
 use evenhand_problem::utilisation::{by_class, dominant_share};
 use evenhand_problem::{Allocation, Arithmetic, Problem, ProblemSpec, Rational, RowKind};
@@ -118,7 +118,7 @@ impl CourseScenario {
     #[must_use]
     pub fn there(&self, time: f64) -> Vec<bool> {
         let of = |(changes, absent): (&Vec<f64>, &bool)| {
-            (changes.iter().filter(|at| **at <= time).count() % 2 == 0) != *absent
+            changes.iter().filter(|at| **at <= time).count().is_multiple_of(2) != *absent
         };
         self.changes.iter().zip(&self.absent).map(of).collect()
     }
@@ -153,12 +153,28 @@ pub fn run_course(scenario: &CourseScenario, seed: u64) -> Result<Course, Simula
                     asked = asked.with(name, text.clone());
                 }
                 let outcome = mechanism.allocate_with(&problem, &asked)?;
+                is_answer(mechanism.info.id, &outcome.findings)?;
                 Ok(Standing::of(&problem, &outcome.allocation, is_there))
             };
             stepwise(scenario, seed, solve)
         }
         CoursePolicy::LeastGap { steps, running_time } => gaps::run(scenario, *steps, *running_time, seed),
         CoursePolicy::Distributed(network) => distributed(scenario, *network, seed),
+    }
+}
+
+/// Whether what a mechanism found says what users have.
+fn is_answer(mechanism: &'static str, findings: &Findings) -> Result<(), MechanismError> {
+    if findings.entitlements.is_some() {
+        let why = "its rule gives entitlements of groups, and no tasks".to_owned();
+        return Err(MechanismError::NotApplicable { mechanism, why });
+    }
+    match findings.status {
+        None | Some(Status::Solved | Status::Interval) => Ok(()),
+        Some(status) => {
+            let why = format!("it ended with the status `{}`", status.name());
+            Err(MechanismError::NotFound { mechanism, why })
+        }
     }
 }
 

@@ -137,7 +137,7 @@ fn events<'t>(
             // Who comes first was not there before.
             scenario.absent[user] = comes;
         }
-        let is_there = (changes.len() % 2 == 0) != scenario.absent[user];
+        let is_there = changes.len().is_multiple_of(2) != scenario.absent[user];
         if is_there == comes {
             let why = if comes { "is there already" } else { "is not there" };
             return Err(document.error(named, format!("user `{name}` {why} at time {at}")));
@@ -170,7 +170,7 @@ impl<'t> Reader<'_, 't> {
         let named = object.need(document, "mechanism")?;
         let name = document.string(named)?;
         let Some(mechanism) = registry::find(&name) else {
-            let near = nearest(&name, registry::names().into_iter());
+            let near = nearest(&name, registry::names());
             let near = near.map_or_else(String::new, |near| format!(" (did you mean `{near}`?)"));
             return Err(document.error(named, format!("there is no mechanism `{name}`{near}")));
         };

@@ -4,10 +4,31 @@ use evenhand_mechanisms::filling::Draw;
 
 use super::jobs::{Jobs, Poisson};
 use super::{ARRIVALS, Job};
-use crate::duration::exponential;
+use crate::duration::{Duration, exponential};
 
 /// Stream of the running times of the jobs that ask first.
 const INITIAL: u64 = 2;
+
+/// Stream of the errors of estimates.
+const ERRORS: u64 = 3;
+
+/// Loads that a policy takes for the true ones.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Estimates {
+    /// By type.
+    pub loads: Vec<f64>,
+    /// The largest part by which each is too small or too large; the seed decides.
+    pub error: f64,
+}
+
+impl Estimates {
+    /// With their errors, by the seed.
+    pub(super) fn drawn(&self, seed: u64) -> Vec<f64> {
+        let mut draw = Draw::new(seed, ERRORS);
+        let mut factor = || 1.0 + Duration::Uniform(-self.error, self.error).draw(&mut draw);
+        self.loads.iter().map(|load| load * factor()).collect()
+    }
+}
 
 /// How jobs come.
 #[derive(Debug, Clone, PartialEq)]

@@ -9,7 +9,7 @@ use evenhand_mechanisms::filling::Draw;
 use evenhand_packing::{MaxReward, greedy};
 use evenhand_problem::{Integer, Quantities, Rational, Reservation};
 
-use super::{AdmissionError, Admit, Classified};
+use super::{AdmissionError, Admit, Classified, Options};
 
 /// Configurations by number; 0 has no slots.
 struct Configurations {
@@ -57,6 +57,8 @@ pub(super) struct Dra<'a> {
     rejecting: BTreeSet<usize>,
     /// Whether servers are classified from time to time, and not after every change.
     is_periodic: bool,
+    /// By type: jobs that estimates let expect.
+    expected: Vec<u64>,
 }
 
 impl<'a> Dra<'a> {
@@ -66,12 +68,17 @@ impl<'a> Dra<'a> {
         n_servers: usize,
         reserve: u64,
         priorities: Vec<u32>,
+        options: &Options,
     ) -> Result<Self, AdmissionError> {
         let types = problem.n_types();
         let mut configurations =
             Configurations { slots: Vec::new(), numbers: HashMap::new(), servers: Vec::new() };
         let nothing = configurations.number(&vec![0; types]);
         configurations.servers[nothing] = (0..n_servers).collect();
+        let expected = match &options.estimates {
+            Some(loads) => loads.iter().map(|load| (load * n_servers as f64).round() as u64).collect(),
+            None => vec![0; types],
+        };
         let mut dra = Self {
             best: MaxReward::new(problem),
             n_servers,
@@ -86,15 +93,11 @@ impl<'a> Dra<'a> {
             wanted: Vec::new(),
             ranked: HashMap::new(),
             rejecting: BTreeSet::new(),
-            is_periodic: false,
+            is_periodic: options.cra_every.is_some(),
+            expected,
         };
         dra.classify()?;
         Ok(dra)
-    }
-
-    /// Classifies servers only when it is [time](Admit::tick), if there are such times.
-    pub fn every(self, every: Option<f64>) -> Self {
-        Self { is_periodic: every.is_some(), ..self }
     }
 
     /// Something has changed.
@@ -104,8 +107,8 @@ impl<'a> Dra<'a> {
 
     /// Classification and reassignment.
     fn classify(&mut self) -> Result<(), AdmissionError> {
-        let reference: Vec<Integer> =
-            self.totals.iter().map(|total| Integer::from(total + self.reserve)).collect();
+        let there = self.totals.iter().zip(&self.expected).map(|(total, expected)| *total.max(expected));
+        let reference: Vec<Integer> = there.map(|jobs| Integer::from(jobs + self.reserve)).collect();
         let placed = greedy::whole(&mut self.best, &reference, &[Integer::from(self.n_servers)])?;
         self.wanted.clear();
         for step in placed.steps.iter().filter(|step| step.servers > 0) {

@@ -16,10 +16,18 @@ pub(super) struct Fixed {
 impl Fixed {
     /// Every configuration of the optimum gets its servers rounded down, and one more each by the largest
     /// remainder, the first in the optimum's order where equal, until there are no more servers.
-    pub fn new(problem: &Reservation, servers: usize) -> Result<Self, AdmissionError> {
+    ///
+    /// `estimates` are taken for the loads of the problem, where there are any.
+    pub fn new(
+        problem: &Reservation,
+        servers: usize,
+        estimates: Option<&[f64]>,
+    ) -> Result<Self, AdmissionError> {
         let best = MaxReward::new(problem);
         let all = Rational::from(servers);
-        let loads: Vec<Rational> = problem.loads().iter().map(|load| load * all.clone()).collect();
+        let estimated = |load: &f64| Rational::from_f64(*load).unwrap_or_default();
+        let loads = estimates.map_or_else(|| problem.loads(), |of| of.iter().map(estimated).collect());
+        let loads: Vec<Rational> = loads.iter().map(|load| load * all.clone()).collect();
         let optimum = configuration_lp::solve(&best, &loads, &[all])?;
         let mut counts: Vec<(usize, Rational)> = Vec::new();
         for (_, _, share) in &optimum.servers {

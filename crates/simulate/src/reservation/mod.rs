@@ -31,7 +31,7 @@ use thiserror::Error;
 
 pub use beside::Beside;
 pub use bound::upper_bound;
-pub use coming::Coming;
+pub use coming::{Coming, Estimates};
 use dra::Dra;
 use fixed::Fixed;
 pub use jobs::Job;
@@ -206,7 +206,7 @@ pub fn admit(problem: &Reservation, setting: &Setting) -> Result<Admission, Admi
     let rate: f64 = problem.loads().iter().map(|load| load.to_f64()).sum();
     bounded(problem, setting, rate * setting.servers as f64 * setting.horizon)?;
     let draw = Draw::new(setting.seed, ARRIVALS);
-    admitted(problem, setting, &mut Poisson::new(problem, setting.servers, draw), None)
+    admitted(problem, setting, &mut Poisson::new(problem, setting.servers, draw), &Options::default())
 }
 
 /// The same with given jobs, in the order of their times.
@@ -220,15 +220,23 @@ pub fn admit_jobs(
 ) -> Result<Admission, AdmissionError> {
     check(jobs, problem.n_types())?;
     bounded(problem, setting, jobs.len() as f64)?;
-    admitted(problem, setting, &mut jobs.iter().copied(), None)
+    admitted(problem, setting, &mut jobs.iter().copied(), &Options::default())
 }
 
-/// `cra_every`: time between two classifications of DRA; `None`: after every admission and departure.
+/// What a policy is told besides.
+#[derive(Debug, Clone, Default)]
+struct Options {
+    /// Time between two classifications of DRA; `None`: after every admission and departure.
+    cra_every: Option<f64>,
+    /// Loads by type as they are estimated.
+    estimates: Option<Vec<f64>>,
+}
+
 fn admitted(
     problem: &Reservation,
     setting: &Setting,
     jobs: &mut dyn Jobs,
-    cra_every: Option<f64>,
+    options: &Options,
 ) -> Result<Admission, AdmissionError> {
     if problem.n_pools() != 1 {
         return Err(AdmissionError::Setting("jobs are admitted into one pool of servers"));
@@ -240,20 +248,18 @@ fn admitted(
     possible(setting)?;
     let servers = setting.servers;
     let mut policy: Box<dyn Admit + '_> = match &setting.policy {
-        Policy::Dra { reserve } => {
-            Box::new(Dra::new(problem, servers, *reserve, Vec::new())?.every(cra_every))
-        }
+        Policy::Dra { reserve } => Box::new(Dra::new(problem, servers, *reserve, Vec::new(), options)?),
         Policy::Preempting { priorities, .. } if priorities.len() != problem.n_types() => {
             return Err(AdmissionError::Setting("every type has a priority"));
         }
         Policy::Preempting { reserve, priorities } => {
-            Box::new(Dra::new(problem, servers, *reserve, priorities.clone())?.every(cra_every))
+            Box::new(Dra::new(problem, servers, *reserve, priorities.clone(), options)?)
         }
         Policy::PowerOfD { d } => Box::new(PowerOfD::new(problem, servers, *d)),
-        Policy::Static => Box::new(Fixed::new(problem, servers)?),
+        Policy::Static => Box::new(Fixed::new(problem, servers, options.estimates.as_deref())?),
     };
     let mut run = Run::new(problem, setting);
-    run.simulate(jobs, policy.as_mut(), cra_every)?;
+    run.simulate(jobs, policy.as_mut(), options.cra_every)?;
     Ok(run.result)
 }
 

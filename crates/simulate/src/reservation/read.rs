@@ -8,7 +8,7 @@ use evenhand_problem::format::{Document, FormatError, Object, Source, read_text}
 use evenhand_problem::{Place, Reservation, nearest, number::to_f64};
 use serde_json::value::RawValue;
 
-use super::{AdmissionScenario, Coming, Job, MOST_SERVERS, NEEDS_CAPACITY, Policy, reserve};
+use super::{AdmissionScenario, Coming, Estimates, Job, MOST_SERVERS, NEEDS_CAPACITY, Policy, reserve};
 use crate::read::positive;
 
 /// Kind of such a file.
@@ -64,6 +64,7 @@ pub fn scenario(document: &Document<'_>, folder: &Path) -> Result<AdmissionScena
     let servers = servers(document, &object, &problem)?;
     let stated = object.need(document, "policy")?;
     let (policy, cra_every) = policy(document, stated, &problem, servers)?;
+    let estimates = estimates(document, stated, &problem)?;
     let needs_capacity = matches!(policy, Policy::PowerOfD { .. } | Policy::Preempting { .. });
     if problem.configurations().is_some() && needs_capacity {
         return Err(document.error(stated, NEEDS_CAPACITY));
@@ -84,7 +85,18 @@ pub fn scenario(document: &Document<'_>, folder: &Path) -> Result<AdmissionScena
     }
     let coming = coming(document, &object, &problem, folder)?;
     let name = name.unwrap_or_default().into_owned();
-    Ok(AdmissionScenario { name, problem, servers, policy, cra_every, coming, horizon, from, every })
+    Ok(AdmissionScenario {
+        name,
+        problem,
+        servers,
+        policy,
+        cra_every,
+        estimates,
+        coming,
+        horizon,
+        from,
+        every,
+    })
 }
 
 /// A reservation problem, or the path of one.
@@ -150,7 +162,7 @@ fn policy<'t>(
             Ok((Policy::PowerOfD { d: whole(document, raw, 1..=servers as u64)? as usize }, None))
         }
         (None, None, Some(raw)) => {
-            document.object(raw)?.only(document, &[])?;
+            document.object(raw)?.only(document, &ESTIMATED)?;
             Ok((Policy::Static, None))
         }
         _ => Err(document.error(raw, "expected one of `dra`, `power_of_d` and `static`")),
@@ -164,7 +176,7 @@ fn dra<'t>(
     servers: usize,
 ) -> Result<(Policy, Option<f64>), FormatError> {
     let object = document.object(raw)?;
-    object.only(document, &["reserve", "priorities", "every"])?;
+    object.only(document, &[&["reserve", "priorities", "every"][..], &ESTIMATED].concat())?;
     let reserve = match object.get("reserve") {
         None => reserve(servers),
         Some(raw) => whole(document, raw, 0..=servers as u64)?,
@@ -176,6 +188,40 @@ fn dra<'t>(
         priorities[j] = whole(document, raw, 0..=u64::from(u32::MAX))? as u32;
     }
     Ok((Policy::Preempting { reserve, priorities }, every))
+}
+
+/// Fields about estimates, of the policies that use any.
+const ESTIMATED: [&str; 2] = ["estimates", "error"];
+
+/// The estimates of a policy, where it has any; types that are not named have the load of the problem.
+fn estimates<'t>(
+    document: &Document<'t>,
+    raw: &'t RawValue,
+    problem: &Reservation,
+) -> Result<Option<Estimates>, FormatError> {
+    let policy = document.object(raw)?;
+    let Some(raw) = policy.get("dra").or_else(|| policy.get("static")) else { return Ok(None) };
+    let object = document.object(raw)?;
+    if ESTIMATED.iter().all(|name| object.get(name).is_none()) {
+        return Ok(None);
+    }
+    let mut loads: Vec<f64> = problem.loads().iter().map(to_f64).collect();
+    if let Some(raw) = object.get("estimates") {
+        for (j, raw) in by_type(document, raw, problem)? {
+            loads[j] = time(document, raw)?;
+        }
+    }
+    let error = match object.get("error") {
+        None => 0.0,
+        Some(raw) => {
+            let error = time(document, raw)?;
+            if error > 1.0 {
+                return Err(document.error(raw, "expected a part of the estimates, at most 1"));
+            }
+            error
+        }
+    };
+    Ok(Some(Estimates { loads, error }))
 }
 
 /// What is said of job types, by their places in the problem.

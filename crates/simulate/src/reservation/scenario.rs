@@ -5,8 +5,8 @@ use evenhand_problem::{Rational, Reservation};
 use rayon::prelude::*;
 
 use super::beside::{Beside, beside};
-use super::coming::Coming;
-use super::{Admission, AdmissionError, Policy, Setting, admitted, bounded};
+use super::coming::{Coming, Estimates};
+use super::{Admission, AdmissionError, Options, Policy, Setting, admitted, bounded};
 
 /// What is simulated.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,6 +21,8 @@ pub struct AdmissionScenario {
     pub policy: Policy,
     /// Time between two classifications of DRA; `None`: after every admission and departure.
     pub cra_every: Option<f64>,
+    /// Loads that the policy takes for the true ones, if it does.
+    pub estimates: Option<Estimates>,
     /// How jobs come.
     pub coming: Coming,
     /// Time at which a run stops.
@@ -57,7 +59,9 @@ pub fn run(scenario: &AdmissionScenario, seeds: &[u64]) -> Result<Admitted, Admi
         let problem = &scenario.problem;
         bounded(problem, &setting, scenario.coming.expected(servers, horizon))?;
         let mut jobs = scenario.coming.jobs(servers, seed);
-        Ok((seed, admitted(problem, &setting, jobs.as_mut(), scenario.cra_every)?))
+        let estimates = scenario.estimates.as_ref().map(|estimates| estimates.drawn(seed));
+        let options = Options { cra_every: scenario.cra_every, estimates };
+        Ok((seed, admitted(problem, &setting, jobs.as_mut(), &options)?))
     };
     let runs: Vec<Result<(u64, Admission), AdmissionError>> = seeds.par_iter().map(run).collect();
     let runs: Vec<(u64, Admission)> = runs.into_iter().collect::<Result<_, _>>()?;

@@ -230,3 +230,37 @@ fn runs_do_not_depend_on_the_number_of_threads() {
     };
     assert_eq!(with(1), with(3));
 }
+
+#[test]
+fn estimates_decide_where_loads_would() {
+    let with = |policy: Value, load: &str| {
+        let mut document = stated();
+        document["policy"] = policy;
+        document["loads"] = json!([{"at": 0, "loads": {"small": 1}}]);
+        document["reservation"]["jobs"][0]["load"] = json!(load);
+        admitted(&document).runs[0].1.clone()
+    };
+    // Slots for a load of 3, whatever the problem says of it; and for what it says where nothing is estimated.
+    let estimated = with(json!({"static": {"estimates": {"small": 3}}}), "1");
+    assert_eq!(estimated, with(json!({"static": {}}), "3"));
+    assert_ne!(estimated, with(json!({"static": {}}), "1"));
+    assert_eq!(with(json!({"static": {"error": 0}}), "1"), with(json!({"static": {}}), "1"));
+    assert_ne!(with(json!({"static": {"error": 1}}), "1").slots, with(json!({"static": {}}), "1").slots);
+    // DRA has the slots of an estimate before the jobs are there.
+    let first = |policy: Value| with(policy, "1").slots[0].clone();
+    let (plain, waits) =
+        (first(json!({"dra": {"reserve": 2}})), json!({"dra": {"reserve": 2, "estimates": {"small": 2}}}));
+    assert!(first(waits)[0] >= 60 && plain[0] < 20, "{plain:?}");
+    let same = with(json!({"dra": {"reserve": 2, "estimates": {"small": 0, "large": 0}}}), "1");
+    assert_eq!(same, with(json!({"dra": {"reserve": 2}}), "1"));
+    for (policy, expected) in [
+        (json!({"static": {"error": 2}}), "policy.static.error: expected a part"),
+        (json!({"static": {"estimates": {"smal": 1}}}), "there is no job type `smal`"),
+        (json!({"dra": {"estimates": {"small": -1}}}), "policy.dra.estimates.small"),
+    ] {
+        let mut document = stated();
+        document["policy"] = policy;
+        let error = read(&document).unwrap_err();
+        assert!(error.contains(expected), "{expected}: {error}");
+    }
+}

@@ -110,7 +110,7 @@ fn servers_on_their_own_clocks_settle_where_ps_dsf_is() {
     assert!(used.into_iter().all(|(_, used)| used <= 1.0 + 1e-9));
 }
 
-fn pool(users: Value, steps: u64) -> Value {
+fn pool(users: &Value, steps: u64) -> Value {
     json!({"kind": "scenario", "resources": ["cpu", "memory"], "horizon": 30, "every": 1,
         "policy": {"least_gap": {"steps": steps}},
         "servers": [{"name": "pool", "count": 3, "capacity": {"cpu": 3, "memory": 6}}], "users": users})
@@ -120,7 +120,7 @@ fn pool(users: Value, steps: u64) -> Value {
 fn serving_by_gaps_leads_to_no_justified_complaints() {
     // One resource: what everybody is entitled to.
     let course = run(&pool(
-        json!([{"name": "a", "demand": {"cpu": 1}}, {"name": "b", "weight": 3, "demand": {"cpu": 2}}]),
+        &json!([{"name": "a", "demand": {"cpu": 1}}, {"name": "b", "weight": 3, "demand": {"cpu": 2}}]),
         100,
     ));
     let last = course.moments.last().unwrap();
@@ -128,7 +128,7 @@ fn serving_by_gaps_leads_to_no_justified_complaints() {
     assert!((last.tasks[1].unwrap() - 3.375).abs() < 0.1, "{last:?}");
     // Two: both are used up, x + 3 y = 9 and 4 x + y = 18, and everybody has its half on one of them.
     let course = run(&pool(
-        json!([{"name": "a", "demand": {"cpu": 1, "memory": 4}}, {"name": "b", "demand": {"cpu": 3, "memory": 1}}]),
+        &json!([{"name": "a", "demand": {"cpu": 1, "memory": 4}}, {"name": "b", "demand": {"cpu": 3, "memory": 1}}]),
         1000,
     ));
     let last = course.moments.last().unwrap();
@@ -136,7 +136,7 @@ fn serving_by_gaps_leads_to_no_justified_complaints() {
     assert!((last.tasks[1].unwrap() - 18.0 / 11.0).abs() < 0.01, "{last:?}");
     // A user that wants less than its part has it; the others share what is left.
     let mut document = pool(
-        json!([{"name": "a", "tasks": 1, "demand": {"cpu": 1}}, {"name": "b", "demand": {"cpu": 1}},
+        &json!([{"name": "a", "tasks": 1, "demand": {"cpu": 1}}, {"name": "b", "demand": {"cpu": 1}},
                {"name": "c", "demand": {"cpu": 1}}]),
         100,
     );
@@ -231,4 +231,20 @@ fn what_is_wrong_is_said_with_its_place() {
     let mut document = figure_6(&json!({"distributed": {}}));
     document["users"][1]["tasks"] = json!(3);
     assert!(read(&document).unwrap_err().contains("users[1].tasks: the policy `distributed` knows nothing"));
+}
+
+#[test]
+fn what_is_no_allocation_is_refused() {
+    let document = figure_6(&json!({"mechanism": "tree", "flags": {"rule": "kai"}}));
+    let error = run_course(&read(&document).unwrap(), 0).unwrap_err();
+    assert!(error.to_string().contains("gives entitlements of groups"), "{error}");
+    // Users in groups go with `tree` alone.
+    let mut document = figure_6(&json!({"mechanism": "tree"}));
+    document["groups"] = json!([{"name": "g", "weight": 3}]);
+    document["users"][3]["group"] = json!("g");
+    let course = run(&document);
+    assert!(course.moments[0].tasks[3] > course.moments[30].tasks[3]);
+    document["policy"] = json!({"mechanism": "drfh"});
+    let error = run_course(&read(&document).unwrap(), 0).unwrap_err();
+    assert!(error.to_string().contains("the users stand in groups"), "{error}");
 }

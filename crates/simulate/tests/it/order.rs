@@ -114,15 +114,13 @@ fn plain(document: &Value) -> Outcome {
         }
     }
     // The whole: every machine that is ever there as its name was stated.
-    let mut ever: Vec<Machine> = Vec::new();
-    machines.iter().for_each(|of| {
-        ever.push(Machine {
-            on: Vec::new(),
-            name: of.name.clone(),
-            capacity: of.capacity.clone(),
-            is_there: true,
-        })
-    });
+    let copy = |of: &Machine| Machine {
+        on: Vec::new(),
+        name: of.name.clone(),
+        capacity: of.capacity.clone(),
+        is_there: true,
+    };
+    let mut ever: Vec<Machine> = machines.iter().map(copy).collect();
     events.iter().for_each(|event| {
         if event["capacity"].is_null() {
             change(&mut ever, event, &servers, &demands);
