@@ -62,7 +62,3 @@ let read (s : statement) =
     ceiling = lookup (fun g -> g.most); lends = lookup (fun g -> g.lent);
     own_demands = Array.exists (Array.exists Fun.id) s.own_demand } in
   { names; list; member; gangs; pinned; words; multipliers; families; grouping }
-
-(* Whether there is a limit, something to lend, or a group of weight 0 that gets nothing beyond its guarantee *)
-let hold_back t =
-  Array.exists (fun g -> g.most <> [] || g.lent <> [] || (t.grouping.never && Q.sign g.worth = 0)) t.list
