@@ -9,7 +9,7 @@ let memo2 n m f = at2 (Array.init n (fun i -> Array.init m (f i)))
 let memo3 n m l f = at3 (Array.init n (fun i -> Array.init m (fun j -> Array.init l (f i j))))
 
 type case = { c : certificate; p : problem; x : int -> int -> q; t : tables; totals : int -> q;
-  placing : placing option; places : places; groups : Groups.t; h : group_tables }
+  placing : placing option; places : places; groups : Groups.t; more : More.t; h : group_tables }
 
 let places_of p t l =
   let places = { l_one = memo2 p.classes p.resources (make_one p t); l_listed = memo p.classes (make_listed l);
@@ -32,11 +32,12 @@ let case (c : certificate) =
   let placing = Option.map placing_of c.placing in
   let places = places_of p t (the_placing p x placing) in
   let groups = Groups.read c.on in
+  let more = More.read c.on in
   let of_groups = groups.grouping in
   let v = of_groups.groups in
   let h = { t_use = memo2 v m (ruse p of_groups t.t_x v); t_promise = memo2 v m (rpromised of_groups v);
     t_kept_back = memo2 v m (rkept of_groups v); t_total = memo m (rtotal_of p); t_above = memo n (above of_groups) } in
-  { c; p; x; t; totals = memo m (rtotal p); placing; places; groups; h }
+  { c; p; x; t; totals = memo m (rtotal p); placing; places; groups; more; h }
 
 let sign v = Z.sign v.qnum
 let is_active s n = sign (s.t.t_g n) > 0
@@ -233,7 +234,6 @@ let without_levels s k value =
 let claim s (c : stated_claim) =
   let value = match c.evidence with Absent -> Object [] | v -> v in
   let nobody = not (List.exists (is_active s) (range s.p.users)) in
-  let nothing () = if obj value <> [] then raise Exit in
   let better name = get name value <> Absent && (only name value; true) in
   let m = Option.value c.statement.margin ~default:zero in
   match c.statement.about, c.statement.says, c.statement.margin with
@@ -242,7 +242,7 @@ let claim s (c : stated_claim) =
   | OfIntegerFeasible, None, _ -> NotSingle
   | OfIntegerFeasible, _, None -> NoLimit
   | OfIntegerFeasible, _, _ -> Integer
-  | OfNonWasteful, _, _ -> nothing (); NonWasteful
+  | OfNonWasteful, _, _ -> NonWasteful
   | OfEnvyFree, _, None -> NoPair
   | OfEnvyFree, _, _ -> let n, k = pair s false m in Envy (hints s m, n, k)
   | OfEf1, None, _ -> NotWhole
@@ -253,9 +253,9 @@ let claim s (c : stated_claim) =
   | OfSharingIncentive, _, _ -> Sharing
   | OfNjc, _, _ -> Njc
   | OfPsDsf, _, _ -> ps_dsf s
-  | OfIntegerParetoOptimal, None, _ -> nothing (); NotWhole
-  | OfBottleneck k, None, _ -> nothing (); NoBottleneck k
-  | (OfMaxMin share | OfProportional (Some share, _)), None, _ -> nothing (); Undefined (share, worth_of s share)
+  | OfIntegerParetoOptimal, None, _ -> NotWhole
+  | OfBottleneck k, None, _ -> NoBottleneck k
+  | (OfMaxMin share | OfProportional (Some share, _)), None, _ -> Undefined (share, worth_of s share)
   | OfParetoOptimal, _, None -> without_prices value; Idle
   | OfIntegerParetoOptimal, _, None -> without_prices value; IdleWhole
   | OfProportional (None, _), _, None when nobody -> without_prices value; Idle
@@ -286,7 +286,9 @@ let claim s (c : stated_claim) =
   | OfBottleneck k, _, _ -> bottlenecks s k m value
   | OfProportional (share, a), _, _ -> proportional s share a value
   | (OfLimits | OfGuarantees | Another), _, _ -> raise Exit
-let evidence s (c : stated_claim) = match c.statement.about, c.statement.says, c.statement.margin with
+let evidence s (c : stated_claim) =
+  if c.statement.says = None && c.evidence <> Absent && obj c.evidence <> [] then raise Exit;
+  match c.statement.about, c.statement.says, c.statement.margin with
   | OfLimits, None, _ -> OfGroups (NotAbout false)
   | OfGuarantees, None, _ -> OfGroups (NotAbout true)
   | OfLimits, _, None -> OfGroups Unlimited

@@ -132,16 +132,17 @@ let read_axiom value =
 (* A claim as it is stated. Its evidence is a matter of evidence.ml. *)
 type stated_claim = { axiom : string; name : string; statement : Proved.statement; evidence : Json.t }
 
-let read_share s value = match text value with
-  | "drfh" | "drf" | "c-drfh" -> Drfh
-  | "cdrf" -> Cdrf | "tsf" -> Tsf | "asset" -> Asset | "generic" -> Generic
-  | name when String.length name > 9 && String.sub name 0 9 = "resource:" ->
+let shares = ["drfh", Drfh; "drf", Drfh; "c-drfh", Drfh; "cdrf", Cdrf; "tsf", Tsf; "asset", Asset; "generic", Generic]
+let read_share s value =
+  let name = text value in
+  match List.assoc_opt name shares with
+  | Some share -> share
+  | None when String.length name > 9 && String.sub name 0 9 = "resource:" ->
     Resource (find s.resource (String.sub name 9 (String.length name - 9)))
-  | name -> malformed "there is no share `%s`" name
-
+  | None -> malformed "there is no share `%s`" name
 let name_of_share s = function
-  | Drfh -> "drfh" | Cdrf -> "cdrf" | Tsf -> "tsf" | Asset -> "asset" | Generic -> "generic"
   | Resource r -> "resource:" ^ s.resource.list.(r)
+  | share -> fst (List.find (fun (_, named) -> named = share) shares)
 
 let read_claim s value =
   only "axiom share? alpha? holds margin? evidence? why?" value;

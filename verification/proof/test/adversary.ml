@@ -1,0 +1,101 @@
+(* Lies to the proved checker: every number that OCaml computes for it (alone, the tables, totals, single servers, groups)
+   is replaced by another one, in turn, at a random place. Nothing may be proven then. Speaks as `evenhand-proof --batch`
+   does, and says of every certificate that it is not covered, with the number of lies; ends at the first one believed. *)
+module Integer = Z
+open Proved
+module Z = Integer (* Zarith's, not Coq's *)
+open Reader
+open Evidence
+
+let one = rational Q.one
+let other q = match Random.int 4 with
+  | 0 -> rational (Q.add (to_q q) Q.one)
+  | 1 -> rational (Q.neg (to_q q))
+  | 2 -> rational (Q.mul (to_q q) (Q.of_int 2))
+  | _ -> zero
+let rec different q = let v = other q in if Q.equal (to_q v) (to_q q) then different q else v
+let put1 n f = let n0 = Random.int n in let v = different (f n0) in fun i -> if i = n0 then v else f i
+let put2 n m f = let n0 = Random.int n in let row = put1 m (f n0) in fun i -> if i = n0 then row else f i
+let put3 n m l f = let n0 = Random.int n in let rows = put2 m l (f n0) in fun i -> if i = n0 then rows else f i
+(* A number that may be none *)
+let put_option n m f =
+  let n0 = Random.int n and m0 = Random.int m in
+  let v = match f n0 m0 with None -> Some one | Some q -> if Random.bool () then None else Some (different q) in
+  fun i j -> if i = n0 && j = m0 then v else f i j
+
+(* The lies about a case: of which claims they matter, and the case *)
+let lies s =
+  let n = s.p.users and k = s.p.classes and m = s.p.resources and v = s.groups.grouping.groups in
+  let servers = (the_placing s.p s.x s.placing).servers in
+  let tables t = Some (fun () -> { s with t = t () }) and where some lie = if some then lie else None in
+  let t = s.t and places f = Some (fun () -> { s with places = f () }) and h f = Some (fun () -> { s with h = f () }) in
+  let users = n > 0 in
+  let of_alone () =
+    let problem = { s.p with alone = put2 n k s.p.alone } in
+    { s.c with on = { s.c.on with problem } } in
+  let everywhere = [
+    "alone", where users (Some (fun () -> { s with p = { s.p with alone = put2 n k s.p.alone } }));
+    "alone, and what follows", where users (Some (fun () -> case (of_alone ())));
+    "gamma", where users (tables (fun () -> { t with t_gamma = put2 n k t.t_gamma }));
+    "full", tables (fun () -> { t with t_full = put2 k m t.t_full });
+    "takes", where users (tables (fun () -> { t with t_takes = put3 n k m t.t_takes }));
+    "g", where users (tables (fun () -> { t with t_g = put1 n t.t_g }));
+    "weights", tables (fun () -> { t with t_weights = different t.t_weights });
+    "kept", where users (tables (fun () -> { t with t_kept = put1 n t.t_kept }));
+    "cut", where users (tables (fun () -> { t with t_cut = put2 n k t.t_cut }));
+    "crowd", tables (fun () -> { t with t_crowd = put1 k t.t_crowd });
+    "x", where users (tables (fun () -> { t with t_x = put2 n k t.t_x }));
+    "tasks", where users (tables (fun () -> { t with t_tasks = put1 n t.t_tasks }));
+    "slack", tables (fun () -> { t with t_slack = put2 k m t.t_slack });
+    "totals", Some (fun () -> { s with totals = put1 m s.totals });
+    "one", places (fun () -> { s.places with l_one = put2 k m s.places.l_one });
+    "listed", places (fun () -> { s.places with l_listed = put1 k s.places.l_listed });
+    "free", where (servers > 0) (places (fun () -> { s.places with l_free = put2 servers m s.places.l_free })) ] in
+  let of_groups = [
+    "use", where (v > 0) (h (fun () -> { s.h with t_use = put2 v m s.h.t_use }));
+    "promise", where (v > 0) (h (fun () -> { s.h with t_promise = put_option v m s.h.t_promise }));
+    "kept back", where (v > 0) (h (fun () -> { s.h with t_kept_back = put2 v m s.h.t_kept_back }));
+    "total", h (fun () -> { s.h with t_total = put1 m s.h.t_total });
+    "above", where users (h (fun () -> let n0 = Random.int n in
+      { s.h with t_above = (fun i -> if i = n0 then 0 :: s.h.t_above i else s.h.t_above i) })) ] in
+  let given groups = List.filter_map (fun (name, lie) -> Option.map (fun lie -> name, groups, lie) lie) in
+  given false everywhere @ given true of_groups
+
+let told = ref 0
+let attack text =
+  let c = read (Json.parse text) in
+  let truth = case c in
+  let tolerance = rational c.tolerance in
+  let only_limits = List.for_all (fun c -> List.mem c.axiom ["feasible"; "integer-feasible"]) c.claims in
+  let about_groups claim = List.mem claim.statement.about [OfLimits; OfGuarantees] in
+  let is_proven s claim = match evidence truth claim with
+    | exception (Exit | Uncovered _ | Json.Malformed _) -> false
+    | e ->
+      check_case s.p s.x s.placing s.t s.totals s.places tolerance only_limits
+      && judge s.p s.x s.placing s.groups.grouping s.t s.totals s.places s.h tolerance only_limits claim.statement e = Proven in
+  let proven = List.filter (is_proven truth) c.claims in
+  List.iter (fun (name, groups, lie) ->
+    let s = lie () in
+    List.iter (fun claim -> if not groups || about_groups claim then begin
+      incr told;
+      if is_proven s claim then begin
+        prerr_endline ("adversary: error: " ^ claim.name ^ " is proven with another `" ^ name ^ "`:\n" ^ text); exit 1
+      end
+    end) proven) (lies truth);
+  proven <> []
+
+let () =
+  Random.init 1;
+  let seen = ref 0 and proven = ref 0 in
+  try
+    while true do
+      let bytes, _ = Scanf.sscanf (input_line stdin) "%d %s" (fun bytes word -> bytes, word) in
+      let text = really_input_string stdin bytes in
+      incr seen;
+      (match attack text with
+       | some -> if some then incr proven
+       | exception (Json.Malformed _ | Uncovered _) -> ());
+      print_endline "3 lied to"
+    done
+  with End_of_file ->
+    Printf.eprintf "adversary: %d certificates, %d of them with claims that are proven; %d lies, none believed\n" !seen !proven !told
