@@ -61,6 +61,33 @@ let lies s =
   let given groups = List.filter_map (fun (name, lie) -> Option.map (fun lie -> name, groups, lie) lie) in
   given false everywhere @ given true of_groups
 
+(* The lies about numbers of the evidence that there is one of: shares, levels, what tasks are worth *)
+let lies_of_evidence s e =
+  let n = s.p.users and k = s.p.classes in
+  let at_user ok f =
+    match List.filter ok (range n) with
+    | [] -> f
+    | some -> let n0 = List.nth some (Random.int (List.length some)) in
+      let v = different (f n0) in fun i -> if i = n0 then v else f i in
+  let of_shares a = ["worth", { a with u = put2 n k a.u }; "have", { a with have = put1 n a.have }]
+    @ (if List.exists (is_active s) (range n) then ["most", { a with most = at_user (is_active s) a.most }] else []) in
+  let of_worths v = ["worth", { v with v_u = put2 n k v.v_u }; "spent", { v with v_spent = different v.v_spent };
+    "value", { v with v_value = at_user (is_active s) v.v_value }; "price", { v with v_price = at_user (is_active s) v.v_price }] in
+  let each lies claim = List.map (fun (name, lie) -> name, OfProblem (claim lie)) lies in
+  if n = 0 then [] else match e with
+  | OfProblem (MaxMin (share, a, levels)) -> each (of_shares a) (fun a -> MaxMin (share, a, levels))
+  | OfProblem (Rise (share, a, n, y)) -> each (of_shares a) (fun a -> Rise (share, a, n, y))
+  | OfProblem (Unwanted (share, a)) -> each (of_shares a) (fun a -> Unwanted (share, a))
+  | OfProblem (Fallen (kind, r, a, n, y)) -> each (of_shares a) (fun a -> Fallen (kind, r, a, n, y))
+  | OfProblem (Proportional (share, v, a, p)) -> each (of_worths v) (fun v -> Proportional (share, v, a, p))
+  | OfProblem (Better (share, v, a, y)) -> each (of_worths v) (fun v -> Better (share, v, a, y))
+  | OfProblem (PsDsf lev) ->
+    let runs = List.concat_map (fun n -> List.filter_map (fun i -> if runs_on s n i then Some (n, i) else None) (range k)) (range n) in
+    let n0, i0 = List.nth runs (Random.int (List.length runs)) in
+    let v = different (lev n0 i0) in
+    ["level", OfProblem (PsDsf (fun n i -> if n = n0 && i = i0 then v else lev n i))]
+  | _ -> []
+
 let told = ref 0
 let attack text =
   let c = read (Json.parse text) in
@@ -68,20 +95,22 @@ let attack text =
   let tolerance = rational c.tolerance in
   let only_limits = List.for_all (fun c -> List.mem c.axiom ["feasible"; "integer-feasible"]) c.claims in
   let about_groups claim = List.mem claim.statement.about [OfLimits; OfGuarantees] in
-  let is_proven s claim = match evidence truth claim with
-    | exception (Exit | Uncovered _ | Json.Malformed _) -> false
-    | e ->
-      check_case s.p s.x s.placing s.t s.totals s.places tolerance only_limits
-      && judge s.p s.x s.placing s.groups.grouping s.t s.totals s.places s.h tolerance only_limits claim.statement e = Proven in
-  let proven = List.filter (is_proven truth) c.claims in
-  List.iter (fun (name, groups, lie) ->
-    let s = lie () in
-    List.iter (fun claim -> if not groups || about_groups claim then begin
-      incr told;
-      if is_proven s claim then begin
-        prerr_endline ("adversary: error: " ^ claim.name ^ " is proven with another `" ^ name ^ "`:\n" ^ text); exit 1
-      end
-    end) proven) (lies truth);
+  let believed s claim e =
+    check_case s.p s.x s.placing s.t s.totals s.places tolerance only_limits
+    && judge s.p s.x s.placing s.groups.grouping s.t s.totals s.places s.h tolerance only_limits claim.statement e = Proven in
+  let with_evidence claim = match evidence truth claim with
+    | exception (Exit | Uncovered _ | Json.Malformed _) -> None
+    | e -> if believed truth claim e then Some (claim, e) else None in
+  let proven = List.filter_map with_evidence c.claims in
+  let lie name s claim e =
+    incr told;
+    if believed s claim e then begin
+      prerr_endline ("adversary: error: " ^ claim.name ^ " is proven with another `" ^ name ^ "`:\n" ^ text); exit 1
+    end in
+  List.iter (fun (name, groups, of_case) ->
+    let s = of_case () in
+    List.iter (fun (claim, e) -> if not groups || about_groups claim then lie name s claim e) proven) (lies truth);
+  List.iter (fun (claim, e) -> List.iter (fun (name, e) -> lie name truth claim e) (lies_of_evidence truth e)) proven;
   proven <> []
 
 let () =
