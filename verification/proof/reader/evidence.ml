@@ -9,14 +9,14 @@ let memo2 n m f = at2 (Array.init n (fun i -> Array.init m (f i)))
 let memo3 n m l f = at3 (Array.init n (fun i -> Array.init m (fun j -> Array.init l (f i j))))
 
 type case = { c : certificate; p : problem; x : int -> int -> q; t : tables; totals : int -> q;
-  placing : placing option; places : places; groups : Groups.t; more : More.t; h : group_tables }
+  placing : placing option; places : places; more : More.t; h : group_tables }
 
 let places_of p t l =
   let places = { l_one = memo2 p.classes p.resources (make_one p t); l_listed = memo p.classes (make_listed l);
     l_free = (fun _ _ -> zero) } in
   { places with l_free = memo2 l.servers p.resources (make_free p t l places) }
 
-let case (c : certificate) =
+let case (c : certificate) (groups : Groups.t) =
   let p = c.on.problem and x = at2 c.x in
   let n = p.users and k = p.classes and m = p.resources in
   let gam = memo2 n k (fun n i -> if p.allowed n i then p.alone n i else zero) in
@@ -31,13 +31,12 @@ let case (c : certificate) =
     t_slack = memo2 k m (make_slack p full takes repaired) } in
   let placing = Option.map placing_of c.placing in
   let places = places_of p t (the_placing p x placing) in
-  let groups = Groups.read c.on in
   let more = More.read c.on in
   let of_groups = groups.grouping in
   let v = of_groups.groups in
   let h = { t_use = memo2 v m (ruse p of_groups t.t_x v); t_promise = memo2 v m (rpromised of_groups v);
     t_kept_back = memo2 v m (rkept of_groups v); t_total = memo m (rtotal_of p); t_above = memo n (above of_groups) } in
-  { c; p; x; t; totals = memo m (rtotal p); placing; places; groups; more; h }
+  { c; p; x; t; totals = memo m (rtotal p); placing; places; more; h }
 
 let sign v = Z.sign v.qnum
 let is_active s n = sign (s.t.t_g n) > 0

@@ -21,9 +21,8 @@ let names what all =
     then malformed "the %s `%s` is named twice, or has no name" what name;
     Hashtbl.add position name i) all;
   { what; list = Array.of_list all; position }
-let find names name = match Hashtbl.find_opt names.position name with
-  | Some i -> i
-  | None -> malformed "there is no such %s: `%s`" names.what name
+let find names name = try Hashtbl.find names.position name
+  with Not_found -> malformed "there is no such %s: `%s`" names.what name
 let named names value = find names (text value)
 (* An object by name, as (position, value); nothing where it is absent *)
 let by_name names read value =
@@ -39,7 +38,8 @@ let of_kind kind value =
   ignore (obj value);
   if get "kind" value <> Text kind then malformed "expected the kind `%s`" kind
 
-type statement = { problem : problem; resource : names; server : names; user : names; counts : int array; title : string; own_demand : bool array array; source : Json.t }
+type statement = { problem : problem; resource : names; server : names; user : names; counts : int array;
+  title : string; own_demand : bool array array; source : Json.t }
 
 let read_problem by_time value =
   of_kind "allocation-problem" value;
@@ -220,5 +220,4 @@ let read value =
     | Some stated, Some sums when stated <> sums -> malformed "the tasks are not the sums of the placements"
     | Some x, _ | None, Some x -> x
     | None, None -> malformed "the field `tasks` is missing" in
-  let stated_hash = Option.map text (given (get "problem_sha256" allocation)) in
-  { on; by_time; stated_hash; x; placing; tolerance; claims; not_checked }
+  { on; by_time; stated_hash = Option.map text (given (get "problem_sha256" allocation)); x; placing; tolerance; claims; not_checked }

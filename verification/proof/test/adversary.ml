@@ -24,8 +24,8 @@ let put_option n m f =
   fun i j -> if i = n0 && j = m0 then v else f i j
 
 (* The lies about a case: of which claims they matter, and the case *)
-let lies s =
-  let n = s.p.users and k = s.p.classes and m = s.p.resources and v = s.groups.grouping.groups in
+let lies (groups : Groups.t) s =
+  let n = s.p.users and k = s.p.classes and m = s.p.resources and v = groups.grouping.groups in
   let servers = (the_placing s.p s.x s.placing).servers in
   let tables t = Some (fun () -> { s with t = t () }) and where some lie = if some then lie else None in
   let t = s.t and places f = Some (fun () -> { s with places = f () }) and h f = Some (fun () -> { s with h = f () }) in
@@ -35,7 +35,7 @@ let lies s =
     { s.c with on = { s.c.on with problem } } in
   let everywhere = [
     "alone", where users (Some (fun () -> { s with p = { s.p with alone = put2 n k s.p.alone } }));
-    "alone, and what follows", where users (Some (fun () -> case (of_alone ())));
+    "alone, and what follows", where users (Some (fun () -> case (of_alone ()) groups));
     "gamma", where users (tables (fun () -> { t with t_gamma = put2 n k t.t_gamma }));
     "full", tables (fun () -> { t with t_full = put2 k m t.t_full });
     "takes", where users (tables (fun () -> { t with t_takes = put3 n k m t.t_takes }));
@@ -91,13 +91,14 @@ let lies_of_evidence s e =
 let told = ref 0
 let attack text =
   let c = read (Json.parse text) in
-  let truth = case c in
+  let groups = Groups.read c.on in
+  let truth = case c groups in
   let tolerance = rational c.tolerance in
   let only_limits = List.for_all (fun c -> List.mem c.axiom ["feasible"; "integer-feasible"]) c.claims in
   let about_groups claim = List.mem claim.statement.about [OfLimits; OfGuarantees] in
   let believed s claim e =
     check_case s.p s.x s.placing s.t s.totals s.places tolerance only_limits
-    && judge s.p s.x s.placing s.groups.grouping s.t s.totals s.places s.h tolerance only_limits claim.statement e = Proven in
+    && judge s.p s.x s.placing groups.grouping s.t s.totals s.places s.h tolerance only_limits claim.statement e = Proven in
   let with_evidence claim = match evidence truth claim with
     | exception (Exit | Uncovered _ | Json.Malformed _) -> None
     | e -> if believed truth claim e then Some (claim, e) else None in
@@ -109,7 +110,7 @@ let attack text =
     end in
   List.iter (fun (name, groups, of_case) ->
     let s = of_case () in
-    List.iter (fun (claim, e) -> if not groups || about_groups claim then lie name s claim e) proven) (lies truth);
+    List.iter (fun (claim, e) -> if not groups || about_groups claim then lie name s claim e) proven) (lies groups truth);
   List.iter (fun (claim, e) -> List.iter (fun (name, e) -> lie name truth claim e) (lies_of_evidence truth e)) proven;
   proven <> []
 
