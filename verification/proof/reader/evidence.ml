@@ -220,8 +220,8 @@ let ps_dsf s =
     rational (Q.div (to_q (t.t_tasks n)) (Q.mul (to_q (p.weight n)) (to_q (t.t_gamma n i))))))
 
 (* Where nobody can be given anything, or wants any of it, prices are of nothing. *)
-let is_empty fields = List.for_all (fun (_, v) -> v = Object []) fields
-let without_prices value = only "user_weights? prices user_prices?" value; if not (is_empty (obj value)) then raise Exit
+let empty names value = only names value; if List.exists (fun (_, v) -> v <> Object []) (obj value) then raise Exit
+let weights_and_prices = "user_weights prices user_prices?" and bare_prices = "prices user_prices?"
 let unwanted s share = Unwanted (share, shares s (worth_at s.p s.totals share))
 let without_levels s k value =
   only "resources" value;
@@ -255,10 +255,10 @@ let claim s (c : stated_claim) =
   | OfIntegerParetoOptimal, None, _ -> NotWhole
   | OfBottleneck k, None, _ -> NoBottleneck k
   | (OfMaxMin share | OfProportional (Some share, _)), None, _ -> Undefined (share, worth_of s share)
-  | OfParetoOptimal, _, None -> without_prices value; Idle
-  | OfIntegerParetoOptimal, _, None -> without_prices value; IdleWhole
-  | OfProportional (None, _), _, None when nobody -> without_prices value; Idle
-  | OfProportional (Some share, _), _, None when nobody -> without_prices value; IdleShare (share, worth_of s share)
+  | OfParetoOptimal, _, None -> empty weights_and_prices value; Idle
+  | OfIntegerParetoOptimal, _, None -> empty weights_and_prices value; IdleWhole
+  | OfProportional (None, _), _, None when nobody -> empty bare_prices value; Idle
+  | OfProportional (Some share, _), _, None when nobody -> empty bare_prices value; IdleShare (share, worth_of s share)
   | OfMaxMin share, _, None ->
     if value <> Object ["levels", List []] then raise Exit;
     if nobody then IdleShare (share, worth_of s share) else unwanted s share
@@ -269,7 +269,7 @@ let claim s (c : stated_claim) =
   | OfParetoOptimal, _, _ ->
     if better "dominating" then Dominated (tasks s (get "dominating" value))
     else begin
-      only "user_weights prices user_prices?" value;
+      only weights_and_prices value;
       Pareto (amounts s (get "user_weights" value), prices s value)
     end
   | OfIntegerParetoOptimal, _, _ ->
@@ -278,7 +278,7 @@ let claim s (c : stated_claim) =
       let l = placing_of all in
       BetterPlacing (l, places_of s.p s.t l, at2 (sums s.c.on all))
     end else begin
-      only "user_weights prices user_prices?" value;
+      only weights_and_prices value;
       WholePrices (amounts s (get "user_weights" value), prices s value)
     end
   | OfMaxMin share, _, _ -> max_min s share m value
