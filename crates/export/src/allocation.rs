@@ -77,7 +77,7 @@ impl<'a, 'b> Writer<'a, 'b> {
             return Ok(());
         }
         let name = file_name(claim);
-        match (claim.axiom, &claim.evidence) {
+        match (claim.axiom, claim.evidence.bare()) {
             (Axiom::ParetoOptimal, Evidence::Prices(prices)) => {
                 let worth = self.over_scales();
                 export.add(&name, &self.dominated(&label, &worth, prices)?);
@@ -151,7 +151,7 @@ impl<'a, 'b> Writer<'a, 'b> {
     fn proportional(&self, label: &str, claim: &Claim, worth: &[Rational]) -> Result<Programme, NoProgramme> {
         let mut programme = self.programme(self.objective(|v| worth[v].clone()));
         self.describe(&mut programme, label, "the objective: what tasks are worth at the margin");
-        match &claim.evidence {
+        match claim.evidence.bare() {
             Evidence::Prices(prices) => {
                 let (rows, users) = (sparse(&prices.rows), sparse(&prices.users));
                 let dual = Dual { rows: &rows, users: &users };

@@ -182,7 +182,8 @@ fn stopped_words(problem: &Problem, stopped: &[(usize, Stop)]) -> String {
 fn words(claim: &Claim, certificate: &Certificate, constraints: &Constraints<'_>) -> String {
     let problem = &certificate.problem;
     let user = |n: usize| problem.users()[n].name();
-    match &claim.evidence {
+    match claim.evidence.bare() {
+        Evidence::Enclosed { .. } | Evidence::Unread => String::new(),
         Evidence::None => claim.why.clone().unwrap_or_default(),
         Evidence::Limit { limit, slack } => {
             let what = match *limit {

@@ -4,7 +4,7 @@
 //! The valid ones are files, `certificates/KIND/accept/NAME.json`. The others are made of them: a row of
 //! `certificates/KIND/reject.json` and `malformed.json` is `[name, base, patches, message]`, the name of an
 //! accepted certificate, what is changed in it (see [`patch`]), and words of what a checker or a reader says
-//! about the result.
+//! about the result. Those of `unread.json` stay valid.
 
 use std::path::{Path, PathBuf};
 
@@ -96,6 +96,12 @@ pub fn accepted_of(kind: Kind) -> Vec<Fixture> {
 #[must_use]
 pub fn rejected_of(kind: Kind) -> Vec<Fixture> {
     patched(kind, "reject.json")
+}
+
+/// Certificates of allocations that were changed where nobody reads: in evidence of what an allocation shows by itself.
+#[must_use]
+pub fn unread() -> Vec<Fixture> {
+    patched(Kind::Allocation, "unread.json")
 }
 
 /// Those of [`malformed`] of one kind: patched documents, and texts that are no JSON documents of distinct

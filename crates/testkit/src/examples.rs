@@ -112,8 +112,14 @@ pub fn assert_valid(certificate: &Certificate) {
     assert_eq!(verdict.claims, certificate.claims.len());
     let text = certificate.to_json();
     let read = Certificate::parse(&Source { name: "certificate", text: &text }).unwrap();
-    assert_eq!(read.to_json(), text);
-    assert_eq!((&read.claims, &read.problem), (&certificate.claims, &certificate.problem));
+    // Evidence of what an allocation shows by itself is not read.
+    let bare = |claims: &[Claim]| -> Vec<Claim> {
+        let mut claims = claims.to_vec();
+        let of_allocation = claims.iter_mut().filter(|claim| !claim.axiom.needs_evidence());
+        of_allocation.for_each(|claim| claim.evidence = Evidence::None);
+        claims
+    };
+    assert_eq!((bare(&read.claims), &read.problem), (bare(&certificate.claims), &certificate.problem));
     assert!(agreed(&read).valid);
 }
 

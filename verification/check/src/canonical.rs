@@ -2,10 +2,11 @@
 //!
 //! Fields in a fixed order, names as they stand, numbers as [`hashed`], nothing that is the default, one
 //! server class and one user on each line (docs/formats.md). To compare two problems, the same with all names
-//! in alphabetical order, without the title and without demands that only repeat the user's other demand.
+//! in alphabetical order and without the title.
 
 use rug::Rational;
 
+use crate::allocation::{Allocation, Placement};
 use crate::number::hashed;
 use crate::problem::{Amounts, Names, Problem};
 use crate::sha256::sha256;
@@ -13,6 +14,39 @@ use crate::sha256::sha256;
 /// The hash that names a problem.
 pub fn hash(problem: &Problem) -> String {
     sha256(&text(problem, false))
+}
+
+/// The hash that names an allocation: how servers are shared, and the tasks or what is on each server, by name in
+/// alphabetical order.
+pub fn hash_of_tasks(allocation: &Allocation, problem: &Problem) -> String {
+    let (users, classes) = (&problem.user_names, &problem.class_names);
+    let by_name = |names: &Names, amounts: &Amounts| {
+        let entry = |(at, x): &(usize, Rational)| (&*names.list[*at], Some(quoted(&x.to_string())));
+        let mut fields: Vec<_> = amounts.iter().map(entry).collect();
+        fields.sort();
+        object(fields)
+    };
+    let by_user = || {
+        let tasks = allocation.tasks.iter().zip(&users.list).filter(|(tasks, _)| !tasks.is_empty());
+        let mut fields: Vec<_> = tasks.map(|(on, name)| (&**name, Some(by_name(classes, on)))).collect();
+        fields.sort();
+        object(fields)
+    };
+    let by_server = |placements: &Vec<Placement>| {
+        let line = |on: &Placement| {
+            let server = Some(quoted(&classes.list[on.class]));
+            let tasks = Some(by_name(users, &on.tasks));
+            object([("server", server), ("index", Some(on.index.to_string())), ("tasks", tasks)])
+        };
+        let mut servers: Vec<&Placement> = placements.iter().collect();
+        servers.sort_by_key(|on| (&classes.list[on.class], on.index));
+        format!("[{}]", servers.into_iter().map(line).collect::<Vec<_>>().join(","))
+    };
+    let placements = allocation.placements.as_ref().map(by_server);
+    let tasks = placements.is_none().then(by_user);
+    let sharing = Some(quoted(if allocation.by_time { "tdm" } else { "rdm" }));
+    let kind = Some(quoted("allocation"));
+    sha256(&object([("kind", kind), ("sharing", sharing), ("tasks", tasks), ("placements", placements)]))
 }
 
 /// Whether two problems mean the same, whatever the order and the spelling in their files.
@@ -84,9 +118,7 @@ fn text(problem: &Problem, sorted: bool) -> String {
         let user = &problem.users[n];
         let servers = user.classes.clone();
         let servers = servers.map(|i| list(&problem.class_names, order(&problem.class_names, i)));
-        let differs = |(_, demand): &&(usize, Amounts)| !sorted || *demand != user.demand;
-        let demand_on: Vec<_> =
-            user.demand_on.iter().filter(differs).map(|(i, demand)| (*i, amounts(demand))).collect();
+        let demand_on: Vec<_> = user.demand_on.iter().map(|(i, demand)| (*i, amounts(demand))).collect();
         let fields = [
             ("name", Some(quoted(&problem.user_names.list[n]))),
             ("weight", number(&user.weight).filter(|_| user.weight != 1)),

@@ -6,7 +6,7 @@ use rug::Rational;
 
 use crate::allocation::Allocation;
 use crate::axioms::{AXIOMS, feasible};
-use crate::canonical::{hash, object, quoted, same};
+use crate::canonical::{hash, hash_of_tasks, object, quoted, same};
 use crate::case::Case;
 use crate::claim::{Claim, axiom_named, required};
 use crate::json::Json;
@@ -107,9 +107,7 @@ impl<'j> Certificate<'j> {
             unmet.extend((!is_same).then(|| "the certificate is about another allocation".to_owned()));
         }
         let by_time = self.allocation.by_time;
-        let states_times = self.problem.classes.iter().any(|class| class.states_time);
-        let asked = options.sharing.as_ref().map(|sharing| sharing == "tdm");
-        if asked.map_or(by_time && !states_times, |asked| asked != by_time) {
+        if options.sharing.as_ref().map_or(by_time, |sharing| (sharing == "tdm") != by_time) {
             let is =
                 if by_time { "shared by time (tdm), which has to be asked for" } else { "divided (rdm)" };
             unmet.push(format!("the servers are {is}"));
@@ -148,6 +146,8 @@ impl<'j> Certificate<'j> {
                 (Some(true), _) => "holds",
             };
             let margin = claim.margin.as_ref().map(|margin| format!(", margin {}", short(margin)));
+            let nobody = claim.margin.is_none() && claim.holds == Some(true);
+            let margin = margin.or(nobody.then(|| " (it concerns no user)".to_owned()));
             // One saturated class, however small, answers the complaint of whoever holds its part of it.
             let is_weak = claim.axiom == "njc" && problem.classes.len() > 1;
             let weak = if is_weak { " (weak: on a cluster one full class is enough)" } else { "" };
@@ -163,10 +163,12 @@ impl<'j> Certificate<'j> {
                 ("margin", or_null(claim.margin.as_ref().map(|margin| quoted(&margin.to_string())))),
             ])
         };
-        let verdicts: Vec<String> = self.claims.iter().map(verdict).collect();
+        // What a certificate claims that is not valid is no verdict.
+        let verdicts: Vec<String> = self.claims.iter().filter(|_| reason.is_none()).map(verdict).collect();
         let sharing = if self.allocation.by_time { "tdm" } else { "rdm" };
         let tolerance = hashed(&self.tolerance);
         let (users, classes) = (problem.users.len(), problem.classes.len());
+        let allocation = hash_of_tasks(&self.allocation, problem);
         let about = object([
             ("name", Some(quoted(&problem.name))),
             ("users", Some(users.to_string())),
@@ -178,12 +180,14 @@ impl<'j> Certificate<'j> {
             claims: self.claims.iter().map(says).collect(),
             about: vec![
                 format!("problem `{}`: users {users}, server classes {classes}, sha256 {hash}", problem.name),
+                format!("allocation: sha256 {allocation}"),
                 format!("sharing {sharing}, tolerance {tolerance}"),
             ],
             more: vec![
                 ("tolerance", quoted(&tolerance)),
                 ("sharing", quoted(sharing)),
                 ("problem", about),
+                ("allocation", object([("sha256", Some(quoted(&allocation)))])),
                 ("verdicts", format!("[{}]", verdicts.join(","))),
             ],
         }

@@ -10,7 +10,6 @@ use rug::Rational;
 
 use crate::allocation::Tasks;
 use crate::axioms::Shown;
-use crate::axioms::place::{Compared, Place, least};
 use crate::canonical::{object, quoted};
 use crate::case::Case;
 use crate::claim::Claim;
@@ -436,47 +435,26 @@ fn set(raw: &Json<'_>, classes: &Names) -> Checked<Vec<usize>> {
     }
 }
 
-/// No group uses more than its limit; margins are parts of the capacity. Evidence: the tightest limit.
-pub fn limits(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
-    let groups = &case.problem.groups;
-    let named = match claim.has_none() {
-        true => None,
-        false => {
-            let [group, resource, slack, on] = claim.evidence.fields("group resource slack on?")?;
-            let on = on.given().map_or(Ok(Vec::new()), |on| set(on, &case.problem.class_names))?;
-            let limit = Some((groups.names.named(group)?, case.problem.resources.named(resource)?, on));
-            Some((Place { limit, ..Place::default() }, Some(slack.computed()?)))
-        }
-    };
+/// No group uses more than its limit; margins are parts of the capacity.
+pub fn limits(case: &Case<'_>, _: &Claim<'_>) -> Checked<Shown> {
     let holdings = Holdings::new(case)?;
-    let mut all = Vec::new();
-    for (v, group) in groups.list.iter().enumerate() {
-        for (r, most) in &group.limit {
-            let Some(capacity) = at(&holdings.capacity, *r) else { continue };
-            let slack = Rational::from(most - &holdings.used[v][*r]);
-            let margin = Rational::from(&slack / capacity);
-            let place = Place { limit: Some((v, *r, Vec::new())), ..Place::default() };
-            all.push(Compared { place, amount: Some(slack), margin });
-        }
+    let mut margins = Vec::new();
+    let mut add = |r: usize, left: &Rational| {
+        margins.extend(at(&holdings.capacity, r).map(|capacity| Rational::from(left / capacity)));
+    };
+    for (v, group) in case.problem.groups.list.iter().enumerate() {
+        group.limit.iter().for_each(|(r, most)| add(*r, &Rational::from(most - &holdings.used[v][*r])));
     }
-    for On { group, resource, classes, left, .. } in &holdings.on {
-        let Some(capacity) = at(&holdings.capacity, *resource) else { continue };
-        let place = Place { limit: Some((*group, *resource, classes.to_vec())), ..Place::default() };
-        all.push(Compared { place, amount: Some(left.clone()), margin: Rational::from(left / capacity) });
-    }
-    least(named.as_ref(), &all)
+    holdings.on.iter().for_each(|on| add(on.resource, &on.left));
+    Ok((margins.into_iter().min(), None))
 }
 
-/// Nobody who could use it lacks what all groups above it are promised. Evidence: a user who lacks most.
-pub fn guarantees(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
-    let named = Place::tightest(case, claim, "user", "loss")?;
+/// Nobody who could use it lacks what all groups above it are promised.
+pub fn guarantees(case: &Case<'_>, _: &Claim<'_>) -> Checked<Shown> {
     let holdings = Holdings::new(case)?;
-    let compared = |n: usize| -> Checked<Compared> {
+    let margin = |n: usize| -> Checked<Rational> {
         work::spend(case.problem.users[n].demand.len() * DEPTH)?;
-        let lack = holdings.lack(n)?;
-        let margin = -Rational::from(&lack / &case.g[n]);
-        let place = Place { user: Some(n), ..Place::default() };
-        Ok(Compared { place, amount: (claim.holds == Some(false)).then_some(lack), margin })
+        Ok(-holdings.lack(n)? / &case.g[n])
     };
-    least(named.as_ref(), &case.active().map(compared).collect::<Checked<Vec<_>>>()?)
+    Ok((case.active().map(margin).collect::<Checked<Vec<_>>>()?.into_iter().min(), None))
 }

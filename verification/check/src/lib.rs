@@ -64,11 +64,11 @@ pub struct Options {
     pub problem: Option<File>,
     /// It is about this allocation: the same by meaning.
     pub allocation: Option<File>,
-    /// These are claimed to hold: `AXIOM` or `AXIOM:PARAMETER`.
+    /// These are claimed to hold: `AXIOM` or `AXIOM:PARAMETER`; of packing certificates `exact` or `ratio:A`.
     pub require: Vec<String>,
     /// Its tolerance is at most this; a millionth if absent.
     pub max_tolerance: Option<String>,
-    /// `rdm` or `tdm`; if absent, time may be shared only where the problem states times.
+    /// `rdm` or `tdm`: how servers are shared; `rdm` if absent.
     pub sharing: Option<String>,
 }
 

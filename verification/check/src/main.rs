@@ -15,10 +15,11 @@ Verifies a fairness, ratio or worst-load certificate with rational arithmetic al
   --allocation ALLOCATION  refuse a certificate that is not about this allocation
   --require AXIOM[:PARAMETER]
                            refuse a certificate that does not claim it to hold; may be given several
-                           times; max-min and proportional need their parameter, as in max-min:drfh
+                           times; max-min and proportional need their parameter, as in max-min:drfh; of a
+                           ratio or worst-load certificate: exact, or ratio:A for at least the part A
   --max-tolerance T        refuse a larger tolerance (default: 1e-6)
-  --sharing rdm|tdm        refuse another way of sharing servers (default: resources are divided; time is
-                           shared only where the problem itself states times)
+  --sharing rdm|tdm        refuse another way of sharing servers (default: rdm, resources are divided; tdm,
+                           time is shared, always has to be asked for)
   --format table|json      how to say it (default: table)
   -h, --help               this text
   -V, --version            the version

@@ -176,12 +176,16 @@ impl Problem {
             if listed.as_ref().is_some_and(Vec::is_empty) {
                 return servers.wrong("expected at least one server class, or no `servers` at all");
             }
+            let demand = resources.amounts(demand)?;
+            let mut demand_on = class_names.map(demand_on, asks)?;
+            // Which demand is said twice makes no difference.
+            demand_on.retain(|(_, on_class)| *on_class != demand);
             let user = User {
                 weight: weight.given().map_or(Ok(Rational::from(1)), Json::positive)?,
                 tasks: tasks.given().map(Json::amount).transpose()?,
-                demand: resources.amounts(demand)?,
+                demand,
                 classes: listed.filter(|list| list.len() < classes.len()),
-                demand_on: class_names.map(demand_on, asks)?,
+                demand_on,
                 gamma: class_names.map(gamma, |_, raw| raw.positive())?,
                 criterion: class_names.map(criterion, |_, raw| raw.positive())?,
             };

@@ -8,10 +8,9 @@ use std::collections::HashSet;
 use evenhand_problem::format::problem_sha256;
 use evenhand_problem::{Problem, Rational};
 
-use crate::axiom::{Axiom, feasible, integer_feasible};
+use crate::axiom::{feasible, integer_feasible};
 use crate::budget::Budget;
 use crate::certificate::Certificate;
-use crate::claim::Claim;
 use crate::conditions::Conditions;
 use crate::instance::Instance;
 use crate::refusal::Refusal;
@@ -52,10 +51,12 @@ pub fn check_on(certificate: &Certificate, conditions: &Conditions<'_>) -> Verdi
 /// Of an allocation that is not, no axiom is claimed but feasibility (THEORY, section 7).
 #[must_use]
 pub fn is_feasible(instance: &Instance<'_>, tolerance: &Rational) -> bool {
-    let tolerated = Claim::tolerance(Axiom::Feasible, instance, tolerance);
-    let tightest = feasible::tightest(instance);
-    tightest.is_none_or(|(_, margin)| margin >= Rational::from(-&*tolerated))
-        && (instance.placements().is_none() || integer_feasible::fits(instance))
+    match instance.placements() {
+        // It applies where there are placements.
+        Some(_) => integer_feasible::tightest(instance, false)
+            .is_ok_and(|tightest| tightest.is_none_or(|(_, _, margin)| margin >= 0)),
+        None => feasible::tightest(instance).is_none_or(|(_, margin)| margin >= Rational::from(-tolerance)),
+    }
 }
 
 fn verdict(certificate: &Certificate, found: Result<(), Refusal>) -> Verdict {

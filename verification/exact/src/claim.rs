@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use evenhand_problem::{Problem, Rational};
 
 use crate::axiom::Axiom;
-use crate::axiom::rule::{Found, Truth};
+use crate::axiom::rule::Found;
 use crate::evidence::Evidence;
 use crate::instance::Instance;
 use crate::parameters::Parameters;
@@ -151,11 +151,23 @@ impl Claim {
     pub fn with_evidence(
         axiom: Axiom,
         parameters: impl Into<Parameters>,
-        mut evidence: Evidence,
+        evidence: Evidence,
         instance: &Instance<'_>,
         tolerance: &Rational,
     ) -> Result<Self, Refusal> {
         let parameters = parameters.into().of(axiom)?;
+        let evidence = axiom.rule().complete(instance, &parameters, evidence)?;
+        Self::judged(axiom, parameters, evidence, instance, tolerance)
+    }
+
+    /// The same of evidence that is complete.
+    fn judged(
+        axiom: Axiom,
+        parameters: Parameters,
+        evidence: Evidence,
+        instance: &Instance<'_>,
+        tolerance: &Rational,
+    ) -> Result<Self, Refusal> {
         let (verdict, margin) = axiom.rule().judge(instance, &parameters, &evidence)?;
         let within = margin.as_ref().map_or(verdict, |margin| is_within(margin, tolerance));
         let holds = if axiom.rule().shows_both() { within } else { verdict };
@@ -167,7 +179,6 @@ impl Claim {
                 format!("the evidence shows a margin of {}, within the tolerance", shorten(&margin))
             }));
         }
-        axiom.rule().tidy(&mut evidence);
         let Parameters { share, alpha } = parameters;
         Ok(Self { axiom, share, alpha, holds: Some(holds), margin, evidence, why: None })
     }
@@ -177,26 +188,19 @@ impl Claim {
     /// # Errors
     /// [`Refusal`] that names what is false.
     pub fn verify(&self, instance: &Instance<'_>, tolerance: &Rational) -> Result<(), Refusal> {
-        let Some(holds) = self.holds else { return self.verify_not_applicable(instance) };
+        if self.holds.is_none() {
+            return self.verify_not_applicable(instance);
+        }
         if self.why.is_some() {
             return Err(Refusal::new("a reason for not applying is given, and a verdict as well"));
         }
-        if self.axiom.needs_evidence() {
-            let evidence = self.evidence.clone();
-            let truth = Self::with_evidence(self.axiom, self.parameters(), evidence, instance, tolerance)?;
-            return self.compare_verdict(&truth);
-        }
-        let truth = Self::derive(self.axiom, instance, tolerance)?;
-        self.compare_verdict(&truth)?;
-        self.parameters().of(self.axiom)?;
-        let shows = || match &truth.margin {
-            None => Ok(false),
-            Some(margin) => self.axiom.rule().shows(instance, &self.evidence, &Truth { holds, margin }),
+        let parameters = self.parameters().of(self.axiom)?;
+        let truth = if self.axiom.needs_evidence() {
+            Self::judged(self.axiom, parameters, self.evidence.clone(), instance, tolerance)?
+        } else {
+            Self::derive(self.axiom, instance, tolerance)?
         };
-        if self.evidence == truth.evidence || shows()? {
-            return Ok(());
-        }
-        Err(Refusal::new("the evidence is not what the allocation shows"))
+        self.compare_verdict(&truth)
     }
 
     fn verify_not_applicable(&self, instance: &Instance<'_>) -> Result<(), Refusal> {

@@ -23,20 +23,8 @@ pub struct Conditions<'a> {
     pub require: Vec<Requirement>,
     /// Its tolerance is at most this; absent: any.
     pub max_tolerance: Option<Rational>,
-    /// How servers are shared.
-    pub sharing: AllowedSharing,
-}
-
-/// Which ways of sharing a server the reader takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum AllowedSharing {
-    /// Resources divided; time only where the problem itself states times.
-    #[default]
-    AsStated,
-    /// This one alone.
-    Only(Sharing),
-    /// Any.
-    Any,
+    /// How servers are shared; absent: any way.
+    pub sharing: Option<Sharing>,
 }
 
 impl Default for Conditions<'_> {
@@ -47,7 +35,7 @@ impl Default for Conditions<'_> {
             allocation: None,
             require: Vec::new(),
             max_tolerance: Some(Rational::from(MAX_TOLERANCE)),
-            sharing: AllowedSharing::AsStated,
+            sharing: Some(Sharing::Rdm),
         }
     }
 }
@@ -85,7 +73,7 @@ impl Conditions<'_> {
     /// No condition at all.
     #[must_use]
     pub fn anything() -> Self {
-        Self { max_tolerance: None, sharing: AllowedSharing::Any, ..Self::default() }
+        Self { max_tolerance: None, sharing: None, ..Self::default() }
     }
 
     /// Whether the certificate is what is asked for; not whether it is true.
@@ -128,12 +116,7 @@ impl Conditions<'_> {
 
     fn check_sharing(&self, certificate: &Certificate) -> Result<(), Refusal> {
         let stated = certificate.allocation.sharing;
-        let states_times = || certificate.problem.servers().iter().any(|server| server.is_time_shared());
-        let is_allowed = match self.sharing {
-            AllowedSharing::Any => true,
-            AllowedSharing::Only(sharing) => stated == sharing,
-            AllowedSharing::AsStated => stated == Sharing::Rdm || states_times(),
-        };
+        let is_allowed = self.sharing.is_none_or(|sharing| stated == sharing);
         if is_allowed {
             return Ok(());
         }

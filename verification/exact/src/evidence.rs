@@ -186,6 +186,8 @@ pub enum Evidence {
     /// Nothing to show: non-wasteful, not applicable, or nothing is compared.
     #[default]
     None,
+    /// Something that a file states of what the allocation shows by itself; it is for people, and is not read.
+    Unread,
     /// Feasible: the tightest (or most violated) limit and its slack, in its own units or in tasks.
     Limit {
         /// What is limited.
@@ -298,6 +300,13 @@ pub enum Evidence {
     },
     /// Proportional: no, since this allocation has a larger sum.
     Better(Tasks),
+    /// Proportional, where powers are irrational or too long.
+    Enclosed {
+        /// Of yes or of no.
+        evidence: Box<Evidence>,
+        /// By user, ascending: between which two numbers `w_n / U_n^alpha` lies.
+        values: Vec<(usize, [Rational; 2])>,
+    },
     /// Proportional: no, since this user could be given something and has nothing.
     Nothing {
         /// The user.
@@ -306,18 +315,21 @@ pub enum Evidence {
 }
 
 impl Evidence {
+    /// The same without values that enclose irrational numbers.
+    #[must_use]
+    pub fn bare(&self) -> &Self {
+        match self {
+            Self::Enclosed { evidence, .. } => evidence.bare(),
+            bare => bare,
+        }
+    }
+
     /// Whether the margin is a bound, and the truth may be worse: it shows one allocation that is better, where
     /// another may be better still.
     #[must_use]
     pub fn is_bound(&self) -> bool {
-        match self {
-            Self::Dominating(_)
-            | Self::DominatingPlacements(_)
-            | Self::Rise { .. }
-            | Self::Better(_)
-            | Self::PartyGains { .. } => true,
-            // One whole task fits; more of them may.
-            Self::Room(room) => room.index.is_some(),
+        match self.bare() {
+            Self::Dominating(_) | Self::Rise { .. } | Self::Better(_) | Self::PartyGains { .. } => true,
             _ => false,
         }
     }

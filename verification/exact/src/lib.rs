@@ -69,7 +69,7 @@ pub use budget::{Budget, DEFAULT_WORK, TooLarge};
 pub use certificate::Certificate;
 pub use checker::{check, check_against, check_on, check_within, is_feasible};
 pub use claim::{Claim, Outcome};
-pub use conditions::{AllowedSharing, Conditions, Requirement};
+pub use conditions::{Conditions, Requirement};
 pub use evidence::{
     ClassMark, Complaint, Evidence, Level, Limit, Party, PartyPrices, PlacePrices, Room, Short, SingleLimit,
     Standing, Stop, Unblocked, Witness,

@@ -72,7 +72,8 @@ let lies_of_evidence s e =
   let of_shares a = ["worth", { a with u = put2 n k a.u }; "have", { a with have = put1 n a.have }]
     @ (if List.exists (is_active s) (range n) then ["most", { a with most = at_user (is_active s) a.most }] else []) in
   let of_worths v = ["worth", { v with v_u = put2 n k v.v_u }; "spent", { v with v_spent = different v.v_spent };
-    "value", { v with v_value = at_user (is_active s) v.v_value }; "price", { v with v_price = at_user (is_active s) v.v_price }] in
+    "value", { v with v_value = at_user (is_active s) v.v_value };
+    "price", { v with v_price = at_user (is_active s) v.v_price }] in
   let each lies claim = List.map (fun (name, lie) -> name, OfProblem (claim lie)) lies in
   if n = 0 then [] else match e with
   | OfProblem (MaxMin (share, a, levels)) -> each (of_shares a) (fun a -> MaxMin (share, a, levels))
@@ -82,7 +83,8 @@ let lies_of_evidence s e =
   | OfProblem (Proportional (share, v, a, p)) -> each (of_worths v) (fun v -> Proportional (share, v, a, p))
   | OfProblem (Better (share, v, a, y)) -> each (of_worths v) (fun v -> Better (share, v, a, y))
   | OfProblem (PsDsf lev) ->
-    let runs = List.concat_map (fun n -> List.filter_map (fun i -> if runs_on s n i then Some (n, i) else None) (range k)) (range n) in
+    let of_user n = List.filter_map (fun i -> if runs_on s n i then Some (n, i) else None) (range k) in
+    let runs = List.concat_map of_user (range n) in
     let n0, i0 = List.nth runs (Random.int (List.length runs)) in
     let v = different (lev n0 i0) in
     ["level", OfProblem (PsDsf (fun n i -> if n = n0 && i = i0 then v else lev n i))]
@@ -128,4 +130,5 @@ let () =
       print_endline "3 lied to"
     done
   with End_of_file ->
-    Printf.eprintf "adversary: %d certificates, %d of them with claims that are proven; %d lies, none believed\n" !seen !proven !told
+    Printf.eprintf "adversary: %d certificates, %d of them with claims that are proven; %d lies, none believed\n"
+      !seen !proven !told

@@ -25,9 +25,16 @@ tables=$(count 'good; kernel: accepted; proof: too large or not covered: not cov
 alpha=$(count 'good; kernel: accepted; proof: too large or not covered: not covered: proportional')
 comes_out="all three accept $good good and $damaged damaged ones; of the $uncovered good ones that are not covered $tables have a pricing proof by tables, $alpha an alpha that is not whole or powers that are enclosed, $((uncovered - tables - alpha)) something about groups"
 echo "three: $comes_out"
+# A line of its own; with EVENHAND_WRITE_DOCS=1 it is written anew.
+line="With the fixed seeds of \`three.sh\`, 12,000 certificates: $comes_out."
+page=../../docs/proof.md
 if [[ $seeds == 2000 && $each == 5 ]]; then
-  tr '\n' ' ' <../../docs/proof.md | grep -qF "$comes_out" || {
-    echo "three: error: docs/proof.md does not say so" >&2
+  if [[ ${EVENHAND_WRITE_DOCS:-} == 1 ]]; then
+    awk -v line="$line" '/^With the fixed seeds of/ { print line; next } { print }' "$page" >"$work/page"
+    cat "$work/page" >"$page"
+  fi
+  grep -qxF "$line" "$page" || {
+    echo "three: error: docs/proof.md says otherwise (EVENHAND_WRITE_DOCS=1 writes it anew)" >&2
     exit 1
   }
 fi

@@ -47,6 +47,7 @@ impl Writer<'_, '_> {
             return Ok(recomputed);
         }
         Ok(match &claim.evidence {
+            Evidence::Enclosed { .. } => return Err("enclosed powers are not among what is proved"),
             Evidence::Prices(prices) if claim.axiom == Axiom::Proportional => {
                 let (share, alpha) = self.exponent(claim)?;
                 format!(

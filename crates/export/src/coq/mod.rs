@@ -182,7 +182,7 @@ impl<'a, 'b> Writer<'a, 'b> {
         let evidence = self.evidence(claim).map_err(refused)?;
         let statement = self.statement(claim, &evidence).map_err(refused)?;
         let name = name(claim);
-        if matches!(claim.evidence, Evidence::None) && claim.axiom == Axiom::NonWasteful {
+        if claim.axiom == Axiom::NonWasteful {
             return Ok(
                 "\n(* non-wasteful holds by construction: an allocation is made of tasks. *)\n".to_owned()
             );

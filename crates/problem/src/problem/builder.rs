@@ -142,6 +142,8 @@ impl User {
         let gamma = rates(spec.gamma, names, &at.key("gamma"))?;
         let criterion = rates(spec.criterion, names, &at.key("criterion"))?;
         sort_by_server(&mut demand_on, names.classes, &at_demand_on)?;
+        // What is said twice makes no difference.
+        demand_on.retain(|(_, on_class)| *on_class != demand);
         let user =
             Self { name: spec.name.clone(), weight, tasks, demand, servers, demand_on, gamma, criterion };
         let needs_demand = |i| lookup(&user.gamma, i).is_none() && lookup(&user.demand_on, i).is_none();

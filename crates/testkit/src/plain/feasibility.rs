@@ -2,10 +2,9 @@
 
 use evenhand_exact::axiom::feasible::Limit;
 use evenhand_exact::axiom::integer_feasible::SingleLimit;
-use evenhand_exact::{Axiom, Claim, Evidence};
 use evenhand_problem::{Placement, Rational};
 
-use super::{Plain, Shown, zero};
+use super::{Plain, zero};
 
 impl Plain<'_> {
     /// A number of tasks of `n` that are too few or too many, over `g_n`, or over 1 task.
@@ -40,18 +39,17 @@ impl Plain<'_> {
     pub fn is_feasible(&self, tolerance: &Rational) -> bool {
         let placed = self.placements.is_some();
         let tolerated = if placed { zero() } else { Rational::from(-tolerance) };
-        let on_servers = || {
-            let parts = |limit: &SingleLimit| match limit {
-                SingleLimit::Entry { user, server, index } => {
-                    let x = self.on_single(*user, *server, *index);
-                    !self.cluster.is_refused(*user, *server, &x)
-                }
-                _ => false,
-            };
-            let limits = self.single_limits().unwrap_or_default();
-            limits.iter().all(|(limit, slack, _)| *slack >= 0 || parts(limit))
-        };
+        let on_servers =
+            || self.single_limits(false).unwrap_or_default().iter().all(|(_, slack, _)| *slack >= 0);
         self.limits().iter().all(|(_, _, margin)| *margin >= tolerated) && (!placed || on_servers())
+    }
+
+    /// The least margin of what limits; of every single server where there are placements, or tasks have to be whole.
+    pub fn tightest(&self, whole: bool) -> Option<Rational> {
+        if whole || self.placements.is_some() {
+            return self.single_limits(whole)?.into_iter().map(|(.., margin)| margin).min();
+        }
+        self.limits().into_iter().map(|(.., margin)| margin).min()
     }
 
     /// That every entry is exactly feasible.
@@ -78,14 +76,8 @@ impl Plain<'_> {
         Some(all)
     }
 
-    fn on_single(&self, n: usize, server: usize, index: u64) -> Rational {
-        let singles = self.singles().unwrap_or_default();
-        let found = singles.into_iter().find(|s| (s.server, s.index) == (server, index));
-        let tasks = found.map(|single| single.tasks).unwrap_or_default();
-        tasks.into_iter().find(|(m, _)| *m == n).map(|(_, x)| x).unwrap_or_default()
-    }
-
-    pub fn single_limits(&self) -> Option<Vec<(SingleLimit, Rational, Rational)>> {
+    /// The same of single servers. Parts of tasks are off by 1, whatever they are: no tolerance reaches that.
+    pub fn single_limits(&self, whole: bool) -> Option<Vec<(SingleLimit, Rational, Rational)>> {
         let cluster = &self.cluster;
         let mut all = Vec::new();
         for Placement { server, index, tasks } in self.singles()? {
@@ -102,15 +94,14 @@ impl Plain<'_> {
                 all.push((SingleLimit::Row { row, index }, slack.clone(), slack / capacity));
             }
             for (user, x) in tasks {
-                let wrong = if cluster.is_refused(user, server, &x) {
-                    x.abs()
-                } else {
-                    let down = &x - x.clone().floor();
-                    down.min(x.clone().ceil() - &x)
-                };
-                if !wrong.is_zero() {
-                    let margin = self.over_g(user, &-wrong.clone());
-                    all.push((SingleLimit::Entry { user, server, index }, -wrong, margin));
+                let entry = SingleLimit::Entry { user, server, index };
+                if cluster.is_refused(user, server, &x) {
+                    let wrong = -x.abs();
+                    all.push((entry, wrong.clone(), self.over_g(user, &wrong)));
+                } else if whole && !x.is_integer() {
+                    let part = &x - x.clone().floor();
+                    let off = part.min(x.clone().ceil() - &x);
+                    all.push((entry, -off, Rational::from(-1)));
                 }
             }
         }
@@ -126,24 +117,5 @@ impl Plain<'_> {
     pub fn is_whole(&self) -> bool {
         let placed = self.placements.iter().flatten().flat_map(|single| &single.tasks);
         placed.map(|(_, x)| x).chain(self.x.iter().flatten()).all(Rational::is_integer)
-    }
-
-    /// The verdict of the tightest limit.
-    pub fn limit(&self, claim: &Claim) -> Option<Shown> {
-        let found: Vec<(bool, Rational)> = match (claim.axiom, &claim.evidence) {
-            (Axiom::Feasible, Evidence::Limit { limit, slack }) => {
-                self.limits().into_iter().map(|(l, s, margin)| (l == *limit && s == *slack, margin)).collect()
-            }
-            (Axiom::IntegerFeasible, Evidence::SingleLimit { limit, slack }) => {
-                let limits = self.single_limits()?.into_iter();
-                limits.map(|(l, s, margin)| (l == *limit && s == *slack, margin)).collect()
-            }
-            (Axiom::Feasible, Evidence::None) if self.limits().is_empty() => Vec::new(),
-            (Axiom::IntegerFeasible, Evidence::None) if self.single_limits()?.is_empty() => Vec::new(),
-            _ => return None,
-        };
-        let margin = found.iter().map(|(_, margin)| margin).min().cloned();
-        let named = found.iter().any(|(is_it, of)| *is_it && Some(of) == margin.as_ref());
-        (named || margin.is_none()).then_some(Shown { margin, holds: None })
     }
 }

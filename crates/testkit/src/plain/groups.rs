@@ -1,9 +1,9 @@
 //! The axioms about groups from their definition: what more tasks do is tried out, bit by bit.
 
-use evenhand_exact::{Axiom, Claim, ClassMark, Evidence};
+use evenhand_exact::{Axiom, ClassMark};
 use evenhand_problem::{Rational, Sharing};
 
-use super::{Plain, Shown, zero};
+use super::{Plain, zero};
 
 impl Plain<'_> {
     /// Whether the axiom is about this: groups that share resources; for `guarantees`, users with one demand.
@@ -162,46 +162,27 @@ impl Plain<'_> {
         self.p().classes_of(n).map(least).sum()
     }
 
-    /// What the evidence of `limits` or `guarantees` shows.
-    pub fn of_groups(&self, claim: &Claim) -> Option<Shown> {
+    /// The least margin of the limits.
+    pub fn limits_margin(&self) -> Option<Rational> {
         let p = self.p();
-        if claim.axiom == Axiom::Limits {
-            let mut all = Vec::new();
-            for (v, group) in p.groups().list().iter().enumerate() {
-                for (r, most) in group.limit.iter().filter(|(r, _)| p.total_capacity()[*r] > 0) {
-                    let slack = most - self.used(v, *r, (usize::MAX, &zero()));
-                    all.push((Rational::from(&slack / &p.total_capacity()[*r]), v, *r, Vec::new(), slack));
-                }
-                for on in &group.on {
-                    for (r, most) in on.limit.iter().filter(|(r, _)| p.total_capacity()[*r] > 0) {
-                        let slack = Rational::from(most - &self.held_on(v, &on.servers, *r));
-                        let margin = Rational::from(&slack / &p.total_capacity()[*r]);
-                        all.push((margin, v, *r, on.servers.clone(), slack));
-                    }
+        let capacity = p.total_capacity();
+        let mut all = Vec::new();
+        for (v, group) in p.groups().list().iter().enumerate() {
+            for (r, most) in group.limit.iter().filter(|(r, _)| capacity[*r] > 0) {
+                all.push((most - self.used(v, *r, (usize::MAX, &zero()))) / &capacity[*r]);
+            }
+            for on in &group.on {
+                for (r, most) in on.limit.iter().filter(|(r, _)| capacity[*r] > 0) {
+                    all.push((most - self.held_on(v, &on.servers, *r)) / &capacity[*r]);
                 }
             }
-            let least = all.iter().map(|(margin, ..)| margin.clone()).min();
-            let is_named = match &claim.evidence {
-                Evidence::None => least.is_none(),
-                Evidence::GroupLimit { group, resource, on, slack } => {
-                    all.iter().any(|(margin, v, r, set, is)| {
-                        (v, r, set, is) == (group, resource, on, slack) && Some(margin) == least.as_ref()
-                    })
-                }
-                _ => false,
-            };
-            return is_named.then_some(Shown { margin: least, holds: None });
         }
+        all.into_iter().min()
+    }
+
+    /// Minus the largest lack of what is promised.
+    pub fn guarantees_margin(&self) -> Option<Rational> {
         let margin = |n: usize| -(self.lack_of_promises(n) / &self.cluster.g[n]);
-        let least = self.active().into_iter().map(margin).min();
-        match (&claim.evidence, least) {
-            (Evidence::None, None) => Some(Shown { margin: None, holds: None }),
-            (Evidence::Entitlement { user, loss }, Some(least)) => {
-                let is_it = self.active().contains(user) && margin(*user) == least;
-                let is_loss = loss.as_ref().is_none_or(|loss| *loss == self.lack_of_promises(*user));
-                (is_it && is_loss).then_some(Shown { margin: Some(least), holds: Some(loss.is_none()) })
-            }
-            _ => None,
-        }
+        self.active().into_iter().map(margin).min()
     }
 }

@@ -1,6 +1,5 @@
 //! What groups hold back, from its definition: what more tasks do is tried out.
 
-use evenhand_exact::Stop;
 use evenhand_problem::Rational;
 
 use super::{Plain, zero};
@@ -34,8 +33,8 @@ impl Plain<'_> {
         all
     }
 
-    /// What may stop a user, and after how many tasks.
-    fn stops(&self, n: usize) -> Vec<(Stop, Rational)> {
+    /// After how many tasks each of what may stop a user does.
+    fn stops(&self, n: usize) -> Vec<Rational> {
         let p = self.p();
         let groups = p.groups();
         let never = groups.share().zero_weight.name() == "never";
@@ -53,24 +52,24 @@ impl Plain<'_> {
             for resource in asked.iter().copied() {
                 let used = |more: &Rational| self.used(group, resource, (n, more));
                 if let Some((_, most)) = stated.limit.iter().find(|(r, _)| *r == resource) {
-                    stops.push((Stop::Limit { group, resource }, until(resource, most, &used)));
+                    stops.push(until(resource, most, &used));
                 }
                 match self.promised(group, resource).filter(|_| shut) {
-                    Some(none) if none.is_zero() => stops.push((Stop::Guarantee { group, resource }, zero())),
+                    Some(none) if none.is_zero() => stops.push(zero()),
                     Some(promised) => {
-                        stops.push((Stop::Guarantee { group, resource }, until(resource, &promised, &used)));
+                        stops.push(until(resource, &promised, &used));
                     }
                     None => {}
                 }
             }
             if shut && asked.iter().all(|r| self.promised(group, *r).is_none()) {
-                stops.push((Stop::Weight { group }, zero()));
+                stops.push(zero());
             }
             above = stated.parent;
         }
         for resource in asked {
             let used = |more: &Rational| self.used_by_all(resource, (n, more));
-            stops.push((Stop::KeptBack { resource }, until(resource, &p.total_capacity()[resource], &used)));
+            stops.push(until(resource, &p.total_capacity()[resource], &used));
         }
         stops
     }
@@ -78,8 +77,7 @@ impl Plain<'_> {
     /// What so many tasks are over `g_n`; on single servers whole ones count.
     pub(super) fn whole_or_part(&self, n: usize, tasks: Rational) -> Rational {
         match self.placements.is_some() {
-            true if tasks >= 1 => self.cluster.g[n].clone().recip(),
-            true => zero(),
+            true => Rational::from(u32::from(tasks >= 1)),
             false => self.more(n, tasks),
         }
     }
@@ -89,13 +87,7 @@ impl Plain<'_> {
         // Nobody could have more than everything.
         let all = Rational::from(&self.cluster.g[n] * 2u32) + 1u32;
         let stops = if self.holds_back() { self.stops(n) } else { Vec::new() };
-        let least = stops.into_iter().map(|(_, tasks)| tasks).fold(all, Rational::min);
+        let least = stops.into_iter().fold(all, Rational::min);
         self.whole_or_part(n, least)
-    }
-
-    /// What a stated stop leaves to a user, over `g_n`; `None` where it is none.
-    pub fn shown_stop(&self, n: usize, stop: &Stop) -> Option<Rational> {
-        let found = self.stops(n).into_iter().find(|(of, _)| of == stop)?;
-        Some(self.whole_or_part(n, found.1))
     }
 }

@@ -150,16 +150,18 @@ fn is_claim_true(x: &Plain<'_>, claim: &Claim, tolerance: &Rational) -> Option<b
     if claim.axiom == Axiom::Proportional {
         return x.proportional(claim, holds, tolerance);
     }
+    // Evidence of what the allocation shows by itself is not read.
+    let of_allocation = |margin| Some(Shown { margin, holds: None });
     let shown = match claim.axiom {
-        Axiom::Feasible | Axiom::IntegerFeasible => x.limit(claim),
-        Axiom::NonWasteful => {
-            (claim.evidence == Evidence::None).then(|| Shown { margin: Some(zero()), holds: None })
-        }
-        Axiom::EnvyFree | Axiom::Ef1 | Axiom::SharingIncentive => x.pair(claim),
-        Axiom::WorkConserving => x.work_conserving(claim),
-        Axiom::Njc => x.njc(claim),
-        Axiom::PsDsf => x.ps_dsf(claim),
-        Axiom::Limits | Axiom::Guarantees => x.of_groups(claim),
+        Axiom::Feasible => of_allocation(x.tightest(false)),
+        Axiom::IntegerFeasible => of_allocation(x.tightest(true)),
+        Axiom::NonWasteful => of_allocation(Some(zero())),
+        Axiom::EnvyFree | Axiom::Ef1 | Axiom::SharingIncentive => of_allocation(x.least(claim.axiom)),
+        Axiom::WorkConserving => of_allocation(x.work_conserving_margin()),
+        Axiom::Njc => of_allocation(x.njc_margin()),
+        Axiom::PsDsf => of_allocation(x.ps_dsf_margin()),
+        Axiom::Limits => of_allocation(x.limits_margin()),
+        Axiom::Guarantees => of_allocation(x.guarantees_margin()),
         Axiom::GroupSharingIncentive | Axiom::GroupEnvyFree => x.of_parties(claim),
         Axiom::Tree => x.of_filling(claim),
         _ => x.proof(claim),

@@ -1,9 +1,9 @@
 //! Envy, envy up to one task, and the sharing incentive.
 
-use evenhand_exact::{Axiom, Claim, Evidence};
+use evenhand_exact::Axiom;
 use evenhand_problem::Rational;
 
-use super::{Plain, Shown, zero};
+use super::{Plain, zero};
 
 impl Plain<'_> {
     /// `n` has at least `min(T_n, due)`, over `g_n`.
@@ -67,34 +67,6 @@ impl Plain<'_> {
             }
         }
         all.into_iter().min()
-    }
-
-    pub fn pair(&self, claim: &Claim) -> Option<Shown> {
-        let least = self.least(claim.axiom);
-        // The user, its margin as evidence, and minus the margin in tasks.
-        let (user, found, amount) = match (claim.axiom, &claim.evidence) {
-            (_, Evidence::None) => {
-                return least.is_none().then_some(Shown { margin: None, holds: None });
-            }
-            (Axiom::EnvyFree, Evidence::Envy { user, envied, gain }) => {
-                (*user, self.envy(*user, *envied), gain)
-            }
-            (Axiom::Ef1, Evidence::EnvyUpToOne { user, envied, removed, gain }) => {
-                self.is_pair(*user, *envied).then_some(())?;
-                let removable = self.removable(*user, *envied);
-                let is_one = removed.map_or(removable.is_empty(), |i| removable.contains(&i));
-                let margin = is_one.then(|| self.lead(*user, self.bundle(*user, *envied, *removed)));
-                (*user, margin, gain)
-            }
-            (Axiom::SharingIncentive, Evidence::Entitlement { user, loss }) => {
-                (*user, self.entitlement(*user), loss)
-            }
-            _ => return None,
-        };
-        let least = least?;
-        let tasks = -Rational::from(&least * &self.cluster.g[user]);
-        let is_it = found? == least && amount.as_ref().is_none_or(|stated| *stated == tasks);
-        is_it.then_some(Shown { margin: Some(least), holds: Some(amount.is_none()) })
     }
 
     /// `T_n - x_n`; `None` where it is unlimited.

@@ -1,14 +1,9 @@
 //! Work-conserving, no justified complaints, PS-DSF: what stands in the place of more.
 
-use std::collections::HashSet;
-
 use evenhand_exact::axiom::njc::Witness;
-use evenhand_exact::axiom::ps_dsf::Standing;
-use evenhand_exact::axiom::work_conserving::Short;
-use evenhand_exact::{Claim, ClassMark, Evidence, Stop};
 use evenhand_problem::Rational;
 
-use super::{Plain, Shown, zero};
+use super::{Plain, zero};
 
 impl Plain<'_> {
     /// Active users with fewer than their tasks; on single servers at least one fewer.
@@ -69,97 +64,13 @@ impl Plain<'_> {
         let mut servers =
             classes.iter().flat_map(|&i| (0..self.p().servers()[i].count()).map(move |at| (i, at)));
         let fits = servers.any(|(i, index)| self.fits(n, i, index));
-        if fits { self.cluster.g[n].clone().recip() } else { zero() }
+        // A whole task fits or not, whatever the tolerance.
+        Rational::from(u32::from(fits))
     }
 
     pub fn work_conserving_margin(&self) -> Option<Rational> {
         let most = self.pending().into_iter().map(|n| self.idle(n)).max();
         (!self.active().is_empty()).then(|| -most.unwrap_or_default())
-    }
-
-    /// What the stated rows leave to `n`, over `g_n`; `None` where they say nothing.
-    fn shown_short(&self, n: usize, short: &Short) -> Option<Rational> {
-        let classes: Vec<usize> = short.iter().map(|(i, _)| *i).collect();
-        (classes == self.cluster.classes(n)).then_some(())?;
-        let room = self.left_by_rows(n, short)?;
-        Some(if self.placements.is_some() { zero() } else { self.more(n, room) })
-    }
-
-    /// The same in tasks, of the classes that are stated; with placements 0.
-    fn left_by_rows(&self, n: usize, short: &Short) -> Option<Rational> {
-        let mut room = zero();
-        for (i, rows) in short {
-            let of_class = self.cluster.rows_of(*i);
-            rows.iter().all(|row| of_class.contains(row)).then_some(())?;
-            if self.placements.is_some() {
-                let lacks = |free: &Vec<Rational>| {
-                    let pairs = of_class.iter().zip(free).filter(|(row, _)| rows.contains(row));
-                    pairs.into_iter().any(|(&row, free)| self.cluster.uses(n, row) > *free)
-                };
-                self.free_of_servers(*i).iter().all(|(_, free)| lacks(free)).then_some(())?;
-            } else {
-                let [row] = rows.as_slice() else { return None };
-                let uses = self.cluster.uses(n, *row);
-                (uses > 0).then_some(())?;
-                room += self.slack(*row) / uses;
-            }
-        }
-        Some(room)
-    }
-
-    /// What rows and limits on classes leave to `n`, over `g_n`.
-    fn shown_by_class(&self, n: usize, short: &Short, limits: &[(usize, ClassMark)]) -> Option<Rational> {
-        let mut classes: Vec<usize> =
-            short.iter().map(|(i, _)| *i).chain(limits.iter().map(|(i, _)| *i)).collect();
-        classes.sort_unstable();
-        (classes == self.cluster.classes(n)).then_some(())?;
-        let mut room = self.left_by_rows(n, short)?;
-        for (i, mark) in limits {
-            let (_, left) = self.class_marks(n, *i).into_iter().find(|(of, _)| of == mark)?;
-            room += if self.placements.is_some() && left < 1 { zero() } else { left };
-        }
-        Some(self.whole_or_part(n, room))
-    }
-
-    pub fn work_conserving(&self, claim: &Claim) -> Option<Shown> {
-        let margin = self.work_conserving_margin();
-        let pending = self.pending();
-        let shown = match &claim.evidence {
-            Evidence::None if margin.is_none() => return Some(Shown { margin, holds: Some(true) }),
-            Evidence::Short(_) | Evidence::ShortOrStopped { .. } => {
-                let (short, stopped) = match &claim.evidence {
-                    Evidence::ShortOrStopped { short, stopped } => (short, &stopped[..]),
-                    Evidence::Short(short) => (short, &[][..]),
-                    _ => return None,
-                };
-                let named = short.iter().map(|(n, _)| *n).chain(stopped.iter().map(|(n, _)| *n));
-                let users: HashSet<usize> = named.clone().collect();
-                let all = named.count() == pending.len() && pending.iter().all(|n| users.contains(n));
-                (all && (stopped.is_empty() || self.holds_back())).then_some(())?;
-                let shown = short.iter().map(|(n, short)| self.shown_short(*n, short));
-                let shown = shown.chain(stopped.iter().map(|(n, stop)| match stop {
-                    Stop::Classes { short, limits } => self.shown_by_class(*n, short, limits),
-                    _ => self.shown_stop(*n, stop),
-                }));
-                let most = shown.collect::<Option<Vec<_>>>()?.into_iter().max().unwrap_or_default();
-                (-most, true)
-            }
-            Evidence::Room(room) => {
-                let (n, i) = (room.user, room.server);
-                let is_there = match (self.placements.is_some(), room.index) {
-                    (false, None) => self.free_for(n, i) > 0,
-                    (true, Some(index)) => self.fits(n, i, index),
-                    _ => false,
-                };
-                let marks = if self.holds_back() { self.class_marks(n, i) } else { Vec::new() };
-                let closed = |left: &Rational| if room.index.is_some() { *left < 1 } else { left.is_zero() };
-                let is_open = marks.iter().all(|(_, left)| !closed(left));
-                (pending.contains(&n) && is_there && is_open && self.unstopped(n) > 0).then_some(())?;
-                (-self.idle(n), false)
-            }
-            _ => return None,
-        };
-        (Some(&shown.0) == margin.as_ref()).then_some(Shown { margin, holds: Some(shown.1) })
     }
 
     /// What a witness is worth to user `n`.
@@ -181,47 +92,6 @@ impl Plain<'_> {
 
     pub fn njc_margin(&self) -> Option<Rational> {
         self.active().into_iter().filter_map(|n| self.answer(n)).min()
-    }
-
-    pub fn njc(&self, claim: &Claim) -> Option<Shown> {
-        let margin = self.njc_margin();
-        let holds = match &claim.evidence {
-            Evidence::None => margin.is_none().then_some(true),
-            Evidence::Witnesses(witnesses) => {
-                let shown = self.each(witnesses, |n, witness| self.witness(n, *witness))?;
-                (shown == margin).then_some(true)
-            }
-            Evidence::Complaint(stated) => {
-                let n = stated.user;
-                self.active().contains(&n).then_some(())?;
-                let full = (0..self.cluster.rows.len()).filter(|&row| self.slack(row).is_zero());
-                let full = full.filter(|&row| self.cluster.uses(n, row) > 0);
-                let shares = full.map(|row| {
-                    let held = self.cluster.uses(n, row) * &self.x[n][self.cluster.rows[row].0];
-                    (row, held / &self.cluster.capacity[row])
-                });
-                let right = stated.entitlement == self.entitled(n) && shares.eq(stated.shares.clone());
-                (right && self.answer(n) == margin).then_some(false)
-            }
-            _ => None,
-        }?;
-        Some(Shown { margin, holds: Some(holds) })
-    }
-
-    /// The least of what is stated for every active user, and for no other; `None` where that is false.
-    fn each<T>(
-        &self,
-        stated: &[Option<T>],
-        value: impl Fn(usize, &T) -> Option<Rational>,
-    ) -> Option<Option<Rational>> {
-        let mut least: Option<Rational> = None;
-        for (n, stated) in stated.iter().enumerate() {
-            (stated.is_some() == self.cluster.active[n]).then_some(())?;
-            let Some(stated) = stated else { continue };
-            let value = value(n, stated)?;
-            least = Some(least.map_or(value.clone(), |least| least.min(value)));
-        }
-        Some(least)
     }
 
     /// What `n` lacks on the class of a row that it uses, in tasks.
@@ -254,32 +124,5 @@ impl Plain<'_> {
     pub fn ps_dsf_margin(&self) -> Option<Rational> {
         let classes = 0..self.p().n_servers();
         self.users().flat_map(|n| classes.clone().filter_map(move |i| self.ps_dsf_on(n, i))).min()
-    }
-
-    pub fn ps_dsf(&self, claim: &Claim) -> Option<Shown> {
-        let margin = self.ps_dsf_margin();
-        let holds = match &claim.evidence {
-            Evidence::None => margin.is_none().then_some(true),
-            Evidence::Bottlenecks(standings) => {
-                let worth = |n: usize, standing: &Standing| match standing {
-                    Standing::Satisfied => self.satisfied(n),
-                    Standing::Bottlenecks(rows) => {
-                        let classes = rows.iter().map(|&row| self.cluster.rows[row].0);
-                        classes.eq(self.cluster.classes(n)).then_some(())?;
-                        let lacks = rows.iter().map(|&row| self.lack(n, row)).collect::<Option<Vec<_>>>()?;
-                        Some(-(lacks.into_iter().max()? / &self.cluster.g[n]))
-                    }
-                };
-                (self.each(standings, worth)? == margin).then_some(true)
-            }
-            Evidence::Unblocked(stated) => {
-                let (n, i) = (stated.user, stated.server);
-                let rows = self.cluster.used_rows(n, i).into_iter();
-                let lacks = rows.filter_map(|row| Some((row, self.lack(n, row)?)));
-                (lacks.eq(stated.lacks.clone()) && self.ps_dsf_on(n, i) == margin).then_some(false)
-            }
-            _ => None,
-        }?;
-        Some(Shown { margin, holds: Some(holds) })
     }
 }

@@ -85,7 +85,7 @@ impl<'a> Plain<'a> {
         let tasks: Tasks = tasks.into_iter().map(|on| on.into_iter().enumerate().collect()).collect();
         let mut y = Plain::of_tasks(self.p(), self.sharing(), &tasks);
         y.placements = Some(placements.to_vec());
-        let fits = y.is_whole() && y.is_exactly_feasible() && y.single_limits()?.iter().all(|l| l.1 >= 0);
+        let fits = y.is_whole() && y.is_exactly_feasible() && y.single_limits(true)?.iter().all(|l| l.1 >= 0);
         fits.then_some(y)
     }
 
@@ -178,10 +178,12 @@ impl<'a> Plain<'a> {
             (Axiom::IntegerParetoOptimal, Evidence::Prices(prices)) => {
                 let gap = self.pareto_gap(prices)?;
                 let has_room = self.active().iter().any(|&n| prices.user_weights[n] <= gap);
-                Some(yes(somebody.then(|| if has_room { -gap } else { zero() })))
+                (!has_room).then(|| yes(somebody.then(zero)))
             }
             (Axiom::IntegerParetoOptimal, Evidence::DominatingPlacements(placements)) => {
-                self.dominated(&self.placed(placements)?)
+                let shown = self.dominated(&self.placed(placements)?)?;
+                // Whole tasks: no tolerance reaches one.
+                Some(Shown { margin: Some(Rational::from(-1)), ..shown })
             }
             (Axiom::MaxMin, Evidence::Levels(levels)) => Some(yes(self.levels(claim.share?, levels)?)),
             (Axiom::MaxMin, Evidence::Rise { resource: None, user, allocation }) => {

@@ -68,11 +68,24 @@ impl Plain<'_> {
             let nothing = self.cluster.active[*user] && self.plain_level(&u, &self.x, *user) <= 0;
             return Some(nothing && !holds && claim.margin.is_none());
         }
-        let worths = self.users().map(|n| self.worth(&u, alpha, n)).collect::<Option<Vec<_>>>()?;
+        let values = if let Evidence::Enclosed { values, .. } = &claim.evidence { &values[..] } else { &[] };
+        let mut worths = self.users().map(|n| self.worth(&u, alpha, n)).collect::<Option<Vec<_>>>()?;
+        let whole = *alpha.denom() == 1;
+        for n in self.active() {
+            match values.iter().find(|(of, _)| *of == n) {
+                // Bounds are known here to some 200 digits.
+                Some((_, ends)) => {
+                    let is_so = ends[0] >= 0 && ends[0] <= worths[n][1] && worths[n][0] <= ends[1];
+                    is_so.then_some(())?;
+                    worths[n] = ends.clone();
+                }
+                None => whole.then_some(())?,
+            }
+        }
         let spent = |end: usize| -> Rational {
             self.users().map(|n| &worths[n][end] * self.plain_level(&u, &self.x, n)).sum()
         };
-        let (margin, yes) = match &claim.evidence {
+        let (margin, yes) = match claim.evidence.bare() {
             Evidence::Prices(prices) => {
                 let most = |n: usize, i: usize| Rational::from(&worths[n][1] * &u[n][i]);
                 let gap = self.gap(&prices.rows, &prices.users, &most, &spent(0))?;
@@ -80,26 +93,18 @@ impl Plain<'_> {
             }
             Evidence::Better(tasks) => {
                 let y = self.other(tasks)?;
-                let gain: Rational = self
-                    .users()
-                    .map(|n| {
-                        let more = self.plain_level(&u, &y.x, n) - self.plain_level(&u, &self.x, n);
-                        let end = usize::from(more < 0);
-                        more * &worths[n][end]
-                    })
-                    .sum();
-                (Some(-(gain / spent(1))), false)
+                let gain = |n: usize| {
+                    let more = self.plain_level(&u, &y.x, n) - self.plain_level(&u, &self.x, n);
+                    let end = usize::from(more < 0);
+                    more * &worths[n][end]
+                };
+                let gain: Rational = self.users().map(gain).sum();
+                let end = usize::from(gain > 0);
+                (Some(-(gain / spent(end))), false)
             }
             _ => return None,
         };
-        // The bounds here and there are some 50 digits wide.
-        let near = match (&margin, &claim.margin) {
-            (Some(margin), Some(stated)) if *alpha != 1 => {
-                Rational::from(margin - stated).abs() <= Rational::from(10).pow(-40)
-            }
-            (margin, stated) => margin == stated,
-        };
         let within = margin.as_ref().is_none_or(|margin| *margin >= Rational::from(-tolerance));
-        Some(near && within == holds && yes == holds)
+        Some(margin == claim.margin && within == holds && yes == holds)
     }
 }

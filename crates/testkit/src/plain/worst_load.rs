@@ -40,6 +40,7 @@ pub fn is_true(certificate: &WorstLoadCertificate) -> Option<bool> {
     let loads = &certificate.loads;
     Some(
         settled
+            && *lower >= 0
             && *lower <= 1
             && loads.iter().all(|load| *load >= 0)
             && checker.greedy(&certificate.greedy, loads, &one, false)

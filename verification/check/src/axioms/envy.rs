@@ -4,8 +4,8 @@
 //! `n` can run and the rows of which a task of `n` takes something, with `b_mir = x_mi d_mir / w_m`; one task
 //! less is without one of those that are worth most. The margin is the least `(x_n - min(T_n, v)) / g_n`.
 //!
-//! `M`, the margin of the pair of the evidence, is the least when every pair has `v <= x_n - M g_n` (or `T_n`
-//! is no more than that bound). Of most pairs whole numbers show it. Let `top_r` be the largest `b_mir` of a
+//! The margin `M` that is stated is the least when every pair has `v <= x_n - M g_n` (or `T_n` is no more than
+//! that bound), and one pair has as much. Of most pairs whole numbers show that they have no more. Let `top_r` be the largest `b_mir` of a
 //! row, `B_mir = b_mir / top_r` and `V_nir = top_r w_n / (d_nir bound)`: `v` is at most the bound when
 //! `sum_i min_r B V <= 1`. Both are rounded up to multiples of `2^-40`, so that the sum is too large rather
 //! than too small: when it is at most 1, so is the true one. A number that does not fit stays at the largest
@@ -16,7 +16,6 @@
 use rug::Rational;
 
 use super::Shown;
-use super::place::Place;
 use crate::allocation::{Placement, entries};
 use crate::case::Case;
 use crate::claim::Claim;
@@ -32,28 +31,14 @@ pub fn are_whole(case: &Case<'_>) -> bool {
     entries(&case.x).all(|(_, _, x)| x.is_integer()) && case.stated.placements.iter().flatten().all(is_whole)
 }
 
-/// Both axioms; of `ef1` the evidence also names the class from which a task is taken, where one is worth
-/// anything.
+/// Both axioms.
 pub fn envy_free(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
-    let less = claim.axiom == "ef1";
-    let names = if less { "user envied server?" } else { "user envied" };
-    let Some((place, gain)) = Place::tightest(case, claim, names, "gain")? else {
-        ensure(case.active().nth(1).is_none(), "there are users, and no pair is named")?;
+    if case.active().nth(1).is_none() {
         return Ok((None, None));
-    };
-    let (user, envied) = (place.user.unwrap_or(0), place.envied.unwrap_or(0));
-    let is_pair = user != envied && case.is_active(user) && case.is_active(envied);
-    ensure(is_pair, "the users of the evidence are no pair")?;
-    let held = held(case);
-    let (value, best) = worth(case, &held.0, user, envied, less);
-    let is_best = place.class.map_or(best.is_empty(), |class| best.contains(&class));
-    ensure(!less || is_best, "the class of the evidence is not one whose task is worth most")?;
-    let value = case.problem.users[user].at_most_tasks(value);
-    let margin = Rational::from(&case.total[user] - &value) / &case.g[user];
-    let stated = (claim.holds == Some(false)).then(|| -Rational::from(&margin * &case.g[user]));
-    ensure(gain == stated, "the gain of the evidence is another")?;
-    nobody_has_less(case, &held, &margin, less)?;
-    Ok((Some(margin), None))
+    }
+    let Some(margin) = &claim.margin else { return refuse("there are users, and no margin is stated") };
+    is_least(case, margin, claim.axiom == "ef1")?;
+    Ok((Some(margin.clone()), None))
 }
 
 /// `b_mir` and `B_mir` by row, of every user and class with tasks.
@@ -80,40 +65,35 @@ fn held(case: &Case<'_>) -> (Held, Vec<Rational>) {
     (held, top)
 }
 
-/// What the bundle of `m` is worth to `n`, less a task of it where that is asked for; and the classes on
-/// which a task is worth most.
-fn worth(case: &Case<'_>, held: &Held, n: usize, m: usize, less: bool) -> (Rational, Vec<usize>) {
+/// What the bundle of `m` is worth to `n`, less a task of it that is worth most where that is asked for.
+fn worth(case: &Case<'_>, held: &Held, n: usize, m: usize, less: bool) -> Rational {
     let weight = &case.problem.users[n].weight;
     let zero = Rational::new();
-    let mut parts = Vec::new();
+    let (mut all, mut most) = (Rational::new(), Rational::new());
     for (i, rows) in &held[m] {
         let rate = |(row, d): &(usize, Rational)| at(rows, *row).map_or(&zero, |(b, _)| b) / d.clone();
         let value = case.uses(n, *i).iter().map(rate).min().unwrap_or_default() * weight;
-        parts.push((*i, Rational::from(&value / &case.on(m, *i)), value));
+        if less {
+            most = most.max(Rational::from(&value / &case.on(m, *i)));
+        }
+        all += value;
     }
-    let most = parts.iter().map(|(_, task, _)| task).max().filter(|most| less && **most > 0);
-    let best = parts.iter().filter(|(_, task, _)| Some(task) == most).map(|(i, _, _)| *i).collect();
-    let all: Rational = parts.iter().map(|(_, _, value)| value).sum();
-    (all - most.unwrap_or(&zero), best)
+    all - most
 }
 
-/// Whether no pair has a margin below this one.
-fn nobody_has_less(
-    case: &Case<'_>,
-    all: &(Held, Vec<Rational>),
-    margin: &Rational,
-    less: bool,
-) -> Checked<()> {
-    let (held, top) = all;
+/// Whether no pair has a margin below this one, and one pair has it.
+fn is_least(case: &Case<'_>, margin: &Rational, less: bool) -> Checked<()> {
+    let (held, top) = held(case);
     let pairs: usize = held.iter().flatten().map(|(_, rows)| rows.len() + 1).sum();
+    let mut is_attained = false;
     for n in case.active() {
         let bound = &case.total[n] - Rational::from(margin * &case.g[n]);
         let user = &case.problem.users[n];
-        if user.tasks.as_ref().is_some_and(|tasks| *tasks <= bound) {
+        if user.tasks.as_ref().is_some_and(|tasks| *tasks < bound || is_attained && *tasks == bound) {
             continue;
         }
         // No bundle is worth less than nothing.
-        ensure(bound >= 0, "a margin is less than that of the evidence")?;
+        ensure(bound >= 0, "a margin is less than what is stated")?;
         work::steps(pairs as u64)?;
         // `V`, by class and row.
         let rounded_rate = |(row, d): (usize, Rational)| {
@@ -122,23 +102,31 @@ fn nobody_has_less(
         };
         let rates = |i| case.uses(n, i).into_iter().map(rounded_rate).collect();
         let rates: Vec<Vec<(usize, u128)>> = (0..case.problem.classes.len()).map(rates).collect();
-        let is_below = |m: usize| {
+        // Whether it is seen at once that the bundle is worth no more than the bound; less, as long as no pair is
+        // known to have the margin.
+        let is_below = |m: usize, is_attained: bool| {
             let of_class = |(class, rows): &Bundle| {
                 let product =
                     |(row, v): &(usize, u128)| at(rows, *row).map_or(0, |(_, b)| v.saturating_mul(*b));
                 rates[*class].iter().map(product).min().unwrap_or(0)
             };
-            held[m].iter().map(of_class).fold(0, u128::saturating_add) <= 1 << (2 * PLACES)
+            let sum = held[m].iter().map(of_class).fold(0, u128::saturating_add);
+            (is_attained || bound > 0) && sum < (1 << (2 * PLACES)) + u128::from(is_attained)
         };
-        for m in case.active().filter(|m| *m != n && !is_below(*m)) {
+        for m in case.active().filter(|m| *m != n) {
+            if is_below(m, is_attained) {
+                continue;
+            }
             work::spend(4 * held[m].len() + 1)?;
-            if worth(case, held, n, m, less).0 > bound {
+            let value = user.at_most_tasks(worth(case, &held, n, m, less));
+            if value > bound {
                 let (n, m) = (case.user(n), case.user(m));
                 return refuse(format!("user `{n}` has a smaller margin towards `{m}`"));
             }
+            is_attained |= value == bound;
         }
     }
-    Ok(())
+    ensure(is_attained, "no pair of users has the margin that is stated")
 }
 
 /// Times `2^PLACES`, rounded up.

@@ -63,7 +63,7 @@ impl Prices {
 /// `sum p C + sum q T - sum l_n x_n`, since nobody loses in `y`. Evidence of no: such a `y`.
 ///
 /// Among whole tasks the same prices show more: where that gap is below every `l_n` there is no room for a
-/// whole task, and the margin is 0.
+/// whole task. The margin is 0 then, and -1 where somebody could have one, whatever the tolerance.
 pub fn pareto_optimal(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     let whole = claim.axiom == "integer-pareto-optimal";
     let raw = claim.some()?;
@@ -83,7 +83,7 @@ pub fn pareto_optimal(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
         ensure(gains.iter().all(|gain| *gain >= 0), "somebody loses in the dominating allocation")?;
         let gain = work::sum(case.active().map(|n| Rational::from(&gains[n] / &case.g[n])).collect())?;
         ensure(gain > 0, "nobody gains in the dominating allocation")?;
-        return Ok((Some(-gain), Some(false)));
+        return Ok((Some(if whole { Rational::from(-1) } else { -gain }), Some(false)));
     }
     let [weights, rows, users] = raw.fields("user_weights prices user_prices?")?;
     let weights = case.problem.user_names.numbers(weights)?;
@@ -101,6 +101,9 @@ pub fn pareto_optimal(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
         return Ok((None, Some(true)));
     }
     let gap = bound - work::sum(case.active().map(|n| weight(n) * &case.total[n]).collect())?;
-    let has_room = !whole || case.active().any(|n| gap >= weight(n));
-    Ok((Some(if has_room { -gap } else { Rational::new() }), Some(true)))
+    if !whole {
+        return Ok((Some(-gap), Some(true)));
+    }
+    ensure(case.active().all(|n| gap < weight(n)), "the prices leave room for a whole task")?;
+    Ok((Some(Rational::new()), Some(true)))
 }

@@ -5,27 +5,22 @@
 //! feasible `y`; the margin is minus the gap over that last sum. Evidence of no: a `y` with a larger sum, or
 //! a user with nothing.
 //!
-//! Numbers are exact for `alpha = 1`, and where `alpha` is whole, or all roots are rational, and the powers
-//! of all users together take no more than 2^16 bits; else `w_n / U_n^alpha` is enclosed, and the end counts
-//! that makes the claim harder to prove.
+//! Where `alpha` is whole these numbers are exact, unless the evidence states `values`: for a user a `least` and a
+//! `most` of `w_n / U_n^alpha`, which are believed once their powers are compared. The end counts that makes the claim
+//! harder to prove.
 
 use rug::Rational;
 use rug::ops::Pow;
 
 use super::prices::Prices;
-use super::{Shown, feasible, power};
+use super::{Shown, feasible};
 use crate::allocation::{Tasks, tasks};
 use crate::case::{Case, total_of};
 use crate::claim::Claim;
+use crate::json::Json;
+use crate::problem::at;
 use crate::share::Coefficients;
-use crate::work::{self, Checked, Fault, ensure, refuse};
-
-/// Bits of the powers of all users together, up to which they are exact.
-const EXACT_BITS: u64 = 1 << 16;
-/// Magnitudes of powers beyond two to this are too large.
-const MAGNITUDE: u64 = 1 << 16;
-/// Users times the square of the denominator of `alpha`, about what their roots cost.
-const ROOTS: u64 = 1 << 28;
+use crate::work::{self, Checked, ensure, refuse};
 
 pub fn proportional(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     let raw = claim.some()?;
@@ -44,28 +39,26 @@ pub fn proportional(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
         return Ok((None, Some(false)));
     }
     if !raw.get("better").is_absent() {
-        let y = tasks(raw.fields::<1>("better")?[0], case.problem)?;
+        let [better, values] = raw.fields("better values?")?;
+        let y = tasks(better, case.problem)?;
         ensure(feasible::is_feasible(case, &y, None)?, "the allocation of the evidence is not feasible")?;
-        let worths = Worths::new(case, claim.alpha.unwrap_or((1, 1)), own)?;
+        let worths = Worths::new(case, claim, own, values)?;
         let levels = levels(&y)?;
         let mut parts = Vec::new();
         for n in case.active() {
-            let gain = Rational::from(&levels[n] - &worths.levels[n].0);
-            if !gain.is_zero() {
-                parts.push(worths.summand(n, gain < 0) * gain);
-            }
+            let gain = Rational::from(&levels[n] - &worths.levels[n]);
+            parts.push(work::times(worths.end(n, gain < 0), &gain)?);
         }
         let gain = work::sum(parts)?;
         let spent = worths.spent(gain > 0)?;
         return Ok((Some(spent.map_or_else(Rational::new, |spent| -(gain / spent))), Some(false)));
     }
-    let [rows, users] = raw.fields("prices user_prices?")?;
+    let [rows, users, values] = raw.fields("prices user_prices? values?")?;
     let prices = Prices::read(case, rows, users)?;
     let bound = prices.bound(case)?;
-    let worths = Worths::new(case, claim.alpha.unwrap_or((1, 1)), own)?;
+    let worths = Worths::new(case, claim, own, values)?;
     for n in case.active() {
-        let upper = worths.end(n, true);
-        prices.cover(case, n, &upper, u.as_ref())?;
+        prices.cover(case, n, worths.end(n, true), u.as_ref())?;
     }
     let margin = worths.spent(false)?.map(|spent| 1 - bound / spent);
     Ok((margin, Some(true)))
@@ -73,61 +66,55 @@ pub fn proportional(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
 
 struct Worths<'c, 'a> {
     case: &'c Case<'a>,
-    alpha: (u32, u32),
-    /// `U_n`, and its exact power where numbers are exact.
-    levels: Vec<(Rational, Option<Rational>)>,
-    /// Whether they are short enough to be added up as they are.
-    is_exact: bool,
+    /// `U_n`, by user.
+    levels: Vec<Rational>,
+    /// Between which `w_n / U_n^alpha` lies; 0 for users who can be given nothing.
+    ends: Vec<[Rational; 2]>,
 }
 
 impl<'c, 'a> Worths<'c, 'a> {
-    fn new(case: &'c Case<'a>, alpha: (u32, u32), levels: Vec<Rational>) -> Checked<Self> {
-        let too_large = |what: &str| Err(Fault::TooLarge(format!("too large: {what} of what users have")));
-        if let Some(n) = case.active().find(|n| levels[*n] <= 0) {
-            return refuse(format!("user `{}` has nothing", case.user(n)));
-        }
-        let bits = |n: usize| (levels[n].numer().significant_bits(), levels[n].denom().significant_bits());
-        let magnitude = |n| u64::from(bits(n).0.abs_diff(bits(n).1)) + 1;
-        if case.active().any(|n| magnitude(n) * u64::from(alpha.0) > MAGNITUDE * u64::from(alpha.1)) {
-            return too_large("a power");
-        }
-        let (users, index) = (case.active().count() as u64, u64::from(alpha.1));
-        if index > 1 && users.saturating_mul(index * index) > ROOTS {
-            return too_large("the roots");
-        }
-        let all: u64 = case.active().map(|n| u64::from(bits(n).0.max(bits(n).1))).sum();
-        let is_short = all.saturating_mul(u64::from(alpha.0)) <= EXACT_BITS;
-        let root = |n: usize| Some((n, power::root(&levels[n], alpha.1)?.pow(alpha.0)));
-        let powers: Option<Vec<(usize, Rational)>> =
-            if alpha == (1, 1) || is_short { case.active().map(root).collect() } else { None };
-        let is_exact = is_short && powers.is_some();
-        let mut levels: Vec<_> = levels.into_iter().map(|level| (level, None)).collect();
-        powers.into_iter().flatten().for_each(|(n, power)| levels[n].1 = Some(power));
-        Ok(Self { case, alpha, levels, is_exact })
-    }
-
-    /// `w_n / U_n^alpha`, or the end of its enclosure.
-    fn end(&self, n: usize, up: bool) -> Rational {
-        let weight = &self.case.problem.users[n].weight;
-        match &self.levels[n] {
-            (_, Some(power)) => Rational::from(weight / power),
-            (level, None) => power::end(weight, level, self.alpha, up),
-        }
-    }
-
-    /// The same in a sum, which exact fractions of many users would make too wide.
-    fn summand(&self, n: usize, up: bool) -> Rational {
-        let end = self.end(n, up);
-        if self.is_exact { end } else { power::rounded(&end, up) }
-    }
-
-    /// `sum w_n U_n^(1 - alpha)`, or an end of its enclosure; `None` without users.
-    fn spent(&self, up: bool) -> Checked<Option<Rational>> {
-        let of_user = |n: usize| match self.alpha {
-            (1, 1) => self.case.problem.users[n].weight.clone(),
-            _ => self.summand(n, up) * &self.levels[n].0,
+    fn new(case: &'c Case<'a>, claim: &Claim<'_>, levels: Vec<Rational>, values: &Json<'_>) -> Checked<Self> {
+        let (exponent, index) = claim.alpha.unwrap_or((1, 1));
+        let stated = case.problem.user_names.map(values, |_, raw| {
+            let [least, most] = raw.fields("least most")?;
+            Ok([least.computed()?, most.computed()?])
+        })?;
+        let power = |value: &Rational, to: u32| {
+            work::steps(work::cost(work::words(value).saturating_mul(u64::from(to))))?;
+            Ok(Rational::from(value.pow(to)))
         };
-        let parts: Vec<Rational> = self.case.active().map(of_user).collect();
+        let mut ends = vec![[Rational::new(), Rational::new()]; levels.len()];
+        for n in case.active() {
+            let (name, weight) = (case.user(n), &case.problem.users[n].weight);
+            if levels[n] <= 0 {
+                return refuse(format!("user `{name}` has nothing"));
+            }
+            let level = power(&levels[n], exponent)?;
+            ends[n] = match at(&stated, n) {
+                Some([least, most]) => {
+                    let weight = power(weight, index)?;
+                    let below = work::times(&power(least, index)?, &level)?;
+                    let above = work::times(&power(most, index)?, &level)?;
+                    let is_so = *least >= 0 && *most >= 0 && below <= weight && weight <= above;
+                    ensure(is_so, &format!("the values of user `{name}` do not enclose the power"))?;
+                    [least.clone(), most.clone()]
+                }
+                None if index == 1 => std::array::from_fn(|_| Rational::from(weight / &level)),
+                None => return refuse(format!("alpha is not whole, and `{name}` has no values")),
+            };
+        }
+        Ok(Self { case, levels, ends })
+    }
+
+    /// An end of `w_n / U_n^alpha`.
+    fn end(&self, n: usize, up: bool) -> &Rational {
+        &self.ends[n][usize::from(up)]
+    }
+
+    /// The same of `sum w_n U_n^(1 - alpha)`; `None` without users.
+    fn spent(&self, up: bool) -> Checked<Option<Rational>> {
+        let parts = self.case.active().map(|n| work::times(self.end(n, up), &self.levels[n]));
+        let parts = parts.collect::<Checked<Vec<_>>>()?;
         if parts.is_empty() { Ok(None) } else { work::sum(parts).map(Some) }
     }
 }

@@ -13,29 +13,83 @@ use rug::Rational;
 
 use self::packing::Packing;
 use self::problem::Reservation;
+use crate::canonical::{object, quoted};
 use crate::json::Json;
+use crate::number::{STATED, parse};
+use crate::problem::Amounts;
 use crate::work::{Checked, ensure, refuse};
 use crate::{File, Options, Report, Unusable};
 
 /// Judges a certificate of either kind.
 pub fn check(file: &File, raw: &Json<'_>, options: &Options) -> Result<Report, Unusable> {
-    let others = options.allocation.is_some() || !options.require.is_empty();
-    if others || options.max_tolerance.is_some() || options.sharing.is_some() {
-        return Err(Unusable::usage("only --problem can be asked of this kind of certificate"));
+    if options.allocation.is_some() || options.max_tolerance.is_some() || options.sharing.is_some() {
+        let what = "only --problem and --require (exact, ratio:A) can be asked of this kind of certificate";
+        return Err(Unusable::usage(what));
     }
     let is_ratio = raw.get("kind").text() == Ok("ratio-certificate");
     let judged = if is_ratio { ratio(raw) } else { worst_load(raw) };
-    let (problem, claims, verdict) = judged.map_err(|fault| file.unusable(raw, fault))?;
+    let judged = judged.map_err(|fault| file.unusable(raw, fault))?;
+    let problem = &judged.problem;
     let other = options.problem.as_ref().map(|file| file.read(Reservation::read)).transpose()?;
     let is_about = other.map_or(Ok(true), |other| problem.is_same(&other, is_ratio));
     let is_about = is_about.map_err(|fault| file.unusable(raw, fault))?;
     let unmet = (!is_about).then(|| "the certificate is about another problem".to_owned());
-    let reason = file.reason(raw, unmet, verdict)?;
-    Ok(Report { reason, claims, about: Vec::new(), more: vec![("tolerance", "\"0\"".to_owned())] })
+    let missing = options.require.iter().map(|text| judged.lacks(text)).collect::<Result<Vec<_>, _>>()?;
+    let unmet = unmet.or(missing.into_iter().flatten().next());
+    let (hash, name) = (problem.hash(), &problem.name);
+    let (types, pools) = (problem.jobs.len(), problem.pools.len());
+    let loads = || judged.loads.iter().map(|(j, load)| (&problem.types.list[*j], load));
+    let listed: Vec<String> = loads().map(|(name, load)| format!("{name} {load}")).collect();
+    let what = if is_ratio { "loads per server" } else { "stated loads per server" };
+    let about = vec![
+        format!("problem `{name}`: job types {types}, pools {pools}, sha256 {hash}"),
+        format!("{what}: {}", if listed.is_empty() { "none".to_owned() } else { listed.join(", ") }),
+    ];
+    let problem_json = object([
+        ("name", Some(quoted(name))),
+        ("types", Some(types.to_string())),
+        ("pools", Some(pools.to_string())),
+        ("sha256", Some(quoted(&hash))),
+    ]);
+    let loads = object(loads().map(|(name, load)| (&**name, Some(quoted(&load.to_string())))));
+    let reason = file.reason(raw, unmet, judged.verdict)?;
+    let proven = judged.ratio.filter(|_| reason.is_none());
+    let ratio = proven.map_or("null".to_owned(), |ratio| quoted(&ratio.to_string()));
+    let more = vec![
+        ("tolerance", quoted("0")),
+        ("problem", problem_json),
+        ("loads", loads),
+        ("ratio", ratio),
+        ("exact", (judged.is_exact && reason.is_none()).to_string()),
+    ];
+    Ok(Report { reason, claims: judged.claims, about, more })
 }
 
-/// The problem, what is claimed, and whether it is true.
-type Judged = (Reservation, Vec<String>, Checked<()>);
+/// A certificate, and whether it is true.
+struct Judged {
+    problem: Reservation,
+    claims: Vec<String>,
+    /// The loads per server that are above 0.
+    loads: Amounts,
+    /// The part of the optimum that greedy earns at least; absent where there is nothing to earn.
+    ratio: Option<Rational>,
+    /// Whether it earns no more than that.
+    is_exact: bool,
+    verdict: Checked<()>,
+}
+
+impl Judged {
+    /// Why it does not show what is required: `exact`, or `ratio:A`.
+    fn lacks(&self, text: &str) -> Result<Option<String>, Unusable> {
+        let part = text.strip_prefix("ratio:").map(|part| parse(part, STATED));
+        let is_shown = match part {
+            None if text == "exact" => self.is_exact,
+            Some(Ok(part)) => self.ratio.as_ref().is_some_and(|ratio| *ratio >= part),
+            _ => return Err(Unusable::usage(&format!("--require {text}: expected `exact` or `ratio:A`"))),
+        };
+        Ok((!is_shown).then(|| format!("`{text}` is required, and not shown")))
+    }
+}
 
 /// What there is to pack: jobs by type, and servers by pool; numbers of both, or parts of all servers.
 struct Amount {
@@ -142,7 +196,10 @@ fn ratio(raw: &Json<'_>) -> Checked<Judged> {
         whole.verify(&of, &mut packing).map_err(|fault| fault.about("integer"))
     };
     let verdict = verify();
-    Ok((problem, claims, verdict))
+    let is_exact = fluid.stated.reward == fluid.bound;
+    let loads = problem.jobs.iter().map(|job| job.load.clone()).enumerate();
+    let loads = loads.filter(|(_, load)| !load.is_zero()).collect();
+    Ok(Judged { problem, claims, loads, ratio, is_exact, verdict })
 }
 
 fn worst_load(raw: &Json<'_>) -> Checked<Judged> {
@@ -183,6 +240,7 @@ fn worst_load(raw: &Json<'_>) -> Checked<Judged> {
         let (Some(lower), Some(upper)) = (&lower, &upper) else {
             return refuse("a ratio is missing, though types have a reward");
         };
+        ensure(*lower >= 0, "ratio_lower: greedy earns at least 0, whatever is stated")?;
         ensure(*lower <= 1, "ratio_lower: loads that greedy serves have the ratio 1")?;
         worst_load::verify(lower, firsts, claims, &mut packing)?;
         stated.verify(&of, &mut packing)?;
@@ -191,5 +249,6 @@ fn worst_load(raw: &Json<'_>) -> Checked<Judged> {
         ensure(*upper == reached, "ratio_upper: it is not greedy's reward over the optimum's")
     };
     let verdict = verify();
-    Ok((problem, says, verdict))
+    let is_exact = lower == upper;
+    Ok(Judged { problem, claims: says, loads, ratio: lower, is_exact, verdict })
 }

@@ -2,15 +2,18 @@
 
 use rug::{Integer, Rational};
 
+use crate::canonical::{object, quoted};
 use crate::json::{Json, Kind};
-use crate::number::floor;
+use crate::number::{floor, hashed};
 use crate::problem::{Amounts, Class, MOST, Names, at, classes, of_kind};
+use crate::sha256::sha256;
 use crate::work::{self, Checked};
 
 /// Jobs by type, those above 0 alone, types ascending.
 pub type Configuration = Vec<(usize, u64)>;
 
 pub struct Reservation {
+    pub name: String,
     /// In alphabetical order, in which nothing depends on theirs.
     pub resources: Names,
     pub pool_names: Names,
@@ -41,7 +44,7 @@ impl Reservation {
         of_kind(raw, "reservation-problem")?;
         let [_, name, resources, servers, jobs, configurations] =
             raw.fields("kind name? resources? servers? jobs configurations? $schema? description?")?;
-        name.given().map(Json::text).transpose()?;
+        let name = name.given().map_or(Ok(""), Json::text)?.to_owned();
         let listed = configurations.given();
         let mut names: Vec<&Json<'_>> = resources.given().map_or(Ok(&[][..]), Json::list)?.iter().collect();
         names.sort_by(|a, b| a.text().ok().cmp(&b.text().ok()));
@@ -67,7 +70,7 @@ impl Reservation {
             let number = |raw: &Json<'_>| raw.given().map_or(Ok(Rational::new()), Json::amount);
             Ok(Job { demand: resources.amounts(demand)?, reward: number(reward)?, load: number(load)? })
         };
-        let all = rows.iter().map(job).collect::<Checked<Vec<_>>>()?;
+        let all: Vec<Job> = rows.iter().map(job).collect::<Checked<_>>()?;
         let capacities = servers.list()?.iter().map(|raw| (raw, raw.get("capacity")));
         for (raw, amounts) in capacities.chain(jobs.list()?.iter().map(|raw| (raw, raw.get("demand")))) {
             match amounts.given().map_or(Ok(&[][..]), Json::object)? {
@@ -89,7 +92,8 @@ impl Reservation {
         };
         let configurations = listed.map(read).transpose()?;
         let states_counts = with_counts > 0;
-        let problem = Self { resources, pool_names, pools, states_counts, types, jobs: all, configurations };
+        let problem =
+            Self { name, resources, pool_names, pools, states_counts, types, jobs: all, configurations };
         // Every type fits somewhere, and nowhere more often than can be counted.
         work::spend(problem.size().saturating_mul(problem.pools.len()))?;
         for (j, name) in problem.types.list.iter().enumerate() {
@@ -99,6 +103,36 @@ impl Reservation {
             }
         }
         Ok(problem)
+    }
+
+    /// The hash that names the problem: of its pools and types in their order, what is said of each by name in
+    /// alphabetical order.
+    pub fn hash(&self) -> String {
+        let number = |value: &Rational| Some(quoted(&hashed(value)));
+        let amounts = |of: &Amounts| {
+            Some(object(of.iter().map(|(r, amount)| (&*self.resources.list[*r], number(amount)))))
+        };
+        let list = |items: Vec<String>| Some(format!("[{}]", items.join(",")));
+        let pool = |(name, pool): (&String, &Class)| {
+            let count = self.states_counts.then(|| pool.count.to_string());
+            object([("name", Some(quoted(name))), ("count", count), ("capacity", amounts(&pool.capacity))])
+        };
+        let job = |(name, job): (&String, &Job)| {
+            let (reward, load) = (number(&job.reward), number(&job.load));
+            let (name, demand) = (Some(quoted(name)), amounts(&job.demand));
+            object([("name", name), ("demand", demand), ("reward", reward), ("load", load)])
+        };
+        let configuration = |k: &Configuration| {
+            object(k.iter().map(|(j, count)| (&*self.types.list[*j], Some(count.to_string()))))
+        };
+        let configurations = self.configurations.as_ref();
+        sha256(&object([
+            ("kind", Some(quoted("reservation-problem"))),
+            ("resources", list(self.resources.list.iter().map(|name| quoted(name)).collect())),
+            ("servers", list(self.pool_names.list.iter().zip(&self.pools).map(pool).collect())),
+            ("jobs", list(self.types.list.iter().zip(&self.jobs).map(job).collect())),
+            ("configurations", configurations.and_then(|all| list(all.iter().map(configuration).collect()))),
+        ]))
     }
 
     /// The number of demands, for the budget.

@@ -81,15 +81,6 @@ impl<'p> ClassLimits<'p> {
         })
     }
 
-    /// How many tasks a limit leaves to a user with one demand on a class; `None` where it does not count them.
-    pub fn left_by(&self, mark: &ClassMark, n: usize, i: usize) -> Option<Rational> {
-        let mut all = self.above(n).map(|at| &self.list[at]);
-        let is_it = |limit: &&ClassLimit<'_>| {
-            limit.group == mark.group && limit.resource == mark.resource && limit.servers == mark.on
-        };
-        self.left_of(all.find(is_it)?, n, i)
-    }
-
     fn left_of(&self, limit: &ClassLimit<'_>, n: usize, i: usize) -> Option<Rational> {
         let demand = &self.problem.users()[n].base_demand()[limit.resource];
         let counts = !demand.is_zero() && limit.servers.binary_search(&i).is_ok();

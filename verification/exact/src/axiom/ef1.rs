@@ -15,15 +15,13 @@ use rayon::prelude::*;
 use rug::Rational;
 
 use crate::amounts::amount_of;
-use crate::axiom::rule::{Found, Rule, Truth, loss};
+use crate::axiom::rule::{Found, Rule, loss};
 use crate::budget::TooLarge;
 use crate::evidence::Evidence;
 use crate::instance::Instance;
-use crate::names::read::Reader;
 use crate::names::write::{Json, Names, fields, number};
 use crate::quotient::Quotient;
 use crate::refusal::{Inapplicable, Refusal};
-use evenhand_problem::format::{FormatError, Object};
 
 /// The pair with the least margin, and the margin.
 #[derive(Debug, Clone, PartialEq)]
@@ -178,24 +176,6 @@ impl Rule for Ef1 {
             let evidence = |gain| Evidence::EnvyUpToOne { user, envied, removed, gain };
             Found { yes: evidence(None), no: Some(evidence(Some(loss(instance, user, &margin)))), margin }
         }))
-    }
-
-    fn shows(
-        &self,
-        instance: &Instance<'_>,
-        evidence: &Evidence,
-        truth: &Truth<'_>,
-    ) -> Result<bool, Refusal> {
-        let Evidence::EnvyUpToOne { user, envied, removed, gain } = evidence else { return Ok(false) };
-        Ok(truth.is_loss(instance, *user, gain.as_ref())
-            && truth.is(margin(instance, *user, *envied, *removed).as_ref()))
-    }
-
-    fn read<'t>(&self, reader: &Reader<'_, 't>, object: &Object<'t>) -> Result<Evidence, FormatError> {
-        let (pair, gain) = reader.tightest(object, &["user", "envied", "server"], "gain")?;
-        let (user, envied) = (reader.named_user(&pair, "user")?, reader.named_user(&pair, "envied")?);
-        let removed = pair.get("server").map(|_| reader.named_server(&pair, "server")).transpose()?;
-        Ok(Evidence::EnvyUpToOne { user, envied, removed, gain })
     }
 
     fn write(&self, names: &Names<'_>, evidence: &Evidence) -> Option<Json> {

@@ -12,25 +12,24 @@
 //! * `-|x_ni| / g_n` over the entries that are negative or where the user cannot run (`-|x_ni|` of a
 //!   user with `g_n = 0`, which should have nothing).
 //!
-//! Nothing is repaired of tasks on single servers: there an excess of any size violates.
+//! On single servers it is about every one of them (as [`integer_feasible`], but for parts of tasks). Nothing is
+//! repaired there: an excess of any size violates.
 
 use rug::{Integer, Rational};
 
-use crate::axiom::rule::{Found, Rule, Truth};
+use crate::axiom::integer_feasible;
+use crate::axiom::rule::{Found, Rule};
 use crate::evidence::Evidence;
 pub use crate::evidence::Limit;
 use crate::instance::Instance;
-use crate::names::read::Reader;
 use crate::names::write::{Json, Names, fields, number};
 use crate::parameters::Parameters;
 use crate::quotient::Quotient;
 use crate::refusal::Refusal;
-use evenhand_problem::format::{FormatError, Object};
 
 /// Slack and margin of `limit`: the slack in the units of the row or in tasks. `None` when it
 /// limits nothing.
-#[must_use]
-pub fn slack(instance: &Instance<'_>, limit: Limit) -> Option<(Rational, Rational)> {
+pub(super) fn slack(instance: &Instance<'_>, limit: Limit) -> Option<(Rational, Rational)> {
     let stated = instance.stated();
     match limit {
         Limit::Row(row) => {
@@ -124,21 +123,19 @@ impl Rule for Feasible {
     }
 
     fn derive(&self, instance: &Instance<'_>) -> Result<Option<Found>, Refusal> {
+        if instance.placements().is_some() {
+            let found = integer_feasible::tightest(instance, false)?;
+            let of = |(limit, slack, margin)| Found {
+                margin,
+                yes: Evidence::SingleLimit { limit, slack },
+                no: None,
+            };
+            return Ok(found.map(of));
+        }
         Ok(tightest(instance).map(|(limit, margin)| {
             let slack = slack(instance, limit).map_or_else(Rational::new, |(slack, _)| slack);
             Found { margin, yes: Evidence::Limit { limit, slack }, no: None }
         }))
-    }
-
-    fn shows(
-        &self,
-        instance: &Instance<'_>,
-        evidence: &Evidence,
-        truth: &Truth<'_>,
-    ) -> Result<bool, Refusal> {
-        let Evidence::Limit { limit, slack: stated } = evidence else { return Ok(false) };
-        let found = slack(instance, *limit);
-        Ok(found.is_some_and(|(slack, margin)| slack == *stated && truth.is(Some(&margin))))
     }
 
     fn in_tasks(
@@ -154,24 +151,10 @@ impl Rule for Feasible {
         (*n < instance.problem().n_users()).then(|| slack.clone())
     }
 
-    fn read<'t>(&self, reader: &Reader<'_, 't>, object: &Object<'t>) -> Result<Evidence, FormatError> {
-        reader.only(object, &["server", "resource", "user", "slack"])?;
-        let slack = reader.number(object, "slack")?;
-        let (user, server, _) = reader.place(object)?;
-        let limit = match (user, server, object.get("resource")) {
-            (None, Some(i), Some(raw)) => Limit::Row(reader.named_row(i, raw)?),
-            (Some(n), None, None) => Limit::Tasks(n),
-            (Some(n), Some(i), None) => Limit::Entry(n, i),
-            _ => {
-                let message = "expected `server` and `resource`, or `user`, or `user` and `server`";
-                return Err(reader.error(object.raw(), message));
-            }
-        };
-        Ok(Evidence::Limit { limit, slack })
-    }
-
     fn write(&self, names: &Names<'_>, evidence: &Evidence) -> Option<Json> {
-        let Evidence::Limit { limit, slack } = evidence else { return None };
+        let Evidence::Limit { limit, slack } = evidence else {
+            return integer_feasible::IntegerFeasible.write(names, evidence);
+        };
         let slack = ("slack", number(slack));
         Some(match *limit {
             Limit::Row(row) => {

@@ -16,16 +16,14 @@
 //! above it has no guarantee, the weight 0, and so (`zero-weight: never`) nothing. Margin: minus the largest lack
 //! over `g_n`.
 
-use evenhand_problem::format::{FormatError, Object};
 use evenhand_problem::groups::ZeroWeight;
 use evenhand_problem::{Problem, Promises, Rational};
 
 use crate::axiom::class_limits::{ClassLimit, ClassLimits};
-use crate::axiom::rule::{Found, Rule, Truth, loss};
+use crate::axiom::rule::{Found, Rule, loss};
 use crate::budget::TooLarge;
 use crate::evidence::Evidence;
 use crate::instance::Instance;
-use crate::names::read::Reader;
 use crate::names::write::{Json, Names, number};
 use crate::parameters::Parameters;
 use crate::refusal::{Inapplicable, Refusal};
@@ -201,31 +199,6 @@ impl Rule for Limits {
         }))
     }
 
-    fn shows(
-        &self,
-        instance: &Instance<'_>,
-        evidence: &Evidence,
-        truth: &Truth<'_>,
-    ) -> Result<bool, Refusal> {
-        let Evidence::GroupLimit { group, resource, on, slack } = evidence else { return Ok(false) };
-        let holdings = Holdings::new(instance)?;
-        let named =
-            holdings.limits().find(|of| of.group == *group && of.resource == *resource && of.on == on);
-        Ok(named.is_some_and(|of| of.slack == *slack && truth.is(Some(&of.margin))))
-    }
-
-    fn read<'t>(&self, reader: &Reader<'_, 't>, object: &Object<'t>) -> Result<Evidence, FormatError> {
-        reader.only(object, &["group", "resource", "slack", "on"])?;
-        let raw = reader.need(object, "resource")?;
-        let on = object.get("on").map_or(Ok(Vec::new()), |raw| reader.classes(raw))?;
-        Ok(Evidence::GroupLimit {
-            group: reader.named_group(object, "group")?,
-            resource: reader.resource(&reader.document.string(raw)?, raw)?,
-            on,
-            slack: reader.number(object, "slack")?,
-        })
-    }
-
     fn write(&self, names: &Names<'_>, evidence: &Evidence) -> Option<Json> {
         let Evidence::GroupLimit { group, resource, on, slack } = evidence else { return None };
         let classes = || Json::List(on.iter().map(|i| names.server_name(*i)).collect());
@@ -268,22 +241,6 @@ impl Rule for Guarantees {
             no: Some(Evidence::Entitlement { user, loss: Some(loss(instance, user, &margin)) }),
             margin,
         }))
-    }
-
-    fn shows(
-        &self,
-        instance: &Instance<'_>,
-        evidence: &Evidence,
-        truth: &Truth<'_>,
-    ) -> Result<bool, Refusal> {
-        let Evidence::Entitlement { user, loss } = evidence else { return Ok(false) };
-        let is_active = *user < instance.problem().n_users() && instance.is_active(*user);
-        let margin = || Holdings::new(instance).map(|holdings| holdings.margin(instance, *user));
-        Ok(is_active && truth.is_loss(instance, *user, loss.as_ref()) && truth.is(Some(&margin()?)))
-    }
-
-    fn read<'t>(&self, reader: &Reader<'_, 't>, object: &Object<'t>) -> Result<Evidence, FormatError> {
-        super::sharing_incentive::SharingIncentive.read(reader, object)
     }
 
     fn write(&self, names: &Names<'_>, evidence: &Evidence) -> Option<Json> {

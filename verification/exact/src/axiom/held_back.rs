@@ -12,21 +12,14 @@
 //! free on the servers; one task on single servers, if all leave one. A limit of a group on server classes counts on each
 //! of these as one more row does: what is free on a class is at most what it leaves.
 
-use std::collections::HashMap;
-
-use evenhand_problem::format::{FormatError, Object};
 use evenhand_problem::groups::ZeroWeight;
 use evenhand_problem::{Problem, Rational, ServerClass};
-use serde_json::value::RawValue;
 
 use crate::axiom::groups::Holdings;
 use crate::axiom::rule::Found;
-use crate::axiom::work_conserving::{
-    Groups, charge, divisible_room, is_pending, read_short, rows_leave, write_short,
-};
+use crate::axiom::work_conserving::{Groups, charge, divisible_room, is_pending, rows_leave, write_short};
 use crate::evidence::{ClassMark, Evidence, Room, Short, Stop};
 use crate::instance::Instance;
-use crate::names::read::Reader;
 use crate::names::write::{Json, Names};
 use crate::refusal::{Inapplicable, Refusal};
 
@@ -137,12 +130,11 @@ impl<'p> HeldBack<'p> {
         stops
     }
 
-    /// What so many tasks that something leaves to a user are over `g_n`: on single servers whole ones count.
+    /// What so many tasks that something leaves to a user are over `g_n`; on single servers 1 where a whole one is left.
     fn left(instance: &Instance<'_>, n: usize, tasks: Rational) -> Rational {
         match instance.placements() {
             None => tasks / instance.scale(n),
-            Some(_) if tasks >= 1 => instance.scale(n).clone().recip(),
-            Some(_) => Rational::new(),
+            Some(_) => whole_or_part(instance, tasks),
         }
     }
 
@@ -150,27 +142,6 @@ impl<'p> HeldBack<'p> {
     fn least(&self, instance: &Instance<'_>, n: usize) -> Option<(Rational, Stop)> {
         let least = self.stops(n).into_iter().min_by(|a, b| a.0.cmp(&b.0));
         least.map(|(tasks, stop)| (Self::left(instance, n, tasks), stop))
-    }
-
-    /// The margin of a user to whom the servers leave room on a class, and this margin; `None` where it is stopped.
-    pub fn within(
-        &self,
-        instance: &Instance<'_>,
-        room: &Room,
-        margin: &Rational,
-    ) -> Result<Option<Rational>, Refusal> {
-        let n = room.user;
-        let left = self.least(instance, n).map_or_else(|| -margin.clone(), |(left, _)| left);
-        let on_class = self.holdings.on.leave(n, room.server);
-        let is_closed = on_class.is_some_and(|(tasks, _)| whole_or_part(instance, tasks).is_zero());
-        if left.is_zero() || is_closed {
-            return Ok(None);
-        }
-        let servers =
-            instance.placements().map(|placements| Groups::new(instance, placements)).transpose()?;
-        let by_class = self.class_by_class(instance, n, servers.as_ref())?;
-        let left = by_class.map(|of| of.more).into_iter().fold(left, Rational::min);
-        Ok(Some(margin.clone().max(-left)))
     }
 
     /// What is free on the classes and within the limits on them; `None` where no such limit counts the user's tasks.
@@ -218,65 +189,6 @@ impl<'p> HeldBack<'p> {
         Ok(Some(ByClass { more: self.more(instance, n, sum), short, limits, place }))
     }
 
-    /// What is left, class by class, by stated rows and limits; `None` where they are not of every class, or nothing.
-    fn left_on_classes(
-        &self,
-        instance: &Instance<'_>,
-        n: usize,
-        short: &Short,
-        limits: &[(usize, ClassMark)],
-        servers: Option<&Groups>,
-    ) -> Result<Option<Rational>, Refusal> {
-        let classes = short.iter().map(|(i, _)| *i).chain(limits.iter().map(|(i, _)| *i));
-        let mut classes: Vec<usize> = classes.collect();
-        classes.sort_unstable();
-        if !classes.into_iter().eq(instance.scaled.classes(n)) {
-            return Ok(None);
-        }
-        let left = match servers {
-            None => rows_leave(instance, n, short),
-            Some(servers) => servers.all_lack(instance, n, short)?.then(Rational::new),
-        };
-        let Some(mut left) = left else { return Ok(None) };
-        for (i, mark) in limits {
-            let Some(tasks) = self.holdings.on.left_by(mark, n, *i) else { return Ok(None) };
-            left += whole_or_part(instance, tasks);
-        }
-        Ok(Some(self.more(instance, n, left)))
-    }
-
-    /// What stated stops leave to their users, over `g_n`; `None` where one stops nobody, or is stated of a user
-    /// without pending tasks, or twice.
-    pub fn stopped(
-        &self,
-        instance: &Instance<'_>,
-        stated: &[(usize, Stop)],
-    ) -> Result<Option<HashMap<usize, Rational>>, Refusal> {
-        let mut left = HashMap::new();
-        let by_class = stated.iter().any(|(_, stop)| matches!(stop, Stop::Classes { .. }));
-        let placements = instance.placements().filter(|_| by_class);
-        let servers = placements.map(|placements| Groups::new(instance, placements)).transpose()?;
-        for (n, stop) in stated {
-            if *n >= instance.problem().n_users() || !is_pending(instance, *n) {
-                return Ok(None);
-            }
-            let more = match stop {
-                Stop::Classes { short, limits } => {
-                    self.left_on_classes(instance, *n, short, limits, servers.as_ref())?
-                }
-                _ => {
-                    let found = self.stops(*n).into_iter().find(|(_, of)| of == stop);
-                    found.map(|(tasks, _)| self.more(instance, *n, tasks))
-                }
-            };
-            let Some(more) = more else { return Ok(None) };
-            if left.insert(*n, more).is_some() {
-                return Ok(None);
-            }
-        }
-        Ok(Some(left))
-    }
-
     /// The same, at most the tasks that the user has left.
     fn more(&self, instance: &Instance<'_>, n: usize, tasks: Rational) -> Rational {
         let left = instance.problem().users()[n].tasks().map(|tasks| tasks - instance.total(n));
@@ -305,7 +217,7 @@ impl<'p> HeldBack<'p> {
                 }
                 Some(servers) => {
                     let (lacking, place) = servers.of_user(instance, n)?;
-                    let free = place.map_or_else(Rational::new, |_| instance.scale(n).clone().recip());
+                    let free = Rational::from(u32::from(place.is_some()));
                     (free, place.map(|at| at.0), place.map(|at| at.1), lacking)
                 }
             };
@@ -363,59 +275,6 @@ fn whole_or_part(instance: &Instance<'_>, tasks: Rational) -> Rational {
 /// What is left of an amount, if anything.
 fn unused(of: &Rational, used: &Rational) -> Rational {
     Rational::from(of - used).max(Rational::new())
-}
-
-/// `{user: STOP}`, with `STOP` one of `{"group", "limit"}`, `{"group", "guarantee"}`, `{"group"}` and `{"kept_back"}`.
-pub(super) fn read<'t>(
-    reader: &Reader<'_, 't>,
-    raw: &'t RawValue,
-) -> Result<Vec<(usize, Stop)>, FormatError> {
-    let mut stopped = Vec::new();
-    for (user, raw) in reader.object(raw)?.fields() {
-        stopped.push((reader.user(user, raw)?, read_stop(reader, raw)?));
-    }
-    stopped.sort_by_key(|(n, _)| *n);
-    Ok(stopped)
-}
-
-fn read_stop<'t>(reader: &Reader<'_, 't>, raw: &'t RawValue) -> Result<Stop, FormatError> {
-    let object = reader.object(raw)?;
-    let resource = |object: &Object<'t>, field: &str| {
-        let raw = reader.need(object, field)?;
-        reader.resource(&reader.document.string(raw)?, raw)
-    };
-    if let Some(raw) = object.get("limits") {
-        reader.only(&object, &["short", "limits"])?;
-        let short = read_short(reader, reader.need(&object, "short")?)?;
-        let mut limits = Vec::new();
-        for (server, raw) in reader.object(raw)?.fields() {
-            let object = reader.object(raw)?;
-            reader.only(&object, &["group", "on", "limit"])?;
-            let resource = reader.need(&object, "limit")?;
-            let mark = ClassMark {
-                group: reader.named_group(&object, "group")?,
-                on: reader.classes(reader.need(&object, "on")?)?,
-                resource: reader.resource(&reader.document.string(resource)?, resource)?,
-            };
-            limits.push((reader.server(server, raw)?, mark));
-        }
-        limits.sort_by_key(|(i, _)| *i);
-        return Ok(Stop::Classes { short, limits });
-    }
-    if object.get("kept_back").is_some() {
-        reader.only(&object, &["kept_back"])?;
-        return Ok(Stop::KeptBack { resource: resource(&object, "kept_back")? });
-    }
-    let group = reader.named_group(&object, "group")?;
-    if object.get("limit").is_some() {
-        reader.only(&object, &["group", "limit"])?;
-        return Ok(Stop::Limit { group, resource: resource(&object, "limit")? });
-    }
-    reader.only(&object, &["group", "guarantee"])?;
-    match object.get("guarantee") {
-        Some(_) => Ok(Stop::Guarantee { group, resource: resource(&object, "guarantee")? }),
-        None => Ok(Stop::Weight { group }),
-    }
 }
 
 pub(super) fn write(names: &Names<'_>, stopped: &[(usize, Stop)]) -> Json {

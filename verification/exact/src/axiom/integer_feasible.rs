@@ -7,9 +7,8 @@
 //! Judged of the allocation as it is stated, before its repair.
 //!
 //! Margin: the least of `(capacity - load) / capacity` over the rows of the servers with tasks,
-//! `(T_n - x_n) / g_n`, and over the entries `-|x_ns| / g_n` where it is negative or misplaced and minus
-//! the distance to the next whole number over `g_n` where it is not whole. Loads count no entry that is
-//! negative or misplaced.
+//! `(T_n - x_n) / g_n`, and over the entries `-|x_ns| / g_n` where it is negative or misplaced and -1 where it is
+//! not whole: no tolerance reaches that. Loads count no entry that is negative or misplaced.
 
 use std::borrow::Cow;
 
@@ -17,14 +16,12 @@ use evenhand_problem::Placement;
 use rug::Rational;
 
 use crate::axiom::feasible;
-use crate::axiom::rule::{Found, Rule, Truth};
+use crate::axiom::rule::{Found, Rule};
 use crate::evidence::Evidence;
 pub use crate::evidence::SingleLimit;
 use crate::instance::Instance;
-use crate::names::read::Reader;
 use crate::names::write::{Json, Names, fields, number};
 use crate::refusal::{Inapplicable, Refusal};
-use evenhand_problem::format::{FormatError, Object};
 
 /// Whether the tasks stand on single servers.
 ///
@@ -34,51 +31,15 @@ pub fn applies(instance: &Instance<'_>) -> Result<(), Inapplicable> {
     singles(instance).map(|_| ())
 }
 
-/// Whether placed tasks fit on the single servers and within the task limits, whole or not.
-#[must_use]
-pub fn fits(instance: &Instance<'_>) -> bool {
-    let Ok(singles) = singles(instance) else { return true };
-    let on_server = |single: &Placement| {
-        let mut rows = instance.constraints().class_rows(single.server);
-        let entries = single.tasks.iter().all(|(n, x)| {
-            let may_be =
-                *x > 0 && instance.scaled.is_active(*n) && instance.scaled.can_run(*n, single.server);
-            x.is_zero() || may_be
-        });
-        entries && rows.all(|row| of_row(instance, single, row).is_none_or(|(slack, _)| slack >= 0))
-    };
-    singles.iter().all(on_server)
-}
-
-/// Slack and margin of `limit`: the slack in the units of the row or in tasks. `None` when it limits
-/// nothing, or the axiom does not apply.
-#[must_use]
-pub fn slack(instance: &Instance<'_>, limit: SingleLimit) -> Option<(Rational, Rational)> {
-    let singles = singles(instance).ok()?;
-    let on = |class: usize, at: u64| singles.iter().find(|s| (s.server, s.index) == (class, at));
-    match limit {
-        SingleLimit::Row { row, index } => {
-            let server = instance.constraints().rows().get(row)?.server;
-            of_row(instance, on(server, index)?, row)
-        }
-        SingleLimit::Tasks(n) if n < instance.problem().n_users() => {
-            feasible::slack(instance, feasible::Limit::Tasks(n))
-        }
-        SingleLimit::Tasks(_) => None,
-        SingleLimit::Entry { user, server, index } => {
-            let tasks = &on(server, index)?.tasks;
-            let (_, x) = tasks.iter().find(|(n, _)| *n == user)?;
-            of_entry(instance, user, server, x)
-        }
-    }
-}
-
 /// The tightest limit with its slack and margin: the first server, there the first row, else entry, else
-/// user among equals; `None` when nothing is limited.
+/// user among equals; `None` when nothing is limited. `whole`: parts of tasks are limited too.
 ///
 /// # Errors
 /// Why the axiom does not apply, in words.
-pub fn tightest(instance: &Instance<'_>) -> Result<Option<(SingleLimit, Rational, Rational)>, Inapplicable> {
+pub fn tightest(
+    instance: &Instance<'_>,
+    whole: bool,
+) -> Result<Option<(SingleLimit, Rational, Rational)>, Inapplicable> {
     let mut least: Option<(SingleLimit, Rational, Rational)> = None;
     let mut look = |limit: SingleLimit, found: Option<(Rational, Rational)>| {
         let Some((slack, margin)) = found else { return };
@@ -92,7 +53,7 @@ pub fn tightest(instance: &Instance<'_>) -> Result<Option<(SingleLimit, Rational
             look(SingleLimit::Row { row, index }, of_row(instance, single, row));
         }
         for (user, x) in &single.tasks {
-            let found = of_entry(instance, *user, server, x);
+            let found = of_entry(instance, *user, server, x, whole);
             look(SingleLimit::Entry { user: *user, server, index }, found);
         }
     }
@@ -148,23 +109,25 @@ fn of_row(instance: &Instance<'_>, single: &Placement, row: usize) -> Option<(Ra
     Some((slack.clone(), slack / capacity))
 }
 
-/// Minus what is wrong with `x` tasks of a user on a server, in tasks and over `g_n`; `None` when nothing
-/// is.
-fn of_entry(instance: &Instance<'_>, n: usize, i: usize, x: &Rational) -> Option<(Rational, Rational)> {
-    let scaled = &instance.scaled;
-    let slack = if x.is_zero() {
-        return None;
+/// Minus what is wrong with `x` tasks of a user on a server, in tasks, and its margin; `None` when nothing is.
+fn of_entry(
+    instance: &Instance<'_>,
+    n: usize,
+    i: usize,
+    x: &Rational,
+    whole: bool,
+) -> Option<(Rational, Rational)> {
+    let (scaled, scale) = (&instance.scaled, instance.scale(n));
+    if x.is_zero() {
+        None
     } else if *x < 0 || !scaled.is_active(n) || !scaled.can_run(n, i) {
-        -Rational::from(x.abs_ref())
-    } else if x.is_integer() {
-        return None;
+        let slack = -Rational::from(x.abs_ref());
+        let margin = if scale.is_zero() { slack.clone() } else { Rational::from(&slack / scale) };
+        Some((slack, margin))
     } else {
-        let whole = Rational::from(x.round_ref());
-        -(x - whole).abs()
-    };
-    let scale = instance.scale(n);
-    let margin = if scale.is_zero() { slack.clone() } else { Rational::from(&slack / scale) };
-    Some((slack, margin))
+        let part = Rational::from(x - Rational::from(x.round_ref())).abs();
+        (whole && !part.is_zero()).then(|| (-part, Rational::from(-1)))
+    }
 }
 
 /// The axiom.
@@ -188,42 +151,12 @@ impl Rule for IntegerFeasible {
     }
 
     fn derive(&self, instance: &Instance<'_>) -> Result<Option<Found>, Refusal> {
-        let found = tightest(instance)?;
+        let found = tightest(instance, true)?;
         Ok(found.map(|(limit, slack, margin)| Found {
             margin,
             yes: Evidence::SingleLimit { limit, slack },
             no: None,
         }))
-    }
-
-    fn shows(
-        &self,
-        instance: &Instance<'_>,
-        evidence: &Evidence,
-        truth: &Truth<'_>,
-    ) -> Result<bool, Refusal> {
-        let Evidence::SingleLimit { limit, slack: stated } = evidence else { return Ok(false) };
-        let found = slack(instance, *limit);
-        Ok(found.is_some_and(|(slack, margin)| slack == *stated && truth.is(Some(&margin))))
-    }
-
-    fn read<'t>(&self, reader: &Reader<'_, 't>, object: &Object<'t>) -> Result<Evidence, FormatError> {
-        reader.only(object, &["server", "index", "resource", "user", "slack"])?;
-        let slack = reader.number(object, "slack")?;
-        let (user, server, index) = reader.place(object)?;
-        let limit = match (user, server, index, object.get("resource")) {
-            (None, Some(i), Some(index), Some(raw)) => {
-                SingleLimit::Row { row: reader.named_row(i, raw)?, index }
-            }
-            (Some(n), None, None, None) => SingleLimit::Tasks(n),
-            (Some(user), Some(server), Some(index), None) => SingleLimit::Entry { user, server, index },
-            _ => {
-                let message =
-                    "expected `server`, `index` and `resource`, or `user`, or `user`, `server` and `index`";
-                return Err(reader.error(object.raw(), message));
-            }
-        };
-        Ok(Evidence::SingleLimit { limit, slack })
     }
 
     fn write(&self, names: &Names<'_>, evidence: &Evidence) -> Option<Json> {

@@ -1,16 +1,14 @@
 //! Integer Pareto optimal: no whole tasks on single servers give somebody more and nobody less. About the
 //! tasks `x_n` of the users; applies where they are whole, as EF1 does ([`super::ef1`]).
 //!
-//! Margin: 0, or minus the largest sum of `(y_n - x_n) / g_n` over the whole tasks `y` in which nobody
-//! loses.
+//! Margin: 0, or -1 where somebody could have a whole task more: no tolerance reaches that.
 //!
 //! Evidence of yes: [`Prices`] as for [`pareto_optimal`]. They bound what any allocation, whole or not,
 //! gains by their gap. A whole task of user `n` alone is `l_n` of it: where the gap is less than every
-//! `l_n` there is no room for one, and the margin is 0; else it is minus the gap. Not every optimum has
-//! such prices: where dividing tasks would be worth a whole task, they show nothing.
+//! `l_n` there is no room for one. Not every optimum has such prices: where dividing tasks would be worth a whole
+//! task, they show nothing.
 //!
-//! Evidence of no: placements of whole tasks that dominate, integer feasible exactly; the margin is minus
-//! the sum of their gains over `g_n`.
+//! Evidence of no: placements of whole tasks that dominate, integer feasible exactly.
 
 use evenhand_problem::{Placement, Rational};
 
@@ -35,11 +33,13 @@ pub fn margin_of_prices(instance: &Instance<'_>, prices: &Prices) -> Result<Opti
     let Some(margin) = pareto_optimal::margin_of_prices(instance, prices)? else { return Ok(None) };
     let gap = Rational::from(-&margin);
     let weights = prices.user_weights.iter().enumerate().filter(|(n, _)| instance.is_active(*n));
-    let has_room = weights.map(|(_, weight)| weight).any(|weight| gap >= *weight);
-    Ok(Some(if has_room { margin } else { Rational::new() }))
+    match weights.map(|(_, weight)| weight).any(|weight| gap >= *weight) {
+        true => Err(Refusal::new("the prices leave room for a whole task")),
+        false => Ok(Some(Rational::new())),
+    }
 }
 
-/// Minus the sum of the gains in `dominating`, each over `g_n`; nobody loses anything in it.
+/// -1, where somebody gains in `dominating`, and nobody loses.
 ///
 /// # Errors
 /// [`Refusal`] when tasks are not whole, here or there, when the placements do not fit on the servers, or
@@ -47,11 +47,12 @@ pub fn margin_of_prices(instance: &Instance<'_>, prices: &Prices) -> Result<Opti
 pub fn margin_of_dominating(instance: &Instance<'_>, dominating: &[Placement]) -> Result<Rational, Refusal> {
     ef1::applies(instance)?;
     let better = instance.with_placements(dominating)?;
-    let tightest = integer_feasible::tightest(&better)?;
+    let tightest = integer_feasible::tightest(&better, true)?;
     if tightest.is_some_and(|(_, _, margin)| margin < 0) {
         return Err(Refusal::new("the dominating placements are not feasible"));
     }
-    pareto_optimal::margin_of_better(instance, &better)
+    pareto_optimal::margin_of_better(instance, &better)?;
+    Ok(Rational::from(-1))
 }
 
 /// The axiom.

@@ -17,17 +17,14 @@
 use rayon::prelude::*;
 use rug::{Assign, Integer, Rational};
 
-use crate::axiom::rule::{Found, Rule, Truth};
+use crate::axiom::rule::{Found, Rule};
 use crate::evidence::Evidence;
 pub use crate::evidence::{Complaint, Witness};
 use crate::instance::Instance;
-use crate::names::read::Reader;
 use crate::names::write::{Json, Names, fields, number, string};
 use crate::quotient::Quotient;
 use crate::refusal::Refusal;
 use crate::usage::Usage;
-use evenhand_problem::format::{FormatError, Object};
-use serde_json::value::RawValue;
 
 /// What [`examine`] finds.
 #[derive(Debug, Clone, PartialEq)]
@@ -106,47 +103,6 @@ pub fn complaint(instance: &Instance<'_>, n: usize) -> Option<Complaint> {
     }
     let entitlement = Rational::from((scaled.weight(n), &scaled.active_weight));
     Some(Complaint { user: n, entitlement, shares })
-}
-
-/// The margin that `witnesses` prove.
-///
-/// # Errors
-/// [`Refusal`] when a user lacks one, or has one that says nothing about it.
-pub fn margin_of_witnesses(
-    instance: &Instance<'_>,
-    witnesses: &[Option<Witness>],
-) -> Result<Option<Rational>, Refusal> {
-    let n_users = instance.problem().n_users();
-    if witnesses.len() != n_users {
-        return Err(Refusal::new("the witnesses are those of another number of users"));
-    }
-    let shares = Shares::new(instance);
-    let margin_of = |n: usize| {
-        let refuse = |what: &str| {
-            let name = instance.problem().users()[n].name();
-            Err(Refusal::new(format!("{what} user `{name}`")))
-        };
-        match (witnesses[n], instance.is_active(n)) {
-            (None, false) => Ok(None),
-            (None, true) => refuse("there is no witness for"),
-            (Some(_), false) => refuse("a witness is stated for the inactive"),
-            (Some(witness), true) => match shares.of(n, witness) {
-                Some(margin) => Ok(Some(margin)),
-                None => refuse("the witness is nothing that could satisfy"),
-            },
-        }
-    };
-    let margins = (0..n_users).into_par_iter().map(margin_of);
-    let least = margins.try_reduce(
-        || None,
-        |a, b| {
-            Ok(match (a, b) {
-                (Some(a), Some(b)) => Some(std::cmp::min(a, b)),
-                (a, b) => a.or(b),
-            })
-        },
-    )?;
-    Ok(least.map(|margin| margin.to_rational()))
 }
 
 /// The rows and weights, ready for all users.
@@ -260,43 +216,6 @@ impl Rule for Njc {
         }))
     }
 
-    fn shows(
-        &self,
-        instance: &Instance<'_>,
-        evidence: &Evidence,
-        truth: &Truth<'_>,
-    ) -> Result<bool, Refusal> {
-        Ok(match evidence {
-            Evidence::Witnesses(witnesses) if truth.holds => {
-                truth.is(margin_of_witnesses(instance, witnesses)?.as_ref())
-            }
-            Evidence::Complaint(stated) if !truth.holds => {
-                truth.is(margin(instance, stated.user).as_ref())
-                    && complaint(instance, stated.user).as_ref() == Some(stated)
-            }
-            _ => false,
-        })
-    }
-
-    fn read<'t>(&self, reader: &Reader<'_, 't>, object: &Object<'t>) -> Result<Evidence, FormatError> {
-        if let Some(raw) = object.get("witness") {
-            reader.only(object, &["witness"])?;
-            let mut witnesses = vec![None; reader.problem.n_users()];
-            for (user, raw) in reader.object(raw)?.fields() {
-                witnesses[reader.user(user, raw)?] = Some(read_witness(reader, raw)?);
-            }
-            return Ok(Evidence::Witnesses(witnesses));
-        }
-        reader.only(object, &["user", "entitlement", "shares"])?;
-        let mut shares = reader.by_row(reader.need(object, "shares")?)?;
-        shares.sort_by_key(|(row, _)| *row);
-        Ok(Evidence::Complaint(Complaint {
-            user: reader.named_user(object, "user")?,
-            entitlement: reader.number(object, "entitlement")?,
-            shares,
-        }))
-    }
-
     fn write(&self, names: &Names<'_>, evidence: &Evidence) -> Option<Json> {
         match evidence {
             Evidence::Witnesses(witnesses) => {
@@ -312,19 +231,6 @@ impl Rule for Njc {
             _ => None,
         }
     }
-}
-
-fn read_witness<'t>(reader: &Reader<'_, 't>, raw: &'t RawValue) -> Result<Witness, FormatError> {
-    if raw.get().starts_with('"') {
-        return match &*reader.document.string(raw)? {
-            "satisfied" => Ok(Witness::Satisfied),
-            _ => Err(reader.error(raw, "expected `satisfied`, or `server` and `resource`")),
-        };
-    }
-    let object = reader.object(raw)?;
-    reader.only(&object, &["server", "resource"])?;
-    let i = reader.named_server(&object, "server")?;
-    Ok(Witness::Row(reader.named_row(i, reader.need(&object, "resource")?)?))
 }
 
 fn write_witness(names: &Names<'_>, witness: Witness) -> Json {

@@ -12,8 +12,9 @@ use crate::refusal::{Inapplicable, Refusal};
 
 /// An axiom: its name and parameters, when it applies, and how its evidence is found, judged, read and written.
 ///
-/// An axiom is of one of two kinds. Either [`Rule::derive`] finds everything in the allocation alone, or it
-/// [needs evidence](Rule::needs_evidence) that only a solver finds, which [`Rule::judge`] judges.
+/// An axiom is of one of two kinds. Either [`Rule::derive`] finds everything in the allocation alone, evidence that is
+/// written for people and never read; or it [needs evidence](Rule::needs_evidence) that only a solver finds, which
+/// [`Rule::judge`] judges.
 pub(crate) trait Rule: Sync {
     /// The name that files and the command line use.
     fn name(&self) -> &'static str;
@@ -88,19 +89,6 @@ pub(crate) trait Rule: Sync {
         Err(Refusal::new(format!("`{}` needs evidence", self.name())))
     }
 
-    /// Whether other evidence than that of [`Rule::derive`] shows the same margin.
-    ///
-    /// # Errors
-    /// [`Refusal`] where it shows nothing.
-    fn shows(
-        &self,
-        _instance: &Instance<'_>,
-        _evidence: &Evidence,
-        _truth: &Truth<'_>,
-    ) -> Result<bool, Refusal> {
-        Ok(false)
-    }
-
     /// The verdict and the margin that evidence from outside shows; the verdict counts where nothing is compared, and
     /// where it does not show [both](Rule::shows_both).
     ///
@@ -115,8 +103,18 @@ pub(crate) trait Rule: Sync {
         Err(wrong_form())
     }
 
-    /// Removes from evidence what the axiom does not use.
-    fn tidy(&self, _evidence: &mut Evidence) {}
+    /// Removes from evidence what the axiom does not use, and adds what the allocation gives.
+    ///
+    /// # Errors
+    /// [`Refusal`] where that would be too large.
+    fn complete(
+        &self,
+        _instance: &Instance<'_>,
+        _parameters: &Parameters,
+        evidence: Evidence,
+    ) -> Result<Evidence, Refusal> {
+        Ok(evidence)
+    }
 
     /// A margin in tasks of the user that it is about; `None` where it is about no single user.
     fn in_tasks(
@@ -129,7 +127,7 @@ pub(crate) trait Rule: Sync {
         of_user(instance, evidence.user()?, margin)
     }
 
-    /// Reads evidence, which is an object with at least one field.
+    /// Reads evidence of an axiom that [needs](Rule::needs_evidence) some, which is an object with at least one field.
     ///
     /// # Errors
     /// [`FormatError`] for what is no evidence of this axiom.
@@ -150,30 +148,6 @@ pub(crate) struct Found {
     pub yes: Evidence,
     /// That of no, for a margin beyond the tolerance; absent: it is the same.
     pub no: Option<Evidence>,
-}
-
-/// The verdict and the margin that a claim has to show.
-pub(crate) struct Truth<'t> {
-    pub holds: bool,
-    pub margin: &'t Rational,
-}
-
-impl Truth<'_> {
-    /// Whether this is its margin.
-    pub fn is(&self, margin: Option<&Rational>) -> bool {
-        margin == Some(self.margin)
-    }
-
-    /// Whether this is what the evidence of it states in tasks of a user: nothing where the axiom holds, else
-    /// minus the margin.
-    pub fn is_loss(&self, instance: &Instance<'_>, user: usize, stated: Option<&Rational>) -> bool {
-        match stated {
-            None => self.holds,
-            Some(stated) => {
-                !self.holds && of_user(instance, user, self.margin).is_some_and(|x| -x == *stated)
-            }
-        }
-    }
 }
 
 /// A margin in tasks of a user; `None` where there is no such user.

@@ -7,15 +7,13 @@
 use rayon::prelude::*;
 use rug::{Integer, Rational};
 
-use crate::axiom::rule::{Found, Rule, Truth, loss};
+use crate::axiom::rule::{Found, Rule, loss};
 use crate::evidence::Evidence;
 use crate::gamma::Gammas;
 use crate::instance::Instance;
-use crate::names::read::Reader;
 use crate::names::write::{Json, Names, fields, number};
 use crate::quotient::Quotient;
 use crate::refusal::Refusal;
-use evenhand_problem::format::{FormatError, Object};
 
 /// The user with the least margin (the first among equals) and the margin; `None` without active
 /// users.
@@ -76,21 +74,6 @@ impl Rule for SharingIncentive {
             let evidence = |loss| Evidence::Entitlement { user, loss };
             Found { yes: evidence(None), no: Some(evidence(Some(loss(instance, user, &margin)))), margin }
         }))
-    }
-
-    fn shows(
-        &self,
-        instance: &Instance<'_>,
-        evidence: &Evidence,
-        truth: &Truth<'_>,
-    ) -> Result<bool, Refusal> {
-        let Evidence::Entitlement { user, loss } = evidence else { return Ok(false) };
-        Ok(truth.is_loss(instance, *user, loss.as_ref()) && truth.is(margin(instance, *user).as_ref()))
-    }
-
-    fn read<'t>(&self, reader: &Reader<'_, 't>, object: &Object<'t>) -> Result<Evidence, FormatError> {
-        let (pair, loss) = reader.tightest(object, &["user"], "loss")?;
-        Ok(Evidence::Entitlement { user: reader.named_user(&pair, "user")?, loss })
     }
 
     fn write(&self, names: &Names<'_>, evidence: &Evidence) -> Option<Json> {

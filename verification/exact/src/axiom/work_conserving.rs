@@ -8,33 +8,29 @@
 //! over the active users (where time is shared its row takes the place of the resources).
 //!
 //! With placements: a task is pending when `T_n - x_n >= 1`, and it fits on a single server exactly or not,
-//! whatever the tolerance. Margin 0 when no pending task fits, else minus the largest `1 / g_n` of a user
-//! whose task fits.
+//! whatever the tolerance. Margin 0 when no pending task fits, else -1.
 //!
 //! Evidence of yes: for every user with pending tasks and every class that it can run on what is short
 //! there: a row that is (nearly) full, or with placements rows of which every server of the class lacks
 //! one. Evidence of no: a user and a class, or a single server, where it fits. Where groups hold something back
 //! (`held_back`) a user may also be stopped by that.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use evenhand_problem::Placement;
 use rayon::prelude::*;
 use rug::Rational;
 
 use crate::axiom::held_back::{self, HeldBack};
-use crate::axiom::rule::{Found, Rule, Truth};
+use crate::axiom::rule::{Found, Rule};
 use crate::budget::TooLarge;
 use crate::evidence::Evidence;
 pub use crate::evidence::{Room, Short};
 use crate::instance::Instance;
-use crate::names::read::Reader;
 use crate::names::write::{Json, Names, fields};
 use crate::parameters::Parameters;
 use crate::refusal::{Inapplicable, Refusal};
 use evenhand_problem::Problem;
-use evenhand_problem::format::{FormatError, Object};
-use serde_json::value::RawValue;
 
 /// What [`examine`] finds.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,89 +55,6 @@ pub fn examine(instance: &Instance<'_>) -> Result<Option<Examined>, TooLarge> {
     match instance.placements() {
         Some(placements) => placed(instance, placements, &users).map(Some),
         None => divisible(instance, &users).map(Some),
-    }
-}
-
-/// The margin that the stated shortages prove; `None` without active users. `stopped`: what the users whom something
-/// else stops could run more, over `g_n`.
-///
-/// # Errors
-/// Which user lacks one or has one that says nothing, in words.
-pub(super) fn margin_of_short(
-    instance: &Instance<'_>,
-    stated: &[(usize, Short)],
-    stopped: &HashMap<usize, Rational>,
-) -> Result<Option<Rational>, Refusal> {
-    let refuse = |n: usize, what: &str| {
-        let name = instance.problem().users().get(n).map_or("", |user| user.name());
-        Refusal::new(format!("what is short for user `{name}` {what}"))
-    };
-    let mut of_user: HashMap<usize, &Short> = HashMap::new();
-    for (n, short) in stated {
-        if *n >= instance.problem().n_users() || !is_pending(instance, *n) {
-            return Err(refuse(*n, "is stated although it has no pending tasks"));
-        }
-        if of_user.insert(*n, short).is_some() {
-            return Err(refuse(*n, "is stated twice"));
-        }
-    }
-    let groups = instance.placements().map(|placements| Groups::new(instance, placements)).transpose()?;
-    let mut worst: Option<Rational> = None;
-    for n in (0..instance.problem().n_users()).filter(|&n| instance.is_active(n)) {
-        let more = if let Some(more) = stopped.get(&n) {
-            if of_user.contains_key(&n) {
-                return Err(refuse(n, "is stated, and what stops it"));
-            }
-            more.clone()
-        } else if is_pending(instance, n) {
-            let short = of_user.get(&n).ok_or_else(|| refuse(n, "is not stated"))?;
-            let classes = short.iter().map(|(i, _)| *i);
-            if !classes.eq(instance.scaled.classes(n)) {
-                return Err(refuse(n, "is not about the classes that it can run on"));
-            }
-            match &groups {
-                None => {
-                    more_in_rows(instance, n, short).ok_or_else(|| refuse(n, "is no row that it uses"))?
-                }
-                Some(groups) => {
-                    if !groups.all_lack(instance, n, short)? {
-                        return Err(refuse(n, "is not short on every server"));
-                    }
-                    Rational::new()
-                }
-            }
-        } else {
-            Rational::new()
-        };
-        if worst.as_ref().is_none_or(|worst| more > *worst) {
-            worst = Some(more);
-        }
-    }
-    Ok(worst.map(|worst| -worst))
-}
-
-/// The margin that a place where a task fits shows; `None` when it shows nothing.
-///
-/// # Errors
-/// [`TooLarge`] when the work is not left.
-fn margin_of_room(instance: &Instance<'_>, room: &Room) -> Result<Option<Rational>, TooLarge> {
-    let (n, i) = (room.user, room.server);
-    let there = n < instance.problem().n_users() && i < instance.problem().n_servers();
-    if !there || !is_pending(instance, n) || !instance.scaled.can_run(n, i) {
-        return Ok(None);
-    }
-    match (instance.placements(), room.index) {
-        (None, None) => Ok(if has_room(instance, n, i) {
-            divisible_room(instance, n).map(|found| -found.0)
-        } else {
-            None
-        }),
-        (Some(placements), Some(index)) if index < instance.problem().servers()[i].count() => {
-            let found = placements.iter().find(|p| (p.server, p.index) == (i, index));
-            let free = free(instance, i, found.map_or(&[], |p| &p.tasks));
-            Ok(fits(instance, n, i, &free).then(|| -Rational::from(instance.scale(n).recip_ref())))
-        }
-        _ => Ok(None),
     }
 }
 
@@ -209,13 +122,6 @@ pub(super) fn divisible_room(instance: &Instance<'_>, n: usize) -> Option<(Ratio
     Some((sum / instance.scale(n), best.map(|(_, i)| i), short))
 }
 
-/// Whether something is left of every row of class `i` that user `n` uses.
-fn has_room(instance: &Instance<'_>, n: usize, i: usize) -> bool {
-    let Some(usage) = instance.constraints().usage(n, i) else { return false };
-    let mut used = usage.entries();
-    used.all(|(at, _)| !instance.scaled_slack(instance.constraints().class_rows(i).start + at).is_zero())
-}
-
 /// What the stated rows leave to user `n`, in tasks; `None` when one is no row that it uses.
 pub(super) fn rows_leave(
     instance: &Instance<'_>,
@@ -236,18 +142,6 @@ pub(super) fn rows_leave(
     Some(sum)
 }
 
-/// The same, at most the tasks that the user has left, over `g_n`.
-fn more_in_rows(instance: &Instance<'_>, n: usize, short: &Short) -> Option<Rational> {
-    let mut sum = rows_leave(instance, n, short)?;
-    if let Some(tasks) = instance.problem().users()[n].tasks() {
-        let left = tasks - instance.total(n);
-        if left < sum {
-            sum = left;
-        }
-    }
-    Some(sum / instance.scale(n))
-}
-
 fn placed(instance: &Instance<'_>, placements: &[Placement], users: &[usize]) -> Result<Examined, TooLarge> {
     let groups = Groups::new(instance, placements)?;
     let mut examined = Examined { margin: Rational::new(), room: None, short: Vec::new() };
@@ -255,9 +149,8 @@ fn placed(instance: &Instance<'_>, placements: &[Placement], users: &[usize]) ->
         let (short, room) = groups.of_user(instance, n)?;
         examined.short.push((n, short));
         let Some((server, index)) = room else { continue };
-        let margin = -Rational::from(instance.scale(n).recip_ref());
-        if margin < examined.margin {
-            examined.margin = margin;
+        if examined.room.is_none() {
+            examined.margin = Rational::from(-1);
             examined.room = Some(Room { user: n, server, index: Some(index) });
         }
     }
@@ -338,24 +231,6 @@ impl Groups {
         Ok(self.of_class[i].iter().find(fits).map(|group| group.index))
     }
 
-    /// Whether every server of every class lacks one of the stated rows for a task of user `n`.
-    pub fn all_lack(&self, instance: &Instance<'_>, n: usize, short: &Short) -> Result<bool, TooLarge> {
-        for (i, rows) in short {
-            let class_rows = instance.constraints().class_rows(*i);
-            let usage = self.usage(instance, n, *i)?;
-            if !rows.iter().all(|row| class_rows.contains(row)) {
-                return Ok(false);
-            }
-            let lacks = |group: &Group| {
-                rows.iter().any(|row| group.free[row - class_rows.start] < usage[row - class_rows.start])
-            };
-            if !self.of_class[*i].iter().all(lacks) {
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    }
-
     /// What a task of user `n` takes of the rows of a single server, where it can run; charged for all
     /// groups of the class.
     fn usage(&self, instance: &Instance<'_>, n: usize, i: usize) -> Result<Vec<Rational>, TooLarge> {
@@ -388,10 +263,6 @@ fn free(instance: &Instance<'_>, i: usize, tasks: &[(usize, Rational)]) -> Vec<R
         }
     }
     free
-}
-
-fn fits(instance: &Instance<'_>, n: usize, i: usize, free: &[Rational]) -> bool {
-    single_usage(instance, n, i).iter().zip(free).all(|(usage, free)| usage <= free)
 }
 
 /// Charges a look at every row by every user.
@@ -434,58 +305,6 @@ impl Rule for WorkConserving {
         }))
     }
 
-    fn shows(
-        &self,
-        instance: &Instance<'_>,
-        evidence: &Evidence,
-        truth: &Truth<'_>,
-    ) -> Result<bool, Refusal> {
-        let held = HeldBack::new(instance)?;
-        let shown = match evidence {
-            Evidence::Short(short) if truth.holds => margin_of_short(instance, short, &HashMap::new())?,
-            Evidence::ShortOrStopped { short, stopped } if truth.holds => {
-                let Some(held) = held else { return Ok(false) };
-                let Some(stopped) = held.stopped(instance, stopped)? else { return Ok(false) };
-                margin_of_short(instance, short, &stopped)?
-            }
-            Evidence::Room(room) if !truth.holds => {
-                let margin = margin_of_room(instance, room)?;
-                match (margin, held) {
-                    (Some(margin), Some(held)) => held.within(instance, room, &margin)?,
-                    (margin, _) => margin,
-                }
-            }
-            _ => None,
-        };
-        Ok(truth.is(shown.as_ref()))
-    }
-
-    /// `{"short": {user: {server: resource or [resources]}}, "stopped": {user: STOP}}`, or
-    /// `{"user", "server", "index"}`.
-    fn read<'t>(&self, reader: &Reader<'_, 't>, object: &Object<'t>) -> Result<Evidence, FormatError> {
-        if let Some(raw) = object.get("short") {
-            // Where nothing is held back nobody is stopped.
-            let known =
-                if reader.problem.groups().hold_back() { &["short", "stopped"][..] } else { &["short"] };
-            reader.only(object, known)?;
-            let mut short = Vec::new();
-            for (user, raw) in reader.object(raw)?.fields() {
-                short.push((reader.user(user, raw)?, read_short(reader, raw)?));
-            }
-            short.sort_by_key(|(n, _)| *n);
-            return Ok(match object.get("stopped") {
-                None => Evidence::Short(short),
-                Some(raw) => Evidence::ShortOrStopped { short, stopped: held_back::read(reader, raw)? },
-            });
-        }
-        reader.only(object, &["user", "server", "index"])?;
-        Ok(Evidence::Room(Room {
-            user: reader.named_user(object, "user")?,
-            server: reader.named_server(object, "server")?,
-            index: object.get("index").map(|raw| reader.index(raw)).transpose()?,
-        }))
-    }
-
     fn write(&self, names: &Names<'_>, evidence: &Evidence) -> Option<Json> {
         match evidence {
             Evidence::Short(short) => Some(fields([("short", write_all(names, short))])),
@@ -502,20 +321,6 @@ impl Rule for WorkConserving {
             _ => None,
         }
     }
-}
-
-pub(super) fn read_short<'t>(reader: &Reader<'_, 't>, raw: &'t RawValue) -> Result<Short, FormatError> {
-    let mut short = Vec::new();
-    for (server, raw) in reader.object(raw)?.fields() {
-        let i = reader.server(server, raw)?;
-        let names = if raw.get().starts_with('[') { reader.document.list(raw)? } else { vec![*raw] };
-        let rows = names.into_iter().map(|raw| reader.named_row(i, raw));
-        let mut rows = rows.collect::<Result<Vec<_>, _>>()?;
-        rows.sort_unstable();
-        short.push((i, rows));
-    }
-    short.sort_by_key(|(i, _)| *i);
-    Ok(short)
 }
 
 /// What is short, by user.

@@ -70,7 +70,23 @@ pub(super) fn not_checked<'t>(
 
 fn evidence<'t>(reader: &Reader<'_, 't>, axiom: Axiom, raw: &'t RawValue) -> Result<Evidence, FormatError> {
     let object = reader.object(raw)?;
-    if object.fields().is_empty() { Ok(Evidence::None) } else { axiom.rule().read(reader, &object) }
+    if object.fields().is_empty() {
+        return Ok(Evidence::None);
+    }
+    if axiom.needs_evidence() {
+        return axiom.rule().read(reader, &object);
+    }
+    skim(reader, raw)?;
+    Ok(Evidence::Unread)
+}
+
+/// That what is not read is JSON without duplicate keys, as everything in a file.
+fn skim<'t>(reader: &Reader<'_, 't>, raw: &'t RawValue) -> Result<(), FormatError> {
+    match raw.get().as_bytes().first() {
+        Some(b'{') => reader.object(raw)?.fields().iter().try_for_each(|(_, raw)| skim(reader, raw)),
+        Some(b'[') => reader.document.list(raw)?.into_iter().try_for_each(|raw| skim(reader, raw)),
+        _ => Ok(()),
+    }
 }
 
 fn is_null(raw: &RawValue) -> bool {

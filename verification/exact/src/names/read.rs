@@ -10,9 +10,6 @@ use crate::evidence::Level;
 use crate::instance::Tasks;
 use crate::prices::{PriceVector, Prices};
 
-/// A user, a server class and a single server of it, as far as they are stated.
-pub(crate) type StatedPlace = (Option<usize>, Option<usize>, Option<u64>);
-
 /// What stands in a document about one problem, by name.
 pub(crate) struct Reader<'r, 't> {
     pub document: &'r Document<'t>,
@@ -57,12 +54,6 @@ impl<'r, 't> Reader<'r, 't> {
         self.document.error(raw, what)
     }
 
-    /// The server class that a field names.
-    pub fn named_server(&self, object: &Object<'t>, field: &str) -> Result<usize, FormatError> {
-        let raw = self.need(object, field)?;
-        self.server(&self.document.string(raw)?, raw)
-    }
-
     /// The server classes of a list of names, ascending.
     pub fn classes(&self, raw: &'t RawValue) -> Result<Vec<usize>, FormatError> {
         let names = self.document.list(raw)?.into_iter();
@@ -80,19 +71,6 @@ impl<'r, 't> Reader<'r, 't> {
         let raw = self.need(object, field)?;
         let name = self.document.string(raw)?;
         self.groups.get(&*name).copied().ok_or_else(|| self.unknown(raw, "group"))
-    }
-
-    /// The row of a class for the resource that a string names.
-    pub fn named_row(&self, i: usize, raw: &'t RawValue) -> Result<usize, FormatError> {
-        self.row(i, &self.document.string(raw)?, raw)
-    }
-
-    /// A user, a server class and a single server of it, each where its field is there.
-    pub fn place(&self, object: &Object<'t>) -> Result<StatedPlace, FormatError> {
-        let user = object.get("user").map(|_| self.named_user(object, "user")).transpose()?;
-        let server = object.get("server").map(|_| self.named_server(object, "server")).transpose()?;
-        let index = object.get("index").map(|raw| self.index(raw)).transpose()?;
-        Ok((user, server, index))
     }
 
     pub fn levels(&self, raw: &'t RawValue) -> Result<Vec<Level>, FormatError> {
@@ -126,6 +104,21 @@ impl<'r, 't> Reader<'r, 't> {
         let mut values = Vec::new();
         for (user, raw) in self.document.object(raw)?.fields() {
             values.push((self.user(user, raw)?, self.document.result_number(raw)?));
+        }
+        values.sort_by_key(|(n, _)| *n);
+        Ok(values)
+    }
+
+    /// `{user: {least, most}}`, users ascending.
+    pub fn values(&self, raw: &'t RawValue) -> Result<Vec<(usize, [Rational; 2])>, FormatError> {
+        let mut values = Vec::new();
+        for (user, raw) in self.document.object(raw)?.fields() {
+            let object = self.document.object(raw)?;
+            self.only(&object, &["least", "most"])?;
+            values.push((
+                self.user(user, raw)?,
+                [self.number(&object, "least")?, self.number(&object, "most")?],
+            ));
         }
         values.sort_by_key(|(n, _)| *n);
         Ok(values)
@@ -184,25 +177,6 @@ impl<'r, 't> Reader<'r, 't> {
             on.sort_by_key(|(i, _)| *i);
         }
         Ok(tasks)
-    }
-
-    /// `{"tightest": {users}}`, or `{users, amount}`: the object that names the users, and the amount.
-    pub fn tightest(
-        &self,
-        object: &Object<'t>,
-        users: &[&str],
-        amount: &str,
-    ) -> Result<(Object<'t>, Option<Rational>), FormatError> {
-        let document = self.document;
-        if let Some(raw) = object.get("tightest") {
-            object.only(document, &["tightest"])?;
-            let inner = document.object(raw)?;
-            inner.only(document, users)?;
-            return Ok((inner, None));
-        }
-        object.only(document, &[users, &[amount]].concat())?;
-        let amount = document.result_number(object.need(document, amount)?)?;
-        Ok((object.clone(), Some(amount)))
     }
 
     pub fn named_user(&self, object: &Object<'t>, field: &str) -> Result<usize, FormatError> {

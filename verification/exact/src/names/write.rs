@@ -126,6 +126,12 @@ impl<'a> Names<'a> {
         Json::Object(fields)
     }
 
+    /// `{user: {least, most}}`.
+    pub fn values(&self, values: &[(usize, [Rational; 2])]) -> Json {
+        let ends = |[least, most]: &[Rational; 2]| fields([("least", number(least)), ("most", number(most))]);
+        Json::Object(values.iter().map(|(n, of)| (self.user(*n), ends(of))).collect())
+    }
+
     pub fn placements(&self, placements: &[Placement]) -> Json {
         let single = |placement: &Placement| {
             let tasks = placement.tasks.iter().map(|(n, x)| (self.user(*n), number(x)));

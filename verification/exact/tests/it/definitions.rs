@@ -1,8 +1,8 @@
 //! Margins and evidence as THEORY, section 7, defines them, where a program is tempted to read it otherwise.
 
-use evenhand_exact::axiom::work_conserving::Room;
-use evenhand_exact::{Axiom, Claim, Evidence, Instance};
-use evenhand_problem::{Allocation, Problem};
+use evenhand_exact::{Axiom, Claim, Evidence, Instance, Prices};
+use evenhand_problem::format::problem_sha256;
+use evenhand_problem::{Allocation, Placement, Problem, Rational};
 use evenhand_testkit::agreement::agreed_claim;
 use evenhand_testkit::examples::{self, allocation, placed, problem};
 use evenhand_testkit::q;
@@ -55,24 +55,137 @@ fn a_user_without_tasks_is_no_load_of_a_single_server() {
     assert_eq!(found.margin, Some(q("-1/4")), "the load is 2 of 2, not 9/4");
 }
 
-/// A class where a pending task fits is evidence, whether or not another one has more room.
+/// Evidence of what the allocation shows by itself is for people: whatever it says, the claim is judged by its margin.
 #[test]
-fn any_class_with_room_shows_that_work_is_not_conserved() {
+fn evidence_that_is_not_needed_is_not_read() {
+    let two = examples::figure_1();
+    let x = examples::figure_1_fair(&two);
+    for axiom in
+        [Axiom::Feasible, Axiom::WorkConserving, Axiom::EnvyFree, Axiom::SharingIncentive, Axiom::Njc]
+    {
+        let good = claim(axiom, &two, &x);
+        for evidence in [Evidence::None, Evidence::Envy { user: 1, envied: 1, gain: Some(q("7")) }] {
+            let other = Claim { evidence, ..good.clone() };
+            assert!(agreed_claim(&two, &x, &other, &q("0")).valid, "{axiom:?}");
+        }
+        let margin = good.margin.clone().map(|margin| margin - q("1/1000"));
+        let worse = Claim { margin, ..good };
+        assert!(!agreed_claim(&two, &x, &worse, &q("1/2")).valid, "{axiom:?}");
+    }
+}
+
+/// The tasks of each single server count, not only those of their class.
+#[test]
+fn feasible_is_about_every_single_server() {
     let two = problem(
         r#"{"kind": "allocation-problem", "resources": ["cpu"],
-        "servers": [{"name": "a", "capacity": {"cpu": 4}}, {"name": "b", "capacity": {"cpu": 1}},
-                    {"name": "c", "capacity": {"cpu": 1}}],
-        "users": [{"name": "u", "demand": {"cpu": 1}}]}"#,
+        "servers": [{"name": "s", "count": 2, "capacity": {"cpu": 10}}], "users": [{"name": "a", "demand": {"cpu": 1}}]}"#,
     );
-    let x = allocation(&two, r#"{"u": {"c": 1}}"#);
-    let good = claim(Axiom::WorkConserving, &two, &x);
-    assert_eq!(good.margin, Some(q("-5/6")));
-    let instance = Instance::new(&two, &x).unwrap();
-    let holds_at = |server: usize| {
-        let evidence = Evidence::Room(Room { user: 0, server, index: None });
-        let claim = Claim { evidence, ..good.clone() };
-        assert_eq!(agreed_claim(&two, &x, &claim, &q("0")).valid, claim.verify(&instance, &q("0")).is_ok());
-        claim.verify(&instance, &q("0")).is_ok()
+    let on = |tasks: &[(u64, &str)]| {
+        let tasks =
+            tasks.iter().map(|(index, x)| Placement { server: 0, index: *index, tasks: vec![(0, q(x))] });
+        let placements: Vec<Placement> = tasks.collect();
+        let all = placements.iter().map(|on| on.tasks[0].1.clone()).sum();
+        Allocation { placements: Some(placements), ..tasks_of(&two, all) }
     };
-    assert_eq!([0, 1, 2, 3].map(holds_at), [true, true, false, false]);
+    for (tasks, margin) in [
+        (&[(0, "20")][..], "-1"),
+        (&[(0, "1000"), (1, "-990")], "-99"),
+        (&[(0, "10"), (1, "10")], "0"),
+        (&[(0, "11")], "-1/10"),
+    ] {
+        let x = on(tasks);
+        let instance = Instance::new(&two, &x).unwrap();
+        for tolerance in ["0", "1/2"] {
+            let found = Claim::derive(Axiom::Feasible, &instance, &q(tolerance)).unwrap();
+            assert_eq!(
+                (found.holds, found.margin.clone()),
+                (Some(margin == "0"), Some(q(margin))),
+                "{tasks:?}"
+            );
+            assert!(agreed_claim(&two, &x, &found, &q(tolerance)).valid);
+            let flipped = Claim { holds: found.holds.map(|holds| !holds), ..found };
+            assert!(!agreed_claim(&two, &x, &flipped, &q(tolerance)).valid);
+        }
+    }
+}
+
+fn tasks_of(problem: &Problem, x: Rational) -> Allocation {
+    let mut all = allocation(problem, "{}");
+    all.tasks[0] = vec![(0, x)];
+    all
+}
+
+/// Half a task is no task, however many tasks there are, and whatever the tolerance.
+#[test]
+fn wholeness_has_no_tolerance() {
+    let large = problem(
+        r#"{"kind": "allocation-problem", "resources": ["cpu"], "servers": [{"name": "s", "capacity": {"cpu": 1000000}}],
+        "users": [{"name": "a", "demand": {"cpu": 1}}, {"name": "b", "demand": {"cpu": 1}}]}"#,
+    );
+    let halves = allocation(&large, r#"{"a": {"s": "499999.5"}, "b": {"s": "500000.5"}}"#);
+    let instance = Instance::new(&large, &halves).unwrap();
+    for tolerance in ["0", "1e-6", "99/100"] {
+        let found = Claim::derive(Axiom::IntegerFeasible, &instance, &q(tolerance)).unwrap();
+        assert_eq!((found.holds, found.margin.clone()), (Some(false), Some(q("-1"))));
+        assert!(agreed_claim(&large, &halves, &found, &q(tolerance)).valid);
+        for margin in ["-1", "-1/2000000", "0"] {
+            let forged = Claim { holds: Some(true), margin: Some(q(margin)), ..found.clone() };
+            assert!(!agreed_claim(&large, &halves, &forged, &q(tolerance)).valid, "{margin}");
+        }
+    }
+}
+
+/// One whole task more is one, however small a part it is of what its user would have alone.
+#[test]
+fn a_whole_task_more_is_never_within_the_tolerance() {
+    let large = problem(
+        r#"{"kind": "allocation-problem", "resources": ["cpu"], "servers": [{"name": "s", "capacity": {"cpu": 10000000}}],
+        "users": [{"name": "a", "demand": {"cpu": 1}}]}"#,
+    );
+    let x = Allocation {
+        placements: Some(vec![Placement { server: 0, index: 0, tasks: vec![(0, q("9999999"))] }]),
+        ..tasks_of(&large, q("9999999"))
+    };
+    let instance = Instance::new(&large, &x).unwrap();
+    let better = vec![Placement { server: 0, index: 0, tasks: vec![(0, q("10000000"))] }];
+    let axiom = Axiom::IntegerParetoOptimal;
+    let evidence = Evidence::DominatingPlacements(better);
+    let found = Claim::with_evidence(axiom, None, evidence, &instance, &q("1/2")).unwrap();
+    assert_eq!((found.holds, found.margin.clone()), (Some(false), Some(q("-1"))));
+    assert!(agreed_claim(&large, &x, &found, &q("1/2")).valid);
+    let prices =
+        Prices { user_weights: vec![q("1/10000000")], rows: vec![q("1/10000000")], users: vec![q("0")] };
+    for margin in ["0", "-1/10000000", "-1"] {
+        let forged = Claim {
+            holds: Some(true),
+            margin: Some(q(margin)),
+            evidence: Evidence::Prices(prices.clone()),
+            ..found.clone()
+        };
+        assert!(!agreed_claim(&large, &x, &forged, &q("1/2")).valid, "{margin}");
+    }
+    let work = Claim::derive(Axiom::WorkConserving, &instance, &q("1/2")).unwrap();
+    assert_eq!((work.holds, work.margin.clone()), (Some(false), Some(q("-1"))));
+    assert!(agreed_claim(&large, &x, &work, &q("1/2")).valid);
+}
+
+/// A demand that repeats the user's other one is no other problem, and no other meaning.
+#[test]
+fn a_demand_that_is_said_twice_is_said_once() {
+    let text = |more: &str| {
+        format!(
+            r#"{{"kind": "allocation-problem", "resources": ["cpu"], "servers": [{{"name": "s", "capacity": {{"cpu": 10}}}}],
+            "groups": [{{"name": "g", "guarantee": {{"cpu": 8}}}}, {{"name": "h", "limit": {{"cpu": 9}}}}],
+            "users": [{{"name": "a", "demand": {{"cpu": 1}}, "group": "g"}},
+                      {{"name": "b", "demand": {{"cpu": 1}}, {more} "group": "h"}}]}}"#
+        )
+    };
+    let (once, twice) = (problem(&text("")), problem(&text(r#""demand_on": {"s": {"cpu": "1.0"}},"#)));
+    assert_eq!(problem_sha256(&once), problem_sha256(&twice));
+    let x = allocation(&twice, r#"{"b": {"s": 9}}"#);
+    for axiom in [Axiom::Guarantees, Axiom::WorkConserving] {
+        let found = claim(axiom, &twice, &x);
+        assert_eq!(found.holds, Some(false), "{axiom:?}");
+    }
 }

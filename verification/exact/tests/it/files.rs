@@ -3,8 +3,8 @@
 
 use evenhand_exact::{Budget, Certificate, check_against, check_within};
 use evenhand_problem::format::{Source, problem_to_json};
-use evenhand_testkit::agreement::{agreed, agreed_text};
-use evenhand_testkit::certificates::{Kind, accepted_of, malformed_of, rejected_of, with_claims};
+use evenhand_testkit::agreement::{Finding, agreed, agreed_text};
+use evenhand_testkit::certificates::{Kind, accepted_of, malformed_of, rejected_of, unread, with_claims};
 use evenhand_testkit::examples;
 
 fn parse(text: &str) -> Result<Certificate, evenhand_problem::format::FormatError> {
@@ -25,6 +25,13 @@ fn accepted() {
     let mut good: Vec<_> = good.map(|(name, it)| (name.to_owned(), it.to_json())).collect();
     good.sort();
     assert!(files == good, "the files are not those that `write_accept` writes");
+}
+
+#[test]
+fn what_is_not_read_may_say_anything() {
+    for case in unread() {
+        assert_eq!(agreed_text(&case.text), Finding::Accepted, "{}", case.name);
+    }
 }
 
 /// Judging asks for work before it is done, and says when it is not allowed.

@@ -169,39 +169,4 @@ proptest! {
             prop_assert_eq!(claim(&problem, &allocation, tolerance).holds, Some(within));
         }
     }
-
-    /// Any rows that are good enough are accepted, and no others.
-    #[test]
-    fn other_bottlenecks(seed in any::<u64>()) {
-        let (problem, allocation) = random(seed);
-        let instance = Instance::new(&problem, &allocation).unwrap();
-        let tolerance = q("100");
-        let good = Claim::derive(Axiom::PsDsf, &instance, &tolerance).unwrap();
-        let Evidence::Bottlenecks(standings) = &good.evidence else { return Ok(()) };
-        for n in 0..problem.n_users() {
-            let mut others = vec![None, Some(Standing::Satisfied), Some(Standing::Bottlenecks(Vec::new()))];
-            if let Some(Standing::Bottlenecks(rows)) = &standings[n] {
-                for (at, row) in rows.iter().enumerate() {
-                    let server = instance.constraints().rows()[*row].server;
-                    for row in instance.constraints().class_rows(server) {
-                        let mut rows = rows.clone();
-                        rows[at] = row;
-                        others.push(Some(Standing::Bottlenecks(rows)));
-                    }
-                }
-            }
-            for other in others {
-                let mut changed = standings.clone();
-                changed[n] = other;
-                let proven = ps_dsf::margin_of_standings(&instance, &changed);
-                if let Ok(proven) = &proven {
-                    prop_assert!(*proven <= good.margin);
-                }
-                let valid = proven.is_ok_and(|margin| margin == good.margin);
-                let claim = Claim { evidence: Evidence::Bottlenecks(changed), ..good.clone() };
-                prop_assert_eq!(claim.verify(&instance, &tolerance).is_ok(), valid);
-                agreed_claim(&problem, &allocation, &claim, &q("0.999999"));
-            }
-        }
-    }
 }

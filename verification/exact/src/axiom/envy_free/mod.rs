@@ -28,17 +28,15 @@ use rayon::prelude::*;
 use rug::{Integer, Rational};
 
 use self::viewer::{Candidate, InverseWeights};
-use crate::axiom::rule::{Found, Rule, Truth, loss};
+use crate::axiom::rule::{Found, Rule, loss};
 use crate::budget::TooLarge;
 use crate::evidence::Evidence;
 use crate::instance::Instance;
 use crate::instance_error::InstanceError;
-use crate::names::read::Reader;
 use crate::names::write::{Json, Names, fields, number};
 use crate::quotient::absorb;
 use crate::refusal::Refusal;
 use crate::scaled::check_width;
-use evenhand_problem::format::{FormatError, Object};
 
 /// The pair `(user, envied)` with the least margin, and the margin.
 #[derive(Debug, Clone, PartialEq)]
@@ -181,23 +179,6 @@ impl Rule for EnvyFree {
             let evidence = |gain| Evidence::Envy { user, envied, gain };
             Found { yes: evidence(None), no: Some(evidence(Some(loss(instance, user, &margin)))), margin }
         }))
-    }
-
-    fn shows(
-        &self,
-        instance: &Instance<'_>,
-        evidence: &Evidence,
-        truth: &Truth<'_>,
-    ) -> Result<bool, Refusal> {
-        let Evidence::Envy { user, envied, gain } = evidence else { return Ok(false) };
-        Ok(truth.is_loss(instance, *user, gain.as_ref())
-            && truth.is(margin(instance, *user, *envied).as_ref()))
-    }
-
-    fn read<'t>(&self, reader: &Reader<'_, 't>, object: &Object<'t>) -> Result<Evidence, FormatError> {
-        let (pair, gain) = reader.tightest(object, &["user", "envied"], "gain")?;
-        let (user, envied) = (reader.named_user(&pair, "user")?, reader.named_user(&pair, "envied")?);
-        Ok(Evidence::Envy { user, envied, gain })
     }
 
     fn write(&self, names: &Names<'_>, evidence: &Evidence) -> Option<Json> {

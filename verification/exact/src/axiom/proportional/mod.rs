@@ -19,11 +19,10 @@
 //! Evidence of no: a feasible `y` with a larger sum (the margin is then a bound: another `y` may gain
 //! more), or an active user with `U_n = 0`: then `a_ni` has no bound, and there is no margin.
 //!
-//! Evidence is judged exactly for `alpha = 1`. Elsewhere
-//! `U_n^alpha` can be irrational, and exact sums can have a denominator of every user: they are exact
-//! for integer `alpha` while they are short, and else every `a_ni` is enclosed to more than 50
-//! significant digits, by exact integer roots, and the end of the enclosure is taken that makes the
-//! claim harder to prove. `alpha` is positive, with a numerator and a denominator of at most
+//! `U_n^alpha` can be irrational, and exact sums can have a denominator of every user. Numbers are exact for whole
+//! `alpha` while they are short; else the evidence states, for every user, between which two numbers of more than 50
+//! digits `w_n / U_n^alpha` lies ([`Evidence::Enclosed`]), which is checked by powers of these, and the end is taken that
+//! makes the claim harder to prove. `alpha` is positive, with a numerator and a denominator of at most
 //! [`MAX_ALPHA_TERM`].
 
 mod lift;
@@ -65,11 +64,18 @@ pub fn gap(
     share: Option<&ShareCoefficients>,
     prices: &Prices,
 ) -> Result<Rational, Refusal> {
+    gap_by_worths(instance, &Worths::new(instance, alpha, share)?, prices)
+}
+
+fn gap_by_worths(
+    instance: &Instance<'_>,
+    worths: &Worths<'_, '_>,
+    prices: &Prices,
+) -> Result<Rational, Refusal> {
     check_signs(instance, &prices.rows, &prices.users)?;
-    let worths = Worths::new(instance, alpha, share)?;
     let costs = Costs::new(instance, entries(&prices.rows), entries(&prices.users), std::iter::empty())?;
     let excess = (0..instance.problem().n_users()).into_par_iter().map(|n| {
-        check_user(instance, &worths, &costs, n)?;
+        check_user(instance, worths, &costs, n)?;
         let base = costs.base(costs.user(n).clone());
         let mut cost = Integer::new();
         let mut excess = Excess { apart: -worths.spent(n, Towards::Zero), ..Excess::default() };
@@ -130,9 +136,16 @@ pub fn margin_of_prices(
     share: Option<&ShareCoefficients>,
     prices: &Prices,
 ) -> Result<Option<Rational>, Refusal> {
-    let gap = gap(instance, alpha, share, prices)?;
-    let spent = Worths::new(instance, alpha, share)?.all_spent(Towards::Zero);
-    Ok(spent.map(|spent| -(gap / spent)))
+    margin_by_worths(instance, &Worths::new(instance, alpha, share)?, prices)
+}
+
+fn margin_by_worths(
+    instance: &Instance<'_>,
+    worths: &Worths<'_, '_>,
+    prices: &Prices,
+) -> Result<Option<Rational>, Refusal> {
+    let gap = gap_by_worths(instance, worths, prices)?;
+    Ok(worths.all_spent(Towards::Zero).map(|spent| -(gap / spent)))
 }
 
 /// Minus what `better` gains, `sum_ni a_ni (y_ni - x_ni)`, or minus a lower bound of it, as a fraction of
@@ -147,11 +160,18 @@ pub fn margin_of_better(
     share: Option<&ShareCoefficients>,
     better: &Tasks,
 ) -> Result<Rational, Refusal> {
+    gain_by_worths(instance, &Worths::new(instance, alpha, share)?, better)
+}
+
+fn gain_by_worths(
+    instance: &Instance<'_>,
+    worths: &Worths<'_, '_>,
+    better: &Tasks,
+) -> Result<Rational, Refusal> {
     let other = instance.with_tasks(better)?;
     if !feasible::holds_exactly(&other) {
         return Err(Refusal::new("the allocation of the evidence is not feasible"));
     }
-    let worths = Worths::new(instance, alpha, share)?;
     let over = Integer::from(&instance.denominator * &other.denominator) * worths.denominator();
     let active = (0..instance.problem().n_users()).into_par_iter().filter(|&n| instance.is_active(n));
     let gains = active.map(|n| {
@@ -256,9 +276,11 @@ impl Rule for Proportional {
         let share = parameters.share.map(|share| share.coefficients(instance.problem())).transpose()?;
         let (share, one) = (share.as_ref(), Rational::from(1));
         let alpha = parameters.alpha.as_ref().unwrap_or(&one);
-        match evidence {
-            Evidence::Prices(prices) => Ok((true, margin_of_prices(instance, alpha, share, prices)?)),
-            Evidence::Better(tasks) => Ok((false, Some(margin_of_better(instance, alpha, share, tasks)?))),
+        let values = if let Evidence::Enclosed { values, .. } = evidence { &values[..] } else { &[] };
+        let worths = || Worths::stated(instance, alpha, share, values);
+        match evidence.bare() {
+            Evidence::Prices(prices) => Ok((true, margin_by_worths(instance, &worths()?, prices)?)),
+            Evidence::Better(tasks) => Ok((false, Some(gain_by_worths(instance, &worths()?, tasks)?))),
             Evidence::Nothing { user } if has_nothing(instance, share, *user) => Ok((false, None)),
             Evidence::Nothing { .. } => {
                 Err(Refusal::new("the user of the evidence is due nothing, or has something"))
@@ -267,25 +289,47 @@ impl Rule for Proportional {
         }
     }
 
-    /// The weights of the users are those of the problem.
-    fn tidy(&self, evidence: &mut Evidence) {
-        if let Evidence::Prices(prices) = evidence {
+    /// The weights of the users are those of the problem; what is irrational, or too long, is enclosed.
+    fn complete(
+        &self,
+        instance: &Instance<'_>,
+        parameters: &Parameters,
+        mut evidence: Evidence,
+    ) -> Result<Evidence, Refusal> {
+        if let Evidence::Prices(prices) = &mut evidence {
             prices.user_weights.clear();
         }
+        let is_of_yes = matches!(evidence, Evidence::Prices(_));
+        if !is_of_yes && !matches!(evidence, Evidence::Better(_)) {
+            return Ok(evidence);
+        }
+        let share = parameters.share.map(|share| share.coefficients(instance.problem())).transpose()?;
+        let one = Rational::from(1);
+        let worths = Worths::new(instance, parameters.alpha.as_ref().unwrap_or(&one), share.as_ref())?;
+        let values = worths.values(is_of_yes);
+        if values.is_empty() {
+            return Ok(evidence);
+        }
+        Ok(Evidence::Enclosed { evidence: Box::new(evidence), values })
     }
 
     fn read<'t>(&self, reader: &Reader<'_, 't>, object: &Object<'t>) -> Result<Evidence, FormatError> {
+        let values = object.get("values").map(|raw| reader.values(raw)).transpose()?;
+        let enclosed = |evidence: Evidence| match values {
+            Some(values) => Evidence::Enclosed { evidence: Box::new(evidence), values },
+            None => evidence,
+        };
         if let Some(raw) = object.get("better") {
-            reader.only(object, &["better"])?;
-            return Ok(Evidence::Better(reader.tasks(raw)?));
+            reader.only(object, &["better", "values"])?;
+            return Ok(enclosed(Evidence::Better(reader.tasks(raw)?)));
         }
         if object.get("user").is_some() {
             reader.only(object, &["user"])?;
             return Ok(Evidence::Nothing { user: reader.named_user(object, "user")? });
         }
-        reader.only(object, &["prices", "user_prices"])?;
+        reader.only(object, &["prices", "user_prices", "values"])?;
         let (rows, users) = reader.unweighted_prices(object)?;
-        Ok(Evidence::Prices(Prices { user_weights: Vec::new(), rows, users }))
+        Ok(enclosed(Evidence::Prices(Prices { user_weights: Vec::new(), rows, users })))
     }
 
     fn write(&self, names: &Names<'_>, evidence: &Evidence) -> Option<Json> {
@@ -295,6 +339,11 @@ impl Rule for Proportional {
             }
             Evidence::Better(tasks) => Some(fields([("better", names.tasks(tasks))])),
             Evidence::Nothing { user } => Some(fields([("user", names.user_name(*user))])),
+            Evidence::Enclosed { evidence, values } => {
+                let Json::Object(mut fields) = self.write(names, evidence)? else { return None };
+                fields.push(("values".into(), names.values(values)));
+                Some(Json::Object(fields))
+            }
             _ => None,
         }
     }

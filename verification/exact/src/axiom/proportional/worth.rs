@@ -1,5 +1,7 @@
 //! What a task is worth at the margin: `a_ni = w_n u_ni / U_n^alpha`.
 
+use std::collections::HashMap;
+
 use rayon::prelude::*;
 use rug::ops::Pow;
 use rug::{Integer, Rational};
@@ -60,7 +62,12 @@ pub(super) struct Worths<'a, 'b> {
     /// By user: the numerator and the denominator of `U_n^(1/q)`, `q` the denominator of `alpha`, where
     /// all of these roots are rational and short; else empty.
     roots: Vec<(Integer, Integer)>,
+    /// Ends that evidence states, by user; they count in place of those that are computed here.
+    stated: HashMap<usize, [Rational; 2]>,
 }
+
+/// Between which two numbers `w_n / U_n^alpha` of some users lies, users ascending.
+pub(crate) type Values = [(usize, [Rational; 2])];
 
 impl<'a, 'b> Worths<'a, 'b> {
     /// # Errors
@@ -74,8 +81,8 @@ impl<'a, 'b> Worths<'a, 'b> {
         let alpha = terms(alpha)?;
         let share = share.map(ShareCoefficients::unweighted).transpose()?;
         let denominator = share.as_ref().map_or_else(|| Integer::from(1), |share| share.denominator.clone());
-        let roots = Vec::new();
-        let mut worths = Self { instance, alpha, share, denominator, is_exact: false, roots };
+        let (roots, stated) = (Vec::new(), HashMap::new());
+        let mut worths = Self { instance, alpha, share, denominator, is_exact: false, roots, stated };
         let over = Integer::from(&worths.denominator * &instance.denominator);
         let (mut all_bits, mut n_active) = (0u64, 0u64);
         for n in (0..instance.problem().n_users()).filter(|&n| instance.is_active(n)) {
@@ -103,6 +110,50 @@ impl<'a, 'b> Worths<'a, 'b> {
             worths.is_exact = index == 1 || !worths.roots.is_empty();
         }
         Ok(worths)
+    }
+
+    /// The same with the ends that evidence states; without any, with exact numbers.
+    ///
+    /// # Errors
+    /// [`Refusal`] where they do not enclose what they should, or are missing where `alpha` is not whole.
+    pub fn stated(
+        instance: &'a Instance<'b>,
+        alpha: &Rational,
+        share: Option<&ShareCoefficients>,
+        values: &Values,
+    ) -> Result<Self, Refusal> {
+        let mut worths = Self::new(instance, alpha, share)?;
+        let (exponent, index) = worths.alpha;
+        worths.stated = values.iter().cloned().collect();
+        worths.is_exact = true;
+        worths.roots.clear();
+        for n in (0..instance.problem().n_users()).filter(|&n| instance.is_active(n)) {
+            let user = &instance.problem().users()[n];
+            let refuse = |what: &str| Err(Refusal::new(format!("what `{}` has {what}", user.name())));
+            let Some([least, most]) = worths.stated.get(&n) else {
+                if index > 1 {
+                    return refuse("is raised to a power that is not whole, without values");
+                }
+                continue;
+            };
+            let over = Integer::from(&worths.denominator * &instance.denominator);
+            let level = Rational::from((worths.level(instance, n), over)).pow(exponent);
+            let weight = Rational::from(user.weight().pow(index));
+            let below = Rational::from(least.pow(index)) * &level;
+            if *least < 0 || *most < 0 || below > weight || Rational::from(most.pow(index)) * level < weight {
+                return refuse("is not between the powers of its values");
+            }
+        }
+        Ok(worths)
+    }
+
+    /// What evidence has to state, of yes or of no: nothing where numbers are exact.
+    pub fn values(&self, is_of_yes: bool) -> Vec<(usize, [Rational; 2])> {
+        let is_exact = self.alpha.1 == 1 && (self.is_exact || is_of_yes && self.alpha.0 == 1);
+        let active = (0..self.instance.problem().n_users()).filter(|&n| self.instance.is_active(n));
+        let ends = |way| move |n| self.summand(n, way).to_rational();
+        let of_user = |n| (n, [ends(Towards::Zero)(n), ends(Towards::Infinity)(n)]);
+        active.filter(|_| !is_exact).map(of_user).collect()
     }
 
     /// The roots of all users' levels; `None` when one of them is irrational.
@@ -137,6 +188,9 @@ impl<'a, 'b> Worths<'a, 'b> {
 
     /// `w_n / U_n^alpha` of an active user, or the end of its enclosure that is nearer to `way`.
     pub fn end(&self, n: usize, way: Towards) -> Quotient {
+        if let Some([least, most]) = self.stated.get(&n) {
+            return Quotient::from(if way == Towards::Zero { least } else { most });
+        }
         let level = self.level(self.instance, n);
         let weight = self.instance.problem().users()[n].weight();
         let over = Integer::from(&self.denominator * &self.instance.denominator);
@@ -175,7 +229,7 @@ impl<'a, 'b> Worths<'a, 'b> {
         if !self.instance.is_active(n) {
             return Rational::new();
         }
-        if self.alpha == (1, 1) {
+        if self.alpha == (1, 1) && self.stated.is_empty() {
             return self.instance.problem().users()[n].weight().clone();
         }
         let end = self.summand(n, way);

@@ -29,16 +29,13 @@ use rayon::prelude::*;
 use rug::Rational;
 
 use self::rows::{Rows, full};
-use crate::axiom::rule::{Found, Rule, Truth};
+use crate::axiom::rule::{Found, Rule};
 use crate::budget::TooLarge;
 use crate::evidence::Evidence;
 pub use crate::evidence::{Standing, Unblocked};
 use crate::instance::Instance;
-use crate::names::read::Reader;
 use crate::names::write::{Json, Names, fields, number, string};
 use crate::refusal::Refusal;
-use evenhand_problem::format::{FormatError, Object};
-use serde_json::value::RawValue;
 
 /// What [`examine`] finds.
 #[derive(Debug, Clone, PartialEq)]
@@ -145,31 +142,6 @@ fn runs(instance: &Instance<'_>, n: usize, i: usize) -> bool {
     n < problem.n_users() && i < problem.n_servers() && instance.scaled.can_run(n, i)
 }
 
-/// The margin that `standings` prove; `None` without active users.
-///
-/// # Errors
-/// [`Refusal`] when a user lacks one, or has one that says nothing about it.
-pub fn margin_of_standings(
-    instance: &Instance<'_>,
-    standings: &[Option<Standing>],
-) -> Result<Option<Rational>, Refusal> {
-    let n_users = instance.problem().n_users();
-    if standings.len() != n_users {
-        return Err(Refusal::new("the bottlenecks are those of another number of users"));
-    }
-    let rows = Rows::new(instance)?;
-    let margins = (0..n_users).into_par_iter().with_min_len(CHUNK).map(|n| rows.margin_of(n, &standings[n]));
-    margins.try_reduce(
-        || None,
-        |a, b| {
-            Ok(match (a, b) {
-                (Some(a), Some(b)) => Some(std::cmp::min(a, b)),
-                (a, b) => a.or(b),
-            })
-        },
-    )
-}
-
 /// The axiom.
 pub(crate) struct PsDsf;
 
@@ -182,44 +154,6 @@ impl Rule for PsDsf {
         let Some(found) = examine(instance)? else { return Ok(None) };
         let no = unblocked(instance, found.user, found.server)?.map(Evidence::Unblocked);
         Ok(Some(Found { margin: found.margin, yes: Evidence::Bottlenecks(found.standings), no }))
-    }
-
-    fn shows(
-        &self,
-        instance: &Instance<'_>,
-        evidence: &Evidence,
-        truth: &Truth<'_>,
-    ) -> Result<bool, Refusal> {
-        Ok(match evidence {
-            Evidence::Bottlenecks(standings) if truth.holds => {
-                truth.is(margin_of_standings(instance, standings)?.as_ref())
-            }
-            Evidence::Unblocked(stated) if !truth.holds => {
-                let (user, server) = (stated.user, stated.server);
-                truth.is(margin(instance, user, server)?.as_ref())
-                    && unblocked(instance, user, server)?.as_ref() == Some(stated)
-            }
-            _ => false,
-        })
-    }
-
-    fn read<'t>(&self, reader: &Reader<'_, 't>, object: &Object<'t>) -> Result<Evidence, FormatError> {
-        if let Some(raw) = object.get("bottlenecks") {
-            reader.only(object, &["bottlenecks"])?;
-            let mut standings = vec![None; reader.problem.n_users()];
-            for (user, raw) in reader.object(raw)?.fields() {
-                standings[reader.user(user, raw)?] = Some(read_standing(reader, raw)?);
-            }
-            return Ok(Evidence::Bottlenecks(standings));
-        }
-        reader.only(object, &["user", "server", "lacks"])?;
-        let server = reader.named_server(object, "server")?;
-        let mut lacks = Vec::new();
-        for (resource, raw) in reader.object(reader.need(object, "lacks")?)?.fields() {
-            lacks.push((reader.row(server, resource, raw)?, reader.document.result_number(raw)?));
-        }
-        lacks.sort_by_key(|(row, _)| *row);
-        Ok(Evidence::Unblocked(Unblocked { user: reader.named_user(object, "user")?, server, lacks }))
     }
 
     fn write(&self, names: &Names<'_>, evidence: &Evidence) -> Option<Json> {
@@ -240,21 +174,6 @@ impl Rule for PsDsf {
             _ => None,
         }
     }
-}
-
-fn read_standing<'t>(reader: &Reader<'_, 't>, raw: &'t RawValue) -> Result<Standing, FormatError> {
-    if raw.get().starts_with('"') {
-        return match &*reader.document.string(raw)? {
-            "satisfied" => Ok(Standing::Satisfied),
-            _ => Err(reader.error(raw, "expected `satisfied`, or a resource by server")),
-        };
-    }
-    let mut rows = Vec::new();
-    for (server, raw) in reader.object(raw)?.fields() {
-        rows.push(reader.named_row(reader.server(server, raw)?, raw)?);
-    }
-    rows.sort_unstable();
-    Ok(Standing::Bottlenecks(rows))
 }
 
 fn write_standing(names: &Names<'_>, standing: &Standing) -> Json {

@@ -38,6 +38,9 @@ fn judge(certificate: &WorstLoadCertificate, work: Work) -> Result<(), Refusal> 
     if *lower > 1 {
         return Err(Refusal::new("ratio_lower: loads that greedy serves have the ratio 1"));
     }
+    if *lower < 0 {
+        return Err(Refusal::new("ratio_lower: greedy earns at least 0, whatever is stated"));
+    }
     let mut verifier = Verifier::new(problem, work)?;
     walk::claims(certificate, lower, &mut verifier)?;
 

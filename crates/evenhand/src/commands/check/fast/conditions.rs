@@ -1,6 +1,6 @@
 //! What the command line asks of a certificate.
 
-use evenhand::exact::{AllowedSharing, Conditions, Requirement};
+use evenhand::exact::{Conditions, Requirement};
 use evenhand::problem::{Rational, Reservation, Sharing};
 use evenhand::{Allocation, Certificate, Problem};
 
@@ -45,8 +45,8 @@ pub fn conditions<'a>(
         require,
         max_tolerance: most.map_or(default.max_tolerance, |most: Rational| Some(most)),
         sharing: match call.sharing.as_deref() {
-            Some("tdm") => AllowedSharing::Only(Sharing::Tdm),
-            Some(_) => AllowedSharing::Only(Sharing::Rdm),
+            Some("tdm") => Some(Sharing::Tdm),
+            Some(_) => Some(Sharing::Rdm),
             None => default.sharing,
         },
     })
