@@ -242,7 +242,7 @@ Record same_placing (P : problem) (l k : placing) : Prop := {
   m_class : forall s, (s < servers l)%nat -> class_of l s = class_of k s;
   m_on : forall s n, (s < servers l)%nat -> (n < users P)%nat -> on_server l s n == on_server k s n }.
 
-Section Axioms.
+Section Same_axioms.
 Variables P Q : problem.
 Hypothesis W : well_formed P.
 Hypothesis V : well_formed Q.
@@ -490,7 +490,7 @@ Proof.
     + right. split; [rewrite (s_count _ _ S) by auto; auto|]. intros r Hr.
       rewrite (takes_are n i r), (one_same P Q S i r) by auto. apply F2. auto.
 Qed.
-End Axioms.
+End Same_axioms.
 
 (** * Groups *)
 Section Of_groups.
