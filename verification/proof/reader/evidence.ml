@@ -1,4 +1,4 @@
-(* Tables, and the evidence of claims. Nothing here is believed: the checkers that are extracted from Coq compute
+(* Tables, and evidence. Nothing here is believed: the checkers that are extracted from Coq compute
    every table again, and judge every claim that is made of the evidence. *)
 open Proved
 open Json
@@ -9,14 +9,14 @@ let memo2 n m f = at2 (Array.init n (fun i -> Array.init m (f i)))
 let memo3 n m l f = at3 (Array.init n (fun i -> Array.init m (fun j -> Array.init l (f i j))))
 
 type case = { c : certificate; p : problem; x : int -> int -> q; t : tables; totals : int -> q;
-  placing : placing option; places : places; groups : Groups.t; h : group_tables Lazy.t }
+  placing : placing option; places : places; more : More.t; h : group_tables }
 
 let places_of p t l =
   let places = { l_one = memo2 p.classes p.resources (make_one p t); l_listed = memo p.classes (make_listed l);
     l_free = (fun _ _ -> zero) } in
   { places with l_free = memo2 l.servers p.resources (make_free p t l places) }
 
-let case (c : certificate) =
+let case (c : certificate) (groups : Groups.t) =
   let p = c.on.problem and x = at2 c.x in
   let n = p.users and k = p.classes and m = p.resources in
   let gam = memo2 n k (fun n i -> if p.allowed n i then p.alone n i else zero) in
@@ -31,12 +31,12 @@ let case (c : certificate) =
     t_slack = memo2 k m (make_slack p full takes repaired) } in
   let placing = Option.map placing_of c.placing in
   let places = places_of p t (the_placing p x placing) in
-  let groups = Groups.read c.on in
+  let more = More.read c.on in
   let of_groups = groups.grouping in
   let v = of_groups.groups in
-  let h = lazy { t_use = memo2 v m (ruse p of_groups t.t_x v); t_promise = memo2 v m (rpromised of_groups v);
+  let h = { t_use = memo2 v m (ruse p of_groups t.t_x v); t_promise = memo2 v m (rpromised of_groups v);
     t_kept_back = memo2 v m (rkept of_groups v); t_total = memo m (rtotal_of p); t_above = memo n (above of_groups) } in
-  { c; p; x; t; totals = memo m (rtotal p); placing; places; groups; h }
+  { c; p; x; t; totals = memo m (rtotal p); placing; places; more; h }
 
 let sign v = Z.sign v.qnum
 let is_active s n = sign (s.t.t_g n) > 0
@@ -66,67 +66,6 @@ let prices s value =
     (match get "prices" value with Absent -> [] | v -> obj v);
   { on_row = at2 rows; on_user = amounts s (get "user_prices" value) }
 
-(* What evidence names as {"tightest": {...}}, or as a violation with an amount *)
-let tightest s names amount value =
-  match get "tightest" value with
-  | Absent -> only (names ^ " " ^ amount) value; value, Some (number_at (get amount value))
-  | inner -> only "tightest" value; only names inner; ignore s; inner, None
-
-let limits s value =
-  let has name = get name value <> Absent in
-  let slack = number_at (get "slack" value) in
-  if has "resource" then begin
-    only "server resource slack" value;
-    let i = server s "server" value in
-    Row (i, row_named s i (text (get "resource" value))), slack
-  end
-  else if has "server" then (only "user server slack" value; Entry (user s "user" value, server s "server" value), slack)
-  else (only "user slack" value; Tasks (user s "user" value), slack)
-
-(* A single server: its place among those that are listed, or none *)
-let single s i index = match s.c.placing with
-  | None -> if index = 0 then Some i else None
-  | Some all ->
-    let found = ref None in
-    Array.iteri (fun k a -> if a.of_class = i && a.index = index then found := Some k) all; !found
-let index_of value = integer 0 1_000_000_000_000 (get "index" value)
-let integer_limits s value =
-  let slack = number_at (get "slack" value) in
-  let on () = let i = server s "server" value in
-    i, match single s i (index_of value) with Some k -> k | None -> raise Exit in
-  if get "resource" value <> Absent then begin
-    only "server index resource slack" value;
-    let i, k = on () in RowOf (k, row_named s i (text (get "resource" value))), slack
-  end
-  else if get "server" value <> Absent then begin
-    only "user server index slack" value;
-    EntryOf (snd (on ()), user s "user" value), slack
-  end
-  else (only "user slack" value; TasksOf (user s "user" value), slack)
-
-(* Rows of every class, by user *)
-let lists_by_user s value =
-  let rows = Array.make s.p.users None in
-  List.iter (fun (n, of_user) ->
-    let row = Array.make s.p.classes None in
-    List.iter (fun (name, v) ->
-      let i = find s.c.on.server name in
-      let one v = row_named s i (text v) in
-      row.(i) <- Some (match v with List l -> List.map one l | v -> [one v])) (obj of_user);
-    Array.iteri (fun i r -> if (r <> None) <> runs_on s n i then raise Exit) row;
-    rows.(n) <- Some (fun i -> Option.value row.(i) ~default:[])) (by_name s.c.on.user Fun.id value);
-  at rows
-
-(* A row for every class, by user *)
-let rows_by_user s value =
-  let rows = Array.make s.p.users None in
-  List.iter (fun (n, of_user) ->
-    let row = Array.make s.p.classes (-1) in
-    List.iter (fun (name, v) -> let i = find s.c.on.server name in row.(i) <- row_named s i (text v)) (obj of_user);
-    Array.iteri (fun i r -> if (r >= 0) <> runs_on s n i then raise Exit) row;
-    rows.(n) <- Some (fun i -> max 0 row.(i))) (by_name s.c.on.user Fun.id value);
-  at rows
-
 (* * Envy: whole numbers that settle most pairs *)
 let hints s m =
   let { p; t; _ } = s in
@@ -152,6 +91,43 @@ let hints s m =
   let on = memo p.users (fun n -> List.filter (fun i -> sign (t.t_x n i) > 0) (range p.classes)) in
   { grain = (fun i r -> rational grain.(i).(r)); held = at3 whole; on; scale;
     rate = (fun n i -> (Lazy.force rates.(n)).(i)) }
+
+(* The pair of users whose margin is m. Floating point finds candidates, the exact numbers choose. *)
+let pair s up_to_one m =
+  let { p; t; _ } = s in
+  let float q = Q.to_float (to_q q) in
+  let x = Array.init p.users (fun n -> Array.init p.classes (fun i -> float (t.t_x n i))) in
+  let takes = Array.init p.users (fun n -> Array.init p.classes (fun i ->
+    if runs_on s n i then Array.init p.resources (fun r -> float (t.t_takes n i r)) else [||])) in
+  let weight = Array.init p.users (fun n -> float (p.weight n)) in
+  let has = Array.init p.users (fun n -> float (t.t_tasks n)) and g = Array.init p.users (fun n -> float (t.t_g n)) in
+  let limit = Array.init p.users (fun n -> match p.limit n with Some l -> float l | None -> infinity) in
+  let worth n k without =
+    let total = ref 0. in
+    Array.iteri (fun i held ->
+      let held = if i = without then held -. 1. else held in
+      if held > 0. && takes.(n).(i) <> [||] then begin
+        let least = ref infinity in
+        Array.iteri (fun r d -> if d > 0. then
+          least := Float.min !least (held *. takes.(k).(i).(r) /. d)) takes.(n).(i);
+        total := !total +. !least
+      end) x.(k);
+    (has.(n) -. Float.min limit.(n) (!total *. weight.(n) /. weight.(k))) /. g.(n) in
+  let of_pair n k =
+    let best = ref (worth n k (-1)) in
+    if up_to_one then Array.iteri (fun i held -> if held >= 1. then best := Float.max !best (worth n k i)) x.(k);
+    !best in
+  let is_exact n k =
+    let due = due t m n and at_most v = at_most p n v in
+    if up_to_one then
+      le due (at_most (worth_of p t n k))
+      && List.for_all (fun i -> not (has_task t k i) || le due (at_most (worth_less p t n k i))) (range p.classes)
+    else eqq (at_most (worth_of p t n k)) due in
+  let near = let m = float m in fun margin -> not (Float.abs (margin -. m) > 1e-9 *. (1. +. Float.abs m)) in
+  let active = List.filter (is_active s) (range p.users) in
+  let found = List.find_map (fun n -> Option.map (fun k -> n, k)
+    (List.find_opt (fun k -> n <> k && near (of_pair n k) && is_exact n k) active)) active in
+  match found with Some pair -> pair | None -> raise Exit
 
 (* * Shares: what everybody would have alone, and why no more *)
 let shares s worth =
@@ -201,8 +177,6 @@ let is_short s v a =
   let bits n = let q = v.v_value n in max (Z.numbits q.qnum) (Z.numbits q.qden) in
   a * List.fold_left (fun sum n -> if is_active s n then sum + bits n else sum) 0 (range s.p.users) <= 1 lsl 16
 
-let bottleneck = function
-  | "bottleneck-fair" -> OnEveryClass | "global-bottleneck-fair" -> OfTheCluster | _ -> Single
 let worth_of s share = memo2 s.p.users s.p.classes (worth_at s.p s.totals share)
 
 let max_min s share m value =
@@ -227,192 +201,98 @@ let bottlenecks s k m value =
     Bottlenecks (k, fun r -> Option.get proofs.(r))
   end
 
-let proportional s (c : stated_claim) value =
-  if not (Z.equal (Q.den c.alpha) Z.one) then uncovered "an alpha that is not whole";
-  let a = Z.to_int (Q.num c.alpha) in
-  let u = match c.share with Some share -> worth_of s share | None -> fun _ _ -> rational Q.one in
+let proportional s share a value =
+  let u = match share with Some share -> worth_of s share | None -> fun _ _ -> rational Q.one in
   let v = worths s u a in
-  let nothing n = Nothing (c.share, v, a, n) in
+  let nothing n = Nothing (share, v, a, n) in
   if get "user" value <> Absent then (only "user" value; nothing (user s "user" value))
   else begin
     let better = get "better" value in
-    if (a > 1 || better <> Absent) && not (is_short s v a) then uncovered "numbers so long that they are rounded";
-    if better <> Absent then (only "better" value; Better (c.share, v, a, tasks s better))
-    else (only "prices user_prices?" value; Proportional (c.share, v, a, prices s value))
+    if get "values" value <> Absent || ((a > 1 || better <> Absent) && not (is_short s v a))
+    then uncovered "numbers so long that they are rounded";
+    if better <> Absent then (only "better" value; Better (share, v, a, tasks s better))
+    else (only "prices user_prices?" value; Proportional (share, v, a, prices s value))
   end
 
-let njc s value =
-  if get "user" value <> Absent then begin
-    only "user entitlement shares" value;
-    let parts = Array.make_matrix s.p.classes s.p.resources None in
-    List.iter (fun (name, of_class) ->
-      let i = find s.c.on.server name in
-      List.iter (fun (r, q) -> parts.(i).(r) <- Some q) (by_row s i number_at of_class)) (obj (get "shares" value));
-    Complaint (user s "user" value, number_at (get "entitlement" value), at2 parts)
-  end else begin
-    only "witness" value;
-    let witness = Array.make s.p.users None and named_users = Array.make s.p.users false in
-    List.iter (fun (n, v) ->
-      named_users.(n) <- true;
-      if v <> Text "satisfied" then begin
-        only "server resource" v;
-        let i = server s "server" v in
-        witness.(n) <- Some (i, row_named s i (text (get "resource" v)))
-      end) (by_name s.c.on.user Fun.id (get "witness" value));
-    Array.iteri (fun n is -> if is <> is_active s n then raise Exit) named_users;
-    Njc (at witness)
-  end
-
-let ps_dsf s value =
+let ps_dsf s =
   let { p; t; _ } = s in
-  let lev = memo2 p.users p.classes (fun n i -> if not (runs_on s n i) then zero else
-    rational (Q.div (to_q (t.t_tasks n)) (Q.mul (to_q (p.weight n)) (to_q (t.t_gamma n i))))) in
-  if get "user" value <> Absent then begin
-    only "user server lacks" value;
-    let i = server s "server" value in
-    let stated = Array.make p.resources None in
-    List.iter (fun (r, q) -> stated.(r) <- Some q) (by_row s i number_at (get "lacks" value));
-    Without (lev, user s "user" value, i, at stated)
-  end else begin
-    only "bottlenecks" value;
-    let all = match get "bottlenecks" value with Absent -> [] | v -> obj v in
-    let satisfied, rest = List.partition (fun (_, v) -> v = Text "satisfied") all in
-    List.iter (fun (name, _) -> ignore (find s.c.on.user name)) satisfied;
-    let rows = rows_by_user s (Object rest) in
-    let is_named = Array.make p.users false in
-    List.iter (fun (name, _) -> is_named.(find s.c.on.user name) <- true) all;
-    Array.iteri (fun n is -> if is <> is_active s n then raise Exit) is_named;
-    PsDsf (lev, rows)
-  end
+  PsDsf (memo2 p.users p.classes (fun n i -> if not (runs_on s n i) then zero else
+    rational (Q.div (to_q (t.t_tasks n)) (Q.mul (to_q (p.weight n)) (to_q (t.t_gamma n i))))))
 
-(* The claim that Coq knows; [Exit]: the evidence does not fit. *)
+(* Where nobody can be given anything, or wants any of it, prices are of nothing. *)
+let empty names value = only names value; if List.exists (fun (_, v) -> v <> Object []) (obj value) then raise Exit
+let weights_and_prices = "user_weights prices user_prices?" and bare_prices = "prices user_prices?"
+let unwanted s share = Unwanted (share, shares s (worth_at s.p s.totals share))
+let without_levels s k value =
+  only "resources" value;
+  let of_resource (name, v) = if v <> List [] then raise Exit; find s.c.on.resource name in
+  if List.sort compare (List.map of_resource (obj (get "resources" value)))
+    <> List.filter (bottleneck_at s.p s.t s.totals k) (range s.p.resources) then raise Exit
+
+(* A claim for Coq to judge; [Exit]: the evidence does not fit. Of axioms that the allocation decides none is read. *)
 let claim s (c : stated_claim) =
   let value = match c.evidence with Absent -> Object [] | v -> v in
-  let m = match c.margin with Some m -> rational m | None -> zero in
-  let k = bottleneck c.axiom in
-  if c.axiom = "work-conserving" && Groups.hold_back s.groups then uncovered "what groups hold back";
-  if c.axiom = "group-sharing-incentive" || c.axiom = "group-envy-free" then uncovered "what groups gain";
-  if c.axiom = "tree" then uncovered "what hierarchical filling ends with";
-  if c.holds = None then begin
-    if c.margin <> None || obj value <> [] then raise Exit;
-    match c.axiom, c.share with
-    | ("max-min" | "proportional"), Some share -> Undefined (share, worth_of s share)
-    | ("bottleneck-fair" | "global-bottleneck-fair" | "single-resource-fair"), _ -> NoBottleneck k
-    | "integer-feasible", _ -> NotSingle
-    | ("ef1" | "integer-pareto-optimal"), _ -> NotWhole
-    | axiom, _ -> uncovered "that `%s` does not apply" axiom
-  end else begin
-    let nobody = not (List.exists (is_active s) (range s.p.users)) in
-    let is_idle = c.margin = None && nobody
-      && match c.axiom, obj value, c.share with
-        | ("work-conserving" | "njc" | "ps-dsf" | "sharing-incentive"), [], _
-        | "work-conserving", ["short", Object []], _ | "njc", ["witness", Object []], _
-        | "ps-dsf", ["bottlenecks", Object []], _ -> true
-        | "proportional", fields, _ ->
-          only "prices user_prices?" value; List.for_all (fun (_, v) -> v = Object []) fields
-        | ("pareto-optimal" | "integer-pareto-optimal"), fields, _ ->
-          only "user_weights prices user_prices?" value; List.for_all (fun (_, v) -> v = Object []) fields
-        | _ -> false in
-    let nobody_wants = c.margin = None && match c.axiom, obj value with
-      | "max-min", ["levels", List []] -> true
-      | ("bottleneck-fair" | "global-bottleneck-fair" | "single-resource-fair"), ["resources", Object by_resource] ->
-        List.for_all (fun (_, v) -> v = List []) by_resource &&
-        List.sort compare (List.map (fun (name, _) -> find s.c.on.resource name) by_resource) =
-          List.filter (bottleneck_at s.p s.t s.totals k) (range s.p.resources)
-      | _ -> false in
-    (match c.axiom, c.margin with
-     | _, None when nobody_wants -> ()
-     | ("envy-free" | "ef1"), None when obj value = [] -> ()
-     | ("feasible" | "integer-feasible"), None when obj value = [] -> ()
-     | _, None when is_idle -> ()
-     | "proportional", None when get "user" value <> Absent -> ()
-     | _, None -> uncovered "a claim of `%s` without a margin" c.axiom
-     | "proportional", Some _ when get "user" value <> Absent -> raise Exit
-     | _ -> ());
-    let pair names amount of_place =
-      let place, stated = tightest s names amount value in
-      let n = user s "user" place in
-      let gain = Q.neg (Q.mul (to_q m) (to_q (s.t.t_g n))) in
-      (match stated, c.holds with
-       | None, Some true -> ()
-       | Some v, Some false when Q.equal (to_q v) gain -> ()
-       | _ -> raise Exit);
-      of_place n place in
-    match c.axiom with
-    | "proportional" when is_idle && c.share <> None ->
-      let share = Option.get c.share in IdleShare (share, worth_of s share)
-    | "max-min" when nobody_wants && nobody -> let share = Option.get c.share in IdleShare (share, worth_of s share)
-    | _ when nobody_wants && nobody -> IdleBottleneck k
-    | "max-min" when nobody_wants ->
-      let share = Option.get c.share in Unwanted (share, shares s (worth_at s.p s.totals share))
-    | _ when nobody_wants -> UnwantedBottleneck (k, fun r -> shares s (worth_at s.p s.totals (Resource r)))
-    | "integer-pareto-optimal" when is_idle -> IdleWhole
-    | _ when is_idle && c.axiom <> "envy-free" && c.axiom <> "ef1" -> Idle
-    | "feasible" when c.margin = None -> NoBound
-    | "ef1" when c.margin = None -> NoPair1
-    | "integer-feasible" when c.margin = None -> NoLimit
-    | "feasible" -> if obj value = [] then raise Exit else
-        let k, slack = limits s value in Feasible (k, slack)
-    | "non-wasteful" -> only "" value; NonWasteful
-    | "integer-feasible" -> if obj value = [] then raise Exit else
-        let k, slack = integer_limits s value in Integer (k, slack)
-    | "ef1" -> pair "user envied server?" "gain" (fun n place ->
-      Ef1 (hints s m, n, user s "envied" place, Option.map (named s.c.on.server) (given (get "server" place))))
-    | "work-conserving" when s.placing <> None ->
-      if get "user" value <> Absent then begin
-        only "user server index" value;
-        let i = server s "server" value and index = index_of value in
-        if index >= s.c.on.counts.(i) then raise Exit;
-        PlacedFree (user s "user" value, i, single s i index)
-      end else (only "short" value; PlacedShort (lists_by_user s (get "short" value)))
-    | "work-conserving" ->
-      if get "user" value <> Absent then begin
-        only "user server" value; Free (user s "user" value, server s "server" value)
-      end else (only "short" value; Short (rows_by_user s (get "short" value)))
-    | "envy-free" when c.margin = None -> NoPair
-    | "envy-free" -> pair "user envied" "gain" (fun n place -> Envy (hints s m, n, user s "envied" place))
-    | "sharing-incentive" -> pair "user" "loss" (fun n _ -> Sharing n)
-    | "pareto-optimal" ->
-      if get "dominating" value <> Absent
-      then (only "dominating" value; Dominated (tasks s (get "dominating" value)))
-      else begin
-        only "user_weights prices user_prices?" value;
-        Pareto (amounts s (get "user_weights" value), prices s value)
-      end
-    | "integer-pareto-optimal" ->
-      if get "dominating" value <> Absent then begin
-        only "dominating" value;
-        let all = read_placing s.c.on (get "dominating" value) in
-        let l = placing_of all in
-        BetterPlacing (l, places_of s.p s.t l, at2 (sums s.c.on all))
-      end else begin
-        only "user_weights prices user_prices?" value;
-        WholePrices (amounts s (get "user_weights" value), prices s value)
-      end
-    | "max-min" -> max_min s (Option.get c.share) m value
-    | "njc" -> njc s value
-    | "ps-dsf" -> ps_dsf s value
-    | "proportional" -> proportional s c value
-    | _ -> bottlenecks s k m value
-  end
-
-(* A claim about groups *)
-let group_claim s (c : stated_claim) =
-  let value = match c.evidence with Absent -> Object [] | v -> v in
-  let nothing = obj value = [] in
-  match c.axiom, c.holds, c.margin with
-  | _, None, _ -> if c.margin <> None || not nothing then raise Exit; NotAbout (c.axiom = "guarantees")
-  | "limits", Some _, None -> if not nothing then raise Exit; Unlimited
-  | "limits", Some _, Some _ ->
-    only "group resource slack" value;
-    Limited (named s.groups.names (get "group" value), named s.c.on.resource (get "resource" value),
-      number_at (get "slack" value))
-  | _, Some _, None -> if not nothing then raise Exit; Nobody
-  | _, Some holds, Some m ->
-    let place, loss = tightest s "user" "loss" value in
-    let n = user s "user" place in
-    (match loss, holds with
-     | None, true -> ()
-     | Some v, false when Q.equal (to_q v) (Q.neg (Q.mul m (to_q (s.t.t_g n)))) -> ()
-     | _ -> raise Exit);
-    Guaranteed n
+  let nobody = not (List.exists (is_active s) (range s.p.users)) in
+  let better name = get name value <> Absent && (only name value; true) in
+  let m = Option.value c.statement.margin ~default:zero in
+  match c.statement.about, c.statement.says, c.statement.margin with
+  | OfFeasible, _, None -> NoBound
+  | OfFeasible, _, _ -> Feasible
+  | OfIntegerFeasible, None, _ -> NotSingle
+  | OfIntegerFeasible, _, None -> NoLimit
+  | OfIntegerFeasible, _, _ -> Integer
+  | OfNonWasteful, _, _ -> NonWasteful
+  | OfEnvyFree, _, None -> NoPair
+  | OfEnvyFree, _, _ -> let n, k = pair s false m in Envy (hints s m, n, k)
+  | OfEf1, None, _ -> NotWhole
+  | OfEf1, _, None -> NoPair1
+  | OfEf1, _, _ -> let n, k = pair s true m in Ef1 (hints s m, n, k)
+  | (OfWorkConserving | OfSharingIncentive | OfNjc | OfPsDsf), _, None -> Idle
+  | OfWorkConserving, _, _ -> Conserving
+  | OfSharingIncentive, _, _ -> Sharing
+  | OfNjc, _, _ -> Njc
+  | OfPsDsf, _, _ -> ps_dsf s
+  | OfIntegerParetoOptimal, None, _ -> NotWhole
+  | OfBottleneck k, None, _ -> NoBottleneck k
+  | (OfMaxMin share | OfProportional (Some share, _)), None, _ -> Undefined (share, worth_of s share)
+  | OfParetoOptimal, _, None -> empty weights_and_prices value; Idle
+  | OfIntegerParetoOptimal, _, None -> empty weights_and_prices value; IdleWhole
+  | OfProportional (None, _), _, None when nobody -> empty bare_prices value; Idle
+  | OfProportional (Some share, _), _, None when nobody -> empty bare_prices value; IdleShare (share, worth_of s share)
+  | OfMaxMin share, _, None ->
+    if value <> Object ["levels", List []] then raise Exit;
+    if nobody then IdleShare (share, worth_of s share) else unwanted s share
+  | OfBottleneck k, _, None ->
+    without_levels s k value;
+    if nobody then IdleBottleneck k
+    else UnwantedBottleneck (k, fun r -> shares s (worth_at s.p s.totals (Resource r)))
+  | OfParetoOptimal, _, _ ->
+    if better "dominating" then Dominated (tasks s (get "dominating" value))
+    else begin
+      only weights_and_prices value;
+      Pareto (amounts s (get "user_weights" value), prices s value)
+    end
+  | OfIntegerParetoOptimal, _, _ ->
+    if better "dominating" then begin
+      let all = read_placing s.c.on (get "dominating" value) in
+      let l = placing_of all in
+      BetterPlacing (l, places_of s.p s.t l, at2 (sums s.c.on all))
+    end else begin
+      only weights_and_prices value;
+      WholePrices (amounts s (get "user_weights" value), prices s value)
+    end
+  | OfMaxMin share, _, _ -> max_min s share m value
+  | OfBottleneck k, _, _ -> bottlenecks s k m value
+  | OfProportional (share, a), _, _ -> proportional s share a value
+  | (OfLimits | OfGuarantees | Another), _, _ -> raise Exit
+let evidence s (c : stated_claim) =
+  if c.statement.says = None && c.evidence <> Absent && obj c.evidence <> [] then raise Exit;
+  match c.statement.about, c.statement.says, c.statement.margin with
+  | OfLimits, None, _ -> OfGroups (NotAbout false)
+  | OfGuarantees, None, _ -> OfGroups (NotAbout true)
+  | OfLimits, _, None -> OfGroups Unlimited
+  | OfLimits, _, _ -> OfGroups Limited
+  | OfGuarantees, _, None -> OfGroups Nobody
+  | OfGuarantees, _, _ -> OfGroups Guaranteed
+  | Another, _, _ -> OfProblem NonWasteful (* decides nothing *)
+  | _ -> OfProblem (claim s c)

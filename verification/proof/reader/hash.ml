@@ -61,7 +61,7 @@ let record fields =
   let given = List.filter_map (fun (name, v) -> Option.map (fun v -> quoted name ^ ":" ^ v) v) fields in
   "{" ^ String.concat "," given ^ "}"
 
-let of_problem s (g : Groups.t) =
+let of_problem s (g : Groups.t) (more : More.t) =
   let p = s.problem in
   let range n = List.init n Fun.id in
   let list names positions = "[" ^ String.concat "," (List.map (fun i -> quoted names.list.(i)) positions) ^ "]" in
@@ -87,8 +87,8 @@ let of_problem s (g : Groups.t) =
       "demand_on", by_class (fun i -> if s.own_demand.(n).(i) then Some (amounts (p.demand n i)) else None);
       "gamma", numbers p.stated; "criterion", numbers p.criterion;
       "group", Option.map (fun v -> quoted g.names.list.(v)) g.member.(n);
-      "gang", (if g.gangs.(n) = 1 then None else Some (quoted (string_of_int g.gangs.(n))));
-      "pinned", (if Q.sign g.pinned.(n) = 0 then None else Some (number g.pinned.(n)))] in
+      "gang", (if more.gangs.(n) = 1 then None else Some (quoted (string_of_int more.gangs.(n))));
+      "pinned", (if Q.sign more.pinned.(n) = 0 then None else Some (number more.pinned.(n)))] in
   let stated row = record (List.map (fun (r, q) -> s.resource.list.(r), Some (number q)) row) in
   let some row = if row = [] then None else Some (stated row) in
   let group v =
@@ -98,8 +98,8 @@ let of_problem s (g : Groups.t) =
       "priority", (if Q.sign priority = 0 then None else Some (number priority));
       "guarantee", Option.map stated promise; "limit", some most; "lend", some lent] in
   let groups = match lines g.names group with "" -> "" | lines -> ",\n\"groups\":[" ^ lines ^ "\n]" in
-  let fields = List.map2 (fun name word -> name, Option.map quoted word) ["of"; "over"; "zero-weight"] g.words
-    @ ["multipliers", some g.multipliers; "families", if g.families then Some "true" else None] in
+  let fields = List.map2 (fun name word -> name, Option.map quoted word) ["of"; "over"; "zero-weight"] more.words
+    @ ["multipliers", some more.multipliers; "families", if more.families then Some "true" else None] in
   let share = if List.for_all (fun (_, v) -> v = None) fields then "" else ",\n\"share\":" ^ record fields in
   sha256 (Printf.sprintf "{\n\"kind\":\"allocation-problem\",\n%s\"resources\":%s,\n\"servers\":[%s\n]%s,\n\"users\":[%s\n]%s\n}\n"
     (if s.title = "" then "" else "\"name\":" ^ quoted s.title ^ ",\n")

@@ -4,23 +4,6 @@ type t = Absent | Null | Bool of bool | Number of string | Text of string | List
 exception Malformed of string
 let malformed format = Printf.ksprintf (fun what -> raise (Malformed what)) format
 
-(* What Yojson lets pass and JSON does not: comments, bare names, NaN, control characters; and depths beyond 100 *)
-let scan text =
-  let in_string = ref false and escaped = ref false and depth = ref 0 in
-  let strange c = malformed "this is not JSON: `%C`" c in
-  String.iter (fun c ->
-    if !in_string then begin
-      if c < ' ' then strange c;
-      if !escaped then escaped := false
-      else if c = '\\' then escaped := true
-      else if c = '"' then in_string := false
-    end else match c with
-      | '"' -> in_string := true
-      | '{' | '[' -> incr depth; if !depth > 100 then malformed "this is not JSON: nested too deeply"
-      | '}' | ']' -> decr depth
-      | ' ' | '\t' | '\r' | '\n' | ',' | ':' | '0'..'9' | '+' | '-' | '.' | 'E' -> ()
-      | c -> if not (String.contains "truefalsn" c) then strange c) text
-
 let rec of_raw : Yojson.Raw.t -> t = function
   | `Null -> Null
   | `Bool b -> Bool b
@@ -34,7 +17,6 @@ let rec of_raw : Yojson.Raw.t -> t = function
       Hashtbl.add names name (); (name, of_raw v)) fields)
   | `Tuple _ | `Variant _ -> malformed "this is not JSON"
 let parse text =
-  scan text;
   try of_raw (Yojson.Raw.from_string text) with Yojson.Json_error what -> malformed "this is not JSON: %s" what
 
 let get name = function Object fields -> (try List.assoc name fields with Not_found -> Absent) | _ -> Absent

@@ -21,9 +21,8 @@ let names what all =
     then malformed "the %s `%s` is named twice, or has no name" what name;
     Hashtbl.add position name i) all;
   { what; list = Array.of_list all; position }
-let find names name = match Hashtbl.find_opt names.position name with
-  | Some i -> i
-  | None -> malformed "there is no such %s: `%s`" names.what name
+let find names name = try Hashtbl.find names.position name
+  with Not_found -> malformed "there is no such %s: `%s`" names.what name
 let named names value = find names (text value)
 (* An object by name, as (position, value); nothing where it is absent *)
 let by_name names read value =
@@ -39,8 +38,8 @@ let of_kind kind value =
   ignore (obj value);
   if get "kind" value <> Text kind then malformed "expected the kind `%s`" kind
 
-type statement = { problem : problem; resource : names; server : names; user : names; states_time : bool;
-  counts : int array; title : string; own_demand : bool array array; source : Json.t }
+type statement = { problem : problem; resource : names; server : names; user : names; counts : int array;
+  title : string; own_demand : bool array array; source : Json.t }
 
 let read_problem by_time value =
   of_kind "allocation-problem" value;
@@ -85,7 +84,7 @@ let read_problem by_time value =
     List.iter (fun (i, d) ->
       let d = row m d in
       if asks_nothing d then malformed "a demand that asks for nothing";
-      speaks.(i) <- true; own_demand.(n).(i) <- true; demand.(n).(i) <- d) (by_name server amounts (field "demand_on"));
+      speaks.(i) <- true; own_demand.(n).(i) <- d <> base.(n); demand.(n).(i) <- d) (by_name server amounts (field "demand_on"));
     List.iter (fun (i, t) -> speaks.(i) <- true; states.(i) <- true; stated.(n).(i) <- Some (rational t))
       (by_name server positive (field "gamma"));
     List.iter (fun (i, c) -> criterion.(n).(i) <- Some (rational c)) (by_name server positive (field "criterion"));
@@ -100,8 +99,7 @@ let read_problem by_time value =
     stated = at2 stated; criterion = at2 criterion; timed = (fun i -> by_time || states.(i));
     alone = (fun _ _ -> zero) } in
   let alone = Array.init n (fun n -> Array.init k (make_alone problem n)) in
-  { problem = { problem with alone = at2 alone }; resource; server; user; counts; title; own_demand; source = value;
-    states_time = Array.exists Fun.id states }
+  { problem = { problem with alone = at2 alone }; resource; server; user; counts; title; own_demand; source = value }
 
 (* Tasks by user and class *)
 let read_tasks s value =
@@ -121,24 +119,30 @@ let read_sharing value =
   ignore (word "arithmetic" ["exact"; "float"]);
   word "sharing" ["rdm"; "tdm"] = "tdm"
 
-let axioms = String.split_on_char ' ' "feasible integer-feasible non-wasteful work-conserving pareto-optimal \
-  integer-pareto-optimal envy-free ef1 sharing-incentive bottleneck-fair global-bottleneck-fair \
-  single-resource-fair max-min njc ps-dsf proportional limits guarantees \
-  group-sharing-incentive group-envy-free tree"
+let axioms = [ "feasible", OfFeasible; "integer-feasible", OfIntegerFeasible; "non-wasteful", OfNonWasteful;
+  "work-conserving", OfWorkConserving; "pareto-optimal", OfParetoOptimal; "integer-pareto-optimal", OfIntegerParetoOptimal;
+  "envy-free", OfEnvyFree; "ef1", OfEf1; "sharing-incentive", OfSharingIncentive; "bottleneck-fair", OfBottleneck OnEveryClass;
+  "global-bottleneck-fair", OfBottleneck OfTheCluster; "single-resource-fair", OfBottleneck Single; "max-min", Another;
+  "njc", OfNjc; "ps-dsf", OfPsDsf; "proportional", Another; "limits", OfLimits; "guarantees", OfGuarantees;
+  "group-sharing-incentive", Another; "group-envy-free", Another; "tree", Another ]
 let read_axiom value =
   let name = text value in
-  if List.mem name axioms then name else malformed "there is no axiom `%s`" name
+  if List.mem_assoc name axioms then name else malformed "there is no axiom `%s`" name
 
 (* A claim as it is stated. Its evidence is a matter of evidence.ml. *)
-type stated_claim = { axiom : string; share : named option; alpha : Q.t; holds : bool option;
-  margin : Q.t option; evidence : Json.t }
+type stated_claim = { axiom : string; name : string; statement : Proved.statement; evidence : Json.t }
 
-let read_share s value = match text value with
-  | "drfh" | "drf" | "c-drfh" -> Drfh
-  | "cdrf" -> Cdrf | "tsf" -> Tsf | "asset" -> Asset | "generic" -> Generic
-  | name when String.length name > 9 && String.sub name 0 9 = "resource:" ->
+let shares = ["drfh", Drfh; "drf", Drfh; "c-drfh", Drfh; "cdrf", Cdrf; "tsf", Tsf; "asset", Asset; "generic", Generic]
+let read_share s value =
+  let name = text value in
+  match List.assoc_opt name shares with
+  | Some share -> share
+  | None when String.length name > 9 && String.sub name 0 9 = "resource:" ->
     Resource (find s.resource (String.sub name 9 (String.length name - 9)))
-  | name -> malformed "there is no share `%s`" name
+  | None -> malformed "there is no share `%s`" name
+let name_of_share s = function
+  | Resource r -> "resource:" ^ s.resource.list.(r)
+  | share -> fst (List.find (fun (_, named) -> named = share) shares)
 
 let read_claim s value =
   only "axiom share? alpha? holds margin? evidence? why?" value;
@@ -152,14 +156,20 @@ let read_claim s value =
   if not (is_small (Q.num alpha) && is_small (Q.den alpha))
     || (axiom <> "proportional" && get "alpha" value <> Absent)
   then malformed "an alpha is of proportional, above 0, its terms at most 1000";
-  let holds = match get "holds" value with
+  let says = match get "holds" value with
     | Bool b -> Some b | Null -> None | _ -> malformed "expected true or false" in
-  if (Option.map text (given (get "why" value)) <> None) <> (holds = None)
+  if (Option.map text (given (get "why" value)) <> None) <> (says = None)
   then malformed "the field `why` belongs to what does not apply (`holds` null)";
   let evidence = get "evidence" value in
   if evidence <> Absent then ignore (obj evidence);
-  let margin = match get "margin" value with Absent | Null -> None | v -> Some (number computed v) in
-  { axiom; share; alpha; holds; margin; evidence }
+  let margin = match get "margin" value with Absent | Null -> None | v -> Some (rational (number computed v)) in
+  let about = match axiom, share with
+    | "max-min", Some share -> OfMaxMin share
+    | "proportional", _ when Z.equal (Q.den alpha) Z.one -> OfProportional (share, Z.to_int (Q.num alpha))
+    | _ -> List.assoc axiom axioms in
+  let name = axiom ^ (match share with Some share -> ":" ^ name_of_share s share | None -> "")
+    ^ (if axiom = "proportional" then ":" ^ Q.to_string alpha else "") in
+  { axiom; name; statement = { about; says; margin }; evidence }
 
 (* Tasks on one server, by user *)
 type server = { of_class : int; index : int; has : q array }
@@ -210,5 +220,4 @@ let read value =
     | Some stated, Some sums when stated <> sums -> malformed "the tasks are not the sums of the placements"
     | Some x, _ | None, Some x -> x
     | None, None -> malformed "the field `tasks` is missing" in
-  let stated_hash = Option.map text (given (get "problem_sha256" allocation)) in
-  { on; by_time; stated_hash; x; placing; tolerance; claims; not_checked }
+  { on; by_time; stated_hash = Option.map text (given (get "problem_sha256" allocation)); x; placing; tolerance; claims; not_checked }

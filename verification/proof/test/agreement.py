@@ -84,7 +84,7 @@ def apply(document, patch):
 def fixtures():
     for path in sorted((KIT / "accept").glob("*.json")):
         yield "accept", path.stem, path.read_text()
-    for kind in ("reject", "malformed"):
+    for kind in ("reject", "malformed", "unread"):
         for name, base, patches, _ in json.loads((KIT / f"{kind}.json").read_text()):
             document = json.loads((KIT / "accept" / f"{base}.json").read_text())
             for patch in patches:

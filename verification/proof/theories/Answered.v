@@ -28,22 +28,9 @@ Definition njc_least (m : Q) (n : nat) : bool :=
   lacks_many m n && all K (fun i => all M (fun r => if uses n i r
     then le (- mul m (t_full T i r)) (t_slack T i r) || le (mul (x n i) (t_takes T n i r)) (mul (add e m) (t_full T i r))
     else true)).
-(** The witness of every user: a row, or that it is satisfied *)
-Definition check_njc (m : Q) (w : nat -> option (nat * nat)) : bool :=
-  users_all P T (fun n => match w n with
-    | Some (i, r) => Nat.ltb i K && Nat.ltb r M && answers m (due_of n) n i r
-    | None => lacks_few m n
-    end) && someone (njc_least m).
-(** The user who complains; its part of every full row that it uses is stated. *)
-Definition check_complaint (m : Q) (k : nat) (e : Q) (parts : nat -> nat -> option Q) : bool :=
+Definition check_njc (m : Q) : bool :=
   users_all P T (fun n => let e := due_of n in
-    lacks_few m n || any K (fun i => any M (fun r => answers m e n i r))) &&
-  Nat.ltb k N && is_active T k && njc_least m k && eqq e (due_of k) &&
-  all K (fun i => all M (fun r => match parts i r with
-    | Some q => uses k i r && eqq (t_slack T i r) 0 &&
-        eqq q (quo (mul (x k i) (t_takes T k i r)) (t_full T i r))
-    | None => negb (uses k i r && eqq (t_slack T i r) 0)
-    end)).
+    lacks_few m n || any K (fun i => any M (fun r => answers m e n i r))) && someone (njc_least m).
 
 (** ** PS-DSF. [lev] are the levels x_n / (w_n gamma_ni). *)
 Fixpoint sparse_sum (n : nat) (f : nat -> option Q) : Q :=
@@ -65,23 +52,11 @@ Definition no_bottleneck (m : Q) (n i : nat) : bool :=
    all M (fun r => if lt 0 (t_takes T n i r) then le d (lack n i r) else true)).
 Definition is_answer (m : Q) (n i r : nat) : bool :=
   lt 0 (t_takes T n i r) && le (lack n i r) (- mul m (g n)).
-(** The bottleneck of every user on every class, or that it is satisfied *)
-Definition check_ps_dsf (m : Q) (w : nat -> option (nat -> nat)) : bool :=
-  check_levels_at &&
-  users_all P T (fun n => match w n with
-    | Some row => all K (fun i => if runs_on T n i then Nat.ltb (row i) M && is_answer m n i (row i) else true)
-    | None => lacks_few m n
-    end) && someone (fun n => any K (no_bottleneck m n)).
-(** A user without bottleneck on a class; what it lacks there of every row is stated. *)
-Definition check_without (m : Q) (k j : nat) (stated : nat -> option Q) : bool :=
+Definition check_ps_dsf (m : Q) : bool :=
   check_levels_at &&
   users_all P T (fun n => lacks_few m n ||
     all K (fun i => if runs_on T n i then any M (is_answer m n i) else true)) &&
-  Nat.ltb k N && Nat.ltb j K && is_active T k && no_bottleneck m k j &&
-  all M (fun r => match stated r with
-    | Some q => lt 0 (t_takes T k j r) && eqq q (lack k j r)
-    | None => le (t_takes T k j r) 0
-    end).
+  someone (fun n => any K (no_bottleneck m n)).
 End Programs.
 
 (** * Soundness *)
@@ -146,29 +121,15 @@ Proof.
   - rewrite mul_eq, (full_is _ _ _ _ R), (slack_is _ _ _ _ R) in H0 by auto. lra.
   - rewrite !mul_eq, add_eq, due_of_eq, (full_is _ _ _ _ R), (takes_is _ _ _ _ R) in H0 by auto. lra.
 Qed.
-Theorem check_njc_sound m w : check_njc P T m w = true -> least_eps (fun eps => no_justified_complaints P eps x) m.
+Theorem check_njc_sound m : check_njc P T m = true -> least_eps (fun eps => no_justified_complaints P eps x) m.
 Proof.
   unfold check_njc. intros H. bools. rewrite (users_all_iff P T stated_x placed R) in H.
   apply someone_iff in H0. destruct H0 as (k & U & Lk). split.
-  - intros n Un. specialize (H n Un). destruct (w n) as [[i r]|].
-    + right. apply andb_true_iff in H. destruct H as [H A]. apply andb_true_iff in H. destruct H as [Hi Hr].
-      apply Nat.ltb_lt in Hi. apply Nat.ltb_lt in Hr. exists i, r. split; auto. split; auto.
-      apply answers_sound; auto.
-    + left. apply lacks_few_sound; auto. apply Un.
-  - intros eps. apply njc_least_sound with (n := k); auto.
-Qed.
-Theorem check_complaint_sound m k e parts : check_complaint P T m k e parts = true ->
-  least_eps (fun eps => no_justified_complaints P eps x) m.
-Proof.
-  unfold check_complaint. intros H. apply andb_true_iff in H. destruct H as [H _].
-  apply andb_true_iff in H. destruct H as [H _]. apply andb_true_iff in H. destruct H as [H Lk].
-  apply andb_true_iff in H. destruct H as [H Ak]. apply andb_true_iff in H. destruct H as [H Hk].
-  apply Nat.ltb_lt in Hk. rewrite (users_all_iff P T stated_x placed R) in H. split.
   - intros n Un. specialize (H n Un). cbv zeta in H. apply orb_true_iff in H. destruct H as [H|H].
     + left. apply lacks_few_sound; auto. apply Un.
     + right. apply any_iff in H. destruct H as (i & Hi & H). apply any_iff in H. destruct H as (r & Hr & H).
       exists i, r. split; auto. split; auto. apply answers_sound; auto.
-  - intros eps. apply njc_least_sound with (n := k); auto. eapply is_user; eauto.
+  - intros eps. apply njc_least_sound with (n := k); auto.
 Qed.
 
 Lemma sparse_sum_eq n f h : (forall k, (k < n)%nat -> match f k with Some q => q | None => 0 end == h k) ->
@@ -246,31 +207,17 @@ Proof.
 Qed.
 End Levels.
 
-Theorem check_ps_dsf_sound lev m w : check_ps_dsf P T lev m w = true -> least_eps (fun eps => ps_dsf P eps x) m.
+Theorem check_ps_dsf_sound lev m : check_ps_dsf P T lev m = true -> least_eps (fun eps => ps_dsf P eps x) m.
 Proof.
-  unfold check_ps_dsf. intros H. bools. rewrite (users_all_iff P T stated_x placed R) in H1.
-  apply someone_iff in H0. destruct H0 as (k & Uk & A). apply any_iff in A. destruct A as (j & Hj & A). split.
-  - intros n i U Hi G. assert (Hn : (n < N)%nat) by apply U. specialize (H1 n U). destruct (w n) as [row|].
-    + right. bools. specialize (H1 i Hi). rewrite (runs_on_eq P stated_x T placed R) in H1 by auto.
-      pose proof G as G'. apply lt_iff in G'. rewrite G' in H1. apply andb_true_iff in H1. destruct H1 as [Hr B].
-      apply Nat.ltb_lt in Hr. exists (row i). split; auto. apply (is_answer_sound lev); auto.
-    + left. apply lacks_few_sound; auto.
-  - intros eps. apply (no_bottleneck_sound lev H m k j); auto.
-Qed.
-Theorem check_without_sound lev m k j stated : check_without P T lev m k j stated = true ->
-  least_eps (fun eps => ps_dsf P eps x) m.
-Proof.
-  unfold check_without. intros H. apply andb_true_iff in H. destruct H as [H _].
-  apply andb_true_iff in H. destruct H as [H NB]. apply andb_true_iff in H. destruct H as [H Ak].
-  apply andb_true_iff in H. destruct H as [H Hj]. apply andb_true_iff in H. destruct H as [H Hk].
-  apply andb_true_iff in H. destruct H as [LV H].
-  apply Nat.ltb_lt in Hk. apply Nat.ltb_lt in Hj. rewrite (users_all_iff P T stated_x placed R) in H. split.
+  unfold check_ps_dsf. intros H. apply andb_true_iff in H. destruct H as [H Lk]. apply andb_true_iff in H. destruct H as [LV H].
+  apply someone_iff in Lk. destruct Lk as (k & Uk & A). apply any_iff in A. destruct A as (j & Hj & A).
+  rewrite (users_all_iff P T stated_x placed R) in H. split.
   - intros n i U Hi G. assert (Hn : (n < N)%nat) by apply U. specialize (H n U). apply orb_true_iff in H.
     destruct H as [H|H].
     + left. apply lacks_few_sound; auto.
     + right. bools. specialize (H i Hi). rewrite (runs_on_eq P stated_x T placed R) in H by auto.
       pose proof G as G'. apply lt_iff in G'. rewrite G' in H. apply any_iff in H. destruct H as (r & Hr & B).
       exists r. split; auto. apply (is_answer_sound lev); auto.
-  - intros eps. apply (no_bottleneck_sound lev LV m k j); auto. eapply is_user; eauto.
+  - intros eps. apply (no_bottleneck_sound lev LV m k j); auto.
 Qed.
 End Sound.

@@ -20,37 +20,20 @@ Definition due (m : Q) (n : nat) : Q := sub (has_tasks n) (mul m (g n)).
 
 Definition users_all (f : nat -> bool) : bool := all N (fun n => if is_active T n then f n else true).
 
-(** Sharing incentive: nobody has a margin below m, and k has just m. *)
+(** Sharing incentive: nobody has a margin below m, and somebody has just m. *)
 Definition part (n i r : nat) : Q := mul (quo (weight P n) (t_weights T)) (t_full T i r).
 Definition shared (n : nat) : Q := at_most n (best n (part n)).
-Definition check_sharing (m : Q) (k : nat) : bool :=
+Definition check_sharing (m : Q) : bool :=
   users_all (fun n => le (shared n) (due m n)) &&
-  Nat.ltb k N && is_active T k && eqq (shared k) (due m k).
+  any N (fun k => is_active T k && eqq (shared k) (due m k)).
 
 (** Work conservation: the same, of what is free *)
 Definition room (n : nat) : Q :=
   let v := best n (t_slack T) in
   match limit P n with Some l => smaller (sub l (has_tasks n)) v | None => v end.
 Definition spare (m : Q) (n : nat) : bool := le (room n) (- mul m (g n)).
-Definition pending (n : nat) : bool := negb (has P n (has_tasks n)).
-(** For every user with pending tasks the row that is short on every class; nobody has a margin below m, and
-    somebody has just m. *)
-Definition is_short (m : Q) (short : nat -> option (nat -> nat)) (n : nat) : bool :=
-  match short n with
-  | Some row => pending n &&
-      all K (fun i => if runs_on T n i then Nat.ltb (row i) M && lt 0 (t_takes T n i (row i)) else true) &&
-      (let v := rsum K (fun i => if runs_on T n i then quo (t_slack T i (row i)) (t_takes T n i (row i)) else 0) in
-       le (match limit P n with Some l => smaller (sub l (has_tasks n)) v | None => v end) (- mul m (g n)))
-  | None => negb (pending n)
-  end.
 Definition has_least (m : Q) (k : nat) : bool := is_active T k && eqq (room k) (- mul m (g k)).
-Definition check_short (m : Q) (short : nat -> option (nat -> nat)) : bool :=
-  users_all (is_short m short) && users_all (spare m) && any N (has_least m).
-(** A user with pending tasks, and a class where some fit *)
-Definition check_free (m : Q) (k i : nat) : bool :=
-  users_all (spare m) && Nat.ltb k N && has_least m k && pending k && Nat.ltb i K && runs_on T k i &&
-  all M (fun r => if lt 0 (t_takes T k i r) then lt 0 (t_slack T i r) else true).
-
+Definition check_conserving (m : Q) : bool := users_all (spare m) && any N (has_least m).
 End Programs.
 
 (** * Soundness *)
@@ -221,10 +204,11 @@ Definition least_eps (axiom : Q -> Prop) (m : Q) : Prop := axiom (- m) /\ forall
 Lemma below eps m a : 0 < a -> m * a <= eps * a -> m <= eps.
 Proof. intros A H. apply Qnot_lt_le. intro C. assert (0 < (m - eps) * a) by (apply Qmult_lt_0_compat; lra). lra. Qed.
 
-Theorem check_sharing_sound m k : check_sharing P T m k = true ->
+Theorem check_sharing_sound m : check_sharing P T m = true ->
   least_eps (fun eps => sharing_incentive P eps x) m.
 Proof.
-  unfold check_sharing. intros H. bools. rewrite users_all_iff in H. apply Nat.ltb_lt in H2.
+  unfold check_sharing. intros H. apply andb_true_iff in H. destruct H as [H A]. rewrite users_all_iff in H.
+  apply any_iff in A. destruct A as (k & Hk & A). apply andb_true_iff in A. destruct A as [Ak A]. apply eqq_iff in A.
   assert (I : forall n, user P n -> forall eps,
     content P eps x n (fun i r => entitlement P n * full P i r) <-> shared P T n <= tasks P x n + eps * g P n).
   { intros n U eps. assert (Hn : (n < N)%nat) by apply U.
@@ -237,8 +221,8 @@ Proof.
     split; apply content_ext; auto. intros. symmetry. auto. }
   split.
   - intros n U. apply I; auto. specialize (H n U). bools. rewrite due_eq in H by apply U. lra.
-  - intros eps A. assert (U : user P k) by (eapply is_user; eauto).
-    specialize (A k U). rewrite I in A by auto. rewrite H0, due_eq in A by auto.
+  - intros eps O. assert (U : user P k) by (eapply is_user; eauto).
+    specialize (O k U). rewrite I in O by auto. rewrite A, due_eq in O by auto.
     apply (below _ _ (g P k)); [apply user_g; auto|lra].
 Qed.
 
@@ -284,15 +268,10 @@ Proof.
     rewrite H1, mul_eq, (g_is _ _ _ _ R) in A' by auto.
     apply (below _ _ (g P k)); [apply user_g; auto|lra].
 Qed.
-Theorem check_short_sound m short : check_short P T m short = true -> least_eps (fun eps => work_conserving P eps x) m.
+Theorem check_conserving_sound m : check_conserving P T m = true -> least_eps (fun eps => work_conserving P eps x) m.
 Proof.
-  unfold check_short. intros H. bools. apply any_iff in H0. destruct H0 as (k & Hk & H0).
+  unfold check_conserving. intros H. bools. apply any_iff in H0. destruct H0 as (k & Hk & H0).
   apply (conserving_sound m k); auto.
-Qed.
-Theorem check_free_sound m k i : check_free P T m k i = true -> least_eps (fun eps => work_conserving P eps x) m.
-Proof.
-  unfold check_free. rewrite !andb_true_iff. intros H. destruct H as [[[[[[A B] C] _] _] _] _].
-  apply Nat.ltb_lt in B. apply (conserving_sound m k); auto.
 Qed.
 
 Lemma least_ext m d b c : (forall r, (r < m)%nat -> b r == c r) ->

@@ -152,16 +152,16 @@ Definition check_group_tables : bool :=
 Definition check_about : bool := Nat.ltb 0 V && all K (fun i => negb (timed P i)).
 Definition check_about_promises : bool := check_about && negb (own_demands G).
 
-(** Every limit has a margin of m at least; one has just that. *)
+(** Every limit has a margin of m at least. *)
 Definition check_limits_kept (m : Q) : bool :=
   all V (fun v => all M (fun r => match ceiling G v r with
     | Some L => if lt 0 (t_total H r) then le (mul m (t_total H r)) (sub L (t_use H v r)) else true
     | None => true end)).
-Definition check_group_limit (m : Q) (v r : nat) (slack : Q) : bool :=
-  check_limits_kept m && Nat.ltb v V && Nat.ltb r M && lt 0 (t_total H r) &&
-  match ceiling G v r with
-  | Some L => eqq slack (sub L (t_use H v r)) && eqq slack (mul m (t_total H r))
-  | None => false end.
+(** One has just that. *)
+Definition limit_at (m : Q) (v r : nat) : bool :=
+  lt 0 (t_total H r) &&
+  match ceiling G v r with Some L => eqq (sub L (t_use H v r)) (mul m (t_total H r)) | None => false end.
+Definition check_group_limits (m : Q) : bool := check_limits_kept m && any V (fun v => any M (limit_at m v)).
 Definition check_unlimited : bool :=
   all V (fun v => all M (fun r => match ceiling G v r with Some _ => le (t_total H r) 0 | None => true end)).
 
@@ -183,10 +183,10 @@ Definition every_room (f : Q -> bool) (n : nat) : bool :=
     match ceiling G v r with Some q => of_mark q | None => true end else true)) (t_above H n).
 Definition asks_at_most (d : Q) (n : nat) : bool := negb (opened n) || negb (every_room (fun q => lt d q) n).
 Definition asks_at_least (d : Q) (n : nat) : bool := eqq d 0 || opened n && every_room (fun q => le d q) n.
-(** Nobody may ask for more than the margin m says; k may ask for as much. *)
-Definition check_guarantees (m : Q) (k : nat) : bool :=
+(** Nobody may ask for more than the margin m says; somebody may ask for as much. *)
+Definition check_guarantees (m : Q) : bool :=
   le m 0 && users_all P T (fun n => asks_at_most (- mul m (t_g T n)) n) &&
-  Nat.ltb k N && is_active T k && asks_at_least (- mul m (t_g T k)) k.
+  any N (fun k => is_active T k && asks_at_least (- mul m (t_g T k)) k).
 
 (** * Soundness *)
 Lemma child_iff v c : child v c = true <-> parent G c = Some v.
@@ -304,14 +304,14 @@ Proof.
   specialize (A r Hr). cbv beta in A. rewrite E in A. rewrite <- total_is in Pos by auto. pose proof Pos as Pos'.
   apply lt_iff in Pos'. rewrite Pos' in A. bools. rewrite mul_eq, sub_eq, total_is, use_is in A by auto. lra.
 Qed.
-Theorem check_group_limit_sound m v r s : check_group_limit m v r s = true ->
-  least_eps (fun eps => limits_kept eps x) m.
+Theorem check_group_limits_sound m : check_group_limits m = true -> least_eps (fun eps => limits_kept eps x) m.
 Proof.
-  unfold check_group_limit. rewrite !andb_true_iff. intros [[[[A B] D] E] F]. split; [apply check_limits_kept_sound; auto|].
-  intros eps O. apply Nat.ltb_lt in B, D. apply lt_iff in E. destruct (ceiling G v r) as [L|] eqn:EL; [|discriminate].
-  apply andb_true_iff in F. destruct F as [F1 F2]. apply eqq_iff in F1, F2.
-  rewrite total_is in E by auto. rewrite F1, sub_eq, mul_eq, total_is, use_is in F2 by auto.
-  pose proof (O v r L B D EL E). apply (below eps (- m) (total P r)); auto. lra.
+  unfold check_group_limits. intros A. apply andb_true_iff in A. destruct A as [A B].
+  split; [apply check_limits_kept_sound; auto|]. intros eps O. apply any_iff in B. destruct B as (v & Hv & B).
+  apply any_iff in B. destruct B as (r & Hr & B). unfold limit_at in B. apply andb_true_iff in B. destruct B as [E F].
+  apply lt_iff in E. destruct (ceiling G v r) as [L|] eqn:EL; [|discriminate]. apply eqq_iff in F.
+  rewrite total_is in E by auto. rewrite sub_eq, mul_eq, total_is, use_is in F by auto.
+  pose proof (O v r L Hv Hr EL E). apply (below eps (- m) (total P r)); auto. lra.
 Qed.
 Theorem check_unlimited_sound : check_unlimited = true -> forall eps, limits_kept eps x.
 Proof.
@@ -395,10 +395,11 @@ Proof.
     + rewrite Or in F2. apply le_iff in F2. apply (room_iff n v r mark d Hn Hr Iv A). exact F2.
 Qed.
 
-Theorem check_guarantees_sound m k : check_guarantees m k = true ->
+Theorem check_guarantees_sound m : check_guarantees m = true ->
   guarantees_kept (- m) x /\ (m < 0 -> forall eps, guarantees_kept eps x -> - m <= eps).
 Proof.
-  unfold check_guarantees. rewrite !andb_true_iff. intros [[[[A B] D] E] F]. bools. apply Nat.ltb_lt in D.
+  unfold check_guarantees. rewrite !andb_true_iff. intros [[A B] D]. bools.
+  apply any_iff in D. destruct D as (k & D & E). apply andb_true_iff in E. destruct E as [E F].
   rewrite (users_all_iff P T stated_x placed R) in B. split.
   - intros n z U Hz [L [Ex Al]]. assert (Hn : (n < N)%nat) by apply U. specialize (B n U). unfold asks_at_most in B.
     apply orb_true_iff in B. destruct B as [B|B]; apply negb_true_iff in B.
@@ -420,33 +421,33 @@ Proof.
 Qed.
 
 (** * Claims *)
-Inductive group_claim := Limited (v r : nat) (slack : Q) | Unlimited | Guaranteed (n : nat) | NotAbout (promises : bool) | Nobody.
+Inductive group_claim := Limited | Unlimited | Guaranteed | NotAbout (promises : bool) | Nobody.
 
 Definition group_meaning (tolerance : Q) (c : group_claim) (holds_ : bool) (m : Q) : Prop :=
   let verdict axiom := if holds_ then holds axiom tolerance m else violated axiom tolerance m in
   match c with
-  | Limited _ _ _ => a_forest /\ about_groups /\ verdict (fun eps => limits_kept eps x)
+  | Limited => a_forest /\ about_groups /\ verdict (fun eps => limits_kept eps x)
   | Unlimited => a_forest /\ about_groups /\ forall eps, limits_kept eps x
-  | Guaranteed _ => a_forest /\ about_promises /\ verdict (fun eps => guarantees_kept eps x)
+  | Guaranteed => a_forest /\ about_promises /\ verdict (fun eps => guarantees_kept eps x)
   | NotAbout promises => ~ (if promises then about_promises else about_groups)
   | Nobody => forall n, ~ user P n
   end.
 Definition check_group_claim (tolerance : Q) (c : group_claim) (h : bool) (m : Q) : bool :=
   match c with
-  | Limited v r s => verdict true true tolerance h m && check_about && check_group_limit m v r s
+  | Limited => verdict true true tolerance h m && check_about && check_group_limits m
   | Unlimited => h && check_about && check_unlimited
-  | Guaranteed n => le 0 tolerance && verdict true true tolerance h m && check_about_promises && check_guarantees m n
+  | Guaranteed => le 0 tolerance && verdict true true tolerance h m && check_about_promises && check_guarantees m
   | NotAbout promises => negb (if promises then check_about_promises else check_about)
   | Nobody => h && all N (fun n => negb (is_active T n))
   end.
 Theorem group_claim_sound tolerance c h m : check_group_claim tolerance c h m = true -> group_meaning tolerance c h m.
 Proof.
   unfold check_group_claim. intros A. pose proof forest as Fo. destruct c; simpl; rewrite ?andb_true_iff in A.
-  - destruct A as [[A B] D]. apply check_about_iff in B. destruct (check_group_limit_sound _ _ _ _ D).
+  - destruct A as [[A B] D]. apply check_about_iff in B. destruct (check_group_limits_sound _ D).
     split; [exact Fo|]. split; [exact B|]. apply (verdict_iff _ true true _ _ _ A); auto.
   - destruct A as [[_ B] D]. apply check_about_iff in B. split; [exact Fo|]. split; [exact B|].
     apply check_unlimited_sound. exact D.
-  - destruct A as [[[Po A] B] D]. apply check_about_promises_iff in B. destruct (check_guarantees_sound _ _ D) as [X Y].
+  - destruct A as [[[Po A] B] D]. apply check_about_promises_iff in B. destruct (check_guarantees_sound _ D) as [X Y].
     split; [exact Fo|]. split; [exact B|]. destruct h.
     + apply (verdict_iff (fun eps => guarantees_kept eps x) true false tolerance true m A); [auto|discriminate].
     + apply (verdict_iff (fun eps => guarantees_kept eps x) false true tolerance false m A); [discriminate|]. intros _. apply Y.

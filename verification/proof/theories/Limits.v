@@ -3,9 +3,6 @@ From Coq Require Import QArith Qabs Qreduction Qfield Arith Bool List Lia Lqa Se
 From Evenhand Require Import Spec Arithmetic Checker Repair Soundness Bundle.
 Open Scope Q_scope.
 
-(** The limit that is the tightest: a row, the tasks of a user, an entry that is none *)
-Inductive limits := Row (i r : nat) | Tasks (n : nat) | Entry (n i : nat).
-
 (** * Programs *)
 Section Programs.
 Variable P : problem.
@@ -27,19 +24,16 @@ Definition check_within (m : Q) : bool :=
   all N (fun n => match limit P n with
     | Some l => if is_active T n then le (mul m (t_g T n)) (sub l (rsum K (stated_x n))) else true
     | None => true end).
-(** One has just that, and this slack. *)
-Definition check_tightest (m : Q) (k : limits) (slack : Q) : bool :=
-  match k with
-  | Row i r => Nat.ltb i K && Nat.ltb r M && lt 0 (t_full T i r) &&
-      eqq slack (left_of i r) && eqq slack (mul m (t_full T i r))
-  | Tasks n => match limit P n with
-      | Some l => Nat.ltb n N && is_active T n && eqq slack (sub l (rsum K (stated_x n))) &&
-          eqq slack (mul m (t_g T n))
-      | None => false end
-  | Entry n i => Nat.ltb n N && Nat.ltb i K && is_entry n i &&
-      eqq slack (- absolute (stated_x n i)) && eqq slack (mul m (unit_at n))
-  end.
-Definition check_limits (m : Q) (k : limits) (slack : Q) : bool := check_within m && check_tightest m k slack.
+(** One has just that: an entry that is none, a row, the tasks of a user. *)
+Definition entry_at (m : Q) (n i : nat) : bool :=
+  is_entry n i && eqq (- absolute (stated_x n i)) (mul m (unit_at n)).
+Definition row_at (m : Q) (i r : nat) : bool := lt 0 (t_full T i r) && eqq (left_of i r) (mul m (t_full T i r)).
+Definition tasks_at (m : Q) (n : nat) : bool :=
+  match limit P n with
+  | Some l => is_active T n && eqq (sub l (rsum K (stated_x n))) (mul m (t_g T n))
+  | None => false end.
+Definition check_limits (m : Q) : bool := check_within m &&
+  (any N (fun n => any K (entry_at m n)) || any K (fun i => any M (row_at m i)) || any N (tasks_at m)).
 (** There is no limit. *)
 Definition check_no_bound : bool :=
   all N (fun n => all K (fun i => negb (is_entry n i))) &&
@@ -102,21 +96,38 @@ Proof.
     destruct (user_is P stated_x T placed R n U) as [_ An]. rewrite An in H0. bools.
     rewrite mul_eq, sub_eq, rsum_eq, (g_is _ _ _ _ R) in H0 by auto. unfold tasks. lra.
 Qed.
-Theorem check_tightest_sound m k s : check_tightest P stated_x T m k s = true ->
-  forall eps, feasible_within P eps stated_x -> - m <= eps.
+Lemma entry_at_sound m n i eps : (n < N)%nat -> (i < K)%nat -> entry_at stated_x T m n i = true ->
+  feasible_within P eps stated_x -> - m <= eps.
 Proof.
-  unfold check_tightest. intros H eps O. destruct k as [i r|n|n i].
-  - bools. apply Nat.ltb_lt in H. apply Nat.ltb_lt in H3. rewrite H1, left_of_eq, mul_eq, (full_is _ _ _ _ R) in H0 by auto.
-    rewrite (full_is _ _ _ _ R) in H2 by auto. pose proof (w_rows _ _ _ O i r H H3 H2).
-    apply (below eps (- m) (full P i r)); auto; lra.
-  - destruct (limit P n) as [l|] eqn:L; [|discriminate]. bools. apply Nat.ltb_lt in H.
-    assert (U : user P n) by (eapply is_user; eauto).
-    rewrite H1, sub_eq, rsum_eq, mul_eq, (g_is _ _ _ _ R) in H0 by auto.
-    pose proof (w_limit _ _ _ O n l U L) as E. unfold tasks in E.
-    apply (below eps (- m) (g P n)); [apply user_g; auto|lra].
-  - bools. apply Nat.ltb_lt in H. apply Nat.ltb_lt in H3. apply is_entry_iff in H2; auto. destruct H2 as [A B].
-    rewrite H1, absolute_eq, mul_eq, unit_at_eq in H0 by auto. pose proof (w_entries _ _ _ O n i H H3 A B).
-    apply (below eps (- m) (unit_of P n)); [apply unit_of_pos; auto|lra].
+  unfold entry_at. intros Hn Hi H O. bools. apply is_entry_iff in H; auto. destruct H as [A B].
+  rewrite absolute_eq, mul_eq, unit_at_eq in H0 by auto. pose proof (w_entries _ _ _ O n i Hn Hi A B).
+  apply (below eps (- m) (unit_of P n)); [apply unit_of_pos; auto|lra].
+Qed.
+Lemma row_at_sound m i r eps : (i < K)%nat -> (r < M)%nat -> row_at P stated_x T m i r = true ->
+  feasible_within P eps stated_x -> - m <= eps.
+Proof.
+  unfold row_at. intros Hi Hr H O. bools. rewrite left_of_eq, mul_eq, (full_is _ _ _ _ R) in H0 by auto.
+  rewrite (full_is _ _ _ _ R) in H by auto. pose proof (w_rows _ _ _ O i r Hi Hr H).
+  apply (below eps (- m) (full P i r)); auto; lra.
+Qed.
+Lemma tasks_at_iff m n : (n < N)%nat -> tasks_at P stated_x T m n = true ->
+  exists l, user P n /\ limit P n = Some l /\ l - tasks P stated_x n == m * g P n.
+Proof.
+  unfold tasks_at. intros Hn H. destruct (limit P n) as [l|] eqn:L; [|discriminate]. bools. exists l.
+  split; [eapply is_user; eauto|]. split; auto.
+  rewrite sub_eq, rsum_eq, mul_eq, (g_is _ _ _ _ R) in H0 by auto. exact H0.
+Qed.
+Theorem check_limits_sound m : check_limits P stated_x T m = true ->
+  feasible_within P (- m) stated_x /\ forall eps, feasible_within P eps stated_x -> - m <= eps.
+Proof.
+  unfold check_limits. intros H. apply andb_true_iff in H. destruct H as [H A].
+  split; [apply check_within_sound; auto|]. intros eps O. apply orb_true_iff in A. destruct A as [A|A].
+  - apply orb_true_iff in A. destruct A as [A|A]; apply any_iff in A; destruct A as (n & Hn & A);
+      apply any_iff in A; destruct A as (i & Hi & A).
+    + apply (entry_at_sound m n i); auto.
+    + apply (row_at_sound m n i); auto.
+  - apply any_iff in A. destruct A as (n & Hn & A). destruct (tasks_at_iff m n Hn A) as (l & U & L & E).
+    pose proof (w_limit _ _ _ O n l U L). apply (below eps (- m) (g P n)); [apply user_g; auto|lra].
 Qed.
 Theorem check_no_bound_sound : check_no_bound P stated_x T = true -> forall eps, feasible_within P eps stated_x.
 Proof.

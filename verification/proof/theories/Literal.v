@@ -23,10 +23,6 @@ Definition at_pair (l : list (nat * nat * Q)) (i j : nat) : option Q :=
 Definition demands (base : list (list Q)) (own : list (nat * nat * list Q)) (n i r : nat) : Q :=
   match find (fun e => Nat.eqb (fst (fst e)) n && Nat.eqb (snd (fst e)) i) own with
   | Some e => row (snd e) r | None => rows base n r end.
-(** A number for every class of every user that has some *)
-Definition for_classes {A} (d : A) (l : list (option (list A))) (n : nat) : option (nat -> A) :=
-  match nth n l None with Some of_user => Some (fun i => nth i of_user d) | None => None end.
-
 (** Tables of functions *)
 Definition table {A} (d : A) (n : nat) (f : nat -> A) : nat -> A :=
   let l := map f (seq 0 n) in fun i => nth i l d.
@@ -115,6 +111,16 @@ Definition worths_of (s : option named) (a : nat) : worths :=
   let price := table1 N (fun n => let q := rpower (value n) a in if le q 0 then 0 else quo (weight P n) q) in
   {| v_u := w; v_value := value; v_price := price;
      v_spent := rsum N (fun n => if is_active T n then mul (price n) (value n) else 0) |}.
+(** The users who show the margin m: of an envy, and of one that no single task takes away *)
+Definition pair_of (f : nat -> nat -> bool) : nat * nat :=
+  let is_pair p := negb (Nat.eqb (fst p) (snd p)) && is_active T (fst p) && is_active T (snd p) && f (fst p) (snd p) in
+  match find is_pair (list_prod (seq 0 N) (seq 0 N)) with Some p => p | None => (0, 0)%nat end.
+Definition envy_of (m : Q) : claim :=
+  let p := pair_of (fun n k => eqq (at_most P n (worth_of P T n k)) (due T m n)) in Envy no_hints (fst p) (snd p).
+Definition ef1_of (m : Q) : claim :=
+  let p := pair_of (fun n k => le (due T m n) (at_most P n (worth_of P T n k)) &&
+    all K (fun i => if has_task T k i then le (due T m n) (at_most P n (worth_less P T n k i)) else true)) in
+  Ef1 no_hints (fst p) (snd p).
 Definition levels_at : nat -> nat -> Q :=
   table2 N K (fun n i => if runs_on T n i then quo (t_tasks T n) (mul (weight P n) (t_gamma T n i)) else 0).
 Definition group_tables_of (G : grouping) : group_tables :=
@@ -158,12 +164,8 @@ Proof.
   intros H. apply (case_sound P stated_x placing_ T totals L tolerance only_limits C).
   apply andb_false_iff. exact H.
 Qed.
-Theorem is_feasible_within : only_limits = false -> feasible_within P (of_limits placing_ tolerance) stated_x.
-Proof. intros H. apply (case_sound P stated_x placing_ T totals L tolerance only_limits C). exact H. Qed.
-
 Theorem proven c holds_ m : claim_holds c holds_ m = true ->
-  meaning P stated_x placing_ (match c with Feasible _ _ | Integer _ _ | PlacedShort _ | PlacedFree _ _ _ =>
-    of_limits placing_ tolerance | _ => tolerance end) x c holds_ m.
+  meaning P stated_x placing_ (tolerance_of placing_ tolerance c) x c holds_ m.
 Proof.
   unfold claim_holds. intros H. apply andb_true_iff in H. destruct H as [A H].
   apply (claim_sound P stated_x placing_ T totals L tolerance only_limits c holds_ m C H).

@@ -13,7 +13,7 @@ Proof.
   intros Hn Hi. pose proof (alone_is P W n i Hn Hi) as A. unfold is_alone in A.
   destruct (stated P n i) as [t|] eqn:E.
   - destruct (stated_pos P W n i t Hn Hi E). lra.
-  - destruct A as [_ [(r & Hr & D & A)|[_ A]]]; [|lra].
+  - destruct A as [_ [(r & Hr & D & A)|[_ [A _]]]]; [|lra].
     assert (0 <= count P i * capacity P i r).
     { apply prod_nonneg; [apply Qlt_le_weak, (count_pos P W)|apply (capacity_nonneg P W)]; auto. }
     apply Qnot_lt_le. intro C.

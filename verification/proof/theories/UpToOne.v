@@ -10,7 +10,6 @@ Variable T : tables.
 Notation N := (users P). Notation K := (classes P). Notation M := (resources P).
 Notation x := (t_x T).
 
-Definition is_whole (q : Q) : bool := eqq (off q) 0.
 Definition check_all_whole : bool := all N (fun n => all K (fun i => is_whole (x n i))).
 (** What n could run with a task less of k's on class j *)
 Definition less (k j i : nat) : Q := if Nat.eqb i j then sub (x k i) 1 else x k i.
@@ -26,18 +25,14 @@ Definition check_pair1 (d : Q) (quick : bool) (n k : nat) : bool :=
 Definition envy1_of (m : Q) (quick : bool) (n : nat) : bool :=
   let d := due T m n in
   has P n d || (let q := quick && check_rate P T h d n in all N (check_pair1 d q n)).
-(** Nobody has a margin below m; n has just that towards k, of whom a task on class j is worth the most. *)
-Definition check_ef1 (m : Q) (n k : nat) (j : option nat) : bool :=
+(** Nobody has a margin below m; n has just that towards k, whichever task leaves k. *)
+Definition check_ef1 (m : Q) (n k : nat) : bool :=
   (let quick := check_held P T h in users_all P T (envy1_of m quick)) &&
   Nat.ltb n N && Nat.ltb k N && negb (Nat.eqb n k) && is_active T n && is_active T k &&
   (let d := due T m n in
    le d (at_most P n (worth_of P T n k)) &&
    all K (fun i => if has_task k i then le d (at_most P n (worth_less n k i)) else true)) &&
-  match j with
-  | Some j => Nat.ltb j K && has_task k j && lt (worth_less n k j) (worth_of P T n k) &&
-      all K (fun i => if has_task k i then le (worth_less n k j) (worth_less n k i) else true)
-  | None => all K (fun i => if has_task k i then eqq (worth_less n k i) (worth_of P T n k) else true)
-  end && check_all_whole.
+  check_all_whole.
 End Programs.
 
 (** * Soundness *)
@@ -52,8 +47,6 @@ Hypothesis R : right P stated_x T placed.
 Notation x := (t_x T).
 Hypothesis F : feasible P x.
 
-Lemma is_whole_iff q : is_whole q = true <-> whole q.
-Proof. unfold is_whole. rewrite eqq_iff. destruct (off_spec q) as (_ & _ & A & B & _). split; auto. Qed.
 Lemma check_all_whole_iff : check_all_whole P T = true <-> all_whole P x.
 Proof.
   unfold check_all_whole, all_whole. rewrite all_iff. split.
@@ -111,9 +104,9 @@ Proof.
   rewrite (at_most_ext n _ _ B2). rewrite <- (content_iff P W T stated_x placed R) by auto. reflexivity.
 Qed.
 
-Theorem check_ef1_sound h m n k j : check_ef1 P T h m n k j = true -> least_eps (fun eps => ef1 P eps x) m /\ all_whole P x.
+Theorem check_ef1_sound h m n k : check_ef1 P T h m n k = true -> least_eps (fun eps => ef1 P eps x) m /\ all_whole P x.
 Proof.
-  unfold check_ef1. intros H. apply andb_true_iff in H. destruct H as [H Wh]. apply andb_true_iff in H. destruct H as [H _].
+  unfold check_ef1. intros H. apply andb_true_iff in H. destruct H as [H Wh].
   apply andb_true_iff in H. destruct H as [H Low]. apply andb_true_iff in H. destruct H as [H Ak].
   apply andb_true_iff in H. destruct H as [H An]. apply andb_true_iff in H. destruct H as [H Ne].
   apply andb_true_iff in H. destruct H as [H Hk]. apply andb_true_iff in H. destruct H as [H Hn].

@@ -9,19 +9,18 @@ Variable P : problem.
 Variable T : tables.
 Notation N := (users P). Notation K := (classes P). Notation M := (resources P).
 
-(** Where the gap leaves no room for a whole task of anybody, the margin is 0. *)
+(** The gap leaves no room for a whole task of anybody. *)
 Definition check_whole_prices (l : nat -> Q) (p : prices) (m : Q) : bool :=
   all N (fun n => if is_active T n then le 1 (mul (l n) (t_g T n)) else le 0 (l n)) &&
   check_prices P T (fun n => lt 0 (l n)) (fun n i => l n) p && check_all_whole P T &&
   (let gap := sub (bound P T p) (rsum N (fun n => if is_active T n then mul (l n) (t_tasks T n) else 0)) in
-   if users_all P T (fun n => lt gap (l n)) then eqq m 0 else eqq (- m) gap).
+   users_all P T (fun n => lt gap (l n))) && eqq m 0.
 Definition check_better_placing (l : placing) (f : places) (y : allocation) (m : Q) : bool :=
   check_placed P l y && check_places P T l f && check_fits P T l f &&
   all (servers l) (fun s => all N (fun n => nothing (on_server l s n) || is_whole (on_server l s n))) &&
-  all K (fun i => le (l_listed f i) (count P i)) &&
   all N (fun n => match limit P n with Some t => le (rsum K (y n)) t | None => true end) &&
-  all N (fun n => le (t_tasks T n) (rsum K (y n))) && lt m 0 &&
-  eqq (- m) (rsum N (fun n => if is_active T n then quo (sub (rsum K (y n)) (t_tasks T n)) (t_g T n) else 0)).
+  all N (fun n => le (t_tasks T n) (rsum K (y n))) &&
+  any N (fun n => is_active T n && lt (t_tasks T n) (rsum K (y n))) && eqq m (-1).
 End Programs.
 
 (** * Soundness *)
@@ -61,7 +60,7 @@ Proof.
     + apply sum_le. intros s Hs. destruct (Nat.eqb (class_of l s) i) eqn:E.
       * apply Nat.eqb_eq in E. pose proof (l_rows _ _ Fi s r Hs Hr) as D. unfold free in D. rewrite E in *. lra.
       * rewrite sum_zero by reflexivity. lra.
-    + rewrite sum_scale_r. pose proof (h_count _ _ _ H i Hi) as C.
+    + rewrite sum_scale_r. pose proof (p_count _ _ _ Pl i Hi) as C. unfold listed in C.
       assert (O : 0 <= row_of_one P i r) by (unfold row_of_one; apply quotient_nonneg; lra).
       pose proof (prod_le _ _ _ C O) as D. assert (E : count P i * row_of_one P i r == full P i r).
       { unfold row_of_one. field. lra. }
@@ -77,16 +76,11 @@ Notation x := (t_x T).
 
 Theorem check_whole_prices_sound l p m : check_whole_prices P T l p m = true -> integer_pareto_optimal P (- m) x.
 Proof.
-  unfold check_whole_prices. intros H. apply andb_true_iff in H. destruct H as [H Gap].
-  apply andb_true_iff in H. destruct H as [H Wh]. apply andb_true_iff in H. destruct H as [Lg Pr]. cbv zeta in Gap.
+  unfold check_whole_prices. intros H. apply andb_true_iff in H. destruct H as [H M0].
+  apply andb_true_iff in H. destruct H as [H Room]. apply andb_true_iff in H. destruct H as [H Wh]. apply andb_true_iff in H. destruct H as [Lg Pr]. cbv zeta in Room. apply eqq_iff in M0.
   set (gap := sub (bound P T p) (rsum N (fun n => if is_active T n then mul (l n) (t_tasks T n) else 0))) in *.
-  assert (Po : pareto_optimal P gap x).
-  { assert (C : check_pareto P T l p (- gap) = true).
-    { unfold check_pareto. rewrite Lg, Pr. fold gap. simpl. apply eqq_iff. ring. }
-    apply (check_pareto_sound P W T stated_x placed_ R) in C. intros y Y D. specialize (C y Y D). lra. }
-  intros pl y Y D. pose proof (whole_feasible pl y Y) as Fy.
-  destruct (users_all P T (fun n => lt gap (l n))) eqn:Room; [|apply eqq_iff in Gap; rewrite Gap; apply Po; auto].
-  apply eqq_iff in Gap. rewrite Gap. rewrite (users_all_iff P T stated_x placed_ R) in Room.
+  rewrite (users_all_iff P T stated_x placed_ R) in Room. split; [lra|].
+  intros pl y Y D (n0 & U0 & L0). exfalso. pose proof (whole_feasible pl y Y) as Fy.
   assert (Same : forall n, user P n -> tasks P y n == tasks P x n).
   { intros n U. assert (Hn : (n < N)%nat) by apply U. destruct (Qlt_le_dec (tasks P x n) (tasks P y n)) as [L|L];
       [exfalso|specialize (D n U); lra].
@@ -124,29 +118,26 @@ Proof.
     rewrite sum_add, (sum_single N (fun k => if Nat.eqb k n then l n else 0) n), Nat.eqb_refl in S; auto.
     - specialize (Room n U). bools. lra.
     - intros j _ Ne. apply Nat.eqb_neq in Ne. rewrite Ne. reflexivity. }
-  rewrite sum_zero; [lra|]. intros n Hn. destruct (active P n) eqn:An; [|reflexivity].
-  rewrite Same by (split; auto). unfold Qdiv. ring.
+  rewrite (Same n0 U0) in L0. lra.
 Qed.
 
 Theorem check_better_placing_sound l f y m : check_better_placing P T l f y m = true ->
   forall eps, integer_pareto_optimal P eps x -> - m <= eps.
 Proof.
-  unfold check_better_placing. rewrite !andb_true_iff. intros [[[[[[[[A B] C] D] E] F] G] _] H] eps O.
+  unfold check_better_placing. rewrite !andb_true_iff. intros [[[[[[[A B] C] D] F] G] S] E] eps [_ O].
   apply check_placed_sound in A. pose proof (p_class _ _ _ A) as Cl.
-  assert (Fi : fits P l) by (eapply check_fits_sound; eauto). bools.
-  assert (Eq : - m == sum N (fun n => if active P n then (tasks P y n - tasks P x n) / g P n else 0)).
-  { rewrite H, rsum_eq. apply sum_ext. intros n Hn. rewrite (is_active_eq P stated_x T placed_ R) by auto.
-    destruct (active P n); [|reflexivity].
-    rewrite quo_eq, sub_eq, (tasks_is _ _ _ _ R), (g_is _ _ _ _ R), rsum_eq by auto. reflexivity. }
-  rewrite Eq. apply (O l y).
+  assert (Fi : fits P l) by (eapply check_fits_sound; eauto). apply eqq_iff in E.
+  apply any_iff in S. destruct S as (k & Hk & S). apply andb_true_iff in S. destruct S as [Ak S]. apply lt_iff in S.
+  rewrite (tasks_is _ _ _ _ R), rsum_eq in S by auto.
+  assert (Gain : - (-1) <= eps); [|rewrite E; exact Gain]. change (- (-1)) with 1. bools. apply (O l y).
   - constructor; auto.
     + intros s n Hs Hn. specialize (D s Hs). bools. specialize (D n Hn). apply orb_true_iff in D. destruct D as [D|D].
       * apply eqq_iff in D. apply (whole_ext 0); [symmetry; auto|apply whole_zero].
       * apply is_whole_iff; auto.
-    + intros i Hi. specialize (E i Hi). bools. rewrite <- (listed_is P T l f B) by auto. auto.
     + intros n Hn. specialize (F n Hn). unfold within_limit, tasks. destruct (limit P n); auto. bools.
       rewrite <- rsum_eq. auto.
   - intros n U. assert (Hn : (n < N)%nat) by apply U. specialize (G n Hn). bools.
     rewrite (tasks_is _ _ _ _ R), rsum_eq in G by auto. auto.
+  - exists k. split; [eapply is_user; eauto|exact S].
 Qed.
 End Sound.

@@ -1,13 +1,10 @@
 //! The evidence of a claim as a term of Coq: a `claim` of `verification/proof/theories/Certificate.v`.
 
-use evenhand_exact::{
-    Axiom, Claim, Evidence, Level, Limit, PriceVector, Prices, Share, Short, SingleLimit, Standing, Tasks,
-    Witness,
-};
+use evenhand_exact::{Axiom, Claim, Evidence, Level, PriceVector, Prices, Share, Tasks};
 use evenhand_problem::{Placement, Rational, RowKind};
 
 use super::Writer;
-use super::literal::{dense, index, list, number, option, row, spread, table};
+use super::literal::{dense, index, list, number, row, spread, table};
 
 /// Most bits of all `U_n^alpha` together of which the kernel computes exact margins.
 const EXACT_BITS: u64 = 1 << 16;
@@ -17,6 +14,21 @@ impl Writer<'_, '_> {
     pub(super) fn evidence(&self, claim: &Claim) -> Result<String, &'static str> {
         if claim.axiom == Axiom::WorkConserving && self.problem.groups().hold_back() {
             return Err("what groups hold back is not among what is proved");
+        }
+        let about_all = matches!(
+            claim.axiom,
+            Axiom::ParetoOptimal
+                | Axiom::IntegerParetoOptimal
+                | Axiom::MaxMin
+                | Axiom::BottleneckFair
+                | Axiom::GlobalBottleneckFair
+                | Axiom::SingleResourceFair
+                | Axiom::Proportional
+        );
+        let groups = self.problem.groups();
+        if about_all && (groups.limit_classes() || groups.list().iter().any(|group| !group.limit.is_empty()))
+        {
+            return Err("allocations that keep limits of groups are not among what is proved");
         }
         let of_groups = matches!(claim.axiom, Axiom::Limits | Axiom::Guarantees);
         if of_groups && self.problem.groups().limit_classes() {
@@ -34,27 +46,11 @@ impl Writer<'_, '_> {
         let Some(holds) = claim.holds else { return self.not_applicable(claim) };
         let Some(margin) = &claim.margin else { return self.without_margin(claim, holds) };
         let m = number(margin);
+        if let Some(recomputed) = self.recomputed(claim.axiom, &m) {
+            return Ok(recomputed);
+        }
         Ok(match &claim.evidence {
             Evidence::Enclosed { .. } => return Err("enclosed powers are not among what is proved"),
-            Evidence::Unread => return Err("its evidence is not read"),
-            Evidence::None => "NonWasteful".to_owned(),
-            Evidence::Limit { limit, slack } => {
-                format!("Feasible ({}) {}", self.limit(*limit), number(slack))
-            }
-            Evidence::SingleLimit { limit, slack } => {
-                format!("Integer ({}) {}", self.single_limit(*limit), number(slack))
-            }
-            Evidence::Entitlement { user, .. } if claim.axiom == Axiom::SharingIncentive => {
-                format!("Sharing {user}")
-            }
-            Evidence::Entitlement { user, .. } => format!("Guaranteed {user}"),
-            Evidence::GroupLimit { group, resource, slack, .. } => {
-                format!("Limited {group} {resource} {}", number(slack))
-            }
-            Evidence::Envy { user, envied, .. } => format!("Envy no_hints {user} {envied}"),
-            Evidence::EnvyUpToOne { user, envied, removed, .. } => {
-                format!("Ef1 no_hints {user} {envied} ({})", option(removed.map(index)))
-            }
             Evidence::Prices(prices) if claim.axiom == Axiom::Proportional => {
                 let (share, alpha) = self.exponent(claim)?;
                 format!(
@@ -72,20 +68,6 @@ impl Writer<'_, '_> {
                 let servers = self.servers(&single_servers(better));
                 format!("better_placing the_problem {} {servers}", self.tables)
             }
-            Evidence::Short(short) => self.short(short),
-            Evidence::ShortOrStopped { .. } => {
-                return Err("what groups hold back is not among what is proved");
-            }
-            Evidence::PartyPrices(_) | Evidence::PartyGains { .. } | Evidence::Filling { .. } => {
-                return Err("the evidence is not among what is proved");
-            }
-            Evidence::Room(room) => match (self.servers.is_some(), room.index) {
-                (false, _) => format!("Free {} {}", room.user, room.server),
-                (true, at) => {
-                    let at = at.and_then(|at| self.server_at(room.server, at));
-                    format!("PlacedFree {} {} ({})", room.user, room.server, option(at.map(index)))
-                }
-            },
             Evidence::Levels(levels) => {
                 let share = self.share(claim.share)?;
                 format!(
@@ -115,48 +97,32 @@ impl Writer<'_, '_> {
                     }
                 }
             }
-            Evidence::Witnesses(witnesses) => {
-                let of = |witness: &Option<Witness>| match witness {
-                    Some(Witness::Row(at)) => {
-                        let (i, r) = self.place(*at);
-                        format!("Some ({}, {})", index(i), index(r))
-                    }
-                    Some(Witness::Satisfied) | None => "None".to_owned(),
-                };
-                format!("Njc (options {})", list(witnesses.iter().map(of)))
-            }
-            Evidence::Complaint(complaint) => {
-                let part = |(at, share): &(usize, Rational)| {
-                    let (i, r) = self.place(*at);
-                    format!("({}, {}, {})", index(i), index(r), number(share))
-                };
-                let parts = list(complaint.shares.iter().map(part));
-                format!("Complaint {} {} (at_pair {parts})", complaint.user, number(&complaint.entitlement))
-            }
-            Evidence::Bottlenecks(standings) => {
-                let of = |standing: &Option<Standing>| match standing {
-                    Some(Standing::Bottlenecks(rows)) => {
-                        let rows: Vec<_> = rows.iter().map(|at| self.place(*at)).collect();
-                        option(Some(self.by_class(&rows)))
-                    }
-                    Some(Standing::Satisfied) | None => "None".to_owned(),
-                };
-                let of = list(standings.iter().map(of));
-                format!("PsDsf (levels_at the_problem {}) (for_classes 0%nat {of})", self.tables)
-            }
-            Evidence::Unblocked(unblocked) => {
-                let lack =
-                    |(at, q): &(usize, Rational)| format!("({}, {})", index(self.place(*at).1), number(q));
-                let lacks = list(unblocked.lacks.iter().map(lack));
-                let (n, i) = (unblocked.user, unblocked.server);
-                format!("Without (levels_at the_problem {}) {n} {i} (named_row {lacks})", self.tables)
-            }
             Evidence::Better(better) => {
                 let (share, alpha) = self.exponent(claim)?;
                 format!("Better {share} ({}) {alpha} {}", self.worths(&share, &alpha), self.tasks(better))
             }
             Evidence::Nothing { .. } => return Err("it has a margin"),
+            _ => return Err("the evidence is not among what is proved"),
         })
+    }
+
+    /// The claim of an axiom that the allocation alone decides: Coq finds for itself what shows it.
+    fn recomputed(&self, axiom: Axiom, margin: &str) -> Option<String> {
+        let (tables, of) = (self.tables, |name: &str| Some(name.to_owned()));
+        match axiom {
+            Axiom::Feasible => of("Feasible"),
+            Axiom::IntegerFeasible => of("Integer"),
+            Axiom::NonWasteful => of("NonWasteful"),
+            Axiom::WorkConserving => of("Conserving"),
+            Axiom::EnvyFree => Some(format!("envy_of the_problem {tables} {margin}")),
+            Axiom::Ef1 => Some(format!("ef1_of the_problem {tables} {margin}")),
+            Axiom::SharingIncentive => of("Sharing"),
+            Axiom::Njc => of("Njc"),
+            Axiom::PsDsf => Some(format!("PsDsf (levels_at the_problem {tables})")),
+            Axiom::Limits => of("Limited"),
+            Axiom::Guarantees => of("Guaranteed"),
+            _ => None,
+        }
     }
 
     fn not_applicable(&self, claim: &Claim) -> Result<String, &'static str> {
@@ -205,66 +171,6 @@ impl Writer<'_, '_> {
             }
             _ => return Err("it has no margin"),
         })
-    }
-
-    fn limit(&self, limit: Limit) -> String {
-        match limit {
-            Limit::Row(at) => {
-                let (i, r) = self.place(at);
-                format!("Row {i} {r}")
-            }
-            Limit::Tasks(n) => format!("Tasks {n}"),
-            Limit::Entry(n, i) => format!("Entry {n} {i}"),
-        }
-    }
-
-    fn single_limit(&self, limit: SingleLimit) -> String {
-        // A certificate that checks names servers that are listed.
-        let at = |i, index| self.server_at(i, index).unwrap_or_default();
-        match limit {
-            SingleLimit::Row { row, index } => {
-                let (i, r) = self.place(row);
-                format!("RowOf {} {r}", at(i, index))
-            }
-            SingleLimit::Tasks(n) => format!("TasksOf {n}"),
-            SingleLimit::Entry { user, server, index } => format!("EntryOf {} {user}", at(server, index)),
-        }
-    }
-
-    /// Where a single server stands among those that hold something, or among the classes.
-    fn server_at(&self, class: usize, at: u64) -> Option<usize> {
-        match &self.servers {
-            Some(servers) => servers.iter().position(|one| (one.server, one.index) == (class, at)),
-            None => Some(class),
-        }
-    }
-
-    fn short(&self, short: &[(usize, Short)]) -> String {
-        let of = |n: usize| {
-            let found = short.binary_search_by_key(&n, |(user, _)| *user).ok()?;
-            let of_user = &short[found].1;
-            Some(if self.servers.is_some() {
-                let rows = |i: usize| {
-                    let rows = of_user.iter().find(|(class, _)| *class == i).map(|(_, rows)| rows.as_slice());
-                    list(rows.unwrap_or_default().iter().map(|at| index(self.place(*at).1)))
-                };
-                list((0..self.problem.n_servers()).map(rows))
-            } else {
-                let rows = of_user.iter().filter_map(|(_, rows)| rows.first()).map(|at| self.place(*at));
-                self.by_class(&rows.collect::<Vec<_>>())
-            })
-        };
-        let (name, nothing) =
-            if self.servers.is_some() { ("PlacedShort", "nil") } else { ("Short", "0%nat") };
-        let all = list((0..self.problem.n_users()).map(|n| option(of(n))));
-        format!("{name} (for_classes {nothing} {all})")
-    }
-
-    /// A row for every class, 0 where the user cannot run.
-    fn by_class(&self, rows: &[(usize, usize)]) -> String {
-        let mut by_class = vec![0; self.problem.n_servers()];
-        rows.iter().for_each(|(i, r)| by_class[*i] = *r);
-        list(by_class.into_iter().map(index))
     }
 
     fn levels(&self, levels: &[Level]) -> String {

@@ -12,7 +12,7 @@ mod statement;
 
 use std::fmt::Write;
 
-use evenhand_exact::{Axiom, Certificate, Claim, Evidence, Instance, Refusal, check};
+use evenhand_exact::{Axiom, Certificate, Claim, Evidence, Instance, check};
 use evenhand_problem::{Placement, Problem};
 
 use crate::{ExportError, valid};
@@ -177,17 +177,12 @@ impl<'a, 'b> Writer<'a, 'b> {
 
     /// The theorem of a claim.
     fn theorem(&self, claim: &Claim) -> Result<String, ExportError> {
-        // What the allocation shows by itself is found anew: certificates are read without it.
-        let not_valid = |refusal: Refusal| ExportError::NotValid(refusal.to_string());
-        let is_shown = claim.axiom.needs_evidence() || claim.holds.is_none();
-        let found = || Claim::derive(claim.axiom, self.instance, &self.certificate.tolerance);
-        let claim = &if is_shown { claim.clone() } else { found().map_err(not_valid)? };
         let refused =
             |why: &str| ExportError::NotProved { what: label(claim, self.problem), why: why.to_owned() };
         let evidence = self.evidence(claim).map_err(refused)?;
         let statement = self.statement(claim, &evidence).map_err(refused)?;
         let name = name(claim);
-        if matches!(claim.evidence, Evidence::None) && claim.axiom == Axiom::NonWasteful {
+        if claim.axiom == Axiom::NonWasteful {
             return Ok(
                 "\n(* non-wasteful holds by construction: an allocation is made of tasks. *)\n".to_owned()
             );

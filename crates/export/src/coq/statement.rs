@@ -50,11 +50,8 @@ impl Writer<'_, '_> {
             Some(margin) => {
                 let of = if holds { "holds" } else { "violated" };
                 // What stands on single servers fits or not.
-                let exact = self.servers.is_some()
-                    && matches!(
-                        claim.axiom,
-                        Axiom::Feasible | Axiom::IntegerFeasible | Axiom::WorkConserving
-                    );
+                let exact =
+                    self.servers.is_some() && matches!(claim.axiom, Axiom::Feasible | Axiom::IntegerFeasible);
                 let tolerance = if exact { "0" } else { "the_tolerance" };
                 format!("{of} (fun eps => {axiom}) {tolerance} {}", number(margin))
             }
@@ -83,6 +80,9 @@ impl Writer<'_, '_> {
         let (x, is_placed) = (self.x, self.servers.is_some());
         let servers = if is_placed { "the_servers" } else { "(by_class the_problem the_allocation)" };
         Ok(match claim.axiom {
+            Axiom::Feasible if is_placed => {
+                "placed_within the_problem the_servers eps the_allocation".to_owned()
+            }
             Axiom::Feasible => "feasible_within the_problem eps the_allocation".to_owned(),
             Axiom::IntegerFeasible => format!("integer_feasible the_problem {servers} eps the_allocation"),
             Axiom::NonWasteful => "True".to_owned(),

@@ -1,0 +1,134 @@
+(* Lies to the proved checker: every number that OCaml computes for it (alone, the tables, totals, single servers, groups)
+   is replaced by another one, in turn, at a random place. Nothing may be proven then. Speaks as `evenhand-proof --batch`
+   does, and says of every certificate that it is not covered, with the number of lies; ends at the first one believed. *)
+module Integer = Z
+open Proved
+module Z = Integer (* Zarith's, not Coq's *)
+open Reader
+open Evidence
+
+let one = rational Q.one
+let other q = match Random.int 4 with
+  | 0 -> rational (Q.add (to_q q) Q.one)
+  | 1 -> rational (Q.neg (to_q q))
+  | 2 -> rational (Q.mul (to_q q) (Q.of_int 2))
+  | _ -> zero
+let rec different q = let v = other q in if Q.equal (to_q v) (to_q q) then different q else v
+let put1 n f = let n0 = Random.int n in let v = different (f n0) in fun i -> if i = n0 then v else f i
+let put2 n m f = let n0 = Random.int n in let row = put1 m (f n0) in fun i -> if i = n0 then row else f i
+let put3 n m l f = let n0 = Random.int n in let rows = put2 m l (f n0) in fun i -> if i = n0 then rows else f i
+(* A number that may be none *)
+let put_option n m f =
+  let n0 = Random.int n and m0 = Random.int m in
+  let v = match f n0 m0 with None -> Some one | Some q -> if Random.bool () then None else Some (different q) in
+  fun i j -> if i = n0 && j = m0 then v else f i j
+
+(* The lies about a case: of which claims they matter, and the case *)
+let lies (groups : Groups.t) s =
+  let n = s.p.users and k = s.p.classes and m = s.p.resources and v = groups.grouping.groups in
+  let servers = (the_placing s.p s.x s.placing).servers in
+  let tables t = Some (fun () -> { s with t = t () }) and where some lie = if some then lie else None in
+  let t = s.t and places f = Some (fun () -> { s with places = f () }) and h f = Some (fun () -> { s with h = f () }) in
+  let users = n > 0 in
+  let of_alone () =
+    let problem = { s.p with alone = put2 n k s.p.alone } in
+    { s.c with on = { s.c.on with problem } } in
+  let everywhere = [
+    "alone", where users (Some (fun () -> { s with p = { s.p with alone = put2 n k s.p.alone } }));
+    "alone, and what follows", where users (Some (fun () -> case (of_alone ()) groups));
+    "gamma", where users (tables (fun () -> { t with t_gamma = put2 n k t.t_gamma }));
+    "full", tables (fun () -> { t with t_full = put2 k m t.t_full });
+    "takes", where users (tables (fun () -> { t with t_takes = put3 n k m t.t_takes }));
+    "g", where users (tables (fun () -> { t with t_g = put1 n t.t_g }));
+    "weights", tables (fun () -> { t with t_weights = different t.t_weights });
+    "kept", where users (tables (fun () -> { t with t_kept = put1 n t.t_kept }));
+    "cut", where users (tables (fun () -> { t with t_cut = put2 n k t.t_cut }));
+    "crowd", tables (fun () -> { t with t_crowd = put1 k t.t_crowd });
+    "x", where users (tables (fun () -> { t with t_x = put2 n k t.t_x }));
+    "tasks", where users (tables (fun () -> { t with t_tasks = put1 n t.t_tasks }));
+    "slack", tables (fun () -> { t with t_slack = put2 k m t.t_slack });
+    "totals", Some (fun () -> { s with totals = put1 m s.totals });
+    "one", places (fun () -> { s.places with l_one = put2 k m s.places.l_one });
+    "listed", places (fun () -> { s.places with l_listed = put1 k s.places.l_listed });
+    "free", where (servers > 0) (places (fun () -> { s.places with l_free = put2 servers m s.places.l_free })) ] in
+  let of_groups = [
+    "use", where (v > 0) (h (fun () -> { s.h with t_use = put2 v m s.h.t_use }));
+    "promise", where (v > 0) (h (fun () -> { s.h with t_promise = put_option v m s.h.t_promise }));
+    "kept back", where (v > 0) (h (fun () -> { s.h with t_kept_back = put2 v m s.h.t_kept_back }));
+    "total", h (fun () -> { s.h with t_total = put1 m s.h.t_total });
+    "above", where users (h (fun () -> let n0 = Random.int n in
+      { s.h with t_above = (fun i -> if i = n0 then 0 :: s.h.t_above i else s.h.t_above i) })) ] in
+  let given groups = List.filter_map (fun (name, lie) -> Option.map (fun lie -> name, groups, lie) lie) in
+  given false everywhere @ given true of_groups
+
+(* The lies about numbers of the evidence that there is one of: shares, levels, what tasks are worth *)
+let lies_of_evidence s e =
+  let n = s.p.users and k = s.p.classes in
+  let at_user ok f =
+    match List.filter ok (range n) with
+    | [] -> f
+    | some -> let n0 = List.nth some (Random.int (List.length some)) in
+      let v = different (f n0) in fun i -> if i = n0 then v else f i in
+  let of_shares a = ["worth", { a with u = put2 n k a.u }; "have", { a with have = put1 n a.have }]
+    @ (if List.exists (is_active s) (range n) then ["most", { a with most = at_user (is_active s) a.most }] else []) in
+  let of_worths v = ["worth", { v with v_u = put2 n k v.v_u }; "spent", { v with v_spent = different v.v_spent };
+    "value", { v with v_value = at_user (is_active s) v.v_value };
+    "price", { v with v_price = at_user (is_active s) v.v_price }] in
+  let each lies claim = List.map (fun (name, lie) -> name, OfProblem (claim lie)) lies in
+  if n = 0 then [] else match e with
+  | OfProblem (MaxMin (share, a, levels)) -> each (of_shares a) (fun a -> MaxMin (share, a, levels))
+  | OfProblem (Rise (share, a, n, y)) -> each (of_shares a) (fun a -> Rise (share, a, n, y))
+  | OfProblem (Unwanted (share, a)) -> each (of_shares a) (fun a -> Unwanted (share, a))
+  | OfProblem (Fallen (kind, r, a, n, y)) -> each (of_shares a) (fun a -> Fallen (kind, r, a, n, y))
+  | OfProblem (Proportional (share, v, a, p)) -> each (of_worths v) (fun v -> Proportional (share, v, a, p))
+  | OfProblem (Better (share, v, a, y)) -> each (of_worths v) (fun v -> Better (share, v, a, y))
+  | OfProblem (PsDsf lev) ->
+    let of_user n = List.filter_map (fun i -> if runs_on s n i then Some (n, i) else None) (range k) in
+    let runs = List.concat_map of_user (range n) in
+    let n0, i0 = List.nth runs (Random.int (List.length runs)) in
+    let v = different (lev n0 i0) in
+    ["level", OfProblem (PsDsf (fun n i -> if n = n0 && i = i0 then v else lev n i))]
+  | _ -> []
+
+let told = ref 0
+let attack text =
+  let c = read (Json.parse text) in
+  let groups = Groups.read c.on in
+  let truth = case c groups in
+  let tolerance = rational c.tolerance in
+  let only_limits = List.for_all (fun c -> List.mem c.axiom ["feasible"; "integer-feasible"]) c.claims in
+  let about_groups claim = List.mem claim.statement.about [OfLimits; OfGuarantees] in
+  let believed s claim e =
+    check_case s.p s.x s.placing s.t s.totals s.places tolerance only_limits
+    && judge s.p s.x s.placing groups.grouping s.t s.totals s.places s.h tolerance only_limits claim.statement e = Proven in
+  let with_evidence claim = match evidence truth claim with
+    | exception (Exit | Uncovered _ | Json.Malformed _) -> None
+    | e -> if believed truth claim e then Some (claim, e) else None in
+  let proven = List.filter_map with_evidence c.claims in
+  let lie name s claim e =
+    incr told;
+    if believed s claim e then begin
+      prerr_endline ("adversary: error: " ^ claim.name ^ " is proven with another `" ^ name ^ "`:\n" ^ text); exit 1
+    end in
+  List.iter (fun (name, groups, of_case) ->
+    let s = of_case () in
+    List.iter (fun (claim, e) -> if not groups || about_groups claim then lie name s claim e) proven) (lies groups truth);
+  List.iter (fun (claim, e) -> List.iter (fun (name, e) -> lie name truth claim e) (lies_of_evidence truth e)) proven;
+  proven <> []
+
+let () =
+  Random.init 1;
+  let seen = ref 0 and proven = ref 0 in
+  try
+    while true do
+      let bytes, _ = Scanf.sscanf (input_line stdin) "%d %s" (fun bytes word -> bytes, word) in
+      let text = really_input_string stdin bytes in
+      incr seen;
+      (match attack text with
+       | some -> if some then incr proven
+       | exception (Json.Malformed _ | Uncovered _) -> ());
+      print_endline "3 lied to"
+    done
+  with End_of_file ->
+    Printf.eprintf "adversary: %d certificates, %d of them with claims that are proven; %d lies, none believed\n"
+      !seen !proven !told

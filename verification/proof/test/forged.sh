@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# Statements that are made to look well-formed: files NAME_forged.v must not compile, and fail where the statement is
+# checked; NAME_true.v, which tells the truth about the same, must.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cp test/forged/*.v "$work"
+forged=0
+for file in "$work"/*_true.v; do
+  coqc -q -Q theories Evenhand "$file" >"$work/said" 2>&1 || {
+    echo "forged: error: $(basename "$file") does not compile:" >&2
+    cat "$work/said" >&2
+    exit 1
+  }
+done
+for file in "$work"/*_forged.v; do
+  if coqc -q -Q theories Evenhand "$file" >"$work/said" 2>&1; then
+    echo "forged: error: $(basename "$file") compiles" >&2
+    exit 1
+  fi
+  line=$(sed -n 's/.*line \([0-9]*\),.*/\1/p' "$work/said" | head -1)
+  sed -n "$((line - 1))p" "$file" | grep -q '^Theorem checked' || {
+    echo "forged: error: $(basename "$file") fails elsewhere:" >&2
+    cat "$work/said" >&2
+    exit 1
+  }
+  forged=$((forged + 1))
+done
+echo "forged: $forged forged statements are refused"

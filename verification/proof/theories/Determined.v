@@ -1,0 +1,699 @@
+(** Spec.v leaves no freedom: whatever is derived of a problem is determined by what the problem states, so that two
+    statements of the same problem and allocation agree on the truth of every claim. *)
+From Coq Require Import QArith Qabs Qfield Arith Bool List Lia Lqa Setoid Morphisms.
+From Evenhand Require Import Spec Arithmetic Repair Placed Certificate Groups Judge.
+Open Scope Q_scope.
+
+(** Everything that a problem states is the same: all but [alone], which [well_formed] defines. *)
+Record same_problem (P Q : problem) : Prop := {
+  s_users : users P = users Q;
+  s_classes : classes P = classes Q;
+  s_resources : resources P = resources Q;
+  s_weight : forall n, (n < users P)%nat -> weight P n == weight Q n;
+  s_count : forall i, (i < classes P)%nat -> count P i == count Q i;
+  s_capacity : forall i r, (i < classes P)%nat -> (r < resources P)%nat -> capacity P i r == capacity Q i r;
+  s_base : forall n r, (n < users P)%nat -> (r < resources P)%nat -> base P n r == base Q n r;
+  s_demand : forall n i r, (n < users P)%nat -> (i < classes P)%nat -> (r < resources P)%nat ->
+    demand P n i r == demand Q n i r;
+  s_limit : forall n, (n < users P)%nat -> alike (limit P n) (limit Q n);
+  s_allowed : forall n i, (n < users P)%nat -> (i < classes P)%nat -> allowed P n i = allowed Q n i;
+  s_stated : forall n i, (n < users P)%nat -> (i < classes P)%nat -> alike (stated P n i) (stated Q n i);
+  s_criterion : forall n i, (n < users P)%nat -> (i < classes P)%nat -> alike (criterion P n i) (criterion Q n i);
+  s_timed : forall i, (i < classes P)%nat -> timed P i = timed Q i }.
+(** The same allocation: by user and class of P *)
+Definition agree (P : problem) (x y : allocation) : Prop :=
+  forall n i, (n < users P)%nat -> (i < classes P)%nat -> x n i == y n i.
+
+Lemma alike_sym a b : alike a b -> alike b a.
+Proof. destruct a, b; simpl; auto. intros E. symmetry. exact E. Qed.
+Lemma same_sym P Q : same_problem P Q -> same_problem Q P.
+Proof.
+  intros S. pose proof (s_users _ _ S) as eu. pose proof (s_classes _ _ S) as ec. pose proof (s_resources _ _ S) as er.
+  destruct S. constructor; rewrite <- ?eu, <- ?ec, <- ?er; auto; intros; try (apply alike_sym; auto); symmetry; auto.
+Qed.
+Lemma agree_sym P Q x y : same_problem P Q -> agree P x y -> agree Q y x.
+Proof. intros [eu ec _ _ _ _ _ _ _ _ _ _ _] E n i. rewrite <- eu, <- ec. intros. symmetry. auto. Qed.
+Lemma lt_same a b c d : a == c -> b == d -> lt a b = lt c d.
+Proof. apply lt_ext. Qed.
+Lemma inv_same a b : a == b -> / a == / b.
+Proof. intros E. rewrite E. reflexivity. Qed.
+Lemma quo_same a b c d : a == c -> b == d -> a / b == c / d.
+Proof. intros E F. rewrite E, F. reflexivity. Qed.
+Lemma prod_same a b c d : a == c -> b == d -> a * b == c * d.
+Proof. intros E F. rewrite E, F. reflexivity. Qed.
+Lemma sub_same a b c d : a == c -> b == d -> a - b == c - d.
+Proof. intros E F. rewrite E, F. reflexivity. Qed.
+
+(** * What is derived *)
+(** What a user runs alone is one number. *)
+Theorem alone_unique P n i a b : is_alone P n i a -> is_alone P n i b -> a == b.
+Proof.
+  unfold is_alone. destruct (stated P n i); [intros A B; rewrite A, B; reflexivity|].
+  assert (One : forall a b, (forall r, (r < resources P)%nat -> a * demand P n i r <= count P i * capacity P i r) ->
+    (exists r, (r < resources P)%nat /\ 0 < demand P n i r /\ b * demand P n i r == count P i * capacity P i r) -> a <= b).
+  { intros c d A (r & Hr & D & B). specialize (A r Hr). rewrite <- B in A.
+    apply Qnot_lt_le. intros L. assert (0 < (c - d) * demand P n i r) by (apply Qmult_lt_0_compat; lra). lra. }
+  assert (None_tight : (forall r, (r < resources P)%nat -> demand P n i r == 0) ->
+    forall c, ~ exists r, (r < resources P)%nat /\ 0 < demand P n i r /\ c * demand P n i r == count P i * capacity P i r).
+  { intros Z c (r & Hr & D & _). rewrite (Z r Hr) in D. lra. }
+  intros [A1 [A2|(_ & A2 & A3)]] [B1 [B2|(_ & B2 & B3)]].
+  - apply Qle_antisym; auto.
+  - destruct (None_tight B3 a A2).
+  - destruct (None_tight A3 b B2).
+  - rewrite A2, B2. reflexivity.
+Qed.
+
+Section Derived.
+Variables P Q : problem.
+Hypothesis W : well_formed P.
+Hypothesis V : well_formed Q.
+Hypothesis S : same_problem P Q.
+Notation N := (users P). Notation K := (classes P). Notation M := (resources P).
+Let eu := s_users _ _ S. Let ec := s_classes _ _ S. Let er := s_resources _ _ S.
+Ltac ranges := rewrite <- ?eu, <- ?ec, <- ?er in *.
+
+Lemma cluster_same i r : (i < K)%nat -> (r < M)%nat -> count P i * capacity P i r == count Q i * capacity Q i r.
+Proof. intros. apply prod_same; [apply (s_count _ _ S)|apply (s_capacity _ _ S)]; auto. Qed.
+Lemma is_alone_same n i a : (n < N)%nat -> (i < K)%nat -> is_alone Q n i a -> is_alone P n i a.
+Proof.
+  intros Hn Hi. unfold is_alone. pose proof (s_stated _ _ S n i Hn Hi) as St.
+  destruct (stated P n i), (stated Q n i); simpl in St; try contradiction; [intros A; rewrite A, St; reflexivity|].
+  ranges. intros [A B]. split.
+  - intros r Hr. rewrite (s_demand _ _ S), cluster_same by auto. auto.
+  - destruct B as [(r & Hr & D & E)|(D & E & Z)]; [left; exists r|right].
+    + rewrite (s_demand _ _ S), cluster_same by auto. auto.
+    + rewrite (s_allowed _ _ S) by auto. repeat split; auto. intros r Hr. rewrite (s_demand _ _ S) by auto. auto.
+Qed.
+Theorem alone_same n i : (n < N)%nat -> (i < K)%nat -> alone P n i == alone Q n i.
+Proof.
+  intros Hn Hi. apply (alone_unique P n i); [apply (alone_is P W); auto|]. apply is_alone_same; auto.
+  apply (alone_is Q V); rewrite <- ?eu, <- ?ec; auto.
+Qed.
+Theorem gamma_same n i : (n < N)%nat -> (i < K)%nat -> gamma P n i == gamma Q n i.
+Proof. intros. unfold gamma. rewrite (s_allowed _ _ S) by auto. destruct (allowed Q n i); [apply alone_same; auto|reflexivity]. Qed.
+Theorem full_same i r : (i < K)%nat -> (r < M)%nat -> full P i r == full Q i r.
+Proof.
+  intros. unfold full. rewrite (s_timed _ _ S) by auto.
+  destruct (timed Q i); [destruct r; reflexivity|apply cluster_same; auto].
+Qed.
+Theorem takes_same n i r : (n < N)%nat -> (i < K)%nat -> (r < M)%nat -> takes P n i r == takes Q n i r.
+Proof.
+  intros. unfold takes. rewrite (s_timed _ _ S) by auto.
+  destruct (timed Q i); [destruct r; [apply inv_same, gamma_same; auto|reflexivity]|apply (s_demand _ _ S); auto].
+Qed.
+Theorem g_same n : (n < N)%nat -> g P n == g Q n.
+Proof.
+  intros Hn. unfold g. pose proof (s_limit _ _ S n Hn) as L.
+  assert (E : sum K (gamma P n) == sum (classes Q) (gamma Q n)).
+  { rewrite <- ec. apply sum_ext. intros. apply gamma_same; auto. }
+  destruct (limit P n), (limit Q n); simpl in L; try contradiction; auto. apply smaller_ext; auto.
+Qed.
+Theorem active_same n : (n < N)%nat -> active P n = active Q n.
+Proof. intros. apply lt_same; [reflexivity|apply g_same; auto]. Qed.
+Lemma user_same n : user P n <-> user Q n.
+Proof.
+  unfold user. rewrite <- eu. split; intros [A B]; split; auto; rewrite active_same in *; auto.
+Qed.
+Lemma lt_gamma n i : (n < N)%nat -> (i < K)%nat -> lt 0 (gamma P n i) = lt 0 (gamma Q n i).
+Proof. intros. apply lt_same; [reflexivity|apply gamma_same; auto]. Qed.
+Theorem weights_same : sum N (fun m => if active P m then weight P m else 0) ==
+  sum (users Q) (fun m => if active Q m then weight Q m else 0).
+Proof.
+  rewrite <- eu. apply sum_ext. intros k Hk. rewrite active_same by auto.
+  destruct (active Q k); [apply (s_weight _ _ S); auto|reflexivity].
+Qed.
+Theorem entitlement_same n : (n < N)%nat -> entitlement P n == entitlement Q n.
+Proof. intros. apply quo_same; [apply (s_weight _ _ S); auto|apply weights_same]. Qed.
+Theorem total_same r : (r < M)%nat -> total P r == total Q r.
+Proof. intros. unfold total. rewrite <- ec. apply sum_ext. intros. apply cluster_same; auto. Qed.
+Lemma within_same n t u : (n < N)%nat -> t == u -> within_limit P n t <-> within_limit Q n u.
+Proof.
+  intros Hn E. unfold within_limit. pose proof (s_limit _ _ S n Hn) as L.
+  destruct (limit P n), (limit Q n); simpl in L; try contradiction; [rewrite L, E|]; reflexivity.
+Qed.
+Lemma limit_same n T : (n < N)%nat -> limit P n = Some T -> exists T', limit Q n = Some T' /\ T == T'.
+Proof.
+  intros Hn E. pose proof (s_limit _ _ S n Hn) as L. rewrite E in L. destruct (limit Q n) as [T'|]; [|contradiction].
+  exists T'. auto.
+Qed.
+Lemma unit_same n : (n < N)%nat -> unit_of P n == unit_of Q n.
+Proof. intros. unfold unit_of. rewrite active_same by auto. destruct (active Q n); [apply g_same; auto|reflexivity]. Qed.
+Lemma one_same i r : (i < K)%nat -> (r < M)%nat -> row_of_one P i r == row_of_one Q i r.
+Proof. intros. apply quo_same; [apply full_same|apply (s_count _ _ S)]; auto. Qed.
+Theorem worth_same s n i : (n < N)%nat -> (i < K)%nat -> match s with Resource r => (r < M)%nat | _ => True end ->
+  worth P s n i == worth Q s n i.
+Proof.
+  intros Hn Hi Hr. destruct s; simpl.
+  - rewrite <- er. apply greatest_ext. intros. apply quo_same; [apply (s_base _ _ S)|apply total_same]; auto.
+  - apply inv_same. rewrite <- ec. apply sum_ext. intros. apply gamma_same; auto.
+  - apply inv_same. rewrite <- ec. apply sum_ext. intros. apply alone_same; auto.
+  - rewrite <- er. apply sum_ext. intros. apply quo_same; [apply (s_base _ _ S)|apply total_same]; auto.
+  - pose proof (s_criterion _ _ S n i Hn Hi) as L. destruct (criterion P n i), (criterion Q n i); simpl in L; try contradiction;
+      [exact L|reflexivity].
+  - apply quo_same; [apply (s_demand _ _ S)|apply total_same]; auto.
+Qed.
+
+(** ** Of an allocation *)
+Section Of.
+Variables x y : allocation.
+Hypothesis E : agree P x y.
+Lemma tasks_same n : (n < N)%nat -> tasks P x n == tasks Q y n.
+Proof. intros. unfold tasks. rewrite <- ec. apply sum_ext. intros. apply E; auto. Qed.
+Lemma load_same i r : (i < K)%nat -> (r < M)%nat -> load P x i r == load Q y i r.
+Proof. intros. unfold load. rewrite <- eu. apply sum_ext. intros. apply prod_same; [apply E|apply takes_same]; auto. Qed.
+Lemma slack_same i r : (i < K)%nat -> (r < M)%nat -> slack P x i r == slack Q y i r.
+Proof. intros. apply sub_same; [apply full_same|apply load_same]; auto. Qed.
+Lemma counts_same n i : (n < N)%nat -> (i < K)%nat -> counts P x n i = counts Q y n i.
+Proof.
+  intros. unfold counts. rewrite active_same, lt_gamma by auto. f_equal. apply lt_same; [reflexivity|apply E; auto].
+Qed.
+Lemma kept_same : agree P (kept P x) (kept Q y).
+Proof. intros n i Hn Hi. unfold kept. rewrite counts_same by auto. destruct (counts Q y n i); [apply E; auto|reflexivity]. Qed.
+End Of.
+Lemma cut_same x y : agree P x y -> agree P (cut P x) (cut Q y).
+Proof.
+  intros E n i Hn Hi. unfold cut. pose proof (s_limit _ _ S n Hn) as L. pose proof (kept_same x y E) as Kp.
+  pose proof (tasks_same _ _ Kp n Hn) as Tk. pose proof (Kp n i Hn Hi) as Ki.
+  destruct (limit P n) as [T|], (limit Q n) as [T'|]; simpl in L; try contradiction; auto.
+  rewrite (lt_same T _ T' (tasks Q (kept Q y) n)) by auto. destruct (lt _ _); auto.
+  apply prod_same; auto. apply quo_same; auto.
+Qed.
+Theorem repaired_same_x x y : agree P x y -> agree P (repaired P x) (repaired Q y).
+Proof.
+  intros E n i Hn Hi. pose proof (cut_same x y E) as Ct. apply quo_same; [apply Ct; auto|].
+  unfold crowd. apply larger_ext; [reflexivity|]. rewrite <- er. apply greatest_ext. intros r Hr.
+  apply quo_same; [apply load_same|apply full_same]; auto.
+Qed.
+Lemma feasible_same x y : agree P x y -> feasible P x -> feasible Q y.
+Proof.
+  intros E F. constructor; ranges.
+  - intros n i Hn Hi. rewrite <- (E n i Hn Hi). apply (f_nonneg P x F); auto.
+  - intros n i Hn Hi G. rewrite <- (E n i Hn Hi). apply (f_can P x F); auto. rewrite gamma_same; auto.
+  - intros i r Hi Hr. rewrite <- (load_same x y E), <- full_same by auto. apply (f_rows P x F); auto.
+  - intros n Hn. apply (within_same n (tasks P x n)); [auto|apply tasks_same; auto|apply (f_limit P x F); auto].
+Qed.
+Lemma runs_same n b c z : (n < N)%nat -> (forall i r, (i < K)%nat -> (r < M)%nat -> b i r == c i r) ->
+  runs P n b z -> runs Q n c z.
+Proof.
+  intros Hn E R. constructor; ranges.
+  - apply (r_nonneg _ _ _ _ R).
+  - intros i Hi G. apply (r_can _ _ _ _ R); auto. rewrite gamma_same; auto.
+  - intros i r Hi Hr. rewrite <- E, <- takes_same by auto. apply (r_fits _ _ _ _ R); auto.
+Qed.
+Lemma share_same u v x y n : (n < N)%nat -> agree P u v -> agree P x y -> share P u x n == share Q v y n.
+Proof.
+  intros Hn Eu E. apply quo_same; [|apply (s_weight _ _ S); auto]. rewrite <- ec. apply sum_ext. intros.
+  apply prod_same; auto.
+Qed.
+Lemma value_same u v x y n : (n < N)%nat -> agree P u v -> agree P x y -> value P u x n == value Q v y n.
+Proof. intros Hn Eu E. unfold value. rewrite <- ec. apply sum_ext. intros. apply prod_same; auto. Qed.
+Lemma free_same l s r : (class_of l s < K)%nat -> (r < M)%nat -> free P l s r == free Q l s r.
+Proof.
+  intros. apply sub_same; [apply one_same; auto|]. rewrite <- eu. apply sum_ext. intros.
+  apply prod_same; [reflexivity|apply takes_same; auto].
+Qed.
+Lemma placed_same l x y : agree P x y -> placed P l x -> placed Q l y.
+Proof.
+  intros E H. constructor; ranges.
+  - apply (p_class _ _ _ H).
+  - intros i Hi. rewrite <- (s_count _ _ S) by auto. apply (p_count _ _ _ H); auto.
+  - intros n i Hn Hi. rewrite <- (E n i) by auto. apply (p_sum _ _ _ H); auto.
+Qed.
+Lemma fits_same l : (forall s, (s < servers l)%nat -> (class_of l s < K)%nat) -> fits P l -> fits Q l.
+Proof.
+  intros C H. constructor; ranges.
+  - intros s n Hs Hn Ne. rewrite <- active_same, <- gamma_same by auto. apply (l_can _ _ H); auto.
+  - intros s r Hs Hr. rewrite <- free_same by auto. apply (l_rows _ _ H); auto.
+Qed.
+Lemma whole_placing_same l y : whole_placing P l y -> whole_placing Q l y.
+Proof.
+  intros H. assert (E : agree P y y) by (intros n i _ _; reflexivity). constructor; ranges.
+  - apply (placed_same l y y E). apply H.
+  - apply fits_same; [apply (p_class _ _ _ (h_placed _ _ _ H))|apply H].
+  - apply (h_whole _ _ _ H).
+  - intros n Hn. apply (within_same n (tasks P y n)); [auto|apply tasks_same; auto|apply (h_limit _ _ _ H); auto].
+Qed.
+End Derived.
+
+(** * The axioms *)
+(** A server holds the same, of the same class. *)
+Record same_placing (P : problem) (l k : placing) : Prop := {
+  m_servers : servers l = servers k;
+  m_class : forall s, (s < servers l)%nat -> class_of l s = class_of k s;
+  m_on : forall s n, (s < servers l)%nat -> (n < users P)%nat -> on_server l s n == on_server k s n }.
+
+Section Same_axioms.
+Variables P Q : problem.
+Hypothesis W : well_formed P.
+Hypothesis V : well_formed Q.
+Hypothesis S : same_problem P Q.
+Notation N := (users P). Notation K := (classes P). Notation M := (resources P).
+Let eu := s_users _ _ S. Let ec := s_classes _ _ S. Let er := s_resources _ _ S.
+Ltac ranges := rewrite <- ?eu, <- ?ec, <- ?er in *.
+Let B := same_sym _ _ S.
+Variables x y : allocation.
+Hypothesis E : agree P x y.
+Let user_iff := user_same P Q W V S.
+Let gamma_is := gamma_same P Q W V S. Let takes_are := takes_same P Q W V S. Let full_is := full_same P Q S.
+Let g_is := g_same P Q W V S. Let tasks_are := tasks_same P Q S x y E. Let slack_is := slack_same P Q W V S x y E.
+Let weight_is := s_weight _ _ S.
+
+Lemma user_in n : user Q n -> user P n /\ (n < N)%nat.
+Proof. intros U. apply user_iff in U. split; [exact U|apply U]. Qed.
+(** From a feasible allocation of Q to P *)
+Lemma feasible_back z : feasible Q z -> feasible P z.
+Proof. apply feasible_same; auto. intros n i _ _. reflexivity. Qed.
+Lemma tasks_any z n : tasks P z n == tasks Q z n.
+Proof. unfold tasks. rewrite <- ec. reflexivity. Qed.
+Lemma runs_back n b c z : (n < N)%nat -> (forall i r, (i < K)%nat -> (r < M)%nat -> b i r == c i r) ->
+  runs Q n c z -> runs P n b z.
+Proof.
+  intros Hn Eb. apply runs_same; auto; [rewrite <- eu; auto|]. intros i r. rewrite <- ec, <- er. intros. symmetry. auto.
+Qed.
+
+Lemma content_same eps n b c : (n < N)%nat -> (forall i r, (i < K)%nat -> (r < M)%nat -> b i r == c i r) ->
+  content P eps x n b -> content Q eps y n c.
+Proof.
+  intros Hn Eb H z R L. rewrite <- ec, <- tasks_are, <- g_is by auto. apply H.
+  - apply (runs_back n b c); auto.
+  - apply (within_same P Q S n _ (sum (classes Q) z)); auto. rewrite <- ec. reflexivity.
+Qed.
+Lemma bundle_same n m w v i r : (n < N)%nat -> (m < N)%nat -> (i < K)%nat -> (r < M)%nat -> w i == v i ->
+  weight P n / weight P m * (w i * takes P m i r) == weight Q n / weight Q m * (v i * takes Q m i r).
+Proof. intros. apply prod_same; [apply quo_same; auto|apply prod_same; auto]. Qed.
+
+Lemma envy_free_same eps : envy_free P eps x -> envy_free Q eps y.
+Proof.
+  intros H n m Un Um Ne. apply user_in in Un, Um. destruct Un as [Un Hn], Um as [Um Hm].
+  apply (content_same eps n (fun i r => weight P n / weight P m * (x m i * takes P m i r))); [auto| |apply H; auto].
+  intros. apply (bundle_same n m (x m) (y m)); auto.
+Qed.
+Lemma ef1_same eps : ef1 P eps x -> ef1 Q eps y.
+Proof.
+  intros H n m Un Um Ne. apply user_in in Un, Um. destruct Un as [Un Hn], Um as [Um Hm].
+  destruct (H n m Un Um Ne) as [A|(j & Hj & One & A)]; [left|right].
+  - apply (content_same eps n (fun i r => weight P n / weight P m * (x m i * takes P m i r))); auto.
+    intros. apply (bundle_same n m (x m) (y m)); auto.
+  - exists j. rewrite <- ec, <- (E m j) by auto. repeat split; auto.
+    apply (content_same eps n _ _ Hn) with (2 := A). intros.
+    apply (bundle_same n m (fun i => if Nat.eqb i j then x m i - 1 else x m i) (fun i => if Nat.eqb i j then y m i - 1 else y m i)); auto.
+    destruct (Nat.eqb i j); [apply sub_same; [apply E; auto|reflexivity]|apply E; auto].
+Qed.
+Lemma sharing_incentive_same eps : sharing_incentive P eps x -> sharing_incentive Q eps y.
+Proof.
+  intros H n Un. apply user_in in Un. destruct Un as [Un Hn].
+  apply (content_same eps n (fun i r => entitlement P n * full P i r)); [auto| |apply H; auto].
+  intros. apply prod_same; [apply entitlement_same; auto|auto].
+Qed.
+Lemma work_conserving_same eps : work_conserving P eps x -> work_conserving Q eps y.
+Proof.
+  intros H n z Un R L. apply user_in in Un. destruct Un as [Un Hn]. rewrite <- ec, <- g_is by auto. apply H; auto.
+  - apply (runs_back n (slack P x) (slack Q y)); auto.
+  - apply (within_same P Q S n _ (tasks Q y n + sum (classes Q) z)); auto. rewrite tasks_are, <- ec by auto. reflexivity.
+Qed.
+Lemma pareto_optimal_same eps : pareto_optimal P eps x -> pareto_optimal Q eps y.
+Proof.
+  intros H z Z D. rewrite <- eu. rewrite (sum_ext N _ (fun n => if active P n then (tasks P z n - tasks P x n) / g P n else 0)).
+  - apply H; [apply feasible_back; auto|]. intros n U. assert (Hn : (n < N)%nat) by apply U.
+    rewrite tasks_are, tasks_any by auto. apply D. apply user_iff. auto.
+  - intros n Hn. rewrite (active_same P Q W V S n Hn). destruct (active Q n); [|reflexivity].
+    apply quo_same; [apply sub_same; [symmetry; apply tasks_any|symmetry; auto]|symmetry; auto].
+Qed.
+Lemma whole_same a b : a == b -> whole a -> whole b.
+Proof. intros A [z Z]. exists z. rewrite <- A. exact Z. Qed.
+Lemma integer_pareto_optimal_same eps : integer_pareto_optimal P eps x -> integer_pareto_optimal Q eps y.
+Proof.
+  intros [A H]. split; [exact A|]. intros l z Z D (n & U & L). apply user_in in U. destruct U as [U Hn]. apply (H l z).
+  - apply (whole_placing_same Q P V W B); auto.
+  - intros k Uk. assert (Hk : (k < N)%nat) by apply Uk. rewrite tasks_are, tasks_any by auto. apply D. apply user_iff. auto.
+  - exists n. split; [exact U|]. rewrite tasks_are, tasks_any by auto. exact L.
+Qed.
+
+Lemma is_most_same u v n m : (n < N)%nat -> agree P u v -> is_most Q v n m -> is_most P u n m.
+Proof.
+  intros Hn Eu [H1 (z & Z1 & Z2 & Z3)]. cbv zeta in *.
+  assert (Val : forall z, sum K (fun i => u n i * z i) / weight P n == sum (classes Q) (fun i => v n i * z i) / weight Q n).
+  { intros t. apply quo_same; auto. rewrite <- ec. apply sum_ext. intros. apply prod_same; [apply Eu; auto|reflexivity]. }
+  assert (Wl : forall t, within_limit P n (sum K t) <-> within_limit Q n (sum (classes Q) t)).
+  { intros t. apply within_same; auto. rewrite <- ec. reflexivity. }
+  split.
+  - intros t R L. rewrite Val. apply H1; [|apply Wl; auto]. apply (runs_same P Q W V S n (full P)); auto.
+  - exists z. split; [apply (runs_back n (full P) (full Q)); auto|]. split; [apply Wl; auto|]. rewrite Val. exact Z3.
+Qed.
+Lemma max_min_same u v eps : agree P u v -> max_min P u eps x -> max_min Q v eps y.
+Proof.
+  intros Eu H n z L m U Z Mo Pm Up Keep. apply user_in in U. destruct U as [U Hn].
+  assert (Zz : agree P z z) by (intros ? ? _ _; reflexivity).
+  assert (Sx : forall k, (k < N)%nat -> share P u x k == share Q v y k) by (intros; apply share_same; auto).
+  assert (Sz : forall k, (k < N)%nat -> share P u z k == share Q v z k) by (intros; apply share_same; auto).
+  rewrite <- Sx by auto. apply (H n z); auto.
+  - apply feasible_back; auto.
+  - apply (is_most_same u v); auto.
+  - rewrite Sz by auto. exact Up.
+  - intros k Uk Ne. assert (Hk : (k < N)%nat) by apply Uk. rewrite Sz by auto.
+    rewrite (smaller_ext (share P u x k) L (share Q v y k) L); [|auto|reflexivity]. apply Keep; auto. apply user_iff. auto.
+Qed.
+Lemma max_min_named_same s eps : match s with Resource r => (r < M)%nat | _ => True end ->
+  max_min P (worth P s) eps x -> max_min Q (worth Q s) eps y.
+Proof. intros Hs. apply max_min_same. intros n i Hn Hi. apply worth_same; auto. Qed.
+Lemma dominates_same d e c f r : (r < M)%nat -> (forall h, (h < M)%nat -> d h == e h) -> (forall h, (h < M)%nat -> c h == f h) ->
+  dominates P d c r -> dominates Q e f r.
+Proof.
+  intros Hr D C (A1 & A2 & A3). rewrite D in A1 by auto. rewrite C in A2 by auto. repeat split; auto. ranges.
+  intros h Hh F. rewrite <- C in F by auto. specialize (A3 h Hh F). rewrite <- !D, <- !C by auto. exact A3.
+Qed.
+Lemma is_bottleneck_same k r : is_bottleneck P k r -> is_bottleneck Q k r.
+Proof.
+  intros (Hr & A1 & A2 & A3). split; [rewrite <- er; auto|]. split; [rewrite <- (total_same P Q S) by auto; auto|].
+  split.
+  - intros n i. ranges. intros Hn Hi. pose proof (s_stated _ _ S n i Hn Hi) as L. rewrite A2 in L by auto.
+    destruct (stated Q n i); [contradiction|reflexivity].
+  - destruct k.
+    + intros n i U. ranges. intros Hi G. apply user_in in U. destruct U as [U Hn]. rewrite <- gamma_is in G by auto.
+      apply (dominates_same (demand P n i) (demand Q n i) (capacity P i) (capacity Q i)); auto.
+      * intros. apply (s_demand _ _ S); auto.
+      * intros. apply (s_capacity _ _ S); auto.
+    + intros n U. apply user_in in U. destruct U as [U Hn].
+      apply (dominates_same (base P n) (base Q n) (total P) (total Q)); auto.
+      * intros. apply (s_base _ _ S); auto.
+      * intros. apply total_same; auto.
+    + rewrite <- er. exact A3.
+Qed.
+Lemma njc_same eps : no_justified_complaints P eps x -> no_justified_complaints Q eps y.
+Proof.
+  intros H n U. apply user_in in U. destruct U as [U Hn]. destruct (H n U) as [(T & L & A)|(i & r & Hi & Hr & G & D & A1 & A2)].
+  - left. destruct (limit_same P Q S n T Hn L) as (T' & L' & Et). exists T'. split; auto.
+    rewrite <- Et, <- tasks_are, <- g_is by auto. exact A.
+  - right. exists i, r. ranges. rewrite <- gamma_is, <- takes_are, <- slack_is, <- full_is, <- (E n i) by auto.
+    rewrite <- (entitlement_same P Q W V S n) by auto. auto 10.
+Qed.
+Lemma ahead_same n m i : (n < N)%nat -> (m < N)%nat -> (i < K)%nat -> ahead P x n m i == ahead Q y n m i.
+Proof.
+  intros. apply smaller_ext; [apply E; auto|]. apply larger_ext; [reflexivity|]. apply sub_same; [auto|].
+  apply quo_same; [apply prod_same; [auto|]|]; apply prod_same; auto.
+Qed.
+Lemma lacks_same n i r : (n < N)%nat -> (i < K)%nat -> (r < M)%nat -> lacks P x n i r == lacks Q y n i r.
+Proof.
+  intros. apply quo_same; [|auto]. rewrite slack_is by auto. apply Qplus_comp; [reflexivity|]. rewrite <- eu.
+  apply sum_ext. intros k Hk. destruct (Nat.eqb k n); [reflexivity|]. apply prod_same; [apply ahead_same; auto|auto].
+Qed.
+Lemma ps_dsf_same eps : ps_dsf P eps x -> ps_dsf Q eps y.
+Proof.
+  intros H n i U Hi G. apply user_in in U. destruct U as [U Hn]. ranges. rewrite <- gamma_is in G by auto.
+  destruct (H n i U Hi G) as [(T & L & A)|(r & Hr & D & A)].
+  - left. destruct (limit_same P Q S n T Hn L) as (T' & L' & Et). exists T'. split; auto.
+    rewrite <- Et, <- tasks_are, <- g_is by auto. exact A.
+  - right. exists r. rewrite <- takes_are, <- lacks_same, <- g_is by auto. auto.
+Qed.
+Lemma power_same a b n : a == b -> power a n == power b n.
+Proof. intros A. induction n; simpl; [reflexivity|]. apply prod_same; auto. Qed.
+Lemma proportional_same u v a eps : agree P u v -> proportional P u a eps x -> proportional Q v a eps y.
+Proof.
+  intros Eu [H1 H2]. assert (Vx : forall n, (n < N)%nat -> value P u x n == value Q v y n) by (intros; apply value_same; auto).
+  split.
+  - intros n U. apply user_in in U. destruct U as [U Hn]. rewrite <- Vx by auto. auto.
+  - intros price z Z. specialize (H2 z (feasible_back z Z)). cbv zeta in H2.
+    assert (Vz : forall n, (n < N)%nat -> value P u z n == value Q v z n).
+    { intros. apply value_same; auto. intros ? ? _ _. reflexivity. }
+    assert (Pr : forall n, (n < N)%nat -> weight P n / power (value P u x n) a == price n).
+    { intros. apply quo_same; auto. apply power_same. auto. }
+    rewrite <- eu.
+    rewrite (sum_ext N _ (fun n => if active P n
+      then weight P n / power (value P u x n) a * (value P u z n - value P u x n) else 0)).
+    + apply Qle_trans with (1 := H2). apply Qle_lteq. right. apply prod_same; [reflexivity|]. apply sum_ext. intros n Hn.
+      rewrite (active_same P Q W V S n Hn). destruct (active Q n); [|reflexivity]. apply prod_same; auto.
+    + intros n Hn. rewrite (active_same P Q W V S n Hn). destruct (active Q n); [|reflexivity].
+      apply prod_same; [symmetry; auto|apply sub_same; symmetry; auto].
+Qed.
+Lemma defined_same s : defined P s -> defined Q s.
+Proof.
+  assert (Some_ : match s with Resource r => (r < M)%nat | _ => True end ->
+    (forall n i, user P n -> (i < K)%nat -> 0 < gamma P n i -> 0 < worth P s n i) ->
+    forall n i, user Q n -> (i < classes Q)%nat -> 0 < gamma Q n i -> 0 < worth Q s n i).
+  { intros Hs H n i U Hi G. apply user_in in U. destruct U as [U Hn]. ranges. rewrite <- gamma_is in G by auto.
+    rewrite <- (worth_same P Q W V S s n i) by auto. auto. }
+  destruct s; simpl defined; try (apply Some_; exact I).
+  - intros H n i. ranges. intros Hn Hi. rewrite <- (s_allowed _ _ S) by auto. auto.
+  - rewrite <- er. intros [A H]. split; auto. rewrite <- (total_same P Q S) by auto. exact H.
+Qed.
+
+(** ** Of what is stated, and of single servers *)
+Lemma feasible_within_same eps : feasible_within P eps x -> feasible_within Q eps y.
+Proof.
+  intros H. pose proof (kept_same P Q W V S x y E) as Kp. constructor; ranges.
+  - intros n i Hn Hi Ne C. rewrite <- (E n i) in Ne |- * by auto. rewrite <- (counts_same P Q W V S x y E) in C by auto.
+    rewrite <- (unit_same P Q W V S) by auto. apply (w_entries _ _ _ H); auto.
+  - intros i r Hi Hr Fp. rewrite <- full_is in Fp |- * by auto.
+    rewrite <- (load_same P Q W V S _ _ Kp) by auto. apply (w_rows _ _ _ H); auto.
+  - intros n T U L. apply user_in in U. destruct U as [U Hn].
+    destruct (limit_same Q P B n T) as (T' & L' & Et); [rewrite <- eu; auto|auto|].
+    rewrite Et, <- tasks_are, <- g_is by auto. apply (w_limit _ _ _ H); auto.
+Qed.
+Variables l k : placing.
+Hypothesis SL : same_placing P l k.
+Hypothesis C : forall s, (s < servers l)%nat -> (class_of l s < K)%nat.
+Lemma can_run_same s n : (s < servers l)%nat -> (n < N)%nat -> can_run P l s n = can_run Q k s n.
+Proof.
+  intros Hs Hn. unfold can_run. rewrite (active_same P Q W V S n Hn), <- (m_class _ _ _ SL) by auto.
+  rewrite (lt_gamma P Q W V S) by auto. f_equal. apply lt_same; [reflexivity|apply (m_on _ _ _ SL); auto].
+Qed.
+Lemma placed_within_same eps : placed_within P l eps x -> placed_within Q k eps y.
+Proof.
+  intros H. pose proof (m_servers _ _ _ SL) as es. pose proof (m_class _ _ _ SL) as mc. pose proof (m_on _ _ _ SL) as mo.
+  constructor; ranges; rewrite <- ?es.
+  - intros s n Hs Hn Ne Cr. rewrite <- (mo s n) in Ne |- * by auto. rewrite <- can_run_same in Cr by auto.
+    rewrite <- (unit_same P Q W V S) by auto. apply (i_entries _ _ _ _ H); auto.
+  - intros s r Hs Hr Fp (n & Hn & Ne). rewrite <- mc in Fp |- * by auto. rewrite <- full_is in Fp by auto.
+    rewrite <- (one_same P Q S) by auto.
+    rewrite (sum_ext N _ (fun n => if can_run P l s n then on_server l s n * takes P n (class_of l s) r else 0)).
+    + apply (i_rows _ _ _ _ H); auto. exists n. rewrite <- (mo s n) in Ne by auto. auto.
+    + intros m Hm. rewrite can_run_same by auto. destruct (can_run Q k s m); [|reflexivity]. symmetry.
+      apply prod_same; auto.
+  - intros n T U L. apply user_in in U. destruct U as [U Hn].
+    destruct (limit_same Q P B n T) as (T' & L' & Et); [rewrite <- eu; auto|auto|].
+    rewrite Et, <- tasks_are, <- g_is by auto. apply (i_limit _ _ _ _ H); auto.
+Qed.
+Lemma integer_feasible_same eps : integer_feasible P l eps x -> integer_feasible Q k eps y.
+Proof.
+  intros [H1 H2]. split; [apply placed_within_same; auto|]. rewrite <- (m_servers _ _ _ SL). ranges.
+  intros s n Hs Hn Cr Nw. apply (H2 s n); auto; [rewrite can_run_same; auto|]. intros Wh. apply Nw.
+  apply (whole_same (on_server l s n)); auto. apply (m_on _ _ _ SL); auto.
+Qed.
+Lemma placed_conserving_same eps : placed_conserving P l eps x -> placed_conserving Q l eps y.
+Proof.
+  intros [A H]. split; [exact A|]. intros n i U L (Hi & G & Pl). apply user_in in U. destruct U as [U Hn]. ranges.
+  rewrite <- gamma_is in G by auto. apply (H n i); auto.
+  - apply (within_same P Q S n _ (tasks Q y n + 1)); auto. rewrite tasks_are by auto. reflexivity.
+  - split; auto. split; auto. destruct Pl as [(s & Hs & Cs & F)|[F1 F2]].
+    + left. exists s. split; auto. split; auto. intros r Hr. assert (Hs' : (class_of l s < K)%nat) by auto.
+      rewrite (takes_are n i r), (free_same P Q W V S l s r) by auto. apply F. auto.
+    + right. split; [rewrite (s_count _ _ S) by auto; auto|]. intros r Hr.
+      rewrite (takes_are n i r), (one_same P Q S i r) by auto. apply F2. auto.
+Qed.
+End Same_axioms.
+
+(** * Groups *)
+Section Of_groups.
+Variables P Q : problem.
+Hypothesis W : well_formed P.
+Hypothesis V : well_formed Q.
+Hypothesis S : same_problem P Q.
+Variable G : grouping.
+Notation N := (users P). Notation K := (classes P). Notation M := (resources P).
+Let eu := s_users _ _ S. Let ec := s_classes _ _ S. Let er := s_resources _ _ S.
+Ltac ranges := rewrite <- ?eu, <- ?ec, <- ?er in *.
+Variables x y : allocation.
+Hypothesis E : agree P x y.
+
+Lemma uses_same d v r : (r < M)%nat -> uses_of P G x d v r == uses_of Q G y d v r.
+Proof.
+  intros Hr. revert v. induction d; intros v; [reflexivity|]. cbn [uses_of]. rewrite <- eu. apply Qplus_comp; apply sum_ext.
+  - intros n Hn. destruct (belongs G n v); [|reflexivity]. unfold holds_of. rewrite <- ec. apply sum_ext. intros.
+    apply prod_same; [apply E|apply (s_demand _ _ S)]; auto.
+  - intros c _. destruct (child G v c); [|reflexivity]. apply larger_ext; [apply IHd|reflexivity].
+Qed.
+Lemma use_same v r : (r < M)%nat -> use P G x v r == use Q G y v r.
+Proof. apply uses_same. Qed.
+Lemma limits_kept_same eps : limits_kept P G eps x -> limits_kept Q G eps y.
+Proof.
+  intros H v r L Hv Hr C Pos. ranges. rewrite <- (total_same P Q S) in Pos |- * by auto.
+  rewrite <- use_same by auto. apply H; auto.
+Qed.
+Lemma asks_same n r : (n < N)%nat -> (r < M)%nat -> asks P n r = asks Q n r.
+Proof.
+  intros. unfold asks. f_equal; apply lt_same; try reflexivity; [apply (s_base _ _ S)|apply total_same]; auto.
+Qed.
+Lemma all_same n f h : (forall k, (k < n)%nat -> f k = h k) -> all n f = all n h.
+Proof. induction n; simpl; intros A; auto. rewrite (A n), IHn; auto. Qed.
+Lemma names_same n v : (n < N)%nat -> names_some P G n v = names_some Q G n v.
+Proof.
+  intros. unfold names_some. f_equal. rewrite <- er. apply all_same. intros. rewrite asks_same by auto. reflexivity.
+Qed.
+Lemma before_same r v l : (r < M)%nat -> before P G x r v l == before Q G y r v l.
+Proof.
+  intros Hr. induction l as [|c l]; simpl; [reflexivity|]. destruct (Nat.eqb c v); [reflexivity|].
+  apply Qplus_comp; [|exact IHl]. apply larger_ext; [reflexivity|]. apply sub_same; [reflexivity|apply use_same; auto].
+Qed.
+Lemma may_ask_same n z : (n < N)%nat -> may_ask Q G y n z -> may_ask P G x n z.
+Proof.
+  intros Hn [A [(v & Iv & B) D]]. split; [|split].
+  - apply (within_same P Q S n _ (tasks Q y n + z)); auto. rewrite (tasks_same P Q S x y E n Hn). reflexivity.
+  - exists v. rewrite names_same by auto. auto.
+  - intros w Iw. destruct (D w Iw) as [D1 D2]. split.
+    + unfold open_to. rewrite names_same by auto. exact D1.
+    + intros r mark Hr As Mk. rewrite use_same, before_same, (s_base _ _ S) by auto. apply D2; auto.
+      * rewrite <- er. auto.
+      * rewrite <- asks_same by auto. exact As.
+Qed.
+Lemma guarantees_kept_same eps : guarantees_kept P G eps x -> guarantees_kept Q G eps y.
+Proof.
+  intros H n z U Hz Ma. apply (user_same P Q W V S) in U. assert (Hn : (n < N)%nat) by apply U.
+  rewrite <- (g_same P Q W V S) by auto. apply (H n z U Hz). apply may_ask_same; auto.
+Qed.
+Lemma about_groups_same : about_groups P G -> about_groups Q G.
+Proof. intros [A B]. split; auto. intros i. rewrite <- ec. intros Hi. rewrite <- (s_timed _ _ S) by auto. auto. Qed.
+Lemma has_limits_same : has_limits P G = has_limits Q G.
+Proof. unfold has_limits. rewrite er. reflexivity. Qed.
+Lemma covered_same a : covered P G a = covered Q G a.
+Proof. destruct a; simpl; unfold hold_back; rewrite ?has_limits_same, ?er; reflexivity. Qed.
+End Of_groups.
+
+(** * Claims *)
+Section Claims.
+Variable placing_ : option placing.
+Variable G : grouping.
+Variable tolerance : Q.
+
+Section One_way.
+Variables P Q : problem.
+Hypothesis W : well_formed P.
+Hypothesis V : well_formed Q.
+Hypothesis S : same_problem P Q.
+Variables stated_x stated_y x y : allocation.
+Hypothesis ES : agree P stated_x stated_y.
+Hypothesis E : agree P x y.
+Hypothesis Pl : placed P (the_placing P stated_x placing_) stated_x.
+Let eu := s_users _ _ S. Let ec := s_classes _ _ S. Let er := s_resources _ _ S.
+
+Lemma the_placing_same : same_placing P (the_placing P stated_x placing_) (the_placing Q stated_y placing_).
+Proof.
+  unfold the_placing. destruct placing_ as [l|]; constructor; try reflexivity; [exact ec|].
+  simpl. intros s n Hs Hn. apply ES; auto.
+Qed.
+(** Of a resource that there is *)
+Definition in_range (R : problem) (a : axiom_name) : Prop :=
+  match a with OfMaxMin (Resource r) | OfProportional (Some (Resource r)) _ => (r < resources R)%nat | _ => True end.
+Lemma axiom_same a eps : in_range P a -> axiom_of P stated_x placing_ G a x eps -> axiom_of Q stated_y placing_ G a y eps.
+Proof.
+  pose proof the_placing_same as TP. pose proof (p_class _ _ _ Pl) as Cl. unfold the_placing in TP, Cl.
+  destruct a; simpl; intros Rg.
+  - intros H. unfold stated_within in *. destruct placing_ as [p|].
+    + apply (placed_within_same P Q W V S stated_x stated_y ES p p); auto.
+    + apply (feasible_within_same P Q W V S stated_x stated_y ES); auto.
+  - unfold the_placing. destruct placing_; apply integer_feasible_same; auto.
+  - auto.
+  - unfold conserving. destruct placing_; [apply placed_conserving_same; auto|apply work_conserving_same; auto].
+  - apply pareto_optimal_same; auto.
+  - apply integer_pareto_optimal_same; auto.
+  - apply envy_free_same; auto.
+  - apply ef1_same; auto.
+  - apply sharing_incentive_same; auto.
+  - intros H r Br. assert (Hr : (r < resources P)%nat) by (rewrite er; apply Br).
+    apply (max_min_named_same P Q W V S x y E (Resource r) eps Hr). apply H.
+    apply (is_bottleneck_same Q P V W (same_sym _ _ S)). exact Br.
+  - apply (max_min_named_same P Q W V S x y E). destruct s; auto.
+  - apply njc_same; auto.
+  - apply ps_dsf_same; auto.
+  - apply proportional_same; auto. intros n i Hn Hi. destruct s as [s|]; [|reflexivity].
+    apply worth_same; auto.
+  - apply limits_kept_same; auto.
+  - apply guarantees_kept_same; auto.
+  - auto.
+Qed.
+Lemma whole_tasks_same : whole_tasks P placing_ x -> whole_tasks Q placing_ y.
+Proof.
+  intros [A B]. split.
+  - intros n i. rewrite <- eu, <- ec. intros Hn Hi. apply (whole_same (x n i)); auto.
+  - intros l L s n. rewrite <- eu. apply B. exact L.
+Qed.
+Lemma applies_same a : applies P stated_x placing_ G a x -> applies Q stated_y placing_ G a y.
+Proof.
+  destruct a; simpl; auto.
+  - intros [A|A]; [left; exact A|right]. intros n i. rewrite <- eu, <- ec. intros Hn Hi Ne.
+    rewrite <- (s_count _ _ S) by auto. apply (A n i); auto. rewrite (ES n i) by auto. exact Ne.
+  - apply whole_tasks_same.
+  - apply whole_tasks_same.
+  - intros [r A]. exists r. apply (is_bottleneck_same P Q W V S). exact A.
+  - apply defined_same; auto.
+  - destruct s; auto. apply defined_same; auto.
+  - apply about_groups_same; auto.
+  - intros [A B]. split; auto. apply (about_groups_same P Q S); auto.
+Qed.
+Lemma applies_in_range a : applies P stated_x placing_ G a x -> in_range P a.
+Proof. destruct a; simpl; auto; [destruct s|destruct s as [[]|]]; simpl; tauto. Qed.
+End One_way.
+
+Variables P Q : problem.
+Hypothesis W : well_formed P.
+Hypothesis V : well_formed Q.
+Hypothesis S : same_problem P Q.
+Variables stated_x stated_y x y : allocation.
+Hypothesis ES : agree P stated_x stated_y.
+Hypothesis PL : placed P (the_placing P stated_x placing_) stated_x.
+Hypothesis X : is_repaired P stated_x placing_ x.
+Hypothesis Y : is_repaired Q stated_y placing_ y.
+
+Lemma repaired_agree : agree P x y.
+Proof.
+  intros n i Hn Hi. rewrite (X n i Hn Hi).
+  assert (Hn' : (n < users Q)%nat) by (rewrite <- (s_users _ _ S); auto).
+  assert (Hi' : (i < classes Q)%nat) by (rewrite <- (s_classes _ _ S); auto). rewrite (Y n i Hn' Hi').
+  destruct (is_placed placing_); [apply (kept_same P Q W V S)|apply (repaired_same_x P Q W V S)]; auto.
+Qed.
+Lemma placed_there : placed Q (the_placing Q stated_y placing_) stated_y.
+Proof.
+  pose proof (the_placing_same P Q S stated_x stated_y ES PL) as TP. destruct PL as [A B C].
+  pose proof (m_servers _ _ _ TP) as es. pose proof (m_class _ _ _ TP) as mc. pose proof (m_on _ _ _ TP) as mo.
+  assert (Li : forall i, listed (the_placing P stated_x placing_) i == listed (the_placing Q stated_y placing_) i).
+  { intros i. unfold listed. rewrite <- es. apply sum_ext. intros s Hs. rewrite mc by auto. reflexivity. }
+  constructor; rewrite <- ?es, <- ?(s_users _ _ S), <- ?(s_classes _ _ S).
+  - intros s Hs. rewrite <- mc by auto. auto.
+  - intros i Hi. rewrite <- Li, <- (s_count _ _ S) by auto. auto.
+  - intros n i Hn Hi. rewrite <- (ES n i), C by auto. apply sum_ext. intros s Hs. rewrite <- mc by auto.
+    destruct (Nat.eqb _ _); [apply mo; auto|reflexivity].
+Qed.
+
+(** Two well-formed statements of one problem, and of one allocation, agree on every claim. *)
+Theorem determined st : is_true P stated_x placing_ G tolerance x st <-> is_true Q stated_y placing_ G tolerance y st.
+Proof.
+  pose proof repaired_agree as E. pose proof placed_there as PL'. pose proof (same_sym _ _ S) as S'.
+  pose proof (agree_sym _ _ _ _ S ES) as ES'. pose proof (agree_sym _ _ _ _ S E) as E'.
+  pose proof (applies_same P Q W V S stated_x stated_y x y ES E (about st)) as A1.
+  pose proof (applies_same Q P V W S' stated_y stated_x y x ES' E' (about st)) as A2.
+  pose proof (applies_in_range P stated_x x (about st)) as R1.
+  pose proof (applies_in_range Q stated_y y (about st)) as R2.
+  assert (X1 : forall eps, in_range P (about st) -> axiom_of P stated_x placing_ G (about st) x eps ->
+    axiom_of Q stated_y placing_ G (about st) y eps) by (intros eps; apply axiom_same; auto).
+  assert (X2 : forall eps, in_range Q (about st) -> axiom_of Q stated_y placing_ G (about st) y eps ->
+    axiom_of P stated_x placing_ G (about st) x eps) by (intros eps; apply axiom_same; auto).
+  assert (U : forall n, user P n <-> user Q n) by (apply user_same; auto).
+  unfold is_true, holds, violated. rewrite (covered_same P Q S G (about st)).
+  destruct (says st) as [[|]|], (margin st) as [m|]; split; intros [Cv H]; (split; [exact Cv|]); try tauto.
+  - destruct H as [A [B D]]. auto 6.
+  - destruct H as [A [B D]]. auto 6.
+  - destruct H as [[A B]|B]; [left; auto|right]. intros n Un. apply U in Un. exact (B n Un).
+  - destruct H as [[A B]|B]; [left; auto|right]. intros n Un. apply U in Un. exact (B n Un).
+  - destruct H as [A [B D]]. split; auto. split; auto.
+  - destruct H as [A [B D]]. split; auto. split; auto.
+  - destruct H as [A B]. split; auto. intros eps D. apply (B eps). auto.
+  - destruct H as [A B]. split; auto. intros eps D. apply (B eps). auto.
+Qed.
+(** So no two files about them prove that an axiom holds, and that it is violated. *)
+Theorem no_two_truths a m k :
+  is_true P stated_x placing_ G tolerance x {| about := a; says := Some true; margin := Some m |} ->
+  is_true Q stated_y placing_ G tolerance y {| about := a; says := Some false; margin := Some k |} -> False.
+Proof.
+  intros A B. apply determined in B. destruct A as [_ [_ [A1 A2]]], B as [_ [_ [B1 B2]]]. simpl in *.
+  specialize (B2 _ A2). lra.
+Qed.
+End Claims.

@@ -1,0 +1,218 @@
+(** What a certificate says, and the one answer to it: the checkers decide what is proven, and what they do not cover.
+    The reader only states what is claimed; which evidence it makes of the rest decides nothing. *)
+From Coq Require Import QArith Arith Bool List Lia Lqa.
+From Evenhand Require Import Spec Arithmetic Checker Repair Soundness Bundle Envy Limits Prices MaxMin Alpha
+  Answered Named Placed UpToOne WholeOptimal Certificate Groups.
+Open Scope Q_scope.
+
+(** The axioms by their names; [Another]: one that Spec.v does not state *)
+Inductive axiom_name :=
+| OfFeasible | OfIntegerFeasible | OfNonWasteful | OfWorkConserving | OfParetoOptimal | OfIntegerParetoOptimal
+| OfEnvyFree | OfEf1 | OfSharingIncentive | OfBottleneck (k : bottleneck) | OfMaxMin (s : named) | OfNjc | OfPsDsf
+| OfProportional (s : option named) (alpha : nat) | OfLimits | OfGuarantees | Another.
+(** [says]: it holds, is violated, or (None) does not apply *)
+Record statement := { about : axiom_name; says : option bool; margin : option Q }.
+
+Section On.
+Variable P : problem.
+Variable stated_x : allocation.
+Variable placing_ : option placing.
+Variable G : grouping.
+
+(** Groups hold something back where one has a limit, states what it lends, or gets nothing beyond its guarantee. *)
+Definition has_limits : bool :=
+  any (groups G) (fun v => any (resources P) (fun r => match ceiling G v r with Some _ => true | None => false end)).
+Definition hold_back : bool := has_limits || any (groups G) (fun v =>
+  any (resources P) (fun r => match lends G v r with Some _ => true | None => false end) || never G && negb (priced G v)).
+(** What Spec.v states: work conservation where nothing is held back, and what is about all feasible allocations where
+    no group has a limit, which only some of these keep. *)
+Definition covered (a : axiom_name) : bool :=
+  match a with
+  | Another => false
+  | OfWorkConserving => negb hold_back
+  | OfParetoOptimal | OfIntegerParetoOptimal | OfMaxMin _ | OfBottleneck _ | OfProportional _ _ => negb has_limits
+  | _ => true
+  end.
+
+Definition axiom_of (a : axiom_name) (x : allocation) (eps : Q) : Prop :=
+  match a with
+  | OfFeasible => stated_within P stated_x placing_ eps
+  | OfIntegerFeasible => integer_feasible P (the_placing P stated_x placing_) eps stated_x
+  | OfWorkConserving => conserving P placing_ eps x
+  | OfParetoOptimal => pareto_optimal P eps x
+  | OfIntegerParetoOptimal => integer_pareto_optimal P eps x
+  | OfEnvyFree => envy_free P eps x
+  | OfEf1 => ef1 P eps x
+  | OfSharingIncentive => sharing_incentive P eps x
+  | OfBottleneck k => bottleneck_fair P k eps x
+  | OfMaxMin s => max_min P (worth P s) eps x
+  | OfNjc => no_justified_complaints P eps x
+  | OfPsDsf => ps_dsf P eps x
+  | OfProportional s a => proportional P (worth_of_tasks P s) a eps x
+  | OfLimits => limits_kept P G eps x
+  | OfGuarantees => guarantees_kept P G eps x
+  | OfNonWasteful | Another => True
+  end.
+Definition applies (a : axiom_name) (x : allocation) : Prop :=
+  match a with
+  | OfIntegerFeasible => on_single_servers P stated_x placing_
+  | OfEf1 | OfIntegerParetoOptimal => whole_tasks P placing_ x
+  | OfBottleneck k => exists r, is_bottleneck P k r
+  | OfMaxMin s | OfProportional (Some s) _ => defined P s
+  | OfLimits => about_groups P G
+  | OfGuarantees => about_promises P G
+  | _ => True
+  end.
+(** Of tasks on single servers no excess is tolerated. *)
+Definition excused (tolerance : Q) (a : axiom_name) : Q :=
+  match a with OfFeasible | OfIntegerFeasible => of_limits placing_ tolerance | _ => tolerance end.
+
+(** A claim of yes or no has a margin, but where there is nobody, or nothing, that the axiom could be about; and where
+    no eps is enough. *)
+Definition is_true (tolerance : Q) (x : allocation) (st : statement) : Prop :=
+  covered (about st) = true /\
+  match says st, margin st with
+  | None, None => ~ applies (about st) x
+  | Some true, None => (applies (about st) x /\ forall eps, axiom_of (about st) x eps) \/ forall n, ~ user P n
+  | Some true, Some m => applies (about st) x /\ holds (axiom_of (about st) x) (excused tolerance (about st)) m
+  | Some false, Some m => applies (about st) x /\ violated (axiom_of (about st) x) (excused tolerance (about st)) m
+  | Some false, None => applies (about st) x /\ forall eps, ~ axiom_of (about st) x eps
+  | None, Some _ => False
+  end.
+
+(** * The program *)
+Inductive evidence := OfProblem (c : claim) | OfGroups (c : group_claim).
+Inductive answer := Proven | Refused | NotCovered.
+
+Definition same_named (a b : named) : bool :=
+  match a, b with
+  | Drfh, Drfh | Cdrf, Cdrf | Tsf, Tsf | Asset, Asset | Generic, Generic => true
+  | Resource r, Resource q => Nat.eqb r q
+  | _, _ => false
+  end.
+Definition same_share (a b : option named) : bool :=
+  match a, b with Some a, Some b => same_named a b | None, None => true | _, _ => false end.
+Definition same_kind (a b : bottleneck) : bool :=
+  match a, b with
+  | OnEveryClass, OnEveryClass | OfTheCluster, OfTheCluster | Single, Single => true | _, _ => false end.
+
+(** How a claim is stated *)
+Inductive shape := Inapplicable | Vacuous | Hopeless | Measured.
+Definition shape_of (c : claim) : shape :=
+  match c with
+  | Undefined _ _ | NoBottleneck _ | NotWhole | NotSingle => Inapplicable
+  | NoPair | NoPair1 | NoLimit | NoBound | Idle | IdleWhole | IdleShare _ _ | IdleBottleneck _ | Unwanted _ _
+  | UnwantedBottleneck _ _ => Vacuous
+  | Nothing _ _ _ _ => Hopeless
+  | _ => Measured
+  end.
+Definition is_stated (s : shape) (st : statement) : bool :=
+  match s, says st, margin st with
+  | Inapplicable, None, None | Vacuous, Some true, None | Hopeless, Some false, None | Measured, Some _, Some _ => true
+  | _, _, _ => false
+  end.
+(** The claim is about that axiom. *)
+Definition is_of (a : axiom_name) (c : claim) : bool :=
+  match a, c with
+  | OfFeasible, (Feasible | NoBound) | OfIntegerFeasible, (Integer | NoLimit | NotSingle) | OfNonWasteful, NonWasteful
+  | OfWorkConserving, (Conserving | Idle) | OfParetoOptimal, (Pareto _ _ | Dominated _ | Idle)
+  | OfIntegerParetoOptimal, (WholePrices _ _ | BetterPlacing _ _ _ | IdleWhole | NotWhole)
+  | OfEnvyFree, (Envy _ _ _ | NoPair) | OfEf1, (Ef1 _ _ _ | NoPair1 | NotWhole)
+  | OfSharingIncentive, (Sharing | Idle) | OfNjc, (Njc | Idle) | OfPsDsf, (PsDsf _ | Idle)
+  | OfProportional None _, Idle => true
+  | OfBottleneck k, (Bottlenecks b _ | Fallen b _ _ _ _ | NoBottleneck b | IdleBottleneck b | UnwantedBottleneck b _) =>
+      same_kind k b
+  | OfMaxMin s, (MaxMin t _ _ | Rise t _ _ _ | Undefined t _ | IdleShare t _ | Unwanted t _) => same_named s t
+  | OfProportional (Some s) _, (Undefined t _ | IdleShare t _) => same_named s t
+  | OfProportional s a, (Proportional t _ b _ | Better t _ b _ | Nothing t _ b _) => same_share s t && Nat.eqb a b
+  | _, _ => false
+  end.
+Definition is_of_groups (st : statement) (c : group_claim) : bool :=
+  match about st, c, says st, margin st with
+  | OfLimits, Limited, Some _, Some _ | OfGuarantees, Guaranteed, Some _, Some _
+  | OfLimits, Unlimited, Some true, None | OfGuarantees, Nobody, Some true, None
+  | OfLimits, NotAbout false, None, None | OfGuarantees, NotAbout true, None, None => true
+  | _, _, _, _ => false
+  end.
+
+Variable T : tables.
+Variable totals : nat -> Q.
+Variable places_ : places.
+Variable H : group_tables.
+
+(** Of an allocation that need not be feasible ([only_limits]) nothing but the limits is proven. *)
+Definition is_allowed (only_limits : bool) (a : axiom_name) : bool :=
+  negb only_limits || match a with OfFeasible | OfIntegerFeasible => true | _ => false end.
+Definition judge (tolerance : Q) (only_limits : bool) (st : statement) (e : evidence) : answer :=
+  if negb (covered (about st)) then NotCovered else
+  let h := match says st with Some b => b | None => false end in
+  let m := match margin st with Some m => m | None => 0 end in
+  if is_allowed only_limits (about st) &&
+    match e with
+    | OfProblem c => is_of (about st) c && is_stated (shape_of c) st &&
+        check_claim P stated_x placing_ T totals places_ tolerance c h m
+    | OfGroups c => is_of_groups st c && check_group_tables P G T H && check_group_claim P G T H tolerance c h m
+    end
+  then Proven else Refused.
+
+(** * Soundness *)
+Lemma same_named_iff a b : same_named a b = true -> a = b.
+Proof. destruct a, b; simpl; try discriminate; auto. intros E. apply Nat.eqb_eq in E. congruence. Qed.
+Lemma same_kind_iff a b : same_kind a b = true -> a = b.
+Proof. destruct a, b; simpl; try discriminate; auto. Qed.
+Lemma same_share_iff a b : same_share a b = true -> a = b.
+Proof. destruct a, b; simpl; try discriminate; auto. intros E. f_equal. apply same_named_iff. auto. Qed.
+
+Theorem judge_sound tolerance only_limits st e :
+  check_case P stated_x placing_ T totals places_ tolerance only_limits = true ->
+  judge tolerance only_limits st e = Proven -> is_true tolerance (t_x T) st.
+Proof.
+  intros C J. unfold judge in J. destruct (covered (about st)) eqn:Cov; [|discriminate]. cbn [negb] in J.
+  match type of J with (if ?b then _ else _) = _ => destruct b eqn:E; [|discriminate] end. clear J.
+  apply andb_true_iff in E. destruct E as [Al E]. split; [exact Cov|].
+  destruct st as [a sa ma]. simpl in *.
+  set (h := match sa with Some b => b | None => false end) in *.
+  set (m := match ma with Some m => m | None => 0 end) in *.
+  destruct e as [c|c].
+  - rewrite !andb_true_iff in E. destruct E as [[O Sh] Ck].
+    assert (Ab : is_about_limits c = true \/ only_limits = false).
+    { unfold is_allowed in Al. destruct only_limits; [left|right; reflexivity]. simpl in Al.
+      destruct a; try discriminate; destruct c; simpl in O; try discriminate; reflexivity. }
+    pose proof (claim_sound P stated_x placing_ T totals places_ tolerance only_limits c h m C Ck Ab) as M.
+    assert (Worth : forall s v, check_worth_tasks P T totals (Some s) v = true -> defined P s).
+    { intros s v Wt. unfold check_worth_tasks in Wt. apply andb_true_iff in Wt. destruct Wt as [W1 W2].
+      unfold check_case in C. rewrite !andb_true_iff in C. destruct C as [[[[[[[_ TB] TO] _] _] _] _] _].
+      eapply check_defined_sound; eauto. apply check_tables_sound. exact TB. }
+    destruct c; simpl in Sh; unfold is_stated in Sh; simpl in Sh; destruct sa as [[|]|], ma as [q|]; try discriminate Sh;
+      clear Sh; subst h m; cbv beta iota in *;
+      destruct a; simpl in O; try discriminate O;
+      repeat match goal with
+      | s : option named |- _ => destruct s
+      end; simpl in O; try discriminate O;
+      rewrite ?andb_true_iff, ?Nat.eqb_eq in O;
+      repeat match goal with
+      | X : _ /\ _ |- _ => destruct X
+      | X : same_named _ _ = true |- _ => apply same_named_iff in X; subst
+      | X : same_kind _ _ = true |- _ => apply same_kind_iff in X; subst
+      | X : @eq nat _ _ |- _ => subst
+      end; simpl in M |- *; unfold excused, tolerance_of in *; try tauto;
+      unfold check_claim in Ck; rewrite ?andb_true_iff in Ck.
+    + destruct Ck as [V E]. apply eqq_iff in E. unfold verdict in V. simpl in V. apply le_iff in V.
+      split; [exact I|]. split; [exact V|exact I].
+    + destruct Ck as [V _]. discriminate V.
+    + intros [r B]. exact (M r B).
+    + split; [apply (Worth n (v_u v)); tauto|exact M].
+    + split; [apply (Worth n (v_u v)); tauto|exact M].
+    + split; [apply (Worth n (v_u v)); tauto|exact M].
+    + split; [apply (Worth n (v_u v)); tauto|exact M].
+    + split; [apply (Worth n0 (v_u v)); tauto|exact M].
+  - rewrite !andb_true_iff in E. destruct E as [[O Gt] Ck].
+    assert (M : group_meaning P G T tolerance c h m).
+    { apply (group_claim_sound P G T H stated_x (is_placed placing_)); auto.
+      unfold check_case in C. rewrite !andb_true_iff in C. apply check_tables_sound. tauto. }
+    unfold is_of_groups in O. simpl in O.
+    destruct a; try discriminate O; destruct c; try discriminate O; destruct sa as [[|]|]; try discriminate O;
+      destruct ma as [q|]; try discriminate O; try (destruct promises; try discriminate O);
+      subst h m; simpl in M |- *; tauto.
+Qed.
+End On.
