@@ -76,7 +76,7 @@ impl Plain<'_> {
             match values.iter().find(|(of, _)| *of == n) {
                 // Bounds are known here to some 200 digits.
                 Some((_, ends)) => {
-                    let is_so = ends[0] >= 0 && ends[0] <= worths[n][1] && worths[n][0] <= ends[1];
+                    let is_so = ends[0] > 0 && ends[0] <= worths[n][1] && worths[n][0] <= ends[1];
                     is_so.then_some(())?;
                     worths[n] = ends.clone();
                 }

@@ -97,7 +97,7 @@ impl<'c, 'a> Worths<'c, 'a> {
                     let weight = power(weight, index)?;
                     let below = work::times(&power(least, index)?, &level)?;
                     let above = work::times(&power(most, index)?, &level)?;
-                    let is_so = *least >= 0 && *most >= 0 && below <= weight && weight <= above;
+                    let is_so = *least > 0 && *most > 0 && below <= weight && weight <= above;
                     ensure(is_so, &format!("the values of user `{name}` do not enclose the power"))?;
                     [least.clone(), most.clone()]
                 }

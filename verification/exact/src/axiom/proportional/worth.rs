@@ -140,7 +140,8 @@ impl<'a, 'b> Worths<'a, 'b> {
             let level = Rational::from((worths.level(instance, n), over)).pow(exponent);
             let weight = Rational::from(user.weight().pow(index));
             let below = Rational::from(least.pow(index)) * &level;
-            if *least < 0 || *most < 0 || below > weight || Rational::from(most.pow(index)) * level < weight {
+            if *least <= 0 || *most <= 0 || below > weight || Rational::from(most.pow(index)) * level < weight
+            {
                 return refuse("is not between the powers of its values");
             }
         }
