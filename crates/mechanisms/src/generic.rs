@@ -20,7 +20,7 @@ pub static GENERIC: Mechanism = Mechanism {
         title: "Generic max-min fairness",
         equalises: "U_n = (1/w_n) sum_i u_ni x_ni with the u_ni stated as criterion in the problem",
         guarantees: "no user's U can rise without hurting a lower or equal one; Pareto optimal in tasks where u_ni is the same on all classes",
-        reference: "Kesidis, equations 3 and 5, Definition 1",
+        reference: "Kesidis, equation 3; lexicographic, which is more than Definition 1 asks for",
     },
     proven: &[(Always, &[MaxMin, WorkConserving]), (OneCriterion, &[ParetoOptimal])],
     flags: &[SECONDS],

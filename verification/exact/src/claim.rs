@@ -97,6 +97,13 @@ impl Claim {
         Parameters { share: self.share, alpha: self.alpha.clone() }
     }
 
+    /// The same as it is read back from a file: without evidence of what the allocation shows by itself.
+    #[must_use]
+    pub fn as_read(&self) -> Self {
+        let evidence = if self.axiom.needs_evidence() { self.evidence.clone() } else { Evidence::None };
+        Self { evidence, ..self.clone() }
+    }
+
     /// What it says in a word.
     #[must_use]
     pub fn outcome(&self) -> Outcome {

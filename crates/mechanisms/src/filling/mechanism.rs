@@ -36,7 +36,7 @@ pub(super) static INFO: Info = Info {
     title: "Progressive filling",
     equalises: "the score named, by whole tasks: the least is served next",
     guarantees: "whole tasks on single servers; as fair as one task allows where every task fits everywhere",
-    reference: "DRFH, section V-A; Kesidis, sections IV and VI; THEORY, sections 5 and 8",
+    reference: "DRFH, section V-B; Kesidis, sections IV and VI; THEORY, sections 5 and 8",
 };
 
 /// Progressive filling by whole tasks.

@@ -8,7 +8,7 @@ use evenhand_problem::names;
 /// tasks that user `n` has so far, wherever they run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Score {
-    /// `x_n max_r(d_nr / total capacity of r) / w_n`: the global dominant share (DRFH, section V-A).
+    /// `x_n max_r(d_nr / total capacity of r) / w_n`: the global dominant share (DRFH, section V-B).
     #[default]
     Drf,
     /// `x_n / (w_n gamma_n)`, `gamma_n` without placement constraints.

@@ -1,4 +1,4 @@
-//! No justified complaints (NJC, section 2; on clusters THEORY, section 3): every active user has
+//! No justified complaints (NJC, section 3; on clusters THEORY, section 3): every active user has
 //! `x_n = T_n`, or some saturated row `(i, r)` that it uses, `d_nir > 0`, and of which it holds its
 //! entitlement, `x_ni d_nir >= e_n k_i c_ir`. Where time is shared the row of time takes the place of
 //! the resources, with `1 / gamma_ni` for `d_nir` and the capacity 1.
