@@ -165,16 +165,17 @@ fn a_limit_on_server_classes_is_named_by_them() {
     assert_eq!(over.claims[0].margin, Some(Rational::from((-1, 4))));
     // It lacks four tasks of what it is promised, and old GPUs have no limit.
     assert_eq!(over.claims[1].margin, Some(Rational::from((-4, 20))));
-    for (said, instead) in [
-        (r#""on":["new"]"#, r#""on":["old"]"#),
-        (r#""on":["new"]"#, r#""on":["new","old"]"#),
-        (r#","on":["new"]"#, ""),
-        (r#""slack":"-5""#, r#""slack":"-4""#),
+    // Which limit that is, is told to people; the margin is what is judged.
+    for (said, instead, is_read) in [
+        (r#""on":["new"]"#, r#""on":["old"]"#, false),
+        (r#","on":["new"]"#, "", false),
+        (r#""slack":"-5""#, r#""slack":"-4""#, false),
+        (r#""margin":"-1/4""#, r#""margin":"-1/5""#, true),
     ] {
         let text = over.to_json();
         assert!(text.contains(said), "{text}");
-        let damaged = text.replace(said, instead);
-        assert!(matches!(agreed_text(&damaged), Finding::Refused(_)), "{damaged}");
+        let damaged = agreed_text(&text.replace(said, instead));
+        assert_eq!(matches!(damaged, Finding::Refused(_)), is_read, "{said}: {damaged:?}");
     }
     // Three new and nine old ones: the limit is reached, and so is the promise.
     let kept = examine(3, 9);
@@ -241,7 +242,7 @@ fn sums(problem: &Problem, allocation: &Allocation) -> Vec<Vec<(usize, Rational)
 }
 
 #[test]
-fn what_is_said_to_stop_a_user_class_by_class_must_be_true() {
+fn what_stops_a_user_class_by_class_is_told() {
     let text = r#"{"kind": "allocation-problem", "resources": ["gpu"],
         "servers": [{"name": "new", "capacity": {"gpu": 10}}, {"name": "old", "capacity": {"gpu": 10}}],
         "groups": [{"name": "a", "on": {"new": {"limit": {"gpu": 3}}, "old,new": {"limit": {"gpu": 12}}}}],
@@ -263,16 +264,6 @@ fn what_is_said_to_stop_a_user_class_by_class_must_be_true() {
     let text = kept.to_json();
     let said = r#""x":{"short":{"old":"gpu"},"limits":{"new":{"group":"a","on":["new"],"limit":"gpu"}}}"#;
     assert!(text.contains(said), "{text}");
-    for instead in [
-        r#""x":{"short":{"new":"gpu"},"limits":{"old":{"group":"a","on":["old","new"],"limit":"gpu"}}}"#,
-        r#""x":{"short":{"old":"gpu"},"limits":{"new":{"group":"a","on":["old","new"],"limit":"gpu"}}}"#,
-        r#""x":{"short":{"old":"gpu"},"limits":{"new":{"group":"a","on":["old"],"limit":"gpu"}}}"#,
-        r#""x":{"short":{"old":"gpu"},"limits":{}}"#,
-        r#""x":{"short":{},"limits":{"new":{"group":"a","on":["new"],"limit":"gpu"}}}"#,
-    ] {
-        let damaged = text.replace(said, instead);
-        assert!(matches!(agreed_text(&damaged), Finding::Refused(_)), "{damaged}");
-    }
     // Two of the limit are left on new servers, and one old GPU.
     let idle = examine(1, 3, 6);
     assert_eq!(idle.claims[0].margin, Some(Rational::from((-3, 20))));

@@ -43,29 +43,24 @@ fn a_limit_stops_its_users_and_nobody_else() {
     assert_eq!((claim.holds, claim.margin), (Some(true), Some(Rational::new())));
     let stopped = vec![(0, Stop::Limit { group: 0, resource: 0 })];
     assert_eq!(claim.evidence, Evidence::ShortOrStopped { short: Vec::new(), stopped });
-    for (from, to) in [
-        (r#"{"group":"a","limit":"gpu"}"#, r#"{"group":"b","limit":"gpu"}"#),
-        (r#"{"group":"a","limit":"gpu"}"#, r#"{"group":"a","guarantee":"gpu"}"#),
-        (r#"{"group":"a","limit":"gpu"}"#, r#"{"group":"a"}"#),
-        (r#"{"group":"a","limit":"gpu"}"#, r#"{"kept_back":"gpu"}"#),
-        (r#""stopped":{"in a":"#, r#""stopped":{"in b":"#),
-        (r#""short":{}"#, r#""short":{"in a":{"pool":"gpu"}}"#),
-        (r#","stopped":{"in a":{"group":"a","limit":"gpu"}}"#, ""),
-        (r#""limit":{"gpu":"4"}"#, r#""limit":{"gpu":"5"}"#),
+    // What stops it is told to people; whether anything does is judged anew.
+    for (from, to, is_read) in [
+        (r#"{"group":"a","limit":"gpu"}"#, r#"{"kept_back":"gpu"}"#, false),
+        (r#","stopped":{"in a":{"group":"a","limit":"gpu"}}"#, "", false),
+        (r#""limit":{"gpu":"4"}"#, r#""limit":{"gpu":"5"}"#, true),
+        (r#""margin":"0""#, r#""margin":"-1/10""#, true),
     ] {
         let damaged = text.replace(from, to);
         assert_ne!(damaged, text, "{from} is not there\n{text}");
-        assert!(matches!(agreed_text(&damaged), Finding::Refused(_)), "{damaged}");
+        let found = agreed_text(&damaged);
+        assert_eq!(matches!(found, Finding::Refused(_)), is_read, "{from}: {found:?}");
     }
     // One gpu of the limit is left: one task of 10, and `in b` has all its tasks.
     let (claim, _) = of_texts(&problem, r#"{"in a": {"pool": 3}, "in b": {"pool": 2}}"#);
     assert_eq!((claim.holds, claim.margin), (Some(false), Some(Rational::from((-1, 10)))));
     // Half of the tasks of `in b` are missing, whatever `a` holds.
-    let (claim, text) = of_texts(&problem, r#"{"in a": {"pool": 4}, "in b": {"pool": 1}}"#);
+    let (claim, _) = of_texts(&problem, r#"{"in a": {"pool": 4}, "in b": {"pool": 1}}"#);
     assert_eq!((claim.holds, claim.margin), (Some(false), Some(Rational::from((-1, 2)))));
-    let damaged = text.replace(r#"{"user":"in b""#, r#"{"user":"in a""#);
-    assert_ne!(damaged, text);
-    assert!(matches!(agreed_text(&damaged), Finding::Refused(_)), "{damaged}");
 }
 
 #[test]
