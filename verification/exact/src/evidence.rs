@@ -328,10 +328,10 @@ impl Evidence {
     /// another may be better still.
     #[must_use]
     pub fn is_bound(&self) -> bool {
-        match self.bare() {
-            Self::Dominating(_) | Self::Rise { .. } | Self::Better(_) | Self::PartyGains { .. } => true,
-            _ => false,
-        }
+        matches!(
+            self.bare(),
+            Self::Dominating(_) | Self::Rise { .. } | Self::Better(_) | Self::PartyGains { .. }
+        )
     }
 
     /// The user that it is about, where the margin is that of one user.

@@ -125,7 +125,7 @@ fn of_entry(
         let margin = if scale.is_zero() { slack.clone() } else { Rational::from(&slack / scale) };
         Some((slack, margin))
     } else {
-        let part = Rational::from(x - Rational::from(x.round_ref())).abs();
+        let part = (x - Rational::from(x.round_ref())).abs();
         (whole && !part.is_zero()).then(|| (-part, Rational::from(-1)))
     }
 }
