@@ -9,7 +9,7 @@ let memo2 n m f = at2 (Array.init n (fun i -> Array.init m (f i)))
 let memo3 n m l f = at3 (Array.init n (fun i -> Array.init m (fun j -> Array.init l (f i j))))
 
 type case = { c : certificate; p : problem; x : int -> int -> q; t : tables; totals : int -> q;
-  placing : placing option; places : places; more : More.t; h : group_tables }
+  placing : placing option; places : places; more : More.t; h : group_tables; limited : bool }
 
 let places_of p t l =
   let places = { l_one = memo2 p.classes p.resources (make_one p t); l_listed = memo p.classes (make_listed l);
@@ -36,7 +36,7 @@ let case (c : certificate) (groups : Groups.t) =
   let v = of_groups.groups in
   let h = { t_use = memo2 v m (ruse p of_groups t.t_x v); t_promise = memo2 v m (rpromised of_groups v);
     t_kept_back = memo2 v m (rkept of_groups v); t_total = memo m (rtotal_of p); t_above = memo n (above of_groups) } in
-  { c; p; x; t; totals = memo m (rtotal p); placing; places; more; h }
+  { c; p; x; t; totals = memo m (rtotal p); placing; places; more; h; limited = has_limits p groups.grouping }
 
 let sign v = Z.sign v.qnum
 let is_active s n = sign (s.t.t_g n) > 0
@@ -253,6 +253,7 @@ let claim s (c : stated_claim) =
   | OfNjc, _, _ -> Njc
   | OfPsDsf, _, _ -> ps_dsf s
   | OfIntegerParetoOptimal, None, _ -> NotWhole
+  | (OfParetoOptimal | OfProportional (None, _)), None, _ -> NonWasteful (* decides nothing: they always apply *)
   | OfBottleneck k, None, _ -> NoBottleneck k
   | (OfMaxMin share | OfProportional (Some share, _)), None, _ -> Undefined (share, worth_of s share)
   | OfParetoOptimal, _, None -> empty weights_and_prices value; Idle
@@ -285,8 +286,13 @@ let claim s (c : stated_claim) =
   | OfBottleneck k, _, _ -> bottlenecks s k m value
   | OfProportional (share, a), _, _ -> proportional s share a value
   | (OfLimits | OfGuarantees | Another), _, _ -> raise Exit
+let is_about_optima = function
+  | OfParetoOptimal | OfIntegerParetoOptimal | OfMaxMin _ | OfBottleneck _ | OfProportional _ -> true
+  | _ -> false
 let evidence s (c : stated_claim) =
   if c.statement.says = None && c.evidence <> Absent && obj c.evidence <> [] then raise Exit;
+  let is_left_open = s.limited && is_about_optima c.statement.about in
+  if is_left_open then OfProblem NonWasteful (* Coq says that it is not covered *) else
   match c.statement.about, c.statement.says, c.statement.margin with
   | OfLimits, None, _ -> OfGroups (NotAbout false)
   | OfGuarantees, None, _ -> OfGroups (NotAbout true)
