@@ -73,8 +73,8 @@ pub static FILL: Mechanism = Mechanism {
         Flag {
             name: "step",
             takes: Takes::Number("EPS"),
-            help: "fill: place this part of a task at a time (default: 1); towards 0 only `--server best-fit` tends to the \
-                   divisible allocation",
+            help: "fill: place this part of a task at a time (default: 1); towards 0 `--server best-fit` comes nearest the \
+                   divisible allocation, and need not reach it",
         },
         Flag {
             name: "ideal",
