@@ -147,7 +147,7 @@ impl<'j> Certificate<'j> {
             };
             let margin = claim.margin.as_ref().map(|margin| format!(", margin {}", short(margin)));
             let nobody = claim.margin.is_none() && claim.holds == Some(true);
-            let margin = margin.or(nobody.then(|| " (it concerns no user)".to_owned()));
+            let margin = margin.or(nobody.then(|| " (there is nothing to compare)".to_owned()));
             // One saturated class, however small, answers the complaint of whoever holds its part of it.
             let is_weak = claim.axiom == "njc" && problem.classes.len() > 1;
             let weak = if is_weak { " (weak: on a cluster one full class is enough)" } else { "" };
