@@ -17,15 +17,20 @@ pub fn accuracy(accuracy: &Accuracy) -> Page {
         let instance = &measured.instance;
         count += measured.results.len();
         page = page
-            .text(format!(
-                "{}: {} users, {} resources\n  {}\n  reference: proven gap {:.1e}, so no x is off by more than {:.1e} of itself",
-                instance.name,
-                instance.n_users(),
-                instance.n_resources(),
-                instance.note,
-                number::to_f64(&measured.reference.gap),
-                measured.reference.error_bound,
-            ))
+            .lines([
+                format!(
+                    "{}: {} users, {} resources",
+                    instance.name,
+                    instance.n_users(),
+                    instance.n_resources()
+                ),
+                format!("  {}", instance.note),
+                format!(
+                    "  reference: proven gap {:.1e}, so no x is off by more than {:.1e} of itself",
+                    number::to_f64(&measured.reference.gap),
+                    measured.reference.error_bound,
+                ),
+            ])
             .table(best_table(measured))
             .heading(
                 "trajectory by dop853 up to c: distance to the limit, and residual of its equation (drift)",

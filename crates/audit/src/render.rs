@@ -109,9 +109,9 @@ pub fn page(settings: &Settings, audit: &Audit) -> Page {
     }
     let page = Page::new().text(searched(settings, audit)).table(table);
     let shown = audit.axioms.iter().filter_map(|each| Some((each, each.example.as_ref()?)));
-    let page = shown.fold(page, |page, (each, example)| page.text(told(each, example)));
+    let page = shown.fold(page, |page, (each, example)| page.lines(told(each, example)));
     let shown = audit.properties.iter().filter_map(|each| Some((each, each.example.as_ref()?)));
-    shown.fold(page, |page, (each, example)| page.text(refuted(each, example)))
+    shown.fold(page, |page, (each, example)| page.lines(refuted(each, example)))
 }
 
 fn searched(settings: &Settings, audit: &Audit) -> String {
@@ -138,22 +138,24 @@ fn size(problem: &Problem) -> String {
 }
 
 /// The problem, what is different, and what that does to whom.
-fn refuted(each: &Probed, example: &Refutation) -> String {
+fn refuted(each: &Probed, example: &Refutation) -> Vec<String> {
     let (user, before, after) = (&example.user, text::number(&example.before), text::number(&example.after));
-    let problem = problem_to_json(&example.problem);
-    format!(
-        "{}: {}, and {user} can run {after} in place of {before}\n{problem}",
-        each.property.name(),
-        example.change
-    )
+    let (property, change) = (each.property.name(), &example.change);
+    let said = format!("{property}: {change}, and {user} can run {after} in place of {before}");
+    above(said, &example.problem)
 }
 
 /// The problem on one line for each class and user, what everybody gets, and by how much the axiom is violated.
-fn told(each: &Audited, example: &Example) -> String {
-    let problem = problem_to_json(&example.problem);
+fn told(each: &Audited, example: &Example) -> Vec<String> {
     let users = example.problem.users().iter().zip(example.allocation.totals());
     let tasks: Vec<String> =
         users.map(|(user, x)| format!("{} {}", user.name(), number::format(&x))).collect();
     let margin = example.margin.as_ref().map(|margin| format!(", margin {}", text::number(margin)));
-    format!("{}: tasks {}{}\n{problem}", each.name, tasks.join(", "), margin.unwrap_or_default())
+    let said = format!("{}: tasks {}{}", each.name, tasks.join(", "), margin.unwrap_or_default());
+    above(said, &example.problem)
+}
+
+/// What is said, and the problem below it.
+fn above(said: String, problem: &Problem) -> Vec<String> {
+    std::iter::once(said).chain(problem_to_json(problem).lines().map(str::to_owned)).collect()
 }

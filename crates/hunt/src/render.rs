@@ -112,7 +112,7 @@ pub fn page(hunt: &Hunt, found: Option<&Certified>, shrunk: Option<&Certified>) 
         }
         Some(_) => "no ratio below 1 - 1/e = 0.632120... was found\n",
     };
-    page.table(list).text(words(hunt) + verdict)
+    page.table(list).lines((words(hunt) + verdict).lines())
 }
 
 /// The server and the job types of a problem: what they have and demand, rewards, worst loads.

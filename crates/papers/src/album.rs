@@ -3,7 +3,8 @@
 
 use std::fmt::Write;
 
-use evenhand_report::html::{document, escaped};
+use evenhand_problem::Medium;
+use evenhand_report::html::document;
 use evenhand_report::{Form, Page};
 
 use crate::{Entry, Exhibit, Missing, PaperError, table};
@@ -34,14 +35,14 @@ pub fn album(exhibits: &[Exhibit], entries: &[Entry]) -> Result<Vec<AlbumFile>, 
     for exhibit in exhibits {
         let values: Vec<Entry> = entries.iter().filter(|entry| exhibit.holds(entry)).cloned().collect();
         let picture = exhibit.picture()?;
-        page.section(exhibit.id, exhibit.title, picture.is_some(), exhibit.missing(), &values);
+        page.section(exhibit.id, exhibit.title, picture.as_deref(), exhibit.missing(), &values);
         files.extend(tables(exhibit.id, &values));
         files.extend(picture.map(|text| AlbumFile { name: format!("{}.svg", exhibit.id), text }));
     }
     let is_other = |entry: &&Entry| !exhibits.iter().any(|exhibit| exhibit.holds(entry));
     let others: Vec<Entry> = entries.iter().filter(is_other).cloned().collect();
     if !others.is_empty() {
-        page.section(OTHERS, "Examples and claims of the text", false, None, &others);
+        page.section(OTHERS, "Examples and claims of the text", None, None, &others);
         files.extend(tables(OTHERS, &others));
     }
     files.push(AlbumFile { name: "index.html".to_owned(), text: page.end() });
@@ -73,20 +74,22 @@ impl Html {
         &mut self,
         id: &str,
         title: &str,
-        has_picture: bool,
+        picture: Option<&str>,
         missing: Option<Missing>,
         values: &[Entry],
     ) {
-        let (id, title) = (escaped(id), escaped(title));
+        let (id, title) = (Medium::Html.show(id), Medium::Html.show(title));
         self.line(format_args!("<h2 id=\"{id}\">{id}: {title}</h2>"));
-        if has_picture {
-            self.line(format_args!("<p><img src=\"{id}.svg\" alt=\"{title}\"></p>"));
+        // Within the page, which loads nothing.
+        if let Some(picture) = picture {
+            self.line(format_args!("<figure>\n{picture}</figure>"));
         }
         if let Some(missing) = missing {
-            self.line(format_args!("<p>Not checked: {}</p>", escaped(&missing.to_string())));
+            self.line(format_args!("<p>Not checked: {}</p>", Medium::Html.show(&missing.to_string())));
         }
         if values.is_empty() {
-            let why = if has_picture { "The paper prints no values with it." } else { "Not reproduced." };
+            let why =
+                if picture.is_some() { "The paper prints no values with it." } else { "Not reproduced." };
             self.line(format_args!("<p>{why}</p>"));
             return;
         }
@@ -100,15 +103,15 @@ impl Html {
             };
             let note = match entry.note.as_str() {
                 "" => String::new(),
-                note => format!("<br><small>{}</small>", escaped(note)),
+                note => format!("<br><small>{}</small>", Medium::Html.show(note)),
             };
             self.line(format_args!(
                 "<tr><td>{}<br><small>{}</small></td><td>{}</td><td>{}{note}</td>\
                  <td class=\"{class}\">{verdict}</td></tr>",
-                escaped(&entry.id),
-                escaped(entry.source),
-                escaped(&entry.paper),
-                escaped(&entry.ours),
+                Medium::Html.show(&entry.id),
+                Medium::Html.show(entry.source),
+                Medium::Html.show(&entry.paper),
+                Medium::Html.show(&entry.ours),
             ));
         }
         let links = FORMS.map(|(_, ending)| format!("<a href=\"{id}.{ending}\">{ending}</a>")).join(", ");

@@ -59,7 +59,7 @@ pub fn words(entries: &[Entry]) -> Page {
         if !entry.note.is_empty() {
             text.push_str(&format!("  {label} {}\n", entry.note));
         }
-        page = page.text(text);
+        page = page.lines(text.lines());
     }
     let count = |is_so: &dyn Fn(&Entry) -> bool| {
         Cell::from(entries.iter().filter(|entry| is_so(entry)).count().to_string())

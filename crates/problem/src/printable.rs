@@ -1,9 +1,59 @@
-//! What a file names may not drive the terminal that shows it.
+//! Names of a file, as people are shown them: no name drives a terminal, ends its line, becomes markup or
+//! a formula, or reads in another direction than what stands around it.
 
-use std::fmt::Write;
+/// What shows a text to a person.
+///
+/// Every medium shows control characters, characters that change the direction of writing and characters
+/// that nobody sees as `\u{..}`. What it would take for something else than text, it gets escaped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Medium {
+    /// A line that is shown as it stands: on a terminal, in a log, in a picture whose writer escapes markup, in a
+    /// comment that ends with its line.
+    Text,
+    /// A line of Markdown (GitHub's).
+    Markdown,
+    /// A cell of a table in Markdown, where nothing can begin but text.
+    MarkdownCell,
+    /// Text or the value of an attribute, in HTML and in SVG.
+    Html,
+    /// A cell of a table in LaTeX.
+    Latex,
+    /// A field of comma-separated values (RFC 4180). Where a spreadsheet would take the text for a formula, an
+    /// apostrophe stands before it; numbers stay numbers.
+    Csv,
+    /// A part of a comment of Coq, which reads strings and comments inside of comments.
+    Coq,
+}
 
-/// Text as a terminal may show it: control characters, characters that change the direction of writing
-/// and characters that nobody sees are written as `\u{..}`.
+impl Medium {
+    /// The text as this medium may show it, on one line.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenhand_problem::Medium;
+    /// let name = "=1+\u{202e}<b>|";
+    /// assert_eq!(Medium::Text.show(name), r"=1+\u{202e}<b>|");
+    /// assert_eq!(Medium::Markdown.show(name), r"\=1+\\u{202e}\<b\>\|");
+    /// assert_eq!(Medium::Html.show(name), r"=1+\u{202e}&lt;b&gt;|");
+    /// assert_eq!(Medium::Csv.show(name), r"'=1+\u{202e}<b>|");
+    /// assert_eq!(Medium::Csv.show("-1.5"), "-1.5");
+    /// ```
+    #[must_use]
+    pub fn show(self, text: &str) -> String {
+        let text = printable(text);
+        match self {
+            Self::Text => text,
+            Self::Markdown => begun(&text),
+            Self::MarkdownCell => each(&text, markdown),
+            Self::Html => each(&text, html),
+            Self::Latex => each(&text, latex),
+            Self::Csv => field(text),
+            Self::Coq => each(&text, coq),
+        }
+    }
+}
+
+/// Text as a terminal may show it: [`Medium::Text`].
 ///
 /// # Examples
 /// ```
@@ -14,16 +64,7 @@ use std::fmt::Write;
 /// ```
 #[must_use]
 pub fn printable(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for c in text.chars() {
-        if is_hidden(c) {
-            // Writing to a string cannot fail.
-            let _ = write!(shown, "{}", c.escape_unicode());
-        } else {
-            shown.push(c);
-        }
-    }
-    shown
+    each(text, |c| is_hidden(c).then(|| c.escape_unicode().to_string()))
 }
 
 /// Several lines, each [`printable`].
@@ -31,6 +72,87 @@ pub fn printable(text: &str) -> String {
 pub fn printable_lines(text: &str) -> String {
     let lines = text.split('\n').map(|line| printable(line.strip_suffix('\r').unwrap_or(line)));
     lines.collect::<Vec<_>>().join("\n")
+}
+
+/// The text with some characters replaced.
+fn each<S: AsRef<str>>(text: &str, replaced: impl Fn(char) -> Option<S>) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        match replaced(c) {
+            Some(other) => shown.push_str(other.as_ref()),
+            None => shown.push(c),
+        }
+    }
+    shown
+}
+
+fn markdown(c: char) -> Option<String> {
+    let is_markup = matches!(c, '\\' | '|' | '*' | '_' | '`' | '<' | '>' | '[' | ']' | '&' | '~' | '$');
+    is_markup.then(|| format!("\\{c}"))
+}
+
+/// A line of Markdown that begins no heading, list, rule, table or block of code.
+fn begun(text: &str) -> String {
+    let text = text.trim_start();
+    let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    // "1." and "1)" begin lists.
+    let at = if text[digits..].starts_with(['.', ')']) { digits } else { 0 };
+    let (number, rest) = text.split_at(at);
+    let begins = if at > 0 { &['.', ')'][..] } else { &['#', '+', '-', '=', ':'][..] };
+    let mark = if rest.starts_with(begins) { "\\" } else { "" };
+    format!("{number}{mark}{}", each(rest, markdown))
+}
+
+fn html(c: char) -> Option<&'static str> {
+    Some(match c {
+        '&' => "&amp;",
+        '<' => "&lt;",
+        '>' => "&gt;",
+        '"' => "&quot;",
+        '\'' => "&#39;",
+        _ => return None,
+    })
+}
+
+fn latex(c: char) -> Option<String> {
+    Some(match c {
+        '\\' => "\\textbackslash{}".to_owned(),
+        '~' => "\\textasciitilde{}".to_owned(),
+        '^' => "\\textasciicircum{}".to_owned(),
+        '<' => "\\textless{}".to_owned(),
+        '>' => "\\textgreater{}".to_owned(),
+        '|' => "\\textbar{}".to_owned(),
+        '&' | '%' | '$' | '#' | '_' | '{' | '}' => format!("\\{c}"),
+        // After the end of a row these would be its arguments.
+        '[' | '*' => format!("{{{c}}}"),
+        _ => return None,
+    })
+}
+
+fn coq(c: char) -> Option<String> {
+    // `\u{..}` of a hidden character is left as it is.
+    let is_plain = c.is_ascii_alphanumeric() || " -_.,:/+=\\{}".contains(c);
+    (!is_plain).then(|| c.escape_unicode().to_string())
+}
+
+fn field(text: String) -> String {
+    // Beside what Excel names, the wide forms that it takes for the same in some languages.
+    let begins = text.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']);
+    let text = if begins && !is_number(&text) { format!("'{text}") } else { text };
+    // Some spreadsheets part fields at semicolons.
+    let is_plain = !text.contains([',', ';', '"']) && text.trim() == text;
+    if is_plain { text } else { format!("\"{}\"", text.replace('"', "\"\"")) }
+}
+
+/// Whether it is one number: digits with a point, an exponent, or a quotient.
+fn is_number(text: &str) -> bool {
+    let is_unsigned =
+        |text: &str| text.starts_with(|c: char| c.is_ascii_digit()) && text.parse::<f64>().is_ok();
+    let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
+    match digits.split_once('/') {
+        Some((above, below)) => is_unsigned(above) && is_unsigned(below),
+        None => is_unsigned(digits),
+    }
 }
 
 /// Whether a terminal would obey the character, or show nothing for it (Unicode: Cc, the marks of

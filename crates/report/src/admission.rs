@@ -29,7 +29,7 @@ pub fn admission(admitted: &Admitted) -> Page {
     ]);
     let sum = |counts: &[u64]| Cell::text(counts.iter().sum::<u64>().to_string());
     for (seed, run) in runs {
-        let part = (*optimum > 0.0).then(|| run.reward / optimum);
+        let part = Some(run.reward / optimum).filter(|part| part.is_finite());
         table.row([
             Cell::text(seed.to_string()),
             reward(run.reward),

@@ -19,7 +19,7 @@ const MOST_CLASSES: usize = 6;
 /// What a mechanism made, for people: the allocation, and what was found beside it.
 #[must_use]
 pub fn outcome(problem: &Problem, outcome: &Outcome) -> Page {
-    page(problem, &outcome.allocation, certainty(outcome)).text(findings(problem, outcome))
+    page(problem, &outcome.allocation, certainty(outcome)).lines(findings(problem, outcome))
 }
 
 /// How far the numbers can be relied on.

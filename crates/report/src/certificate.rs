@@ -12,7 +12,7 @@ use evenhand_problem::{Constraints, Problem, Rational, Sharing};
 
 use crate::page::Page;
 use crate::table::{Cell, Column, Table};
-use crate::text::{decimal, more_tasks, number, printable, row_name, tasks};
+use crate::text::{decimal, more_tasks, number, row_name, tasks};
 
 /// What a certificate is about, its claims with their margins and the evidence in a few words.
 #[must_use]
@@ -61,7 +61,7 @@ fn page(
             Cell::text(why.to_string()),
         ]);
     }
-    let page = Page::new().text(about(certificate, repair)).table(table);
+    let page = Page::new().lines(about(certificate, repair)).table(table);
     notes(certificate).into_iter().fold(page, |page, note| page.text(note))
 }
 
@@ -77,11 +77,11 @@ fn room_words(claim: &Claim, in_tasks: Option<&Rational>) -> String {
 }
 
 /// The problem by name, size and hash, the way of sharing, the tolerance and the repair.
-fn about(certificate: &Certificate, repair: Option<&Rational>) -> String {
+fn about(certificate: &Certificate, repair: Option<&Rational>) -> Vec<String> {
     let problem = &certificate.problem;
     let name = match problem.name() {
         "" => "a problem without a name".to_owned(),
-        name => format!("`{}`", printable(name)),
+        name => format!("`{name}`"),
     };
     let count = |number: usize, one: &str, several: &str| {
         format!("{number} {}", if number == 1 { one } else { several })
@@ -90,21 +90,22 @@ fn about(certificate: &Certificate, repair: Option<&Rational>) -> String {
         Sharing::Rdm => "rdm, resources are divided",
         Sharing::Tdm => "tdm, servers are shared by time",
     };
-    let mut text = format!(
-        "problem:   {name}, {}, {}\nsha256:    {}\nsharing:   {sharing}\ntolerance: {}\n",
-        count(problem.n_users(), "user", "users"),
-        count(problem.n_servers(), "server class", "server classes"),
-        problem_sha256(problem),
-        tolerance_words(&certificate.tolerance),
-    );
+    let users = count(problem.n_users(), "user", "users");
+    let classes = count(problem.n_servers(), "server class", "server classes");
+    let mut lines = vec![
+        format!("problem:   {name}, {users}, {classes}"),
+        format!("sha256:    {}", problem_sha256(problem)),
+        format!("sharing:   {sharing}"),
+        format!("tolerance: {}", tolerance_words(&certificate.tolerance)),
+    ];
     if let Some(repair) = repair.filter(|repair| !repair.is_zero()) {
-        text.push_str(&format!(
+        lines.push(format!(
             "repair:    the allocation is infeasible as it stands; what is judged differs from it by at most \
-             {} of what a user would have alone\n",
+             {} of what a user would have alone",
             decimal(repair)
         ));
     }
-    text
+    lines
 }
 
 fn tolerance_words(tolerance: &Rational) -> String {

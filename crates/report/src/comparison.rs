@@ -30,7 +30,7 @@ pub fn comparison(problem: &Problem, columns: &[Compared], all_users: bool) -> P
             )
             .table(sheet.axioms());
     }
-    page.text(without_result(columns)).text(
+    page.lines(without_result(columns)).text(
         "Price of fairness: the most weighted tasks that any allocation could serve, divided by those served \
          here. Margins are parts of what a user would have alone; `within` holds up to rounding, `-` was not \
          examined. On a cluster `njc` is weak: one saturated class, however small, answers a complaint.",
@@ -139,7 +139,7 @@ fn violated(claim: &Claim) -> String {
 }
 
 /// The columns without an allocation, and those that are not final, a line each.
-fn without_result(columns: &[Compared]) -> String {
+fn without_result(columns: &[Compared]) -> Vec<String> {
     let line = |column: &Compared| {
         let words = match &column.result {
             Err(NoResult::NotApplicable(why)) => format!("not applicable: {why}"),
@@ -158,12 +158,12 @@ fn without_result(columns: &[Compared]) -> String {
                 let all: Vec<String> =
                     status.into_iter().chain(infeasible).chain(repaired).chain(undecided).collect();
                 if all.is_empty() {
-                    return String::new();
+                    return None;
                 }
                 all.join("; ")
             }
         };
-        format!("{}: {words}\n", column.name)
+        Some(format!("{}: {words}", column.name))
     };
-    columns.iter().map(line).collect()
+    columns.iter().filter_map(line).collect()
 }

@@ -3,12 +3,12 @@
 
 use evenhand_certify::compare::{Compared, Judged};
 use evenhand_problem::format::problem_sha256;
-use evenhand_problem::{Problem, Rational, Sharing};
+use evenhand_problem::{Medium, Problem, Rational, Sharing};
 
 use crate::allocation::users;
 use crate::certificate::examination;
 use crate::comparison::comparison;
-use crate::html::{self, escaped};
+use crate::html;
 use crate::page::{Form, Page};
 use crate::pictures::{holdings, shares};
 use crate::plot::PlotError;
@@ -47,16 +47,15 @@ fn title(problem: &Problem) -> &str {
 
 /// The size of the problem, its servers and its users.
 fn of_problem(problem: &Problem) -> String {
-    let text = format!(
-        "{} users, {} server classes with {} servers, {} resources.\nsha256: {}",
+    let size = format!(
+        "{} users, {} server classes with {} servers, {} resources.",
         problem.n_users(),
         problem.n_servers(),
         problem.n_single_servers(),
         problem.n_resources(),
-        problem_sha256(problem)
     );
     let page = Page::new()
-        .text(text)
+        .lines([size, format!("sha256: {}", problem_sha256(problem))])
         .heading("Servers")
         .table(servers(problem))
         .heading("Users: what a task demands")
@@ -107,7 +106,7 @@ fn of_column(problem: &Problem, name: &str, judged: &Judged) -> Result<String, P
     let picture = holdings(problem, &judged.allocation).map(|bars| bars.to_svg()).transpose()?;
     Ok(format!(
         "<h2>{}</h2>\n{}{}{}",
-        escaped(name),
+        Medium::Html.show(name),
         picture.as_deref().map(figure).unwrap_or_default(),
         page.render(&Form::Html),
         certificate(name, judged)

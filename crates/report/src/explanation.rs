@@ -8,7 +8,7 @@ use evenhand_problem::{Constraints, Problem, Rational, Row, Sharing};
 use crate::one_more_unit::one_more_unit;
 use crate::page::Page;
 use crate::table::{Cell, Column, Table};
-use crate::text::{more_tasks, number, percent, printable, row_name, tasks};
+use crate::text::{more_tasks, number, percent, row_name, tasks};
 use crate::why::what_stops;
 
 /// Prices that are shown.
@@ -18,55 +18,54 @@ const LONGEST: usize = 6;
 #[must_use]
 pub fn explanation(problem: &Problem, sharing: Sharing, explanation: &Explanation) -> Page {
     let constraints = Constraints::new(problem, sharing);
-    let mut page = Page::new().text(situation(problem, explanation)).text(verdict(problem, explanation));
+    let mut page = Page::new().lines(situation(problem, explanation)).text(verdict(problem, explanation));
     if !explanation.stops.is_empty() {
-        page = page.text(stops(problem, explanation));
+        page = page.lines(stops(problem, explanation));
     }
     let classes = classes(problem, &constraints, explanation);
     if !classes.is_empty() {
         page = page.table(classes);
     }
     if !explanation.virtual_shares.is_empty() {
-        let mut text =
-            "By virtual dominant share, its tasks over those it could run with all of a class:\n".to_owned();
+        let heading =
+            "By virtual dominant share, its tasks over those it could run with all of a class:".to_owned();
         let wants_more = explanation.verdict != ExplanationVerdict::Satisfied;
-        for view in &explanation.virtual_shares {
-            text.push_str(&virtual_share(problem, &constraints, view, wants_more));
-        }
-        page = page.text(text);
+        let views = explanation.virtual_shares.iter();
+        let views = views.map(|view| virtual_share(problem, &constraints, view, wants_more));
+        page = page.lines(std::iter::once(heading).chain(views));
     }
     if let Some(entitled) = &explanation.entitled {
-        page = page.text(entitlement(problem, &constraints, explanation, entitled));
+        page = page.lines(entitlement(problem, &constraints, explanation, entitled));
     }
     page.append(one_more_unit(problem, explanation))
 }
 
 /// What the user has.
-fn situation(problem: &Problem, explanation: &Explanation) -> String {
+fn situation(problem: &Problem, explanation: &Explanation) -> Vec<String> {
     let user = &problem.users()[explanation.user];
-    let name = printable(user.name());
-    let mut text = format!(
-        "{name} has {}; its dominant share of the cluster is {} (weight {}).\n",
+    let name = user.name();
+    let mut lines = vec![format!(
+        "{name} has {}; its dominant share of the cluster is {} (weight {}).",
         tasks(&explanation.tasks),
         percent(&explanation.dominant_share),
         number(user.weight()),
-    );
+    )];
     if let Some((share, level)) = &explanation.level {
-        let share = printable(&share.name(problem));
-        text.push_str(&format!(
-            "The mechanism equalises {share} by weight: the level of {name} is {}.\n",
+        let share = share.name(problem);
+        lines.push(format!(
+            "The mechanism equalises {share} by weight: the level of {name} is {}.",
             number(level)
         ));
     }
     if explanation.infeasible {
-        text.push_str("This allocation is infeasible: it is no answer to the problem (see certify).\n");
+        lines.push("This allocation is infeasible: it is no answer to the problem (see certify).".to_owned());
     }
-    text
+    lines
 }
 
 /// Why it has no more, in a sentence.
 fn verdict(problem: &Problem, explanation: &Explanation) -> String {
-    let name = printable(problem.users()[explanation.user].name());
+    let name = problem.users()[explanation.user].name();
     let is_whole = !explanation.one_more.is_empty();
     match explanation.verdict {
         ExplanationVerdict::FitsNowhere => format!("{name} fits on no server that it may use."),
@@ -97,10 +96,9 @@ fn verdict(problem: &Problem, explanation: &Explanation) -> String {
 }
 
 /// What groups stop the user by.
-fn stops(problem: &Problem, explanation: &Explanation) -> String {
-    let one = |stop| format!("  {}\n", printable(&what_stops(problem, stop)));
-    let list: String = explanation.stops.iter().map(one).collect();
-    format!("It is stopped by groups:\n{list}")
+fn stops(problem: &Problem, explanation: &Explanation) -> Vec<String> {
+    let list = explanation.stops.iter().map(|stop| format!("  {}", what_stops(problem, stop)));
+    std::iter::once("It is stopped by groups:".to_owned()).chain(list).collect()
 }
 
 /// By server class: the tasks of the user there, and why it has no more.
@@ -158,12 +156,12 @@ fn virtual_share(
     view: &VirtualView,
     wants_more: bool,
 ) -> String {
-    let server = printable(problem.servers()[view.server].name());
+    let server = problem.servers()[view.server].name();
     let mut text = format!("  {server}: {} (by weight {})", percent(&view.share), number(&view.level));
     match (view.bottleneck, &view.highest) {
         (Some(row), Some((n, level))) => {
             let row = resource(problem, &constraints.rows()[row]);
-            let holder = printable(problem.users()[*n].name());
+            let holder = problem.users()[*n].name();
             text.push_str(&format!(
                 "; bottleneck {row}, held at the highest level by {holder} ({})",
                 number(level)
@@ -176,7 +174,6 @@ fn virtual_share(
         (None, _) if wants_more => text.push_str("; no bottleneck: by PS-DSF it is due more here"),
         (None, _) => text.push_str("; it has all its tasks, and needs no bottleneck"),
     }
-    text.push('\n');
     text
 }
 
@@ -186,8 +183,8 @@ fn entitlement(
     constraints: &Constraints<'_>,
     explanation: &Explanation,
     entitled: &Entitled,
-) -> String {
-    let name = printable(problem.users()[explanation.user].name());
+) -> Vec<String> {
+    let name = problem.users()[explanation.user].name();
     let part = number(&entitled.entitlement);
     let answer = match (explanation.verdict, &entitled.best) {
         (ExplanationVerdict::Satisfied, _) => "it has all its tasks, and no justified complaint".to_owned(),
@@ -205,7 +202,7 @@ fn entitlement(
         }
         (_, None) => "nothing that it needs has run out: a justified complaint".to_owned(),
     };
-    let mut text = format!("{name} is entitled to {part} of everything: {answer}.\n");
+    let mut lines = vec![format!("{name} is entitled to {part} of everything: {answer}.")];
     if !entitled.prices.is_empty() {
         let prices =
             entitled.prices.iter().take(LONGEST).map(|(row, price)| {
@@ -214,9 +211,9 @@ fn entitlement(
         let more = entitled.prices.len().saturating_sub(LONGEST);
         let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
         let prices = prices.collect::<Vec<String>>().join(", ");
-        text.push_str(&format!("What it holds costs, in weight for one unit: {prices}{rest}.\n"));
+        lines.push(format!("What it holds costs, in weight for one unit: {prices}{rest}."));
     }
-    text
+    lines
 }
 
 fn bottleneck(problem: &Problem, constraints: &Constraints<'_>, bottleneck: &Bottleneck) -> String {
@@ -224,7 +221,7 @@ fn bottleneck(problem: &Problem, constraints: &Constraints<'_>, bottleneck: &Bot
     let holders: Vec<String> = bottleneck
         .holders
         .iter()
-        .map(|(n, part)| format!("{} {}", printable(problem.users()[*n].name()), percent(part)))
+        .map(|(n, part)| format!("{} {}", problem.users()[*n].name(), percent(part)))
         .collect();
     let others = bottleneck.n_holders - bottleneck.holders.len();
     let rest = match others {
@@ -236,10 +233,10 @@ fn bottleneck(problem: &Problem, constraints: &Constraints<'_>, bottleneck: &Bot
 }
 
 fn resource(problem: &Problem, row: &Row) -> String {
-    printable(row_name(row.kind, problem.resources()))
+    row_name(row.kind, problem.resources()).to_owned()
 }
 
 fn place(problem: &Problem, row: &Row) -> String {
     let server = problem.servers()[row.server].name();
-    printable(&format!("{} on {server}", resource(problem, row)))
+    format!("{} on {server}", resource(problem, row))
 }

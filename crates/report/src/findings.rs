@@ -4,17 +4,16 @@ use evenhand_mechanisms::filling::{Integrality, Measure};
 use evenhand_mechanisms::{Bound, Intervals, Outcome, Search, Selected, Status};
 use evenhand_problem::{Constraints, Problem};
 
-use crate::text::{number, printable, row_name};
+use crate::text::{number, row_name};
 
-/// A few lines about prices, gap, bottlenecks, selection and status; empty when there is nothing to
-/// tell.
-pub(crate) fn findings(problem: &Problem, outcome: &Outcome) -> String {
+/// Lines about prices, gap, bottlenecks, selection and status; none when there is nothing to tell.
+pub(crate) fn findings(problem: &Problem, outcome: &Outcome) -> Vec<String> {
     let constraints = Constraints::new(problem, outcome.allocation.sharing);
     let findings = &outcome.findings;
     let place = |row: usize| {
         let at = &constraints.rows()[row];
         let server = problem.servers()[at.server].name();
-        printable(&format!("{} on {server}", row_name(at.kind, problem.resources())))
+        format!("{} on {server}", row_name(at.kind, problem.resources()))
     };
     let mut lines = Vec::new();
     if let Some(bottlenecks) = &findings.bottlenecks {
@@ -77,10 +76,10 @@ pub(crate) fn findings(problem: &Problem, outcome: &Outcome) -> String {
         lines.push(format!("Whole tasks: {}.", measure(whole)));
         lines.push(match divisible {
             Ok(ideal) => format!("Divided by {mechanism}: {}.", measure(ideal)),
-            Err(why) => format!("Divided by {mechanism}: not available ({}).", printable(&why.reason())),
+            Err(why) => format!("Divided by {mechanism}: not available ({}).", why.reason()),
         });
     }
-    lines.into_iter().map(|line| line + "\n").collect()
+    lines
 }
 
 /// How one of many answers was searched for.

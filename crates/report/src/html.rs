@@ -1,5 +1,6 @@
 //! Documents of HTML that need nothing from elsewhere: no scripts, no fonts, no pictures of other servers.
 
+use evenhand_problem::Medium;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 /// What documents look like, on a screen and on paper.
@@ -14,21 +15,21 @@ td,th{border-top:1px solid #ccc;padding:.3em .6em;text-align:left;vertical-align
 /// Characters that stand for themselves in a `data` link, beside letters and digits.
 const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
+/// What a browser may load for a document, whatever stands in it: its own style sheet and pictures within it. No
+/// script runs, no form is sent, and addresses count from the document.
+const POLICY: &str =
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
+
 /// A whole document: its title, which is text, and its body, which is HTML.
 #[must_use]
 pub fn document(title: &str, body: &str) -> String {
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
          <meta name=\"viewport\" content=\"width=device-width\">\n<title>{title}</title>\n\
          <style>{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n{body}</body>\n</html>\n",
-        title = escaped(title)
+        title = Medium::Html.show(title)
     )
-}
-
-/// Text without what HTML would take for markup.
-#[must_use]
-pub fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 /// A link that holds a JSON file, which a browser saves under `name`.
@@ -37,6 +38,6 @@ pub fn json_link(name: &str, json: &str) -> String {
     format!(
         "<a download=\"{name}\" href=\"data:application/json,{}\">{name}</a>",
         utf8_percent_encode(json, PLAIN),
-        name = escaped(name)
+        name = Medium::Html.show(name)
     )
 }

@@ -5,7 +5,7 @@ use evenhand_problem::Problem;
 
 use crate::page::Page;
 use crate::table::{Cell, Column, Table};
-use crate::text::{decimal, printable, tasks};
+use crate::text::{decimal, tasks};
 
 /// Lines of the table that people are shown.
 const LINES: usize = 8;
@@ -23,7 +23,7 @@ pub fn one_more_unit(problem: &Problem, explanation: &Explanation) -> Page {
             return Page::new().text(format!("What one more unit would bring is not measured: {why}."));
         }
     };
-    let name = printable(problem.users()[explanation.user].name());
+    let name = problem.users()[explanation.user].name();
     let mut table = Table::new([
         Column::words("one more unit of"),
         Column::numbers(&format!("{name} gains")),
@@ -38,20 +38,20 @@ pub fn one_more_unit(problem: &Problem, explanation: &Explanation) -> Page {
             Cell::text(places(problem, rows)),
             gain(&first.tasks),
             gain(&first.rate),
-            Cell::text(others(problem, first)),
+            others(problem, first),
         ]);
     }
     let page = Page::new()
         .text("What solving again gives, in tasks, with one more unit of one resource of one server class:")
         .table(table.at_most(LINES, "lines"));
-    page.text(notes(explanation, unit, &name))
+    page.lines(notes(explanation, unit, name))
 }
 
 /// The rows by name, the first few.
 fn places(problem: &Problem, rows: &[UnitOfRow]) -> String {
     let name = |row: &UnitOfRow| {
         let server = problem.servers()[row.server].name();
-        printable(&format!("{} on {server}", problem.resources()[row.resource]))
+        format!("{} on {server}", problem.resources()[row.resource])
     };
     let mut list: Vec<String> = rows.iter().take(NAMED).map(name).collect();
     if rows.len() > NAMED {
@@ -71,45 +71,47 @@ fn gain(value: &Between) -> Cell {
 }
 
 /// Who else gains or loses, those with the largest change first.
-fn others(problem: &Problem, row: &UnitOfRow) -> String {
+fn others(problem: &Problem, row: &UnitOfRow) -> Cell {
     let mut users: Vec<&(usize, Between)> = row.users.iter().collect();
     let size = |gain: &Between| gain.at_least.clone().abs().max(gain.at_most.clone().abs());
     users.sort_by(|a, b| size(&b.1).cmp(&size(&a.1)).then(a.0.cmp(&b.0)));
     let name = |(n, gain): &&(usize, Between)| {
         let sign = if gain.at_least > 0 { "+" } else { "" };
-        format!("{} {sign}{}", printable(problem.users()[*n].name()), words(gain))
+        format!("{} {sign}{}", problem.users()[*n].name(), words(gain))
     };
     let mut list: Vec<String> = users.iter().take(NAMED).map(name).collect();
     if users.len() > NAMED {
         let losers = users[NAMED..].iter().filter(|(_, gain)| gain.at_most < 0).count();
         list.push(format!("{} more, {losers} of whom lose", users.len() - NAMED));
     }
-    if list.is_empty() { "-".to_owned() } else { list.join(", ") }
+    if list.is_empty() { Cell::none() } else { Cell::text(list.join(", ")) }
 }
 
 /// What the numbers were measured from, and what was left out.
-fn notes(explanation: &Explanation, unit: &OneMoreUnit, name: &str) -> String {
-    let mut text = String::new();
+fn notes(explanation: &Explanation, unit: &OneMoreUnit, name: &str) -> Vec<String> {
+    let mut lines = Vec::new();
     if unit.differs {
-        text.push_str(&format!(
+        lines.push(format!(
             "This allocation is not what the mechanism gives. The gains are measured from the mechanism's own answer, \
-             in which {name} has {} (here: {}).\n",
+             in which {name} has {} (here: {}).",
             unit.tasks.exact().map_or_else(|| format!("{} tasks", words(&unit.tasks)), tasks),
             decimal(&explanation.tasks),
         ));
     }
     if unit.rows.iter().any(|row| row.changes_shares) {
-        text.push_str("The unit also changes what users' shares are parts of, and some can lose by it.\n");
+        lines.push(
+            "The unit also changes what users' shares are parts of, and some can lose by it.".to_owned(),
+        );
     }
     if let Some(bound) = &unit.others_at_most {
         let what = match unit.others {
             1 => "One other row was".to_owned(),
             others => format!("{others} other rows were"),
         };
-        text.push_str(&format!(
-            "{what} not solved again: {name} would gain at most {} there, as prices or what it could have alone prove.\n",
+        lines.push(format!(
+            "{what} not solved again: {name} would gain at most {} there, as prices or what it could have alone prove.",
             tasks(bound),
         ));
     }
-    text
+    lines
 }

@@ -2,9 +2,8 @@
 
 use std::fmt;
 
-use evenhand_problem::printable_lines;
+use evenhand_problem::{Medium, printable};
 
-use crate::html::escaped;
 use crate::table::Table;
 use crate::wrap::paragraph;
 
@@ -18,7 +17,8 @@ pub struct Page {
 enum Block {
     /// Stands directly above what follows.
     Heading(String),
-    Text(String),
+    /// Line by line, as it was given.
+    Text(Vec<String>),
     Table(Table),
 }
 
@@ -56,16 +56,23 @@ impl Page {
     /// Adds a line that stands directly above what follows.
     #[must_use]
     pub fn heading(mut self, heading: impl AsRef<str>) -> Self {
-        self.blocks.push(Block::Heading(printable_lines(heading.as_ref())));
+        self.blocks.push(Block::Heading(heading.as_ref().to_owned()));
         self
     }
 
-    /// Adds lines; nothing where `text` is empty. Hidden characters are escaped but for line breaks.
+    /// Adds a line; nothing where it is empty. A line break in it is shown as any hidden character is: names
+    /// may hold them.
     #[must_use]
-    pub fn text(mut self, text: impl AsRef<str>) -> Self {
-        let text = text.as_ref().trim_end_matches('\n');
-        if !text.is_empty() {
-            self.blocks.push(Block::Text(printable_lines(text)));
+    pub fn text(self, line: impl AsRef<str>) -> Self {
+        self.lines(Some(line).filter(|line| !line.as_ref().is_empty()))
+    }
+
+    /// Adds lines below one another; nothing where there are none.
+    #[must_use]
+    pub fn lines(mut self, lines: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
+        let lines: Vec<String> = lines.into_iter().map(|line| line.as_ref().to_owned()).collect();
+        if !lines.is_empty() {
+            self.blocks.push(Block::Text(lines));
         }
         self
     }
@@ -116,16 +123,21 @@ impl Block {
             (Self::Table(table), Form::Latex) => Some(table.latex()),
             (Self::Table(table), Form::Html) => Some(table.html()),
             (Self::Heading(_) | Self::Text(_), Form::Csv | Form::Latex) => None,
-            (Self::Heading(text), Form::Markdown) => Some(format!("### {text}\n")),
-            (Self::Text(text), Form::Markdown) => Some(format!("{text}\n")),
-            (Self::Heading(text), Form::Html) => Some(format!("<h3>{}</h3>\n", escaped(text))),
+            (Self::Heading(text), Form::Markdown) => Some(format!("### {}\n", Medium::Markdown.show(text))),
+            (Self::Text(lines), Form::Markdown) => Some(shown(lines, Medium::Markdown) + "\n"),
+            (Self::Heading(text), Form::Html) => Some(format!("<h3>{}</h3>\n", Medium::Html.show(text))),
             // Lines stay lines: some are names and values below one another.
-            (Self::Text(text), Form::Html) => Some(format!("<pre>{}</pre>\n", escaped(text))),
-            (Self::Heading(text) | Self::Text(text), Form::Text(terminal)) => {
-                Some(paragraph(text, terminal.width))
+            (Self::Text(lines), Form::Html) => Some(format!("<pre>{}</pre>\n", shown(lines, Medium::Html))),
+            (Self::Heading(text), Form::Text(terminal)) => Some(paragraph(&printable(text), terminal.width)),
+            (Self::Text(lines), Form::Text(terminal)) => {
+                Some(paragraph(&shown(lines, Medium::Text), terminal.width))
             }
         }
     }
+}
+
+fn shown(lines: &[String], medium: Medium) -> String {
+    lines.iter().map(|line| medium.show(line)).collect::<Vec<_>>().join("\n")
 }
 
 /// Lines of text of any length, without colours.

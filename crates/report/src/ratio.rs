@@ -34,7 +34,7 @@ pub fn ratio(certificate: &RatioCertificate) -> Page {
     Page::new()
         .table(table("greedy", &certificate.problem, greedy))
         .table(table("optimum", &certificate.problem, optimal))
-        .text(words)
+        .lines(words.lines())
 }
 
 /// A line for every point of a sweep, and the critical loads.
@@ -60,7 +60,7 @@ pub fn sweep(found: &Sweep) -> Page {
             text::number(load)
         ));
     }
-    Page::new().table(table).text(words)
+    Page::new().table(table).lines(words.lines())
 }
 
 /// The loads at which greedy looks worst.
@@ -83,12 +83,11 @@ pub fn worst_load(certificate: &worst_load::WorstLoadCertificate) -> Page {
                 text::number(lower)
             ))
             .table(table)
-            .text(format!(
-                "greedy   {}\noptimum  {}\nratio    {}",
-                text::number(&greedy.reward),
-                text::number(&optimum.reward),
-                text::number(upper)
-            )),
+            .lines([
+                format!("greedy   {}", text::number(&greedy.reward)),
+                format!("optimum  {}", text::number(&optimum.reward)),
+                format!("ratio    {}", text::number(upper)),
+            ]),
         _ => Page::new().text("there is nothing to earn, whatever the demand"),
     }
 }
@@ -98,11 +97,14 @@ pub fn worst_load(certificate: &worst_load::WorstLoadCertificate) -> Page {
 pub fn monotone(problem: &Reservation, found: &Monotone) -> Page {
     match found {
         Monotone::Holds { orders, proof } => {
-            let page = Page::new().text(format!(
-                "more load never earns greedy less with these types (monotone greedy property), whatever the load\n\
-                 proof: types can run out in {orders} orders; in each the reward is linear in the loads, and falls with \
-                 none of them"
-            ));
+            let page = Page::new().lines([
+                "more load never earns greedy less with these types (monotone greedy property), whatever the load"
+                    .to_owned(),
+                format!(
+                    "proof: types can run out in {orders} orders; in each the reward is linear in the loads, and falls \
+                     with none of them"
+                ),
+            ]);
             let left = orders - MOST_ORDERS.min(proof.len());
             let page = if proof.is_empty() { page } else { page.table(of_orders(problem, proof)) };
             match left {
@@ -124,12 +126,11 @@ pub fn monotone(problem: &Reservation, found: &Monotone) -> Page {
             Page::new()
                 .text("more load may earn greedy less with these types: no monotone greedy property")
                 .table(table)
-                .text(format!(
-                    "greedy with the smaller load  {}\ngreedy with the larger load   {}\n\
-                     proof: the ratio certificates of both loads, which `--output FOLDER` writes",
-                    text::number(&two.smaller.greedy.reward),
-                    text::number(&two.larger.greedy.reward),
-                ))
+                .lines([
+                    format!("greedy with the smaller load  {}", text::number(&two.smaller.greedy.reward)),
+                    format!("greedy with the larger load   {}", text::number(&two.larger.greedy.reward)),
+                    "proof: the ratio certificates of both loads, which `--output FOLDER` writes".to_owned(),
+                ])
         }
     }
 }

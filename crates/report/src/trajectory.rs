@@ -1,7 +1,7 @@
 //! The way of a trajectory: as a picture and as a file of numbers.
 
 use evenhand_mechanisms::SeriesPoint;
-use evenhand_problem::Problem;
+use evenhand_problem::{Medium, Problem};
 
 use crate::plot::{Axis, LineStyle, Plot, Series};
 
@@ -31,11 +31,11 @@ pub fn trajectory(problem: &Problem, steps: &[SeriesPoint]) -> Plot {
 /// Comma-separated values: `c`, the tasks of every user, and of every resource the part that is free.
 #[must_use]
 pub fn trajectory_csv(problem: &Problem, steps: &[SeriesPoint]) -> String {
-    let users = problem.users().iter().map(|user| quoted(&format!("tasks {}", user.name())));
+    let users = problem.users().iter().map(|user| Medium::Csv.show(&format!("tasks {}", user.name())));
     let n_rows = steps.first().map_or(0, |step| step.slack.len());
     // A server that is shared by time has one row, its time.
     let resources = match n_rows == problem.n_resources() {
-        true => problem.resources().iter().map(|name| quoted(&format!("free {name}"))).collect(),
+        true => problem.resources().iter().map(|name| Medium::Csv.show(&format!("free {name}"))).collect(),
         false => vec!["free time".to_owned(); n_rows],
     };
     let mut text: String =
@@ -48,12 +48,4 @@ pub fn trajectory_csv(problem: &Problem, steps: &[SeriesPoint]) -> String {
     }
     text.push('\n');
     text
-}
-
-/// A field as RFC 4180 wants it.
-fn quoted(name: &str) -> String {
-    match name.contains([',', '"', '\n', '\r']) {
-        true => format!("\"{}\"", name.replace('"', "\"\"")),
-        false => name.to_owned(),
-    }
 }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use evenhand_mechanisms::filling::{Policy, Statistic};
 use evenhand_mechanisms::tree::TreePolicy;
-use evenhand_problem::Problem;
+use evenhand_problem::{Medium, Problem};
 use serde_json::{Map, Value, json};
 
 use crate::record::Tasks;
@@ -133,15 +133,6 @@ fn means(simulated: &Simulated, summaries: &[Summary]) -> Value {
     })
 }
 
-/// A name as a field of a table.
-pub(crate) fn quoted(name: &str) -> String {
-    if name.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", name.replace('"', "\"\""))
-    } else {
-        name.to_owned()
-    }
-}
-
 /// The series of a run: `time`, the utilisation of every resource, tasks that run and wait, the servers that are
 /// there where that changes, and the global dominant share of every user.
 #[must_use]
@@ -149,7 +140,7 @@ pub fn series_csv(problem: &Problem, run: &Run) -> String {
     let series = series(problem, run);
     let mut out = String::from("time");
     for name in problem.resources() {
-        let _ = write!(out, ",{}", quoted(&format!("utilisation of {name}")));
+        let _ = write!(out, ",{}", Medium::Csv.show(&format!("utilisation of {name}")));
     }
     out.push_str(",running,waiting");
     let changes = run.there.is_some();
@@ -157,7 +148,7 @@ pub fn series_csv(problem: &Problem, run: &Run) -> String {
         out.push_str(",servers");
     }
     for user in problem.users() {
-        let _ = write!(out, ",{}", quoted(&format!("share of {}", user.name())));
+        let _ = write!(out, ",{}", Medium::Csv.show(&format!("share of {}", user.name())));
     }
     out.push('\n');
     for (at, row) in run.rows.iter().enumerate() {
@@ -216,7 +207,7 @@ pub fn series(problem: &Problem, run: &Run) -> SeriesOfRun {
 pub fn jobs_csv(problem: &Problem, run: &Run) -> String {
     let mut out = String::from("user,tasks,arrival,completion_time\n");
     for job in &run.jobs {
-        let user = quoted(problem.users()[job.user as usize].name());
+        let user = Medium::Csv.show(problem.users()[job.user as usize].name());
         let _ = writeln!(out, "{user},{},{},{}", job.tasks, job.at, job.time);
     }
     out
@@ -250,7 +241,7 @@ pub fn users_csv(problem: &Problem, run: &Run) -> String {
         let _ = writeln!(
             out,
             "{},{submitted},{started},{completed},{withdrawn},{},{},{ratio},{},{preempted},{evicted}",
-            quoted(user.name()),
+            Medium::Csv.show(user.name()),
             tasks.running(),
             tasks.waiting(),
             summary.dominant_share[n]

@@ -6,7 +6,7 @@ use std::time::Duration;
 use evenhand::certify::compare::{Compared, Comparison, compare};
 use evenhand::mechanisms::{Mechanism, registry};
 use evenhand::problem::format::AllocationFile;
-use evenhand::problem::{Arithmetic, Problem, dedicated};
+use evenhand::problem::{Arithmetic, Problem, dedicated, printable};
 use evenhand::report;
 
 use super::requests::request;
@@ -66,7 +66,7 @@ pub fn columns(call: &Compare, problem: &Problem, common: &Common) -> Result<Vec
         time: Duration::from_secs_f64(call.seconds),
     };
     let bar = output::progress(common, None);
-    let columns = compare(problem, &comparison, |name| bar.set_message(name.to_owned()));
+    let columns = compare(problem, &comparison, |name| bar.set_message(printable(name)));
     bar.finish_and_clear();
     Ok(columns)
 }

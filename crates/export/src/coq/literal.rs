@@ -84,20 +84,6 @@ pub(super) fn spread(entries: &[(usize, Rational)], columns: usize) -> Vec<Ratio
     row
 }
 
-/// A name as a comment may hold it. Coq reads strings and comments inside of comments, so that whatever
-/// could begin or end one, and whatever an editor would not show as it is, appears by its code.
-pub(super) fn comment(name: &str) -> String {
-    let mut shown = String::with_capacity(name.len());
-    for c in name.chars() {
-        if c.is_ascii_alphanumeric() || " -_.,:/+=".contains(c) {
-            shown.push(c);
-        } else {
-            shown.extend(c.escape_unicode());
-        }
-    }
-    shown
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -109,15 +95,6 @@ mod tests {
             [(3, 1), (-3, 1), (1, 3), (-1, 3), (0, 1)].map(shown),
             ["3", "(-3)", "(1 # 3)", "(-1 # 3)", "0"]
         );
-    }
-
-    #[test]
-    fn names_stay_inside_of_their_comments() {
-        assert_eq!(
-            comment("a *) Axiom x : False. (* \"b\n"),
-            concat!(r"a \u{2a}\u{29} Axiom x : False. \u{28}\u{2a} ", r"\u{22}b\u{a}")
-        );
-        assert_eq!(comment("größe"), r"gr\u{f6}\u{df}e");
     }
 
     #[test]

@@ -2,17 +2,17 @@
 
 use evenhand_problem::format::problem_sha256;
 use evenhand_problem::groups::{Named, ZeroWeight};
-use evenhand_problem::{Quantities, Rational, Sharing, User};
+use evenhand_problem::{Medium, Quantities, Rational, Sharing, User};
 
 use super::Writer;
-use super::literal::{comment, entry, index, list, number, option, row, table};
+use super::literal::{entry, index, list, number, option, row, table};
 
 impl Writer<'_, '_> {
     /// What the numbers stand for.
     pub(super) fn comments(&self) -> String {
         let numbered = |what: &str, names: &mut dyn Iterator<Item = &str>| {
             let names: Vec<String> =
-                names.enumerate().map(|(at, name)| format!("   {at} {}", comment(name))).collect();
+                names.enumerate().map(|(at, name)| format!("   {at} {}", Medium::Coq.show(name))).collect();
             format!("   {what}:\n{}\n", names.join("\n"))
         };
         let problem = self.problem;
@@ -20,7 +20,7 @@ impl Writer<'_, '_> {
             "(* Problem: {}\n   sha256 {}; sharing {}.\n{}{}{}   \
              Each theorem is about these data, in the words of Spec.v, and is proved by computation:\n   \
              coqc -Q verification/proof/theories Evenhand THIS-FILE *)\n",
-            comment(problem.name()),
+            Medium::Coq.show(problem.name()),
             problem_sha256(problem),
             self.certificate.allocation.sharing.name(),
             numbered("users", &mut problem.users().iter().map(|user| user.name())),

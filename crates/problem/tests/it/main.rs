@@ -3,6 +3,7 @@
 mod allocation_files;
 mod group_files;
 mod limits;
+mod names;
 mod numbers;
 mod problem_files;
 mod reservation_files;

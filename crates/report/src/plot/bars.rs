@@ -4,7 +4,7 @@ use plotters::element::{PathElement, Rectangle};
 use plotters::style::text_anchor::HPos;
 use plotters::style::{BLACK, Color, RGBColor, WHITE};
 
-use super::draw::{Area, document, failed, words};
+use super::draw::{Area, document, failed, length, words, write};
 use super::legend::Legend;
 use super::style::look;
 use super::{Axis, LineStyle, PlotError, Series};
@@ -68,7 +68,7 @@ impl Bars {
             return Err(PlotError::NoPlots);
         }
         let widths: Vec<i32> = self.groups.iter().map(Group::width).collect();
-        let title = CHARACTER * self.title.chars().count() as i32 + LEFT;
+        let title = CHARACTER * length(&self.title) as i32 + LEFT;
         let inner = widths.iter().sum::<i32>() + BETWEEN * widths.len() as i32;
         let width = (LEFT + inner + RIGHT).max(title);
         let series: Vec<Series> = self.parts.iter().map(|name| sample(name)).collect();
@@ -77,7 +77,7 @@ impl Bars {
         let above = TITLE + HEIGHT + BELOW;
         document((width as u32, above as u32 + legend.height()), |root| {
             let (top, bottom) = root.split_vertically(above as u32);
-            top.draw_text(&self.title, &words(16, HPos::Center), (width / 2, TITLE / 3)).map_err(failed)?;
+            write(&top, &self.title, &words(16, HPos::Center), (width / 2, TITLE / 3)).map_err(failed)?;
             self.draw(&top, &widths, LEFT + inner)?;
             legend.draw(&bottom, &series).map_err(failed)
         })
@@ -92,10 +92,10 @@ impl Bars {
             let y = place(value);
             let line = PathElement::new(vec![(LEFT, y), (right, y)], GRID.stroke_width(1));
             area.draw(&line).map_err(failed)?;
-            area.draw_text(&label, &words(FONT, HPos::Right), (LEFT - 8, y)).map_err(failed)?;
+            write(area, &label, &words(FONT, HPos::Right), (LEFT - 8, y)).map_err(failed)?;
         }
         // The quantity of the axis stands above its numbers, where it needs not be turned.
-        area.draw_text(&self.y.label, &words(FONT, HPos::Left), (8, TITLE - 16)).map_err(failed)?;
+        write(area, &self.y.label, &words(FONT, HPos::Left), (8, TITLE - 16)).map_err(failed)?;
         let mut x = LEFT + BETWEEN / 2;
         for (group, width) in self.groups.iter().zip(widths) {
             group.draw(area, x, *width, &place)?;
@@ -114,13 +114,13 @@ fn sample(name: &str) -> Series {
 impl Group {
     /// What the bars, their names and the name of the group need.
     fn width(&self) -> i32 {
-        let name = CHARACTER * self.name.chars().count() as i32;
+        let name = CHARACTER * length(&self.name) as i32;
         (self.bar_width() * self.bars.len() as i32).max(name)
     }
 
     /// A bar with the room beside it, where its name stands below it.
     fn bar_width(&self) -> i32 {
-        let longest = self.bars.iter().map(|bar| bar.name.chars().count()).max().unwrap_or(0);
+        let longest = self.bars.iter().map(|bar| length(&bar.name)).max().unwrap_or(0);
         (BAR + GAP).max(CHARACTER * longest as i32 + GAP)
     }
 
@@ -137,9 +137,9 @@ impl Group {
                 area.draw(&Rectangle::new(corners, WHITE.stroke_width(1))).map_err(failed)?;
                 below += height;
             }
-            area.draw_text(&bar.name, &words(FONT, HPos::Center), (middle, base + 14)).map_err(failed)?;
+            write(area, &bar.name, &words(FONT, HPos::Center), (middle, base + 14)).map_err(failed)?;
         }
         let at = (x + width / 2, base + 36);
-        area.draw_text(&self.name, &words(FONT + 1, HPos::Center), at).map_err(failed)
+        write(area, &self.name, &words(FONT + 1, HPos::Center), at).map_err(failed)
     }
 }

@@ -5,7 +5,7 @@ use plotters::style::text_anchor::HPos;
 use plotters::style::{BLACK, Color, RGBColor, WHITE};
 
 use super::PlotError;
-use super::draw::{Area, document, failed, words};
+use super::draw::{Area, document, failed, length, words, write};
 
 /// Users at the left, servers at the right, and who may run where.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -67,7 +67,7 @@ impl Node {
         for (k, text) in std::iter::once(&self.name).chain(&self.says).enumerate() {
             let size = if k == 0 { FONT + 2 } else { FONT };
             let at = (x + width / 2, y + ROW * k as i32 + ROW * 3 / 4);
-            area.draw_text(text, &words(size, HPos::Center), at).map_err(failed)?;
+            write(area, text, &words(size, HPos::Center), at).map_err(failed)?;
         }
         Ok(())
     }
@@ -86,7 +86,7 @@ impl Column {
 
     fn new(nodes: &[Node], height: i32) -> Self {
         let texts = nodes.iter().flat_map(|node| std::iter::once(&node.name).chain(&node.says));
-        let longest = texts.map(|text| text.chars().count()).max().unwrap_or(0);
+        let longest = texts.map(|text| length(text)).max().unwrap_or(0);
         let mut y = (height - Self::height(nodes)) / 2;
         let tops = nodes.iter().map(|node| {
             let top = y;
@@ -108,10 +108,10 @@ impl Diagram {
         }
         let height = Column::height(&self.left).max(Column::height(&self.right));
         let (left, right) = (Column::new(&self.left, height), Column::new(&self.right, height));
-        let title = CHARACTER * self.title.chars().count() as i32;
+        let title = CHARACTER * length(&self.title) as i32;
         let width = (left.width + BETWEEN + right.width).max(title) + 2 * AROUND;
         document((width as u32, (TITLE + height + AROUND) as u32), |root| {
-            root.draw_text(&self.title, &words(16, HPos::Center), (width / 2, TITLE / 2)).map_err(failed)?;
+            write(root, &self.title, &words(16, HPos::Center), (width / 2, TITLE / 2)).map_err(failed)?;
             let (from, to) = (AROUND, width - AROUND - right.width);
             let middle = |node: &Node, top: i32| TITLE + top + node.height() / 2;
             let mut says = Vec::new();
@@ -132,10 +132,10 @@ impl Diagram {
                 let part = ALONG.0 + (ALONG.1 - ALONG.0) * place;
                 let along = |a: i32, b: i32| a + (f64::from(b - a) * part) as i32;
                 let (x, y) = (along(start.0, end.0), along(start.1, end.1));
-                let half = CHARACTER * line.says.chars().count() as i32 / 2;
+                let half = CHARACTER * length(&line.says) as i32 / 2;
                 let corners = [(x - half, y - HALF), (x + half, y + HALF)];
                 root.draw(&Rectangle::new(corners, WHITE.filled())).map_err(failed)?;
-                root.draw_text(&line.says, &words(FONT, HPos::Center), (x, y)).map_err(failed)?;
+                write(root, &line.says, &words(FONT, HPos::Center), (x, y)).map_err(failed)?;
             }
             for (node, top) in self.left.iter().zip(&left.tops) {
                 node.draw(root, (from, TITLE + top), left.width)?;

@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 
+use evenhand_problem::printable;
 use plotters::chart::{ChartBuilder, ChartContext};
 use plotters::coord::Shift;
 use plotters::coord::cartesian::Cartesian2d;
@@ -57,7 +58,7 @@ pub(super) fn figure(title: &str, plots: &[&Plot], columns: usize) -> Result<Str
         let (top, rest) = root.split_vertically(above);
         if above > 0 {
             let place = (width as i32 / 2, TITLE as i32 / 2);
-            top.draw_text(title, &words(20, HPos::Center), place).map_err(failed)?;
+            write(&top, title, &words(20, HPos::Center), place).map_err(failed)?;
         }
         let (middle, bottom) = rest.split_vertically(PLOT.1 * rows as u32);
         for (plot, area) in plots.iter().zip(middle.split_evenly((rows, columns))) {
@@ -86,6 +87,21 @@ pub(super) fn failed(error: impl Display) -> PlotError {
     PlotError::Drawing(error.to_string())
 }
 
+/// Draws a text. The writer of SVG escapes markup; hidden characters, as in names, are shown as such.
+pub(super) fn write<'a>(
+    area: &Area<'a>,
+    text: &str,
+    style: &TextStyle<'_>,
+    at: (i32, i32),
+) -> Result<(), Failure<'a>> {
+    area.draw_text(&printable(text), style, at)
+}
+
+/// Characters of a text as it is drawn.
+pub(super) fn length(text: &str) -> usize {
+    printable(text).chars().count()
+}
+
 /// Text of this size, in the middle of its height.
 pub(super) fn words(size: i32, across: HPos) -> TextStyle<'static> {
     TextStyle::from(("sans-serif", size).into_font()).color(&BLACK).pos(Pos::new(across, VPos::Center))
@@ -102,7 +118,7 @@ fn draw(plot: &Plot, root: &Area<'_>, area: &Area<'_>, names: &[&Series]) -> Res
     let mut builder = ChartBuilder::on(area);
     builder.margin(10).margin_right(24).x_label_area_size(48).y_label_area_size(left);
     if !plot.title.is_empty() {
-        builder.caption(&plot.title, ("sans-serif", 16).into_font());
+        builder.caption(printable(&plot.title), ("sans-serif", 16).into_font());
     }
     let mut chart = builder.build_cartesian_2d(x.clone(), y.clone()).map_err(failed)?;
     let small = ("sans-serif", 13).into_font();
@@ -112,8 +128,8 @@ fn draw(plot: &Plot, root: &Area<'_>, area: &Area<'_>, names: &[&Series]) -> Res
         .bold_line_style(GRID)
         .label_style(small.clone())
         .axis_desc_style(("sans-serif", 14).into_font())
-        .x_desc(&plot.x.label)
-        .y_desc(&plot.y.label)
+        .x_desc(printable(&plot.x.label))
+        .y_desc(printable(&plot.y.label))
         .draw()
         .map_err(failed)?;
     for series in &plot.series {

@@ -4,7 +4,7 @@ use plotters::element::PathElement;
 use plotters::style::Color;
 use plotters::style::text_anchor::HPos;
 
-use super::draw::{Area, Failure, words};
+use super::draw::{Area, Failure, length, words, write};
 use super::style::{look, mark};
 use super::{LineStyle, Series};
 
@@ -27,7 +27,7 @@ pub(super) struct Legend {
 impl Legend {
     /// For these series, in a picture of this width.
     pub fn new(series: &[&Series], width: u32) -> Self {
-        let longest = series.iter().map(|series| series.name.chars().count()).max().unwrap_or(0);
+        let longest = series.iter().map(|series| length(&series.name)).max().unwrap_or(0);
         let column_width = SAMPLE as u32 + 2 * AROUND + CHARACTER * longest as u32;
         let count = series.len() as u32;
         let columns = ((width - 2 * AROUND) / column_width).clamp(1, count.max(1));
@@ -59,7 +59,7 @@ impl Legend {
             if series.marks {
                 mark(area, look, (x + SAMPLE / 2, y))?;
             }
-            area.draw_text(&series.name, &words(FONT, HPos::Left), (x + SAMPLE + 8, y))?;
+            write(area, &series.name, &words(FONT, HPos::Left), (x + SAMPLE + 8, y))?;
         }
         Ok(())
     }

@@ -1,7 +1,8 @@
 //! A table as HTML.
 
+use evenhand_problem::Medium;
+
 use super::{Holds, Table, Tone};
-use crate::html::escaped;
 
 /// The table, and below it how many rows are not shown.
 pub(super) fn html(table: &Table) -> String {
@@ -10,8 +11,8 @@ pub(super) fn html(table: &Table) -> String {
         let holds = (table.columns[at].holds == Holds::Numbers).then_some("number");
         let classes: Vec<&str> = holds.into_iter().chain(class(tone)).collect();
         match classes.as_slice() {
-            [] => format!("<{tag}>{}</{tag}>", escaped(text)),
-            classes => format!("<{tag} class=\"{}\">{}</{tag}>", classes.join(" "), escaped(text)),
+            [] => format!("<{tag}>{}</{tag}>", Medium::Html.show(text)),
+            classes => format!("<{tag} class=\"{}\">{}</{tag}>", classes.join(" "), Medium::Html.show(text)),
         }
     };
     let header = columns.iter().map(|&at| cell(at, "th", &table.columns[at].name, Tone::Plain));
@@ -23,7 +24,7 @@ pub(super) fn html(table: &Table) -> String {
     text.push_str("</table>\n");
     match table.rest().as_str() {
         "" => text,
-        rest => text + &format!("<p>{}</p>\n", escaped(rest.trim_end())),
+        rest => text + &format!("<p>{}</p>\n", Medium::Html.show(rest.trim_end())),
     }
 }
 

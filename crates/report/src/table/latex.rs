@@ -1,5 +1,7 @@
 //! A table as LaTeX.
 
+use evenhand_problem::Medium;
+
 use super::{Holds, Table};
 
 /// Characters of a cell from which its column is wrapped.
@@ -28,29 +30,11 @@ pub(super) fn latex(table: &Table) -> String {
         .collect();
     let line = |cells: Vec<String>| format!("{} \\\\\n", cells.join(" & "));
     let mut text = format!("\\begin{{longtable}}{{{format}}}\n\\toprule\n");
-    text.push_str(&line(columns.iter().map(|at| escaped(&table.columns[*at].name)).collect()));
+    text.push_str(&line(columns.iter().map(|at| Medium::Latex.show(&table.columns[*at].name)).collect()));
     text.push_str("\\midrule\n\\endhead\n");
     for row in table.shown() {
-        text.push_str(&line(columns.iter().map(|at| escaped(&row[*at].shown)).collect()));
+        text.push_str(&line(columns.iter().map(|at| Medium::Latex.show(&row[*at].shown)).collect()));
     }
     text.push_str("\\bottomrule\n\\end{longtable}\n");
     text
-}
-
-/// Without what LaTeX would take for commands.
-fn escaped(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '\\' => shown.push_str("\\textbackslash{}"),
-            '~' => shown.push_str("\\textasciitilde{}"),
-            '^' => shown.push_str("\\textasciicircum{}"),
-            '<' => shown.push_str("\\textless{}"),
-            '>' => shown.push_str("\\textgreater{}"),
-            '|' => shown.push_str("\\textbar{}"),
-            '&' | '%' | '$' | '#' | '_' | '{' | '}' => shown.extend(['\\', c]),
-            _ => shown.push(c),
-        }
-    }
-    shown
 }

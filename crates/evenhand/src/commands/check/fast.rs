@@ -88,8 +88,8 @@ impl Read {
         }
         match self {
             Self::Fairness(certificate) => page.append(report::claims(certificate)),
-            Self::Ratio(certificate) => page.text(certificate.claims().join("\n")),
-            Self::WorstLoad(certificate) => page.text(certificate.claims().join("\n")),
+            Self::Ratio(certificate) => page.lines(certificate.claims()),
+            Self::WorstLoad(certificate) => page.lines(certificate.claims()),
         }
     }
 }
