@@ -105,6 +105,9 @@ pub enum SimulateError {
     /// A checkpoint that is none, is damaged, or is of something else.
     #[error("the checkpoint {0}")]
     Checkpoint(String),
+    /// Tasks or shares that are no doubles.
+    #[error("what users have is beyond what doubles hold (1.8e308): measure resources in other units")]
+    Beyond,
     /// More runs than are numbered, where machines come and go.
     #[error("more than {0} tasks start: on servers that come and go each is numbered")]
     TooManyRuns(u32),
@@ -137,6 +140,7 @@ impl SimulateError {
             Self::TooManyRows { .. } => root.key("every"),
             Self::Import(_)
             | Self::OutOfOrder { .. }
+            | Self::Beyond
             | Self::Checkpoint(_)
             | Self::TooManyJobs(_)
             | Self::TooManyRuns(_) => return None,

@@ -332,7 +332,10 @@ fn number(
 ) -> Result<f64, FormatError> {
     let value = document.number(raw)?;
     let number = evenhand_problem::number::to_f64(&value);
-    if !is(&value) || !number.is_finite() {
+    if number > LARGEST {
+        return Err(document.error(raw, TOO_LARGE));
+    }
+    if !is(&value) {
         let found = evenhand_problem::number::format_stated(&value);
         return Err(document.error(raw, format!("found {found}: expected {expected}")));
     }
@@ -357,5 +360,8 @@ pub(crate) fn fits_on(problem: &Problem, n: usize, i: usize) -> bool {
     problem.users()[n].may_use(i) && demand.all(|(d, c)| d <= c)
 }
 
+/// Times, rates and rewards of simulations: whatever is summed up of them, squares too, is a double.
+pub(crate) const LARGEST: f64 = 1e100;
+pub(crate) const TOO_LARGE: &str = "simulations take numbers of at most 1e100";
 /// Most tasks of a job, servers that are drawn, and slots.
 const MOST: u64 = 1_000_000_000_000;

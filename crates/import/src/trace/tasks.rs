@@ -75,10 +75,13 @@ impl TaskTable {
     }
 }
 
+/// Times beyond this are no times: sums of squares of them stay doubles.
+const LARGEST: f64 = 1e100;
+
 /// A number of at least 0.
 fn number(row: &Record<'_>, column: usize) -> Result<f64, ImportError> {
     let text = row.field(column);
     let is_plain = text.starts_with(|first: char| first.is_ascii_digit());
-    let value = text.parse::<f64>().ok().filter(|value| is_plain && value.is_finite());
-    value.ok_or_else(|| row.column_error(column, COLUMNS[column], "a number of at least 0"))
+    let value = text.parse::<f64>().ok().filter(|value| is_plain && *value <= LARGEST);
+    value.ok_or_else(|| row.column_error(column, COLUMNS[column], "a number of at least 0 and at most 1e100"))
 }

@@ -141,8 +141,14 @@ impl CourseScenario {
 /// Runs a scenario with a seed.
 ///
 /// # Errors
-/// [`SimulateError::Mechanism`] where the mechanism has no allocation for users that are there at some time.
+/// [`SimulateError::Mechanism`] where the mechanism has no allocation for users that are there at some time;
+/// [`SimulateError::Beyond`].
 pub fn run_course(scenario: &CourseScenario, seed: u64) -> Result<Course, SimulateError> {
+    let course = followed(scenario, seed)?;
+    if course.is_finite() { Ok(course) } else { Err(SimulateError::Beyond) }
+}
+
+fn followed(scenario: &CourseScenario, seed: u64) -> Result<Course, SimulateError> {
     match &scenario.policy {
         CoursePolicy::Mechanism { mechanism, flags, arithmetic } => {
             let solve = |is_there: &Vec<bool>| -> Result<Standing, SimulateError> {

@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
+use evenhand_problem::Medium;
 use serde_json::{Map, Value, json};
 
 use super::{Course, CoursePolicy, CourseScenario};
-use crate::output::quoted;
 
 impl CoursePolicy {
     /// As people read it.
@@ -26,6 +26,17 @@ impl CoursePolicy {
 }
 
 impl Course {
+    /// Whether every number is one that a file can state.
+    pub(super) fn is_finite(&self) -> bool {
+        let moments = self.moments.iter().flat_map(|moment| {
+            let used = moment.utilisation.iter().flatten().map(|(_, part)| *part);
+            moment.tasks.iter().flatten().copied().chain(moment.shares.iter().copied()).chain(used)
+        });
+        let users = self.tasks.iter().flatten().copied().chain(self.present.iter().copied());
+        let distance = self.distance.iter().flatten().copied();
+        moments.chain(users).chain(distance).chain(self.mean_shares()).all(f64::is_finite)
+    }
+
     /// By user: the mean over the series of its dominant share.
     #[must_use]
     pub fn mean_shares(&self) -> Vec<f64> {
@@ -72,7 +83,7 @@ pub fn course_tasks_csv(scenario: &CourseScenario, course: &Course) -> String {
     for moment in &course.moments {
         for ((user, tasks), share) in scenario.spec.users.iter().zip(&moment.tasks).zip(&moment.shares) {
             if let Some(tasks) = tasks {
-                let _ = writeln!(out, "{},{},{tasks},{share}", moment.time, quoted(&user.name));
+                let _ = writeln!(out, "{},{},{tasks},{share}", moment.time, Medium::Csv.show(&user.name));
             }
         }
     }
@@ -86,7 +97,7 @@ pub fn course_utilisation_csv(scenario: &CourseScenario, course: &Course) -> Str
     for moment in &course.moments {
         for (server, rows) in scenario.spec.servers.iter().zip(&moment.utilisation) {
             for (resource, part) in rows {
-                let (server, resource) = (quoted(&server.name), quoted(resource));
+                let (server, resource) = (Medium::Csv.show(&server.name), Medium::Csv.show(resource));
                 let _ = writeln!(out, "{},{server},{resource},{part}", moment.time);
             }
         }

@@ -3,10 +3,10 @@
 use std::fmt::Write;
 
 use evenhand_mechanisms::filling::Statistic;
+use evenhand_problem::Medium;
 use serde_json::{Map, Value, json};
 
 use super::{Admission, Admitted, Beside, Policy};
-use crate::output::quoted;
 
 impl Policy {
     /// In a few words.
@@ -37,7 +37,7 @@ pub fn document(admitted: &Admitted) -> Value {
         json!({
             "seed": seed,
             "reward": run.reward,
-            "part_of_optimum": (*optimum > 0.0).then(|| run.reward / optimum),
+            "part_of_optimum": Some(run.reward / optimum).filter(|part| part.is_finite()),
             "migrations": run.migrations,
             "types": (0..scenario.problem.n_types()).map(of_type).collect::<Map<_, _>>(),
         })
@@ -76,7 +76,7 @@ pub fn series_csv(admitted: &Admitted, run: &Admission) -> String {
     let mut text = "time,reward".to_owned();
     for what in ["jobs", "slots"].iter().take(1 + usize::from(has_slots)) {
         for job in jobs {
-            let _ = write!(text, ",{}", quoted(&format!("{what} of {}", job.name())));
+            let _ = write!(text, ",{}", Medium::Csv.show(&format!("{what} of {}", job.name())));
         }
     }
     text.push('\n');

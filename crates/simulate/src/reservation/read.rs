@@ -9,7 +9,7 @@ use evenhand_problem::{Place, Reservation, nearest, number::to_f64};
 use serde_json::value::RawValue;
 
 use super::{AdmissionScenario, Coming, Estimates, Job, MOST_SERVERS, NEEDS_CAPACITY, Policy, reserve};
-use crate::read::positive;
+use crate::read::{LARGEST, TOO_LARGE, positive};
 
 /// Kind of such a file.
 pub const KIND: &str = "reservation-scenario";
@@ -60,6 +60,9 @@ pub fn scenario(document: &Document<'_>, folder: &Path) -> Result<AdmissionScena
     let problem = reservation(document, raw, folder)?;
     if problem.n_pools() != 1 {
         return Err(document.error(raw, "jobs are admitted into one pool of servers"));
+    }
+    if problem.rewards().iter().chain(&problem.loads()).any(|number| to_f64(number) > LARGEST) {
+        return Err(document.error(raw, format!("{TOO_LARGE}, also as rewards and loads")));
     }
     let servers = servers(document, &object, &problem)?;
     let stated = object.need(document, "policy")?;
@@ -144,7 +147,10 @@ fn whole<'t>(
 
 fn time<'t>(document: &Document<'t>, raw: &'t RawValue) -> Result<f64, FormatError> {
     let value = to_f64(&document.number(raw)?);
-    let is_time = value.is_finite() && value >= 0.0;
+    if value > LARGEST {
+        return Err(document.error(raw, TOO_LARGE));
+    }
+    let is_time = value >= 0.0;
     if is_time { Ok(value) } else { Err(document.error(raw, "expected a time of at least 0")) }
 }
 
