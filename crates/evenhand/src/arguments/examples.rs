@@ -104,7 +104,7 @@ Examples:
 pub const SCHEMA: &str = "\
 Examples:
   evenhand schema
-  evenhand schema problem > problem.schema.json";
+  evenhand schema allocation-problem > problem.schema.json";
 
 pub const COMPLETIONS: &str = "\
 Examples:

@@ -28,7 +28,8 @@ pub fn mechanism() -> Name {
 
 /// The name of a schema.
 pub fn schema_name() -> Name {
-    Name::of(schema::NAMES.into_iter().map(PossibleValue::new))
+    let short = |name| schema::SHORT.iter().filter(move |(_, kind)| *kind == name).map(|(short, _)| *short);
+    Name::of(schema::NAMES.into_iter().map(|name| PossibleValue::new(name).aliases(short(name))))
 }
 
 /// An axiom, and its parameter after a colon where it has one: `max-min:tsf`. What the parameter may be
