@@ -297,7 +297,7 @@ main() {
     if [[ -x ${CARGO_HOME:-$HOME/.cargo}/bin/cargo ]]; then
       fail "cargo is installed but not on the PATH: run '. ${CARGO_HOME:-$HOME/.cargo}/env' first"
     fi
-    fail "cargo is missing: install Rust 1.88 or later first (https://rustup.rs)"
+    fail "cargo is missing: install Rust 1.89 or later first (https://rustup.rs)"
   fi
 
   look

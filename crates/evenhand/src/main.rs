@@ -45,7 +45,7 @@ fn run() -> Result<ExitCode, Failure> {
         Err(error) => return failure::of_usage(&error),
     };
     let common = &arguments.common.resolve();
-    files::examine(&arguments.command.places())?;
+    let _locks = files::examine(&arguments.command.places())?;
     if let Some(threads) = common.threads {
         rayon::ThreadPoolBuilder::new()
             .num_threads(threads)

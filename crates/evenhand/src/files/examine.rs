@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use super::temporary::{Lock, lock, sweep};
 use crate::failure::Failure;
 
 /// The files that a command reads and writes.
@@ -19,11 +20,13 @@ pub struct Places<'a> {
 }
 
 /// Refuses what cannot work: two inputs from standard input, an output whose folder is missing or cannot
-/// be written to, that is a folder, or that would replace an input or another output.
+/// be written to, that is a folder or a link that leads nowhere, or that would replace an input or another
+/// output; and a file that is kept up to date by another program. The locks that say so last as long as the
+/// command. What a program that was killed has left beside these files is removed.
 ///
 /// # Errors
 /// The first of these, with the name of the file.
-pub fn examine(places: &Places<'_>) -> Result<(), Failure> {
+pub fn examine(places: &Places<'_>) -> Result<Vec<Lock>, Failure> {
     super::distinct(&places.inputs)?;
     let read = [&places.inputs[..], &places.kept].concat();
     for output in &places.outputs {
@@ -39,7 +42,29 @@ pub fn examine(places: &Places<'_>) -> Result<(), Failure> {
             output_file(output)?;
         }
     }
-    places.folders.iter().try_for_each(|folder| output_folder(folder))
+    places.folders.iter().try_for_each(|folder| output_folder(folder))?;
+    let locks = places.kept.iter().filter_map(|path| locked(path).transpose()).collect::<Result<_, _>>()?;
+    if !places.kept.is_empty() {
+        written.iter().for_each(|path| sweep(&folder_of(path)));
+        places.folders.iter().for_each(|folder| sweep(folder));
+    }
+    Ok(locks)
+}
+
+/// Locks a file that is kept up to date. Pipes and devices are not kept.
+fn locked(path: &Path) -> Result<Option<Lock>, Failure> {
+    if path.exists() && !is_ordinary(path) {
+        return Ok(None);
+    }
+    // Whatever links lead to it.
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+    let name = path.file_name().unwrap_or_default();
+    let refuse = |why: String| Failure::input(format!("{}: {why}", shown(&path)));
+    match lock(&folder_of(&path), name) {
+        Ok(Some(lock)) => Ok(Some(lock)),
+        Ok(None) => Err(refuse("another run keeps this file up to date".to_owned())),
+        Err(error) => Err(refuse(format!("cannot be locked: {error}"))),
+    }
 }
 
 /// Refuses an output that is one of the inputs.
@@ -55,6 +80,9 @@ fn output_file(path: &Path) -> Result<(), Failure> {
     let refuse = |why: &str| Err(Failure::input(format!("{}: {why}", shown(path))));
     if path.as_os_str().is_empty() {
         return Err(Failure::input("the name of the output file is empty"));
+    }
+    if leads_nowhere(path) {
+        return refuse("cannot be written: it is a link that leads nowhere");
     }
     match std::fs::metadata(path) {
         Ok(found) if found.is_dir() => return refuse("cannot be written: it is a folder"),
@@ -85,6 +113,9 @@ fn output_folder(folder: &Path) -> Result<(), Failure> {
     if folder.exists() && !folder.is_dir() {
         return refuse("is not a folder".to_owned());
     }
+    if folder.ancestors().take_while(|above| !above.exists()).any(leads_nowhere) {
+        return refuse("cannot be created: a link leads nowhere".to_owned());
+    }
     // What is not there yet is made in the nearest folder that is.
     let there = folder.ancestors().find(|above| above.exists()).unwrap_or_else(|| Path::new("."));
     match tempfile::tempfile_in(there) {
@@ -103,6 +134,11 @@ fn is_same(one: &Path, other: &Path) -> bool {
         }
     };
     one == other || place(one).is_some_and(|one| Some(one) == place(other))
+}
+
+/// Whether it is a link to what is not there.
+pub(super) fn leads_nowhere(path: &Path) -> bool {
+    path.is_symlink() && std::fs::metadata(path).is_err()
 }
 
 /// A pipe or a device is not replaced: it may be read and written.

@@ -1,6 +1,7 @@
 //! Reading and writing files for the commands.
 
 mod examine;
+mod temporary;
 mod write;
 
 use std::path::Path;

@@ -4,7 +4,10 @@ use std::fs::{self, Permissions};
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::examine::{folder_of, is_standard, not_an_input, shown};
+use tempfile::NamedTempFile;
+
+use super::examine::{folder_of, is_standard, leads_nowhere, not_an_input, shown};
+use super::temporary;
 use crate::failure::Failure;
 use crate::output;
 
@@ -25,8 +28,8 @@ pub fn write(path: &Path, text: &str, inputs: &[&Path]) -> Result<bool, Failure>
 
 /// Writes a file in one step: a reader sees the old file or the whole new one, never a part.
 ///
-/// A symbolic link that is there is followed and the permissions of the file are kept; a new file has
-/// those that the umask leaves. What is no ordinary file, such as a pipe or `/dev/null`, is written to
+/// A symbolic link is followed, one that leads nowhere refused. The permissions of a file that is there are
+/// kept; a new file has those that the umask leaves. What is no ordinary file, such as a pipe or `/dev/null`, is written to
 /// directly. The temporary file beside it has a name that nobody can foresee and is created exclusively.
 ///
 /// # Errors
@@ -40,6 +43,7 @@ pub fn save(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
             file.write_all(bytes)?;
             file.flush()
         }),
+        _ if leads_nowhere(path) => Err(io::Error::other("it is a link that leads nowhere")),
         _ => replace(path, bytes, None),
     };
     saved.map_err(|error| Failure::solver(format!("{}: cannot be written: {error}", shown(path))))
@@ -56,14 +60,19 @@ pub fn save_in(folder: &Path, name: &str, bytes: impl AsRef<[u8]>) -> Result<(),
 }
 
 fn replace(path: &Path, bytes: &[u8], permissions: Option<Permissions>) -> io::Result<()> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".evenhand-").suffix(".part");
-    #[cfg(unix)]
-    {
-        // The umask takes from these what it takes from every new file.
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    }
-    let mut part = builder.tempfile_in(folder_of(path))?;
+    let part = temporary::new(&folder_of(path))?;
+    let name = part.path().to_owned();
+    let replaced = fill(part, path, bytes, permissions);
+    temporary::forget(&name);
+    replaced
+}
+
+fn fill(
+    mut part: NamedTempFile,
+    path: &Path,
+    bytes: &[u8],
+    permissions: Option<Permissions>,
+) -> io::Result<()> {
     part.write_all(bytes)?;
     permissions.map_or(Ok(()), |permissions| part.as_file().set_permissions(permissions))?;
     part.as_file().sync_all()?;

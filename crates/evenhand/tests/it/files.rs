@@ -1,0 +1,104 @@
+//! Files that the program keeps up to date: what is there when it is told to end, is killed, or runs twice.
+#![cfg(unix)]
+
+use std::os::unix::fs::symlink;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use crate::common;
+
+use common::{FIGURE_1, Folder};
+
+/// Goes on for hours, and writes its checkpoint after every event.
+const LONG: &str = r#"{"kind": "scenario", "resources": ["cpu"],
+    "servers": [{"name": "pool", "count": 100, "capacity": {"cpu": 4}}], "policy": {"server": "best-fit"},
+    "users": [{"name": "u", "demand": {"cpu": 1}, "poisson": {"rate": 50, "tasks": 1, "duration": {"exponential": 4}}}],
+    "horizon": 100000}"#;
+
+fn start(folder: &Folder) -> Child {
+    let mut command =
+        folder.command(&["simulate", "s.json", "--resume", "run.json", "--checkpoint-every", "1"]);
+    let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    while !folder.path().join("run.json").exists() {
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    child
+}
+
+/// Sends a signal, and waits for the end that it brings.
+fn end(mut child: Child, signal: &str, number: i32) {
+    let sent = Command::new("kill").args(["-s", signal, &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    assert_eq!(child.wait().unwrap().signal(), Some(number), "{signal}");
+}
+
+#[test]
+fn signals_leave_no_temporary_file() {
+    let folder = Folder::new();
+    folder.write("s.json", LONG);
+    for (signal, number) in [("TERM", 15), ("INT", 2)].repeat(4) {
+        end(start(&folder), signal, number);
+        assert_eq!(folder.names(), ["run.json", "s.json"], "{signal}");
+        // What is there is whole.
+        serde_json::from_str::<serde_json::Value>(&folder.read("run.json")).unwrap();
+        std::fs::remove_file(folder.path().join("run.json")).unwrap();
+    }
+}
+
+#[test]
+fn what_a_killed_run_leaves_is_swept() {
+    let folder = Folder::new();
+    folder.write("s.json", LONG);
+    end(start(&folder), "KILL", 9);
+    folder.write(".evenhand-left.part", "half of");
+    std::fs::create_dir(folder.path().join("out")).unwrap();
+    folder.write("out/.evenhand-left.part", "half of");
+    folder.write("s.json", LONG.replace("100000", "1"));
+    std::fs::remove_file(folder.path().join("run.json")).unwrap();
+    folder.run(&["simulate", "s.json", "--resume", "run.json", "-o", "out"]).ends_with(0);
+    assert_eq!(folder.names(), ["out", "run.json", "s.json"]);
+    assert!(!folder.path().join("out/.evenhand-left.part").exists());
+}
+
+#[test]
+fn two_runs_do_not_share_a_checkpoint() {
+    let folder = Folder::new();
+    folder.write("s.json", LONG);
+    let first = start(&folder);
+    symlink("run.json", folder.path().join("link.json")).unwrap();
+    for name in ["run.json", "./run.json", "link.json"] {
+        folder
+            .run(&["simulate", "s.json", "--resume", name])
+            .fails_with(2, "run.json: another run keeps this file up to date");
+        folder.run(&["hunt", "--steps", "1", "--resume", name]).fails_with(2, "another run");
+    }
+    end(first, "TERM", 15);
+    folder.run(&["hunt", "--steps", "1", "--resume", "run.json"]).fails_with(2, "no saved hunt");
+    folder.run(&["hunt", "--types", "2", "--steps", "1", "--resume", "hunt.json"]).ends_with(0);
+    assert_eq!(folder.names(), ["hunt.json", "link.json", "run.json", "s.json"]);
+}
+
+#[test]
+fn links_that_lead_nowhere_are_refused() {
+    let folder = Folder::with(FIGURE_1);
+    symlink("missing.json", folder.path().join("dangling.json")).unwrap();
+    symlink("round.json", folder.path().join("round.json")).unwrap();
+    symlink("missing", folder.path().join("out")).unwrap();
+    for name in ["dangling.json", "round.json"] {
+        folder
+            .run(&["solve", "problem.json", "-m", "drfh", "-o", name])
+            .fails_with(2, "a link that leads nowhere");
+        folder.run(&["hunt", "--steps", "1", "--resume", name]).fails_with(2, "a link that leads nowhere");
+        assert!(folder.path().join(name).is_symlink() && !folder.path().join("missing.json").exists());
+    }
+    folder.write("s.json", LONG.replace("100000", "1"));
+    for name in ["out", "out/deeper"] {
+        folder.run(&["simulate", "s.json", "-o", name]).fails_with(2, "a link leads nowhere");
+    }
+    // Found out when the file is written: it has no name before.
+    std::fs::create_dir(folder.path().join("results")).unwrap();
+    symlink("missing.csv", folder.path().join("results/jobs.csv")).unwrap();
+    folder.run(&["simulate", "s.json", "-o", "results"]).fails_with(3, "a link that leads nowhere");
+    assert!(!folder.path().join("results/missing.csv").exists());
+}

@@ -1,0 +1,344 @@
+//! Names of a file never forge: whatever they hold, no output has a line, a colour, markup, a formula or a
+//! direction of writing from them.
+
+use crate::common;
+
+use common::{Folder, Output};
+use serde_json::{Value, json};
+
+/// A name that tries everything; `begin` is how a formula would begin, `what` tells it from others.
+fn evil(begin: char, what: &str) -> String {
+    format!(
+        "{begin}1+1 {what}\nFORGED \r# FORGED\u{1b}[31m\u{9b}2J\u{202a}\u{202e}\u{2066}\u{2069}\u{200e}\u{200f}\
+         ,;\"|`<script>alert(1)</script>'[a](b)*) \\"
+    )
+}
+
+/// Where a text is shown.
+#[derive(Clone, Copy, PartialEq)]
+enum To {
+    Terminal,
+    Markdown,
+    Csv,
+    /// HTML and SVG.
+    Markup,
+}
+
+/// Nothing of a name is there as it was.
+#[track_caller]
+fn is_safe(text: &str, to: To, what: &str) {
+    let is_hidden = |c: char| {
+        c.is_control() && c != '\n'
+            || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    let found = text.chars().find(|&c| is_hidden(c));
+    assert!(found.is_none(), "{what}: {found:?} in {text}");
+    for line in text.lines() {
+        let begin = line.trim_start_matches(|c: char| !c.is_alphanumeric());
+        assert!(!begin.starts_with("FORGED"), "{what}: {line} in {text}");
+    }
+    match to {
+        To::Terminal => {}
+        To::Markup => assert!(!text.contains("<script"), "{what}: {text}"),
+        To::Markdown => {
+            let plain = without_escapes(text);
+            assert!(!plain.contains(['`', '<', '[']) && !plain.contains("*)"), "{what}: {text}");
+            // Cells stay cells: every line of a table has as many as its head.
+            let mut head = None;
+            for line in plain.lines() {
+                let bars = line.matches('|').count();
+                assert!(head.is_none_or(|head| bars == 0 || head == bars), "{what}: {line} in {text}");
+                head = (bars > 0).then_some(bars);
+            }
+        }
+        To::Csv => {
+            let mut width = None;
+            for row in rows(text) {
+                assert!(
+                    *width.get_or_insert(row.len()) == row.len() || row.len() == 1,
+                    "{what}: {row:?} in {text}"
+                );
+                if row.len() == 1 {
+                    // Between two tables.
+                    width = None;
+                }
+                for field in row {
+                    let is_formula = field.starts_with(['=', '+', '-', '@']);
+                    assert!(!is_formula || field.parse::<f64>().is_ok(), "{what}: {field} in {text}");
+                }
+            }
+        }
+    }
+}
+
+/// Markdown without the characters that are escaped.
+fn without_escapes(text: &str) -> String {
+    let mut plain = String::new();
+    let mut characters = text.chars();
+    while let Some(c) = characters.next() {
+        match c {
+            '\\' => drop(characters.next()),
+            _ => plain.push(c),
+        }
+    }
+    plain
+}
+
+/// The rows of CSV (RFC 4180).
+fn rows(text: &str) -> Vec<Vec<String>> {
+    let (mut rows, mut row, mut field, mut is_quoted) = (Vec::new(), Vec::new(), String::new(), false);
+    let mut characters = text.chars().peekable();
+    while let Some(c) = characters.next() {
+        match c {
+            '"' if is_quoted && characters.peek() == Some(&'"') => field.push(characters.next().unwrap()),
+            '"' => is_quoted = !is_quoted,
+            ',' if !is_quoted => row.push(std::mem::take(&mut field)),
+            '\n' if !is_quoted => {
+                row.push(std::mem::take(&mut field));
+                rows.push(std::mem::take(&mut row));
+            }
+            _ => field.push(c),
+        }
+    }
+    assert!(field.is_empty() && row.is_empty() && !is_quoted, "cut off: {text}");
+    rows
+}
+
+/// Runs a command in every format. Some result has a table for CSV, and JSON keeps the names.
+#[track_caller]
+fn every_format(folder: &Folder, arguments: &[&str], names: &[&str]) {
+    for (format, to) in [("table", To::Terminal), ("markdown", To::Markdown), ("csv", To::Csv)] {
+        let output = folder.run(&[arguments, &["--format", format]].concat());
+        let what = format!("{arguments:?} {format}");
+        is_safe(&output.stderr, To::Terminal, &what);
+        if output.status != 2 {
+            is_safe(&output.stdout, to, &what);
+            assert!(!output.stdout.is_empty(), "{what}: {output:?}");
+        } else {
+            assert!(format == "csv" && output.stderr.contains("there is no table"), "{what}: {output:?}");
+        }
+    }
+    let output = folder.run(&[arguments, &["--format", "json"]].concat());
+    is_safe(&output.stderr, To::Terminal, &format!("{arguments:?} json"));
+    for name in names {
+        assert!(holds(&output.json(), name), "{arguments:?}: {name:?} is not in {}", output.stdout);
+    }
+}
+
+/// Whether a string of the document, or a key, has the name in it.
+fn holds(document: &Value, name: &str) -> bool {
+    match document {
+        Value::String(text) => text.contains(name),
+        Value::Array(list) => list.iter().any(|item| holds(item, name)),
+        Value::Object(fields) => fields.iter().any(|(key, value)| key.contains(name) || holds(value, name)),
+        _ => false,
+    }
+}
+
+#[track_caller]
+fn file_is_safe(folder: &Folder, name: &str, to: To) {
+    is_safe(&folder.read(name), to, name);
+}
+
+/// The names of [`problem`]: the problem, two users, two server classes, two resources.
+struct Names {
+    title: String,
+    users: [String; 2],
+    classes: [String; 2],
+    resources: [String; 2],
+}
+
+fn names() -> Names {
+    Names {
+        title: evil('=', "title"),
+        users: [evil('=', "user"), evil('+', "user")],
+        classes: [evil('-', "class"), evil('@', "class")],
+        resources: [evil('=', "resource"), evil('-', "resource")],
+    }
+}
+
+fn problem(names: &Names) -> Value {
+    let Names { title, users: [u, v], classes: [a, b], resources: [cpu, memory] } = names;
+    json!({
+        "kind": "allocation-problem", "name": title, "resources": [cpu, memory],
+        "servers": [{"name": a, "capacity": {cpu: 2, memory: 12}}, {"name": b, "capacity": {cpu: 12, memory: 2}}],
+        "users": [{"name": u, "demand": {cpu: "1/5", memory: 1}}, {"name": v, "demand": {cpu: 1, memory: "1/5"}}],
+    })
+}
+
+#[test]
+fn of_problems() {
+    let names = names();
+    let Names { users: [u, _], classes: [a, _], .. } = &names;
+    let folder = Folder::with(&problem(&names).to_string());
+    for mechanism in ["drfh", "njc", "ps-dsf", "fill", "alpha", "utilitarian"] {
+        every_format(&folder, &["solve", "problem.json", "-m", mechanism], &[u, a]);
+        folder.run(&["solve", "problem.json", "-m", mechanism, "-o", "a.json"]);
+        // Of every kind of evidence, also that something is violated.
+        every_format(&folder, &["certify", "problem.json", "a.json", "-o", "c.json"], &[]);
+        every_format(&folder, &["check", "c.json"], &[&names.title]);
+        every_format(&folder, &["check", "c.json", "--fast"], &[]);
+        every_format(&folder, &["explain", "problem.json", "a.json", "--user", u], &[u, a]);
+    }
+    every_format(&folder, &["compare", "problem.json", "--allocation", "a.json"], &[u]);
+    folder.run(&["report", "problem.json", "-o", "page.html"]).ends_with(0);
+    file_is_safe(&folder, "page.html", To::Markup);
+    let page = folder.read("page.html");
+    assert!(
+        page.contains("<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'"),
+        "{page}"
+    );
+    for form in ["mps", "lp"] {
+        is_safe(
+            &folder.run(&["export", "problem.json", "--to", form]).ends_with(0).stdout,
+            To::Terminal,
+            form,
+        );
+    }
+    folder.run(&["solve", "problem.json", "-m", "drfh", "-o", "a.json"]).ends_with(0);
+    folder.run(&["certify", "problem.json", "a.json", "-o", "c.json"]).ends_with(0);
+    every_format(&folder, &["export", "c.json", "--to", "vipr", "-o", "vipr"], &[]);
+    for entry in std::fs::read_dir(folder.path().join("vipr")).unwrap() {
+        let text = std::fs::read_to_string(entry.unwrap().path()).unwrap();
+        is_safe(&text, To::Terminal, "vipr");
+    }
+    let coq = folder.run(&["export", "c.json", "--to", "coq"]).ends_with(0).stdout;
+    is_safe(&coq, To::Terminal, "coq");
+    assert_eq!(coq.matches("(*").count(), coq.matches("*)").count(), "{coq}");
+}
+
+#[test]
+fn of_trajectories() {
+    let names = names();
+    let mut problem = problem(&names);
+    problem["servers"].as_array_mut().unwrap().truncate(1);
+    let folder = Folder::with(&problem.to_string());
+    let call = [
+        "solve",
+        "problem.json",
+        "-m",
+        "njc",
+        "--method",
+        "trajectory",
+        "--series",
+        "s.csv",
+        "--plot",
+        "s.svg",
+    ];
+    folder.run(&call).ends_with(0);
+    file_is_safe(&folder, "s.csv", To::Csv);
+    file_is_safe(&folder, "s.svg", To::Markup);
+}
+
+#[test]
+fn of_groups() {
+    let (g, h, u, v, cpu) =
+        (evil('=', "group"), evil('@', "group"), evil('+', "user"), evil('-', "user"), evil('=', "resource"));
+    let pool = evil('-', "class");
+    let problem = json!({
+        "kind": "allocation-problem", "name": evil('=', "title"), "resources": [cpu],
+        "servers": [{"name": pool, "capacity": {&cpu: 10}}],
+        "groups": [{"name": g, "guarantee": {&cpu: 4}, "lend": {&cpu: 1}},
+                   {"name": h, "limit": {&cpu: 3}, "on": {&pool: {"limit": {&cpu: 2}}}}],
+        "users": [{"name": u, "group": g, "demand": {&cpu: 1}}, {"name": v, "group": h, "demand": {&cpu: 1}}],
+    });
+    let folder = Folder::with(&problem.to_string());
+    folder.run(&["solve", "problem.json", "-m", "tree", "-o", "a.json"]).ends_with(0);
+    every_format(&folder, &["solve", "problem.json", "-m", "tree"], &[&u]);
+    every_format(&folder, &["solve", "problem.json", "-m", "tree", "--rule", "kai"], &[&g]);
+    every_format(&folder, &["certify", "problem.json", "a.json", "-o", "c.json"], &[]);
+    every_format(&folder, &["check", "c.json"], &[]);
+    every_format(&folder, &["explain", "problem.json", "a.json", "--user", &v], &[&v, &h]);
+    every_format(&folder, &["explain", "problem.json", "a.json", "--levels"], &[&g, &u]);
+    every_format(&folder, &["explain", "problem.json", "a.json", "--levels", "--rule", "kai"], &[&g]);
+    for group in [&g, &h] {
+        every_format(&folder, &["explain", "problem.json", "a.json", "--group", group], &[group]);
+    }
+}
+
+#[test]
+fn of_reservations() {
+    let (cpu, pool) = (evil('=', "resource"), evil('@', "pool"));
+    let (small, big) = (evil('=', "job"), evil('-', "job"));
+    let reservation = json!({
+        "kind": "reservation-problem", "name": evil('=', "title"), "resources": [cpu],
+        "servers": [{"name": pool, "count": 10, "capacity": {&cpu: 8}}],
+        "jobs": [{"name": small, "demand": {&cpu: 2}, "reward": "6", "load": "1/2"},
+                 {"name": big, "demand": {&cpu: 3}, "reward": "9", "load": "2"}],
+    });
+    let folder = Folder::with(&reservation.to_string());
+    every_format(&folder, &["ratio", "problem.json"], &[&small, &pool]);
+    every_format(&folder, &["ratio", "problem.json", "--sweep", "0:2:3", "--plot", "p.svg"], &[]);
+    file_is_safe(&folder, "p.svg", To::Markup);
+    every_format(&folder, &["ratio", "problem.json", "--worst-load", "-o", "w.json"], &[]);
+    every_format(&folder, &["check", "w.json"], &[]);
+    every_format(&folder, &["ratio", "problem.json", "--monotone"], &[]);
+    let scenario = json!({
+        "kind": "reservation-scenario", "name": evil('+', "scenario"), "reservation": reservation, "servers": 20,
+        "policy": {"dra": {"reserve": 2}}, "horizon": 10,
+    });
+    folder.write("s.json", scenario.to_string());
+    every_format(&folder, &["simulate", "s.json", "-o", "out"], &[&small]);
+    file_is_safe(&folder, "out/series.csv", To::Csv);
+    file_is_safe(&folder, "out/series.svg", To::Markup);
+}
+
+#[test]
+fn of_scenarios() {
+    let (cpu, pool, u, v) = (evil('=', "resource"), evil('@', "class"), evil('=', "user"), evil('-', "user"));
+    let scenario = |policy: Value, jobs: Value| {
+        let of_user = |name: &str, amount: u32| {
+            let mut user = json!({"name": name, "demand": {&cpu: amount}});
+            user.as_object_mut().unwrap().extend(jobs.as_object().unwrap().clone());
+            user
+        };
+        json!({"kind": "scenario", "name": evil('+', "scenario"), "resources": [cpu],
+            "servers": [{"name": pool, "count": 2, "capacity": {&cpu: 9}}], "policy": policy,
+            "users": [of_user(&u, 1), of_user(&v, 2)], "horizon": 20, "every": 1})
+    };
+    let folder = Folder::new();
+    let jobs = json!({"poisson": {"rate": 2, "tasks": 2, "duration": {"exponential": 4}}});
+    folder.write("s.json", scenario(json!({"server": "best-fit"}), jobs).to_string());
+    every_format(&folder, &["simulate", "s.json", "-o", "out"], &[&u, &cpu]);
+    for name in ["series", "jobs", "users", "completion-times"] {
+        file_is_safe(&folder, &format!("out/{name}.csv"), To::Csv);
+    }
+    file_is_safe(&folder, "out/series.svg", To::Markup);
+    folder.write("c.json", scenario(json!({"mechanism": "ps-dsf"}), json!({})).to_string());
+    every_format(&folder, &["simulate", "c.json", "-o", "course"], &[&u]);
+    for name in ["series", "utilisation"] {
+        file_is_safe(&folder, &format!("course/{name}.csv"), To::Csv);
+    }
+    file_is_safe(&folder, "course/series.svg", To::Markup);
+}
+
+#[test]
+fn of_errors_and_warnings() {
+    let names = names();
+    let folder = Folder::with(&problem(&names).to_string());
+    let fails = |folder: &Folder, arguments: &[&str]| {
+        let Output { stderr, .. } = folder.run(arguments).fails(2);
+        is_safe(&stderr, To::Terminal, &format!("{arguments:?}"));
+        assert!(stderr.contains("1+1"), "{arguments:?} names it: {stderr}");
+    };
+    folder.solve("drfh", true, "a.json");
+    fails(&folder, &["explain", "problem.json", "a.json", "--user", &evil('+', "usr")]);
+    fails(&folder, &["explain", "problem.json", "a.json", "--user", "nobody"]);
+    let mut twice = problem(&names);
+    twice["users"][1]["name"] = json!(names.users[0]);
+    folder.write("twice.json", twice.to_string());
+    fails(&folder, &["solve", "twice.json", "-m", "drfh"]);
+    let mut unknown = problem(&names);
+    unknown["users"][0]["servers"] = json!([evil('-', "clas")]);
+    folder.write("unknown.json", unknown.to_string());
+    fails(&folder, &["solve", "unknown.json", "-m", "drfh"]);
+    let mut nowhere = problem(&names);
+    nowhere["users"][0]["demand"] = json!({&names.resources[0]: 100});
+    folder.write("nowhere.json", nowhere.to_string());
+    folder.write("a.json", json!({"kind": "allocation", "tasks": {&evil('+', "usr"): {}}}).to_string());
+    fails(&folder, &["certify", "problem.json", "a.json"]);
+    folder.write("pods.csv", format!("name,cpu_milli\n\"{}\",x\n", evil('=', "pod").replace('"', "\"\"")));
+    folder.write("nodes.csv", "sn,cpu_milli,memory_mib,gpu,model\na,32000,1024,0,\n");
+    let output = folder.run(&["import", "openb", "nodes.csv", "pods.csv"]);
+    is_safe(&output.stderr, To::Terminal, "import");
+}
