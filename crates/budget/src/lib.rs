@@ -34,4 +34,6 @@ mod meter;
 pub use cost::{operations, table, words_of_bits};
 pub use exceeded::{Exceeded, Kind};
 pub use limits::Limits;
-pub use meter::{Handle, Held, charge, handle, hold, is_late, room, spent, within, work_left};
+pub use meter::{
+    Handle, Held, charge, exceeded, handle, hold, is_late, read, room, spent, within, work_left,
+};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// Limits of a computation; `None` is no limit.
+/// Limits of a computation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Limits {
     /// Steps: some nanoseconds each, and the same number on every machine.
@@ -11,28 +11,36 @@ pub struct Limits {
     pub memory: Option<u64>,
     /// Time from now, of the clock on the wall: what is done then depends on the machine.
     pub time: Option<Duration>,
+    /// Whether work and memory that are not stated have the limits of [`by_input`](Self::by_input), and not none.
+    pub grows: bool,
 }
 
 impl Limits {
     /// Steps that take about a minute of one core.
     pub const A_MINUTE: u64 = 10_000_000_000;
-    /// Bytes of memory for a file of less than [`Limits::SMALL_FILE`].
+    /// Bytes of memory for less input than [`Limits::LARGE`].
     pub const SMALL_MEMORY: u64 = 2 << 30;
-    /// Bytes of memory for a larger file.
+    /// Bytes of memory for more input.
     pub const LARGE_MEMORY: u64 = 16 << 30;
-    /// A file below so many bytes is small.
-    pub const SMALL_FILE: u64 = 1_000_000;
+    /// So many bytes of input are large.
+    pub const LARGE: u64 = 1_000_000;
 
-    /// What a program grants to input of so many bytes when nobody says more: a minute's work and 2 GiB below a
-    /// megabyte; beyond it work in proportion to the input, and 16 GiB.
+    /// What a program grants when nobody says more: for less than a megabyte of input a minute's work and 2 GiB; for
+    /// more, work in proportion to it and 16 GiB. The input is what has been [`read`](crate::read) so far.
     #[must_use]
-    pub fn for_input(bytes: u64) -> Self {
-        let small = bytes < Self::SMALL_FILE;
-        let minutes = u64::max(1, bytes.div_ceil(Self::SMALL_FILE));
-        Self {
-            work: Some(Self::A_MINUTE.saturating_mul(minutes)),
-            memory: Some(if small { Self::SMALL_MEMORY } else { Self::LARGE_MEMORY }),
-            time: None,
-        }
+    pub fn by_input() -> Self {
+        Self { grows: true, ..Self::default() }
+    }
+
+    /// Steps that may be taken after so many bytes of input.
+    pub(crate) fn work_after(&self, input: u64) -> Option<u64> {
+        let megabytes = u64::max(1, input.div_ceil(Self::LARGE));
+        self.work.or_else(|| self.grows.then_some(Self::A_MINUTE.saturating_mul(megabytes)))
+    }
+
+    /// Bytes that may be held after so many bytes of input.
+    pub(crate) fn memory_after(&self, input: u64) -> Option<u64> {
+        let granted = if input < Self::LARGE { Self::SMALL_MEMORY } else { Self::LARGE_MEMORY };
+        self.memory.or_else(|| self.grows.then_some(granted))
     }
 }

@@ -1,5 +1,6 @@
 //! What is left, and who counts it.
 
+use std::any::Any;
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -17,6 +18,8 @@ struct Meter {
     limits: Limits,
     work: AtomicU64,
     memory: AtomicU64,
+    /// Bytes that have been read.
+    input: AtomicU64,
     /// Work at which the clock is looked at again.
     next_look: AtomicU64,
     end: Option<Instant>,
@@ -45,6 +48,12 @@ fn end(meter: &Arc<Meter>, what: &str, kind: Kind) -> ! {
     }))
 }
 
+/// Which limit was reached, if that is what unwound a thread or was caught on the way to [`within`].
+#[must_use]
+pub fn exceeded(payload: &(dyn Any + Send)) -> Option<&Exceeded> {
+    payload.downcast_ref::<Ended>().map(|ended| &ended.exceeded)
+}
+
 /// What unwinds.
 struct Ended {
     meter: Arc<Meter>,
@@ -52,10 +61,18 @@ struct Ended {
 }
 
 impl Meter {
+    fn work_limit(&self) -> Option<u64> {
+        self.limits.work_after(self.input.load(Ordering::Relaxed))
+    }
+
+    fn memory_limit(&self) -> Option<u64> {
+        self.limits.memory_after(self.input.load(Ordering::Relaxed))
+    }
+
     fn charge(self: &Arc<Self>, steps: u64, what: &str) {
         let before = self.work.fetch_add(steps, Ordering::Relaxed);
         let spent = before.saturating_add(steps);
-        if let Some(limit) = self.limits.work
+        if let Some(limit) = self.work_limit()
             && spent > limit
         {
             // A sum that has gone round would begin to grant again.
@@ -77,7 +94,7 @@ impl Meter {
 
     fn hold(self: &Arc<Self>, bytes: u64, what: &str) {
         let before = self.memory.fetch_add(bytes, Ordering::Relaxed);
-        if let Some(limit) = self.limits.memory {
+        if let Some(limit) = self.memory_limit() {
             let left = limit.saturating_sub(before);
             if bytes > left {
                 self.memory.fetch_sub(bytes, Ordering::Relaxed);
@@ -106,6 +123,7 @@ pub fn within<T>(limits: &Limits, computation: impl FnOnce() -> T) -> Result<T, 
         limits: *limits,
         work: AtomicU64::new(0),
         memory: AtomicU64::new(0),
+        input: AtomicU64::new(0),
         next_look: AtomicU64::new(0),
         end: limits.time.and_then(|time| Instant::now().checked_add(time)),
         outer: current(),
@@ -139,6 +157,21 @@ impl Handle {
         let _restore = Restore(CURRENT.replace(self.0.clone()));
         part()
     }
+
+    /// The steps and the bytes that may be taken after what has been read so far; `None` is no limit.
+    #[must_use]
+    pub fn limits(&self) -> (Option<u64>, Option<u64>) {
+        let least = |limit: fn(&Meter) -> Option<u64>| {
+            let all = std::iter::successors(self.0.clone(), |meter| meter.outer.clone());
+            all.filter_map(|meter| limit(&meter)).min()
+        };
+        (least(Meter::work_limit), least(Meter::memory_limit))
+    }
+
+    /// Puts them in force in this thread for good: for threads that serve this computation alone.
+    pub fn adopt(&self) {
+        CURRENT.set(self.0.clone());
+    }
 }
 
 /// Puts back what was in force, also when it is unwound.
@@ -159,6 +192,13 @@ pub fn charge(steps: u64, what: &str) {
             meter.charge(steps, what);
         }
     });
+}
+
+/// Says that so many bytes of input have been read: limits that grow with the input grow.
+pub fn read(bytes: u64) {
+    for meter in in_force() {
+        meter.input.fetch_add(bytes, Ordering::Relaxed);
+    }
 }
 
 /// Memory that is held, until it is dropped.
@@ -205,7 +245,7 @@ pub fn spent() -> u64 {
 #[must_use]
 pub fn work_left() -> Option<u64> {
     let left =
-        |meter: Arc<Meter>| Some(meter.limits.work?.saturating_sub(meter.work.load(Ordering::Relaxed)));
+        |meter: Arc<Meter>| Some(meter.work_limit()?.saturating_sub(meter.work.load(Ordering::Relaxed)));
     in_force().filter_map(left).min()
 }
 

@@ -4,7 +4,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use evenhand_budget::{
-    Kind, Limits, charge, handle, hold, is_late, operations, room, spent, table, within, work_left,
+    Kind, Limits, charge, exceeded, handle, hold, is_late, operations, read, room, spent, table, within,
+    work_left,
 };
 use rayon::prelude::*;
 
@@ -34,8 +35,8 @@ fn the_last_step_is_granted_and_the_next_is_not() {
 #[test]
 fn what_overflows_is_refused_ever_after() {
     let ended = within(&work(10), || {
-        let inner = catch_unwind(AssertUnwindSafe(|| charge(u64::MAX, "all")));
-        assert!(inner.is_err());
+        let inner = catch_unwind(AssertUnwindSafe(|| charge(u64::MAX, "all"))).unwrap_err();
+        assert_eq!(exceeded(&*inner).map(|exceeded| exceeded.what.as_str()), Some("all"));
         charge(1, "one more");
     });
     assert_eq!(ended.unwrap_err().what, "one more");
@@ -59,7 +60,7 @@ fn memory_is_free_again_when_it_is_dropped() {
 
 #[test]
 fn a_table_needs_room_before_it_takes_steps() {
-    let limits = Limits { work: Some(5), memory: Some(48), time: None };
+    let limits = Limits { work: Some(5), memory: Some(48), ..Limits::default() };
     assert!(matches!(within(&limits, || table(2, 4, 8, "a table")).unwrap_err().kind, Kind::Memory { .. }));
     assert!(matches!(within(&limits, || table(2, 3, 8, "a table")).unwrap_err().kind, Kind::Work { .. }));
     assert_eq!(within(&limits, || table(1, 5, 8, "a table")), Ok(()));
@@ -137,9 +138,26 @@ fn sentences_name_the_option() {
 }
 
 #[test]
-fn small_input_gets_a_minute_and_two_gibibytes() {
-    let small = Limits::for_input(999_999);
-    assert_eq!((small.work, small.memory), (Some(Limits::A_MINUTE), Some(2 << 30)));
-    let large = Limits::for_input(2_500_000);
-    assert_eq!((large.work, large.memory), (Some(3 * Limits::A_MINUTE), Some(16 << 30)));
+fn limits_grow_with_the_input() {
+    let done = within(&Limits::by_input(), || {
+        let before = handle().limits();
+        read(999_999);
+        assert_eq!((before, handle().limits()), (before, before));
+        assert_eq!(before, (Some(Limits::A_MINUTE), Some(2 << 30)));
+        read(1_500_001);
+        assert_eq!(handle().limits(), (Some(3 * Limits::A_MINUTE), Some(16 << 30)));
+        charge(3 * Limits::A_MINUTE, "three minutes");
+        room(16 << 30, "a large table");
+    });
+    assert_eq!(done, Ok(()));
+}
+
+#[test]
+fn stated_limits_do_not_grow() {
+    let limits = Limits { work: Some(7), ..Limits::by_input() };
+    let done = within(&limits, || {
+        read(10_000_000);
+        handle().limits()
+    });
+    assert_eq!(done, Ok((Some(7), Some(16 << 30))));
 }
