@@ -14,6 +14,7 @@ use crate::failure::Failure;
 use crate::output;
 
 pub use examine::{Places, examine, not_an_input};
+pub use temporary::clear;
 pub use write::{save, save_in, write};
 
 /// Reads a file and hands its text on; malformed text becomes a failure that shows the line.

@@ -22,6 +22,13 @@ fn there() -> MutexGuard<'static, BTreeSet<PathBuf>> {
     THERE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Removes the files, and lets no more be made: the program ends now.
+pub fn clear() {
+    let there = THERE.lock().unwrap_or_else(PoisonError::into_inner);
+    there.iter().for_each(|path| drop(fs::remove_file(path)));
+    std::mem::forget(there);
+}
+
 /// A new file in a folder, whose name nobody can foresee. It is locked, so that [`sweep`] leaves it alone.
 ///
 /// # Errors
@@ -124,8 +131,8 @@ fn is_at(_: &File, path: &Path) -> bool {
 
 #[cfg(unix)]
 mod signals {
-    use std::sync::{Once, PoisonError, mpsc};
-    use std::{fs, thread};
+    use std::sync::{Once, mpsc};
+    use std::thread;
 
     use signal_hook::consts::{SIGINT, SIGTERM};
     use signal_hook::iterator::Signals;
@@ -141,9 +148,7 @@ mod signals {
                 // Who waits for it is there.
                 let _ = ready.send(());
                 for signal in signals.forever() {
-                    // Held to the end: no more files are made.
-                    let there = super::THERE.lock().unwrap_or_else(PoisonError::into_inner);
-                    there.iter().for_each(|path| drop(fs::remove_file(path)));
+                    super::clear();
                     let _ = emulate_default_handler(signal);
                 }
             };
@@ -178,13 +183,13 @@ mod tests {
     #[test]
     fn a_file_is_locked_once_until_it_is_free() {
         let folder = tempfile::tempdir().unwrap();
-        let lock = |name: &str| super::lock(folder.path(), OsStr::new(name)).unwrap();
-        let first = lock("a").unwrap();
-        assert!(lock("a").is_none() && lock("b").is_some());
+        let locked = |name: &str| lock(folder.path(), OsStr::new(name)).unwrap();
+        let first = locked("a").unwrap();
+        assert!(locked("a").is_none() && locked("b").is_some());
         drop(first);
         // What a killed program has left locks nothing.
         fs::write(folder.path().join(".a.lock"), "").unwrap();
-        let again = lock("a");
+        let again = locked("a");
         assert!(again.is_some());
         drop(again);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
