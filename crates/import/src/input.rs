@@ -9,6 +9,7 @@ use std::{
 };
 
 use csv::StringRecord;
+use evenhand_problem::printable;
 use flate2::bufread::MultiGzDecoder;
 use ruzstd::decoding::StreamingDecoder;
 
@@ -222,7 +223,7 @@ impl<'a> Record<'a> {
 
     pub(super) fn column_error(&self, column: usize, name: &str, expected: &str) -> ImportError {
         let found: String = self.field(column).chars().take(40).collect();
-        self.error(format!("{name}: found `{}`: expected {expected}", found.escape_debug()))
+        self.error(format!("{name}: found `{}`: expected {expected}", printable(&found)))
     }
 
     pub(super) fn expect_columns(&self, columns: usize) -> Result<(), ImportError> {

@@ -1,5 +1,7 @@
 //! The JSON Schemas are those of what the program reads and writes.
 
+use std::collections::BTreeSet;
+
 use crate::common;
 
 use common::{CONSTRAINED, FIGURE_1, FIGURE_1_RESPELLED, Folder, ONE_SERVER};
@@ -22,7 +24,7 @@ fn fits(schema: &jsonschema::Validator, text: &str) {
 #[test]
 fn what_is_written_fits() {
     let (problems, allocations, certificates) =
-        (schema("problem"), schema("allocation"), schema("certificate"));
+        (schema("allocation-problem"), schema("allocation"), schema("certificate"));
     for text in [FIGURE_1, FIGURE_1_RESPELLED, ONE_SERVER, CONSTRAINED] {
         fits(&problems, text);
         let folder = Folder::with(text);
@@ -55,7 +57,7 @@ fn what_is_imported_fits() {
     folder.write("nodes.csv", "sn,cpu_milli,memory_mib,gpu,model\na,32000,1024,8,T4\n");
     folder.write("pods.csv", "name,cpu_milli,memory_mib,num_gpu,gpu_milli\np,1,1,1,460\n");
     let output = folder.run(&["import", "openb", "nodes.csv", "pods.csv"]).ends_with(0);
-    fits(&schema("problem"), &output.stdout);
+    fits(&schema("allocation-problem"), &output.stdout);
 }
 
 #[test]
@@ -69,48 +71,147 @@ fn every_schema_is_one() {
     }
 }
 
-/// The kind of every document on standard output is the name of its schema.
-#[test]
-fn what_commands_print_fits() {
-    let problem = Folder::with(FIGURE_1);
-    problem.solve("drfh", true, "a.json");
-    problem.run(&["certify", "problem.json", "a.json", "-o", "c.json"]);
-    let user = problem.read("problem.json");
-    let user: Value = serde_json::from_str(&user).unwrap();
-    let user = user["users"][0]["name"].as_str().unwrap();
-    let of_problems: [(&str, &[&str]); 7] = [
-        ("allocation", &["solve", "problem.json", "-m", "njc"]),
-        ("examination", &["certify", "problem.json", "a.json"]),
-        ("verdict", &["check", "c.json"]),
-        ("comparison", &["compare", "problem.json"]),
-        ("explanation", &["explain", "problem.json", "a.json", "--user", user]),
-        ("export", &["export", "c.json", "--to", "vipr", "-o", "proofs"]),
-        ("schemas", &["schema"]),
-    ];
-    let jobs = Folder::with(RESERVATION);
-    let of_jobs: [(&str, &[&str]); 8] = [
-        ("ratio", &["ratio", "problem.json", "-o", "ratio.json"]),
-        ("ratio-sweep", &["ratio", "problem.json", "--sweep", "0:2:3"]),
-        ("worst-load", &["ratio", "problem.json", "--worst-load", "-o", "worst.json"]),
-        ("monotone", &["ratio", "problem.json", "--monotone"]),
-        ("audit", &["audit", "--mechanism", "utilitarian", "--instances", "64"]),
-        ("hunt", &["hunt", "--types", "2", "--steps", "20", "--resume", "state.json"]),
-        ("reproduction", &["reproduce", "drfh"]),
-        ("exhibits", &["reproduce", "--list"]),
-    ];
-    let all = of_problems.map(|(name, words)| (&problem, name, words));
-    for (folder, name, words) in all.into_iter().chain(of_jobs.map(|(name, words)| (&jobs, name, words))) {
-        let output = folder.run(&[words, &["--format", "json", "--quiet"]].concat()).stdout;
-        fits(&schema(name), &output);
+/// The kinds of the documents that were seen, each of which fits the schema of its kind.
+#[derive(Default)]
+struct Seen(BTreeSet<String>);
+
+impl Seen {
+    #[track_caller]
+    fn fits(&mut self, text: &str) {
+        let value: Value = serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"));
+        let kind = value["kind"].as_str().unwrap_or_else(|| panic!("no kind: {text}"));
+        fits(&schema(kind), text);
+        self.0.insert(kind.to_owned());
     }
-    for (name, file) in [
-        ("ratio-certificate", "ratio.json"),
-        ("worst-load-certificate", "worst.json"),
-        ("hunt-state", "state.json"),
-    ] {
-        fits(&schema(name), &jobs.read(file));
+
+    /// What a command prints with `--format json`.
+    #[track_caller]
+    fn prints(&mut self, folder: &Folder, call: &str) {
+        let words: Vec<&str> = call.split(' ').chain(["--format", "json", "--quiet"]).collect();
+        self.fits(&folder.run(&words).stdout);
     }
 }
+
+/// One document at least of every command and of every kind.
+#[test]
+fn every_kind_of_document_fits_its_schema() {
+    let problem = Folder::with(&FIGURE_1.replace("user 1", "u"));
+    problem.write("nodes.csv", "sn,cpu_milli,memory_mib,gpu,model\na,32000,1024,0,\n");
+    problem.write("pods.csv", "name,cpu_milli,memory_mib,num_gpu,gpu_milli\np,1,1,0,0\n");
+    problem.write("s.json", with_jobs());
+    problem.write("course.json", SCENARIO.replace(r#""server": "best-fit""#, r#""mechanism": "drfh""#));
+    problem.solve("drfh", true, "a.json");
+    let jobs = Folder::with(RESERVATION);
+    jobs.write("s.json", admission());
+    let groups = Folder::with(GROUPS);
+    groups.solve("tree", true, "a.json");
+    let calls = [
+        (&problem, "solve problem.json -m njc"),
+        (&problem, "certify problem.json a.json -o c.json"),
+        (&problem, "check c.json"),
+        (&problem, "compare problem.json"),
+        (&problem, "report problem.json -m drfh"),
+        (&problem, "explain problem.json a.json --user u"),
+        (&groups, "explain problem.json a.json --levels"),
+        (&groups, "explain problem.json a.json --levels --rule kai"),
+        (&groups, "explain problem.json a.json --group g"),
+        (&problem, "export c.json --to vipr -o proofs"),
+        (&problem, "import openb nodes.csv pods.csv"),
+        (&problem, "schema"),
+        (&problem, "simulate s.json --resume run.json --checkpoint-every 1"),
+        (&problem, "simulate course.json"),
+        (&jobs, "simulate s.json"),
+        (&jobs, "ratio problem.json -o ratio.json"),
+        (&jobs, "ratio problem.json --sweep 0:2:3"),
+        (&jobs, "ratio problem.json --worst-load -o worst.json"),
+        (&jobs, "ratio problem.json --monotone"),
+        (&jobs, "audit --mechanism utilitarian --instances 64"),
+        (&jobs, "hunt --types 2 --steps 20 --resume state.json -o found.json"),
+        (&jobs, "reproduce drfh"),
+        (&jobs, "reproduce --list"),
+        (&jobs, "bench accuracy --runs 1"),
+        (&jobs, "bench speed --runs 1"),
+    ];
+    let mut seen = Seen::default();
+    calls.iter().for_each(|(folder, call)| seen.prints(folder, call));
+    let files = [
+        (&problem, ["c.json", "s.json", "run.json", "a.json"]),
+        (&jobs, ["ratio.json", "worst.json", "state.json", "found.json"]),
+    ];
+    for (folder, names) in files {
+        names.into_iter().for_each(|name| seen.fits(&folder.read(name)));
+    }
+    seen.fits(&jobs.read("s.json"));
+    let known = problem.run(&["schema", "--format", "json"]).ends_with(0).json();
+    let known = known["names"].as_array().unwrap().iter().map(|name| name.as_str().unwrap().to_owned());
+    assert_eq!(seen.0, known.collect::<BTreeSet<String>>());
+    // These two write no document.
+    let asked: BTreeSet<&str> = calls.iter().map(|(_, call)| call.split(' ').next().unwrap()).collect();
+    let help = problem.run(&["--help"]).ends_with(0).stdout;
+    let listed = help
+        .split("Commands:")
+        .nth(1)
+        .unwrap()
+        .lines()
+        .skip(1)
+        .map_while(|line| line.split_whitespace().next());
+    let listed: BTreeSet<&str> =
+        listed.filter(|name| !["completions", "man", "help"].contains(name)).collect();
+    assert_eq!(asked, listed);
+}
+
+/// Where numbers are beyond doubles it is said, and no document has null in their place.
+#[test]
+fn no_number_is_null() {
+    let folder = Folder::new();
+    let reservation = RESERVATION.replace(r#""reward": "6""#, r#""reward": 1.8e308"#);
+    folder.write("s.json", admission().replace(RESERVATION, &reservation));
+    folder.run(&["simulate", "s.json", "--format", "json"]).fails_with(2, "numbers of at most 1e100");
+    folder.write("s.json", admission().replace(r#""horizon": 5"#, r#""horizon": 1e200"#));
+    folder
+        .run(&["simulate", "s.json", "--format", "json"])
+        .fails_with(2, "horizon: simulations take numbers");
+    folder.write("s.json", with_jobs().replace(r#""horizon": 20"#, r#""horizon": 1e308"#));
+    folder
+        .run(&["simulate", "s.json", "--format", "json"])
+        .fails_with(2, "horizon: simulations take numbers");
+    let course = SCENARIO.replace(r#""server": "best-fit""#, r#""mechanism": "drfh""#);
+    folder.write("s.json", course.replace(r#""demand": {"cpu": 1}"#, r#""demand": {"cpu": 1e-350}"#));
+    folder.run(&["simulate", "s.json", "--format", "json"]).fails_with(2, "beyond what doubles hold");
+    // Next to nothing is no number that something can be a part of.
+    let small = RESERVATION
+        .replace("\"1/2\"", "1e-300")
+        .replace("\"2\"", "1e-300")
+        .replace("\"reward\": \"6\"", "\"reward\": 1e100");
+    folder.write(
+        "s.json",
+        admission()
+            .replace(RESERVATION, &small)
+            .replace("\"horizon\"", "\"initial\": {\"small\": 3}, \"horizon\""),
+    );
+    let output = folder.run(&["simulate", "s.json", "--format", "json"]).ends_with(0);
+    Seen::default().fits(&output.stdout);
+}
+
+const SCENARIO: &str = r#"{"kind": "scenario", "resources": ["cpu"],
+    "servers": [{"name": "pool", "count": 2, "capacity": {"cpu": 9}}], "policy": {"server": "best-fit"},
+    "users": [{"name": "u", "demand": {"cpu": 1}}], "horizon": 20, "every": 1}"#;
+
+fn with_jobs() -> String {
+    SCENARIO.replace(r#""name": "u""#, r#""name": "u", "jobs": [{"at": 1, "tasks": 3, "duration": 2}]"#)
+}
+
+fn admission() -> String {
+    format!(
+        r#"{{"kind": "reservation-scenario", "reservation": {RESERVATION}, "servers": 20,
+            "policy": {{"dra": {{"reserve": 2}}}}, "horizon": 5}}"#
+    )
+}
+
+const GROUPS: &str = r#"{"kind": "allocation-problem", "resources": ["cpu"],
+    "servers": [{"name": "pool", "capacity": {"cpu": 10}}],
+    "groups": [{"name": "g", "guarantee": {"cpu": 4}}, {"name": "h", "limit": {"cpu": 3}}],
+    "users": [{"name": "u", "group": "g", "demand": {"cpu": 1}}, {"name": "v", "group": "h", "demand": {"cpu": 1}}]}"#;
 
 /// Exact gains, bounds of irrational ones, and none with the reason.
 #[test]
@@ -144,7 +245,7 @@ const RESERVATION: &str = r#"{"kind": "reservation-problem", "resources": ["cpu"
 
 #[test]
 fn the_examples_fit() {
-    let (problems, reservations) = (schema("problem"), schema("reservation"));
+    let (problems, reservations) = (schema("allocation-problem"), schema("reservation-problem"));
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
     let mut seen = 0;
     for entry in std::fs::read_dir(folder).unwrap() {

@@ -1,5 +1,7 @@
 //! A table of jobs, read row by row.
 
+use evenhand_problem::printable;
+
 use super::super::{
     ImportError, Input,
     input::{Record, Records},
@@ -61,7 +63,7 @@ impl TaskTable {
     /// An error about the user of a row.
     #[must_use]
     pub fn unknown_user(&self, row: &TaskRow) -> ImportError {
-        let message = format!("{}: there is no user `{}`", COLUMNS[1], row.user.escape_debug());
+        let message = format!("{}: there is no user `{}`", COLUMNS[1], printable(&row.user));
         self.rows.error_at(row.line, message)
     }
 

@@ -10,6 +10,7 @@ use serde_json::value::RawValue;
 
 use super::{FormatError, MAX_FILE_BYTES, ReadError, Source};
 use crate::place::Place;
+use crate::printable;
 
 /// Reads a file, or standard input when the path is `-`.
 ///
@@ -112,15 +113,10 @@ impl<'a> Source<'a> {
 /// A message may quote names, and names may be long or hold line breaks.
 fn on_one_line(message: &str) -> String {
     const LONGEST: usize = 600;
-    let mut line = String::with_capacity(message.len().min(LONGEST + 16));
-    for c in message.chars() {
-        if line.len() > LONGEST {
-            line.push_str("...");
-            break;
-        }
-        if c.is_control() { line.extend(c.escape_default()) } else { line.push(c) }
+    match message.char_indices().nth(LONGEST) {
+        None => printable(message),
+        Some((end, _)) => printable(&message[..end]) + "...",
     }
-    line
 }
 
 /// Where the text goes deeper than the limit, if it does.

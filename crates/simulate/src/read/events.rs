@@ -6,7 +6,7 @@ use std::path::Path;
 use evenhand_import::{ImportError, Input, MachineChange, MachineEvents};
 use evenhand_mechanisms::filling::MAX_SERVERS;
 use evenhand_problem::format::{FormatError, Object};
-use evenhand_problem::{Problem, ProblemSpec, Rational, ServerSpec, nearest};
+use evenhand_problem::{Problem, ProblemSpec, Rational, ServerSpec, nearest, printable};
 use serde_json::value::RawValue;
 
 use super::Reader;
@@ -224,7 +224,7 @@ impl<'t> Reader<'_, 't> {
         let near = near.map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default();
         let message = format!(
             "there is no server `{}`{near}: `add` with a `capacity` adds servers of a new name",
-            name.escape_debug()
+            printable(&name)
         );
         Err(self.document.error(raw, message))
     }
