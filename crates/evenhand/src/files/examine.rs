@@ -53,7 +53,7 @@ pub fn examine(places: &Places<'_>) -> Result<Vec<Lock>, Failure> {
 
 /// Locks a file that is kept up to date. Pipes and devices are not kept.
 fn locked(path: &Path) -> Result<Option<Lock>, Failure> {
-    if path.exists() && !is_ordinary(path) {
+    if is_standard(path) || path.exists() && !is_ordinary(path) {
         return Ok(None);
     }
     // Whatever links lead to it.

@@ -278,6 +278,11 @@ fn import_schema_and_reproduce() {
     for name in ["drfh.figure-2.svg", "drfh.figure-2.tex", "ps-dsf.figure-2.svg", "index.html"] {
         assert!(!folder.read(&format!("album/{name}")).is_empty(), "{name}");
     }
+    let page = folder.read("album/index.html");
+    assert!(
+        page.contains("Content-Security-Policy") && page.contains("<svg") && !page.contains("<img"),
+        "{page}"
+    );
     folder.run(&["reproduce", "--list"]).ends_with(0);
     folder.run(&["reproduce", "drfh", "--list"]).fails(2);
     folder.run(&["reproduce", "drfh.figure-2", "-o", "nodes.csv"]).fails(2);

@@ -236,8 +236,13 @@ fn of_trajectories() {
 
 #[test]
 fn of_groups() {
-    let (g, h, u, v, cpu) =
-        (evil('=', "group"), evil('@', "group"), evil('+', "user"), evil('-', "user"), evil('=', "resource"));
+    let (g, h, u, v, cpu) = (
+        evil('=', "group"),
+        evil('@', "group"),
+        evil('+', "user"),
+        evil('=', "other"),
+        evil('=', "resource"),
+    );
     let pool = evil('-', "class");
     let mut problem = json!({
         "kind": "allocation-problem", "name": evil('=', "title"), "resources": [cpu],
@@ -321,6 +326,26 @@ fn of_scenarios() {
     file_is_safe(&folder, "course/series.svg", To::Markup);
 }
 
+/// Commands that read no names print their own in the same way.
+#[test]
+fn of_commands_without_a_file() {
+    let folder = Folder::new();
+    every_format(&folder, &["audit", "--mechanism", "utilitarian", "--instances", "16"], &[]);
+    every_format(&folder, &["hunt", "--types", "2", "--steps", "10"], &[]);
+    every_format(&folder, &["schema"], &["allocation-problem"]);
+    every_format(&folder, &["reproduce", "--list"], &[]);
+    every_format(&folder, &["reproduce", "drfh", "-o", "album"], &[]);
+    for entry in std::fs::read_dir(folder.path().join("album")).unwrap() {
+        let name = format!("album/{}", entry.unwrap().file_name().to_string_lossy());
+        match name.rsplit('.').next().unwrap() {
+            "md" => file_is_safe(&folder, &name, To::Markdown),
+            "csv" => file_is_safe(&folder, &name, To::Csv),
+            "html" | "svg" => file_is_safe(&folder, &name, To::Markup),
+            _ => file_is_safe(&folder, &name, To::Terminal),
+        }
+    }
+}
+
 #[test]
 fn of_errors_and_warnings() {
     let names = names();
@@ -342,7 +367,9 @@ fn of_errors_and_warnings() {
     folder.write("unknown.json", unknown.to_string());
     fails(&folder, &["solve", "unknown.json", "-m", "drfh"]);
     let mut nowhere = problem(&names);
-    nowhere["users"][0]["demand"] = json!({&names.resources[0]: 100});
+    let nothing = evil('=', "nothing");
+    nowhere["resources"].as_array_mut().unwrap().push(json!(nothing));
+    nowhere["users"][0]["demand"] = json!({&nothing: 1});
     folder.write("nowhere.json", nowhere.to_string());
     let warned = folder.run(&["solve", "nowhere.json", "-m", "drfh"]).ends_with(0).stderr;
     assert!(warned.starts_with("warning: ") && warned.contains("1+1"), "{warned}");

@@ -326,7 +326,7 @@ fn names_that_do_not_exist() {
     folder
         .run(&["explain", "problem.json", "allocation.json", "--user", "nobody"])
         .fails_with(2, "there is no user `nobody`");
-    folder.run(&["schema", "poem"]).fails_with(2, "possible values: problem");
+    folder.run(&["schema", "poem"]).fails_with(2, "possible values: allocation-problem");
     folder.run(&["reproduce", "poem"]).fails_with(2, "poem");
 }
 
