@@ -4,6 +4,7 @@ use std::io::{ErrorKind, IsTerminal, Write};
 use std::sync::Mutex;
 use std::time::Duration;
 
+use evenhand::problem::printable_json;
 use evenhand::report::text::printable;
 use evenhand::report::{Form, Page, Terminal};
 use indicatif::ProgressBar;
@@ -31,7 +32,15 @@ pub fn text(text: &str) -> Result<(), Failure> {
 /// # Errors
 /// As [`text`].
 pub fn json(value: &Value) -> Result<(), Failure> {
-    text(&format!("{value:#}\n"))
+    document(&format!("{value:#}\n"))
+}
+
+/// Writes the text of a JSON document, in which nothing drives a terminal.
+///
+/// # Errors
+/// As [`text`].
+pub fn document(json: &str) -> Result<(), Failure> {
+    text(&printable_json(json))
 }
 
 /// Writes a page in the form that `--format` names.

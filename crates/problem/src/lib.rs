@@ -36,7 +36,7 @@ pub use names::UnknownName;
 pub use nearest::nearest;
 pub use on::On;
 pub use place::Place;
-pub use printable::{Medium, printable, printable_lines};
+pub use printable::{Medium, printable, printable_json, printable_lines};
 pub use problem::{
     Problem, ProblemError, ProblemErrorKind, ProblemSpec, ServerClass, ServerSpec, User, UserSpec, Warning,
 };

@@ -74,6 +74,25 @@ pub fn printable_lines(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
+/// A document of JSON as a terminal or a log may show it: what is hidden in its strings is escaped as JSON has it,
+/// so that the document means the same.
+///
+/// # Examples
+/// ```
+/// use evenhand_problem::printable_json;
+/// assert_eq!(printable_json("{\n  \"user\u{202e}\u{e0041}\": 1\n}"), "{\n  \"user\\u202e\\udb40\\udc41\": 1\n}");
+/// ```
+#[must_use]
+pub fn printable_json(document: &str) -> String {
+    each(document, |c| {
+        let mut units = [0; 2];
+        let escaped =
+            || c.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")).collect::<String>();
+        // Line breaks stand between strings: in strings they are escaped.
+        (c != '\n' && is_hidden(c)).then(escaped)
+    })
+}
+
 /// The text with some characters replaced.
 fn each<S: AsRef<str>>(text: &str, replaced: impl Fn(char) -> Option<S>) -> String {
     let mut shown = String::with_capacity(text.len());

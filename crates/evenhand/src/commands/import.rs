@@ -48,7 +48,7 @@ pub fn run(call: &Import, common: &Common) -> Result<ExitCode, Failure> {
             let inputs: Vec<&Path> = call.files.iter().map(PathBuf::as_path).collect();
             files::write(path, &text, &inputs)?;
         }
-        None => output::text(&text)?,
+        None => output::document(&text)?,
     }
     Ok(ExitCode::SUCCESS)
 }

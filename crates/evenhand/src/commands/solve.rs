@@ -48,7 +48,7 @@ pub fn run(call: &Solve, common: &Common) -> Result<ExitCode, Failure> {
     let printed = write_series(call, &problem, &outcome)? || printed;
     match common.format {
         _ if printed => {}
-        Format::Json => output::text(&text)?,
+        Format::Json => output::document(&text)?,
         Format::Table => output::page(&report::outcome(&problem, &outcome), common)?,
     }
     match outcome.findings.status {

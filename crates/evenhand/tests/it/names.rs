@@ -123,7 +123,9 @@ fn every_format(folder: &Folder, arguments: &[&str], names: &[&str]) {
         }
     }
     let output = folder.run(&[arguments, &["--format", "json"]].concat());
-    is_safe(&output.stderr, To::Terminal, &format!("{arguments:?} json"));
+    let what = format!("{arguments:?} json");
+    is_safe(&output.stderr, To::Terminal, &what);
+    is_safe(&output.stdout, To::Terminal, &what);
     for name in names {
         assert!(holds(&output.json(), name), "{arguments:?}: {name:?} is not in {}", output.stdout);
     }

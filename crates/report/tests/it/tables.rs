@@ -121,6 +121,19 @@ fn two_tables_of_csv_have_an_empty_line_between_them() {
     assert!(!Page::new().text("words").has_table());
 }
 
+/// Lines are those of the caller; a line break inside of one is shown.
+#[test]
+fn a_name_stays_inside_of_its_line() {
+    let name = "# a\nb | `<i>`";
+    let page = Page::new().heading(name).lines([name, "  rest"]).text("");
+    let shown = "# a\\u{a}b | `<i>`\n";
+    assert_eq!(page.to_string(), format!("{shown}{shown}  rest\n"));
+    let escaped = "\\# a\\\\u{a}b \\| \\`\\<i\\>\\`\n";
+    assert_eq!(page.render(&Form::Markdown), format!("### {escaped}\n{escaped}rest\n"));
+    let html = "# a\\u{a}b | `&lt;i&gt;`";
+    assert_eq!(page.render(&Form::Html), format!("<h3>{html}</h3>\n\n<pre>{html}\n  rest</pre>\n"));
+}
+
 proptest! {
     /// Whatever the cells are, no line is wider than the terminal as long as numbers fit, nothing is lost,
     /// and no line ends with blanks.

@@ -31,7 +31,7 @@ pub fn run(call: &Check, common: &Common) -> Result<ExitCode, Failure> {
         return Err(Failure::solver(verdict.reason.unwrap_or_else(|| "too large".to_owned())));
     }
     match common.format {
-        Format::Json => output::text(&format!("{}\n", read.json(&verdict)))?,
+        Format::Json => output::document(&format!("{}\n", read.json(&verdict)))?,
         Format::Table => output::page(&read.page(&verdict), common)?,
     }
     Ok(if verdict.valid { ExitCode::SUCCESS } else { ExitCode::from(1) })
