@@ -12,6 +12,9 @@ use crate::failure::Failure;
 /// Time between two looks; in it a process can touch some hundred megabytes.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 
+/// Part of the memory that is kept free, for what is touched between two looks.
+const HEADROOM: u64 = 16;
+
 /// Seconds of processor time for [`Limits::A_MINUTE`] of work, the seconds of all threads added.
 const SECONDS_OF_A_MINUTE: f64 = 55.0;
 
@@ -33,10 +36,10 @@ pub fn start(handle: Handle) -> Result<(), Failure> {
                 ));
             }
             if let (Some(used), Some(limit)) = (resident_bytes(), memory)
-                && used > limit
+                && used > limit - limit / HEADROOM
             {
                 let limit = limit >> 20;
-                end(&format!("this takes more than {limit} MiB of memory (--memory raises the limit)"));
+                end(&format!("this takes more memory than {limit} MiB allow (--memory raises the limit)"));
             }
         }
     };
