@@ -33,6 +33,8 @@ pub enum Takes {
     Count(&'static str),
     /// Names of server classes, separated by commas.
     Classes(&'static str),
+    /// Names of users, separated by commas.
+    Users(&'static str),
     /// Numbers by resource, `name=number`, separated by commas.
     Resources(&'static str),
     /// One of these names, each with what it means.
@@ -183,10 +185,10 @@ impl Flags {
         self.set.get(name).map(|text| text.split(',').map(one).collect()).transpose()
     }
 
-    /// The names of server classes after a flag.
+    /// The names of server classes or users after a flag.
     #[must_use]
-    pub fn classes(&self, name: &str) -> Option<Vec<String>> {
-        self.set.get(name).map(|text| text.split(',').map(|class| class.trim().to_owned()).collect())
+    pub fn listed(&self, name: &str) -> Option<Vec<String>> {
+        self.set.get(name).map(|text| text.split(',').map(|name| name.trim().to_owned()).collect())
     }
 }
 

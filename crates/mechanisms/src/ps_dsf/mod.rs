@@ -89,7 +89,7 @@ impl Settings {
             select: flags.value("select")?,
             faces: flags.is_set("faces"),
             method: flags.value("method")?,
-            order: flags.classes("order"),
+            order: flags.listed("order"),
         })
     }
 }
