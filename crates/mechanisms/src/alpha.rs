@@ -21,9 +21,9 @@ use evenhand_problem::{Allocation, Arithmetic, Constraints, Integer, Problem, Ra
 use rug::ops::Pow;
 
 use crate::fair_sum::answer::Sum;
-use crate::flags::{CRITERION, Flag, Takes};
+use crate::flags::{CRITERION, Flag, SECONDS, Takes};
 use crate::guarantees::Condition::Always;
-use crate::mechanism::{Info, Mechanism, MechanismError, Outcome};
+use crate::mechanism::{Info, Late, Mechanism, MechanismError, Outcome};
 
 /// Proportional fairness: `a = 1`.
 pub static PROPORTIONAL: Mechanism = Mechanism {
@@ -36,8 +36,9 @@ pub static PROPORTIONAL: Mechanism = Mechanism {
         reference: "Kesidis, equation 15, a = 1; NJC by THEORY, fact 1",
     },
     proven: &[(Always, &[Proportional, ParetoOptimal, WorkConserving, EnvyFree, SharingIncentive, Njc])],
-    flags: &[CRITERION],
+    flags: &[CRITERION, SECONDS],
     axiom: |allocation| axiom(allocation, Rational::from(1)),
+    late: Late::Doubles,
     solve: |problem, flags| {
         let settings = Settings {
             arithmetic: flags.arithmetic,
@@ -68,8 +69,10 @@ pub static ALPHA: Mechanism = Mechanism {
         },
         CRITERION,
         PER_WEIGHT,
+        SECONDS,
     ],
     axiom: |allocation| axiom(allocation, allocation.alpha.clone()?),
+    late: Late::Doubles,
     solve: |problem, flags| {
         let needs = MechanismError::NeedsOption { mechanism: ALPHA.info.id, option: "alpha" };
         let settings = Settings {

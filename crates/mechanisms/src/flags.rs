@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::str::FromStr;
+use std::time::Duration;
 
 use evenhand_lp::njc::Goal;
 use evenhand_problem::{Arithmetic, Rational, names, number};
@@ -85,12 +86,12 @@ pub const ORDER: Flag = Flag {
     help: "ps-dsf, ps-dsf-tdm with --method sweep: server classes in the order in which they are swept, \
            separated by commas; those that are not named follow in the order of the file",
 };
-/// The time after which levels between bounds will do.
+/// The time after which what there is will do.
 pub const SECONDS: Flag = Flag {
     name: "seconds",
     takes: Takes::Number("S"),
-    help: "max-min: where exact levels take longer than so many seconds, levels between proven bounds \
-           (0: these at once)",
+    help: "where an exact answer takes longer than so many seconds: max-min levels between proven bounds, what other \
+           mechanisms have by then, or their answer in doubles (0: these at once)",
 };
 /// Who is preferred among equals.
 pub const TIES: Flag = Flag {
@@ -160,6 +161,27 @@ impl Flags {
     /// [`MechanismError::Unreadable`].
     pub fn number(&self, name: &'static str) -> Result<Option<Rational>, MechanismError> {
         self.set.get(name).map(|text| read(name, number::parse(text))).transpose()
+    }
+
+    /// The time after which what there is will do.
+    ///
+    /// # Errors
+    /// [`MechanismError::Unreadable`].
+    pub fn seconds(&self) -> Result<Option<Duration>, MechanismError> {
+        let Some(seconds) = self.number(SECONDS.name)? else { return Ok(None) };
+        let unreadable = |_| MechanismError::Unreadable {
+            option: SECONDS.name,
+            why: "expected a number of seconds, 0 or more".to_owned(),
+        };
+        Duration::try_from_secs_f64(seconds.to_f64()).map(Some).map_err(unreadable)
+    }
+
+    /// The same in doubles, without a limit of time.
+    #[must_use]
+    pub fn in_doubles(&self) -> Self {
+        let mut flags = Self { arithmetic: Arithmetic::Float, ..self.clone() };
+        flags.set.remove(SECONDS.name);
+        flags
     }
 
     /// The name or count after a flag.

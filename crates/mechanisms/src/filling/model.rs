@@ -124,7 +124,10 @@ enum Record {
     InOrder(Vec<(u32, u32)>),
 }
 
-/// There are more steps than this, [`Digits::MOST_STEPS`].
+/// Steps that are charged together, and between two looks at the clock.
+const AT_ONCE: u64 = 1024;
+
+/// There are more steps than this, [`Digits::MOST_STEPS`], or than there was time for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TooMany(pub u64);
 
@@ -243,6 +246,13 @@ impl<'m, D: Digits> State<'m, D> {
     pub fn place(&mut self, n: usize, j: usize) -> Result<(), TooMany> {
         if self.total == D::MOST_STEPS {
             return Err(TooMany(D::MOST_STEPS));
+        }
+        if self.total.is_multiple_of(AT_ONCE) {
+            if evenhand_budget::is_late() {
+                return Err(TooMany(self.total));
+            }
+            let each = 20 + 5 * self.model.n_rows as u64;
+            evenhand_budget::charge(AT_ONCE * each, "progressive filling");
         }
         let rows = self.model.n_rows;
         let demand = self.model.demand(n, self.model.class[j] as usize).unwrap_or_default();

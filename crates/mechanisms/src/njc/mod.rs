@@ -25,10 +25,10 @@ use self::onto_face::round_onto;
 use self::reduce::Reduction;
 use crate::fair_sum::polish::polish;
 use crate::fair_sum::{self, FairPoint, near};
-use crate::flags::{FACES, Flag, METHOD, Method, SELECT, Takes};
+use crate::flags::{FACES, Flag, METHOD, Method, SECONDS, SELECT, Takes};
 use crate::guarantees::Condition::{Always, OneServer};
 use crate::lift::lift;
-use crate::mechanism::{Findings, Info, Mechanism, MechanismError, Outcome};
+use crate::mechanism::{Findings, Info, Late, Mechanism, MechanismError, Outcome};
 use crate::rounding::{short, simple};
 use crate::{fisher, proportional, rounding};
 
@@ -73,8 +73,10 @@ pub static NJC: Mechanism = Mechanism {
                    5.5); other weights, the same limit; one server",
         },
         no_entitlement::FLAG,
+        SECONDS,
     ],
     axiom: |allocation| allocation.rule.is_none().then(|| (Axiom::Njc, Parameters::default())),
+    late: Late::Doubles,
     solve: |problem, flags| {
         let settings = Settings {
             arithmetic: flags.arithmetic,

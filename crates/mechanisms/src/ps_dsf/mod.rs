@@ -35,9 +35,9 @@ use self::algorithm_1::RoundLimits;
 use self::canonical::Canonical;
 use self::pairs::PairModel;
 use crate::fair_sum::near;
-use crate::flags::{FACES, Flags, METHOD, Method, ORDER, SELECT};
+use crate::flags::{FACES, Flags, METHOD, Method, ORDER, SECONDS, SELECT};
 use crate::guarantees::Condition::{Always, OneDemandWithoutEnd};
-use crate::mechanism::{Bound, Findings, Info, Mechanism, MechanismError, Outcome, Selected, Status};
+use crate::mechanism::{Bound, Findings, Info, Late, Mechanism, MechanismError, Outcome, Selected, Status};
 
 static INFO: Info = Info {
     id: "ps-dsf",
@@ -55,8 +55,9 @@ pub static PS_DSF: Mechanism = Mechanism {
         (Always, &[Axiom::PsDsf, Axiom::WorkConserving, Axiom::SharingIncentive, Axiom::EnvyFree]),
         (OneDemandWithoutEnd, &[Axiom::BottleneckFair, Axiom::SingleResourceFair]),
     ],
-    flags: &[METHOD, ORDER, FACES, SELECT],
+    flags: &[METHOD, ORDER, FACES, SELECT, SECONDS],
     axiom: |_| Some((Axiom::PsDsf, Parameters::default())),
+    late: Late::Own(|problem, _| Some(hurried(problem))),
     solve: |problem, flags| allocate(problem, &Settings::of(flags)?),
 };
 
@@ -183,7 +184,10 @@ fn by_search(
     };
     let found = search::search(&constraints, named.as_deref(), goal);
     let iterations = Some(found.spent.sweeps + found.spent.active_sets);
-    let (tasks, status, bottlenecks) = match (&found.answer, options.arithmetic, &found.closest) {
+    // Where the time was up, what doubles have by then will do.
+    let late = found.answer.is_none() && evenhand_budget::is_late();
+    let arithmetic = if late { Arithmetic::Float } else { options.arithmetic };
+    let (tasks, status, bottlenecks) = match (&found.answer, arithmetic, &found.closest) {
         (Some(answer), Arithmetic::Exact, _) => {
             let rows = canonical.rows(problem, sharing, &answer.bottlenecks);
             (answer.tasks.clone(), Status::Solved, Some(rows))
@@ -194,10 +198,12 @@ fn by_search(
             (crate::rounding::feasible(&constraints, tasks), Status::Solved, None)
         }
         (None, Arithmetic::Float, Some(closest)) => {
-            let point = PairModel::<f64>::new(&constraints).tasks_by_user(&closest.point);
-            let status = if closest.residual <= TOLERANCE { Status::Solved } else { Status::Limit };
+            let point = found.model.tasks_by_user(&closest.point);
+            let is_solved = closest.residual <= TOLERANCE && !late;
+            let status = if is_solved { Status::Solved } else { Status::Limit };
             (crate::rounding::feasible(&constraints, point), status, None)
         }
+        (None, Arithmetic::Float, None) if late => (swept(&constraints, &found.model), Status::Limit, None),
         (None, ..) => {
             let why = format!(
                 "limit: no exact answer after {} starts, {} sweeps and {} active sets: {}",
@@ -215,10 +221,27 @@ fn by_search(
         bound: Bound::Found,
     });
     let search = found.answer.is_some().then_some(found.search);
-    let allocation = canonical.in_the_order_of_the_file(allocation(info, options.arithmetic, tasks));
+    let allocation = canonical.in_the_order_of_the_file(allocation(info, arithmetic, tasks));
     let findings =
         Findings { status: Some(status), iterations, bottlenecks, selected, search, ..Findings::default() };
     Ok(Outcome { findings, ..Outcome::of(allocation) })
+}
+
+/// What a few sweeps reach from an empty cluster.
+fn swept(constraints: &Constraints<'_>, model: &PairModel<f64>) -> Vec<Vec<(usize, Rational)>> {
+    let order: Vec<usize> = (0..model.n_classes()).collect();
+    let swept = sweep::sweeps(model, &order, model.empty(), TOLERANCE, FEW_SWEEPS);
+    crate::rounding::feasible(constraints, model.tasks_by_user(&swept.point))
+}
+
+/// Sweeps that settle most bottlenecks.
+const FEW_SWEEPS: usize = 10;
+
+/// Where the time is up before anything is there: what a few sweeps reach.
+fn hurried(problem: &Problem) -> Result<Outcome, MechanismError> {
+    let constraints = Constraints::new(problem, Sharing::Rdm);
+    let tasks = swept(&constraints, &PairModel::new(&constraints));
+    Ok(Outcome::of(allocation(&INFO, Arithmetic::Float, tasks)))
 }
 
 /// Algorithm I of the paper.

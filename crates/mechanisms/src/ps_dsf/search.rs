@@ -33,6 +33,8 @@ pub struct Searched {
     pub answer: Option<Answer>,
     /// The candidate with the least residual, where no start led to an exact answer.
     pub closest: Option<Candidate>,
+    /// The pairs in doubles.
+    pub model: PairModel<f64>,
     /// The search, in words and numbers.
     pub search: Search,
     /// What was spent.
@@ -92,8 +94,8 @@ pub fn search(constraints: &Constraints<'_>, named: Option<&[usize]>, select: Op
         work: driver.spent.work,
         budget: budget.with_an_answer,
     };
-    let Driver { closest, spent, violation, .. } = driver;
-    Searched { answer, closest, search, spent, violation }
+    let Driver { closest, spent, violation, model, .. } = driver;
+    Searched { answer, closest, model, search, spent, violation }
 }
 
 /// The starts to try. Where the answer is unique one start leads to it.
@@ -169,6 +171,7 @@ impl Driver<'_> {
 
     /// The allocation of another mechanism.
     fn mechanism(&mut self, name: &str) -> Option<Outcome> {
+        // It charges by itself.
         self.spent.work += WORK_OF_A_MECHANISM * self.model.pairs.len() as u64;
         let problem = self.constraints.problem();
         registry::find(name)?.allocate(problem, Arithmetic::Exact).ok()

@@ -4,6 +4,7 @@ mod alpha;
 mod filling;
 mod fisher;
 mod intervals;
+mod limits;
 mod njc;
 mod ongoing;
 mod presets;
