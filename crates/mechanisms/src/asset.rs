@@ -24,6 +24,6 @@ pub static ASSET: Mechanism = Mechanism {
     proven: &[(Always, &[MaxMin, ParetoOptimal, WorkConserving]), (OneDemand, &[SingleResourceFair])],
     flags: &[SECONDS],
     axiom: |_| max_min::axiom(Share::Asset),
-    late: Late::Bounds,
+    late: Late::Itself,
     solve: |problem, flags| max_min::allocate_with(ASSET.info, Share::Asset, problem, flags),
 };

@@ -30,6 +30,6 @@ pub static CDRF: Mechanism = Mechanism {
     ],
     flags: &[SECONDS],
     axiom: |_| max_min::axiom(Share::Containerized),
-    late: Late::Bounds,
+    late: Late::Itself,
     solve: |problem, flags| max_min::allocate_with(CDRF.info, Share::Containerized, problem, flags),
 };

@@ -32,7 +32,7 @@ pub static DRF: Mechanism = Mechanism {
     ],
     flags: &[SECONDS],
     axiom: |_| max_min::axiom(Share::Dominant),
-    late: Late::Bounds,
+    late: Late::Itself,
     solve: |problem, flags| {
         one_server(problem)?;
         max_min::allocate_with(DRF.info, Share::Dominant, problem, flags)

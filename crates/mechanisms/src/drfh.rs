@@ -33,6 +33,6 @@ pub static DRFH: Mechanism = Mechanism {
     ],
     flags: &[SECONDS],
     axiom: |_| max_min::axiom(Share::Dominant),
-    late: Late::Bounds,
+    late: Late::Itself,
     solve: |problem, flags| max_min::allocate_with(DRFH.info, Share::Dominant, problem, flags),
 };

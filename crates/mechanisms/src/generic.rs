@@ -25,6 +25,6 @@ pub static GENERIC: Mechanism = Mechanism {
     proven: &[(Always, &[MaxMin, WorkConserving]), (OneCriterion, &[ParetoOptimal])],
     flags: &[SECONDS],
     axiom: |_| max_min::axiom(Share::Generic),
-    late: Late::Bounds,
+    late: Late::Itself,
     solve: |problem, flags| max_min::allocate_with(GENERIC.info, Share::Generic, problem, flags),
 };

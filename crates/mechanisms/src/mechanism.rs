@@ -41,8 +41,8 @@ pub struct Mechanism {
 /// What a mechanism has to say where its time (`seconds`) is up before its answer is there.
 #[derive(Debug, Clone, Copy)]
 pub enum Late {
-    /// It looks at the time by itself, and proves bounds.
-    Bounds,
+    /// What it says: it looks at the time by itself.
+    Itself,
     /// Its answer in doubles.
     Doubles,
     /// This, if it has anything.
@@ -82,7 +82,7 @@ impl Mechanism {
         let found = match self.late {
             Late::Doubles => Some((self.solve)(problem, &flags.in_doubles())),
             Late::Own(find) => find(problem, flags),
-            Late::Bounds | Late::Placed => None,
+            Late::Itself | Late::Placed => None,
         };
         let mut outcome = found.unwrap_or_else(|| {
             let nothing = Allocation::empty(problem.n_users(), Sharing::Rdm);

@@ -29,6 +29,6 @@ pub static TSF: Mechanism = Mechanism {
     ],
     flags: &[SECONDS],
     axiom: |_| max_min::axiom(Share::TaskShare),
-    late: Late::Bounds,
+    late: Late::Itself,
     solve: |problem, flags| max_min::allocate_with(TSF.info, Share::TaskShare, problem, flags),
 };

@@ -114,6 +114,8 @@ pub(super) struct State<'m, D: Digits> {
     record: Record,
     /// Steps of all users.
     pub total: u64,
+    /// Steps that were ever placed.
+    turns: u64,
 }
 
 /// What is remembered of the steps.
@@ -152,6 +154,7 @@ impl<'m, D: Digits> State<'m, D> {
             limit,
             record,
             total: 0,
+            turns: 0,
         }
     }
 
@@ -247,7 +250,7 @@ impl<'m, D: Digits> State<'m, D> {
         if self.total == D::MOST_STEPS {
             return Err(TooMany(D::MOST_STEPS));
         }
-        if self.total.is_multiple_of(AT_ONCE) {
+        if self.turns.is_multiple_of(AT_ONCE) {
             if evenhand_budget::is_late() {
                 return Err(TooMany(self.total));
             }
@@ -260,6 +263,7 @@ impl<'m, D: Digits> State<'m, D> {
             D::take(left, amount);
         }
         self.total += 1;
+        self.turns += 1;
         self.steps[n] += 1;
         match &mut self.record {
             Record::InOrder(recent) => recent.push((n as u32, j as u32)),

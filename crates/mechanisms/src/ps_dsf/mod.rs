@@ -27,6 +27,9 @@ pub mod tdm;
 mod theorem_1;
 mod water_filling;
 
+use std::time::Duration;
+
+use evenhand_budget::{Limits, within};
 use evenhand_exact::{Axiom, Parameters};
 use evenhand_lp::njc::Goal;
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Sharing};
@@ -57,7 +60,7 @@ pub static PS_DSF: Mechanism = Mechanism {
     ],
     flags: &[METHOD, ORDER, FACES, SELECT, SECONDS],
     axiom: |_| Some((Axiom::PsDsf, Parameters::default())),
-    late: Late::Own(|problem, _| Some(hurried(problem))),
+    late: Late::Itself,
     solve: |problem, flags| allocate(problem, &Settings::of(flags)?),
 };
 
@@ -75,6 +78,8 @@ pub struct Settings {
     /// Names of server classes in the order in which they are swept; those that are not named follow in the
     /// order of the problem.
     pub order: Option<Vec<String>>,
+    /// The time after which no start is tried, and none goes on.
+    pub seconds: Option<Duration>,
 }
 
 impl Settings {
@@ -91,6 +96,7 @@ impl Settings {
             faces: flags.is_set("faces"),
             method: flags.value("method")?,
             order: flags.listed("order"),
+            seconds: flags.seconds()?,
         })
     }
 }
@@ -104,10 +110,16 @@ pub fn allocate(problem: &Problem, options: &Settings) -> Result<Outcome, Mechan
     let order = order(INFO.id, problem, options)?;
     if options.faces {
         let model = PairModel::<Rational>::new(&constraints);
-        let faces = solutions::enumerate(&model, &solutions::FaceLimits::default())
+        let limits = Limits { time: options.seconds, ..Limits::default() };
+        let faces = within(&limits, || solutions::enumerate(&model, &solutions::FaceLimits::default()))
+            .ok()
+            .transpose()
             .map_err(|source| MechanismError::Solver { mechanism: INFO.id, source })?;
         let mut outcome = allocate(problem, &Settings { faces: false, ..options.clone() })?;
-        outcome.findings.faces = Some(faces);
+        if faces.is_none() {
+            outcome.findings.status = Some(Status::Limit);
+        }
+        outcome.findings.faces = faces;
         return Ok(outcome);
     }
     match options.method {
@@ -182,10 +194,10 @@ fn by_search(
         Some(_) => Some(order(info.id, &canonical.problem, options)?),
         None => None,
     };
-    let found = search::search(&constraints, named.as_deref(), goal);
+    let found = search::search(&constraints, named.as_deref(), goal, options.seconds);
     let iterations = Some(found.spent.sweeps + found.spent.active_sets);
     // Where the time was up, what doubles have by then will do.
-    let late = found.answer.is_none() && evenhand_budget::is_late();
+    let late = found.answer.is_none() && found.is_late;
     let arithmetic = if late { Arithmetic::Float } else { options.arithmetic };
     let (tasks, status, bottlenecks) = match (&found.answer, arithmetic, &found.closest) {
         (Some(answer), Arithmetic::Exact, _) => {
@@ -236,13 +248,6 @@ fn swept(constraints: &Constraints<'_>, model: &PairModel<f64>) -> Vec<Vec<(usiz
 
 /// Sweeps that settle most bottlenecks.
 const FEW_SWEEPS: usize = 10;
-
-/// Where the time is up before anything is there: what a few sweeps reach.
-fn hurried(problem: &Problem) -> Result<Outcome, MechanismError> {
-    let constraints = Constraints::new(problem, Sharing::Rdm);
-    let tasks = swept(&constraints, &PairModel::new(&constraints));
-    Ok(Outcome::of(allocation(&INFO, Arithmetic::Float, tasks)))
-}
 
 /// Algorithm I of the paper.
 fn by_algorithm_1(
