@@ -209,6 +209,9 @@ enum Command {
         /// Of the others, only mechanisms whose name contains this.
         #[arg(long, default_value = "", hide_default_value = true, requires = "others")]
         mechanism: String,
+        /// How wide the proven bounds of max-min levels are where there is no time for exact ones.
+        #[arg(long, conflicts_with = "others")]
+        widths: bool,
     },
     /// The configuration programme against the number of job types.
     Reservation {
@@ -429,11 +432,13 @@ fn run(command: Command) -> Result<(), String> {
             say(&queues::table(seed, at_most, &kinds, folder.as_deref())?)?;
             if without_axiom { Ok(()) } else { say(&queues::trees(seed, &kinds)?) }
         }
-        Command::Answers { others, problems, first, users, only, mechanism } => {
+        Command::Answers { others, problems, first, users, only, mechanism, widths } => {
             say(&heading())?;
             let seeds = first..first + problems;
             say(&if others {
                 answers::mechanisms::table(&seeds, users, &only, &mechanism)
+            } else if widths {
+                answers::widths::table(&seeds, users, &only)
             } else {
                 answers::table(&seeds, users, &only)
             })

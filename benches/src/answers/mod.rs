@@ -3,6 +3,7 @@
 
 pub mod mechanisms;
 mod shape;
+pub mod widths;
 
 use evenhand_exact::axiom::max_min::{shares, uncovered};
 use evenhand_exact::{Axiom, Claim, Evidence, Instance, Level, Share};

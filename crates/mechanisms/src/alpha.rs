@@ -3,7 +3,8 @@
 //!
 //! Maximises `sum_n w_n g_a(x_n)`, `g_1 = log` and `g_a(x) = x^(1-a) / (1-a)` otherwise (Kesidis,
 //! equation 15 and Proposition 2); with the setting `criterion` the stated `U_n = sum_i u_ni x_ni`
-//! takes the place of `x_n` (Corollary 1). `a` near 0 counts tasks, a large `a` protects the user
+//! takes the place of `x_n` (Corollary 1). With `per-weight` the objective is `sum_n w_n g_a(U_n / w_n)` (equation 5),
+//! which is that of the weights `w_n^a`. `a` near 0 counts tasks, a large `a` protects the user
 //! with least. The optimum can be irrational. Where it is rational and is found, the answer is exact and
 //! its gap 0: for `a = 1` under time sharing, with one resource, and wherever users pay for one resource
 //! of a class; for other exponents where the roots are rational; and where rational numbers near the
@@ -11,15 +12,18 @@
 //! 3): no feasible `y` has `sum_n w_n (y_n - x_n) / x_n^a` above it. `x_n` is unique, the placement
 //! `x_ni` is not.
 
+use std::borrow::Cow;
+
 use evenhand_exact::Axiom::{EnvyFree, Njc, ParetoOptimal, Proportional, SharingIncentive, WorkConserving};
 use evenhand_exact::axiom::proportional::check_alpha;
-use evenhand_exact::{Axiom, Parameters, Share};
-use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Sharing};
+use evenhand_exact::{Axiom, Parameters, Share, ShareCoefficients};
+use evenhand_problem::{Allocation, Arithmetic, Constraints, Integer, Problem, Rational, Sharing};
+use rug::ops::Pow;
 
 use crate::fair_sum::answer::Sum;
-use crate::flags::{CRITERION, Flag, Takes};
+use crate::flags::{CRITERION, Flag, SECONDS, Takes};
 use crate::guarantees::Condition::Always;
-use crate::mechanism::{Info, Mechanism, MechanismError, Outcome};
+use crate::mechanism::{Info, Late, Mechanism, MechanismError, Outcome};
 
 /// Proportional fairness: `a = 1`.
 pub static PROPORTIONAL: Mechanism = Mechanism {
@@ -32,13 +36,15 @@ pub static PROPORTIONAL: Mechanism = Mechanism {
         reference: "Kesidis, equation 15, a = 1; NJC by THEORY, fact 1",
     },
     proven: &[(Always, &[Proportional, ParetoOptimal, WorkConserving, EnvyFree, SharingIncentive, Njc])],
-    flags: &[CRITERION],
+    flags: &[CRITERION, SECONDS],
     axiom: |allocation| axiom(allocation, Rational::from(1)),
+    late: Late::Doubles,
     solve: |problem, flags| {
         let settings = Settings {
             arithmetic: flags.arithmetic,
             alpha: Rational::from(1),
             criterion: flags.is_set("criterion"),
+            per_weight: false,
         };
         fairest(&PROPORTIONAL, problem, &settings)
     },
@@ -62,17 +68,29 @@ pub static ALPHA: Mechanism = Mechanism {
             help: "alpha: the exponent, positive; 1 is proportional fairness, large is close to max-min",
         },
         CRITERION,
+        PER_WEIGHT,
+        SECONDS,
     ],
     axiom: |allocation| axiom(allocation, allocation.alpha.clone()?),
+    late: Late::Doubles,
     solve: |problem, flags| {
         let needs = MechanismError::NeedsOption { mechanism: ALPHA.info.id, option: "alpha" };
         let settings = Settings {
             arithmetic: flags.arithmetic,
             alpha: flags.number("alpha")?.ok_or(needs)?,
             criterion: flags.is_set("criterion"),
+            per_weight: flags.is_set(PER_WEIGHT.name),
         };
         allocate(problem, &settings)
     },
+};
+
+/// Equation 5 in place of equation 15.
+const PER_WEIGHT: Flag = Flag {
+    name: "per-weight",
+    takes: Takes::Nothing,
+    help: "alpha: divide by the weight within the utility, sum w g(x / w) (Kesidis, equation 5), in place of sum w g(x) \
+           (equation 15); the same for an exponent of 1",
 };
 
 /// What alpha fairness is about.
@@ -84,6 +102,8 @@ pub struct Settings {
     pub alpha: Rational,
     /// Whether the criterion stated in the problem takes the place of the tasks.
     pub criterion: bool,
+    /// Whether `U_n / w_n` takes the place of `U_n` (Kesidis, equation 5).
+    pub per_weight: bool,
 }
 
 /// The alpha-fair allocation.
@@ -96,25 +116,60 @@ pub fn allocate(problem: &Problem, settings: &Settings) -> Result<Outcome, Mecha
 }
 
 fn fairest(mechanism: &Mechanism, problem: &Problem, settings: &Settings) -> Result<Outcome, MechanismError> {
-    let (id, Settings { arithmetic, alpha, criterion }) = (mechanism.info.id, settings);
+    let (id, Settings { arithmetic, alpha, criterion, per_weight }) = (mechanism.info.id, settings);
     check_alpha(alpha)
         .map_err(|refusal| MechanismError::Unreadable { option: "alpha", why: refusal.to_string() })?;
     let share = criterion.then(|| Share::Generic.coefficients(problem)).transpose();
     let share =
         share.map_err(|error| MechanismError::NotApplicable { mechanism: id, why: error.to_string() })?;
-    let constraints = Constraints::new(problem, Sharing::Rdm);
     let template = Allocation {
         mechanism: Some(id.to_owned()),
         alpha: mechanism.takes("alpha").then(|| alpha.clone()),
         criterion: *criterion,
+        rule: (*per_weight && *alpha != 1).then(|| PER_WEIGHT.name.to_owned()),
         arithmetic: *arithmetic,
         ..Allocation::default()
     };
-    let sum = Sum { problem, constraints: &constraints, alpha, share: share.as_ref(), template };
+    let (problem, share) = match template.rule.is_some() {
+        true => divided_by_weight(problem, alpha, share),
+        false => (Cow::Borrowed(problem), share),
+    };
+    let constraints = Constraints::new(&problem, Sharing::Rdm);
+    let sum = Sum { problem: &problem, constraints: &constraints, alpha, share: share.as_ref(), template };
     sum.answer().map_err(|source| MechanismError::Continuous { mechanism: id, source })
 }
 
+/// Equation 5 in the form of equation 15: `w g_a(U / w) = w^a g_a(U)`, so that the weights to the power of `a` do where
+/// these are rational and short; elsewhere `U / w` takes the place of `U`.
+fn divided_by_weight<'a>(
+    problem: &'a Problem,
+    alpha: &Rational,
+    share: Option<ShareCoefficients>,
+) -> (Cow<'a, Problem>, Option<ShareCoefficients>) {
+    let powers: Option<Vec<Rational>> =
+        problem.users().iter().map(|user| short_power(user.weight(), alpha)).collect();
+    match powers {
+        Some(weights) => (Cow::Owned(problem.with_weights(weights)), share),
+        None => (Cow::Borrowed(problem), Some(ShareCoefficients::per_weight(problem, share.as_ref()))),
+    }
+}
+
+/// Bits up to which the power of a weight counts as short: well within the range of doubles.
+const SHORT_BITS: u32 = 256;
+
+/// `weight^alpha`, where that is rational and short.
+fn short_power(weight: &Rational, alpha: &Rational) -> Option<Rational> {
+    let (power, index) = (alpha.numer().to_u32()?, alpha.denom().to_u32()?);
+    let of_whole = |n: &Integer| {
+        let root = Integer::from(n.root_ref(index));
+        let is_short = root.significant_bits().checked_mul(power)? <= SHORT_BITS;
+        (is_short && Integer::from((&root).pow(index)) == *n).then(|| root.pow(power))
+    };
+    Some(Rational::from((of_whole(weight.numer())?, of_whole(weight.denom())?)))
+}
+
+/// That of the weights as they are: none where the objective has others.
 fn axiom(allocation: &Allocation, alpha: Rational) -> Option<(Axiom, Parameters)> {
     let share = allocation.criterion.then_some(Share::Generic);
-    Some((Proportional, Parameters { share, alpha: Some(alpha) }))
+    allocation.rule.is_none().then_some((Proportional, Parameters { share, alpha: Some(alpha) }))
 }

@@ -9,7 +9,7 @@ use evenhand_exact::Share;
 use crate::flags::SECONDS;
 use crate::guarantees::Condition::{Always, OneDemand};
 use crate::max_min;
-use crate::mechanism::{Info, Mechanism};
+use crate::mechanism::{Info, Late, Mechanism};
 
 /// Asset fairness.
 pub static ASSET: Mechanism = Mechanism {
@@ -24,5 +24,6 @@ pub static ASSET: Mechanism = Mechanism {
     proven: &[(Always, &[MaxMin, ParetoOptimal, WorkConserving]), (OneDemand, &[SingleResourceFair])],
     flags: &[SECONDS],
     axiom: |_| max_min::axiom(Share::Asset),
+    late: Late::Itself,
     solve: |problem, flags| max_min::allocate_with(ASSET.info, Share::Asset, problem, flags),
 };

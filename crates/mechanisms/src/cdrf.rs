@@ -12,7 +12,7 @@ use evenhand_exact::Share;
 use crate::flags::SECONDS;
 use crate::guarantees::Condition::{Always, OneDemandEverywhere};
 use crate::max_min;
-use crate::mechanism::{Info, Mechanism};
+use crate::mechanism::{Info, Late, Mechanism};
 
 /// Containerized DRF.
 pub static CDRF: Mechanism = Mechanism {
@@ -30,5 +30,6 @@ pub static CDRF: Mechanism = Mechanism {
     ],
     flags: &[SECONDS],
     axiom: |_| max_min::axiom(Share::Containerized),
+    late: Late::Itself,
     solve: |problem, flags| max_min::allocate_with(CDRF.info, Share::Containerized, problem, flags),
 };

@@ -14,7 +14,7 @@ use evenhand_problem::{Problem, User};
 use crate::flags::SECONDS;
 use crate::guarantees::Condition::{Always, OneDemand};
 use crate::max_min;
-use crate::mechanism::{Info, Mechanism, MechanismError};
+use crate::mechanism::{Info, Late, Mechanism, MechanismError};
 
 /// Dominant Resource Fairness.
 pub static DRF: Mechanism = Mechanism {
@@ -32,6 +32,7 @@ pub static DRF: Mechanism = Mechanism {
     ],
     flags: &[SECONDS],
     axiom: |_| max_min::axiom(Share::Dominant),
+    late: Late::Itself,
     solve: |problem, flags| {
         one_server(problem)?;
         max_min::allocate_with(DRF.info, Share::Dominant, problem, flags)

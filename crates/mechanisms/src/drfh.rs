@@ -15,7 +15,7 @@ use evenhand_exact::Share;
 use crate::flags::SECONDS;
 use crate::guarantees::Condition::{Always, OneDemand};
 use crate::max_min;
-use crate::mechanism::{Info, Mechanism};
+use crate::mechanism::{Info, Late, Mechanism};
 
 /// Dominant Resource Fairness, Heterogeneous.
 pub static DRFH: Mechanism = Mechanism {
@@ -33,5 +33,6 @@ pub static DRFH: Mechanism = Mechanism {
     ],
     flags: &[SECONDS],
     axiom: |_| max_min::axiom(Share::Dominant),
+    late: Late::Itself,
     solve: |problem, flags| max_min::allocate_with(DRFH.info, Share::Dominant, problem, flags),
 };

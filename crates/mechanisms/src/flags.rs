@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::str::FromStr;
+use std::time::Duration;
 
 use evenhand_lp::njc::Goal;
 use evenhand_problem::{Arithmetic, Rational, names, number};
@@ -33,6 +34,8 @@ pub enum Takes {
     Count(&'static str),
     /// Names of server classes, separated by commas.
     Classes(&'static str),
+    /// Names of users, separated by commas.
+    Users(&'static str),
     /// Numbers by resource, `name=number`, separated by commas.
     Resources(&'static str),
     /// One of these names, each with what it means.
@@ -83,12 +86,12 @@ pub const ORDER: Flag = Flag {
     help: "ps-dsf, ps-dsf-tdm with --method sweep: server classes in the order in which they are swept, \
            separated by commas; those that are not named follow in the order of the file",
 };
-/// The time after which levels between bounds will do.
+/// The time after which what there is will do.
 pub const SECONDS: Flag = Flag {
     name: "seconds",
     takes: Takes::Number("S"),
-    help: "max-min: where exact levels take longer than so many seconds, levels between proven bounds \
-           (0: these at once)",
+    help: "where an exact answer takes longer than so many seconds: max-min levels between proven bounds, what other \
+           mechanisms have by then, or their answer in doubles (0: these at once)",
 };
 /// Who is preferred among equals.
 pub const TIES: Flag = Flag {
@@ -160,6 +163,27 @@ impl Flags {
         self.set.get(name).map(|text| read(name, number::parse(text))).transpose()
     }
 
+    /// The time after which what there is will do.
+    ///
+    /// # Errors
+    /// [`MechanismError::Unreadable`].
+    pub fn seconds(&self) -> Result<Option<Duration>, MechanismError> {
+        let Some(seconds) = self.number(SECONDS.name)? else { return Ok(None) };
+        let unreadable = |_| MechanismError::Unreadable {
+            option: SECONDS.name,
+            why: "expected a number of seconds, 0 or more".to_owned(),
+        };
+        Duration::try_from_secs_f64(seconds.to_f64()).map(Some).map_err(unreadable)
+    }
+
+    /// The same in doubles, without a limit of time.
+    #[must_use]
+    pub fn in_doubles(&self) -> Self {
+        let mut flags = Self { arithmetic: Arithmetic::Float, ..self.clone() };
+        flags.set.remove(SECONDS.name);
+        flags
+    }
+
     /// The name or count after a flag.
     ///
     /// # Errors
@@ -183,10 +207,10 @@ impl Flags {
         self.set.get(name).map(|text| text.split(',').map(one).collect()).transpose()
     }
 
-    /// The names of server classes after a flag.
+    /// The names of server classes or users after a flag.
     #[must_use]
-    pub fn classes(&self, name: &str) -> Option<Vec<String>> {
-        self.set.get(name).map(|text| text.split(',').map(|class| class.trim().to_owned()).collect())
+    pub fn listed(&self, name: &str) -> Option<Vec<String>> {
+        self.set.get(name).map(|text| text.split(',').map(|name| name.trim().to_owned()).collect())
     }
 }
 

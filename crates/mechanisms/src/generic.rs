@@ -10,7 +10,7 @@ use evenhand_exact::Share;
 use crate::flags::SECONDS;
 use crate::guarantees::Condition::{Always, OneCriterion};
 use crate::max_min;
-use crate::mechanism::{Info, Mechanism};
+use crate::mechanism::{Info, Late, Mechanism};
 
 /// Generic max-min fairness.
 pub static GENERIC: Mechanism = Mechanism {
@@ -25,5 +25,6 @@ pub static GENERIC: Mechanism = Mechanism {
     proven: &[(Always, &[MaxMin, WorkConserving]), (OneCriterion, &[ParetoOptimal])],
     flags: &[SECONDS],
     axiom: |_| max_min::axiom(Share::Generic),
+    late: Late::Itself,
     solve: |problem, flags| max_min::allocate_with(GENERIC.info, Share::Generic, problem, flags),
 };

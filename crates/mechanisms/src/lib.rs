@@ -51,6 +51,6 @@ pub mod utilitarian;
 pub use fair_sum::optimum::FairOptimum;
 pub use flags::{Flags, Method};
 pub use mechanism::{
-    Bound, Findings, Info, Intervals, Mechanism, MechanismError, Outcome, Search, Selected, SeriesPoint,
-    Status, Tried,
+    Bound, Findings, Info, Intervals, Late, Mechanism, MechanismError, Outcome, Search, Selected,
+    SeriesPoint, Status, Tried,
 };

@@ -3,7 +3,7 @@
 //! With a time after which exact work ends ([`SECONDS`]) the answer may be an interval for each level: an allocation
 //! that is feasible exactly, and bounds that hold for the lexicographic maximum.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use evenhand_exact::{Axiom, Parameters, Share, Tasks};
 use evenhand_lp::level::{
@@ -59,15 +59,13 @@ pub fn allocate_with(
     problem: &Problem,
     flags: &Flags,
 ) -> Result<Outcome, MechanismError> {
-    let Some(seconds) = flags.number(SECONDS.name)? else {
+    let Some(budget) = flags.seconds()? else {
         return allocate(info, share, problem, flags.arithmetic);
     };
-    let unreadable = |why: &str| MechanismError::Unreadable { option: SECONDS.name, why: why.to_owned() };
     if flags.arithmetic == Arithmetic::Float {
-        return Err(unreadable("doubles prove no bounds: leave --float out"));
+        let why = "doubles prove no bounds: leave --float out".to_owned();
+        return Err(MechanismError::Unreadable { option: SECONDS.name, why });
     }
-    let budget = Duration::try_from_secs_f64(seconds.to_f64())
-        .map_err(|_| unreadable("expected a number of seconds, 0 or more"))?;
     let not_applicable = |why: String| MechanismError::NotApplicable { mechanism: info.id, why };
     let coefficients = share.coefficients(problem).map_err(|error| not_applicable(error.to_string()))?;
     let constraints = Constraints::new(problem, Sharing::Rdm);

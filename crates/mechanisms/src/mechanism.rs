@@ -1,12 +1,15 @@
 //! What a mechanism is.
 
+use std::time::Duration;
+
+use evenhand_budget::{Limits, within};
 use evenhand_exact::axiom::njc::Witness;
 use evenhand_exact::{Axiom, Parameters, Prices};
 use evenhand_lp::LpError;
 use evenhand_lp::level::LevelDual;
 use evenhand_lp::njc::{Goal, NjcSet};
 use evenhand_ode::cluster::ClusterError;
-use evenhand_problem::{Allocation, Arithmetic, Problem, Rational};
+use evenhand_problem::{Allocation, Arithmetic, Problem, Rational, Sharing};
 use thiserror::Error;
 
 use crate::filling::Integrality;
@@ -27,10 +30,25 @@ pub struct Mechanism {
     pub flags: &'static [Flag],
     /// The axiom that an allocation which it made is made to satisfy, if it has a name.
     pub axiom: fn(&Allocation) -> Option<(Axiom, Parameters)>,
+    /// What there is where the time is up.
+    pub late: Late,
     /// The allocation with the settings that the flags name.
     ///
     /// An exact answer is verified in rationals or not returned.
     pub solve: fn(&Problem, &Flags) -> Result<Outcome, MechanismError>,
+}
+
+/// What a mechanism has to say where its time (`seconds`) is up before its answer is there.
+#[derive(Debug, Clone, Copy)]
+pub enum Late {
+    /// What it says: it looks at the time by itself.
+    Itself,
+    /// Its answer in doubles.
+    Doubles,
+    /// This, if it has anything.
+    Own(fn(&Problem, &Flags) -> Option<Result<Outcome, MechanismError>>),
+    /// What it has placed by then: nothing, before it has begun.
+    Placed,
 }
 
 impl Mechanism {
@@ -49,7 +67,29 @@ impl Mechanism {
     pub fn allocate_with(&self, problem: &Problem, flags: &Flags) -> Result<Outcome, MechanismError> {
         self.check(flags)?;
         self.check_groups(problem)?;
-        (self.solve)(problem, flags)
+        match (flags.seconds()?, self.late) {
+            (Some(time), Late::Doubles | Late::Own(_) | Late::Placed) => self.within(time, problem, flags),
+            _ => (self.solve)(problem, flags),
+        }
+    }
+
+    /// The answer, or what there is when the time is up, whose status is then `limit`.
+    fn within(&self, time: Duration, problem: &Problem, flags: &Flags) -> Result<Outcome, MechanismError> {
+        let limits = Limits { time: Some(time), ..Limits::default() };
+        if let Ok(outcome) = within(&limits, || (self.solve)(problem, flags)) {
+            return outcome;
+        }
+        let found = match self.late {
+            Late::Doubles => Some((self.solve)(problem, &flags.in_doubles())),
+            Late::Own(find) => find(problem, flags),
+            Late::Itself | Late::Placed => None,
+        };
+        let mut outcome = found.unwrap_or_else(|| {
+            let nothing = Allocation::empty(problem.n_users(), Sharing::Rdm);
+            Ok(Outcome::of(Allocation { mechanism: Some(self.info.id.to_owned()), ..nothing }))
+        })?;
+        outcome.findings.status = Some(Status::Limit);
+        Ok(outcome)
     }
 
     /// Only hierarchical filling, divisible or by whole tasks, knows groups: any other rule would let one shape of a

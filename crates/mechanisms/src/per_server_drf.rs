@@ -13,9 +13,10 @@ use evenhand_problem::{
     UserSpec,
 };
 
+use crate::flags::SECONDS;
 use crate::guarantees::Condition::Resources;
 use crate::max_min;
-use crate::mechanism::{Info, Mechanism, MechanismError, Outcome};
+use crate::mechanism::{Info, Late, Mechanism, MechanismError, Outcome};
 
 /// DRF in every server on its own.
 pub static PER_SERVER_DRF: Mechanism = Mechanism {
@@ -28,8 +29,9 @@ pub static PER_SERVER_DRF: Mechanism = Mechanism {
         reference: "DRFH, section III-D and Figure 2",
     },
     proven: &[(Resources, &[WorkConserving, EnvyFree, SharingIncentive])],
-    flags: &[],
+    flags: &[SECONDS],
     axiom: |_| None,
+    late: Late::Doubles,
     solve: |problem, flags| allocate(problem, flags.arithmetic),
 };
 

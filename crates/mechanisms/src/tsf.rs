@@ -11,7 +11,7 @@ use evenhand_exact::Share;
 use crate::flags::SECONDS;
 use crate::guarantees::Condition::{Always, OneDemandEverywhere};
 use crate::max_min;
-use crate::mechanism::{Info, Mechanism};
+use crate::mechanism::{Info, Late, Mechanism};
 
 /// Task Share Fairness.
 pub static TSF: Mechanism = Mechanism {
@@ -29,5 +29,6 @@ pub static TSF: Mechanism = Mechanism {
     ],
     flags: &[SECONDS],
     axiom: |_| max_min::axiom(Share::TaskShare),
+    late: Late::Itself,
     solve: |problem, flags| max_min::allocate_with(TSF.info, Share::TaskShare, problem, flags),
 };

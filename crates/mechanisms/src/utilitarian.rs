@@ -8,8 +8,9 @@ use evenhand_exact::Axiom::{ParetoOptimal, WorkConserving};
 use evenhand_lp::weighted_sum::{SumGoal, maximise_sum, maximise_sum_float};
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Sharing};
 
+use crate::flags::SECONDS;
 use crate::guarantees::Condition::Always;
-use crate::mechanism::{Info, Mechanism, MechanismError, Outcome};
+use crate::mechanism::{Info, Late, Mechanism, MechanismError, Outcome};
 use crate::rounding;
 
 /// The most weighted tasks.
@@ -23,8 +24,9 @@ pub static UTILITARIAN: Mechanism = Mechanism {
         reference: "Kesidis, equations 2 and 18",
     },
     proven: &[(Always, &[ParetoOptimal, WorkConserving])],
-    flags: &[],
+    flags: &[SECONDS],
     axiom: |_| None,
+    late: Late::Doubles,
     solve: |problem, flags| allocate(problem, flags.arithmetic),
 };
 

@@ -23,7 +23,8 @@ pub struct Allocation {
     pub alpha: Option<Rational>,
     /// Whether it was made for the criterion of the users in place of their tasks.
     pub criterion: bool,
-    /// The rule that it was made by in place of the problem's own, for the mechanism `tree`.
+    /// What it was made by in place of what the problem says: another rule of the mechanism `tree`, another objective,
+    /// other entitlements.
     pub rule: Option<String>,
     /// How servers are shared.
     pub sharing: Sharing,

@@ -104,6 +104,28 @@ impl Problem {
         problem
     }
 
+    /// The same problem with other weights, by user; users beyond the list keep theirs.
+    #[must_use]
+    pub fn with_weights(&self, weights: Vec<Rational>) -> Self {
+        let mut problem = self.clone();
+        for (user, weight) in problem.users.iter_mut().zip(weights) {
+            user.weight = weight;
+        }
+        problem
+    }
+
+    /// The same problem where these users have no tasks.
+    #[must_use]
+    pub fn without_tasks_of(&self, users: &[usize]) -> Self {
+        let mut problem = self.clone();
+        for n in users {
+            if let Some(user) = problem.users.get_mut(*n) {
+                user.tasks = Some(Rational::new());
+            }
+        }
+        problem
+    }
+
     /// The title; may be empty.
     #[must_use]
     pub fn name(&self) -> &str {

@@ -6,6 +6,7 @@
 
 use std::ffi::c_int;
 
+use evenhand_budget::{charge, work_left};
 use highs::{ColProblem, HighsModelStatus, HighsStatus, Model, Sense, SolvedModel};
 
 use crate::error::LpError;
@@ -128,6 +129,9 @@ pub struct FloatLp {
     model: Option<Model>,
     n_columns: usize,
     n_rows: usize,
+    n_entries: usize,
+    /// Most simplex iterations of a solve.
+    most_iterations: i32,
 }
 
 impl FloatLp {
@@ -145,7 +149,8 @@ impl FloatLp {
         }
         let mut model = problem.try_optimise(Sense::Maximise).map_err(call("pass the model"))?;
         model.make_quiet();
-        let mut lp = Self { model: None, n_columns: 0, n_rows: rows.len() };
+        let mut lp =
+            Self { model: None, n_columns: 0, n_rows: rows.len(), n_entries: 0, most_iterations: i32::MAX };
         // Primal simplex without presolve: fastest on these programmes, and it keeps the basis.
         for (option, value) in [("presolve", "off"), ("solver", "simplex"), ("parallel", "off")] {
             model.try_set_option(option, value).map_err(|_| LpError::Option(option))?;
@@ -197,6 +202,7 @@ impl FloatLp {
         };
         accept(status, "add columns")?;
         self.n_columns += block.len();
+        self.n_entries += block.rows.len();
         Ok(())
     }
 
@@ -235,6 +241,7 @@ impl FloatLp {
         };
         accept(status, "add rows")?;
         self.n_rows += rows.len();
+        self.n_entries += values.len();
         Ok(())
     }
 
@@ -337,9 +344,9 @@ impl FloatLp {
     /// # Errors
     /// As [`FloatLp::solve`] has them.
     pub fn solve_within(&mut self, iterations: i32) -> Result<Option<FloatSolution>, LpError> {
-        self.set_limit(iterations)?;
+        self.most_iterations = iterations;
         let first = self.attempt();
-        self.set_limit(i32::MAX)?;
+        self.most_iterations = i32::MAX;
         match first {
             Err(LpError::IterationLimit) => Ok(None),
             Ok(solution) => Ok(Some(solution)),
@@ -365,12 +372,23 @@ impl FloatLp {
         model.try_set_option(NAME, iterations).map_err(|_| LpError::Option(NAME))
     }
 
+    /// One call, charged: its size before, and so many iterations at the most as there is work left for.
     fn attempt(&mut self) -> Result<FloatSolution, LpError> {
+        const WHAT: &str = "a linear programme";
+        // Factors are made anew now and then, and every iteration solves with them and prices columns.
+        let size = (self.n_rows + self.n_columns + self.n_entries) as u64;
+        charge(4 * size, WHAT);
+        let each = 2 * self.n_rows as u64 + size / 16 + 100;
+        // One more than can be paid for, so that the charge below ends what needs it.
+        let payable = work_left().map_or(i32::MAX, |left| i32::try_from(left / each + 1).unwrap_or(i32::MAX));
+        self.set_limit(self.most_iterations.min(payable))?;
         let model = self.model.take().ok_or(LpError::Lost)?;
         let solved = model.try_solve().map_err(call("solve"))?;
         let status = solved.status();
         let solution = solved.get_solution();
         self.model = Some(solved.into());
+        let taken = u64::try_from(self.iterations()?).unwrap_or(0);
+        charge(taken.saturating_mul(each), WHAT);
         match LpError::from_status(status) {
             Some(error) => Err(error),
             None => Ok(FloatSolution {

@@ -127,6 +127,10 @@ impl MipModel {
         if i32::try_from(self.rows.len()).is_err() || i32::try_from(self.columns.len()).is_err() {
             return Err(LpError::TooLarge);
         }
+        // The tree is not counted from outside; its time has a limit of its own.
+        let entries: usize = self.rows.iter().map(|row| row.entries.len()).sum();
+        let size = (self.rows.len() + self.columns.len() + entries) as u64;
+        evenhand_budget::charge(1000 * size, "a programme of whole numbers");
         let mut problem = RowProblem::new();
         let columns: Vec<_> = self
             .columns

@@ -117,6 +117,7 @@ pub fn follow(pool: &Pool, settings: &PathSettings) -> PathResult {
     let mut safe = false;
     let mut moving = true;
     loop {
+        charge_step(pool);
         let at_end = barrier.mu < SMALLEST_MU || !moving;
         let promising = barrier.mu < attempt_below
             && barrier.ambiguity() < CLEAR
@@ -152,4 +153,11 @@ pub fn follow(pool: &Pool, settings: &PathSettings) -> PathResult {
             if safe { barrier.safe_step(&blocks, &mut sweeper) } else { barrier.step(&blocks, &mut sweeper) };
         iterations += 1;
     }
+}
+
+/// Charges one step before it is taken: sums over users and pairs of resources, and a factorisation.
+fn charge_step(pool: &Pool) {
+    let (users, resources) = (pool.n_users() as u64, pool.n_resources() as u64);
+    let steps = users * (20 + resources.saturating_pow(2)) + resources.saturating_pow(3) / 8;
+    evenhand_budget::charge(steps, "a path to an optimum");
 }

@@ -62,6 +62,8 @@ impl SearchLimits {
     /// [`PackingError::Budget`] or [`PackingError::OutOfTime`].
     pub fn turns(&self, turns: usize) -> Result<(), PackingError> {
         self.time()?;
+        // A turn takes about 100 ns.
+        evenhand_budget::charge(20 * turns as u64, "a search among configurations");
         take(&self.turns, turns, "turns of the searches", MOST_TURNS)
     }
 
@@ -109,6 +111,7 @@ impl SearchLimits {
         if cells.saturating_mul(each) > MOST_TABLE_BYTES {
             return Err(PackingError::Budget { what: "bytes of a table", limit: MOST_TABLE_BYTES });
         }
+        evenhand_budget::table(cells, 1, each, "the table of a knapsack");
         Ok(())
     }
 }

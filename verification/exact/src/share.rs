@@ -235,6 +235,20 @@ impl ShareCoefficients {
         user.on.is_empty().then_some(&user.base)
     }
 
+    /// `u_ni / w_n`, with `u_ni = 1` where no share is given.
+    #[must_use]
+    pub fn per_weight(problem: &Problem, share: Option<&Self>) -> Self {
+        let of_user = |(n, user): (usize, &evenhand_problem::User)| {
+            let Some(share) = share else { return UserShare::uniform(user.weight().recip_ref().into()) };
+            let UserShare { base, on } = &share.users[n];
+            UserShare {
+                base: Rational::from(base / user.weight()),
+                on: on.iter().map(|(i, u)| (*i, Rational::from(u / user.weight()))).collect(),
+            }
+        };
+        Self { users: problem.users().iter().enumerate().map(of_user).collect() }
+    }
+
     /// `u_ni / w_n` in integers over one denominator.
     pub(crate) fn scaled(&self, instance: &Instance<'_>) -> Result<ScaledShare, InstanceError> {
         let users = instance.problem().users();

@@ -62,7 +62,7 @@ fn arg(flag: &'static Flag) -> Arg {
         Takes::Resources(word) => valued(arg, word, ValueParser::string()),
         Takes::Number(word) => valued(arg, word, ValueParser::string()).allow_hyphen_values(true),
         Takes::Count(word) => valued(arg, word, value_parser!(u64).into()).allow_hyphen_values(true),
-        Takes::Classes(word) => {
+        Takes::Classes(word) | Takes::Users(word) => {
             valued(arg, word, ValueParser::string()).action(ArgAction::Append).value_delimiter(',')
         }
         Takes::Name(word, names) => valued(arg, word, ValueParser::new(names::one_of(names))),

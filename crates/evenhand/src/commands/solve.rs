@@ -7,7 +7,7 @@ use evenhand::mechanisms::flags::Takes;
 use evenhand::mechanisms::tree::{self, Entitlements};
 use evenhand::mechanisms::{Flags, Method, Outcome, Status};
 use evenhand::problem::format::AllocationDocument;
-use evenhand::problem::{Arithmetic, ServerClass};
+use evenhand::problem::{Arithmetic, ServerClass, User};
 use evenhand::{Problem, report};
 use serde_json::json;
 
@@ -26,7 +26,7 @@ pub fn run(call: &Solve, common: &Common) -> Result<ExitCode, Failure> {
         return Err(Failure::input("--series and --plot go with --method trajectory".to_owned()));
     }
     let problem = files::problem(&call.problem, common)?;
-    check_classes(call, &problem)?;
+    check_names(call, &problem)?;
     super::note_rule(flags.value("rule")?, &problem, common);
     let started = Instant::now();
     let outcome = mechanism.allocate_with(&problem, &flags)?;
@@ -95,14 +95,19 @@ fn flags(call: &Solve, common: &Common) -> Result<Flags, Failure> {
     Ok(flags)
 }
 
-/// Flags that name server classes name those of the problem.
-fn check_classes(call: &Solve, problem: &Problem) -> Result<(), Failure> {
-    let servers = || problem.servers().iter().map(ServerClass::name);
-    let stated = call.flags.0.iter().filter(|(flag, _)| matches!(flag.takes, Takes::Classes(_)));
-    let unknown = stated
-        .flat_map(|(_, text)| text.split(',').map(str::trim))
-        .find(|name| servers().all(|server| server != *name));
-    unknown.map_or(Ok(()), |name| Err(suggest::unknown("server class", name, servers())))
+/// Flags that name server classes or users name those of the problem.
+fn check_names(call: &Solve, problem: &Problem) -> Result<(), Failure> {
+    for (flag, text) in &call.flags.0 {
+        let (kind, known): (_, Vec<&str>) = match flag.takes {
+            Takes::Classes(_) => ("server class", problem.servers().iter().map(ServerClass::name).collect()),
+            Takes::Users(_) => ("user", problem.users().iter().map(User::name).collect()),
+            _ => continue,
+        };
+        if let Some(name) = text.split(',').map(str::trim).find(|name| !known.contains(name)) {
+            return Err(suggest::unknown(kind, name, known));
+        }
+    }
+    Ok(())
 }
 
 /// Writes what `--series` and `--plot` ask for; whether that was standard output.

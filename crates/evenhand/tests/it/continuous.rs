@@ -198,3 +198,42 @@ fn odd_input() {
         }
     }
 }
+
+/// What there is when the time is up is written, said and marked.
+#[test]
+fn without_time_an_answer_in_doubles_is_written_with_status_3() {
+    for mechanism in
+        [&["njc"][..], &["proportional"], &["alpha", "--alpha", "2"], &["utilitarian"], &["ps-dsf"]]
+    {
+        let folder = Folder::with(POOL);
+        let arguments =
+            [&["solve", "problem.json", "-o", "x.json", "--seconds", "0", "-m"], mechanism].concat();
+        let output = folder.run(&arguments).ends_with(3);
+        assert!(output.stderr.contains("ended with the status `limit`"), "{mechanism:?}: {output:?}");
+        let document: Value = serde_json::from_str(&folder.read("x.json")).unwrap();
+        assert_eq!((&document["status"], &document["arithmetic"]), (&json!("limit"), &json!("float")));
+        folder.run(&["certify", "problem.json", "x.json", "--axiom", "feasible"]).ends_with(0);
+    }
+}
+
+/// Another objective, and other entitlements, than those of the file claim no axiom about these.
+#[test]
+fn answers_to_another_question_say_so() {
+    let per_weight = solve(POOL, &["-m", "alpha", "--alpha", "2", "--per-weight", "--exact"], 0);
+    assert_eq!(per_weight["rule"], "per-weight");
+    let without = solve(POOL, &["-m", "njc", "--no-entitlement", "b, c", "--exact"], 0);
+    assert_eq!(
+        (&without["rule"], &without["tasks"]["a"]["pool"]),
+        (&json!("no-entitlement b,c"), &json!("1"))
+    );
+    let folder = Folder::with(POOL);
+    folder.write("x.json", per_weight.to_string());
+    let certified = folder.run(&["certify", "problem.json", "x.json", "--format", "json"]);
+    assert!([0, 1].contains(&certified.status), "{certified:?}");
+    let certified = certified.json();
+    let claims = certified["claims"].as_array().unwrap();
+    assert!(claims.iter().all(|claim| claim["axiom"] != "proportional"), "{claims:?}");
+    folder
+        .run(&["solve", "problem.json", "-m", "njc", "--no-entitlement", "bb"])
+        .fails_with(2, "there is no user `bb`");
+}

@@ -20,8 +20,12 @@ fn alpha_fairness() {
         let (inputs, what) = (&case["inputs"], id(case));
         let problem = problem(&matrix(&inputs["C"]), &matrix(&inputs["D"]), &exacts(&inputs["phi"]), None);
         let alpha = exact(&inputs["a"]);
-        let settings =
-            alpha::Settings { arithmetic: Arithmetic::Exact, alpha: alpha.clone(), criterion: false };
+        let settings = alpha::Settings {
+            arithmetic: Arithmetic::Exact,
+            alpha: alpha.clone(),
+            criterion: false,
+            per_weight: false,
+        };
         let outcome = alpha::allocate(&problem, &settings).expect("an answer");
         let totals: Vec<f64> = outcome.allocation.totals().iter().map(number::to_f64).collect();
         let tolerance = number::to_f64(&exact(&case["tolerance"]));

@@ -172,6 +172,8 @@ impl System<'_> {
         let mut stalled = 0;
         let mut last = f64::INFINITY;
         for _ in 0..STEPS {
+            let n = (self.unknowns.rows.len() + self.unknowns.satisfied.len()) as u64;
+            evenhand_budget::charge(10_000 * n + n.saturating_pow(3) / 8, "Newton's method in exact numbers");
             let (residuals, matrix) = self.equations(values)?;
             let size = residuals.iter().map(|r| r.clone().abs()).max().unwrap_or_default();
             if size <= from_f64(CONVERGED)? {

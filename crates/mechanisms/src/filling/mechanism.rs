@@ -5,10 +5,10 @@ use evenhand_problem::Rational;
 
 use super::ideal;
 use super::rule::{Rule, Score, ServerRule};
-use super::run::fill;
-use crate::flags::{Flag, TIES, Takes};
+use super::run::fill_in_time;
+use crate::flags::{Flag, SECONDS, TIES, Takes};
 use crate::guarantees::Condition;
-use crate::mechanism::{Findings, Info, Mechanism, MechanismError, Outcome};
+use crate::mechanism::{Info, Late, Mechanism, MechanismError};
 use crate::tree;
 
 /// By the tree tasks are whole, the score is the share of the groups, and a task goes to the first server on which it
@@ -58,6 +58,7 @@ pub static FILL: Mechanism = Mechanism {
             help: "fill: where a task goes (default: first-fit)",
         },
         tree::RULE,
+        SECONDS,
         TIES,
         Flag {
             name: "unfiltered",
@@ -83,6 +84,7 @@ pub static FILL: Mechanism = Mechanism {
         },
     ],
     axiom: ideal::whole_tasks,
+    late: Late::Placed,
     solve: |problem, flags| {
         let rule = Rule {
             score: flags.value("score")?.unwrap_or_default(),
@@ -99,11 +101,11 @@ pub static FILL: Mechanism = Mechanism {
             check_by_the_tree(rule, &step, flags.is_set("ideal"))?;
             let best_fit = rule.server == ServerRule::BestFit;
             let whole = tree::Whole { rule: preset, best_fit, ties: rule.ties, seed: flags.seed };
-            return tree::fill_whole(problem, INFO.id, whole).map(Outcome::of);
+            return tree::fill_in_time(problem, INFO.id, whole).map(|filled| filled.outcome(None));
         }
-        let allocation = fill(problem, rule, &step, flags.seed)?;
-        let integrality = flags.is_set("ideal").then(|| ideal::compare(problem, &allocation, rule.score));
-        let findings = Findings { integrality, ..Findings::default() };
-        Ok(Outcome { findings, ..Outcome::of(allocation) })
+        let filled = fill_in_time(problem, rule, &step, flags.seed)?;
+        let allocation = &filled.allocation;
+        let integrality = flags.is_set("ideal").then(|| ideal::compare(problem, allocation, rule.score));
+        Ok(filled.outcome(integrality))
     },
 };

@@ -114,6 +114,8 @@ pub(super) struct State<'m, D: Digits> {
     record: Record,
     /// Steps of all users.
     pub total: u64,
+    /// Steps that were ever placed.
+    turns: u64,
 }
 
 /// What is remembered of the steps.
@@ -124,7 +126,10 @@ enum Record {
     InOrder(Vec<(u32, u32)>),
 }
 
-/// There are more steps than this, [`Digits::MOST_STEPS`].
+/// Steps that are charged together, and between two looks at the clock.
+const AT_ONCE: u64 = 1024;
+
+/// There are more steps than this, [`Digits::MOST_STEPS`], or than there was time for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TooMany(pub u64);
 
@@ -149,6 +154,7 @@ impl<'m, D: Digits> State<'m, D> {
             limit,
             record,
             total: 0,
+            turns: 0,
         }
     }
 
@@ -244,12 +250,20 @@ impl<'m, D: Digits> State<'m, D> {
         if self.total == D::MOST_STEPS {
             return Err(TooMany(D::MOST_STEPS));
         }
+        if self.turns.is_multiple_of(AT_ONCE) {
+            if evenhand_budget::is_late() {
+                return Err(TooMany(self.total));
+            }
+            let each = 20 + 5 * self.model.n_rows as u64;
+            evenhand_budget::charge(AT_ONCE * each, "progressive filling");
+        }
         let rows = self.model.n_rows;
         let demand = self.model.demand(n, self.model.class[j] as usize).unwrap_or_default();
         for (left, amount) in self.left[j * rows..(j + 1) * rows].iter_mut().zip(demand) {
             D::take(left, amount);
         }
         self.total += 1;
+        self.turns += 1;
         self.steps[n] += 1;
         match &mut self.record {
             Record::InOrder(recent) => recent.push((n as u32, j as u32)),

@@ -4,12 +4,13 @@ use evenhand_problem::{Allocation, Arithmetic, Placement, Problem, Rational, Sha
 
 use super::digits::{Digits, Narrow, Wide};
 use super::draw::Draw;
+use super::ideal::Integrality;
 use super::mechanism::INFO;
 use super::model::{Model, State, TooMany};
 use super::prepared::{Prepared, Refusal};
 use super::rule::{Rule, ServerRule, Ties};
 use super::{best_fit, first_fit, joint, server_first};
-use crate::mechanism::MechanismError;
+use crate::mechanism::{Findings, MechanismError, Outcome, Status};
 
 /// Fills the servers of `problem` by steps of `step` tasks until nothing fits; with steps of one task
 /// every task is whole and on one server. A user with finite tasks gets as many steps as its tasks
@@ -20,6 +21,39 @@ use crate::mechanism::MechanismError;
 /// or `unfiltered` without best fit, [`MechanismError::Limit`] beyond 4,000,000 servers or 100,000,000
 /// steps (2,000,000 where numbers are too long for machine integers).
 pub fn fill(problem: &Problem, rule: Rule, step: &Rational, seed: u64) -> Result<Allocation, MechanismError> {
+    match fill_in_time(problem, rule, step, seed)? {
+        Filled { is_late: true, .. } => Err(late(INFO.id)),
+        filled => Ok(filled.allocation),
+    }
+}
+
+/// Not all of a filling is there, and the caller asked for all.
+pub fn late(mechanism: &'static str) -> MechanismError {
+    MechanismError::Limit { mechanism, why: "the time was up before nothing more fitted".to_owned() }
+}
+
+/// What was placed, and whether the time was up before nothing fitted.
+pub struct Filled {
+    pub allocation: Allocation,
+    pub is_late: bool,
+}
+
+impl Filled {
+    /// As an outcome, which is not the whole filling where the time was up.
+    pub(super) fn outcome(self, integrality: Option<Integrality>) -> Outcome {
+        let status = self.is_late.then_some(Status::Limit);
+        let findings = Findings { integrality, status, ..Findings::default() };
+        Outcome { findings, ..Outcome::of(self.allocation) }
+    }
+}
+
+/// [`fill`], which ends with what it has where the time of the limits in force is up.
+pub(super) fn fill_in_time(
+    problem: &Problem,
+    rule: Rule,
+    step: &Rational,
+    seed: u64,
+) -> Result<Filled, MechanismError> {
     let prepared = prepare(problem, problem, rule, step)?;
     let mut draw = Draw::new(seed, 0);
     let filled = match prepared.widths.are_narrow() {
@@ -61,11 +95,15 @@ fn filled<D: Digits>(
     rule: Rule,
     step: &Rational,
     draw: &mut Draw,
-) -> Result<Allocation, TooMany> {
+) -> Result<Filled, TooMany> {
     let model = Model::<D>::new(prepared, rule);
     let mut state = State::new(&model);
-    run(&mut state, draw)?;
-    Ok(allocation(problem, &state, step, INFO.id))
+    let is_late = match run(&mut state, draw) {
+        Ok(()) => false,
+        Err(TooMany(steps)) if steps < D::MOST_STEPS => true,
+        Err(error) => return Err(error),
+    };
+    Ok(Filled { allocation: allocation(problem, &state, step, INFO.id), is_late })
 }
 
 /// Fills until nothing fits.

@@ -18,10 +18,10 @@ use super::model::{Model, State, TooMany};
 use super::prepared::{MAX_SERVERS, Prepared, PreparedUser};
 use super::queue::{Look, Queue};
 use super::rule::{Rule, Ties};
-use super::run::allocation;
-use crate::flags::{Flag, TIES, Takes};
+use super::run::{Filled, allocation, late};
+use crate::flags::{Flag, SECONDS, TIES, Takes};
 use crate::guarantees::Condition;
-use crate::mechanism::{Info, Mechanism, MechanismError, Outcome};
+use crate::mechanism::{Info, Late, Mechanism, MechanismError};
 
 /// Most slots of the largest server: more would be finer than any demand asks for.
 const MAX_SLOTS: u64 = 1_000_000_000;
@@ -41,14 +41,16 @@ pub static SLOTS: Mechanism = Mechanism {
     proven: &[(Condition::Always, &[Axiom::IntegerFeasible])],
     flags: &[
         TIES,
+        SECONDS,
         Flag { name: "slots", takes: Takes::Count("S"), help: "slots: slots of the largest server" },
     ],
     axiom: ideal::whole_tasks,
+    late: Late::Placed,
     solve: |problem, flags| {
         let needs = MechanismError::NeedsOption { mechanism: SLOTS.info.id, option: "slots" };
         let slots = flags.value("slots")?.ok_or(needs)?;
         let ties = flags.value("ties")?.unwrap_or_default();
-        slot_allocation(problem, slots, ties, flags.seed).map(Outcome::of)
+        slots_in_time(problem, slots, ties, flags.seed).map(|filled| filled.outcome(None))
     },
 };
 
@@ -92,6 +94,14 @@ pub fn slot_allocation(
     ties: Ties,
     seed: u64,
 ) -> Result<Allocation, MechanismError> {
+    match slots_in_time(problem, slots, ties, seed)? {
+        Filled { is_late: true, .. } => Err(late(SLOTS.info.id)),
+        filled => Ok(filled.allocation),
+    }
+}
+
+/// [`slot_allocation`], which ends with what it has where the time of the limits in force is up.
+fn slots_in_time(problem: &Problem, slots: u64, ties: Ties, seed: u64) -> Result<Filled, MechanismError> {
     refuse(problem, slots)?;
     let prepared = prepared(problem, slots);
     let (rule, mut draw) = (Rule { ties, ..Rule::default() }, Draw::new(seed, 0));
@@ -183,13 +193,14 @@ fn filled<D: Digits>(
     prepared: &Prepared,
     rule: Rule,
     draw: &mut Draw,
-) -> Result<Allocation, TooMany> {
+) -> Result<Filled, TooMany> {
     let model = Model::<D>::new(prepared, rule);
     let mut state = State::new(&model);
     let n_users = model.users.len();
     let (mut first, mut held) = (vec![0_usize; n_users], vec![0_u64; n_users]);
     let score = |n: usize, held: u64| D::times(model.unit(n, 0), held);
     let mut queue = Queue::new(rule.ties, (0..n_users).map(|n| (score(n, 0), n)));
+    let mut is_late = false;
     loop {
         let look = |n: usize, _: &D::Ratio| {
             while first[n] < model.n_servers() && !state.fits(n, first[n]) {
@@ -199,12 +210,19 @@ fn filled<D: Digits>(
         };
         let Some(n) = queue.next(draw, look) else { break };
         let class = model.class[first[n]] as usize;
-        state.place(n, first[n])?;
+        match state.place(n, first[n]) {
+            Ok(()) => {}
+            Err(TooMany(steps)) if steps < D::MOST_STEPS => {
+                is_late = true;
+                break;
+            }
+            Err(error) => return Err(error),
+        }
         let taken = prepared.users[n].demand_on[class].map(|at| &prepared.users[n].demands[at as usize][0]);
         held[n] += taken.and_then(Integer::to_u64).unwrap_or(0);
         if state.has_more(n) {
             queue.push(score(n, held[n]), n);
         }
     }
-    Ok(allocation(problem, &state, &Rational::from(1), SLOTS.info.id))
+    Ok(Filled { allocation: allocation(problem, &state, &Rational::from(1), SLOTS.info.id), is_late })
 }

@@ -7,6 +7,7 @@
 //! with the same bottlenecks and witnesses (fact 4).
 
 pub(crate) mod face;
+mod no_entitlement;
 pub(crate) mod onto_face;
 mod reduce;
 mod select;
@@ -24,10 +25,10 @@ use self::onto_face::round_onto;
 use self::reduce::Reduction;
 use crate::fair_sum::polish::polish;
 use crate::fair_sum::{self, FairPoint, near};
-use crate::flags::{FACES, Flag, METHOD, Method, SELECT, Takes};
+use crate::flags::{FACES, Flag, METHOD, Method, SECONDS, SELECT, Takes};
 use crate::guarantees::Condition::{Always, OneServer};
 use crate::lift::lift;
-use crate::mechanism::{Findings, Info, Mechanism, MechanismError, Outcome};
+use crate::mechanism::{Findings, Info, Late, Mechanism, MechanismError, Outcome};
 use crate::rounding::{short, simple};
 use crate::{fisher, proportional, rounding};
 
@@ -71,8 +72,11 @@ pub static NJC: Mechanism = Mechanism {
             help: "njc: weights of the resources in the barrier that the path to the answer follows (NJC, section \
                    5.5); other weights, the same limit; one server",
         },
+        no_entitlement::FLAG,
+        SECONDS,
     ],
-    axiom: |_| Some((Axiom::Njc, Parameters::default())),
+    axiom: |allocation| allocation.rule.is_none().then(|| (Axiom::Njc, Parameters::default())),
+    late: Late::Doubles,
     solve: |problem, flags| {
         let settings = Settings {
             arithmetic: flags.arithmetic,
@@ -82,6 +86,7 @@ pub static NJC: Mechanism = Mechanism {
             method: flags.value("method")?,
             c_max: flags.number("c-max")?,
             barrier: flags.resources("barrier")?,
+            no_entitlement: flags.listed(no_entitlement::FLAG.name).unwrap_or_default(),
         };
         allocate(problem, &settings)
     },
@@ -104,6 +109,8 @@ pub struct Settings {
     pub c_max: Option<Rational>,
     /// Weights of the barrier by resource, positive; 1 where none is named. One server.
     pub barrier: Option<Vec<(String, Rational)>>,
+    /// Users that are entitled to nothing: `e_n = 0`.
+    pub no_entitlement: Vec<String>,
 }
 
 impl Settings {
@@ -121,6 +128,9 @@ impl Settings {
 pub fn allocate(problem: &Problem, settings: &Settings) -> Result<Outcome, MechanismError> {
     let constraints = Constraints::new(problem, Sharing::Rdm);
     check_method(settings)?;
+    if !settings.no_entitlement.is_empty() {
+        return no_entitlement::allocate(problem, settings);
+    }
     if settings.method == Some(Method::Trajectory) {
         return trajectory::solve(&constraints, settings);
     }

@@ -41,9 +41,16 @@ pub struct Spent {
 }
 
 impl Spent {
-    /// Whether nothing more is to be tried.
-    pub const fn is_over(&self) -> bool {
-        self.work > self.most
+    /// Whether nothing more is to be tried: the work is spent, or the time is up.
+    pub fn is_over(&self) -> bool {
+        self.work > self.most || evenhand_budget::is_late()
+    }
+
+    /// Spends steps before they are taken.
+    pub fn spend(&mut self, steps: u64) {
+        self.work = self.work.saturating_add(steps);
+        // A number is looked at in about a nanosecond, a sixth of a step.
+        evenhand_budget::charge(steps / 6, "the search for PS-DSF");
     }
 }
 
@@ -79,9 +86,9 @@ impl<'a> Candidates<'a> {
     /// The sweeps of an attempt, and the point that they reach.
     fn sweep(&mut self, attempt: &Attempt) -> Scaled {
         let mut levels = Vec::new();
+        self.spent.spend((attempt.sweeps as u64 + 1) * 64 * self.model.pairs.len() as u64);
         (0..=attempt.sweeps).for_each(|_| levels = sweep(self.model, self.order, &mut self.point));
         self.spent.sweeps += attempt.sweeps + 1;
-        self.spent.work += (attempt.sweeps as u64 + 1) * 64 * self.model.pairs.len() as u64;
         (self.scaled.in_units(&self.point), self.scaled.levels_in_units(&levels))
     }
 
@@ -128,7 +135,7 @@ impl Iterator for Candidates<'_> {
             let (found, again) = self.follow(reading, &from);
             self.next = again.filter(|_| before + 1 < RESTARTS).map(|from| (attempt, before + 1, from));
             if let Some(found) = found {
-                self.spent.work += found.work();
+                self.spent.spend(found.work());
                 return Some(found);
             }
         }

@@ -27,6 +27,9 @@ pub mod tdm;
 mod theorem_1;
 mod water_filling;
 
+use std::time::Duration;
+
+use evenhand_budget::{Limits, within};
 use evenhand_exact::{Axiom, Parameters};
 use evenhand_lp::njc::Goal;
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Sharing};
@@ -35,9 +38,9 @@ use self::algorithm_1::RoundLimits;
 use self::canonical::Canonical;
 use self::pairs::PairModel;
 use crate::fair_sum::near;
-use crate::flags::{FACES, Flags, METHOD, Method, ORDER, SELECT};
+use crate::flags::{FACES, Flags, METHOD, Method, ORDER, SECONDS, SELECT};
 use crate::guarantees::Condition::{Always, OneDemandWithoutEnd};
-use crate::mechanism::{Bound, Findings, Info, Mechanism, MechanismError, Outcome, Selected, Status};
+use crate::mechanism::{Bound, Findings, Info, Late, Mechanism, MechanismError, Outcome, Selected, Status};
 
 static INFO: Info = Info {
     id: "ps-dsf",
@@ -55,8 +58,9 @@ pub static PS_DSF: Mechanism = Mechanism {
         (Always, &[Axiom::PsDsf, Axiom::WorkConserving, Axiom::SharingIncentive, Axiom::EnvyFree]),
         (OneDemandWithoutEnd, &[Axiom::BottleneckFair, Axiom::SingleResourceFair]),
     ],
-    flags: &[METHOD, ORDER, FACES, SELECT],
+    flags: &[METHOD, ORDER, FACES, SELECT, SECONDS],
     axiom: |_| Some((Axiom::PsDsf, Parameters::default())),
+    late: Late::Itself,
     solve: |problem, flags| allocate(problem, &Settings::of(flags)?),
 };
 
@@ -74,6 +78,8 @@ pub struct Settings {
     /// Names of server classes in the order in which they are swept; those that are not named follow in the
     /// order of the problem.
     pub order: Option<Vec<String>>,
+    /// The time after which no start is tried, and none goes on.
+    pub seconds: Option<Duration>,
 }
 
 impl Settings {
@@ -89,7 +95,8 @@ impl Settings {
             select: flags.value("select")?,
             faces: flags.is_set("faces"),
             method: flags.value("method")?,
-            order: flags.classes("order"),
+            order: flags.listed("order"),
+            seconds: flags.seconds()?,
         })
     }
 }
@@ -103,10 +110,16 @@ pub fn allocate(problem: &Problem, options: &Settings) -> Result<Outcome, Mechan
     let order = order(INFO.id, problem, options)?;
     if options.faces {
         let model = PairModel::<Rational>::new(&constraints);
-        let faces = solutions::enumerate(&model, &solutions::FaceLimits::default())
+        let limits = Limits { time: options.seconds, ..Limits::default() };
+        let faces = within(&limits, || solutions::enumerate(&model, &solutions::FaceLimits::default()))
+            .ok()
+            .transpose()
             .map_err(|source| MechanismError::Solver { mechanism: INFO.id, source })?;
         let mut outcome = allocate(problem, &Settings { faces: false, ..options.clone() })?;
-        outcome.findings.faces = Some(faces);
+        if faces.is_none() {
+            outcome.findings.status = Some(Status::Limit);
+        }
+        outcome.findings.faces = faces;
         return Ok(outcome);
     }
     match options.method {
@@ -181,9 +194,12 @@ fn by_search(
         Some(_) => Some(order(info.id, &canonical.problem, options)?),
         None => None,
     };
-    let found = search::search(&constraints, named.as_deref(), goal);
+    let found = search::search(&constraints, named.as_deref(), goal, options.seconds);
     let iterations = Some(found.spent.sweeps + found.spent.active_sets);
-    let (tasks, status, bottlenecks) = match (&found.answer, options.arithmetic, &found.closest) {
+    // Where the time was up, what doubles have by then will do.
+    let late = found.answer.is_none() && found.is_late;
+    let arithmetic = if late { Arithmetic::Float } else { options.arithmetic };
+    let (tasks, status, bottlenecks) = match (&found.answer, arithmetic, &found.closest) {
         (Some(answer), Arithmetic::Exact, _) => {
             let rows = canonical.rows(problem, sharing, &answer.bottlenecks);
             (answer.tasks.clone(), Status::Solved, Some(rows))
@@ -194,10 +210,12 @@ fn by_search(
             (crate::rounding::feasible(&constraints, tasks), Status::Solved, None)
         }
         (None, Arithmetic::Float, Some(closest)) => {
-            let point = PairModel::<f64>::new(&constraints).tasks_by_user(&closest.point);
-            let status = if closest.residual <= TOLERANCE { Status::Solved } else { Status::Limit };
+            let point = found.model.tasks_by_user(&closest.point);
+            let is_solved = closest.residual <= TOLERANCE && !late;
+            let status = if is_solved { Status::Solved } else { Status::Limit };
             (crate::rounding::feasible(&constraints, point), status, None)
         }
+        (None, Arithmetic::Float, None) if late => (swept(&constraints, &found.model), Status::Limit, None),
         (None, ..) => {
             let why = format!(
                 "limit: no exact answer after {} starts, {} sweeps and {} active sets: {}",
@@ -215,11 +233,21 @@ fn by_search(
         bound: Bound::Found,
     });
     let search = found.answer.is_some().then_some(found.search);
-    let allocation = canonical.in_the_order_of_the_file(allocation(info, options.arithmetic, tasks));
+    let allocation = canonical.in_the_order_of_the_file(allocation(info, arithmetic, tasks));
     let findings =
         Findings { status: Some(status), iterations, bottlenecks, selected, search, ..Findings::default() };
     Ok(Outcome { findings, ..Outcome::of(allocation) })
 }
+
+/// What a few sweeps reach from an empty cluster.
+fn swept(constraints: &Constraints<'_>, model: &PairModel<f64>) -> Vec<Vec<(usize, Rational)>> {
+    let order: Vec<usize> = (0..model.n_classes()).collect();
+    let swept = sweep::sweeps(model, &order, model.empty(), TOLERANCE, FEW_SWEEPS);
+    crate::rounding::feasible(constraints, model.tasks_by_user(&swept.point))
+}
+
+/// Sweeps that settle most bottlenecks.
+const FEW_SWEEPS: usize = 10;
 
 /// Algorithm I of the paper.
 fn by_algorithm_1(

@@ -5,8 +5,10 @@
 //! the index of a pair, `row` that of a resource of a class (or of its time), as in [`Constraints`].
 
 use std::ops::Range;
+use std::sync::Arc;
 
-use evenhand_problem::{Constraints, Rational};
+use evenhand_budget::{Held, charge, hold};
+use evenhand_problem::{Constraints, Rational, User};
 
 use super::scalar::Scalar;
 
@@ -39,6 +41,7 @@ pub struct PairModel<T> {
     pub capacity: Vec<T>,
     /// By user: `T_n`.
     pub limits: Vec<Option<T>>,
+    _held: Arc<Held>,
 }
 
 /// Tasks by pair, and what follows from them.
@@ -55,7 +58,9 @@ impl<T: Scalar> PairModel<T> {
     pub fn new(constraints: &Constraints<'_>) -> Self {
         let problem = constraints.problem();
         let users = problem.users();
+        let held = Arc::new(Self::held(constraints));
         let mut model = Self {
+            _held: held,
             pairs: Vec::new(),
             of_class: Vec::new(),
             of_user: vec![Vec::new(); users.len()],
@@ -79,6 +84,19 @@ impl<T: Scalar> PairModel<T> {
             model.of_class.push(start..model.pairs.len());
         }
         model
+    }
+
+    /// The memory of all pairs, before any of them is made.
+    fn held(constraints: &Constraints<'_>) -> Held {
+        const WHAT: &str = "the table of users and the server classes that they may use";
+        let problem = constraints.problem();
+        let of_user = |user: &User| user.servers().map_or(problem.n_servers(), <[usize]>::len) as u64;
+        let pairs: u64 = problem.users().iter().map(of_user).sum();
+        let rows = problem.n_resources() as u64;
+        // What the allocator takes beside each list, and the words of long numbers.
+        let bytes = size_of::<Pair<T>>() as u64 + 8 + rows * (size_of::<(usize, T)>() as u64 + T::HEAP) + 16;
+        charge(pairs.saturating_mul(20 * (1 + rows)), WHAT);
+        hold(pairs.saturating_mul(bytes), WHAT)
     }
 
     /// The number of classes.

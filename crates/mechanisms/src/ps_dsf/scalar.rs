@@ -9,6 +9,8 @@ use crate::fair_sum::near;
 
 /// A number: `f64`, or [`Rational`] without rounding.
 pub trait Scalar: Clone + Debug + PartialEq + PartialOrd {
+    /// Bytes that a number takes elsewhere, at the least.
+    const HEAP: u64;
     /// 0.
     fn zero() -> Self;
     /// The number itself, or the nearest that there is.
@@ -43,6 +45,7 @@ pub trait Scalar: Clone + Debug + PartialEq + PartialOrd {
 }
 
 impl Scalar for f64 {
+    const HEAP: u64 = 0;
     fn zero() -> Self {
         0.0
     }
@@ -70,6 +73,8 @@ impl Scalar for f64 {
 }
 
 impl Scalar for Rational {
+    // Two words of their own, each with what the allocator adds.
+    const HEAP: u64 = 64;
     fn zero() -> Self {
         Self::new()
     }

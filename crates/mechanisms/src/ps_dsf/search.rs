@@ -1,5 +1,8 @@
 //! The driver of the [strategy](super::strategy): every start in turn, and the best of what they lead to.
 
+use std::time::{Duration, Instant};
+
+use evenhand_budget::{Limits, within};
 use evenhand_lp::njc::Goal;
 use evenhand_problem::{Arithmetic, Constraints, Rational};
 use rand::SeedableRng;
@@ -33,6 +36,10 @@ pub struct Searched {
     pub answer: Option<Answer>,
     /// The candidate with the least residual, where no start led to an exact answer.
     pub closest: Option<Candidate>,
+    /// The pairs in doubles.
+    pub model: PairModel<f64>,
+    /// Whether the time was up before all starts were tried.
+    pub is_late: bool,
     /// The search, in words and numbers.
     pub search: Search,
     /// What was spent.
@@ -42,8 +49,14 @@ pub struct Searched {
 }
 
 /// Tries the starts on `constraints`, whose problem is in canonical order; `named` is the only order
-/// of the classes that is tried, if there is one.
-pub fn search(constraints: &Constraints<'_>, named: Option<&[usize]>, select: Option<Goal>) -> Searched {
+/// of the classes that is tried, if there is one. After `time` no start is tried, and none goes on.
+pub fn search(
+    constraints: &Constraints<'_>,
+    named: Option<&[usize]>,
+    select: Option<Goal>,
+    time: Option<Duration>,
+) -> Searched {
+    let until = time.and_then(|time| Instant::now().checked_add(time));
     let mut driver = Driver {
         constraints,
         model: PairModel::<f64>::new(constraints),
@@ -59,14 +72,24 @@ pub fn search(constraints: &Constraints<'_>, named: Option<&[usize]>, select: Op
     let budget = if select.is_some() { BUDGET_OF_SELECT } else { BUDGET };
     let mut tried: Vec<Tried> = Vec::new();
     let mut answers: Vec<(usize, Answer)> = Vec::new();
+    let mut is_late = false;
     for start in &starts {
+        is_late |= until.is_some_and(|until| Instant::now() >= until);
+        if is_late {
+            break;
+        }
         if !answers.is_empty() {
             driver.spent.most = budget.with_an_answer;
             if driver.spent.is_over() {
                 break;
             }
         }
-        let answer = driver.answer_from(*start, named);
+        let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+        let limits = Limits { time: left, ..Limits::default() };
+        let answer = within(&limits, || driver.answer_from(*start, named)).unwrap_or_else(|_| {
+            is_late = true;
+            None
+        });
         tried.push(Tried {
             start: start.name(),
             tasks: answer.as_ref().map(|answer| answer.totals.iter().sum()),
@@ -92,8 +115,8 @@ pub fn search(constraints: &Constraints<'_>, named: Option<&[usize]>, select: Op
         work: driver.spent.work,
         budget: budget.with_an_answer,
     };
-    let Driver { closest, spent, violation, .. } = driver;
-    Searched { answer, closest, search, spent, violation }
+    let Driver { closest, spent, violation, model, .. } = driver;
+    Searched { answer, closest, model, is_late, search, spent, violation }
 }
 
 /// The starts to try. Where the answer is unique one start leads to it.
@@ -169,6 +192,7 @@ impl Driver<'_> {
 
     /// The allocation of another mechanism.
     fn mechanism(&mut self, name: &str) -> Option<Outcome> {
+        // It charges by itself.
         self.spent.work += WORK_OF_A_MECHANISM * self.model.pairs.len() as u64;
         let problem = self.constraints.problem();
         registry::find(name)?.allocate(problem, Arithmetic::Exact).ok()

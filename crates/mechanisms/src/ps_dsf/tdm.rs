@@ -14,10 +14,10 @@ use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, S
 use super::Settings;
 use crate::fair_sum::{self, near};
 use crate::fisher;
-use crate::flags::{METHOD, Method, ORDER};
+use crate::flags::{METHOD, Method, ORDER, SECONDS};
 use crate::guarantees::Condition::Always;
 use crate::market;
-use crate::mechanism::{Findings, Info, Mechanism, MechanismError, Outcome, Status};
+use crate::mechanism::{Findings, Info, Late, Mechanism, MechanismError, Outcome, Status};
 use crate::{proportional, rounding};
 
 pub(super) static INFO: Info = Info {
@@ -43,8 +43,9 @@ pub static PS_DSF_TDM: Mechanism = Mechanism {
             Axiom::Proportional,
         ],
     )],
-    flags: &[METHOD, ORDER],
+    flags: &[METHOD, ORDER, SECONDS],
     axiom: |_| Some((Axiom::PsDsf, Parameters::default())),
+    late: Late::Doubles,
     solve: |problem, flags| allocate(problem, &Settings::of(flags)?),
 };
 

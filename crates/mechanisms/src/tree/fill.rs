@@ -5,6 +5,7 @@
 //! goes back to where that one was kept. The end has a place, and so had everything before it, which was less; and who
 //! was stopped at a bound had indeed no place for more.
 
+use evenhand_budget::{charge, words_of_bits};
 use evenhand_exact::tree::{Bound, Course, Endless, Forest};
 use evenhand_lp::LpError;
 use evenhand_lp::placement::{Place, Placed, Placements};
@@ -15,8 +16,13 @@ const WORK: usize = 10_000_000_000;
 /// Segments before doubles are asked for a place, at first; twice as many each time that there is one.
 const FIRST_STRIDE: usize = 16;
 
-fn endless(_: Endless) -> LpError {
-    LpError::ExactlyUnbounded
+/// One segment, charged: some steps for each node and user, in numbers as wide as the tasks, of which few change.
+fn segment(forest: &Forest<'_>, course: &mut Course<'_>) -> Result<bool, LpError> {
+    let bits = |x: &Rational| u64::from(x.numer().significant_bits() + x.denom().significant_bits());
+    let bits: u64 = course.tasks().iter().map(bits).sum();
+    let words = words_of_bits(bits / (2 * course.tasks().len() as u64 + 1));
+    charge((forest.size() as u64).saturating_mul(4 + words), "hierarchical filling");
+    course.segment().map_err(|_: Endless| LpError::ExactlyUnbounded)
 }
 
 /// A filled tree.
@@ -27,6 +33,8 @@ pub struct Filled {
     pub bounds: Vec<Bound>,
     pub segments: usize,
     pub programmes: usize,
+    /// Whether the time was up before its end.
+    pub is_late: bool,
 }
 
 /// The exact hierarchical filling; `None` where it would take more work than is allowed.
@@ -39,10 +47,11 @@ pub fn fill(problem: &Problem, forest: &Forest<'_>) -> Result<Option<Filled>, Lp
     // All servers are alike: what fits by its sum fits.
     let mut course = Course::new(forest, nothing, &[]);
     for segments in 0..most {
-        if !course.segment().map_err(endless)? {
+        let is_late = evenhand_budget::is_late();
+        if is_late || !segment(forest, &mut course)? {
             let of_user = |x: &Rational| if x.is_zero() { Vec::new() } else { vec![(0, x.clone())] };
             let tasks = course.tasks().iter().map(of_user).collect();
-            return Ok(Some(Filled { tasks, bounds: Vec::new(), segments, programmes: 0 }));
+            return Ok(Some(Filled { tasks, bounds: Vec::new(), segments, programmes: 0, is_late }));
         }
     }
     Ok(None)
@@ -64,7 +73,7 @@ fn on_classes(
     while segments < most {
         let mut is_end = false;
         for _ in 0..stride {
-            if !course.segment().map_err(endless)? {
+            if !segment(forest, &mut course)? {
                 is_end = true;
                 break;
             }
@@ -78,7 +87,7 @@ fn on_classes(
             match placements.place(tasks)? {
                 Place::Found(placed) => {
                     bounds.retain(|bound| bound.left(tasks).is_zero());
-                    return Ok(Some(Filled { tasks: placed, bounds, segments, programmes }));
+                    return Ok(Some(Filled { tasks: placed, bounds, segments, programmes, is_late: false }));
                 }
                 Place::Broken(bound) => broken = Some(bound),
             }

@@ -36,15 +36,16 @@ pub use ongoing::{Preemption, TreePolicy};
 pub use reported::Reported;
 pub use rule::{PerResource, Rule};
 pub use stops::stops_of_groups;
+pub(crate) use whole::fill_in_time;
 pub use whole::{Whole, fill_whole};
 pub use why::{Amount, Stop, StopKind, Wanting, Why, why};
 
 use fill::Filled;
 
-use crate::flags::{Flag, Flags, Takes};
+use crate::flags::{Flag, Flags, SECONDS, Takes};
 use crate::guarantees::Condition;
 use crate::max_min;
-use crate::mechanism::{Findings, Info, Mechanism, MechanismError, Outcome};
+use crate::mechanism::{Findings, Info, Late, Mechanism, MechanismError, Outcome, Status};
 
 /// Hierarchical filling.
 pub static TREE: Mechanism = Mechanism {
@@ -57,8 +58,9 @@ pub static TREE: Mechanism = Mechanism {
         reference: "theory, section 9; Bhattacharya et al., Hierarchical Scheduling for Diverse Datacenter Workloads",
     },
     proven: &[(Condition::Always, &[Axiom::WorkConserving, Axiom::Limits, Axiom::Tree])],
-    flags: &[RULE, NO_NOMINAL_FIRST, WHOLE],
+    flags: &[RULE, NO_NOMINAL_FIRST, WHOLE, SECONDS],
     axiom: |allocation| allocation.rule.is_none().then(|| (Axiom::Tree, Parameters::default())),
+    late: Late::Own(hurried),
     solve: |problem, flags| allocate(problem, &settings(flags)?),
 };
 
@@ -189,7 +191,19 @@ pub fn allocate(problem: &Problem, settings: &Settings) -> Result<Outcome, Mecha
         tasks: filled.tasks,
         ..Allocation::default()
     };
-    Ok(Outcome { rounds: filled.segments, programmes: filled.programmes, ..Outcome::of(allocation) })
+    let mut outcome = Outcome::of(allocation);
+    outcome.findings.status = filled.is_late.then_some(Status::Limit);
+    Ok(Outcome { rounds: filled.segments, programmes: filled.programmes, ..outcome })
+}
+
+/// Where the time is up before the filling has anything: DRFH in doubles, where it is that.
+fn hurried(problem: &Problem, flags: &Flags) -> Option<Result<Outcome, MechanismError>> {
+    let settings = settings(flags).ok()?;
+    is_drfh(problem, &settings).then(|| {
+        let mut outcome = max_min::allocate(TREE.info, Share::Dominant, problem, Arithmetic::Float)?;
+        outcome.allocation.rule = settings.name();
+        Ok(outcome)
+    })
 }
 
 /// Whether the filling is DRFH, which needs no segments: there are no groups, and users are compared by their

@@ -12,12 +12,14 @@ use evenhand_problem::{Allocation, Arithmetic, Problem, Rational, Sharing};
 use super::rule::Rule;
 use super::servers::Servers;
 use super::turn::{gang, is_within_limits, pick};
-use crate::filling::{Draw, Ties};
+use crate::filling::{Draw, Filled, Ties, late};
 use crate::mechanism::MechanismError;
 use evenhand_exact::tree::{Forest, Holdings, Leaf, Ways, key};
 
 /// Most work: users looked at, over all turns.
 const WORK: u64 = 2_000_000_000;
+/// Steps of one of them: some operations on fractions.
+const LOOK: u64 = 100;
 
 /// How whole tasks are served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -36,12 +38,27 @@ pub struct Whole {
 ///
 /// # Errors
 /// [`MechanismError`]: as [`allocate`](super::allocate) has them, a rule that divides every resource alone, and a limit
-/// on the work.
+/// on the work or the time.
 pub fn fill_whole(
     problem: &Problem,
     mechanism: &'static str,
     whole: Whole,
 ) -> Result<Allocation, MechanismError> {
+    match fill_in_time(problem, mechanism, whole)? {
+        Filled { is_late: true, .. } => Err(late(mechanism)),
+        filled => Ok(filled.allocation),
+    }
+}
+
+/// [`fill_whole`], which ends with what it has where the time of the limits in force is up.
+///
+/// # Errors
+/// As [`fill_whole`] has them.
+pub fn fill_in_time(
+    problem: &Problem,
+    mechanism: &'static str,
+    whole: Whole,
+) -> Result<Filled, MechanismError> {
     let Whole { rule, best_fit, ties, seed } = whole;
     if rule.is_some_and(|rule| rule.per_resource().is_some()) {
         let why = "it divides every resource alone and places no tasks".to_owned();
@@ -58,15 +75,22 @@ pub fn fill_whole(
     let mut draw = Draw::new(seed, 0);
     let mut work = 0_u64;
     let mut last = None;
+    let mut is_late;
     loop {
-        work = work.saturating_add(problem.n_users() as u64 + 1);
+        let mut turn = problem.n_users() as u64 + 1;
         if best_fit {
-            work = work.saturating_add(filling.servers.held() as u64);
+            turn += filling.servers.held() as u64;
         }
+        work = work.saturating_add(turn);
         if work > WORK {
             let why = "too many turns: it serves one gang of tasks after the other".to_owned();
             return Err(MechanismError::Limit { mechanism, why });
         }
+        is_late = evenhand_budget::is_late();
+        if is_late {
+            break;
+        }
+        evenhand_budget::charge(turn.saturating_mul(LOOK), "filling by whole tasks");
         filling.look(last, &draw);
         let active: Vec<usize> = (0..problem.n_users()).filter(|n| filling.ways[*n].is_some()).collect();
         if active.is_empty() {
@@ -78,13 +102,14 @@ pub fn fill_whole(
         last = Some(n);
     }
     let (tasks, placements) = filling.servers.into_tasks();
-    Ok(Allocation {
+    let allocation = Allocation {
         mechanism: Some(mechanism.to_owned()),
         arithmetic: Arithmetic::Exact,
         tasks,
         placements: Some(placements),
         ..Allocation::empty(problem.n_users(), Sharing::Rdm)
-    })
+    };
+    Ok(Filled { allocation, is_late })
 }
 
 struct Filling<'f> {

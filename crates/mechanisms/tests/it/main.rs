@@ -1,8 +1,10 @@
 //! All integration tests of this crate in one program, so that it is linked once.
 
+mod alpha;
 mod filling;
 mod fisher;
 mod intervals;
+mod limits;
 mod njc;
 mod ongoing;
 mod presets;

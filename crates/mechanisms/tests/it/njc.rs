@@ -142,3 +142,90 @@ fn clusters() {
 fn clusters_of_many_users() {
     all("large clusters", 20, |random| cluster(random, 100, 8, 3));
 }
+
+fn one_server(capacity: &str, users: &str) -> Problem {
+    let text = format!(
+        r#"{{"kind": "allocation-problem", "resources": ["r1", "r2"], "servers": [{{"name": "s", "capacity": {capacity}}}],
+            "users": [{users}]}}"#
+    );
+    evenhand_problem::format::Source { name: "p.json", text: &text }.problem().unwrap()
+}
+
+fn without(names: &[&str], arithmetic: Arithmetic) -> Settings {
+    let no_entitlement = names.iter().map(|name| (*name).to_owned()).collect();
+    Settings { no_entitlement, ..Settings::new(arithmetic) }
+}
+
+/// NJC, Theorem 1 with `e = (1, 0)`: the second user gets nothing, though nobody else wants its resource.
+#[test]
+fn who_is_entitled_to_nothing_gets_nothing_beside_a_bottleneck() {
+    let users =
+        r#"{"name": "a", "tasks": 1, "demand": {"r1": 1}}, {"name": "b", "tasks": 1, "demand": {"r2": 1}}"#;
+    let problem = one_server(r#"{"r1": 1, "r2": 1}"#, users);
+    for arithmetic in [Arithmetic::Exact, Arithmetic::Float] {
+        let outcome = allocate(&problem, &without(&["b"], arithmetic)).unwrap();
+        assert_eq!(outcome.allocation.totals(), [1, 0].map(Rational::from));
+        assert_eq!(outcome.allocation.rule.as_deref(), Some("no-entitlement b"));
+        assert_eq!(registry::axiom_of(&outcome.allocation), None);
+        let instance = Instance::new(&problem, &outcome.allocation).unwrap();
+        let optimal = Claim::derive(Axiom::WorkConserving, &instance, &Rational::new()).unwrap();
+        assert_eq!(optimal.holds, Some(false));
+    }
+}
+
+/// (2) asks for a bottleneck: where there is none, nobody may be left without all its tasks.
+#[test]
+fn what_leaves_no_bottleneck_is_shared_by_the_others() {
+    let users = r#"{"name": "a", "tasks": 3, "demand": {"r1": 1, "r2": 1}},
+                   {"name": "b", "demand": {"r1": 1}}, {"name": "c", "weight": 3, "demand": {"r1": 1}}"#;
+    let problem = one_server(r#"{"r1": 10, "r2": 9}"#, users);
+    let outcome = allocate(&problem, &without(&["b", "c"], Arithmetic::Exact)).unwrap();
+    let expected = [(3, 1), (7, 4), (21, 4)].map(Rational::from);
+    assert_eq!(outcome.allocation.totals(), expected);
+}
+
+#[test]
+fn somebody_on_one_server_has_to_be_entitled_to_something() {
+    let users = r#"{"name": "a", "demand": {"r1": 1}}"#;
+    let problem = one_server(r#"{"r1": 1}"#, users);
+    for names in [["a"], ["b"]] {
+        let error = allocate(&problem, &without(&names, Arithmetic::Exact)).unwrap_err();
+        assert!(matches!(error, MechanismError::BadOption { option: "no-entitlement", .. }), "{error}");
+    }
+    let mut clusters = (0..).map(|seed| cluster(&mut Pcg64Mcg::seed_from_u64(seed), 12, 5, 3));
+    let cluster = clusters.find(|cluster| cluster.n_servers() > 1).unwrap();
+    let name = cluster.users()[0].name();
+    assert!(allocate(&cluster, &without(&[name], Arithmetic::Exact)).is_err());
+}
+
+/// The limit of the paper's trajectory with entitlements of 0, which another crate follows.
+#[test]
+fn entitlements_of_zero_lead_where_the_path_leads() {
+    use evenhand_ode::path::{PathSettings, follow};
+    use evenhand_ode::pool::Pool;
+    use rand::Rng;
+    for seed in 0..30 {
+        let mut random = Pcg64Mcg::seed_from_u64(seed);
+        let requests: Vec<f64> = (0..8).map(|_| f64::from(random.random_range(2..=8_u32)) / 8.0).collect();
+        let text: Vec<String> = requests
+            .chunks(2)
+            .enumerate()
+            .map(|(n, r)| {
+                format!(r#"{{"name": "u{n}", "tasks": 1, "demand": {{"r1": {}, "r2": {}}}}}"#, r[0], r[1])
+            })
+            .collect();
+        let problem = one_server(r#"{"r1": 1, "r2": 1}"#, &text.join(","));
+        let outcome = allocate(&problem, &without(&["u1", "u3"], Arithmetic::Float)).unwrap();
+        let pool = Pool::with_zero_entitlements(2, requests, vec![0.5, 0.0, 0.5, 0.0], vec![1.0; 4]).unwrap();
+        let limit = follow(&pool, &PathSettings::default()).x;
+        if outcome.allocation.total(1) > 0 {
+            // The others leave no bottleneck, which the path is not about.
+            assert!(limit[0] > 1.0 - 1e-6 && limit[2] > 1.0 - 1e-6, "seed {seed}: {limit:?}");
+            continue;
+        }
+        for (n, limit) in limit.iter().enumerate() {
+            let x = evenhand_problem::number::to_f64(&outcome.allocation.total(n));
+            assert!((x - limit).abs() < 1e-6, "seed {seed}, user {n}: {x} {limit}");
+        }
+    }
+}

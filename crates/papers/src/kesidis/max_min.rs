@@ -1,6 +1,7 @@
 //! Section II: the definition of max-min fairness, its Proposition 1, and the optimisation (5) beside (15).
 
-use evenhand_problem::{Allocation, Problem, Rational, Sharing, number::to_f64};
+use evenhand_mechanisms::alpha::{self, Settings};
+use evenhand_problem::{Allocation, Arithmetic, Problem, Rational, Sharing, number::to_f64};
 
 use super::{example, problem_of};
 use crate::njc::alpha_fair;
@@ -233,20 +234,22 @@ fn one_server(weights: [&str; 2], demands: [&str; 2]) -> Result<Problem, PaperEr
     problem_of(&[(1, &["20"])], &users)
 }
 
-/// (5) with `g(U) = 2 U^(1/2)` on one server of 20, for users with these roots of priorities, and these demands.
-///
-/// With `U_n = x_n / phi_n` the objective `sum phi_n g(U_n)` is `sum phi_n^(1/2) 2 x_n^(1/2)`: (15) with the roots of
-/// the priorities.
-fn solution_of_5(roots: [u32; 2], demands: [&str; 2]) -> Result<(Problem, Allocation), PaperError> {
-    let texts = |of: [u32; 2]| of.map(|weight| weight.to_string());
-    let problem = |weights: [String; 2]| one_server([&weights[0], &weights[1]], demands);
-    let (scaled, stated) = (problem(texts(roots))?, problem(texts(roots.map(|root| root * root)))?);
-    Ok((stated, alpha_fair(&scaled, &Rational::from((1, 2)))?.allocation))
+/// (5) with `g(U) = 2 U^(1/2)` on one server of 20, for users with these priorities and demands.
+fn solution_of_5(priorities: [&str; 2], demands: [&str; 2]) -> Result<(Problem, Allocation), PaperError> {
+    let problem = one_server(priorities, demands)?;
+    let settings = Settings {
+        arithmetic: Arithmetic::Exact,
+        alpha: Rational::from((1, 2)),
+        criterion: false,
+        per_weight: true,
+    };
+    let allocation = alpha::allocate(&problem, &settings)?.allocation;
+    Ok((problem, allocation))
 }
 
 /// Proposition 1: a solution of (5) is max-min fair where (14) holds.
 fn under_14() -> Result<Entry, PaperError> {
-    let (problem, x) = solution_of_5([1, 2], ["1", "1"])?;
+    let (problem, x) = solution_of_5(["1", "4"], ["1", "1"])?;
     let levels = by_weight(&problem, &x);
     Ok(Entry {
         id: "kesidis.proposition-1.with-14".to_owned(),
@@ -261,7 +264,7 @@ fn under_14() -> Result<Entry, PaperError> {
 
 /// Without (14) a solution of (5) need not be fair, and is not.
 fn without_14() -> Result<Entry, PaperError> {
-    let (problem, x) = solution_of_5([1, 1], ["1", "4"])?;
+    let (problem, x) = solution_of_5(["1", "1"], ["1", "4"])?;
     let levels = by_weight(&problem, &x);
     Ok(Entry {
         id: "kesidis.proposition-1.without-14".to_owned(),
@@ -294,7 +297,7 @@ fn gain(priorities: [u32; 2], x: &[f64], derivative: impl Fn(f64, f64) -> f64) -
 /// (5) divides by the priority within `g`, (15) does not.
 fn beside_15() -> Result<Entry, PaperError> {
     const PRIORITIES: [u32; 2] = [4, 1];
-    let (_, x) = solution_of_5([2, 1], ["1", "1"])?;
+    let (_, x) = solution_of_5(["4", "1"], ["1", "1"])?;
     let of_5 = x.totals();
     let of_15 =
         alpha_fair(&one_server(["4", "1"], ["1", "1"])?, &Rational::from((1, 2)))?.allocation.totals();
@@ -312,7 +315,7 @@ fn beside_15() -> Result<Entry, PaperError> {
         agrees: Some(own <= ROUNDING && crossed > 1000.0 * ROUNDING),
         note: format!(
             "one server of 20, two users with the demand 1 and priorities 4 and 1, a = 1/2. phi g_a(x / phi) = phi^a g_a(x), \
-             so that (5) is (15) with the priorities to the power of a, and the same for a = 1. To first order, by an \
+             so that (5) is (15) with the priorities to the power of a, and the same for a = 1 (`alpha --per-weight` is (5)). To first order, by an \
              exact linear programme, no allocation gains more than {own:.0e} of its worth on the answer of an optimisation \
              in that optimisation's own objective, and some gain at least {crossed:.2} of it in the other's"
         ),

@@ -18,7 +18,8 @@ pub struct ProvenOptimum {
 
 /// Maximises `sum_n w_n g_a(x_n)`.
 pub fn alpha_fair(problem: &Problem, alpha: &Rational) -> Result<ProvenOptimum, PaperError> {
-    let settings = Settings { arithmetic: Arithmetic::Exact, alpha: alpha.clone(), criterion: false };
+    let settings =
+        Settings { arithmetic: Arithmetic::Exact, alpha: alpha.clone(), criterion: false, per_weight: false };
     let outcome = alpha::allocate(problem, &settings)?;
     let prices = outcome.findings.prices.ok_or("there are no prices")?;
     let gap = outcome.findings.gap.ok_or("there is no proven gap")?;

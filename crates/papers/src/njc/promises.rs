@@ -236,7 +236,8 @@ fn zero_entitlement() -> Result<Entry, PaperError> {
         agrees: satisfies.then_some(claim.holds == Some(true)),
         note: format!(
             "requests (1, 0), (0, 1), entitlements 1, 0: resource 1 is a bottleneck of which user 2 holds 0 >= \
-             0, and {} is better. The trajectory tends there: {} at c = {:.0e}. Problem files ask for positive weights",
+             0, and {} is better. The trajectory tends there: {} at c = {:.0e}. Problem files ask for positive \
+             weights; `njc --no-entitlement` names users with an entitlement of 0",
             show(&better),
             show_floats(&end.x, 7),
             end.c,

@@ -228,6 +228,10 @@ impl<'t> Reader<'_, 't> {
                 }
                 classes.join(",")
             }
+            Takes::Users(_) => {
+                let why = format!("`{}` names users, and here they come and go", flag.name);
+                return Err(document.error(raw, why));
+            }
             Takes::Resources(_) => {
                 let mut numbers = Vec::new();
                 for (resource, raw) in document.object(raw)?.fields() {

@@ -1,9 +1,17 @@
 //! What all rounds need to know of a problem: groups of users, and doubles derived once.
 
+use evenhand_budget::{charge, room};
 use evenhand_exact::ShareCoefficients;
 use evenhand_problem::{Constraints, Rational};
 
 use crate::groups::{Group, merge};
+
+/// What is charged here.
+const WHAT: &str = "the table of users and the server classes that they may use";
+/// Steps for a user and a class: both are looked at, and copied with their usage.
+const PAIR_STEPS: u64 = 20;
+/// Bytes for a group and a class: parts of the problem hold the class, where it stays and what it costs.
+const PLACEMENT_BYTES: u64 = 40;
 
 /// `(position among the rows of a class, amount)`.
 type Usage = Vec<(usize, f64)>;
@@ -30,6 +38,9 @@ pub struct LevelData<'a> {
 impl<'a> LevelData<'a> {
     pub fn new(constraints: &'a Constraints<'a>, coefficients: &'a ShareCoefficients) -> Self {
         let problem = constraints.problem();
+        let pairs: u64 =
+            problem.users().iter().map(|u| u.servers().map_or(problem.n_servers(), <[_]>::len) as u64).sum();
+        charge(PAIR_STEPS.saturating_mul(pairs), WHAT);
         let takes_part = |n: usize| {
             problem.is_active(n) && problem.classes_of(n).any(|i| !coefficients.of(n, i).is_zero())
         };
@@ -38,6 +49,8 @@ impl<'a> LevelData<'a> {
             let n = group.representative();
             group.classes.retain(|&i| !coefficients.of(n, i).is_zero());
         }
+        let placements: u64 = groups.iter().map(|group| group.classes.len() as u64).sum();
+        room(PLACEMENT_BYTES.saturating_mul(placements), WHAT);
         let tasks_per_level: Vec<Option<Rational>> =
             groups.iter().map(|g| uniform(coefficients, g).map(|u| Rational::from(&g.weight / u))).collect();
         let satisfied_at: Vec<Option<Rational>> = groups

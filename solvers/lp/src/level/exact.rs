@@ -82,11 +82,12 @@ impl<'a> Rounds<'a> {
         while !self.waiting.is_empty() {
             let (now, later): (Vec<_>, Vec<_>) = self.waiting.drain(..).partition(&wanted);
             late.extend(later);
+            let limits = evenhand_budget::handle();
             // In order of the parts, whatever thread solves them.
             let solved: Vec<(Part<'a>, Result<Solved<'a>, LpError>)> = now
                 .into_par_iter()
                 .map(|part| {
-                    let solved = solve(&part, &self.integers, settings);
+                    let solved = limits.enter(|| solve(&part, &self.integers, settings));
                     (part, solved)
                 })
                 .collect();
@@ -130,6 +131,7 @@ impl<'a> Rounds<'a> {
 /// One round of a part.
 fn solve<'a>(part: &Part<'a>, integers: &Integers, settings: Settings) -> Result<Solved<'a>, LpError> {
     settings.time()?;
+    part.charge_round();
     let (mut search, round) = optimum_of(part, integers, settings)?;
     let mut blocks = false;
     let mut known = Vec::new();

@@ -89,8 +89,10 @@ fn rounds<'a>(
     let mut settled = Vec::new();
     let mut blocks = Vec::new();
     let (mut rounds, mut solves) = (0, 0);
+    let limits = evenhand_budget::handle();
     while !waiting.is_empty() {
-        let solved: Vec<Result<Solved<'_>, LpError>> = waiting.par_iter().map(&solve).collect();
+        let solve = |part: &Part<'a>| limits.enter(|| solve(part));
+        let solved: Vec<Result<Solved<'_>, LpError>> = waiting.par_iter().map(solve).collect();
         waiting = Vec::new();
         for solved in solved {
             let solved = solved?;
@@ -107,6 +109,7 @@ fn rounds<'a>(
 /// One round of a part, with that room for frozen levels. Unless `guess`, it is an error where doubles do not tell
 /// who is blocked.
 fn solve<'a>(part: &Part<'a>, settings: Settings, room: f64, guess: bool) -> Result<Solved<'a>, LpError> {
+    part.charge_round();
     let mut search = Search::new(part, settings)?;
     search.room = room;
     let solution = newton(&mut search)?;

@@ -93,6 +93,11 @@ pub struct Part<'a> {
 }
 
 impl<'a> Part<'a> {
+    /// Charges the looks of one round at all placements: prices, who stays, and the part that is left.
+    pub fn charge_round(&self) {
+        evenhand_budget::charge(10 * self.n_placements() as u64, "a round of max-min");
+    }
+
     /// Every group, wherever it may run.
     pub fn whole(data: &'a LevelData<'a>) -> Self {
         let seats = (0..data.groups.len()).map(|group| Seat::first(data, group)).collect();

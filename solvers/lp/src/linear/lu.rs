@@ -238,6 +238,9 @@ impl Active {
     }
 
     fn subtract(&mut self, target: usize, multiplier: &Rational, upper: &[(usize, Rational)]) {
+        let bits = multiplier.numer().significant_bits().max(multiplier.denom().significant_bits());
+        let words = evenhand_budget::words_of_bits(u64::from(bits));
+        evenhand_budget::operations(upper.len() as u64, words, "exact factors of a matrix");
         for (column, value) in upper {
             let change = Rational::from(multiplier * value);
             match self.rows[target].entry(*column) {

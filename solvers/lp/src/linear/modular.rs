@@ -121,7 +121,11 @@ impl Modular {
         let mut power = Integer::from(1);
         let mut next = FIRST_DIGITS;
         let most = most_digits(matrix, b);
+        let n_entries: usize = matrix.iter().map(Vec::len).sum();
         for digits in 1..=most {
+            // Two systems of sparse factors, and sums that grow by a word with every digit.
+            let each = n_entries as u64 + (b.len() + n_unknowns) as u64 * (10 + digits as u64 / 4);
+            evenhand_budget::charge(each, "the exact solution of equations");
             let digit = solve(rest.iter().map(modulus::of).collect());
             for (row, rest) in matrix.iter().zip(&mut rest) {
                 let product: i128 = row.iter().map(|&(k, a)| i128::from(a) * i128::from(digit[k])).sum();
@@ -250,6 +254,7 @@ fn eliminate(whole: &[Vec<(usize, i64)>], n_columns: usize) -> Option<(Vec<Step>
             open.remove(&(list.len(), target));
             let Some(at) = list.iter().position(|(other, _)| *other == column) else { continue };
             let multiplier = modulus::mul(list.swap_remove(at).1, inverse);
+            evenhand_budget::charge((list.len() + upper.len()) as u64, "an elimination");
             for (k, (other, _)) in list.iter().enumerate() {
                 place[*other] = k;
             }

@@ -176,6 +176,7 @@ impl<'a> Dual<'a> {
         let mut state = self.state(std::mem::take(price), tau);
         let (mut steps, mut idle, mut least) = (0, 0, f64::INFINITY);
         while steps < STEPS && idle < IDLE {
+            self.cluster.charge_step();
             let slope = slopes(&state, barrier, tau);
             // What is missing in units of the rows.
             let error = slope.iter().zip(&state.price).map(|(g, p)| (g / p).abs()).fold(0.0, f64::max);

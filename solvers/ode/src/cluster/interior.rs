@@ -142,6 +142,7 @@ fn run(objective: &Objective<'_>, tolerance: f64, max_iterations: usize) -> Run 
         if stuck || best.residual <= tolerance.max(LEAST_RESIDUAL) || iterations >= max_iterations {
             break;
         }
+        objective.cluster.charge_step();
         let Some(newton) = Newton::new(objective.cluster, &point, objective.alpha) else { break };
         iterations += 1;
         let affine = direction(objective, &point, &newton, &residuals, 0.0, None);

@@ -59,6 +59,15 @@ pub struct Cluster {
     pub(super) users: Vec<Scaled>,
 }
 
+impl Cluster {
+    /// Charges one Newton step before it is taken: all placements, and equations of the rows.
+    pub(super) fn charge_step(&self) {
+        let placements: usize = self.users.iter().map(|user| user.gamma.len()).sum();
+        let rows = self.n_rows as u64;
+        evenhand_budget::charge(50 * placements as u64 + rows.saturating_pow(3) / 50, "a path to an optimum");
+    }
+}
+
 /// A user in scaled numbers.
 #[derive(Debug, Clone)]
 pub(super) struct Scaled {

@@ -44,6 +44,7 @@ pub fn minimise(
     let mut point = market.point(std::mem::take(shift), barrier, tau);
     let (mut steps, mut idle, mut least, mut converged) = (0, 0, f64::INFINITY, false);
     while steps < most_steps {
+        market.charge_step();
         let step = market.step(&point, barrier)?;
         let descent: f64 = point.slope.iter().zip(&step).map(|(g, d)| g * d).sum();
         let change = step.iter().fold(0.0, |most, d| d.abs().max(most));

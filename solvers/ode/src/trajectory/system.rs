@@ -283,6 +283,9 @@ fn solve_small(m: usize, rows: usize, scratch: &Scratch) -> Option<Vec<f64>> {
 impl System<f64, DVector<f64>> for Trajectory<'_> {
     fn system(&self, _time: f64, state: &DVector<f64>, derivative: &mut DVector<f64>) {
         self.evaluations.set(self.evaluations.get() + 1);
+        // Sums over users of all pairs of rows, eight at a time.
+        let (users, rows) = (self.layout.n_users as u64, self.rows as u64);
+        evenhand_budget::charge(users * (2 + rows + rows * rows / 8) + rows.pow(3) / 50, "the trajectory");
         if self.derivative(state.as_slice(), derivative.as_mut_slice()).is_none() {
             // The step-size control answers NaN with a smaller step.
             derivative.fill(f64::NAN);

@@ -97,6 +97,10 @@ fn run(objective: &Objective<'_>) -> End {
         if size <= SOLVED || size.is_nan() || idle > IDLE || steps >= STEPS {
             break;
         }
+        let rows = objective.model.rows.len() as u64;
+        // An operation on long numbers takes some hundred nanoseconds.
+        let n_numbers = rows.saturating_pow(3) / 6 + 200 * objective.model.pairs() as u64;
+        evenhand_budget::charge(n_numbers.saturating_mul(20), "a path in long numbers");
         let Some(newton) = Newton::new(objective, &point) else { break };
         steps += 1;
         let zero = Wide::default();

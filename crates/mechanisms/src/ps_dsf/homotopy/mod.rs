@@ -100,7 +100,7 @@ pub fn follow(
             break;
         }
         spent.active_sets += 1;
-        spent.work += work(scaled, &set);
+        spent.spend(work(scaled, &set));
         let Some(piece) = perturbed.piece(&set, &now).ok().filter(|piece| perturbed.is_valid(&set, piece))
         else {
             break;

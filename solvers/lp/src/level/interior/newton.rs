@@ -45,6 +45,9 @@ pub struct Newton<'a> {
 
 impl<'a> Newton<'a> {
     pub fn new(programme: &'a Programme, point: &Point) -> Option<Self> {
+        let n = if by_rows(programme) { programme.capacity.len() } else { programme.multiple.len() } as u64;
+        // The factors take a third of n^3 products, of which 100 are a step.
+        evenhand_budget::charge(n.saturating_pow(3) / 300 + 20 * point.y.len() as u64, "a step of max-min");
         let d: Vec<f64> = point.y.iter().zip(&point.z).map(|(y, z)| y / z).collect();
         let s: Vec<f64> = point.s.iter().zip(&point.p).map(|(s, p)| s / p).collect();
         let k = programme.sums(|j| d[j]);
