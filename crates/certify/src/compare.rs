@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
+use evenhand_budget::{Exceeded, Kind, Limits, exceeded, handle, within, work_left};
 use evenhand_exact::{Axiom, Parameters, Share};
 use evenhand_mechanisms::utilitarian::UTILITARIAN;
 use evenhand_mechanisms::{Flags, Mechanism, MechanismError, Outcome, Status, registry};
@@ -97,47 +98,77 @@ impl Default for Comparison {
 
 /// Runs the mechanisms on `problem` and examines what they and others allocate.
 ///
-/// `progress` is called with the name of each column before its turn. A mechanism that runs out of time is
-/// left running in the background until the process ends.
+/// `progress` is called with the name of each column before its turn. Work that may be done is shared evenly: a column
+/// gets what is left over the columns that are left. A mechanism that runs out of time ends with its next charge.
 pub fn compare(problem: &Problem, comparison: &Comparison, mut progress: impl FnMut(&str)) -> Vec<Compared> {
     let problem = Arc::new(problem.clone());
     let bench = Arc::new(Jury::new(&problem, comparison));
     let mut columns = Vec::new();
+    let all = comparison.mechanisms.len() + comparison.allocations.len();
+    let limits = |done: usize| Limits {
+        work: work_left().map(|left| left / (all - done) as u64),
+        time: Some(comparison.time),
+        ..Limits::default()
+    };
     for &mechanism in &comparison.mechanisms {
         let name = mechanism.info.id;
         progress(name);
         let bench = Arc::clone(&bench);
-        let result = timed(comparison.time, move || bench.run(mechanism));
+        let result = timed(limits(columns.len()), move || bench.run(mechanism));
         columns.push(Compared { name: name.to_owned(), result });
     }
     for (name, file) in &comparison.allocations {
         progress(name);
         let (bench, file) = (Arc::clone(&bench), file.clone());
-        let result = timed(comparison.time, move || bench.judge(file.allocation, None));
+        let result = timed(limits(columns.len()), move || bench.judge(file.allocation, None));
         columns.push(Compared { name: name.clone(), result });
     }
     columns
 }
 
-/// Runs `work` on a thread of its own; what panics has failed, what takes too long is left alone.
+/// Runs `work` on a thread of its own, which has a stack for deep searches; what panics or exceeds a limit has failed.
+///
+/// What does not charge does not see that its time is up: it is left running until the process ends.
 fn timed(
-    time: Duration,
+    limits: Limits,
     work: impl FnOnce() -> Result<Judged, NoResult> + Send + 'static,
 ) -> Result<Judged, NoResult> {
     let (sender, receiver) = channel();
+    let handle = handle();
     let run = move || {
-        let result = catch_unwind(AssertUnwindSafe(work));
-        let failed = |_| Err(NoResult::Failed("it stopped for an internal error".to_owned()));
+        let result = catch_unwind(AssertUnwindSafe(|| handle.enter(|| within(&limits, work))));
+        let result = match result {
+            Ok(Ok(result)) => result,
+            Ok(Err(error)) => Err(NoResult::of(&error)),
+            // The limits of the whole comparison.
+            Err(panic) => Err(exceeded(&*panic).map_or_else(
+                || NoResult::Failed("it stopped for an internal error".to_owned()),
+                NoResult::of,
+            )),
+        };
         // Nobody listens any more where the time has run out.
-        let _ = sender.send(result.unwrap_or_else(failed));
+        let _ = sender.send(result);
     };
     if let Err(error) = std::thread::Builder::new().stack_size(STACK).spawn(run) {
         return Err(NoResult::Failed(error.to_string()));
     }
-    match receiver.recv_timeout(time) {
+    let received = match limits.time {
+        Some(time) => receiver.recv_timeout(time),
+        None => receiver.recv().map_err(Into::into),
+    };
+    match received {
         Ok(result) => result,
         Err(RecvTimeoutError::Timeout) => Err(NoResult::OutOfTime),
         Err(RecvTimeoutError::Disconnected) => Err(NoResult::Failed("it ended without a word".to_owned())),
+    }
+}
+
+impl NoResult {
+    fn of(exceeded: &Exceeded) -> Self {
+        match exceeded.kind {
+            Kind::Time => Self::OutOfTime,
+            Kind::Work { .. } | Kind::Memory { .. } => Self::Failed(exceeded.to_string()),
+        }
     }
 }
 

@@ -11,6 +11,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use evenhand_budget::Limits;
+
 use crate::commands::ratio::sweep::Range;
 use evenhand::mechanisms::tree::Rule;
 
@@ -81,6 +83,22 @@ pub enum Command {
     /// Write the manual pages
     #[command(after_help = examples::MAN)]
     Man(Man),
+}
+
+impl Command {
+    /// What it may cost.
+    pub fn limits(&self, common: &Common) -> Limits {
+        let work = match self {
+            _ if common.work.is_some() => common.work,
+            // Their options say how long they take, and have defaults.
+            Self::Audit(_) | Self::Bench(_) | Self::Hunt(_) | Self::Reproduce(_) => Some(u64::MAX),
+            Self::Simulate(call) => {
+                (call.replications > 1).then(|| Limits::A_MINUTE.saturating_mul(u64::from(call.replications)))
+            }
+            _ => None,
+        };
+        Limits { work, memory: common.memory, ..Limits::by_input() }
+    }
 }
 
 #[derive(Debug, Args)]

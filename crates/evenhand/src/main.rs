@@ -7,13 +7,15 @@ mod failure;
 mod files;
 mod output;
 mod suggest;
+mod watch;
 
 use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
 
 use clap::Parser;
+use evenhand_budget::{handle, within};
 
-use arguments::{Arguments, Command};
+use arguments::{Arguments, Command, Common};
 use failure::Failure;
 
 fn main() -> ExitCode {
@@ -46,13 +48,23 @@ fn run() -> Result<ExitCode, Failure> {
     };
     let common = &arguments.common.resolve();
     files::examine(&arguments.command.places())?;
-    if let Some(threads) = common.threads {
+    let limits = arguments.command.limits(common);
+    within(&limits, || {
+        let handle = handle();
+        watch::start(handle.clone())?;
+        // The pool serves this command alone.
         rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
+            .num_threads(common.threads.unwrap_or_default())
+            .start_handler(move |_| handle.adopt())
             .build_global()
             .map_err(|error| Failure::solver(error.to_string()))?;
-    }
-    match &arguments.command {
+        dispatch(&arguments.command, common)
+    })
+    .unwrap_or_else(|exceeded| Err(Failure::solver(exceeded.to_string())))
+}
+
+fn dispatch(command: &Command, common: &Common) -> Result<ExitCode, Failure> {
+    match command {
         Command::Solve(call) => commands::solve::run(call, common),
         Command::Certify(call) => commands::certify::run(call, common),
         Command::Check(call) => commands::check::run(call, common),

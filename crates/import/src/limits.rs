@@ -33,6 +33,7 @@ impl<R: Read> Read for Counted<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.inner.read(buffer)?;
         self.read.set(self.read.get() + read as u64);
+        evenhand_budget::read(read as u64);
         Ok(read)
     }
 }

@@ -18,6 +18,15 @@ pub struct CommonArguments {
     /// Threads to use (default: all cores)
     #[arg(long, global = true, value_parser = threads)]
     threads: Option<usize>,
+    /// Steps of work after which a command ends with status 3, some nanoseconds each and the same number on every
+    /// machine (default: 1e10 for each started megabyte of input, about a minute; no limit where options say how
+    /// long the command takes)
+    #[arg(long, global = true, value_name = "STEPS", value_parser = steps)]
+    work: Option<u64>,
+    /// Memory after which a command ends with status 3, such as 500MiB or 4GiB (default: 2GiB for less than a megabyte of
+    /// input, else 16GiB)
+    #[arg(long, global = true, value_name = "BYTES", value_parser = bytes)]
+    memory: Option<u64>,
     /// No progress and no warnings on standard error
     #[arg(long, global = true)]
     quiet: bool,
@@ -46,6 +55,10 @@ pub struct Common {
     pub seed: u64,
     /// Threads to use; none for all cores.
     pub threads: Option<usize>,
+    /// Steps of work that may be taken; none for the default.
+    pub work: Option<u64>,
+    /// Bytes of memory that may be held; none for the default.
+    pub memory: Option<u64>,
     /// No progress and no remarks.
     pub quiet: bool,
 }
@@ -68,7 +81,8 @@ impl CommonArguments {
             FormatName::Csv => Form::Csv,
             FormatName::Markdown => Form::Markdown,
         };
-        Common { format, form, seed: self.seed, threads: self.threads, quiet: self.quiet }
+        let (work, memory) = (self.work, self.memory);
+        Common { format, form, seed: self.seed, threads: self.threads, work, memory, quiet: self.quiet }
     }
 }
 
@@ -80,4 +94,33 @@ fn threads(text: &str) -> Result<usize, String> {
         Ok(value) if (1..=MAX_THREADS).contains(&value) => Ok(value),
         _ => Err(format!("expected a number from 1 to {MAX_THREADS}")),
     }
+}
+
+fn steps(text: &str) -> Result<u64, String> {
+    // Whole numbers of steps below 2^53 are exact doubles, and nobody waits for more.
+    let most = 2_f64.powi(53);
+    match text.replace('_', "").parse::<f64>() {
+        Ok(steps) if (1.0..=most).contains(&steps) => Ok(steps as u64),
+        _ => Err("expected a number of steps, such as 1e10".to_owned()),
+    }
+}
+
+fn bytes(text: &str) -> Result<u64, String> {
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let unit: Option<u64> = match unit.trim() {
+        "" | "B" => Some(1),
+        "kB" | "KB" => Some(1_000),
+        "MB" => Some(1_000_000),
+        "GB" => Some(1_000_000_000),
+        "KiB" | "K" => Some(1 << 10),
+        "MiB" | "M" => Some(1 << 20),
+        "GiB" | "G" => Some(1 << 30),
+        _ => None,
+    };
+    let found = number.parse::<u64>().ok().zip(unit).and_then(|(number, unit)| number.checked_mul(unit));
+    // A program that has been loaded takes some megabytes.
+    found
+        .filter(|bytes| *bytes >= 64 << 20)
+        .ok_or_else(|| "expected a number of bytes of at least 64MiB, such as 500MiB or 4GiB".to_owned())
 }

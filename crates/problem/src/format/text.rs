@@ -27,6 +27,7 @@ pub fn read_text(path: &Path) -> Result<String, ReadError> {
     let Some(bytes) = bytes else {
         return Err(ReadError::TooLarge { file: file.into_owned(), limit: MAX_FILE_BYTES });
     };
+    evenhand_budget::read(bytes.len() as u64);
     String::from_utf8(bytes).map_err(|error| {
         let valid_up_to = error.utf8_error().valid_up_to();
         let bytes = error.as_bytes();

@@ -1,0 +1,39 @@
+//! What a computation may cost.
+//!
+//! A small file can state a problem that would keep a solver busy for days or fill the memory. Whatever may cost
+//! much more than its place in the file is charged here *before* it is done: [`charge`] takes steps, which are the
+//! same on every machine, and [`hold`] takes the bytes of a table. [`within`] says how much there is; what exceeds
+//! it ends there as an [`Exceeded`].
+//!
+//! ```
+//! use evenhand_budget::{Limits, charge, within};
+//!
+//! let limits = Limits { work: Some(1_000), ..Limits::default() };
+//! let sum = |most: u64| (0..most).inspect(|_| charge(1, "the sum")).sum::<u64>();
+//! assert_eq!(within(&limits, || sum(1_000)), Ok(499_500));
+//! let error = within(&limits, || sum(1_001)).unwrap_err();
+//! assert!(error.to_string().starts_with("the sum is too large"));
+//! ```
+//!
+//! Outside [`within`] charging does nothing, so that a library's user who sets no limits has none.
+//!
+//! A charge that exceeds a limit unwinds the stack up to [`within`] without a panic's message, as incremental
+//! compilers cancel queries: seventy files need no error of their own for it, and no state survives that was half
+//! built inside. Code between the two must therefore hold nothing that would be wrong after an unwinding, as with
+//! any panic.
+//!
+//! The limits belong to the thread that called [`within`]. Whoever hands parts of the work to other threads takes a
+//! [`handle`] along, or charges all of it before.
+#![forbid(unsafe_code)]
+
+mod cost;
+mod exceeded;
+mod limits;
+mod meter;
+
+pub use cost::{operations, table, words_of_bits};
+pub use exceeded::{Exceeded, Kind};
+pub use limits::Limits;
+pub use meter::{
+    Handle, Held, charge, exceeded, handle, hold, is_late, read, room, spent, within, work_left,
+};

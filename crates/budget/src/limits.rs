@@ -1,0 +1,46 @@
+//! How much there is.
+
+use std::time::Duration;
+
+/// Limits of a computation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Limits {
+    /// Steps: some nanoseconds each, and the same number on every machine.
+    pub work: Option<u64>,
+    /// Bytes of all tables that are held at one time.
+    pub memory: Option<u64>,
+    /// Time from now, of the clock on the wall: what is done then depends on the machine.
+    pub time: Option<Duration>,
+    /// Whether work and memory that are not stated have the limits of [`by_input`](Self::by_input), and not none.
+    pub grows: bool,
+}
+
+impl Limits {
+    /// Steps that take about a minute of one core.
+    pub const A_MINUTE: u64 = 10_000_000_000;
+    /// Bytes of memory for less input than [`Limits::LARGE`].
+    pub const SMALL_MEMORY: u64 = 2 << 30;
+    /// Bytes of memory for more input.
+    pub const LARGE_MEMORY: u64 = 16 << 30;
+    /// So many bytes of input are large.
+    pub const LARGE: u64 = 1_000_000;
+
+    /// What a program grants when nobody says more: for less than a megabyte of input a minute's work and 2 GiB; for
+    /// more, work in proportion to it and 16 GiB. The input is what has been [`read`](crate::read) so far.
+    #[must_use]
+    pub fn by_input() -> Self {
+        Self { grows: true, ..Self::default() }
+    }
+
+    /// Steps that may be taken after so many bytes of input.
+    pub(crate) fn work_after(&self, input: u64) -> Option<u64> {
+        let megabytes = u64::max(1, input.div_ceil(Self::LARGE));
+        self.work.or_else(|| self.grows.then_some(Self::A_MINUTE.saturating_mul(megabytes)))
+    }
+
+    /// Bytes that may be held after so many bytes of input.
+    pub(crate) fn memory_after(&self, input: u64) -> Option<u64> {
+        let granted = if input < Self::LARGE { Self::SMALL_MEMORY } else { Self::LARGE_MEMORY };
+        self.memory.or_else(|| self.grows.then_some(granted))
+    }
+}
