@@ -1,7 +1,8 @@
 //! Writing a file in one step.
 
+use std::fmt::Display;
 use std::fs::{self, Permissions};
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use super::examine::{folder_of, is_standard, not_an_input, shown};
@@ -13,15 +14,18 @@ use crate::output;
 ///
 /// # Errors
 /// The file cannot be written, or is one of the inputs.
-pub fn write(path: &Path, text: &str, inputs: &[&Path]) -> Result<bool, Failure> {
+pub fn write(path: &Path, content: impl Display, inputs: &[&Path]) -> Result<bool, Failure> {
     if is_standard(path) {
-        output::text(text)?;
+        output::text(content)?;
         return Ok(true);
     }
     not_an_input(path, inputs)?;
-    save(path, text.as_bytes())?;
+    save_with(path, &|out| write!(out, "{content}"))?;
     Ok(false)
 }
+
+/// What writes the content of a file.
+type Content<'c> = &'c dyn Fn(&mut dyn Write) -> io::Result<()>;
 
 /// Writes a file in one step: a reader sees the old file or the whole new one, never a part.
 ///
@@ -32,15 +36,18 @@ pub fn write(path: &Path, text: &str, inputs: &[&Path]) -> Result<bool, Failure>
 /// # Errors
 /// The system refuses, with status 3: whether there is somewhere to write to was found out before.
 pub fn save(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    save_with(path, &|out| out.write_all(bytes))
+}
+
+fn save_with(path: &Path, content: Content<'_>) -> Result<(), Failure> {
     let saved = match fs::metadata(path) {
         Ok(old) if old.is_file() => {
-            path.canonicalize().and_then(|path| replace(&path, bytes, Some(old.permissions())))
+            path.canonicalize().and_then(|path| replace(&path, content, Some(old.permissions())))
         }
-        Ok(found) if !found.is_dir() => fs::OpenOptions::new().write(true).open(path).and_then(|mut file| {
-            file.write_all(bytes)?;
-            file.flush()
-        }),
-        _ => replace(path, bytes, None),
+        Ok(found) if !found.is_dir() => {
+            fs::OpenOptions::new().write(true).open(path).and_then(|file| fill(&file, content))
+        }
+        _ => replace(path, content, None),
     };
     saved.map_err(|error| Failure::solver(format!("{}: cannot be written: {error}", shown(path))))
 }
@@ -55,7 +62,14 @@ pub fn save_in(folder: &Path, name: &str, bytes: impl AsRef<[u8]>) -> Result<(),
     save(&folder.join(name), bytes.as_ref())
 }
 
-fn replace(path: &Path, bytes: &[u8], permissions: Option<Permissions>) -> io::Result<()> {
+/// Nothing but a part of the content is in memory where it is made as it is written.
+fn fill(file: &fs::File, content: Content<'_>) -> io::Result<()> {
+    let mut out = BufWriter::new(file);
+    content(&mut out)?;
+    out.flush()
+}
+
+fn replace(path: &Path, content: Content<'_>, permissions: Option<Permissions>) -> io::Result<()> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".evenhand-").suffix(".part");
     #[cfg(unix)]
@@ -63,8 +77,8 @@ fn replace(path: &Path, bytes: &[u8], permissions: Option<Permissions>) -> io::R
         // The umask takes from these what it takes from every new file.
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     }
-    let mut part = builder.tempfile_in(folder_of(path))?;
-    part.write_all(bytes)?;
+    let part = builder.tempfile_in(folder_of(path))?;
+    fill(part.as_file(), content)?;
     permissions.map_or(Ok(()), |permissions| part.as_file().set_permissions(permissions))?;
     part.as_file().sync_all()?;
     part.persist(path).map(drop).map_err(|error| error.error)
