@@ -32,6 +32,10 @@ use crate::parameters::Parameters;
 use crate::refusal::{Inapplicable, Refusal};
 use evenhand_problem::Problem;
 
+/// Bytes of the name of a class and of a resource with what stands between them; the text is held by user, and in the
+/// certificate.
+const BYTES_OF_A_PLACE: usize = 16;
+
 /// What [`examine`] finds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Examined {
@@ -325,6 +329,13 @@ impl Rule for WorkConserving {
 
 /// What is short, by user.
 fn write_all(names: &Names<'_>, short: &[(usize, Short)]) -> Json {
+    let places = short.iter().map(|(_, short)| short.len()).sum();
+    evenhand_budget::table(
+        places,
+        2,
+        BYTES_OF_A_PLACE,
+        "what is short for every user on every class, as text,",
+    );
     Json::Object(short.iter().map(|(n, short)| (names.user(*n), write_short(names, short))).collect())
 }
 
