@@ -17,7 +17,7 @@ use crate::failure::Failure;
 ///
 /// # Errors
 /// Standard output cannot be written to: the disk is full, say.
-pub fn text(text: impl Display) -> Result<(), Failure> {
+pub fn text(text: &(impl Display + ?Sized)) -> Result<(), Failure> {
     let mut out = BufWriter::new(std::io::stdout().lock());
     match write!(out, "{text}").and_then(|()| out.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {

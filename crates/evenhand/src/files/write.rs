@@ -14,7 +14,7 @@ use crate::output;
 ///
 /// # Errors
 /// The file cannot be written, or is one of the inputs.
-pub fn write(path: &Path, content: impl Display, inputs: &[&Path]) -> Result<bool, Failure> {
+pub fn write(path: &Path, content: &(impl Display + ?Sized), inputs: &[&Path]) -> Result<bool, Failure> {
     if is_standard(path) {
         output::text(content)?;
         return Ok(true);
