@@ -45,7 +45,7 @@ fn save_with(path: &Path, content: Content<'_>) -> Result<(), Failure> {
             path.canonicalize().and_then(|path| replace(&path, content, Some(old.permissions())))
         }
         Ok(found) if !found.is_dir() => {
-            fs::OpenOptions::new().write(true).open(path).and_then(|file| fill(&file, content))
+            fs::OpenOptions::new().write(true).open(path).and_then(|file| put(&file, content))
         }
         _ => replace(path, content, None),
     };
@@ -63,7 +63,7 @@ pub fn save_in(folder: &Path, name: &str, bytes: impl AsRef<[u8]>) -> Result<(),
 }
 
 /// Nothing but a part of the content is in memory where it is made as it is written.
-fn fill(file: &fs::File, content: Content<'_>) -> io::Result<()> {
+fn put(file: &fs::File, content: Content<'_>) -> io::Result<()> {
     let mut out = BufWriter::new(file);
     content(&mut out)?;
     out.flush()
@@ -78,7 +78,7 @@ fn replace(path: &Path, content: Content<'_>, permissions: Option<Permissions>) 
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     }
     let part = builder.tempfile_in(folder_of(path))?;
-    fill(part.as_file(), content)?;
+    put(part.as_file(), content)?;
     permissions.map_or(Ok(()), |permissions| part.as_file().set_permissions(permissions))?;
     part.as_file().sync_all()?;
     part.persist(path).map(drop).map_err(|error| error.error)
