@@ -16,6 +16,6 @@ pub mod explain;
 pub mod ratio;
 
 pub use examine::{
-    CertifyError, Examination, Optima, Request, Undecided, certify, certify_among, default_requests,
-    default_tolerance,
+    CertifyError, Examination, Optima, Request, Undecided, certify, certify_among, certify_within,
+    default_requests, default_tolerance,
 };

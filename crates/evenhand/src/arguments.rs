@@ -122,6 +122,9 @@ pub struct Certify {
     /// have alone, from 0 to below 1 (default: 0 for exact allocations, 1e-9 for others)
     #[arg(long, value_name = "T", allow_hyphen_values = true)]
     pub tolerance: Option<String>,
+    /// Write after so many seconds what has been decided; the other axioms are not checked, which ends with status 3
+    #[arg(long, value_name = "S", value_parser = seconds)]
+    pub seconds: Option<f64>,
     /// Write the certificate to this file
     #[arg(long, short)]
     pub output: Option<PathBuf>,

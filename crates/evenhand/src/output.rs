@@ -1,6 +1,7 @@
 //! What goes to standard output, and the remarks that go to standard error.
 
-use std::io::{ErrorKind, IsTerminal, Write};
+use std::fmt::Display;
+use std::io::{BufWriter, ErrorKind, IsTerminal, Write};
 use std::sync::Mutex;
 use std::time::Duration;
 
@@ -17,9 +18,9 @@ use crate::failure::Failure;
 ///
 /// # Errors
 /// Standard output cannot be written to: the disk is full, say.
-pub fn text(text: &str) -> Result<(), Failure> {
-    let mut out = std::io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+pub fn text(text: &(impl Display + ?Sized)) -> Result<(), Failure> {
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    match write!(out, "{text}").and_then(|()| out.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             Err(Failure::solver(format!("standard output cannot be written to: {error}")))
         }

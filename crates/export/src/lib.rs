@@ -24,7 +24,7 @@
 //!     "resources": ["cpu"], "servers": [{"name": "a", "capacity": {"cpu": "1/3"}}],
 //!     "users": [{"name": "u", "demand": {"cpu": 0.5}, "weight": 2}]}"# }.problem()?;
 //! let export = of_problem(&problem, Form::Lp)?;
-//! assert!(export.files[0].text.contains("r1_1: 3 x1_1 <= 2"));
+//! assert!(export.to_string().contains("r1_1: 3 x1_1 <= 2"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 #![forbid(unsafe_code)]
@@ -42,7 +42,7 @@ use thiserror::Error;
 
 pub use allocation::of_certificate;
 pub use coq::coq_of_certificate;
-pub use problem::{Form, of_problem};
+pub use problem::{Form, Programme, of_problem};
 pub use reservation::{of_ratio, of_worst_load};
 
 /// What there is to be written.

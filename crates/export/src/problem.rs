@@ -2,14 +2,19 @@
 //!
 //! The feasible allocations, and the sum of the tasks by weight to be maximised (the mechanism
 //! `utilitarian`). Every row and the objective are multiplied by the least number that makes them whole,
-//! so that nothing is rounded. Rows that nobody uses are left out.
+//! so that nothing is rounded. Rows that nobody uses are left out. The text is made as it is written: it has
+//! entries for every user and class, and none of them is kept.
 
-use std::fmt::Write;
+use std::fmt::{self, Display, Formatter};
 
+use evenhand_budget::{operations, table, words_of_bits};
 use evenhand_problem::{Constraints, Integer, Problem, Rational, Sharing, printable};
 
-use crate::region::{Limit, Region, legend};
-use crate::{Export, ExportError, File};
+use crate::ExportError;
+use crate::region::{legend, row_name};
+
+/// What is charged.
+const WHAT: &str = "the linear programme with a variable for every user on every class";
 
 /// A format that solvers read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,143 +25,265 @@ pub enum Form {
     Lp,
 }
 
-/// The problem as one file.
+/// A problem as a linear programme in integers, which is displayed as its text.
+#[derive(Debug)]
+pub struct Programme<'p> {
+    constraints: Constraints<'p>,
+    form: Form,
+    /// By user: whether it can be given something.
+    active: Vec<bool>,
+    /// What the objective is multiplied by.
+    objective: Integer,
+    /// By row of the classes, what it is multiplied by; `None` where nobody uses it.
+    factors: Vec<Option<Integer>>,
+    /// Bits of the widest integer.
+    widest: u32,
+}
+
+/// The problem in a form.
 ///
 /// # Errors
 /// [`ExportError::Nothing`] when no user can run anywhere.
-pub fn of_problem(problem: &Problem, form: Form) -> Result<Export, ExportError> {
-    let region = Region::new(&Constraints::new(problem, Sharing::Rdm));
-    if region.columns.is_empty() {
+pub fn of_problem(problem: &Problem, form: Form) -> Result<Programme<'_>, ExportError> {
+    let constraints = Constraints::new(problem, Sharing::Rdm);
+    let active: Vec<bool> = (0..problem.n_users()).map(|n| problem.is_active(n)).collect();
+    if !active.contains(&true) {
         return Err(ExportError::Nothing);
     }
-    let programme = Whole::new(problem, region);
-    let (name, text) = match form {
-        Form::Mps => ("problem.mps", programme.mps()),
-        Form::Lp => ("problem.lp", programme.lp()),
-    };
-    Ok(Export { files: vec![File { name: name.to_owned(), text }], left_out: Vec::new() })
+    let factors = vec![None; constraints.rows().len()];
+    let objective = Integer::from(1);
+    let mut programme = Programme { constraints, form, active, objective, factors, widest: 0 };
+    programme.find_factors();
+    programme.find_widest();
+    Ok(programme)
 }
 
-/// A linear programme in integers.
-struct Whole {
-    about: Vec<String>,
-    columns: Vec<String>,
-    objective: Vec<Integer>,
-    rows: Vec<WholeRow>,
+/// A row of a class, or the tasks of a user.
+#[derive(Clone, Copy)]
+enum Limit {
+    Row(usize),
+    User(usize),
 }
 
-/// `sum terms <= most`
-struct WholeRow {
-    name: String,
-    most: Integer,
-    terms: Vec<(usize, Integer)>,
-}
-
-impl Whole {
-    fn new(problem: &Problem, region: Region) -> Self {
-        let weight = |(n, _): &(usize, usize)| problem.users()[*n].weight();
-        let factor = denominator(region.columns.iter().map(weight));
-        let objective = region.columns.iter().map(|column| whole(weight(column), &factor)).collect();
-        let columns = region.names();
-        let limits = region.rows.into_iter().chain(region.users.into_iter().map(|(_, limit)| limit));
-        let rows: Vec<WholeRow> = limits.filter(|limit| !limit.terms.is_empty()).map(WholeRow::new).collect();
-        let mut programme = Self { about: Vec::new(), columns, objective, rows };
-        programme.describe(problem, &factor);
-        programme
+impl Programme<'_> {
+    fn problem(&self) -> &Problem {
+        self.constraints.problem()
     }
 
-    fn describe(&mut self, problem: &Problem, factor: &Integer) {
-        let about = &mut self.about;
-        about.push(format!("Feasible allocations of `{}`, most tasks by weight", problem.name()));
-        about.push(format!("The objective is the sum of tasks by weight, times {factor}"));
-        about.push("Rows are multiplied to integers; nothing is rounded".to_owned());
-        about.extend(legend(problem));
-        let numbers = self.rows.iter().flat_map(|row| row.terms.iter().map(|(_, a)| a).chain([&row.most]));
-        let widest = numbers.chain(&self.objective).map(Integer::significant_bits).max().unwrap_or(0);
-        if widest > f64::MANTISSA_DIGITS {
-            about.push(format!(
-                "Some integers have up to {widest} bits: a program that reads them as doubles rounds them"
-            ));
+    /// The users who can be given something.
+    fn users(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.active.len()).filter(|n| self.active[*n])
+    }
+
+    /// `(user, class)` of every variable.
+    fn columns(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        self.users().flat_map(|n| self.problem().classes_of(n).map(move |i| (n, i)))
+    }
+
+    /// `(row, amount)` of every row of a class that a task of a user uses.
+    fn each_use(&self, n: usize, i: usize, mut each: impl FnMut(usize, &Rational)) {
+        let start = self.constraints.class_rows(i).start;
+        if let Some(usage) = self.constraints.usage(n, i) {
+            usage.entries().for_each(|(position, amount)| each(start + position, amount));
         }
     }
 
-    fn lp(&self) -> String {
-        let mut out = String::new();
-        for line in &self.about {
-            let _ = writeln!(out, "\\ {}", printable(line));
+    fn find_factors(&mut self) {
+        let mut objective = Integer::from(1);
+        self.users().for_each(|n| objective.lcm_mut(self.problem().users()[n].weight().denom()));
+        let mut factors = std::mem::take(&mut self.factors);
+        for (n, i) in self.columns() {
+            self.each_use(n, i, |row, amount| {
+                let capacity = || self.constraints.rows()[row].capacity.denom().clone();
+                let factor = factors[row].get_or_insert_with(capacity);
+                charge(factor);
+                factor.lcm_mut(amount.denom());
+            });
         }
-        out.push_str("Maximize\n");
-        let objective: Vec<_> = self.objective.iter().cloned().enumerate().collect();
-        self.lp_row(&mut out, "obj", &objective);
-        out.push_str("\nSubject To\n");
-        for row in &self.rows {
-            self.lp_row(&mut out, &row.name, &row.terms);
-            let _ = writeln!(out, " <= {}", row.most);
-        }
-        out.push_str("End\n");
-        out
+        (self.objective, self.factors) = (objective, factors);
     }
 
-    /// Lines have a length that readers of any age accept, unless a single number is longer.
-    fn lp_row(&self, out: &mut String, name: &str, terms: &[(usize, Integer)]) {
+    fn find_widest(&mut self) {
+        let mut widest = 0;
+        let mut look = |value: &Integer| widest = widest.max(value.significant_bits());
+        self.users().for_each(|n| look(&self.worth(n)));
+        self.limits().for_each(|limit| look(&self.most(limit)));
+        for (n, i) in self.columns() {
+            self.each_use(n, i, |row, amount| look(&self.entry(row, amount)));
+        }
+        self.widest = widest;
+    }
+
+    /// What a task of a user is worth.
+    fn worth(&self, n: usize) -> Integer {
+        whole(self.problem().users()[n].weight(), &self.objective)
+    }
+
+    /// The entry of a row that is used by so much.
+    fn entry(&self, row: usize, amount: &Rational) -> Integer {
+        let factor = self.factors[row].as_ref().unwrap_or(Integer::ONE);
+        charge(factor);
+        whole(amount, factor)
+    }
+
+    /// The rows of the classes that somebody uses, then the users with finite tasks.
+    fn limits(&self) -> impl Iterator<Item = Limit> + '_ {
+        let rows = (0..self.factors.len()).filter(|row| self.factors[*row].is_some()).map(Limit::Row);
+        let finite = |n: &usize| self.problem().users()[*n].tasks().is_some();
+        rows.chain(self.users().filter(finite).map(Limit::User))
+    }
+
+    fn name(&self, limit: Limit) -> String {
+        match limit {
+            Limit::Row(row) => row_name(&self.constraints.rows()[row]),
+            Limit::User(n) => format!("u{}", n + 1),
+        }
+    }
+
+    /// What a limit is, and what every entry of one of a user is multiplied by.
+    fn most(&self, limit: Limit) -> Integer {
+        match limit {
+            Limit::Row(row) => self.entry(row, &self.constraints.rows()[row].capacity),
+            Limit::User(n) => {
+                self.problem().users()[n].tasks().map_or_else(Integer::new, |t| t.numer().clone())
+            }
+        }
+    }
+
+    /// The entry of every variable of a user in its own limit.
+    fn own(&self, n: usize) -> Option<&Integer> {
+        Some(self.problem().users()[n].tasks()?.denom())
+    }
+
+    fn write_about(&self, out: &mut Formatter<'_>, mark: &str) -> fmt::Result {
+        let problem = self.problem();
+        writeln!(
+            out,
+            "{mark} Feasible allocations of `{}`, most tasks by weight",
+            printable(problem.name())
+        )?;
+        writeln!(out, "{mark} The objective is the sum of tasks by weight, times {}", self.objective)?;
+        writeln!(out, "{mark} Rows are multiplied to integers; nothing is rounded")?;
+        for line in legend(problem) {
+            writeln!(out, "{mark} {}", printable(&line))?;
+        }
+        if self.widest > f64::MANTISSA_DIGITS {
+            let wide = format!("Some integers have up to {} bits", self.widest);
+            writeln!(out, "{mark} {wide}: a program that reads them as doubles rounds them")?;
+        }
+        Ok(())
+    }
+
+    fn write_lp(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        self.write_about(out, "\\")?;
+        out.write_str("Maximize\n")?;
+        let mut row = LpRow::begin(out, "obj")?;
+        for (n, i) in self.columns() {
+            row.term(&self.worth(n), n, i)?;
+        }
+        out.write_str("\nSubject To\n")?;
+        // By class, who can run there.
+        table(self.columns().count(), 1, 2 * size_of::<usize>(), WHAT);
+        let mut users: Vec<Vec<usize>> = vec![Vec::new(); self.problem().n_servers()];
+        self.columns().for_each(|(n, i)| users[i].push(n));
+        for limit in self.limits() {
+            let mut line = LpRow::begin(out, &self.name(limit))?;
+            match limit {
+                Limit::Row(row) => {
+                    let at = &self.constraints.rows()[row];
+                    let position = row - self.constraints.class_rows(at.server).start;
+                    for n in &users[at.server] {
+                        let usage = self.constraints.usage(*n, at.server).unwrap_or_default();
+                        let amount = &usage[position];
+                        if !amount.is_zero() {
+                            line.term(&self.entry(row, amount), *n, at.server)?;
+                        }
+                    }
+                }
+                Limit::User(n) => {
+                    let own = self.own(n).unwrap_or(Integer::ONE);
+                    for i in self.problem().classes_of(n) {
+                        line.term(own, n, i)?;
+                    }
+                }
+            }
+            writeln!(out, " <= {}", self.most(limit))?;
+        }
+        out.write_str("End\n")
+    }
+
+    fn write_mps(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        self.write_about(out, "*")?;
+        out.write_str("NAME evenhand\nOBJSENSE\n    MAX\nROWS\n N obj\n")?;
+        for limit in self.limits() {
+            writeln!(out, " L {}", self.name(limit))?;
+        }
+        out.write_str("COLUMNS\n")?;
+        for (n, i) in self.columns() {
+            let name = column_name(n, i);
+            writeln!(out, " {name} obj {}", self.worth(n))?;
+            let mut written = Ok(());
+            self.each_use(n, i, |row, amount| {
+                let limit = self.name(Limit::Row(row));
+                written = written.and_then(|()| writeln!(out, " {name} {limit} {}", self.entry(row, amount)));
+            });
+            written?;
+            if let Some(own) = self.own(n) {
+                writeln!(out, " {name} {} {own}", self.name(Limit::User(n)))?;
+            }
+        }
+        out.write_str("RHS\n")?;
+        for limit in self.limits() {
+            writeln!(out, " rhs {} {}", self.name(limit), self.most(limit))?;
+        }
+        out.write_str("ENDATA\n")
+    }
+}
+
+impl Display for Programme<'_> {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        match self.form {
+            Form::Mps => self.write_mps(out),
+            Form::Lp => self.write_lp(out),
+        }
+    }
+}
+
+/// A row of an LP file. Lines have a length that readers of any age accept, unless a single number is longer.
+struct LpRow<'o, 'f> {
+    out: &'o mut Formatter<'f>,
+    length: usize,
+    is_first: bool,
+}
+
+impl<'o, 'f> LpRow<'o, 'f> {
+    fn begin(out: &'o mut Formatter<'f>, name: &str) -> Result<Self, fmt::Error> {
+        write!(out, " {name}:")?;
+        Ok(Self { out, length: name.len() + 2, is_first: true })
+    }
+
+    /// Adds a multiple of the tasks of a user on a class.
+    fn term(&mut self, value: &Integer, n: usize, i: usize) -> fmt::Result {
         const WIDTH: usize = 200;
-        let _ = write!(out, " {name}:");
-        let mut length = name.len() + 2;
-        for (position, (v, value)) in terms.iter().enumerate() {
-            let sign = if position == 0 { "" } else { "+ " };
-            let term = format!("{sign}{value} {}", self.columns[*v]);
-            if length + term.len() > WIDTH {
-                out.push_str("\n ");
-                length = 1;
-            }
-            length += term.len() + 1;
-            let _ = write!(out, " {term}");
+        let sign = if self.is_first { "" } else { "+ " };
+        let term = format!("{sign}{value} {}", column_name(n, i));
+        if self.length + term.len() > WIDTH {
+            self.out.write_str("\n ")?;
+            self.length = 1;
         }
-    }
-
-    fn mps(&self) -> String {
-        let mut out = String::new();
-        for line in &self.about {
-            let _ = writeln!(out, "* {}", printable(line));
-        }
-        out.push_str("NAME evenhand\nOBJSENSE\n    MAX\nROWS\n N obj\n");
-        for row in &self.rows {
-            let _ = writeln!(out, " L {}", row.name);
-        }
-        out.push_str("COLUMNS\n");
-        let mut by_column: Vec<Vec<(usize, &Integer)>> = vec![Vec::new(); self.columns.len()];
-        for (at, row) in self.rows.iter().enumerate() {
-            row.terms.iter().for_each(|(v, value)| by_column[*v].push((at, value)));
-        }
-        for ((name, worth), entries) in self.columns.iter().zip(&self.objective).zip(by_column) {
-            let _ = writeln!(out, " {name} obj {worth}");
-            for (at, value) in entries {
-                let _ = writeln!(out, " {name} {} {value}", self.rows[at].name);
-            }
-        }
-        out.push_str("RHS\n");
-        for row in self.rows.iter().filter(|row| !row.most.is_zero()) {
-            let _ = writeln!(out, " rhs {} {}", row.name, row.most);
-        }
-        out.push_str("ENDATA\n");
-        out
+        (self.length, self.is_first) = (self.length + term.len() + 1, false);
+        write!(self.out, " {term}")
     }
 }
 
-impl WholeRow {
-    fn new(limit: Limit) -> Self {
-        let Limit { name, most, terms } = limit;
-        let factor = denominator(terms.iter().map(|(_, value)| value).chain([&most]));
-        let terms = terms.iter().map(|(v, value)| (*v, whole(value, &factor))).collect();
-        Self { name, most: whole(&most, &factor), terms }
-    }
+/// Charges an operation with a number.
+fn charge(factor: &Integer) {
+    operations(1, words_of_bits(u64::from(factor.significant_bits())), WHAT);
 }
 
-/// The least common denominator.
-fn denominator<'v>(values: impl Iterator<Item = &'v Rational>) -> Integer {
-    let mut common = Integer::from(1);
-    values.for_each(|value| common.lcm_mut(value.denom()));
-    common
+/// `x1_2`: tasks of the first user on the second class.
+fn column_name(n: usize, i: usize) -> String {
+    format!("x{}_{}", n + 1, i + 1)
 }
 
 /// `value * factor`, which is whole.

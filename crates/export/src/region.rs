@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use evenhand_problem::{Constraints, Problem, Rational, RowKind};
+use evenhand_problem::{Constraints, Problem, Rational, Row, RowKind};
 
 use crate::vipr::Terms;
 
@@ -29,14 +29,7 @@ pub(crate) struct Limit {
 impl Region {
     pub fn new(constraints: &Constraints<'_>) -> Self {
         let problem = constraints.problem();
-        let row = |row: &evenhand_problem::Row| Limit {
-            name: match row.kind {
-                RowKind::Resource(r) => format!("r{}_{}", row.server + 1, r + 1),
-                RowKind::Time => format!("t{}", row.server + 1),
-            },
-            most: row.capacity.clone(),
-            terms: Vec::new(),
-        };
+        let row = |row: &Row| Limit { name: row_name(row), most: row.capacity.clone(), terms: Vec::new() };
         let mut rows: Vec<Limit> = constraints.rows().iter().map(row).collect();
         let mut columns = Vec::new();
         let mut of_user = Vec::with_capacity(problem.n_users());
@@ -64,6 +57,14 @@ impl Region {
     /// `x1_2`: tasks of the first user on the second class.
     pub fn names(&self) -> Vec<String> {
         self.columns.iter().map(|(n, i)| format!("x{}_{}", n + 1, i + 1)).collect()
+    }
+}
+
+/// `r1_2`, or `t1`: the second resource of the first class, or its time.
+pub(crate) fn row_name(row: &Row) -> String {
+    match row.kind {
+        RowKind::Resource(r) => format!("r{}_{}", row.server + 1, r + 1),
+        RowKind::Time => format!("t{}", row.server + 1),
     }
 }
 

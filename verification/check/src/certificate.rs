@@ -69,7 +69,9 @@ impl<'j> Certificate<'j> {
         let case = Case::new(&self.problem, &self.allocation, self.tolerance.clone())?;
         let is_feasible = feasible::holds(&case)?;
         let mut first = self.check_form();
-        for claim in &self.claims {
+        // What is claimed again is not judged again.
+        let mut judged = HashSet::new();
+        for claim in self.claims.iter().filter(|claim| judged.insert(claim.name(&self.problem))) {
             let what = format!("claim `{}`", claim.axiom);
             let judged = claim.verify(&case).map_err(|fault| fault.about(&what));
             // A claim that cannot be read is the worse fault, wherever it stands.

@@ -79,7 +79,7 @@ impl<'j> Claim<'j> {
             return raw.wrong("the field `why` belongs to what does not apply (`holds` null)");
         }
         evidence.given().map(Json::object).transpose()?;
-        let margin = if margin.is_null() { None } else { Some(margin.computed()?) };
+        let margin = margin.computed_or_null()?;
         let alpha = (axiom == "proportional").then_some(terms);
         Ok(Self { axiom, judge, share: stated, alpha, holds, margin, evidence })
     }

@@ -19,7 +19,7 @@ use crate::claim::Claim;
 use crate::json::{Json, Kind};
 use crate::number::hashed;
 use crate::problem::{Amounts, MOST, Names, at};
-use crate::work::{self, Checked, Fault};
+use crate::work::{self, Checked, ensure_small};
 
 /// The axioms that [`apply`] knows.
 pub const ABOUT: [&str; 6] =
@@ -290,9 +290,7 @@ impl<'c> Holdings<'c> {
     fn new(case: &'c Case<'c>) -> Checked<Self> {
         let (problem, groups) = (case.problem, &case.problem.groups);
         let (n, m) = (groups.list.len(), problem.resources.list.len());
-        if n.saturating_mul(m) > CELLS {
-            return Err(Fault::TooLarge("too large: groups times resources".to_owned()));
-        }
+        ensure_small(n.saturating_mul(m) <= CELLS, "groups times resources")?;
         work::spend(8 * n * m)?;
         let mut used = vec![vec![Rational::new(); m]; n];
         for (user, tasks) in case.x.iter().enumerate() {

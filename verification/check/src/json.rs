@@ -191,7 +191,8 @@ impl<'t> Reader<'t> {
 
     /// What stands between commas up to the closing bracket.
     fn items<T>(&mut self, close: &str, mut item: impl FnMut(&mut Self) -> Checked<T>) -> Checked<Vec<T>> {
-        let mut items = Vec::new();
+        // Most lists are short: the first growth would be to four items.
+        let mut items = Vec::with_capacity(1);
         self.space();
         while !self.passes(close) {
             if !items.is_empty() {
@@ -201,6 +202,7 @@ impl<'t> Reader<'t> {
             items.push(item(self)?);
             self.space();
         }
+        items.shrink_to_fit();
         Ok(items)
     }
 

@@ -22,7 +22,12 @@ impl Json<'_> {
         self.parsed(|text| parse(text, COMPUTED))
     }
 
-    /// The same, at least 0.
+    /// The same, or null.
+    pub fn computed_or_null(&self) -> Checked<Option<Rational>> {
+        if self.is_null() { Ok(None) } else { self.computed().map(Some) }
+    }
+
+    /// A number that somebody states, at least 0.
     pub fn amount(&self) -> Checked<Rational> {
         let number = self.number()?;
         if number < 0 { self.wrong("expected a number of at least 0") } else { Ok(number) }

@@ -15,11 +15,12 @@ fn roots<const N: usize>(degree: u32) -> [u32; N] {
 pub fn sha256(text: &str) -> String {
     let constants: [u32; 64] = roots(3);
     let mut state: [u32; 8] = roots(2);
-    let mut bytes = text.as_bytes().to_vec();
-    bytes.push(0x80);
-    bytes.resize((bytes.len() + 8).next_multiple_of(64) - 8, 0);
-    bytes.extend((text.len() as u64 * 8).to_be_bytes());
-    for block in bytes.chunks_exact(64) {
+    let blocks = text.as_bytes().chunks_exact(64);
+    let mut end = blocks.remainder().to_vec();
+    end.push(0x80);
+    end.resize((end.len() + 8).next_multiple_of(64) - 8, 0);
+    end.extend((text.len() as u64 * 8).to_be_bytes());
+    for block in blocks.chain(end.chunks_exact(64)) {
         let mut w = [0_u32; 64];
         for (word, bytes) in w.iter_mut().zip(block.chunks_exact(4)) {
             *word = bytes.iter().fold(0, |word, byte| word << 8 | u32::from(*byte));

@@ -32,6 +32,11 @@ pub fn ensure(holds: bool, what: &str) -> Checked<()> {
     if holds { Ok(()) } else { refuse(what) }
 }
 
+/// That it is too large, unless `holds`.
+pub fn ensure_small(holds: bool, what: &str) -> Checked<()> {
+    if holds { Ok(()) } else { Err(Fault::TooLarge(format!("too large: {what}"))) }
+}
+
 impl Fault {
     /// The same, with what it is about.
     pub fn about(self, what: &str) -> Self {
@@ -62,6 +67,9 @@ struct Budget {
 
 const FULL: Budget = Budget { steps: 10_000_000_000, digits: 1 << 28, widest: 1, stated: 1 };
 
+/// A number of 100,000 digits is read or written in about 2 ms, several times.
+const STEPS_OF_A_DIGIT: u64 = 10;
+
 thread_local! {
     static LEFT: Cell<Budget> = const { Cell::new(FULL) };
 }
@@ -76,8 +84,10 @@ fn take(left: u64, amount: u64, most: u64, what: &str) -> Checked<u64> {
     left.checked_sub(amount).ok_or_else(too_large)
 }
 
-/// Charges the digits of a number before it is made.
+/// Charges the digits of a number before it is made, and the steps of reading them and of writing them again: in
+/// hashes, in the report.
 pub fn digits(count: u64) -> Checked<()> {
+    steps(count.saturating_mul(STEPS_OF_A_DIGIT))?;
     let left = LEFT.get();
     let digits = take(left.digits, count, FULL.digits, "digits of numbers")?;
     // A word holds more than 19 decimal digits.

@@ -39,9 +39,11 @@ pub enum SingleLimit {
     },
 }
 
-/// What is short for one user: `(class, rows)`, by class ascending. One row where classes are divided as
-/// a whole; with placements rows of which every server of the class lacks one.
-pub type Short = Vec<(usize, Vec<usize>)>;
+/// What is short for one user: rows of the classes on which it can run, ascending. One of each class where classes
+/// are divided as a whole; with placements rows of which every server of the class lacks one.
+///
+/// There is one of these for every user and class, so that rows are as narrow as the size of a file allows.
+pub type Short = Vec<u32>;
 
 /// A limit of a group on server classes.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -151,6 +151,11 @@ impl<'a> Scaled<'a> {
         })
     }
 
+    /// How many these are.
+    pub fn n_classes(&self, n: usize) -> usize {
+        self.class_set(n).iter().map(|word| word.count_ones() as usize).sum()
+    }
+
     pub fn is_active(&self, n: usize) -> bool {
         self.active[n]
     }

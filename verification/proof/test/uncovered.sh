@@ -15,3 +15,20 @@ for file in test/uncovered/*.json; do
   claims=$((claims + of_file))
 done
 echo "uncovered: $claims claims about groups that hold something back, none proven"
+
+# Numbers of more digits than are computed with, exponents written out.
+users=$(for n in {1..21}; do printf ',{"name": "u%s", "demand": {"r": 1}}' "$n"; done)
+tasks=$(for n in {1..21}; do printf ',"u%s": {"s": "1e-100000"}' "$n"; done)
+status=0
+said=$(build/evenhand-proof - 2>&1 <<EOF
+{"kind": "certificate", "version": 2, "problem": {"kind": "allocation-problem", "resources": ["r"],
+ "servers": [{"name": "s", "capacity": {"r": 1}}], "users": [${users:1}]},
+ "allocation": {"kind": "allocation", "tasks": {${tasks:1}}}, "not_checked": [],
+ "claims": [{"axiom": "feasible", "holds": true, "margin": "0", "evidence": {}}]}
+EOF
+) || status=$?
+[[ $status == 3 && $said == *"too large"* ]] || {
+  printf 'uncovered: error: wide numbers: status %s\n%s\n' "$status" "$said" >&2
+  exit 1
+}
+echo "uncovered: two million digits are too large"

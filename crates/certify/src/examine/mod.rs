@@ -10,12 +10,15 @@ mod pareto;
 mod parties;
 mod proportional;
 mod supports;
+mod timed;
 mod tree;
 mod undecided;
 
 use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use evenhand_budget::{Exceeded, Kind, exceeded};
 use evenhand_exact::{
     Axiom, Certificate, Claim, Evidence, Instance, InstanceError, Parameters, Share, ShareCoefficients,
     Tasks, is_feasible,
@@ -28,6 +31,7 @@ use evenhand_problem::{Allocation, Arithmetic, Problem, Rational, Sharing};
 use thiserror::Error;
 
 use crate::explain;
+pub use timed::certify_within;
 pub use undecided::Undecided;
 
 /// What allocations in floating point are held to where nothing else is said: a billionth of what a user
@@ -87,6 +91,9 @@ pub enum CertifyError {
     /// Max-min was asked for without a share, and the allocation's mechanism implies none.
     #[error("max-min needs a share: name it (drfh, cdrf, tsf, asset, generic, resource:NAME)")]
     NoShare,
+    /// The system makes no thread.
+    #[error("no thread can be started: {0}")]
+    Thread(String),
     /// A tolerance that means nothing.
     #[error("the tolerance is a number from 0 to below 1")]
     Tolerance,
@@ -150,12 +157,12 @@ pub fn default_tolerance(file: &AllocationFile) -> Rational {
 /// Exact optima of one problem found so far, by the way of sharing and by share, and its filling; clones share them.
 #[derive(Debug, Clone, Default)]
 pub struct Optima {
-    found: Arc<Mutex<HashMap<(Sharing, Share), Found>>>,
+    found: Arc<Mutex<HashMap<(Sharing, Share), Solved>>>,
     /// What hierarchical filling ends with.
     filling: Arc<OnceLock<Result<Evidence, Undecided>>>,
 }
 
-type Found = Result<Arc<Optimum>, LpError>;
+type Solved = Result<Arc<Optimum>, LpError>;
 
 /// The exact lexicographic maximum of a share, and what proves it.
 #[derive(Debug)]
@@ -169,7 +176,7 @@ impl Optima {
         self.filling.get_or_init(|| tree::filling(problem)).clone()
     }
 
-    fn get(&self, instance: &Instance<'_>, sharing: Sharing, share: Share, u: &ShareCoefficients) -> Found {
+    fn get(&self, instance: &Instance<'_>, sharing: Sharing, share: Share, u: &ShareCoefficients) -> Solved {
         let known = || self.found.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = known().get(&(sharing, share)) {
             return found.clone();
@@ -217,11 +224,43 @@ pub fn certify_among(
     tolerance: &Rational,
     optima: &Optima,
 ) -> Result<Examination, CertifyError> {
+    let found = Mutex::new(Found::default());
+    examine(problem, allocation, requests, tolerance, optima, &found)?;
+    Ok(certificate(
+        problem,
+        allocation,
+        tolerance,
+        found.into_inner().unwrap_or_else(PoisonError::into_inner),
+    ))
+}
+
+/// What has been found so far.
+#[derive(Default, Clone)]
+struct Found {
+    claims: Vec<Claim>,
+    in_tasks: Vec<Option<Rational>>,
+    undecided: Vec<(Axiom, Undecided)>,
+    repair: Rational,
+    infeasible: bool,
+}
+
+/// Decides one request after the other.
+fn examine(
+    problem: &Problem,
+    allocation: &Allocation,
+    requests: &[Request],
+    tolerance: &Rational,
+    optima: &Optima,
+    found: &Mutex<Found>,
+) -> Result<(), CertifyError> {
     if *tolerance < 0 || *tolerance >= 1 {
         return Err(CertifyError::Tolerance);
     }
+    let found = || found.lock().unwrap_or_else(PoisonError::into_inner);
     let instance = Instance::new(problem, allocation)?;
     let infeasible = !is_feasible(&instance, tolerance);
+    found().repair.clone_from(instance.repair());
+    found().infeasible = infeasible;
     let mut prover = Prover {
         instance: &instance,
         tolerance,
@@ -229,28 +268,54 @@ pub fn certify_among(
         own: registry::axiom_of(allocation),
         optima,
     };
-    let mut claims: Vec<Claim> = Vec::new();
-    let mut undecided = Vec::new();
     let feasible = [Request::of(Axiom::Feasible)];
     let feasible = if infeasible { &feasible[..] } else { &[] };
     for request in feasible.iter().chain(requests) {
         let parameters = prover.parameters(request)?;
         let is_known = |c: &Claim| c.axiom == request.axiom && c.parameters() == parameters;
-        let is_about_limits = matches!(request.axiom, Axiom::Feasible | Axiom::IntegerFeasible);
-        if claims.iter().any(is_known) || infeasible && !is_about_limits {
+        if found().claims.iter().any(is_known) || infeasible && !is_about_limits(request.axiom) {
             continue;
         }
-        match prover.claim(request.axiom, parameters) {
-            Ok(claim) => claims.push(claim),
-            Err(why) => undecided.push((request.axiom, why)),
+        match in_memory(|| prover.claim(request.axiom, parameters)) {
+            Ok(claim) => {
+                let in_tasks = explain::in_tasks(&instance, allocation, &claim);
+                let mut found = found();
+                found.in_tasks.push(in_tasks);
+                found.claims.push(claim);
+            }
+            Err(why) => found().undecided.push((request.axiom, why)),
         }
     }
+    Ok(())
+}
+
+/// Whether an axiom is examined of an allocation that is infeasible.
+fn is_about_limits(axiom: Axiom) -> bool {
+    matches!(axiom, Axiom::Feasible | Axiom::IntegerFeasible)
+}
+
+/// Memory is free again after a table that would have been too large: it leaves one axiom undecided, and not all.
+fn in_memory(claim: impl FnOnce() -> Result<Claim, Undecided>) -> Result<Claim, Undecided> {
+    catch_unwind(AssertUnwindSafe(claim)).unwrap_or_else(|payload| match exceeded(&*payload) {
+        Some(limit @ Exceeded { kind: Kind::Memory { .. }, .. }) => Err(Undecided::TooLarge(limit.clone())),
+        _ => resume_unwind(payload),
+    })
+}
+
+/// The certificate of what was found.
+fn certificate(
+    problem: &Problem,
+    allocation: &Allocation,
+    tolerance: &Rational,
+    found: Found,
+) -> Examination {
+    let Found { claims, in_tasks, undecided, repair, infeasible } = found;
     let examined = |axiom: Axiom| claims.iter().any(|c| c.axiom == axiom);
     let left = Axiom::questions(problem).filter(|axiom| !examined(*axiom));
     let not_checked = left.map(|axiom| axiom.name().to_owned()).collect();
-    Ok(Examination {
-        in_tasks: claims.iter().map(|claim| explain::in_tasks(&instance, allocation, claim)).collect(),
-        repair: instance.repair().clone(),
+    Examination {
+        in_tasks,
+        repair,
         infeasible,
         certificate: Certificate {
             problem: problem.clone(),
@@ -261,7 +326,7 @@ pub fn certify_among(
             not_checked,
         },
         undecided,
-    })
+    }
 }
 
 struct Prover<'a> {
@@ -310,7 +375,7 @@ impl Prover<'_> {
         }
     }
 
-    fn optimum(&self, share: Share, coefficients: &ShareCoefficients) -> Found {
+    fn optimum(&self, share: Share, coefficients: &ShareCoefficients) -> Solved {
         self.optima.get(self.instance, self.sharing, share, coefficients)
     }
 }

@@ -1,5 +1,6 @@
 //! Why an axiom stays undecided.
 
+use evenhand_budget::Exceeded;
 use evenhand_exact::{InstanceError, Refusal, ShareError};
 use evenhand_lp::LpError;
 use thiserror::Error;
@@ -52,6 +53,15 @@ pub enum Undecided {
     /// Whole tasks: the search ended without an answer.
     #[error("HiGHS finds no whole tasks that dominate, which is no proof")]
     NoneFound,
+    /// The time for all axioms was over.
+    #[error("it was not decided in {seconds} seconds")]
+    Late {
+        /// The time that all had.
+        seconds: f64,
+    },
+    /// It needs more memory than is allowed.
+    #[error("{0}")]
+    TooLarge(Exceeded),
     /// Whole tasks: the time for the search was over.
     #[error("no whole tasks that dominate were found in {seconds} seconds")]
     OutOfTime {

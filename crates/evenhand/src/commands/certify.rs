@@ -2,8 +2,10 @@
 
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
 
-use evenhand::certify::{CertifyError, default_requests, default_tolerance};
+use evenhand::certify::{CertifyError, certify_within, default_requests, default_tolerance};
 use evenhand::exact::Claim;
 use evenhand::problem::format::Source;
 use evenhand::{Certificate, exact, report};
@@ -26,13 +28,18 @@ pub fn run(call: &Certify, common: &Common) -> Result<ExitCode, Failure> {
     };
     apply_share(&mut requests, share, call.axioms.is_empty())?;
     apply_alpha(&mut requests, super::alpha(call.alpha.as_deref())?, call.axioms.is_empty())?;
-    let examination =
-        evenhand::certify(&problem, allocation, &requests, &tolerance).map_err(|error| match error {
-            CertifyError::Instance(exact::InstanceError::TooLarge(error)) => {
-                Failure::solver(error.to_string())
-            }
-            error => Failure::input(error.to_string()),
-        })?;
+    let examination = match call.seconds {
+        None => evenhand::certify(&problem, allocation, &requests, &tolerance),
+        Some(seconds) => {
+            let (problem, allocation) = (Arc::new(problem), Arc::new(allocation.clone()));
+            certify_within(Duration::from_secs_f64(seconds), &problem, &allocation, &requests, &tolerance)
+        }
+    };
+    let examination = examination.map_err(|error| match error {
+        CertifyError::Instance(exact::InstanceError::TooLarge(error)) => Failure::solver(error.to_string()),
+        CertifyError::Thread(_) => Failure::solver(error.to_string()),
+        error => Failure::input(error.to_string()),
+    })?;
     let text = examination.certificate.to_json();
     check_text(&text, &examination.certificate)?;
     let inputs: [&Path; 2] = [&call.problem, &call.allocation];
@@ -46,12 +53,17 @@ pub fn run(call: &Certify, common: &Common) -> Result<ExitCode, Failure> {
         Format::Json => output::json(&report::json::examination(&examination))?,
         Format::Table => output::page(&report::examination(&examination), common)?,
     }
-    if examination.certificate.claims.iter().any(|claim| claim.holds == Some(false)) {
-        return Ok(ExitCode::from(1));
-    }
-    match examination.undecided.first() {
-        None => Ok(ExitCode::SUCCESS),
-        Some((axiom, why)) => Err(Failure::solver(format!("{} could not be decided: {why}", axiom.name()))),
+    let undecided =
+        examination.undecided.iter().map(|(axiom, why)| format!("{} is not checked: {why}", axiom.name()));
+    let is_violated = examination.certificate.claims.iter().any(|claim| claim.holds == Some(false));
+    match undecided.collect::<Vec<_>>() {
+        // A violation is the answer, whatever the other axioms say.
+        undecided if is_violated => {
+            undecided.iter().for_each(|line| output::note(common, line));
+            Ok(ExitCode::from(1))
+        }
+        undecided if undecided.is_empty() => Ok(ExitCode::SUCCESS),
+        undecided => Err(Failure::solver(undecided.join("; "))),
     }
 }
 

@@ -1,5 +1,6 @@
 //! `export`: certificates for other checkers, problems for other solvers.
 
+use std::fmt::Display;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -24,22 +25,18 @@ pub fn run(call: &arguments::Export, common: &Common) -> Result<ExitCode, Failur
         (ExportForm::Vipr, None) => {
             return Err(Failure::input("vipr is several files: -o names their folder"));
         }
-        (ExportForm::Coq, _) => {
-            let text = files::read(&call.file, theorems)??;
-            return written(&text, call);
-        }
+        (ExportForm::Coq, _) => return written(&files::read(&call.file, theorems)??, call),
         (ExportForm::Mps, _) => Form::Mps,
         (ExportForm::Lp, _) => Form::Lp,
     };
-    let export = of_problem(&files::problem(&call.file, common)?, form)?;
-    export.files.iter().try_fold(ExitCode::SUCCESS, |_, file| written(&file.text, call))
+    written(&of_problem(&files::problem(&call.file, common)?, form)?, call)
 }
 
 /// One file, or standard output.
-fn written(text: &str, call: &arguments::Export) -> Result<ExitCode, Failure> {
+fn written(content: &dyn Display, call: &arguments::Export) -> Result<ExitCode, Failure> {
     match &call.output {
-        Some(path) => drop(files::write(path, text, &[&call.file])?),
-        None => output::text(text)?,
+        Some(path) => drop(files::write(path, content, &[&call.file])?),
+        None => output::text(content)?,
     }
     Ok(ExitCode::SUCCESS)
 }

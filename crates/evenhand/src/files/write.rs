@@ -1,7 +1,8 @@
 //! Writing a file in one step.
 
+use std::fmt::Display;
 use std::fs::{self, Permissions};
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use tempfile::NamedTempFile;
@@ -16,15 +17,18 @@ use crate::output;
 ///
 /// # Errors
 /// The file cannot be written, or is one of the inputs.
-pub fn write(path: &Path, text: &str, inputs: &[&Path]) -> Result<bool, Failure> {
+pub fn write(path: &Path, content: &(impl Display + ?Sized), inputs: &[&Path]) -> Result<bool, Failure> {
     if is_standard(path) {
-        output::text(text)?;
+        output::text(content)?;
         return Ok(true);
     }
     not_an_input(path, inputs)?;
-    save(path, text.as_bytes())?;
+    save_with(path, &|out| write!(out, "{content}"))?;
     Ok(false)
 }
+
+/// What writes the content of a file.
+type Content<'c> = &'c dyn Fn(&mut dyn Write) -> io::Result<()>;
 
 /// Writes a file in one step: a reader sees the old file or the whole new one, never a part.
 ///
@@ -35,16 +39,19 @@ pub fn write(path: &Path, text: &str, inputs: &[&Path]) -> Result<bool, Failure>
 /// # Errors
 /// The system refuses, with status 3: whether there is somewhere to write to was found out before.
 pub fn save(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    save_with(path, &|out| out.write_all(bytes))
+}
+
+fn save_with(path: &Path, content: Content<'_>) -> Result<(), Failure> {
     let saved = match fs::metadata(path) {
         Ok(old) if old.is_file() => {
-            path.canonicalize().and_then(|path| replace(&path, bytes, Some(old.permissions())))
+            path.canonicalize().and_then(|path| replace(&path, content, Some(old.permissions())))
         }
-        Ok(found) if !found.is_dir() => fs::OpenOptions::new().write(true).open(path).and_then(|mut file| {
-            file.write_all(bytes)?;
-            file.flush()
-        }),
+        Ok(found) if !found.is_dir() => {
+            fs::OpenOptions::new().write(true).open(path).and_then(|file| put(&file, content))
+        }
         _ if leads_nowhere(path) => Err(io::Error::other("it is a link that leads nowhere")),
-        _ => replace(path, bytes, None),
+        _ => replace(path, content, None),
     };
     saved.map_err(|error| Failure::solver(format!("{}: cannot be written: {error}", shown(path))))
 }
@@ -59,21 +66,28 @@ pub fn save_in(folder: &Path, name: &str, bytes: impl AsRef<[u8]>) -> Result<(),
     save(&folder.join(name), bytes.as_ref())
 }
 
-fn replace(path: &Path, bytes: &[u8], permissions: Option<Permissions>) -> io::Result<()> {
+/// Nothing but a part of the content is in memory where it is made as it is written.
+fn put(file: &fs::File, content: Content<'_>) -> io::Result<()> {
+    let mut out = BufWriter::new(file);
+    content(&mut out)?;
+    out.flush()
+}
+
+fn replace(path: &Path, content: Content<'_>, permissions: Option<Permissions>) -> io::Result<()> {
     let part = temporary::new(&folder_of(path))?;
     let name = part.path().to_owned();
-    let replaced = fill(part, path, bytes, permissions);
+    let replaced = fill(part, path, content, permissions);
     temporary::forget(&name);
     replaced
 }
 
 fn fill(
-    mut part: NamedTempFile,
+    part: NamedTempFile,
     path: &Path,
-    bytes: &[u8],
+    content: Content<'_>,
     permissions: Option<Permissions>,
 ) -> io::Result<()> {
-    part.write_all(bytes)?;
+    put(part.as_file(), content)?;
     permissions.map_or(Ok(()), |permissions| part.as_file().set_permissions(permissions))?;
     part.as_file().sync_all()?;
     part.persist(path).map(drop).map_err(|error| error.error)

@@ -413,3 +413,61 @@ fn the_readers_own_problem_and_allocation_in_another_order() {
         folder.run(&[&check, fast].concat()).ends_with(0);
     }
 }
+
+/// Many users who may all run on many classes, of which one has a task.
+fn many_users_and_classes() -> Folder {
+    let list = |count: usize, of: &dyn Fn(usize) -> String| (0..count).map(of).collect::<Vec<_>>().join(",");
+    let servers = list(100, &|i| format!(r#"{{"name": "s{i}", "capacity": {{"r": {}, "q": 7}}}}"#, i + 1));
+    let users = list(1_000, &|n| format!(r#"{{"name": "u{n}", "demand": {{"r": 1, "q": "1/{}"}}}}"#, n + 1));
+    let folder = Folder::with(&format!(
+        r#"{{"kind": "allocation-problem", "resources": ["r", "q"], "servers": [{servers}], "users": [{users}]}}"#
+    ));
+    folder.write("a.json", r#"{"kind": "allocation", "tasks": {"u0": {"s0": 1}}}"#);
+    folder
+}
+
+/// What is not decided in time is said, and claimed nowhere.
+#[test]
+fn certify_ends_in_time_with_a_part() {
+    let folder = many_users_and_classes();
+    // Linear programmes with a hundred thousand variables, which nobody solves in a microsecond.
+    let certify = ["certify", "problem.json", "a.json", "--axiom", "pareto-optimal", "--axiom", "max-min"];
+    let late = folder.run(&[&certify[..], &["--seconds", "0.000001", "-o", "c.json"]].concat()).ends_with(3);
+    for axiom in ["pareto-optimal", "max-min"] {
+        let why = format!("{axiom} is not checked: it was not decided in 0.000001 seconds");
+        assert!(late.stderr.contains(&why), "{}", late.stderr);
+    }
+    assert!(late.stdout.contains("not checked"), "{}", late.stdout);
+    // Nothing is claimed, and nothing written.
+    assert!(!folder.names().contains(&"c.json".to_owned()));
+    // With enough time nothing changes.
+    let solved = Folder::with(FIGURE_1);
+    solved.solve("drfh", true, "a.json");
+    let with_time = ["certify", "problem.json", "a.json", "--seconds", "1000", "-o", "timed.json"];
+    solved.run(&with_time).ends_with(0);
+    solved.run(&["certify", "problem.json", "a.json", "-o", "c.json"]).ends_with(0);
+    assert_eq!(solved.read("timed.json"), solved.read("c.json"));
+}
+
+/// One axiom needs a table of all users and classes.
+#[test]
+fn certify_leaves_out_what_needs_too_much_memory() {
+    let users: Vec<String> =
+        (0..5_000).map(|n| format!(r#"{{"name": "u{n}", "demand": {{"r": 1}}}}"#)).collect();
+    let classes: Vec<String> =
+        (0..5_500).map(|i| format!(r#"{{"name": "s{i}", "capacity": {{"r": 1}}}}"#)).collect();
+    let folder = Folder::with(&format!(
+        r#"{{"kind": "allocation-problem", "resources": ["r"], "servers": [{}], "users": [{}]}}"#,
+        classes.join(","),
+        users.join(",")
+    ));
+    folder.write("a.json", r#"{"kind": "allocation", "tasks": {}}"#);
+    let axioms = ["--axiom", "feasible", "--axiom", "work-conserving", "--memory", "100MiB"];
+    let certify = [&["certify", "problem.json", "a.json", "-o", "c.json"][..], &axioms].concat();
+    let certified = folder.run(&certify).ends_with(3);
+    let why = "work-conserving is not checked: what is short for every user on every class is too large";
+    assert!(certified.stderr.contains(why), "{}", certified.stderr);
+    let certificate: Value = serde_json::from_str(&folder.read("c.json")).unwrap();
+    assert!(certificate["not_checked"].as_array().unwrap().contains(&json!("work-conserving")));
+    folder.run(&["check", "c.json", "--require", "feasible"]).ends_with(0);
+}

@@ -1,7 +1,9 @@
 //! MPS and LP files, read back by a tiny parser of each, against the problem.
 
 use std::collections::BTreeMap;
+use std::fmt::{self, Write};
 
+use evenhand_budget::{Limits, spent, within};
 use evenhand_export::{ExportError, Form, of_problem};
 use evenhand_problem::format::Source;
 use evenhand_problem::{Constraints, Integer, Problem, Rational, RowKind, Sharing};
@@ -74,7 +76,7 @@ fn read_mps(text: &str) -> Read {
 
 /// Both files say the same, and every row is a multiple of the row of the problem.
 fn compare(problem: &Problem) -> Read {
-    let text = |form| of_problem(problem, form).unwrap().files.swap_remove(0).text;
+    let text = |form| of_problem(problem, form).unwrap().to_string();
     let read = read_lp(&text(Form::Lp));
     assert_eq!(read, read_mps(&text(Form::Mps)));
     let constraints = Constraints::new(problem, Sharing::Rdm);
@@ -192,7 +194,7 @@ fn wide_integers_are_announced() {
     };
     let lp = |demand: &str| {
         let problem = Source { name: "wide", text: &text(demand) }.problem().unwrap();
-        of_problem(&problem, Form::Lp).unwrap().files.swap_remove(0).text
+        of_problem(&problem, Form::Lp).unwrap().to_string()
     };
     assert!(lp("1/98765432109876543210").contains("have up to 67 bits"));
     assert!(!lp("1/9007199254740991").contains("bits"));
@@ -205,5 +207,57 @@ fn nothing_to_write() {
         "servers": [{"name": "a", "capacity": {"cpu": 1}}],
         "users": [{"name": "u", "demand": {"cpu": 1}, "tasks": 0}]}"#,
     );
-    assert_eq!(of_problem(&idle, Form::Mps), Err(ExportError::Nothing));
+    assert_eq!(of_problem(&idle, Form::Mps).err(), Some(ExportError::Nothing));
+}
+
+/// Takes so many bytes, and no more.
+struct Full {
+    left: usize,
+}
+
+impl Write for Full {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.left = self.left.checked_sub(text.len()).ok_or(fmt::Error)?;
+        Ok(())
+    }
+}
+
+#[test]
+fn nothing_is_made_before_it_is_written() {
+    let users = (0..50).map(|n| format!(r#"{{"name": "u{n}", "demand": {{"r": "1/{}"}}}}"#, n + 1));
+    let servers = (0..40).map(|i| format!(r#"{{"name": "s{i}", "capacity": {{"r": {}}}}}"#, i + 1));
+    let problem = problem(&format!(
+        r#"{{"kind": "allocation-problem", "resources": ["r"], "servers": [{}], "users": [{}]}}"#,
+        servers.collect::<Vec<_>>().join(","),
+        users.collect::<Vec<_>>().join(",")
+    ));
+    let programme = of_problem(&problem, Form::Mps).unwrap();
+    let steps_of = |bytes: usize| {
+        let written = || (write!(Full { left: bytes }, "{programme}").is_ok(), spent());
+        within(&Limits::default(), written).unwrap()
+    };
+    let (whole, all) = steps_of(usize::MAX);
+    let (part, some) = steps_of(programme.to_string().len() / 4);
+    assert!(whole && !part && 2 * some < all, "{some} of {all}");
+}
+
+#[test]
+fn wide_factors_are_charged() {
+    let text = |digits: usize| {
+        let demand = |n: usize| format!(r#""1/{}{}""#, "9".repeat(digits), 2 * n + 1);
+        let users = (0..40).map(|n| format!(r#"{{"name": "u{n}", "demand": {{"r": {}}}}}"#, demand(n)));
+        let users = users.collect::<Vec<_>>().join(",");
+        format!(
+            r#"{{"kind": "allocation-problem", "resources": ["r"],
+            "servers": [{{"name": "s", "capacity": {{"r": 1}}}}], "users": [{users}]}}"#
+        )
+    };
+    let limits = Limits { work: Some(1_000_000), ..Limits::default() };
+    let written = |digits| {
+        let problem = problem(&text(digits));
+        within(&limits, || of_problem(&problem, Form::Lp).unwrap().to_string().len())
+    };
+    assert!(written(1).is_ok());
+    let exceeded = written(390).unwrap_err().to_string();
+    assert!(exceeded.contains("linear programme") && exceeded.contains("--work"), "{exceeded}");
 }

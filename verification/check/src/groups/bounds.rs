@@ -11,7 +11,7 @@ use crate::axioms::prices::Prices;
 use crate::case::Case;
 use crate::json::{ABSENT, Json};
 use crate::problem::{Amounts, at};
-use crate::work::{self, Checked, Fault, ensure};
+use crate::work::{self, Checked, ensure, ensure_small};
 
 /// What stops the filling for want of place.
 pub struct Bounds {
@@ -44,16 +44,12 @@ impl Stated {
 impl Bounds {
     pub fn new(case: &Case<'_>, Stated(stated): Stated, on: &[On<'_>]) -> Checked<Self> {
         let users = case.problem.users.len();
-        if stated.len().saturating_mul(users) > CELLS {
-            return Err(Fault::TooLarge("too large: vectors of prices, times users".to_owned()));
-        }
+        ensure_small(stated.len().saturating_mul(users) <= CELLS, "vectors of prices, times users")?;
         let (mut above, mut marks) = (Vec::new(), 0_usize);
         for n in 0..users {
             above.push(Holdings::on_of_user(case, on, n)?);
             marks = marks.saturating_add(above[n].len());
-            if marks > CELLS {
-                return Err(Fault::TooLarge("too large: users, times limits on server classes".to_owned()));
-            }
+            ensure_small(marks <= CELLS, "users, times limits on server classes")?;
         }
         let (mut prices, mut most) = (Vec::new(), Vec::new());
         for (of_rows, of_limits) in stated {

@@ -15,7 +15,7 @@ use crate::axioms::{Shown, feasible};
 use crate::case::{Case, total_of};
 use crate::claim::Claim;
 use crate::problem::at;
-use crate::work::{self, Checked, Fault, ensure, refuse};
+use crate::work::{self, Checked, ensure, ensure_small, refuse};
 
 /// Amounts by resource.
 type Vector = Vec<Rational>;
@@ -74,9 +74,7 @@ impl<'c> Tree<'c> {
         let (problem, groups) = (case.problem, &case.problem.groups);
         let (m, first) = (problem.resources.list.len(), 1 + groups.list.len());
         let cells = (first + problem.users.len()).saturating_mul(m);
-        if cells > CELLS {
-            return Err(Fault::TooLarge("too large: groups and users, times resources".to_owned()));
-        }
+        ensure_small(cells <= CELLS, "groups and users, times resources")?;
         work::spend(8 * cells)?;
         let Holdings { capacity, guarantee, kept, .. } = Holdings::new(case)?;
         let capacity: Vector = (0..m).map(|r| at(&capacity, r).cloned().unwrap_or_default()).collect();

@@ -21,7 +21,7 @@ use crate::case::{Case, total_of};
 use crate::claim::Claim;
 use crate::json::Json;
 use crate::problem::Amounts;
-use crate::work::{self, Checked, Fault, ensure, refuse};
+use crate::work::{self, Checked, ensure, ensure_small, refuse};
 
 /// Most comparisons.
 const MOST: usize = 1_000_000;
@@ -111,9 +111,7 @@ impl<'c> Parties<'c> {
         }
         let pairs = beside.iter().map(|list| list.len().saturating_mul(list.len()));
         let count = if is_envy { pairs.fold(0, usize::saturating_add) } else { all.len() };
-        if count > MOST {
-            return Err(Fault::TooLarge("too large: comparisons of groups".to_owned()));
-        }
+        ensure_small(count <= MOST, "comparisons of groups")?;
         if !is_envy {
             return Ok(all.into_iter().map(|k| (k, k)).collect());
         }

@@ -4,8 +4,7 @@ use rug::Rational;
 
 use super::Amount;
 use super::packing::Packing;
-use super::problem::configuration;
-use crate::json::Json;
+use super::stated::Step;
 use crate::work::{self, Checked, ensure, refuse};
 
 /// What greedy earns if it does just these steps with these jobs on pools of these sizes, in whole servers or
@@ -14,24 +13,21 @@ use crate::work::{self, Checked, ensure, refuse};
 /// Pools are filled in their order, each with the jobs that those before it have left. While a type is open,
 /// fits, and servers are left, the first configuration of the open types gets servers until one of its types
 /// has no job left (the lowest of those, which is then open no more), or no server is left.
-pub fn earned(steps: &Json<'_>, of: &Amount, packing: &mut Packing<'_>) -> Checked<Rational> {
+pub fn earned(steps: &[Step], of: &Amount, packing: &mut Packing<'_>) -> Checked<Rational> {
     let problem = packing.problem;
     let mut left = of.jobs.clone();
     let mut open: Vec<usize> = (0..of.jobs.len()).collect();
-    let mut steps = steps.rows("pool configuration servers exhausted first")?.into_iter();
+    let mut steps = steps.iter();
     for (i, size) in of.servers.iter().enumerate() {
         let mut size = size.clone();
         // The first type that is open fits, as a rule.
         while size > 0 && open.iter().any(|j| problem.most(i, *j) > 0) {
             work::spend(problem.size())?;
-            let Some([pool, k, servers, exhausted, first]) = steps.next() else {
+            let Some((pool, k, stated, exhausted, first)) = steps.next() else {
                 return refuse("it ends while there are servers and jobs");
             };
-            let k = configuration(&problem.types, k)?;
-            let (pool, stated) = (problem.pool_names.named(pool)?, of.read(servers)?);
-            let stated_gone = if exhausted.is_null() { None } else { Some(problem.types.named(exhausted)?) };
-            ensure(pool == i, "another pool is filled first")?;
-            let proven = packing.is_first(i, &open, &k, first);
+            ensure(*pool == i, "another pool is filled first")?;
+            let proven = packing.is_first(i, &open, k, first);
             proven.map_err(|fault| fault.about("a configuration is not proven to be the first"))?;
             let until = |(j, k): &(usize, u64)| {
                 let servers = Rational::from(&left[*j] / *k);
@@ -42,10 +38,10 @@ pub fn earned(steps: &Json<'_>, of: &Amount, packing: &mut Packing<'_>) -> Check
             };
             let gone = (servers <= size).then_some(gone);
             let servers = servers.min(size.clone());
-            ensure(stated == servers, "a configuration gets another number of servers")?;
-            ensure(stated_gone == gone, "another type is exhausted, or none")?;
+            ensure(*stated == servers, "a configuration gets another number of servers")?;
+            ensure(*exhausted == gone, "another type is exhausted, or none")?;
             size -= &servers;
-            for (j, k) in &k {
+            for (j, k) in k {
                 left[*j] = (left[*j].clone() - Rational::from(&servers * *k)).max(Rational::new());
             }
             match gone {

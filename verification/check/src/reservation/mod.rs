@@ -5,6 +5,7 @@ mod greedy;
 mod optimum;
 mod packing;
 mod problem;
+mod stated;
 mod table;
 mod tree;
 mod worst_load;
@@ -13,6 +14,7 @@ use rug::Rational;
 
 use self::packing::Packing;
 use self::problem::Reservation;
+use self::stated::{Placed, Prices, Proof, Reader, Step};
 use crate::canonical::{object, quoted};
 use crate::json::Json;
 use crate::number::{STATED, parse};
@@ -98,52 +100,52 @@ struct Amount {
     whole: bool,
 }
 
-impl Amount {
-    /// A number of servers or jobs, which may have to be whole.
-    fn read(&self, raw: &Json<'_>) -> Checked<Rational> {
-        let number = raw.computed()?;
-        if self.whole && !number.is_integer() { raw.wrong("expected a whole number") } else { Ok(number) }
-    }
-}
-
 /// What greedy earns and what an assignment does, as it is stated.
-struct Stated<'j> {
+struct Stated {
     greedy: Rational,
-    steps: &'j Json<'j>,
+    steps: Vec<Step>,
     reward: Rational,
-    assignment: &'j Json<'j>,
-    served: &'j Json<'j>,
+    assignment: Vec<Placed>,
+    served: Amounts,
 }
 
-impl<'j> Stated<'j> {
-    fn read(greedy: &'j Json<'j>, [reward, assignment, served]: [&'j Json<'j>; 3]) -> Checked<Self> {
-        let [greedy, steps] = greedy.fields("reward steps")?;
-        Ok(Self { greedy: greedy.computed()?, steps, reward: reward.computed()?, assignment, served })
+impl Stated {
+    fn read(greedy: &Json<'_>, optimum: [&Json<'_>; 3], reader: &Reader<'_>) -> Checked<Self> {
+        let ([greedy, steps], [reward, assignment, served]) = (greedy.fields("reward steps")?, optimum);
+        let (greedy, reward) = (greedy.computed()?, reward.computed()?);
+        let (steps, assignment) = (reader.steps(steps)?, reader.assignment(assignment)?);
+        let served = reader.problem.types.map(served, |_, raw| reader.amount(raw))?;
+        Ok(Self { greedy, steps, reward, assignment, served })
     }
 
     fn verify(&self, of: &Amount, packing: &mut Packing<'_>) -> Checked<()> {
-        let greedy = greedy::earned(self.steps, of, packing).map_err(|fault| fault.about("greedy"))?;
+        let greedy = greedy::earned(&self.steps, of, packing).map_err(|fault| fault.about("greedy"))?;
         ensure(self.greedy == greedy, "greedy: the reward is another")?;
-        let reward = optimum::earned(self.assignment, self.served, of, packing);
+        let reward = optimum::earned(self, of, packing);
         let reward = reward.map_err(|fault| fault.about("optimum"))?;
         ensure(self.reward == reward, "optimum: the reward of the assignment is another")
     }
 }
 
-/// The same, with a bound of the optimum.
-struct Bounded<'j> {
-    stated: Stated<'j>,
+/// The same, with a bound of the optimum, and its proof for every pool.
+struct Bounded {
+    stated: Stated,
     bound: Rational,
-    prices: &'j Json<'j>,
-    pricing: &'j Json<'j>,
+    prices: Prices,
+    pricing: Vec<(usize, Proof)>,
 }
 
-impl<'j> Bounded<'j> {
-    fn read(greedy: &'j Json<'j>, optimum: &'j Json<'j>) -> Checked<Self> {
-        let [reward, assignment, served, bound, prices, pricing] =
+impl Bounded {
+    fn read([greedy, optimum]: [&Json<'_>; 2], reader: &Reader<'_>) -> Checked<Self> {
+        let [reward, assignment, served, bound, prices, proofs] =
             optimum.fields("reward assignment served bound prices pricing")?;
-        let stated = Stated::read(greedy, [reward, assignment, served])?;
-        Ok(Self { stated, bound: bound.computed()?, prices, pricing })
+        let stated = Stated::read(greedy, [reward, assignment, served], reader)?;
+        let (bound, prices) = (bound.computed()?, reader.prices(prices)?);
+        let pricing = reader.problem.pool_names.map(proofs, |_, raw| reader.proof(raw, false))?;
+        if pricing.len() < reader.problem.pools.len() {
+            return proofs.wrong("the proof for a pool is missing");
+        }
+        Ok(Self { stated, bound, prices, pricing })
     }
 
     fn says(&self) -> [String; 2] {
@@ -155,15 +157,9 @@ impl<'j> Bounded<'j> {
 
     fn verify(&self, of: &Amount, packing: &mut Packing<'_>) -> Checked<()> {
         self.stated.verify(of, packing)?;
-        let bound = optimum::bound(self.prices, self.pricing, of, packing);
-        let bound = bound.map_err(|fault| fault.about("optimum"))?;
+        let bound = optimum::bound(self, of, packing).map_err(|fault| fault.about("optimum"))?;
         ensure(self.bound == bound, "optimum: the bound is another")
     }
-}
-
-/// A number, or null.
-fn number_or_null(raw: &Json<'_>) -> Checked<Option<Rational>> {
-    if raw.is_null() { Ok(None) } else { raw.computed().map(Some) }
 }
 
 fn ratio(raw: &Json<'_>) -> Checked<Judged> {
@@ -171,10 +167,11 @@ fn ratio(raw: &Json<'_>) -> Checked<Judged> {
         raw.fields("kind version problem greedy optimum ratio integer?")?;
     version.count(1, 1)?;
     let problem = Reservation::read(problem)?;
-    let fluid = Bounded::read(greedy, optimum)?;
-    let ratio = number_or_null(ratio)?;
+    let fluid = Bounded::read([greedy, optimum], &Reader { problem: &problem, whole: false })?;
+    let ratio = ratio.computed_or_null()?;
     let whole = integer.given().map(|integer| integer.fields("greedy optimum")).transpose()?;
-    let whole = whole.map(|[greedy, optimum]| Bounded::read(greedy, optimum)).transpose()?;
+    let reader = Reader { problem: &problem, whole: true };
+    let whole = whole.map(|whole| Bounded::read(whole, &reader)).transpose()?;
     let at_least = if fluid.stated.reward == fluid.bound { "" } else { "at least " };
     let earns = |ratio| format!("greedy earns {at_least}{ratio} of the optimum");
     let mut claims = fluid.says().to_vec();
@@ -207,16 +204,15 @@ fn worst_load(raw: &Json<'_>) -> Checked<Judged> {
         raw.fields("kind version problem ratio_lower ratio_upper loads greedy optimum firsts claims")?;
     version.count(1, 1)?;
     let problem = Reservation::read(problem)?;
-    let (lower, upper) = (number_or_null(lower)?, number_or_null(upper)?);
+    let (lower, upper) = (lower.computed_or_null()?, upper.computed_or_null()?);
     let loads = problem.types.numbers(loads)?;
-    let stated = Stated::read(greedy, optimum.fields("reward assignment served")?)?;
+    let reader = Reader { problem: &problem, whole: false };
+    let stated = Stated::read(greedy, optimum.fields("reward assignment served")?, &reader)?;
+    let (firsts, claims) = (reader.firsts(firsts)?, reader.claims(claims)?);
     let says = match (&lower, &upper) {
         (Some(lower), Some(upper)) => {
-            let at_most = if lower == upper {
-                "no more than that"
-            } else {
-                &*format!("at most {upper} of the optimum")
-            };
+            let some = format!("at most {upper} of the optimum");
+            let at_most = if lower == upper { "no more than that" } else { &some };
             let least = format!("greedy earns at least {lower} of the optimum, whatever the load");
             vec![least, format!("with the stated loads it earns {at_most}")]
         }
@@ -230,9 +226,10 @@ fn worst_load(raw: &Json<'_>) -> Checked<Judged> {
         loads.iter().for_each(|(j, load)| jobs[*j].clone_from(load));
         let of = Amount { jobs, servers: vec![Rational::from(1)], whole: false };
         if problem.jobs.iter().all(|job| job.reward.is_zero()) {
-            let mut lists = [stated.steps, stated.assignment, firsts, claims].into_iter().map(Json::list);
-            let is_empty = lists.all(|list| list.is_ok_and(<[_]>::is_empty)) && loads.is_empty();
-            let is_empty = is_empty && problem.types.numbers(stated.served)?.is_empty();
+            let Stated { steps, assignment, served, .. } = &stated;
+            let is_empty = steps.is_empty() && assignment.is_empty() && firsts.is_empty();
+            let is_empty = is_empty && claims.is_empty() && loads.is_empty();
+            let is_empty = is_empty && served.iter().all(|(_, served)| served.is_zero());
             let nothing =
                 lower.is_none() && upper.is_none() && stated.greedy.is_zero() && stated.reward.is_zero();
             return ensure(nothing && is_empty, "no type has a reward, and yet something is stated");
@@ -242,7 +239,7 @@ fn worst_load(raw: &Json<'_>) -> Checked<Judged> {
         };
         ensure(*lower >= 0, "ratio_lower: greedy earns at least 0, whatever is stated")?;
         ensure(*lower <= 1, "ratio_lower: loads that greedy serves have the ratio 1")?;
-        worst_load::verify(lower, firsts, claims, &mut packing)?;
+        worst_load::verify(lower, &firsts, &claims, &mut packing)?;
         stated.verify(&of, &mut packing)?;
         ensure(!stated.reward.is_zero(), "optimum: it earns nothing, which has no ratio")?;
         let reached = Rational::from(&stated.greedy / &stated.reward);

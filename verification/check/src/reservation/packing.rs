@@ -9,11 +9,14 @@ use std::collections::HashSet;
 use rug::{Integer, Rational};
 
 use super::problem::{Configuration, Reservation, is_part};
+use super::stated::Proof;
 use super::table;
 use super::tree::{self, Bound};
-use crate::json::Json;
 use crate::problem::{Amounts, at};
 use crate::work::{self, Checked, ensure, refuse};
+
+/// Profits of types, and a unit of which they are multiples.
+pub type Profits<'a> = (&'a Amounts, &'a Rational);
 
 pub struct Packing<'p> {
     pub problem: &'p Reservation,
@@ -81,43 +84,46 @@ impl<'p> Packing<'p> {
     }
 
     /// Whether `sum_j beta_j k_j <= bound` for every configuration of a pool.
-    pub fn is_priced(&self, i: usize, beta: &Amounts, bound: &Rational, proof: &Json<'_>) -> Checked<()> {
+    pub fn is_priced(&self, i: usize, beta: &Amounts, bound: &Rational, proof: &Proof) -> Checked<()> {
         ensure(*bound >= 0, "not even the empty configuration is worth as little")?;
         let unit = common_unit(beta.iter().map(|(_, beta)| beta))?.unwrap_or_else(|| Rational::from(1));
         let limit = (Rational::from(bound / &unit).floor() + 1u32) * &unit;
-        let too_much = "a configuration is worth more";
-        match (self.method(proof)?, &self.problem.configurations) {
-            ("tree", None) => {
-                let [_, multipliers, nodes] = proof.fields("method multipliers nodes")?;
-                tree::verify(self, &Bound { pool: i, profits: beta, limit, order: None }, multipliers, nodes)
+        if let (Proof::Tree(trees), None) = (proof, &self.problem.configurations) {
+            let bound = Bound { pool: i, profits: beta, limit, order: None };
+            return trees.iter().try_for_each(|tree| tree::verify(self, &bound, tree));
+        }
+        let types: Vec<usize> = beta.iter().map(|(j, _)| *j).collect();
+        let best = self.first(i, proof, &types, (beta, &unit))?;
+        ensure(worth(beta, &best) < limit, "a configuration is worth more")
+    }
+
+    /// The first configuration of some types (ascending), found without a tree.
+    fn first(&self, i: usize, proof: &Proof, types: &[usize], by: Profits<'_>) -> Checked<Configuration> {
+        match (proof, &self.problem.configurations) {
+            (Proof::Table(cells), None) => table::first(self, i, *cells, types, by),
+            (Proof::Listed, Some(list)) => {
+                work::spend(list.iter().map(|k| k.len() + types.len()).sum())?;
+                let jobs = |k: &Configuration| -> Vec<u64> {
+                    types.iter().map(|j| at(k, *j).copied().unwrap_or(0)).collect()
+                };
+                // The value, and then the jobs of each type: the greatest comes first.
+                let best = list.iter().map(|k| (worth(by.0, k), jobs(k))).max().unwrap_or_default();
+                Ok(types.iter().copied().zip(best.1).filter(|(_, k)| *k > 0).collect())
             }
-            ("dynamic-programme", None) => {
-                let [_, cells] = proof.fields("method cells")?;
-                let types: Vec<usize> = beta.iter().map(|(j, _)| *j).collect();
-                ensure(worth(beta, &table::first(self, i, cells, &types, (beta, &unit))?) < limit, too_much)
-            }
-            ("listed", Some(list)) => {
-                proof.fields::<0>("method")?;
-                work::spend(list.iter().map(Vec::len).sum())?;
-                ensure(list.iter().all(|k| worth(beta, k) <= *bound), too_much)
-            }
-            ("known", _) => proof.wrong("there is no such method of proof"),
             _ => refuse("a proof of a kind that this problem does not take"),
         }
     }
 
     /// Whether `k` is the first configuration of the open types (ascending) on a server of a pool: none is
     /// worth more by its rewards, and of those worth as much it is the greatest at the first difference.
-    pub fn is_first(&mut self, i: usize, open: &[usize], k: &Configuration, proof: &Json<'_>) -> Checked<()> {
+    pub fn is_first(&mut self, i: usize, open: &[usize], k: &Configuration, proof: &Proof) -> Checked<()> {
         work::spend(open.len() + self.problem.jobs.len())?;
         let mut bits = vec![0_u64; self.problem.jobs.len() / 64 + 1];
         open.iter().for_each(|j| bits[j / 64] |= 1 << (j % 64));
         let pools = &self.problem.pools;
         let same = pools.iter().position(|pool| pool.capacity == pools[i].capacity);
         let key = (same.unwrap_or(i), bits, k.clone());
-        let method = self.method(proof)?;
-        if method == "known" {
-            proof.fields::<0>("method")?;
+        if matches!(proof, Proof::Known) {
             return ensure(self.proven.contains(&key), "no earlier step has proven it");
         }
         ensure(k.iter().all(|(j, _)| open.binary_search(j).is_ok()), "it holds a type that is exhausted")?;
@@ -126,49 +132,16 @@ impl<'p> Packing<'p> {
         rewards.retain(|(_, reward)| !reward.is_zero());
         let unit = common_unit(rewards.iter().map(|(_, u)| u))?.unwrap_or_else(|| Rational::from(1));
         let own = worth(&rewards, k);
-        let is_first = match (method, &self.problem.configurations) {
-            ("tree", None) => {
-                let [_, value, order] = proof.fields("method value order")?;
-                let bounds = [(value, own.clone() + &unit, None), (order, own, Some((k, open)))];
-                for (proof, limit, order) in bounds {
-                    let [multipliers, nodes] = proof.fields("multipliers nodes")?;
-                    tree::verify(
-                        self,
-                        &Bound { pool: i, profits: &rewards, limit, order },
-                        multipliers,
-                        nodes,
-                    )?;
-                }
-                true
+        if let (Proof::Tree(trees), None) = (proof, &self.problem.configurations) {
+            let bounds = [(own.clone() + &unit, None), (own, Some((k, open)))];
+            for (tree, (limit, order)) in trees.iter().zip(bounds) {
+                tree::verify(self, &Bound { pool: i, profits: &rewards, limit, order }, tree)?;
             }
-            ("dynamic-programme", None) => {
-                let [_, cells] = proof.fields("method cells")?;
-                table::first(self, i, cells, open, (&rewards, &unit))? == *k
-            }
-            ("listed", Some(list)) => {
-                proof.fields::<0>("method")?;
-                work::spend(list.iter().map(|other| other.len() + open.len()).sum())?;
-                // The value, and then the jobs of each open type: the greatest comes first.
-                let rank = |k: &Configuration| {
-                    let jobs = |j: &usize| at(k, *j).copied().unwrap_or(0);
-                    (worth(&rewards, k), open.iter().map(jobs).collect::<Vec<u64>>())
-                };
-                let own = rank(k);
-                list.iter().all(|other| rank(other) <= own)
-            }
-            _ => return refuse("a proof of a kind that this problem does not take"),
-        };
-        ensure(is_first, "another configuration stands before it")?;
+        } else {
+            let first = self.first(i, proof, open, (&rewards, &unit))?;
+            ensure(first == *k, "another configuration stands before it")?;
+        }
         self.proven.insert(key);
         Ok(())
-    }
-
-    /// How something is proven of all configurations.
-    fn method<'j>(&self, proof: &'j Json<'_>) -> Checked<&'j str> {
-        let known = ["tree", "dynamic-programme", "listed", "known"];
-        match proof.get("method").given().map_or(Ok(""), Json::text)? {
-            method if known.contains(&method) => Ok(method),
-            _ => proof.wrong("there is no such method of proof"),
-        }
     }
 }

@@ -4,24 +4,25 @@ use std::ops::AddAssign;
 
 use rug::{Integer, Rational};
 
-use super::packing::Packing;
+use super::packing::{Packing, Profits};
 use super::problem::Configuration;
-use crate::json::Json;
 use crate::number::floor;
-use crate::problem::{Amounts, MOST, at};
-use crate::work::{self, Checked, ensure, refuse};
+use crate::problem::{Amounts, at};
+use crate::work::{self, Checked, ensure, ensure_small, refuse};
 
 /// Most cells of a table.
 const CELLS: u64 = 10_000_000;
+/// Most bits of the numbers of a table wider than two words, so that it takes at most 256 MiB.
+const BITS: u64 = 1 << 31;
 
 /// The first configuration of some types (ascending) on a server of a pool by profits that are multiples of a
 /// unit, with a table that is stated to have so many cells.
 pub fn first(
     packing: &Packing<'_>,
     i: usize,
-    stated: &Json<'_>,
+    stated: u64,
     types: &[usize],
-    (profits, unit): (&Amounts, &Rational),
+    (profits, unit): Profits<'_>,
 ) -> Checked<Configuration> {
     let in_units = |amounts: &Amounts, r: usize| match (at(amounts, r), &packing.unit[r]) {
         (Some(amount), Some(unit)) => floor(Rational::from(amount / unit)),
@@ -35,10 +36,11 @@ pub fn first(
         cells = cells.saturating_mul(most + 1);
         axes.push((most as usize, r));
     }
-    ensure(cells == stated.count(1, MOST)?, "the dynamic programme has another number of cells")?;
+    ensure(cells == stated, "the dynamic programme has another number of cells")?;
     if cells > CELLS {
         return refuse(format!("the dynamic programme has more than {CELLS} cells"));
     }
+    work::spend(types.len().saturating_mul(axes.len()))?;
     axes.sort_unstable();
     // What a job of a type that fits takes along every axis.
     let take = |j: &usize| {
@@ -50,13 +52,17 @@ pub fn first(
     let axes: Vec<usize> = axes.into_iter().map(|(most, _)| most).collect();
     let profit =
         |j: usize| at(profits, j).map_or_else(Integer::new, |profit| floor(Rational::from(profit / unit)));
-    // At most as many jobs as cells fit, since every job takes a unit of something.
-    let most = types.iter().map(|j| profit(*j)).max().unwrap_or_default() * cells;
-    let words = u64::from(most.significant_bits() / 64 + 1);
-    let each = if words > 1 { 40 * words } else { 4 };
+    // Every job takes a unit of something.
+    let most =
+        types.iter().map(|j| profit(*j)).max().unwrap_or_default() * (axes.iter().sum::<usize>() as u64 + 1);
+    let bits = u64::from(most.significant_bits());
+    let each = if bits < 128 { 4 + bits / 16 } else { 40 * (bits / 64 + 1) };
     work::steps(cells.saturating_mul(types.len() as u64 + 1).saturating_mul(each))?;
-    Ok(match words {
-        1 => fill(&axes, cells as usize, &fitting, |j| profit(j).to_u64_wrapping()),
+    let is_small = bits < 128 || cells.saturating_mul(bits + 128) <= BITS;
+    ensure_small(is_small, "the numbers of a dynamic programme")?;
+    Ok(match bits {
+        0..64 => fill(&axes, cells as usize, &fitting, |j| profit(j).to_u64_wrapping()),
+        64..128 => fill(&axes, cells as usize, &fitting, |j| profit(j).to_u128_wrapping()),
         _ => fill(&axes, cells as usize, &fitting, profit),
     })
 }

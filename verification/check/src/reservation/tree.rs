@@ -8,7 +8,7 @@ use rug::Rational;
 
 use super::packing::Packing;
 use super::problem::Configuration;
-use crate::json::{Json, Kind};
+use super::stated::{Node, Tree};
 use crate::number::floor;
 use crate::problem::{Amounts, MOST, at};
 use crate::work::{self, Checked, ensure, refuse};
@@ -27,14 +27,7 @@ pub struct Bound<'a> {
 /// The least and the most jobs of a type.
 type Range = (u64, u64);
 
-pub fn verify(
-    packing: &Packing<'_>,
-    bound: &Bound<'_>,
-    multipliers: &Json<'_>,
-    nodes: &Json<'_>,
-) -> Checked<()> {
-    let names = &packing.problem.resources;
-    let sets = multipliers.list()?.iter().map(|raw| names.numbers(raw)).collect::<Checked<Vec<_>>>()?;
+pub fn verify(packing: &Packing<'_>, bound: &Bound<'_>, (sets, nodes): &Tree) -> Checked<()> {
     let is_open = |j: &usize| bound.order.is_none_or(|(_, open)| open.binary_search(j).is_ok());
     let range = |j: usize| (0, if is_open(&j) { MOST } else { 0 });
     let mut ranges: Vec<Range> = (0..packing.problem.jobs.len()).map(range).collect();
@@ -43,19 +36,17 @@ pub fn verify(
     let mut before: Vec<(usize, Range)> = Vec::new();
     let mut splits: Vec<(usize, usize, u64)> = Vec::new();
     let mut ended = false;
-    for node in nodes.list()? {
+    for node in nodes {
         ensure(!ended, "a tree goes on after its last branch")?;
-        if let Kind::List(pair) = &node.kind {
-            let [job, at] = pair.as_slice() else {
-                return node.wrong("expected a job type and a number of jobs");
-            };
-            let (job, at) = (packing.problem.types.named(job)?, at.count(1, MOST)?);
-            splits.push((before.len(), job, at));
-            before.push((job, ranges[job]));
-            ranges[job].0 = ranges[job].0.max(at);
-            continue;
-        }
-        let which = node.count(0, MOST)? as usize;
+        let which = match *node {
+            Node::Leaf(which) => which as usize,
+            Node::Split(job, at) => {
+                splits.push((before.len(), job, at));
+                before.push((job, ranges[job]));
+                ranges[job].0 = ranges[job].0.max(at);
+                continue;
+            }
+        };
         let Some(set) = sets.get(which) else { return refuse("a tree names multipliers that are not there") };
         ensure(set.iter().all(|(_, m)| *m >= 0), "a multiplier is negative")?;
         ensure(holds(packing, bound, &ranges, set)?, "the bound at a leaf of a tree is too weak")?;

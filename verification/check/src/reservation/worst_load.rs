@@ -13,25 +13,22 @@ use std::collections::HashMap;
 
 use rug::Rational;
 
-use super::optimum::Prices;
+use super::optimum::cover;
 use super::packing::{Packing, worth};
-use super::problem::configuration;
-use crate::json::Json;
-use crate::problem::Amounts;
+use super::stated::{Claim, First};
+use crate::problem::{Amounts, at};
 use crate::work::{self, Checked, ensure, refuse};
 
 /// Whether the claims settle every order.
-pub fn verify(a: &Rational, firsts: &Json<'_>, claims: &Json<'_>, packing: &mut Packing<'_>) -> Checked<()> {
+pub fn verify(a: &Rational, firsts: &[First], claims: &[Claim], packing: &mut Packing<'_>) -> Checked<()> {
     let problem = packing.problem;
     let rewards: Amounts = problem.jobs.iter().map(|job| job.reward.clone()).enumerate().collect();
     let mut best = HashMap::new();
-    for [open, k, proof] in firsts.rows("open configuration first")? {
-        let (open, k) = (problem.types.listed(open)?, configuration(&problem.types, k)?);
-        packing.is_first(0, &open, &k, proof).map_err(|fault| fault.about("firsts"))?;
-        let reward = worth(&rewards, &k);
-        best.insert(open, (k, reward));
+    for (open, k, proof) in firsts {
+        packing.is_first(0, open, k, proof).map_err(|fault| fault.about("firsts"))?;
+        best.insert(open, (k, worth(&rewards, k)));
     }
-    let mut claims = claims.rows("order covers prices pricing")?.into_iter();
+    let mut claims = claims.iter();
     // Orders that are to be settled, the next one last: a type that runs out after the first so many of the
     // order that was looked at before.
     let mut pending = vec![(0, None)];
@@ -51,34 +48,28 @@ pub fn verify(a: &Rational, firsts: &Json<'_>, claims: &Json<'_>, packing: &mut 
         }
         let firsts: Option<Vec<_>> = (0..=order.len()).map(|l| best.get(&open(l))).collect();
         let Some(firsts) = firsts else { return refuse("claims: a first configuration is not stated") };
-        let Some([stated, covers, prices, pricing]) = claims.next() else {
+        let Some((stated, is_last, prices, pricing)) = claims.next() else {
             return refuse("claims: there is none about an order");
         };
-        let stated: Checked<Vec<usize>> =
-            stated.list()?.iter().map(|name| problem.types.named(name)).collect();
-        ensure(stated? == order, "claims: there is one about an order that has not its turn")?;
-        let is_last = match covers.text()? {
-            "all" => true,
-            "end" => false,
-            _ => return covers.wrong("expected all or end"),
-        };
-        let prices = Prices::read(prices, packing, a).map_err(|fault| fault.about("claims"))?;
-        let is_outside = |j: &usize| !prices.alpha[*j].is_zero();
-        let is_inside = !open_last.iter().any(is_outside);
+        ensure(*stated == order, "claims: there is one about an order that has not its turn")?;
+        cover(prices, a, packing).map_err(|fault| fault.about("claims"))?;
+        let [alpha, beta, pi] = prices;
+        let pi = at(pi, 0).cloned().unwrap_or_default();
+        let is_inside = !open_last.iter().any(|j| at(alpha, *j).is_some());
         ensure(is_inside, "claims: the load of a type that does not run out has a price")?;
         let alone = |j: &usize| Rational::from(&problem.jobs[*j].reward * problem.most(0, *j));
         work::spend(problem.size())?;
-        let least = open_last.iter().map(alone).min().filter(|_| is_last);
+        let least = open_last.iter().map(alone).min().filter(|_| *is_last);
         for (l, (k, reward)) in firsts.iter().enumerate() {
             let later = k.iter().filter(|(j, _)| place[*j] >= l);
-            let paid = later.map(|(j, k)| Rational::from(&prices.alpha[*j] * *k));
-            let paid = work::sum(paid.chain([prices.pi[0].clone()]).collect())?;
+            let paid = later.filter_map(|(j, k)| Some(Rational::from(at(alpha, *j)? * *k)));
+            let paid = work::sum(paid.chain([pi.clone()]).collect())?;
             let value = least.as_ref().filter(|_| l == order.len()).unwrap_or(reward);
             ensure(paid <= *value, "claims: the prices exceed what a step earns")?;
         }
-        let priced = packing.is_priced(0, &prices.beta, &prices.pi[0], pricing);
+        let priced = packing.is_priced(0, beta, &pi, pricing);
         priced.map_err(|fault| fault.about("claims: pricing"))?;
-        if let Some((k, _)) = firsts.last().filter(|_| !is_last) {
+        if let Some((k, _)) = firsts.last().filter(|_| !*is_last) {
             pending.extend(k.iter().rev().map(|(j, _)| (order.len(), Some(*j))));
         }
     }

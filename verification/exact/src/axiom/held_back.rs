@@ -17,7 +17,9 @@ use evenhand_problem::{Problem, Rational, ServerClass};
 
 use crate::axiom::groups::Holdings;
 use crate::axiom::rule::Found;
-use crate::axiom::work_conserving::{Groups, charge, divisible_room, is_pending, rows_leave, write_short};
+use crate::axiom::work_conserving::{
+    self, Groups, all_rows, charge, divisible_room, is_pending, row_leaves, write_short,
+};
 use crate::evidence::{ClassMark, Evidence, Room, Short, Stop};
 use crate::instance::Instance;
 use crate::names::write::{Json, Names};
@@ -157,13 +159,20 @@ impl<'p> HeldBack<'p> {
         }
         let (mut short, mut limits, mut sum) = (Vec::new(), Vec::new(), Rational::new());
         let mut most: Option<(Rational, usize, Option<u64>)> = None;
-        let rows = match servers {
-            None => divisible_room(instance, n).map(|(.., short)| short).unwrap_or_default(),
+        let rows: work_conserving::ByClass = match servers {
+            None => {
+                let short = divisible_room(instance, n).map(|(.., short)| short).unwrap_or_default();
+                let class = |row: u32| instance.constraints().rows()[row as usize].server;
+                short.into_iter().map(|row| (class(row), vec![row as usize])).collect()
+            }
             Some(servers) => servers.of_user(instance, n)?.0,
         };
         for (i, rows) in rows {
             let (free, index) = match servers {
-                None => (rows_leave(instance, n, &[(i, rows.clone())]).unwrap_or_default(), None),
+                None => {
+                    let leave = rows.first().and_then(|row| row_leaves(instance, n, *row));
+                    (leave.unwrap_or_default(), None)
+                }
                 Some(servers) => {
                     let index = servers.room_on(instance, n, i)?;
                     (Rational::from(u32::from(index.is_some())), index)
@@ -176,7 +185,7 @@ impl<'p> HeldBack<'p> {
                     tasks
                 }
                 None => {
-                    short.push((i, rows));
+                    short.extend(rows.into_iter().map(|row| row as u32));
                     free
                 }
             };
@@ -218,7 +227,7 @@ impl<'p> HeldBack<'p> {
                 Some(servers) => {
                     let (lacking, place) = servers.of_user(instance, n)?;
                     let free = Rational::from(u32::from(place.is_some()));
-                    (free, place.map(|at| at.0), place.map(|at| at.1), lacking)
+                    (free, place.map(|at| at.0), place.map(|at| at.1), all_rows(lacking))
                 }
             };
             let by_class = self.class_by_class(instance, n, servers.as_ref())?;

@@ -32,6 +32,10 @@ use crate::parameters::Parameters;
 use crate::refusal::{Inapplicable, Refusal};
 use evenhand_problem::Problem;
 
+/// Bytes of the name of a class and of a resource with what stands between them; the text is held by user, and in the
+/// certificate.
+const BYTES_OF_A_PLACE: usize = 16;
+
 /// What [`examine`] finds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Examined {
@@ -95,19 +99,19 @@ pub(super) fn divisible_room(instance: &Instance<'_>, n: usize) -> Option<(Ratio
     }
     let mut sum = Rational::new();
     let mut best: Option<(Rational, usize)> = None;
-    let mut short = Vec::new();
+    let mut short = Vec::with_capacity(instance.scaled.n_classes(n));
     for i in instance.scaled.classes(n) {
         let rows = instance.constraints().class_rows(i);
         let usage = instance.constraints().usage(n, i)?;
         // Nothing is left of a full row: no number has to be divided.
         let used = || usage.entries().map(|(at, d)| (rows.start + at, d));
         if let Some((row, _)) = used().find(|(row, _)| instance.scaled_slack(*row).is_zero()) {
-            short.push((i, vec![row]));
+            short.push(row as u32);
             continue;
         }
         let room = used();
         let (more, row) = room.map(|(row, d)| (instance.slack(row) / d, row)).min()?;
-        short.push((i, vec![row]));
+        short.push(row as u32);
         if best.as_ref().is_none_or(|(best, _)| more > *best) {
             best = Some((more.clone(), i));
         }
@@ -122,24 +126,19 @@ pub(super) fn divisible_room(instance: &Instance<'_>, n: usize) -> Option<(Ratio
     Some((sum / instance.scale(n), best.map(|(_, i)| i), short))
 }
 
-/// What the stated rows leave to user `n`, in tasks; `None` when one is no row that it uses.
-pub(super) fn rows_leave(
-    instance: &Instance<'_>,
-    n: usize,
-    short: &[(usize, Vec<usize>)],
-) -> Option<Rational> {
-    let mut sum = Rational::new();
-    for (i, rows) in short {
-        let [row] = rows.as_slice() else { return None };
-        let class_rows = instance.constraints().class_rows(*i);
-        let usage = instance.constraints().usage(n, *i)?;
-        let demand =
-            class_rows.contains(row).then(|| &usage[row - class_rows.start]).filter(|d| !d.is_zero())?;
-        if !instance.scaled_slack(*row).is_zero() {
-            sum += instance.slack(*row) / demand;
-        }
+/// What a row that user `n` uses leaves it, in tasks.
+pub(super) fn row_leaves(instance: &Instance<'_>, n: usize, row: usize) -> Option<Rational> {
+    if instance.scaled_slack(row).is_zero() {
+        return Some(Rational::new());
     }
-    Some(sum)
+    let class = instance.constraints().rows()[row].server;
+    let usage = instance.constraints().usage(n, class)?;
+    Some(instance.slack(row) / &usage[row - instance.constraints().class_rows(class).start])
+}
+
+/// The rows of all classes.
+pub(super) fn all_rows(by_class: ByClass) -> Short {
+    by_class.into_iter().flat_map(|(_, rows)| rows).map(|row| row as u32).collect()
 }
 
 fn placed(instance: &Instance<'_>, placements: &[Placement], users: &[usize]) -> Result<Examined, TooLarge> {
@@ -147,7 +146,7 @@ fn placed(instance: &Instance<'_>, placements: &[Placement], users: &[usize]) ->
     let mut examined = Examined { margin: Rational::new(), room: None, short: Vec::new() };
     for &n in users.iter().filter(|&&n| is_pending(instance, n)) {
         let (short, room) = groups.of_user(instance, n)?;
-        examined.short.push((n, short));
+        examined.short.push((n, all_rows(short)));
         let Some((server, index)) = room else { continue };
         if examined.room.is_none() {
             examined.margin = Rational::from(-1);
@@ -156,6 +155,9 @@ fn placed(instance: &Instance<'_>, placements: &[Placement], users: &[usize]) ->
     }
     Ok(examined)
 }
+
+/// Rows by class, classes ascending.
+pub(super) type ByClass = Vec<(usize, Vec<usize>)>;
 
 /// Single servers of one class that have as much left of every row.
 struct Group {
@@ -201,7 +203,7 @@ impl Groups {
         &self,
         instance: &Instance<'_>,
         n: usize,
-    ) -> Result<(Short, Option<(usize, u64)>), TooLarge> {
+    ) -> Result<(ByClass, Option<(usize, u64)>), TooLarge> {
         let mut short = Vec::new();
         let mut room = None;
         for i in instance.scaled.classes(n) {
@@ -265,8 +267,10 @@ fn free(instance: &Instance<'_>, i: usize, tasks: &[(usize, Rational)]) -> Vec<R
     free
 }
 
-/// Charges a look at every row by every user.
+/// Charges a look at every row by every user, and what is short for it on every class.
 pub(super) fn charge(instance: &Instance<'_>, users: &[usize]) -> Result<(), TooLarge> {
+    let places: usize = users.iter().map(|n| instance.scaled.n_classes(*n)).sum();
+    evenhand_budget::table(places, 1, size_of::<u32>(), "what is short for every user on every class");
     let rows = instance.constraints().rows().len() as u64;
     // Only a row that has something left is divided by a demand.
     let free = (0..instance.constraints().rows().len()).filter(|&row| !instance.scaled_slack(row).is_zero());
@@ -325,18 +329,26 @@ impl Rule for WorkConserving {
 
 /// What is short, by user.
 fn write_all(names: &Names<'_>, short: &[(usize, Short)]) -> Json {
+    let places = short.iter().map(|(_, short)| short.len()).sum();
+    evenhand_budget::table(
+        places,
+        2,
+        BYTES_OF_A_PLACE,
+        "what is short for every user on every class, as text,",
+    );
     Json::Object(short.iter().map(|(n, short)| (names.user(*n), write_short(names, short))).collect())
 }
 
-/// `{server: resource}`, or `{server: [resources]}` where there is not just one.
-pub(super) fn write_short(names: &Names<'_>, short: &[(usize, Vec<usize>)]) -> Json {
-    let name = |row: &usize| Json::Text(names.row(*row).1);
-    let classes = short.iter().map(|(i, rows)| {
-        let rows = match rows.as_slice() {
+/// `{server: resource}`, or `{server: [resources]}` where there is not just one; as text, since a tree of every user and
+/// class would take ten times as much.
+pub(super) fn write_short(names: &Names<'_>, short: &[u32]) -> Json {
+    let name = |row: &u32| Json::Text(names.row(*row as usize).1);
+    let classes = short.chunk_by(|a, b| names.class(*a as usize) == names.class(*b as usize)).map(|rows| {
+        let of_class = match rows {
             [row] => name(row),
             rows => Json::List(rows.iter().map(name).collect()),
         };
-        (names.server(*i), rows)
+        (names.row(rows[0] as usize).0, of_class)
     });
-    Json::Object(classes.collect())
+    Json::Object(classes.collect()).written()
 }

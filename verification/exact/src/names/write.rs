@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Placement, Problem, Rational, RowKind, Sharing};
 use serde::{Serialize, Serializer};
+use serde_json::value::RawValue;
 
 use crate::evidence::{ClassMark, Level};
 use crate::instance::Tasks;
@@ -19,6 +20,8 @@ pub(crate) enum Json {
     Text(String),
     List(Vec<Self>),
     Object(Vec<(String, Self)>),
+    /// A value that is text already.
+    Written(Box<RawValue>),
 }
 
 impl Json {
@@ -27,9 +30,19 @@ impl Json {
         Self::Object(fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
     }
 
+    /// The same as its text, which takes a part of the memory.
+    pub fn written(self) -> Self {
+        RawValue::from_string(self.text()).map_or(self, Self::Written)
+    }
+
     pub fn text(&self) -> String {
         // Strings, lists and objects with string keys: there is nothing that cannot be written.
         serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// Adds the text.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        let _ = serde_json::to_writer(out, self);
     }
 }
 
@@ -42,6 +55,7 @@ impl Serialize for Json {
             Self::Index(value) => serializer.serialize_u64(*value),
             Self::Text(text) => serializer.serialize_str(text),
             Self::List(list) => serializer.collect_seq(list),
+            Self::Written(text) => text.serialize(serializer),
             Self::Object(fields) => serializer.collect_map(fields.iter().map(|(key, value)| (key, value))),
         }
     }
@@ -198,6 +212,11 @@ impl<'a> Names<'a> {
         let group = [("group", self.group_name(*group))];
         let rest = [("resource", self.resource_name(*resource)), ("price", number(price))];
         Json::object(group.into_iter().chain(on).chain(rest))
+    }
+
+    /// The class of a row.
+    pub fn class(&self, row: usize) -> Option<usize> {
+        self.constraints.rows().get(row).map(|at| at.server)
     }
 
     /// Server and resource of a row.

@@ -98,7 +98,7 @@ impl<'s> Table<'s> {
         work.bytes(types.len().saturating_mul(8 * self.resources.len() + 32))?;
         if words > 2 {
             // One table at a time is in memory, and of a bounded size.
-            work.numbers(self.n_cells, &most)?;
+            work.table(self.n_cells, &most)?;
             return Ok(self.fill::<Integer>(types, profits));
         }
         Ok(if words == 1 { self.fill::<u64>(types, profits) } else { self.fill::<u128>(types, profits) })

@@ -9,6 +9,11 @@ pub(super) const MOST_STEPS: u64 = 30_000_000_000;
 /// Most bits of scaled numbers, 256 MiB, that a check makes.
 const MOST_BITS: u64 = 1 << 31;
 
+/// Bits that `times` numbers of the size of `value` take.
+fn bits(times: usize, value: &Integer) -> u64 {
+    (times as u64).saturating_mul(u64::from(value.significant_bits()) + 128)
+}
+
 /// What is left of the limits.
 #[derive(Debug)]
 pub(super) struct Work {
@@ -46,11 +51,15 @@ impl Work {
 
     /// Pays for `times` numbers of the size of `value` before they are made.
     pub fn numbers(&mut self, times: usize, value: &Integer) -> Result<(), TooLarge> {
-        let bits = (times as u64).saturating_mul(u64::from(value.significant_bits()) + 128);
-        match self.bits.checked_sub(bits) {
+        match self.bits.checked_sub(bits(times, value)) {
             Some(left) => self.bits = left,
             None => return Err(TooLarge::memory(MOST_BITS / 8)),
         }
         Ok(())
+    }
+
+    /// Whether a table of `cells` numbers of the size of `value` may be made: one at a time is in memory.
+    pub fn table(&self, cells: usize, value: &Integer) -> Result<(), TooLarge> {
+        if bits(cells, value) > MOST_BITS { Err(TooLarge::memory(MOST_BITS / 8)) } else { Ok(()) }
     }
 }

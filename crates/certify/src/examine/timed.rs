@@ -1,0 +1,91 @@
+//! Examining as much of an allocation as a time allows.
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use evenhand_budget::{Limits, handle, within};
+use evenhand_exact::Axiom;
+use evenhand_problem::{Allocation, Problem, Rational};
+
+use super::{
+    CertifyError, Examination, Found, Optima, Request, Undecided, certificate, examine, is_about_limits,
+};
+
+/// Stack of the thread that looks for evidence, in bytes: the proofs of whole tasks are trees.
+const STACK: usize = 1 << 26;
+
+/// [`certify`](super::certify) within a time: axioms that are not decided by then are not checked.
+///
+/// They are looked for on a thread of its own. Where a solver does not see that the time is up it is left alone, and
+/// runs until the process ends.
+///
+/// # Errors
+/// As [`certify`](super::certify).
+pub fn certify_within(
+    time: Duration,
+    problem: &Arc<Problem>,
+    allocation: &Arc<Allocation>,
+    requests: &[Request],
+    tolerance: &Rational,
+) -> Result<Examination, CertifyError> {
+    let found = Arc::new(Mutex::new(Found::default()));
+    let (sender, receiver) = channel();
+    let run = {
+        let (problem, allocation, found) = (Arc::clone(problem), Arc::clone(allocation), Arc::clone(&found));
+        let (requests, tolerance, limits) = (requests.to_vec(), tolerance.clone(), handle());
+        move || {
+            let search = || examine(&problem, &allocation, &requests, &tolerance, &Optima::default(), &found);
+            let timed = Limits { time: Some(time), ..Limits::default() };
+            let ended = catch_unwind(AssertUnwindSafe(|| limits.enter(|| within(&timed, search))));
+            // Nobody listens any more where the time has run out.
+            let _ = sender.send(ended);
+        }
+    };
+    let thread = std::thread::Builder::new().stack_size(STACK).spawn(run);
+    thread.map_err(|error| CertifyError::Thread(error.to_string()))?;
+    match receiver.recv_timeout(time) {
+        Ok(Ok(Ok(examined))) => examined?,
+        // The limits of the whole command, or a panic.
+        Ok(Err(payload)) => resume_unwind(payload),
+        // The time was up, as the search saw or did not see.
+        Ok(Ok(Err(_))) | Err(_) => {}
+    }
+    let mut found = found.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let late = late(&found, requests).into_iter();
+    let late = late.map(|axiom| (axiom, Undecided::Late { seconds: time.as_secs_f64() }));
+    found.undecided.extend(late);
+    Ok(certificate(problem, allocation, tolerance, found))
+}
+
+/// The axioms that were asked for and have no answer.
+fn late(found: &Found, requests: &[Request]) -> Vec<Axiom> {
+    let answered = found.claims.iter().map(|claim| claim.axiom);
+    let answered: Vec<Axiom> = answered.chain(found.undecided.iter().map(|(axiom, _)| *axiom)).collect();
+    let asked = requests.iter().map(|request| request.axiom);
+    asked
+        .filter(|axiom| !answered.contains(axiom))
+        .filter(|axiom| !found.infeasible || is_about_limits(*axiom))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use evenhand_exact::Claim;
+
+    #[test]
+    fn what_has_no_answer_is_late() {
+        let asked = [Axiom::Feasible, Axiom::EnvyFree, Axiom::ParetoOptimal].map(Request::of);
+        let claims = vec![Claim::not_applicable(Axiom::EnvyFree, None, "for this test")];
+        let undecided = vec![(Axiom::ParetoOptimal, Undecided::NoShare)];
+        let mut found = Found { claims, ..Found::default() };
+        assert_eq!(late(&found, &asked), [Axiom::Feasible, Axiom::ParetoOptimal]);
+        found.undecided = undecided;
+        assert_eq!(late(&found, &asked), [Axiom::Feasible]);
+        // Of an allocation that is infeasible nothing else is asked.
+        let infeasible = Found { infeasible: true, ..Found::default() };
+        assert_eq!(late(&infeasible, &asked), [Axiom::Feasible]);
+    }
+}

@@ -1,0 +1,71 @@
+//! What is found within limits of time and of memory.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use evenhand_budget::{Limits, within};
+use evenhand_certify::{Request, Undecided, certify, certify_within, default_requests};
+use evenhand_exact::Axiom;
+use evenhand_problem::{Allocation, Problem, Rational};
+use evenhand_testkit::agreement::{Finding, agreed_text};
+use evenhand_testkit::examples;
+
+/// Nobody has anything.
+fn idle(problem: &Problem) -> Allocation {
+    Allocation { tasks: vec![Vec::new(); problem.n_users()], ..Allocation::default() }
+}
+
+#[test]
+fn enough_time_changes_nothing() {
+    for problem in [examples::figure_1(), examples::kesidis()] {
+        let allocation = idle(&problem);
+        let requests = default_requests(&problem, &allocation);
+        let exact = Rational::new();
+        let plain = certify(&problem, &allocation, &requests, &exact).unwrap();
+        let hour = Duration::from_secs(3_600);
+        let (problem, allocation) = (Arc::new(problem), Arc::new(allocation));
+        let timed = certify_within(hour, &problem, &allocation, &requests, &exact).unwrap();
+        assert_eq!(timed.certificate, plain.certificate);
+        assert_eq!((timed.in_tasks, timed.undecided), (plain.in_tasks, plain.undecided));
+        assert!(!timed.certificate.claims.is_empty());
+    }
+}
+
+/// Whatever was decided by then is claimed, and all the rest is not checked.
+#[test]
+fn too_little_time_leaves_a_part() {
+    let problem = Arc::new(examples::kesidis());
+    let allocation = Arc::new(idle(&problem));
+    let requests = default_requests(&problem, &allocation);
+    for time in [Duration::ZERO, Duration::from_micros(300), Duration::from_millis(5)] {
+        let found = certify_within(time, &problem, &allocation, &requests, &Rational::new()).unwrap();
+        let claims = &found.certificate.claims;
+        for request in &requests {
+            let is_claimed = claims.iter().any(|claim| claim.axiom == request.axiom);
+            let is_late =
+                found.undecided.contains(&(request.axiom, Undecided::Late { seconds: time.as_secs_f64() }));
+            let name = request.axiom.name();
+            let is_not_checked = found.certificate.not_checked.iter().any(|not| not == name);
+            assert!(is_claimed != is_late && is_late == is_not_checked, "{name}: {found:?}");
+        }
+        if !claims.is_empty() {
+            assert_eq!(agreed_text(&found.certificate.to_json()), Finding::Accepted);
+        }
+    }
+}
+
+/// The table of users and classes leaves one axiom undecided.
+#[test]
+fn too_little_memory_leaves_one_axiom() {
+    let problem = examples::figure_1();
+    let requests = [Axiom::WorkConserving, Axiom::Feasible].map(Request::of);
+    let examine = || certify(&problem, &idle(&problem), &requests, &Rational::new()).unwrap();
+    let memory = |bytes| Limits { memory: Some(bytes), ..Limits::default() };
+    // Two users on two classes, of four bytes each.
+    assert_eq!(within(&memory(16), examine).unwrap().undecided, []);
+    let found = within(&memory(15), examine).unwrap();
+    let [(Axiom::WorkConserving, why)] = &found.undecided[..] else { panic!("{:?}", found.undecided) };
+    assert!(why.to_string().contains("--memory raises the limit"), "{why}");
+    assert_eq!(found.certificate.claims[0].axiom, Axiom::Feasible);
+    assert!(found.certificate.not_checked.iter().any(|not| not == "work-conserving"));
+}

@@ -1,0 +1,133 @@
+//! What a certificate states of a problem: all of it is read before any of it is judged, so that what cannot be
+//! read is found wherever it stands.
+
+use rug::Rational;
+
+use super::problem::{Configuration, Reservation, configuration};
+use crate::json::{Json, Kind};
+use crate::problem::{Amounts, MOST};
+use crate::work::Checked;
+
+/// A step of greedy: so many servers of a pool get a configuration until a type is exhausted, if one is; and why
+/// it is the first.
+pub type Step = (usize, Configuration, Rational, Option<usize>, Proof);
+/// A configuration on so many servers of a pool.
+pub type Placed = (usize, Configuration, Rational);
+/// Prices of loads, of slots and of servers: `alpha`, `beta` and `pi`.
+pub type Prices = [Amounts; 3];
+/// The first configuration of open types, and why it is.
+pub type First = (Vec<usize>, Configuration, Proof);
+/// What is claimed of an order of types, and whether it is the last of its branch.
+pub type Claim = (Vec<usize>, bool, Prices, Proof);
+/// The multipliers of the resources, and the nodes, depth first.
+pub type Tree = (Vec<Amounts>, Vec<Node>);
+
+pub enum Node {
+    /// The place of its multipliers.
+    Leaf(u64),
+    /// A type, and the least jobs of it in the first branch.
+    Split(usize, u64),
+}
+
+/// Why something is true of all configurations of a server.
+pub enum Proof {
+    /// One tree of a bound; of a first configuration one of its value, and one of those worth as much.
+    Tree(Vec<Tree>),
+    /// A dynamic programme of so many cells.
+    Table(u64),
+    /// The problem lists all configurations.
+    Listed,
+    /// An earlier step has proven it.
+    Known,
+}
+
+/// What is read is about this problem, and numbers of servers and jobs may have to be whole.
+pub struct Reader<'p> {
+    pub problem: &'p Reservation,
+    pub whole: bool,
+}
+
+impl Reader<'_> {
+    /// A number of servers or jobs.
+    pub fn amount(&self, raw: &Json<'_>) -> Checked<Rational> {
+        let number = raw.computed()?;
+        if self.whole && !number.is_integer() { raw.wrong("expected a whole number") } else { Ok(number) }
+    }
+
+    fn placed(&self, [pool, k, servers]: [&Json<'_>; 3]) -> Checked<Placed> {
+        let (pool, k) = (self.problem.pool_names.named(pool)?, configuration(&self.problem.types, k)?);
+        Ok((pool, k, self.amount(servers)?))
+    }
+
+    pub fn steps(&self, raw: &Json<'_>) -> Checked<Vec<Step>> {
+        let step = |[pool, k, servers, gone, first]: [&Json<'_>; 5]| {
+            let (pool, k, servers) = self.placed([pool, k, servers])?;
+            let gone = if gone.is_null() { None } else { Some(self.problem.types.named(gone)?) };
+            Ok((pool, k, servers, gone, self.proof(first, true)?))
+        };
+        raw.rows("pool configuration servers exhausted first")?.into_iter().map(step).collect()
+    }
+
+    pub fn assignment(&self, raw: &Json<'_>) -> Checked<Vec<Placed>> {
+        raw.rows("pool configuration servers")?.into_iter().map(|row| self.placed(row)).collect()
+    }
+
+    pub fn prices(&self, raw: &Json<'_>) -> Checked<Prices> {
+        let ([load, slot, server], types) = (raw.fields("load slot server")?, &self.problem.types);
+        Ok([types.numbers(load)?, types.numbers(slot)?, self.problem.pool_names.numbers(server)?])
+    }
+
+    pub fn firsts(&self, raw: &Json<'_>) -> Checked<Vec<First>> {
+        let first = |[open, k, proof]: [&Json<'_>; 3]| {
+            let (types, proof) = (&self.problem.types, self.proof(proof, true)?);
+            Ok((types.listed(open)?, configuration(types, k)?, proof))
+        };
+        raw.rows("open configuration first")?.into_iter().map(first).collect()
+    }
+
+    pub fn claims(&self, raw: &Json<'_>) -> Checked<Vec<Claim>> {
+        let claim = |[order, covers, prices, pricing]: [&Json<'_>; 4]| {
+            let order = order.list()?.iter().map(|name| self.problem.types.named(name));
+            let is_last = covers.text() == Ok("all");
+            if !is_last && covers.text()? != "end" {
+                return covers.wrong("expected all or end");
+            }
+            Ok((order.collect::<Checked<_>>()?, is_last, self.prices(prices)?, self.proof(pricing, false)?))
+        };
+        raw.rows("order covers prices pricing")?.into_iter().map(claim).collect()
+    }
+
+    /// The proof of a first configuration, or of a bound.
+    pub fn proof(&self, raw: &Json<'_>, of_first: bool) -> Checked<Proof> {
+        match raw.get("method").text().unwrap_or_default() {
+            "tree" if of_first => {
+                let [_, value, order] = raw.fields("method value order")?;
+                let tree = |raw: &Json<'_>| self.tree(raw.fields("multipliers nodes")?);
+                Ok(Proof::Tree(vec![tree(value)?, tree(order)?]))
+            }
+            "tree" => {
+                let [_, multipliers, nodes] = raw.fields("method multipliers nodes")?;
+                Ok(Proof::Tree(vec![self.tree([multipliers, nodes])?]))
+            }
+            "dynamic-programme" => {
+                let [_, cells] = raw.fields("method cells")?;
+                cells.count(1, MOST).map(Proof::Table)
+            }
+            "listed" => raw.fields::<0>("method").map(|_| Proof::Listed),
+            "known" if of_first => raw.fields::<0>("method").map(|_| Proof::Known),
+            _ => raw.wrong("there is no such method of proof"),
+        }
+    }
+
+    fn tree(&self, [multipliers, nodes]: [&Json<'_>; 2]) -> Checked<Tree> {
+        let node = |raw: &Json<'_>| match &raw.kind {
+            Kind::List(pair) => match pair.as_slice() {
+                [job, at] => Ok(Node::Split(self.problem.types.named(job)?, at.count(1, MOST)?)),
+                _ => raw.wrong("expected a job type and a number of jobs"),
+            },
+            _ => raw.count(0, MOST).map(Node::Leaf),
+        };
+        let multipliers = multipliers.list()?.iter().map(|raw| self.problem.resources.numbers(raw));
+        Ok((multipliers.collect::<Checked<_>>()?, nodes.list()?.iter().map(node).collect::<Checked<_>>()?))
+    }
+}

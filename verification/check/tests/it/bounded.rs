@@ -1,0 +1,129 @@
+//! What a small file may cost, and what is found wherever it stands.
+
+use std::process::Command;
+
+use evenhand_check::{File, Options, Report, Unusable, check};
+use evenhand_testkit::certificates::{Fixture, Kind, accepted};
+
+fn found(text: String) -> Result<Report, Unusable> {
+    check(&File { name: "certificate".to_owned(), text }, &Options::default())
+}
+
+fn joined(count: usize, of: impl Fn(usize) -> String) -> String {
+    (0..count).map(of).collect::<Vec<_>>().join(",")
+}
+
+/// Judged each by itself, these claims took half a minute.
+#[test]
+fn what_is_claimed_again_is_not_judged_again() {
+    let users = joined(300, |n| format!(r#"{{"name": "u{n}", "demand": {{"r": 1}}}}"#));
+    let tasks = joined(300, |n| format!(r#""u{n}": {{"s": 1}}"#));
+    let claims = joined(8_000, |_| {
+        r#"{"axiom": "envy-free", "holds": true, "margin": "0", "evidence": {"tightest": {}}}"#.to_owned()
+    });
+    let text = format!(
+        r#"{{"kind": "certificate", "version": 2, "problem": {{"kind": "allocation-problem", "resources": ["r"],
+          "servers": [{{"name": "s", "capacity": {{"r": 300}}}}], "users": [{users}]}},
+        "allocation": {{"kind": "allocation", "tasks": {{{tasks}}}}}, "claims": [{claims}], "not_checked": []}}"#
+    );
+    assert_eq!(found(text).unwrap().reason.as_deref(), Some("something is claimed twice"));
+}
+
+/// Certificates of ratios and worst loads that are valid.
+fn about_reservations() -> impl Iterator<Item = Fixture> {
+    accepted().into_iter().filter(|fixture| fixture.kind != Kind::Allocation)
+}
+
+/// Every string and number in place of which something unreadable makes a certificate malformed, though what greedy
+/// earns is false, and is judged first.
+#[test]
+fn what_cannot_be_read_is_found_behind_what_is_false() {
+    let mut found_behind = 0;
+    for Fixture { name, text, .. } in about_reservations() {
+        let greedy = text.find("\"greedy\"").unwrap();
+        let start = greedy + text[greedy..].find("\"reward\":").unwrap() + "\"reward\":".len();
+        let end = start + text[start..].find(',').unwrap();
+        let lie = format!("{}\"123456789\"{}", &text[..start], &text[end..]);
+        assert!(found(lie.clone()).unwrap().reason.is_some(), "{name}");
+        let after = lie.find("\"optimum\"").unwrap();
+        for (word, unreadable) in [
+            ("\"method\":", "\"methods\":"),
+            ("\"servers\": \"", "\"servers\": \"x"),
+            ("\"bound\": \"", "\"bound\": \"x"),
+            ("\"slot\":", "\"slots\":"),
+            ("\"nodes\":", "\"knots\":"),
+            ("\"covers\": \"", "\"covers\": \"not"),
+            ("\"order\":", "\"orders\":"),
+        ] {
+            let Some(at) = lie[after..].rfind(word).map(|at| after + at) else { continue };
+            let text = format!("{}{unreadable}{}", &lie[..at], &lie[at + word.len()..]);
+            let status = found(text).map(|report| report.reason);
+            assert!(status.as_ref().is_err_and(|unusable| unusable.status == 2), "{name} {word}: {status:?}");
+            found_behind += 1;
+        }
+    }
+    assert!(found_behind > 20, "{found_behind}");
+}
+
+/// One type of jobs that fills a server, priced by a table of 10^7 cells with numbers as large as this reward.
+fn wide_table(reward: &str) -> String {
+    let table = r#"{"method": "dynamic-programme", "cells": 10000000}"#;
+    let full = r#""configuration": {"j": "9999999"}"#;
+    format!(
+        r#"{{"kind": "ratio-certificate", "version": 1, "problem": {{"kind": "reservation-problem",
+          "resources": ["a"], "servers": [{{"name": "s", "capacity": {{"a": "9999999"}}}}],
+          "jobs": [{{"name": "j", "demand": {{"a": "1"}}, "reward": "{reward}", "load": "9999999"}},
+                   {{"name": "k", "demand": {{"a": "9999999"}}, "reward": "1", "load": "0"}}]}},
+        "greedy": {{"reward": "9999999{zeros}", "steps": [
+          {{"pool": "s", {full}, "servers": "1", "exhausted": "j", "first": {table}}}]}},
+        "optimum": {{"reward": "9999999{zeros}",
+          "assignment": [{{"pool": "s", {full}, "servers": "1"}}], "served": {{"j": "9999999"}},
+          "bound": "9999999{zeros}",
+          "prices": {{"load": {{}}, "slot": {{"j": "{reward}", "k": "1"}}, "server": {{"s": "9999999{zeros}"}}}},
+          "pricing": {{"s": {table}}}}},
+        "ratio": "1"}}"#,
+        zeros = &reward[1..]
+    )
+}
+
+/// The program may not have more memory than this.
+fn within_bytes(bytes: u64, text: &str) -> std::process::Output {
+    let path = std::env::temp_dir().join(format!("evenhand-check-{}-{bytes}.json", std::process::id()));
+    std::fs::write(&path, text).unwrap();
+    let limited = format!("ulimit -v {}; exec \"$0\" \"$1\"", bytes >> 10);
+    let mut command = Command::new("sh");
+    command.arg("-c").arg(limited).arg(env!("CARGO_BIN_EXE_evenhand-check")).arg(&path);
+    let output = command.output().unwrap();
+    std::fs::remove_file(path).unwrap();
+    output
+}
+
+#[test]
+fn tables_of_wide_numbers_take_a_bounded_memory() {
+    // Two words: 160 MB.
+    let output = within_bytes(300 << 20, &wide_table(&format!("1{}", "0".repeat(30))));
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    // Four words, which 10^7 numbers may not have.
+    let output = within_bytes(300 << 20, &wide_table(&format!("1{}", "0".repeat(60))));
+    assert_eq!(output.status.code(), Some(3), "{output:?}");
+    assert!(
+        String::from_utf8_lossy(&output.stderr).contains("too large: the numbers of a dynamic programme")
+    );
+}
+
+/// The tree of a text takes a bounded multiple of it, however it is nested.
+#[test]
+fn texts_are_read_in_linear_memory() {
+    let nested = format!("{}0{}", "[".repeat(98), "]".repeat(98));
+    let texts = [
+        format!("[{}]", joined(1 << 20, |_| "0".to_owned())),
+        format!("[{}]", joined(1 << 14, |_| nested.clone())),
+        format!("[{}]", joined(1 << 19, |_| r#"{"":0}"#.to_owned())),
+        format!("{{{}}}", joined(1 << 18, |at| format!("\"{at:x}\":0"))),
+    ];
+    for text in texts {
+        let bytes = 64 * text.len() as u64 + (32 << 20);
+        let output = within_bytes(bytes, &text);
+        assert_eq!(output.status.code(), Some(2), "{}: {output:?}", &text[..40]);
+    }
+}
