@@ -12,7 +12,9 @@
 #![forbid(unsafe_code)]
 
 mod certificates;
+pub mod grammar;
 mod importers;
+pub mod outside;
 mod pipeline;
 mod readers;
 mod said;
