@@ -125,7 +125,8 @@ pub fn fault(arguments: &[String], end: &End) -> Option<String> {
         return Some("control characters in the output".to_owned());
     }
     let as_json = arguments.windows(2).any(|pair| pair[0] == "--format" && pair[1] == "json");
-    if as_json && status < 2 && !is_json(&end.stdout) && !arguments.iter().any(|word| word == "--help") {
+    let is_text = makes_roff || arguments.iter().any(|word| word == "--help");
+    if as_json && status < 2 && !is_text && !is_json(&end.stdout) {
         return Some("the output is no JSON document".to_owned());
     }
     None

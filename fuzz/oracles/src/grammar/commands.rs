@@ -46,12 +46,14 @@ pub const GLOBAL: &[(&str, Operand)] = &[
     ("--format", OneOf(&["table", "json", "csv", "markdown", "xml"])),
     ("--seed", Number),
     ("--threads", OneOf(&["1", "2", "0", "1025"])),
+    ("--work", OneOf(&["1e9", "1e3", "0", "1e99", "x"])),
+    ("--memory", OneOf(&["1GiB", "64MiB", "1", "16EiB", "x"])),
     ("--quiet", Nothing),
     ("--help", Nothing),
 ];
 
 /// Options of mechanisms, which `solve` and `audit` take.
-const FLAGS: &[(&str, Operand)] = &[
+pub const FLAGS: &[(&str, Operand)] = &[
     ("--seconds", OneOf(&["0", "1", "-1", "x"])),
     ("--criterion", Nothing),
     ("--alpha", Number),
@@ -387,26 +389,34 @@ pub fn random_command(seed: u32) -> Vec<String> {
         _ => &[],
     };
     for (name, value) in needed {
-        if !arguments.iter().any(|given| given == name) && rng.random_bool(0.9) {
-            arguments.extend([(*name).to_owned(), (*value).to_owned()]);
+        if rng.random_bool(0.9) {
+            unless_given(&mut arguments, name, value);
         }
     }
-    let bounds: &[(&str, &str)] = match command.name {
+    bounded(&mut arguments);
+    arguments
+}
+
+/// Adds options without which a command would work for minutes.
+pub fn bounded(arguments: &mut Vec<String>) {
+    let bounds: &[(&str, &str)] = match arguments.first().map_or("", String::as_str) {
         "audit" => &[("--instances", "4")],
         "hunt" => &[("--steps", "100"), ("--seconds", "2")],
         "compare" | "report" => &[("--seconds", "2")],
+        // Without this word it begins to reproduce everything.
+        "reproduce" => &[("--list", "")],
         _ => &[],
     };
     for (name, value) in bounds {
-        if !arguments.iter().any(|given| given == name) {
-            arguments.extend([(*name).to_owned(), (*value).to_owned()]);
-        }
+        unless_given(arguments, name, value);
     }
-    // To reproduce everything takes minutes.
-    if command.name == "reproduce" && !arguments.iter().any(|given| given == "--list") {
-        arguments.push("--list".to_owned());
+}
+
+fn unless_given(arguments: &mut Vec<String>, name: &str, value: &str) {
+    if !arguments.iter().any(|given| given == name) {
+        let words = [name, value].into_iter().filter(|word| !word.is_empty());
+        arguments.extend(words.map(str::to_owned));
     }
-    arguments
 }
 
 fn word(operand: Operand, rng: &mut Pcg64) -> String {

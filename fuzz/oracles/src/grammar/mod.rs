@@ -10,8 +10,8 @@ use rand::seq::IndexedRandom;
 use rand_pcg::Pcg64;
 use serde_json::{Map, Value, json};
 
-pub use commands::{COMMANDS, CommandLine, GLOBAL, MECHANISMS, Operand, random_command};
-pub use queues::random_queues;
+pub use commands::{COMMANDS, CommandLine, FLAGS, GLOBAL, MECHANISMS, Operand, bounded, random_command};
+pub use queues::{MOST_GROUPS, random_queues};
 pub use reservations::random_reservation;
 pub use scenarios::random_scenario;
 

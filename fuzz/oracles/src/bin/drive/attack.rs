@@ -10,13 +10,22 @@ use rand_pcg::Pcg64;
 
 use crate::tally::Tally;
 
+/// What all cases have in common.
+pub struct Plan {
+    /// The folder of the programs.
+    pub programs: PathBuf,
+    /// What a run may take.
+    pub limits: Limits,
+    /// The `--work` that `evenhand` is given, if it is given one.
+    pub work: Option<String>,
+}
+
 /// A case that is tried.
 pub struct Attack<'a> {
     pub rng: Pcg64,
     case: u64,
-    programs: &'a Path,
     folder: &'a Path,
-    limits: Limits,
+    plan: &'a Plan,
     tally: &'a mut Tally,
     /// The programs that were run, as a shell takes them.
     lines: Vec<String>,
@@ -27,16 +36,14 @@ impl<'a> Attack<'a> {
     pub fn new(
         seed: u64,
         case: u64,
-        programs: &'a Path,
         folder: &'a Path,
-        limits: Limits,
+        plan: &'a Plan,
         tally: &'a mut Tally,
     ) -> Result<Self, String> {
         let _ = std::fs::remove_dir_all(folder);
         std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         let rng = Pcg64::new(seed.into(), case.into());
-        let mut attack =
-            Self { rng, case, programs, folder, limits, tally, lines: Vec::new(), found: Vec::new() };
+        let mut attack = Self { rng, case, folder, plan, tally, lines: Vec::new(), found: Vec::new() };
         // Neighbouring streams begin alike.
         attack.rng = Pcg64::seed_from_u64(attack.rng.random::<u64>() ^ case);
         Ok(attack)
@@ -86,9 +93,16 @@ impl<'a> Attack<'a> {
     pub fn run(&mut self, program: &str, arguments: &[String]) -> Result<End, String> {
         // No program can be given an argument with a zero byte.
         let arguments: Vec<String> = arguments.iter().map(|word| word.replace('\0', "")).collect();
-        let path = self.programs.join(program);
+        let mut arguments = arguments;
+        if let Some(work) = self.plan.work.as_ref().filter(|_| program == "evenhand" && !arguments.is_empty())
+        {
+            if !arguments.iter().any(|word| word == "--work") {
+                arguments.extend(["--work".to_owned(), work.clone()]);
+            }
+        }
+        let path = self.plan.programs.join(program);
         self.lines.push(shown(&path, &arguments));
-        let end = run(&path, &arguments, self.folder, self.limits)
+        let end = run(&path, &arguments, self.folder, self.plan.limits)
             .map_err(|error| format!("{program}: {error}"))?;
         let command =
             if program == "evenhand" { arguments.first().map_or("", String::as_str) } else { program };

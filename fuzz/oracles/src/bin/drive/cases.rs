@@ -105,11 +105,7 @@ fn allocations(attack: &mut Attack<'_>, problem: &[u8], mechanism: &str) -> Resu
             _ => attack.evenhand(&["export", "certificate.json", "--to", "coq", "-o", "certificate.v"])?,
         };
     }
-    for _ in 0..DAMAGED {
-        let damaged = attack.damaged(&certificate);
-        attack.write("damaged.json", &damaged)?;
-        judged_twice(attack, "damaged.json", &damaged, &[])?;
-    }
+    damaged(attack, &certificate)?;
     Ok(())
 }
 
@@ -140,6 +136,17 @@ fn judged_twice(
         attack.note(format!("status {:?}, but the kernel ends with {:?}", fast.status, kernel.status));
     }
     Ok((kernel, fast))
+}
+
+/// The same of what damage makes of it.
+fn damaged(attack: &mut Attack<'_>, certificate: &[u8]) -> Result<(), String> {
+    for number in 0..DAMAGED {
+        let damaged = attack.damaged(certificate);
+        let name = format!("damaged-{number}.json");
+        attack.write(&name, &damaged)?;
+        judged_twice(attack, &name, &damaged, &[])?;
+    }
+    Ok(())
 }
 
 fn is_shared_by_time(certificate: &[u8]) -> bool {
@@ -174,9 +181,11 @@ fn scenarios(attack: &mut Attack<'_>) -> Result<(), String> {
     if resumed.stdout != whole.stdout {
         attack.note("a resumed run ends otherwise");
     }
-    for _ in 0..2 {
+    for number in 0..2 {
         let damaged = attack.damaged(&checkpoint);
         attack.write("checkpoint.json", &damaged)?;
+        // The run may write another one in its place.
+        attack.write(&format!("checkpoint-{number}.json"), &damaged)?;
         attack.evenhand(&once)?;
     }
     Ok(())
@@ -209,11 +218,7 @@ fn reservations(attack: &mut Attack<'_>) -> Result<(), String> {
     if attack.odds(0.2) {
         attack.evenhand(&["export", "certificate.json", "--to", "vipr", "-o", "vipr"])?;
     }
-    for _ in 0..DAMAGED {
-        let damaged = attack.damaged(&certificate);
-        attack.write("damaged.json", &damaged)?;
-        judged_twice(attack, "damaged.json", &damaged, &[])?;
-    }
+    damaged(attack, &certificate)?;
     Ok(())
 }
 

@@ -1,5 +1,5 @@
-//! `drive RUNS --state FOLDER [--seed S] [--jobs J] [--seconds T] [--programs FOLDER]`: attacks the programs from
-//! outside.
+//! `drive RUNS --state FOLDER [--seed S] [--jobs J] [--seconds T] [--work W] [--programs FOLDER]`: attacks the
+//! programs from outside.
 //!
 //! Runs `evenhand` and `evenhand-check` at least `RUNS` times, as processes with limits on time and memory, on
 //! problems, allocations, certificates, scenarios, checkpoints and arguments that are valid, damaged or extreme, and
@@ -16,12 +16,12 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use attack::Attack;
+use attack::{Attack, Plan};
 use evenhand_oracles::outside::Limits;
 use tally::Tally;
 
 const USAGE: &str =
-    "usage: drive RUNS --state FOLDER [--seed S] [--jobs J] [--seconds T] [--programs FOLDER]";
+    "usage: drive RUNS --state FOLDER [--seed S] [--jobs J] [--seconds T] [--work W] [--programs FOLDER]";
 
 /// Cases between two savings of where it stands: some seconds.
 const CHUNK: u64 = 64;
@@ -31,8 +31,7 @@ struct Call {
     state: PathBuf,
     seed: u64,
     jobs: u64,
-    limits: Limits,
-    programs: PathBuf,
+    plan: Plan,
 }
 
 impl Call {
@@ -45,8 +44,7 @@ impl Call {
             state: PathBuf::new(),
             seed: 0,
             jobs: 2,
-            limits: Limits::default(),
-            programs: beside.to_owned(),
+            plan: Plan { programs: beside.to_owned(), limits: Limits::default(), work: None },
         };
         while let Some(word) = words.next() {
             if !word.starts_with("--") {
@@ -58,18 +56,21 @@ impl Call {
                 "--state" => call.state = value.into(),
                 "--seed" => call.seed = number(&value)?,
                 "--jobs" => call.jobs = number(&value)?.clamp(1, 64),
-                "--seconds" => call.limits.seconds = number(&value)?.clamp(1, 3_600) as u32,
-                "--programs" => call.programs = value.into(),
+                "--seconds" => call.plan.limits.seconds = number(&value)?.clamp(1, 3_600) as u32,
+                "--work" => call.plan.work = Some(value),
+                "--programs" => call.plan.programs = value.into(),
                 _ => return Err(USAGE.to_owned()),
             }
         }
         let is_whole = call.runs > 0 && !call.state.as_os_str().is_empty();
-        let is_there = ["evenhand", "evenhand-check"].iter().all(|name| call.programs.join(name).is_file());
+        let programs = call.plan.programs.canonicalize().map_err(|error| error.to_string())?;
+        let is_there = ["evenhand", "evenhand-check"].iter().all(|name| programs.join(name).is_file());
+        call.plan.programs = programs;
         match (is_whole, is_there) {
             (false, _) => Err(USAGE.to_owned()),
             (true, false) => Err(format!(
                 "{}: build evenhand and evenhand-check first (cargo build --release -p evenhand -p evenhand-check)",
-                call.programs.display()
+                call.plan.programs.display()
             )),
             (true, true) => Ok(call),
         }
@@ -94,14 +95,13 @@ fn main() -> ExitCode {
 /// Whether nothing was found.
 fn driven(call: &Call) -> Result<bool, String> {
     std::fs::create_dir_all(call.state.join("found")).map_err(|error| error.to_string())?;
-    let programs = call.programs.canonicalize().map_err(|error| error.to_string())?;
     let mut tally = Tally::read(&call.state, call.seed)?;
     while tally.runs < call.runs {
         let first = tally.next;
         let next = AtomicU64::new(first);
         let done: Vec<Result<Tally, String>> = std::thread::scope(|scope| {
             let work = |job| {
-                let (next, programs, state) = (&next, &programs, &call.state);
+                let (next, state) = (&next, &call.state);
                 move || {
                     let mut of_job = Tally::default();
                     let scratch = state.join(format!("scratch-{job}"));
@@ -111,8 +111,7 @@ fn driven(call: &Call) -> Result<bool, String> {
                             let _ = std::fs::remove_dir_all(&scratch);
                             return Ok(of_job);
                         }
-                        let mut attack =
-                            Attack::new(call.seed, case, programs, &scratch, call.limits, &mut of_job)?;
+                        let mut attack = Attack::new(call.seed, case, &scratch, &call.plan, &mut of_job)?;
                         cases::one(&mut attack)?;
                         attack.kept(&state.join("found").join(case.to_string()))?;
                     }
