@@ -6,7 +6,7 @@ CARGO ?= cargo
 CARGO_FLAGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test doc damage answers proof lint bench peers fuzz
+.PHONY: help setup build demo test doc damage answers proof lint bench peers fuzz address drive
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1@\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F@ '{ printf "%-14s %s\n", $$1, $$2 }'
@@ -52,9 +52,13 @@ lint: setup ## formatting, clippy with warnings as errors, licences and sources 
 	@scripts/build.sh $(CARGO) clippy --workspace --all-targets --release $(CARGO_FLAGS) -- -D warnings
 	@if $(CARGO) deny --version >/dev/null 2>&1; then \
 		set -x; $(CARGO) deny check --hide-inclusion-graph bans licenses sources; \
+		$(CARGO) deny check --hide-inclusion-graph advisories \
+			|| { $(CARGO) deny fetch >/dev/null 2>&1 && exit 1; echo "lint: ADVISORIES NOT CHECKED beyond .ci/advisories.txt: no database"; }; \
 	else \
 		echo "lint: licences, bans and sources not checked: cargo-deny is not installed (cargo install cargo-deny)"; \
+		echo "lint: ADVISORIES NOT CHECKED beyond .ci/advisories.txt, which is of $$(sed -n 's/.*; commit .* of \(.*\)\.$$/\1/p' .ci/advisories.txt)"; \
 	fi
+	@scripts/advisories.py || echo "lint: Python 3.11 is needed to say which crates .ci/advisories.txt was not asked about"
 
 bench: setup ## time the engine against itself (see benches/README.md for growth and rivals)
 	@scripts/build.sh $(CARGO) bench $(CARGO_FLAGS) -p evenhand-benches
@@ -62,5 +66,17 @@ bench: setup ## time the engine against itself (see benches/README.md for growth
 peers: ## time what one would use instead (Python, QSopt_ex, glpsol) on the same problem
 	@benches/peers/run.sh
 
-fuzz: setup ## fuzz each target for a minute (installs cargo-fuzz where it is missing; see fuzz/README.md)
-	@scripts/fuzz.sh
+# Minutes of all targets together.
+MINUTES ?= 10
+fuzz: setup ## fuzz all targets, MINUTES in all (installs cargo-fuzz where it is missing; see fuzz/README.md)
+	@scripts/fuzz.sh -m $(MINUTES)
+
+address: setup ## the tests of the boundary to HiGHS with the address sanitizer (nightly)
+	@scripts/fuzz.sh --address
+
+# Programs that are run: about a hundred in a second.
+RUNS ?= 20000
+DRIVE_SEED ?= 0
+drive: build ## attack both programs from outside, RUNS times (goes on where it stopped)
+	@scripts/build.sh $(CARGO) build --release $(CARGO_FLAGS) -p evenhand-oracles --bin drive
+	@$${CARGO_TARGET_DIR:-target}/release/drive $(RUNS) --seed $(DRIVE_SEED) --state target/drive/$(DRIVE_SEED)

@@ -1,20 +1,42 @@
 #!/usr/bin/env bash
-# Fuzzes every target for a minute, on the stable compiler: libFuzzer without a sanitizer, for there is
-# nothing unsafe to watch. What it finds is in fuzz/artifacts, and a target that finds something ends the run
-# with 1. See fuzz/README.md.
+# Fuzzes every target for a minute, on the stable compiler: libFuzzer without a sanitizer, for but a few lines are
+# unsafe. What it finds is in fuzz/artifacts, and a target that finds something ends the run with 1. See
+# fuzz/README.md.
 #
-#   scripts/fuzz.sh [-s SECONDS] [TARGET]...
+#   scripts/fuzz.sh [-s SECONDS | -m MINUTES] [TARGET]...    so long for each target, or for all together
+#   scripts/fuzz.sh --address                                the tests of the unsafe lines with the address sanitizer
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
-seconds=60
-if [[ ${1:-} == -s ]]; then
-  seconds=$2
-  shift 2
-fi
+host=$(rustc -vV | sed -n 's/^host: //p')
+
+# The address sanitizer needs the nightly compiler. The C++ of HiGHS is compiled with it as well.
+address() {
+  if ! rustc +nightly --version >/dev/null 2>&1; then
+    echo "fuzz: NOT RUN: the address sanitizer needs the nightly compiler (rustup toolchain install nightly)"
+    exit 3
+  fi
+  echo "fuzz: $(rustc +nightly --version), address sanitizer: compiles GMP and HiGHS once more"
+  # HiGHS keeps some memory until the program ends, which is no fault.
+  export ASAN_OPTIONS=detect_leaks=0 CARGO_TARGET_DIR=$root/target/address CXXFLAGS=-fsanitize=address
+  # The linker's own runtime of the sanitizer would be a second one.
+  RUSTFLAGS=-Zsanitizer=address cargo +nightly test --release --target "$host" -p evenhand-lp --lib --test it -- \
+    highs cholesky exact_lp mip
+  echo "fuzz: the address sanitizer found nothing"
+}
+
+seconds=60 minutes=
+case ${1:-} in
+  --address) address; exit ;;
+  -s) seconds=$2; shift 2 ;;
+  -m) minutes=$2; shift 2 ;;
+esac
 targets=("$@")
-if ((${#targets[@]} == 0)); then targets=(readers certificates importers pipeline); fi
+if ((${#targets[@]} == 0)); then
+  targets=(readers certificates importers pipeline tree scenarios checkpoints audit export arguments)
+fi
+if [[ -n $minutes ]]; then seconds=$((minutes * 60 / ${#targets[@]})); fi
 version=0.13.2 # of cargo-fuzz
 tools=$root/.tools/cargo-fuzz
 
@@ -24,7 +46,8 @@ seeds() {
   case $1 in
     readers) echo examples "$certificates/allocation/accept" ;;
     certificates) echo crates/evenhand/tests/defects "$certificates"/{allocation,ratio,worst-load}/accept ;;
-    pipeline) echo crates/evenhand/tests/defects examples ;;
+    pipeline | tree) echo crates/evenhand/tests/defects examples ;;
+    export) echo examples "$certificates"/{allocation,ratio,worst-load}/accept ;;
   esac
 }
 
@@ -36,10 +59,13 @@ if ! cargo fuzz --version >/dev/null 2>&1; then
   fi
 fi
 
-host=$(rustc -vV | sed -n 's/^host: //p')
 options=(--fuzz-dir fuzz --sanitizer none --target "$host")
 echo "fuzz: compiles the targets (the first time GMP and HiGHS, too)"
 cargo fuzz build "${options[@]}"
+if [[ " ${targets[*]} " == *" arguments "* ]]; then
+  scripts/build.sh cargo build --release -p evenhand
+  export EVENHAND_PROGRAM=${CARGO_TARGET_DIR:-$root/target}/release/evenhand
+fi
 
 # One thread, so that the memory and the time of an input are its own.
 export RAYON_NUM_THREADS=1

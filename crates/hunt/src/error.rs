@@ -1,6 +1,8 @@
 //! Why the hunt ends early.
 
+use evenhand_budget::Exceeded;
 use evenhand_certify::ratio::RatioError;
+use evenhand_lp::LpError;
 use evenhand_packing::PackingError;
 use evenhand_problem::ProblemError;
 use thiserror::Error;
@@ -50,6 +52,9 @@ pub enum HuntError {
     /// The rational method failed.
     #[error(transparent)]
     Packing(PackingError),
+    /// An instance takes more work or memory than one may.
+    #[error(transparent)]
+    Exceeded(#[from] Exceeded),
     /// There is no certificate.
     #[error(transparent)]
     Ratio(RatioError),
@@ -71,6 +76,21 @@ impl From<RatioError> for HuntError {
 }
 
 impl HuntError {
+    /// Whether a single instance was too large: the others can still be looked at.
+    #[must_use]
+    pub fn is_too_large(&self) -> bool {
+        matches!(
+            self,
+            Self::Packing(
+                PackingError::Budget { .. }
+                    | PackingError::Lp(
+                        LpError::TooLarge | LpError::Budget { .. } | LpError::PivotLimit { .. }
+                    )
+            ) | Self::Ratio(RatioError::TooLarge(_))
+                | Self::Exceeded(_)
+        )
+    }
+
     /// Whether the caller asked for something impossible.
     #[must_use]
     pub fn is_usage(&self) -> bool {

@@ -47,6 +47,10 @@ pub struct Exhaustive {
     orders: Vec<Vec<usize>>,
     /// Matrices of demands, up to the order of the types.
     pub matrices: u64,
+    /// Of these, left out because they have too many configurations.
+    pub too_large: u64,
+    /// The same in every order of the types.
+    left_out: Integer,
 }
 
 impl Exhaustive {
@@ -69,6 +73,8 @@ impl Exhaustive {
         let mut sets: BTreeMap<Rows, Vec<usize>> = BTreeMap::new();
         let mut at = Some(vec![0; n_types]);
         let mut bytes = 0;
+        let (mut too_large, mut left_out) = (0, Integer::new());
+        let limits = evenhand_budget::handle();
         while at.is_some() {
             clock.check()?;
             let chunk: Vec<Vec<usize>> = std::iter::from_fn(|| {
@@ -78,16 +84,22 @@ impl Exhaustive {
             })
             .take(CHUNK)
             .collect();
-            let found: Vec<(Rows, Vec<usize>)> = chunk
+            let found: Vec<(Option<Rows>, Vec<usize>)> = chunk
                 .into_par_iter()
                 .map(|choice| {
+                    clock.check()?;
                     let rows: Vec<&[u32]> = choice.iter().map(|&d| demands[d].as_slice()).collect();
-                    let mut list = maximal(&capacity, &rows).ok_or_else(too_many)?;
-                    list.sort_unstable();
+                    let mut list = limits.enter(|| maximal(&capacity, &rows));
+                    list.iter_mut().for_each(|list| list.sort_unstable());
                     Ok((list, choice))
                 })
                 .collect::<Result<_, HuntError>>()?;
             for (list, choice) in found {
+                let Some(list) = list else {
+                    too_large += 1;
+                    left_out += orders_of(&choice);
+                    continue;
+                };
                 let each = size_of::<Vec<u32>>() + n_types * size_of::<u32>();
                 let size = list.len() * each;
                 if let Entry::Vacant(vacant) = sets.entry(list) {
@@ -119,7 +131,7 @@ impl Exhaustive {
             Class { demands, symmetries: symmetries.cloned().collect(), maximal }
         };
         let classes = unique.into_iter().map(class).collect();
-        Ok(Self { settings: settings.clone(), classes, orders, matrices })
+        Ok(Self { settings: settings.clone(), classes, orders, matrices, too_large, left_out })
     }
 
     /// Sets of configurations up to the order of the types.
@@ -134,11 +146,13 @@ impl Exhaustive {
         (self.classes.len() as u64).saturating_mul(self.settings.rewards.pow(self.settings.types as u32))
     }
 
-    /// Instances with an order of their types that the search settles.
+    /// Instances with an order of their types that the search settles, where none turns out to be too large on the way.
     #[must_use]
     pub fn covered(&self) -> Integer {
+        let n_types = self.settings.types as u32;
         let demands = Integer::from(self.settings.capacity + 1).pow(self.settings.resources as u32) - 1u32;
-        (demands * self.settings.rewards).pow(self.settings.types as u32)
+        let matrices = demands.pow(n_types) - &self.left_out;
+        matrices * Integer::from(self.settings.rewards).pow(n_types)
     }
 
     /// One batch from `position` on: what lies below the bound, in order, and where the next starts;
@@ -154,11 +168,12 @@ impl Exhaustive {
     ) -> Result<(Vec<Found>, Counts, Option<u64>), HuntError> {
         let batch = (BATCH / self.orders.len()).max(1) as u64;
         let end = self.total().min(position.saturating_add(batch));
+        let limits = evenhand_budget::handle();
         let examined: Vec<(Option<Found>, Counts, bool)> = (position..end)
             .into_par_iter()
             .map(|code| {
                 let mut counts = Counts::default();
-                match self.examine(code, bound, &mut counts, clock) {
+                match limits.enter(|| self.examine(code, bound, &mut counts, clock)) {
                     Ok(found) => Ok((found, counts, true)),
                     Err(HuntError::OutOfTime) => Ok((None, counts, false)),
                     Err(error) => Err(error),
@@ -247,6 +262,13 @@ fn multisets(n: u64, k: u64) -> Integer {
     Integer::from(n + k - 1).binomial(k as u32)
 }
 
+/// In how many orders these can stand.
+fn orders_of(choice: &[usize]) -> Integer {
+    let factorial = |n: usize| Integer::from(Integer::factorial(n as u32));
+    let equal = choice.chunk_by(|a, b| a == b).map(|equal| factorial(equal.len()));
+    factorial(choice.len()) / equal.product::<Integer>()
+}
+
 fn next_multiset(now: &[usize], n: usize) -> Option<Vec<usize>> {
     let at = now.iter().rposition(|&value| value + 1 < n)?;
     let mut next = now.to_vec();
@@ -278,4 +300,18 @@ fn reordered(list: &[Vec<u32>], order: &[usize]) -> Rows {
     let mut list: Rows = list.iter().map(|k| order.iter().map(|&j| k[j]).collect()).collect();
     list.sort_unstable();
     list
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_demands_stand_in_fewer_orders() {
+        let orders: [(&[usize], u32); 5] =
+            [(&[4], 1), (&[0, 1], 2), (&[0, 0, 1], 3), (&[2, 2, 3, 3], 6), (&[0, 1, 2, 3], 24)];
+        for (choice, orders) in orders {
+            assert_eq!(orders_of(choice), orders, "{choice:?}");
+        }
+    }
 }

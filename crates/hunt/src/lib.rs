@@ -4,7 +4,8 @@
 //! some instance no more (theory, section 6, Theorem C); several pools in their order can come down to 1/2. Open
 //! are several pools in better orders and whole servers. The hunt tries to refute the bound: it looks at job types
 //! in integers on one server shape: all of a small size up to symmetry ([`Exhaustive`]), or by local search above.
-//! Every ratio is exact, every instance that is left out is left out by a proof, and what is found is computed
+//! Every ratio is exact, every instance that is left out is left out by a proof, or counted because it is too large
+//! to be decided, and what is found is computed
 //! again by the rational method of `evenhand-lp` and certified ([`certify`]).
 //!
 //! [`Hunt`] works in batches; between them its [`State`] can be saved. What it finds depends on the
@@ -199,8 +200,10 @@ impl Hunt {
             each.collect()
         };
         let (best, walks) = (of(state.best)?, of(state.walks)?);
-        if !best.windows(2).all(|pair| pair[0].ratio < pair[1].ratio) {
-            return damaged("the best are not in the order of their ratios");
+        if !best.windows(2).all(|pair| pair[0].ratio < pair[1].ratio)
+            || best.last().is_some_and(|last| last.ratio >= 1)
+        {
+            return damaged("the best are not in the order of their ratios, all below 1");
         }
         hunt.best = best;
         hunt.walks = walks;
@@ -306,10 +309,12 @@ impl Hunt {
         self.exhaustive.as_ref()
     }
 
-    /// Instances, with an order of their types, that a complete search settles.
+    /// Instances, with an order of their types, that a complete search settles; `None` where some of those that it
+    /// met were too large, since they stand for others that are alike.
     #[must_use]
     pub fn covered(&self) -> Option<Integer> {
-        self.exhaustive.as_ref().filter(|_| self.is_complete()).map(Exhaustive::covered)
+        let settled = self.is_complete() && self.counts.too_large == 0;
+        self.exhaustive.as_ref().filter(|_| settled).map(Exhaustive::covered)
     }
 
     /// The best instances of different ratios, below 1, from the lowest.

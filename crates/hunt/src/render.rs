@@ -57,11 +57,13 @@ fn searched(hunt: &Hunt) -> Value {
         "discarded_at_once": counts.discarded_at_once,
         "discarded": counts.discarded,
         "evaluated": counts.evaluated,
+        "too_large": counts.too_large,
         "by_rationals": counts.by_rationals,
         "programmes": counts.programmes,
     });
     if let Some(all) = hunt.exhaustive() {
         searched["demand_matrices"] = json!(all.matrices);
+        searched["demand_matrices_too_large"] = json!(all.too_large);
         searched["classes"] = json!(all.n_classes());
         searched["covered"] = json!(hunt.covered().map(|covered| covered.to_string()));
     }
@@ -106,7 +108,9 @@ pub fn page(hunt: &Hunt, found: Option<&Certified>, shrunk: Option<&Certified>) 
     }
     let verdict = match found {
         None if hunt.best().is_empty() => "no ratio below 1 was found\n",
-        None => "the time was up before the lowest ratio was computed again and certified\n",
+        None => {
+            "the lowest ratio was not computed again and certified: the time was up, or it is too large\n"
+        }
         Some(_) if below_limit(found, shrunk) => {
             "the lowest ratio is BELOW 1 - 1/e = 0.632120..., which the paper's example tends to\n"
         }
@@ -151,6 +155,12 @@ fn words(hunt: &Hunt) -> String {
         "instances examined {}: discarded at once {}, by linear programmes {}, evaluated {}\n",
         counts.examined, counts.discarded_at_once, counts.discarded, counts.evaluated
     ));
+    let matrices = hunt.exhaustive().map_or(0, |all| all.too_large);
+    for (count, what) in [(counts.too_large, "instances"), (matrices, "matrices of demands")] {
+        if count > 0 {
+            words.push_str(&format!("left out, too large to be decided: {count} {what}\n"));
+        }
+    }
     if let Some(covered) = hunt.covered() {
         words.push_str(&format!("complete: settles {covered} instances of this size\n"));
     }

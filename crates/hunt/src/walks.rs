@@ -7,7 +7,6 @@
 //! What a round of a walk does depends on the seed, the number of the walk and the round, and on the
 //! state before it, so not on threads or interruptions. All comparisons are exact.
 
-use evenhand_packing::PackingError;
 use evenhand_problem::Rational;
 use rand::Rng;
 use rand_pcg::Pcg64;
@@ -48,6 +47,7 @@ pub fn round(
     bound: &Rational,
     clock: &Clock,
 ) -> Result<Round, HuntError> {
+    let limits = evenhand_budget::handle();
     let results: Vec<(Option<Found>, Vec<Found>, Counts)> = (0..WALKS)
         .into_par_iter()
         .map(|walk| {
@@ -66,7 +66,7 @@ pub fn round(
             for _ in 0..4 {
                 let _: u64 = walk.random.random();
             }
-            match walk.round(number % CYCLE, best) {
+            match limits.enter(|| walk.round(number % CYCLE, best)) {
                 Ok(now) => Ok((Some(now), walk.found, walk.counts)),
                 Err(HuntError::OutOfTime) => Ok((None, walk.found, walk.counts)),
                 Err(error) => Err(error),
@@ -129,11 +129,7 @@ impl Walk<'_> {
 
     fn ratio(&mut self, instance: &Instance, bound: &Rational) -> Result<Option<Rational>, HuntError> {
         let maximal = instance.maximal();
-        match below_until(instance, maximal.as_deref(), bound, &mut self.counts, self.clock) {
-            // An instance that is too large to be decided is not taken.
-            Err(HuntError::Packing(PackingError::Budget { .. })) => Ok(None),
-            decided => decided,
-        }
+        below_until(instance, maximal.as_deref(), bound, &mut self.counts, self.clock)
     }
 
     fn keep(&mut self, found: &Found) {

@@ -12,6 +12,7 @@
 //! programme with the least `V_t` of any later step has none. Where integers do not fit, or there are too
 //! many configurations, the exact method of `evenhand-lp` answers instead.
 
+use evenhand_budget::{Limits, within};
 use evenhand_packing::MaxReward;
 use evenhand_packing::worst_load::{WorstLoad, worst_load};
 use evenhand_problem::Rational;
@@ -21,6 +22,11 @@ use super::HuntError;
 use super::clock::Clock;
 use super::tableau::{SmallFraction, Tableau, TableauGoal, fraction};
 use super::types::Instance;
+
+/// What the rational method may take for one instance: about six seconds, and half a gigabyte. Instances that hunts
+/// look at take milliseconds.
+pub(super) const LIMITS: Limits =
+    Limits { work: Some(Limits::A_MINUTE / 10), memory: Some(1 << 29), time: None, grows: false };
 
 /// What was done with the instances; the same for every number of threads.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,6 +41,9 @@ pub struct Counts {
     pub discarded: u64,
     /// Of these, below the bound: their least ratio was computed.
     pub evaluated: u64,
+    /// Of these, too large to be decided, and left out.
+    #[serde(default)]
+    pub too_large: u64,
     /// Of these, too large for 64-bit integers, and answered by the rational method.
     pub by_rationals: u64,
     /// Linear programmes solved in integers.
@@ -48,12 +57,14 @@ impl Counts {
         self.discarded_at_once = self.discarded_at_once.saturating_add(other.discarded_at_once);
         self.discarded = self.discarded.saturating_add(other.discarded);
         self.evaluated = self.evaluated.saturating_add(other.evaluated);
+        self.too_large = self.too_large.saturating_add(other.too_large);
         self.by_rationals = self.by_rationals.saturating_add(other.by_rationals);
         self.programmes = self.programmes.saturating_add(other.programmes);
     }
 }
 
-/// The least ratio of greedy and optimum over all loads if it is below `bound`.
+/// The least ratio of greedy and optimum over all loads if it is below `bound`. An instance that is too large to be
+/// decided is counted and left out: then there is none.
 ///
 /// # Errors
 /// [`HuntError`] where the rational method was needed, and failed.
@@ -100,10 +111,22 @@ pub(super) fn below_until(
         }
     }
     counts.by_rationals += 1;
-    let ratio = exactly_until(instance, clock)?.ratio_upper;
+    let ratio = match exactly_until(instance, clock) {
+        Ok(worst) => worst.ratio_upper,
+        Err(error) => return left_out(error, counts).map(|()| None),
+    };
     let found = ratio < *bound;
     *(if found { &mut counts.evaluated } else { &mut counts.discarded }) += 1;
     Ok(found.then_some(ratio))
+}
+
+/// Counts an instance that is too large; every other error ends the search.
+fn left_out(error: HuntError, counts: &mut Counts) -> Result<(), HuntError> {
+    if !error.is_too_large() {
+        return Err(error);
+    }
+    counts.too_large += 1;
+    Ok(())
 }
 
 /// The worst load by the method of `evenhand-lp`, complete.
@@ -117,7 +140,8 @@ pub fn exactly(instance: &Instance) -> Result<WorstLoad, HuntError> {
 /// [`exactly`], or [`HuntError::OutOfTime`].
 pub(super) fn exactly_until(instance: &Instance, clock: &Clock) -> Result<WorstLoad, HuntError> {
     let problem = instance.problem(&[])?;
-    let worst = worst_load(&mut MaxReward::within(&problem, &clock.limits()), &mut |_, _| {})?;
+    let worst =
+        within(&LIMITS, || worst_load(&mut MaxReward::within(&problem, &clock.limits()), &mut |_, _| {}))??;
     let worst = worst.ok_or(HuntError::Disagree { what: "no type has a reward" })?;
     if worst.ratio_lower != worst.ratio_upper {
         return Err(HuntError::Disagree { what: "the bounds of the worst load do not meet" });
@@ -295,5 +319,40 @@ impl<'s, 'a> Search<'s, 'a> {
         let mut right = vec![0; order.len() + 2];
         right[of_z] = 1;
         Tableau::new(order.len() + 2, &right, &columns)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use evenhand_certify::ratio::RatioError;
+    use evenhand_lp::LpError;
+    use evenhand_packing::PackingError;
+
+    use super::*;
+
+    #[test]
+    fn what_is_too_large_is_counted_and_what_fails_is_an_error() {
+        let mut counts = Counts::default();
+        let exceeded =
+            within(&Limits { work: Some(1), ..Limits::default() }, || evenhand_budget::charge(2, "this"));
+        let too_large: [HuntError; 4] = [
+            PackingError::Budget { what: "nodes", limit: 1 }.into(),
+            PackingError::Lp(LpError::PivotLimit { pivots: 1 }).into(),
+            RatioError::TooLarge("long".to_owned()).into(),
+            exceeded.unwrap_err().into(),
+        ];
+        for error in too_large {
+            left_out(error, &mut counts).unwrap();
+        }
+        assert_eq!(counts, Counts { too_large: 4, ..Counts::default() });
+        let wrong: [HuntError; 3] = [
+            PackingError::OutOfTime.into(),
+            PackingError::Lp(LpError::Infeasible).into(),
+            HuntError::Disagree { what: "two methods" },
+        ];
+        for error in wrong {
+            left_out(error, &mut counts).unwrap_err();
+        }
+        assert_eq!(counts.too_large, 4);
     }
 }

@@ -60,10 +60,43 @@ fn exhaustive_search_against_brute_force() {
             Some(best) => assert_eq!(best.ratio, least, "{types} {resources} {capacity} {rewards}"),
             None => assert_eq!(least, 1),
         }
-        let Counts { examined, discarded_at_once, discarded, evaluated, .. } = hunt.counts();
-        assert_eq!(examined, discarded_at_once + discarded + evaluated);
+        let Counts { examined, discarded_at_once, discarded, evaluated, too_large, .. } = hunt.counts();
+        assert_eq!((examined, too_large), (discarded_at_once + discarded + evaluated, 0));
         assert!(examined < all);
     }
+}
+
+/// Maximal configurations of types on one resource, counted without making any.
+fn configurations(capacity: usize, demands: [usize; 3]) -> u64 {
+    let mut ways = vec![0_u64; capacity + 1];
+    ways[0] = 1;
+    for demand in demands {
+        for full in demand..=capacity {
+            ways[full] += ways[full - demand];
+        }
+    }
+    let least = demands.into_iter().min().unwrap();
+    ways[capacity + 1 - least..].iter().sum()
+}
+
+/// Matrices with too many configurations are left out and counted, and what is left is searched.
+#[test]
+fn demands_with_too_many_configurations_are_left_out() {
+    let capacity = 80;
+    let sizes = || 1..=capacity as usize;
+    let all = sizes().flat_map(|a| (a..=80).flat_map(move |b| (b..=80).map(move |c| [a, b, c])));
+    let (large, small): (Vec<_>, Vec<_>) = all.partition(|each| configurations(80, *each) > 3_001);
+    assert_eq!(large, [[1, 1, 1]]);
+    let mut hunt = Hunt::new(settings(3, 1, capacity, 2, true)).unwrap();
+    let classes = hunt.exhaustive().unwrap();
+    assert_eq!((classes.too_large, classes.matrices), (1, small.len() as u64 + 1));
+    // Two rewards for each of three types.
+    assert_eq!(classes.covered(), (80_u64.pow(3) - 1) * 8);
+    hunt.advance().unwrap();
+    assert!(hunt.counts().examined > 0);
+    let document = evenhand_hunt::document(&hunt, None, None, 0.0).unwrap();
+    assert_eq!(document["searched"]["demand_matrices_too_large"], 1);
+    assert_eq!(document["searched"]["too_large"], hunt.counts().too_large);
 }
 
 fn random_instance(random: &mut Pcg64) -> Instance {

@@ -102,7 +102,7 @@ fn vector(resources: &[String], spread: i32, positive: bool, rng: &mut Pcg64) ->
 }
 
 /// A positive number, up to so many decimal places away from small integers.
-fn quantity(spread: i32, rng: &mut Pcg64) -> String {
+pub fn quantity(spread: i32, rng: &mut Pcg64) -> String {
     let exponent = if rng.random_bool(0.5) { rng.random_range(-spread..=spread) } else { 0 };
     match rng.random_range(0..4) {
         0 if exponent == 0 => format!("{}/{}", rng.random_range(1..9), rng.random_range(1..9)),

@@ -4,6 +4,9 @@
 use std::panic::catch_unwind;
 use std::path::{Path, PathBuf};
 
+use evenhand_oracles::grammar::{random_queues, random_reservation, random_scenario};
+use evenhand_oracles::{other_checkpoint, random_checkpoint};
+use evenhand_problem::format::Source;
 use evenhand_testkit::certificates::{accepted, malformed, rejected};
 
 /// Inputs on which the program once failed.
@@ -56,6 +59,64 @@ fn certificates_of_the_checker() {
 #[test]
 fn importers() {
     replay(evenhand_oracles::importers, &["fuzz/corpus/importers"]);
+}
+
+#[test]
+fn tree() {
+    replay(evenhand_oracles::tree, &["fuzz/corpus/tree", DEFECTS, "examples"]);
+}
+
+#[test]
+fn scenarios() {
+    replay(evenhand_oracles::scenarios, &["fuzz/corpus/scenarios"]);
+}
+
+#[test]
+fn checkpoints() {
+    replay(evenhand_oracles::checkpoints, &["fuzz/corpus/checkpoints"]);
+}
+
+#[test]
+fn audits() {
+    replay(evenhand_oracles::audit, &["fuzz/corpus/audit"]);
+}
+
+#[test]
+fn exports() {
+    let certificates =
+        ["allocation", "ratio", "worst-load"].map(|of| format!("crates/testkit/certificates/{of}/accept"));
+    let mut folders = vec!["fuzz/corpus/export", "fuzz/corpus/certificates", "examples"];
+    folders.extend(certificates.iter().map(String::as_str));
+    replay(evenhand_oracles::export, &folders);
+}
+
+/// What the grammars make, without a fuzzer: most of it is read and gets an answer.
+#[test]
+fn inputs_of_the_grammars() {
+    let mut read = [0; 4];
+    for seed in 0..40 {
+        let queues = random_queues(seed);
+        evenhand_oracles::tree(&queues);
+        read[0] += usize::from(is_problem(&queues));
+        let scenario = random_scenario(seed);
+        evenhand_oracles::scenarios(&scenario);
+        let checkpoint = random_checkpoint(seed);
+        evenhand_oracles::checkpoints(&checkpoint);
+        read[1] += usize::from(!checkpoint.is_empty());
+        if let Some(other) = other_checkpoint(&checkpoint, seed) {
+            evenhand_oracles::checkpoints(&other);
+            read[2] += 1;
+        }
+        let reservation = random_reservation(seed);
+        let text = String::from_utf8(reservation).unwrap();
+        read[3] += usize::from(Source { name: "reservation.json", text: &text }.reservation().is_ok());
+    }
+    assert!(read.iter().all(|read| *read >= 10), "{read:?}");
+}
+
+fn is_problem(bytes: &[u8]) -> bool {
+    let text = std::str::from_utf8(bytes).unwrap();
+    Source { name: "problem.json", text }.problem().is_ok()
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The boundary to HiGHS: one linear programme, kept warm while it is changed in place.
 //!
-//! This is the only module of the workspace with `unsafe`: the safe `highs` crate builds and owns
+//! Apart from a line of `linear/cholesky.rs` this is the only module of the workspace with `unsafe`: the safe `highs` crate builds and owns
 //! the model, but its interface has neither the basis nor changes of coefficients in place, so
 //! those few calls go to the C interface on the same model.
 

@@ -50,7 +50,9 @@ pub fn run(call: &Call, common: &Common) -> Result<ExitCode, Failure> {
     });
     let shrunk = shrunk.transpose()?.or_else(|| found.clone());
     if best.is_some() && found.is_none() && !common.quiet {
-        eprintln!("warning: the time was up before the lowest ratio was computed again and certified");
+        eprintln!(
+            "warning: the lowest ratio was not computed again and certified: the time was up, or it is too large"
+        );
     }
     let mut printed = false;
     if let Some(shrunk) = &shrunk {

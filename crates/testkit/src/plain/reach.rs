@@ -4,8 +4,18 @@ use evenhand_problem::{Problem, Rational};
 
 use crate::build::ratio::simplex;
 
-/// What a missing task costs: far more than anything that can be had for it, which is verified.
+/// What a missing task costs where all numbers are alike.
 const DEAR: u64 = 1_000_000_000_000;
+
+/// What a missing task costs: far more than anything that can be had for it, which is verified. Numbers that are far
+/// apart make it dearer.
+fn dear(rows: &[Vec<Rational>], right: &[Rational]) -> Rational {
+    let numbers = || rows.iter().flatten().chain(right).filter(|number| !number.is_zero());
+    let sizes = || numbers().map(|number| number.clone().abs());
+    let apart = sizes().max().unwrap_or_else(|| Rational::from(1))
+        / sizes().min().unwrap_or_else(|| Rational::from(1));
+    Rational::from(&apart * &apart) * apart * DEAR
+}
 
 /// The largest `t` for which `x + t rates` has a place. `x` has one, and some rate is positive.
 pub fn reach(problem: &Problem, x: &[Rational], rates: &[Rational]) -> Rational {
@@ -46,8 +56,9 @@ pub fn reach(problem: &Problem, x: &[Rational], rates: &[Rational]) -> Rational 
         right.push(total.clone());
     }
     let all: Rational = rates.iter().sum();
-    let mut gain = vec![Rational::from(1) - all * DEAR];
-    gain.extend(placements.iter().map(|_| Rational::from(DEAR)));
+    let dear = dear(&rows, &right);
+    let mut gain = vec![Rational::from(1) - all * &dear];
+    gain.extend(placements.iter().map(|_| dear.clone()));
     let (solution, _) = simplex(rows, right, gain);
     let t = solution[0].clone();
     for (n, total) in x.iter().enumerate() {

@@ -144,11 +144,11 @@ pub fn shrunk(
     in_time(hunt::certify(&shrunk, proving))
 }
 
-/// What was not done in time is not there.
+/// What was not done in time, or is too large, is not there.
 pub fn in_time(certified: Result<Certified, HuntError>) -> Result<Option<Certified>, Failure> {
     match certified {
         Ok(certified) => Ok(Some(certified)),
-        Err(HuntError::OutOfTime) => Ok(None),
+        Err(error) if matches!(error, HuntError::OutOfTime) || error.is_too_large() => Ok(None),
         Err(error) => Err(error.into()),
     }
 }

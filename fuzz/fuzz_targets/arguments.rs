@@ -1,0 +1,23 @@
+#![no_main]
+
+use std::path::PathBuf;
+use std::sync::LazyLock;
+
+use libfuzzer_sys::{fuzz_mutator, fuzz_target};
+
+/// Of so many inputs one is a new command line.
+const NEW: u32 = 4;
+
+/// The program, which `scripts/fuzz.sh` names.
+static PROGRAM: LazyLock<PathBuf> =
+    LazyLock::new(|| std::env::var_os("EVENHAND_PROGRAM").expect("EVENHAND_PROGRAM names the program").into());
+
+fuzz_target!(|bytes: &[u8]| evenhand_oracles::command_line(bytes, &PROGRAM));
+
+fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
+    if seed % NEW == 0 {
+        let arguments = evenhand_oracles::grammar::random_command(seed).join("\n");
+        return evenhand_fuzz::put(arguments.as_bytes(), data, max_size);
+    }
+    libfuzzer_sys::fuzzer_mutate(data, size, max_size)
+});

@@ -1,0 +1,142 @@
+//! One case: files in a folder, programs that are run on them, and what is wrong with how they end.
+
+use std::path::{Path, PathBuf};
+
+use evenhand_oracles::mutated;
+use evenhand_oracles::outside::{End, Limits, fault, run, shown};
+use evenhand_testkit::damage::damaged_text;
+use rand::{Rng, SeedableRng};
+use rand_pcg::Pcg64;
+
+use crate::tally::Tally;
+
+/// What all cases have in common.
+pub struct Plan {
+    /// The folder of the programs.
+    pub programs: PathBuf,
+    /// What a run may take.
+    pub limits: Limits,
+    /// The `--work` that `evenhand` is given, if it is given one.
+    pub work: Option<String>,
+}
+
+/// A case that is tried.
+pub struct Attack<'a> {
+    pub rng: Pcg64,
+    case: u64,
+    folder: &'a Path,
+    plan: &'a Plan,
+    tally: &'a mut Tally,
+    /// The programs that were run, as a shell takes them.
+    lines: Vec<String>,
+    found: Vec<String>,
+}
+
+impl<'a> Attack<'a> {
+    pub fn new(
+        seed: u64,
+        case: u64,
+        folder: &'a Path,
+        plan: &'a Plan,
+        tally: &'a mut Tally,
+    ) -> Result<Self, String> {
+        let _ = std::fs::remove_dir_all(folder);
+        std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        let rng = Pcg64::new(seed.into(), case.into());
+        let mut attack = Self { rng, case, folder, plan, tally, lines: Vec::new(), found: Vec::new() };
+        // Neighbouring streams begin alike.
+        attack.rng = Pcg64::seed_from_u64(attack.rng.random::<u64>() ^ case);
+        Ok(attack)
+    }
+
+    pub fn seed(&mut self) -> u32 {
+        self.rng.random()
+    }
+
+    pub fn odds(&mut self, odds: f64) -> bool {
+        self.rng.random_bool(odds)
+    }
+
+    pub fn pick<'t>(&mut self, from: &[&'t str]) -> &'t str {
+        from[self.rng.random_range(0..from.len())]
+    }
+
+    pub fn write(&self, name: &str, bytes: &[u8]) -> Result<(), String> {
+        std::fs::write(self.folder.join(name), bytes).map_err(|error| format!("{name}: {error}"))
+    }
+
+    pub fn read(&self, name: &str) -> Option<Vec<u8>> {
+        std::fs::read(self.folder.join(name)).ok()
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    /// The document with some damage, to its bytes in one of five cases.
+    pub fn damaged(&mut self, document: &[u8]) -> Vec<u8> {
+        let seed = self.seed();
+        let as_document = if self.odds(0.8) { mutated(document, seed) } else { None };
+        as_document
+            .unwrap_or_else(|| damaged_text(&String::from_utf8_lossy(document), &mut self.rng).into_bytes())
+    }
+
+    /// Runs `evenhand`; what is wrong with its end is noted.
+    pub fn evenhand(&mut self, arguments: &[&str]) -> Result<End, String> {
+        self.run("evenhand", &arguments.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>())
+    }
+
+    pub fn kernel(&mut self, arguments: &[&str]) -> Result<End, String> {
+        self.run("evenhand-check", &arguments.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>())
+    }
+
+    pub fn run(&mut self, program: &str, arguments: &[String]) -> Result<End, String> {
+        // No program can be given an argument with a zero byte.
+        let arguments: Vec<String> = arguments.iter().map(|word| word.replace('\0', "")).collect();
+        let mut arguments = arguments;
+        if let Some(work) = self.plan.work.as_ref().filter(|_| program == "evenhand" && !arguments.is_empty())
+        {
+            if !arguments.iter().any(|word| word == "--work") {
+                arguments.extend(["--work".to_owned(), work.clone()]);
+            }
+        }
+        let path = self.plan.programs.join(program);
+        self.lines.push(shown(&path, &arguments));
+        let end = run(&path, &arguments, self.folder, self.plan.limits)
+            .map_err(|error| format!("{program}: {error}"))?;
+        let command =
+            if program == "evenhand" { arguments.first().map_or("", String::as_str) } else { program };
+        self.tally.count(command, &end);
+        if let Some(why) = fault(&arguments, &end) {
+            self.note(why);
+        }
+        Ok(end)
+    }
+
+    /// Something is wrong with what the last program did.
+    pub fn note(&mut self, why: impl Into<String>) {
+        let last = self.lines.last().cloned().unwrap_or_default();
+        self.found.push(format!("{last}: {}", why.into()));
+    }
+
+    /// Keeps the files of a case in which something was found.
+    pub fn kept(self, folder: &Path) -> Result<(), String> {
+        if self.found.is_empty() {
+            return Ok(());
+        }
+        let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
+        let _ = std::fs::remove_dir_all(folder);
+        std::fs::create_dir_all(folder).map_err(failed)?;
+        for entry in std::fs::read_dir(self.folder).map_err(failed)? {
+            let path = entry.map_err(failed)?.path();
+            if let Some(name) = path.file_name().filter(|_| path.is_file()) {
+                std::fs::copy(&path, folder.join(name)).map_err(failed)?;
+            }
+        }
+        std::fs::write(folder.join("again"), self.lines.join("\n") + "\n").map_err(failed)?;
+        std::fs::write(folder.join("why"), self.found.join("\n") + "\n").map_err(failed)?;
+        let case = self.case;
+        self.tally.found.extend(self.found.into_iter().map(|why| (case, why)));
+        Ok(())
+    }
+}

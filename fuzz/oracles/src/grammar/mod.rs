@@ -1,0 +1,60 @@
+//! Documents and command lines made from a seed by a grammar: most of them are valid, and some are extreme.
+
+mod commands;
+mod queues;
+mod reservations;
+mod scenarios;
+
+use rand::Rng;
+use rand::seq::IndexedRandom;
+use rand_pcg::Pcg64;
+use serde_json::{Map, Value, json};
+
+pub use commands::{COMMANDS, CommandLine, FLAGS, GLOBAL, MECHANISMS, Operand, bounded, random_command};
+pub use queues::{MOST_GROUPS, random_queues};
+pub use reservations::random_reservation;
+pub use scenarios::random_scenario;
+
+use crate::small::quantity;
+
+/// So many names that begin with a letter.
+fn names(letter: char, most: usize, rng: &mut Pcg64) -> Vec<String> {
+    (0..rng.random_range(1..=most)).map(|k| format!("{letter}{k}")).collect()
+}
+
+fn pick<'a, T>(from: &'a [T], rng: &mut Pcg64) -> &'a T {
+    from.choose(rng).expect("a list that is not empty")
+}
+
+/// Powers of ten that numbers of a document may differ by: most often none.
+fn spread(rng: &mut Pcg64) -> i32 {
+    *pick(&[0, 0, 0, 0, 0, 3, 15, 300], rng)
+}
+
+/// Small amounts by name; at least one name is there.
+fn amounts(of: &[String], spread: i32, rng: &mut Pcg64) -> Map<String, Value> {
+    let sure = rng.random_range(0..of.len());
+    let mut named = Map::new();
+    for (at, name) in of.iter().enumerate() {
+        if at == sure || rng.random_bool(0.6) {
+            named.insert(name.clone(), json!(quantity(spread, rng)));
+        }
+    }
+    named
+}
+
+/// Server classes of a problem or scenario.
+fn servers(classes: &[String], resources: &[String], spread: i32, rng: &mut Pcg64) -> Vec<Value> {
+    let of = |name: &String| {
+        let count = rng.random_range(1..5);
+        let mut capacity = Map::new();
+        for resource in resources {
+            capacity.insert(resource.clone(), json!(rng.random_range(1..20)));
+        }
+        if spread > 0 {
+            capacity = amounts(resources, spread, rng);
+        }
+        json!({"name": name, "count": count, "capacity": capacity})
+    };
+    classes.iter().map(of).collect()
+}

@@ -1,0 +1,143 @@
+//! What stands between two releases: known advisories against the locked crates, and the lines that are unsafe.
+#![allow(missing_docs)]
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn read(name: &str) -> String {
+    std::fs::read_to_string(root().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+type Version = (Vec<u64>, bool);
+
+/// Its three numbers, and whether it is a release.
+fn version(text: &str) -> Version {
+    let (numbers, rest) = text.split_once(['-', '+']).unwrap_or((text, ""));
+    let mut numbers: Vec<u64> = numbers.split('.').map(|number| number.parse().unwrap()).collect();
+    numbers.resize(3, 0);
+    (numbers, rest.is_empty() || text.contains('+'))
+}
+
+/// Whether a version keeps a requirement such as `>= 0.8.4, < 0.9.0`.
+fn keeps(found: &Version, requirement: &str) -> bool {
+    requirement.split(',').all(|part| {
+        let part = part.trim();
+        let (sign, wanted) = part.split_at(part.find(|c: char| c.is_ascii_digit()).unwrap());
+        let wanted = version(wanted);
+        let order = found.cmp(&wanted);
+        match sign.trim() {
+            ">=" => order.is_ge(),
+            ">" => order.is_gt(),
+            "<" => order.is_lt(),
+            "<=" => order.is_le(),
+            "=" => order == Ordering::Equal,
+            "^" | "" => {
+                let fixed = wanted.0.iter().position(|number| *number > 0).unwrap_or(2);
+                order.is_ge() && found.0[..=fixed] == wanted.0[..=fixed]
+            }
+            other => panic!("{other} in `{requirement}`"),
+        }
+    })
+}
+
+#[test]
+fn requirements_are_read_as_cargo_does() {
+    let cases = [
+        ("1.2.3", ">= 1.2.3", true),
+        ("1.2.3", "> 1.2.3", false),
+        ("0.8.4", ">= 0.8.4, < 0.9.0", true),
+        ("0.9.0", ">= 0.8.4, < 0.9.0", false),
+        ("0.3.9", "^0.3.4", true),
+        ("0.4.0", "^0.3.4", false),
+        ("1.9.0", "^ 1.2", true),
+        ("2.0.0", "^1.2", false),
+        ("1.0.0-rc.1", ">= 1.0.0", false),
+        ("1.15.8+1.8.4", "<= 1.15.8", true),
+    ];
+    for (found, requirement, expected) in cases {
+        assert_eq!(keeps(&version(found), requirement), expected, "{found} {requirement}");
+    }
+}
+
+/// Every locked version against the excerpt of RustSec's database; what deny.toml ignores has a reason there.
+#[test]
+fn no_locked_crate_has_an_advisory() {
+    let mut locked: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for lock in ["Cargo.lock", "fuzz/Cargo.lock"] {
+        let text = read(lock);
+        let packages = text.split("[[package]]").filter(|package| package.contains("\nsource = "));
+        for package in packages {
+            let field = |name: &str| {
+                let line = package.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+                line.trim_matches(['=', ' ', '"']).to_owned()
+            };
+            locked.entry(field("name")).or_default().push(field("version"));
+        }
+    }
+    let ignored = read("deny.toml");
+    let (mut known, mut affected) = (0, Vec::new());
+    for line in read(".ci/advisories.txt").lines().filter(|line| line.starts_with("RUSTSEC-")) {
+        known += 1;
+        let (about, safe) = line.split_once(';').unwrap();
+        let words: Vec<&str> = about.split(' ').collect();
+        let (id, name) = (words[0], words[1]);
+        let is_safe =
+            |found: &String| safe.split('|').any(|set| !set.trim().is_empty() && keeps(&version(found), set));
+        let versions = locked.get(name).into_iter().flatten();
+        for found in versions.filter(|found| !is_safe(found)) {
+            if !ignored.contains(&format!("id = \"{id}\"")) {
+                affected.push(format!("{id}: {about}, locked {found}"));
+            }
+        }
+    }
+    assert!(known > 20, "{known}");
+    assert!(affected.is_empty(), "{affected:#?}");
+}
+
+/// Every `.rs` file of the workspace, without what is built.
+fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if path.is_dir() && name != "target" && !name.starts_with('.') {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+/// The table of fuzz/README.md names every file with unsafe blocks, and how many.
+#[test]
+fn the_unsafe_blocks_are_those_of_the_table() {
+    let root = root().canonicalize().unwrap();
+    let mut files = Vec::new();
+    sources(&root, &mut files);
+    assert!(files.len() > 300, "{}", files.len());
+    // In two parts, so that this file has none.
+    let words = ["{", "fn", "impl", "extern", "trait"].map(|next| format!("{}safe {next}", "un"));
+    let mut found: BTreeMap<String, usize> = BTreeMap::new();
+    for file in files {
+        let text = std::fs::read_to_string(&file).unwrap();
+        let code = text.lines().map(|line| line.split("//").next().unwrap_or_default());
+        let count = code
+            .map(|line| words.iter().map(|word| line.matches(word.as_str()).count()).sum::<usize>())
+            .sum();
+        if count > 0 {
+            found.insert(file.strip_prefix(&root).unwrap().to_string_lossy().into_owned(), count);
+        }
+    }
+    let page = read("fuzz/README.md");
+    let rows = page.lines().filter_map(|line| {
+        let mut cells = line.strip_prefix("| `")?.split('|');
+        let (file, count) = (cells.next()?.trim().trim_end_matches('`'), cells.next()?.trim());
+        let count = count.split(' ').next()?.parse().ok()?;
+        file.ends_with(".rs").then(|| (file.to_owned(), count))
+    });
+    assert_eq!(rows.collect::<BTreeMap<String, usize>>(), found);
+}
