@@ -69,6 +69,6 @@ pub use mechanism::FILL;
 pub use prepared::MAX_SERVERS;
 pub use rule::{Rule, Score, ServerRule, Ties};
 pub use run::fill;
-pub use scheduler::{Policy, Scheduler, schedule, schedule_among};
+pub use scheduler::{Part, Policy, Scheduler, schedule, schedule_among};
 pub use slots::{SLOTS, slot_allocation, slots_of_servers};
 pub use trials::{Statistic, sample};
